@@ -8,6 +8,14 @@ from lrnnlab import records, tables
 from lrnnlab.tables import report
 
 SETTINGS = {  # digests of the settings of all cells of the tables that are declared in YAML
+    "lrnn/table2": "7c1ae9fb05bd5446",
+    "lrnn/smoothing": "fbe98b1e9f7190ab",
+    "lrnn/fig1": "b0d8371c42237c05",
+    "lrnn/growth": "371293831d315462",
+    "lrnn/speed": "e6dda1f50ec4bfe4",
+    "lrnn/baseline_rates": "77805ee26a1b68ac",
+    "lrnn/fading": "664b35b531c5211f",
+    "lrnn/film": "078ad83e4995b31c",
     "fwp/table1": "0978470bb7ba1baa",
     "fwp/table2": "4d3f0491a7cd182a",
     "fwp/negative": "38eab9c6c73cd516",

@@ -11,21 +11,43 @@ from lrnnlab import records, tables, tasks
 from lrnnlab.models import RWKV, S4, S4D, Diagonal, LiquidS4, Vanilla
 from lrnnlab.models.recurrent import Nonlinear
 from lrnnlab.tables import lrnn_baseline_rates as rates
-from lrnnlab.tables import lrnn_baselines as baselines
-from lrnnlab.tables import lrnn_table2, report
+from lrnnlab.tables import report, results
+from lrnnlab.tables.declared import Declared
+from lrnnlab.tables.text import percent
 
 TRAIN_LENGTH = {"sum": 40, "evenpair": 40, "modarith": 39}  # Table 1 of the paper
 DESK = "lrnn/table2"
 SWEEP = "lrnn/baseline_rates"
+ROWS = tuple(row for row in tables.get(DESK).rows if row not in ("softmax", "release", "clip"))
+REFERENCES = ("lstm", "elman")
+SAME = {"s4d_inv": "s4d", "s4d_legs": "s4d"}  # three starts of one model share the shape and the rate of the first
+ONE, DEEP = (tuple(sets["lr"]) for sets in Declared(SWEEP).found["rows"].values())  # rates that were tried with one layer, with three
+
+
+def steps(row, task):
+    """How many a row has at the desk."""
+    return tables.get(DESK).setting(row, task, "desk").recipe.steps
+
+
+def chosen_for(row, task, budget="desk"):
+    """Layers, readout and rate."""
+    setting = tables.get(DESK).setting(row, task, budget)
+    return setting.options["layers"], setting.options.get("head", "mlp"), setting.recipe.phases[0].lr
+
+
+def how_tried(record):
+    """The same of a record of the sweep."""
+    setting = record["config"]["setting"]
+    return setting["options"]["layers"], setting["options"].get("head", "mlp"), setting["lr"]
 
 
 def cells(budget):
-    return tables.plan("lrnn/table2", rows=baselines.ROWS, seeds=[0], budget=budget)
+    return tables.plan("lrnn/table2", rows=ROWS, seeds=[0], budget=budget)
 
 
 def reference(run):
     """Whether a cell is a non-linear net on ModArith at the desk, which has a recipe of its own."""
-    return run.budget == "desk" and run.task == "modarith" and run.row in baselines.REFERENCES
+    return run.budget == "desk" and run.task == "modarith" and run.row in REFERENCES
 
 
 def cut(run, steps=2):
@@ -63,7 +85,7 @@ def test_the_rows_are_the_models_that_their_names_say():
     for row, init in {"s4d": "lin", "s4d_inv": "inv", "s4d_legs": "legs"}.items():
         assert type(layer(row)) is S4D and (layer(row).init, layer(row).half) == (init, 32)
     assert layer("s4").half == 32 and type(layer("lstm").network) is torch.nn.LSTM
-    assert set(baselines.ROWS) == {*kinds, "s4d", "s4d_inv", "s4d_legs"} | {
+    assert set(ROWS) == {*kinds, "s4d", "s4d_inv", "s4d_legs"} | {
         f"diagonal_{kind}" for kind in ("positive", "signed", "complex", "unit")
     }
 
@@ -79,15 +101,17 @@ def test_only_the_papers_budget_has_the_larger_models():
 
 # The budgets
 
+LAYERS = {"sum": 1, "evenpair": 1, "modarith": 3}  # of the paper's own model
+QUICK = {("evenpair", row) for row in ("diagonal_positive", "diagonal_signed", "s4", "s4d", *SAME)}  # 500 of the sweep taught it
+
 
 def test_at_the_desk_only_the_shape_the_steps_and_the_learning_rate_differ():
     recipes = set()
     for run in filter(lambda run: not reference(run), cells("desk")):
         setting, (phase,) = run.setting, run.setting.recipe.phases
-        steps = baselines.steps(run.row, run.task)
-        assert (setting.stop, setting.check_every, phase.steps) == ("watched", steps // 10, steps)
-        layers, head, lr = baselines.CHOSEN[run.task][baselines.SAME.get(run.row, run.row)]
-        assert (setting.options["layers"], setting.options.get("head", "mlp"), phase.lr) == (layers, head, lr)
+        assert (setting.stop, setting.check_every) == ("watched", phase.steps // 10)
+        assert phase.steps == (1000 if (run.task, run.row) in QUICK else 2000 if setting.options["layers"] > LAYERS[run.task] else 5000)
+        assert chosen_for(run.row, run.task) == chosen_for(SAME.get(run.row, run.row), run.task)
         assert (setting.recipe.attempts, phase.until) == (1, None)
         assert phase.final_lr == pytest.approx(phase.lr * 1e-2)
         recipes.add(replace(setting.recipe, phases=(replace(phase, steps=1, lr=1.0, final_lr=None),)))
@@ -122,14 +146,13 @@ def test_live_is_short_and_the_references_stop_on_long_strings():
             assert (phase.steps, phase.lr, setting.recipe.batch) == (600, 3e-3, 64)
             assert (setting.stop, setting.check_every) == ("long", 100)
         else:
-            lr = baselines.CHOSEN[run.task][baselines.SAME.get(run.row, run.row)][-1]
-            assert (phase.steps, phase.lr, setting.stop) == (300, lr, "recipe")
+            assert (phase.steps, phase.lr, setting.stop) == (300, chosen_for(run.row, run.task)[-1], "recipe")
 
 
 def test_the_papers_budget_is_that_of_the_papers_own_model():
     for run in cells("paper"):
         assert run.protocol == "paper"
-        assert run.setting.recipe == lrnn_table2.setting("release", run.task, "paper").recipe
+        assert run.setting.recipe == tables.get(DESK).setting("release", run.task, "paper").recipe
 
 
 # The learning rates
@@ -147,9 +170,9 @@ def chosen(found):
     """
     tried, parts, broken = {}, {}, set()
     for record in found:
-        task, baseline, how = record["task"], record["config"]["setting"]["baseline"], rates.tried(record)
-        part = rates.CANDIDATES if record["row"].count("-") == 1 else rates.DEEP
-        if part is rates.CANDIDATES or how[:2] == rates.SHAPES[0]:
+        task, baseline, how = record["task"], record["config"]["setting"]["baseline"], how_tried(record)
+        part = ONE if record["row"].count("-") == 1 else DEEP
+        if part is ONE or how[:2] == (3, "mlp"):
             parts.setdefault((task, baseline, part), set()).add(how[-1])
         if tried.setdefault((task, baseline), {}).get(how, {"accuracy": -1.0})["accuracy"] < record["metrics"]["accuracy"]:
             tried[task, baseline][how] = record["metrics"]
@@ -171,22 +194,22 @@ def chosen(found):
 
 
 def as_chosen(found):
-    """What ``CHOSEN`` should be on Sum and EvenPair by the records of the sweep; three starts share a row."""
+    """What the table should have on Sum and EvenPair by the records of the sweep; three starts share a row."""
     winners = chosen(found)
-    return {task: {row: how for row, how in winners[task].items() if row not in baselines.SAME}
+    return {task: {row: how for row, how in winners[task].items() if row not in SAME}
             for task in ("sum", "evenpair")}  # fmt: skip
 
 
 def test_the_settings_are_what_the_records_say():
-    of, modarith = as_chosen(swept()), baselines.CHOSEN["modarith"]
-    assert of == {task: baselines.CHOSEN[task] for task in of} and set(baselines.CHOSEN) == {*of, "modarith"}
+    of, modarith = as_chosen(swept()), {row: chosen_for(row, "modarith") for row in ROWS}
+    assert of == {task: {row: chosen_for(row, task) for row in ROWS if row not in SAME} for task in ("sum", "evenpair")}
     for row in modarith:  # three layers with the paper's readout, as the module says
-        if row not in baselines.REFERENCES:
+        if row not in REFERENCES:
             assert modarith[row] == (3, "mlp", 3e-3 if row == "vanilla" else 1e-2)
     tried = {}
     for record in swept():
         if record["task"] == "modarith":
-            tried.setdefault(record["config"]["setting"]["baseline"], {})[rates.tried(record)] = record["metrics"]["accuracy"]
+            tried.setdefault(record["config"]["setting"]["baseline"], {})[how_tried(record)] = record["metrics"]["accuracy"]
     assert set(tried) >= {"vanilla", "s4", "s4d", "diagonal_positive", "diagonal_unit"}
     for row, found in tried.items():  # the sweep found none that is better by more than two points
         assert found[modarith[row]] > max(found.values()) - 0.02
@@ -204,17 +227,18 @@ def test_what_one_layer_does_not_teach_was_tried_with_three():
             lambda name: name.count("-") == 1, lambda name: name.count("-") == 3, lambda name: name.endswith("-again")
         ))  # fmt: skip
         best = [max((r["metrics"]["accuracy"] for r in part), default=0.0) for part in (one, deep)]
-        if row in (*baselines.SAME, *baselines.REFERENCES, "liquid_s4") or best[0] > 0.97:
+        if row in (*SAME, *REFERENCES, "liquid_s4") or best[0] > 0.97:
             continue
-        assert {(3, "mlp"), (3, "linear"), (1, "linear")} <= {rates.tried(r)[:2] for r in deep}, row
+        assert {(3, "mlp"), (3, "linear"), (1, "linear")} <= {how_tried(r)[:2] for r in deep}, row
         assert best[1] >= best[0] or again, row
 
 
 def test_a_table_that_disagrees_with_its_records_is_noticed():
     found = [r for r in swept() if r["task"] != "modarith"]
-    loser = next(r for r in found if baselines.CHOSEN[r["task"]].get(r["config"]["setting"]["baseline"]) != rates.tried(r))
+    before = as_chosen(found)
+    loser = next(r for r in found if before[r["task"]].get(r["config"]["setting"]["baseline"]) not in (None, how_tried(r)))
     loser["metrics"] |= {"accuracy": 1.1, "loss": 0.0, "finished": True}
-    assert as_chosen(found)[loser["task"]] != baselines.CHOSEN[loser["task"]]
+    assert as_chosen(found)[loser["task"]] != before[loser["task"]]
 
 
 def wrong_lengths(found):
@@ -229,7 +253,7 @@ def wrong_lengths(found):
 
 def test_the_records_of_the_sweep_hold_the_training_length_only():
     found = swept()
-    assert len(found) > 4 * len(baselines.ROWS) * 2 and not wrong_lengths(found)
+    assert len(found) > 4 * len(ROWS) * 2 and not wrong_lengths(found)
     found[0]["config"]["setting"]["length"] = 500
     found[1]["metrics"]["accuracy_500"] = 0.2
     assert wrong_lengths(found) == found[:2]
@@ -241,7 +265,7 @@ def longest(monkeypatch, **changes):
     monkeypatch.setattr(
         tasks.Sum, "draw", lambda self, B, T, generator: lengths.append(T) or draw(self, B, T, generator)
     )
-    rates.measure({**rates.setting("elman-0.01", "sum", "live"), "strings": 8, **changes}, seed=0)
+    rates.measure({**rates.TABLE.setting("elman-0.01", "sum", "live"), "strings": 8, **changes}, seed=0)
     monkeypatch.undo()
     return max(lengths)
 
@@ -253,15 +277,16 @@ def test_no_string_of_the_sweep_is_longer_than_those_of_training(monkeypatch):
 
 def test_the_sweep_trains_as_the_table_does_with_seeds_that_the_table_has_not():
     for run in cells("desk"):
-        if run.row in rates.LINEAR:
-            layers, head, lr = baselines.CHOSEN[run.task][baselines.SAME.get(run.row, run.row)]
-            found = rates.setting(f"{run.row}-{layers}-{head}-{lr:g}", run.task, "desk")
+        if run.row in set(ROWS) - set(REFERENCES):
+            layers, head, lr = chosen_for(run.row, run.task)
+            found = rates.TABLE.setting(f"{run.row}-{layers}-{head}-{lr:g}", run.task, "desk")
             (phase,) = run.setting.recipe.phases
             assert (found["model"], found["options"]) == (run.setting.model, run.setting.options)
             assert found["phase"] == {**{name: getattr(phase, name) for name in found["phase"]}, "steps": 500}
-            assert found["recipe"] == {name: getattr(run.setting.recipe, name) for name in found["recipe"]}
+            recipe = {**found["recipe"], "betas": tuple(found["recipe"]["betas"])}
+            assert recipe == {name: getattr(run.setting.recipe, name) for name in recipe}
     used = {r["config"]["setting"]["first_seed"] + r["seed"] for r in swept()}
-    assert used == {rates.FIRST_SEED} == {900} and not used & {r["seed"] for r in records.recorded(DESK)}
+    assert used == {900} and not used & {r["seed"] for r in records.recorded(DESK)}
 
 
 METRICS = st.builds(
@@ -276,7 +301,7 @@ def made(lr, metrics, baseline="s4", task="sum"):
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.tuples(*[METRICS] * len(rates.CANDIDATES)), st.permutations(rates.CANDIDATES))
+@given(st.tuples(*[METRICS] * len(ONE)), st.permutations(ONE))
 def test_the_winner_has_no_better_rival(metrics, order):
     found = [made(lr, of) for lr, of in zip(order, metrics)]
     left = {r["config"]["setting"]["lr"]: r["metrics"] for r in found if r["metrics"]["finished"]}
@@ -293,8 +318,8 @@ def test_the_winner_has_no_better_rival(metrics, order):
 
 def test_a_rate_that_broke_off_on_one_task_is_out_on_all():
     good, better = ({"accuracy": share, "loss": 1.0, "finished": True} for share in (0.5, 0.9))
-    found = [made(lr, better if lr == 3e-2 else good, task=task) for task in ("sum", "evenpair") for lr in rates.CANDIDATES]
-    other = [made(lr, better if lr == 3e-2 else good, "vanilla") for lr in rates.CANDIDATES]
+    found = [made(lr, better if lr == 3e-2 else good, task=task) for task in ("sum", "evenpair") for lr in ONE]
+    other = [made(lr, better if lr == 3e-2 else good, "vanilla") for lr in ONE]
     assert chosen(found)["sum"]["s4"][-1] == 3e-2
     found[-1]["metrics"] = {**better, "finished": False, "loss": None}
     lows = {task: {row: how[-1] for row, how in of.items()} for task, of in chosen(found + other).items()}
@@ -308,10 +333,11 @@ def test_a_sweep_with_a_gap_chooses_nothing():
 
 
 def test_training_that_breaks_off_is_out():
-    setting = {**rates.setting("vanilla-0.01", "evenpair", "live"), "strings": 8}
+    setting = {**rates.TABLE.setting("vanilla-0.01", "evenpair", "live"), "strings": 8}
     found = rates.measure({**setting, "phase": {**setting["phase"], "lr": 1e30}}, seed=0)["metrics"]
     assert found["finished"] is False and found["loss"] is None
-    assert "broke off" in rates.TABLE.line({"task": "evenpair", "row": "vanilla-0.01", "metrics": found})
+    record = {"task": "evenpair", "row": "vanilla-0.01", "seed": 0, "wall_seconds": 1.0, "metrics": found}
+    assert "broke off" in rates.TABLE.line(record)
 
 
 @pytest.mark.parametrize(
@@ -325,17 +351,18 @@ def test_a_measurement_that_is_not_there_is_refused(wrong):
 
 def test_the_sweep_is_shown_with_what_a_guesser_has():
     text = report.table(swept())
-    assert "length 40: chance 0.500, majority 0.800" in text and "length 40: chance 0.200, majority 0.200" in text
+    levels = {name: [percent(share) for share in (task.chance, task.majority(task.train_length))]
+              for name, task in ((name, tasks.task(name, 5)) for name in TRAIN_LENGTH)}  # fmt: skip
+    assert levels["sum"] == levels["modarith"] == ["20.0", "20.0"] and levels["evenpair"] == ["50.0", "80.0"]
+    assert "Guessing gives 20.0 (evenpair 50.0), the commonest answer 20.0 (evenpair 80.0)" in text
     for record in swept()[:3]:
-        assert f"{record['metrics']['accuracy']:.4f}" in text and record["row"] in report.line(
-            {**record, "recorded": 1}
-        )
+        assert percent(record["metrics"]["accuracy"]) in text and record["row"] in report.line({**record, "recorded": 1})
 
 
 def test_several_seeds_are_shown_by_their_mean():
     one = next(r for r in swept() if r["task"] == "sum")
     pair = [{**one, "seed": seed, "metrics": {**one["metrics"], "accuracy": share}} for seed, share in ((0, 0.5), (1, 0.75))]
-    assert "0.6250" in report.table(pair)
+    assert results.grid(results.frame(pair), "accuracy").to_numpy().tolist() == [["62.5 (50.0 to 75.0)"]]
 
 
 # The records of the table
@@ -352,14 +379,14 @@ def misfits(found):
 
 
 def test_every_record_of_a_baseline_is_of_the_equal_budget():
-    found = [r for r in records.recorded(DESK) if r["row"] in baselines.ROWS and r["protocol"] == "ours"]
+    found = [r for r in records.recorded(DESK) if r["row"] in ROWS and r["protocol"] == "ours"]
     assert not misfits(found)
     for record in found:
-        if record["task"] == "modarith" and record["row"] in baselines.REFERENCES:
+        if record["task"] == "modarith" and record["row"] in REFERENCES:
             continue
-        steps = baselines.steps(record["row"], record["task"])
-        assert record["steps"] == steps or not record["accepted"]
-        assert [found["step"] for found in record["checks"]] == list(range(steps // 10, record["steps"] + 1, steps // 10))
+        due = steps(record["row"], record["task"])
+        assert record["steps"] == due or not record["accepted"]
+        assert [found["step"] for found in record["checks"]] == list(range(due // 10, record["steps"] + 1, due // 10))
         assert record["stop"] == "watched" and record["attempts"] == 1
     other = [{**record, "fingerprint": records.fingerprint({"another": "setting"})} for record in found[:1]]
     assert misfits(other) == other

@@ -196,7 +196,7 @@ def test_the_size_is_the_root_of_what_layernorm_needs():
 
 
 def tiny(**changed):
-    return {**lrnn_fading.setting("lstm", "sum", "live"), "strings": 32, "length": 240, **changed}
+    return {**lrnn_fading.TABLE.setting("lstm", "sum", "live"), "strings": 32, "length": 240, **changed}
 
 
 def test_an_exact_model_never_fades_and_a_planted_growth_overflows_where_foretold(monkeypatch):
@@ -241,10 +241,10 @@ def test_a_run_is_measured_shown_and_told_apart_by_its_setting():
     run = tables.Run("lrnn/fading", "sum", "lstm", 0, "live", "ours", tiny(training=training, length=60))
     (record,) = tables.run_all([run])
     assert not record["metrics"]["learned"] and record["metrics"]["predicted"] == {} and record["metrics"]["steps"] == 3
-    assert "not learned" in report.table([record]) and "predicted nothing" in report.line(record)
-    plans = [tables.plan("lrnn/fading", rows=[row], budget="desk")[0] for row in lrnn_fading.ROWS]
+    assert "False" in report.table([record]) and "learned False" in report.line(record) and "horizon" not in report.line(record)
+    plans = [tables.plan("lrnn/fading", rows=[row], budget="desk")[0] for row in lrnn_fading.TABLE.rows]
     assert len({records.fingerprint(plan.config()) for plan in plans}) == 4
-    assert lrnn_fading._training(plans[1].setting["training"]) == tables.plan(
+    assert tables.Setting.of_plain(plans[1].setting["training"]) == tables.plan(
         "lrnn/table2", tasks=["sum"], rows=["clip"])[0].setting  # fmt: skip
     for wrong in (("elman", "sum", "live"), ("clip", "modarith", "live"), ("clip", "sum", "paper")):
         with pytest.raises(ValueError, match="lrnn/fading has no"):
@@ -260,7 +260,7 @@ def committed():
 
 def test_committed_records_answer_todays_question_and_hang_together():
     made = committed()
-    assert {(r["row"], r["seed"]) for r in made} == {(row, seed) for row in lrnn_fading.ROWS for seed in range(3)}
+    assert {(r["row"], r["seed"]) for r in made} == {(row, seed) for row in lrnn_fading.TABLE.rows for seed in range(3)}
     for r in made:
         (plan,) = tables.plan("lrnn/fading", rows=[r["row"]], seeds=[r["seed"]], budget="desk")
         assert records.fingerprint(plan.config()) == r["fingerprint"]

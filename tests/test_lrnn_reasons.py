@@ -2,76 +2,82 @@
 
 from dataclasses import replace
 
-import pytest
 from recorded import found
 
 from lrnnlab import records, tables, tasks
-from lrnnlab.tables import lrnn_baselines, lrnn_reasons, lrnn_table2, report
+from lrnnlab.algebra.one_layer import possible_in_one_diagonal_layer
+from lrnnlab.tables import lrnn_reasons, results
 
 DESK = "lrnn/table2"
 SAID = found("lrnn/table2")
 SWEEP = "lrnn/baseline_rates"
+TABLE = tables.get(DESK)
+KNOWN = TABLE.declared.found["why"]["known"]
+REFERENCES = ("lstm", "elman")
+CONSTANT = ("vanilla", "s4", "s4d", "s4d_inv", "s4d_legs", "rwkv")  # one A for all letters
+REAL = {"diagonal_positive": 1, "diagonal_signed": 2}  # the orders that the turns of real gates have
 
 
-def run(seen, past, row="s4", task="sum", layers=3, **setting):
-    return {"task": task, "row": row, "metrics": {"accuracy_seen": seen, "accuracy_all": past},
-            "config": {"modulus": 5, "setting": {"options": {"layers": layers}, **setting}}}  # fmt: skip
+def run(seen, past, row="s4", task="sum", budget="desk"):
+    return {"experiment": DESK, "task": task, "row": row, "seed": 0, "budget": budget, "protocol": "ours",
+            "metrics": {"accuracy_seen": seen, "accuracy_all": past}}  # fmt: skip
 
 
-def swept(accuracy, baseline="s4", task="sum", lr=1e-2, **options):
+def swept(accuracy, baseline="s4", task="sum", lr=1e-2, finished=True, **options):
     setting = {"baseline": baseline, "lr": lr, "options": {"layers": 3, **options}, "phase": {"steps": 500}}
-    return {"task": task, "row": "", "metrics": {"accuracy": accuracy, "finished": True}, "config": {"setting": setting}}
+    return {"experiment": SWEEP, "task": task, "row": "", "seed": 0, "metrics": {"accuracy": accuracy, "finished": finished},
+            "config": {"setting": setting}}  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("shares", "said"),
-    [([(1, 1), (1, 0.99)], "holds"), ([(1, 0.5), (0.99, 1)], "lost with length (1 of 2 hold)"),
-     ([(1, 0.2), (1, 0.2), (0.4, 0.2)], "lost with length (0 of 3 hold)"),
-     ([(1, 0.2), (0.98, 0.2)], "not learned (1 of 2 know the training length; with this setting, "
-      "the only one that was tried)")],
-)  # fmt: skip
-def test_a_cell_holds_or_has_a_reason(shares, said):
-    assert lrnn_reasons.why([run(*pair) for pair in shares], []) == said
+def why(*shares, **cell):
+    low = results.reasons(results.frame([{**run(*pair, **cell), "seed": seed} for seed, pair in enumerate(shares)]))
+    return low["why"].tolist()
+
+
+def test_a_cell_holds_or_has_a_reason():
+    assert why((1, 1), (1, 0.99)) == []
+    assert why((1, 0.5), (0.99, 1)) == ["1 lost with length"]
+    assert why((1, 0.2), (0.98, 0.2), (1, 0.2)) == ["1 not learned, 2 lost with length"]
 
 
 def test_what_is_not_learned_has_the_sweeps_best_beside_it():
     found = [swept(0.4), swept(0.7, head="linear", lr=3e-2), swept(0.9, task="evenpair"), swept(0.9, baseline="s4d")]
-    assert lrnn_reasons.why([run(0.5, 0.2)], found) == (
-        "not learned (0 of 1 know the training length; best of 2 settings tried: 70.0 after 500 steps (3 layers, linear, "
-        "0.03))"
-    )
-    assert "of S4D, whose setting it has, the best of 1 settings tried: 90.0 after 500 steps" in lrnn_reasons.why([run(0.5, 0.2, row="s4d_inv")], found)
-    broken = swept(0.99)
-    broken["metrics"]["finished"] = False
-    assert "best of 2 settings tried: 70.0" in lrnn_reasons.why([run(0.5, 0.2)], [*found, broken])
-    assert lrnn_reasons.why([run(1, 0.2)], found) == "lost with length (0 of 1 hold)"
+    best = lambda row, *more: lrnn_reasons.best_of_sweep(results.frame([*found, *more]), "sum", row)
+    assert best("s4") == "best of 2 settings tried: 70.0 after 500 steps (3 layers, linear, 0.03)"
+    assert best("s4d_inv").startswith("of S4D, whose setting it has, the best of 1 settings tried: 90.0 after 500 steps")
+    assert best("rwkv") == "with this setting, the only one that was tried"
+    assert best("s4", swept(0.99, finished=False)).startswith("best of 2 settings tried: 70.0")
 
 
-@pytest.mark.parametrize(
-    ("row", "task", "layers", "theorem"),
-    [("vanilla", "evenpair", 1, "Theorem C"), ("s4d_legs", "sum", 1, "Theorem C"), ("s4d", "sum", 3, ""),
-     ("liquid_s4", "sum", 1, ""), ("lstm", "sum", 1, ""), ("clip", "evenpair", 1, ""),
-     ("diagonal_complex", "evenpair", 1, "Theorem D"), ("diagonal_complex", "sum", 1, ""),
-     ("diagonal_unit", "modarith", 3, ""), ("diagonal_positive", "evenpair", 3, ""),
-     ("diagonal_signed", "sum", 1, "Theorem D′: real gates have no turn of order 5"),
-     ("diagonal_positive", "modarith", 3, "Theorem D′: real gates have no turn of order 20")],
-)  # fmt: skip
-def test_the_theorem_that_forbids_a_row(row, task, layers, theorem):
-    assert lrnn_reasons.forbidden(row, task, 5, layers) == theorem
-    said = lrnn_reasons.why([run(1, 0.2, row, task, layers)], [])
-    forbids = f"; with finitely many states not expressible: {theorem}" if theorem else ""
-    assert said == "lost with length (0 of 1 hold)" + forbids
-    assert lrnn_reasons.why([run(1, 1, row, task, layers)], []) == "holds"  # on the strings that were tried
+def theorem(row, task, layers):
+    """Of chapter 01, by which a row with finitely many states cannot do it, or ""; worked out, where the YAML states it."""
+    if row in CONSTANT and layers == 1:
+        return "Theorem C"
+    if not row.startswith("diagonal"):
+        return ""
+    verdict = possible_in_one_diagonal_layer(tasks.task(task, TABLE.modulus).specification)
+    if layers == 1 and not verdict.possible:
+        return "Theorem D"
+    if verdict.order > REAL.get(row, verdict.order):
+        return f"Theorem D′: real gates have no turn of order {verdict.order}"
+    return ""
 
 
-def test_parity_is_no_trouble_for_signed_gates():
-    """The order of the turns decides, not the row: -1 is parity."""
-    assert lrnn_reasons.forbidden("diagonal_signed", "sum", 2, 1) == ""
-    assert "order 2" in lrnn_reasons.forbidden("diagonal_positive", "sum", 2, 1)
+def test_the_theorems_that_forbid_rows_are_those_that_the_table_names():
+    named = set()
+    for budget in TABLE.budgets:
+        for task in TABLE.tasks:
+            for row in TABLE.rows:
+                forbids = theorem(row, task, TABLE.setting(row, task, budget).options["layers"])
+                remark = f"; with finitely many states not expressible: {forbids}" if forbids else ""
+                assert why((1, 0.2), row=row, task=task, budget=budget) == ["1 lost with length" + remark], (row, task, budget)
+                assert why((1, 1), row=row, task=task, budget=budget) == []  # on the strings that were tried
+                named.add(forbids[:10])
+    assert named == {"", "Theorem C", "Theorem D", "Theorem D′"}
 
 
 def said(row, task, budget="desk"):
-    return lrnn_reasons.differs(lrnn_table2.setting(row, task, budget).plain())
+    return lrnn_reasons.differs(TABLE.setting(row, task, budget).plain())
 
 
 def test_help_that_the_paper_does_not_give_is_named():
@@ -89,26 +95,25 @@ def test_help_that_the_paper_does_not_give_is_named():
 def test_the_papers_own_setting_differs_in_nothing():
     for row in ("release", "clip"):
         assert said(row, "modarith", "paper") == "40,000 steps of 128"
-        assert replace(lrnn_table2.setting(row, "sum", "paper").recipe.phases[0], steps=1).lr == 1e-4
+        assert replace(TABLE.setting(row, "sum", "paper").recipe.phases[0], steps=1).lr == 1e-4
 
 
 def test_every_recorded_cell_says_why_and_what_differs():
     found = records.recorded(DESK)
-    text = report.table(found)
     told = lrnn_reasons.reasons(found)
     assert len(told) == len({(r["task"], r["row"]) for r in found})
+    text = TABLE.text(found)
     for cell in told.to_dict("records"):
-        assert cell["why"].startswith(("holds", "lost with length", "not learned")) and cell["why"] in text
-        assert cell[lrnn_reasons.DIFFERS] in text
-        linear = cell["row"] in lrnn_baselines.ROWS and cell["row"] not in lrnn_baselines.REFERENCES
-        if cell["why"].startswith("not learned"):  # then it says what was tried
-            assert linear and ("settings tried" in cell["why"] or cell["task"] == "modarith")
+        assert cell["why"] == "holds" or cell["why"].partition("; ")[0] in text
+        assert cell[lrnn_reasons.DIFFERS]
+        if "not learned" in cell["why"] and "lost" not in cell["why"]:  # then it says what was tried
+            assert "settings tried" in cell["why"] or cell["task"] == "modarith"
 
 
 def test_the_references_know_modarith_at_the_training_length():
-    for row in lrnn_baselines.REFERENCES:
+    for row in REFERENCES:
         cell = [r for r in records.recorded(DESK) if (r["task"], r["row"]) == ("modarith", row)]
-        knows = sum(r["metrics"]["accuracy_seen"] >= lrnn_reasons.KNOWN for r in cell)
+        knows = sum(r["metrics"]["accuracy_seen"] >= KNOWN for r in cell)
         assert len(cell) == 3 and knows >= 2 and tasks.task("modarith").train_length == 39
 
 
@@ -122,7 +127,7 @@ def test_what_chapter_02_says_of_the_table():
     assert all(past >= 99 for past in shares("sum", "diagonal_unit", "all"))
     assert all(41 < past < 99 for past in shares("sum", "diagonal_complex", "all"))
     assert all(seen == 100 for seen in shares("sum", "diagonal_complex", "seen"))
-    for row in lrnn_reasons.CONSTANT:  # they do not know Sum; s4d_inv comes near
+    for row in CONSTANT:  # they do not know Sum; s4d_inv comes near
         assert all(seen < 99 for seen in shares("sum", row, "seen"))
     assert min(shares("sum", "rwkv", "seen")) > 96 and min(shares("sum", "s4d_inv", "seen")) > 97 and min(shares("sum", "s4d_legs", "seen")) > 98.5
     one = [r for r in records.recorded(SWEEP) if r["task"] == "evenpair" and r["row"].count("-") == 1]
@@ -130,7 +135,7 @@ def test_what_chapter_02_says_of_the_table():
     for r in one:
         row = r["config"]["setting"]["baseline"]
         best[row] = max(best[row], r["metrics"]["accuracy"])
-    assert {row for row, share in best.items() if share > 0.9} == {"rwkv", *lrnn_baselines.REFERENCES}
+    assert {row for row, share in best.items() if share > 0.9} == {"rwkv", *REFERENCES}
     diagonal = ("diagonal_positive", "diagonal_signed", "diagonal_complex")
     for row in ("vanilla", "s4", "s4d", "s4d_inv", "s4d_legs", *diagonal):
         assert min(shares("evenpair", row, "seen")) > 99.9 and max(shares("evenpair", row, "all")) < 86
@@ -146,7 +151,7 @@ def test_what_chapter_02_says_of_the_table():
     assert all(99 <= seen for seen in shares("modarith", "lstm", "seen"))
     assert [seen >= 99 for seen in shares("modarith", "elman", "seen")] == [True, True, False]
     assert all(91 < past < 96 for past in shares("modarith", "elman", "all")[:2])
-    knows = {row for row in lrnn_table2.ROWS if min(shares("modarith", row, "seen")) >= 99}
+    knows = {row for row in TABLE.rows if min(shares("modarith", row, "seen")) >= 99}
     assert knows == {"softmax", "release", "clip", "diagonal_complex", "diagonal_signed", "lstm"}
     assert all(29 < past < 31.5 for past in shares("modarith", "diagonal_signed", "all"))
     assert all(46.5 < past < 74.5 for past in shares("modarith", "diagonal_complex", "all"))

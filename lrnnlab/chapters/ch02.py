@@ -376,9 +376,9 @@ def film_widget() -> Moving:
     {'frame': 0, 'token': 1}
     """
     from lrnnlab.show.moving import Moving
-    from lrnnlab.tables import lrnn_film
+    from lrnnlab.tables import get
 
-    (record,) = (one for one in recorded("lrnn/film") if one["seed"] == lrnn_film.SEEDS[0])
+    (record,) = (one for one in recorded("lrnn/film") if one["seed"] in get("lrnn/film").seeds)
     adding = Sum(record["config"]["modulus"])
     data = {key: record[key] for key in ("frames", "shape", "positions", "answers", "train_length")} | {
         "symbols": list(adding.symbols), "chance": adding.chance,

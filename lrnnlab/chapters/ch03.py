@@ -277,8 +277,8 @@ def live_speed(batch: int = 16) -> list[dict]:
     """``lrnn/speed`` measured here and now with a small batch: one dict a row, as :func:`speed_ratios` draws them."""
     measured_here = []
     with steady_arithmetic():
-        for row in lrnn_speed.ROWS:
-            setting = {**lrnn_speed.setting(row, "sum", "live"), "batch": batch}
+        for row in lrnn_speed.TABLE.rows:
+            setting = {**lrnn_speed.TABLE.setting(row, "sum", "live"), "batch": batch}
             measured_here.append({"row": row, "config": {"setting": setting}, **lrnn_speed.measure(setting, seed=0)})
     return measured_here
 
@@ -290,11 +290,11 @@ def speed_table() -> tuple[list[dict], float]:
     """
     desk = {record["row"]: record["metrics"] for record in files.recorded("lrnn/speed")}
     table, shares = [], []
-    for row in lrnn_speed.ROWS:
-        model, scan, printed = desk[row]["model"], desk[row]["scan"], lrnn_speed.PAPER.get(row)
+    for row in lrnn_speed.TABLE.rows:
+        model, scan = desk[row]["model"], desk[row]["scan"]
         shares.append(1 - scan["sequential"]["median"] / model["sequential"]["median"])
         table.append({
-            "setting": row, "paper, PScan / loop": printed[1] / printed[0] if printed else None,
+            "setting": row, "paper, PScan / loop": lrnn_speed.paper_ratio(row),
             "recorded, whole model": model["pscan"]["ratio"], "recorded, scan alone": scan["pscan"]["ratio"],
             "not the scan, of the loop's whole time": f"{shares[-1]:.0%}",
         })  # fmt: skip

@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 
 from lrnnlab.show.style import FAINT, GRID, INK, LIVE, PAGE, RECORDED, SMALL, SOURCES, new_figure, styled
 from lrnnlab.tables.lrnn_fig1 import schedule
-from lrnnlab.tables.lrnn_speed import PAPER
+from lrnnlab.tables.lrnn_speed import paper_ratio
 
 DONE, CARRIED = RECORDED, LIVE  # a state that is right; what a level carries over
 SHORTEST = 0.42  # inches between two positions
@@ -118,9 +118,8 @@ def speed_ratios(records: Sequence[Mapping], source: str = "recorded") -> Figure
                 one = record["metrics"][part][way]
                 axes.plot([one["ratio_min"], one["ratio_max"]], [top + i] * 2, color=look.colour, lw=4, alpha=0.35)
                 axes.plot(one["ratio"], top + i, look.marker, color=look.colour, ms=6)
-        if record["row"] in PAPER:
-            loop, scan = PAPER[record["row"]]
-            panels[0].plot(scan / loop, top + 1, paper.marker, color=paper.colour, ms=6)
+        if ratio := paper_ratio(record["row"]):
+            panels[0].plot(ratio, top + 1, paper.marker, color=paper.colour, ms=6)
     for axes, title in zip(panels, ("the whole model", "the scan alone")):
         axes.axvline(1, color=INK, lw=1.2)
         axes.set(xscale="log", title=title, xlabel="time / time of the sequential loop", ylim=(lines - 1, -0.6))

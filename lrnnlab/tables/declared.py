@@ -41,6 +41,7 @@ NAMED = ("budgets", "tasks", "rows")
 MOST = 40  # names that a refusal lists
 KNOWN = {"like", "setting", "cells", *NAMED, "extra", "only", "columns", "aliases", "seeds", "protocols", "modulus", "clock",
          "score", "scored", "shown", "why", "notes"}  # fmt: skip
+SHOWN = {"metric", "metrics", "title", "as", "across", "level", "of", "each"}
 
 
 def there(found: Any, known: Collection, what: str, name: str) -> None:
@@ -80,6 +81,8 @@ class Declared:
         self.budgets, self.tasks, self.rows = (
             getattr(base, kind) if base and kind not in own else self._names(own[kind] or {}, kind, base) for kind in NAMED
         )
+        for key in (key for one in own.get("shown", ()) for key in one):  # a comma in a title that is not quoted makes one
+            self._must(key, SHOWN, "key in shown:")
         if "cells" in own:
             self._check_cells(own["cells"])
         for row in self.found.get("aliases", {}).values():

@@ -31,7 +31,6 @@ Letters: B batch, T time, C classes, D width.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,35 +41,20 @@ from lrnnlab import tasks
 from lrnnlab.analysis import FLOAT32_MAX, centre_scores, crossing, way_to_error, within_between
 from lrnnlab.tables import lrnn_table2
 from lrnnlab.tables.lrnn_training import train
-from lrnnlab.tables.table import Run, Setting, Table, by_setting
-from lrnnlab.tables.text import lines, significant, who
+from lrnnlab.tables.table import Run, Setting, by_setting, load
+from lrnnlab.tables.text import significant
 from lrnnlab.tasks.base import answered
-from lrnnlab.training import Phase, Recipe
 from lrnnlab.training.steady import stream
 
-ROWS = ("release", "clip", "softmax", "lstm")
-SIZES = {"live": (64, 1000), "desk": (256, 2000)}  # strings, length
-FITS = ((10, 40), (10, 200))
 OVERFLOW = math.sqrt(FLOAT32_MAX)
 FLOOR = 1e-9  # what float32 cannot tell from zero
 
-_LSTM = Setting(
-    "lstm", {"layers": 1, "head": "linear"},
-    Recipe((Phase(steps=600, lr=1e-2, final_lr=1e-4, warmup=100, weight_decay=0.01),), batch=64, betas=(0.9, 0.99),
-           clip=1.0),
-)  # fmt: skip
 
-
-def setting(row: str, task: str, budget: str) -> dict:
-    """How one row is trained, and how it is looked at: 64 strings of 1,000 digits live, 256 of 2,000 at the desk.
-
-    >>> setting("clip", "sum", "desk")["training"]["options"]["rule"]
-    'clip'
-    """
-    strings, length = SIZES[budget]
-    training = _LSTM if row == "lstm" else lrnn_table2.setting(row, task, "live")
-    return {"task": task, "modulus": 5, "row": row, "training": training.plain(), "strings": strings, "length": length,
-            "quantile": 0.99, "accuracy": 0.99, "window": 20, "fits": FITS}  # fmt: skip
+def whole(setting: dict) -> dict:
+    """The setting with the training that it says, or else that of its row in ``lrnn/table2`` at the budget live."""
+    training = Setting.of_plain(setting["training"]) if "training" in setting else (
+        lrnn_table2.TABLE.setting(setting["row"], setting["task"], "live"))  # fmt: skip
+    return {**setting, "training": training.plain()}
 
 
 def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
@@ -79,23 +63,17 @@ def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path |
     ``seen``, ``nearest`` (for the nearest centre at t, up to the overflow) and ``overflow`` are None where they do not
     come within the length, predictions where they never come.
 
-    >>> found = measure({**setting("lstm", "sum", "live"), "length": 250, "training": Setting(
+    >>> found = measure({**TABLE.setting("lstm", "sum", "live"), "length": 250, "training": Setting(
     ...     "elman", {"width": 8}, Recipe((Phase(steps=2, lr=1e-3),))).plain()}, seed=0)["metrics"]
     >>> found["learned"], found["predicted"]
     (False, {})
     """
-    training = _training(setting["training"])
+    training = Setting.of_plain(setting["training"])
     run = Run("lrnn/fading", setting["task"], setting["row"], seed, "live", "ours", training, setting["modulus"])
     result = train(run, progress=progress, checkpoint=checkpoint)
     found = look(result.model, run.build_task(), setting, seed)
     found["metrics"] |= {"steps": result.steps, "attempts": result.attempt + 1}
     return {**found, "cpu_seconds": round(result.cpu_seconds, 3)}
-
-
-def _training(plain: dict) -> Setting:
-    """The ``Setting`` that had been made plain."""
-    recipe = {**plain["recipe"], "phases": tuple(Phase(**phase) for phase in plain["recipe"]["phases"])}
-    return Setting(**{**plain, "recipe": Recipe(**recipe)})
 
 
 def look(model: Any, task: tasks.Task, setting: dict, seed: int) -> dict:
@@ -174,52 +152,4 @@ def predict(curves: dict[str, np.ndarray], first: int, last: int) -> dict:
             "horizon": significant(min(fade, overflow))}  # fmt: skip
 
 
-def line(record: dict) -> str:
-    """One record in a few words: when it ends, and when that was to be expected."""
-    found = record["metrics"]
-    return f"{who(record)}: seen {_at(found['seen'], record)}, predicted " + (
-        ", ".join(f"{_at(p['horizon'], record)} from {fit}" for fit, p in found["predicted"].items()) or "nothing"
-    )
-
-
-def table(records: Sequence[dict]) -> str:
-    """By row and seed: the horizon seen, with its cause; predicted, by fit; and by what factor that is off."""
-    level = records[0]["config"]["setting"]["accuracy"]
-    body = lines("when it ends, and when that was to be expected", (row for record in records for row in _rows(record)))
-    return (f"{body}\n"
-            f"seen: accuracy below {level:.0%}; centres: the same of the nearest centre at t; off: predicted / seen.\n"
-            "release, clip: trained until strings of length 500 were right; the others saw none above 40.")
-
-
-def _rows(record: dict):
-    found, length = record["metrics"], record["config"]["setting"]["length"]
-    end = length if found["overflow"] is None else found["overflow"] - 1
-    for fit, predicted in found["predicted"].items() or [("-", None)]:
-        yield {
-            "row": record["row"] + ("" if found["learned"] else " (not learned)"), "seed": record["seed"],
-            "seen": _at(found["seen"], record), "overflow": _at(found["overflow"], record),
-            "centres": f">{end}" if found["nearest"] is None else found["nearest"], "from": fit,
-            **({f"predicted {what}": _at(predicted[what], record) for what in ("fade", "overflow", "horizon")}
-               | {"law": predicted["law"], "off": off(predicted["horizon"], found["seen"], length)}
-               if predicted else {}),
-        }  # fmt: skip
-
-
-def off(predicted: float | None, seen: int | None, length: int) -> str:
-    """Predicted over seen; "<" or ">" where one of them lies beyond the ``length``, "agree" where both do.
-
-    >>> off(500, 1000, 2000), off(500, None, 2000), off(None, 1000, 2000), off(None, None, 2000)
-    ('0.50', '<0.25', '>2.00', 'agree')
-    """
-    if predicted is None or predicted > length:
-        return "agree" if seen is None else f">{length / seen:.2f}"
-    return f"<{predicted / length:.2f}" if seen is None else f"{predicted / seen:.2f}"
-
-
-def _at(position: float | None, record: dict) -> str:
-    length = record["config"]["setting"]["length"]
-    return f">{length}" if position is None or position > length else f"{position:.0f}"
-
-
-TABLE = Table("lrnn/fading", ROWS, ("sum",), setting, by_setting(measure), line, table, ("live", "desk"),
-              aliases={"ours": "softmax"})  # the paper has no such measurement  # fmt: skip
+TABLE = load("lrnn/fading", by_setting(measure), make=whole)

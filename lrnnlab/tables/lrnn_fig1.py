@@ -18,12 +18,10 @@ from typing import NamedTuple
 import torch
 
 from lrnnlab.scans import paper
-from lrnnlab.tables.table import Table, alone
+from lrnnlab.tables import declared
+from lrnnlab.tables.table import alone, load
 
 BASE = 16  # more than any index at L = 16; its longest product is a word of 8 digits, below 2^53, so exact in float64
-PRINTED = {  # App. A.2.1, "the below output"; Fig. 1 and Sec. 3.4 give the same three lists
-    "8": [["A1", "A3", "A5", "A7"], ["A2", "A3A2", "A6", "A7A6"], ["A4", "A5A4", "A6A5A4", "A7A6A5A4"]],
-}
 
 
 class Move(NamedTuple):
@@ -75,15 +73,6 @@ def spell(word: Sequence[int]) -> str:
     return "".join(f"A{i}" for i in word)
 
 
-def setting(row: str, task: str, budget: str) -> dict:
-    """The length; all budgets are the same.
-
-    >>> setting("8", "schedule", "live")
-    {'length': 8}
-    """
-    return {"length": int(row)}
-
-
 def measure(setting: dict, seed: int) -> dict:
     """The schedule, how many multiplications of two matrices it takes to make, and how many a level applies.
 
@@ -94,37 +83,15 @@ def measure(setting: dict, seed: int) -> dict:
     """
     levels = schedule(setting["length"])
     spelt = [[spell(move.word) for move in level] for level in levels]
-    printed = PRINTED.get(str(setting["length"]))
+    theirs = declared.paper("lrnn/fig1")
+    printed = theirs["value"][theirs["row"] == str(setting["length"])].tolist()
     metrics = {
         "levels": len(levels),
         "applied": [len(level) for level in levels],
         "made": sum(len(move.word) > 1 for level in levels for move in level),  # each product is made once, used once
-        "as_printed": None if printed is None else spelt == printed,
+        "as_printed": [", ".join(level) for level in spelt] == printed if printed else None,
     }
     return {"metrics": metrics, "schedule": spelt}
 
 
-def line(record: dict) -> str:
-    """One record in a few words.
-
-    >>> line({"row": "2", "metrics": {"levels": 1, "made": 0}})
-    'length 2: 1 level(s), 0 products of two matrices'
-    """
-    metrics = record["metrics"]
-    return f"length {record['row']}: {metrics['levels']} level(s), {metrics['made']} products of two matrices"
-
-
-def table(records: Sequence[dict]) -> str:
-    """The matrices level by level, and for length 8 whether they are those that the paper prints."""
-    parts = []
-    for record in records:
-        lines = [line(record)]
-        lines += [f"  level {i}   {', '.join(level)}" for i, level in enumerate(record["schedule"], 1)]
-        same = record["metrics"]["as_printed"]
-        if same is not None:
-            lines.append(f"  {'the same' if same else 'NOT the same'} as the lists printed in the paper's App. A.2.1")
-        parts.append("\n".join(lines))
-    return "\n\n".join(parts)
-
-
-TABLE = Table("lrnn/fig1", ("2", "4", "8", "16"), ("schedule",), setting, alone(measure), line, table, paper=PRINTED)
+TABLE = load("lrnn/fig1", alone(measure))

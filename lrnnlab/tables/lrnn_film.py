@@ -8,7 +8,6 @@ Letters: V vocabulary, C classes, h heads, b block size.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,7 +17,7 @@ import torch
 from lrnnlab import scans
 from lrnnlab.models import Net, snap, symbol_transitions
 from lrnnlab.tables import lrnn_table2
-from lrnnlab.tables.table import Run, Setting, Table
+from lrnnlab.tables.table import Run, load
 from lrnnlab.tasks import Task
 from lrnnlab.training import fit
 from lrnnlab.training.evaluation import evaluate
@@ -26,7 +25,6 @@ from lrnnlab.training.steady import stream
 
 DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_"
 EVERY = 10  # steps
-SEEDS = (101,)  # the run that chapter 02 shows
 POSITIONS = (1, 2, 5, 10, 20, 40, 80, 160, 320, 500)
 STRINGS = 60  # whose answers are shown
 
@@ -69,15 +67,6 @@ def frame(model: Net, task: Task, step: int, seed: int) -> dict:
     }  # fmt: skip
 
 
-def setting(row: str, task: str, budget: str) -> Setting:
-    """That of ``lrnn/table2``; all budgets are the same.
-
-    >>> setting("softmax", "sum", "live").options["rule"]
-    'softmax'
-    """
-    return lrnn_table2.setting(row, task, "live")
-
-
 def measure(run: Run, progress: bool = False, checkpoint: Path | None = None) -> dict:
     """Train once, without asking whether the snapped model is proved, and look every ten steps.
 
@@ -100,14 +89,4 @@ def measure(run: Run, progress: bool = False, checkpoint: Path | None = None) ->
     }  # fmt: skip
 
 
-def line(record: dict) -> str:
-    """One record in a few words."""
-    return f"{len(record['frames'])} frames of {record['steps']} steps, right at the end {record['metrics']['accuracy_all']:.4f}"
-
-
-def table(records: Sequence[dict]) -> str:
-    """A line a record."""
-    return "\n".join(map(line, records))
-
-
-TABLE = Table("lrnn/film", ("softmax",), ("sum",), setting, measure, line, table, seeds=SEEDS, modulus=5)
+TABLE = load("lrnn/film", measure, configure=lambda row, task, budget: lrnn_table2.TABLE.setting(row, task, "live"))

@@ -31,28 +31,11 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-from lrnnlab.analysis import growth_per_step, overflow_observed
+from lrnnlab.analysis import growth_per_step
 from lrnnlab.models import COLUMN_RULES
-from lrnnlab.tables.table import Table, alone, there
-from lrnnlab.tables.text import by_cell, lines
+from lrnnlab.tables.declared import there
+from lrnnlab.tables.table import alone, load
 from lrnnlab.training.steady import stream
-
-TASKS = ("gaussian", "signs", "positive", "worst")
-ROWS = ("clip", "release", "centred", "block", "unit", "softmax", "free")
-NORMS = (1.0, 1.2, 2.0)
-WITHOUT_NORM = ("softmax", "free")  # these rules have no p
-LENGTHS = (1, 2, 5, 10, 20, 50, *range(100, 501, 50))
-CHAINS = {"live": 8, "desk": 64}
-
-
-def setting(row: str, task: str, budget: str) -> dict:
-    """What is measured for one rule (row) and one kind of raw blocks (task): 8 chains live, 64 at the desk.
-
-    >>> setting("clip", "signs", "desk")["chains"]
-    64
-    """
-    norms = (None,) if row in WITHOUT_NORM else NORMS
-    return {"rule": row, "kind": task, "b": 8, "norms": norms, "lengths": LENGTHS, "chains": CHAINS[budget]}
 
 
 def raw_blocks(kind: str, chains: int, steps: int, b: int, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
@@ -63,7 +46,7 @@ def raw_blocks(kind: str, chains: int, steps: int, b: int, seed: int) -> tuple[t
     >>> raw_blocks("worst", 1, 1, 2, seed=0)[0].tolist()
     [[[[1.0, -1.0], [-1.0, 1.0]]]]
     """
-    there(kind, TASKS, "kind of blocks", "lrnn/growth")
+    there(kind, TABLE.tasks, "kind of blocks", "lrnn/growth")
     draw = stream(seed, f"growth/{kind}")
     if kind == "worst":
         s = 1.0 - 2.0 * (torch.arange(b, dtype=torch.float64) % 2)
@@ -144,7 +127,7 @@ def measure(setting: dict, seed: int) -> dict:
     ``step``: the factor by which one step multiplies the state, from the second half of the steps, where the start is
     forgotten; ``overflow``, ``lost``: in how many chains float32 comes to an end, and at which step.
 
-    >>> found = measure({**setting("unit", "worst", "live"), "norms": (1.2,)}, seed=0)["metrics"]["1.2"]
+    >>> found = measure({**TABLE.setting("unit", "worst", "live"), "norms": (1.2,)}, seed=0)["metrics"]["1.2"]
     >>> found["step"]["median"], found["state"]["median"], found["overflow"]["median"]
     (1.414214, 75.257, 257.0)
     """
@@ -187,37 +170,4 @@ def bound(p: float, b: int, lengths: Sequence[int]) -> np.ndarray:
     return np.asarray(lengths) * math.log10(growth_per_step(p, b))
 
 
-def line(record: dict) -> str:
-    """One record in a few words: what one step does to the state, by p."""
-    shown = (f"p = {p}: x{found['step']['median']:.3f}" for p, found in record["metrics"].items())
-    return f"{record['row']} on {record['task']} columns, growth a step: {', '.join(shown)}"
-
-
-def table(records: Sequence[dict]) -> str:
-    """By kind of columns, rule and p: growth a step, where 500 steps lead, and when float32 gives up."""
-    parts = [lines(f"{kind} columns", (row for record in cell for row in _rows(record)))
-             for (kind,), cell in by_cell(records, "task").items()]  # fmt: skip
-    b = records[0]["config"]["setting"]["b"]
-    most = (f"p = {p:g}: x{growth_per_step(p, b):.4f} (float32: {overflow_observed(p, b) or 'never'})" for p in NORMS)
-    parts.append(f"most that Eq. 6 allows a step at b = {b}, and the step at which 1, multiplied by it, is infinite in "
-                 f"float32:\n  {', '.join(most)}")  # fmt: skip
-    return "\n\n".join(parts)
-
-
-def _rows(record: dict):
-    steps, chains = max(record["config"]["setting"]["lengths"]), record["config"]["setting"]["chains"]
-    for p, found in record["metrics"].items():
-        yield {
-            "rule": record["row"], "p": p, "seed": record["seed"],
-            **{f"step {k}": f"{found['step'][k]:.3f}" for k in ("median", "min", "max")},
-            f"log10 |x_{steps}|": f"{found['state']['median']:.1f}", "with Bu": f"{found['driven']['median']:.1f}",
-            "log10 sigma": f"{found['product']['median']:.1f}",
-            "float32 inf": _when(found["overflow"], chains), "float32 zero": _when(found["lost"], chains),
-        }  # fmt: skip
-
-
-def _when(found: dict, chains: int) -> str:
-    return f"{found['chains']}/{chains} at {found['median']:.0f}" if found["chains"] else "-"
-
-
-TABLE = Table("lrnn/growth", ROWS, TASKS, setting, alone(measure), line, table, ("live", "desk"))  # no such in the paper
+TABLE = load("lrnn/growth", alone(measure))

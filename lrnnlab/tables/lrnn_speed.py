@@ -26,7 +26,7 @@ from __future__ import annotations
 import os
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -34,28 +34,11 @@ from torch.nn import functional as F
 
 from lrnnlab import scans, tasks
 from lrnnlab.models import Net, build
-from lrnnlab.tables.table import Table, alone
-from lrnnlab.tables.text import lines
+from lrnnlab.tables.declared import paper
+from lrnnlab.tables.table import alone, load
 from lrnnlab.training.steady import stream
 
-ROWS = ("train40_b8", "test500_b8", "train40_b1", "test500_b1")
-WIDTH = 64
-ROUNDS = {"live": 1, "desk": 5, "paper": 25}
 BACKENDS = {"sequential": "reference", "pscan": "paper", "cpu": "cpu", "table": "cpu"}
-# Sec. 4.5, seconds per instance on the paper's GPU: (sequential, PScan); train40_b1 is not in the paper
-PAPER = {"train40_b8": (0.033, 0.021), "test500_b8": (0.03, 0.03), "test500_b1": (0.002, 0.0008)}
-
-
-def setting(row: str, task: str, budget: str) -> dict:
-    """What is timed: 1 round live, 5 at the desk, 25 for ``paper`` (the paper's lengths; its GPU is not here).
-
-    >>> setting("test500_b1", "sum", "live")["b"]
-    1
-    """
-    b = int(row[-1])
-    return {"task": task, "training": row.startswith("train"), "length": 40 if row.startswith("train") else 500,
-            "b": b, "h": WIDTH // b, "rule": "release" if b > 1 else "clip", "batch": 128,
-            "rounds": ROUNDS[budget]}  # fmt: skip
 
 
 def measure(setting: dict, seed: int) -> dict:
@@ -63,7 +46,7 @@ def measure(setting: dict, seed: int) -> dict:
 
     The seed gives the weights and the strings.
 
-    >>> tiny = {**setting("test500_b8", "sum", "live"), "length": 3, "batch": 2}
+    >>> tiny = {**TABLE.setting("test500_b8", "sum", "live"), "length": 3, "batch": 2}
     >>> sorted(measure(tiny, seed=0)["seconds"]["scan"])
     ['cpu', 'pscan', 'sequential', 'table']
     """
@@ -164,40 +147,14 @@ def _ratios(taken: dict[str, list[float]]) -> dict[str, dict[str, float]]:
     return found
 
 
-def line(record: dict) -> str:
-    """One record in a few words."""
-    found = record["metrics"]["model"]
-    shown = ", ".join(f"{way} {one['median']:.4f} s (x{one['ratio']:.2f})" for way, one in found.items())
-    return f"{record['row']}: {shown}"
+def paper_ratio(row: str) -> float | None:
+    """PScan over the loop in the paper, Sec. 4.5; it did not time ``train40_b1``.
 
-
-def table(records: Sequence[dict]) -> str:
-    """Seconds by row, part and way, as they came out here; under each row what the paper says of its own machine."""
-    parts = ["one thread of a CPU; seconds a batch of 128, rounds interleaved; ratio: to the sequential loop, in turn"]
-    for record in records:
-        body = (
-            {"part": part, "way": way, **{k: f"{one[k]:.4f}" for k in ("median", "min", "max")},
-             **{k.replace("_", " "): f"{one[k]:.3f}" for k in ("ratio", "ratio_min", "ratio_max")}}
-            for part in ("model", "scan") for way, one in record["metrics"][part].items()
-        )  # fmt: skip
-        share = f"on the CPU for {record['metrics']['cpu_share']:.0%} of the time"
-        title = f"{record['row']}, seed {record['seed']}   ({share})"
-        parts += [lines(title, body) + f"\n{paper_says(record['row'])}"]
-    return "\n\n".join(parts)
-
-
-def paper_says(row: str) -> str:
-    """The paper's numbers for a row, marked as the paper's.
-
-    >>> paper_says("train40_b8")
-    'paper, Quadro RTX 8000, seconds per instance: sequential 0.033, PScan 0.021 (ratio 0.64)'
+    >>> paper_ratio("test500_b8"), paper_ratio("train40_b1")
+    (1.0, None)
     """
-    if row not in PAPER:
-        return "paper: no number"
-    loop, scan = PAPER[row]
-    return (f"paper, Quadro RTX 8000, seconds per instance: sequential {loop:g}, PScan {scan:g} "
-            f"(ratio {scan / loop:.2f})")  # fmt: skip
+    seconds = paper("lrnn/speed").set_index(["row", "metric"])["value"].get(row)
+    return None if seconds is None else float(seconds["model.pscan.median"] / seconds["model.sequential.median"])
 
 
-TABLE = Table("lrnn/speed", ROWS, ("sum",), setting, alone(measure), line, table, paper=PAPER,
-              clock=True)  # seconds are the result, so nothing else may run beside
+TABLE = load("lrnn/speed", alone(measure))

@@ -135,6 +135,8 @@ def grid(
 ) -> pd.DataFrame:  # fmt: skip
     """A metric by task (down) and row: mean (least to greatest) over seeds; blank where there are no runs.
 
+    A cell of which a run broke off, its loss being no number, ends in ``!``.
+
     Parameters
     ----------
     found : DataFrame
@@ -151,8 +153,6 @@ def grid(
     level : mapping
         Title -> metric of what a task gives without skill: stands first.
 
-    A cell of which a run broke off, its loss being no number, ends in ``!``.
-
     Raises
     ------
     ValueError
@@ -168,10 +168,13 @@ def grid(
     def say(part: pd.Series) -> str:
         return SAID[as_](part.dropna().tolist()) if part.notna().any() else "NaN"
 
+    def guess(part: pd.Series) -> str:
+        return SAID[as_]([fmean(part.dropna())])
+
     cells = kept.groupby(CELL, sort=False)
     ours = cells[metric].agg(say) + cells["!"].any().map({True: " !", False: ""})
     for title, name in level.items():
-        ours = pd.concat([ours, column(kept, name).groupby([kept["task"], kept.assign(row=title)["row"]]).agg(say)])
+        ours = pd.concat([ours, column(kept, name).groupby([kept["task"], kept.assign(row=title)["row"]]).agg(guess)])
     ours = ours.unstack(across).reindex(index=_in_order(kept, down, level), columns=_in_order(kept, across, level)).fillna("")
     if not printed:
         return ours.rename_axis(index=None, columns=None)
@@ -274,7 +277,7 @@ def reasons(found: pd.DataFrame) -> pd.DataFrame:
             continue
         kinds = [name for name in ("far", "seen", "training") if name in why and has(found, why[name])]
         made = ordered(found).assign(**{name: column(found, why[name]) for name in kinds})
-        for (task, row), cell in made.dropna(subset="far").groupby(CELL, sort=False):
+        for (task, row), cell in made[made["far"].notna() | _broken(made)].groupby(CELL, sort=False):
             low = cell[~(cell["far"] >= why["known"])]
             by_heart = low["training"] > low["far"] + 0.1 if "training" in kinds else pd.Series(False, low.index)
             lost = ~by_heart & (low["seen"] >= why["known"]) if "seen" in kinds else pd.Series(False, low.index)
@@ -287,7 +290,7 @@ def reasons(found: pd.DataFrame) -> pd.DataFrame:
                     told = f"not expressible ({one['proof']})" if "proof" in one else f"{told}; {one['remark']}"
             if told:
                 body.append({"task": task, "row": row, "seeds": len(cell), "why": told})
-    return pd.DataFrame(body, columns=["task", "row", "seeds", "why"])
+    return pd.DataFrame(body, columns=["task", "row", "seeds", "why"]).drop_duplicates(CELL, ignore_index=True)
 
 
 def _listed(value: Any) -> list:
@@ -307,8 +310,8 @@ def shown(found: pd.DataFrame, one: Mapping) -> str:
         body = grid(found, name, as_, one.get("across", "row"), printed=True, level=one.get("level", {}))
     if body.empty:
         return ""
-    over = "" if one.get("of") or one.get("each") or as_ == "word" else ": mean over seeds" if as_ == "mean" else (
-        ": mean (least to greatest) over seeds")  # fmt: skip
+    several = found.groupby(CELL).size().gt(1).any() and not (one.get("of") or one.get("each") or as_ == "word")
+    over = f": mean{'' if as_ == 'mean' else ' (least to greatest)'} over seeds" * bool(several)
     marked = "\n!: a run broke off, its loss being no number" * any(str(cell).endswith("!") for cell in body.to_numpy().flat)
     return f"{one['title']}{over}\n{body.to_string()}{marked}"
 
@@ -337,9 +340,10 @@ def line(declared: Mapping, record: Mapping) -> str:
             name, as_ = _listed(name)[0], one.get("as", "percent" if "metric" in one else "number")
             for part in _parts(made, name) if name.endswith(".*") else [name]:
                 if has(made, part):
-                    told[title if part == name else part] = SAID[as_]([column(made, part).iloc[0]])
+                    told.setdefault(title if part == name else part, SAID[as_](column(made, part).tolist()))
     steps = made["steps"].iloc[0] if "steps" in made else None
-    ends = [*([] if steps is None else [f"{steps:,.0f} steps"]), f"{record['wall_seconds']:.0f} s"]
+    ends = [*(["broke off"] if _broken(made).any() else []), *([] if steps is None else [f"{steps:,.0f} steps"]),
+            f"{record['wall_seconds']:.0f} s"]  # fmt: skip
     return f"{who(dict(record))}: {', '.join(map(' '.join, told.items()))}; {', '.join(ends)}"
 
 

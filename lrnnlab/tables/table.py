@@ -20,7 +20,7 @@ import torch
 from lrnnlab import tasks
 from lrnnlab.models import Net, build
 from lrnnlab.tables.declared import Declared, there
-from lrnnlab.training import Recipe
+from lrnnlab.training import Mend, Phase, Recipe
 
 BUDGETS = ("live", "desk", "paper")
 PLAIN = ("seeds", "protocols", "modulus", "clock", "scored")  # of a declaration, as they are
@@ -58,6 +58,19 @@ class Setting:
     recipe: Recipe
     stop: str = "recipe"
     check_every: int = 50
+
+    @classmethod
+    def of_plain(cls, plain: Mapping) -> Setting:
+        """From plain data, of which what has a default may be left out.
+
+        >>> Setting.of_plain({"model": "lstm", "options": {}, "recipe": {"phases": [{"steps": 9, "lr": 0.1}]}}).recipe.steps
+        9
+        """
+        recipe = dict(plain["recipe"])
+        recipe["phases"] = tuple(Phase(**phase) for phase in recipe["phases"])
+        if recipe.get("mend"):
+            recipe["mend"] = Mend(**{**recipe["mend"], "phase": Phase(**recipe["mend"]["phase"])})
+        return cls(**{**plain, "recipe": Recipe(**{**recipe, "betas": tuple(recipe.get("betas", Recipe.betas))})})
 
     def plain(self) -> dict:
         """As plain data.  What recipes learned late is left out where it is not used, so that earlier records stay good."""
@@ -230,8 +243,12 @@ class Table:
         return self.only.get(budget) or (*self.tasks, *self.extra.get(budget, ()))
 
 
-def load(name: str, measure: Callable[[Run, bool, Path | None], dict], **options: Any) -> Table:
+def load(
+    name: str, measure: Callable[[Run, bool, Path | None], dict], make: Callable[[dict], Any] | None = None, **options: Any
+) -> Table:  # fmt: skip
     """The table that ``NAME.yaml`` declares (see :mod:`lrnnlab.tables.declared`); ``options`` are those of a ``Table``.
+
+    ``make`` makes a setting of what is declared, where plain data is not all.
 
     >>> load("fwp/table1", None).setting("lstm", "aa", "paper")["stages"]
     [[187500, 50]]
@@ -245,7 +262,8 @@ def load(name: str, measure: Callable[[Run, bool, Path | None], dict], **options
         "name": name, "rows": tuple(said.rows), "tasks": tuple(task for task in said.tasks if task not in extra),
         "budgets": tuple(said.budgets), "extra": said.extra, "only": said.only, "columns": said.columns,
         "aliases": found.get("aliases", {}),
-        "configure": said.setting, "measure": measure, "line": partial(results.line, found), "text": results.text,
+        "configure": (lambda *cell: make(said.setting(*cell))) if make else said.setting, "measure": measure,
+        "line": partial(results.line, found), "text": results.text,
         "declared": said, "score": results.score(found), "printed": printed,
         **{key: found[key] for key in PLAIN if key in found}, **options,
     })  # fmt: skip

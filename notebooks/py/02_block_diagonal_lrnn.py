@@ -2231,9 +2231,9 @@ told = lrnnlab.tables.lrnn_reasons.reasons(desk)
 show.table(
     told[["task", "row", "layers", "why", lrnnlab.tables.lrnn_reasons.DIFFERS]],
     caption="Why a number is low, and how the row's training differs from the paper's. A run knows a "
-            "length if it is right on 99 % there. *Not learned*: most runs do not know the training "
+            "length if it is right on 99 % there. *Not learned*: so many runs do not know the training "
             "length; the best that a sweep of depths, readouts and rates found stands beside (of "
-            "S4D-Inv and S4D-LegS that of S4D). *Lost with length*: they know it and not what comes after. *Not expressible*: the theorem of "
+            "S4D-Inv and S4D-LegS that of S4D). *Lost with length*: so many know it and not what comes after. *Not expressible*: the theorem of "
             "chapter 01 leaves only states that grow with the string. The paper's own training: Adam, "
             "40,000 steps of 128 strings, cross-entropy, the last weights, a readout of two layers, an "
             "input term, one start. All rows here have AdamW and a clipped gradient, and all but "
