@@ -574,7 +574,7 @@ check("09.3", my_configurations)
 #
 # $$|\Sigma|\,\binom{p+|\Sigma|-2}{|\Sigma|-1}\,\binom{q+|\Sigma|-1}{|\Sigma|-1},$$
 #
-# `lambda n, s: s * comb((n + 1) // 2 + s - 2, s - 1) * comb(n // 2 + s - 1, s - 1)` with `from math import comb`. In bits
+# `lambda n, s: s * sp.binomial((n + 1) // 2 + s - 2, s - 1) * sp.binomial(n // 2 + s - 1, s - 1)`. In bits
 # that is $2\,(|\Sigma|-1)\log_2 n + O(1)$: twice as many as without positions, and still a multiple of $\log_2 n$. In the second
 # layer keys and values are made of the first layer's outputs, which depend on the counts *so far*: the sum runs over
 # prefixes, and the order comes in.
