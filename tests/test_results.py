@@ -203,14 +203,15 @@ def test_a_grid_has_levels_words_means_and_a_line_for_each_part():
 
 
 def test_several_metrics_stand_in_a_line_with_what_the_paper_prints():
-    found = results.frame([run(last={"bin1": 0.5}, least=0.25, most=9.0), run(1, last={"bin1": 0.7}), run(0, "srwm", least=0.1)])
+    found = results.frame([run(last={"bin1": 0.5}, least=0.25, most=9.0), run(1, last={"bin1": 0.7}), run(0, "srwm", least=0.1),
+                           run(0, "linear", other=1)])  # fmt: skip
     metrics = {"middle": ["last.bin1", "least", "most"], "least": "least", "none": "never"}
     shown = results.lines(found, metrics, printed=True)
     assert shown.loc[("aa", "lstm", "")].tolist() == ["0.6 (0.25 to 9)", "0.25"] and list(shown) == ["middle", "least"]
     assert shown.loc[("aa", "lstm", "paper")].tolist() == ["100", ""] and shown.loc[("aa", "srwm", "")].tolist() == ["", "0.1"]
     apart = results.lines(found, {"middle": "last.bin1"}, "percent", each="seed")
-    assert apart.index.tolist() == [("aa", "lstm", 0), ("aa", "lstm", 1), ("aa", "srwm", 0)]
-    assert apart["middle"].tolist() == ["50.0", "70.0", ""]
+    assert apart.index.tolist() == [("aa", "lstm", 0), ("aa", "lstm", 1)] and apart["middle"].tolist() == ["50.0", "70.0"]
+    assert results.SAID["mean"]([-0.001]) == "0.00"
     of_paper = results.theirs(found, "last.bin0", "task")
     assert of_paper.index[0] == "lstm" and list(of_paper)[:2] == ["parity", "aa"] and of_paper.loc["transformer", "aa"] == "0"
 

@@ -63,8 +63,8 @@ def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path |
     ``seen``, ``nearest`` (for the nearest centre at t, up to the overflow) and ``overflow`` are None where they do not
     come within the length, predictions where they never come.
 
-    >>> found = measure({**TABLE.setting("lstm", "sum", "live"), "length": 250, "training": Setting(
-    ...     "elman", {"width": 8}, Recipe((Phase(steps=2, lr=1e-3),))).plain()}, seed=0)["metrics"]
+    >>> training = {"model": "elman", "options": {"width": 8}, "recipe": {"phases": [{"steps": 2, "lr": 1e-3}]}}
+    >>> found = measure({**TABLE.setting("lstm", "sum", "live"), "length": 250, "training": training}, seed=0)["metrics"]
     >>> found["learned"], found["predicted"]
     (False, {})
     """

@@ -1,8 +1,8 @@
 """Recorded runs as one pandas frame: what texts, tables of notebooks and pictures read.
 
 >>> found = runs("fwp/table1")
->>> grid(found, "last.bin1").loc["anbn", ["lstm", "srwm"]].tolist()
-['100', '57.1 (46.5 to 67.2)']
+>>> grid(found, "last.bin1").loc["aa", ["lstm", "linear"]].tolist()
+['100', '0.0']
 
 A row is a run.  Its columns: ``task``, ``row``, ``seed``, ``budget``, ``protocol``; every metric by its name, with a dot
 where it is one of several (``last.bin1``); all else that is recorded (``cpu_seconds``, ``curve``, ``config``).
@@ -125,7 +125,7 @@ def said(values: Sequence, ends: Iterable = ()) -> str:
 
 SAID: dict[str, Callable[..., str]] = {
     "percent": lambda values, ends=(): range_in_percent(values), "number": said,
-    "mean": lambda values, ends=(): f"{fmean(values):.2f}", "word": lambda values, ends=(): _words(values),
+    "mean": lambda values, ends=(): f"{round(fmean(values), 2) + 0.0:.2f}", "word": lambda values, ends=(): _words(values),
 }  # fmt: skip
 
 
@@ -245,6 +245,8 @@ def lines(
     body: dict[tuple, dict[str, str]] = {}
     for key, cell in kept.groupby(at, sort=False).groups.items():
         here = {title: [part[cell].dropna().tolist() for part in parts] for title, parts in values.items()}
+        if not any(first for first, *_ in here.values()):
+            continue
         body[(*key, "")] = {title: SAID[as_](first, chain(*ends)) if first else "" for title, (first, *ends) in here.items()}
         if says := {title: numbers[key[:2]] for title, numbers in theirs.items() if key[:2] in numbers}:
             body[(*key, "paper")] = says
