@@ -11,25 +11,23 @@ from lrnnlab.book import drifting
 from lrnnlab.book.classroom import Lesson, Seat
 from lrnnlab.book.text import difference
 from lrnnlab.show import automaton_figures, language_figures
-from lrnnlab.tables import dlr_table1, dlr_table2, dlr_table5, report, results, rotrnn_fig3
+from lrnnlab.tables import report, results, rotrnn_fig3
 from lrnnlab.tasks import task
 
 
 def test_an_r2_that_is_none_is_not_a_perfect_one():
-    run = {"row": "dlr_1", "task": "sort-64", "metrics": {"r2": math.nan, "level": 0.49, "steps": 3}}
-    whole = {"row": "dlr_2", "task": "sort-64", "metrics": {"r2": 0.9, "level": 0.49, "steps": 600}}
-    shown = dlr_table1.by_task([run, whole], 64)
-    assert shown.to_dict("list") == {"steps": ["600"], "no skill": [".49"], "dlr_1": ["NaN"], "dlr_2": [".90"]}
-    lost = {"row": "dlr", "config": {"setting": dlr_table2.setting("dlr", "256", "desk")},
-            "metrics": {"by_shift": [math.nan] * 8, "steps": 2000}}  # fmt: skip
-    assert "not learned" in dlr_table2.why_low([lost])
+    run = {"experiment": "dlr/table1", "row": "dlr_1", "task": "shift-64", "seed": 0, "budget": "desk", "protocol": "ours"}
+    made = results.frame([{**run, "metrics": {"r2": math.nan, "finished": False}},
+                          {**run, "row": "dlr_2", "metrics": {"r2": 0.95, "finished": True}}])  # fmt: skip
+    assert results.grid(made, "r2", "mean").loc["shift-64"].tolist() == ["NaN !", "0.95"]
+    assert results.reasons(made)[["row", "why"]].values.tolist() == [["dlr_1", "1 not learned"]]
 
 
 def test_norms_that_are_none_are_said_to_be():
     record = copy.deepcopy(records.recorded("rotrnn/fig3")[0])
     assert math.isnan(rotrnn_fig3.apart([1.0, None]))
     record["metrics"]["norm_end"][0] = None
-    assert "-> no number" in rotrnn_fig3.line(record)
+    assert "first, start" in report.line(record) and "first, end" not in report.line(record)
     time = {"strings": [3, 0], "real": [None, 1.0], "formula": [1.0, 1.0]}
     assert rotrnn_fig3._share(time, "real") is None and rotrnn_fig3._share({**time, "real": [2.0, None]}, "real") == 2
 
@@ -42,9 +40,8 @@ def test_a_rate_at_which_a_seed_broke_off_has_a_cross():
     assert [line.get_xdata().tolist() for line in crosses] == [[0.01]]
     steps, values = language_figures._mean([[(0, 3.0), (10, 1.0)], [(0, 1.0)]])
     assert steps == [0, 10] and values[0] == 2 and np.isnan(values[1])
-    text = [one for one in records.recorded("dlr/table5") if one["task"] in dlr_table5.SWEEP]
-    short = {**text[0], "metrics": {**text[0]["metrics"], "steps": 37, "finished": False}}
-    assert "37 steps" not in dlr_table5.table([short, *text[1:]])
+    marked = results.frame([*made, {**broken, "metrics": {**broken["metrics"], "finished": False}}])
+    assert results.grid(marked, "test", "number").loc["depth4-0.01", broken["row"]] == f"{made[0]['metrics']['test']:.4g} !"
 
 
 def test_a_rate_that_broke_off_is_marked():

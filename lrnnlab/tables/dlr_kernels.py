@@ -26,7 +26,6 @@ Letters: L length, N modes, j output column, k lag; K kernel, w weights.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,39 +37,13 @@ from lrnnlab.algebra.kernel_fits import best_fit, targets
 from lrnnlab.models.dlr import KernelMixer
 from lrnnlab.models.sgconv import SGConv
 from lrnnlab.tables import dlr_table2
-from lrnnlab.tables.dlr_table2 import CIRCLE, MIXERS
-from lrnnlab.tables.table import Table, by_setting
-from lrnnlab.tables.text import lines, who
+from lrnnlab.tables.dlr_table2 import MIXERS
+from lrnnlab.tables.table import by_setting, load
 from lrnnlab.tasks.atomic import Shift
 from lrnnlab.training.loop import train, with_seed
 from lrnnlab.training.steady import stream
 
 TARGETS = {"one_hot": "shift by L/4", "box": "box", "sine": "fading sine", "noise": "noise"}
-TASKS = ("shift", *TARGETS)
-ROWS = ("dlr", "dlr_half", "dlr_prod", "dlr_real", "dss", "sgconv")
-N, L = 32, 64
-STEPS = {"live": 200, "desk": 2000}
-SHIFT_STEPS = {"live": 400, "desk": 600}
-LAYERS: dict[str, dict[str, Any]] = {
-    "dlr": {"state": N, "dt": CIRCLE}, "dlr_half": {"state": N, "dt": CIRCLE, "init": "half_circle"},
-    "dlr_prod": {"state": N, "dt": CIRCLE, "kind": "prod"}, "dlr_real": {"state": N, "eigenvalues": "real"},
-    "dss": {"state": N, "dt": (1 / N, 1 / N)},  # angles pi n / N: up to half a turn a step
-    "sgconv": {"length": L, "piece": L // 4},
-}  # fmt: skip
-
-
-def setting(row: str, task: str, budget: str) -> dict:
-    """One family on one target, or on Shift.
-
-    >>> setting("dlr_half", "box", "desk")["options"]["init"], setting("dlr", "shift", "live")["steps"]
-    ('half_circle', 400)
-    """
-    if task == "shift":
-        wide: dict[str, dict[str, Any]] = {"sgconv": {"length": 256, "piece": 64}, "dss": {"state": 256, "dt": (1e-4, 1e-2)}}
-        options = wide.get(row, {**LAYERS[row], "state": 256})
-        return {**dlr_table2.cell(row, 256, options, SHIFT_STEPS[budget]), "task": task}
-    return {"task": task, "mixer": row.split("_")[0], "options": LAYERS[row], "length": L, "steps": STEPS[budget],
-            "rate": 3e-3, "target_seed": 0}  # fmt: skip
 
 
 class Kernel(nn.Module):
@@ -89,7 +62,7 @@ class Kernel(nn.Module):
 def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
     """Train on the target or on Shift; numbers and kernels, see the module's head.
 
-    >>> found = measure(setting("dlr_half", "one_hot", "live"), seed=0)
+    >>> found = measure(TABLE.setting("dlr_half", "one_hot", "live"), seed=0)
     >>> found["metrics"]["best_before"], len(found["kernels"]["after"])
     (0.0, 64)
     """
@@ -206,26 +179,4 @@ def peaks(kernels: np.ndarray) -> list[bool]:
     return [bool(abs(row).argmax() == j * step) for j, row in enumerate(kernels)]
 
 
-def line(record: dict) -> str:
-    """One record in a few words."""
-    found, name = record["metrics"], who(record)
-    if record["task"] == "shift":
-        return f"{name}: R2 {found['r2']:.3f}, {sum(found['found'])} of 8 kernels have their peak where it should be"
-    return (f"{name}: error {found['error']:.3f}; least squares {found['best_before']:.3f} on the first nodes, "
-            f"{found['best_after']:.3f} on the last")  # fmt: skip
-
-
-def table(records: Sequence[dict]) -> str:
-    """The fits, one line a record, and what was learned on Shift."""
-    fits = [{"target": r["task"], "row": r["row"], "seed": r["seed"], **r["metrics"]}
-            for r in records if r["task"] != "shift"]  # fmt: skip
-    shifts = [
-        {"row": r["row"], "seed": r["seed"], "steps": r["metrics"]["steps"], "R2": f"{r['metrics']['r2']:.3f}",
-         "peaks right": sum(r["metrics"]["found"])} for r in records if r["task"] == "shift"
-    ]  # fmt: skip
-    titles = (f"relative error by gradient descent, N = {N}, L = {L}", "kernels learned on Shift, L = 256")
-    return "\n\n".join(lines(title, body) for title, body in zip(titles, (fits, shifts)) if body)
-
-
-TABLE = Table("dlr/kernels", ROWS, TASKS, setting, by_setting(measure), line, table, ("live", "desk"),
-              aliases={"ours": "dlr"})  # the paper has no such measurement  # fmt: skip
+TABLE = load("dlr/kernels", by_setting(measure))

@@ -11,48 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lrnnlab.tables.dlr_table1 import cell, line, measure, short
-from lrnnlab.tables.table import Table, by_setting
-from lrnnlab.tables.text import by_cell, in_order, lines, spread
+from lrnnlab.tables.dlr_table1 import measure, short
+from lrnnlab.tables.table import by_setting, load
+from lrnnlab.tables.text import in_order
 from lrnnlab.tasks.atomic import ATOMIC
-
-ROWS = ("2", "4", "8", "dss_6_4", "sgconv_6_4", "attention_2_4", "attention_6_4")
-TASKS = ("cummax-512", "select_fixed-128", "solve_fixed-128", "reverse-128", "reverse-512", "solve-128", "select-64",
-         "select-128")  # fmt: skip
-
-
-def lengthened(row: str) -> tuple[str, int]:
-    """The row of ``dlr/table1`` and how many times its steps.
-
-    >>> lengthened("4"), lengthened("attention_2_4")
-    (('dlr_6', 4), ('attention_2', 4))
-    """
-    plain, _, times = row.rpartition("_")
-    return plain or "dlr_6", int(times)
-
-
-def setting(row: str, task: str, budget: str) -> dict:
-    """A cell of ``dlr/table1`` with more steps.
-
-    >>> setting("4", "solve-128", "desk")["steps"]
-    10000
-    """
-    (plain, times), (name, L) = lengthened(row), task.split("-")
-    mixer, layers = plain.rsplit("_", 1)
-    found = cell(mixer, int(layers), name, int(L), budget)
-    return {**found, "steps": times * found["steps"]}
-
-
-def table(records: Sequence[dict]) -> str:
-    """R2 and the first look at .9 or more, by net, task and steps."""
-    body = []
-    for (task, row), found in by_cell(records).items():
-        learned = [record["metrics"]["learned_at"] for record in found]
-        plain, times = lengthened(row)
-        body.append({"task": task, "row": plain, "steps": f"{found[0]['metrics']['steps']:,}", "times": times,
-                     "R2": spread([record["metrics"]["r2"] for record in found], 2), "runs": len(found),
-                     "R2 .9 at step": ", ".join("-" if step is None else f"{step:,}" for step in learned)})  # fmt: skip
-    return lines("more steps than in dlr/table1, here", body)
 
 
 def beside(records: Sequence[dict], plain: Sequence[dict]) -> list[dict]:
@@ -65,8 +27,8 @@ def beside(records: Sequence[dict], plain: Sequence[dict]) -> list[dict]:
     """
     known = {(one["row"], one["task"], one["seed"]): one["metrics"] for one in plain}
     body = []
-    for record in in_order(records, ROWS, TASKS):
-        row = lengthened(record["row"])[0]
+    for record in in_order(records, TABLE.rows, TABLE.tasks):
+        row = record["row"].rpartition("_")[0] or "dlr_6"
         if (row, record["task"], record["seed"]) not in known:
             raise ValueError(f"no record of dlr/table1, {row}, {record['task']}, seed {record['seed']} stands beside")
         before, after = known[row, record["task"], record["seed"]], record["metrics"]
@@ -78,4 +40,4 @@ def beside(records: Sequence[dict], plain: Sequence[dict]) -> list[dict]:
     return body
 
 
-TABLE = Table("dlr/longer", ROWS, TASKS, setting, by_setting(measure), line, table, budgets=("live", "desk"))
+TABLE = load("dlr/longer", by_setting(measure))

@@ -24,10 +24,7 @@ learned, not that it is.  For DSS there is no such theorem, as its channels have
 are stretched from lag 64 on, so that they hold no single 1 there.
 
 The paper trains for 86,000 steps at a constant rate.  Here a run has 2,000, so the rates are larger, fall as a cosine,
-and are another for the kernel: a DLR's weights are of size 1/N (those of SGConv 1 / its piece), and so must their steps
-be.  Rates were chosen with seed 90, which no record has, by R2 at L = 256.  The step sizes of DSS are the paper's times
-128, as its modes are fewer.  The paper does not say how the moduli of DLR-R start; all equal, as DLR's (Table 7), they
-could not be told apart, so they start spread out as in Sec. 2.3.
+and are another for the kernel (``dlr_table2.yaml``).  The step sizes of DSS are the paper's times 128, as its modes are fewer.
 
 R2 is the mean over fresh batches; ``by_shift`` is R2 of each output column, the shift by j L/8.  To copy the input into
 column 0 and to answer 0 in the others is worth 2/9 = .222 (``tasks.atomic_levels.shift_level``), and is what every model
@@ -38,92 +35,51 @@ Letters: B batch, L length (T elsewhere), D width, N state size, S shift, j outp
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from statistics import fmean
-from typing import Any
 
 import pandas as pd
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lrnnlab.algebra.shifts import predicted_r2
 from lrnnlab.models.dlr import DLR
 from lrnnlab.models.dss import DSS
 from lrnnlab.models.net import PAPER_004, Net, blocks
 from lrnnlab.models.sgconv import SGConv
-from lrnnlab.tables.table import Table, by_setting, gpu_if_wanted
-from lrnnlab.tables.text import by_cell, lines, spread, who
+from lrnnlab.tables.declared import paper
+from lrnnlab.tables.table import by_setting, gpu_if_wanted, load
 from lrnnlab.tasks.atomic import Shift
 from lrnnlab.tasks.atomic_levels import shift_level
 from lrnnlab.tasks.continuous import ContinuousTask, r_squared
 from lrnnlab.training.loop import Trained, train, with_seed
 from lrnnlab.training.steady import stream
 
-TASKS = ("128", "256", "512", "1024")
-LONG = ("16384", "65536", "262144", "1048576")  # for the budget paper only
-ROWS = ("dlr", "dlr_prod", "dlr_small", "dlr_real", "dss", "sgconv", "dlr_full")
 MIXERS = {"dlr": DLR, "dss": DSS, "sgconv": SGConv}
-STEPS = {"live": 400, "desk": 2000}
-CIRCLE = (1e-5, 1e-5)  # Table 7's dt: |lambda| = 0.999995 at the start
-SHRUNK = 128  # how many times shorter lengths and fewer modes are here than in the paper
-PAPER = pd.DataFrame(
-    {"2^8": (None, None, None, None, None, 0.23), "2^14": (0.71, 0.83, 0.88, 1, 0.30, None),
-     "2^16": (0.34, 0.39, 0.45, 1, 0.22, None), "2^18": (0.22, 0.25, 0.27, 0.98, 0.22, None),
-     "2^20": (0.22, 0.22, 0.22, 0.78, 0.22, None)},
-    index=["dss", "dlr", "sgconv", "dlr_prod", "dlr_small", "dlr_real"],
-)  # fmt: skip
-
-
-def setting(row: str, task: str, budget: str) -> dict:
-    """One row at one length (the task, as text).
-
-    The lengths from 2^14 on have the budget ``paper`` only: N = 4096, 86,000 steps at the paper's rates.
-
-    >>> [setting(row, "256", "desk")["options"]["state"] for row in ("dlr", "dlr_small", "dlr_full")]
-    [32, 4, 256]
-    """
-    L, paper = int(task), budget == "paper"
-    shrunk = 1 if paper else SHRUNK
-    N = 4096 // shrunk
-    every: dict[str, dict[str, Any]] = {
-        "dlr": {"state": N, "dt": CIRCLE}, "dlr_prod": {"state": N, "dt": CIRCLE, "kind": "prod"},
-        "dlr_small": {"state": 512 // shrunk, "dt": CIRCLE}, "dlr_full": {"state": L, "dt": CIRCLE},
-        "dlr_real": {"state": N if paper else L, "eigenvalues": "real"},
-        "dss": {"state": N, "dt": (1e-4 * shrunk, 1e-2 * shrunk)}, "sgconv": {"length": L, "piece": N},
-    }  # fmt: skip
-    found = cell(row, L, every[row], 86_400 if paper else STEPS[budget])
-    if not paper:
-        return found
-    rate = 1e-3 if row == "dss" else 1e-5
-    return {**found, "device": "cuda", "rate": rate, "recurrent_rate": rate, "schedule": "constant"}
-
-
-def cell(row: str, L: int, options: dict, steps: int) -> dict:
-    """A row's network with ``options`` of its kernels, trained for ``steps`` at the rates that were chosen."""
-    rates = {"rate": 3e-2}
-    if row == "dss":
-        rates = {"rate": 1e-2, "recurrent_rate": 3e-2}
-    elif row == "sgconv":
-        rates["recurrent_rate"] = 0.192 / options["piece"]
-    else:
-        rates["recurrent_rate"] = (0.0768 if row == "dlr_real" else 0.25) / options["state"]
-    return {"length": L, "mixer": row.split("_")[0], "options": options, "width": 32, "batch": 4, "device": "cpu",
-            "tests": 16 if L <= 1024 else 4, "looks": 10, "steps": steps, "schedule": "cosine", **rates}  # fmt: skip
 
 
 def reach(setting: dict) -> int | None:
     """The largest S whose shift the modes make nearly: 2N, N(N+1) for a product; None where no theorem says it.
 
-    >>> [reach(setting(row, "256", "desk")) for row in ("dlr", "dlr_prod", "sgconv")]
+    >>> [reach(TABLE.setting(row, "256", "desk")) for row in ("dlr", "dlr_prod", "sgconv")]
     [64, 1056, None]
     """
     N = setting["options"].get("state")
     if setting["mixer"] != "dlr" or "eigenvalues" in setting["options"]:
         return None
     return N * (N + 1) if setting["options"].get("kind") == "prod" else 2 * N
+
+
+def printed() -> pd.DataFrame:
+    """R2 as the paper prints it: rows down, lengths across.
+
+    >>> printed().loc["dlr"].dropna().to_dict()
+    {'2^14': 0.83, '2^16': 0.39, '2^18': 0.25, '2^20': 0.22}
+    """
+    found = paper("dlr/table2")
+    by_length = found.pivot(index="row", columns="task", values="value").sort_index(axis=1, key=lambda L: L.astype(int))
+    return by_length.loc[found["row"].unique()].rename(columns=lambda L: f"2^{int(L).bit_length() - 1}")
 
 
 def build_net(setting: dict, seed: int) -> Net:
@@ -164,7 +120,7 @@ def fit(
 
     Examples
     --------
-    >>> found = {**setting("dlr", "128", "live"), "steps": 2, "length": 16}
+    >>> found = {**TABLE.setting("dlr", "128", "live"), "steps": 2, "length": 16}
     >>> fit(build_net(found, 0), Shift(), found, 0, "shift", 4, False, None).steps
     2
     """
@@ -205,7 +161,7 @@ def scores(net: nn.Module, batches: int, B: int, L: int, generator: torch.Genera
 def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
     """Train, then R2 on fresh batches: mean, least and greatest, ``by_shift``; and its curve, by step.
 
-    >>> found = measure({**setting("dlr_real", "256", "live"), "length": 64, "steps": 3}, seed=0)["metrics"]
+    >>> found = measure({**TABLE.setting("dlr_real", "256", "live"), "length": 64, "steps": 3}, seed=0)["metrics"]
     >>> found["steps"], len(found["by_shift"]), round(found["level"], 3)
     (3, 8, 0.222)
     """
@@ -221,58 +177,4 @@ def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path |
     return {"metrics": metrics, "curve": curve, "cpu_seconds": round(made.cpu_seconds, 3)}
 
 
-def line(record: dict) -> str:
-    """One record in a few words."""
-    found = record["metrics"]
-    by_shift = " ".join(f"{value:.2f}" for value in found["by_shift"])
-    return (f"L = {who(record)}: R2 {found['r2']:.3f} after {found['steps']:,} steps, {record['wall_seconds']:.0f} s "
-            f"(by shift: {by_shift})")  # fmt: skip
-
-
-def why_low(records: Sequence[dict]) -> str:
-    """Why not all eight shifts are learned, of a cell's records over seeds; "" where they are (R2 of 0.9 or more).
-
-    >>> low = {"row": "dlr", "config": {"setting": setting("dlr", "256", "desk")},
-    ...        "metrics": {"by_shift": [1.0] * 3 + [0.1] * 5, "steps": 2000}}
-    >>> why_low([low])
-    'not expressible: S > 2N'
-    """
-    found, row = records[0]["config"]["setting"], records[0]["row"]
-    missed = [j for j in range(8) if not fmean(record["metrics"]["by_shift"][j] for record in records) >= 0.9]  # or NaN
-    if missed and row == "dlr_real":
-        return "not expressible with weights that a float holds: real modes"
-    most, edge = reach(found), "S > 2N"
-    if row == "sgconv":
-        most, edge = 2 * found["options"]["piece"] - 1, "beyond two pieces they are stretched"
-    far = [j for j in missed if most is not None and j * found["length"] // 8 > most]
-    reasons = [f"not expressible: {edge}"] if far else []
-    if near := [str(j) for j in missed if j not in far]:
-        reasons.append(f"not learned in {records[0]['metrics']['steps']:,} steps: j = {', '.join(near)}")
-    return "; ".join(reasons)
-
-
-def table(records: Sequence[dict]) -> str:
-    """Two tables, kept apart: R2 by row and length as found here, beside the prediction; and the paper's."""
-    body = []
-    for (row, task), found in by_cell(records, "row", "task").items():
-        L, options, S = int(task), found[0]["config"]["setting"]["options"], reach(found[0]["config"]["setting"])
-        body.append({
-            "row": row, "L": L, "N": options.get("state", f"pieces of {options.get('piece')}"),
-            "R2": spread([r["metrics"]["r2"] for r in found], 2), "runs": len(found),
-            "predicted": "" if S is None else f"{predicted_r2(L, S // 2):.2f}",
-            "shifts learned": sum(fmean(r["metrics"]["by_shift"][j] for r in found) >= 0.9 for j in range(8)),
-            "within reach": "" if S is None else sum(j * L // 8 <= S for j in range(8)),
-            "why not all 8": why_low(found),
-        })  # fmt: skip
-    body.sort(key=lambda line: (ROWS.index(line["row"]), line["L"]))
-    steps = "/".join(f"{n:,}" for n in sorted({record["metrics"]["steps"] for record in records}))
-    return (f"{lines(f'here: R2 after {steps} steps, mean (range) over seeds', body)}\n"
-            f"copying the input into column 0, and nothing more: {shift_level():.3f}; predicted: all shifts by S <= 2N "
-            "(DLR-prod: N(N+1)) and no others\n"
-            "theorems: chapter 05, section 5; chapter 06, sections 4 and 6\n\n"
-            "paper: R2 after 86,000 steps, N = 4096 (blank: no number; which length a number belongs to is inferred)\n"
-            f"{PAPER.loc[[row for row in ROWS if row in PAPER.index]].to_string(na_rep='')}")  # fmt: skip
-
-
-TABLE = Table("dlr/table2", ROWS, TASKS, setting, by_setting(measure), line, table, aliases={"ours": "dlr"}, paper=PAPER,
-              extra={"paper": LONG}, columns={"paper": LONG})  # fmt: skip
+TABLE = load("dlr/table2", by_setting(measure))

@@ -11,32 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lrnnlab.tables.dlr_table1 import cell, line, measure, why_low
-from lrnnlab.tables.table import Table, by_setting
-from lrnnlab.tables.text import by_cell, lines, spread
-
-ROWS = ("8", "16", "32", "64")
-TASKS = ("reverse-32", "reverse-64")
-
-
-def setting(row: str, task: str, budget: str) -> dict:
-    """One layer of DLR of width ``row`` on Reverse.
-
-    >>> setting("16", "reverse-32", "desk")["width"]
-    16
-    """
-    return cell("dlr", 1, "reverse", int(task.split("-")[1]), budget, int(row))
-
-
-def table(records: Sequence[dict]) -> str:
-    """R2 by D/L, and why it is low."""
-    body = []
-    for (task, row), found in by_cell(records).items():
-        L, D = int(task.split("-")[1]), int(row)
-        body.append({"D/L": D / L, "L": L, "D": D, "R2": spread([r["metrics"]["r2"] for r in found], 2),
-                     "runs": len(found), "why low": why_low(found)})  # fmt: skip
-    body.sort(key=lambda line: (line["D/L"], line["L"]))
-    return f"{lines('one layer of DLR on Reverse, here', body)}\npaper: .01 at D/L = 1/32 (L = 4096)"
+from lrnnlab.tables.dlr_table1 import measure
+from lrnnlab.tables.table import by_setting, load
 
 
 def by_share(records: Sequence[dict]) -> dict[int, dict[float, list[float]]]:
@@ -52,4 +28,4 @@ def by_share(records: Sequence[dict]) -> dict[int, dict[float, list[float]]]:
     return found
 
 
-TABLE = Table("dlr/width", ROWS, TASKS, setting, by_setting(measure), line, table, budgets=("live", "desk"))
+TABLE = load("dlr/width", by_setting(measure))

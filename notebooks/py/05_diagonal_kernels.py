@@ -1510,7 +1510,7 @@ product_widget
 # and .23 for DLR-ℝ, with real modes, at $2^8$. Two remarks. **A score of .22 means that nothing has been learned**: copying the input into the first column and answering 0 in the others scores $2/9$. And the theorem of the reach (section 5) predicts the DLR's row. Its modes can make the shifts by $jL/8 \le 2N$ nearly. The variance of output $j$ is $1 - j/8$ of the input's, since a shift by $jL/8$ begins with $jL/8$ zeros, and all eight together have 4.5 times that of the input. So, if the other shifts are not learned at all, $R^2 = \frac1{4.5}\sum_{jL/8 \le 2N}(1 - \frac j8)$:
 
 # %% tags=["hide-input"]
-PAPER = tables.get("dlr/table2").paper
+PAPER = tables.dlr_table2.printed()
 rows, N = [], 4096
 for power in (14, 16, 18, 20):
     steps = [j * 2**power // 8 for j in range(1, 8)]

@@ -1457,6 +1457,7 @@ check("06.12", my_input)
 
 # %% tags=["hide-input"]
 table2 = tables.dlr_table2
+PAPER = table2.printed()
 show.table(
     [
         {
@@ -1467,7 +1468,7 @@ show.table(
                 max(j, 8 - j) * 2**power // 8 <= 2 * N for j in range(1, 8)
             ),
             "predicted R2": shifts.predicted_r2(2**power, N),
-            "paper": table2.PAPER.loc[row, f"2^{power}"],
+            "paper": PAPER.loc[row, f"2^{power}"],
         }
         for row, N in (("dlr", 4096), ("dlr_small", 512))
         for power in (14, 16, 18, 20)
@@ -1531,7 +1532,7 @@ NAMES = {
     "dlr_full": "DLR, N = L",
 }
 desk = records.recorded("dlr/table2")
-lengths = [L for L in table2.TASKS if any(r["task"] == L for r in desk)]
+lengths = [L for L in table2.TABLE.tasks if any(r["task"] == L for r in desk)]
 
 
 def recorded_r2(row, L):
@@ -1543,7 +1544,7 @@ rows = [
     {
         "model": name,
         **{
-            f"paper, L = {L}": float(table2.PAPER[L].get(row, np.nan)) for L in table2.PAPER.columns
+            f"paper, L = {L}": float(PAPER[L].get(row, np.nan)) for L in PAPER.columns
         },
         **{f"recorded, L = {int(L):,}": recorded_r2(row, L) for L in lengths},
         "live, L = 256": live.get(row),
@@ -1577,7 +1578,7 @@ for L, paper in ((128, "2^14"), (256, None), (512, "2^16"), (1024, None)):
     print(
         f"DLR, N = 32, L = {L}: predicted {shifts.predicted_r2(L, 32):.3f}, recorded "
         f"{recorded_r2('dlr', str(L)):.2f}"
-        + (f"; paper, N = 4,096, L = {paper}: {table2.PAPER.loc['dlr', paper]:.2f}" if paper else "")
+        + (f"; paper, N = 4,096, L = {paper}: {PAPER.loc['dlr', paper]:.2f}" if paper else "")
     )
 
 # %% [markdown]
