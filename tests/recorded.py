@@ -26,6 +26,17 @@ SETTINGS = {  # digests of the settings of all cells of the tables that are decl
     "regulargpt/table3": "7c348af147850c38",
     "ladder/models_x_tasks": "e7d83f3e453c556c",
     "ladder/protocols": "693d2310204e1ce4",
+    "dlr/table1": "32a4d5560d85a178",
+    "dlr/width": "7b62af3b50d4c3fd",
+    "dlr/longer": "d1c04d7fc98a37f0",
+    "dlr/table2": "2fffc7cdcdb01c45",
+    "dlr/table3": "95cf02d22f410020",
+    "dlr/kernels": "0e638fdb911878d8",
+    "dlr/table4": "94f86cb6df84912e",
+    "dlr/table5": "64db8c159140202a",
+    "rotrnn/fig3": "507d0983b2b5c1e6",
+    "rotrnn/table1": "bfac63a4a72bc44c",
+    "lra/levels": "09b650933a1cf094",
 }
 
 

@@ -21,6 +21,7 @@ from lrnnlab.models import LRU, S5, RotRNN
 from lrnnlab.models.net import PAPER_001, Net, blocks
 from lrnnlab.show.norm_figures import LOOKS, NAMES, norm_through_training
 from lrnnlab.tables import report, rotrnn_fig3, rotrnn_table1, stand_ins
+from lrnnlab.tables.declared import paper
 from lrnnlab.tables.rotrnn_fig3 import along_time, expected_squares, layer_inputs, norms, squares
 from lrnnlab.tasks.listops import ListOps
 from lrnnlab.tasks.long_range import stand_in
@@ -300,7 +301,7 @@ def test_layer_inputs_by_hand_and_net_left_alone():
 
 def test_padding_does_not_count():
     torch.manual_seed(0)
-    setting = {**rotrnn_fig3.setting("lru_learned", "layers4", "live"), "layers": 2}
+    setting = {**rotrnn_fig3.TABLE.setting("lru_learned", "layers4", "live"), "layers": 2}
     net = rotrnn_fig3.build_net(setting, seed=0)
     tokens, lengths, values = rotrnn_fig3.expressions(8, 24, stream(0, "pad"))
     longer = F.pad(tokens, (0, 10), value=ListOps.pad)
@@ -373,15 +374,15 @@ def test_records_are_plain_and_shown(made):
     found = made[0]["metrics"]
     assert found["norm_least"][0] <= found["norm_start"][0] <= found["norm_most"][0]
     text = report.table(made)
-    assert "lru_learned" in text and "paper, Fig. 3" in text
+    assert "lru_learned" in text and "The paper's figure has no numbers" in text
     wild = copy.deepcopy(made)
     wild[0]["metrics"]["norm_most"] = [8765.0 * found["norm_least"][0]]
-    assert "8765.00" in report.table(wild)
+    assert f"{8765 * found['norm_least'][0]:,.0f})" in report.table(wild)
 
 
 @pytest.mark.parametrize("module, budget", [(rotrnn_fig3, "paper"), (rotrnn_table1, "week")])
 def test_unknown_cells_are_named(module, budget):
-    row, task = module.ROWS[0], module.TASKS[0]
+    row, task = module.TABLE.rows[0], module.TABLE.tasks[0]
     for wrong in (("gru", task, "desk"), (row, "copy", "desk"), (row, task, budget)):
         bad = next(name for name in wrong if name in ("gru", "copy", budget))
         with pytest.raises(ValueError, match=bad):
@@ -405,14 +406,14 @@ def test_the_records_answer_the_present_settings(desk):
     prints = {records.fingerprint(run.config()) for run in runs}
     assert {record["fingerprint"] for record in desk} <= prints and all(r["metrics"]["finished"] for r in desk)
     for task, seeds in (("layers1", 5), ("layers4", 3), ("start8", 5)):
-        assert all(len(values(desk, "norm_end", task, row)) >= seeds for row in rotrnn_fig3.ROWS)
+        assert all(len(values(desk, "norm_end", task, row)) >= seeds for row in rotrnn_fig3.TABLE.rows)
 
 
 def test_what_the_module_says_was_found(desk):
     """The sentences in ``data/records/README.md``, one assertion each."""
     lru = ("lru_learned", "lru_recomputed")
     for task in ("layers1", "layers4"):
-        everything = values(desk, "white_over_formula", task, *rotrnn_fig3.ROWS)
+        everything = values(desk, "white_over_formula", task, *rotrnn_fig3.TABLE.rows)
         assert abs(everything - 1).max() < 0.025
         assert values(desk, "norm_start", task, *lru).min() > 1.5 * values(desk, "norm_start", task, "rotrnn").max()
         assert values(desk, "norm_start", task, "rotrnn_pairs").min() > 5
@@ -429,40 +430,42 @@ def test_what_the_module_says_was_found(desk):
 
 def test_the_contrast_is_there_at_the_start_and_is_that_of_the_head_size(desk):
     for task in ("layers4", "start8"):
-        starts = {row: values(desk, "norm_start", task, row) for row in rotrnn_fig3.ROWS}
+        starts = {row: values(desk, "norm_start", task, row) for row in rotrnn_fig3.TABLE.rows}
         apart = {row: (norms.max(1) / norms.min(1)) for row, norms in starts.items()}
-        assert apart["rotrnn"].max() < min(apart[row].min() for row in rotrnn_fig3.ROWS if row != "rotrnn")
+        assert apart["rotrnn"].max() < min(apart[row].min() for row in rotrnn_fig3.TABLE.rows if row != "rotrnn")
         assert all(f"{apart[row].mean():.2f}" in found("rotrnn/fig3") for row in ("rotrnn", "rotrnn_pairs", "lru_learned"))
 
 
 def test_at_the_start_nothing_is_trained():
-    setting = rotrnn_fig3.setting("rotrnn_pairs", "start8", "desk") | {"strings": 8, "length": 24}
+    setting = rotrnn_fig3.TABLE.setting("rotrnn_pairs", "start8", "desk") | {"strings": 8, "length": 24}
     record = rotrnn_fig3.measure(setting, seed=4)
     fresh = norms(rotrnn_fig3.build_net(setting, 4), rotrnn_fig3.expressions(8, 24, stream(4, "fig3/probe")))
     assert record["training"]["step"] == [0] and len(record["metrics"]["norm_start"]) == 8
     assert record["metrics"]["norm_start"] == record["metrics"]["norm_end"] == fresh["norm"]
-    text = rotrnn_fig3.TABLE.text([{"task": "start8", "row": "rotrnn_pairs", **record}])
-    assert f"{rotrnn_fig3.apart(fresh['norm']):.2f}" in text.split("over the least")[1]
+    run = {"experiment": "rotrnn/fig3", "task": "start8", "row": "rotrnn_pairs", "seed": 4, "budget": "desk", "protocol": "ours"}
+    text = rotrnn_fig3.TABLE.text([{**run, **record}])
+    assert all(f"{fresh['norm'][layer]:.4g}" in text for layer in (0, -1))
 
 
 # -------------------------------------------------------------------------------------------------------------- table 1
 
 
 def test_printed_numbers_have_the_printed_averages():
-    printed = {"S4": 86.5, "S4D": 84.9, "Liquid-S4": 87.3, "S5": 87.8, "LRU": 86.3, "LRU (repr.)": 84.1, "RotRNN": 84.8}
-    assert rotrnn_table1.PAPER.iloc[:6].mean().round(1).to_dict() == printed
+    averages = {"s4": 86.5, "s4d": 84.9, "liquid_s4": 87.3, "s5": 87.8, "lru_learned": 86.3, "lru_recomputed": 84.1, "rotrnn": 84.8}
+    arena = paper("rotrnn/table1").query("task != 'speech'")
+    assert arena.groupby("row")["value"].mean().round(1).to_dict() == averages
 
 
 @pytest.mark.parametrize("task, row", [("listops", "s4d"), ("retrieval", "lru_learned"), ("image", "rotrnn"),
                                        ("pathfinder", "lru_recomputed"), ("speech", "s5")])  # fmt: skip
 def test_every_kind_of_data_runs(task, row):
-    setting = rotrnn_table1.setting(row, task, "live")
+    setting = rotrnn_table1.TABLE.setting(row, task, "live")
     setting |= {"items": {"train": 2, "val": 2, "test": 2}, "batch": 2, "steps": 1}
     found = rotrnn_table1.measure(setting, seed=0)
     assert found["data"].endswith("(stand-in)") and found["metrics"]["finished"]
-    made = {"row": row, "config": {"setting": setting}, **found}
+    made = {"experiment": "rotrnn/table1", "task": task, "row": row, "seed": 0, "budget": "live", "protocol": "ours", **found}
     text = rotrnn_table1.TABLE.text([made])
-    assert text.index("stand-ins") < text.index(found["data"]) < text.index("paper, original data")
+    assert text.index("guess") < text.index("paper, original data (not comparable with stand-ins)")
 
 
 def test_score_is_that_of_the_best_weights(monkeypatch):
@@ -479,7 +482,7 @@ def test_score_is_that_of_the_best_weights(monkeypatch):
         return Trained(net.eval(), steps=1, best=best, best_validation=1.0, best_step=0, last_validation=0.0)
 
     monkeypatch.setattr(stand_ins, "train", fake)
-    setting = rotrnn_table1.setting("rotrnn", "text", "live") | {"items": {"train": 8, "val": 8, "test": 17}}
+    setting = rotrnn_table1.TABLE.setting("rotrnn", "text", "live") | {"items": {"train": 8, "val": 8, "test": 17}}
     found = rotrnn_table1.measure(setting, seed=0)["metrics"]
     ones, trained_on = (stand_in("text", part, setting["items"][part]).targets.mean() for part in ("test", "train"))
     assert (found["accuracy"], found["accuracy_last"]) == (ones, 1 - ones) and ones != 0.5
@@ -494,16 +497,16 @@ def test_what_table_1_says_of_its_records():
     for record in records.recorded("rotrnn/table1"):
         cells.setdefault(record["task"], {}).setdefault(record["row"], []).append(100 * record["metrics"]["accuracy"])
     means = {task: {row: sum(found) / len(found) for row, found in rows.items()} for task, rows in cells.items()}
-    assert set(means) == set(rotrnn_table1.TASKS)
+    assert set(means) == set(rotrnn_table1.TABLE.tasks)
     for rows in means.values():
-        assert set(rows) == set(rotrnn_table1.ROWS)
+        assert set(rows) == set(rotrnn_table1.TABLE.rows)
     pathfinder = means.pop("pathfinder")
     assert max(pathfinder.values()) < 55
     assert min(min(means[task].values()) for task in ("text", "retrieval")) > 99
     least, most = min(means["listops"].values()), max(means["listops"].values())
     assert most - least < 4 and f"{least:.1f} to {most:.1f} %" in TABLE_1
     for task in ("image", "speech"):  # RotRNN is the last of the linear recurrences, as it is in the paper
-        others = [means[task][row] for row in rotrnn_table1.ROWS[1:6]]
+        others = [means[task][row] for row in rotrnn_table1.TABLE.rows[1:6]]
         assert means[task]["rotrnn"] < min(others) - 5
         assert f"{means[task]['rotrnn']:.0f} %" in TABLE_1
     speech = means["speech"]
@@ -536,7 +539,7 @@ def test_pictures_draw_what_the_records_say(made):
     lines = {line.get_label(): line for line in figure.axes[0].lines}
     time = made[0]["time"][0]
     np.testing.assert_allclose(lines["white input, derived"].get_ydata(), np.array(time["formula"]) / time["limit"])
-    assert lines["paper: constant"].get_ydata()[0] == 1 and set(LOOKS) == set(rotrnn_fig3.ROWS)
+    assert lines["paper: constant"].get_ydata()[0] == 1 and set(LOOKS) == set(rotrnn_fig3.TABLE.rows)
 
 
 def test_pictures_name_what_is_missing(made):

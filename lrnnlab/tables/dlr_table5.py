@@ -14,7 +14,7 @@ there).  The Transformer has attention with rotary positions in its place.  Adam
 Tasks ``characters`` and ``tokens`` are trained at one rate, after a warm-up.  The tasks ``depth4-...`` and ``depth16-...``
 ask at which rate which row breaks: short runs on characters at the rate that the name ends in, from the first step on,
 with 4 layers of width 64 and with 16, the paper's number, of width 32.  ``dlr_post_small`` is there to tell why deep
-post-norm DLR breaks: its kernels and skips start at a tenth (``START``) of DLR's, so that what a layer adds is small
+post-norm DLR breaks: its kernels and skips start at a tenth of DLR's, so that what a layer adds is small
 beside what it is added to, as it is where attention starts; all else is as in ``dlr_post``.
 
 Beside the losses stand three levels on the same test text: models that count single tokens, pairs and triples
@@ -39,14 +39,11 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
 from statistics import fmean
-from typing import Any
 
-import pandas as pd
 import torch
 from torch import Tensor, nn
 
@@ -57,60 +54,13 @@ from lrnnlab.tables import character_text
 from lrnnlab.tables.language import Vocabulary, learn_vocabulary, ngram_level
 from lrnnlab.tables.regulargpt_table3 import every_character
 from lrnnlab.tables.stand_ins import published
-from lrnnlab.tables.table import Table, by_setting, gpu_if_wanted, there
-from lrnnlab.tables.text import by_cell, grid, lines, spread, who
-from lrnnlab.tasks.long_range import BOOKS, load_books
+from lrnnlab.tables.table import by_setting, gpu_if_wanted, load
+from lrnnlab.tasks.long_range import load_books
 from lrnnlab.training.loop import train, with_seed
 from lrnnlab.training.steady import steady_arithmetic, stream
 
-ROWS = ("dlr_post", "dlr_pre", "transformer_post", "transformer_pre", "dlr_post_small")
-START = 0.1  # of ``dlr_post_small``: the part of its kernels and skips that it starts with
-TEXTS = ("characters", "tokens")
-DEPTHS = {4: 64, 16: 32}  # layers: D
-RATES = ("0.001", "0.003", "0.01", "0.03")
-SWEEP = tuple(f"depth{layers}-{rate}" for layers in DEPTHS for rate in RATES)
-TASKS = (*TEXTS, *SWEEP)
-VOCABULARY = {"live": 256, "desk": 1024, "paper": 32_000}
 LEVELS = ("unigram", "bigram", "trigram")
-STUCK = 0.1  # nats: who is no further than this below the unigram level has learned nothing of the order
 FIRST_BOOKS, COUNTED = 1_000, 20_000_000  # of PG-19: books that the vocabulary is made from, tokens that are counted
-PAPER = pd.DataFrame(
-    {"experts": (1, 16, 64, 16, 64), "parameters": ("36M", "318M", "1.2B", "312M", "1.2B"),
-     "throughput": (1.1, 1.0, 0.9, 1.1, 1.0),
-     "post-norm": ("diverged", "diverged", "diverged", "2.70 / 2.86", "2.54 / 2.85"),
-     "pre-norm": ("2.88 / 2.90", "2.52 / 2.63", "2.36 / 2.58", "2.71 / 2.88", "2.44 / 2.84")},
-    index=["Transformer"] * 3 + ["DLR"] * 2,
-)  # fmt: skip
-
-
-def setting(row: str, task: str, budget: str) -> dict:
-    """One model on one text; live 4 steps, to see that it runs.
-
-    >>> setting("dlr_pre", "characters", "desk")["options"], setting("dlr_pre", "depth16-0.01", "desk")["rate"]
-    ({'state': 64, 'dt': (0.001, 0.1)}, 0.01)
-    """
-    mixer, place, *small = row.split("_")
-    layers, width, length, batch, steps, rate = 4, 64, 256, 4, 1500, 3e-3
-    warmup, state, heads, size = steps // 10, 64, 4, 16
-    data: dict[str, Any] = {"device": "cpu", "looks": 15, "shown": 32}
-    if task in SWEEP:
-        depth, named = task.split("-")
-        layers, rate, length, batch, steps, warmup = int(depth[5:]), float(named), 64, 8, 400, 0
-        width = DEPTHS[layers]
-        size, data["looks"] = width // heads, 8
-    if budget == "live":
-        layers, width, length, batch, steps, warmup, state, size, data = 2, 16, 32, 2, 4, 0, 8, 4, {
-            "device": "cpu", "looks": 2, "shown": 4}  # fmt: skip
-    elif budget == "paper":
-        there(task, TEXTS, "task at the budget paper:", "dlr/table5")
-        layers, width, length, batch, steps, rate = 16, 384, 4096, 4, 60_000, 1e-3
-        warmup, state, heads, size, data = 0, 512, 8, 64, {"device": "cuda", "looks": 60, "shown": 64, "files": BOOKS}
-    options: dict[str, Any] = {"state": state, "dt": (1e-3, 1e-1)} if mixer == "dlr" else {
-        "heads": heads, "head_size": size, "bare": True}  # fmt: skip
-    return {"mixer": mixer, "place": place, "options": options, "layers": layers, "width": width, "length": length,
-            "batch": batch, "steps": steps, "warmup": warmup, "rate": rate, "recurrent_rate": rate / 5, "decay": 0.1,
-            "vocabulary": VOCABULARY[budget] if task == "tokens" else None, **({"start": START} if small else {}),
-            **data}  # fmt: skip
 
 
 def texts(setting: dict) -> tuple[Vocabulary, Tensor, Tensor, dict]:
@@ -118,7 +68,7 @@ def texts(setting: dict) -> tuple[Vocabulary, Tensor, Tensor, dict]:
 
     ``DataFileError`` names a file that is missing or damaged.
 
-    >>> vocabulary, seen, test, text = texts(setting("dlr_pre", "tokens", "live"))
+    >>> vocabulary, seen, test, text = texts(TABLE.setting("dlr_pre", "tokens", "live"))
     >>> len(vocabulary), seen.dtype, text["name"]
     (256, torch.int32, 'help topics of Python (stand-in)')
     """
@@ -168,7 +118,7 @@ def pieces(tokens: Tensor, length: int) -> tuple[Tensor, Tensor]:
 def mean_loss(net: nn.Module, tokens: Tensor, following: Tensor, device: str = "cpu") -> float:
     """The mean loss of every token that is asked for, in nats, of pieces (n,T).
 
-    >>> net = build_net(setting("dlr_pre", "characters", "live"), 96, seed=0)
+    >>> net = build_net(TABLE.setting("dlr_pre", "characters", "live"), 96, seed=0)
     >>> 0 < mean_loss(net, *pieces(torch.arange(90), 32)) < 20
     True
     """
@@ -195,7 +145,7 @@ def tokens_per_second(net: nn.Module, tokens: Tensor, following: Tensor, device:
 def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
     """Train, then the loss on the whole test text: ``metrics``, ``levels``, and both losses by step.
 
-    >>> found = measure(setting("dlr_post", "characters", "live"), seed=0)
+    >>> found = measure(TABLE.setting("dlr_post", "characters", "live"), seed=0)
     >>> found["metrics"]["steps"], found["levels"]["trigram"] < found["levels"]["unigram"] < math.log(96)
     (4, True)
     """
@@ -237,66 +187,4 @@ def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path |
     }  # fmt: skip
 
 
-def verdict(record: dict) -> str:
-    """What became of a run, by its levels.
-
-    >>> levels = {"unigram": 3.2, "bigram": 2.4, "trigram": 1.8}
-    >>> [verdict({"levels": levels, "metrics": {"test": test, "finished": True}}) for test in (3.19, 2.6, 2.0)]
-    ['broken: only frequencies', 'above bigram', 'below bigram']
-    """
-    test, levels = record["metrics"]["test"], record["levels"]
-    if not record["metrics"]["finished"] or test is None:
-        return f"broken: no number at step {record['metrics']['steps']:,}"
-    if test > levels["unigram"] - STUCK:
-        return "broken: only frequencies"
-    passed = [name for name in LEVELS[1:] if test < levels[name]]
-    return f"below {min(passed, key=levels.__getitem__)}" if passed else "above bigram"
-
-
-def line(record: dict) -> str:
-    """One record in a few words."""
-    found = record["metrics"]
-    bits = found["bits_per_character"]
-    test = "no number" if bits is None else f"{found['test']:.3f} nats, {bits:.3f} bits a character,"
-    return f"{who(record)}: test {test} after {found['steps']:,} steps, {verdict(record)}"
-
-
-def table(records: Sequence[dict]) -> str:
-    """Here: both losses, the levels, and which rate breaks which row; and the paper's numbers, which are of another text."""
-    parts = []
-    for task in TEXTS:
-        if cells := {row: cell for (at, row), cell in by_cell(records).items() if at == task}:
-            parts.append(_one_text(task, {row: cells[row] for row in ROWS if row in cells}))
-    swept = [record for record in records if record["task"] in SWEEP]
-    if swept:
-        shown = grid(swept, ROWS, SWEEP, lambda cell: spread([r["metrics"]["test"] for r in cell], 2) + (
-            " !" if any(verdict(record).startswith("broken") for record in cell) else "")
-            if all(r["metrics"]["test"] is not None for r in cell) else "no number !")  # fmt: skip
-        level, steps = swept[0]["levels"]["unigram"], max(r["metrics"]["steps"] for r in swept)
-        parts.append(f"here: test loss on characters, nats, by layers and rate, {steps:,} steps without "
-                     f"warm-up (!: broken; unigram {level:.2f})\n{shown.T.to_string()}")  # fmt: skip
-    parts.append(f"paper: PG-19, train / test loss, nats a token of T5; throughput relative\n{PAPER.to_string()}")
-    return "\n\n".join(parts)
-
-
-def _one_text(task: str, cells: dict[str, list[dict]]) -> str:
-    first = next(iter(cells.values()))[0]
-    speeds = {row: fmean(record["metrics"]["tokens_per_second"] for record in cell) for row, cell in cells.items()}
-    body = []
-    for row, cell in cells.items():
-        metrics, other = [record["metrics"] for record in cell], f"transformer_{row.split('_')[1]}"
-        ends = {name: [one[name] for one in metrics] for name in ("train", "test", "bits_per_character")}
-        body.append({
-            "row": row, "runs": len(cell), **{name.replace("_", " "): "no number" if None in values else spread(values, 3)
-                                              for name, values in ends.items()},
-            "tokens a CPU s": f"{speeds[row]:,.0f}", "relative": f"{speeds[row] / speeds[other]:.2f}" if other in speeds else "",
-            "parameters": metrics[0]["parameters"], "says": "; ".join(dict.fromkeys(map(verdict, cell))),
-        })  # fmt: skip
-    levels = ", ".join(f"{name} {first['levels'][name]:.3f} ({first['level_bits'][name]:.3f})" for name in LEVELS)
-    steps = max(record["metrics"]["steps"] for cell in cells.values() for record in cell)  # one that broke off has fewer
-    title = f"here: {task}, {first['text']['name']}, nats a token after {steps:,} steps"
-    return f"{lines(title, body)}\nby counting, on the same text, nats a token (bits a character): {levels}"
-
-
-TABLE = Table("dlr/table5", ROWS, TASKS, setting, by_setting(measure), line, table, aliases={"ours": "dlr_pre"}, paper=PAPER,
-              columns={"paper": TEXTS})  # fmt: skip
+TABLE = load("dlr/table5", by_setting(measure))

@@ -38,21 +38,17 @@ from statistics import fmean
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from sklearn.linear_model import RidgeClassifierCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from lrnnlab.tables import dlr_table4, rotrnn_table1
-from lrnnlab.tables.stand_ins import size, splits
-from lrnnlab.tables.table import Table, by_setting
-from lrnnlab.tables.text import by_cell, one_kind, percent, who
+from lrnnlab.tables.declared import paper
+from lrnnlab.tables.stand_ins import splits
+from lrnnlab.tables.table import by_setting, load
+from lrnnlab.tables.text import by_cell, one_kind, percent
 from lrnnlab.tasks.long_range import SequenceData
 from lrnnlab.tasks.long_range.texts import BYTES
 
-ROWS = ("length", "ends", "bag", "pairs", "windows", "places")
-TASKS = rotrnn_table1.TASKS
-LIVE = {"train": 100, "val": 30, "test": 30}  # items
 MOST_ITEMS = 20_000  # of training
 KEPT = 1_000  # symbols, pairs or triples
 NEAR, FIRST, RANGES, WINDOW, MOST_PLACES = 8, 64, 16, 64, 2_048
@@ -167,7 +163,7 @@ def accuracies(row: str, train: SequenceData, tests: Sequence[SequenceData]) -> 
     Parameters
     ----------
     row : str
-        A name in ``ROWS``.
+        A row of ``lra_levels.yaml``.
     train : SequenceData
         What it is fitted to, and how much it shrinks is chosen on.
     tests : sequence of SequenceData
@@ -203,23 +199,10 @@ def accuracies(row: str, train: SequenceData, tests: Sequence[SequenceData]) -> 
     return [float(fitted.score(features(asked), right)) for asked, right in (_read(test, len(test)) for test in tests)]
 
 
-def setting(row: str, task: str, budget: str) -> dict:
-    """One predictor on one task.
-
-    >>> setting("bag", "text", "desk")["items"]["train"], setting("bag", "text", "paper")["validation"]
-    (10000, 'test')
-    """
-    if budget != "paper":
-        items = LIVE if budget == "live" else size(task, budget)["items"]
-        return {"predictor": row, "task": task, "items": items, "data_seed": 0}
-    files = rotrnn_table1.setting("rotrnn", task, budget)
-    return {"predictor": row, **{name: files[name] for name in ("task", "files", "validation")}}
-
-
 def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
     """Fit and ask; nothing is drawn, so every seed gives the same.
 
-    >>> sorted(measure(setting("bag", "text", "live"), seed=0)["metrics"])
+    >>> sorted(measure(TABLE.setting("bag", "text", "live"), seed=0)["metrics"])
     ['accuracy', 'chance', 'majority', 'validation']
     """
     parts = splits(setting)
@@ -310,34 +293,11 @@ def _says(top: dict, net: float | None) -> str:
 def _printed(task: str) -> str:
     """The papers' numbers, which are of the original data."""
     found = []
-    for table, row in ((rotrnn_table1, "RotRNN"), (dlr_table4, "DLR"), (dlr_table4, "Transformer")):
-        (name,) = [name for name in table.PAPER.index if name.startswith(NAMES[task])] or [None]
-        value = None if name is None else table.PAPER.loc[name, row]
-        if value is not None and not pd.isna(value):
-            found.append(f"{row} {value:.1f}")
+    for table, row, called in (("rotrnn/table1", "rotrnn", "RotRNN"), ("dlr/table4", "dlr", "DLR"),
+                               ("dlr/table4", "attention", "Transformer")):  # fmt: skip
+        printed = paper(table)
+        found += [f"{called} {value:.1f}" for value in printed["value"][(printed["task"] == task) & (printed["row"] == row)]]
     return ", ".join(found)
 
 
-def line(record: dict) -> str:
-    """One record in a few words."""
-    found = record["metrics"]
-    return f"{who(record)}: {percent(found['accuracy'])} % right of {record['data']}; majority {percent(found['majority'])}"
-
-
-def table(records: Sequence[dict]) -> str:
-    """Predictors by task, in percent, over what guessing gets; the best by the validation items is marked."""
-    columns = {}
-    for (task,), cell in by_cell(records, "task").items():
-        top, shown = best(cell), {record["row"]: percent(record["metrics"]["accuracy"]) for record in cell}
-        shown[top["row"]] += " *"
-        columns[NAMES[task]] = {"chance": percent(top["metrics"]["chance"]), "majority": percent(top["metrics"]["majority"]),
-                                **{row: shown[row] for row in ROWS if row in shown}}  # fmt: skip
-    what = "stand-ins" if records[0]["data"].endswith("(stand-in)") else "published files"
-    return (f"{what}: % right on the test items without long range (*: the best on the validation items)\n"
-            f"{pd.DataFrame(columns, index=['chance', 'majority', *ROWS]).to_string(na_rep='')}")  # fmt: skip
-
-
-TABLE = Table("lra/levels", ROWS, TASKS, setting, by_setting(measure), line, table,
-              extra={"paper": ("path-x",)}, columns={"paper": (*TASKS, "path-x")},
-              score=lambda record: record["metrics"]["accuracy"],
-              scored="of the test items, without long range (live and at the desk: of a stand-in)")  # fmt: skip
+TABLE = load("lra/levels", by_setting(measure))

@@ -6,7 +6,7 @@ that the LRU's "vary wildly across layer depth" and are "significantly larger". 
 
 Here: our ListOps expressions of 16 to 64 tokens, width 32, one layer (``layers1``) or four (``layers4``), 400 steps; and
 eight layers, as in the paper, at the start, before any training (``start8``).  All rows have 64 real numbers as state,
-one ring (0.5, 0.999) of moduli, angles up to pi/100 (Table 3) and one recipe; ``OPTIONS`` says how they differ.
+one ring (0.5, 0.999) of moduli, angles up to pi/100 (Table 3) and one recipe; ``rotrnn_fig3.yaml`` says how they differ.
 
 So which norm is larger *at the start* is arithmetic: the root of the number of parts that are normalised to 1.  How far
 the layers are apart is said by the largest of their norms over the least.
@@ -28,10 +28,8 @@ import math
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
-import pandas as pd
 import torch
 from torch import Tensor
 from torch.nn import functional as F
@@ -39,43 +37,13 @@ from torch.nn import functional as F
 from lrnnlab.models.lru import LRU, ModalRecurrence
 from lrnnlab.models.net import PAPER_001, Net, blocks
 from lrnnlab.models.rotrnn import RotRNN
-from lrnnlab.tables.table import Table, by_setting
-from lrnnlab.tables.text import by_cell, lines, significant, spread, who
+from lrnnlab.tables.table import by_setting, load
+from lrnnlab.tables.text import significant
 from lrnnlab.tasks.listops import ListOps
 from lrnnlab.training.loop import Trained, share_right, train, with_seed
 from lrnnlab.training.steady import stream
 
-TASKS = ("layers1", "layers4", "start8")
-ROWS = ("rotrnn", "rotrnn_pairs", "lru_learned", "lru_recomputed")
 MIXERS = {"rotrnn": RotRNN, "lru": LRU}
-_RING = (0.5, 0.999)
-_ANGLE = math.pi / 100
-OPTIONS = {
-    # heads of 8, the size that the paper has on ListOps: white input gives E|x|^2 = 8 in the end
-    "rotrnn": ("rotrnn", {"state": 64, "heads": 8, "gamma": _RING, "theta": _ANGLE}),
-    # as many normalised parts as the LRU has: E|x|^2 = 32
-    "rotrnn_pairs": ("rotrnn", {"state": 64, "heads": 32, "gamma": _RING, "theta": _ANGLE}),
-    # the normaliser a parameter (the LRU paper): E|x|^2 is about 32 at the start; or recomputed from the eigenvalues at
-    # every pass (paper 001's own code)
-    "lru_learned": ("lru", {"state": 32, "modulus": _RING, "phase": _ANGLE, "normaliser": "learned"}),
-    "lru_recomputed": ("lru", {"state": 32, "modulus": _RING, "phase": _ANGLE, "normaliser": "recomputed"}),
-}
-SIZES = {  # live: to see that it runs
-    "live": {"steps": 40, "warmup": 4, "batch": 16, "strings": 64, "watch_every": 10},
-    "desk": {"steps": 400, "warmup": 40, "batch": 32, "strings": 256, "watch_every": 25},
-}
-
-
-def setting(row: str, task: str, budget: str) -> dict:
-    """One kind of layer at one depth: 400 steps at the desk, 40 live; none at the start.
-
-    >>> [setting("rotrnn", task, "desk")["steps"] for task in ("layers4", "start8")]
-    [400, 0]
-    """
-    mixer, options = OPTIONS[row]
-    sizes = {**SIZES[budget], "steps": 0} if task.startswith("start") else SIZES[budget]
-    return {"mixer": mixer, "options": options, "layers": int(task[-1]), "width": 32, "gate": "full_glu", "length": 64,
-            "rate": 3e-3, "recurrent_rate": 3e-3, "decay": 0.05, **sizes}  # fmt: skip
 
 
 def expressions(count: int, length: int, generator: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
@@ -107,7 +75,7 @@ def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path |
 
     ``metrics``, ``training`` and ``time`` of a record.
 
-    >>> tiny = {**setting("rotrnn", "layers1", "live"), "steps": 2, "warmup": 0, "strings": 8, "length": 24}
+    >>> tiny = {**TABLE.setting("rotrnn", "layers1", "live"), "steps": 2, "warmup": 0, "strings": 8, "length": 24}
     >>> found = measure(tiny, seed=0)
     >>> found["training"]["step"], len(found["time"][0]["real"])
     ([0, 2], 24)
@@ -209,36 +177,6 @@ def _share(time: dict, name: str) -> float | None:
     return significant(sum(n * time[name][t] for n, t in at) / sum(n * time["formula"][t] for n, t in at))
 
 
-def line(record: dict) -> str:
-    """One record in a few words: the norm of each layer at the start and at the end, and the accuracy."""
-    found = record["metrics"]
-    ends = zip(found["norm_start"], found["norm_end"])
-    shown = ", ".join(" -> ".join("no number" if norm is None else f"{norm:.2f}" for norm in pair) for pair in ends)
-    return f"{who(record)}: {shown}; accuracy {found['accuracy']:.3f}"
-
-
-def table(records: Sequence[dict]) -> str:
-    """By depth, row and layer, over seeds: the norm at the start and the end, how far it went, and what explains it."""
-    parts = []
-    for (task,), of_task in by_cell(records, "task").items():
-        guess = fmean(record["metrics"]["majority"] for record in of_task)
-        parts.append(lines(f"{task}   (the commonest answer is right for {guess:.3f})", (
-            _line_of(row, layer, [record["metrics"] for record in cell])
-            for (row,), cell in by_cell(of_task, "row").items() for layer in range(len(cell[0]["metrics"]["norm_end"]))
-        )))  # fmt: skip
-        if len(of_task[0]["metrics"]["norm_end"]) > 1:
-            parts.append(lines(f"{task}: the largest norm of a layer over the least", (
-                {"row": row, "runs": len(cell), **{when: spread([apart(r["metrics"][f"norm_{when}"]) for r in cell], 2)
-                                                   for when in ("start", "end")}}
-                for (row,), cell in by_cell(of_task, "row").items()
-            )))  # fmt: skip
-    return "\n\n".join([*parts, (
-        "start, end: mean |x_t|, its mean and range over seeds; moved: largest over least norm through training, worst seed;\n"
-        "seeds: deviation over mean at the end; white, real: |x_t|^2 over the white-noise formula; drive, lag1: of the inputs.\n"
-        "paper, Fig. 3 (8 layers or 1, 2,048 tokens): RotRNN almost constant, LRU larger and varying; no numbers printed."
-    )])  # fmt: skip
-
-
 def apart(norms: Sequence[float | None]) -> float:
     """The largest over the least of the layers' norms: 1 where they do not differ, NaN where one is no number.
 
@@ -248,20 +186,4 @@ def apart(norms: Sequence[float | None]) -> float:
     return math.nan if None in norms else max(norms) / min(norms)
 
 
-def _line_of(row: str, layer: int, cell: list[dict]) -> dict:
-    def of(name: str) -> pd.Series:
-        return pd.Series([metrics[name][layer] for metrics in cell], dtype=float)
-
-    start, end = of("norm_start"), of("norm_end")
-    moved = (of("norm_most") / of("norm_least")).max()
-    return {
-        "row": row, "layer": layer + 1, "runs": len(cell), "start": spread(start, 2), "end": spread(end, 2),
-        "moved": f"{moved:.2f}", "seeds": f"{end.std(ddof=0) / end.mean():.3f}",
-        **{name: f"{of(f'{name}_over_formula').mean():.2f}" for name in ("white", "real")},
-        **{name: f"{of(name).mean():.2f}" for name in ("drive", "lag1")},
-        "accuracy": f"{fmean(metrics['accuracy'] for metrics in cell):.3f}",
-    }  # fmt: skip
-
-
-TABLE = Table("rotrnn/fig3", ROWS, TASKS, setting, by_setting(measure), line, table, ("live", "desk"),
-              aliases={"ours": "rotrnn"})  # the paper's 80,000 steps on 2,048 tokens are not for a CPU  # fmt: skip
+TABLE = load("rotrnn/fig3", by_setting(measure))

@@ -1,16 +1,13 @@
-"""What the tables on long-range data share (``rotrnn/table1``, ``dlr/table4``): network, training, score and text.
+"""What the tables on long-range data share (``rotrnn/table1``, ``dlr/table4``): data, network, training and score.
 
 Desk and live budgets train on *stand-ins*, small generated data of the same kind (``tasks.long_range``), named so in every
-record; there is none for Path-X.  A number on a stand-in says nothing about the published task: ``here`` prints the
-paper's numbers in a table of their own.  The budget ``paper`` trains on the published files.  They are looked for in
+record; there is none for Path-X.  A number on a stand-in says nothing about the published task: the paper's
+numbers are printed in a table of their own.  The budget ``paper`` trains on the published files.  They are looked for in
 ``data/long_range``, or in the folder that the environment variable ``LRNNLAB_LONG_RANGE`` names, under their published
 names (``long_range.FOLDERS``); nothing is downloaded.  Text is validated on its test items, as it has no others.
 
-On stand-ins all rows have width 32, two blocks and one recipe: AdamW, a tenth of the steps to warm up, then a cosine to 0;
-and the rows of a task have the same data, batches and steps (``size``).  There are 10,000 training items, since of 2,000
-the nets learn many by heart; Image has the 1,437 that there are.
 The score is the accuracy on the test split by the weights of the best validation; the last weights' accuracy is kept too.
-Seeds change weights and batches, not the data.
+Seeds change weights and batches, not the data.  Sizes and recipe of stand-ins: ``long_range.yaml``.
 
 A setting names ``task``, ``mixer``, ``options`` (of the mixer), ``layers``, ``width``, ``block``, ``batch``, ``steps``,
 ``warmup``, ``rate``, ``recurrent_rate``, ``decay`` and ``looks``; of stand-ins ``items`` of each split and ``data_seed``;
@@ -25,39 +22,21 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
-import pandas as pd
 import torch
 from torch import nn
 from torch.nn import functional as F
 
 from lrnnlab.models.net import PAPER_001, Net, PairClassifier, blocks
 from lrnnlab.records import data_folder
-from lrnnlab.tables.table import Table, by_setting, gpu_if_wanted
-from lrnnlab.tables.text import by_cell, lines, spread
+from lrnnlab.tables.table import gpu_if_wanted
 from lrnnlab.tasks.long_range import FOLDERS, SequenceData, load, stand_in
 from lrnnlab.tasks.long_range.dataset import need
 from lrnnlab.training.loop import share_right, train, with_seed
 from lrnnlab.training.steady import stream
 
-STEPS = {"speech": 1_500}  # at the desk; others 3,000
-BATCH = {"image": 16, "pathfinder": 16, "speech": 8}  # at the desk; others 32
-KNOWN = 0.95  # a test accuracy from which on nothing has to be explained
 made_once = lru_cache(maxsize=3)(stand_in)  # the runs of one process share their data: pictures take a minute to draw
-
-
-def size(task: str, budget: str) -> dict:
-    """The part of a setting that the rows of a stand-in share; live 2 steps on 48 items, to see that it runs.
-
-    >>> size("speech", "desk")["steps"], size("text", "desk")["items"]
-    (1500, {'train': 10000, 'val': 500, 'test': 500})
-    """
-    if budget == "live":
-        return {"items": {"train": 48, "val": 16, "test": 16}, "data_seed": 0, "batch": 8, "steps": 2, "warmup": 0, "looks": 1}
-    steps, items = STEPS.get(task, 3_000), {"train": 10_000, "val": 500, "test": 500}
-    return {"items": items, "data_seed": 0, "batch": BATCH.get(task, 32), "steps": steps, "warmup": steps // 10, "looks": 10}
 
 
 def build_net(
@@ -183,61 +162,3 @@ def learn(
                "parameters": sum(parameter.numel() for parameter in made.net.parameters())}  # fmt: skip
     return {"metrics": metrics, "data": data.name, "losses": made.losses, "validation": made.watched,
             "cpu_seconds": round(made.cpu_seconds, 3)}  # fmt: skip
-
-
-def why_low(cell: Sequence[dict]) -> str:
-    """Why the runs of a cell are right on less than 95 % of the test items; "" where they are not.
-
-    >>> why_low([{"metrics": {"accuracy": 0.7, "training_accuracy": 0.99, "majority": 0.5, "steps": 300}}])
-    'learned by heart: 99.0 % right on training items'
-    """
-    metrics = [record["metrics"] for record in cell]
-    test, steps = fmean(one["accuracy"] for one in metrics), f"{metrics[0]['steps']:,} steps"
-    if test >= KNOWN:
-        return ""
-    trained = fmean(one["training_accuracy"] for one in metrics)
-    if trained > test + 0.1:
-        return f"learned by heart: {100 * trained:.1f} % right on training items"
-    level = ", the level of guessing" if test < metrics[0]["majority"] + 0.05 else ""
-    return f"not learned in {steps}: {100 * trained:.1f} % right on training items{level}"
-
-
-def here(records: Sequence[dict], paper: pd.DataFrame) -> str:
-    """Two tables, kept apart: accuracies here, on stand-ins or files, with what guessing gets; and the paper's."""
-    body = []
-    for (data, row), cell in by_cell(records, "data", "row").items():
-        setting, metrics = cell[0]["config"]["setting"], [record["metrics"] for record in cell]
-        body.append({
-            "data": data, "row": row, "runs": len(cell), "steps": f"{setting['steps']:,} of {setting['batch']}",
-            "training items": f"{setting['items']['train']:,}" if "items" in setting else "all",
-            **{title: spread([one[name] for one in metrics], scale=100)
-               for title, name in (("test", "accuracy"), ("test, last weights", "accuracy_last"))},
-            "guess": f"{100 * metrics[0]['majority']:.1f}", "parameters": metrics[0]["parameters"],
-            "CPU s": f"{fmean(record['cpu_seconds'] for record in cell):.0f}", "why low": why_low(cell),
-        })  # fmt: skip
-    digits = "; Image: 1,437 training items, 180 test items" if any(line["data"].startswith("Image (") for line in body) else ""
-    files = [setting for record in records if "files" in (setting := record["config"]["setting"])]
-    chosen = "; Text: the weights are chosen by the test items, as it has no others" if any(
-        setting["validation"] == "test" for setting in files) else ""  # fmt: skip
-    title = (f"here, {'published files' if files else 'stand-ins'}: % right on the test items by the weights of the best "
-             f"validation, mean and range over seeds{chosen}{digits}")  # fmt: skip
-    numbers = f"paper, original data{'' if files else ' (not comparable with the above)'}, % right"
-    return f"{lines(title, body)}\n\n{numbers}\n{paper.T.to_string(na_rep='')}"
-
-
-def line(record: dict) -> str:
-    """One record in a few words."""
-    found = record["metrics"]
-    return (f"{record['data']} {record['row']} seed {record['seed']}: test {found['accuracy']:.3f} at the best validation "
-            f"({found['best_validation']:.3f}, step {found['best_step']} of {found['steps']}), {found['accuracy_last']:.3f} at "
-            f"the end; guess {found['majority']:.3f}")  # fmt: skip
-
-
-def declared(name: str, rows: tuple[str, ...], tasks: tuple[str, ...], setting: Callable, measure: Callable,
-             paper: pd.DataFrame) -> Table:  # fmt: skip
-    """The table: what the two share of their declarations; the first row is ours."""
-    return Table(name, rows, tasks, setting, by_setting(measure), line, partial(here, paper=paper),
-                 aliases={"ours": rows[0]}, paper=paper, extra={"paper": ("path-x",)},
-                 columns={"paper": (*tasks, "path-x")},
-                 score=lambda record: record["metrics"]["accuracy"],
-                 scored="of the test items (live and at the desk: of a stand-in)")  # fmt: skip
