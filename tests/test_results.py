@@ -211,7 +211,7 @@ def test_several_metrics_stand_in_a_line_with_what_the_paper_prints():
     assert shown.loc[("aa", "lstm", "paper")].tolist() == ["100", ""] and shown.loc[("aa", "srwm", "")].tolist() == ["", "0.1"]
     apart = results.lines(found, {"middle": "last.bin1"}, "percent", each="seed")
     assert apart.index.tolist() == [("aa", "lstm", 0), ("aa", "lstm", 1)] and apart["middle"].tolist() == ["50.0", "70.0"]
-    assert results.SAID["mean"]([-0.001]) == "0.00"
+    assert results.SAID["mean"]([-0.001]) == "0.00" and results.lines(found, {"none": "never"}).empty
     of_paper = results.theirs(found, "last.bin0", "task")
     assert of_paper.index[0] == "lstm" and list(of_paper)[:2] == ["parity", "aa"] and of_paper.loc["transformer", "aa"] == "0"
 

@@ -1,4 +1,4 @@
-"""Table 2 of paper 000, as chapter 02 shows it: why a number is low, and how each row's training differs from the paper's.
+"""Table 2 of paper 000, as chapter 02 shows it: the numbers, why one is low, and how each row's training differs.
 
 The paper's training of its own model, as released: Adam at a constant rate, 40,000 steps of 128 strings of the training
 length, cross-entropy, the last weights, a readout of two layers, an input term, one start.
@@ -15,11 +15,36 @@ from lrnnlab.tables.text import percent
 
 DIFFERS = "differs from the paper's"
 SAME = {"s4d_inv": "s4d", "s4d_legs": "s4d"}  # three starts of one model have what the sweep found for the first
+CELL = {
+    "training length": "accuracy_seen", "last position": "accuracy_last",
+    "best checkpoint, last position": "best_accuracy_last", "all past training": "accuracy_all",
+    "snapped, all past training": "snapped_accuracy_all",
+}  # fmt: skip
+RULE = {"proved": "searched"}  # its name says more than this rule of stopping does: what is proved has a column
 STOPS = {
     "long": "ends when right on strings of the test length",
     "watched": "of the test length it sees nothing but looks that name the best checkpoint",
     "proved": "accepted by a search over all strings of the training length",
 }  # fmt: skip
+
+
+def cells(found: Sequence[dict]) -> pd.DataFrame:
+    """A row for each cell: seeds, steps, what ended training, how many snapped models are proved right on every string, and
+    mean (least to greatest) of each accuracy in percent; after each task what guessing scores at the last position."""
+    made = results.ordered(results.frame(found))
+    runs = made.assign(proved=made.get("snapped_proved")).groupby(results.CELL, sort=False)
+    body = pd.DataFrame({
+        "seeds": runs.size().astype(str),
+        "steps": runs["steps"].agg(lambda steps: " to ".join(dict.fromkeys(f"{n:,}" for n in (steps.min(), steps.max())))),
+        "stop": runs["stop"].first().replace(RULE),
+        "proved": runs["proved"].agg(lambda runs: "" if runs.isna().any() else f"{runs.sum()} of {len(runs)}"),
+    }).join(results.lines(made, CELL, "percent").rename_axis(results.CELL))  # fmt: skip
+    for task, level in made.groupby("task", sort=False)["levels"].first().items():
+        checks = max(level["best_of_40_guesser"], level["best_of_40_majority"])  # who guesses, and who says one thing
+        for title, share in (("chance", level["chance"]), ("majority", level["majority"]), ("best of 40 checks", checks)):
+            body.loc[(task, f"guess: {title}"), "last position"] = percent(share)
+    body = body.fillna("").reset_index()
+    return body.sort_values("task", key=lambda task: task.map([*made["task"].unique()].index), kind="stable", ignore_index=True)
 
 
 def differs(setting: dict) -> str:

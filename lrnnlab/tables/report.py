@@ -7,9 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from lrnnlab.tables.plans import get
-from lrnnlab.tables.text import by_cell, cells, frame, one_kind, range_in_percent
-
-__all__ = ["beside", "cells", "frame", "line", "table"]
+from lrnnlab.tables.text import by_cell, one_kind, range_in_percent
 
 
 def table(records: Sequence[dict]) -> str:

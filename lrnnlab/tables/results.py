@@ -250,9 +250,9 @@ def lines(
         body[(*key, "")] = {title: SAID[as_](first, chain(*ends)) if first else "" for title, (first, *ends) in here.items()}
         if says := {title: numbers[key[:2]] for title, numbers in theirs.items() if key[:2] in numbers}:
             body[(*key, "paper")] = says
-    index = pd.MultiIndex.from_tuples(body, names=[None] * (len(at) + 1))
+    index = pd.MultiIndex.from_tuples(body, names=[None] * (len(at) + 1)) if body else None
     made = pd.DataFrame([*body.values()], index=index, columns=[*values]).fillna("")
-    return made if any(key[-1] for key in body) else made.droplevel(-1)
+    return made.droplevel(-1) if body and not any(key[-1] for key in body) else made
 
 
 def has(found: pd.DataFrame, names: str | Sequence[str]) -> bool:

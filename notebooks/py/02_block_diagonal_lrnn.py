@@ -31,7 +31,6 @@ import lrnnlab.show.fading_figures
 import lrnnlab.show.moving
 import lrnnlab.show.training_figures
 import lrnnlab.tables.lrnn_reasons
-import lrnnlab.tables.report
 from lrnnlab import analysis, models, records, show, tables, tasks, training, verification
 from lrnnlab.chapters import ch02
 from lrnnlab.course import check, hint, predict, solution
@@ -2220,7 +2219,7 @@ show.figure(
 
 # %% tags=["hide-input"]
 show.table(
-    tables.report.cells(desk).reset_index(drop=True),
+    lrnnlab.tables.lrnn_reasons.cells(desk),
     caption="Recorded, desk budget, in percent, rounded down: mean (least to greatest) over "
             "seeds. 'stop' says what ended training: long = two checks on strings of the test "
             "length, searched = a search over all strings of the training length, watched = "
@@ -2345,7 +2344,7 @@ show.table(
 # straight line is growth by a fixed factor a step (section 5), and tells at which position overflow begins.
 # Answers that are wrong before that position, or that the copy in double precision gets wrong as well, are
 # drift; those that only float32 gets wrong, from that position on, are overflow. Seeds differ: over all
-# positions past 39 the five recorded ones are right on 25 to 96 % (section 9). So say of your network what you
+# positions past 39 the five recorded ones are right on 70 to 95 % (section 9). So say of your network what you
 # found, and not of the row.
 #
 # </details>
