@@ -3,7 +3,7 @@
 The paper trains on PG-19, books of the Gutenberg project as tokens of T5, and finds that the Transformer diverges
 where LayerNorm stands behind the sums (post-norm) and trains where it stands before them (pre-norm), and that DLR
 trains in both.  Here: the help topics of Python (``character_text``), as characters, or as words and other pieces,
-``VOCABULARY`` of them with the single characters (``language.Vocabulary``).  A number here is comparable with the
+1,024 of them with the single characters (``language.Vocabulary``).  A number here is comparable with the
 others here, not with the paper's.
 
 Rows: ``dlr_post``, ``dlr_pre``, ``transformer_post``, ``transformer_pre``, ``dlr_post_small``.  A block is a mixer and a
