@@ -1,9 +1,9 @@
 """What a table (or figure) of a paper is, and what one run of it is: the only kind of each.
 
-A module of this folder ends in a ``Table``: its rows, tasks (columns), budgets, the paper's numbers, the setting of a
-cell, and what a run measures.  All else is the same for every table and stands here, in ``plans``, in ``runner`` and in
-``report``: what there is and what not, other names for rows, fingerprints and paths of records, how many runs go at a
-time and where, resuming, and the spread over seeds.
+A module of this folder ends in ``TABLE = load("NAME", measure)``: what there is and how it is trained stands in its YAML, the
+paper's numbers in ``papers/``, and the module says what a run measures.  All else is the same for every table and stands here,
+in ``plans``, in ``runner`` and in ``results``: what there is and what not, other names for rows, fingerprints and paths of
+records, how many runs go at a time and where, resuming, and the spread over seeds.
 """
 
 from __future__ import annotations
@@ -185,8 +185,6 @@ class Table:
         ``printed(row, task)``: what the paper has there, as text.
     aliases : dict
         Other names of rows.
-    paper : optional
-        The paper's numbers.
     extra : dict
         Tasks that only one budget has, by budget.
     only : dict
@@ -219,7 +217,6 @@ class Table:
     scored: str = "right past the training length"
     printed: Callable[[str, str], str] | None = None
     aliases: Mapping[str, str] = field(default_factory=dict)
-    paper: Any = None
     extra: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     only: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

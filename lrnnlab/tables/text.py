@@ -1,13 +1,11 @@
-"""Records as text: shares, spreads over seeds, cells in a grid."""
+"""Records as text: shares in percent, and records by cell."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Sequence
 from statistics import fmean
 from typing import SupportsFloat
-
-import pandas as pd
 
 
 def percent(share: float) -> str:
@@ -17,17 +15,6 @@ def percent(share: float) -> str:
     ('100', '99.9', '20.0')
     """
     return "100" if share == 1 else f"{math.floor(share * 1000 + 1e-9) / 10:.1f}"
-
-
-def spread(values: Iterable[float], digits: int = 1, scale: float = 1) -> str:
-    """The mean over seeds, and where there are several the least and the greatest; all times ``scale``.
-
-    >>> spread([0.25, 0.75], scale=100), spread([2.0], digits=2)
-    ('50.0 (25.0 to 75.0)', '2.00')
-    """
-    values = [scale * value for value in values]
-    mean, least, most = (f"{of(values):.{digits}f}" for of in (fmean, min, max))
-    return f"{mean} ({least} to {most})" if len(values) > 1 else mean
 
 
 def significant(value: SupportsFloat, digits: int = 5) -> float | None:
@@ -60,28 +47,6 @@ def by_cell(records: Sequence[dict], *names: str) -> dict[tuple, list[dict]]:
     for record in records:
         found.setdefault(tuple(record[name] for name in names or ("task", "row")), []).append(record)
     return found
-
-
-def grid(
-    records: Sequence[dict], rows: Sequence[Hashable], columns: Sequence[Hashable], cell: Callable[[list[dict]], str],
-    names: tuple[str, str] = ("row", "task"),
-) -> pd.DataFrame:  # fmt: skip
-    """``cell`` of the records at each row and column that has any; blank where there are none.
-
-    >>> grid([{"row": "b", "task": "x"}], "abc", "xy", lambda cell: str(len(cell)))
-       x
-    b  1
-    """
-    found = by_cell(records, *names)
-    rows = [row for row in rows if any(row == at for at, _ in found)]
-    columns = [column for column in columns if any(column == at for _, at in found)]
-    body = [[cell(found[row, column]) if (row, column) in found else "" for column in columns] for row in rows]
-    return pd.DataFrame(body, index=rows, columns=columns)
-
-
-def lines(title: str, rows: Iterable[dict]) -> str:
-    """A title over one line for each of ``rows``."""
-    return f"{title}\n{pd.DataFrame(list(rows)).to_string(index=False)}"
 
 
 def in_order(records: Sequence[dict], rows: Sequence[str], tasks: Sequence[str]) -> list[dict]:
