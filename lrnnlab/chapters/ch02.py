@@ -31,11 +31,10 @@ from lrnnlab.course.judging import CannotJudge, call, claim, number, numbers, sh
 from lrnnlab.course.predicting import prediction
 from lrnnlab.models import COLUMN_RULES, Net, symbol_transitions
 from lrnnlab.records import recorded
-from lrnnlab.show.names import LOW
+from lrnnlab.show import labels
 from lrnnlab.show.style import (
     DIVERGING,
     FAINT,
-    FAMILIES,
     INK,
     PAGE,
     SMALL,
@@ -61,8 +60,8 @@ POWERS = [1.0, 1.01, 1.05, 1.1, 1.2, 1.3, 1.5, 1.75, 2.0]
 PAST_LABELS = 32  # points: a title above tick labels and a label that lie on top
 
 # the bound is Eq. 6's, so it has clip's colour; permutations are what exact models are made of; the rest is grey
-KIND_LOOKS = {"worst": FAMILIES["clip"]._replace(dash="-"), "permutation": FAMILIES["exact"],
-              "softmax": FAMILIES["softmax"]._replace(dash=(0, (3, 3))), "positive": Look("#555555", (0, (6, 2))),
+KIND_LOOKS = {"worst": labels.look("clip")._replace(dash="-"), "permutation": labels.look("exact"),
+              "softmax": labels.look("softmax")._replace(dash=(0, (3, 3))), "positive": Look("#555555", (0, (6, 2))),
               "gaussian": Look("#555555", (0, (4, 1, 1, 1))), "signs": Look("#555555", (0, (2, 1)))}  # fmt: skip
 
 
@@ -499,7 +498,7 @@ def step_picture(A: np.ndarray, product: np.ndarray, before: np.ndarray, after: 
     cell = 6.1 / wide.shape[1]
     figure, axes = new_figure(b * cell + 1.15, left=0.55, right=PAGE - 0.55 - 6.1, top=0.45, bottom=0.7)
     _heatmap(axes, wide, 1.0, UNSEEN)
-    earlier, now = (str(number).translate(LOW) for number in (t - 1, t))  # mathematics would take 30 ms a picture
+    earlier, now = (str(number).translate(labels.LOW) for number in (t - 1, t))  # mathematics would take 30 ms a picture
     so_far = f"so far: A{now} ⋯ A₁" if t > 1 else "so far: A₁"
     for name, text in (("A", f"A{now}, token {symbol}"), ("before", f"x{earlier}"), ("after", f"x{now}"), ("product", so_far)):
         axes.text(places[name] - 0.5, -0.8, text, ha="center", va="bottom")

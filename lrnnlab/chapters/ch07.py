@@ -11,17 +11,18 @@ from functools import cache
 from statistics import fmean, median
 
 import numpy as np
+import pandas as pd
 import torch
 from matplotlib.figure import Figure
 from torch import nn
 
-from lrnnlab.chapters.ch00 import TASK_HOMES
 from lrnnlab.course.judging import CannotJudge, call, claim, number, numbers, shown
 from lrnnlab.course.predicting import prediction
 from lrnnlab.models.dlr import DLR
-from lrnnlab.records import recorded
-from lrnnlab.show.style import DIVERGING, INK, PAPER, RECORDED, colour_bar, label_ends, new_figure, styled
-from lrnnlab.tables.text import by_cell
+from lrnnlab.show.frames import chosen, curves, log_ticks, panels, picture
+from lrnnlab.show.labels import TASKS, named
+from lrnnlab.show.style import DIVERGING, INK, PAPER, RECORDED, Look, colour_bar, label_ends, new_figure, styled
+from lrnnlab.tables.results import CELL, runs
 from lrnnlab.tasks.atomic import ATOMIC, Select
 from lrnnlab.tasks.atomic_levels import trivial_level
 from lrnnlab.tasks.continuous import ContinuousTask
@@ -70,7 +71,7 @@ def one_input(task: str, length: int, seed: int) -> Figure:
 
 def asked(task: str, length: int, seed: int) -> str:
     """What a task asks, and what answering without the skill is worth; HTML."""
-    called, says, _ = TASK_HOMES[task]
+    called, says = named(task), TASKS[task]["says"]
     level = trivial_level(skill(task), length)
     return (f"<b>{called}</b>: {says}. R² of the best answer known that learns no skill, at this length: "
             f"<b>{level:.3f}</b>.")  # fmt: skip
@@ -158,7 +159,7 @@ def lag_pictures(length: int) -> Figure:
     figure, every = new_figure(2.5, columns=4, left=0.6, right=0.1, top=0.35, bottom=0.55, gap=0.35)
     for axes, name in zip(every, LINEAR):
         asks, seen = lags(skill(name), length)
-        _weights(axes, asks, seen, TASK_HOMES[name][0])
+        _weights(axes, asks, seen, named(name))
     every[0].set_ylabel("answer")
     return figure
 
@@ -187,91 +188,69 @@ def with_channels(task: str, channels: int) -> Figure:
 def with_channels_sentence(task: str, channels: int) -> str:
     """The R2 that a readout by place has with so many channels; HTML."""
     asks, _, _, score = had(task, 24, channels)
-    return (f"{TASK_HOMES[task][0]}, {len(asks)} answers: {channels} channel{'s' * (channels > 1)} with a linear readout, "
+    return (f"{named(task)}, {len(asks)} answers: {channels} channel{'s' * (channels > 1)} with a linear readout, "
             f"another one at each place, come to an R² of <b>{score:.2f}</b>.")  # fmt: skip
 
 
-@styled
-def by_width(trained: Mapping[int, Mapping[float, Sequence[float]]]) -> Figure:
-    """R2 of one layer on Reverse by its channels as a share of L: what any linear readout by place comes to, what the
-    gates of theorem 3 build, and what was trained.
-
-    Parameters
-    ----------
-    trained : dict
-        L -> H / L -> R2 of trained nets, by seed (``dlr_width.by_share``).
+@picture
+def by_width(found: pd.DataFrame) -> Figure:
+    """R2 of one layer on Reverse (``dlr/width``) by its channels as a share of L: what any linear readout by place comes to,
+    what the gates of theorem 3 build, and what was trained.
     """
     figure, axes = new_figure(3.0, width=6.4, right=2.1, bottom=0.6, top=0.25)
-    shares = [1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1, 2]
+    shares = {1 / 32: "1/32", 1 / 16: "1/16", 1 / 8: "1/8", 1 / 4: "1/4", 1 / 2: "1/2", 1: "1", 2: "2"}
     bound = [had("reverse", 32, round(32 * share))[3] if share < 1 / 2 else 1.0 for share in shares]
-    axes.plot(shares, bound, color=PAPER, lw=1.4)
-    axes.plot(shares, [min(1.0, share) for share in shares], color=INK, lw=1.4, ls=(0, (4, 2)))
+    axes.plot([*shares], bound, color=PAPER, lw=1.4)
+    axes.plot([*shares], [min(1.0, share) for share in shares], color=INK, lw=1.4, ls=(0, (4, 2)))
     ends = [(1.0, "linear readouts by place", PAPER), (1.0, "gates: H / L", INK)]
-    for (L, cells), marker in zip(trained.items(), "os^v"):
-        means = [fmean(seeds) for seeds in cells.values()]
-        axes.plot(list(cells), means, ls="", marker=marker, color=RECORDED, ms=5.5, clip_on=False)
-        axes.vlines(list(cells), [min(seeds) for seeds in cells.values()], [max(seeds) for seeds in cells.values()],
-                    color=RECORDED, lw=3, alpha=0.4)  # fmt: skip
-        ends.append((means[-1], f"trained, L = {L}", RECORDED))
-    axes.set(xscale="log", ylim=(0, 1.03), xlim=(shares[0], shares[-1]), xlabel="channels / L", ylabel="R²")
-    axes.set_xticks(shares, ["1/32", "1/16", "1/8", "1/4", "1/2", "1", "2"])
-    axes.minorticks_off()
+    L = found["task"].str.split("-").str[1].astype(int)
+    found = found.assign(L=L, share=found["row"].astype(int) / L)
+    looks = {L: (f"trained, L = {L}", Look(RECORDED, "", marker)) for L, marker in zip(sorted(set(L)), "os^v")}
+    ends += curves(axes, found, "share", "r2", looks, by="L", bars=True, ms=5.5, clip_on=False)
+    log_ticks(axes, x=shares)
+    axes.set(ylim=(0, 1.03), xlim=(1 / 32, 2), xlabel="channels / L", ylabel="R²")
     label_ends(axes, ends)
     return figure
 
 
-@styled
-def steps_to_learn(found: Sequence[Mapping], longer: Sequence[Mapping]) -> Figure:
+@picture
+def steps_to_learn(found: pd.DataFrame, longer: pd.DataFrame) -> Figure:
     """After how many steps R2 is 0.9, by length: one layer of DLR and six, a line for each task that one of them learned.
 
-    Parameters
-    ----------
-    found : list of dict
-        Records of ``dlr/table1``; of several seeds the median counts, and one that did not learn took endless steps.
-    longer : list of dict
-        Records of ``dlr/longer``, taken (hollow marks) where the median of ``found`` did not learn.  An arrow stands at
-        the most steps where these did not either, or there are none.
+    Of several seeds of ``dlr/table1`` the median counts, and one that did not learn took endless steps.  Where it did not
+    learn, ``dlr/longer`` is taken (hollow marks).  An arrow stands at the most steps where these did not either, or there
+    are none.
     """
-    plain = {cell: of for cell, of in by_cell(found).items() if cell[1] in ("dlr_1", "dlr_6")}
-    more = {(record["task"], "dlr_6"): [record] for record in longer if record["row"] == "4"}
-    figure, panels = new_figure(3.6, columns=2, left=0.8, right=1.25, bottom=0.6, top=0.4, gap=1.35, sharey=True)
-    for axes, row in zip(panels, ("dlr_1", "dlr_6")):
-        lines: dict[str, list[tuple[int, float, str]]] = {}
-        for (name, other), cell in plain.items():
-            if other != row:
-                continue
-            task, length = name.split("-")
-            steps, look = median(_learned(record) for record in cell), "o"
-            if math.isinf(steps) and (name, row) in more:
-                cell = more[name, row]
-                steps, look = _learned(cell[0]), "o hollow"
-            if math.isinf(steps):
-                steps, look = cell[0]["metrics"]["steps"], "^"
-            lines.setdefault(task, []).append((int(length), steps, look))
+    titles = {"dlr_1": "1 layer", "dlr_6": "6 layers"}
+    figure, grid = panels([*titles.values()], 2, 3.6, "length L", "steps until R² is 0.9", left=0.8, right=1.25, bottom=0.6, top=0.4,
+                          gap=1.35)  # fmt: skip
+    more = longer[longer["row"] == "4"].assign(row="dlr_6")
+    learned, later = (runs.assign(at=runs["learned_at"].fillna(math.inf)).groupby(CELL)["at"].median() for runs in (found, more))
+    steps = found.groupby(CELL)["steps"].max()
+    for axes, row in zip(grid, titles):
         ends = []
-        for task, points in lines.items():
-            learned = sorted(point for point in points if point[2] != "^")
-            if not learned:
+        cells = [(*task.split("-"), task) for task in chosen(found, row=row)["task"].drop_duplicates()]
+        for name in dict.fromkeys(name for name, *_ in cells):
+            points = []
+            for L, task in sorted((int(L), task) for other, L, task in cells if other == name):
+                for at, fill in ((learned[task, row], RECORDED), (later.get((task, row), math.inf), "white")):
+                    if math.isfinite(at):
+                        points.append((L, at, fill))
+                        break
+                else:
+                    points.append((L, steps[task, row], ""))
+            known = [(L, at) for L, at, fill in points if fill]
+            if not known:
                 continue
-            axes.plot([L for L, *_ in learned], [steps for _, steps, _ in learned], color=RECORDED, lw=1.3)
-            for L, steps, look in points:
-                if look == "^":
-                    axes.plot([learned[-1][0], L], [learned[-1][1], steps], color=RECORDED, lw=0.8, ls=":")
-                axes.plot(L, steps, marker=look[0], color=RECORDED, ms=5, mfc=RECORDED if look == "o" else "white")
-            ends.append((learned[-1][1], TASK_HOMES[task][0], RECORDED))
-        axes.set(xscale="log", yscale="log", xlabel="length L")
-        axes.set_xticks([64, 128, 512], ["64", "128", "512"])
-        axes.set_yticks([50, 100, 200, 500, 1000, 2000, 5000], ["50", "100", "200", "500", "1,000", "2,000", "5,000"])
-        axes.minorticks_off()
-        axes.set_title(f"{row[-1]} layer{'s' * (row[-1] > '1')}")
+            axes.plot(*zip(*known), color=RECORDED, lw=1.3)
+            for L, at, fill in points:
+                if not fill:
+                    axes.plot([known[-1][0], L], [known[-1][1], at], color=RECORDED, lw=0.8, ls=":")
+                axes.plot(L, at, "o" if fill else "^", color=RECORDED, ms=5, mfc=fill or "white")
+            ends.append((known[-1][1], named(name), RECORDED))
+        log_ticks(axes, x=(64, 128, 512), y=(50, 100, 200, 500, 1000, 2000, 5000))
         label_ends(axes, ends)
-    panels[0].set_ylabel("steps until R² is 0.9")
     return figure
-
-
-def _learned(record: Mapping) -> float:
-    at = record["metrics"]["learned_at"]
-    return math.inf if at is None else at
 
 
 # --- what a net looks at ---------------------------------------------------------------------------------------------
@@ -328,7 +307,7 @@ def looked_at_sentence(maps: Mapping[str, np.ndarray], task: str, answer: int) -
     row = round(answer / 100 * (len(found) - 1))
     sizes = np.sort(found[row])[::-1]
     half = int((sizes.cumsum() < sizes.sum() / 2).sum()) + 1
-    return (f"{TASK_HOMES[task][0]}, answer {row} of {len(found)}: it looks most at place "
+    return (f"{named(task)}, answer {row} of {len(found)}: it looks most at place "
             f"<b>{int(found[row].argmax())}</b>; half of its slope comes from <b>{half}</b> of {found.shape[1]} "
             "places.")  # fmt: skip
 
@@ -419,7 +398,7 @@ def _sharpness(answer) -> None:
 @cache
 def _one_layer() -> dict[str, tuple[str, float, float]]:
     """A task's name, and its recorded R2 at L = 64 with one layer of DLR and with one of attention."""
-    cells = by_cell(recorded("dlr/table1"))
+    cells = runs("dlr/table1").groupby(CELL)["r2"].agg(list)
     means = {task: [fmean(one["metrics"]["r2"] for one in cells[f"{task}-64", row]) for row in ("dlr_1", "attention_1")]
              for task in ATOMIC}  # fmt: skip
     return {skill(task).name.lower(): (skill(task).name, *mean) for task, mean in means.items()}

@@ -22,7 +22,7 @@ from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
 from lrnnlab.files import put
-from lrnnlab.show.names import renamed, typeset
+from lrnnlab.show.labels import renamed, typeset
 from lrnnlab.show.style import DPI, styled
 
 LARGEST = 150_000  # bytes of a committed picture

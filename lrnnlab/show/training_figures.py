@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.figure import Figure
 
-from lrnnlab.show.style import FAINT, INK, SMALL, label_ends, look_of, new_figure, styled
+from lrnnlab.show.labels import look_of
+from lrnnlab.show.style import FAINT, INK, SMALL, label_ends, new_figure, styled
 
 LABELS = 1.85  # inches in the right margin for what is written at the ends of lines
 
@@ -59,7 +60,7 @@ def accuracy_by_length(curves: Mapping[str, Sequence[float]], *, train_length: i
     ----------
     curves : dict
         label -> (T,) accuracies in 0..1 of positions 1..T, NaN where no answer is asked for (the line joins its
-        neighbours).  A label that begins with a family's or a source's name gets its colour (``style.look_of``).
+        neighbours).  A label that begins with a model's or a source's name gets its colour (``labels.look_of``).
     train_length : int
         The longest string seen in training; everything right of the mark is new.
     chance, majority : float

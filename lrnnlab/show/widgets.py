@@ -18,7 +18,7 @@ from numbers import Real
 import ipywidgets
 from matplotlib.figure import Figure
 
-from lrnnlab.show.names import named
+from lrnnlab.show.labels import knob, named
 from lrnnlab.show.output import css_width, quick_png
 
 MOST = 4  # controls: more is a control panel, not a question
@@ -180,7 +180,7 @@ def explore(draw: Callable[..., Figure], controls: Mapping[str, object], *, sent
 
 
 def _control(name: str, what, start) -> ipywidgets.Widget:
-    look = {"description": named(name), "style": {"description_width": "initial"}}
+    look = {"description": knob(name), "style": {"description_width": "initial"}}
     if isinstance(what, str):
         return ipywidgets.Text(what if start is None else start, continuous_update=False, **look)
     options = list(what.items()) if isinstance(what, Mapping) else list(what)
