@@ -31,7 +31,7 @@ from lrnnlab.chapters.ch02 import (
     transition_grid,
 )
 from lrnnlab.models import COLUMN_RULES
-from lrnnlab.show import automaton_figures, graph_layout, output, style, training_figures
+from lrnnlab.show import automaton_figures, graph_layout, labels, output, style, training_figures
 from lrnnlab.show.automaton_figures import snapped_heads, state_diagram
 from lrnnlab.show.table_figures import holds
 from lrnnlab.show.training_figures import accuracy_by_length, loss_curve, spread
@@ -91,15 +91,18 @@ def test_a_value_outside_is_named(value, M):
 
 
 def test_no_two_families_or_sources_look_alike():
-    looks = [*style.FAMILIES.values(), *style.SOURCES.values()]
+    families = [labels.look(name) for name in ("softmax", "clip", "release", "centred", "block", "unit", "lstm", "elman", "exact")]
+    looks = [*families, *style.SOURCES.values()]
     assert len({look.colour for look in looks}) == len(looks)
-    assert len({(look.dash, look.marker) for look in style.FAMILIES.values()}) == len(style.FAMILIES)
+    assert len({(look.dash, look.marker) for look in families}) == len(families)
 
 
 def test_labels_keep_their_look_and_strangers_get_spare_ones():
-    assert style.look_of("Softmax (seed 0)") == style.FAMILIES["softmax"]
-    assert style.look_of("recorded").colour == style.RECORDED
-    assert style.look_of("", 0) != style.look_of("mine", 1)
+    assert labels.look_of("Softmax (seed 0)") == labels.look("softmax")
+    assert labels.look_of("recorded").colour == style.RECORDED
+    assert labels.look_of("", 0) != labels.look_of("mine", 1)
+    with pytest.raises(ValueError, match="gives 'mine' no colour"):
+        labels.look("mine")
 
 
 def test_rounding_does_not_choose_which_label_stands_above():
@@ -287,7 +290,7 @@ def test_pictures_need_neither_pyplot_nor_ipywidgets():
 def test_loss_lines_are_the_losses():
     axes = loss_curve({"clip": [(1, 1.5), (9, 0.5)], "mine": [(2, 1.0), (4, 0.25)]}, classes=5).axes[0]
     assert line(axes, "clip").get_xdata().tolist() == [1, 9] and line(axes, "clip").get_ydata().tolist() == [1.5, 0.5]
-    assert line(axes, "clip").get_color() == style.FAMILIES["clip"].colour
+    assert line(axes, "clip").get_color() == labels.look("clip").colour
     assert line(axes, "chance").get_ydata()[0] == pytest.approx(np.log(5))
 
 
