@@ -35,13 +35,19 @@ def test_norms_that_are_none_are_said_to_be():
 def test_a_rate_at_which_a_seed_broke_off_has_a_cross():
     made = [one for one in records.recorded("dlr/table5") if one["task"] == "depth4-0.01"]
     broken = {**made[0], "seed": 9, "metrics": {**made[0]["metrics"], "test": None}}
-    crosses = [line for axes in language_figures.loss_by_rate([*made, broken]).axes for line in axes.lines
+    crosses = [line for axes in language_figures.loss_by_rate(results.frame([*made, broken])).axes for line in axes.lines
                if line.get_marker() == "x" and len(line.get_xdata())]  # fmt: skip
     assert [line.get_xdata().tolist() for line in crosses] == [[0.01]]
-    steps, values = language_figures._mean([[(0, 3.0), (10, 1.0)], [(0, 1.0)]])
-    assert steps == [0, 10] and values[0] == 2 and np.isnan(values[1])
     marked = results.frame([*made, {**broken, "metrics": {**broken["metrics"], "finished": False}}])
     assert results.grid(marked, "test", "number").loc["depth4-0.01", broken["row"]] == f"{made[0]['metrics']['test']:.4g} !"
+
+
+def test_a_mean_over_seeds_ends_where_one_of_them_broke_off():
+    made = next(one for one in records.recorded("dlr/table5") if (one["task"], one["row"]) == ("characters", "dlr_pre"))
+    half = {**made, "seed": 9, "watched": made["watched"][:4]}
+    axes = language_figures.loss_by_step(results.frame([made, half])).axes[1]
+    (test,) = [line for line in axes.lines if line.get_marker() == "o"]
+    assert np.isfinite(test.get_ydata()).tolist() == [True] * 4 + [False] * (len(made["watched"]) - 4)
 
 
 def test_a_rate_that_broke_off_is_marked():

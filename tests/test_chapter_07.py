@@ -9,7 +9,7 @@ import torch
 
 from lrnnlab import records
 from lrnnlab.chapters import ch07
-from lrnnlab.tables import dlr_table1, dlr_table3, dlr_width
+from lrnnlab.tables import dlr_table1, dlr_table3, results
 from lrnnlab.tables.text import by_cell
 from lrnnlab.tasks.atomic import ATOMIC
 
@@ -75,7 +75,8 @@ def test_what_section_7_says_of_trees_with_more_steps():
 
 
 def test_one_layer_with_channels_enough_reverses():
-    shares = dlr_width.by_share(records.recorded("dlr/width"))
+    cells = results.runs("dlr/width").groupby(["task", "row"])["r2"].agg(list)
+    shares = {L: {int(row) / L: r2 for row, r2 in cells[f"reverse-{L}"].items()} for L in (32, 64)}
     assert min(shares[32][2.0]) > 0.95 and max(shares[64][0.125]) < 0.2 and fmean(shares[64][1.0]) < 0.5
     readouts = ch07.had
     for share, r2s in shares[32].items():  # between the two lines

@@ -326,7 +326,7 @@ def test_what_is_beyond_the_reach_is_said_to_be_so(budget):
 
 def test_pictures():
     cells = [made("dlr", "256", 0.9), made("dlr", "256", 0.8, 1), made("dlr", "1024", 0.7), made("dss", "256", 0.4)]
-    figure = shift_by_length(cells)
+    figure = shift_by_length(results.frame(cells))
     ours, paper = figure.axes
     dlr = next(line for line in ours.lines if line.get_label() == "DLR")
     assert list(dlr.get_xdata()) == [8, 10] and np.allclose(dlr.get_ydata(), [0.85, 0.7])
@@ -337,7 +337,7 @@ def test_pictures():
         assert list(steps.get_ydata()) == [predicted_r2(2 ** int(power), N) for power in steps.get_xdata()]
     assert len(png(figure)) < LARGEST
     with pytest.raises(ValueError, match="one budget"):
-        shift_by_length([made("dlr", "256", 0.9), made("dlr", "256", 0.9, budget="live")])
+        shift_by_length(results.frame([made("dlr", "256", 0.9), made("dlr", "256", 0.9, budget="live")]))
     with pytest.raises(ValueError, match="0 of"):
-        shift_by_length([])
+        shift_by_length(results.frame([]))
     assert math.isclose(dlr_table2.shift_level(), 2 / 9)

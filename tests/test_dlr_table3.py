@@ -11,6 +11,7 @@ from torch.nn import functional as F
 from lrnnlab import records, tables
 from lrnnlab.show.long_range_figures import errors_by_node, pictures_and_answers, pictures_and_classes
 from lrnnlab.tables import dlr_table3 as table3
+from lrnnlab.tables import results
 from lrnnlab.tables.text import by_cell
 from lrnnlab.tasks.listops import evaluate
 from lrnnlab.tasks.pathfinder import PathfinderSegmentation
@@ -120,7 +121,7 @@ def test_a_net_whose_numbers_have_run_away_answers_nothing():
     assert kept["predicted"][0].count("x") == 1018
     broken = {"task": "segmentation-32", "row": "dlr", "seed": 0, "budget": "desk", "metrics": {"steps": 3}, **kept,
               "config": {"setting": {"size": 32}}}  # fmt: skip
-    assert len(pictures_and_answers([broken]).axes) == 6
+    assert len(pictures_and_answers(results.frame([broken]), "segmentation-32").axes) == 6
 
 
 def test_loss_weighs_classes_by_one_over_their_count():
@@ -181,21 +182,21 @@ def test_text_and_figures(made):
     assert "commonest" in text and "1 not learned" in text and "nan" not in text.lower() and "85.7" in text
     listops = [record for record in made if record["task"] == "listops-128"]
     pictures = [record for record in made if record["task"] == "segmentation-32"]
-    left, right = errors_by_node(listops).axes
+    left, right = errors_by_node(results.frame(made), "listops-128").axes
     assert [label.get_text() for label in right.get_xticklabels()] == ["MIN", "MAX", "MED", "SM"]
     drawn = dict(zip(left.lines[0].get_xdata(), left.lines[0].get_ydata()))
     first = next(record for record in listops if record["row"] == "dlr")
     assert drawn[0] == pytest.approx(100 * (1 - first["by_height"][0]["right"]))
-    axes = pictures_and_answers(pictures).axes
+    axes = pictures_and_answers(results.frame(made), "segmentation-32").axes
     assert len(axes) == 3 * 5
     shown = "".join(str(int(value)) for value in axes[2].images[0].get_array().ravel())
     assert shown == next(record for record in pictures if record["row"] == "dlr")["predicted"][0]
     _, classes = PathfinderSegmentation(32).picture(2, 0)
     assert np.array_equal(axes[1].images[0].get_array().ravel(), classes)
     assert len(pictures_and_classes(64, count=3).axes) == 6
-    for draw, wrong in ((errors_by_node, pictures), (pictures_and_answers, listops), (errors_by_node, [])):
-        with pytest.raises(ValueError, match="one task"):
-            draw(wrong)
+    for draw, task in ((errors_by_node, "segmentation-32"), (pictures_and_answers, "listops-128")):
+        with pytest.raises(ValueError, match=f"no run of task '{task}'"):
+            draw(results.frame(made), task)
 
 
 def test_records_hold_together():

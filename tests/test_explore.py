@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from PIL import Image
 
-from lrnnlab import show
+from lrnnlab import show, tables
 from lrnnlab.analysis import eigenvalues, log10_products, random_blocks
 from lrnnlab.automata import MooreMachine, build
 from lrnnlab.chapters import ch02
@@ -33,8 +33,9 @@ from lrnnlab.chapters.ch02 import (
 from lrnnlab.models import COLUMN_RULES
 from lrnnlab.show import automaton_figures, graph_layout, labels, output, style, training_figures
 from lrnnlab.show.automaton_figures import snapped_heads, state_diagram
-from lrnnlab.show.table_figures import holds
+from lrnnlab.show.pictures import comparison
 from lrnnlab.show.training_figures import accuracy_by_length, loss_curve, spread
+from lrnnlab.tables import results
 from lrnnlab.tasks import EvenPair, ModArith, Sum
 
 A = np.random.default_rng(0).normal(size=(3, 2, 4, 4))
@@ -140,16 +141,16 @@ def test_margins_without_room_are_refused():
 # --- all figures -----------------------------------------------------------------------------------------------------
 
 TRAINED = [
-    {"task": "sum", "row": "clip", "levels": {"majority": 0.2}, "metrics": {"accuracy_seen": 1.0, "accuracy_all": past}}
-    for past in (0.3, 0.5)
-]
+    {"experiment": "lrnn/table2", "task": "sum", "row": "clip", "seed": seed, "budget": "desk", "levels": {"majority": 0.2},
+     "metrics": {"accuracy_seen": 1.0, "accuracy_all": past}} for seed, past in enumerate((0.3, 0.5))
+]  # fmt: skip
 
 FIGURES = {
     "loss": lambda: loss_curve({"clip": [(1, 1.6), (50, 0.1)], "softmax": [(1, 1.6), (50, 0.0)]}, classes=5),
     "accuracy": lambda: accuracy_by_length(
         {"softmax": np.ones(300), "clip, p = 1.2": np.linspace(1, 0.2, 300)},
         train_length=40, chance=0.2, majority=0.2, window=9),
-    "table": lambda: holds(TRAINED, ["sum", "evenpair"], ["softmax", "clip"], {("evenpair", "clip"): [0.9]}),
+    "table": lambda: comparison(results.frame(TRAINED), {("evenpair", "clip"): [0.9]}),
     "spread": lambda: spread(np.geomspace(0.01, 1, 60), np.full(60, 3.0), train_length=40),
     "grid": lambda: transition_grid(A, TOKENS, "three tokens"),
     "before and after": lambda: before_after(A, A.round(), TOKENS, 1),
@@ -665,17 +666,19 @@ def test_modules_say_what_they_are(module):
 
 
 def test_a_row_shows_what_it_learned_beside_what_it_holds():
-    figure = holds(TRAINED, ["sum", "evenpair"], ["softmax", "clip"], {("evenpair", "clip"): [0.9]})
-    left, right = figure.axes
-    assert left.get_ylim() == right.get_ylim() == (1.5, -0.5) and left.get_title(loc="left") == "sum"
-    at_clip = [line.get_xdata().tolist() for line in left.lines if set(line.get_ydata()) == {1}]
+    table = tables.get("lrnn/table2")
+    left, right, third = comparison(results.frame(TRAINED), {("evenpair", "clip"): [0.9]}).axes
+    assert left.get_ylim() == right.get_ylim() == (len(table.rows) - 0.5, -0.5)
+    assert left.get_title(loc="left") == "Sum" and [label.get_text() for label in left.get_yticklabels()][:2] == ["softmax", "release"]
+    clip = table.rows.index("clip")
+    at_clip = [line.get_xdata().tolist() for line in left.lines if set(line.get_ydata()) == {clip} and len(line.get_xdata())]
     assert at_clip == [[1.0], [0.3, 0.5], [0.3, 0.5], [0.4]]  # ring, whisker, strokes, mean
-    assert [(text.get_text(), text.get_position()[1]) for text in left.texts] == [("not run", 0)]
-    assert [text.get_position()[1] for text in right.texts] == [0, 1]
+    assert {line.get_xdata()[0] for line in left.lines if line.get_color() == style.FAINT} == {0.2}  # the majority
+    others = [place for place in range(len(table.rows)) if place != clip]
+    assert [text.get_position()[1] for text in left.texts if text.get_text() == "not run"] == others
+    assert len(right.texts) == len(third.texts) == len(table.rows)
     live = [line for line in right.lines if line.get_marker() == "s" and len(line.get_xdata())]
-    assert [(line.get_xdata().tolist(), line.get_ydata().tolist()) for line in live] == [([0.9], [1])]
-    with pytest.raises(ValueError, match="needs tasks and rows"):
-        holds(TRAINED, [], ["clip"])
+    assert [(line.get_xdata().tolist(), line.get_ydata().tolist()) for line in live] == [([0.9], [clip])]
 
 
 # --- names and words --------------------------------------------------------------------------------------------------

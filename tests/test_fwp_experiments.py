@@ -533,7 +533,7 @@ def test_what_the_records_say():
 
 def test_pictures():
     cells = [made("aa", "srwm", 1.0, 0.5), made("aa", "srwm", 1.0, 0.9, seed=1), made("dyck_1", "linear", 1.0, 1.0)]
-    figure = fwp_tables(cells, live={("aa", "srwm"): [0.3]})
+    figure = fwp_tables(results.frame(cells), live={("aa", "srwm"): [0.3]})
     panel = figure.axes[1]
     place = list(ROWS).index("srwm")
     dots = {(round(float(x), 6), line.get_marker()) for line in panel.lines
@@ -542,12 +542,12 @@ def test_pictures():
     assert len(png(figure)) < LARGEST
     curves = [{**made(task, row, 1.0, 1.0), "by_position": list(np.linspace(1, 0.5, 40)),
                "config": {"setting": {"stages": [[9, 40]]}}} for task in get("fwp/negative").tasks for row in get("fwp/negative").rows]  # fmt: skip
-    figure = negative_by_position(curves)
+    figure = negative_by_position(results.frame(curves))
     assert len(figure.axes) == 4 and len(png(figure)) < LARGEST
     line = next(line for line in figure.axes[0].lines if line.get_label() == "(0, 1), two writes")
     assert line.get_xdata()[0] == 5 and line.get_ydata()[-1] == 0.5
     for draw in (fwp_tables, negative_by_position):
         with pytest.raises(ValueError, match="0 of"):
-            draw([])
+            draw(results.frame([]))
         with pytest.raises(ValueError, match="one budget"):
-            draw([curves[0], {**curves[0], "budget": "live"}])
+            draw(results.frame([curves[0], {**curves[0], "budget": "live"}]))

@@ -249,7 +249,7 @@ def test_the_budget_paper_reads_the_books(task, tmp_path, monkeypatch):
 
 
 def test_losses_are_drawn_as_they_are(made):
-    figure = loss_by_step(made, "tokens")
+    figure = loss_by_step(results.frame(made), "tokens")
     levels = made[0]["levels"]
     for axes, place in zip(figure.axes, ("post", "pre")):
         drawn = [[float(y) for y in line.get_ydata()] for line in axes.lines]
@@ -260,11 +260,11 @@ def test_losses_are_drawn_as_they_are(made):
             levels = record["levels"]
         assert all([level, level] in drawn for level in levels.values())
     with pytest.raises(ValueError, match="got 0"):
-        loss_by_step([], "tokens")
+        loss_by_step(results.frame([]), "tokens")
 
 
 def test_rates_are_drawn_as_they_are(made):
-    figure = loss_by_rate(made)
+    figure = loss_by_rate(results.frame(made))
     for axes, (layers, rate) in zip(figure.axes, ((4, "0.01"), (16, "0.03"))):
         points = {(float(x), float(y)) for line in axes.lines[:-1] for x, y in zip(line.get_xdata(), line.get_ydata())}
         assert points == {(float(rate), r["metrics"]["test"]) for r in made if r["task"] == f"depth{layers}-{rate}"}

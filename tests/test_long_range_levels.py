@@ -10,7 +10,7 @@ from sample_files import write_samples
 from lrnnlab import records, tables
 from lrnnlab.show.levels_figures import levels_beside_nets
 from lrnnlab.tables import long_range_levels as levels
-from lrnnlab.tables import report
+from lrnnlab.tables import report, results
 from lrnnlab.tasks.long_range import FOLDERS, DataFileError, SequenceData, stand_in
 from lrnnlab.tasks.long_range.texts import BYTES
 
@@ -144,7 +144,7 @@ def record(row="bag", accuracy=0.9, validation=None, task="text", budget="desk",
     metrics = {"accuracy": accuracy, "validation": accuracy if validation is None else validation, "chance": 0.5,
                "majority": majority}  # fmt: skip
     return {"task": task, "row": row, "budget": budget, "protocol": "ours", "data": "Text (stand-in)", "metrics": metrics,
-            "experiment": "lra/levels", "seed": 0}  # fmt: skip
+            "experiment": "lra/levels", "seed": 0, "config": {"setting": {}}}  # fmt: skip
 
 
 def net(accuracy, row="rotrnn", **other):
@@ -153,7 +153,7 @@ def net(accuracy, row="rotrnn", **other):
 
 def test_the_best_is_chosen_by_the_validation_items():
     made = [record("bag", accuracy=0.7, validation=0.9), record("pairs", accuracy=0.95, validation=0.8)]
-    (row,) = levels.beside_nets(made, [net(0.9), net(0.8), net(0.6, row="s5")])
+    (row,) = levels.beside_nets(results.frame([*made, net(0.9), net(0.8), net(0.6, row="s5")]))
     assert (row["predictor"], row["trivial"]) == ("bag", 0.7)
     assert row["best_net"] == "rotrnn/table1 rotrnn" and row["net"] == pytest.approx(0.85)
     assert row["nets"] == {("rotrnn/table1", "rotrnn"): pytest.approx(0.85), ("rotrnn/table1", "s5"): 0.6}
@@ -167,7 +167,7 @@ def test_the_best_is_chosen_by_the_validation_items():
 ])  # fmt: skip
 def test_what_follows_is_said(trivial, best, says):
     nets = [] if best is None else [net(best)]
-    (row,) = levels.beside_nets([record(accuracy=trivial)], nets)
+    (row,) = levels.beside_nets(results.frame([record(accuracy=trivial), *nets]))
     assert says in row["says"] and "89.6" in row["paper"] and "86.7" in row["paper"]
 
 
@@ -184,13 +184,13 @@ def test_nets_that_were_asked_another_question_do_not_stand_beside():
         return {**one, "config": {"setting": {"files": files}}}
 
     nets = [of({"words": ("yes", "no")}, net(0.99)), of({"length": 2048}, net(0.8, row="s5"))]
-    (row,) = levels.beside_nets([of({}, record())], nets)
+    (row,) = levels.beside_nets(results.frame([of({}, record()), *nets]))
     assert row["nets"] == {("rotrnn/table1", "s5"): 0.8}
 
 
 def test_two_budgets_do_not_stand_side_by_side():
     with pytest.raises(ValueError, match="one budget"):
-        levels.beside_nets([record()], [net(0.9, budget="paper")])
+        levels.beside_nets(results.frame([record(), net(0.9, budget="paper")]))
 
 
 def test_every_stand_in_can_be_asked():
@@ -228,23 +228,23 @@ def recorded(name):
 
 
 def test_a_picture_shows_the_records():
-    made, nets = recorded("lra/levels"), recorded("rotrnn/table1") + recorded("dlr/table4")
-    (axes,) = levels_beside_nets(made, nets).axes
+    made = results.runs("lra/levels", "rotrnn/table1", "dlr/table4")
+    (axes,) = levels_beside_nets(made).axes
     drawn = np.concatenate([np.asarray(line.get_xdata(), dtype=float) for line in axes.lines])
-    for row in levels.beside_nets(made, nets):
+    for row in levels.beside_nets(made):
         for share in (row["trivial"], row["majority"], *row["nets"].values()):
             assert np.isclose(drawn, share).any()
-    assert {one["metrics"]["accuracy"] for one in made} <= set(drawn.tolist())
+    assert set(made["accuracy"][made["experiment"] == "lra/levels"]) <= set(drawn.tolist())
     with pytest.raises(ValueError, match="got 0"):
-        levels_beside_nets([], nets)
+        levels_beside_nets(results.frame([]))
 
 
 def test_what_the_records_say():
     """What holds in the records, and stands in chapter 07, section 9, and in ``data/records/README.md``."""
     text = found("lra/levels")
-    made, nets = recorded("lra/levels"), recorded("rotrnn/table1") + recorded("dlr/table4")
+    made = recorded("lra/levels")
     assert {(one["task"], one["row"]) for one in made} == {(task, row) for task in levels.TABLE.tasks for row in levels.TABLE.rows}
-    rows = {row["task"]: row for row in levels.beside_nets(made, nets)}
+    rows = {row["task"]: row for row in levels.beside_nets(results.runs("lra/levels", "rotrnn/table1", "dlr/table4"))}
     best = {"listops": "ends", "text": "pairs", "retrieval": "bag", "image": "places", "speech": "windows"}
     for task, predictor in best.items():
         row = rows[task]

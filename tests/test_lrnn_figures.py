@@ -22,7 +22,7 @@ from lrnnlab.show import pictures
 from lrnnlab.show.growth_figures import growth_by_rule
 from lrnnlab.show.output import LARGEST
 from lrnnlab.show.scan_figures import product_text, scan_schedule, speed_ratios
-from lrnnlab.tables import lrnn_fig1, lrnn_film, lrnn_growth, lrnn_speed, plans, report
+from lrnnlab.tables import lrnn_fig1, lrnn_film, lrnn_growth, lrnn_speed, plans, report, results
 from lrnnlab.tables.lrnn_fig1 import schedule, spell
 from lrnnlab.training import Phase
 
@@ -352,7 +352,7 @@ def test_the_schedule_is_drawn_whole_and_nothing_lies_on_anything(L):
 
 def test_the_growth_picture_draws_what_the_records_say():
     made_ = desk("lrnn/growth")
-    figure = growth_by_rule(made_)
+    figure = growth_by_rule(results.frame(made_))
     assert [axes.get_title("left") for axes in figure.axes[:2]] == ["p = 1, gaussian blocks", "p = 1, positive blocks"]
     (record,) = [r for r in made_ if (r["task"], r["row"]) == ("positive", "clip")]
     (drawn,) = [line for line in figure.axes[3].lines if line.get_label() == "clip"]
@@ -363,13 +363,13 @@ def test_the_growth_picture_draws_what_the_records_say():
     for axes in figure.axes:
         assert {text.get_text().split(",")[0] for text in axes.texts} >= set(lrnn_growth.TABLE.rows)
     assert not overlaps(figure)
-    with pytest.raises(ValueError, match="no record of growth on positive"):
-        growth_by_rule([r for r in made_ if r["task"] == "gaussian"])
+    with pytest.raises(ValueError, match="no run of task 'positive'"):
+        growth_by_rule(results.frame([r for r in made_ if r["task"] == "gaussian"]))
 
 
 def test_the_speed_picture_puts_every_ratio_in_its_place():
     made_ = desk("lrnn/speed")
-    whole, alone = speed_ratios(made_).axes
+    whole, alone = speed_ratios(results.frame(made_)).axes
     points = sorted(line.get_xdata()[0] for line in whole.lines if line.get_marker() == "o")
     assert points == sorted(r["metrics"]["model"][way]["ratio"] for r in made_ for way in ("pscan", "cpu", "table"))
     diamonds = sorted(line.get_xdata()[0] for line in whole.lines if line.get_marker() == "D")

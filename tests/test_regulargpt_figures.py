@@ -29,7 +29,7 @@ from lrnnlab.models.relative_transformer import RelativeTransformer
 from lrnnlab.models.relu_rnn import ReluRNN
 from lrnnlab.show.output import LARGEST, png
 from lrnnlab.show.regulargpt_figures import clusters_of_tasks, gradients, perplexity_by_length
-from lrnnlab.tables import character_text, regulargpt_fig3, regulargpt_fig4, regulargpt_table3, report
+from lrnnlab.tables import character_text, regulargpt_fig3, regulargpt_fig4, regulargpt_table3, report, results
 
 DATA = records.data_folder()
 NAMES = ("regulargpt/fig3", "regulargpt/fig4", "regulargpt/table3")
@@ -503,12 +503,12 @@ def test_the_tables_of_short_runs_and_one_seed_twice():
 
 
 def test_pictures_of_the_records():
-    for figure in (clusters_of_tasks(recorded("regulargpt/fig3")), gradients(recorded("regulargpt/fig4")),
-                   perplexity_by_length(recorded("regulargpt/table3"))):  # fmt: skip
+    for figure in (clusters_of_tasks(results.runs("regulargpt/fig3")), gradients(results.runs("regulargpt/fig4")),
+                   perplexity_by_length(results.runs("regulargpt/table3"))):  # fmt: skip
         assert len(png(figure)) < LARGEST
     for picture in (clusters_of_tasks, gradients, perplexity_by_length):
         with pytest.raises(ValueError, match="0"):
-            picture([])
+            picture(results.frame([]))
 
 
 @pytest.mark.parametrize("pool", ["last", "mean"])

@@ -19,8 +19,9 @@ from lrnnlab.algebra.rotations import norm_over_time
 from lrnnlab.chapters.ch04 import norm_along_time
 from lrnnlab.models import LRU, S5, RotRNN
 from lrnnlab.models.net import PAPER_001, Net, blocks
-from lrnnlab.show.norm_figures import LOOKS, NAMES, norm_through_training
-from lrnnlab.tables import report, rotrnn_fig3, rotrnn_table1, stand_ins
+from lrnnlab.show.norm_figures import LOOKS, norm_through_training
+from lrnnlab.show.style import FAINT
+from lrnnlab.tables import report, results, rotrnn_fig3, rotrnn_table1, stand_ins
 from lrnnlab.tables.declared import paper
 from lrnnlab.tables.rotrnn_fig3 import along_time, expected_squares, layer_inputs, norms, squares
 from lrnnlab.tasks.listops import ListOps
@@ -521,21 +522,21 @@ def test_what_table_1_says_of_its_records():
 def test_pictures_draw_what_the_records_say(made):
     second = copy.deepcopy(made[0])
     second["seed"], second["training"]["norm"] = 1, [[2 * v for v in look] for look in made[0]["training"]["norm"]]
-    figure = norm_through_training([*made, second], "layers1")
-    line = next(line for line in figure.axes[0].lines if line.get_label() == NAMES["rotrnn"])
+    figure = norm_through_training(results.frame([*made, second]), "layers1")
+    line = next(line for line in figure.axes[0].lines if line.get_label() == LOOKS["rotrnn"][0])
     np.testing.assert_allclose(line.get_ydata(), [1.5 * look[0] for look in made[0]["training"]["norm"]])
     band = figure.axes[0].collections[0].get_paths()[0].vertices[:, 1]
     assert math.isclose(band.max(), max(look[0] for look in second["training"]["norm"]))
-    levels = [line.get_ydata()[0] for line in figure.axes[0].lines[1::2]]
+    levels = [line.get_ydata()[0] for line in figure.axes[0].lines if line.get_color() == FAINT]
     np.testing.assert_allclose(levels, [8**0.5, 32**0.5])
     deep = [copy.deepcopy(record) for record in made]
     for record in deep:
         record["task"], record["config"]["setting"]["layers"] = "layers4", 2
         record["training"]["norm"] = [[look[0], 3 * look[0]] for look in record["training"]["norm"]]
-    axes = norm_through_training(deep, "layers4").axes
-    assert [one.get_title("left") for one in axes] == [NAMES[record["row"]] for record in made]
+    axes = norm_through_training(results.frame(deep), "layers4").axes
+    assert [one.get_title("left") for one in axes] == [LOOKS[record["row"]][0] for record in made]
     np.testing.assert_allclose(axes[1].lines[1].get_ydata(), 3 * axes[1].lines[0].get_ydata())
-    figure = norm_along_time(made)
+    figure = norm_along_time(results.frame(made))
     lines = {line.get_label(): line for line in figure.axes[0].lines}
     time = made[0]["time"][0]
     np.testing.assert_allclose(lines["white input, derived"].get_ydata(), np.array(time["formula"]) / time["limit"])
@@ -544,6 +545,6 @@ def test_pictures_draw_what_the_records_say(made):
 
 def test_pictures_name_what_is_missing(made):
     with pytest.raises(ValueError, match="layers4"):
-        norm_through_training(made, "layers4")
-    with pytest.raises(ValueError, match="depth"):
-        norm_along_time([])
+        norm_through_training(results.frame(made), "layers4")
+    with pytest.raises(ValueError, match=r"depths \[1, 2\]"):
+        norm_along_time(results.frame([*made, {**made[0], "time": 2 * made[0]["time"]}]))

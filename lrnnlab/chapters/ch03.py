@@ -20,6 +20,7 @@ from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import pandas as pd
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 
@@ -29,7 +30,7 @@ from lrnnlab.course.judging import call, claim, number, numbers, shown
 from lrnnlab.course.predicting import prediction
 from lrnnlab.show.bench_figures import COLOURS, LOOKS, OURS, PARTS, found, recorded, rows
 from lrnnlab.show.style import FAINT, INK, SMALL, Look, label_ends, new_figure, styled
-from lrnnlab.tables import lrnn_speed
+from lrnnlab.tables import lrnn_speed, results
 from lrnnlab.tables.lrnn_fig1 import schedule
 from lrnnlab.training.steady import steady_arithmetic
 
@@ -273,14 +274,15 @@ def race_sentence(records: Mapping[int, Mapping], T: int, b: int, chains: int, P
     return f"{text} Measured on {cores}, times our compiled loop: {others or 'nothing else was run'}."
 
 
-def live_speed(batch: int = 16) -> list[dict]:
-    """``lrnn/speed`` measured here and now with a small batch: one dict a row, as :func:`speed_ratios` draws them."""
+def live_speed(batch: int = 16) -> pd.DataFrame:
+    """``lrnn/speed`` measured here and now with a small batch."""
     measured_here = []
     with steady_arithmetic():
         for row in lrnn_speed.TABLE.rows:
             setting = {**lrnn_speed.TABLE.setting(row, "sum", "live"), "batch": batch}
-            measured_here.append({"row": row, "config": {"setting": setting}, **lrnn_speed.measure(setting, seed=0)})
-    return measured_here
+            run = {"experiment": "lrnn/speed", "row": row, "budget": "live", "config": {"setting": setting}}
+            measured_here.append({**run, **lrnn_speed.measure(setting, seed=0)})
+    return results.frame(measured_here)
 
 
 def speed_table() -> tuple[list[dict], float]:

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -27,12 +28,13 @@ from lrnnlab.course.predicting import prediction
 from lrnnlab.models.lru import LRU
 from lrnnlab.models.net import PAPER_001, Net, blocks
 from lrnnlab.models.rotrnn import RotRNN
-from lrnnlab.show.norm_figures import LOOKS, NAMES
+from lrnnlab.show.frames import panels, picture
+from lrnnlab.show.norm_figures import LOOKS
 from lrnnlab.show.style import FAINT, GRID, INK, LIVE, PAGE, SMALL, SOURCES, canvas, label_ends, new_figure, styled
 
 # --- the network and the layer, drawn from what runs -----------------------------------------------------------------
 
-ROTRNN, LRU_COLOUR = LOOKS["rotrnn"].colour, LOOKS["lru_learned"].colour  # as in Figure 3
+ROTRNN, LRU_COLOUR = LOOKS["rotrnn"][1].colour, LOOKS["lru_learned"][1].colour  # as in Figure 3
 TABLE_3 = {  # of paper 001: the range of gamma, and the largest theta, at the start
     "ListOps": ((0.5, 0.999), math.pi / 100), "Text": ((0.5, 0.8), math.pi / 10),
     "Retrieval": ((0.5, 0.999), 2 * math.pi), "Image": ((0.99, 0.999), 2 * math.pi),
@@ -524,45 +526,30 @@ TURNING_WIDGET = {  # what ``explore(turning, ...)`` is told
 
 # --- the norm in a trained network -----------------------------------------------------------------------------------
 
-@styled
-def norm_along_time(records: Sequence[Mapping]) -> Figure:
-    """Squared norms along a string after training, over what the paper says, a row of panels for each record.
+@picture
+def norm_along_time(found: pd.DataFrame) -> Figure:
+    """Squared norms along a string after training (``rotrnn/fig3``), over what the paper says, a row of panels for each run.
 
-    A column is a layer.  Everything is divided by the limit of the formula for white input, so that the paper's flat
-    line is at 1; points: white input, line: the network's own inputs on ListOps, as far as 16 strings go.
+    A column is a layer; all runs must be of one depth.  Everything is divided by the limit of the formula for white input, so
+    that the paper's flat line is at 1; points: white input, line: the network's own inputs on ListOps, as far as 16 strings go.
 
-    Parameters
-    ----------
-    records : list of dict
-        Of ``rotrnn/fig3``, of one depth.
-
-    Raises
-    ------
-    ValueError
-        Without records, or if their depths differ.
-
-    Examples
-    --------
-    >>> from lrnnlab import tables
-    >>> made = list(tables.run_all(tables.plan("rotrnn/fig3", tasks=["layers1"], rows=["rotrnn"])))
-    >>> [line.get_label() for line in norm_along_time(made).axes[0].lines]
+    >>> from lrnnlab.tables.results import runs
+    >>> found = runs("rotrnn/fig3").query("task == 'layers1' and row == 'rotrnn'")
+    >>> [line.get_label() for line in norm_along_time(found).axes[0].lines]
     ['paper: constant', 'white input, derived', 'white input, measured', 'ListOps']
     """
-    depths = {len(record["time"]) for record in records}
+    depths = set(found["time"].map(len))
     if len(depths) != 1:
         raise ValueError(f"one picture shows records of one depth, got depths {sorted(depths)}")
-    layers = depths.pop()
-    figure, panels = new_figure(2.0 * len(records) + 0.85, rows=len(records), columns=layers, left=0.75, right=0.15,
-                                gap=0.15, top=0.65, squeeze=False, sharex=True, sharey=True)  # fmt: skip
+    cells = [(run.row, layer, time) for run in found.itertuples() for layer, time in enumerate(run.time, 1)]
+    titles = [f"{LOOKS[row][0].split(',')[0]}, layer {layer}" if not place or layer == 1 else ""
+              for place, row in enumerate(found["row"]) for layer in range(1, max(depths) + 1)]  # fmt: skip
+    figure, grid = panels(titles, max(depths), 2.0 * len(found) + 0.85, "position t", r"$\mathrm{E}\|x_t\|^2$ / limit", left=0.75,
+                          right=0.15, gap=0.15, top=0.65, sharex=True)  # fmt: skip
     figure.subplots_adjust(hspace=0.25)
-    for place, (line, record) in enumerate(zip(panels, records)):
-        for layer, (axes, time) in enumerate(zip(line, record["time"]), 1):
-            _time(axes, time, LOOKS[record["row"]].colour)
-            axes.set_title(f"{NAMES[record['row']].split(',')[0]}, layer {layer}" if not place or layer == 1 else "")
-        line[0].set_ylabel(r"$\mathrm{E}\|x_t\|^2$ / limit")
-    for axes in panels[-1]:
-        axes.set_xlabel("position t")
-    figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="upper center", ncols=4)
+    for axes, (row, _, time) in zip(grid, cells):
+        _time(axes, time, LOOKS[row][1].colour)
+    figure.legend(*grid[0].get_legend_handles_labels(), loc="upper center", ncols=4)
     return figure
 
 

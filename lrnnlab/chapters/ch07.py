@@ -6,9 +6,9 @@ Letters: B batch, T input length, T' answers, L the paper's length, H channels, 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
-from statistics import fmean, median
+from statistics import fmean
 
 import numpy as np
 import pandas as pd
@@ -222,11 +222,11 @@ def steps_to_learn(found: pd.DataFrame, longer: pd.DataFrame) -> Figure:
     are none.
     """
     titles = {"dlr_1": "1 layer", "dlr_6": "6 layers"}
-    figure, grid = panels([*titles.values()], 2, 3.6, "length L", "steps until R² is 0.9", left=0.8, right=1.25, bottom=0.6, top=0.4,
+    figure, grid = panels([*titles.values()], 2, 3.6, "length L", "steps until R² is 0.9", left=0.8, right=1.25, bottom=0.6,
                           gap=1.35)  # fmt: skip
     more = longer[longer["row"] == "4"].assign(row="dlr_6")
     learned, later = (runs.assign(at=runs["learned_at"].fillna(math.inf)).groupby(CELL)["at"].median() for runs in (found, more))
-    steps = found.groupby(CELL)["steps"].max()
+    steps = pd.concat([found, more]).groupby(CELL)["steps"].max()
     for axes, row in zip(grid, titles):
         ends = []
         cells = [(*task.split("-"), task) for task in chosen(found, row=row)["task"].drop_duplicates()]
@@ -398,9 +398,8 @@ def _sharpness(answer) -> None:
 @cache
 def _one_layer() -> dict[str, tuple[str, float, float]]:
     """A task's name, and its recorded R2 at L = 64 with one layer of DLR and with one of attention."""
-    cells = runs("dlr/table1").groupby(CELL)["r2"].agg(list)
-    means = {task: [fmean(one["metrics"]["r2"] for one in cells[f"{task}-64", row]) for row in ("dlr_1", "attention_1")]
-             for task in ATOMIC}  # fmt: skip
+    cells = runs("dlr/table1").groupby(CELL)["r2"].agg(fmean)
+    means = {task: [cells[f"{task}-64", row] for row in ("dlr_1", "attention_1")] for task in ATOMIC}
     return {skill(task).name.lower(): (skill(task).name, *mean) for task, mean in means.items()}
 
 

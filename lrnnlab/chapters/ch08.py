@@ -22,6 +22,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import pandas as pd
 import torch
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PatchCollection
@@ -42,7 +43,7 @@ from lrnnlab.course.predicting import prediction
 from lrnnlab.models import build
 from lrnnlab.models.chunk_masks import depth_count, dilated_mask, kept_positions
 from lrnnlab.show import regulargpt_figures as pictures
-from lrnnlab.show.names import named
+from lrnnlab.show.labels import named
 from lrnnlab.show.style import (
     FAINT,
     GRID,
@@ -557,9 +558,10 @@ def look_back(task: str, nets: Mapping[str, nn.Module], accuracy: Mapping[str, f
 
 def fields(readers: Readers, position: int) -> Figure:
     """How far back each net looks from a position, as ``show.regulargpt_figures.gradients`` draws it."""
-    return pictures.gradients([{"task": readers.task, "row": row, "seed": 0, "gradient": curve,
-                       "metrics": {"accuracy": readers.accuracy[row]}}
-                      for row, curve in readers.curves[position].items()])  # fmt: skip
+    curves = readers.curves[position]
+    return pictures.gradients(pd.DataFrame({
+        "task": readers.task, "row": list(curves), "seed": 0, "budget": "live", "gradient": list(curves.values()),
+        "accuracy": [readers.accuracy[row] for row in curves]}))  # fmt: skip
 
 
 def fields_sentence(readers: Readers, position: int) -> str:
@@ -614,7 +616,7 @@ def right_by_seed(desk: Sequence[Mapping], net: str = "regulargpt_c2") -> Iterat
 
     >>> runs = [{"row": "rnn", "task": "parity", "metrics": {"accuracy": share}} for share in (1.0, 0.5)]
     >>> list(right_by_seed(runs, "rnn"))
-    ['every seed is right: none', 'the best seed is right, not every one: parity', 'no seed: none']
+    ['every seed is right: none', 'the best seed is right, not every one: Parity', 'no seed: none']
     """
     by_task = {named(task): _shares(desk, net, task) for task in table1.TABLE.tasks}
     for said, test in (
@@ -630,7 +632,7 @@ def seeds_apart(desk: Sequence[Mapping]) -> Iterator[str]:
 
     >>> runs = [{"row": "rnn", "task": "parity", "metrics": {"accuracy": share}} for share in (1.0, 0.5)]
     >>> next(seeds_apart(runs))
-    'RNN: parity (50.0 100)'
+    'RNN: Parity (50.0 100)'
     """
     for net, name in pictures.NETS.items():
         found = {task: sorted(_shares(desk, net, task)) for task in table1.TABLE.tasks}
@@ -645,7 +647,7 @@ def low_and_why(desk: Sequence[Mapping]) -> Iterator[str]:
 
     >>> run = {"row": "rnn", "task": "parity", "metrics": {"accuracy": 0.5, "accuracy_seen": 1.0}}
     >>> next(low_and_why([run]))
-    'RNN: parity 50.0 (100: lost with length)'
+    'RNN: Parity 50.0 (100: lost with length)'
     """
     known = table1.TABLE.declared.found["why"]["known"]
     for net, name in pictures.NETS.items():

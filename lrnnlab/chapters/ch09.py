@@ -41,7 +41,7 @@ from lrnnlab.algebra import fast_weights as fast
 from lrnnlab.course.judging import CannotJudge, call, claim, number, numbers, same, shown
 from lrnnlab.course.predicting import prediction
 from lrnnlab.show.fwp_figures import fwp_tables, negative_by_position
-from lrnnlab.show.names import named
+from lrnnlab.show.labels import named
 from lrnnlab.show.style import DIVERGING, FAINT, GRID, INK, SMALL, colour_bar, ink_on, label_ends, new_figure, styled
 from lrnnlab.tables import fwp_negative, fwp_training, get, results
 from lrnnlab.tables.declared import paper
@@ -506,11 +506,11 @@ def beside(name: str, tasks: Sequence[str], live: Sequence[Mapping] = ()) -> Ite
         for task in tasks:
             cell = recorded.get((task, row), [])
             printed = theirs[(theirs["task"] == task) & (theirs["row"] == row)]["value"]  # of our own rows none
-            line[f"{named(task)}, paper"] = "/".join(f"{value:g}" for value in printed) or None
-            line[f"{named(task)}, recorded"] = percent(cell)
+            line[f"{named(task, 'fwp')}, paper"] = "/".join(f"{value:g}" for value in printed) or None
+            line[f"{named(task, 'fwp')}, recorded"] = percent(cell)
             if any(found["task"] == task for found in live):
-                line[f"{named(task)}, live"] = percent(now.get((task, row), []))
-            line[f"{named(task)}, why"] = reasons.get((task, row), "").replace("chapter 09, section", "section")
+                line[f"{named(task, 'fwp')}, live"] = percent(now.get((task, row), []))
+            line[f"{named(task, 'fwp')}, why"] = reasons.get((task, row), "").replace("chapter 09, section", "section")
         yield line
 
 
@@ -528,14 +528,14 @@ def sizes() -> Iterator[dict]:
 def both_tables(live: Sequence[Mapping] = ()) -> Figure:
     """Tables 1 and 2, the paper's and recorded; ``live`` : runs of Recurrent Delta on parity."""
     squares = {("parity", "recurrent_delta"): [record["metrics"]["last"]["bin1"] for record in live]}
-    return fwp_tables([*desk("table1"), *desk("table2")], live=squares)
+    return fwp_tables(results.runs("fwp/table1", "fwp/table2"), live=squares)
 
 
 def chosen_by_test() -> Iterator[dict]:
     """Rows of both tables: Bin0/Bin1 of the weights that the test bins choose, recorded."""
     found = by_cell([*desk("table1"), *desk("table2")])
     for row in get("fwp/table1").rows:
-        cells = {named(task): percent(found.get((task, row), []), "by_test")
+        cells = {named(task, "fwp"): percent(found.get((task, row), []), "by_test")
                  for task in (*get("fwp/table1").tasks, *get("fwp/table2").tasks)}  # fmt: skip
         yield {"model": named(row), **cells}
 
@@ -547,7 +547,7 @@ def reflecting(live: Sequence[Mapping]) -> Iterator[dict]:
             ends = [100 * record["by_position"][-1] for record in cell]
             far = f"{np.mean(ends):.0f} ({min(ends):.0f} to {max(ends):.0f})"
             yield {
-                "task": named(task), "source": source, "beta in": f"(0, {row[4]})", "writes": int(row[-1]),
+                "task": named(task, "fwp"), "source": source, "beta in": f"(0, {row[4]})", "writes": int(row[-1]),
                 "Bin0/Bin1": percent(cell), "single answers at 400": far,
             }  # fmt: skip
 
@@ -620,7 +620,7 @@ def margin_picture(found: Mapping[str, Sequence[float]], sizes: Sequence[int]) -
 
 def far_out() -> Figure:
     """Right answers by position of the recorded runs of ``fwp/negative``."""
-    return negative_by_position(desk("negative"))
+    return negative_by_position(results.runs("fwp/negative"))
 
 
 def reflecting_net(seed: int) -> nn.Module:

@@ -5,23 +5,24 @@ Letters: M side of a picture.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from lrnnlab.show.shift_figures import ROWS as KERNELS
-from lrnnlab.show.style import FAINT, GRID, SMALL, Look, check_one_budget, new_figure, styled, value_colour
-from lrnnlab.tables.dlr_table3 import SPLITS, operator_levels, reading_nothing, scored
-from lrnnlab.tables.text import by_cell
+from lrnnlab.show.frames import chosen, curves, legend, log_ticks, panels, picture, points, setting, there
+from lrnnlab.show.labels import looks
+from lrnnlab.show.style import FAINT, GRID, SMALL, new_figure, styled, value_colour
+from lrnnlab.tables.dlr_table3 import SPLITS, operator_levels, reading_nothing
+from lrnnlab.tables.results import column
 from lrnnlab.tasks.base import numpy_random
 from lrnnlab.tasks.pathfinder import PathfinderSegmentation, draw, draw_scene, segment
 
-ROWS = {"dlr": KERNELS["dlr"], "dss": KERNELS["dss"],
-        "local_attention": ("LocalAttention", Look("#E69F00", (0, (6, 1.5)), "s"))}  # fmt: skip
+ROWS = looks(["dlr", "dss", "local_attention"], "dlr/table3")
 CLASSES = ("elsewhere", "on a main path", "on a main path with a circle at both ends")
 COLOURS = ("#f4f4f4", value_colour(1, 3), value_colour(2, 3))  # of the classes; elsewhere is nearly white
 UNANSWERED = "#000000"  # of a pixel for which a run that broke off has no answer
@@ -61,156 +62,103 @@ def pictures_and_classes(side: int = 128, count: int = 4, seed: int = 0) -> Figu
     return figure
 
 
-@styled
-def errors_by_node(records: Sequence[Mapping], rows: Sequence[str] = ("dlr", "local_attention")) -> Figure:
-    """Figure 2: how often values are wrong on ListOps-SubTrees, by the height of the node and by its operator.
+@picture
+def errors_by_node(found: pd.DataFrame, task: str, rows: Sequence[str] = ("dlr", "local_attention")) -> Figure:
+    """Figure 2: how often values are wrong on a ListOps task of ``dlr/table3``, by the height of the node and by its operator.
 
-    A band goes from the least to the greatest over seeds.  Grey dashes are what the commonest value there gets wrong, dots
-    on the left what he gets wrong who knows the operator too: a net above them has not read what stands below the node.
+    Grey dashes are what the commonest value there gets wrong, dots on the left what he gets wrong who knows the operator
+    too: a net above them has not read what stands below the node.
 
-    Parameters
-    ----------
-    records : list of dict
-        Of ``dlr/table3``, all of one ListOps task and one budget.
-    rows : tuple of str
-        Which nets are drawn, of ``ROWS``.
-
-    Raises
-    ------
-    ValueError
-        If there are none of these rows, or of two tasks or budgets.
-
-    Examples
-    --------
-    >>> from lrnnlab.tables import plan, run_all
-    >>> made = list(run_all(plan("dlr/table3", tasks=["listops-128"], rows=["dlr"])))
-    >>> [axes.get_xlabel() for axes in errors_by_node(made).axes]
+    >>> from lrnnlab.tables.results import runs
+    >>> [axes.get_xlabel() for axes in errors_by_node(runs("dlr/table3"), "listops-128").axes]
     ['height of the node (up to 128 tokens)', 'operator']
     """
-    records = [record for record in records if record["row"] in rows and "by_height" in record]
-    _one_task(records, "ListOps")
-    check_one_budget(records)
-    figure, (left, right) = new_figure(3.3, columns=2, left=0.65, right=0.15, top=0.45, bottom=0.55, gap=0.35, sharey=True,
-                                       gridspec_kw={"width_ratios": (1.5, 1)})  # fmt: skip
-    heights = sorted({part["height"] for record in records for part in record["by_height"]})
-    _errors(left, records, rows, "height", heights)
-    _errors(right, records, rows, "operator", OPERATORS)
-    setting = records[0]["config"]["setting"]
-    known = operator_levels(setting["size"], setting["items"]["test"])
-    left.hlines([100 * (1 - known[height]) for height in heights], np.arange(len(heights)) - 0.4,
-                np.arange(len(heights)) + 0.4, color=FAINT, lw=1.8, ls=(0, (1, 1)), label="of its operator")  # fmt: skip
-    left.set(xlabel=f"height of the node (up to {setting['size']} tokens)", ylabel="% of the values wrong", ylim=(0, 100))
-    right.set(xlabel="operator")
-    figure.legend(*left.get_legend_handles_labels(), loc="upper right", ncols=5)
+    found = chosen(found[column(found, "by_height").notna() & found["row"].isin(rows)], task=task)
+    options = setting(found)
+    figure, grid = panels(["", ""], 2, 3.3, "operator", "% of the values wrong", left=0.65, right=0.15, top=0.45, bottom=0.55,
+                          gap=0.35, gridspec_kw={"width_ratios": (1.5, 1)})  # fmt: skip
+    for axes, by in zip(grid, ("height", "operator")):
+        nodes = found.rename(columns={f"by_{by}": "nodes"}).assign(by=by)
+        at = points(nodes, lambda run: pd.DataFrame(run.nodes).set_index(run.by)[["right", "majority"]])
+        names = sorted(set(at["height"])) if by == "height" else OPERATORS
+        at = at.assign(x=at[by].map(names.index), wrong=100 * (1 - at["right"]))
+        line = {} if by == "height" else {"ls": ""}
+        curves(axes, at, "x", "wrong", {row: ROWS[row] for row in rows}, bars=True, ms=5, **line)
+        level = at.groupby("x")["majority"].first()
+        x = np.arange(len(names))
+        axes.hlines(100 * (1 - level), x - 0.4, x + 0.4, color=FAINT, lw=1.4, ls=(0, (4, 2)), label="commonest value")
+        axes.set_xticks(x, names)
+        axes.set(xlim=(-0.5, len(names) - 0.5), ylim=(0, 100))
+        if by == "height":
+            known = operator_levels(options["size"], options["items"]["test"])
+            axes.hlines([100 * (1 - known[height]) for height in names], x - 0.4, x + 0.4, color=FAINT, lw=1.8, ls=(0, (1, 1)),
+                        label="of its operator")  # fmt: skip
+            axes.set_xlabel(f"height of the node (up to {options['size']} tokens)")
+    legend(figure, grid[0].get_legend_handles_labels()[0], handletextpad=0.8, columnspacing=2)
     return figure
 
 
-@styled
-def pictures_and_answers(records: Sequence[Mapping]) -> Figure:
-    r"""Figure 3: test pictures of Pathfinder-Segmentation, the classes asked for, and what each net answers.
+@picture
+def pictures_and_answers(found: pd.DataFrame, task: str) -> Figure:
+    """Figure 3: test pictures of a segmentation task of ``dlr/table3``, the classes asked for, and nets' answers (least seed).
 
-    Parameters
-    ----------
-    records : list of dict
-        Of ``dlr/table3``, all of one segmentation task and one budget; of each row the least seed is drawn.
-
-    Raises
-    ------
-    ValueError
-        If there are none, or of two tasks or budgets.
-
-    Examples
-    --------
-    >>> from lrnnlab.tables import plan, run_all
-    >>> made = list(run_all(plan("dlr/table3", tasks=["segmentation-32"], rows=["dlr"])))
-    >>> [axes.get_title("center") for axes in pictures_and_answers(made).axes[:3]]
-    ['picture', 'asked for', 'DLR\n3 steps']
+    >>> from lrnnlab.tables.results import runs
+    >>> [axes.get_title("center") for axes in pictures_and_answers(runs("dlr/table3"), "segmentation-32").axes[:3]]
+    ['picture', 'asked for', 'DLR\n600 steps']
     """
-    records = [record for record in records if "predicted" in record]
-    _one_task(records, "Segmentation")
-    check_one_budget(records)
-    chosen = [min(cell, key=lambda record: record["seed"]) for cell in by_cell(records, "row").values()]
-    chosen.sort(key=lambda record: list(ROWS).index(record["row"]))
-    side, count = chosen[0]["config"]["setting"]["size"], len(chosen[0]["predicted"])
-    columns = 2 + len(chosen)
-    figure, panels = new_figure(0.9 + count * 7 / columns, rows=count, columns=columns, left=0.1, right=0.1, top=0.45,
-                                bottom=0.4, gap=0.1)  # fmt: skip
+    found = chosen(found[column(found, "predicted").notna()], task=task).sort_values("seed").drop_duplicates("row")
+    runs = [chosen(found, row=row).iloc[0] for row in there(found, "row", ROWS)]
+    side, count = setting(found)["size"], len(runs[0]["predicted"])
+    columns = 2 + len(runs)
+    figure, panels_ = new_figure(0.9 + count * 7 / columns, rows=count, columns=columns, left=0.1, right=0.1, top=0.45,
+                                 bottom=0.4, gap=0.1)  # fmt: skip
     settings = PathfinderSegmentation(side).settings
-    for number, line in enumerate(panels):
+    for number, line in enumerate(panels_):
         scene = draw_scene(settings, numpy_random(SPLITS.index("test"), number))
         _picture(line[0], draw(scene))
         _classes(line[1], segment(scene))
-        for axes, record in zip(line[2:], chosen):
-            classes = np.array(["012x".index(answer) for answer in record["predicted"][number]]).reshape(side, side)
+        for axes, run in zip(line[2:], runs):
+            classes = np.array(["012x".index(answer) for answer in run["predicted"][number]]).reshape(side, side)
             _classes(axes, np.ma.masked_equal(classes, 3))
-    named = [f"{ROWS[record['row']][0]}\n{record['metrics']['steps']:,} steps" for record in chosen]
-    for axes, title in zip(panels[0], ["picture", "asked for", *named]):
+    named = [f"{ROWS[run['row']][0]}\n{run['steps']:,.0f} steps" for run in runs]
+    for axes, title in zip(panels_[0], ["picture", "asked for", *named]):
         axes.set_title(title, fontsize=SMALL, loc="center")
     _legend(figure)
     return figure
 
 
-@styled
-def scores_by_step(records: Sequence[Mapping]) -> Figure:
-    """How far a core gets with ListOps-SubTrees and Segmentation, by step, and what the level of one who reads no further is.
+@picture
+def scores_by_step(found: pd.DataFrame) -> Figure:
+    """How far a core gets with ListOps-SubTrees and Segmentation (``dlr/table3``), by step; of several seeds the least.
 
     On the left the share of right values of expressions of up to 128 tokens, beside that of one who knows every node's
-    operator and height; on the right macro F1 at 32 x 32, beside that of one who sees the 3 x 3 pixels around each.
+    operator and height; on the right macro F1 at 32 x 32, beside that of one who sees the 3 x 3 pixels around each.  Cells
+    with more steps and items are dashed.
 
-    Parameters
-    ----------
-    records : list of dict
-        Of ``dlr/table3``, of one budget; of several seeds the least is drawn.  Cells with more steps and items are dashed.
-
-    Examples
-    --------
-    >>> from lrnnlab.tables import plan, run_all
-    >>> made = list(run_all(plan("dlr/table3", tasks=["listops-128", "segmentation-32"], rows=["dlr"])))
-    >>> [axes.get_title("left") for axes in scores_by_step(made).axes]
+    >>> from lrnnlab.tables.results import runs
+    >>> [axes.get_title("left") for axes in scores_by_step(runs("dlr/table3")).axes]
     ['values right', 'macro F1']
     """
-    check_one_budget(records)
-    figure, panels = new_figure(3.2, columns=2, left=0.55, right=0.15, top=0.75, bottom=0.55, gap=0.6)
-    for axes, task, title in zip(panels, ("listops-128", "segmentation-32"), ("values right", "macro F1")):
-        found = [record for record in records if record["task"].startswith(task)]
-        for (which, row), cell in by_cell(found).items():
-            record = min(cell, key=lambda record: record["seed"])
-            name, (called, look) = scored(record), ROWS[row]
-            points = [(at["step"], at[name]) for at in record["curve"] if at["step"]]
-            dash, more = MORE[which.removeprefix(task)]
-            axes.plot(*zip(*points), color=look.colour, ls=dash, marker=look.marker, ms=3.5, lw=1.3, label=called + more)
-        level = reading_nothing(found[0])
-        axes.axhline(level, color=FAINT, lw=1.4, ls=(0, (1, 1)), label="reads no further")
-        axes.set(xscale="log", xlabel="step", ylim=(0, 1))
-        ticks = [tick for tick in (10, 100, 1000, 10_000) if axes.get_xlim()[0] <= tick <= axes.get_xlim()[1]]
-        axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
-        axes.minorticks_off()
-        axes.set_title(title)
-    shown = {label: line for axes in panels for line, label in zip(*axes.get_legend_handles_labels())}
-    figure.legend(list(shown.values()), list(shown), loc="upper right", ncols=3)
+    kinds = {"listops-128": ("values right", "accuracy"), "segmentation-32": ("macro F1", "macro_f1")}
+    figure, grid = panels([title for title, _ in kinds.values()], 2, 3.2, "step", left=0.55, right=0.15, top=0.75, bottom=0.55,
+                          gap=0.6, sharey=False)  # fmt: skip
+    shown = {}
+    for axes, (task, (_, name)) in zip(grid, kinds.items()):
+        for more, (dash, said) in MORE.items():
+            here = found[found["task"] == task + more].sort_values("seed").drop_duplicates("row")
+            if len(here):
+                at = points(here, lambda run: pd.DataFrame(run.curve).set_index("step")).query("step > 0")
+                named = {row: (called + said, look) for row, (called, look) in ROWS.items()}
+                curves(axes, at, "step", name, named, ls=dash, ms=3.5, lw=1.3)
+        first = chosen(found, task=task)
+        nothing = reading_nothing(setting(first), first["by_height"].iloc[0])
+        axes.axhline(nothing, color=FAINT, lw=1.4, ls=(0, (1, 1)), label="reads no further")
+        axes.set(xscale="log", ylim=(0, 1))
+        low, high = axes.get_xlim()
+        log_ticks(axes, x=[tick for tick in (10, 100, 1000, 10_000) if low <= tick <= high])
+        shown |= {line.get_label(): line for line in axes.lines}
+    legend(figure, list(shown.values()), ncols=3, handletextpad=0.8, columnspacing=2)
     return figure
-
-
-def _one_task(records: Sequence[Mapping], kind: str) -> None:
-    tasks = sorted({record["task"] for record in records})
-    if len(tasks) != 1:
-        raise ValueError(f"the picture shows records of one task of {kind}, got {len(records)} of {tasks}")
-
-
-def _errors(axes: Axes, records: Sequence[Mapping], rows: Sequence[str], by: str, names: Sequence) -> None:
-    at = np.arange(len(names))
-    for row in rows:
-        cell = [{part[by]: 100 * (1 - part["right"]) for part in r[f"by_{by}"]} for r in records if r["row"] == row]
-        if cell:
-            title, look = ROWS[row]
-            found = np.array([[seed[name] for name in names] for seed in cell])
-            dash = look.dash if by == "height" else ""
-            axes.plot(at, found.mean(0), color=look.colour, ls=dash, marker=look.marker, ms=5, label=title)
-            axes.vlines(at, found.min(0), found.max(0), color=look.colour, lw=4, alpha=0.4)
-    level = {part[by]: 100 * (1 - part["majority"]) for part in records[0][f"by_{by}"]}
-    axes.hlines([level[name] for name in names], at - 0.4, at + 0.4, color=FAINT, lw=1.4, ls=(0, (4, 2)), label="commonest value")
-    axes.set_xticks(at, names)
-    axes.set_xlim(-0.5, len(names) - 0.5)
 
 
 def _picture(axes: Axes, pixels: np.ndarray) -> None:

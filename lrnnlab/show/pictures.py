@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pandas as pd
 from matplotlib.figure import Figure
 from PIL import Image
 
 from lrnnlab import records
 from lrnnlab.models import snap
+from lrnnlab.show import frames, labels
 from lrnnlab.show import regulargpt_figures as regulargpt
 from lrnnlab.show.atomic_figures import r2_by_task
 from lrnnlab.show.automaton_figures import state_diagram
@@ -27,13 +29,12 @@ from lrnnlab.show.norm_figures import norm_through_training
 from lrnnlab.show.output import save
 from lrnnlab.show.scan_figures import scan_schedule, speed_ratios
 from lrnnlab.show.shift_figures import shift_by_length
-from lrnnlab.show.table_figures import holds
-from lrnnlab.tables import get, plan, train
+from lrnnlab.tables import get, plan, results, train
 from lrnnlab.verification import head_tables, heads_machine, verify
 
 
 class Picture(NamedTuple):
-    """How a committed picture is drawn: ``draw`` takes the desk records of ``tables`` in one list, if there are any."""
+    """How a committed picture is drawn: ``draw`` takes the desk runs of ``tables`` in one frame, if there are any."""
 
     draw: Callable[..., Figure]
     tables: tuple[str, ...]
@@ -42,7 +43,7 @@ class Picture(NamedTuple):
 
     def figure(self) -> Figure:
         """The picture; ``ValueError``, with the command that makes them, where a table has no records."""
-        return self.draw(self._records()) if self.tables else self.draw()
+        return self.draw(results.frame(self._records())) if self.tables else self.draw()
 
     def source(self) -> str:
         """A digest of the records that the picture is drawn from, which travels in its file; "" where it takes none."""
@@ -64,33 +65,21 @@ def found_automaton() -> Figure:
     return state_diagram(machine)
 
 
-def comparison(desk: list[dict], live: dict[tuple[str, str], list[float]] | None = None) -> Figure:
-    """Recorded (and live) accuracy at the training length and past it; the paper's numbers are not known."""
-    table = get("lrnn/table2")
-    return holds(desk, table.tasks, table.rows, live)
+@frames.picture
+def comparison(found: pd.DataFrame, live: Mapping[tuple[str, str], Sequence[float]] = {}) -> Figure:
+    """``lrnn/table2``: right answers at the training length (rings) and past it; the paper's numbers are not known.
+
+    ``live`` is (task, row) -> shares past the training length of runs of today.
+    """
+    tasks, rows = ({name: labels.named(name) for name in names} for names in (get("lrnn/table2").tasks, get("lrnn/table2").rows))
+    says = {"seen": "at the training length", "mean": "past it, over seeds", "live": "past it, live", "level": "majority"}
+    return frames.shares(found, "accuracy_all", tasks, rows, says, size=(1.2 + 0.25 * len(rows), len(tasks)), x="right answers",
+                         seen="accuracy_seen", level="levels.majority", live=live)  # fmt: skip
 
 
-def speed(desk: list[dict]) -> Figure:
+def speed(found: pd.DataFrame) -> Figure:
     """Recorded runs of ``lrnn/speed``, seed 0, beside the paper's ratios."""
-    found = {record["row"]: record for record in desk if record["seed"] == 0}
-    return speed_ratios([found[row] for row in get("lrnn/speed").rows if row in found])
-
-
-def fading_in_order(desk: list[dict]) -> Figure:
-    """Recorded runs of ``lrnn/fading`` in the order of its rows."""
-    rows = get("lrnn/fading").rows
-    return fading(sorted(desk, key=lambda record: (rows.index(record["row"]), record["seed"])))
-
-
-def levels(desk: list[dict]) -> Figure:
-    """Recorded runs of ``lra/levels`` beside those of the nets."""
-    trivial = [record for record in desk if record["experiment"] == "lra/levels"]
-    return levels_beside_nets(trivial, [record for record in desk if record["experiment"] != "lra/levels"])
-
-
-def of_task(desk: list[dict], task: str) -> list[dict]:
-    """The records of one task."""
-    return [record for record in desk if record["task"] == task]
+    return speed_ratios(results.ordered(frames.chosen(found, seed=0)))
 
 
 def _desk(name: str) -> list[dict]:
@@ -116,7 +105,7 @@ PICTURES = {
         "Time over the sequential loop's: on one CPU thread the parallel scan is slower than the loop in every "
         "setting, and the compiled scan by token makes the whole model fastest; on the paper's GPU the parallel scan "
         "was as fast or faster."),
-    "lrnn_fading": Picture(fading_in_order, ("lrnn/fading",),
+    "lrnn_fading": Picture(fading, ("lrnn/fading",),
         "How far strings have gone to a wrong answer, by position, for release, clip, softmax and LSTM, three seeds "
         "each: it rises for release and clip only. Below, horizons: where float32 overflows first, one release seed and "
         "two of clip, what is predicted from 10 to 200 is what is seen; where nets fade, two of release and one of clip, "
@@ -125,7 +114,7 @@ PICTURES = {
         "Forward and backward time of six other scans over that of our compiled loop, case by case, one panel for "
         "each number of threads, on a logarithmic axis; what was not run, because it would take too long or too much "
         "memory, is hollow.", recorded),
-    "rotrnn_fig3": Picture(lambda desk: norm_through_training(desk, "layers4"), ("rotrnn/fig3",),
+    "rotrnn_fig3": Picture(lambda found: norm_through_training(found, "layers4"), ("rotrnn/fig3",),
         "Mean norm of the state in each of four layers through 400 steps of training, in four panels: RotRNN with 8 "
         "heads, RotRNN with 32, LRU with a learned and with a recomputed normaliser. In every panel the layers fan "
         "out."),
@@ -141,10 +130,10 @@ PICTURES = {
     "dlr_fig1": Picture(lambda: pictures_and_classes(128, 4), (),
         "Four pictures of dashed paths with circles and, below each, which pixels are on a main path, and on one with a "
         "circle at both ends."),
-    "dlr_fig2": Picture(lambda desk: errors_by_node(of_task(desk, "listops-128")), ("dlr/table3",),
+    "dlr_fig2": Picture(lambda found: errors_by_node(found, "listops-128"), ("dlr/table3",),
         "Wrong answers at the brackets of nested lists by height of the node and by operator, for DLR and local attention, "
         "beside the error of the commonest answer there."),
-    "dlr_fig3": Picture(lambda desk: pictures_and_answers(of_task(desk, "segmentation-32")), ("dlr/table3",),
+    "dlr_fig3": Picture(lambda found: pictures_and_answers(found, "segmentation-32"), ("dlr/table3",),
         "Test pictures of dashed paths, the right class of every pixel, and the classes that trained nets gave."),
     "dlr_table5": Picture(loss_by_step, ("dlr/table5",),
         "Loss by step of DLR and the Transformer as models of characters, post-norm on the left, pre-norm on the right. In "
@@ -152,7 +141,7 @@ PICTURES = {
     "dlr_table5_rates": Picture(loss_by_rate, ("dlr/table5",),
         "Test loss after a short run by learning rate, for 4 layers and for 16: post-norm nets end at the level of single "
         "characters at the larger rates, pre-norm nets do not."),
-    "lra_levels": Picture(levels, ("lra/levels", "rotrnn/table1", "dlr/table4"),
+    "lra_levels": Picture(levels_beside_nets, ("lra/levels", "rotrnn/table1", "dlr/table4"),
         "Right answers by task: predictors without memory as diamonds, our nets as blue dots. On Text and Retrieval the best "
         "diamond is level with the best net, on Image a few points behind it; on ListOps every net is ahead."),
     "fwp_tables": Picture(fwp_tables, ("fwp/table1", "fwp/table2"),

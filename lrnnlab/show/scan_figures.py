@@ -5,11 +5,13 @@ Letters: L length with x_0 counted, T time, b block size; A transition, x state.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
+import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from lrnnlab.show.frames import picture
 from lrnnlab.show.style import FAINT, GRID, INK, LIVE, PAGE, RECORDED, SMALL, SOURCES, new_figure, styled
 from lrnnlab.tables.lrnn_fig1 import schedule
 from lrnnlab.tables.lrnn_speed import paper_ratio
@@ -81,44 +83,32 @@ def product_text(word: Sequence[int]) -> str:
     return f"${''.join(f'A_{{{i}}}' for i in word)}$"
 
 
-@styled
-def speed_ratios(records: Sequence[Mapping], source: str = "recorded") -> Figure:
-    """Time over the sequential loop's, by row and way: a point right of the line is slower than the loop.
+@picture
+def speed_ratios(found: pd.DataFrame, source: str = "recorded") -> Figure:
+    """Time over the sequential loop's (``lrnn/speed``), by row and way: a point right of the line is slower than the loop.
 
     A point is the median over rounds, its line goes from the least to the greatest; a grey diamond is what the paper
-    reports of its own machine.
+    reports of its own machine.  ``source`` is ``"recorded"`` or ``"live"``.
 
-    Parameters
-    ----------
-    records : list of dict
-        Of ``lrnn/speed``.
-    source : str
-        ``"recorded"`` or ``"live"``.
-
-    Examples
-    --------
-    >>> one = {"median": 1, "ratio": 2.0, "ratio_min": 1.5, "ratio_max": 3.0}
-    >>> part = dict.fromkeys(("sequential", "pscan", "cpu", "table"), one)
-    >>> setting = {"training": True, "length": 40, "b": 8}
-    >>> record = {"row": "train40_b8", "metrics": {"model": part, "scan": part}, "config": {"setting": setting}}
-    >>> [text.get_text() for text in speed_ratios([record]).axes[0].get_yticklabels()]
-    ['T = 40, training, b = 8', 'PScan', 'compiled loop', 'compiled, by token']
+    >>> from lrnnlab.tables.results import runs
+    >>> [text.get_text() for text in speed_ratios(runs("lrnn/speed")[:1]).axes[0].get_yticklabels()]
+    ['T = 40, training, b = 1', 'PScan', 'compiled loop', 'compiled, by token']
     """
     look, paper = SOURCES[source], SOURCES["paper"]
-    lines = (len(WAYS) + 1.4) * len(records)
+    lines = (len(WAYS) + 1.4) * len(found)
     figure, panels = new_figure(0.24 * lines + 1.3, columns=2, left=1.75, top=0.7, bottom=0.55, gap=0.2, sharey=True)
     heights, names = [], []
-    for place, record in enumerate(records):
-        top, setting = place * (len(WAYS) + 1.4), record["config"]["setting"]
+    for place, run in enumerate(found.to_dict("records")):
+        top, setting = place * (len(WAYS) + 1.4), run["config"]["setting"]
         heights += [top + i for i in range(len(WAYS) + 1)]
         names += [f"T = {setting['length']}, {'training' if setting['training'] else 'testing'}, b = {setting['b']}"]
         names += WAYS.values()
         for axes, part in zip(panels, ("model", "scan")):
             for i, way in enumerate(WAYS, 1):
-                one = record["metrics"][part][way]
-                axes.plot([one["ratio_min"], one["ratio_max"]], [top + i] * 2, color=look.colour, lw=4, alpha=0.35)
-                axes.plot(one["ratio"], top + i, look.marker, color=look.colour, ms=6)
-        if ratio := paper_ratio(record["row"]):
+                least, ratio, most = (run[f"{part}.{way}.{name}"] for name in ("ratio_min", "ratio", "ratio_max"))
+                axes.plot([least, most], [top + i] * 2, color=look.colour, lw=4, alpha=0.35)
+                axes.plot(ratio, top + i, look.marker, color=look.colour, ms=6)
+        if ratio := paper_ratio(run["row"]):
             panels[0].plot(ratio, top + 1, paper.marker, color=paper.colour, ms=6)
     for axes, title in zip(panels, ("the whole model", "the scan alone")):
         axes.axvline(1, color=INK, lw=1.2)

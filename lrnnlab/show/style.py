@@ -1,14 +1,14 @@
 """One look for the whole book: sizes, the Okabe-Ito colours, and what each colour means.
 
 A colour means one thing everywhere: the value of a string mod M (:func:`value_colour`), a kind of model
-(``FAMILIES``), or where a number comes from (``PAPER`` grey, ``RECORDED`` blue, ``LIVE`` vermilion).
+(``labels.yaml``), or where a number comes from (``PAPER`` grey, ``RECORDED`` blue, ``LIVE`` vermilion).
 
 Letters: M modulus.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any, NamedTuple
 
@@ -50,31 +50,7 @@ class Look(NamedTuple):
     marker: str = "o"
 
 
-FAMILIES = {
-    "softmax": Look("#009E73", "-", "o"),
-    "clip": Look("#E69F00", (0, (6, 1.5)), "s"),
-    "release": Look("#56B4E9", (0, (4, 1, 1, 1)), "^"),
-    "centred": Look("#332288", (0, (1, 1)), "v"),
-    "block": Look("#661100", (0, (3, 1.5)), "D"),
-    "unit": Look("#999933", (0, (6, 1, 1, 1, 1, 1)), "P"),
-    "lstm": Look("#CC79A7", (0, (2, 1)), "X"),
-    "elman": Look("#882255", (0, (8, 2)), "*"),
-    "exact": Look("#000000", (0, (1, 2)), "h"),
-}
 SOURCES = {"paper": Look(PAPER, "-", "D"), "recorded": Look(RECORDED, "-", "o"), "live": Look(LIVE, "-", "s")}
-SPARE = (Look("#000000"), Look("#777777", (0, (5, 2)), "s"), Look("#000000", (0, (1, 1.5)), "^"),
-         Look("#aaaaaa", (0, (3, 1, 1, 1)), "v"))  # fmt: skip
-
-
-def look_of(label: str, place: int = 0) -> Look:
-    """The look of a line called ``label``: that of the family or source its first word names, else a spare one.
-
-    >>> look_of("clip, p = 1.2") == FAMILIES["clip"], look_of("live").colour == LIVE
-    (True, True)
-    """
-    words = label.replace(",", " ").replace("(", " ").split()
-    known = {**FAMILIES, **SOURCES}
-    return known.get(words[0].lower() if words else "") or SPARE[place % len(SPARE)]
 
 
 def value_colour(value: int, M: int) -> str:
@@ -166,16 +142,6 @@ def canvas(height: float, width: float = PAGE) -> tuple[Figure, Axes]:
     axes.set(xlim=(0, width), ylim=(0, height))
     axes.set_axis_off()
     return figure, axes
-
-
-def check_one_budget(records: Sequence[Mapping]) -> None:
-    """ValueError unless there are records, and all are of one budget: a picture does not mix them.
-
-    >>> check_one_budget([{"budget": "desk"}, {"budget": "desk"}])
-    """
-    budgets = sorted({record["budget"] for record in records})
-    if len(budgets) != 1:
-        raise ValueError(f"one picture shows the records of one budget, got {len(records)} of {budgets}")
 
 
 def colour_bar(figure: Figure, drawn: ScalarMappable) -> None:

@@ -32,12 +32,13 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.linear_model import RidgeClassifierCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -45,7 +46,7 @@ from sklearn.preprocessing import StandardScaler
 from lrnnlab.tables.declared import paper
 from lrnnlab.tables.stand_ins import splits
 from lrnnlab.tables.table import by_setting, load
-from lrnnlab.tables.text import by_cell, one_kind, percent
+from lrnnlab.tables.text import percent
 from lrnnlab.tasks.long_range import SequenceData
 from lrnnlab.tasks.long_range.texts import BYTES
 
@@ -56,8 +57,6 @@ FLOOR = 1e-2  # of a power, lest its logarithm be that of nothing
 SHRINKING = tuple(10.0**power for power in range(-1, 6))
 REACHED = 0.02  # so far below the best net a predictor counts as its equal: the standard error of 500 items
 GUESSING = 0.05  # who is no further above the majority than this has not learned the task
-NAMES = {"listops": "ListOps", "text": "Text", "retrieval": "Retrieval", "image": "Image", "pathfinder": "Pathfinder",
-         "path-x": "Path-X", "speech": "Speech"}  # fmt: skip
 Features = Callable[[Sequence[Any]], np.ndarray]
 
 
@@ -213,26 +212,15 @@ def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path |
     return {"metrics": metrics, "data": parts["train"].name, "cpu_seconds": round(time.process_time() - start, 3)}
 
 
-def best(cell: Sequence[dict]) -> dict:
-    """The record, of one task, of the predictor that is the best on the validation items.
-
-    >>> made = {"task": "text", "metrics": {"validation": 0.8}}
-    >>> best([{**made, "row": "ends", "metrics": {"validation": 0.6}}, {**made, "row": "bag"}])["row"]
-    'bag'
-    """
-    return max(cell, key=lambda record: record["metrics"]["validation"])
-
-
-def beside_nets(levels: Sequence[dict], nets: Sequence[dict]) -> list[dict]:
+def beside_nets(found: pd.DataFrame) -> list[dict]:
     """A row for each task: what guessing, the best trivial predictor, and our nets get; and what follows from it.
 
     Parameters
     ----------
-    levels : list of dict
-        Records of ``lra/levels``, of one budget.
-    nets : list of dict
-        Records of ``rotrnn/table1`` and ``dlr/table4``, of the same budget.  Of published files only those that ask the
-        same: ``dlr/table4`` has Speech Commands with ten words, ``rotrnn/table1`` and the levels with 35.
+    found : DataFrame
+        Runs of ``lra/levels``, ``rotrnn/table1`` and ``dlr/table4``, of one budget.  The best predictor is that of the
+        validation items.  Of nets on published files only those count that were asked the same: ``dlr/table4`` has Speech
+        Commands with ten words, ``rotrnn/table1`` and the levels with 35.
 
     Returns
     -------
@@ -244,43 +232,41 @@ def beside_nets(levels: Sequence[dict], nets: Sequence[dict]) -> list[dict]:
     Raises
     ------
     ValueError
-        For records of two budgets, which must not stand side by side.
+        For runs of two budgets, which must not stand side by side.
 
     Examples
     --------
-    >>> metrics = {"accuracy": 0.95, "validation": 0.95, "chance": 0.5, "majority": 0.54}
-    >>> level = {"task": "text", "row": "bag", "budget": "desk", "protocol": "ours", "data": "Text (stand-in)",
-    ...          "metrics": metrics}
-    >>> net = {**level, "row": "s5", "experiment": "rotrnn/table1", "metrics": {"accuracy": 0.88}}
-    >>> beside_nets([level], [net])[0]["says"]
-    'asks nothing long: bag alone gets 95.0, the best net 88.0'
+    >>> from lrnnlab.tables.results import runs
+    >>> beside_nets(runs("lra/levels"))[1]["says"]
+    'no net is recorded'
     """
-    one_kind([*levels, *nets])
-    trained = by_cell(nets, "task", "experiment", "row")
-    body = []
-    for (task,), cell in sorted(by_cell(levels, "task").items(), key=lambda found: [*NAMES].index(found[0][0])):
-        top = best(cell)
-        means = {key[1:]: fmean(record["metrics"]["accuracy"] for record in found) for key, found in trained.items()
-                 if key[0] == task and _asked(found[0]) == _asked(top)}  # fmt: skip
-        means = dict(sorted(means.items(), key=lambda found: -found[1]))
+    kinds = sorted(set(zip(found["budget"], found["protocol"])))
+    if len(kinds) > 1:
+        raise ValueError(f"one table shows one budget and one protocol, got {kinds}")
+    body, ours = [], found["experiment"] == TABLE.name
+    levels, trained = found[ours], found[~ours]
+    for task in sorted(set(levels["task"]), key=[*TABLE.tasks, "path-x"].index):
+        top = levels.loc[levels["validation"][levels["task"] == task].astype(float).idxmax()]
+        asked = [_asked(config) == _asked(top["config"]) for config in trained["config"]]
+        nets = trained[(trained["task"] == task) & np.array(asked, dtype=bool)]
+        means = nets.groupby(["experiment", "row"])["accuracy"].agg(fmean).sort_values(ascending=False).to_dict()
         which, net = next(iter(means.items()), (None, None))
         body.append({
-            "task": task, "data": top["data"], **{name: top["metrics"][name] for name in ("chance", "majority")},
-            "trivial": top["metrics"]["accuracy"], "predictor": top["row"], "nets": means, "net": net,
-            "best_net": None if which is None else " ".join(which), "says": _says(top, net), "paper": _printed(task),
+            **top[["task", "data", "chance", "majority"]], "trivial": top["accuracy"], "predictor": top["row"], "nets": means,
+            "net": net, "best_net": None if which is None else " ".join(which), "says": _says(top, net), "paper": _printed(task),
         })  # fmt: skip
     return body
 
 
-def _asked(record: dict) -> dict:
-    """Which part of published files a record is of; how many of their bytes are read makes no other task."""
-    files = record.get("config", {}).get("setting", {}).get("files", {})
+def _asked(config: Mapping) -> dict:
+    """Which part of published files a run is of; how many of their bytes are read makes no other task."""
+    files = config["setting"].get("files", {})
     return {name: value for name, value in files.items() if name != "length"}
 
 
-def _says(top: dict, net: float | None) -> str:
+def _says(top: pd.Series, net: float | None) -> str:
     """What follows for a task from its best predictor and its best net."""
-    trivial, majority = top["metrics"]["accuracy"], top["metrics"]["majority"]
+    trivial, majority = top["accuracy"], top["majority"]
     if net is None:
         return "no net is recorded"
     if max(trivial, net) < majority + GUESSING:

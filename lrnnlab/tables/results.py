@@ -43,13 +43,13 @@ def frame(found: Sequence[Mapping]) -> pd.DataFrame:
     return made
 
 
-def runs(name: str, budget: str = "desk", protocol: str = "ours") -> pd.DataFrame:
-    """The recorded runs of a table; an empty frame where there are none.
+def runs(*names: str, budget: str = "desk", protocol: str = "ours") -> pd.DataFrame:
+    """The recorded runs of a table, or of several; an empty frame where there are none.
 
     >>> runs("fwp/table1").groupby("row").size()["lstm"]
     np.int64(30)
     """
-    return frame(records.recorded(name, budget, protocol))
+    return frame([one for name in names for one in records.recorded(name, budget, protocol)])
 
 
 def _table(found: pd.DataFrame) -> Any:

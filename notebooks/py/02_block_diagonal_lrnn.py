@@ -1202,7 +1202,7 @@ faded = records.recorded("lrnn/fading")
 order = ["release", "clip", "softmax", "lstm"]
 faded.sort(key=lambda record: (order.index(record["row"]), record["seed"]))
 show.figure(
-    show.fading_figures.fading(faded),
+    show.fading_figures.fading(tables.results.runs("lrnn/fading")),
     alt="Above: how far the 99 percent quantile of strings has gone towards an error, by "
         "position from 2 to 2,000, for three seeds of four models. Softmax and LSTM hardly "
         "move; release and clip rise; crosses mark where runs overflow. Below: for each "
@@ -2209,7 +2209,7 @@ live = {("sum", row): [found.accuracy_all] for row, found in measured.items()}
 live["evenpair", "softmax"] = [pair_measured.accuracy_all]
 live["modarith", "softmax"] = [training.evaluate(arith_fit.model, arith, seed=530).accuracy_all]
 show.figure(
-    pictures.comparison(desk, live),
+    pictures.comparison(tables.results.runs("lrnn/table2"), live),
     alt="Accuracy at the training length and past it for each task and model, recorded over "
         "seeds and live; the values stand in the table below.",
     caption="What to see: a ring at 100 % with its dot inside has learned and holds; a ring at "

@@ -866,7 +866,7 @@ check("03.6", my_P)
 
 # %% tags=["nbval-ignore-output"]
 live = ch03.live_speed(batch=16)
-ratios = [record["metrics"]["model"]["pscan"]["ratio"] for record in live]
+ratios = live["model.pscan.ratio"]
 times = f"{min(ratios):.1f} to {max(ratios):.1f} times the loop's"
 show.figure(
     scan_figures.speed_ratios(live, "live"),

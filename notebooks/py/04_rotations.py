@@ -2031,10 +2031,10 @@ live = [
     )
 ]
 show.figure(
-    show.norm_figures.norm_through_training(live, "layers4"),
+    show.norm_figures.norm_through_training(tables.results.frame(live), "layers4"),
     alt="Live: the mean norm of the state in each of four layers of a RotRNN and of an LRU, "
         "in 40 steps of training.",
-    caption="Live. What to see: how far each layer's norm moves from the faint line, where "
+    caption="Live. What to see: how far each layer's norm moves from the dashed line, where "
             "white input would put it in the long run.",
 )  # fmt: skip
 
@@ -2045,17 +2045,17 @@ show.figure(
 # %%
 desk = records.recorded("rotrnn/fig3")
 show.figure(
-    show.norm_figures.norm_through_training(desk, "layers4"),
+    show.norm_figures.norm_through_training(tables.results.runs("rotrnn/fig3"), "layers4"),
     alt="Recorded: the mean norm of the state in each of four layers, through 400 steps, in "
         "four panels: RotRNN with 8 heads, RotRNN with 32, LRU learned and LRU recomputed. "
         "The numbers stand in the table below.",
     caption="Recorded. What to see: at the end the layers lie apart in every panel; only those of "
-            "heads of 8 begin close together. A faint line is where white input would put the norm: "
+            "heads of 8 begin close together. A dashed line is where white input would put the norm: "
             "the root of the number of parts normalised to 1.",
 )  # fmt: skip
 
 # %% tags=["hide-input"]
-LABELS = show.norm_figures.NAMES
+LABELS = {row: name for row, (name, _) in show.norm_figures.LOOKS.items()}
 deep = {
     row: [r["metrics"] for r in desk if (r["task"], r["row"]) == ("layers4", row)] for row in LABELS
 }
@@ -2269,12 +2269,11 @@ print("before training the mean over heads is 1, within 15 %: "
 # The coloured line is the norm with what the layer gets in its network:
 
 # %% tags=["hide-input"]
-shown = [
-    next(r for r in desk if (r["task"], r["row"]) == ("layers4", row))
-    for row in ("rotrnn", "lru_learned")
-]
+shown = tables.results.runs("rotrnn/fig3").query(
+    "task == 'layers4' and row in ('rotrnn', 'lru_learned') and seed == 0"
+)
 show.figure(
-    ch04.norm_along_time(shown),
+    ch04.norm_along_time(tables.results.ordered(shown)),
     alt="Recorded: squared norm over its limit against the position in the string, for four "
         "layers of a RotRNN and of an LRU. White input follows the derived climb. On ListOps "
         "all layers rise above it, the third and fourth most.",

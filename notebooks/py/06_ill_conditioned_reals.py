@@ -1561,7 +1561,7 @@ show.table(
 
 # %% tags=["nbval-ignore-output"]
 show.figure(
-    shift_by_length(desk),
+    shift_by_length(tables.results.runs("dlr/table2")),
     alt="R2 on Shift against the length for seven models; left the recorded runs, right the "
         "paper's numbers in grey. A dashed line at 0.222 is the identity alone, where DLR-R "
         "stays in both. Pale steps are the prediction for DLR, which follows them in both.",

@@ -546,9 +546,8 @@ channels_widget = explore(
 channels_widget
 
 # %% tags=["hide-input"]
-widths = tables.dlr_width.by_share(records.recorded("dlr/width"))
 show.figure(
-    ch07.by_width(widths),
+    ch07.by_width(tables.results.runs("dlr/width")),
     alt="R2 on Reverse by channels over L, on a logarithmic axis. A grey line from 0.25 at 1/32 to 1 at "
     "one half; a dashed line that is the share itself; blue points of trained nets: for L = 32 between the lines, "
     "at 0.98 with 64 channels; for L = 64 on or below the dashed one, at 0.49 with 64 channels.",
@@ -781,7 +780,7 @@ check("07.7", my_beta)
 # %%
 atomic_runs = records.recorded("dlr/table1")
 show.figure(
-    atomic_figures.r2_by_task(atomic_runs),
+    atomic_figures.r2_by_task(tables.results.runs("dlr/table1")),
     alt="R2 of eleven tasks by net and number of layers, for lengths 64, 128 and 512, and the paper's. One "
     "layer of DLR knows Shift, CumSum and SolveFixed at all three lengths, SelectFixed up to 128; at 64 six of them "
     "know Reverse, Solve, CumMax and much of Select as well, at 128 CumMax and much of Reverse; attention "
@@ -837,7 +836,7 @@ check("07.8", my_tasks)
 # %%
 longer_runs = records.recorded("dlr/longer")
 show.figure(
-    ch07.steps_to_learn(atomic_runs, longer_runs),
+    ch07.steps_to_learn(tables.results.runs("dlr/table1"), tables.results.runs("dlr/longer")),
     alt="Steps until R2 is 0.9 by length for eight tasks, one layer of DLR and six: of one layer hardly more with the "
     "length; of six layers CumMax, Reverse, Select and Solve take several times as many steps at twice the length, "
     "and Reverse at 512 is not learned in 4,000.",
@@ -958,7 +957,7 @@ show.figure(
 # %%
 trees = records.recorded("dlr/table3")
 show.figure(
-    long_range_figures.errors_by_node([one for one in trees if one["task"] == "listops-128"]),
+    long_range_figures.errors_by_node(tables.results.runs("dlr/table3"), "listops-128"),
     alt="Share of wrong answers by height of the subtree and by operator, for DLR and local attention, "
     "with the error of the commonest answer.",
     caption="Recorded; paper 004, Figure 2. What to see: errors grow with the height; SM, the sum modulo "
@@ -1012,7 +1011,7 @@ show.table(
 
 # %%
 show.figure(
-    long_range_figures.pictures_and_answers([one for one in trees if one["task"] == "segmentation-32"]),
+    long_range_figures.pictures_and_answers(tables.results.runs("dlr/table3"), "segmentation-32"),
     alt="Test pictures, their masks, and what trained nets answered.",
     caption="Recorded; paper 004, Figure 3: pictures that training never saw, what is right, and what "
     "nets answered. What to see: they find the ink, and do not follow the path.",
@@ -1027,7 +1026,7 @@ show.figure(
 
 # %%
 show.figure(
-    long_range_figures.scores_by_step(trees),
+    long_range_figures.scores_by_step(tables.results.runs("dlr/table3")),
     alt="Scores by step of DLR, DSS and local attention on trees and on pictures of 32 x 32, DLR also with more items and "
     "steps: on trees that curve goes on rising far above the level of one who reads no further; on pictures it stays "
     "near the level of one who sees 3 x 3 pixels, unless the rate is lower, too, and then it rises.",
@@ -1078,7 +1077,7 @@ check("07.9", my_f1)
 # be compared with: here it is the loss of one who counts single characters, pairs and triples on the same text.
 
 # %%
-books = records.recorded("dlr/table5")
+books = tables.results.runs("dlr/table5")
 show.figure(
     language_figures.loss_by_step(books),
     alt="Loss by training step for DLR and Transformer, post-norm on the left, pre-norm on the right. All "
@@ -1120,10 +1119,9 @@ show.figure(
 # same subject word; Speech: tones and chirps in noise), since the published files are not ours to ship (where a reader has them: `--budget paper`).
 
 # %% tags=["hide-input"]
-levels = records.recorded("lra/levels")
-arena = [*records.recorded("rotrnn/table1"), *records.recorded("dlr/table4")]
+arena = tables.results.runs("lra/levels", "rotrnn/table1", "dlr/table4")
 show.figure(
-    levels_figures.levels_beside_nets(levels, arena),
+    levels_figures.levels_beside_nets(arena),
     alt="For each task of the arena two rows of marks: diamonds for predictors without memory, dots "
     "for our nets; on Text and Retrieval the best diamond is as far right as the best dot.",
     caption="Recorded, stand-ins. Diamonds: predictors without long range, the best one named; dots: our "
@@ -1135,7 +1133,7 @@ show.table(
     [{"task": row["task"], "majority": f"{row['majority']:.0%}",
       "without long range": f"{row['trivial']:.0%} ({row['predictor']})",
       "best net": f"{row['net']:.0%}" if row["net"] else "", "which says": row["says"]}
-     for row in tables.long_range_levels.beside_nets(levels, arena)],
+     for row in tables.long_range_levels.beside_nets(arena)],
     caption="Recorded, on stand-ins: numbers of the papers, which are of the published data, cannot stand "
     "beside these.",
 )  # fmt: skip

@@ -39,6 +39,7 @@ from lrnnlab.models.chunk_masks import dilated_mask
 from lrnnlab.show import regulargpt_figures as pictures
 from lrnnlab.show.widgets import explore
 from lrnnlab.tables import regulargpt_table1 as table1
+from lrnnlab.tables import results
 from lrnnlab.tables.lrnn_fig1 import schedule
 
 EXPECTED = "0.1"
@@ -1653,13 +1654,15 @@ print(
 desk = ch08.recorded("regulargpt/table1")
 if desk:
     show.figure(
-        pictures.accuracy_by_task(desk, [live]),
+        pictures.accuracy_by_task(
+            results.runs("regulargpt/table1"), {(live["task"], live["row"]): [live["metrics"]["accuracy"]]}
+        ),
         alt="Accuracy beyond the training length for thirteen tasks in four panels: RNN, "
             "Transformer, RegularGPT with chunks of 2 and of 3. Grey diamonds of the paper, "
             "blue dots of every recorded seed, a live dot for Parity. The numbers stand in "
             "the tables below.",
         caption="Paper (grey), recorded (blue, every seed), live (vermilion). What to see: "
-                "how far a dot is from the stroke, which marks the commonest answer; and how "
+                "how far a dot is from the dashed stroke, which marks the commonest answer; and how "
                 "far the seeds of one line lie apart.",
     )  # fmt: skip
 halves = {"RegularGPT": ("regulargpt_c2", "regulargpt_c3"), "the others": ("rnn", "transformer")}
@@ -1775,7 +1778,7 @@ print(f"always 'no' is right in {level} = {float(level):.1%}")
 desk_2 = ch08.recorded("regulargpt/table2")
 if desk_2:
     show.figure(
-        pictures.accuracy_by_p(desk_2),
+        pictures.accuracy_by_p(results.runs("regulargpt/table2")),
         alt="Accuracy for five probabilities of a one, above at length 40 and below beyond "
             "it, for RegularGPT, RNN and Transformer: paper in grey, recorded seeds in blue.",
         caption="What to see: in the paper's grey, beyond the training length the Transformer "
@@ -2049,7 +2052,7 @@ print(f"at every depth two clusters or more, none of which holds both actions: {
 records_3 = ch08.recorded("regulargpt/fig3")
 if records_3:
     show.figure(
-        pictures.clusters_of_tasks(records_3),
+        pictures.clusters_of_tasks(results.runs("regulargpt/fig3")),
         alt="Three columns, Parity, Cycle Navigation and S_3. Above: states of all depths on "
             "a plane by action, two, five and six; Parity's even words lie in two groups. "
             "Below: the number of clusters found at every depth beside the algebra's number. "
@@ -2189,7 +2192,7 @@ models_widget
 gradient_records = ch08.recorded("regulargpt/fig4")
 if gradient_records:
     show.figure(
-        pictures.gradients(gradient_records),
+        pictures.gradients(results.runs("regulargpt/fig4")),
         alt="Three panels, Parity, Even Pairs and the last four bits, with cumulative "
             "gradients over 500 positions for RegularGPT, Transformer, RNN and block-diagonal "
             "LRNN. The grey line is the straight one.",
@@ -2339,7 +2342,7 @@ typed_widget
 text = ch08.recorded("regulargpt/table3")
 if text:
     show.figure(
-        pictures.perplexity_by_length(text),
+        pictures.perplexity_by_length(results.runs("regulargpt/table3")),
         alt="Left, recorded: perplexity of the last character by length, over that at the "
             "trained length, means and ranges of three seeds. Right, the paper's, words, 512 "
             "to 8,192. In both the curves of RegularGPT with small chunks jump up where the "
