@@ -6,32 +6,31 @@ from collections import Counter
 import pytest
 from recorded import belonging, found
 
-from lrnnlab import records
 from lrnnlab.algebra.foretelling import FAMILIES
 from lrnnlab.chapters import ch10
-from lrnnlab.tables import ladder
+from lrnnlab.show import style
+from lrnnlab.tables import ladder, results
 
 test_the_records_belong_to_the_settings = belonging(["ladder/models_x_tasks"])
 
 
 def test_what_was_found_is_what_the_records_say():
-    kept, said = records.recorded("ladder/models_x_tasks"), found("ladder/models_x_tasks")
+    kept, said = results.runs("ladder/models_x_tasks"), found("ladder/models_x_tasks")
     can, cannot, undecided = ch10.outcomes(kept)
     numbers = (len(kept), cannot["runs"], cannot["never learned"], cannot["learned, lost with length"], cannot["lasts"],
                can["runs"], can["lasts"], can["learned, lost with length"], undecided["runs"])  # fmt: skip
     assert numbers == (4218, 2151, 1361, 660, 130, 1530, 567, 814, 537) and all(str(number) in said for number in numbers)
-    hours = sum(record["cpu_seconds"] for record in kept) / 3600
+    hours = kept["cpu_seconds"].sum() / 3600
     assert f"{hours:.1f} CPU hours" in said
-    seeds = Counter(r["row"] for r in kept if r["seed"])
+    seeds = Counter(kept["row"][kept["seed"] > 0])
     assert all(seeds[row] == 2 * len(ladder.MACHINES) for row in ladder.TABLE.rows)
-    last = {machine: Counter(r["row"] for r in kept if r["task"] == machine and r["metrics"]["kind"] == "lasts")
-            for machine in ("s_4", "a_5")}  # fmt: skip
+    last = {machine: Counter(kept["row"][(kept["task"] == machine) & (kept["kind"] == "lasts")]) for machine in ("s_4", "a_5")}
     assert last == {
         "s_4": {"lstm": 3, "one_hot": 3, "relu_rnn": 3, "elman": 2, "pd": 1, "block_softmax": 1, "dictionary": 1,
                 "lstm x2": 3, "elman x2": 3, "one_hot x2": 3, "block_softmax x2": 1, "dictionary x2": 1},
         "a_5": {"lstm": 3, "one_hot": 1, "dictionary": 1, "lstm x2": 3, "elman x2": 2, "one_hot x2": 3},
     }  # fmt: skip
-    kinds = {(r["row"], r["task"], r["seed"]): r["metrics"]["kind"] for r in kept}
+    kinds = kept.set_index(["row", "task", "seed"])["kind"].to_dict()
     both = Counter((kinds[row.removesuffix(ladder.DEEP), task, seed], kind) for (row, task, seed), kind in kinds.items()
                    if row.endswith(ladder.DEEP))  # fmt: skip
 
@@ -44,24 +43,24 @@ def test_what_was_found_is_what_the_records_say():
     assert f"Of {untaught} runs that one layer did not learn, {taught} are" in said
     assert f"and {gained} of {others} last that did not; {lost} of {lasted} that lasted do not" in said
     asked = ch10.refutations(kept)
-    assert all(record["metrics"]["refuted"] for record in ch10.disagreements(kept))
+    assert ch10.disagreements(kept)["refuted.words"].notna().all()
     assert f"{sum(row['wrong on the words'] for row in asked)} of these err" in said
     forget = [row for row in asked if row["model"].removesuffix(", 2 layers") in ("RWKV", "Liquid-S4", "SGConv")]
     ends = [int(end) for row in forget for end in row["letters of such a word, at most"].split(" to ")]
     assert all(row["wrong on the words"] == row["nets"] for row in forget) and (min(ends), max(ends)) == (5, 243)
     assert f"all {sum(row['nets'] for row in forget)} of RWKV, Liquid-S4 and SGConv, within 5 to 243 letters" in said
-    seems = [r for r in ch10.disagreements(kept) if (r["row"], r["task"]) == ("diagonal_positive x2", "d_2")]
-    letters = [max(map(len, r["metrics"]["refuted"]["words"])) for r in seems]
+    seems = ch10.disagreements(kept).query("row == 'diagonal_positive x2' and task == 'd_2'")
+    letters = [max(map(len, words)) for words in seems["refuted.words"]]
     assert letters == [69, 69] and "on D_2 with two seeds, at 69." in said
 
 
 def test_what_section_5_says_of_the_error_horizon_and_of_what_mends_itself():
-    kept = records.recorded("ladder/models_x_tasks")
+    kept = results.runs("ladder/models_x_tasks")
     scores = ch10.horizon_scores(kept)
     assert scores.by_guess + 0.2 < scores.factor and 0 < scores.rank < 0.6 and scores.false_alarms > 0.3
-    drifted = [seen for _, seen, kind in ch10.horizon_pairs(kept) if kind == "drifts"]
-    assert sum(seen < 300 for seen in drifted) > 0.75 * len(drifted)
-    learned = {row: Counter(r["metrics"]["kind"] for r in kept if r["row"] == row and r["metrics"]["trained"] >= ch10.KNOWN)
+    drifted = ch10.horizon_pairs(kept).query("kind == 'drifts'")["seen"]
+    assert (drifted < 300).sum() > 0.75 * len(drifted)
+    learned = {row: Counter(kept["kind"][(kept["row"] == row) & (kept["trained"] >= ch10.KNOWN)])
                for row in ("one_hot", "one_hot x2", "lstm", "elman")}  # fmt: skip
     assert set(learned["one_hot"]) | set(learned["one_hot x2"]) == {"lasts"}
     assert (learned["lstm"]["drifts"], learned["lstm"].total()) == (16, 51)
@@ -69,11 +68,12 @@ def test_what_section_5_says_of_the_error_horizon_and_of_what_mends_itself():
 
 
 def test_the_words_that_nets_were_asked_are_those_that_algebra_has_now():
-    for record in ch10.disagreements(records.recorded("ladder/models_x_tasks")):
-        said, symbols = record["metrics"]["refuted"], ladder.ladder_task(record["task"]).symbols
-        if said["n"] is not None:
-            words = ladder.words_against(record["row"], record["task"]).words(said["n"])
-            assert said["words"] == ["".join(symbols[token] for token in word) for word in words], ch10.who(record)
+    refuted = ch10.disagreements(results.runs("ladder/models_x_tasks")).dropna(subset="refuted.n")
+    for _, run in refuted.iterrows():
+        symbols = ladder.ladder_task(run["task"]).symbols
+        words = ladder.words_against(run["row"], run["task"]).words(int(run["refuted.n"]))
+        assert run["refuted.words"] == ["".join(symbols[token] for token in word) for word in words], ch10.who(run)
+    assert len(refuted)
 
 
 def run(kind, first, trained=1.0, **more):
@@ -82,23 +82,26 @@ def run(kind, first, trained=1.0, **more):
 
 
 def cell(row, task, *runs):
-    return [{"row": row, "task": task, "seed": seed, **one} for seed, one in enumerate(runs)]
+    return [{"experiment": "ladder/models_x_tasks", "budget": "desk", "row": row, "task": task, "seed": seed, **one}
+            for seed, one in enumerate(runs)]  # fmt: skip
 
 
 def test_a_cell_says_all_its_seeds():
-    runs = cell("lstm", "parity", run("lasts", None), run("drifts", 77), run("never learned", 2, 0.6))
+    runs = results.frame(cell("lstm", "parity", run("lasts", None), run("drifts", 77), run("never learned", 2, 0.6)))
     assert ch10.summary(runs) == (1 / 3, "1/3")
     assert ch10.told(runs, "lstm", "parity") == ("LSTM on Parity: <b>2 of 3</b> learned the training length, <b>1</b> last to "
         "500; the ten positions from 77 on are below 99 % (as little as 60.0 % at 31 to 40).")  # fmt: skip
-    assert ch10.summary(cell("lstm", "parity", run("aliases", 64), run("drifts", 90)))[1] == "64~"
-    assert ch10.summary(cell("lstm", "parity", run("never learned", 1, 0.5))) == (0.0, "")
+    assert ch10.summary(results.frame(cell("lstm", "parity", run("aliases", 64), run("drifts", 90))))[1] == "64~"
+    assert ch10.summary(results.frame(cell("lstm", "parity", run("never learned", 1, 0.5)))) == (0.0, "")
 
 
 def test_what_cannot_last_and_seems_to_is_seen():
     runs = [*cell("diagonal_positive", "parity", run("lasts", None)), *cell("lstm", "a_5", run("lasts", None)),
              *cell("srwm", "z_5", run("drifts", 60)), *cell("phases x2", "s_3", run("never learned", 1, 0.3))]  # fmt: skip
-    assert [ch10.who(one) for one in ch10.disagreements(runs)] == ["diagonal, positive on Parity, seed 0"]
-    assert ch10.excluded(runs) == {("diagonal_positive", "parity")}
+    runs = results.frame(runs)
+    assert [ch10.who(one) for _, one in ch10.disagreements(runs).iterrows()] == ["diagonal, positive on Parity, seed 0"]
+    corners = [line for line in ch10.ladder(runs).axes[0].lines if line.get_color() == style.LIVE]
+    assert len(corners) == 1
     can, cannot, is_open = ch10.outcomes(runs)
     assert (can["runs"], can["lasts"], cannot["lasts"], is_open["learned, lost with length"]) == (2, 1, 1, 1)
     assert ch10.missed(runs)[-1] == {"model": "phases, 2 layers", "runs": 1, "never learned": 1, "learned, lost with length": 0,

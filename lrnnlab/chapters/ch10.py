@@ -8,17 +8,17 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from html import escape
 from statistics import fmean
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 from matplotlib.colors import LinearSegmentedColormap, to_hex
 from matplotlib.figure import Figure
 
-from lrnnlab import records
 from lrnnlab.algebra.exact_weights import exact_weights
 from lrnnlab.algebra.foretelling import FAMILIES, Foretold, foretell, foretell_all
 from lrnnlab.automata import MooreMachine, classify
@@ -27,12 +27,13 @@ from lrnnlab.course.judging import CannotJudge, call, claim, number, numbers, sh
 from lrnnlab.course.predicting import prediction
 from lrnnlab.models import Net, build, snap
 from lrnnlab.show.automaton_figures import state_diagram
-from lrnnlab.show.names import named
-from lrnnlab.show.style import FAINT, GRID, INK, LIVE, PAPER, RECORDED, SMALL, ink_on, label_ends, new_figure, styled
-from lrnnlab.tables import get, ladder_protocols
+from lrnnlab.show.frames import chosen, level, log_ticks, number_grid, picture, there, trained
+from lrnnlab.show.labels import named
+from lrnnlab.show.style import FAINT, GRID, INK, LIVE, PAPER, RECORDED, label_ends, new_figure
+from lrnnlab.tables import get, ladder_protocols, results
 from lrnnlab.tables.ladder import DEEP, FAR, KNOWN, LENGTH, MACHINES, TABLE, WINDOW, foretold, ladder_task
 from lrnnlab.tables.lrnn_fading import first_below
-from lrnnlab.tables.text import by_cell, percent
+from lrnnlab.tables.text import percent
 from lrnnlab.tasks import StateTracking
 from lrnnlab.training import Fit, Phase, fit
 from lrnnlab.training.recipes import Mend
@@ -51,10 +52,7 @@ def machine_name(code: str) -> str:
     >>> [machine_name(code) for code in ("z_5", "flip_flop", "modarith_3")]
     ['Z₅', 'flip-flop', 'ModArith(3)']
     """
-    own = {**{f"tomita_{n}": f"Tomita {n}" for n in range(1, 8)}, "parity": "Parity", "z_5": "Z₅",
-           "flip_flop": "flip-flop", "modarith_3": "ModArith(3)", "evenpair": "EvenPair(5)",
-           "cycle_navigation": "Cycle Nav.", "a_5": "A₅", "s_4": "S₄", "s_3": "S₃"}  # fmt: skip
-    return own.get(code, named(code))
+    return named(code, "ladder")
 
 
 def model_name(row: str) -> str:
@@ -63,71 +61,58 @@ def model_name(row: str) -> str:
     >>> model_name("block_softmax"), model_name("phases x2")
     ('blocks, softmax', 'phases, 2 layers')
     """
-    own = {"block_softmax": "blocks, softmax", "block_clip": "blocks, clip", "block_release": "blocks, release",
-           "phases": "phases", "deltanet_negative": "DeltaNet, β to 2", "product_2": "2 reflections",
-           "product_3": "3 reflections", "one_hot": "one-hot columns", "pd": "one-hot × phases", "dictionary": "dictionary",
-           "relu_rnn": "ReLU RNN", "regulargpt": "RegularGPT", "alibi_transformer": "Transformer, ALiBi",
-           "transformer": "Transformer", "ult": "linear attention", "nlt": "normalised", "rotrnn": "RotRNN", "lru": "LRU",
-           "attention": "attention, rotary", "vanilla": "vanilla"}  # fmt: skip
-    name = row.removesuffix(DEEP)
-    return own.get(name, named(name)) + (", 2 layers" if row.endswith(DEEP) else "")
+    return named(row.removesuffix(DEEP), "ladder") + ", 2 layers" * row.endswith(DEEP)
 
 
-def summary(cell: Sequence[Mapping]) -> tuple[float, str]:
+def summary(cell: pd.DataFrame) -> tuple[float, str]:
     """How long a cell's nets are right, from 0 (never learned) to 1 (to the end), and what is written there.
 
     "∞": all seeds last; "1/3": so many do; else the first of ten positions below 99 % of the seed that fails first, with "~"
     where one comes back (aliases); nothing where no seed learned.
 
-    >>> run = {"kind": "drifts", "first": 82, "trained": 1.0}
-    >>> summary([{"metrics": run}])[1], summary([{"metrics": run}, {"metrics": {**run, "kind": "lasts"}}])
+    >>> runs = pd.DataFrame({"kind": ["drifts", "lasts"], "first": [82, np.nan]})
+    >>> summary(runs[:1])[1], summary(runs)
     ('82', (0.5, '1/2'))
     """
-    found = [record["metrics"] for record in cell]
-    last = sum(one["kind"] == "lasts" for one in found)
+    last, known = int((cell["kind"] == "lasts").sum()), cell[cell["kind"] != "never learned"]
     if last:
-        return last / len(found), "∞" if last == len(found) else f"{last}/{len(found)}"
-    known = [one for one in found if one["kind"] != "never learned"]
-    if not known:
+        return last / len(cell), "∞" if last == len(cell) else f"{last}/{len(cell)}"
+    if known.empty:
         return 0.0, ""
-    first = min(one["first"] for one in known)
-    aliases = any(one["kind"] == "aliases" for one in known)
+    first = int(known["first"].min())
+    aliases = any(known["kind"] == "aliases")
     return 0.05 + 0.55 * max(0.0, math.log(first / 30) / math.log(FAR / 30)), f"{first}{'~' * aliases}"
 
 
-def recorded_rows(found: Sequence[Mapping]) -> list[str]:
-    """The rows that there are, in the table's order."""
-    return [row for row in TABLE.rows if any(row == record["row"] for record in found)]
+def foretold_of(found: pd.DataFrame) -> pd.Series:
+    """What is foretold of every run: ``can``, ``cannot`` or ``open``."""
+    return pd.Series([foretold(row, machine) for row, machine in zip(found["row"], found["task"])], found.index, dtype=object)
 
 
-def excluded(found: Sequence[Mapping]) -> set[tuple[str, str]]:
-    """The cells (row, column) that cannot last, by what is foretold."""
-    return {(row, machine) for machine, row in by_cell(found) if foretold(row, machine) == "cannot"}
-
-
-def disagreements(found: Sequence[Mapping]) -> list[Mapping]:
+def disagreements(found: pd.DataFrame) -> pd.DataFrame:
     """The runs that last on all strings that were drawn though none of their kind can last."""
-    return [r for r in found if r["metrics"]["kind"] == "lasts" and foretold(r["row"], r["task"]) == "cannot"]
+    return found[(found["kind"] == "lasts") & (foretold_of(found) == "cannot")]
 
 
-def who(record: Mapping) -> str:
+def who(run: Mapping) -> str:
     """A run by its names in the text."""
-    return f"{model_name(record['row'])} on {machine_name(record['task'])}, seed {record['seed']}"
+    return f"{model_name(run['row'])} on {machine_name(run['task'])}, seed {run['seed']}"
 
 
-def refutations(found: Sequence[Mapping]) -> list[dict]:
+def refutations(found: pd.DataFrame) -> list[dict]:
     """By model: the nets that last though none of their kind can, and how they answer the two words that refute it.
 
     >>> said = {"kind": "lasts", "refuted": {"n": 2, "words": ["1010", "01010"]}}
-    >>> refutations([{"row": "rwkv", "task": "tomita_2", "metrics": said}])[0]["letters of such a word, at most"]
+    >>> made = {"experiment": "ladder/models_x_tasks", "row": "rwkv", "task": "tomita_2", "metrics": said}
+    >>> refutations(results.frame([made]))[0]["letters of such a word, at most"]
     '5'
     """
     seeming, rows = disagreements(found), []
-    for row in recorded_rows(seeming):
-        here = [record for record in seeming if record["row"] == row]
-        counted = Counter(machine_name(record["task"]) for record in here)
-        said = [record["metrics"].get("refuted", {"n": None, "words": []}) for record in here]
-        sizes = [max(map(len, one["words"])) for one in said if one["n"]]  # one of the two it gets wrong
+    for row in there(seeming, "row", TABLE.rows):
+        here = chosen(seeming, row=row)
+        counted = Counter(map(machine_name, here["task"]))
+        asked = here["refuted.words"][here["refuted.n"].notna()]  # one of the two it gets wrong
+        sizes = [max(map(len, words)) for words in asked]
         rows.append({"model": model_name(row), "nets": len(here), "machines": ", ".join(
                          f"{name} ({count})" if count > 1 else name for name, count in counted.items()),
                      "wrong on the words": len(sizes), "letters of such a word, at most":
@@ -138,24 +123,23 @@ def refutations(found: Sequence[Mapping]) -> list[dict]:
 KINDS = {"never learned": ("never learned",), "learned, lost with length": ("drifts", "aliases"), "lasts": ("lasts",)}
 
 
-def _counts(found: Sequence[Mapping]) -> dict[str, int]:
-    kinds = [record["metrics"]["kind"] for record in found]
-    return {"runs": len(kinds), **{name: sum(kind in of for kind in kinds) for name, of in KINDS.items()}}
+def _counts(found: pd.DataFrame) -> dict[str, int]:
+    return {"runs": len(found), **{name: int(found["kind"].isin(of).sum()) for name, of in KINDS.items()}}
 
 
-def outcomes(found: Sequence[Mapping]) -> list[dict]:
+def outcomes(found: pd.DataFrame) -> list[dict]:
     """For each thing that may be foretold, how many runs came out how."""
     says = {"can": "it can, with so many layers", "cannot": "it cannot last", "open": "open, or no family of the table"}
-    return [{"foretold": text, **_counts([r for r in found if foretold(r["row"], r["task"]) == what])}
-            for what, text in says.items()]  # fmt: skip
+    of = foretold_of(found)
+    return [{"foretold": text, **_counts(found[of == what])} for what, text in says.items()]
 
 
-def missed(found: Sequence[Mapping]) -> list[dict]:
+def missed(found: pd.DataFrame) -> list[dict]:
     """For each model, what came of the cells that can last."""
-    can = [record for record in found if foretold(record["row"], record["task"]) == "can"]
-    return [{"model": model_name(row), **_counts(here), "not on": ", ".join(dict.fromkeys(
-                machine_name(r["task"]) for r in here if r["metrics"]["kind"] != "lasts"))}
-            for row in recorded_rows(can) for here in [[r for r in can if r["row"] == row]]]  # fmt: skip
+    can = found[foretold_of(found) == "can"]
+    return [{"model": model_name(row), **_counts(here),
+             "not on": ", ".join(dict.fromkeys(map(machine_name, here["task"][here["kind"] != "lasts"])))}
+            for row in there(can, "row", TABLE.rows) for here in [chosen(can, row=row)]]  # fmt: skip
 
 
 def in_short(found: Foretold) -> str:
@@ -167,48 +151,32 @@ def in_short(found: Foretold) -> str:
     return f"≥ {found.least}" if found.least > 1 or found.verdict.startswith("some") else "?"
 
 
-@styled
-def ladder(found: Sequence[Mapping], impossible: Collection[tuple[str, str]] = ()) -> Figure:
+@picture
+def ladder(found: pd.DataFrame) -> Figure:
     """Rows models, columns machines: how long every cell is right; a red corner where a theorem says that it cannot last.
 
     Two layers of a model stand below its one.
 
-    Parameters
-    ----------
-    found : list of dict
-        Records of ``ladder/models_x_tasks``.
-    impossible : collection of (str, str)
-        The cells (row, column) that a theorem excludes.
-
-    Examples
-    --------
-    >>> run = {"kind": "lasts", "first": None, "trained": 1.0}
-    >>> figure = ladder([{"task": "parity", "row": "lstm", "seed": 0, "metrics": run}])
-    >>> [text.get_text() for text in figure.axes[0].texts][:1]
+    >>> runs = results.runs("ladder/models_x_tasks").query("row == 'lstm'")
+    >>> [text.get_text() for text in ladder(runs).axes[0].texts][:1]
     ['∞']
     """
-    cells = by_cell(found)
-    rows = sorted(recorded_rows(found), key=lambda row: (TABLE.rows.index(row.removesuffix(DEEP)), row.endswith(DEEP)))
+    rows = sorted(there(found, "row", TABLE.rows), key=lambda row: (TABLE.rows.index(row.removesuffix(DEEP)), row.endswith(DEEP)))
     names = ["2 layers" if row.removesuffix(DEEP) in rows and row.endswith(DEEP) else model_name(row) for row in rows]
-    columns = [column for column in MACHINES if any(column == at for at, _ in cells)]
+    columns = there(found, "task", MACHINES)
+    cells = {key: summary(cell) for key, cell in found.groupby(["row", "task"])}
+    said = pd.DataFrame([[cells.get((row, column)) for column in columns] for row in rows])
     figure, axes = new_figure(1.25 + 0.215 * len(rows), left=1.62, right=0.1, top=1.05, bottom=0.12)
-    for y, row in enumerate(rows):
-        for x, column in enumerate(columns):
-            if (column, row) not in cells:
-                continue
-            level, text = summary(cells[column, row])
-            colour = to_hex(LASTING(level)) if text else NEVER
-            axes.fill_between([x - 0.5, x + 0.5], y - 0.5, y + 0.5, color=colour, lw=0)
-            axes.text(x, y, text, ha="center", va="center", fontsize=SMALL, color=ink_on(colour))
-            if (row, column) in impossible:
-                axes.plot([x - 0.4], [y - 0.34], "s", color=LIVE, ms=3, mew=0)
-    axes.set(xlim=(-0.5, len(columns) - 0.5), ylim=(len(rows) - 0.5, -0.5))
+    grounds = said.map(lambda cell: "" if cell is None else to_hex(LASTING(cell[0])) if cell[1] else NEVER)
+    number_grid(axes, said.map(lambda cell: cell and cell[1]), grounds)
+    for row, column in cells:
+        if foretold(row, column) == "cannot":
+            axes.plot([columns.index(column) - 0.4], [rows.index(row) - 0.34], "s", color=LIVE, ms=3, mew=0)
+    axes.set(xlim=(-0.5, len(columns) - 0.5))
     axes.set_yticks(range(len(rows)), names)
     axes.set_xticks(range(len(columns)), map(machine_name, columns), rotation=60, ha="left", rotation_mode="anchor")
     axes.xaxis.tick_top()
     axes.tick_params(length=0)
-    axes.grid(False)
-    axes.spines[:].set_visible(False)
     for code in GROUPS:
         if code in columns and columns.index(code):
             axes.axvline(columns.index(code) - 0.5, color=INK, lw=1)
@@ -217,65 +185,56 @@ def ladder(found: Sequence[Mapping], impossible: Collection[tuple[str, str]] = (
     return figure
 
 
-@styled
-def one_cell(found: Sequence[Mapping], row: str, machine: str) -> Figure:
+@picture
+def one_cell(found: pd.DataFrame, row: str, machine: str) -> Figure:
     """Right answers by position of one model on one machine, a line a seed, in windows of ten positions."""
     figure, axes = new_figure(2.9, right=1.3, bottom=0.55, top=0.3)
-    asked = ladder_task(machine)
-    here = by_cell(found).get((machine, row), [])
-    positions = np.arange(len(here[0]["accuracy_by_ten"])) * WINDOW + WINDOW if here else np.array([WINDOW, FAR])
-    ends = []
-    for record in here:
-        shares = record["accuracy_by_ten"]
-        axes.plot(positions, shares, color=RECORDED, lw=1.4)
-        ends.append((shares[-1], f"seed {record['seed']}", RECORDED))
-    majority = here[0]["metrics"]["majority"] if here else asked.majority(asked.near(FAR))
-    for level, name in ((majority, "majority"), (asked.chance, "chance")):
-        axes.axhline(level, color=FAINT, lw=1.0, ls=(0, (3, 2)))
-        ends.append((level, name, FAINT))
-    axes.axvline(LENGTH, color=PAPER, lw=1.0)
-    axes.text(LENGTH + 4, 0.03, "trained to here", fontsize=SMALL, color=PAPER)
+    asked, ends = ladder_task(machine), []
+    here = found[(found["row"] == row) & (found["task"] == machine)]
+    for run in here.itertuples():
+        axes.plot(np.arange(1, len(run.accuracy_by_ten) + 1) * WINDOW, run.accuracy_by_ten, color=RECORDED, lw=1.4)
+        ends.append((run.accuracy_by_ten[-1], f"seed {run.seed}", RECORDED))
+    majority = asked.majority(asked.near(FAR)) if here.empty else here["majority"].iloc[0]
+    for height, name in ((majority, "majority"), (asked.chance, "chance")):
+        level(axes, height)
+        ends.append((height, name, FAINT))
     axes.set(xlim=(0, FAR), ylim=(0, 1.03), xlabel="position", ylabel="right answers")
+    trained(axes, LENGTH)
     axes.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
     label_ends(axes, ends)
     return figure
 
 
-@styled
-def horizons(found: Sequence[Mapping]) -> Figure:
+@picture
+def horizons(found: pd.DataFrame) -> Figure:
     """Where nets fail, against where their states at 10 to 100 foretold it; what lasts, or is foretold to, at the edge."""
     figure, axes = new_figure(3.8, width=6.4, left=0.8, bottom=0.6, top=0.2, right=1.2)
     pairs = horizon_pairs(found)
     for kind, marker, colour in (("drifts", "o", RECORDED), ("aliases", "^", "#E69F00"), ("lasts", "s", "#009E73")):
-        here = [(predicted, seen) for predicted, seen, how in pairs if how == kind]
-        if here:
-            axes.plot(*zip(*here), ls="", marker=marker, color=colour, ms=5, mfc="none", label=kind, clip_on=False)
+        here = pairs[pairs["kind"] == kind]
+        axes.plot(here["foretold"], here["seen"], ls="", marker=marker, color=colour, ms=5, mfc="none", label=kind, clip_on=False)
     axes.plot([100, 5 * FAR], [100, 5 * FAR], color=GRID, lw=1.2)
     axes.axhline(FAR, color=PAPER, lw=1, ls=(0, (3, 2)))
-    axes.set(xscale="log", yscale="log", xlim=(60, 6 * FAR), ylim=(75, 700), xlabel="foretold from positions 10 to 100",
+    log_ticks(axes, x={100: "100", 200: "200", 500: "500", 1000: "1,000", 5 * FAR: "later"},
+              y={100: "100", 200: "200", FAR: str(FAR), FAR + 100: "never"})  # fmt: skip
+    axes.set(xlim=(60, 6 * FAR), ylim=(75, 700), xlabel="foretold from positions 10 to 100",
              ylabel="first of ten positions below 99 %")  # fmt: skip
-    axes.set_xticks([100, 200, 500, 1000, 2500], ["100", "200", "500", "1,000", "later"])
-    axes.set_yticks([100, 200, FAR, FAR + 100], ["100", "200", str(FAR), "never"])
-    axes.minorticks_off()
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     return figure
 
 
-def horizon_pairs(found: Sequence[Mapping]) -> list[tuple[float, float, str]]:
-    """(foretold, seen, how it fails) of every run that was still right at 100; beyond 2,500 counts as 2,500, and
+def horizon_pairs(found: pd.DataFrame) -> pd.DataFrame:
+    """``foretold``, ``seen``, and the ``kind``, of every run that was still right at 100; beyond 2,500 counts as 2,500, and
     what is right to 500 as 600.
 
-    >>> horizon_pairs([{"metrics": {"kind": "lasts", "first": None, "horizon": {"horizon": None}}}])
-    [(2500, 600, 'lasts')]
+    >>> run = {"kind": "lasts", "first": None, "horizon": {"law": "none", "horizon": None}}
+    >>> horizon_pairs(results.frame([{"experiment": "ladder/models_x_tasks", "metrics": run}])).values.tolist()
+    [[2500.0, 600.0, 'lasts']]
     """
-    pairs = []
-    for record in found:
-        metrics = record["metrics"]
-        if metrics.get("horizon") and (metrics["first"] or FAR) >= 100:
-            foretold = metrics["horizon"]["horizon"]
-            seen = FAR + 100 if metrics["first"] is None else metrics["first"]
-            pairs.append((min(5 * FAR, 5 * FAR if foretold is None else foretold), seen, metrics["kind"]))
-    return pairs
+    kept = found[found["horizon.law"].notna() & (found["first"].astype(float).fillna(FAR) >= 100)]
+    seen, expected = (kept[name].astype(float) for name in ("first", "horizon.horizon"))
+    expected = expected.fillna(math.inf).clip(upper=5 * FAR)
+    return pd.DataFrame({"foretold": expected, "seen": seen.fillna(FAR + 100), "kind": kept["kind"]})
 
 
 class HorizonScores(NamedTuple):
@@ -289,55 +248,53 @@ class HorizonScores(NamedTuple):
     false_alarms: float
 
 
-def horizon_scores(found: Sequence[Mapping]) -> HorizonScores:
+def horizon_scores(found: pd.DataFrame) -> HorizonScores:
     """The scores of ``horizon_pairs``, beside those of one who answers 150 for every net.
 
-    >>> runs = [{"metrics": {"kind": "drifts", "first": first, "horizon": {"horizon": 2 * first}}} for first in (100, 300)]
-    >>> [round(score, 2) for score in horizon_scores(runs)[:4]]
+    >>> runs = [{"kind": "drifts", "first": first, "horizon": {"law": "power", "horizon": 2 * first}} for first in (100, 300)]
+    >>> made = results.frame([{"experiment": "ladder/models_x_tasks", "metrics": run} for run in runs])
+    >>> [round(score, 2) for score in horizon_scores(made)[:4]]
     [2, 2.0, 1.75, 1.0]
     """
     from scipy.stats import spearmanr  # nearly a second to load
 
     pairs = horizon_pairs(found)
-    drifted = np.array([(foretold, seen) for foretold, seen, kind in pairs if kind == "drifts"], dtype=float)
-    lasted = [foretold for foretold, _, kind in pairs if kind == "lasts"]
+    drifted, lasted = pairs[pairs["kind"] == "drifts"], pairs[pairs["kind"] == "lasts"]
 
-    def off(foretold) -> float:
-        return float(np.median(np.maximum(foretold / drifted[:, 1], drifted[:, 1] / foretold)))
+    def off(foretold: float | pd.Series) -> float:
+        return float(np.maximum(foretold / drifted["seen"], drifted["seen"] / foretold).median())
 
-    rank = float(spearmanr(*drifted.T).statistic)
-    alarms = sum(foretold < FAR for foretold in lasted) / max(len(lasted), 1)
-    return HorizonScores(len(drifted), off(drifted[:, 0]), off(150), rank, len(lasted), alarms)
+    rank = float(spearmanr(drifted["foretold"], drifted["seen"]).statistic)
+    alarms = (lasted["foretold"] < FAR).sum() / max(len(lasted), 1)
+    return HorizonScores(len(drifted), off(drifted["foretold"]), off(150), rank, len(lasted), alarms)
 
 
-def told(found: Sequence[Mapping], row: str, machine: str) -> str:
+def told(found: pd.DataFrame, row: str, machine: str) -> str:
     """What one cell's runs say, in a sentence; HTML.
 
-    >>> told([], "lstm", "parity")
+    >>> told(pd.DataFrame({"row": [], "task": []}), "lstm", "parity")
     'LSTM on Parity is not recorded.'
     """
-    here = [record["metrics"] for record in by_cell(found).get((machine, row), [])]
-    if not here:
+    here = found[(found["row"] == row) & (found["task"] == machine)]
+    if here.empty:
         return f"{model_name(row)} on {machine_name(machine)} is not recorded."
-    learned = sum(one["trained"] >= KNOWN for one in here)
+    learned = (here["trained"] >= KNOWN).sum()
     said = f"{model_name(row)} on {machine_name(machine)}: <b>{learned} of {len(here)}</b> learned the training length"
-    first = [one["first"] for one in here if one["kind"] in ("drifts", "aliases")]
-    lasts = sum(one["kind"] == "lasts" for one in here)
+    first = here["first"][here["kind"].isin(("drifts", "aliases"))]
     if learned:
-        said += f", <b>{lasts}</b> last to {FAR}"
-    if first:
-        said += f"; the ten positions from {min(first)} on are below 99 %"
-        said += ", and back again: it aliases" * any(one["kind"] == "aliases" for one in here)
-    worst = min(here, key=lambda one: one["trained"])["trained"]
-    return said + ("." if learned == len(here) else f" (as little as {percent(worst)} % at 31 to 40).")
+        said += f", <b>{(here['kind'] == 'lasts').sum()}</b> last to {FAR}"
+    if len(first):
+        said += f"; the ten positions from {first.min():.0f} on are below 99 %"
+        said += ", and back again: it aliases" * any(here["kind"] == "aliases")
+    return said + ("." if learned == len(here) else f" (as little as {percent(here['trained'].min())} % at 31 to 40).")
 
 
 def ledger() -> list[dict]:
     """The recorded runs of ``ladder/protocols``: by machine and model, the mean of every rule, in percent."""
     rules = ladder_protocols.RULES
     return [{"machine": machine_name(machine), "model": model_name(row),
-             **{rule: percent(fmean(r["metrics"]["rules"][rule] for r in cell)) for rule in rules}}
-            for (machine, row), cell in by_cell(records.recorded("ladder/protocols")).items()]  # fmt: skip
+             **{rule: percent(fmean(cell[f"rules.{rule}"])) for rule in rules}}
+            for (machine, row), cell in results.runs("ladder/protocols").groupby(results.CELL, sort=False)]  # fmt: skip
 
 
 # --- a machine of your own -------------------------------------------------------------------------------------------

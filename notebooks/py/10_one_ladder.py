@@ -27,7 +27,7 @@ import torch
 
 import lrnnlab
 import lrnnlab.show.moving
-from lrnnlab import analysis, records, show, snap
+from lrnnlab import analysis, show, snap, tables
 from lrnnlab.algebra import foretelling
 from lrnnlab.automata import quotients, tracked
 from lrnnlab.chapters import ch10
@@ -84,9 +84,9 @@ f"{metrics['kind']}; "
 # that each token mixes.
 
 # %% tags=["hide-input"]
-recorded = records.recorded("ladder/models_x_tasks")
+recorded = tables.results.runs("ladder/models_x_tasks")
 show.figure(
-    ch10.ladder(recorded, ch10.excluded(recorded)),
+    ch10.ladder(recorded),
     alt="A table of models by machines. One-hot columns, LSTM, Elman and the ReLU RNN last most; "
     "diagonal models of one layer last at most "
     "on the flip-flop, Tomita 1, 2 and 5, D2 and D3; of what is linear in its state only blocks, "
@@ -102,7 +102,7 @@ show.figure(
 # %% tags=["nbval-ignore-output"]
 cell_widget = explore(
     lambda model, machine: ch10.one_cell(recorded, model, machine),
-    {"model": {ch10.model_name(row): row for row in ch10.recorded_rows(recorded)},
+    {"model": {ch10.model_name(row): row for row in ladder.TABLE.rows},
      "machine": {ch10.machine_name(name): name for name in ladder.MACHINES}},
     sentence=lambda model, machine: ch10.told(recorded, model, machine),
     alt="Share of right answers by position for one model on one machine, a line for each seed.",
