@@ -100,11 +100,11 @@ def errors_by_node(found: pd.DataFrame, task: str, rows: Sequence[str] = ("dlr",
 
 @picture
 def pictures_and_answers(found: pd.DataFrame, task: str) -> Figure:
-    """Figure 3: test pictures of a segmentation task of ``dlr/table3``, the classes asked for, and nets' answers (least seed).
+    r"""Figure 3: test pictures of a segmentation task of ``dlr/table3``, the classes asked for, and nets' answers (least seed).
 
     >>> from lrnnlab.tables.results import runs
     >>> [axes.get_title("center") for axes in pictures_and_answers(runs("dlr/table3"), "segmentation-32").axes[:3]]
-    ['picture', 'asked for', 'DLR\n600 steps']
+    ['picture', 'asked for', 'DLR\n2,000 steps']
     """
     found = chosen(found[column(found, "predicted").notna()], task=task).sort_values("seed").drop_duplicates("row")
     runs = [chosen(found, row=row).iloc[0] for row in there(found, "row", ROWS)]

@@ -109,7 +109,7 @@ def clusters_of_tasks(found: pd.DataFrame) -> Figure:
 
     >>> from lrnnlab.tables.results import runs
     >>> [axes.get_title("left") for axes in clusters_of_tasks(runs("regulargpt/fig3")).axes]
-    ['Parity', 'Cycle Navigation', '$S_3$', '', '', '']
+    ['Parity', 'Cycle Navigation', 'S₃', '', '', '']
     """
     trained = found[found["row"] != "untrained"].sort_values("seed")
     tasks = frames.there(trained, "task", CLUSTERED)
@@ -161,7 +161,7 @@ def gradients(found: pd.DataFrame) -> Figure:
 
     >>> from lrnnlab.tables.results import runs
     >>> [text.get_text() for text in gradients(runs("regulargpt/fig4")).axes[0].get_legend().get_texts()][2:]
-    ['RNN, 100 %', 'LRNN, 100 %']
+    ['RNN, 100 %', 'LRNN, 48 to 71 %']
     """
     tasks = frames.there(found, "task", ASKED)
     figure, grid = frames.panels([""] * len(tasks), len(tasks), 3.6, "position", left=0.6, top=1.1, gap=0.3)

@@ -91,8 +91,8 @@ def speed_ratios(found: pd.DataFrame, source: str = "recorded") -> Figure:
     reports of its own machine.  ``source`` is ``"recorded"`` or ``"live"``.
 
     >>> from lrnnlab.tables.results import runs
-    >>> [text.get_text() for text in speed_ratios(runs("lrnn/speed")[:1]).axes[0].get_yticklabels()]
-    ['T = 40, training, b = 1', 'PScan', 'compiled loop', 'compiled, by token']
+    >>> [text.get_text() for text in speed_ratios(runs("lrnn/speed").query("row == 'train40_b8'")).axes[0].get_yticklabels()]
+    ['T = 40, training, b = 8', 'PScan', 'compiled loop', 'compiled, by token']
     """
     look, paper = SOURCES[source], SOURCES["paper"]
     lines = (len(WAYS) + 1.4) * len(found)
