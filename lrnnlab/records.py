@@ -211,19 +211,26 @@ def keep(data: Path, record: dict) -> None:
 
 def fold(data: Path) -> None:
     """Move what is finished from the small files into the tables' files; where no lock is to be had it stays, and is read."""
-    with suppress(OSError, NotImplementedError), FileLock(data / FINISHED / ".lock"):
-        moved: dict[Path, list[Path]] = {}
-        for small in sorted((data / FINISHED).glob("*.json")):
-            for record in _good(small):
-                moved.setdefault(place(data, record), []).append(small)
-        for path, smalls in moved.items():
-            kept: dict[tuple, str] = {}
-            for one in (path, *smalls):  # the later of two counts
-                for number, line in enumerate(_lines(one)):
-                    kept[_identity_of(line) or ("~", f"{one.name} {number}")] = line  # what is damaged is not lost either
-            put(path, "".join(f"{kept[key]}\n" for key in sorted(kept)).encode(errors="surrogateescape"))
-            for small in smalls:
-                small.unlink()
+    lock = data / FINISHED / ".lock"
+    with suppress(OSError, NotImplementedError):
+        check_file(lock)  # a lock empties its file, through a link too
+        with FileLock(lock):
+            _fold(data)
+
+
+def _fold(data: Path) -> None:
+    moved: dict[Path, list[Path]] = {}
+    for small in sorted((data / FINISHED).glob("*.json")):
+        for record in _good(small):
+            moved.setdefault(place(data, record), []).append(small)
+    for path, smalls in moved.items():
+        kept: dict[tuple, str] = {}
+        for one in (path, *smalls):  # the later of two counts
+            for number, line in enumerate(_lines(one)):
+                kept[_identity_of(line) or ("~", f"{one.name} {number}")] = line  # what is damaged is not lost either
+        put(path, "".join(f"{kept[key]}\n" for key in sorted(kept)).encode(errors="surrogateescape"))
+        for small in smalls:
+            small.unlink()
 
 
 def _lines(path: Path) -> list[str]:

@@ -214,6 +214,16 @@ def test_where_no_lock_is_to_be_had_a_run_stays_in_its_own_file(stored, tmp_path
     assert len(stored.read_text(encoding="utf-8").splitlines()) == 5
 
 
+@pytest.mark.parametrize("name", ["checkpoints/finished/.lock", "records/lrnn/table2.jsonl"])
+def test_nothing_is_written_through_a_link(stored, tmp_path, name):
+    link, other = tmp_path / name, tmp_path / "mine.txt"
+    link.unlink(missing_ok=True)
+    other.write_text("mine")
+    link.symlink_to(other)
+    records.keep(tmp_path, run(5))
+    assert other.read_text() == "mine" and 5 in seeds(tmp_path)
+
+
 def test_what_cannot_be_written_names_the_place_and_leaves_nothing(tmp_path):
     """Through a limit on the size of files, which is a full disk to a program; and below a file, where no folder is."""
     script = (
