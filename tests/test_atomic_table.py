@@ -234,9 +234,9 @@ def test_the_table_keeps_ours_and_the_papers_apart():
 
 
 def test_the_level_of_context_shift_stands_beside_records_that_have_none():
-    assert dlr_table1.level_of(made("dlr_1", "context_shift-64", 0.11)) == pytest.approx(0.169, abs=1e-3)
+    assert dlr_table1.level_of("context_shift-64", 0.0) == pytest.approx(0.169, abs=1e-3)
     for L in (64, 128, 512):
-        level = dlr_table1.level_of({"task": f"context_shift-{L}"})
+        level = dlr_table1.level_of(f"context_shift-{L}", 0.0)
         assert f"{dlr_table1.short(level)} at {L}" in TABLE.declared.found["notes"]
 
 

@@ -51,8 +51,7 @@ def r2_by_task(found: pd.DataFrame, lengths: Sequence[int] = (64, 128, 512)) -> 
         r2 = cells.groupby(["name", "row"])["r2"].agg(fmean).unstack().reindex(
             index=TASKS, columns=there(cells, "row", TABLE.rows))  # fmt: skip
         firsts = cells.drop_duplicates("name").set_index("name", drop=False).reindex(TASKS)
-        levels = [level_of({"task": run.task, "metrics": {"level": run.level}}) if run.L > 0 else np.nan
-                  for run in firsts.itertuples()]  # fmt: skip
+        levels = [level_of(run.task, run.level) if run.L > 0 else np.nan for run in firsts.itertuples()]
         above = r2.sub(levels, axis=0).div(1 - np.array(levels), axis=0)
         _numbers(axes, r2, above, levels, [row.rsplit("_", 1) for row in r2], RECORDED)
         axes.text(2.1, -0.95, "steps", color=PAPER, **MIDDLE)

@@ -9,35 +9,32 @@ far?  A row is how many times the steps, of six layers of DLR (``4``) or of anot
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import pandas as pd
 
 from lrnnlab.tables.dlr_table1 import measure, short
+from lrnnlab.tables.results import CELL, ordered
 from lrnnlab.tables.table import by_setting, load
-from lrnnlab.tables.text import in_order
 from lrnnlab.tasks.atomic import ATOMIC
 
 
-def beside(records: Sequence[dict], plain: Sequence[dict]) -> list[dict]:
-    """For each record: steps and R2 of the same seed with the steps of ``dlr/table1``, and with more.
+def beside(longer: pd.DataFrame, plain: pd.DataFrame) -> pd.DataFrame:
+    """Steps and R2 of each run, and of the same seed with the steps of ``dlr/table1``; ``KeyError`` where that is not there.
 
-    >>> run = {"task": "reverse-128", "seed": 0, "metrics": {"steps": 10, "r2": 0.4, "learned_at": None}}
-    >>> longer = {**run, "row": "4", "metrics": {"steps": 40, "r2": 0.95, "learned_at": 35}}
-    >>> list(beside([longer], [{**run, "row": "dlr_6"}])[0].values())
-    ['dlr', 6, 'Reverse', 128, '10', '.40', '40', '.95', '35']
+    >>> from lrnnlab.tables.results import runs
+    >>> print(*beside(runs("dlr/longer"), runs("dlr/table1")).iloc[0])
+    dlr 6 CumMax 512 600 .52 2,400 .99 960
     """
-    known = {(one["row"], one["task"], one["seed"]): one["metrics"] for one in plain}
-    body = []
-    for record in in_order(records, TABLE.rows, TABLE.tasks):
-        row = record["row"].rpartition("_")[0] or "dlr_6"
-        if (row, record["task"], record["seed"]) not in known:
-            raise ValueError(f"no record of dlr/table1, {row}, {record['task']}, seed {record['seed']} stands beside")
-        before, after = known[row, record["task"], record["seed"]], record["metrics"]
-        (mixer, layers), (name, L), at = row.rsplit("_", 1), record["task"].split("-"), after["learned_at"]
-        body.append({"mixer": mixer, "layers": int(layers), "task": ATOMIC[name]().name, "L": int(L),
-                     "steps": f"{before['steps']:,}", "R2": short(before["r2"]),
-                     "more steps": f"{after['steps']:,}", "R2 then": short(after["r2"]),
-                     "R2 .9 at step": "-" if at is None else f"{at:,}"})  # fmt: skip
-    return body
+    then = ordered(longer).reset_index(drop=True)
+    then["row"] = then["row"].str.rpartition("_")[0].replace("", "dlr_6")
+    key = [*CELL, "seed"]
+    now = plain.set_index(key).loc[pd.MultiIndex.from_frame(then[key])].reset_index()
+    mixers, tasks = then["row"].str.rsplit("_", expand=True, n=1), then["task"].str.split("-", expand=True)
+    return pd.DataFrame({
+        "mixer": mixers[0], "layers": mixers[1].astype(int), "task": [ATOMIC[name]().name for name in tasks[0]],
+        "L": tasks[1].astype(int), "steps": now["steps"].map("{:,}".format), "R2": now["r2"].map(short),
+        "more steps": then["steps"].map("{:,}".format), "R2 then": then["r2"].map(short),
+        "R2 .9 at step": ["-" if pd.isna(at) else f"{at:,.0f}" for at in then["learned_at"]],
+    })  # fmt: skip
 
 
 TABLE = load("dlr/longer", by_setting(measure))

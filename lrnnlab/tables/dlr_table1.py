@@ -34,7 +34,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
@@ -133,15 +132,13 @@ def needed(setting: dict) -> int:
     return found.get(setting["task"], 0)
 
 
-def level_of(record: Mapping) -> float:
-    """The level without skill of a record's task; the first records have 0 for that of ContextShift.
+def level_of(task: str, level: float) -> float:
+    """The level without skill of a task whose record has ``level``; the first records have 0 for that of ContextShift.
 
-    >>> round(level_of({"task": "context_shift-64", "metrics": {"level": 0.0}}), 3)
+    >>> round(level_of("context_shift-64", 0.0), 3)
     0.169
     """
-    if record["task"].startswith("context_shift-"):
-        return context_shift_level(int(record["task"].split("-")[1]))
-    return record["metrics"]["level"]
+    return context_shift_level(int(task.split("-")[1])) if task.startswith("context_shift-") else level
 
 
 def short(r2: float) -> str:

@@ -25,7 +25,7 @@ import sympy as sp
 import torch
 
 import lrnnlab
-from lrnnlab import records, show, tables, tasks, training
+from lrnnlab import show, tables, tasks, training
 from lrnnlab.chapters import ch07
 from lrnnlab.course import check, hint, predict, solution
 from lrnnlab.show import atomic_figures, language_figures, levels_figures, long_range_figures
@@ -778,9 +778,9 @@ check("07.7", my_beta)
 # widths, trained for 11,000 to 43,000 steps. The further a number is above what no skill is worth, the darker is its background.
 
 # %%
-atomic_runs = records.recorded("dlr/table1")
+atomic_runs = tables.results.runs("dlr/table1")
 show.figure(
-    atomic_figures.r2_by_task(tables.results.runs("dlr/table1")),
+    atomic_figures.r2_by_task(atomic_runs),
     alt="R2 of eleven tasks by net and number of layers, for lengths 64, 128 and 512, and the paper's. One "
     "layer of DLR knows Shift, CumSum and SolveFixed at all three lengths, SelectFixed up to 128; at 64 six of them "
     "know Reverse, Solve, CumMax and much of Select as well, at 128 CumMax and much of Reverse; attention "
@@ -834,9 +834,9 @@ check("07.8", my_tasks)
 # nothing about the model:
 
 # %%
-longer_runs = records.recorded("dlr/longer")
+longer_runs = tables.results.runs("dlr/longer")
 show.figure(
-    ch07.steps_to_learn(tables.results.runs("dlr/table1"), tables.results.runs("dlr/longer")),
+    ch07.steps_to_learn(atomic_runs, longer_runs),
     alt="Steps until R2 is 0.9 by length for eight tasks, one layer of DLR and six: of one layer hardly more with the "
     "length; of six layers CumMax, Reverse, Select and Solve take several times as many steps at twice the length, "
     "and Reverse at 512 is not learned in 4,000.",
@@ -955,9 +955,9 @@ show.figure(
 # operator, beside what the commonest answer there gets:
 
 # %%
-trees = records.recorded("dlr/table3")
+trees = tables.results.runs("dlr/table3")
 show.figure(
-    long_range_figures.errors_by_node(tables.results.runs("dlr/table3"), "listops-128"),
+    long_range_figures.errors_by_node(trees, "listops-128"),
     alt="Share of wrong answers by height of the subtree and by operator, for DLR and local attention, "
     "with the error of the commonest answer.",
     caption="Recorded; paper 004, Figure 2. What to see: errors grow with the height; SM, the sum modulo "
@@ -973,19 +973,17 @@ show.figure(
 # (`lrnnlab reproduce dlr/table3 --budget desk --rows dlr --tasks listops-128-longer`).
 
 # %%
-few, many = (
-    next(one for one in trees if (one["task"], one["row"], one["seed"]) == (task, "dlr", 0))
-    for task in ("listops-128", "listops-128-longer")
-)
+seed_0 = trees.query("row == 'dlr' and seed == 0").set_index("task")
+few, many = seed_0.loc["listops-128"], seed_0.loc["listops-128-longer"]
 operator_alone = dlr_table3.operator_levels(128, 1000)  # of the 1,000 test expressions
 show.table(
     [{"height": one["height"], "operator alone": f"{operator_alone[one['height']]:.3f}",
-      f"{few['metrics']['steps']:,} steps": f"{one['right']:.3f}", f"{many['metrics']['steps']:,} steps": f"{more['right']:.3f}"}
+      f"{few['steps']:,} steps": f"{one['right']:.3f}", f"{many['steps']:,} steps": f"{more['right']:.3f}"}
      for one, more in zip(few["by_height"], many["by_height"])],
     caption="Recorded: share of right values by height, DLR, seed 0, beside what one has right who sees the operator alone.",
 )  # fmt: skip
 sums = [next(part["right"] for part in one["by_operator"] if part["operator"] == "SM") for one in (few, many)]
-print(f"all values: {few['metrics']['accuracy']:.3f}, then {many['metrics']['accuracy']:.3f}; sums modulo 10: "
+print(f"all values: {few['accuracy']:.3f}, then {many['accuracy']:.3f}; sums modulo 10: "
       f"{sums[0]:.3f}, then {sums[1]:.3f}; {many['cpu_seconds'] / 60:.0f} minutes of a core")
 
 # %% [markdown]
@@ -998,20 +996,22 @@ print(f"all values: {few['metrics']['accuracy']:.3f}, then {many['metrics']['acc
 
 # %%
 local = {str(side): dlr_table3.local_level(side, 160) for side in (32, 64)}  # 160 test pictures, as the nets'
+part = tables.results.column
+pictures = trees[trees["task"].str.startswith("segmentation")].rename(columns={"row": "model", "macro_f1": "macro F1"})
+side = pictures["task"].str.split("-").str[1]
+levels = {name: part(pictures, f"levels.{name}.macro_f1") for name in ("nothing", "ink")}
+levels["3 × 3 pixels"] = side.map(local)
 show.table(
-    [{"side": record["task"].split("-")[1], "model": record["row"], "seed": record["seed"],
-      "macro F1": f"{record['metrics']['macro_f1']:.2f}",
-      **{name: f"{level['macro_f1']:.2f}" for name, level in record["levels"].items()},
-      "3 × 3 pixels": f"{local[record['task'].split('-')[1]]:.2f}",
-      "rate": record["config"]["setting"]["rate"], "steps": f"{record['metrics']['steps']:,}"}
-     for record in trees if record["task"].startswith("segmentation")],
+    pictures.assign(side=side, rate=part(pictures, "config.setting.rate"), **levels)[
+        ["side", "model", "seed", "macro F1", *levels, "rate", "steps"]],
+    formats={**dict.fromkeys(["macro F1", *levels], ".2f"), "steps": ","},
     caption="Recorded: macro F1 on pictures that training never saw; of answering background everywhere; "
     "of answering class 1 wherever there is ink. Worked out live: of a decision tree that sees 3 × 3 pixels.",
 )  # fmt: skip
 
 # %%
 show.figure(
-    long_range_figures.pictures_and_answers(tables.results.runs("dlr/table3"), "segmentation-32"),
+    long_range_figures.pictures_and_answers(trees, "segmentation-32"),
     alt="Test pictures, their masks, and what trained nets answered.",
     caption="Recorded; paper 004, Figure 3: pictures that training never saw, what is right, and what "
     "nets answered. What to see: they find the ink, and do not follow the path.",
@@ -1026,7 +1026,7 @@ show.figure(
 
 # %%
 show.figure(
-    long_range_figures.scores_by_step(tables.results.runs("dlr/table3")),
+    long_range_figures.scores_by_step(trees),
     alt="Scores by step of DLR, DSS and local attention on trees and on pictures of 32 x 32, DLR also with more items and "
     "steps: on trees that curve goes on rising far above the level of one who reads no further; on pictures it stays "
     "near the level of one who sees 3 x 3 pixels, unless the rate is lower, too, and then it rises.",
