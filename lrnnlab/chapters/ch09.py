@@ -29,6 +29,7 @@ from itertools import product
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -36,7 +37,6 @@ from matplotlib.patches import Rectangle
 from scipy.special import softmax
 from torch import nn
 
-from lrnnlab import records
 from lrnnlab.algebra import fast_weights as fast
 from lrnnlab.course.judging import CannotJudge, call, claim, number, numbers, same, shown
 from lrnnlab.course.predicting import prediction
@@ -45,7 +45,6 @@ from lrnnlab.show.labels import named
 from lrnnlab.show.style import DIVERGING, FAINT, GRID, INK, SMALL, colour_bar, ink_on, label_ends, new_figure, styled
 from lrnnlab.tables import fwp_negative, fwp_training, get, results
 from lrnnlab.tables.declared import paper
-from lrnnlab.tables.text import by_cell
 from lrnnlab.tasks import COUNTER_TASKS
 from lrnnlab.training.loop import Trained
 from lrnnlab.training.steady import steady_arithmetic
@@ -466,11 +465,6 @@ def reset_sentence(text: str, over: int, added: int) -> str:
 # --- the rows of its tables --------------------------------------------------------------------------------------------
 
 
-def desk(name: str) -> list[dict]:
-    """The records of ``fwp/name`` at the desk budget."""
-    return records.recorded(f"fwp/{name}")
-
-
 def down(share: float) -> int:
     """A number of percent rounded down, so that 100 is exact; what only rounding keeps from the next counts as it.
 
@@ -480,38 +474,37 @@ def down(share: float) -> int:
     return math.floor(share + 1e-9)
 
 
-def percent(found: Sequence[Mapping], score: str = "last") -> str | None:
-    """Whole strings right in Bin0/Bin1: the mean over seeds, and (the range of Bin1), rounded down; None without records.
+def whole_strings(found: pd.DataFrame, score: str = "last") -> pd.Series:
+    """Whole strings right in Bin0/Bin1 by task and row: the mean over seeds, and (the range of Bin1), rounded down.
 
-    >>> percent([{"metrics": {"last": {"bin0": 1.0, "bin1": share}}} for share in (0.25, 0.75)])
+    >>> made = [{"experiment": "", "task": "aa", "row": "lstm", "metrics": {"last": {"bin0": 1.0, "bin1": share}}}
+    ...         for share in (0.25, 0.75)]
+    >>> whole_strings(results.frame(made))["aa", "lstm"]
     '100/50 (25 to 75)'
     """
-    if not found:
-        return None
-    bin0, bin1 = ([100 * record["metrics"][score][name] for record in found] for name in ("bin0", "bin1"))
-    middle = f"{down(np.mean(bin0))}/{down(np.mean(bin1))}"
-    return middle if min(bin1) == max(bin1) else f"{middle} ({down(min(bin1))} to {down(max(bin1))})"
+
+    def say(cell: pd.DataFrame) -> str:
+        bin0, bin1 = (100 * cell[f"{score}.{name}"] for name in ("bin0", "bin1"))
+        mean = f"{down(bin0.mean())}/{down(bin1.mean())}"
+        return mean if bin1.min() == bin1.max() else f"{mean} ({down(bin1.min())} to {down(bin1.max())})"
+
+    return found.groupby(results.CELL, sort=False)[[f"{score}.bin0", f"{score}.bin1"]].apply(say)
 
 
-def beside(name: str, tasks: Sequence[str], live: Sequence[Mapping] = ()) -> Iterator[dict]:
-    """Rows of Table 1 or 2: the paper's Bin0/Bin1, ours as recorded and live.
+def beside(name: str, tasks: Sequence[str], live: Sequence[Mapping] = ()) -> pd.DataFrame:
+    """Table 1 or 2: the paper's Bin0/Bin1, ours as recorded and live.
 
-    >>> next(beside("table2", ("dyck_1",)))["Dyck-1, paper"]
+    >>> beside("table2", ["dyck_1"])["Dyck-1, paper"].iloc[0]
     '100/100'
     """
-    table, recorded, now, theirs = get(f"fwp/{name}"), by_cell(desk(name)), by_cell(live), paper(f"fwp/{name}")
-    reasons = results.reasons(results.runs(f"fwp/{name}")).set_index(results.CELL)["why"]
-    for row in table.rows:
-        line = {"model": named(row)}
-        for task in tasks:
-            cell = recorded.get((task, row), [])
-            printed = theirs[(theirs["task"] == task) & (theirs["row"] == row)]["value"]  # of our own rows none
-            line[f"{named(task, 'fwp')}, paper"] = "/".join(f"{value:g}" for value in printed) or None
-            line[f"{named(task, 'fwp')}, recorded"] = percent(cell)
-            if any(found["task"] == task for found in live):
-                line[f"{named(task, 'fwp')}, live"] = percent(now.get((task, row), []))
-            line[f"{named(task, 'fwp')}, why"] = reasons.get((task, row), "").replace("chapter 09, section", "section")
-        yield line
+    table, found = get(f"fwp/{name}"), results.runs(f"fwp/{name}")
+    kinds = {"paper": paper(table.name).groupby(results.CELL)["value"].agg(lambda bins: "/".join(f"{one:g}" for one in bins)),
+             "recorded": whole_strings(found), **({"live": whole_strings(results.frame(live))} if live else {}),
+             "why": results.reasons(found).set_index(results.CELL)["why"].str.replace("chapter 09, ", "")}  # fmt: skip
+    cells = pd.concat(kinds, axis=1).fillna({"why": ""}).sort_index()
+    made = pd.concat({named(task, "fwp"): cells.loc[task].dropna(axis=1, how="all") for task in tasks}, axis=1)
+    made.columns = made.columns.map(", ".join)
+    return made.reindex(table.rows).rename(named).rename_axis("model")
 
 
 def sizes() -> Iterator[dict]:
@@ -531,24 +524,23 @@ def both_tables(live: Sequence[Mapping] = ()) -> Figure:
     return fwp_tables(results.runs("fwp/table1", "fwp/table2"), live=squares)
 
 
-def chosen_by_test() -> Iterator[dict]:
-    """Rows of both tables: Bin0/Bin1 of the weights that the test bins choose, recorded."""
-    found = by_cell([*desk("table1"), *desk("table2")])
-    for row in get("fwp/table1").rows:
-        cells = {named(task, "fwp"): percent(found.get((task, row), []), "by_test")
-                 for task in (*get("fwp/table1").tasks, *get("fwp/table2").tasks)}  # fmt: skip
-        yield {"model": named(row), **cells}
+def chosen_by_test() -> pd.DataFrame:
+    """Both tables: Bin0/Bin1 of the weights that the test bins choose, recorded."""
+    one, two = get("fwp/table1"), get("fwp/table2")
+    cells = whole_strings(results.runs(one.name, two.name), "by_test").unstack("task")
+    made = cells.reindex(index=one.rows, columns=[*one.tasks, *two.tasks])
+    return made.rename(named).rename(columns=lambda task: named(task, "fwp")).rename_axis(index="model", columns=None)
 
 
 def reflecting(live: Sequence[Mapping]) -> Iterator[dict]:
     """Rows of ``fwp/negative``, recorded and live: whole strings, and single answers at the far end."""
-    for source, found in (("recorded", desk("negative")), ("live", live)):
-        for (task, row), cell in by_cell(found).items():
-            ends = [100 * record["by_position"][-1] for record in cell]
-            far = f"{np.mean(ends):.0f} ({min(ends):.0f} to {max(ends):.0f})"
+    for source, found in (("recorded", results.runs("fwp/negative")), ("live", results.frame(live))):
+        ends = (100 * results.column(found, "by_position.-1").astype(float)).groupby([found["task"], found["row"]])
+        far = ends.agg(lambda cell: f"{cell.mean():.0f} ({cell.min():.0f} to {cell.max():.0f})")
+        for (task, row), bins in whole_strings(found).items():
             yield {
                 "task": named(task, "fwp"), "source": source, "beta in": f"(0, {row[4]})", "writes": int(row[-1]),
-                "Bin0/Bin1": percent(cell), "single answers at 400": far,
+                "Bin0/Bin1": bins, "single answers at 400": far[task, row],
             }  # fmt: skip
 
 

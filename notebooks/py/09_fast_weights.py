@@ -34,7 +34,7 @@ from lrnnlab.course import check, hint, predict, solution
 from lrnnlab.models import FastWeights
 from lrnnlab.scans import linear_scan
 from lrnnlab.show.widgets import explore
-from lrnnlab.tables import plan, run_all
+from lrnnlab.tables import plan, results, run_all
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
@@ -2269,14 +2269,12 @@ for name, tasks in (
     ("table1", ("anbncn", "shuffle_2")),
     ("table2", ("dyck_1", "reset_dyck_1")),
 ):
-    recorded = [record for record in ch09.desk(name) if record["task"] in tasks]
-    seeds = sorted({record["seed"] for record in recorded})
-    batches = max((record["metrics"]["steps"] for record in recorded), default=0)
+    recorded = results.runs(f"fwp/{name}").query("task in @tasks")
     show.table(
         ch09.beside(name, tasks, live=feedback_runs if name == "table1" else ()),
         caption="Whole strings of Bin0/Bin1 in percent, last weights. Recorded by lrnnlab "
-        f"reproduce fwp/{name} --budget desk, seeds {', '.join(map(str, seeds))}, "
-        f"up to {batches:,} batches: "
+        f"reproduce fwp/{name} --budget desk, seeds {', '.join(map(str, sorted(recorded['seed'].unique())))}, "
+        f"up to {recorded['steps'].max():,} batches: "
         "mean (range of Bin1), rounded down. The paper: the best of its search.",
     )
 
@@ -2662,20 +2660,13 @@ doors = {"beta1_nh1": "beta in (0, 1)", "beta2_nh1": "beta in (0, 2)"}
 door = list(
     run_all(plan("fwp/negative", tasks=["parity"], rows=list(doors), seeds=[0, 1, 2, 3]))
 )
-scores = {
-    row: [found["metrics"]["last"]["bin1"] for found in door if found["row"] == row]
-    for row in doors
-}
+trained = results.frame(door).set_index("row")
+scores = trained["last.bin1"]
 for row, name in doors.items():
-    print(
-        f"{name}: all strings of 51 to 100 right: {sum(score == 1 for score in scores[row])} of "
-        f"{len(scores[row])} seeds"
-    )
+    print(f"{name}: all strings of 51 to 100 right: {sum(scores[row] == 1)} of {len(scores[row])} seeds")
 
 # %%
-near = all(
-    abs(found["metrics"]["symbols"] - 0.5) < 0.1 for found in door if found["row"] == "beta1_nh1"
-)
+near = all(abs(trained.loc["beta1_nh1", "symbols"] - 0.5) < 0.1)
 print(
     f"beta in (0, 1), every seed: none of these strings right: {max(scores['beta1_nh1']) < 0.01}; "
     f"single answers near chance: {near}\nbeta in (0, 2), the best seed: more than half of them "
