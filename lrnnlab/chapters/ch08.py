@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache, reduce
-from statistics import fmean
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -31,7 +30,6 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 from torch import Tensor, nn
 
-from lrnnlab import records
 from lrnnlab.algebra import composition
 from lrnnlab.algebra.clusters import appended, cluster_count, machine_of, multiplication_table
 from lrnnlab.analysis import cumulative_gradient, elements_by_depth, gradient_by_token, states_by_depth
@@ -59,7 +57,7 @@ from lrnnlab.show.style import (
     printed,
     styled,
 )
-from lrnnlab.tables import ladder
+from lrnnlab.tables import ladder, results
 from lrnnlab.tables import regulargpt_fig3 as fig3
 from lrnnlab.tables import regulargpt_fig4 as fig4
 from lrnnlab.tables import regulargpt_table1 as table1
@@ -580,120 +578,105 @@ def fields_sentence(readers: Readers, position: int) -> str:
 # ------------------------------------------------------------------------------------------------- records and live runs
 
 
-def recorded(name: str) -> list[dict]:
-    """The records of an experiment at the desk budget; says how they are made where there are none."""
-    found = records.recorded(name)
-    if not found:
+def recorded(name: str) -> pd.DataFrame:
+    """The runs of an experiment at the desk budget; says how they are made where there are none."""
+    found = results.runs(name)
+    if found.empty:
         print(f"no records of {name} here; this makes them: lrnnlab reproduce {name} --budget desk")
-    return found
+    return found if len(found) else found.reindex(columns=[*results.CELL, "seed", "accuracy", "accuracy_seen", "majority"])
 
 
-def _shares(desk: Sequence[Mapping], row: str, task: str, measure: str = "accuracy") -> list[float]:
-    return [record["metrics"][measure] for record in desk if (record["row"], record["task"]) == (row, task)]
-
-
-def rows_of_table_1(desk: Sequence[Mapping], nets: Sequence[str], live: Mapping) -> list[dict]:
+def rows_of_table_1(desk: pd.DataFrame, nets: Sequence[str], live: Mapping) -> pd.DataFrame:
     """Table 1 in percent, rounded down: the paper, greatest / mean of our seeds (how many), and what was trained just now."""
-    rows, theirs = [], paper("regulargpt/table1").set_index(["row", "task", "metric"])["value"]
-    for task in table1.TABLE.tasks:
-        cells = {"task": named(task)}
-        for net in nets:
-            name, shares = pictures.NETS[net].removeprefix("RegularGPT, "), _shares(desk, net, task)
-            both = [theirs.get((net, task, which)) for which in ("greatest", "accuracy")]
-            cells[f"{name}: paper"] = None if None in both else "{:.1f} / {:.1f}".format(*both)
-            best_and_mean = f"{percent(max(shares))} / {percent(fmean(shares))} ({len(shares)})" if shares else None
-            cells[f"{name}: recorded"] = best_and_mean
-            if net == live["row"]:
-                mine = task == live["task"]
-                cells[f"{name}: live"] = percent(live["metrics"]["accuracy"]) if mine else None
-        levels = [record["metrics"]["majority"] for record in desk if record["task"] == task]
-        rows.append({**cells, "majority": percent(levels[0]) if levels else None})
-    return rows
+    theirs = paper("regulargpt/table1").pivot(index="task", columns=["row", "metric"], values="value")
+    cells = {}
+    for net in nets:
+        name = pictures.NETS[net].removeprefix("RegularGPT, ")
+        both = theirs[net].dropna()
+        cells[f"{name}: paper"] = both["greatest"].map("{:.1f} / ".format) + both["accuracy"].map("{:.1f}".format)
+        cells[f"{name}: recorded"] = desk[desk["row"] == net].groupby("task")["accuracy"].agg(_best_and_mean)
+        if net == live["row"]:
+            cells[f"{name}: live"] = pd.Series({live["task"]: percent(live["metrics"]["accuracy"])})
+    cells["majority"] = desk.groupby("task")["majority"].first().map(percent)
+    return pd.DataFrame(cells, index=table1.TABLE.tasks).rename(named).rename_axis("task")
 
 
-def right_by_seed(desk: Sequence[Mapping], net: str = "regulargpt_c2") -> Iterator[str]:
+def _best_and_mean(shares: pd.Series) -> str:
+    return f"{percent(shares.max())} / {percent(shares.mean())} ({len(shares)})"
+
+
+def right_by_seed(desk: pd.DataFrame, net: str = "regulargpt_c2") -> Iterator[str]:
     """Of which tasks a net is right on every string beyond the trained lengths: with every seed, the best one, none.
 
-    >>> runs = [{"row": "rnn", "task": "parity", "metrics": {"accuracy": share}} for share in (1.0, 0.5)]
-    >>> list(right_by_seed(runs, "rnn"))
+    >>> list(right_by_seed(pd.DataFrame({"row": "rnn", "task": "parity", "accuracy": [1.0, 0.5]}), "rnn"))
     ['every seed is right: none', 'the best seed is right, not every one: Parity', 'no seed: none']
     """
-    by_task = {named(task): _shares(desk, net, task) for task in table1.TABLE.tasks}
-    for said, test in (
-        ("every seed is right", lambda shares: min(shares) == 1),
-        ("the best seed is right, not every one", lambda shares: max(shares) == 1 > min(shares)),
-        ("no seed", lambda shares: max(shares) < 1),
-    ):
-        yield f"{said}: {', '.join(task for task, shares in by_task.items() if shares and test(shares)) or 'none'}"
+    shares = desk[desk["row"] == net].groupby("task")["accuracy"].agg(["min", "max"]).reindex(table1.TABLE.tasks)
+    for said, test in {"every seed is right": "min == 1", "the best seed is right, not every one": "min < 1 == max",
+                       "no seed": "max < 1"}.items():  # fmt: skip
+        yield f"{said}: {', '.join(map(named, shares.query(test).index)) or 'none'}"
 
 
-def seeds_apart(desk: Sequence[Mapping]) -> Iterator[str]:
+def seeds_apart(desk: pd.DataFrame) -> Iterator[str]:
     """For every net the tasks whose seeds lie more than 15 points apart, with the seeds in percent.
 
-    >>> runs = [{"row": "rnn", "task": "parity", "metrics": {"accuracy": share}} for share in (1.0, 0.5)]
-    >>> next(seeds_apart(runs))
+    >>> next(seeds_apart(pd.DataFrame({"row": "rnn", "task": "parity", "accuracy": [1.0, 0.5]})))
     'RNN: Parity (50.0 100)'
     """
+    cells = {cell: sorted(shares) for cell, shares in desk.groupby(["row", "task"])["accuracy"]}
     for net, name in pictures.NETS.items():
-        found = {task: sorted(_shares(desk, net, task)) for task in table1.TABLE.tasks}
-        apart = [f"{named(task)} ({' '.join(map(percent, shares))})"
-                 for task, shares in found.items() if shares and shares[-1] - shares[0] > 0.15]  # fmt: skip
+        apart = [f"{named(task)} ({' '.join(map(percent, shares))})" for task in table1.TABLE.tasks
+                 if (shares := cells.get((net, task))) and shares[-1] - shares[0] > 0.15]  # fmt: skip
         yield f"{name}: {', '.join(apart) or 'nowhere'}"
 
 
-def low_and_why(desk: Sequence[Mapping]) -> Iterator[str]:
+def low_and_why(desk: pd.DataFrame) -> Iterator[str]:
     """For every net the tasks whose best seed stays below 90 % beyond the trained lengths, what it scores within, and
     why it is low.
 
-    >>> run = {"row": "rnn", "task": "parity", "metrics": {"accuracy": 0.5, "accuracy_seen": 1.0}}
-    >>> next(low_and_why([run]))
+    >>> next(low_and_why(pd.DataFrame({"row": ["rnn"], "task": "parity", "accuracy": 0.5, "accuracy_seen": 1.0})))
     'RNN: Parity 50.0 (100: lost with length)'
     """
     known = table1.TABLE.declared.found["why"]["known"]
+    best = desk.loc[desk.groupby(results.CELL)["accuracy"].idxmax()].query("accuracy < 0.9").set_index("task")
     for net, name in pictures.NETS.items():
-        found = []
-        for task in table1.TABLE.tasks:
-            cell = [record for record in desk if (record["row"], record["task"]) == (net, task)]
-            best = max(cell, key=lambda record: record["metrics"]["accuracy"], default=None)
-            if best and best["metrics"]["accuracy"] < 0.9:
-                beyond, seen = (percent(best["metrics"][name]) for name in ("accuracy", "accuracy_seen"))
-                why = "lost with length" if best["metrics"]["accuracy_seen"] >= known else "not learned"
-                found.append(f"{named(task)} {beyond} ({seen}: {why})")
+        low = best[best["row"] == net][["accuracy", "accuracy_seen"]].reindex(table1.TABLE.tasks).dropna()
+        why = low["accuracy_seen"].ge(known).map({True: "lost with length", False: "not learned"})
+        found = [f"{named(task)} {percent(beyond)} ({percent(seen)}: {why[task]})" for task, beyond, seen in low.itertuples()]
         yield f"{name}: {', '.join(found) or 'none'}"
 
 
-def over_the_seam(desk: Sequence[Mapping]) -> Iterator[str]:
+def over_the_seam(desk: pd.DataFrame) -> Iterator[str]:
     """Of Modular Arithmetic in chunks of 2: the shares right by the number of × over the root's seam, means over seeds."""
-    found = [record["over_the_seam"] for record in desk if "over_the_seam" in record]
-    for length in found[0] if found else ():
-        means = [percent(fmean(shares)) for shares in zip(*(one[length] for one in found))]
+    found = pd.DataFrame([*desk.get("over_the_seam", pd.Series(dtype=object)).dropna()])  # a run by length
+    for length, shares in found.items():
+        means = [*map(percent, np.mean([*shares], axis=0))]
         yield f"at length {length}, with {', '.join(map(str, range(len(means))))} or more ×: {' '.join(means)}"
 
 
-def rows_of_table_2(desk: Sequence[Mapping]) -> list[dict]:
+def rows_of_table_2(desk: pd.DataFrame) -> Iterator[dict]:
     """Table 2 in percent, rounded down: the paper's means, and ours with every seed in brackets."""
-    rows, theirs = [], paper("regulargpt/table2").set_index(["metric", "row", "task"])["value"]
+    theirs = paper("regulargpt/table2").pivot(index=["metric", "row"], columns="task", values="value")
     for measure, title in table2.MEASURES.items():
         for net in table2.TABLE.rows:
-            printed = {f"p = {p}": f"{theirs[measure, net, p]:.1f}" for p in table2.TABLE.tasks}
-            ours = {f"p = {p}": _mean_and_seeds(_shares(desk, net, p, measure)) for p in table2.TABLE.tasks}
-            rows += [{"lengths": title, "net": pictures.NETS[net], "from": said, **cells}
-                     for said, cells in (("paper", printed), ("recorded", ours))]  # fmt: skip
-    return rows
+            printed = theirs.loc[(measure, net)].map("{:.1f}".format)
+            ours = desk[desk["row"] == net].groupby("task")[measure].agg(_mean_and_seeds)
+            for said, cells in (("paper", printed), ("recorded", ours)):
+                yield {"lengths": title, "net": pictures.NETS[net], "from": said,
+                       **{f"p = {p}": cells.get(p) for p in table2.TABLE.tasks}}  # fmt: skip
 
 
-def _mean_and_seeds(shares: Sequence[float]) -> str | None:
-    return f"{percent(fmean(shares))} ({' '.join(map(percent, shares))})" if shares else None
+def _mean_and_seeds(shares: pd.Series) -> str:
+    return f"{percent(shares.mean())} ({' '.join(map(percent, shares))})"
 
 
-def runs_of_table_2(desk: Sequence[Mapping]) -> Iterator[str]:
+def runs_of_table_2(desk: pd.DataFrame) -> Iterator[str]:
     """For every net, how many runs are right on every string, and how many know the trained length."""
     for net in table2.TABLE.rows:
-        mine = [record["metrics"] for record in desk if record["row"] == net]
-        right = sum(found["accuracy"] == found["accuracy_seen"] == 1 for found in mine)
-        seen = sum(found["accuracy_seen"] > 0.99 for found in mine)
+        mine = desk[desk["row"] == net]
+        right = sum((mine["accuracy"] == 1) & (mine["accuracy_seen"] == 1))
         yield (f"{pictures.NETS[net]}: right on every string, at both lengths, in {right} of {len(mine)} runs; above 99 % at "
-               f"length 40 in {seen}")  # fmt: skip
+               f"length 40 in {sum(mine['accuracy_seen'] > 0.99)}")  # fmt: skip
 
 
 def looked_at(net: nn.Module, task: str, strings: Tensor, shown: int = 120) -> Seen:
@@ -707,46 +690,42 @@ def states_and_elements(net: nn.Module, machine: MooreMachine, strings: Tensor) 
             for at, which in zip(states_by_depth(net, strings), elements_by_depth(machine, strings))]  # fmt: skip
 
 
-def rows_of_clusters(found: Sequence[Mapping]) -> list[dict]:
-    """For each record of ``regulargpt/fig3`` the clusters found / predicted, by letters below a state."""
-    return [{"task": pictures.CLUSTERED[record["task"]].strip("$"),
-             "net": "untrained" if record["row"] == "untrained" else "trained", "seed": record["seed"],
-             "right at 500": f"{record['metrics']['accuracy']:.1%}",
-             **{str(at["word"]): f"{at['found']} / {at['predicted']}" for at in record["depths"]}}
-            for record in found]  # fmt: skip
+def rows_of_clusters(found: pd.DataFrame) -> list[dict]:
+    """For each run of ``regulargpt/fig3`` the clusters found / predicted, by letters below a state."""
+    return [{"task": pictures.CLUSTERED[run.task].strip("$"),
+             "net": "untrained" if run.row == "untrained" else "trained", "seed": run.seed,
+             "right at 500": f"{run.accuracy:.1%}",
+             **{str(at["word"]): f"{at['found']} / {at['predicted']}" for at in run.depths}}
+            for run in found.itertuples()]  # fmt: skip
 
 
-def halves(found: Sequence[Mapping]) -> dict[int, dict[tuple[int, int], tuple[np.ndarray, np.ndarray]]]:
+def halves(found: pd.DataFrame) -> dict[int, dict[tuple[int, int], tuple[np.ndarray, np.ndarray]]]:
     """For each trained net for Parity (by seed): its states on the plane, (mean, standard deviation) by their halves.
 
     The halves are the elements that the two words below a state make, 0 for an even number of ones; depth 0 is left out.
     """
     made = {}
-    for record in found:
-        if (record["task"], record["row"]) == ("parity", "regulargpt_c2"):
-            points = {name: np.array(column) for name, column in record["points"].items()}
-            at = np.stack([points["x"], points["y"]], axis=1)
-            made[record["seed"]] = {}
-            for pair in itertools.product((0, 1), repeat=2):
-                here = at[(points["depth"] > 0) & (points["parts"] == pair).all(1)]
-                made[record["seed"]][pair] = here.mean(0), here.std(0)
+    for run in found.query("task == 'parity' and row == 'regulargpt_c2'").itertuples():
+        points = {name: np.array(column) for name, column in run.points.items()}
+        at = np.stack([points["x"], points["y"]], axis=1)
+        made[run.seed] = {}
+        for pair in itertools.product((0, 1), repeat=2):
+            here = at[(points["depth"] > 0) & (points["parts"] == pair).all(1)]
+            made[run.seed][pair] = here.mean(0), here.std(0)
     return made
 
 
-def rows_of_perplexities(text: Sequence[Mapping]) -> list[dict]:
+def rows_of_perplexities(text: pd.DataFrame) -> Iterator[dict]:
     """Our stand-in for Table 3: perplexity of the last character by length, mean and range of the seeds."""
-    rows = []
     for model, (measure, depth) in itertools.product(
         table3.TABLE.rows, (("perplexity", "as the text needs"), ("trained_depth", "as in training"))
     ):
-        seeds = [r["metrics"][measure] for r in text if r["row"] == model and measure in r["metrics"]]
-        if seeds:
-            by_length = {length: [found[length] for found in seeds] for length in seeds[0]}
-            said = {length: f"{np.mean(found):.2f} ({min(found):.2f} to {max(found):.2f})"
-                    for length, found in by_length.items()}  # fmt: skip
+        seeds = text[text["row"] == model].filter(regex=rf"^{measure}\.").dropna()
+        said = {name.partition(".")[2]: f"{found.mean():.2f} ({found.min():.2f} to {found.max():.2f})"
+                for name, found in seeds.items()}  # fmt: skip
+        if len(seeds):
             depth = depth if table3.TABLE.setting(model, "text", "desk")["kind"] == "regulargpt" else "–"
-            rows.append({"model (C / K)": pictures.MODELS[model][0], "depth": depth, **said})
-    return rows
+            yield {"model (C / K)": pictures.MODELS[model][0], "depth": depth, **said}
 
 
 def rows_of_table_3() -> list[dict]:

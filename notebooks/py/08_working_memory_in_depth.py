@@ -39,7 +39,6 @@ from lrnnlab.models.chunk_masks import dilated_mask
 from lrnnlab.show import regulargpt_figures as pictures
 from lrnnlab.show.widgets import explore
 from lrnnlab.tables import regulargpt_table1 as table1
-from lrnnlab.tables import results
 from lrnnlab.tables.lrnn_fig1 import schedule
 
 EXPECTED = "0.1"
@@ -1652,11 +1651,9 @@ print(
 
 # %%
 desk = ch08.recorded("regulargpt/table1")
-if desk:
+if len(desk):
     show.figure(
-        pictures.accuracy_by_task(
-            results.runs("regulargpt/table1"), {(live["task"], live["row"]): [live["metrics"]["accuracy"]]}
-        ),
+        pictures.accuracy_by_task(desk, {(live["task"], live["row"]): [live["metrics"]["accuracy"]]}),
         alt="Accuracy beyond the training length for thirteen tasks in four panels: RNN, "
             "Transformer, RegularGPT with chunks of 2 and of 3. Grey diamonds of the paper, "
             "blue dots of every recorded seed, a live dot for Parity. The numbers stand in "
@@ -1776,9 +1773,9 @@ print(f"always 'no' is right in {level} = {float(level):.1%}")
 
 # %%
 desk_2 = ch08.recorded("regulargpt/table2")
-if desk_2:
+if len(desk_2):
     show.figure(
-        pictures.accuracy_by_p(results.runs("regulargpt/table2")),
+        pictures.accuracy_by_p(desk_2),
         alt="Accuracy for five probabilities of a one, above at length 40 and below beyond "
             "it, for RegularGPT, RNN and Transformer: paper in grey, recorded seeds in blue.",
         caption="What to see: in the paper's grey, beyond the training length the Transformer "
@@ -2049,10 +2046,10 @@ print(f"at every depth two clusters or more, none of which holds both actions: {
 # things, whose letters do not commute. Words of two letters make four of its six permutations; longer ones all six.
 
 # %%
-records_3 = ch08.recorded("regulargpt/fig3")
-if records_3:
+runs_3 = ch08.recorded("regulargpt/fig3")
+if len(runs_3):
     show.figure(
-        pictures.clusters_of_tasks(results.runs("regulargpt/fig3")),
+        pictures.clusters_of_tasks(runs_3),
         alt="Three columns, Parity, Cycle Navigation and S_3. Above: states of all depths on "
             "a plane by action, two, five and six; Parity's even words lie in two groups. "
             "Below: the number of clusters found at every depth beside the algebra's number. "
@@ -2064,7 +2061,7 @@ if records_3:
                 "groups.",
     )  # fmt: skip
     show.table(
-        ch08.rows_of_clusters(records_3),
+        ch08.rows_of_clusters(runs_3),
         caption="Recorded: clusters found / predicted, by how many letters a state of that "
         "depth sees.",
     )
@@ -2082,7 +2079,7 @@ def apart(one, other, axis):
 
 
 measured = {}
-for seed, at in ch08.halves(records_3).items():
+for seed, at in ch08.halves(runs_3).items():
     even, odd = ((0, 0), (1, 1)), ((0, 1), (1, 0))
     measured[seed] = {
         "even from odd words, first axis": min(apart(at[a], at[b], 0) for a in even for b in odd),
@@ -2109,9 +2106,9 @@ for what in next(iter(measured.values()), {}):
 # *Try:* the depths of $S_3$; look which four actions are there at depth 0, and why it is these. Then an untrained net.
 
 # %% tags=["hide-input"]
-for record in records_3:
+for record in runs_3.to_dict("records"):
     kind = "untrained" if record["row"] == "untrained" else "recorded"
-    if record["seed"] == 0 or (kind == "recorded" and record["metrics"]["wholeness"] < 0.99):
+    if record["seed"] == 0 or (kind == "recorded" and record["wholeness"] < 0.99):
         label = f"{pictures.CLUSTERED[record['task']].strip('$')}, {kind}, seed {record['seed']}"
         seen[label] = ch08.Seen(record["task"], "recorded", record)
 cluster_widget = explore(
@@ -2189,10 +2186,10 @@ models_widget
 # (all bits count), Even Pairs (the first and the last do), and the parity of the last four bits.
 
 # %%
-gradient_records = ch08.recorded("regulargpt/fig4")
-if gradient_records:
+gradient_runs = ch08.recorded("regulargpt/fig4")
+if len(gradient_runs):
     show.figure(
-        pictures.gradients(results.runs("regulargpt/fig4")),
+        pictures.gradients(gradient_runs),
         alt="Three panels, Parity, Even Pairs and the last four bits, with cumulative "
             "gradients over 500 positions for RegularGPT, Transformer, RNN and block-diagonal "
             "LRNN. The grey line is the straight one.",
@@ -2273,14 +2270,11 @@ with show.fails("The gradient, step 2"):
 # The trained nets show it too. Look at Parity, where all letters count alike for any net that is right:
 
 # %%
-for record in gradient_records:
-    if record["task"] == "parity":
-        found = record["metrics"]
-        print(
-            f"{record['row']:14s} seed {record['seed']}: right at 500: "
-            f"{found['accuracy']:6.1%}; of the gradient {found['last4']:5.1%} on the last "
-            "four letters"
-        )
+for found in gradient_runs.query("task == 'parity'").itertuples():
+    print(
+        f"{found.row:14s} seed {found.seed}: right at 500: {found.accuracy:6.1%}; "
+        f"of the gradient {found.last4:5.1%} on the last four letters"
+    )
 
 # %% [markdown]
 # A straight line is no more than a hint, and its absence is none at all: of the three RegularGPTs that know the last four bits, one
@@ -2340,9 +2334,9 @@ typed_widget
 
 # %%
 text = ch08.recorded("regulargpt/table3")
-if text:
+if len(text):
     show.figure(
-        pictures.perplexity_by_length(results.runs("regulargpt/table3")),
+        pictures.perplexity_by_length(text),
         alt="Left, recorded: perplexity of the last character by length, over that at the "
             "trained length, means and ranges of three seeds. Right, the paper's, words, 512 "
             "to 8,192. In both the curves of RegularGPT with small chunks jump up where the "
@@ -2355,7 +2349,7 @@ if text:
     show.table(
         ch08.rows_of_perplexities(text),
         caption="Recorded, on characters: perplexity of the last one after so many, mean and "
-                f"range of three seeds. Guessing by frequency: {text[0]['metrics']['unigram']:.1f}.",
+                f"range of three seeds. Guessing by frequency: {text['unigram'].iloc[0]:.1f}.",
     )  # fmt: skip
 show.table(
     ch08.rows_of_table_3(),
