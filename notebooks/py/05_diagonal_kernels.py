@@ -1553,17 +1553,9 @@ print(f"{N} modes of DLR-prod make all {L} shifts on {L} lags")
 # Our own records (`lrnnlab reproduce dlr/table2 --budget desk --seeds 0-2`, 2,000 steps) are that table divided by 128: 32 modes, at $L = 128$ to 1,024. The reach depends on $L/N$ alone, so its prediction is the same:
 
 # %% tags=["hide-input"]
-kept = lrnnlab.records.recorded("dlr/table2")
-
-
-def recorded(row, L):
-    return [one["metrics"]["r2"] for one in kept if (one["row"], one["task"]) == (row, str(L))]
-
-
-def spread(found):
-    return f"{np.mean(found):.2f} ({min(found):.2f} to {max(found):.2f})"
-
-
+r2 = tables.results.runs("dlr/table2").astype({"task": int}).groupby(["row", "task"])["r2"]
+lowest, highest = r2.min(), r2.max()
+spread = r2.agg(lambda cell: f"{cell.mean():.2f} ({cell.min():.2f} to {cell.max():.2f})")
 lengths = (128, 256, 512, 1024)
 show.table(
     [
@@ -1571,9 +1563,9 @@ show.table(
             "L": L,
             "L / N": L // 32,
             "DLR, predicted": shifts.predicted_r2(L, 32),
-            "DLR": spread(recorded("dlr", L)),
+            "DLR": spread["dlr", L],
             "DLR, paper, at 128 L": PAPER.loc["dlr"].get(f"2^{L.bit_length() + 6}"),
-            "DLR-prod": spread(recorded("dlr_prod", L)),
+            "DLR-prod": spread["dlr_prod", L],
             "DLR-prod, paper, at 128 L": PAPER.loc["dlr_prod"].get(f"2^{L.bit_length() + 6}"),
         }
         for L in lengths
@@ -1588,8 +1580,11 @@ show.table(
 )
 
 # %%
-off = {L: max(abs(r2 - shifts.predicted_r2(L, 32)) for r2 in recorded("dlr", L)) for L in lengths}
-ahead = min(min(recorded("dlr_prod", L)) - max(recorded("dlr", L)) for L in lengths)
+off = {
+    L: max(abs(end["dlr", L] - shifts.predicted_r2(L, 32)) for end in (lowest, highest))
+    for L in lengths
+}
+ahead = (lowest["dlr_prod"] - highest["dlr"]).min()
 print(
     f"DLR within .02 of the prediction at 128 and 256: {max(off[128], off[256]) < 0.02}; "
     f"within .09 at 512 and 1,024: {max(off[512], off[1024]) < 0.09}"
