@@ -27,7 +27,7 @@ import torch
 from scipy.optimize import linprog
 
 import lrnnlab
-from lrnnlab import records, show, tables
+from lrnnlab import show, tables
 from lrnnlab.algebra import kernel_fits, shifts
 from lrnnlab.chapters import ch06
 from lrnnlab.course import check, hint, predict, solution
@@ -1531,28 +1531,13 @@ NAMES = {
     "dlr_real": "DLR-ℝ",
     "dlr_full": "DLR, N = L",
 }
-desk = records.recorded("dlr/table2")
-lengths = [L for L in table2.TABLE.tasks if any(r["task"] == L for r in desk)]
-
-
-def recorded_r2(row, L):
-    found = [r["metrics"]["r2"] for r in desk if (r["row"], r["task"]) == (row, L)]
-    return float(np.mean(found)) if found else None
-
-
-rows = [
-    {
-        "model": name,
-        **{
-            f"paper, L = {L}": float(PAPER[L].get(row, np.nan)) for L in PAPER.columns
-        },
-        **{f"recorded, L = {int(L):,}": recorded_r2(row, L) for L in lengths},
-        "live, L = 256": live.get(row),
-    }
-    for row, name in NAMES.items()
-]
+desk = tables.results.runs("dlr/table2").astype({"task": int})
+recorded_r2 = desk.groupby(["row", "task"])["r2"].mean().unstack()
+rows = PAPER.add_prefix("paper, L = ").reindex([*NAMES])
+rows = rows.join(recorded_r2.rename(columns="recorded, L = {:,}".format))
+rows["live, L = 256"] = [live.get(row) for row in NAMES]
 show.table(
-    rows, formats=dict.fromkeys(list(rows[0])[1:], ".2f"),
+    rows.rename(index=NAMES).rename_axis("model"), formats=dict.fromkeys(rows, ".2f"),
     caption="R² on Shift. Paper: 86,000 steps, N = 4096 (small: 512); which number belongs to "
             "which length is inferred, its blanks were lost. Recorded: means over seeds, N = "
             "32 (small: 4; DLR-ℝ and the last row: L), 2,000 steps: the paper's table divided by "
@@ -1577,7 +1562,7 @@ show.figure(
 for L, paper in ((128, "2^14"), (256, None), (512, "2^16"), (1024, None)):
     print(
         f"DLR, N = 32, L = {L}: predicted {shifts.predicted_r2(L, 32):.3f}, recorded "
-        f"{recorded_r2('dlr', str(L)):.2f}"
+        f"{recorded_r2.loc['dlr', L]:.2f}"
         + (f"; paper, N = 4,096, L = {paper}: {PAPER.loc['dlr', paper]:.2f}" if paper else "")
     )
 
