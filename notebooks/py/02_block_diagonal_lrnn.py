@@ -1198,11 +1198,9 @@ show.table(
 # "float32 overflows" is the predicted horizon.
 
 # %% tags=["hide-input"]
-faded = records.recorded("lrnn/fading")
-order = ["release", "clip", "softmax", "lstm"]
-faded.sort(key=lambda record: (order.index(record["row"]), record["seed"]))
+faded = tables.results.ordered(tables.results.runs("lrnn/fading"))
 show.figure(
-    show.fading_figures.fading(tables.results.runs("lrnn/fading")),
+    show.fading_figures.fading(faded),
     alt="Above: how far the 99 percent quantile of strings has gone towards an error, by "
         "position from 2 to 2,000, for three seeds of four models. Softmax and LSTM hardly "
         "move; release and clip rise; crosses mark where runs overflow. Below: for each "
@@ -1214,22 +1212,17 @@ show.figure(
 
 
 def at(position):
-    return (
-        f"beyond {length:,}" if position is None or position > length else f"{position:,.0f}"
-    )
+    return f"{position:,.0f}" if position <= length else f"beyond {length:,}"
 
 
+horizons = {"seen": "seen", "float32 overflows": "overflow"} | {
+    f"predicted from 10 to {last}": f"predicted.10-{last}.horizon" for last in (40, 200)
+}
 show.table(
-    [
-        {
-            "run": f"{r['row']} {r['seed']}",
-            "seen": at(r["metrics"]["seen"]),
-            "float32 overflows": at(r["metrics"]["overflow"]),
-            "predicted from 10 to 40": at(r["metrics"]["predicted"]["10-40"]["horizon"]),
-            "predicted from 10 to 200": at(r["metrics"]["predicted"]["10-200"]["horizon"]),
-        }
-        for r in faded
-    ],
+    faded.assign(
+        run=faded["row"] + " " + faded["seed"].astype(str),
+        **{title: faded[metric].map(at) for title, metric in horizons.items()},
+    )[["run", *horizons]],
     caption="Recorded. Horizon: the first position at which the mean over the last 20 positions is "
             "below 99 %. "
             "Release and clip were trained until strings of length 500 came out right, so "
@@ -2123,8 +2116,8 @@ for name in shown:
     watched[name] = seen
     past[name] = training.evaluate(found.model, task, seed=2, strings=256).accuracy_all
 moved_last = {name: sum(m for _, m in seen[-4:]) for name, seen in watched.items()}
-six_seeds = records.recorded("lrnn/smoothing")
-recorded_past = {r["row"]: r["metrics"]["accuracy_all"] for r in six_seeds if r["seed"] == 2}
+six_seeds = tables.results.runs("lrnn/smoothing")
+recorded_past = six_seeds.query("seed == 2").set_index("row")["accuracy_all"]
 show.table(
     [
         {
@@ -2153,21 +2146,14 @@ print("in the last hundred steps the matrices move least with the plain loss: "
 # are the recorded results of six seeds each (`lrnnlab reproduce lrnn/smoothing --budget desk --seeds 0-5`):
 
 # %% tags=["hide-input"]
-rows = []
-for name in variants:
-    cell = [record["metrics"] for record in six_seeds if record["row"] == name]
-    values = [metrics["accuracy_all"] for metrics in cell]
-    rows.append(
-        {
-            "variant": name,
-            "seeds": len(cell),
-            "exact past 40": sum(value == 1.0 for value in values),
-            "mean": float(np.mean(values)),
-            "least": min(values),
-            "greatest": max(values),
-            "at length 40": min(metrics["accuracy_seen"] for metrics in cell),
-        }
-    )
+rows = six_seeds.groupby("row").agg(**{
+    "seeds": ("seed", "size"),
+    "exact past 40": ("accuracy_all", lambda shares: (shares == 1).sum()),
+    "mean": ("accuracy_all", "mean"),
+    "least": ("accuracy_all", "min"),
+    "greatest": ("accuracy_all", "max"),
+    "at length 40": ("accuracy_seen", "min"),
+}).loc[[*variants]].rename_axis("variant").reset_index()  # fmt: skip
 show.table(rows, caption="Recorded. Accuracy at positions 41 to 500 after 500 steps, over "
                          "seeds; 'at length 40' is the least over seeds of the accuracy at "
                          "positions 1 to 40.")  # fmt: skip
@@ -2202,10 +2188,7 @@ show.table(rows, caption="Recorded. Accuracy at positions 41 to 500 after 500 st
 
 # %% tags=["hide-input"]
 table2 = tables.get("lrnn/table2")
-desk = sorted(
-    records.recorded("lrnn/table2"),
-    key=lambda r: (table2.tasks.index(r["task"]), table2.rows.index(r["row"]), r["seed"]),
-)
+desk = tables.text.in_order(records.recorded("lrnn/table2"), table2.rows, table2.tasks)
 live = {("sum", row): [found.accuracy_all] for row, found in measured.items()}
 live["evenpair", "softmax"] = [pair_measured.accuracy_all]
 live["modarith", "softmax"] = [training.evaluate(arith_fit.model, arith, seed=530).accuracy_all]
@@ -2256,25 +2239,24 @@ show.table(
 # 40,000 steps a check of 128 strings at the last position, which ends training when all are right, as in the released code.
 
 # %% tags=["hide-input"]
-papers_way = sorted(
-    records.recorded("lrnn/table2", "paper", "paper"),
-    key=lambda r: (table2.tasks.index(r["task"]), table2.rows.index(r["row"]), r["seed"]),
+papers_way = tables.results.ordered(
+    tables.results.runs("lrnn/table2", budget="paper", protocol="paper")
 )
-deep = [run for run in papers_way if run["task"] == "modarith"]
-took = [run["cpu_seconds"] for run in papers_way if run not in deep]
-scores = [look["score"] for run in deep for look in run["checks"]]
+deep = papers_way.query("task == 'modarith'")
+took = papers_way.drop(deep.index)["cpu_seconds"]
+scores = [look["score"] for checks in deep["checks"] for look in checks]
+shares = {"its best check": "best_of_checks", "fresh strings, last position": "accuracy_last",
+          "all positions past 40": "accuracy_all"}  # fmt: skip
 show.table(
-    [
-        {"task": run["task"], "row": run["row"], "seed": run["seed"], "steps": f"{run['steps']:,}",
-         "CPU s": f"{run['cpu_seconds']:.0f}", "its best check": tables.text.percent(run["metrics"]["best_of_checks"]),
-         "fresh strings, last position": tables.text.percent(run["metrics"]["accuracy_last"]),
-         "all positions past 40": tables.text.percent(run["metrics"]["accuracy_all"])}
-        for run in papers_way
-    ],
+    papers_way.assign(
+        **{"CPU s": papers_way["cpu_seconds"]},
+        **{title: papers_way[metric].map(tables.text.percent) for title, metric in shares.items()},
+    )[["task", "row", "seed", "steps", "CPU s", *shares]],
+    formats={"steps": ",", "CPU s": ".0f"},
     caption=f"Recorded, in percent. One layer needs no GPU and no 40,000 steps for Sum(5) and EvenPair(5): a check that is "
             f"all right ends training (seconds of a core: {min(took):.0f} to {max(took):.0f}). Three layers for ModArith(5) take "
-            f"{max(run['cpu_seconds'] for run in deep) / 3600:.1f} hours on a core and all their steps: "
-            f"{tables.text.range_in_percent([run['metrics']['accuracy_seen'] for run in deep])} % are right at the training "
+            f"{deep['cpu_seconds'].max() / 3600:.1f} hours on a core and all their steps: "
+            f"{tables.text.range_in_percent(deep['accuracy_seen'])} % are right at the training "
             f"length, and from one check to the next the answers at position {arith.test_length} change between "
             f"{tables.text.percent(min(scores))} and {tables.text.percent(max(scores))} % right.",
 )  # fmt: skip
