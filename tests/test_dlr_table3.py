@@ -119,7 +119,7 @@ def test_a_net_whose_numbers_have_run_away_answers_nothing():
     kept = table3.of_segmentation(pictures, half)
     assert np.array(kept["confusion"]).sum() == 2048 and [row[3] for row in kept["confusion"]] != [0] * 3
     assert kept["predicted"][0].count("x") == 1018
-    broken = {"task": "segmentation-32", "row": "dlr", "seed": 0, "budget": "desk", "metrics": {"steps": 3}, **kept,
+    broken = {"experiment": "dlr/table3", "task": "segmentation-32", "row": "dlr", "seed": 0, "budget": "desk", "metrics": {"steps": 3}, **kept,
               "config": {"setting": {"size": 32}}}  # fmt: skip
     assert len(pictures_and_answers(results.frame([broken]), "segmentation-32").axes) == 6
 

@@ -287,7 +287,7 @@ def test_a_disk_that_fills_on_the_way_loses_no_result(tmp_path, monkeypatch, cap
     monkeypatch.setattr(records, "check_writable", lambda paths: None)
     assert cli.main(f"reproduce lrnn/fig1 --rows 4,8 --data {tmp_path}".split()) == 1
     out = capsys.readouterr()
-    assert "length 4" in out.out and "A7A6A5A4" in out.out  # the table has both
+    assert re.search(r"schedule 4 +2 ", out.out) and re.search(r"\n +8 +3 ", out.out)  # the table has both
     assert "[2/2]" in out.err and "(not recorded)" in out.err
     last = out.err.splitlines()[-1]
     assert re.match(r"lrnnlab: 1 of 2 records could not be written: .*\.json: No space left on device", last)
