@@ -154,7 +154,7 @@ def shares(
         What the legend says of each of ``MARKS``: of ``"mean"``, with a whisker and a stroke for each seed, or of ``"seed"``,
         a dot each, one below the other.
     size : (float, int)
-        The figure's height in inches, and how many panels stand in a line.
+        The figure's height in inches, and how many panels a line has.
     x : str
         What is written below.
     seen, level : str

@@ -1,6 +1,6 @@
 """What a table (or figure) of a paper is, and what one run of it is: the only kind of each.
 
-A module of this folder ends in ``TABLE = load("NAME", measure)``: what there is and how it is trained stands in its YAML, the
+A module of this folder ends in ``TABLE = load("NAME", measure)``: its YAML says what it has and how that is trained, the
 paper's numbers in ``papers/``, and the module says what a run measures.  All else is the same for every table and stands here,
 in ``plans``, in ``runner`` and in ``results``: what there is and what not, other names for rows, fingerprints and paths of
 records, how many runs go at a time and where, resuming, and the spread over seeds.
