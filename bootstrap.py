@@ -49,7 +49,7 @@ EXTRAS = {"lab": ["lab"], "test": ["lab", "test"], "env": ["lab", "test"]}
 MINE = "my_notebooks"  # a reader's copy of the chapters, which git ignores
 CALM = ".jupyter"  # settings of a reader's Lab: no menu of a teacher's, and nobody is asked whether they want news
 # A reader's Lab knows notebooks only.  An author's pairs each chapter with its source; no file of the project says so, or
-# jupytext would pair in any JupyterLab, a hub's too.  The filters are those of lrnnlab.book.drifting.
+# jupytext would pair in any JupyterLab, a hub's too.  The filters are those of workbook.book.sync.
 READER = ["--ServerApp.jpserver_extensions=jupyterlab_jupytext=False"]
 AUTHOR = ["--JupytextConfiguration.formats=notebooks///ipynb,notebooks/py///py:percent",
           "--JupytextConfiguration.notebook_metadata_filter=kernelspec,-jupytext",
@@ -288,8 +288,8 @@ def prepare(root, extras, environ):
 
 def own_copy(root):
     """Make the reader's copy of the chapters, or add to it those that are new."""
-    sys.path.insert(0, str(ROOT))
-    from lrnnlab import copies  # which imports Python's own library only
+    sys.path[:0] = [str(ROOT), str(ROOT / "notebooks")]
+    from workbook import copies  # which imports Python's own library only
     (root / MINE).mkdir(exist_ok=True)
     added = copies.make(root / MINE, root)
     say(f"Your copy of the chapters is {root / MINE}" + (f"; new in it: {', '.join(added)}." if added else "."))

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from lrnnlab.automata.machines import NO_LABEL, MooreMachine, build, minimise
-from lrnnlab.errors import checked, number, whole_number
+from lrnnlab.validation import checked, number, whole_number
 
 INSTALL = "pip install 'aalpy>=1.4'"
 
@@ -77,7 +77,7 @@ def extract(
     ----------
     answer : callable
         ``answer(tokens)``: the class after every token of words (N, T) int, also (N, T).  ``MooreMachine.answer`` is
-        one; of a net, ``lrnnlab.verification.asking.answers`` makes one.
+        one; of a net, ``lrnnlab.verification.black_box.answers`` makes one.
     symbols : sequence of str
         The V tokens' names.
     search : callable, optional

@@ -18,7 +18,7 @@ import numpy as np
 
 from lrnnlab.automata import oracles
 from lrnnlab.automata.machines import NO_LABEL, MooreMachine, build, leading_to, minimise
-from lrnnlab.errors import checked
+from lrnnlab.validation import checked
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from lrnnlab.errors import checked, shown
+from lrnnlab.validation import checked, shown
 
 NO_LABEL = -1
 

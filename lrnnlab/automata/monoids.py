@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 
 from lrnnlab.automata.machines import MooreMachine, minimise
-from lrnnlab.errors import checked
+from lrnnlab.validation import checked
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ from itertools import combinations
 import numpy as np
 
 from lrnnlab.automata.machines import MooreMachine, minimise
-from lrnnlab.errors import checked, whole_number
+from lrnnlab.validation import checked, whole_number
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from lrnnlab.errors import checked
+from lrnnlab.validation import checked
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ import numpy as np
 
 from lrnnlab.automata.languages import acceptor
 from lrnnlab.automata.machines import MooreMachine, minimise
-from lrnnlab.errors import checked
+from lrnnlab.validation import checked
 
 STATES, TOKENS = 60, 10
 READ, LONGEST = 2000, 300  # states before a machine is minimised; characters of an expression

@@ -8,7 +8,6 @@ from typing import Any
 import torch
 from torch import nn
 
-from lrnnlab.errors import checked, shown, whole_number
 from lrnnlab.models.attention import CausalAttention, LocalAttention, RotaryAttention
 from lrnnlab.models.base import LinearRecurrence, Recurrence
 from lrnnlab.models.block_diagonal import COLUMN_RULES, BlockDiagonal, obstacle, snap, symbol_transitions
@@ -35,6 +34,7 @@ from lrnnlab.models.self_referential import SelfReferential
 from lrnnlab.models.sgconv import SGConv
 from lrnnlab.models.vanilla import Vanilla
 from lrnnlab.tasks.base import BaseTask
+from lrnnlab.validation import checked, shown, whole_number
 
 __all__ = [
     "COLUMN_RULES", "DLR", "DSS", "LRU", "MODELS", "RWKV", "S4", "S4D", "S5", "Block", "BlockDiagonal",

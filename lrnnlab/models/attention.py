@@ -17,9 +17,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lrnnlab.errors import whole_number
 from lrnnlab.models.base import Module, Recurrence, check_sizes
 from lrnnlab.models.feature_maps import head_size as size_of_heads
+from lrnnlab.validation import whole_number
 
 
 def rotate(x: Tensor, positions: Tensor) -> Tensor:

@@ -17,9 +17,9 @@ import torch
 from torch import Tensor, nn
 from torch.utils._pytree import tree_map
 
-from lrnnlab.errors import checked, shown, whole_number
 from lrnnlab.scans import linear_scan, token_scan
 from lrnnlab.scans.transforms import check_symbols, within_func
+from lrnnlab.validation import checked, shown, whole_number
 
 DEEPEST = 1000  # layers
 
@@ -36,7 +36,7 @@ class Recurrence(Module):
     """A mixer with a step form that gives the same numbers: ``mixer(z (B,T,D)) -> y (B,T,D)``.
 
     A subclass says ``initial`` and ``step``, and ``mix`` where it knows a faster way; one that can save work on a table
-    of symbols overrides ``forward``.  Its options are checked by their annotations (:func:`lrnnlab.errors.checked`).
+    of symbols overrides ``forward``.  Its options are checked by their annotations (:func:`lrnnlab.validation.checked`).
     """
 
     _start: tuple[int, Any] | None = None  # (B, what the last state that was checked had to be like)

@@ -32,11 +32,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lrnnlab.errors import among, checked, number
 from lrnnlab.models.base import LinearRecurrence, check_sizes
 from lrnnlab.models.net import Block, Gate, Net, SharedDropout
 from lrnnlab.scans import linear_scan, softmax_scan, token_scan
 from lrnnlab.scans.transforms import within_func
+from lrnnlab.validation import among, checked, number
 
 
 def _slope(raw: Tensor, p: float) -> Tensor:

@@ -14,9 +14,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from lrnnlab.errors import first_order
 from lrnnlab.models.cpu_lanes import LANES, L, flat, sigmoid, tanh
 from lrnnlab.scans.cpu_vectors import NO, compiled, times
+from lrnnlab.validation import first_order
 
 
 @compiled

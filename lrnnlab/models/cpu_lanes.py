@@ -18,9 +18,9 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from lrnnlab.models.feature_maps import FEATURE_MAPS
+from lrnnlab.scans.allocator import empty
 from lrnnlab.scans.cpu_softmax import exponential
 from lrnnlab.scans.cpu_vectors import NO, Flat, compiled, intrinsic, times
-from lrnnlab.scans.kept_memory import empty
 
 LANES = (0,) * 16
 L = len(LANES)

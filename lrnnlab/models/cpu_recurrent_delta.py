@@ -17,7 +17,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lrnnlab.errors import first_order
 from lrnnlab.models.cpu_lanes import (
     KINDS,
     LANES,
@@ -33,6 +32,7 @@ from lrnnlab.models.cpu_lanes import (
     unpack,
 )
 from lrnnlab.scans.cpu_vectors import NO, compiled, times
+from lrnnlab.validation import first_order
 
 
 @compiled

@@ -15,9 +15,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lrnnlab.errors import first_order
 from lrnnlab.models.cpu_lanes import KINDS, LANES, L, dot, features, features_back, flat, pack, room, sigmoid, unpack
 from lrnnlab.scans.cpu_vectors import NO, compiled, times
+from lrnnlab.validation import first_order
 
 
 @compiled

@@ -25,9 +25,9 @@ import math
 import torch
 from torch import Tensor, nn
 
-from lrnnlab.errors import among
 from lrnnlab.models.base import LinearRecurrence, check_sizes
 from lrnnlab.models.vanilla import add_start
+from lrnnlab.validation import among
 
 KINDS = ("positive", "signed", "complex", "unit")
 

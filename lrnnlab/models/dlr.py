@@ -20,10 +20,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lrnnlab.errors import among
 from lrnnlab.models.base import Recurrence, check_sizes
 from lrnnlab.models.state_space import complex_double, log_uniform_steps
 from lrnnlab.scans.convolution import long_conv, vandermonde
+from lrnnlab.validation import among
 
 KINDS = ("real", "imag", "sum", "prod", "real_prod")
 

@@ -15,11 +15,11 @@ import math
 import torch
 from torch import Tensor, nn
 
-from lrnnlab.errors import among
 from lrnnlab.models.base import check_sizes
 from lrnnlab.models.dlr import KernelMixer
 from lrnnlab.models.state_space import complex_double, log_uniform_steps
 from lrnnlab.scans.convolution import vandermonde
+from lrnnlab.validation import among
 
 SPACING = {"lin": math.pi, "two_pi": 2 * math.pi}
 

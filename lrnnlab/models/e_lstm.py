@@ -16,16 +16,16 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from lrnnlab.errors import among, same_kind
+from lrnnlab.models.backend import FORMS, is_compiled, run_compiled
 from lrnnlab.models.base import Recurrence, check_sizes
-from lrnnlab.models.forms import FORMS, is_compiled, run_compiled
 from lrnnlab.scans.reference import no_steps
+from lrnnlab.validation import among, same_kind
 
 
 def element_wise(s: Tensor, w: Tensor, c0: Tensor, *, form: str = "auto") -> Tensor:
     """c_1 ... c_T (B,T,D) of Eq. 17-19, from s (B,T,2,D), that is F x + b_f and Z x + b_z, w (2,D) and c0 (B,D).
 
-    ``form`` is one of ``lrnnlab.models.forms.FORMS``.  Raises ``ValueError`` on shapes or a form that do not fit.
+    ``form`` is one of ``lrnnlab.models.backend.FORMS``.  Raises ``ValueError`` on shapes or a form that do not fit.
 
     >>> element_wise(torch.zeros(1, 3, 2, 1), torch.zeros(2, 1), torch.ones(1, 1)).flatten().tolist()
     [0.5, 0.25, 0.125]

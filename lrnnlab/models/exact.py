@@ -14,9 +14,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from lrnnlab.automata import MooreMachine, one_hot_transitions
-from lrnnlab.errors import checked, whole_number
 from lrnnlab.models.base import LinearRecurrence
 from lrnnlab.models.net import Block, Net
+from lrnnlab.validation import checked, whole_number
 
 
 class _OneHot(LinearRecurrence):

@@ -23,13 +23,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lrnnlab.errors import among, number
+from lrnnlab.models.backend import is_compiled
 from lrnnlab.models.base import Recurrence, check_sizes
 from lrnnlab.models.feature_maps import FEATURE_MAPS, POSITIVE, check_feature_map, head_size
-from lrnnlab.models.forms import is_compiled
 from lrnnlab.models.recurrent_delta import near_addition, recurrent_delta
 from lrnnlab.scans.delta import FORMS as DELTA_FORMS
 from lrnnlab.scans.delta import delta_rule
+from lrnnlab.validation import among, number
 
 FORMS = ("auto", "cpu", *DELTA_FORMS)
 RULES = {"sum": "elu", "normalised": "elu", "delta": "elu_sum"}  # and the feature map of the released code

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from lrnnlab.errors import among
+from lrnnlab.validation import among
 
 
 def elu(x: Tensor) -> Tensor:

@@ -24,11 +24,11 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from lrnnlab.errors import among
 from lrnnlab.models.base import Recurrence, check_sizes
 from lrnnlab.models.state_space import complex_normal, pair_parameter
 from lrnnlab.scans import linear_scan
 from lrnnlab.scans.convolution import fast_length, vandermonde
+from lrnnlab.validation import among
 
 
 class Modes(NamedTuple):

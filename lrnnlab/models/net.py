@@ -35,9 +35,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lrnnlab.errors import among, checked, number, shown, whole_number
 from lrnnlab.models.base import Module, Recurrence, check_numbers, check_sizes, check_strings, check_tokens, layers_of
 from lrnnlab.scans.transforms import values, within_func
+from lrnnlab.validation import among, checked, number, shown, whole_number
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "gelu": F.gelu,

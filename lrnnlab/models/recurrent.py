@@ -8,9 +8,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lrnnlab.errors import among
 from lrnnlab.models.base import Recurrence, check_sizes
 from lrnnlab.scans.transforms import within_func
+from lrnnlab.validation import among
 
 CELLS = {"elman": nn.RNN, "lstm": nn.LSTM}
 

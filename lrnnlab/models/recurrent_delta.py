@@ -20,11 +20,11 @@ import math
 import torch
 from torch import Tensor, nn
 
-from lrnnlab.errors import among, number, same_kind
+from lrnnlab.models.backend import FORMS, is_compiled, run_compiled
 from lrnnlab.models.base import Recurrence
 from lrnnlab.models.feature_maps import FEATURE_MAPS, check_feature_map, head_size
-from lrnnlab.models.forms import FORMS, is_compiled, run_compiled
 from lrnnlab.scans.reference import no_steps
+from lrnnlab.validation import among, number, same_kind
 
 FARTHEST = 80.0  # a write_start whose exponential is still a float32
 
@@ -59,7 +59,7 @@ def recurrent_delta(
     removal : bool
         False for the additive rule of Eq. 2, W_t = W_{t-1} + v phi(k)^T, which does not look at b.
     form : str
-        One of ``lrnnlab.models.forms.FORMS``.
+        One of ``lrnnlab.models.backend.FORMS``.
 
     Returns
     -------
@@ -161,7 +161,7 @@ class RecurrentDelta(Recurrence):
     feedback_start : float
         What R is multiplied by at the start.
     form : str
-        How it runs, one of ``lrnnlab.models.forms.FORMS``; may be changed on a finished layer.
+        How it runs, one of ``lrnnlab.models.backend.FORMS``; may be changed on a finished layer.
 
     Raises
     ------

@@ -28,11 +28,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lrnnlab.errors import among, checked
 from lrnnlab.models.base import Module, check_sizes, check_strings, layers_of
 from lrnnlab.models.chunk_masks import check_chunk, chunk_attention, depth_count, window_attention
 from lrnnlab.models.transformer_blocks import AttentionLayer, Symbols, final_norm, linear
 from lrnnlab.scans.transforms import within_func
+from lrnnlab.validation import among, checked
 
 PADDING = {"tree": "learned", "masks": "masked"}  # as the code does, as the text says
 

@@ -20,10 +20,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lrnnlab.errors import among, checked
 from lrnnlab.models.base import Module, check_sizes, layers_of
 from lrnnlab.models.transformer_blocks import AttentionLayer, Symbols, final_norm, linear
 from lrnnlab.scans.transforms import within_func
+from lrnnlab.validation import among, checked
 
 
 def sinusoids(offsets: Tensor, width: int, longest: float = 10_000.0) -> Tensor:

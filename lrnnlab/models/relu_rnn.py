@@ -11,10 +11,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from lrnnlab.errors import checked, whole_number
 from lrnnlab.models.base import Module, check_numbers, check_sizes, check_strings, check_tokens
 from lrnnlab.models.recurrent import run
 from lrnnlab.models.transformer_blocks import cut_normal_, linear
+from lrnnlab.validation import checked, whole_number
 
 
 @checked

@@ -25,9 +25,9 @@ import math
 import torch
 from torch import Tensor, nn
 
-from lrnnlab.errors import among
 from lrnnlab.models.lru import LRU, ModalRecurrence, Modes, check_modulus, real_part, remaining_power, ring_decay
 from lrnnlab.scans.transforms import values
+from lrnnlab.validation import among
 
 
 class RotRNN(ModalRecurrence):

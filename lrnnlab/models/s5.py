@@ -15,10 +15,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from lrnnlab.errors import among
 from lrnnlab.models.hippo import legs_diagonal
 from lrnnlab.models.lru import ModalRecurrence, Modes, real_part
 from lrnnlab.models.state_space import log_uniform_steps, pair_parameter
+from lrnnlab.validation import among
 
 C_INITS = ("trunc_standard_normal", "lecun_normal", "complex_normal")
 LEFT = -1e-4  # where clipped real parts end

@@ -18,11 +18,11 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from lrnnlab.errors import among, same_kind
+from lrnnlab.models.backend import FORMS, is_compiled, run_compiled
 from lrnnlab.models.base import Recurrence
 from lrnnlab.models.feature_maps import FEATURE_MAPS, check_feature_map, head_size
-from lrnnlab.models.forms import FORMS, is_compiled, run_compiled
 from lrnnlab.scans.reference import no_steps
+from lrnnlab.validation import among, same_kind
 
 RATES = (1, 4)
 

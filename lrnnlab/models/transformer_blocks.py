@@ -16,10 +16,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lrnnlab.errors import among, checked
 from lrnnlab.models.base import Module, check_sizes, check_strings
 from lrnnlab.models.feature_maps import head_size
 from lrnnlab.models.net import Block
+from lrnnlab.validation import among, checked
 
 
 def linear(inputs: int, outputs: int, *, bias: bool = True) -> nn.Linear:

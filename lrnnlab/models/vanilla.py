@@ -11,8 +11,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from lrnnlab.errors import among
 from lrnnlab.models.base import LinearRecurrence, check_sizes
+from lrnnlab.validation import among
 
 
 def add_start(layer: nn.Module, start: str, width: int) -> None:

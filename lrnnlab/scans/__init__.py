@@ -24,12 +24,12 @@ from importlib.util import find_spec
 import torch
 from torch import Tensor
 
-from lrnnlab.errors import checked, same_kind
 from lrnnlab.scans import ops, paper, reference
-from lrnnlab.scans.precision import wide
+from lrnnlab.scans.autocast import wide
 from lrnnlab.scans.reference import no_steps
 from lrnnlab.scans.transforms import assert_symbols, check_symbols, within_func
 from lrnnlab.scans.triton_plan import LARGEST
+from lrnnlab.validation import checked, same_kind
 
 _PLAIN = {"reference": reference, "paper": paper}
 _DEVICE = {"cpu": "cpu", "triton": "cuda"}  # where a compiled backend runs

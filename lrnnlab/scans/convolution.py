@@ -19,9 +19,9 @@ from torch import Tensor
 from torch.nn import functional as F
 from torch.utils.checkpoint import checkpoint
 
-from lrnnlab.errors import checked, first_order, whole_number
-from lrnnlab.scans.precision import wide
+from lrnnlab.scans.autocast import wide
 from lrnnlab.scans.transforms import values, within_func
+from lrnnlab.validation import checked, first_order, whole_number
 
 SHORT = 64  # up to here one dense product per channel is no slower than the FFT, and forgets a finite future to the last bit
 TABLE = 1 << 22  # numbers in a table of powers; beyond, the kernel is worked out piece by piece

@@ -19,8 +19,8 @@ from torch import Tensor
 
 from lrnnlab.scans import cpu_kernels as kernels
 from lrnnlab.scans import cpu_softmax
+from lrnnlab.scans.allocator import empty
 from lrnnlab.scans.cpu_vectors import ADD, NO, SET, YES
-from lrnnlab.scans.kept_memory import empty
 
 PARTS = 8
 SMALL = 1 << 18  # with fewer multiplications than this a second thread costs more than it brings

@@ -25,9 +25,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from lrnnlab.errors import checked
-from lrnnlab.scans.precision import wide
+from lrnnlab.scans.autocast import wide
 from lrnnlab.scans.reference import no_steps
+from lrnnlab.validation import checked
 
 FORMS = ("sequential", "chunkwise", "fla")
 INSTALL = "pip install 'lrnnlab[fla]'"

@@ -17,7 +17,6 @@ from functools import partial
 from typing import Any
 
 from lrnnlab.automata.languages import GROUPS
-from lrnnlab.errors import checked
 from lrnnlab.tasks.arithmetic import EvenPair, ModArith, ModularTask, Sum
 from lrnnlab.tasks.atomic import ATOMIC
 from lrnnlab.tasks.base import BaseTask, Batch, Task
@@ -29,6 +28,7 @@ from lrnnlab.tasks.machine_tasks import MachineTask, StateTracking, WordProblem,
 from lrnnlab.tasks.pathfinder import Pathfinder, PathfinderSegmentation
 from lrnnlab.tasks.positive_strings import PositiveTask
 from lrnnlab.tasks.string_tasks import STRING_TASKS, StringTask, expression
+from lrnnlab.validation import checked
 
 __all__ = [
     "ATOMIC", "COUNTER_TASKS", "STRING_TASKS", "TASKS", "BaseTask", "Batch", "ContinuousTask", "EvenPair", "ListOps",

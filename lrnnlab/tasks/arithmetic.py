@@ -15,8 +15,8 @@ import numpy as np
 import torch
 
 from lrnnlab.automata import NO_LABEL, MooreMachine, languages, minimise
-from lrnnlab.errors import checked, whole_number
 from lrnnlab.tasks.base import Task
+from lrnnlab.validation import checked, whole_number
 
 STATES = 10_000  # a machine with more is not built
 

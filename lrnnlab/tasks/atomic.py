@@ -17,8 +17,8 @@ from typing import Any
 
 import torch
 
-from lrnnlab.errors import whole_number
 from lrnnlab.tasks.continuous import ContinuousTask, normal_sequences
+from lrnnlab.validation import whole_number
 
 
 class Sequence(ContinuousTask):

@@ -15,8 +15,8 @@ import numpy as np
 from scipy.integrate import trapezoid
 from scipy.stats import beta, norm
 
-from lrnnlab.errors import checked, whole_number
 from lrnnlab.tasks.base import BaseTask
+from lrnnlab.validation import checked, whole_number
 
 
 def largest_of_normals(length: int, points: int) -> np.ndarray:

@@ -39,7 +39,7 @@ import torch
 from torch.nn import functional as F
 
 from lrnnlab.automata import NO_LABEL, MooreMachine, build, equivalent, minimise
-from lrnnlab.errors import checked, shown, whole_number
+from lrnnlab.validation import checked, shown, whole_number
 
 
 @checked

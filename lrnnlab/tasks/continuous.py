@@ -17,8 +17,8 @@ from typing import Any
 
 import torch
 
-from lrnnlab.errors import checked, shown, whole_number
 from lrnnlab.tasks.base import BaseTask, Batch, is_dense
+from lrnnlab.validation import checked, shown, whole_number
 
 
 @checked

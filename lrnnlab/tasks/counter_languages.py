@@ -35,8 +35,8 @@ import torch
 
 from lrnnlab.automata.languages import counter, prefixes, repeats
 from lrnnlab.automata.oracles import what_is_left
-from lrnnlab.errors import checked, whole_number
 from lrnnlab.tasks.positive_strings import LISTED, CountedTask, PositiveTask, Regular
+from lrnnlab.validation import checked, whole_number
 
 OPEN, CLOSE, RESET = 0, 1, 2
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from lrnnlab.errors import checked, number, shown, whole_number
 from lrnnlab.tasks.base import Batch, answered
+from lrnnlab.validation import checked, number, shown, whole_number
 
 
 def best_of_checks(level: float, checks: int = 40, strings: int = 128) -> tuple[float, float]:

@@ -30,8 +30,8 @@ import numpy as np
 import torch
 
 from lrnnlab.automata import NO_LABEL
-from lrnnlab.errors import checked, number, shown, whole_number
 from lrnnlab.tasks.base import BaseTask, Batch, is_dense, python_random
+from lrnnlab.validation import checked, number, shown, whole_number
 
 OPERATORS = ("[MIN", "[MAX", "[MED", "[SM")
 SYMBOLS = (*"0123456789", *OPERATORS, "]")  # tokens 0..9 are the digits themselves, so a label is a token as well

@@ -17,8 +17,8 @@ import torch
 from lrnnlab.automata import NO_LABEL, MooreMachine, minimise
 from lrnnlab.automata.languages import GROUPS, permuting
 from lrnnlab.automata.oracles import carried
-from lrnnlab.errors import shown
 from lrnnlab.tasks.base import Batch, Task
+from lrnnlab.validation import shown
 
 
 class MachineTask(Task):

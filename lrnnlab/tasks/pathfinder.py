@@ -28,8 +28,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from lrnnlab.errors import whole_number
 from lrnnlab.tasks.base import BaseTask, Batch, draw_seed, numpy_random
+from lrnnlab.validation import whole_number
 
 ANGLES = np.linspace(-np.pi / 2, np.pi / 2, 361)
 ANGLE_CDF = 0.5 + (ANGLES + np.sin(2 * ANGLES) / 2) / np.pi  # of the density (2 / pi) cos^2

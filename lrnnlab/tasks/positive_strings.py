@@ -22,10 +22,10 @@ import numpy as np
 import torch
 
 from lrnnlab.automata import NO_LABEL, MooreMachine, build, minimise
-from lrnnlab.errors import checked, shown, whole_number
 from lrnnlab.tasks.base import Batch, Task, is_dense, python_random
 from lrnnlab.tasks.levels import blind_levels
 from lrnnlab.tasks.uniform_strings import UniformStrings
+from lrnnlab.validation import checked, shown, whole_number
 
 BIN = 50  # sizes in one bin
 LISTED = 100_000  # a window with more strings is not listed

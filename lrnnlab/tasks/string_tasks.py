@@ -31,10 +31,10 @@ import torch
 
 from lrnnlab.automata import NO_LABEL, MooreMachine, languages, minimise
 from lrnnlab.automata.oracles import what_is_left
-from lrnnlab.errors import checked, number, shown, whole_number
 from lrnnlab.tasks.arithmetic import ModArith
 from lrnnlab.tasks.base import Batch, Task, python_random
 from lrnnlab.tasks.uniform_strings import UniformStrings
+from lrnnlab.validation import checked, number, shown, whole_number
 
 BITS = ("0", "1")
 RARE = 64  # a class with fewer than one string in so many is not drawn by trying

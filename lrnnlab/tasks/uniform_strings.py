@@ -21,8 +21,8 @@ from typing import Any
 import torch
 
 from lrnnlab.automata import MooreMachine
-from lrnnlab.errors import checked, whole_number
 from lrnnlab.tasks.base import python_random
+from lrnnlab.validation import checked, whole_number
 
 
 class UniformStrings:

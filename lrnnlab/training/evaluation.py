@@ -14,11 +14,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from lrnnlab.errors import checked, number, whole_number
 from lrnnlab.tasks import BaseTask, Batch
 from lrnnlab.tasks.base import answered
 from lrnnlab.tasks.continuous import r_squared
-from lrnnlab.training.steady import steady_arithmetic, stream
+from lrnnlab.training.determinism import steady_arithmetic, stream
+from lrnnlab.validation import checked, number, whole_number
 
 DRAWN = 256  # strings at a time
 NUMBERS = 1 << 24  # at most so many state entries are held at a time

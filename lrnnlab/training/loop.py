@@ -31,12 +31,12 @@ from typing import Any, ClassVar, TypeVar
 import torch
 from torch import Tensor, nn
 
-from lrnnlab.errors import among, checked, number, shown
 from lrnnlab.tasks import BaseTask, Batch
 from lrnnlab.tasks.base import answered, draw_seed
-from lrnnlab.training.descent import Checkpoint, Descent, chance_of, kind_of, own_chance, plain
+from lrnnlab.training.determinism import steady_arithmetic, stream
+from lrnnlab.training.engine import Checkpoint, Descent, chance_of, kind_of, own_chance, plain
 from lrnnlab.training.progress import finish, progress_bar
-from lrnnlab.training.steady import steady_arithmetic, stream
+from lrnnlab.validation import among, checked, number, shown
 
 FALL = 0.2  # the last part of a trapezoid
 Made = TypeVar("Made", bound=nn.Module)

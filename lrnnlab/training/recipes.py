@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lrnnlab.errors import among, checked, number, whole_number
+from lrnnlab.validation import among, checked, number, whole_number
 
 
 @checked
@@ -39,7 +39,7 @@ class Phase:
         End sooner, once the running mean of this phase's losses is below this.
     prune : float, optional
         When the phase ends, freeze every head that training can do without: as long as the loss on a fresh batch stays
-        under this, or under twice what it was (see :mod:`lrnnlab.training.fitting`).
+        under this, or under twice what it was (see :mod:`lrnnlab.training.restarts`).
     length : int, optional
         Of the training strings of this phase; the recipe's if absent.  Phases of growing lengths, each ``until`` it is
         known, are a curriculum.

@@ -19,11 +19,11 @@ import numpy as np
 import torch
 
 from lrnnlab.automata import MooreMachine
-from lrnnlab.errors import checked
 from lrnnlab.models import Net
 from lrnnlab.training import steady_arithmetic
-from lrnnlab.verification.below import Below, check_snapped, live_part, reach
-from lrnnlab.verification.reading import HeadTables, head_tables, heads_machine, learned_machine
+from lrnnlab.validation import checked
+from lrnnlab.verification.heads import HeadTables, head_tables, heads_machine, learned_machine
+from lrnnlab.verification.lower_layers import Below, check_snapped, live_part, reach
 from lrnnlab.verification.search import Search, Verdict, reachable, votes
 
 __all__ = ["HeadTables", "Verdict", "head_tables", "heads_machine", "learned_machine", "verify"]

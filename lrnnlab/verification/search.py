@@ -24,7 +24,7 @@ from torch.nn import functional as F
 
 from lrnnlab.automata import MooreMachine
 from lrnnlab.models import Net
-from lrnnlab.verification.below import Below, quotient
+from lrnnlab.verification.lower_layers import Below, quotient
 from lrnnlab.verification.rounding import Rounded, exact, through
 
 

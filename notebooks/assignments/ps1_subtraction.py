@@ -23,7 +23,7 @@ import itertools
 
 import numpy as np
 
-from lrnnlab.course import call, claim, expect, numbers
+from workbook.exercises import call, claim, expect, numbers
 
 # %% [markdown]
 # ## ps1.1 · The state of an expression

@@ -22,7 +22,7 @@
 import itertools
 import math
 
-from lrnnlab.course import expect
+from workbook.exercises import expect
 
 # %% [markdown]
 # ## ps5.1 · Exact weights

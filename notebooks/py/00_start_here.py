@@ -32,14 +32,15 @@
 import numpy as np
 
 import lrnnlab
-from lrnnlab import scans, show, snap, task, verify
+from lrnnlab import scans, snap, task, verify
 from lrnnlab.automata import MooreMachine
-from lrnnlab.course import check, hint, my_copy, predict, progress, solution
-from lrnnlab.show.automaton_figures import state_diagram
-from lrnnlab.show.training_figures import accuracy_by_length
-from lrnnlab.tables import plan, train
 from lrnnlab.training.evaluation import evaluate
 from lrnnlab.verification import head_tables, heads_machine
+from workbook import show
+from workbook.exercises import check, hint, my_copy, predict, progress, solution
+from workbook.show.automaton_figures import state_diagram
+from workbook.show.training_figures import accuracy_by_length
+from workbook.tables import plan, train
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
@@ -103,7 +104,7 @@ my_sums = None  # a function of a text
 check("00.1", my_sums)
 
 # %% [markdown]
-# <!-- Exercise 00.1: from lrnnlab/chapters/ch00.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 00.1: from notebooks/workbook/exercises/ch00.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -168,7 +169,7 @@ check("00.2", my_words)
 
 
 # %% [markdown]
-# <!-- Exercise 00.2: from lrnnlab/chapters/ch00.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 00.2: from notebooks/workbook/exercises/ch00.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -207,7 +208,7 @@ def one_wrong_arrow():
 predict("00.3", one_wrong_arrow)
 
 # %% [markdown]
-# <!-- Exercise 00.3: from lrnnlab/chapters/ch00.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 00.3: from notebooks/workbook/exercises/ch00.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -235,7 +236,7 @@ my_matrix = None  # two rows of two numbers
 check("00.4", my_matrix)
 
 # %% [markdown]
-# <!-- Exercise 00.4: from lrnnlab/chapters/ch00.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 00.4: from notebooks/workbook/exercises/ch00.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #

@@ -34,13 +34,14 @@ import numpy as np
 import sympy as sp
 
 import lrnnlab
-from lrnnlab import automata, show
-from lrnnlab.algebra import cascades, groups, minimal
+from lrnnlab import automata
 from lrnnlab.automata.languages import GROUPS, language, read
-from lrnnlab.chapters import ch01
-from lrnnlab.course import check, hint, predict, solution
-from lrnnlab.show.automaton_figures import state_diagram
-from lrnnlab.show.widgets import explore
+from lrnnlab.expressivity import cascades, groups, minimal
+from workbook import show
+from workbook.chapters import ch01
+from workbook.exercises import check, hint, predict, solution
+from workbook.show.automaton_figures import state_diagram
+from workbook.show.widgets import explore
 
 if not lrnnlab.__version__.startswith("0.1"):
     raise RuntimeError(f"this chapter needs lrnnlab 0.1, here is {lrnnlab.__version__}: run bootstrap.py")
@@ -130,7 +131,7 @@ print(f"modulo {M}: 0-1 = {(0 - 1) % M} and 1-0 = {1 % M}; 0-0-1 = 0-1-0 = {(0 -
 # and $p$ is anything that stands in front, and see that $p$ has dropped out.
 
 # %% [markdown]
-# <!-- Exercise 01.1: from lrnnlab/chapters/ch01.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 01.1: from notebooks/workbook/exercises/ch01.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -255,7 +256,7 @@ with show.fails("The base-7 layer, step 2"):
 # states" and "equal values, equal states", which one does an arbitrary readout need?
 
 # %% [markdown]
-# <!-- Exercise 01.2: from lrnnlab/chapters/ch01.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 01.2: from notebooks/workbook/exercises/ch01.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -287,7 +288,7 @@ my_expression = None  # exercise 3: a text such as "0-1-2"
 check("01.3", my_expression)
 
 # %% [markdown]
-# <!-- Exercise 01.3: from lrnnlab/chapters/ch01.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 01.3: from notebooks/workbook/exercises/ch01.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -416,7 +417,7 @@ print(f"base 7: {5**4} expressions, {len(kept)} states")
 # at least?
 
 # %% [markdown]
-# <!-- Exercise 01.4: from lrnnlab/chapters/ch01.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 01.4: from notebooks/workbook/exercises/ch01.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -453,7 +454,7 @@ my_refutation = None  # exercise 5: your line, a function such as lambda s, t: (
 check("01.5", my_refutation)
 
 # %% [markdown]
-# <!-- Exercise 01.5: from lrnnlab/chapters/ch01.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 01.5: from notebooks/workbook/exercises/ch01.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -518,7 +519,7 @@ my_expressions = None  # exercise 6: two expressions, for example ("0-1", "2-2")
 check("01.6", my_expressions)
 
 # %% [markdown]
-# <!-- Exercise 01.6: from lrnnlab/chapters/ch01.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 01.6: from notebooks/workbook/exercises/ch01.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -961,7 +962,7 @@ my_pieces = None  # exercise 7: the least number of pieces
 check("01.7", my_pieces)
 
 # %% [markdown]
-# <!-- Exercise 01.7: from lrnnlab/chapters/ch01.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 01.7: from notebooks/workbook/exercises/ch01.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -1442,7 +1443,7 @@ with show.fails("Theorem D, step 6"):
 # why is $|a| = 1$, and where is it used that $R$ has more than one point?
 
 # %% [markdown]
-# <!-- Exercise 01.8: from lrnnlab/chapters/ch01.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 01.8: from notebooks/workbook/exercises/ch01.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -1555,7 +1556,7 @@ my_words = None  # exercise 9: two words, for example ("aabb", "abab")
 check("01.9", my_words)
 
 # %% [markdown]
-# <!-- Exercise 01.9: from lrnnlab/chapters/ch01.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 01.9: from notebooks/workbook/exercises/ch01.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -1712,7 +1713,7 @@ def last_two_equal():
 predict("01.10", last_two_equal)
 
 # %% [markdown]
-# <!-- Exercise 01.10: from lrnnlab/chapters/ch01.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 01.10: from notebooks/workbook/exercises/ch01.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -1858,7 +1859,7 @@ check("01.11", my_block)
 
 
 # %% [markdown]
-# <!-- Exercise 01.11: from lrnnlab/chapters/ch01.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 01.11: from notebooks/workbook/exercises/ch01.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -2199,7 +2200,7 @@ my_layers = None  # exercise 12: a whole number
 check("01.12", my_layers)
 
 # %% [markdown]
-# <!-- Exercise 01.12: from lrnnlab/chapters/ch01.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 01.12: from notebooks/workbook/exercises/ch01.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -2326,7 +2327,7 @@ show.figure(
 # vectors stand for the depths 0, 1, 2 and for the sink, and what are $A_a$ and $A_b$?
 
 # %% [markdown]
-# <!-- Exercise 01.13: from lrnnlab/chapters/ch01.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 01.13: from notebooks/workbook/exercises/ch01.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -2391,7 +2392,7 @@ my_tasks = None  # exercise 14: a list of names from the table's first column
 check("01.14", my_tasks)
 
 # %% [markdown]
-# <!-- Exercise 01.14: from lrnnlab/chapters/ch01.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 01.14: from notebooks/workbook/exercises/ch01.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -2558,7 +2559,7 @@ with show.fails("Liquid-S4, step 1"):
 # $v$ and $w$?
 
 # %% [markdown]
-# <!-- Exercise 01.15: from lrnnlab/chapters/ch01.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 01.15: from notebooks/workbook/exercises/ch01.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #

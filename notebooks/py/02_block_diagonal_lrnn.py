@@ -26,15 +26,18 @@ import numpy as np
 import sympy as sp
 import torch
 
-import lrnnlab.show.automaton_figures
-import lrnnlab.show.fading_figures
-import lrnnlab.show.moving
-import lrnnlab.show.training_figures
-import lrnnlab.tables.lrnn_reasons
-from lrnnlab import analysis, models, records, show, tables, tasks, training, verification
-from lrnnlab.chapters import ch02
-from lrnnlab.course import check, hint, predict, solution
-from lrnnlab.show import pictures
+import lrnnlab
+import workbook.show.automaton_figures
+import workbook.show.fading_figures
+import workbook.show.interactive
+import workbook.show.training_figures
+import workbook.tables.lrnn_reasons
+from lrnnlab import models, tasks, training, verification
+from workbook import show, tables
+from workbook.chapters import ch02
+from workbook.exercises import check, hint, predict, solution
+from workbook.show import gallery as pictures
+from workbook.tables import analysis, records
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
@@ -120,7 +123,7 @@ my_blocks = None  # exercise 1: a function of goes, for example of [[0, 1], [1, 
 check("02.1", my_blocks)
 
 # %% [markdown]
-# <!-- Exercise 02.1: from lrnnlab/chapters/ch02.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 02.1: from notebooks/workbook/exercises/ch02.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -220,7 +223,7 @@ with show.fails("Eq. 7, step 3"):
 # Eq. 6 that have one?
 
 # %% [markdown]
-# <!-- Exercise 02.2: from lrnnlab/chapters/ch02.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 02.2: from notebooks/workbook/exercises/ch02.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -252,7 +255,7 @@ my_matrix = None  # exercise 3: two rows of two numbers
 check("02.3", my_matrix)
 
 # %% [markdown]
-# <!-- Exercise 02.3: from lrnnlab/chapters/ch02.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 02.3: from notebooks/workbook/exercises/ch02.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -454,7 +457,7 @@ check("02.4", my_p)
 
 
 # %% [markdown]
-# <!-- Exercise 02.4: from lrnnlab/chapters/ch02.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 02.4: from notebooks/workbook/exercises/ch02.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -562,7 +565,7 @@ def forgetting():
 predict("02.5", forgetting)
 
 # %% [markdown]
-# <!-- Exercise 02.5: from lrnnlab/chapters/ch02.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 02.5: from notebooks/workbook/exercises/ch02.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -1343,7 +1346,7 @@ check("02.6", my_tokens)
 
 
 # %% [markdown]
-# <!-- Exercise 02.6: from lrnnlab/chapters/ch02.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 02.6: from notebooks/workbook/exercises/ch02.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -1748,7 +1751,7 @@ my_sizes = None  # exercise 7: four numbers, the least b for M = 6, 12, 30 and 3
 check("02.7", my_sizes)
 
 # %% [markdown]
-# <!-- Exercise 02.7: from lrnnlab/chapters/ch02.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 02.7: from notebooks/workbook/exercises/ch02.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -1792,7 +1795,7 @@ my_layer = None  # exercise 8: a function of raw, (V, h, b, b); it returns block
 check("02.8", my_layer)
 
 # %% [markdown]
-# <!-- Exercise 02.8: from lrnnlab/chapters/ch02.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 02.8: from notebooks/workbook/exercises/ch02.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -1825,7 +1828,7 @@ my_answers = None  # exercise 9: a function of A, (V, h, b, b), of readout, and 
 check("02.9", my_answers)
 
 # %% [markdown]
-# <!-- Exercise 02.9: from lrnnlab/chapters/ch02.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 02.9: from notebooks/workbook/exercises/ch02.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -1859,7 +1862,7 @@ my_search = None  # exercise 10: a function of A, (V, h, b, b), of answer, and o
 check("02.10", my_search)
 
 # %% [markdown]
-# <!-- Exercise 02.10: from lrnnlab/chapters/ch02.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 02.10: from notebooks/workbook/exercises/ch02.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -1938,7 +1941,7 @@ print(f"snapped, right on every string of every length: {pair_verdict.proved}")
 # states each. Find out how they share the work: what does each head that the proof followed remember?
 
 # %% [markdown]
-# <!-- Exercise 02.11: from lrnnlab/chapters/ch02.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 02.11: from notebooks/workbook/exercises/ch02.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -2203,16 +2206,16 @@ show.figure(
 
 # %% tags=["hide-input"]
 show.table(
-    lrnnlab.tables.lrnn_reasons.cells(desk),
+    workbook.tables.lrnn_reasons.cells(desk),
     caption="Recorded, desk budget, in percent, rounded down: mean (least to greatest) over "
             "seeds. 'stop' says what ended training: long = two checks on strings of the test "
             "length, searched = a search over all strings of the training length, watched = "
             "nothing but its steps; ten checks at the test length name the best checkpoint. "
             "'proved' counts the runs whose snapped network is proved right on every string.",
 )  # fmt: skip
-told = lrnnlab.tables.lrnn_reasons.reasons(desk)
+told = workbook.tables.lrnn_reasons.reasons(desk)
 show.table(
-    told[["task", "row", "layers", "why", lrnnlab.tables.lrnn_reasons.DIFFERS]],
+    told[["task", "row", "layers", "why", workbook.tables.lrnn_reasons.DIFFERS]],
     caption="Why a number is low, and how the row's training differs from the paper's. A run knows a "
             "length if it is right on 99 % there. *Not learned*: so many runs do not know the training "
             "length; the best that a sweep of depths, readouts and rates found stands beside (of "
@@ -2306,7 +2309,7 @@ show.table(
 # `copy.deepcopy(model).double()`. How much is overflow, how much drift?
 
 # %% [markdown]
-# <!-- Exercise 02.12: from lrnnlab/chapters/ch02.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 02.12: from notebooks/workbook/exercises/ch02.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #

@@ -26,12 +26,13 @@ import sympy as sp
 import torch
 
 import lrnnlab
-from lrnnlab import scans, show
-from lrnnlab.chapters import ch03
-from lrnnlab.course import check, hint, predict, solution
+from lrnnlab import scans
 from lrnnlab.scans import linear_scan, paper, token_scan
-from lrnnlab.show import bench_figures, scan_figures
-from lrnnlab.show.widgets import explore
+from workbook import show
+from workbook.chapters import ch03
+from workbook.exercises import check, hint, predict, solution
+from workbook.show import bench_figures, scan_figures
+from workbook.show.widgets import explore
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
@@ -106,7 +107,7 @@ my_floats = None  # exercise 1: three numbers
 check("03.1", my_floats)
 
 # %% [markdown]
-# <!-- Exercise 03.1: from lrnnlab/chapters/ch03.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 03.1: from notebooks/workbook/exercises/ch03.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -169,7 +170,7 @@ my_pair = None
 check("03.2", my_pair)
 
 # %% [markdown]
-# <!-- Exercise 03.2: from lrnnlab/chapters/ch03.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 03.2: from notebooks/workbook/exercises/ch03.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -234,7 +235,7 @@ check("03.3", my_products)
 
 
 # %% [markdown]
-# <!-- Exercise 03.3: from lrnnlab/chapters/ch03.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 03.3: from notebooks/workbook/exercises/ch03.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -693,7 +694,7 @@ for n in range(1, 2000) if my_bound else ():
 check("03.4", my_bound)
 
 # %% [markdown]
-# <!-- Exercise 03.4: from lrnnlab/chapters/ch03.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 03.4: from notebooks/workbook/exercises/ch03.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -755,7 +756,7 @@ my_scan = None  # exercise 5: a function of a and b that returns the T states
 check("03.5", my_scan)
 
 # %% [markdown]
-# <!-- Exercise 03.5: from lrnnlab/chapters/ch03.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 03.5: from notebooks/workbook/exercises/ch03.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -832,7 +833,7 @@ my_P = None  # exercise 6: the least P for one string
 check("03.6", my_P)
 
 # %% [markdown]
-# <!-- Exercise 03.6: from lrnnlab/chapters/ch03.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 03.6: from notebooks/workbook/exercises/ch03.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -937,7 +938,7 @@ print(
 # token table save memory, at given $B$ and $T$? And why can it not be used in the second layer?
 
 # %% [markdown]
-# <!-- Exercise 03.7: from lrnnlab/chapters/ch03.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 03.7: from notebooks/workbook/exercises/ch03.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -1006,7 +1007,7 @@ my_case = None  # exercise 8: (b, B, T), three whole numbers
 check("03.8", my_case)
 
 # %% [markdown]
-# <!-- Exercise 03.8: from lrnnlab/chapters/ch03.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 03.8: from notebooks/workbook/exercises/ch03.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -1374,7 +1375,7 @@ def tree_on_doublings():
 predict("03.9", tree_on_doublings)
 
 # %% [markdown]
-# <!-- Exercise 03.9: from lrnnlab/chapters/ch03.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 03.9: from notebooks/workbook/exercises/ch03.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -1477,7 +1478,7 @@ print(
 # states. How many multiplications is that, and what is the depth? For which $c$ is the depth least?
 
 # %% [markdown]
-# <!-- Exercise 03.10: from lrnnlab/chapters/ch03.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 03.10: from notebooks/workbook/exercises/ch03.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #

@@ -35,11 +35,13 @@ import torch
 from scipy import linalg
 
 import lrnnlab
-from lrnnlab import models, records, show, tables, training
-from lrnnlab.algebra.rotations import R, cayley, random_rotation
-from lrnnlab.chapters import ch04
-from lrnnlab.course import check, hint, predict, solution
-from lrnnlab.show.widgets import explore
+from lrnnlab import models, training
+from workbook import show, tables
+from workbook.chapters import ch04
+from workbook.chapters.rotations import R, cayley, random_rotation
+from workbook.exercises import check, hint, predict, solution
+from workbook.show.widgets import explore
+from workbook.tables import records
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
@@ -256,7 +258,7 @@ my_states = None  # exercise 1: a function of (theta, gamma, xi, B, u)
 check("04.1", my_states)
 
 # %% [markdown]
-# <!-- Exercise 04.1: from lrnnlab/chapters/ch04.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 04.1: from notebooks/workbook/exercises/ch04.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -294,7 +296,7 @@ check("04.2", my_operator)
 
 
 # %% [markdown]
-# <!-- Exercise 04.2: from lrnnlab/chapters/ch04.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 04.2: from notebooks/workbook/exercises/ch04.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -512,7 +514,7 @@ def rounded_rotation():
 predict("04.3", rounded_rotation)
 
 # %% [markdown]
-# <!-- Exercise 04.3: from lrnnlab/chapters/ch04.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 04.3: from notebooks/workbook/exercises/ch04.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -540,7 +542,7 @@ predict("04.3", rounded_rotation)
 # $\det\exp(S) = -1$?
 
 # %% [markdown]
-# <!-- Exercise 04.4: from lrnnlab/chapters/ch04.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 04.4: from notebooks/workbook/exercises/ch04.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -635,7 +637,7 @@ if my_D is not None:
 check("04.5", my_D)
 
 # %% [markdown]
-# <!-- Exercise 04.5: from lrnnlab/chapters/ch04.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 04.5: from notebooks/workbook/exercises/ch04.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -852,7 +854,7 @@ turning_widget
 # also be absorbed in a network that shares $P$ between two layers with different $B$?
 
 # %% [markdown]
-# <!-- Exercise 04.6: from lrnnlab/chapters/ch04.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 04.6: from notebooks/workbook/exercises/ch04.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -955,7 +957,7 @@ my_second_norm = None  # exercise 7: a number
 check("04.7", my_second_norm)
 
 # %% [markdown]
-# <!-- Exercise 04.7: from lrnnlab/chapters/ch04.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 04.7: from notebooks/workbook/exercises/ch04.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -1300,7 +1302,7 @@ my_scales = None
 check("04.8", my_scales)
 
 # %% [markdown]
-# <!-- Exercise 04.8: from lrnnlab/chapters/ch04.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 04.8: from notebooks/workbook/exercises/ch04.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -1353,7 +1355,7 @@ my_reading = None  # exercise 9: two numbers, the power and the step
 check("04.9", my_reading)
 
 # %% [markdown]
-# <!-- Exercise 04.9: from lrnnlab/chapters/ch04.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 04.9: from notebooks/workbook/exercises/ch04.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -1485,7 +1487,7 @@ my_prediction = None  # exercise 10: the long-run E||x||^2
 check("04.10", my_prediction)
 
 # %% [markdown]
-# <!-- Exercise 04.10: from lrnnlab/chapters/ch04.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 04.10: from notebooks/workbook/exercises/ch04.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -1627,7 +1629,7 @@ my_input = None  # exercise 11: a function of t = 0, 1, 2, ... that returns two 
 check("04.11", my_input)
 
 # %% [markdown]
-# <!-- Exercise 04.11: from lrnnlab/chapters/ch04.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 04.11: from notebooks/workbook/exercises/ch04.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #

@@ -27,12 +27,14 @@ import sympy as sp
 import torch
 
 import lrnnlab
-from lrnnlab import models, scans, show, tables, tasks, training
-from lrnnlab.algebra import kernel_fits, modes, shifts
-from lrnnlab.analysis import receptive_field
-from lrnnlab.chapters import ch05
-from lrnnlab.course import check, hint, predict, solution
-from lrnnlab.show.widgets import explore
+from lrnnlab import models, scans, tasks, training
+from workbook import show, tables
+from workbook.chapters import ch05
+from workbook.exercises import check, hint, predict, solution
+from workbook.show import modes, shifts
+from workbook.show.widgets import explore
+from workbook.tables import kernel_fits
+from workbook.tables.analysis import receptive_field
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
@@ -252,7 +254,7 @@ my_ring = None  # five names, for example ["K0", ...]
 check("05.1", my_ring)
 
 # %% [markdown]
-# <!-- Exercise 05.1: from lrnnlab/chapters/ch05.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 05.1: from notebooks/workbook/exercises/ch05.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -480,7 +482,7 @@ my_A = None  # [[a, b], [c, d]]
 check("05.2", my_A)
 
 # %% [markdown]
-# <!-- Exercise 05.2: from lrnnlab/chapters/ch05.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 05.2: from notebooks/workbook/exercises/ch05.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -764,7 +766,7 @@ my_roots = None  # a function of N: the number for z^(2N) - 1
 check("05.3", my_roots)
 
 # %% [markdown]
-# <!-- Exercise 05.3: from lrnnlab/chapters/ch05.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 05.3: from notebooks/workbook/exercises/ch05.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -988,7 +990,7 @@ my_kernel = None  # exercise 4: a function of (nodes, weights, L)
 check("05.4", my_kernel)
 
 # %% [markdown]
-# <!-- Exercise 05.4: from lrnnlab/chapters/ch05.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 05.4: from notebooks/workbook/exercises/ch05.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -1017,7 +1019,7 @@ my_convolution = None  # exercise 5: a function of (kernel, u)
 check("05.5", my_convolution)
 
 # %% [markdown]
-# <!-- Exercise 05.5: from lrnnlab/chapters/ch05.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 05.5: from notebooks/workbook/exercises/ch05.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -1055,7 +1057,7 @@ my_fit = None  # exercise 6: a function of (nodes, wanted)
 check("05.6", my_fit)
 
 # %% [markdown]
-# <!-- Exercise 05.6: from lrnnlab/chapters/ch05.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 05.6: from notebooks/workbook/exercises/ch05.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -1110,7 +1112,7 @@ my_shift = None  # a function of (S, L); it returns two lists, nodes and weights
 check("05.7", my_shift)
 
 # %% [markdown]
-# <!-- Exercise 05.7: from lrnnlab/chapters/ch05.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 05.7: from notebooks/workbook/exercises/ch05.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -1148,7 +1150,7 @@ my_count = None  # a whole number
 check("05.8", my_count)
 
 # %% [markdown]
-# <!-- Exercise 05.8: from lrnnlab/chapters/ch05.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 05.8: from notebooks/workbook/exercises/ch05.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -1174,7 +1176,7 @@ check("05.8", my_count)
 # to pay for it?
 
 # %% [markdown]
-# <!-- Exercise 05.9: from lrnnlab/chapters/ch05.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 05.9: from notebooks/workbook/exercises/ch05.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -1365,7 +1367,7 @@ if my_weight is not None:
 check("05.10", my_weight)
 
 # %% [markdown]
-# <!-- Exercise 05.10: from lrnnlab/chapters/ch05.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 05.10: from notebooks/workbook/exercises/ch05.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -1472,7 +1474,7 @@ product_widget
 # product, and say in one sentence where it is wasteful.
 
 # %% [markdown]
-# <!-- Exercise 05.11: from lrnnlab/chapters/ch05.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 05.11: from notebooks/workbook/exercises/ch05.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -1700,7 +1702,7 @@ def outputs_learned():
 predict("05.12", outputs_learned)
 
 # %% [markdown]
-# <!-- Exercise 05.12: from lrnnlab/chapters/ch05.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 05.12: from notebooks/workbook/exercises/ch05.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -1847,7 +1849,7 @@ print(f"CumSum learned: {other['CumSum'] > 0.9}; Reverse and ContextShift not: {
 # $L$, and how many kernels, if each output may weigh them in its own way?
 
 # %% [markdown]
-# <!-- Exercise 05.13: from lrnnlab/chapters/ch05.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 05.13: from notebooks/workbook/exercises/ch05.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -1943,7 +1945,7 @@ my_tap = None  # a function of (r, m, j): tap j of the stack
 check("05.14", my_tap)
 
 # %% [markdown]
-# <!-- Exercise 05.14: from lrnnlab/chapters/ch05.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 05.14: from notebooks/workbook/exercises/ch05.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #

@@ -27,13 +27,14 @@ import torch
 from scipy.optimize import linprog
 
 import lrnnlab
-from lrnnlab import show, tables
-from lrnnlab.algebra import kernel_fits, shifts
-from lrnnlab.chapters import ch06
-from lrnnlab.course import check, hint, predict, solution
-from lrnnlab.show.shift_figures import shift_by_length
-from lrnnlab.show.widgets import explore
-from lrnnlab.training.steady import steady_arithmetic
+from lrnnlab.training.determinism import steady_arithmetic
+from workbook import show, tables
+from workbook.chapters import ch06
+from workbook.exercises import check, hint, predict, solution
+from workbook.show import shifts
+from workbook.show.shift_figures import shift_by_length
+from workbook.show.widgets import explore
+from workbook.tables import kernel_fits
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
@@ -220,7 +221,7 @@ my_weights = None  # three numbers, not rounded, for the nodes 0, 1/4, 1: for ex
 check("06.1", my_weights)
 
 # %% [markdown]
-# <!-- Exercise 06.1: from lrnnlab/chapters/ch06.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 06.1: from notebooks/workbook/exercises/ch06.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -381,7 +382,7 @@ my_weight = None  # exercise 2: a function of N and k, such as lambda N, k: (-1)
 check("06.2", my_weight)
 
 # %% [markdown]
-# <!-- Exercise 06.2: from lrnnlab/chapters/ch06.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 06.2: from notebooks/workbook/exercises/ch06.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -461,7 +462,7 @@ my_zeros = None  # a function of N; it returns (zeros at least, degree at most)
 check("06.3", my_zeros)
 
 # %% [markdown]
-# <!-- Exercise 06.3: from lrnnlab/chapters/ch06.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 06.3: from notebooks/workbook/exercises/ch06.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -531,7 +532,7 @@ my_end = None  # a number, to three decimals
 check("06.4", my_end)
 
 # %% [markdown]
-# <!-- Exercise 06.4: from lrnnlab/chapters/ch06.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 06.4: from notebooks/workbook/exercises/ch06.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -562,7 +563,7 @@ my_dearest = None  # a whole number, before you read on
 check("06.5", my_dearest)
 
 # %% [markdown]
-# <!-- Exercise 06.5: from lrnnlab/chapters/ch06.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 06.5: from notebooks/workbook/exercises/ch06.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -791,7 +792,7 @@ my_solver = None  # a function of (nodes, S); it returns a list of fractions
 check("06.6", my_solver)
 
 # %% [markdown]
-# <!-- Exercise 06.6: from lrnnlab/chapters/ch06.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 06.6: from notebooks/workbook/exercises/ch06.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -866,7 +867,7 @@ my_limits = None  # exercise 7: two shifts, for [0, 1] and for [-1, 1]
 check("06.7", my_limits)
 
 # %% [markdown]
-# <!-- Exercise 06.7: from lrnnlab/chapters/ch06.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 06.7: from notebooks/workbook/exercises/ch06.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -1020,7 +1021,7 @@ for S in (32, 128, 180, 224):
 # is small. Prove that it does. (Which kernel would make every inequality of the proof an equality?)
 
 # %% [markdown]
-# <!-- Exercise 06.8: from lrnnlab/chapters/ch06.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 06.8: from notebooks/workbook/exercises/ch06.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -1132,7 +1133,7 @@ check("06.9", my_losses)
 
 
 # %% [markdown]
-# <!-- Exercise 06.9: from lrnnlab/chapters/ch06.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 06.9: from notebooks/workbook/exercises/ch06.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -1163,7 +1164,7 @@ def worst_fit():
 predict("06.10", worst_fit)
 
 # %% [markdown]
-# <!-- Exercise 06.10: from lrnnlab/chapters/ch06.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 06.10: from notebooks/workbook/exercises/ch06.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -1205,7 +1206,7 @@ my_modes = None  # a function of L
 check("06.11", my_modes)
 
 # %% [markdown]
-# <!-- Exercise 06.11: from lrnnlab/chapters/ch06.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 06.11: from notebooks/workbook/exercises/ch06.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -1421,7 +1422,7 @@ my_input = None  # exercise 12: a list of at most 400 numbers
 check("06.12", my_input)
 
 # %% [markdown]
-# <!-- Exercise 06.12: from lrnnlab/chapters/ch06.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 06.12: from notebooks/workbook/exercises/ch06.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -1723,7 +1724,7 @@ my_earlier = None  # a function of lambda
 check("06.13", my_earlier)
 
 # %% [markdown]
-# <!-- Exercise 06.13: from lrnnlab/chapters/ch06.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 06.13: from notebooks/workbook/exercises/ch06.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #

@@ -25,13 +25,14 @@ import sympy as sp
 import torch
 
 import lrnnlab
-from lrnnlab import show, tables, tasks, training
-from lrnnlab.chapters import ch07
-from lrnnlab.course import check, hint, predict, solution
-from lrnnlab.show import atomic_figures, language_figures, levels_figures, long_range_figures
-from lrnnlab.show.widgets import explore
-from lrnnlab.tables import dlr_table3
+from lrnnlab import tasks, training
 from lrnnlab.tasks import atomic, atomic_levels
+from workbook import show, tables
+from workbook.chapters import ch07
+from workbook.exercises import check, hint, predict, solution
+from workbook.show import atomic_figures, language_figures, levels_figures, long_range_figures
+from workbook.show.widgets import explore
+from workbook.tables import dlr_table3
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
@@ -176,7 +177,7 @@ predict("07.1", level_of_double)
 
 
 # %% [markdown]
-# <!-- Exercise 07.1: from lrnnlab/chapters/ch07.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 07.1: from notebooks/workbook/exercises/ch07.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -210,7 +211,7 @@ my_r2 = None  # exercise 2: a function of (found, wanted)
 check("07.2", my_r2)
 
 # %% [markdown]
-# <!-- Exercise 07.2: from lrnnlab/chapters/ch07.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 07.2: from notebooks/workbook/exercises/ch07.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -342,7 +343,7 @@ show.figure(
 # the inputs can get on Solve, at any length?
 
 # %% [markdown]
-# <!-- Exercise 07.3: from lrnnlab/chapters/ch07.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 07.3: from notebooks/workbook/exercises/ch07.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -574,7 +575,7 @@ my_places = None  # exercise 4: four numbers, growing
 check("07.4", my_places)
 
 # %% [markdown]
-# <!-- Exercise 07.4: from lrnnlab/chapters/ch07.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 07.4: from notebooks/workbook/exercises/ch07.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -605,7 +606,7 @@ check("07.5", my_lag)
 
 
 # %% [markdown]
-# <!-- Exercise 07.5: from lrnnlab/chapters/ch07.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 07.5: from notebooks/workbook/exercises/ch07.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -694,7 +695,7 @@ my_channels = None  # exercise 6: a number
 check("07.6", my_channels)
 
 # %% [markdown]
-# <!-- Exercise 07.6: from lrnnlab/chapters/ch07.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 07.6: from notebooks/workbook/exercises/ch07.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -750,7 +751,7 @@ my_beta = None  # exercise 7: a number
 check("07.7", my_beta)
 
 # %% [markdown]
-# <!-- Exercise 07.7: from lrnnlab/chapters/ch07.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 07.7: from notebooks/workbook/exercises/ch07.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -801,7 +802,7 @@ my_tasks = None  # exercise 8: two names, for example ("Sort", "Shift")
 check("07.8", my_tasks)
 
 # %% [markdown]
-# <!-- Exercise 07.8: from lrnnlab/chapters/ch07.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 07.8: from notebooks/workbook/exercises/ch07.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -1044,7 +1045,7 @@ my_f1 = None  # exercise 9: a number
 check("07.9", my_f1)
 
 # %% [markdown]
-# <!-- Exercise 07.9: from lrnnlab/chapters/ch07.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 07.9: from notebooks/workbook/exercises/ch07.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #

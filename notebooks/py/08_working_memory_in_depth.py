@@ -32,14 +32,15 @@ import sympy as sp
 import torch
 
 import lrnnlab
-from lrnnlab import automata, show
-from lrnnlab.chapters import ch08
-from lrnnlab.course import check, hint, predict, solution
+from lrnnlab import automata
 from lrnnlab.models.chunk_masks import dilated_mask
-from lrnnlab.show import regulargpt_figures as pictures
-from lrnnlab.show.widgets import explore
-from lrnnlab.tables import regulargpt_table1 as table1
-from lrnnlab.tables.lrnn_fig1 import schedule
+from workbook import show
+from workbook.chapters import ch08
+from workbook.exercises import check, hint, predict, solution
+from workbook.show import regulargpt_figures as pictures
+from workbook.show.widgets import explore
+from workbook.tables import regulargpt_table1 as table1
+from workbook.tables.lrnn_fig1 import schedule
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
@@ -110,7 +111,7 @@ check("08.1", my_nodes)
 
 
 # %% [markdown]
-# <!-- Exercise 08.1: from lrnnlab/chapters/ch08.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 08.1: from notebooks/workbook/exercises/ch08.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -223,7 +224,7 @@ my_twice = None  # a set of distances
 check("08.2", my_twice)
 
 # %% [markdown]
-# <!-- Exercise 08.2: from lrnnlab/chapters/ch08.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 08.2: from notebooks/workbook/exercises/ch08.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -575,7 +576,7 @@ check("08.3", my_triple)
 
 
 # %% [markdown]
-# <!-- Exercise 08.3: from lrnnlab/chapters/ch08.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 08.3: from notebooks/workbook/exercises/ch08.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -606,7 +607,7 @@ check("08.3", my_triple)
 # never for $n \ge 2$ states whose words act in all $n^n$ ways?
 
 # %% [markdown]
-# <!-- Exercise 08.4: from lrnnlab/chapters/ch08.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 08.4: from notebooks/workbook/exercises/ch08.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -978,7 +979,7 @@ check("08.5", my_word)
 
 
 # %% [markdown]
-# <!-- Exercise 08.5: from lrnnlab/chapters/ch08.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 08.5: from notebooks/workbook/exercises/ch08.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -1033,7 +1034,7 @@ my_language = None  # its name, for example "Tomita 5"
 check("08.6", my_language)
 
 # %% [markdown]
-# <!-- Exercise 08.6: from lrnnlab/chapters/ch08.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 08.6: from notebooks/workbook/exercises/ch08.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -1254,7 +1255,7 @@ with show.fails("Noise, step 5"):
 # the ones? What does the answer say about float32 as the only source of errors?
 
 # %% [markdown]
-# <!-- Exercise 08.7: from lrnnlab/chapters/ch08.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 08.7: from notebooks/workbook/exercises/ch08.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -1291,7 +1292,7 @@ if my_zeros is not None:
 check("08.8", my_zeros)
 
 # %% [markdown]
-# <!-- Exercise 08.8: from lrnnlab/chapters/ch08.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 08.8: from notebooks/workbook/exercises/ch08.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -1466,7 +1467,7 @@ my_reach = None  # for g = 3, the largest error that is removed wholly, to three
 check("08.9", my_reach)
 
 # %% [markdown]
-# <!-- Exercise 08.9: from lrnnlab/chapters/ch08.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 08.9: from notebooks/workbook/exercises/ch08.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -1495,7 +1496,7 @@ my_chunks = None  # exercise 10: a function of a list, C and what stands before 
 check("08.10", my_chunks)
 
 # %% [markdown]
-# <!-- Exercise 08.10: from lrnnlab/chapters/ch08.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 08.10: from notebooks/workbook/exercises/ch08.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -1527,7 +1528,7 @@ my_merge = None  # exercise 11: a function of a list of n x n arrays
 check("08.11", my_merge)
 
 # %% [markdown]
-# <!-- Exercise 08.11: from lrnnlab/chapters/ch08.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 08.11: from notebooks/workbook/exercises/ch08.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -1573,7 +1574,7 @@ my_tree = None  # exercise 12: a function of a list of numbers, a list of n x n 
 check("08.12", my_tree)
 
 # %% [markdown]
-# <!-- Exercise 08.12: from lrnnlab/chapters/ch08.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 08.12: from notebooks/workbook/exercises/ch08.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -1715,7 +1716,7 @@ def far_beyond():
 predict("08.13", far_beyond)
 
 # %% [markdown]
-# <!-- Exercise 08.13: from lrnnlab/chapters/ch08.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 08.13: from notebooks/workbook/exercises/ch08.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -1998,7 +1999,7 @@ my_clusters = None  # two numbers, for example (4, 2)
 check("08.14", my_clusters)
 
 # %% [markdown]
-# <!-- Exercise 08.14: from lrnnlab/chapters/ch08.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 08.14: from notebooks/workbook/exercises/ch08.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -2485,7 +2486,7 @@ my_threshold = None  # a number
 check("08.15", my_threshold)
 
 # %% [markdown]
-# <!-- Exercise 08.15: from lrnnlab/chapters/ch08.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 08.15: from notebooks/workbook/exercises/ch08.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #

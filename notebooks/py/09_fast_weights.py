@@ -27,14 +27,14 @@ import sympy as sp
 import torch
 
 import lrnnlab
-from lrnnlab import show
-from lrnnlab.algebra import fast_weights as fw
-from lrnnlab.chapters import ch09
-from lrnnlab.course import check, hint, predict, solution
 from lrnnlab.models import FastWeights
 from lrnnlab.scans import linear_scan
-from lrnnlab.show.widgets import explore
-from lrnnlab.tables import plan, results, run_all
+from workbook import show
+from workbook.chapters import ch09
+from workbook.chapters import fast_weight_solutions as fw
+from workbook.exercises import check, hint, predict, solution
+from workbook.show.widgets import explore
+from workbook.tables import plan, results, run_all
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
@@ -176,7 +176,7 @@ check("09.1", my_step)
 
 
 # %% [markdown]
-# <!-- Exercise 09.1: from lrnnlab/chapters/ch09.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 09.1: from notebooks/workbook/exercises/ch09.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -211,7 +211,7 @@ my_delta = None  # exercise 2: a function of (W, keys, values, betas, size)
 check("09.2", my_delta)
 
 # %% [markdown]
-# <!-- Exercise 09.2: from lrnnlab/chapters/ch09.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 09.2: from notebooks/workbook/exercises/ch09.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -545,7 +545,7 @@ my_configurations = None  # with odd and even positions: a function of n and of 
 check("09.3", my_configurations)
 
 # %% [markdown]
-# <!-- Exercise 09.3: from lrnnlab/chapters/ch09.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 09.3: from notebooks/workbook/exercises/ch09.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -1407,7 +1407,7 @@ check("09.4", my_words)
 
 
 # %% [markdown]
-# <!-- Exercise 09.4: from lrnnlab/chapters/ch09.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 09.4: from notebooks/workbook/exercises/ch09.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -1445,7 +1445,7 @@ my_writes = None  # exercise 5: a list such as [(0, 1), (1, 1), (0, -1)]
 check("09.5", my_writes)
 
 # %% [markdown]
-# <!-- Exercise 09.5: from lrnnlab/chapters/ch09.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 09.5: from notebooks/workbook/exercises/ch09.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -1638,7 +1638,7 @@ my_depth = None  # a whole number
 check("09.6", my_depth)
 
 # %% [markdown]
-# <!-- Exercise 09.6: from lrnnlab/chapters/ch09.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 09.6: from notebooks/workbook/exercises/ch09.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -2024,7 +2024,7 @@ my_keys = None  # two pairs of numbers
 check("09.7", my_keys)
 
 # %% [markdown]
-# <!-- Exercise 09.7: from lrnnlab/chapters/ch09.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 09.7: from notebooks/workbook/exercises/ch09.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -2443,7 +2443,7 @@ my_ones = None  # a number
 check("09.8", my_ones)
 
 # %% [markdown]
-# <!-- Exercise 09.8: from lrnnlab/chapters/ch09.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 09.8: from notebooks/workbook/exercises/ch09.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -2476,7 +2476,7 @@ check("09.9", my_tokens)
 
 
 # %% [markdown]
-# <!-- Exercise 09.9: from lrnnlab/chapters/ch09.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 09.9: from notebooks/workbook/exercises/ch09.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -2516,7 +2516,7 @@ def kept_alive():
 predict("09.10", kept_alive)
 
 # %% [markdown]
-# <!-- Exercise 09.10: from lrnnlab/chapters/ch09.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 09.10: from notebooks/workbook/exercises/ch09.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -2559,7 +2559,7 @@ if my_factor is not None:
 check("09.11", my_factor)
 
 # %% [markdown]
-# <!-- Exercise 09.11: from lrnnlab/chapters/ch09.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 09.11: from notebooks/workbook/exercises/ch09.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #

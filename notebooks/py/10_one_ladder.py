@@ -26,15 +26,16 @@ import sympy as sp
 import torch
 
 import lrnnlab
-import lrnnlab.show.moving
-from lrnnlab import analysis, show, snap, tables
-from lrnnlab.algebra import foretelling
+import workbook.show.interactive
+from lrnnlab import snap
 from lrnnlab.automata import quotients, tracked
-from lrnnlab.chapters import ch10
-from lrnnlab.course import check, hint, predict, solution
-from lrnnlab.show.widgets import explore
-from lrnnlab.tables import ladder
-from lrnnlab.verification import asking
+from lrnnlab.expressivity import predict as foretelling
+from lrnnlab.verification import black_box as asking
+from workbook import show, tables
+from workbook.chapters import ch10
+from workbook.exercises import check, hint, predict, solution
+from workbook.show.widgets import explore
+from workbook.tables import analysis, ladder
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
@@ -134,7 +135,7 @@ my_first_below = None  # exercise 1: a function of a list of zeros and ones
 check("10.1", my_first_below)
 
 # %% [markdown]
-# <!-- Exercise 10.1: from lrnnlab/chapters/ch10.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 10.1: from notebooks/workbook/exercises/ch10.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -167,7 +168,7 @@ check("10.1", my_first_below)
 # ## 3 Foretold by algebra
 #
 # Can the red corners be computed? From a machine's arrows alone, before any training. Six short theorems carry most
-# of the weight; the others are proved in the chapters, the papers or the modules of `lrnnlab.algebra` that the verdicts
+# of the weight; the others are proved in the chapters, the papers or the modules of `lrnnlab.expressivity` that the verdicts
 # name.
 #
 # **Theorem 1.** *Blocks with one-hot columns compute every machine.* Write the arrows of token $v$ as the matrix
@@ -415,7 +416,7 @@ print(f"{spelled[0]} and {spelled[1]}, then {''.join(map(str, w))} again and aga
 # $x$ is 1, and $x$ adds nothing, since $x$ read again and again stays bounded. So no layer of gates in $[0,1]$ keeps a
 # margin between $p\,x\,u\,w^n$ and $p\,u\,w^n$. (Conversely, if a machine has no words of this last kind, one such layer
 # does last: it keeps the last few tokens of each set of tokens, fading, and how often every other token came between
-# them. The argument, with the laws of the other families, stands in `lrnnlab.algebra.lasting`.)
+# them. The argument, with the laws of the other families, stands in `lrnnlab.expressivity.robustness`.)
 
 # %% [markdown]
 # **Theorem 5.** *What fades in every layer forgets.* In some layers old tokens fade at a rate that no input changes:
@@ -593,7 +594,7 @@ with show.fails("Theorem 6, step 2"):
 # The same argument for gates of either sign needs words with an even number of each letter, and $y$ twice; it refutes
 # two layers for $D_3$. Complex gates do hold $D_n$ in two layers: the lower one turns by a step at every bracket and so
 # knows the depth modulo $n + 2$, the upper one keeps for ever that it was $n + 1$, which is $-1$ as well. All this, and
-# when two layers do hold a machine, is in `lrnnlab.algebra.two_layers`.
+# when two layers do hold a machine, is in `lrnnlab.expressivity.two_layers`.
 
 # %% [markdown]
 # **Exercise 2** ★★ *(10 min, 4 points: a reflection)* **A proof step.** Step 1 of Theorem 3 in one line of your own,
@@ -605,7 +606,7 @@ my_reflection = None  # exercise 2: a function of (i, j, Q)
 check("10.2", my_reflection)
 
 # %% [markdown]
-# <!-- Exercise 10.2: from lrnnlab/chapters/ch10.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 10.2: from notebooks/workbook/exercises/ch10.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -634,7 +635,7 @@ my_count = None  # exercise 3: a number
 check("10.3", my_count)
 
 # %% [markdown]
-# <!-- Exercise 10.3: from lrnnlab/chapters/ch10.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 10.3: from notebooks/workbook/exercises/ch10.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -744,7 +745,7 @@ def layers_of_s4():
 predict("10.4", layers_of_s4)
 
 # %% [markdown]
-# <!-- Exercise 10.4: from lrnnlab/chapters/ch10.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 10.4: from notebooks/workbook/exercises/ch10.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -774,7 +775,7 @@ my_expression = None  # exercise 5: a text
 check("10.5", my_expression)
 
 # %% [markdown]
-# <!-- Exercise 10.5: from lrnnlab/chapters/ch10.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 10.5: from notebooks/workbook/exercises/ch10.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -799,7 +800,7 @@ check("10.5", my_expression)
 # last letter equals the first. Why can one layer of gates in $[0, 1]$ not hold it, and how do two?
 
 # %% [markdown]
-# <!-- Exercise 10.6: from lrnnlab/chapters/ch10.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 10.6: from notebooks/workbook/exercises/ch10.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -831,7 +832,7 @@ my_deep_one = None  # exercise 7: a text
 check("10.7", my_deep_one)
 
 # %% [markdown]
-# <!-- Exercise 10.7: from lrnnlab/chapters/ch10.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 10.7: from notebooks/workbook/exercises/ch10.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -910,7 +911,7 @@ my_positions = None  # exercise 8: two numbers
 check("10.8", my_positions)
 
 # %% [markdown]
-# <!-- Exercise 10.8: from lrnnlab/chapters/ch10.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 10.8: from notebooks/workbook/exercises/ch10.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -1058,7 +1059,7 @@ my_shares = None  # exercise 9: two numbers
 check("10.9", my_shares)
 
 # %% [markdown]
-# <!-- Exercise 10.9: from lrnnlab/chapters/ch10.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 10.9: from notebooks/workbook/exercises/ch10.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #

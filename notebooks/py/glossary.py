@@ -18,7 +18,7 @@ from IPython.display import Markdown
 
 import lrnnlab
 from lrnnlab import build, task
-from lrnnlab.chapters import glossary
+from workbook.chapters import glossary
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):

@@ -21,12 +21,12 @@ from collections.abc import Iterable
 import numpy as np
 from sklearn.datasets import load_digits
 
-from lrnnlab.errors import whole_number
 from lrnnlab.tasks.base import numpy_random
 from lrnnlab.tasks.listops import PAD, ListOps, nodes
 from lrnnlab.tasks.long_range.dataset import SequenceData, choose_split
 from lrnnlab.tasks.long_range.texts import BYTES, as_tokens
 from lrnnlab.tasks.pathfinder import Pathfinder
+from lrnnlab.validation import whole_number
 
 SPLITS = {"train": 2000, "val": 500, "test": 500}  # items by default
 

@@ -1,0 +1,69 @@
+"""Which form a recurrence of paper 003 runs in: the equations step by step, or a compiled pass over every string.
+
+======== ================================================================================
+form     what runs
+======== ================================================================================
+auto     ``cpu`` where it can, else (and within ``torch.func``) ``loop``
+loop     torch, one step after the other; any device and type, gradients of any order
+cpu      compiled loops with a backward pass of their own (numba); float32 or float64, on a CPU
+======== ================================================================================
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from lrnnlab.scans.transforms import within_func
+from lrnnlab.validation import among
+
+FORMS = ("auto", "loop", "cpu")
+
+
+def is_compiled(form: str, x: Tensor) -> bool:
+    """Whether the compiled loop runs on x (B,T,...); ``ValueError`` if it is asked for and cannot.
+
+    >>> is_compiled("auto", torch.zeros(2, 3, 4)), is_compiled("auto", torch.zeros(2, 0, 4))
+    (True, False)
+    >>> is_compiled("cpu", torch.zeros(2, 3, 4, dtype=torch.bfloat16))
+    Traceback (most recent call last):
+    ValueError: form 'cpu' runs in float32 or float64 on a CPU, got torch.bfloat16 on cpu; 'loop' runs everywhere
+    """
+    among("form", form, FORMS)
+    fits = x.device.type == "cpu" and x.dtype in (torch.float32, torch.float64)
+    if form == "cpu" and not fits:
+        raise ValueError(
+            f"form 'cpu' runs in float32 or float64 on a CPU, got {x.dtype} on {x.device.type}; 'loop' runs everywhere"
+        )
+    if form == "cpu" and within_func():
+        raise ValueError("form 'cpu' does not run within torch.func; 'auto' and 'loop' do")
+    return form != "loop" and fits and not within_func() and x.numel() > 0  # nothing to do is not worth compiling for
+
+
+def wants_gradient(*tensors: Tensor | None) -> bool:
+    """Whether a backward pass may follow: gradients are recorded and one of the tensors wants its own.
+
+    >>> wants_gradient(torch.zeros(1), torch.zeros(1, requires_grad=True))
+    True
+    """
+    return torch.is_grad_enabled() and any(x is not None and x.requires_grad for x in tensors)
+
+
+def run_compiled(loop: str, tensors: tuple[Tensor | None, ...], *options: Any) -> Any:
+    """The autograd Function ``module.Name``, of a module that loads numba, at tensors, options and ``wants_gradient``.
+
+    ``torch.compile`` leaves it as it is: it could trace neither the loop nor how numba is loaded.
+    """
+    return (_run_untraced if torch.compiler.is_compiling() else _run)(loop, tensors, options)
+
+
+def _run(loop: str, tensors: tuple[Tensor | None, ...], options: tuple) -> Any:
+    module, name = loop.split(".")
+    function = getattr(import_module(f"lrnnlab.models.{module}"), name)
+    return function.apply(*tensors, *options, wants_gradient(*tensors))
+
+
+_run_untraced = torch._disable_dynamo(_run)  # plainly called it would load the whole compiler

@@ -1,0 +1,175 @@
+"""Training on pools of strings of many lengths, shuffled anew every epoch (paper 003: Irie, Csordas, Schmidhuber 2023).
+
+As released: Adam with betas (0.9, 0.995), no clipping; the mean cross-entropy over all labelled positions of a batch,
+which is padded to its longest string.
+
+Letters: N strings, B batch, T time, C classes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from lrnnlab.automata import NO_LABEL
+from lrnnlab.tasks import Batch
+from lrnnlab.tasks.base import answered
+from lrnnlab.training.loop import Remembered, Trained, settled, train
+from lrnnlab.validation import among, whole_number
+
+SCORED_AT_ONCE = 1 << 15  # tokens
+
+
+def take(strings: Batch, which: Tensor) -> Batch:
+    """The strings of an index (B,), cut behind the last label that any of them has.
+
+    >>> both = Batch(torch.tensor([[0, 1, 1], [1, 0, 0]]), torch.tensor([[0, 1, 1], [1, -1, -1]]),
+    ...              torch.tensor([[True, True, True], [True, False, False]]))
+    >>> take(both, torch.tensor([1])).tokens.tolist()
+    [[1]]
+    """
+    longest = int(strings.mask[which].any(0).nonzero().max()) + 1
+    return Batch(*(part[which, :longest] for part in (strings.tokens, strings.targets, strings.mask)))
+
+
+class Pools(Remembered):
+    """Endless batches of ``size`` strings, from ``stages``, pairs of (steps, strings), one after the other.
+
+    An epoch has each string once.  Its last batch may be smaller; a stage begins with an epoch.  All randomness comes
+    from ``generator``.
+
+    >>> labels = torch.arange(5).view(5, 1)
+    >>> pool = Batch(torch.zeros_like(labels), labels, labels >= 0)
+    >>> pools = Pools([(3, pool)], 2, torch.Generator().manual_seed(0))
+    >>> epoch = [pools() for _ in range(3)]
+    >>> [len(part) for part in epoch], sorted(int(label) for part in epoch for label in part.targets)
+    ([2, 2, 1], [0, 1, 2, 3, 4])
+    """
+
+    KEPT = ("drawn", "order")
+
+    def __init__(self, stages: Sequence[tuple[int, Batch]], size: int, generator: torch.Generator):
+        self.stages, self.size, self.generator = list(stages), size, generator
+        self.drawn, self.order = 0, torch.empty(0, dtype=torch.int64)  # what is left of the epoch
+
+    @property
+    def identity(self) -> str:
+        """What is trained on, and in batches of what size."""
+        digest = hashlib.sha256()
+        for _, pool in self.stages:
+            for part in (pool.tokens, pool.targets):
+                digest.update(part.numpy().tobytes())
+        return repr((self.size, [(steps, len(pool)) for steps, pool in self.stages], digest.hexdigest()))
+
+    def __call__(self, _: torch.Generator | None = None) -> Batch:
+        begun, stage = 0, self.stages[-1]
+        for steps, pool in self.stages:
+            if self.drawn < begun + steps:
+                stage = (steps, pool)
+                break
+            begun += steps
+        if self.drawn == begun or not len(self.order):
+            self.order = torch.randperm(len(stage[1]), generator=self.generator)
+        now, self.order = self.order[: self.size], self.order[self.size :]
+        self.drawn += 1
+        return take(stage[1], now)
+
+
+@torch.no_grad()
+def answers(net: nn.Module, strings: Batch) -> tuple[Tensor, float]:
+    """The classes (N,T) that ``net`` answers with, and its mean cross-entropy over the labelled positions, in nats."""
+    found, loss = torch.full_like(strings.targets, NO_LABEL), 0.0
+    for index in torch.arange(len(strings.tokens)).split(max(1, SCORED_AT_ONCE // strings.tokens.shape[1])):
+        part = take(strings, index)
+        logits = net(part.tokens)
+        found[index, : part.tokens.shape[1]] = answered(logits)
+        loss += _cross_entropy(logits, part, "sum").item()
+    return found, loss / int(strings.mask.sum())
+
+
+def _cross_entropy(logits: Tensor, strings: Batch, reduction: str = "mean") -> Tensor:
+    return F.cross_entropy(logits.flatten(0, 1), strings.targets.flatten(), ignore_index=NO_LABEL, reduction=reduction)
+
+
+def train_pools(
+    net: nn.Module,
+    pools: Sequence[tuple[int, Batch]],
+    *,
+    batch: int,
+    rate: float,
+    generator: torch.Generator,
+    watch: Callable[[nn.Module, int], dict],
+    watch_every: int,
+    stop: str = "held_out",
+    patience: int = 1,
+    sure: float = 1e-2,
+    schedule: str = "constant",
+    checkpoint: Path | None = None,
+    progress: bool = False,
+) -> Trained:
+    """Train ``net``; it ends with its last weights, in evaluation mode.
+
+    Parameters
+    ----------
+    net, batch, generator, watch, watch_every, checkpoint, progress
+        As in :func:`lrnnlab.training.loop.train`.
+    pools : sequence of (int, Batch)
+        (steps, strings), one stage after the other: so many batches of these strings.
+    rate : float
+        Of Adam.
+    stop : str
+        Training ends as soon as ``patience`` looks in a row, all in the last stage, say so: with ``"held_out"`` those
+        whose ``"held_out"`` is 1 and whose ``"validation"`` is above minus ``sure``, with ``"test"`` those whose
+        ``"test"`` is 1; with ``"steps"`` no look ends it.
+    patience : int
+        How many looks in a row.
+    sure : float
+        In nats a position: a net below that knows its answers.
+    schedule : str
+        Of the rate; ``"constant"`` as released, or ``"cosine"``, falling to 0 over all steps.
+
+    Returns
+    -------
+    Trained
+        What was trained, and what was seen on the way.
+
+    Raises
+    ------
+    ValueError
+        For steps, ``batch``, ``watch_every`` or ``patience`` below 1, or another ``stop`` or ``schedule``.
+
+    Examples
+    --------
+    >>> from lrnnlab.tasks import whole_string_accuracy
+    >>> one = Batch(torch.tensor([[0, 1]]), torch.tensor([[1, 0]]), torch.ones(1, 2, dtype=torch.bool))
+    >>> net = nn.Sequential(nn.Embedding(2, 4), nn.Linear(4, 2))
+    >>> def watch(net, step):
+    ...     found, loss = answers(net, one)
+    ...     return {"validation": -loss, "held_out": whole_string_accuracy(found, one)}
+    >>> made = train_pools(net, [(500, one)], batch=1, rate=0.1, generator=torch.Generator().manual_seed(0),
+    ...                    watch=watch, watch_every=10)
+    >>> made.steps < 500, made.watched[-1]["held_out"]
+    (True, 1.0)
+    """
+    if not pools or min(watch_every, patience, *(steps for steps, _ in pools)) < 1:
+        raise ValueError("training needs stages of at least 1 step, watch_every and patience at least 1, got "
+                         f"stages of {[steps for steps, _ in pools]}, {watch_every=}, {patience=}")  # fmt: skip
+    whole_number(batch, 1, "batch")
+    among("stop", stop, ("held_out", "test", "steps"))
+    dropout = generator.clone_state()  # what dropout draws must not change the batches
+    total, last = sum(steps for steps, _ in pools), pools[-1][0]
+
+    def right(look: dict) -> bool:
+        return stop != "steps" and look[stop] == 1 and (stop == "test" or -look["validation"] < sure)
+
+    return train(
+        net, Pools(pools, batch, generator), _cross_entropy, steps=total, rate=rate, betas=(0.9, 0.995), epsilon=1e-9,
+        schedule=schedule, watch=watch, watch_every=watch_every, progress=progress,
+        generator=dropout, checkpoint=checkpoint,
+        until=lambda made: settled(made, right, patience, since=total - last),
+    )  # fmt: skip

@@ -1,0 +1,399 @@
+"""Training that begins again until a model is accepted: phases, restarts that need no test data, mending, pruning.
+
+Letters: B batch, T time, h blocks, n block size; A transition, x state.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+from tqdm.auto import tqdm
+
+from lrnnlab.models import Net
+from lrnnlab.models.net import Trace
+from lrnnlab.tasks import Batch, Task
+from lrnnlab.tasks.string_tasks import refuse
+from lrnnlab.training.determinism import steady_arithmetic, stream
+from lrnnlab.training.engine import Checkpoint, Descent, kind_of, plain
+from lrnnlab.training.evaluation import at_rest
+from lrnnlab.training.progress import finish, progress_bar
+from lrnnlab.training.recipes import Phase, Recipe
+from lrnnlab.validation import checked, first_order, whole_number
+
+Accept = Callable[[Net], bool | list[tuple[int, ...]]] | None
+
+
+@dataclass
+class Fit:
+    """What :func:`fit` returns: the last model, the best one that a check saw, and what it took.
+
+    ``attempt`` counts from 0.  ``losses`` holds (step, mean loss since the last entry); ``checks`` what each check
+    returned; ``lessons``, for each round of mending, how many wrong strings were learned, and the first of them.  These,
+    and ``best``, are of the last attempt; ``steps`` is the number in all attempts.  ``seconds`` is wall time and
+    ``cpu_seconds`` this process's CPU time, both over all attempts and resumed parts.
+    """
+
+    model: Net
+    best: Net | None
+    accepted: bool
+    attempt: int
+    steps: int
+    seconds: float
+    cpu_seconds: float
+    losses: list[tuple[int, float]] = field(default_factory=list)
+    checks: list[dict] = field(default_factory=list)
+    lessons: list[tuple[int, tuple[int, ...]]] = field(default_factory=list)
+
+
+@checked
+def fit(
+    make_model: Callable[[int], Net],
+    task: Task,
+    recipe: Recipe,
+    seed: int,
+    *,
+    accept: Accept = None,
+    check: Callable[[Net, int], dict] | None = None,
+    check_every: int = 0,
+    confirm: int = 1,
+    checkpoint: Path | str | None = None,
+    save_seconds: float = 5.0,
+    progress: bool = True,
+) -> Fit:
+    """Train ``make_model(seed)`` on fresh strings of ``task`` at the training length; every labelled prefix counts.
+
+    Everything random comes from ``seed``; runs on one thread (see :func:`steady_arithmetic`).
+
+    Parameters
+    ----------
+    make_model : callable
+        ``make_model(seed)``, a new model with the weights of that seed.
+    task : Task
+        What is learned.
+    recipe : Recipe
+        How to train.
+    seed : int
+        Where all chance comes from.
+    accept : callable, optional
+        Asked at the end of an attempt; if it says no, and ``recipe.attempts`` allows, training starts again from other
+        weights and other strings.  It should look at training lengths only.  It may answer with strings that the model
+        gets wrong: if the recipe can mend, those of at most the training length are learned first.
+    check : callable, optional
+        ``check(model, step)`` returns a dict, at least ``score``.  The model with the highest score is kept as
+        ``best``.
+    check_every : int
+        Steps between two checks, 0 for none.
+    confirm : int
+        Training ends after so many checks in a row with ``stop: True``.
+    checkpoint, save_seconds, progress
+        As in :func:`lrnnlab.training.loop.train`.
+
+    Returns
+    -------
+    Fit
+        The model and how it was trained.
+
+    Examples
+    --------
+    >>> from lrnnlab.models import build
+    >>> from lrnnlab.tasks import Sum
+    >>> task = Sum(2)
+    >>> make = lambda seed: build("elman", vocab_size=2, classes=2, seed=seed, width=8)
+    >>> fit(make, task, Recipe((Phase(steps=3, lr=1e-3),), batch=4), seed=0, progress=False).steps
+    3
+    """
+    if whole_number(check_every, 0, "check_every") and check is None:
+        raise ValueError(f"check_every={check_every} needs a check to call")
+    whole_number(confirm, 1, "confirm")
+    with (
+        steady_arithmetic(),
+        torch.random.fork_rng(devices=[]),  # dropout draws from torch's own generator
+        progress_bar(recipe.steps, progress, f"{task.name}, seed {seed}") as bar,
+    ):
+        attempts = Attempts(make_model, task, recipe, seed, check, check_every, confirm)
+        identity = repr((task.identity, asdict(recipe), seed, check_every, confirm, kind_of(attempts.descent.model)))
+        attempts.run(accept, Checkpoint(checkpoint, identity, save_seconds), bar)
+        if attempts.accepted:
+            finish(bar)
+        return attempts.result()
+
+
+def _labelled(batch: Batch) -> Any:
+    """An index of the places (B, T) that carry a label: of columns, where all strings are labelled alike."""
+    columns = batch.mask[0]
+    if (batch.mask == columns).all():
+        return (slice(None), slice(None) if columns.all() else columns)
+    return batch.mask
+
+
+def _loss(logits: Tensor, targets: Tensor, phase: Phase) -> Tensor:
+    """Mean loss of logits (N, C) against classes (N,)."""
+    if phase.loss == "squared":
+        return (logits - F.one_hot(targets, logits.shape[-1])).square().sum(-1).mean()
+    return F.cross_entropy(logits, targets, label_smoothing=phase.smoothing)
+
+
+class _Squares(torch.autograd.Function):
+    """sum_i A_ij^2 of A (..., i, j); autograd's own way back from A * A goes through A five times, this one once."""
+
+    @staticmethod
+    def forward(ctx, A):
+        ctx.save_for_backward(A)
+        return (A * A).sum(-2)
+
+    @staticmethod
+    @first_order
+    def backward(ctx, slope):
+        (A,) = ctx.saved_tensors
+        return A * (2 * slope).unsqueeze(-2)
+
+
+def impurity(model: Net, trace: Trace, tokens: Tensor) -> Tensor:
+    """Mean over layers, strings, positions and blocks of sum_j x_{t-1,j} (1 - sum_i A_t[i,j]^2).
+
+    Zero exactly when every column that the state leans on is one-hot (for columns on the simplex).
+    """
+    total = 0.0
+    for number, (layer, A, states) in enumerate(zip(model.layers, trace.transitions, trace.states)):
+        if A is None:
+            raise ValueError(f"purity needs transition matrices; layer {number + 1} is {type(layer).__name__}")
+        spread = 1 - _Squares.apply(A)  # (V or B,T, h, n)
+        spread = spread[tokens] if number == 0 else spread
+        start = layer.initial(len(tokens)).unsqueeze(1)  # (B, 1, h, n)
+        before = torch.cat([start, states.unflatten(2, start.shape[2:])[:, :-1]], 1)
+        if spread.shape[-2] < before.shape[-2]:  # frozen heads have no transitions
+            before = before.index_select(2, layer.alive())
+        total = total + (before * spread).sum((-2, -1)).mean() / start.shape[2]
+    return total / len(model.layers)  # type: ignore[return-value]
+
+
+class Attempts:
+    """The attempts at one model, each a :class:`Descent` through the recipe's phases; a checkpoint holds all of it."""
+
+    KEPT = ("attempt", "phase", "total_steps", "stopped", "lessons", "rounds")
+
+    def __init__(self, make_model, task: Task, recipe: Recipe, seed: int, check=None, check_every=0, confirm=1):
+        refuse(task)
+        self.make_model, self.task, self.recipe, self.seed = make_model, task, recipe, seed
+        self.check, self.check_every, self.confirm = check, check_every, confirm
+        self.length = task.train_length if recipe.length is None else recipe.length
+        self.earlier_seconds = self.earlier_cpu = 0.0
+        self.wall_start, self.cpu_start = time.perf_counter(), time.process_time()
+        self.accepted, self.total_steps = False, 0
+        self.begin(0)
+
+    def begin(self, attempt: int) -> None:
+        """Fresh weights and fresh streams for this attempt."""
+        self.attempt = attempt
+        derived = self.seed if attempt == 0 else stream(self.seed, f"attempt {attempt}").initial_seed() % 2**31
+        self.data, self.jitter = stream(derived, "train"), stream(derived, "noise")
+        model, recipe = self.make_model(derived).train(), self.recipe
+        torch.default_generator.manual_seed(stream(derived, "dropout").initial_seed())
+        self.descent = Descent(model, _optimiser(model, recipe), clip=recipe.clip, average=recipe.average)
+        self.phase, self.stopped = 0, False
+        self.lessons: list = []  # strings to learn
+        self.rounds: list = []  # for each round of mending their number and the first
+
+    @property
+    def phases(self) -> tuple[Phase, ...]:
+        """The recipe's, and one for each round of mending."""
+        return (*self.recipe.phases, *(self.recipe.mend.phase for _ in self.rounds))
+
+    def run(self, accept: Accept, checkpoint: Checkpoint, bar: tqdm) -> None:
+        """Attempt after attempt, until one is accepted or none is left."""
+        found = checkpoint.find()
+        if found is not None:
+            self.load(found)
+
+        def after() -> None:
+            self.total_steps += 1
+            if self.check_every and self.descent.steps % self.check_every == 0:
+                self.look()
+            bar.set_postfix(loss=f"{self.descent.running:.3f}", attempt=self.attempt + 1, refresh=False)
+            bar.n = self.descent.steps
+            bar.update(0)
+            checkpoint.save(self.state)
+
+        while not self.conclude(not self._through_the_phases(after), accept):
+            checkpoint.save(self.state)
+
+    def _through_the_phases(self, after) -> bool:
+        """Run the phases that are left; False if the attempt failed."""
+        descent = self.descent
+        while self.phase < len(self.phases) and not self.stopped:
+            phase = self.phases[self.phase]
+
+            def reached(phase: Phase = phase) -> bool:
+                return phase.until is not None and descent.here > 0 and descent.running < phase.until
+
+            descent.run(partial(self._loss, phase), phase.steps, heights=partial(_heights, phase),
+                        enough=lambda: self.stopped or reached(), after=after)  # fmt: skip
+            ended = descent.here >= phase.steps or reached()
+            if descent.failed or (ended and phase.until is not None and not reached()):
+                return False
+            if ended and phase.prune is not None:
+                self._prune(phase.prune)
+            if ended:
+                self.phase, descent.here, descent.running = self.phase + 1, 0, math.nan
+        return True
+
+    def _loss(self, phase: Phase, part: float) -> tuple[Tensor, Tensor | None]:
+        """The loss of a fresh batch, and the purity term."""
+        length = self.length if phase.length is None else phase.length
+        model, batch = self.descent.model, self._batch(length)
+        trace = model.trace(batch.tokens)
+        states = trace.output
+        if phase.noise:
+            states = states + phase.noise * part * torch.randn(states.shape, generator=self.jitter)
+        labelled = _labelled(batch)
+        loss = _loss(model.readout(states[labelled]).flatten(0, -2), batch.targets[labelled].flatten(), phase)
+        return loss, phase.purity * part * impurity(model, trace, batch.tokens) if phase.purity else None
+
+    def _batch(self, length: int):
+        """Fresh strings; half of them begin with a lesson, if there are any."""
+        batch = self.task.sample(self.recipe.batch, length, self.data)
+        if not self.lessons:
+            return batch
+        for row in range(len(batch.tokens) // 2):
+            lesson = self.lessons[int(torch.randint(len(self.lessons), (), generator=self.data))][:length]
+            batch.tokens[row, : len(lesson)] = torch.tensor(lesson)
+        return self.task.labelled(batch.tokens)
+
+    def _prune(self, ceiling: float) -> None:
+        descent = self.descent
+        batch = self.task.sample(64, self.length, stream(self.seed, f"prune {descent.steps}"))
+        labelled = _labelled(batch)
+
+        @torch.no_grad()
+        def harm(model):
+            logits, wanted = model(batch.tokens)[labelled], batch.targets[labelled]
+            return F.cross_entropy(logits.flatten(0, -2), wanted.flatten()).item()
+
+        with at_rest(descent.model):  # else dropout decides which heads are idle
+            freeze_idle(descent.model, harm, max(ceiling, 2 * harm(descent.model)))
+
+    def look(self) -> None:
+        """Ask the check; ``confirm`` looks in a row that say stop end the training."""
+        found = plain(self.check(self.descent.current.eval(), self.descent.steps))
+        self.descent.model.train()
+        self.descent.look(found, found["score"])
+        recent = self.descent.looks[-self.confirm :]
+        self.stopped = len(recent) == self.confirm and all(earlier.get("stop") for earlier in recent)
+
+    def conclude(self, failed: bool, accept: Accept) -> bool:
+        """The attempt is over: accept it, mend it, start again, or give up with the last model; True if that is all."""
+        said = False if failed else True if accept is None else accept(self.descent.current.eval())
+        self.descent.model.train()
+        wrong = [string for string in said if len(string) <= self.length] if isinstance(said, list) else []
+        if wrong and self.recipe.mend is not None and len(self.rounds) < self.recipe.mend.rounds:
+            self.lessons.extend(tuple(map(int, string)) for string in wrong)
+            self.rounds.append((len(wrong), self.lessons[-len(wrong)]))
+            self.phase, self.stopped = len(self.phases) - 1, False  # a check may have ended an earlier phase
+            self.descent.here, self.descent.running = 0, math.nan
+            return False
+        self.accepted = not isinstance(said, list) and bool(said)
+        if self.accepted or self.attempt + 1 >= self.recipe.attempts:
+            return True
+        self.begin(self.attempt + 1)
+        return False
+
+    def seconds(self) -> tuple[float, float]:
+        """Wall and CPU time, over all attempts and resumed parts."""
+        wall = self.earlier_seconds + time.perf_counter() - self.wall_start
+        return wall, self.earlier_cpu + time.process_time() - self.cpu_start
+
+    def result(self) -> Fit:
+        """What came out of it."""
+        (wall, cpu), descent, best = self.seconds(), self.descent, None
+        if descent.best is not None:
+            best = self.make_model(self.seed)
+            best.load_state_dict(descent.best)
+            best.eval()
+        return Fit(descent.current.eval(), best, self.accepted, self.attempt, self.total_steps, wall, cpu, descent.losses,
+                   descent.looks, self.rounds)  # fmt: skip
+
+    def state(self) -> dict:
+        """All of it, for a checkpoint."""
+        wall, cpu = self.seconds()
+        return {
+            "seconds": wall, "cpu_seconds": cpu, "kept": {name: getattr(self, name) for name in self.KEPT},
+            "descent": self.descent.state(), "data": self.data.get_state(), "jitter": self.jitter.get_state(),
+            "dropout": torch.get_rng_state(),
+        }  # fmt: skip
+
+    def load(self, state: dict) -> None:
+        """Go on from a ``state``."""
+        self.begin(state["kept"]["attempt"])
+        for name, value in state["kept"].items():
+            setattr(self, name, value)
+        self.descent.load(state["descent"])
+        self.data.set_state(state["data"])
+        self.jitter.set_state(state["jitter"])
+        torch.set_rng_state(state["dropout"])
+        self.earlier_seconds, self.earlier_cpu = state["seconds"], state["cpu_seconds"]
+
+
+def _optimiser(model: Net, recipe: Recipe) -> torch.optim.Optimizer:
+    if recipe.optimiser == "adam":
+        return torch.optim.Adam([{"params": list(model.parameters())}], lr=1e-3, betas=recipe.betas, fused=True)
+    parameters = list(model.parameters())
+    groups = [{"params": [p for p in parameters if p.ndim > 1]}, {"params": [p for p in parameters if p.ndim <= 1]}]
+    return torch.optim.AdamW(groups, lr=1e-3, betas=recipe.betas, fused=True)
+
+
+def _heights(phase: Phase, here: int) -> list[dict]:
+    """Rate and weight decay of the two groups, matrices and the rest, at a step of a phase."""
+    lr = phase.lr
+    if phase.final_lr is not None:
+        lr = phase.final_lr + (phase.lr - phase.final_lr) * 0.5 * (1 + math.cos(math.pi * here / phase.steps))
+    if phase.warmup:
+        lr *= min(1.0, (here + 1) / phase.warmup)
+    return [{"lr": lr, "weight_decay": decay} for decay in (phase.weight_decay, 0.0)]
+
+
+def freeze_idle(model: Net, harm: Callable[[Net], float], ceiling: float) -> int:
+    """Freeze heads of a block-diagonal ``model`` while ``harm(model)`` stays at or under ``ceiling``; returns how many.
+
+    A network with 24 heads of 8 states needs, for ModArith(5), about a dozen; the others make noise, and noise is what
+    makes a snapped model wrong on some rare string, and its automaton too large to search.  A *frozen* head stays at x_0.
+
+    Every head is frozen alone first; then they go, least harmful first, each only if the harm of all together allows.
+    Heads that are frozen already stay so.
+
+    >>> from lrnnlab.models import build
+    >>> model = build("block_diagonal", vocab_size=2, classes=2, h=3, b=2, rule="softmax", drive="none", start="first")
+    >>> freeze_idle(model, lambda model: float(model.layers[0].frozen.sum()), ceiling=2.0)
+    2
+    """
+    alone = []
+    for number, layer in enumerate(model.layers):
+        for head in (~layer.frozen).nonzero().flatten().tolist():
+            before = _freeze_too(layer, head)
+            alone.append((harm(model), number, head))
+            layer.freeze(before)
+    count = 0
+    for _, number, head in sorted(alone):
+        before = _freeze_too(model.layers[number], head)
+        if harm(model) <= ceiling:
+            count += 1
+        else:
+            model.layers[number].freeze(before)
+    return count
+
+
+def _freeze_too(layer, head: int) -> Tensor:
+    """Freeze one more head; returns what was frozen before."""
+    before = layer.frozen.clone()
+    more = before.clone()
+    more[head] = True
+    layer.freeze(more)
+    return before

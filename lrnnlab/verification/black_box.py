@@ -1,0 +1,94 @@
+"""A trained net as a black box: its answers, and the machine that L* makes of them.
+
+Letters: N words, T time, V tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+import torch
+
+from lrnnlab.automata import MooreMachine
+from lrnnlab.automata.extraction import Extracted, Stopped, extract
+from lrnnlab.models import Net
+from lrnnlab.models.block_diagonal import obstacle
+from lrnnlab.tasks.base import answered
+from lrnnlab.training import steady_arithmetic
+from lrnnlab.training.evaluation import at_rest
+from lrnnlab.validation import checked
+
+AT_ONCE = 64  # words of one forward pass
+PAIRS = 200_000  # of states that one exact search looks at
+
+
+@checked
+def answers(net: torch.nn.Module) -> Callable[[np.ndarray], np.ndarray]:
+    """What a net that reads tokens answers, as ``MooreMachine.answer`` gives it: words (N, T) -> classes (N, T).
+
+    >>> from lrnnlab.models import build
+    >>> answers(build("lstm", vocab_size=2, classes=3, width=8))(np.zeros((5, 4), int)).shape
+    (5, 4)
+    """
+
+    @torch.no_grad()
+    @steady_arithmetic()
+    def asked(words: np.ndarray) -> np.ndarray:
+        with at_rest(net):
+            return np.concatenate([answered(net(part)).numpy() for part in torch.from_numpy(words).split(AT_ONCE)])
+
+    return asked
+
+
+@checked
+def extract_net(net: torch.nn.Module, symbols: Iterable, **bounds: Any) -> Extracted:
+    """The smallest machine that answers as ``net`` does: ``extract`` of its answers, exact where it is snapped.
+
+    Of a snapped net every question of L* for a word that is answered otherwise goes to :func:`verify`, which covers the
+    words of every length.  Of any other net random words are compared, so the machine is that of words up to ``length``:
+    a net that drifts at 200 may well give back a machine at 60.
+
+    Parameters
+    ----------
+    net : Module
+        It reads tokens and answers after each.
+    symbols : sequence of str
+        The tokens' names.
+    **bounds
+        Of ``extract``: ``rounds``, ``states``, ``seconds``, ``walks``, ``length``, ``seed``.
+
+    Returns
+    -------
+    Extracted
+        The machine, or none, and why.
+
+    Examples
+    --------
+    >>> from lrnnlab.models import build, exact_model, snap
+    >>> from lrnnlab.tasks import task
+    >>> s_3 = task("s_3")
+    >>> found = extract_net(exact_model(s_3.machine, 6), s_3.symbols, seconds=60)
+    >>> found.machine == s_3.machine, found.exact
+    (True, False)
+    >>> untrained = build("block_diagonal", vocab_size=2, classes=2, h=2, b=2, rule="softmax", drive="none",
+    ...                   start="first", seed=1)
+    >>> extract_net(snap(untrained), "01", seconds=60).why
+    'an exact search found no word that is answered otherwise'
+    """
+    search = _searching(net) if isinstance(net, Net) and obstacle(net, "hard") is None else None
+    return extract(answers(net), symbols, search=search, **bounds)
+
+
+def _searching(net: Net) -> Callable[[MooreMachine], tuple | None]:
+    """The exact search for a word that the snapped net and a machine answer differently."""
+    from lrnnlab.verification import verify
+
+    def search(machine):
+        verdict = verify(net, machine, limit=PAIRS)
+        if verdict.counterexample is None and not verdict.proved:
+            raise Stopped(f"stopped at {machine.num_states:,} states, where the exact search says: {verdict}")
+        return verdict.counterexample
+
+    return search

@@ -1,0 +1,178 @@
+"""``lrnnlab bench scans``: every installed peer on every case, in turn, in one run.
+
+The peers of a case take turns, so that a drift of the machine's speed meets all of them, and copying a large array
+takes its turn as well: shares of the memory's speed are shares of what was measured in the same minute.  A call that
+would need more memory than there is, or longer than the limit, is not made; what is found says so, and what a short
+part of the case leads one to expect.
+
+The *share* is (bytes that must move) / (median seconds) / (bytes a second of the copy, read and written).
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+
+import numpy as np
+import torch
+
+from workbook.bench import memory, peers
+from workbook.bench.cases import CASES, Case
+from workbook.bench.recording import Bench, cores, part_line, spread
+
+COPY = 1 << 26  # float32 numbers: 256 MB read, 256 MB written; no cache holds them
+PROBE = 32  # steps of the short part that is tried first
+FLUSH = 1 << 23  # float64 numbers: 64 MB, more than a cache holds
+ROOM = 0.6  # of the free memory, at most, is asked for
+
+
+def run(
+    cases: Sequence[Case] = CASES, names: Sequence[str] | None = None, *, threads: int = 1, rounds: int = 7,
+    limit: float = 20.0, device: str = "cpu",
+) -> Iterator[dict]:  # fmt: skip
+    """One dict a case: the copy's speed, and by peer seconds, ratios, peak memory and shares.
+
+    ``rounds`` is cut to 2 for calls of more than two seconds; a call expected to take more than ``limit`` is skipped.
+
+    >>> found = next(run([Case("real", 2, 3, 4)], ["ours", "loop (unbind)"], rounds=1))
+    >>> sorted(found["peers"]), sorted(found["peers"]["ours"])
+    (['loop (unbind)', 'ours'], ['backward', 'both', 'forward', 'peak'])
+    """
+    _here(device)
+    known = peers.installed(device)
+    names = list(known if names is None else names)
+    for name in names:
+        if name not in known:
+            raise ValueError(f"no peer {name!r}; there are {', '.join(known)}")
+    with _cores(threads):
+        for case in cases:
+            yield measure(case, [name for name in names if known[name]], rounds, limit, device)
+
+
+def _here(device: str) -> None:
+    if device == "cuda" and not torch.cuda.is_available():
+        raise ValueError("no CUDA device here")
+
+
+@contextmanager
+def _cores(threads: int) -> Iterator[None]:
+    """Hold this process to ``threads`` cores: JAX has no other way to be told."""
+    pins, allowed = hasattr(os, "sched_setaffinity"), cores(threads)
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    if pins:
+        os.sched_setaffinity(0, allowed[:threads])
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+        if pins:
+            os.sched_setaffinity(0, allowed)
+
+
+def measure(case: Case, names: Sequence[str], rounds: int, limit: float, device: str) -> dict:
+    """One case: see :func:`run`."""
+    found, ready = {}, {}
+    for name in names:
+        if peers.scans_kind(name, case):
+            beside = sum(not refused for refused in found.values())
+            found[name] = _refuse(name, case, beside, limit, device) or {}
+    inputs = case.inputs()
+    for name in (name for name in found if not found[name]):
+        ready[name] = peers.prepare(name, case, inputs, device)
+        found[name]["peak"] = memory.peak(ready[name][:2][-1], device)  # and warm, and compiled
+    works = {("copy", "forward"): peers.copy(COPY, device)}
+    for name, calls in ready.items():
+        works |= {(name, part): call for part, call in zip(("forward", "both", "backward"), calls)}
+    seconds = take_turns(works, rounds)
+    speed = 2 * 4 * COPY / statistics.median(seconds.pop(("copy", "forward")))
+    for (name, part), taken in seconds.items():
+        found[name][part] = spread(taken)
+    _compare(case, found, speed)
+    return {"copy_bytes_per_second": speed, "peers": found}
+
+
+def _refuse(name: str, case: Case, beside: int, limit: float, device: str) -> dict | None:
+    """Why this call is not made, judged by a short part of it; None if it may be.
+
+    The inputs lie there once, and each peer may hold a copy of its own, those ``beside`` it as well.
+    """
+    short = case.shorter(PROBE)
+    if short.T == case.T:
+        return None
+    inputs = short.inputs()
+    both = peers.prepare(name, short, inputs, device)[:2][-1]
+    both()  # compiles
+    factor, room = case.T / short.T, memory.free(device)
+    held = (beside + 2) * factor * sum(part.nbytes for part in inputs.values())
+    need = (memory.peak(both, device) or 0) * factor
+    start = time.perf_counter()
+    both()
+    seconds = (time.perf_counter() - start) * factor
+    if room is not None and need > ROOM * (room - held):
+        return {"skipped": f"would need about {need / 1e9:.0f} GB", "expected_seconds": seconds}
+    if seconds > limit:
+        return {"skipped": f"would take about {seconds:.0f} s", "expected_seconds": seconds}
+    return None
+
+
+def take_turns(works: dict, rounds: int) -> dict:
+    """Seconds of every call in every round, all once in each; slow ones (over two seconds) only in two rounds.
+
+    Before every call an array is read that no cache holds, so that each call meets the same machine: what the call before
+    wrote has reached memory, and its threads, which like OpenMP's wait in a loop for more work, have gone to sleep.
+
+    >>> {name: len(taken) for name, taken in take_turns({"a": int, "b": str}, 3).items()}
+    {'a': 3, 'b': 3}
+    """
+    taken: dict = {name: [] for name in works}
+    clean = np.ones(FLUSH)
+    for turn in range(rounds + 1):
+        for name, work in works.items():
+            if len(taken[name]) > 1 and max(taken[name]) > 2:
+                continue
+            clean.sum()
+            start = time.perf_counter()
+            work()
+            if turn:  # the first round warms up
+                taken[name].append(time.perf_counter() - start)
+    return taken
+
+
+def _compare(case: Case, found: dict, speed: float) -> None:
+    """Add shares of the copy's speed, and how many times longer than ours each peer takes."""
+    floor = {"forward": case.bytes_forward(), "backward": case.bytes_backward()}
+    floor["both"] = sum(floor.values())
+    ours = found.get("ours", {})
+    for one in found.values():
+        for part in ("forward", "both", "backward"):
+            if part in one:
+                one[part]["share"] = floor[part] / one[part]["median"] / speed
+                if part in ours:
+                    one[part]["times_ours"] = one[part]["median"] / ours[part]["median"]
+
+
+def report(case: str, found: dict) -> str:
+    """One case as text: milliseconds (medians), times ours, share of the copy's speed, peak memory."""
+    lines = [f"{case}   (copy {found['copy_bytes_per_second'] / 1e9:.1f} GB/s, read and written)"]
+    for name, one in found["peers"].items():
+        if "skipped" in one:
+            lines.append(f"  {name:24s} not run: {one['skipped']}")
+        else:
+            lines.append(part_line(name, one, 24))
+    return "\n".join(lines)
+
+
+def bench(threads: int = 1, rounds: int = 7, limit: float = 20.0, device: str = "cpu") -> Bench:
+    """All cases, for ``lrnnlab bench scans``; ValueError for a device that is not here."""
+    _here(device)
+
+    def measured(case: Case) -> dict:
+        return next(run([case], threads=threads, rounds=rounds, limit=limit, device=device))
+
+    cases = {case.name: partial(measured, case) for case in CASES}
+    return Bench("scans", cases, report, rounds, threads, device, limit, peers.versions())

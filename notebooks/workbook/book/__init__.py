@@ -1,0 +1,36 @@
+"""The notebooks as one source and its executed twin: build the twin, check it, find drift.
+
+``notebooks/py/NAME.py`` (py:percent) is the one file edited by hand; ``notebooks/NAME.ipynb`` is made from it,
+executed, and committed with its outputs.  Three verbs keep the two true::
+
+    lrnnlab book build 02_block_diagonal    # execute the source, write the twin (or say why not, and write nothing)
+    lrnnlab book check                      # execute every twin afresh and compare with what is committed
+    lrnnlab book check --arithmetic all     # the same with the sums of other processors: workbook.book.cpu_presets
+    lrnnlab book drift                      # where source and twin no longer say the same
+
+Each verb is a plain function (:func:`build`, :func:`check`, :func:`drift`).  ``check`` sees what nbval does not:
+pictures (by pixels), cleared and never-run cells, numbers within a tolerance, errors caught by widgets, missing
+alternative text.
+
+Tags a cell may carry (lower case; anything else that looks like one of these is reported):
+
+``nbval-ignore-output``  values may differ from run to run (timings, last digits of training); output must be there
+``raises-exception``     the cell must raise; the kind of error and its message are compared
+``rtol-1e-3``            relative tolerance for the floats this cell prints (default 1e-2); integers are always exact
+``atol-1e-6``            absolute tolerance beside it (default 1e-9)
+``hide-input``           folded in JupyterLab and on the page; what only imports or draws is folded without it
+"""
+
+from workbook.book.building import build
+from workbook.book.command import add_arguments, main
+from workbook.book.inspection import Problem, inspect
+from workbook.book.nbval_plugin import nbval
+from workbook.book.regression import check, compare
+from workbook.book.running import BookError, Run, execute
+from workbook.book.sync import drift
+from workbook.book.text import nbval_config
+
+__all__ = [
+    "BookError", "Problem", "Run", "add_arguments", "build", "check", "compare", "drift", "execute", "inspect",
+    "main", "nbval", "nbval_config",
+]  # fmt: skip

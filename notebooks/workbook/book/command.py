@@ -1,0 +1,167 @@
+"""``lrnnlab book build | check | drift | site | footprint | hub [NAME ...]``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from lrnnlab.files import files_in
+from workbook.arguments import Parser
+from workbook.book.building import build
+from workbook.book.cpu_presets import NATIVE, SETTINGS
+from workbook.book.regression import check
+from workbook.book.running import BookError
+from workbook.book.sync import drift, source_of, twin_of
+
+VERBS = {
+    "build": "execute the source and write the notebook, or say why not and write nothing",
+    "check": "execute the notebook afresh and compare with what is committed",
+    "drift": "say where source and notebook differ (runs nothing)",
+    "site": "write the notebooks as static pages that need no network (runs what the widgets need)",
+    "footprint": "measure memory and processor time of JupyterLab and of each notebook's kernel (Linux)",
+    "hub": "let a class open the notebook at once, on a JupyterHub with real servers, and measure it (Linux)",
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Give ``parser`` the arguments of ``lrnnlab book``."""
+    parser.add_argument("verb", choices=VERBS, help="; ".join(f"{verb}: {what}" for verb, what in VERBS.items()))
+    parser.add_argument("names", nargs="*", metavar="NAME", help="00_start_here, or just 00; default: every notebook")
+    parser.add_argument("--root", type=Path, help="the repository; default: the nearest folder above with notebooks/py")
+    parser.add_argument("--timeout", type=float, default=600, metavar="SECONDS", help="for one cell (default 600)")
+    parser.add_argument("--arithmetic", choices=[*SETTINGS, "all"], default=NATIVE, help="of check: run the chapters "
+                        "with " + "; ".join(f"{name}: {one.says}" for name, one in SETTINGS.items()) + "; all: each of "
+                        f"these in turn (default {NATIVE})")  # fmt: skip
+    parser.add_argument("--out", type=Path, default=Path("build/site"), help="of site: where to (default build/site)")
+    parser.add_argument("--repository", metavar="OWNER/NAME", help="of site: where the book lies on GitHub; then every "
+                        "page has buttons that open its notebook in Colab and on Binder")  # fmt: skip
+    parser.add_argument("--students", default="1,5,20", metavar="N,N,...",
+                        help="of hub: how large the classes are (default 1,5,20)")  # fmt: skip
+    parser.add_argument("--no-flipbooks", action="store_true", help="of site: a sentence where a widget would be")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run ``lrnnlab book ...``; 0 where all is well, 1 where a notebook has a problem, 2 where the call has.
+
+    >>> main(["build", "02_block_diagonal"])  # doctest: +SKIP
+    0
+    """
+    parser = Parser(prog="lrnnlab book", description=__doc__)
+    add_arguments(parser)
+    options = parser.parse_intermixed_args(argv)  # names may come after options, as the usage line has them
+    try:
+        if options.arithmetic != NATIVE and options.verb != "check":
+            raise BookError(f"--arithmetic {options.arithmetic} is for check, and this is {options.verb}")
+        root = find_root(options.root)
+        sources = find_sources(root, options.names)
+    except BookError as error:
+        print(f"lrnnlab book: {error}", file=sys.stderr)
+        return 2
+    try:
+        if options.verb == "site":
+            return _site(sources, options.out, not options.no_flipbooks, options.repository)
+        if options.verb == "footprint":
+            return _footprint(sources, root, options.timeout)
+        if options.verb == "hub":
+            return _hub(sources, root, options.students, options.timeout)
+    except BookError as error:
+        print(f"lrnnlab book {options.verb}: {error}", file=sys.stderr)
+        return 1
+    settings = list(SETTINGS) if options.arithmetic == "all" else [options.arithmetic]
+    return max(_one(options.verb, source, root, options.timeout, name) for name in settings for source in sources)
+
+
+def find_root(given: Path | None) -> Path:
+    """The repository: ``given``, else the nearest folder from here upwards that holds ``notebooks/py``."""
+    here = Path.cwd()
+    for folder in [given.resolve()] if given else [here, *here.parents]:
+        if (folder / "notebooks" / "py").is_dir():
+            return folder
+    raise BookError(f"no notebooks/py in {given or f'{here} or above it'}: go into the repository, or give --root")
+
+
+def find_sources(root: Path, names: Sequence[str]) -> list[Path]:
+    """The sources meant by ``names`` (a name, the start of one, or a path), or all of them.
+
+    A notebook whose source is missing counts, so that drift can say so.
+    """
+    folder = root / "notebooks" / "py"
+    every = {file.stem for file in [*files_in(folder, ".py"), *files_in(root / "notebooks", ".ipynb")]}
+    if not every:
+        raise BookError(f"there is no notebook in {folder}")
+    meant = []
+    for name in names or sorted(every):
+        stem = Path(name).name.removesuffix(".py").removesuffix(".ipynb")
+        found = [stem] if stem in every else sorted(one for one in every if one.startswith(stem))
+        if len(found) != 1:
+            raise BookError(f"{name!r} means {', '.join(found) or 'none'} of: {', '.join(sorted(every))}")
+        meant.append(folder / f"{found[0]}.py")
+    return meant
+
+
+def _one(verb: str, source: Path, root: Path, timeout: float, arithmetic: str) -> int:
+    title = source.stem if arithmetic == NATIVE else f"{source.stem}, arithmetic {arithmetic}"
+
+    def say(line: str) -> None:
+        print(f"{title}: {line}", flush=True)
+
+    notebook = twin_of(source)
+    try:
+        if verb == "build":
+            if not source.is_file():
+                raise BookError(f"{source} does not exist")
+            say(f"wrote {build(source, root, say=say, timeout=timeout).relative_to(root)}")
+            return 0
+        if verb == "check" and notebook.is_file():
+            problems = [str(problem) for problem in check(notebook, say=say, timeout=timeout, arithmetic=arithmetic)]
+        else:
+            problems = drift(source_of(notebook), notebook)
+    except BookError as error:
+        print(f"{'' if source.stem in str(error) else f'{source.stem}, '}{error}", file=sys.stderr)
+        return 1
+    for problem in problems:
+        print(problem)
+    say(f"{len(problems)} problem{'s' * (len(problems) != 1)}" if problems else "no problem")
+    return int(bool(problems))
+
+
+def _site(sources: Sequence[Path], out: Path, books: bool, repository: str | None) -> int:
+    from workbook.book import site  # brings nbconvert, which the other verbs do without
+
+    if not site.available():
+        print("no pages of the package's functions: they need pdoc (pip install -e '.[docs]')")
+    site.build([twin_of(source) for source in sources], out, books=books, api=site.available(),
+               repository=repository, say=print)  # fmt: skip
+    problems = site.faults(out)
+    for problem in problems:
+        print(problem)
+    print(f"{out / 'index.html'}: {len(problems) or 'no'} problem{'s' * (len(problems) != 1)}")
+    return int(bool(problems))
+
+
+def _footprint(sources: Sequence[Path], root: Path, timeout: float) -> int:
+    from workbook.book.footprint import of_chapter, of_lab
+
+    print(of_lab(root / "notebooks"), flush=True)
+    for source in sources:
+        print(of_chapter(twin_of(source), timeout), flush=True)
+    return 0
+
+
+def _hub(sources: Sequence[Path], root: Path, students: str, timeout: float) -> int:
+    from workbook.book.hub_load_test import lesson
+
+    try:
+        sizes = [int(part) for part in students.split(",")]
+    except ValueError:
+        print(f"lrnnlab book: --students asks for numbers such as 1,5,20, got {students!r}", file=sys.stderr)
+        return 2
+    lost = False
+    for source in sources:
+        for size in sizes:
+            held = lesson(size, twin_of(source), root, timeout)
+            lost = lost or any(seat.error for seat in held.seats)
+            print(f"{source.stem}: {held}", flush=True)
+    return int(lost)

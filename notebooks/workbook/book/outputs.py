@@ -1,0 +1,95 @@
+"""A cell's outputs as a reader sees them: streams joined, progress bars gone, widgets a sentence."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from copy import deepcopy
+
+from nbformat import NotebookNode
+from nbformat.v4 import new_output
+
+from workbook.book.text import WIDGET, without_progress
+
+WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+
+
+def tidy(outputs: Iterable[NotebookNode]) -> list[NotebookNode]:
+    """The outputs as they are committed.
+
+    Neighbouring pieces of one stream become one, progress bars vanish, and a widget's view (a random id that no
+    static page can show, beside a ``VBox(children=...)`` that no reader wants) becomes one sentence.
+
+    >>> from nbformat.v4 import new_output
+    >>> tidy([new_output("stream", text="a"), new_output("stream", text="b")])[0].text
+    'ab'
+    """
+    outputs = deepcopy(list(outputs))
+    kept: list[NotebookNode] = []
+    for output in outputs:
+        if on_stderr(output):
+            continue
+        if output.output_type == "stream" and kept and kept[-1].get("name") == output.name:
+            kept[-1].text += output.text
+        elif WIDGET_VIEW not in output.get("data", {}):
+            kept.append(output)
+        elif without_progress(output.data.get("text/plain", "")):  # else it is tqdm's bar drawn as a widget
+            output.data = NotebookNode({"text/plain": WIDGET})
+            kept.append(output)
+    for output in kept:
+        if output.output_type == "stream":
+            output.text = without_progress(output.text)
+    # stderr is not ordered against stdout: where its pieces fall is chance, so what is left of it goes last
+    stderr = without_progress("".join(output.text for output in outputs if on_stderr(output)))
+    if stderr.strip():
+        kept.append(new_output("stream", name="stderr", text=stderr))
+    return [output for output in kept if output.output_type != "stream" or output.text]
+
+
+def printed(cell: NotebookNode) -> str:
+    """What a cell wrote to standard output."""
+    return "".join(output.get("text", "") for output in cell.outputs if not on_stderr(output))
+
+
+def on_stderr(output: NotebookNode) -> bool:
+    """Whether an output was written to stderr."""
+    return output.output_type == "stream" and output.name == "stderr"
+
+
+def whole_streams(outputs: Iterable[NotebookNode]) -> list[NotebookNode]:
+    """Tidy outputs with each stream in one piece, at the place of its first, as nbval compares them."""
+    first: dict[str, NotebookNode] = {}
+    kept = []
+    for output in tidy(outputs):
+        if output.output_type == "stream" and output.name in first:
+            first[output.name].text += output.text
+            continue
+        if output.output_type == "stream":
+            first[output.name] = output
+        kept.append(output)
+    return kept
+
+
+def texts(output: NotebookNode) -> list[str]:
+    """Every text a reader can meet in one output, without terminal colours."""
+    if output.output_type == "stream":
+        found = [output.text]
+    elif output.output_type == "error":
+        found = [f"{output.ename}: {output.evalue}", *output.traceback]
+    else:
+        found = [text for mime, text in output.data.items() if isinstance(text, str) and not is_picture(mime)]
+    return [without_colour(text) for text in found]
+
+
+def is_picture(mime: str) -> bool:
+    """Whether a mime type is a picture in itself.
+
+    >>> is_picture("image/png"), is_picture("text/html")
+    (True, False)
+    """
+    return mime.startswith("image/") or mime == "application/pdf"
+
+
+def without_colour(text: str) -> str:
+    """Text without the escape codes that colour a terminal."""
+    return re.sub(r"\x1b\[[0-9;]*m", "", text)

@@ -1,0 +1,104 @@
+"""What in an output is compared exactly, what within a tolerance, and what not at all.
+
+The same list of patterns serves our checker and nbval (``tests/nbval_sanitize.cfg`` is :func:`nbval_config`, held
+equal by a test), so the two cannot disagree about what a timing is.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+
+WIDGET = "[An interactive panel stands here when this notebook runs.]"  # what a static page shows for a widget
+
+# Replaced by a constant on both sides before comparing: they change from run to run and claim nothing.
+SANITIZE = (
+    (r"\b0x[0-9a-fA-F]{6,}", "ADDRESS"),
+    (r"\S*ipykernel_\d+\S*", "IPYKERNEL"),
+    (r"\bT_[0-9a-f]{5}(?![0-9a-f])", "STYLER"),  # the random id of a pandas Styler table
+    # Both signs for micro.  No "min": a table of mean, min, max over seeds would lose its numbers.  Blanks go too:
+    # columns shift with the digits.  "0s" and "1s" are letters of a word.
+    (r"(?:[ \t]*(?<![\w.])(?![01]s\b)\d+(?:\.\d+)?[ \t\u00a0]?(?:ns|us|\u00b5s|\u03bcs|ms|s|sec|seconds?|minutes?)\b)+", " TIME"),
+)
+
+# 0.5, -1.25e-3, 2e8, .5, 1,999.5; not the 3.11 of version 3.11.7, not the 2.0 of v2.0, not "5." at the end of a sentence.
+WHOLE = r"(?:[1-9]\d{0,2}(?:,\d{3})+|\d+)"
+FLOAT = rf"(?<![\w.])[-+]?(?:{WHOLE}\.\d+(?:[eE][-+]?\d+)?|\.\d+|\d+[eE][-+]?\d+(?!\w))(?!\d|\.\d)"
+
+# nbval has no tolerance and no eye: pictures and floats it leaves to our checker.
+NBVAL_FIRST = ((r"data:image/[\w.+-]+;base64,[A-Za-z0-9+/=]+", "PICTURE"),)
+NBVAL_LAST = ((rf"[ \t]*{FLOAT}[ \t]*", " FLOAT "),)
+
+# tqdm's "33%|###   | 10/30 [00:00<00:01, 98it/s]" and "7it [00:00, 98it/s]"
+_PROGRESS = re.compile(r"\d.*\[(?:\d+:)?\d+:\d\d[<,].*\]\s*$")
+_FLOAT = re.compile(rf"[ \t]*({FLOAT})[ \t]*")
+_BLANKS = re.compile(r"[ \t]+")
+
+
+def sanitize(text: str) -> str:
+    """``text`` with addresses, kernel paths and timings made constant.
+
+    >>> sanitize("<f at 0x7f3a12cd> took  3.2 s")
+    '<f at ADDRESS> took TIME'
+    """
+    for pattern, replacement in SANITIZE:
+        text = re.sub(pattern, replacement, text)
+    return text
+
+
+def without_progress(text: str) -> str:
+    r"""A stream's text as a terminal would leave it, less what only a progress bar wrote.
+
+    >>> without_progress("\r  0%|   | 0/3 [00:00<?, ?it/s]\r100%|###| 3/3 [00:00<00:00, 9.1it/s]\nhello\n")
+    'hello\n'
+    """
+    pieces = re.split(r"([\r\n])", text) + [""]  # line, its end, line, its end, ...
+    kept = "".join(line + end for line, end in zip(pieces[::2], pieces[1::2]) if not _PROGRESS.search(line))
+    if kept != text and not kept.strip():
+        return ""
+    return re.sub(r"^[^\n]*\r(?=[^\n])", "", kept, flags=re.MULTILINE)  # a later \r overwrites its line
+
+
+def difference(committed: str, fresh: str, rtol: float = 1e-2, atol: float = 1e-9) -> tuple[str, str] | None:
+    """None where two texts say the same, else ``(kind, message)`` with kind ``"text"`` or ``"number"``.
+
+    Floats may differ by ``atol + rtol * |committed|``; integers and words must be equal; runs of blanks count as one.
+
+    >>> difference("loss 0.693", "loss 0.694") is None
+    True
+    >>> difference("loss 0.693", "loss 0.793")
+    ('number', 'committed 0.693, fresh run 0.793 (rtol 0.01, atol 1e-09)')
+    >>> difference("5 of 5 seeds", "4 of 5 seeds")[0]
+    'text'
+    """
+    (words, floats), (fresh_words, fresh_floats) = _words_and_floats(committed), _words_and_floats(fresh)
+    if words != fresh_words:
+        return "text", _first_difference(committed, fresh)
+    for a, b in zip(floats, fresh_floats):
+        old, new = (float(one.replace(",", "")) for one in (a, b))
+        if not math.isclose(old, new, rel_tol=0, abs_tol=atol + rtol * abs(old)):
+            return "number", f"committed {a}, fresh run {b} (rtol {rtol:g}, atol {atol:g})"
+    return None
+
+
+def _words_and_floats(text: str) -> tuple[list[str], list[str]]:
+    pieces = _FLOAT.split(sanitize(text))
+    return [_BLANKS.sub(" ", words) for words in pieces[::2]], pieces[1::2]
+
+
+def _first_difference(committed: str, fresh: str) -> str:
+    old, new = committed.splitlines(), fresh.splitlines()
+    for a, b in zip(old, new):
+        if _words_and_floats(a)[0] != _words_and_floats(b)[0]:
+            return f"committed {a[:200]!r}, fresh run {b[:200]!r}"
+    return f"committed {len(old)} lines, the last {old[-1:]}; fresh run {len(new)} lines, the last {new[-1:]}"
+
+
+def nbval_config() -> str:
+    """The text of ``tests/nbval_sanitize.cfg``.
+
+    >>> "regex: " in nbval_config()
+    True
+    """
+    head = "# Made by workbook.book.nbval_config(); a test holds the two equal.  Read by pytest --nbval-sanitize-with.\n"
+    return head + "".join(f"\nregex: {regex}\nreplace: {new}\n" for regex, new in NBVAL_FIRST + SANITIZE + NBVAL_LAST)

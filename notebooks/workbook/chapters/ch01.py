@@ -1,0 +1,657 @@
+"""The pictures of chapter 01 (subtraction), and the exercises that a cell can check.
+
+Three pictures: the states of all expressions under one layer with one A, seen through cells (Theorem A); dials, the
+states of diagonal channels step by step (Theorems D and D'); and lights, which exact models fit, with one at work.
+
+Letters: M modulus, n numbers in an expression, D width of the state, b block size in real numbers, T time; x state.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import PatchCollection
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Circle, Rectangle
+
+from lrnnlab.automata import MooreMachine
+from lrnnlab.automata.languages import language, read
+from lrnnlab.expressivity.cascades import DiagonalCascade, pair_up, universal_layer
+from lrnnlab.expressivity.constructions import Construction
+from lrnnlab.expressivity.groups import derived_series
+from lrnnlab.expressivity.minimal import TASKS, Fit, fits
+from workbook.exercises.judging import CannotJudge, call, claim, number, numbers, shown
+from workbook.exercises.prediction import prediction
+from workbook.show.style import DIVERGING, FAINT, INK, SMALL, canvas, ink_on, new_figure, printed, styled, value_colour
+
+if TYPE_CHECKING:  # what only a notebook needs is imported where it is called, because a grader has exercises alone
+    from workbook.show.interactive import Moving
+
+M = 5
+
+# --- the states of expressions (Theorem A) ----------------------------------------------------------------------------
+
+TURN = 0.8 * np.array([[np.cos(1), -np.sin(1)], [np.sin(1), np.cos(1)]])
+LAYERS = {  # A (D, D), what each number adds (M, D), what the minus adds (D,)
+    "counter (A = 1)": (np.array([[1]]), np.arange(M)[:, None], np.array([0])),
+    "digits (A = 7)": (np.array([[7]]), np.arange(1, M + 1)[:, None], np.array([6])),
+    "spiral (A shrinks, turns)": (
+        TURN, np.column_stack([f(2 * np.pi * np.arange(M) / M) for f in (np.cos, np.sin)]), np.zeros(2)),
+}  # fmt: skip
+MOST_LINES = 32  # cells a side up to which their borders are drawn
+
+
+def value(numbers: Sequence[int]) -> int:
+    """a - b - c - ... modulo 5.
+
+    >>> value((0, 1)), value((1, 0)), value((0, 0, 1))
+    (4, 1, 4)
+    """
+    return (2 * numbers[0] - sum(numbers)) % M
+
+
+def word_states(layer: str, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """All expressions of n numbers (5^n, n), in order, and their states (5^n, D) under one of ``LAYERS``, from 0.
+
+    ValueError for n outside 1..6.
+
+    >>> words, states = word_states("counter (A = 1)", 2)
+    >>> words[7].tolist(), states[7].tolist()
+    ([1, 2], [3])
+    """
+    if n not in range(1, 7):
+        raise ValueError(f"choose n = 1 to 6 numbers, got {n}")
+    A, adds, minus = LAYERS[layer]
+    states = np.zeros((1, len(A)), dtype=adds.dtype)
+    for place in range(n):
+        states = states @ A.T + minus if place else states
+        states = ((states @ A.T)[:, None] + adds).reshape(-1, len(A))  # (5^place, 5, D) -> (5^(place + 1), D)
+    return np.array(list(itertools.product(range(M), repeat=n))), states
+
+
+def refutation(left: Sequence[int], right: Sequence[int]) -> tuple[tuple, tuple]:
+    """Theorem A, step 2: of two expressions of one length in one state, two in one state with different values.
+
+    >>> refutation((3, 0, 2), (3, 2, 0))                 # without "3-": values -2 = 3 and 2
+    ((0, 2), (2, 0))
+    """
+    cut = next(place for place, (a, b) in enumerate(zip(left, right)) if a != b)
+    pairs = [((*front, *left[cut:]), (*front, *right[cut:])) for front in ((), (0,))]
+    return pairs[0] if value(pairs[0][0]) != value(pairs[0][1]) else pairs[1]
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Expressions seen through a grid: ``words``, ``states``, ``values`` row for row, ``cell`` the side of a cell,
+    ``mixed`` (K, D) cells that hold several values, ``best`` the share of the expressions that the best readout of the
+    cells answers, ``pair`` two rows in one cell or None."""
+
+    words: np.ndarray
+    states: np.ndarray
+    values: np.ndarray
+    cell: float
+    mixed: np.ndarray
+    best: float
+    pair: tuple[int, int] | None
+
+
+def cells(layer: str, n: int, bits: int) -> Cells:
+    """All expressions of n numbers under one of ``LAYERS``, each axis cut into 2^bits cells.
+
+    ValueError for a layer that there is not, or bits below 1.
+
+    >>> cells("counter (A = 1)", 2, 8).best, cells("digits (A = 7)", 2, 8).best
+    (0.36, 1.0)
+    """
+    if layer not in LAYERS or bits < 1:
+        raise ValueError(f"a layer is one of {', '.join(LAYERS)}, bits are 1 or more; got {layer!r}, {bits}")
+    words, states = word_states(layer, n)
+    states, values = states.astype(float), (2 * words[:, 0] - words.sum(1)) % M
+    cell = float(np.ptp(states, axis=0).max()) / (2**bits - 1)
+    keys, first, member = np.unique(
+        np.floor((states - states.min(0)) / cell), axis=0, return_index=True, return_inverse=True
+    )
+    votes = np.zeros((len(keys), M), dtype=int)
+    np.add.at(votes, (member.reshape(-1), values), 1)
+    pairs = np.column_stack([first[member.reshape(-1)], np.arange(len(words))])  # each row with the first of its cell
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    apart = pairs[values[pairs[:, 0]] != values[pairs[:, 1]]]
+    chosen = apart if len(apart) else pairs
+    return Cells(words, states, values, cell, keys[(votes > 0).sum(1) > 1], float(votes.max(1).sum() / votes.sum()),
+                 tuple(chosen[0].tolist()) if len(chosen) else None)  # fmt: skip
+
+
+def _spelled(numbers):
+    return printed("-".join(map(str, numbers)))
+
+
+@styled
+def word_picture(layer: str, n: int, bits: int) -> Figure:
+    """The states of all 5^n expressions, coloured by value; grey cells hold several values, so no readout is right.
+
+    A state of one number lies on a line, drawn once for each value so that nothing is hidden.
+
+    >>> [line.get_text() for line in word_picture("counter (A = 1)", 2, 8).axes[0].texts]
+    ['1−0', '0−1']
+    """
+    seen = cells(layer, n, bits)
+    flat = seen.states.shape[1] == 1
+    figure, axes = new_figure(3.2 if flat else 4.6, left=0.75, right=1.6, top=0.35, bottom=0.55)
+    states, values = seen.states, seen.values
+    low = states.min(0)
+    at = np.column_stack([states, values]) if flat else states
+    tall = M if flat else seen.cell
+    corners = [(low[0] + k[0] * seen.cell, -0.5 if flat else low[1] + k[1] * seen.cell) for k in seen.mixed]
+    axes.add_collection(PatchCollection([Rectangle(corner, seen.cell, tall) for corner in corners],
+                                        fc="#d9d9d9", ec="#d9d9d9", lw=0.3, zorder=1))  # fmt: skip
+    if 2**bits <= MOST_LINES:
+        borders = np.arange(2**bits + 1)[:, None] * seen.cell + low
+        axes.vlines(borders[:, 0], *((-0.5, M - 0.5) if flat else borders[[0, -1], 1]), color=FAINT, lw=0.6, zorder=1.5)
+        if not flat:
+            axes.hlines(borders[:, 1], *borders[[0, -1], 0], color=FAINT, lw=0.6, zorder=1.5)
+    colours = np.array([value_colour(v, M) for v in range(M)])
+    size = max(3.0, 8 - n)
+    axes.scatter(*at.T, s=size**2, c=colours[values], edgecolors=INK, linewidths=0.4, zorder=3)
+    if seen.pair:
+        _mark(axes, at[list(seen.pair)], [_spelled(seen.words[i]) for i in seen.pair])
+    axes.grid(False)
+    if flat:
+        axes.set(yticks=range(M), ylim=(-0.5, M - 0.5), xlabel="state", ylabel="value mod 5")
+    else:
+        axes.set(aspect="equal", xlabel="first number of the state", ylabel="second number")
+    axes.set_title(f"{layer}, {M**n} expressions of n = {n}")
+    shown = [Line2D([], [], ls="", marker="o", mfc=c, mec=INK, mew=0.4, label=str(v)) for v, c in enumerate(colours)]
+    shown += [Rectangle((0, 0), 1, 1, fc="#d9d9d9", label="cell with\nseveral values")]
+    axes.legend(handles=shown, title="value", loc="upper left", bbox_to_anchor=(1.01, 1.03), title_fontsize=SMALL)
+    return figure
+
+
+def _mark(axes: Axes, ends: np.ndarray, names: Sequence[str]):
+    """Two points, joined, named; the lower name below its point."""
+    axes.plot(*ends.T, color=INK, lw=1.6, zorder=2.5)
+    order = np.argsort(ends[:, 1], kind="stable")
+    for place, side in zip(order, (-1, 1)):
+        axes.plot(*ends[place], "o", ms=13, mfc="none", mec=INK, mew=1.6, zorder=4)
+        axes.annotate(names[place], ends[place], (10, 11 * side), textcoords="offset points", fontsize=10,
+                      va="center", zorder=5, bbox={"fc": "white", "ec": FAINT, "pad": 1.5, "lw": 0.6})  # fmt: skip
+
+
+def word_sentence(layer: str, n: int, bits: int) -> str:
+    """What :func:`word_picture` shows, with the pair that refutes every readout of these cells.
+
+    >>> word_sentence("digits (A = 7)", 1, 4)
+    'n = 1, 4 bits: all 5 expressions lie in cells of their own: a readout that sees the cell can be right on all.'
+    """
+    seen = cells(layer, n, bits)
+    each = "bits" if seen.states.shape[1] == 1 else "bits a number"
+    start = f"n = {n}, {bits} {each}: "
+    if seen.pair is None:
+        return (f"{start}all {M**n} expressions lie in cells of their own: a readout that sees the cell can be right "
+                "on all.")  # fmt: skip
+    pair, values = seen.words[list(seen.pair)].tolist(), seen.values[list(seen.pair)].tolist()
+    first, second = map(_spelled, pair)
+    if values[0] != values[1]:
+        return (f"{start}<b>{first}</b> and <b>{second}</b> share a cell, but their values are {values[0]} and "
+                f"{values[1]}. The best readout of these cells is right on {seen.best:.0%} of the {M**n} expressions.")
+    one, other = map(_spelled, refutation(*pair))
+    return (f"{start}{first} and {second} share a cell, and here also a value; but then <b>{one}</b> and "
+            f"<b>{other}</b> are just as close, and their values differ.")  # fmt: skip
+
+# --- dials (Theorems D and D') ----------------------------------------------------------------------------------------
+
+GATES = {
+    "leave": (1.0, 0), "turn 72°": (1.0, 72), "turn 120°": (1.0, 120), "turn 180°": (1.0, 180), "reset": (0.0, 0),
+    "shrink to 60 %": (0.6, 0),
+}  # fmt: skip
+POINTS = {"0": 0.9 * np.exp(1.1j), "1": 0.6 * np.exp(3.6j), "-": 0.4 * np.exp(-0.9j)}  # where a letter resets to
+KILLERS = {"0-1-0-1": 3, "1-0-0-1": 0}  # and their values mod 5
+STEP, DIAL = 0.74, 0.27  # inches between two dials, radius of one
+
+
+def channel_path(word: str, gates: Mapping[str, str]) -> np.ndarray:
+    """The states (T + 1,) of one channel, complex, with a gate of ``GATES`` for each letter.
+
+    Turns are about 0, a reset goes to the letter's point p, and what shrinks goes a part of the way to p.  ValueError
+    for a gate that there is not.
+
+    >>> bool(np.abs(channel_path("0-", {"0": "turn 180°", "-": "turn 180°"}) - [0.75, -0.75, 0.75]).max() < 1e-12)
+    True
+    """
+    unknown = [gate for gate in gates.values() if gate not in GATES]
+    if unknown:
+        raise ValueError(f"a gate is one of {', '.join(GATES)}, got {unknown[0]!r}")
+    path = [0.75 + 0j]
+    for letter in word:
+        size, degrees = GATES[gates[letter]]
+        path.append(size * np.exp(1j * np.radians(degrees)) * path[-1] + (1 - size) * POINTS[letter])
+    return np.array(path)
+
+
+def block_path(word: str) -> np.ndarray:
+    """The states (T + 1, 2) of the block of size 2 of section 6, which stores the first number; the minus does nothing.
+
+    >>> block_path("1-0").tolist()
+    [[0.0, 0.0], [0.25, 1.0], [0.25, 1.0], [0.25, 1.0]]
+    """
+    path = [np.zeros(2)]
+    for letter in word:
+        s = 0 if letter == "-" else int(letter) / (M - 1)
+        A, drive = np.array([[1, -s], [0, 0]]), np.array([s, 1])
+        path.append(path[-1] if letter == "-" else A @ path[-1] + drive)
+    return np.array(path)
+
+
+def _gap(zero, one, minus):
+    return float(abs(np.subtract(*(channel_path(w, {"0": zero, "1": one, "-": minus})[-1] for w in KILLERS))))
+
+
+@styled
+def killer_walk(zero: str, one: str, minus: str, blocks: str = "b = 1") -> Figure:
+    """0-1-0-1 and 1-0-0-1, read letter by letter by a channel with these gates; "b = 2": and by a block of size 2.
+
+    A dial is the complex plane around the centre of the turns, its dot the state.
+
+    >>> killer_walk("leave", "turn 72°", "leave").axes[0].texts[-1].get_text()
+    'same\\nstate'
+    """
+    gates = {"0": zero, "1": one, "-": minus}
+    rows = 4 if blocks == "b = 2" else 2
+    figure, axes = canvas(rows * 0.92 + 0.1)
+    top = axes.get_ylim()[1]
+    for row in range(rows):
+        word, y = list(KILLERS)[row % 2], top - 0.92 * row - 0.58
+        axes.text(0.05, y, f"{'channel,' if row < 2 else 'b = 2,'}\nvalue {KILLERS[word]}", va="center", fontsize=SMALL)
+        for t, state in enumerate(channel_path(word, gates) if row < 2 else block_path(word)):
+            x = 0.98 + STEP * t
+            axes.text(x, y + DIAL + 0.11, printed(word[t - 1]) if t else "start", ha="center", va="center",
+                      fontsize=11 if t else SMALL)  # fmt: skip
+            last = t == len(word)
+            _dial(axes, x, y, state, ring=2.4 if last else 0.9) if row < 2 else _square(axes, x, y, state, last)
+    middles = [top - 0.92 * row - 0.58 for row in range(0, rows, 2)]
+    for y, gap in zip(middles, (_gap(zero, one, minus), abs(np.subtract(*(block_path(w)[-1] for w in KILLERS))).max())):
+        x = 0.98 + STEP * len(word)
+        axes.plot([x + 0.37] * 2, [y + 0.2, y - 1.12], color=INK, lw=1.2)
+        axes.text(x + 0.42, y - 0.46, "same\nstate" if gap < 1e-9 else f"{gap:.2f}\napart", va="center", fontsize=SMALL)
+    return figure
+
+
+def killers_widget() -> Moving:
+    """The channel of :func:`killer_walk` with a gate to choose for each letter, and beside it a block of size 2.
+
+    >>> killers_widget().at["one"]
+    'turn 72°'
+    """
+    from workbook.show.interactive import Moving
+
+    points = {letter: [point.real, point.imag] for letter, point in POINTS.items()}
+    data = {"gates": GATES, "points": points, "words": KILLERS, "M": M,
+            "colours": [value_colour(value, M) for value in (*range(M), -1)]}  # fmt: skip
+    opened = {"zero": "turn 120°", "one": "turn 72°", "minus": "reset", "block": False}
+    alt = ("Dials of one channel that reads the words 0-1-0-1 and 1-0-0-1, with a menu for what each letter does to it; "
+           "and, if a button is pressed, squares of a block of size 2 that reads the same words.")  # fmt: skip
+    return Moving("killers", data, opened, alt)
+
+
+@styled
+def layers_run(cascade: DiagonalCascade, word: str, names: Sequence[str]) -> Figure:
+    """Every channel of a cascade while it reads a word of at most 7 tokens: a row of dials a channel, lowest first.
+
+    names (T + 1): what stands below each step, for example the group element reached.  Marks on a dial are the places
+    that a channel of this order turns among.  ValueError if there are not T + 1 names, or the word is longer.
+
+    >>> from lrnnlab.expressivity.groups import group_cascade
+    >>> len(layers_run(group_cascade("S_3"), "st", ["012", "102", "210"]).axes[0].texts)
+    9
+    """
+    if len(names) != len(word) + 1 or len(word) > 7:
+        raise ValueError(f"a word of at most 7 tokens and a name more are needed, got {word!r} and {len(names)} names")
+    tokens = [cascade.symbols.index(letter) for letter in word]
+    points = np.array([cascade.points(state) for state in (cascade.start, *cascade.run(tokens))])  # (T + 1, channels)
+    channels = [(depth, channel) for depth, layer in enumerate(cascade.layers, 1) for channel in layer]
+    figure, axes = canvas(0.68 * len(channels) + 0.7)
+    top = axes.get_ylim()[1]
+    for t, name in enumerate(names):
+        x = 1.3 + STEP * t
+        axes.text(x, top - 0.18, word[t - 1] if t else "start", ha="center", va="center", fontsize=11 if t else SMALL)
+        for row, (_, channel) in enumerate(channels):
+            _dial(axes, x, top - 0.65 - 0.68 * row, points[t, row], order=channel.order)
+        axes.text(x, 0.12, name, ha="center", va="center", fontsize=SMALL)
+    for row, (depth, channel) in enumerate(channels):
+        axes.text(0.05, top - 0.65 - 0.68 * row, f"layer {depth}\n{360 // channel.order}° turns", va="center",
+                  fontsize=SMALL)  # fmt: skip
+    axes.text(0.05, 0.12, "element", va="center", fontsize=SMALL)
+    return figure
+
+
+def _dial(axes: Axes, x: float, y: float, state: complex, ring: float = 0.9, order: int = 0):
+    """The unit disc with a state in it and a line from the centre to it."""
+    axes.add_patch(Circle((x, y), DIAL, fc="white", ec=INK if ring > 1 else FAINT, lw=ring, zorder=2))
+    for k in range(order):
+        mark = np.exp(2j * np.pi * k / order)
+        axes.plot(x + DIAL * mark.real, y + DIAL * mark.imag, "o", ms=3, color=FAINT, zorder=2.5)
+    tip = (x + DIAL * state.real, y + DIAL * state.imag)
+    axes.plot([x, tip[0]], [y, tip[1]], color=FAINT, lw=1.2, zorder=3)
+    axes.plot(*tip, "o", ms=6.5, color=INK, zorder=4)
+
+
+def _square(axes: Axes, x: float, y: float, state: np.ndarray, last: bool):
+    """The unit square with the block's state in it, coloured by the number that it stores."""
+    corner = np.array([x - DIAL, y - DIAL])
+    edge, wide = (INK, 2.4) if last else (FAINT, 0.9)
+    axes.add_patch(Rectangle(corner, 2 * DIAL, 2 * DIAL, fc="white", ec=edge, lw=wide))
+    colour = value_colour(round(state[0] * (M - 1)) if state[1] else -1, M)
+    axes.plot(*(corner + 0.06 + state * (2 * DIAL - 0.12)), "o", ms=8, mfc=colour, mec=INK, mew=0.8)
+
+# --- lights: which exact models fit -----------------------------------------------------------------------------------
+
+SIZES, DEPTHS = (1, 2, 3, 4, 5, 6, 8, 10, 13, 25), (1, 2, 3)
+LIGHTS = {True: ("#009E73", "✓", "an exact model fits"), False: ("#D9D9D9", "×", "impossible"),
+          None: ("#FFFFFF", "?", "open")}  # fmt: skip
+LONGEST = 16  # tokens that are played
+SAMPLES = {
+    "Parity": "0110111010", "Sum(5)": "0324410321", "(abab)*": "ababababba", "EvenPair(5)": "3021430133",
+    "a-b-c mod 5": "3-1-4-0-2-2", "ModArith(5)": "2×3+4-1×3", "D_2": "aabbabaabb", "D_4": "aabaaabbbb",
+    "D_12": "aaaaaabbbabbbb", "Tomita 3": "1101100110", "Tomita 4": "0100100010", "Tomita 6": "0010110010",
+    "S_3": "ststtsstt", "A_5": "sttsttstt",
+}  # fmt: skip
+
+
+@cache
+def board(task: str) -> dict[tuple[int, int], Fit]:
+    """All the lights of a task, by (layers, b), for b in ``SIZES`` and layers in ``DEPTHS``; seconds for ModArith(5).
+
+    ValueError for a task without a sample word, or without any exact model.
+
+    >>> lights = board("D_2")
+    >>> lights[1, 2].known, lights[1, 3].known, lights[2, 1].known
+    (False, True, None)
+    """
+    if task not in SAMPLES:
+        raise ValueError(f"no sample word for {task!r}; there are some for {', '.join(SAMPLES)}")
+    return {(layers, b): fits(task, b, layers) for layers in DEPTHS for b in SIZES}
+
+
+def play(found: Construction, word: str) -> list[dict]:
+    """What a picture of a run needs: for the start and each token the numbers of the state and the answer (-1: none).
+
+    >>> from lrnnlab.expressivity.constructions import constructions
+    >>> [(row["token"], row["x"].real.tolist(), row["answer"]) for row in play(constructions("(abab)*")[0], "ab")]
+    [('', [1.0, 0.0], 1), ('a', [0.0, 1.0], 0), ('b', [-1.0, 0.0], 0)]
+    """
+    answers = pair_up(found.model, found.machine)[0]
+    states = [found.model.start, *found.model.run(read(found.machine, word))]
+    return [{"token": token, "x": found.model.points(state), "answer": answers.get(state, -1)}
+            for token, state in zip(["", *word], states)]  # fmt: skip
+
+
+def played(task: str, typed: str = "") -> tuple[str, str]:
+    """(word, note): the word typed if the task can read it, else its sample word and a note that says so.
+
+    ``*`` stands for ×, a text's minus sign for -.  Words are cut after 16 tokens.
+
+    >>> played("S_3", "0101")
+    ('ststtsstt', 'S_3 reads s t, so this is its sample word. ')
+    >>> played("ModArith(5)", "1−2*3")
+    ('1-2×3', '')
+    """
+    machine, word = language(task).machine, typed.translate(str.maketrans("*−–", "×--")).strip()
+    if word and set(word) <= set(machine.symbols):
+        return word[:LONGEST], ""
+    note = f"{task} reads {' '.join(map(printed, machine.symbols))}, so this is its sample word. " if word else ""
+    return SAMPLES[task], note
+
+
+@styled
+def fit_lights(task: str, b: int, layers: int, word: str = "") -> Figure:
+    """Above, the lights of a task, the chosen one ringed; below, its exact model reading a word, if there is one.
+
+    Each row of the lower picture is one number of the state, real and imaginary parts apart, with the answers under it.
+
+    >>> figure = fit_lights("Parity", 1, 1, "0110")
+    >>> [text.get_text() for text in figure.axes[2].texts]
+    ['0', '0', '1', '0', '0']
+    """
+    figure, panels = new_figure(5.1, rows=3, left=1.0, right=1.25, top=0.6, bottom=0.1)
+    width, height = figure.get_size_inches()
+    tall = ((3.5, 1.15), (0.85, 1.95), (0.3, 0.35))
+    for axes, (low, high) in zip(panels, tall):
+        axes.set_position([1.0 / width, low / height, (width - 2.25) / width, high / height])
+        axes.grid(False)
+    _lights(panels[0], task, b, layers)
+    construction = board(task)[layers, b].construction
+    if construction is None:
+        for axes in panels[1:]:
+            axes.set_axis_off()
+        panels[1].text(0.5, 0.5, "nothing to play: no exact model is known here", transform=panels[1].transAxes,
+                       ha="center", va="center", color=FAINT)  # fmt: skip
+        return figure
+    machine = construction.machine
+    _state(panels[1], panels[2], play(construction, played(task, word)[0]), max(2, int(machine.outputs.max()) + 1))
+    return figure
+
+
+def _lights(axes: Axes, task: str, b: int, layers: int):
+    for known, (colour, sign, _) in LIGHTS.items():  # markers, not texts: thirty texts take half a second
+        at = [(SIZES.index(size), DEPTHS.index(depth)) for (depth, size), found in board(task).items()
+              if found.known is known]  # fmt: skip
+        if at:
+            axes.scatter(*zip(*at), s=330, color=colour, edgecolors=FAINT, linewidths=0.8, label=sign)
+            axes.scatter(*zip(*at), s=60, marker=f"${sign}$", color=INK, linewidths=0)
+    axes.scatter(SIZES.index(b), DEPTHS.index(layers), s=330, facecolors="none", edgecolors=INK, linewidths=3.0)
+    axes.set(xlim=(-0.6, len(SIZES) - 0.4), ylim=(len(DEPTHS) - 0.45, -0.55), aspect="equal",
+             title=f"{printed(task)}: is there an exact model?")  # fmt: skip
+    axes.set_xticks(range(len(SIZES)), [f"b ≤ {size}" if size == 1 else str(size) for size in SIZES])
+    axes.set_yticks(range(len(DEPTHS)), ["1 layer", "2 layers", "3 layers"])
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+    for place, (_, sign, says) in enumerate(LIGHTS.values()):
+        axes.annotate(f"{sign} {says.replace('an exact model ', 'a model ')}", (1.02, 0.85 - 0.33 * place),
+                      xycoords="axes fraction", fontsize=SMALL, va="center")  # fmt: skip
+
+
+def _state(axes: Axes, below: Axes, rows: list[dict], classes: int):
+    """The numbers of the state as a picture, a column a token, and the answers in circles below."""
+    x = np.array([row["x"] for row in rows]).T  # (numbers, T + 1)
+    parts = [part for entry in x for part in ((entry.real, entry.imag) if np.abs(entry.imag).max() > 1e-9
+                                              else (entry.real,))]  # fmt: skip
+    reach = max(1.0, float(np.abs(parts).max()))
+    drawn = axes.imshow(parts, cmap=DIVERGING, vmin=-reach, vmax=reach, aspect="auto", interpolation="nearest")
+    axes.set_xticks(range(len(rows)), ["start", *(printed(row["token"]) for row in rows[1:])], fontsize=10)
+    axes.xaxis.tick_top()
+    axes.tick_params(length=0)
+    axes.set_yticks([])
+    axes.set_ylabel(f"state: {len(parts)} number{'s' if len(parts) > 1 else ''}")
+    bar = axes.figure.colorbar(drawn, cax=axes.inset_axes([1.02, 0.0, 0.025, 1.0]))
+    bar.outline.set_edgecolor(FAINT)
+    below.set(xlim=axes.get_xlim(), ylim=(-0.5, 0.5))
+    below.set_axis_off()
+    axes.annotate("answer", (-0.02, -0.19), xycoords="axes fraction", ha="right", va="center", fontsize=SMALL)
+    for t, row in enumerate(rows):
+        colour = value_colour(row["answer"], classes)
+        below.text(t, 0, str(row["answer"]) if row["answer"] >= 0 else "–", ha="center", va="center", fontsize=SMALL,
+                   color=ink_on(colour), bbox={"boxstyle": "round,pad=0.3", "fc": colour, "ec": FAINT, "lw": 0.8})
+
+
+def fit_sentence(task: str, b: int, layers: int, word: str = "") -> str:
+    """What the chosen light says, and what is played.
+
+    >>> fit_sentence("D_2", 2, 1)
+    'D_2, blocks up to b = 2, 1 layer: <b>impossible</b>, one layer needs b >= 3.'
+    """
+    found = board(task)[layers, b]
+    start = f"{task}, blocks up to b = {b}, {layers} layer{'s' if layers > 1 else ''}: "
+    if found.construction is None:
+        why = found.why.removeprefix("open: ")
+        return f"{start}<b>{LIGHTS[found.known][2]}</b>, {why}."
+    text, note = played(task, word)
+    within = found.construction.model.column_norm(1.2) < 1 + 1e-9
+    return (f"{start}<b>an exact model fits</b>, {found.why}; its columns {'obey' if within else 'break'} Eq. 6 with "
+            f"p = 1.2. {note}Played: {printed(text)}.")  # fmt: skip
+
+
+def brackets() -> MooreMachine:
+    """The automaton of D_2, its sink called so.
+
+    >>> sorted(brackets().names)
+    ['0', '1', '2', 'sink']
+    """
+    machine = language("D_2").machine
+    return replace(machine, names=["sink" if name == "None" else name for name in machine.names])
+
+# --- exercises --------------------------------------------------------------------------------------------------------
+
+PIECES = 2 * 400  # a rise and a fall for every five of the states 0 to 2000 of the counter for Sum(5) on 500 digits
+CHANNELS = (  # of the universal layer over a and b, in its order
+    "turns at every a", "turns at every b", "turns at every b and is reset by a", "turns at every a and is reset by b",
+    "is reset by every letter",
+)  # fmt: skip
+
+
+def _sharing(answer) -> None:
+    if not isinstance(answer, (tuple, list)) or not all(isinstance(text, str) for text in answer) or len(answer) != 2:
+        raise CannotJudge(f"two expressions such as '0-1' are asked for, got {shown(answer)}")
+    strange = [text for text in answer if not re.fullmatch("[0-3]-[0-3]", text)]
+    claim(not strange, f"{strange and strange[0]!r} is no expression of two of the numbers 0, 1, 2, 3")
+    claim(answer[0] != answer[1], "these are one expression, not two")
+    for front in ("", *(f"{p}-" for p in range(4))):
+        texts = [front + text for text in answer]
+        values = [(2 * int(text[0]) - sum(map(int, text.split("-")))) % 4 for text in texts]
+        claim(values[0] == values[1], f"{texts[0]} has the value {values[0]} and {texts[1]} has {values[1]}")
+
+
+def _pieces(answer) -> None:
+    m = number(answer)
+    claim(m.is_integer(), f"a number of pieces is whole, got {m:g}")
+    claim(m >= PIECES, f"{m:g} pieces are too few: no piece both rises and falls, and a continuous function that is right "
+                       "on every state rises and falls, by turns, more often")  # fmt: skip
+    claim(m == PIECES, f"{m:g} pieces are enough, but fewer are as well")
+
+
+def _words(answer) -> None:
+    if not isinstance(answer, (tuple, list)) or not all(isinstance(word, str) for word in answer) or len(answer) != 2:
+        raise CannotJudge(f"two words of a and b are asked for, got {shown(answer)}")
+    machine = language("D_2").machine  # for its letters
+    strange = [word for word in answer if set(word) - set("ab") or len(word) != 4]
+    claim(not strange, f"{strange and strange[0]!r} is no word of four letters a and b")
+    ends = (universal_layer("ab", 12).run(read(machine, word))[-1][0] for word in answer)
+    telling = [what for what, one, other in zip(CHANNELS, *ends, strict=True) if one != other]
+    claim(not telling, f"a channel that {telling and telling[0]} tells {' and '.join(answer)} apart")
+    first, second = ("bb" in word for word in answer)
+    claim(first != second, f"{answer[0]} and {answer[1]} have the same answer, {'yes' if first else 'no'}: they rule out nothing")
+
+
+def _vector(value, size: int, what: str) -> np.ndarray:
+    """A vector, which may be written as a matrix of one column."""
+    try:
+        return numbers(value, (size, 1), what)[:, 0]
+    except CannotJudge:
+        return numbers(value, (size,), what)
+
+
+def _last_letter(answer) -> None:
+    if not isinstance(answer, dict) or set(answer) != set(range(5)):
+        raise CannotJudge(f"a dictionary with the letters 0 to 4 is asked for, got {shown(answer)}")
+    for letter, pair in answer.items():
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise CannotJudge(f"the letter {letter} should have a pair (A, Bu), got {shown(pair)}")
+    size = len(numbers(answer[0][0], (None, None), "A of the letter 0"))
+    claim(size > 0, "the blocks are empty: they should hold at least one number")
+    table = [(numbers(answer[c][0], (size, size), f"A of the letter {c}"),
+              _vector(answer[c][1], size, f"Bu of the letter {c}")) for c in range(5)]  # fmt: skip
+    zeros = (0,) * size  # of these, what forgets by and by has forgotten
+    for word in (word + more for word in itertools.product(range(5), repeat=4) for more in ((), zeros)):
+        state, last = [0.0] * size, 0
+        for letter in word:
+            A, drive = table[letter]
+            state, last = A @ state + drive, letter or last
+        claim(abs(state[0] - last / 4) < 1e-9, f"after {word} the first number is {state[0]:g}, not {last / 4:g}")
+
+
+def _layers(answer) -> None:
+    given, enough = number(answer), len(derived_series([(1, 2, 3, 4, 0), (0, 4, 3, 2, 1)])) - 1
+    claim(given.is_integer(), f"a number of layers is whole, got {given:g}")
+    claim(given >= enough, f"{given:g} is too few: take commutators, and commutators of these, as often as there are "
+                           "layers, and more than the identity is left")  # fmt: skip
+    claim(given == enough, f"{given:g} would do, but fewer do as well")
+
+
+def _refuted(answer) -> None:
+    pairs, draw = list(itertools.product(itertools.product(range(M), repeat=2), repeat=2)), np.random.default_rng(0)
+    for n in (1, 3, 4):
+        pairs += [tuple(map(tuple, draw.integers(M, size=(2, n)).tolist())) for _ in range(150)]
+    for s, t in ((s, t) for s, t in pairs if s[0] != t[0]):
+        given = call(answer, s, t)
+        try:
+            left, right = (tuple(numbers(side, (None,)).tolist()) for side in given)
+        except (TypeError, ValueError):
+            raise CannotJudge(f"two expressions are asked for, tuples of numbers, got {shown(given)}") from None
+        told, n = f"for {s} and {t} it gives {left} and {right}", len(s)
+        claim({*left, *right} <= set(range(M)), f"{told}: numbers are 0 to {M - 1}")
+        moved = left[-n:] == s and right[-n:] == t and left[:-n] == right[:-n]
+        claim(moved, f"{told}, of which step 1 does not say that they share a state")
+        claim(value(left) != value(right), f"{told}, and both have the value {value(left)}")
+
+
+def _stored(word: Sequence[int]) -> float:
+    """The state of the base-7 layer, in floats."""
+    x = 0.0
+    for letter in "-".join(map(str, word)):
+        x = 7 * x + (6 if letter == "-" else int(letter) + 1)
+    return x
+
+
+def _read_off(x: float) -> int:
+    rest, digits = int(x), []
+    while rest:
+        rest, code = divmod(rest, 7)
+        digits += [code - 1] if code != 6 else []
+    return value(digits[::-1])
+
+
+SHORTEST = 10  # numbers: 19 letters in base 7 can pass 2^53, and 17 cannot
+
+
+def _rounded(answer) -> None:
+    if not isinstance(answer, str) or not re.fullmatch("[0-4](-[0-4])*", answer):
+        raise CannotJudge(f'an expression of the numbers 0 to 4 is asked for, such as "0-1-2"; got {shown(answer)}')
+    word = tuple(map(int, answer.split("-")))
+    claim(len(word) <= SHORTEST, "there is a shorter expression that the layer gets wrong")
+    x, due = _stored(word), value(word)
+    claim(_read_off(x) != due, f"the layer's state is {x:.0f}, from which h reads {due}: that is right")
+
+
+DEARER = ("Sum(5)", "a-b-c mod 5", "ModArith(5)", "Tomita 3", "Tomita 6", "S_3", "A_5")
+
+
+def _plain(name: str) -> str:
+    """S_3 and S₃, as the page shows it, and S3, as a browser copies that, are one name."""
+    return unicodedata.normalize("NFKC", name).replace("_", "")
+
+
+def _dearer(answer) -> None:
+    if not isinstance(answer, (list, tuple, set, frozenset)) or not all(isinstance(name, str) for name in answer):
+        raise CannotJudge(f"a list of tasks is asked for, got {shown(answer)}")
+    written = {_plain(name): name for name in TASKS}
+    answer = [written.get(_plain(name), name) for name in answer]
+    strange = sorted(set(answer) - set(TASKS))
+    claim(not strange, f"the table has no row for {strange and strange[0]!r}")
+    same_size = sorted(set(answer) - set(DEARER))
+    claim(not same_size, f"in the row of {same_size and same_size[0]} both columns say the same")
+    claim(len(set(answer)) == len(DEARER), "there are other rows, too, in which the two columns differ")
+
+
+EXERCISES = (
+    ("01.3", _rounded), ("01.5", _refuted), ("01.6", _sharing), ("01.7", _pieces), ("01.9", _words),
+    prediction("01.10", ("yes", "no: two letters do not commute", "no: repetitions of a letter matter"),
+               "no: repetitions of a letter matter"),
+    ("01.11", _last_letter), ("01.12", _layers), ("01.14", _dearer),
+)  # fmt: skip

@@ -1,0 +1,731 @@
+"""Chapter 02, the block-diagonal LRNN: its pictures and widgets, the bound for a soft network, and its exercises.
+
+Pictures: blocks as heatmaps, their eigenvalues, what a column rule does, how products grow.  The bound (Theorem 7 of
+the chapter) needs the numbers of a trained network's last layer, the places that its heads can be in, and what it does
+on long strings.
+
+Letters: V vocabulary, C classes, h blocks (heads), b block size, p the norm, k steps; A transition.  [i, j] of a block
+takes state j to state i, so a *column* says where one state goes.
+"""
+
+from __future__ import annotations
+
+import copy
+import functools
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from matplotlib.axes import Axes
+from matplotlib.collections import PatchCollection
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
+from matplotlib.patches import Circle, Rectangle
+
+from lrnnlab.automata import MooreMachine, build, equivalent
+from lrnnlab.models import COLUMN_RULES, Net, symbol_transitions
+from lrnnlab.tasks import MachineTask, Sum
+from lrnnlab.tasks.base import answered
+from workbook.exercises.judging import CannotJudge, call, claim, number, numbers, shown
+from workbook.exercises.prediction import prediction
+from workbook.show import labels
+from workbook.show.style import (
+    DIVERGING,
+    FAINT,
+    INK,
+    PAGE,
+    SMALL,
+    Look,
+    colour_bar,
+    ink_on,
+    label_ends,
+    new_figure,
+    printed,
+    styled,
+    symbol_looks,
+    value_colour,
+)  # fmt: skip
+from workbook.tables import analysis
+from workbook.tables.records import recorded
+
+if TYPE_CHECKING:  # what only a notebook needs is imported where it is called, because a grader has exercises alone
+    from workbook.show.interactive import Moving
+    from workbook.show.widgets import Explorer
+
+POWERS = [1.0, 1.01, 1.05, 1.1, 1.2, 1.3, 1.5, 1.75, 2.0]
+
+PAST_LABELS = 32  # points: a title above tick labels and a label that lie on top
+
+# the bound is Eq. 6's, so it has clip's colour; permutations are what exact models are made of; the rest is grey
+KIND_LOOKS = {"worst": labels.look("clip")._replace(dash="-"), "permutation": labels.look("exact"),
+              "softmax": labels.look("softmax")._replace(dash=(0, (3, 3))), "positive": Look("#555555", (0, (6, 2))),
+              "gaussian": Look("#555555", (0, (4, 1, 1, 1))), "signs": Look("#555555", (0, (2, 1)))}  # fmt: skip
+
+
+@styled
+def transition_grid(A: np.ndarray, symbols: Sequence[str], title: str = "") -> Figure:
+    """Every block of every token: one row of heatmaps per token, one column per head, one colour scale.
+
+    A (V, h, b, b), as ``symbol_transitions(model)[0]`` gives it; symbols: V names.  The strip under each block holds
+    its column sums: 1 for columns that are distributions, 0 after the released code's centring.  The darkest colour is
+    that of the largest entry or column sum.
+
+    >>> transition_grid(np.eye(3)[None, None], ["a"]).axes[0].get_yticklabels()[0].get_text()
+    'a'
+    """
+    figure, axes, x, y = _mosaic(_blocks(A, symbols), largest=0.14, left=0.75, top=0.65)
+    axes.set_yticks(y, map(printed, symbols))
+    axes.set_xticks(x, range(len(x)))
+    axes.set(xlabel="head", ylabel="token")
+    axes.set_title(title, pad=PAST_LABELS)
+    return figure
+
+
+@styled
+def before_after(A0: np.ndarray, A1: np.ndarray, symbols: Sequence[str], head: int, *,
+                 names: tuple[str, str] = ("before", "after")) -> Figure:
+    """One head's blocks for every token at two times, for example as trained and as snapped, on one colour scale.
+
+    A0, A1 (V, h, b, b); ``head`` counts from 0, as everywhere.
+
+    >>> before_after(np.eye(2)[None, None] / 2, np.eye(2)[None, None], ["a"], 0).axes[0].get_yticklabels()[1].get_text()
+    'after'
+    """
+    A0, A1 = _blocks(A0, symbols), _blocks(A1, symbols)
+    if A0.shape != A1.shape or not 0 <= head < A0.shape[1]:
+        raise ValueError(f"need two (V, h, b, b) of one shape and a head in 0..{A0.shape[1] - 1}, "
+                         f"got {A0.shape}, {A1.shape} and head {head}")
+    pair = np.stack([A0[:, head], A1[:, head]])  # (2, V, b, b)
+    figure, axes, x, y = _mosaic(pair, largest=0.3, left=0.9, top=0.7)
+    axes.set_yticks(y, names, fontsize=10)
+    axes.set_xticks(x, map(printed, symbols))
+    axes.set_xlabel("token")
+    axes.set_title(f"head {head}", pad=PAST_LABELS)
+    return figure
+
+
+@styled
+def eigenvalue_plane(eigs: np.ndarray, symbols: Sequence[str], after: np.ndarray | None = None, *,
+                     order: int | None = None, names: tuple[str, str] = ("before", "after")) -> Figure:
+    """Where the eigenvalues of each token's blocks lie, against the unit circle, on which nothing grows or is lost.
+
+    eigs (V, h, b) complex, from ``analysis.eigenvalues``; ``after``: the same later, in a second panel.  ``order``:
+    mark the order-th roots of unity, where a machine that counts mod ``order`` must have some.
+
+    >>> eigenvalue_plane(np.ones((2, 1, 1), complex), ["0", "1"]).axes[0].get_xlabel()
+    'real part'
+    """
+    eigs = [np.asarray(e) for e in ([eigs] if after is None else [eigs, after])]
+    for values in eigs:
+        if values.ndim != 3 or len(values) != len(symbols):
+            raise ValueError(f"need eigenvalues (V, h, b) for {len(symbols)} tokens, got {values.shape}")
+    figure, panels = new_figure(3.6, width=PAGE if len(eigs) == 2 else 4.6, columns=len(eigs), right=1.0, gap=0.3,
+                                left=0.75, sharex=True, sharey=True, squeeze=False)
+    reach = 1.1 * max(1.0, *(np.abs(e).max() for e in eigs))
+    for axes, values, name in zip(panels[0], eigs, names):
+        axes.add_patch(Circle((0, 0), 1, fill=False, ec=INK, lw=1.2))
+        for k in range(order or 0):
+            turn = 2 * np.pi * k / order
+            axes.plot([0.94 * np.cos(turn), 1.06 * np.cos(turn)], [0.94 * np.sin(turn), 1.06 * np.sin(turn)],
+                      color=INK, lw=1.2)
+        sizes = np.linspace(9, 4, len(symbols))  # where tokens share an eigenvalue, the later ones lie on the earlier
+        for symbol, look, size, points in zip(symbols, symbol_looks(symbols), sizes, values.reshape(len(symbols), -1)):
+            axes.plot(points.real, points.imag, look.marker, color=look.colour, mec=INK, mew=0.4, ms=size,
+                      alpha=0.85, label=printed(symbol), ls="none")
+        axes.set(xlim=(-reach, reach), ylim=(-reach, reach), xlabel="real part", aspect="equal",
+                 title=name if len(eigs) == 2 else "")
+    panels[0, 0].set_ylabel("imaginary part")
+    panels[0, -1].legend(title="token", loc="center left", bbox_to_anchor=(1.02, 0.5), title_fontsize=SMALL)
+    return figure
+
+
+@styled
+def growth(p: float, b: int, steps: int = 500, *, seed: int = 0, reach: float | None = None,
+           kind: str | None = None) -> Figure:
+    """How large products of blocks under Eq. 6 become: the worst, and random ones of several kinds, in one picture.
+
+    The height is log10 of the largest column sum of |A_k ... A_1|.  Above the upper mark float32 overflows, below the
+    lower one it holds nothing but zero.  ``reach``: powers of ten shown up and down; by default what the lines need.
+    Give it to keep the scale still under a slider: 310 holds all of p in 1..2, b up to 16, 500 steps.
+    ``kind``: one of ``analysis.KINDS`` to look at; the others are drawn faintly.
+
+    >>> figure = growth(1.2, 8, steps=100)
+    >>> bool(abs(figure.axes[0].lines[0].get_ydata()[-1] - 100 / 6 * np.log10(8)) < 1e-9)
+    True
+    """
+    figure, axes = new_figure(3.8, left=1.0, right=1.6)
+    blocks = np.stack([analysis.random_blocks(kind, steps, p, b, seed) for kind in analysis.KINDS])
+    curves = dict(zip(analysis.KINDS, analysis.log10_products(blocks)))
+    ends = []
+    if kind is not None and kind not in curves:
+        raise ValueError(f"no kind of columns {kind!r}; there are {', '.join(analysis.KINDS)}")
+    for name, curve in curves.items():
+        look, chosen = KIND_LOOKS[name], kind in (None, name)
+        axes.plot(curve, color=look.colour if chosen else FAINT, ls=look.dash, label=name,
+                  lw=2.4 if kind == name else 1.6, alpha=1.0 if chosen else 0.5)
+        ends.append((curve[-1], "worst possible" if name == "worst" else name, look.colour if chosen else FAINT))
+    for limit, text in ((analysis.FLOAT32_MAX, "float32 overflows"), (analysis.FLOAT32_TINY, "float32 is zero")):
+        level = np.log10(limit)
+        axes.axhline(level, color=FAINT, lw=1.2, ls=(0, (4, 3)))
+        ends.append((level, text, FAINT))
+    low = min(-60, *(curve[np.isfinite(curve)].min() for curve in curves.values()))
+    high = max(60, *(curve.max() for curve in curves.values()))
+    low, high = (-reach, reach) if reach else (25 * np.floor(low / 25), 25 * np.ceil(high / 25))
+    axes.set(xlim=(0, steps), ylim=(low, high), xlabel="step k", ylabel=r"$\|A_k \cdots A_1\|_1$",
+             title=f"p = {p:g}, b = {b}")
+    ticks = [t for t in axes.get_yticks() if low <= t <= high]
+    axes.set_yticks(ticks, [f"$10^{{{t:.0f}}}$" for t in ticks])
+    label_ends(axes, ends)
+    return figure
+
+
+def growth_sentence(p: float, b: int, kind: str | None = None) -> str:
+    """What Eq. 6 allows at this p and b, and what columns of one kind do over 500 steps, in a sentence each.
+
+    >>> growth_sentence(1.2, 8)
+    'At p = 1.2, b = 8 the state can grow by 1.414 a step: float32 overflows at step 256.'
+    """
+    if kind is not None:
+        rate = 10 ** float(analysis.log10_products(analysis.random_blocks(kind, 500, p, b)[None])[0, -1] / 500)
+        return f"{growth_sentence(p, b)} {kind.capitalize()} columns: by {rate:.3f} a step over 500."
+    step = analysis.overflow_step(p, b)
+    if step is None:
+        return f"At p = {p:g}, b = {b} the state cannot grow: no product of blocks has a norm above 1."
+    factor = analysis.growth_per_step(p, b)
+    shown = f"{factor:.3f}" if factor >= 1.001 else f"{factor:.7f}"
+    return f"At p = {p:g}, b = {b} the state can grow by {shown} a step: float32 overflows at step {step:,}."
+
+
+@styled
+def column_rule(raw: np.ndarray, p: float, rule: str) -> Figure:
+    """What a rule of ``COLUMN_RULES`` makes of one raw block: before and after, with the p-norm and sum of each column.
+
+    raw (b, b), or (b,) for a single column, b up to 8 or so: the numbers are printed in the cells.  ValueError for
+    another rule, p < 1 or another shape.
+
+    >>> figure = column_rule(np.array([[3.0, 0.1], [4.0, 0.2]]), 2, "clip")
+    >>> [axes.get_title("left") for axes in figure.axes[:2]]
+    ['raw', 'clip, p = 2']
+    """
+    raw = np.asarray(raw, dtype=np.float64)
+    raw = raw[:, None] if raw.ndim == 1 else raw
+    if raw.ndim != 2 or not raw.size or rule not in COLUMN_RULES or not p >= 1:
+        raise ValueError(f"need a block (b, b) or a column (b,), a rule among {', '.join(COLUMN_RULES)} and p >= 1, "
+                         f"got {raw.shape}, {rule!r} and p={p}")
+    made = COLUMN_RULES[rule](torch.from_numpy(raw), p).numpy()
+    limit = max(np.abs(raw).max(), np.abs(made).max(), 1e-12)
+    rows, columns = raw.shape
+    cell = min(0.42, (PAGE - 1.8) / (2 * columns))
+    figure, panels = new_figure(1.0 + rows * cell, width=max(1.8 + 2 * columns * cell, 5.0), columns=2, left=0.75,
+                                right=0.8, top=0.4, bottom=0.55, gap=0.25)
+    for axes, block, name in zip(panels, (raw, made), ("raw", f"{rule}, p = {p:g}")):
+        drawn = _heatmap(axes, block, limit)
+        norms, sums = np.linalg.norm(block, p, axis=0), block.sum(0)
+        axes.set_xticks(range(columns), [f"{_short(norm)}\n{_short(total)}" for norm, total in zip(norms, sums)])
+        axes.set_yticks([])
+        axes.set_title(name)
+    panels[0].annotate(f"{p:g}-norm\nsum", (0, 0), xycoords="axes fraction", xytext=(-6, -4),
+                       textcoords="offset points", ha="right", va="top", fontsize=SMALL)
+    colour_bar(figure, drawn)
+    return figure
+
+
+def _blocks(A, symbols):
+    A = np.asarray(A, dtype=np.float64)
+    if A.ndim != 4 or A.shape[2] != A.shape[3] or len(A) != len(symbols):
+        raise ValueError(f"need blocks (V, h, b, b) for {len(symbols)} tokens, got {A.shape}")
+    return A
+
+
+def _mosaic(blocks: np.ndarray, *, largest: float, left: float, top: float):
+    """(figure, axes, x centres (C,), y centres (R,)) of blocks (R, C, b, b), each with a strip of column sums below.
+
+    One mesh holds all of them; rows of NaN, narrower than an entry, keep them apart.
+    """
+    R, C, b, _ = blocks.shape
+    sums = blocks.sum(2, keepdims=True)  # (R, C, 1, b)
+    gap = np.full_like(sums, np.nan)
+    tall = np.concatenate([blocks, gap, sums, gap], axis=2)  # (R, C, b + 3, b)
+    wide = np.concatenate([tall, np.full_like(tall[..., :1], np.nan)], axis=3)  # (R, C, b + 3, b + 1)
+    values = wide.transpose(0, 2, 1, 3).reshape(R * (b + 3), C * (b + 1))
+    heights, widths = np.tile([1.0] * b + [0.4, 1.0, 1.2], R), np.tile([1.0] * b + [0.8], C)
+    x, y = np.concatenate([[0], widths.cumsum()]), np.concatenate([[0], heights.cumsum()])
+    cell = min(largest, (PAGE - left - 1.0) / x[-1], 6.5 / y[-1])  # inches an entry: small models are not blown up
+    width, height = cell * x[-1], cell * y[-1]
+    figure, axes = new_figure(max(height, 1.0) + top + 0.1, width=max(left + width + 1.0, 4.0), left=left, top=top,
+                              right=max(1.0, 4.0 - left - width), bottom=0.1 + max(1.0 - height, 0))
+    limit = max(np.nanmax(np.abs(values)), 1e-12)
+    mesh = axes.pcolormesh(x, y, values, cmap=DIVERGING, vmin=-limit, vmax=limit)
+    corners = [(x[c * (b + 1)], y[r * (b + 3)]) for r in range(R) for c in range(C)]
+    frames = [Rectangle(corner, b, b) for corner in corners] + [Rectangle((u, v + b + 0.4), b, 1) for u, v in corners]
+    axes.add_collection(PatchCollection(frames, facecolor="none", edgecolor=FAINT, lw=0.6))
+    axes.set(xlim=(0, x[-1]), ylim=(y[-1], 0))
+    axes.grid(False)
+    axes.spines[:].set_visible(False)
+    axes.tick_params(which="both", length=0, top=True, labeltop=True, labelbottom=False)
+    axes.xaxis.set_label_position("top")
+    axes.set_yticks(y[:-1:b + 3] + b + 0.9, ["sum"] * R, minor=True, color=FAINT, fontsize=SMALL)
+    colour_bar(figure, mesh)
+    return figure, axes, x[:-1:b + 1] + b / 2, y[:-1:b + 3] + b / 2
+
+
+def _heatmap(axes: Axes, block: np.ndarray, limit: float, least: float = 0.0):
+    """One block with its numbers in the cells, from ``least`` on."""
+    drawn = axes.imshow(block, cmap=DIVERGING, vmin=-limit, vmax=limit, interpolation="nearest")
+    for (i, j), value in np.ndenumerate(block):
+        if not abs(value) >= least:  # or none is there
+            continue
+        shade = to_hex(drawn.cmap(drawn.norm(value)))
+        axes.text(j, i, _short(value), ha="center", va="center", fontsize=SMALL, color=ink_on(shade))
+    axes.grid(False)
+    axes.spines[:].set_visible(False)
+    axes.tick_params(length=0)
+    return drawn
+
+
+def _short(value: float) -> str:
+    """A number that fits its cell: .35, −1.2, 14; 0 and 1 only where they are meant exactly, else .00 and 1.0."""
+    if abs(value - round(value)) < 1e-9:
+        text = f"{round(value)}"
+    else:
+        text = f"{value:.2f}" if abs(value) < 0.995 else f"{value:.1f}" if abs(value) < 9.95 else f"{value:.0f}"
+    if not float(text):
+        text = text.removeprefix("-")  # what is rounded to nothing has no sign
+    return text.replace("-0.", "-.").replace("-", "−") if text.startswith("-") else text.removeprefix("0") or "0"
+
+
+# ---------------------------------------------------------------------------------------------------------- the widgets
+
+
+def growth_widget() -> Explorer:
+    """Products of blocks under Eq. 6: move p, b and the kind of columns."""
+    from workbook.show.widgets import explore
+
+    def chosen(columns):
+        return None if columns == "all" else columns
+
+    return explore(
+        lambda p, b, columns: growth(p, b, reach=310, kind=chosen(columns)),
+        {"p": POWERS, "b": [2, 3, 4, 6, 8, 12, 16], "columns": ["all", *analysis.KINDS]},
+        initial={"p": 1.2, "b": 8},
+        sentence=lambda p, b, columns: growth_sentence(p, b, chosen(columns)),
+        alt="Norm of products of blocks over 500 steps for the chosen p, b and kind of columns.",
+    )
+
+
+def rule_row(raw: np.ndarray, rule: str, p: float = 1.2) -> dict:
+    """What a column rule makes of a raw block (b, b): norms and sums of its columns, largest |eigenvalue|.
+
+    >>> float(rule_row(np.eye(2), "softmax")["largest sum"])
+    1.0
+    """
+    made = COLUMN_RULES[rule](torch.from_numpy(raw), p).numpy()
+    norms, sums = np.linalg.norm(made, p, axis=0), made.sum(0).round(4) + 0.0
+    return {"rule": rule, "least norm": norms.min(), "largest norm": norms.max(), "least sum": sums.min(),
+            "largest sum": sums.max(), "largest |eigenvalue|": np.abs(np.linalg.eigvals(made)).max()}  # fmt: skip
+
+
+def rule_widget(raw: np.ndarray) -> Explorer:
+    """What each column rule makes of one raw block (b, b)."""
+    from workbook.show.widgets import explore
+
+    def sentence(rule, p):
+        row = rule_row(raw, rule, p)
+        return (f"Under <b>{rule}</b> the columns' {p:g}-norms run from {row['least norm']:.2f} to "
+                f"{row['largest norm']:.2f}; the largest eigenvalue has modulus {row['largest |eigenvalue|']:.2f}.")
+
+    return explore(
+        lambda rule, p: column_rule(raw, p, rule),
+        {"rule": list(COLUMN_RULES), "p": [1.0, 1.2, 1.5, 2.0]},
+        initial={"rule": "clip", "p": 1.2}, sentence=sentence,
+        alt="One raw block and what the chosen column rule makes of it.",
+    )
+
+
+BLOCKS = {  # of the simplex: [i, j] takes state j to state i
+    "soft counter": [[0.03, 0.03, 0.94], [0.94, 0.03, 0.03], [0.03, 0.94, 0.03]],
+    "counter": [[0, 0, 1], [1, 0, 0], [0, 1, 0]],
+    "soft reset": [[0.9, 0.8, 0.85], [0.05, 0.15, 0.05], [0.05, 0.05, 0.1]],
+    "two that stay, one that leaves": [[1, 0, 0.3], [0, 1, 0.3], [0, 0, 0.4]],
+}
+
+
+def simplex_widget(block: str = "soft counter") -> Moving:
+    """Columns of a block of three states to drag on the simplex, and what becomes of the states; opens on a block.
+
+    >>> simplex_widget("counter").at["columns"][0]
+    [0, 1, 0]
+    """
+    from workbook.show.interactive import Moving
+
+    columns = {name: np.array(rows).T.tolist() for name, rows in BLOCKS.items()}
+    alt = ("A triangle whose corners are three states, with the three columns of a block as points to drag or to move "
+           "with the arrow keys, and the way of each state under repeated products; beside it the largest distance of two "
+           "states by the number of steps, on a logarithmic axis.")  # fmt: skip
+    return Moving("simplex", {"blocks": columns}, {"block": block, "columns": columns[block], "t": 12}, alt)
+
+
+def film_widget() -> Moving:
+    """The recorded run of ``lrnn/film``: every ten steps its blocks, its answers and its accuracy by position.
+
+    >>> film_widget().at
+    {'frame': 0, 'token': 1}
+    """
+    from workbook.show.interactive import Moving
+    from workbook.tables import get
+
+    (record,) = (one for one in recorded("lrnn/film") if one["seed"] in get("lrnn/film").seeds)
+    adding = Sum(record["config"]["modulus"])
+    data = {key: record[key] for key in ("frames", "shape", "positions", "answers", "train_length")} | {
+        "symbols": list(adding.symbols), "chance": adding.chance,
+        "colours": [value_colour(value, adding.classes) for value in range(adding.classes)],
+    }  # fmt: skip
+    alt = ("A training run as a film, with a button that plays it and a slider over its frames: the heatmaps of eight heads, "
+           "60 strings as points that move to the corners of a pentagon, and the accuracy by position.")  # fmt: skip
+    return Moving("film", data, {"frame": 0, "token": 1}, alt)
+
+
+# ------------------------------------------------------------------------------- how long a soft network is right
+
+
+def last_layer(model: Net) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
+    """Of a one-layer model with a linear readout, in double precision: (A, W, bias, eps).
+
+    A (V, h, b, b): the blocks of each token; the logits of a state x (h, b) are W (C, h, b) times
+    (x - mean) / sqrt(variance + eps), plus bias (C,).  So W and bias have LayerNorm's own scale and shift in them.
+
+    >>> from lrnnlab.models import build
+    >>> model = build("block_diagonal", vocab_size=3, classes=2, h=4, b=5, head="linear")
+    >>> [part.shape for part in last_layer(model)[:3]]
+    [(3, 4, 5, 5), (2, 4, 5), (2,)]
+    """
+    model = copy.deepcopy(model).double()
+    norm: Any = model.final_norm
+    (last,) = model.head
+    A = symbol_transitions(model)[0].numpy()
+    scale, shift, weight, bias = (part.detach().numpy() for part in (norm.weight, norm.bias, last.weight, last.bias))
+    return A, (weight * scale).reshape(len(weight), *A.shape[1:3]), weight @ shift + bias, norm.eps
+
+
+def places(to: np.ndarray, heads: Sequence[int], specification: MooreMachine) -> list[tuple[tuple[int, ...], int]]:
+    """All pairs (states of ``heads``, right class) that some string leads to, where an answer is asked for.
+
+    to (V, h, b): where each token sends each state of each head, all of which start in state 0.
+
+    >>> from lrnnlab.tasks import Sum
+    >>> places(np.array([[[0, 1]], [[1, 0]]]), [0], Sum(2).specification)
+    [((0,), 0), ((1,), 1)]
+    """
+    heads = list(heads)
+    seen = {((0,) * len(heads), specification.initial)}
+    found = list(seen)
+    for states, q in found:
+        for token, moves in enumerate(to):
+            after = tuple(moves[heads, list(states)].tolist()), int(specification.transitions[token, q])
+            if after not in seen:
+                seen.add(after)
+                found.append(after)
+    outputs = specification.outputs
+    return sorted({(states, int(outputs[q])) for states, q in found if outputs[q] >= 0})
+
+
+def first_wrong(model: Net, task: MachineTask, length: int) -> dict[str, int]:
+    """The position of the first wrong answer on v v v ... and v w v w ..., for those that have one up to ``length``.
+
+    The states are multiplied out in double precision.  For one-layer models without an input term (``last_layer``).
+    """
+    A, W, bias, eps = last_layer(model)
+    V, h, b = A.shape[:3]
+    words = [(v,) for v in range(V)] + list(itertools.permutations(range(V), 2))
+    tokens = np.array([np.resize(word, length) for word in words])
+    right = task.specification.answer(tokens)  # -1 where none is asked for
+    x, found = np.broadcast_to(np.eye(b)[0], (len(words), h, b)), {}
+    for t in range(length):
+        x = (A[tokens[:, t]] @ x[..., None])[..., 0]
+        z = x.reshape(len(words), -1)
+        logits = (z - 1 / b) @ W.reshape(len(W), -1).T / np.sqrt(z.var(1) + eps)[:, None] + bias
+        for n in np.flatnonzero((logits.argmax(1) != right[:, t]) & (right[:, t] >= 0)):
+            found.setdefault("".join(task.symbols[v] for v in words[n] * (3 // len(words[n]) + 1)) + "...", t + 1)
+    return found
+
+
+# ------------------------------------------------------------------------------------------------------- token by token
+
+READ_AT = (*range(1, 13), 16, 20, 30, 40, 60, 80, 100, 150, 200, 300, 500)  # positions
+WORD = 12  # tokens that may be typed
+UNSEEN = 0.005  # an entry below it is left blank
+
+
+def token_by_token(model: Net, tokens: Sequence[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """What the first layer does on one string: blocks A_t (T, h, b, b), products A_t ... A_1, states x_t (T + 1, h, b).
+
+    For models without an input term, whose blocks depend on the token alone.
+
+    >>> from lrnnlab.models import exact_model
+    >>> counter = Sum(3)
+    >>> A, products, x = token_by_token(exact_model(counter.machine, 3), [1, 2, 2])
+    >>> products[-1, 0].argmax(0).tolist(), x[:, 0].argmax(-1).tolist()
+    ([2, 0, 1], [0, 1, 0, 2])
+    """
+    word = torch.as_tensor(tokens)
+    with torch.no_grad():
+        x = model.trace(word[None]).states[0][0]  # (T, h b)
+    A = symbol_transitions(model)[0].numpy()[word.numpy()]
+    start = model.layers[0].initial(1).detach().flatten(1)
+    products = np.stack(list(itertools.accumulate(A, lambda done, after: after @ done)))
+    return A, products, torch.cat([start, x]).unflatten(1, A.shape[1:3]).numpy()
+
+
+@styled
+def step_picture(A: np.ndarray, product: np.ndarray, before: np.ndarray, after: np.ndarray, t: int, symbol: str) -> Figure:
+    """One head at position t: its block times its state is the next state; and the product of all blocks so far.
+
+    A and product (b, b), before and after (b,); entries below 0.005 are blank.
+
+    >>> axes = step_picture(np.eye(2), np.eye(2), np.array([1.0, 0]), np.array([1.0, 0]), 1, "0").axes[0]
+    >>> [text.get_text() for text in axes.texts if "A" in text.get_text()]
+    ['A₁, token 0', 'so far: A₁']
+    """
+    b = len(A)
+    wide = np.full((b, 2 * b + 6), np.nan)
+    places = {"A": b / 2, "before": b + 1.5, "after": b + 3.5, "product": 3 * b / 2 + 6}
+    for name, values in (("A", A), ("before", before[:, None]), ("after", after[:, None]), ("product", product)):
+        left = round(places[name] - values.shape[1] / 2)
+        wide[:, left : left + values.shape[1]] = values
+    cell = 6.1 / wide.shape[1]
+    figure, axes = new_figure(b * cell + 1.15, left=0.55, right=PAGE - 0.55 - 6.1, top=0.45, bottom=0.7)
+    _heatmap(axes, wide, 1.0, UNSEEN)
+    earlier, now = (str(number).translate(labels.LOW) for number in (t - 1, t))  # mathematics would take 30 ms a picture
+    so_far = f"so far: A{now} ⋯ A₁" if t > 1 else "so far: A₁"
+    for name, text in (("A", f"A{now}, token {symbol}"), ("before", f"x{earlier}"), ("after", f"x{now}"), ("product", so_far)):
+        axes.text(places[name] - 0.5, -0.8, text, ha="center", va="bottom")
+    for sign, place in (("·", b), ("=", b + 2)):
+        axes.text(place, (b - 1) / 2, sign, ha="center", va="center", fontsize=SMALL + 4)
+    frames = [Rectangle((left - 0.5, -0.5), many, b)
+              for left, many in ((0, b), (b + 1, 1), (b + 3, 1), (b + 6, b))]  # fmt: skip
+    axes.add_collection(PatchCollection(frames, facecolor="none", edgecolor=FAINT, lw=0.8))
+    axes.set_xticks([*range(b), *range(b + 6, 2 * b + 6)], [*range(b)] * 2)
+    axes.set(yticks=range(b), ylabel="to state", xlim=(-0.6, 2 * b + 5.6), ylim=(b - 0.4, -0.6))
+    axes.set_xlabel("from state", loc="left")
+    return figure
+
+
+def columns_apart(product: np.ndarray) -> float:
+    """How far two columns of a product (b, b) lie apart at most, in half the 1-norm: what is left of where one started.
+
+    For columns that are distributions it is 1 where two starts never meet, and 0 where all starts have become one.
+
+    >>> columns_apart(np.eye(3)), columns_apart(np.full((3, 3), 1 / 3))
+    (1.0, 0.0)
+    """
+    return float(np.abs(product[:, :, None] - product[:, None]).sum(0).max() / 2)
+
+
+def token_widget(models: dict[str, Net], task: MachineTask, string: str) -> Explorer:
+    """Blocks, states and products of each of some models of one shape, token by token; a typed string is read in a loop."""
+    from workbook.show.widgets import explore
+
+    @functools.lru_cache(maxsize=4)  # every position and head of a string
+    def read(net, string):
+        word = task.read(string)[None]
+        if word.shape[1] > WORD:
+            raise ValueError(f"Type 1 to {WORD} tokens; this is {word.shape[1]}")
+        tokens = np.resize(word[0].numpy(), READ_AT[-1])
+        with torch.no_grad():
+            answers = answered(models[net](torch.from_numpy(tokens)[None]))[0].tolist()
+        return tokens, answers, task.machine.answer(tokens), *token_by_token(models[net], tokens)
+
+    def draw(digits, position, net, head):
+        tokens, _, _, A, products, x = read(net, digits)
+        t = position - 1
+        return step_picture(A[t, head], products[t, head], x[t, head], x[t + 1, head], position, task.symbols[tokens[t]])
+
+    def sentence(digits, position, net, head):
+        _, answers, right, _, products, _ = read(net, digits)
+        said, due = answers[position - 1], int(right[position - 1])
+        apart = columns_apart(products[position - 1, head])
+        return (f"From different starts, head {head} is in states that lie at most <b>{apart:.3f}</b> apart after {position} "
+                f"token{'s' * (position > 1)} (1: nothing is forgotten; 0: no start is remembered). The whole net answers "
+                f"<b>{said}</b>, and {due} is right.")  # fmt: skip
+
+    heads = next(iter(models.values())).layers[0].h
+    return explore(
+        draw,
+        {"digits": string, "position": list(READ_AT), "net": list(models), "head": list(range(heads))},
+        sentence=sentence,
+        alt="For one head: the block of the token as a heatmap with its numbers, times the state before it, and the state after "
+        "it; right of them the product of all blocks so far.",
+        initial={"position": 4},
+    )
+
+
+# ------------------------------------------------------------------------------------------------------------ exercises
+
+MODULI, SIZES = (6, 12, 30, 360), (3, 4, 5, 9)  # the least block is the greatest prime power that divides M
+LARGEST_P = 1 / (1 - math.log(10) / (500 * math.log(8)))
+
+
+def _largest_p(answer) -> None:
+    p = number(answer)
+    claim(p > 0, f"p is positive, got {p:g}")
+    claim(p > 1, f"at p = {p:g} the 1-norm does not grow at all: a larger p is still allowed")
+    log_growth = 500 * (1 - 1 / p) * math.log(8)
+    grown = f"{math.exp(log_growth):.4g}" if log_growth < 700 else f"e^{log_growth:.0f}"
+    claim(p <= LARGEST_P + 1e-5, f"at p = {p:g} a state can grow by a factor of {grown} in 500 steps")
+    claim(p >= LARGEST_P - 1e-5, f"at p = {p:g} it grows at most by a factor of {grown}: a larger p is still allowed")
+
+
+def _least_blocks(answer) -> None:
+    for M, given, least in zip(MODULI, numbers(answer, (len(MODULI),), "the four sizes", real=True).tolist(), SIZES):
+        claim(given.is_integer(), f"M = {M}: a size is whole, got {given:g}")
+        claim(given <= least, f"M = {M}: not {given:g}; heads of different sizes may share the work")
+        claim(given >= least, f"M = {M}: with b = {given:g} no head has the period that is needed")
+
+
+def _tables(answer) -> None:
+    draw = np.random.default_rng(2)
+    for V, b in ((1, 1), (2, 3), (3, 5), (5, 4)):
+        goes = draw.integers(b, size=(V, b)).tolist()
+        A = numbers(call(answer, goes), (V, b, b), f"A for the table {goes}")
+        for token in range(V):
+            for state in range(b):
+                reached, wanted = A[token][:, state], np.eye(b)[goes[token][state]]
+                claim((reached == wanted).all(), f"for the table {goes}, token {token} sends state {state} to "
+                                                 f"{reached.tolist()}, not to state {goes[token][state]}")  # fmt: skip
+
+
+def _growing(answer) -> None:
+    A = numbers(answer, (2, 2), "A", real=True)
+    norms = np.linalg.norm(A, axis=0)
+    claim((norms <= 1 + 1e-9).all(), f"the columns' 2-norms are {norms.round(9).tolist()}, and 1 is the most allowed")
+    most = float(np.abs(np.linalg.matrix_power(A, 100)).max())
+    claim(most >= 1e10, f"the largest entry of its 100th power is {most:.3g}")
+
+
+def _tokens(answer) -> None:
+    for e, s in ((0.01, 0.5), (0.001, 0.5), (0.0005, 0.6), (0.2, 0.9), (0.3, 0.01), (0.00002, 0.75), (0.5, 0.25), (0.75, 0.0625)):
+        t, given = math.ceil(math.log(s) / math.log(1 - e)) - 1, number(call(answer, e, s))
+        claim(given.is_integer() and given >= 0, f"e = {e:g}, s = {s:g}: {given:g} is no number of tokens")
+        claim(given <= t, f"e = {e:g}, s = {s:g}: after {given:g} tokens (1 - e)^t is no longer above s")
+        claim(given >= t, f"e = {e:g}, s = {s:g}: one token after {given:g} (1 - e)^t is still above s")
+
+
+def _blocks_of(goes: list[list[int]]) -> np.ndarray:
+    return np.eye(len(goes[0]))[np.array(goes)].swapaxes(1, 2)
+
+
+# The model in three steps: the layer, the run, the search.
+
+
+def _columns(raw: np.ndarray) -> np.ndarray:
+    lifted = np.exp(raw - raw.max(axis=-2, keepdims=True))
+    return lifted / lifted.sum(axis=-2, keepdims=True)
+
+
+def _layer(answer) -> None:
+    draw = np.random.default_rng(5)
+    for (V, h, b), size in (((1, 1, 2), 1), ((2, 1, 3), 1), ((3, 2, 4), 1), ((2, 3, 3), 1000)):
+        raw = (size * draw.normal(size=(V, h, b, b))).round(1)
+        A, wanted = numbers(call(answer, raw), raw.shape, "the blocks"), _columns(raw)
+        for v, k, j in itertools.product(range(V), range(h), range(b)):
+            column = A[v, k, :, j]
+            claim(np.allclose(column, wanted[v, k, :, j]),
+                  f"the column {raw[v, k, :, j].tolist()} of the raw numbers {raw[v, k].tolist()} becomes "
+                  f"{column.round(4).tolist()}, whose sum is {column.sum():.4g}")  # fmt: skip
+
+
+def _by_loops(A: np.ndarray, readout: Callable, tokens: Sequence[int]) -> list[int]:
+    x, answers = np.eye(A.shape[-1])[[0] * A.shape[1]], []
+    for token in tokens:
+        x = np.stack([block @ part for block, part in zip(A[token], x)])
+        answers.append(readout(x))
+    return answers
+
+
+def _run(answer) -> None:
+    draw = np.random.default_rng(6)
+    for V, h, b, C, T in ((2, 1, 2, 2, 1), (2, 1, 3, 3, 4), (3, 2, 3, 4, 8), (5, 4, 5, 5, 12)):
+        turns = np.array([np.eye(b)[draw.permutation(b)] for _ in range(V * h)]).reshape(V, h, b, b)
+        A = _columns(5 * turns + draw.normal(size=turns.shape))  # near to permutations: else the start is soon forgotten
+        W = draw.normal(size=(C, h, b))
+
+        def readout(x, W=W):
+            return int((W * numbers(x, W.shape[1:], "what the readout is given")).sum((1, 2)).argmax())
+
+        tokens = draw.integers(V, size=T).tolist()
+        given = numbers(call(answer, A, readout, tokens), (T,), f"the answers to the tokens {tokens}").tolist()
+        wanted = _by_loops(A, readout, tokens)
+        blocks = f" with the blocks {A.round(2).tolist()}" if A.size < 10 else ""
+        claim(given == wanted, f"{h} head{'s' * (h > 1)} of {b} states{blocks}: to the tokens {tokens} your answers are "
+                               f"{given}, and should be {wanted}")  # fmt: skip
+
+
+def _snapped(A: np.ndarray, readout: Callable, symbols: Sequence[str]) -> MooreMachine:
+    """What heads with these soft blocks (V, h, b, b) and the readout do once they are snapped."""
+    goes = A.argmax(2)  # (token, head, from)
+    heads = range(goes.shape[1])
+    return build((0,) * len(heads), symbols, lambda s, token: tuple(goes[token][heads, s].tolist()), readout)
+
+
+def _counter(size: int, outputs: Sequence[int], steps: Sequence[int] = (1,)) -> MooreMachine:
+    """Counts modulo ``size``; letter v adds ``steps[v]``."""
+    return MooreMachine(np.array(_counting(size, steps)), np.array(outputs), 0, tuple(map(str, range(len(steps)))))
+
+
+def _heads(*tables: list[list[int]]) -> np.ndarray:
+    """Soft blocks (V, h, b, b) of heads with these tables (V, states of the head); spare states stay where they are."""
+    b, draw = max(len(table[0]) for table in tables), np.random.default_rng(7)
+    hard = np.stack([_blocks_of([[*row, *range(len(row), b)] for row in table]) for table in tables], axis=1)
+    return _columns(np.log(draw.uniform(0.2, 1, hard.shape)) + 2 * hard)
+
+
+def _counting(size: int, steps: Sequence[int] = (1,)) -> list[list[int]]:
+    return [[(q + step) % size for q in range(size)] for step in steps]
+
+
+def _nets() -> list[tuple[str, np.ndarray, Callable, MooreMachine]]:
+    """What a search is tried on: in words, blocks, readout, machine."""
+    longer = MooreMachine(np.array([[1, 2, 3, 4, 5, 5], [0] * 6]), np.array([0, 0, 0, 0, 0, 1]), 0, ("a", "b"))
+    return [
+        ("two heads that count modulo 2 and 3, and sums modulo 6", _heads(_counting(2, range(5)), _counting(3, range(5))),
+         lambda s: (3 * s[0] + 4 * s[1]) % 6, _counter(6, range(6), range(5))),
+        ("a head that counts a up to 4 and says 1 there, b taking it back to 0, and a machine that does so up to 5",
+         _heads([[1, 2, 3, 4, 4], [0] * 5]), lambda s: int(s[0] == 4), longer),
+        ("a head that counts modulo 2, and a machine that counts modulo 6 with the answers 0, 1, 0, 1, 0, 0",
+         _heads(_counting(2)), lambda s: s[0], _counter(6, [0, 1, 0, 1, 0, 0])),
+        ("a head that counts modulo 6 with the answers 0, 1, 0, 1, 0, 0, and a machine that counts modulo 2",
+         _heads(_counting(6)), lambda s: int(s[0] in (1, 3)), _counter(2, [0, 1])),
+        *[("three heads that count modulo 3, 5 and 7 and say 1 when all are in their last state, and a machine that "
+           "always says 0", _heads(*(_counting(n, steps) for n in (3, 5, 7))), lambda s: int(s == (2, 4, 6)),
+           _counter(1, [0], steps)) for steps in ((1, 2), (2, 1))],
+    ]  # fmt: skip
+
+
+def _search(answer) -> None:
+    for net, A, readout, machine in _nets():
+
+        def answers(states, readout=readout):
+            return readout(tuple(numbers(states, (None,), "what the readout is given").astype(int).tolist()))
+
+        snapped = _snapped(A, readout, machine.symbols)
+        given, shortest = call(answer, A, answers, machine), equivalent(snapped, machine)
+        if given is None:
+            claim(shortest is None, f"{net}: you find no wrong string, and there is one")
+            continue
+        tokens = numbers(given, (None,), "the tokens of a string").tolist()
+        if not set(tokens) <= set(range(len(A))):
+            raise CannotJudge(f"a list of tokens below {len(A)} is asked for, or None; got {shown(given)}")
+        word = [int(token) for token in tokens]
+        claim(word and snapped.answer(word)[-1] != machine.answer(word)[-1], f"{net}: the answer to {shown(tokens)} is right")
+        claim(len(tokens) == len(shortest or ()), f"{net}: {shown(tokens)} is answered wrongly, but so is a shorter string")
+
+
+EXERCISES = (
+    ("02.1", _tables), ("02.3", _growing), ("02.4", _largest_p),
+    prediction("02.5", ("after about 15 steps", "after about 150", "after about 1,500", "never: the norm is kept"),
+               "after about 15 steps"),
+    ("02.6", _tokens), ("02.7", _least_blocks), ("02.8", _layer), ("02.9", _run), ("02.10", _search),
+)  # fmt: skip

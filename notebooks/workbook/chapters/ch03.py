@@ -1,0 +1,440 @@
+"""Chapter 03 (parallel scans): which scan wins where, what its tables and captions say, the judges of its exercises.
+
+The race is a model with P processors and one memory, beside the recorded benchmark.  Three things can hold a scan up,
+and in the model it takes as long as the worst of them (in ticks, one multiplication a processor and tick):
+
+    multiplications / P,    BALANCE * numbers moved / P,    steps that wait for each other.
+
+The first and the third are Brent's bound, within a factor of two; the second is the memory, which moves one number in
+the time in which the machine could do BALANCE multiplications.  Nothing else is in it: no start of a kernel, no
+interpreter, no cache, no page fault.
+
+Letters: T time, b block size, h blocks, chains B h (strings times blocks), P processors; L = 2^ceil(log2(T + 1)), the
+positions of a scan (x_0 in front, zeros behind); A transition, x state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import product
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pandas as pd
+from matplotlib.colors import ListedColormap
+from matplotlib.figure import Figure
+
+from lrnnlab.training.determinism import steady_arithmetic
+from workbook.bench.cases import Case
+from workbook.exercises.judging import call, claim, number, numbers, shown
+from workbook.exercises.prediction import prediction
+from workbook.show.bench_figures import COLOURS, LOOKS, OURS, PARTS, found, recorded, rows
+from workbook.show.style import FAINT, INK, SMALL, Look, label_ends, new_figure, styled
+from workbook.tables import lrnn_speed, results
+from workbook.tables import records as files
+from workbook.tables.lrnn_fig1 import schedule
+
+if TYPE_CHECKING:  # what only a notebook needs is imported where it is called, because a grader has exercises alone
+    from workbook.show.interactive import Moving
+
+BALANCE = 32  # a core of 16 lanes at 2.5 GHz beside a memory of 5 GB/s: 32; an H200 (16,896 lanes, 4.3 TB/s): 31
+LANES = 16  # of single precision, in one vector of a core
+WAYS = tuple(COLOURS)
+GIVEN = ("loop", "PScan", "tree")  # of these one wins where A comes from memory; a table needs few symbols
+LENGTHS, SIZES, CHAINS = (40, 500, 4096, 16384), (1, 2, 4, 8, 16), (1, 8, 1024, 8192)
+PROCESSORS = {f"{P:,}": P for P in (1, 16, 4608, 16896, 10**6, 10**8, 10**9)}
+MACHINES = {LANES: "one core", 4608: "RTX 8000", 16896: "H200"}
+HOLDS = ("arithmetic", "memory", "its depth")
+
+
+def levels(T: int) -> int:
+    """ceil(log2(T + 1)), the depth of PScan for T inputs and x_0 (paper 000, Sec. 3.4).  ValueError for T < 1.
+
+    >>> [levels(T) for T in (1, 7, 8, 500)]
+    [1, 3, 4, 9]
+    """
+    if T < 1:
+        raise ValueError(f"a scan needs at least one input, got T={T}")
+    return T.bit_length()
+
+
+def matrix_products(T: int) -> int:
+    """Matrix-matrix products of PScan: (L/2) log2 L - (L - 1), for the L/2 words of each level less the given letters.
+
+    >>> matrix_products(7), matrix_products(500)
+    (5, 1793)
+    """
+    L = 1 << levels(T)
+    return L // 2 * levels(T) - (L - 1)
+
+
+def break_even(T: int, b: int, h: int) -> int:
+    """The least number of processors with which PScan is faster than the loop if memory costs nothing.
+
+    ValueError for T < 3, where both have the same depth.
+
+    >>> break_even(500, 8, 8), break_even(40, 8, 8), break_even(500, 1, 8)
+    (17048, 15668, 66)
+    """
+    if T < 3:
+        raise ValueError(f"with T={T} inputs the loop is as shallow as PScan, which is never faster")
+    # PScan does more work than the loop, so it wins only where the loop is held up by its depth: work / P < T.
+    return cost("PScan", T, b, h).multiplications // T + 1
+
+
+def levels_widget() -> Moving:
+    """The scan of a recurrence of one number, level by level, for L = 2, 4, 8 or 16; the moves are those of the code.
+
+    >>> levels_widget().at
+    {'L': '8', 'level': 1}
+    """
+    from workbook.show.interactive import Moving
+
+    A = [1, 2, -1, 1, 1, -1, 2, 1, -1, 1, 1, -1, 1, 2, -1, 1]
+    b = [1, 1, 0, 2, -1, 1, 0, 1, 3, -1, 0, 2, 1, -2, 1, 0]  # b_0 is the state at the start
+    moves = {str(n): [[move._asdict() for move in level] for level in schedule(n)] for n in (2, 4, 8, 16)}
+    alt = ("Rows of numbers, one after each level of a parallel scan, with a button that plays the levels and a slider over "
+           "them; arrows say which number is multiplied and added to which, and states that are right are filled.")  # fmt: skip
+    return Moving("levels", {"levels": moves, "A": A, "b": b}, {"L": "8", "level": 1}, alt)
+
+
+class Cost(NamedTuple):
+    """What all chains take together, and how many steps wait for each other."""
+
+    multiplications: int
+    numbers: int
+    depth: int
+
+
+def tree_counts(T: int) -> tuple[int, int, int]:
+    """(products, applications, depth) of the work-efficient scan: up the tree with pairs, down with states.
+
+    A node that covers inputs s..t holds (A_t ... A_s, what they make of 0); only nodes left of the last one of their
+    level are needed.  Down goes the state before s: the left child gets it as it is, the right child the left one's
+    pair applied to it.  After Blelloch (1990).  ValueError for T < 1.
+
+    >>> [tree_counts(T) for T in (1, 2, 8, 500)]
+    [(0, 1, 1), (0, 3, 2), (4, 19, 6), (492, 1491, 18)]
+    """
+    products, up, count = 0, 0, T
+    height = levels(T) - (T & (T - 1) == 0)  # ceil(log2 T)
+    while count > 1:
+        count = -(-count // 2)
+        products, up = products + count - 1, up + (count > 1)
+    return products, products + (T - 1) + T, up + height + 1
+
+
+def cost(way: str, T: int, b: int, chains: int) -> Cost:
+    """Multiplications, numbers read and written, and depth of a way to scan; ValueError for one there is not.
+
+    A product of two blocks takes b^3 multiplications and is written and read once, an application takes b^2 and reads
+    and writes a state; unless a table holds them, every A_t and b_t is read, with a table only a token.
+
+    >>> cost("loop", 500, 8, 8)
+    Cost(multiplications=256000, numbers=320000, depth=500)
+    >>> cost("PScan", 500, 8, 8).multiplications / cost("loop", 500, 8, 8).multiplications
+    33.296
+    """
+    if way not in WAYS:
+        raise ValueError(f"no way {way!r} to scan; there are {', '.join(WAYS)}")
+    products, applications, depth = 0, T, T
+    if way == "PScan":
+        products, depth = matrix_products(T), levels(T)
+        applications = depth << (depth - 1)
+    elif way == "tree":
+        products, applications, depth = tree_counts(T)
+    given = 1 if way == "token table" else b**2 + b
+    moved = given * T + 2 * b**2 * products + (2 * b * applications if products else b * T)
+    return Cost(chains * (b**3 * products + b**2 * applications), chains * moved, depth)
+
+
+def ticks(of: Cost, P: int) -> tuple[float, str]:
+    """The model's time on P processors, and which of ``HOLDS`` it is due to.  ValueError for P < 1.
+
+    >>> ticks(cost("loop", 500, 8, 8), 1000), ticks(cost("loop", 500, 8, 8), 10**9)
+    ((10240.0, 'memory'), (500.0, 'its depth'))
+    """
+    if P < 1:
+        raise ValueError(f"at least one processor is needed, got P={P}")
+    times = of.multiplications / P, BALANCE * of.numbers / P, float(of.depth)
+    return max(times), HOLDS[times.index(max(times))]
+
+
+def winner(T: int, b: int, chains: int, P: int) -> str:
+    """The fastest of loop, PScan and tree in the model; the first of them where two are equal.
+
+    >>> winner(500, 8, 1024, 16), winner(500, 8, 1, 10**6), winner(500, 8, 1024, 10**9)
+    ('loop', 'PScan', 'PScan')
+    """
+    return min(GIVEN, key=lambda way: ticks(cost(way, T, b, chains), P)[0])
+
+
+def measured(records: Mapping[int, Mapping], T: int, b: int, chains: int) -> dict[int, dict[str, float]]:
+    """Threads -> peer -> forward time over our compiled loop's; ``"token table"`` is ours with tables.
+
+    Blocks of size one are not in the benchmark.  Empty where no record has the case.
+
+    >>> peers = {"ours": {"forward": {"median": 2.0, "times_ours": 1.0}}, "JAX lax.scan": {"skipped": "too long"}}
+    >>> measured({1: {"cases": [{"case": "block B=1 T=9 h=8 b=2", "peers": peers}]}}, T=9, b=2, chains=8)
+    {1: {'ours': 1.0}}
+    """
+    marks = {}
+    for threads, record in records.items():
+        case = f"B={chains // 8} T={T} h=8 b={b}"
+        blocks, table = found(record, f"block {case}"), found(record, f"table {case}").get(OURS, {})
+        here = {peer: one["forward"]["times_ours"] for peer, one in blocks.items() if "forward" in one}
+        if OURS not in here:
+            continue
+        if "forward" in table:
+            here["token table"] = table["forward"]["median"] / blocks[OURS]["forward"]["median"]
+        marks[threads] = here
+    return marks
+
+
+@styled
+def scan_race(records: Mapping[int, Mapping], T: int, b: int, chains: int, P: int) -> Figure:
+    """Left, time over the loop's against P, modelled and measured; right, which way wins at every T and P.
+
+    Lines are the model's.  Marks are the benchmark's forward times over those of our compiled loop, a core counted as
+    ``LANES`` processors; so where a mark lies off its line the model and the measurement disagree.
+
+    >>> [axes.get_xlabel() for axes in scan_race({}, 500, 8, 1024, 16).axes]
+    ['processors P', 'processors P']
+    """
+    figure, (left, right) = new_figure(3.7, columns=2, left=0.7, right=0.15, top=0.4, bottom=0.5, gap=1.75)
+    reach = 2.0 ** np.arange(0, 31)
+    loop, ends = np.array([ticks(cost("loop", T, b, chains), p)[0] for p in reach]), []
+    for way in WAYS:
+        curve = np.array([ticks(cost(way, T, b, chains), p)[0] for p in reach]) / loop
+        left.plot(reach, curve, color=COLOURS[way], label=way)
+        ends.append((curve[-1], way, COLOURS[way]))
+    for threads, peers in measured(records, T, b, chains).items():
+        for peer, times in peers.items():
+            look = LOOKS.get(peer, Look(COLOURS.get(peer, INK), marker="P"))
+            left.plot(LANES * threads, times, look.marker, color=look.colour, mec="white", mew=0.5, ms=7.5, label=peer,
+                      zorder=4)  # fmt: skip
+    left.axvline(P, color=FAINT, lw=1.2, ls=(0, (4, 3)))
+    left.set(xscale="log", yscale="log", xlim=(1, reach[-1]), ylim=(5e-4, 2e3), xlabel="processors P",
+             ylabel="time / time of the loop",
+             title=f"T = {T:,}, b = {b}, {chains:,} chain{'s' if chains > 1 else ''}")  # fmt: skip
+    left.set_yticks([0.001, 0.01, 0.1, 1, 10, 100, 1000], ["0.001", "0.01", "0.1", "1", "10", "100", "1,000"])
+    label_ends(left, ends)
+    _regions(right, b, chains)
+    right.plot(P, T, "o", mfc="none", mec=INK, mew=2, ms=11, zorder=5)
+    for lanes, machine in MACHINES.items():
+        right.annotate(machine, (lanes, 0.98), (1, 0), xycoords=("data", "axes fraction"), textcoords="offset points",
+                       rotation=90, va="top", fontsize=SMALL)  # fmt: skip
+        right.axvline(lanes, color=INK, lw=0.8, ls=(0, (1, 2)))
+    right.set_title("first in the model")
+    for axes in (left, right):
+        axes.set_xticks(10.0 ** np.arange(0, 10, 3))
+        axes.minorticks_off()
+    return figure
+
+
+def _regions(axes, b, chains):
+    """Coloured by the winner among those that read A from memory; names stand in the middle of their regions."""
+    T = np.unique(np.round(np.geomspace(4, 20_000, 40)).astype(int))
+    P = 2.0 ** np.arange(0, 30.5, 0.5)
+    costs = np.array([[cost(way, int(t), b, chains) for t in T] for way in GIVEN], dtype=float)[..., None]
+    work, numbers, depth = costs[:, :, 0], costs[:, :, 1], costs[:, :, 2]  # each (ways, T, 1)
+    best = np.maximum.reduce([work / P, BALANCE * numbers / P, depth + 0 * P]).argmin(0)  # (T, P)
+    axes.pcolormesh(P, T, best, cmap=ListedColormap([COLOURS[way] for way in GIVEN]), vmin=-0.5, vmax=2.5, alpha=0.45,
+                    shading="nearest")  # fmt: skip
+    for place, way in enumerate(GIVEN):
+        here = np.argwhere(best == place)
+        if len(here) > 0.03 * best.size:
+            row = int(np.median(here[:, 0]))
+            inside = here[here[:, 0] == row, 1]
+            middle = np.clip(np.median(inside) / len(P), 0.13, 0.87)  # so that the name stays on the panel
+            axes.text(P[int(middle * len(P))], T[row], way, ha="center", va="center", fontsize=10, fontweight="bold")
+    axes.set(xscale="log", yscale="log", xlim=(1, P[-1]), ylim=(4, 20_000), xlabel="processors P", ylabel="T")
+    axes.set_yticks([10, 100, 1000, 10_000], ["10", "100", "1,000", "10,000"])
+    axes.grid(False)
+
+
+def race_sentence(records: Mapping[int, Mapping], T: int, b: int, chains: int, P: int) -> str:
+    """What the model says at this place, and what was measured on one thread, if anything was.
+
+    >>> race_sentence({}, 500, 8, 1024, 16).split(":")[0]
+    'On 16 processors the model has the <b>loop</b> first'
+    """
+    costs = {way: cost(way, T, b, chains) for way in WAYS}
+    first, loop = winner(T, b, chains, P), ticks(costs["loop"], P)[0]
+    said = [f"{way} {ticks(of, P)[0] / loop:.3g} times the loop's (held up by {ticks(of, P)[1]})"
+            for way, of in costs.items() if way != "loop"]  # fmt: skip
+    text = (f"On {P:,} processors the model has the <b>{first}</b> first: the loop is held up by "
+            f"{ticks(costs['loop'], P)[1]}, {', '.join(said)}.")  # fmt: skip
+    marks = measured(records, T, b, chains)
+    if not marks:
+        return f"{text} The benchmark has no such case (only T = 40, 500, 4,096 with 1,024 chains, T = 16,384 with 8)."
+    threads, peers = next(iter(marks.items()))
+    others = ", ".join(f"{peer} {times:.3g}" for peer, times in peers.items() if peer != OURS)
+    cores = f"{threads} thread{'s' if threads > 1 else ''} ({threads * LANES} processors)"
+    return f"{text} Measured on {cores}, times our compiled loop: {others or 'nothing else was run'}."
+
+
+def live_speed(batch: int = 16) -> pd.DataFrame:
+    """``lrnn/speed`` measured here and now with a small batch."""
+    measured_here = []
+    with steady_arithmetic():
+        for row in lrnn_speed.TABLE.rows:
+            setting = {**lrnn_speed.TABLE.setting(row, "sum", "live"), "batch": batch}
+            run = {"experiment": "lrnn/speed", "row": row, "budget": "live", "config": {"setting": setting}}
+            measured_here.append({**run, **lrnn_speed.measure(setting, seed=0)})
+    return results.frame(measured_here)
+
+
+def speed_table() -> tuple[list[dict], float]:
+    """(rows, least share): PScan over the loop in the paper and in the recorded runs of ``lrnn/speed``.
+
+    The share is that of the loop's whole time which is not the scan: transitions, readout, optimiser.
+    """
+    desk = {record["row"]: record["metrics"] for record in files.recorded("lrnn/speed")}
+    table, shares = [], []
+    for row in lrnn_speed.TABLE.rows:
+        model, scan = desk[row]["model"], desk[row]["scan"]
+        shares.append(1 - scan["sequential"]["median"] / model["sequential"]["median"])
+        table.append({
+            "setting": row, "paper, PScan / loop": lrnn_speed.paper_ratio(row),
+            "recorded, whole model": model["pscan"]["ratio"], "recorded, scan alone": scan["pscan"]["ratio"],
+            "not the scan, of the loop's whole time": f"{shares[-1]:.0%}",
+        })  # fmt: skip
+    return table, min(shares)
+
+
+def must_move(B: int, T: int, h: int, b: int) -> tuple[int, int]:
+    """Bytes that must move, forward and backward, with A in memory and with a token table.
+
+    >>> [round(count / 1e6) for count in must_move(128, 500, 8, 8)]
+    [475, 50]
+    """
+    cases = Case("block", B, T, h, b), Case("table", B, T, h, b)
+    spread, table = (case.bytes_forward() + case.bytes_backward() for case in cases)
+    return spread, table
+
+
+def times_sentence(records: Mapping[int, Mapping], part: str) -> str:
+    """How many pairs of peer and case were timed, and in which another was faster than ours; by threads.
+
+    Parameters
+    ----------
+    records : dict
+        What ``bench_figures.recorded`` returns.
+    part : str
+        A key of ``bench_figures.PARTS``.
+
+    Examples
+    --------
+    >>> peers = {"ours": {"both": {"times_ours": 1.0}}, "JAX lax.scan": {"both": {"times_ours": 2.0}}}
+    >>> times_sentence({1: {"cases": [{"case": "real B=2 T=3 D=4", "peers": peers}]}}, "forward + backward")
+    'Forward + backward. 1 thread: 1 pairs of peer and case; another was faster than ours in 0.'
+    """
+    told = []
+    for threads, record in records.items():
+        cells = [(one[PARTS[part]]["times_ours"], f"{peer} on {case.group}, {case.label}") for case in rows(records)
+                 for peer, one in found(record, case.name).items() if peer != OURS and PARTS[part] in one]  # fmt: skip
+        faster = [name for times, name in cells if times < 1]
+        told.append(f"{threads} thread{'s' * (threads > 1)}: {len(cells)} pairs of peer and case; another was "
+                    f"faster than ours in {len(faster)}" + (f" ({'; '.join(faster)})" if faster else ""))  # fmt: skip
+    return f"{part.capitalize()}. {'. '.join(told)}."
+
+
+def memory_sentence(records: Mapping[int, Mapping]) -> str:
+    """Which share of the memory's copying speed our scan reaches on blocks with 128 strings, forward; by threads."""
+    lines = []
+    for threads, record in records.items():
+        cases = [case.name for case in rows(records) if case.name.startswith("block B=128")]
+        shares = [found(record, name)[OURS]["forward"]["share"] for name in cases
+                  if "forward" in found(record, name).get(OURS, {})]  # fmt: skip
+        copies = [case["copy_bytes_per_second"] / 1e9 for case in record["cases"]]
+        lines.append(f"{threads} thread{'s' * (threads > 1)}, blocks, B = 128, forward: {min(shares):.0%} to "
+                     f"{max(shares):.0%} of the copying speed ({min(copies):.1f} to {max(copies):.1f} GB/s)")
+    return "\n".join(lines)
+
+
+# --- exercises -------------------------------------------------------------------------------------------------------
+
+def _products(answer) -> None:
+    given, due = number(answer), matrix_products(15)
+    claim(given.is_integer(), f"a number of products is whole, got {given:g}")
+    claim(given <= due, f"it is not {given:g}: letters that are given cost no product")
+    claim(given == due, f"it is not {given:g}: every word of more than one letter is a product")
+
+
+def _bound(answer) -> None:
+    values = [number(call(answer, n)) for n in range(1, 600)]
+    claim(values[0] >= 0, f"no level makes less than no product, and f(1) is {values[0]:g}")
+    for n, f in enumerate(values, 1):
+        claim(f < n, f"it has to be less than n, and f({n}) is {f:g}")
+        if n > 1:
+            above = -(-n // 2)
+            made = above - 1 + values[above - 1]
+            claim(made <= f + 1e-9, f"a level of {n} nodes makes {above - 1} products, those above it at most f({above}) = "
+                             f"{values[above - 1]:g}: together {made:g}, more than your f({n}) = {f:g}")  # fmt: skip
+
+
+def _processors(answer) -> None:
+    given, least = number(answer), break_even(T=500, b=8, h=8)
+    claim(given.is_integer(), f"a number of processors is whole, got {given:g}")
+    claim(given >= least, f"at P = {given:g} the loop is not slower yet")
+    claim(given == least, f"{given:g} is enough, but it is not the least")
+
+
+def _pair(answer) -> None:
+    for a1, b1, a2, b2, x in np.random.default_rng(0).integers(-5, 6, (500, 5)).tolist():
+        a, b = numbers(call(answer, (a2, b2), (a1, b1)), (2,), "the pair", real=True).tolist()
+        wanted = max(max(x + a1, b1) + a2, b2)
+        claim(max(x + a, b) == wanted, f"first {(a1, b1)}, then {(a2, b2)}, from x = {x}: your pair ({a:g}, {b:g}) leads to "
+                                       f"{max(x + a, b):g}, the two steps to {wanted}")  # fmt: skip
+
+
+def _brackets(answer) -> None:
+    exact, kind = numbers(answer, (3,), "a, b and c", real=True), numbers(answer, (3,)).dtype
+    a, b, c = exact.astype(kind if kind.kind == "f" else float)  # floats of 32 bits are added as such
+    with np.errstate(all="ignore"):
+        left, right = float((a + b) + c), float(a + (b + c))
+    claim(np.isfinite([left, right]).all(), f"the sums are {left} and {right}: both should be finite")
+    claim(abs(left - right) >= 1, f"(a + b) + c is {left} and a + (b + c) is {right}: less than 1 apart")
+
+
+def _mended(answer) -> None:
+    draw = np.random.default_rng(4)
+    for T, gates in product((1, 2, 3, 4, 5, 8, 13, 64), ([-1, -0.5, 0.5, 1], [-1, -0.5, 0, 0.5, 1])):
+        a, b = draw.choice(gates, T), draw.integers(-9, 10, T).astype(float)
+        states, x = [], 0.0
+        for a_t, b_t in zip(a.tolist(), b.tolist()):
+            x = a_t * x + b_t
+            states.append(x)
+        given = numbers(call(answer, a, b), (T,), f"the states for T = {T}")
+        claim(np.allclose(given, states), f"a = {shown(a.tolist())}, b = {shown(b.tolist())}: your states are "
+                                          f"{shown(given.tolist())}, the loop's {shown(states)}")  # fmt: skip
+
+
+def tree_wins() -> list[str]:
+    """The cases of the recorded benchmark, one thread, both passes, in which JAX's tree takes less than half of its loop's time.
+
+    >>> tree_wins()
+    ['block B=1 T=16384 h=8 b=2']
+    """
+    wins = []
+    for one in recorded()[1]["cases"]:
+        loop, tree = (one["peers"].get(name, {}) for name in ("JAX lax.scan", "JAX associative_scan"))
+        if "both" in loop and "both" in tree and 2 * tree["both"]["median"] < loop["both"]["median"]:
+            wins.append(one["case"])
+    return wins
+
+
+def _tree_case(answer) -> None:
+    b, B, T = numbers(answer, (3,), "(b, B, T)", real=True).tolist()
+    asked = f"block B={B:g} T={T:.0f} h=8 b={b:g}"
+    known = {one["case"] for one in recorded()[1]["cases"]}
+    claim(asked in known, f"the table has no case of blocks with b = {b:g}, B = {B:g} and T = {T:g}")
+    claim(asked in tree_wins(), "in that case the tree takes more than half of the loop's time, or one of them was not run")
+
+
+EXERCISES = (
+    ("03.1", _brackets), ("03.2", _pair), ("03.3", _products), ("03.4", _bound), ("03.5", _mended),
+    ("03.6", _processors), ("03.8", _tree_case),
+    prediction("03.9", ("no NaN", "NaN at fewer steps", "NaN at as many steps", "NaN at more steps"), "NaN at more steps"),
+)  # fmt: skip

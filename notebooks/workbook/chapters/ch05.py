@@ -1,0 +1,528 @@
+"""Chapter 05 (diagonal kernels): its pictures with their sentences, and the judges of its exercises.
+
+On the disc a mode is drawn at its lambda; the real part that a layer takes of its kernel puts a mirror mode at
+conj(lambda).
+
+Letters: T time, D channels, N modes, L length, k lag, S lag of the 1, r a factor on |lambda|; lambda nodes, w weights,
+K kernel.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from math import pi
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.patches import Circle
+
+from workbook.exercises.judging import CannotJudge, call, claim, number, numbers, shown
+from workbook.exercises.prediction import prediction
+from workbook.show.modes import kernel, recurrence
+from workbook.show.shifts import needed_modes
+from workbook.show.style import DIVERGING, FAINT, INK, PAGE, SMALL, Look, label_ends, new_figure, styled
+from workbook.tables.kernel_fits import arc_nodes, best_fit, decayed_nodes, families, power_table, spectrum, targets
+
+if TYPE_CHECKING:  # what only a notebook needs is imported where it is called, because a grader has exercises alone
+    from workbook.show.interactive import Moving
+
+LENGTH = 32  # of the kernels of the picture with sliders
+DASHES = ("-", (0, (6, 1.5)), (0, (3, 1.2)), (0, (1, 1.2)), (0, (4, 1, 1, 1)))  # of the five families
+WANTED, FITTED, START = "#B0B0B0", "#0B6E4F", "#CC79A7"
+LOOKS = (Look("#0B6E4F"), Look("#E69F00", (0, (6, 1.5))), Look("#882255", (0, (3, 1.2))), Look("#000000", (0, (1, 1.2))))
+DISC, LAGS = 12, 24  # of the modes that are dragged; twice as many lags, which is what the half circle fits
+PERIODS = 3  # how many times L the impulse response is followed
+MOVED = "#0B6E4F"  # the modes and their kernel
+SETS = ("one mode", "shift by 7, DFT grid", "shift by 7, half circle", "box, half circle", "fading sine, real modes",
+        "a layer at its start")  # fmt: skip
+STARTS = ("off the grid", "DFT grid")  # of the modes of a product
+ROUNDING = 1e-15  # singular values below this share of the largest are rounding, which every processor does otherwise
+
+
+# --- modes on the disc ------------------------------------------------------------------------------------------------
+
+
+def mode_set(name: str) -> tuple[np.ndarray, np.ndarray]:
+    """(nodes, weights) of one of ``SETS``, both complex; ValueError for another name.
+
+    >>> mode_set("one mode")[0].round(3).tolist()
+    [(0.823+0.475j)]
+    """
+    if name not in SETS:
+        raise ValueError(f"a set of modes is one of {', '.join(SETS)}; got {name!r}")
+    if name == "one mode":
+        return 0.95 * np.exp([1j * pi / 6]), np.ones(1, complex)
+    if name.startswith("shift"):
+        nodes = arc_nodes(DISC, pi) if name.endswith("half circle") else arc_nodes(DISC, offset=0)
+        return nodes, nodes**-7 / DISC
+    if name == "a layer at its start":  # paper 004, Sec. 2.3
+        draw = np.random.default_rng(5)
+        return decayed_nodes(DISC, 0.0005, 0.5, draw), draw.standard_normal((DISC, 2)) @ [1, 1j] / DISC
+    nodes = arc_nodes(DISC, pi) if name.startswith("box") else np.arange(1, DISC + 1) / DISC
+    return nodes + 0j, best_fit(nodes, targets(LAGS)["box" if name.startswith("box") else "fading sine"]).weights + 0j
+
+
+def impulse_response(nodes: np.ndarray, weights: np.ndarray, steps: int) -> np.ndarray:
+    """What the recurrence answers to 1, 0, 0, ...: (steps,), real part, by stepping.
+
+    >>> impulse_response(np.array([0.5]), np.array([8.0]), 4).tolist()
+    [8.0, 4.0, 2.0, 1.0]
+    """
+    state, found = np.ones(len(nodes), complex), []
+    for _ in range(steps):
+        found.append((weights * state).sum().real)
+        state = nodes * state
+    return np.array(found)
+
+
+def answers(nodes: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(impulse response over ``PERIODS`` kernels, size of the kernel's frequency response at 0, 1, ..., 180 degrees).
+
+    >>> [part.shape for part in answers(*mode_set("one mode"))]
+    [(72,), (181,)]
+    """
+    response = impulse_response(nodes, weights, PERIODS * LAGS)
+    return response, np.abs(np.exp(-1j * np.radians(np.arange(181))[:, None] * np.arange(LAGS)) @ response[:LAGS])
+
+
+@styled
+def modes_on_disc(modes: str) -> Figure:
+    """Left the modes on the disc; right what the recurrence answers to an impulse, and the kernel's frequency response.
+
+    >>> [axes.get_xlabel() for axes in modes_on_disc("one mode").axes]
+    ['lag k', 'frequency (degrees a step)', '']
+    """
+    nodes, weights = mode_set(modes)
+    response, size = answers(nodes, weights)
+    figure, (upper, lower) = new_figure(3.9, rows=2, left=3.55, right=0.15, top=0.35, gap=0.75)
+    upper.axvspan(-1, LAGS - 0.5, color="#f1f1f1", zorder=0)
+    upper.plot(response, color=FAINT, lw=1.2)
+    upper.plot(response[:LAGS], "o", color=MOVED, ms=3.5)
+    upper.set(xlim=(-1, PERIODS * LAGS), xlabel="lag k", xticks=range(0, PERIODS * LAGS + 1, LAGS))
+    upper.set_title(f"impulse response (dots: the kernel, L = {LAGS})")
+    lower.plot(size, color=MOVED)
+    lower.plot(np.degrees(np.abs(np.angle(nodes))), 0 * nodes.real, "|", color=INK, ms=9, clip_on=False)
+    lower.set(xlim=(0, 180), ylim=(0, 1.15 * size.max()), xticks=range(0, 181, 60), xlabel="frequency (degrees a step)")
+    lower.set_title("frequency response (ticks: modes)")
+    _disc(figure, (0.01, 0.09, 0.42, 0.42 * 7.2 / 3.9), nodes, weights)
+    return figure
+
+
+def modes_widget(modes: str) -> Moving:
+    """Modes to drag on the disc, with the kernel and the two responses that follow; it opens on one of ``SETS``.
+
+    >>> len(modes_widget("one mode").at["nodes"])
+    1
+    """
+    from workbook.show.interactive import Moving
+
+    def pairs(values):
+        return np.stack([values.real, values.imag], 1).tolist()
+
+    sets = {name: dict(zip(("nodes", "weights"), map(pairs, mode_set(name)))) for name in SETS}
+    opened = {"modes": modes, "drag": "all", "nodes": sets[modes]["nodes"]}
+    alt = ("Modes as points on the complex disc, which can be dragged or moved with the arrow keys; beside it the impulse "
+           "response of their recurrence and the frequency response of the kernel.")  # fmt: skip
+    return Moving("disc", {"sets": sets, "L": LAGS, "periods": PERIODS}, opened, alt)
+
+
+def _disc(figure: Figure, place: Sequence[float], nodes: np.ndarray, weights: np.ndarray) -> None:
+    """The unit circle with modes (dots, as large as their weights) and mirror modes (rings)."""
+    axes, reach = figure.add_axes(place), 1.22
+    axes.add_patch(Circle((0, 0), 1, fc="#fafafa", ec=FAINT, lw=1.2))
+    axes.plot([-1, 1, np.nan, 0, 0], [0, 0, np.nan, -1, 1], color="#dddddd", lw=0.8)
+    axes.scatter(nodes.real, -nodes.imag, 95, facecolors="none", edgecolors=MOVED, lw=1.0, zorder=3)
+    axes.scatter(nodes.real, nodes.imag, 16 + 44 * np.abs(weights) / np.abs(weights).max(), color=MOVED, zorder=4)
+    axes.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
+    axes.axis("off")
+    axes.text(0, 1.0, r"modes $\lambda_n$ (dots), their mirror images (rings)", transform=axes.transAxes, fontsize=SMALL)
+
+
+# --- where modes start, and what products of modes reach --------------------------------------------------------------
+
+
+def start_nodes(arc: int, N: int, r: float) -> np.ndarray:
+    """N modes of modulus r, spread over the first ``arc`` degrees: half a step from its ends, on 360 from 0 (paper).
+
+    >>> np.degrees(np.angle(start_nodes(180, 2, 1.0))).round(6).tolist()
+    [45.0, 135.0]
+    """
+    return r * arc_nodes(N, np.radians(arc), offset=0.0 if arc == 360 else 0.5)
+
+
+@styled
+def start_spectrum(arc: int, N: int, per_mode: float, r: float) -> Figure:
+    """Left, modes on an arc of the circle; right, the singular values of their real table at L = per_mode N.
+
+    >>> start_spectrum(180, 8, 2, 1.0).axes[0].get_title("left")
+    'singular values, rank 16 of 16'
+    """
+    nodes, length = start_nodes(arc, N, r), round(per_mode * N)
+    found = spectrum(nodes, length)
+    figure, axes = new_figure(3.3, left=4.0, right=0.3, top=0.35)
+    values = np.maximum(found["values"] / found["values"][0], ROUNDING)
+    axes.plot(np.arange(1, len(values) + 1), values, "o", color=MOVED, ms=4.5)
+    axes.axhline(1e-10, color=FAINT, lw=1.2, ls=(0, (4, 3)))
+    axes.annotate("below counts as 0", (1, 1e-10), (0, -3), xycoords=("axes fraction", "data"),
+                  textcoords="offset points", fontsize=SMALL, va="top", ha="right")  # fmt: skip
+    axes.set(yscale="log", ylim=(1e-16, 5), xlim=(0.5, len(values) + 0.5), xlabel="number",
+             ylabel="share of the largest",
+             title=f"singular values, rank {found['rank']} of {len(values)}")  # fmt: skip
+    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.set_yticks([1, 1e-5, 1e-10, 1e-15])
+    axes.minorticks_off()
+    _disc(figure, (0.01, 0.02, 3.15 / 7.2, 3.15 / 3.3 * 0.95), nodes, np.ones(N))
+    return figure
+
+
+def start_sentence(arc: int, N: int, per_mode: float, r: float) -> str:
+    """Which kernels these modes make, and at what condition number.
+
+    >>> start_sentence(180, 8, 2, 1.0)
+    '8 modes with their mirror images make <b>every</b> real kernel of length 16; condition number 1.'
+    """
+    length = round(per_mode * N)
+    found = spectrum(start_nodes(arc, N, r), length)
+    rank = found["rank"]
+    made = f"<b>every</b> real kernel of length {length}" if rank == length else (
+        f"a space of {rank} dimensions among the real kernels of length {length}, "
+        f"<b>{length - rank} short</b>")  # fmt: skip
+    condition = f"{found['condition']:.4g}" if np.isfinite(found["condition"]) else "infinite"
+    return f"{N} modes with their mirror images make {made}; condition number {condition}."
+
+
+def product_spectrum(N: int, start: str) -> np.ndarray:
+    """Singular values of the Hankel matrix of Re K Im K, (4N^2 + 4,): as many above 0 as the product has modes.
+
+    The modes lie on the circle, at the N-th roots of unity or off them, each by another angle.  (In floats a picture,
+    not a proof: that is in section 6.)
+
+    >>> [int((product_spectrum(N, start) > 1e-9).sum()) for start in STARTS for N in (1, 2, 3, 4)]
+    [2, 6, 12, 20, 1, 2, 3, 4]
+    """
+    if start not in STARTS:
+        raise ValueError(f"modes start {' or '.join(STARTS)}, got {start!r}")
+    size, place = 4 * N * N + 4, np.arange(N)
+    turns = place / N if start == "DFT grid" else (place + 0.56 * (place / N) ** 2 + 0.05) / N  # no two sums coincide
+    weights = np.exp(2j * (1 + place)) / N
+    K = power_table(np.exp(2j * pi * turns), 2 * size, cast=False) @ weights
+    made = K.real * K.imag
+    found = np.linalg.svd(made[np.arange(size)[:, None] + np.arange(size)], compute_uv=False)
+    return found / found[0]
+
+
+@styled
+def product_modes(N: int, start: str) -> Figure:
+    """How many modes DLR-prod's kernel has: singular values, with lines at N(N+1) and at the paper's 4N^2.
+
+    >>> product_modes(2, "off the grid").axes[0].get_xlabel()
+    'singular value of the Hankel matrix of Re K Im K, by size'
+    """
+    values = np.maximum(product_spectrum(N, start), ROUNDING)
+    figure, axes = new_figure(2.9, top=0.45)
+    axes.plot(np.arange(1, len(values) + 1), values, "o-", color=MOVED, ms=4.5, lw=0.8)
+    for at, name in ((N * (N + 1), "N(N+1)"), (4 * N * N, "4N²")):
+        axes.axvline(at, color=INK, lw=1.2, ls=(0, (4, 3)))
+        axes.annotate(f"{name} = {at}", (at, 1), (0, 3), xycoords=("data", "axes fraction"), ha="center",
+                      textcoords="offset points", fontsize=SMALL)  # fmt: skip
+    axes.set(yscale="log", ylim=(1e-16, 5), xlim=(0, len(values) + 1), ylabel="share of the largest",
+             xlabel="singular value of the Hankel matrix of Re K Im K, by size")  # fmt: skip
+    axes.set_yticks([1, 1e-5, 1e-10, 1e-15])
+    axes.minorticks_off()
+    return figure
+
+
+def product_sentence(N: int, start: str) -> str:
+    """The count, in words.
+
+    >>> product_sentence(3, "off the grid")[:42]
+    '3 modes make a product of <b>12</b> modes;'
+    """
+    rank = int((product_spectrum(N, start) > 1e-9).sum())
+    text = f"{N} mode{'s' * (N > 1)} make a product of <b>{rank}</b> modes; the paper allows {4 * N * N}."
+    if start == "DFT grid":
+        return (
+            f"{text} Products of N-th roots of unity are N-th roots of unity: no gain until the modes leave the grid."
+        )
+    return f"{text} With the cast to reals half as many have the same kernel, N(N+1)/2 = {N * (N + 1) // 2}."
+
+
+# --- kernels ----------------------------------------------------------------------------------------------------------
+
+
+@styled
+def fit_by_modes(target: str, family: str, N: int) -> Figure:
+    """Left, a target of length 32 and the best kernel of N modes of a family; right, the least error by N.
+
+    Targets and families are those of :mod:`workbook.tables.kernel_fits`.
+
+    >>> fit_by_modes("box", "half circle", 16).axes[0].get_title("left")
+    'box: error 0.00'
+    """
+    goal = targets(LENGTH)[target]
+    fit = best_fit(families(N)[family], goal)
+    figure, (left, right) = new_figure(3.0, columns=2, left=0.55, right=1.4, top=0.35, gap=0.6)
+    left.plot(goal, "s", color=WANTED, ms=6, label="wanted")
+    left.plot(fit.kernel, "o-", color=FITTED, ms=3, lw=1.0, label="best")
+    low, high = min(goal.min(), fit.kernel.min()), max(goal.max(), fit.kernel.max())
+    left.set(xlabel="lag k", xlim=(-1, LENGTH), ylim=(low - 0.15 * (high - low), high + 0.35 * (high - low)),
+             title=f"{target}: error {fit.error:.2f}")  # fmt: skip
+    left.legend(loc="upper right", ncols=2, handlelength=1.2, borderaxespad=0.1)
+    reach = range(2, LENGTH + 1, 2)
+    sets, ends = [families(modes) for modes in reach], []
+    for kind, dash in zip(families(4), DASHES):
+        curve, chosen = [best_fit(nodes[kind], goal).error for nodes in sets], kind == family
+        colour = FITTED if chosen else FAINT
+        right.plot(reach, curve, color=colour, ls=dash, lw=2.4 if chosen else 1.4, zorder=2 + chosen, label=kind)
+        ends.append((curve[-1], kind, colour))
+    right.plot(N, fit.error, "o", color=FITTED, ms=7, zorder=4)
+    right.set(xlabel="modes N", xlim=(0, LENGTH), ylim=(-0.03, 1.05), xticks=range(0, LENGTH, 8),
+              title="least error by N")  # fmt: skip
+    label_ends(right, ends)
+    return figure
+
+
+def fit_sentence(target: str, family: str, N: int) -> str:
+    """Error and weights of the best kernel; for a shift, how many modes an exact one needs.
+
+    >>> fit_sentence("shift by L/2", "half circle", 16)[:74]
+    'The best kernel of 16 modes of the family <b>half circle</b> misses by 0.0'
+    """
+    fit = best_fit(families(N)[family], targets(LENGTH)[target])
+    text = (f"The best kernel of {N} modes of the family <b>{family}</b> misses by {fit.error:.1%} of the target's "
+            f"norm, with weights of ||w||<sub>1</sub> = {fit.norm:.2g}.").replace("%", " %")  # fmt: skip
+    if not target.startswith("shift"):
+        return text
+    S = LENGTH // int(target[-1])
+    need = needed_modes(LENGTH, S)
+    return (f"{text} An exact shift by {S} on {LENGTH} lags needs {need} modes, mirror images counted: so "
+            f"N = {-(-need // 2)} at least, which the half circle makes do with.")  # fmt: skip
+
+
+@styled
+def kernel_gallery(wanted: Mapping[str, np.ndarray], columns: Mapping[str, Mapping]) -> Figure:
+    """A row a target, a column a family: wanted (grey), before (pink) and after training (green), errors written in.
+
+    Parameters
+    ----------
+    wanted : dict
+        target -> (L,).
+    columns : dict
+        family -> ``{"before": (rows, L), "after": (rows, L), "errors": [str, ...]}``.
+
+    Examples
+    --------
+    >>> part = {"before": np.zeros((1, 4)), "after": np.eye(1, 4), "errors": ["0.00 / 0.00"]}
+    >>> len(kernel_gallery({"one-hot": np.eye(1, 4)[0]}, {"half circle": part}).axes)
+    1
+    """
+    rows = len(wanted)
+    figure, axes = new_figure(1.02 * rows + 0.55, rows=rows, columns=len(columns), left=0.95, right=0.1, top=0.35,
+                              bottom=0.2, gap=0.12, squeeze=False)  # fmt: skip
+    for column, (family, found) in enumerate(columns.items()):
+        axes[0, column].set_title(family, fontsize=10)
+        for row, (name, goal) in enumerate(wanted.items()):
+            here, low, high = axes[row, column], goal.min(), goal.max()
+            here.plot(goal, color=WANTED, lw=4)
+            here.plot(found["before"][row], color=START, lw=1.0)
+            here.plot(found["after"][row], color=FITTED, lw=1.2)
+            here.set(ylim=(low - 0.25 * (high - low), high + 0.45 * (high - low)), xticks=[], yticks=[])
+            here.text(0.98, 0.97, found["errors"][row], transform=here.transAxes, ha="right", va="top", fontsize=SMALL)
+            if not column:
+                here.text(-0.06, 0.5, name, transform=here.transAxes, ha="right", va="center", fontsize=SMALL)
+    return figure
+
+
+@styled
+def kernel_maps(panels: Mapping[str, np.ndarray], marks: Sequence[int] = ()) -> Figure:
+    """Kernels (D, T) as rows of colour, each row divided by its largest tap; ``marks``: lags with a tick above.
+
+    >>> kernel_maps({"before": np.eye(3, 5)}, marks=[2]).axes[0].get_title("left")
+    'before'
+    """
+    figure, axes = new_figure(2.7, columns=len(panels), left=0.55, right=0.15, top=0.5, gap=0.3, squeeze=False)
+    for place, (here, (name, K)) in enumerate(zip(axes[0], panels.items())):
+        here.imshow(K / np.abs(K).max(1, keepdims=True), cmap=DIVERGING, vmin=-1, vmax=1, aspect="auto",
+                    interpolation="nearest")  # fmt: skip
+        here.set(xlabel="lag k")
+        here.set_title(name, pad=12, fontsize=10)
+        here.grid(False)
+        here.plot(marks, np.full(len(marks), 1.02), "v", color=INK, ms=4, transform=here.get_xaxis_transform(),
+                  clip_on=False)  # fmt: skip
+        if not place:
+            here.set_ylabel("channel")
+        else:
+            here.set_yticks([])
+    return figure
+
+
+@styled
+def receptive_fields(curves: Mapping[str, np.ndarray], marks: Sequence[int] = (), title: str = "") -> Figure:
+    """How much each input counts, by how many steps it lies back: arrays of ``receptive_field``, last position first.
+
+    Each curve is divided by its largest value; ``marks`` are lags with a thin line.
+
+    >>> receptive_fields({"one layer": np.array([0.1, 1.0])}).axes[0].get_xlabel()
+    'steps back'
+    """
+    figure, axes = new_figure(3.2, right=1.5)
+    ends, bottom = [], max(1e-5, 0.3 * min(field.min() / field.max() for field in curves.values()))
+    for mark in marks:
+        axes.axvline(mark, color="#d9d9d9", lw=3, zorder=0)
+    for (name, field), look in zip(curves.items(), LOOKS):
+        back = np.maximum(field[::-1] / field.max(), bottom)
+        axes.plot(back, color=look.colour, ls=look.dash, lw=1.3, label=name)
+        ends.append((float(np.exp(np.log(back[-len(back) // 16 :]).mean())), name, look.colour))
+    axes.set(yscale="log", ylim=(bottom, 1.6), xlim=(0, len(back) - 1), xlabel="steps back",
+             ylabel="share of the largest", title=title)  # fmt: skip
+    axes.minorticks_off()
+    label_ends(axes, ends)
+    return figure
+
+
+@styled
+def reverse_moves(L: int = 6) -> Figure:
+    """Reverse: every letter moves by another number of places.
+
+    >>> [text.get_text() for text in reverse_moves(2).axes[0].texts if text.get_text() in "123"]
+    ['3', '1']
+    """
+    figure, axes = new_figure(2.6, width=min(PAGE, 0.6 * 2 * L + 0.4), left=0.05, right=0.05, top=0.05, bottom=0.05)
+    bow = np.linspace(0, np.pi, 60)
+    for p in range(L):
+        shift, target = 2 * L - 1 - 2 * p, 2 * L - 1 - p
+        axes.text(p, 0, f"$x_{{{p}}}$", ha="center", va="center", fontsize=11)
+        axes.text(target, 0, "0", ha="center", va="center", fontsize=11, color=FAINT)
+        axes.text(target, -0.8, f"$x_{{{p}}}$", ha="center", va="center", fontsize=11, color=FITTED)
+        height = 0.45 * (L - p)
+        axes.plot(p + shift * (1 - np.cos(bow)) / 2, 0.4 + height * np.sin(bow), color=FAINT, lw=1.1)
+        axes.plot(target, 0.42, "v", color=FAINT, ms=5)
+        axes.text(L - 0.5, 0.4 + height, f"{shift}", ha="center", va="center", fontsize=SMALL,
+                  bbox={"fc": "white", "ec": "none", "pad": 0.6})  # fmt: skip
+    axes.set(xlim=(-0.6, 2 * L - 0.4), ylim=(-1.2, 0.75 + 0.45 * L))
+    axes.axis("off")
+    return figure
+
+
+# --- exercises --------------------------------------------------------------------------------------------------------
+
+
+def _ring(answer) -> None:
+    answer = answer.tolist() if isinstance(answer, np.ndarray) else answer
+    if not isinstance(answer, (list, tuple)) or len(answer) != 5 or not all(isinstance(name, str) for name in answer):
+        raise CannotJudge(f"five names are asked for, got {shown(answer)}")
+    wanted = ["K0", "K1", "K2", "k1", "k0"]
+    place = next((place for place in range(5) if answer[place] != wanted[place]), None)
+    claim(place is None, f"the place {place} does not hold {answer[place or 0]!r}")
+
+
+def _no_dlr(answer) -> None:
+    A = numbers(answer, (2, 2), "A", real=True)
+    claim((np.isfinite(A) & (A == A.round())).all(), f"whole numbers are asked for, got {shown(answer)}")
+    A = np.array([[int(entry) for entry in row] for row in A.tolist()], dtype=object)
+    claim(A.tolist() != [[0, 1], [0, 0]], "this one is excepted: find another")
+    power, values = np.eye(2, dtype=int).astype(object), []
+    for _ in range(9):
+        values.append(power[0, 1])
+        power = power @ A
+    claim(any(values), "the kernel is 0 at every lag: the upper right entry of A must not be 0")
+    found = recurrence(values)
+    claim(not found.is_sqf, f"the kernel {values[:5]} has the recurrence {found.as_expr()}, whose roots are simple")
+
+
+def _shift(answer) -> None:
+    for L in range(1, 12):
+        for S in range(L):
+            pair = call(answer, S, L)
+            two = [*pair] if isinstance(pair, (tuple, list)) or getattr(pair, "ndim", 0) else []
+            if len(two) != 2:
+                raise CannotJudge(f"two lists, nodes and weights, are asked for; S={S}, L={L} gave {shown(pair)}")
+            nodes, weights = (numbers(one, (None,), f"S={S}, L={L}: the {name}")
+                              for one, name in zip(two, ("nodes", "weights")))  # fmt: skip
+            most = math.ceil(needed_modes(L, S) / 2)
+            claim(len(nodes) == len(weights), f"S={S}, L={L}: {len(nodes)} nodes and {len(weights)} weights")
+            claim(len(nodes) <= most, f"S={S}, L={L}: {len(nodes)} modes, where {most} would do")
+            made = np.real(kernel(nodes.tolist(), weights.tolist(), L))
+            claim(np.allclose(made, np.arange(L) == S), f"S={S}, L={L}: the kernel is {np.round(made, 3).tolist()}")
+
+
+def _count(answer) -> None:
+    needs = {8 * j: needed_modes(64, 8 * j) for j in range(1, 8)}
+    given = number(answer)
+    claim(given == sum(need <= 48 for need in needs.values()), f"not {given:g}: compare 2N with what each shift needs")
+
+
+def _roots(answer) -> None:
+    for N in range(1, 30):
+        above = sum(math.sin(math.pi * n / N) > -1e-9 for n in range(2 * N))  # the roots are e^(i pi n / N)
+        given = float(numbers(call(answer, N), (), f"the count at N = {N}", real=True))
+        claim(given == above, f"N = {N}: {above} of {2 * N} roots are not below the real line, not {given:g}")
+
+
+def _stack(answer) -> None:
+    for m in range(1, 6):
+        for r in (0.5, 0.9, 1.1):
+            taps = np.array([1.0])
+            for _ in range(m):
+                taps = np.convolve(taps, r ** np.arange(12.0))[:12]
+            for j, tap in enumerate(taps):
+                given = float(numbers(call(answer, r, m, j), (), f"the tap at r={r}, m={m}, j={j}", real=True))
+                claim(math.isclose(given, tap, rel_tol=1e-6),
+                      f"r={r}, m={m}, j={j}: the tap is {tap:.6g}, not {given:.6g}")  # fmt: skip
+
+
+def _product_weight(answer) -> None:
+    draw = np.random.default_rng(0)
+    for N in (1, 2, 3, 4):
+        nodes, w = (draw.uniform(-1, 1, (2, N)).T @ [1, 1j] for _ in "nw")
+        pairs = [(m, n) for m in range(N) for n in range(m, N)]
+        shares = [numbers(call(answer, complex(w[m]), complex(w[n]), m == n), (), "the weight") for m, n in pairs]
+        for k in range(6):
+            made = sum(share * (nodes[m] * nodes[n]) ** k for share, (m, n) in zip(shares, pairs)).real
+            K = w @ nodes**k
+            due = K.real * K.imag
+            claim(abs(made - due) < 1e-6 * (1 + abs(K) ** 2),
+                  f"N = {N}: at lag {k} the kernel is {made:.4g}, and Re K Im K is {due:.4g}")  # fmt: skip
+
+
+def _real_kernel(answer) -> None:
+    draw = np.random.default_rng(5)
+    for N, L in ((1, 1), (1, 4), (2, 3), (3, 7)):
+        nodes, weights = (draw.uniform(-1, 1, (N, 2)).round(1) @ [1, 1j] for _ in "nw")
+        given = numbers(call(answer, nodes, weights, L), (L,), f"the kernel at N = {N}, L = {L}", real=True)
+        made = np.real(kernel(nodes.tolist(), weights.tolist(), L))
+        claim(np.allclose(given, made), f"nodes {shown(nodes)}, weights {shown(weights)}: the kernel is "
+                                        f"{made.round(3).tolist()}, not {given.round(3).tolist()}")  # fmt: skip
+
+
+def _convolution(answer) -> None:
+    draw = np.random.default_rng(5)
+    for T in (1, 2, 3, 6, 7, 40):
+        K, u = draw.integers(-3, 4, (2, T)).astype(float)
+        given = numbers(call(answer, K, u), (T,), f"what comes out for T = {T}", real=True)
+        due = [sum(K[j] * u[k - j] for j in range(k + 1)) for k in range(T)]
+        k = int(np.abs(given - due).argmax())
+        claim(np.allclose(given, due), f"kernel {shown(K)}, input {shown(u)}: the output at {k} is {given[k]:.4g}, and "
+                                       f"should be {due[k]:g}")  # fmt: skip
+
+
+def _fit(answer) -> None:
+    draw = np.random.default_rng(5)
+    sets = {"on the half circle": arc_nodes(4, pi), "on the circle": arc_nodes(4, offset=0),
+            "within the circle": 0.9 * arc_nodes(3, 2)}  # fmt: skip
+    for place, nodes in sets.items():
+        for wanted in (np.eye(8)[3], draw.standard_normal(8).round(1)):
+            weights = numbers(call(answer, nodes, wanted), (len(nodes),), "the weights").tolist()
+            missed = np.linalg.norm(np.real(kernel(nodes.tolist(), weights, 8)) - wanted) / np.linalg.norm(wanted)
+            claim(missed <= best_fit(nodes, wanted).error + 1e-6,
+                  f"{len(nodes)} nodes {place}, wanted {shown(wanted)}: your weights miss it by {missed:.3f} of its norm, "
+                  "and others by less")  # fmt: skip
+
+
+EXERCISES = (
+    ("05.1", _ring), ("05.2", _no_dlr), ("05.3", _roots), ("05.4", _real_kernel), ("05.5", _convolution),
+    ("05.6", _fit), ("05.7", _shift), ("05.8", _count), ("05.10", _product_weight),
+    prediction("05.12", tuple(range(9)), 7), ("05.14", _stack),
+)  # fmt: skip

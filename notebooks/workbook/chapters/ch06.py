@@ -1,0 +1,627 @@
+"""Chapter 06 (ill-conditioned reals): its pictures with their sentences, shifts in floats, the judges of its exercises.
+
+Letters: N modes, L length, n = L - 1, S lag of the 1, k lag; lambda nodes, w weights, K kernel; T Chebyshev,
+T*(x) = T(2x - 1); u input, x state.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from functools import cache
+from math import log2, log10, pi, sqrt
+from numbers import Rational
+from typing import NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import ListedColormap
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+from scipy.signal import lfilter
+
+from workbook.exercises.judging import call, claim, number, numbers, same, shown
+from workbook.exercises.prediction import prediction
+from workbook.show import shifts
+from workbook.show.modes import kernel
+from workbook.show.style import DIVERGING, FAINT, INK, SMALL, label_ends, new_figure, styled
+from workbook.tables.kernel_fits import arc_nodes, best_fit
+
+SIGNS = {1: DIVERGING(0.92), -1: DIVERGING(0.08), 0: FAINT}  # of a weight; 0 stands for a complex one
+DASHES = dict(zip(shifts.INTERVALS, ("-", (0, (5, 2)), (0, (1, 1.5)))))
+LIMITS = {"float32 keeps 24 digits": 24 * log10(2), "float32 ends": log10(float(np.finfo("float32").max)),
+          "float64 ends": log10(float(np.finfo("float64").max))}  # fmt: skip
+EIGHTHS = range(1, 8)  # the shifts by j L/8 of paper 004's Table 2
+LARGEST = 64  # modes; their weights still fit float32
+DIGITS = {"float32": 24, "float64": 53}
+MODES = (*range(2, 33), 36, 40, 48, 56, LARGEST)
+LENGTHS = (8, 16, 32, 64, 128, 256, 512)
+PERCENTS = tuple(range(1, 100, 2))  # a shift as a share of L: S = L percent // 100
+LAMBDAS = (0.5, 0.7, 0.9, 0.95, 0.99, 0.995, 0.999)
+PLACES = 500  # points of a drawn curve; each is the largest of its stretch
+EXACT = 1e-18  # an error below this is drawn and told as this; with lambda = 1/2 in float64 it is 0
+REACHED, REACHES, ERRORS = 256, (8, 16, 24, 31, 32, 33, 48, 63, 64, 65, 96, 128), (0.5, 0.3, 0.1, 0.01)
+WRONG = 0.5  # an error from here on, and the largest tap may be another one
+
+
+# --- shifts and running sums in floats --------------------------------------------------------------------------------
+
+
+class ShiftWeights(NamedTuple):
+    """The one-hot kernel at lag S by N modes: what ``shift_weights`` returns."""
+
+    nodes: np.ndarray
+    weights: np.ndarray
+    log2_largest: float
+    kernel32: np.ndarray
+    kernel64: np.ndarray
+    error32: float
+    error64: float
+
+
+def rounded_kernel(nodes: np.ndarray, weights: np.ndarray, L: int, precision: str) -> np.ndarray:
+    """Re sum_n w_n lambda_n^k for k = 0..L-1, with nodes, weights, powers and sums in float32 or float64 (or complex).
+
+    >>> rounded_kernel(np.array([0.5]), np.array([1 / 3]), 2, "float32").tolist()
+    [0.3333333432674408, 0.1666666716337204]
+    """
+    kind = np.result_type(precision, np.complex64) if np.iscomplexobj(nodes) else np.dtype(precision)
+    powers = nodes.astype(kind) ** np.arange(L, dtype=precision)[:, None]
+    with np.errstate(over="ignore", invalid="ignore"):  # weights may leave float32
+        return (powers @ weights.astype(kind)).real
+
+
+def shift_weights(N: int, interval: str = "[0,1]", S: int | None = None) -> ShiftWeights:
+    """Modes whose kernel is 1 at one lag and 0 at the other lags of 0..N-1, with the least ||w||_1.
+
+    The nodes are extrema of a Chebyshev polynomial, or roots of unity.  Their number is N, or N-1 on [-1, 1] where S
+    and N-1 have different parity.  The weights are exact for the nodes as float64 holds them, then rounded; the kernels
+    are computed from the rounded numbers, the errors are their largest distance from the one-hot, infinite where the
+    weights leave float32.
+
+    Parameters
+    ----------
+    N : int
+        How many lags, from 1 to 64.
+    interval : str
+        Where the nodes lie: "[0,1]", "[-1,1]" or "circle".
+    S : int, optional
+        The lag of the 1, from 0 to N-1, which is the default.
+
+    Raises
+    ------
+    ValueError
+        For another number, interval or lag.
+
+    Examples
+    --------
+    >>> found = shift_weights(3)
+    >>> found.nodes.tolist(), found.weights.tolist(), found.log2_largest
+    ([0.0, 0.5, 1.0], [2.0, -4.0, 2.0], 2.0)
+    >>> found = shift_weights(32)
+    >>> found.error64 > 1, shift_weights(32, "circle").error32 < 1e-6
+    (True, True)
+    """
+    if not 1 <= N <= LARGEST:
+        raise ValueError(f"shift_weights takes 1..{LARGEST} modes, got {N}")
+    S = N - 1 if S is None else S
+    shifts.check_shift(N, S, interval)
+    if interval == "circle":
+        nodes = np.exp(2j * pi * np.arange(N) / N)
+        weights, largest = np.exp(-2j * pi * (np.arange(N) * S % N) / N) / N, Fraction(1, N)
+    else:
+        points = shifts.extremal_nodes(N, S, interval, bits=53)
+        exact = shifts.exact_weights(points, S)
+        nodes, weights, largest = np.array(points, float), np.array(exact, float), max(map(abs, exact))
+    kernels = [rounded_kernel(nodes, weights, N, precision) for precision in DIGITS]
+    gaps = [np.abs(found - (np.arange(N) == S)) for found in kernels]
+    errors = [float(np.nan_to_num(gap, nan=np.inf, posinf=np.inf).max()) for gap in gaps]
+    return ShiftWeights(nodes, weights, log2(largest.numerator) - log2(largest.denominator), *kernels, *errors)
+
+
+def running_sum(lam: float, u: np.ndarray, precision: str = "float32") -> np.ndarray:
+    """x_k = lambda^k sum_{j <= k} u_j lambda^-j, everything in ``precision``: the reduction of paper 004, Sec. 2.1.
+
+    Returns (L,), with infinities or NaN once lambda^-k has overflowed.  ValueError unless 0 < lambda.
+
+    >>> running_sum(0.5, np.array([1.0, 0.0, 4.0])).tolist()
+    [1.0, 0.5, 4.25]
+    """
+    if not lam > 0:
+        raise ValueError(f"the running sum takes powers of lambda > 0, got {lam}")
+    k = np.arange(len(u), dtype=precision)
+    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        base = np.array(lam, precision)
+        return base**k * np.cumsum(u.astype(precision) * base**-k)
+
+
+def overflow_length(lam: float, precision: str = "float32") -> float:
+    """ln(largest number) / |ln lambda|: lambda^-k overflows from here on (88.7/|ln lambda| in float32).
+
+    >>> round(overflow_length(0.99)), round(overflow_length(0.99, "float64"))
+    (8828, 70623)
+    """
+    if not 0 < lam < 1:
+        raise ValueError(f"a fading mode has 0 < lambda < 1, got {lam}")
+    return math.log(float(np.finfo(precision).max)) / -math.log(lam)
+
+
+# --- pictures ---------------------------------------------------------------------------------------------------------
+
+
+def stems(axes: Axes, at: Sequence[float], values: Sequence[float], floor: float) -> None:
+    """Stems from ``floor`` to |value| with a dot on top, coloured by the sign; complex values have a neutral colour."""
+    values = np.asarray(values)
+    signs = np.zeros(len(values), int) if np.iscomplexobj(values) else np.sign(values).astype(int)
+    colours = [SIGNS[sign] for sign in signs]
+    axes.vlines(at, floor, np.abs(values), colors=colours, lw=1.4)
+    axes.scatter(at, np.abs(values), c=colours, s=22, zorder=3)
+
+
+@styled
+def extremal_proof(N: int = 7) -> Figure:
+    """The proof of the exact value: T*_(N-1) touches +-1 at N places (left); there the weights alternate (right).
+
+    ValueError for N < 2, or one that ``shift_weights`` does not take.
+
+    >>> left, right = extremal_proof(5).axes
+    >>> right.get_title("left")
+    '|w|, they add up to 2^7 = 128'
+    """
+    if N < 2:
+        raise ValueError(f"a polynomial with extrema needs N >= 2, got {N}")
+    found, x = shift_weights(N), np.linspace(0, 1, 400)
+    figure, (left, right) = new_figure(2.9, columns=2, gap=0.75, left=0.6)
+    left.axhline(0, color=FAINT, lw=0.8)
+    left.plot(x, np.cos((N - 1) * np.arccos(2 * x - 1)), color=INK)
+    left.scatter(found.nodes, np.sign(found.weights), c=[SIGNS[s] for s in np.sign(found.weights).astype(int)], s=40,
+                 zorder=3)  # fmt: skip
+    left.set(xlabel="node", ylim=(-1.25, 1.25), title=f"T*, degree {N - 1}, leading coefficient 2^{2 * N - 3}")
+    left.set_yticks([-1, 0, 1])
+    stems(right, found.nodes, found.weights, 0)
+    right.set(xlabel="node", ylim=(0, 1.3 * np.abs(found.weights).max()),
+              title=f"|w|, they add up to 2^{2 * N - 3} = {2 ** (2 * N - 3):,}")  # fmt: skip
+    for sign, name, place in ((1, "w > 0", 0.98), (-1, "w < 0", 0.88)):
+        right.text(0.99, place, name, color=SIGNS[sign], ha="right", va="top", fontsize=10, fontweight="bold",
+                   transform=right.transAxes)  # fmt: skip
+    return figure
+
+
+@styled
+def shift_costs(L: int = 256, S: int = 32, interval: str = "[0,1]") -> Figure:
+    """log10 of the least ||w||_1 against the shift, for nodes in [0, 1], in [-1, 1] and on the circle.
+
+    The ring marks the shift S on the line of ``interval``; diamonds stand at the multiples of L/8, Table 2's shifts.
+    ValueError for a shift or an interval that ``smallest_norm`` does not take, or L < 8.
+
+    >>> shift_costs(16, 2).axes[0].get_xlabel()
+    'shift S'
+    """
+    if L < 8:
+        raise ValueError(f"eight shifts by j L/8 need L >= 8, got L={L}")
+    chosen = log10(shifts.smallest_norm(L, S, interval))
+    curves = {name: [log10(shifts.smallest_norm(L, place, name)) for place in range(L)] for name in shifts.INTERVALS}
+    figure, axes = new_figure(3.5, left=0.75, right=1.75)
+    top = 1.12 * max(max(curve) for curve in curves.values())
+    axes.set(xlim=(0, L - 1), ylim=(-0.04 * top, top), xlabel="shift S", ylabel="log10 of the least ||w||₁",
+             title=f"L = {L}: any number of nodes")  # fmt: skip
+    ends = []
+    for name, curve in curves.items():
+        axes.plot(range(L), curve, color=INK, ls=DASHES[name], lw=2.6 if name == interval else 1.5)
+        ends.append((curve[-1], {"circle": "circle: 1"}.get(name, name), INK))
+    axes.plot([j * L // 8 for j in EIGHTHS], [curves[interval][j * L // 8] for j in EIGHTHS], "D", color=FAINT, ms=5)
+    axes.plot(S, chosen, "o", mfc="none", mec=INK, mew=2, ms=12, zorder=5)
+    axes.axvline((L - 1) / sqrt(2), color=FAINT, lw=1.2, ls=(0, (4, 3)))
+    axes.annotate("0.707 (L − 1)", ((L - 1) / sqrt(2), 1), (4, -2), xycoords=("data", "axes fraction"),
+                  textcoords="offset points", va="top", fontsize=SMALL)  # fmt: skip
+    for text, height in LIMITS.items():
+        if height < top:
+            axes.axhline(height, color=FAINT, lw=0.9)
+            ends.append((height, text, FAINT))
+    label_ends(axes, ends)
+    return figure
+
+
+@styled
+def exact_shifts(L: int = 24) -> Figure:
+    """Which shifts S a DLR with N modes makes exactly: the error of the best fit by roots of unity, N against S.
+
+    White is an exact shift (error below 1e-9).  The line is N = max(S + 1, L - S).  ValueError for L < 2.
+
+    >>> exact_shifts(6).axes[0].get_title("left")
+    'L = 6: white, an exact shift; grey, none'
+    """
+    if L < 2:
+        raise ValueError(f"a map of shifts needs L >= 2, got {L}")
+    targets = np.eye(L)
+    error = np.array([[best_fit(arc_nodes(N, offset=0), targets[S], cast=False).error for S in range(L)]
+                      for N in range(1, L + 1)])  # fmt: skip
+    figure, axes = new_figure(3.4, width=4.6, left=0.65, right=0.15)
+    axes.pcolormesh(np.arange(L + 1) - 0.5, np.arange(L + 1) + 0.5, error > 1e-9, edgecolors="#e6e6e6", lw=0.4,
+                    cmap=ListedColormap(["white", "#bdbdbd"]))  # fmt: skip
+    edges = np.repeat(np.arange(L + 1) - 0.5, 2)[1:-1]
+    axes.plot(edges, np.repeat([shifts.needed_modes(L, S) - 0.5 for S in range(L)], 2), color=INK)
+    axes.set(xlabel="shift S", ylabel="modes N", title=f"L = {L}: white, an exact shift; grey, none")
+    axes.grid(False)
+    return figure
+
+
+@styled
+def learned_kernels(kernels: Mapping[str, np.ndarray]) -> Figure:
+    """Kernels of all channels over each other, each divided by its largest |tap|; dotted lines at the multiples of L/8.
+
+    Parameters
+    ----------
+    kernels : dict
+        name -> (channels, L), one panel each.
+
+    Raises
+    ------
+    ValueError
+        For none, or one with less than 8 lags.
+
+    Examples
+    --------
+    >>> [axes.get_title("left") for axes in learned_kernels({"a": np.eye(4, 16), "b": np.eye(4, 16)}).axes]
+    ['a', 'b']
+    """
+    shapes = [kernel.shape for kernel in kernels.values()]
+    if not shapes or any(len(shape) != 2 or shape[1] < 8 for shape in shapes):
+        raise ValueError(f"needs kernels (channels, L) with L >= 8, got shapes {shapes}")
+    figure, panels = new_figure(2.9, columns=len(kernels), gap=0.3, squeeze=False, sharey=True)
+    for axes, (name, taps) in zip(panels[0], kernels.items()):
+        largest = np.abs(taps).max(1, keepdims=True)
+        axes.plot((taps / np.where(largest > 0, largest, 1)).T, color=INK, alpha=0.45, lw=0.9)
+        for j in EIGHTHS:
+            axes.axvline(j * taps.shape[1] / 8, color=FAINT, lw=1, ls=(0, (1, 2)))
+        axes.set(xlabel="lag k", ylim=(-1.05, 1.05), title=name)
+        axes.grid(False)
+    panels[0, 0].set_ylabel("kernel / its largest tap")
+    return figure
+
+
+def fading_half_circle(N: int, S: int, error: float, L: int) -> tuple[np.ndarray, float]:
+    """Theorem 4: the kernel (L,) of N fading half-circle modes that is 1 at S and has echoes ``error``; and ||w||_1.
+
+    >>> K, norm = fading_half_circle(2, 3, 0.5, 9)
+    >>> (K.round(9) + 0.0).tolist(), round(norm, 3)
+    ([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, -0.5, 0.0], 1.682)
+    """
+    nodes = error ** (1 / (2 * N)) * arc_nodes(N, pi)
+    weights = nodes ** float(-S) / N
+    return (weights * nodes ** np.arange(L)[:, None]).sum(1).real, float(np.abs(weights).sum())
+
+
+@styled
+def reach_picture(N: int, S: int, error: float) -> Figure:
+    """The kernel of Theorem 4 on 256 lags; lag 0, which the skip weight sets, is left out.
+
+    >>> reach_picture(32, 64, 0.1).axes[0].get_title("left")
+    'N = 32, S = 64, d = 0.1: S is within 2N'
+    """
+    taps, _ = fading_half_circle(N, S, error, REACHED)
+    figure, axes = new_figure(2.7, left=0.65, right=0.2)
+    shown = np.flatnonzero(np.abs(taps[1:]) > 1e-9) + 1
+    axes.axvspan(0, min(2 * N, REACHED) + 0.5, color="#f1f1f1", lw=0, zorder=0)
+    axes.axhline(0, color=FAINT, lw=0.8)
+    axes.vlines(shown, 0, taps[shown], color=[INK if k == S else SIGNS[-1] for k in shown], lw=2)
+    axes.plot(shown, taps[shown], "o", color=INK, ms=4)
+    low, high = 1.1 * taps[shown].min(), 1.1 * taps[shown].max()
+    axes.set(xlim=(0, REACHED), ylim=(min(-1.1, low), max(1.3, high)), xlabel="lag k",
+             title=f"N = {N}, S = {S}, d = {error:g}: S is {'within' if S <= 2 * N else 'beyond'} 2N")  # fmt: skip
+    return figure
+
+
+def reach_sentence(N: int, S: int, error: float) -> str:
+    """Which step of Theorem 4 holds, and what the kernel costs.
+
+    >>> reach_sentence(32, 65, 0.1)[:78]
+    'S = 65 is beyond 2N = 64: <b>step 2 goes first</b>. There is an echo before th'
+    """
+    _, norm = fading_half_circle(N, S, error, REACHED)
+    if S <= 2 * N:
+        return (f"S = {S} is within 2N = {2 * N} (grey): all steps hold. The first echo is at lag {S + 2 * N}, of size "
+                f"{error:g}, and ||w||₁ = d^(−S/2N) = {norm:.3g}, not above 1/d = {1 / error:.3g}. It is so at every "
+                "length.")  # fmt: skip
+    return (f"S = {S} is beyond 2N = {2 * N}: <b>step 2 goes first</b>. There is an echo before the 1, at lag "
+            f"{S - 2 * N}, and it is larger, {1 / error:.3g} in size. Step 3 goes with it: ||w||₁ = {norm:.3g} is "
+            f"above 1/d. And by (b) every kernel of {N} modes misses at least {100 - 200 * N / S:.2g} % of the shift's "
+            "energy.")  # fmt: skip
+
+
+def circle_angles(nodes: np.ndarray) -> np.ndarray:
+    """Angles of nodes of modulus 1 in turns, 0 to 1.
+
+    >>> circle_angles(np.array([1, 1j, -1])).tolist()
+    [0.0, 0.25, 0.5]
+    """
+    return np.angle(nodes) / (2 * pi) % 1
+
+
+@styled
+def float_kernels(interval: str, N: int) -> Figure:
+    """Left, |w| at its nodes on a log axis; right, the kernel in float32 and float64: 1 at lag N-1 is asked for.
+
+    Rings are what is asked for, dots what comes out; a dot outside the panel is drawn as a cross at its edge.
+    ValueError as in ``shift_weights``.
+
+    >>> [axes.get_title("left") for axes in float_kernels("[0,1]", 40).axes][-1]
+    '|w|, N = 40, [0,1]'
+    """
+    found = shift_weights(N, interval)
+    figure, axes = new_figure(3.9, columns=2, rows=2, left=0.75, gap=0.7)
+    low, high, round_ = 2.0**-8, 2.0**124, interval == "circle"
+    left = figure.add_subplot(axes[0, 0].get_gridspec()[:, 0])
+    for panel in axes[:, 0]:
+        panel.remove()
+    stems(left, circle_angles(found.nodes) if round_ else found.nodes, found.weights, low)
+    for digits in DIGITS.values():
+        left.axhline(2.0**digits, color=INK, lw=1.2, ls=(0, (4, 3)), zorder=4)
+    left.set(yscale="log", ylim=(low, high), xlim={"[-1,1]": (-1.04, 1.04)}.get(interval, (-0.02, 1.02)),
+             xlabel="angle of the node, in turns" if round_ else "node", title=f"|w|, N = {N}, {interval}")  # fmt: skip
+    names = {2**digits: f"{precision}\n2^{digits}" for precision, digits in DIGITS.items()}
+    left.set_yticks([1, *names, 2.0**80, 2.0**110], ["1", *names.values(), "2^80", "2^110"])
+    left.minorticks_off()
+    kernels = {"float32": (found.kernel32, found.error32), "float64": (found.kernel64, found.error64)}
+    for panel, (precision, (taps, error)) in zip(axes[:, 1], kernels.items()):
+        _kernel(panel, taps)
+        panel.set_title(f"{precision}: {error_words(error)}")
+    axes[0, 1].set_xticklabels([])
+    axes[1, 1].set_xlabel("lag k")
+    return figure
+
+
+def _kernel(panel, kernel):
+    N, low, high = len(kernel), -0.6, 1.6
+    target = np.arange(N) == N - 1
+    inside = (kernel >= low) & (kernel <= high)  # not a number is outside
+    panel.plot(np.arange(N), target, "o", mfc="none", mec=FAINT, mew=1.2, ms=7)
+    panel.plot(np.flatnonzero(inside), kernel[inside], "o", color=INK, ms=3.5)
+    panel.plot(np.flatnonzero(~inside), np.where(kernel[~inside] > high, high, low), "x", color=INK, mew=1.6, ms=6,
+               clip_on=False)  # fmt: skip
+    panel.set(xlim=(-0.03 * N - 0.4, 1.03 * N - 0.6), ylim=(low, high))
+    panel.set_yticks([0, 1])
+    panel.xaxis.set_major_locator(MaxNLocator(6, integer=True))
+
+
+def error_words(error: float) -> str:
+    """A kernel's largest error in words, to a power of ten: it is the last digits' business and no more.
+
+    >>> error_words(0.0469), error_words(3e9), error_words(float("inf"))
+    ('right to 0.1', 'wrong by 1e+09', 'wrong, no number')
+    """
+    if not np.isfinite(error):
+        return "wrong, no number"
+    if error >= WRONG:
+        return f"wrong by {10.0 ** np.floor(log10(error)):.0e}" if error >= 10 else "wrong by 1 or more"
+    return f"right to {10.0 ** np.ceil(log10(max(error, 1e-300))):.2g}"
+
+
+def float_sentence(interval: str, N: int) -> str:
+    """What the chosen weights are, and which floats are left.
+
+    >>> float_sentence("[0,1]", 20)[:75]
+    'N = 20 nodes in [0,1]: the weights add up to 2^37, and the kernel is sums o'
+    """
+    found, power = shift_weights(N, interval), shifts.smallest_norm(N, N - 1, interval).bit_length() - 1
+    lost = [name for name, error in (("float32", found.error32), ("float64", found.error64)) if not error < WRONG]
+    says = {0: "Both floats still hold the shift", 1: "float32 has <b>lost</b> the shift, float64 still holds it",
+            2: "Both floats have <b>lost</b> the shift"}[len(lost)]  # fmt: skip
+    if interval == "circle":
+        return f"N = {N} nodes on the circle: every |w| is 1/{N}, they add up to 1, at every N. {says}."
+    return (f"N = {N} nodes in {interval}: the weights add up to 2^{power}, and the kernel is sums of such "
+            f"numbers that must give 0 and 1. float32 has 24 binary digits, float64 has 53. {says}.")  # fmt: skip
+
+
+def shift_of(L: int, percent: int) -> int:
+    """S = L percent // 100.
+
+    >>> shift_of(256, 71)
+    181
+    """
+    return L * percent // 100
+
+
+def cost_picture(interval: str, L: int, percent: int) -> Figure:
+    """``shift_costs`` with the shift as a share of L.
+
+    >>> cost_picture("[0,1]", 16, 50).axes[0].get_xlabel()
+    'shift S'
+    """
+    return shift_costs(L, shift_of(L, percent), interval)
+
+
+def cost_sentence(interval: str, L: int, percent: int) -> str:
+    """The least ||w||_1 of the chosen shift, the dearest one, and how far floats are from it.
+
+    >>> cost_sentence("[0,1]", 8, 70)
+    'A shift by S = 5 of L = 8 with nodes in [0,1] costs ||w||₁ = 39,424. It is the <b>dearest</b> of this L.'
+    """
+    S, costs = shift_of(L, percent), [shifts.smallest_norm(L, place, interval) for place in range(L)]
+    if interval == "circle":
+        return f"A shift by S = {S} of L = {L} with nodes on the circle costs ||w||₁ = 1, as every shift does."
+    dearest, price = costs.index(max(costs)), costs[S]
+    text = f"{price:,}" if price < 10**6 else f"10^{log10(price):.1f}"
+    said = f"A shift by S = {S} of L = {L} with nodes in {interval} costs ||w||₁ = {text}."
+    if S == dearest:
+        return f"{said} It is the <b>dearest</b> of this L."
+    return (f"{said} The dearest is S = {dearest} (0.707 (L − 1) = {(L - 1) / sqrt(2):.1f}), "
+            f"with 10^{log10(costs[dearest]):.1f}.")  # fmt: skip
+
+
+class Sums(NamedTuple):
+    """What ``summed`` returns: lags, errors there as shares of max |x|, the first lag without a number, or None."""
+
+    k: np.ndarray
+    errors: np.ndarray
+    observed: int | None
+    predicted: float
+
+
+def summed(lam: float, precision: str) -> Sums:
+    """The running sum of random inputs against the recurrence in float64: the largest error of each stretch of lags.
+
+    ValueError unless 0 < lam < 1, or for a precision that NumPy has not.
+
+    >>> found = summed(0.9, "float32")
+    >>> 800 < found.observed <= 843, bool(found.errors[:300].max() < 1e-5)
+    (True, True)
+    """
+    predicted = overflow_length(lam, precision)
+    lam = float(np.array(lam, precision))
+    u = np.random.default_rng(0).uniform(-1, 1, int(1.05 * predicted) + 2).astype(precision)
+    x, want = running_sum(lam, u, precision), lfilter([1], [1, -lam], u.astype(float))
+    finite = np.isfinite(x)
+    observed = None if finite.all() else int(np.argmin(finite))
+    good = slice(0, observed)
+    errors, k = np.abs(x[good] - want[good]) / np.abs(want).max(), np.arange(len(u))[good]
+    starts = np.unique(np.linspace(0, len(k), PLACES, endpoint=False).astype(int))
+    return Sums(k[starts], np.maximum.reduceat(errors, starts), observed, predicted)
+
+
+@styled
+def sum_picture(lam: float, precision: str) -> Figure:
+    """The running sum's error along k, and where it must overflow.
+
+    >>> sum_picture(0.9, "float32").axes[0].get_xlabel()
+    'k'
+    """
+    found = summed(lam, precision)
+    figure, axes = new_figure(3.0, left=0.8, right=0.3)
+    end = 1.05 * found.predicted
+    axes.plot(found.k, np.maximum(found.errors, EXACT), color=INK, lw=1.2)
+    axes.axvline(found.predicted, color=FAINT, lw=1.4, ls=(0, (4, 3)))
+    axes.axvspan(found.observed or end, end, color="#d9d9d9", lw=0)
+    axes.text(0.5, 0.94, "grey at the right edge: no number any more; dashes: ln(largest number) / |ln λ|",
+              transform=axes.transAxes, ha="center", va="top", fontsize=SMALL)  # fmt: skip
+    axes.set(yscale="log", xlim=(0, end), ylim=(EXACT / 3, 10), xlabel="k", ylabel="error / largest |x|",
+             title=f"λ = {lam:g}, {precision}")  # fmt: skip
+    axes.set_yticks([1e-16, 1e-12, 1e-8, 1e-4, 1])
+    axes.minorticks_off()
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+    return figure
+
+
+def sum_sentence(lam: float, precision: str) -> str:
+    """How far the running sum reaches, in one sentence.
+
+    >>> sum_sentence(0.5, "float32")[:66]
+    'λ = 0.5 in float32: λ^(-k) overflows from k = 128 on. The sum is f'
+    """
+    found = summed(lam, precision)
+    worst = 10.0 ** np.ceil(log10(max(found.errors.max(), EXACT)))
+    reach = "to the end of the picture" if found.observed is None else f"up to k = {found.observed:,}"
+    return (f"λ = {lam:g} in {precision}: λ^(-k) overflows from k = {found.predicted:,.0f} on. The sum is "
+            f"finite {reach}, with errors below {worst:.0e} of the largest |x|.")  # fmt: skip
+
+
+# --- exercises --------------------------------------------------------------------------------------------------------
+
+NODES = (Fraction(0), Fraction(1, 4), Fraction(1))
+
+
+def _weights(answer) -> None:
+    given = _fractions(answer, 3, "the weights")
+    made = [f"{float(tap):.6g}" for tap in kernel(list(NODES), given, 3)]
+    right = all(same(float(w), float(v)) for w, v in zip(given, shifts.exact_weights(list(NODES))))  # 16/3 may be a float
+    claim(right, f"with these weights the kernel is {made}, and should be 0, 0, 1")
+
+
+def _fractions(values, count: int, what: str) -> list:
+    claim(np.isfinite(numbers(values, (count,), what, real=True)).all(), f"{what} should be finite, got {shown(values)}")
+    return [Fraction(value if isinstance(value, Rational) else float(value)) for value in values]
+
+
+def _zeros(answer) -> None:
+    for N in range(2, 30):
+        zeros, degree = numbers(call(answer, N), (2,), f"the pair at N = {N}", real=True).tolist()
+        claim(zeros == N - 1, f"N = {N}: between its {N} extrema it changes sign how often? Not {zeros:g} times")
+        claim(degree == N - 2, f"N = {N}: the leading terms, of degree {N - 1}, have cancelled; not {degree:g}")
+
+
+def _dearest(answer) -> None:
+    given, prices = number(answer), [shifts.smallest_norm(16, S) for S in range(16)]
+    claim(given in range(16), f"{given:g} is no shift on 16 lags")
+    claim(prices[int(given)] == max(prices), f"another shift costs more than the one by {given:g}")
+
+
+def _solver(answer) -> None:
+    draw = np.random.default_rng(0)
+    for _ in range(50):
+        N = int(draw.integers(1, 7))
+        nodes = [Fraction(int(a), 11) for a in draw.choice(30, N, replace=False)]
+        S = int(draw.integers(N))
+        made = kernel(nodes, _fractions(call(answer, list(nodes), S), N, "the weights"), N)
+        off = max(abs(tap - (k == S)) for k, tap in enumerate(made))
+        claim(not 0 < off < 1e-6, f"the kernel is off by {float(off):.1g}: floats are rounded, fractions are asked for")
+        claim(not off, f"nodes {[str(node) for node in nodes]}, S = {S}: the kernel is "
+                                                       f"{[str(tap) for tap in made]}")  # fmt: skip
+
+
+def _losses(answer) -> None:
+    first, second = numbers(answer, (2,), "the two N", real=True).tolist()
+    claim(abs(first - (8 + 3) / 2) <= 0.5, f"in [0, 1] it is not {first:g}: where does the exponent reach 8?")
+    claim(abs(second - (8 + 2)) <= 0.5, f"in [-1, 1] it is not {second:g}: where does the exponent reach 8?")
+
+
+@cache
+def _fits_float32(interval: str) -> int:
+    """The largest shift up to which float32 holds the least ||w||_1 at L = 256."""
+    return next(S for S in range(256) if log10(shifts.smallest_norm(256, S + 1, interval)) > LIMITS["float32 ends"])
+
+
+def _limits(answer) -> None:
+    for given, interval in zip(numbers(answer, (2,), "the two shifts", real=True).tolist(), shifts.INTERVALS):
+        off = given - _fits_float32(interval)
+        claim(abs(off) <= 5, f"nodes in {interval}: at {given:g} the curve is well {'above' if off > 0 else 'below'} the line")
+
+
+def _echoes(answer) -> None:
+    u = numbers(answer, (None,), "the input", real=True)
+    claim(0 < len(u) <= 400, f"the input has {len(u)} numbers; 1 to 400 are asked for")
+    claim(np.abs(u).max() <= 1, f"the number {u[np.abs(u).argmax()]:g} is not between -1 and 1")
+    made = np.convolve(fading_half_circle(8, 10, 0.8, len(u))[0], u)[: len(u)]
+    due = np.concatenate([np.zeros(10), u])[: len(u)]
+    t = int(np.abs(made - due).argmax())
+    claim(abs(made[t] - due[t]) > 3.95, f"the worst output is that at step {t}: {made[t]:.3f} in place of {due[t]:.3g}")
+
+
+def _end(answer) -> None:
+    a = number(answer)
+    claim(0 < a < 1e6, f"a should be above 0 and below a million, got {a:g}")
+    norm = float(sum(map(abs, shifts.exact_weights([Fraction(a) * node for node in shifts.chebyshev_nodes(5)]))))
+    claim(abs(norm - 1) < 1e-3, f"with a = {a:g} the least norm is {norm:.3f}")
+
+
+def _modes(answer) -> None:
+    for L in range(1, 100):
+        given = float(numbers(call(answer, L), (), f"the modes at L = {L}", real=True))
+        least = min(shifts.needed_modes(L, S) for S in range(L))
+        claim(given == least, f"L = {L}: the cheapest shift needs {least}, and not {given:g}")
+
+
+def _earlier(answer) -> None:
+    most = math.log(float(np.finfo(np.float32).max))
+    for lam in (0.2, 0.5, 0.9, 0.99, 0.999):
+        rate = -math.log(lam)
+        term, total = most / rate, (most + math.log(1 / lam - 1)) / rate - 1  # where the last term, and the sum, end
+        given = float(numbers(call(answer, lam), (), f"the answer at lambda = {lam}", real=True))
+        claim(abs(given - (term - total)) <= max(1e-3 * term, 1e-6),
+              f"lambda = {lam}: the sum overflows {term - total:.4g} steps earlier, not {given:.4g}")  # fmt: skip
+
+
+def _weight(answer) -> None:
+    for N in range(2, 13):
+        for k, w in enumerate(shifts.exact_weights(shifts.chebyshev_nodes(N))):
+            given = float(numbers(call(answer, N, k), (), f"the weight at N = {N}, k = {k}", real=True))
+            claim(math.isclose(given, float(w), rel_tol=1e-6), f"N = {N}, k = {k}: the kernel of these weights is no "
+                  "one-hot: " + ("the size is right and the sign is not" if math.isclose(-given, float(w), rel_tol=1e-6)
+                                 else "compare q' at the ends and inside, and count the halves"))  # fmt: skip
+
+
+EXERCISES = (
+    ("06.1", _weights), ("06.2", _weight), ("06.3", _zeros), ("06.4", _end), ("06.5", _dearest), ("06.6", _solver),
+    ("06.7", _limits), ("06.9", _losses), prediction("06.10", (1, 8, 16, 31), 16), ("06.11", _modes),
+    ("06.12", _echoes), ("06.13", _earlier),
+)  # fmt: skip

@@ -1,0 +1,426 @@
+"""Chapter 07, the long-range suite: its pictures, what is said under them, and its exercises.
+
+Letters: B batch, T input length, T' answers, L the paper's length, H channels, N unknowns, M chosen places.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from functools import cache
+from statistics import fmean
+
+import numpy as np
+import pandas as pd
+import torch
+from matplotlib.figure import Figure
+from torch import nn
+
+from lrnnlab.models.dlr import DLR
+from lrnnlab.tasks.atomic import ATOMIC, Select
+from lrnnlab.tasks.atomic_levels import trivial_level
+from lrnnlab.tasks.continuous import ContinuousTask
+from workbook.exercises.judging import CannotJudge, call, claim, number, numbers, shown
+from workbook.exercises.prediction import prediction
+from workbook.show.frames import chosen, curves, log_ticks, panels, picture
+from workbook.show.labels import TASKS, named
+from workbook.show.style import DIVERGING, INK, PAPER, RECORDED, Look, colour_bar, label_ends, new_figure, styled
+from workbook.tables.results import CELL, runs
+
+LINEAR = ("cumsum", "solve_fixed", "select_fixed", "reverse")  # of one answer column
+
+# --- the tasks -------------------------------------------------------------------------------------------------------
+
+
+def skill(name: str, chosen: int = 8) -> ContinuousTask:
+    """One of the eleven tasks by its registry name; Select with so many chosen places.
+
+    >>> skill("select").chosen, skill("reverse").name
+    (8, 'Reverse')
+    """
+    return ATOMIC[name](chosen) if issubclass(ATOMIC[name], Select) else ATOMIC[name]()  # type: ignore[arg-type]
+
+
+def example(name: str, length: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """One input (columns, T), without the position columns, and its answers (d_out, T')."""
+    task = skill(name)
+    batch = task.sample(1, length, torch.Generator().manual_seed(seed))
+    return batch.inputs[0, :, : task.columns].T.numpy(), batch.targets[0].T.numpy()
+
+
+@styled
+def one_input(task: str, length: int, seed: int) -> Figure:
+    """What goes in, and below it what has to come out, each number where it is read or written."""
+    inputs, answers = example(task, length, seed)
+    size = max(np.abs(inputs).max(), np.abs(answers).max())
+    rows, T = len(inputs) + len(answers), inputs.shape[1]
+    figure, (top, low) = new_figure(0.95 + 0.2 * rows, rows=2, left=0.75, right=0.9, top=0.1, bottom=0.5, gap=0.2,
+                                    sharex=True, height_ratios=[len(inputs), len(answers)])  # fmt: skip
+    for axes, values, name in ((top, inputs, "input"), (low, answers, "answer")):
+        start = T - values.shape[1]
+        drawn = axes.imshow(values, aspect="auto", cmap=DIVERGING, vmin=-size, vmax=size, interpolation="nearest",
+                            extent=(start - 0.5, T - 0.5, len(values) - 0.5, -0.5))  # fmt: skip
+        axes.set(xlim=(-0.5, T - 0.5), yticks=[])
+        axes.set_ylabel(name, rotation=0, ha="right", va="center")
+        axes.grid(False)
+    top.tick_params(labelbottom=False)
+    low.set_xlabel("place")
+    colour_bar(figure, drawn)
+    return figure
+
+
+def asked(task: str, length: int, seed: int) -> str:
+    """What a task asks, and what answering without the skill is worth; HTML."""
+    called, says = named(task), TASKS[task]["says"]
+    level = trivial_level(skill(task), length)
+    return (f"<b>{called}</b>: {says}. R² of the best answer known that learns no skill, at this length: "
+            f"<b>{level:.3f}</b>.")  # fmt: skip
+
+
+# --- lags and channels -----------------------------------------------------------------------------------------------
+
+
+def lags(task: ContinuousTask, length: int) -> tuple[np.ndarray, np.ndarray]:
+    """What a task that is linear in its numbers asks of each lag, and which lags can be seen from each answer.
+
+    Parameters
+    ----------
+    task : ContinuousTask
+        Linear in those of its input numbers that differ from input to input, with one answer column.
+    length : int
+        Its length L.
+
+    Returns
+    -------
+    (array, array), each (T', T)
+        At (j, s): the derivative of answer j by the number that was read s steps before it; and whether there is one
+        (before the start and where inputs never change there is none).
+
+    Examples
+    --------
+    >>> asks, seen = lags(skill("reverse"), 4)
+    >>> asks.argmax(1).tolist(), seen.sum(1).tolist()
+    ([1, 3, 5, 7], [4, 4, 4, 4])
+    """
+    drawn = task.draw(2, task.check_length(length), torch.Generator().manual_seed(0)).double()
+    free = (drawn[0, :, 0] != drawn[1, :, 0]).nonzero()[:, 0]
+    T = drawn.shape[1]
+    probes = drawn[:1].repeat(len(free) + 1, 1, 1)
+    probes[:, free, 0] = 0
+    probes[torch.arange(len(free)), free, 0] = 1
+    answers = task.targets(probes)[..., 0]
+    response = (answers[:-1] - answers[-1]).numpy()  # (places, T')
+    asks, seen = np.zeros((response.shape[1], T)), np.zeros((response.shape[1], T), bool)
+    for j in range(response.shape[1]):
+        lag = T - response.shape[1] + j - free.numpy()
+        past = lag >= 0
+        asks[j, lag[past]], seen[j, lag[past]] = response[past, j], True
+    return asks, seen
+
+
+def nearest(asks: np.ndarray, seen: np.ndarray, channels: int, rounds: int = 60) -> np.ndarray:
+    """(T', T): the weights by lag that so many channels and a readout by place come nearest with, sum_h c_h(j) K_h(s).
+
+    Found by alternating least squares from one start, over what can be seen; what cannot is whatever comes.
+
+    >>> asks, seen = lags(skill("reverse"), 4)
+    >>> np.allclose(nearest(asks, seen, channels=4)[seen], asks[seen])
+    True
+    """
+    rng, ridge = np.random.default_rng(0), 1e-9 * np.eye(channels)
+    K, c = rng.normal(size=(channels, asks.shape[1])), np.zeros((len(asks), channels))
+    for _ in range(rounds):
+        for j, visible in enumerate(seen):
+            k = K[:, visible]
+            c[j] = np.linalg.solve(k @ k.T + ridge, k @ asks[j, visible])
+        for s in np.flatnonzero(seen.any(0)):
+            a = c[seen[:, s]]
+            K[:, s] = np.linalg.solve(a.T @ a + ridge, a.T @ asks[seen[:, s], s])
+    return c @ K
+
+
+@cache
+def had(name: str, length: int, channels: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
+    """What a linear task asks of each lag, what can be seen, what so many channels come nearest with, and its R2.
+
+    R2 counts the inputs as uncorrelated and of one variance.  It is what was found, so a lower bound of the best.
+
+    >>> [round(had("reverse", 8, channels)[3], 2) for channels in (1, 4)]
+    [0.62, 1.0]
+    """
+    asks, seen = lags(skill(name), length)
+    found = nearest(asks, seen, channels)
+    return asks, seen, found, float(1 - (((found - asks) * seen) ** 2).sum() / (asks**2).sum())
+
+
+@styled
+def lag_pictures(length: int) -> Figure:
+    """What four linear tasks ask of each lag: a row an answer, a column a lag, grey where nothing can be seen."""
+    figure, every = new_figure(2.5, columns=4, left=0.6, right=0.1, top=0.35, bottom=0.55, gap=0.35)
+    for axes, name in zip(every, LINEAR):
+        asks, seen = lags(skill(name), length)
+        _weights(axes, asks, seen, named(name))
+    every[0].set_ylabel("answer")
+    return figure
+
+
+def _weights(axes, weights, seen, title):
+    """A table of weights by lag, grey where nothing can be seen."""
+    colours = DIVERGING.copy()
+    colours.set_bad("#dddddd")
+    size = np.abs(weights[seen]).max()
+    axes.imshow(np.where(seen, weights / size, np.nan), aspect="auto", cmap=colours, vmin=-1, vmax=1, interpolation="nearest")
+    axes.set(title=title, xlabel="lag")
+    axes.grid(False)
+
+
+@styled
+def with_channels(task: str, channels: int) -> Figure:
+    """The weights by lag that a linear task of length 24 asks for, and those that so many channels come nearest with."""
+    asks, seen, found, _ = had(task, 24, channels)
+    figure, (left, right) = new_figure(2.7, columns=2, left=0.6, right=0.1, top=0.35, bottom=0.55, gap=0.4)
+    _weights(left, asks, seen, "asked for")
+    _weights(right, found, seen, f"with {channels} channel{'s' * (channels > 1)}")
+    left.set_ylabel("answer")
+    return figure
+
+
+def with_channels_sentence(task: str, channels: int) -> str:
+    """The R2 that a readout by place has with so many channels; HTML."""
+    asks, _, _, score = had(task, 24, channels)
+    return (f"{named(task)}, {len(asks)} answers: {channels} channel{'s' * (channels > 1)} with a linear readout, "
+            f"another one at each place, come to an R² of <b>{score:.2f}</b>.")  # fmt: skip
+
+
+@picture
+def by_width(found: pd.DataFrame) -> Figure:
+    """R2 of one layer on Reverse (``dlr/width``) by its channels as a share of L: what any linear readout by place comes to,
+    what the gates of theorem 3 build, and what was trained.
+    """
+    figure, axes = new_figure(3.0, width=6.4, right=2.1, bottom=0.6, top=0.25)
+    shares = {1 / 32: "1/32", 1 / 16: "1/16", 1 / 8: "1/8", 1 / 4: "1/4", 1 / 2: "1/2", 1: "1", 2: "2"}
+    bound = [had("reverse", 32, round(32 * share))[3] if share < 1 / 2 else 1.0 for share in shares]
+    axes.plot([*shares], bound, color=PAPER, lw=1.4)
+    axes.plot([*shares], [min(1.0, share) for share in shares], color=INK, lw=1.4, ls=(0, (4, 2)))
+    ends = [(1.0, "linear readouts by place", PAPER), (1.0, "gates: H / L", INK)]
+    L = found["task"].str.split("-").str[1].astype(int)
+    found = found.assign(L=L, share=found["row"].astype(int) / L)
+    looks = {L: (f"trained, L = {L}", Look(RECORDED, "", marker)) for L, marker in zip(sorted(set(L)), "os^v")}
+    ends += curves(axes, found, "share", "r2", looks, by="L", bars=True, ms=5.5, clip_on=False)
+    log_ticks(axes, x=shares)
+    axes.set(ylim=(0, 1.03), xlim=(1 / 32, 2), xlabel="channels / L", ylabel="R²")
+    label_ends(axes, ends)
+    return figure
+
+
+@picture
+def steps_to_learn(found: pd.DataFrame, longer: pd.DataFrame) -> Figure:
+    """After how many steps R2 is 0.9, by length: one layer of DLR and six, a line for each task that one of them learned.
+
+    Of several seeds of ``dlr/table1`` the median counts, and one that did not learn took endless steps.  Where it did not
+    learn, ``dlr/longer`` is taken (hollow marks).  An arrow stands at the most steps where these did not either, or there
+    are none.
+    """
+    titles = {"dlr_1": "1 layer", "dlr_6": "6 layers"}
+    figure, grid = panels([*titles.values()], 2, 3.6, "length L", "steps until R² is 0.9", left=0.8, right=1.25, bottom=0.6,
+                          gap=1.35)  # fmt: skip
+    more = longer[longer["row"] == "4"].assign(row="dlr_6")
+    learned, later = (runs.assign(at=runs["learned_at"].fillna(math.inf)).groupby(CELL)["at"].median() for runs in (found, more))
+    steps = pd.concat([found, more]).groupby(CELL)["steps"].max()
+    for axes, row in zip(grid, titles):
+        ends = []
+        cells = [(*task.split("-"), task) for task in chosen(found, row=row)["task"].drop_duplicates()]
+        for name in dict.fromkeys(name for name, *_ in cells):
+            points = []
+            for L, task in sorted((int(L), task) for other, L, task in cells if other == name):
+                for at, fill in ((learned[task, row], RECORDED), (later.get((task, row), math.inf), "white")):
+                    if math.isfinite(at):
+                        points.append((L, at, fill))
+                        break
+                else:
+                    points.append((L, steps[task, row], ""))
+            known = [(L, at) for L, at, fill in points if fill]
+            if not known:
+                continue
+            axes.plot(*zip(*known), color=RECORDED, lw=1.3)
+            for L, at, fill in points:
+                if not fill:
+                    axes.plot([known[-1][0], L], [known[-1][1], at], color=RECORDED, lw=0.8, ls=":")
+                axes.plot(L, at, "o" if fill else "^", color=RECORDED, ms=5, mfc=fill or "white")
+            ends.append((known[-1][1], named(name), RECORDED))
+        log_ticks(axes, x=(64, 128, 512), y=(50, 100, 200, 500, 1000, 2000, 5000))
+        label_ends(axes, ends)
+    return figure
+
+
+# --- what a net looks at ---------------------------------------------------------------------------------------------
+
+
+def looks(net: nn.Module, inputs: torch.Tensor) -> np.ndarray:
+    """(T', T): the mean size of the derivative of every answer by every number that was read, over columns and batch.
+
+    Where all of several inputs have the same number nothing is read, and 0 stands there.
+
+    >>> looks(nn.Identity(), torch.randn(2, 3, 1)).tolist()
+    [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    """
+    inputs = inputs.clone().requires_grad_()
+    answers = net(inputs)
+    rows = []
+    for answer in answers.unbind(1):
+        slopes = [torch.autograd.grad(column.sum(), inputs, retain_graph=True)[0] for column in answer.unbind(-1)]
+        rows.append(torch.stack(slopes)[..., 0].abs().mean((0, 1)).numpy())
+    read = (inputs[1:, :, 0] != inputs[:1, :, 0]).any(0).numpy()
+    return np.stack(rows) * (read if len(inputs) > 1 else 1)
+
+
+@styled
+def looked_at(maps: Mapping[str, np.ndarray], task: str, answer: int) -> Figure:
+    """Where every answer of a trained net comes from, and, below, the one that was picked.
+
+    Parameters
+    ----------
+    maps : dict
+        task -> ``looks`` of a net that was trained on it.
+    task : str
+        Which one.
+    answer : int
+        Of 0 to 100: the first to the last answer.
+    """
+    found = maps[task]
+    row = round(answer / 100 * (len(found) - 1))
+    figure, (top, low) = new_figure(4.2, rows=2, left=0.7, right=0.9, top=0.15, bottom=0.55, gap=0.3, sharex=True,
+                                    height_ratios=[2, 1])  # fmt: skip
+    drawn = top.imshow(found / found.max(), aspect="auto", cmap="Blues", interpolation="nearest", vmin=0, vmax=1)
+    top.axhline(row, color="#D55E00", lw=1)
+    top.set(ylabel="answer")
+    top.grid(False)
+    low.bar(range(found.shape[1]), found[row] / found.max(), color="#D55E00", width=1)
+    low.set(ylim=(0, 1), xlim=(-0.5, found.shape[1] - 0.5), xlabel="place", ylabel="looks at")
+    colour_bar(figure, drawn)
+    return figure
+
+
+def looked_at_sentence(maps: Mapping[str, np.ndarray], task: str, answer: int) -> str:
+    """How many places the answer that was picked comes from; HTML."""
+    found = maps[task]
+    row = round(answer / 100 * (len(found) - 1))
+    sizes = np.sort(found[row])[::-1]
+    half = int((sizes.cumsum() < sizes.sum() / 2).sum()) + 1
+    return (f"{named(task)}, answer {row} of {len(found)}: it looks most at place "
+            f"<b>{int(found[row].argmax())}</b>; half of its slope comes from <b>{half}</b> of {found.shape[1]} "
+            "places.")  # fmt: skip
+
+
+def kernels(net: nn.Module, length: int) -> list[np.ndarray]:
+    """(H, length) of every DLR layer of a net, each channel divided by its largest tap, in the order of where that is.
+
+    >>> from lrnnlab.models import build
+    >>> [kernel.shape for kernel in kernels(build("dlr", skill("reverse"), layers=2, width=4, state=8), 16)]
+    [(4, 16), (4, 16)]
+    """
+    found = []
+    for layer in net.modules():
+        if isinstance(layer, DLR):
+            taps = layer.kernel(length).detach().numpy()
+            order = np.abs(taps).argmax(1).argsort(kind="stable")
+            found.append(taps[order] / np.abs(taps[order]).max(1, keepdims=True))
+    return found
+
+
+@styled
+def kernel_picture(found: Mapping[str, np.ndarray], layer: str) -> Figure:
+    """The kernels of one layer of a trained net, of several by name: a row a channel, a column a lag."""
+    figure, axes = new_figure(2.9, left=0.7, right=0.9, top=0.15, bottom=0.55)
+    drawn = axes.imshow(found[layer], aspect="auto", cmap=DIVERGING, vmin=-1, vmax=1, interpolation="nearest")
+    axes.set(xlabel="lag", ylabel="channel")
+    axes.grid(False)
+    colour_bar(figure, drawn)
+    return figure
+
+
+def kernel_sentence(found: Mapping[str, np.ndarray], layer: str) -> str:
+    """How many different lags the channels of a layer lean on; HTML."""
+    taps = np.abs(found[layer])
+    return (f"{layer}: the largest taps of {len(taps)} channels are at <b>{len(set(taps.argmax(1)))}</b> different "
+            "lags.")  # fmt: skip
+
+
+# --- the exercises ---------------------------------------------------------------------------------------------------
+
+
+def _selected(answer) -> None:
+    found = numbers(answer, (4,), "the four places")
+    claim((found == found.astype(int)).all(), f"{shown(answer)}: places are whole numbers")
+    places = found.astype(int).tolist()
+    claim(sorted(set(places)) == places and 0 <= places[0] and places[-1] < 12,
+          f"{shown(answer)}: the places should be different, in order, and among the twelve")  # fmt: skip
+    for j, place in enumerate(places):
+        for other, its_own in enumerate(places):
+            seen = place + other - j
+            claim(not 0 <= seen < 12 or seen == its_own,
+                  f"{shown(answer)}: the lag of one of the answers lies, at another answer, on a number that was not "
+                  "asked for, and one kernel adds that too")  # fmt: skip
+
+
+def _lag(answer) -> None:
+    for L in (4, 7, 64):
+        for t in (L, L + 1, 2 * L - 1):
+            found = number(call(answer, t, L))
+            claim(found == t - (2 * L - 1 - t), f"for t = {t}, L = {L} it returns {found:g}: x is read at place 2L - 1 - t")
+
+
+def _r_squared(answer) -> None:
+    rng = np.random.default_rng(0)
+    for shape, shift in (((50, 8), 0.0), ((40, 3), 1.0), ((30, 5), np.arange(5.0))):
+        wanted = rng.normal(size=shape) + shift
+        for found in (np.zeros(shape), wanted + 0.5, np.broadcast_to(wanted.mean(0), shape)):
+            due = 1 - ((found - wanted) ** 2).mean() / ((wanted - wanted.mean()) ** 2).mean()
+            given = number(call(answer, found, wanted))
+            claim(math.isclose(given, due, rel_tol=1e-6, abs_tol=1e-9),
+                  f"answers of shape {shape} with means {wanted.mean(0).round(1).tolist()}: it returns {given:.3f}, "
+                  f"not {due:.3f}")  # fmt: skip
+
+
+def _width(answer) -> None:
+    found = number(answer)
+    few = found**3 < 4096
+    reach = "fewer lags than there are; is it enough?" if few else "more; do fewer do?"
+    claim(math.isclose(found, 16), f"{shown(answer)}: three layers of that width reach {reach}")
+
+
+def _sharpness(answer) -> None:
+    given, least = number(answer), math.log(512) / 0.01
+    claim(given >= 0.9995 * least, f"{shown(answer)}: with that β the bound is larger than was asked for")
+    claim(given <= 1.005 * least, f"{shown(answer)}: a smaller β is enough, by the bound")
+
+
+@cache
+def _one_layer() -> dict[str, tuple[str, float, float]]:
+    """A task's name, and its recorded R2 at L = 64 with one layer of DLR and with one of attention."""
+    cells = runs("dlr/table1").groupby(CELL)["r2"].agg(fmean)
+    means = {task: [cells[f"{task}-64", row] for row in ("dlr_1", "attention_1")] for task in ATOMIC}
+    return {skill(task).name.lower(): (skill(task).name, *mean) for task, mean in means.items()}
+
+
+def _columns(answer) -> None:
+    if not isinstance(answer, (list, tuple)) or len(answer) != 2 or not all(isinstance(name, str) for name in answer):
+        raise CannotJudge(f"two names of tasks are asked for, got {shown(answer)}")
+    rows = [_one_layer().get("".join(filter(str.isalnum, name.lower()))) for name in answer]
+    if None in rows:
+        raise CannotJudge(f"the table has no task {answer[rows.index(None)]!r}")
+    for (name, *found), (high, low) in zip(rows, ((0, 1), (1, 0))):
+        claim(found[high] > 0.9 and found[low] < 0.5,
+              f"on {name} one layer of DLR has {found[0]:.2f} and one of attention {found[1]:.2f}")  # fmt: skip
+
+
+def _blind(answer) -> None:
+    claim(math.isclose(number(answer), 2 * 0.94 / 1.94 / 3, abs_tol=0.004),
+          f"{shown(answer)}: what are precision, recall and F1 of the class that is answered, and of the other two?")  # fmt: skip
+
+
+EXERCISES = (
+    prediction("07.1", ("it stays", "a bit more than half", "a bit more than a quarter"), "a bit more than half"),
+    ("07.2", _r_squared), ("07.4", _selected), ("07.5", _lag), ("07.6", _width), ("07.7", _sharpness),
+    ("07.8", _columns), ("07.9", _blind),
+)  # fmt: skip

@@ -1,0 +1,1043 @@
+"""Chapter 08, working memory in depth: its pictures with their sentences, its tables, and the judges of its exercises.
+
+* The tree of RegularGPT over a string, with the masks that make it: Figure 1 of paper 002, for any string.  A node stands
+  over the last letter of its word and holds what the word does to every state, an element of the machine's transition
+  monoid; it is named by a shortest word that does the same (e: nothing).
+* Noise in the recursion: how errors of the letters grow from layer to layer, with Lemma 1's layer and with one that
+  repairs them (``workbook.chapters.tree_composition``).
+* States that gather, depth by depth and net by net, and gradients that reach back, position by position.
+
+Letters: T time, c chunk (the paper's C), l depth or layers done; n states, m elements of the transition monoid; e size of
+the errors; p = P(1).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache, reduce
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pandas as pd
+import torch
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection, PatchCollection
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+from matplotlib.patches import Circle
+from torch import Tensor, nn
+
+from lrnnlab.automata import Monoid, MooreMachine, classify, equivalent, transition_monoid
+from lrnnlab.automata.languages import LANGUAGES, language, read
+from lrnnlab.models import build
+from lrnnlab.models.chunk_masks import depth_count, dilated_mask, kept_positions
+from lrnnlab.tasks.base import answered
+from lrnnlab.training.curriculum import train_strings
+from lrnnlab.training.determinism import stream
+from lrnnlab.training.evaluation import accuracy_at_lengths
+from workbook.bench.tree import ratio, training_step
+from workbook.chapters import tree_composition as composition
+from workbook.exercises.judging import CannotJudge, agree, call, claim, number, numbers, shown
+from workbook.exercises.prediction import prediction
+from workbook.show import regulargpt_figures as pictures
+from workbook.show.labels import named
+from workbook.show.style import (
+    FAINT,
+    GRID,
+    INK,
+    LIVE,
+    PAGE,
+    SMALL,
+    SOURCES,
+    canvas,
+    ink_on,
+    label_ends,
+    new_figure,
+    printed,
+    styled,
+)
+from workbook.tables import ladder, results
+from workbook.tables import regulargpt_fig3 as fig3
+from workbook.tables import regulargpt_fig4 as fig4
+from workbook.tables import regulargpt_table1 as table1
+from workbook.tables import regulargpt_table2 as table2
+from workbook.tables import regulargpt_table3 as table3
+from workbook.tables.analysis import cumulative_gradient, elements_by_depth, gradient_by_token, states_by_depth
+from workbook.tables.declared import paper
+from workbook.tables.text import percent
+from workbook.tables.word_actions import appended, cluster_count, machine_of, multiplication_table
+
+if TYPE_CHECKING:  # what only a notebook needs is imported where it is called, because a grader has exercises alone
+    from workbook.show.interactive import Moving
+    from workbook.show.widgets import Explorer
+
+# ------------------------------------------------------------------------------------------------------------ the tree
+
+WORDS = {  # task -> a word to open on
+    "Parity": "1011000110101101", "Cycle Navigation": "++0-+++--+0+++-+", "S_3": "ststtsstttsts",
+    "D_2": "aababbabaabbab", "Tomita 3": "1101100110001001",
+}  # fmt: skip
+CHUNKS = (2, 3, 4, 8, 16)
+ORDERS = ("earlier first", "as printed")
+LONGEST = 16  # letters that are drawn
+LEFT, ACROSS, LOW, HIGH = 0.95, 4.8, 0.45, 4.35  # inches: of the first letter, from it to the last, of letters and root
+MASK = 0.92  # inches, the largest side of a mask
+
+
+@dataclass(frozen=True)
+class Tree:
+    """``elements`` (L + 1, T): row 0 the letters, row l + 1 what depth l holds at every position; element 0 does nothing."""
+
+    machine: MooreMachine
+    tokens: tuple[int, ...]
+    chunk: int
+    elements: np.ndarray
+
+    @cached_property
+    def monoid(self) -> Monoid:
+        """The actions, each with a shortest word."""
+        return transition_monoid(self.machine)
+
+    @property
+    def depths(self) -> int:
+        """ceil(log_c T), at least 1."""
+        return len(self.elements) - 1
+
+    @property
+    def root(self) -> int:
+        """The element that the last position holds in the end."""
+        return int(self.elements[-1, -1])
+
+    @property
+    def answer(self) -> int:
+        """The class of the state that the root leads to from the start."""
+        return int(self.machine.outputs[self.monoid.elements[self.root, self.machine.initial]])
+
+    def kept(self, depth: int) -> list[int]:
+        """The positions that the tree needs of a depth; -1 are the letters."""
+        T = len(self.tokens)
+        return list(range(T)) if depth < 0 else kept_positions(T, self.chunk, depth)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """By element, a shortest word that does the same."""
+        return pictures.element_names(self.machine)
+
+
+def grow(machine: MooreMachine, tokens: tuple[int, ...], chunk: int, later_first: bool = False) -> Tree:
+    """Compose the actions of ``tokens`` depth by depth: position i with i - j c^l, j = 1..c-1; before the start, nothing.
+
+    For c = 2 this is ``algebra.composition.recursion`` in numbers of elements.
+
+    Parameters
+    ----------
+    machine : MooreMachine
+        What gives each token its action.
+    tokens : tuple of int
+        The string, not empty.
+    chunk : int
+        c, at least 2.
+    later_first : bool
+        In the order of the printed heads, which read the position itself first (paper 002, Sec. 7.2; for c > 2
+        continued likewise).
+
+    Raises
+    ------
+    ValueError
+        For an empty string, or c below 2.
+
+    Examples
+    --------
+    >>> tree = grow(machine_of("Parity"), (1, 0, 1, 1, 0, 0, 0), 2)
+    >>> tree.elements.tolist()[1:]
+    [[1, 1, 1, 0, 1, 0, 0], [1, 1, 0, 1, 0, 0, 1], [1, 1, 0, 1, 1, 1, 1]]
+    >>> tree.kept(0), tree.answer
+    ([0, 2, 4, 6], 1)
+    """
+    T = len(tokens)
+    depths = depth_count(T, chunk)
+    times, letters = multiplication_table(transition_monoid(machine)), appended(machine)[1][:, 0]
+    rows = [letters[list(tokens)]]
+    for depth in range(depths):
+        back = [min(j * chunk**depth, T) for j in range(chunk)]
+        seen = [np.concatenate([np.zeros(far, dtype=int), rows[-1][: T - far]]) for far in back]  # (c, T), itself first
+        rows.append(reduce(lambda first, then: times[first, then], seen if later_first else seen[::-1]))
+    return Tree(machine, tuple(tokens), chunk, np.stack(rows))
+
+
+def asked(task: str, string: str) -> tuple[tuple[int, ...], str]:
+    """The tokens of what was typed, and a note if it had to be cut, or if the task reads other letters.
+
+    >>> asked("Parity", "101"), asked("S_3", "101")[1]
+    (((1, 0, 1), ''), 'S_3 reads s t, so this is a word of its own. ')
+    """
+    machine, word = machine_of(task), "".join(string.split()).translate(str.maketrans("−–", "--"))
+    if not word:
+        return read(machine, WORDS[task])[:LONGEST], ""
+    if not set(word) <= set(machine.symbols):
+        letters = " ".join(map(printed, machine.symbols))
+        return read(machine, WORDS[task])[:LONGEST], f"{task} reads {letters}, so this is a word of its own. "
+    note = f"Only the first {LONGEST} letters are drawn. " if len(word) > LONGEST else ""
+    return read(machine, word)[:LONGEST], note
+
+
+@styled
+def chunk_tree(task: str, string: str, C: int, order: str = ORDERS[0]) -> Figure:
+    """The tree over a string, the root above the last letter; on the right who sees whom at each depth (Eq. 1).
+
+    Circles are the nodes that the tree needs, dots what the masks compute as well; colour is the element.  A dashed
+    line leads to a place before the start.  In a mask the rows that the tree needs are dark.
+    ValueError for a task or an order that there is not.
+
+    >>> figure = chunk_tree("Parity", "1011", 2)
+    >>> [text.get_text() for text in figure.axes[0].texts][:9]
+    ['1', '0', '1', '1', '1', 'e', '1', 'letters', 'depth 0']
+    """
+    tree = _grown(task, string, C, order)
+    figure, axes = canvas(HIGH + 0.65)
+    rise = (HIGH - LOW) / tree.depths
+    heights = [LOW + rise * row for row in range(tree.depths + 1)]
+    _edges(axes, tree, heights)
+    _nodes(axes, tree, heights)
+    for depth, high in enumerate(heights[1:]):
+        axes.text(0.12, high, f"depth {depth}", va="center", fontsize=SMALL)
+        _mask(axes, tree, depth, high, min(MASK, rise - 0.1))
+    axes.text(PAGE - MASK - 0.12, HIGH + 0.3, "who sees whom", fontsize=SMALL, va="bottom")
+    return figure
+
+
+def _grown(task, string, C, order):
+    if task not in WORDS or order not in ORDERS:
+        raise ValueError(f"tasks are {', '.join(WORDS)}, orders {', '.join(ORDERS)}; got {task!r} and {order!r}")
+    return grow(machine_of(task), asked(task, string)[0], C, order == ORDERS[1])
+
+
+def _across(tree, position):
+    return LEFT + min(0.7, ACROSS / max(1, len(tree.tokens) - 1)) * np.asarray(position)
+
+
+def _edges(axes: Axes, tree: Tree, heights):
+    """Faint lines for all positions (the masks), dark ones for the tree, dashed ones out of the string."""
+    T, faint, dark, out = len(tree.tokens), [], [], []
+    for depth in range(tree.depths):
+        kept = set(tree.kept(depth))
+        for position in range(T):
+            for j in range(tree.chunk):
+                child = position - j * tree.chunk**depth
+                line = [(_across(tree, child), heights[depth]), (_across(tree, position), heights[depth + 1])]
+                if child >= 0:
+                    (dark if position in kept else faint).append(line)
+                elif position in kept:
+                    out.append(line)
+    axes.add_collection(LineCollection(faint, colors=GRID, lw=0.7, zorder=1), autolim=False)
+    axes.add_collection(LineCollection(dark, colors=INK, lw=1.3, zorder=2), autolim=False)
+    # what lies left of the letters is padding: the lines end in the margin
+    short = [[_cut(line), line[1]] for line in out]
+    axes.add_collection(LineCollection(short, colors=FAINT, lw=1.0, linestyles=[(0, (3, 2))], zorder=2), autolim=False)
+
+
+def _cut(line, edge=LEFT - 0.22):
+    """Where a line from (x, y) to the left meets the margin."""
+    (x0, y0), (x1, y1) = line
+    return edge, y1 + (y0 - y1) * (x1 - edge) / (x1 - x0)
+
+
+def _nodes(axes: Axes, tree: Tree, heights):
+    colours = pictures.element_colours(tree.machine, tree.monoid.elements)
+    dots = [(position, row) for row in range(1, tree.depths + 1)
+            for position in set(range(len(tree.tokens))) - set(tree.kept(row - 1))]  # fmt: skip
+    nodes = [(position, row) for row in range(tree.depths + 1) for position in tree.kept(row - 1)]
+    for places, size, edge in ((dots, 14, 0.0), (nodes, 250, 0.8)):
+        shown = [colours[tree.elements[row, position]] for position, row in places]
+        axes.scatter(_across(tree, [p for p, _ in places]), [heights[row] for _, row in places], s=size, c=shown,
+                     edgecolors=FAINT, linewidths=edge, zorder=3)  # fmt: skip
+    for position, row in nodes:
+        element = int(tree.elements[row, position])
+        name = printed(tree.machine.symbols[tree.tokens[position]]) if row == 0 else tree.names[element]
+        fits = len(name) <= 2  # a longer name stands beside its circle
+        axes.text(_across(tree, position) + (0 if fits else -0.15), heights[row] + (0 if fits else 0.16), name,
+                  ha="center" if fits else "right", va="center", fontsize=SMALL, zorder=4,
+                  color=ink_on(colours[element]) if fits else INK)  # fmt: skip
+    axes.text(0.12, heights[0], "letters", va="center", fontsize=SMALL)
+
+
+def _mask(axes: Axes, tree: Tree, depth: int, high: float, side: float):
+    """Who (row, from above) sees whom (column) at a depth; side in inches, its upper edge a little above ``high``."""
+    seen = np.isfinite(dilated_mask(len(tree.tokens), tree.chunk, depth).numpy())
+    picture = np.ones((*seen.shape, 3))
+    picture[seen] = to_rgb(GRID)
+    rows = tree.kept(depth)
+    picture[rows] = np.where(seen[rows, :, None], to_rgb(INK), picture[rows])
+    left, top = PAGE - MASK - 0.12, high + 0.12
+    axes.imshow(picture, extent=(left, left + side, top - side, top), interpolation="nearest", aspect="auto", zorder=2)
+    axes.plot([left, left + side, left + side, left, left], [top, top, top - side, top - side, top], color=FAINT, lw=0.8)
+
+
+def tree_sentence(task: str, string: str, C: int, order: str = ORDERS[0]) -> str:
+    """Depths, work, and whether the root has the answer, as HTML; what was typed is repeated only where it was read.
+
+    >>> tree_sentence("S_3", "st", 2, "as printed").split(". ")[1]
+    'The root does what <b>ts</b> does, answer 4; but letter after letter the answer is 3: <b>wrong</b>'
+    """
+    tree, note = _grown(task, string, C, order), asked(task, string)[1]
+    T, word = len(tree.tokens), printed("".join(tree.machine.symbols[token] for token in tree.tokens))
+    kept = sum(len(tree.kept(depth)) for depth in range(tree.depths))
+    truth, name = int(tree.machine.answer(list(tree.tokens))[-1]), tree.names[tree.root]
+    did = f"The root does {'nothing' if name == pictures.NOTHING else f'what <b>{name}</b> does'}, answer {tree.answer}"
+    fair = "as letter after letter" if truth == tree.answer else (
+        f"but letter after letter the answer is {truth}: <b>wrong</b>")  # fmt: skip
+    turned = "" if order == ORDERS[0] else " In the printed order the tree reads the string backwards."
+    return (f"{note}{word}: {T} letters in chunks of {C} take <b>{tree.depths} depth{'s' * (tree.depths > 1)}</b>, "
+            f"{kept} nodes in the tree, {T * tree.depths} with masks. {did}{'; ' if truth != tree.answer else ', '}"
+            f"{fair}.{turned}")  # fmt: skip
+
+
+# --------------------------------------------------------------------------------------------------------------- noise
+
+NOISY = ("Parity", "Cycle Navigation", "S_3")
+NOISES = (0.0, 0.005, 0.01, 0.02, 0.04, 0.08, 0.12, 0.125, 0.13, 0.16, 0.2, 0.24)
+LAYERS = {"Lemma 1": composition.compose, "re-binarised": composition.rebinarised}
+PLACES = {"the letters": False, "every layer": True}
+NOISY_LENGTH = 512  # letters
+FLAT, TOP = 0.01, 1e7  # errors below FLAT are drawn to scale, above it their logarithms
+
+
+@dataclass(frozen=True)
+class Noisy:
+    """By layers done, 0..9: ``errors`` the largest found, ``worst`` the largest that can be, ``right`` the share of
+    positions whose state is read as without noise."""
+
+    n: int
+    errors: np.ndarray
+    worst: np.ndarray
+    right: np.ndarray
+
+
+@lru_cache(maxsize=8)  # the picture and the sentence under it ask for the same run
+def noisy_run(task: str, e: float, layer: str, noise: str) -> Noisy:
+    """The recursion on a random string of 512 letters, its letters (or every layer's output too) wrong by up to e.
+
+    The letters are permutations, so the worst case does not depend on the word (``algebra.composition``).
+    ValueError for a name that there is not, or a negative e.
+
+    >>> bool(noisy_run("Parity", 0.125, "re-binarised", "every layer").errors.max() <= 0.125)
+    True
+    >>> noisy_run("Cycle Navigation", 1 / 32, "Lemma 1", "the letters").worst.tolist()[:5]
+    [0.03125, 0.125, 0.375, 1.0, 5.5]
+    """
+    for name, known in ((task, NOISY), (layer, LAYERS), (noise, PLACES)):
+        if name not in known:
+            raise ValueError(f"{name!r} is none of {', '.join(known)}")
+    machine, draw = machine_of(task), np.random.default_rng(0)
+    tokens = draw.integers(machine.num_symbols, size=NOISY_LENGTH)
+    found = composition.simulate(machine, tokens, e, draw, LAYERS[layer], PLACES[noise])
+    right = composition.states_read(found.layers, machine) == composition.states_read(found.exact, machine)
+    again = e * PLACES[noise]
+    worst = [_worst(machine.num_states, side * e, len(found.errors) - 1, LAYERS[layer], side * again) for side in (-1, 1)]
+    return Noisy(machine.num_states, found.errors, np.max(worst, axis=0), right.mean(1))
+
+
+def _worst(n: int, e: float, depth: int, layer: Callable, again: float) -> list[float]:
+    """The errors by layer of an n x n permutation with e on every number at first, and ``again`` after every layer."""
+    rows = composition.worst_errors(n, abs(e), depth, lambda A, B: layer(A, B) + again)
+    return [max(abs(row["ones"][e > 0] - 1), abs(row["zeros"][e > 0])) for row in rows]
+
+
+@styled
+def noise_picture(task: str, e: float, layer: str, noise: str) -> Figure:
+    """Left, the largest error by layers done, found and possible; right, the share of states that can still be read.
+
+    The dashed line is what re-binarisation removes wholly; the dotted one what reading by chance gives.
+
+    >>> noise_picture("Parity", 0.04, "Lemma 1", "the letters").axes[0].get_ylabel()
+    'largest error of a number'
+    """
+    run = noisy_run(task, e, layer, noise)
+    figure, (left, right) = new_figure(3.3, columns=2, left=0.75, right=0.95, top=0.4, bottom=0.55, gap=1.85)
+    done = np.arange(len(run.errors))
+    left.axhline(float(composition.reach(2)), color=INK, lw=1.0, ls=(0, (4, 3)))
+    left.plot(done, run.worst, color=FAINT, marker="^", ms=4)
+    left.plot(done, run.errors, color=LIVE, marker="o", ms=4)
+    left.set_yscale("symlog", linthresh=FLAT, linscale=0.5)
+    left.set(ylim=(-FLAT / 5, TOP), xlim=(0, done[-1]), xlabel="layers done", ylabel="largest error of a number",
+             title=f"{task}, e = {e:g}")  # fmt: skip
+    left.set_yticks([0, 0.01, 0.1, 1, 100, 1e4, 1e6], ["0", "0.01", "0.1", "1", "100", "10,000", "1,000,000"])
+    left.minorticks_off()
+    label_ends(left, [(min(run.worst[-1], TOP), "at worst", FAINT), (min(run.errors[-1], TOP), "found", LIVE),
+                      (float(composition.reach(2)), "1/8", INK)])  # fmt: skip
+    right.axhline(1 / run.n, color=FAINT, lw=1.2, ls=(0, (1, 2)))
+    right.plot(done, run.right, color=LIVE, marker="o", ms=4, clip_on=False)
+    right.set(ylim=(0, 1), xlim=(0, done[-1]), xlabel="layers done", title="states read right")
+    right.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0", "25 %", "50 %", "75 %", "100 %"])
+    for axes in (left, right):
+        axes.set_xticks(done)
+    label_ends(right, [(1 / run.n, "chance", FAINT), (run.right[-1], "read", LIVE)])
+    return figure
+
+
+def noise_sentence(task: str, e: float, layer: str, noise: str) -> str:
+    """What is left of the states after the last layer.
+
+    >>> noise_sentence("Parity", 0.04, "re-binarised", "the letters")
+    'Errors of up to 0.04 in the letters: <b>gone</b> after the first layer, for any string of any length (0.04 ≤ 1/8).'
+    """
+    run, within = noisy_run(task, e, layer, noise), e <= composition.reach(2)
+    start = f"Errors of up to {e:g} in {noise}: "
+    if e == 0:
+        return "Without errors both layers are exact at every depth."
+    if layer == "re-binarised" and within:
+        last = "after the first layer" if noise == "the letters" else "in the next layer, so none adds to another"
+        return f"{start}<b>gone</b> {last}, for any string of any length ({e:g} ≤ 1/8)."
+    share = f"{run.right[-1]:.0%} of the {NOISY_LENGTH} states are read right"
+    more = " Above 1/8 the cure is no proof, but random errors are seldom at their worst." * (layer == "re-binarised")
+    return (f"{start}after {len(run.errors) - 1} layers the largest is {run.errors[-1]:.3g} (at worst "
+            f"{run.worst[-1]:.3g}), and <b>{share}</b>.{more}")  # fmt: skip
+
+
+# ------------------------------------------------------------------------------------------------ states and gradients
+
+NAMED = 12  # elements up to which each gets its name in the picture
+
+
+class Seen(NamedTuple):
+    """One net looked at: the task's name, ``recorded`` or ``live``, and what ``regulargpt_fig3.look`` found.
+
+    ``across`` : what the groups of its states are of, "depth" or "length".
+    """
+
+    task: str
+    source: str
+    found: Mapping
+    across: str = "depth"
+
+    @property
+    def machine(self) -> MooreMachine:
+        """The smallest machine for the task."""
+        return (fig3 if self.task in fig3.TABLE.tasks else fig4).build_task(self.task).machine
+
+    @property
+    def groups(self) -> list[int]:
+        """What the groups are called: numbers of depths, or of letters."""
+        return [at["word"] if self.across == "length" else depth for depth, at in enumerate(self.found["depths"])]
+
+
+@styled
+def gathering(seen: Seen, depth: int) -> Figure:
+    """Left, the states of a depth among those of all depths (faint); right, how many clusters there are, by depth.
+
+    Colour is the element of the monoid that the word below a state makes; a ring goes around each cluster that was
+    found, which knows nothing of elements.  ValueError for a depth that the net has not.
+
+    >>> depths = [{"word": 2, "found": 2, "predicted": 2, "purity": 1.0, "wholeness": 1.0, "points": 2}]
+    >>> points = {"depth": [0, 0], "element": [0, 1], "cluster": [0, 1], "x": [0.0, 1.0], "y": [0.0, 0.0]}
+    >>> [t.get_text() for t in gathering(Seen("parity", "live", {"depths": depths, "points": points}), 0).axes[0].texts]
+    ['e', '1']
+    """
+    depths = seen.found["depths"]
+    if not 0 <= depth < len(depths):
+        raise ValueError(f"the net has depths 0..{len(depths) - 1}, got depth={depth}")
+    figure, (left, right) = new_figure(3.9, columns=2, left=0.2, right=1.3, top=0.4, bottom=0.55, gap=0.65)
+    _states(left, seen, depth)
+    look, places = SOURCES[seen.source], np.arange(len(depths))
+    due, found = ([at[name] for at in depths] for name in ("predicted", "found"))
+    right.step(places, due, where="mid", color=INK, lw=1.4)
+    right.plot(places, found, look.marker, color=look.colour, ms=6, zorder=3)
+    right.axvline(depth, color=FAINT, lw=1.2, ls=(0, (4, 3)))
+    most = max(*due, *found)
+    right.set(xlabel=seen.across, title="clusters", xlim=(-0.5, len(depths) - 0.5), yscale="log" if most > 20 else "linear",
+              ylim=(0.8, 1.5 * most) if most > 20 else (0, most + 1.0))  # fmt: skip
+    ticks = [1, 2, 5, 10, 20, 50, 100, 200, 500] if most > 20 else range(0, most + 2, 1 + most // 8)
+    right.set_yticks([tick for tick in ticks if tick <= 1.5 * most], [str(tick) for tick in ticks if tick <= 1.5 * most])
+    right.minorticks_off()
+    right.set_xticks(places, seen.groups)
+    label_ends(right, [(due[-1], "by algebra", INK), (found[-1], f"found, {seen.source}", look.colour)])
+    return figure
+
+
+def _states(axes: Axes, seen: Seen, depth: int):
+    points = {name: np.asarray(column) for name, column in seen.found["points"].items()}
+    at, here = np.stack([points["x"], points["y"]], axis=1), points["depth"] == depth
+    machine = seen.machine
+    colours = np.array(pictures.element_colours(machine, transition_monoid(machine).elements))
+    axes.scatter(*at[~here].T, s=7, color=GRID, linewidths=0, zorder=1)
+    axes.scatter(*at[here].T, s=24, c=colours[points["element"][here]], edgecolors=FAINT, linewidths=0.5, zorder=3)
+    centre = at.mean(0)
+    reach = 1.2 * np.abs(at - centre).max()
+    found = {  # (depth, cluster) -> middle and radius of its ring
+        key: _ring(at[(points["depth"] == key[0]) & (points["cluster"] == key[1])], 0.035 * reach)
+        for key in sorted(set(zip(points["depth"].tolist(), points["cluster"].tolist()))) if key[1] != -1
+    }  # fmt: skip
+    reach = max(reach, *(1.02 * (np.abs(middle - centre).max() + radius) for middle, radius in found.values()))
+    rings = [Circle(*ring) for (at_depth, _), ring in found.items() if at_depth == depth]
+    axes.add_collection(PatchCollection(rings, facecolor="none", edgecolor=INK, lw=0.9, zorder=2, clip_on=False),
+                        autolim=False)  # fmt: skip
+    title = f"{pictures.CLUSTERED[seen.task]}, {seen.across} {seen.groups[depth]}"
+    axes.set(xlim=(centre[0] - reach, centre[0] + reach), ylim=(centre[1] - reach, centre[1] + reach), aspect="equal",
+             xticks=[], yticks=[], title=title, anchor="W")  # fmt: skip
+    axes.spines[:].set_visible(False)
+    if len(colours) <= NAMED:
+        names = pictures.element_names(machine)
+        for element in sorted(set(points["element"][here].tolist())):
+            x, y = at[here & (points["element"] == element)].mean(0)
+            axes.annotate(names[element], (x, y), (7, 7), textcoords="offset points", fontsize=SMALL + 1, zorder=4,
+                          fontweight="bold")  # fmt: skip
+
+
+def _ring(inside: np.ndarray, margin: float) -> tuple[np.ndarray, float]:
+    middle = inside.mean(0)
+    return middle, np.linalg.norm(inside - middle, axis=1).max() + margin
+
+
+def gathering_sentence(seen: Seen, depth: int) -> str:
+    """What was found at a depth beside what the algebra says, as HTML.
+
+    >>> at = {"word": 8, "found": 6, "predicted": 6, "purity": 1.0, "wholeness": 1.0, "points": 120}
+    >>> said = gathering_sentence(Seen("s_3", "recorded", {"depths": [at]}), 0)
+    >>> said.partition(". ")[0]
+    'Depth 0, words of 8 letters: <b>6 clusters</b> among 120 states, the algebra predicts <b>6</b>'
+    >>> said.partition(". ")[2]
+    'Clusters and elements are the same.'
+    """
+    at = seen.found["depths"][depth]
+    where = f"Depth {depth}, words" if seen.across == "depth" else "Strings"
+    start = (f"{where} of {at['word']} letters: <b>{at['found']} cluster{'s' * (at['found'] != 1)}</b> among "
+             f"{at['points']} states, the algebra predicts <b>{at['predicted']}</b>.")  # fmt: skip
+    if "right" in at:
+        start += f" The net is right on {at['right']:.0%} of strings of this length."
+    if at["purity"] == at["wholeness"] == 1:
+        return f"{start} Clusters and elements are the same."
+    return (f"{start} {at['purity']:.0%} of the states have the commonest element of their cluster, {at['wholeness']:.0%} lie "
+            "in the commonest cluster of their element.")  # fmt: skip
+
+
+def exact_fields_widget() -> Moving:
+    """Which letters of a word decide what the smallest machine of a task answers, letter by letter.
+
+    >>> exact_fields_widget().at["task"]
+    'parity of the last four bits'
+    """
+    from workbook.show.interactive import Moving
+
+    machines = {"parity of the last four bits": fig4.build_task("suffix").machine, "Parity": machine_of("Parity"),
+                "Even Pairs": fig4.build_task("even_pairs").machine, "Cycle Navigation": machine_of("Cycle Navigation"),
+                "S₃": machine_of("S_3")}  # fmt: skip
+    tasks = {
+        name: {"symbols": list(machine.symbols), "transitions": machine.transitions.tolist(),
+               "outputs": machine.outputs.tolist(), "initial": int(machine.initial),
+               "word": [int(bit) % len(machine.symbols) for bit in "0110100110010110"]}
+        for name, machine in machines.items()
+    }  # fmt: skip
+    opened = next(iter(tasks))
+    alt = ("A word of 16 letters, each a button that changes it, with a bar above each: the share of the other letters that "
+           "would change the answer if they stood there.")  # fmt: skip
+    return Moving("fields", {"tasks": tasks}, {"task": opened, "word": tasks[opened]["word"], "position": 12}, alt)
+
+
+class Readers(NamedTuple):
+    """Nets on one task of ``regulargpt/fig4``: row -> share right; position -> row -> cumulative gradient (position + 1,)."""
+
+    task: str
+    accuracy: Mapping[str, float]
+    curves: Mapping[int, Mapping[str, np.ndarray]]
+
+
+def look_back(task: str, nets: Mapping[str, nn.Module], accuracy: Mapping[str, float], strings: Tensor,
+              positions: Sequence[int]) -> Readers:  # fmt: skip
+    """How far back nets (row -> net) look from each of ``positions`` of strings (B, T), worked out once for a slider.
+
+    ValueError for a position outside the strings.
+    """
+    return Readers(task, accuracy, {position: {row: cumulative_gradient(net, strings, position) for row, net in nets.items()}
+                                    for position in positions})  # fmt: skip
+
+
+def fields(readers: Readers, position: int) -> Figure:
+    """How far back each net looks from a position, as ``show.regulargpt_figures.gradients`` draws it."""
+    curves = readers.curves[position]
+    return pictures.gradients(pd.DataFrame({
+        "task": readers.task, "row": list(curves), "seed": 0, "budget": "live", "gradient": list(curves.values()),
+        "accuracy": [readers.accuracy[row] for row in curves]}))  # fmt: skip
+
+
+def fields_sentence(readers: Readers, position: int) -> str:
+    """Where half of each net's gradient lies, as HTML.  A net that looks at nothing is said to.
+
+    >>> fields_sentence(Readers("parity", {"rnn": 0.5}, {3: {"rnn": np.zeros(4)}}), 3)
+    'The answer after 4 letters. Half of the gradient lies in the last: RNN looks at nothing.'
+    """
+    told = []
+    for row, curve in readers.curves[position].items():
+        name, half = pictures.READERS[row][0], fig4.shape(curve)["half"]
+        told.append(f"{name} <b>{half}</b>" if curve[0] > 0 else f"{name} looks at nothing")
+    return f"The answer after {position + 1} letters. Half of the gradient lies in the last: {', '.join(told)}."
+
+
+# ------------------------------------------------------------------------------------------------- records and live runs
+
+
+def recorded(name: str) -> pd.DataFrame:
+    """The runs of an experiment at the desk budget; says how they are made where there are none."""
+    found = results.runs(name)
+    if found.empty:
+        print(f"no records of {name} here; this makes them: lrnnlab reproduce {name} --budget desk")
+    return found if len(found) else found.reindex(columns=[*results.CELL, "seed", "accuracy", "accuracy_seen", "majority"])
+
+
+def rows_of_table_1(desk: pd.DataFrame, nets: Sequence[str], live: Mapping) -> pd.DataFrame:
+    """Table 1 in percent, rounded down: the paper, greatest / mean of our seeds (how many), and what was trained just now."""
+    theirs = paper("regulargpt/table1").pivot(index="task", columns=["row", "metric"], values="value")
+    cells = {}
+    for net in nets:
+        name = pictures.NETS[net].removeprefix("RegularGPT, ")
+        both = theirs[net].dropna()
+        cells[f"{name}: paper"] = both["greatest"].map("{:.1f} / ".format) + both["accuracy"].map("{:.1f}".format)
+        cells[f"{name}: recorded"] = desk[desk["row"] == net].groupby("task")["accuracy"].agg(_best_and_mean)
+        if net == live["row"]:
+            cells[f"{name}: live"] = pd.Series({live["task"]: percent(live["metrics"]["accuracy"])})
+    cells["majority"] = desk.groupby("task")["majority"].first().map(percent)
+    return pd.DataFrame(cells, index=table1.TABLE.tasks).rename(named).rename_axis("task")
+
+
+def _best_and_mean(shares: pd.Series) -> str:
+    return f"{percent(shares.max())} / {percent(shares.mean())} ({len(shares)})"
+
+
+def right_by_seed(desk: pd.DataFrame, net: str = "regulargpt_c2") -> Iterator[str]:
+    """Of which tasks a net is right on every string beyond the trained lengths: with every seed, the best one, none.
+
+    >>> list(right_by_seed(pd.DataFrame({"row": "rnn", "task": "parity", "accuracy": [1.0, 0.5]}), "rnn"))
+    ['every seed is right: none', 'the best seed is right, not every one: Parity', 'no seed: none']
+    """
+    shares = desk[desk["row"] == net].groupby("task")["accuracy"].agg(["min", "max"]).reindex(table1.TABLE.tasks)
+    for said, test in {"every seed is right": "min == 1", "the best seed is right, not every one": "min < 1 == max",
+                       "no seed": "max < 1"}.items():  # fmt: skip
+        yield f"{said}: {', '.join(map(named, shares.query(test).index)) or 'none'}"
+
+
+def seeds_apart(desk: pd.DataFrame) -> Iterator[str]:
+    """For every net the tasks whose seeds lie more than 15 points apart, with the seeds in percent.
+
+    >>> next(seeds_apart(pd.DataFrame({"row": "rnn", "task": "parity", "accuracy": [1.0, 0.5]})))
+    'RNN: Parity (50.0 100)'
+    """
+    cells = {cell: sorted(shares) for cell, shares in desk.groupby(["row", "task"])["accuracy"]}
+    for net, name in pictures.NETS.items():
+        apart = [f"{named(task)} ({' '.join(map(percent, shares))})" for task in table1.TABLE.tasks
+                 if (shares := cells.get((net, task))) and shares[-1] - shares[0] > 0.15]  # fmt: skip
+        yield f"{name}: {', '.join(apart) or 'nowhere'}"
+
+
+def low_and_why(desk: pd.DataFrame) -> Iterator[str]:
+    """For every net the tasks whose best seed stays below 90 % beyond the trained lengths, what it scores within, and
+    why it is low.
+
+    >>> next(low_and_why(pd.DataFrame({"row": ["rnn"], "task": "parity", "accuracy": 0.5, "accuracy_seen": 1.0})))
+    'RNN: Parity 50.0 (100: lost with length)'
+    """
+    known = table1.TABLE.declared.found["why"]["known"]
+    best = desk.loc[desk.groupby(results.CELL)["accuracy"].idxmax()].query("accuracy < 0.9").set_index("task")
+    for net, name in pictures.NETS.items():
+        low = best[best["row"] == net][["accuracy", "accuracy_seen"]].reindex(table1.TABLE.tasks).dropna()
+        why = low["accuracy_seen"].ge(known).map({True: "lost with length", False: "not learned"})
+        found = [f"{named(task)} {percent(beyond)} ({percent(seen)}: {why[task]})" for task, beyond, seen in low.itertuples()]
+        yield f"{name}: {', '.join(found) or 'none'}"
+
+
+def over_the_seam(desk: pd.DataFrame) -> Iterator[str]:
+    """Of Modular Arithmetic in chunks of 2: the shares right by the number of × over the root's seam, means over seeds."""
+    found = pd.DataFrame([*desk.get("over_the_seam", pd.Series(dtype=object)).dropna()])  # a run by length
+    for length, shares in found.items():
+        means = [*map(percent, np.mean([*shares], axis=0))]
+        yield f"at length {length}, with {', '.join(map(str, range(len(means))))} or more ×: {' '.join(means)}"
+
+
+def rows_of_table_2(desk: pd.DataFrame) -> Iterator[dict]:
+    """Table 2 in percent, rounded down: the paper's means, and ours with every seed in brackets."""
+    theirs = paper("regulargpt/table2").pivot(index=["metric", "row"], columns="task", values="value")
+    for measure, title in table2.MEASURES.items():
+        for net in table2.TABLE.rows:
+            printed = theirs.loc[(measure, net)].map("{:.1f}".format)
+            ours = desk[desk["row"] == net].groupby("task")[measure].agg(_mean_and_seeds)
+            for said, cells in (("paper", printed), ("recorded", ours)):
+                yield {"lengths": title, "net": pictures.NETS[net], "from": said,
+                       **{f"p = {p}": cells.get(p) for p in table2.TABLE.tasks}}  # fmt: skip
+
+
+def _mean_and_seeds(shares: pd.Series) -> str:
+    return f"{percent(shares.mean())} ({' '.join(map(percent, shares))})"
+
+
+def runs_of_table_2(desk: pd.DataFrame) -> Iterator[str]:
+    """For every net, how many runs are right on every string, and how many know the trained length."""
+    for net in table2.TABLE.rows:
+        mine = desk[desk["row"] == net]
+        right = sum((mine["accuracy"] == 1) & (mine["accuracy_seen"] == 1))
+        yield (f"{pictures.NETS[net]}: right on every string, at both lengths, in {right} of {len(mine)} runs; above 99 % at "
+               f"length 40 in {sum(mine['accuracy_seen'] > 0.99)}")  # fmt: skip
+
+
+def looked_at(net: nn.Module, task: str, strings: Tensor, shown: int = 120) -> Seen:
+    """A net that was trained just now, on strings (B, T), as :func:`gathering` takes it."""
+    return Seen(task, "live", fig3.look(net, fig3.build_task(task), strings, shown=shown))
+
+
+def states_and_elements(net: nn.Module, machine: MooreMachine, strings: Tensor) -> list[tuple[np.ndarray, np.ndarray]]:
+    """For each depth all states (N, D) of a tree over strings (B, T), and the element (N,) that each should hold."""
+    return [(at.reshape(-1, at.shape[-1]), which.ravel())
+            for at, which in zip(states_by_depth(net, strings), elements_by_depth(machine, strings))]  # fmt: skip
+
+
+def rows_of_clusters(found: pd.DataFrame) -> list[dict]:
+    """For each run of ``regulargpt/fig3`` the clusters found / predicted, by letters below a state."""
+    return [{"task": pictures.CLUSTERED[run.task].strip("$"),
+             "net": "untrained" if run.row == "untrained" else "trained", "seed": run.seed,
+             "right at 500": f"{run.accuracy:.1%}",
+             **{str(at["word"]): f"{at['found']} / {at['predicted']}" for at in run.depths}}
+            for run in found.itertuples()]  # fmt: skip
+
+
+def halves(found: pd.DataFrame) -> dict[int, dict[tuple[int, int], tuple[np.ndarray, np.ndarray]]]:
+    """For each trained net for Parity (by seed): its states on the plane, (mean, standard deviation) by their halves.
+
+    The halves are the elements that the two words below a state make, 0 for an even number of ones; depth 0 is left out.
+    """
+    made = {}
+    for run in found.query("task == 'parity' and row == 'regulargpt_c2'").itertuples():
+        points = {name: np.array(column) for name, column in run.points.items()}
+        at = np.stack([points["x"], points["y"]], axis=1)
+        made[run.seed] = {}
+        for pair in itertools.product((0, 1), repeat=2):
+            here = at[(points["depth"] > 0) & (points["parts"] == pair).all(1)]
+            made[run.seed][pair] = here.mean(0), here.std(0)
+    return made
+
+
+def rows_of_perplexities(text: pd.DataFrame) -> Iterator[dict]:
+    """Our stand-in for Table 3: perplexity of the last character by length, mean and range of the seeds."""
+    for model, (measure, depth) in itertools.product(
+        table3.TABLE.rows, (("perplexity", "as the text needs"), ("trained_depth", "as in training"))
+    ):
+        seeds = text[text["row"] == model].filter(regex=rf"^{measure}\.").dropna()
+        said = {name.partition(".")[2]: f"{found.mean():.2f} ({found.min():.2f} to {found.max():.2f})"
+                for name, found in seeds.items()}  # fmt: skip
+        if len(seeds):
+            depth = depth if table3.TABLE.setting(model, "text", "desk")["kind"] == "regulargpt" else "–"
+            yield {"model (C / K)": pictures.MODELS[model][0], "depth": depth, **said}
+
+
+def rows_of_table_3() -> list[dict]:
+    """The paper's Table 3.
+
+    >>> rows_of_table_3()[0]["model (C / K)"], rows_of_table_3()[0]["512"]
+    ('KERPLE', 24.71)
+    """
+    return [{"model (C / K)": name, **dict(zip(found["task"], found["value"]))}
+            for name, found in paper("regulargpt/table3").groupby("row", sort=False)]  # fmt: skip
+
+
+def small_nets(name: str) -> dict[str, nn.Module]:
+    """The nets of ``SMALL_NETS``, trained live for 300 steps on strings of up to 16 bits.   name : ``parity`` or ``suffix``."""
+    task, nets = fig4.build_task(name), {}
+    for row in SMALL_NETS:
+        if row in fig4.TABLE.rows:
+            nets[row] = fig4.build_net(fig4.TABLE.setting(row, name, "live"), task, seed=0)
+        else:  # as in chapter 10
+            nets[row] = build(row, task, seed=0, **ladder.TABLE.setting(row, "parity", "live")["options"])
+        train_strings(nets[row], task, steps=300, rate=3e-3, batch=32, longest=16, growth=100, progress=False,
+                      generator=stream(0, f"chapter 08/{name}/{row}"))  # fmt: skip
+    return nets
+
+
+def small_readers(name: str, nets: Mapping[str, nn.Module], positions: Sequence[int]) -> Readers:
+    """How many of 256 strings of 64 bits each of four small nets answers, and their gradients."""
+    task, nets = fig4.build_task(name), {row: nets[row] for row in fig4.TABLE.rows}
+    right = {row: accuracy_at_lengths(net, task, [64], strings=256, generator=stream(0, "chapter 08/test"))[64]
+             for row, net in nets.items()}  # fmt: skip
+    return look_back(name, nets, right, task.sample(8, 64, stream(0, "chapter 08/look")).tokens, positions)
+
+
+def share_right(net: nn.Module, length: int, strings: int) -> float:
+    """The share of right answers of a net for Parity on so many random strings of that length."""
+    draw = stream(0, "chapter 08/far")
+    return accuracy_at_lengths(net, fig3.build_task("parity"), [length], strings=strings, generator=draw)[length]
+
+
+def masks_over_tree(chunk: int) -> float:
+    """How many times as long a training step with masks takes as one of the tree, T = 512, the same weights; live."""
+    return ratio(training_step(chunk, rounds=3))
+
+
+# ------------------------------------------------------------------------------------- many nets, looked at alike
+
+SMALL_NETS = {**{row: name for row, (name, _) in pictures.READERS.items()}, "lstm": "LSTM", "deltanet": "DeltaNet"}
+LENGTHS = (4, 8, 16, 32, 64, 128)  # letters; small nets are trained on up to 16
+TYPED = 24  # letters at most
+
+
+def read_vectors(net: nn.Module, tokens: Tensor) -> np.ndarray:
+    """(B, D) what the readout of any net reads after the last letter of each string (B, T)."""
+    read: list[Tensor] = []
+    hook = net.get_submodule("head").register_forward_pre_hook(lambda _, given: read.append(given[0]))
+    with torch.no_grad():
+        net(tokens)
+    hook.remove()
+    (vectors,) = read
+    return (vectors if vectors.ndim == 2 else vectors[:, -1]).double().numpy(force=True)
+
+
+def across_lengths(net: nn.Module, task: str, lengths: Sequence[int] = LENGTHS) -> Seen:
+    """What a net's readout reads after 64 strings of each length, by what the whole string does, as :func:`gathering` takes it.
+
+    >>> machine = fig4.build_task("suffix").machine
+    >>> [cluster_count(machine, length) for length in LENGTHS]  # two words that share their last four letters do the same
+    [16, 16, 16, 16, 16, 16]
+    """
+    asked = fig4.build_task(task)
+    drawn = [asked.sample(64, length, stream(0, f"chapter 08/length {length}")).tokens for length in lengths]
+    elements = [elements_by_depth(asked.machine, tokens)[-1][:, -1] for tokens in drawn]
+    found = fig3.gathered(asked.machine, lengths, [read_vectors(net, tokens) for tokens in drawn], elements)
+    right = accuracy_at_lengths(net, asked, lengths, strings=256, generator=stream(0, "chapter 08/test"))
+    for at in found["depths"]:
+        at["right"] = right[at["word"]]
+    return Seen(task, "live", found, "length")
+
+
+def models_widget(small: Mapping[str, Mapping[str, nn.Module]]) -> Explorer:
+    """Clusters of what each net's readout reads, by length.   small : task's name -> row -> net, of ``small_nets``."""
+    from workbook.show.widgets import explore
+
+    seen = {task: {row: across_lengths(net, task) for row, net in nets.items()} for task, nets in small.items()}
+    return explore(
+        lambda length, net, task: gathering(seen[task][net], LENGTHS.index(length)),
+        {"length": list(LENGTHS), "net": _by_name(small), "task": {pictures.CLUSTERED[task]: task for task in small}},
+        sentence=lambda length, net, task: gathering_sentence(seen[task][net], LENGTHS.index(length)),
+        alt="What the readout of the chosen net reads after strings of one length, as points on a plane, coloured by what the "
+        "string does, with a ring around each cluster found; and the number of clusters by length.",
+        initial={"length": 16},
+    )
+
+
+def _by_name(small: Mapping[str, Mapping[str, nn.Module]]) -> dict[str, str]:
+    return {SMALL_NETS[row]: row for row in next(iter(small.values()))}
+
+
+class Field(NamedTuple):
+    """One string read by one net: ``share`` (T,) of the gradient at each letter; what the other letter there would do.
+
+    ``turns`` (T,): whether the net's answer changes; ``counts`` (T,): whether the right one does.
+    """
+
+    text: str
+    share: np.ndarray
+    turns: np.ndarray
+    counts: np.ndarray
+    answer: int
+    right: int
+
+
+def field_of(net: nn.Module, task: str, text: str) -> Field:
+    """Read a typed string of at most 24 bits with a net for ``parity`` or ``suffix``.
+
+    ValueError, in one sentence, for an empty string, another letter or more letters.
+    """
+    asked, text = fig4.build_task(task), "".join(text.split())
+    if not text or set(text) - set(asked.symbols) or len(text) > TYPED:
+        raise ValueError(f"Type 1 to {TYPED} of the letters {' and '.join(asked.symbols)}; this is {text[: 2 * TYPED]!r}")
+    word, T = asked.read(text), len(text)
+    words = torch.cat([word[None], (word + torch.eye(T, dtype=word.dtype)) % 2])  # itself, then with one letter changed
+    with torch.no_grad():
+        logits = net(words)
+    answers = answered(logits if logits.ndim == 2 else logits[:, -1]).numpy(force=True)
+    labels, sizes = asked.label(words).numpy(), gradient_by_token(net, word[None])
+    share = sizes / sizes.sum() if sizes.sum() > 0 else sizes
+    return Field(text, share, answers[1:] != answers[0], labels[1:] != labels[0], int(answers[0]), int(labels[0]))
+
+
+@styled
+def field_picture(field: Field) -> Figure:
+    """A bar for each letter, filled where the other letter would change the net's answer; bold letters decide the right one.
+
+    >>> one = Field("01", np.array([0.25, 0.75]), np.array([False, True]), np.array([True, True]), 1, 1)
+    >>> [text.get_weight() for text in field_picture(one).axes[0].get_xticklabels()]
+    ['bold', 'bold']
+    """
+    figure, axes = new_figure(2.6, left=0.75, right=0.15, top=0.35, bottom=0.55)
+    places = np.arange(len(field.text))
+    for mask, look in ((field.turns, {"color": LIVE}), (~field.turns, {"facecolor": "none", "edgecolor": FAINT})):
+        axes.bar(places[mask], field.share[mask], 0.7, **look)
+    axes.axhline(1 / len(places), color=FAINT, lw=1.0, ls=(0, (4, 3)))
+    axes.set(xlim=(-0.6, max(16, len(places)) - 0.4), ylim=(0, max(0.3, 1.08 * field.share.max())), xlabel="letters",
+             title="share of the gradient")  # fmt: skip
+    axes.set_xticks(places, field.text)
+    for label, counts in zip(axes.get_xticklabels(), field.counts):
+        label.set(fontweight="bold" if counts else "normal", color=INK if counts else FAINT, fontsize=SMALL + 2)
+    axes.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
+    return figure
+
+
+def field_sentence(field: Field) -> str:
+    """What the net answers, at which letters, and where half of its gradient lies, as HTML.
+
+    >>> field_sentence(Field("01", np.array([0.25, 0.75]), np.array([False, True]), np.array([True, True]), 1, 1))[:79]
+    'The net answers <b>1</b>, rightly. Another letter changes its answer at <b>1 of'
+    """
+    curve, T = field.share[::-1].cumsum()[::-1], len(field.text)
+    lies = f"half of the gradient lies on the last <b>{fig4.shape(curve)['half']}</b>" if curve[0] > 0 else "it has no gradient"
+    return (f"The net answers <b>{field.answer}</b>, {'rightly' if field.answer == field.right else 'wrongly'}. Another "
+            f"letter changes its answer at <b>{int(field.turns.sum())} of {T}</b> places, and the right answer at "
+            f"{int(field.counts.sum())}; {lies}.")  # fmt: skip
+
+
+def typed_widget(small: Mapping[str, Mapping[str, nn.Module]]) -> Explorer:
+    """The gradient of a typed string, by any small net.   small : task's name -> row -> net, of ``small_nets``."""
+    from workbook.show.widgets import explore
+
+    @lru_cache(maxsize=1)  # the picture and the sentence under it ask for the same
+    def read(net: str, task: str, string: str) -> Field:
+        return field_of(small[task][net], task, string)
+
+    return explore(
+        lambda net, task, string: field_picture(read(net, task, string)),
+        {"net": _by_name(small), "task": {pictures.CLUSTERED[task]: task for task in small}, "string": "0110100110010110"},
+        sentence=lambda net, task, string: field_sentence(read(net, task, string)),
+        alt="A bar for each letter of a typed string: its share of the gradient of the chosen net's answer, filled where "
+        "another letter would change that answer.",
+        initial={"net": "rnn"},
+    )
+
+
+# ----------------------------------------------------------------------------------------------------------- exercises
+
+
+def _node_count(answer) -> None:
+    given, nodes = number(answer), sum(len(kept_positions(500, 2, depth)) for depth in range(9))
+    claim(given >= nodes, f"{given:g} is too few: is every letter under a node, and the last one of an odd row too?")
+    claim(given <= nodes, f"{given:g} is too many: the letters are not counted, nor what only pads a row")
+
+
+def _twice(answer) -> None:
+    row = list(answer) if isinstance(answer, (set, frozenset)) else answer
+    given = set(numbers(row, (None,), "the distances").tolist())
+    routes = [first + second for first in (0, 1, 2) for second in (0, 2, 4)]
+    for distance in sorted(given):
+        ways = "one route" if routes.count(distance) == 1 else "no route at all"
+        claim(routes.count(distance) == 2, f"the distance {distance:g} comes by {ways}")
+    claim(given == {one for one in routes if routes.count(one) == 2}, "not all: another one comes by two routes")
+
+
+def _triple(answer) -> None:
+    draw = np.random.default_rng(0)
+    for n in (2, 3):
+        layer = call(answer, n)
+        if not isinstance(layer, (tuple, list)) or len(layer) != 3:
+            raise CannotJudge(f"W1, c and W2 are asked for, and n = {n} gave {shown(layer)}")
+        W1 = numbers(layer[0], (3 * n * n, None), "W1")
+        units = W1.shape[1]
+        c, W2 = numbers(layer[1], (units,), "c"), numbers(layer[2], (units, n * n), "W2")
+        claim(units <= n**4, f"n = {n}: {units} hidden units, and fewer do")
+        maps = np.eye(n, dtype=int)[np.array(list(itertools.product(range(n), repeat=n)))]
+        for A, B, C in maps[draw.integers(len(maps), size=(300, 3))]:
+            made = np.maximum(np.concatenate([A.ravel(), B.ravel(), C.ravel()]) @ W1 + c, 0) @ W2
+            claim(np.allclose(made, (A @ B @ C).ravel()),
+                  f"{A.tolist()}, {B.tolist()}, {C.tolist()} gave {shown(made.round(3).reshape(n, n))}")  # fmt: skip
+
+
+def _word(answer) -> None:
+    if not isinstance(answer, str) or not set(answer) <= set("st") or not answer:
+        raise CannotJudge(f"a text of the letters s and t is asked for, got {shown(answer)}")
+    machine = machine_of("S_3")
+    forward, backward = ([machine.symbols.index(letter) for letter in text] for text in (answer, answer[::-1]))
+    claim(machine.answer(forward)[-1] != machine.answer(backward)[-1],
+          f"{answer!r} and, backwards, {answer[::-1]!r} have one answer: there the printed order is right")  # fmt: skip
+    claim(len(answer) == 2, f"{answer!r} is one, but not the shortest")
+
+
+def _harmless(answer) -> None:
+    if not isinstance(answer, str):
+        raise CannotJudge(f"the name of a language is asked for, got {shown(answer)}")
+    if answer not in LANGUAGES:
+        raise CannotJudge(f"the book knows no language {shown(answer)}; names are written as in 'Tomita 5' and 'D_2'")
+    machine = language(answer).machine
+    claim(not classify(machine).commutative, f"the letters of {answer} commute")
+    differ = equivalent(machine, composition.printed_machine(machine))
+    where = "".join(machine.symbols[token] for token in differ or ())
+    claim(differ is None, f"the printed order errs on {where!r} of {answer}")
+
+
+def _reach(answer) -> None:
+    right = abs(number(answer) - composition.reach(3)) <= 1e-3
+    claim(right, f"put g = 3 into the margin that you have proved: it is not {shown(answer)}")
+
+
+def _clusters(answer) -> None:
+    given = numbers(answer, (2,)).tolist()
+    for name, count in zip(("Tomita 5", "(aa)*"), given):
+        due = cluster_count(machine_of(name), 8)
+        claim(count == due, f"{name}: not {count:g}; which actions have words of 8 letters?")
+
+
+def _threshold(answer) -> None:
+    given = number(answer)
+    claim(given == Fraction(512, 64 * depth_count(512, 64)), f"not {given:g}: how many whole depths do 512 letters take?")
+
+
+def _zeros(answer) -> None:
+    grown = [1]
+    for layers in range(20):
+        grown.append(2 * (2**layers + grown[-1]))
+    agree(answer, lambda layers: grown[layers], ((layers,) for layers in range(21)))
+
+
+def _chunked(row, C, empty):
+    row = [empty] * (-len(row) % C) + list(row)
+    return [row[start : start + C] for start in range(0, len(row), C)]
+
+
+def _chunks(answer) -> None:
+    agree(answer, _chunked, [([1, 2, 3], 2, 0), ([1, 2, 3, 4], 2, 0), ([5], 3, 7), ([5, 6, 7, 8], 3, 0), ([1, 2], 4, 9),
+                             ([[[0, 1], [1, 0]]], 2, [[1, 0], [0, 1]])])  # fmt: skip
+
+
+def _merge(answer) -> None:
+    draw = np.random.default_rng(0)
+    for errors, (n, C) in itertools.product((0, 1 / 8), ((2, 2), (3, 2), (3, 3), (4, 5))):
+        for _ in range(20):
+            maps = np.eye(n)[draw.integers(n, size=(C, n))]
+            off = draw.choice([-errors, errors], maps.shape)
+            made = numbers(call(answer, list(maps + off)), (n, n), "the product", real=True)
+            which = "each entry off by an eighth" if errors else "without errors"
+            claim(np.allclose(made, reduce(np.matmul, maps)),
+                  f"{', '.join(str(one.astype(int).tolist()) for one in maps)}, {which}, gave "
+                  f"{shown(made.round(3).tolist())}")  # fmt: skip
+
+
+def _tree(answer) -> None:
+    draw = np.random.default_rng(0)
+    for name, (C, T) in itertools.product(("S_3", "Tomita 3"), ((2, 2), (2, 8), (2, 11), (3, 9), (3, 14), (2, 64))):
+        machine = machine_of(name)
+        n, word = machine.num_states, draw.integers(machine.num_symbols, size=T).tolist()
+        A = np.eye(n)[machine.transitions] + draw.uniform(-1 / 8, 1 / 8, (machine.num_symbols, n, n))
+        rows, text = call(answer, word, list(A), C), f"{name}, C = {C}, the word {shown(word)}"
+        if not isinstance(rows, (list, tuple)):
+            raise CannotJudge(f"a list of rows is asked for, one for each depth, got {shown(rows)}")
+        claim(len(rows) == depth_count(T, C), f"{text}: {len(rows)} depths, and the package's tree has others")
+        for depth, row in enumerate(rows):
+            places = kept_positions(T, C, depth)
+            made = numbers(row, (None, n, n), f"depth {depth}", real=True)
+            claim(len(made) == len(places), f"{text}: {len(made)} nodes at depth {depth}")
+            for node, last in zip(made, places):
+                piece, states = word[max(0, last + 1 - C ** (depth + 1)) : last + 1], np.arange(n)
+                for letter in piece:
+                    states = machine.transitions[letter][states]
+                claim(np.allclose(node, np.eye(n)[states]), f"{text}: at depth {depth} the node over {shown(piece)} is "
+                                                            f"{shown(node.round(3).tolist())}")  # fmt: skip
+
+
+EXERCISES = (
+    ("08.1", _node_count), ("08.2", _twice), ("08.3", _triple), ("08.5", _word), ("08.6", _harmless),
+    ("08.8", _zeros), ("08.9", _reach), ("08.10", _chunks), ("08.11", _merge), ("08.12", _tree),
+    prediction("08.13", ("about half", "most, not all", "all"), "all"), ("08.14", _clusters), ("08.15", _threshold),
+)  # fmt: skip

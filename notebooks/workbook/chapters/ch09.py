@@ -1,0 +1,762 @@
+"""Chapter 09 (fast weights): its pictures and widgets, the rows of its tables, and the judges of its exercises.
+
+The memory that is drawn learns which letter follows which.  At token t the key is the letter before, the value this
+letter, the query this letter again, all one-hot; so column k of W is what W says will follow k, and y_t is its guess of
+the next letter.  (A slow net that sees two letters at once is assumed.  phi is the identity here.)
+
+==========  =======================================================  ==================================================
+rule        what a token writes into the column of its key            what the column then is
+==========  =======================================================  ==================================================
+sum         v                                            (Eq. 2)      how often each letter followed
+delta       beta (v - W k)                               (Eq. 7-8)    beta = 1: the last letter that followed
+recurrent   beta (v - tanh(y_{t-1}) / tanh(1) - W k)     (Eq. 9)      beta = 1, one successor: parity of pairs
+==========  =======================================================  ==================================================
+
+Letters: T time, V different letters of the text, n size of a key; W fast weights (V, V + 1), k, v, q, beta as in paper
+003, y answer; g = 1 - beta |k|^2 the eigenvalue along k, w what the memory answers to k; e leak, m depth.
+"""
+
+from __future__ import annotations
+
+import math
+import tracemalloc
+from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
+from fractions import Fraction
+from functools import cache
+from html import escape
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import torch
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from scipy.special import softmax
+from torch import nn
+
+from lrnnlab.tasks import COUNTER_TASKS
+from lrnnlab.training.determinism import steady_arithmetic
+from lrnnlab.training.loop import Trained
+from workbook.chapters import fast_weight_solutions as fast
+from workbook.exercises.judging import CannotJudge, call, claim, number, numbers, same, shown
+from workbook.exercises.prediction import prediction
+from workbook.show.fwp_figures import fwp_tables, negative_by_position
+from workbook.show.labels import named
+from workbook.show.style import DIVERGING, FAINT, GRID, INK, SMALL, colour_bar, ink_on, label_ends, new_figure, styled
+from workbook.tables import fwp_negative, fwp_training, get, results
+from workbook.tables.declared import paper
+
+RULES = {"sum": "sum", "delta rule": "delta", "recurrent": "recurrent"}  # as on the buttons
+BETAS = (0.25, 0.5, 0.75, 1.0, 1.5, 1.9, 2.0)
+LONGEST, MOST = 16, 6  # tokens, different letters
+REACH = 2.0  # an entry of this size or more has the darkest colour
+START = "·"  # stands before the first letter
+STRENGTHS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 1.9, 1.95, 1.99, 2.0, 2.05, 2.1, 2.25, 2.5)
+KEYS = {"unit": np.eye(4)[0], "sharp softmax": softmax([3.0, 0, 0, 0]), "flat softmax": np.full(4, 0.25)}
+NOISES = (0.0, 1e-4, 1e-2, 1e-1)
+STEPS = 60  # tokens of the parity counter
+LEAKS = {"1/10": 10, "1/30": 30, "1/100": 100, "1/300": 300, "1/1000": 1000, "1/10000": 10_000}  # 1/e
+DEPTHS, DEEPEST = (1, 2, 3, 5, 7, 8, 10, 12, 13, 15, 20, 23, 30, 50, 71, 100), 100
+RESET_LEAKS = {"1/4": 4, "1/10": 10, "1/100": 100}
+PLAYED = 30  # brackets that are played
+ADDER, DELTA, WRONG = "#009E73", "#E69F00", "#8B0000"  # the additive memory, the delta rule, a wrong answer
+
+
+# --- the memory, token by token ----------------------------------------------------------------------------------------
+
+
+class Reading(NamedTuple):
+    """A text read by the memory: its letters, W_0 ... W_T (T+1, V, V+1), and y_1 ... y_T (T, V)."""
+
+    text: str
+    letters: tuple[str, ...]
+    states: np.ndarray
+    answers: np.ndarray
+
+
+def remember(text: str, rule: str = "delta", beta: float = 1.0) -> Reading:
+    """Read a text; columns of W are the letters before (first the start), rows those after, in order of appearance.
+
+    ``ValueError`` for an unknown rule, no letter, more than 16 letters or more than 6 different ones.
+
+    >>> read = remember("abaca", "delta")
+    >>> read.letters, read.states[-1][:, 1].tolist()             # after a: b first, then c
+    (('a', 'b', 'c'), [0.0, 0.0, 1.0])
+    >>> remember("abaca", "sum").states[-1][:, 1].tolist()
+    [0.0, 1.0, 1.0]
+    """
+    letters = tuple(dict.fromkeys(text))
+    if not 1 <= len(text) <= LONGEST or len(letters) > MOST:
+        raise ValueError(f"a text of 1 to {LONGEST} letters, at most {MOST} different ones, is read; got {len(text)} with "
+                         f"{len(letters)} different: {text!r}")  # fmt: skip
+    if rule not in RULES.values():
+        raise ValueError(f"the rules are {', '.join(RULES.values())}, got {rule!r}")
+    V, place = len(letters), [letters.index(letter) for letter in text]
+    code = np.eye(V + 1)
+    keys, queries, values = code[[0, *(p + 1 for p in place[:-1])]], code[[p + 1 for p in place]], np.eye(V)[place]
+    layer = fast.FastLayer(keys, queries, values, np.full(len(text), float(beta)))
+    found = _with_feedback(layer) if rule == "recurrent" else fast.states(layer, range(len(text)), rule)
+    return Reading(text, letters, np.array(found), np.array([W @ q for W, q in zip(found[1:], queries)]))
+
+
+def _with_feedback(layer: fast.FastLayer) -> list[np.ndarray]:
+    """W_0 ... W_T of the delta rule whose value sees the answer before: v_t - tanh(y_{t-1}) / tanh(1)."""
+    W, y = np.zeros((layer.values.shape[1], layer.keys.shape[1])), np.zeros(layer.values.shape[1])
+    found = [W]
+    for k, q, v, beta in zip(layer.keys, layer.queries, layer.values, layer.strengths):
+        W = W + beta * np.outer(v - np.tanh(y) / np.tanh(1) - W @ k, k)
+        y = W @ q
+        found.append(W)
+    return found
+
+
+@styled
+def memory_picture(text: str, rule: str, beta: float, position: int) -> Figure:
+    """W before a token, what the token writes, and W after it; a full frame is the key's column, a dashed the query's.
+
+    Parameters
+    ----------
+    text, rule, beta
+        As in :func:`remember`.
+    position : int
+        1 is the first letter; one behind the end shows the last.
+
+    Raises
+    ------
+    ValueError
+        As in :func:`remember`.
+
+    Examples
+    --------
+    >>> [axes.get_title("left") for axes in memory_picture("abab", "delta", 1.0, 3).axes[:3]]
+    ['$W_{2}$, before', 'written', '$W_{3}$, after']
+    """
+    read, t = remember(text, rule, beta), min(position, len(text))
+    before, after = read.states[t - 1], read.states[t]
+    figure, panels = new_figure(2.9, columns=3, left=0.6, right=0.2, top=0.85, bottom=0.5, gap=0.35, sharey=True)
+    key = 0 if t == 1 else 1 + read.letters.index(text[t - 2])
+    titles = (f"$W_{{{t - 1}}}$, before", "written", f"$W_{{{t}}}$, after")
+    for axes, W, title in zip(panels, (before, after - before, after), titles):
+        _matrix(axes, W, read.letters)
+        axes.set_title(title)
+    _frame(panels[1], key, len(read.letters), "-")
+    for column in dict.fromkeys((key, 1 + read.letters.index(text[t - 1]))):
+        _frame(panels[2], column, len(read.letters), "-" if column == key else (0, (2, 1.5)))
+        _numbers(panels[2], after[:, column], column)
+    panels[0].set_yticks(range(len(read.letters)), read.letters)
+    panels[0].set_ylabel("this letter")
+    panels[1].set_xlabel("letter before")
+    _spelled(figure, text, t)
+    return figure
+
+
+def _matrix(axes: Axes, W: np.ndarray, letters: tuple[str, ...]) -> None:
+    axes.imshow(W, cmap=DIVERGING, vmin=-REACH, vmax=REACH, aspect="auto", interpolation="nearest")
+    axes.set_xticks(range(len(letters) + 1), [START, *letters])
+    axes.tick_params(length=0)
+    axes.grid(False)
+
+
+def _frame(axes: Axes, column: int, rows: int, dash) -> None:
+    axes.add_patch(Rectangle((column - 0.5, -0.5), 1, rows, fill=False, ec=INK, lw=2, ls=dash, clip_on=False, zorder=4))
+
+
+def _numbers(axes: Axes, column: np.ndarray, at: int) -> None:
+    for row, value in enumerate(column):
+        if abs(value) > 0.005:
+            ink = ink_on("#{:02x}{:02x}{:02x}".format(*DIVERGING((value / REACH + 1) / 2, bytes=True)[:3]))
+            axes.text(at, row, f"{value:.2g}", ha="center", va="center", fontsize=SMALL, color=ink)
+
+
+def _spelled(figure: Figure, text: str, t: int) -> None:
+    """The text above the panels, the letter that is being read in a box; three texts, as each costs a millisecond or two."""
+    width, height = figure.get_size_inches()
+    step = 2 * 0.602 * 11 / 72  # inches from letter to letter: two characters of DejaVu Sans Mono, 11 points
+    boxed = {"boxstyle": "round,pad=0.2", "fc": "white", "ec": INK, "lw": 1.4}
+    parts = ((0, text[: t - 1], INK, None), (t - 1, text[t - 1], INK, boxed), (t, text[t:], FAINT, None))
+    for start, part, ink, box in parts:
+        figure.text((0.6 + start * step) / width, 1 - 0.25 / height, " ".join(part), va="center", family="monospace",
+                    fontsize=11, color=ink, bbox=box, parse_math=False)  # fmt: skip
+
+
+def memory_sentence(text: str, rule: str, beta: float, position: int) -> str:
+    """What the token did, and what the memory now expects.
+
+    >>> memory_sentence("abab", "sum", 1.0, 3)[:48]
+    'Token 3 of 4, <b>a</b> after b: W had said 0.00 '
+    """
+    read, t = remember(text, rule, beta), min(position, len(text))
+    this, before = escape(text[t - 1]), escape(text[t - 2]) if t > 1 else "the start"
+    key = 0 if t == 1 else 1 + read.letters.index(text[t - 2])
+    row = read.letters.index(text[t - 1])
+    was, now = (read.states[s][row, key] for s in (t - 1, t))
+    answer = read.answers[t - 1]
+    best = answer.argmax()
+    guess = f"<b>{escape(read.letters[best])}</b> ({answer[best]:.2f})" if answer[best] > 0.005 else "nothing it has seen"
+    unused = " (beta has no part in the sum.)" if rule == "sum" else ""
+    return (f"Token {t} of {len(text)}, <b>{this}</b> after {before}: W had said {was:.2f} for this pair, and says "
+            f"{now:.2f} now. What it expects next, after {this}: {guess}.{unused}")  # fmt: skip
+
+
+@styled
+def memory_film(text: str, beta: float = 1.0) -> Figure:
+    """W after every token, a line of pictures for each rule; columns are the letter before, rows this letter.
+
+    ``ValueError`` as in :func:`remember`.
+
+    >>> [axes.get_ylabel() for axes in memory_film("abab").axes[:3]]
+    ['sum', 'delta rule', 'recurrent']
+    """
+    figure, panels = new_figure(3.6, rows=3, left=0.75, right=0.7, top=0.3, bottom=0.15, gap=0.2)
+    for axes, (name, rule) in zip(panels, RULES.items()):
+        read = remember(text, rule, beta)
+        V, steps = len(read.letters), read.states[1:]
+        film = np.full((V, len(text) * (V + 2) - 1), np.nan)
+        for t, W in enumerate(steps):
+            film[:, t * (V + 2) : t * (V + 2) + V + 1] = W
+        drawn = axes.imshow(film, cmap=DIVERGING, vmin=-REACH, vmax=REACH, aspect="auto", interpolation="nearest")
+        for t in range(len(text)):
+            axes.add_patch(Rectangle((t * (V + 2) - 0.5, -0.5), V + 1, V, fill=False, ec=FAINT, lw=0.8, clip_on=False))
+        axes.set_ylabel(name)
+        axes.set_yticks(range(V), read.letters)
+        axes.set_xticks([t * (V + 2) + V / 2 for t in range(len(text))], text if rule == "sum" else [""] * len(text))
+        axes.xaxis.tick_top()
+        axes.tick_params(length=0)
+        axes.grid(False)
+        axes.spines[:].set_visible(False)
+    colour_bar(figure, drawn)
+    return figure
+
+
+# --- what can be counted, under sliders ---------------------------------------------------------------------------------
+
+
+def along(beta: float, key: str) -> float:
+    """g = 1 - beta |k|^2, the eigenvalue along the key of that name in ``KEYS``.
+
+    >>> along(2.0, "unit"), along(2.0, "flat softmax")
+    (-1.0, 0.5)
+    """
+    return float(1 - beta * (KEYS[key] ** 2).sum())
+
+
+def counted(beta: float, key: str, noise: float, bits: str) -> tuple[np.ndarray, np.ndarray]:
+    """Bits repeated up to 60 tokens, and the counter's answers (60,): a 1 writes v = 1/2, a 0 nothing; seeded noise.
+
+    ``ValueError`` for a text that is not made of 0 and 1.
+
+    >>> counted(2.0, "unit", 0.0, "101")[1][:4].tolist()
+    [1.0, 1.0, 0.0, 1.0]
+    """
+    if not bits or set(bits) - set("01"):
+        raise ValueError(f"the counter reads strings of 0 and 1, got {bits!r}")
+    numbers = np.resize([int(bit) for bit in bits], STEPS)
+    disturbed = noise * np.random.default_rng(0).normal(size=STEPS)
+    return numbers, fast.reflected(numbers, 1 - along(beta, key), kind=np.float64, noise=disturbed)
+
+
+@styled
+def parity_picture(beta: float, key: str, noise: float, bits: str) -> Figure:
+    """Left, the two eigenvalues of I - beta k k^T on a line; right, what the counter says after every token.
+
+    Dots are right (above 1/2 if the 1s so far are odd), crosses wrong.  ``ValueError`` as in :func:`counted`.
+
+    >>> [axes.get_title("left") for axes in parity_picture(2.0, "unit", 0.0, "1").axes]
+    ['eigenvalues', "the counter's state"]
+    """
+    figure, (line, panel) = new_figure(2.9, columns=2, left=0.25, right=0.2, top=0.4, bottom=0.55, gap=0.6,
+                                       gridspec_kw={"width_ratios": (1, 1.5)})  # fmt: skip
+    _eigenvalues(line, beta, key)
+    numbers, w = counted(beta, key, noise, bits)
+    t, right = np.arange(1, STEPS + 1), (w > 0.5) == numbers.cumsum() % 2
+    right &= w != 0.5
+    shown = w.clip(-0.95, 1.95)
+    panel.axhline(0.5, color=FAINT, lw=1.2, ls=(0, (4, 3)))
+    panel.plot(t, shown, color=GRID, lw=1.2, zorder=1)
+    panel.plot(t[right], shown[right], "o", color=INK, ms=4)
+    panel.plot(t[~right], shown[~right], "x", color=WRONG, ms=6, mew=1.6)
+    panel.set(xlim=(0, STEPS + 1), ylim=(-1, 2), xlabel="token", title="the counter's state")
+    panel.set_yticks([0, 0.5, 1], ["0", "½", "1"])
+    return figure
+
+
+def _eigenvalues(axes: Axes, beta: float, key: str) -> None:
+    g = along(beta, key)
+    axes.axvspan(-1, 1, color="#009E73", alpha=0.13, lw=0)
+    axes.axhline(0, color=INK, lw=1)
+    axes.plot([1], [0], "o", ms=11, mfc="white", mec=INK, mew=1.8, zorder=3)
+    axes.plot([g], [0], "o", ms=8, color=INK if abs(g) <= 1 + 1e-12 else WRONG, zorder=4)
+    axes.annotate(f"{g:.2f}", (g, 0), (0, 12), textcoords="offset points", ha="center", fontsize=10, fontweight="bold")
+    axes.annotate("1, three times", (1, 0), (4, -20), textcoords="offset points", ha="right", fontsize=SMALL)
+    axes.annotate("stable", (-0.95, 0.8), fontsize=SMALL, color="#005B43")
+    axes.set(xlim=(-1.75, 1.25), ylim=(-1, 1), xlabel=r"eigenvalues of $I - \beta k k^\top$", title="eigenvalues")
+    axes.set_xticks([-1, 0, 1], ["\N{MINUS SIGN}1", "0", "1"])
+    axes.set_yticks([])
+    axes.spines["left"].set_visible(False)
+    axes.grid(False)
+
+
+def parity_sentence(beta: float, key: str, noise: float, bits: str) -> str:
+    """What the eigenvalue does to the counter, and how long it lasted.
+
+    >>> parity_sentence(2.0, "unit", 0.0, "1")[:62]
+    'The eigenvalue g along the key is <b>-1.00</b>: a 1 reflects t'
+    """
+    g = along(beta, key)
+    numbers, w = counted(beta, key, noise, bits)
+    if abs(g - 1) < 1e-12:
+        does = "a 1 writes nothing"
+    elif abs(g + 1) < 1e-12:
+        does = "a 1 reflects the state at ½, and parity is kept"
+    elif g < -1:
+        does = "a 1 turns the state round and takes it further away, without end"
+    elif g < 0:
+        does = (f"a 1 turns the state round and shrinks its distance from ½, which halves every "
+                f"{fast.half_life(1 - g):.3g} ones")  # fmt: skip
+    else:
+        does = "a 1 pulls the state towards ½ from below, and never to the other side"
+    wrong = fast.first_error(w, numbers)
+    lasted = f"all {STEPS} tokens are answered rightly" if wrong is None else f"the first wrong answer is at token {wrong}"
+    theorem = ("holds, so no threshold is crossed twice" if 0 < g < 1 - 1e-12 else
+               "is gone, and step 2 of the proof (a repeated token makes the answer rise, each time) goes first")  # fmt: skip
+    return (f"The eigenvalue g along the key is <b>{g:.2f}</b>: {does}. Here {lasted}. The hypothesis 0 &lt; g &lt; 1 "
+            f"{theorem}.")  # fmt: skip
+
+
+def leaked(e: float, deepest: int) -> np.ndarray:
+    """The counter after (^m )^m for m = 1..deepest (deepest,), by running all of them side by side.
+
+    >>> leaked(0.5, 2).tolist()
+    [-0.5, -1.125]
+    """
+    m, w = np.arange(1, deepest + 1), np.zeros(deepest)
+    for t in range(2 * deepest):
+        moved = (1 - e) * w + np.where(t < m, 1, -1)
+        w = np.where(t < 2 * m, moved, w)
+    return w
+
+
+@styled
+def leak_picture(over: int, m: int) -> Figure:
+    """Left, the counter and the depth on (^m )^m; right, how far below 0 it ends, for all m: simulated (dots), formula (line).
+
+    Parameters
+    ----------
+    over : int
+        1/e.
+    m : int
+        How often each bracket stands there.
+
+    Examples
+    --------
+    >>> [axes.get_title("left") for axes in leak_picture(100, 20).axes]
+    ['reading (^20 )^20', 'below 0, after (^m )^m']
+    """
+    e, t = 1 / over, np.arange(2 * m + 1)
+    figure, (left, right) = new_figure(3.1, columns=2, left=0.6, right=0.95, top=0.4, bottom=0.5, gap=1.4)
+    depth, w = np.minimum(t, 2 * m - t), [0.0]
+    for step in t[1:]:
+        w.append((1 - e) * w[-1] + (1 if step <= m else -1))
+    left.plot(t, depth, color=FAINT)
+    left.plot(t, w, color=DELTA)
+    left.axhline(0, color=INK, lw=0.8)
+    left.set(xlim=(0, 2 * m), title=f"reading (^{m} )^{m}", xlabel="token")
+    label_ends(left, [(0.0, "depth", FAINT), (w[-1], "counter", DELTA)])
+    every = np.arange(1, DEEPEST + 1)
+    right.plot(every, (1 - (1 - e) ** every) ** 2 / e, color=INK, lw=1.2)
+    right.plot(every[::3], -leaked(e, DEEPEST)[::3], "o", color=DELTA, ms=4)
+    right.plot([m], [-w[-1]], "o", mfc="none", mec=INK, mew=2, ms=11)
+    right.axhline(0.5, color=FAINT, lw=1.2, ls=(0, (4, 3)))
+    right.set(xlim=(0, DEEPEST + 1), yscale="log", ylim=(5e-5, 3e2), xlabel="depth m", title="below 0, after (^m )^m")
+    right.set_yticks([1e-4, 1e-2, 1, 100], ["0.0001", "0.01", "1", "100"])
+    right.minorticks_off()
+    label_ends(right, [(0.5, "wrong above", FAINT)])
+    return figure
+
+
+def leak_sentence(over: int, m: int) -> str:
+    """Where the counter ends, and from which depth on it is wrong.
+
+    >>> leak_sentence(100, 20)[:62]
+    'After (^20 )^20 the counter says <b>-3.32</b> and not 0: minus'
+    """
+    e, end = Fraction(1, over), float(fast.leaky(Fraction(1, over), m))
+    verdict = "<b>wrong</b> by more than ½" if end < -0.5 else "still nearer to 0 than to -1"
+    return (f"After (^{m} )^{m} the counter says <b>{end:.2f}</b> and not 0: minus (1 - (1 - e)^m)² / e, {verdict}. With "
+            f"e = 1/{over} it breaks at depth {fast.breaks_at(e)}, about 1/√(2e) = {(over / 2) ** 0.5:.1f}.")  # fmt: skip
+
+
+def check_brackets(text: str) -> str:
+    """The text; ``ValueError`` unless it is 1 to 30 of ``( ) 1`` and closes nothing that is not open.
+
+    >>> check_brackets("())")
+    Traceback (most recent call last):
+    ValueError: token 3 of '())' closes what is not open
+    """
+    if not 1 <= len(text) <= PLAYED or set(text) - set(fast.BRACKETS):
+        raise ValueError(f"1 to {PLAYED} tokens among ( ) 1 are read, got {len(text)}: {text!r}")
+    for end in range(1, len(text) + 1):
+        if fast.depth_since_reset(text[:end]) < 0:
+            raise ValueError(f"token {end} of {text!r} closes what is not open")
+    return text
+
+
+def both_counters(text: str, over: int, added: int) -> dict[str, np.ndarray]:
+    """Depth since the reset, the delta counter with leak 1/over, and the adder whose value at 1 is ``added``; each (T,).
+
+    >>> {name: y.round(2).tolist() for name, y in both_counters("((1(", 100, -1).items()}
+    {'depth': [1.0, 2.0, 0.0, 1.0], 'delta rule': [1.0, 1.99, 0.0, 1.0], 'sum': [1.0, 2.0, 1.0, 2.0]}
+    """
+    word = fast.tokens(check_brackets(text))
+    depth = [fast.depth_since_reset(text[:end]) for end in range(1, len(text) + 1)]
+    delta = fast.outputs(fast.reset_counter(Fraction(1, over)), word, "delta")[:, 0]
+    adder = fast.outputs(fast.table([[1]] * 3, [[1]] * 3, [[1], [-1], [added]]), word, "sum")[:, 0]
+    return {"depth": np.array(depth, float), "delta rule": delta.astype(float), "sum": adder.astype(float)}
+
+
+@styled
+def reset_picture(text: str, over: int, added: int) -> Figure:
+    """Above, both counters and the true depth; below, the labels: open or not since the last 1, crosses where wrong.
+
+    ``ValueError`` as in :func:`check_brackets`.
+
+    >>> len(reset_picture("((1()", 100, -1).axes)
+    2
+    """
+    found, t = both_counters(text, over, added), np.arange(1, len(text) + 1)
+    figure, (above, below) = new_figure(3.9, rows=2, left=0.95, right=0.95, top=0.15, bottom=0.35, gap=0.35,
+                                        gridspec_kw={"height_ratios": (2.2, 1)}, sharex=True)  # fmt: skip
+    colours = {"depth": FAINT, "delta rule": DELTA, "sum": ADDER}
+    for name, y in found.items():
+        above.plot(t, y, color=colours[name], lw=5 if name == "depth" else 1.8, alpha=0.4 if name == "depth" else 1)
+    above.axhline(0.5, color=INK, lw=0.8, ls=(0, (4, 3)))
+    above.set(xlim=(0.5, len(text) + 0.5), ylabel="counter")
+    label_ends(above, [(float(y[-1]), name, colours[name]) for name, y in found.items()])
+    truth = found["depth"] > 0.5
+    for row, y in enumerate(found.values()):
+        says = y > 0.5
+        good, bad = says == truth, says != truth
+        below.scatter(t[good], np.full(good.sum(), row), s=60, c=np.where(says[good], INK, "white"), edgecolors=INK, lw=1)
+        below.scatter(t[bad], np.full(bad.sum(), row), s=60, marker="x", c=WRONG, linewidths=2)
+    below.set(ylim=(2.6, -0.6))
+    below.set_yticks(range(3), ["truth", "delta rule", "sum"])
+    below.set_xticks(t, list(text), family="monospace", fontsize=11)
+    below.tick_params(length=0)
+    below.grid(False)
+    return figure
+
+
+def reset_sentence(text: str, over: int, added: int) -> str:
+    """How many labels each of the two gets wrong.
+
+    >>> reset_sentence("((1()", 100, -1)[:60]
+    'Wrong labels of 5: delta rule <b>0</b>, sum <b>2</b>. The su'
+    """
+    found = both_counters(text, over, added)
+    wrong = {name: int(((y > 0.5) != (found["depth"] > 0.5)).sum()) for name, y in found.items()}
+    seen = f"{text.count('(')} times (, {text.count(')')} times ) and {text.count('1')} times 1"
+    return (f"Wrong labels of {len(text)}: delta rule <b>{wrong['delta rule']}</b>, sum <b>{wrong['sum']}</b>. The sum "
+            f"knows no more than {seen}, in any order, and that the last was {text[-1]}.")  # fmt: skip
+
+
+# --- the rows of its tables --------------------------------------------------------------------------------------------
+
+
+def down(share: float) -> int:
+    """A number of percent rounded down, so that 100 is exact; what only rounding keeps from the next counts as it.
+
+    >>> down(99.96), down(100 * 0.29), down(100.0)
+    (99, 29, 100)
+    """
+    return math.floor(share + 1e-9)
+
+
+def whole_strings(found: pd.DataFrame, score: str = "last") -> pd.Series:
+    """Whole strings right in Bin0/Bin1 by task and row: the mean over seeds, and (the range of Bin1), rounded down.
+
+    >>> made = [{"experiment": "", "task": "aa", "row": "lstm", "metrics": {"last": {"bin0": 1.0, "bin1": share}}}
+    ...         for share in (0.25, 0.75)]
+    >>> whole_strings(results.frame(made))["aa", "lstm"]
+    '100/50 (25 to 75)'
+    """
+
+    def say(cell: pd.DataFrame) -> str:
+        bin0, bin1 = (100 * cell[f"{score}.{name}"] for name in ("bin0", "bin1"))
+        mean = f"{down(bin0.mean())}/{down(bin1.mean())}"
+        return mean if bin1.min() == bin1.max() else f"{mean} ({down(bin1.min())} to {down(bin1.max())})"
+
+    return found.groupby(results.CELL, sort=False)[[f"{score}.bin0", f"{score}.bin1"]].apply(say)
+
+
+def beside(name: str, tasks: Sequence[str], live: Sequence[Mapping] = ()) -> pd.DataFrame:
+    """Table 1 or 2: the paper's Bin0/Bin1, ours as recorded and live.
+
+    >>> beside("table2", ["dyck_1"])["Dyck-1, paper"].iloc[0]
+    '100/100'
+    """
+    table, found = get(f"fwp/{name}"), results.runs(f"fwp/{name}")
+    kinds = {"paper": paper(table.name).groupby(results.CELL)["value"].agg(lambda bins: "/".join(f"{one:g}" for one in bins)),
+             "recorded": whole_strings(found), **({"live": whole_strings(results.frame(live))} if live else {}),
+             "why": results.reasons(found).set_index(results.CELL)["why"].str.replace("chapter 09, ", "")}  # fmt: skip
+    cells = pd.concat(kinds, axis=1).fillna({"why": ""}).sort_index()
+    made = pd.concat({named(task, "fwp"): cells.loc[task].dropna(axis=1, how="all") for task in tasks}, axis=1)
+    made.columns = made.columns.map(", ".join)
+    return made.reindex(table.rows).rename(named).rename_axis("model")
+
+
+def sizes() -> Iterator[dict]:
+    """How many distinct strings the bins of the four smallest tasks have.
+
+    >>> next(sizes())
+    {'task': '(aa)*', 'strings in Bin0': 25, 'in Bin1': 25}
+    """
+    for name in ("aa", "abab", "anbn", "anbncn"):
+        task = COUNTER_TASKS[name]()
+        yield {"task": named(name), "strings in Bin0": task.count(task.bin(0)), "in Bin1": task.count(task.bin(1))}
+
+
+def both_tables(live: Sequence[Mapping] = ()) -> Figure:
+    """Tables 1 and 2, the paper's and recorded; ``live`` : runs of Recurrent Delta on parity."""
+    squares = {("parity", "recurrent_delta"): [record["metrics"]["last"]["bin1"] for record in live]}
+    return fwp_tables(results.runs("fwp/table1", "fwp/table2"), live=squares)
+
+
+def chosen_by_test() -> pd.DataFrame:
+    """Both tables: Bin0/Bin1 of the weights that the test bins choose, recorded."""
+    one, two = get("fwp/table1"), get("fwp/table2")
+    cells = whole_strings(results.runs(one.name, two.name), "by_test").unstack("task")
+    made = cells.reindex(index=one.rows, columns=[*one.tasks, *two.tasks])
+    return made.rename(named).rename(columns=lambda task: named(task, "fwp")).rename_axis(index="model", columns=None)
+
+
+def reflecting(live: Sequence[Mapping]) -> Iterator[dict]:
+    """Rows of ``fwp/negative``, recorded and live: whole strings, and single answers at the far end."""
+    for source, found in (("recorded", results.runs("fwp/negative")), ("live", results.frame(live))):
+        ends = (100 * results.column(found, "by_position.-1").astype(float)).groupby([found["task"], found["row"]])
+        far = ends.agg(lambda cell: f"{cell.mean():.0f} ({cell.min():.0f} to {cell.max():.0f})")
+        for (task, row), bins in whole_strings(found).items():
+            yield {
+                "task": named(task, "fwp"), "source": source, "beta in": f"(0, {row[4]})", "writes": int(row[-1]),
+                "Bin0/Bin1": bins, "single answers at 400": far[task, row],
+            }  # fmt: skip
+
+
+def counting_net(write_start: float | None, seed: int) -> nn.Module:
+    """A DeltaNet trained on a^n b^n, n = 1..50, for 1,500 steps, from the released start or from one near addition."""
+    row = "deltanet" if write_start is None else "deltanet_additive"
+    setting = get("fwp/table1").setting(row, "anbn", "desk")
+    options = setting["options"] | ({} if write_start is None else {"write_start": write_start})
+    setting = {**setting, "options": options, "pool": 2000, "watch_every": 1500}
+    with steady_arithmetic():
+        return fwp_training.fit(COUNTER_TASKS["anbn"](), setting, seed).net.eval()
+
+
+def resetting_net(seed: int) -> Trained:
+    """A DeltaNet with two writes a token, trained on reset Dyck-1 for 3,000 steps from a start near translation."""
+    return deepcopy(_resetting(seed))
+
+
+@cache
+def _resetting(seed: int) -> Trained:
+    setting = get("fwp/table2").setting("deltanet_translation", "reset_dyck_1", "desk")
+    setting |= {"pool": 2000, "watch_every": 3000, "stages": [(3000, setting["stages"][-1][1])]}
+    with steady_arithmetic():
+        return fwp_training.fit(COUNTER_TASKS["reset_dyck_1"](), setting, seed)
+
+
+@torch.no_grad()
+def left(net: nn.Module) -> list[list[float]]:
+    """Of what a head holds, the share that is left after a token's writes, (1 - beta_1)(1 - beta_2), by token and head."""
+    _, _, _, beta = net.layers[0].program(net.symbol_inputs())
+    return (1 - beta).prod(1).tolist()
+
+
+@torch.no_grad()
+def decay(net: nn.Module) -> float:
+    """The share that one write of a DeltaNet takes of what its key holds: of its tokens the largest, of its heads the least."""
+    _, key, _, beta = net.layers[0].program(net.symbol_inputs())
+    return float((beta * key.pow(2).sum(-1)).amax((0, 1)).min())
+
+
+@torch.no_grad()
+def margins(net: nn.Module, sizes: Sequence[int]) -> list[float]:
+    """For a^n b^n of each size n: the least gap, over all positions, of the right class's logit above the others."""
+    batch = COUNTER_TASKS["anbn"]().batch([[0] * n + [1] * n for n in sizes])
+    logits, targets = net(batch.tokens), batch.targets.clamp(min=0).unsqueeze(-1)
+    gaps = logits.gather(-1, targets) - logits.scatter(-1, targets, -math.inf).amax(-1, keepdim=True)
+    return gaps.squeeze(-1).masked_fill(~batch.mask, math.inf).amin(1).tolist()
+
+
+@styled
+def margin_picture(found: Mapping[str, Sequence[float]], sizes: Sequence[int]) -> Figure:
+    """The margins of several nets by the size of a string: above 0 every position is right.
+
+    >>> margin_picture({"as released": [1.0, -1.0]}, [1, 2]).axes[0].get_xlabel()
+    'n of $a^n b^n$'
+    """
+    figure, axes = new_figure(3.0, left=0.9)
+    for (name, values), colour, dash in zip(found.items(), (DELTA, ADDER), ((0, (5, 1.5)), "-")):
+        axes.plot(sizes, values, color=colour, ls=dash, label=name)
+    axes.axhline(0, color=INK, lw=0.8)
+    axes.axvline(50, color=FAINT, lw=1.2)
+    axes.annotate("trained up to 50", (50, 1), (4, 0), xycoords=("data", "axes fraction"), textcoords="offset points",
+                  fontsize=SMALL, annotation_clip=False)  # fmt: skip
+    axes.set_yscale("symlog", linthresh=1)
+    axes.set(xlabel="n of $a^n b^n$", ylabel="least margin")
+    axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=2, borderaxespad=0.2)
+    return figure
+
+
+def far_out() -> Figure:
+    """Right answers by position of the recorded runs of ``fwp/negative``."""
+    return negative_by_position(results.runs("fwp/negative"))
+
+
+def reflecting_net(seed: int) -> nn.Module:
+    """The net of ``fwp/negative`` with beta in (0, 2), one write and one layer, trained on parity as live."""
+    task, setting = fwp_negative.MAKERS["parity"](), get("fwp/negative").setting("beta2_nh1", "parity", "live")
+    with steady_arithmetic():
+        return fwp_training.fit(task, setting, seed).net.eval()
+
+
+# --- exercises ---------------------------------------------------------------------------------------------------------
+
+
+def _depth(answer) -> None:
+    given = number(answer)
+    claim(given == fast.breaks_at(Fraction(1, 200)), f"not at {given:g}: where does the formula of section 6 pass one half?")
+
+
+def _words(answer) -> None:
+    answer = list(answer) if isinstance(answer, (tuple, set, frozenset, np.ndarray)) else answer
+    if not isinstance(answer, list) or len(answer) != 2 or not all(isinstance(word, str) for word in answer):
+        raise CannotJudge(f"two texts are asked for, got {shown(answer)}")
+    for word in answer:
+        claim(len(word) == 4 and set(word) <= set(fast.BRACKETS), f"{word!r} is no word of four tokens over ( ) 1")
+        legal = all(fast.depth_since_reset(word[:end]) >= 0 for end in range(1, 5))
+        claim(legal, f"{word!r} closes a bracket that is not open")
+    seen = [fast.configuration(tuple(word)) for word in answer]
+    claim(seen[0] == seen[1], f"a sum sees {seen[0]} and {seen[1]}")
+    claim(len({fast.depth_since_reset(word) > 0 for word in answer}) == 2, "both words have the same label")
+
+
+def _step(answer) -> None:
+    draw = np.random.default_rng(0)
+    for m, n in [(2, 2)] * 5 + draw.integers(1, 4, (100, 2)).tolist():  # square first: there no wrong shape raises
+        W, k, v, beta = draw.normal(size=(m, n)), draw.normal(size=n), draw.normal(size=m), draw.uniform(0, 2)
+        wanted = W @ (np.eye(n) - beta * np.outer(k, k)) + beta * np.outer(v, k)
+        made = numbers(call(answer, W, k, v, beta), (m, n), "W")
+        turned = np.allclose(made, wanted.T) or np.allclose(made - W, (wanted - W).T) if m == n else False
+        why = ("W and what is written have the shape (m, n), a row for each number of v and a column for each of k; "
+               "here what it writes, or all of W, has the shape (n, m)") if turned else (
+              f"it gave {shown(made.round(2))}, and should give {shown(wanted.round(2))}")  # fmt: skip
+        claim(np.allclose(made, wanted), f"m = {m}, n = {n}, beta = {beta:.2f}: {why}")
+    n, draw = 1000, np.random.default_rng(1)  # an n x n matrix of doubles is 8 MB, and all else is small
+    W, k, v = draw.normal(size=(1, n)), draw.normal(size=n), draw.normal(size=1)
+    tracemalloc.start()
+    try:
+        call(answer, W, k, v, 1.0)
+        used = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    claim(used < 4 * n * n, f"with m = 1 and n = {n:,} it took {used / 1e6:.0f} MB: somewhere it makes a matrix n x n")
+
+
+def _ones(answer) -> None:
+    given, due = number(answer), fast.predicted_error(1.99, 1e-3)
+    claim(given > 0.95 * due, f"{given:g} is too few, by more than 5 percent")
+    claim(given < 1.05 * due, f"{given:g} is too many, by more than 5 percent")
+
+
+def _before(answer) -> None:
+    (first_beta, first_v), (beta, v) = numbers(answer, (2, 2)).tolist()
+    w = first_beta * first_v  # unit keys, W_0 = 0
+    said = []
+    for _ in range(6):
+        w = w + beta * (v - w)
+        said.append(w)
+    claim(all(np.isclose(said[i], -said[i + 1]) for i in range(5)) and np.isclose(abs(said[0]), 1),
+          f"the outputs on aaa are {', '.join(f'{value:.3g}' for value in said[:3])}, and should be +1 and -1 in "
+          "turn")  # fmt: skip
+
+
+def _keys(answer) -> None:
+    keys = numbers(answer, (2, 2), "the keys", real=True)
+    for key in keys:
+        claim(np.isclose(key @ key, 1, atol=1e-6), f"{shown(key)} has the length {math.sqrt(key @ key):.9g}, not 1")
+    turn = np.eye(2)
+    for key in keys:
+        turn = (np.eye(2) - 2 * np.outer(key, key)) @ turn
+    claim(not np.allclose(turn, np.eye(2), atol=1e-6), "the two reflections cancel each other")
+    angle = math.degrees(math.atan2(turn[1, 0], turn[0, 0])) % 360
+    thrice = np.linalg.matrix_power(turn, 3)
+    claim(np.allclose(thrice, np.eye(2), atol=1e-6), f"together they turn by {angle:.1f} degrees, three times by "
+                                                     f"{3 * angle % 360:.1f}")  # fmt: skip
+
+
+def _configurations(answer) -> None:
+    for V in range(1, 5):
+        for n in range(1, 6):
+            there = {(*(tuple(sorted(word[start::2])) for start in (0, 1)), word[-1]) for word in product(range(V), repeat=n)}
+            given = number(call(answer, n, V))
+            claim(same(given, len(there)), f"n = {n}, |Sigma| = {V}: their number is {len(there)}, not {given:g}")
+
+
+def _factor(answer) -> None:
+    for M in range(1, 8):
+        for g in (Fraction(-1), Fraction(-1, 2), Fraction(0), Fraction(1, 3), Fraction(1), Fraction(2)):
+            w = Fraction(0)
+            for _ in range(M):
+                w = g * w + 1
+            try:
+                found = numbers(call(answer, g, M))
+            except CannotJudge as error:
+                if g == 1 and "ZeroDivisionError" in str(error):  # (1 - g^M)/(1 - g) is 0/0 there, and right elsewhere
+                    continue
+                raise
+            given = number(found) if g != 1 or not np.isnan(found) else float(w)
+            claim(same(given, float(w)), f"M = {M}, g = {g}: W_M - W_0 is {w} times W_1 - W_0, not {given:g} times")
+
+
+def _in_turn(W, keys, values, betas, size):
+    for k, v, beta in zip(keys, values, betas):
+        W = W + beta * np.outer(v - W @ k, k)
+    return W
+
+
+def _in_chunks(answer) -> None:
+    draw = np.random.default_rng(0)
+    same_keys = np.array([[1.0, 0.0], [1.0, 0.0]])
+    cases = [(np.zeros((1, 2)), np.eye(2), np.array([[1.0], [2.0]]), np.ones(2), 2),
+             (np.zeros((1, 2)), same_keys, np.array([[1.0], [2.0]]), np.ones(2), 2)]  # fmt: skip
+    for T, size in ((4, 2), (7, 3), (5, 8), (6, 1)):
+        cases.append((draw.normal(size=(2, 3)).round(1), draw.normal(size=(T, 3)).round(1),
+                      draw.normal(size=(T, 2)).round(1), draw.uniform(0, 1, T).round(1), size))  # fmt: skip
+    for case in cases:
+        made, wanted = numbers(call(answer, *case), case[0].shape, "W", real=True), _in_turn(*case)
+        claim(np.allclose(made, wanted), f"keys {shown(case[1].tolist())}, chunks of {case[4]}: W is "
+              f"{shown(made.round(2).tolist())}, and token by token {shown(wanted.round(2).tolist())}")  # fmt: skip
+
+
+def _writes(answer) -> None:
+    writes = numbers(answer, (None, 2), "the list of writes, such as [(0, 1), (1, -1)],").tolist()
+    claim(len(writes) <= 1000, "a thousand writes are more than enough")
+    says, last = [Fraction(0)] * 6, {}
+    for letter, value in writes:
+        claim(letter in range(6) and value in (1, -1), f"({letter:g}, {value:g}) is not a letter 0 to 5 and +1 or -1")
+        lacks = int(value) - says[int(letter)]
+        says = [said + (lacks if other == letter else -lacks / 5) for other, said in enumerate(says)]
+        last[int(letter)] = int(value)
+    margin, letter = min((says[letter] * value, letter) for letter, value in last.items())
+    claim(margin <= 0, f"every written letter has its sign; the least sure is letter {letter}, answered "
+                       f"{float(says[letter]):.3f}")  # fmt: skip
+
+
+EXERCISES = (
+    ("09.1", _step), ("09.2", _in_chunks), ("09.3", _configurations), ("09.4", _words), ("09.5", _writes),
+    ("09.6", _depth), ("09.7", _keys), ("09.8", _ones), ("09.9", _before), prediction("09.10", tuple(range(6)), 2),
+    ("09.11", _factor),
+)  # fmt: skip

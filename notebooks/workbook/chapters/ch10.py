@@ -1,0 +1,441 @@
+"""Chapter 10, one ladder: its pictures, what is said under them, and its exercises.
+
+Letters: T time, V tokens, Q states.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from html import escape
+from statistics import fmean
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from matplotlib.colors import LinearSegmentedColormap, to_hex
+from matplotlib.figure import Figure
+
+from lrnnlab.automata import MooreMachine, classify
+from lrnnlab.automata.typed import my_machine
+from lrnnlab.expressivity.exact_weights import exact_weights
+from lrnnlab.expressivity.predict import FAMILIES, Foretold, foretell, foretell_all
+from lrnnlab.models import Net, build, snap
+from lrnnlab.tasks import StateTracking
+from lrnnlab.training import Fit, Phase, fit
+from lrnnlab.training.recipes import Mend
+from lrnnlab.verification import Verdict, verify
+from workbook.exercises.judging import CannotJudge, call, claim, number, numbers, shown
+from workbook.exercises.prediction import prediction
+from workbook.show.automaton_figures import state_diagram
+from workbook.show.frames import chosen, level, log_ticks, number_grid, picture, there, trained
+from workbook.show.labels import named
+from workbook.show.style import FAINT, GRID, INK, LIVE, PAPER, RECORDED, label_ends, new_figure
+from workbook.tables import get, ladder_protocols, results
+from workbook.tables.ladder import DEEP, FAR, KNOWN, LENGTH, MACHINES, TABLE, WINDOW, foretold, ladder_task
+from workbook.tables.lrnn_fading import first_below
+from workbook.tables.text import percent
+
+GROUPS = {  # of columns, by their algebra: the first column of each
+    "flip_flop": "star-free", "parity": "commutative groups", "tomita_3": "more of them", "s_3": "other groups",
+}  # fmt: skip
+LASTING = LinearSegmentedColormap.from_list("lasting", ["#eaf2f8", RECORDED])
+NEVER = "#e4e4e4"
+
+
+def machine_name(code: str) -> str:
+    """A column's name in the text.
+
+    >>> [machine_name(code) for code in ("z_5", "flip_flop", "modarith_3")]
+    ['Z₅', 'flip-flop', 'ModArith(3)']
+    """
+    return named(code, "ladder")
+
+
+def model_name(row: str) -> str:
+    """A row's name in the text.
+
+    >>> model_name("block_softmax"), model_name("phases x2")
+    ('blocks, softmax', 'phases, 2 layers')
+    """
+    return named(row.removesuffix(DEEP), "ladder") + ", 2 layers" * row.endswith(DEEP)
+
+
+def summary(cell: pd.DataFrame) -> tuple[float, str]:
+    """How long a cell's nets are right, from 0 (never learned) to 1 (to the end), and what is written there.
+
+    "∞": all seeds last; "1/3": so many do; else the first of ten positions below 99 % of the seed that fails first, with "~"
+    where one comes back (aliases); nothing where no seed learned.
+
+    >>> runs = pd.DataFrame({"kind": ["drifts", "lasts"], "first": [82, np.nan]})
+    >>> summary(runs[:1])[1], summary(runs)
+    ('82', (0.5, '1/2'))
+    """
+    last, known = int((cell["kind"] == "lasts").sum()), cell[cell["kind"] != "never learned"]
+    if last:
+        return last / len(cell), "∞" if last == len(cell) else f"{last}/{len(cell)}"
+    if known.empty:
+        return 0.0, ""
+    first = int(known["first"].min())
+    aliases = any(known["kind"] == "aliases")
+    return 0.05 + 0.55 * max(0.0, math.log(first / 30) / math.log(FAR / 30)), f"{first}{'~' * aliases}"
+
+
+def foretold_of(found: pd.DataFrame) -> pd.Series:
+    """What is foretold of every run: ``can``, ``cannot`` or ``open``."""
+    return pd.Series([foretold(row, machine) for row, machine in zip(found["row"], found["task"])], found.index, dtype=object)
+
+
+def disagreements(found: pd.DataFrame) -> pd.DataFrame:
+    """The runs that last on all strings that were drawn though none of their kind can last."""
+    return found[(found["kind"] == "lasts") & (foretold_of(found) == "cannot")]
+
+
+def who(run: Mapping) -> str:
+    """A run by its names in the text."""
+    return f"{model_name(run['row'])} on {machine_name(run['task'])}, seed {run['seed']}"
+
+
+def refutations(found: pd.DataFrame) -> list[dict]:
+    """By model: the nets that last though none of their kind can, and how they answer the two words that refute it.
+
+    >>> said = {"kind": "lasts", "refuted": {"n": 2, "words": ["1010", "01010"]}}
+    >>> made = {"experiment": "ladder/models_x_tasks", "row": "rwkv", "task": "tomita_2", "metrics": said}
+    >>> refutations(results.frame([made]))[0]["letters of such a word, at most"]
+    '5'
+    """
+    seeming, rows = disagreements(found), []
+    for row in there(seeming, "row", TABLE.rows):
+        here = chosen(seeming, row=row)
+        counted = Counter(map(machine_name, here["task"]))
+        asked = here["refuted.words"][here["refuted.n"].notna()]  # one of the two it gets wrong
+        sizes = [max(map(len, words)) for words in asked]
+        rows.append({"model": model_name(row), "nets": len(here), "machines": ", ".join(
+                         f"{name} ({count})" if count > 1 else name for name, count in counted.items()),
+                     "wrong on the words": len(sizes), "letters of such a word, at most":
+                         " to ".join(map(str, sorted({min(sizes), max(sizes)}))) if sizes else ""})  # fmt: skip
+    return rows
+
+
+KINDS = {"never learned": ("never learned",), "learned, lost with length": ("drifts", "aliases"), "lasts": ("lasts",)}
+
+
+def _counts(found: pd.DataFrame) -> dict[str, int]:
+    return {"runs": len(found), **{name: int(found["kind"].isin(of).sum()) for name, of in KINDS.items()}}
+
+
+def outcomes(found: pd.DataFrame) -> list[dict]:
+    """For each thing that may be foretold, how many runs came out how."""
+    says = {"can": "it can, with so many layers", "cannot": "it cannot last", "open": "open, or no family of the table"}
+    of = foretold_of(found)
+    return [{"foretold": text, **_counts(found[of == what])} for what, text in says.items()]
+
+
+def missed(found: pd.DataFrame) -> list[dict]:
+    """For each model, what came of the cells that can last."""
+    can = found[foretold_of(found) == "can"]
+    return [{"model": model_name(row), **_counts(here),
+             "not on": ", ".join(dict.fromkeys(map(machine_name, here["task"][here["kind"] != "lasts"])))}
+            for row in there(can, "row", TABLE.rows) for here in [chosen(can, row=row)]]  # fmt: skip
+
+
+def in_short(found: Foretold) -> str:
+    """A verdict for a narrow column: "1", "2", "≥ 2", "never" or "?"."""
+    if found.layers is not None:
+        return str(found.layers)
+    if found.least is None:
+        return "never"
+    return f"≥ {found.least}" if found.least > 1 or found.verdict.startswith("some") else "?"
+
+
+@picture
+def ladder(found: pd.DataFrame) -> Figure:
+    """Rows models, columns machines: how long every cell is right; a red corner where a theorem says that it cannot last.
+
+    Two layers of a model stand below its one.
+
+    >>> runs = results.runs("ladder/models_x_tasks").query("row == 'lstm' and task in ('parity', 'tomita_3')")
+    >>> [text.get_text() for text in ladder(runs).axes[0].texts]
+    ['∞', '∞']
+    """
+    rows = sorted(there(found, "row", TABLE.rows), key=lambda row: (TABLE.rows.index(row.removesuffix(DEEP)), row.endswith(DEEP)))
+    names = ["2 layers" if row.removesuffix(DEEP) in rows and row.endswith(DEEP) else model_name(row) for row in rows]
+    columns = there(found, "task", MACHINES)
+    cells = {key: summary(cell) for key, cell in found.groupby(["row", "task"])}
+    said = pd.DataFrame([[cells.get((row, column)) for column in columns] for row in rows])
+    figure, axes = new_figure(1.25 + 0.215 * len(rows), left=1.62, right=0.1, top=1.05, bottom=0.12)
+    grounds = said.map(lambda cell: "" if cell is None else to_hex(LASTING(cell[0])) if cell[1] else NEVER)
+    number_grid(axes, said.map(lambda cell: cell and cell[1]), grounds)
+    for row, column in cells:
+        if foretold(row, column) == "cannot":
+            axes.plot([columns.index(column) - 0.4], [rows.index(row) - 0.34], "s", color=LIVE, ms=3, mew=0)
+    axes.set(xlim=(-0.5, len(columns) - 0.5))
+    axes.set_yticks(range(len(rows)), names)
+    axes.set_xticks(range(len(columns)), map(machine_name, columns), rotation=60, ha="left", rotation_mode="anchor")
+    axes.xaxis.tick_top()
+    axes.tick_params(length=0)
+    for code in GROUPS:
+        if code in columns and columns.index(code):
+            axes.axvline(columns.index(code) - 0.5, color=INK, lw=1)
+    for place in range(1, len(rows)):
+        axes.axhline(place - 0.5, color="white", lw=0.8 if names[place] == "2 layers" else 2)
+    return figure
+
+
+@picture
+def one_cell(found: pd.DataFrame, row: str, machine: str) -> Figure:
+    """Right answers by position of one model on one machine, a line a seed, in windows of ten positions."""
+    figure, axes = new_figure(2.9, right=1.3, bottom=0.55, top=0.3)
+    asked, ends = ladder_task(machine), []
+    here = found[(found["row"] == row) & (found["task"] == machine)]
+    for run in here.itertuples():
+        axes.plot(np.arange(1, len(run.accuracy_by_ten) + 1) * WINDOW, run.accuracy_by_ten, color=RECORDED, lw=1.4)
+        ends.append((run.accuracy_by_ten[-1], f"seed {run.seed}", RECORDED))
+    majority = asked.majority(asked.near(FAR)) if here.empty else here["majority"].iloc[0]
+    for height, name in ((majority, "majority"), (asked.chance, "chance")):
+        level(axes, height)
+        ends.append((height, name, FAINT))
+    axes.set(xlim=(0, FAR), ylim=(0, 1.03), xlabel="position", ylabel="right answers")
+    trained(axes, LENGTH)
+    axes.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
+    label_ends(axes, ends)
+    return figure
+
+
+@picture
+def horizons(found: pd.DataFrame) -> Figure:
+    """Where nets fail, against where their states at 10 to 100 foretold it; what lasts, or is foretold to, at the edge."""
+    figure, axes = new_figure(3.8, width=6.4, left=0.8, bottom=0.6, top=0.2, right=1.2)
+    pairs = horizon_pairs(found)
+    for kind, marker, colour in (("drifts", "o", RECORDED), ("aliases", "^", "#E69F00"), ("lasts", "s", "#009E73")):
+        here = pairs[pairs["kind"] == kind]
+        axes.plot(here["foretold"], here["seen"], ls="", marker=marker, color=colour, ms=5, mfc="none", label=kind, clip_on=False)
+    axes.plot([100, 5 * FAR], [100, 5 * FAR], color=GRID, lw=1.2)
+    axes.axhline(FAR, color=PAPER, lw=1, ls=(0, (3, 2)))
+    log_ticks(axes, x={100: "100", 200: "200", 500: "500", 1000: "1,000", 5 * FAR: "later"},
+              y={100: "100", 200: "200", FAR: str(FAR), FAR + 100: "never"})  # fmt: skip
+    axes.set(xlim=(60, 6 * FAR), ylim=(75, 700), xlabel="foretold from positions 10 to 100",
+             ylabel="first of ten positions below 99 %")  # fmt: skip
+    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+    return figure
+
+
+def horizon_pairs(found: pd.DataFrame) -> pd.DataFrame:
+    """``foretold``, ``seen``, and the ``kind``, of every run that was still right at 100; beyond 2,500 counts as 2,500, and
+    what is right to 500 as 600.
+
+    >>> run = {"kind": "lasts", "first": None, "horizon": {"law": "none", "horizon": None}}
+    >>> horizon_pairs(results.frame([{"experiment": "ladder/models_x_tasks", "metrics": run}])).values.tolist()
+    [[2500.0, 600.0, 'lasts']]
+    """
+    kept = found[found["horizon.law"].notna() & (found["first"].astype(float).fillna(FAR) >= 100)]
+    seen, expected = (kept[name].astype(float) for name in ("first", "horizon.horizon"))
+    expected = expected.fillna(math.inf).clip(upper=5 * FAR)
+    return pd.DataFrame({"foretold": expected, "seen": seen.fillna(FAR + 100), "kind": kept["kind"]})
+
+
+class HorizonScores(NamedTuple):
+    """How well the spread of states foretells where nets fail; ``factor`` and ``by_guess`` are medians of max(p/s, s/p)."""
+
+    drifted: int
+    factor: float
+    by_guess: float
+    rank: float
+    lasted: int
+    false_alarms: float
+
+
+def horizon_scores(found: pd.DataFrame) -> HorizonScores:
+    """The scores of ``horizon_pairs``, beside those of one who answers 150 for every net.
+
+    >>> runs = [{"kind": "drifts", "first": first, "horizon": {"law": "power", "horizon": 2 * first}} for first in (100, 300)]
+    >>> made = results.frame([{"experiment": "ladder/models_x_tasks", "metrics": run} for run in runs])
+    >>> [round(score, 2) for score in horizon_scores(made)[:4]]
+    [2, 2.0, 1.75, 1.0]
+    """
+    from scipy.stats import spearmanr  # nearly a second to load
+
+    pairs = horizon_pairs(found)
+    drifted, lasted = pairs[pairs["kind"] == "drifts"], pairs[pairs["kind"] == "lasts"]
+
+    def off(foretold: float | pd.Series) -> float:
+        return float(np.maximum(foretold / drifted["seen"], drifted["seen"] / foretold).median())
+
+    rank = float(spearmanr(drifted["foretold"], drifted["seen"]).statistic)
+    alarms = (lasted["foretold"] < FAR).sum() / max(len(lasted), 1)
+    return HorizonScores(len(drifted), off(drifted["foretold"]), off(150), rank, len(lasted), alarms)
+
+
+def told(found: pd.DataFrame, row: str, machine: str) -> str:
+    """What one cell's runs say, in a sentence; HTML.
+
+    >>> told(pd.DataFrame({"row": [], "task": []}), "lstm", "parity")
+    'LSTM on Parity is not recorded.'
+    """
+    here = found[(found["row"] == row) & (found["task"] == machine)]
+    if here.empty:
+        return f"{model_name(row)} on {machine_name(machine)} is not recorded."
+    learned = (here["trained"] >= KNOWN).sum()
+    said = f"{model_name(row)} on {machine_name(machine)}: <b>{learned} of {len(here)}</b> learned the training length"
+    first = here["first"][here["kind"].isin(("drifts", "aliases"))]
+    if learned:
+        said += f", <b>{(here['kind'] == 'lasts').sum()}</b> last to {FAR}"
+    if len(first):
+        said += f"; the ten positions from {first.min():.0f} on are below 99 %"
+        said += ", and back again: it aliases" * any(here["kind"] == "aliases")
+    return said + ("." if learned == len(here) else f" (as little as {percent(here['trained'].min())} % at 31 to 40).")
+
+
+def ledger() -> list[dict]:
+    """The recorded runs of ``ladder/protocols``: by machine and model, the mean of every rule, in percent."""
+    rules = ladder_protocols.RULES
+    return [{"machine": machine_name(machine), "model": model_name(row),
+             **{rule: percent(fmean(cell[f"rules.{rule}"])) for rule in rules}}
+            for (machine, row), cell in results.runs("ladder/protocols").groupby(results.CELL, sort=False)]  # fmt: skip
+
+
+# --- a machine of your own -------------------------------------------------------------------------------------------
+
+_MENDING = Mend(Phase(steps=200, lr=6e-3, final_lr=3e-4, noise=0.3, purity=0.5), rounds=4)
+
+
+def taught(machine: MooreMachine, seed: int = 0) -> tuple[Fit, Verdict]:
+    """Softmax blocks trained on the states of a machine until their snapped copy is proved; and the last verdict.
+
+    The recipe is that of Sum(5) in ``lrnn/table2``; words that the snapped copy gets wrong are learned, up to four times,
+    then training starts again, up to four times.
+
+    Examples
+    --------
+    >>> from lrnnlab.automata.languages import language
+    >>> _, verdict = taught(language("Tomita 7").machine)
+    >>> verdict.proved
+    True
+    """
+    asked, found = StateTracking(machine, "yours"), get("lrnn/table2").setting("softmax", "sum", "live")
+    verdicts: list[Verdict] = []
+
+    def accept(model: Net) -> bool | list[tuple[int, ...]]:
+        verdicts.append(verify(snap(model), asked.specification, wanted=100))
+        return verdicts[-1].proved or list(verdicts[-1].counterexamples)
+
+    made = fit(lambda seed: build(found.model, asked, seed=seed, **found.options), asked,
+               replace(found.recipe, mend=_MENDING, attempts=4), seed, accept=accept, progress=False)  # fmt: skip
+    return made, verdicts[-1]
+
+
+def typed(text: str) -> MooreMachine:
+    """The machine of what is typed on one line: an expression, or arrows with a semicolon between them.
+
+    >>> typed("even a odd*; odd a even; even b even; odd b odd").num_states
+    2
+    """
+    return my_machine(text.replace(";", "\n"))
+
+
+def bench(text: str, family: str) -> Figure:
+    """The diagram of what is typed, minimised; ValueError says what is wrong with it."""
+    return state_diagram(typed(text))
+
+
+def bench_sentence(text: str, family: str) -> str:
+    """What algebra says of what is typed: its size, its groups, and the verdict on one family; HTML."""
+    machine = typed(text)
+    found, kind = foretell(machine, family), classify(machine)
+    groups = "no group: star-free" if kind.aperiodic else (
+        f"groups of up to {kind.max_group_order} elements, {'' if kind.solvable else 'not '}solvable")  # fmt: skip
+    confused = "Its layers come together on words like" if family in ("reflection", "reflections") else "It confuses, in the end,"
+    words = f" {confused} {escape(found.clash.text(machine.symbols))}." if found.clash else ""
+    return (f"{machine.num_states} states; words do {kind.monoid_size} different things to them; {groups}. "
+            f"{escape(FAMILIES[family])}: <b>{found.verdict}</b>. {escape(found.theorem)}{words}")  # fmt: skip
+
+
+def exact_rows(machine: MooreMachine) -> list[dict]:
+    """The families of which exact weights are known, with their layers and size; each was compared on all words."""
+    rows = []
+    for family in FAMILIES:
+        try:
+            made = exact_weights(machine, family)
+        except ValueError:  # none are known
+            continue
+        rows.append({"family": family, "layers": made.model.depth, "size": made.size})
+    return rows
+
+
+def parcel(machine: MooreMachine, made: Fit, verdict: Verdict) -> str:
+    """Machine, verdicts, trained weights and what was proved of their snapped copy, as JSON to take away."""
+    found = {"states": list(machine.names) or machine.num_states, "tokens": list(machine.symbols),
+             "arrows": machine.transitions.tolist(), "answers": machine.outputs.tolist(), "initial": machine.initial}  # fmt: skip
+    told = {one.family: {"verdict": one.verdict, "theorem": one.theorem} for one in foretell_all(machine)}
+    weights = {name: weight.tolist() for name, weight in made.model.state_dict().items()}
+    return json.dumps({"machine": found, "foretold": told, "snapped": str(verdict), "proved": verdict.proved,
+                       "weights": weights}, indent=1)  # fmt: skip
+
+
+# --- the exercises ---------------------------------------------------------------------------------------------------
+
+
+def _typed(answer) -> MooreMachine:
+    if not isinstance(answer, str):
+        raise CannotJudge(f"the answer should be a regular expression, got {shown(answer)}")
+    try:
+        return my_machine(answer, "ab")
+    except ValueError as error:
+        raise CannotJudge(str(error)) from None
+
+
+def _two_families(answer) -> None:
+    machine = _typed(answer)
+    signed, positive = foretell(machine, "signed"), foretell(machine, "non-negative")
+    claim(signed.layers == 1, f"gates in [-1, 1]: {signed.verdict}")
+    claim(positive.least is None, f"gates in [0, 1]: {positive.verdict}")
+
+
+def _reflection(answer) -> None:
+    for i, j, Q in ((0, 1, 2), (0, 2, 3), (3, 1, 5)):
+        given = numbers(call(answer, i, j, Q), (Q, Q), f"the matrix for i = {i}, j = {j}, Q = {Q}", real=True)
+        swapped = np.eye(Q)
+        swapped[[i, j]] = swapped[[j, i]]
+        claim(np.allclose(given, swapped), f"for i = {i}, j = {j}, Q = {Q} the matrix does not exchange the two: "
+              + shown(given.tolist()))  # fmt: skip
+
+
+def _count(answer) -> None:
+    claim(number(answer) == 3, f"{shown(answer)}: how many exchanges of two points, one after the other, make this permutation, "
+                               "and do fewer?")  # fmt: skip
+
+
+def _positions(answer) -> None:
+    given = numbers(answer, (2,), "the two positions").tolist()
+    found = [int(t) for t in np.flatnonzero(np.diff(np.cos(0.02 * np.arange(400)) > 0)) + 1][:2]
+    for what, one, right in zip(("wrong for the first time", "right again"), given, found):
+        claim(one == right, f"the sign is not {what} at {one:g}: when is the phase off by a quarter turn, and by three?")
+
+
+def _first_below(answer) -> None:
+    for right in ([1] * 30, [1] * 20 + [0] * 20, [0] + [1] * 30, [1, 0] + [1] * 30, [1] * 9 + [0], [1] * 98 + [0, 0]):
+        found, wanted = call(answer, list(right)), first_below(np.array(right, float), 0.85, 10)
+        text = f"{sum(right)} ones of {len(right)}, the first zero at position {right.index(0) + 1 if 0 in right else None}"
+        claim(found == wanted, f"for {text} it returns {shown(found)}")
+
+
+def _shares(answer) -> None:
+    for given in numbers(answer, (2,), "the two shares").tolist():
+        claim(math.isclose(given, 1 / 3, abs_tol=0.004), f"{shown(answer)}: how many permutations have the right sign?")
+
+
+def _by_depth(answer) -> None:
+    machine = _typed(answer)
+    reflections, phases = foretell(machine, "reflections"), foretell(machine, "complex")
+    claim(reflections.layers == 1, f"products of reflections: {reflections.verdict}")
+    claim(phases.layers != 1, f"complex phases: {phases.verdict}")
+    claim(phases.layers is not None, f"complex phases: {phases.verdict}, and the number should be known")
+
+
+EXERCISES = (
+    ("10.1", _first_below), ("10.2", _reflection), ("10.3", _count), prediction("10.4", ("1", "2", "3", "none"), "3"),
+    ("10.5", _two_families), ("10.7", _by_depth), ("10.8", _positions), ("10.9", _shares),
+)  # fmt: skip

@@ -1,0 +1,205 @@
+"""Paper 002, Sec. 7.2: actions of words composed in layers of chunk size 2, with errors, and with a layer that repairs.
+
+After layer l position i holds the action of the 2^l letters that end there, l = 0 being the letters themselves; before
+the start stand identities.  Chapter 08 proves what is used here: Lemma 1, its order, how errors grow, and the repair.
+
+Letters: T time, V tokens, n states; A, B actions as matrices with one-hot rows (Eq. 2); e size of errors, g slope of the
+repair; a layer is a function (earlier, later) -> action of both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from lrnnlab.automata import MooreMachine, build, one_hot_transitions
+
+
+def row_transitions(machine: MooreMachine) -> np.ndarray:
+    """(V, n, n) int, Eq. 2: row s of matrix v is the one-hot of the state that token v leads to from s.
+
+    >>> from lrnnlab.automata.languages import language
+    >>> row_transitions(language("Parity").machine).tolist()
+    [[[1, 0], [0, 1]], [[0, 1], [1, 0]]]
+    """
+    return one_hot_transitions(machine).swapaxes(1, 2).astype(np.int64)
+
+
+def compose(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """Lemma 1 without its zero weights: sum_k ReLU(A_ik + B_kj - 1), for (..., n, n) that broadcast.
+
+    >>> J = np.ones((3, 3), dtype=int)
+    >>> compose(J, J)[0].tolist(), compose(3 * J, 3 * J)[0].tolist()    # the lemma asks for bits: 3 times 3 is not 5
+    ([3, 3, 3], [15, 15, 15])
+    """
+    return np.maximum(_sums(A, B), 0).sum(axis=-1)
+
+
+def rebinarised(A: np.ndarray, B: np.ndarray, g: float = 2) -> np.ndarray:
+    """``compose`` with 2 n^3 hidden units, sum_k ReLU(g s - (g-1)/2) - ReLU(g s - (g+1)/2), s = A_ik + B_kj - 1.
+
+    Exact for bits with errors of at most ``reach(g)``.  Shapes as for ``compose``.
+
+    >>> identity = np.eye(2)
+    >>> rebinarised(identity + 1 / 8, identity - 1 / 8).tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
+    s = _sums(A, B)
+    return (np.maximum(g * s - (g - 1) / 2, 0) - np.maximum(g * s - (g + 1) / 2, 0)).sum(axis=-1)
+
+
+def _sums(A, B):
+    """What each hidden unit sees: (..., n, n) twice -> (..., n, n, n), places i, j, k."""
+    return A[..., :, None, :] + np.swapaxes(B, -1, -2)[..., None, :, :] - 1
+
+
+def reach(g: int) -> Fraction:
+    """The largest error of the inputs that ``rebinarised`` removes wholly: 1/4 - 1/(4 g), so 1/8 for g = 2.
+
+    ValueError for g < 1.
+
+    >>> [str(reach(g)) for g in (1, 2, 4, 100)]
+    ['0', '1/8', '3/16', '99/400']
+    """
+    if g < 1:
+        raise ValueError(f"the slope must be at least 1, got g={g}")
+    return Fraction(1, 4) - Fraction(1, 4 * g)
+
+
+def recursion(leaves: np.ndarray, layer: Callable = compose) -> np.ndarray:
+    """The outputs of all layers: leaves (..., T, n, n) -> (L + 1, ..., T, n, n), the leaves first, L = ceil(log2 T).
+
+    layer(earlier, later), both (..., T, n, n), composes two words.   ValueError for leaves of another shape.
+
+    >>> swap = np.array([[[0, 1], [1, 0]]] * 3)
+    >>> recursion(swap)[-1][:, 0].tolist()               # row 0 after 1, 11, 111: where state 0 is led
+    [[0, 1], [1, 0], [0, 1]]
+    """
+    if leaves.ndim < 3 or not leaves.shape[-3] or leaves.shape[-1] != leaves.shape[-2]:
+        raise ValueError(f"leaves are square matrices (..., T, n, n) with T >= 1, got {leaves.shape}")
+    *batch, T, n, _ = leaves.shape
+    outputs, back = [leaves], 1
+    while back < T:
+        later = outputs[-1]
+        before = np.broadcast_to(np.eye(n, dtype=leaves.dtype), (*batch, back, n, n))
+        outputs.append(layer(np.concatenate([before, later[..., :-back, :, :]], axis=-3), later))
+        back *= 2
+    return np.stack(outputs)
+
+
+def states_read(actions: np.ndarray, machine: MooreMachine) -> np.ndarray:
+    """The state after each prefix: the place of the largest number in row q_0 of an action, (..., n, n) -> (...) int.
+
+    -1 where the whole row is 0 and nothing can be read.
+
+    >>> from lrnnlab.automata.languages import language
+    >>> parity = language("Parity").machine
+    >>> states_read(recursion(row_transitions(parity)[[1, 0, 1]])[-1], parity).tolist()
+    [1, 1, 0]
+    """
+    row = actions[..., machine.initial, :]
+    return np.where(row.any(axis=-1), row.argmax(axis=-1), -1)
+
+
+def printed_machine(machine: MooreMachine) -> MooreMachine:
+    """What the printed heads compute, as a machine of its own: its state is the product so far, as a map of states.
+
+    A new token acts before all that was read: s goes to product[transitions[token, s]].
+
+    >>> from lrnnlab.automata.languages import language
+    >>> found = printed_machine(language("S_3").machine)
+    >>> found.num_states, found.answer([0, 1]).tolist(), language("S_3").machine.answer([1, 0]).tolist()[-1]
+    (6, [1, 4], 4)
+    """
+    tables = machine.transitions.tolist()
+    return build(
+        tuple(range(machine.num_states)),
+        machine.symbols,
+        lambda product, token: tuple(product[s] for s in tables[token]),
+        lambda product: int(machine.outputs[product[machine.initial]]),
+    )
+
+
+def worst_errors(n: int, e: float, depth: int, layer: Callable = compose) -> list[dict]:
+    """The extreme matrices of a permutation after 0..depth layers, whatever the word: on its ones and off them.
+
+    Each row: ``error``, the largest distance from 0/1, and (least, largest) numbers on the ones and off them.  Exact
+    while the numbers fit float64, that is for e a small whole number over a power of 2.
+
+    >>> [row["error"] for row in worst_errors(5, 1 / 32, 4)]
+    [0.03125, 0.125, 0.375, 1.0, 5.5]
+    """
+    low, high = np.eye(n) - e, np.eye(n) + e
+    found = []
+    for _ in range(depth + 1):
+        error = max(np.abs(end - np.eye(n)).max() for end in (low, high))
+        found.append({"error": float(error), "ones": (float(low[0, 0]), float(high[0, 0])),
+                      "zeros": (float(low[0, 1]), float(high[0, 1]))})  # fmt: skip
+        low, high = layer(low, low), layer(high, high)
+    return found
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """A noisy run.  layers, exact (L + 1, ..., T, n, n); errors (L + 1,) the largest; right (..., T) bool."""
+
+    layers: np.ndarray
+    exact: np.ndarray
+    errors: np.ndarray
+    right: np.ndarray
+
+
+def simulate(
+    machine: MooreMachine,
+    tokens: np.ndarray,
+    noise: float,
+    draw: np.random.Generator,
+    layer: Callable = compose,
+    everywhere: bool = False,
+) -> Simulation:
+    """The recursion on the matrices of a string, with uniform errors.
+
+    ``right`` of what it returns: is the largest number of row q_0 at the true state?
+
+    Parameters
+    ----------
+    machine : MooreMachine
+        What gives each token its matrix.
+    tokens : array, (..., T)
+        The strings.
+    noise : float
+        The largest error.
+    draw : Generator
+        Where the errors come from.
+    layer : callable
+        ``compose`` or ``rebinarised``.
+    everywhere : bool
+        New errors on the output of every layer too, else on the leaves only.
+
+    Raises
+    ------
+    ValueError
+        For a negative noise.
+
+    Examples
+    --------
+    >>> from workbook.tables.word_actions import cycle_navigation
+    >>> string, draw = np.arange(64) % 3, np.random.default_rng(0)
+    >>> plain, cured = (simulate(cycle_navigation(), string, 0.04, draw, f) for f in (compose, rebinarised))
+    >>> bool(plain.errors[-1] > 0.5), cured.errors[1:].tolist(), bool(cured.right.all())
+    (True, [0.0, 0.0, 0.0, 0.0, 0.0, 0.0], True)
+    """
+    if not noise >= 0:
+        raise ValueError(f"the size of the errors cannot be negative, got noise={noise}")
+    states, leaves = machine.run(tokens), row_transitions(machine)[tokens]
+
+    def shaken(values):
+        return values + draw.uniform(-noise, noise, values.shape)
+
+    noisy = recursion(shaken(leaves), (lambda a, b: shaken(layer(a, b))) if everywhere else layer)
+    exact = recursion(leaves)
+    errors = np.abs(noisy - exact).reshape(len(exact), -1).max(axis=1)
+    return Simulation(noisy, exact, errors, states_read(noisy[-1], machine) == states)

@@ -1,0 +1,195 @@
+"""A reader's own copy of the chapters: made once, never overwritten, and compared with what the project has by now.
+
+A working copy is a folder of notebooks with a folder ``.as_made`` in it, which holds each chapter as it was when it was
+copied.  ``bootstrap.py`` makes one as ``my_notebooks`` at the first start of the Lab (with whatever Python it runs in, so
+nothing outside of Python's own library is imported above); ``lrnnlab copy`` makes one anywhere.  A kernel that runs in
+such a folder has it as :func:`here`.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from lrnnlab.files import files_in, put, set_aside
+
+FOLDER, AS_MADE = "my_notebooks", ".as_made"
+PROJECT = Path(__file__).resolve().parents[2]
+
+
+def here() -> Path | None:
+    """The working copy that this process runs in; None where it runs elsewhere, as tests and builds do.
+
+    >>> here() is None
+    True
+    """
+    folder = Path.cwd()
+    return folder if (folder / AS_MADE).is_dir() else None
+
+
+def make(folder: Path, project: Path = PROJECT) -> list[str]:
+    """Copy into ``folder`` each chapter of ``project`` that it does not have; what is there stays as it is.
+
+    Parameters
+    ----------
+    folder : Path
+        The working copy; it is made where it is missing.
+    project : Path
+        The folder that holds ``notebooks``.
+
+    Returns
+    -------
+    list of str
+        The names of the chapters that were added.
+
+    Raises
+    ------
+    ValueError
+        Where ``.as_made`` in the folder is a link: what is behind it would be written over.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     make(Path(folder))[0], make(Path(folder))
+    ('00_start_here.ipynb', [])
+    """
+    _check_own(folder)
+    added = []
+    for chapter in _chapters(project):
+        if not os.path.lexists(folder / chapter.name):  # a link that leads nowhere is the reader's, too
+            put(folder / AS_MADE / chapter.name, chapter.read_bytes())
+            put(folder / chapter.name, chapter.read_bytes())
+            added.append(chapter.name)
+    return added
+
+
+def start_over(name: str, folder: Path | None = None, project: Path = PROJECT) -> str:
+    """Put the project's chapter in the place of the reader's, which is kept beside it with the date in its name.
+
+    Parameters
+    ----------
+    name : str
+        ``"03"``, or the whole name.
+    folder : Path, optional
+        The working copy; default: the one that this process runs in.
+    project : Path
+        The folder that holds ``notebooks``.
+
+    Returns
+    -------
+    str
+        What was done, in a sentence.
+
+    Raises
+    ------
+    ValueError
+        Where there is no such chapter or no working copy.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = make(Path(folder))
+    ...     start_over("03", Path(folder)).partition(";")[0]
+    '03_parallel_scans.ipynb is fresh'
+    """
+    folder, chapter = copy_in(folder), _chapter(name, project)
+    mine = folder / chapter.name
+    put(folder / AS_MADE / chapter.name, chapter.read_bytes())
+    kept = set_aside(mine) if os.path.lexists(mine) else None
+    put(mine, chapter.read_bytes())
+    old = f"what you had is {kept.name}" if kept else "you had none"
+    return f"{mine.name} is fresh; {old}. Where it is open, choose File, then Reload Notebook from Disk."
+
+
+def news(name: str, folder: Path | None = None, project: Path = PROJECT) -> str:
+    """What has changed in the project's chapter since the reader's copy of it was made, cell by cell.
+
+    What the reader wrote is no part of it.  Arguments are those of :func:`start_over`.
+
+    Returns
+    -------
+    str
+        A line, and then the changed cells: ``-`` before a line that is gone, ``+`` before a new one.
+
+    Raises
+    ------
+    ValueError
+        Where there is no such chapter, no working copy, or the chapter is not in it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = make(Path(folder))
+    ...     news("03", Path(folder))
+    '03_parallel_scans: nothing has changed since your copy was made.'
+    """
+    from workbook.book.sync import differences, read_twin
+
+    folder, chapter = copy_in(folder), _chapter(name, project)
+    made = folder / AS_MADE / chapter.name
+    if not made.is_file():
+        raise ValueError(f"{made} is missing, which says what your copy of {chapter.stem} was made from")
+    try:
+        before = read_twin(made)
+    except ValueError as error:
+        raise ValueError(f"{made} is not a notebook; lrnnlab copy start-over {chapter.stem[:2]} puts a fresh one there, and "
+                         "keeps what you have") from error  # fmt: skip
+    found = differences(read_twin(chapter).cells, before.cells, "new version", "old version")
+    if not found:
+        return f"{chapter.stem}: nothing has changed since your copy was made."
+    count = f"{len(found)} change{'s' * (len(found) != 1)} since your copy was made"
+    return "\n".join([f"{chapter.stem}: {count}; starting over gives you the new version.", *found])
+
+
+def copied(folder: Path) -> list[str]:
+    """The chapters that a working copy has or had, by name; ``ValueError`` where there is no working copy.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = make(Path(folder))
+    ...     copied(Path(folder))[0]
+    '00_start_here'
+    """
+    return [one.stem for one in files_in(copy_in(folder) / AS_MADE, ".ipynb")]
+
+
+def find(folder: Path | None = None) -> Path:
+    """The working copy meant on the command line: ``folder``, else the one here, else the project's ``my_notebooks``.
+
+    >>> find(Path("elsewhere"))
+    PosixPath('elsewhere')
+    """
+    return folder or here() or PROJECT / FOLDER
+
+
+def copy_in(folder: Path | None) -> Path:
+    """``folder``, or the one that this process runs in, if it is a working copy; else ValueError."""
+    folder = folder or here()
+    if folder is None or not (folder / AS_MADE).is_dir():
+        raise ValueError(f"there is no working copy of the chapters in {folder or Path.cwd()}: "
+                         "python bootstrap.py lab makes one, and so does lrnnlab copy")  # fmt: skip
+    _check_own(folder)
+    return folder
+
+
+def _check_own(folder: Path) -> None:
+    """ValueError where ``.as_made`` is a link: what it leads to is somebody else's, and would be overwritten."""
+    if (folder / AS_MADE).is_symlink():
+        raise ValueError(f"{folder / AS_MADE} is a link, and nothing is written through one: choose another folder")
+
+
+def _chapters(project: Path) -> list[Path]:
+    return files_in(project / "notebooks", ".ipynb") if (project / "notebooks").is_dir() else []
+
+
+def _chapter(name: str, project: Path) -> Path:
+    every = _chapters(project)
+    found = [one for one in every if name and one.name.startswith(name)]
+    if len(found) != 1:
+        raise ValueError(f"{name!r} means {', '.join(one.stem for one in found) or 'none'} of: "
+                         f"{', '.join(one.stem for one in every) or 'no chapters'}")  # fmt: skip
+    return found[0]
+

@@ -1,0 +1,115 @@
+"""check, hint and solution: an exercise that answers, in plain JupyterLab.
+
+An exercise is bound by its id, a text such as ``"01.7"`` (chapter 01, exercise 7), never by its place in a notebook.
+Its hints and its solution stand in ``notebooks/workbook/exercises/ch01.md``; where a cell can check it, its judge stands in
+``workbook.chapters.ch01``.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from workbook.exercises.hints import Text, Worked, worked
+from workbook.exercises.judging import UNTRIED, Verdict, judge
+from workbook.exercises.progress import note
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One exercise that can be checked.
+
+    Parameters
+    ----------
+    id : str
+        Chapter and number, such as ``"02.5"``.
+    test : callable
+        Raises NotYet or CannotJudge for a wrong answer (see :mod:`workbook.exercises.judging`).
+    """
+
+    id: str
+    test: Callable[[Any], None]
+
+
+def check(id: str, answer: Any) -> Verdict:
+    """Right, not yet (with the input that shows it), or cannot be judged (and why).  ValueError for an unknown id.
+
+    In a working copy of the chapters the outcome is written down: :mod:`workbook.exercises.progress`.
+
+    >>> check("01.7", 1000)
+    not yet: 1000 pieces are enough, but fewer are as well
+    >>> check("01.7", 800), check("01.7", "many")
+    (right, cannot be judged: the answer should be one number, got 'many')
+    >>> check("01.7", None)
+    not tried yet: put your answer where None stands and run the cell again; hint("01.7") gives you a start
+    """
+    exercise = find(id)
+    if answer is None:
+        start = f'put your answer where None stands and run the cell again; hint("{id}") gives you a start'
+        verdict = Verdict(UNTRIED, start)
+    else:
+        verdict = judge(lambda: exercise.test(answer))
+    if said := note(id, verdict.outcome):
+        print(said)
+    return verdict
+
+
+def hint(id: str, n: int = 1) -> Text:
+    """The n-th hint, from 1; after the last there is the solution.
+
+    >>> hint("01.9")
+    One letter each for $u$ and $v$ leaves two for $w$. Which $w$ contain both letters?
+    >>> hint("01.9", 3)
+    Traceback (most recent call last):
+    ValueError: 01.9 has 2 hints, got n=3; then there is solution("01.9")
+    """
+    hints = told(id).hints
+    if not 1 <= n <= len(hints):
+        count = f"{len(hints)} hint{'s' * (len(hints) != 1)}"
+        raise ValueError(f'{id} has {count}, got n={n}; then there is solution("{id}")')
+    return Text(hints[n - 1])
+
+
+def solution(id: str) -> Text:
+    """The worked solution.
+
+    >>> solution("01.12").startswith("Two.")
+    True
+    """
+    return Text(told(id).solution)
+
+
+def told(id: str) -> Worked:
+    """Hints and solution of an exercise, whether a cell can check it or not.  ValueError for an unknown id.
+
+    >>> len(told("01.8").hints)
+    2
+    """
+    there = worked(str(id).partition(".")[0])
+    if id not in there:
+        raise ValueError(f"there is no exercise {id!r}; there are {', '.join(there)}")
+    return there[id]
+
+
+def exercises(chapter: str) -> tuple[Exercise, ...]:
+    """The exercises of a chapter that can be checked.  ValueError where there are none.
+
+    >>> [exercise.id for exercise in exercises("01")]
+    ['01.3', '01.5', '01.6', '01.7', '01.9', '01.10', '01.11', '01.12', '01.14']
+    """
+    worked(chapter)  # which says so where there is no such chapter
+    there = importlib.import_module(f"workbook.chapters.ch{chapter}").EXERCISES  # predictions, and pairs of id and judge
+    return tuple(Exercise(*one) if isinstance(one, tuple) else one for one in there)
+
+
+def find(id: str) -> Exercise:
+    """An exercise that can be checked, by its id."""
+    told(id)
+    there = exercises(id.partition(".")[0])
+    found = [exercise for exercise in there if exercise.id == id]
+    if not found:
+        raise ValueError(f'no cell checks the exercise {id}, but hint("{id}") and solution("{id}") are there; checked are '
+                         + ", ".join(one.id for one in there))  # fmt: skip
+    return found[0]

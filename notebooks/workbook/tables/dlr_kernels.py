@@ -1,0 +1,182 @@
+"""What kernels each family learns by gradient descent, beside the best that its modes allow (paper 004, Sec. 2.1, A.4).
+
+Task ``shift``: the network of ``dlr/table2``, with modes enough (N = L = 256; SGConv: pieces of L/4), is trained on
+Shift, and its kernels are looked at before and after: how output j depends on the input k positions back.  A perfect
+kernel is 1 at k = j L/8 and 0 elsewhere.
+
+The other tasks have no data: one layer of width 1 is trained so that its own kernel becomes a given one of length
+2N = 64, with N = 32 modes.  The targets are those of ``algebra.kernel_fits``: a ``one_hot`` at L/4, a ``box`` of L/4
+ones, a fading ``sine``, and ``noise``.  Kept are the relative error ||K - target|| / ||target|| at the end, and
+beside it:
+
+=======================  ==============================================================================================
+``best_before``          least squares for the weights, nodes as they start
+``best_after``           least squares for the weights, nodes as they were learned: what descent has left to the weights
+``weights``              ||w||_1 at the end; of the two least squares, ``best_before_weights``, ``best_after_weights``
+=======================  ==============================================================================================
+
+A level with weights in the thousands and more is one that descent does not reach, nor float32 hold: real modes cancel
+each other, and the grid of N angles, which repeats after N, has what lies beyond only in its rounding errors.
+
+Least squares is ``kernel_fits.best_fit``; for ``sgconv``, which has no modes, the same over its pieces; ``dlr_prod`` is
+given all N (N+1) / 2 products with free weights, which it does not have: there the level is a bound.
+
+Letters: L length, N modes, j output column, k lag; K kernel, w weights.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from lrnnlab.models.dlr import KernelMixer
+from lrnnlab.models.sgconv import SGConv
+from lrnnlab.tasks.atomic import Shift
+from lrnnlab.training.determinism import stream
+from lrnnlab.training.loop import train, with_seed
+from workbook.tables import dlr_table2
+from workbook.tables.dlr_table2 import MIXERS
+from workbook.tables.kernel_fits import best_fit, targets
+from workbook.tables.table import by_setting, load
+
+TARGETS = {"one_hot": "shift by L/4", "box": "box", "sine": "fading sine", "noise": "noise"}
+
+
+class Kernel(nn.Module):
+    """A layer of width 1, called without an input: its kernel (L,)."""
+
+    layer: Any
+
+    def __init__(self, layer: KernelMixer, length: int):
+        super().__init__()
+        self.layer, self.length = layer, length
+
+    def forward(self) -> Tensor:
+        return self.layer.kernel(self.length)[0]
+
+
+def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
+    """Train on the target or on Shift; numbers and kernels, see the module's head.
+
+    >>> found = measure(TABLE.setting("dlr_half", "one_hot", "live"), seed=0)
+    >>> found["metrics"]["best_before"], len(found["kernels"]["after"])
+    (0.0, 64)
+    """
+    return (_shift if setting["task"] == "shift" else _fit)(setting, seed, progress=progress, checkpoint=checkpoint)
+
+
+def _fit(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
+    target = targets(setting["length"], setting["target_seed"])[TARGETS[setting["task"]]]
+    goal = torch.from_numpy(target).float()
+    net = with_seed(lambda: Kernel(MIXERS[setting["mixer"]](1, **setting["options"]), setting["length"]), seed)
+    before, first = _numbers(net), best(net, target)
+    made = train(
+        net, lambda generator: (goal,), lambda kernel, goal: (kernel - goal).square().sum() / goal.square().sum(),
+        steps=setting["steps"], rate=setting["rate"], generator=stream(seed, "kernels"),
+        progress=progress, checkpoint=checkpoint,
+    )  # fmt: skip
+    after, last = _numbers(net), best(net, target)
+    metrics = {"error": float(np.linalg.norm(after - target) / np.linalg.norm(target)), "weights": _weights(net),
+               "best_before": first[0], "best_before_weights": first[1],
+               "best_after": last[0], "best_after_weights": last[1]}  # fmt: skip
+    kernels = {"target": target, "before": before, "after": after}
+    return {"metrics": {**{name: _short(value) for name, value in metrics.items()}, "steps": made.steps},
+            "kernels": {name: kernel.round(4).tolist() for name, kernel in kernels.items()},
+            "cpu_seconds": round(made.cpu_seconds, 3)}  # fmt: skip
+
+
+def best(net: Kernel, target: np.ndarray) -> tuple[float, float]:
+    """The least relative error that the layer's nodes (or pieces' shapes) allow as they are, and ||w||_1 there.
+
+    >>> from lrnnlab.models.dlr import DLR
+    >>> error, weights = best(Kernel(DLR(1, state=4, dt=(1e-9, 1e-9)), 4), np.array([0, 1.0, 0, 0]))
+    >>> error < 1e-6, round(weights, 3)
+    (True, 1.0)
+    """
+    if isinstance(net.layer, SGConv):
+        table = _pieces_table(net)
+        weights = np.linalg.lstsq(table, target, rcond=None)[0]
+        error = np.linalg.norm(table @ weights - target) / np.linalg.norm(target)
+        return float(error), float(np.abs(weights).sum())
+    fit = best_fit(_nodes(net), target)
+    return fit.error, fit.norm
+
+
+@torch.no_grad()
+def _nodes(net: Kernel) -> np.ndarray:
+    return net.layer.modes()[0].exp().flatten().numpy()
+
+
+@torch.no_grad()
+def _pieces_table(net: Kernel) -> np.ndarray:
+    """(L, weights): the kernel is linear in the pieces, so column i is the kernel of the i-th unit vector."""
+    pieces, columns = net.layer.pieces, []
+    kept = pieces.clone()
+    for unit in torch.eye(pieces.numel()):
+        pieces.copy_(unit.view_as(pieces))
+        columns.append(net().double().numpy())
+    pieces.copy_(kept)
+    return np.stack(columns, 1)
+
+
+@torch.no_grad()
+def _weights(net: Kernel) -> float:
+    found = net.layer.pieces if isinstance(net.layer, SGConv) else net.layer.modes()[1]
+    return float(found.abs().sum())
+
+
+@torch.no_grad()
+def _numbers(net: Kernel) -> np.ndarray:
+    return net().double().numpy()
+
+
+def _short(value: float) -> float:
+    """To four digits, 0 for what rounding leaves of it."""
+    return 0.0 if value < 1e-9 else float(f"{value:.4g}")
+
+
+def _shift(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
+    length, look = setting["length"], Shift().sample(8, setting["length"], stream(seed, "kernels/look")).inputs
+    before = impulse_responses(dlr_table2.build_net(setting, seed), look)
+    made = dlr_table2.trained(setting, seed, progress=progress, checkpoint=checkpoint)
+    after = impulse_responses(made.net.eval(), look)
+    r2, columns = dlr_table2.scores(made.net, 16, 4, length, stream(seed, "shift/test"))
+    metrics = {"r2": round(float(np.mean(r2)), 4), "by_shift": [round(value, 4) for value in columns],
+               "found": peaks(after.numpy()), "steps": made.steps}  # fmt: skip
+    kernels = {"before": before, "after": after}
+    return {"metrics": metrics, "cpu_seconds": round(made.cpu_seconds, 3),
+            "kernels": {name: kernel.double().numpy().round(3).tolist() for name, kernel in kernels.items()}}  # fmt: skip
+
+
+def impulse_responses(net: nn.Module, inputs: Tensor) -> Tensor:
+    """(8, L): the derivative of output j at the last position by the number k positions before it, mean over inputs.
+
+    The network is not linear, so its kernels are those of its tangents; ``inputs`` (B, L, 3) say where.
+
+    >>> class Double(nn.Module):
+    ...     def forward(self, x):
+    ...         return 2 * x[..., :1]
+    >>> impulse_responses(Double(), torch.zeros(1, 3, 3)).tolist()
+    [[2.0, 0.0, 0.0]]
+    """
+    inputs = inputs.clone().requires_grad_()
+    last = net(inputs)[:, -1].sum(0)  # (outputs,)
+    found = [torch.autograd.grad(value, inputs, retain_graph=True)[0][..., 0].mean(0).flip(0) for value in last]
+    return torch.stack(found)
+
+
+def peaks(kernels: np.ndarray) -> list[bool]:
+    """For each output j: is its kernel (8, L) largest where it should be, at k = j L/8?
+
+    >>> peaks(np.eye(8)), peaks(np.eye(8)[::-1])[:2]
+    ([True, True, True, True, True, True, True, True], [False, False])
+    """
+    step = kernels.shape[1] // len(kernels)
+    return [bool(abs(row).argmax() == j * step) for j, row in enumerate(kernels)]
+
+
+TABLE = load("dlr/kernels", by_setting(measure))

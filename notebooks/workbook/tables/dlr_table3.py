@@ -1,0 +1,336 @@
+"""Table 3 of paper 004: values of all sub-expressions of a list, and which pixels lie on which path, at short lengths.
+
+ListOps-SubTrees (``listops-T``, T the longest expression in tokens) asks for the value at every closing bracket.  The
+score is the share of right ones; it is also told apart by the height of the node and by its operator, beside the share
+of the commonest value there.  Pathfinder-Segmentation (``segmentation-M``, pictures of M x M) asks for the class of
+every pixel: 0, 1 on a main path, 2 on one with a circle at both ends.  Each class weighs 1 / its count in the batch, in
+the loss; the scores are, as in the paper's code, macro F1 over the classes present and macro accuracy (scikit-learn's
+"balanced": the mean over classes of the share right), each the mean over batches of 16.
+
+The paper has T = 8192 and M of 128 to 512 (budget ``paper``).  Here T is 128 to 512 and M is 32 or 64.
+Expressions of so few tokens are drawn with other depths and arguments, so that one in a few tries is kept; shares of
+heights are near the paper's.
+
+=================  =================================================================================================
+row                here
+=================  =================================================================================================
+dlr                N modes, in both directions for pictures; a GLU stands behind the mixer, as in the paper
+dss                the same with N modes of its own step size for each channel
+local_attention    4 heads of 16; chunks of T/8 tokens as in the paper (1024 of 8192), of pictures a sixteenth of the
+                   pixels (1024 of 128 x 128 in the released commands, 4096 in the text); no GLU
+=================  =================================================================================================
+
+ListOps has blocks with LayerNorm behind the sum and a cosine with a warm-up, as in the paper; Segmentation blocks with
+LayerNorm before it.  The last weights count.  Seeds change weights and batches, not the data.
+
+Letters: B batch, T time, M side of a picture, D width, N state size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache, partial
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from numpy.lib.stride_tricks import sliding_window_view
+from sklearn.metrics import confusion_matrix, f1_score, recall_score
+from sklearn.tree import DecisionTreeClassifier
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from lrnnlab.automata import NO_LABEL
+from lrnnlab.models.attention import LocalAttention
+from lrnnlab.models.dlr import DLR
+from lrnnlab.models.dss import DSS
+from lrnnlab.models.net import Net, blocks
+from lrnnlab.tasks.base import answered, python_random
+from lrnnlab.tasks.listops import OPERATORS, ListOpsSubTrees, nodes
+from lrnnlab.tasks.pathfinder import PathfinderSegmentation
+from lrnnlab.training.determinism import stream
+from lrnnlab.training.loop import train, with_seed
+from workbook.tables.table import by_setting, gpu_if_wanted, load
+
+MIXERS = {"dlr": DLR, "dss": DSS, "local_attention": LocalAttention}
+SPLITS = ("train", "validation", "test")
+SHOWN = 3  # test pictures whose predicted classes are kept in a record
+TREES = {  # by T: the most levels and arguments, and the fewest tokens as a share of T
+    128: (8, 6, 0.5), 256: (10, 9, 0.5), 512: (10, 9, 0.5), 8192: (15, 9, 7000 / 8192),
+}  # fmt: skip
+BATCH = 16  # pictures that are scored at a time, as in the paper at M = 128
+Data = tuple[Tensor, Tensor]
+
+# Data and loss -------------------------------------------------------------------------------------------------------
+
+
+def trees(T: int) -> ListOpsSubTrees:
+    """ListOps-SubTrees as it is drawn for expressions of up to T tokens.
+
+    >>> trees(8192).max_depth
+    15
+    """
+    return ListOpsSubTrees(*TREES[T])
+
+
+@lru_cache(maxsize=6)  # the runs of one process share their data
+def data(kind: str, size: int, split: str, count: int) -> Data:
+    """Inputs and targets of a split, the same for all seeds, in single bytes: tokens or brightness, and classes.
+
+    >>> inputs, targets = data("segmentation", 32, "test", 2)
+    >>> inputs.shape, inputs.dtype, sorted(set(targets.flatten().tolist()))
+    (torch.Size([2, 1024]), torch.uint8, [0, 1, 2])
+    """
+    if kind == "segmentation":
+        drawer = PathfinderSegmentation(size)
+        pictures = [drawer.picture(SPLITS.index(split), number) for number in range(count)]
+        bright = torch.stack([((inputs[:, 0] + 1) * 127.5).round().byte() for inputs, _ in pictures])
+        return bright, torch.stack([targets.to(torch.int8) for _, targets in pictures])
+    task, rng = trees(size), python_random(stream(0, f"table3/{split}"))
+    drawn = task.expressions(rng, round(task.shortest * size), size)
+    batch = task.batch([next(drawn) for _ in range(count)], size)
+    return batch.inputs.byte(), batch.targets.to(torch.int8)
+
+
+def as_batch(kind: str, items: Data, device: str = "cpu") -> tuple[Tensor, Tensor]:
+    """What the net reads, and the targets: tokens (B,T), or numbers (B,T,1) in -1..1."""
+    inputs, targets = (part.to(device) for part in items)
+    return inputs.long() if kind == "listops" else inputs.unsqueeze(-1) / 127.5 - 1, targets.long()
+
+
+def loss(logits: Tensor, targets: Tensor) -> Tensor:
+    """Cross-entropy at the places with a label, of ListOps.
+
+    >>> loss(torch.zeros(1, 3, 10), torch.tensor([[-1, -1, 7]])).exp().round().item()
+    10.0
+    """
+    return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=NO_LABEL)
+
+
+def weighted_loss(logits: Tensor, targets: Tensor) -> Tensor:
+    """Cross-entropy in which every class that the batch has weighs the same: a pixel weighs 1 / its class's count.
+
+    >>> logits = torch.tensor([[[9.0, 0, 0]] * 3 + [[0.0, 0, 0]]])
+    >>> round(weighted_loss(logits, torch.tensor([[0, 0, 0, 1]])).item(), 2)  # (0 of class 0 + ln 3 of class 1) / 2
+    0.55
+    """
+    counts = targets.flatten().bincount(minlength=logits.shape[-1])
+    return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), weight=1 / counts.clamp(min=1))
+
+
+# Scores --------------------------------------------------------------------------------------------------------------
+
+
+def by_node(tokens: Tensor, answers: Tensor) -> pd.DataFrame:
+    """One line for every node of the expressions: height, operator, value, and whether the answer is right.
+
+    Parameters
+    ----------
+    tokens, answers : Tensor
+        (B,T), padded; what was answered at each place.
+
+    Examples
+    --------
+    >>> task = trees(128)
+    >>> tokens = task.read("[MAX 2 6 [MED [SM 3 1 6 ] 8 3 ] 4 5 ]")
+    >>> by_node(tokens[None], torch.zeros(1, 15)).to_dict("list")
+    {'height': [1, 2, 3], 'operator': ['SM', 'MED', 'MAX'], 'value': [0, 3, 6], 'right': [True, False, False]}
+    """
+    pad = ListOpsSubTrees.pad
+    return pd.DataFrame([
+        {"height": height, "operator": OPERATORS[operator - 10][1:], "value": value, "right": bool(row[place] == value)}
+        for expression, row in zip(tokens, answers)
+        for place, operator, height, value in nodes(expression[expression != pad].long())
+    ])  # fmt: skip
+
+
+def told_apart(found: pd.DataFrame, by: str) -> list[dict]:
+    """Of each height or operator: how many nodes, the share right, and the share of the commonest value.
+
+    >>> frame = pd.DataFrame({"height": [1, 1, 2], "value": [3, 3, 5], "right": [True, False, True]})
+    >>> told_apart(frame, "height")[0]
+    {'height': 1, 'nodes': 2, 'right': 0.5, 'majority': 1.0}
+    """
+    return [
+        {by: name, "nodes": len(part), "right": round(float(part["right"].mean()), 4),
+         "majority": round(float(part["value"].value_counts(normalize=True).iloc[0]), 4)}
+        for name, part in found.groupby(by)
+    ]  # fmt: skip
+
+
+@lru_cache(maxsize=6)
+def operator_levels(T: int, count: int) -> dict[int, float]:
+    """By height: the share right of a guesser who knows a node's height and operator, and answers their commonest value.
+
+    Of ``count`` expressions of the test split.  A score that is no higher says nothing of the values below the node.
+
+    >>> levels = operator_levels(128, 300)
+    >>> 0.2 < levels[1] < 0.3
+    True
+    """
+    found = by_node(*data("listops", T, "test", count))
+    right: Any = found.groupby(["height", "operator"])["value"].agg(lambda values: values.value_counts().iloc[0])
+    return (right.groupby("height").sum() / found.groupby("height").size()).to_dict()
+
+
+def of_batches(targets: np.ndarray, answers: np.ndarray, B: int = BATCH) -> dict:
+    """Macro F1 and macro accuracy of each batch of B pictures, averaged over the batches; and the share of right pixels.
+
+    >>> of_batches(np.array([[0, 0, 0, 1], [0, 2, 2, 1]]), np.array([[0, 0, 0, 0], [0, 2, 2, 1]]), 1)
+    {'macro_f1': 0.7143, 'macro_accuracy': 0.75, 'pixels': 0.875}
+    """
+    cut = [(targets[k : k + B].ravel(), answers[k : k + B].ravel()) for k in range(0, len(targets), B)]
+    found = {
+        "macro_f1": fmean(f1_score(*pair, average="macro") for pair in cut),
+        "macro_accuracy": fmean(recall_score(*pair, labels=np.unique(pair[0]), average="macro") for pair in cut),
+        "pixels": float((targets == answers).mean()),
+    }
+    return {name: round(value, 4) for name, value in found.items()}
+
+
+@lru_cache(maxsize=6)
+def local_level(M: int, count: int, side: int = 3) -> float:
+    """Macro F1 of one who sees, of every pixel, the ``side`` x ``side`` pixels around it: a decision tree.
+
+    It is fitted to some 2 ** 18 pixels of training pictures, the classes weighing the same as in the nets' loss, and
+    answers the first ``count`` test pictures.  A score that is no higher says nothing of paths.
+
+    >>> 0.45 < local_level(32, 16, side=1) < local_level(32, 16) < 0.62
+    True
+    """
+    tree = DecisionTreeClassifier(class_weight="balanced", min_samples_leaf=20, random_state=0)
+    bright, targets = data("segmentation", M, "train", 2**18 // M**2)
+    tree.fit(_around(bright, M, side), targets.numpy().ravel())
+    bright, targets = data("segmentation", M, "test", count)
+    return of_batches(targets.numpy(), tree.predict(_around(bright, M, side)).reshape(targets.shape))["macro_f1"]
+
+
+def _around(bright: Tensor, M: int, side: int) -> np.ndarray:
+    """(B * M * M, side * side) brightnesses; beyond the edge is paper."""
+    padded = np.pad(bright.numpy().reshape(-1, M, M), ((0, 0), *[(side // 2, side // 2)] * 2))
+    return sliding_window_view(padded, (side, side), (1, 2)).reshape(-1, side * side)
+
+
+# Runs ----------------------------------------------------------------------------------------------------------------
+
+
+def build_net(setting: dict, seed: int) -> Net:
+    """The untrained network: an answer at every position.
+
+    >>> build_net(TABLE.setting("dss", "segmentation-32", "live"), 0)(torch.zeros(1, 9, 1)).shape
+    torch.Size([1, 9, 3])
+    """
+    D, listops = setting["width"], setting["kind"] == "listops"
+    reads: dict[str, Any] = {"vocab_size": ListOpsSubTrees.vocab_size} if listops else {"columns": 1}
+
+    def make() -> Net:
+        made = blocks(partial(MIXERS[setting["mixer"]], **setting["options"]), D, setting["layers"], **setting["block"])
+        return Net(made, 10 if listops else 3, D, **reads, final_norm=setting["block"]["place"] == "pre")
+
+    return with_seed(make, seed)
+
+
+@torch.no_grad()
+def answers(net: nn.Module, kind: str, items: Data, B: int, device: str = "cpu") -> Tensor:
+    """The class with the greatest output at every place, (count, T); where that is NaN, none."""
+    return torch.cat([answered(net(as_batch(kind, part, device)[0])).cpu()
+                      for part in zip(*(part.split(B) for part in items))])  # fmt: skip
+
+
+def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
+    """Train, then score the test split by the last weights; with the scores on the way, on a split of their own.
+
+    >>> found = measure(TABLE.setting("dlr", "listops-128", "live"), seed=0)
+    >>> found["metrics"]["steps"], found["by_operator"][0]["operator"]
+    (3, 'MAX')
+    >>> len(measure(TABLE.setting("dlr", "segmentation-32", "live"), seed=0)["predicted"][0])
+    1024
+    """
+    kind, B, device = setting["kind"], setting["batch"], setting["device"]
+    gpu_if_wanted(setting, f"dlr/table3, {kind} of {setting['size']} at the budget paper,")
+    parts = {split: data(kind, setting["size"], split, count) for split, count in setting["items"].items()}
+    inputs, targets = parts["train"]
+
+    def draw_batch(generator: torch.Generator) -> tuple[Tensor, Tensor]:
+        chosen = torch.randint(len(inputs), (B,), generator=generator)
+        return as_batch(kind, (inputs[chosen], targets[chosen]), device)
+
+    def score(net: nn.Module, items: Data) -> dict:
+        found = answers(net, kind, items, B, device)
+        if kind == "segmentation":
+            return of_batches(items[1].numpy(), found.numpy())
+        asked = items[1] != NO_LABEL
+        return {"accuracy": round(float((found == items[1])[asked].double().mean()), 4)}
+
+    made = train(
+        build_net(setting, seed).to(device), draw_batch, loss if kind == "listops" else weighted_loss,
+        generator=stream(seed, "table3/batches"), watch=lambda net, step: score(net, parts["validation"]),
+        watch_every=max(setting["steps"] // setting["looks"], 1), progress=progress, checkpoint=checkpoint,
+        **{name: setting[name] for name in ("steps", "rate", "recurrent_rate", "decay", "warmup")},
+    )  # fmt: skip
+    net, test = made.net, parts["test"]
+    trained_on = (inputs[: len(test[0])], targets[: len(test[0])])
+    metrics = {**score(net, test), **{f"training_{name}": value for name, value in score(net, trained_on).items()},
+               "steps": made.steps, "finished": made.finished,
+               "parameters": sum(parameter.numel() for parameter in net.parameters())}  # fmt: skip
+    found = answers(net, kind, test, B, device)
+    more = of_listops(test, found) if kind == "listops" else of_segmentation(test, found)
+    return {"metrics": metrics, **more, "curve": made.watched, "losses": made.losses,
+            "cpu_seconds": round(made.cpu_seconds, 3)}  # fmt: skip
+
+
+def of_listops(test: Data, found: Tensor) -> dict:
+    """The score by height and by operator; and what guessing the commonest value gets, of all nodes, of each height's, and
+    of each operator's."""
+    table = by_node(test[0], found)
+    apart = {by: told_apart(table, by) for by in ("height", "operator")}
+    levels = {f"majority_by_{by}": sum(part["nodes"] * part["majority"] for part in parts) / len(table)
+              for by, parts in apart.items()}  # fmt: skip
+    majority = float(table["value"].value_counts(normalize=True).iloc[0])
+    return {**{f"by_{by}": parts for by, parts in apart.items()},
+            "levels": {name: round(level, 4) for name, level in {"majority": majority, **levels}.items()}}  # fmt: skip
+
+
+def of_segmentation(test: Data, found: Tensor) -> dict:
+    """What is taken for what (counts of pixels, true classes downwards), some pictures as digits, and two guessers.
+
+    A fourth column, where there is one, has the pixels without an answer, which are an x in the pictures.
+
+    One says 0 everywhere, the other 1 wherever there is ink.
+    """
+    targets, given = test[1].numpy(), found.where(found >= 0, 3)
+    labels = range(int(given.max().clamp(min=2)) + 1)
+    return {"confusion": confusion_matrix(targets.ravel(), given.numpy().ravel(), labels=labels)[:3].tolist(),
+            "predicted": ["".join("012x"[answer] for answer in picture.tolist()) for picture in given[:SHOWN]],
+            "levels": {"nothing": of_batches(targets, np.zeros_like(targets)),
+                       "ink": of_batches(targets, (test[0] > 0).numpy().astype(int))}}  # fmt: skip
+
+
+# Of records ----------------------------------------------------------------------------------------------------------
+
+
+def scored(record: Mapping) -> str:
+    """The name of a record's first score.
+
+    >>> scored({"metrics": {"macro_f1": 0.5, "pixels": 0.9}})
+    'macro_f1'
+    """
+    return "accuracy" if "accuracy" in record["metrics"] else "macro_f1"
+
+
+def reading_nothing(setting: Mapping, by_height: Sequence[Mapping] = ()) -> float:
+    """The score of one who does not read far: who knows each node's operator and height, or the 3 x 3 pixels around each.
+
+    >>> 0.4 < reading_nothing(TABLE.setting("dlr", "segmentation-32", "live")) < 0.7
+    True
+    """
+    if setting["kind"] == "segmentation":
+        return local_level(setting["size"], setting["items"]["test"])
+    known = operator_levels(setting["size"], setting["items"]["test"])
+    return sum(part["nodes"] * known[part["height"]] for part in by_height) / sum(part["nodes"] for part in by_height)
+
+
+TABLE = load("dlr/table3", by_setting(measure), score=lambda record: record["metrics"][scored(record)])

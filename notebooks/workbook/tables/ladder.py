@@ -1,0 +1,290 @@
+"""Every model on every machine: which recurrent rule can learn a finite automaton, and keep it past what it saw?
+
+No paper has this table.  A row is a model of one layer (or of two: the rows that end in "x2"), a task is an automaton;
+columns rise by the algebra of the automaton: star-free ones first (nothing is counted), then commutative groups, then
+groups that are solvable, and A_5, which is not.  All rows have one protocol:
+
+===============  =====================================================================================================
+task             after every token the state of the smallest automaton (:class:`StateTracking`); ModArith, here modulo
+                 3: its value at every number, as in paper 000
+training         64 fresh strings a step, all of one length, which grows from 4 to 40 in the first 60 % of the steps;
+                 Adam, gradient cut to norm 1, 50 steps of warm-up, then a cosine; the last weights count
+tries            at the desk two: the next one is made where the net does not know the training length (fresh strings,
+                 positions 31 to 40, 99 %).  Nothing longer than 40 has a say
+score            on 128 fresh strings of 500 tokens: ``trained`` (positions 31 to 40), ``far`` (the last ten), and
+                 ``first``, the first of the first ten positions in a row that are below 99 % together
+===============  =====================================================================================================
+
+A net that is right to 500 though none of its kind can last is asked the two words that such nets confuse (``refuted``).
+Of a net that is still right at 100, ``horizon`` is the position at which it will be wrong, as its states at 10 to 100
+foretell it (``lrnn/fading``: when the spread within a state will reach the gap between states).
+
+``kind`` is one of: *never learned* (not 99 % at positions 31 to 40), *aliases* (far below 99 %, and back again: a turning phase
+does that), *drifts* (otherwise below 99 % somewhere), *lasts*.  Accuracy at 40 alone flatters what fades
+slowly, accuracy at 500 alone what comes back; ``first`` does neither.
+
+Letters: T time, V tokens, Q states.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from lrnnlab.automata import build as machine
+from lrnnlab.automata.languages import language
+from lrnnlab.expressivity.predict import foretell
+from lrnnlab.expressivity.robustness import Clash
+from lrnnlab.models import Net, build
+from lrnnlab.tasks import Batch, ModArith, StateTracking, Task
+from lrnnlab.tasks.base import answered
+from lrnnlab.training.determinism import steady_arithmetic, stream
+from lrnnlab.training.evaluation import at_rest
+from lrnnlab.training.loop import Remembered, Trained, train
+from lrnnlab.verification.black_box import answers
+from workbook.tables.lrnn_fading import first_below, look
+from workbook.tables.table import by_setting, load
+
+LENGTH, FAR, WINDOW, KNOWN = 40, 500, 10, 0.99
+LOOK = {"strings": 128, "length": FAR, "window": WINDOW, "accuracy": KNOWN, "quantile": 0.99, "fits": ((10, 100),)}
+BACK = (0.7, 0.9)  # a net that falls below the first and rises above the second aliases
+
+FAMILY: dict[str, tuple[str, int | None]] = {  # row: the family of its transitions that is foretold, and its size
+    **dict.fromkeys(("block_softmax", "one_hot"), ("blocks", 8)), "block_clip": ("blocks, clipped", 8),
+    "pd": ("one-hot columns, phases", None),
+    "diagonal_positive": ("non-negative", None), "diagonal_signed": ("signed", None),
+    **dict.fromkeys(("diagonal_complex", "diagonal_unit", "phases"), ("complex", None)),
+    **dict.fromkeys(("rwkv", "liquid_s4", "sgconv"), ("fading", None)), "ult": ("sums", None), "regulargpt": ("tree", None),
+    **dict.fromkeys(("vanilla", "s4", "s4d", "rotrnn", "lru", "s5", "dlr", "dss"), ("constant", None)),
+    "deltanet": ("reflection, beta <= 1", None), "deltanet_negative": ("reflection", None),
+    "product_2": ("reflections", 2), "product_3": ("reflections", 3), "dictionary": ("dictionary", None),
+    **dict.fromkeys(("lstm", "elman", "relu_rnn", "recurrent_delta"), ("non-linear", None)),
+    **dict.fromkeys(("transformer", "attention", "alibi_transformer", "nlt"), ("attention", None)),
+}  # fmt: skip
+DEEP = " x2"  # ends the names of rows of two layers
+
+
+def _tracked(name: str) -> Callable[[], Task]:
+    """The states of a language's machine."""
+    return lambda: StateTracking(language(name).machine, name)
+
+
+def flip_flop() -> StateTracking:
+    """The last letter written; a tenth of the tokens write, so that something must be kept.
+
+    >>> flip_flop().answer(flip_flop().read("-a--b-"))
+    [0, 1, 1, 1, 2, 2]
+    """
+    return StateTracking(machine(0, "-ab", lambda s, v: v or s, lambda s: s), "flip-flop", (18, 1, 1))
+
+
+def cycle() -> StateTracking:
+    """A walk on a cycle of five: stay, forward, back."""
+    return StateTracking(machine(0, "0+-", lambda s, v: (s + (0, 1, -1)[v]) % 5, lambda s: s), "Cycle Navigation")
+
+
+MACHINES: dict[str, Callable[[], Task]] = {
+    # star-free
+    "flip_flop": flip_flop, **{f"tomita_{n}": _tracked(f"Tomita {n}") for n in (1, 2, 4, 7)},
+    **{f"d_{n}": _tracked(f"D_{n}") for n in (2, 3, 4)}, "evenpair": _tracked("EvenPair(5)"),
+    # commutative groups, and what has such groups in it
+    "parity": _tracked("Parity"), "tomita_5": _tracked("Tomita 5"), "tomita_6": _tracked("Tomita 6"),
+    "z_5": _tracked("Sum(5)"), "cycle_navigation": cycle, "tomita_3": _tracked("Tomita 3"),
+    # solvable groups, and one that is not
+    "modarith_3": lambda: ModArith(3), "s_3": _tracked("S_3"), "s_4": _tracked("S_4"), "a_5": _tracked("A_5"),
+}  # fmt: skip
+
+
+@cache
+def ladder_task(name: str) -> Task:
+    """The task of a column, made once.
+
+    >>> ladder_task("d_2").classes, ladder_task("a_5").classes
+    (4, 60)
+    """
+    return MACHINES[name]()
+
+
+@cache
+def foretold(row: str, task: str) -> str:
+    """Whether the net of a cell can last by what algebra says of its machine: "can", "cannot" or "open".
+
+    "open" where no theorem decides it, and for rows that are of none of the families.
+
+    >>> foretold("diagonal_positive", "parity"), foretold("lstm", "a_5"), foretold("srwm", "parity")
+    ('cannot', 'can', 'open')
+    """
+    if row.removesuffix(DEEP) not in FAMILY:
+        return "open"
+    family, size = FAMILY[row.removesuffix(DEEP)]
+    found, layers = foretell(ladder_task(task).machine, family, size), 2 if row.endswith(DEEP) else 1
+    if found.least is None or found.least > layers:
+        return "cannot"
+    return "can" if found.layers is not None and found.layers <= layers else "open"
+
+
+def words_against(row: str, task: str) -> Clash | None:
+    """Two words to ask a net of a row, if algebra says that it cannot last and knows such words.
+
+    They refute one layer of the family.  For a row of two layers they are those against two layers where such are known,
+    and else those against one, which two layers may tell apart; and for reflections they are an example, as which words a
+    layer confuses depends on it.  A net that errs on them does not last, whatever they refute.
+
+    >>> words_against("diagonal_complex", "d_2").text("ab"), words_against("diagonal_complex", "parity")
+    ('ab(ab)^n and ba(ab)^n', None)
+    """
+    if foretold(row, task) != "cannot":
+        return None
+    found = foretell(ladder_task(task).machine, *FAMILY[row.removesuffix(DEEP)])
+    return (found.deeper if row.endswith(DEEP) else None) or found.clash
+
+
+def refuted(net: torch.nn.Module, row: str, task: str) -> dict | None:
+    """Ask a trained net its :func:`words_against`, for n = 1, 2, ..., up to 500 tokens.
+
+    Returns
+    -------
+    dict or None
+        ``n``, the least at which it errs, and the two ``words``, none if it does not; None if no such words are known.
+
+    Examples
+    --------
+    >>> refuted(build("lstm", ladder_task("parity")), "lstm", "parity") is None  # of LSTMs nothing is excluded
+    True
+    """
+    asked, clash = ladder_task(task), words_against(row, task)
+    if clash is None:
+        return None
+    asked_before, n = None, 1
+    while (words := clash.words(n)) != asked_before and max(map(len, words)) <= FAR:
+        for word in words:
+            said = answers(net)(np.array([word]))[0]
+            if said[-1] != asked.machine.run(np.array(word))[-1]:
+                return {"n": n, "words": ["".join(asked.symbols[token] for token in one) for one in words]}
+        asked_before, n = words, n + 1
+    return {"n": None, "words": []}
+
+
+def row_of(setting: dict) -> str:
+    """The row that a setting is of.
+
+    >>> row_of(TABLE.setting("lstm x2", "parity", "live"))
+    'lstm x2'
+    """
+    net = setting["model"], setting["options"]
+    cells = ((row, TABLE.setting(row, setting["task"], "live")) for row in TABLE.rows)
+    return next(row for row, cell in cells if (cell["model"], cell["options"]) == net)
+
+
+@dataclass
+class Growing(Remembered):
+    """Batches of one length each, from 4 to ``longest`` in the first 60 % of ``steps``; a source for ``train``.
+
+    >>> source = Growing(ladder_task("parity"), 2, 40, 10, torch.Generator().manual_seed(0))
+    >>> [source().inputs.shape[1] for _ in range(8)]
+    [4, 10, 16, 22, 28, 34, 40, 40]
+    """
+
+    task: Task
+    batch: int
+    longest: int
+    steps: int
+    generator: torch.Generator
+    drawn: int = 0
+    KEPT = ("drawn",)
+
+    @property
+    def identity(self) -> str:
+        """What is trained on, and how."""
+        return f"{self.batch} of {self.task.identity}, lengths up to {self.longest} in {self.steps} steps"
+
+    def __call__(self, _: torch.Generator | None = None) -> Batch:
+        """The next batch, from its own generator."""
+        length = 4 + round((self.longest - 4) * min(1, self.drawn / (0.6 * self.steps)))
+        self.drawn += 1
+        return self.task.sample_near(self.batch, length, self.generator)
+
+
+def trained(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> tuple[Trained, int]:
+    """The net of the first try that knows the training length, else the one that knows most of it; and which try."""
+    asked, found = ladder_task(setting["task"]), []
+    for number, (rate, steps) in enumerate(setting["tries"]):
+        net = build(setting["model"], asked, seed=1000 * number + seed, **setting["options"])
+        one = None if checkpoint is None else checkpoint.with_suffix(f".try{number}")
+        drawn = stream(seed, f"ladder/train/{number}")
+        made = train(net, Growing(asked, 64, LENGTH, steps, drawn), steps=steps, rate=rate, clip=1.0,
+                     warmup=min(50, steps - 1), generator=drawn, checkpoint=one, progress=progress)  # fmt: skip
+        right = by_position(net, asked, LENGTH, 256, stream(seed, f"ladder/try/{number}"))
+        found.append((float(windows(right)[-1]), -number, made))
+        if found[-1][0] >= KNOWN:
+            break
+    _, number, made = max(found, key=lambda one: one[:2])
+    return made, -number
+
+
+@torch.no_grad()
+@steady_arithmetic()
+def by_position(
+    net: torch.nn.Module, asked: Task, length: int, strings: int, generator: torch.Generator
+) -> np.ndarray:
+    """(2, T): how many answers are right at each position of fresh strings, and how many are asked for."""
+    batch = asked.sample_near(strings, length, generator)
+    with at_rest(net):
+        found = torch.cat([answered(net(part), asked.classes) for part in batch.inputs.split(32)])
+    return np.stack([((found == batch.targets) & batch.mask).sum(0), batch.mask.sum(0)]).astype(float)
+
+
+def windows(right: np.ndarray) -> np.ndarray:
+    """(T - 9,): the accuracy over every ten positions in a row, of ``by_position``.
+
+    >>> windows(np.ones((2, 40))).shape
+    (31,)
+    """
+    ten = np.lib.stride_tricks.sliding_window_view(right, WINDOW, axis=1).sum(-1)
+    return ten[0] / ten[1]
+
+
+def kind(accuracy: np.ndarray) -> str:
+    """How a net fails, from ``windows``: see the head of this module.
+
+    >>> [kind(np.repeat(levels, 40)) for levels in ([1.0, 1.0], [1.0, 0.2], [1.0, 0.2, 1.0], [0.2])]
+    ['lasts', 'drifts', 'aliases', 'never learned']
+    """
+    if accuracy[LENGTH - WINDOW] < KNOWN:
+        return "never learned"
+    if (accuracy >= KNOWN).all():
+        return "lasts"
+    low = np.flatnonzero(accuracy < BACK[0])
+    return "aliases" if len(low) and (accuracy[low[0] :] > BACK[1]).any() else "drifts"
+
+
+def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
+    """Train, then ask at 500.
+
+    >>> found = measure({**TABLE.setting("lstm", "parity", "live"), "tries": ((1e-2, 2),)}, seed=0)["metrics"]
+    >>> found["kind"], found["first"], found["tries"]
+    ('never learned', 1, 1)
+    """
+    made, number = trained(setting, seed, progress, checkpoint)
+    asked = ladder_task(setting["task"])
+    accuracy = windows(by_position(made.net, asked, FAR, 128, stream(seed, "ladder/test")))
+    metrics = {
+        "trained": float(accuracy[LENGTH - WINDOW]), "far": float(accuracy[-1]), "kind": kind(accuracy),
+        "first": first_below(accuracy, KNOWN, 1), "tries": number + 1, "rate": setting["tries"][number][0], "steps": made.steps,
+        "loss": made.losses[-1][1] if made.losses else None, "chance": asked.chance,
+        "majority": asked.majority(asked.near(FAR)), "parameters": sum(p.numel() for p in made.net.parameters()),
+    }  # fmt: skip
+    if isinstance(made.net, Net) and asked.answers == "every" and metrics["kind"] != "never learned":
+        metrics["horizon"] = look(made.net, asked, LOOK, seed)["metrics"]["predicted"].get("10-100")
+    if metrics["kind"] == "lasts" and (asked_words := refuted(made.net, row_of(setting), setting["task"])):
+        metrics["refuted"] = asked_words
+    return {"metrics": metrics, "accuracy_by_ten": [round(share, 4) for share in accuracy[::WINDOW].tolist()],
+            "cpu_seconds": round(made.cpu_seconds, 2)}  # fmt: skip
+
+
+TABLE = load("ladder/models_x_tasks", by_setting(measure))

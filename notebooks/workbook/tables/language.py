@@ -1,0 +1,141 @@
+"""Texts as tokens, and how far counting gets: vocabularies, and the levels of n-gram models.
+
+A ``Vocabulary`` keeps the pieces of text (words with the blank before them, runs of other signs) that are the most
+frequent where it was made, and spells the others as characters; so nothing is unknown but characters outside of
+``character_text.ALPHABET``, which become "?".  With no pieces it is characters alone.
+
+An n-gram model knows how often each token followed each n - 1 tokens in the training text, and adds k to every count:
+p(x | c) = (count(c x) + k) / (count(c) + k V).  k is chosen on the last tenth of the training text, of which nothing is
+counted then.
+
+Letters: T tokens of a text, V vocabulary.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from lrnnlab.validation import whole_number
+from workbook.tables.character_text import ALPHABET
+
+PIECES = re.compile(r" ?[A-Za-z]+| ?[0-9]+| ?[^A-Za-z0-9 \n]+|\n+| +")
+ADDED = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001)  # what k is chosen from
+HELD_OUT = 0.1  # the last share of the training text
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """V tokens: the characters of ``ALPHABET``, then ``pieces`` of two characters or more.
+
+    >>> vocabulary = Vocabulary((" the", " cat"))
+    >>> codes = vocabulary.encode("See the cats")
+    >>> codes.tolist(), vocabulary.decode(codes)
+    ([52, 70, 70, 96, 1, 68, 66, 85, 84], 'See the cats')
+    """
+
+    pieces: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(ALPHABET) + len(self.pieces)
+
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        """The number of every token."""
+        return {piece: number for number, piece in enumerate((*ALPHABET, *self.pieces))}
+
+    def encode(self, text: str) -> Tensor:
+        """Tokens (T,) int32 of a text whose characters are in ``ALPHABET``; ``ValueError`` shows one that is not."""
+        codes: list[int] = []
+        for piece in PIECES.findall(text) if self.pieces else text:
+            number = self.numbers.get(piece)
+            if number is not None:
+                codes.append(number)
+                continue
+            try:
+                codes += [self.numbers[character] for character in piece]
+            except KeyError as error:
+                raise ValueError(f"{error.args[0]!r} is none of the {len(ALPHABET)} characters") from None
+        return torch.tensor(codes, dtype=torch.int32)
+
+    def decode(self, codes: Tensor) -> str:
+        """The text that tokens (T,) stand for."""
+        every = [*ALPHABET, *self.pieces]
+        return "".join(every[code] for code in codes.tolist())
+
+
+def learn_vocabulary(texts: Iterable[str], size: int) -> Vocabulary:
+    """At most ``size`` tokens: the characters, and the most frequent longer pieces; equally frequent ones by alphabet.
+
+    >>> learn_vocabulary(["the cat and the dog and the cow"], size=98).pieces
+    (' and', ' the')
+    """
+    whole_number(size, len(ALPHABET), "the size of a vocabulary")
+    counts: Counter[str] = Counter()
+    for text in texts:
+        counts.update(piece for piece in PIECES.findall(text) if len(piece) > 1)
+    frequent = sorted(counts, key=lambda piece: (-counts[piece], piece))
+    return Vocabulary(tuple(frequent[: size - len(ALPHABET)]))
+
+
+def ngram_level(train: Tensor, test: Tensor, n: int, vocab_size: int) -> tuple[float, float]:
+    """The mean loss of an n-gram model on a test text, in nats a token, and the k that it adds.
+
+    Parameters
+    ----------
+    train, test : Tensor
+        Tokens (T,).  Of the test text the first n - 1 tokens are not asked for.
+    n : int
+        1 unigram, 2 bigram, 3 trigram.
+    vocab_size : int
+        V.
+
+    Returns
+    -------
+    (float, float)
+        Nats a token, and k.
+
+    Examples
+    --------
+    >>> loss, k = ngram_level(torch.tensor([0, 1] * 50), torch.tensor([0, 1, 0, 1]), 2, vocab_size=2)
+    >>> loss < 0.001, k
+    (True, 0.001)
+    """
+    whole_number(n, 1, "n")
+    for name, text in (("train", train), ("test", test)):
+        if len(text) < 2 * n:
+            raise ValueError(f"a {n}-gram model needs texts of {2 * n} tokens or more, got {len(text)} in {name}")
+    cut = max(n, round((1 - HELD_OUT) * len(train)))
+    counted = _counts(train[:cut], train[cut - n + 1 :], n, vocab_size)
+    k = min(ADDED, key=lambda k: _loss(*counted, k, vocab_size))
+    return _loss(*_counts(train, test, n, vocab_size), k, vocab_size), k
+
+
+def _counts(train: Tensor, test: Tensor, n: int, V: int) -> tuple[np.ndarray, np.ndarray]:
+    """For every token of ``test`` behind n - 1 others: how often it stood there in ``train``, and how often any did."""
+    seen, asked = _grams(train, n, V), _grams(test, n, V)
+    return _how_often(seen, asked), _how_often(seen // V, asked // V)
+
+
+def _grams(tokens: Tensor, n: int, V: int) -> np.ndarray:
+    """Every n tokens in a row as one number."""
+    windows = np.lib.stride_tricks.sliding_window_view(tokens.numpy().astype(np.int64), n)
+    return windows @ (V ** np.arange(n - 1, -1, -1, dtype=np.int64))
+
+
+def _how_often(seen: np.ndarray, asked: np.ndarray) -> np.ndarray:
+    known, counts = np.unique(seen, return_counts=True)
+    places = np.minimum(np.searchsorted(known, asked), len(known) - 1)
+    return np.where(known[places] == asked, counts[places], 0)
+
+
+def _loss(here: np.ndarray, context: np.ndarray, k: float, V: int) -> float:
+    return -math.fsum(np.log((here + k) / (context + k * V))) / len(here)

@@ -1,0 +1,173 @@
+"""How states and products grow under each column rule (paper 000, Sec. 3.3: Eq. 6, 7 and what is said of p).
+
+The paper says that a small enough p makes Eq. 5 stable.  Here are the products of 500 random blocks, by rule, by p and
+by the kind of columns that the rule is given, beside the most that Eq. 6 allows: the 1-norm of a state with B u = 0 can
+grow by b^(1-1/p) a step, which is more than 1 for every p > 1.
+
+===========  ==========================================================================================================
+kind         raw blocks
+===========  ==========================================================================================================
+``gaussian`` N(0, 1), independent
+``signs``    +1 or -1, independent
+``positive`` |N(0, 1)|, independent
+``worst``    s s^T with s = (1, -1, 1, ...), the same at every step, and x_0 = s.  Its columns have mean zero, so that
+             ``release`` and ``centred`` leave them as they are: at even b, taking the mean off does not lower the worst
+             case.  For ``softmax``, whose products of any kind have 1-norm 1, nothing is worst
+===========  ==========================================================================================================
+
+Three things are followed, all in float64 as (logarithm, vector of size 1), so that nothing overflows: ``state``, the
+1-norm of x_t over that of x_0 with B u = 0; ``driven``, the 1-norm of x_t with B u from N(0, 1); ``product``, the largest
+singular value of A_t ... A_1.  x_0 is from N(0, 1) too, but for ``worst``.  float32 is observed on its own: the state is
+multiplied out in it, from x_0.
+
+Letters: K chains, T steps, b block size, P values of p; A transition, x state, u the input term B u.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+
+from lrnnlab.models import COLUMN_RULES
+from lrnnlab.training.determinism import stream
+from workbook.tables.analysis import growth_per_step
+from workbook.tables.declared import there
+from workbook.tables.table import alone, load
+
+
+def raw_blocks(kind: str, chains: int, steps: int, b: int, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """(K, T, b, b) float64 blocks before any rule, and the (K, b) state that they start from; see the module for kinds.
+
+    The same seed gives the same blocks to every rule and every p.
+
+    >>> raw_blocks("worst", 1, 1, 2, seed=0)[0].tolist()
+    [[[[1.0, -1.0], [-1.0, 1.0]]]]
+    """
+    there(kind, TABLE.tasks, "kind of blocks", "lrnn/growth")
+    draw = stream(seed, f"growth/{kind}")
+    if kind == "worst":
+        s = 1.0 - 2.0 * (torch.arange(b, dtype=torch.float64) % 2)
+        return torch.outer(s, s).expand(chains, steps, b, b), s.expand(chains, b)
+    x0 = torch.randn(chains, b, generator=draw, dtype=torch.float64)
+    raw = torch.randn(chains, steps, b, b, generator=draw, dtype=torch.float64)
+    return {"gaussian": raw, "signs": raw.sign(), "positive": raw.abs()}[kind], x0
+
+
+def log10_states(A: np.ndarray, x0: np.ndarray, u: np.ndarray | None = None) -> np.ndarray:
+    """log10 ||x_t||_1 for t = 0..T of x_t = A_t x_{t-1} + u_t (u = 0 if absent), however large or small it becomes.
+
+    A (..., T, b, b), x0 (..., b), u (..., T, b) -> (..., T + 1).  A state that is zero has -inf.
+
+    >>> round(float(log10_states(np.full((400, 1, 1), 1e3), np.ones(1))[-1]), 6)
+    1200.0
+    """
+    x, size = _unit(np.broadcast_to(x0, (*A.shape[:-3], A.shape[-1])))
+    logs = [size]
+    for t in range(A.shape[-3]):
+        x = (A[..., t, :, :] * x[..., None, :]).sum(-1)
+        scale = logs[-1]
+        if u is not None:  # a state below 10^-300, or zero (log -inf), adds nothing that float64 can tell beside u
+            scale = np.maximum(scale, -300.0)
+            x = x * 10.0 ** (logs[-1] - scale)[..., None] + u[..., t, :] * 10.0 ** -scale[..., None]
+        x, size = _unit(x)
+        logs.append(scale + size)
+    return np.stack(logs, -1)
+
+
+def log10_singular_values(A: np.ndarray, lengths: Sequence[int]) -> np.ndarray:
+    """log10 of the largest singular value of A_t ... A_1 for the t in ``lengths``: (..., T, b, b) -> (..., lengths).
+
+    >>> log10_singular_values(np.full((400, 1, 1), 1e3), [1, 400]).round(6).tolist()
+    [3.0, 1200.0]
+    """
+    b = A.shape[-1]
+    product, log, found = np.broadcast_to(np.eye(b), A[..., 0, :, :].shape), np.zeros(A.shape[:-3]), {}
+    for t in range(1, max(lengths) + 1):
+        flat, size = _unit((A[..., t - 1, :, :] @ product).reshape(*A.shape[:-3], b * b))
+        product, log = flat.reshape(*A.shape[:-3], b, b), log + size
+        if t in lengths:
+            with np.errstate(divide="ignore"):
+                found[t] = log + np.log10(np.linalg.norm(product, 2, axis=(-2, -1)))
+    return np.stack([found[t] for t in lengths], -1)
+
+
+def _unit(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """x (..., n) divided by its 1-norm, and the log10 of that."""
+    size = np.abs(x).sum(-1)
+    with np.errstate(divide="ignore"):
+        return x / np.where(size > 0, size, 1)[..., None], np.log10(size)
+
+
+def observed_in_float32(A: np.ndarray, x0: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The step at which x <- A_t x, done in float32, first holds infinity, and that at which nothing is left of it.
+
+    A (..., T, b, b), x0 (..., b) -> two (...,) arrays of steps, 0 where it does not happen.  "Nothing left" means that
+    every entry is below the least normal number, 1.2e-38, which training flushes to zero.
+
+    >>> [steps.tolist() for steps in observed_in_float32(np.full((2, 60, 1, 1), [[[[10.0]]], [[[0.1]]]]), np.ones((2, 1)))]
+    [[39, 0], [0, 38]]
+    """
+    x, A = x0.astype(np.float32), A.astype(np.float32)
+    over, lost = np.zeros(A.shape[:-3], int), np.zeros(A.shape[:-3], int)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for t in range(A.shape[-3]):
+            x = (A[..., t, :, :] * x[..., None, :]).sum(-1)
+            over = np.where((over == 0) & ~np.isfinite(x).all(-1), t + 1, over)
+            lost = np.where((lost == 0) & (np.abs(x) < np.finfo(np.float32).tiny).all(-1), t + 1, lost)
+    return over, lost
+
+
+def measure(setting: dict, seed: int) -> dict:
+    """For each p ("any" for a rule without) what T steps do, its curves over the lengths, and what float32 does.
+
+    Numbers are median, least and greatest over chains.  ``state``, ``driven``, ``product``: log10 after T steps;
+    ``step``: the factor by which one step multiplies the state, from the second half of the steps, where the start is
+    forgotten; ``overflow``, ``lost``: in how many chains float32 comes to an end, and at which step.
+
+    >>> found = measure({**TABLE.setting("unit", "worst", "live"), "norms": (1.2,)}, seed=0)["metrics"]["1.2"]
+    >>> found["step"]["median"], found["state"]["median"], found["overflow"]["median"]
+    (1.414214, 75.257, 257.0)
+    """
+    steps, chains, b = max(setting["lengths"]), setting["chains"], setting["b"]
+    raw, start = raw_blocks(setting["kind"], chains, steps, b, seed)
+    u = torch.randn(chains, steps, b, generator=stream(seed, "growth/input"), dtype=torch.float64).numpy()
+    rule, x0, at = COLUMN_RULES[setting["rule"]], start.numpy(), list(setting["lengths"])
+    metrics, curves = {}, {}
+    for p in setting["norms"]:
+        A = np.ascontiguousarray(rule(raw, p).numpy())
+        alone, name = log10_states(A, x0), "any" if p is None else f"{p:g}"
+        logs = {
+            "state": (alone - alone[:, :1])[:, at],
+            "driven": log10_states(A, x0, u)[:, at],
+            "product": log10_singular_values(A, at),
+        }
+        curves[name] = {what: _spread(values) for what, values in logs.items()}
+        over, lost = (found[found > 0] for found in observed_in_float32(A, x0))
+        metrics[name] = {
+            "step": _spread(10 ** ((alone[:, steps] - alone[:, steps // 2]) / (steps - steps // 2)), 6),
+            **{what: _spread(values[:, -1]) for what, values in logs.items()},
+            **{what: {"chains": len(at_), **(_spread(at_) if len(at_) else {})}
+               for what, at_ in (("overflow", over), ("lost", lost))},
+        }  # fmt: skip
+    return {"metrics": metrics, "curves": curves}
+
+
+def _spread(values: np.ndarray, digits: int = 3) -> dict:
+    """Median, least and greatest over chains, the first axis."""
+    parts = {"median": np.median(values, 0), "min": values.min(0), "max": values.max(0)}
+    return {name: found.astype(float).round(digits).tolist() for name, found in parts.items()}
+
+
+def bound(p: float, b: int, lengths: Sequence[int]) -> np.ndarray:
+    """log10 of b^(t (1 - 1/p)), the most that Eq. 6 lets the state's 1-norm grow in t steps.
+
+    >>> bound(1.2, 8, [500]).round(2).tolist()
+    [75.26]
+    """
+    return np.asarray(lengths) * math.log10(growth_per_step(p, b))
+
+
+TABLE = load("lrnn/growth", alone(measure))

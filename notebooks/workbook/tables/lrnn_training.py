@@ -1,0 +1,126 @@
+"""Training for the tables of paper 000: what ends it, what is looked at on the way, and what is measured in the end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from lrnnlab import scans, tasks
+from lrnnlab.models import snap
+from lrnnlab.training import Fit, fit
+from lrnnlab.training.evaluation import evaluate
+from lrnnlab.verification import verify
+from workbook.tables.table import Run
+
+SNAPPED_LENGTH = 10_000
+APART = 100_003  # more than the steps of any run here, so that no two (seed, step) look at the same strings
+MENDABLE = 0.9  # a snapped model that is wrong more often than this at the training length is not worth mending
+
+
+def train(run: Run, progress: bool = True, checkpoint: Path | None = None) -> Fit:
+    """Train the model of ``run`` as its ``Setting`` says; what a notebook's live cell calls."""
+    scans.warm()  # a first run on a machine compiles; that is not training time
+    task, setting = run.build_task(), run.setting
+    check, every = _check(run, task)
+    return fit(
+        run.build_model, task, setting.recipe, run.seed,
+        accept=_accept(run, task), check=check, check_every=every, confirm=2 if setting.stop == "long" else 1,
+        checkpoint=checkpoint, progress=progress,
+    )  # fmt: skip
+
+
+def measure(run: Run, progress: bool = False, checkpoint: Path | None = None) -> dict:
+    """Train, then ask for answers past the training length, of the snapped model too where the setting snaps."""
+    task, setting = run.build_task(), run.setting
+    result = train(run, progress, checkpoint)
+    trained = time.perf_counter()
+    metrics = evaluate(result.model, task, seed=run.seed).metrics()
+    if result.best is not None:
+        metrics |= {f"best_{k}": v for k, v in evaluate(result.best, task, seed=run.seed).metrics().items()}
+        metrics["best_of_checks"] = max(found["score"] for found in result.checks)
+    if setting.stop == "proved":
+        metrics |= _snapped(run, task, result)
+    return {
+        "wall_seconds": round(result.seconds, 3), "cpu_seconds": round(result.cpu_seconds, 3),
+        "evaluation_seconds": round(time.perf_counter() - trained, 3), "steps": result.steps,
+        "attempts": result.attempt + 1, "lessons": result.lessons, "accepted": result.accepted, "stop": setting.stop,
+        "metrics": metrics, "levels": levels(task), "checks": result.checks,
+        "losses": [[s, round(v, 6)] for s, v in result.losses[:: max(1, len(result.losses) // 200)]],
+    }  # fmt: skip
+
+
+def levels(task: tasks.Task) -> dict[str, float]:
+    """What a guesser scores at the last position: uniformly, always the commonest, and best of 40 checks of 128.
+
+    >>> levels(tasks.task("sum", 2))["chance"]
+    0.5
+    """
+    majority = task.majority(task.test_length)
+    return {
+        "chance": task.chance,
+        "majority": majority,
+        "best_of_40_guesser": tasks.best_of_checks(task.chance)[0],
+        "best_of_40_majority": tasks.best_of_checks(majority)[0],
+    }
+
+
+def _check(run: Run, task: tasks.Task) -> tuple[Callable | None, int]:
+    """The paper's protocol checks 40 times, at the last position; ours only where the setting stops on long strings."""
+    setting, paper = run.setting, run.protocol == "paper"
+    if setting.stop == "long" and not paper:
+        return lambda model, step: _perfect(run, task, model, step), setting.check_every
+    if setting.stop != "watched" and not paper:
+        return None, 0
+
+    def glance(model, step):
+        seed = run.seed * APART + step
+        score = evaluate(model, task, seed=seed, strings=128, purpose="check").accuracy_last
+        return {"score": score, "stop": score == 1.0} if paper else {"score": score}
+
+    return glance, max(1, setting.recipe.steps // 40) if paper else setting.check_every
+
+
+def _perfect(run: Run, task: tasks.Task, model, step: int) -> dict:
+    """A check at the test length: 128 strings, and only if all are right at every position another 1,024."""
+    for part, strings in enumerate((128, 1024)):
+        seed = (run.seed * APART + step) * 2 + part
+        found = evaluate(model, task, seed=seed, strings=strings, purpose="check")
+        score = min(found.accuracy_last, found.accuracy_all)
+        if score < 1.0:
+            return {"score": score, "stop": False}
+    return {"score": 1.0, "stop": True}
+
+
+def _accept(run: Run, task: tasks.Task) -> Callable | None:
+    """What an attempt must pass, or training starts again."""
+    setting = run.setting
+    if setting.stop in ("recipe", "watched"):
+        return None
+    if setting.stop == "long":
+        return lambda model: _perfect(run, task, model, 0)["stop"]
+
+    def exact_when_snapped(model):
+        hard = snap(model)
+        found = evaluate(hard, task, seed=run.seed, length=task.train_length, strings=1000, purpose="accept")
+        if found.accuracy_seen < (1.0 if setting.recipe.mend is None else MENDABLE):
+            return False
+        verdict = verify(hard, task.specification, wanted=300, depth=task.train_length)
+        seen = verdict.decided and (verdict.closed or verdict.depth >= task.train_length)
+        return list(verdict.counterexamples) or seen
+
+    return exact_when_snapped
+
+
+def _snapped(run: Run, task: tasks.Task, result: Fit) -> dict:
+    hard = snap(result.model)
+    found = evaluate(hard, task, seed=run.seed)
+    far = evaluate(hard, task, seed=run.seed, length=task.near(SNAPPED_LENGTH), strings=64, purpose="far")
+    verdict = verify(hard, task.specification)
+    return {
+        "snapped_accuracy_last": found.accuracy_last,
+        "snapped_accuracy_all": found.accuracy_all,
+        f"snapped_accuracy_{SNAPPED_LENGTH}": far.accuracy_all,
+        "snapped_proved": verdict.proved,
+        "snapped_verdict": str(verdict),
+    }

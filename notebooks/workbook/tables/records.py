@@ -1,0 +1,320 @@
+"""Records of runs and of timings: one line of JSON each, in the file of its table, with where it came from and a seal.
+
+A record is trusted only if it can be read, its seal fits its content, it has what its readers rely on, and it answers
+exactly the question that is asked (same experiment, same configuration).  Anything else is named on stderr and skipped.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import platform
+import secrets
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from datetime import datetime, timezone
+from fnmatch import fnmatch
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock
+
+import lrnnlab
+from lrnnlab import __version__
+from lrnnlab.files import check_file, put
+
+LIBRARY = Path(lrnnlab.__file__).resolve().parent
+WORKBOOK = Path(__file__).resolve().parents[1]
+SCHEMA = 1
+LARGEST = 1 << 25  # bytes of a file that is read; the largest has three million
+FINISHED = Path("checkpoints", "finished")  # below data/: runs that are not lines yet; git ignores it
+PROBE = 1 << 20  # bytes that must find room before work begins whose outcome is to be written
+
+# What readers rely on, in a record of a run and in one of a case that was timed.
+RUN = {"experiment": str, "task": str, "row": str, "seed": int, "budget": str, "protocol": str, "metrics": dict,
+       "config": dict, "fingerprint": str, "provenance": dict}  # fmt: skip
+CASE = {"experiment": str, "case": str, "threads": int, "device": str, "rounds": int, "machine": dict, "metrics": dict,
+        "fingerprint": str, "provenance": dict}  # fmt: skip
+
+
+def data_folder() -> Path:
+    """The repository's ``data/`` where the package runs from a checkout, else ``data`` in the current folder."""
+    beside = LIBRARY.parent / "data"
+    return beside if beside.is_dir() else Path.cwd() / "data"
+
+
+def recorded_folder() -> Path:
+    """Where the recorded runs are read: ``data/`` of the repository, or of the installed package.
+
+    >>> (recorded_folder() / "records" / "lrnn").is_dir()
+    True
+    """
+    packaged = LIBRARY / "data"
+    return packaged if packaged.is_dir() else data_folder()
+
+
+def fingerprint(config: dict) -> str:
+    """A short hash of a configuration: equal exactly for equal configurations.
+
+    >>> fingerprint({"a": 1, "b": (2,)}) == fingerprint({"b": [2], "a": 1})
+    True
+    """
+    return hashlib.sha256(json.dumps(config, sort_keys=True, default=list).encode()).hexdigest()[:16]
+
+
+def provenance(device: str = "cpu") -> dict:
+    """Versions, revision, machine kind and date: enough to know what made a number, nothing about whose machine."""
+    return {
+        "python": platform.python_version(),
+        "lrnnlab": __version__,
+        **{name: version(name) for name in ("torch", "numpy", "numba")},
+        "revision": _revision(),
+        "source": source(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "device": device,
+        "threads": 1,
+        "date": datetime.now(timezone.utc).strftime("%Y-%m-%d"),
+    }
+
+
+def source() -> str:
+    """A digest of the two packages' own Python files: what made a number, where the revision does not tell.
+
+    ``data/records/README.md`` says when that is.
+
+    >>> len(source())
+    16
+    """
+    found = hashlib.sha256()
+    for package in (LIBRARY, WORKBOOK):
+        for path in sorted(package.rglob("*.py")):
+            found.update(f"{path.relative_to(package.parent).as_posix()}\n".encode() + path.read_bytes())
+    return found.hexdigest()[:16]
+
+
+def version(package: str) -> str:
+    """The version of an installed package; a package that was only put on the path has none that could be known.
+
+    >>> version("no-such-package")
+    'not installed'
+    """
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "not installed"
+
+
+def _revision() -> str:
+    """The commit, with ``-dirty`` if a package differs from it; records that are not committed yet do not count."""
+    here = LIBRARY.parent
+    if not (here / ".git").exists():  # else git would name a repository that the package only lies in
+        return "unknown"
+    try:
+        said, changed = (
+            subprocess.run(["git", *call], cwd=here, capture_output=True, text=True, timeout=10).stdout.strip()
+            for call in (["describe", "--always", "--abbrev=12"], ["status", "--porcelain", LIBRARY, WORKBOOK])
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return "unknown"
+    return f"{said}-dirty" if said and changed else said or "unknown"
+
+
+def _seal(record: dict) -> str:
+    return hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()
+
+
+def check_writable(paths: Iterable[Path]) -> None:
+    """``OSError``, which names the place, unless files can be written at ``paths``; to be asked before work, not after.
+
+    Each folder is made and has a megabyte written to it, which is removed again.
+    """
+    folders = {}
+    for path in paths:
+        check_file(path)
+        folders[path.parent] = path
+    for folder in folders:
+        probe = folder / f".{secrets.token_hex(4)}.probe"
+        try:
+            put(probe, os.urandom(PROBE))  # random, since some file systems compress
+            probe.unlink()
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(folder)) from error
+
+
+def as_json(record: dict) -> dict:
+    """``record`` as plain JSON, which has no NaN and no infinity: null stands for them, and ``not_finite`` says which.
+
+    >>> as_json({"metrics": {"loss": math.nan, "r2": (0.5, -math.inf)}})
+    {'metrics': {'loss': None, 'r2': [0.5, None]}, 'not_finite': {'metrics': {'loss': 'NaN', 'r2': {'1': '-Infinity'}}}}
+    """
+    finite, lost = _take_out(json.loads(json.dumps(record, default=list)))
+    return {**finite, "not_finite": lost} if lost else finite
+
+
+def _take_out(found: Any) -> tuple[Any, Any]:
+    """``found`` with None for NaN and infinities, and what stood there, nested in the same way."""
+    if isinstance(found, float) and not math.isfinite(found):
+        return None, json.dumps(found)
+    if not isinstance(found, (dict, list)):
+        return found, {}
+    parts = {key: _take_out(value) for key, value in (found.items() if isinstance(found, dict) else enumerate(found))}
+    finite = {key: part for key, (part, _) in parts.items()}
+    lost = {str(key): part for key, (_, part) in parts.items() if part}
+    return (finite if isinstance(found, dict) else [*finite.values()]), lost
+
+
+def _put_back(finite: Any, lost: Any) -> Any:
+    """What :func:`_take_out` was given, of what it returned."""
+    if isinstance(lost, str):
+        return float(lost)
+    for name, part in lost.items():
+        key = name if isinstance(finite, dict) else int(name)
+        finite[key] = _put_back(finite[key], part)
+    return finite
+
+
+def identity(record: Mapping) -> tuple:
+    """What two records of one run, or of one case that was timed, have in common; records are kept in this order."""
+    if "case" in record:
+        return json.dumps(record["machine"], sort_keys=True), record["device"], record["threads"], record["case"]
+    protocol = "" if record["protocol"] == "ours" else f"-{record['protocol']}-protocol"
+    return record["budget"], f"{record['task']}-{record['row']}-{record['seed']}{protocol}."
+
+
+def place(data: Path, record: Mapping) -> Path:
+    """The file of a record: that of its table.  Rows of a variant (``lstm x2``) have one of their own, or it would be large.
+
+    >>> place(Path("data"), {"experiment": "ladder/models_x_tasks", "row": "lstm x2"}).as_posix()
+    'data/records/ladder/models_x_tasks-x2.jsonl'
+    """
+    variant = record.get("row", "").partition(" ")[2]
+    return data / "records" / f"{record['experiment']}{variant and '-'}{variant}.jsonl"
+
+
+def write(path: Path, record: dict) -> None:
+    """Write ``record`` (JSON-able) to ``path``, as one sealed line: whole or not at all (``OSError``, see ``files.put``)."""
+    record = as_json({"schema": SCHEMA, **record})
+    put(path, f"{json.dumps({**record, 'seal': _seal(record)}, separators=(',', ':'))}\n".encode())
+
+
+def keep(data: Path, record: dict) -> None:
+    """Record a run or a case in ``data``: as a small file of its own, then as a line of its table's file.
+
+    A kill at any moment loses nothing, nor do two processes at once.  ``OSError`` where not even the small file can be
+    written.
+    """
+    write(data / FINISHED / f"{time.time_ns():x}-{secrets.token_hex(4)}.json", record)
+    fold(data)
+
+
+def fold(data: Path) -> None:
+    """Move what is finished from the small files into the tables' files; where no lock is to be had it stays, and is read."""
+    lock = data / FINISHED / ".lock"
+    with suppress(OSError, NotImplementedError):
+        check_file(lock)  # a lock empties its file, through a link too
+        with FileLock(lock):
+            _fold(data)
+
+
+def _fold(data: Path) -> None:
+    moved: dict[Path, list[Path]] = {}
+    for small in sorted((data / FINISHED).glob("*.json")):
+        for record in _good(small):
+            moved.setdefault(place(data, record), []).append(small)
+    for path, smalls in moved.items():
+        kept: dict[tuple, str] = {}
+        for one in (path, *smalls):  # the later of two counts
+            for number, line in enumerate(_lines(one)):
+                kept[_identity_of(line) or ("~", f"{one.name} {number}")] = line  # what is damaged is not lost either
+        put(path, "".join(f"{kept[key]}\n" for key in sorted(kept)).encode(errors="surrogateescape"))
+        for small in smalls:
+            small.unlink()
+
+
+def _lines(path: Path) -> list[str]:
+    text = path.read_text(encoding="utf-8", errors="surrogateescape") if path.is_file() else ""
+    return text.removesuffix("\n").split("\n") if text else []
+
+
+def _identity_of(line: str) -> tuple | None:
+    try:
+        return identity(json.loads(line))
+    except (ValueError, RecursionError, LookupError, AttributeError, TypeError):
+        return None
+
+
+def read(data: Path, name: str = "*/*") -> list[dict]:
+    """All good records of a table in ``data`` (by default of all tables), in order; what is not good is named on stderr.
+
+    Parameters
+    ----------
+    data : Path
+        A folder such as :func:`data_folder`.
+    name : str
+        Of a table, such as ``"lrnn/fading"``, or of a benchmark, such as ``"bench/scans"``.
+
+    Examples
+    --------
+    >>> {record["task"] for record in read(recorded_folder(), "lrnn/fading")}
+    {'sum'}
+    """
+    timed = name.startswith("bench/")
+    waiting = [record for path in sorted((data / FINISHED).glob("*.json")) for record in _good(path)]  # before they move
+    files = {path for end in ("", "-*") for path in (data / "records").glob(f"{name}{end}.jsonl")}
+    lines = [record for path in sorted(files) if timed or path.parent.name != "bench" for record in _good(path)]
+    found = {(one["experiment"], *identity(one)): one for one in (*lines, *waiting)
+             if fnmatch(one["experiment"], name) and timed == ("case" in one)}  # fmt: skip
+    return [found[key] for key in sorted(found)]
+
+
+def _good(path: Path) -> Iterator[dict]:
+    """The records in a file, a line each, that can be trusted; of each other line, why it is not."""
+    try:
+        if not path.is_file():  # a folder, a pipe, a link that leads nowhere
+            return _skip(path, "is no file")
+        if path.stat().st_size > LARGEST:
+            return _skip(path, f"has more than {LARGEST:,} bytes")
+        lines = _lines(path)
+    except OSError as error:
+        return _skip(path, f"cannot be read ({error.strerror})")
+    for number, line in enumerate(lines, 1):
+        found = _trusted(line)
+        if isinstance(found, str):
+            _skip(f"{path}, line {number},", found)
+        else:
+            yield found
+
+
+def _trusted(line: str) -> dict | str:
+    """The record of a line, or why it is none."""
+    try:
+        record = json.loads(line)
+        if record.pop("seal") != _seal(record):
+            return "was changed after it was written (its seal does not fit)"
+        record = _put_back(record, record.pop("not_finite", {}))
+    except (ValueError, RecursionError, LookupError, AttributeError, TypeError) as error:
+        return f"is damaged ({type(error).__name__})"
+    if record.get("schema") != SCHEMA:
+        return f"has schema {record.get('schema')!r}, this version reads {SCHEMA}"
+    needs = CASE if "case" in record else RUN
+    lacking = [name for name, kind in needs.items() if not isinstance(record.get(name), kind)]
+    return f"has no {lacking[0]!r}, or not as {needs[lacking[0]].__name__}" if lacking else record
+
+
+def _skip(where: Path | str, why: str) -> None:
+    print(f"record {where} {why}: skipped", file=sys.stderr)
+
+
+def recorded(name: str, budget: str = "desk", protocol: str = "ours") -> list[dict]:
+    """The recorded runs of a table at a budget, by one protocol, in order of task, row and seed; there may be none.
+
+    >>> {record["task"] for record in recorded("lrnn/fading")}
+    {'sum'}
+    """
+    return [one for one in read(recorded_folder(), name) if (one["budget"], one["protocol"]) == (budget, protocol)]

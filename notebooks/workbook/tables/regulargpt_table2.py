@@ -1,0 +1,42 @@
+"""Table 2 of paper 002 (Chi, Fan, Rudnicky, Ramadge 2023): Parity where a 1 has another probability than 1/2.
+
+A task is p: the net is trained and asked on strings whose bits are 1 with probability p, lengths up to 40 in
+training. ``accuracy_seen`` is at length 40 ("same length"), ``accuracy`` beyond ("extrapolation"); nets, budgets and
+training are those of ``regulargpt_table1``, but that the tree's lengths have four times as many steps to grow. Another
+reading of the paper ("we alter the probability used to sample 1s") is that only the strings of the test change. So
+every net is also asked at the other p, ``elsewhere``.
+
+Letters: p = P(1), T time.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+from lrnnlab.tasks.string_tasks import Parity
+from lrnnlab.training.determinism import stream
+from lrnnlab.training.evaluation import accuracy_at_lengths
+from workbook.tables.regulargpt_table1 import score, trained, training_of
+from workbook.tables.table import by_setting, load
+
+MEASURES = {"accuracy_seen": "same length (40)", "accuracy": "extrapolation (42..500)"}
+
+
+def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
+    """As in table 1; and ``elsewhere``, what the same net answers at lengths 40 and 500 where p is another.
+
+    >>> tiny = {**TABLE.setting("rnn", "0.1", "live"), "stride": 200, "strings": 4}
+    >>> found = measure({**tiny, "training": {**tiny["training"], "steps": 2, "warmup": 0}}, seed=0)
+    >>> [len(found["elsewhere"][name]) for name in ("p", "40", "500")]
+    [5, 5, 5]
+    """
+    made = trained(setting, seed, progress=progress, checkpoint=checkpoint)
+    ask = partial(accuracy_at_lengths, made.net, lengths=(40, 500), strings=setting["elsewhere"])
+    others = [ask(Parity(float(p)), generator=stream(seed, "elsewhere")) for p in TABLE.tasks]
+    elsewhere = {"p": list(TABLE.tasks), **{str(length): [found[length] for found in others] for length in (40, 500)}}
+    return {**score(made, setting, seed), "elsewhere": elsewhere, "training": training_of(made),
+            "cpu_seconds": round(made.cpu_seconds, 2)}  # fmt: skip
+
+
+TABLE = load("regulargpt/table2", by_setting(measure))

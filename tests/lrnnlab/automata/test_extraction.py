@@ -1,0 +1,185 @@
+"""Network to machine: L* gives back the machine that answers, and keeps its bounds; quotients say what is tracked."""
+
+import sys
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lrnnlab.automata import NO_LABEL, MooreMachine, build, equivalent, minimise
+from lrnnlab.automata.extraction import Stopped, extract
+from lrnnlab.automata.languages import language
+from lrnnlab.automata.tracked import quotient_scores
+from lrnnlab.models import build as net_of
+from lrnnlab.models import exact_model, snap
+from lrnnlab.verification.black_box import answers, extract_net
+from workbook.tables import ladder
+from workbook.tables.analysis import linear_probe
+
+pytest.importorskip("aalpy", reason="aalpy IS MISSING: pip install 'aalpy>=1.4'")
+LONG = 120  # seconds, for machines that other work keeps busy
+SIGN = [0, 1, 0, 1, 1, 0]  # of S_3, in the order of its machine's states
+
+
+def drawn(seed, Q, V):
+    draw = np.random.default_rng(seed)
+    return MooreMachine(draw.integers(Q, size=(V, Q)), draw.integers(3, size=Q), 0, tuple("abc"[:V]))
+
+
+def after_a_token(machine):
+    """The machine, with no answer before the first token."""
+    inner = machine.transitions
+    return build((machine.initial, False), machine.symbols, lambda state, v: (int(inner[v, state[0]]), True),
+                 lambda state: int(machine.outputs[state[0]]) if state[1] else NO_LABEL)  # fmt: skip
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10_000), st.integers(1, 8), st.integers(1, 3))
+def test_a_machine_is_given_back(seed, Q, V):
+    machine = drawn(seed, Q, V)
+    asked = after_a_token(machine)
+    found = extract(machine.answer, machine.symbols, seconds=LONG, search=lambda other: equivalent(asked, other, True))
+    assert found.exact and found.machine is not None
+    assert equivalent(asked, found.machine, where_labelled=True) is None
+    assert found.machine.num_states <= minimise(machine).num_states
+    by_words = extract(machine.answer, machine.symbols, seconds=LONG)
+    assert not by_words.exact and by_words.machine == found.machine
+
+
+@pytest.mark.parametrize(
+    "name, states", [("Parity", 2), ("Sum(5)", 5), ("S_3", 6), ("Tomita 5", 4), ("D_3", 5), ("A_5", 60)]
+)
+def test_the_languages_of_the_book(name, states):
+    machine = language(name).machine
+    found = extract(machine.answer, machine.symbols, seconds=LONG)
+    assert found.machine.num_states == states
+    assert equivalent(after_a_token(machine), found.machine, where_labelled=True) is None
+
+
+def counting(words):
+    """More a than b: no finite machine."""
+    return (np.where(words == 0, 1, -1).cumsum(1) > 0).astype(int)
+
+
+def test_the_bounds_are_kept():
+    found = extract(counting, "ab", states=12, seconds=LONG)
+    assert found.machine is None and not found.exact and 12 < found.states
+    assert found.why == f"stopped at {found.states} states, more than 12, in round {found.rounds}"
+    found = extract(counting, "ab", rounds=3, states=10_000, seconds=LONG)
+    assert (found.machine, found.rounds) == (None, 3)
+    assert str(found) == (f"no machine: stopped after 3 rounds, at {found.states} states, and a word was still answered "
+                          "otherwise")  # fmt: skip
+    found = extract(counting, "ab", rounds=1000, states=10_000, seconds=0.5, length=400)
+    assert found.machine is None and found.why.startswith("stopped after 0.5 seconds at")
+    assert extract(counting, "ab", seconds=0).why == "stopped after 0 seconds"
+
+
+def test_a_search_that_cannot_decide_says_so():
+    def undecided(machine):
+        raise Stopped("stopped: who knows")
+
+    assert str(extract(counting, "ab", search=undecided, seconds=LONG)) == "no machine: stopped: who knows"
+
+
+def test_a_box_that_contradicts_itself_does_no_harm():
+    machine, draw = language("Sum(5)").machine, np.random.default_rng(0)
+
+    def noisy(words):  # in a batch, not alone
+        found = machine.answer(words)
+        return found if len(words) == 1 else np.where(draw.random(found.shape) < 0.01, (found + 1) % 5, found)
+
+    assert extract(noisy, machine.symbols, seconds=LONG).machine == machine
+
+
+def test_what_cannot_be_is_refused(monkeypatch):
+    for bounds, said in [({"rounds": 0}, "rounds"), ({"seconds": -1}, "seconds"), ({"states": 0}, "states")]:
+        with pytest.raises(ValueError, match=said):
+            extract(counting, "ab", **bounds)
+    with pytest.raises(ValueError, match="at least one symbol"):
+        extract(counting, "")
+    with pytest.raises(ValueError, match="as many whole numbers"):
+        extract(lambda words: counting(words)[:, -1], "ab")
+    monkeypatch.setitem(sys.modules, "aalpy.learning_algs", None)
+    with pytest.raises(ImportError, match=r"needs the library aalpy: pip install 'aalpy>=1.4'"):
+        extract(counting, "ab")
+
+
+def test_a_net_answers_as_it_does_in_batches():
+    net = net_of("lstm", vocab_size=2, classes=3, width=8, seed=1)
+    words = np.random.default_rng(0).integers(2, size=(130, 9))
+    with torch.no_grad():
+        assert (answers(net)(words) == net(torch.from_numpy(words)).argmax(-1).numpy()).all()
+        assert net.train() is net and answers(net)(words).shape == words.shape and net.training  # as it was
+
+
+def test_exact_weights_give_back_their_machine():
+    for name in ("S_3", "D_2"):
+        machine = ladder.ladder_task(name.lower()).rule
+        found = extract_net(exact_model(machine, machine.num_states), machine.symbols, seconds=LONG)
+        assert found.machine == machine
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_snapped_net_is_asked_exactly(seed):
+    net = snap(net_of("block_diagonal", vocab_size=3, classes=3, h=2, b=3, rule="softmax", drive="none", start="first",
+                      seed=seed))  # fmt: skip
+    found = extract_net(net, "abc", seconds=LONG)
+    words = np.random.default_rng(seed).integers(3, size=(200, 50))
+    assert found.exact and (found.machine.answer(words) == answers(net)(words)).all()
+
+
+def test_answers_that_know_the_sign_alone():
+    draw = np.random.default_rng(0)
+    truth = draw.integers(6, size=(200, 30))
+    alike = np.array([[0, 2, 5], [1, 3, 4]])[np.array(SIGN)]  # (6, 3): the states of the same sign
+    given = alike[truth, draw.integers(3, size=truth.shape)]
+    one, sign, third, whole = quotient_scores(given, truth, [[0] * 6, SIGN, [0, 0, 1, 1, 2, 2], range(6)])
+    assert (one.accuracy, sign.accuracy, sign.size) == (1.0, 1.0, 2)
+    assert abs(whole.accuracy - 1 / 3) < 0.02 and abs(third.accuracy - 1 / 3) < 0.02
+    assert abs(sign.chance - 1 / 2) < 0.02 and abs(third.chance - 1 / 3) < 0.02 and abs(whole.majority - 1 / 6) < 0.02
+
+
+def test_scores_of_quotients_refuse_what_does_not_fit():
+    for guess, truth, quotients, said in [
+        ([1, 2], [1], [SIGN], "as many whole numbers"), ([], [], [SIGN], "at least one"), ([0.5], [1], [SIGN], "float64"),
+        ([6], [1], [SIGN], "quotient of 6"), ([-1], [1], [SIGN], "states -1..1"),
+    ]:  # fmt: skip
+        with pytest.raises(ValueError, match=said):
+            quotient_scores(guess, truth, quotients)
+
+
+def test_a_linear_probe_does_not_see_the_sign_of_a_hexagon():
+    """S_3 as the plane's turns and reflections: both signs have the mean 0, so no linear reading tells them apart."""
+    machine = language("S_3").machine
+    turn = np.array([[-1, -np.sqrt(3)], [np.sqrt(3), -1]]) / 2
+    acts = {"s": np.diag([1.0, -1.0]), "t": turn}
+    place = {machine.initial: np.array([np.cos(0.5), np.sin(0.5)])}
+    for state in machine.reachable():
+        for symbol, follower in zip(machine.symbols, machine.transitions[:, state].tolist()):
+            place.setdefault(follower, acts[symbol] @ place[state])
+    points, sign = np.array([place[state] for state in range(6)]), np.array(SIGN)
+    assert np.allclose(points[sign == 0].mean(0), 0) and np.allclose(points[sign == 1].mean(0), 0)
+    seen, labels = np.tile(points, (20, 1, 1)), np.tile(sign, (20, 1))
+    assert linear_probe(seen, labels) < 0.7
+    x, y = seen[..., :1], seen[..., 1:]
+    assert linear_probe(3 * x**2 * y - y**3, labels) == 1.0
+    with pytest.raises(ValueError, match="two strings"):
+        linear_probe(seen[:1], labels[:1])
+
+
+def test_a_linear_probe_is_scored_on_strings_that_it_was_not_fitted_to():
+    draw = np.random.default_rng(0)
+    assert linear_probe(draw.normal(size=(40, 3, 200)), draw.integers(2, size=(40, 3))) < 0.8
+
+
+@pytest.mark.slow
+def test_a_trained_delta_rule_tracks_the_sign_and_nothing_else():
+    made, _ = ladder.trained(ladder.TABLE.setting("deltanet_negative", "s_3", "live"), seed=0)
+    asked = ladder.ladder_task("s_3")
+    batch = asked.sample(128, 40, torch.Generator().manual_seed(1))
+    given = answers(made.net)(batch.inputs.numpy())
+    sign, whole = quotient_scores(given, batch.targets.numpy(), [SIGN, range(6)])
+    assert sign.accuracy > 0.99 and whole.accuracy < 0.7
+    assert extract_net(made.net, asked.symbols, states=40, seconds=LONG).machine is None

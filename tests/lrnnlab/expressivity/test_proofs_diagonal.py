@@ -1,0 +1,345 @@
+"""Diagonal layers, depth and smallest models: the exact mathematics that chapter 01 and its exercises stand on."""
+
+from dataclasses import replace
+from fractions import Fraction
+from itertools import permutations, product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lrnnlab.automata import MooreMachine, classify, equivalent, minimise
+from lrnnlab.automata.languages import GROUPS, LANGUAGES, language, permuting, read, tomita_3
+from lrnnlab.expressivity import minimal, one_layer
+from lrnnlab.expressivity.blocks import Block, BlockModel, RootSum, field_of, one_hot, real_block, table
+from lrnnlab.expressivity.cascades import Channel, DiagonalCascade, pair_up, universal_layer
+from lrnnlab.expressivity.constructions import Construction, constructions, mod_arith_cascade
+from lrnnlab.expressivity.groups import derived_series, group_cascade, inverse, solvable_cascade, then
+from lrnnlab.tasks import EvenPair, ModArith, Sum
+from workbook.chapters.ch01 import DEARER, play
+
+POSSIBLE = {"Parity": 2, "(aa)*": 2, "Sum(5)": 5, "Tomita 5": 2, "Tomita 6": 3, "Tomita 1": 1}  # proofs.md A2: and nothing else
+
+# task: |Q|, |monoid|, pre-period, derived length, b needed, b found, smallest within Eq. 6
+TABLE = {
+    "Parity": (2, 2, 0, 1, 1, 1, 1), "(aa)*": (2, 2, 0, 1, 1, 1, 1), "Sum(5)": (5, 5, 0, 1, 2, 2, 5),
+    "(abab)*": (5, 10, 2, 1, 2, 2, 2), "EvenPair(2)": (5, 5, 1, 0, 2, 2, 2), "EvenPair(5)": (11, 26, 1, 0, 2, 2, 2),
+    "a-b-c mod 5": (10, 30, 1, 1, 2, 3, 6), "ModArith(5)": (25, 129, 1, 1, 2, 8, 25), "D_2": (4, 15, 3, 0, 3, 3, 3),
+    "D_3": (5, 31, 4, 0, 4, 4, 4), "D_4": (6, 56, 5, 0, 5, 5, 5), "D_12": (14, 820, 13, 0, 13, 13, 13),
+    "Tomita 3": (5, 26, 3, 1, 3, 3, 4), "Tomita 3, as written": (5, 27, 3, 1, 3, 4, 4),
+    "Tomita 4": (4, 12, 3, 0, 3, 3, 3), "Tomita 5": (4, 4, 0, 1, 1, 1, 1), "Tomita 6": (3, 3, 0, 1, 2, 2, 3),
+    "S_3": (6, 6, 0, 2, 2, 2, 3), "A_5": (60, 60, 0, "never ends", 3, 3, 5),
+}  # fmt: skip
+
+
+def last_answer(machine, word):
+    return int(machine.answer(word)[-1]) if len(word) else int(machine.outputs[machine.initial])
+
+
+# --- the languages --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", LANGUAGES)
+def test_machine_agrees_with_its_oracle(name):
+    found, draw = language(name), np.random.default_rng(0)
+    symbols = found.machine.symbols
+    lengths = [n for n in range(10) if len(symbols) ** n < 600]
+    words = [word for n in lengths for word in product(range(len(symbols)), repeat=n)]
+    words += [tuple(draw.integers(len(symbols), size=n)) for n in draw.integers(5, 25, 150)]
+    if "expressions" in name:  # random strings are rarely well-formed
+        odd = [[int(v) for t in range(n) for v in [draw.integers(5) if t % 2 == 0 else draw.integers(5, len(symbols))]]
+               for n in (1, 5, 9, 31) for _ in range(20)]  # fmt: skip
+        words += odd
+        assert all(last_answer(found.machine, word) >= 0 for word in odd)
+    for word in words:
+        assert last_answer(found.machine, word) == found.oracle("".join(symbols[v] for v in word)), word
+
+
+@pytest.mark.parametrize(("name", "task"), [
+    ("Parity", Sum(2)), ("Sum(5)", Sum(5)), ("EvenPair(2)", EvenPair(2)), ("EvenPair(5)", EvenPair(5)),
+    ("ModArith(5)", ModArith(5))])  # fmt: skip
+def test_machine_agrees_with_the_task(name, task):
+    assert equivalent(language(name).machine, task.machine) is None
+    if name == "ModArith(5)":
+        assert equivalent(language(f"{name}, expressions").machine, task.specification) is None
+
+
+def test_quaternions():
+    i, j = GROUPS["Q_8"].values()
+    one, minus = tuple(range(8)), then(i, i)
+    assert minus == then(j, j) != one and then(minus, minus) == one and then(i, j) == then(then(j, i), minus)
+
+
+def test_both_tomita_3_differ():
+    assert equivalent(tomita_3(), tomita_3(later=True)) == (1, 0, 0, 1, 1, 0)
+    assert language("Tomita 3").oracle("10010") == 0 == language("Tomita 3, as written").oracle("10010")
+    assert language("Tomita 3").oracle("100110") == 1 != language("Tomita 3, as written").oracle("100110")
+
+
+def test_languages_refuse_what_they_do_not_know():
+    with pytest.raises(ValueError, match="no language is called 'Tomita 9'"):
+        language("Tomita 9")
+    with pytest.raises(ValueError, match="'c' in 'abc' is no symbol"):
+        read(language("D_2").machine, "abc")
+
+
+# --- the criterion --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", LANGUAGES)
+def test_criterion_confirms_the_audit(name):
+    machine = language(name).machine
+    verdict = one_layer.possible_in_one_diagonal_layer(machine)
+    assert verdict.possible == (name in POSSIBLE)
+    if verdict.possible:
+        assert verdict.order == POSSIBLE[name] and verdict.words is None
+    else:
+        one, other = verdict.words
+        assert last_answer(machine, one) != last_answer(machine, other)
+        if machine.num_symbols <= 2:
+            for N in (1, 2, 3, 4, 5, 6, 12):  # the words of the commuting law serve for every order
+                layer = universal_layer(machine.symbols, N)
+                assert layer.run(one)[-1] == layer.run(other)[-1]
+
+
+@st.composite
+def machines(draw, V=2):
+    Q = draw(st.integers(1, 3))
+    states = st.lists(st.integers(0, Q - 1), min_size=Q, max_size=Q)
+    outputs = draw(st.lists(st.integers(0, 2), min_size=Q, max_size=Q))
+    return MooreMachine([draw(states) for _ in range(V)], outputs, draw(st.integers(0, Q - 1)), "ab"[:V])
+
+
+@settings(max_examples=120, deadline=None)
+@given(machines())
+def test_criterion_agrees_with_search_through_the_universal_layer(machine):
+    verdict = one_layer.possible_in_one_diagonal_layer(machine)
+    layer = universal_layer(machine.symbols, verdict.order)
+    assert verdict.possible == (pair_up(layer, machine)[1] is None)
+    if not verdict.possible:
+        one, other = verdict.words
+        assert last_answer(machine, one) != last_answer(machine, other)
+        end = [(layer.run(word) or [layer.start])[-1] for word in (one, other)]
+        assert end[0] == end[1]
+
+
+def test_criterion_finds_what_only_repetition_shows():
+    twice = MooreMachine([[1, 2, 2]], [0, 0, 1], 0, "a")  # "at least two a": commutative, but it counts to a threshold
+    verdict = one_layer.possible_in_one_diagonal_layer(twice)
+    assert not verdict.possible and "many a" in verdict.reason
+    flip_flop_and_parity = MooreMachine([[0, 0], [1, 1], [1, 0]], [0, 1], 0, "abc")
+    assert one_layer.possible_in_one_diagonal_layer(flip_flop_and_parity).possible
+    assert pair_up(universal_layer("abc", 2), flip_flop_and_parity)[1] is None
+
+
+def test_period():
+    assert one_layer.period(np.array([list(p) for p in permutations(range(4))])) == 12
+
+
+# --- cascades -------------------------------------------------------------------------------------
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.permutations(range(4)), st.permutations(range(4)))
+def test_every_subgroup_of_s4_has_a_cascade_of_its_derived_length(a, b):
+    generators = [tuple(a), tuple(b)]
+    machine, cascade = permuting("ab", *generators), solvable_cascade("G", "ab", generators)
+    answers, clash = pair_up(cascade, machine)
+    assert clash is None and len(answers) == machine.num_states
+    assert cascade.depth == classify(machine).derived_length
+    assert len(derived_series(generators)[0]) == machine.num_states
+    assert then(generators[0], inverse(generators[0])) == (0, 1, 2, 3)
+
+
+def test_a5_has_no_cascade():
+    with pytest.raises(ValueError, match=r"A_5 is not solvable: its derived series has orders \[60, 60\]"):
+        group_cascade("A_5")
+    with pytest.raises(ValueError, match="no group is called 'M_11'"):
+        group_cascade("M_11")
+
+
+def spoiled(cascade, layer, wrong):
+    """The cascade with another rule in the first channel of a layer."""
+    first, *rest = cascade.layers[layer]
+    layers = list(cascade.layers)
+    layers[layer] = (replace(first, rule=wrong(first.rule)), *rest)
+    return replace(cascade, layers=tuple(layers))
+
+
+def test_a_wrong_gate_is_noticed():
+    wrong = spoiled(group_cascade("S_4"), 1, lambda rule: lambda token, lower: ("turn", 1))
+    assert pair_up(wrong, language("S_4").machine)[1] is not None
+
+
+@pytest.mark.parametrize("layer", [0, 1, 2])
+def test_mod_arith_cascade_needs_every_layer(layer):
+    cascade, machine = mod_arith_cascade(), language("ModArith(5)").machine
+    answers, clash = pair_up(cascade, machine)
+    assert clash is None and len(answers) >= minimise(machine).num_states
+    assert pair_up(cascade, ModArith(5).machine)[1] is None
+    stuck = spoiled(cascade, layer, lambda rule: lambda token, lower: ("turn", 0))
+    one, other = pair_up(stuck, machine)[1]
+    assert stuck.run(one)[-1] == (stuck.run(other) or [stuck.start])[-1]
+    assert last_answer(machine, one) != last_answer(machine, other)
+
+
+def test_values_follow_the_exact_states():
+    cascade, word = mod_arith_cascade(), np.random.default_rng(1).integers(8, size=300).tolist()
+    exact = np.array([cascade.points(state) for state in cascade.run(word)])
+    assert np.abs(cascade.values(word) - exact).max() < 1e-12
+
+
+def test_channels_refuse_other_gates():
+    for gate in (("jump", 1), ("reset", 6), ("reset", -1)):
+        with pytest.raises(ValueError, match="a gate is"):
+            Channel(3, lambda token, lower, gate=gate: gate, rings=2).move(0, 0, ())
+
+
+def test_pair_up_refuses_other_symbols_and_endless_models():
+    with pytest.raises(ValueError, match="the model reads"):
+        pair_up(universal_layer("ab", 2), language("Parity").machine)
+    endless = BlockModel("doubling", ("a",), ((table([1], [[[2]]]),),))
+    with pytest.raises(ValueError, match="finite-state"):
+        pair_up(endless, language("(aa)*").machine, limit=100)
+
+
+# --- blocks ---------------------------------------------------------------------------------------
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.sampled_from([3, 5, 7]), st.data())
+def test_root_sums_are_the_complex_numbers_they_stand_for(n, data):
+    a, b, c = (RootSum(data.draw(st.lists(st.integers(-3, 3), min_size=n, max_size=n))) for _ in "abc")
+    assert abs(complex(a * b + c) - (complex(a) * complex(b) + complex(c))) < 1e-9
+    assert (a * b) * c == a * (b * c) and a * (b + c) == a * b + a * c and hash(a + b) == hash(b + a)
+    assert (a == b) == (abs(complex(a) - complex(b)) < 1e-9) and bool(a) == (abs(complex(a)) > 1e-9)
+    assert Fraction(1, 2) * (a + a) == a and a + -a == 0
+
+
+def test_a_root_sum_that_is_a_plain_number_is_found_as_one():
+    w = RootSum((0, 1, 0, 0, 0))
+    assert {1: "one", Fraction(1, 2): "half"}[w**5] == "one" and hash(Fraction(1, 2) * w**0) == hash(Fraction(1, 2))
+    turning = BlockModel("turn", ("a",), ((Block((1,), lambda token, lower: (((w,),), (0,))),),))  # starts at the number 1
+    only_the_empty_word = MooreMachine([[1, 1]], [1, 0], 0, ("a",))
+    assert pair_up(turning, only_the_empty_word)[1] == ((0,) * 5, ())
+    with pytest.raises(ValueError, match="k=-1"):
+        w**-1
+
+
+def test_fields_and_tables_refuse_what_does_not_fit():
+    with pytest.raises(ValueError, match="prime order is needed, got 4"):
+        field_of(4)
+    with pytest.raises(ValueError, match="2 x 2 matrices"):
+        table([1, 0], [[[1, 0]]])
+    with pytest.raises(ValueError, match="state 0 is no sink"):
+        one_hot(language("D_2").machine, sink=0)
+
+
+def test_real_block_multiplies_like_complex_numbers():
+    draw = np.random.default_rng(0)
+    A, B = (draw.normal(size=(3, 3)) + 1j * draw.normal(size=(3, 3)) for _ in range(2))
+    assert np.allclose(real_block(A @ B), real_block(A) @ real_block(B)) and real_block(A.real + 0j).shape == (3, 3)
+    turn = constructions("Sum(5)")[0].model
+    assert turn.column_norm(2) == pytest.approx(1) and turn.column_norm(1) == pytest.approx(
+        max(abs(np.cos(2 * np.pi * k / 5)) + abs(np.sin(2 * np.pi * k / 5)) for k in range(5))
+    )
+
+
+class Deaf:
+    """A model that does not hear one token."""
+
+    def __init__(self, model, token):
+        self.model, self.token, self.start, self.symbols = model, token, model.start, model.symbols
+
+    def step(self, state, token):
+        return state if token == self.token else self.model.step(state, token)
+
+
+@pytest.mark.parametrize("name", minimal.TASKS)
+def test_every_construction_is_exact_and_no_token_is_idle(name):
+    for found in constructions(name):
+        assert found.clash() is None, found.model.name
+        idle = np.arange(found.machine.num_states)
+        token = next(v for v, move in enumerate(found.machine.transitions) if (move != idle).any()
+                     and (name != "ModArith(5)" or v not in (1, 7)))  # fmt: skip
+        assert pair_up(Deaf(found.model, token), found.machine)[1] is not None, found.model.name
+
+
+def test_constructions_on_long_words_against_the_oracle():
+    draw = np.random.default_rng(2)
+    for found in constructions("ModArith(5)"):
+        text = "".join("01234"[draw.integers(5)] + "+-×"[draw.integers(3)] for _ in range(100)) + "3"
+        rows = play(found, text)
+        oracle = language("ModArith(5), expressions").oracle
+        assert [row["answer"] for row in rows[1::20]] == [oracle(text[:end]) for end in range(1, len(text) + 1, 20)]
+        assert len(rows) == 202 and rows[0]["token"] == ""
+
+
+def test_expressions_only_is_said_where_it_is_so():
+    model = constructions("a-b-c mod 5")[0].model
+    one, other = pair_up(model, language("a-b-c mod 5").machine)[1]
+    assert Construction(model, language("a-b-c mod 5").machine).row()["exact"] == "NO"
+    assert language("a-b-c mod 5").oracle("".join(model.symbols[v] for v in one)) != (
+        language("a-b-c mod 5").oracle("".join(model.symbols[v] for v in other))
+    )
+
+
+# --- the table ------------------------------------------------------------------------------------
+
+
+def test_table():
+    rows = {row["task"]: row for row in minimal.smallest_models()}
+    assert set(rows) == set(TABLE) == set(minimal.TASKS)
+    for name, expected in TABLE.items():
+        row = rows[name]
+        assert tuple(row[key] for key in ("|Q|", "|monoid|", "pre-period", "derived length", "b needed", "b found",
+                                          "within Eq. 6")) == expected, name  # fmt: skip
+        assert row["tight"] == ("yes" if row["b needed"] == row["b found"] else "open")
+        assert (row["one diagonal layer"] != "no") == (name in POSSIBLE)
+        assert row["|Q|"] == minimise(language(name).machine).num_states
+    assert {name for name, row in rows.items() if row["within Eq. 6"] != row["b found"]} == set(DEARER)  # exercise 14
+
+
+def test_table_does_not_count_a_wrong_model(monkeypatch):
+    known = constructions("D_2")
+    wrong = Construction(one_hot(language("D_2").machine, sink=2), language("D_3").machine)
+    assert wrong.clash() is not None
+    monkeypatch.setattr(minimal, "constructions", lambda name: [wrong, *known])
+    assert minimal.smallest_models(("D_2",))[0]["b found"] == 3
+
+
+@pytest.mark.parametrize(("question", "known"), [
+    (("D_12", 8, 1), False), (("D_12", 13, 1), True), (("D_12", 8, 2), None), (("A_5", 2, 9), False),
+    (("A_5", 3, 1), True), (("S_3", 1, 9), False), (("S_3", 2, 1), True), (("ModArith(5)", 7, 1), None),
+    (("ModArith(5)", 8, 1), True), (("ModArith(5)", 5, 2), True), (("ModArith(5)", 2, 3), True),
+    (("ModArith(5)", 1, 9), False), (("Tomita 3", 2, 1), False), (("EvenPair(5)", 1, 1), False),
+    (("EvenPair(5)", 1, 2), None), (("EvenPair(5)", 1, 3), True),
+    (("EvenPair(2)", 1, 3), True), (("Tomita 6", 1, 3), False)])  # fmt: skip
+def test_fits(question, known):
+    found = minimal.fits(*question)
+    assert found.known is known and found.why
+    if known:
+        model = found.construction.model
+        assert model.size <= question[1] and model.depth <= question[2] and found.construction.clash() is None
+
+
+def test_the_cycle_that_real_gates_lack_is_one_that_the_automaton_has():
+    """Not the least common multiple of all cycles: no permutation of three things has order 6."""
+    assert {name: minimal.fits(name, 1, 2).why[-1] for name in ("S_3", "ModArith(5)", "A_5")} == {
+        "S_3": "3", "ModArith(5)": "5", "A_5": "3"}  # fmt: skip
+
+
+def test_fits_is_monotone():
+    for name in ("Sum(5)", "S_3", "Tomita 3", "D_3"):
+        answers = {(b, layers): minimal.fits(name, b, layers).known for b in (1, 2, 3, 4, 5) for layers in (1, 2, 3)}
+        rank = {key: {False: 0, None: 1, True: 2}[known] for key, known in answers.items()}
+        assert all(rank[b, layers] <= rank.get((b + 1, layers), 2) for b, layers in rank)
+        assert all(rank[b, layers] <= rank.get((b, layers + 1), 2) for b, layers in rank)
+    with pytest.raises(ValueError, match="b = 0"):
+        minimal.fits("Sum(5)", 0, 1)
+
+
+def test_a_cascade_draws_its_points():
+    parity = DiagonalCascade("parity", ("0", "1"), ((Channel(2, lambda token, lower: ("turn", token)),),))
+    assert np.allclose(parity.points(((1,),)), -1) and parity.column_norm(1) == pytest.approx(1)

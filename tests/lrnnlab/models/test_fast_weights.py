@@ -1,0 +1,753 @@
+"""Paper 003's models: the equations written out in NumPy, stepping, both forms of each recurrence, explicit weights."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tensors import gap, normal, stepped, strings
+from torch import nn
+from torch.nn import functional as F
+
+from lrnnlab.models import (
+    BlockDiagonal,
+    CausalAttention,
+    ElementWiseLSTM,
+    FastWeights,
+    RecurrentDelta,
+    SelfReferential,
+    _unbiased,
+    build,
+    cpu_lanes,
+)
+from lrnnlab.models.backend import is_compiled
+from lrnnlab.models.e_lstm import element_wise
+from lrnnlab.models.feature_maps import FEATURE_MAPS, POSITIVE
+from lrnnlab.models.net import PLACES, Block, Net
+from lrnnlab.models.recurrent_delta import recurrent_delta
+from lrnnlab.models.self_referential import self_referential
+
+f32, f64 = torch.float32, torch.float64
+V, C = 5, 3
+BEYOND = {"allow_negative_eigenvalues": True, "feature_map": "unit"}
+
+# name: the registered model and its options, small
+KINDS = {
+    "ult": ("ult", {}),
+    "ult, 2 layers, none": ("ult", {"layers": 2, "norm": "none", "ff": 0, "epsilon": 0.0}),
+    "nlt": ("nlt", {"heads": 3}),
+    "nlt, softmax": ("nlt", {"feature_map": "softmax"}),
+    "deltanet": ("deltanet", {"layers": 2}),
+    "deltanet, one head": ("deltanet", {"heads": 1, "ff": 2, "chunk": 5}),
+    "deltanet, sequential": ("deltanet", {"form": "sequential", "place": "post"}),
+    "deltanet, chunkwise": ("deltanet", {"form": "chunkwise", "layers": 2}),
+    "deltanet, beyond": ("deltanet", {**BEYOND, "place": "output", "residual": False}),
+    "deltaproduct": ("deltanet", {**BEYOND, "householders": 3}),
+    "recurrent_delta": ("recurrent_delta", {}),
+    "recurrent_delta, loop": ("recurrent_delta", {"form": "loop", "layers": 2}),
+    "recurrent_delta, full": ("recurrent_delta", {"recurrence": "full", "feature_map": "elu_sum"}),
+    "srwm": ("srwm", {}),
+    "srwm, loop": ("srwm", {"form": "loop", "heads": 3}),
+    "srwm, one rate": ("srwm", {"rates": 1, "layers": 2, "place": "pre"}),
+    "transformer": ("transformer", {"layers": 2, "ff": 2}),
+    "plain_lstm": ("plain_lstm", {"layers": 2, "inputs": 7}),
+    "e_lstm": ("e_lstm", {"inputs": 7}),
+    "e_lstm, loop": ("e_lstm", {"inputs": 7, "form": "loop", "layers": 2}),
+}
+
+
+def make(name, seed=0, **more):
+    """Six wide, in double precision, so that equal means equal to ten digits."""
+    registered, options = KINDS[name]
+    return build(registered, vocab_size=V, classes=C, seed=seed, **{"width": 6, **options, **more}).double()
+
+
+def same(p, q, tolerance=1e-10):
+    torch.testing.assert_close(p, torch.as_tensor(q), rtol=tolerance, atol=tolerance)
+
+
+# --- the contract of every model --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_forward_is_stepping_and_causal_at_any_length(name):
+    model, tokens = make(name), strings(V, 3, 21)
+    assert isinstance(model, Net)
+    with torch.no_grad():
+        logits = model(tokens)
+        assert logits.shape == (3, 21, C) and logits.isfinite().all()
+        same(stepped(model, tokens)[1], logits)
+        same(model.readout(model.trace(tokens).output), logits)
+        for T in (0, 1, 8):
+            same(model(tokens[:, :T]), logits[:, :T])  # no answer depends on a later token
+        same(model(tokens[1:2]), logits[1:2])
+        assert model(tokens[:0]).shape == (0, 21, C)
+        other = tokens.clone()
+        other[:, 4] = (other[:, 4] + 1) % V
+        assert all(not torch.equal(model(other)[:, t], logits[:, t]) for t in (4, 9))  # and all on the earlier ones
+
+
+@settings(max_examples=25, deadline=None)
+@given(name=st.sampled_from(sorted(KINDS)), B=st.integers(1, 3), T=st.integers(1, 13), cut=st.integers(0, 12),
+       seed=st.integers(0, 10**6))  # fmt: skip
+def test_stepping_from_the_middle(name, B, T, cut, seed):
+    """A kept state can be taken up again, also after another branch was followed from it."""
+    model, tokens, cut = make(name, seed % 5), strings(V, B, T, seed), min(cut, T - 1)
+    with torch.no_grad():
+        logits = model(tokens)
+        kept = stepped(model, tokens[:, :cut])[0] if cut else model.initial_state(B)
+        stepped(model, (tokens[:, cut:] + 1) % V, kept)
+        same(stepped(model, tokens[:, cut:], kept)[1], logits[:, cut:])
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_weights(name):
+    """The seed alone decides them, none is dead, all can be kept."""
+    torch.manual_seed(3)
+    model, tokens = make(name, 7), strings(V, 8, 12)
+    torch.manual_seed(4)
+    again, other = make(name, 7), make(name, 8)
+    assert all(torch.equal(p, q) for p, q in zip(model.parameters(), again.parameters()))
+    other.load_state_dict(model.state_dict())
+    assert torch.equal(model(tokens), other(tokens))
+    F.cross_entropy(model(tokens).flatten(0, 1), torch.arange(96) % C).backward()
+    assert not [key for key, p in model.named_parameters() if p.grad is None or not p.grad.abs().sum() > 0]
+
+
+@pytest.mark.parametrize("name", ["ult", "deltanet", "recurrent_delta", "srwm", "e_lstm"])
+def test_a_shorter_type_is_answered_in_it(name):
+    """Under autocast the slow net answers in bfloat16, which the compiled loops do not take."""
+    model, tokens = build(name, vocab_size=V, classes=C), strings(V, 2, 5)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        shorter = model(tokens)
+    assert shorter.dtype == torch.bfloat16 and gap(shorter.float(), model(tokens)) < 0.3
+
+
+def test_tokens_outside_the_vocabulary():
+    model = make("srwm")
+    with pytest.raises(ValueError, match="token 5 is outside this model's vocabulary 0..4"):
+        model(torch.tensor([[0, 5, 1]]))
+    with pytest.raises(ValueError, match="token -3 is outside"):
+        model.step(model.initial_state(1), torch.tensor([-3]))
+
+
+# --- the equations, written out ---------------------------------------------------------------------------------------
+
+
+def phi(name, x):
+    if name == "softmax":
+        return np.exp(x - x.max()) / np.exp(x - x.max()).sum()
+    if name == "unit":
+        return x / np.sqrt(x @ x)
+    positive = np.array([x_i + 1 if x_i > 0 else math.exp(x_i) for x_i in x])
+    return positive / positive.sum() if name == "elu_sum" else positive
+
+
+def sigmoid(x):
+    return (1 + np.tanh(x / 2)) / 2
+
+
+def additive(layer, z):
+    """Eq. 1-5, and 6-8, for one string z (T,D)."""
+    slow, h, n, H = layer.slow.weight.detach().numpy(), layer.heads, layer.size, layer.householders
+    W, Z, out = np.zeros((h, n, n)), np.zeros((h, n)), []
+    for z_t in z:
+        y = np.zeros((h, n))
+        for c, s in enumerate((slow @ z_t).reshape(h, -1)):
+            q, writes = phi(layer.feature_map, s[:n]), s[n:].reshape(H, -1)
+            for write in writes:
+                k, v = phi(layer.feature_map, write[:n]), write[n : 2 * n]
+                if layer.rule == "delta":
+                    beta = layer.greatest * sigmoid(write[2 * n])
+                    W[c] = W[c] + beta * np.outer(v - W[c] @ k, k)
+                else:
+                    W[c], Z[c] = W[c] + np.outer(v, k), Z[c] + k
+            y[c] = W[c] @ q / (Z[c] @ q if layer.rule == "normalised" else 1)
+        out.append(y.ravel())
+    return np.array(out)
+
+
+def recurrent(layer, z):
+    """Eq. 9 and 7-8."""
+    slow, R = layer.slow.weight.detach().numpy(), layer.R.detach().numpy()
+    h, n = layer.heads, layer.size
+    W, y, out = np.zeros((h, n, n)), np.zeros((h, n)), []
+    for z_t in z:
+        new = np.zeros((h, n))
+        for c, s in enumerate((slow @ z_t).reshape(h, -1)):
+            s = s + R[c] @ np.tanh(y[c] if R.shape[2] == n else y.ravel())
+            q, k, v = phi(layer.feature_map, s[:n]), phi(layer.feature_map, s[n : 2 * n]), s[2 * n : 3 * n]
+            W[c] = W[c] + layer.greatest * sigmoid(s[3 * n]) * np.outer(v - W[c] @ k, k)
+            new[c] = W[c] @ q
+        y = new
+        out.append(y.ravel())
+    return np.array(out)
+
+
+def referential(layer, z):
+    """Eq. 10-12, with one learning rate or four."""
+    W, rates = layer.W0.detach().numpy().copy(), layer.rates
+    h, _, n = W.shape
+    out = []
+    for z_t in z:
+        y = np.zeros((h, n))
+        for c, x in enumerate(z_t.reshape(h, n)):
+            s = W[c] @ x
+            y[c], q, k = s[:n], phi(layer.feature_map, s[n : 2 * n]), phi(layer.feature_map, s[2 * n : 3 * n])
+            move = np.outer(W[c] @ q - W[c] @ k, k)
+            b = sigmoid(s[3 * n :])
+            if rates == 1:
+                W[c] = W[c] + b * move
+            else:
+                for i, part in enumerate((slice(0, n), slice(n, 2 * n), slice(2 * n, 3 * n), slice(3 * n, None))):
+                    W[c][part] = W[c][part] + b[i] * move[part]
+        out.append(y.ravel())
+    return np.array(out)
+
+
+def e_lstm(layer, x):
+    """Eq. 17-21."""
+    p = {key: value.detach().numpy() for key, value in layer.named_parameters()}
+    D = p["w"].shape[1]
+    c, out = np.zeros(D), []
+    for x_t in x:
+        s = p["drive.weight"] @ x_t + p["drive.bias"]
+        f, z = sigmoid(s[:D] + p["w"][0] * c), np.tanh(s[D:] + p["w"][1] * c)
+        c = f * c + (1 - f) * z
+        out.append(sigmoid(p["O.weight"] @ x_t + p["O.bias"] + p["W_o"] @ c) * c)
+    return np.array(out)
+
+
+LAYERS = {
+    **{f"ult {name}": (FastWeights, additive, {"rule": "sum", "feature_map": name}) for name in FEATURE_MAPS},
+    **{f"nlt {name}": (FastWeights, additive, {"rule": "normalised", "feature_map": name}) for name in POSITIVE},
+    **{f"delta {name}": (FastWeights, additive, {"feature_map": name}) for name in FEATURE_MAPS},
+    "delta, beyond": (FastWeights, additive, {**BEYOND, "heads": 3}),
+    "deltaproduct": (FastWeights, additive, {**BEYOND, "householders": 2}),
+    **{f"recurrent {name}": (RecurrentDelta, recurrent, {"feature_map": name}) for name in FEATURE_MAPS},
+    "recurrent, full": (RecurrentDelta, recurrent, {"recurrence": "full"}),
+    "recurrent, beyond": (RecurrentDelta, recurrent, {**BEYOND, "heads": 3}),
+    "recurrent, heads of one": (RecurrentDelta, recurrent, {"heads": 6}),
+    **{f"srwm {name}": (SelfReferential, referential, {"feature_map": name}) for name in FEATURE_MAPS},
+    "srwm, one rate": (SelfReferential, referential, {"rates": 1}),
+    "srwm, heads of one": (SelfReferential, referential, {"heads": 6}),
+    "e-lstm": (ElementWiseLSTM, e_lstm, {"width": 7, "inputs": 6}),
+}
+
+
+def layer_of(name, seed=0, form=None):
+    kind, _, options = LAYERS[name]
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        layer = kind(**{"width": 6, **options}, **({} if form is None else {"form": form})).double()
+        with torch.no_grad():
+            for p in layer.parameters():
+                p.add_(0.3 * torch.randn_like(p))  # away from special starting values
+    return layer
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_layers_are_the_equations(name):
+    z = normal(2, 9, 6, seed=1)
+    forms = ("sequential", "chunkwise", "auto") if LAYERS[name][0] is FastWeights else ("loop", "cpu")
+    for form in forms:
+        layer = layer_of(name, form=form)
+        expected = np.stack([LAYERS[name][1](layer, z_b.numpy()) for z_b in z])
+        with torch.no_grad():
+            same(layer(z), expected, 1e-11)
+        tokens = torch.tensor([[0, 1, 1], [2, 8, 0]])
+        same(layer(z[0], tokens), layer(z[0][tokens]))
+
+
+def test_a_wrong_oracle_is_noticed():
+    """The comparison itself can fail: these layers are wrong in one way."""
+    z = normal(1, 9, 6, seed=1)
+
+    def gap(name, **wrong):
+        layer = layer_of(name)
+        with torch.no_grad():
+            found = layer(z)
+        for key, value in wrong.items():
+            setattr(layer, key, value)
+        return np.abs(found[0].numpy() - LAYERS[name][1](layer, z[0].numpy())).max()
+
+    assert gap("delta softmax") < 1e-11
+    assert gap("delta softmax", greatest=2.0) > 1e-3
+    assert gap("delta softmax", rule="sum") > 1e-3
+    assert gap("delta softmax", feature_map="elu_sum") > 1e-3
+    assert gap("recurrent softmax", greatest=1.5) > 1e-3
+    layer = layer_of("srwm softmax")
+    with torch.no_grad():
+        found = layer(z)
+        layer.W0[:, 10] += 0.1  # one of the four rates
+    assert np.abs(found[0].numpy() - referential(layer, z[0].numpy())).max() > 1e-4
+
+
+def ln(x, norm):
+    if isinstance(norm, nn.Identity):
+        return x
+    p = [q.detach().numpy() for q in (norm.weight, norm.bias)]
+    return (x - x.mean()) / np.sqrt(x.var() + norm.eps) * p[0] + p[1]
+
+
+def block_by_hand(block, x):
+    """specs: where LayerNorm stands, for one string x (T,D)."""
+    seen = np.array([ln(x_t, block.norm) for x_t in x]) if block.place == "pre" else x
+    y = additive(block.mixer, seen) @ block.gate.value.weight.detach().numpy().T
+    out = []
+    for x_t, y_t in zip(x, y):
+        a = {
+            "pre": x_t + y_t,
+            "skip": ln(x_t, block.norm) + y_t,
+            "post": ln(x_t + y_t, block.norm),
+            "output": x_t + ln(y_t, block.norm),
+        }[block.place]
+        up, down = ([p.detach().numpy() for p in f.parameters()] for f in (block.ff.up, block.ff.down))
+        inner = a if block.place == "post" else ln(a, block.ff_norm)
+        fed = a + down[0] @ np.maximum(up[0] @ inner + up[1], 0) + down[1]
+        out.append(ln(fed, block.ff_norm) if block.place == "post" else fed)
+    return np.array(out)
+
+
+@pytest.mark.parametrize("norm, place", [*(("layer", place) for place in PLACES), ("none", "pre")])
+def test_where_the_norms_stand(norm, place):
+    torch.manual_seed(1)
+    block = Block(FastWeights(6), 6, ff=2, norm=norm, place=place, epsilon=0.5, gate="linear", gate_map=_unbiased).double()
+    for p in block.parameters():
+        p.data.add_(0.3 * torch.randn_like(p))
+    x = normal(7, 6)
+    same(block(x.unsqueeze(0))[0].detach(), block_by_hand(block, x.numpy()))
+    block.residual = False
+    found = block(x.unsqueeze(0))[0].detach().numpy()
+    assert np.abs(found - block_by_hand(block, x.numpy())).max() > 1e-2
+
+
+def test_without_residual_and_epsilon_layer_norm_makes_repetition_constant():
+    """App. C.1: on a^t the sum rule gives t W phi(q), whose LayerNorm is constant for epsilon = 0; not for 1e-5."""
+    tokens = torch.zeros(1, 40, dtype=torch.int64)
+    drift = {}
+    for epsilon in (0.0, 1e-5):
+        model = build("ult", vocab_size=1, classes=2, width=6, place="output", residual=False, epsilon=epsilon).double()
+        model.blocks[0].gate.value.weight.data.mul_(1e-2)
+        x = model.states(tokens)
+        drift[epsilon] = (x - x[:, :1]).abs().max().item()
+    assert drift[0.0] < 1e-9 and drift[1e-5] > 1e-6
+
+
+def test_the_transformer_is_torchs():
+    model = build("transformer", vocab_size=V, classes=C, width=8, heads=2, layers=2, ff=2, seed=3).double()
+    theirs = nn.TransformerEncoder(
+        nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, batch_first=True), 2, nn.LayerNorm(8)
+    ).double()
+    names = {
+        "self_attn.in_proj": "mixer.slow", "self_attn.out_proj": "gate.value", "linear1": "ff.up", "linear2": "ff.down",
+        "norm1": "norm", "norm2": "ff_norm",
+    }  # fmt: skip
+    for mine, layer in zip(model.blocks, theirs.layers):
+        own = dict(mine.named_parameters())
+        for key, p in layer.named_parameters():
+            key = key.replace("in_proj_", "in_proj.")
+            stem, kind = key.rsplit(".", 1)
+            p.data.copy_(own[f"{names[stem]}.{kind}"].data)
+            if stem == "self_attn.in_proj" and kind == "weight":  # the bound of xavier_uniform_
+                assert own["mixer.slow.weight"].abs().max() <= math.sqrt(6 / 32)
+    tokens = strings(V, 3, 11)
+    x = model.embedding(tokens)
+    mask = nn.Transformer.generate_square_subsequent_mask(11, dtype=f64)
+    same(model(tokens), model.head(theirs(x, mask=mask, is_causal=True)), 1e-9)
+
+
+def test_starts_are_those_of_the_released_code():
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        W0 = SelfReferential(256, heads=2).W0.detach()
+        R = RecurrentDelta(256, heads=2).R.detach()
+        full = RecurrentDelta(256, heads=2, recurrence="full").R.detach()
+        cells = ElementWiseLSTM(64, inputs=128)
+        gate = nn.Linear(128 + 64, 64)  # the released output gate, of [x; c]
+    n = 128
+    deviation = n**-0.5
+    for part, mean, size in (
+        (W0[:, :n], 0, 1), (W0[:, n : 2 * n], 0, 0.01), (W0[:, 2 * n : 3 * n], 0, 1), (W0[:, 3 * n :], -1, 1),
+    ):  # fmt: skip
+        assert float(part.mean()) == pytest.approx(mean, abs=0.02)
+        assert float(part.std()) == pytest.approx(size * deviation, rel=0.1)
+    assert W0.shape == (2, 3 * n + 4, n) and R.shape == (2, 3 * n + 1, n) and full.shape == (2, 3 * n + 1, 2 * n)
+    assert float(R.std()) == pytest.approx(deviation, rel=0.02)
+    assert float(full.std()) == pytest.approx(256**-0.5, rel=0.02)
+    for values in (cells.drive.weight, cells.drive.bias, cells.w):
+        assert float(values.detach().std()) == pytest.approx(0.1, rel=0.2)
+        assert bool((values.abs() > 0.2).any())  # as no uniform one of this deviation is
+    for ours, theirs in ((cells.O.weight, gate.weight), (cells.W_o, gate.weight), (cells.O.bias, gate.bias)):
+        assert float(ours.detach().std()) == pytest.approx(float(theirs.detach().std()), rel=0.2)
+        assert bool((ours.abs() <= (128 + 64) ** -0.5).all())
+    assert CausalAttention(8).slow.bias.tolist() == [0.0] * 24
+
+
+# --- one recurrence, two forms ----------------------------------------------------------------------------------------
+
+
+def both_ways(rule, inputs, forms, dtype):
+    """By form: values, and gradients in double precision of a random linear score of them."""
+    found = []
+    for form in forms:
+        leaves = [x.to(dtype).clone().requires_grad_() for x in inputs]
+        out = list(rule(form, *leaves))
+        score = sum((x * normal(*x.shape, seed=5, dtype=dtype)).sum() for x in out)
+        found.append([*(x.detach() for x in out), *torch.autograd.grad(score, leaves)])
+    return found
+
+
+def worst(found, expected):
+    return max(float((x.double() - e.double()).abs().max() / max(1, e.abs().max())) for x, e in zip(found, expected))
+
+
+TOLERANCE = {f32: 1e-5, f64: 1e-10}
+
+
+@pytest.mark.parametrize("dtype", [f32, f64])
+@pytest.mark.parametrize("feature_map", FEATURE_MAPS)
+@pytest.mark.parametrize("B, T, h, n, full", [(1, 1, 1, 1, False), (17, 23, 2, 3, False), (3, 40, 2, 4, True)])
+def test_the_compiled_recurrent_delta_is_the_loop(B, T, h, n, full, feature_map, dtype):
+    shrink = 0.3 if feature_map == "elu" else 1.0  # its updates stretch: any rounding grows
+    rows = 3 * n + 1
+    inputs = [
+        shrink * normal(B, T, h, rows), 0.2 * shrink * normal(h, rows, h * n if full else n, seed=1),
+        normal(B, h, n, n, seed=2), normal(B, h, n, seed=3),
+    ]  # fmt: skip
+    if feature_map == "unit":  # the shorter a key is before, the more its direction hangs on rounding
+        inputs[0][..., : 2 * n] += 2
+
+    def rule(form, *leaves):
+        return recurrent_delta(*leaves, feature_map=feature_map, greatest=2.0 * shrink**3, form=form)
+
+    ours, loop = both_ways(rule, inputs, ("cpu", "loop"), dtype)
+    assert worst(ours, loop) < TOLERANCE[dtype]
+    with torch.no_grad():
+        y, W = rule("cpu", *(x.to(dtype) for x in inputs))  # keeps nothing for a way back
+    assert torch.equal(y, ours[0]) and torch.equal(W, ours[1])
+
+
+def test_a_way_back_leaves_the_gradient_that_arrives_as_it_is():
+    """Sixteen strings of one number each are laid out as the compiled loop wants them already."""
+    slow, arriving = normal(16, 3, 1, 4).requires_grad_(), normal(16, 1, 1, 1, seed=1)
+    before = arriving.clone()
+    for form in ("loop", "cpu"):
+        torch.autograd.grad(recurrent_delta(slow, None, form=form)[1], slow, arriving)
+        assert torch.equal(arriving, before), form
+
+
+@pytest.mark.parametrize("dtype", [f32, f64])
+@pytest.mark.parametrize("feature_map", FEATURE_MAPS)
+@pytest.mark.parametrize("B, T, h, n, rates", [(1, 1, 1, 1, 4), (17, 23, 2, 3, 4), (3, 30, 2, 4, 1)])
+def test_the_compiled_srwm_is_the_loop(B, T, h, n, rates, feature_map, dtype):
+    inputs = [1 + 0.5 * normal(B, T, h, n), 0.3 * normal(B, h, 3 * n + rates, n, seed=1)]
+    inputs[1][:, :, 3 * n :] -= 1
+    if feature_map == "elu":  # its updates stretch: any rounding grows
+        inputs = [x * 0.3 for x in inputs]
+    if feature_map == "unit":  # the shorter a key is before, the more its direction hangs on rounding
+        inputs[1][:, :, n : 3 * n] += 0.5
+
+    def rule(form, *leaves):
+        return self_referential(*leaves, rates=rates, feature_map=feature_map, form=form)
+
+    ours, loop = both_ways(rule, inputs, ("cpu", "loop"), dtype)
+    assert worst(ours, loop) < TOLERANCE[dtype]
+    with torch.no_grad():
+        y, W = rule("cpu", *(x.to(dtype) for x in inputs))
+    assert torch.equal(y, ours[0]) and torch.equal(W, ours[1])
+
+
+@pytest.mark.parametrize("dtype", [f32, f64])
+@pytest.mark.parametrize("B, T, D", [(1, 1, 1), (3, 40, 17), (2, 25, 32)])
+def test_the_compiled_e_lstm_is_the_loop(B, T, D, dtype):
+    inputs = [normal(B, T, 2, D), normal(2, D, seed=1), normal(B, D, seed=2)]
+
+    def rule(form, *leaves):
+        return [element_wise(*leaves, form=form)]
+
+    ours, loop = both_ways(rule, inputs, ("cpu", "loop"), dtype)
+    assert worst(ours, loop) < TOLERANCE[dtype]
+    with torch.no_grad():
+        assert torch.equal(rule("cpu", *(x.to(dtype) for x in inputs))[0], ours[0])
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(1, 20), st.integers(0, 12), st.integers(1, 12), st.integers(0, 999))
+def test_the_compiled_loops_carry_on(B, first, second, seed):
+    """Two stretches, the second from where the first ended, are one; some of both are empty."""
+    x, W = 0.5 * normal(B, first + second, 2, 3, seed=seed), 0.5 * normal(B, 2, 13, 3, seed=seed + 1)
+    y, end = self_referential(x, W)
+    y1, middle = self_referential(x[:, :first], W)
+    y2, last = self_referential(x[:, first:], middle)
+    same(torch.cat([y1, y2], 1), y)
+    same(last, end)
+    slow, R = normal(B, first + second, 2, 10, seed=seed), normal(2, 10, 3, seed=seed + 1)
+    y, end = recurrent_delta(slow, R)
+    y1, middle = recurrent_delta(slow[:, :first], R)
+    y2, last = recurrent_delta(slow[:, first:], R, middle, y1[:, -1] if first else None)
+    same(torch.cat([y1, y2], 1), y)
+    same(last, end)
+
+
+def test_gradients_of_no_steps_are_zero():
+    x, W = normal(2, 0, 2, 3).requires_grad_(), normal(2, 2, 13, 3).requires_grad_()
+    slow, R, W0, y0 = (normal(*shape).requires_grad_() for shape in ((2, 0, 2, 10), (2, 10, 3), (2, 2, 3, 3), (2, 2, 3)))
+    s, w, c = (normal(*shape).requires_grad_() for shape in ((2, 0, 2, 3), (2, 3), (2, 3)))
+    for y, inputs in (
+        (self_referential(x, W)[0], (x, W)), (recurrent_delta(slow, R, W0, y0)[0], (slow, R, W0, y0)),
+        (element_wise(s, w, c), (s, w, c)),
+    ):  # fmt: skip
+        found = torch.autograd.grad(y.sum(), inputs, allow_unused=True)
+        assert all(g is not None and not g.any() for g in found)
+
+
+@pytest.mark.parametrize("kind", FEATURE_MAPS)
+def test_gradients_are_those_of_differences(kind):
+    shapes = ((1, 3, 1, 7), (1, 7, 2), (1, 1, 2, 2), (1, 1, 2))
+    slow, R, W0, y0 = (normal(*shape).requires_grad_() for shape in shapes)
+    assert torch.autograd.gradcheck(
+        lambda *a: recurrent_delta(*a, feature_map=kind, form="cpu", greatest=2.0), (slow, R, W0, y0), fast_mode=True
+    )
+    x, W = normal(1, 3, 1, 2, seed=4).requires_grad_(), (0.5 * normal(1, 1, 10, 2, seed=5)).requires_grad_()
+    assert torch.autograd.gradcheck(
+        lambda *a: self_referential(*a, feature_map=kind, form="cpu"), (x, W), fast_mode=True
+    )
+    s, w, c0 = (x.requires_grad_() for x in (normal(1, 3, 2, 2), normal(2, 2), normal(1, 2)))
+    assert torch.autograd.gradcheck(lambda *a: element_wise(*a, form="cpu"), (s, w, c0))
+
+
+def test_a_fault_in_the_way_back_is_noticed(monkeypatch):
+    """A compiled loop whose gradient is off by one part in a thousand."""
+    from lrnnlab.models import cpu_self_referential
+
+    right = cpu_self_referential.backward
+
+    def wrong(x, W, phi, scale, beta, d, *rest):
+        right(x, W, phi, scale, beta * np.float64(1.001), d, *rest)
+
+    monkeypatch.setattr(cpu_self_referential, "backward", wrong)
+    inputs = [0.5 * normal(2, 9, 2, 3), 0.3 * normal(2, 2, 13, 3, seed=1)]
+    ours, loop = both_ways(lambda form, *a: self_referential(*a, form=form), inputs, ("cpu", "loop"), f64)
+    assert worst(ours[:2], loop[:2]) < 1e-10 and worst(ours[2:], loop[2:]) > 1e-5
+
+
+def test_one_string_does_not_touch_another():
+    """A NaN, and a large number, stay in their lanes."""
+    x, W = 0.5 * normal(5, 7, 2, 3), 0.5 * normal(5, 2, 13, 3, seed=1)
+    clean = self_referential(x, W)[0]
+    x[1, 3, 0, 0], x[3, 2] = math.nan, 1e6
+    dirty = self_referential(x, W)[0]
+    assert torch.equal(dirty[[0, 2, 4]], clean[[0, 2, 4]]) and dirty[1, 4:, 0].isnan().any()
+    assert torch.equal(dirty[1, :, 1], clean[1, :, 1])
+    slow, R = normal(5, 7, 2, 10), normal(2, 10, 3, seed=1)
+    clean = recurrent_delta(slow, R)[0]
+    slow[1, 3, 0, 0], slow[3, 2] = math.nan, 1e6
+    dirty = recurrent_delta(slow, R)[0]
+    assert torch.equal(dirty[[0, 2, 4]], clean[[0, 2, 4]]) and dirty[1, 3:, 0].isnan().any()
+
+
+def test_lanes():
+    x = normal(33, 2, 3)
+    packed = cpu_lanes.pack(x)
+    assert packed.shape == (3, 2, 3, 16) and packed.is_contiguous()
+    assert torch.equal(packed[1, 1, 2], x[16:32, 1, 2]) and torch.equal(cpu_lanes.unpack(packed, 33), x)
+    assert packed[2, ..., 1:].eq(0).all()
+    assert list(cpu_lanes.KINDS) == list(FEATURE_MAPS)
+
+
+# --- the delta rule, in parts and in whole ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [f32, f64])
+@pytest.mark.parametrize("feature_map", ["elu_sum", "softmax", "unit"])
+@pytest.mark.parametrize("T, chunk, H", [(50, 64, 1), (130, 16, 1), (40, 64, 2), (23, 7, 3)])
+def test_the_chunks_are_the_sequence(T, chunk, H, feature_map, dtype):
+    """Values and gradients (of the input and of W_slow) of all three forms, beta over (0, 2)."""
+    layer = FastWeights(
+        12, heads=2, householders=H, chunk=chunk, allow_negative_eigenvalues=True, feature_map=feature_map
+    ).to(dtype)
+    layer.slow.weight.data.copy_(normal(*layer.slow.weight.shape, seed=2) / 2)
+    beta = layer.program(normal(4, T, 12, dtype=dtype))[3]
+    assert beta.min() < 0.3 and beta.max() > 1.7
+
+    def rule(form, z, weight):
+        layer.form = form
+        return [torch.func.functional_call(layer, {"slow.weight": weight}, (z,))]
+
+    inputs = [normal(4, T, 12), layer.slow.weight.detach()]
+    chunks, compiled, sequence = both_ways(rule, inputs, ("chunkwise", "cpu", "sequential"), dtype)
+    assert worst(chunks, sequence) < TOLERANCE[dtype]
+    assert worst(compiled, sequence) < TOLERANCE[dtype]
+
+
+def test_the_eigenvalues_go_below_zero():
+    """1 - beta |phi(k)|^2: above 0 as in the paper, down to -1 beyond it."""
+    z = 8 * normal(50, 6)
+    for options, least, most in (
+        ({}, 0, 1), ({"allow_negative_eigenvalues": True}, -1, 1), (BEYOND, -1, 1), ({"feature_map": "softmax"}, 0, 1),
+    ):  # fmt: skip
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(0)
+            _, k, _, beta = FastWeights(6, heads=2, **options).double().program(z)
+        eigenvalue = 1 - beta * k.square().sum(-1)
+        assert least <= eigenvalue.min() and eigenvalue.max() <= most
+        assert (eigenvalue.min() < -0.3) == (least < 0)
+
+
+def test_two_householders_turn_and_one_cannot():
+    """Two reflections of one token make a rotation by 90 degrees; a single one has an eigenvalue 1."""
+    a, b = torch.tensor([1.0, 0.0], dtype=f64), torch.tensor([1.0, 1.0], dtype=f64) / math.sqrt(2)
+    eye = torch.eye(2, dtype=f64)
+    turn = (eye - 2 * torch.outer(a, a)) @ (eye - 2 * torch.outer(b, b))
+    layer = FastWeights(2, heads=1, householders=2, **BEYOND).double()
+    with torch.no_grad():
+        layer.slow.weight.zero_()
+        layer.slow.weight[2:4, 0] = a  # key of the first write
+        layer.slow.weight[6, 0] = 40.0  # beta = 2
+        layer.slow.weight[7:9, 0] = b
+        layer.slow.weight[11, 0] = 40.0
+        W = torch.tensor([[0.3, -0.7], [0.2, 0.9]], dtype=f64).view(1, 1, 2, 2)
+        after, _ = layer.step(W, torch.tensor([[1.0, 0.0]], dtype=f64))
+    same(after, W @ turn, 1e-12)
+    same(turn @ turn, -eye, 1e-12)
+
+
+# --- explicit weights -------------------------------------------------------------------------------------------------
+
+
+def ones(T, seed=0):
+    bits = torch.randint(0, 2, (2, T), generator=torch.Generator().manual_seed(seed))
+    bits[0] = 1
+    return bits
+
+
+def test_recurrent_delta_counts_modulo_two():
+    """proofs D6: head of one, gate +-40, v = 1 - tanh(y) / tanh(1): {0, 1} attracts, so nothing adds up."""
+    bits = ones(3000)
+    slow = torch.zeros(2, 3000, 1, 4, dtype=f64)
+    slow[..., 0, 2], slow[..., 0, 3] = 1, 80.0 * bits - 40
+    R = torch.tensor([0, 0, -1 / math.tanh(1), 0], dtype=f64).view(1, 4, 1)
+    for form in ("cpu", "loop"):
+        y, _ = recurrent_delta(slow, R, form=form)
+        same(y.flatten(1), (bits.cumsum(1) % 2).double(), 1e-12)
+
+
+def test_srwm_counts_modulo_two():
+    """proofs D6: four inputs a head; token 1 copies column 2 or 3 over column 1, by turns; token 0 changes nothing."""
+    K = 400.0
+    y, q, k = (torch.zeros(4, 4, dtype=f64) for _ in range(3))
+    b = torch.full((1, 4), -K, dtype=f64)
+    # x = e_1 reads column 1: its y, its q (which column to copy next), its k (always column 1), its rate (on).
+    odd, even = 1, 2  # where the two states are kept; x = -e_1 + e_4, the other token, reads a rate that is off
+    y[0, odd], q[even, odd], q[odd, even] = 1, K, K
+    k[0, [odd, even]] = b[0, [odd, even]] = K
+    start = torch.cat([y, q, k, b])
+    start[:, 0] = start[:, even]
+    start[12, 3] = -2 * K
+    bits = ones(500)
+    x = torch.zeros(2, 500, 1, 4, dtype=f64)
+    x[..., 0, 0] = 2 * bits.double() - 1
+    x[..., 0, 3] = 1 - bits.double()
+    for form in ("cpu", "loop"):
+        out, _ = self_referential(x, start.expand(2, 1, 13, 4), rates=1, form=form)
+        before = torch.cat([torch.zeros(2, 1, dtype=torch.int64), bits.cumsum(1)[:, :-1]], 1) % 2
+        found = out[:, :, 0, 0].abs()  # y_t sees W_{t-1}: the parity before the token
+        same(found, before.double(), 1e-12)
+
+
+# --- what cannot be built, and where it cannot run --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name, options, message",
+    [
+        ("ult", {"heads": 4}, "heads must divide width, both at least 1, got heads=4 and width=6"),
+        ("recurrent_delta", {"heads": 0}, "got heads=0"),
+        ("srwm", {"heads": 5}, "got heads=5 and width=6"),
+        ("transformer", {"heads": 5}, "got heads=5 and width=6"),
+        ("ult", {"rule": "mean"}, "rule is one of sum, normalised, delta, got 'mean'"),
+        ("ult", {"householders": 2}, "got 2, allow_negative_eigenvalues=False, write_start=None with 'sum'"),
+        ("ult", {"allow_negative_eigenvalues": True}, "got 1, allow_negative_eigenvalues=True, write_start=None with 'sum'"),
+        ("deltanet", {"householders": 0}, "householders must be .* got 0"),
+        ("deltanet", {"feature_map": "relu"}, "feature_map is one of elu, elu_sum, softmax, unit, got 'relu'"),
+        ("deltanet", {"form": "loop"}, "form is one of auto, cpu, sequential, chunkwise, fla, .* got 'loop'"),
+        ("nlt", {"form": "cpu"}, "cpu not for 'normalised', got 'cpu' for 'normalised'"),
+        ("nlt", {"feature_map": "unit"}, "positive features, got 'unit'"),
+        ("deltanet", {"place": "mid"}, "place is one of pre, post, skip, output, got 'mid'"),
+        ("deltanet", {"ff": -1}, "ff must be .* got -1"),
+        ("srwm", {"residual": False}, "place .skip. stands on the residual, got residual=False"),
+        ("deltanet", {"layers": 0}, "layers must be .* got 0"),
+        ("recurrent_delta", {"recurrence": "none"}, "recurrence is one of head, full, got 'none'"),
+        ("recurrent_delta", {"feature_map": "relu"}, "got 'relu'"),
+        ("srwm", {"rates": 2}, "rates is 1 or 4, got 2"),
+        ("e_lstm", {"layers": 0}, "layers must be .* got 0"),
+        ("plain_lstm", {"inputs": 0}, "inputs must be .* got 0"),
+    ],
+)
+def test_what_cannot_be_built(name, options, message):
+    with pytest.raises(ValueError, match=message):
+        build(name, vocab_size=V, classes=C, **{"width": 6, **options})
+
+
+def test_wrong_shapes_are_shown():
+    slow, R = normal(2, 4, 3, 7), normal(3, 7, 2)
+    for call, words in (
+        (lambda: recurrent_delta(slow, R[:2]), r"R \(h,3n\+1,n or hn\), got \(2, 4, 3, 7\) and \(2, 7, 2\)"),
+        (lambda: recurrent_delta(slow[..., :6], R), r"got \(2, 4, 3, 6\)"),
+        (lambda: recurrent_delta(slow[0], R), r"got \(4, 3, 7\)"),
+        (lambda: recurrent_delta(slow, R, normal(2, 3, 2, 3)), r"W0 is \(2, 3, 2, 2\).*got \(2, 3, 2, 3\)"),
+        (lambda: recurrent_delta(slow, R, form="fast"), "form is one of auto, loop, cpu, got 'fast'"),
+        (lambda: self_referential(slow, normal(2, 3, 24, 7)), r"W0 is \(2, 3, 25, 7\).*got \(2, 3, 24, 7\)"),
+        (lambda: self_referential(slow[0], normal(2, 3, 24, 7)), r"got \(4, 3, 7\)"),
+        (lambda: self_referential(slow, normal(2, 3, 25, 7), rates=3), "rates is 1 or 4, got 3"),
+        (lambda: element_wise(slow, R, R), r"got \(2, 4, 3, 7\), \(3, 7, 2\), \(3, 7, 2\)"),
+        (lambda: is_compiled("cpu", slow.bfloat16()), "got torch.bfloat16 on cpu; 'loop' runs everywhere"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            call()
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="NO GPU HERE: DeltaNet with form 'fla' was not run")
+def test_the_library_agrees_on_a_gpu():
+    pytest.importorskip("fla", reason="fla-core IS MISSING: pip install 'lrnnlab[fla]'")
+    model = build("deltanet", vocab_size=V, classes=C, width=16, heads=2, householders=2, **BEYOND).cuda()
+    tokens = strings(V, 3, 70).cuda()
+    found = {}
+    for form in ("chunkwise", "fla"):
+        model.layers[0].form = form
+        model.zero_grad()
+        logits = model(tokens)
+        logits.square().sum().backward()
+        found[form] = [logits.detach(), *(p.grad for p in model.parameters())]
+    assert worst(found["fla"], found["chunkwise"]) < 1e-4
+
+
+def test_a_compiled_loop_takes_one_type():
+    double = {"dtype": torch.float64}
+    with pytest.raises(ValueError, match="one type.*slow is torch.float32 on cpu, W0 is torch.float64"):
+        recurrent_delta(torch.zeros(1, 2, 1, 4), None, torch.zeros(1, 1, 1, 1, **double))
+    with pytest.raises(ValueError, match="one type.*W0 is torch.float64"):
+        self_referential(torch.zeros(1, 2, 1, 2), torch.zeros(1, 1, 10, 2, **double))
+    with pytest.raises(ValueError, match="one type.*w is torch.float64"):
+        element_wise(torch.zeros(1, 3, 2, 1), torch.zeros(2, 1, **double), torch.zeros(1, 1))
+
+
+def test_a_form_is_looked_at_when_it_is_set():
+    layer = FastWeights(8, rule="normalised")
+    for form in ("cpu", "bogus"):
+        with pytest.raises(ValueError, match=f"got '{form}' for 'normalised'"):
+            layer.form = form
+    layer.form = "sequential"
+    assert layer(torch.zeros(2, 3, 8)).shape == (2, 3, 8)
+
+
+@pytest.mark.parametrize("make, option, value", [
+    (FastWeights, "write_start", -1000.0), (RecurrentDelta, "write_start", math.inf), (RecurrentDelta, "feedback_start", math.inf),
+    (BlockDiagonal, "gain", math.inf), (BlockDiagonal, "stay", -math.inf), (BlockDiagonal, "gain", 10**400),
+])
+def test_a_start_that_no_number_holds_is_refused(make, option, value):
+    with pytest.raises(ValueError, match=f"{option} must be a finite number.* got {str(value)[:4] if value != 10**400 else '0x'}"):
+        make(8, **{option: value})

@@ -1,0 +1,468 @@
+"""RegularGPT: Eq. 1 and the released tree against torch's own encoder layer, both forms against each other, faults."""
+
+import math
+from functools import partial
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tensors import gap, normal, strings
+from torch import nn
+from torch.nn import functional as F
+
+from lrnnlab.models import chunk_masks, regular_gpt
+from lrnnlab.models.chunk_masks import chunk_attention, depth_count, dilated_mask, kept_positions, window_attention
+from lrnnlab.models.regular_gpt import RegularGPT, WindowLayer
+from workbook.bench import tree as bench
+from workbook.bench.recording import summary
+
+D, H, V, C = 8, 2, 3, 4
+FORMS, PADDINGS = ("tree", "masks"), ("learned", "masked")
+
+
+def make(seed=0, **options):
+    """A small model in double precision, with biases and pad vector large enough to matter."""
+    with torch.random.fork_rng(devices=[]):
+        torch.default_generator.manual_seed(seed)
+        model = RegularGPT(V, C, width=D, heads=H, **options).double()
+        with torch.no_grad():
+            for name, weight in model.named_parameters():
+                if name.endswith(".r") or name == "pad":
+                    weight.normal_()
+                elif weight.ndim == 1:  # norms and biases are 1 and 0 at the start
+                    weight.add_(0.3 * torch.randn_like(weight))
+        return model
+
+
+def run(model, form, tokens):
+    model.form = form
+    return model(tokens)
+
+
+def hidden(model, form, tokens):
+    model.form = form
+    return model.hidden(tokens)
+
+
+# --- the oracle: torch's encoder layer under a full matrix of biases ------------------------------------------------
+
+
+def encoder_layer(layer, post_norm):
+    """torch.nn.TransformerEncoderLayer with the weights of one of ours; (h (B,S,D), mask (h,S,S)) -> (B,S,D)."""
+    activation = F.relu if post_norm else partial(F.gelu, approximate="tanh")
+    theirs = nn.TransformerEncoderLayer(
+        D, H, 4 * D, 0.0, activation, batch_first=True, norm_first=not post_norm, dtype=torch.float64
+    )
+    maps = [layer.Q, layer.K, layer.V]
+    zeros = torch.zeros(D, dtype=torch.float64)
+    with torch.no_grad():
+        theirs.self_attn.in_proj_weight.copy_(torch.cat([f.weight for f in maps]))
+        theirs.self_attn.in_proj_bias.copy_(torch.cat([zeros if f.bias is None else f.bias for f in maps]))
+        theirs.self_attn.out_proj.weight.copy_(layer.O.weight)
+        theirs.self_attn.out_proj.bias.copy_(zeros if layer.O.bias is None else layer.O.bias)
+    theirs.linear1, theirs.linear2 = layer.block.ff.up, layer.block.ff.down
+    theirs.norm1, theirs.norm2 = layer.block.norm, layer.block.ff_norm
+    return lambda h, mask: theirs(h, src_mask=mask.repeat(len(h), 1, 1))
+
+
+def band(r, present):
+    """(h,S,S): r_j at (m, m-j), written out; a row sees itself and what is present."""
+    S = len(present)
+    mask, at = torch.full((len(r), S, S), -math.inf, dtype=torch.float64), torch.arange(S)
+    for j in range(min(r.shape[1], S)):
+        seen = present[: S - j] | (j == 0)
+        mask[:, at[j:], at[: S - j]] = torch.where(seen, r[:, j : j + 1], -math.inf)
+    return mask
+
+
+def oracle(model, tokens, post_norm=True):
+    """Every depth's outputs, the slow way, in the model's form: all positions, full matrices."""
+    h = model.embedding.weight[tokens] * math.sqrt(D)
+    c, out, depth, n = model.chunk, [], 0, tokens.shape[1]
+    while not out or c**depth < n:
+        layers = model.layers[depth if model.depths else 0]
+        if model.form == "tree":
+            fill = (c - h.shape[1] % c) % c
+            h = torch.cat([model.pad.repeat(len(h), fill, 1), h], 1)
+            present = torch.arange(h.shape[1]) >= (fill if model.padding == "masked" else 0)
+            for layer in layers:
+                h = encoder_layer(layer, post_norm)(h, band(layer.r, present))
+            h = h[:, c - 1 :: c]
+        else:
+            for layer in layers:
+                h = encoder_layer(layer, post_norm)(h, dilated_mask(n, c, depth, layer.r))
+        out.append(h)
+        depth += 1
+    return out
+
+
+CASES = {
+    "c 2": {},
+    "c 3, K 2": {"chunk": 3, "thickness": 2},
+    "c 5, gpt2": {"chunk": 5, "block": "gpt2"},
+    "c 2, K 3, gpt2": {"thickness": 3, "block": "gpt2"},
+    "c 2, own weights": {"depths": 6},
+    "c 40, K 2": {"chunk": 40, "thickness": 2},
+}
+
+
+@pytest.mark.parametrize("form, padding", [("tree", "learned"), ("tree", "masked"), ("masks", "masked")])
+@pytest.mark.parametrize("name", CASES)
+def test_every_depth_against_the_oracle(name, form, padding):
+    model = make(form=form, padding=padding, **CASES[name])
+    post_norm = CASES[name].get("block", "post_norm") == "post_norm"
+    for T in (1, 2, 5, 8, 9, 41):
+        tokens = strings(V, 2, T)
+        for ours, theirs in zip(model.hidden(tokens), oracle(model, tokens, post_norm), strict=True):
+            assert gap(ours, theirs) < 1e-9
+        last = theirs[:, 0] if form == "tree" else theirs
+        last = last if post_norm else F.layer_norm(last, (D,), model.norm.weight, model.norm.bias)
+        assert gap(model(tokens), last @ model.head.weight.T + model.head.bias) < 1e-9
+
+
+# --- both forms -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("padding", PADDINGS)
+@pytest.mark.parametrize("chunk", [2, 3])
+def test_the_forms_agree_on_the_last_token_at_every_length(chunk, padding):
+    model, tokens = make(chunk=chunk, padding=padding), strings(V, 1, 500)
+    with torch.no_grad():
+        for T in (*range(1, 131), 500):
+            assert gap(run(model, "tree", tokens[:, :T]), run(model, "masks", tokens[:, :T])[:, -1]) < 1e-9, T
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    T=st.integers(1, 130), chunk=st.integers(2, 140), thickness=st.integers(1, 3), padding=st.sampled_from(PADDINGS),
+    block=st.sampled_from(["post_norm", "gpt2"]), own=st.booleans(), seed=st.integers(0, 10**6),
+)  # fmt: skip
+def test_the_forms_agree_wherever_the_tree_has_a_position(T, chunk, thickness, padding, block, own, seed):
+    chunk = min(chunk, 12) if padding == "learned" else chunk  # c^2 positions otherwise
+    depths = depth_count(T, chunk) if own else None
+    model = make(seed % 7, chunk=chunk, thickness=thickness, padding=padding, block=block, depths=depths)
+    with torch.no_grad():
+        few, all_ = (hidden(model, form, strings(V, 1, T, seed)) for form in FORMS)
+    assert len(few) == len(all_) == depth_count(T, chunk)
+    for depth, (p, q) in enumerate(zip(few, all_)):
+        assert gap(p, q[:, kept_positions(T, chunk, depth)]) < 1e-9
+
+
+@pytest.mark.parametrize("chunk", [64, 128, 500, 600])
+def test_a_large_chunk_at_length_500(chunk):
+    model = make(chunk=chunk, padding="masked", thickness=2)
+    with torch.no_grad():
+        assert gap(run(model, "tree", strings(V, 1, 500)), run(model, "masks", strings(V, 1, 500))[:, -1]) < 1e-9
+
+
+@settings(max_examples=20, deadline=None)
+@given(T=st.integers(1, 100), chunk=st.integers(2, 9), thickness=st.integers(1, 2), seed=st.integers(0, 10**6))
+def test_masks_hold_the_trees_of_all_prefixes(T, chunk, thickness, seed):
+    """At the depth where the prefix would be done: for masked padding."""
+    model, tokens = make(seed % 7, chunk=chunk, thickness=thickness, padding="masked"), strings(V, 1, T, seed)
+    m = seed % T
+    with torch.no_grad():
+        inside = hidden(model, "masks", tokens)[depth_count(m + 1, chunk) - 1][:, m]
+        assert gap(inside, hidden(model, "tree", tokens[:, : m + 1])[-1][:, 0]) < 1e-9
+
+
+def test_the_answer_at_a_prefix_depends_on_the_length_of_the_whole():
+    """More depths than the prefix needs: the answers of the masks are not those of the prefixes alone."""
+    model, tokens = make(form="masks"), strings(V, 1, 9)
+    assert gap(model(tokens)[:, 4], model(tokens[:, :5])[:, -1]) > 1e-3
+    assert gap(model(tokens[:, :8])[:, 4], model(tokens[:, :5])[:, -1]) < 1e-9  # 3 depths both
+
+
+def test_paddings_differ_only_where_a_chunk_is_not_full():
+    learned, masked = make(padding="learned"), make(padding="masked")
+    for T in range(1, 20):
+        same = T in (2, 4, 8, 16)
+        assert (gap(learned(strings(V, 1, T)), masked(strings(V, 1, T))) < 1e-12) == same
+
+
+@pytest.mark.parametrize("thickness", [1, 2])
+def test_a_depth_sees_the_window_that_it_should(thickness):
+    """K = 1: o_m^(l) sees m - c^(l+1) + 1 .. m (Sec. 7.2); K layers reach K (c - 1) c^l further back."""
+    model, T, c = make(form="masks", chunk=3, thickness=thickness), 30, 3
+    e = model.embedding(strings(V, 1, T)).detach().requires_grad_()
+    model.embedding.forward = lambda tokens: e
+    reach = 0
+    for depth, h in enumerate(model.hidden(strings(V, 1, T))):
+        reach += thickness * (c - 1) * c**depth
+        for m in (0, 7, 29):
+            (seen,) = torch.autograd.grad(h[0, m].square().sum() + h[0, m, 0], e, retain_graph=True)
+            assert (seen[0].abs().sum(-1) > 0).tolist() == [m - reach <= n <= m for n in range(T)]
+
+
+# --- tables of chunks -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("B, T, fewer", [(1, 3, False), (300, 11, True), (64, 13, True), (70, 1, True)])
+@pytest.mark.parametrize("form, padding", [("tree", "learned"), ("tree", "masked"), ("masks", "masked"), ("masks", "learned")])
+@pytest.mark.parametrize("options", [{}, {"block": "gpt2"}, {"depths": 6}, {"chunk": 3}, {"thickness": 2}], ids=str)
+def test_the_tables_of_training_have_the_logits_and_gradients_of_every_depth(B, T, fewer, form, padding, options):
+    model, tokens, found, places = make(form=form, padding=padding, **options), strings(V, B, T), [], []
+    for layer in model.modules():
+        if isinstance(layer, WindowLayer):
+            layer.block.ff.register_forward_hook(lambda _, given, __: places[-1].append(given[0][..., 0].numel()))
+    for training in (True, False):
+        places.append([])
+        logits = model.train(training)(tokens)
+        found.append([logits, *torch.autograd.grad(logits.sin().sum(), list(model.parameters()), allow_unused=True)])
+    looked_up, all_of_them = map(sum, places)
+    by_table = fewer and "thickness" not in options and padding == regular_gpt.PADDING[form]
+    assert looked_up < all_of_them if by_table else looked_up == all_of_them
+    for one, other in zip(*found):
+        assert (one is None) == (other is None) and (one is None or gap(one, other) < 1e-10)
+
+
+@pytest.mark.parametrize("chunk", [31, 32, 41])
+def test_a_chunk_too_long_for_a_number_is_not_looked_up(chunk):
+    """Base 4, so 4^31 is the last that 64 bits hold: beyond, two chunks would have one number, or none."""
+    model, tokens = make(chunk=chunk), strings(V, 2, chunk).repeat(4, 1)
+    assert gap(model.train()(tokens), model.eval()(tokens)) < 1e-10
+
+
+def test_a_hook_on_the_embedding_sees_every_position():
+    model, seen = make().train(), []
+    model.embedding.register_forward_hook(lambda _, given, vectors: seen.append(vectors.shape))
+    model(strings(V, 64, 13))
+    assert seen == [(64, 13, D)]
+
+
+# --- gradients ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("padding", PADDINGS)
+def test_the_forms_have_the_same_gradients(padding):
+    model, tokens = make(chunk=3, padding=padding, thickness=2), strings(V, 2, 23)
+    grads = []
+    for form in FORMS:
+        logits = run(model, form, tokens)
+        last = logits if form == "tree" else logits[:, -1]
+        grads.append(torch.autograd.grad(last.square().sum(), list(model.parameters())))
+    for p, q in zip(*grads):
+        assert gap(p, q) < 1e-8
+    pad_gradient = grads[0][[name for name, _ in model.named_parameters()].index("pad")]
+    assert bool(pad_gradient.abs().sum() > 0) == (padding == "learned")
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_single_precision_gradients_against_double(form):
+    model, tokens = make(form=form), strings(V, 4, 45)
+    double = torch.autograd.grad(model(tokens).square().mean(), list(model.parameters()))
+    model.float()
+    for p, q in zip(torch.autograd.grad(model(tokens).square().mean(), list(model.parameters())), double):
+        assert p.dtype == torch.float32 and gap(p.double(), q) < 1e-4 * (1 + float(q.abs().max()))
+
+
+def test_gradients_against_differences():
+    q, k, v = (normal(1, 2, 2, 5, 2, seed=i).requires_grad_() for i in range(3))
+    r = normal(2, 3).requires_grad_()
+    present = torch.tensor([[False, True, True, True, True], [True] * 5])
+    assert torch.autograd.gradcheck(lambda *x: window_attention(*x, present), (q, k, v, r), fast_mode=True)
+    k, v = (normal(1, 2, 2, 6, 2, seed=i).requires_grad_() for i in (3, 4))
+    q, present = normal(1, 2, 2, 2, 2).requires_grad_(), torch.tensor([[False] * 2 + [True] * 4, [True] * 6])
+    assert torch.autograd.gradcheck(lambda *x: chunk_attention(*x, present), (q, k, v, r), fast_mode=True)
+
+
+# --- attention, masks, depths ---------------------------------------------------------------------------------------
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    S=st.integers(1, 90),
+    c=st.integers(2, 60),
+    s=st.integers(1, 3),
+    seed=st.integers(0, 10**6),
+    absent=st.integers(0, 5),
+)
+def test_window_attention_is_a_full_matrix(S, c, s, seed, absent):
+    q, k, v = (normal(2, s, H, S, 3, seed=seed + i) for i in range(3))
+    r, present = normal(H, c, seed=seed), torch.arange(S).expand(s, S) >= min(absent, S - 1)
+    scores = q @ k.mT / math.sqrt(3) + torch.stack([band(r, row) for row in present])
+    assert gap(window_attention(q, k, v, r, present), scores.softmax(-1) @ v) < 1e-10
+
+
+def test_dilated_mask_is_eq_1():
+    r = normal(2, 3)
+    for T, l in ((1, 0), (7, 0), (10, 1), (30, 2), (5, 4), (5, 39), (5, 99)):
+        mask = dilated_mask(T, 3, l, r)
+        for m in range(T):
+            for n in range(T):
+                j = (m - n) / 3**l
+                wanted = r[:, int(j)] if j in (0, 1, 2) else torch.full((2,), -math.inf, dtype=torch.float64)
+                assert torch.equal(mask[:, m, n], wanted)
+
+
+def test_depths_in_whole_numbers():
+    for c in range(2, 12):
+        for T in range(1, 700):
+            n = depth_count(T, c)
+            assert c**n >= T and (n == 1 or c ** (n - 1) < T)
+    assert depth_count(125, 5) == 3 and math.ceil(math.log(125, 5)) == 4  # what the released formula gives
+    assert all(depth_count(T, c) == max(1, math.ceil(math.log(T, c))) for c in (2, 3) for T in range(1, 501))
+    assert [depth_count(512, c) for c in (32, 64, 128, 256)] == [2, 2, 2, 2]  # Table 3
+
+
+def test_kept_positions_end_at_the_last_alone():
+    assert kept_positions(40, 2, 5) == [39] and kept_positions(9, 3, 0) == [2, 5, 8]
+    assert kept_positions(1, 2, 0) == [0]
+
+
+# --- sizes, sharing, what is refused --------------------------------------------------------------------------------
+
+
+def count(*sizes, **options):
+    return sum(p.numel() for p in RegularGPT(*sizes, **options).parameters())
+
+
+def test_parameter_counts_of_the_released_code():
+    assert count(2, 2, width=256) == 790_290
+    assert count(2, 2, width=64) == 50_130
+    assert count(2, 2, width=256, depths=depth_count(40, 2)) == 4_734_050
+    assert count(2, 2, width=256, chunk=3) == 790_290 + 8
+
+
+def test_parameter_counts_of_table_5():
+    """81M and 123M (cut, not rounded): GPT-2 blocks, and an embedding of 50,257 symbols that is also the readout."""
+    model = RegularGPT(1, 1, width=768, heads=12, chunk=128, block="gpt2")
+    layer = sum(p.numel() for p in model.layers.parameters())
+    rest = sum(p.numel() for p in model.parameters()) - layer
+    assert [(rest + 50_256 * 768 + K * layer) // 10**6 for K in (6, 12)] == [81, 123]
+
+
+def test_own_weights_are_used_depth_by_depth():
+    model, shared, tokens = make(depths=3), make(), strings(V, 2, 8)
+    for layers in model.layers:
+        layers.load_state_dict(shared.layers[0].state_dict())
+    rest = {name: weight for name, weight in shared.state_dict().items() if not name.startswith("layers")}
+    model.load_state_dict(rest, strict=False)
+    assert gap(model(tokens), shared(tokens)) < 1e-12
+    before = model(tokens), model(tokens[:, :4])
+    with torch.no_grad():
+        model.layers[2][0].V.weight.add_(1)
+    assert gap(model(tokens), before[0]) > 1e-3 and gap(model(tokens[:, :4]), before[1]) == 0
+    with pytest.raises(ValueError, match="a string of 9 symbols needs 4 depths at chunk 2; .* depths=3"):
+        model(strings(V, 1, 9))
+
+
+def test_no_strings_and_one_string_of_many():
+    for form in FORMS:
+        model = make(form=form)
+        assert model(strings(V, 3, 7)[:0]).shape == ((0, C) if form == "tree" else (0, 7, C))
+        assert gap(model(strings(V, 3, 7))[1:], model(strings(V, 3, 7)[1:])) < 1e-12
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"chunk": 1}, "chunk is at least 2, got 1"),
+        ({"chunk": 0}, "chunk is at least 2, got 0"),
+        ({"form": "ring"}, "form is one of tree, masks, got 'ring'"),
+        ({"padding": "zero"}, "padding is one of learned, masked, got 'zero'"),
+        ({"block": "pre"}, "block is one of post_norm, gpt2, got 'pre'"),
+        ({"width": 10, "heads": 4}, "got heads=4 and width=10"),
+        ({"width": 0}, "width must be .* got 0"),
+        ({"thickness": 0}, "thickness must be .* got 0"),
+        ({"depths": 0}, "depths must be .* got 0"),
+    ],
+)
+def test_what_cannot_be_built(options, message):
+    with pytest.raises(ValueError, match=message):
+        RegularGPT(V, C, **options)
+
+
+def test_what_cannot_be_read():
+    model = make()
+    with pytest.raises(ValueError, match=r"tokens must be \(B, T\) integers with T > 0, got \(2, 0\)"):
+        model(strings(V, 2, 0))
+    with pytest.raises(ValueError, match="token 3 is outside this model's vocabulary 0..2"):
+        model(torch.tensor([[0, 3]]))  # the spare row of the embedding is no symbol
+    with pytest.raises(ValueError, match="token -1 is outside"):
+        model(torch.tensor([[0, -1]]))
+    with pytest.raises(ValueError, match=r"\(B, T\) integers, got \(2, 3\) of torch.float32"):
+        model(torch.zeros(2, 3))
+    with pytest.raises(ValueError, match="form is one of tree, masks, got 'dense'"):
+        model.form = "dense"
+    with pytest.raises(ValueError, match="a string has at least 1 symbol, got 0"):
+        depth_count(0, 2)
+    with pytest.raises(ValueError, match=r"r must be \(..., 2\), got \(2, 3\)"):
+        dilated_mask(4, 2, 0, torch.zeros(2, 3))
+    with pytest.raises(ValueError, match="length is at least 1 and depth at least 0, got 3 and -1"):
+        dilated_mask(3, 2, -1)
+
+
+# --- faults that the oracle must catch ------------------------------------------------------------------------------
+
+
+def biases_turned_round(monkeypatch):
+    """Head order of Sec. 7.2 reversed: the last key of a chunk gets r_(c-1)."""
+    right = chunk_masks.chunk_attention
+    monkeypatch.setattr(
+        regular_gpt, "chunk_attention", lambda q, k, v, r, present: right(q, k, v, r.flip(1), present)
+    )  # fmt: skip
+
+
+def one_depth_too_many(monkeypatch):
+    monkeypatch.setattr(regular_gpt, "depth_count", lambda T, c: depth_count(T, c) + 1)
+
+
+def padding_is_always_seen(monkeypatch):
+    right = chunk_masks.chunk_attention
+    monkeypatch.setattr(
+        regular_gpt, "chunk_attention", lambda q, k, v, r, present: right(q, k, v, r, torch.ones_like(present))
+    )  # fmt: skip
+
+
+def filled_from_the_right(monkeypatch):
+    right = RegularGPT._fill
+
+    def fill(self, h, multiple):
+        filled, present = right(self, h.flip(1), multiple)
+        return filled.flip(1), present.flip(0)
+
+    monkeypatch.setattr(RegularGPT, "_fill", fill)
+
+
+def scores_not_scaled(monkeypatch):
+    right = chunk_masks.chunk_attention
+    monkeypatch.setattr(
+        regular_gpt, "chunk_attention", lambda q, k, v, r, present: right(q * 2, k, v, r, present)
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [biases_turned_round, one_depth_too_many, padding_is_always_seen, filled_from_the_right, scores_not_scaled],
+    ids=lambda fault: fault.__name__,
+)
+def test_a_fault_in_the_tree_is_noticed(fault, monkeypatch):
+    model, tokens = make(padding="masked"), strings(V, 2, 11)
+    right, other = oracle(model, tokens)[-1][:, 0], run(model, "masks", tokens)[:, -1]
+    fault(monkeypatch)
+    model.form = "tree"
+    assert gap(model.hidden(tokens)[-1][:, -1], right) > 1e-3
+    if fault is not filled_from_the_right and fault is not one_depth_too_many:  # these two spoil the masks too
+        assert gap(model(tokens), other) > 1e-3
+
+
+# --- the bench ------------------------------------------------------------------------------------------------------
+
+
+def test_the_tree_is_cheaper():
+    for chunk in bench.CHUNKS:
+        taken = bench.training_step(chunk, length=256, rounds=2)
+        assert all(len(seconds) == 2 and min(seconds) > 0 for seconds in taken.values())
+        assert bench.ratio(taken) > 1.3
+
+
+def test_the_bench_says_what_it_measured():
+    taken = {"tree": [0.001, 0.003, 0.002], "masks": [0.004, 0.008, 0.009]}
+    assert bench.ratio(taken) == 4
+    text = bench.bench().report("T=512 c=2", {"forms": summary(taken)})
+    assert "T=512 c=2" in text
+    assert [line.split()[1:] for line in text.splitlines()[1:]] == [
+        ["2.00", "1.00", "3.00", "1.0x"], ["8.00", "4.00", "9.00", "4.0x"]
+    ]  # fmt: skip

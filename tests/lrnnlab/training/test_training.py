@@ -1,0 +1,984 @@
+"""Training: what a step does, restarts, best and last, and that no kill and no damaged file changes a number."""
+
+import io
+import math
+import os
+import pickle
+import re
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from functools import partial
+from types import SimpleNamespace
+
+import pytest
+import torch
+from torch.nn import functional as F
+from torch.optim.optimizer import register_optimizer_step_pre_hook
+
+from lrnnlab.automata import MooreMachine
+from lrnnlab.models import build, exact_model, snap
+from lrnnlab.tasks import ListOps, ModArith, Sum, task
+from lrnnlab.tasks.pathfinder import ARENA_32, Pathfinder
+from lrnnlab.training import Mend, Phase, Recipe, fit, impurity, loop, steady_arithmetic, stream
+from lrnnlab.training import restarts as fitting
+from lrnnlab.training.engine import kind_of
+from lrnnlab.training.evaluation import evaluate
+
+AUTOMATON = {"rule": "softmax", "drive": "none", "start": "first"}
+
+
+def elman(seed, width=6, **options):
+    return build("elman", vocab_size=2, classes=2, seed=seed, width=width, **options)
+
+
+def soft(seed, layers=1):
+    """A softmax model of two blocks of two states: small, and it has an impurity."""
+    return build("block_diagonal", vocab_size=2, classes=2, seed=seed, h=2, b=2, hidden=8, layers=layers, gain=3.0,
+                 **AUTOMATON)  # fmt: skip
+
+
+def recipe(*phases, batch=8, length=5, **shared):
+    return Recipe(phases, batch=batch, length=length, **shared)
+
+
+def train(recipe, seed=0, make=elman, task=None, **options):
+    return fit(make, task or Sum(2), recipe, seed, **{"progress": False, **options})
+
+
+def weights(model):
+    return {key: value.clone() for key, value in model.state_dict().items()}
+
+
+def identical(model, other):
+    model, other = (m if isinstance(m, dict) else m.state_dict() for m in (model, other))
+    return model.keys() == other.keys() and all(torch.equal(model[key], other[key]) for key in model)
+
+
+def flushes():
+    """Are denormal numbers taken for zero?"""
+    return not torch.full((1,), 1e-40).mul(1.0).any()
+
+
+@pytest.fixture
+def rates():
+    """The param groups' settings at every optimiser step."""
+    seen = []
+    hook = register_optimizer_step_pre_hook(
+        lambda optimiser, *_: seen.append([(g["lr"], g["weight_decay"]) for g in optimiser.param_groups])
+    )
+    yield seen
+    hook.remove()
+
+
+@pytest.fixture(autouse=True)
+def settings_of_torch():
+    threads = torch.get_num_threads()
+    yield
+    torch.set_num_threads(threads)
+    torch.set_flush_denormal(False)
+
+
+# --- learning ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_learns_parity(seed):
+    def make(seed):
+        return elman(seed, width=16)
+
+    result = train(recipe(Phase(150, lr=1e-2), batch=32, length=3), seed, make)
+    assert result.losses[0][1] > 0.4 and result.losses[-1][1] < 0.1
+    assert evaluate(result.model, Sum(2), seed=seed, length=3, strings=256).accuracy_seen > 0.98
+
+
+def test_the_seed_decides_everything():
+    shared = recipe(Phase(12, lr=1e-2, noise=0.5))
+    first = train(shared, seed=4)
+    torch.manual_seed(99)
+    torch.set_num_threads(2)
+    assert identical(train(shared, seed=4).model, first.model)
+    assert train(shared, seed=4).losses == first.losses
+    other = train(shared, seed=5)
+    assert not identical(other.model, first.model) and other.losses != first.losses
+    same_weights = train(shared, seed=5, make=lambda seed: elman(4))
+    assert not identical(same_weights.model, first.model), "the strings must depend on the seed as well"
+
+
+def test_the_global_generator_is_left_alone():
+    torch.manual_seed(3)
+    before = torch.get_rng_state()
+    train(recipe(Phase(5, lr=1e-2, noise=0.5)))
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_what_a_fit_tells():
+    wall, cpu = time.perf_counter(), time.process_time()
+    result = train(recipe(Phase(25, lr=1e-2), Phase(10, lr=1e-3)))
+    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    assert (result.steps, result.attempt, result.accepted, result.best) == (35, 0, True, None)
+    assert [step for step, _ in result.losses] == [10, 20, 30] and result.checks == []
+    assert 0 < result.seconds <= wall and 0 < result.cpu_seconds <= cpu
+
+
+def test_quiet_without_progress(capfd):
+    train(recipe(Phase(5, lr=1e-2)))
+    assert capfd.readouterr() == ("", "")
+
+
+def test_progress_goes_to_stderr_alone(capfd):
+    fit(elman, Sum(2), recipe(Phase(5, lr=1e-2)), seed=7)
+    assert capfd.readouterr().out == ""
+
+
+# --- the loss, by hand; with lr 0 the weights stand still ------------------------------------------------------------
+
+
+def first_losses(task, make, seed, length, loss, batch=8):
+    """Mean of the first ten losses of untrained weights, from the same stream of strings."""
+    data, model, total = stream(seed, "train"), make(seed), 0.0
+    for step in range(10):
+        drawn = task.sample(batch, length, data)
+        with torch.no_grad():
+            total += loss(model, drawn, step).item()
+    return total / 10
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.2])
+def test_loss_is_cross_entropy_of_every_position(smoothing):
+    def loss(model, drawn, step):
+        chosen = F.log_softmax(model(drawn.tokens), -1)
+        right = chosen.gather(-1, drawn.targets.unsqueeze(-1)).squeeze(-1)
+        return -((1 - smoothing) * right + smoothing * chosen.mean(-1)).mean()
+
+    found = train(recipe(Phase(10, lr=0.0, smoothing=smoothing)), seed=2).losses
+    assert found == [(10, pytest.approx(first_losses(Sum(2), elman, 2, 5, loss), rel=1e-5))]
+
+
+def test_only_labelled_positions_count():
+    task = ModArith(2)
+
+    def make(seed):
+        return build("elman", vocab_size=5, classes=2, seed=seed, width=6)
+
+    def loss(model, drawn, step):
+        assert (drawn.targets[:, 1::2] == -1).all()
+        return F.cross_entropy(model(drawn.tokens)[:, ::2].flatten(0, 1), drawn.targets[:, ::2].flatten())
+
+    found = train(recipe(Phase(10, lr=0.0), length=7), task=task, make=make).losses
+    assert found == [(10, pytest.approx(first_losses(task, make, 0, 7, loss), rel=1e-5))]
+
+
+def test_noise_grows_linearly_from_nothing():
+    jitter = stream(1, "noise")
+
+    def loss(model, drawn, step):
+        states = model.states(drawn.tokens)
+        states = states + 2.0 * step / 20 * torch.randn(states.shape, generator=jitter)
+        return F.cross_entropy(model.readout(states).flatten(0, 1), drawn.targets.flatten())
+
+    found = train(recipe(Phase(20, lr=0.0, noise=2.0)), seed=1).losses
+    assert found[0] == (10, pytest.approx(first_losses(Sum(2), elman, 1, 5, loss), rel=1e-5))
+
+
+def test_squared_loss():
+    def loss(model, drawn, step):
+        return ((model(drawn.tokens) - torch.eye(2)[drawn.targets]) ** 2).sum(-1).mean()
+
+    found = train(recipe(Phase(10, lr=0.0, loss="squared")), seed=2).losses
+    assert found == [(10, pytest.approx(first_losses(Sum(2), elman, 2, 5, loss), rel=1e-5))]
+
+
+def test_smoothing_bounds_the_loss_from_below():
+    entropy = -(0.9 * math.log(0.9) + 0.1 * math.log(0.1))
+    shared = recipe(Phase(150, lr=1e-2, smoothing=0.2), batch=32, length=3)
+    result = train(shared, make=lambda seed: elman(seed, width=16))
+    assert all(entropy <= value for _, value in result.losses)
+    assert result.losses[-1][1] < entropy + 0.1
+
+
+def test_training_strings_have_the_recipes_length_or_the_tasks():
+    lengths, task = [], Sum(2)
+    draw = task.sample
+    task.sample = lambda batch, length, generator: lengths.append((batch, length)) or draw(batch, length, generator)
+    train(recipe(Phase(2, lr=1e-2), batch=3, length=9), task=task)
+    train(recipe(Phase(1, lr=1e-2), batch=3, length=None), task=task)
+    assert lengths == [(3, 9), (3, 9), (3, 40)]
+
+
+# --- the optimiser ----------------------------------------------------------------------------------------------------
+
+
+def test_learning_rates(rates):
+    train(recipe(Phase(10, lr=1.0, final_lr=0.1, warmup=4), Phase(3, lr=0.5), Phase(4, lr=0.2, warmup=2)))
+    found = [groups[0][0] for groups in rates]
+    assert all(first == second for (first, _), (second, _) in rates)
+    cosine = [0.1 + 0.45 * (1 + math.cos(math.pi * k / 10)) for k in range(10)]
+    assert found[:10] == pytest.approx([cosine[0] / 4, cosine[1] / 2, 0.75 * cosine[2], *cosine[3:]])
+    assert found[5] == pytest.approx(0.55) and found[0] == 0.25  # half-way; a quarter of the ramp
+    assert found[10:] == pytest.approx([0.5, 0.5, 0.5, 0.1, 0.2, 0.2, 0.2])
+
+
+def test_weight_decay_is_decoupled_and_on_matrices_only(rates):
+    start = weights(elman(0))
+    plain, decayed = (train(recipe(Phase(1, lr=0.1, weight_decay=w))).model.state_dict() for w in (0.0, 0.5))
+    for key, w in start.items():
+        shrunk = 0.1 * 0.5 * w if w.ndim > 1 else torch.zeros_like(w)
+        torch.testing.assert_close(plain[key] - decayed[key], shrunk, rtol=0, atol=1e-6)
+    assert rates == [[(0.1, 0.0), (0.1, 0.0)], [(0.1, 0.5), (0.1, 0.0)]]
+
+
+def test_adam_has_its_decay_in_the_gradient_of_everything(rates):
+    """torch's Adam, as the released code has it: g + w theta, whose first step is lr sign(g + w theta)."""
+    start = weights(elman(0))
+    moved = train(recipe(Phase(1, lr=0.1, weight_decay=100.0), optimiser="adam")).model.state_dict()
+    for key, w in start.items():
+        clear = w.abs() > 1e-2  # there the decay outweighs any gradient
+        torch.testing.assert_close((w - moved[key])[clear], 0.1 * w.sign()[clear], rtol=0, atol=1e-4)
+    assert rates == [[(0.1, 100.0)]]
+
+
+def test_clipping():
+    norms = []
+    hook = register_optimizer_step_pre_hook(lambda optimiser, *_: norms.append(math.sqrt(sum(
+        float(p.grad.square().sum()) for group in optimiser.param_groups for p in group["params"]))))  # fmt: skip
+    try:
+        train(recipe(Phase(5, lr=1e-2)))
+        free, norms[:] = list(norms), []
+        train(recipe(Phase(5, lr=1e-2), clip=free[0] / 2))
+    finally:
+        hook.remove()
+    assert norms[0] == pytest.approx(free[0] / 2, rel=1e-4) and max(norms) <= free[0] / 2 * 1.0001
+
+
+def test_average_is_an_exponential_moving_average():
+    seen = []
+    keep = {"check": lambda model, step: seen.append(weights(model)) or {"score": 0}, "check_every": 1}
+    train(recipe(Phase(6, lr=0.1)), **keep)
+    result, mean = train(recipe(Phase(6, lr=0.1), average=0.8)), seen[0]
+    for later in seen[1:]:
+        mean = {key: 0.8 * mean[key] + 0.2 * later[key] for key in mean}
+    for key, value in result.model.state_dict().items():
+        torch.testing.assert_close(value, mean[key])
+    assert not identical(result.model, seen[-1])
+
+
+def test_checks_and_accept_see_the_average():
+    seen = []
+    result = train(
+        recipe(Phase(4, lr=0.1), average=0.9),
+        check=lambda model, step: seen.append(weights(model)) or {"score": step}, check_every=4,
+        accept=lambda model: seen.append(weights(model)) or True,
+    )  # fmt: skip
+    assert len(seen) == 2 and all(identical(found, result.model) for found in (*seen, result.best))
+
+
+# --- impurity ---------------------------------------------------------------------------------------------------------
+
+
+def impurity_of(model, tokens):
+    return impurity(model, model.trace(tokens), tokens).item()
+
+
+@pytest.mark.parametrize("layers", [1, 2])
+def test_impurity_by_hand(layers):
+    model, tokens = soft(1, layers), torch.randint(2, (3, 4), generator=torch.Generator().manual_seed(0))
+    trace, terms = model.trace(tokens), []
+    for i in range(layers):
+        for s in range(3):
+            for t in range(4):
+                A = trace.transitions[i][tokens[s, t]] if i == 0 else trace.transitions[i][s, t]
+                for k in range(2):
+                    x = trace.states[i][s, t - 1].view(2, 2)[k] if t else model.layers[i].x0[k]
+                    terms.append(sum(x[j] * (1 - sum(A[k, r, j] ** 2 for r in range(2))) for j in range(2)).item())
+    assert impurity_of(model, tokens) == pytest.approx(sum(terms) / len(terms), rel=1e-5)
+
+
+def test_impurity_is_zero_for_automata_alone():
+    tokens = torch.randint(2, (5, 20), generator=torch.Generator().manual_seed(0))
+    assert impurity_of(soft(0), tokens) > 0.01
+    assert impurity_of(snap(soft(0)), tokens) == 0
+    assert impurity_of(exact_model(Sum(2).machine, 2), tokens) == 0
+
+
+def test_purity_makes_columns_purer():
+    tokens = torch.randint(2, (16, 20), generator=torch.Generator().manual_seed(0))
+    without, pure = (train(recipe(Phase(50, lr=1e-2, purity=w)), make=soft).model for w in (0.0, 5.0))
+    assert impurity_of(pure, tokens) < 0.5 * impurity_of(without, tokens)
+
+
+# --- attempts, until, stop --------------------------------------------------------------------------------------------
+
+
+def poisoned(*bad):
+    """A maker whose first models, by the order of making, hold a NaN; and the seeds it was asked for."""
+    seeds = []
+
+    def make(seed):
+        seeds.append(seed)
+        model = elman(seed)
+        if len(seeds) - 1 in bad:
+            with torch.no_grad():
+                model.embedding.weight[0, 0] = math.nan
+        return model
+
+    return make, seeds
+
+
+def test_a_nan_ends_the_attempt_and_the_next_one_starts():
+    make, seeds = poisoned(0, 1)
+    asked = []
+    result = train(recipe(Phase(20, lr=1e-2), attempts=5), make=make, accept=lambda model: asked.append(1) or True)
+    assert (result.attempt, result.accepted, result.steps) == (2, True, 20) and asked == [1]  # a step that cannot be taken is none
+    assert len(set(seeds)) == 3 and seeds[0] == 0
+    assert all(math.isfinite(value) for _, value in result.losses)
+    assert all(value.isfinite().all() for value in result.model.state_dict().values())
+
+
+def test_a_nan_in_the_only_attempt_is_not_accepted():
+    result = train(recipe(Phase(20, lr=1e-2)), make=poisoned(0)[0], accept=lambda model: True)
+    assert (result.attempt, result.accepted, result.steps) == (0, False, 0)
+
+
+def test_a_refused_attempt_starts_again_from_other_weights_and_strings():
+    models = []
+    shared = recipe(Phase(6, lr=1e-2), attempts=4)
+    result = train(shared, accept=lambda model: models.append(weights(model)) or len(models) == 3)
+    assert (result.attempt, result.accepted, result.steps) == (2, True, 18)
+    assert len(models) == 3 and identical(models[2], result.model)
+    assert not identical(models[0], models[1]) and not identical(models[1], models[2])
+    assert identical(models[0], train(shared).model)
+
+
+def test_giving_up_keeps_the_last_model():
+    models = []
+    result = train(recipe(Phase(6, lr=1e-2), attempts=2), accept=lambda model: bool(models.append(weights(model))))
+    assert (result.attempt, result.accepted, len(models)) == (1, False, 2) and identical(models[1], result.model)
+
+
+def test_until_ends_a_phase_sooner():
+    result = train(recipe(Phase(50, lr=1e-3, until=100.0), Phase(7, lr=1e-3)))
+    assert (result.steps, result.accepted) == (8, True)
+
+
+def test_until_that_is_not_reached_fails_the_attempt():
+    result = train(recipe(Phase(5, lr=1e-3, until=1e-9), Phase(7, lr=1e-3), attempts=3), accept=lambda model: True)
+    assert (result.steps, result.attempt, result.accepted) == (15, 2, False)
+    result = train(recipe(Phase(5, lr=1e-3), Phase(7, lr=1e-3, until=1e-9)))
+    assert (result.steps, result.accepted) == (12, False)
+
+
+def test_best_is_the_first_with_the_highest_score():
+    scores, seen = {2: 0.5, 4: 0.9, 6: 0.9, 8: 0.1, 10: 0.2}, {}
+
+    def check(model, step):
+        seen[step] = weights(model)
+        return {"score": scores[step], "step seen": step}
+
+    result = train(recipe(Phase(11, lr=1e-2)), check=check, check_every=2)
+    assert [(c["step"], c["score"], c["step seen"]) for c in result.checks] == [(s, v, s) for s, v in scores.items()]
+    assert identical(result.best, seen[4])
+    assert not any(identical(result.model, found) for found in seen.values())
+
+
+def test_a_check_can_stop_training():
+    result = train(recipe(Phase(20, lr=1e-2, until=1e-9), Phase(9, lr=1e-2)), check_every=3,
+                   check=lambda model, step: {"score": step, "stop": step == 6})  # fmt: skip
+    assert (result.steps, result.accepted, len(result.checks)) == (6, True, 2)
+
+
+# --- one thread, no denormals -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("flushed", [False, True])
+@pytest.mark.parametrize("fails", [False, True])
+def test_threads_and_denormals_are_put_back(flushed, fails):
+    torch.set_num_threads(2)
+    torch.set_flush_denormal(flushed)
+    inside = []
+
+    def check(model, step):
+        inside.append((torch.get_num_threads(), flushes()))
+        return {} if fails else {"score": 0}  # no score: a KeyError in the middle of training
+
+    if fails:
+        with pytest.raises(KeyError):
+            train(recipe(Phase(2, lr=1e-2)), check=check, check_every=1)
+    else:
+        train(recipe(Phase(2, lr=1e-2)), check=check, check_every=1)
+    assert set(inside) == {(1, True)}
+    assert (torch.get_num_threads(), flushes()) == (2, flushed)
+
+
+def test_an_evaluation_within_training_does_not_end_the_flushing():
+    """Else the numbers after the first check differ from those of a run that was resumed there."""
+    inside = []
+
+    def check(model, step):
+        inside.append(flushes())
+        evaluate(model, Sum(2), seed=0, length=6, strings=2)
+        inside.append(flushes())
+        return {"score": 0}
+
+    train(recipe(Phase(2, lr=1e-2)), check=check, check_every=1)
+    assert inside == [True] * 4
+    assert not flushes()
+
+
+def test_steady_arithmetic_nests():
+    torch.set_num_threads(2)
+    with steady_arithmetic():
+        with steady_arithmetic():
+            pass
+        assert flushes() and torch.get_num_threads() == 1
+    assert not flushes() and torch.get_num_threads() == 2
+
+
+# --- kills and checkpoints --------------------------------------------------------------------------------------------
+
+# Everything that has a state: phases, both generators, averaging, checks, three attempts.
+EVERYTHING = recipe(
+    Phase(4, lr=1e-2, final_lr=1e-3, warmup=2, weight_decay=0.1, smoothing=0.1, noise=0.3),
+    Phase(9, lr=5e-3, purity=0.5, until=100.0),  # ends after one step
+    Phase(4, lr=5e-3, noise=0.2, purity=0.5),
+    average=0.9, clip=1.0, attempts=3,
+)  # fmt: skip
+STEPS = 3 * 9
+
+
+class Killed(BaseException):
+    """Like KeyboardInterrupt: nobody is meant to catch it."""
+
+
+def killing(at):
+    """A task whose ``at``-th batch never comes; and the count of batches."""
+    task, drawn = Sum(2), SimpleNamespace(batches=0)
+    draw = task.sample
+
+    def sample(*given):
+        drawn.batches += 1
+        if drawn.batches == at:
+            raise Killed
+        return draw(*given)
+
+    task.sample = sample
+    return task, drawn
+
+
+def everything(checkpoint=None, task=None, save_seconds=-1.0, **options):
+    """A run with all of it; ``save_seconds=-1`` saves after every step."""
+    return train(
+        EVERYTHING, seed=3, task=task, checkpoint=checkpoint, save_seconds=save_seconds,
+        **{"make": soft, "check": lambda model, step: {"score": model.embedding.weight.sum().item()}, "check_every": 2,
+           "accept": lambda model: False, **options},
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def uninterrupted():
+    return everything()
+
+
+def same_run(found, wanted):
+    assert identical(found.model, wanted.model) and identical(found.best, wanted.best)
+    assert (found.losses, found.checks) == (wanted.losses, wanted.checks)
+    assert (found.steps, found.attempt, found.accepted) == (wanted.steps, wanted.attempt, wanted.accepted)
+
+
+def test_the_run_to_be_killed_has_everything(uninterrupted):
+    assert (uninterrupted.steps, uninterrupted.attempt, uninterrupted.accepted) == (STEPS, 2, False)
+    assert len(uninterrupted.checks) == 4
+
+
+@pytest.fixture(scope="module")
+def snapshots(tmp_path_factory):
+    """The checkpoint as a kill finds it at the beginning of every step but the first."""
+    path, found, task = tmp_path_factory.mktemp("snapshots") / "deep" / "run.ckpt", [], Sum(2)
+    draw = task.sample
+
+    def sample(*given):
+        found.append(path.read_bytes() if path.exists() else None)
+        return draw(*given)
+
+    task.sample = sample
+    everything(path, task)
+    assert [p.name for p in path.parent.iterdir()] == ["run.ckpt"]
+    assert len(found) == STEPS and found[0] is None and None not in found[1:]
+    return found
+
+
+@pytest.mark.parametrize("at", range(1, STEPS))
+def test_a_kill_changes_nothing(at, tmp_path, snapshots, uninterrupted):
+    (tmp_path / "run").write_bytes(snapshots[at])
+    task, drawn = killing(0)
+    same_run(everything(tmp_path / "run", task, save_seconds=60), uninterrupted)
+    assert drawn.batches == STEPS - at, "steps before the kill were done again"
+
+
+def test_many_kills_change_nothing(tmp_path, uninterrupted):
+    for _ in range(STEPS // 4):
+        with pytest.raises(Killed):
+            everything(tmp_path / "run", killing(5)[0])
+    same_run(everything(tmp_path / "run"), uninterrupted)
+
+
+def flip(arrows, outputs=(0, 1)):
+    return task("machine", MooreMachine(arrows, outputs, 0, "ab"))
+
+
+@pytest.mark.parametrize(("one", "other"), [
+    (flip([[0, 1], [1, 0]]), flip([[1, 0], [0, 1]])), (Sum(2), Sum(2).with_length(9)),
+    (task("states", flip([[0, 1], [1, 0]]).machine), task("states", flip([[0, 1], [1, 0]]).machine, weights=(1, 2))),
+    (ListOps(), ListOps(max_depth=5)), (task("shift"), task("shift", 4)),
+    (Pathfinder(), Pathfinder(replace(ARENA_32, contrast=0.5))),
+])  # fmt: skip
+def test_tasks_of_one_name_have_checkpoints_of_their_own(one, other, tmp_path):
+    assert one.name == other.name and one.identity != other.identity
+    if one.answers == "every" and one.reads == "tokens":
+        fresh, stopped = (build("lstm", other, seed=0, width=4) for _ in range(2))
+        options = {"steps": 6, "batch": 4, "warmup": 1}
+        with pytest.raises(KeyboardInterrupt):
+            source = one.with_length(one.train_length)
+            draw, left = source.sample, iter(range(4))
+            source.sample = lambda *given: draw(*given) if next(left, None) is not None else interrupt()
+            loop.train(build("lstm", one, seed=0, width=4), source, checkpoint=tmp_path / "run", save_seconds=-1.0, **options)
+        assert (tmp_path / "run").is_file()
+        wanted = loop.train(fresh, other, **options)
+        found = loop.train(stopped, other, checkpoint=tmp_path / "run", **options)
+        assert found.losses == wanted.losses and identical(found.net, wanted.net)
+
+
+def interrupt():
+    raise KeyboardInterrupt
+
+
+def test_what_a_task_works_out_later_is_no_part_of_what_it_is():
+    for made in (Sum(3), flip([[0, 1], [1, 0]]), task("tomita_3"), task("d_2")):
+        before = made.identity
+        assert made.machine.num_states > 1 and made.specification is not None
+        assert made.identity == before
+
+
+def zeros(generator):
+    return Sum(2).labelled(torch.zeros(4, 5, dtype=torch.int64))
+
+
+def ones(generator):
+    return Sum(2).labelled(torch.ones(4, 5, dtype=torch.int64))
+
+
+def twice(outputs, batch):
+    return 2 * batch.loss(outputs)
+
+
+def once(outputs, batch):
+    return batch.loss(outputs)
+
+
+@pytest.mark.parametrize("first, then", [((zeros, once, 0), (ones, once, 0)), ((zeros, once, 0), (zeros, twice, 0)),
+                                         ((zeros, once, 0), (zeros, once, 1))], ids=["batches", "loss", "chance"])  # fmt: skip
+def test_a_checkpoint_of_other_batches_another_loss_or_other_chance_is_no_ones(first, then, tmp_path):
+    def run(source, loss, drawn, checkpoint=None):
+        generator = torch.Generator().manual_seed(3)
+        torch.randint(9, (drawn,), generator=generator)
+        return loop.train(build("lstm", Sum(2), seed=0, width=4, dropout=0.5), source, loss, generator=generator, steps=4,
+                          warmup=1, checkpoint=checkpoint, save_seconds=-1.0)  # fmt: skip
+
+    run(*first, tmp_path / "run")
+    assert (tmp_path / "run").is_file()
+    assert identical(run(*then, tmp_path / "run").net, run(*then).net)
+
+
+def test_a_gradient_that_is_none_at_the_last_step_is_no_end():
+    def rooted(outputs, batch):  # finite, and its gradient is not
+        return batch.loss(outputs) + (outputs - outputs).abs().sum().sqrt()
+
+    made = loop.train(build("lstm", Sum(2), width=4), Sum(2), rooted, steps=1, batch=4)
+    assert not made.finished
+
+
+def test_strings_without_a_label_teach_nothing_and_stop_nothing():
+    late = task("machine", MooreMachine([[1, 2, 2, 3], [1, 3, 3, 2]], (-1, -1, 0, 1), 0, "ab"))
+    batch = late.sample(4, 1, torch.Generator().manual_seed(0))
+    assert not batch.mask.any()
+    outputs = torch.zeros(4, 1, 2, requires_grad=True)
+    batch.loss(outputs).backward()
+    assert not outputs.grad.any()
+
+
+def test_a_loss_and_a_watch_of_another_kind_are_named():
+    net, short = build("lstm", Sum(2), width=4), {"steps": 2, "batch": 4}
+    for loss, said in ((lambda outputs, batch: 0.5, "one number, a Tensor, got 0.5"),
+                       (lambda outputs, batch: outputs.sum((1, 2)), r"got a tensor|got Tensor|got tensor")):  # fmt: skip
+        with pytest.raises(TypeError, match=said):
+            loop.train(net, Sum(2), loss, **short)
+    with pytest.raises(TypeError, match="watch gives a dict of numbers, got 3"):
+        loop.train(net, Sum(2), watch=lambda net, step: 3, watch_every=1, **short)
+
+
+def test_another_length_is_a_copy():
+    made = Sum(3)
+    assert made.with_length(7).train_length == 7 and made.train_length == 40
+
+
+def test_a_step_does_not_change_what_a_net_is():
+    net = build("lstm", Sum(2), width=4)
+    before = kind_of(net)
+    net.step(net.initial_state(2), torch.tensor([0, 1]))
+    assert kind_of(net) == before
+
+
+def test_labels_that_differ_from_string_to_string_are_learned():
+    """How often a came, modulo 2, is asked for after b: what is not asked for has no loss, and lessons bring their own labels."""
+    asked = task("machine", MooreMachine([[3, 2, 3, 2], [0, 1, 0, 1]], (0, 1, -1, -1), 2, "ab"))
+    assert asked.answers == "places" and not asked.sample(8, 5, torch.Generator().manual_seed(0)).mask.all()
+    mend = Mend(phase=Phase(3, lr=1e-2), rounds=1)
+    found = fit(elman, asked, Recipe((Phase(40, lr=3e-2),), batch=16, length=6, mend=mend), 0, progress=False,
+                accept=lambda net: [(1, 0, 1)])  # fmt: skip
+    assert found.losses[-1][1] < found.losses[0][1] and math.isfinite(found.losses[-1][1])
+
+
+def test_an_older_checkpoint_does_as_well(tmp_path, uninterrupted):
+    with pytest.raises(Killed):
+        everything(tmp_path / "run", killing(6)[0])
+    shutil.copy(tmp_path / "run", tmp_path / "old")
+    with pytest.raises(Killed):
+        everything(tmp_path / "run", killing(12)[0])
+    same_run(everything(tmp_path / "old"), uninterrupted)
+
+
+@pytest.mark.parametrize("moment", ["check", "accept", "make"])
+@pytest.mark.parametrize("nth", [1, 3])
+def test_a_kill_within_a_callback(moment, nth, tmp_path, uninterrupted):
+    calls = []
+
+    def dying(work):
+        def call(*given):
+            calls.append(1)
+            if len(calls) == nth:
+                raise KeyboardInterrupt
+            return work(*given)
+
+        return call
+
+    dies = {
+        "check": {"check": dying(lambda model, step: {"score": model.embedding.weight.sum().item()})},
+        "accept": {"accept": dying(lambda model: False)},
+        "make": {"make": dying(soft)},
+    }[moment]
+    with pytest.raises(KeyboardInterrupt):
+        everything(tmp_path / "run", **dies)
+    same_run(everything(tmp_path / "run"), uninterrupted)
+
+
+@pytest.mark.parametrize("options", [{"optimiser": "adam"}, {"average": 0.0}], ids=str)
+def test_kills_under_other_recipes(options, tmp_path):
+    shared = recipe(Phase(12, lr=1e-2, weight_decay=0.1), **options)
+    wanted = train(shared)
+    for at in (3, 11):
+        with pytest.raises(Killed):
+            train(shared, task=killing(at)[0], checkpoint=tmp_path / str(at), save_seconds=-1.0)
+        found = train(shared, checkpoint=tmp_path / str(at))
+        assert identical(found.model, wanted.model) and found.losses == wanted.losses
+
+
+def test_the_running_mean_survives_a_kill(tmp_path):
+    """``until`` looks at it, so without it a phase would end at another step."""
+    shared = recipe(Phase(100, lr=1e-2, until=0.62), Phase(2, lr=1e-3), batch=32, length=3)
+    wanted = train(shared)
+    assert wanted.accepted and 20 < wanted.steps < 100
+    for at in (5, 15, wanted.steps - 3):
+        with pytest.raises(Killed):
+            train(shared, task=killing(at)[0], checkpoint=tmp_path / str(at), save_seconds=-1.0)
+        found = train(shared, checkpoint=tmp_path / str(at))
+        assert identical(found.model, wanted.model) and found.steps == wanted.steps
+
+
+def test_kills_after_a_nan(tmp_path):
+    shared = recipe(Phase(6, lr=1e-2), attempts=4)
+    wanted = train(shared, make=poisoned(0, 1)[0])
+    assert wanted.attempt == 2
+    for at in (2, 3, 5):
+        with pytest.raises(Killed):
+            train(shared, make=poisoned(0, 1)[0], task=killing(at)[0], checkpoint=tmp_path / "run", save_seconds=-1.0)
+        found = train(shared, make=poisoned(0, 1)[0], checkpoint=tmp_path / "run")
+        assert identical(found.model, wanted.model) and (found.steps, found.attempt) == (wanted.steps, 2)
+
+
+def test_a_finished_run_can_be_asked_again(tmp_path, uninterrupted):
+    everything(tmp_path / "run")
+    task, drawn = killing(0)
+    same_run(everything(tmp_path / "run", task), uninterrupted)
+    assert drawn.batches <= 1
+
+
+def test_times_add_up_over_a_kill(tmp_path, monkeypatch):
+    """By a clock that goes one second a batch, half of it on the processor: the machine's own is as busy as it is."""
+    drawn = []
+    monkeypatch.setattr(
+        fitting, "time", SimpleNamespace(perf_counter=lambda: len(drawn), process_time=lambda: len(drawn) / 2)
+    )
+
+    def timed(task):
+        draw = task.sample
+        task.sample = lambda *given: drawn.append(1) or draw(*given)
+        return task
+
+    with pytest.raises(Killed):
+        everything(tmp_path / "run", timed(killing(STEPS)[0]))
+    result = everything(tmp_path / "run", timed(Sum(2)))  # one step is left
+    assert (result.seconds, result.cpu_seconds) == (STEPS, STEPS / 2)
+
+
+def test_saving_waits(tmp_path):
+    """The default is a save every few seconds, so a short run never writes."""
+    train(recipe(Phase(5, lr=1e-2)), checkpoint=tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+DAMAGE = {
+    "empty": lambda data: b"",
+    "cut short": lambda data: data[: len(data) // 2],
+    "last byte gone": lambda data: data[:-1],
+    "zeros": lambda data: bytes(len(data)),
+    "noise inside": lambda data: data[:2000] + bytes(range(256)) + data[2256:],
+}
+
+
+SHORT = recipe(Phase(5, lr=1e-2, noise=0.1), average=0.9)
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory):
+    """The bytes of a checkpoint in the middle of a short run."""
+    path = tmp_path_factory.mktemp("checkpoint") / "run"
+    with pytest.raises(Killed):
+        train(SHORT, task=killing(4)[0], checkpoint=path, save_seconds=-1.0)
+    return path.read_bytes()
+
+
+@pytest.fixture(scope="module")
+def short():
+    return train(SHORT)
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_checkpoint_is_named_and_ignored(damage, checkpoint, tmp_path, capsys, short):
+    path = tmp_path / "run"
+    path.write_bytes(DAMAGE[damage](checkpoint))
+    found = train(SHORT, checkpoint=path)
+    assert identical(found.model, short.model) and found.steps == short.steps
+    said = capsys.readouterr().err
+    assert str(path) in said and "damaged" in said and "starting afresh" in said
+    kept = [file for file in tmp_path.iterdir() if file.name != "run"]
+    assert [file.read_bytes() for file in kept] == ([] if damage in ("empty", "zeros") else [DAMAGE[damage](checkpoint)])
+    assert all(file.name in said for file in kept)
+
+
+def test_a_changed_byte_never_changes_a_number(checkpoint, tmp_path, short, capsys):
+    """Wherever the byte is: the file's own table of contents, a weight, the state of a generator, padding."""
+    path, named = tmp_path / "run", 0
+    for place in range(0, len(checkpoint), len(checkpoint) // 61):
+        path.write_bytes(checkpoint[:place] + bytes([checkpoint[place] ^ 0x10]) + checkpoint[place + 1 :])
+        found = train(SHORT, checkpoint=path)
+        assert identical(found.model, short.model) and found.steps == short.steps, f"byte {place}"
+        named += "damaged" in capsys.readouterr().err
+    assert named > 20
+
+
+def saved(content):
+    file = io.BytesIO()
+    torch.save(content, file)
+    return file.getvalue()
+
+
+FOREIGN = {
+    "one byte": b"P",
+    "noise": bytes(range(256)) * 20,
+    "text": b"a letter of more than thirty-two bytes\n",
+    "a notebook": b'{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}',
+    "a zip": b"PK\x05\x06" + bytes(18),
+    "weights": saved({"weights": torch.arange(5.0)}),
+    "a dict like ours": saved({"identity": None, "plain": {}}),
+    "pickled": pickle.dumps(3),
+}
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_a_file_that_is_no_checkpoint_stays_as_it_is(name, tmp_path):
+    path = tmp_path / "run"
+    path.write_bytes(FOREIGN[name])
+    for start in (lambda: train(SHORT, checkpoint=path, save_seconds=-1.0),
+                  lambda: loop.train(build("lstm", Sum(2), width=4), Sum(2), steps=2, checkpoint=path, save_seconds=-1.0)):  # fmt: skip
+        with pytest.raises(ValueError, match=f"'{re.escape(str(path))}' is no checkpoint of lrnnlab"):
+            start()
+    assert path.read_bytes() == FOREIGN[name] and list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs a system with pipes and links")
+@pytest.mark.parametrize("kind", ["a link", "a link to a checkpoint", "a link to nowhere", "a pipe"])
+def test_a_checkpoint_is_not_written_through_a_link_or_over_a_pipe(kind, checkpoint, tmp_path):
+    path, there = tmp_path / "run", tmp_path / "there"
+    os.mkfifo(path) if kind == "a pipe" else path.symlink_to(there)
+    if kind != "a link to nowhere":
+        there.write_bytes(checkpoint if kind == "a link to a checkpoint" else b"somebody's")
+    before = path.lstat(), there.exists() and there.read_bytes()
+    with pytest.raises(ValueError, match="checkpoint must be a file, got the link, pipe or device"):
+        train(SHORT, checkpoint=path, save_seconds=-1.0)
+    assert (path.lstat(), there.exists() and there.read_bytes()) == before
+
+
+def test_checkpoints_of_other_runs_are_all_kept(checkpoint, tmp_path):
+    """As where a reader changes a setting and trains again, and again."""
+    first = tmp_path / "run.pt"
+    first.write_bytes(checkpoint)
+    for seed in (1, 2):
+        with pytest.raises(Killed):
+            train(SHORT, seed=seed, task=killing(4)[0], checkpoint=first, save_seconds=-1.0)
+    kept = sorted(tmp_path.glob("run.2*.pt"))
+    assert len(kept) == 2 and kept[0].read_bytes() != kept[1].read_bytes() and checkpoint in [file.read_bytes() for file in kept]
+
+
+def test_a_checkpoint_of_another_run_is_named_and_ignored(snapshots, tmp_path, capsys):
+    path = tmp_path / "run"
+    other = Recipe(EVERYTHING.phases[1:], batch=8, length=5, average=0.9, clip=1.0, attempts=3)
+    checks = {"check": lambda model, step: {"score": 0}, "check_every": 2}
+    for arguments in (
+        {"recipe": EVERYTHING, "seed": 4, **checks},
+        {"recipe": other, "seed": 3, **checks},
+        {"recipe": EVERYTHING, "seed": 3},
+        {"recipe": EVERYTHING, "seed": 3, "task": ModArith(2), "make": lambda seed: build(
+            "block_diagonal", vocab_size=5, classes=2, seed=seed, h=2, b=2, hidden=8, **AUTOMATON), **checks},
+    ):  # fmt: skip
+        arguments = {"make": soft, **arguments}
+        path.write_bytes(snapshots[15])
+        found = train(**arguments, checkpoint=path)
+        said = capsys.readouterr().err
+        assert str(path) in said and "another run" in said
+        wanted = train(**arguments)
+        assert identical(found.model, wanted.model) and found.steps == wanted.steps
+
+
+def test_a_checkpoint_of_another_model_is_named_and_ignored(checkpoint, tmp_path, capsys):
+    path = tmp_path / "run"
+    path.write_bytes(checkpoint)
+    found = train(SHORT, make=lambda seed: elman(seed, width=7), checkpoint=path)
+    assert str(path) in capsys.readouterr().err
+    assert identical(found.model, train(SHORT, make=lambda seed: elman(seed, width=7)).model)
+
+
+@pytest.mark.parametrize("other", [{"rule": "unit"}, {"rule": "unit", "p": 2.0}, {"start": "learned"}], ids=str)
+def test_a_checkpoint_of_another_column_rule_is_named_and_ignored(other, tmp_path, capsys):
+    """All tensors have the same shapes, and yet it is another model."""
+
+    def make(seed, **options):
+        return build("block_diagonal", vocab_size=2, classes=2, seed=seed, h=2, b=2, hidden=8,
+                     **{**AUTOMATON, **options})  # fmt: skip
+
+    with pytest.raises(Killed):
+        train(SHORT, make=make, task=killing(4)[0], checkpoint=tmp_path / "run", save_seconds=-1.0)
+    found = train(SHORT, make=lambda seed: make(seed, **other), checkpoint=tmp_path / "run")
+    assert "another run" in capsys.readouterr().err
+    assert identical(found.model, train(SHORT, make=lambda seed: make(seed, **other)).model)
+
+
+SCRIPT = """
+import sys
+from pathlib import Path
+from lrnnlab.models import build
+from lrnnlab.tasks import Sum
+from lrnnlab.training import Phase, Recipe, fit
+
+def make(seed):
+    return build("elman", vocab_size=2, classes=2, seed=seed, width=6)
+
+def check(model, step):
+    print(step, flush=True)
+    return {"score": 0.0}
+
+recipe = Recipe((Phase(120, lr=1e-2, noise=0.1),), batch=8, length=5, average=0.9)
+path = Path(sys.argv[1])
+fit(make, Sum(2), recipe, 5, check=check, check_every=10, checkpoint=path, save_seconds=0.0, progress=False)
+"""
+
+
+def test_a_process_that_is_killed_outright(tmp_path):
+    """SIGKILL in the middle of a run that saves all the time; the run is resumed here."""
+    with subprocess.Popen([sys.executable, "-c", SCRIPT, str(tmp_path / "run")], stdout=subprocess.PIPE) as run:
+        while int(run.stdout.readline()) < 30:
+            pass
+        run.kill()
+    assert run.returncode != 0
+    whole = recipe(Phase(120, lr=1e-2, noise=0.1), average=0.9)
+    checks = {"check": lambda model, step: {"score": 0.0}, "check_every": 10, "seed": 5}
+    task, drawn = killing(0)
+    found, wanted = train(whole, task=task, checkpoint=tmp_path / "run", **checks), train(whole, **checks)
+    assert identical(found.model, wanted.model) and (found.losses, found.checks) == (wanted.losses, wanted.checks)
+    assert 0 < drawn.batches <= 120 - 29
+
+
+# --- what cannot be trained -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "wrong, message",
+    [
+        (lambda: recipe(Phase(1, lr=1e-2), optimiser="sgd"), "optimiser is one of adam, adamw, got 'sgd'"),
+        (lambda: recipe(Phase(1, lr=1e-2, loss="hinge")), "loss is one of cross_entropy, squared, got 'hinge'"),
+        *((partial(Phase, **{"steps": 1, "lr": 1e-2, name: value}), f"{name}.* must be .*got {shown}")
+          for name in ("lr", "final_lr", "weight_decay", "smoothing", "noise", "purity", "until", "prune", "warmup")
+          for value, shown in ((-1, "-1"), (math.nan, "nan"))),
+        *((partial(Phase, steps=value, lr=1e-2), f"steps.* must be .*got {shown}")
+          for value, shown in ((math.nan, "nan"), (math.inf, "inf"), (1.5, "1.5"), (-1, "-1"))),
+        (lambda: Phase(1, lr=1e-2, smoothing=1.5), "smoothing must be .* got 1.5"),
+        (lambda: Phase(1, lr=1e-2, until=0.0), "until must be .*above 0, got 0.0"),
+        (lambda: recipe(Phase(1, lr=1e-2), clip=-1.0), "clip must be .* got -1.0"),
+        (lambda: recipe(Phase(1, lr=1e-2), clip=0.0), "clip must be .* got 0.0"),
+        (lambda: recipe(Phase(1, lr=1e-2), length=0), "length must be .* got 0"),
+        (lambda: recipe(Phase(1, lr=1e-2), average=1.0), "average is .* got 1.0"),
+        (lambda: recipe(Phase(1, lr=1e-2), betas=(0.9, 1.0)), r"betas are .* got \(0.9, 1.0\)"),
+        (lambda: train(recipe(Phase(1, lr=1e-2)), check=lambda model, step: {"score": 0}, check_every=-1), "got -1"),
+        (lambda: train(recipe(Phase(1, lr=1e-2)), checkpoint="."), "checkpoint must be a file, got the folder"),
+        (lambda: train(recipe(Phase(1, lr=1e-2)), task=ListOps()), "task must be a Task, got <?ListOps"),
+        (lambda: recipe(Phase(1, lr=1e-2), batch=0), "batch must be .* got 0"),
+        (lambda: recipe(Phase(0, lr=1e-2)), "steps, of a phase, must be .* got 0"),
+        (lambda: recipe(), "at least one phase"),
+        (lambda: train(recipe(Phase(1, lr=1e-2, purity=1.0))), "purity needs transition matrices"),
+        (lambda: train(recipe(Phase(1, lr=1e-2)), check_every=1), "check_every=1"),
+    ],
+)
+def test_recipes_that_make_no_sense(wrong, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        wrong()
+
+
+def test_expressions_have_odd_length():
+    with pytest.raises(ValueError, match="odd length .* got 4"):
+        train(recipe(Phase(1, lr=1e-2), length=4), task=ModArith(2))
+
+
+# --- lengths that grow ------------------------------------------------------------------------------------------------
+
+
+def test_phases_of_growing_lengths_are_a_curriculum():
+    lengths, task = [], Sum(2)
+    draw = task.sample
+    task.sample = lambda B, T, generator: lengths.append(T) or draw(B, T, generator)
+    growing = recipe(Phase(9, lr=1e-2, until=100.0, length=3), Phase(2, lr=1e-2, length=5), Phase(2, lr=1e-2), length=7)
+    assert train(growing, task=task).accepted and lengths == [3, 5, 5, 7, 7]
+    assert not train(recipe(Phase(4, lr=1e-2, until=1e-9, length=3), Phase(2, lr=1e-2))).accepted
+
+
+def test_a_phase_ends_by_its_own_losses():
+    """What an easier phase came down to says nothing of the next."""
+    result = train(recipe(Phase(200, lr=1e-2, until=0.3, length=1), Phase(100, lr=1e-2, until=0.3, length=12), batch=64))
+    first = next(step for step, loss in result.losses if loss < 0.3)
+    assert result.steps > first + 20
+
+
+@pytest.mark.parametrize("wrong", [0, -1, 2.5])
+def test_a_phase_refuses_a_length_that_is_none(wrong):
+    with pytest.raises((ValueError, TypeError), match="length"):
+        Phase(4, lr=1e-2, length=wrong)

@@ -1,0 +1,213 @@
+"""Every chapter opens in a real JupyterLab, whatever happened to its two files before, and a save ruins neither.
+
+Three servers: as ``bootstrap.py lab`` starts it for a reader and for an author, and as anybody starts it by hand.  And one
+in a clone: whatever a reader runs, edits and saves, git has nothing to say; after an author's save it has.
+"""
+
+import asyncio
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import nbformat
+import pytest
+from jupytext.config import find_jupytext_configuration_file
+from tornado.websocket import websocket_connect
+
+from workbook import copies
+from workbook.book.hub_load_test import _run
+from workbook.book.jupyter_server import jupyter_lab
+from workbook.book.sync import source_of
+from workbook.exercises.progress import FILE
+
+ROOT = Path(__file__).resolve().parents[1]
+NAMES = [path.name for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
+RUN = "01_subtraction.ipynb"  # its exercises need no training, and nothing compiled
+AN_HOUR_AGO = time.time() - 3600
+SPEC = importlib.util.spec_from_file_location("bootstrap", ROOT / "bootstrap.py")
+boot = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(boot)
+STARTS = {"reader": boot.READER, "author": boot.AUTHOR, "by hand": []}
+
+
+def aged(*paths, seconds=0.0):
+    for path in paths:
+        os.utime(path, (AN_HOUR_AGO + seconds, AN_HOUR_AGO + seconds))
+
+
+# What happens to a notebook and its source; each is an hour old before.
+HISTORIES = {
+    "the notebook is newer by seconds": lambda notebook, source: aged(notebook, seconds=5),
+    "the source is newer by seconds": lambda notebook, source: aged(source, seconds=5),
+    "the notebook is touched": lambda notebook, source: notebook.touch(),
+    "the source is touched": lambda notebook, source: source.touch(),
+    "the notebook is restored": lambda notebook, source: notebook.write_bytes(notebook.read_bytes()),
+    "both are copied, the source first": lambda notebook, source: (source.touch(), notebook.touch()),
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """The project's folder as far as a Lab looks into it, and a copy of it in a folder of its own."""
+    folder = tmp_path_factory.mktemp("project")
+    for place in (folder, folder / "copy"):
+        shutil.copytree(ROOT / "notebooks", place / "notebooks", copy_function=shutil.copy)
+        shutil.copy(ROOT / "pyproject.toml", place)
+    copies.make(folder / copies.FOLDER)
+    return folder
+
+
+@pytest.fixture(scope="module", params=STARTS)
+def lab(request, folder, tmp_path_factory):
+    with jupyter_lab(folder, tmp_path_factory.mktemp("state"), options=STARTS[request.param]) as server:
+        yield request.param, server
+
+
+def ask(server, path, model=None, method="PUT", api="contents"):
+    """A notebook as JupyterLab gets it from the server, or what the server says to a ``model`` that is saved."""
+    request = urllib.request.Request(
+        server.page(f"api/{api}/{path}".rstrip("/")), method=method if model else "GET", data=json.dumps(model).encode(),
+        headers={"Authorization": f"token {server.token}"},
+    )  # fmt: skip
+    try:
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return json.load(answer)
+    except urllib.error.HTTPError as error:
+        pytest.fail(f"{path}: {error.code}\n{error.read().decode()[:2000]}", pytrace=False)
+
+
+def save(server, path, content):
+    ask(server, path, {"type": "notebook", "format": "json", "content": content})
+
+
+def same(opened, path):
+    """Whether what was opened is the notebook at ``path``, outputs and all."""
+    pairs = [[(cell["source"], cell.get("outputs")) for cell in cells]
+             for cells in (opened["content"]["cells"], nbformat.read(path, 4).cells)]  # fmt: skip
+    return len(pairs[0]) > 5 and pairs[0] == pairs[1]
+
+
+@pytest.mark.parametrize("history", HISTORIES)
+def test_every_chapter_opens(lab, folder, history):
+    for name in NAMES:
+        notebook = folder / "notebooks" / name
+        aged(notebook, source_of(notebook))
+        HISTORIES[history](notebook, source_of(notebook))
+        assert same(ask(lab[1], f"notebooks/{name}"), ROOT / "notebooks" / name)
+
+
+def test_every_chapter_of_a_copied_folder_opens(lab, folder):
+    for name in NAMES:
+        assert same(ask(lab[1], f"copy/notebooks/{name}"), ROOT / "notebooks" / name)
+
+
+def test_a_save_keeps_the_source_to_the_byte_and_the_chapter_opens_again(lab, folder):
+    for name in NAMES:
+        notebook = folder / "notebooks" / name
+        source, path = source_of(notebook), f"notebooks/{name}"
+        source.touch()
+        save(lab[1], path, ask(lab[1], path)["content"])
+        assert source.read_bytes() == (ROOT / "notebooks" / "py" / source.name).read_bytes()
+        aged(source)
+        assert same(ask(lab[1], path), ROOT / "notebooks" / name)
+
+
+def test_only_an_author_writes_into_the_source(lab, folder):
+    start, server = lab
+    path, source = f"copy/notebooks/{NAMES[0]}", source_of(folder / "copy" / "notebooks" / NAMES[0])
+    opened, before = ask(server, path)["content"], source.read_text(encoding="utf-8")
+    code = next(cell for cell in opened["cells"] if cell["cell_type"] == "code")
+    kept, code["source"] = code["source"], f"answer = {start!r}\n{code['source']}"
+    save(server, path, opened)
+    after = source.read_text(encoding="utf-8")
+    assert after == (before.replace(kept, code["source"], 1) if start == "author" else before)
+    code["source"] = kept
+    save(server, path, opened)
+    assert source.read_text(encoding="utf-8") == before
+
+
+def test_a_save_in_a_reader_s_copy_touches_nothing_else(lab, folder):
+    def others():
+        files = [path for path in folder.rglob("*") if path.is_file() and ".ipynb_checkpoints" not in path.parts]
+        return {path: path.read_bytes() for path in files if path.parent != folder / copies.FOLDER}
+
+    before = others()
+    for name in NAMES:
+        path = f"{copies.FOLDER}/{name}"
+        opened = ask(lab[1], path)["content"]
+        code = next(cell for cell in opened["cells"] if cell["cell_type"] == "code")
+        code["source"] = f"answer = {lab[0]!r}\n{code['source']}"
+        save(lab[1], path, opened)
+        assert f"answer = {lab[0]!r}" in (folder / path).read_text(encoding="utf-8").replace("\\n", "\n")
+    assert others() == before
+    assert {path.name for path in (folder / copies.FOLDER).glob("[!.]*")} == set(NAMES)
+
+
+@pytest.mark.parametrize("place", [ROOT, ROOT / "notebooks"], ids=["the project", "its notebooks"])
+def test_no_file_pairs_a_reader_s_notebooks(place):
+    assert find_jupytext_configuration_file(place, search_parent_dirs=False) is None
+
+
+@pytest.fixture
+def clone(tmp_path, monkeypatch):
+    """What of the project a reader's git, Lab and kernel look into, in a repository of its own; a kernel imports it."""
+    root = tmp_path / "clone"
+    for name in ("lrnnlab", "notebooks", ".jupyter", ".gitignore", "bootstrap.py", "pyproject.toml"):
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy2
+        root.mkdir(exist_ok=True)
+        copy(ROOT / name, root / name)
+    for source in (root / "notebooks" / "py").glob("*.py"):  # an author's Lab opens a chapter whose source is the newer
+        source.touch()
+    monkeypatch.setenv("PYTHONPATH", str(root))
+    monkeypatch.setenv("JUPYTER_CONFIG_PATH", str(root / boot.CALM))
+    git(root, "init", "--quiet")
+    git(root, "add", ".")
+    git(root, "-c", "user.name=x", "-c", "user.email=x@localhost", "commit", "--quiet", "--message=all")
+    return root
+
+
+def git(root, *words):
+    return subprocess.run(["git", *words], cwd=root, capture_output=True, text=True, check=True).stdout
+
+
+async def run_cells(server, path, cells):
+    """Run cells in the kernel of a notebook, as a page does; BookError where one raises."""
+    asked = {"path": path, "name": path, "type": "notebook", "kernel": {"name": "python3"}}
+    kernel = ask(server, "", asked, "POST", "sessions")["kernel"]["id"]
+    address = server.page(f"api/kernels/{kernel}/channels").replace("http", "ws", 1)
+    channel = await websocket_connect(address, max_message_size=1 << 28)
+    said = [await asyncio.wait_for(_run(channel, source), 300) for source in cells]
+    channel.close()
+    return said
+
+
+@pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
+@pytest.mark.parametrize("author", [False, True], ids=["reader", "author"])
+def test_git_has_nothing_to_say_after_a_reader_and_something_after_an_author(clone, tmp_path, author):
+    if not author:
+        boot.own_copy(clone)
+    _, _, _, where, _, *options = boot.final_command("lab", ["--author"] * author, clone, "python")
+    folder = Path(where.partition("=")[2])
+    with jupyter_lab(folder, tmp_path / "state", options=options) as server:
+        for name in NAMES:
+            path = f"notebooks/{name}" if author else name
+            opened = ask(server, path)["content"]
+            for kind in ("code", "markdown"):
+                cell = next(cell for cell in opened["cells"] if cell["cell_type"] == kind)
+                cell["source"] += "\n\nnote = 'mine'"
+            save(server, path, opened)
+            ask(server, f"{path}/checkpoints", {"a": "save makes one"}, "POST")
+            assert "note = 'mine'" in (folder / path).read_text(encoding="utf-8")
+        if not author:
+            cells = [cell["source"] for cell in ask(server, RUN)["content"]["cells"] if cell["cell_type"] == "code"]
+            said = asyncio.run(run_cells(server, RUN, [cells[0], *(one for one in cells if "check(" in one)]))
+            assert "ready" in said[0] and (folder / FILE).is_file() and (folder / ".ipynb_checkpoints").is_dir()
+    changed = {line[3:] for line in git(clone, "status", "--porcelain").splitlines()}
+    both = {f"notebooks/{name}" for name in NAMES} | {f"notebooks/py/{name[:-6]}.py" for name in NAMES}
+    assert changed == (both if author else set())

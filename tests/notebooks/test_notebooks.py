@@ -1,0 +1,79 @@
+"""Every committed notebook says what its source says, and a fresh run of it says what is committed.
+
+Each chapter runs once, by nbval (``workbook.book.nbval_plugin``): words and whole numbers are compared to the letter,
+pictures, floats, widgets and what was never run as :mod:`workbook.book` says.  It runs with the sums of a plainer
+processor, so that nothing is committed that only its author's machine says.  (``lrnnlab book check --arithmetic all``
+has more of them.)
+"""
+
+import re
+from collections import Counter
+from html import unescape
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from workbook.book import check, drift
+
+ROOT = Path(__file__).resolve().parents[1]
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+SOURCES = sorted((ROOT / "notebooks" / "py").glob("*.py"))
+
+every_notebook = pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
+
+
+def test_there_are_notebooks():
+    assert NOTEBOOKS, "notebooks/*.ipynb is empty: a suite that finds no notebook must not pass"
+
+
+def test_every_source_has_its_notebook_and_every_notebook_its_source():
+    assert [path.stem for path in NOTEBOOKS] == [path.stem for path in SOURCES]
+
+
+@every_notebook
+def test_says_what_its_source_says(notebook):
+    differences = drift(ROOT / "notebooks" / "py" / f"{notebook.stem}.py", notebook)
+    _fail_with(differences, f"lrnnlab book build {notebook.stem}")
+
+
+RAW = re.compile(r"(?<!\w)[A-Za-z]_(?:\d+|[a-z])(?!\w)|\w\^\w|\bR2\b|[<>]=|(?<![\w)*])\*\w[^*<]*\*")
+SHOWN_ONCE = re.compile(r"<figcaption[^>]*>(.*?)</figcaption>|<caption[^>]*>(.*?)</caption>|<img[^>]* alt=\"([^\"]*)\"", re.S)
+
+
+def pages(notebook):
+    """The HTML that its cells show."""
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            yield "".join(output.get("data", {}).get("text/html", ""))
+
+
+def raw(html):
+    """Mathematics and emphasis that a page shows as they are typed; code may."""
+    return RAW.findall(unescape(re.sub(r"<[^>]*>", "  ", re.sub(r"<code>.*?</code>|<img[^>]*>", "", html, flags=re.DOTALL))))
+
+
+@every_notebook
+def test_captions_and_alternative_texts_stand_once_and_mathematics_is_typeset(notebook):
+    shown = list(pages(nbformat.read(notebook, 4)))
+    texts = Counter("".join(found) for html in shown for found in SHOWN_ONCE.findall(html))
+    _fail_with([f"stands {count} times: {text}" for text, count in texts.items() if count > 1])
+    _fail_with([f"not typeset: {', '.join(found)}" for html in shown if (found := raw(html))])
+
+
+def test_what_is_not_typeset_is_seen():
+    typed = "<th>S_3</th><td>10^5, R2 &gt;= .9</td><caption>*Not* so, x_t of `A_t`</caption>"
+    assert raw(typed) == ["S_3", "0^5", "R2", ">=", "*Not*", "x_t", "A_t"]
+    assert raw("<td>S<sub>3</sub>, (aa)* and (abab)*</td><code>A_t</code><img alt='x_t'>") == []
+
+
+@every_notebook
+def test_a_fresh_run_with_other_arithmetic_gives_what_is_committed(notebook):
+    problems = check(notebook, say=print, arithmetic="plain")
+    _fail_with(problems, f"lrnnlab book check {notebook.stem} --arithmetic plain")
+
+
+def _fail_with(lines, command=None):
+    """What is wrong, and the command that says it again or mends it; no traceback, which would be of this file."""
+    if lines:
+        pytest.fail("\n".join([*map(str, lines), *([f"(alone: {command})"] if command else [])]), pytrace=False)

@@ -1,0 +1,134 @@
+"""The README's code runs as it stands there, and the commands that it and other pages show are ones that exist."""
+
+import argparse
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+import torch
+
+from lrnnlab.models import MODELS, build
+from lrnnlab.tasks import TASKS, task
+from lrnnlab.training import Phase, Recipe, fit
+from workbook import cli, tables
+from workbook.exercises.checking import Exercise
+from workbook.exercises.judging import RIGHT, expect, judge
+
+ROOT = Path(__file__).resolve().parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"```python\n(.*?)```", README, re.S)
+
+
+@pytest.fixture
+def registries():
+    tasks, models = dict(TASKS), dict(MODELS)
+    for block in BLOCKS[1:3]:
+        exec(compile(block, "README.md", "exec"), {})
+    yield
+    for registry, before in ((TASKS, tasks), (MODELS, models)):
+        registry.clear()
+        registry.update(before)
+
+
+def test_the_blocks_are_short():
+    assert len(BLOCKS) == 4
+    assert all(len([line for line in block.splitlines() if line.strip()]) <= 20 for block in BLOCKS)
+
+
+@pytest.mark.parametrize("block, says", [(BLOCKS[0], ["1.0", "True"]), (BLOCKS[3], ["1.0"])], ids=["first", "own"])
+def test_what_is_shown_trains_until_it_is_right(block, says, registries, capsys):
+    exec(compile(block, "README.md", "exec"), {})
+    assert capsys.readouterr().out.splitlines() == says
+
+
+def test_the_task_agrees_with_its_oracle(registries):
+    lasttwo = task("lasttwo")
+    tokens = torch.randint(2, (200, 17), generator=torch.Generator().manual_seed(0))
+    assert lasttwo.targets(tokens).tolist() == [lasttwo.answer(row) for row in tokens]
+    assert lasttwo.targets(lasttwo.read("abbaa")[None]).tolist() == [[0, 0, 1, 0, 1]]
+
+
+def test_the_model_trains_and_steps(registries):
+    lasttwo = task("lasttwo")
+    model = build("signed_diagonal", vocab_size=2, classes=2, seed=3)
+    tokens = torch.tensor([[0, 1, 1, 0, 1]])
+    state, stepped = model.initial_state(1), []
+    for t in range(5):
+        state, logits = model.step(state, tokens[:, t])
+        stepped.append(logits)
+    assert torch.allclose(model(tokens), torch.stack(stepped, 1), atol=1e-5)
+    result = fit(
+        lambda seed: build("signed_diagonal", vocab_size=2, classes=2, seed=seed), lasttwo,
+        Recipe((Phase(steps=60, lr=1e-2),), batch=16), seed=0, progress=False,
+    )  # fmt: skip
+    assert result.losses[-1][1] < result.losses[0][1]
+
+
+def test_ci_runs_the_readmes_test_command():
+    assert "python bootstrap.py test" in README
+    assert "python3 bootstrap.py test" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+
+
+def commands():
+    """(file, arguments) of every ``lrnnlab ...`` that a page, a chapter or an exercise shows: in backticks, or a line's own."""
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "notebooks").glob("*.md"),
+             *(ROOT / "notebooks" / "py").glob("*.py"), *(ROOT / "lrnnlab" / "chapters").glob("*.md")]  # fmt: skip
+    for page in sorted(pages):
+        text = page.read_text(encoding="utf-8")
+        found = re.findall(r"`(?:python -m )?lrnnlab ([a-z][^`\n]*)`", text)
+        found += re.findall(r"^(?:# )?(?:python -m )?lrnnlab ([a-z].*)$", text, re.MULTILINE)
+        for line in dict.fromkeys(found):
+            words = tuple(shlex.split(line, comments=True))
+            if words not in (("reproduce",), ("bench",), ("course",)):  # a verb alone is named, not called
+                yield pytest.param(words, id=f"{page.name}: {' '.join(words)}")
+
+
+class Parsed(Exception):
+    """The call was understood; nothing has run."""
+
+
+@pytest.mark.parametrize("words", list(commands()))
+def test_a_command_that_a_page_shows_is_understood(words, monkeypatch):
+    def only(parse):
+        def parsed(parser, argv):
+            raise Parsed(parse(parser, argv))
+
+        return parsed
+
+    for way in ("parse_args", "parse_intermixed_args"):
+        monkeypatch.setattr(argparse.ArgumentParser, way, only(getattr(argparse.ArgumentParser, way)))
+    with pytest.raises(Parsed) as found:
+        cli.main(words)
+    options = found.value.args[0]
+    if words[0] == "reproduce":  # and every name in it is one
+        names = {name: getattr(options, name) for name in ("budget", "protocol", "tasks", "rows", "seeds")}
+        assert tables.plan(options.experiment, **names)
+    if words[0] == "book":
+        shown = [name for name in options.names if name not in ("NAME", "NN")]
+        assert all(list((ROOT / "notebooks").glob(f"{name}*.ipynb")) for name in shown)
+
+
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "notebooks/TEACHING.md"])
+def test_every_file_that_a_page_names_exists(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    named = [(ROOT / page).parent / target for target in re.findall(r"\]\(([^)#:]+)\)", text)]
+    named += [ROOT / path for path in re.findall(r"`((?:lrnnlab|tests|notebooks)/[a-z0-9_/.]+)`", text)]  # NN is any
+    assert not [str(path) for path in named if not path.exists()]
+
+
+@pytest.mark.parametrize("text", ["README.md", "notebooks/py/00_start_here.py"])
+def test_a_map_links_every_chapter_that_is_open(text):
+    rows = re.findall(r"^(?:# )?\| (\[?.*?) \|", (ROOT / text).read_text(encoding="utf-8"), re.MULTILINE)
+    linked = {Path(found[1]).stem for row in rows if (found := re.search(r"\((.*?\.ipynb)\)", row))}
+    there = {notebook.stem for notebook in (ROOT / "notebooks").glob("*.ipynb")}
+    assert there - linked <= {Path(text).stem}
+    assert linked <= there
+
+
+def test_the_exercise_of_teaching_md_is_one():
+    text = (ROOT / "notebooks" / "TEACHING.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    space = {"expect": expect}
+    exec(code, space)
+    assert judge(lambda: Exercise(*space["EXERCISES"][0]).test(lambda n: 2 * n)).outcome == RIGHT

@@ -1,0 +1,60 @@
+"""A wheel that is installed without the checkout: the package is whole, and its records are there."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+ASK = """
+import lrnnlab, pathlib
+from workbook.exercises import hint, solution
+from workbook.tables import records
+from workbook.tables import get, reproduce
+here = pathlib.Path(lrnnlab.__file__).resolve().parent
+assert here.is_relative_to({target!r}), here
+found = records.recorded("lrnn/table2")
+print(len(found), [one["metrics"]["levels"] for one in reproduce("lrnn/fig1", rows=["8"])], (here / "py.typed").is_file())
+assert hint("04.4") and solution("04.4")
+assert records.data_folder() == pathlib.Path.cwd() / "data"  # what is recorded anew goes where the reader is
+"""
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """The folder into which pip unpacked a wheel, made of an archive of sources, made of this checkout."""
+    folder = tmp_path_factory.mktemp("wheel")
+    source = folder / "source"
+    for name in ("lrnnlab", "data"):
+        shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("long_range", "checkpoints"):  # what a reader has put there, and git ignores
+        (source / "data" / name).mkdir(exist_ok=True)
+        (source / "data" / name / "large").write_text("")
+    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, source / name)
+    pip = [sys.executable, "-m", "pip", "-q", "--disable-pip-version-check"]
+    sdist = [sys.executable, "-c", "from setuptools import build_meta; print(build_meta.build_sdist('made'))"]
+    done = subprocess.run(sdist, cwd=source, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    archive = source / "made" / done.stdout.split()[-1]
+    for command in (["wheel", "--no-deps", "--no-build-isolation", "-w", str(folder), str(archive)],
+                    ["install", "--no-deps", "--no-index", "--target", str(folder / "site"), "--find-links", str(folder), "lrnnlab"]):
+        done = subprocess.run([*pip, *command], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+    return folder / "site"
+
+
+def test_it_works_and_has_its_records(installed, tmp_path):
+    done = subprocess.run([sys.executable, "-c", ASK.format(target=str(installed))], cwd=tmp_path, text=True, check=False,
+                          env={"PYTHONPATH": str(installed), "PATH": ""}, capture_output=True)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    count, _, rest = done.stdout.partition(" ")
+    lines = (ROOT / "data" / "records" / "lrnn" / "table2.jsonl").read_text(encoding="utf-8").splitlines()
+    assert int(count) == sum('"budget":"desk"' in line for line in lines) > 0
+    assert rest.strip() == "[3] True" or rest.strip() == "[[3]] True"
+
+
+def test_it_leaves_out_what_git_ignores(installed):
+    assert {path.name for path in (installed / "lrnnlab" / "data").iterdir()} == {"records", "samples"}

@@ -1,0 +1,76 @@
+"""Answers planted to test the tests: right ones in another style, wrong ones, and the points each must get.
+
+They stand in ``notebooks/assignments/planted_ps1.py`` beside the problem set, each in a cell whose first line names its
+task, its points and what it is.  They hold right answers, so they are no part of the package: student code may read
+the package.
+"""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from dataclasses import dataclass
+from pathlib import Path
+
+from workbook.book.building import give_ids
+from workbook.book.sync import read_source
+from workbook.grading.releasing import student_version
+from workbook.grading.sets import ProblemSet, find, load
+
+
+@dataclass(frozen=True)
+class Plant:
+    """One planted answer to one task (its id), and the points that the task must get for it."""
+
+    task: str
+    points: int
+    what: str
+    source: str
+
+
+def plants(name: str, root: Path | None = None) -> list[Plant]:
+    """The planted answers of a problem set, in order.  ValueError where its file is missing.
+
+    >>> plants("ps1")[1].what
+    'wrong: the minus is not read'
+    """
+    source = find(name, root)
+    planted = source.with_name(f"planted_{load(source).name}.py")
+    if not planted.is_file():
+        raise ValueError(f"{planted.name} does not exist: each problem set has planted answers beside it")
+    cells = [cell for cell in read_source(planted).cells if "planted" in cell.metadata]
+    return [Plant(**cell.metadata["planted"], source=cell.source) for cell in cells]
+
+
+@dataclass(frozen=True)
+class Handout:
+    """A released notebook and answers to fill it with: ``answers`` maps each task to the source that solves it."""
+
+    problem_set: ProblemSet
+    released: dict
+    answers: dict[str, str]
+
+    @classmethod
+    def of(cls, name: str, root: Path | None = None) -> Handout:
+        problem_set = load(find(name, root))
+        answers = {_task(cell): cell.source for cell in problem_set.notebook.cells
+                   if cell.metadata.get("nbgrader", {}).get("solution")}  # fmt: skip
+        return cls(problem_set, student_version(problem_set), answers)
+
+    def points(self, *lost: str) -> int:
+        """All points but those of the tasks ``lost``."""
+        return sum(task.points for task in self.problem_set.tasks if task.id not in lost)
+
+    def notebook(self, **changed: str | None):
+        """The release with every task solved, but ``ps1_1="..."`` put in place of that answer (None: left as it is)."""
+        notebook = deepcopy(self.released)
+        for cell in notebook.cells:
+            mark = cell.metadata.get("nbgrader", {})
+            if mark.get("solution"):
+                source = changed.get(mark["grade_id"], self.answers[_task(cell)])
+                cell.source = cell.source if source is None else source
+        give_ids(notebook.cells, [], self.problem_set.name)
+        return notebook
+
+
+def _task(cell) -> str:
+    return ".".join(cell.metadata["nbgrader"]["grade_id"].split("_")[:2])

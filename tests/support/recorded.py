@@ -1,0 +1,85 @@
+"""Tests that the papers' experiments have in common: what is planned, and that records answer the present settings."""
+
+import re
+
+import pytest
+
+from workbook import tables
+from workbook.tables import records, report
+
+SETTINGS = {  # digests of the settings of all cells of the tables that are declared in YAML
+    "lrnn/table2": "7c1ae9fb05bd5446",
+    "lrnn/smoothing": "fbe98b1e9f7190ab",
+    "lrnn/fig1": "b0d8371c42237c05",
+    "lrnn/growth": "371293831d315462",
+    "lrnn/speed": "e6dda1f50ec4bfe4",
+    "lrnn/baseline_rates": "77805ee26a1b68ac",
+    "lrnn/fading": "664b35b531c5211f",
+    "lrnn/film": "078ad83e4995b31c",
+    "fwp/table1": "0978470bb7ba1baa",
+    "fwp/table2": "4d3f0491a7cd182a",
+    "fwp/negative": "38eab9c6c73cd516",
+    "regulargpt/table1": "83176131077b7e06",
+    "regulargpt/table2": "6855a8e7a5ce6006",
+    "regulargpt/fig3": "7d5956ae44d474c4",
+    "regulargpt/fig4": "96569c5f9123a308",
+    "regulargpt/table3": "7c348af147850c38",
+    "ladder/models_x_tasks": "e7d83f3e453c556c",
+    "ladder/protocols": "693d2310204e1ce4",
+    "dlr/table1": "32a4d5560d85a178",
+    "dlr/width": "7b62af3b50d4c3fd",
+    "dlr/longer": "d1c04d7fc98a37f0",
+    "dlr/table2": "2fffc7cdcdb01c45",
+    "dlr/table3": "95cf02d22f410020",
+    "dlr/kernels": "0e638fdb911878d8",
+    "dlr/table4": "94f86cb6df84912e",
+    "dlr/table5": "64db8c159140202a",
+    "rotrnn/fig3": "507d0983b2b5c1e6",
+    "rotrnn/table1": "bfac63a4a72bc44c",
+    "lra/levels": "09b650933a1cf094",
+}
+
+
+def planned(names, without=()):
+    """A test, for each experiment of ``names``, of its plans and refusals; ``without``: budgets that it has not, either."""
+
+    @pytest.mark.parametrize("name", names)
+    def plan(name):
+        table = tables.get(name)
+        for budget in ("live", "desk"):
+            runs = tables.plan(name, budget=budget)
+            assert len(runs) == len(table.tasks) * len(table.rows)
+            assert len({records.identity(vars(run)) for run in runs}) == len(runs)
+        with pytest.raises(ValueError, match="no row 'mamba'"):
+            table.setting("mamba", table.tasks[0], "desk")
+        with pytest.raises(ValueError, match="'sort'"):
+            table.setting(table.rows[0], "sort", "desk")
+        for budget in ("week", *without):
+            with pytest.raises(ValueError, match=f"'{budget}'"):
+                table.setting(table.rows[0], table.tasks[0], budget)
+
+    return plan
+
+
+def belonging(names):
+    """A test, for each experiment of ``names``, of its records at the desk budget."""
+
+    @pytest.mark.parametrize("name", names)
+    def belong(name):
+        found = records.recorded(name)
+        table = tables.get(name)
+        for record in found:
+            cell = {"tasks": [record["task"]], "rows": [record["row"]], "seeds": [record["seed"]]}
+            plan = tables.plan(name, budget="desk", **cell)
+            assert records.fingerprint(plan[0].config()) == record["fingerprint"], (record["task"], record["row"])
+            assert str(record["seed"]) in table.line(record)
+        assert found and report.table(found)
+
+    return belong
+
+
+def found(name):
+    """What ``data/records/README.md`` says was found in the records of an experiment, on one line."""
+    text = (records.data_folder() / "records" / "README.md").read_text(encoding="utf-8")
+    (said,) = re.findall(rf"^### {name}\n(.*?)(?=^###|\Z)", text, flags=re.M | re.S)
+    return " ".join(said.split())

@@ -1,0 +1,790 @@
+"""The checker of notebooks, checked: every fault planted here must be found, and nothing else.
+
+One small notebook is built and run once; a fault is planted in a copy of it, and ``compare`` (which runs nothing) must
+name the kind and the cell.
+"""
+
+import base64
+import io
+import itertools
+import json
+import re
+import subprocess
+import sys
+from copy import deepcopy
+from pathlib import Path
+
+import jupytext
+import nbformat
+import pytest
+import torch
+from nbformat.v4 import new_output
+from PIL import Image
+from sweeps import places, sweep
+
+from workbook import book as lab
+from workbook.book import BookError, Run, build, check, compare, drift, execute, inspect, main, running
+from workbook.book import command as commands
+from workbook.book import nbval_plugin as strict
+from workbook.book.building import give_ids
+from workbook.book.cpu_presets import ASK, SETTINGS, Arithmetic
+from workbook.book.folding import folded as folded_code
+from workbook.book.image_comparison import picture_difference
+from workbook.book.outputs import WIDGET_VIEW, tidy
+from workbook.book.sync import as_built
+from workbook.book.text import FLOAT, WIDGET, difference
+from workbook.exercises.hints import MARK, folded
+
+CONFIG = Path(__file__).with_name("nbval_sanitize.cfg")
+
+SAMPLE = """\
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # A chapter
+
+# %%
+import base64, io, time
+from IPython.display import HTML, display
+from ipywidgets import IntSlider, Output, VBox, interact
+from PIL import Image
+from tqdm import tqdm
+from tqdm.auto import tqdm as bar
+
+def figure(colour, alt):
+    file = io.BytesIO()
+    Image.new("RGB", (64, 48), colour).save(file, "PNG")
+    code = base64.b64encode(file.getvalue()).decode()
+    image = f'<img alt="{alt}" src="data:image/png;base64,{code}">'
+    display(HTML(f"<figure>{image}<figcaption>Blue.</figcaption></figure>"))
+
+
+# %%
+print("5 of 5 seeds")
+for _ in bar(tqdm(range(3))):
+    pass
+print(f"loss {0.693147:.6f}")
+
+# %%
+figure("blue", "a blue sheet")
+
+# %%
+VBox([IntSlider(3), Output()])
+
+# %% tags=["nbval-ignore-output"]
+interact(lambda x: x + 1, x=(0, 3));
+
+# %% tags=["nbval-ignore-output"]
+for _ in tqdm(range(3), disable=False):
+    pass
+print(f"{time.time()} seconds since 1970, {object()}")
+
+# %% tags=["raises-exception"]
+raise ValueError("p must be at least 1")
+
+# %%
+[1, 2]
+"""
+CLOCK = re.compile(rb"\d+\.\d+ seconds since 1970, <object object at 0x[0-9a-f]+>")
+TITLE, SETUP, PRINTS, FIGURE, PANEL, CONTROLS, TIMES, RAISES, RESULT = range(9)
+
+
+def page(root, source=SAMPLE, name="sample"):
+    """``root`` with one source under notebooks/py."""
+    path = root / "notebooks" / "py" / f"{name}.py"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(source, encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def book(tmp_path_factory):
+    """A repository with the sample, built: (root, source, twin)."""
+    root = tmp_path_factory.mktemp("book")
+    source = page(root)
+    return root, source, build(source, root)
+
+
+@pytest.fixture(scope="module")
+def second_run(book):
+    return execute(nbformat.read(book[2], as_version=4), book[2].parent)
+
+
+@pytest.fixture
+def pair(book, second_run):
+    """The committed notebook and a fresh run of it, to plant faults in."""
+    return nbformat.read(book[2], as_version=4), deepcopy(second_run)
+
+
+# --- a good notebook -------------------------------------------------------------------------------------------------
+
+
+def test_a_clean_notebook_has_no_problem(pair):
+    assert compare(*pair) == []
+
+
+def test_the_page_shows_no_noise(pair):
+    committed, _ = pair
+    assert committed.cells[PRINTS].outputs == [new_output("stream", text="5 of 5 seeds\nloss 0.693147\n")]
+    for panel in (PANEL, CONTROLS):
+        assert [output.data for output in committed.cells[panel].outputs] == [{"text/plain": WIDGET}]
+    assert [output.output_type for output in committed.cells[TIMES].outputs] == ["stream"]  # tqdm's stderr is gone
+    assert (
+        set(committed.metadata) == {"kernelspec", "language_info"} and "version" not in committed.metadata.language_info
+    )
+    assert all(set(cell.metadata) <= {"tags", "jupyter"} for cell in committed.cells)
+
+
+def test_a_twin_is_folded_where_it_only_imports_or_draws(book, tmp_path):
+    committed = nbformat.read(book[2], as_version=4)
+    hidden = [bool(cell.metadata.get("jupyter", {}).get("source_hidden")) for cell in committed.cells]
+    assert hidden == [cell.cell_type == "code" and folded_code(cell) != "" for cell in committed.cells]
+    assert any(hidden) and not hidden[PRINTS]
+    committed.cells[hidden.index(True)].metadata.pop("jupyter")
+    opened = tmp_path / book[2].name
+    nbformat.write(committed, opened)
+    assert "source_hidden" in drift(book[1], opened)[0]
+
+
+def test_building_twice_gives_the_same_bytes(book, tmp_path):
+    _, _, twin = book
+    again = build(page(tmp_path), tmp_path)  # in another folder, with no older notebook to take ids from
+    first, second = (CLOCK.sub(b"", path.read_bytes()) for path in (twin, again))
+    assert first == second
+
+
+def test_the_command_checks_it(book, capsys):
+    assert main(["check", "sam", "--root", str(book[0])]) == 0
+    said = capsys.readouterr().out
+    assert "sample: cell 8 of 8: passed" in said and "of the 120 s" in said and "sample: no problem" in said
+
+
+# --- planted faults --------------------------------------------------------------------------------------------------
+
+
+def picture(colour):
+    file = io.BytesIO()
+    Image.new("RGB", (64, 48), colour).save(file, "PNG")
+    return base64.b64encode(file.getvalue()).decode()
+
+
+def text(cell, old, new):
+    """A fault: ``old`` reads ``new`` in what is committed."""
+
+    def plant(committed, fresh):
+        output = committed.cells[cell].outputs[0]
+        holder, key = (output, "text") if output.output_type == "stream" else (output.data, min(output.data))
+        assert old in holder[key]
+        holder[key] = holder[key].replace(old, new)
+
+    return plant
+
+
+def in_both(change):
+    """A fault that was there when the notebook was built, and is there again."""
+
+    def plant(committed, fresh):
+        change(committed.cells)
+        change(fresh.notebook.cells)
+
+    return plant
+
+
+def of_cell(cell, **values):
+    return lambda committed, fresh: committed.cells[cell].update(values)
+
+
+def tagged(cell, *tags):
+    return lambda committed, fresh: committed.cells[cell].metadata.update(tags=list(tags))
+
+
+def every_picture_replaced(committed, fresh):
+    html = committed.cells[FIGURE].outputs[0].data
+    html["text/html"] = html["text/html"].replace(picture("blue"), picture("red"))
+
+
+def cleared(committed, fresh):
+    for cell in committed.cells:
+        if cell.cell_type == "code":
+            cell.update(outputs=[], execution_count=None)
+
+
+def does_not_raise(cells):
+    cells[RAISES].outputs.clear()
+
+
+def pasted(cells):
+    cells[TITLE].update(source="![a sheet](attachment:a.png)")
+
+
+def counts_out_of_order(committed, fresh):
+    committed.cells[PRINTS].execution_count, committed.cells[FIGURE].execution_count = 3, 2
+
+
+def no_alt(cells):
+    html = cells[FIGURE].outputs[0].data
+    html["text/html"] = html["text/html"].replace('alt="a blue sheet"', 'alt=" "')
+
+
+def adds(cell, *outputs):
+    return in_both(lambda cells: cells[cell].outputs.extend(deepcopy(outputs)))
+
+
+def with_view(committed, fresh):
+    committed.cells[PANEL].outputs[0].data[WIDGET_VIEW] = {"model_id": "1f", "version_major": 2, "version_minor": 0}
+
+
+def callback_raised(committed, fresh):
+    fresh.caught[CONTROLS] = [new_output("error", ename="ValueError", evalue="bad", traceback=[])]
+
+
+def fresh_run_raised(committed, fresh):
+    fresh.failed = FIGURE
+    fresh.notebook.cells[FIGURE].outputs = [new_output("error", ename="OSError", evalue="gone", traceback=["line 1"])]
+
+
+def tight_tolerance(committed, fresh):
+    text(PRINTS, "0.693147", "0.6932")(committed, fresh)
+    tagged(PRINTS, "rtol-1e-6")(committed, fresh)
+
+
+def wide_tolerance(committed, fresh):
+    text(PRINTS, "0.693147", "0.793147")(committed, fresh)
+    tagged(PRINTS, "rtol-0.5")(committed, fresh)
+
+
+def another_kernel(committed, fresh):
+    committed.metadata.kernelspec.name = "my-venv"
+
+
+ERROR = new_output("error", ename="ValueError", evalue="bad", traceback=[])
+FAULTS = [
+    ("integer", text(PRINTS, "5 of 5", "4 of 5"), {(PRINTS, "text")}),
+    ("word", text(PRINTS, "seeds", "runs"), {(PRINTS, "text")}),
+    ("result", text(RESULT, "[1, 2]", "[1, 3]"), {(RESULT, "text")}),
+    ("float", text(PRINTS, "0.693147", "0.793147"), {(PRINTS, "number")}),
+    ("float within tolerance", text(PRINTS, "0.693147", "0.6932"), set()),
+    ("float within tolerance, but the cell asks for more", tight_tolerance, {(PRINTS, "number")}),
+    ("float beyond tolerance, but the cell asks for less", wide_tolerance, set()),
+    ("every picture replaced", every_picture_replaced, {(FIGURE, "picture")}),
+    ("caption changed", text(FIGURE, "Blue.", "Red."), {(FIGURE, "text")}),
+    ("no alt", in_both(no_alt), {(FIGURE, "alt")}),
+    ("bare png", adds(RESULT, new_output("display_data", {"image/png": picture("blue")})), {(RESULT, "alt")}),
+    ("svg", adds(RESULT, new_output("display_data", {"text/html": "<svg></svg>"})), {(RESULT, "alt")}),
+    ("text cell's picture", in_both(lambda cells: cells[TITLE].update(source="![](a.png)")), {(TITLE, "alt")}),
+    ("a pasted picture", in_both(pasted), {(TITLE, "picture")}),
+    ("a pasted picture's bytes", of_cell(TITLE, attachments={"a.png": {"image/png": ""}}), {(TITLE, "picture")}),
+    ("one cell never run", of_cell(SETUP, execution_count=None), {(SETUP, "never run")}),
+    ("order", counts_out_of_order, {(PRINTS, "order")}),
+    ("no output", of_cell(PRINTS, outputs=[]), {(PRINTS, "output")}),
+    ("no output where values are ignored", of_cell(TIMES, outputs=[]), {(TIMES, "output")}),
+    ("output from nowhere", of_cell(SETUP, outputs=[new_output("stream", text="hi")]), {(SETUP, "output")}),
+    ("error", adds(PRINTS, ERROR), {(PRINTS, "error")}),
+    ("error where values are ignored", adds(TIMES, ERROR), {(TIMES, "error")}),
+    ("no error where one is meant", in_both(does_not_raise), {(RAISES, "error")}),
+    ("another error", lambda c, f: c.cells[RAISES].outputs[0].update(evalue="q is odd"), {(RAISES, "text")}),
+    ("warning", adds(PRINTS, new_output("stream", name="stderr", text="UserWarning: x")), {(PRINTS, "warning")}),
+    ("path", adds(RESULT, new_output("stream", text="saved /home/ada/lrnnlab/x.pt")), {(RESULT, "path")}),
+    ("path in a picture's caption", text(FIGURE, "Blue.", "in /tmp/xyz"), {(FIGURE, "path"), (FIGURE, "text")}),
+    ("upper case tag", tagged(SETUP, "NBVAL-Ignore-Output"), {(SETUP, "tag")}),
+    ("misspelt tag", tagged(SETUP, "nbval-ignore-outputs"), {(SETUP, "tag")}),
+    ("widget not tidied", with_view, {(PANEL, "widget")}),
+    ("semicolon", lambda c, f: c.cells[RESULT].update(source="[1, 2];"), {(RESULT, "semicolon")}),
+    ("callback", callback_raised, {(CONTROLS, "widget")}),
+    ("a name bound anew", in_both(lambda cells: cells[RESULT].update(source="bar = 3\n[1, 2]")), {(PRINTS, "again")}),
+    ("fresh run raises", fresh_run_raised, {(FIGURE, "error")}),
+    ("kernel", another_kernel, {(-1, "kernel")}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("plant, expected", [fault[1:] for fault in FAULTS], ids=[fault[0] for fault in FAULTS])
+def test_a_planted_fault_is_found_and_nothing_else(pair, plant, expected):
+    plant(*pair)
+    found = compare(*pair, "sample")
+    assert {(problem.cell - 1, problem.kind) for problem in found} == expected
+    assert all(str(problem).startswith("sample, cell ") for problem in found if problem.cell)
+
+
+def test_a_cleared_notebook_is_found_cell_by_cell(pair):
+    cleared(*pair)
+    found = {(problem.cell - 1, problem.kind) for problem in compare(*pair)}
+    assert found == {(i, "never run") for i in range(SETUP, RESULT + 1)} | {
+        (i, "output") for i in (PRINTS, FIGURE, PANEL, CONTROLS, TIMES, RAISES, RESULT)
+    }
+
+
+def test_a_path_of_the_repository_is_found(pair, tmp_path):
+    committed, _ = pair
+    committed.cells[RESULT].outputs.append(new_output("stream", text=f"saved {tmp_path}/x.pt"))
+    assert [problem.kind for problem in inspect(committed, root=tmp_path)] == ["path"]
+
+
+# --- source and twin -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "old, new, said",
+    [
+        ("5 of 5", "6 of 6", "    -print(\"5 of 5 seeds\")"),
+        (', tags=["raises-exception"]', "", None),
+        (' tags=["raises-exception"]', "", "-[code] [('tags', ['raises-exception'])]"),
+        ("# %%\n[1, 2]", "# %%\n[1, 2]\n\n# %%\nx = 1", 'only in the source: cell 10 (In [9], "x = 1")'),
+        ("# %%\n[1, 2]\n", "", 'only in the twin: cell 9 (In [8], "[1, 2]")'),
+    ],
+)  # fmt: skip
+def test_an_edited_source_has_drifted(book, tmp_path, old, new, said):
+    source = page(tmp_path, SAMPLE.replace(old, new))
+    found = "\n".join(drift(source, book[2]))
+    assert said in found if said else found == ""
+
+
+def test_an_edited_twin_has_drifted(book, tmp_path):
+    _, source, twin = book
+    edited = tmp_path / twin.name
+    edited.write_text(
+        twin.read_text(encoding="utf-8").replace('5 of 5 seeds\\")', '6 of 6 seeds\\")'), encoding="utf-8"
+    )
+    assert '+print("5 of 5 seeds")' in drift(source, edited)[0] and drift(source, twin) == []
+
+
+def test_a_source_is_built_with_the_blank_lines_of_a_save(book, tmp_path):
+    """Else JupyterLab, where it pairs the two, takes them for different notebooks."""
+    _, source, twin = book
+    untidy = page(tmp_path, SAMPLE.partition("# ---\n\n")[2].replace("\n\n\n# %%", "\n\n# %%"), "untidy")
+    [said] = drift(untidy, twin)
+    assert said.startswith("line 1 of untidy.py: the head, the blank lines")
+    assert as_built(untidy) == source.read_text(encoding="utf-8") == SAMPLE
+
+    small = page(tmp_path, "# %%\ndef f():\n    return 1\n# %%\nf()\n\n\n", "small")
+    assert drift(small, build(small, tmp_path)) == []
+    assert small.read_text(encoding="utf-8").endswith("# ---\n\n# %%\ndef f():\n    return 1\n\n\n# %%\nf()\n")
+
+
+def test_a_source_is_built_with_the_hints_of_their_file(tmp_path):
+    mark = MARK.format("00.1", "00")
+    stale = page(tmp_path, f"# %% [markdown]\n# {mark}\n#\n# An older hint.\n", "stale")
+    assert "An older hint." not in (built := as_built(stale))
+    assert jupytext.reads(built, fmt="py:percent").cells[0].source == folded("00.1")
+    for id, says in (("77.1", "no chapter '77' has exercises"), ("00.77", "ch00.md has no section '00.77'")):
+        none = page(tmp_path, f"# %% [markdown]\n# {MARK.format(id, '00')}\n", "none")
+        with pytest.raises(BookError, match=says):
+            as_built(none)
+
+
+def test_what_a_save_would_lose_is_not_built(tmp_path, capsys):
+    source = page(tmp_path, '# %% planted="n"\nn = 1\n')
+    assert main(["build", "--root", str(tmp_path)]) == 1
+    assert 'sample.py, cell 1 (In [1], "n = 1"): a save keeps tags and nbgrader, and would lose planted' in (
+        capsys.readouterr().err
+    )
+    assert source.read_text(encoding="utf-8").startswith("# %% planted")
+
+
+def test_a_missing_or_damaged_partner_is_named(book, tmp_path):
+    _, source, twin = book
+    assert drift(source, tmp_path / "sample.ipynb") == ["sample.py has no partner sample.ipynb"]
+    assert drift(tmp_path / "sample.py", twin) == ["sample.ipynb has no partner sample.py"]
+    half = tmp_path / "half.ipynb"
+    half.write_text(twin.read_text(encoding="utf-8")[:200], encoding="utf-8")
+    with pytest.raises(BookError, match="half.ipynb is not a notebook"):
+        drift(source, half)
+
+
+def test_an_edited_cell_keeps_its_id_and_a_new_one_gets_its_own(book):
+    old = nbformat.read(book[2], as_version=4).cells
+    new = deepcopy(old)
+    new[PRINTS].source = "print(6)"
+    new.insert(RESULT, deepcopy(new[SETUP]))
+    for cell in new:
+        cell.id = "random"
+    give_ids(new, old, "sample")
+    assert [cell.id for cell in new[:RESULT] + new[RESULT + 1 :]] == [cell.id for cell in old]
+    assert len({cell.id for cell in new}) == len(new)
+
+
+# --- what is not written ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "code, said",
+    [
+        ("n = 0\n1 / n", ['cell 1 (In [1], "n = 0")', "    1 / n", "ZeroDivisionError: division by zero"]),
+        ("import ipywidgets\nipywidgets.interact(lambda x: 1 / x, x=[0, 1]);", ["[widget] a callback raised Zero"]),
+        ("1\n\n# %% [markdown]\n# ![a sheet](attachment:a.png)", ["[picture] the pasted picture 'a.png'"]),
+    ],
+    ids=["a cell that raises", "interact whose callback raises on its first value", "a pasted picture"],
+)  # fmt: skip
+def test_a_notebook_with_an_error_is_not_written(tmp_path, capsys, code, said):
+    twin = page(tmp_path, f"# %%\n{code}\n").parent.parent / "sample.ipynb"
+    twin.write_text(nbformat.writes(nbformat.v4.new_notebook()), encoding="utf-8")
+    before = twin.read_bytes()
+    assert main(["build", "--root", str(tmp_path)]) == 1
+    message = capsys.readouterr().err
+    assert all(part in message for part in [*said, "sample.ipynb is not written"])
+    assert twin.read_bytes() == before and [path.name for path in twin.parent.iterdir()] == ["py", "sample.ipynb"]
+
+
+def test_a_cell_without_end_is_stopped(tmp_path):
+    source = page(tmp_path, "# %%\nwhile True:\n    pass\n")
+    with pytest.raises(BookError, match=r'"while True:"\) took longer than 1 s'):
+        build(source, tmp_path, timeout=1)
+
+
+def test_a_kernel_that_does_not_answer_its_first_cell_is_started_anew_once(tmp_path, monkeypatch):
+    kernels, environment = itertools.count(1), running.kernel_environment
+    monkeypatch.setattr(running, "FIRST", 2)
+    monkeypatch.setattr(running, "kernel_environment", lambda *given: environment() | {"NTH": str(next(kernels))})
+    silent = "import os, time\nif os.environ['NTH'] == '1':\n    time.sleep(600)"
+    run = execute(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(silent + "\n7")]), tmp_path, timeout=300)
+    assert run.failed is None and run.notebook.cells[0].outputs[0]["data"]["text/plain"] == "7"
+    assert next(kernels) == 3
+
+    always = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("import time\ntime.sleep(60)")])
+    with pytest.raises(BookError, match="longer than 3 s"):
+        execute(always, tmp_path, timeout=3)
+
+
+@pytest.mark.parametrize("argv", [["check", "07"], ["build"]])
+def test_a_call_that_means_no_notebook_says_so(tmp_path, capsys, argv):
+    page(tmp_path) if argv[1:] else (tmp_path / "notebooks" / "py").mkdir(parents=True)
+    assert main([*argv, "--root", str(tmp_path)]) == 2
+    assert ("'07' means none of: sample" if argv[1:] else "there is no notebook") in capsys.readouterr().err
+
+
+# --- other arithmetic ------------------------------------------------------------------------------------------------
+
+BITS = """
+import json, math, numba, numpy as np, torch
+def wave(*shape):
+    return np.sin(np.arange(math.prod(shape)) * 1.7).round(3).reshape(shape).astype(np.float32)
+A, B = wave(150, 333), wave(333, 70)
+a, b = map(torch.from_numpy, (A, B))
+@numba.njit(fastmath=True)
+def dot(x, y):
+    total = np.float32(0)
+    for i in range(len(x)):
+        total += x[i] * y[i]
+    return total
+found = {
+    "ATen": a.log_softmax(1), "MKL": a @ b,
+    "oneDNN": torch.nn.functional.conv1d(a[None], torch.from_numpy(wave(8, 150, 3))),
+    "NumPy": np.exp(A), "OpenBLAS": A @ B, "C library": [math.exp(x) for x in A[:9].ravel().tolist()],
+    "numba": [dot(row, A[0]) for row in A],
+}
+print(json.dumps({name: np.asarray(one).tobytes().hex() for name, one in found.items()}))
+"""
+
+
+def said_under(arithmetic, code):
+    """What ``code`` prints in a process with the environment of a kernel of this arithmetic."""
+    told = subprocess.run([sys.executable, "-c", code], env=running.kernel_environment(arithmetic), capture_output=True,
+                          text=True, check=False)  # fmt: skip
+    assert told.returncode == 0, told.stderr
+    return told.stdout
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_an_arithmetic_takes_effect(name):
+    if name == "avx2" and not torch.backends.cpu.get_cpu_capability().startswith("AVX"):
+        pytest.skip("this processor has no AVX2")
+    assert SETTINGS[name].missed(said_under(name, ASK)) == []
+
+
+def test_a_setting_takes_effect_within_another(monkeypatch):
+    """The suite may itself run with another arithmetic; ``plain`` must then still switch off all that there is."""
+    monkeypatch.delenv("NPY_DISABLE_CPU_FEATURES", raising=False)
+    code = "import json; from workbook.book import cpu_presets as a; print(json.dumps(a._dispatched()))"
+    found = said_under("native", code)
+    monkeypatch.setenv("NPY_DISABLE_CPU_FEATURES", " ".join(json.loads(found)))
+    code = "import json; from workbook.book.cpu_presets import environment as e; print(json.dumps(e('plain')))"
+    asked = json.loads(said_under("native", code))["NPY_DISABLE_CPU_FEATURES"]
+    assert asked.split() == json.loads(found)
+
+
+@pytest.mark.skipif(not torch.backends.cpu.get_cpu_capability().startswith("AVX"), reason="has nothing to do without")
+def test_the_plain_arithmetic_changes_the_bits_of_every_library():
+    native, plain = (json.loads(said_under(name, BITS)) for name in ("native", "plain"))
+    assert [library for library in native if native[library] == plain[library]] == []
+
+
+def test_loops_compiled_for_one_arithmetic_are_not_found_by_another(monkeypatch):
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)  # set where this suite itself runs with another arithmetic
+    folders = [running.kernel_environment(name).get("NUMBA_CACHE_DIR") for name in SETTINGS]
+    assert len(set(folders)) == len(SETTINGS)
+
+
+def test_a_chapter_run_with_an_arithmetic_that_takes_no_effect_has_a_problem(book, monkeypatch):
+    monkeypatch.setitem(SETTINGS, "wished", Arithmetic("wished", "", {}, {"ATen": "WIDE"}))
+    told = [str(problem) for problem in check(book[2], arithmetic="wished")]
+    assert len(told) == 1
+    assert re.fullmatch(r"sample: \[arithmetic\] arithmetic wished wants ATen to use WIDE, the kernel has \w+", told[0])
+
+
+def test_a_kernel_that_cannot_sweep_widgets_or_tell_its_arithmetic_has_a_problem(book, monkeypatch):
+    for broken in (("raise OSError('gone')", strict.ASK), (strict.SWEEP, "raise OSError('gone')")):
+        with monkeypatch.context() as patch:
+            patch.setattr(strict, "OURS", broken)
+            (told,) = check(book[2])
+        assert told.kind == "error" and "OSError: gone" in told.message
+
+
+def test_the_command_checks_with_every_arithmetic(book, monkeypatch, capsys):
+    asked = []
+    monkeypatch.setattr(commands, "check", lambda notebook, arithmetic, **options: asked.append(arithmetic) or [])
+    assert main(["check", "--arithmetic", "all", "--root", str(book[0])]) == 0
+    assert asked == list(SETTINGS) and "sample, arithmetic plain: no problem" in capsys.readouterr().out
+    assert main(["build", "--arithmetic", "plain", "--root", str(book[0])]) == 2
+    assert "--arithmetic plain is for check, and this is build" in capsys.readouterr().err
+    with pytest.raises(ValueError, match="no arithmetic 'fast'; there are native, plain"):
+        check(book[2], arithmetic="fast")
+
+
+# --- nbval -----------------------------------------------------------------------------------------------------------
+
+
+def test_nbval_reads_the_patterns_of_the_checker():
+    assert CONFIG.read_text(encoding="utf-8") == lab.nbval_config(), (
+        "write lab.nbval_config() to tests/nbval_sanitize.cfg"
+    )
+
+
+def test_nbval_sees_words_and_leaves_pictures_and_floats_to_the_checker(pair, tmp_path):
+    committed, _ = pair
+    every_picture_replaced(*pair)
+    text(PRINTS, "0.693147", "0.793147")(*pair)
+    text(RESULT, "[1, 2]", "[1, 3]")(*pair)
+    nbformat.write(committed, tmp_path / "sample.ipynb")
+    _, said = lab.nbval(tmp_path / "sample.ipynb")
+    assert "1 failed, 9 passed" in said and "'[1, 3]' == '[1, 2]'" in said  # two cells are ours
+
+
+def test_one_run_serves_nbval_and_the_checker(book, tmp_path):
+    """What only nbval says is a problem too, and a cell that raises is named once."""
+    source = page(tmp_path, SAMPLE.replace("[1, 2]", "[1, 2]  # seven"), "other")
+    twin = build(source, tmp_path)
+    before = twin.read_text(encoding="utf-8")
+    twin.write_text(before.replace("5 of 5 seeds", "4 of 5 seeds", 1), encoding="utf-8")
+    assert [problem.kind for problem in check(twin)] == ["text"]
+    twin.write_text(before.replace("[1, 2]  # seven", "1 / 0  # seven"), encoding="utf-8")
+    told = check(twin)
+    assert [problem.kind for problem in told] == ["drift", "error"] and "ZeroDivisionError" in told[1].message
+
+
+def test_a_proof_s_cells_run_again_each_alone_and_in_order(tmp_path):
+    """``rows`` grows each time, which no text shows: the second cell holds again only right after the first."""
+    proof = '# %% tags=["proof-count"]\nrows.append(len(rows))\n\n# %% tags=["proof-count"]\nassert len(rows) == 1, "step 1"\n'
+    source = page(tmp_path, SAMPLE + "\n# %%\nrows = []\n\n" + proof, "again")
+    found = check(build(source, tmp_path))
+    assert [(problem.cell, problem.kind) for problem in found] == [(RESULT + 4, "again")], found
+    assert "AssertionError: step 1" in found[0].message
+
+
+def test_a_notebook_lies_in_any_folder(tmp_path, monkeypatch):
+    """Its kernel finds what a PYTHONPATH from here finds, and pytest takes no bracket for parameters."""
+    folder = tmp_path / "its [first] place"
+    folder.mkdir()
+    (tmp_path / "found_from_here.py").touch()
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("import found_from_here", execution_count=1)])
+    nbformat.write(notebook, folder / "seven.ipynb")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", ".")
+    monkeypatch.setattr(strict, "OURS", ())
+    run, said = lab.nbval(Path(folder.name) / "seven.ipynb")
+    assert said == "" and run.failed is None
+
+
+def test_a_kernel_that_does_not_answer_nbval_is_started_anew_once(tmp_path, monkeypatch):
+    kernels, environment = itertools.count(1), strict.kernel_environment
+    monkeypatch.setattr(strict, "FIRST", 3)
+    monkeypatch.setattr(strict, "kernel_environment", lambda *given: environment(*given) | {"NTH": str(next(kernels))})
+    code = "import os, time\nif os.environ['NTH'] == '1':\n    time.sleep(600)\n7"
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
+    nbformat.write(notebook, tmp_path / "slow.ipynb")
+    run, said = lab.nbval(tmp_path / "slow.ipynb", timeout=300)
+    assert said == "" and run.notebook.cells[0].outputs[0]["data"]["text/plain"] == "7" and next(kernels) == 3
+
+
+# --- the parts -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "committed, fresh, same",
+    [
+        ("took 3.2 s", "took 14.8 s", True),
+        ("  9.99 s | 12 ms", " 10.01 s | 9 ms", True),
+        ("mean 0.5 min 0.4 max 0.6", "mean 0.5 min 0.1 max 0.6", False),
+        ("<f at 0x7f00aa11bb>", "<f at 0x7f22cc33dd>", True),
+        ("difference 1.1e-16", "difference 3.3e-16", True),
+        ("rate -0.5", "rate 0.5", False),
+        ("torch 2.4.1", "torch 2.4.9", False),
+        ("100.0 %", "99.5 %", True),
+        ("100 %", "99 %", False),
+        ("norm 1,999.0", "norm 2,000.0", True),
+        ("norm 999.9", "norm 1,000.1", True),
+        ("norm 1,999.0", "norm 2,999.0", False),
+        ("1,999 words", "2,000 words", False),
+        ("1e3", "1e4", False),
+        ("p = 1.2, b = 8", "p = 1.2, b = 9", False),
+        ("|  0.5 |", "| -0.001 |", False),
+        ("a  b", "a b", True),
+        ("a\nb", "a b", False),
+        ("there are 5.", "there are 6.", False),
+    ],
+)
+def test_texts_that_say_the_same(committed, fresh, same):
+    assert (difference(committed, fresh) is None) == same
+
+
+def test_floats_are_floats():
+    assert re.findall(FLOAT, "v1.2 3.11.7 x0.5 0.5 -1.25e-3 2e8 .5 5. 1e5f 0x1e5 (-2.0) 7 -12,345.5 0,100.5 [1,2.5]") == [
+        "0.5", "-1.25e-3", "2e8", ".5", "-2.0", "-12,345.5", "100.5", "2.5"
+    ]  # fmt: skip
+
+
+def test_a_kernel_takes_one_thread_but_gives_more_to_who_asks(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "4")
+    code = "import torch; print(torch.get_num_threads()); torch.set_num_threads(2); print(torch.get_num_threads())"
+    said = subprocess.run(
+        [sys.executable, "-c", code], env=running.kernel_environment(), capture_output=True, text=True, check=True
+    )
+    assert said.stdout.split() == ["1", "2"]
+
+
+def test_a_kernel_checks_what_a_chapter_asserts(monkeypatch):
+    monkeypatch.setenv("PYTHONOPTIMIZE", "1")
+    told = subprocess.run([sys.executable, "-c", "assert 2 + 2 == 5"], env=running.kernel_environment(), check=False,
+                          stderr=subprocess.PIPE, text=True)  # fmt: skip
+    assert "AssertionError" in told.stderr
+
+
+def test_progress_bars_leave_no_trace():
+    bar = {WIDGET_VIEW: {"model_id": "1"}, "text/plain": "  0%|          | 0/30 [00:00<?, ?it/s]"}
+    stream = (
+        "\rseed 1:  50%|#####     | 1/2 [00:00<00:00, 9.8it/s, loss=0.1]\rseed 1: 100%|##########| 2/2 [00:01<00:00]\n"
+    )
+    kept = tidy(
+        [
+            new_output("display_data", bar),
+            new_output("stream", name="stderr", text=stream[:40]),
+            new_output("stream", name="stderr", text=stream[40:] + "7it [00:00, 98it/s]\nUserWarning: real\n"),
+            new_output("stream", text="50%\r100%\n"),
+        ]
+    )
+    assert [output.text for output in kept] == ["100%\n", "UserWarning: real\n"]
+
+
+def drawing(line, **style):
+    import numpy as np
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6.4, 4), dpi=160)
+    axes = figure.subplots()
+    x = np.linspace(0, 10, 200)
+    axes.plot(x, line(np, x), **style)
+    axes.set(xlabel="length T", ylabel="accuracy", title="accuracy by length")
+    file = io.BytesIO()
+    figure.savefig(file)
+    return base64.b64encode(file.getvalue()).decode()
+
+
+def test_pictures_are_compared_as_an_eye_would():
+    sine = drawing(lambda np, x: np.sin(x))
+    assert picture_difference(sine, drawing(lambda np, x: np.sin(x), antialiased=False)) is None
+    assert "pixels differ" in picture_difference(sine, drawing(lambda np, x: 0 * x + np.sin(0)))
+    assert "committed 1024 x 640 pixels, fresh run 64 x 48" == picture_difference(sine, picture("blue"))
+    assert "not a readable picture" in picture_difference(sine, "V1JPTkc=")
+
+
+def test_a_sweep_tries_corners_and_inside_and_returns_what_raised():
+    tried = list(places(p=(1, 9), block=[2, 4, 8], scale=(0.0, 1.0, 0.25), fixed=3, samples=50))
+    assert {(t["p"], t["block"], t["scale"]) for t in tried[:8]} == {
+        (p, b, s) for p in (1, 9) for b in (2, 8) for s in (0, 1)
+    }
+    assert {t["scale"] for t in tried} == {0.0, 0.25, 0.5, 0.75, 1.0} and {t["p"] for t in tried} == set(range(1, 10))
+    assert tried == list(places(p=(1, 9), block=[2, 4, 8], scale=(0.0, 1.0, 0.25), fixed=3, samples=50))
+    raised = sweep(lambda p: 1 / (p - 2), p=(1, 3), samples=20)
+    assert raised and all(arguments == {"p": 2} and isinstance(error, ZeroDivisionError) for arguments, error in raised)
+    with pytest.raises(OSError, match="disk"):  # no finding about the arguments: goes through
+        sweep(lambda p: (_ for _ in ()).throw(OSError("disk")), p=[1])
+
+
+def test_a_sweep_draws_the_figure():
+    from matplotlib import pyplot
+
+    def broken_mathtext(n):
+        figure, axes = pyplot.subplots()
+        axes.set_title(r"$\frac{1}$")
+        return figure
+
+    before = pyplot.get_fignums()
+    assert len(sweep(broken_mathtext, n=[1], samples=0)) == 1
+    assert pyplot.get_fignums() == before
+
+
+def test_a_run_that_stands_alone_needs_only_its_notebook(pair):
+    committed, fresh = pair
+    assert compare(committed, Run(fresh.notebook)) == []
+
+
+# ---------------------------------------------------------------- widgets are moved through all their values
+def test_every_value_of_every_control_is_tried():
+    from matplotlib.figure import Figure
+
+    from workbook.book.widget_sweep import sweep_explorers
+    from workbook.show.widgets import explore
+
+    seen = []
+
+    def draw(n, kind):
+        seen.append((n, kind))
+        if (n, kind) == (3, "b"):  # only a corner shows it
+            raise ZeroDivisionError("planted")
+        return Figure(figsize=(1, 1))
+
+    panel = explore(draw, {"n": [1, 2, 3], "kind": ["a", "b"]}, alt="nothing")
+    faults = sweep_explorers({"panel": panel, "other": 3})
+    assert len(faults) == 1 and "planted" in faults[0] and faults[0].startswith("panel")
+    assert {n for n, _ in seen} == {1, 2, 3} and {kind for _, kind in seen} == {"a", "b"}
+    assert panel.values == {"n": 1, "kind": "a"}
+
+
+def test_nonsense_in_a_text_box_is_the_readers_own_mistake():
+    from matplotlib.figure import Figure
+
+    from workbook.book.widget_sweep import sweep_explorers
+    from workbook.show.widgets import explore
+
+    def draw(word):
+        if word and not word.isdigit():
+            raise ValueError(f"{word!r} is not a number")
+        return Figure(figsize=(1, 1))
+
+    assert sweep_explorers({"panel": explore(draw, {"word": "12"}, alt="nothing")}) == []
+
+
+def test_a_widget_with_two_names_is_swept_once():
+    from matplotlib.figure import Figure
+
+    from workbook.book.widget_sweep import sweep_explorers
+    from workbook.show.widgets import KEPT, explore
+
+    drawn = []
+
+    def draw(n):
+        drawn.append(n)
+        return Figure()
+
+    panel = explore(draw, {"n": [*range(2 * KEPT)]}, alt="nothing")  # more than it keeps: each sweep draws anew
+    sweep_explorers({"panel": panel})
+    once = len(drawn) - 1
+    drawn.clear()
+    sweep_explorers({"panel": panel, "_": panel, "_9": panel})
+    assert 0 < len(drawn) <= once + 1
+    sweep_explorers({"panel": panel})
+    assert len(drawn) > once + 1

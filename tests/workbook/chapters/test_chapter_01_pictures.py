@@ -1,0 +1,327 @@
+"""The pictures and widgets of chapter 01: what they show is recomputed here without the code that draws them."""
+
+import itertools
+from collections import Counter, defaultdict
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.lines import Line2D
+from matplotlib.text import Text
+from sweeps import sweep
+
+from lrnnlab.automata.languages import language
+from lrnnlab.expressivity.constructions import constructions
+from lrnnlab.expressivity.groups import group_cascade
+from lrnnlab.expressivity.minimal import TASKS, smallest_models
+from workbook import show
+from workbook.chapters import ch01
+from workbook.chapters.ch01 import (
+    DEPTHS,
+    GATES,
+    LAYERS,
+    SAMPLES,
+    SIZES,
+    block_path,
+    board,
+    cells,
+    channel_path,
+    fit_lights,
+    fit_sentence,
+    killer_walk,
+    layers_run,
+    play,
+    played,
+    refutation,
+    value,
+    word_picture,
+    word_sentence,
+    word_states,
+)  # fmt: skip
+from workbook.show.style import SMALL
+
+COUNTER, DIGITS, SPIRAL = LAYERS
+FINITE = [name for name, (size, _) in GATES.items() if size in (0, 1)]
+CHEAP = ("Parity", "EvenPair(5)", "D_2", "Tomita 3", "S_3")
+
+
+def plain_state(name, numbers):
+    """Letter by letter, in Python lists."""
+    A, adds, minus = (array.tolist() for array in LAYERS[name])
+    x = [0] * len(A)
+    for letter in "-".join(map(str, numbers)):
+        v = minus if letter == "-" else adds[int(letter)]
+        x = [sum(a * b for a, b in zip(row, x)) + c for row, c in zip(A, v)]
+    return x
+
+
+def legible(figure):
+    """No text below 9 points, none outside the figure, no two on each other."""
+    FigureCanvasAgg(figure).draw()
+    whole, boxes = figure.bbox, []
+    for text in figure.findobj(Text):
+        if text.get_text().strip() and text.get_visible():
+            box = text.get_window_extent()
+            if box.width == 0 or not text.axes or text.axes.axison or text in text.axes.texts:
+                boxes.append((text.get_text(), box))
+            assert text.get_fontsize() >= SMALL, text.get_text()
+    for name, box in boxes:
+        assert whole.x0 - 1 <= box.x0 and box.x1 <= whole.x1 + 1, f"{name!r} leaves the picture"
+        assert whole.y0 - 1 <= box.y0 and box.y1 <= whole.y1 + 1, f"{name!r} leaves the picture"
+    for (name, a), (other, b) in itertools.combinations(boxes, 2):
+        across, down = min(a.x1, b.x1) - max(a.x0, b.x0), min(a.y1, b.y1) - max(a.y0, b.y0)
+        assert across < 1.5 or down < 1.5, f"{name!r} and {other!r} overlap"
+    assert len(show.png(figure)) <= show.LARGEST
+
+
+# States of expressions
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_states_of_words_against_the_plain_loop(name):
+    for n in (1, 2, 3):
+        words, states = word_states(name, n)
+        assert len({tuple(word) for word in words.tolist()}) == 5**n == len(states)
+        assert states.tolist() == pytest.approx(np.array([plain_state(name, word) for word in words]))
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=4))
+@settings(max_examples=60, deadline=None)
+def test_every_pair_of_words_has_a_refutation(pairs):
+    left, right = zip(*pairs)
+    if left != right:
+        one, other = refutation(left, right)
+        cut = next(place for place, (a, b) in enumerate(pairs) if a != b)
+        assert value(one) != value(other) and len(one) == len(other)
+        assert one[-len(left[cut:]):] == left[cut:] and other[-len(right[cut:]):] == right[cut:]
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+def test_the_best_readout_of_the_counter_is_counted_again(n):
+    seen = defaultdict(Counter)
+    for word in itertools.product(range(5), repeat=n):
+        seen[sum(word)][(word[0] - sum(word[1:])) % 5] += 1
+    best = sum(max(votes.values()) for votes in seen.values()) / 5**n
+    found = cells(COUNTER, n, 10)
+    assert found.best == pytest.approx(best)
+    assert len(found.mixed) == sum(len(votes) > 1 for votes in seen.values())
+    assert (found.pair is None) == (n == 1)
+
+
+@given(st.sampled_from(list(LAYERS)), st.integers(1, 3), st.integers(1, 12))
+@settings(max_examples=60, deadline=None)
+def test_cells_are_what_they_say(name, n, bits):
+    found = cells(name, n, bits)
+    states = word_states(name, n)[1].astype(float)
+    rows = [tuple(row) for row in np.floor((states - states.min(0)) / found.cell)]
+    held = defaultdict(set)
+    for row, word in zip(rows, found.words.tolist()):
+        held[row].add(value(word))
+    assert {tuple(key) for key in found.mixed} == {row for row, values in held.items() if len(values) > 1}
+    assert max(max(row) for row in rows) < 2**bits
+    assert (found.best == 1) == (not len(found.mixed))
+    assert (found.pair is None) == (len(set(rows)) == len(rows))
+    if found.pair:
+        assert rows[found.pair[0]] == rows[found.pair[1]]
+
+
+def test_the_digits_need_the_bits_and_have_no_other_collision():
+    assert cells(DIGITS, 3, 16).pair is None and cells(DIGITS, 3, 8).pair is not None
+    assert cells(DIGITS, 4, 20).pair is None
+
+
+def test_a_shared_cell_with_one_value_is_turned_into_a_contradiction():
+    """The case that the chapter points at: nothing wrong in the picture, and the sentence finds what is."""
+    found = cells(SPIRAL, 4, 8)
+    assert found.best == 1 and found.pair is not None
+    left, right = found.words[list(found.pair)].tolist()
+    one, other = refutation(left, right)
+    apart = [np.linalg.norm(np.subtract(*(plain_state(SPIRAL, word) for word in pair)))
+             for pair in ((left, right), (one, other))]  # fmt: skip
+    assert value(one) != value(other) and apart[0] == pytest.approx(apart[1])
+    said = word_sentence(SPIRAL, 4, 8)
+    assert all("−".join(map(str, word)) in said for word in (left, right, one, other))
+
+
+def test_a_layer_that_forgets_is_seen_to_fail(monkeypatch):
+    monkeypatch.setitem(LAYERS, DIGITS, (np.array([[0]]), np.arange(5)[:, None], np.array([0])))
+    assert cells(DIGITS, 2, 20).best < 0.5 and "share a cell" in word_sentence(DIGITS, 2, 20)
+    monkeypatch.setitem(LAYERS, DIGITS, LAYERS[COUNTER])
+    assert word_sentence(DIGITS, 3, 8) == word_sentence(COUNTER, 3, 8)
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_pictures_of_words_are_legible(name):
+    for n, bits in ((2, 5), (4, 20)):
+        figure = word_picture(name, n, bits)
+        FigureCanvasAgg(figure).draw()
+        assert all(text.get_fontsize() >= SMALL for text in figure.findobj(Text))
+        drawn = sum(len(found.get_offsets()) for found in figure.axes[0].collections if len(found.get_offsets()) > 1)
+        assert drawn >= 5**n and len(show.png(figure)) <= show.LARGEST
+
+
+def test_words_refuse_nonsense():
+    with pytest.raises(ValueError, match="'ring'"):
+        cells("ring", 2, 3)
+    with pytest.raises(ValueError, match="0"):
+        cells(COUNTER, 2, 0)
+    with pytest.raises(ValueError, match="choose n"):
+        cells(COUNTER, 0, 3)
+
+
+# Dials
+
+
+def test_the_killer_words_meet_in_every_finite_channel():
+    for gates in itertools.product(FINITE, repeat=3):
+        ends = [channel_path(word, dict(zip("01-", gates)))[-1] for word in ("0-1-0-1", "1-0-0-1")]
+        assert abs(ends[0] - ends[1]) < 1e-12
+
+
+def test_they_come_apart_where_a_gate_shrinks():
+    assert killer_walk("leave", "turn 72°", "shrink to 60 %").axes[0].texts[-1].get_text().endswith("apart")
+
+
+@pytest.mark.parametrize("word", ["0-1-0-1", "1-0-0-1"])
+def test_a_path_is_the_affine_map_written_out(word):
+    gates = {"0": "turn 120°", "1": "shrink to 60 %", "-": "reset"}
+    x, path = 0.75, [0.75]
+    for letter in word:
+        if letter == "0":
+            x = x * (-1 + 3**0.5 * 1j) / 2
+        elif letter == "1":
+            x = 0.6 * x + 0.4 * ch01.POINTS["1"]
+        else:
+            x = ch01.POINTS["-"]
+        path.append(x)
+    assert channel_path(word, gates) == pytest.approx(np.array(path))
+    assert max(map(abs, path)) < 1  # inside its dial
+
+
+@given(st.lists(st.integers(0, 4), min_size=1, max_size=6))
+@settings(max_examples=30, deadline=None)
+def test_the_block_keeps_the_first_number(operands):
+    path = block_path("-".join(map(str, operands)))
+    assert path[0].tolist() == [0, 0] and (path[1:] == [operands[0] / 4, 1]).all()
+
+
+@pytest.mark.parametrize("blocks", ["b = 1", "b = 2"])
+def test_dials_are_legible_and_end_on_the_states(blocks):
+    gates = ("turn 120°", "turn 72°", "reset")
+    figure = killer_walk(*gates, blocks)
+    legible(figure)
+    dots = [line for line in figure.axes[0].lines if isinstance(line, Line2D) and line.get_marker() == "o"]
+    assert len(dots) == 8 * (4 if blocks == "b = 2" else 2)
+    rows = [[dot.get_xydata()[0] - (0.98 + 0.74 * t, 0) for t, dot in enumerate(dots[8 * k:8 * k + 8])] for k in (0, 1)]
+    tops = [figure.axes[0].get_ylim()[1] - 0.58 - 0.92 * k for k in (0, 1)]
+    for row, top, word in zip(rows, tops, ("0-1-0-1", "1-0-0-1")):
+        path = channel_path(word, dict(zip("01-", gates)))
+        assert np.array(row) - (0, top) == pytest.approx(0.27 * np.column_stack([path.real, path.imag]))
+
+
+def test_gates_that_there_are_not_are_named():
+    with pytest.raises(ValueError, match="'spin'"):
+        channel_path("0", {"0": "spin"})
+
+
+def test_layers_turn_as_the_group_asks():
+    """Oracle for S_3: layer 1 shows the parity of the number of s, and states and permutations pair off."""
+    cascade, seen = group_cascade("S_3"), {}
+    for word in map("".join, itertools.product("st", repeat=4)):
+        points = list(range(3))
+        for letter in word:
+            points = [{"s": (1, 0, 2), "t": (1, 2, 0)}[letter][p] for p in points]
+        figure = layers_run(cascade, word, [""] * 5)
+        dots = [line.get_xydata()[0] for line in figure.axes[0].lines if line.get_markersize() == 6.5]
+        (x, _), lower = dots[-2], dots[-1]
+        assert x - (1.3 + 0.74 * 4) == pytest.approx(0.27 * (-1) ** word.count("s"))
+        assert seen.setdefault(tuple(points), (round(x, 6), *lower.round(6))) == (round(x, 6), *lower.round(6))
+    assert len(seen) == len(set(seen.values())) == 6
+
+
+def test_layers_are_legible_and_refuse_nonsense():
+    legible(layers_run(group_cascade("S_4"), "sttstst", ["0123"] * 8))
+    with pytest.raises(ValueError, match="3 names"):
+        layers_run(group_cascade("S_3"), "st" * 2, ["012"] * 3)
+    with pytest.raises(ValueError, match="at most 7"):
+        layers_run(group_cascade("S_3"), "s" * 8, ["012"] * 9)
+
+
+# Lights
+
+
+def test_every_task_of_the_table_has_a_word_that_it_reads():
+    assert set(SAMPLES) <= set(TASKS)
+    assert all(set(word) <= set(language(task).machine.symbols) for task, word in SAMPLES.items())
+
+
+@pytest.mark.parametrize("task", CHEAP)
+def test_lights_agree_with_the_table_of_smallest_models(task):
+    row, found = smallest_models((task,))[0], board(task)
+    for b in SIZES:
+        assert found[1, b].known is (True if b >= row["b found"] else False if b < row["b needed"] else None)
+    for layers, b in itertools.product(DEPTHS, SIZES):
+        if found[layers, b].known:
+            assert all(found[d, size].known for d in DEPTHS for size in SIZES if d >= layers and size >= b)
+
+
+@pytest.mark.parametrize("task,b", [("Parity", 1), ("EvenPair(5)", 2), ("D_2", 3), ("Tomita 3", 13)])
+def test_what_is_played_answers_as_the_language_is_defined(task, b):
+    word = SAMPLES[task]
+    shown = [text.get_text() for text in fit_lights(task, b, 1).axes[2].texts]
+    answers = [language(task).oracle(word[:t]) for t in range(len(word) + 1)]
+    assert shown == [str(answer) if answer >= 0 else "–" for answer in answers]
+
+
+def test_lights_show_what_was_found():
+    figure = fit_lights("D_2", 2, 1)
+    drawn = {scatter.get_label(): scatter.get_offsets() for scatter in figure.axes[0].collections}
+    signs = {tuple(at): sign for sign in "✓×?" for at in drawn[sign].astype(int).tolist()}
+    assert [signs[k, 0] for k in range(4)] == ["×", "×", "✓", "✓"]
+    assert [signs[k, 1] for k in range(3)] == ["?", "?", "✓"]
+    assert len(signs) == 30 and figure.axes[0].collections[-1].get_offsets().tolist() == [[1, 0]]
+    assert "nothing to play" in figure.axes[1].texts[0].get_text()
+    assert "<b>impossible</b>" in fit_sentence("D_2", 2, 1)
+    assert "<b>open</b>" in fit_sentence("D_2", 2, 2)
+    assert "obey Eq. 6" in fit_sentence("D_2", 3, 1) and "break Eq. 6" in fit_sentence("Tomita 3", 3, 1)
+
+
+def test_a_light_that_lies_is_noticed(monkeypatch):
+    """The comparison above must fail on a board of another task."""
+    right = board
+    monkeypatch.setattr(ch01, "board", lambda task: right("Parity"))
+    monkeypatch.setitem(globals(), "board", ch01.board)
+    with pytest.raises(AssertionError):
+        test_lights_agree_with_the_table_of_smallest_models("D_2")
+    with pytest.raises(AssertionError):
+        test_what_is_played_answers_as_the_language_is_defined("Tomita 3", 13)
+
+
+def test_play_answers_as_the_language_does():
+    for name, word in (("(abab)*", "ababaabab"), ("Tomita 3", "1001010011"), ("D_4", "aabbab"), ("A_5", "stts")):
+        for found in constructions(name):
+            rows = play(found, word)
+            assert [row["answer"] for row in rows] == [language(name).oracle(word[:n]) for n in range(len(word) + 1)]
+
+
+def test_words_that_a_task_cannot_read_are_replaced_and_said():
+    assert played("ModArith(5)", "2*3")[0] == "2×3"
+    word, note = played("Parity", "abc")
+    assert word == SAMPLES["Parity"] and "reads 0 1" in note
+    assert played("Parity", "01" * 20)[0] == "01" * 8
+    with pytest.raises(ValueError, match="'Chess'"):
+        board("Chess")
+
+
+def test_lights_are_legible_at_every_value():
+    for task, b, layers in (("S_3", 2, 3), ("Tomita 3", 25, 2), ("D_2", 2, 1)):
+        legible(fit_lights(task, b, layers))
+
+
+def test_widgets_draw_over_their_whole_ranges():
+    assert not sweep(word_picture, layer=list(LAYERS), n=[1, 2, 3, 4], bits=[2, 3, 4, 8, 20], samples=1)
+    assert not sweep(killer_walk, zero=list(GATES), one="reset", minus=list(GATES), blocks=["b = 1", "b = 2"],
+                     samples=2)  # fmt: skip
+    assert not sweep(fit_lights, task=list(CHEAP), b=list(SIZES), layers=2, word=["", "01", "☃"], samples=2)

@@ -1,0 +1,213 @@
+"""The glossary's maps: nothing of the chapters and the registries is missing in them, and no link of theirs is dead."""
+
+import importlib
+import inspect
+import re
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+from lrnnlab.models import MODELS
+from lrnnlab.tasks import TASKS
+from workbook.book.site.pages import body
+from workbook.chapters import glossary as maps
+
+PY = Path(__file__).resolve().parents[2] / "notebooks" / "py"
+CHAPTERS = sorted(PY.glob("[0-9][0-9]_*.py"))
+TEXTS = {path.stem: path.read_text(encoding="utf-8") for path in CHAPTERS}
+LINK = re.compile(r"\]\((\w+)\.ipynb(?:#([^) ]*))?\)")
+
+
+@pytest.fixture(scope="module")
+def every():
+    """name -> Markdown of each map."""
+    return {"theorems": maps.theorem_map(), "widgets": maps.widget_map(), "models": maps.model_map(),
+            "tasks": maps.task_map(), "papers": maps.bibliography()}  # fmt: skip
+
+
+def headings(stem):
+    """The headings of a chapter as JupyterLab would address them, by the plainest of means."""
+    found = re.findall(r"^# ##+ +(.+)$", TEXTS[stem], re.MULTILINE)
+    return [re.sub(r"[*`](?![^$]*\$)", "", one).strip().replace(" ", "-") for one in found]
+
+
+# --- the book's own --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["theorems", "widgets", "models", "tasks", "papers"])
+def test_no_link_of_a_map_is_dead(every, name):
+    links = LINK.findall(every[name])
+    assert len(links) > 20
+    dead = [(stem, place) for stem, place in links
+            if stem not in TEXTS or (place and headings(stem).count(unquote(place)) != 1)]  # fmt: skip
+    assert dead == []
+
+
+def test_every_model_stands_in_its_map_with_its_class(every):
+    rows = re.findall(r'^\| "(\w+)" \|.*\| `([\w.]+)` \|$', every["models"], re.MULTILINE)
+    assert [name for name, _ in rows] == list(MODELS)
+    for _, place in rows:
+        module, _, name = place.rpartition(".")
+        made = getattr(importlib.import_module(module), name)
+        assert inspect.isclass(made) and made.__module__ == module
+
+
+def test_every_model_names_a_paper_that_the_book_links(every):
+    rows = [line for line in every["models"].splitlines() if line.startswith('| "')]
+    known = {paper.number for path in CHAPTERS for paper in maps.references(path)}
+    named = [re.search(r"\[(\d{3}|[\d.]+)\]\(https://arxiv\.org/abs/([\d.]+)\)", row) for row in rows]
+    assert all(named) and {found[2] for found in named} <= known
+    for found in named:
+        assert maps.PAPERS.get(found[1], found[1]) == found[2]
+
+
+def test_every_task_stands_in_its_map_with_its_levels(every):
+    rows = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in every["tasks"].splitlines()]
+    assert {row[0].strip('"') for row in rows[2:]} == set(TASKS)
+    column = rows[0].index("majority")
+    for name, level in {"sum": 1 / 5, "evenpair": 4 / 5, "s_4": 2 / 24, "parity": 1 / 2}.items():  # by hand
+        [row] = [row for row in rows if row[0] == f'"{name}"']
+        assert float(row[column]) == pytest.approx(level, rel=0.01)
+
+
+def test_every_widget_stands_in_its_map(every):
+    for stem, text in TEXTS.items():
+        shown = re.findall(r"^(\w+_widget)$", text, re.MULTILINE)
+        assert re.findall(rf"^\* \[`(\w+)`\]\({stem}", every["widgets"], re.MULTILINE) == shown
+    assert every["widgets"].count("_widget`") > 30
+    assert all(": " in line for line in every["widgets"].splitlines() if "`kernel_widget`" in line or "`norm_widget`" in line)
+
+
+def test_every_claim_stands_in_its_map(every):
+    """Each paragraph of a chapter that begins with the bold word; the exact forms are the map's own matter."""
+    for stem, text in TEXTS.items():
+        begun = re.findall(r"^# (?:> )?\*\*(?:The paper, )?((?:Theorem|Lemma|Proposition|Corollary|Claim)\b[^*]*)\*\*( \()?", text, re.M)
+        said = [name.rstrip(".") for name, remark in begun if name.endswith(".") or remark]
+        listed = re.findall(rf"^\* \[\*\*(?:The paper, )?(.+?)\*\*\]\({stem}", every["theorems"], re.MULTILINE)
+        assert listed == said, stem
+    assert every["theorems"].count("\n* ") > 70
+
+
+def test_no_formula_of_a_map_is_cut(every):
+    notebook = new_notebook(cells=[new_markdown_cell(text) for text in every.values()])
+    assert "<math " in body(notebook)  # raises for half a formula
+    assert all(line.replace(r"\$", "").count("$") % 2 == 0 for line in every["theorems"].splitlines())
+
+
+# --- papers ----------------------------------------------------------------------------------------------------------
+
+
+def read_on(path):
+    return path.read_text(encoding="utf-8").rpartition("Read on\n")[2]
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
+def test_every_number_of_an_arxiv_paper_is_a_link_with_a_title(path):
+    numbers = re.findall(r"\d{4}\.\d{5}(?!\d)", re.sub(r"\(https://[^)]*\)", "", read_on(path)))
+    papers = maps.references(path)
+    assert [paper.number for paper in papers if "arxiv" in paper.address] == numbers != []
+    for paper in papers:
+        assert paper.title and paper.authors and paper.number.lower() in paper.address.lower(), paper
+
+
+def test_every_chapter_names_its_own_paper():
+    own = {"01": "000", "02": "000", "03": "000", "04": "001", "05": "004", "06": "004", "07": "004", "08": "002", "09": "003"}
+    for number, paper in own.items():
+        assert maps.PAPERS[paper] in {one.number for one in maps.references(maps.chapters()[number])}, number
+
+
+def test_chapters_agree_on_what_a_paper_is_called():
+    titles = {}
+    for path in CHAPTERS:
+        for paper in maps.references(path):
+            titles.setdefault(paper.number.lower(), set()).add(paper.title.lower())
+    for number, names in titles.items():
+        longest = max(names, key=len)
+        assert all(longest.startswith(name) for name in names), (number, names)
+
+
+def test_the_bibliography_has_every_paper_once_the_book_s_first(every):
+    numbers = re.findall(r"\[(?:arXiv|doi):([^\]]+)\]", every["papers"])
+    assert {number.lower() for number in numbers} == {
+        paper.number.lower() for path in CHAPTERS for paper in maps.references(path)}  # fmt: skip
+    assert len(numbers) == len(set(numbers)) and numbers[:5] == list(maps.PAPERS.values())
+    lines = every["papers"].splitlines()[5:]
+    assert lines[0].startswith("* M. Arjovsky") and lines[-1].startswith("* S. Yang")
+
+
+# --- planted ---------------------------------------------------------------------------------------------------------
+
+CHAPTER = """# %% [markdown]
+# # 01 A chapter
+#
+# ## 1 On $x$ and *y*
+#
+# > **Theorem 2.** Let $p > 1.5$. Then *all* of Eq. 3 holds
+# > for every $x$. And more.
+#
+# ### Your step
+#
+# **Claim (a remark).** It is so:
+#
+# $$x = 1$$
+#
+# **Theorem 2** says so.
+
+# %%
+a_widget = explore(draw, {"p": [1, 2]}, alt="A line.")
+a_widget
+
+# %% [markdown]
+# ## 2 Two
+#
+# ### Your step
+#
+# **Lemma 3** (proved later). Let $a = 1$.
+
+# %%
+b_widget = made()
+b_widget
+
+# %% [markdown]
+# ## Read on
+#
+# * First: A. Uthor, B. Writer: *A title: and more*, 2020,
+#   [arXiv:2001.00001](https://arxiv.org/abs/2001.00001) (short); C. Third, *Other*, [doi:10.1/X](https://doi.org/10.1/X).
+# * No title, [arXiv:2001.00002](https://arxiv.org/abs/2001.00002).
+"""
+
+
+@pytest.fixture
+def chapter(tmp_path):
+    (tmp_path / "01_a.py").write_text(CHAPTER, encoding="utf-8")
+    return tmp_path / "01_a.py"
+
+
+def test_claims_of_a_small_chapter(chapter):
+    assert [(entry.name, entry.says, unquote(entry.link)) for entry in maps.claims(chapter)] == [
+        ("Theorem 2", "Let $p > 1.5$. Then all of Eq. 3 holds for every $x$.", "01_a.ipynb#1-On-$x$-and-y"),
+        ("Claim (a remark)", "It is so ...", "01_a.ipynb#1-On-$x$-and-y"),  # "Your step" is there twice: no address
+        ("Lemma 3", "Let $a = 1$. ...", "01_a.ipynb#2-Two"),
+    ]
+
+
+def test_widgets_of_a_small_chapter(chapter):
+    assert [(entry.name, entry.says, entry.link.partition("#")[2]) for entry in maps.widgets(chapter)] == [
+        ("a_widget", "A line.", "1-On-%24x%24-and-y"), ("b_widget", "", "2-Two")]  # fmt: skip
+
+
+def test_papers_of_a_small_chapter(chapter):
+    assert [(one.number, one.authors, one.title, one.year) for one in maps.references(chapter)] == [
+        ("2001.00001", "A. Uthor, B. Writer", "A title: and more", "2020"), ("10.1/X", "C. Third", "Other", ""),
+        ("2001.00002", "", "", "")]  # fmt: skip
+
+
+def test_a_map_becomes_links_between_pages_and_to_the_package():
+    shown = new_output("display_data", {"text/markdown": "* [a](01_a.ipynb#1-On-%24x%24) of `lrnnlab.models.lru.LRU`"})
+    notebook = new_notebook(cells=[new_markdown_cell("## 1 On $x$"), new_code_cell("maps", outputs=[shown])])
+    html = body(notebook, api={"api/lrnnlab/models.html", "api/lrnnlab/models/lru.html"})
+    assert 'href="01_a.html#1-On-%24x%24"' in html and ' id="1-On-$x$"' in html
+    assert '<a href="api/lrnnlab/models/lru.html#LRU"><code>' in html
+    assert "<a href" not in body(new_notebook(cells=[new_markdown_cell("`lrnnlab.models.lru.LRU`")]))

@@ -1,0 +1,144 @@
+"""Paper 002, RegularGPT: composing actions in layers, by other routes.  The proofs are cells of chapter 08."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lrnnlab.automata import MooreMachine, transition_monoid
+from lrnnlab.automata.languages import language
+from workbook.chapters import tree_composition as composition
+from workbook.chapters.tree_composition import compose, printed_machine, rebinarised, simulate
+from workbook.tables import word_actions as clusters
+from workbook.tables.word_actions import cluster_count, cycle_navigation, multiplication_table
+
+
+def words(machine, length):
+    """Every word of ``length`` tokens, (V^length, length)."""
+    return np.array(list(itertools.product(range(machine.num_symbols), repeat=length)))
+
+
+# --- independent oracles --------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 6))
+def test_the_layer_multiplies_bits(seed, n):
+    A, B = np.random.default_rng(seed).integers(2, size=(2, n, n))
+    assert (compose(A, B) == A @ B).all()
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 4))
+def test_compose_is_a_sum_of_relus_for_any_numbers(seed, n):
+    A, B = np.random.default_rng(seed).integers(-8, 16, size=(2, n, n)) / 4
+    slow = [[sum(max(A[i, k] + B[k, j] - 1, 0) for k in range(n)) for j in range(n)] for i in range(n)]
+    assert compose(A, B).tolist() == slow
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 4), st.sampled_from([1, 2, 4]))
+def test_the_cured_layer_is_a_clip_of_each_product(seed, n, g):
+    A, B = np.random.default_rng(seed).integers(-16, 32, size=(2, n, n)) / 16
+    slow = [[sum(min(max(g * (A[i, k] + B[k, j] - 1.5) + 0.5, 0), 1) for k in range(n)) for j in range(n)]
+            for i in range(n)]  # fmt: skip
+    assert rebinarised(A, B, g).tolist() == slow
+
+
+@st.composite
+def machines(draw):
+    """A machine of up to 4 states and 3 tokens, and a string of up to 20 tokens."""
+    V, n = draw(st.integers(1, 3)), draw(st.integers(1, 4))
+    table = draw(st.lists(st.lists(st.integers(0, n - 1), min_size=n, max_size=n), min_size=V, max_size=V))
+    machine = MooreMachine(table, list(range(n)), draw(st.integers(0, n - 1)), tuple("abc"[:V]))
+    return machine, draw(st.lists(st.integers(0, V - 1), min_size=1, max_size=20))
+
+
+@settings(max_examples=60, deadline=None)
+@given(machines())
+def test_the_recursion_follows_any_machine(given_):
+    machine, tokens = given_
+    leaves = composition.row_transitions(machine)[tokens]
+    layers = composition.recursion(leaves)
+    assert len(layers) == 1 + (len(tokens) - 1).bit_length()
+    assert composition.states_read(layers[-1], machine).tolist() == machine.run(tokens).tolist()
+    printed = composition.recursion(leaves, lambda earlier, later: compose(later, earlier))[-1]
+    mirrored = [int(machine.run(tokens[:end][::-1])[-1]) for end in range(1, len(tokens) + 1)]
+    assert composition.states_read(printed, machine).tolist() == mirrored
+    assert printed_machine(machine).answer(tokens).tolist() == machine.outputs[mirrored].tolist()
+
+
+@settings(max_examples=60, deadline=None)
+@given(machines(), st.integers(1, 5))
+def test_cluster_counts_are_those_of_all_words(given_, length):
+    machine, _ = given_
+    actions = set()
+    for word in itertools.product(range(machine.num_symbols), repeat=length):
+        states = list(range(machine.num_states))
+        for token in word:
+            states = [int(machine.transitions[token, s]) for s in states]
+        actions.add(tuple(states))
+    assert cluster_count(machine, length) == len(actions)
+
+
+def test_clusters_see_a_monoid_that_loses_words(monkeypatch):
+    real = clusters.realised
+    assert cluster_count(language("S_3").machine, 2) == 4
+    monkeypatch.setattr(clusters, "realised", lambda right, longest: real(right[:1], longest))
+    assert cluster_count(language("S_3").machine, 2) == 1
+
+
+def test_a_partial_machine_needs_no_sink():
+    """Closure, second step: D_2 without its sink is read as well, the empty row being the sink."""
+    machine = language("D_2").machine
+    sink = next(s for s in range(machine.num_states) if (machine.transitions[:, s] == s).all())
+    live = [s for s in range(machine.num_states) if s != sink]
+    strings = words(machine, 8)
+    tables = composition.row_transitions(machine)[:, live][:, :, live]
+    row = composition.recursion(tables[strings])[-1][..., live.index(machine.initial), :]
+    states = np.where(row.any(-1), np.array(live)[row.argmax(-1)], sink)
+    assert (states == machine.run(strings)).all()
+
+
+# --- noise ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("machine", [cycle_navigation(), language("Tomita 3").machine, language("D_2").machine])
+def test_the_cure_holds_at_one_eighth_in_every_layer(machine):
+    tokens = np.random.default_rng(1).integers(machine.num_symbols, size=(3, 100))
+    found = simulate(machine, tokens, 1 / 8, np.random.default_rng(2), rebinarised, everywhere=True)
+    assert found.right.all() and (found.errors <= 1 / 8).all() and (found.errors > 0.12).all()
+    assert not simulate(machine, tokens, 1 / 8, np.random.default_rng(2), compose, everywhere=True).right.all()
+
+
+def test_a_run_without_noise_is_exact():
+    for layer in (compose, rebinarised):
+        found = simulate(language("S_3").machine, np.arange(33) % 2, 0.0, np.random.default_rng(0), layer)
+        assert not found.errors.any() and found.right.all() and len(found.layers) == 7
+
+
+# --- bad input ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("call, shown", [
+    (lambda: composition.recursion(np.zeros((3, 2, 4))), r"\(3, 2, 4\)"),
+    (lambda: cluster_count(cycle_navigation(), 0), "length=0"),
+    (lambda: clusters.realised(np.zeros((1, 1), dtype=int), -1), "-1"),
+    (lambda: composition.reach(0), "g=0"),
+    (lambda: simulate(cycle_navigation(), np.array([0]), -1, np.random.default_rng(0)), "noise=-1"),
+    (lambda: simulate(cycle_navigation(), np.array([3]), 0, np.random.default_rng(0)), "token 3"),
+])  # fmt: skip
+def test_bad_input_is_shown(call, shown):
+    with pytest.raises(ValueError, match=shown):
+        call()
+
+
+def test_the_monoid_table_composes_in_reading_order():
+    machine = language("S_3").machine
+    monoid = transition_monoid(machine)
+    table = multiplication_table(monoid)
+    for a, b in itertools.product(range(1, len(monoid)), repeat=2):
+        joined = machine.run([*monoid.words[a], *monoid.words[b]])[-1]
+        assert monoid.elements[table[a, b]][machine.initial] == joined

@@ -1,0 +1,84 @@
+"""Rotations, a head of RotRNN, and the norm of a pair: against what each is by definition."""
+
+import math
+
+import numpy as np
+import pytest
+import sympy as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workbook.chapters.rotations import Head, R, absorb, cayley, norm_over_time, random_rotation, stationary_norm
+
+
+def head_of(N, inputs, outputs, draw):
+    theta, B = draw.uniform(0, 2 * np.pi, N // 2), draw.standard_normal((N, inputs))
+    C = draw.standard_normal((outputs, N))
+    return Head(float(draw.uniform(0.5, 0.999)), theta, random_rotation(N, draw), B, C)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(1, 9), st.integers(0, 10**6))
+def test_rotations_are_rotations(N, seed):
+    A = random_rotation(N, np.random.default_rng(seed))
+    assert np.abs(A.T @ A - np.eye(N)).max() < 1e-12 and abs(np.linalg.det(A) - 1) < 1e-12
+    size = min(N, 5)
+    exact = cayley(sp.Matrix(np.random.default_rng(seed).integers(-3, 4, (size, size)).tolist()))
+    assert exact.T * exact == sp.eye(size) and exact.det() == 1
+
+
+def test_the_plane_is_turned_counterclockwise():
+    assert R(sp.pi / 2) * sp.Matrix([1, 0]) == sp.Matrix([0, 1])
+    assert np.allclose(np.array(R(0.3), float) @ [1, 0], [math.cos(0.3), math.sin(0.3)])
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(1, 6), st.integers(1, 3), st.integers(1, 12), st.integers(0, 10**6))
+def test_head_runs_as_it_convolves(N, inputs, T, seed):
+    draw = np.random.default_rng(seed)
+    head, u = head_of(N, inputs, 2, draw), draw.standard_normal((T, inputs))
+    kernel = head.kernel(T)
+    convolved = [sum(kernel[t - k] @ u[k] for k in range(t + 1)) for t in range(T)]
+    assert np.allclose(head.states(u) @ head.C.T, convolved, atol=1e-12)
+    assert np.allclose(absorb(head).kernel(T), kernel, atol=1e-12)
+    assert np.allclose(np.abs(np.linalg.eigvals(head.transition)), head.gamma, atol=1e-12)
+    assert math.isclose(head.xi**2 * (head.B**2).sum(), 1 - head.gamma**2)
+
+
+@pytest.mark.parametrize("gamma, B, said", [(1.0, 1.0, "gamma=1.0"), (0.0, 1.0, "gamma=0.0"), (0.5, 0.0, r"B = \[\[0")])
+def test_head_refuses(gamma, B, said):
+    with pytest.raises(ValueError, match=said):
+        Head(gamma, np.zeros(1), np.eye(2), B * np.eye(2), np.eye(2))
+
+
+def test_head_refuses_another_number_of_angles():
+    with pytest.raises(ValueError, match="size N=5 has 2 angles"):
+        Head(0.5, np.ones(1), np.eye(5), np.eye(5), np.eye(5))
+
+
+def double_sum(gamma, theta, rho, x0_norm2, t):
+    """(1 - g^2) sum over all pairs of inputs: straight from the definition."""
+    pairs = ((j, k) for j in range(t) for k in range(t))
+    total = sum(gamma ** (j + k) * rho ** abs(j - k) * math.cos((j - k) * theta) for j, k in pairs)
+    return gamma ** (2 * t) * x0_norm2 + (1 - gamma**2) * total
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.floats(0.01, 0.999), st.floats(-7, 7), st.floats(-1, 1), st.floats(0, 5), st.integers(0, 12))
+def test_norm_over_time_is_the_double_sum(gamma, theta, rho, x0_norm2, T):
+    found = norm_over_time(gamma, theta, rho, x0_norm2, T)
+    assert found.shape == (T + 1,) and found[0] == x0_norm2
+    assert math.isclose(found[-1], double_sum(gamma, theta, rho, x0_norm2, T), rel_tol=1e-9, abs_tol=1e-12)
+
+
+def test_norm_over_time_special_values():
+    gamma, t = 0.75, np.arange(10)
+    white = norm_over_time(gamma, 1.0, 0.0, 3.0, 9)
+    assert np.allclose(white, 1 + gamma ** (2 * t) * (3 - 1))
+    still = norm_over_time(gamma, 0.0, 1.0, 0.0, 400)[-1]
+    assert still == pytest.approx((1 + gamma) / (1 - gamma)) == stationary_norm(gamma, 0.0, 1.0)
+    for theta, rho in ((0.4, 0.9), (3.0, -0.7), (0.0, gamma)):
+        assert norm_over_time(gamma, theta, rho, 1.0, 400)[-1] == pytest.approx(stationary_norm(gamma, theta, rho))
+    for bad in ({"gamma": 1.0}, {"rho": 1.5}, {"T": -1}, {"gamma": math.nan}):
+        with pytest.raises(ValueError, match=f"{next(iter(bad))}={next(iter(bad.values()))}"):
+            norm_over_time(**{"gamma": 0.5, "theta": 0.0, "rho": 0.0, "x0_norm2": 0, "T": 3, **bad})

@@ -1,0 +1,232 @@
+"""Chapter 03, the race of the scans: the model counts what algorithms do, and the picture shows what model and record say."""
+
+import itertools
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sweeps import sweep
+
+from workbook.chapters import ch03
+from workbook.chapters.ch03 import (
+    BALANCE,
+    CHAINS,
+    GIVEN,
+    LENGTHS,
+    PROCESSORS,
+    SIZES,
+    WAYS,
+    break_even,
+    cost,
+    levels,
+    matrix_products,
+    measured,
+    race_sentence,
+    scan_race,
+    ticks,
+    tree_counts,
+    winner,
+)
+
+PEERS = {"ours": {"forward": {"median": 2.0, "times_ours": 1.0}},
+         "PScan of the paper": {"forward": {"median": 84.0, "times_ours": 42.0}},
+         "JAX associative_scan": {"skipped": "would take about 99 s", "expected_seconds": 99.0}}  # fmt: skip
+TABLE = {"ours": {"forward": {"median": 0.5, "times_ours": 1.0}}}
+RECORDS = {
+    1: {"threads": 1, "cases": [{"case": "block B=128 T=500 h=8 b=8", "peers": PEERS},
+                                {"case": "table B=128 T=500 h=8 b=8", "peers": TABLE}]},
+    2: {"threads": 2, "cases": [{"case": "block B=128 T=500 h=8 b=8", "peers": PEERS}]},
+}  # fmt: skip
+
+
+def loop_words(T):
+    """x_0, ..., x_T of x_t = A_t x_(t-1) + u_t as sets of words."""
+    states = [frozenset({"u0"})]
+    for t in range(1, T + 1):
+        states.append(frozenset({f"A{t}{word}" for word in states[-1]} | {f"u{t}"}))
+    return states
+
+
+def multiplications(T, b, h):
+    """Of the loop and of PScan, from a recursion: half the length a level less, and its words once more."""
+
+    def made(k):  # products for 2^k - 1 matrices: every second row is taken out, each of the others is lengthened
+        return 0 if k < 2 else made_rows(2**k - 1, 1)
+
+    def made_rows(rows, words):
+        taken = (rows + 1) // 2
+        return 0 if rows == 1 else (taken - 1) * words + made_rows(rows - taken, 2 * words)
+
+    k = math.ceil(math.log2(T + 1))
+    return b * b * h * T, b**3 * h * made(k) + b * b * h * k * 2 ** (k - 1)
+
+
+class Count:
+    """The tree on words, node by node and recursively, counting what it does: an oracle that shares no formula."""
+
+    def __init__(self, T):
+        self.T, self.products, self.applications, self.ready = T, 0, 0, {}
+        self.span = 1 << (T - 1).bit_length()  # of the root, which covers inputs 1..span
+        self.states, self.depth = {}, 0
+
+    def run(self):
+        self.down(1, self.span, frozenset({"u0"}), 0)
+        return self.states, (self.products, self.applications, self.depth)
+
+    def pair(self, first, span):
+        """(word of the product, what the node makes of 0, level at which both are known); of inputs first..."""
+        if (first, span) in self.ready:
+            return self.ready[first, span]
+        if span == 1:
+            return f"A{first}", frozenset({f"u{first}"}), 0
+        half = span // 2
+        word1, made1, known1 = self.pair(first, half)
+        word2, made2, known2 = self.pair(first + half, half)
+        self.products, self.applications = self.products + 1, self.applications + 1
+        made = frozenset(word2 + word for word in made1) | made2
+        self.ready[first, span] = word2 + word1, made, max(known1, known2) + 1
+        return self.ready[first, span]
+
+    def down(self, first, span, state, known):
+        if first > self.T:
+            return
+        word, made, up = self.pair(first, span) if span == 1 else (None, None, 0)
+        if span == 1:
+            self.applications += 1
+            self.states[first] = frozenset(word + old for old in state) | made
+            self.depth = max(self.depth, known + 1)
+            return
+        half = span // 2
+        self.down(first, half, state, known)
+        if first + half <= self.T:
+            word, made, up = self.pair(first, half)
+            self.applications += 1
+            self.down(first + half, half, frozenset(word + old for old in state) | made, max(known, up) + 1)
+
+
+@pytest.mark.parametrize("T", [*range(1, 34), 63, 100])
+def test_the_tree_computes_the_loop_and_takes_what_is_counted(T):
+    states, (products, applications, depth) = Count(T).run()
+    assert states == {t: words for t, words in enumerate(loop_words(T)) if t}
+    counted = tree_counts(T)
+    assert counted[:2] == (products, applications)
+    # the count waits for the whole up-pass before going down; the oracle for nothing that it does not need
+    assert depth <= counted[2] == max(1, 2 * math.ceil(math.log2(T)))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 5000), st.integers(1, 16), st.integers(1, 5000))
+def test_the_model_counts_what_the_proof_counts(T, b, h):
+    loop, scan = multiplications(T, b, h)
+    assert cost("loop", T, b, h).multiplications == cost("token table", T, b, h).multiplications == loop
+    assert cost("PScan", T, b, h).multiplications == scan
+    assert [cost(way, T, b, h).depth for way in ("loop", "PScan", "token table")] == [T, levels(T), T]
+    assert tree_counts(T)[0] < T
+    assert cost("token table", T, b, h).numbers <= cost("loop", T, b, h).numbers
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(3, 5000), st.integers(1, 16), st.integers(1, 5000), st.integers(1, 10**9))
+def test_without_a_memory_it_is_the_proofs_model(T, b, h, P):
+    loop, scan = multiplications(T, b, h)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ch03, "BALANCE", 0)
+        found = [ticks(cost(way, T, b, h), P)[0] for way in ("loop", "PScan")]
+    assert found == pytest.approx([max(loop / P, T), max(scan / P, math.ceil(math.log2(T + 1)))])
+    if P >= break_even(T, b, h):
+        assert found[1] < found[0]
+
+
+@pytest.mark.parametrize("T, b", [(3, 2), (40, 8), (500, 1), (500, 8)])
+def test_break_even_is_the_least(T, b):
+    P, (loop, scan) = break_even(T, b, 1), multiplications(T, b, 1)
+    near = range(max(P - 3, 1), P + 3)
+    assert [max(scan / q, T.bit_length()) < max(loop / q, T) for q in near] == [q >= P for q in near]
+
+
+def test_products_as_the_paper_counts_them():
+    assert [matrix_products(T) for T in (1, 3, 7, 15, 500, 511)] == [0, 1, 5, 17, 1793, 1793]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_time_falls_with_processors_down_to_the_depth(way):
+    of = cost(way, 500, 8, 1024)
+    times = [ticks(of, 2**k) for k in range(40)]
+    assert all(a >= b for (a, _), (b, _) in itertools.pairwise(times))
+    assert times[0][0] == max(of.multiplications, BALANCE * of.numbers) and times[-1] == (of.depth, "its depth")
+
+
+def test_what_holds_it_up():
+    assert ticks(cost("loop", 500, 8, 1), 1)[1] == "memory"
+    assert ticks(cost("PScan", 500, 8, 1)._replace(numbers=0), 1)[1] == "arithmetic"
+
+
+def test_numbers_moved_by_the_loop():
+    """By hand: A (b^2) and b_t (b) in, x_t (b) out."""
+    assert cost("loop", 7, 4, 3).numbers == 3 * 7 * (16 + 4 + 4)
+    assert cost("token table", 7, 4, 3).numbers == 3 * 7 * (1 + 4)
+
+
+def test_few_processors_want_the_loop_and_many_a_tree():
+    for T, b, chains in itertools.product((40, 500, 16384), SIZES, CHAINS):
+        assert winner(T, b, chains, 1) == "loop"
+        assert winner(T, b, chains, 10**15) == "PScan"
+    assert winner(16384, 8, 1, 16896) == "tree"
+
+
+def test_marks_are_the_records():
+    assert measured(RECORDS, 500, 8, 1024) == {
+        1: {"ours": 1.0, "PScan of the paper": 42.0, "token table": 0.25}, 2: {"ours": 1.0, "PScan of the paper": 42.0},
+    }  # fmt: skip
+    assert measured(RECORDS, 40, 8, 1024) == {} == measured(RECORDS, 500, 8, 8)
+    axes = scan_race(RECORDS, 500, 8, 1024, 16).axes[0]
+    drawn = [(line.get_label(), float(line.get_xdata()[0]), float(line.get_ydata()[0])) for line in axes.lines
+             if len(line.get_xdata()) == 1]  # fmt: skip
+    assert sorted(drawn) == sorted([
+        ("ours", 16, 1.0), ("PScan of the paper", 16, 42.0), ("token table", 16, 0.25),
+        ("ours", 32, 1.0), ("PScan of the paper", 32, 42.0),
+    ])  # fmt: skip
+
+
+def test_curves_are_the_models():
+    axes = scan_race({}, 500, 8, 1024, 16).axes[0]
+    (curve,) = [line for line in axes.lines if line.get_label() == "PScan"]
+    loop, scan = cost("loop", 500, 8, 1024), cost("PScan", 500, 8, 1024)
+    assert curve.get_ydata()[4] == pytest.approx(ticks(scan, 16)[0] / ticks(loop, 16)[0])
+    assert curve.get_ydata()[-1] == pytest.approx(ticks(scan, 2**30)[0] / 500)
+
+
+def test_the_map_is_the_winner():
+    mesh = scan_race({}, 500, 8, 1024, 16).axes[1].collections[0]
+    best = mesh.get_array().reshape(40, 61)
+    assert GIVEN[int(best[0, 8])] == winner(4, 8, 1024, 16) == "loop"
+    assert GIVEN[int(best[-1, -1])] == winner(20_000, 8, 1024, 2**30) == "tree"
+
+
+def test_every_place_can_be_drawn_and_told():
+    controls = {"T": LENGTHS, "b": SIZES, "chains": CHAINS, "P": tuple(PROCESSORS.values())}
+    assert sweep(lambda **at: race_sentence(RECORDS, **at), samples=30, **controls) == []
+    assert sweep(lambda **at: scan_race(RECORDS, **at), samples=0, **controls | {"T": 500, "P": 16}) == []
+
+
+def test_the_sentence_follows_the_controls():
+    here = race_sentence(RECORDS, 500, 8, 1024, 16)
+    assert "<b>loop</b>" in here and "PScan of the paper 42" in here and "JAX" not in here
+    there = race_sentence(RECORDS, 16384, 8, 1, 16896)
+    assert "<b>tree</b>" in there and "no such case" in there
+
+
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda: cost("bush", 5, 2, 1), "no way 'bush'"),
+        (lambda: ticks(cost("loop", 5, 2, 1), 0), "got P=0"),
+        (lambda: tree_counts(0), "got T=0"),
+        (lambda: levels(0), "got T=0"),
+        (lambda: break_even(2, 1, 1), "T=2"),
+    ],
+)
+def test_bad_questions(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

@@ -1,0 +1,519 @@
+"""Chapter 08's pictures: the tree holds the actions of its words, the masks are Eq. 1, noise stays within its bounds."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from matplotlib.colors import to_rgb
+from sweeps import sweep
+
+from lrnnlab.automata import transition_monoid
+from lrnnlab.models import build
+from lrnnlab.models.chunk_masks import depth_count, dilated_mask, kept_positions
+from workbook.chapters import ch08
+from workbook.chapters.ch08 import (
+    CHUNKS,
+    LAYERS,
+    LONGEST,
+    NOISES,
+    NOISY,
+    ORDERS,
+    PLACES,
+    WORDS,
+    Seen,
+    asked,
+    chunk_tree,
+    field_of,
+    field_picture,
+    field_sentence,
+    fields,
+    fields_sentence,
+    gathering,
+    gathering_sentence,
+    grow,
+    look_back,
+    noise_picture,
+    noise_sentence,
+    noisy_run,
+    tree_sentence,
+)
+from workbook.chapters.tree_composition import recursion, row_transitions
+from workbook.show.regulargpt_figures import READERS, element_colours, element_names
+from workbook.show.style import INK, LIVE, SOURCES, value_colour
+from workbook.tables import ladder, regulargpt_fig3, regulargpt_fig4
+from workbook.tables.analysis import elements_by_depth, gradient_by_token
+from workbook.tables.regulargpt_table1 import make_network
+from workbook.tables.word_actions import machine_of
+
+TASKS = st.sampled_from(list(WORDS))
+
+
+@st.composite
+def grown(draw, longest=20):
+    """(machine, tokens, chunk)"""
+    machine = machine_of(draw(TASKS))
+    tokens = tuple(draw(st.lists(st.integers(0, machine.num_symbols - 1), min_size=1, max_size=longest)))
+    return machine, tokens, draw(st.integers(2, 6))
+
+
+def action(machine, word):
+    """Where a word leads every state, letter by letter: shares nothing with the tree."""
+    states = list(range(machine.num_states))
+    for token in word:
+        states = [int(machine.transitions[token, state]) for state in states]
+    return states
+
+
+# --- the tree ---------------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=50, deadline=None)
+@given(grown(), st.booleans())
+def test_every_position_holds_the_action_of_its_word(made, later_first):
+    machine, tokens, chunk = made
+    tree = grow(machine, tokens, chunk, later_first)
+    for row in range(tree.depths + 1):
+        for position in range(len(tokens)):
+            word = tokens[max(0, position + 1 - chunk**row) : position + 1]
+            expected = action(machine, word[::-1] if later_first else word)
+            assert tree.monoid.elements[tree.elements[row, position]].tolist() == expected
+
+
+@settings(max_examples=40, deadline=None)
+@given(grown())
+def test_the_tree_is_what_states_are_compared_with(made):
+    machine, tokens, chunk = made
+    tree, word = grow(machine, tokens, chunk), torch.tensor([tokens])
+    for form, kept in (("tree", tree.kept), ("masks", lambda depth: list(range(len(tokens))))):
+        expected = elements_by_depth(machine, word, chunk, form)
+        assert len(expected) == tree.depths == depth_count(len(tokens), chunk)
+        for depth, elements in enumerate(expected):
+            assert tree.elements[depth + 1, kept(depth)].tolist() == elements[0].tolist()
+
+
+@settings(max_examples=40, deadline=None)
+@given(grown())
+def test_the_root_answers_and_the_printed_order_answers_the_mirrored_word(made):
+    machine, tokens, chunk = made
+    assert grow(machine, tokens, chunk).answer == machine.answer(list(tokens))[-1]
+    assert grow(machine, tokens, chunk, later_first=True).answer == machine.answer(list(tokens[::-1]))[-1]
+
+
+@given(grown())
+@settings(max_examples=30, deadline=None)
+def test_names_are_words_that_do_the_same(made):
+    tree = grow(*made)
+    for element in set(tree.elements.ravel().tolist()):
+        word = tree.monoid.words[element]
+        assert action(tree.machine, word) == tree.monoid.elements[element].tolist()
+        assert (tree.names[element] == "e") == (element == 0)
+
+
+@pytest.mark.parametrize("task", WORDS)
+def test_words_to_open_on_are_read_whole(task):
+    tokens, note = asked(task, "")
+    assert note == "" and len(tokens) == len(WORDS[task]) <= LONGEST
+    assert asked(task, f" {WORDS[task]} ") == (tokens, "")
+
+
+def test_what_is_typed():
+    assert asked("Cycle Navigation", "+\N{MINUS SIGN}0-") == ((2, 0, 1, 0), "")
+    assert asked("Parity", "10" * 20) == ((1, 0) * 8, "Only the first 16 letters are drawn. ")
+    tokens, note = asked("Cycle Navigation", "\N{SNOWMAN}")
+    assert len(tokens) == 16 and note == "Cycle Navigation reads \N{MINUS SIGN} 0 +, so this is a word of its own. "
+
+
+def test_colours_are_the_values_of_cyclic_tasks_and_all_differ():
+    for task in WORDS:
+        tree = grow(machine_of(task), (0,), 2)
+        colours = element_colours(tree.machine, tree.monoid.elements)
+        assert len(set(colours)) == len(tree.monoid)
+    cycle = grow(machine_of("Cycle Navigation"), (2, 2, 2), 2)
+    colours = element_colours(cycle.machine, cycle.monoid.elements)
+    assert colours[cycle.root] == value_colour(3, 5)
+
+
+# --- the picture ------------------------------------------------------------------------------------------------------
+
+
+def parts(figure):
+    (axes,) = figure.axes
+    faint, dark, out = axes.collections[:3]
+    dots, nodes = axes.collections[3:]
+    return axes, (faint, dark, out), (dots, nodes)
+
+
+@pytest.mark.parametrize("string, C", [("1011000", 2), ("1011000", 3), ("1", 2), ("10110100", 2), ("101101001", 8)])
+def test_nodes_lines_and_masks_of_figure_1(string, C):
+    T, depths = len(string), depth_count(len(string), C)
+    axes, (faint, dark, out), (dots, nodes) = parts(chunk_tree("Parity", string, C))
+    kept = [kept_positions(T, C, depth) for depth in range(depths)]
+    ends = [[position - j * C**depth for j in range(C)] for depth in range(depths) for position in kept[depth]]
+    inside = sum(child >= 0 for children in ends for child in children)
+    assert len(dark.get_paths()) == inside and len(out.get_paths()) == sum(map(len, ends)) - inside
+    every = sum(int(np.isfinite(dilated_mask(T, C, depth).numpy()).sum()) for depth in range(depths))
+    assert len(faint.get_paths()) == every - inside
+    assert len(nodes.get_offsets()) == T + sum(map(len, kept))
+    assert len(dots.get_offsets()) == T * depths - sum(map(len, kept))
+    assert len(axes.images) == depths
+    for depth, image in enumerate(axes.images):
+        seen = np.isfinite(dilated_mask(T, C, depth).numpy())
+        picture = np.asarray(image.get_array())
+        drawn = (picture != 1).any(-1)
+        assert (drawn == seen).all()
+        black = (np.abs(picture - to_rgb(INK)) < 1e-6).all(-1)
+        assert sorted(set(np.nonzero(black)[0].tolist())) == kept[depth]
+
+
+def test_a_dashed_line_stays_out_of_the_letters():
+    _, (_, _, out), _ = parts(chunk_tree("Parity", "101", 2))
+    (path,) = out.get_paths()
+    assert path.vertices[0, 0] < ch08.LEFT < path.vertices[1, 0] + 1e-9
+    figure = chunk_tree("Parity", "10110", 8)
+    _, (_, _, out), _ = parts(figure)
+    assert all(path.vertices[:, 0].min() > 0.5 for path in out.get_paths())
+
+
+def test_the_tree_shows_what_it_holds():
+    """A planted fault: composing the wrong way round changes a name on S_3."""
+    right = [text.get_text() for text in chunk_tree("S_3", "st", 2).axes[0].texts]
+    wrong = [text.get_text() for text in chunk_tree("S_3", "st", 2, ORDERS[1]).axes[0].texts]
+    assert right[2] == "st" and wrong[2] == "ts" and right[:2] == wrong[:2]
+
+
+@settings(max_examples=40, deadline=None)
+@given(TASKS, st.text("0101st+-ab", max_size=20), st.sampled_from(CHUNKS), st.sampled_from(ORDERS))
+def test_the_sentence_counts_and_says_wrong_where_it_is(task, string, C, order):
+    said = tree_sentence(task, string, C, order)
+    machine, (tokens, note) = machine_of(task), asked(task, string)
+    T, depths = len(tokens), depth_count(len(tokens), C)
+    nodes = sum(math.ceil(T / C ** (depth + 1)) for depth in range(depths))
+    assert said.startswith(note) and f"{nodes} nodes in the tree, {T * depths} with masks" in said
+    mirrored = machine.answer(list(tokens[::-1]))[-1] != machine.answer(list(tokens))[-1]
+    assert ("<b>wrong</b>" in said) == (mirrored and order == ORDERS[1])
+
+
+def test_every_place_of_the_tree_can_be_drawn_and_told():
+    controls = {"task": list(WORDS), "string": ["", "1", "ststs", "\N{SNOWMAN}"], "C": list(CHUNKS), "order": list(ORDERS)}
+    assert sweep(tree_sentence, samples=20, **controls) == []
+    assert sweep(chunk_tree, samples=3, **controls | {"order": ORDERS[0], "string": ""}) == []
+
+
+# --- noise ------------------------------------------------------------------------------------------------------------
+
+names = {"task": list(NOISY), "e": list(NOISES), "layer": list(LAYERS), "noise": list(PLACES)}
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+@pytest.mark.parametrize("noise", PLACES)
+@pytest.mark.parametrize("task", NOISY[1:])
+def test_found_errors_stay_below_the_worst_and_none_without_noise(task, layer, noise):
+    run = noisy_run(task, 0.08, layer, noise)
+    assert run.errors.shape == run.worst.shape == run.right.shape == (10,)
+    assert (run.errors <= run.worst + 1e-12).all() and run.right[0] == 1
+    still = noisy_run(task, 0.0, layer, noise)
+    assert not still.errors.any() and not still.worst.any() and (still.right == 1).all()
+
+
+@pytest.mark.parametrize("noise", PLACES)
+@pytest.mark.parametrize("layer", LAYERS)
+def test_the_worst_is_that_of_a_string_with_all_errors_at_their_ends(layer, noise):
+    """Against the recursion itself on a string, +e or -e everywhere, on the letters and (or not) on every layer."""
+    machine, e = machine_of("Cycle Navigation"), 1 / 16
+    leaves, function = row_transitions(machine)[np.arange(512) ** 2 % 3], LAYERS[layer]
+    exact, expected = recursion(leaves), []
+    for shift in (-e, e):
+        again = shift * PLACES[noise]
+        run = recursion(leaves + shift, lambda a, b, again=again: function(a, b) + again)
+        expected.append(np.abs(run - exact)[:, -1].max((1, 2)))
+    found = noisy_run("Cycle Navigation", e, layer, noise).worst
+    assert found == pytest.approx(np.max(expected, axis=0), rel=1e-12)
+
+
+@pytest.mark.parametrize("task", NOISY[:2])
+def test_rebinarised_errors_are_gone_up_to_one_eighth_and_not_beyond(task):
+    for e in (0.04, 0.125):
+        assert not noisy_run(task, e, "re-binarised", "the letters").worst[1:].any()
+        assert noisy_run(task, e, "re-binarised", "every layer").worst == pytest.approx(e)
+    assert noisy_run(task, 0.13, "re-binarised", "the letters").worst[1] > 0
+    assert noisy_run(task, 0.04, "Lemma 1", "every layer").worst[-1] > 10
+
+
+def test_noise_that_is_not_monotone_would_be_seen(monkeypatch):
+    """A planted fault: a layer that is not monotone finds errors above what is called the worst."""
+    monkeypatch.setitem(LAYERS, "Lemma 1", lambda a, b: np.sin(40 * (a @ b)))
+    run = noisy_run.__wrapped__("Parity", 0.08, "Lemma 1", "the letters")
+    assert (run.errors > run.worst).any()
+
+
+def test_the_picture_shows_the_run():
+    left, right = noise_picture("S_3", 0.04, "Lemma 1", "every layer").axes
+    run = noisy_run("S_3", 0.04, "Lemma 1", "every layer")
+    (found,) = [line for line in left.lines if line.get_color() == LIVE]
+    assert found.get_ydata().tolist() == run.errors.tolist()
+    (read,) = [line for line in right.lines if line.get_color() == LIVE]
+    assert read.get_ydata().tolist() == run.right.tolist() and run.right[-1] < 1
+
+
+def test_the_noise_sentence_follows_the_controls():
+    assert "<b>gone</b>" in noise_sentence("S_3", 0.125, "re-binarised", "every layer")
+    assert "no proof" in noise_sentence("S_3", 0.13, "re-binarised", "the letters")
+    assert "no proof" not in noise_sentence("S_3", 0.13, "Lemma 1", "the letters")
+    assert "exact at every depth" in noise_sentence("S_3", 0.0, "Lemma 1", "the letters")
+
+
+def test_every_place_of_the_noise_can_be_drawn_and_told():
+    assert sweep(noise_sentence, samples=2, **names) == []
+    assert sweep(noise_picture, samples=0, **names | {"noise": "the letters", "layer": "Lemma 1"}) == []
+
+
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda: chunk_tree("bush", "1", 2), "'bush'"),
+        (lambda: chunk_tree("Parity", "1", 2, "backwards"), "'backwards'"),
+        (lambda: chunk_tree("Parity", "1", 1), "got 1"),
+        (lambda: grow(machine_of("Parity"), (), 2), "got 0"),
+        (lambda: noisy_run("Tomita 3", 0.1, "Lemma 1", "the letters"), "'Tomita 3' is none of Parity"),
+        (lambda: noisy_run("Parity", 0.1, "Lemma 2", "the letters"), "'Lemma 2'"),
+        (lambda: noisy_run("Parity", 0.1, "Lemma 1", "nowhere"), "'nowhere'"),
+        (lambda: noisy_run("Parity", -0.1, "Lemma 1", "the letters"), "noise=-0.1"),
+    ],
+)
+def test_bad_questions(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+# --- clusters and receptive fields -----------------------------------------------------------------------------------
+
+
+def seen_of(task, source="live", strings=6, length=20):
+    """An untrained net looked at, as the chapter does with a trained one."""
+    built = regulargpt_fig3.build_task(task)
+    net = make_network("regulargpt_c2", built, seed=0, width=8, heads=2)
+    tokens = built.sample(strings, length, torch.Generator().manual_seed(0)).tokens
+    return Seen(task, source, regulargpt_fig3.look(net, built, tokens, shown=40))
+
+
+@pytest.mark.parametrize("task", regulargpt_fig3.TABLE.tasks)
+def test_names_of_elements_are_words_that_make_them(task):
+    machine, symbols = regulargpt_fig3.build_task(task).machine, "".join(regulargpt_fig3.build_task(task).symbols)
+    elements = [tuple(action(machine, [symbols.index(s) for s in name.replace("e", "")])) for name in element_names(machine)]
+    assert len(set(elements)) == len(elements) and elements[0] == tuple(range(machine.num_states))
+
+
+@pytest.mark.parametrize("task, source", [("parity", "live"), ("cycle_navigation", "recorded"), ("s_3", "recorded")])
+def test_the_picture_of_a_depth_shows_its_states_and_all_counts(task, source):
+    seen = seen_of(task, source)
+    points = {name: np.asarray(column) for name, column in seen.found["points"].items()}
+    for depth in (0, 2):
+        left, right = gathering(seen, depth).axes
+        others, here, rings = left.collections
+        assert len(here.get_offsets()) == (points["depth"] == depth).sum() == seen.found["depths"][depth]["points"]
+        assert len(others.get_offsets()) == (points["depth"] != depth).sum()
+        assert len(rings.get_paths()) == len(set(points["cluster"][points["depth"] == depth].tolist()) - {-1})
+        machine = regulargpt_fig3.build_task(task).machine
+        colours = element_colours(machine, transition_monoid(machine).elements)
+        expected = [to_rgb(colours[element]) for element in points["element"][points["depth"] == depth]]
+        assert np.abs(here.get_facecolors()[:, :3] - expected).max() < 1e-6
+        found = [line for line in right.lines if line.get_color() == SOURCES[source].colour]
+        assert list(found[0].get_ydata()) == [at["found"] for at in seen.found["depths"]]
+
+
+def test_every_ring_holds_its_cluster():
+    seen = seen_of("s_3")
+    points = {name: np.asarray(column) for name, column in seen.found["points"].items()}
+    rings = gathering(seen, 1).axes[0].collections[2].get_paths()
+    here = points["depth"] == 1
+    for ring, cluster in zip(rings, set(points["cluster"][here].tolist()) - {-1}):
+        inside = here & (points["cluster"] == cluster)
+        low, high = ring.get_extents().min, ring.get_extents().max
+        for x, y in zip(points["x"][inside], points["y"][inside]):
+            assert low[0] < x < high[0] and low[1] < y < high[1]
+
+
+def test_no_ring_of_any_depth_leaves_its_axes_and_these_stay():
+    at = {"word": 2, "found": 2, "predicted": 2, "purity": 1.0, "wholeness": 1.0, "points": 4}
+    points = {"depth": [0] * 4 + [1] * 4, "element": [0, 0, 1, 1] * 2, "cluster": [0, 0, 1, 1] * 2,
+              "x": [-1, -1, 1, 1, 0, 0, 1, 1], "y": [-1, 1, 0, 0, 0, 0, 1, 1]}  # fmt: skip
+    seen, limits = Seen("parity", "live", {"depths": [at, {**at, "word": 4}], "points": points}), set()
+    for depth in range(2):
+        axes = gathering(seen, depth).axes[0]
+        corner, opposite = zip(axes.get_xlim(), axes.get_ylim())
+        limits.add((corner, opposite))
+        rings = axes.collections[2].get_paths()
+        assert len(rings) == 2
+        for extents in (ring.get_extents() for ring in rings):
+            assert np.all(extents.min > corner) and np.all(extents.max < opposite)
+    assert len(limits) == 1
+
+
+def test_the_cluster_sentence_tells_agreement_from_disagreement():
+    at = {"word": 8, "found": 6, "predicted": 6, "purity": 1.0, "wholeness": 0.5, "points": 120}
+    said = gathering_sentence(Seen("s_3", "recorded", {"depths": [at]}), 0)
+    assert "<b>6 clusters</b>" in said and "50% lie" in said and "the same" not in said
+    assert "the same" in gathering_sentence(Seen("s_3", "live", {"depths": [{**at, "wholeness": 1.0}]}), 0)
+
+
+def readers_of(positions=(7,)):
+    task = regulargpt_fig4.build_task("parity")
+    nets = {row: regulargpt_fig4.build_net(regulargpt_fig4.TABLE.setting(row, "parity", "live"), task, seed=0)
+            for row in ("rnn", "lrnn", "regulargpt_c2")}  # fmt: skip
+    strings = task.sample(3, 16, torch.Generator().manual_seed(1)).tokens
+    return look_back("parity", nets, dict.fromkeys(nets, 0.5), strings, positions)
+
+
+def test_fields_are_the_gradients_by_finite_differences():
+    """An independent oracle: the vectors of letters are nudged one number at a time, in float64."""
+    task, position, width, step = regulargpt_fig4.build_task("parity"), 5, 8, 1e-6
+    net = make_network("regulargpt_c2", task, seed=0, width=width, heads=2).double()
+    strings = task.sample(3, 16, torch.Generator().manual_seed(1)).tokens
+    tokens, sizes = strings[:, : position + 1], torch.zeros(3, position + 1, dtype=torch.float64)
+    for t in range(position + 1):
+        for k in range(width):
+            ends = []
+            for side in (step, -step):
+                nudge = torch.zeros(position + 1, width, dtype=torch.float64)
+                nudge[t, k] = side
+                hook = net.embedding.register_forward_hook(lambda _, given, out, nudge=nudge: out + nudge)
+                ends.append(net(tokens).detach())
+                hook.remove()
+            sizes[:, t] += ((ends[0] - ends[1]) / (2 * step)).square().sum(1)
+    share = sizes.sqrt().mean(0).flip(0).cumsum(0).flip(0).numpy()
+    readers = look_back("parity", {"regulargpt_c2": net}, {"regulargpt_c2": 0.5}, strings, [3, position])
+    assert list(readers.curves) == [3, position]
+    assert readers.curves[position]["regulargpt_c2"] == pytest.approx(share / share[0], rel=1e-4)
+
+
+def test_the_picture_of_fields_has_a_line_for_every_net():
+    readers = readers_of()
+    (axes,) = fields(readers, 7).axes
+    curves = readers.curves[7]
+    drawn = {line.get_label(): line.get_ydata() for line in axes.lines if not line.get_label().startswith("_")}
+    assert len(drawn) == 3
+    for row, curve in curves.items():
+        (line,) = [ydata for label, ydata in drawn.items() if label.startswith(READERS[row][0] + ",")]
+        assert np.array_equal(line, curve)
+    assert "after 8 letters" in fields_sentence(readers, 7)
+
+
+def test_a_depth_or_position_that_is_not_there():
+    with pytest.raises(ValueError, match="depths 0..4, got depth=5"):
+        gathering(seen_of("parity"), 5)
+    with pytest.raises(ValueError, match="position=16"):
+        readers_of([16])
+
+
+# --- many nets, looked at alike ---------------------------------------------------------------------------------------
+
+
+def untrained(name):
+    task = regulargpt_fig4.build_task(name)
+    nets = {row: regulargpt_fig4.build_net(regulargpt_fig4.TABLE.setting(row, name, "live"), task, seed=0)
+            for row in regulargpt_fig4.TABLE.rows}  # fmt: skip
+    return {**nets, **{row: build(row, task, seed=0, **ladder.TABLE.setting(row, "parity", "live")["options"]) for row in ("lstm", "deltanet")}}
+
+
+class Holds(torch.nn.Module):
+    """A net whose readout reads a corner for each value of what a string leads to, and nothing else."""
+
+    def __init__(self, machine, value, corners=16):
+        super().__init__()
+        self.machine, self.value, self.head = machine, value, torch.nn.Linear(corners, 2)
+        with torch.no_grad():
+            self.head.weight.copy_(torch.eye(2)[machine.outputs[:corners].tolist()].T if corners > 2 else torch.eye(2))
+            self.head.bias.zero_()
+
+    def forward(self, tokens):
+        states = self.machine.run(tokens.numpy())[:, -1]
+        return self.head(torch.eye(self.head.in_features)[self.value(states)])
+
+
+class LastTwo(torch.nn.Module):
+    """The logits are (p, -p), p the product of the last two letters as signs (a one is -1)."""
+
+    def __init__(self):
+        super().__init__()
+        self.embedding = torch.nn.Embedding.from_pretrained(torch.tensor([[1.0], [-1.0]]))
+
+    def forward(self, tokens):
+        product = self.embedding(tokens)[:, -2:, 0].prod(1)
+        return torch.stack([product, -product], 1)
+
+
+@pytest.mark.parametrize("name", ["block_diagonal", "lstm", "deltanet"])
+def test_a_token_that_stands_once_has_the_gradient_of_its_symbol(name):
+    """By finite differences of the table of symbols, which the gradient by position does not touch."""
+    net = build(name, vocab_size=6, classes=2, seed=0).double()
+    tokens, step = torch.tensor([[3, 0, 5, 1, 4, 2]]), 1e-6
+    sizes, table = torch.zeros(6, dtype=torch.float64), net.embedding.weight
+    with torch.no_grad():
+        for t, symbol in enumerate(tokens[0].tolist()):
+            for k in range(table.shape[1]):
+                ends = []
+                for side in (step, -step):
+                    table[symbol, k] += side
+                    ends.append(net(tokens)[0, -1].clone())
+                    table[symbol, k] -= side
+                sizes[t] += ((ends[0] - ends[1]) / (2 * step)).square().sum()
+    assert gradient_by_token(net, tokens) == pytest.approx(sizes.sqrt().numpy(), rel=1e-4, abs=1e-7)
+
+
+def test_the_field_of_a_net_that_is_known():
+    field = field_of(LastTwo(), "parity", "0 11 01")
+    assert field.share.tolist() == [0, 0, 0, 0.5, 0.5] and field.turns.tolist() == [False] * 3 + [True] * 2
+    assert field.counts.all() and (field.answer, field.right) == (1, 1)
+    said = field_sentence(field)
+    assert "<b>1</b>, rightly" in said and "<b>2 of 5</b> places, and the right answer at 5" in said and "last <b>1</b>" in said
+    assert "<b>1</b>, wrongly" in field_sentence(field_of(LastTwo(), "suffix", "11001"))
+    filled = [bar.get_height() for bar in field_picture(field).axes[0].patches if bar.get_facecolor()[3]]
+    assert filled == [0.5, 0.5]
+
+
+@pytest.mark.parametrize("text", ["", "  ", "012", "snow\N{SNOWMAN}", "01" * 13])
+def test_what_is_no_string_is_said_in_one_sentence(text):
+    with pytest.raises(ValueError, match=r"^Type 1 to 24 of the letters 0 and 1; this is '[^']*'$"):
+        field_of(LastTwo(), "parity", text)
+
+
+def test_every_net_answers_by_what_is_said_to_be_read():
+    tokens = regulargpt_fig4.build_task("parity").sample(5, 11, torch.Generator().manual_seed(0)).tokens
+    for net in untrained("parity").values():
+        with torch.no_grad():
+            logits, read = net(tokens), net.head(torch.from_numpy(ch08.read_vectors(net, tokens)).float())
+        assert torch.allclose(read, logits if logits.ndim == 2 else logits[:, -1], atol=1e-5)
+
+
+def test_clusters_by_length_of_nets_that_are_known():
+    """One that holds the state has a cluster for each; one that holds the answer has two, and each has one answer alone."""
+    machine = regulargpt_fig4.build_task("suffix").machine
+    states = ch08.across_lengths(Holds(machine, lambda states: states), "suffix", (8, 64))
+    for at in states.found["depths"]:
+        assert (at["predicted"], at["found"], at["purity"], at["wholeness"], at["right"]) == (16, at["present"], 1, 1, 1)
+    answers = ch08.across_lengths(Holds(machine, lambda states: machine.outputs[states], corners=2), "suffix", (8, 64))
+    for at in answers.found["depths"]:
+        assert (at["found"], at["wholeness"], at["right"]) == (2, 1, 1) and at["purity"] < 0.5
+    assert gathering_sentence(answers, 1).startswith("Strings of 64 letters: <b>2 clusters</b> among 64 states")
+    left, right = gathering(answers, 1).axes
+    assert left.get_title("left") == "The last four, length 64" and right.get_xlabel() == "length"
+    assert [tick.get_text() for tick in right.get_xticklabels()] == ["8", "64"]
+
+
+def test_every_control_of_both_widgets_changes_the_picture():
+    small = {name: untrained(name) for name in ("parity", "suffix")}
+    clusters, typed = ch08.models_widget(small), ch08.typed_widget(small)
+    for widget in (clusters, typed):
+        for control in widget.controls.values():
+            before = widget.image.value
+            if hasattr(control, "options"):
+                control.index = len(control.options) - 1
+            else:
+                control.value = "110"
+            assert widget.image.value != before
+    picture = typed.image.value
+    typed.controls["string"].value = "2"
+    assert "Type 1 to 24 of the letters 0 and 1" in typed.sentence.value and typed.image.value == picture

@@ -1,0 +1,255 @@
+"""The problem sets: their release leaks nothing, their tests take what is right and nothing that is planted wrong."""
+
+import json
+import re
+import tempfile
+from collections import defaultdict
+from pathlib import Path
+
+import nbformat
+import pytest
+from planted import Handout, plants
+
+from workbook.exercises.judging import RIGHT, CannotJudge
+from workbook.grading.command import main
+from workbook.grading.fence import find as find_fence
+from workbook.grading.grading import grade_notebook
+from workbook.grading.releasing import STUB, leaks, release
+from workbook.grading.sandbox import Limits
+from workbook.grading.sets import HEADER, HIDDEN, SOLUTION, chosen, find, inside, load, without
+from workbook.grading.submissions import read
+
+ROOT = Path(__file__).parents[2]
+NAMES = ("ps1", "ps2", "ps3", "ps4", "ps5")
+every_set = pytest.mark.parametrize("name", NAMES)
+
+pytest.importorskip("nbgrader", reason="a release needs nbgrader: pip install -e '.[course]'")
+
+
+@pytest.fixture(scope="module")
+def handouts():
+    return {name: Handout.of(name, ROOT) for name in NAMES}
+
+
+@pytest.fixture(scope="module")
+def fence():
+    """The fence of this machine; where it has none, these submissions, which are ours, run without."""
+    return find_fence(unfenced=True, limits=Limits(seconds=2))
+
+
+def as_read(notebook):
+    with tempfile.TemporaryDirectory() as folder:
+        nbformat.write(notebook, Path(folder) / "ps.ipynb")
+        return read(Path(folder) / "ps.ipynb")
+
+
+# --- the release -----------------------------------------------------------------------------------------------------
+
+
+@every_set
+def test_the_release_leaks_nothing(name, tmp_path):
+    """Every line of a solution or a hidden test is searched for; this search shares no code with the release's own."""
+    path = release(name, tmp_path, ROOT)
+    assert path == tmp_path / f"{name}.ipynb"
+    released = json.loads(path.read_text(encoding="utf-8"))
+    text = "\n".join(line for cell in released["cells"] for line in "".join(cell["source"]).splitlines())
+    secret, allowed, kind = [], [], "allowed"
+    for line in find(name, ROOT).read_text(encoding="utf-8").splitlines():
+        if "### BEGIN" in line or "### END" in line:
+            kind = "secret" if "BEGIN" in line else "allowed"
+        else:
+            (secret if kind == "secret" else allowed).append(line.strip())
+    told = [line for line in secret if len(line) > 8 and line not in "\n".join(allowed)]
+    assert len(told) > 30
+    raw = path.read_text(encoding="utf-8")
+    for line in told:
+        assert line not in text
+        assert json.dumps(line)[1:-1] not in raw
+    assert "### BEGIN" not in raw
+    assert set(released["metadata"]) == {"kernelspec", "lrnnlab"}  # jupytext's would pair it
+    assert not any(cell.get("outputs") for cell in released["cells"])
+    assert {path.name for path in tmp_path.iterdir()} == {f"{name}.ipynb"}
+
+
+@every_set
+def test_a_planted_leak_is_found(handouts, name):
+    handout = handouts[name]
+    clean = nbformat.writes(handout.released)
+    assert leaks(handout.problem_set, clean) == []
+    lines = [line.strip() for cell in handout.problem_set.notebook.cells
+             for line in inside(cell.source, SOLUTION) + inside(cell.source, HIDDEN)]  # fmt: skip
+    line = max(lines, key=len)
+    places = (lambda nb: nb.cells[3].update(source=nb.cells[3].source + "\n" + line),
+              lambda nb: nb.metadata.update(note=f"see: {line}"),
+              lambda nb: nb.cells.append(nbformat.v4.new_code_cell("1", outputs=[
+                  nbformat.v4.new_output("stream", text=f"{line}\n")])))  # fmt: skip
+    for plant in places:
+        notebook = nbformat.reads(clean, as_version=4)
+        plant(notebook)
+        assert leaks(handout.problem_set, nbformat.writes(notebook)) == [line]
+
+
+@every_set
+def test_the_stub_is_contained_in_the_solution(handouts, name):
+    handout = handouts[name]
+    for cell, source in zip(handout.released.cells, handout.problem_set.notebook.cells, strict=True):
+        if cell.metadata.get("nbgrader", {}).get("solution"):
+            kept = [line for line in cell.source.splitlines() if line.strip() != STUB]
+            assert kept == without(source.source, SOLUTION).splitlines()
+            assert cell.source.count(STUB) == source.source.count("### BEGIN SOLUTION") >= 1
+
+
+@every_set
+def test_releases_are_the_same_bytes(tmp_path, name):
+    first, second = (release(name, tmp_path / folder, ROOT).read_bytes() for folder in "ab")
+    assert first == second
+
+
+@every_set
+def test_every_task_says_what_it_asks(name):
+    problem_set = load(find(name, ROOT))
+    headers = [found for cell in problem_set.notebook.cells for found in HEADER.finditer(cell.source)]
+    assert 4 <= len(headers) == len(problem_set.tasks) <= 6
+    text = "\n".join(cell.source for cell in problem_set.notebook.cells if cell.cell_type == "markdown")
+    assert len(re.findall("^## ", text, re.MULTILINE)) == len(headers)
+    said = re.search(r"(\w+) tasks, (\d+) points", text)
+    assert int(said[2]) == problem_set.points
+    assert said[1] == {5: "Five", 6: "Six"}[len(headers)]
+    assert text.count("<details><summary>Hint</summary>") == len(headers)
+
+
+def test_wrong_sources_are_refused(tmp_path):
+    good = find("ps2", ROOT).read_text(encoding="utf-8")
+    for old, new, says in (
+        ('"points": 1}', '"points": 7}', "ps2.1 says 3 points, its tests give 9"),
+        ('"grade_id": "ps2_2", "solution"', '"grade_id": "ps2_1", "solution"', "'ps2_1' is used twice"),
+        ("## ps2.6 ·", "## ps2.6:", "no header names 'ps2.6'"),
+        ("## ps2.6 ·", "## ps2.5 ·", "two headers say ps2.5"),
+        ("### BEGIN HIDDEN TESTS", "### BEGIN HIDDEN TEST", "'### BEGIN HIDDEN TEST': the marks are"),
+        ("### BEGIN HIDDEN TESTS", "### Begin hidden tests", "'### Begin hidden tests': the marks are"),
+        ("### BEGIN HIDDEN TESTS", "# BEGIN HIDDEN TESTS", "'# BEGIN HIDDEN TESTS': the marks are"),
+        ("### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS", "nothing begins there"),
+        ("### END HIDDEN TESTS", "", "'### BEGIN HIDDEN TESTS' has no '### END HIDDEN TESTS'"),
+        ("### END SOLUTION", "", "'### BEGIN SOLUTION' has no '### END SOLUTION'"),
+        ('"points": 1}', '"points": "1"}', "a test has points, a whole number, got '1'"),
+        ('"points": 1}', '"points": -1}', "a test has points, a whole number, got -1"),
+        (', "points": 1}', "}", "a test has points, a whole number, got None"),
+        ('"grade_id": "ps2_2", ', "", "a dict with a grade_id"),
+        ("### END HIDDEN TESTS", "### END HIDDEN TESTS\n)", "unmatched"),
+    ):
+        source = tmp_path / "ps2_x.py"
+        source.write_text(good.replace(old, new, 1), encoding="utf-8")
+        with pytest.raises(ValueError, match=re.escape(says)):
+            load(source)
+    for text, says in ((b"x\n", "no header of a task"), (b"# %%\n\xff\n", "ps2_x.py is no text in UTF-8")):
+        source.write_bytes(text)
+        with pytest.raises(ValueError, match=says):
+            load(source)
+    with pytest.raises(ValueError, match="'ps9' is no problem set; there are ps1_subtraction"):
+        find("ps9", ROOT)
+    with pytest.raises(ValueError, match="there is no file nowhere.py"):
+        chosen("nowhere.py", ROOT)
+
+
+def test_a_release_loses_nothing_that_was_there(tmp_path):
+    path = release("ps1", tmp_path, ROOT)
+    assert release("ps1", tmp_path, ROOT) == path and len(list(tmp_path.iterdir())) == 1  # the same: nothing to keep
+    path.write_text(path.read_text(encoding="utf-8") + "\nmy work", encoding="utf-8")
+    release("ps1", tmp_path, ROOT, source=True)
+    kept = next(one for one in tmp_path.iterdir() if one != path)
+    assert kept.read_text(encoding="utf-8").endswith("my work") and "BEGIN SOLUTION" in path.read_text(encoding="utf-8")
+
+
+def test_a_release_keeps_every_one_of_a_second(tmp_path):
+    path = release("ps1", tmp_path, ROOT)
+    for text in ("first", "second"):
+        path.write_text(text)
+        release("ps1", tmp_path, ROOT)
+    assert sorted(one.read_text() for one in tmp_path.iterdir() if one != path) == ["first", "second"]
+
+
+def test_a_release_is_not_written_through_a_link(tmp_path):
+    (tmp_path / "thesis.ipynb").write_text("years")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "ps1.ipynb").symlink_to(tmp_path / "thesis.ipynb")
+    with pytest.raises(OSError, match="a link is there"):
+        release("ps1", tmp_path / "out", ROOT)
+    assert (tmp_path / "thesis.ipynb").read_text() == "years"
+    assert [one.is_symlink() for one in (tmp_path / "out").iterdir()] == [True]
+
+
+def test_a_mark_forgotten_in_the_source_stops_the_release(tmp_path):
+    """END SOLUTION is missing: nbgrader refuses, and nothing is written."""
+    source = tmp_path / "ps1_x.py"
+    text = find("ps1", ROOT).read_text(encoding="utf-8")
+    source.write_text(text.replace("    ### END SOLUTION\n", "", 1), encoding="utf-8")
+    with pytest.raises((RuntimeError, ValueError)):
+        release(str(source), tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_command_releases(tmp_path, capsys):
+    assert main(["release", str(find("ps1", ROOT)), "--out", str(tmp_path)]) == 0
+    assert capsys.readouterr().out.strip() == str(tmp_path / "ps1.ipynb")
+    assert main(["release", "ps9", "--out", str(tmp_path)]) == 2
+    assert main(["release", "ps1", "--out", str(tmp_path / "notebooks")]) == 2
+    assert "JupyterLab would pair it" in capsys.readouterr().err
+
+
+# --- the tests of the sets --------------------------------------------------------------------------------------------
+
+
+@every_set
+def test_enough_is_planted(name):
+    by_task = defaultdict(lambda: [0, 0])
+    for plant in plants(name, ROOT):
+        by_task[plant.task][plant.what.startswith("right")] += 1
+    assert set(by_task) == {task.id for task in load(find(name, ROOT)).tasks}
+    assert all(wrong >= 3 and right >= 1 for wrong, right in by_task.values()), dict(by_task)
+
+
+@every_set
+def test_solutions_get_all_points_and_stubs_none(handouts, fence, name):
+    handout = handouts[name]
+    solved = grade_notebook("solved", as_read(handout.notebook()), handout.problem_set, fence)
+    assert [part for part in solved.parts if part.verdict.outcome != RIGHT] == []
+    assert solved.points == solved.possible == handout.problem_set.points
+    assert solved.notes == ()
+    empty = grade_notebook("empty", as_read(handout.released), handout.problem_set, fence)
+    assert empty.points == 0
+    assert {part.verdict.says for part in empty.parts} == {"not attempted"}
+
+
+@every_set
+def test_planted_answers_get_what_they_earn(handouts, fence, name):
+    handout = handouts[name]
+    for plant in plants(name, ROOT):
+        made = handout.notebook(**{plant.task.replace(".", "_"): plant.source})
+        report = grade_notebook("planted", as_read(made), handout.problem_set, fence)
+        got = sum(part.points for part in report.parts if part.id.startswith(plant.task.replace(".", "_")))
+        assert got == plant.points, (plant.task, plant.what, report.parts)
+        assert report.points - got == handout.points(plant.task)
+        assert plant.what.startswith("right") == (got == handout.points() - handout.points(plant.task)), plant.what
+
+
+@every_set
+def test_the_source_and_the_release_run_as_notebooks(handouts, name):
+    """Top to bottom in one process, as in JupyterLab: the solutions pass every test, the stubs none."""
+    names = {}
+    for cell in handouts[name].problem_set.notebook.cells:
+        if cell.cell_type == "code":
+            exec(cell.source, names)
+    names = {}
+    for cell in handouts[name].released.cells:
+        if cell.cell_type == "code" and cell.metadata.get("nbgrader", {}).get("grade") and "print(" in cell.source:
+            with pytest.raises(CannotJudge, match="^not attempted$"):
+                exec(cell.source, names)
+        elif cell.cell_type == "code":
+            exec(cell.source, names)
+
+
+@every_set
+def test_nbgrader_itself_can_read_the_release(handouts, name):
+    from nbgrader.nbgraderformat import MetadataValidator
+
+    MetadataValidator().validate_nb(handouts[name].released)

@@ -1,0 +1,129 @@
+"""A model that is wrong on some short strings learns them; longer ones play no part; a kill changes nothing."""
+
+import pytest
+import torch
+
+from lrnnlab.models import build
+from lrnnlab.tasks import ModArith, Sum
+from lrnnlab.training import Mend, Phase, Recipe, fit
+from lrnnlab.training.restarts import Attempts
+
+RECIPE = Recipe((Phase(steps=3, lr=1e-2),), batch=8, length=5, mend=Mend(Phase(steps=4, lr=1e-3), rounds=2), attempts=2)
+
+
+def elman(seed):
+    return build("elman", vocab_size=3, classes=3, seed=seed, width=6)
+
+
+def train(answers, recipe=RECIPE, **options):
+    said = iter(answers)
+    return fit(elman, Sum(3), recipe, 0, accept=lambda model: next(said), progress=False, **options)
+
+
+def test_each_refusal_with_strings_adds_a_round():
+    found = train([[(0, 1, 2)], [(1, 1), (2, 2)], True])
+    assert found.accepted and found.lessons == [(1, (0, 1, 2)), (2, (1, 1))] and found.steps == 3 + 4 + 4 and found.attempt == 0
+
+
+def test_after_the_last_round_training_starts_again():
+    found = train([[(0,)], [(0,)], [(0,)], True])
+    assert found.accepted and found.attempt == 1 and found.lessons == [] and found.steps == 3 + 4 + 4 + 3
+
+
+def test_strings_longer_than_the_training_length_are_not_learned():
+    found = train([[(0,) * 6], True])
+    assert found.accepted and found.attempt == 1 and found.lessons == []
+    assert train([[(0,) * 6, (1,) * 5], True]).lessons == [(1, (1,) * 5)]
+
+
+def test_without_mending_a_list_is_a_refusal():
+    recipe = Recipe((Phase(steps=3, lr=1e-2),), batch=8, length=5)
+    assert not train([[(0, 1)]], recipe).accepted
+    assert not train([[]], recipe).accepted and train([1], recipe).accepted
+
+
+def test_half_of_a_batch_begins_with_lessons_and_is_labelled_anew():
+    task = ModArith(5)
+    run = Attempts(lambda seed: build("elman", vocab_size=8, classes=5, seed=seed, width=4), task, Recipe((Phase(steps=1, lr=1e-2),), batch=10), 0)
+    plain = run._batch(39)
+    run.lessons = [(4, 7, 4, 5, 1), (2,)]
+    mixed = run._batch(39)
+    mixed_starts = [tuple(row[:5]) == (4, 7, 4, 5, 1) or row[0] == 2 for row in mixed.tokens.tolist()]
+    assert all(mixed_starts[:5]) and not all(mixed_starts[5:])
+    for row, wanted in zip(mixed.tokens, mixed.targets):
+        assert task.answer(row) == wanted[::2].tolist()
+    assert plain.tokens.shape == mixed.tokens.shape == (10, 39)
+    short = run._batch(3)  # of a phase whose strings are shorter than a lesson
+    assert all(tuple(row) == (4, 7, 4) or row[0] == 2 for row in short.tokens[:5].tolist())
+
+
+@pytest.mark.parametrize("at", [2, 4, 6, 9, 11])
+def test_a_kill_changes_nothing(at, tmp_path):
+    class Killer(Sum):
+        left = at
+
+        def sample(self, *arguments):
+            self.left -= 1
+            if self.left == 0:
+                raise KeyboardInterrupt
+            return super().sample(*arguments)
+
+    def accept(model):  # depends on the weights alone, so that a resumed run hears the same
+        return [(0, 1, 2)] if model.head[-1].bias.sum() != 0 else True
+
+    options = dict(accept=accept, progress=False)
+    whole = fit(elman, Sum(3), RECIPE, 0, **options)
+    path, killer = tmp_path / "run.pt", Killer(3)
+    with pytest.raises(KeyboardInterrupt):
+        fit(elman, killer, RECIPE, 0, checkpoint=path, save_seconds=-1.0, **options)
+    resumed = fit(elman, Sum(3), RECIPE, 0, checkpoint=path, **options)
+    assert resumed.lessons == whole.lessons and resumed.steps == whole.steps and resumed.attempt == whole.attempt
+    for a, b in zip(whole.model.state_dict().values(), resumed.model.state_dict().values()):
+        assert torch.equal(a, b)
+
+
+def test_a_check_that_ends_training_does_not_end_the_mending():
+    """The second look says stop, in the middle of the only phase; then every round takes all of its steps."""
+    check = {"check": lambda model, step: {"score": 0, "stop": step == 2}, "check_every": 1}
+    found = train([[(0, 1)], [(1, 1)], True], **check)
+    assert found.accepted and found.lessons == [(1, (0, 1)), (1, (1, 1))] and found.steps == 2 + 4 + 4
+
+
+def dropping(seed):
+    return build("rotrnn", vocab_size=3, classes=3, seed=seed, width=8, dropout=0.5)
+
+
+def test_dropout_is_decided_by_the_seed_and_looked_at_without(tmp_path):
+    """A sum by which ``accept`` asks for a lesson, or not, is the same at every call: nothing is dropped there."""
+    tokens, seen = torch.tensor([[0, 1, 2, 1, 0]]), []
+
+    def accept(model):
+        with torch.no_grad():
+            seen.append(torch.equal(model(tokens), model(tokens)))
+        return True
+
+    def run(global_seed, task=None, **options):
+        torch.manual_seed(global_seed)
+        before = torch.get_rng_state()
+        made = fit(dropping, task or Sum(3), RECIPE, 0, accept=accept, progress=False,
+                   check=lambda model, step: {"score": float(accept(model))}, check_every=2, **options)  # fmt: skip
+        assert torch.equal(before, torch.get_rng_state())
+        return made
+
+    class Killer(Sum):
+        left = 3
+
+        def sample(self, *arguments):
+            self.left -= 1
+            if self.left == 0:
+                raise KeyboardInterrupt
+            return super().sample(*arguments)
+
+    one, two = run(0), run(1)
+    with pytest.raises(KeyboardInterrupt):
+        run(2, Killer(3), checkpoint=tmp_path / "run.pt", save_seconds=-1.0)
+    resumed = run(3, checkpoint=tmp_path / "run.pt")
+    assert all(seen) and len(seen) > 3 and not one.model.training
+    for made in (two, resumed):
+        for a, b in zip(one.model.state_dict().values(), made.model.state_dict().values()):
+            assert torch.equal(a, b)

@@ -1,0 +1,189 @@
+"""Pictures of the recorded benchmark: every number stands where the record says, and what was not run is seen."""
+
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_hex
+
+from workbook import tables
+from workbook.bench import peers as bench_peers
+from workbook.bench import recording, scans
+from workbook.bench.cases import CASES, Case
+from workbook.show import bench_figures
+from workbook.show import gallery as pictures
+from workbook.show.bench_figures import LOOKS, OURS, WAYS, memory_line, recorded, rows, times_ours, times_table
+from workbook.show.output import LARGEST, png
+from workbook.tables import records
+
+SMALL = (Case("block", 2, 40, 2, 2), Case("real", 2, 40, 3))
+LONG, LARGE = "would take about 63 s", "would need about 40 GB"
+
+
+def timed(seconds, ours, share=0.5):
+    one = {"median": seconds, "share": share, "times_ours": seconds / ours}
+    return {"forward": dict(one), "both": dict(one), "backward": dict(one)}
+
+
+def made(threads=1):
+    """A record of every case, by hand: the loop takes 10 times ours, PScan was too long, torch-slices too large."""
+    cases = []
+    for place, case in enumerate(CASES):
+        ours = 0.001 * (place + 1)
+        found = {OURS: timed(ours, ours, 0.8), "loop (unbind)": timed(10 * ours, ours, 0.1),
+                 "JAX lax.scan": timed(0.5 * ours, ours, 0.9)}  # fmt: skip
+        del found["loop (unbind)"]["backward"]
+        found["PScan of the paper"] = {"skipped": LONG, "expected_seconds": 50 * ours}
+        if not case.diagonal:
+            found["torch-slices"] = {"skipped": LARGE, "expected_seconds": 200 * ours}
+        cases.append({"case": case.name, "copy_bytes_per_second": 1e10, "peers": found})
+    return {"threads": threads, "cases": cases}
+
+
+BOTH = {1: made(1), 2: made(2)}
+
+
+def lines(axes, label):
+    return [line for line in axes.lines if line.get_label() == label]
+
+
+def at(axes, label):
+    return [float(line.get_xdata()[0]) for line in lines(axes, label)]
+
+
+@pytest.fixture(scope="module")
+def real(tmp_path_factory):
+    """A record that the benchmark itself wrote, of small cases; the loop is refused in it."""
+    folder = tmp_path_factory.mktemp("record")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scans, "COPY", 1 << 16)  # the real one copies half a gigabyte
+        write_small(folder)
+    return recorded(folder)
+
+
+def write_small(folder):
+    found = dict(zip([case.name for case in SMALL], scans.run(SMALL, [OURS, "PScan of the paper"], rounds=1)))
+    (skipped,) = scans.run(SMALL[:1], ["loop (unbind)"], rounds=1, limit=0.0)
+    found[SMALL[0].name]["peers"] |= skipped["peers"]
+    list(tables.run_all(timed_before(found).chosen(""), data=folder))
+
+
+def timed_before(found, threads=1):
+    """A benchmark whose cases give what was found before."""
+    cases = {case: lambda one=one: one for case, one in found.items()}
+    return recording.Bench("scans", cases, scans.report, rounds=1, threads=threads)
+
+
+def test_what_the_benchmark_writes_can_be_drawn(real):
+    (axes,) = times_ours(real).axes
+    (refused,) = lines(axes, "loop (unbind)")
+    assert refused.get_markerfacecolor() == "none"
+    assert at(axes, "PScan of the paper") == [
+        one["peers"]["PScan of the paper"]["both"]["times_ours"] for one in real[1]["cases"]
+    ]
+    (axes,) = memory_line(real).axes
+    assert sorted(at(axes, "forward")) == sorted(one["peers"][OURS]["forward"]["share"] for one in real[1]["cases"])
+    (first, *_) = times_table(real, 1)
+    assert first["loop (unbind)"].startswith("take about") and first["JAX lax.scan"] == "–"
+
+
+def test_every_peer_and_every_kind_has_its_look():
+    assert set(WAYS) == set(bench_peers.installed())
+    assert len({(look.colour, look.marker) for look in LOOKS.values()}) == len(LOOKS)
+    assert {case.kind for case in CASES} == set(bench_figures.KINDS)
+    assert {row.name for row in rows(BOTH)} == {case.name for case in CASES}
+
+
+@pytest.mark.parametrize("part", bench_figures.PARTS.values())
+def test_times_stand_where_the_record_says(part):
+    panels = times_ours(BOTH, part).axes
+    assert [axes.get_title("left") for axes in panels] == ["1 thread", "2 threads"]
+    for axes in panels:
+        assert at(axes, "loop (unbind)") == pytest.approx([10] * len(CASES))
+        assert at(axes, "JAX lax.scan") == pytest.approx([0.5] * len(CASES))  # a peer that is faster is not hidden
+        low, high = axes.get_xlim()
+        assert low < 0.5 and all(low < x < high for line in axes.lines for x in line.get_xdata())
+        heights = [line.get_ydata()[0] for line in lines(axes, "loop (unbind)")]
+        assert len(set(heights)) == len(CASES)
+
+
+def test_what_was_not_run_is_hollow_and_says_why():
+    for axes in times_ours(BOTH).axes:
+        assert at(axes, "PScan of the paper") == pytest.approx([50] * len(CASES))
+        assert {line.get_markerfacecolor() for line in lines(axes, "PScan of the paper")} == {"none"}
+        assert not lines(axes, "PScan of the paper: memory")
+        blocks = sum(not case.diagonal for case in CASES)
+        assert at(axes, "torch-slices: memory") == at(axes, "torch-slices") == pytest.approx([200] * blocks)
+        run = {to_hex(line.get_markerfacecolor()) for line in lines(axes, "loop (unbind)")}
+        assert run == {LOOKS["loop (unbind)"].colour}
+    (first, *_) = times_table(BOTH, 2)
+    assert first["PScan of the paper"] == "take about 63 s" and first["torch-slices"] == "need about 40 GB"
+
+
+def test_where_nothing_is_expected_the_mark_stands_at_the_edge():
+    (axes, _) = times_ours(BOTH, "forward").axes
+    assert min(at(axes, "PScan of the paper")) > max(at(axes, "loop (unbind)"))
+    assert {line.get_markerfacecolor() for line in lines(axes, "PScan of the paper")} == {"none"}
+
+
+def test_if_ours_was_not_run_the_row_says_so():
+    record = {"threads": 1, "cases": [{"case": "real B=2 T=3 D=4", "peers": {OURS: {"skipped": LARGE}}}]}
+    (axes,) = times_ours({1: record}).axes
+    assert [text.get_text() for text in axes.texts] == [f"ours not run: {LARGE}"]
+    assert times_table({1: record}, 1)[0]["ours, ms"] is None
+    assert not memory_line({1: record}).axes[0].texts
+
+
+def test_shares_stand_where_the_record_says():
+    for axes in memory_line(BOTH).axes:
+        assert at(axes, "forward") == at(axes, "backward") == pytest.approx([0.8] * len(CASES))
+        assert at(axes, "others") == pytest.approx([0.9] * len(CASES))  # the fastest of them
+        assert [1, 1] in [list(line.get_xdata()) for line in axes.lines]  # the memory's line
+
+
+def test_the_table_says_what_the_record_says():
+    table = times_table(BOTH, 1)
+    assert len(table) == len(CASES)
+    by_case = {row.name: line for row, line in zip(rows(BOTH), table)}
+    for place, case in enumerate(CASES):
+        assert by_case[case.name]["ours, ms"] == pytest.approx(place + 1)
+        assert by_case[case.name]["loop (unbind)"] == "10"
+
+
+def test_a_changed_record_changes_the_picture():
+    other = made()
+    other["cases"][3]["peers"]["loop (unbind)"]["both"]["times_ours"] = 11.0
+    assert at(times_ours({1: other}).axes[0], "loop (unbind)").count(11.0) == 1
+
+
+@pytest.mark.parametrize("draw", [times_ours, memory_line])
+def test_names_do_not_touch_and_the_file_is_small(draw):
+    figure = draw(BOTH)
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    figure.draw(renderer)
+    boxes = [label.get_window_extent(renderer) for label in figure.axes[0].get_yticklabels()]
+    assert not [(i, j) for i in range(len(boxes)) for j in range(i) if boxes[i].overlaps(boxes[j])]
+    assert min(box.x0 for box in boxes) >= 0
+    legend = figure.legends[0].get_window_extent(renderer)
+    assert legend.x1 <= figure.bbox.x1
+    assert not [axes for axes in figure.axes if axes.title.get_window_extent(renderer).overlaps(legend)]
+    assert len(png(figure)) <= LARGEST
+
+
+def test_bad_questions():
+    with pytest.raises(ValueError, match="got 'backward'"):
+        times_ours(BOTH, "backward")
+    with pytest.raises(ValueError, match="no record of the benchmark"):
+        memory_line({})
+    with pytest.raises(ValueError, match="no record with 3 threads; there are records with 1, 2"):
+        times_table(BOTH, 3)
+
+
+def test_without_a_record_the_picture_names_the_command(tmp_path, monkeypatch):
+    monkeypatch.setattr(records, "data_folder", lambda: tmp_path)
+    with pytest.raises(ValueError, match="bench scans --threads 1 --record"):
+        pictures.PICTURES["scan_bench"].figure()
+
+
+def test_the_picture_is_that_of_the_record(monkeypatch):
+    monkeypatch.setattr(pictures, "recorded", lambda: BOTH)
+    figure, alt = pictures.PICTURES["scan_bench"].figure(), pictures.PICTURES["scan_bench"].alt
+    assert at(figure.axes[1], "loop (unbind)") == at(times_ours(BOTH).axes[1], "loop (unbind)") and len(alt) > 40

@@ -1,0 +1,39 @@
+"""What models and tasks are called and how they are drawn: nothing is named twice, nothing that is no table's, nothing unread."""
+
+import pytest
+
+from lrnnlab.models import MODELS
+from lrnnlab.tasks import TASKS
+from workbook.show import labels
+from workbook.tables import TABLES
+
+READ = {"name", "in", "as_it_stands", "colour", "dash", "marker", "chapter", "paper", "says", "text", "paper_row"}
+
+
+def test_every_model_and_task_of_a_registry_and_every_code_has_one_label():
+    assert set(MODELS) <= set(labels.MODELS) and set(TASKS) <= set(labels.TASKS)
+    assert sum(map(len, labels.KINDS.values())) == len(labels.LABELS)
+    assert {key for label in labels.LABELS.values() for key in label} <= READ
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_no_two_rows_or_tasks_of_a_table_are_called_alike(name):
+    table = TABLES[name]
+    for codes in (table.rows, table.tasks):
+        assert len({labels.named(code, name) for code in codes}) == len(codes)
+
+
+def test_a_name_for_some_tables_is_one_of_a_code_that_they_have():
+    for code, label in labels.LABELS.items():
+        for start, name in label.get("in", {}).items():
+            has = [code for table in TABLES.values() if table.name.startswith(start) for code in (*table.rows, *table.tasks)]
+            assert any(code == one or one.startswith(f"{code}_") for one in has) and name != label["name"], (code, start)
+
+
+def test_what_is_drawn_has_a_look_that_matplotlib_knows():
+    from matplotlib.lines import Line2D
+
+    drawn = [code for code, label in labels.LABELS.items() if "colour" in label]
+    for code, (_, look) in labels.looks(drawn).items():
+        assert Line2D([], [], color=look.colour, ls=look.dash, marker=look.marker).get_color() == look.colour, code
+    assert not [code for code, label in labels.LABELS.items() if {"dash", "marker"} & set(label) and "colour" not in label]

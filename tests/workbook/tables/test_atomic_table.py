@@ -1,0 +1,309 @@
+"""Tables 1 and 6 of paper 004: what is planned, what one layer cannot do, what is printed and drawn."""
+
+import numpy as np
+import pytest
+import torch
+from recorded import belonging, found, planned
+from scipy.linalg import null_space, sqrtm
+from scipy.optimize import least_squares
+
+from lrnnlab.tasks.atomic import ATOMIC, unknowns
+from lrnnlab.tasks.atomic_levels import trivial_level
+from lrnnlab.training.determinism import steady_arithmetic
+from workbook import tables
+from workbook.chapters.ch07 import by_width
+from workbook.show.atomic_figures import r2_by_task
+from workbook.show.output import LARGEST, png
+from workbook.tables import dlr_table1, records, results
+from workbook.tables.dlr_table1 import TABLE
+
+test_every_cell_is_planned_and_what_is_not_there_is_named = planned(["dlr/table1"])
+test_every_width_and_number_of_steps_is_planned = planned(["dlr/width", "dlr/longer"], without=("paper",))
+test_records_belong_to_the_present_settings = belonging(["dlr/table1", "dlr/width", "dlr/longer"])
+
+
+# -------------------------------------------------------------------------------------------------------------- settings
+
+
+def test_all_rows_of_a_task_have_the_same_steps_inputs_and_width():
+    for budget in ("desk", "paper"):
+        for task in (*(TABLE.tasks if budget == "desk" else ()), *TABLE.extra[budget]):
+            found = [TABLE.setting(row, task, budget) for row in TABLE.rows]
+            assert len({(s["steps"], s["batch"], s["width"], tuple(s["chosen"]), s["tests"]) for s in found}) == 1, task
+
+
+def test_the_papers_budget_has_the_papers_sizes():
+    printed = {"dlr_1": 1.1, "dss_1": 1.1, "attention_ff_1": 1.1, "dlr_6": 6.4, "attention_ff_2": 2.2}  # millions
+    for row, millions in printed.items():
+        net = dlr_table1.build_net(TABLE.setting(row, "cumsum-4096", "paper"), 0)
+        assert abs(sum(p.numel() for p in net.parameters()) / 1e6 - millions) < 0.1
+    for L, unknown in ((4096, 63), (512, 21)):
+        setting = TABLE.setting("dlr_1", f"select-{L}", "paper")
+        assert dlr_table1.build_task(setting).chosen == 32 and unknowns(L) == unknown
+    assert TABLE.setting("dlr_1", "select-512", "desk")["chosen"] == [32]
+    assert TABLE.setting("dss_1", "sort-512", "paper")["options"]["dt"] == [1e-4, 1e-2]
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_the_papers_budget_asks_for_a_gpu():
+    with pytest.raises(ValueError, match="needs a GPU"):
+        dlr_table1.measure(TABLE.setting("dlr_1", "sort-512", "paper"), 0)
+
+
+@pytest.mark.parametrize("name", ATOMIC)
+def test_every_net_answers_where_the_task_scores(name):
+    for row in ("dlr_2", "dss_1", "sgconv_1", "dlr_real_1", "attention_1", "attention_ff_1"):
+        setting = TABLE.setting(row, f"{name}-32", "live")
+        batch = dlr_table1.build_task(setting).sample(2, 32, torch.Generator().manual_seed(0))
+        assert dlr_table1.build_net(setting, 0)(batch.inputs).shape == batch.targets.shape
+
+
+# -------------------------------------------------------------------------------------------- what one layer cannot do
+
+
+def desk(task):
+    return TABLE.setting("dlr_1", task, "desk")
+
+
+@pytest.mark.parametrize("name", ["cummax", "sort", "context_shift", "select"])
+def test_with_fewer_numbers_there_are_two_inputs_that_look_alike_and_have_other_answers(name):
+    L, draw = 12, np.random.default_rng(0)
+    task = ATOMIC[name](*((2,) if name == "select" else ()))
+    size = {"context_shift": L - 2, "select": L + 2}.get(name, L)
+    free = np.arange(1, L + 1 if name == "select" else size)  # x_0 = -1 has the largest absolute value
+    seen = draw.normal(size=(dlr_table1.needed({"task": name, "length": L}) - 1, size))  # what a layer hands on
+    x = np.r_[-1, draw.uniform(-0.2, 0.2, size - 1)]
+    v = null_space(seen[:, free])[:, 0]
+    j = free[np.abs(v).argmax()]
+    x[j] = 0.5  # the largest of the others
+    y = x.copy()
+    y[free] += 0.2 * v / np.abs(v).max()
+    assert np.allclose(seen @ x, seen @ y) and np.abs(y).max() == 1
+
+    def answers(x):
+        values = torch.tensor(x)[:, None]
+        if name == "sort":
+            values = torch.cat([values, torch.zeros(L, 1, dtype=values.dtype)])
+        if name == "context_shift":
+            turn = 2 * np.pi * (L - 1 - (j + 2)) / L  # the last output is x_j
+            values = torch.cat([torch.tensor([[np.cos(turn)], [np.sin(turn)]]), values])
+        if name == "select":
+            marks = torch.zeros_like(values)
+            marks[[j, L + 1]] = 1
+            values = torch.cat([torch.cat([values, marks], 1), torch.zeros(2, 2, dtype=values.dtype)])
+        return np.array(task.answer(values))
+
+    assert np.abs(answers(x) - answers(y)).max() > 0.1
+
+
+def test_likewise_for_mips():
+    L, draw = 3, np.random.default_rng(1)
+    seen = draw.normal(size=(dlr_table1.needed({"task": "mips", "length": L}) - 1, 4 * L))
+
+    def unit(x):
+        return x / np.linalg.norm(x, axis=-1, keepdims=True)
+
+    v, q, k = (unit(draw.normal(size=(L, 4))) for _ in range(3))
+    sphere = np.zeros((L, 4 * L))
+    for i in range(L):
+        sphere[i, 4 * i : 4 * i + 4] = v[i]
+    aside = null_space(np.vstack([seen, sphere]))[:, 0]
+
+    def off(w):
+        return np.r_[seen @ (w - v.ravel()), (w.reshape(L, 4) ** 2).sum(1) - 1, aside @ (w - v.ravel()) - 0.1]
+
+    found = least_squares(off, v.ravel() + 0.1 * aside, xtol=1e-14, ftol=1e-14, gtol=1e-14)
+    assert np.abs(found.fun).max() < 1e-7
+    other = found.x.reshape(L, 4)
+    j = np.abs(other - v).max(1).argmax()
+    q[-1] = k[j]
+    one, two = (ATOMIC["mips"]().answer(torch.tensor(np.hstack([q, k, w]))) for w in (v, other))
+    assert np.abs(np.subtract(one[-1], two[-1])).max() > 1e-3
+
+
+@pytest.mark.parametrize("N", [2, 3, 7])
+def test_likewise_for_solve(N):
+    draw, L = np.random.default_rng(N), N * (N + 2)
+    D = dlr_table1.needed({"task": "solve", "length": L}) - 1
+    of_A, of_b = draw.normal(size=(D, N * N)), draw.normal(size=(D, N))
+    skew = [np.eye(N * N)[N * i + j] - np.eye(N * N)[N * j + i] for i in range(N) for j in range(i)]
+    null = null_space(np.hstack([of_A @ np.array(skew).T, of_b]))[:, 0]
+    null /= 4 * np.abs(null).max() * N
+    S, db = (null[: len(skew)] @ np.array(skew)).reshape(N, N), null[len(skew) :]
+    A = sqrtm(np.eye(N) + S @ S / 4).real + S / 2
+    B = A - S
+    for orthogonal in (A, B):
+        assert np.allclose(orthogonal @ orthogonal.T, np.eye(N))
+    along = db / np.linalg.norm(db)
+    side = null_space(along[None])[:, 0]
+    height = np.linalg.norm(db) / 2
+    b = height * along + np.sqrt(1 - height**2) * side
+    c = b - db
+    assert np.isclose(np.linalg.norm(c), 1) and np.allclose(of_A @ A.ravel() + of_b @ b, of_A @ B.ravel() + of_b @ c)
+    one, two = (
+        ATOMIC["solve"]().answer(torch.tensor(np.r_[np.c_[M, right].ravel(), np.zeros(N)])[:, None])
+        for M, right in ((A, b), (B, c))
+    )
+    assert np.abs(np.subtract(one, two)).max() > 1e-3
+
+
+@pytest.mark.parametrize("L", [8, 9, 64])
+def test_reverse_has_a_triangle_of_lags(L):
+    first = [i for i in range(L) if 2 * i + 1 <= L]  # output i (position L + i) sees the lags i + 1 ... i + L
+    matrix = np.random.default_rng(0).normal(size=(len(first), len(first)))  # its weight at the lag 2k + 1
+    for i in first:
+        for k in first[i:]:
+            assert i + 1 <= 2 * k + 1 <= i + L
+            matrix[i, k] = i == k
+    assert np.linalg.matrix_rank(matrix) == len(first) == dlr_table1.needed({"task": "reverse", "length": L}) + 1
+
+
+def made(row, task, r2, seed=0, budget="desk", level=0.0, ms=1.0):
+    setting = TABLE.setting(row, task, budget)
+    metrics = {"r2": r2, "level": level, "steps": setting["steps"], "learned_at": None, "parameters": 100}
+    return {"experiment": "dlr/table1", "row": row, "task": task, "seed": seed, "budget": budget, "protocol": "ours",
+            "metrics": metrics, "config": {"setting": setting},
+            "wall_seconds": 1.0, "cpu_seconds": ms / 1e3 * setting["steps"]}  # fmt: skip
+
+
+def low(cells):
+    """(task, row) -> why it is low, of runs of ``dlr/table1``."""
+    return results.reasons(results.frame(cells)).set_index(results.CELL)["why"].to_dict()
+
+
+def test_a_low_number_says_why():
+    few, real = "one layer hands on too few numbers", "with weights that a float holds: real modes"
+    for row, task, r2, wanted in (
+        ("dlr_1", "sort-64", 0.3, few), ("dss_1", "cummax-64", 0.7, few), ("sgconv_1", "reverse-128", 0.1, few),
+        ("dlr_1", "reverse-64", 0.4, "1 not learned"), ("dlr_1", "solve-64", 0.4, "1 not learned"),
+        ("dlr_real_1", "shift-64", 0.3, real), ("dlr_6", "sort-64", 0.47, "1 not learned"),
+        ("attention_1", "sort-64", 0.8, "1 not learned"), ("attention_ff_1", "cummax-64", 0.8, "1 not learned"),
+    ):  # fmt: skip
+        assert wanted in low([made(row, task, r2)])[task, row], (task, row)
+    assert low([made("dlr_1", "cummax-64", 0.95)]) == {}
+
+
+@pytest.mark.parametrize("budget", ["live", "desk", "paper"])
+def test_too_few_numbers_are_said_to_be_so_where_they_are(budget):
+    """The cells that the YAML names are those of one layer of convolutions that ``needed`` says; a CumMax position sees its own."""
+    for table, kernels in ((TABLE, {"dlr_1", "dss_1", "sgconv_1", "dlr_real_1"}), (tables.get("dlr/width"), {"8", "16", "32", "64"})):
+        if budget not in table.budgets:
+            continue
+        entries = [one for one in table.declared.found["why"]["not_expressible"] if "too few numbers" in one["proof"]]
+        whens = [{key: wanted for key, wanted in one.items() if key != "proof"} for one in entries]
+        for task in (*table.tasks, *table.extra.get(budget, ())):
+            for row in table.rows:
+                setting = table.setting(row, task, budget)
+                own = {"cummax": 1, "context_shift": 1, "mips": 12}.get(setting["task"], 0)
+                few = row in kernels and dlr_table1.needed(setting) > setting["width"] + own
+                asked = task.endswith(("-32", "-64", "-128")) and budget == "paper"  # lengths that the paper has not
+                assert asked or few == any(table.declared.holds(when, row, task, budget) for when in whens), (task, row)
+
+
+# ------------------------------------------------------------------------------------------------- numbers, text, figures
+
+
+def test_levels_beside_the_papers_numbers():
+    for name, levels in dlr_table1.PAPER_LEVELS.items():
+        assert abs(trivial_level(ATOMIC[name](), 512) - levels[512]) < 6e-4
+    maxima = ATOMIC["cummax"]().sample(2000, 4096, torch.Generator().manual_seed(0)).targets[..., 0].double()
+    at_position = 1 - maxima.var(0).mean() / maxima.var()
+    assert abs(float(at_position) - dlr_table1.PAPER_LEVELS["cummax"][4096]) < 0.01
+
+
+def test_training_learns_a_shift_and_the_curve_says_when():
+    with steady_arithmetic():
+        setting = TABLE.setting("dlr_1", "shift-32", "live")
+        found = dlr_table1.measure(setting, 0)
+        again = dlr_table1.measure({**setting, "steps": 5}, 0), dlr_table1.measure({**setting, "steps": 5}, 0)
+    assert found["metrics"]["r2"] > 0.95 and found["metrics"]["finished"]
+    at, curve = found["metrics"]["learned_at"], dict(found["curve"])
+    assert curve[at] >= 0.9 and all(r2 < 0.9 for step, r2 in curve.items() if step < at)
+    assert again[0]["curve"] == again[1]["curve"]
+
+
+def test_the_table_keeps_ours_and_the_papers_apart():
+    cells = [made("dlr_1", "shift-64", 0.5, ms=2), made("dlr_1", "shift-64", 0.7, 1, ms=2), made("dlr_6", "shift-64", 0.97, ms=9),
+             made("dlr_1", "sort-128", 0.23, level=0.49)]  # fmt: skip
+    ours, paper, low, _ = TABLE.text(cells).split("\n\n")
+    found = results.grid(results.frame(cells), "r2", "mean", level={"no skill": "level"})
+    assert found.loc["shift-64"].tolist() == ["0.00", "0.60", "0.97"] and found.loc["sort-128"].tolist() == ["0.49", "0.23", ""]
+    assert "0.60" in ours and "0.49" in ours and "0.60" not in paper
+    assert results.theirs(results.frame(cells), "r2").loc["sort-512", "attention_2"] == "0.51"
+    assert "2 not learned" in low and "not expressible" in low
+
+
+def test_the_level_of_context_shift_stands_beside_records_that_have_none():
+    assert dlr_table1.level_of("context_shift-64", 0.0) == pytest.approx(0.169, abs=1e-3)
+    for L in (64, 128, 512):
+        level = dlr_table1.level_of(f"context_shift-{L}", 0.0)
+        assert f"{dlr_table1.short(level)} at {L}" in TABLE.declared.found["notes"]
+
+
+def test_widths():
+    cells = [{**made("dlr_1", task, r2, seed), "row": row, "experiment": "dlr/width"} for task, row, r2, seed in (
+        ("reverse-32", "8", 0.2, 0), ("reverse-32", "8", 0.4, 1), ("reverse-32", "16", 0.5, 0), ("reverse-64", "16", 0.3, 0)
+    )]  # fmt: skip
+    assert "0.3 (0.2 to 0.4)" in tables.get("dlr/width").text(cells)
+    trained = by_width(results.frame(cells)).axes[0].lines[2:]  # behind the two that theory draws
+    assert [list(line.get_ydata()) for line in trained] == [[pytest.approx(0.3), 0.5], [0.3]]
+
+
+def test_the_picture_holds_the_numbers_and_whitens_what_has_no_skill():
+    figure = r2_by_task(results.frame([made("dlr_1", "sort-64", 0.48, level=0.49), made("dlr_6", "shift-64", 0.97, level=0.22)]))
+    ours, paper = figure.axes
+    said = [text.get_text() for text in ours.texts]
+    assert {".48", ".97", ".49", ".22", "DLR", "6"} <= set(said)
+    grounds = {patch.get_facecolor()[:3] for patch in ours.patches}
+    assert (1.0, 1.0, 1.0) in grounds and len(grounds) == 2
+    assert sum(text.get_text() == ".51" for text in paper.texts) == 3
+    assert len(png(figure)) < LARGEST
+    with pytest.raises(ValueError, match="none of|has one of"):
+        r2_by_task(results.frame([made("dlr_1", "sort-64", 0.48)]), lengths=(7,))
+    with pytest.raises(ValueError, match="one budget"):
+        r2_by_task(results.frame([made("dlr_1", "sort-64", 0.48), made("dlr_1", "sort-64", 0.48, budget="live")]))
+
+
+# --------------------------------------------------------------------------------------------------------- what is recorded
+
+
+def recorded():
+    """R2 of every seed by (task, row), at the desk."""
+    cells = {}
+    for record in records.recorded("dlr/table1"):
+        cells.setdefault((record["task"], record["row"]), []).append(record["metrics"]["r2"])
+    return cells
+
+
+def test_the_papers_pattern_is_recorded():
+    cells = recorded()
+    one_layer = ("shift", "cumsum", "select_fixed", "solve_fixed")
+    known = [(f"{task}-{L}", "dlr_1") for task in one_layer for L in (64, 128)]
+    known += [(f"{task}-64", "dlr_6") for task in (*one_layer, "cummax", "reverse", "solve")]
+    known += [(f"{task}-64", row) for task in ("cummax", "mips") for row in ("attention_1", "attention_2", "attention_ff_2")]
+    for cell in known:
+        assert np.mean(cells[cell]) >= 0.9, cell
+    for (task, row), r2 in cells.items():
+        name, L = task.split("-")
+        level = trivial_level(ATOMIC[name](), int(L)) if name in ("sort", "mips") else 0
+        if name in ("sort", "context_shift") or (name == "mips" and not row.startswith("attention")):
+            assert np.mean(r2) <= level + 0.1, (task, row)
+    for task in ("shift", "select_fixed", "solve_fixed", "reverse"):
+        assert np.mean(cells[f"{task}-64", "dlr_real_1"]) < 0.3
+    for task in ("reverse", "solve", "select"):
+        one, two, six = (np.mean(cells[f"{task}-64", f"dlr_{layers}"]) for layers in (1, 2, 6))
+        assert one < two < six, task
+
+
+def test_what_the_readme_of_the_records_says():
+    cells, said = recorded(), found("dlr/table1")
+    for task, row in (("reverse-64", "dlr_1"), ("reverse-64", "dlr_6"), ("solve-64", "dlr_6"), ("select-64", "attention_2"),
+                      ("reverse-128", "dlr_6"), ("select_fixed-64", "dss_1"), ("sort-64", "dlr_6")):  # fmt: skip
+        assert dlr_table1.short(np.mean(cells[task, row])) in said, (task, row)
+    for record in records.recorded("dlr/longer"):
+        assert dlr_table1.short(record["metrics"]["r2"]) in found("dlr/longer"), record["task"]
+    for task, means in results.runs("dlr/width").groupby(["task", "row"])["r2"].mean().groupby("task"):
+        by_width = means[task].sort_index(key=lambda row: row.astype(int))
+        assert by_width.is_monotonic_increasing
+        if task == "reverse-32":
+            assert all(f"{dlr_table1.short(r2)} at D = {width}" in found("dlr/width") for width, r2 in by_width.items())

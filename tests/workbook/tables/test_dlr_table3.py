@@ -1,0 +1,244 @@
+"""Table 3 of paper 004: scores by hand, heights by recursion, and what the records say."""
+
+import json
+import warnings
+
+import numpy as np
+import pytest
+import torch
+from tests.recorded import belonging, planned
+from torch.nn import functional as F
+
+from lrnnlab.tasks.listops import evaluate
+from lrnnlab.tasks.pathfinder import PathfinderSegmentation
+from workbook import tables
+from workbook.show.long_range_figures import errors_by_node, pictures_and_answers, pictures_and_classes
+from workbook.tables import dlr_table3 as table3
+from workbook.tables import records, results
+from workbook.tables.text import by_cell
+
+test_plans = planned(["dlr/table3"])
+test_records_belong = belonging(["dlr/table3"])
+
+
+def heights(words):
+    """[(operator, height, value)] of every node, by descent into the text: (words) -> nested lists -> depth."""
+
+    def read(place):
+        if not words[place].startswith("["):
+            return (0, words[place]), place + 1
+        start, parts, place = place, [], place + 1
+        while words[place] != "]":
+            part, place = read(place)
+            parts.append(part)
+        height = 1 + max(part[0] for part in parts)
+        found.append((words[start][1:], height, evaluate(" ".join(words[start : place + 1]))))
+        return (height, None), place + 1
+
+    found = []
+    assert read(0)[1] == len(words)
+    return found
+
+
+def test_nodes_of_expressions():
+    tokens, targets = table3.data("listops", 128, "validation", 20)
+    task = table3.trees(128)
+    written = [task.write(expression.long()) for expression in tokens]
+    expected = [node for text in written for node in heights(text.split())]
+    answers = torch.where(torch.arange(128) % 2 == 0, targets, 10)  # right at every second place
+    found = table3.by_node(tokens, answers)
+    assert list(zip(found["operator"], found["height"], found["value"])) == expected
+    right = ((targets >= 0) & (torch.arange(128) % 2 == 0)).sum()
+    assert found["right"].sum() == right and len(found) == (targets >= 0).sum()
+    for by in ("height", "operator"):
+        parts = table3.told_apart(found, by)
+        assert sum(part["nodes"] for part in parts) == len(expected)
+        assert sum(part["nodes"] * part["right"] for part in parts) == pytest.approx(int(right), abs=0.1)
+    values = [value for operator, _, value in expected if operator == "MIN"]
+    low = next(part for part in table3.told_apart(found, "operator") if part["operator"] == "MIN")
+    assert low["majority"] == pytest.approx(max(map(values.count, values)) / len(values), abs=1e-4)
+
+
+def test_what_who_knows_the_operator_has_right():
+    tokens, _ = table3.data("listops", 128, "test", 60)
+    found = [node for text in map(table3.trees(128).write, tokens.tolist()) for node in heights(text.split())]
+    for height, level in table3.operator_levels(128, 60).items():
+        values = [(operator, value) for operator, at, value in found if at == height]
+        best = {operator: max(values.count((operator, value)) for value in range(10)) for operator, _ in values}
+        assert level == pytest.approx(sum(best.values()) / len(values))
+
+
+@pytest.mark.parametrize("T", [128, 256, 512])
+def test_short_expressions_are_drawn_fast_and_have_the_paper_s_heights(T):
+    tokens, targets = table3.data("listops", T, "test", 300)
+    lengths = (tokens != 15).sum(1)
+    assert T / 2 <= lengths.min() and lengths.max() <= T
+    found = table3.by_node(tokens, targets)
+    shares = found["height"].value_counts(normalize=True)
+    np.testing.assert_allclose([shares[height] for height in (1, 2, 3, 4)], [0.44, 0.19, 0.11, 0.07], atol=0.06)
+    assert found["right"].all()
+
+
+def test_splits_differ_and_stay():
+    once = {split: table3.data("listops", 128, split, 5)[0] for split in table3.SPLITS}
+    table3.data.cache_clear()
+    assert all(torch.equal(table3.data("listops", 128, split, 5)[0], found) for split, found in once.items())
+    assert len({json.dumps(found.tolist()) for found in once.values()}) == 3
+    inputs, targets = table3.as_batch("segmentation", table3.data("segmentation", 32, "test", 2))
+    drawn, classes = PathfinderSegmentation(32).picture(2, 1)
+    assert torch.allclose(inputs[1], drawn) and torch.equal(targets[1], classes)
+
+
+def test_macro_f1_by_hand():
+    """Truth 0 0 0 0 1 1 2 2, answers 0 0 1 0 1 1 0 2: F1 is 2 hits / (2 hits + misses + false alarms)."""
+    truth, said = np.array([[0, 0, 0, 0, 1, 1, 2, 2]]), np.array([[0, 0, 1, 0, 1, 1, 0, 2]])
+    found = table3.of_batches(truth, said, 1)
+    assert found["macro_f1"] == pytest.approx((6 / 8 + 4 / 5 + 2 / 3) / 3, abs=1e-4)
+    assert found["macro_accuracy"] == pytest.approx((3 / 4 + 1 + 1 / 2) / 3, abs=1e-4)
+    assert found["pixels"] == 6 / 8
+    absent = table3.of_batches(np.array([[0, 0, 1, 1]]), np.array([[0, 0, 0, 1]]), 1)  # no class 2 at all
+    assert absent["macro_f1"] == pytest.approx((4 / 5 + 2 / 3) / 2, abs=1e-4)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # a class that is answered and never right is no reason for a warning
+        extra = table3.of_batches(np.array([[0, 0, 1, 1]]), np.array([[0, 2, 1, 1]]), 1)
+    assert extra["macro_f1"] == pytest.approx((2 / 3 + 1 + 0) / 3, abs=1e-4) and extra["macro_accuracy"] == 0.75
+    two = table3.of_batches(np.concatenate([truth, truth]), np.concatenate([said, truth]), 1)
+    assert two["macro_f1"] == pytest.approx((found["macro_f1"] + 1) / 2, abs=1e-4)  # the mean over batches
+
+
+def test_a_net_whose_numbers_have_run_away_answers_nothing():
+    class Lost(torch.nn.Module):
+        def forward(self, x):
+            return torch.full((*x.shape[:2], 3), torch.nan)
+
+    pictures = table3.data("segmentation", 32, "test", 2)
+    with pytest.warns(UserWarning, match="all 2048 answers are NaN"):
+        said = table3.answers(Lost(), "segmentation", pictures, 2).numpy()
+    assert table3.of_batches(pictures[1].numpy(), said) == {"macro_f1": 0, "macro_accuracy": 0, "pixels": 0}
+    half = torch.tensor(said).where(torch.arange(1024) > 5, pictures[1])  # some pixels are answered, the others are not
+    kept = table3.of_segmentation(pictures, half)
+    assert np.array(kept["confusion"]).sum() == 2048 and [row[3] for row in kept["confusion"]] != [0] * 3
+    assert kept["predicted"][0].count("x") == 1018
+    broken = {"experiment": "dlr/table3", "task": "segmentation-32", "row": "dlr", "seed": 0, "budget": "desk", "metrics": {"steps": 3}, **kept,
+              "config": {"setting": {"size": 32}}}  # fmt: skip
+    assert len(pictures_and_answers(results.frame([broken]), "segmentation-32").axes) == 6
+
+
+def test_loss_weighs_classes_by_one_over_their_count():
+    logits, targets = torch.randn(2, 7, 3, generator=torch.Generator().manual_seed(0)), torch.tensor([[0] * 5 + [1] * 2, [0] * 6 + [2]])
+    single = F.cross_entropy(logits.flatten(0, 1), targets.flatten(), reduction="none")
+    flat = targets.flatten()
+    by_hand = sum(single[flat == c].sum() / (flat == c).sum() for c in range(3)) / 3  # each class's mean, averaged
+    torch.testing.assert_close(table3.weighted_loss(logits, targets), by_hand)
+    without = targets.clamp(max=1)
+    flat = without.flatten()
+    single = F.cross_entropy(logits.flatten(0, 1), flat, reduction="none")
+    by_hand = (single[flat == 0].mean() + single[flat == 1].mean()) / 2
+    torch.testing.assert_close(table3.weighted_loss(logits, without), by_hand)
+
+
+def test_loss_of_listops_leaves_out_places_without_a_label():
+    logits, targets = torch.randn(1, 4, 10, generator=torch.Generator().manual_seed(0)), torch.tensor([[-1, 3, -1, 9]])
+    by_hand = -(logits[0, 1].log_softmax(-1)[3] + logits[0, 3].log_softmax(-1)[9]) / 2
+    torch.testing.assert_close(table3.loss(logits, targets), by_hand)
+
+
+@pytest.mark.parametrize("row", table3.TABLE.rows)
+@pytest.mark.parametrize("task", ["listops-128", "segmentation-32"])
+def test_a_run_of_seconds(row, task):
+    found = table3.measure(table3.TABLE.setting(row, task, "live"), 90)
+    assert found["metrics"]["steps"] == 3 and [look["step"] for look in found["curve"]] == [0, 3]
+    json.dumps(found)
+    net = table3.build_net(table3.TABLE.setting(row, task, "desk"), 0)
+    causal = task.startswith("listops")
+    x = torch.zeros(1, 64, dtype=torch.int64) if causal else torch.zeros(1, 1024, 1)
+    y = x.clone()
+    y[0, -1] = 5
+    with torch.no_grad():
+        changed = (net(x) != net(y)).any(-1)[0]
+    assert changed[-1] and changed[:-1].any() != causal  # pictures are read in both directions, expressions are not
+
+
+def test_the_paper_s_setting_needs_a_gpu():
+    for task in ("listops-8192", "segmentation-128", "segmentation-256", "segmentation-512"):
+        chosen = tables.get("dlr/table3").setting("dlr", task, "paper")
+        assert chosen["device"] == "cuda"
+    if not torch.cuda.is_available():
+        with pytest.raises(ValueError, match="needs a GPU"):
+            table3.measure(chosen, 0)
+    with pytest.raises(ValueError, match="listops-8192"):
+        tables.get("dlr/table3").setting("dlr", "listops-8192", "desk")
+    with pytest.raises(ValueError, match="no task at the budget paper: 'segmentation-32'; there are listops-8192"):
+        tables.get("dlr/table3").setting("dlr", "segmentation-32", "paper")
+
+
+@pytest.fixture(scope="module")
+def made():
+    return list(tables.run_all(tables.plan("dlr/table3", tasks=["listops-128", "segmentation-32"], budget="live")))
+
+
+def test_text_and_figures(made):
+    text = tables.get("dlr/table3").text(made)
+    assert "commonest" in text and "1 not learned" in text and "nan" not in text.lower() and "85.7" in text
+    listops = [record for record in made if record["task"] == "listops-128"]
+    pictures = [record for record in made if record["task"] == "segmentation-32"]
+    left, right = errors_by_node(results.frame(made), "listops-128").axes
+    assert [label.get_text() for label in right.get_xticklabels()] == ["MIN", "MAX", "MED", "SM"]
+    drawn = dict(zip(left.lines[0].get_xdata(), left.lines[0].get_ydata()))
+    first = next(record for record in listops if record["row"] == "dlr")
+    assert drawn[0] == pytest.approx(100 * (1 - first["by_height"][0]["right"]))
+    axes = pictures_and_answers(results.frame(made), "segmentation-32").axes
+    assert len(axes) == 3 * 5
+    shown = "".join(str(int(value)) for value in axes[2].images[0].get_array().ravel())
+    assert shown == next(record for record in pictures if record["row"] == "dlr")["predicted"][0]
+    _, classes = PathfinderSegmentation(32).picture(2, 0)
+    assert np.array_equal(axes[1].images[0].get_array().ravel(), classes)
+    assert len(pictures_and_classes(64, count=3).axes) == 6
+    for draw, task in ((errors_by_node, "segmentation-32"), (pictures_and_answers, "listops-128")):
+        with pytest.raises(ValueError, match=f"no run of task '{task}'"):
+            draw(results.frame(made), task)
+
+
+def test_records_hold_together():
+    found = records.recorded("dlr/table3")
+    for record in found:
+        if record["task"].startswith("listops"):
+            near = record["row"] == "dss" and record["task"] != "listops-128"  # reads to height 1 only
+            assert record["metrics"]["accuracy"] > record["levels"]["majority_by_operator"] + (0.12 if near else 0.15)
+            assert all(part["right"] > part["majority"] for part in record["by_height"])
+            total = sum(part["nodes"] * part["right"] for part in record["by_height"]) / sum(p["nodes"] for p in record["by_height"])
+            assert total == pytest.approx(record["metrics"]["accuracy"], abs=1e-3)
+        else:
+            confusion = np.array(record["confusion"])
+            assert confusion.trace() / confusion.sum() == pytest.approx(record["metrics"]["pixels"], abs=1e-4)
+            assert {len(picture) for picture in record["predicted"]} == {record["config"]["setting"]["size"] ** 2}
+
+
+def read_to(cell):
+    """The height up to which the mean over seeds is above what the operator alone tells."""
+    setting, read = cell[0]["config"]["setting"], 0
+    known = table3.operator_levels(setting["size"], setting["items"]["test"])
+    for parts in zip(*(record["by_height"] for record in cell)):
+        if np.mean([part["right"] for part in parts]) <= known[parts[0]["height"]]:
+            break
+        read = parts[0]["height"]
+    return read
+
+
+def test_notes_say_what_the_pixels_around_each_tell():
+    said = table3.TABLE.declared.found["notes"]
+    assert all(f"{table3.local_level(M, 160):.2f} at {M} x {M}" in said for M in (32, 64))
+
+
+def test_readme_says_what_the_records_say():
+    folder = records.data_folder() / "records"
+    said = (folder / "README.md").read_text(encoding="utf-8").partition("### dlr/table3")[2].partition("###")[0]
+    found = records.recorded("dlr/table3")
+    for record in found:
+        metrics = record["metrics"]
+        score = f"{100 * metrics['accuracy']:.1f}" if "accuracy" in metrics else f"{metrics['macro_f1']:.3f}"[1:]
+        assert score in said, (record["task"], record["row"], record["seed"])
+    for (task, row), cell in by_cell(found).items():
+        if task.startswith("listops"):
+            read = {"listops-128": 3, "listops-128-longer": 7}.get(task, 1 if row == "dss" else 2)
+            assert read_to(cell) == read, (task, row)

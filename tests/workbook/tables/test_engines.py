@@ -1,0 +1,166 @@
+"""Runs on a local dask cluster and by submitit's local executor: the records of one process, through a kill as well."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from workbook import cli, tables
+from workbook.tables import engines, records
+
+CALL = "reproduce fwp/table1 --rows lstm --tasks aa --seeds 0-3".split()
+PACKAGE = str(Path(records.__file__).parent.parent)
+
+
+def runs():
+    return tables.plan("fwp/table1", rows=["lstm"], tasks=["aa"], seeds=range(4))
+
+
+def plain(found):
+    """What a run must give again: neither its times nor where it was made."""
+    left_out = ("wall_seconds", "cpu_seconds", "provenance", "recorded", "schema")
+    return [{k: v for k, v in json.loads(json.dumps(record)).items() if k not in left_out} for record in found]
+
+
+@pytest.fixture(scope="module")
+def alone():
+    return plain(tables.run_all(runs()))
+
+
+@pytest.fixture(autouse=True)
+def same_package(monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", PACKAGE)  # of the processes that are started
+
+
+def test_two_at_a_time_are_one_at_a_time(tmp_path, alone):
+    call = [sys.executable, "-m", "lrnnlab", *CALL[:-1], "0-1", "--jobs", "2", "--data", str(tmp_path), "--json"]
+    said = subprocess.run(call, capture_output=True, text=True, timeout=300, check=True)
+    assert plain(records.read(tmp_path)) == alone[:2]
+    assert "2 runs planned" in said.stderr and "left" in said.stderr
+
+
+def test_a_killed_process_is_one_line_and_the_same_call_does_the_rest(tmp_path, alone, capsys):
+    made = tables.run_all(runs(), jobs=2, data=tmp_path)
+    found = [next(made)]
+    for child in children_of(os.getpid()):
+        started = Path(f"/proc/{child}/cmdline").read_bytes()
+        if b"loky" in started and b"resource_tracker" not in started:
+            os.kill(child, signal.SIGKILL)
+    with pytest.raises(ChildProcessError, match="the same call does the rest"):
+        found += made
+    assert plain(tables.run_all(runs(), jobs=2, data=tmp_path)) == alone
+    assert len(records.read(tmp_path)) == 4 and not list((tmp_path / "checkpoints").glob("*.pt"))
+
+
+def test_a_dask_cluster_gives_the_same_records_though_a_worker_dies(tmp_path, alone, capsys):
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster:
+        engine = cluster.scheduler_address.replace("tcp://", "dask://")
+        made = tables.run_all(runs(), engine=engine, data=tmp_path)
+        first = next(made)
+        with distributed.Client(cluster) as client:
+            busy = {}
+            while not any(busy.values()):
+                busy = client.processing()
+            dying = next(address for address, tasks in busy.items() if tasks)
+            os.kill(client.run(os.getpid, workers=[dying])[dying], signal.SIGKILL)
+        found = [first, *made]
+        assert plain(found) == alone
+        assert sum(record["recorded"] for record in found) <= 1  # what the dead worker had just written is read again
+        assert cli.main([*CALL, "--engine", engine, "--data", str(tmp_path)]) == 0
+    assert "4 runs planned, 4 of them recorded" in capsys.readouterr().err
+    assert len(records.read(tmp_path)) == 4
+
+
+def test_submitit_gives_the_same_records_though_a_job_dies(tmp_path, alone, capsys, monkeypatch):
+    submitit = pytest.importorskip("submitit")
+    started, submit = [], submitit.LocalExecutor._submit_command
+
+    def noted(self, command):
+        started.append(submit(self, command))
+        return started[-1]
+
+    monkeypatch.setattr(submitit.LocalExecutor, "_submit_command", noted)
+    made = iter(tables.run_all(runs()[:2], jobs=2, engine="local", data=tmp_path))
+    killed = []
+
+    def kill():
+        """The first of the two, as soon as it does its work."""
+        while not started or not (children := children_of(int(started[0].job_id))):
+            time.sleep(0.02)
+        os.kill(children[0], signal.SIGKILL)
+        killed.append(children[0])
+
+    with ThreadPoolExecutor(1) as pool:
+        done = pool.submit(kill)
+        found = list(made)
+        done.result(timeout=60)
+    assert plain(found) == alone[:2] and killed and len(started) == 3
+    assert cli.main([*CALL[:-1], "0-1", "--engine", "local:timeout_min=9", "--data", str(tmp_path)]) == 0
+    assert "2 runs planned, 2 of them recorded" in capsys.readouterr().err and len(started) == 3
+    assert len(records.read(tmp_path)) == 2
+
+
+def children_of(process):
+    return [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+
+
+def test_a_worker_with_several_threads_is_refused(tmp_path):
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(1, threads_per_worker=2, dashboard_address=None) as cluster:
+        engine = cluster.scheduler_address.replace("tcp://", "dask://")
+        with pytest.raises(ValueError, match="start it with --nthreads 1"):
+            next(tables.run_all(runs(), engine=engine, data=tmp_path))
+
+
+@pytest.mark.parametrize("engine, said", [
+    ("dusk://here", "no engine 'dusk://here'"), ("local:timeout_min=soon", "timeout_min"), ("local:slurm_mood=3", "mood"),
+    ("local:gpu", "commas between, got 'gpu'"),
+    ("dask://nohost:abc", "no dask scheduler answers at tcp://nohost:abc"), ("dask", "no engine 'dask'"),
+    *([("slurm", "--engine slurm: Could not detect")] if shutil.which("srun") is None else []),
+    ("dask://127.0.0.1:1", "no dask scheduler answers at tcp://127.0.0.1:1"),
+])  # fmt: skip
+def test_what_is_no_engine_is_one_line(engine, said, tmp_path, capsys, monkeypatch):
+    pytest.importorskip("distributed"), pytest.importorskip("submitit")
+    monkeypatch.setattr(engines, "PATIENCE", 1)
+    assert cli.main([*CALL, "--engine", engine, "--data", str(tmp_path)]) == 2
+    assert said in capsys.readouterr().err.splitlines()[-1]
+
+
+def test_a_package_that_is_missing_is_named_with_its_extra(tmp_path, capsys, monkeypatch):
+    for engine, package in (("dask://here:1", "distributed"), ("slurm", "submitit")):
+        monkeypatch.setitem(sys.modules, package, None)
+        assert cli.main([*CALL, "--engine", engine, "--data", str(tmp_path)]) == 2
+        last = capsys.readouterr().err.splitlines()[-1]
+        assert last == f"lrnnlab: this engine needs {package}, which is not installed: pip install 'lrnnlab[cluster]'"
+
+
+def test_an_engine_that_is_none_is_refused_before_a_folder_is_made_and_where_all_is_recorded(tmp_path):
+    with pytest.raises(ValueError, match="no engine 'bogus'"):
+        next(tables.run_all(runs(), engine="bogus", data=tmp_path / "new"))
+    assert not (tmp_path / "new").exists()
+    list(tables.run_all(runs()[:1], data=tmp_path))
+    with pytest.raises(ValueError, match="no engine 'dask'"):
+        next(tables.run_all(runs()[:1], engine="dask", data=tmp_path))
+
+
+def test_what_slurm_refuses_is_one_line(tmp_path, monkeypatch, capsys):
+    tools = {"sbatch": "echo 'sbatch: error: invalid partition specified: nope' >&2; exit 1", "srun": "exit 0"}
+    for name, does in tools.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{does}\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    assert cli.main([*CALL, "--engine", "slurm:slurm_partition=nope", "--data", str(tmp_path)]) == 2
+    assert "invalid partition specified: nope" in capsys.readouterr().err.strip().splitlines()[-1]
+
+
+def test_an_engine_without_a_folder_to_meet_in_is_refused():
+    with pytest.raises(ValueError, match="--engine local keeps records"):
+        next(tables.run_all(runs(), engine="local"))

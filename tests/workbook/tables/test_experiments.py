@@ -1,0 +1,345 @@
+"""Experiments end to end on cut-down settings: records, resuming, jobs, protocols, and the command line."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from lrnnlab.models import build
+from lrnnlab.training import Phase, Recipe
+from workbook import cli, tables
+from workbook.tables import lrnn_training, records, report, runner
+from workbook.tables import registry as plans
+from workbook.tables.report import table
+from workbook.tables.table import Run, Setting
+from workbook.tables.text import range_in_percent
+
+TINY = Setting("elman", {"width": 8}, Recipe((Phase(steps=20, lr=1e-2),), batch=8))
+
+
+def tiny(seed=0, **changes):
+    return replace(Run("lrnn/table2", "sum", "elman", seed, "desk", "ours", TINY, modulus=2), **changes)
+
+
+def without_clock(record):
+    """What a run must give again; not its times, nor the state of the tree that it was run from."""
+    changing = ("wall_seconds", "cpu_seconds", "evaluation_seconds", "recorded", "provenance")
+    return {k: v for k, v in record.items() if k not in changing}
+
+
+def test_every_cell_of_every_experiment_can_be_built():
+    for name in ("lrnn/table2", "lrnn/smoothing"):
+        for budget in tables.BUDGETS:
+            for run in tables.plan(name, seeds=[0], budget=budget):
+                task, setting = run.build_task(), run.setting
+                build(setting.model, vocab_size=task.vocab_size, classes=task.classes, **setting.options)
+                json.dumps(run.config())
+
+
+def test_budget_paper_is_the_papers_setting():
+    run = tables.plan("lrnn/table2", tasks=["modarith"], rows=["release"], seeds=[0], budget="paper")[0]
+    recipe = run.setting.recipe
+    assert run.protocol == "paper" and run.setting.options["layers"] == 3
+    assert (recipe.steps, recipe.batch, recipe.optimiser) == (40_000, 128, "adam")
+    assert (recipe.phases[0].lr, recipe.phases[0].weight_decay) == (2e-4, 1e-4)
+    assert lrnn_training._check(run, run.build_task())[1] == 1000
+
+
+def test_ours_is_the_best_row_and_wrong_names_are_refused():
+    assert tables.plan("lrnn/table2", rows=["ours"], seeds=[0])[0].row == "softmax"
+    for wrong in ({"rows": ["nobody"]}, {"tasks": ["chess"]}, {"budget": "huge"}, {"protocol": "mine"}):
+        with pytest.raises(
+            ValueError, match=next(iter(wrong.values()))[0] if "rows" in wrong or "tasks" in wrong else "no "
+        ):
+            tables.plan("lrnn/table2", seeds=[0], **wrong)
+    with pytest.raises(ValueError, match="lrnn/table9"):
+        tables.get("lrnn/table9")
+    for nothing in ("tasks", "rows", "seeds"):
+        with pytest.raises(ValueError, match=f"at least one of the {nothing}, or leave them out for all, got \\[\\]"):
+            tables.plan("lrnn/table2", **{nothing: []})
+    for wrong, said in (({"seeds": 3}, "seeds .* got 3"), ({"jobs": "2"}, "jobs .* got '2'"), ({"data": "x"}, "data .* got 'x'")):
+        with pytest.raises(TypeError, match=f"reproduce: {said}"):
+            tables.reproduce("lrnn/fig1", **wrong)
+
+
+def test_a_record_holds_what_it_takes_to_trust_it():
+    record = runner.perform(tiny())
+    assert set(record["metrics"]) >= {"accuracy_last", "accuracy_all", "accuracy_seen"}
+    assert record["levels"]["chance"] == 0.5 and record["levels"]["majority"] == pytest.approx(0.5)
+    assert record["steps"] == 20 and record["config"]["setting"]["recipe"]["batch"] == 8
+    assert record["provenance"]["torch"]
+
+
+def test_jobs_do_not_change_the_numbers():
+    runs = [tiny(seed) for seed in (0, 1)]
+    one = [without_clock(r) for r in tables.run_all(runs, jobs=1)]
+    two = [without_clock(r) for r in tables.run_all(runs, jobs=2)]
+    assert one == two
+    assert one[0]["metrics"] != one[1]["metrics"]
+
+
+def test_measurements_take_jobs_too_and_what_was_interrupted_goes_on(tmp_path):
+    """Through the command: two at a time, interrupted by the keyboard, and the rest; the same as one at a time."""
+    call = "reproduce fwp/table1 --rows lstm --tasks aa --seeds 0-15 --budget live --json".split()
+    start = [sys.executable, "-m", "lrnnlab", *call, "--jobs", "2", "--data", str(tmp_path)]
+    environment = {**os.environ, "PYTHONPATH": str(Path(records.__file__).parent.parent)}
+    heard = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # where these tests run behind a shell's &, it is not
+    process = subprocess.Popen(
+        start, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, preexec_fn=heard
+    )  # fmt: skip
+    first = json.loads(process.stdout.readline())
+    process.send_signal(signal.SIGINT)
+    said = process.communicate(timeout=300)[1]
+    assert process.returncode == 130 and f"what is finished is in {tmp_path}" in said, said
+    kept = {record["seed"]: record for record in records.read(tmp_path)}
+    assert kept[0]["metrics"] == first["metrics"] and "not used" not in said
+    runs = tables.plan("fwp/table1", rows=["lstm"], tasks=["aa"], seeds=range(16))
+    planned = []
+    both = list(tables.run_all(runs, jobs=2, data=tmp_path, announce=lambda *numbers: planned.append(numbers)))
+    assert planned == [(16, len(kept))] and {r["seed"] for r in both if r["recorded"]} == set(kept)
+    alone = list(tables.run_all(runs, jobs=1))
+    assert [timeless(record) for record in both] == [timeless(record) for record in alone]
+    assert alone[0]["curve"] != alone[1]["curve"]
+
+
+def timeless(record):
+    return json.loads(json.dumps({**without_clock(record), "schema": 1}))
+
+
+def test_what_measures_time_runs_alone(monkeypatch):
+    seen = []
+    monkeypatch.setattr(runner, "_performed", lambda runs, jobs, *_: seen.append(jobs) or (None for _ in runs))
+    for name in tables.TABLES:
+        list(tables.run_all([replace(tiny(), experiment=name)], jobs=2))
+    assert dict(zip(tables.TABLES, seen)) == {name: 1 if name == "lrnn/speed" else 2 for name in tables.TABLES}
+    with pytest.raises(ValueError, match="lrnn/speed measures time: it runs alone on this machine, not by --engine local"):
+        next(tables.run_all(tables.plan("lrnn/speed"), engine="local"))
+
+
+def test_the_command_says_first_what_it_plans(tmp_path, capsys):
+    call = f"reproduce lrnn/fig1 --rows 2,4,2 --data {tmp_path}".split()
+    assert cli.main(call) == 0
+    first, second, line = capsys.readouterr().err.splitlines()[:3]
+    assert first == f"lrnn/fig1, budget live: 2 runs planned, 0 of them recorded in {tmp_path}"
+    assert second == "(1 task, 2 rows; seed 0)" and line.endswith("s left")
+    assert cli.main(["reproduce", "lrnn/fig1", "--rows", "2,8", "--data", str(tmp_path)]) == 0
+    assert "2 runs planned, 1 of them recorded" in capsys.readouterr().err.splitlines()[0]
+    assert cli.main("reproduce lrnn/fig1 --rows 2 --jobs 2".split()) == 0
+    assert "1 run planned, none taken from records or kept" in capsys.readouterr().err
+
+
+def test_a_checkout_that_is_not_installed_makes_records_that_say_what_made_them(tmp_path):
+    """The package alone, copied: no revision, no installed version; the digest of its files tells what it is."""
+    package = Path(records.__file__).parent
+    shutil.copytree(package, tmp_path / "lrnnlab", ignore=shutil.ignore_patterns("__pycache__"))
+    hidden = "import importlib.metadata as m\ndef gone(name): raise m.PackageNotFoundError(name)\nm.version = gone\n"
+    (tmp_path / "start.py").write_text(f"{hidden}from workbook.cli import main\nraise SystemExit(main())\n")
+    call = [sys.executable, "start.py", *"reproduce lrnn/fig1 --rows 2 --data here --json".split()]
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    made = subprocess.run(call, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300)
+    assert made.returncode == 0, made.stderr
+    (record,) = records.read(tmp_path / "here")
+    assert record["provenance"] == json.loads(made.stdout)["provenance"]
+    found = {name: record["provenance"][name] for name in ("revision", "source", "torch")}
+    assert found == {"revision": "unknown", "source": records.source(), "torch": "not installed"}
+
+
+def test_where_a_record_comes_from_is_known_before_training_begins(monkeypatch):
+    def fails(device):
+        raise RuntimeError("nobody knows")
+
+    monkeypatch.setattr(records, "provenance", fails)
+    monkeypatch.setitem(plans.TABLES, "lrnn/table2", replace(tables.get("lrnn/table2"), measure=None))
+    with pytest.raises(RuntimeError, match="nobody knows"):
+        list(tables.run_all([tiny()]))
+
+
+def test_a_checkpoint_that_cannot_be_written_does_not_end_training(tmp_path, capsys):
+    (tmp_path / "file").write_text("")
+    run, said = tiny(), "training goes on"
+    model = lambda seed: run.build_model(seed)
+    fit = lrnn_training.fit(model, run.build_task(), TINY.recipe, 0, checkpoint=tmp_path / "file" / "run.pt", save_seconds=0.0,
+                     progress=False)  # fmt: skip
+    assert fit.steps == 20 and said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", [name for name, table in tables.TABLES.items() if "paper" in table.budgets])
+def test_a_plan_at_the_papers_budget_has_the_columns_of_the_paper(name):
+    table = tables.get(name)
+    planned = {run.task for run in tables.plan(name, rows=table.rows[:1], budget="paper")}
+    assert planned >= set(table.extra.get("paper", ()))
+    if name in ("dlr/table1", "dlr/table2", "dlr/table3"):  # of whose columns here the paper has none
+        assert not planned & set(table.tasks)
+
+
+def test_a_good_record_is_reused_and_a_bad_one_is_run_again(tmp_path, capfd):
+    run = tiny()
+    first = list(tables.run_all([run], data=tmp_path))[0]
+    again = list(tables.run_all([run], data=tmp_path))[0]
+    assert not first["recorded"] and again["recorded"]
+    assert again["metrics"] == first["metrics"]
+    path = records.place(tmp_path, first)
+    path.write_text(path.read_text(encoding="utf-8").replace('"steps":20', '"steps":21'), encoding="utf-8")
+    third = list(tables.run_all([run], data=tmp_path))[0]
+    assert not third["recorded"] and f"{path.name}, line 1," in capfd.readouterr().err
+    changed = tiny(setting=replace(TINY, recipe=replace(TINY.recipe, batch=9)))
+    assert not list(tables.run_all([changed], data=tmp_path))[0]["recorded"]
+    assert "another configuration" in capfd.readouterr().err
+
+
+def test_an_interrupted_run_resumes_to_the_same_numbers(tmp_path, monkeypatch):
+    run = tiny()
+    whole = without_clock(runner.perform(run))
+    checkpoint = tmp_path / "run.pt"
+    real = lrnn_training.fit
+
+    def killed(make, task, recipe, seed, **options):
+        seen = []
+
+        def check(model, step):
+            seen.append(step)
+            if len(seen) == 12:
+                raise KeyboardInterrupt
+            return {"score": 0.0}
+
+        return real(make, task, recipe, seed, **{**options, "check": check, "check_every": 1, "save_seconds": 0.0})
+
+    monkeypatch.setattr(lrnn_training, "fit", killed)
+    with pytest.raises(KeyboardInterrupt):
+        tables.train(run, progress=False, checkpoint=checkpoint)
+    assert checkpoint.exists()
+
+    def resumed(make, task, recipe, seed, **options):
+        return real(make, task, recipe, seed, **{**options, "check": lambda m, s: {"score": 0.0}, "check_every": 1})
+
+    monkeypatch.setattr(lrnn_training, "fit", resumed)
+    result = tables.train(run, progress=False, checkpoint=checkpoint)
+    monkeypatch.undo()
+    assert result.steps == 20
+    assert lrnn_training.evaluate(result.model, run.build_task(), seed=0).metrics() == pytest.approx(
+        {k: whole["metrics"][k] for k in ("accuracy_last", "accuracy_all", "accuracy_seen")}, abs=0
+    )
+
+
+def test_the_papers_protocol_reports_the_best_check():
+    setting = tables.get("lrnn/table2").for_protocol(
+        replace(TINY, recipe=replace(TINY.recipe, phases=(Phase(steps=80, lr=1e-3),))), "paper"
+    )
+    record = runner.perform(tiny(setting=setting, protocol="paper"))
+    assert len(record["checks"]) == 40
+    assert record["metrics"]["best_of_checks"] == max(c["score"] for c in record["checks"])
+    assert record["metrics"]["best_of_checks"] >= record["levels"]["chance"]  # the best of 40 beats a coin
+
+
+def test_tables_do_not_mix_budgets():
+    record = runner.perform(tiny())
+    assert "guess uniformly" in table([record])
+    with pytest.raises(ValueError, match="one budget"):
+        table([record, {**record, "budget": "live"}])
+
+
+def test_the_command_prints_one_object_a_run(capsys, monkeypatch):
+    monkeypatch.setitem(plans.TABLES, "lrnn/table2", replace(tables.get("lrnn/table2"), configure=lambda *cell: TINY))
+    status = cli.main("reproduce lrnn/table2 --budget live --tasks sum --rows ours --seeds 101,102 --json".split())
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert status == 0 and [line["seed"] for line in lines] == [101, 102]
+    for line in lines:
+        assert {"task", "row", "seed", "budget", "wall_seconds", "metrics"} <= set(line)
+        assert line["row"] == "ours" and line["budget"] == "live" and not line["recorded"]
+        assert {"accuracy_last", "accuracy_all"} <= set(line["metrics"])
+
+
+def test_a_live_run_stands_beside_the_papers_number_and_the_recorded_ones(capsys):
+    assert cli.main("reproduce fwp/table1 --tasks aa --rows lstm --seeds 3".split()) == 0
+    title, head, line = capsys.readouterr().out.splitlines()[-3:]
+    assert title == "whole strings of Bin1, in percent: in the paper, recorded at the desk, live"
+    assert head.split() == ["task", "row", "paper", "recorded", "live"]
+    desk = [record for record in records.recorded("fwp/table1") if (record["task"], record["row"]) == ("aa", "lstm")]
+    recorded = range_in_percent([record["metrics"]["last"]["bin1"] for record in desk])
+    assert line.split()[:3] == ["aa", "lstm", "100"] and f" {recorded} " in line and len(desk) == 5
+    with pytest.raises(ValueError, match="lrnn/fig1 has no score"):
+        report.beside("lrnn/fig1", [])
+
+
+def test_records_of_another_protocol_are_no_part_of_what_is_shown(tmp_path, monkeypatch):
+    (ours,) = tables.plan("lrnn/fig1", rows=["8"], budget="desk")
+    (record,) = tables.run_all([ours], data=tmp_path)
+    kept = {name: record[name] for name in record.keys() - {"seal", "recorded", "schema"}}
+    records.keep(tmp_path, {**kept, "protocol": "paper"})
+    monkeypatch.setattr(records, "recorded_folder", lambda: tmp_path)
+    assert [one["protocol"] for one in records.recorded("lrnn/fig1")] == ["ours"]
+    assert [one["protocol"] for one in records.recorded("lrnn/fig1", protocol="paper")] == ["paper"]
+
+
+def test_the_film_that_is_planned_is_the_one_that_is_recorded():
+    (run,) = tables.plan("lrnn/film", budget="desk")
+    assert [one["fingerprint"] for one in records.recorded("lrnn/film")] == [records.fingerprint(run.config())]
+
+
+def test_an_installed_package_takes_what_it_brings_along(tmp_path, monkeypatch):
+    packaged, here = tmp_path / "packaged", tmp_path / "here"
+    runs = tables.plan("lrnn/fig1", rows=["8"], budget="desk")
+    list(tables.run_all(runs, data=packaged))
+    monkeypatch.setattr(records, "recorded_folder", lambda: packaged)
+    monkeypatch.setattr(records, "data_folder", lambda: here)
+    assert [one["recorded"] for one in tables.run_all(runs, data=here)] == [True]
+    assert [one["recorded"] for one in tables.run_all(runs, data=tmp_path / "elsewhere")] == [False]
+
+
+def test_live_runs_are_never_taken_from_records(tmp_path, capsys, monkeypatch):
+    monkeypatch.setitem(plans.TABLES, "lrnn/table2", replace(tables.get("lrnn/table2"), configure=lambda *cell: TINY))
+    monkeypatch.setattr(records, "data_folder", lambda: tmp_path)
+    cli.main("reproduce lrnn/table2 --tasks sum --rows elman --seeds 1 --json".split())
+    assert list(tmp_path.rglob("*.json*")) == []
+
+
+@pytest.mark.parametrize("wrong", ["reproduce lrnn/none", "reproduce lrnn/table2 --rows nobody"])
+def test_a_wrong_call_says_so_and_returns_2(wrong, capsys):
+    assert cli.main(wrong.split()) == 2
+    assert "lrnnlab:" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text, seeds", [
+    ("731", [731]), ("0", [0]), ("0-4", [0, 1, 2, 3, 4]), ("0,3,7", [0, 3, 7]), ("101-102,7", [101, 102, 7]),
+])  # fmt: skip
+def test_seeds_are_read(text, seeds):
+    assert cli._seeds(text) == seeds
+
+
+@pytest.mark.parametrize("text", ["0-99999999999", "5-3", "x", "", "3,", "-1", "1-2-3", "0-9999,10000"])
+def test_seeds_that_are_none_are_refused(text, capsys):
+    with pytest.raises(SystemExit):
+        cli.main(["reproduce", "lrnn/fig1", f"--seeds={text}"])
+    assert f"{text!r} is neither a seed (731), nor a list" in " ".join(capsys.readouterr().err.split())
+
+
+def test_one_number_is_one_seed_all_the_way(capsys):
+    assert cli.main("reproduce lrnn/fig1 --rows 2 --seeds 731 --json".split()) == 0
+    assert [json.loads(line)["seed"] for line in capsys.readouterr().out.splitlines()] == [731]
+
+
+def test_the_committed_records_are_good():
+    folder = records.data_folder()
+    files = list((folder / "records").rglob("*.jsonl"))
+    recorded, timed = records.read(folder), records.read(folder, "bench/*")
+    lines = [line for path in files for line in path.read_text(encoding="utf-8").splitlines()]
+    assert recorded and timed and len(recorded) + len(timed) == len(lines) and len(files) <= 40
+    assert all(path.stat().st_size < 3 << 20 for path in files)
+    for path in files:
+        found = list(records._good(path))
+        assert found == sorted(found, key=records.identity) and {records.place(folder, one) for one in found} == {path}
+    for record in recorded:
+        run = next(
+            run for run in tables.plan(record["experiment"], tasks=[record["task"]], rows=[record["row"]],
+                                            seeds=[record["seed"]], budget=record["budget"], protocol=record["protocol"])
+        )  # fmt: skip
+        assert records.fingerprint(run.config()) == record["fingerprint"], (
+            f"{run}: the recipe has changed since"
+        )

@@ -1,0 +1,325 @@
+"""lrnn/fading: the way to an error against counting errors, laws against their own curves, clouds with a known end."""
+
+import json
+import math
+from dataclasses import asdict
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lrnnlab.models import exact_model
+from lrnnlab.tasks import Sum
+from lrnnlab.training import Phase, Recipe
+from workbook import tables
+from workbook.show import gallery as pictures
+from workbook.show.fading_figures import fading
+from workbook.show.output import LARGEST
+from workbook.tables import lrnn_fading, records, report, results
+from workbook.tables.analysis import centre_scores, crossing, way_to_error, within_between
+
+T = 200
+DESK = "lrnn/fading"
+
+
+def clouds(spread, gap=lambda t: 2.0 + 0 * t, turn=lambda t: 0 * t, B=400, seed=0):
+    """Two classes on a line in the plane, ``gap(t)`` apart and turned by ``turn(t)``; along it each string keeps its
+    place, even in +-spread(t), so that 1 % have gone beyond 0.98 spread(t) to the other class; across it all strings
+    are scattered far wider."""
+    draw, t = np.random.default_rng(seed), np.arange(1, T + 1)
+    labels = np.repeat(np.arange(B) % 2, T).reshape(B, T)
+    along = (labels - 0.5) * gap(t) + np.linspace(-1, 1, B // 2).repeat(2)[:, None] * spread(t)
+    across = 3 * draw.standard_normal((B // 2, 2, T))
+    across = (across - across.mean(0)).reshape(B, T)  # a centre off its place would turn the line between the two
+    x, y = along * np.cos(turn(t)) - across * np.sin(turn(t)), along * np.sin(turn(t)) + across * np.cos(turn(t))
+    return np.stack([x, y], -1), labels
+
+
+def fixed_readout(states):
+    """Scores that read the first coordinate alone."""
+    return np.stack([-states[..., 0], states[..., 0]], -1)
+
+
+# ----------------------------------------------------------------------------------------------------------- analysis
+
+
+@settings(max_examples=30, deadline=None)
+@given(B=st.integers(3, 30), C=st.integers(2, 5), scale=st.floats(0.1, 5), seed=st.integers(0, 999))
+def test_a_string_beyond_its_way_is_a_string_misread(B, C, scale, seed):
+    draw = np.random.default_rng(seed)
+    labels = draw.integers(0, C, (B, 4))
+    scores = scale * draw.standard_normal((B, 4, C)) + 5 * np.eye(C)[labels]
+    way, lead = way_to_error(scores, labels)
+    wrong = scores.argmax(-1) != labels
+    assert ((way > 1) == wrong)[np.isfinite(way)].all()
+    for t in range(4):  # lead: from its definition, in other words
+        means = {k: scores[labels[:, t] == k, t].mean(0) for k in set(labels[:, t])}
+        assert math.isclose(lead[t], min(m[k] - m[c] for k, m in means.items() for c in range(C) if c != k))
+    assert np.isinf(way).any() == (lead <= 0).any()
+
+
+@settings(max_examples=25, deadline=None)
+@given(B=st.integers(6, 30), C=st.integers(2, 5), D=st.integers(1, 4), seed=st.integers(0, 999))
+def test_centre_scores_name_the_nearest_centre_and_balls_are_the_safe_side(B, C, D, seed):
+    draw = np.random.default_rng(seed)
+    labels = np.stack([draw.permutation(np.arange(B) % C) for _ in range(3)], 1)
+    states = draw.standard_normal((B, 3, D)) + 3 * draw.standard_normal((C, D))[labels]
+    scores = centre_scores(states, labels, C)
+    way, lead = way_to_error(scores, labels)
+    far, gap = within_between(states, labels, quantile=1.0)
+    for t in range(3):
+        centres = np.stack([states[labels[:, t] == c, t].mean(0) for c in range(C)])
+        distances = np.linalg.norm(states[:, t, None] - centres, axis=-1)
+        assert (scores[:, t].argmax(1) == distances.argmin(1)).all()
+        others = [[(x - centres[k]) @ (m - centres[k]) / ((m - centres[k]) ** 2).sum() * 2
+                   for c, m in enumerate(centres) if c != k] for x, k in zip(states[:, t], labels[:, t])]  # fmt: skip
+        assert np.allclose(way[:, t], np.max(others, 1), rtol=1e-6, atol=1e-8)
+    assert np.allclose(np.sqrt(lead), gap, rtol=1e-6)
+    assert (way.max(0) <= 2 * far / gap + 1e-9).all()
+
+
+def test_strings_without_a_label_and_classes_without_a_string_are_left_out():
+    states, labels = np.array([[[0.0]], [[2.0]], [[100.0]]]), np.array([[0], [2], [-1]])
+    scores = centre_scores(states, labels, 3)
+    assert np.isnan(scores[:, 0, 1]).all() and not np.isnan(scores[:, 0, [0, 2]]).any()
+    way, lead = way_to_error(scores, labels)
+    assert way[:2, 0].tolist() == [0, 0] and np.isnan(way[2, 0]) and lead[0] == 4
+
+
+def test_the_mean_and_the_quantile_of_the_spread_are_told_apart():
+    states, labels = np.array([0.0, 0.0, 0.0, 4.0, 20.0])[:, None, None], np.array([0, 0, 0, 0, 1])[:, None]
+    assert within_between(states, labels)[0][0] == pytest.approx(6 / 5)
+    assert within_between(states, labels, quantile=1.0)[0][0] == pytest.approx(3)
+
+
+@settings(max_examples=30, deadline=None)
+@given(law=st.sampled_from(["power", "exponential"]), at=st.floats(50, 1900), rate=st.floats(0.2, 3))
+def test_a_law_is_recovered_with_the_place_where_it_ends(law, at, rate):
+    t = np.arange(1, 201)
+    curve = (t / at) ** rate if law == "power" else np.exp(rate * (t - at) / 100)
+    found, end = crossing(curve, 10, 40, 1.0)
+    assert found == law and end == pytest.approx(at, rel=1e-6)
+    other = {"power": "exponential", "exponential": "power"}[law]
+    assert crossing(curve, 10, 40, 1.0, other)[1] != pytest.approx(at, rel=0.01)  # the wrong law is not as good
+
+
+def test_what_does_not_rise_never_ends_and_what_cannot_be_fitted_is_refused():
+    assert crossing(np.full(50, 0.3), 10, 40, 1.0)[1] == math.inf
+    assert crossing(np.linspace(0.5, 0.1, 50), 10, 40, 1.0)[1] == math.inf
+    for curve, first, last in ((np.ones(30), 10, 40), (np.ones(50), 10, 11), (np.ones(50), 0, 9),
+                               (np.arange(-20.0, 30), 10, 40), (np.full(50, np.nan), 10, 40)):  # fmt: skip
+        with pytest.raises(ValueError, match=f"positions {first}..{last} of {len(curve)}"):
+            crossing(curve, first, last, 1.0)
+    with pytest.raises(ValueError, match="no law 'cubic'"):
+        crossing(np.ones(50), 10, 40, 1.0, "cubic")
+    with pytest.raises(ValueError, match=r"got \(2, 3\)"):
+        way_to_error(np.ones((2, 3)), np.ones((2, 3)))
+
+
+# --------------------------------------------------------------------------------------------- clouds with a known end
+
+
+def ends(states, labels):
+    """(end of the fixed readout, end of the nearest centre, ratios) of clouds."""
+    scores = fixed_readout(states)
+    right = (scores.argmax(-1) == labels).mean(0)
+    found = lrnn_fading.ratios(states, scores, labels, 0.99)
+    return *(lrnn_fading.first_below(one, 0.99, 1) for one in (right, found["nearest"])), found
+
+
+def test_growing_spread_is_foretold_by_its_law():
+    states, labels = clouds(lambda t: 0.05 * np.sqrt(t))
+    seen, _, found = ends(states, labels)
+    law, at = crossing(found["readout"], 10, 40, 1.0)
+    assert (seen, law) == (None, "power") and at == pytest.approx((1 / 0.98 / 0.05) ** 2, rel=0.03)  # 416, not reached
+    states, labels = clouds(lambda t: 0.1 * np.sqrt(t))  # twice as wide: 104
+    seen, nearest, found = ends(states, labels)
+    assert seen == pytest.approx(104, abs=3) and nearest == pytest.approx(104, abs=3)
+    assert crossing(found["readout"], 10, 40, 1.0)[1] == pytest.approx(seen, rel=0.03)
+
+
+def test_width_across_the_line_frightens_the_balls_alone():
+    states, labels = clouds(lambda t: 0.05 * np.sqrt(t))
+    _, _, found = ends(states, labels)
+    assert (found["balls"] > 4).all() and (found["readout"] < 1).all() and (found["centres"] < 1).all()
+
+
+def test_centres_that_leave_a_readout_behind_mislead_it_and_nobody_else():
+    thin, wide = (lambda t: 0.05 + 0 * t), (lambda t: 40 + 0 * t)
+    states, labels = clouds(thin, wide, turn=lambda t: 0.009 * t)
+    seen, nearest, found = ends(states, labels)
+    assert nearest is None and 130 < seen < 175  # at 175 = (pi / 2) / 0.009 the readout looks across
+    assert found["readout_gap"][140] < 0.4 * found["readout_gap"][0] and found["centre_gap"].min() > 39
+    assert ends(*clouds(thin, wide))[0] is None
+
+
+def test_a_shrinking_gap_counts_as_much_as_a_growing_spread():
+    states, labels = clouds(lambda t: 0.1 + 0 * t, gap=lambda t: 2 * np.exp(-t / 60))
+    seen, _, found = ends(states, labels)
+    law, at = crossing(found["readout"], 10, 40, 1.0)
+    expected = 60 * math.log(1 / 0.098)
+    assert law == "exponential" and seen == pytest.approx(expected, abs=3) and at == pytest.approx(expected, rel=0.02)
+
+
+def test_planted_faults_are_noticed():
+    states, labels = clouds(lambda t: 0.1 * np.sqrt(t))
+    seen, _, found = ends(states, labels)
+    shuffled = np.random.default_rng(1).permutation(labels)
+    assert ends(states, shuffled)[2]["readout"].min() > found["readout"].max()  # the wrong strings' answers
+    half = lrnn_fading.ratios(states, fixed_readout(states), labels, 0.5)["readout"]
+    assert crossing(half, 10, 40, 1.0)[1] > 2 * seen  # the wrong quantile
+    assert crossing(found["readout"] ** 2, 10, 40, 1.0)[1] == pytest.approx(seen, rel=0.03)  # 1 stays 1 ...
+    assert crossing(2 * found["readout"], 10, 40, 1.0)[1] < seen / 3  # ... but a distance for half of it is fatal
+
+
+# ---------------------------------------------------------------------------------------------------------- experiment
+
+
+@pytest.mark.parametrize("window", [1, 7, 20])
+def test_the_horizon_is_the_first_of_the_plain_means(window):
+    right = np.clip(np.random.default_rng(window).normal(1.0, 0.02, 300) - np.arange(300) / 9000, 0, 1)
+    means = [right[max(0, t - window) : t].mean() for t in range(1, 301)]
+    expected = next((t for t, mean in enumerate(means, 1) if mean < 0.98), None)
+    assert expected is not None and lrnn_fading.first_below(right, 0.98, window) == expected
+    assert lrnn_fading.first_below(np.ones(300), 0.99, window) is None
+
+
+def test_the_size_is_the_root_of_what_layernorm_needs():
+    draw = torch.Generator().manual_seed(0)
+    raw = (torch.randn(5, 30, 8, generator=draw) + 4) * 10.0 ** torch.arange(10, 40)[:, None]
+    size = lrnn_fading.sizes(raw.numpy(), 1.0)
+    assert np.allclose(size[:20], (8 * raw.double().var(-1, unbiased=False)).sqrt().amax(0)[:20])
+    finite = (raw - raw.mean(-1, keepdim=True)).square().sum(-1).isfinite().all(0).numpy()
+    assert ((size < lrnn_fading.OVERFLOW) == finite).all() and 5 < finite.sum() < 15
+
+
+def tiny(**changed):
+    return {**lrnn_fading.TABLE.setting("lstm", "sum", "live"), "strings": 32, "length": 240, **changed}
+
+
+def test_an_exact_model_never_fades_and_a_planted_growth_overflows_where_foretold(monkeypatch):
+    task = Sum(5)
+    model = exact_model(task.machine, 5)
+    model.final_norm = torch.nn.LayerNorm(model.width)  # what is largest stays largest
+    with torch.no_grad():
+        model.head[-1].weight *= 3
+    made = lrnn_fading.look(model, task, tiny(), 0)
+    leads = model(torch.tensor([[0]]))[0, 0].topk(2).values  # the same for every value: one-hot states
+    assert np.allclose(made["curves"]["readout_gap"], (leads[0] - leads[1]).item(), rtol=1e-4)
+    found = made["metrics"]
+    assert (found["learned"], found["seen"], found["overflow"]) == (True, None, None)
+    assert all(p["horizon"] is None for p in found["predicted"].values())
+
+    grow = torch.tensor(1.25) ** torch.arange(240)[:, None]
+    states = model.states
+    monkeypatch.setattr(model, "states", lambda tokens: states(tokens) * grow)
+    found = lrnn_fading.look(model, task, tiny(fits=((10, 40),)), 0)["metrics"]
+    expected = math.log(lrnn_fading.OVERFLOW) / math.log(1.25)  # 199, and a little for the first size
+    assert found["overflow"] == pytest.approx(expected, abs=5) and found["seen"] == pytest.approx(found["overflow"], abs=3)
+    assert found["predicted"]["10-40"]["horizon"] == pytest.approx(found["overflow"], abs=2)
+    assert found["predicted"]["10-40"]["growth"] == pytest.approx(1.25, rel=1e-3)
+
+
+def test_where_a_rare_class_is_lost_already_nothing_is_foretold_from_there(monkeypatch):
+    ratios = lrnn_fading.ratios
+
+    def lost_at_50(*inputs):
+        curves = ratios(*inputs)
+        curves["readout"][49] = math.inf  # the mean of a class is misread, though nearly all strings are right
+        return curves
+
+    monkeypatch.setattr(lrnn_fading, "ratios", lost_at_50)
+    found = lrnn_fading.look(exact_model(Sum(5).machine, 5), Sum(5), tiny(fits=((10, 40), (10, 100))), 0)["metrics"]
+    assert list(found["predicted"]) == ["10-40"]
+
+
+def test_a_run_is_measured_shown_and_told_apart_by_its_setting():
+    phase = Phase(steps=3, lr=1e-3)
+    training = {**tiny()["training"], "recipe": asdict(Recipe((phase,), batch=4))}
+    run = tables.Run("lrnn/fading", "sum", "lstm", 0, "live", "ours", tiny(training=training, length=60))
+    (record,) = tables.run_all([run])
+    assert not record["metrics"]["learned"] and record["metrics"]["predicted"] == {} and record["metrics"]["steps"] == 3
+    assert "False" in report.table([record]) and "learned False" in report.line(record) and "horizon" not in report.line(record)
+    plans = [tables.plan("lrnn/fading", rows=[row], budget="desk")[0] for row in lrnn_fading.TABLE.rows]
+    assert len({records.fingerprint(plan.config()) for plan in plans}) == 4
+    assert tables.Setting.of_plain(plans[1].setting["training"]) == tables.plan(
+        "lrnn/table2", tasks=["sum"], rows=["clip"])[0].setting  # fmt: skip
+    for wrong in (("elman", "sum", "live"), ("clip", "modarith", "live"), ("clip", "sum", "paper")):
+        with pytest.raises(ValueError, match="lrnn/fading has no"):
+            lrnn_fading.TABLE.setting(*wrong)
+
+
+# ------------------------------------------------------------------------------------------------- records and picture
+
+
+def committed():
+    return records.recorded(DESK)
+
+
+def test_committed_records_answer_todays_question_and_hang_together():
+    made = committed()
+    assert {(r["row"], r["seed"]) for r in made} == {(row, seed) for row in lrnn_fading.TABLE.rows for seed in range(3)}
+    for r in made:
+        (plan,) = tables.plan("lrnn/fading", rows=[r["row"]], seeds=[r["seed"]], budget="desk")
+        assert records.fingerprint(plan.config()) == r["fingerprint"]
+        found, curves = r["metrics"], r["curves"]
+        for predicted in found["predicted"].values():
+            both = [at for at in (predicted["fade"], predicted["overflow"]) if at is not None]
+            assert predicted["horizon"] == min(both, default=None)
+        if found["overflow"] is not None:
+            assert curves["position"][-1] == found["overflow"] - 1 and curves["size"][-1] < lrnn_fading.OVERFLOW
+        for ratio, right in zip(curves["readout"], curves["accuracy"]):
+            assert ratio is None or (ratio > 1) == (right < 1 - 2 / 256)  # the third from the top
+
+
+def test_committed_records_say_what_chapter_and_readme_say():
+    made = {(r["row"], r["seed"]): r for r in committed()}
+    overflowing = {("release", 0), ("release", 1), ("release", 2), ("clip", 2)}
+    for key, r in made.items():
+        found = r["metrics"]
+        assert found["learned"] and found["nearest"] is None
+        horizons = {fit: one["horizon"] or math.inf for fit, one in found["predicted"].items()}
+        if key in overflowing:
+            assert 0 <= found["seen"] - found["overflow"] <= 10
+            assert horizons["10-200"] == pytest.approx(found["seen"], rel=0.011)
+        else:
+            assert found["seen"] is found["overflow"] is None and horizons["10-200"] > 2000
+            assert horizons["10-40"] > 2000 or key == ("clip", 1)
+    early = {key: round(made[key]["metrics"]["predicted"]["10-40"]["fade"]) for key in (("release", 0), ("clip", 1))}
+    assert early == {("release", 0): 122, ("clip", 1): 448} and made["release", 0]["metrics"]["seen"] == 690
+    wide = [(row, seed) for (row, seed), r in made.items() if min(r["curves"]["balls"][1:]) > 1]
+    assert wide == [*(("lstm", seed) for seed in range(3)), ("softmax", 1)]
+
+
+def test_the_picture_draws_what_the_records_say():
+    made = sorted(committed(), key=lambda r: (lrnn_fading.TABLE.rows.index(r["row"]), r["seed"]))
+    upper, lower = fading(results.frame(made)).axes
+    for r in made:
+        (drawn,) = [one for one in upper.lines if one.get_label() == f"{r['row']} {r['seed']}"]
+        where = dict(zip(r["curves"]["position"], r["curves"]["readout"]))
+        assert all(where[int(x)] == y for x, y in zip(*drawn.get_data()))
+    crosses = [int(one.get_xdata()[0]) + 1 for one in upper.lines if one.get_marker() == "x"]
+    assert crosses == [r["metrics"]["overflow"] for r in made if r["metrics"]["overflow"]]
+    assert [label.get_text() for label in lower.get_yticklabels()] == [f"{r['row']} {r['seed']}" for r in made]
+    drawn = {(round(float(x)), round(float(y))) for one in lower.lines for x, y in zip(*one.get_data())}
+    for place, r in enumerate(made):
+        found, length = r["metrics"], r["config"]["setting"]["length"]
+        for at in (found["seen"], *(p["horizon"] for p in found["predicted"].values())):
+            assert at is None or at > length or (round(at), place) in drawn
+    with pytest.raises(ValueError, match="got 0 of"):
+        fading(results.frame([]))
+
+
+def test_the_committed_picture_is_small_and_told_in_words(tmp_path):
+    (path,) = pictures.draw(tmp_path, ["lrnn_fading"])
+    assert path.stat().st_size <= LARGEST
+    assert b"what is predicted from 10 to 200 is what is seen" in path.read_bytes()
+    assert (records.data_folder().parent / "figures" / path.name).stat().st_size <= LARGEST
+
+
+def test_a_record_is_plain_json():
+    model = exact_model(Sum(5).machine, 5)
+    found = lrnn_fading.look(model, Sum(5), tiny(length=50), 0)
+    assert json.loads(json.dumps(found, allow_nan=False)) == found

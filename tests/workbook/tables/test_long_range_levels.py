@@ -1,0 +1,256 @@
+"""lra/levels: each trivial predictor on data that was planted for it; what is set beside the nets; records, picture."""
+
+import shutil
+
+import numpy as np
+import pytest
+from recorded import belonging, found, planned
+from sample_files import write_samples
+
+from lrnnlab.tasks.long_range import FOLDERS, DataFileError, SequenceData, stand_in
+from lrnnlab.tasks.long_range.texts import BYTES
+from workbook import tables
+from workbook.show.levels_figures import levels_beside_nets
+from workbook.tables import long_range_levels as levels
+from workbook.tables import records, report, results
+
+test_plans = planned(["lra/levels"])
+test_records_belong_to_their_settings = belonging(["lra/levels"])
+
+# -------------------------------------------------------------------------------------------------------------- planted
+
+
+def planted(make, classes, vocab_size, n=400, seed=0):
+    """Training and test data of ``make(generator) -> (sequence, class)``."""
+    draw = np.random.default_rng(seed)
+
+    def data():
+        items = [make(draw) for _ in range(n)]
+        return SequenceData("planted", classes, np.array([label for _, label in items]), [one for one, _ in items].__getitem__,
+                            10_000, vocab_size)  # fmt: skip
+
+    return data(), data()
+
+
+def by_row(train, test, rows=levels.TABLE.rows):
+    return {row: levels.accuracies(row, train, [test])[0] for row in rows}
+
+
+def symbols(draw, length=100):
+    return draw.integers(0, 4, length)
+
+
+def by_length(draw):
+    label = int(draw.integers(2))
+    return symbols(draw, int(draw.integers(40, 50) + 10 * label)), label
+
+
+def by_last(draw):
+    sequence = symbols(draw)
+    return sequence, int(sequence[-1] >= 2)
+
+
+def by_tenth(draw):
+    sequence = symbols(draw)
+    return sequence, int(sequence[9] >= 2)
+
+
+def by_bag(draw):
+    label = int(draw.integers(2))
+    return draw.permutation([0] * (20 + 5 * label) + [1] * (25 - 5 * label) + [2] * 15), label
+
+
+def by_pairs(draw):
+    """The same symbols; 1 if every 0 is followed by a 1, else a 1 by a 0."""
+    label = int(draw.integers(2))
+    middle = draw.permutation([(0, 1) if label else (1, 0)] * 10 + [(2, 2)] * 10).reshape(-1)
+    return np.concatenate([[2] * 10, middle, [2] * 10]), label
+
+
+def by_pattern(draw):
+    """As many 0s and 1s, and neighbours of each kind; 001 and 011 or 101 and 010 in a row."""
+    label = int(draw.integers(2))
+    runs = [[2, 0, 0, 1, 2], [2, 0, 1, 1, 2], [2, 1, 0, 2]] if label else [[2, 0, 0, 2], [2, 1, 1, 2], [2, 0, 1, 0, 1, 2]]
+    cut = [runs[i] for i in draw.permutation(np.repeat(range(3), 5))]
+    return np.concatenate([[2] * 8, *cut, [2] * 8]), label
+
+
+@pytest.mark.parametrize("row, make, blind", [
+    ("length", by_length, ["ends"]), ("ends", by_last, ["length", "bag", "places"]),
+    ("places", by_tenth, ["length", "ends", "bag"]), ("bag", by_bag, ["length", "ends"]),
+    ("pairs", by_pairs, ["length", "ends", "bag"]), ("windows", by_pattern, ["ends", "bag", "pairs"]),
+])  # fmt: skip
+def test_a_predictor_finds_what_is_planted_for_it(row, make, blind):
+    got = by_row(*planted(make, 2, 5), rows=[row, *blind])
+    assert got.pop(row) > 0.97
+    assert max(got.values()) < 0.68, got
+
+
+def wave(draw):
+    label = int(draw.integers(2))
+    return np.sin((0.5 + label) * np.arange(512) + draw.uniform(0, 6))[:, None] * draw.uniform(0.5, 1), label
+
+
+def pixel(draw):
+    noise = draw.uniform(-1, 1, 256)
+    return noise[:, None], int(noise[100] > 0)
+
+
+def bright(draw):
+    label = int(draw.integers(2))
+    return draw.permutation(np.repeat([-1.0, 1.0], [100 + 60 * label, 156 - 60 * label]))[:, None], label
+
+
+@pytest.mark.parametrize("row, make, blind", [
+    ("windows", wave, ["length", "places"]), ("places", pixel, ["length", "ends", "bag", "windows"]),
+    ("bag", bright, ["length"]),
+])  # fmt: skip
+def test_of_numbers_too(row, make, blind):
+    got = by_row(*planted(make, 2, None, n=600), rows=[row, *blind])
+    assert got.pop(row) > 0.85
+    assert max(got.values()) < 0.68, got
+
+
+def test_a_pair_is_judged_by_what_its_texts_share():
+    def pair(draw):
+        one, two = draw.choice(list(range(97, 105)), 2, replace=False)
+        same = int(draw.integers(2))
+        return tuple(np.array([subject, 32] * 3 + [120, 32] * 5) for subject in (one, one if same else two)), same
+
+    got = by_row(*planted(pair, 2, BYTES), rows=["bag", "length"])
+    assert got["bag"] > 0.97 and got["length"] < 0.6
+
+
+def test_symbols_are_words_or_tokens():
+    data = stand_in("text", "val", count=3)
+    text = bytes(data[2][0].tolist())
+    assert levels.symbols(data[2][0], data) == text.split()
+    expression = stand_in("listops", "val", count=1)
+    assert levels.symbols(expression[0][0], expression) == expression[0][0].tolist()
+    assert levels.grams("windows", "abcd") == [("a", "b", "c"), ("b", "c", "d")]
+    assert levels.grams("ends", "ab" * 8) == [*enumerate("ab" * 4), *((-1 - k, one) for k, one in enumerate("ba" * 4))]
+    assert levels.grams("places", "ab" * 64)[-1] == (63, "b")
+
+
+def test_the_same_numbers_every_time():
+    data = [stand_in("retrieval", split, count=150) for split in ("train", "test")]
+    assert by_row(*data) == by_row(*data)
+
+
+# ---------------------------------------------------------------------------------------------------------------- table
+
+
+def record(row="bag", accuracy=0.9, validation=None, task="text", budget="desk", majority=0.54):
+    metrics = {"accuracy": accuracy, "validation": accuracy if validation is None else validation, "chance": 0.5,
+               "majority": majority}  # fmt: skip
+    return {"task": task, "row": row, "budget": budget, "protocol": "ours", "data": "Text (stand-in)", "metrics": metrics,
+            "experiment": "lra/levels", "seed": 0, "config": {"setting": {}}}  # fmt: skip
+
+
+def net(accuracy, row="rotrnn", **other):
+    return {**record(row, accuracy, **other), "experiment": "rotrnn/table1"}
+
+
+def test_the_best_is_chosen_by_the_validation_items():
+    made = [record("bag", accuracy=0.7, validation=0.9), record("pairs", accuracy=0.95, validation=0.8)]
+    (row,) = levels.beside_nets(results.frame([*made, net(0.9), net(0.8), net(0.6, row="s5")]))
+    assert (row["predictor"], row["trivial"]) == ("bag", 0.7)
+    assert row["best_net"] == "rotrnn/table1 rotrnn" and row["net"] == pytest.approx(0.85)
+    assert row["nets"] == {("rotrnn/table1", "rotrnn"): pytest.approx(0.85), ("rotrnn/table1", "s5"): 0.6}
+    shown, validation, _ = report.table(made).split("\n\n")
+    assert all(number in shown for number in ("70.0", "95.0", "majority", "54.0")) and "90.0" in validation
+
+
+@pytest.mark.parametrize("trivial, best, says", [
+    (0.93, 0.94, "asks nothing long: bag alone gets 93.0, the best net 94.0"), (0.8, 0.95, "15 points ahead"),
+    (0.5, 0.55, "neither gets beyond guessing"), (0.9, None, "no net is recorded"), (0.9, 0.54, "asks nothing long"),
+])  # fmt: skip
+def test_what_follows_is_said(trivial, best, says):
+    nets = [] if best is None else [net(best)]
+    (row,) = levels.beside_nets(results.frame([record(accuracy=trivial), *nets]))
+    assert says in row["says"] and "89.6" in row["paper"] and "86.7" in row["paper"]
+
+
+def test_a_test_item_may_be_longer_than_all_that_were_fitted():
+    short, long = [np.ones(20), np.zeros(30)], [np.ones(50)]
+    for row in ("ends", "bag", "pairs", "windows", "places"):
+        features = levels._numbers(row, short)
+        assert features(long).shape[1] == features(short).shape[1], row
+
+
+def test_nets_that_were_asked_another_question_do_not_stand_beside():
+    """Speech Commands with ten words is not that with 35; how many bytes of a text are read makes no difference."""
+    def of(files, one):
+        return {**one, "config": {"setting": {"files": files}}}
+
+    nets = [of({"words": ("yes", "no")}, net(0.99)), of({"length": 2048}, net(0.8, row="s5"))]
+    (row,) = levels.beside_nets(results.frame([of({}, record()), *nets]))
+    assert row["nets"] == {("rotrnn/table1", "s5"): 0.8}
+
+
+def test_two_budgets_do_not_stand_side_by_side():
+    with pytest.raises(ValueError, match="one budget"):
+        levels.beside_nets(results.frame([record(), net(0.9, budget="paper")]))
+
+
+def test_every_stand_in_can_be_asked():
+    for task in set(levels.TABLE.tasks) - {"pathfinder"}:
+        for run in tables.plan("lra/levels", tasks=[task], seeds=[90]):
+            metrics = next(tables.run_all([run]))["metrics"]
+            assert 0 <= metrics["accuracy"] <= 1 and metrics["majority"] >= metrics["chance"] - 1e-9
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("long_range")
+    write_samples(folder, seed=5)
+    shutil.copytree(folder / FOLDERS["pathfinder"], folder / FOLDERS["path-x"])
+    return folder
+
+
+@pytest.mark.parametrize("task", [*levels.TABLE.tasks, "path-x"])
+def test_the_budget_paper_reads_the_published_files(task, published, monkeypatch, tmp_path):
+    monkeypatch.setenv("LRNNLAB_LONG_RANGE", str(published))
+    runs = tables.plan("lra/levels", tasks=[task], seeds=[0], budget="paper", rows=["length", "ends", "bag"])
+    made = [*tables.run_all(runs)]
+    assert all(0 <= one["metrics"]["accuracy"] <= 1 and not one["data"].endswith("(stand-in)") for one in made)
+    assert "test items right in percent" in report.table(made)
+    monkeypatch.setenv("LRNNLAB_LONG_RANGE", str(tmp_path))
+    with pytest.raises(DataFileError, match=f"{FOLDERS[task]} is missing"):
+        next(tables.run_all(runs))
+
+
+# -------------------------------------------------------------------------------------------------------------- records
+
+
+def recorded(name):
+    return records.recorded(name)
+
+
+def test_a_picture_shows_the_records():
+    made = results.runs("lra/levels", "rotrnn/table1", "dlr/table4")
+    (axes,) = levels_beside_nets(made).axes
+    drawn = np.concatenate([np.asarray(line.get_xdata(), dtype=float) for line in axes.lines])
+    for row in levels.beside_nets(made):
+        for share in (row["trivial"], row["majority"], *row["nets"].values()):
+            assert np.isclose(drawn, share).any()
+    assert set(made["accuracy"][made["experiment"] == "lra/levels"]) <= set(drawn.tolist())
+    with pytest.raises(ValueError, match="got 0"):
+        levels_beside_nets(results.frame([]))
+
+
+def test_what_the_records_say():
+    """What holds in the records, and stands in chapter 07, section 9, and in ``data/records/README.md``."""
+    text = found("lra/levels")
+    made = recorded("lra/levels")
+    assert {(one["task"], one["row"]) for one in made} == {(task, row) for task in levels.TABLE.tasks for row in levels.TABLE.rows}
+    rows = {row["task"]: row for row in levels.beside_nets(results.runs("lra/levels", "rotrnn/table1", "dlr/table4"))}
+    best = {"listops": "ends", "text": "pairs", "retrieval": "bag", "image": "places", "speech": "windows"}
+    for task, predictor in best.items():
+        row = rows[task]
+        assert row["predictor"] == predictor and f"{levels.percent(row['trivial'])} %" in text, task
+        assert row["says"].startswith("asks nothing long") == (task in ("text", "retrieval"))
+    for task, least, most in (("listops", 0.1, 0.2), ("image", 0.02, 0.05), ("speech", 0.2, 0.3)):
+        assert least < rows[task]["net"] - rows[task]["trivial"] < most
+        assert f"{levels.percent(rows[task]['net'])} %" in text, task
+    assert rows["pathfinder"]["says"].startswith("neither gets beyond guessing")

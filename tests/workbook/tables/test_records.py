@@ -1,0 +1,349 @@
+"""Records are written whole, and nothing damaged or foreign is trusted."""
+
+import json
+import math
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lrnnlab import files
+from workbook import cli, tables
+from workbook.tables import records
+
+CONFIG = {"task": "sum", "phases": (1, 2)}
+RECORD = {"experiment": "lrnn/table2", "task": "sum", "row": "clip", "seed": 0, "budget": "desk", "protocol": "ours",
+          "metrics": {"accuracy_last": 1.0}, "config": CONFIG, "fingerprint": records.fingerprint(CONFIG),
+          "provenance": {}}  # fmt: skip
+
+
+def run(seed=0, **other):
+    return {**RECORD, "seed": seed, **other}
+
+
+@pytest.fixture
+def stored(tmp_path):
+    """A file with three records."""
+    for seed in (0, 2, 1):
+        records.keep(tmp_path, run(seed))
+    return tmp_path / "records" / "lrnn" / "table2.jsonl"
+
+
+def seeds(data):
+    return [record["seed"] for record in records.read(data)]
+
+
+def test_what_is_written_is_a_line_in_the_file_of_its_table_and_is_read(stored, tmp_path):
+    assert records.read(tmp_path, "lrnn/table2") == [{"schema": 1, **json.loads(json.dumps(run(seed)))} for seed in range(3)]
+    assert [json.loads(line)["seed"] for line in stored.read_text(encoding="utf-8").splitlines()] == [0, 1, 2]
+    assert records.read(tmp_path, "lrnn/fading") == []
+    left = [path.name for path in tmp_path.rglob("*") if path.is_file()]
+    assert sorted(left) in (["table2.jsonl"], [".lock", "table2.jsonl"])  # neither small files nor parts of one
+
+
+def test_one_run_changes_one_line_and_the_newer_of_two_counts(stored, tmp_path):
+    before = stored.read_text(encoding="utf-8").splitlines()
+    records.keep(tmp_path, run(1, metrics={"accuracy_last": 0.5}))
+    after = stored.read_text(encoding="utf-8").splitlines()
+    assert [old != new for old, new in zip(before, after, strict=True)] == [False, True, False]
+    assert records.read(tmp_path)[1]["metrics"] == {"accuracy_last": 0.5}
+
+
+def test_rows_of_a_variant_have_a_file_of_their_own_and_are_read_with_the_others(stored, tmp_path):
+    records.keep(tmp_path, run(row="clip x2"))
+    assert (stored.parent / "table2-x2.jsonl").is_file()
+    assert [record["row"] for record in records.read(tmp_path, "lrnn/table2")] == ["clip x2", "clip", "clip", "clip"]
+
+
+def test_a_missing_record_is_silent(tmp_path, capsys):
+    assert records.read(tmp_path / "none") == [] and capsys.readouterr().err == ""
+
+
+def test_a_record_is_json_though_not_all_its_numbers_are(tmp_path):
+    """NaN and infinities are null in the file, what they were stands beside them, and a reader has them back."""
+    config = {**CONFIG, "clip": math.inf}
+    metrics = {"accuracy_last": math.nan, "curve": (0.5, -math.inf, {"loss": [math.inf]})}
+    record = {**RECORD, "metrics": metrics, "config": config, "fingerprint": records.fingerprint(config)}
+    records.keep(tmp_path, record)
+
+    def refuse(constant):
+        raise AssertionError(f"{constant} is no JSON")
+
+    written = json.loads(records.place(tmp_path, record).read_text(encoding="utf-8"), parse_constant=refuse)
+    assert written["metrics"] == {"accuracy_last": None, "curve": [0.5, None, {"loss": [None]}]}
+    lost = {"accuracy_last": "NaN", "curve": {"1": "-Infinity", "2": {"loss": {"0": "Infinity"}}}}
+    assert written["not_finite"] == {"metrics": lost, "config": {"clip": "Infinity"}}
+    (found,) = records.read(tmp_path)
+    assert json.dumps(found) == json.dumps({"schema": 1, **record})  # in which NaN is NaN
+    assert records.fingerprint(found["config"]) == found["fingerprint"]
+
+
+def test_the_command_prints_json_though_not_all_numbers_are(monkeypatch, capsys):
+    (record,) = tables.reproduce("lrnn/fig1", rows=["8"])
+    strange = {**record, "metrics": {**record["metrics"], "loss": math.nan}, "recorded": False}
+    monkeypatch.setattr(tables, "run_all", lambda *runs, **options: iter([strange]))
+    assert cli.main("reproduce lrnn/fig1 --rows 8 --json".split()) == 0
+    printed = capsys.readouterr().out
+    assert json.loads(printed)["metrics"]["loss"] is None and "NaN" not in printed.replace('"NaN"', "")
+    assert json.loads(printed)["not_finite"] == {"metrics": {"loss": "NaN"}}
+
+
+def test_a_record_without_such_numbers_is_as_before(stored):
+    assert "not_finite" not in stored.read_text(encoding="utf-8")
+
+
+def sealed(record):
+    record = {"schema": 1, **record}
+    return json.dumps({**record, "seal": records._seal(record)})
+
+
+def without(name):
+    return sealed({key: value for key, value in run(1).items() if key != name})
+
+
+STRANGE = {  # what may stand in the place of the second of three lines
+    "cut off": lambda line: line[: len(line) // 2],
+    "an empty line": lambda line: "",
+    "a list": lambda line: "[]",
+    "an empty object": lambda line: "{}",
+    "another number": lambda line: line.replace("1.0", "0.9"),
+    "no text": lambda line: "\x00\xff" + line,
+    "nested": lambda line: '{"a":' * 10_000 + "1" + "}" * 10_000,
+    "nested where it can just be read": lambda line: '{"a":' * 900 + '1,"seal":1' + "}" * 900,
+    "a number of 5,000 digits": lambda line: '{"seal": ' + "9" * 5000 + "}",
+    "text": lambda line: '"seal"',
+    "another schema with a good seal": lambda line: sealed({**run(1), "schema": 99}),
+    "without metrics": lambda line: without("metrics"),
+    "without a row": lambda line: without("row"),
+    "not finite where nothing is": lambda line: sealed({**run(1), "not_finite": {"x": "NaN"}, "metrics": []}),
+    "not finite at no place": lambda line: sealed({**run(1), "not_finite": {"metrics": {"x": {}}}}),
+    "metrics that are none": lambda line: sealed(run(1, metrics=[1.0])),
+}
+
+
+@pytest.mark.parametrize("kind", STRANGE)
+def test_a_damaged_line_is_named_and_skipped_and_another_run_does_not_lose_it(kind, stored, tmp_path, capsys):
+    lines = stored.read_text(encoding="utf-8").splitlines()
+    lines[1] = STRANGE[kind](lines[1])
+    stored.write_text("\n".join(lines) + "\n", encoding="latin-1")
+    assert seeds(tmp_path) == [0, 2] and f"{stored}, line 2," in capsys.readouterr().err
+    records.keep(tmp_path, run(3))
+    assert seeds(tmp_path) == [0, 2, 3]
+    assert lines[1] in stored.read_text(encoding="latin-1").split("\n")
+    records.keep(tmp_path, run(1))
+    assert seeds(tmp_path) == [0, 1, 2, 3]
+
+
+PLACES = {
+    "a pipe": lambda path: os.mkfifo(path),
+    "a folder": lambda path: path.mkdir(),
+    "a link that leads nowhere": lambda path: path.symlink_to("nowhere"),
+    "a link to itself": lambda path: path.symlink_to(path.name),
+    "a huge file": lambda path: path.write_text(" " * (records.LARGEST + 1)),
+}
+
+
+@pytest.mark.parametrize("kind", PLACES)
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs a system with pipes in the file system")
+def test_whatever_lies_there_is_named_and_skipped(kind, stored, tmp_path, capsys):
+    strange = stored.with_name("strange.jsonl")
+    PLACES[kind](strange)
+    assert seeds(tmp_path) == [0, 1, 2] and str(strange) in capsys.readouterr().err
+
+
+def small(data):
+    """A run that is finished and no line yet."""
+    line = records.json.dumps(json.loads(sealed(run(7))))
+    (data / records.FINISHED).mkdir(parents=True, exist_ok=True)
+    (data / records.FINISHED / "1.json").write_text(line + "\n", encoding="utf-8")
+
+
+def test_a_finished_run_that_is_no_line_yet_is_read_and_moved_by_the_next(stored, tmp_path):
+    small(tmp_path)
+    assert seeds(tmp_path) == [0, 1, 2, 7]
+    records.fold(tmp_path)
+    assert seeds(tmp_path) == [0, 1, 2, 7] and not list((tmp_path / records.FINISHED).glob("*.json"))
+
+
+def test_an_interrupted_write_loses_neither_the_old_lines_nor_the_run(stored, tmp_path, monkeypatch):
+    """Killed before the run's own file is there, and before its line is."""
+    replace = os.replace
+
+    def dies_at(last):
+        calls = iter(range(1, 9))
+
+        def dies(*given):
+            if next(calls) == last:
+                raise KeyboardInterrupt
+            replace(*given)
+
+        return dies
+
+    for last, kept in ((1, [0, 1, 2]), (2, [0, 1, 2, 5])):
+        monkeypatch.setattr(files.os, "replace", dies_at(last))
+        with pytest.raises(KeyboardInterrupt):
+            records.keep(tmp_path, run(5))
+        assert seeds(tmp_path) == kept and not list(tmp_path.rglob("*.part"))
+
+
+def test_two_processes_at_once_lose_nothing(tmp_path):
+    """Each records 25 runs in the same file, as fast as it can."""
+    script = (
+        "import json, sys; from pathlib import Path; from workbook.tables import records\n"
+        "record = json.loads(sys.argv[2])\n"
+        "for seed in range(int(sys.argv[3]), 50, 2): records.keep(Path(sys.argv[1]), {**record, 'seed': seed})\n"
+    )
+    call = [sys.executable, "-c", script, str(tmp_path), json.dumps(RECORD)]
+    environment = {**os.environ, "PYTHONPATH": str(Path(records.__file__).parent.parent)}
+    both = [subprocess.Popen([*call, first], env=environment) for first in "01"]
+    assert [one.wait(timeout=300) for one in both] == [0, 0]
+    assert sorted(seeds(tmp_path)) == list(range(50)) and not list((tmp_path / records.FINISHED).glob("*.json"))
+
+
+def test_where_no_lock_is_to_be_had_a_run_stays_in_its_own_file(stored, tmp_path, monkeypatch):
+    def refused(path):
+        raise NotImplementedError("FileSystem does not appear to support flock")
+
+    monkeypatch.setattr(records, "FileLock", refused)
+    records.keep(tmp_path, run(5))
+    assert seeds(tmp_path) == [0, 1, 2, 5] and len(stored.read_text(encoding="utf-8").splitlines()) == 3
+    monkeypatch.undo()
+    records.keep(tmp_path, run(6))
+    assert len(stored.read_text(encoding="utf-8").splitlines()) == 5
+
+
+@pytest.mark.parametrize("name", ["checkpoints/finished/.lock", "records/lrnn/table2.jsonl"])
+def test_nothing_is_written_through_a_link(stored, tmp_path, name):
+    link, other = tmp_path / name, tmp_path / "mine.txt"
+    link.unlink(missing_ok=True)
+    other.write_text("mine")
+    link.symlink_to(other)
+    records.keep(tmp_path, run(5))
+    assert other.read_text() == "mine" and 5 in seeds(tmp_path)
+
+
+def test_what_cannot_be_written_names_the_place_and_leaves_nothing(tmp_path):
+    """Through a limit on the size of files, which is a full disk to a program; and below a file, where no folder is."""
+    script = (
+        "import json, resource, sys; from pathlib import Path; from workbook.tables import records\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"
+        "data, record = Path(sys.argv[1]), {**json.loads(sys.argv[2]), 'curve': 'x' * 5000}\n"
+        "for work in (lambda: records.keep(data, record), lambda: records.check_writable([data / 'a' / 'run'])):\n"
+        "    try: work()\n"
+        "    except OSError as error: print(error.filename, error.strerror)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script, str(tmp_path), json.dumps(RECORD)], capture_output=True, text=True)
+    first, second = done.stdout.splitlines()
+    assert first.startswith(str(tmp_path / records.FINISHED)) and first.endswith(" File too large")
+    assert second == f"{tmp_path / 'a'} File too large"
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OSError, match="file"):
+        records.keep(tmp_path / "file", RECORD)
+    (tmp_path / "run.json").mkdir()
+    with pytest.raises(IsADirectoryError, match="run.json"):
+        records.check_writable([tmp_path / "run.json"])
+
+
+ON_A_FULL_DISK = """
+mount -t tmpfs -o size=8k none {full}/records
+mount -t tmpfs -o ro none {full}/figures
+"{python}" -c 'from workbook.cli import main
+for call in ("reproduce lrnn/fig1 --data {full}", "bench tree --data {full}",
+             "figures lrnn_fig1 --folder {full}/figures"):
+    print("status", main(call.split()))'
+find {full}/records {full}/figures -type f
+"""
+
+
+@pytest.mark.skipif(shutil.which("unshare") is None, reason="needs unshare, to have a full disk")
+def test_a_full_disk_is_met_before_anything_is_run(tmp_path):
+    """A disk of eight kilobytes and one that is read-only, in a name space of their own."""
+    inside = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c"]
+    (tmp_path / "records").mkdir()
+    (tmp_path / "figures").mkdir()
+    if subprocess.run([*inside, f"mount -t tmpfs none {tmp_path}/records"], capture_output=True).returncode:
+        pytest.skip("this system lets nobody mount anything")
+    script = ON_A_FULL_DISK.format(full=tmp_path, python=sys.executable)
+    environment = {**os.environ, "PYTHONPATH": str(Path(records.__file__).parent.parent)}
+    done = subprocess.run([*inside, script], capture_output=True, text=True, env=environment, timeout=300)
+    assert done.stdout.splitlines() == ["status 2"] * 3  # nothing measured, nothing left behind
+    assert done.stderr.count("No space left on device") == 2 and "Traceback" not in done.stderr
+    assert done.stderr.count("Read-only file system") == 1 and f"{tmp_path}/figures" in done.stderr
+
+
+def test_a_disk_that_fills_on_the_way_loses_no_result(tmp_path, monkeypatch, capsys):
+    replace, calls = os.replace, []
+
+    def full(partial, path):
+        calls.append(path)
+        if path.suffix == ".json" and len(calls) > 2:  # the second run's own file, after the first and its line
+            raise OSError(28, "No space left on device", str(partial))
+        replace(partial, path)
+
+    monkeypatch.setattr(files.os, "replace", full)
+    monkeypatch.setattr(records, "check_writable", lambda paths: None)
+    assert cli.main(f"reproduce lrnn/fig1 --rows 4,8 --data {tmp_path}".split()) == 1
+    out = capsys.readouterr()
+    assert re.search(r"schedule 4 +2 ", out.out) and re.search(r"\n +8 +3 ", out.out)  # the table has both
+    assert "[2/2]" in out.err and "(not recorded)" in out.err
+    last = out.err.splitlines()[-1]
+    assert re.match(r"lrnnlab: 1 of 2 records could not be written: .*\.json: No space left on device", last)
+    assert [record["row"] for record in records.read(tmp_path)] == ["4"]
+
+
+def test_provenance_names_versions_and_no_machine(tmp_path):
+    found = records.provenance()
+    assert {"python", "torch", "numpy", "numba", "lrnnlab", "revision", "date", "threads"} <= set(found)
+    assert str(tmp_path.home()) not in json.dumps(found)
+
+
+def test_a_checkout_that_is_not_installed_can_record(tmp_path):
+    """The package is only on the path: the installation does not know it."""
+    script = ("import sys; from importlib import metadata\n"
+              "real = metadata.distribution\n"
+              "def distribution(name):\n"
+              "    if name == 'lrnnlab': raise metadata.PackageNotFoundError(name)\n"
+              "    return real(name)\n"
+              "metadata.distribution = distribution\n"
+              "from workbook import cli\n"
+              "sys.exit(cli.main(['reproduce', 'lrnn/fig1', '--rows', '2', '--data', sys.argv[1]]))")  # fmt: skip
+    environment = {**os.environ, "PYTHONPATH": str(Path(records.__file__).parent.parent)}
+    call = [sys.executable, "-c", script, str(tmp_path)]
+    done = subprocess.run(call, capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stderr
+    (record,) = records.read(tmp_path)
+    assert record["provenance"]["lrnnlab"] == records.__version__
+
+
+def test_a_repository_round_the_package_is_not_taken_for_its_own(tmp_path, monkeypatch):
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    monkeypatch.setattr(records, "__file__", str(tmp_path / "site-packages" / "lrnnlab" / "records.py"))
+    assert records.provenance()["revision"] == "unknown"
+
+
+def test_a_revision_is_dirty_if_the_package_differs_from_it_and_not_if_records_do(tmp_path, monkeypatch):
+    def git(*call):
+        who = ["-c", "user.name=a", "-c", "user.email=a@b"]
+        subprocess.run(["git", *who, *call], cwd=tmp_path, check=True, capture_output=True)
+
+    package, record = tmp_path / "lrnnlab" / "records.py", tmp_path / "data" / "a.json"
+    for file in (package, record):
+        file.parent.mkdir()
+        file.write_text("1")
+    git("init", "-q")
+    git("add", "-A")
+    git("commit", "-qm", "one")
+    monkeypatch.setattr(records, "__file__", str(package))
+    record.unlink()
+    clean = records.provenance()["revision"]
+    assert re.fullmatch("[0-9a-f]{12}", clean)
+    package.write_text("2")
+    assert records.provenance()["revision"] == f"{clean}-dirty"
+    git("checkout", "--", "lrnnlab")
+    (package.parent / "new.py").write_text("3")
+    assert records.provenance()["revision"] == f"{clean}-dirty"

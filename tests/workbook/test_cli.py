@@ -1,0 +1,139 @@
+"""What every verb of the command line has in common: one clear line for what is wrong, and no traceback."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+import lrnnlab
+from workbook import book, cli, doctor, tables
+from workbook.tables.registry import search_plan
+
+
+def started(*command, **options):
+    """``python -m lrnnlab`` with its standard error caught, and with the buffer that stdout has in a shell."""
+    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    return subprocess.run([sys.executable, "-m", "lrnnlab", *command], stderr=subprocess.PIPE, text=True, timeout=300,
+                          env=buffered, **options)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "call, said",
+    [
+        ("bench scans --rounds 0", "argument --rounds: must be above 0 and at most 1000000, got 0"),
+        ("bench step --rounds -1", "argument --rounds: must be above 0 and at most 1000000, got -1"),
+        ("bench scans --limit nan", "argument --limit: must be above 0 and at most 1000000, got nan"),
+        ("reproduce lrnn/table2 --jobs 0", "argument --jobs: must be above 0 and at most 1000000, got 0"),
+        ("course grade handed_in --seconds 0", "argument --seconds: must be above 0 and at most 1000000, got 0"),
+        ("course grade handed_in --memory 9999999999", "argument --memory: must be above 0 and at most 1000000"),
+        ("book check --timeout inf", "argument --timeout: must be above 0 and at most 1000000, got inf"),
+        ("reproduce lrnn/table2 --seeds 0-99999999999999999999", "'0-99999999999999999999' is neither a seed"),
+        ("book check --timeout soon", "argument --timeout: invalid float value: 'soon'"),
+    ],
+)
+def test_a_number_that_counts_nothing_is_refused_before_anything_runs(call, said, capsys):
+    with pytest.raises(SystemExit) as stop:
+        cli.main(call.split())
+    assert stop.value.code == 2 and said in capsys.readouterr().err.splitlines()[-1]
+
+
+@pytest.mark.parametrize("option", ["--rows", "--tasks"])
+def test_an_empty_list_of_names_does_not_mean_all(option, capsys):
+    with pytest.raises(SystemExit) as stop:
+        cli.main(["reproduce", "lrnn/table2", option, ""])
+    assert stop.value.code == 2 and "'' names nothing" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("call", [["reproduce", "lrnn/fig1", "--data", ""], ["copy", "--folder", ""],
+                                  ["bench", "tree", "--data", ""], ["figures", "--folder", ""]])  # fmt: skip
+def test_an_empty_folder_does_not_mean_this_one(call, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        cli.main(call)
+    assert "a folder is asked for, got ''" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("call, said", [
+    (["reproduce", "fwp/table1", "--search", "1", "--protocol", "paper"], "--search has one protocol, got --protocol paper"),
+    (["reproduce", "lrnn/fig1", "--search", "3"], "a search has no table 'lrnn/fig1'"),
+    (["reproduce", "lrnn/fig1", "--protocol", ""], "lrnnlab has no protocol ''"),
+    (["bench", "dlr", "--threads", "1000"], "threads must be 1.."),
+])  # fmt: skip
+def test_what_does_not_go_together_is_said_before_anything_runs(call, said, capsys):
+    assert cli.main(call) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_an_option_without_its_number_means_all(monkeypatch, capsys):
+    monkeypatch.setattr(cli, "_reproduce", lambda options: options.search)
+    everything = cli.main(["reproduce", "fwp/table1", "--search"])
+    cell = {"tasks": ["parity"], "rows": ["srwm"]}
+    assert search_plan("fwp/table1", first=everything, **cell) == search_plan("fwp/table1", **cell)
+    assert cli.main(["reproduce", "fwp/table1", "--search", "3"]) == 3
+    with pytest.raises(SystemExit):
+        cli.main(["reproduce", "fwp/table1", "--search", "0"])
+    assert "0" in capsys.readouterr().err
+    with pytest.raises(ValueError, match="1 or more, got 0"):
+        search_plan("fwp/table1", first=0, **cell)
+    with pytest.raises(ValueError, match="give the tasks as a list, got 'sum'"):
+        tables.plan("lrnn/table2", tasks="sum")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "reproduce lrnn/growth --tasks gaussian --rows clip --seeds 1 --record --data {}/x",
+        "figures rotrnn_fig3 --folder {}/x",
+        "course release ps1 --out {}/x",
+        "book site 00 --no-flipbooks --out {}/x",
+    ],
+)
+def test_a_folder_that_cannot_be_made_is_one_line(call, tmp_path, capsys):
+    (file := tmp_path / "file").touch()
+    assert cli.main(call.format(file).split()) == 2
+    assert capsys.readouterr().err.splitlines()[-1].startswith(("lrnnlab: Not a directory: ", "lrnnlab: File exists: "))
+
+
+@pytest.mark.parametrize("call", [["--help"], ["book", "--help"], ["doctor"]])
+def test_a_closed_pipe_ends_quietly(call):
+    reads, writes = os.pipe()
+    os.close(reads)
+    try:
+        ended = started(*call, stdout=writes)
+    finally:
+        os.close(writes)
+    assert (ended.returncode, ended.stderr) == (141, "")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="the system has no /dev/full")
+def test_a_full_disk_behind_stdout_is_one_line():
+    with open("/dev/full", "w") as full:
+        ended = started("--version", stdout=full)
+    assert (ended.returncode, ended.stderr) == (2, "lrnnlab: No space left on device\n")
+
+
+def test_what_stdout_cannot_encode_becomes_a_question_mark(tmp_path, monkeypatch):
+    folder = tmp_path / "\u2605"
+    monkeypatch.setenv("PYTHONIOENCODING", "cp1252")
+    ended = started("copy", "--folder", str(folder), stdout=subprocess.PIPE)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout.splitlines()[-1] == f"Your copy of the chapters is {tmp_path / '?'}"
+
+
+def test_an_interrupt_is_one_line_for_every_verb(monkeypatch, capsys):
+    def interrupted(argv):
+        raise KeyboardInterrupt
+
+    for verb, module in (("book", book), ("doctor", doctor)):
+        monkeypatch.setattr(module, "main", interrupted)
+        assert cli.main([verb]) == 130
+        assert capsys.readouterr().err == "lrnnlab: interrupted\n"
+
+
+def test_a_folder_that_is_taken_for_the_package_is_named(monkeypatch, capsys, tmp_path):
+    """``python -m lrnnlab`` beside a checkout of that name: a package without __init__.py has no file."""
+    monkeypatch.setattr(lrnnlab, "__file__", None)
+    monkeypatch.setattr(lrnnlab, "__path__", [str(tmp_path / "lrnnlab")])
+    assert cli.main(["doctor"]) == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"lrnnlab: Python takes the folder {tmp_path / 'lrnnlab'} for the package")

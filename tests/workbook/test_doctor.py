@@ -1,0 +1,290 @@
+"""The doctor: every way in which a part can be missing or broken becomes a line, never a traceback."""
+
+import json
+import types
+import warnings
+from pathlib import Path
+
+import pytest
+import torch
+
+import lrnnlab
+from lrnnlab import scans
+from workbook import doctor
+from workbook.doctor import Check
+
+
+def states(checks):
+    return {check.name: check.ok for check in checks}
+
+
+def loop(A, b, x0):
+    """x_t = A_t x_{t-1} + b_t on (B,T,h,n,n) and (B,T,h,n)."""
+    x, out = x0, []
+    for t in range(b.shape[1]):
+        x = torch.einsum("bhij,bhj->bhi", A[:, t], x) + b[:, t]
+        out.append(x)
+    return torch.stack(out, dim=1)
+
+
+def fake_scans(monkeypatch, **backends):
+    """Give the doctor these backends (functions of A, b, x0) beside a right reference."""
+    table = {"reference": loop, "auto": loop, **backends}
+
+    def linear_scan(A, b, x0=None, *, backend):
+        return table[backend](A, b, x0)
+
+    module = types.SimpleNamespace(
+        BACKENDS=("reference", *(name for name in backends if name != "auto")), linear_scan=linear_scan, warm=lambda: None, chosen=lambda A: "reference"
+    )
+    monkeypatch.setattr(lrnnlab, "scans", module)
+    return module
+
+
+def raises(error):
+    def backend(A, b, x0):
+        raise error
+
+    return backend
+
+
+# ---- this environment, for real ------------------------------------------------------------------------------------
+
+
+def test_every_backend_here_works():
+    found = states(doctor.scan_backends())
+    assert set(found) == {f"scan {name}" for name in (*scans.BACKENDS, "auto")}
+    for name in doctor.REQUIRED_BACKENDS:
+        assert found[f"scan {name}"] is True
+
+
+def test_the_report_as_text_and_as_json_and_its_exit_code(capsys):
+    code = doctor.main(["--json"])
+    answer = json.loads(capsys.readouterr().out)
+    assert code == (0 if answer["ok"] else 1)
+    assert {"python", "lrnnlab", "torch", "numpy", "numba", "torch build", "scan reference", "widgets", "kernel",
+            "pictures", "disk", "threads"} <= {check["name"] for check in answer["checks"]}
+    assert all(check["ok"] in (True, False, None) and check["detail"] for check in answer["checks"])
+    assert doctor.main([]) == code
+    text = capsys.readouterr().out
+    assert torch.__version__ in text
+    assert "\n\n" in text  # the verdict stands apart
+
+
+# ---- scan backends -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("error", [RuntimeError("no kernel"), ImportError("numba"), ValueError("shape"), TypeError("x"),
+                                   OSError("cache is read-only")])
+def test_a_backend_that_fails_is_reported_with_its_error(monkeypatch, error):
+    fake_scans(monkeypatch, cpu=raises(error))
+    checks = {check.name: check for check in doctor.scan_backends()}
+    assert checks["scan reference"].ok is True
+    assert checks["scan cpu"].ok is False
+    assert str(error) in checks["scan cpu"].detail
+
+
+def test_auto_is_run_and_not_only_named(monkeypatch):
+    fake_scans(monkeypatch, cpu=loop, auto=raises(RuntimeError("no locator available")))
+    found = {check.name: check for check in doctor.scan_backends()}
+    assert found["scan auto"] == Check("scan auto", False, "RuntimeError: no locator available")
+
+
+def test_a_warning_is_part_of_the_line(monkeypatch):
+    def warns(A, b, x0):
+        warnings.warn("compiled loops cannot be kept here", stacklevel=1)
+        return loop(A, b, x0)
+
+    fake_scans(monkeypatch, cpu=warns)
+    check = list(doctor.scan_backends())[1]
+    assert check.ok is True and check.detail.endswith("; compiled loops cannot be kept here")
+
+
+def test_numba_s_own_errors_are_understood(monkeypatch):
+    from numba.core.errors import TypingError
+
+    fake_scans(monkeypatch, cpu=raises(TypingError("cannot compile\nmany more lines")))
+    check = list(doctor.scan_backends())[1]
+    assert check == Check("scan cpu", False, "TypingError: cannot compile")
+
+
+def test_a_wrong_value_a_nan_and_a_wrong_shape_are_caught(monkeypatch):
+    fake_scans(monkeypatch, paper=lambda A, b, x0: loop(A, b, x0) + 1e-3,
+               cpu=lambda A, b, x0: loop(A, b, x0) * torch.nan, short=lambda A, b, x0: loop(A, b, x0)[:, :-1])
+    checks = {check.name: check for check in doctor.scan_backends()}
+    assert checks["scan paper"].ok is False
+    assert "0.001" in checks["scan paper"].detail
+    assert checks["scan cpu"].ok is False
+    assert checks["scan short"].ok is False
+    assert "(2, 2, 2, 2)" in checks["scan short"].detail
+
+
+def test_x0_ignored_or_transposed_blocks_are_caught(monkeypatch):
+    fake_scans(monkeypatch, paper=lambda A, b, x0: loop(A, b, 0 * x0), cpu=lambda A, b, x0: loop(A.mT, b, x0))
+    found = states(doctor.scan_backends())
+    assert found["scan paper"] is False
+    assert found["scan cpu"] is False
+
+
+def test_an_optional_backend_may_be_absent(monkeypatch):
+    fake_scans(monkeypatch, triton=raises(RuntimeError("needs a GPU")))
+    assert states(doctor.scan_backends()) == {"scan reference": True, "scan triton": None, "scan auto": True}
+
+
+def test_a_question_that_fails_in_the_middle_is_one_line_and_the_others_are_still_asked(monkeypatch):
+    def refuses(A):
+        raise RuntimeError("CUDA error: all devices are busy")
+
+    fake_scans(monkeypatch).chosen = refuses
+    found = {check.name: check for check in doctor.report()}
+    assert found["scan reference"].ok is True and found["threads"].ok is True
+    assert found["scan backends"] == Check(
+        "scan backends", False, "cannot be examined: RuntimeError: CUDA error: all devices are busy"
+    )
+
+
+def test_scans_that_cannot_be_imported_are_one_line(monkeypatch):
+    monkeypatch.setattr(lrnnlab, "scans", types.SimpleNamespace())  # no BACKENDS in it
+    assert states(doctor.scan_backends()) == {"scans": False}
+
+
+def test_warm_tells_how_long_and_why_not(monkeypatch, capsys):
+    module = fake_scans(monkeypatch, paper=loop, cpu=loop)
+    calls = []
+    module.warm = lambda: calls.append(1)
+    assert doctor.warm().ok is True
+    assert "warm" not in {check.name for check in doctor.report()}
+    doctor.main(["--warm"])
+    assert len(calls) == 2
+    assert capsys.readouterr().out.splitlines()[0].startswith("ok  warm")
+    module.warm = lambda: raises(OSError("cache is read-only"))(0, 0, 0)
+    check = doctor.warm()
+    assert check.ok is False
+    assert "cache is read-only" in check.detail
+    assert doctor.main(["--warm"]) == 1
+
+
+# ---- packages ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def versions(monkeypatch):
+    """Installed versions, as the test sets them, with lrnnlab asking for one package in each way."""
+    installed = {"lrnnlab": lrnnlab.__version__, "numpy": "2.1", "pytest": "8.2"}
+    asked = ["numpy>=1.26", 'pytest>=8; extra == "test"', 'winonly>=1; sys_platform == "no such system"']
+    monkeypatch.setattr(doctor, "_version", installed.get)
+    monkeypatch.setattr(doctor.metadata, "requires", lambda name: asked)
+    return installed
+
+
+def test_a_core_package_is_needed_and_one_of_an_extra_is_not(versions):
+    assert states(doctor.requirements()) == {"numpy": True, "pytest": True}
+    del versions["numpy"], versions["pytest"]
+    checks = {check.name: check for check in doctor.requirements()}
+    assert checks["numpy"].ok is False
+    assert checks["pytest"].ok is None
+    assert "test" in checks["pytest"].detail
+
+
+def test_too_old_a_version_is_told_with_both_numbers(versions):
+    versions["numpy"] = "1.20"
+    check = next(iter(doctor.requirements()))
+    assert check == Check("numpy", False, "1.20, but >=1.26 is needed")
+
+
+def test_another_lrnnlab_than_the_installed_one_is_told(versions):
+    assert states(doctor.package()) == {"lrnnlab": True}
+    versions["lrnnlab"] = "0.0.1"
+    assert states(doctor.package()) == {"lrnnlab": False}
+    del versions["lrnnlab"]
+    check = next(iter(doctor.package()))
+    assert check.ok is False
+    assert "none" in check.detail
+    assert list(doctor.requirements()) == []
+
+
+# ---- what draws ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def front(versions, monkeypatch, tmp_path):
+    """A prefix in which the widgets' JupyterLab extension is installed; gives its package.json."""
+    versions.update(ipywidgets="8.1.9", jupyterlab_widgets="3.0.17")
+    monkeypatch.setattr(doctor.metadata, "requires", lambda name: ["jupyterlab_widgets~=3.0.15", "traitlets>=4"])
+    monkeypatch.setattr(doctor.sys, "prefix", str(tmp_path))
+    file = tmp_path / "share/jupyter/labextensions/@jupyter-widgets/jupyterlab-manager/package.json"
+    file.parent.mkdir(parents=True)
+    file.write_text("{}")
+    return file
+
+
+def test_widgets_need_both_halves_in_fitting_versions_and_on_the_disk(versions, front):
+    assert states(doctor.widgets()) == {"widgets": True}
+    versions["jupyterlab_widgets"] = "1.1.0"
+    assert states(doctor.widgets()) == {"widgets": False}
+    versions["jupyterlab_widgets"] = None
+    assert states(doctor.widgets()) == {"widgets": False}
+    versions["jupyterlab_widgets"] = "3.0.17"
+    front.unlink()
+    assert states(doctor.widgets()) == {"widgets": False}
+    versions["ipywidgets"] = None
+    assert states(doctor.widgets()) == {"widgets": None}
+
+
+def test_the_kernel_must_exist_and_its_interpreter_too(monkeypatch):
+    from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
+
+    def spec(argv):
+        monkeypatch.setattr(KernelSpecManager, "get_kernel_spec", lambda self, name: types.SimpleNamespace(argv=argv))
+        return states(doctor.kernel())["kernel"]
+
+    assert spec(["python", "-m", "ipykernel_launcher"]) is True
+    assert spec(["/nowhere/python", "-m", "ipykernel_launcher"]) is False
+
+    def none(self, name):
+        raise NoSuchKernel(name)
+
+    monkeypatch.setattr(KernelSpecManager, "get_kernel_spec", none)
+    assert states(doctor.kernel()) == {"kernel": False}
+
+
+@pytest.mark.parametrize("backend, ok", [
+    (None, True), ("module://matplotlib_inline.backend_inline", True), ("TkAgg", None)])
+def test_another_matplotlib_backend_is_told(monkeypatch, backend, ok):
+    monkeypatch.delenv("MPLBACKEND", raising=False)
+    if backend:
+        monkeypatch.setenv("MPLBACKEND", backend)
+    assert states(doctor.pictures()) == {"pictures": ok}
+
+
+@pytest.mark.parametrize("free, ok", [(50e9, True), (0.5e9, None), (1e6, False)])
+def test_little_room_is_told(monkeypatch, free, ok):
+    monkeypatch.setattr(doctor.shutil, "disk_usage", lambda path: types.SimpleNamespace(free=free))
+    assert states(doctor.disk()) == {"disk": ok}
+
+
+# ---- the verdict ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("checks, code, last", [
+    ([Check("a", True, "x"), Check("b", None, "y")], 0, "Everything needed works."),
+    ([Check("a", True, "x"), Check("b", False, "y")], 1, "Not working: b."),
+])
+def test_only_what_is_needed_and_broken_counts(monkeypatch, capsys, checks, code, last):
+    monkeypatch.setattr(doctor, "report", lambda: checks)
+    assert doctor.main([]) == code
+    assert capsys.readouterr().out.splitlines()[-1] == last
+    assert doctor.main(["--json"]) == code
+
+
+def test_an_unknown_option_is_refused(capsys):
+    with pytest.raises(SystemExit) as stop:
+        doctor.main(["--frobnicate"])
+    assert stop.value.code == 2
+    assert "--frobnicate" in capsys.readouterr().err
+
+
+def test_no_broad_except_in_the_source():
+    source = Path(doctor.__file__).read_text(encoding="utf-8")
+    assert "except Exception" not in source
+    assert "except:" not in source
