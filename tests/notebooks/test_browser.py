@@ -1,6 +1,6 @@
 """What a reader does, done in a real browser: open the chapters, run one, move every widget, by keyboard alone.
 
-Screenshots and latencies are kept (tests/browser.py says where).  The widgets stand in one notebook, made here from the
+Screenshots and latencies are kept (tests/support/browser.py says where).  The widgets stand in one notebook, made here from the
 chapters' own cells (``workbook.book.cell_dependencies``), so that this takes minutes and not the hours of a term.
 """
 
@@ -48,7 +48,7 @@ from workbook.book.sync import read_source
 from workbook.chapters.ch02 import growth
 from workbook.show.widgets import explore
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 SOURCES = sorted((ROOT / "notebooks" / "py").glob("*.py"))
 QUICK = "00_start_here"

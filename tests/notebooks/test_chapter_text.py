@@ -11,7 +11,7 @@ import pytest
 from workbook.book.cell_dependencies import names
 from workbook.book.running import is_code
 
-NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
+NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 CHAPTERS = sorted((NOTEBOOKS / "py").glob("*.py"))
 SOURCES = [*CHAPTERS, *sorted((NOTEBOOKS / "assignments").rglob("*.py"))]
 CODE = re.compile(r"(`+)(.+?)\1", re.DOTALL)

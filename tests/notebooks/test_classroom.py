@@ -16,7 +16,7 @@ from workbook.book.command import main
 from workbook.book.jupyter_server import end_process
 from workbook.book.running import BookError
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 linux = pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
 
 

@@ -26,7 +26,7 @@ from workbook.book.jupyter_server import jupyter_lab
 from workbook.book.sync import source_of
 from workbook.exercises.progress import FILE
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 NAMES = [path.name for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
 RUN = "01_subtraction.ipynb"  # its exercises need no training, and nothing compiled
 AN_HOUR_AGO = time.time() - 3600

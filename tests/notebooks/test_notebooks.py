@@ -16,7 +16,7 @@ import pytest
 
 from workbook.book import check, drift
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 SOURCES = sorted((ROOT / "notebooks" / "py").glob("*.py"))
 

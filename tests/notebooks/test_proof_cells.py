@@ -7,7 +7,7 @@ import pytest
 from proof_cells import PY, Fault, asserted, proofs, run, step_of
 
 CHAPTERS = [
-    path.stem[-2:] for path in sorted((PY.parents[1] / "tests" / "planted_steps").glob("ch*.py"))
+    path.stem[-2:] for path in sorted((PY.parents[1] / "tests" / "support" / "planted_steps").glob("ch*.py"))
 ]  # the chapters whose proofs have moved into their cells
 PROOFS = [(chapter, name) for chapter in CHAPTERS for name in proofs(chapter)]
 FAULTS = [

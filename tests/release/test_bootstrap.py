@@ -21,7 +21,7 @@ try:
 except ModuleNotFoundError:  # Python 3.10, where pytest brings tomli along
     import tomli as tomllib
 
-REPOSITORY = Path(__file__).resolve().parents[1]
+REPOSITORY = Path(__file__).resolve().parents[2]
 FILE = REPOSITORY / "bootstrap.py"
 SOURCE = FILE.read_text(encoding="utf-8")
 

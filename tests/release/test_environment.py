@@ -11,7 +11,7 @@ try:
 except ModuleNotFoundError:  # Python 3.10, where pytest brings tomli along
     import tomli as tomllib
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")

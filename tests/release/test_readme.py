@@ -15,7 +15,7 @@ from workbook import cli, tables
 from workbook.exercises.checking import Exercise
 from workbook.exercises.judging import RIGHT, expect, judge
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```python\n(.*?)```", README, re.S)
 

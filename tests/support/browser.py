@@ -9,7 +9,7 @@ import os
 import shutil
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 # How long every wait is, for what takes a second on an idle machine: a busy one is no fault of the page.
 MS = 150_000

@@ -1,4 +1,4 @@
-"""Are the records those of an older checkout?  ``python tests/old_records.py OLD``: what only one of the two has.
+"""Are the records those of an older checkout?  ``python tests/support/old_records.py OLD``: what only one of the two has.
 
 OLD is a checkout of any revision, of one file a run or one file a table.  Two records are the same if their configuration,
 metrics and seal are.  And every record's configuration must still be what is planned for its cell.
@@ -31,7 +31,7 @@ def planned(record: dict) -> str:
 
 
 def main(old: Path) -> int:
-    here = Path(__file__).resolve().parents[1]
+    here = Path(__file__).resolve().parents[2]
     before, now = stored(old), stored(here)
     gone, new = before - now, now - before
     for name, which in (("gone", gone), ("new", new)):

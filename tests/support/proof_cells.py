@@ -15,7 +15,7 @@ from pathlib import Path
 
 import jupytext
 
-PY = Path(__file__).resolve().parents[1] / "notebooks" / "py"
+PY = Path(__file__).resolve().parents[2] / "notebooks" / "py"
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 ``rehearse`` writes them to a folder, grades them as ``lrnnlab course grade`` does, and returns every mark that is not
 as expected, every file outside that was touched, every process that is left.  The whole of it, 200 of them::
 
-    python tests/rehearsal.py [--set ps1] [--count 200] [--jobs 2] [--kinds WORD]
+    python tests/support/rehearsal.py [--set ps1] [--count 200] [--jobs 2] [--kinds WORD]
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 ``data/samples/long_range.zip`` holds.
 
 The texts, pictures and sounds are ours; only the layout is that of the Long Range Arena, CIFAR-10, IMDB and Speech
-Commands.  ``python tests/sample_files.py FOLDER`` writes them.
+Commands.  ``python tests/support/sample_files.py FOLDER`` writes them.
 """
 
 from __future__ import annotations

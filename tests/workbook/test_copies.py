@@ -19,7 +19,7 @@ from workbook.exercises import check, my_copy, predict, progress
 from workbook.exercises.checking import exercises
 from workbook.exercises.progress import FILE, _exercises, note
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 CHAPTERS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 
 

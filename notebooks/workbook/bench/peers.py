@@ -6,7 +6,7 @@ A peer is a function ``prepare(case, inputs)`` that returns up to three calls wi
 * ``both``      scans them and takes the gradient ``dx`` back to A and b; a peer without gradients has only ``forward``
 * ``backward``  takes the gradient back alone; only our own backends have it
 
-A call returns what it computed, and only when it is done.  All get the same numbers; ``tests/test_bench.py`` compares
+A call returns what it computed, and only when it is done.  All get the same numbers; ``tests/workbook/tables/test_bench.py`` compares
 every one of them with the loop in float64.
 """
 
@@ -110,7 +110,7 @@ def _given(case: Case, A, b, tokens):
 def _torch_associative(case: Case, inputs: Inputs, device: str) -> tuple[Work, ...]:
     from torch._higher_order_ops.associative_scan import associative_scan
 
-    def scan(A, b, tokens):  # "pointwise" gives wrong gradients: tests/test_scans.py shows it
+    def scan(A, b, tokens):  # "pointwise" gives wrong gradients: tests/lrnnlab/scans/test_scans.py shows it
         pair = tuple(part.contiguous() for part in _given(case, A, b, tokens))
         return associative_scan(_after, pair, dim=1, combine_mode="generic")[1]
 

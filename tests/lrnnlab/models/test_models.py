@@ -82,14 +82,14 @@ def same(p, q, tolerance=1e-9):
 
 
 ELSEWHERE = {
-    *("vanilla", "s4", "s4d", "liquid_s4", "rwkv"),  # tests/test_baselines.py
-    *("rotrnn", "lru", "s5"),  # tests/test_rotation_models.py
-    *("dlr", "dss", "sgconv"),  # tests/test_dlr_models.py
-    *("attention", "local_attention"),  # tests/test_attention.py
-    *("ult", "nlt", "deltanet", "recurrent_delta", "srwm"),  # tests/test_fast_weights.py
-    *("transformer", "plain_lstm", "e_lstm"),  # tests/test_fast_weights.py
-    *("regulargpt", "relu_rnn"),  # tests/test_regular_gpt.py
-    *(f"{position}_transformer" for position in ("xl", "kerple", "t5", "alibi")),  # tests/test_relative_transformer.py
+    *("vanilla", "s4", "s4d", "liquid_s4", "rwkv"),  # tests/lrnnlab/models/test_baselines.py
+    *("rotrnn", "lru", "s5"),  # tests/lrnnlab/models/test_rotation_models.py
+    *("dlr", "dss", "sgconv"),  # tests/lrnnlab/models/test_dlr_models.py
+    *("attention", "local_attention"),  # tests/lrnnlab/models/test_attention.py
+    *("ult", "nlt", "deltanet", "recurrent_delta", "srwm"),  # tests/lrnnlab/models/test_fast_weights.py
+    *("transformer", "plain_lstm", "e_lstm"),  # tests/lrnnlab/models/test_fast_weights.py
+    *("regulargpt", "relu_rnn"),  # tests/lrnnlab/models/test_regular_gpt.py
+    *(f"{position}_transformer" for position in ("xl", "kerple", "t5", "alibi")),  # tests/lrnnlab/models/test_relative_transformer.py
 }
 
 

@@ -21,7 +21,7 @@ from lrnnlab.tasks.long_range.speech import read_sound
 from lrnnlab.tasks.long_range.standins import BAD, GOOD, SOUNDS, SUBJECTS, opinion_text, sound
 from lrnnlab.tasks.long_range.texts import load_books, load_retrieval
 
-COMMITTED = Path(__file__).parents[2] / "data" / "samples" / "long_range.zip"
+COMMITTED = Path(__file__).parents[3] / "data" / "samples" / "long_range.zip"
 LEVEL = "curv_contour_length_14"
 
 

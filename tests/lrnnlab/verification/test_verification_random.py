@@ -7,7 +7,7 @@ model itself (``step``) at every move.
 
 A few cases are run each time.  This runs 10,000 and prints how many were proved and refuted:
 
-    LRNNLAB_PROOF_CASES=10000 python -m pytest -n 0 -s tests/test_verification_random.py
+    LRNNLAB_PROOF_CASES=10000 python -m pytest -n 0 -s tests/lrnnlab/verification/test_verification_random.py
 """
 
 import os

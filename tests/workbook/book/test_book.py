@@ -35,7 +35,7 @@ from workbook.book.sync import as_built
 from workbook.book.text import FLOAT, WIDGET, difference
 from workbook.exercises.hints import MARK, folded
 
-CONFIG = Path(__file__).with_name("nbval_sanitize.cfg")
+CONFIG = Path(__file__).parents[2] / "nbval_sanitize.cfg"
 
 SAMPLE = """\
 # ---

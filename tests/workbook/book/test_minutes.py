@@ -10,7 +10,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 from workbook.book.reading_time import reading, timed
 from workbook.exercises.hints import HEADER
 
-NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
+NOTEBOOKS = Path(__file__).parents[3] / "notebooks"
 CHAPTERS = {path.stem[:2]: jupytext.read(path).cells for path in sorted((NOTEBOOKS / "py").glob("[0-9]*.py"))}
 EXERCISES = {f"{chapter}.{found['number']}": int(found["minutes"]) for chapter, cells in CHAPTERS.items()
              for cell in cells for found in HEADER.finditer(cell.source)}  # fmt: skip

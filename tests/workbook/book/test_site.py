@@ -40,7 +40,7 @@ from workbook.chapters.ch02 import growth, growth_sentence
 from workbook.show.output import few_colours
 from workbook.show.widgets import explore
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 TWO = NOTEBOOKS[:2]
 P, B = [1.0, 1.1, 1.2, 2.0], [2, 8]

@@ -10,7 +10,7 @@ from lrnnlab.tasks import TASKS
 from workbook.chapters import ch00
 from workbook.show import labels
 
-PY = Path(__file__).resolve().parents[2] / "notebooks" / "py"
+PY = Path(__file__).resolve().parents[3] / "notebooks" / "py"
 TEXT = (PY / "glossary.py").read_text(encoding="utf-8")
 WORDS = re.findall(r"^# \| (\*\*.+?) \| (.+) \| (\d\d) \|$", TEXT, re.MULTILINE)  # of the tables of section 1
 

@@ -14,7 +14,7 @@ from lrnnlab.tasks import TASKS
 from workbook.book.site.pages import body
 from workbook.chapters import glossary as maps
 
-PY = Path(__file__).resolve().parents[2] / "notebooks" / "py"
+PY = Path(__file__).resolve().parents[3] / "notebooks" / "py"
 CHAPTERS = sorted(PY.glob("[0-9][0-9]_*.py"))
 TEXTS = {path.stem: path.read_text(encoding="utf-8") for path in CHAPTERS}
 LINK = re.compile(r"\]\((\w+)\.ipynb(?:#([^) ]*))?\)")

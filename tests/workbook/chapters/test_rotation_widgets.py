@@ -48,7 +48,7 @@ from workbook.chapters.ch04 import (
 from workbook.chapters.rotations import Head, absorb
 from workbook.exercises import check
 
-SOURCE = Path(__file__).parents[2] / "notebooks" / "py" / "04_rotations.py"
+SOURCE = Path(__file__).parents[3] / "notebooks" / "py" / "04_rotations.py"
 
 
 def covariance_norms(gamma, rho, theta, start, T):

@@ -20,8 +20,8 @@ import numpy as np
 import pytest
 import scipy.special
 import sympy as sp
-import test_course_later
 import torch
+import wrong_answers
 from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.colors import to_rgb
@@ -57,7 +57,7 @@ from workbook.grading.sets import inside, without
 from workbook.grading.submissions import collect, read
 from workbook.grading.worker import Sink, answer
 
-SOURCES = sorted((Path(__file__).parents[2] / "lrnnlab" / "chapters").glob("ch[0-9]*.py"))
+SOURCES = sorted((Path(__file__).parents[3] / "notebooks" / "workbook" / "chapters").glob("ch[0-9]*.py"))
 CHAPTERS = [path.stem.removeprefix("ch") for path in SOURCES]
 
 # --- judging ---------------------------------------------------------------------------------------------------------
@@ -774,7 +774,7 @@ EVERY = [one for name in CHAPTERS for one in exercises(name)]
 
 
 def test_every_exercise_has_planted_answers_here_or_in_the_file_of_those_that_came_later():
-    assert {one.id for one in EVERY} == WRONG.keys() | test_course_later.WRONG.keys()
+    assert {one.id for one in EVERY} == WRONG.keys() | wrong_answers.WRONG.keys()
 
 
 @pytest.mark.parametrize("exercise", [one for one in EVERY if one.id in WRONG], ids=lambda one: one.id)
@@ -795,7 +795,7 @@ NUMBER = re.compile(r"(?<![\w.])-?\d+(?:,\d{3})*(?:/[1-9]\d*|\.\d+)?(?:e[+-]?\d+
 EVALUATED = {  # told is what the answer leads to, in the question's own terms: from that nobody reads off what is right
     "02.4": "by how much a state grows", "06.1": "the kernel of these weights", "06.4": "the least norm on [0, a]",
 }  # fmt: skip
-PLANTED = {**WRONG, **test_course_later.WRONG}
+PLANTED = {**WRONG, **wrong_answers.WRONG}
 ASKS_NUMBERS = [
     one for one in EVERY if not isinstance(one, Prediction) and one.id not in EVALUATED | {"03.1": "any three will do"}
     and all(isinstance(part, Number) for part in (lambda a: a if isinstance(a, (tuple, set)) else (a,))(right(one)))
@@ -809,7 +809,7 @@ def numbers_in(text):
 def question(id):
     """The exercise's text in the chapter, and what its cell says."""
     number, n = id.split(".")
-    source = next((SOURCES[0].parents[2] / "notebooks" / "py").glob(f"{number}_*.py")).read_text()
+    source = next((SOURCES[0].parents[2] / "py").glob(f"{number}_*.py")).read_text()
     return re.search(rf"^# \*\*Exercise {n}\*\* ★.*?^check\(", source, re.MULTILINE | re.DOTALL)[0]
 
 
@@ -883,7 +883,7 @@ def test_a_section_of_another_form_is_one_clear_error(old, new):
 
 
 def chapter_source(number):
-    return next((SOURCES[0].parents[2] / "notebooks" / "py").glob(f"{number}_*.py"))
+    return next((SOURCES[0].parents[2] / "py").glob(f"{number}_*.py"))
 
 
 @pytest.mark.parametrize("number", CHAPTERS)

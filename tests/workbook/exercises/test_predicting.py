@@ -16,7 +16,7 @@ from workbook.exercises.hints import Worked
 from workbook.exercises.judging import NOT_YET, RIGHT, UNJUDGED, UNTRIED
 from workbook.exercises.prediction import Prediction, prediction
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 FIRST = ("00", "01", "02", "03", "04")
 PREDICTIONS = [one for number in FIRST for one in exercises(number) if isinstance(one, Prediction)]
 COIN = prediction("00.1", ("heads", "tails <edge>"), "heads")

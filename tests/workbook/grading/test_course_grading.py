@@ -30,7 +30,7 @@ from workbook.grading.sets import find, load
 from workbook.grading.submissions import Code, Notebook, Submission
 from workbook.grading.validating import MIND, STOPS, validate
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 pytest.importorskip("nbgrader", reason="a release needs nbgrader: pip install -e '.[course]'")
 
@@ -60,7 +60,7 @@ def with_first(notebook, cell):
 
 
 def test_a_third_of_the_kinds_get_what_they_earned_and_leave_nothing(fence):
-    """All of them, 200 times: python tests/rehearsal.py."""
+    """All of them, 200 times: python tests/support/rehearsal.py."""
     chosen = [right, *QUICK[::3], right]
     assert rehearse("ps1", len(chosen), jobs=2, within=fence, kinds=chosen, root=ROOT) == []
 

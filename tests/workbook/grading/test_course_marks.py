@@ -33,7 +33,7 @@ from workbook.grading.sets import find
 from workbook.grading.submissions import DEEP, FILE, Code, Submission, Unreadable, collect, read
 from workbook.grading.validating import STOPS, _cell
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 pytest.importorskip("nbgrader", reason="a release needs nbgrader: pip install -e '.[course]'")
 posix = pytest.mark.skipif(os.name != "posix", reason="grading needs Linux or macOS")
 

@@ -19,7 +19,7 @@ from workbook.grading.sandbox import Limits
 from workbook.grading.sets import HEADER, HIDDEN, SOLUTION, chosen, find, inside, load, without
 from workbook.grading.submissions import read
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 NAMES = ("ps1", "ps2", "ps3", "ps4", "ps5")
 every_set = pytest.mark.parametrize("name", NAMES)
 

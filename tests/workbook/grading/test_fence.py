@@ -20,7 +20,7 @@ from workbook.grading.fence import BUBBLEWRAP, DOCKER, HOME, NONE, Fence, NoFenc
 from workbook.grading.sandbox import Limits
 from workbook.grading.sandboxed_process import Gone, Process, tree, usage
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SLOW_START = Limits(wall=120)  # where a cell imports much on a busy machine
 
 

@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 import torch
-from tests.recorded import belonging, planned
+from recorded import belonging, planned
 from torch.nn import functional as F
 
 from lrnnlab.tasks.listops import evaluate
