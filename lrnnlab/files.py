@@ -23,11 +23,7 @@ CLUTTER_BEGINS = ("._", ".nfs", ".trash-", ".~lock.", "~$")  # "._a.txt" is what
 
 
 def is_clutter(name: str) -> bool:
-    """Tell whether a file or folder of this name is left by a system or a program, and is nobody's data.
-
-    >>> is_clutter("._0_9.txt"), is_clutter("Thumbs.db"), is_clutter("0_9.txt")
-    (True, True, False)
-    """
+    """Tell whether a file or folder of this name is left by a system or a program, and is nobody's data."""
     return name.lower() in CLUTTER or name.lower().startswith(CLUTTER_BEGINS)
 
 

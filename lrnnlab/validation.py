@@ -146,12 +146,7 @@ def checked(made: typing.Any) -> typing.Any:
 
 
 def first_order(backward: typing.Callable) -> typing.Callable:
-    """The ``backward`` of an autograd Function that has no second derivative; RuntimeError where one is prepared.
-
-    In place of torch's ``once_differentiable``, which says nothing where the gradient that arrives needs none itself,
-    as that of a sum: a penalty on a gradient would count for nothing.  The Function's ``second``, if it has one, says what
-    to take in its place.
-    """
+    """The ``backward`` of an autograd Function that has no second derivative; RuntimeError where one is prepared."""
 
     @functools.wraps(backward)
     def once(ctx: typing.Any, *arriving: typing.Any) -> typing.Any:

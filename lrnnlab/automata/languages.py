@@ -92,11 +92,7 @@ def subtraction(M: int) -> MooreMachine:
 
 
 def mod_arith(M: int, symbols: Any = None, initial: tuple[int, int] = (0, 1)) -> MooreMachine:
-    """(a, c): a the sum of the finished terms, c the signed term that grows; M^2 states (paper 000, section 4.1).
-
-    A number n takes (a, c) to (a, cn); + and - to (a + c, 1) and (a + c, -1); × does nothing.  The value is a + c.  It
-    runs on every token string; at an operator, or after a malformed string, its output means nothing.
-    """
+    """(a, c): a the sum of the finished terms, c the signed term that grows; M^2 states (paper 000, section 4.1)."""
 
     def step(state, token):
         a, c = state
@@ -181,17 +177,7 @@ EMPTY = frozenset("εϵɛλ")  # how books write the empty word
 
 @checked
 def acceptor(pattern: str, symbols: Sequence[str] | None = None, limit: int = 100_000) -> MooreMachine:
-    """The smallest machine that shows 1 after the strings of a regular expression and 0 after all others.
-
-    ``pattern``: letters and digits, ``|``, ``*``, ``+``, ``?`` and parentheses, read as Python's ``re`` reads them.  Two
-    repetitions in a row, such as ``a*?``, are refused: there they say how to search, not what is repeated.
-    An empty alternative is the empty word, as in ``a|``; ε is no letter unless ``symbols`` have it.
-    ``symbols``: the letters of the alphabet, those of the pattern if not given.  ValueError shows what is wrong, also
-    where more than ``limit`` states are met before it is minimised.
-
-    >>> acceptor("(aa)*", "ab").num_states
-    3
-    """
+    """The smallest machine that shows 1 after the strings of a regular expression and 0 after all others."""
     if not pattern:
         raise ValueError(f"a regular expression is a text that is not empty, got {pattern!r}")
     strange = sorted({char for char in pattern if char not in OPERATORS and not char.isalnum()})

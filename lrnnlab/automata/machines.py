@@ -259,11 +259,7 @@ def apart(machine: MooreMachine, one: int, other: int) -> tuple | None:
 
 
 def leading_to(machine: MooreMachine, shown: np.ndarray) -> np.ndarray:
-    """(Q,) bool: the states from which some word, perhaps the empty one, leads to one that ``shown`` (Q,) marks.
-
-    >>> leading_to(MooreMachine([[1, 1, 1]], [0, 1, 0], 0, "a"), np.array([False, False, True])).tolist()
-    [False, False, True]
-    """
+    """(Q,) bool: the states from which some word, perhaps the empty one, leads to one that ``shown`` (Q,) marks."""
     before = None
     while not np.array_equal(shown, before):
         shown, before = shown | shown[machine.transitions].any(0), shown
@@ -281,13 +277,7 @@ def one_hot_transitions(machine: MooreMachine) -> np.ndarray:
 
 
 def coarsest(group: np.ndarray, follow: np.ndarray) -> np.ndarray:
-    """The coarsest partition that refines ``group`` (R,) and that ``follow`` (R, V; -1 for nowhere) respects.
-
-    Refined by hashing, and then checked exactly, so that a hash collision cannot make a proof wrong.
-
-    >>> coarsest(np.array([0, 0, 0, 1]), np.array([[1], [2], [3], [3]])).tolist()
-    [0, 1, 2, 3]
-    """
+    """The coarsest partition that refines ``group`` (R,) and that ``follow`` (R, V; -1 for nowhere) respects."""
     start, mix = group, np.random.default_rng(0)
     while True:
         following = np.where(follow >= 0, group[follow], -1)

@@ -49,9 +49,6 @@ def transition_monoid(machine: MooreMachine, limit: int = 200_000) -> Monoid:
 
 def short_words(machine: MooreMachine, most: int) -> Monoid:
     """The actions of short words only, about ``most`` of them, of a monoid that may be too large to be listed whole.
-
-    >>> len(short_words(MooreMachine([[1, 2, 3, 4, 0]], [0, 0, 0, 0, 0], 0, "0"), 3))
-    4
     """
     return _generate(machine.transitions, most, whole=False)
 
@@ -117,11 +114,7 @@ def classify(machine: MooreMachine, limit: int = 200_000) -> Classification:
 
 
 def _maximal_subgroups(elements):
-    """The distinct maximal subgroups, as arrays (g, r) of permutations of 0..r-1.
-
-    The units of eMe, e idempotent, are the elements with e's kernel and e's image: such an element permutes the
-    image, so one of its powers is e and the power before that is its inverse.
-    """
+    """The distinct maximal subgroups, as arrays (g, r) of permutations of 0..r-1."""
     image, kernel, classes, distinct = np.zeros(elements.shape, bool), np.empty_like(elements), {}, {}
     np.put_along_axis(image, elements, True, axis=1)
     for s in range(elements.shape[1]):  # in the end kernel[i, t] is the largest s with the value of t

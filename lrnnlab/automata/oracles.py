@@ -63,11 +63,7 @@ def terms(text: str) -> int:
 
 
 def after_minus(text: str) -> int:
-    """The numbers before the first minus less all numbers after it.
-
-    >>> after_minus("1-2-3")
-    -4
-    """
+    """The numbers before the first minus less all numbers after it."""
     head, _, tail = text.partition("-")
     return sum(map(int, head)) - sum(int(char) for char in tail if char != "-")
 
@@ -100,13 +96,7 @@ def carried(generators: Mapping[str, tuple[int, ...]], text: Sequence[str]) -> s
 
 
 def what_is_left(text: str, *pairs: str, times: int | None = None) -> str:
-    """What is left when the pairs are taken out, again and again (or so many times): nothing of balanced brackets.
-
-    >>> what_is_left("([])", "()", "[]"), what_is_left("([)]", "()", "[]"), what_is_left("(()(", "()")
-    ('', '([)]', '((')
-    >>> what_is_left("((()))", "()", times=2)
-    '()'
-    """
+    """What is left when the pairs are taken out, again and again (or so many times): nothing of balanced brackets."""
     before = None
     while text != before and times != 0:
         before, times = text, None if times is None else times - 1

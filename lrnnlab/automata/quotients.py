@@ -17,11 +17,6 @@ from lrnnlab.validation import checked, whole_number
 @dataclass(frozen=True, eq=False)
 class Quotient:
     """``blocks`` (Q,): to which state of ``machine`` each state of the minimised machine goes; its answer is that state.
-
-    >>> from lrnnlab.automata.languages import language
-    >>> sign = quotients(language("S_3").machine)[1]
-    >>> sign.machine.num_states, sign.blocks.tolist(), sign.machine.names
-    (2, [0, 1, 0, 1, 1, 0], ('012 120 201', '102 210 021'))
     """
 
     machine: MooreMachine

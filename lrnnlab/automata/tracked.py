@@ -20,12 +20,7 @@ from lrnnlab.validation import checked
 
 @dataclass(frozen=True, eq=False)
 class QuotientScore:
-    """How a net's answers are right in one quotient.
-
-    ``blocks`` (Q,): the quotient, the block of each state.  ``accuracy``: how often the net's answer lies in the block of
-    the right one.  ``majority``: how often the best constant answer does.  ``chance``: how often an answer does that is
-    drawn as often as the net gives it, and knows nothing of the word.
-    """
+    """How a net's answers are right in one quotient."""
 
     blocks: np.ndarray
     accuracy: float

@@ -22,12 +22,7 @@ from lrnnlab.expressivity.cascades import Stack
 
 
 class RootSum:
-    """c_0 + c_1 w + ... + c_{n-1} w^{n-1}, n prime; written with c_{n-1} = 0, unique as 1 + w + ... + w^{n-1} = 0.
-
-    >>> w = RootSum((0, 1, 0))
-    >>> w * w * w == RootSum((1, 0, 0)), w + w * w == -RootSum((1, 0, 0)), bool(w + -w)
-    (True, True, False)
-    """
+    """c_0 + c_1 w + ... + c_{n-1} w^{n-1}, n prime; written with c_{n-1} = 0, unique as 1 + w + ... + w^{n-1} = 0."""
 
     __slots__ = ("parts",)
 
@@ -83,14 +78,7 @@ class RootSum:
 
 
 def field_of(n: int) -> tuple[Callable, Any]:
-    """A converter of whole numbers and fractions, and w itself.  For n = 1 and 2 the fractions, w = 1 and -1.
-
-    ValueError unless n is 1 or a prime.
-
-    >>> number, w = field_of(5)
-    >>> w ** 5 == number(1), w + w ** 2 + w ** 3 + w ** 4 == number(-1)
-    (True, True)
-    """
+    """A converter of whole numbers and fractions, and w itself.  For n = 1 and 2 the fractions, w = 1 and -1."""
     if n in (1, 2):
         return Fraction, Fraction(1 if n == 1 else -1)
     if not isprime(n):
@@ -133,12 +121,7 @@ def table(start: Sequence, transitions: Sequence, drives: Sequence | None = None
 
 @dataclass(frozen=True)
 class BlockModel(Stack):
-    """A stack of blocks, whose states are vectors.
-
-    >>> model = BlockModel("sign", ("0", "1"), ((table([1], [[[1]], [[-1]]]),),))
-    >>> model.depth, model.size, model.column_norm(1.2)
-    (1, 1, 1.0)
-    """
+    """A stack of blocks, whose states are vectors."""
 
     layers: tuple[tuple[Block, ...], ...]
 
@@ -184,11 +167,7 @@ def column_norms(A: np.ndarray, p: float) -> np.ndarray:
 
 
 def real_block(A: np.ndarray) -> np.ndarray:
-    """A itself if it is real, else twice its size: c + i s as [[c, -s], [s, c]].
-
-    >>> real_block(np.array([[1j]])).tolist()
-    [[0.0, -1.0], [1.0, 0.0]]
-    """
+    """A itself if it is real, else twice its size: c + i s as [[c, -s], [s, c]]."""
     if np.abs(A.imag).max() < 1e-12:
         return A.real
     pairs = np.array([[A.real, -A.imag], [A.imag, A.real]])  # (2, 2, b, b)

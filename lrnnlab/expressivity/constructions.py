@@ -79,11 +79,7 @@ def product(A: Sequence[Sequence], B: Sequence[Sequence]) -> tuple:
 
 
 def scalars(name: str, symbols: Sequence[str], *rows: Sequence, root: int = 1) -> BlockModel:
-    """Blocks of size 1: for each row the A of every token, in Q(w); the start is 1 and nothing is driven.
-
-    >>> scalars("two signs", "01", (-1, 1), (1, -1)).size
-    1
-    """
+    """Blocks of size 1: for each row the A of every token, in Q(w); the start is 1 and nothing is driven."""
     return BlockModel(name, tuple(symbols), (tuple(table([1], [[[a]] for a in row], root=root) for row in rows),))
 
 
@@ -98,15 +94,7 @@ def turning(M: int, name: str | None = None) -> BlockModel:
 
 
 def first_symbol(M: int, others: int = 0) -> Block:
-    """A_s = [[1, -s/(M-1)], [0, 0]], Bu_s = (s/(M-1), 1): x_0 = 0 goes to (s/(M-1), 1) and stays there.
-
-    ``others`` tokens more do nothing.  The second number says "something is stored" and pays back what the drive adds.
-    Every column has p-norm at most 1 for every p.
-
-    >>> block = first_symbol(5)
-    >>> block.move(block.move((0, 0), 3, ()), 1, ())
-    (Fraction(3, 4), Fraction(1, 1))
-    """
+    """A_s = [[1, -s/(M-1)], [0, 0]], Bu_s = (s/(M-1), 1): x_0 = 0 goes to (s/(M-1), 1) and stays there."""
     code = [Fraction(s, M - 1) for s in range(M)]
     moves = [[[1, -s], [0, 0]] for s in code] + [identity(2)] * others
     return table([0, 0], moves, [[s, 1] for s in code] + [[0, 0]] * others)
@@ -126,11 +114,7 @@ def subtraction_expressions(M: int = 5) -> BlockModel:
 
 
 def subtraction_strings(M: int = 5) -> BlockModel:
-    """Every string of tokens: a real block of size 3 freezes the sum of the numbers before the first minus.
-
-    Numbers turn the plane (x_1, x_2); the minus empties it into x_3, by a projection that keeps the M points apart.
-    The plane is written in the basis where a turn by 360 / M degrees is [[0, -1], [1, 2 cos(360 / M)]].
-    """
+    """Every string of tokens: a real block of size 3 freezes the sum of the numbers before the first minus."""
     number, w = field_of(M)
     turn = ((number(0), number(-1)), (number(1), w + w ** (M - 1)))
     power, moves = tuple(tuple(map(number, row)) for row in identity(2)), []
@@ -152,10 +136,7 @@ def subtraction_unit_columns(M: int = 5) -> BlockModel:
 
 
 def mod_arith_five() -> BlockModel:
-    """ModArith(5), one complex block of 5: x_k = w^(a + k c).
-
-    A number d takes x_k to x_kd, + and - take it to w^k x_1 and w^-k x_1.
-    """
+    """ModArith(5), one complex block of 5: x_k = w^(a + k c)."""
     w = field_of(5)[1]
     numbers = [[[int(j == d * k % 5) for j in range(5)] for k in range(5)] for d in range(5)]
     signs = [[[w ** (sign * k % 5) if j == 1 else 0 for j in range(5)] for k in range(5)] for sign in (1, -1)]
@@ -164,13 +145,7 @@ def mod_arith_five() -> BlockModel:
 
 
 def mod_arith_eight() -> BlockModel:
-    """ModArith(5), two complex blocks of 4, with two pseudo-accumulators.
-
-    f_A = 0; 1, 1, -1, -1 and f_B = 0; 1, -1, -1, 1 on c = 0; 1, 2, 4, 3 give c = 4 f_A + 2 f_B: add up f_A and f_B.
-
-    x = w^a (1, w^f_A, w^-f_A, w^f_B), a the block's accumulator; w^-f_B = w^f_A + w^-f_A - w^f_B.  Times 2 makes f_B of
-    f_A and -f_A of f_B.
-    """
+    """ModArith(5), two complex blocks of 4, with two pseudo-accumulators."""
     w = field_of(5)[1]
     double = ((1, 0, 0, 0), (0, 0, 0, 1), (0, 1, 1, -1), (0, 0, 1, 0))
     fourfold = product(double, double)
@@ -186,10 +161,7 @@ def mod_arith_eight() -> BlockModel:
 
 
 def _growing_term():
-    """The lower layer of ``mod_arith_two_layers``: x = (c, z), c = 2^k as the k-th power of a quarter turn.
-
-    A zero moves c into z, a second zero loses it; + and - start again.  So z shows what c was if a zero is the first.
-    """
+    """The lower layer of ``mod_arith_two_layers``: x = (c, z), c = 2^k as the k-th power of a quarter turn."""
     moves = [((0, 0, 0, 0), (0, 0, 0, 0), (1, 0, 0, 0), (0, 1, 0, 0))]
     for d in range(1, 5):
         moves.append((*((*row, 0, 0) for row in QUARTER_TURNS[LOGS[d]]), (0, 0, 1, 0), (0, 0, 0, 1)))
@@ -199,11 +171,7 @@ def _growing_term():
 
 
 def mod_arith_two_layers(turn: bool = False) -> BlockModel:
-    """ModArith(5) on every string in two layers with b <= 5 within Eq. 6 (``turn``: b <= 4, the value as a turn).
-
-    The lower block keeps c, and the c that the first zero took away; the upper one adds to the value what the token
-    changes: c - c/d for a number d, -c for the first zero, +1, -1.
-    """
+    """ModArith(5) on every string in two layers with b <= 5 within Eq. 6 (``turn``: b <= 4, the value as a turn)."""
     value = {(row[0][0], row[1][0]): POWERS[k] for k, row in enumerate(QUARTER_TURNS)}
     w = field_of(5)[1]
 
@@ -252,8 +220,6 @@ _CLOCK = Channel(2, lambda token, lower: ("turn", 1))  # the parity of the time
 
 def _delayed(flag: int, clock: int) -> tuple[Channel, Channel]:
     """Copies of the first layer's channel ``flag`` (0 or 1) at even and at odd times: one is what it was one step ago.
-
-    ``clock`` is the place of ``_CLOCK`` in that layer.
     """
     def copy(parity):
         return lambda token, lower: ("reset", lower[0][flag]) if lower[0][clock] == parity else ("turn", 0)
@@ -262,17 +228,7 @@ def _delayed(flag: int, clock: int) -> tuple[Channel, Channel]:
 
 
 def mod_arith_cascade() -> DiagonalCascade:
-    """ModArith(5) in three diagonal layers, right on every string of tokens.
-
-    The value is S = a + c: a the finished terms, c the growing one.  Layer 1: three channels, c without its zeros as a
-    power of 2 (turns of order 4, + and - reset it), whether c has met a zero (reset only), and the parity of the time.
-    Layer 2 copies "met a zero" at even and at odd times, so that its value one step ago is still there.  Layer 3 turns
-    S by what the token adds: c - c/d for a number d, -c for a zero that is the first one, +1, -1 or nothing for + - ×.
-
-    >>> cascade, machine = mod_arith_cascade(), language("ModArith(5)").machine
-    >>> cascade.depth, pair_up(cascade, machine)[1]
-    (3, None)
-    """
+    """ModArith(5) in three diagonal layers, right on every string of tokens."""
     def power(token, lower):
         if token in (PLUS, MINUS):
             return "reset", 0 if token == PLUS else LOGS[4]  # c = 1, c = -1
@@ -295,15 +251,7 @@ def mod_arith_cascade() -> DiagonalCascade:
 
 
 def even_pair_cascade(M: int) -> DiagonalCascade:
-    """EvenPair(M) in three diagonal layers with real gates.
-
-    Layer 1: whether a letter was read, the parity of the time, the last letter.  Layer 2 copies "a letter was read" at even
-    and at odd times.  Layer 3 is reset to the letter as long as one step ago none had been read, so it keeps the first one.
-
-    >>> cascade = even_pair_cascade(5)
-    >>> cascade.size, cascade.depth, pair_up(cascade, language("EvenPair(5)").machine)[1]
-    (1, 3, None)
-    """
+    """EvenPair(M) in three diagonal layers with real gates."""
     read = Channel(1, lambda token, lower: ("reset", 1), rings=2)
     last = Channel(1, lambda token, lower: ("reset", token), rings=M)
 
@@ -319,34 +267,19 @@ def even_pair_cascade(M: int) -> DiagonalCascade:
 
 
 def four_letters() -> BlockModel:
-    """(abab)* in b = 2: e_1, e_2, -e_1, -e_2 in turn, and the zero vector as sink.
-
-    >>> four_letters().run((0, 1))
-    [(((Fraction(0, 1), Fraction(1, 1)),),), (((Fraction(-1, 1), Fraction(0, 1)),),)]
-    """
+    """(abab)* in b = 2: e_1, e_2, -e_1, -e_2 in turn, and the zero vector as sink."""
     block = table([1, 0], [[[0, 0], [1, 0]], [[0, -1], [0, 0]]])
     return BlockModel("signed pair, sink 0", ("a", "b"), ((block,),))
 
 
 def tomita_3_three() -> BlockModel:
-    """Tomita 3 in b = 3: one state is, as a vector, the sum of two others.
-
-    "An even block of 1s" = "an odd" + "an even block of 0s", both after an odd block of 1s; the sink is 0.
-    Both tokens respect it: in the one-hot model of size 4 the difference of the two sides spans an invariant line.
-
-    >>> tomita_3_three().size
-    3
-    """
+    """Tomita 3 in b = 3: one state is, as a vector, the sum of two others."""
     zero, one = [[0, 0, 0], [1, 0, 1], [0, 1, 0]], [[0, 0, 1], [1, 0, 0], [1, 0, 0]]
     return BlockModel("one state a sum of two, sink 0", ("0", "1"), ((table([0, 1, 1], [zero, one]),),))
 
 
 def permutation_block(name: str) -> BlockModel:
-    """A group as permutation matrices on a vector with distinct entries, b = number of points.
-
-    >>> permutation_block("A_5").size
-    5
-    """
+    """A group as permutation matrices on a vector with distinct entries, b = number of points."""
     generators = GROUPS[name]
     n = len(next(iter(generators.values())))
     moves = [[[int(g[j] == i) for j in range(n)] for i in range(n)] for g in generators.values()]

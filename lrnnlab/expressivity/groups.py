@@ -60,17 +60,7 @@ def _basis(group, below):
 
 
 def solvable_cascade(name: str, symbols: Iterable[str], generators: Sequence[Sequence[int]]) -> DiagonalCascade:
-    """The word problem of a solvable group in as many diagonal layers as its derived series is long.
-
-    With G = G_0 > G_1 > ... > 1 layer j keeps n in G_j / G_{j+1} (abelian: a few rotations), where the product so far
-    is x = n t(h), h what the lower layers know and t(h) a chosen element.  A token g makes it
-    n (t(h) g t(h')^-1) t(h'), so layer j turns by an amount that depends on g and h alone.  ValueError if the series
-    stops above the trivial group.
-
-    >>> cascade = solvable_cascade("S_3", "st", [(1, 0, 2), (1, 2, 0)])
-    >>> [[channel.order for channel in layer] for layer in cascade.layers]
-    [[2], [3]]
-    """
+    """The word problem of a solvable group in as many diagonal layers as its derived series is long."""
     series = derived_series(generators)
     if len(series[-1]) > 1:
         raise ValueError(f"{name} is not solvable: its derived series has orders {[len(group) for group in series]}")

@@ -27,12 +27,7 @@ TASKS = ("Parity", "(aa)*", "Sum(5)", "(abab)*", "EvenPair(2)", "EvenPair(5)", "
 
 
 def lower_bound(found: Classification, verdict: Verdict) -> int:
-    """The least real b of one layer that the three bounds above leave.
-
-    >>> machine = language("Tomita 3").machine
-    >>> lower_bound(classify(machine), possible_in_one_diagonal_layer(machine))
-    3
-    """
+    """The least real b of one layer that the three bounds above leave."""
     real_gates = verdict.possible and verdict.order <= 2
     flat = found.solvable and found.derived_length <= 2
     return max(found.pre_period, 1 if real_gates else 2 if flat else 3)

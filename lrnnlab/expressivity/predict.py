@@ -199,12 +199,7 @@ class _Facts:
 
 
 def known_quotients(small: MooreMachine) -> list[Quotient]:
-    """The quotients of a minimised machine; of too many only the machine itself and those that one pair makes.
-
-    >>> from lrnnlab.automata.languages import language
-    >>> [found.machine.num_states for found in known_quotients(language("Tomita 5").machine)]
-    [1, 2, 2, 2, 4]
-    """
+    """The quotients of a minimised machine; of too many only the machine itself and those that one pair makes."""
     try:
         return quotients(small, limit=300)
     except ValueError:
@@ -225,15 +220,7 @@ def separate(small: MooreMachine, chosen: Iterable[Quotient]) -> bool:
 
 
 def writes_needed(found: Quotient) -> int | None:
-    """How many writes I - beta k k^T a token compute a quotient in one head; None if no way is known.
-
-    On unit vectors: a permutation takes as many reflections as it has states less its cycles, a reset of all of them
-    n - 1 projections; a state that is never left may be the zero vector, and what leads into it a projection.
-
-    >>> from lrnnlab.automata.languages import language
-    >>> [writes_needed(quotients(language(name).machine)[-1]) for name in ("Sum(5)", "Tomita 2", "EvenPair(2)")]
-    [4, 2, None]
-    """
+    """How many writes I - beta k k^T a token compute a quotient in one head; None if no way is known."""
     needed = []
     for sink in (None, *found.machine.sinks):
         made = (writes_of_token(move, sink) for move in found.machine.transitions)
@@ -244,11 +231,6 @@ def writes_needed(found: Quotient) -> int | None:
 
 def writes_of_token(move: np.ndarray, sink: int | None) -> list[tuple[dict[int, int], int, int]] | None:
     """The writes (key, strength, target) that move unit vectors as a token moves the states; None if no way is known.
-
-    A key gives its entries other than 0.  ``sink`` has the zero vector, every other state a unit vector.
-
-    >>> writes_of_token(np.array([1, 0]), None), writes_of_token(np.array([1, 1]), 1)
-    ([({0: 1, 1: -1}, 2, 0)], [({0: 1}, 1, 0)])
     """
     kept, made = [q for q in range(len(move)) if q != sink], []
     ends = [int(move[q]) for q in kept if move[q] != sink]
@@ -270,12 +252,7 @@ def writes_of_token(move: np.ndarray, sink: int | None) -> list[tuple[dict[int, 
 
 
 def _turns(facts):
-    """A k for which a group machine has an orthogonal form of k reflections a token; found in floating point.
-
-    It is the least for forms that are parts of R^Q, on which the states are permuted; others may need fewer.  A random
-    symmetric matrix that commutes with the group has the irreducible parts of R^Q as eigenspaces; in each, a
-    token needs as many reflections as it moves directions.
-    """
+    """A k for which a group machine has an orthogonal form of k reflections a token; found in floating point."""
     maps, Q = facts.monoid[0].elements, facts.small.num_states
     if not facts.groups.group or len(maps) * Q * Q > 2_000_000:
         return None

@@ -51,13 +51,6 @@ WHOLE = 6  # tokens up to which every set of tokens is tried
 @dataclass(frozen=True)
 class Clash:
     """Two words that are answered differently for every number n of repetitions: ``left`` or ``right``, then ``tail``.
-
-    ``tail`` is a tuple of (word, whether it is repeated n times).  A word in a word is repeated n times, too.
-
-    >>> Clash((0,), (), (((1, 0), True), ((1,), False))).words(2)
-    ((0, 1, 0, 1, 0, 1), (1, 0, 1, 0, 1))
-    >>> Clash(((0, 1),), (), (((0, (1,)), True),)).words(2)
-    ((0, 1, 0, 1, 0, 1, 1, 0, 1, 1), (0, 1, 1, 0, 1, 1))
     """
 
     left: Word
@@ -70,11 +63,7 @@ class Clash:
         return _read(self.left, n) + end, _read(self.right, n) + end
 
     def text(self, symbols: tuple) -> str:
-        """The two words, as in "0(01)^n and 1(01)^n".
-
-        >>> Clash((0,), (1,), (((0, 1), True),)).text(("0", "1"))
-        '0(01)^n and 1(01)^n'
-        """
+        """The two words, as in "0(01)^n and 1(01)^n"."""
         end = "".join(f"({self._spelled(word, symbols)})^n" if again else self._spelled(word, symbols)
                       for word, again in self.tail)  # fmt: skip
         return " and ".join(self._spelled(word, symbols) + end for word in (self.left, self.right))
@@ -116,11 +105,7 @@ class _Pairs:
         return self.part[pair[0] * self.small.num_states + pair[1]]
 
     def clash(self, starts: Iterable[tuple], need: int = 0, last: dict | None = None) -> Clash | None:
-        """The first clash found from ``starts``, (state, left, right) where both words are read, or None.
-
-        The way leads through loops that contain all tokens of ``need`` (bits), and ends in a part of ``last``, which
-        gives for each part the tokens of the last loop.
-        """
+        """The first clash found from ``starts``, (state, left, right) where both words are read, or None."""
         queue: list = []
         came: dict = {}
         for q, left, right in starts:
@@ -184,11 +169,7 @@ class _Pairs:
 
 
 def token_sets(V: int) -> Iterator[tuple[int, ...]]:
-    """The sets of tokens that are tried: all up to ``WHOLE`` tokens, else the small ones and the whole.
-
-    >>> [*token_sets(2)]
-    [(0,), (1,), (0, 1)]
-    """
+    """The sets of tokens that are tried: all up to ``WHOLE`` tokens, else the small ones and the whole."""
     for size in range(1, V + 1):
         if V <= WHOLE or size in (1, 2, V):
             yield from combinations(range(V), size)
@@ -203,16 +184,7 @@ def _power(move: np.ndarray) -> int:
 
 
 def diagonal_clash(machine: MooreMachine, order: int | None = None) -> Clash | None:
-    """Words that refute every lasting layer of diagonal gates, None if one exists: the first theorem above.
-
-    ``order``: 1 for gates in [0, 1], 2 for real ones, None for complex ones.  Of these a clash like "(aa)^n(ab)^n and
-    (ab)^n" says that a layer comes as near as one likes for infinitely many n, the others for all large n.
-
-    >>> from lrnnlab.automata.languages import language
-    >>> parity = language("Parity").machine
-    >>> diagonal_clash(parity, 1).words(2), diagonal_clash(parity, 2)
-    (((1, 1, 1, 1, 1), (1, 1, 1, 1)), None)
-    """
+    """Words that refute every lasting layer of diagonal gates, None if one exists: the first theorem above."""
     small = minimise(machine)
     pairs, states, tokens = _Pairs(small, range(small.num_symbols)), range(small.num_states), range(small.num_symbols)
     powers: list[Word] = [(x,) * order if order else ((x,) * _power(small.transitions[x]),) for x in tokens]
@@ -223,12 +195,7 @@ def diagonal_clash(machine: MooreMachine, order: int | None = None) -> Clash | N
 
 
 def one_key_clash(machine: MooreMachine) -> Clash | None:
-    """Words that refute every lasting layer of I - s k k^T, 0 <= s <= 1, one a token; None if this law finds none.
-
-    >>> from lrnnlab.automata.languages import language
-    >>> one_key_clash(language("EvenPair(2)").machine).text(("0", "1"))
-    '01(01)^n and 1(01)^n'
-    """
+    """Words that refute every lasting layer of I - s k k^T, 0 <= s <= 1, one a token; None if this law finds none."""
     small = minimise(machine)
     for C in token_sets(small.num_symbols):
         pairs, every = _Pairs(small, C), sum(1 << x for x in C)
@@ -240,15 +207,7 @@ def one_key_clash(machine: MooreMachine) -> Clash | None:
 
 
 def contraction_clash(machine: MooreMachine) -> Clash | None:
-    """Words to a pair for which no layer of matrices of norm at most 1 lasts; None if this law finds none.
-
-    Which loop at the pair a layer fails on depends on the layer: it is a word that contracts all that its tokens do not
-    turn.  The clash has one such loop, which a layer that is made for it may tell.
-
-    >>> from lrnnlab.automata.languages import language
-    >>> contraction_clash(language("EvenPair(2)").machine) is None, contraction_clash(language("S_3").machine)
-    (False, None)
-    """
+    """Words to a pair for which no layer of matrices of norm at most 1 lasts; None if this law finds none."""
     small = minimise(machine)
     powers = [((x,) * _power(move),) for x, move in enumerate(small.transitions)]
     for C in token_sets(small.num_symbols):
@@ -262,11 +221,6 @@ def contraction_clash(machine: MooreMachine) -> Clash | None:
 
 def fading_clash(machine: MooreMachine) -> Clash | None:
     """Words that refute every stack of layers in which whatever is old fades, None if the last tokens tell the state.
-
-    >>> from lrnnlab.automata.languages import language
-    >>> tomita_1 = language("Tomita 1").machine
-    >>> fading_clash(tomita_1).text(tomita_1.symbols)
-    '(1)^n and 0(1)^n'
     """
     small = minimise(machine)
     pairs, ways = _Pairs(small, range(small.num_symbols)), small.ways().values()
@@ -276,10 +230,6 @@ def fading_clash(machine: MooreMachine) -> Clash | None:
 
 def order_clash(machine: MooreMachine) -> Clash | None:
     """Two words with the same tokens in another order, the last one in its place, that lead to different states, or None.
-
-    >>> from lrnnlab.automata.languages import language
-    >>> order_clash(language("S_3").machine).words(), order_clash(language("Parity").machine)
-    (((0, 1, 0), (1, 0, 0)), None)
     """
     small = minimise(machine)
     tokens = range(small.num_symbols)
@@ -288,15 +238,7 @@ def order_clash(machine: MooreMachine) -> Clash | None:
 
 
 def constant_clash(machine: MooreMachine, late: bool = False) -> Clash | None:
-    """Words that refute every lasting layer with one matrix for all tokens, None if one exists.
-
-    ``late``: only after beginnings of any length, which is what two layers with finitely many states cannot escape.
-
-    >>> from lrnnlab.automata.languages import language
-    >>> even = language("EvenPair(2)").machine
-    >>> constant_clash(even).text(even.symbols), constant_clash(even, late=True)
-    ('00(0)^n and 10(0)^n', None)
-    """
+    """Words that refute every lasting layer with one matrix for all tokens, None if one exists."""
     small = minimise(machine)
     pairs, states = _Pairs(small, range(small.num_symbols)), set(range(small.num_states))
     while late and (after := set(small.transitions[:, sorted(states)].ravel().tolist())) < states:

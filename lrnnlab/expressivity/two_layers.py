@@ -50,13 +50,6 @@ ACTIONS = 2_000  # of words over a set of tokens, at most
 
 def two_layers_last(machine: MooreMachine, order: int | None = None) -> bool:
     """Are there two layers of diagonal gates that last?  False also where there may be others than those that are tried.
-
-    ``order``: 1 for gates in [0, 1], 2 for real ones, None for complex ones.
-
-    >>> from lrnnlab.automata.languages import language
-    >>> d_2 = language("D_2").machine    # real gates tell depth 1 from 0 and 2, complex ones all three
-    >>> [two_layers_last(d_2, order) for order in (1, 2, None)]
-    [False, True, True]
     """
     small = minimise(machine)
     return any(_upper_layer(small, k, m) for k, m in CONTEXTS[order])
@@ -121,13 +114,6 @@ def _upper_layer(small: MooreMachine, k: int, m: int) -> bool:
 
 def two_layer_clash(machine: MooreMachine, order: int) -> Clash | None:
     """Words that refute every two lasting layers of gates in [0, 1] (order 1) or real gates (2); None if none are found.
-
-    >>> from lrnnlab.automata.languages import language
-    >>> d_2 = language("D_2").machine
-    >>> two_layer_clash(d_2, 1).text(d_2.symbols)
-    '(ab)^naab(ab)^n(abb(ab)^naab(ab)^n)^nb and (ab)^n(abb(ab)^naab(ab)^n)^nb'
-    >>> two_layer_clash(d_2, 2) is None
-    True
     """
     small = minimise(machine)
     for B in token_sets(small.num_symbols):

@@ -23,13 +23,7 @@ from lrnnlab.validation import whole_number
 
 
 def rotate(x: Tensor, positions: Tensor) -> Tensor:
-    """Rotary position embedding (Su et al. 2021): pairs (x_2m, x_2m+1) of x (..., T, d) turned by t 10,000^(-2m/d).
-
-    Angles are worked out in double precision: in single, t = 65,536 is known to 0.004 of a radian only.
-
-    >>> rotate(torch.tensor([[1.0, 0.0]]), torch.tensor([0])).tolist()
-    [[1.0, 0.0]]
-    """
+    """Rotary position embedding (Su et al. 2021): pairs (x_2m, x_2m+1) of x (..., T, d) turned by t 10,000^(-2m/d)."""
     d = x.shape[-1]
     speed = 10_000.0 ** (-torch.arange(0, d, 2, dtype=torch.float64, device=x.device) / d)
     angle = positions.double().unsqueeze(-1) * speed

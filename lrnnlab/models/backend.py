@@ -24,14 +24,7 @@ FORMS = ("auto", "loop", "cpu")
 
 
 def is_compiled(form: str, x: Tensor) -> bool:
-    """Whether the compiled loop runs on x (B,T,...); ``ValueError`` if it is asked for and cannot.
-
-    >>> is_compiled("auto", torch.zeros(2, 3, 4)), is_compiled("auto", torch.zeros(2, 0, 4))
-    (True, False)
-    >>> is_compiled("cpu", torch.zeros(2, 3, 4, dtype=torch.bfloat16))
-    Traceback (most recent call last):
-    ValueError: form 'cpu' runs in float32 or float64 on a CPU, got torch.bfloat16 on cpu; 'loop' runs everywhere
-    """
+    """Whether the compiled loop runs on x (B,T,...); ``ValueError`` if it is asked for and cannot."""
     among("form", form, FORMS)
     fits = x.device.type == "cpu" and x.dtype in (torch.float32, torch.float64)
     if form == "cpu" and not fits:
@@ -44,18 +37,12 @@ def is_compiled(form: str, x: Tensor) -> bool:
 
 
 def wants_gradient(*tensors: Tensor | None) -> bool:
-    """Whether a backward pass may follow: gradients are recorded and one of the tensors wants its own.
-
-    >>> wants_gradient(torch.zeros(1), torch.zeros(1, requires_grad=True))
-    True
-    """
+    """Whether a backward pass may follow: gradients are recorded and one of the tensors wants its own."""
     return torch.is_grad_enabled() and any(x is not None and x.requires_grad for x in tensors)
 
 
 def run_compiled(loop: str, tensors: tuple[Tensor | None, ...], *options: Any) -> Any:
     """The autograd Function ``module.Name``, of a module that loads numba, at tensors, options and ``wants_gradient``.
-
-    ``torch.compile`` leaves it as it is: it could trace neither the loop nor how numba is loaded.
     """
     return (_run_untraced if torch.compiler.is_compiling() else _run)(loop, tensors, options)
 

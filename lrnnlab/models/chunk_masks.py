@@ -32,14 +32,7 @@ def check_chunk(chunk: int) -> None:
 
 
 def depth_count(length: int, chunk: int) -> int:
-    """max(1, ceil(log_c T)), in whole numbers: the depths that a string of T symbols needs (Sec. 3.2).
-
-    (In floating point log_5 125 is 3.0000000000000004, so the released formula takes 4 depths there; for c = 2 and 3
-    it is right up to T = 500.)
-
-    >>> [depth_count(T, 2) for T in (1, 2, 3, 4, 5, 40, 500, 512)], depth_count(125, 5)
-    ([1, 1, 2, 2, 3, 6, 9, 9], 3)
-    """
+    """max(1, ceil(log_c T)), in whole numbers: the depths that a string of T symbols needs (Sec. 3.2)."""
     check_chunk(chunk)
     if length < 1:
         raise ValueError(f"a string has at least 1 symbol, got {length}")
@@ -86,27 +79,13 @@ def dilated_mask(length: int, chunk: int, depth: int, r: Tensor | None = None) -
 
 
 def kept_positions(length: int, chunk: int, depth: int) -> list[int]:
-    """The positions that the tree still has behind depth l: T-1, T-1-c^(l+1), ..., in rising order.
-
-    They are the rows of depth l on the way to the last position: the dark cells of Fig. 1.
-
-    >>> [kept_positions(7, 2, depth) for depth in range(3)]
-    [[0, 2, 4, 6], [2, 6], [6]]
-    """
+    """The positions that the tree still has behind depth l: T-1, T-1-c^(l+1), ..., in rising order."""
     depth_count(length, chunk)  # complains of a wrong length or chunk
     return list(range(length - 1, -1, -(chunk ** (depth + 1))))[::-1]
 
 
 def chunk_attention(q: Tensor, k: Tensor, v: Tensor, r: Tensor, present: Tensor) -> Tensor:
-    """The last position of every chunk attends to its chunk: the released tree, where chunks do not overlap.
-
-    q (B,s,h,S/c,d) of those positions, k and v (B,s,h,S,d), r (h,c), present (s,S) false where nothing is to be seen
-    (never at the end of a chunk) -> (B,s,h,S/c,d).
-
-    >>> v, r = torch.arange(4.0).view(1, 1, 1, 4, 1), torch.tensor([[0.0, 999.0]])
-    >>> chunk_attention(v[..., 1::2, :] * 0, v, v, r, torch.ones(1, 4, dtype=torch.bool)).flatten().tolist()
-    [0.0, 2.0]
-    """
+    """The last position of every chunk attends to its chunk: the released tree, where chunks do not overlap."""
     chunk = r.shape[1]
     k, v = (x.unflatten(-2, (-1, chunk)) for x in (k, v))  # (B,s,h,S/c,c,d)
     # One query per chunk: T d multiplications, too few to be worth a matrix product.
@@ -117,15 +96,7 @@ def chunk_attention(q: Tensor, k: Tensor, v: Tensor, r: Tensor, present: Tensor)
 
 
 def window_attention(q: Tensor, k: Tensor, v: Tensor, r: Tensor, present: Tensor) -> Tensor:
-    """Every position attends to itself and the c - 1 before it.
-
-    q, k, v (B,s,h,S,d), r (h,c), present (s,S) -> (B,s,h,S,d).  A position that is not present is seen by itself only,
-    so that every softmax has something to sum.
-
-    >>> v, r = torch.arange(4.0).view(1, 1, 1, 4, 1), torch.tensor([[0.0, 999.0]])
-    >>> window_attention(v * 0, v, v, r, torch.ones(1, 4, dtype=torch.bool)).flatten().tolist()
-    [0.0, 0.0, 1.0, 2.0]
-    """
+    """Every position attends to itself and the c - 1 before it."""
     window = min(r.shape[1], q.shape[-2])
     attend = _by_distance if window <= NARROW else _in_blocks
     return attend(q * q.shape[-1] ** -0.5, k, v, r[:, :window], present)

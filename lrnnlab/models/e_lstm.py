@@ -23,13 +23,7 @@ from lrnnlab.validation import among, same_kind
 
 
 def element_wise(s: Tensor, w: Tensor, c0: Tensor, *, form: str = "auto") -> Tensor:
-    """c_1 ... c_T (B,T,D) of Eq. 17-19, from s (B,T,2,D), that is F x + b_f and Z x + b_z, w (2,D) and c0 (B,D).
-
-    ``form`` is one of ``lrnnlab.models.backend.FORMS``.  Raises ``ValueError`` on shapes or a form that do not fit.
-
-    >>> element_wise(torch.zeros(1, 3, 2, 1), torch.zeros(2, 1), torch.ones(1, 1)).flatten().tolist()
-    [0.5, 0.25, 0.125]
-    """
+    """c_1 ... c_T (B,T,D) of Eq. 17-19, from s (B,T,2,D), that is F x + b_f and Z x + b_z, w (2,D) and c0 (B,D)."""
     B, T, _, D = s.shape if s.ndim == 4 else (0, 0, 0, 0)
     if s.shape != (B, T, 2, D) or w.shape != (2, D) or c0.shape != (B, D):
         shapes = ", ".join(str(tuple(x.shape)) for x in (s, w, c0))

@@ -194,15 +194,6 @@ class FastWeights(Recurrence):
 
 def near_translation(rows: int, n: int, write_start: float) -> tuple[Tensor, Tensor]:
     """Scale and shift (rows,) of what a slow net says of a write, k, v and b, so that two writes start as a translation.
-
-    Two writes to the same key with beta = 2 move what is stored there by 2 (v_2 - v_1), whatever it was (chapter 09,
-    section 6): a sum without decay.  One write with beta = 1 puts v in its place: a reset.  So k is the first unit
-    vector here, for every token and all the time, and b is moved by ``write_start``: beta starts near 2 for a large one,
-    and at 0 near 1.
-
-    >>> scale, shift = near_translation(3, 1, 12.0)
-    >>> scale.tolist(), shift.tolist()
-    ([0.0, 1.0, 1.0], [1.0, 0.0, 12.0])
     """
     number(write_start, "write_start")
     scale, shift = torch.ones(rows), torch.zeros(rows)

@@ -15,27 +15,14 @@ import numpy as np
 
 
 def legs(N: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """A (N, N), B (N,), P (N,) of HiPPO-LegS (Gu et al. 2020): A is lower triangular with eigenvalues -1, ..., -N.
-
-    >>> A, B, P = legs(3)
-    >>> np.diag(A).tolist(), np.round(A[2], 3).tolist()
-    ([-1.0, -2.0, -3.0], [-2.236, -3.873, -3.0])
-    """
+    """A (N, N), B (N,), P (N,) of HiPPO-LegS (Gu et al. 2020): A is lower triangular with eigenvalues -1, ..., -N."""
     n = np.arange(N)
     B = np.sqrt(2 * n + 1)
     return -np.tril(np.outer(B, B), -1) - np.diag(n + 1), B, B / np.sqrt(2)
 
 
 def legs_diagonal(N: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(lambda, p, V): A = V (diag(lambda) - p p*) V* + its conjugate; lambda and p (N/2,), V (N, N/2) complex.
-
-    The N/2 columns of V are eigenvectors with Im lambda > 0, ascending, turned so that every p is positive: the result
-    then does not hang on a library's choice of phases.  Raises ``ValueError`` unless N is even and at least 2.
-
-    >>> eigenvalues, p, V = legs_diagonal(4)
-    >>> eigenvalues.real.round(12).tolist(), bool((p > 0).all())
-    ([-0.5, -0.5], True)
-    """
+    """(lambda, p, V): A = V (diag(lambda) - p p*) V* + its conjugate; lambda and p (N/2,), V (N, N/2) complex."""
     check_pairs(N)
     A, _, P = legs(N)
     skew = A + np.outer(P, P) + np.eye(N) / 2
@@ -53,13 +40,7 @@ def check_pairs(N: int) -> None:
 
 
 def diagonal_start(init: str, N: int) -> np.ndarray:
-    """The N/2 eigenvalues that S4D starts from (Gu, Gupta, Goel, Re 2022, Sec. 4).
-
-    ``lin``: -1/2 + i pi n.  ``inv``: imaginary part (N/pi) (N/(2n+1) - 1).  ``legs``: those of :func:`legs_diagonal`.
-
-    >>> (diagonal_start("lin", 6).imag / np.pi).round(6).tolist()
-    [0.0, 1.0, 2.0]
-    """
+    """The N/2 eigenvalues that S4D starts from (Gu, Gupta, Goel, Re 2022, Sec. 4)."""
     check_pairs(N)
     n = np.arange(N // 2)
     if init == "lin":

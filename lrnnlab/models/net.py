@@ -108,12 +108,7 @@ class Gate(Module):
 
 
 def map_maker(make: Callable[[int, int], nn.Module], name: str) -> Callable[[int, int], Any]:
-    """``make``, with a ValueError that shows the option ``name`` where it makes no module of two widths.
-
-    >>> map_maker(len, "ff_map")(4, 8)
-    Traceback (most recent call last):
-    ValueError: ff_map(inputs, outputs) must make a module, got <built-in function len>
-    """
+    """``make``, with a ValueError that shows the option ``name`` where it makes no module of two widths."""
 
     def made(inputs: int, outputs: int) -> nn.Module:
         try:

@@ -122,16 +122,6 @@ def _feedback(R: Tensor, y: Tensor) -> Tensor:
 
 def near_addition(rows: int, n: int, write_start: float) -> tuple[Tensor, Tensor]:
     """Scale and shift (rows,) of what a slow net says, ending in v (n) and b, so that beta starts near sigmoid(write_start).
-
-    A count that the delta rule keeps shrinks at every write by 1 - beta |phi(k)|^2: after m writes and m that undo them
-    it is off by about m^2 beta |phi(k)|^2 (chapter 09).  So here b is moved by ``write_start``, and v is divided by
-    sigmoid(``write_start``): what is written, beta v, is as large as with addition.  No more can be expressed than
-    before, as W_slow could say all of it itself; but descent starts elsewhere, and v keeps up with it.  A factor n^2
-    makes up for phi, whose n features sum to 1 in the delta rule and to about n in addition.
-
-    >>> scale, shift = near_addition(4, 1, -11.0)
-    >>> scale.round().tolist(), shift.tolist()
-    ([1.0, 1.0, 59875.0, 1.0], [0.0, 0.0, 0.0, -11.0])
     """
     number(write_start, "write_start", -FARTHEST, FARTHEST)
     scale, shift = torch.ones(rows), torch.zeros(rows)

@@ -28,9 +28,6 @@ from lrnnlab.validation import among, checked
 
 def sinusoids(offsets: Tensor, width: int, longest: float = 10_000.0) -> Tensor:
     """R (..., D) of offsets (...): sin, then cos, of offset longest^(-2i/D), i = 0 .. D/2 - 1 (Vaswani et al. 2017).
-
-    >>> sinusoids(torch.tensor([0]), 4).tolist()
-    [[0.0, 0.0, 1.0, 1.0]]
     """
     speed = longest ** (-torch.arange(0, width, 2, dtype=torch.float64, device=offsets.device) / width)
     angle = offsets.double().unsqueeze(-1) * speed
@@ -38,23 +35,13 @@ def sinusoids(offsets: Tensor, width: int, longest: float = 10_000.0) -> Tensor:
 
 
 def relative_shift(scores: Tensor) -> Tensor:
-    """Scores (..., T, 2T) of the offsets -T .. T-1 -> (..., T, T) of keys: out[m, n] = scores[m, n - m + T].
-
-    Read row by row, the wanted entries of row m begin 2T - 1 places behind those of row m - 1.
-
-    >>> relative_shift(torch.arange(-3, 3).expand(3, 6)).tolist()
-    [[0, 1, 2], [-1, 0, 1], [-2, -1, 0]]
-    """
+    """Scores (..., T, 2T) of the offsets -T .. T-1 -> (..., T, T) of keys: out[m, n] = scores[m, n - m + T]."""
     T = scores.shape[-2]
     return scores.flatten(-2)[..., T:].unflatten(-1, (T, 2 * T - 1))[..., :T]
 
 
 def attend(q: Tensor, k: Tensor, v: Tensor, bias: Tensor) -> Tensor:
-    """softmax(q k^T / sqrt(d) + bias) v of q, k, v (...,T,d).
-
-    >>> attend(*torch.zeros(3, 1, 2, 4), torch.zeros(2, 2)).shape
-    torch.Size([1, 2, 4])
-    """
+    """softmax(q k^T / sqrt(d) + bias) v of q, k, v (...,T,d)."""
     if within_func():  # torch's own may pick a kernel that gives a learned bias no gradient
         return (q @ k.mT * q.shape[-1] ** -0.5 + bias).softmax(-1) @ v
     return F.scaled_dot_product_attention(q, k, v, attn_mask=bias)

@@ -28,18 +28,7 @@ from lrnnlab.scans import linear_scan
 
 
 def wkv(k: Tensor, v: Tensor, w: Tensor, u: Tensor, backend: str = "auto") -> Tensor:
-    """k, v (B, T, D), w > 0 and u (D,) -> wkv (B, T, D), a mean of v_1 ... v_t with positive weights.
-
-    Both sums are carried divided by e^(p_t), where p_t = max_{i<=t} k_i - (t-i) w keeps every exponential at most 1 and
-    the denominator at least 1, whatever k is and however long the sequence.  The quotient does not depend on p, so an
-    inaccurate p does no harm and no gradient need pass through it; it is worked out in no less than single precision,
-    since t w soon is more than half precision holds.
-
-    >>> import torch
-    >>> one = torch.ones(1)
-    >>> wkv(torch.tensor([[[900.], [900.], [0.]]]), torch.tensor([[[1.], [3.], [7.]]]), one * 1e-9, 0 * one).flatten()
-    tensor([1., 2., 2.])
-    """
+    """k, v (B, T, D), w > 0 and u (D,) -> wkv (B, T, D), a mean of v_1 ... v_t with positive weights."""
     with torch.no_grad():
         wide = torch.promote_types(k.dtype, torch.float32)
         past = torch.arange(k.shape[1], dtype=wide, device=k.device).unsqueeze(-1) * w.to(wide)  # (T, D)

@@ -104,11 +104,7 @@ class S4(ConvolutionalSystem):
 
     @staticmethod
     def _generating(z: Tensor, eigenvalues: Tensor, P: Tensor, B: Tensor, C: Tensor, dt: Tensor) -> Tensor:
-        """The generating function at z (F,), (D, F).
-
-        With R = (g - diag(lambda))^-1, Woodbury: C (g - A)^-1 B = C R B - (C R P) (P* R B) / (1 + P* R P).  A pair's
-        share v/(g - l) + v'/(g - l') has real coefficients: (2 Re(v) g - 2 Re(v l')) / ((g - l) (g - l')).
-        """
+        """The generating function at z (F,), (D, F)."""
         g = (2 / dt) * (1 - z) / (1 + z)  # (D, F)
         Q = torch.cat(_inverse_of_pairs(g.unsqueeze(-1), eigenvalues), 1)  # (D, 2F, n): real parts, imaginary parts
         v = torch.stack([C * B, C * P, (P.conj() * B).expand_as(C), (P.conj() * P).expand_as(C)], -1)  # (D, n, 4)

@@ -30,37 +30,7 @@ RATES = (1, 4)
 def self_referential(
     x: Tensor, W0: Tensor, *, rates: int = 4, feature_map: str = "softmax", form: str = "auto"
 ) -> tuple[Tensor, Tensor]:
-    """The outputs and the last weights of Eq. 10-12; y_t sees W_{t-1}, not step t's own write.
-
-    Parameters
-    ----------
-    x : Tensor, (B,T,h,n)
-        The inputs.
-    W0 : Tensor, (B,h,3n+rates,n)
-        The weights to start with: rows that make y, q, k and b.
-    rates : int
-        1 as in Eq. 10, 4 as released.
-    feature_map, form
-        As in :func:`lrnnlab.models.recurrent_delta.recurrent_delta`.
-
-    Returns
-    -------
-    y : Tensor, (B,T,h,n)
-        The outputs.
-    W_T : Tensor, (B,h,3n+rates,n)
-        The weights after the last step.
-
-    Raises
-    ------
-    ValueError
-        For shapes or options that do not fit.
-
-    Examples
-    --------
-    >>> y, W = self_referential(torch.ones(2, 5, 3, 4), torch.zeros(2, 3, 16, 4))
-    >>> y.shape, W.shape
-    (torch.Size([2, 5, 3, 4]), torch.Size([2, 3, 16, 4]))
-    """
+    """The outputs and the last weights of Eq. 10-12; y_t sees W_{t-1}, not step t's own write."""
     check_feature_map(feature_map)
     if rates not in RATES:
         raise ValueError(f"rates is 1 or 4, got {rates}")
@@ -91,11 +61,7 @@ def _loop(x: Tensor, W: Tensor, rates: int, feature_map: str) -> tuple[Tensor, T
 
 
 def rate_of_row(n: int, rates: int, device: torch.device | None = None) -> Tensor:
-    """Which learning rate a row of W has, (3n+rates,).
-
-    >>> rate_of_row(2, 4).tolist(), rate_of_row(1, 1).tolist()
-    ([0, 0, 1, 1, 2, 2, 3, 3, 3, 3], [0, 0, 0, 0])
-    """
+    """Which learning rate a row of W has, (3n+rates,)."""
     if rates == 1:
         return torch.zeros(3 * n + 1, dtype=torch.int64, device=device)
     return torch.tensor([0] * n + [1] * n + [2] * n + [3] * 4, device=device)

@@ -190,34 +190,7 @@ def token_scan(
 
 @checked
 def softmax_scan(raw: Tensor, x0: Tensor | None = None, *, backend: str = "auto") -> tuple[Tensor, Tensor]:
-    """:func:`linear_scan` with b_t = 0 and every column of A_t the softmax of raw_t's.
-
-    The ``cpu`` backend makes both in one pass for blocks of up to 16, and then never builds the gradient in A; the
-    others, and ``torch.compile``, take softmax and scan one after the other.
-
-    Parameters
-    ----------
-    raw : Tensor, (B, T, row, h, column)
-        What the softmax is taken of: laid out so, a softmax over rows runs over long stretches of memory.
-    x0 : Tensor, (B, h, n), optional
-        The state before the first step, zero if absent.
-    backend : str
-        As for :func:`linear_scan`.
-
-    Returns
-    -------
-    A : Tensor
-        Of raw's shape (``A.transpose(2, 3)`` is what :func:`linear_scan` takes).  Differentiable in raw.
-    x : Tensor, (B, T, h, n)
-        Differentiable in raw and x0.
-
-    Examples
-    --------
-    >>> import torch
-    >>> A, x = softmax_scan(torch.zeros(1, 3, 2, 1, 2), torch.tensor([[[1., 0.]]]))
-    >>> x[0, :, 0].tolist()
-    [[0.5, 0.5], [0.5, 0.5], [0.5, 0.5]]
-    """
+    """:func:`linear_scan` with b_t = 0 and every column of A_t the softmax of raw_t's."""
     raw, x0 = wide(raw, x0)
     if raw.ndim != 5 or raw.shape[2] != raw.shape[4]:
         raise ValueError(f"softmax_scan takes raw (B,T,n,h,n), got {tuple(raw.shape)}")

@@ -26,18 +26,7 @@ LINE = 64  # bytes of a cache line
 
 
 class Shelf:
-    """Arrays of bytes; of each it is known whether a tensor still lies in it.
-
-    >>> shelf = Shelf(kept=1000)
-    >>> first = shelf.take(64)
-    >>> address = first.data_ptr()
-    >>> second = shelf.take(64)
-    >>> second.data_ptr() == address                  # still in use
-    False
-    >>> del first
-    >>> shelf.take(64).data_ptr() == address
-    True
-    """
+    """Arrays of bytes; of each it is known whether a tensor still lies in it."""
 
     def __init__(self, kept: int):
         self.kept = kept
@@ -92,11 +81,7 @@ def empty(shape: Sequence[int], dtype: torch.dtype) -> Tensor:
 
 @cache
 def keep_freed_memory() -> bool:
-    """From now on let this process keep what torch frees on the CPU, up to ``KEPT`` bytes; says whether it can.
-
-    A training step frees all it made, several times a megabyte; glibc then gives that back to the system, and the next
-    step takes 1000 page faults, a sixth of its time, to have it again.
-    """
+    """From now on let this process keep what torch frees on the CPU, up to ``KEPT`` bytes; says whether it can."""
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
     if mallopt is None:
         return False

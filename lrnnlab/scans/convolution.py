@@ -104,11 +104,7 @@ def fast_length(n: int, *, real: bool = False) -> int:
 
 
 class _Ring(torch.autograd.Function):
-    """On a ring of n points: the taps behind from 0 on, those ahead from n - 1 downwards, zeros between.
-
-    Some channels at a time, and spectra are worked out again on the way back: nothing but the inputs is kept until
-    then, and five transforms of real numbers do for both ways.
-    """
+    """On a ring of n points: the taps behind from 0 on, those ahead from n - 1 downwards, zeros between."""
 
     second = f"of at most {SHORT} positions, and by a layer's step"
 
@@ -162,10 +158,7 @@ def _ring(behind: Tensor, ahead: Tensor, n: int) -> Tensor:
 
 
 class _Powers(torch.autograd.Function):
-    """exp(log_lambda t), (..., N, M) of log_lambda (..., N) and t (M,), worked out in double precision, then cast.
-
-    torch takes seven times as long for the exponential of a complex number as for exp, cos and sin of its parts.
-    """
+    """exp(log_lambda t), (..., N, M) of log_lambda (..., N) and t (M,), worked out in double precision, then cast."""
 
     second = "by a layer's step"
 

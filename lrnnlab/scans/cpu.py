@@ -42,10 +42,7 @@ def _work_off(work, corners) -> None:
 
 
 def _over_chains(work, batch: int, width: int, multiplications: int, grain: int = 1) -> int:
-    """Call ``work(part, i, j, k, l)`` for every part of the chains (batch entries i:j, blocks or channels k:l).
-
-    Blocks are cut (in multiples of ``grain``) only where the batch has too few entries; returns the number of parts.
-    """
+    """Call ``work(part, i, j, k, l)`` for every part of the chains (batch entries i:j, blocks or channels k:l)."""
     parts = 1 if multiplications < SMALL else PARTS
     rows = min(parts, batch)
     columns = max(1, min(parts // rows, width // grain))

@@ -24,11 +24,7 @@ def block_forward(
     A: np.ndarray, b: np.ndarray, x0: np.ndarray, x: np.ndarray, T: int, h: int, head: int, s: int, step: int, i: int,
     j: int, k: int, l: int, size: tuple[int, ...],
 ) -> None:  # fmt: skip
-    """x_t = A_t x_{t-1} + b_t.
-
-    A holds n*n*h numbers per (B, t); a head's block starts ``head`` numbers after the one before; its rows are ``s``
-    apart.
-    """
+    """x_t = A_t x_{t-1} + b_t."""
     n = len(size)
     for B in range(i, j):
         for t in range(T):
@@ -46,10 +42,7 @@ def block_backward(
     A: np.ndarray, x0: np.ndarray, x: np.ndarray, dx: np.ndarray, dA: np.ndarray, db: np.ndarray, dx0: np.ndarray,
     T: int, h: int, head: int, s: int, step: int, into: Flag, i: int, j: int, k: int, l: int, size: tuple[int, ...],
 ) -> None:  # fmt: skip
-    """Gradients of block_forward: g_t = dx_t + A_{t+1}^T g_{t+1}, db_t = g_t, dA_t = g_t x_{t-1}^T.
-
-    dA is laid out as A is; dx0, and dA where gradients are summed, are zero before.
-    """
+    """Gradients of block_forward: g_t = dx_t + A_{t+1}^T g_{t+1}, db_t = g_t, dA_t = g_t x_{t-1}^T."""
     n = len(size)
     for B in range(i, j):
         for t in range(T - 1, -1, -1):
@@ -133,10 +126,7 @@ def diagonal_forward(
     A: np.ndarray, b: np.ndarray, x0: np.ndarray, x: np.ndarray, T: int, D: int, step: int, i: int, j: int, k: int,
     l: int, pairs: Flag, unit: tuple[int, ...],
 ) -> None:  # fmt: skip
-    """x_t = A_t x_{t-1} + b_t channel by channel; arrays flat (B,T,D), A (D) where ``step`` is 0.
-
-    Complex numbers are pairs of real ones: ``pairs`` is YES, ``unit`` has two places, and D, k and l count reals.
-    """
+    """x_t = A_t x_{t-1} + b_t channel by channel; arrays flat (B,T,D), A (D) where ``step`` is 0."""
     for B in range(i, j):
         for t in range(T):
             at = (B * T + t) * D + k
@@ -151,10 +141,7 @@ def diagonal_backward(
     A: np.ndarray, x0: np.ndarray, x: np.ndarray, dx: np.ndarray, dA: np.ndarray, db: np.ndarray, dx0: np.ndarray,
     T: int, D: int, step: int, into: Flag, i: int, j: int, k: int, l: int, pairs: Flag, unit: tuple[int, ...],
 ) -> None:  # fmt: skip
-    """Gradients of diagonal_forward; for complex numbers torch's convention: multiply by the conjugate.
-
-    dA is zero before where gradients are summed.
-    """
+    """Gradients of diagonal_forward; for complex numbers torch's convention: multiply by the conjugate."""
     for B in range(i, j):
         for t in range(T - 1, -1, -1):
             at = (B * T + t) * D + k

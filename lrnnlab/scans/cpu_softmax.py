@@ -93,10 +93,7 @@ def softmax_step_back(
     builder: ir.IRBuilder, A: Flat, dA: Flat | None, draw: Flat, r: ir.Value, s: ir.Value, before: Flat, w: ir.Value,
     dx: Flat, o: ir.Value, v: Flat, q: ir.Value, n: int,
 ) -> None:  # fmt: skip
-    """v[q : q+n] = A^T g with g = dx[o : o+n] + v[q : q+n], and the gradient in raw.
-
-    d raw_ij = A_ij (x_j (g_i - v_j) + dA_ij - sum_k A_kj dA_kj), x = before[w : w+n]; dA may be None (zero).
-    """
+    """v[q : q+n] = A^T g with g = dx[o : o+n] + v[q : q+n], and the gradient in raw."""
     places = [_row(builder, r, s, i) for i in range(n)]
     rows = [A.load(place) for place in places]
     state, later = before.load(w), v.load(q)

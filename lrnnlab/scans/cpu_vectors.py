@@ -66,11 +66,7 @@ class Flat:
 
 
 def intrinsic(write: Callable[..., None]) -> Any:
-    """``write(builder, *arguments, n)``, which writes LLVM instructions, as a function that compiled loops call.
-
-    They call it with arrays, numbers, flags and, last, a tuple of n zeros.  ``write`` gets a :class:`Flat` for each
-    array, an LLVM value for each number, True for a flag that is set (a tuple) and None for None.
-    """
+    """``write(builder, *arguments, n)``, which writes LLVM instructions, as a function that compiled loops call."""
 
     def given(context, builder, kind, value, n):
         if isinstance(kind, types.Array):

@@ -130,15 +130,7 @@ def _sequential(q: Tensor, k: Tensor, v: Tensor, beta: Tensor, W: Tensor, remova
 def _chunkwise(
     q: Tensor, k: Tensor, v: Tensor, beta: Tensor, W: Tensor, removal: bool, c: int
 ) -> tuple[Tensor, Tensor]:
-    """All chunks' systems are solved at once; then W goes from chunk to chunk.
-
-    In a chunk that starts with W, W_t = W + sum_{s<=t} u_s k_s^T with u_t = beta_t (v_t - W_{t-1} k_t), that is
-
-        u_t + beta_t sum_{s<t} (k_t . k_s) u_s = beta_t v_t - beta_t W k_t:
-
-    a unit lower triangular system for the rows of U, linear in W.  So U = V' - K' W^T, where V' and K' solve it for the
-    right-hand sides beta v and beta k and need no W: the WY form of a product of reflections, as in Yang et al. 2024.
-    """
+    """All chunks' systems are solved at once; then W goes from chunk to chunk."""
     T = k.shape[1]
     q, k, v, beta = (_chunks(x, c) for x in (q, k, v, beta.unsqueeze(-1)))  # (B, H, N, c, .)
     V, K = beta * v, k.new_zeros(k.shape)

@@ -32,44 +32,24 @@ TILE = 32  # steps that a diagonal kernel scans at a time
 
 
 def block_forward(A: Tensor, b: Tensor, x0: Tensor) -> Tensor:
-    """All states x (B,T,h,n) of x_t = A_t x_{t-1} + b_t, t = 1..T (paper 000, Eq. 5).
-
-    A (B,T,h,n,n), or (h,n,n), the same at every step; b (B,T,h,n); x0 (B,h,n).  Any strides will do; (B,T,h,n,n) and
-    (B,T,row,h,column) in memory are read as they lie.  Raises ``ValueError`` on a type, device or block size
-    that the kernels do not take.
-
-    >>> block_forward(  # doctest: +ELLIPSIS
-    ...     torch.zeros(1, 2, 1, 3, 3), torch.zeros(1, 2, 1, 3), torch.zeros(1, 1, 3))
-    Traceback (most recent call last):
-    ValueError: the triton backend takes ... on a GPU; got A (1, 2, 1, 3, 3) of torch.float32 on cpu
-    """
+    """All states x (B,T,h,n) of x_t = A_t x_{t-1} + b_t, t = 1..T (paper 000, Eq. 5)."""
     return _forward(A, b, x0, None, b.shape, "steps" if A.ndim == 5 else "constant")
 
 
 def block_backward(A: Tensor, x0: Tensor, x: Tensor, dx: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """(dA, db, dx0) from dx (B,T,h,n): g_t = dx_t + A_{t+1}^T g_{t+1}, db = g, dA_t = g_t x_{t-1}^T, dx0 = A_1^T g_1.
-
-    A, x0 and x as in :func:`block_forward`; each gradient has the shape of its tensor.  dA (h,n,n) of one A for every
-    step is summed over the steps of a chain in float32, then over the chains, in their order.
     """
     return _backward(A, x0, x, dx, None, "steps" if A.ndim == 5 else "constant")
 
 
 def token_forward(A_table: Tensor, b_table: Tensor, tokens: Tensor, x0: Tensor) -> Tensor:
-    """:func:`block_forward` with A_t = A_table[token_t], b_t = b_table[token_t]; no tensor (B,T,h,n,n) is built.
-
-    A_table (V,h,n,n), b_table (V,h,n), tokens (B,T) integers in 0..V-1, x0 (B,h,n) -> x (B,T,h,n).
-    """
+    """:func:`block_forward` with A_t = A_table[token_t], b_t = b_table[token_t]; no tensor (B,T,h,n,n) is built."""
     shape = torch.Size((*tokens.shape, *b_table.shape[1:]))
     return _forward(A_table, b_table, x0, tokens.contiguous(), shape, "tokens")
 
 
 def token_backward(A_table: Tensor, tokens: Tensor, x0: Tensor, x: Tensor, dx: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """(dA_table, db_table, dx0) from dx (B,T,h,n).
-
-    The order of the sums is fixed: the places (sequence, step) where a token stands are taken in reading order, cut
-    into S slices of equal length (S from B T alone), summed inside each slice, and the slices are added up.
-    """
+    """(dA_table, db_table, dx0) from dx (B,T,h,n)."""
     (V, h, n, _), (B, T) = A_table.shape, tokens.shape
     tokens = tokens.contiguous()
     _, g, dx0 = _backward(A_table, x0, x, dx, tokens, "tokens")
@@ -86,10 +66,7 @@ def token_backward(A_table: Tensor, tokens: Tensor, x0: Tensor, x: Tensor, dx: T
 
 
 def diagonal_forward(A: Tensor, b: Tensor, x0: Tensor) -> Tensor:
-    """All states x (B,T,D) of x_t = A_t x_{t-1} + b_t, channel by channel, real or complex (paper 000, Eq. 1).
-
-    A (B,T,D), or (D,), the same at every step; b (B,T,D); x0 (B,D).
-    """
+    """All states x (B,T,D) of x_t = A_t x_{t-1} + b_t, channel by channel, real or complex (paper 000, Eq. 1)."""
     A = _checked(A, A.ndim in (1, 3) and A.dtype in REAL + COMPLEX)
     x = torch.empty(b.shape, dtype=b.dtype, device=b.device)
     if b.numel():
@@ -98,10 +75,7 @@ def diagonal_forward(A: Tensor, b: Tensor, x0: Tensor) -> Tensor:
 
 
 def diagonal_backward(A: Tensor, x0: Tensor, x: Tensor, dx: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """(dA, db, dx0) from dx (B,T,D); complex gradients in torch's convention, multiplied by conjugates.
-
-    dA (D,) of one A for every step is summed over the tiles of a sequence in float32, then over the sequences.
-    """
+    """(dA, db, dx0) from dx (B,T,D); complex gradients in torch's convention, multiplied by conjugates."""
     A = _checked(A, A.ndim in (1, 3) and A.dtype in REAL + COMPLEX)
     summed = torch.promote_types(A.dtype, torch.float32)
     dA = torch.zeros(x.shape if A.ndim == 3 else x0.shape, dtype=A.dtype if A.ndim == 3 else summed, device=A.device)

@@ -26,10 +26,7 @@ VARYING = ("T", "L", "K", "chains")  # sizes for which no kernel of its own is c
 
 @triton.jit
 def _chains(h: tl.constexpr, K, L, chains, G: tl.constexpr, WHOLE: tl.constexpr):
-    """Of each lane: its chain, sequence, block, first step, and whether there is such a chain.
-
-    Where a chain is the WHOLE sequence (K = 1), all lanes share the first step, which saves arithmetic at every step.
-    """
+    """Of each lane: its chain, sequence, block, first step, and whether there is such a chain."""
     chain = tl.program_id(0).to(tl.int64) * G + tl.arange(0, G)
     if WHOLE:
         return chain, chain // h, chain % h, tl.zeros([1], tl.int64), chain < chains
@@ -106,11 +103,7 @@ def sequential_backward(
     h: tl.constexpr, T: tl.tensor, L: tl.tensor, K: tl.tensor, chains: tl.tensor, n: tl.constexpr, N: tl.constexpr,
     G: tl.constexpr, WHOLE: tl.constexpr, STAGES: tl.constexpr, SOURCE: tl.constexpr, ACC: tl.constexpr,
 ) -> None:  # fmt: skip
-    """db_t = g_t and dA_t = g_t x_{t-1}^T, from each chunk's last step to its first; r_in, r_out (B,K,h,n).
-
-    x0 is (B,h,n).  dA is written step by step (``"steps"``, strides dB..dJ), summed over the chunk into (B,K,h,n,n)
-    (``"constant"``), or not written (``"tokens"``: ``triton_token.py`` sums g x^T over equal tokens).
-    """
+    """db_t = g_t and dA_t = g_t x_{t-1}^T, from each chunk's last step to its first; r_in, r_out (B,K,h,n)."""
     chain, batch, head, first, live = _chains(h, K, L, chains, G, WHOLE)
     A_at, exists = _tile(batch, head, sB, sH, sI, sJ, n, N)
     dA_at, _ = _tile(batch, head, dB, dH, dI, dJ, n, N)
@@ -153,12 +146,7 @@ def chunk_products(
     K: tl.tensor, chains: tl.tensor, n: tl.constexpr, N: tl.constexpr, G: tl.constexpr, WHOLE: tl.constexpr,
     STAGES: tl.constexpr, SOURCE: tl.constexpr, ACC: tl.constexpr, REVERSE: tl.constexpr,
 ) -> None:  # fmt: skip
-    """Every chunk as one step x -> P x + o; P (B,K,h,n,n), o (B,K,h,n).
-
-    With REVERSE, the step that takes r backwards across the chunk, A_first^T (b_first + ... A_last^T (b_last + r)),
-    where b holds dx; chunks are then written last first, so that ``sequential_forward`` scans them as they lie.
-    Only the last chunk may reach beyond T; its zeros do no harm, as nothing follows it and no r comes from beyond.
-    """
+    """Every chunk as one step x -> P x + o; P (B,K,h,n,n), o (B,K,h,n)."""
     chain, batch, head, first, live = _chains(h, K, L, chains, G, WHOLE)
     A_at, exists = _tile(batch, head, sB, sH, sI, sJ, n, N)
     place_at, place = _vector(batch * bB + head * n, live, n, N)

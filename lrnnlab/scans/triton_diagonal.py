@@ -113,10 +113,7 @@ def diagonal_backward(
     T: tl.tensor, D: tl.constexpr, R: tl.constexpr, Q: tl.constexpr, STAGES: tl.constexpr, CONSTANT: tl.constexpr,
     COMPLEX: tl.constexpr, ACC: tl.constexpr,
 ) -> None:  # fmt: skip
-    """g_t = dx_t + conj(A_{t+1}) g_{t+1}; db = g, dA_t = g_t conj(x_{t-1}), dx0 = conj(A_1) g_1.
-
-    With CONSTANT, A is (D,) and dA holds the sum over time of each sequence, (B, D).
-    """
+    """g_t = dx_t + conj(A_{t+1}) g_{t+1}; db = g, dA_t = g_t conj(x_{t-1}), dx0 = conj(A_1) g_1."""
     batch, d, live = _columns(D, Q)
     channel, exists = d[None, :], live[None, :]
     begin, begun = _load(x0, batch * D + channel, exists, 0.0, COMPLEX, ACC)

@@ -62,9 +62,5 @@ def padded(n: int) -> int:
 
 
 def next_power_of_two(n: int) -> int:
-    """The least power of two that is not less than n >= 1.
-
-    >>> next_power_of_two(5)
-    8
-    """
+    """The least power of two that is not less than n >= 1."""
     return 1 << (n - 1).bit_length()

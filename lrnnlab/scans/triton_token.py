@@ -15,11 +15,7 @@ def table_gradient(
     order: tl.tensor, edges: tl.tensor, g: tl.tensor, x: tl.tensor, x0: tl.tensor, dA: tl.tensor, db: tl.tensor,
     T: tl.tensor, h: tl.tensor, n: tl.constexpr, N: tl.constexpr, R: tl.constexpr, S: tl.constexpr, ACC: tl.constexpr,
 ) -> None:  # fmt: skip
-    """dA[s, v] = sum of g_t x_{t-1}^T, db[s, v] = sum of g_t, over slice s of the occurrences of token v.
-
-    ``order`` lists the places batch * T + t by token, equal tokens in reading order; those of v stand from edges[v] to
-    edges[v+1].  One program sums one slice of one token of one block, R places at a time, from first to last.
-    """
+    """dA[s, v] = sum of g_t x_{t-1}^T, db[s, v] = sum of g_t, over slice s of the occurrences of token v."""
     v, s, head = tl.program_id(0), tl.program_id(1), tl.program_id(2)
     V = tl.num_programs(0)
     low, high = tl.load(edges + v), tl.load(edges + v + 1)

@@ -27,13 +27,7 @@ def largest_of_normals(length: int, points: int) -> np.ndarray:
 
 
 def normalised_variance(length: int, points: int = 16) -> float:
-    """Variance of a number of ``length`` normals divided by their largest absolute value; their mean is 0.
-
-    One of them is +-1, the others are normals cut off at +-a, over a.
-
-    >>> round(normalised_variance(64), 3)
-    0.155
-    """
+    """Variance of a number of ``length`` normals divided by their largest absolute value; their mean is 0."""
     a = largest_of_normals(length, points)
     cut = (1 / a**2 - 2 * norm.pdf(a) / (a * (2 * norm.cdf(a) - 1))).mean()
     return float(1 / length + (1 - 1 / length) * cut)
@@ -52,15 +46,7 @@ def shift_level(copies: int = 8) -> float:
 
 
 def cummax_level(length: int, points: int = 32) -> float:
-    """R2 of answering the mean of each position, whatever the input: y_i = E[max(x_0..x_i) / max|x|].
-
-    Given a, one of the L numbers (each as likely) has absolute value a, the others are normals cut off at +-a; so the
-    two moments of y_i are one-dimensional integrals over F(u)^k, F the cut normal's distribution function.  Averaged
-    over ``points`` equally probable values of a.  ValueError for a length below 2 (one number is always +-1).
-
-    >>> [round(cummax_level(length), 3) for length in (64, 512)]
-    [0.457, 0.476]
-    """
+    """R2 of answering the mean of each position, whatever the input: y_i = E[max(x_0..x_i) / max|x|]."""
     length = whole_number(length, 2, "a length")
     u = np.linspace(-1, 1, 801)
     k = np.arange(length + 1)[:, None]  # how many cut normals the maximum runs over; of none it is -1
@@ -78,17 +64,7 @@ def cummax_level(length: int, points: int = 32) -> float:
 
 
 def sort_level(length: int, points: int = 16) -> float:
-    """R2 of E[y_i | x_0, i] for Sort: the answer that knows the first number and the position, and sorts nothing.
-
-    Given a, one of the L numbers is +-1, the others are normals cut off at +-a.  Of those, the nearest share u to x_0
-    lie within the distance d where the mass of [x_0 - d, x_0 + d] is u; one at that distance is x_0 + d or x_0 - d with
-    odds as the densities there; and the k-th nearest of n has a share from Beta(k, n + 1 - k).  The number that is +-1
-    has a share of its own, before which k counts one less.  a is not known: the mean is also over ``points`` equally
-    probable values of it, weighted by the density of x_0.  Exact but for the grids.
-
-    >>> [round(sort_level(length), 2) for length in (8, 32, 512)]
-    [0.47, 0.48, 0.49]
-    """
+    """R2 of E[y_i | x_0, i] for Sort: the answer that knows the first number and the position, and sorts nothing."""
     length = whole_number(length, 2, "a length")
     first, edges, step = (np.arange(50) + 0.5) / 50, np.linspace(0, 1, 801), np.linspace(0, 2, 2001)
     share = (edges[1:] + edges[:-1]) / 2
@@ -142,14 +118,7 @@ def mips_level(length: int) -> float:
 
 
 def context_shift_level(length: int, points: int = 16) -> float:
-    """R2 of the answer to ContextShift that knows the shift s and moves no number of x.
-
-    That is E[y | s]: the first two numbers of the input, of squares that add up to 1, at places s and s + 1, and 0
-    elsewhere, where on the average over s stand (L - 1) / 2 numbers of x.
-
-    >>> [round(context_shift_level(length), 3) for length in (64, 512)]
-    [0.169, 0.039]
-    """
+    """R2 of the answer to ContextShift that knows the shift s and moves no number of x."""
     length = whole_number(length, 3, "a length")
     angle = 2 * np.pi / length * np.arange(length - 2)
     mean = (np.cos(angle) + np.sin(angle)).mean() / length  # of all answers

@@ -49,23 +49,12 @@ def draw_seed(generator: torch.Generator) -> int:
 
 
 def python_random(generator: torch.Generator) -> random.Random:
-    """A ``random.Random`` that is decided by the state of ``generator``.
-
-    >>> first, second = (python_random(torch.Generator().manual_seed(3)).random() for _ in range(2))
-    >>> first == second
-    True
-    """
+    """A ``random.Random`` that is decided by the state of ``generator``."""
     return random.Random(draw_seed(generator))
 
 
 def numpy_random(*numbers: int) -> np.random.Generator:
-    """A ``numpy.random.Generator`` decided by whole numbers: a seed, and what it is for (a split, an index).
-
-    Use as many numbers in every call for one purpose: a 0 at the end changes nothing.
-
-    >>> int(numpy_random(0, 5).integers(100)) == int(numpy_random(0, 5).integers(100))
-    True
-    """
+    """A ``numpy.random.Generator`` decided by whole numbers: a seed, and what it is for (a split, an index)."""
     return np.random.default_rng(numbers)
 
 

@@ -23,11 +23,7 @@ from lrnnlab.validation import checked, shown, whole_number
 
 @checked
 def position_features(length: Any, device: torch.device | str | None = None) -> torch.Tensor:
-    """(T, 2) columns cos(2 pi i / T), sin(2 pi i / T): where in the input a position is (paper 004, section 3.1).
-
-    >>> (position_features(4).round(decimals=3) + 0).tolist()
-    [[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]]
-    """
+    """(T, 2) columns cos(2 pi i / T), sin(2 pi i / T): where in the input a position is (paper 004, section 3.1)."""
     length = whole_number(length, 1, "a length")
     angle = torch.arange(length, dtype=torch.float64, device=device) * (2 * pi / length)
     return torch.stack([angle.cos(), angle.sin()], dim=-1).float()

@@ -42,12 +42,7 @@ OPEN, CLOSE, RESET = 0, 1, 2
 
 
 class PrefixParity(Regular, CountedTask):
-    """T where the number of 1s so far is even, else F; strings have an even number of them (003, Table 1).
-
-    >>> task = PrefixParity()
-    >>> [task.show_answers(text) for text in ("0110", "0100", "1001")]
-    ['TFTT', 'TFFF', 'FFFT']
-    """
+    """T where the number of 1s so far is even, else F; strings have an even number of them (003, Table 1)."""
 
     name, symbols, meanings = "Parity of prefixes", ("0", "1"), ("F", "T")
     rule = replace(counter(2), outputs=np.array([1, 0]))
@@ -105,12 +100,7 @@ class OneWord(PositiveTask):
 
 
 class EvenAs(Regular, OneWord):
-    """(aa)*: 1 where the length so far is even (003, Table 1).
-
-    >>> task = EvenAs()
-    >>> [task.show_answers(text) for text in ("aa", "aaaa")]
-    ['01', '0101']
-    """
+    """(aa)*: 1 where the length so far is even (003, Table 1)."""
 
     name, symbols, meanings, repeated = "(aa)*", ("a",), ("0", "1"), "aa"
     rule = repeats(repeated, symbols)
@@ -126,10 +116,7 @@ class EvenAs(Regular, OneWord):
         return self.repeated * n
 
     def published(self, window: tuple[int, int], rng: random.Random) -> list[int]:
-        """As many repeats as fit into a length uniform in the window; drawn again if that is too short.
-
-        So of Bin0's strings the longest is half as frequent as the others, and of (abab)* three quarters.
-        """
+        """As many repeats as fit into a length uniform in the window; drawn again if that is too short."""
         least, most = window
         while True:
             n = rng.randint(least, most) // self.period
@@ -138,26 +125,14 @@ class EvenAs(Regular, OneWord):
 
 
 class Ababs(EvenAs):
-    """(abab)*: 1 where the prefix is a repetition of abab (003, Table 1).
-
-    >>> Ababs().show_answers("abababab")
-    '00010001'
-    """
+    """(abab)*: 1 where the prefix is a repetition of abab (003, Table 1)."""
 
     name, symbols, repeated = "(abab)*", ("a", "b"), "abab"  # type: ignore[assignment]
     rule = prefixes(repeats(repeated, symbols))
 
 
 class BlockWords(OneWord):
-    """a^n b^n (``letters`` 2) or a^n b^n c^n (3): the next symbol, N where a or b may come, S at the end (Table 1).
-
-    The state is (n, the letter last read, how many of it are left).  ValueError unless there are 2 or 3 letters.
-
-    >>> [BlockWords(2).show_answers(text) for text in ("ab", "aabb", "aaabbb")]
-    ['NS', 'NNbS', 'NNNbbS']
-    >>> [BlockWords(3).show_answers(text) for text in ("abc", "aabbcc", "aaabbbccc")]
-    ['NcS', 'NNbccS', 'NNNbbcccS']
-    """
+    """a^n b^n (``letters`` 2) or a^n b^n c^n (3): the next symbol, N where a or b may come, S at the end (Table 1)."""
 
     initial = (0, 0, 0)
     least_size = 1
@@ -197,11 +172,7 @@ class BlockWords(OneWord):
 def grammar(
     most: int, rng: random.Random, pairs: Sequence[tuple[int, int]] = ((OPEN, CLOSE),), size: int = 0
 ) -> list[int]:
-    """A string of S -> ( S ) with probability 1/2, S S with 1/4, nothing with 1/4; a list of tokens, maybe empty.
-
-    A bracket is of a random pair.  ``size`` counts the tokens of the brackets around: at ``most`` nothing is added, and
-    a part that comes out longer than ``most`` is dropped, as in the published generator.
-    """
+    """A string of S -> ( S ) with probability 1/2, S S with 1/4, nothing with 1/4; a list of tokens, maybe empty."""
     made: list[list[int]] = []  # parts that are finished
     todo: list[tuple] = [("S", size)]  # the next one last; "S" holds a size, "( S )" its pair.  Brackets nest too deep to recurse
     while todo:
@@ -225,11 +196,7 @@ def grammar(
 
 
 def catalan(n: int) -> int:
-    """How many strings of n pairs of brackets are balanced.
-
-    >>> [catalan(n) for n in range(6)]
-    [1, 1, 2, 5, 14, 42]
-    """
+    """How many strings of n pairs of brackets are balanced."""
     return comb(2 * n, n) // (n + 1)
 
 
@@ -272,24 +239,13 @@ class Brackets(CountedTask):
 
 
 class Dyck1(Brackets):
-    """Balanced brackets of one kind: 1 where one is open (003, Table 2).
-
-    >>> task = Dyck1()
-    >>> [task.show_answers(text) for text in ("(())", "()()", "(()())")]
-    ['1110', '1010', '111110']
-    """
+    """Balanced brackets of one kind: 1 where one is open (003, Table 2)."""
 
     name, symbols, meanings, initial = "Dyck-1", ("(", ")"), ("0", "1"), (0,)
 
 
 class ResetDyck1(CountedTask):
     """The beginning of a Dyck-1 string, 1, a Dyck-1 string: 1 where a bracket is open since the reset (003, Table 2).
-
-    The state is (whether the reset has been read, depth).
-
-    >>> task = ResetDyck1()
-    >>> [task.show_answers(text) for text in ("((1()", "1()", "(()1(())")]
-    ['11010', '010', '11101110']
     """
 
     name, symbols, meanings, initial = "reset Dyck-1", ("(", ")", "1"), ("0", "1"), (False, 0)
@@ -350,18 +306,7 @@ class ResetDyck1(CountedTask):
 
 
 class Shuffle2(Brackets):
-    """Two kinds of brackets, each balanced: which are open, 0 none, 1 type 0 (, 2 type 1 [, 3 both (003, Table 1).
-
-    ``nested=True`` has the strings of the published generator, all of them nested; with ``False`` two Dyck-1 strings of
-    the grammar are shuffled, all ways alike.  The answers depend on the two depths alone, in either case, and are given
-    for every string whose depths are never negative.
-
-    >>> task = Shuffle2()
-    >>> [task.show_answers(text) for text in ("([])", "[()]", "(())[]")]
-    ['1310', '2320', '111020']
-    >>> task.holds("([)]"), Shuffle2(nested=False).holds("([)]")
-    (False, True)
-    """
+    """Two kinds of brackets, each balanced: which are open, 0 none, 1 type 0 (, 2 type 1 [, 3 both (003, Table 1)."""
 
     symbols, meanings, initial = ("(", ")", "[", "]"), ("0", "1", "2", "3"), (0, 0)
 

@@ -123,8 +123,6 @@ def nodes(tokens: Any) -> list[tuple[int, int, int, int]]:
 
 def draw_expression(rng: random.Random, shortest: int, longest: int, max_depth: int, max_args: int) -> list[int] | None:
     """One expression (a list of tokens, root a node) with shortest..longest tokens, or None if this try had another.
-
-    ``rng`` is a ``random.Random``.
     """
     # ``due``: arguments missing at each open node; ``total``: tokens so far and at least one for each thing owed
     tokens, due, total, draw = [], [], 1, rng.random

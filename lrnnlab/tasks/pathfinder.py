@@ -42,10 +42,7 @@ TRIES = 30  # places tried for a distractor before it is left out
 
 @dataclass(frozen=True)
 class PathSettings:
-    """What a picture holds; lengths in pixels.  ValueError if circles or dashes could meet by these numbers.
-
-    ``margins``: one is chosen for each picture.  ``marker``: the radius of a circle.  ``antialias``: sub-pixels a side.
-    """
+    """What a picture holds; lengths in pixels.  ValueError if circles or dashes could meet by these numbers."""
 
     size: int
     margins: tuple
@@ -95,12 +92,7 @@ SEGMENTATION = {
 
 @dataclass(frozen=True)
 class Scene:
-    """One picture before it is drawn.
-
-    ``paths``: the two main paths; ``distractors``: the short ones; ``markers``: the centres of all circles, first the
-    two on the main paths; ``both_ends``: the index of the main path with a circle at both its ends, or None (then each
-    main path has one circle, and the picture is "not connected").
-    """
+    """One picture before it is drawn."""
 
     settings: PathSettings
     margin: float
@@ -198,16 +190,7 @@ def tips(path: np.ndarray) -> tuple[complex, complex]:
 
 
 def draw_scene(settings: PathSettings, rng: np.random.Generator) -> Scene:
-    """One random ``Scene``; connected or not with probability 1/2.  ``rng`` is a ``numpy.random.Generator``.
-
-    A circle stands at the start of one main path, chosen by a coin, and one at the end of the same (connected) or the
-    other path.  Pictures in which two of the four ends are nearer than two radii, or nearer to the frame than one, are
-    drawn anew BEFORE the coins are thrown, so that the label cannot be told from what was refused.
-
-    >>> scene = draw_scene(ARENA_32, np.random.default_rng(0))
-    >>> [path.shape for path in scene.paths], len(scene.markers)
-    ([(14, 2), (14, 2)], 2)
-    """
+    """One random ``Scene``; connected or not with probability 1/2.  ``rng`` is a ``numpy.random.Generator``."""
     while True:
         grower = Grower(settings, rng)
         paths = grower.two_paths()
@@ -253,12 +236,7 @@ def draw(scene: Scene) -> np.ndarray:
 
 
 def segment(scene: Scene) -> np.ndarray:
-    """(M, M) int64 classes: 1 where a main path has ink, 2 where that path has a circle at both ends, 0 elsewhere.
-
-    A circle's pixels off the path are 0 (paper 004, figure 1, and its code).  The released masks are wider, 440 to 510
-    pixels a path at 128 x 128 where ours have 261: its dashes are drawn at twice the size, made smaller by a Lanczos
-    filter, and every pixel to which that leaves anything counts.
-    """
+    """(M, M) int64 classes: 1 where a main path has ink, 2 where that path has a circle at both ends, 0 elsewhere."""
     s = scene.settings
     classes = np.zeros((s.size, s.size), dtype=np.int64)
     for index, path in enumerate(scene.paths):

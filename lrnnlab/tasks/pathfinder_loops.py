@@ -28,14 +28,6 @@ def distance(point: complex, start: complex, end: complex) -> float:
 @jit()
 def first_fit(dashes: np.ndarray, others: np.ndarray, middle: complex, room: float, apart: float) -> int:
     """The index of the first of ``dashes`` (k, 2) inside the frame and ``apart`` from all ``others`` (n, 2); -1: none.
-
-    The frame is all places not farther than ``room`` from the ``middle`` in either direction.  The nearest two points of
-    two dashes that do not cross include an end of one.  Crossing ones have an end within half a dash of the other, which
-    is less than what is asked for (``PathSettings`` sees to it).
-
-    >>> dashes = np.array([[9, 11], [5, 6], [5 + 4j, 6 + 4j]], dtype=complex)
-    >>> first_fit(dashes, np.array([[4 + 1j, 7 + 1j]]), 5 + 5j, 5.0, 2.5)
-    2
     """
     for k in range(len(dashes)):
         start, end = dashes[k]

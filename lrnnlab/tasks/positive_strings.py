@@ -343,11 +343,7 @@ class Regular:
 
 
 class CountedTask(PositiveTask):
-    """A ``PositiveTask`` whose strings are counted, listed and drawn uniformly by its own rule, ``step``.
-
-    It needs ``accepts`` besides, and ``through`` unless its states are finite in number: they make a finite machine,
-    right for strings up to a length.
-    """
+    """A ``PositiveTask`` whose strings are counted, listed and drawn uniformly by its own rule, ``step``."""
 
     def __init__(self):
         self._uniform = {}  # the greatest length counted so far: its strings

@@ -137,11 +137,7 @@ class StringTask(Task):
 
 
 def refuse(task: Any) -> None:
-    """ValueError if ``task`` asks only once a string, TypeError if it is none of ours.
-
-    >>> from lrnnlab.tasks.arithmetic import Sum
-    >>> refuse(Sum(5))
-    """
+    """ValueError if ``task`` asks only once a string, TypeError if it is none of ours."""
     if not isinstance(task, Task):
         raise TypeError(f"task must be a Task, strings with an answer at every position, got {shown(task)}")
     if isinstance(task, StringTask):
@@ -149,14 +145,7 @@ def refuse(task: Any) -> None:
 
 
 class EvenPairs(StringTask):
-    """0 if the pairs of neighbours 01 and 10 are even in number, together, else 1; bits uniform (002, Table 1).
-
-    Each such pair is a change of bit, so the label is 0 where the last bit equals the first: all there is to remember.
-
-    >>> task = EvenPairs()
-    >>> [task.answer(task.read(text)) for text in ("111000", "001100", "100000")]
-    [1, 0, 1]
-    """
+    """0 if the pairs of neighbours 01 and 10 are even in number, together, else 1; bits uniform (002, Table 1)."""
 
     symbols, classes = BITS, 2
 
@@ -198,12 +187,7 @@ class Parity(StringTask):
 
 
 class CycleNavigation(StringTask):
-    """Where a walk on a cycle of five ends that starts at 0: 0 is a step back, 1 stays, 2 a step on (002, Table 1).
-
-    >>> task = CycleNavigation()
-    >>> [task.answer(task.read(text)) for text in ("011212", "212100", "120111")]
-    [1, 0, 0]
-    """
+    """Where a walk on a cycle of five ends that starts at 0: 0 is a step back, 1 stays, 2 a step on (002, Table 1)."""
 
     symbols, classes = ("0", "1", "2"), 5
     rule = languages.counter(5, symbols, adds=(-1, 0, 1))
@@ -214,19 +198,7 @@ class CycleNavigation(StringTask):
 
 
 class ModularArithmetic(StringTask):
-    """The value of an expression mod M, × before + and -; numbers and operators uniform (002, Table 1: M = 5).
-
-    The tokens are those of ``ModArith``, whose machine, sampling and answers these are, at the last position.  Where
-    ``length`` symbols are asked for, an even number is made odd by leaving one out.  ``prefix=True`` puts a + before
-    every expression, so that a chunk of two is (operator, number): the released code does so for all models of paper
-    002, Deletang et al. do not.  (Their input has one more column, a blank that never occurs.)
-
-    >>> task = ModularArithmetic(prefix=True)
-    >>> [task.answer(task.read(text)) for text in ("+2-1*0-2", "+1*3*2-0", "+3-2*0-4")]
-    [0, 1, 4]
-    >>> task.sample(1, 40, torch.Generator().manual_seed(0)).tokens.shape
-    torch.Size([1, 40])
-    """
+    """The value of an expression mod M, × before + and -; numbers and operators uniform (002, Table 1: M = 5)."""
 
     def __init__(self, modulus=5, prefix=False):
         self.expression, self.prefix = ModArith(modulus), bool(prefix)
@@ -286,23 +258,7 @@ class ModularArithmetic(StringTask):
 
 
 class Recognition(StringTask):
-    """1 for strings of a language, 0 for others; half of a batch is drawn from each (paper 002, Table 1, part 2).
-
-    ``dfa`` is a ``MooreMachine`` that shows 1 where it accepts; ``holds(text)`` says independently whether a written
-    string is in the language.  ``published(length, rng)`` is the generator of strings of the language, as lists of
-    tokens, that came with the paper (``rng`` a ``random.Random``); without it, or with ``uniform=True``, each string of
-    the length is as likely as any other.  Strings outside the language are uniform in either case.
-
-    In a batch the strings of the language come first; of an odd one the last seat goes to either class by a coin.
-    Where a length has strings of one class only, the whole batch is of that class.
-
-    >>> from lrnnlab.automata.languages import dyck
-    >>> task = Recognition("pairs", dyck(1), lambda text: text == "ab" * (len(text) // 2))
-    >>> task.sample(4, 6, torch.Generator().manual_seed(0)).targets
-    tensor([1, 1, 0, 0])
-    >>> [task.majority(length) for length in (5, 6)]
-    [1.0, 0.5]
-    """
+    """1 for strings of a language, 0 for others; half of a batch is drawn from each (paper 002, Table 1, part 2)."""
 
     classes = 2
     train_length, test_length = 50, 100
@@ -338,11 +294,7 @@ class Recognition(StringTask):
         return torch.tensor(words, dtype=torch.int64, device=generator.device).reshape(count, length)
 
     def of_class(self, label: int, count: int, length: int, generator: torch.Generator) -> torch.Tensor:
-        """``count`` strings (count, T), uniform among those of class ``label``.
-
-        By trying random strings where the class is common, else by ``UniformStrings``: the chances are the same.
-        ValueError if no string of the length has the class.
-        """
+        """``count`` strings (count, T), uniform among those of class ``label``."""
         strings = self.by_class[label]
         if strings.count(length) * RARE < self.vocab_size**length:
             return strings.sample(length, count, generator)
@@ -401,18 +353,7 @@ PUBLISHED = {3: blocks_of_tomita_3, 4: bits_of_tomita_4, 7: blocks_of_tomita_7} 
 
 @checked
 def tomita(number: int, uniform: bool = False) -> Recognition:
-    """Tomita's language ``number``, 1..7, as a ``Recognition`` task; 3 to 6 are in paper 002, Table 1.
-
-    1: only 1s; 2: (10)*; 3: no odd block of 1s directly before an odd block of 0s; 4: no 000; 5: an even number of 0s
-    and of 1s; 6: as many 0s as 1s, mod 3; 7: 0*1*0*1*.
-
-    Positives of 5 and 6 are uniform in the paper too; 3, 4, 7 have generators; ``uniform=True`` leaves these aside.
-    The released code has no Tomita 2, takes only 0s for Tomita 1, and misses the one negative of Tomita 7 at length 4,
-    1010.  ValueError for another number.
-
-    >>> [(tomita(k).name, tomita(k).label_counts(10)[1]) for k in (1, 2, 3)]
-    [('Tomita 1', 1), ('Tomita 2', 1), ('Tomita 3', 312)]
-    """
+    """Tomita's language ``number``, 1..7, as a ``Recognition`` task; 3 to 6 are in paper 002, Table 1."""
     if number not in range(1, 8):
         raise ValueError(f"Tomita's languages are 1..7, got {number!r}")
     found = languages.language(f"Tomita {int(number)}")
@@ -421,17 +362,7 @@ def tomita(number: int, uniform: bool = False) -> Recognition:
 
 @checked
 def bounded_dyck(n: Any, uniform: bool = False) -> Recognition:
-    """D_n = (0 D_{n-1} 1)*, brackets 0 and 1 of depth at most n, as a ``Recognition`` task (002, Table 1).
-
-    Every string of an odd length is outside, so there all answers are 0 and any score says nothing: ask at even ones.
-    The independent definition: taking all 01 out, n times over, leaves nothing.  ValueError for n below 1.
-
-    >>> task = bounded_dyck(2)
-    >>> [task.answer(task.read(text)) for text in ("00101101", "00010110", "01111010")]
-    [1, 0, 0]
-    >>> [task.levels(length) for length in (51, 52)]
-    [{'chance': 0.5, 'majority': 1.0}, {'chance': 0.5, 'majority': 0.5}]
-    """
+    """D_n = (0 D_{n-1} 1)*, brackets 0 and 1 of depth at most n, as a ``Recognition`` task (002, Table 1)."""
     n = whole_number(n, 1, "D_n: the depth")
 
     holds = lambda text: what_is_left(text, "01", times=n) == ""

@@ -27,17 +27,6 @@ from lrnnlab.validation import checked, whole_number
 
 class UniformStrings:
     """The strings after which ``machine`` (a ``MooreMachine``) shows class ``label``; of a DFA, 1 accepts, 0 refuses.
-
-    ``weights`` (V,) whole numbers, at least 0, give tokens unequal odds: a string then counts as often as the product
-    of its tokens' weights says, and is drawn so often (independent tokens, given the class).  ValueError if the machine
-    never shows ``label``, or for wrong weights.
-
-    >>> from lrnnlab.automata.languages import dyck
-    >>> balanced = UniformStrings(dyck(3))
-    >>> [balanced.count(length) for length in range(9)]
-    [1, 0, 1, 0, 2, 0, 5, 0, 13]
-    >>> [balanced.string(6, rank) for rank in range(2)]
-    [[0, 0, 0, 1, 1, 1], [0, 0, 1, 0, 1, 1]]
     """
 
     @checked
@@ -53,10 +42,7 @@ class UniformStrings:
         self._ways = [[int(shown == label) for shown in outputs]]  # [t][state]: with t more tokens; grows when asked
 
     def count(self, length: int) -> int:
-        """How many strings of ``length`` tokens there are, N (with weights: their total weight), a Python integer.
-
-        ValueError unless the length is a whole number, at least 0.
-        """
+        """How many strings of ``length`` tokens there are, N (with weights: their total weight), a Python integer."""
         length = whole_number(length, 0, "a length")
         while len(self._ways) <= length:
             ways = self._ways[-1]
@@ -66,10 +52,7 @@ class UniformStrings:
         return self._ways[length][self.initial]
 
     def string(self, length: int, rank: int) -> list[int]:
-        """String number ``rank`` of those with ``length`` tokens, in dictionary order, as a list of tokens.
-
-        With weights a string has as many ranks as its weight.  ValueError unless 0 <= rank < count(length).
-        """
+        """String number ``rank`` of those with ``length`` tokens, in dictionary order, as a list of tokens."""
         total = self.count(length)
         if not isinstance(rank, Integral) or not 0 <= rank < total:
             raise ValueError(f"the ranks of strings of length {length} are 0..{total - 1}, got rank {rank!r}")
@@ -87,14 +70,7 @@ class UniformStrings:
 
     @checked
     def sample(self, length: Any, count: Any, generator: torch.Generator) -> torch.Tensor:
-        """``count`` independent strings (count, T) int64, each uniform over all N, on the generator's device.
-
-        ValueError if there is no such string.
-
-        >>> from lrnnlab.automata.languages import dyck
-        >>> UniformStrings(dyck(2)).sample(4, 3, torch.Generator().manual_seed(0)).tolist()
-        [[0, 0, 1, 1], [0, 1, 0, 1], [0, 0, 1, 1]]
-        """
+        """``count`` independent strings (count, T) int64, each uniform over all N, on the generator's device."""
         count, total, rng = whole_number(count, 0, "a count"), self.count(length), python_random(generator)
         if count and total == 0:
             raise ValueError(f"no string of length {length} shows class {self.label}")

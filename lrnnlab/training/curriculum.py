@@ -60,58 +60,7 @@ def train_strings(
     checkpoint: Path | None = None,
     progress: bool = True,
 ) -> Trained:
-    """Train ``net`` for at most ``steps`` batches, each of one length, on the device of its parameters.
-
-    Parameters
-    ----------
-    net, steps, rate, generator, batch, checkpoint, progress
-        As in :func:`lrnnlab.training.loop.train`.
-    task : BaseTask
-        What is learned; it gives tokens.
-    longest : int, optional
-        The longest strings; the task's training length if absent.
-    growth : int
-        The batches in which the lengths grow evenly, see :class:`Curriculum`.
-    gate : float
-        The loss, in nats, below which the lengths double, see :class:`Curriculum`, or the next stage comes.
-    stages : sequence of int
-        The longest lengths, one after the other, see :class:`Stages`; if there are any, nothing is forced by ``growth``.
-    symbols : int
-        With stages: a batch of short strings has so many symbols, but no more than ``MANY`` times ``batch`` strings.
-    warmup, schedule, betas, decay, clip
-        As in :func:`lrnnlab.training.loop.train`.
-    watch_every : int
-        How often held-out strings of the 8 longest lengths are answered; 0 for never.  ``watched`` then has
-        ``validation``, minus their cross-entropy, which decides what is ``best``, and ``right``, the share of right
-        answers.
-    patience : int
-        Training ends after so many looks in a row, since all lengths are drawn, that find every answer right and a
-        cross-entropy below ``sure``; 0: never before ``steps``.
-    sure : float
-        In nats.
-
-    Returns
-    -------
-    Trained
-        What was trained, and what was seen on the way.
-
-    Raises
-    ------
-    ValueError
-        For a task that gives no tokens, a batch below 1, lengths that it has not, numbers that make no schedule, or a
-        stage before the last that could never be known: no string of its own lengths has another answer than the rest.
-
-    Examples
-    --------
-    >>> from lrnnlab.models import build
-    >>> from lrnnlab.tasks.string_tasks import EvenPairs
-    >>> task = EvenPairs()
-    >>> net = build("relu_rnn", task, seed=0, width=64)
-    >>> made = train_strings(net, task, steps=60, rate=1e-2, longest=4, batch=32, watch_every=20, progress=False,
-    ...                      generator=torch.Generator().manual_seed(0))
-    >>> made.steps, [seen["step"] for seen in made.watched], made.watched[-1]["right"]
-    (60, [0, 20, 40, 60], 1.0)
-    """
+    """Train ``net`` for at most ``steps`` batches, each of one length, on the device of its parameters."""
     longest = _checked(task, longest, growth, patience, watch_every, stages)
     own = torch.Generator().manual_seed(draw_seed(generator))  # looks and dropout change no training string
     watch = partial(_answers, batches=held_out(task, longest, own)) if watch_every else None
@@ -133,43 +82,7 @@ def train_strings(
 
 @dataclass
 class Curriculum(Remembered):
-    """Batches of strings of one length, uniform in 1..``reach``; ``reach`` grows to ``longest`` in two ways.
-
-    It grows evenly: it is at least ``longest`` times the part of the first ``growth`` batches that were drawn.  And it
-    doubles whenever the net has learned the present lengths: after a batch longer than half of ``reach`` whose loss is
-    below ``gate`` nats, if the answers of that batch are not all the same.  So a tree of chunks of 2 learns depth by
-    depth.
-
-    Parameters
-    ----------
-    task : BaseTask
-        What the strings are of.
-    batch : int
-        Strings a batch.
-    longest : int
-        The greatest reach.
-    generator : torch.Generator
-        Of lengths and strings.
-    growth : int
-        The batches in which the reach grows evenly to ``longest``; 0: it is ``longest`` from the start.
-    gate : float
-        The loss, in nats, below which the reach doubles; 0: it never does.
-    device : torch.device or str
-        Where the batches go.
-    reach : int
-        The longest length drawn at present, 2 at first.
-    drawn : int
-        How many batches were drawn.
-    full : float
-        How many were drawn before the first of full reach.
-
-    Examples
-    --------
-    >>> from lrnnlab.tasks.string_tasks import Parity
-    >>> course = Curriculum(Parity(), 8, 40, torch.Generator().manual_seed(0), growth=4)
-    >>> [(course().inputs.shape[1], course.reach) for _ in range(5)], course.full
-    ([(5, 10), (20, 20), (19, 30), (37, 40), (5, 40)], 3)
-    """
+    """Batches of strings of one length, uniform in 1..``reach``; ``reach`` grows to ``longest`` in two ways."""
 
     task: BaseTask
     batch: int
@@ -207,40 +120,7 @@ class Curriculum(Remembered):
 
 @dataclass
 class Stages(Remembered):
-    """Batches of strings of one length up to ``stages[stage]``; the next stage comes only when this one is known.
-
-    Half of the batches have a length that this stage brought, the others any length up to its own.  A stage is known
-    when the running mean of the loss of batches of its own lengths is below ``gate`` nats (a tenth of each new loss; 15
-    batches at least; those whose answers are all the same do not count).
-
-    Parameters
-    ----------
-    task : BaseTask
-        What the strings are of.
-    batch : int
-        Strings a batch, at least.
-    stages : tuple of int
-        The longest length of each stage, rising.
-    gate : float
-        The loss, in nats.
-    symbols : int
-        Batches of short strings have so many symbols, or ``MANY`` times ``batch`` strings if that is less.
-    generator, device
-        As in :class:`Curriculum`.
-    stage, drawn, full, mean, count
-        The stage; how many batches were drawn, and how many before the first of the last stage; the running mean, and
-        of how many batches.
-
-    Examples
-    --------
-    >>> from lrnnlab.tasks.string_tasks import Parity
-    >>> course = Stages(Parity(), 8, (2, 6), torch.Generator().manual_seed(0), gate=0.1, symbols=32)
-    >>> [tuple(course().inputs.shape) for _ in range(4)]
-    [(16, 2), (32, 1), (32, 1), (32, 1)]
-    >>> course.stage = 1
-    >>> [tuple(course().inputs.shape) for _ in range(4)]
-    [(16, 2), (8, 6), (10, 3), (8, 6)]
-    """
+    """Batches of strings of one length up to ``stages[stage]``; the next stage comes only when this one is known."""
 
     task: BaseTask
     batch: int
@@ -294,21 +174,12 @@ def _tells(strings: Batch) -> bool:
 
 
 def longest_at(step: int, longest: int, growth: int) -> int:
-    """The longest length that is allowed in any case at ``step`` = 0, 1, ...: ``longest`` within ``growth`` steps.
-
-    >>> [longest_at(step, 40, 4) for step in range(6)], longest_at(0, 40, 0)
-    ([10, 20, 30, 40, 40, 40], 40)
-    """
+    """The longest length that is allowed in any case at ``step`` = 0, 1, ...: ``longest`` within ``growth`` steps."""
     return longest if step >= growth else math.ceil(longest * (step + 1) / growth)
 
 
 def held_out(task: BaseTask, longest: int, generator: torch.Generator, strings: int = 64) -> list[Batch]:
-    """Batches of ``strings`` each, of the ``HELD_LENGTHS`` last lengths up to ``longest``.
-
-    >>> from lrnnlab.tasks.string_tasks import Parity
-    >>> [tuple(batch.tokens.shape) for batch in held_out(Parity(), 3, torch.Generator().manual_seed(0))]
-    [(64, 1), (64, 2), (64, 3)]
-    """
+    """Batches of ``strings`` each, of the ``HELD_LENGTHS`` last lengths up to ``longest``."""
     least = max(1, task.least_length)
     lengths = range(max(least, longest - HELD_LENGTHS + 1), max(least, longest) + 1)
     return [task.sample_near(strings, length, generator) for length in lengths]

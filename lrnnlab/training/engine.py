@@ -159,12 +159,7 @@ def plain(found: Any) -> Any:
 
 
 def kind_of(model: nn.Module) -> str:
-    """A digest of a model's modules with their options, and of its weights: what tells it from others of its shape.
-
-    >>> one, two = nn.Linear(2, 2), nn.Linear(2, 2)
-    >>> kind_of(one) == kind_of(one), kind_of(one) == kind_of(two)
-    (True, False)
-    """
+    """A digest of a model's modules with their options, and of its weights: what tells it from others of its shape."""
     digest = hashlib.sha256()
     for name, module in model.named_modules():
         options = {key: value for key, value in sorted(vars(module).items())
@@ -192,12 +187,7 @@ def own_chance(model: nn.Module) -> Iterator[None]:
 
 
 class Checkpoint:
-    """The file that a run is saved in, every ``seconds``, and found in again; none where ``path`` is None.
-
-    ``identity`` says what makes a run this run: a checkpoint of another one, or one that is damaged or holds more than
-    plain data, is kept under another name.  What is no checkpoint is refused.  Where a file cannot be written that is
-    said, and training goes on.
-    """
+    """The file that a run is saved in, every ``seconds``, and found in again; none where ``path`` is None."""
 
     BEGINS = b"PK\x03\x04"  # what torch.save writes; it stands behind the seal
 

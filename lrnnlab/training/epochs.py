@@ -38,18 +38,7 @@ def take(strings: Batch, which: Tensor) -> Batch:
 
 
 class Pools(Remembered):
-    """Endless batches of ``size`` strings, from ``stages``, pairs of (steps, strings), one after the other.
-
-    An epoch has each string once.  Its last batch may be smaller; a stage begins with an epoch.  All randomness comes
-    from ``generator``.
-
-    >>> labels = torch.arange(5).view(5, 1)
-    >>> pool = Batch(torch.zeros_like(labels), labels, labels >= 0)
-    >>> pools = Pools([(3, pool)], 2, torch.Generator().manual_seed(0))
-    >>> epoch = [pools() for _ in range(3)]
-    >>> [len(part) for part in epoch], sorted(int(label) for part in epoch for label in part.targets)
-    ([2, 2, 1], [0, 1, 2, 3, 4])
-    """
+    """Endless batches of ``size`` strings, from ``stages``, pairs of (steps, strings), one after the other."""
 
     KEPT = ("drawn", "order")
 
@@ -112,50 +101,7 @@ def train_pools(
     checkpoint: Path | None = None,
     progress: bool = False,
 ) -> Trained:
-    """Train ``net``; it ends with its last weights, in evaluation mode.
-
-    Parameters
-    ----------
-    net, batch, generator, watch, watch_every, checkpoint, progress
-        As in :func:`lrnnlab.training.loop.train`.
-    pools : sequence of (int, Batch)
-        (steps, strings), one stage after the other: so many batches of these strings.
-    rate : float
-        Of Adam.
-    stop : str
-        Training ends as soon as ``patience`` looks in a row, all in the last stage, say so: with ``"held_out"`` those
-        whose ``"held_out"`` is 1 and whose ``"validation"`` is above minus ``sure``, with ``"test"`` those whose
-        ``"test"`` is 1; with ``"steps"`` no look ends it.
-    patience : int
-        How many looks in a row.
-    sure : float
-        In nats a position: a net below that knows its answers.
-    schedule : str
-        Of the rate; ``"constant"`` as released, or ``"cosine"``, falling to 0 over all steps.
-
-    Returns
-    -------
-    Trained
-        What was trained, and what was seen on the way.
-
-    Raises
-    ------
-    ValueError
-        For steps, ``batch``, ``watch_every`` or ``patience`` below 1, or another ``stop`` or ``schedule``.
-
-    Examples
-    --------
-    >>> from lrnnlab.tasks import whole_string_accuracy
-    >>> one = Batch(torch.tensor([[0, 1]]), torch.tensor([[1, 0]]), torch.ones(1, 2, dtype=torch.bool))
-    >>> net = nn.Sequential(nn.Embedding(2, 4), nn.Linear(4, 2))
-    >>> def watch(net, step):
-    ...     found, loss = answers(net, one)
-    ...     return {"validation": -loss, "held_out": whole_string_accuracy(found, one)}
-    >>> made = train_pools(net, [(500, one)], batch=1, rate=0.1, generator=torch.Generator().manual_seed(0),
-    ...                    watch=watch, watch_every=10)
-    >>> made.steps < 500, made.watched[-1]["held_out"]
-    (True, 1.0)
-    """
+    """Train ``net``; it ends with its last weights, in evaluation mode."""
     if not pools or min(watch_every, patience, *(steps for steps, _ in pools)) < 1:
         raise ValueError("training needs stages of at least 1 step, watch_every and patience at least 1, got "
                          f"stages of {[steps for steps, _ in pools]}, {watch_every=}, {patience=}")  # fmt: skip

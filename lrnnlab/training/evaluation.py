@@ -141,20 +141,6 @@ def accuracy_at_lengths(
     net: nn.Module, task: BaseTask, lengths: Iterable, *, strings: int, generator: torch.Generator
 ) -> dict[int, float]:
     """{length: share of right answers} on ``strings`` fresh strings of every length, where the task asks for an answer.
-
-    A length that the task has not stands for the next shorter one that it has.
-
-    On one thread, the net in evaluation mode, and then all is again as it was.  ``ValueError`` without lengths, for fewer
-    than one string, or a length that is shorter than all that the task has.
-
-    >>> from functools import partial
-    >>> from lrnnlab.tasks.string_tasks import Parity
-    >>> ask = partial(accuracy_at_lengths, task=Parity(), strings=512, generator=torch.Generator().manual_seed(0))
-    >>> class CountsOnes(torch.nn.Module):
-    ...     def forward(self, tokens):
-    ...         return torch.nn.functional.one_hot(tokens.sum(1).clamp(max=21) % 2, 2)
-    >>> {length: round(share, 1) for length, share in ask(CountsOnes(), lengths=[20, 400]).items()}
-    {20: 1.0, 400: 0.5}
     """
     lengths, strings = list(lengths), whole_number(strings, 1, "strings at every length")
     if not lengths:

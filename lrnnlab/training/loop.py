@@ -69,10 +69,7 @@ class Trained:
 
 
 class Remembered:
-    """A source of batches with a memory: what a run that goes on after a kill must know of it.
-
-    It names that in ``KEPT``; beside it stands the state of its own ``generator``.
-    """
+    """A source of batches with a memory: what a run that goes on after a kill must know of it."""
 
     KEPT: ClassVar[tuple[str, ...]] = ()
     generator: torch.Generator
@@ -296,16 +293,7 @@ def _from_task(task: BaseTask, batch: int, net: nn.Module) -> Callable[[torch.Ge
 
 
 def parameter_groups(net: nn.Module, rate: float, recurrent_rate: float, decay: float) -> list[dict]:
-    """Groups for ``torch.optim.AdamW`` as paper 001 and S5 train: (regular, recurrent).
-
-    Recurrent are the parameters that a layer names in its ``recurrent_parameters``; they have a rate of their own and
-    do not decay.  All others do, biases and norms too.
-
-    >>> from lrnnlab.models.lru import LRU
-    >>> regular, recurrent = parameter_groups(LRU(3, state=4), 4e-3, 1e-3, 0.05)
-    >>> len(regular["params"]), len(recurrent["params"]), recurrent["weight_decay"]
-    (2, 4, 0.0)
-    """
+    """Groups for ``torch.optim.AdamW`` as paper 001 and S5 train: (regular, recurrent)."""
     recurrent = []
     for layer in net.modules():
         own = dict(layer.named_parameters(recurse=False))
@@ -332,13 +320,7 @@ def settled(made: Trained, right: Callable[[dict], bool], patience: int, since: 
 
 
 def share_of_rate(step: int, steps: int, warmup: int, schedule: str = "cosine") -> float:
-    """What share of its full height a rate has at ``step`` = 0 ... steps - 1.
-
-    >>> [round(share_of_rate(step, 6, 2), 3) for step in range(6)]
-    [0.5, 1.0, 1.0, 0.854, 0.5, 0.146]
-    >>> [share_of_rate(step, 10, 0, "trapezoid") for step in (0, 7, 8, 9)]
-    [1.0, 1.0, 1.0, 0.5]
-    """
+    """What share of its full height a rate has at ``step`` = 0 ... steps - 1."""
     if step < warmup:
         return (step + 1) / warmup
     if schedule == "trapezoid":

@@ -9,8 +9,6 @@ from tqdm.auto import tqdm
 
 def progress_bar(steps: int, show: bool = True, desc: str | None = None) -> tqdm:
     """A bar of at most ``steps`` steps: drawn often where somebody looks on, seldom into a file, and never unless ``show``.
-
-    A terminal forgets it at the end, a notebook keeps it: full where :func:`finish` was called, red where not.
     """
     notebook = "ipykernel" in sys.modules
     return tqdm(
@@ -25,9 +23,6 @@ def progress_bar(steps: int, show: bool = True, desc: str | None = None) -> tqdm
 
 def finish(bar: tqdm) -> None:
     """Training is done, be it before the last step: the bar is full.  tqdm takes a bar that is not full for a failure.
-
-    >>> with progress_bar(100, show=False) as bar:
-    ...     finish(bar)
     """
     bar.total = bar.n
     if hasattr(bar, "container"):  # a notebook's, whose picture has a length of its own

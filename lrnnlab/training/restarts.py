@@ -362,17 +362,6 @@ def _heights(phase: Phase, here: int) -> list[dict]:
 
 def freeze_idle(model: Net, harm: Callable[[Net], float], ceiling: float) -> int:
     """Freeze heads of a block-diagonal ``model`` while ``harm(model)`` stays at or under ``ceiling``; returns how many.
-
-    A network with 24 heads of 8 states needs, for ModArith(5), about a dozen; the others make noise, and noise is what
-    makes a snapped model wrong on some rare string, and its automaton too large to search.  A *frozen* head stays at x_0.
-
-    Every head is frozen alone first; then they go, least harmful first, each only if the harm of all together allows.
-    Heads that are frozen already stay so.
-
-    >>> from lrnnlab.models import build
-    >>> model = build("block_diagonal", vocab_size=2, classes=2, h=3, b=2, rule="softmax", drive="none", start="first")
-    >>> freeze_idle(model, lambda model: float(model.layers[0].frozen.sum()), ceiling=2.0)
-    2
     """
     alone = []
     for number, layer in enumerate(model.layers):

@@ -170,10 +170,7 @@ class _Stack:
 
     def step(self, token: int, states: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """One token on many lower states (m, sum of h): the different ones (u, sum of h) it leads to, the last layer's
-        tables and leads there (u, h, n), and which of the u each of the m comes to.
-
-        A layer's generator sees the token and where the layers below have come to, which is the same for many of the m.
-        """
+        tables and leads there (u, h, n), and which of the u each of the m comes to."""
         layers, after, start = self.model.layers, [], 0
         which, different = np.zeros(len(states), np.int64), states[:1]  # which rows of ``moves``
         moves, lead = (v[token][None] for v in self.symbols)

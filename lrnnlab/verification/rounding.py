@@ -78,12 +78,7 @@ def through(module: nn.Module, x: Rounded) -> Rounded:
 
 def _norm_error(x: Rounded, u: float, weight: Tensor, bias: Tensor, eps: float) -> Tensor:
     """The error of LayerNorm, however mean and variance are computed (also as the mean of squares less the squared
-    mean, the worst of ways).
-
-    The deviation d = x - mean is off by ``off``.  The standard deviation s moves no more than the root mean square of
-    what x moves by, and rounding of the variance by 4 u mean(x^2) moves it by that over s; ``part`` is twice the two
-    over s, a bound of s's relative error while that is small.
-    """
+    mean, the worst of ways)."""
     value = x.value.double()
     mean = value.mean(-1, keepdim=True)
     d = (value - mean).abs()

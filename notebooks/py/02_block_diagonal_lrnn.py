@@ -983,7 +983,7 @@ def loss_of_fresh_strings(part):
 
 
 theirs, optimiser, stream = fresh()
-descent = training.descent.Descent(theirs, optimiser, clip=1.0)
+descent = training.engine.Descent(theirs, optimiser, clip=1.0)
 descent.run(loss_of_fresh_strings, 20, heights=lambda step: [{}])
 same = all(torch.allclose(a, b) for a, b in zip(ours.parameters(), theirs.parameters()))
 assert same, "these lines are not the package's step"
@@ -1725,7 +1725,7 @@ show.figure(
 # then go on with the same digits from both.
 
 # %%
-walk_widget = show.moving.walk(machine, word=[0, 3, 2, 4])
+walk_widget = show.interactive.walk(machine, word=[0, 3, 2, 4])
 walk_widget
 
 # %% [markdown]

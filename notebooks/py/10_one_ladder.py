@@ -964,7 +964,7 @@ show.figure(
 )
 
 # %%
-own_walk_widget = show.moving.walk(mine)
+own_walk_widget = show.interactive.walk(mine)
 own_walk_widget
 
 # %% [markdown]

@@ -18,7 +18,7 @@ from IPython.display import Markdown
 
 import lrnnlab
 from lrnnlab import build, task
-from workbook.chapters import glossary
+from workbook.book import glossary
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):

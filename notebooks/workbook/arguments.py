@@ -9,15 +9,7 @@ MOST = 10**6  # seconds, MiB, rounds: more is a slip, and overflows what the sys
 
 
 class Parser(argparse.ArgumentParser):
-    """An ``ArgumentParser`` whose numbers are above 0 and at most 10^6: counts, seconds, sizes.
-
-    What stands for an option without a number (``const``) may be any.
-
-    >>> parser = Parser(prog="lrnnlab")
-    >>> _ = parser.add_argument("--jobs", type=int)
-    >>> parser.parse_args(["--jobs", "2"]).jobs
-    2
-    """
+    """An ``ArgumentParser`` whose numbers are above 0 and at most 10^6: counts, seconds, sizes."""
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """As argparse does, for this parser and each of its verbs; ends with status 2 where a number is none."""

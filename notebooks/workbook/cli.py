@@ -122,10 +122,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Entry of the ``lrnnlab`` command; returns the exit status.
-
-    0 good, 1 something failed, 2 a wrong call or what the system refused, 130 interrupted, 141 nobody reads on.
-    """
+    """Entry of the ``lrnnlab`` command; returns the exit status."""
     if hasattr(sys.stdout, "reconfigure"):  # a character that its encoding lacks becomes a question mark
         sys.stdout.reconfigure(errors="replace")
     if getattr(lrnnlab, "__file__", None) is None:  # a folder without __init__.py: only python -m looks where one is

@@ -65,35 +65,7 @@ def make(folder: Path, project: Path = PROJECT) -> list[str]:
 
 
 def start_over(name: str, folder: Path | None = None, project: Path = PROJECT) -> str:
-    """Put the project's chapter in the place of the reader's, which is kept beside it with the date in its name.
-
-    Parameters
-    ----------
-    name : str
-        ``"03"``, or the whole name.
-    folder : Path, optional
-        The working copy; default: the one that this process runs in.
-    project : Path
-        The folder that holds ``notebooks``.
-
-    Returns
-    -------
-    str
-        What was done, in a sentence.
-
-    Raises
-    ------
-    ValueError
-        Where there is no such chapter or no working copy.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = make(Path(folder))
-    ...     start_over("03", Path(folder)).partition(";")[0]
-    '03_parallel_scans.ipynb is fresh'
-    """
+    """Put the project's chapter in the place of the reader's, which is kept beside it with the date in its name."""
     folder, chapter = copy_in(folder), _chapter(name, project)
     mine = folder / chapter.name
     put(folder / AS_MADE / chapter.name, chapter.read_bytes())

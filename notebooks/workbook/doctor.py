@@ -297,10 +297,7 @@ def _compile_failures() -> tuple[type[BaseException], ...]:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Print the report; return 0 if everything needed works, else 1.
-
-    ``--warm`` first compiles the scan kernels, ``--json`` prints the report for a program to read.
-    """
+    """Print the report; return 0 if everything needed works, else 1."""
     parser = argparse.ArgumentParser(prog="lrnnlab doctor", description="Say what is installed here and what works.")
     parser.add_argument("--warm", action="store_true", help="compile the scan kernels, and say how long it took")
     parser.add_argument("--json", action="store_true", help="print the report as JSON")

@@ -31,10 +31,7 @@ FOLDERS = {"listops": "listops-1000", "text": "aclImdb", "retrieval": "tsv_data"
 
 
 def load(name: str, path: Path | str, split: str, **options: Any) -> SequenceData:
-    """The data set ``name`` from the published files in the folder ``path``; ``options`` go to its loader.
-
-    ValueError for an unknown name or split; ``DataFileError`` (a ValueError) names the file that is missing or damaged.
-    """
+    """The data set ``name`` from the published files in the folder ``path``; ``options`` go to its loader."""
     if name not in LOADERS:
         raise ValueError(f"no data set is called {name!r}; they are {', '.join(LOADERS)}")
     return LOADERS[name](path, split, **options)

@@ -73,10 +73,7 @@ class SequenceData:
         return len(self.targets)
 
     def __getitem__(self, index):
-        """(sequence, target): a tensor (T_k,) int64 or (T_k, d) float32, or a tuple of two; and an int.
-
-        ``DataFileError`` for a sequence longer than ``length``: cut, it might not have what its label says.
-        """
+        """(sequence, target): a tensor (T_k,) int64 or (T_k, d) float32, or a tuple of two; and an int."""
         if not 0 <= index < len(self):
             raise IndexError(f"{self.name}: item {index} of {len(self)}")
         sequence = self.read(index)

@@ -29,10 +29,7 @@ class ArrayUnpickler(pickle.Unpickler):
 
 
 def read_cifar_batch(path: Path | str) -> tuple[np.ndarray, np.ndarray]:
-    """Grey pictures (n, 1024) uint8 and labels (n,) of one batch file; ``DataFileError`` if it is damaged.
-
-    Grey is .299 R + .587 G + .114 B, rounded (ITU-R 601).
-    """
+    """Grey pictures (n, 1024) uint8 and labels (n,) of one batch file; ``DataFileError`` if it is damaged."""
     expected = "a pickled dict with b'data', (n, 3072) uint8, and b'labels', n numbers in 0..9"
     with need(path, expected).open("rb") as file:
         try:
@@ -67,11 +64,7 @@ def load_image(path: Path | str, split: str) -> SequenceData:
 
 
 def metadata_rows(path: Path) -> list[list[str]]:
-    """The rows of one metadata file, as lists of words.
-
-    The Arena's files are called .npy but hold text, one picture a line; the generator itself writes real NumPy arrays.
-    Both are read.  ``DataFileError`` for a row with fewer than four words or a label that is not 0 or 1.
-    """
+    """The rows of one metadata file, as lists of words."""
     expected = "rows 'imgs/0 sample_0.png 0 LABEL ...', LABEL 0 or 1, as text or as a NumPy array of strings"
     raw = path.read_bytes()
     try:

@@ -39,11 +39,7 @@ SOUNDS = ("low tone", "high tone", "rising chirp", "falling chirp", "low then hi
 
 
 def opinion_text(rng: random.Random) -> tuple[bytes, int]:
-    """A text (at most 226 bytes) of 5 to 9 opinions among plain words; and 1 if most are favourable, else 0.
-
-    "not" before an opinion turns it round.  The number of opinions is odd, so there is no tie, and all is symmetric,
-    so the classes are equally likely.  ``rng`` is a ``random.Random``.
-    """
+    """A text (at most 226 bytes) of 5 to 9 opinions among plain words; and 1 if most are favourable, else 0."""
     words, score = [], 0
     for _ in range(rng.choice((5, 7, 9))):
         words += rng.choices(PLAIN, k=rng.randint(1, 2))

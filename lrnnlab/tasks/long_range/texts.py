@@ -26,10 +26,7 @@ def as_tokens(text: bytes, length: int) -> np.ndarray:
 
 
 def scan_lines(path: Path, skip: int, parse: Callable, expected: str) -> tuple[np.ndarray, np.ndarray]:
-    """The places (n,) of a file's lines, without the first ``skip``, and what ``parse(fields)`` says of each.
-
-    ``parse`` gets the tab-separated fields as bytes and returns an int, or None if they are not what they should be.
-    """
+    """The places (n,) of a file's lines, without the first ``skip``, and what ``parse(fields)`` says of each."""
     places, values = [], []
     with path.open("rb") as file:
         for _ in range(skip):
@@ -59,11 +56,7 @@ def listops_label(fields: list[bytes]) -> int | None:
 
 
 def listops_tokens(text: bytes) -> int:
-    """How many tokens an expression has: digits, operators with their bracket, and closing brackets.
-
-    >>> listops_tokens(b"( ( ( [MAX 2 ) 6 ) ] )")
-    4
-    """
+    """How many tokens an expression has: digits, operators with their bracket, and closing brackets."""
     return len(text.translate(None, delete=NOT_COUNTED))
 
 

@@ -24,13 +24,7 @@ V = 8  # symbols of a table: Sum(5) has five, ModArith(5) has eight
 
 @dataclass(frozen=True)
 class Case:
-    """One shape; diagonal kinds have n = 1 and h = D.
-
-    >>> Case("block", 128, 500, 8, 8).name
-    'block B=128 T=500 h=8 b=8'
-    >>> Case("block", 1, 1, 1, 8).bytes_forward()               # 64 + 8 + 8 numbers
-    320
-    """
+    """One shape; diagonal kinds have n = 1 and h = D."""
 
     kind: str
     B: int

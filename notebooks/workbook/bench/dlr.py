@@ -27,11 +27,7 @@ Work = Callable[[], object]
 
 @dataclass(frozen=True)
 class Shape:
-    """One layer's shape.
-
-    >>> SHAPES[0].name
-    'B=16 T=4096 D=128 N=4096'
-    """
+    """One layer's shape."""
 
     B: int
     T: int
@@ -76,10 +72,7 @@ def listing(u: Tensor, root_decay: Tensor, frequency: Tensor, W: Tensor, skip: T
 
 
 def prepare(shape: Shape) -> dict[str, tuple[Work, Work]]:
-    """By name two calls without arguments: y, and y with the gradients of u, the eigenvalues, W and the skip.
-
-    y and the gradient of u are (B,T,D) from ``ours`` and (B,D,T) from ``listing``.
-    """
+    """By name two calls without arguments: y, and y with the gradients of u, the eigenvalues, W and the skip."""
     layer, (u, dy) = shape.layer(), shape.signals()
     weights = (layer.root_decay, layer.frequency, layer.W, layer.skip)
 

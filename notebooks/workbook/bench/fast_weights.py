@@ -58,11 +58,7 @@ def set_form(model: Net, form: str) -> None:
 
 
 def training_step(name: str, shape: Shape, rounds: int = 9) -> dict[str, list[float]]:
-    """Seconds of every timed step, by form: forward, loss at every position, backward, Adam; one thread.
-
-    >>> {form: len(seconds) for form, seconds in training_step("srwm", Shape(2, 5, 4, 2), rounds=2).items()}
-    {'cpu': 2, 'loop': 2}
-    """
+    """Seconds of every timed step, by form: forward, loss at every position, backward, Adam; one thread."""
     if name not in FORMS:
         raise ValueError(f"no model {name!r} here; there are {', '.join(FORMS)}")
     model = shape.model(name)

@@ -259,11 +259,7 @@ def installed(device: str = "cpu") -> dict[str, bool]:
 
 
 def versions() -> dict[str, str]:
-    """Version of every library whose peer can run here.
-
-    >>> "torch" in versions()
-    True
-    """
+    """Version of every library whose peer can run here."""
     sold_as = {"slices": "torch-slices", "pararnn": "pararnn-torch", "accelerated_scan": "accelerated-scan"}
     libraries = {peer.library for peer in PEERS.values() if find_spec(peer.library)}
     return {name: records.version(sold_as.get(name, name)) for name in sorted(libraries)}

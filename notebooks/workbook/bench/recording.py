@@ -25,27 +25,7 @@ NAMES = ("scans", "step", "dlr", "tree", "fast_weights")
 
 @dataclass(frozen=True)
 class Bench:
-    """What is timed and how.
-
-    Parameters
-    ----------
-    name : str
-        The folder of its records.
-    cases : mapping
-        By name, a call that times the case and returns what it found, as plain data.
-    report : callable
-        (name of a case, what was found) -> text.
-    rounds : int
-        How often every case is timed.
-    threads : int
-        What torch and numba may use.
-    device : str
-        Where it runs.
-    limit : float, optional
-        Of seconds; a call that would take longer is not made.
-    versions : mapping
-        Of the libraries beside which we are timed.
-    """
+    """What is timed and how."""
 
     name: str
     cases: Mapping[str, Callable[[], dict]]
@@ -146,11 +126,7 @@ def _processor() -> str:
 
 
 def describe(machine: Mapping) -> str:
-    """A machine in words; its processor is not known in every record.
-
-    >>> describe({"cores": 2, "instructions": "AVX512"})
-    '2 cores, AVX512'
-    """
+    """A machine in words; its processor is not known in every record."""
     parts = (machine.get("processor"), f"{machine['cores']} cores", machine["instructions"], machine.get("gpu"))
     return ", ".join(part for part in parts if part)
 
@@ -178,14 +154,7 @@ def form_lines(found: Mapping[str, Mapping]) -> list[str]:
 
 
 def of_forms(name: str, head: str, steps: Mapping[str, Callable[[int], Mapping]], rounds: int) -> Bench:
-    """A benchmark of several forms of the same: by case ``steps(rounds)``, the seconds of every form, ours first.
-
-    >>> toy = of_forms("toy", "a toy, {}", {"one": lambda rounds: {"cpu": [0.001], "loop": [0.006]}}, rounds=1)
-    >>> print(toy.report("one", toy.cases["one"]()))
-    a toy, one
-      cpu            1.00     1.00     1.00     1.0x
-      loop           6.00     6.00     6.00     6.0x
-    """
+    """A benchmark of several forms of the same: by case ``steps(rounds)``, the seconds of every form, ours first."""
 
     def measured(timed: Callable[[int], Mapping]) -> dict:
         return {"forms": summary(timed(rounds))}

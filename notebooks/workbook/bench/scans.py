@@ -97,10 +97,7 @@ def measure(case: Case, names: Sequence[str], rounds: int, limit: float, device:
 
 
 def _refuse(name: str, case: Case, beside: int, limit: float, device: str) -> dict | None:
-    """Why this call is not made, judged by a short part of it; None if it may be.
-
-    The inputs lie there once, and each peer may hold a copy of its own, those ``beside`` it as well.
-    """
+    """Why this call is not made, judged by a short part of it; None if it may be."""
     short = case.shorter(PROBE)
     if short.T == case.T:
         return None
@@ -121,14 +118,7 @@ def _refuse(name: str, case: Case, beside: int, limit: float, device: str) -> di
 
 
 def take_turns(works: dict, rounds: int) -> dict:
-    """Seconds of every call in every round, all once in each; slow ones (over two seconds) only in two rounds.
-
-    Before every call an array is read that no cache holds, so that each call meets the same machine: what the call before
-    wrote has reached memory, and its threads, which like OpenMP's wait in a loop for more work, have gone to sleep.
-
-    >>> {name: len(taken) for name, taken in take_turns({"a": int, "b": str}, 3).items()}
-    {'a': 3, 'b': 3}
-    """
+    """Seconds of every call in every round, all once in each; slow ones (over two seconds) only in two rounds."""
     taken: dict = {name: [] for name in works}
     clean = np.ones(FLUSH)
     for turn in range(rounds + 1):

@@ -17,14 +17,7 @@ BATCH = 128
 
 
 def training_step(task_name: str, rounds: int = 9) -> dict[str, list[float]]:
-    """Seconds of each timed step, by backend: forward, backward and Adam of the released model of paper 000.
-
-    The setting is the paper's: (b, h) = (8, 8), the ``release`` rule, batch 128, training length, three layers for
-    ModArith and one else.  Backends take turns, so that a drift of the machine's speed meets all of them.
-
-    >>> sorted(training_step("sum", rounds=1))
-    ['cpu', 'paper', 'reference']
-    """
+    """Seconds of each timed step, by backend: forward, backward and Adam of the released model of paper 000."""
     task = tasks.task(task_name, 5)
     layers = 3 if task_name == "modarith" else 1
     model = build("block_diagonal", vocab_size=task.vocab_size, classes=task.classes, rule="release", layers=layers)

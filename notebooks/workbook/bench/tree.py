@@ -27,13 +27,7 @@ BATCH, WIDTH, LENGTH, CHUNKS = 8, 64, 512, (2, 128)
 
 
 def training_step(chunk: int, rounds: int = 5, *, length: int = LENGTH) -> dict[str, list[float]]:
-    """Seconds of every timed step, by form: forward, loss at the last position, backward.
-
-    B = 8 strings of two symbols, D = 64, 8 heads, one layer; absent positions masked in both forms; one thread.
-
-    >>> {form: len(seconds) for form, seconds in training_step(2, length=5, rounds=2).items()}
-    {'tree': 2, 'masks': 2}
-    """
+    """Seconds of every timed step, by form: forward, loss at the last position, backward."""
     tokens, labels = torch.randint(2, (2, BATCH, length), generator=stream(0, "bench tree"))
     models = {form: _model(chunk, form) for form in PADDING}
 

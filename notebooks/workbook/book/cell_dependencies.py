@@ -142,13 +142,7 @@ def _inside(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
 
 
 def bound_again(codes: Sequence[str]) -> list[tuple[int, str, int]]:
-    """(cell, name, later cell): the cell, run again alone, would read what the later one has put under the name.
-
-    The later cell may be the cell itself, which then does not find again what it started from.
-
-    >>> bound_again(["a = 1", "print(a)", "a = 2"]), bound_again(["a = 1", "a = a + 1"])
-    ([(1, 'a', 2)], [(1, 'a', 1)])
-    """
+    """(cell, name, later cell): the cell, run again alone, would read what the later one has put under the name."""
     cells = [names(code) for code in codes]
     binders: dict[str, list[int]] = {}
     for i, cell in enumerate(cells):
@@ -207,10 +201,6 @@ def needed(codes: Sequence[str], last: int) -> list[int]:
 
 def widget_cells(notebook: NotebookNode) -> dict[int, str]:
     """Position among all cells -> name, of the cells that show a widget: their last word is a name like ``a_widget``.
-
-    >>> from nbformat.v4 import new_code_cell, new_notebook
-    >>> widget_cells(new_notebook(cells=[new_code_cell("a = 1"), new_code_cell("a_widget = a\\na_widget")]))
-    {1: 'a_widget'}
     """
     found = {}
     for i, cell in enumerate(notebook.cells):

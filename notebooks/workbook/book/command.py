@@ -43,11 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run ``lrnnlab book ...``; 0 where all is well, 1 where a notebook has a problem, 2 where the call has.
-
-    >>> main(["build", "02_block_diagonal"])  # doctest: +SKIP
-    0
-    """
+    """Run ``lrnnlab book ...``; 0 where all is well, 1 where a notebook has a problem, 2 where the call has."""
     parser = Parser(prog="lrnnlab book", description=__doc__)
     add_arguments(parser)
     options = parser.parse_intermixed_args(argv)  # names may come after options, as the usage line has them
@@ -83,10 +79,7 @@ def find_root(given: Path | None) -> Path:
 
 
 def find_sources(root: Path, names: Sequence[str]) -> list[Path]:
-    """The sources meant by ``names`` (a name, the start of one, or a path), or all of them.
-
-    A notebook whose source is missing counts, so that drift can say so.
-    """
+    """The sources meant by ``names`` (a name, the start of one, or a path), or all of them."""
     folder = root / "notebooks" / "py"
     every = {file.stem for file in [*files_in(folder, ".py"), *files_in(root / "notebooks", ".ipynb")]}
     if not every:

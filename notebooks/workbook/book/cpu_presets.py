@@ -51,11 +51,7 @@ class Arithmetic:
 
 
 def in_use() -> dict[str, str]:
-    """What the libraries that can tell compute with in this process; a library that is not there is left out.
-
-    >>> in_use()["threads"]  # doctest: +SKIP
-    '1'
-    """
+    """What the libraries that can tell compute with in this process; a library that is not there is left out."""
     import torch
     from numba.core.registry import cpu_target
     from threadpoolctl import threadpool_info

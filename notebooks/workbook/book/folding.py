@@ -49,12 +49,7 @@ def folded(cell: NotebookNode) -> str:
 
 
 def fold(notebook: NotebookNode) -> NotebookNode:
-    """The notebook, in which Jupyter's own mark now stands at each code cell that is :func:`folded`.
-
-    >>> from nbformat.v4 import new_code_cell, new_notebook
-    >>> fold(new_notebook(cells=[new_code_cell("import torch")])).cells[0].metadata.jupyter
-    {'source_hidden': True}
-    """
+    """The notebook, in which Jupyter's own mark now stands at each code cell that is :func:`folded`."""
     for cell in notebook.cells:
         if cell.cell_type == "code" and folded(cell):
             cell.metadata["jupyter"] = NotebookNode(source_hidden=True)

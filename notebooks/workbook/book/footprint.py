@@ -38,11 +38,7 @@ class Footprint:
 
 
 def of_chapter(notebook: Path, timeout: float = 600) -> Footprint:
-    """A chapter's kernel after *Run All*; BookError where a cell raises or takes longer than ``timeout`` seconds.
-
-    >>> print(of_chapter(Path("notebooks/00_start_here.ipynb")))  # doctest: +SKIP
-    00_start_here                    ... MB at the end, ...
-    """
+    """A chapter's kernel after *Run All*; BookError where a cell raises or takes longer than ``timeout`` seconds."""
     notebook = Path(notebook)
     longer = read_twin(notebook)
     longer.cells.append(new_code_cell(ASK))
@@ -53,22 +49,14 @@ def of_chapter(notebook: Path, timeout: float = 600) -> Footprint:
 
 
 def of_lab(folder: Path) -> Footprint:
-    """JupyterLab's own process, from its start to its first page, with no kernel.
-
-    >>> print(of_lab(Path("notebooks")))  # doctest: +SKIP
-    JupyterLab                       ... MB at the end, ...
-    """
+    """JupyterLab's own process, from its start to its first page, with no kernel."""
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as state, jupyter_lab(folder, Path(state)) as server:
         return Footprint("JupyterLab", *of_process(server.process.pid), time.monotonic() - began)
 
 
 def of_process(pid: int) -> tuple[float, float, float]:
-    """:func:`parsed` for a process that runs; BookError where the system is not Linux, or the process has ended.
-
-    >>> of_process(os.getpid())[2] > 0  # doctest: +SKIP
-    True
-    """
+    """:func:`parsed` for a process that runs; BookError where the system is not Linux, or the process has ended."""
     try:
         return parsed("".join(Path(f"/proc/{pid}/{file}").read_text() for file in ("status", "stat")))
     except (FileNotFoundError, ProcessLookupError, KeyError) as error:
@@ -76,13 +64,7 @@ def of_process(pid: int) -> tuple[float, float, float]:
 
 
 def parsed(said: str) -> tuple[float, float, float]:
-    """(MB now, MB at its highest, seconds of processor time with that of ended children), as proc(5) says them.
-
-    Parameters
-    ----------
-    said : str
-        What /proc/PID/status holds, then what /proc/PID/stat holds.
-    """
+    """(MB now, MB at its highest, seconds of processor time with that of ended children), as proc(5) says them."""
     kb = {line.split(":")[0]: int(line.split()[1]) for line in said.splitlines() if line.startswith("Vm")}
     ticks = said.rpartition(")")[2].split()[11:15]  # utime, stime, cutime, cstime
     return kb["VmRSS"] / 1000, kb["VmHWM"] / 1000, sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")

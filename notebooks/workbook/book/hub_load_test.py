@@ -38,10 +38,7 @@ SAMPLE = 0.5  # seconds between two looks at the machine's memory
 
 @dataclass(frozen=True)
 class Seat:
-    """One student: seconds until the server was ready and until the last cell had run; MB of server and kernel.
-
-    ``error`` is what went wrong, in a line; empty where nothing did.
-    """
+    """One student: seconds until the server was ready and until the last cell had run; MB of server and kernel."""
 
     name: str
     ready: float
@@ -72,34 +69,7 @@ class Lesson:
 
 
 def lesson(students: int, notebook: Path, root: Path, timeout: float = 600) -> Lesson:
-    """Let that many students open a chapter at once, each on a server of his or her own, and run all its cells.
-
-    Parameters
-    ----------
-    students : int
-        How many.
-    notebook : Path
-        The chapter, as committed.
-    root : Path
-        The repository.
-    timeout : float
-        Seconds for one cell.
-
-    Returns
-    -------
-    Lesson
-        What each waited, and what the machine needed.
-
-    Raises
-    ------
-    BookError
-        Where no hub can be started: JupyterHub is not installed, its port is taken, or its configuration is wrong.
-
-    Examples
-    --------
-    >>> print(lesson(2, Path("notebooks/00_start_here.ipynb"), Path(".")))  # doctest: +SKIP
-      2 students: server ready after 5 s ...
-    """
+    """Let that many students open a chapter at once, each on a server of his or her own, and run all its cells."""
     if students < 1:
         raise BookError(f"a class has one student or more, got {students}")
     with tempfile.TemporaryDirectory(prefix="lrnnlab-class-") as place:

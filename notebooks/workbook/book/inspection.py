@@ -172,11 +172,7 @@ def _html_faults(html: str) -> list[tuple[str, str]]:
 
 
 def is_mute(tag: str, attrs: list[tuple[str, str | None]]) -> bool:
-    """Whether a tag is a picture without words for a reader who cannot see it.
-
-    >>> is_mute("img", [("alt", " ")]), is_mute("svg", [("aria-hidden", "true")]), is_mute("p", [])
-    (True, False, False)
-    """
+    """Whether a tag is a picture without words for a reader who cannot see it."""
     said = {name: (value or "").strip() for name, value in attrs}
     if tag == "img":
         return said.get("alt", "") in {"", NO_DESCRIPTION}

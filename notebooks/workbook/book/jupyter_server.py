@@ -37,14 +37,7 @@ class Server:
 
 @contextlib.contextmanager
 def jupyter_lab(folder: Path, state: Path, options: Sequence[str] = ()) -> Iterator[Server]:
-    """JupyterLab on ``folder``, from its first answer on; all it writes about itself goes into ``state``.
-
-    ``options`` are more of JupyterLab's own.  BookError, with the end of its log, where it gives no page within
-    ``WAIT`` seconds.  It ends with the block, and so do its kernels.
-
-    >>> with jupyter_lab(Path("notebooks"), Path("build/lab")) as server:  # doctest: +SKIP
-    ...     print(server.page("lab/tree/00_start_here.ipynb"))
-    """
+    """JupyterLab on ``folder``, from its first answer on; all it writes about itself goes into ``state``."""
     settings = Path(state) / "lab" / "user-settings" / "@jupyterlab" / "apputils-extension"
     settings.mkdir(parents=True, exist_ok=True)
     (settings / "notification.jupyterlab-settings").write_text(json.dumps(NOTIFICATIONS), encoding="utf-8")

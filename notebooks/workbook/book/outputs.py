@@ -15,15 +15,7 @@ WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 
 
 def tidy(outputs: Iterable[NotebookNode]) -> list[NotebookNode]:
-    """The outputs as they are committed.
-
-    Neighbouring pieces of one stream become one, progress bars vanish, and a widget's view (a random id that no
-    static page can show, beside a ``VBox(children=...)`` that no reader wants) becomes one sentence.
-
-    >>> from nbformat.v4 import new_output
-    >>> tidy([new_output("stream", text="a"), new_output("stream", text="b")])[0].text
-    'ab'
-    """
+    """The outputs as they are committed."""
     outputs = deepcopy(list(outputs))
     kept: list[NotebookNode] = []
     for output in outputs:
@@ -82,11 +74,7 @@ def texts(output: NotebookNode) -> list[str]:
 
 
 def is_picture(mime: str) -> bool:
-    """Whether a mime type is a picture in itself.
-
-    >>> is_picture("image/png"), is_picture("text/html")
-    (True, False)
-    """
+    """Whether a mime type is a picture in itself."""
     return mime.startswith("image/") or mime == "application/pdf"
 
 

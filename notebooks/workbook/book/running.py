@@ -49,14 +49,7 @@ cells said that raised when they ran once more after all others.
 
 
 def kernel_environment(arithmetic: str = NATIVE) -> dict[str, str]:
-    """The environment of a kernel whose outputs are to be committed.
-
-    No progress bars on stderr (tqdm reads TQDM_DISABLE, though not for the bars it draws as widgets; those ``tidy``
-    removes), and none of the settings of this shell that would change what a notebook prints or leave its ``assert``
-    unchecked.  The folders of PYTHONPATH are made absolute: a kernel starts in the folder of its notebook.  One thread for
-    what does not ask for more: the same sums whatever the machine, and OpenMP's threads wait in loops, at the price of a
-    second kernel beside this one.  ``arithmetic`` names one of :data:`workbook.book.cpu_presets.SETTINGS`.
-    """
+    """The environment of a kernel whose outputs are to be committed."""
     dropped = {"MPLBACKEND", "PYTHONHASHSEED", "PYTHONOPTIMIZE", "PYTHONWARNINGS"}
     kept = {name: value for name, value in os.environ.items() if name not in dropped}
     if kept.get("PYTHONPATH"):
@@ -67,14 +60,7 @@ def kernel_environment(arithmetic: str = NATIVE) -> dict[str, str]:
 def execute(
     notebook: NotebookNode, folder: Path, *, say: Callable[[str], None] | None = None, timeout: float = 600
 ) -> Run:
-    """Run a copy of ``notebook`` in ``folder``; the first cell that raises (and is not meant to) ends the run.
-
-    ``say`` gets a line a cell; ``timeout`` is in seconds, for one cell.  Raises :class:`BookError` where a cell takes
-    longer or the kernel dies.
-
-    >>> from nbformat.v4 import new_code_cell, new_notebook
-    >>> execute(new_notebook(cells=[new_code_cell("1 + 1")]), Path("."))  # doctest: +SKIP
-    """
+    """Run a copy of ``notebook`` in ``folder``; the first cell that raises (and is not meant to) ends the run."""
     try:
         return _execute(notebook, folder, say, timeout, min(timeout, FIRST))
     except _Silent:

@@ -40,12 +40,7 @@ def read_source(source: Path) -> NotebookNode:
 
 def as_built(source: Path) -> str:
     """The text of a source as a build leaves it: hints and solutions from their file, how long it takes to read as
-    counted, all else as a save would write it.
-
-    Head and blank lines between cells are jupytext's.  Where a source differs in these, JupyterLab takes the two files
-    of a pair for different ones and refuses to open the chapter when the notebook is the newer.  BookError for what a
-    save would lose, and where the file of hints is wrong.
-    """
+    counted, all else as a save would write it."""
     notebook = read_source(source)
     for i, cell in enumerate(notebook.cells):
         cell.metadata.pop("lines_to_next_cell", None)  # how many blank lines were there instead

@@ -36,22 +36,14 @@ _BLANKS = re.compile(r"[ \t]+")
 
 
 def sanitize(text: str) -> str:
-    """``text`` with addresses, kernel paths and timings made constant.
-
-    >>> sanitize("<f at 0x7f3a12cd> took  3.2 s")
-    '<f at ADDRESS> took TIME'
-    """
+    """``text`` with addresses, kernel paths and timings made constant."""
     for pattern, replacement in SANITIZE:
         text = re.sub(pattern, replacement, text)
     return text
 
 
 def without_progress(text: str) -> str:
-    r"""A stream's text as a terminal would leave it, less what only a progress bar wrote.
-
-    >>> without_progress("\r  0%|   | 0/3 [00:00<?, ?it/s]\r100%|###| 3/3 [00:00<00:00, 9.1it/s]\nhello\n")
-    'hello\n'
-    """
+    r"""A stream's text as a terminal would leave it, less what only a progress bar wrote."""
     pieces = re.split(r"([\r\n])", text) + [""]  # line, its end, line, its end, ...
     kept = "".join(line + end for line, end in zip(pieces[::2], pieces[1::2]) if not _PROGRESS.search(line))
     if kept != text and not kept.strip():
@@ -95,10 +87,6 @@ def _first_difference(committed: str, fresh: str) -> str:
 
 
 def nbval_config() -> str:
-    """The text of ``tests/nbval_sanitize.cfg``.
-
-    >>> "regex: " in nbval_config()
-    True
-    """
+    """The text of ``tests/nbval_sanitize.cfg``."""
     head = "# Made by workbook.book.nbval_config(); a test holds the two equal.  Read by pytest --nbval-sanitize-with.\n"
     return head + "".join(f"\nregex: {regex}\nreplace: {new}\n" for regex, new in NBVAL_FIRST + SANITIZE + NBVAL_LAST)

@@ -14,14 +14,6 @@ ARGUMENT_ERRORS = (
 
 def sweep_explorers(namespace: dict[str, Any]) -> list[str]:
     """Move every control of every ``Explorer`` among ``namespace``'s values through all its values; say what raised.
-
-    One control at a time, the others as they opened, then all corners; a text box gets a text that no task reads.
-    Needs ipywidgets.  The checker calls this in the kernel of a finished run, where the callbacks have what they need.
-
-    >>> from workbook.chapters.ch02 import growth
-    >>> from workbook.show.widgets import explore
-    >>> sweep_explorers({"w": explore(growth, {"p": [1.0, 2.0], "b": [2, 8]}, alt="Growth.")})
-    []
     """
     from workbook.show.widgets import Explorer
 

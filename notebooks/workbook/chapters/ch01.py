@@ -60,14 +60,7 @@ def value(numbers: Sequence[int]) -> int:
 
 
 def word_states(layer: str, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """All expressions of n numbers (5^n, n), in order, and their states (5^n, D) under one of ``LAYERS``, from 0.
-
-    ValueError for n outside 1..6.
-
-    >>> words, states = word_states("counter (A = 1)", 2)
-    >>> words[7].tolist(), states[7].tolist()
-    ([1, 2], [3])
-    """
+    """All expressions of n numbers (5^n, n), in order, and their states (5^n, D) under one of ``LAYERS``, from 0."""
     if n not in range(1, 7):
         raise ValueError(f"choose n = 1 to 6 numbers, got {n}")
     A, adds, minus = LAYERS[layer]
@@ -79,11 +72,7 @@ def word_states(layer: str, n: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def refutation(left: Sequence[int], right: Sequence[int]) -> tuple[tuple, tuple]:
-    """Theorem A, step 2: of two expressions of one length in one state, two in one state with different values.
-
-    >>> refutation((3, 0, 2), (3, 2, 0))                 # without "3-": values -2 = 3 and 2
-    ((0, 2), (2, 0))
-    """
+    """Theorem A, step 2: of two expressions of one length in one state, two in one state with different values."""
     cut = next(place for place, (a, b) in enumerate(zip(left, right)) if a != b)
     pairs = [((*front, *left[cut:]), (*front, *right[cut:])) for front in ((), (0,))]
     return pairs[0] if value(pairs[0][0]) != value(pairs[0][1]) else pairs[1]
@@ -218,14 +207,7 @@ STEP, DIAL = 0.74, 0.27  # inches between two dials, radius of one
 
 
 def channel_path(word: str, gates: Mapping[str, str]) -> np.ndarray:
-    """The states (T + 1,) of one channel, complex, with a gate of ``GATES`` for each letter.
-
-    Turns are about 0, a reset goes to the letter's point p, and what shrinks goes a part of the way to p.  ValueError
-    for a gate that there is not.
-
-    >>> bool(np.abs(channel_path("0-", {"0": "turn 180°", "-": "turn 180°"}) - [0.75, -0.75, 0.75]).max() < 1e-12)
-    True
-    """
+    """The states (T + 1,) of one channel, complex, with a gate of ``GATES`` for each letter."""
     unknown = [gate for gate in gates.values() if gate not in GATES]
     if unknown:
         raise ValueError(f"a gate is one of {', '.join(GATES)}, got {unknown[0]!r}")
@@ -238,9 +220,6 @@ def channel_path(word: str, gates: Mapping[str, str]) -> np.ndarray:
 
 def block_path(word: str) -> np.ndarray:
     """The states (T + 1, 2) of the block of size 2 of section 6, which stores the first number; the minus does nothing.
-
-    >>> block_path("1-0").tolist()
-    [[0.0, 0.0], [0.25, 1.0], [0.25, 1.0], [0.25, 1.0]]
     """
     path = [np.zeros(2)]
     for letter in word:
@@ -368,12 +347,6 @@ SAMPLES = {
 @cache
 def board(task: str) -> dict[tuple[int, int], Fit]:
     """All the lights of a task, by (layers, b), for b in ``SIZES`` and layers in ``DEPTHS``; seconds for ModArith(5).
-
-    ValueError for a task without a sample word, or without any exact model.
-
-    >>> lights = board("D_2")
-    >>> lights[1, 2].known, lights[1, 3].known, lights[2, 1].known
-    (False, True, None)
     """
     if task not in SAMPLES:
         raise ValueError(f"no sample word for {task!r}; there are some for {', '.join(SAMPLES)}")
@@ -394,15 +367,7 @@ def play(found: Construction, word: str) -> list[dict]:
 
 
 def played(task: str, typed: str = "") -> tuple[str, str]:
-    """(word, note): the word typed if the task can read it, else its sample word and a note that says so.
-
-    ``*`` stands for ×, a text's minus sign for -.  Words are cut after 16 tokens.
-
-    >>> played("S_3", "0101")
-    ('ststtsstt', 'S_3 reads s t, so this is its sample word. ')
-    >>> played("ModArith(5)", "1−2*3")
-    ('1-2×3', '')
-    """
+    """(word, note): the word typed if the task can read it, else its sample word and a note that says so."""
     machine, word = language(task).machine, typed.translate(str.maketrans("*−–", "×--")).strip()
     if word and set(word) <= set(machine.symbols):
         return word[:LONGEST], ""

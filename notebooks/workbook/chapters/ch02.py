@@ -183,11 +183,7 @@ def growth(p: float, b: int, steps: int = 500, *, seed: int = 0, reach: float | 
 
 
 def growth_sentence(p: float, b: int, kind: str | None = None) -> str:
-    """What Eq. 6 allows at this p and b, and what columns of one kind do over 500 steps, in a sentence each.
-
-    >>> growth_sentence(1.2, 8)
-    'At p = 1.2, b = 8 the state can grow by 1.414 a step: float32 overflows at step 256.'
-    """
+    """What Eq. 6 allows at this p and b, and what columns of one kind do over 500 steps, in a sentence each."""
     if kind is not None:
         rate = 10 ** float(analysis.log10_products(analysis.random_blocks(kind, 500, p, b)[None])[0, -1] / 500)
         return f"{growth_sentence(p, b)} {kind.capitalize()} columns: by {rate:.3f} a step over 500."
@@ -202,13 +198,6 @@ def growth_sentence(p: float, b: int, kind: str | None = None) -> str:
 @styled
 def column_rule(raw: np.ndarray, p: float, rule: str) -> Figure:
     """What a rule of ``COLUMN_RULES`` makes of one raw block: before and after, with the p-norm and sum of each column.
-
-    raw (b, b), or (b,) for a single column, b up to 8 or so: the numbers are printed in the cells.  ValueError for
-    another rule, p < 1 or another shape.
-
-    >>> figure = column_rule(np.array([[3.0, 0.1], [4.0, 0.2]]), 2, "clip")
-    >>> [axes.get_title("left") for axes in figure.axes[:2]]
-    ['raw', 'clip, p = 2']
     """
     raw = np.asarray(raw, dtype=np.float64)
     raw = raw[:, None] if raw.ndim == 1 else raw
@@ -242,8 +231,6 @@ def _blocks(A, symbols):
 
 def _mosaic(blocks: np.ndarray, *, largest: float, left: float, top: float):
     """(figure, axes, x centres (C,), y centres (R,)) of blocks (R, C, b, b), each with a strip of column sums below.
-
-    One mesh holds all of them; rows of NaN, narrower than an entry, keep them apart.
     """
     R, C, b, _ = blocks.shape
     sums = blocks.sum(2, keepdims=True)  # (R, C, 1, b)
@@ -461,14 +448,6 @@ UNSEEN = 0.005  # an entry below it is left blank
 
 def token_by_token(model: Net, tokens: Sequence[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """What the first layer does on one string: blocks A_t (T, h, b, b), products A_t ... A_1, states x_t (T + 1, h, b).
-
-    For models without an input term, whose blocks depend on the token alone.
-
-    >>> from lrnnlab.models import exact_model
-    >>> counter = Sum(3)
-    >>> A, products, x = token_by_token(exact_model(counter.machine, 3), [1, 2, 2])
-    >>> products[-1, 0].argmax(0).tolist(), x[:, 0].argmax(-1).tolist()
-    ([2, 0, 1], [0, 1, 0, 2])
     """
     word = torch.as_tensor(tokens)
     with torch.no_grad():
@@ -481,14 +460,7 @@ def token_by_token(model: Net, tokens: Sequence[int]) -> tuple[np.ndarray, np.nd
 
 @styled
 def step_picture(A: np.ndarray, product: np.ndarray, before: np.ndarray, after: np.ndarray, t: int, symbol: str) -> Figure:
-    """One head at position t: its block times its state is the next state; and the product of all blocks so far.
-
-    A and product (b, b), before and after (b,); entries below 0.005 are blank.
-
-    >>> axes = step_picture(np.eye(2), np.eye(2), np.array([1.0, 0]), np.array([1.0, 0]), 1, "0").axes[0]
-    >>> [text.get_text() for text in axes.texts if "A" in text.get_text()]
-    ['A₁, token 0', 'so far: A₁']
-    """
+    """One head at position t: its block times its state is the next state; and the product of all blocks so far."""
     b = len(A)
     wide = np.full((b, 2 * b + 6), np.nan)
     places = {"A": b / 2, "before": b + 1.5, "after": b + 3.5, "product": 3 * b / 2 + 6}
@@ -515,11 +487,6 @@ def step_picture(A: np.ndarray, product: np.ndarray, before: np.ndarray, after: 
 
 def columns_apart(product: np.ndarray) -> float:
     """How far two columns of a product (b, b) lie apart at most, in half the 1-norm: what is left of where one started.
-
-    For columns that are distributions it is 1 where two starts never meet, and 0 where all starts have become one.
-
-    >>> columns_apart(np.eye(3)), columns_apart(np.full((3, 3), 1 / 3))
-    (1.0, 0.0)
     """
     return float(np.abs(product[:, :, None] - product[:, None]).sum(0).max() / 2)
 

@@ -69,13 +69,7 @@ def matrix_products(T: int) -> int:
 
 
 def break_even(T: int, b: int, h: int) -> int:
-    """The least number of processors with which PScan is faster than the loop if memory costs nothing.
-
-    ValueError for T < 3, where both have the same depth.
-
-    >>> break_even(500, 8, 8), break_even(40, 8, 8), break_even(500, 1, 8)
-    (17048, 15668, 66)
-    """
+    """The least number of processors with which PScan is faster than the loop if memory costs nothing."""
     if T < 3:
         raise ValueError(f"with T={T} inputs the loop is as shallow as PScan, which is never faster")
     # PScan does more work than the loop, so it wins only where the loop is held up by its depth: work / P < T.
@@ -161,11 +155,7 @@ def ticks(of: Cost, P: int) -> tuple[float, str]:
 
 
 def winner(T: int, b: int, chains: int, P: int) -> str:
-    """The fastest of loop, PScan and tree in the model; the first of them where two are equal.
-
-    >>> winner(500, 8, 1024, 16), winner(500, 8, 1, 10**6), winner(500, 8, 1024, 10**9)
-    ('loop', 'PScan', 'PScan')
-    """
+    """The fastest of loop, PScan and tree in the model; the first of them where two are equal."""
     return min(GIVEN, key=lambda way: ticks(cost(way, T, b, chains), P)[0])
 
 
@@ -413,9 +403,6 @@ def _mended(answer) -> None:
 
 def tree_wins() -> list[str]:
     """The cases of the recorded benchmark, one thread, both passes, in which JAX's tree takes less than half of its loop's time.
-
-    >>> tree_wins()
-    ['block B=1 T=16384 h=8 b=2']
     """
     wins = []
     for one in recorded()[1]["cases"]:

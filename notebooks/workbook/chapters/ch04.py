@@ -166,14 +166,7 @@ def layer_heads(layer: RotRNN) -> Figure:
 
 
 def starting_layers(task: str, n: int) -> tuple[LRU, RotRNN]:
-    """An LRU of 32 modes and a RotRNN of 64 states in heads of n, fresh, in the ranges of Table 3 for the task.
-
-    torch's generator is left as it was.  ValueError for a task that the table has not.
-
-    >>> lru, rot = starting_layers("Text", 8)
-    >>> lru.modes, rot.modes, rot.heads
-    (32, 32, 8)
-    """
+    """An LRU of 32 modes and a RotRNN of 64 states in heads of n, fresh, in the ranges of Table 3 for the task."""
     if task not in TABLE_3:
         raise ValueError(f"Table 3 has {', '.join(TABLE_3)}, got {task!r}")
     moduli, theta = TABLE_3[task]
@@ -193,24 +186,13 @@ def eigenvalues(layer: LRU | RotRNN) -> np.ndarray:
 
 
 def head_of_mode(value: complex, b: complex, c: complex) -> Head:
-    """The head of width 2 that gives Re(c x_t) for the mode x_t = value x_{t-1} + b u_t: section 7 of the chapter.
-
-    >>> head_of_mode(0.5j, 1, 1).kernel(3).ravel().round(12).tolist()
-    [1.0, 0.0, -0.25]
-    """
+    """The head of width 2 that gives Re(c x_t) for the mode x_t = value x_{t-1} + b u_t: section 7 of the chapter."""
     head = Head(abs(value), np.angle([value]), np.eye(2), np.array([[b.real], [b.imag]]), np.array([[c.real, -c.imag]]))
     return Head(head.gamma, head.theta, head.P, head.B, head.C / head.xi)
 
 
 def mode_kernels(lru: LRU, mode: int) -> tuple[np.ndarray, np.ndarray]:
-    """The impulse response of one mode, (T,), and of the head of width 2 made of it, each in units of its largest.
-
-    ValueError for a mode that there is not.
-
-    >>> one, other = mode_kernels(starting_layers("Text", 2)[0], 3)
-    >>> bool(np.allclose(one, other))
-    True
-    """
+    """The impulse response of one mode, (T,), and of the head of width 2 made of it, each in units of its largest."""
     if not 1 <= mode <= lru.modes:
         raise ValueError(f"modes are counted from 1 to {lru.modes}, got {mode}")
     drive, read = (torch.view_as_complex(part.detach()).flatten()[mode - 1].item() for part in (lru.B, lru.C))
@@ -262,11 +244,7 @@ def discs(task: str, n: int, mode: int) -> Figure:
 
 
 def discs_sentence(task: str, n: int, mode: int) -> str:
-    """What is free and what is tied here, and how far apart the two kernels are.
-
-    >>> discs_sentence("Text", 8, 1).split(". ")[1]
-    'Heads of n = 8: 8 moduli for 32 angles, 4 on each circle'
-    """
+    """What is free and what is tied here, and how far apart the two kernels are."""
     lru, rot = starting_layers(task, n)
     (low, high), theta = TABLE_3[task]
     one, other = mode_kernels(lru, mode)
@@ -313,31 +291,7 @@ def _check_start(start: str) -> None:
 
 
 def norm_curve(gamma: float, rho: float, theta: float, start: str, T: int = LAST) -> np.ndarray:
-    """E||x_t||^2 of a pair with c = 1 under AR(1) input, t = 0 to T: (T + 1,).
-
-    The scaled first step adds (k - 1) xi l^(t-1) B u_1 to every state, and so to the norm its square and its product
-    with the state, sum over j of gamma^(2 (t-j)) Re m^(j-1).
-
-    Parameters
-    ----------
-    gamma, rho, T
-        As in :func:`workbook.chapters.rotations.norm_over_time`.
-    theta : float
-        The angle, in degrees.
-    start : str
-        ``"zero"``, x_0 = 0; ``"unit"``, ||x_0|| = 1; ``"scaled first step"``, x_0 = 0 and the first drive
-        k = 1 / sqrt(1 - gamma^2) times as large.
-
-    Raises
-    ------
-    ValueError
-        For another start; otherwise as :func:`workbook.chapters.rotations.norm_over_time`.
-
-    Examples
-    --------
-    >>> [norm_curve(0.9, 0.0, 30, start, 5).round(3).tolist()[1] for start in STARTS]
-    [0.19, 1.0, 1.0]
-    """
+    """E||x_t||^2 of a pair with c = 1 under AR(1) input, t = 0 to T: (T + 1,)."""
     _check_start(start)
     angle = math.radians(theta)
     norms = norm_over_time(gamma, angle, rho, float(start == "unit"), T)
@@ -351,9 +305,6 @@ def norm_curve(gamma: float, rho: float, theta: float, start: str, T: int = LAST
 def simulated_norms(gamma: float, rho: float, theta: float, start: str, T: int = LAST, runs: int = RUNS,
                     seed: int = 0) -> np.ndarray:  # fmt: skip
     """||x_t||^2 of K runs, t = 1 to T: (K, T).  The input is Gaussian and stationary, two numbers a step, through B.
-
-    >>> simulated_norms(0.9, 0.5, 30, "unit", T=7, runs=3).shape
-    (3, 7)
     """
     _check_start(start)
     noise = np.random.default_rng(seed).standard_normal((runs, T, 2))
@@ -407,11 +358,7 @@ def settled(norms: np.ndarray, limit: float, within: float = 0.05) -> int | None
 
 
 def norm_sentence(gamma: float, rho: float, theta: float, x_0: str) -> str:
-    """What the norm does here, and whether the paper's statement is true of it.
-
-    >>> norm_sentence(0.99, 0.0, 45, "zero").split(":")[0]
-    'After one step E‖x‖² is 0.0199, in the long run 1; it stays within 5 % of that from step 150 on'
-    """
+    """What the norm does here, and whether the paper's statement is true of it."""
     norms, limit = norm_curve(gamma, rho, theta, x_0), stationary_norm(gamma, math.radians(theta), rho)
     since = settled(norms[1:], limit)
     when = f"from step {since + 1:,} on" if since is not None else f"only after step {LAST:,}"
@@ -436,9 +383,6 @@ CLIMB_WIDGET = {  # what ``explore(norm_climb, ...)`` is told
 
 def turning_head(theta_1: float, theta_2: float, gamma: float) -> Head:
     """A head of width 4 with these two angles (degrees), and P, B, C that are always the same; one input, one output.
-
-    >>> turning_head(30, 90, 0.9).kernel(3).shape
-    (3, 1, 1)
     """
     M = np.array([[0, 0.9, -0.7, 0.2], [0, 0, 0.8, 0.6], [0, 0, 0, -1.1], [0, 0, 0, 0]])
     P = expm(M - M.T)
@@ -503,11 +447,7 @@ def turning(theta_1: int, theta_2: int, gamma: float, P: str) -> Figure:
 
 
 def turning_sentence(theta_1: int, theta_2: int, gamma: float, P: str) -> str:
-    """Where the pair is at the end, what the left panel shows, and how far apart the outputs are.
-
-    >>> turning_sentence(30, 90, 0.95, "absorbed").split(";")[0]
-    'After 59 steps the first pair has turned by 59 · 30° = 1,770° and the state has shrunk to γ<sup>59</sup> = 0.0485'
-    """
+    """Where the pair is at the end, what the left panel shows, and how far apart the outputs are."""
     head, last = turning_head(theta_1, theta_2, gamma), STEPS - 1
     seen = ("with P kept, each number of the state mixes both angles, and only the size of all four shrinks evenly"
             if P == "kept" else "with P absorbed, the first pair is alone on its spiral")  # fmt: skip

@@ -45,11 +45,7 @@ ROUNDING = 1e-15  # singular values below this share of the largest are rounding
 
 
 def mode_set(name: str) -> tuple[np.ndarray, np.ndarray]:
-    """(nodes, weights) of one of ``SETS``, both complex; ValueError for another name.
-
-    >>> mode_set("one mode")[0].round(3).tolist()
-    [(0.823+0.475j)]
-    """
+    """(nodes, weights) of one of ``SETS``, both complex; ValueError for another name."""
     if name not in SETS:
         raise ValueError(f"a set of modes is one of {', '.join(SETS)}; got {name!r}")
     if name == "one mode":
@@ -65,11 +61,7 @@ def mode_set(name: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def impulse_response(nodes: np.ndarray, weights: np.ndarray, steps: int) -> np.ndarray:
-    """What the recurrence answers to 1, 0, 0, ...: (steps,), real part, by stepping.
-
-    >>> impulse_response(np.array([0.5]), np.array([8.0]), 4).tolist()
-    [8.0, 4.0, 2.0, 1.0]
-    """
+    """What the recurrence answers to 1, 0, 0, ...: (steps,), real part, by stepping."""
     state, found = np.ones(len(nodes), complex), []
     for _ in range(steps):
         found.append((weights * state).sum().real)
@@ -145,9 +137,6 @@ def _disc(figure: Figure, place: Sequence[float], nodes: np.ndarray, weights: np
 
 def start_nodes(arc: int, N: int, r: float) -> np.ndarray:
     """N modes of modulus r, spread over the first ``arc`` degrees: half a step from its ends, on 360 from 0 (paper).
-
-    >>> np.degrees(np.angle(start_nodes(180, 2, 1.0))).round(6).tolist()
-    [45.0, 135.0]
     """
     return r * arc_nodes(N, np.radians(arc), offset=0.0 if arc == 360 else 0.5)
 
@@ -194,14 +183,7 @@ def start_sentence(arc: int, N: int, per_mode: float, r: float) -> str:
 
 
 def product_spectrum(N: int, start: str) -> np.ndarray:
-    """Singular values of the Hankel matrix of Re K Im K, (4N^2 + 4,): as many above 0 as the product has modes.
-
-    The modes lie on the circle, at the N-th roots of unity or off them, each by another angle.  (In floats a picture,
-    not a proof: that is in section 6.)
-
-    >>> [int((product_spectrum(N, start) > 1e-9).sum()) for start in STARTS for N in (1, 2, 3, 4)]
-    [2, 6, 12, 20, 1, 2, 3, 4]
-    """
+    """Singular values of the Hankel matrix of Re K Im K, (4N^2 + 4,): as many above 0 as the product has modes."""
     if start not in STARTS:
         raise ValueError(f"modes start {' or '.join(STARTS)}, got {start!r}")
     size, place = 4 * N * N + 4, np.arange(N)

@@ -62,9 +62,6 @@ class ShiftWeights(NamedTuple):
 
 def rounded_kernel(nodes: np.ndarray, weights: np.ndarray, L: int, precision: str) -> np.ndarray:
     """Re sum_n w_n lambda_n^k for k = 0..L-1, with nodes, weights, powers and sums in float32 or float64 (or complex).
-
-    >>> rounded_kernel(np.array([0.5]), np.array([1 / 3]), 2, "float32").tolist()
-    [0.3333333432674408, 0.1666666716337204]
     """
     kind = np.result_type(precision, np.complex64) if np.iscomplexobj(nodes) else np.dtype(precision)
     powers = nodes.astype(kind) ** np.arange(L, dtype=precision)[:, None]
@@ -137,11 +134,7 @@ def running_sum(lam: float, u: np.ndarray, precision: str = "float32") -> np.nda
 
 
 def overflow_length(lam: float, precision: str = "float32") -> float:
-    """ln(largest number) / |ln lambda|: lambda^-k overflows from here on (88.7/|ln lambda| in float32).
-
-    >>> round(overflow_length(0.99)), round(overflow_length(0.99, "float64"))
-    (8828, 70623)
-    """
+    """ln(largest number) / |ln lambda|: lambda^-k overflows from here on (88.7/|ln lambda| in float32)."""
     if not 0 < lam < 1:
         raise ValueError(f"a fading mode has 0 < lambda < 1, got {lam}")
     return math.log(float(np.finfo(precision).max)) / -math.log(lam)
@@ -331,11 +324,7 @@ def reach_sentence(N: int, S: int, error: float) -> str:
 
 
 def circle_angles(nodes: np.ndarray) -> np.ndarray:
-    """Angles of nodes of modulus 1 in turns, 0 to 1.
-
-    >>> circle_angles(np.array([1, 1j, -1])).tolist()
-    [0.0, 0.25, 0.5]
-    """
+    """Angles of nodes of modulus 1 in turns, 0 to 1."""
     return np.angle(nodes) / (2 * pi) % 1
 
 
@@ -386,11 +375,7 @@ def _kernel(panel, kernel):
 
 
 def error_words(error: float) -> str:
-    """A kernel's largest error in words, to a power of ten: it is the last digits' business and no more.
-
-    >>> error_words(0.0469), error_words(3e9), error_words(float("inf"))
-    ('right to 0.1', 'wrong by 1e+09', 'wrong, no number')
-    """
+    """A kernel's largest error in words, to a power of ten: it is the last digits' business and no more."""
     if not np.isfinite(error):
         return "wrong, no number"
     if error >= WRONG:

@@ -318,16 +318,7 @@ class Noisy:
 
 @lru_cache(maxsize=8)  # the picture and the sentence under it ask for the same run
 def noisy_run(task: str, e: float, layer: str, noise: str) -> Noisy:
-    """The recursion on a random string of 512 letters, its letters (or every layer's output too) wrong by up to e.
-
-    The letters are permutations, so the worst case does not depend on the word (``algebra.composition``).
-    ValueError for a name that there is not, or a negative e.
-
-    >>> bool(noisy_run("Parity", 0.125, "re-binarised", "every layer").errors.max() <= 0.125)
-    True
-    >>> noisy_run("Cycle Navigation", 1 / 32, "Lemma 1", "the letters").worst.tolist()[:5]
-    [0.03125, 0.125, 0.375, 1.0, 5.5]
-    """
+    """The recursion on a random string of 512 letters, its letters (or every layer's output too) wrong by up to e."""
     for name, known in ((task, NOISY), (layer, LAYERS), (noise, PLACES)):
         if name not in known:
             raise ValueError(f"{name!r} is none of {', '.join(known)}")
@@ -547,8 +538,6 @@ class Readers(NamedTuple):
 def look_back(task: str, nets: Mapping[str, nn.Module], accuracy: Mapping[str, float], strings: Tensor,
               positions: Sequence[int]) -> Readers:  # fmt: skip
     """How far back nets (row -> net) look from each of ``positions`` of strings (B, T), worked out once for a slider.
-
-    ValueError for a position outside the strings.
     """
     return Readers(task, accuracy, {position: {row: cumulative_gradient(net, strings, position) for row, net in nets.items()}
                                     for position in positions})  # fmt: skip
@@ -790,10 +779,6 @@ def read_vectors(net: nn.Module, tokens: Tensor) -> np.ndarray:
 
 def across_lengths(net: nn.Module, task: str, lengths: Sequence[int] = LENGTHS) -> Seen:
     """What a net's readout reads after 64 strings of each length, by what the whole string does, as :func:`gathering` takes it.
-
-    >>> machine = fig4.build_task("suffix").machine
-    >>> [cluster_count(machine, length) for length in LENGTHS]  # two words that share their last four letters do the same
-    [16, 16, 16, 16, 16, 16]
     """
     asked = fig4.build_task(task)
     drawn = [asked.sample(64, length, stream(0, f"chapter 08/length {length}")).tokens for length in lengths]
@@ -826,8 +811,6 @@ def _by_name(small: Mapping[str, Mapping[str, nn.Module]]) -> dict[str, str]:
 
 class Field(NamedTuple):
     """One string read by one net: ``share`` (T,) of the gradient at each letter; what the other letter there would do.
-
-    ``turns`` (T,): whether the net's answer changes; ``counts`` (T,): whether the right one does.
     """
 
     text: str
@@ -839,10 +822,7 @@ class Field(NamedTuple):
 
 
 def field_of(net: nn.Module, task: str, text: str) -> Field:
-    """Read a typed string of at most 24 bits with a net for ``parity`` or ``suffix``.
-
-    ValueError, in one sentence, for an empty string, another letter or more letters.
-    """
+    """Read a typed string of at most 24 bits with a net for ``parity`` or ``suffix``."""
     asked, text = fig4.build_task(task), "".join(text.split())
     if not text or set(text) - set(asked.symbols) or len(text) > TYPED:
         raise ValueError(f"Type 1 to {TYPED} of the letters {' and '.join(asked.symbols)}; this is {text[: 2 * TYPED]!r}")
@@ -859,10 +839,6 @@ def field_of(net: nn.Module, task: str, text: str) -> Field:
 @styled
 def field_picture(field: Field) -> Figure:
     """A bar for each letter, filled where the other letter would change the net's answer; bold letters decide the right one.
-
-    >>> one = Field("01", np.array([0.25, 0.75]), np.array([False, True]), np.array([True, True]), 1, 1)
-    >>> [text.get_weight() for text in field_picture(one).axes[0].get_xticklabels()]
-    ['bold', 'bold']
     """
     figure, axes = new_figure(2.6, left=0.75, right=0.15, top=0.35, bottom=0.55)
     places = np.arange(len(field.text))
@@ -879,11 +855,7 @@ def field_picture(field: Field) -> Figure:
 
 
 def field_sentence(field: Field) -> str:
-    """What the net answers, at which letters, and where half of its gradient lies, as HTML.
-
-    >>> field_sentence(Field("01", np.array([0.25, 0.75]), np.array([False, True]), np.array([True, True]), 1, 1))[:79]
-    'The net answers <b>1</b>, rightly. Another letter changes its answer at <b>1 of'
-    """
+    """What the net answers, at which letters, and where half of its gradient lies, as HTML."""
     curve, T = field.share[::-1].cumsum()[::-1], len(field.text)
     lies = f"half of the gradient lies on the last <b>{fig4.shape(curve)['half']}</b>" if curve[0] > 0 else "it has no gradient"
     return (f"The net answers <b>{field.answer}</b>, {'rightly' if field.answer == field.right else 'wrongly'}. Another "

@@ -327,11 +327,7 @@ def parity_sentence(beta: float, key: str, noise: float, bits: str) -> str:
 
 
 def leaked(e: float, deepest: int) -> np.ndarray:
-    """The counter after (^m )^m for m = 1..deepest (deepest,), by running all of them side by side.
-
-    >>> leaked(0.5, 2).tolist()
-    [-0.5, -1.125]
-    """
+    """The counter after (^m )^m for m = 1..deepest (deepest,), by running all of them side by side."""
     m, w = np.arange(1, deepest + 1), np.zeros(deepest)
     for t in range(2 * deepest):
         moved = (1 - e) * w + np.where(t < m, 1, -1)
@@ -390,12 +386,7 @@ def leak_sentence(over: int, m: int) -> str:
 
 
 def check_brackets(text: str) -> str:
-    """The text; ``ValueError`` unless it is 1 to 30 of ``( ) 1`` and closes nothing that is not open.
-
-    >>> check_brackets("())")
-    Traceback (most recent call last):
-    ValueError: token 3 of '())' closes what is not open
-    """
+    """The text; ``ValueError`` unless it is 1 to 30 of ``( ) 1`` and closes nothing that is not open."""
     if not 1 <= len(text) <= PLAYED or set(text) - set(fast.BRACKETS):
         raise ValueError(f"1 to {PLAYED} tokens among ( ) 1 are read, got {len(text)}: {text!r}")
     for end in range(1, len(text) + 1):
@@ -406,9 +397,6 @@ def check_brackets(text: str) -> str:
 
 def both_counters(text: str, over: int, added: int) -> dict[str, np.ndarray]:
     """Depth since the reset, the delta counter with leak 1/over, and the adder whose value at 1 is ``added``; each (T,).
-
-    >>> {name: y.round(2).tolist() for name, y in both_counters("((1(", 100, -1).items()}
-    {'depth': [1.0, 2.0, 0.0, 1.0], 'delta rule': [1.0, 1.99, 0.0, 1.0], 'sum': [1.0, 2.0, 1.0, 2.0]}
     """
     word = fast.tokens(check_brackets(text))
     depth = [fast.depth_since_reset(text[:end]) for end in range(1, len(text) + 1)]
@@ -475,13 +463,7 @@ def down(share: float) -> int:
 
 
 def whole_strings(found: pd.DataFrame, score: str = "last") -> pd.Series:
-    """Whole strings right in Bin0/Bin1 by task and row: the mean over seeds, and (the range of Bin1), rounded down.
-
-    >>> made = [{"experiment": "", "task": "aa", "row": "lstm", "metrics": {"last": {"bin0": 1.0, "bin1": share}}}
-    ...         for share in (0.25, 0.75)]
-    >>> whole_strings(results.frame(made))["aa", "lstm"]
-    '100/50 (25 to 75)'
-    """
+    """Whole strings right in Bin0/Bin1 by task and row: the mean over seeds, and (the range of Bin1), rounded down."""
 
     def say(cell: pd.DataFrame) -> str:
         bin0, bin1 = (100 * cell[f"{score}.{name}"] for name in ("bin0", "bin1"))

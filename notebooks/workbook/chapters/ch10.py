@@ -225,12 +225,7 @@ def horizons(found: pd.DataFrame) -> Figure:
 
 def horizon_pairs(found: pd.DataFrame) -> pd.DataFrame:
     """``foretold``, ``seen``, and the ``kind``, of every run that was still right at 100; beyond 2,500 counts as 2,500, and
-    what is right to 500 as 600.
-
-    >>> run = {"kind": "lasts", "first": None, "horizon": {"law": "none", "horizon": None}}
-    >>> horizon_pairs(results.frame([{"experiment": "ladder/models_x_tasks", "metrics": run}])).values.tolist()
-    [[2500.0, 600.0, 'lasts']]
-    """
+    what is right to 500 as 600."""
     kept = found[found["horizon.law"].notna() & (found["first"].astype(float).fillna(FAR) >= 100)]
     seen, expected = (kept[name].astype(float) for name in ("first", "horizon.horizon"))
     expected = expected.fillna(math.inf).clip(upper=5 * FAR)

@@ -136,9 +136,6 @@ def depth_since_reset(text: str) -> int:
 
 def reset_counter(leak: Fraction) -> FastLayer:
     """One delta-rule head that counts ( and ) with a leak, and forgets at 1: key 1, beta = leak, v = +-1/leak; beta = 1.
-
-    >>> reset_counter(Fraction(1, 4)).values[:, 0].tolist()
-    [Fraction(4, 1), Fraction(-4, 1), Fraction(0, 1)]
     """
     return table([[1]] * 3, [[1]] * 3, [[1 / leak], [-1 / leak], [0]], [leak, leak, 1])
 
@@ -194,11 +191,7 @@ def first_error(found: np.ndarray, bits: np.ndarray) -> int | None:
 
 
 def half_life(beta: float) -> float:
-    """After how many 1s the distance from 1/2 has halved: ln 2 / -ln|1 - beta|; 0 at beta = 1, never (inf) at 2.
-
-    >>> [round(half_life(beta)) for beta in (1.9, 1.99, 1.999)]
-    [7, 69, 693]
-    """
+    """After how many 1s the distance from 1/2 has halved: ln 2 / -ln|1 - beta|; 0 at beta = 1, never (inf) at 2."""
     return _steps(log(2), beta)
 
 

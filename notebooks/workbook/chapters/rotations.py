@@ -54,32 +54,7 @@ def random_rotation(N: int, draw: np.random.Generator) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Head:
-    """x_t = g A x_{t-1} + xi B u_t, y_t = C x_t, with A = P Theta P^T and xi^2 Tr(B^T B) = 1 - g^2 (Eq. 12).
-
-    Parameters
-    ----------
-    gamma : float
-        The decay, 0 < g < 1.
-    theta : array, (N // 2,)
-        The angles; for odd N an axis stays where it is.
-    P : array, (N, N)
-        Orthogonal.
-    B : array, (N, D_u)
-        Not all zero.
-    C : array, (D_y, N)
-        Any numbers.
-
-    Raises
-    ------
-    ValueError
-        For another decay, another number of angles, or where xi has nothing to divide by.
-
-    Examples
-    --------
-    >>> head = Head(0.5, np.zeros(1), np.eye(2), np.eye(2), np.eye(2))
-    >>> head.kernel(2)[:, 0, 0].round(4).tolist()
-    [0.6124, 0.3062]
-    """
+    """x_t = g A x_{t-1} + xi B u_t, y_t = C x_t, with A = P Theta P^T and xi^2 Tr(B^T B) = 1 - g^2 (Eq. 12)."""
 
     gamma: float
     theta: np.ndarray
@@ -134,15 +109,6 @@ def absorb(head: Head) -> Head:
 
 def norm_over_time(gamma: float, theta: float, rho: float, x0_norm2: float, T: int) -> np.ndarray:
     """E||x_t||^2 of a rotation pair with c = 1, t = 0 to T: (T + 1,), for stationary inputs with E u_t u_s^T = rho^|t-s| I.
-
-    x_0 has E||x_0||^2 = x0_norm2 and is uncorrelated with the input.  rho = 0 is white input, rho = 1 an input that
-    never changes.  By recursion, so no value of the four is special.  ValueError for gamma outside [0, 1), rho outside
-    [-1, 1], T < 0.  Source: chapter 04, section 6, step 2.
-
-    >>> norm_over_time(0.99, 0.0, 0.0, 1.0, 300)[[0, 150, 300]].round(6).tolist()
-    [1.0, 1.0, 1.0]
-    >>> float(norm_over_time(0.99, 0.0, 0.99, 0.0, 3000)[-1].round(1))
-    99.5
     """
     _check_pair(gamma, rho)
     if T < 0:

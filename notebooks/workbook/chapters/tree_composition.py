@@ -19,12 +19,7 @@ from lrnnlab.automata import MooreMachine, build, one_hot_transitions
 
 
 def row_transitions(machine: MooreMachine) -> np.ndarray:
-    """(V, n, n) int, Eq. 2: row s of matrix v is the one-hot of the state that token v leads to from s.
-
-    >>> from lrnnlab.automata.languages import language
-    >>> row_transitions(language("Parity").machine).tolist()
-    [[[1, 0], [0, 1]], [[0, 1], [1, 0]]]
-    """
+    """(V, n, n) int, Eq. 2: row s of matrix v is the one-hot of the state that token v leads to from s."""
     return one_hot_transitions(machine).swapaxes(1, 2).astype(np.int64)
 
 
@@ -39,14 +34,7 @@ def compose(A: np.ndarray, B: np.ndarray) -> np.ndarray:
 
 
 def rebinarised(A: np.ndarray, B: np.ndarray, g: float = 2) -> np.ndarray:
-    """``compose`` with 2 n^3 hidden units, sum_k ReLU(g s - (g-1)/2) - ReLU(g s - (g+1)/2), s = A_ik + B_kj - 1.
-
-    Exact for bits with errors of at most ``reach(g)``.  Shapes as for ``compose``.
-
-    >>> identity = np.eye(2)
-    >>> rebinarised(identity + 1 / 8, identity - 1 / 8).tolist()
-    [[1.0, 0.0], [0.0, 1.0]]
-    """
+    """``compose`` with 2 n^3 hidden units, sum_k ReLU(g s - (g-1)/2) - ReLU(g s - (g+1)/2), s = A_ik + B_kj - 1."""
     s = _sums(A, B)
     return (np.maximum(g * s - (g - 1) / 2, 0) - np.maximum(g * s - (g + 1) / 2, 0)).sum(axis=-1)
 
@@ -92,28 +80,13 @@ def recursion(leaves: np.ndarray, layer: Callable = compose) -> np.ndarray:
 
 def states_read(actions: np.ndarray, machine: MooreMachine) -> np.ndarray:
     """The state after each prefix: the place of the largest number in row q_0 of an action, (..., n, n) -> (...) int.
-
-    -1 where the whole row is 0 and nothing can be read.
-
-    >>> from lrnnlab.automata.languages import language
-    >>> parity = language("Parity").machine
-    >>> states_read(recursion(row_transitions(parity)[[1, 0, 1]])[-1], parity).tolist()
-    [1, 1, 0]
     """
     row = actions[..., machine.initial, :]
     return np.where(row.any(axis=-1), row.argmax(axis=-1), -1)
 
 
 def printed_machine(machine: MooreMachine) -> MooreMachine:
-    """What the printed heads compute, as a machine of its own: its state is the product so far, as a map of states.
-
-    A new token acts before all that was read: s goes to product[transitions[token, s]].
-
-    >>> from lrnnlab.automata.languages import language
-    >>> found = printed_machine(language("S_3").machine)
-    >>> found.num_states, found.answer([0, 1]).tolist(), language("S_3").machine.answer([1, 0]).tolist()[-1]
-    (6, [1, 4], 4)
-    """
+    """What the printed heads compute, as a machine of its own: its state is the product so far, as a map of states."""
     tables = machine.transitions.tolist()
     return build(
         tuple(range(machine.num_states)),
@@ -124,14 +97,7 @@ def printed_machine(machine: MooreMachine) -> MooreMachine:
 
 
 def worst_errors(n: int, e: float, depth: int, layer: Callable = compose) -> list[dict]:
-    """The extreme matrices of a permutation after 0..depth layers, whatever the word: on its ones and off them.
-
-    Each row: ``error``, the largest distance from 0/1, and (least, largest) numbers on the ones and off them.  Exact
-    while the numbers fit float64, that is for e a small whole number over a power of 2.
-
-    >>> [row["error"] for row in worst_errors(5, 1 / 32, 4)]
-    [0.03125, 0.125, 0.375, 1.0, 5.5]
-    """
+    """The extreme matrices of a permutation after 0..depth layers, whatever the word: on its ones and off them."""
     low, high = np.eye(n) - e, np.eye(n) + e
     found = []
     for _ in range(depth + 1):
@@ -160,38 +126,7 @@ def simulate(
     layer: Callable = compose,
     everywhere: bool = False,
 ) -> Simulation:
-    """The recursion on the matrices of a string, with uniform errors.
-
-    ``right`` of what it returns: is the largest number of row q_0 at the true state?
-
-    Parameters
-    ----------
-    machine : MooreMachine
-        What gives each token its matrix.
-    tokens : array, (..., T)
-        The strings.
-    noise : float
-        The largest error.
-    draw : Generator
-        Where the errors come from.
-    layer : callable
-        ``compose`` or ``rebinarised``.
-    everywhere : bool
-        New errors on the output of every layer too, else on the leaves only.
-
-    Raises
-    ------
-    ValueError
-        For a negative noise.
-
-    Examples
-    --------
-    >>> from workbook.tables.word_actions import cycle_navigation
-    >>> string, draw = np.arange(64) % 3, np.random.default_rng(0)
-    >>> plain, cured = (simulate(cycle_navigation(), string, 0.04, draw, f) for f in (compose, rebinarised))
-    >>> bool(plain.errors[-1] > 0.5), cured.errors[1:].tolist(), bool(cured.right.all())
-    (True, [0.0, 0.0, 0.0, 0.0, 0.0, 0.0], True)
-    """
+    """The recursion on the matrices of a string, with uniform errors."""
     if not noise >= 0:
         raise ValueError(f"the size of the errors cannot be negative, got noise={noise}")
     states, leaves = machine.run(tokens), row_transitions(machine)[tokens]

@@ -67,11 +67,7 @@ def worked(chapter: str) -> dict[str, Worked]:
 
 
 def parsed(text: str, name: str) -> dict[str, Worked]:
-    """The sections of a file's text; ``name`` is for the ValueError that names a section of another form.
-
-    >>> parsed("## 01.1\\n\\n**Hint.** Count.\\n\\n**Solution.** Two.\\n", "ch01.md")["01.1"].solution
-    'Two.'
-    """
+    """The sections of a file's text; ``name`` is for the ValueError that names a section of another form."""
     _, *sections = _SECTION.split(text)
     found = {}
     for id, section in zip(sections[::2], sections[1::2]):
@@ -126,10 +122,6 @@ def listed(texts: Sequence[str]) -> str:
 
 
 def refolded(texts: Sequence[str]) -> list[str]:
-    """The texts of a chapter's Markdown cells, with those that a build writes written anew.
-
-    >>> refolded(["## Read on", MARK.format("00.1", "00")]) == ["## Read on", folded("00.1")]
-    True
-    """
+    """The texts of a chapter's Markdown cells, with those that a build writes written anew."""
     ours = [(_MARKED.match(text), text) for text in texts]
     return [folded(found[1]) if found else listed(texts) if text.startswith(LISTED) else text for found, text in ours]

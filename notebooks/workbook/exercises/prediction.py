@@ -28,20 +28,7 @@ LATE = 0.5  # seconds: a slider that moves fast tells its last value after the c
 
 @dataclass(frozen=True)
 class Prediction(Exercise):
-    """An exercise that asks what will come out.  :func:`prediction` makes one.
-
-    Its question, and why it comes out so, stand with the hints in the chapter's Markdown file: plain words and
-    $mathematics$, because the panel shows no other markup.
-
-    Parameters
-    ----------
-    id, test
-        As for :class:`Exercise`.
-    right : text or number
-        What came out when the chapter was written.
-    choices : tuple
-        Texts, or numbers in rising order, all different.
-    """
+    """An exercise that asks what will come out.  :func:`prediction` makes one."""
 
     right: Any
     choices: tuple
@@ -120,11 +107,7 @@ class Asked:
         self.says.value = self._status(self._verdict(predicted))
 
     def _late(self) -> None:
-        """Judge again if the choice changes less than ``LATE`` seconds after the verdict.
-
-        Such a change is the value that the reader saw when committing, which a fast slider tells too late: nobody reads
-        the verdict and makes another choice in so short a time.
-        """
+        """Judge again if the choice changes less than ``LATE`` seconds after the verdict."""
         if time.monotonic() - self._ended < LATE and self.choice.value is not None:
             self.says.value = self._status(self._verdict(self.choice.value))
 

@@ -26,11 +26,7 @@ _ASKED = re.compile(r"""^(?:check|predict)\("(\d\d\.\d+)",""", re.MULTILINE)
 
 
 def note(id: str, outcome: str) -> str:
-    """Write down how an exercise went; a sentence where that met a difficulty, else an empty text.
-
-    >>> note("01.7", "right")
-    ''
-    """
+    """Write down how an exercise went; a sentence where that met a difficulty, else an empty text."""
     folder = copies.here()
     if folder is None:
         return ""

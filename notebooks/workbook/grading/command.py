@@ -13,12 +13,7 @@ from workbook.grading.sanitize import tell
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run ``lrnnlab course ...``; 0 where all is well, 1 where something was found, 2 where the call is wrong.
-
-    >>> main(["validate", "there is none.ipynb"])
-    1. must be put right: there is no file there is none.ipynb
-    1
-    """
+    """Run ``lrnnlab course ...``; 0 where all is well, 1 where something was found, 2 where the call is wrong."""
     options = _parser().parse_args(argv)
     try:
         verbs = {"release": _release, "grade": _grade, "validate": _validate}

@@ -54,11 +54,7 @@ class NoFence(ValueError):
 
 @dataclass(frozen=True)
 class Fence:
-    """One kind of fence.  ``hidden`` are folders that stay out of sight even below what Python needs.
-
-    >>> Fence(NONE).describe()
-    "NOT FENCED IN: students' code ran with the grader's own rights."
-    """
+    """One kind of fence.  ``hidden`` are folders that stay out of sight even below what Python needs."""
 
     kind: str
     program: str = ""
@@ -81,20 +77,7 @@ class Fence:
         return replace(self, hidden=(*self.hidden, *(os.path.realpath(folder) for folder in folders)))
 
     def command(self, code: str, *arguments: str, name: str = "", info: int = -1, calls: int = -1) -> list[str]:
-        """The command line that runs a line of Python in the fence.
-
-        Parameters
-        ----------
-        code : str
-            The line.
-        *arguments : str
-            What it finds in ``sys.argv``.
-        name : str
-            Of the container.
-        info, calls : int
-            Open files, where bubblewrap writes the first process's number, and from which it reads the filter of system
-            calls.
-        """
+        """The command line that runs a line of Python in the fence."""
         python = ["-c", code, *arguments]
         if self.kind == NONE:
             return [sys.executable, *python]

@@ -33,16 +33,7 @@ def grade_folder(
     say: Callable[[str], None] | None = None,
     show_hidden: bool = False,
 ) -> list[Report]:
-    """Grade every submission in ``folder``; write ``out/marks.csv`` and ``out/feedback/STUDENT.html``.
-
-    ``fence`` as :func:`workbook.grading.fence.find` gives it: marks and pages tell which it was.  ``jobs`` submissions at
-    a time.  ``show_hidden``: pages tell what hidden tests say.  Rows of ``marks.csv`` whose students are not in
-    ``folder`` stay, those of students graded again are replaced, and so are their pages; unless the grader itself met a
-    fault.  ValueError where the folder, the source or the table that is there is wrong, where the set-up fails or no
-    process starts, or ``out`` is inside the folder.
-
-    >>> grade_folder(Path("submitted"), find("ps1"), Path("marks"), fence.find(), jobs=2)  # doctest: +SKIP
-    """
+    """Grade every submission in ``folder``; write ``out/marks.csv`` and ``out/feedback/STUDENT.html``."""
     problem_set = load(source)
     if out.resolve().is_relative_to(folder.resolve()):
         raise ValueError(f"marks do not belong among the submissions: {out} is inside {folder}")
@@ -110,11 +101,7 @@ def read_marks(path: Path, problem_set: ProblemSet) -> dict[str, dict[str, str]]
 
 
 def merge_marks(path: Path, problem_set: ProblemSet, reports: Sequence[Report], fence_note: str = "") -> None:
-    """Write a row for each report into the table, among those that are there, sorted by student.
-
-    A student's row: points, points possible, points of each task, what was wrong with the file, and the fence's note.
-    Columns that a teacher has added stay.
-    """
+    """Write a row for each report into the table, among those that are there, sorted by student."""
     with alone(path):
         _merge(path, problem_set, reports, fence_note)
 

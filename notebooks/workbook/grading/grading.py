@@ -182,10 +182,7 @@ class Sitting:
 
 
 def rehearse(problem_set: ProblemSet, fence: Fence) -> None:
-    """Grade the source's own solutions.  ValueError where they do not get all points, so that no class would.
-
-    Either the set-up fails, here or behind the fence; or no process starts; or a test, right in a notebook, cannot run here.
-    """
+    """Grade the source's own solutions.  ValueError where they do not get all points, so that no class would."""
     try:
         _names(problem_set)
     except FAULTS as error:

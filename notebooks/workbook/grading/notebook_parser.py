@@ -84,17 +84,7 @@ def _text(source) -> str:
 
 
 def plain_python(source: str) -> tuple[str, tuple[str, ...]]:
-    """A cell without Jupyter's own commands, which no grader runs, and a note for each; lines keep their numbers.
-
-    >>> plain_python("%matplotlib inline\\nx = 1")
-    ('None\\nx = 1', ('line 1, "%matplotlib inline", is a command of Jupyter and is not run',))
-    >>> plain_python("files = !ls\\nmax?")[0]
-    'files = []\\nNone'
-    >>> plain_python("%%bash\\nls")[0]
-    ''
-    >>> plain_python("%time x = 1")
-    ('x = 1', ())
-    """
+    """A cell without Jupyter's own commands, which no grader runs, and a note for each; lines keep their numbers."""
     lines = re.split("\r\n?|\n", source)  # splitlines would also cut at a form feed or U+2028 inside a text or comment
     first = next((number for number, line in enumerate(lines) if line.strip()), 0)
     if lines[first].lstrip().startswith("%%"):
@@ -145,11 +135,7 @@ def parsed(source: str) -> ast.Module | None:
 
 
 def top_names(source: str) -> list[str]:
-    """The functions that a cell defines at its top level, in order; ``[]`` where it does not parse.
-
-    >>> top_names("def f():\\n    pass\\nx = 1\\ng = lambda: 0")
-    ['f', 'g']
-    """
+    """The functions that a cell defines at its top level, in order; ``[]`` where it does not parse."""
     found = []
     for part in getattr(parsed(source), "body", ()):
         if isinstance(part, (ast.FunctionDef, ast.ClassDef)):
@@ -160,11 +146,7 @@ def top_names(source: str) -> list[str]:
 
 
 def definitions(source: str) -> list[str]:
-    """The statements of a test cell that define and do not run: imports, functions, classes, values without a call.
-
-    >>> definitions("import math\\ndef counts(f): pass\\ncounts(f)\\nBASE = 2\\nx = f(1)")
-    ['import math', 'def counts(f):\\n    pass', 'BASE = 2']
-    """
+    """The statements of a test cell that define and do not run: imports, functions, classes, values without a call."""
     kinds = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
     return [ast.unparse(part) for part in getattr(parsed(source), "body", ()) if isinstance(part, kinds)
             or (isinstance(part, ast.Assign) and not any(isinstance(inner, ast.Call) for inner in ast.walk(part)))]  # fmt: skip

@@ -40,13 +40,7 @@ class Gone(RuntimeError):
 
 
 class Process:
-    """A fresh interpreter in the fence, which runs cells and calls; use it as a context manager, or close it.
-
-    >>> with Process(Fence("none")) as process:
-    ...     _ = process.ask({"cell": "def double(n): return 2 * n"})
-    ...     print(process.ask({"call": "double", "arguments": [21]}))
-    {'value': 42}
-    """
+    """A fresh interpreter in the fence, which runs cells and calls; use it as a context manager, or close it."""
 
     def __init__(self, fence: Fence) -> None:
         self.fence, self.limits = fence, fence.limits
@@ -232,12 +226,7 @@ def tree(root: int) -> Iterator[int]:
 
 
 def usage(root: int) -> tuple[float, int, int]:
-    """Seconds of computing time, bytes of memory that are theirs, and number of processes and threads, of a tree.
-
-    >>> seconds, memory, count = usage(os.getpid())
-    >>> seconds >= 0 and count >= 0
-    True
-    """
+    """Seconds of computing time, bytes of memory that are theirs, and number of processes and threads, of a tree."""
     ticks, memory, count = 0, 0, 0
     for pid in tree(root):
         try:

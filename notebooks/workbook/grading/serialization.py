@@ -18,9 +18,11 @@ from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Complex, Integral, Rational, Real
-from typing import Any, SupportsComplex
+from typing import Any
 
 import numpy as np
+
+from workbook.exercises.judging import is_exact, is_tensor
 
 LARGEST = 1 << 22  # bytes of a message
 DEPTH = 40
@@ -35,31 +37,8 @@ class Closed(Exception):
     """The other side is gone.  No OSError, so that no test takes it for a fault of a student's code."""
 
 
-def is_tensor(value: Any) -> bool:
-    """Is it a torch tensor?  Without loading torch, which takes two seconds that most submissions can do without."""
-    torch = sys.modules.get("torch")
-    return torch is not None and isinstance(value, torch.Tensor)
-
-
-def is_exact(value: Any) -> bool:
-    """Is it a number of SymPy's, without a letter in it?
-
-    >>> import sympy
-    >>> is_exact(sympy.sqrt(2)), is_exact(sympy.Symbol("x")), is_exact(2)
-    (True, False, False)
-    """
-    return getattr(value, "is_number", False) is True and isinstance(value, SupportsComplex)
-
-
 def encode(value: Any) -> Any:
-    """A plain value as what ``json`` can write; TypeError for anything else.
-
-    >>> encode((1, Fraction(1, 2)))
-    {'tuple': [1, {'fraction': ['0x1', '0x2']}]}
-    >>> encode(print)
-    Traceback (most recent call last):
-    TypeError: a builtin_function_or_method is not plain data (numbers, text, lists, arrays)
-    """
+    """A plain value as what ``json`` can write; TypeError for anything else."""
     if value is None or isinstance(value, (bool, str)):
         return value
     if isinstance(value, np.ndarray) or is_tensor(value):
@@ -106,14 +85,7 @@ def _encode_array(value: Any) -> Any:
 
 
 def stand_in(function: Callable) -> Callable:
-    """The function as the grader calls it: its arguments and its answer pass over the wire.
-
-    >>> stand_in(lambda row: {1: max(row)})((2, 5))
-    {1: 5}
-    >>> stand_in(lambda n: print)(1)
-    Traceback (most recent call last):
-    TypeError: a builtin_function_or_method is not plain data (numbers, text, lists, arrays)
-    """
+    """The function as the grader calls it: its arguments and its answer pass over the wire."""
 
     def ask(*arguments, **named):
         return _sent(function(*_sent(arguments), **_sent(named)))
@@ -134,14 +106,7 @@ def _written(message: Any) -> bytes:
 
 
 def decode(data: Any) -> Any:
-    """The value again; ValueError for what ``encode`` cannot have made, or what is larger than any answer.
-
-    >>> decode(encode({"a": [1j, (float("inf"), 2**70)]})) == {"a": [1j, (float("inf"), 2**70)]}
-    True
-    >>> decode({"int": "0x1" + "0" * 10**6})
-    Traceback (most recent call last):
-    ValueError: more than 100000 digits
-    """
+    """The value again; ValueError for what ``encode`` cannot have made, or what is larger than any answer."""
     return _Reader().value(data, 0)
 
 
@@ -234,12 +199,7 @@ class Line:
             raise Closed("the other side is gone") from error
 
     def receive(self) -> Any:
-        """Read one message.  Closed at its end, ValueError for nonsense.
-
-        >>> line = Line(*os.pipe())
-        >>> line.send({"name": 1}); line.receive()
-        {'name': 1}
-        """
+        """Read one message.  Closed at its end, ValueError for nonsense."""
         (size,) = struct.unpack("!I", self._exactly(4))
         if size > LARGEST:
             raise ValueError(f"a message of {size} bytes")

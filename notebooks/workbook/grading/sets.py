@@ -102,11 +102,7 @@ def chosen(text: str, root: Path | None = None) -> Path:
 
 
 def load(source: Path) -> ProblemSet:
-    """Read a source and fill in nbgrader's metadata.  ValueError says which cell of it is wrong.
-
-    >>> load(find("ps1")).functions[:3]
-    ('state_after', 'collision', 'sum_states')
-    """
+    """Read a source and fill in nbgrader's metadata.  ValueError says which cell of it is wrong."""
     notebook, name = read_source(source), source.stem.partition("_")[0]
     asked = [found for cell in notebook.cells if cell.cell_type == "markdown" for found in HEADER.finditer(cell.source)]
     headers = {found["id"]: found for found in asked}

@@ -57,10 +57,7 @@ class Code:
 
 @dataclass(frozen=True)
 class Notebook:
-    """A notebook as far as a grader cares.
-
-    ``answers`` : the functions that its own description asks for.   ``marks`` : grade_id -> how many cells carry it.
-    """
+    """A notebook as far as a grader cares."""
 
     cells: tuple[Code, ...]
     assignment: str = ""
@@ -179,11 +176,7 @@ def read(path: Path) -> Notebook:
 
 
 def digested(found: dict) -> Notebook:
-    """The notebook that :func:`workbook.grading.notebook_parser.digest` has read.
-
-    >>> digested(reading.digest(b'{"cells": []}')).cells
-    ()
-    """
+    """The notebook that :func:`workbook.grading.notebook_parser.digest` has read."""
     cells = tuple(Code(**{**cell, "notes": tuple(cell["notes"]), "defines": tuple(cell["defines"])})
                   for cell in found["cells"])  # fmt: skip
     return Notebook(cells, found["assignment"], tuple(found["answers"]), found["marks"])

@@ -28,11 +28,7 @@ KEPT = 2000  # characters of what a cell prints
 
 
 class Sink(io.TextIOBase):
-    """A stream that keeps its first characters and counts the rest.
-
-    >>> sink = Sink(3); sink.write("abcdef"), sink.kept
-    (6, 'abc')
-    """
+    """A stream that keeps its first characters and counts the rest."""
 
     def __init__(self, room: int = KEPT) -> None:
         self.room, self.kept = room, ""

@@ -20,14 +20,7 @@ LOOKS = looks(get("fwp/negative").rows)
 
 @frames.picture
 def fwp_tables(found: pd.DataFrame, live: Mapping[tuple[str, str], Sequence[float]] = {}) -> Figure:
-    """Tables 1 and 2 in one: whole strings of Bin1, the longer ones, beside the paper's; rings are of Bin0.
-
-    ``live`` is (task, row) -> shares of Bin1 of runs of today.
-
-    >>> from workbook.tables.results import runs
-    >>> [axes.get_title("left") for axes in fwp_tables(runs("fwp/table1")).axes][:2]
-    ['parity', '(aa)*']
-    """
+    """Tables 1 and 2 in one: whole strings of Bin1, the longer ones, beside the paper's; rings are of Bin0."""
     tables = [get("fwp/table1"), get("fwp/table2")]
     tasks = {task: named(task, "fwp") for table in tables for task in table.tasks}
     says = {"paper": "paper, Bin1", "mean": "recorded, Bin1, over seeds", "seen": "recorded, Bin0", "live": "live, Bin1"}
@@ -38,10 +31,6 @@ def fwp_tables(found: pd.DataFrame, live: Mapping[tuple[str, str], Sequence[floa
 @frames.picture
 def negative_by_position(found: pd.DataFrame) -> Figure:
     """Right answers by position (``fwp/negative``), far past the training length; dotted is what a constant answer gets.
-
-    >>> from workbook.tables.results import runs
-    >>> [axes.get_title("left") for axes in negative_by_position(runs("fwp/negative")).axes]
-    ['parity', '(aa)*', 'Sum(5)', 'S₃']
     """
     tasks = frames.there(found, "task", get("fwp/negative").tasks)
     height = 2.1 * -(-len(tasks) // 2) + 1

@@ -23,12 +23,7 @@ ALONG = np.linspace(0, 1, 241)[:, None]  # where a curve is sampled
 
 @dataclass(frozen=True)
 class Plan:
-    """A machine laid out: everything that :mod:`workbook.show.automaton_figures` draws.
-
-    centres (Q, 2) and size: the states and their radius.  curves: (from, to) -> points (N, 2), rim to rim.  entry
-    (N, 2): the arrow that says where the machine starts.  labels, at, boxes: (from, to) -> text, centre, half width
-    and half height of what is written on an arrow.  low, high (2,): corners of what all this covers.
-    """
+    """A machine laid out: everything that :mod:`workbook.show.automaton_figures` draws."""
 
     centres: np.ndarray
     size: float
@@ -76,11 +71,7 @@ def plan(machine: MooreMachine, *, token: int | None = None) -> Plan:
 
 def edge_labels(machine: MooreMachine) -> dict[Edge, str]:
     """(from, to) -> its tokens as one label, "0,3": runs of three or more are "1…4", all but one of four or more tokens
-    "not 3", all of three or more "any".
-
-    >>> edge_labels(MooreMachine([[1, 0], [0, 1], [0, 1], [1, 1]], [0, 1], 0, "abcd"))
-    {(0, 0): 'b,c', (0, 1): 'a,d', (1, 0): 'a', (1, 1): 'not a'}
-    """
+    "not 3", all of three or more "any"."""
     tokens: dict[Edge, list[int]] = {}
     for token, state in np.ndindex(machine.transitions.shape):
         tokens.setdefault((state, int(machine.transitions[token, state])), []).append(token)
@@ -100,11 +91,7 @@ def _label(tokens: Sequence[int], symbols: Sequence[str]) -> str:
 
 
 def circle_order(machine: MooreMachine, states: Sequence[int]) -> list[int]:
-    """``states`` in an order around a circle that keeps arrows short; a machine that counts comes out in order.
-
-    An arrow of the v-th token counts 1/(v + 2), so that where every order is as good (each token of Sum(5) is a
-    cycle) the token 1 decides.  From the depth-first order, swap and turn until nothing gets shorter.
-    """
+    """``states`` in an order around a circle that keeps arrows short; a machine that counts comes out in order."""
     number = {state: i for i, state in enumerate(states)}
     n, weight = len(number), np.zeros((len(number), len(number)))
     for token, state in np.ndindex(machine.transitions.shape):
@@ -191,23 +178,7 @@ def entry_arrow(machine: MooreMachine, centres: np.ndarray, curves: Mapping[Edge
 
 def place_labels(curves: Mapping[Edge, np.ndarray], boxes: Mapping[Edge, np.ndarray], entry: np.ndarray,
                  centres: np.ndarray, size: float) -> dict[Edge, np.ndarray]:
-    """(from, to) -> centre of its label: on its own arrow, as far as can be from other arrows, states and labels.
-
-    A loop's label stands beyond the loop.
-
-    Parameters
-    ----------
-    curves : dict
-        (from, to) -> the points of its arrow.
-    boxes : dict
-        (from, to) -> (half width, half height) of its label.
-    entry : array
-        The points of the arrow to the initial state.
-    centres : array
-        Of the states.
-    size : float
-        The radius of a state.
-    """
+    """(from, to) -> centre of its label: on its own arrow, as far as can be from other arrows, states and labels."""
     at = {edge: curve[len(curve) // 2] for edge, curve in curves.items()}
     for (i, j), apex in at.items():
         if i == j:  # beyond the apex, by as much of the box as lies in that direction

@@ -22,12 +22,6 @@ REACH = 300  # powers of ten shown up and down
 @picture
 def growth_by_rule(found: pd.DataFrame) -> Figure:
     """How the state's norm grows or shrinks with B u = 0: a row of panels for each p, a column for each kind of blocks.
-
-    A line is the median over chains, the band around it goes from the least to the greatest.
-
-    >>> from workbook.tables.results import runs
-    >>> growth_by_rule(runs("lrnn/growth")).axes[2].get_title("left")
-    'p = 1.2, gaussian blocks'
     """
     settings = [config["setting"] for config in found["config"]]
     norms = list(dict.fromkeys(p for one in settings for p in one["norms"] if p is not None))

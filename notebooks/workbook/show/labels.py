@@ -45,11 +45,7 @@ def named(code: str, table: str = "") -> str:
 
 
 def knob(code: str) -> str:
-    """The name of a widget's control, which is no model and no task.
-
-    >>> knob("lam"), knob("text"), knob("over")
-    ('λ', 'text', 'leak e')
-    """
+    """The name of a widget's control, which is no model and no task."""
     return KINDS["others"][code]["name"] if code in KINDS["others"] else _letters(code)
 
 
@@ -83,32 +79,20 @@ def looks(codes: Iterable[str], table: str = "") -> dict[str, tuple[str, Look]]:
 
 
 def look_of(label: str, place: int = 0) -> Look:
-    """The look of a line called ``label``: that of the model or source its first word names, else a spare one.
-
-    >>> look_of("clip, p = 1.2") == look("clip"), look_of("live") == SOURCES["live"]
-    (True, True)
-    """
+    """The look of a line called ``label``: that of the model or source its first word names, else a spare one."""
     first = (label.replace(",", " ").replace("(", " ").lower().split() or [""])[0]
     return SOURCES.get(first) or (look(first) if "colour" in LABELS.get(first, {}) else SPARE[place % len(SPARE)])
 
 
 def renamed(cell: str) -> str:
-    """A table's cell or header with its code name named, where it can be nothing else; the rest as it is.
-
-    >>> renamed("anbn, paper"), renamed("dlr_prod"), renamed("abab"), renamed("x_t of the sum")
-    ('aⁿbⁿ, paper', 'DLR-prod', 'abab', 'x_t of the sum')
-    """
+    """A table's cell or header with its code name named, where it can be nothing else; the rest as it is."""
     code, comma, rest = cell.partition(",")
     label = LABELS.get(code, {"as_it_stands": True})
     return cell if label.get("as_it_stands") else f"{label['name']}{comma}{rest}"
 
 
 def typeset(html: str) -> str:
-    """HTML with the mathematics of a plain text set as the chapters' text sets it; outside of code.
-
-    >>> typeset("S_3 and D_12: R2 below 10^84.1 for beta &lt;= 1, x_t of (ss)^n")
-    'S<sub>3</sub> and D<sub>12</sub>: R² below 10<sup>84.1</sup> for β ≤ 1, x<sub>t</sub> of (ss)<sup>n</sup>'
-    """
+    """HTML with the mathematics of a plain text set as the chapters' text sets it; outside of code."""
     for sign, put in SIGNS:
         html = sign.sub(put, html)
     return html

@@ -53,14 +53,7 @@ def few_colours(picture: bytes, colours: int = 256, **metadata: str) -> bytes:
 
 @styled
 def quick_png(figure: Figure) -> bytes:
-    """The figure as a PNG file in all its colours, for a picture that follows a slider.
-
-    Pillow compresses it lightly: 16 ms in place of 50 for a page's width.
-
-    >>> from workbook.show.style import new_figure
-    >>> Image.open(io.BytesIO(quick_png(new_figure()[0]))).size
-    (1036, 489)
-    """
+    """The figure as a PNG file in all its colours, for a picture that follows a slider."""
     canvas, file = FigureCanvasAgg(figure), io.BytesIO()
     canvas.get_renderer().mathtext_parser = PARSER  # its own would parse every formula of every picture anew
     canvas.draw()
@@ -74,12 +67,7 @@ def css_width(figure: Figure) -> int:
 
 
 def figure_html(figure: Figure, alt: str, caption: str) -> str:
-    """The HTML that :func:`figure` displays.
-
-    ``alt`` says what a reader who cannot see the picture must know, ``caption`` what to see in it; both are plain text,
-    but that `code` in a caption may stand in backticks.
-    ValueError if either is empty.
-    """
+    """The HTML that :func:`figure` displays."""
     _said(alt, "alternative text")
     _said(caption, "caption")
     source = base64.b64encode(png(figure)).decode()

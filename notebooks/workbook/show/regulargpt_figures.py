@@ -78,23 +78,14 @@ def accuracy_by_p(found: pd.DataFrame) -> Figure:
 
 
 def element_colours(machine: MooreMachine, elements: np.ndarray) -> list[str]:
-    """A colour for each element (m, n): that of the answer it gives, where each gives another one.
-
-    >>> colours = element_colours(build_task("parity").machine, np.array([[0, 1], [1, 0]]))
-    >>> colours == [value_colour(0, 2), value_colour(1, 2)]
-    True
-    """
+    """A colour for each element (m, n): that of the answer it gives, where each gives another one."""
     answers = machine.outputs[elements[:, machine.initial]].tolist()
     values = answers if sorted(answers) == list(range(len(elements))) else range(len(elements))
     return [value_colour(value, len(elements)) for value in values]
 
 
 def element_names(machine: MooreMachine) -> list[str]:
-    """A shortest word for each element of the machine's monoid.
-
-    >>> element_names(build_task("cycle_navigation").machine), element_names(build_task("s_3").machine)
-    (['e', '0', '2', '00', '22'], ['e', 's', 't', 'st', 'ts', 'tt'])
-    """
+    """A shortest word for each element of the machine's monoid."""
     return [printed("".join(machine.symbols[token] for token in word)) or NOTHING
             for word in transition_monoid(machine).words]  # fmt: skip
 

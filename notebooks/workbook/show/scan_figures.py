@@ -73,11 +73,7 @@ def _carry(axes, number, move, unit):
 
 
 def product_text(word: Sequence[int]) -> str:
-    """A product as mathematical text, the middle of one that needs more than five digits left out.
-
-    >>> product_text((3, 2)), product_text((14, 13, 12))
-    ('$A_{3}A_{2}$', '$A_{14}\\\\cdots A_{12}$')
-    """
+    """A product as mathematical text, the middle of one that needs more than five digits left out."""
     if sum(len(str(i)) for i in word) > 5:
         return rf"$A_{{{word[0]}}}\cdots A_{{{word[-1]}}}$"
     return f"${''.join(f'A_{{{i}}}' for i in word)}$"

@@ -54,14 +54,7 @@ SOURCES = {"paper": Look(PAPER, "-", "D"), "recorded": Look(RECORDED, "-", "o"),
 
 
 def value_colour(value: int, M: int) -> str:
-    """The colour of ``value`` mod M, as "#rrggbb": a closed circle of colours, so that M - 1 is next to 0.
-
-    A value of -1 means "no answer" and is white.  The circle is matplotlib's ``twilight``, entered a quarter of a step
-    late: then no two values share a lightness, and they stay apart in grey.  ValueError unless -1 <= value < M.
-
-    >>> value_colour(0, 5) == value_colour(0, 5) != value_colour(4, 5), value_colour(-1, 5)
-    (True, '#ffffff')
-    """
+    """The colour of ``value`` mod M, as "#rrggbb": a closed circle of colours, so that M - 1 is next to 0."""
     if not -1 <= value < M:
         raise ValueError(f"{value} is no value mod {M}: those are 0..{M - 1}, and -1 for no answer")
     return "#ffffff" if value == -1 else to_hex(matplotlib.colormaps["twilight"]((value + 0.25) / M))
@@ -69,10 +62,6 @@ def value_colour(value: int, M: int) -> str:
 
 def symbol_looks(symbols: Sequence[str]) -> list[Look]:
     """Looks of tokens: numbers have the colour of their place among all, other symbols shades of grey; every marker differs.
-
-    >>> looks = symbol_looks(["0", "1", "+"])
-    >>> looks[1].colour == value_colour(1, 2)
-    True
     """
     numbers = sorted((s for s in symbols if s.isdecimal()), key=int)
     others = [s for s in symbols if not s.isdecimal()]
@@ -82,11 +71,7 @@ def symbol_looks(symbols: Sequence[str]) -> list[Look]:
 
 
 def ink_on(colour: str) -> str:
-    """Black or white, whichever is read more easily on ``colour`` (WCAG 2 contrast).
-
-    >>> ink_on("#ffffff"), ink_on("#000080")
-    ('#000000', '#ffffff')
-    """
+    """Black or white, whichever is read more easily on ``colour`` (WCAG 2 contrast)."""
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour)]
     luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
     return "#000000" if luminance > 0.179 else "#ffffff"  # where both contrasts are equal
@@ -112,16 +97,7 @@ def styled(draw: Callable) -> Callable:
 def new_figure(height: float = 3.4, *, width: float = PAGE, rows: int = 1, columns: int = 1, left: float = 0.7,
                right: float = 0.2, top: float = 0.4, bottom: float = 0.5, gap: float = 0.4,
                **subplots: Any) -> tuple[Figure, Any]:
-    """(Figure, axes) in the book's style; every length is in inches, ``gap`` is what lies between two panels.
-
-    The margins are fixed, not fitted, so the axes of a picture under a slider stay where they are.  ``subplots`` goes
-    to ``Figure.subplots``.  The figure is unknown to pyplot: nothing shows it by itself and nothing
-    has to close it.
-
-    >>> figure, axes = new_figure(2.0)
-    >>> figure.get_size_inches().tolist()
-    [7.2, 2.0]
-    """
+    """(Figure, axes) in the book's style; every length is in inches, ``gap`` is what lies between two panels."""
     figure = Figure(figsize=(width, height), dpi=DPI)
     axes = figure.subplots(rows, columns, **subplots)
     across = (width - left - right - gap * (columns - 1)) / columns
@@ -133,11 +109,7 @@ def new_figure(height: float = 3.4, *, width: float = PAGE, rows: int = 1, colum
 
 
 def canvas(height: float, width: float = PAGE) -> tuple[Figure, Axes]:
-    """(Figure, axes) without margins, frame or ticks, on which every place is in inches from the lower left corner.
-
-    >>> [float(end) for end in canvas(2.0)[1].get_xlim()]
-    [0.0, 7.2]
-    """
+    """(Figure, axes) without margins, frame or ticks, on which every place is in inches from the lower left corner."""
     figure, axes = new_figure(height, width=width, left=0, right=0, top=0, bottom=0)
     axes.set(xlim=(0, width), ylim=(0, height))
     axes.set_axis_off()
@@ -154,12 +126,7 @@ def colour_bar(figure: Figure, drawn: ScalarMappable) -> None:
 
 
 def label_ends(axes: Axes, ends: Sequence[tuple[float, str, str]]) -> list:
-    """Write labels in the right margin at the heights of line ends: ``ends`` holds (y, text, colour).
-
-    Call it last, when the limits stand.  Labels that would touch are moved apart as little as possible; a short
-    stroke in the line's colour leads from each to where it belongs.  Ends at one height, to a ten-thousandth of the
-    axes, stand in the order given: rounding must not choose who is above whom.  Returns the texts, in that order.
-    """
+    """Write labels in the right margin at the heights of line ends: ``ends`` holds (y, text, colour)."""
     points = 72 * axes.figure.get_size_inches()[1] * axes.get_position().height
     to_axes = axes.transData - axes.transAxes
     at = to_axes.transform([(axes.get_xlim()[1], y) for y, *_ in ends])[:, 1].clip(0, 1)
@@ -172,13 +139,7 @@ def label_ends(axes: Axes, ends: Sequence[tuple[float, str, str]]) -> list:
 
 
 def spread_apart(heights: Sequence[float], gap: float) -> np.ndarray:
-    """Heights at least ``gap`` apart, in the same order, as near the given ones as least squares allows.
-
-    Less the gaps they must not fall: an isotonic regression.
-
-    >>> spread_apart([0.5, 0.5, 0.0], 0.1).round(2).tolist()
-    [0.45, 0.55, 0.0]
-    """
+    """Heights at least ``gap`` apart, in the same order, as near the given ones as least squares allows."""
     heights = np.asarray(heights, dtype=float)
     order, gaps = np.argsort(heights, kind="stable"), gap * np.arange(len(heights))
     placed = np.empty_like(heights)

@@ -30,12 +30,7 @@ KEPT = 12  # pictures
 
 
 class Explorer(ipywidgets.VBox):
-    """What :func:`explore` returns: shows itself in a notebook; a test sets ``.controls[name].value`` and looks.
-
-    ``controls`` : name -> ipywidget.    ``image`` : its ``value`` is the PNG shown.
-    ``sentence`` : its ``value`` is the HTML under the picture.    ``values`` : what the controls say now.
-    ``alt`` : what the picture shows, in words.
-    """
+    """What :func:`explore` returns: shows itself in a notebook; a test sets ``.controls[name].value`` and looks."""
 
     def __init__(self, draw: Callable[..., Figure], controls: Mapping[str, ipywidgets.Widget],
                  say: Callable[..., str] | None, alt: str):

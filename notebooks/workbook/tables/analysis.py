@@ -48,15 +48,7 @@ KINDS = ("worst", "positive", "permutation", "softmax", "gaussian", "signs")
 
 
 def random_blocks(kind: str, steps: int, p: float, b: int, seed: int = 0) -> np.ndarray:
-    """(steps, b, b) float64 blocks that obey Eq. 6: no column has a p-norm above 1.
-
-    ``worst`` is b^(-1/p) 11^T, the block whose powers grow fastest; ``positive``, ``gaussian`` and ``signs`` are
-    independent entries (|N|, N(0,1), +-1) with every column divided by its p-norm; ``permutation`` moves basis
-    vectors; ``softmax`` has columns softmax(N(0,1)), of 1-norm exactly 1.  ValueError for another kind, b < 1, p < 1.
-
-    >>> random_blocks("worst", 1, p=1, b=2)[0].tolist()
-    [[0.5, 0.5], [0.5, 0.5]]
-    """
+    """(steps, b, b) float64 blocks that obey Eq. 6: no column has a p-norm above 1."""
     _check_norm(p, b)
     if kind not in KINDS:
         raise ValueError(f"no kind of block {kind!r}; there are {', '.join(KINDS)}")
@@ -75,14 +67,7 @@ def random_blocks(kind: str, steps: int, p: float, b: int, seed: int = 0) -> np.
 
 
 def log10_products(blocks: np.ndarray) -> np.ndarray:
-    """log10 ||A_k ... A_1||_1 for k = 0..K, from blocks (..., K, b, b): (..., K + 1), 0 for the empty product.
-
-    Each product is divided by its norm before the next step and the logarithms are added, so nothing overflows or
-    vanishes on the way.  A product that is zero has norm -inf from there on.
-
-    >>> log10_products(np.array([[[2.0]], [[5.0]]])).round(3).tolist()
-    [0.0, 0.301, 1.0]
-    """
+    """log10 ||A_k ... A_1||_1 for k = 0..K, from blocks (..., K, b, b): (..., K + 1), 0 for the empty product."""
     *many, K, b, _ = blocks.shape
     logs, product = np.zeros((*many, K + 1)), np.broadcast_to(np.eye(b), (*many, b, b))
     for k in range(K):
@@ -95,11 +80,7 @@ def log10_products(blocks: np.ndarray) -> np.ndarray:
 
 
 def growth_per_step(p: float, b: int) -> float:
-    """b^(1 - 1/p), the most by which one step can grow the state's 1-norm under Eq. 6.
-
-    >>> round(growth_per_step(1.2, 8), 4)
-    1.4142
-    """
+    """b^(1 - 1/p), the most by which one step can grow the state's 1-norm under Eq. 6."""
     _check_norm(p, b)
     return b ** (1 - 1 / p)
 
@@ -122,13 +103,7 @@ def overflow_step(p: float, b: int) -> int | None:
 
 
 def overflow_observed(p: float, b: int, limit: int = 100_000) -> int | None:
-    """The step at which x <- b^(1 - 1/p) x, done in float32 from x = 1, reaches infinity; None if not by ``limit``.
-
-    The state (1, ..., 1) is an eigenvector of the worst block, so this is what its entries do.
-
-    >>> overflow_observed(1.2, 8)
-    257
-    """
+    """The step at which x <- b^(1 - 1/p) x, done in float32 from x = 1, reaches infinity; None if not by ``limit``."""
     factor, x = np.float32(growth_per_step(p, b)), np.float32(1)
     with np.errstate(over="ignore"):
         for k in range(1, limit + 1):
@@ -178,13 +153,7 @@ def within_between(
 
 
 def centre_scores(states: np.ndarray, labels: np.ndarray, C: int) -> np.ndarray:
-    """Scores (B, T, C), largest for the class of the nearest centre: 2 x.m - m.m, m the class's mean at position t.
-
-    states (B, T, D), labels (B, T) in 0..C-1, or -1.  NaN in the column of a class that no string has at that position.
-
-    >>> centre_scores(np.array([[[0.0]], [[2.0]], [[9.0]]]), np.array([[0], [0], [1]]), 2)[:, 0].argmax(1).tolist()
-    [0, 0, 1]
-    """
+    """Scores (B, T, C), largest for the class of the nearest centre: 2 x.m - m.m, m the class's mean at position t."""
     states, labels = _labelled(states, labels)
     member = (labels[..., None] == np.arange(C)).swapaxes(0, 1).swapaxes(1, 2).astype(float)  # (T, C, B)
     with np.errstate(invalid="ignore"):
@@ -194,16 +163,6 @@ def centre_scores(states: np.ndarray, labels: np.ndarray, C: int) -> np.ndarray:
 
 def way_to_error(scores: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """How far each string has gone from its class's mean (0) to a wrong answer (1): ``way`` (B, T), and ``lead`` (T,).
-
-    scores (B, T, C), the largest of which is the answer; labels (B, T), -1 for "no label", whose way is NaN.  A string
-    leads class c by s_own - s_c.  Its way is 1 - lead / (mean lead of its class at that position), the largest over c:
-    above 1 exactly where another class has the larger score.  A mean lead that is not positive makes it infinite.
-    ``lead`` is the least mean lead of a class over another.  For ``centre_scores`` the way is the distance from the
-    centre, taken along the line to another centre, over half their gap, and the lead is the least gap squared.
-
-    >>> way, lead = way_to_error(np.array([[[0.0, 1.0]], [[0.0, 3.0]], [[5.0, 0.0]]]), np.array([[1], [1], [0]]))
-    >>> way.ravel().tolist(), lead.tolist()
-    ([0.5, -0.5, 0.0], [2.0])
     """
     scores, labels = _labelled(scores, labels)
     way, lead = np.full(labels.shape, np.nan), np.full(labels.shape[1], np.inf)
@@ -317,30 +276,12 @@ def _check_norm(p, b):
 
 @torch.no_grad()
 def states_by_depth(net: RegularGPT, tokens: Tensor) -> list[np.ndarray]:
-    """o^(l) of paper 002 for tokens (B,T): one array (B,S,D) a depth, float64.
-
-    In the form of a tree depth l has the S = ceil(T / c^(l+1)) positions ``chunk_masks.kept_positions``, with masks
-    all T.
-
-    >>> net = RegularGPT(2, 2, width=8, heads=2)
-    >>> [states.shape for states in states_by_depth(net, torch.zeros(3, 11, dtype=torch.int64))]
-    [(3, 6, 8), (3, 3, 8), (3, 2, 8), (3, 1, 8)]
-    """
+    """o^(l) of paper 002 for tokens (B,T): one array (B,S,D) a depth, float64."""
     return [states.double().numpy(force=True) for states in net.hidden(tokens)]
 
 
 def elements_by_depth(machine: MooreMachine, tokens: Tensor, chunk: int = 2, form: str = "tree") -> list[np.ndarray]:
-    """What each state of ``states_by_depth`` should hold: the numbers (B,S) of elements of the transition monoid.
-
-    At depth l position i stands for the action of the last c^(l+1) tokens up to i; of fewer at the start of the string,
-    as if it were filled up with identities.  Elements are numbered as in ``automata.transition_monoid``, so 0 is the
-    identity.  ValueError for a form that is neither ``"tree"`` nor ``"masks"``, a chunk below 2 or an unknown token.
-
-    >>> from lrnnlab.automata.languages import language
-    >>> parity = language("Parity").machine
-    >>> [found.tolist() for found in elements_by_depth(parity, torch.tensor([[1, 1, 0, 1, 0, 0, 1]]))]
-    [[[1, 1, 1, 1]], [[0, 0]], [[0]]]
-    """
+    """What each state of ``states_by_depth`` should hold: the numbers (B,S) of elements of the transition monoid."""
     _check_form(form)
     T, word, found = tokens.shape[1], tokens.numpy(force=True), []
     machine.run(word)  # complains of a token that is none
@@ -355,14 +296,6 @@ def elements_by_depth(machine: MooreMachine, tokens: Tensor, chunk: int = 2, for
 
 def parts_by_depth(machine: MooreMachine, tokens: Tensor, chunk: int = 2, form: str = "tree") -> list[np.ndarray]:
     """What each state of ``states_by_depth`` is made of: (B,S,c) tokens at depth 0, then elements of the depth below.
-
-    The earliest comes first; -1 stands for what would lie before the string.  Arguments, numbers and errors are those
-    of ``elements_by_depth``.
-
-    >>> from lrnnlab.automata.languages import language
-    >>> parity = language("Parity").machine
-    >>> [found.tolist() for found in parts_by_depth(parity, torch.tensor([[1, 1, 0, 1, 0]]))]
-    [[[[-1, 1], [1, 0], [1, 0]]], [[[-1, 1], [1, 1]]], [[[1, 0]]]]
     """
     _check_form(form)
     T, below, found = tokens.shape[1], tokens.numpy(force=True), []
@@ -393,13 +326,7 @@ def _composed(actions: np.ndarray, chunk: int, step: int) -> np.ndarray:
 
 def on_a_plane(points_by_depth: Sequence[np.ndarray]) -> tuple[list[np.ndarray], float]:
     """Points (N_l,D) of all depths in the coordinates of one PCA of them all, (N_l,2) each; and what share of their
-    variance these coordinates hold.
-
-    >>> points = [np.array([[0.0, 0, 0], [0, 3, 4]]), np.array([[0.0, 6, 8]])]
-    >>> placed, share = on_a_plane(points)
-    >>> [np.abs(p[:, 0]).round(6).tolist() for p in placed], round(share, 6)
-    ([[5.0, 0.0], [5.0]], 1.0)
-    """
+    variance these coordinates hold."""
     pca = PCA(2, svd_solver="full").fit(np.concatenate(points_by_depth))
     return [pca.transform(points) for points in points_by_depth], float(pca.explained_variance_ratio_.sum())
 
@@ -413,18 +340,7 @@ class Clusters(NamedTuple):
 
 
 def clusters_found(points: np.ndarray, most: int = 20) -> Clusters:
-    """The clusters of points (N,D) by Ward's rule, as many of 2..``most`` as have the largest mean silhouette.
-
-    A point's silhouette is (b - a) / max(a, b), a its mean distance to its own cluster, b to the next: 1 for clusters
-    that are points, about 0 for none.  So nobody says how many there are, nor how far apart, but one cluster is never
-    found unless all points are the same; a low ``score`` tells that there are none.  Points of single words, again and
-    again the same, are clusters of their own: put all depths together, as paper 002 does.  Clusters and silhouettes are
-    scikit-learn's.  ValueError unless points are (N,D) and N > 0, or for ``most`` below 2.
-
-    >>> found = clusters_found(np.array([[0.0], [0.1], [5.0], [5.2], [9.0], [9.1]]))
-    >>> found.count, len(set(found.labels[:2].tolist()))
-    (3, 1)
-    """
+    """The clusters of points (N,D) by Ward's rule, as many of 2..``most`` as have the largest mean silhouette."""
     points = np.asarray(points, dtype=np.float64)
     if points.ndim != 2 or not points.size or most < 2:
         raise ValueError(
@@ -500,16 +416,7 @@ def receptive_field(model: Callable[[Tensor], Tensor], inputs: Tensor, position:
 
 
 def gradient_by_token(net: nn.Module, tokens: Tensor, position: int = -1) -> np.ndarray:
-    """(position + 1,) the size of the derivative of the logits at ``position`` by the vector of each token.
-
-    The string is taken to end at ``position``; sizes are Frobenius norms, and means over the batch.  Arguments and errors
-    are those of :func:`cumulative_gradient`.
-
-    >>> from lrnnlab.models import build
-    >>> net = build("block_diagonal", vocab_size=2, classes=2)
-    >>> gradient_by_token(net, torch.zeros(1, 6, dtype=torch.int64), position=3).shape
-    (4,)
-    """
+    """(position + 1,) the size of the derivative of the logits at ``position`` by the vector of each token."""
     T = tokens.shape[1]
     if not -T <= position < T:
         raise ValueError(f"the strings have {T} positions, got position={position}")
@@ -518,39 +425,7 @@ def gradient_by_token(net: nn.Module, tokens: Tensor, position: int = -1) -> np.
 
 
 def cumulative_gradient(net: nn.Module, tokens: Tensor, position: int = -1) -> np.ndarray:
-    """The share of the gradient from each position on, of the answer at ``position``: (position + 1,), from 1 down.
-
-    Entry t is the sum of :func:`gradient_by_token` over positions t ... position, divided by the sum over all.
-    So a straight line says that every token counts alike.  A network that looks at nothing has 0 everywhere.  Source:
-    paper 002, Sec. 7.4 and Fig. 4, where zeros are added to the embeddings, by which the derivative is taken, too.
-
-    Parameters
-    ----------
-    net : Module
-        RegularGPT, RelativeTransformer, ReluRNN, or any ``Net``, such as the block-diagonal LRNN.
-    tokens : Tensor, (B,T)
-        The strings.
-    position : int
-        Of the answer.
-
-    Returns
-    -------
-    array, (position + 1,)
-        The shares.
-
-    Raises
-    ------
-    ValueError
-        For a position outside the string.
-
-    Examples
-    --------
-    >>> from lrnnlab.models import build
-    >>> net = build("block_diagonal", vocab_size=2, classes=2)
-    >>> found = cumulative_gradient(net, torch.zeros(1, 6, dtype=torch.int64), position=3)
-    >>> found.shape, float(found[0])
-    ((4,), 1.0)
-    """
+    """The share of the gradient from each position on, of the answer at ``position``: (position + 1,), from 1 down."""
     share = gradient_by_token(net, tokens, position)[::-1].cumsum()[::-1]
     return share / share[0] if share[0] > 0 else share
 

@@ -154,14 +154,6 @@ def _shift(setting: dict, seed: int, progress: bool = False, checkpoint: Path | 
 
 def impulse_responses(net: nn.Module, inputs: Tensor) -> Tensor:
     """(8, L): the derivative of output j at the last position by the number k positions before it, mean over inputs.
-
-    The network is not linear, so its kernels are those of its tangents; ``inputs`` (B, L, 3) say where.
-
-    >>> class Double(nn.Module):
-    ...     def forward(self, x):
-    ...         return 2 * x[..., :1]
-    >>> impulse_responses(Double(), torch.zeros(1, 3, 3)).tolist()
-    [[2.0, 0.0, 0.0]]
     """
     inputs = inputs.clone().requires_grad_()
     last = net(inputs)[:, -1].sum(0)  # (outputs,)

@@ -134,9 +134,6 @@ def needed(setting: dict) -> int:
 
 def level_of(task: str, level: float) -> float:
     """The level without skill of a task whose record has ``level``; the first records have 0 for that of ContextShift.
-
-    >>> round(level_of("context_shift-64", 0.0), 3)
-    0.169
     """
     return context_shift_level(int(task.split("-")[1])) if task.startswith("context_shift-") else level
 

@@ -111,12 +111,7 @@ def loss(logits: Tensor, targets: Tensor) -> Tensor:
 
 
 def weighted_loss(logits: Tensor, targets: Tensor) -> Tensor:
-    """Cross-entropy in which every class that the batch has weighs the same: a pixel weighs 1 / its class's count.
-
-    >>> logits = torch.tensor([[[9.0, 0, 0]] * 3 + [[0.0, 0, 0]]])
-    >>> round(weighted_loss(logits, torch.tensor([[0, 0, 0, 1]])).item(), 2)  # (0 of class 0 + ln 3 of class 1) / 2
-    0.55
-    """
+    """Cross-entropy in which every class that the batch has weighs the same: a pixel weighs 1 / its class's count."""
     counts = targets.flatten().bincount(minlength=logits.shape[-1])
     return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), weight=1 / counts.clamp(min=1))
 
@@ -125,20 +120,7 @@ def weighted_loss(logits: Tensor, targets: Tensor) -> Tensor:
 
 
 def by_node(tokens: Tensor, answers: Tensor) -> pd.DataFrame:
-    """One line for every node of the expressions: height, operator, value, and whether the answer is right.
-
-    Parameters
-    ----------
-    tokens, answers : Tensor
-        (B,T), padded; what was answered at each place.
-
-    Examples
-    --------
-    >>> task = trees(128)
-    >>> tokens = task.read("[MAX 2 6 [MED [SM 3 1 6 ] 8 3 ] 4 5 ]")
-    >>> by_node(tokens[None], torch.zeros(1, 15)).to_dict("list")
-    {'height': [1, 2, 3], 'operator': ['SM', 'MED', 'MAX'], 'value': [0, 3, 6], 'right': [True, False, False]}
-    """
+    """One line for every node of the expressions: height, operator, value, and whether the answer is right."""
     pad = ListOpsSubTrees.pad
     return pd.DataFrame([
         {"height": height, "operator": OPERATORS[operator - 10][1:], "value": value, "right": bool(row[place] == value)}
@@ -148,12 +130,7 @@ def by_node(tokens: Tensor, answers: Tensor) -> pd.DataFrame:
 
 
 def told_apart(found: pd.DataFrame, by: str) -> list[dict]:
-    """Of each height or operator: how many nodes, the share right, and the share of the commonest value.
-
-    >>> frame = pd.DataFrame({"height": [1, 1, 2], "value": [3, 3, 5], "right": [True, False, True]})
-    >>> told_apart(frame, "height")[0]
-    {'height': 1, 'nodes': 2, 'right': 0.5, 'majority': 1.0}
-    """
+    """Of each height or operator: how many nodes, the share right, and the share of the commonest value."""
     return [
         {by: name, "nodes": len(part), "right": round(float(part["right"].mean()), 4),
          "majority": round(float(part["value"].value_counts(normalize=True).iloc[0]), 4)}
@@ -178,9 +155,6 @@ def operator_levels(T: int, count: int) -> dict[int, float]:
 
 def of_batches(targets: np.ndarray, answers: np.ndarray, B: int = BATCH) -> dict:
     """Macro F1 and macro accuracy of each batch of B pictures, averaged over the batches; and the share of right pixels.
-
-    >>> of_batches(np.array([[0, 0, 0, 1], [0, 2, 2, 1]]), np.array([[0, 0, 0, 0], [0, 2, 2, 1]]), 1)
-    {'macro_f1': 0.7143, 'macro_accuracy': 0.75, 'pixels': 0.875}
     """
     cut = [(targets[k : k + B].ravel(), answers[k : k + B].ravel()) for k in range(0, len(targets), B)]
     found = {
@@ -295,12 +269,7 @@ def of_listops(test: Data, found: Tensor) -> dict:
 
 
 def of_segmentation(test: Data, found: Tensor) -> dict:
-    """What is taken for what (counts of pixels, true classes downwards), some pictures as digits, and two guessers.
-
-    A fourth column, where there is one, has the pixels without an answer, which are an x in the pictures.
-
-    One says 0 everywhere, the other 1 wherever there is ink.
-    """
+    """What is taken for what (counts of pixels, true classes downwards), some pictures as digits, and two guessers."""
     targets, given = test[1].numpy(), found.where(found >= 0, 3)
     labels = range(int(given.max().clamp(min=2)) + 1)
     return {"confusion": confusion_matrix(targets.ravel(), given.numpy().ravel(), labels=labels)[:3].tolist(),
@@ -323,9 +292,6 @@ def scored(record: Mapping) -> str:
 
 def reading_nothing(setting: Mapping, by_height: Sequence[Mapping] = ()) -> float:
     """The score of one who does not read far: who knows each node's operator and height, or the 3 x 3 pixels around each.
-
-    >>> 0.4 < reading_nothing(TABLE.setting("dlr", "segmentation-32", "live")) < 0.7
-    True
     """
     if setting["kind"] == "segmentation":
         return local_level(setting["size"], setting["items"]["test"])

@@ -1,6 +1,6 @@
 """Table 4 of paper 004 at a small size: DLR, S4D, S4 and attention on stand-ins for the Long Range Arena and speech.
 
-Data, recipe and score: ``tables.stand_ins``; settings: ``dlr_table4.yaml``.  Blocks have LayerNorm before (behind, for
+Data, recipe and score: ``tables.surrogate_data``; settings: ``dlr_table4.yaml``.  Blocks have LayerNorm before (behind, for
 Pathfinder) and the maximum over time.  ``dlr`` follows Table 9 where that can be made small: it reads in both directions, a
 GLU stands behind it, and dt is the paper's; it has 64 modes instead of 256 to 2,048, and no dropout.  ``s4d`` (its "inv"
 start) and ``s4`` have their own gate and 64 states; ``attention``, which stands for the Transformer, is the paper's

@@ -23,7 +23,7 @@ order: that is how a net that "diverged" ends here, where a loss that is no numb
 text before a token, the nets only the piece in which it is; the nets are not asked the first token of the text.  All
 numbers are of the last weights.
 
-At the budget ``paper``: PG-19 (the folder ``pg19`` where ``tables.stand_ins`` looks for files), 16 layers, D = 384, N = 512,
+At the budget ``paper``: PG-19 (the folder ``pg19`` where ``tables.surrogate_data`` looks for files), 16 layers, D = 384, N = 512,
 pieces of 4,096, 60,000 steps at a rate of 1e-3, on a GPU.  Not as there: one expert in each feed-forward part (with a
 Transformer of 36M parameters the paper has that row too; 16 and 64 experts make it 318M and 1.2B, DLR 312M and 1.2B);
 batches of 4 pieces instead of 120, which three GPUs shared; words and other pieces for T5's, their embedding not of width
@@ -116,12 +116,7 @@ def pieces(tokens: Tensor, length: int) -> tuple[Tensor, Tensor]:
 
 @torch.no_grad()
 def mean_loss(net: nn.Module, tokens: Tensor, following: Tensor, device: str = "cpu") -> float:
-    """The mean loss of every token that is asked for, in nats, of pieces (n,T).
-
-    >>> net = build_net(TABLE.setting("dlr_pre", "characters", "live"), 96, seed=0)
-    >>> 0 < mean_loss(net, *pieces(torch.arange(90), 32)) < 20
-    True
-    """
+    """The mean loss of every token that is asked for, in nats, of pieces (n,T)."""
     parts = zip(tokens.split(8), following.split(8))
     sums = [len(y) * float(every_character(net(x.to(device)), y.to(device))) for x, y in parts]
     return sum(sums) / len(tokens)

@@ -44,10 +44,7 @@ def check(engine: str, data: Path | None) -> None:
 def submit(
     engine: str, work: Callable[..., dict], calls: Sequence[tuple], jobs: int, data: Path
 ) -> Iterator[dict]:
-    """``work(*call)`` for each of ``calls``, in order as they are ready; by submitit, ``jobs`` at a time.
-
-    The engine is one that :func:`check` lets through.  ``ValueError`` where it does not answer, or refuses an option.
-    """
+    """``work(*call)`` for each of ``calls``, in order as they are ready; by submitit, ``jobs`` at a time."""
     kind, _, options = engine.partition(":")
     if kind == "dask":
         yield from _dask(f"tcp:{options}", work, calls)

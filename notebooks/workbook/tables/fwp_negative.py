@@ -32,11 +32,6 @@ FAR, FAR_STRINGS, BLOCK = 400, 100, 10  # tokens, strings, and positions that ar
 
 class MixedLengths(BaseTask):
     """A ``Task`` whose strings have as many lengths as those of paper 003: uniform in a window, the tokens uniform too.
-
-    >>> mixed = MixedLengths(Sum(5))
-    >>> words = mixed.strings(100, (41, 50), torch.Generator().manual_seed(0))
-    >>> sorted({len(word) for word in words}) == list(range(41, 51)), mixed.batch(words).tokens.shape
-    (True, torch.Size([100, 50]))
     """
 
     padded, train_length, test_length, tokens_per_size = True, 50, 100, 1

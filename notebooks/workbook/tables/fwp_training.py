@@ -2,7 +2,7 @@
 
 As released with the paper (Irie, Csordas, Schmidhuber 2023): Adam with betas (0.9, 0.995), no clipping; the
 mean cross-entropy over all labelled positions of a batch, which is padded to its longest string; batches are cut from a
-pool of strings that is shuffled anew every epoch.  The loop is ``training.pools.train_pools``.
+pool of strings that is shuffled anew every epoch.  The loop is ``training.epochs.train_pools``.
 
 Bin0 is the window of sizes that the paper trains on, Bin1 the next.  The strings are the published ones
 (``PositiveTask.splits``): distinct ones to train on, of all sizes of Bin0, and test strings of both bins.  Every so

@@ -19,13 +19,7 @@ import sympy as sp
 
 
 def power_table(nodes: np.ndarray, L: int, cast: bool = True) -> np.ndarray:
-    """P_kn = lambda_n^k, (L, N); with ``cast`` the (L, 2N) real table [Re P, -Im P]: Re P w = table (Re w, Im w).
-
-    Real nodes have no imaginary half: then (L, N).  ValueError for L < 1 or nodes that are no list of numbers.
-
-    >>> power_table([2.0], 3).ravel().tolist(), power_table([1j], 3).tolist()
-    ([1.0, 2.0, 4.0], [[1.0, -0.0], [0.0, -1.0], [-1.0, -0.0]])
-    """
+    """P_kn = lambda_n^k, (L, N); with ``cast`` the (L, 2N) real table [Re P, -Im P]: Re P w = table (Re w, Im w)."""
     nodes = np.asarray(nodes)
     if L < 1 or nodes.ndim != 1 or not len(nodes):
         raise ValueError(f"a table of powers needs L >= 1 and a list of nodes, got L={L}, shape {nodes.shape}")

@@ -129,15 +129,7 @@ def foretold(row: str, task: str) -> str:
 
 
 def words_against(row: str, task: str) -> Clash | None:
-    """Two words to ask a net of a row, if algebra says that it cannot last and knows such words.
-
-    They refute one layer of the family.  For a row of two layers they are those against two layers where such are known,
-    and else those against one, which two layers may tell apart; and for reflections they are an example, as which words a
-    layer confuses depends on it.  A net that errs on them does not last, whatever they refute.
-
-    >>> words_against("diagonal_complex", "d_2").text("ab"), words_against("diagonal_complex", "parity")
-    ('ab(ab)^n and ba(ab)^n', None)
-    """
+    """Two words to ask a net of a row, if algebra says that it cannot last and knows such words."""
     if foretold(row, task) != "cannot":
         return None
     found = foretell(ladder_task(task).machine, *FAMILY[row.removesuffix(DEEP)])
@@ -171,11 +163,7 @@ def refuted(net: torch.nn.Module, row: str, task: str) -> dict | None:
 
 
 def row_of(setting: dict) -> str:
-    """The row that a setting is of.
-
-    >>> row_of(TABLE.setting("lstm x2", "parity", "live"))
-    'lstm x2'
-    """
+    """The row that a setting is of."""
     net = setting["model"], setting["options"]
     cells = ((row, TABLE.setting(row, setting["task"], "live")) for row in TABLE.rows)
     return next(row for row, cell in cells if (cell["model"], cell["options"]) == net)
@@ -183,12 +171,7 @@ def row_of(setting: dict) -> str:
 
 @dataclass
 class Growing(Remembered):
-    """Batches of one length each, from 4 to ``longest`` in the first 60 % of ``steps``; a source for ``train``.
-
-    >>> source = Growing(ladder_task("parity"), 2, 40, 10, torch.Generator().manual_seed(0))
-    >>> [source().inputs.shape[1] for _ in range(8)]
-    [4, 10, 16, 22, 28, 34, 40, 40]
-    """
+    """Batches of one length each, from 4 to ``longest`` in the first 60 % of ``steps``; a source for ``train``."""
 
     task: Task
     batch: int

@@ -34,13 +34,7 @@ HELD_OUT = 0.1  # the last share of the training text
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """V tokens: the characters of ``ALPHABET``, then ``pieces`` of two characters or more.
-
-    >>> vocabulary = Vocabulary((" the", " cat"))
-    >>> codes = vocabulary.encode("See the cats")
-    >>> codes.tolist(), vocabulary.decode(codes)
-    ([52, 70, 70, 96, 1, 68, 66, 85, 84], 'See the cats')
-    """
+    """V tokens: the characters of ``ALPHABET``, then ``pieces`` of two characters or more."""
 
     pieces: tuple[str, ...] = ()
 
@@ -74,9 +68,6 @@ class Vocabulary:
 
 def learn_vocabulary(texts: Iterable[str], size: int) -> Vocabulary:
     """At most ``size`` tokens: the characters, and the most frequent longer pieces; equally frequent ones by alphabet.
-
-    >>> learn_vocabulary(["the cat and the dog and the cow"], size=98).pieces
-    (' and', ' the')
     """
     whole_number(size, len(ALPHABET), "the size of a vocabulary")
     counts: Counter[str] = Counter()
@@ -87,28 +78,7 @@ def learn_vocabulary(texts: Iterable[str], size: int) -> Vocabulary:
 
 
 def ngram_level(train: Tensor, test: Tensor, n: int, vocab_size: int) -> tuple[float, float]:
-    """The mean loss of an n-gram model on a test text, in nats a token, and the k that it adds.
-
-    Parameters
-    ----------
-    train, test : Tensor
-        Tokens (T,).  Of the test text the first n - 1 tokens are not asked for.
-    n : int
-        1 unigram, 2 bigram, 3 trigram.
-    vocab_size : int
-        V.
-
-    Returns
-    -------
-    (float, float)
-        Nats a token, and k.
-
-    Examples
-    --------
-    >>> loss, k = ngram_level(torch.tensor([0, 1] * 50), torch.tensor([0, 1, 0, 1]), 2, vocab_size=2)
-    >>> loss < 0.001, k
-    (True, 0.001)
-    """
+    """The mean loss of an n-gram model on a test text, in nats a token, and the k that it adds."""
     whole_number(n, 1, "n")
     for name, text in (("train", train), ("test", test)):
         if len(text) < 2 * n:

@@ -65,11 +65,7 @@ def _read(product: torch.Tensor) -> tuple[int, ...]:
 
 
 def spell(word: Sequence[int]) -> str:
-    """As the paper prints it.
-
-    >>> spell((3, 2))
-    'A3A2'
-    """
+    """As the paper prints it."""
     return "".join(f"A{i}" for i in word)
 
 

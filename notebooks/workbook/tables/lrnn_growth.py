@@ -40,11 +40,6 @@ from workbook.tables.table import alone, load
 
 def raw_blocks(kind: str, chains: int, steps: int, b: int, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
     """(K, T, b, b) float64 blocks before any rule, and the (K, b) state that they start from; see the module for kinds.
-
-    The same seed gives the same blocks to every rule and every p.
-
-    >>> raw_blocks("worst", 1, 1, 2, seed=0)[0].tolist()
-    [[[[1.0, -1.0], [-1.0, 1.0]]]]
     """
     there(kind, TABLE.tasks, "kind of blocks", "lrnn/growth")
     draw = stream(seed, f"growth/{kind}")
@@ -57,13 +52,7 @@ def raw_blocks(kind: str, chains: int, steps: int, b: int, seed: int) -> tuple[t
 
 
 def log10_states(A: np.ndarray, x0: np.ndarray, u: np.ndarray | None = None) -> np.ndarray:
-    """log10 ||x_t||_1 for t = 0..T of x_t = A_t x_{t-1} + u_t (u = 0 if absent), however large or small it becomes.
-
-    A (..., T, b, b), x0 (..., b), u (..., T, b) -> (..., T + 1).  A state that is zero has -inf.
-
-    >>> round(float(log10_states(np.full((400, 1, 1), 1e3), np.ones(1))[-1]), 6)
-    1200.0
-    """
+    """log10 ||x_t||_1 for t = 0..T of x_t = A_t x_{t-1} + u_t (u = 0 if absent), however large or small it becomes."""
     x, size = _unit(np.broadcast_to(x0, (*A.shape[:-3], A.shape[-1])))
     logs = [size]
     for t in range(A.shape[-3]):
@@ -79,9 +68,6 @@ def log10_states(A: np.ndarray, x0: np.ndarray, u: np.ndarray | None = None) -> 
 
 def log10_singular_values(A: np.ndarray, lengths: Sequence[int]) -> np.ndarray:
     """log10 of the largest singular value of A_t ... A_1 for the t in ``lengths``: (..., T, b, b) -> (..., lengths).
-
-    >>> log10_singular_values(np.full((400, 1, 1), 1e3), [1, 400]).round(6).tolist()
-    [3.0, 1200.0]
     """
     b = A.shape[-1]
     product, log, found = np.broadcast_to(np.eye(b), A[..., 0, :, :].shape), np.zeros(A.shape[:-3]), {}
@@ -102,14 +88,7 @@ def _unit(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def observed_in_float32(A: np.ndarray, x0: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The step at which x <- A_t x, done in float32, first holds infinity, and that at which nothing is left of it.
-
-    A (..., T, b, b), x0 (..., b) -> two (...,) arrays of steps, 0 where it does not happen.  "Nothing left" means that
-    every entry is below the least normal number, 1.2e-38, which training flushes to zero.
-
-    >>> [steps.tolist() for steps in observed_in_float32(np.full((2, 60, 1, 1), [[[[10.0]]], [[[0.1]]]]), np.ones((2, 1)))]
-    [[39, 0], [0, 38]]
-    """
+    """The step at which x <- A_t x, done in float32, first holds infinity, and that at which nothing is left of it."""
     x, A = x0.astype(np.float32), A.astype(np.float32)
     over, lost = np.zeros(A.shape[:-3], int), np.zeros(A.shape[:-3], int)
     with np.errstate(over="ignore", invalid="ignore"):

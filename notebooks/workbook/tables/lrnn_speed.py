@@ -120,11 +120,7 @@ def _scan(model: Net, tokens: torch.Tensor, training: bool) -> Callable[[str], N
 
 
 def take_turns(work: Callable[[str], None], rounds: int) -> dict[str, list[float]]:
-    """Seconds of ``work(way)`` in every round; all ways once in each, after a round that warms up.
-
-    >>> {way: len(taken) for way, taken in take_turns(lambda way: None, rounds=2).items()}
-    {'sequential': 2, 'pscan': 2, 'cpu': 2, 'table': 2}
-    """
+    """Seconds of ``work(way)`` in every round; all ways once in each, after a round that warms up."""
     taken: dict[str, list[float]] = {way: [] for way in BACKENDS}
     for turn in range(rounds + 1):
         for way, seconds in taken.items():
@@ -148,11 +144,7 @@ def _ratios(taken: dict[str, list[float]]) -> dict[str, dict[str, float]]:
 
 
 def paper_ratio(row: str) -> float | None:
-    """PScan over the loop in the paper, Sec. 4.5; it did not time ``train40_b1``.
-
-    >>> paper_ratio("test500_b8"), paper_ratio("train40_b1")
-    (1.0, None)
-    """
+    """PScan over the loop in the paper, Sec. 4.5; it did not time ``train40_b1``."""
     seconds = paper("lrnn/speed").set_index(["row", "metric"])["value"].get(row)
     return None if seconds is None else float(seconds["model.pscan.median"] / seconds["model.sequential.median"])
 

@@ -50,21 +50,13 @@ def data_folder() -> Path:
 
 
 def recorded_folder() -> Path:
-    """Where the recorded runs are read: ``data/`` of the repository, or of the installed package.
-
-    >>> (recorded_folder() / "records" / "lrnn").is_dir()
-    True
-    """
+    """Where the recorded runs are read: ``data/`` of the repository, or of the installed package."""
     packaged = LIBRARY / "data"
     return packaged if packaged.is_dir() else data_folder()
 
 
 def fingerprint(config: dict) -> str:
-    """A short hash of a configuration: equal exactly for equal configurations.
-
-    >>> fingerprint({"a": 1, "b": (2,)}) == fingerprint({"b": [2], "a": 1})
-    True
-    """
+    """A short hash of a configuration: equal exactly for equal configurations."""
     return hashlib.sha256(json.dumps(config, sort_keys=True, default=list).encode()).hexdigest()[:16]
 
 
@@ -131,8 +123,6 @@ def _seal(record: dict) -> str:
 
 def check_writable(paths: Iterable[Path]) -> None:
     """``OSError``, which names the place, unless files can be written at ``paths``; to be asked before work, not after.
-
-    Each folder is made and has a megabyte written to it, which is removed again.
     """
     folders = {}
     for path in paths:
@@ -149,9 +139,6 @@ def check_writable(paths: Iterable[Path]) -> None:
 
 def as_json(record: dict) -> dict:
     """``record`` as plain JSON, which has no NaN and no infinity: null stands for them, and ``not_finite`` says which.
-
-    >>> as_json({"metrics": {"loss": math.nan, "r2": (0.5, -math.inf)}})
-    {'metrics': {'loss': None, 'r2': [0.5, None]}, 'not_finite': {'metrics': {'loss': 'NaN', 'r2': {'1': '-Infinity'}}}}
     """
     finite, lost = _take_out(json.loads(json.dumps(record, default=list)))
     return {**finite, "not_finite": lost} if lost else finite

@@ -78,14 +78,7 @@ def search_plan(
     name: str, *, tasks: Sequence[str] | None = None, rows: Sequence[str] | None = None,
     seeds: Sequence[int] | None = None, budget: str = "live", first: int | None = None,
 ) -> list[Run]:  # fmt: skip
-    """The runs of a search for table ``name``: of each task and row the ``first`` configurations (None: all).
-
-    One seed, as in the paper, unless ``seeds`` are given.  ``ValueError`` for a table, row, task or budget that is not
-    there, or a ``first`` below 1.
-
-    >>> [run.row for run in search_plan("fwp/table1", tasks=["parity"], rows=["srwm"], first=3)]
-    ['srwm-0', 'srwm-1', 'srwm-2']
-    """
+    """The runs of a search for table ``name``: of each task and row the ``first`` configurations (None: all)."""
     there(name, SEARCHED, "table", "a search")
     if first is not None and first < 1:
         raise ValueError(f"a search tries the first N configurations, 1 or more, got {first}")

@@ -57,12 +57,7 @@ from workbook.tables.word_actions import cluster_count
 
 
 class Permutations(StringTask):
-    """Which permutation of three things a word is: s swaps the first two, t turns all three; the order matters.
-
-    >>> task = Permutations()
-    >>> [task.answer(task.read(text)) for text in ("ss", "st", "ts", "ttt")]
-    [0, 3, 4, 0]
-    """
+    """Which permutation of three things a word is: s swaps the first two, t turns all three; the order matters."""
 
     symbols, classes, rule = ("s", "t"), 6, language("S_3").machine
 
@@ -118,15 +113,7 @@ def look(net: RegularGPT, task: StringTask, tokens: torch.Tensor, shown: int) ->
 
 def gathered(machine: MooreMachine, words: Sequence[int], states: Sequence[np.ndarray],
              elements: Sequence[np.ndarray]) -> dict:  # fmt: skip
-    """Clusters of all states together: ``metrics``, and for each group of them ``depths`` and ``points``.
-
-    words: how many letters each group has seen; states (N,D) and elements (N,), what those letters do, of each group.
-
-    >>> points, elements = np.array([[0, 0.0], [0, 0.1], [0, 9.0], [0, 9.2]]), np.array([0, 0, 1, 1])
-    >>> found = gathered(build_task("parity").machine, [4], [points], [elements])
-    >>> found["depths"]
-    [{'word': 4, 'points': 4, 'predicted': 2, 'present': 2, 'found': 2, 'purity': 1.0, 'wholeness': 1.0}]
-    """
+    """Clusters of all states together: ``metrics``, and for each group of them ``depths`` and ``points``."""
     together, truth = clusters_found(np.concatenate(states)), np.concatenate(elements)
     plane, variance = on_a_plane(states)
     depth = np.repeat(range(len(states)), [len(group) for group in states])

@@ -94,16 +94,7 @@ def reach(chunk: int, thickness: int, depths: int) -> int:
 
 @torch.no_grad()
 def last_losses(net: Any, tokens: Tensor, targets: Tensor, depths: int | None = None) -> Tensor:
-    """Minus the log of the probability of targets (B,) after strings (B,T), in nats, (B,).
-
-    RegularGPT runs as a tree, which gives the last position what masks give.  ``depths`` : how many depths it uses at
-    most; as many as the string needs if absent.
-
-    >>> net = RegularGPT(5, 5, width=8, heads=2, form="masks")
-    >>> ask = partial(last_losses, net, torch.randint(5, (3, 16)), torch.tensor([0, 1, 2]))
-    >>> bool((ask() == ask(depths=4)).all()), bool((ask() == ask(depths=3)).any())
-    (True, False)
-    """
+    """Minus the log of the probability of targets (B,) after strings (B,T), in nats, (B,)."""
     if isinstance(net, RegularGPT):
         net = as_tree(net)
     found = []

@@ -92,21 +92,13 @@ def _part(value: Any, part: str) -> Any:
 
 
 def _words(values: Sequence) -> str:
-    """What is no number: each once, and of how many runs if there are several.
-
-    >>> _words(["lasts", "drifts", "lasts"]), _words([["A1", "A3"]]), _words([True, True])
-    ('2 lasts, 1 drifts', 'A1, A3', 'True')
-    """
+    """What is no number: each once, and of how many runs if there are several."""
     counts = Counter(", ".join(map(str, one)) if isinstance(one, list) else str(one) for one in values)
     return next(iter(counts)) if len(counts) == 1 else ", ".join(f"{count} {word}" for word, count in counts.items())
 
 
 def _number(value: float) -> str:
-    """Four digits, or all before the point.
-
-    >>> _number(0.123456), _number(187500)
-    ('0.1235', '187,500')
-    """
+    """Four digits, or all before the point."""
     return f"{value:,.0f}" if 1e4 <= abs(value) < 1e9 else f"{value:.4g}"
 
 

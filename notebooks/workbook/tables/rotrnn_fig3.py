@@ -135,12 +135,6 @@ def norms(net: Net, batch: tuple) -> dict[str, list[float | None]]:
 @torch.no_grad()
 def expected_squares(mixer: ModalRecurrence, T: int) -> Tensor:
     """E|x_t|^2 of white input (mean 0, covariance I, uncorrelated in time) from x_0 = 0, t = 1 ... T; (T + 1,) float64.
-
-    The last number is the limit, at t = infinity.  Paper 001, Eq. 14 and Lemma 3, as corrected in
-    chapter 04, sections 5 and 7.
-
-    >>> expected_squares(RotRNN(3, state=8, heads=2, gamma=(0.5, 0.5)), 2).round(decimals=4).tolist()  # 2 (1 - gamma^(2t))
-    [1.5, 1.875, 2.0]
     """
     system = mixer.system()
     power = system.B.double().square().sum(1).view(-1, 2).sum(1)  # (K,)

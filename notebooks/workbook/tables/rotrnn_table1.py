@@ -1,6 +1,6 @@
 """Table 1 of paper 001 (and its Table 2, speech) at a small size: RotRNN, LRU, S5, S4D, S4, Liquid-S4 on stand-ins.
 
-Data, recipe and score: ``tables.stand_ins``; settings: ``rotrnn_table1.yaml``.  ListOps is the Arena's own generator, cut to
+Data, recipe and score: ``tables.surrogate_data``; settings: ``rotrnn_table1.yaml``.  ListOps is the Arena's own generator, cut to
 32 to 128 tokens.  RotRNN's ranges of moduli and angles are those of the paper's Table 3, and the LRU has the same; RotRNN,
 LRU and S5 have 64 real numbers as state, S4D and S4 64 for each channel.  ``liquid_s4`` is not the released layer, which
 looks ahead, but the recurrence of paper 000, Eq. 4 (``models.liquid``), 4 states for each channel.  On Pathfinder RotRNN,

@@ -35,11 +35,7 @@ class Work(Protocol):
 
 
 def perform(work: Work, progress: bool = False, checkpoint: Path | None = None) -> dict:
-    """Train or measure; the returned record holds the configuration, what was found, and where it came from.
-
-    >>> perform(plan("lrnn/fig1", rows=["8"])[0])["metrics"]["levels"]
-    3
-    """
+    """Train or measure; the returned record holds the configuration, what was found, and where it came from."""
     provenance, start = records.provenance(work.device), time.perf_counter()
     with steady_arithmetic() if work.steady else nullcontext():
         found = work.measure(progress, checkpoint)
@@ -184,11 +180,7 @@ def recorded_once(run: Work, data: Path | None, reuse: bool, progress: bool = Fa
 
 
 def time_left(seconds: float, done: int, runs: int) -> str:
-    """How long ``runs`` runs still take, of which ``done`` took ``seconds``.
-
-    >>> time_left(60, 2, 6), time_left(3, 1, 2), time_left(9000, 1, 5), time_left(1, 2, 2)
-    ('about 2 min left', 'about 3 s left', 'about 10.0 h left', '')
-    """
+    """How long ``runs`` runs still take, of which ``done`` took ``seconds``."""
     if not 0 < done < runs:
         return ""
     left = seconds / done * (runs - done)

@@ -70,13 +70,7 @@ def build_net(
 
 
 def as_batch(data: SequenceData, indices: Sequence[int] | torch.Tensor, device: str = "cpu") -> tuple:
-    """Items as ``(*inputs, targets)`` for the network; lengths are an input, of pairs two.
-
-    >>> inputs, lengths, targets = as_batch(stand_in("text", "val", count=4), range(4))
-    >>> a, b, (long, short), targets = as_batch(stand_in("retrieval", "val", count=4), range(4))
-    >>> a.shape == b.shape, long.shape
-    (True, torch.Size([4]))
-    """
+    """Items as ``(*inputs, targets)`` for the network; lengths are an input, of pairs two."""
     inputs, lengths, targets = (part.to(device) for part in data.batch(indices))
     if lengths.ndim == 1:
         return inputs, lengths, targets
@@ -84,14 +78,7 @@ def as_batch(data: SequenceData, indices: Sequence[int] | torch.Tensor, device: 
 
 
 def splits(setting: dict) -> dict[str, SequenceData]:
-    """Training, validation and test data of a setting: stand-ins, or the published files.
-
-    ``DataFileError`` names a file that is missing or damaged.
-
-    >>> found = splits({"task": "text", "items": {"train": 4, "val": 2, "test": 3}, "data_seed": 0})
-    >>> {name: len(data) for name, data in found.items()}
-    {'train': 4, 'val': 2, 'test': 3}
-    """
+    """Training, validation and test data of a setting: stand-ins, or the published files."""
     task = setting["task"]
     if "files" not in setting:
         return {name: made_once(task, name, count, setting["data_seed"]) for name, count in setting["items"].items()}

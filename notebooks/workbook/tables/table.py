@@ -29,29 +29,7 @@ PROTOCOLS = ("ours", "paper")
 
 @dataclass(frozen=True)
 class Setting:
-    """A cell of paper 000's tables at one budget: the model, how it is trained, and what ends its training.
-
-    Parameters
-    ----------
-    model : str
-        A name in the registry of models.
-    options : dict
-        Of the model.
-    recipe : Recipe
-        How it is trained.
-    stop : str
-        ``"recipe"``: the recipe's own phases and nothing else; ``"watched"``: likewise, with a look at strings of the
-        *test* length every ``check_every`` steps, which changes nothing but is how the best checkpoint is known;
-        ``"proved"`` (tables say "searched"): as ``"recipe"``, then the snapped model must be perfect on fresh strings of
-        the *training* length, and a search over its states must find it right on *every* string of up to that length,
-        else training starts again (what it gets wrong is learned, if the recipe can mend; longer strings play no part;
-        whether the run is proved is its record's ``snapped_proved``);
-        ``"long"``: training ends once two checks in a row, on strings of the *test* length from a stream of their own,
-        are perfect, and starts again if the last weights do not pass one.  A row that stops on long strings has seen
-        their length; tables say so.
-    check_every : int
-        Steps between two looks.
-    """
+    """A cell of paper 000's tables at one budget: the model, how it is trained, and what ends its training."""
 
     model: str
     options: dict
@@ -61,11 +39,7 @@ class Setting:
 
     @classmethod
     def of_plain(cls, plain: Mapping) -> Setting:
-        """From plain data, of which what has a default may be left out.
-
-        >>> Setting.of_plain({"model": "lstm", "options": {}, "recipe": {"phases": [{"steps": 9, "lr": 0.1}]}}).recipe.steps
-        9
-        """
+        """From plain data, of which what has a default may be left out."""
         recipe = dict(plain["recipe"])
         recipe["phases"] = tuple(Phase(**phase) for phase in recipe["phases"])
         if recipe.get("mend"):
@@ -244,11 +218,6 @@ def load(
     name: str, measure: Callable[[Run, bool, Path | None], dict], make: Callable[[dict], Any] | None = None, **options: Any
 ) -> Table:  # fmt: skip
     """The table that ``NAME.yaml`` declares (see :mod:`workbook.tables.declared`); ``options`` are those of a ``Table``.
-
-    ``make`` makes a setting of what is declared, where plain data is not all.
-
-    >>> load("fwp/table1", None).setting("lstm", "aa", "paper")["stages"]
-    [[187500, 50]]
     """
     from workbook.tables import results  # which reads tables
 
@@ -268,20 +237,13 @@ def load(
 
 def gpu_if_wanted(setting: dict, what: str) -> None:
     """``ValueError``, which says ``what`` asks for one, where the setting's device is a GPU that torch does not see.
-
-    >>> gpu_if_wanted({"device": "cpu"}, "dlr/table5 at the budget paper")
     """
     if setting.get("device") == "cuda" and not torch.cuda.is_available():
         raise ValueError(f"{what} needs a GPU, and torch sees none")
 
 
 def by_setting(measure: Callable[..., dict]) -> Callable[[Run, bool, Path | None], dict]:
-    """What a ``Table`` wants, of ``measure(setting, seed, progress=..., checkpoint=...)``.
-
-    >>> by_setting(lambda setting, seed, **how: {"metrics": setting["b"] + seed})(
-    ...     Run("lrnn/fig1", "schedule", "8", 1, "live", "ours", {"b": 2}), False, None)
-    {'metrics': 3}
-    """
+    """What a ``Table`` wants, of ``measure(setting, seed, progress=..., checkpoint=...)``."""
 
     def measured(run: Run, progress: bool, checkpoint: Path | None) -> dict:
         return measure(run.setting, run.seed, progress=progress, checkpoint=checkpoint)

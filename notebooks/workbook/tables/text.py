@@ -18,11 +18,7 @@ def percent(share: float) -> str:
 
 
 def significant(value: SupportsFloat, digits: int = 5) -> float | None:
-    """For a record: so many significant digits, None where there is no number.
-
-    >>> significant(1 / 3), significant(math.inf)
-    (0.33333, None)
-    """
+    """For a record: so many significant digits, None where there is no number."""
     value = float(value)
     return float(f"{value:.{digits}g}") if math.isfinite(value) else None
 
@@ -38,11 +34,7 @@ def range_in_percent(shares: Sequence[float]) -> str:
 
 
 def by_cell(records: Sequence[dict], *names: str) -> dict[tuple, list[dict]]:
-    """The records of each (task, row), or whatever else they are told apart by, in the order of the first of each.
-
-    >>> list(by_cell([{"task": "sum", "row": "s4"}, {"task": "sum", "row": "s4d"}]))
-    [('sum', 's4'), ('sum', 's4d')]
-    """
+    """The records of each (task, row), or whatever else they are told apart by, in the order of the first of each."""
     found: dict[tuple, list[dict]] = {}
     for record in records:
         found.setdefault(tuple(record[name] for name in names or ("task", "row")), []).append(record)

@@ -16,11 +16,7 @@ from lrnnlab.automata.languages import counter, language
 
 
 def cycle_navigation() -> MooreMachine:
-    """Steps of -1, 0 and +1 around a circle of five places; the answer is the place (paper 002, Sec. 5.1 and 7.3).
-
-    >>> cycle_navigation().answer([0, 1, 1, 2, 1, 2]).tolist()
-    [4, 4, 4, 0, 0, 1]
-    """
+    """Steps of -1, 0 and +1 around a circle of five places; the answer is the place (paper 002, Sec. 5.1 and 7.3)."""
     return counter(5, "-0+", adds=(-1, 0, 1))
 
 
@@ -34,32 +30,18 @@ def machine_of(name: str) -> MooreMachine:
 
 
 def multiplication_table(monoid: Monoid) -> np.ndarray:
-    """(m, m) int: entry (a, b) is the number of the action "first a, then b".
-
-    >>> multiplication_table(transition_monoid(language("Parity").machine)).tolist()
-    [[0, 1], [1, 0]]
-    """
+    """(m, m) int: entry (a, b) is the number of the action "first a, then b"."""
     return monoid.numbers(monoid.elements[:, monoid.elements]).T  # (b, a, state): element a first, then b
 
 
 def appended(machine: MooreMachine) -> tuple[np.ndarray, np.ndarray]:
-    """The monoid's elements (m, n), the identity first, and right (V, m): the number of "element, then token".
-
-    >>> elements, right = appended(language("Parity").machine)
-    >>> elements.tolist(), right.tolist()
-    ([[0, 1], [1, 0]], [[0, 1], [1, 0]])
-    """
+    """The monoid's elements (m, n), the identity first, and right (V, m): the number of "element, then token"."""
     monoid = transition_monoid(machine)
     return monoid.elements, monoid.numbers(machine.transitions[:, monoid.elements])
 
 
 def realised(right: np.ndarray, longest: int) -> np.ndarray:
     """(longest + 1, m) bool: row k marks the elements that words of exactly k tokens realise; right as in ``appended``.
-
-    ValueError for a negative length.
-
-    >>> realised(appended(language("(aa)*").machine)[1], 3).tolist()
-    [[True, False], [False, True], [True, False], [False, True]]
     """
     if longest < 0:
         raise ValueError(f"the length of a word cannot be negative, got {longest}")
@@ -71,15 +53,7 @@ def realised(right: np.ndarray, longest: int) -> np.ndarray:
 
 
 def cluster_count(machine: MooreMachine, length: int) -> int:
-    """How many actions words of exactly ``length`` tokens have: the clusters that a depth that sees them must show.
-
-    The machine is taken as it is: minimise it first for its answers alone.   ValueError for a length below 1.
-
-    >>> [cluster_count(cycle_navigation(), 2**layer) for layer in range(4)]
-    [3, 5, 5, 5]
-    >>> cluster_count(language("Tomita 5").machine, 8)
-    2
-    """
+    """How many actions words of exactly ``length`` tokens have: the clusters that a depth that sees them must show."""
     if length < 1:
         raise ValueError(f"a layer shows words of at least one token, got length={length}")
     return int(realised(appended(machine)[1], length)[length].sum())

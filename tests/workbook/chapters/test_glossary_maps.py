@@ -11,8 +11,8 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 from lrnnlab.models import MODELS
 from lrnnlab.tasks import TASKS
+from workbook.book import glossary as maps
 from workbook.book.site.pages import body
-from workbook.chapters import glossary as maps
 
 PY = Path(__file__).resolve().parents[3] / "notebooks" / "py"
 CHAPTERS = sorted(PY.glob("[0-9][0-9]_*.py"))

@@ -198,10 +198,7 @@ def _compressed(book: Flipbook) -> Flipbook:
 
 
 def _within(books: dict[str, Flipbook], heaviest: int) -> dict[str, Flipbook]:
-    """The books of one page, the heaviest of them thinned until their pictures weigh at most ``heaviest`` bytes.
-
-    Books that cannot be thinned further stay as they are.
-    """
+    """The books of one page, the heaviest of them thinned until their pictures weigh at most ``heaviest`` bytes."""
     books = dict(books)
     while sum(map(_weight, books.values())) > heaviest:
         thin = {name: book for name, book in books.items() if thinner(book) is not book}

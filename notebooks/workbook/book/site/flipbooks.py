@@ -41,10 +41,7 @@ class Control:
 
 @dataclass(frozen=True)
 class Flipbook:
-    """``frames`` over all values of the first control, for each of them over those of the second, if there is one.
-
-    ``others`` : the controls that stay as they are.    ``width`` : in CSS pixels.
-    """
+    """``frames`` over all values of the first control, for each of them over those of the second, if there is one."""
 
     controls: tuple[Control, ...]
     frames: tuple[Frame, ...]
@@ -106,14 +103,7 @@ def _over(explorer: Explorer, names: Sequence[str], most: int) -> Flipbook | Non
 
 
 def thinner(book: Flipbook) -> Flipbook:
-    """The book without one value of its second control, or the book itself where that would leave one value.
-
-    >>> frames = tuple(Frame(b"", "", str(n)) for n in range(6))
-    >>> book = Flipbook((Control("p", ("1", "2"), 0, True), Control("b", ("2", "4", "8"), 1, True)), frames, {}, 700)
-    >>> less = thinner(book)
-    >>> less.controls[1].values, [frame.alt for frame in less.frames], less.opens, thinner(less) is less
-    (('4', '8'), ['1', '2', '4', '5'], 0, True)
-    """
+    """The book without one value of its second control, or the book itself where that would leave one value."""
     if len(book.controls) < 2 or len(book.controls[1].values) < 3:
         return book
     first, second = book.controls
@@ -125,12 +115,7 @@ def thinner(book: Flipbook) -> Flipbook:
 
 
 def book_html(book: Flipbook, pictures: Sequence[str], mark: str) -> str:
-    """The HTML of a flipbook; ``pictures`` are the addresses of its frames, ``mark`` an id that the page has once.
-
-    >>> book = Flipbook((Control("p", ("1",), 0, True),), (Frame(b"", "<b>One</b>.", "A dot."),), {}, 700)
-    >>> 'alt="A dot."' in book_html(book, ["a.png"], "a")
-    True
-    """
+    """The HTML of a flipbook; ``pictures`` are the addresses of its frames, ``mark`` an id that the page has once."""
     parts = []
     for i, (frame, picture) in enumerate(zip(book.frames, pictures, strict=True)):
         shown = "" if i == book.opens else " hidden"
@@ -175,9 +160,6 @@ def _choices(explorer: Explorer) -> list[str]:
 
 def _sizes(many: Sequence[int], most: int) -> list[int]:
     """How many values of each control, so that there are at most ``most`` pictures and the first has no fewer than six.
-
-    >>> _sizes([16], 30), _sizes([5, 6], 30), _sizes([21, 8], 30), _sizes([4, 9], 30), _sizes([3, 3], 6)
-    ([16], [5, 6], [6, 5], [4, 7], [3, 2])
     """
     if len(many) == 1:
         return [min(many[0], most)]
@@ -198,11 +180,7 @@ def _shown(control) -> str:
 
 
 def _spread(n: int, opened: int, most: int) -> list[int]:
-    """At most ``most`` of 0..n-1, evenly, ``opened`` in place of its nearest neighbour.
-
-    >>> _spread(5, 2, 16), _spread(31, 4, 4)
-    ([0, 1, 2, 3, 4], [4, 10, 20, 30])
-    """
+    """At most ``most`` of 0..n-1, evenly, ``opened`` in place of its nearest neighbour."""
     if n <= most:
         return list(range(n))
     if most == 1:

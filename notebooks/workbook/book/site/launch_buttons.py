@@ -62,12 +62,7 @@ def ways(stem: str, repository: str | None) -> str:
 
 
 def travelling(notebook: NotebookNode, repository: str | None) -> bytes:
-    """The notebook's file, with a first cell that installs the package where the repository's address is known.
-
-    >>> from nbformat.v4 import new_notebook
-    >>> "git clone" in travelling(new_notebook(), "someone/lrnnlab").decode()
-    True
-    """
+    """The notebook's file, with a first cell that installs the package where the repository's address is known."""
     notebook = deepcopy(notebook)
     if repository:
         notebook.cells.insert(0, new_code_cell(INSTALL.format(repository=repository), id="install"))

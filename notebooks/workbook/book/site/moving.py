@@ -37,13 +37,7 @@ def script(name: str) -> str:
 
 
 def moving_html(picture: Moving, address: str) -> str:
-    """The HTML of a moving picture whose script lies at ``address``; without scripts it says what could be seen.
-
-    >>> from workbook.show.interactive import walk
-    >>> from lrnnlab.tasks import Sum
-    >>> moving_html(walk(Sum(2).machine), "moving/walk.js")[:28]
-    '<figure data-moving="walk"><'
-    """
+    """The HTML of a moving picture whose script lies at ``address``; without scripts it says what could be seen."""
     state = json.dumps({"data": picture.data, "at": picture.at, "alt": picture.alt}, separators=(",", ":"))
     state = state.replace("<", "\\u003c")  # no text of ours ends the script
     return (

@@ -58,24 +58,7 @@ class Place:
 
 
 def mathml(latex: str, display: str = "inline") -> str:
-    r"""A formula as MathML, with its LaTeX as ``alttext``; BookError for one that cannot be converted.
-
-    Parameters
-    ----------
-    latex : str
-        The formula.
-    display : str
-        ``"inline"`` or ``"block"``.
-
-    Examples
-    --------
-    >>> mathml(r"\lambda^2").partition("<mrow>")[2]
-    '<msup><mi>&#x003BB;</mi><mn>2</mn></msup></mrow></math>'
-    >>> mathml(r"\nosuchthing")
-    Traceback (most recent call last):
-        ...
-    workbook.book.running.BookError: the formula '\\nosuchthing' holds \nosuchthing, which the converter does not know
-    """
+    r"""A formula as MathML, with its LaTeX as ``alttext``; BookError for one that cannot be converted."""
     try:
         made = convert(latex.strip(), display=display)
     except REFUSED as error:
@@ -227,24 +210,7 @@ def framed(
     glossary: bool = False,
     run: str = "",
 ) -> str:
-    """A whole page: head, the way to the neighbours, search, contents, and ``content``.
-
-    Parameters
-    ----------
-    content : str
-        HTML.
-    here, before, after : Place
-        The page and its neighbours, None where there is none.
-    glossary : bool
-        The site has a glossary, which is linked.
-    run : str
-        Links that open the chapter where it can be run.
-
-    Examples
-    --------
-    >>> "<h1>" in framed("<h1>A</h1>", Place("a.html", "A"), None, None)
-    True
-    """
+    """A whole page: head, the way to the neighbours, search, contents, and ``content``."""
     ways = ['<a href="index.html">all chapters</a>']
     if glossary and GLOSSARY not in {here.file, after and after.file}:
         ways.append(f'<a href="{GLOSSARY}">glossary</a>')

@@ -36,10 +36,7 @@ def reference(*modules: str) -> dict[str, bytes]:
 
 
 def _all_modules():
-    """Every module of the package by name, a package without what it brings along, which comes by its own name.
-
-    Left to itself, pdoc goes no further than a package's ``__all__``.
-    """
+    """Every module of the package by name, a package without what it brings along, which comes by its own name."""
     package = Path(lrnnlab.__file__).parent
     paths = (path.relative_to(package.parent).with_suffix("") for path in package.rglob("*.py"))
     names = {".".join(path.parts).removesuffix(".__init__") for path in paths} - set(APART)

@@ -40,31 +40,7 @@ def module(name: str) -> str:
 
 
 class Moving(anywidget.AnyWidget):
-    """A picture that moves; it shows itself in a notebook.
-
-    Parameters
-    ----------
-    name : str
-        Which one: a file of JavaScript beside this one.
-    data : dict
-        What is shown, as JSON can say it.
-    at : dict
-        How it opens; afterwards, where the reader has moved it.
-    alt : str
-        What can be seen and moved, for readers who do not see it.
-
-    Raises
-    ------
-    ValueError
-        For a picture that there is not, and for an empty ``alt``.
-
-    Examples
-    --------
-    >>> from lrnnlab.tasks import Sum
-    >>> walk_widget = walk(Sum(3).machine, [2, 2])
-    >>> walk_widget.at
-    {'word': [2, 2]}
-    """
+    """A picture that moves; it shows itself in a notebook."""
 
     data = traitlets.Dict().tag(sync=True)
     at = traitlets.Dict().tag(sync=True)

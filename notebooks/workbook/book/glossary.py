@@ -76,11 +76,7 @@ def chapters(folder: Path = SOURCES) -> dict[str, Path]:
 
 
 def anchor(heading: str) -> str:
-    """The address of a heading on its page, as JupyterLab and the site make it.
-
-    >>> anchor("2 What is *true*: `x`"), anchor("3 What it cannot: $(aa)^*$")
-    ('2-What-is-true:-x', '3-What-it-cannot:-$(aa)^*$')
-    """
+    """The address of a heading on its page, as JupyterLab and the site make it."""
     return _plain(heading.strip()).replace(" ", "-")
 
 
@@ -122,9 +118,6 @@ def widgets(source: Path) -> list[Entry]:
 
 def references(source: Path) -> list[Reference]:
     """Every paper that a chapter's *Read on* links; without a title in italics before the link it has a number alone.
-
-    >>> [paper.number for paper in references(chapters()["00"])]
-    ['2309.07412', '1711.09576']
     """
     found = []
     for cell in read_source(source).cells:
@@ -275,11 +268,7 @@ def _module(chapter: str) -> ModuleType | None:
 
 
 def _statement(text: str) -> str:
-    """What a claim says: its first sentence that is no hypothesis and no remark in brackets, and those before it.
-
-    >>> _statement("(Proved later.) Let $p > 1.5$. *All is well*. More.")
-    'Let $p > 1.5$. All is well.'
-    """
+    """What a claim says: its first sentence that is no hypothesis and no remark in brackets, and those before it."""
     text = re.sub(r"^\([^)]*\)\.? *", "", _plain(text))
     hidden = FORMULA.sub(lambda found: "x" * len(found[0]), text)
     ends = [end.end() for end in re.finditer(r"(?<!Eq)[.?!][\"”]?(?= |$)", hidden)]
