@@ -131,9 +131,9 @@ class DiagonalCascade(Stack):
 def pair_up(
     model: Any, machine: MooreMachine, limit: int = 100_000
 ) -> tuple[dict[Any, int], tuple[tuple[int, ...], tuple[int, ...]] | None]:
-    """Run a model and a machine side by side over all words: (answers, clash).
+    """Run a model and a machine side by side over all words: (answers, confused).
 
-    ``model`` has ``start``, ``step(state, token)`` and ``symbols``.  answers: the class of a model state; clash: None
+    ``model`` has ``start``, ``step(state, token)`` and ``symbols``.  answers: the class of a model state; confused: None
     or two words (tuples of tokens) that end in the same model state and need different classes, so that no readout is
     right.  States without a label may show anything.  The search ends, hence None is a proof for all words.
     ValueError if the symbols differ or there are more than ``limit`` pairs of states.

@@ -35,16 +35,16 @@ class Construction:
     machine: MooreMachine
     scope: str = "all strings"
 
-    def clash(self) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+    def confused(self) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
         """None: right on all words, proved by search; else two words that no readout can answer."""
         return pair_up(self.model, self.machine)[1]
 
     def row(self, p: float = 1.2) -> dict:
         """For ``show.table``; the norm is the largest of a column, at most 1 within Eq. 6 of paper 000."""
-        answers, clash = pair_up(self.model, self.machine)
+        answers, counterexample = pair_up(self.model, self.machine)
         norm = self.model.column_norm(p)
         return {"construction": self.model.name, "layers": self.model.depth, "b": self.model.size,
-                "on": self.scope, "states": len(answers), "exact": "yes" if clash is None else "NO",
+                "on": self.scope, "states": len(answers), "exact": "yes" if counterexample is None else "NO",
                 f"column {p}-norm": round(norm, 3), "Eq. 6": "yes" if norm < 1 + 1e-9 else "no"}  # fmt: skip
 
 
@@ -341,7 +341,7 @@ _MAKERS: dict[str, tuple[Callable, ...]] = {
 def constructions(name: str) -> tuple[Construction, ...]:
     """The exact models known for a language.  ValueError if there is none.
 
-    >>> [(found.model.name, found.clash()) for found in constructions("S_3")]
+    >>> [(found.model.name, found.confused()) for found in constructions("S_3")]
     [('symmetries of a triangle', None), ('permutations of a vector', None), ('S_3', None)]
     """
     if name not in _MAKERS:

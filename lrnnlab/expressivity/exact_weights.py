@@ -71,9 +71,9 @@ def exact_weights(machine: MooreMachine, family: str) -> Weights:
         raise ValueError(f"exact weights are made for machines of at most {STATES} states and {TOKENS} tokens; this one "
                          f"has {small.num_states} states and {small.num_symbols} tokens")  # fmt: skip
     made = _made(small, family)
-    clash = pair_up(made.model, small)[1]
-    if clash is not None:
-        raise AssertionError(f"the weights for {family} confuse the words {clash}")
+    counterexample = pair_up(made.model, small)[1]
+    if counterexample is not None:
+        raise AssertionError(f"the weights for {family} confuse the words {counterexample}")
     return made
 
 
@@ -158,7 +158,7 @@ def _one_layer(small, order):
 
     while True:
         layer = DiagonalCascade("resets and turns", small.symbols, (tuple(channels),))
-        clash = pair_up(layer, small)[1]
-        if clash is None:
+        counterexample = pair_up(layer, small)[1]
+        if counterexample is None:
             return layer
-        channels.append(next(channel for channel in every if end(channel, clash[0]) != end(channel, clash[1])))
+        channels.append(next(channel for channel in every if end(channel, counterexample[0]) != end(channel, counterexample[1])))

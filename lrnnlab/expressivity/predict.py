@@ -28,15 +28,15 @@ from lrnnlab.automata.quotients import Quotient, quotients
 from lrnnlab.expressivity.groups import solvable_cascade
 from lrnnlab.expressivity.one_layer import possible_in_one_diagonal_layer
 from lrnnlab.expressivity.robustness import (
-    Clash,
-    constant_clash,
-    contraction_clash,
-    diagonal_clash,
-    fading_clash,
-    one_key_clash,
-    order_clash,
+    Counterexample,
+    refute_constant,
+    refute_contraction,
+    refute_diagonal,
+    refute_fading,
+    refute_one_key,
+    refute_order,
 )
-from lrnnlab.expressivity.two_layers import two_layer_clash, two_layers_last
+from lrnnlab.expressivity.two_layers import refute_two_layers, two_layers_last
 from lrnnlab.validation import checked, shown, whole_number
 
 ORDERS = {"non-negative": 1, "signed": 2, "complex": None}  # of a diagonal's entries that keep: 1, a sign, any root of 1
@@ -63,15 +63,14 @@ FAMILIES = {
 
 
 @dataclass(frozen=True)
-class Foretold:
+class Prediction:
     """What is known of one family.
 
     ``verdict``: "one layer", "2 layers", ..., "some number of layers", "no number of layers", "not decided".
     ``layers``: a number that is enough, None if none is known.  ``least``: fewer are not enough; None if no number is.
-    ``size``: what the family calls so, enough in one layer.  ``theorem``: what proves it.  ``clash``: the words, which refute
-    one layer: at all large n, or, where they contain a power that grows with n, at infinitely many; of ``reflections``
-    they are an example.
-    ``deeper``: words that refute two layers, if such are known.
+    ``size``: what the family calls so, enough in one layer.  ``theorem``: what proves it.
+    ``counterexample``: words that refute one layer: at all large n, or, where they contain a power that grows with n, at
+    infinitely many; of ``reflections`` they are an example.  ``deeper``: words that refute two layers, if known.
     """
 
     family: str
@@ -80,12 +79,12 @@ class Foretold:
     least: int | None
     size: int | None
     theorem: str
-    clash: Clash | None = None
-    deeper: Clash | None = None
+    counterexample: Counterexample | None = None
+    deeper: Counterexample | None = None
 
 
 @checked
-def foretell(machine: MooreMachine, family: str, size: Any = None) -> Foretold:
+def predict_expressivity(machine: MooreMachine, family: str, size: Any = None) -> Prediction:
     """The verdict on one family.  ValueError for an unknown family, a size that is none, or answers all alike.
 
     Parameters
@@ -100,8 +99,8 @@ def foretell(machine: MooreMachine, family: str, size: Any = None) -> Foretold:
     Examples
     --------
     >>> from lrnnlab.automata.languages import language
-    >>> found = foretell(language("S_3").machine, "complex")
-    >>> found.verdict, found.clash.words(1)
+    >>> found = predict_expressivity(language("S_3").machine, "complex")
+    >>> found.verdict, found.counterexample.words(1)
     ('2 layers', ((0, 1, 0, 1, 0, 1), (1, 0, 0, 1, 0, 1)))
     """
     if family not in FAMILIES:
@@ -114,11 +113,11 @@ def foretell(machine: MooreMachine, family: str, size: Any = None) -> Foretold:
 
 
 @checked
-def foretell_all(machine: MooreMachine) -> list[Foretold]:
+def predict_all(machine: MooreMachine) -> list[Prediction]:
     """The verdict on every family, sizes left open.
 
     >>> from lrnnlab.automata.languages import language
-    >>> {found.family: found.verdict for found in foretell_all(language("Parity").machine)}["non-negative"]
+    >>> {found.family: found.verdict for found in predict_all(language("Parity").machine)}["non-negative"]
     'no number of layers'
     """
     facts = _Facts(machine)
@@ -174,16 +173,16 @@ class _Facts:
         return sorted({p for r in self.cycles for p in primefactors(r)})
 
     def turned(self, r, times):
-        """The clash of g^(r n) and g^(r n + times), g a word with a cycle of r states."""
+        """The counterexample of g^(r n) and g^(r n + times), g a word with a cycle of r states."""
         g, q = self.cycles[r]
         front = self.small.ways()[q]
         rest = apart(self.small, self.small.after(q, g * times), q)
-        return Clash(front + g * times, front, ((g * r, True), (rest, False)) if rest else ((g * r, True),))
+        return Counterexample(front + g * times, front, ((g * r, True), (rest, False)) if rest else ((g * r, True),))
 
     @cached_property
     def one(self):
-        """By order of turns, 1, 2 and None for any: the clash of one diagonal layer, None if there is a layer."""
-        return {order: diagonal_clash(self.small, order) for order in (1, 2, None)}
+        """By order of turns, 1, 2 and None for any: the counterexample of one diagonal layer, None if there is a layer."""
+        return {order: refute_diagonal(self.small, order) for order in (1, 2, None)}
 
     @cached_property
     def finite(self):
@@ -191,7 +190,7 @@ class _Facts:
 
     @cached_property
     def contracted(self):
-        return contraction_clash(self.small)
+        return refute_contraction(self.small)
 
     @cached_property
     def quotients(self):
@@ -279,29 +278,29 @@ NOT_TWO = "Nor do two: other two words (expressivity.two_layers)."
 LARGE = f"The machine's monoid has more than {MONOID} elements, so not all of its groups are looked at."
 
 
-def _answer(family, theorem, layers=None, least: int | None = 1, size=None, clash=None, some=False, deeper=None):
+def _answer(family, theorem, layers=None, least: int | None = 1, size=None, words=None, some=False, deeper=None):
     if least is None:
         verdict = "no number of layers"
     elif layers is not None:
         verdict = "one layer" if layers == 1 else f"{layers} layers"
     else:
         verdict = "some number of layers" if some else "not decided"
-    return Foretold(family, verdict, layers, least, size, theorem, clash, deeper)
+    return Prediction(family, verdict, layers, least, size, theorem, words, deeper)
 
 
 def _diagonal(family, facts, size):
     order = ORDERS[family]
-    clash, groups = facts.one[order], facts.groups
+    words, groups = facts.one[order], facts.groups
     if refusal := _no_diagonal(family, facts, order):
         return refusal
-    if clash is None:
+    if words is None:
         known = facts.finite and facts.finite.possible and (order is None or facts.finite.order <= order)
         how = (LARGE if facts.finite is None else "finitely many states are enough (chapter 01, section 5)" if known
                else "old tokens must fade, so that its states are not finitely many")  # fmt: skip
         return _answer(family, f"No pair of states forbids it, hence one layer exists (expressivity.robustness); {how}.", 1)
     no = "One layer does not last: the two words (expressivity.robustness; chapter 01, Theorem D)."
     if groups is None:
-        return _answer(family, f"{no} {LARGE}", least=2, clash=clash)
+        return _answer(family, f"{no} {LARGE}", least=2, words=words)
     length = groups.derived_length
     turns = max((r.bit_length() - 1 for r in facts.cycles), default=0) if order == 2 else 0
     least = max(2, length, turns)
@@ -311,15 +310,15 @@ def _diagonal(family, facts, size):
         least = max(least, layers)
         return _answer(family, f"{no} The machine is a group of derived length {layers}, which takes so many layers with "
                                "finitely many states (chapter 01, Theorem D'; arXiv:2603.01959).",
-                       layers, least, clash=clash)  # fmt: skip
+                       layers, least, words=words)  # fmt: skip
     if least == 2 and two_layers_last(facts.small, order):
-        return _answer(family, f"{no} {TWO}", 2, 2, clash=clash)
-    deeper = two_layer_clash(facts.small, order) if order else None
+        return _answer(family, f"{no} {TWO}", 2, 2, words=words)
+    deeper = refute_two_layers(facts.small, order) if order else None
     if deeper:
         no, least = f"{no} {NOT_TWO}", max(3, least)
     made = {1: "It has no group", 2: "Its groups have orders that are powers of 2", None: "Its groups are solvable"}[order]
     return _answer(family, f"{no} {made}, so it is a cascade of resets{' and turns' * (order != 1)} ({CASCADE}); how many "
-                           "layers that takes is open.", None, least, clash=clash, some=True, deeper=deeper)  # fmt: skip
+                           "layers that takes is open.", None, least, words=words, some=True, deeper=deeper)  # fmt: skip
 
 
 def _no_diagonal(family, facts, order):
@@ -328,17 +327,17 @@ def _no_diagonal(family, facts, order):
         r = min(facts.cycles)
         return _answer(family, f"A word turns {r} states in a cycle. Read again and again it brings the states of every "
                                "layer with gates in [0, 1] to rest, so no margin between its repetitions is kept "
-                               "(arXiv:2405.17394 for Parity).", least=None, clash=facts.turned(r, 1))  # fmt: skip
+                               "(arXiv:2405.17394 for Parity).", least=None, words=facts.turned(r, 1))  # fmt: skip
     odd = [r for r in facts.cycles if r & (r - 1)]
     if order == 2 and odd:
         return _answer(family, f"A word g turns {min(odd)} states in a cycle. Read again and again it brings a layer with "
                                "gates in [-1, 1] to a cycle at most twice as long as that of the layer below, so its "
                                "length is a power of 2. The two words refute one layer; with 2^L times g in front, L.",
-                       least=None, clash=facts.turned(min(odd), 2))  # fmt: skip
+                       least=None, words=facts.turned(min(odd), 2))  # fmt: skip
     if order is None and facts.solvable is False:
         return _answer(family, "A group in the machine is not solvable: no number of layers with finitely many states "
                                "holds it (chapter 01, Theorem D'; arXiv:2603.01959). The two words refute one layer.",
-                       least=None, clash=facts.one[None])  # fmt: skip
+                       least=None, words=facts.one[None])  # fmt: skip
     return None
 
 
@@ -354,39 +353,39 @@ def _layers_of_group(facts, order):
 
 
 def _constant(family, facts, size):
-    clash, late = constant_clash(facts.small), constant_clash(facts.small, late=True)
-    if clash is None:
+    words, late = refute_constant(facts.small), refute_constant(facts.small, late=True)
+    if words is None:
         return _answer(family, "The state follows from the length, modulo some number, and from the last tokens: a turn "
                                "for the one, fading for the others.", 1)  # fmt: skip
     if late is None:
         return _answer(family, "After some beginning the state follows from the length and the last tokens. One layer "
                                "cannot keep the beginning (chapter 01, Theorem C); two can, the lower one a clock "
-                               "(chapter 01, section 3).", 2, 2, clash=clash)  # fmt: skip
+                               "(chapter 01, section 3).", 2, 2, words=words)  # fmt: skip
     return _answer(family, "An answer hangs on a token as far back and as late as one likes. With finitely many states the "
                            "state of such a layer follows from the first tokens, the length and the last tokens "
                            "(chapter 01, Theorem C), and so does that of one above it. The two words refute one layer; "
                            "behind any number of tokens that lead to the same state, every number of layers.",
-                   None, None, clash=late)  # fmt: skip
+                   None, None, words=late)  # fmt: skip
 
 
 def _fading(family, facts, size):
-    clash = fading_clash(facts.small)
-    if clash is None:
+    words = refute_fading(facts.small)
+    if words is None:
         return _answer(family, "The answer follows from the last tokens, and gates below 1 keep as many as it takes.", 1)
     return _answer(family, "A word leads two states of the machine back to themselves. Two runs of such layers that read it "
                            "again and again come together, whatever they read before (chapter 10, Theorem 5).",
-                   None, None, clash=clash)  # fmt: skip
+                   None, None, words=words)  # fmt: skip
 
 
 def _sums(family, facts, size):
-    if clash := order_clash(facts.small):
+    if words := refute_order(facts.small):
         return _answer(family, "One layer does not do it: a sum does not know in which order the tokens came. No theorem here "
-                               "decides more layers.", least=2, clash=clash)  # fmt: skip
+                               "decides more layers.", least=2, words=words)  # fmt: skip
     if facts.cycles:
         r = min(facts.cycles)
         return _answer(family, f"A word turns {r} states in a cycle. It adds the same at every reading, and what is read from "
                                "a sum that grows so comes to rest. So one layer does not last; no theorem here decides "
-                               "more.", least=2, clash=facts.turned(r, 1))  # fmt: skip
+                               "more.", least=2, words=facts.turned(r, 1))  # fmt: skip
     if _last_token(facts):
         return _answer(family, "The answer follows from the last token.", 1)
     return _answer(family, "No theorem here decides it: the answer follows from the last token and from how often each came.")
@@ -429,20 +428,20 @@ def _one_key(family, facts, size):
         return _answer(family, f"A word turns {r} states in a cycle. What I - beta k k^T does not shrink it does not move, "
                                "so words read again and again bring every layer to rest (chapter 09, section 4, for one "
                                "and two letters; arXiv:2411.12537 for Parity).",
-                       least=None, clash=facts.turned(r, 1))  # fmt: skip
+                       least=None, words=facts.turned(r, 1))  # fmt: skip
     if facts.one[1] is None:
         return _answer(family, "Heads with keys of one number are gates in [0, 1], which are enough.", 1)
-    clash = one_key_clash(facts.small)
-    no = "One layer does not last: the two words (expressivity.robustness)." if clash else "One layer is not decided."
+    words = refute_one_key(facts.small)
+    no = "One layer does not last: the two words (expressivity.robustness)." if words else "One layer is not decided."
     if facts.groups is None:
-        return _answer(family, f"{no} {LARGE}", least=2 if clash else 1, clash=clash)
+        return _answer(family, f"{no} {LARGE}", least=2 if words else 1, words=words)
     if two_layers_last(facts.small, 1):
-        return _answer(family, f"{no} {TWO}", 2, 2 if clash else 1, clash=clash)
-    if deeper := two_layer_clash(facts.small, 1):
+        return _answer(family, f"{no} {TWO}", 2, 2 if words else 1, words=words)
+    if deeper := refute_two_layers(facts.small, 1):
         no = f"{no} {NOT_TWO}"
-    least = 3 if deeper else 2 if clash else 1
+    least = 3 if deeper else 2 if words else 1
     return _answer(family, f"{no} The machine has no group, so it is a cascade of resets ({CASCADE}), and heads with keys "
-                           "of one number reset.", None, least, clash=clash, some=True, deeper=deeper)  # fmt: skip
+                           "of one number reset.", None, least, words=words, some=True, deeper=deeper)  # fmt: skip
 
 
 def _reflections(family, facts, size):
@@ -459,31 +458,31 @@ def _reflections(family, facts, size):
     if turns is not None and turns <= k:
         return _answer(family, f"The group has an orthogonal form in which every token moves at most {turns} directions "
                                f"(found in floating point), so {turns} reflections make it.", 1, size=k)  # fmt: skip
-    clash, no = facts.contracted, "One layer is not decided."
-    if clash:
+    words, no = facts.contracted, "One layer is not decided."
+    if words:
         no = ("One layer does not last, with any number of reflections: the two words reach a pair of states that no "
               "further word of their tokens merges (expressivity.robustness).")  # fmt: skip
     elif k == 1:
         turned = [r for r, (g, _) in facts.cycles.items() if r > 2 and len(g) == 1]
         if turned:
-            clash = facts.turned(turned[0], 2)
+            words = facts.turned(turned[0], 2)
             no = (f"One layer does not last: one token turns {turned[0]} states in a cycle, and one reflection comes back "
                   "after two (chapter 09, section 9).")  # fmt: skip
-    least = 2 if clash else 1
+    least = 2 if words else 1
     if facts.groups is None:
-        return _answer(family, f"{no} {LARGE}", None, least, clash=clash)
+        return _answer(family, f"{no} {LARGE}", None, least, words=words)
     if k == 1 and facts.groups.group and _dihedral(facts):
         return _answer(family, f"{no} The group is dihedral, and for these two layers are enough (arXiv:2502.10297).",
-                       2, least, clash=clash)  # fmt: skip
+                       2, least, words=words)  # fmt: skip
     below = _diagonal("signed" if k == 1 else "complex", facts, None)
     if below.layers or below.verdict == "some number of layers":
         return _answer(family, f"{no} Diagonal gates are such layers, and {below.layers or 'some number'} of theirs are "
-                               "enough.", below.layers, least, clash=clash, some=True)  # fmt: skip
+                               "enough.", below.layers, least, words=words, some=True)  # fmt: skip
     if k >= facts.small.num_states:
         return _answer(family, f"{no} With as many reflections as states a layer permutes and resets as it likes, and a "
                                f"cascade of such layers is every machine ({CASCADE}; arXiv:2411.12537).",
-                       None, least, clash=clash, some=True)  # fmt: skip
-    return _answer(family, f"{no} No theorem here decides more layers.", None, least, clash=clash)
+                       None, least, words=words, some=True)  # fmt: skip
+    return _answer(family, f"{no} No theorem here decides more layers.", None, least, words=words)
 
 
 def _dihedral(facts):
@@ -515,11 +514,11 @@ def _any(family, facts, size):
 
 
 def _attention(family, facts, size):
-    clash = constant_clash(facts.small)
-    if clash:
+    words = refute_constant(facts.small)
+    if words:
         return _answer(family, "An answer hangs on one token as far back as one likes. What exchanging one early token of "
                                "n changes at the end tends to 0 in such layers, so no margin is kept (Hahn 2020, "
-                               "arXiv:1906.06755).", None, None, clash=clash)  # fmt: skip
+                               "arXiv:1906.06755).", None, None, words=words)  # fmt: skip
     if _last_token(facts):
         return _answer(family, "The answer follows from the last token.", 1)
     return _answer(family, "No theorem here decides it: the answer follows from the length and the last tokens.")

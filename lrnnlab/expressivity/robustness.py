@@ -49,7 +49,7 @@ WHOLE = 6  # tokens up to which every set of tokens is tried
 
 
 @dataclass(frozen=True)
-class Clash:
+class Counterexample:
     """Two words that are answered differently for every number n of repetitions: ``left`` or ``right``, then ``tail``.
     """
 
@@ -104,8 +104,8 @@ class _Pairs:
     def part_of(self, pair: tuple[int, int]) -> int:
         return self.part[pair[0] * self.small.num_states + pair[1]]
 
-    def clash(self, starts: Iterable[tuple], need: int = 0, last: dict | None = None) -> Clash | None:
-        """The first clash found from ``starts``, (state, left, right) where both words are read, or None."""
+    def refute(self, starts: Iterable[tuple], need: int = 0, last: dict | None = None) -> Counterexample | None:
+        """The first counterexample found from ``starts``, (state, left, right) where both words are read, or None."""
         queue: list = []
         came: dict = {}
         for q, left, right in starts:
@@ -142,7 +142,7 @@ class _Pairs:
             else:
                 joined.append((word, again))
         front, shown = self.small.ways()[q], apart(self.small, *pair)
-        return Clash(front + left, front + right, (*joined, *([(shown, False)] if shown else [])))
+        return Counterexample(front + left, front + right, (*joined, *([(shown, False)] if shown else [])))
 
     def _loop(self, pair, letters):
         """A word that leads from a pair back to it and contains the tokens of ``letters`` (bits), all on its loops."""
@@ -183,7 +183,7 @@ def _power(move: np.ndarray) -> int:
     return K
 
 
-def diagonal_clash(machine: MooreMachine, order: int | None = None) -> Clash | None:
+def refute_diagonal(machine: MooreMachine, order: int | None = None) -> Counterexample | None:
     """Words that refute every lasting layer of diagonal gates, None if one exists: the first theorem above."""
     small = minimise(machine)
     pairs, states, tokens = _Pairs(small, range(small.num_symbols)), range(small.num_states), range(small.num_symbols)
@@ -191,22 +191,22 @@ def diagonal_clash(machine: MooreMachine, order: int | None = None) -> Clash | N
     struck = [(1 << x, [(q, powers[x], ()) for q in states]) for x in tokens]
     turned = [(1 << x | 1 << y, [(q, (x, y), (y, x)) for q in states]) for x, y in combinations(tokens, 2)]
     laws: list = struck if order == 1 else [*struck, *turned] if order == 2 else [*turned, *struck]
-    return next((found for need, starts in laws if (found := pairs.clash(starts, need))), None)
+    return next((found for need, starts in laws if (found := pairs.refute(starts, need))), None)
 
 
-def one_key_clash(machine: MooreMachine) -> Clash | None:
+def refute_one_key(machine: MooreMachine) -> Counterexample | None:
     """Words that refute every lasting layer of I - s k k^T, 0 <= s <= 1, one a token; None if this law finds none."""
     small = minimise(machine)
     for C in token_sets(small.num_symbols):
         pairs, every = _Pairs(small, C), sum(1 << x for x in C)
         last = {part: every for part, loops in enumerate(pairs.loops) if loops == every}
         starts = ((q, (x,), ()) for q in range(small.num_states) for x in C)
-        if last and (found := pairs.clash(starts, last=last)):
+        if last and (found := pairs.refute(starts, last=last)):
             return found
     return None
 
 
-def contraction_clash(machine: MooreMachine) -> Clash | None:
+def refute_contraction(machine: MooreMachine) -> Counterexample | None:
     """Words to a pair for which no layer of matrices of norm at most 1 lasts; None if this law finds none."""
     small = minimise(machine)
     powers = [((x,) * _power(move),) for x, move in enumerate(small.transitions)]
@@ -214,30 +214,30 @@ def contraction_clash(machine: MooreMachine) -> Clash | None:
         pairs = _Pairs(small, C)
         last = {part: loops & -loops for part, loops in enumerate(pairs.loops) if loops and pairs.closed[part]}
         starts = ((q, powers[x], ()) for q in range(small.num_states) for x in C)
-        if last and (found := pairs.clash(starts, last=last)):
+        if last and (found := pairs.refute(starts, last=last)):
             return found
     return None
 
 
-def fading_clash(machine: MooreMachine) -> Clash | None:
+def refute_fading(machine: MooreMachine) -> Counterexample | None:
     """Words that refute every stack of layers in which whatever is old fades, None if the last tokens tell the state.
     """
     small = minimise(machine)
     pairs, ways = _Pairs(small, range(small.num_symbols)), small.ways().values()
     last = {part: loops & -loops for part, loops in enumerate(pairs.loops) if loops}
-    return pairs.clash(((small.initial, *two) for two in combinations(ways, 2)), last=last)
+    return pairs.refute(((small.initial, *two) for two in combinations(ways, 2)), last=last)
 
 
-def order_clash(machine: MooreMachine) -> Clash | None:
+def refute_order(machine: MooreMachine) -> Counterexample | None:
     """Two words with the same tokens in another order, the last one in its place, that lead to different states, or None.
     """
     small = minimise(machine)
     tokens = range(small.num_symbols)
     starts = ((q, (x, y, u), (y, x, u)) for q in range(small.num_states) for x, y in combinations(tokens, 2) for u in tokens)
-    return _Pairs(small, tokens).clash(starts)
+    return _Pairs(small, tokens).refute(starts)
 
 
-def constant_clash(machine: MooreMachine, late: bool = False) -> Clash | None:
+def refute_constant(machine: MooreMachine, late: bool = False) -> Counterexample | None:
     """Words that refute every lasting layer with one matrix for all tokens, None if one exists."""
     small = minimise(machine)
     pairs, states = _Pairs(small, range(small.num_symbols)), set(range(small.num_states))
@@ -245,4 +245,4 @@ def constant_clash(machine: MooreMachine, late: bool = False) -> Clash | None:
         states = after
     last = {part: loops & -loops for part, loops in enumerate(pairs.loops) if loops}
     starts = ((q, (x,), (y,)) for q in sorted(states) for x, y in combinations(range(small.num_symbols), 2))
-    return pairs.clash(starts, last=last)
+    return pairs.refute(starts, last=last)

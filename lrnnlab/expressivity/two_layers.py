@@ -11,7 +11,7 @@ does not, says ``lasting``; here are its two arguments one storey higher.
   in a loop; the parts between contexts outside the loop may be exchanged, for both begin and end at the same contexts
   (a part that begins behind a context is known by the token before it: the layer keeps k + 1 tokens where k are tried);
   so more and more contexts do not matter, at last all.
-* **Words that refute two** (:func:`two_layer_clash`).  Let e be a word that acts as an idempotent and contains all
+* **Words that refute two** (:func:`refute_two_layers`).  Let e be a word that acts as an idempotent and contains all
   tokens of a set B, and x and y words over B.  Read e^n before and behind each of them.  A part of the lower layer that
   some token of B contracts knows, but for an error like c^n, no more than what came since e^n began.  What no token of
   B contracts is a turn by -1 or nothing (gates in [0, 1]: nothing): with every token an even number of times in e, x
@@ -40,7 +40,7 @@ from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from lrnnlab.automata import MooreMachine, minimise
 from lrnnlab.automata.machines import apart
-from lrnnlab.expressivity.robustness import Clash, token_sets
+from lrnnlab.expressivity.robustness import Counterexample, token_sets
 
 CONTEXTS = {1: ((2, 1), (3, 1)), 2: ((2, 1), (3, 1), (2, 2), (3, 2)),
             None: ((2, 1), (3, 1), (2, 2), (3, 2), (1, 3), (1, 4), (1, 5), (1, 6))}  # k and m that are tried
@@ -112,7 +112,7 @@ def _upper_layer(small: MooreMachine, k: int, m: int) -> bool:
     return True
 
 
-def two_layer_clash(machine: MooreMachine, order: int) -> Clash | None:
+def refute_two_layers(machine: MooreMachine, order: int) -> Counterexample | None:
     """Words that refute every two lasting layers of gates in [0, 1] (order 1) or real gates (2); None if none are found.
     """
     small = minimise(machine)
@@ -148,7 +148,7 @@ def _reached(small, letters, order) -> dict:
     return words
 
 
-def _exchanged(small, loop, e, near, order) -> Clash | None:
+def _exchanged(small, loop, e, near, order) -> Counterexample | None:
     """Two words that the law does not tell apart and the machine does; ``near``: actions e s e and words s."""
     for y, y_word in near:
         for x, x_word in near:
@@ -165,7 +165,7 @@ def _exchanged(small, loop, e, near, order) -> Clash | None:
                     p = min(states.tolist(), key=lambda q: len(ways[q]))
                     shown = apart(small, int(power[one][p]), int(power[other][p]))
                     front = *ways[p], loop
-                    return Clash(front + _between(loop, left), front + _between(loop, right),
+                    return Counterexample(front + _between(loop, left), front + _between(loop, right),
                                  ((tail, True), *([(shown, False)] if shown else [])))  # fmt: skip
     return None
 

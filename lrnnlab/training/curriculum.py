@@ -6,8 +6,8 @@ tokens and any model that reads them::
 
     parity = task("parity")
     net = build("regulargpt", parity, seed=0)
-    train_strings(net, parity, steps=600, rate=3e-3, batch=64, growth=300, gate=0.3, generator=stream(0, "train"))
-    accuracy_at_lengths(net, parity, range(41, 501), strings=16, generator=stream(0, "test"))
+    train_strings(net, parity, steps=600, rate=3e-3, batch=64, growth=300, gate=0.3, generator=rng(0, "train"))
+    accuracy_at_lengths(net, parity, range(41, 501), strings=16, generator=rng(0, "test"))
 
 What is not the paper's, and off unless it is asked for: lengths that grow (``growth``, ``gate``, ``stages``), more
 strings a batch where they are short (``symbols``), a rate that falls, weight decay, and an end as soon as strings that
@@ -29,7 +29,7 @@ import torch
 from torch import Tensor, nn
 
 from lrnnlab.tasks.base import BaseTask, Batch, draw_seed
-from lrnnlab.training.loop import Remembered, Trained, settled, train
+from lrnnlab.training.loop import Remembered, Trained, early_stopping, train
 from lrnnlab.validation import whole_number
 
 MANY = 8  # times as many strings at most as at the longest length
@@ -70,7 +70,7 @@ def train_strings(
         course = Stages(task, batch, tuple(stages), generator, gate, symbols, device)
 
     def until(made: Trained) -> bool:
-        return settled(made, lambda seen: seen["right"] == 1 and -seen["validation"] < sure, patience, course.full)
+        return early_stopping(made, lambda seen: seen["right"] == 1 and -seen["validation"] < sure, patience, course.full)
 
     until.identity = f"{patience} looks below {sure}"  # type: ignore[attr-defined]
     return train(

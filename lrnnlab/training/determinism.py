@@ -13,10 +13,10 @@ from lrnnlab.validation import checked
 
 
 @checked
-def stream(seed: int, purpose: str) -> torch.Generator:
+def rng(seed: int, purpose: str) -> torch.Generator:
     """A generator of its own for every (seed, purpose), so that no two uses of randomness share numbers.
 
-    >>> stream(1, "train").initial_seed() == stream(1, "test").initial_seed()
+    >>> rng(1, "train").initial_seed() == rng(1, "test").initial_seed()
     False
     """
     digest = hashlib.sha256(f"{purpose}/{seed}".encode()).digest()
@@ -24,7 +24,7 @@ def stream(seed: int, purpose: str) -> torch.Generator:
 
 
 @contextmanager
-def steady_arithmetic() -> Iterator[None]:
+def deterministic() -> Iterator[None]:
     """One thread, denormals flushed: the same numbers however many runs share the machine, and no slow tails.
 
     Sharp softmax columns are full of denormal numbers, with which many processors compute far more slowly; and to ask

@@ -22,7 +22,7 @@ from lrnnlab.files import check_file, put, set_aside
 WINDOW = 10  # steps whose mean loss is one entry of ``losses``
 
 
-class Descent:
+class TrainState:
     """A model, its optimiser and what happened so far; ``state`` and ``load`` carry all of it over a kill.
 
     ``steps`` counts all steps, ``here`` those of the running stretch; ``losses`` has (step, mean loss since the entry

@@ -19,7 +19,7 @@ from torch.nn import functional as F
 from lrnnlab.automata import NO_LABEL
 from lrnnlab.tasks import Batch
 from lrnnlab.tasks.base import answered
-from lrnnlab.training.loop import Remembered, Trained, settled, train
+from lrnnlab.training.loop import Remembered, Trained, early_stopping, train
 from lrnnlab.validation import among, whole_number
 
 SCORED_AT_ONCE = 1 << 15  # tokens
@@ -117,5 +117,5 @@ def train_pools(
         net, Pools(pools, batch, generator), _cross_entropy, steps=total, rate=rate, betas=(0.9, 0.995), epsilon=1e-9,
         schedule=schedule, watch=watch, watch_every=watch_every, progress=progress,
         generator=dropout, checkpoint=checkpoint,
-        until=lambda made: settled(made, right, patience, since=total - last),
+        until=lambda made: early_stopping(made, right, patience, since=total - last),
     )  # fmt: skip

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from lrnnlab.tasks import BaseTask, Batch
 from lrnnlab.tasks.base import answered
 from lrnnlab.tasks.continuous import r_squared
-from lrnnlab.training.determinism import steady_arithmetic, stream
+from lrnnlab.training.determinism import deterministic, rng
 from lrnnlab.validation import checked, number, whole_number
 
 DRAWN = 256  # strings at a time
@@ -90,12 +90,12 @@ def evaluate(
     strings = whole_number(strings, 1, "strings")
     if task.reads == "tokens" and getattr(model, "vocab_size", task.input_size) != task.input_size:
         raise ValueError(f"the model reads {model.vocab_size} symbols, {task} has {task.input_size}")
-    generator, done = stream(seed, purpose), 0
+    generator, done = rng(seed, purpose), 0
     device = next((parameter.device for parameter in model.parameters()), torch.device("cpu"))
     width = getattr(model, "width", 0)
     rows = max(1, NUMBERS // (length * width) if width else PAIRS // length**2)
     right, asked, whole, numbers = torch.zeros(length), torch.zeros(length), 0, []
-    with at_rest(model), steady_arithmetic():
+    with at_rest(model), deterministic():
         while done < strings:
             batch = task.sample(min(DRAWN, strings - done), length, generator)  # the same strings for all models
             done += len(batch)
@@ -136,7 +136,7 @@ def at_rest(model: nn.Module) -> Iterator[None]:
 
 @checked
 @torch.no_grad()
-@steady_arithmetic()
+@deterministic()
 def accuracy_at_lengths(
     net: nn.Module, task: BaseTask, lengths: Iterable, *, strings: int, generator: torch.Generator
 ) -> dict[int, float]:

@@ -33,8 +33,8 @@ from torch import Tensor, nn
 
 from lrnnlab.tasks import BaseTask, Batch
 from lrnnlab.tasks.base import answered, draw_seed
-from lrnnlab.training.determinism import steady_arithmetic, stream
-from lrnnlab.training.engine import Checkpoint, Descent, chance_of, kind_of, own_chance, plain
+from lrnnlab.training.determinism import deterministic, rng
+from lrnnlab.training.engine import Checkpoint, TrainState, chance_of, kind_of, own_chance, plain
 from lrnnlab.training.progress import finish, progress_bar
 from lrnnlab.validation import among, checked, number, shown
 
@@ -85,7 +85,7 @@ class Remembered:
             setattr(self, name, state[name])
 
 
-@steady_arithmetic()
+@deterministic()
 @checked
 def train(
     net: nn.Module,
@@ -155,7 +155,7 @@ def train(
     watch_every : int
         Steps between two looks.
     until : callable, optional
-        Asked before every step whether what was found so far is enough; :func:`settled` is the usual answer.
+        Asked before every step whether what was found so far is enough; :func:`early_stopping` is the usual answer.
     checkpoint : path, optional
         A file written every ``save_seconds``; if it is there, from training with the same settings and first weights,
         this resumes from it and ends with the same numbers as if it had never been interrupted.  One of another run is
@@ -189,13 +189,13 @@ def train(
         raise ValueError(f"training needs a net with parameters, got {net!r}")
     for what, size in {"rate": rate, "recurrent_rate": recurrent_rate or 0, "decay": decay}.items():
         number(size, what, 0)
-    generator = stream(seed, "train") if generator is None else generator
+    generator = rng(seed, "train") if generator is None else generator
     draw = _from_task(source, batch, net) if isinstance(source, BaseTask) else source
     made, start = Trained(net), time.process_time()
     groups = parameter_groups(net, rate, rate if recurrent_rate is None else recurrent_rate, decay)
     optimiser = torch.optim.AdamW([group for group in groups if group["params"]], betas=betas, eps=epsilon, fused=True)
     heights = [group["lr"] for group in optimiser.param_groups]
-    descent, chance = Descent(net, optimiser, clip=clip), chance_of(net)
+    descent, chance = TrainState(net, optimiser, clip=clip), chance_of(net)
 
     def batch_loss(part: float) -> tuple[Tensor, None]:
         drawn = draw(generator)
@@ -308,11 +308,11 @@ def parameter_groups(net: nn.Module, rate: float, recurrent_rate: float, decay: 
     ]
 
 
-def settled(made: Trained, right: Callable[[dict], bool], patience: int, since: float = 0) -> bool:
+def early_stopping(made: Trained, right: Callable[[dict], bool], patience: int, since: float = 0) -> bool:
     """Whether the last ``patience`` looks (1 or more), all after step ``since``, were ``right``: a rule for ``until``.
 
     >>> made = Trained(torch.nn.Identity(), watched=[{"step": step, "share": 1.0} for step in (0, 10, 20)])
-    >>> [settled(made, lambda look: look["share"] == 1, 2, since) for since in (0, 10)]
+    >>> [early_stopping(made, lambda look: look["share"] == 1, 2, since) for since in (0, 10)]
     [True, False]
     """
     last = made.watched[-patience:]

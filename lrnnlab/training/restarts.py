@@ -22,8 +22,8 @@ from lrnnlab.models import Net
 from lrnnlab.models.net import Trace
 from lrnnlab.tasks import Batch, Task
 from lrnnlab.tasks.string_tasks import refuse
-from lrnnlab.training.determinism import steady_arithmetic, stream
-from lrnnlab.training.engine import Checkpoint, Descent, kind_of, plain
+from lrnnlab.training.determinism import deterministic, rng
+from lrnnlab.training.engine import Checkpoint, TrainState, kind_of, plain
 from lrnnlab.training.evaluation import at_rest
 from lrnnlab.training.progress import finish, progress_bar
 from lrnnlab.training.recipes import Phase, Recipe
@@ -71,7 +71,7 @@ def fit(
 ) -> Fit:
     """Train ``make_model(seed)`` on fresh strings of ``task`` at the training length; every labelled prefix counts.
 
-    Everything random comes from ``seed``; runs on one thread (see :func:`steady_arithmetic`).
+    Everything random comes from ``seed``; runs on one thread (see :func:`deterministic`).
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def fit(
         raise ValueError(f"check_every={check_every} needs a check to call")
     whole_number(confirm, 1, "confirm")
     with (
-        steady_arithmetic(),
+        deterministic(),
         torch.random.fork_rng(devices=[]),  # dropout draws from torch's own generator
         progress_bar(recipe.steps, progress, f"{task.name}, seed {seed}") as bar,
     ):
@@ -177,7 +177,7 @@ def impurity(model: Net, trace: Trace, tokens: Tensor) -> Tensor:
 
 
 class Attempts:
-    """The attempts at one model, each a :class:`Descent` through the recipe's phases; a checkpoint holds all of it."""
+    """The attempts at one model, each a :class:`TrainState` through the recipe's phases; a checkpoint holds all of it."""
 
     KEPT = ("attempt", "phase", "total_steps", "stopped", "lessons", "rounds")
 
@@ -194,11 +194,11 @@ class Attempts:
     def begin(self, attempt: int) -> None:
         """Fresh weights and fresh streams for this attempt."""
         self.attempt = attempt
-        derived = self.seed if attempt == 0 else stream(self.seed, f"attempt {attempt}").initial_seed() % 2**31
-        self.data, self.jitter = stream(derived, "train"), stream(derived, "noise")
+        derived = self.seed if attempt == 0 else rng(self.seed, f"attempt {attempt}").initial_seed() % 2**31
+        self.data, self.jitter = rng(derived, "train"), rng(derived, "noise")
         model, recipe = self.make_model(derived).train(), self.recipe
-        torch.default_generator.manual_seed(stream(derived, "dropout").initial_seed())
-        self.descent = Descent(model, _optimiser(model, recipe), clip=recipe.clip, average=recipe.average)
+        torch.default_generator.manual_seed(rng(derived, "dropout").initial_seed())
+        self.descent = TrainState(model, _optimiser(model, recipe), clip=recipe.clip, average=recipe.average)
         self.phase, self.stopped = 0, False
         self.lessons: list = []  # strings to learn
         self.rounds: list = []  # for each round of mending their number and the first
@@ -270,7 +270,7 @@ class Attempts:
 
     def _prune(self, ceiling: float) -> None:
         descent = self.descent
-        batch = self.task.sample(64, self.length, stream(self.seed, f"prune {descent.steps}"))
+        batch = self.task.sample(64, self.length, rng(self.seed, f"prune {descent.steps}"))
         labelled = _labelled(batch)
 
         @torch.no_grad()

@@ -20,10 +20,10 @@ import torch
 
 from lrnnlab.automata import MooreMachine
 from lrnnlab.models import Net
-from lrnnlab.training import steady_arithmetic
+from lrnnlab.training import deterministic
 from lrnnlab.validation import checked
 from lrnnlab.verification.heads import HeadTables, head_tables, heads_machine, learned_machine
-from lrnnlab.verification.lower_layers import Below, check_snapped, live_part, reach
+from lrnnlab.verification.lower_layers import LowerMachine, check_snapped, live_part, reach
 from lrnnlab.verification.search import Search, Verdict, reachable, votes
 
 __all__ = ["HeadTables", "Verdict", "head_tables", "heads_machine", "learned_machine", "verify"]
@@ -69,7 +69,7 @@ def verify(
     check_snapped(model, specification)
     if limit < 1 or wanted < 1 or (depth is not None and depth < 0):
         raise ValueError(f"limit and wanted are at least 1, depth at least 0; got {limit}, {wanted}, {depth}")
-    with steady_arithmetic(), torch.no_grad():
+    with deterministic(), torch.no_grad():
         below = reach(model, live_part(specification), LOWER)
         if below is None:
             return Verdict(False, (), 0, LOWER)
@@ -94,7 +94,7 @@ def _really_wrong(model: Net, specification: MooreMachine, words: tuple) -> tupl
 
 
 def _some_heads(
-    model: Net, specification: MooreMachine, below: Below, limit: int, depth: int | None
+    model: Net, specification: MooreMachine, below: LowerMachine, limit: int, depth: int | None
 ) -> Verdict | None:
     """Follow more and more heads, the loudest first, while some are left out; None if that proves nothing."""
     ballots, h = votes(model), model.layers[-1].h

@@ -16,7 +16,7 @@ from lrnnlab.automata.extraction import Extracted, Stopped, extract
 from lrnnlab.models import Net
 from lrnnlab.models.block_diagonal import obstacle
 from lrnnlab.tasks.base import answered
-from lrnnlab.training import steady_arithmetic
+from lrnnlab.training import deterministic
 from lrnnlab.training.evaluation import at_rest
 from lrnnlab.validation import checked
 
@@ -34,7 +34,7 @@ def answers(net: torch.nn.Module) -> Callable[[np.ndarray], np.ndarray]:
     """
 
     @torch.no_grad()
-    @steady_arithmetic()
+    @deterministic()
     def asked(words: np.ndarray) -> np.ndarray:
         with at_rest(net):
             return np.concatenate([answered(net(part)).numpy() for part in torch.from_numpy(words).split(AT_ONCE)])

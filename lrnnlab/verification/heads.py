@@ -13,7 +13,7 @@ import torch
 from lrnnlab.automata import NO_LABEL, MooreMachine, build, minimise
 from lrnnlab.automata.machines import coarsest
 from lrnnlab.models import Net
-from lrnnlab.training import steady_arithmetic
+from lrnnlab.training import deterministic
 from lrnnlab.verification.lower_layers import check_snapped, live_part, reach
 from lrnnlab.verification.search import Search, absent, votes
 
@@ -95,7 +95,7 @@ def learned_machine(model: Net, specification: MooreMachine, limit: int = 1_000_
     """
     asked = minimise(replace(specification, outputs=(specification.outputs >= 0).astype(np.int64), names=()))
     check_snapped(model, specification)
-    with steady_arithmetic(), torch.no_grad():
+    with deterministic(), torch.no_grad():
         below = reach(model, live_part(specification), limit)
         if below is None:
             raise ValueError(f"the layers under the last have more than {limit} states")

@@ -31,7 +31,7 @@ AT_ONCE = 4096  # lower states moved by one call of the generators
 
 
 @dataclass(frozen=True)
-class Below:
+class LowerMachine:
     """The lower machine.  State 0 is the initial one; -1 in ``follow`` where the string can no longer be asked about.
 
     ``follow`` (R, V): the next lower state.      ``kind`` (R, V): which row of ``tables`` the last layer then uses.
@@ -82,7 +82,7 @@ def live_part(specification: MooreMachine) -> MooreMachine:
     return minimise(replace(specification, outputs=live.astype(np.int64), names=()))
 
 
-def reach(model: Net, live: MooreMachine, limit: int) -> Below | None:
+def reach(model: Net, live: MooreMachine, limit: int) -> LowerMachine | None:
     """Breadth-first over the lower states of a snapped ``model``; None if there are more than ``limit``.
 
     ``ValueError`` if no string is ever asked about: of that nothing can be proved.
@@ -117,7 +117,7 @@ def reach(model: Net, live: MooreMachine, limit: int) -> Below | None:
             return None
     if not tables:
         raise ValueError("the automaton asks for an answer after no string but, perhaps, the empty one")
-    return Below(np.stack(follow), np.stack(asked), np.stack(tables), np.stack(leads), stack.lead, stack.rounding)
+    return LowerMachine(np.stack(follow), np.stack(asked), np.stack(tables), np.stack(leads), stack.lead, stack.rounding)
 
 
 def _different(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -143,7 +143,7 @@ def _numbered(found: np.ndarray, number: dict[bytes, int], kept: list[np.ndarray
 
 
 class _Stack:
-    """The layers of a snapped model, read one token at a time; ``lead`` and ``rounding`` are those of ``Below``."""
+    """The layers of a snapped model, read one token at a time; ``lead`` and ``rounding`` are those of ``LowerMachine``."""
 
     def __init__(self, model: Net):
         self.model, self.lead, self.rounding = model, np.inf, 0.0
@@ -192,7 +192,7 @@ class _Stack:
         return different, moves, lead, which
 
 
-def quotient(below: Below, heads: np.ndarray) -> Below:
+def quotient(below: LowerMachine, heads: np.ndarray) -> LowerMachine:
     """Merge lower states that the given heads of the last layer can never tell apart."""
     tables, kinds = np.unique(below.tables[:, heads], axis=0, return_inverse=True)
     kind = np.where(below.kind >= 0, kinds.reshape(-1)[below.kind], -1)  # (R, V)
@@ -201,4 +201,4 @@ def quotient(below: Below, heads: np.ndarray) -> Below:
     following = np.where(below.follow >= 0, group[below.follow], -1)
     leads = np.full(tables.shape, np.inf)
     np.minimum.at(leads, kinds.reshape(-1), below.leads[:, heads])
-    return Below(following[first], kind[first], tables, leads, below.lead, below.rounding)
+    return LowerMachine(following[first], kind[first], tables, leads, below.lead, below.rounding)

@@ -24,7 +24,7 @@ from torch.nn import functional as F
 
 from lrnnlab.automata import MooreMachine
 from lrnnlab.models import Net
-from lrnnlab.verification.lower_layers import Below, quotient
+from lrnnlab.verification.lower_layers import LowerMachine, quotient
 from lrnnlab.verification.rounding import Rounded, exact, through
 
 
@@ -104,7 +104,7 @@ def votes(model: Net) -> tuple[np.ndarray, np.ndarray, float]:
 class Search:
     """One search; ``heads`` are followed, the others may vote as badly as they can."""
 
-    def __init__(self, model: Net, specification: MooreMachine, below: Below, heads: np.ndarray):
+    def __init__(self, model: Net, specification: MooreMachine, below: LowerMachine, heads: np.ndarray):
         layer = model.layers[-1]
         self.model, self.specification, self.heads = model, specification, heads
         self.below, self.n, self.Q = quotient(below, heads), layer.b, specification.num_states
@@ -232,7 +232,7 @@ def absent(places: np.ndarray, among: np.ndarray) -> np.ndarray:
     return among[np.minimum(at, len(among) - 1)] != places
 
 
-def reachable(model: Net, below: Below, head: int) -> np.ndarray:
+def reachable(model: Net, below: LowerMachine, head: int) -> np.ndarray:
     """The states (sorted) that one head of the last layer can ever be in; all of them, if rounding could matter."""
     small, layer = quotient(below, np.array([head])), model.layers[-1]
     n, seen = layer.b, np.array([int(layer.x0[head].argmax())])

@@ -551,7 +551,7 @@ with show.fails("Random columns, step 1"):
 
 # %%
 def forgetting():
-    draw, states = training.stream(8, "exercise"), torch.eye(8)[:, :2].double()
+    draw, states = training.rng(8, "exercise"), torch.eye(8)[:, :2].double()
     names = {15: "after about 15 steps", 150: "after about 150", 1500: "after about 1,500"}
     for step in range(1, 5001):
         states = torch.randn(8, 8, generator=draw).double().softmax(0) @ states
@@ -969,7 +969,7 @@ def a_step(model, optimiser, strings):
 
 def fresh():
     model = runs["softmax"].build_model()
-    return model, torch.optim.AdamW(model.parameters(), lr=0.01), training.stream(1, "by hand")
+    return model, torch.optim.AdamW(model.parameters(), lr=0.01), training.rng(1, "by hand")
 
 
 ours, optimiser, stream = fresh()
@@ -983,7 +983,7 @@ def loss_of_fresh_strings(part):
 
 
 theirs, optimiser, stream = fresh()
-descent = training.engine.Descent(theirs, optimiser, clip=1.0)
+descent = training.engine.TrainState(theirs, optimiser, clip=1.0)
 descent.run(loss_of_fresh_strings, 20, heights=lambda step: [{}])
 same = all(torch.allclose(a, b) for a, b in zip(ours.parameters(), theirs.parameters()))
 assert same, "these lines are not the package's step"
@@ -1025,7 +1025,7 @@ def by_hand(model, digits):
     return answers
 
 
-digits = task.sample(1, 40, training.stream(4, "by hand")).tokens
+digits = task.sample(1, 40, training.rng(4, "by hand")).tokens
 answered = by_hand(fits["softmax"].model, digits[0].tolist())
 print("digits: ", *digits[0].tolist())
 print("answers:", *answered)
@@ -1140,7 +1140,7 @@ show.figure(
 # float32.
 
 # %% tags=["hide-input", "nbval-ignore-output"]
-strings = task.sample(256, length, training.stream(7, "spread"))
+strings = task.sample(256, length, training.rng(7, "spread"))
 shown = [10, 40, 200, 500, 1000, 1400]
 clouds, rows = {}, []
 for name in ("release", "softmax"):
@@ -2100,7 +2100,7 @@ print(*(f"{5**n * 3 ** (n - 1):,} expressions of {2 * n - 1} symbols" for n in (
 # %% tags=["nbval-ignore-output"]
 shown = ("plain", "smoothing", "clipped_short")
 variants = {run.row: run for run in tables.plan("lrnn/smoothing", seeds=[2])}
-probe = task.sample(128, 40, training.stream(2, "probe"))
+probe = task.sample(128, 40, training.rng(2, "probe"))
 watched, past = {}, {}
 for name in shown:
     run, seen, last = variants[name], [], [models.symbol_transitions(variants[name].build_model())[0]]

@@ -1221,7 +1221,7 @@ for kind, options in kinds.items():
     least = [kernel_fits.best_fit(nodes, goal).error for goal in goals.values()]
     before = layer.kernel(L).detach().numpy()
     optimiser = torch.optim.Adam(layer.parameters(), lr=0.03, fused=True)
-    with training.determinism.steady_arithmetic():
+    with training.deterministic():
         for _ in range(200):
             optimiser.zero_grad()
             (layer.kernel(L) - wanted).square().sum().backward()
@@ -1603,20 +1603,20 @@ print(f"DLR-prod ahead of DLR by more than .1 at every length: {ahead > 0.1}")
 def train(task, length, steps=200, layers=1, width=16, rate=5e-3, **options):
     """(net before training as a state, net, R2 on fresh sequences)."""
     torch.manual_seed(0)
-    draw = training.determinism.stream(0, "train")
+    draw = training.rng(0, "train")
     scored = task.sample(1, length, draw).targets.shape[1]
     paper = models.net.PAPER_004  # the norm behind the sum, the gate, the activation
     stacked = models.blocks(lambda width: models.DLR(width, **options), width, layers, **paper)
     net = models.Net(stacked, task.d_out, width, columns=task.d_in, last_outputs=scored)
     start = {name: value.clone() for name, value in net.state_dict().items()}
     optimiser = torch.optim.AdamW(net.parameters(), lr=rate, weight_decay=0, fused=True)
-    with training.determinism.steady_arithmetic():
+    with training.deterministic():
         for _ in range(steps):
             batch = task.sample(8, length, draw)
             optimiser.zero_grad()
             batch.loss(net(batch.inputs)).backward()
             optimiser.step()
-        fresh = task.sample(128, length, training.determinism.stream(0, "test"))
+        fresh = task.sample(128, length, training.rng(0, "test"))
         with torch.no_grad():
             return start, net, tasks.continuous.r_squared(net(fresh.inputs), fresh.targets)
 
@@ -1691,7 +1691,7 @@ show.figure(
 def outputs_learned():
     shift = tasks.atomic.Shift()
     _, net, _ = train(shift, 64, state=24, init="half_circle", **flat)
-    fresh = shift.sample(128, 64, training.determinism.stream(0, "test"))
+    fresh = shift.sample(128, 64, training.rng(0, "test"))
     with torch.no_grad():
         made = net(fresh.inputs)
     found = [tasks.continuous.r_squared(made[..., j], fresh.targets[..., j]) for j in range(8)]
@@ -1912,7 +1912,7 @@ show.figure(
 
 # %% tags=["nbval-ignore-output"]
 start, net, reached = train(tasks.atomic.Shift(), 64, steps=150, layers=2, state=64, **flat)
-inputs = tasks.atomic.Shift().sample(32, 64, training.determinism.stream(0, "fields")).inputs
+inputs = tasks.atomic.Shift().sample(32, 64, training.rng(0, "fields")).inputs
 looked = receptive_field(net, inputs)
 net.load_state_dict(start)
 right = looked[::-1][::8].min() / np.delete(looked[::-1], np.arange(0, 64, 8)).max()

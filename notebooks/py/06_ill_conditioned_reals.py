@@ -27,7 +27,7 @@ import torch
 from scipy.optimize import linprog
 
 import lrnnlab
-from lrnnlab.training.determinism import steady_arithmetic
+from lrnnlab.training.determinism import deterministic
 from workbook import show, tables
 from workbook.chapters import ch06
 from workbook.exercises import check, hint, predict, solution
@@ -1500,7 +1500,7 @@ print(f"identity only: R2 = {identity} = {float(identity):.3f}")
 # %%
 live, nets = {}, {}
 for run in tables.plan("dlr/table2", tasks=["256"], rows=["dlr_full", "dlr_real"], seeds=[101]):
-    with steady_arithmetic():
+    with deterministic():
         nets[run.row] = table2.trained(run.setting, run.seed).net.eval()
         by_batch, by_shift = table2.scores(
             nets[run.row],

@@ -240,7 +240,7 @@ check("07.2", my_r2)
 # linear?
 
 # %%
-draw = training.determinism.stream(0, "chapter 07, linear")
+draw = training.rng(0, "chapter 07, linear")
 rows = []
 for name in atomic.ATOMIC:
     task, n = ch07.skill(name), 12_000
@@ -869,13 +869,13 @@ show.table(
 # %% tags=["nbval-ignore-output"]
 def learn(name, length, layers, steps, rate):
     """A net that was trained on a task, and its R2 on fresh inputs."""
-    task, draw = ch07.skill(name), training.determinism.stream(0, f"chapter 07, {name}")
+    task, draw = ch07.skill(name), training.rng(0, f"chapter 07, {name}")
     answers = task.sample(1, length, draw).targets.shape[1]
     net = lrnnlab.build("dlr", task, layers=layers, width=32, state=64, dt=(1e-5, 1e-5),
                        init="half_circle", last_outputs=answers)  # fmt: skip
     optimiser = torch.optim.AdamW(net.parameters(), lr=rate, weight_decay=0)
     falling = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, steps)
-    with training.determinism.steady_arithmetic():
+    with training.deterministic():
         for _ in range(steps):
             batch = task.sample(32, length, draw)
             optimiser.zero_grad()
@@ -903,7 +903,7 @@ show.table(rows, caption="Live: R² after 400 steps of 32 inputs.")
 # training. Below stands the answer that you pick (`answer` goes from 0, the first one, to 100, the last).
 
 # %% tags=["hide-input", "nbval-ignore-output"]
-drawn = training.determinism.stream(1, "chapter 07, looks")
+drawn = training.rng(1, "chapter 07, looks")
 fresh = {name: ch07.skill(name).sample(32, length, drawn).inputs for name, length in lengths.items()}
 maps = {name: ch07.looks(net, fresh[name]) for name, net in nets.items()}
 look_widget = explore(

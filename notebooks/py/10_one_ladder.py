@@ -29,7 +29,7 @@ import lrnnlab
 import workbook.show.interactive
 from lrnnlab import snap
 from lrnnlab.automata import quotients, tracked
-from lrnnlab.expressivity import predict as foretelling
+from lrnnlab.expressivity.predict import FAMILIES, predict_all, predict_expressivity
 from lrnnlab.verification import black_box as asking
 from workbook import show, tables
 from workbook.chapters import ch10
@@ -652,7 +652,7 @@ check("10.3", my_count)
 # %% [markdown]
 # ### The predictor
 #
-# `foretelling.foretell(machine, family)` takes a machine's arrows and a family of transitions and says whether one
+# `predict_expressivity(machine, family)` takes a machine's arrows and a family of transitions and says whether one
 # layer, how many, or no number of layers can; which theorem says so; and, where the answer is no, two words that
 # every single such layer confuses: for all large $n$, or, where they contain a power that grows with $n$, for infinitely
 # many. (For products of reflections they are an example: on which loop a layer fails depends on the layer.) *Can* means: with bounded states, and with a margin between different answers
@@ -674,8 +674,8 @@ check("10.3", my_count)
 # %%
 rows = [
     {"family": found.family, "S₃": found.verdict,
-     "two words that it confuses": found.clash.text("st") if found.clash else ""}
-    for found in foretelling.foretell_all(machine)
+     "two words that it confuses": found.counterexample.text("st") if found.counterexample else ""}
+    for found in predict_all(machine)
 ]  # fmt: skip
 show.table(rows, caption="What algebra says of the word problem of S₃, by family of transitions.")
 
@@ -685,10 +685,10 @@ show.table(rows, caption="What algebra says of the word problem of S₃, by fami
 # %%
 machines = {name: ladder.ladder_task(name).machine for name in ladder.MACHINES}
 table = []
-for family in foretelling.FAMILIES:
+for family in FAMILIES:
     row = {"family": family}
     for name in ("flip_flop", "d_2", "evenpair", "parity", "z_5", "tomita_3", "s_3", "a_5"):
-        row[ch10.machine_name(name)] = ch10.in_short(foretelling.foretell(machines[name], family))
+        row[ch10.machine_name(name)] = ch10.in_short(predict_expressivity(machines[name], family))
     table.append(row)
 show.table(table, caption="How many layers are enough: a number, ≥ 2 or ≥ 3 (fewer are not enough; "
            "what is, is open), ≥ 1 (some number, whether one is open), never, or ? (not decided).")
@@ -738,7 +738,7 @@ show.table(
 
 # %%
 def layers_of_s4():
-    found = foretelling.foretell(ladder.ladder_task("s_4").machine, "complex")
+    found = predict_expressivity(ladder.ladder_task("s_4").machine, "complex")
     return found.layers, found.theorem
 
 
@@ -816,7 +816,7 @@ check("10.5", my_expression)
 #
 # <details><summary>Solution</summary>
 #
-# For two letters `foretell` gives the words $01(01)^n$ and $1(01)^n$, which begin differently and end alike. A part of the state that the gate of 0 or of 1 shrinks forgets how the word began. In a part with both gates 1 every letter only adds, and bounded states leave that it adds nothing, for 0 may be read again and again, and so may 1: that part never moves. So the two words leave every part, in the end, in the same place. With two layers the lower one tells the first position: $x_t = x_{t-1}/2 + 1$ is 1 there and at least $3/2$ later. The upper one writes the letter there, keeps it with a gate of 1, and the readout compares it with the letter that is read now.
+# For two letters `predict_expressivity` gives the words $01(01)^n$ and $1(01)^n$, which begin differently and end alike. A part of the state that the gate of 0 or of 1 shrinks forgets how the word began. In a part with both gates 1 every letter only adds, and bounded states leave that it adds nothing, for 0 may be read again and again, and so may 1: that part never moves. So the two words leave every part, in the end, in the same place. With two layers the lower one tells the first position: $x_t = x_{t-1}/2 + 1$ is 1 there and at least $3/2$ later. The upper one writes the letter there, keeps it with a gate of 1, and the readout compares it with the letter that is read now.
 #
 # </details>
 
@@ -824,7 +824,7 @@ check("10.5", my_expression)
 # **Exercise 7** ★★ *(15 min, 4 points: that families differ by depth, too)* **Break a model.** Exercise 5 had a
 # machine that one family holds and another never does. Families differ by depth as well. Design a machine, as a
 # regular expression over `a` and `b`, that breaks *one* layer of complex phases: products of reflections (the family
-# `reflections`) hold it in one layer, complex phases (`complex`) do not, and `foretell` knows how many layers of them
+# `reflections`) hold it in one layer, complex phases (`complex`) do not, and `predict_expressivity` knows how many layers of them
 # do.
 
 # %%
@@ -941,7 +941,7 @@ check("10.8", my_positions)
 # %% tags=["nbval-ignore-output"]
 machine_widget = explore(
     ch10.bench,
-    {"text": "(ab|ba)*c", "family": list(foretelling.FAMILIES)},
+    {"text": "(ab|ba)*c", "family": list(FAMILIES)},
     sentence=ch10.bench_sentence,
     alt="The smallest machine of what is typed: its states as circles, its arrows with their "
     "tokens.",

@@ -250,7 +250,7 @@ def training_calls():
            "checkpoint": folder / "no such checkpoint", "save_seconds": 5.0, "progress": False}  # fmt: skip
     return [
         ("Phase", Phase, phases), ("Recipe", Recipe, recipe), ("Mend", Mend, {"phase": phase, "rounds": 1}),
-        ("fit", training.fit, run), ("stream", training.stream, {"seed": 0, "purpose": "test"}),
+        ("fit", training.fit, run), ("rng", training.rng, {"seed": 0, "purpose": "test"}),
         ("evaluate", training.evaluate, {"model": build("elman", vocab_size=2, classes=2), "task": tasks.Sum(2),
                                            "seed": 0, "length": 3, "strings": 2, "purpose": "test"}),
         ("summary", training.evaluation.summary, {"values": [1.0, 0.5]}),

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from lrnnlab.models.dlr import DLR
-from lrnnlab.training.determinism import steady_arithmetic
+from lrnnlab.training.determinism import deterministic
 from workbook.bench import memory
 from workbook.bench.recording import Bench, cores, part_line, spread
 from workbook.bench.scans import take_turns
@@ -108,7 +108,7 @@ def measure(shape: Shape, *, rounds: int = 7, threads: int = 1) -> dict:
     (['both', 'forward', 'peak'], 1.0)
     """
     cores(threads)
-    with steady_arithmetic():
+    with deterministic():
         torch.set_num_threads(threads)  # put back by the context
         ready = prepare(shape)
         for _, both in ready.values():

@@ -16,7 +16,7 @@ import torch
 from torch.nn import functional as F
 
 from lrnnlab.models import Net, build
-from lrnnlab.training.determinism import steady_arithmetic, stream
+from lrnnlab.training.determinism import deterministic, rng
 from workbook.bench.recording import Bench, of_forms
 from workbook.bench.scans import take_turns
 
@@ -63,7 +63,7 @@ def training_step(name: str, shape: Shape, rounds: int = 9) -> dict[str, list[fl
         raise ValueError(f"no model {name!r} here; there are {', '.join(FORMS)}")
     model = shape.model(name)
     optimiser = torch.optim.Adam(model.parameters(), lr=1e-3, betas=(0.9, 0.995), eps=1e-9, fused=True)
-    tokens, labels = torch.randint(2, (2, shape.B, shape.T), generator=stream(0, "bench fast weights"))
+    tokens, labels = torch.randint(2, (2, shape.B, shape.T), generator=rng(0, "bench fast weights"))
 
     def step(form: str) -> None:
         set_form(model, form)
@@ -72,7 +72,7 @@ def training_step(name: str, shape: Shape, rounds: int = 9) -> dict[str, list[fl
         loss.backward()
         optimiser.step()
 
-    with steady_arithmetic():
+    with deterministic():
         return take_turns({form: lambda form=form: step(form) for form in FORMS[name]}, rounds)
 
 

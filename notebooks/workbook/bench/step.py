@@ -9,7 +9,7 @@ from torch.nn import functional as F
 
 from lrnnlab import scans, tasks
 from lrnnlab.models import build
-from lrnnlab.training import steady_arithmetic, stream
+from lrnnlab.training import deterministic, rng
 from workbook.bench.recording import Bench, of_forms
 from workbook.bench.scans import take_turns
 
@@ -22,7 +22,7 @@ def training_step(task_name: str, rounds: int = 9) -> dict[str, list[float]]:
     layers = 3 if task_name == "modarith" else 1
     model = build("block_diagonal", vocab_size=task.vocab_size, classes=task.classes, rule="release", layers=layers)
     optimiser = torch.optim.Adam(model.parameters(), lr=1e-4)
-    batch = task.sample(BATCH, task.train_length, stream(0, "bench"))
+    batch = task.sample(BATCH, task.train_length, rng(0, "bench"))
     labelled = task.mask(task.train_length)
 
     def step(backend: str) -> None:
@@ -35,7 +35,7 @@ def training_step(task_name: str, rounds: int = 9) -> dict[str, list[float]]:
         optimiser.step()
 
     names = sorted(scans.available("cpu"), key=lambda name: name != "cpu")  # ours first
-    with steady_arithmetic():
+    with deterministic():
         return take_turns({name: partial(step, name) for name in names}, rounds)
 
 

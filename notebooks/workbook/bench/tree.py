@@ -19,7 +19,7 @@ import torch
 from torch.nn import functional as F
 
 from lrnnlab.models.regular_gpt import PADDING, RegularGPT
-from lrnnlab.training.determinism import steady_arithmetic, stream
+from lrnnlab.training.determinism import deterministic, rng
 from workbook.bench.recording import Bench, of_forms
 from workbook.bench.scans import take_turns
 
@@ -28,7 +28,7 @@ BATCH, WIDTH, LENGTH, CHUNKS = 8, 64, 512, (2, 128)
 
 def training_step(chunk: int, rounds: int = 5, *, length: int = LENGTH) -> dict[str, list[float]]:
     """Seconds of every timed step, by form: forward, loss at the last position, backward."""
-    tokens, labels = torch.randint(2, (2, BATCH, length), generator=stream(0, "bench tree"))
+    tokens, labels = torch.randint(2, (2, BATCH, length), generator=rng(0, "bench tree"))
     models = {form: _model(chunk, form) for form in PADDING}
 
     def step(form: str) -> None:
@@ -37,7 +37,7 @@ def training_step(chunk: int, rounds: int = 5, *, length: int = LENGTH) -> dict[
         models[form].zero_grad()
         F.cross_entropy(last, labels[:, 0]).backward()
 
-    with steady_arithmetic():
+    with deterministic():
         return take_turns({form: lambda form=form: step(form) for form in models}, rounds)
 
 

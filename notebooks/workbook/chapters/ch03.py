@@ -24,7 +24,7 @@ import pandas as pd
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 
-from lrnnlab.training.determinism import steady_arithmetic
+from lrnnlab.training.determinism import deterministic
 from workbook.bench.cases import Case
 from workbook.exercises.judging import call, claim, number, numbers, shown
 from workbook.exercises.prediction import prediction
@@ -267,7 +267,7 @@ def race_sentence(records: Mapping[int, Mapping], T: int, b: int, chains: int, P
 def live_speed(batch: int = 16) -> pd.DataFrame:
     """``lrnn/speed`` measured here and now with a small batch."""
     measured_here = []
-    with steady_arithmetic():
+    with deterministic():
         for row in lrnn_speed.TABLE.rows:
             setting = {**lrnn_speed.TABLE.setting(row, "sum", "live"), "batch": batch}
             run = {"experiment": "lrnn/speed", "row": row, "budget": "live", "config": {"setting": setting}}

@@ -36,7 +36,7 @@ from lrnnlab.models import build
 from lrnnlab.models.chunk_masks import depth_count, dilated_mask, kept_positions
 from lrnnlab.tasks.base import answered
 from lrnnlab.training.curriculum import train_strings
-from lrnnlab.training.determinism import stream
+from lrnnlab.training.determinism import rng
 from lrnnlab.training.evaluation import accuracy_at_lengths
 from workbook.bench.tree import ratio, training_step
 from workbook.chapters import tree_composition as composition
@@ -736,21 +736,21 @@ def small_nets(name: str) -> dict[str, nn.Module]:
         else:  # as in chapter 10
             nets[row] = build(row, task, seed=0, **ladder.TABLE.setting(row, "parity", "live")["options"])
         train_strings(nets[row], task, steps=300, rate=3e-3, batch=32, longest=16, growth=100, progress=False,
-                      generator=stream(0, f"chapter 08/{name}/{row}"))  # fmt: skip
+                      generator=rng(0, f"chapter 08/{name}/{row}"))  # fmt: skip
     return nets
 
 
 def small_readers(name: str, nets: Mapping[str, nn.Module], positions: Sequence[int]) -> Readers:
     """How many of 256 strings of 64 bits each of four small nets answers, and their gradients."""
     task, nets = fig4.build_task(name), {row: nets[row] for row in fig4.TABLE.rows}
-    right = {row: accuracy_at_lengths(net, task, [64], strings=256, generator=stream(0, "chapter 08/test"))[64]
+    right = {row: accuracy_at_lengths(net, task, [64], strings=256, generator=rng(0, "chapter 08/test"))[64]
              for row, net in nets.items()}  # fmt: skip
-    return look_back(name, nets, right, task.sample(8, 64, stream(0, "chapter 08/look")).tokens, positions)
+    return look_back(name, nets, right, task.sample(8, 64, rng(0, "chapter 08/look")).tokens, positions)
 
 
 def share_right(net: nn.Module, length: int, strings: int) -> float:
     """The share of right answers of a net for Parity on so many random strings of that length."""
-    draw = stream(0, "chapter 08/far")
+    draw = rng(0, "chapter 08/far")
     return accuracy_at_lengths(net, fig3.build_task("parity"), [length], strings=strings, generator=draw)[length]
 
 
@@ -781,10 +781,10 @@ def across_lengths(net: nn.Module, task: str, lengths: Sequence[int] = LENGTHS) 
     """What a net's readout reads after 64 strings of each length, by what the whole string does, as :func:`gathering` takes it.
     """
     asked = fig4.build_task(task)
-    drawn = [asked.sample(64, length, stream(0, f"chapter 08/length {length}")).tokens for length in lengths]
+    drawn = [asked.sample(64, length, rng(0, f"chapter 08/length {length}")).tokens for length in lengths]
     elements = [elements_by_depth(asked.machine, tokens)[-1][:, -1] for tokens in drawn]
     found = fig3.gathered(asked.machine, lengths, [read_vectors(net, tokens) for tokens in drawn], elements)
-    right = accuracy_at_lengths(net, asked, lengths, strings=256, generator=stream(0, "chapter 08/test"))
+    right = accuracy_at_lengths(net, asked, lengths, strings=256, generator=rng(0, "chapter 08/test"))
     for at in found["depths"]:
         at["right"] = right[at["word"]]
     return Seen(task, "live", found, "length")

@@ -38,7 +38,7 @@ from scipy.special import softmax
 from torch import nn
 
 from lrnnlab.tasks import COUNTER_TASKS
-from lrnnlab.training.determinism import steady_arithmetic
+from lrnnlab.training.determinism import deterministic
 from lrnnlab.training.loop import Trained
 from workbook.chapters import fast_weight_solutions as fast
 from workbook.exercises.judging import CannotJudge, call, claim, number, numbers, same, shown
@@ -532,7 +532,7 @@ def counting_net(write_start: float | None, seed: int) -> nn.Module:
     setting = get("fwp/table1").setting(row, "anbn", "desk")
     options = setting["options"] | ({} if write_start is None else {"write_start": write_start})
     setting = {**setting, "options": options, "pool": 2000, "watch_every": 1500}
-    with steady_arithmetic():
+    with deterministic():
         return fwp_training.fit(COUNTER_TASKS["anbn"](), setting, seed).net.eval()
 
 
@@ -545,7 +545,7 @@ def resetting_net(seed: int) -> Trained:
 def _resetting(seed: int) -> Trained:
     setting = get("fwp/table2").setting("deltanet_translation", "reset_dyck_1", "desk")
     setting |= {"pool": 2000, "watch_every": 3000, "stages": [(3000, setting["stages"][-1][1])]}
-    with steady_arithmetic():
+    with deterministic():
         return fwp_training.fit(COUNTER_TASKS["reset_dyck_1"](), setting, seed)
 
 
@@ -600,7 +600,7 @@ def far_out() -> Figure:
 def reflecting_net(seed: int) -> nn.Module:
     """The net of ``fwp/negative`` with beta in (0, 2), one write and one layer, trained on parity as live."""
     task, setting = fwp_negative.MAKERS["parity"](), get("fwp/negative").setting("beta2_nh1", "parity", "live")
-    with steady_arithmetic():
+    with deterministic():
         return fwp_training.fit(task, setting, seed).net.eval()
 
 

@@ -22,7 +22,7 @@ from matplotlib.figure import Figure
 from lrnnlab.automata import MooreMachine, classify
 from lrnnlab.automata.typed import my_machine
 from lrnnlab.expressivity.exact_weights import exact_weights
-from lrnnlab.expressivity.predict import FAMILIES, Foretold, foretell, foretell_all
+from lrnnlab.expressivity.predict import FAMILIES, Prediction, predict_all, predict_expressivity
 from lrnnlab.models import Net, build, snap
 from lrnnlab.tasks import StateTracking
 from lrnnlab.training import Fit, Phase, fit
@@ -142,7 +142,7 @@ def missed(found: pd.DataFrame) -> list[dict]:
             for row in there(can, "row", TABLE.rows) for here in [chosen(can, row=row)]]  # fmt: skip
 
 
-def in_short(found: Foretold) -> str:
+def in_short(found: Prediction) -> str:
     """A verdict for a narrow column: "1", "2", "≥ 2", "never" or "?"."""
     if found.layers is not None:
         return str(found.layers)
@@ -339,11 +339,11 @@ def bench(text: str, family: str) -> Figure:
 def bench_sentence(text: str, family: str) -> str:
     """What algebra says of what is typed: its size, its groups, and the verdict on one family; HTML."""
     machine = typed(text)
-    found, kind = foretell(machine, family), classify(machine)
+    found, kind = predict_expressivity(machine, family), classify(machine)
     groups = "no group: star-free" if kind.aperiodic else (
         f"groups of up to {kind.max_group_order} elements, {'' if kind.solvable else 'not '}solvable")  # fmt: skip
     confused = "Its layers come together on words like" if family in ("reflection", "reflections") else "It confuses, in the end,"
-    words = f" {confused} {escape(found.clash.text(machine.symbols))}." if found.clash else ""
+    words = f" {confused} {escape(found.counterexample.text(machine.symbols))}." if found.counterexample else ""
     return (f"{machine.num_states} states; words do {kind.monoid_size} different things to them; {groups}. "
             f"{escape(FAMILIES[family])}: <b>{found.verdict}</b>. {escape(found.theorem)}{words}")  # fmt: skip
 
@@ -364,7 +364,7 @@ def parcel(machine: MooreMachine, made: Fit, verdict: Verdict) -> str:
     """Machine, verdicts, trained weights and what was proved of their snapped copy, as JSON to take away."""
     found = {"states": list(machine.names) or machine.num_states, "tokens": list(machine.symbols),
              "arrows": machine.transitions.tolist(), "answers": machine.outputs.tolist(), "initial": machine.initial}  # fmt: skip
-    told = {one.family: {"verdict": one.verdict, "theorem": one.theorem} for one in foretell_all(machine)}
+    told = {one.family: {"verdict": one.verdict, "theorem": one.theorem} for one in predict_all(machine)}
     weights = {name: weight.tolist() for name, weight in made.model.state_dict().items()}
     return json.dumps({"machine": found, "foretold": told, "snapped": str(verdict), "proved": verdict.proved,
                        "weights": weights}, indent=1)  # fmt: skip
@@ -384,7 +384,7 @@ def _typed(answer) -> MooreMachine:
 
 def _two_families(answer) -> None:
     machine = _typed(answer)
-    signed, positive = foretell(machine, "signed"), foretell(machine, "non-negative")
+    signed, positive = predict_expressivity(machine, "signed"), predict_expressivity(machine, "non-negative")
     claim(signed.layers == 1, f"gates in [-1, 1]: {signed.verdict}")
     claim(positive.least is None, f"gates in [0, 1]: {positive.verdict}")
 
@@ -424,7 +424,7 @@ def _shares(answer) -> None:
 
 def _by_depth(answer) -> None:
     machine = _typed(answer)
-    reflections, phases = foretell(machine, "reflections"), foretell(machine, "complex")
+    reflections, phases = predict_expressivity(machine, "reflections"), predict_expressivity(machine, "complex")
     claim(reflections.layers == 1, f"products of reflections: {reflections.verdict}")
     claim(phases.layers != 1, f"complex phases: {phases.verdict}")
     claim(phases.layers is not None, f"complex phases: {phases.verdict}, and the number should be known")

@@ -36,7 +36,7 @@ from torch import Tensor, nn
 from lrnnlab.models.dlr import KernelMixer
 from lrnnlab.models.sgconv import SGConv
 from lrnnlab.tasks.atomic import Shift
-from lrnnlab.training.determinism import stream
+from lrnnlab.training.determinism import rng
 from lrnnlab.training.loop import train, with_seed
 from workbook.tables import dlr_table2
 from workbook.tables.dlr_table2 import MIXERS
@@ -76,7 +76,7 @@ def _fit(setting: dict, seed: int, progress: bool = False, checkpoint: Path | No
     before, first = _numbers(net), best(net, target)
     made = train(
         net, lambda generator: (goal,), lambda kernel, goal: (kernel - goal).square().sum() / goal.square().sum(),
-        steps=setting["steps"], rate=setting["rate"], generator=stream(seed, "kernels"),
+        steps=setting["steps"], rate=setting["rate"], generator=rng(seed, "kernels"),
         progress=progress, checkpoint=checkpoint,
     )  # fmt: skip
     after, last = _numbers(net), best(net, target)
@@ -140,11 +140,11 @@ def _short(value: float) -> float:
 
 
 def _shift(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
-    length, look = setting["length"], Shift().sample(8, setting["length"], stream(seed, "kernels/look")).inputs
+    length, look = setting["length"], Shift().sample(8, setting["length"], rng(seed, "kernels/look")).inputs
     before = impulse_responses(dlr_table2.build_net(setting, seed), look)
     made = dlr_table2.trained(setting, seed, progress=progress, checkpoint=checkpoint)
     after = impulse_responses(made.net.eval(), look)
-    r2, columns = dlr_table2.scores(made.net, 16, 4, length, stream(seed, "shift/test"))
+    r2, columns = dlr_table2.scores(made.net, 16, 4, length, rng(seed, "shift/test"))
     metrics = {"r2": round(float(np.mean(r2)), 4), "by_shift": [round(value, 4) for value in columns],
                "found": peaks(after.numpy()), "steps": made.steps}  # fmt: skip
     kernels = {"before": before, "after": after}

@@ -47,7 +47,7 @@ from lrnnlab.models.sgconv import SGConv
 from lrnnlab.tasks.atomic import ATOMIC, unknowns
 from lrnnlab.tasks.atomic_levels import context_shift_level, trivial_level
 from lrnnlab.tasks.continuous import ContinuousTask, r_squared
-from lrnnlab.training.determinism import stream
+from lrnnlab.training.determinism import rng
 from lrnnlab.training.loop import Trained, with_seed
 from workbook.tables.dlr_table2 import fit
 from workbook.tables.table import by_setting, gpu_if_wanted, load
@@ -68,7 +68,7 @@ def build_task(setting: dict) -> ContinuousTask:
 def build_net(setting: dict, seed: int) -> Net:
     """The untrained network, whose outputs are those of the rightmost positions that the task scores."""
     D, task, L = setting["width"], build_task(setting), setting["length"]
-    scored = task.sample(1, L, stream(0, "shape")).targets.shape[1]
+    scored = task.sample(1, L, rng(0, "shape")).targets.shape[1]
     around = {**PAPER_004, **({"activation": "identity"} if setting["mixer"] == "attention" else {})}
 
     def make() -> Net:
@@ -95,7 +95,7 @@ def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path |
     with torch.enable_grad():
         made = trained(setting, seed, progress=progress, checkpoint=checkpoint)
     task, L, device = build_task(setting), setting["length"], setting["device"]
-    batch = task.sample(setting["tests"], L, stream(seed, "atomic/test"))
+    batch = task.sample(setting["tests"], L, rng(seed, "atomic/test"))
     found = torch.cat([made.net(inputs.to(device)).cpu() for inputs in batch.inputs.split(setting["batch"])])
     curve = [(look["step"], round(look["validation"], 4)) for look in made.watched]
     metrics = {

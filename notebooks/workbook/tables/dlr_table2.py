@@ -51,7 +51,7 @@ from lrnnlab.models.sgconv import SGConv
 from lrnnlab.tasks.atomic import Shift
 from lrnnlab.tasks.atomic_levels import shift_level
 from lrnnlab.tasks.continuous import ContinuousTask, r_squared
-from lrnnlab.training.determinism import stream
+from lrnnlab.training.determinism import rng
 from lrnnlab.training.loop import Trained, train, with_seed
 from workbook.tables.declared import paper
 from workbook.tables.table import by_setting, gpu_if_wanted, load
@@ -125,14 +125,14 @@ def fit(
     2
     """
     L, device = setting["length"], setting["device"]
-    seen = task.sample(shown, L, stream(seed, f"{purpose}/validation")).to(device)
+    seen = task.sample(shown, L, rng(seed, f"{purpose}/validation")).to(device)
 
     def draw_batch(generator: torch.Generator) -> tuple[Tensor, Tensor]:
         batch = task.sample(setting["batch"], L, generator).to(device)
         return batch.inputs, batch.targets
 
     return train(
-        net.to(device), draw_batch, F.mse_loss, generator=stream(seed, f"{purpose}/train"),
+        net.to(device), draw_batch, F.mse_loss, generator=rng(seed, f"{purpose}/train"),
         watch=lambda net, step: {"validation": r_squared(net(seen.inputs), seen.targets)},
         watch_every=max(setting["steps"] // setting["looks"], 1), progress=progress, checkpoint=checkpoint,
         **{name: setting[name] for name in ("steps", "rate", "recurrent_rate", "schedule")},
@@ -167,7 +167,7 @@ def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path |
     """
     made = trained(setting, seed, progress=progress, checkpoint=checkpoint)
     r2, columns = scores(made.net.eval(), setting["tests"], setting["batch"], setting["length"],
-                         stream(seed, "shift/test"))  # fmt: skip
+                         rng(seed, "shift/test"))  # fmt: skip
     metrics = {
         "r2": round(fmean(r2), 4), "r2_min": round(min(r2), 4), "r2_max": round(max(r2), 4),
         "by_shift": [round(value, 4) for value in columns], "level": shift_level(), "steps": made.steps,

@@ -51,7 +51,7 @@ from lrnnlab.models.net import Net, blocks
 from lrnnlab.tasks.base import answered, python_random
 from lrnnlab.tasks.listops import OPERATORS, ListOpsSubTrees, nodes
 from lrnnlab.tasks.pathfinder import PathfinderSegmentation
-from lrnnlab.training.determinism import stream
+from lrnnlab.training.determinism import rng
 from lrnnlab.training.loop import train, with_seed
 from workbook.tables.table import by_setting, gpu_if_wanted, load
 
@@ -89,8 +89,8 @@ def data(kind: str, size: int, split: str, count: int) -> Data:
         pictures = [drawer.picture(SPLITS.index(split), number) for number in range(count)]
         bright = torch.stack([((inputs[:, 0] + 1) * 127.5).round().byte() for inputs, _ in pictures])
         return bright, torch.stack([targets.to(torch.int8) for _, targets in pictures])
-    task, rng = trees(size), python_random(stream(0, f"table3/{split}"))
-    drawn = task.expressions(rng, round(task.shortest * size), size)
+    task, chance = trees(size), python_random(rng(0, f"table3/{split}"))
+    drawn = task.expressions(chance, round(task.shortest * size), size)
     batch = task.batch([next(drawn) for _ in range(count)], size)
     return batch.inputs.byte(), batch.targets.to(torch.int8)
 
@@ -241,7 +241,7 @@ def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path |
 
     made = train(
         build_net(setting, seed).to(device), draw_batch, loss if kind == "listops" else weighted_loss,
-        generator=stream(seed, "table3/batches"), watch=lambda net, step: score(net, parts["validation"]),
+        generator=rng(seed, "table3/batches"), watch=lambda net, step: score(net, parts["validation"]),
         watch_every=max(setting["steps"] // setting["looks"], 1), progress=progress, checkpoint=checkpoint,
         **{name: setting[name] for name in ("steps", "rate", "recurrent_rate", "decay", "warmup")},
     )  # fmt: skip

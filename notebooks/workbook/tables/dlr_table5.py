@@ -51,7 +51,7 @@ from lrnnlab.models.attention import RotaryAttention
 from lrnnlab.models.dlr import DLR
 from lrnnlab.models.net import Net, blocks
 from lrnnlab.tasks.long_range import load_books
-from lrnnlab.training.determinism import steady_arithmetic, stream
+from lrnnlab.training.determinism import deterministic, rng
 from lrnnlab.training.loop import train, with_seed
 from workbook.tables import character_text
 from workbook.tables.language import Vocabulary, learn_vocabulary, ngram_level
@@ -127,7 +127,7 @@ def tokens_per_second(net: nn.Module, tokens: Tensor, following: Tensor, device:
     tokens, following = tokens.to(device), following.to(device)
     now = time.process_time if device == "cpu" else time.perf_counter
     taken = []
-    with steady_arithmetic():
+    with deterministic():
         for _ in range(5):
             start = now()
             every_character(net(tokens), following).backward()
@@ -156,7 +156,7 @@ def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path |
         return tokens.long().to(device), following.long().to(device)
 
     made = train(
-        build_net(setting, V, seed).to(device), draw_batch, every_character, generator=stream(seed, "table5/train"),
+        build_net(setting, V, seed).to(device), draw_batch, every_character, generator=rng(seed, "table5/train"),
         watch=lambda net, step: {"test": round(mean_loss(net, some[0], some[1], device), 4)},
         watch_every=max(setting["steps"] // setting["looks"], 1), progress=progress, checkpoint=checkpoint,
         **{name: setting[name] for name in ("steps", "rate", "recurrent_rate", "warmup", "decay")},

@@ -22,7 +22,7 @@ import torch
 from torch import nn
 
 from lrnnlab.tasks import COUNTER_TASKS, BaseTask, Batch, Sum, Task, WordProblem
-from lrnnlab.training.determinism import stream
+from lrnnlab.training.determinism import rng
 from lrnnlab.training.epochs import answers
 from workbook.tables import fwp_training
 from workbook.tables.table import by_setting, load
@@ -90,7 +90,7 @@ def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path |
 @torch.no_grad()
 def by_position(net: nn.Module, task: BaseTask, seed: int) -> list[float]:
     """Accuracy over every ``BLOCK`` positions of ``FAR_STRINGS`` uniform strings of ``FAR`` tokens."""
-    far = task.sample(FAR_STRINGS, FAR, stream(seed, "fwp/far"))
+    far = task.sample(FAR_STRINGS, FAR, rng(seed, "fwp/far"))
     right = (answers(net, far)[0] == far.targets).double().mean(0)
     return [round(value, 4) for value in right.view(-1, BLOCK).mean(1).tolist()]
 

@@ -31,7 +31,7 @@ from torch import nn
 
 from lrnnlab.models import Net, build
 from lrnnlab.tasks import PositiveTask, blind_levels, whole_string_accuracy
-from lrnnlab.training.determinism import stream
+from lrnnlab.training.determinism import rng
 from lrnnlab.training.epochs import answers, train_pools
 from lrnnlab.training.loop import Trained
 
@@ -40,7 +40,7 @@ PLAIN = ("batch", "rate", "schedule", "watch_every", "stop", "patience")  # opti
 
 def strings_for(task: PositiveTask, setting: dict, seed: int) -> dict[str, list[list[int]]]:
     """``train``, ``bin0``, ``bin1`` and ``held_out``: strings as ``PositiveTask.splits`` draws them."""
-    return task.splits(stream(seed, "fwp/strings"), setting["pool"], setting["tests"])
+    return task.splits(rng(seed, "fwp/strings"), setting["pool"], setting["tests"])
 
 
 def build_net(task: PositiveTask, setting: dict, seed: int) -> Net:
@@ -75,7 +75,7 @@ def fit(
         return {"validation": -found["held_out"][1], **scores, "test": (scores["bin0"] + scores["bin1"]) / 2}
 
     return train_pools(
-        build_net(task, setting, seed), pools, generator=stream(seed, "fwp/train"), watch=watch, progress=progress,
+        build_net(task, setting, seed), pools, generator=rng(seed, "fwp/train"), watch=watch, progress=progress,
         checkpoint=checkpoint, **{name: setting[name] for name in PLAIN if name in setting},
     )  # fmt: skip
 

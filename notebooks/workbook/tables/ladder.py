@@ -38,12 +38,12 @@ import torch
 
 from lrnnlab.automata import build as machine
 from lrnnlab.automata.languages import language
-from lrnnlab.expressivity.predict import foretell
-from lrnnlab.expressivity.robustness import Clash
+from lrnnlab.expressivity.predict import predict_expressivity
+from lrnnlab.expressivity.robustness import Counterexample
 from lrnnlab.models import Net, build
 from lrnnlab.tasks import Batch, ModArith, StateTracking, Task
 from lrnnlab.tasks.base import answered
-from lrnnlab.training.determinism import steady_arithmetic, stream
+from lrnnlab.training.determinism import deterministic, rng
 from lrnnlab.training.evaluation import at_rest
 from lrnnlab.training.loop import Remembered, Trained, train
 from lrnnlab.verification.black_box import answers
@@ -122,18 +122,18 @@ def foretold(row: str, task: str) -> str:
     if row.removesuffix(DEEP) not in FAMILY:
         return "open"
     family, size = FAMILY[row.removesuffix(DEEP)]
-    found, layers = foretell(ladder_task(task).machine, family, size), 2 if row.endswith(DEEP) else 1
+    found, layers = predict_expressivity(ladder_task(task).machine, family, size), 2 if row.endswith(DEEP) else 1
     if found.least is None or found.least > layers:
         return "cannot"
     return "can" if found.layers is not None and found.layers <= layers else "open"
 
 
-def words_against(row: str, task: str) -> Clash | None:
+def words_against(row: str, task: str) -> Counterexample | None:
     """Two words to ask a net of a row, if algebra says that it cannot last and knows such words."""
     if foretold(row, task) != "cannot":
         return None
-    found = foretell(ladder_task(task).machine, *FAMILY[row.removesuffix(DEEP)])
-    return (found.deeper if row.endswith(DEEP) else None) or found.clash
+    found = predict_expressivity(ladder_task(task).machine, *FAMILY[row.removesuffix(DEEP)])
+    return (found.deeper if row.endswith(DEEP) else None) or found.counterexample
 
 
 def refuted(net: torch.nn.Module, row: str, task: str) -> dict | None:
@@ -149,11 +149,11 @@ def refuted(net: torch.nn.Module, row: str, task: str) -> dict | None:
     >>> refuted(build("lstm", ladder_task("parity")), "lstm", "parity") is None  # of LSTMs nothing is excluded
     True
     """
-    asked, clash = ladder_task(task), words_against(row, task)
-    if clash is None:
+    asked, counterexample = ladder_task(task), words_against(row, task)
+    if counterexample is None:
         return None
     asked_before, n = None, 1
-    while (words := clash.words(n)) != asked_before and max(map(len, words)) <= FAR:
+    while (words := counterexample.words(n)) != asked_before and max(map(len, words)) <= FAR:
         for word in words:
             said = answers(net)(np.array([word]))[0]
             if said[-1] != asked.machine.run(np.array(word))[-1]:
@@ -199,10 +199,10 @@ def trained(setting: dict, seed: int, progress: bool = False, checkpoint: Path |
     for number, (rate, steps) in enumerate(setting["tries"]):
         net = build(setting["model"], asked, seed=1000 * number + seed, **setting["options"])
         one = None if checkpoint is None else checkpoint.with_suffix(f".try{number}")
-        drawn = stream(seed, f"ladder/train/{number}")
+        drawn = rng(seed, f"ladder/train/{number}")
         made = train(net, Growing(asked, 64, LENGTH, steps, drawn), steps=steps, rate=rate, clip=1.0,
                      warmup=min(50, steps - 1), generator=drawn, checkpoint=one, progress=progress)  # fmt: skip
-        right = by_position(net, asked, LENGTH, 256, stream(seed, f"ladder/try/{number}"))
+        right = by_position(net, asked, LENGTH, 256, rng(seed, f"ladder/try/{number}"))
         found.append((float(windows(right)[-1]), -number, made))
         if found[-1][0] >= KNOWN:
             break
@@ -211,7 +211,7 @@ def trained(setting: dict, seed: int, progress: bool = False, checkpoint: Path |
 
 
 @torch.no_grad()
-@steady_arithmetic()
+@deterministic()
 def by_position(
     net: torch.nn.Module, asked: Task, length: int, strings: int, generator: torch.Generator
 ) -> np.ndarray:
@@ -255,7 +255,7 @@ def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path |
     """
     made, number = trained(setting, seed, progress, checkpoint)
     asked = ladder_task(setting["task"])
-    accuracy = windows(by_position(made.net, asked, FAR, 128, stream(seed, "ladder/test")))
+    accuracy = windows(by_position(made.net, asked, FAR, 128, rng(seed, "ladder/test")))
     metrics = {
         "trained": float(accuracy[LENGTH - WINDOW]), "far": float(accuracy[-1]), "kind": kind(accuracy),
         "first": first_below(accuracy, KNOWN, 1), "tries": number + 1, "rate": setting["tries"][number][0], "steps": made.steps,

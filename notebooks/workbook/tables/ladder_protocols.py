@@ -38,7 +38,7 @@ from lrnnlab.models import build
 from lrnnlab.tasks import Task
 from lrnnlab.tasks.base import answered
 from lrnnlab.tasks.levels import best_of_checks
-from lrnnlab.training.determinism import stream
+from lrnnlab.training.determinism import rng
 from lrnnlab.training.loop import train
 from workbook.tables import ladder
 from workbook.tables.ladder import FAR, LENGTH
@@ -102,13 +102,13 @@ def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path |
     net = build(setting["model"], asked, seed=seed, **setting["options"])
 
     def test(step: int) -> np.ndarray:
-        return right(net, asked, strings, FAR, stream(seed, f"ladder/protocols/test/{step}"))
+        return right(net, asked, strings, FAR, rng(seed, f"ladder/protocols/test/{step}"))
 
     def watch(net: torch.nn.Module, step: int) -> dict:
-        held_out = right(net, asked, HELD_OUT, LENGTH, stream(seed, "ladder/protocols/held out"))
+        held_out = right(net, asked, HELD_OUT, LENGTH, rng(seed, "ladder/protocols/held out"))
         return {"held_out": float(held_out.mean()), **measures(test(step))}
 
-    drawn = stream(seed, "ladder/protocols/train")
+    drawn = rng(seed, "ladder/protocols/train")
     made = train(net, ladder.Growing(asked, 64, LENGTH, steps, drawn), steps=steps, rate=setting["rate"], clip=1.0,
                  warmup=min(50, steps - 1), generator=drawn, watch=watch,
                  watch_every=max(1, steps // setting["looks"]), checkpoint=checkpoint, progress=progress)  # fmt: skip

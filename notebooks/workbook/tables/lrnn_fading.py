@@ -39,7 +39,7 @@ import torch
 
 from lrnnlab import tasks
 from lrnnlab.tasks.base import answered
-from lrnnlab.training.determinism import stream
+from lrnnlab.training.determinism import rng
 from workbook.tables import lrnn_table2
 from workbook.tables.analysis import FLOAT32_MAX, centre_scores, crossing, way_to_error, within_between
 from workbook.tables.lrnn_training import train
@@ -79,7 +79,7 @@ def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path |
 def look(model: Any, task: tasks.Task, setting: dict, seed: int) -> dict:
     """Curves and horizons of a trained model, on fresh strings of its own stream: ``metrics`` and ``curves``."""
     length, window, level = setting["length"], setting["window"], setting["accuracy"]
-    batch = task.sample(setting["strings"], length, stream(seed, "fading"))
+    batch = task.sample(setting["strings"], length, rng(seed, "fading"))
     with torch.no_grad():
         raw = model.states(batch.tokens)
         states = model.final_norm(raw)

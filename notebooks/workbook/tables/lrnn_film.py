@@ -18,7 +18,7 @@ from lrnnlab import scans
 from lrnnlab.models import Net, snap, symbol_transitions
 from lrnnlab.tasks import Task
 from lrnnlab.training import fit
-from lrnnlab.training.determinism import stream
+from lrnnlab.training.determinism import rng
 from lrnnlab.training.evaluation import evaluate
 from workbook.tables import lrnn_table2
 from workbook.tables.table import Run, load
@@ -54,7 +54,7 @@ def frame(model: Net, task: Task, step: int, seed: int) -> dict:
     >>> len(made["matrices"]), len(made["places"]) // STRINGS, len(made["right"])
     (16, 2, 10)
     """
-    shown = task.sample(STRINGS, task.train_length, stream(seed, "film"))
+    shown = task.sample(STRINGS, task.train_length, rng(seed, "film"))
     sure = model(shown.tokens)[:, -1].softmax(-1).double().numpy()  # (strings, C)
     places = sure @ np.exp(2j * np.pi * np.arange(sure.shape[1]) / sure.shape[1])
     found, hard = (evaluate(one, task, seed=seed, strings=64, purpose="film") for one in (model, snap(model)))
@@ -74,7 +74,7 @@ def measure(run: Run, progress: bool = False, checkpoint: Path | None = None) ->
     """
     scans.warm()
     task = run.build_task()
-    strings = task.sample(STRINGS, task.train_length, stream(run.seed, "film"))
+    strings = task.sample(STRINGS, task.train_length, rng(run.seed, "film"))
     result = fit(run.build_model, task, replace(run.setting.recipe, attempts=1), run.seed, check_every=EVERY,
                  check=lambda model, step: frame(model, task, step, run.seed),
                  checkpoint=checkpoint, progress=progress)  # fmt: skip

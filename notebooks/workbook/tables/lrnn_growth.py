@@ -32,7 +32,7 @@ import numpy as np
 import torch
 
 from lrnnlab.models import COLUMN_RULES
-from lrnnlab.training.determinism import stream
+from lrnnlab.training.determinism import rng
 from workbook.tables.analysis import growth_per_step
 from workbook.tables.declared import there
 from workbook.tables.table import alone, load
@@ -42,7 +42,7 @@ def raw_blocks(kind: str, chains: int, steps: int, b: int, seed: int) -> tuple[t
     """(K, T, b, b) float64 blocks before any rule, and the (K, b) state that they start from; see the module for kinds.
     """
     there(kind, TABLE.tasks, "kind of blocks", "lrnn/growth")
-    draw = stream(seed, f"growth/{kind}")
+    draw = rng(seed, f"growth/{kind}")
     if kind == "worst":
         s = 1.0 - 2.0 * (torch.arange(b, dtype=torch.float64) % 2)
         return torch.outer(s, s).expand(chains, steps, b, b), s.expand(chains, b)
@@ -112,7 +112,7 @@ def measure(setting: dict, seed: int) -> dict:
     """
     steps, chains, b = max(setting["lengths"]), setting["chains"], setting["b"]
     raw, start = raw_blocks(setting["kind"], chains, steps, b, seed)
-    u = torch.randn(chains, steps, b, generator=stream(seed, "growth/input"), dtype=torch.float64).numpy()
+    u = torch.randn(chains, steps, b, generator=rng(seed, "growth/input"), dtype=torch.float64).numpy()
     rule, x0, at = COLUMN_RULES[setting["rule"]], start.numpy(), list(setting["lengths"])
     metrics, curves = {}, {}
     for p in setting["norms"]:

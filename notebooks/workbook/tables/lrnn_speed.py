@@ -34,7 +34,7 @@ from torch.nn import functional as F
 
 from lrnnlab import scans, tasks
 from lrnnlab.models import Net, build
-from lrnnlab.training.determinism import stream
+from lrnnlab.training.determinism import rng
 from workbook.tables.declared import paper
 from workbook.tables.table import alone, load
 
@@ -54,7 +54,7 @@ def measure(setting: dict, seed: int) -> dict:
     task = tasks.task(setting["task"])
     model = build("block_diagonal", vocab_size=task.vocab_size, classes=task.classes, seed=seed,
                   b=setting["b"], h=setting["h"], rule=setting["rule"])  # fmt: skip
-    batch = task.sample(setting["batch"], setting["length"], stream(seed, "speed"))
+    batch = task.sample(setting["batch"], setting["length"], rng(seed, "speed"))
     with torch.no_grad():
         first = answers(model, batch.tokens, "sequential")
         apart = max(float((answers(model, batch.tokens, way) - first).abs().max()) for way in BACKENDS)

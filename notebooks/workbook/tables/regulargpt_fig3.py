@@ -41,7 +41,7 @@ from lrnnlab.automata.languages import language
 from lrnnlab.models.regular_gpt import RegularGPT
 from lrnnlab.tasks.string_tasks import STRING_TASKS, StringTask
 from lrnnlab.training.curriculum import train_strings
-from lrnnlab.training.determinism import stream
+from lrnnlab.training.determinism import rng
 from lrnnlab.training.evaluation import accuracy_at_lengths
 from workbook.tables.analysis import (
     clusters_found,
@@ -85,11 +85,11 @@ def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path |
     net: Any = make_network("regulargpt_c2", task, seed=seed, **setting["options"])
     training, cpu = {}, 0.0
     if setting["training"]:
-        made = train_strings(net, task, generator=stream(seed, "fig3/train"), progress=progress, checkpoint=checkpoint,
+        made = train_strings(net, task, generator=rng(seed, "fig3/train"), progress=progress, checkpoint=checkpoint,
                              **setting["training"])  # fmt: skip
         training, cpu = {**training_of(made), **made.summary()}, made.cpu_seconds
-    strings = task.sample(setting["strings"], setting["length"], stream(seed, "fig3/look"))
-    accuracy = accuracy_at_lengths(net, task, [setting["length"]], strings=256, generator=stream(seed, "fig3/test"))
+    strings = task.sample(setting["strings"], setting["length"], rng(seed, "fig3/look"))
+    accuracy = accuracy_at_lengths(net, task, [setting["length"]], strings=256, generator=rng(seed, "fig3/test"))
     found = look(net.eval(), task, strings.tokens, setting["shown"])
     found["metrics"]["accuracy"] = accuracy[setting["length"]]
     return {**found, "training": training, "cpu_seconds": round(cpu, 2)}

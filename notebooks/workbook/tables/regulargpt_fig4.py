@@ -32,7 +32,7 @@ from torch import nn
 from lrnnlab.models import build
 from lrnnlab.tasks.string_tasks import BITS, STRING_TASKS, StringTask
 from lrnnlab.training.curriculum import train_strings
-from lrnnlab.training.determinism import stream
+from lrnnlab.training.determinism import rng
 from lrnnlab.training.evaluation import accuracy_at_lengths
 from workbook.tables.analysis import cumulative_gradient
 from workbook.tables.regulargpt_table1 import make_network, training_of
@@ -82,10 +82,10 @@ def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path |
     """
     task = build_task(setting["task"])
     net = build_net(setting, task, seed)
-    made = train_strings(net, task, generator=stream(seed, "fig4/train"), progress=progress, checkpoint=checkpoint,
+    made = train_strings(net, task, generator=rng(seed, "fig4/train"), progress=progress, checkpoint=checkpoint,
                          **setting["training"])  # fmt: skip
-    length, test = setting["length"], partial(accuracy_at_lengths, net, task, generator=stream(seed, "fig4/test"))
-    tokens = task.sample(setting["strings"], length, stream(seed, "fig4/look")).tokens
+    length, test = setting["length"], partial(accuracy_at_lengths, net, task, generator=rng(seed, "fig4/test"))
+    tokens = task.sample(setting["strings"], length, rng(seed, "fig4/look")).tokens
     share = cumulative_gradient(net, tokens)
     metrics = {"accuracy": test([length], strings=128)[length], "accuracy_seen": test([40], strings=512)[40],
                "majority": task.majority(length), **shape(share)}  # fmt: skip

@@ -55,7 +55,7 @@ from lrnnlab.models.chunk_masks import depth_count
 from lrnnlab.tasks.base import BaseTask
 from lrnnlab.tasks.string_tasks import STRING_TASKS, Parity, StringTask
 from lrnnlab.training.curriculum import train_strings
-from lrnnlab.training.determinism import stream
+from lrnnlab.training.determinism import rng
 from lrnnlab.training.evaluation import accuracy_at_lengths
 from lrnnlab.training.loop import Trained
 from workbook.tables.table import by_setting, gpu_if_wanted, load, there
@@ -116,7 +116,7 @@ def trained(setting: dict, seed: int, progress: bool = False, checkpoint: Path |
     task = build_task(setting)
     net = make_network(setting["row"], task, seed=seed, **setting["options"]).to(setting["device"])
     return train_strings(
-        net, task, generator=stream(seed, "regulargpt/train"), progress=progress, checkpoint=checkpoint,
+        net, task, generator=rng(seed, "regulargpt/train"), progress=progress, checkpoint=checkpoint,
         **setting["training"],
     )  # fmt: skip
 
@@ -139,7 +139,7 @@ def score(made: Trained, setting: dict, seed: int) -> dict:
     lengths = range(task.train_length + 1, task.test_length + 1, setting["stride"])
 
     def shares(net, lengths, strings) -> dict[int, float]:
-        return accuracy_at_lengths(net, task, lengths, strings=strings, generator=stream(seed, "regulargpt/test"))
+        return accuracy_at_lengths(net, task, lengths, strings=strings, generator=rng(seed, "regulargpt/test"))
 
     seen = shares(made.net, [task.train_length], 512)[task.train_length]
     found = shares(made.net, lengths, setting["strings"])
@@ -158,7 +158,7 @@ def score(made: Trained, setting: dict, seed: int) -> dict:
     scores = {"metrics": metrics, "lengths": list(found),
               "accuracy_by_length": [round(share, 4) for share in found.values()]}  # fmt: skip
     if (setting["row"], setting.get("task")) == ("regulargpt_c2", "modular_arithmetic_prefix"):
-        generator = stream(seed, "regulargpt/seam")
+        generator = rng(seed, "regulargpt/seam")
         scores["over_the_seam"] = {str(T): over_the_seam(made.net, task, T, generator) for T in (8, 16, task.train_length)}
     return scores
 

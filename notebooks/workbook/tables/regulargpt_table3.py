@@ -32,7 +32,7 @@ from torch.nn import functional as F
 from lrnnlab.models.chunk_masks import depth_count
 from lrnnlab.models.regular_gpt import RegularGPT
 from lrnnlab.models.relative_transformer import RelativeTransformer
-from lrnnlab.training.determinism import stream
+from lrnnlab.training.determinism import rng
 from lrnnlab.training.evaluation import PAIRS
 from lrnnlab.training.loop import train, with_seed
 from workbook.tables import character_text
@@ -59,7 +59,7 @@ def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path |
     draw_batch = partial(character_text.draw, seen, setting["batch"], setting["length"])
     net: Any = build_net(setting, seed)
     made = train(
-        net, draw_batch, every_character, generator=stream(seed, "table3/train"), progress=progress, checkpoint=checkpoint,
+        net, draw_batch, every_character, generator=rng(seed, "table3/train"), progress=progress, checkpoint=checkpoint,
         **{name: setting[name] for name in ("steps", "rate", "warmup")},
     )  # fmt: skip
     ask = partial(character_text.before, test, setting["targets"], longest=max(setting["lengths"]))

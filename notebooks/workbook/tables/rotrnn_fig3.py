@@ -38,7 +38,7 @@ from lrnnlab.models.lru import LRU, ModalRecurrence
 from lrnnlab.models.net import PAPER_001, Net, blocks
 from lrnnlab.models.rotrnn import RotRNN
 from lrnnlab.tasks.listops import ListOps
-from lrnnlab.training.determinism import stream
+from lrnnlab.training.determinism import rng
 from lrnnlab.training.loop import Trained, share_right, train, with_seed
 from workbook.tables.table import by_setting, load
 from workbook.tables.text import significant
@@ -81,18 +81,18 @@ def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path |
     ([0, 2], 24)
     """
     net, length, strings = build_net(setting, seed), setting["length"], setting["strings"]
-    probe = expressions(strings, length, stream(seed, "fig3/probe"))
+    probe = expressions(strings, length, rng(seed, "fig3/probe"))
 
     def watch(net: Any, step: int) -> dict:
         return {**norms(net, probe), "validation": share_right(net, [probe])}
 
     made = Trained(net.eval(), watched=[{"step": 0, **watch(net, 0)}]) if not setting["steps"] else train(
         net, lambda generator: expressions(setting["batch"], length, generator), F.cross_entropy,
-        generator=stream(seed, "fig3/train"), watch=watch, progress=progress, checkpoint=checkpoint,
+        generator=rng(seed, "fig3/train"), watch=watch, progress=progress, checkpoint=checkpoint,
         **{name: setting[name] for name in ("steps", "rate", "recurrent_rate", "decay", "warmup", "watch_every")},
     )  # fmt: skip
     mask = torch.arange(length) < probe[1].unsqueeze(1)
-    along = [along_time(mixer, u, mask, stream(seed, "fig3/white")) for mixer, u in layer_inputs(net, probe)]
+    along = [along_time(mixer, u, mask, rng(seed, "fig3/white")) for mixer, u in layer_inputs(net, probe)]
     walked = list(zip(*(seen["norm"] for seen in made.watched)))  # for each layer, its norm at every look
     metrics = {
         "accuracy": made.watched[-1]["validation"], "majority": probe[2].bincount().max().item() / strings,

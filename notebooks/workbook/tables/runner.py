@@ -13,7 +13,7 @@ from typing import Protocol
 
 from joblib import Parallel, delayed
 
-from lrnnlab.training import steady_arithmetic
+from lrnnlab.training import deterministic
 from lrnnlab.validation import checked
 from workbook.tables import engines, records
 from workbook.tables.registry import plan
@@ -37,7 +37,7 @@ class Work(Protocol):
 def perform(work: Work, progress: bool = False, checkpoint: Path | None = None) -> dict:
     """Train or measure; the returned record holds the configuration, what was found, and where it came from."""
     provenance, start = records.provenance(work.device), time.perf_counter()
-    with steady_arithmetic() if work.steady else nullcontext():
+    with deterministic() if work.steady else nullcontext():
         found = work.measure(progress, checkpoint)
     return {
         **work.says(), "wall_seconds": round(time.perf_counter() - start, 3), **found,

@@ -31,7 +31,7 @@ from torch.nn import functional as F
 from lrnnlab.models.net import PAPER_001, Net, PairClassifier, blocks
 from lrnnlab.tasks.long_range import FOLDERS, SequenceData, load, stand_in
 from lrnnlab.tasks.long_range.dataset import need
-from lrnnlab.training.determinism import stream
+from lrnnlab.training.determinism import rng
 from lrnnlab.training.loop import share_right, train, with_seed
 from workbook.tables.records import data_folder
 from workbook.tables.table import gpu_if_wanted
@@ -137,7 +137,7 @@ def learn(
 
     made = train(
         build_net(setting, data, seed, mixers, **options).to(device), draw_batch, F.cross_entropy,
-        generator=stream(seed, purpose), watch=watch, watch_every=max(setting["steps"] // setting["looks"], 1),
+        generator=rng(seed, purpose), watch=watch, watch_every=max(setting["steps"] // setting["looks"], 1),
         progress=progress, checkpoint=checkpoint,
         **{name: setting[name] for name in ("steps", "rate", "recurrent_rate", "decay", "warmup")},
     )  # fmt: skip

@@ -15,16 +15,23 @@ from lrnnlab.automata.typed import my_machine
 from lrnnlab.expressivity.cascades import Channel, DiagonalCascade, pair_up
 from lrnnlab.expressivity.exact_weights import exact_weights
 from lrnnlab.expressivity.one_layer import possible_in_one_diagonal_layer
-from lrnnlab.expressivity.predict import FAMILIES, foretell, foretell_all, separate, writes_needed, writes_of_token
-from lrnnlab.expressivity.robustness import (
-    constant_clash,
-    contraction_clash,
-    diagonal_clash,
-    fading_clash,
-    one_key_clash,
-    order_clash,
+from lrnnlab.expressivity.predict import (
+    FAMILIES,
+    predict_all,
+    predict_expressivity,
+    separate,
+    writes_needed,
+    writes_of_token,
 )
-from lrnnlab.expressivity.two_layers import two_layer_clash, two_layers_last
+from lrnnlab.expressivity.robustness import (
+    refute_constant,
+    refute_contraction,
+    refute_diagonal,
+    refute_fading,
+    refute_one_key,
+    refute_order,
+)
+from lrnnlab.expressivity.two_layers import refute_two_layers, two_layers_last
 from lrnnlab.models import build as build_net
 from workbook.tables.ladder import FAMILY, TABLE, ladder_task
 from workbook.tables.word_actions import machine_of
@@ -72,8 +79,8 @@ def answers(machine, words):
 @SMALL
 @given(machines(), st.sampled_from([1, 2]))
 def test_one_diagonal_layer_lasts_exactly_where_no_clash_is_found(machine, order):
-    clash = diagonal_clash(machine, order)
-    if clash is None:  # some window is right on all words
+    counterexample = refute_diagonal(machine, order)
+    if counterexample is None:  # some window is right on all words
         assert any(pair_up(Window(machine.symbols, k, order), machine)[1] is None for k in (1, 2, 3, 4))
     else:
         for k in (1, 3):
@@ -83,11 +90,11 @@ def test_one_diagonal_layer_lasts_exactly_where_no_clash_is_found(machine, order
 @SMALL
 @given(machines(5, 3))
 def test_a_clash_is_two_answers_however_often_its_loops_are_read(machine):
-    found = [diagonal_clash(machine, order) for order in (1, 2, None)]
-    found += [law(machine) for law in (one_key_clash, contraction_clash, constant_clash, fading_clash, order_clash)]
-    for clash in found:
-        for n in (1, 2, 5) if clash else ():
-            one, other = answers(machine, clash.words(n))
+    found = [refute_diagonal(machine, order) for order in (1, 2, None)]
+    found += [law(machine) for law in (refute_one_key, refute_contraction, refute_constant, refute_fading, refute_order)]
+    for counterexample in found:
+        for n in (1, 2, 5) if counterexample else ():
+            one, other = answers(machine, counterexample.words(n))
             assert one != other
 
 
@@ -100,10 +107,10 @@ def test_what_fades_keeps_the_last_tokens_and_nothing_else(machine):
     for _ in range(small.num_states**2):
         left = {frozenset(move[sorted(states)].tolist()) for states in left for move in small.transitions}
     told = all(len(states) == 1 for states in left)
-    assert (fading_clash(machine) is None) == told
-    assert foretell(machine, "fading").verdict == (ONE if told else NONE)
+    assert (refute_fading(machine) is None) == told
+    assert predict_expressivity(machine, "fading").verdict == (ONE if told else NONE)
     if told:  # a layer whose gates are constant fades, so what the one can the other can
-        assert constant_clash(machine) is None and diagonal_clash(machine, 1) is None
+        assert refute_constant(machine) is None and refute_diagonal(machine, 1) is None
 
 
 @SMALL
@@ -112,7 +119,7 @@ def test_a_sum_forgets_the_order_of_all_tokens_but_the_last(machine):
     small, ends = minimise(machine), {}
     for word in (word for n in range(2, 9) for word in product(range(small.num_symbols), repeat=n)):
         ends.setdefault((tuple(sorted(word)), word[-1]), set()).add(int(small.run(word)[-1]))
-    assert (order_clash(machine) is None) == all(len(states) == 1 for states in ends.values())
+    assert (refute_order(machine) is None) == all(len(states) == 1 for states in ends.values())
 
 
 @pytest.mark.parametrize("layers", [1, 2])
@@ -121,19 +128,19 @@ def test_nets_of_the_ladder_forget_how_a_word_began(row, layers):
     """Untrained nets: the two words of the theorem come together, by fading, by a window that ends, or as one of n."""
     found = TABLE.setting(row, "flip_flop", "live")
     net = build_net(found["model"], ladder_task("flip_flop"), seed=0, **{**found["options"], "layers": layers}).double().eval()
-    clash = foretell(ladder_task("flip_flop").machine, FAMILY[row][0]).clash
+    counterexample = predict_expressivity(ladder_task("flip_flop").machine, FAMILY[row][0]).counterexample
     with torch.no_grad():
         gaps = [(net(torch.tensor([one]))[0, -1] - net(torch.tensor([other]))[0, -1]).abs().max().item()
-                for n in (1, 40, 1600) for one, other in [clash.words(n)]]  # fmt: skip
+                for n in (1, 40, 1600) for one, other in [counterexample.words(n)]]  # fmt: skip
     assert min(gaps[:2]) > 1e-6 and gaps[2] < 0.05 * min(gaps[:2])
 
 
 def test_linear_attention_does_not_know_the_order_and_comes_to_rest_on_turns():
     for machine in ("s_3", "parity"):
         net = build_net("ult", ladder_task(machine), seed=1, width=32, heads=2).double().eval()
-        clash = foretell(ladder_task(machine).machine, "sums").clash
+        counterexample = predict_expressivity(ladder_task(machine).machine, "sums").counterexample
         with torch.no_grad():
-            said = [net(torch.tensor([word]))[0, -1].softmax(-1) for word in clash.words(2000)]
+            said = [net(torch.tensor([word]))[0, -1].softmax(-1) for word in counterexample.words(2000)]
         assert torch.allclose(*said, atol=1e-12 if machine == "s_3" else 1e-3)
 
 
@@ -165,20 +172,20 @@ def ends_of_channels(words, k, m, gates):
 def test_no_upper_channel_keeps_the_words_apart_that_refute_two_layers(name, order, k, m, gates):
     """All channels at once; and the words that refute one layer are told apart by some, so that this could fail."""
     machine = language(name).machine
-    one, other = ends_of_channels(two_layer_clash(machine, order).words(9), k, m, gates)
+    one, other = ends_of_channels(refute_two_layers(machine, order).words(9), k, m, gates)
     assert np.abs(one - other).max() < 2e-3
-    shallow = ends_of_channels(diagonal_clash(machine, order).words(9), max(k, 2), m, gates[:3])
+    shallow = ends_of_channels(refute_diagonal(machine, order).words(9), max(k, 2), m, gates[:3])
     assert np.abs(shallow[0] - shallow[1]).max() > 0.2
 
 
 @SMALL
 @given(machines(5, 2), st.sampled_from([1, 2]))
 def test_words_that_refute_two_layers_are_answered_differently_and_are_found_only_where_no_two_are(machine, order):
-    clash = two_layer_clash(machine, order)
-    if clash is not None:
-        assert not two_layers_last(machine, order) and diagonal_clash(machine, order) is not None
+    counterexample = refute_two_layers(machine, order)
+    if counterexample is not None:
+        assert not two_layers_last(machine, order) and refute_diagonal(machine, order) is not None
         for n in (1, 2, 4):
-            one, other = answers(machine, clash.words(n))
+            one, other = answers(machine, counterexample.words(n))
             assert one != other
     elif order == 1:  # so it is of all that were ever drawn; it is not proved
         assert two_layers_last(machine, 1)
@@ -210,8 +217,8 @@ def test_brackets_take_two_complex_layers(depth):
     count = Channel(depth + 2, lambda token, lower: ("turn", 1 - 2 * token))
     broken = Channel(1, lambda token, lower: ("reset", 1) if lower[0][0] == depth + 1 else ("turn", 0), rings=2)
     assert pair_up(DiagonalCascade("brackets", machine.symbols, ((count,), (broken,))), machine)[1] is None
-    assert two_layers_last(machine, None) and two_layer_clash(machine, 1) is not None
-    assert (two_layer_clash(machine, 2) is None) == two_layers_last(machine, 2) == (depth == 2)
+    assert two_layers_last(machine, None) and refute_two_layers(machine, 1) is not None
+    assert (refute_two_layers(machine, 2) is None) == two_layers_last(machine, 2) == (depth == 2)
 
 
 @SMALL
@@ -220,17 +227,17 @@ def test_finitely_many_states_are_a_special_case(machine):
     """What chapter 01's two laws allow lasts; and where they refuse a lasting layer, its old tokens fade."""
     verdict = possible_in_one_diagonal_layer(machine)
     if verdict.possible:
-        assert diagonal_clash(machine) is None
-        assert (diagonal_clash(machine, 1) is None) == (verdict.order == 1)
-        assert (diagonal_clash(machine, 2) is None) == (verdict.order <= 2)
+        assert refute_diagonal(machine) is None
+        assert (refute_diagonal(machine, 1) is None) == (verdict.order == 1)
+        assert (refute_diagonal(machine, 2) is None) == (verdict.order <= 2)
 
 
 def test_a_layer_that_fades_knows_the_last_two_tokens():
     """Exercise 10 of chapter 01: no layer with finitely many states does it, x <- x/4 + code does."""
     machine = build((None, 0), "ab", lambda s, v: (v, int(v == s[0])), lambda s: s[1])
     assert not possible_in_one_diagonal_layer(machine).possible
-    assert diagonal_clash(machine, 1) is None and constant_clash(machine) is None
-    assert "fade" in foretell(machine, "non-negative").theorem
+    assert refute_diagonal(machine, 1) is None and refute_constant(machine) is None
+    assert "fade" in predict_expressivity(machine, "non-negative").theorem
     code, right = np.array([1.0, 2.0]), True
     tokens, x, seen = np.random.default_rng(0).integers(2, size=2000), 0.0, {}
     for token, answer in zip(tokens, machine.answer(tokens)):
@@ -239,10 +246,10 @@ def test_a_layer_that_fades_knows_the_last_two_tokens():
     assert right
 
 
-def apart(clash, matrices, drives, repeats=300):
-    """How far apart a linear layer ends on the two words of a clash, from x_0 = (1, ..., 1)."""
+def apart(counterexample, matrices, drives, repeats=300):
+    """How far apart a linear layer ends on the two words of a counterexample, from x_0 = (1, ..., 1)."""
     ends = []
-    for word in clash.words(repeats):
+    for word in counterexample.words(repeats):
         x = np.ones(len(drives[0]))
         for token in word:
             x = matrices[token] @ x + drives[token]
@@ -257,21 +264,21 @@ def test_random_layers_come_together_on_the_clash(name):
     V, n = machine.num_symbols, 3
     key = [k / np.linalg.norm(k) for k in draw.normal(size=(V, n))]
     layers = {
-        diagonal_clash(machine, 1): [np.diag(a) for a in draw.uniform(0, 0.9, (V, n))],
-        one_key_clash(machine): [np.eye(n) - 0.7 * np.outer(k, k) for k in key],
-        constant_clash(machine): [np.diag(draw.uniform(-0.9, 0.9, n))] * V,
+        refute_diagonal(machine, 1): [np.diag(a) for a in draw.uniform(0, 0.9, (V, n))],
+        refute_one_key(machine): [np.eye(n) - 0.7 * np.outer(k, k) for k in key],
+        refute_constant(machine): [np.diag(draw.uniform(-0.9, 0.9, n))] * V,
     }
-    for clash, matrices in layers.items():
+    for counterexample, matrices in layers.items():
         drives = [(np.eye(n) - A) @ draw.normal(size=n) for A in matrices]
-        assert apart(clash, matrices, drives) < 1e-6
+        assert apart(counterexample, matrices, drives) < 1e-6
 
 
 def test_a_layer_outside_the_theorems_stays_apart_on_their_clashes():
-    """Planted: a sign that the token chooses tells the two words of each clash apart, however long they are."""
+    """Planted: a sign that the token chooses tells the two words of each counterexample apart, however long they are."""
     machine = language("Parity").machine
     sign, still = [np.eye(1), -np.eye(1)], [np.zeros(1)] * 2
-    for clash in (diagonal_clash(machine, 1), one_key_clash(machine), constant_clash(machine)):
-        assert apart(clash, sign, still) == 2
+    for counterexample in (refute_diagonal(machine, 1), refute_one_key(machine), refute_constant(machine)):
+        assert apart(counterexample, sign, still) == 2
 
 
 # --- quotients ---------------------------------------------------------------------------------------------------------
@@ -337,7 +344,7 @@ ASKED = ("non-negative", "signed", "complex", "constant", "reflection, beta <= 1
 
 @pytest.mark.parametrize("name", KNOWN)
 def test_known_verdicts(name):
-    found = {verdict.family: verdict for verdict in foretell_all(machine_of(name))}
+    found = {verdict.family: verdict for verdict in predict_all(machine_of(name))}
     assert list(found) == list(FAMILIES)
     assert tuple(found[family].verdict for family in ASKED) == KNOWN[name][:-1]
     assert found["blocks"].size == KNOWN[name][-1]
@@ -346,17 +353,17 @@ def test_known_verdicts(name):
     assert found["fading"].verdict == NONE  # as of all machines of the ladder
     assert found["sums"].verdict == OPEN and found["sums"].least == 1 + (name != "Tomita 1")
     for verdict in found.values():
-        for clash in filter(None, (verdict.clash, verdict.deeper)):
-            one, other = answers(machine_of(name), clash.words(2))
+        for counterexample in filter(None, (verdict.counterexample, verdict.deeper)):
+            one, other = answers(machine_of(name), counterexample.words(2))
             assert one != other
         assert verdict.deeper is None or verdict.least is None or verdict.least >= 3
         assert verdict.layers is None or verdict.least <= verdict.layers
         assert (verdict.least is None) == (verdict.verdict == NONE) and verdict.theorem.endswith(".")
-        assert verdict.least in (None, 1) or verdict.clash is not None
+        assert verdict.least in (None, 1) or verdict.counterexample is not None
 
 
 def test_flip_flop_is_a_reset_and_attention_loses_it():
-    found = {verdict.family: verdict.verdict for verdict in foretell_all(FLIP_FLOP)}
+    found = {verdict.family: verdict.verdict for verdict in predict_all(FLIP_FLOP)}
     assert {found[family] for family in ("non-negative", "signed", "complex", "reflection, beta <= 1")} == {ONE}
     assert found["constant"] == found["attention"] == NONE
 
@@ -364,7 +371,7 @@ def test_flip_flop_is_a_reset_and_attention_loses_it():
 @SMALL
 @given(machines(5, 2))
 def test_gates_from_0_to_1_never_hold_a_group(machine):
-    found = {verdict.family: verdict for verdict in foretell_all(machine)}
+    found = {verdict.family: verdict for verdict in predict_all(machine)}
     groups = classify(machine)
     for family in ("non-negative", "reflection, beta <= 1"):
         assert (found[family].verdict == NONE) == (not groups.aperiodic)
@@ -378,36 +385,36 @@ def test_gates_from_0_to_1_never_hold_a_group(machine):
 
 def test_sizes():
     s_3, s_4, d_2 = (machine_of(name) for name in ("S_3", "S_4", "D_2"))
-    assert foretell(s_3, "blocks", 2).verdict == NONE and foretell(s_3, "blocks", 3).verdict == ONE
-    assert foretell(s_4, "blocks", 2).verdict == NONE and "order 3" in foretell(s_4, "blocks", 2).theorem
-    assert foretell(s_4, "blocks", 3).least == 2
-    clipped = [foretell(s_4, "blocks, clipped", size) for size in (3, 4)]
+    assert predict_expressivity(s_3, "blocks", 2).verdict == NONE and predict_expressivity(s_3, "blocks", 3).verdict == ONE
+    assert predict_expressivity(s_4, "blocks", 2).verdict == NONE and "order 3" in predict_expressivity(s_4, "blocks", 2).theorem
+    assert predict_expressivity(s_4, "blocks", 3).least == 2
+    clipped = [predict_expressivity(s_4, "blocks, clipped", size) for size in (3, 4)]
     assert [(found.verdict, found.size) for found in clipped] == [(OPEN, 4), (ONE, 4)]
-    assert foretell(machine_of("Q_8"), "blocks", 2).least == 2
-    assert foretell(s_4, "reflections", 2).verdict == ONE and foretell(s_4, "reflections", 1).verdict == OPEN
-    assert foretell(d_2, "reflections", 3).verdict == ONE and foretell(d_2, "reflections", 2).verdict == "2 layers"
-    assert foretell(machine_of("EvenPair(2)"), "reflections", 9).least == 2
+    assert predict_expressivity(machine_of("Q_8"), "blocks", 2).least == 2
+    assert predict_expressivity(s_4, "reflections", 2).verdict == ONE and predict_expressivity(s_4, "reflections", 1).verdict == OPEN
+    assert predict_expressivity(d_2, "reflections", 3).verdict == ONE and predict_expressivity(d_2, "reflections", 2).verdict == "2 layers"
+    assert predict_expressivity(machine_of("EvenPair(2)"), "reflections", 9).least == 2
 
 
 def test_of_a_large_monoid_what_short_words_show_is_said():
     draw = np.random.default_rng(2)
     machine = MooreMachine(draw.integers(20, size=(3, 20)), draw.integers(2, size=20), 0, "abc")
-    found = foretell(machine, "complex")
+    found = predict_expressivity(machine, "complex")
     assert found.verdict == OPEN and found.least == 2 and "more than 20000 elements" in found.theorem
-    assert foretell(machine, "non-negative").verdict == NONE
+    assert predict_expressivity(machine, "non-negative").verdict == NONE
     turns = MooreMachine([np.roll(range(12), 1), [1, 0, *range(2, 12)]], range(12), 0, "ab")  # S_12
-    verdicts = {family: foretell(turns, family).verdict for family in ("signed", "complex", "reflections")}
+    verdicts = {family: predict_expressivity(turns, family).verdict for family in ("signed", "complex", "reflections")}
     assert verdicts == {"signed": NONE, "complex": NONE, "reflections": OPEN}
-    assert foretell(turns, "reflections", 11).verdict == ONE and foretell(turns, "blocks", 10).verdict == NONE
+    assert predict_expressivity(turns, "reflections", 11).verdict == ONE and predict_expressivity(turns, "blocks", 10).verdict == NONE
 
 
 def test_wrong_questions_are_refused():
     parity = machine_of("Parity")
     for wrong, message in (
-        (lambda: foretell(parity, "diagonal"), "the families are"),
-        (lambda: foretell(parity, "complex", 2), "only blocks and reflections have a size"),
-        (lambda: foretell(parity, "blocks", 0), "size must be a whole number, at least 1"),
-        (lambda: foretell(MooreMachine([[0], [0]], [1], 0, "ab"), "complex"), "one answer to all words"),
+        (lambda: predict_expressivity(parity, "diagonal"), "the families are"),
+        (lambda: predict_expressivity(parity, "complex", 2), "only blocks and reflections have a size"),
+        (lambda: predict_expressivity(parity, "blocks", 0), "size must be a whole number, at least 1"),
+        (lambda: predict_expressivity(MooreMachine([[0], [0]], [1], 0, "ab"), "complex"), "one answer to all words"),
         (lambda: exact_weights(parity, "diagonal"), "the families are"),
         (lambda: exact_weights(parity, "non-negative"), "no exact weights"),
     ):
@@ -438,7 +445,7 @@ def test_exact_weights_of_random_machines(machine):
             assert family not in ("blocks", "one-hot columns, phases", "dictionary")
             continue
         agree(machine, weights)
-        found = foretell(machine, family, weights.size if family == "reflections" and weights.writes else None)
+        found = predict_expressivity(machine, family, weights.size if family == "reflections" and weights.writes else None)
         assert found.verdict == (ONE if weights.model.depth == 1 else f"{weights.model.depth} layers")
         assert family not in ORDERS or all(
             (ORDERS[family] or channel.order) % channel.order == 0
@@ -518,5 +525,5 @@ def test_what_cannot_be_read_is_refused_in_a_sentence(text, message):
 
 def test_from_typing_to_weights():
     machine = my_machine(EVEN)
-    assert foretell(machine, "signed").verdict == ONE
+    assert predict_expressivity(machine, "signed").verdict == ONE
     agree(machine, exact_weights(machine, "signed"))

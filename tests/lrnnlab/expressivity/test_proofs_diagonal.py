@@ -145,8 +145,8 @@ def test_period():
 def test_every_subgroup_of_s4_has_a_cascade_of_its_derived_length(a, b):
     generators = [tuple(a), tuple(b)]
     machine, cascade = permuting("ab", *generators), solvable_cascade("G", "ab", generators)
-    answers, clash = pair_up(cascade, machine)
-    assert clash is None and len(answers) == machine.num_states
+    answers, counterexample = pair_up(cascade, machine)
+    assert counterexample is None and len(answers) == machine.num_states
     assert cascade.depth == classify(machine).derived_length
     assert len(derived_series(generators)[0]) == machine.num_states
     assert then(generators[0], inverse(generators[0])) == (0, 1, 2, 3)
@@ -175,8 +175,8 @@ def test_a_wrong_gate_is_noticed():
 @pytest.mark.parametrize("layer", [0, 1, 2])
 def test_mod_arith_cascade_needs_every_layer(layer):
     cascade, machine = mod_arith_cascade(), language("ModArith(5)").machine
-    answers, clash = pair_up(cascade, machine)
-    assert clash is None and len(answers) >= minimise(machine).num_states
+    answers, counterexample = pair_up(cascade, machine)
+    assert counterexample is None and len(answers) >= minimise(machine).num_states
     assert pair_up(cascade, ModArith(5).machine)[1] is None
     stuck = spoiled(cascade, layer, lambda rule: lambda token, lower: ("turn", 0))
     one, other = pair_up(stuck, machine)[1]
@@ -259,7 +259,7 @@ class Deaf:
 @pytest.mark.parametrize("name", minimal.TASKS)
 def test_every_construction_is_exact_and_no_token_is_idle(name):
     for found in constructions(name):
-        assert found.clash() is None, found.model.name
+        assert found.confused() is None, found.model.name
         idle = np.arange(found.machine.num_states)
         token = next(v for v, move in enumerate(found.machine.transitions) if (move != idle).any()
                      and (name != "ModArith(5)" or v not in (1, 7)))  # fmt: skip
@@ -304,7 +304,7 @@ def test_table():
 def test_table_does_not_count_a_wrong_model(monkeypatch):
     known = constructions("D_2")
     wrong = Construction(one_hot(language("D_2").machine, sink=2), language("D_3").machine)
-    assert wrong.clash() is not None
+    assert wrong.confused() is not None
     monkeypatch.setattr(minimal, "constructions", lambda name: [wrong, *known])
     assert minimal.smallest_models(("D_2",))[0]["b found"] == 3
 
@@ -321,7 +321,7 @@ def test_fits(question, known):
     assert found.known is known and found.why
     if known:
         model = found.construction.model
-        assert model.size <= question[1] and model.depth <= question[2] and found.construction.clash() is None
+        assert model.size <= question[1] and model.depth <= question[2] and found.construction.confused() is None
 
 
 def test_the_cycle_that_real_gates_lack_is_one_that_the_automaton_has():

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from lrnnlab.models import BlockDiagonal, build
 from lrnnlab.scans import FUSED, available, cpu, softmax_scan
-from lrnnlab.training.determinism import steady_arithmetic
+from lrnnlab.training.determinism import deterministic
 
 f32, f64 = torch.float32, torch.float64
 SIZES = (*range(1, 10), 16)
@@ -238,7 +238,7 @@ def test_a_layer_equals_its_formula(h, b, T, frozen, start, pure, seed):
 
 def test_a_training_model_uses_it():
     model = build("block_diagonal", vocab_size=3, classes=2, layers=2, rule="softmax", drive="none", start="first")
-    with steady_arithmetic():
+    with deterministic():
         states = model.trace(torch.zeros(2, 8, dtype=torch.int64)).states[-1]
     chain, scans = [states.grad_fn], {}
     while chain:

@@ -5,8 +5,8 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from lrnnlab.training import Phase, Recipe, steady_arithmetic
-from lrnnlab.training.engine import Checkpoint, Descent
+from lrnnlab.training import Phase, Recipe, deterministic
+from lrnnlab.training.engine import Checkpoint, TrainState
 from workbook import tables
 from workbook.tables import dlr_table5, runner
 from workbook.tables.table import Setting
@@ -74,12 +74,12 @@ def test_the_papers_own_setting_goes_on(tmp_path, monkeypatch):
 def goes_on(run, tmp_path, monkeypatch):
     """Kill ``run`` at its fifth checkpoint, and ask for it again."""
     steps, saves, save = [], [], Checkpoint.save
-    count = Descent._count
-    monkeypatch.setattr(Descent, "_count", lambda self, loss: (steps.append(loss), count(self, loss))[1])
+    count = TrainState._count
+    monkeypatch.setattr(TrainState, "_count", lambda self, loss: (steps.append(loss), count(self, loss))[1])
 
     def performed():
         steps.clear()
-        with steady_arithmetic():
+        with deterministic():
             found = runner.perform(run, checkpoint=tmp_path / "run.pt")
         return {k: v for k, v in json.loads(json.dumps(found, default=list)).items() if "seconds" not in k}, len(steps)
 

@@ -22,7 +22,7 @@ from lrnnlab.automata import MooreMachine
 from lrnnlab.models import build, exact_model, snap
 from lrnnlab.tasks import ListOps, ModArith, Sum, task
 from lrnnlab.tasks.pathfinder import ARENA_32, Pathfinder
-from lrnnlab.training import Mend, Phase, Recipe, fit, impurity, loop, steady_arithmetic, stream
+from lrnnlab.training import Mend, Phase, Recipe, deterministic, fit, impurity, loop, rng
 from lrnnlab.training import restarts as fitting
 from lrnnlab.training.engine import kind_of
 from lrnnlab.training.evaluation import evaluate
@@ -138,7 +138,7 @@ def test_progress_goes_to_stderr_alone(capfd):
 
 def first_losses(task, make, seed, length, loss, batch=8):
     """Mean of the first ten losses of untrained weights, from the same stream of strings."""
-    data, model, total = stream(seed, "train"), make(seed), 0.0
+    data, model, total = rng(seed, "train"), make(seed), 0.0
     for step in range(10):
         drawn = task.sample(batch, length, data)
         with torch.no_grad():
@@ -172,7 +172,7 @@ def test_only_labelled_positions_count():
 
 
 def test_noise_grows_linearly_from_nothing():
-    jitter = stream(1, "noise")
+    jitter = rng(1, "noise")
 
     def loss(model, drawn, step):
         states = model.states(drawn.tokens)
@@ -427,10 +427,10 @@ def test_an_evaluation_within_training_does_not_end_the_flushing():
     assert not flushes()
 
 
-def test_steady_arithmetic_nests():
+def test_deterministic_nests():
     torch.set_num_threads(2)
-    with steady_arithmetic():
-        with steady_arithmetic():
+    with deterministic():
+        with deterministic():
             pass
         assert flushes() and torch.get_num_threads() == 1
     assert not flushes() and torch.get_num_threads() == 2

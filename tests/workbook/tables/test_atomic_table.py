@@ -9,7 +9,7 @@ from scipy.optimize import least_squares
 
 from lrnnlab.tasks.atomic import ATOMIC, unknowns
 from lrnnlab.tasks.atomic_levels import trivial_level
-from lrnnlab.training.determinism import steady_arithmetic
+from lrnnlab.training.determinism import deterministic
 from workbook import tables
 from workbook.chapters.ch07 import by_width
 from workbook.show.atomic_figures import r2_by_task
@@ -212,7 +212,7 @@ def test_levels_beside_the_papers_numbers():
 
 
 def test_training_learns_a_shift_and_the_curve_says_when():
-    with steady_arithmetic():
+    with deterministic():
         setting = TABLE.setting("dlr_1", "shift-32", "live")
         found = dlr_table1.measure(setting, 0)
         again = dlr_table1.measure({**setting, "steps": 5}, 0), dlr_table1.measure({**setting, "steps": 5}, 0)

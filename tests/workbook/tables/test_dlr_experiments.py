@@ -16,7 +16,7 @@ from lrnnlab.models.sgconv import SGConv
 from lrnnlab.scans.convolution import long_conv
 from lrnnlab.tasks.atomic import Shift
 from lrnnlab.tasks.long_range import stand_in
-from lrnnlab.training.determinism import steady_arithmetic
+from lrnnlab.training.determinism import deterministic
 from workbook import tables
 from workbook.show.output import LARGEST, png
 from workbook.show.shift_figures import shift_by_length
@@ -129,7 +129,7 @@ def test_scores_against_numpy():
 
 def test_phase_is_what_learns_to_shift():
     """The table's point at L = 72, in seconds; and the same numbers again from the same seed."""
-    with steady_arithmetic():
+    with deterministic():
         dlr = dlr_table2.measure(small("dlr", options={"state": 72, "dt": (1e-5, 1e-5)}, steps=120), 0)["metrics"]
         real = small("dlr_real", options={"state": 72, "eigenvalues": "real"}, steps=120)
         real = dlr_table2.measure(real, 0)["metrics"]

@@ -13,7 +13,7 @@ from torch import nn
 from lrnnlab.models.recurrent_delta import near_addition
 from lrnnlab.tasks import COUNTER_TASKS, Batch, ModArith, Sum
 from lrnnlab.training import epochs as pooled
-from lrnnlab.training.determinism import steady_arithmetic
+from lrnnlab.training.determinism import deterministic
 from workbook import cli
 from workbook.show.fwp_figures import ROWS, fwp_tables, negative_by_position
 from workbook.show.output import LARGEST, png
@@ -329,14 +329,14 @@ def test_every_row_trains(row):
 
 def test_the_same_seed_gives_the_same_record():
     setting = {**BASE.setting("recurrent_delta", "aa", "desk"), "stages": [(3, 10)], "pool": 32, "tests": 4}
-    with steady_arithmetic():
+    with deterministic():
         a, b, c = (fwp_table1.measure(setting, seed) for seed in (0, 0, 1))
     assert a["metrics"] == b["metrics"] and a["curve"] == b["curve"] != c["curve"]
 
 
 def test_by_test_and_by_validation_are_the_looks_that_are_best_by_each():
     setting = {**BASE.setting("recurrent_delta", "aa", "desk"), "stages": [(8, 10)], "pool": 32, "tests": 30}
-    with steady_arithmetic():
+    with deterministic():
         found = fwp_table1.measure({**setting, "watch_every": 1, "rate": 0.1}, 0)
     looks = {step: (validation, bin0 + bin1) for step, validation, _, bin0, bin1 in found["curve"]}
     for place, name in enumerate(("by_validation", "by_test")):
@@ -472,14 +472,14 @@ def test_by_position_is_an_average_of_ten():
 
 
 def test_recurrent_delta_learns_parity_live():
-    with steady_arithmetic():
+    with deterministic():
         found = fwp_table1.measure(BASE.setting("recurrent_delta", "parity", "live"), 0)
     assert found["metrics"]["last"]["bin0"] == found["metrics"]["last"]["bin1"] == 1.0
 
 
 def test_negative_eigenvalues_are_what_learns_parity_live():
     """The same strings, the same weights, another beta."""
-    with steady_arithmetic():
+    with deterministic():
         one, two = (fwp_negative.measure(get("fwp/negative").setting(row, "parity", "live"), 2)
                     for row in ("beta1_nh1", "beta2_nh1"))  # fmt: skip
     assert two["metrics"]["last"]["bin0"] == 1.0 and two["metrics"]["last"]["bin1"] > 0.8

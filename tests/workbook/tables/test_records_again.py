@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from lrnnlab.training import steady_arithmetic
+from lrnnlab.training import deterministic
 from workbook import tables
 from workbook.tables import records
 
@@ -23,7 +23,7 @@ BARE = {"lrnn/fig1", "fwp/search"}  # nothing is recorded: the one is made at on
 
 def arithmetic() -> str:
     """A digest of the bits that this processor and these versions of torch and NumPy give, by no code of ours."""
-    with steady_arithmetic():
+    with deterministic():
         x = torch.randn(96, 200, generator=torch.Generator().manual_seed(0))
         found = [x @ x.T, x.exp(), x.tanh(), x.softmax(-1), x.sum(), torch.fft.rfft(x).abs(), x.abs().pow(1.2).log1p(),
                  torch.nn.functional.layer_norm(x, (200,)), torch.nn.functional.silu(x).cumsum(-1)]  # fmt: skip
@@ -53,7 +53,7 @@ def test_today_s_code_makes_the_recorded_numbers(name):
     cell = {what: [recorded[part]] for what, part in {"tasks": "task", "rows": "row", "seeds": "seed"}.items()}
     (run,) = tables.plan(name, budget="desk", **cell)
     assert records.fingerprint(run.config()) == recorded["fingerprint"]
-    with steady_arithmetic():
+    with deterministic():
         made = json.loads(json.dumps(tables.perform(run), default=list))
     assert without_clock(made["metrics"]) == without_clock(recorded["metrics"]), (
         f"{recorded['task']} {recorded['row']} seed {recorded['seed']}: other numbers under the same fingerprint"

@@ -17,7 +17,7 @@ from lrnnlab.tasks.atomic import Shift
 from lrnnlab.tasks.base import Batch, draw_seed
 from lrnnlab.tasks.string_tasks import STRING_TASKS, CycleNavigation, EvenPairs, ModularArithmetic, Parity
 from lrnnlab.training.curriculum import Curriculum, Stages, held_out, longest_at, train_strings
-from lrnnlab.training.determinism import stream
+from lrnnlab.training.determinism import rng
 from lrnnlab.training.engine import Checkpoint
 from lrnnlab.training.evaluation import accuracy_at_lengths
 from lrnnlab.training.loop import with_seed
@@ -41,7 +41,7 @@ def trained(net, task=None, **options):
         "rate": 0.01,
         "batch": 8,
         "longest": 9,
-        "generator": stream(0, "x"),
+        "generator": rng(0, "x"),
         "progress": False,
     } | options
     return train_strings(net, task or Parity(), **given)
@@ -70,7 +70,7 @@ class Machine(nn.Module):
 def plain_loop(net, steps, rate, longest, batch, growth, gate, clip, decay, warmup):
     """The same training, written out: lengths drawn, gradients cut and Adam's formulas by hand."""
     doubled = 2
-    data = stream(0, "x")
+    data = rng(0, "x")
     draw_seed(data)  # what held-out strings are drawn from
     moments = {name: (torch.zeros_like(p), torch.zeros_like(p)) for name, p in net.named_parameters()}
     for step in range(steps):
@@ -115,7 +115,7 @@ def test_generator_decides_all_and_watching_changes_nothing():
         torch.manual_seed(noise)
         before = torch.get_rng_state()
         net = small_net()
-        run = trained(net, watch_every=watch_every, generator=stream(seed, "x"))
+        run = trained(net, watch_every=watch_every, generator=rng(seed, "x"))
         assert torch.equal(torch.get_rng_state(), before)
         made.append((weights(net), run.losses))
     assert torch.equal(made[0][0], made[1][0]) and made[0][1] == made[1][1]
@@ -129,7 +129,7 @@ def test_dropout_is_decided_by_the_generator_and_leaves_the_strings_as_they_are(
         net.register_forward_pre_hook(lambda net, given: shown.append(given[0].tolist()))
         torch.manual_seed(noise)
         before = torch.get_rng_state()
-        trained(net, generator=stream(seed, "x"))
+        trained(net, generator=rng(seed, "x"))
         assert torch.equal(torch.get_rng_state(), before)
         return weights(net), shown
 
@@ -191,7 +191,7 @@ def test_the_longest_length_doubles_where_the_longer_half_is_known():
     ids=["known", "of the shorter half", "of one class", "unsure"],
 )
 def test_what_a_batch_must_be_for_the_longest_length_to_double(length, targets, certain, reach):
-    course = Curriculum(Parity(), 4, 40, stream(0, "x"), growth=999, gate=0.1, reach=8)
+    course = Curriculum(Parity(), 4, 40, rng(0, "x"), growth=999, gate=0.1, reach=8)
     targets = torch.tensor(targets)
     logits = certain * F.one_hot(targets, 2).float()
     loss = course.loss(logits, Batch(torch.zeros(4, length, dtype=torch.long), targets, targets >= 0))
@@ -201,7 +201,7 @@ def test_what_a_batch_must_be_for_the_longest_length_to_double(length, targets, 
 
 def test_places_without_a_label_are_no_answer_of_another_class():
     arithmetic = ModArith(5)
-    course = Curriculum(arithmetic, 1, 39, stream(0, "x"), growth=999, gate=5.0, reach=2)
+    course = Curriculum(arithmetic, 1, 39, rng(0, "x"), growth=999, gate=5.0, reach=2)
     batch = arithmetic.labelled(torch.tensor([[2, 5, 0, 5, 0]]))  # 2 + 0 + 0: 2 is asked for, and 2, and 2
     assert batch.targets[batch.mask].unique().numel() == 1 < batch.targets.unique().numel()
     course.loss(torch.zeros(1, 5, 5), batch)
@@ -209,7 +209,7 @@ def test_places_without_a_label_are_no_answer_of_another_class():
 
 
 def test_held_out_lengths_are_ones_that_the_task_has():
-    assert [batch.inputs.shape[1] for batch in held_out(tasks.task("dyck_1"), 8, stream(0, "x"), 4)][0] >= 2
+    assert [batch.inputs.shape[1] for batch in held_out(tasks.task("dyck_1"), 8, rng(0, "x"), 4)][0] >= 2
 
 
 def test_stages_come_one_after_the_other_when_known_and_the_newest_make_half():
@@ -232,7 +232,7 @@ def test_stages_come_one_after_the_other_when_known_and_the_newest_make_half():
     ids=["known", "an older length", "of one class", "unsure"],
 )
 def test_what_batches_must_be_for_the_next_stage(length, targets, certain, stage):
-    course = Stages(Parity(), 4, (4, 8, 40), stream(0, "x"), gate=0.1, stage=1)
+    course = Stages(Parity(), 4, (4, 8, 40), rng(0, "x"), gate=0.1, stage=1)
     targets = torch.tensor(targets)
     logits = certain * F.one_hot(targets, 2).float()
     for _ in range(15):
@@ -243,14 +243,14 @@ def test_what_batches_must_be_for_the_next_stage(length, targets, certain, stage
 
 def test_short_strings_come_in_greater_numbers():
     shapes = {(len(b.tokens), b.tokens.shape[1]) for b in (
-        course() for course in [Stages(Parity(), 4, (40,), stream(0, "x"), gate=0.1, symbols=60)] for _ in range(300))}
+        course() for course in [Stages(Parity(), 4, (40,), rng(0, "x"), gate=0.1, symbols=60)] for _ in range(300))}
     assert shapes == {(max(4, min(32, 60 // T)), T) for T in range(1, 41)}
 
 
 def test_best_weights_are_those_of_the_least_loss_on_held_out_strings():
     net, task = small_net(), Parity()
     made = trained(net, steps=30, rate=0.3, watch_every=3)
-    batches = held_out(task, 9, torch.Generator().manual_seed(draw_seed(stream(0, "x"))))
+    batches = held_out(task, 9, torch.Generator().manual_seed(draw_seed(rng(0, "x"))))
     kept = small_net(seed=5)
 
     @torch.no_grad()
@@ -266,7 +266,7 @@ def test_best_weights_are_those_of_the_least_loss_on_held_out_strings():
 
 
 def test_held_out_strings_are_not_the_training_strings():
-    held = {tuple(row) for batch in held_out(Parity(), 40, stream(0, "x")) for row in batch.tokens.tolist()}
+    held = {tuple(row) for batch in held_out(Parity(), 40, rng(0, "x")) for row in batch.tokens.tolist()}
     net, shown = Machine(), set()
     net.register_forward_pre_hook(
         lambda net, given: shown.update(map(tuple, given[0].tolist())) if net.training else None
@@ -303,14 +303,14 @@ def test_scoring_takes_one_thread_whatever_is_allowed():
             seen.append(torch.get_num_threads())
             return torch.zeros(len(tokens), 2)
 
-    accuracy_at_lengths(Spy(), Parity(), [3], strings=4, generator=stream(0, "x"))
+    accuracy_at_lengths(Spy(), Parity(), [3], strings=4, generator=rng(0, "x"))
     assert seen == [1] and torch.get_num_threads() == 2
 
 
 def test_accuracy_is_the_share_of_strings_that_the_slow_answer_agrees_with():
     net, task = small_net("regulargpt_c3", CycleNavigation()), CycleNavigation()
-    found = accuracy_at_lengths(net, task, [1, 4, 11], strings=30, generator=stream(3, "x"))
-    again, slow = stream(3, "x"), {}
+    found = accuracy_at_lengths(net, task, [1, 4, 11], strings=30, generator=rng(3, "x"))
+    again, slow = rng(3, "x"), {}
     for length in (1, 4, 11):
         tokens = task.sample(30, length, again).tokens
         slow[length] = np.mean([int(net(row.unsqueeze(0)).argmax()) == task.answer(row) for row in tokens])
@@ -318,15 +318,15 @@ def test_accuracy_is_the_share_of_strings_that_the_slow_answer_agrees_with():
 
 
 def test_a_net_is_judged_at_every_length_by_itself():
-    found = accuracy_at_lengths(Machine(beyond=5), Parity(), range(4, 8), strings=9, generator=stream(0, "x"))
+    found = accuracy_at_lengths(Machine(beyond=5), Parity(), range(4, 8), strings=9, generator=rng(0, "x"))
     assert found == {4: 1, 5: 1, 6: 0, 7: 0}
 
 
 def test_parts_make_no_difference_and_the_net_stays_in_its_mode(monkeypatch):
     net = small_net("transformer").train()
-    whole = accuracy_at_lengths(net, Parity(), [7, 30], strings=64, generator=stream(0, "x"))
+    whole = accuracy_at_lengths(net, Parity(), [7, 30], strings=64, generator=rng(0, "x"))
     monkeypatch.setattr("lrnnlab.training.evaluation.PAIRS", 100)
-    assert accuracy_at_lengths(net, Parity(), [7, 30], strings=64, generator=stream(0, "x")) == whole
+    assert accuracy_at_lengths(net, Parity(), [7, 30], strings=64, generator=rng(0, "x")) == whole
     assert net.training
 
 
@@ -335,7 +335,7 @@ def test_of_an_answer_at_every_position_the_last_counts():
         def forward(self, tokens):
             return F.one_hot(tokens.cumsum(1) % 2, 2).float()
 
-    assert accuracy_at_lengths(Prefixes(), Parity(), [9], strings=50, generator=stream(0, "x")) == {9: 1.0}
+    assert accuracy_at_lengths(Prefixes(), Parity(), [9], strings=50, generator=rng(0, "x")) == {9: 1.0}
 
 
 @pytest.mark.parametrize("course", [{}, {"stages": (4, 9), "gate": 0.1}], ids=["growing", "staged"])
@@ -365,7 +365,7 @@ def test_levels_of_a_guesser():
     [
         (lambda: make_network("lstm", Parity(), seed=0), "lstm"),
         (lambda: make_network("rnn", Parity(), "huge", seed=0), "huge"),
-        (lambda: train_strings(Machine(), Shift(), steps=1, rate=1, generator=stream(0, "x")), "Shift"),
+        (lambda: train_strings(Machine(), Shift(), steps=1, rate=1, generator=rng(0, "x")), "Shift"),
         (lambda: trained(Machine(), steps=0), "steps=0"),
         (lambda: trained(Machine(), longest=0), "got 0"),
         (lambda: trained(Machine(), batch=0), "got 0"),
@@ -375,8 +375,8 @@ def test_levels_of_a_guesser():
         (lambda: trained(Machine(), stages=(4, 2, 9)), r"stages=\[4, 2, 9\]"),
         (lambda: trained(Machine(), stages=(4, 8)), r"stages=\[4, 8\]"),
         (lambda: trained(Machine(), EvenPairs(), longest=4, stages=(1, 2, 4)), r"strings of 1 to 1 symbols.*stages=\[1, 2, 4\]"),
-        (lambda: accuracy_at_lengths(Machine(), Parity(), [], strings=1, generator=stream(0, "x")), r"lengths=\[\]"),
-        (lambda: accuracy_at_lengths(Machine(), Parity(), [3], strings=0, generator=stream(0, "x")), "got 0"),
+        (lambda: accuracy_at_lengths(Machine(), Parity(), [], strings=1, generator=rng(0, "x")), r"lengths=\[\]"),
+        (lambda: accuracy_at_lengths(Machine(), Parity(), [3], strings=0, generator=rng(0, "x")), "got 0"),
         (lambda: regulargpt_table1.TABLE.setting("rnn", "tomita_9", "desk"), "tomita_9"),
         (lambda: regulargpt_table1.TABLE.setting("lstm", "parity", "desk"), "lstm"),
         (lambda: regulargpt_table1.TABLE.setting("rnn", "parity", "weeks"), "weeks"),
@@ -437,7 +437,7 @@ def test_the_score_leaves_out_the_first_length_beyond_training_and_says_which_we
 
     monkeypatch.setattr(regulargpt_table1, "train_strings", fake)
     found = regulargpt_table1.measure(setting, seed=3)
-    generator, ones = stream(3, "regulargpt/test"), {}
+    generator, ones = rng(3, "regulargpt/test"), {}
     for length in (41, 42, 43, 44):
         ones[length] = float(Parity().sample(3, length, generator).targets.double().mean())
     assert found["accuracy_by_length"] == [round(1 - ones[length], 4) for length in (41, 42, 43, 44)]
@@ -481,7 +481,7 @@ def test_products_are_told_by_the_right_half_of_the_root():
             return F.one_hot((task.label(tokens) + wrong) % 5, 5)
 
     for length in (8, 16, 40):
-        found = regulargpt_table1.over_the_seam(Judge(), task, length, stream(0, "x"))
+        found = regulargpt_table1.over_the_seam(Judge(), task, length, rng(0, "x"))
         assert found == [1.0, 0.0, 0.0] and asked[-1].shape == (2048, length)
 
 
@@ -661,5 +661,5 @@ def test_sizes_are_named_for_every_net():
 @given(st.sampled_from(sorted(STRING_TASKS)), st.integers(1, 30))
 def test_every_task_can_be_held_out(task, longest):
     task = STRING_TASKS[task]()
-    for batch in held_out(task, longest, stream(0, "x"), strings=3):
+    for batch in held_out(task, longest, rng(0, "x"), strings=3):
         assert [task.answer(row) for row in batch.tokens] == batch.targets.tolist()

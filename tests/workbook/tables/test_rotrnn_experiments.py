@@ -18,8 +18,8 @@ from lrnnlab.models import LRU, S5, RotRNN
 from lrnnlab.models.net import PAPER_001, Net, blocks
 from lrnnlab.tasks.listops import ListOps
 from lrnnlab.tasks.long_range import stand_in
-from lrnnlab.training.determinism import stream
-from lrnnlab.training.loop import Trained, settled, share_of_rate, share_right, train
+from lrnnlab.training.determinism import rng
+from lrnnlab.training.loop import Trained, early_stopping, share_of_rate, share_right, train
 from workbook import tables
 from workbook.chapters.ch04 import norm_along_time
 from workbook.chapters.rotations import norm_over_time
@@ -48,7 +48,7 @@ def draw_batch(generator):
 
 
 def trained(net, **options):
-    given = {"steps": 6, "rate": 0.01, "generator": stream(0, "x"), "progress": False} | options
+    given = {"steps": 6, "rate": 0.01, "generator": rng(0, "x"), "progress": False} | options
     return train(net, draw_batch, F.cross_entropy, **given)
 
 
@@ -68,7 +68,7 @@ def test_training_takes_one_thread_whatever_is_allowed():
         seen.append(torch.get_num_threads())
         return draw_batch(generator)
 
-    train(small_net(), spied, F.cross_entropy, steps=2, rate=0.01, generator=stream(0, "x"), progress=False)
+    train(small_net(), spied, F.cross_entropy, steps=2, rate=0.01, generator=rng(0, "x"), progress=False)
     assert seen == [1, 1] and torch.get_num_threads() == 2
 
 
@@ -93,7 +93,7 @@ def test_rates_are_torchs_own_schedules(steps, part, schedule):
 def plain_loop(net, steps, rate, recurrent_rate, decay, warmup, betas, epsilon, clip):
     """The same training, written out: Adam's formulas by hand, decay decoupled and for the regular parameters only."""
     beta1, beta2 = betas
-    data = stream(0, "x")
+    data = rng(0, "x")
     torch.randint(2**62, (1,), generator=data)  # what dropout is seeded with
     slow = {"gamma_log", "B"}
     moments = {name: (torch.zeros_like(p), torch.zeros_like(p)) for name, p in net.named_parameters()}
@@ -146,7 +146,7 @@ def test_generator_decides_all_and_watching_changes_nothing():
     assert torch.equal(made[0][0], made[1][0]) and made[0][1] == made[1][1]
     assert [seen["step"] for seen in run.watched] == [0, 2, 4, 6] and not any(seen["training"] for seen in run.watched)
     other = small_net(dropout=0.3)
-    trained(other, generator=stream(1, "x"))
+    trained(other, generator=rng(1, "x"))
     assert not torch.equal(weights(other), made[0][0])
 
 
@@ -171,7 +171,7 @@ def test_training_breaks_off_where_the_loss_ends():
     net, count = small_net(), iter(range(99))
     run = train(
         net, draw_batch, lambda outputs, targets: F.cross_entropy(outputs, targets) / (next(count) < 3), steps=6,
-        rate=0.01, generator=stream(0, "x"), progress=False,
+        rate=0.01, generator=rng(0, "x"), progress=False,
     )  # fmt: skip
     assert (run.steps, run.finished) == (3, False) and weights(net).isfinite().all()
 
@@ -199,7 +199,7 @@ def test_settled_is_a_streak_of_right_looks_that_reaches_the_end(looks, patience
     for place, right in enumerate(looks):
         streak = streak + 1 if right and 10 * place > since else 0
     made = Trained(nn.Identity(), watched=[{"step": 10 * place, "right": right} for place, right in enumerate(looks)])
-    assert settled(made, lambda look: look["right"], patience, since) == (streak >= patience)
+    assert early_stopping(made, lambda look: look["right"], patience, since) == (streak >= patience)
 
 
 def test_regression_at_the_last_positions():
@@ -211,7 +211,7 @@ def test_regression_at_the_last_positions():
         x = torch.randn(16, 6, 1, generator=generator)
         return x, x[:, 3:5]
 
-    run = train(net, batch, F.mse_loss, steps=80, rate=0.03, generator=stream(0, "y"), progress=False,
+    run = train(net, batch, F.mse_loss, steps=80, rate=0.03, generator=rng(0, "y"), progress=False,
                           schedule="constant")  # fmt: skip
     assert run.losses[0][0] == 10 and run.losses[-1][1] < 0.3 * run.losses[0][1]
 
@@ -281,7 +281,7 @@ def test_squares_are_those_of_the_states_stepped_to(layer):
 def test_layer_inputs_by_hand_and_net_left_alone():
     net = small_net(mixer=LRU)
     net.train()
-    x, y = draw_batch(stream(0, "z"))
+    x, y = draw_batch(rng(0, "z"))
     state = copy.deepcopy(net.state_dict())
     found = layer_inputs(net, (x, torch.tensor([12, 9, 12, 5, 3]), y))
     assert all(torch.equal(state[name], value) for name, value in net.state_dict().items())
@@ -299,7 +299,7 @@ def test_padding_does_not_count():
     torch.manual_seed(0)
     setting = {**rotrnn_fig3.TABLE.setting("lru_learned", "layers4", "live"), "layers": 2}
     net = rotrnn_fig3.build_net(setting, seed=0)
-    tokens, lengths, values = rotrnn_fig3.expressions(8, 24, stream(0, "pad"))
+    tokens, lengths, values = rotrnn_fig3.expressions(8, 24, rng(0, "pad"))
     longer = F.pad(tokens, (0, 10), value=ListOps.pad)
     short, long = norms(net, (tokens, lengths, values)), norms(net, (longer, lengths, values))
     for name in ("norm", "square"):
@@ -314,10 +314,10 @@ def test_coloured_input_is_seen_as_its_own_theory_says(rho):
     torch.manual_seed(3)
     layer = RotRNN(2, state=2, heads=1, gamma=(0.9, 0.9), theta=0.3)
     strings, steps = 4000, 20
-    u = torch.randn(strings, steps, 2, generator=stream(0, "ar"))
+    u = torch.randn(strings, steps, 2, generator=rng(0, "ar"))
     for t in range(1, steps):
         u[:, t] = rho * u[:, t - 1] + (1 - rho**2) ** 0.5 * u[:, t]
-    time = along_time(layer, u, torch.ones(strings, steps, dtype=torch.bool), stream(0, "white"))
+    time = along_time(layer, u, torch.ones(strings, steps, dtype=torch.bool), rng(0, "white"))
     wanted = norm_over_time(0.9, float(layer.theta.detach()[0, 0]), rho, 0.0, steps)[1:]
     np.testing.assert_allclose(time["real"], wanted, rtol=0.12)
     np.testing.assert_allclose(time["white"], time["formula"], rtol=0.12)
@@ -329,8 +329,8 @@ def test_drive_is_what_the_covariance_alone_does():
     """Inputs uncorrelated in time, one channel much larger than the other: the limit rises by ``drive``."""
     torch.manual_seed(1)
     layer = RotRNN(2, state=8, heads=2, gamma=(0.5, 0.6), theta=0.5)
-    mask, white = torch.ones(3000, 20, dtype=torch.bool), stream(0, "white")
-    u = torch.randn(3000, 20, 2, generator=stream(0, "u"))
+    mask, white = torch.ones(3000, 20, dtype=torch.bool), rng(0, "white")
+    u = torch.randn(3000, 20, 2, generator=rng(0, "u"))
     plain, tilted = (along_time(layer, u * torch.tensor(scale), mask, white) for scale in ([1.0, 1.0], [3.0, 0.1]))
     assert abs(plain["drive"] - 1) < 0.05 < abs(tilted["drive"] - 1) and abs(tilted["lag1"]) < 0.02
     for time in (plain, tilted):
@@ -339,7 +339,7 @@ def test_drive_is_what_the_covariance_alone_does():
 
 def test_where_no_string_runs_there_is_no_number():
     mask = torch.arange(T) < torch.tensor([[4], [6]])
-    time = along_time(LRU(D, state=3), torch.randn(2, T, D), mask, stream(0, "white"))
+    time = along_time(LRU(D, state=3), torch.randn(2, T, D), mask, rng(0, "white"))
     assert [value is None for value in time["real"]] == [False] * 6 + [True] * 6
     assert None not in time["white"] + time["formula"]
     assert time["strings"] == [2] * 4 + [1] * 2 + [0] * 6
@@ -435,7 +435,7 @@ def test_the_contrast_is_there_at_the_start_and_is_that_of_the_head_size(desk):
 def test_at_the_start_nothing_is_trained():
     setting = rotrnn_fig3.TABLE.setting("rotrnn_pairs", "start8", "desk") | {"strings": 8, "length": 24}
     record = rotrnn_fig3.measure(setting, seed=4)
-    fresh = norms(rotrnn_fig3.build_net(setting, 4), rotrnn_fig3.expressions(8, 24, stream(4, "fig3/probe")))
+    fresh = norms(rotrnn_fig3.build_net(setting, 4), rotrnn_fig3.expressions(8, 24, rng(4, "fig3/probe")))
     assert record["training"]["step"] == [0] and len(record["metrics"]["norm_start"]) == 8
     assert record["metrics"]["norm_start"] == record["metrics"]["norm_end"] == fresh["norm"]
     run = {"experiment": "rotrnn/fig3", "task": "start8", "row": "rotrnn_pairs", "seed": 4, "budget": "desk", "protocol": "ours"}
