@@ -1,5 +1,6 @@
 """environment.yml, bootstrap.py and pyproject.toml say the same thing."""
 
+import os
 import re
 from pathlib import Path
 
@@ -55,3 +56,11 @@ def test_the_extras_exist_and_are_those_of_bootstrap(project, conda):
 def test_it_has_the_project_s_name_and_one_channel(project, conda):
     assert conda["name"] == project["name"]
     assert conda["channels"] == ["conda-forge"]
+
+
+def test_what_github_is_told_to_run_is_there():
+    jobs = yaml.safe_load((ROOT / ".github" / "workflows" / "test.yml").read_text(encoding="utf-8"))["jobs"]
+    assert {system.partition("-")[0] for system in jobs["test"]["strategy"]["matrix"]["os"]} == {"ubuntu", "macos", "windows"}
+    assert [step["run"] for job in jobs.values() for step in job["steps"] if "run" in step] == ["python bootstrap.py test", ".ci/run"]
+    said = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()[-1]
+    assert said == "exec python3 bootstrap.py test --all" and os.access(ROOT / ".ci" / "run", os.X_OK)

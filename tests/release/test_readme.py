@@ -66,14 +66,14 @@ def test_the_model_trains_and_steps(registries):
 
 
 def test_ci_runs_the_readmes_test_command():
-    assert "python bootstrap.py test" in README
-    assert "python3 bootstrap.py test" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert "python bootstrap.py test --all" in README
+    assert "python3 bootstrap.py test --all" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 
 
 def commands():
     """(file, arguments) of every ``lrnnlab ...`` that a page, a chapter or an exercise shows: in backticks, or a line's own."""
     pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "notebooks").glob("*.md"),
-             *(ROOT / "notebooks" / "py").glob("*.py"), *(ROOT / "lrnnlab" / "chapters").glob("*.md")]  # fmt: skip
+             *(ROOT / "notebooks" / "py").glob("*.py"), *(ROOT / "notebooks" / "workbook" / "exercises").glob("*.md")]  # fmt: skip
     for page in sorted(pages):
         text = page.read_text(encoding="utf-8")
         found = re.findall(r"`(?:python -m )?lrnnlab ([a-z][^`\n]*)`", text)

@@ -174,7 +174,7 @@ def test_a_linear_probe_is_scored_on_strings_that_it_was_not_fitted_to():
     assert linear_probe(draw.normal(size=(40, 3, 200)), draw.integers(2, size=(40, 3))) < 0.8
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_trained_delta_rule_tracks_the_sign_and_nothing_else():
     made, _ = ladder.trained(ladder.TABLE.setting("deltanet_negative", "s_3", "live"), seed=0)
     asked = ladder.ladder_task("s_3")

@@ -186,7 +186,7 @@ def compiled(name, T, backend):
     close({k: torch.zeros_like(p) if p.grad is None else p.grad for k, p in other.named_parameters()}, wanted)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", MODELS)
 def test_compiled(name):
     for T in (12, 1):
@@ -197,7 +197,7 @@ def test_compiled_attention_of_one_token():
     compiled("attention", 1, "eager")
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_compiled_before_it_has_run():
     """In a fresh process, where numba and every loop are loaded while torch.compile traces."""
     done = subprocess.run([sys.executable, "-c", """

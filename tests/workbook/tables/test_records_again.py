@@ -44,7 +44,7 @@ def without_clock(metrics: dict) -> dict:
 AGAIN = [name for name, table in tables.TABLES.items() if not table.clock and name not in DEAR and name not in BARE]
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", AGAIN)
 def test_today_s_code_makes_the_recorded_numbers(name):
     if arithmetic() != ARITHMETIC:

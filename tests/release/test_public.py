@@ -1,0 +1,87 @@
+"""Public names: each in its room's ``__all__``, typed, described for numpydoc; and every example in a docstring runs."""
+
+import doctest
+import importlib
+import inspect
+import pkgutil
+import re
+import warnings
+
+import pytest
+
+import lrnnlab
+import workbook
+
+docscrape = pytest.importorskip("numpydoc.docscrape")
+ROOMS = ("scans", "automata", "expressivity", "tasks", "models", "training", "verification")
+NAMES = [(room, name) for room in ROOMS for name in getattr(importlib.import_module(f"lrnnlab.{room}"), "__all__", ())]
+MODULES = sorted(found.name for package in (lrnnlab, workbook)
+                 for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."))  # fmt: skip
+
+
+def test_they_can_be_held_in_mind():
+    assert len(set(NAMES)) == len(NAMES) <= 130
+    assert sorted(lrnnlab.__all__) == sorted("build evaluate linear_scan snap task train verify".split())
+
+
+def faults(thing):
+    """What a reader of the docstring, or of the signature, would miss or stumble over."""
+    text = inspect.cleandoc(thing.__doc__ or "")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            read = docscrape.NumpyDocString(text)
+        except (UserWarning, ValueError) as error:
+            return [f"numpydoc: {error}"]
+    given = inspect.signature(thing).parameters.values()
+    told = [name.strip().lstrip("*") for entry in read["Parameters"] for name in entry.name.split(",")]
+    found = [f"no parameter of the signature: {name}" for name in told if name not in {one.name for one in given}]
+    found += [f"told twice: {name}" for name in sorted(set(told)) if told.count(name) > 1]
+    found += [f"no words: {entry.name}" for entry in read["Parameters"] if not entry.desc]
+    found += [f"no type: {one.name}" for one in given if one.annotation is one.empty and one.name not in ("self", "cls")]
+    if inspect.isfunction(thing):
+        found += ["no type: what it returns"] * (inspect.signature(thing).return_annotation is inspect.Signature.empty)
+        found += ["no example"] * (">>>" not in text)
+    return found + ["says nothing"] * (not text)
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_each_is_typed_and_described(room):
+    there = importlib.import_module(f"lrnnlab.{room}")
+    things = {name: inspect.unwrap(getattr(there, name)) for name in getattr(there, "__all__", ()) if callable(getattr(there, name))}
+    wrong = {name: faults(thing) for name, thing in things.items()}
+    assert not {name: found for name, found in wrong.items() if found}
+
+
+HEAD = "What it does.\n\nParameters\n----------\n"
+
+
+@pytest.mark.parametrize("text, says", [
+    (HEAD + "x : int\n    D.\nz : int\n    N.", "no parameter of the signature: z"), (HEAD + "x : D.", "no words: x"),
+    (HEAD + "x : int\n    D.\n\nParameters\n----------\ny : int\n    N.", "numpydoc:"), ("It does.", "no example"),
+    (HEAD + "x : int\n    D.\nx : int\n    D.", "told twice: x"), (HEAD + "x : int\n    D.", "no type: y"),
+])  # fmt: skip
+def test_a_wrong_docstring_is_noticed(text, says):
+    def function(x: int, y) -> int:
+        return x + y
+
+    function.__doc__ = text
+    assert any(found.startswith(says) for found in faults(function))
+
+
+class Finder(doctest.DocTestFinder):
+    """Finds what a decorator has wrapped, too: doctest takes it to belong where the decorator does."""
+
+    def _from_module(self, module, object):
+        return super()._from_module(module, inspect.unwrap(object) if callable(object) else object)
+
+
+@pytest.mark.parametrize("room", sorted({".".join(name.split(".")[:2]) for name in MODULES}))
+def test_examples(room):
+    runner, said = doctest.DocTestRunner(), []
+    for name in MODULES:
+        triton = re.match(r"lrnnlab\.scans\.triton", name) and importlib.util.find_spec("triton") is None
+        if (name == room or name.startswith(f"{room}.")) and not name.endswith("__main__") and not triton:
+            for test in Finder(exclude_empty=True).find(importlib.import_module(name)):
+                runner.run(test, out=said.append)
+    assert not runner.failures, "".join(said)
