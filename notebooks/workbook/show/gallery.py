@@ -12,6 +12,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from PIL import Image
 
+from lrnnlab.automata import MooreMachine
 from lrnnlab.models import snap
 from lrnnlab.verification import head_tables, heads_machine, verify
 from workbook.show import frames, labels
@@ -20,6 +21,7 @@ from workbook.show.atomic_figures import r2_by_task
 from workbook.show.automaton_figures import state_diagram
 from workbook.show.bench_figures import recorded, times_ours
 from workbook.show.fading_figures import fading
+from workbook.show.film import COMMENT, film
 from workbook.show.fwp_figures import fwp_tables, negative_by_position
 from workbook.show.growth_figures import growth_by_rule
 from workbook.show.language_figures import loss_by_rate, loss_by_step
@@ -30,6 +32,8 @@ from workbook.show.output import save
 from workbook.show.scan_figures import scan_schedule, speed_ratios
 from workbook.show.shift_figures import shift_by_length
 from workbook.tables import get, plan, records, results, train
+
+FILM = "film"  # the one picture that moves
 
 
 class Picture(NamedTuple):
@@ -53,15 +57,14 @@ class Picture(NamedTuple):
         return [record for name in self.tables for record in _desk(name)]
 
 
-def found_automaton() -> Figure:
-    """The counter that a network trained on Sum(5) (``lrnn/table2``, row ``softmax``, seed 101) has in its weights."""
+def counter() -> MooreMachine:
+    """The machine in the weights of a network trained on Sum(5) (``lrnn/table2``, row ``softmax``, seed 101), proved right."""
     run = plan("lrnn/table2", tasks=["sum"], rows=["softmax"], seeds=[101])[0]
     task, model = run.build_task(), snap(train(run).model)
     verdict = verify(model, task.specification)
     if not verdict.proved:
         raise RuntimeError(f"the network of seed {run.seed} should be provably right, but: {verdict}")
-    machine = heads_machine(head_tables(model), verdict.heads, task.symbols)
-    return state_diagram(machine)
+    return heads_machine(head_tables(model), verdict.heads, task.symbols)
 
 
 @frames.picture
@@ -89,7 +92,7 @@ def _desk(name: str) -> list[dict]:
 
 
 PICTURES = {
-    "found_automaton": Picture(found_automaton, (),
+    "found_automaton": Picture(lambda: state_diagram(counter()), (),
         "State diagram of the automaton found in the weights of a trained network."),
     "lrnn_table2": Picture(comparison, ("lrnn/table2",),
         "Accuracy at the training length and past it, by task and model, over seeds."),
@@ -180,22 +183,27 @@ def draw(folder: Path, names: list[str] | None = None) -> list[Path]:
     Before the first: ``ValueError`` for a name there is not and for a file of such a name that we did not draw, ``OSError``
     for a folder that cannot be written to; then ``ValueError`` for a picture whose table has no records.
     """
-    unknown = [name for name in names or () if name not in PICTURES]
+    every = [*PICTURES, FILM]
+    unknown = [name for name in names or () if name not in every]
     if unknown:
-        raise ValueError(f"no picture {unknown[0]!r}; there are {', '.join(PICTURES)}")
-    paths = {name: folder / f"{name}.png" for name in names or PICTURES}
+        raise ValueError(f"no picture {unknown[0]!r}; there are {', '.join(every)}")
+    paths = {name: folder / f"{name}.{'gif' if name == FILM else 'png'}" for name in names or every}
     for path in paths.values():
         if path.exists() and not _drawn_here(path):
             raise ValueError(f"{path} was not drawn by lrnnlab: choose another --folder, or move it away")
     records.check_writable(paths.values())
-    asked = {path: PICTURES[name] for name, path in paths.items()}
-    return [save(picture.figure(), path, picture.alt, Records=picture.source()) for path, picture in asked.items()]
+    asked = {path: PICTURES[name] for name, path in paths.items() if name != FILM}
+    made = [save(picture.figure(), path, picture.alt, Records=picture.source()) for path, picture in asked.items()]
+    if FILM in paths:
+        counter()  # or its last frame would not be true
+        made.append(film(paths[FILM]))
+    return made
 
 
 def _drawn_here(path: Path) -> bool:
     """Tell whether a file is a picture that :func:`draw` wrote: it has the digest of its records in it."""
     try:
         with Image.open(path) as picture:
-            return "Records" in getattr(picture, "text", {})
+            return "Records" in getattr(picture, "text", {}) or picture.info.get("comment") == COMMENT
     except OSError:
         return False
