@@ -20,7 +20,7 @@
 # **How to read the proofs.** Each step is a sentence, followed by a short cell that computes what the sentence says and
 # ends in `assert ..., "Theorem A, step 3: ..."`, with what the step claims in a few words. Change a line and run it
 # again: the `assert` tells you which step of which proof breaks. Where we break a hypothesis ourselves, the cell stands
-# under `with show.fails("Theorem A, step 3")`, which demands that exactly this step fails. A step that is only checked
+# under `with show.expect_failure("Theorem A, step 3")`, which demands that exactly this step fails. A step that is only checked
 # on examples, or in floating point, says so.
 #
 # *You need:* matrices, eigenvalues, modular arithmetic, and chapter 00. What we use of groups is explained in section
@@ -161,7 +161,7 @@ print(f"modulo {M}: 0-1 = {(0 - 1) % M} and 1-0 = {1 % M}; 0-0-1 = 0-1-0 = {(0 -
 # you change `one` itself, in the cell of step 1, that step fails already: its printed sums have one $A$.)
 
 # %% tags=["proof-proposition_1"]
-with show.fails("Proposition 1, step 3"):
+with show.expect_failure("Proposition 1, step 3"):
     own = {letter: sp.Symbol(f"A_{letter}", commutative=False) for letter in "01-"}
     short, long = differences(own)
     assert short == long and not short.has(z), (
@@ -246,7 +246,7 @@ print(f"the state of 119 numbers: {used} bits; needed at least: {needed}")
 # **Break a hypothesis.** In base 6 the code 6 of the minus does not fit into a digit, and step 2 fails.
 
 # %% tags=["proof-digits"]
-with show.fails("The base-7 layer, step 2"):
+with show.expect_failure("The base-7 layer, step 2"):
     wrong = [word for word in tried if h(run(word, 6), 6) != (word[0] - sum(word[1:])) % 5]
     assert not wrong, f"The base-7 layer, step 2: {len(wrong)} of {len(tried)} expressions are answered wrong"
 
@@ -488,7 +488,7 @@ if my_refutation is not None:
 # That $M$ is odd is needed where we divide by 2. For $M = 4$ step 3 fails.
 
 # %% tags=["proof-theorem_a"]
-with show.fails("Theorem A, step 3"):
+with show.expect_failure("Theorem A, step 3"):
     M = 4
     apart = [(s, t) for s, t in product(range(M), repeat=2) if s != t and 2 * (s - t) % M == 0]
     assert not apart, (
@@ -620,7 +620,7 @@ print(f"{'-'.join(map(str, s))} and {'-'.join(map(str, t))} are {apart:.3f} apar
 # solution.
 
 # %% tags=["proof-packing"]
-with show.fails("The margin, step 1"):
+with show.expect_failure("The margin, step 1"):
     shrink, R = 1, sp.Symbol("R", positive=True)
     assert shrink * R + 1 <= R, "The margin, step 1: a disc that is never left"
 
@@ -693,7 +693,7 @@ print("x =", x, "   h(x) = x mod 5;  states at n = 1, ..., 6:", *map(len, states
 # **Break a hypothesis.** With $A = 2$ the state is a sum in which earlier letters weigh more.
 
 # %% tags=["proof-sum_by_counting"]
-with show.fails("The counter, step 1"):
+with show.expect_failure("The counter, step 1"):
     A, x = 2, 0
     for s in letters:
         x = sp.expand(A * x + s)
@@ -726,7 +726,7 @@ print(f"x(01) - x(10) = (1 - A) d;  x(1...1) - x(0...0) = {factor} d = 0, so d =
 # and there $x \leftarrow x + s$ is a state that *is* the value.
 
 # %% tags=["proof-sum_analogue"]
-with show.fails("The analogue for Sum, step 3"):
+with show.expect_failure("The analogue for Sum, step 3"):
     left = [d for d in range(5) if factor * d % 5 == 0]
     assert left == [0], f"The analogue for Sum, step 3: modulo 5, {factor} d = 0 holds for d = {left}"
 
@@ -833,7 +833,7 @@ print(f"and for a-b-c-... on 119 numbers, by Theorem A, {5**119:.1e}")
 # not compute Sum, and has fewer states.
 
 # %% tags=["proof-theorem_b"]
-with show.fails("Theorem B, step 4"):
+with show.expect_failure("Theorem B, step 4"):
     forgets = np.array([[0, 0], [1, 0]])
     least = [len(reachable(forgets, np.array([[0, 0], [1, 0]]), n)) for n in range(1, 7)]
     assert all(found >= n + 1 for n, found in enumerate(least, 1)), (
@@ -944,7 +944,7 @@ for name, left, right, ending in (
 # **Break a hypothesis.** The counter, $A = 1$, has infinitely many states, and it does remember.
 
 # %% tags=["proof-theorem_c"]
-with show.fails("Theorem C, step 3"):
+with show.expect_failure("Theorem C, step 3"):
     A, v = np.array([[1]], dtype=object), np.array([[0], [1]], dtype=object)
     early = {tuple(A @ np.array(x, dtype=object)) for x in longer(longer({(0,)}, A, v), A, v)}
     assert len(early) == 1, (
@@ -1033,7 +1033,7 @@ for d in range(1, 6):
 # **Break a hypothesis.** A Jordan block of size $d + 1$ has $(A - I)^d \ne 0$, and tells them apart.
 
 # %% tags=["proof-thue_morse"]
-with show.fails("Thue-Morse, step 3"):
+with show.expect_failure("Thue-Morse, step 3"):
     ends = jordan_end(bits, d + 1), jordan_end([1 - bit for bit in bits], d + 1)
     assert ends[0] == ends[1], (
         f"Thue-Morse, step 3: the last numbers are {ends[0][-1]} and {ends[1][-1]}"
@@ -1099,7 +1099,7 @@ print(f"in float32 p_t = {clock[-1]:g} from t = {stops} on")
 # **Break a hypothesis.** With the threshold at 0.8 the second letter is taken as well.
 
 # %% tags=["proof-two_layers"]
-with show.fails("Two layers, step 1"):
+with show.expect_failure("Two layers, step 1"):
     threshold = sp.Rational(4, 5)
     assert p_t.subs(time, 1) < threshold <= p_t.subs(time, 2), (
         f"Two layers, step 1: p_2 = {p_t.subs(time, 2)} is below {threshold} as well"
@@ -1224,7 +1224,7 @@ print("x(0-1-0) - x(0-0-1) =", long)
 # **Break a hypothesis.** With transitions that do not commute the start stays.
 
 # %% tags=["proof-proposition_2"]
-with show.fails("Proposition 2, step 1"):
+with show.expect_failure("Proposition 2, step 1"):
     own = {letter: sp.Symbol(f"A_{letter}", commutative=False) for letter in "01-"}
     short = difference("1-0", "0-1", own)
     assert not short.has(any_start), "Proposition 2, step 1: the start cancels"
@@ -1434,7 +1434,7 @@ print(f"in 5,000 channels that shrink the words end {np.median(shrunk):.3f} apar
 # **Break a hypothesis.** Leave the letter `1` out of $w$, and the words end apart in many channels.
 
 # %% tags=["proof-theorem_d"]
-with show.fails("Theorem D, step 6"):
+with show.expect_failure("Theorem D, step 6"):
     several = times_apart("0-")
     assert several == 0, f"Theorem D, step 6: in {several} of 5000 channels the words end apart"
 
@@ -1542,7 +1542,7 @@ show.table(
 # do.
 
 # %% tags=["proof-killer_words"]
-with show.fails("Killer words, step 3"):
+with show.expect_failure("Killer words, step 3"):
     first, second = answers_of("Parity", ("0101", "1001"))
     assert first != second, f"Killer words, step 3: Parity answers both 0101 and 1001 by {first}"
 
@@ -1683,7 +1683,7 @@ show.table(
 # **Break a hypothesis.** A layer of order 2 is too coarse for Tomita 6, which counts modulo 3.
 
 # %% tags=["proof-two_laws"]
-with show.fails("The two laws, step 1"):
+with show.expect_failure("The two laws, step 1"):
     machine = language("Tomita 6").machine
     confused = cascades.pair_up(cascades.universal_layer(machine.symbols, 2), machine)[1]
     assert confused is None, "The two laws, step 1: a layer of order 2 confuses two words of Tomita 6"
@@ -1842,7 +1842,7 @@ print(f"{wrong} of 300 random expressions wrong in float64")
 # the numbers instead of keeping the first:
 
 # %% tags=["proof-block_two"]
-with show.fails("The block of size 2, step 1"):
+with show.expect_failure("The block of size 2, step 1"):
     empty, full = keeps(corner=0)
     assert list(full) == [r, 1], f"The block of size 2, step 1: (r, 1) goes to {tuple(full)}"
 
@@ -1942,7 +1942,7 @@ print(f"EvenPair answers {answers}; its letters move the states to {moves.tolist
 # **Break a hypothesis.** Parity, which rotations do compute, wants one answer.
 
 # %% tags=["proof-invertible_only"]
-with show.fails("Invertible transitions, step 3"):
+with show.expect_failure("Invertible transitions, step 3"):
     answers = two_answers("Parity")
     assert answers[0] != answers[1], f"Invertible transitions, step 3: Parity answers {answers}"
 
@@ -2155,7 +2155,7 @@ print("the longest derived length, by layers:", said)
 # each step of the series.
 
 # %% tags=["proof-theorem_d_prime"]
-with show.fails("Theorem D′, step 2"):
+with show.expect_failure("Theorem D′, step 2"):
     layers_of("S_4", 2)
 
 
@@ -2307,7 +2307,7 @@ print("smallest block:", ", ".join(f"D_{n}: {b}" for n, b in sizes.items()))
 # **Break it.** The bound cannot be lowered: claim one step fewer, and the same orbits refute it.
 
 # %% tags=["proof-theorem_e"]
-with show.fails("Theorem E, step 2"):
+with show.expect_failure("Theorem E, step 2"):
     for b, steps in orbits.items():
         assert sum(steps[b:]) == 0, (
             f"Theorem E, step 2: with b = {b}, {sum(steps[b:])} orbits run {b} steps and not {b - 1}"
@@ -2547,7 +2547,7 @@ print("x(0) - x(0-0) =", tuple(gap))
 # **Break a hypothesis.** Without the off-diagonal part, at $t = 0$, the equation of step 1 cannot be solved.
 
 # %% tags=["proof-liquid_s4"]
-with show.fails("Liquid-S4, step 1"):
+with show.expect_failure("Liquid-S4, step 1"):
     G_0, K_0 = liquid_layer(0)
     assert K_0.det() != 0 and (G_0["-"] * G_0["0"]).det() != 0, (
         f"Liquid-S4, step 1: det K = {K_0.det()}, no start helps"

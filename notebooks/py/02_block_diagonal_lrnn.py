@@ -27,17 +27,12 @@ import sympy as sp
 import torch
 
 import lrnnlab
-import workbook.show.automaton_figures
-import workbook.show.fading_figures
-import workbook.show.interactive
-import workbook.show.training_figures
-import workbook.tables.lrnn_reasons
 from lrnnlab import models, tasks, training, verification
 from workbook import show, tables
 from workbook.chapters import ch02
 from workbook.exercises import check, hint, predict, solution
-from workbook.show import gallery as pictures
-from workbook.tables import analysis, records
+from workbook.show import automaton_figures, fading_figures, gallery, interactive, training_figures
+from workbook.tables import analysis, lrnn_reasons, records
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
@@ -100,7 +95,7 @@ print("answers in the five states:", logits.argmax(1).tolist())
 # over all states, and step 2 fails.
 
 # %% tags=["proof-one_hot"]
-with show.fails("Claim, step 2"):
+with show.expect_failure("Claim, step 2"):
     soft = 0.99 * A_of + 0.002
     reached = {(v, j): soft[v] @ basis[j] for v in range(5) for j in range(5)}
     assert all((x == basis[(j + v) % 5]).all() for (v, j), x in reached.items()), "Claim, step 2: a successor"
@@ -204,14 +199,14 @@ print("the chain of inequalities holds for 200 random pairs; the last:", *map(st
 # block whose entries are all $8^{-1/1.2}$ obeys Eq. 6 with that $p$, and its square does not.
 
 # %% tags=["proof-eq_7"]
-with show.fails("Eq. 7, step 3"):
+with show.expect_failure("Eq. 7, step 3"):
     draw, longer = np.random.default_rng(1), Fraction(11, 10)
     A2, A1 = block_of_fractions(draw, 4, longer), block_of_fractions(draw, 4, longer)
     chain = abs(A2 @ A1).sum(0), (abs(A2) @ abs(A1)).sum(0), abs(A1).sum(0), np.ones(4, int)
     assert all((low <= high).all() for low, high in itertools.pairwise(chain)), "Eq. 7, step 3: the chain"
 
 # %% tags=["proof-eq_7"]
-with show.fails("Eq. 7, step 3"):
+with show.expect_failure("Eq. 7, step 3"):
     A1 = np.full((8, 8), 8 ** (-1 / 1.2))
     longest = [np.linalg.norm(np.linalg.matrix_power(A1, k), 1.2, axis=0).max() for k in (1, 2)]
     print(f"p = 1.2: the longest column of A has p-norm {longest[0]:.4f}, of A^2 {longest[1]:.4f}")
@@ -340,7 +335,7 @@ print("column sums of W^k: (b w)^k, with w = b^(-1/p):", sp.powsimp(size * equal
 # *Break it.* Claim half the exponent, $\tfrac12(1 - 1/p)$. Step 1 does not give it, and the powers of $W$ exceed it.
 
 # %% tags=["proof-sharp"]
-with show.fails("Theorem 1, step 1"):
+with show.expect_failure("Theorem 1, step 1"):
     p, mu = sp.symbols("p mu", positive=True)
     claimed = (1 - 1 / p) / 2
     rest = sp.simplify(sp.powdenest(((4 * mu) ** p * 4 ** (-p * claimed) / (4 * mu**p)), force=True))
@@ -422,7 +417,7 @@ print(
 # *Break it.* Count in exact powers of $\sqrt2$, without rounding the factor first, and step 2 fails.
 
 # %% tags=["proof-overflow"]
-with show.fails("Theorem 2, step 2"):
+with show.expect_failure("Theorem 2, step 2"):
     square = Fraction(2)  # of the exact factor
     assert square**128 <= F < square**129, "Theorem 2, step 2: the factor is rounded first"
 
@@ -536,7 +531,7 @@ print(
 # *Break it.* At $p = 4$ blocks of mixed signs make the state grow, too.
 
 # %% tags=["proof-typical"]
-with show.fails("Random columns, step 1"):
+with show.expect_failure("Random columns, step 1"):
     at_four = {name: [rate(kinds[name], p) for p in (1, 4)] for name in ("Gaussian", "signs")}
     assert all(r + 3 * e < 1 for name in ("Gaussian", "signs") for r, e in at_four[name]), (
         "Random columns, step 1: mixed signs shrink"
@@ -636,7 +631,7 @@ assert norm > 1 + 1e-9, "Theorem 3, step 4: the rotation breaks Eq. 6"
 print(f"p = {float(power)}: the rotation's columns have p-norm {norm ** (1 / float(power)):.4f}")
 
 # %% tags=["proof-isometries"]
-with show.fails("Theorem 3, step 4"):
+with show.expect_failure("Theorem 3, step 4"):
     power = Fraction(2)
     norm = float(Fraction(3, 5)) ** float(power) + float(Fraction(4, 5)) ** float(power)
     assert norm > 1 + 1e-9, "Theorem 3, step 4: the rotation breaks Eq. 6"
@@ -706,7 +701,7 @@ assert abs(modulus - 0.8676) < 1e-4 and modulus**500 < 2e-31, "Theorem 4, step 4
 print(f"modulus {modulus:.4f}; after 500 steps {modulus**500:.1e} is left")
 
 # %% tags=["proof-size_two"]
-with show.fails("Theorem 4, step 4"):
+with show.expect_failure("Theorem 4, step 4"):
     rotation = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
     modulus = np.abs(np.linalg.eigvals(rotation / np.linalg.norm(rotation, 2, axis=0))).max()
     assert abs(modulus - 0.8676) < 1e-4 and modulus**500 < 2e-31, "Theorem 4, step 4: it is attained"
@@ -790,7 +785,7 @@ print(f"dense blocks: at most {dense:.3f}; the cycle of five states turns by 72 
 # share a 1-norm of 1.
 
 # %% tags=["proof-sizes"]
-with show.fails("Theorem 5, step 1"):
+with show.expect_failure("Theorem 5, step 1"):
     moduli = [round(float(np.abs(np.linalg.eigvals(twisted(b, 1))).max()), 4) for b in (2, 3, 4)]
     print("at p = 1:", moduli)
     assert moduli == [0.8676, 0.9895, 1.0365], "Theorem 5, step 1: the turns"
@@ -890,7 +885,7 @@ print("A s = sqrt(2) s at p = 1.2, b = 8, and every column sums to 0")
 # *Break it.* For odd $b$ the same $s$ does not sum to 0.
 
 # %% tags=["proof-released"]
-with show.fails("Theorem 6, step 2"):
+with show.expect_failure("Theorem 6, step 2"):
     s, p = sp.Matrix([(-1) ** i for i in range(7)]), sp.Rational(6, 5)
     A = sp.Integer(7) ** (-1 / p) * s * s.T
     assert sp.ones(1, 7) * A == sp.zeros(1, 7), "Theorem 6, step 2: the rule leaves it"
@@ -923,7 +918,7 @@ for row, found in fits.items():
 
 # %% tags=["nbval-ignore-output"]
 show.figure(
-    show.training_figures.loss_curve({"softmax": fits["softmax"].losses}, classes=5),
+    training_figures.loss_curve({"softmax": fits["softmax"].losses}, classes=5),
     alt="Training loss of the softmax model by step on a logarithmic scale. It falls "
         "from ln 5, the loss of a uniform guess, to below 0.03, then rises while noise "
         "is put on the states.",
@@ -936,7 +931,7 @@ show.figure(
 measured = {row: training.evaluate(found.model, task, seed=101) for row, found in fits.items()}
 least = {row: float(found.per_position[40:].min()) for row, found in measured.items()}
 show.figure(
-    show.training_figures.accuracy_by_length(
+    training_figures.accuracy_by_length(
         {row: found.per_position.numpy() for row, found in measured.items()},
         train_length=40, chance=task.chance, majority=task.majority(500),
     ),
@@ -1121,7 +1116,7 @@ for name, found in long.items():
     ends[name] = f"below 99 % for the first time at position {below[0] + 1}" if len(below) else "never below 99 %"
     print(f"{name}: {ends[name]}")
 show.figure(
-    show.training_figures.accuracy_by_length(
+    training_figures.accuracy_by_length(
         {name: found.per_position.numpy() for name, found in long.items()},
         train_length=40, chance=task.chance, majority=task.majority(length), window=20,
     ),
@@ -1154,7 +1149,7 @@ for name in ("release", "softmax"):
         {"model": name, **{f"at {t:,}": within[t - 1] / between[t - 1] for t in shown}}
     )
 show.figure(
-    show.training_figures.spread(*clouds["release"], train_length=40, log_x=True, title="release"),
+    training_figures.spread(*clouds["release"], train_length=40, log_x=True, title="release"),
     alt="Distances of states of the release model by position on logarithmic axes: the "
         "spread within a class grows slowly past the training length, the gap between "
         "classes stays or shrinks.",
@@ -1203,7 +1198,7 @@ show.table(
 # %% tags=["hide-input"]
 faded = tables.results.ordered(tables.results.runs("lrnn/fading"))
 show.figure(
-    show.fading_figures.fading(faded),
+    fading_figures.fading(faded),
     alt="Above: how far the 99 percent quantile of strings has gone towards an error, by "
         "position from 2 to 2,000, for three seeds of four models. Softmax and LSTM hardly "
         "move; release and clip rise; crosses mark where runs overflow. Below: for each "
@@ -1328,7 +1323,7 @@ print(f"the store keeps {stored[2]}; the counter is vouched for up to {vouched} 
 # 1 fails.
 
 # %% tags=["proof-horizon"]
-with show.fails("Theorem 7, step 1"):
+with show.expect_failure("Theorem 7, step 1"):
     r, q = sp.symbols("r q", nonnegative=True)
     row = [r + extra[0], q + extra[1], q - extra[2], q + extra[3]]
     new = sum(a * b for a, b in zip(row, soft_state))
@@ -1538,7 +1533,7 @@ print(f"after 60 tokens the lead is {float(leads[60]):.4f};",
 # *Break it.* One-hot columns have entries 0. Then $\tau = 1$, and nothing fades. This is what snapping is for.
 
 # %% tags=["proof-fades"]
-with show.fails("Theorem 8, step 1"):
+with show.expect_failure("Theorem 8, step 1"):
     assert tau(cycle) == 1 - 5 * cycle.min() == Fraction(95, 100), "Theorem 8, step 1: the overlap"
 
 # %% [markdown]
@@ -1616,7 +1611,7 @@ print(f"{len(safe)} of {len(tuples)} states are decided by two heads of four")
 # *Break it.* Soft columns have another variance in every state, so there is no one $\sigma$.
 
 # %% tags=["proof-votes"]
-with show.fails("Theorem 9, step 1"):
+with show.expect_failure("Theorem 9, step 1"):
     softened = [Fraction(9, 10) * x + Fraction(1, 30) if t[0] else x for t, x in joint.items()]
     variances = {(x * x).mean() - x.mean() ** 2 for x in softened}
     assert variances == {Fraction(1, b) - Fraction(1, b * b)}, "Theorem 9, step 1: mean and variance"
@@ -1697,7 +1692,7 @@ head_tables = verification.head_tables(snapped)
 A_snapped, _ = models.symbol_transitions(snapped)
 automata = analysis.head_automata(A_snapped.numpy(), head_tables.start, task.symbols)
 show.figure(
-    show.automaton_figures.snapped_heads(automata, token=1),
+    automaton_figures.snapped_heads(automata, token=1),
     alt="The eight heads of the snapped model as automata, drawn with the "
         "arrows of token 1 only.",
     caption="What to see: what digit 1 does in each head. A ring of five states counts; where "
@@ -1713,7 +1708,7 @@ if machine.num_states > 12:
              f"{machine.num_states} states.")  # fmt: skip
     machine = task.machine
 show.figure(
-    show.automaton_figures.state_diagram(machine),
+    automaton_figures.state_diagram(machine),
     alt="The automaton of the heads that the proof followed: states joined by arrows labelled "
         "with digits, coloured by the answer they give.",
     caption="What to see: the states that matter, found in the weights. Colours are answers; "
@@ -1725,7 +1720,7 @@ show.figure(
 # then go on with the same digits from both.
 
 # %%
-walk_widget = show.interactive.walk(machine, word=[0, 3, 2, 4])
+walk_widget = interactive.walk(machine, word=[0, 3, 2, 4])
 walk_widget
 
 # %% [markdown]
@@ -1937,7 +1932,7 @@ print(f"snapped, right on every string of every length: {pair_verdict.proved}")
 
 # %% [markdown]
 # **Exercise 11** ★★★ *(40 min, 5 points: how heads share the work of one machine)* Draw the 11-state machine of
-# EvenPair(5) with `show.automaton_figures.state_diagram(pair.machine)`. The heads of the trained network have 8
+# EvenPair(5) with `automaton_figures.state_diagram(pair.machine)`. The heads of the trained network have 8
 # states each. Find out how they share the work: what does each head that the proof followed remember?
 
 # %% [markdown]
@@ -2196,7 +2191,7 @@ live = {("sum", row): [found.accuracy_all] for row, found in measured.items()}
 live["evenpair", "softmax"] = [pair_measured.accuracy_all]
 live["modarith", "softmax"] = [training.evaluate(arith_fit.model, arith, seed=530).accuracy_all]
 show.figure(
-    pictures.comparison(tables.results.runs("lrnn/table2"), live),
+    gallery.comparison(tables.results.runs("lrnn/table2"), live),
     alt="Accuracy at the training length and past it for each task and model, recorded over "
         "seeds and live; the values stand in the table below.",
     caption="What to see: a ring at 100 % with its dot inside has learned and holds; a ring at "
@@ -2206,16 +2201,16 @@ show.figure(
 
 # %% tags=["hide-input"]
 show.table(
-    workbook.tables.lrnn_reasons.cells(desk),
+    lrnn_reasons.cells(desk),
     caption="Recorded, desk budget, in percent, rounded down: mean (least to greatest) over "
             "seeds. 'stop' says what ended training: long = two checks on strings of the test "
             "length, searched = a search over all strings of the training length, watched = "
             "nothing but its steps; ten checks at the test length name the best checkpoint. "
             "'proved' counts the runs whose snapped network is proved right on every string.",
 )  # fmt: skip
-told = workbook.tables.lrnn_reasons.reasons(desk)
+told = lrnn_reasons.reasons(desk)
 show.table(
-    told[["task", "row", "layers", "why", workbook.tables.lrnn_reasons.DIFFERS]],
+    told[["task", "row", "layers", "why", lrnn_reasons.DIFFERS]],
     caption="Why a number is low, and how the row's training differs from the paper's. A run knows a "
             "length if it is right on 99 % there. *Not learned*: so many runs do not know the training "
             "length; the best that a sweep of depths, readouts and rates found stands beside (of "

@@ -93,7 +93,7 @@ assert left == right, "Composition, step 2: the brackets matter"
 # **Break it.** The order of the two matrices matters: with $A_1 A_2$ in place of $A_2 A_1$ the pair is another map.
 
 # %% tags=["proof-composition"]
-with show.fails("Composition, step 1"):
+with show.expect_failure("Composition, step 1"):
     x = sp.Symbol("x", commutative=False)
     composed = applied((A1 * A2, A2 * b1 + b2), x)
     assert sp.expand(composed - one_by_one) == 0, "Composition, step 1: A1 A2 is not A2 A1"
@@ -433,7 +433,7 @@ print(f"T = 1 to {T}: the same words in every state; x_3 =", " + ".join(sorted(x
 # **Break it.** Multiply in the other order, and step 4 fails:
 
 # %% tags=["proof-pscan"]
-with show.fails("PScan, step 4"):
+with show.expect_failure("PScan, step 4"):
     coef, remain = [["A1"], ["A3"]], [["A2"]]
     longer = [[run[-1] + word for word in row] for row, run in zip(coef[1:], remain)]
     assert longer == [["A3A2"]], "PScan, step 4: A2A3 is not the product from the middle on"
@@ -609,7 +609,7 @@ assert wins == list(range(66, 5001)), "Work, step 6: another break-even"
 # **Break it.** Take $L$ given letters in place of $L - 1$, as if the start had one, too, and the count is wrong:
 
 # %% tags=["proof-work"]
-with show.fails("Work, step 2"):
+with show.expect_failure("Work, step 2"):
     assert products_made(8) == 8 // 2 * 3 - 8, "Work, step 2: five products for L = 8, not four"
 
 

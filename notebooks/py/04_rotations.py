@@ -19,7 +19,7 @@
 # is a RotRNN.
 #
 # **How to read a proof.** Each step is a sentence and, below it, a short cell that computes what the sentence says and
-# ends in `assert`. A cell with `show.fails("Lemma 1, step 1")` has one line changed, so that a hypothesis is missing:
+# ends in `assert`. A cell with `show.expect_failure("Lemma 1, step 1")` has one line changed, so that a hypothesis is missing:
 # there the `assert` of that step must fail, and the notebook would stop if it did not. Change a line yourself, in any
 # order, and run the cell again. A step that is checked on examples only, or in floating point, says so.
 #
@@ -193,7 +193,7 @@ print("left out at t = 3:", left_out[2])
 # *Break it:* start at another $x_0$.
 
 # %% tags=["proof-equation_12"]
-with show.fails("Eq. 12, step 2"):
+with show.expect_failure("Eq. 12, step 2"):
     assert all(unrolled(t, 1, xi, x_0) == printed(t, 1, xi) for t in range(1, 7)), (
         "Eq. 12, step 2: Eq. 12 leaves out the start"
     )
@@ -222,7 +222,7 @@ print("first pair:", cheap[0], "and", cheap[1])
 # *Break it:* leave the minus signs out.
 
 # %% tags=["proof-equation_19"]
-with show.fails("Eq. 19, step 1"):
+with show.expect_failure("Eq. 19, step 1"):
     swapped = sp.Matrix([point[1], point[0], point[3], point[2], point[5], point[4]])
     cheap = point.multiply_elementwise(cos) + swapped.multiply_elementwise(sin)
     assert sp.expand(cheap - block_turns * point) == sp.zeros(6, 1), (
@@ -369,7 +369,7 @@ a, b, c = triples[:3]
 assert equal(join_wrongly(join_wrongly(a, b), c), join_wrongly(a, join_wrongly(b, c))), (
     "The scan operator, step 1: this operator is associative too"
 )
-with show.fails("The scan operator, step 3"):
+with show.expect_failure("The scan operator, step 3"):
     folded = (1, 0, 0)
     for triple in triples:
         folded = join_wrongly(folded, triple)
@@ -459,10 +459,10 @@ print(f"det exp(S) = 1; in floating point all 50 are rotations to within 1e-11: 
 # **Break it.** Add the identity: $S$ is no longer skew, its trace is 4, and the determinant is $e^4$.
 
 # %% tags=["proof-lemma_1"]
-with show.fails("Lemma 1, step 1"):
+with show.expect_failure("Lemma 1, step 1"):
     tilted = S + sp.eye(4)
     assert tilted.T == -tilted, "Lemma 1, step 1: S is skew"
-with show.fails("Lemma 1, step 4"):
+with show.expect_failure("Lemma 1, step 4"):
     assert tilted.trace() == 0 and det_exp(tilted.trace(), 1) == 1, (
         "Lemma 1, step 4: the trace is 4 and not 0"
     )
@@ -607,7 +607,7 @@ print("cos(a + b) =", (R(a) * R(b))[0, 0])
 # **Break it.** Stretch one column of $P$, so that $P^\top P$ is no longer $I$.
 
 # %% tags=["proof-lemma_2"]
-with show.fails("Lemma 2, step 1"):
+with show.expect_failure("Lemma 2, step 1"):
     P = cayley(sp.randMatrix(5, min=-3, max=3, seed=1)) * sp.diag(2, 1, 1, 1, 1)
     A = P * Theta * P.T
     assert A.T * A == sp.eye(5), "Lemma 2, step 1: A^T A is not I"
@@ -751,7 +751,7 @@ print(f"exp(S) = A for all {len(rotations)} of them, to within 1e-12")
 # **Break it.** Change the sign of the column of $P$ and keep the angle: what comes out is another rotation.
 
 # %% tags=["proof-surjective"]
-with show.fails("Surjective, step 2"):
+with show.expect_failure("Surjective, step 2"):
     P = cayley(sp.randMatrix(4, min=-3, max=3, seed=2)) * sp.diag(-1, 1, 1, 1)
     flip = sp.diag(-1, 1, 1, 1)
     assert P * even * P.T == (P * flip) * even * (P * flip).T, "Surjective, step 2: the rotation"
@@ -820,7 +820,7 @@ print(f"the same outputs to within 1e-12, with {saved} parameters fewer")
 # **Break it.** A $P$ with a stretched column cannot be absorbed.
 
 # %% tags=["proof-absorb"]
-with show.fails("P is redundant, step 1"):
+with show.expect_failure("P is redundant, step 1"):
     stretched = cayley(sp.randMatrix(4, min=-3, max=3, seed=3)) * sp.diag(2, 1, 1, 1)
     kept, absorbed = two_kernels(stretched)
     assert kept == absorbed, "P is redundant, step 1: a stretched P does not go into C and B"
@@ -984,7 +984,7 @@ print("E||x_t||^2 =", value)
 assert value == 1 and sp.solve(value - c, c) == [1], (
     "Lemma 3, step 4: 1 comes out, which is c for c = 1 only"
 )
-with show.fails("the last line of the paper's proof"):
+with show.expect_failure("the last line of the paper's proof"):
     assert value == c, "the last line of the paper's proof: E||x_t||^2 = c"
 
 # %% [markdown]
@@ -1010,18 +1010,18 @@ print("E||x||^2 tends to", settled, "and that minus c has the numerator", numera
 # %% tags=["proof-lemma_3"]
 gamma, theta = sp.Symbol("gamma", positive=True), sp.Symbol("theta", real=True)
 B, x, u, (own, driven, crossed) = layers[0]
-with show.fails("Lemma 3, step 1"):
+with show.expect_failure("Lemma 3, step 1"):
     A = R(theta) * sp.diag(2, 1)
     square = (gamma * A * x + B * u).dot(gamma * A * x + B * u)
     parts = gamma**2 * x.dot(x), (B * u).dot(B * u), 2 * gamma * (A * x).dot(B * u)
     assert sp.trigsimp(sp.expand(square - sum(parts))) == 0, (
         "Lemma 3, step 1: Eq. 7 for a stretched A"
     )
-with show.fails("Lemma 3, step 2"):
+with show.expect_failure("Lemma 3, step 2"):
     assert mean(crossed, x, u, xu=sp.Rational(1, 2)) == 0, (
         "Lemma 3, step 2: Eq. 8 for inputs that remember"
     )
-with show.fails("Lemma 3, step 3"):
+with show.expect_failure("Lemma 3, step 3"):
     trace = sp.expand((B.T * B).trace())
     assert mean(driven, x, u, uu=sp.diag(3, 1)) == trace, (
         "Lemma 3, step 3: Eq. 9 for another variance"
@@ -1049,7 +1049,7 @@ print("alpha^2 =", right)
 
 # %% tags=["proof-lemma_3_repaired"]
 c, gamma, Tr = sp.symbols("c gamma Tr", positive=True)
-with show.fails("Lemma 3 put right, step 1"):
+with show.expect_failure("Lemma 3 put right, step 1"):
     right = 1 / (c * gamma**2 + Tr)
     after = sp.simplify(right * (gamma**2 * c + Tr))
     assert after == c, f"Lemma 3 put right, step 1: from c to {after}"
@@ -1090,7 +1090,7 @@ print("1 - c gamma^2 at c = 2, gamma = 0.9:", example)
 
 # %% tags=["proof-equation_11"]
 c, gamma, s = sp.symbols("c gamma s", positive=True)
-with show.fails("Eq. 11, step 4"):
+with show.expect_failure("Eq. 11, step 4"):
     (limit,) = sp.solve(gamma**2 * s + as_printed - s, s)
     assert sp.simplify(limit - c) == 0, (
         "Eq. 11, step 4: as printed, the norm tends to another value"
@@ -1189,12 +1189,12 @@ for X in (sp.zeros(4), sp.diag(aim, 0, 0, 0), 5 * sp.eye(4)):
 
 # %% tags=["proof-norm"]
 X = 5 * sp.eye(4)
-with show.fails("The norm, step 3"):
+with show.expect_failure("The norm, step 3"):
     stretched = A_exact * sp.diag(2, 1, 1, 1)
     assert norms(stretched, B_exact, decay, [drive] * 12, X) == claimed, (
         "The norm, step 3: a stretched A"
     )
-with show.fails("The norm, step 3"):
+with show.expect_failure("The norm, step 3"):
     assert norms(A_exact, B_exact, decay, [decay**2 * drive] * 12, X) == claimed, (
         "The norm, step 3: gamma before both"
     )
@@ -1259,7 +1259,7 @@ print(f"from x_0 = 0 with a larger first input: 0, then {aim} at every step")
 # *Break it:* let the first input count as much as the others.
 
 # %% tags=["proof-norm"]
-with show.fails("The norm, step 8"):
+with show.expect_failure("The norm, step 8"):
     reached = norms(A_exact, B_exact, decay, [drive] * 12, sp.zeros(4))
     assert reached == [0] + [aim] * 12, "The norm, step 8: the first step is too small"
 
@@ -1472,7 +1472,7 @@ print(
 # *Break it:* treat the input as if it were white ($m = 0$).
 
 # %% tags=["proof-colour"]
-with show.fails("Colour, step 5"):
+with show.expect_failure("Colour, step 5"):
     assert abs(squares.mean() - white_norm) < 5 * squares.std() / math.sqrt(runs), (
         "Colour, step 5: coloured inputs do not follow the formula for white ones"
     )
@@ -1615,7 +1615,7 @@ print(f"B = I: {one[0]:.4f} to {one[1]:,.1f}; B of one row: {half[0]:.4f} to {ha
 # *Break it:* claim that both ends are reached whatever $B$ is.
 
 # %% tags=["proof-range"]
-with show.fails("The range, step 3"):
+with show.expect_failure("The range, step 3"):
     assert np.allclose(half, (0.001 / 1.999, 1999)), "The range, step 3: one row reaches the ends"
 
 # %% [markdown]
@@ -1723,7 +1723,7 @@ print(f"B = I, two tokens: {slow:.1f} at θ = 0, {fast:.3f} at θ = 180°")
 # *Break it:* treat the tokens as white noise, that is, leave out the mean.
 
 # %% tags=["proof-tokens"]
-with show.fails("Tokens, step 1"):
+with show.expect_failure("Tokens, step 1"):
     assert sp.expand(over_all_strings(columns, 5) - from_scatter) == 0, (
         "Tokens, step 1: the mean token is forgotten"
     )
@@ -1802,7 +1802,7 @@ print("normalised, t = 1 to 6:", *(f"{float(s):.2f}" for s in climb[1:]), "of", 
 # *Break it:* take the sum as printed.
 
 # %% tags=["proof-equation_14"]
-with show.fails("Eq. 14, step 2"):
+with show.expect_failure("Eq. 14, step 2"):
     assert lru_norms(B_tilde, 6) == from_1, "Eq. 14, step 2: the sum from 1"
 
 # %% [markdown]
@@ -1872,7 +1872,7 @@ print(f"60 outputs agree to within 1e-12; conjugates are at least {gap:.2f} apar
 
 # %% tags=["proof-lru"]
 p, q, v, w = sp.symbols("p q v w", real=True)
-with show.fails("LRU as RotRNN, step 2"):
+with show.expect_failure("LRU as RotRNN, step 2"):
     x, c = p + sp.I * q, v + sp.I * w
     assert sp.expand(v * p + w * q - sp.re(sp.expand(c * x))) == 0, (
         "LRU as RotRNN, step 2: a sign of the row C is wrong"
@@ -1976,7 +1976,7 @@ print(f"d^2 = {float(d**2):.4f}, a^2 e = {float(a**2 * e):.4f}")
 # *Break it:* give both modes the modulus $\frac12$.
 
 # %% tags=["proof-wider"]
-with show.fails("Wider heads, step 4"):
+with show.expect_failure("Wider heads, step 4"):
     modes = sp.Rational(1, 2) * (3 + 4 * sp.I) / 5, sp.Rational(1, 2) * (5 + 12 * sp.I) / 13
     K = [sum(sp.re(sp.expand(mode**k)) for mode in modes) for k in range(8)]
     system = sp.Matrix([[K[i + j] for j in range(4)] for i in range(4)])

@@ -31,9 +31,8 @@ from lrnnlab import models, scans, tasks, training
 from workbook import show, tables
 from workbook.chapters import ch05
 from workbook.exercises import check, hint, predict, solution
-from workbook.show import modes, shifts
 from workbook.show.widgets import explore
-from workbook.tables import kernel_fits
+from workbook.tables import kernels
 from workbook.tables.analysis import receptive_field
 
 EXPECTED = "0.1"
@@ -166,8 +165,8 @@ def recurrent(nodes, weights, letters):
     return found
 
 
-taps_back = modes.kernel(back, w_back, length)
-taps_ahead = modes.kernel(ahead, w_ahead, length)
+taps_back = kernels.kernel(back, w_back, length)
+taps_ahead = kernels.kernel(ahead, w_ahead, length)
 sums = [
     sum((taps_back[i - j] if j <= i else taps_ahead[j - i - 1]) * signal[j] for j in range(length))
     for i in range(length)
@@ -240,7 +239,7 @@ print("by three FFTs:", by_fft.round(6).tolist())
 # **Break a hypothesis.** On a ring of $L$ places the end runs into the beginning. (`torch.fft.rfft(K)` without `n=2*L` is the commonest mistake in code of this kind, and raises no error.)
 
 # %% tags=["proof-ring"]
-with show.fails("The ring, step 2"):
+with show.expect_failure("The ring, step 2"):
     too_short = around(ring(taps_back, taps_ahead, length, X), signal)
     assert too_short == sums, f"The ring, step 2: {too_short}"
 
@@ -347,9 +346,9 @@ def system(draw, beside=0, N=4):
 draw, sizes = np.random.default_rng(0), []
 for _ in range(10):
     nodes, w, kernel = system(draw)
-    assert kernel == modes.kernel(nodes, w, 11), "Proposition 1, step 3: the kernel"
+    assert kernel == kernels.kernel(nodes, w, 11), "Proposition 1, step 3: the kernel"
     merged = [sum(w for node, w in zip(nodes, w) if node == one) for one in set(nodes)]
-    sizes.append(modes.hankel_rank(kernel, 6))
+    sizes.append(kernels.hankel_rank(kernel, 6))
     assert sizes[-1] == sum(map(bool, merged)), "Proposition 1, step 3: the number of states"
 print("states needed, of 4:", sizes)
 
@@ -359,10 +358,10 @@ print("states needed, of 4:", sizes)
 # Put a 1 beside the double eigenvalue (a *Jordan block*), and $A$ is not diagonalisable any more:
 
 # %% tags=["proof-proposition_1"]
-with show.fails("Proposition 1, step 3"):
+with show.expect_failure("Proposition 1, step 3"):
     nodes, w, kernel = system(np.random.default_rng(0), beside=1)
-    assert kernel == modes.kernel(nodes, w, 11), (
-        f"Proposition 1, step 3: {kernel[:4]}, not {modes.kernel(nodes, w, 4)}"
+    assert kernel == kernels.kernel(nodes, w, 11), (
+        f"Proposition 1, step 3: {kernel[:4]}, not {kernels.kernel(nodes, w, 4)}"
     )
 
 # %% [markdown]
@@ -386,10 +385,10 @@ print("M = 2, S = 2:", sp.factor(sp.Matrix(2, 2, lambda k, n: lam[n] ** (3 + k))
 # **Step 2 (a mode at 0 does not help).** $\lambda = 0$ gives the kernel $1, 0, 0, \dots$, which is 0 at all lags from 1 on. So no mode is left that could make the 1 at lag $S$. $\blacksquare$
 
 # %% tags=["proof-delay_line"]
-assert modes.kernel([0], [1], 6) == [1, 0, 0, 0, 0, 0], (
+assert kernels.kernel([0], [1], 6) == [1, 0, 0, 0, 0, 0], (
     "The delay line, step 2: a mode at 0 is silent from lag 1 on"
 )
-print("lambda = 0:", modes.kernel([0], [1], 6))
+print("lambda = 0:", kernels.kernel([0], [1], 6))
 
 
 # %% [markdown]
@@ -410,10 +409,10 @@ def line(S, closed=0):
 
 for S in (1, 2, 5):
     assert line(S) == [int(k == S) for k in range(4 * S + 5)], "The delay line, step 3: the kernel"
-    ranks = {modes.hankel_rank(line(S), size) for size in (S + 1, S + 2, 2 * S + 2)}
+    ranks = {kernels.hankel_rank(line(S), size) for size in (S + 1, S + 2, 2 * S + 2)}
     assert ranks == {S + 1}, "The delay line, step 3: the rank"
     roots = [
-        kernel_fits.root_sum([n * (k - S) for n in range(S + 1)], S + 1) / (S + 1)
+        kernels.root_sum([n * (k - S) for n in range(S + 1)], S + 1) / (S + 1)
         for k in range(4 * S + 5)
     ]
     differ = [k for k, (one, other) in enumerate(zip(line(S), roots)) if one != other]
@@ -425,7 +424,7 @@ print("delay by 5:", line(5)[:13], "\nsix roots: ", roots[:13])
 # 1.
 
 # %% tags=["proof-delay_line"]
-with show.fails("The delay line, step 3"):
+with show.expect_failure("The delay line, step 3"):
     assert line(2, closed=1) == [int(k == 2) for k in range(13)], (
         f"The delay line, step 3: {line(2, closed=1)[:9]}"
     )
@@ -546,7 +545,7 @@ print("Lambda =", back[rate], ", w =", back[w_dss])
 # **Break it.** Leave out the factor $(e^{\Delta\Lambda} - 1)/\Lambda$:
 
 # %% tags=["proof-dss"]
-with show.fails("DSS, step 2"):
+with show.expect_failure("DSS, step 2"):
     w_dlr, state = w_dss, sp.S(0)
     for k in range(4):
         state = held.subs({t: step, x: state, u[0]: u[k]}, simultaneous=True)
@@ -580,7 +579,7 @@ for N in range(2, 10):
     assert sp.expand((z - 1) * sum(z**n for n in range(N)) - (z**N - 1)) == 0, (
         "The DFT start, step 1: the sum"
     )
-    rows = [kernel_fits.root_sum([n * k for n in range(N)], N) for k in range(2 * N)]
+    rows = [kernels.root_sum([n * k for n in range(N)], N) for k in range(2 * N)]
     assert rows == [N if k % N == 0 else 0 for k in range(2 * N)], "The DFT start, step 1: the rows"
     table = np.exp(2j * np.pi * np.outer(np.arange(N), np.arange(N)) / N)
     assert abs(np.linalg.cond(table) - 1) < 1e-10, (
@@ -600,7 +599,7 @@ print("N = 9: products of row 0 with rows 0 to 17:", rows)
 for N in range(2, 10):
     for S in range(N):
         hot = [
-            kernel_fits.root_sum([n * (k - S) for n in range(N)], N) / sp.Integer(N)
+            kernels.root_sum([n * (k - S) for n in range(N)], N) / sp.Integer(N)
             for k in range(3 * N)
         ]
         assert hot[:N] == [int(k == S) for k in range(N)], "The DFT start, step 2: a one-hot at S"
@@ -619,8 +618,8 @@ print("N = 9, S = 8:", hot[:18])
 # no longer orthogonal (here $N = 6$).
 
 # %% tags=["proof-dft_start"]
-with show.fails("The DFT start, step 1"):
-    rows = [kernel_fits.root_sum([2 * n * k for n in range(6)], 6) for k in range(12)]
+with show.expect_failure("The DFT start, step 1"):
+    rows = [kernels.root_sum([2 * n * k for n in range(6)], 6) for k in range(12)]
     assert rows == [6 if k % 6 == 0 else 0 for k in range(12)], f"The DFT start, step 1: {rows}"
 
 # %% [markdown]
@@ -638,14 +637,14 @@ N, draw = 128, np.random.default_rng(0)
 
 
 def condition(nodes):
-    return kernel_fits.spectrum(nodes, N, cast=False)["condition"]
+    return kernels.spectrum(nodes, N, cast=False)["condition"]
 
 
-grid = kernel_fits.arc_nodes(N, offset=0)
+grid = kernels.arc_nodes(N, offset=0)
 assert abs(condition(0.98 * grid) / 0.98 ** (1 - N) - 1) < 1e-6, (
     "Decays, step 1: the condition number is r^(1 - N)"
 )
-spread = [condition(kernel_fits.decayed_nodes(N, 0.0005, 0.5, draw)) for _ in range(3)]
+spread = [condition(kernels.decayed_nodes(N, 0.0005, 0.5, draw)) for _ in range(3)]
 assert min(spread) > 1e4, "Decays, step 2: the default is badly conditioned"
 assert condition(np.exp(-1e-5 / 2) * grid) < 1.01, "Decays, step 3: dt = 1e-5 is well conditioned"
 print(
@@ -682,7 +681,7 @@ print("N = 8, in 32nds of a turn:", sorted(together))
 # %% tags=["proof-half_circle"]
 def products(places, N):
     return [
-        kernel_fits.root_sum([sign * e * k for e in places for sign in (1, -1)], 4 * N)
+        kernels.root_sum([sign * e * k for e in places for sign in (1, -1)], 4 * N)
         for k in range(2 * N)
     ]
 
@@ -712,7 +711,7 @@ print("N = 8:", products(circle(8, full=True), 8))
 # **Break a hypothesis.** On the full circle step 1 fails:
 
 # %% tags=["proof-half_circle"]
-with show.fails("The half circle, step 1"):
+with show.expect_failure("The half circle, step 1"):
     for N in range(2, 9):
         together = {e % (4 * N) for e in circle(N, full=True)} | {
             -e % (4 * N) for e in circle(N, full=True)
@@ -804,7 +803,7 @@ check("05.3", my_roots)
 # %% tags=["proof-exact_shifts"]
 lam, w = sp.symbols("lambda1:6"), sp.symbols("w1:6")
 for N in range(1, 6):
-    c = modes.monic(lam[:N])
+    c = kernels.monic(lam[:N])
     K = [sum(w[n] * lam[n] ** k for n in range(N)) for k in range(N + 2)]
     assert all(sp.expand(sum(c[j] * K[k + j] for j in range(N + 1))) == 0 for k in (0, 1)), (
         "Exact shifts, step 1: the recurrence"
@@ -812,7 +811,7 @@ for N in range(1, 6):
     assert c[-1] == 1 and sp.expand(c[0] - (-1) ** N * sp.prod(lam[:N])) == 0, (
         "Exact shifts, step 1: the ends"
     )
-print("N = 2: c =", [sp.expand(one) for one in modes.monic(lam[:2])])
+print("N = 2: c =", [sp.expand(one) for one in kernels.monic(lam[:2])])
 
 
 # %% [markdown]
@@ -837,7 +836,7 @@ for N, L, S in cases:
         nodes = [int(a) + 1 for a in draw.choice(9, N, replace=False)]
         table = [[node**k for node in nodes] for k in range(L)]
         wider = [[*row, one] for row, one in zip(table, hot)]
-        assert modes.exact_matrix(wider).rank() == N + 1 > modes.exact_matrix(table).rank(), (
+        assert kernels.exact_matrix(wider).rank() == N + 1 > kernels.exact_matrix(table).rank(), (
             "Exact shifts, step 2: the rank"
         )
 print(sum(N < needed(L, S) for N, L, S in cases), "cases with too few modes")
@@ -849,7 +848,7 @@ print(sum(N < needed(L, S) for N, L, S in cases), "cases with too few modes")
 for N, L, S in cases:
     if N >= needed(L, S):
         hot = [
-            kernel_fits.root_sum([n * (k - S) for n in range(N)], N) / sp.Integer(N)
+            kernels.root_sum([n * (k - S) for n in range(N)], N) / sp.Integer(N)
             for k in range(L)
         ]
         assert hot == [int(k == S) for k in range(L)], (
@@ -865,23 +864,23 @@ for N, L, S in cases:
     if 2 * N >= needed(L, S):
         both = [sign * (2 * n + 1) for n in range(N) for sign in (1, -1)]
         hot = [
-            kernel_fits.root_sum([e * (k - S) for e in both], 4 * N) / sp.Integer(2 * N)
+            kernels.root_sum([e * (k - S) for e in both], 4 * N) / sp.Integer(2 * N)
             for k in range(L)
         ]
         assert hot == [int(k == S) for k in range(L)], "Exact shifts, step 4: a one-hot at S"
 odd = [s * (2 * n + 1) for n in range(3) for s in (1, -1)]
-half = [kernel_fits.root_sum([e * (k - 2) for e in odd], 12) / sp.Integer(6) for k in range(8)]
+half = [kernels.root_sum([e * (k - 2) for e in odd], 12) / sp.Integer(6) for k in range(8)]
 print("N = 3, S = 2 on 8 lags:", half)
 
 # %% [markdown]
 # **Break a hypothesis.** "For a shift by $S$ the number $S + 1$ of modes is enough" sounds right, since so many numbers must be remembered. But an *exact* kernel must also be 0 at all later lags:
 
 # %% tags=["proof-exact_shifts"]
-with show.fails("Exact shifts, step 3"):
+with show.expect_failure("Exact shifts, step 3"):
     for N, L, S in cases:
         if N >= S + 1:
             hot = [
-                kernel_fits.root_sum([n * (k - S) for n in range(N)], N) / sp.Integer(N)
+                kernels.root_sum([n * (k - S) for n in range(N)], N) / sp.Integer(N)
                 for k in range(L)
             ]
             assert hot == [int(k == S) for k in range(L)], (
@@ -898,7 +897,7 @@ with show.fails("Exact shifts, step 3"):
 # %%
 N, S, L = 8, 16, 200
 for d in (0.5, 0.1, 0.01):
-    nodes = d ** (1 / (2 * N)) * kernel_fits.arc_nodes(N, np.pi)
+    nodes = d ** (1 / (2 * N)) * kernels.arc_nodes(N, np.pi)
     w = nodes ** float(-S) / N
     made = (w * nodes ** np.arange(L)[:, None]).sum(1).real
     wrong = abs(made - np.eye(L)[S])[1:].max()
@@ -923,9 +922,9 @@ for d in (0.5, 0.1, 0.01):
 
 # %% tags=["proof-what_fits"]
 N = 32
-goals = kernel_fits.targets(2 * N)
-fits = {kind: {name: kernel_fits.best_fit(nodes, goal) for name, goal in goals.items()}
-        for kind, nodes in kernel_fits.families(N).items()}  # fmt: skip
+goals = kernels.targets(2 * N)
+fits = {kind: {name: kernels.best_fit(nodes, goal) for name, goal in goals.items()}
+        for kind, nodes in kernels.families(N).items()}  # fmt: skip
 shifted, reals = ("shift by L/4", "shift by L/2"), ("real, (0,1]", "real, [-1,1]")
 assert max(fit.error for fit in fits["half circle"].values()) < 1e-10, (
     "What fits, step 1: the errors"
@@ -971,7 +970,7 @@ show.figure(
 # %%
 fit_widget = explore(
     ch05.fit_by_modes,
-    {"target": list(kernel_fits.targets(ch05.LENGTH)), "family": list(kernel_fits.families(4)),
+    {"target": list(kernels.targets(ch05.LENGTH)), "family": list(kernels.families(4)),
      "N": [2, 4, 6, 8, 9, 10, 12, 16, 17, 18, 24, ch05.LENGTH]},
     initial=fit_opens, sentence=ch05.fit_sentence,
     alt="A target kernel with the best fit of N modes of a family, and the least error by N "
@@ -1095,11 +1094,11 @@ if None not in (my_kernel, my_convolution, my_fit):
         same = np.allclose(mine + one.skip.item() * white[0, :, 0].numpy(), one(white)[0, :, 0])
     print(f"a layer of the package gives what yours gives: {same}")
     for name in ("circle (DFT)", "half circle"):
-        nodes, errors = kernel_fits.families(32)[name], []
-        for goal in kernel_fits.targets(64).values():
+        nodes, errors = kernels.families(32)[name], []
+        for goal in kernels.targets(64).values():
             made = my_kernel(nodes, my_fit(nodes, goal), 64)
             errors.append(np.linalg.norm(made - goal) / np.linalg.norm(goal))
-            assert abs(errors[-1] - kernel_fits.best_fit(nodes, goal).error) < 1e-6
+            assert abs(errors[-1] - kernels.best_fit(nodes, goal).error) < 1e-6
         print(f"{name}, the column of the table: " + ", ".join(f"{error:.2f}" for error in errors))
 
 # %% [markdown]
@@ -1134,7 +1133,7 @@ check("05.7", my_shift)
 # ```
 # def my_shift(S, L):
 #     N = -(-max(S + 1, L - S) // 2)  # half of it, rounded up
-#     nodes = kernel_fits.arc_nodes(N, np.pi)
+#     nodes = kernels.arc_nodes(N, np.pi)
 #     return nodes, nodes ** float(-S) / N
 # ```
 #
@@ -1199,7 +1198,7 @@ check("05.8", my_count)
 
 # %% tags=["nbval-ignore-output"]
 N, L = 16, 32
-goals = {name: goal for name, goal in kernel_fits.targets(L).items() if name != "shift by L/4"}
+goals = {name: goal for name, goal in kernels.targets(L).items() if name != "shift by L/4"}
 wanted = torch.tensor(np.array(list(goals.values())), dtype=torch.float32)
 flat = {"dt": (1e-5, 1e-5)}
 kinds = {
@@ -1210,15 +1209,15 @@ kinds = {
 }
 # float32 angles are off by 1e-7, and least squares would make use of that, with weights in the millions
 exact_nodes = {
-    "DFT grid": kernel_fits.families(N)["circle (DFT)"],
-    "half circle": kernel_fits.families(N)["half circle"],
+    "DFT grid": kernels.families(N)["circle (DFT)"],
+    "half circle": kernels.families(N)["half circle"],
 }
 columns, after = {}, {}
 for kind, options in kinds.items():
     torch.manual_seed(0)
     layer = models.DLR(len(goals), state=N, **options)
     nodes = exact_nodes.get(kind, layer.modes()[0].detach().exp().numpy())
-    least = [kernel_fits.best_fit(nodes, goal).error for goal in goals.values()]
+    least = [kernels.best_fit(nodes, goal).error for goal in goals.values()]
     before = layer.kernel(L).detach().numpy()
     optimiser = torch.optim.Adam(layer.parameters(), lr=0.03, fused=True)
     with training.deterministic():
@@ -1270,15 +1269,15 @@ for k in range(6):
     assert sp.expand(longer * shorter - listed) == 0, (
         "Kronecker, step 1: the product"
     )
-primes = [modes.gaussian(*pair) for pair in ((2, 1), (3, 2), (4, 1), (5, 2), (6, 1))]
+primes = [kernels.gaussian(*pair) for pair in ((2, 1), (3, 2), (4, 1), (5, 2), (6, 1))]
 values = [
     x * y
     for x, y in zip(
-        modes.kernel(primes[:3], [1, 2, 3], 13), modes.kernel(primes[3:], [1, -1], 13)
+        kernels.kernel(primes[:3], [1, 2, 3], 13), kernels.kernel(primes[3:], [1, -1], 13)
     )
 ]
-assert modes.hankel_rank(values, 7) == 6, "Kronecker, step 1: the size is needed"
-print("M = 3, N = 2: 6 modes; the Hankel rank of an example is", modes.hankel_rank(values, 7))
+assert kernels.hankel_rank(values, 7) == 6, "Kronecker, step 1: the size is needed"
+print("M = 3, N = 2: 6 modes; the Hankel rank of an example is", kernels.hankel_rank(values, 7))
 
 # %% [markdown]
 # (The cell's example has Gaussian primes for nodes, $2 + \mathrm i, 3 + 2\mathrm i, \dots$: there factors are unique, so that no two products coincide. So $MN$ modes can be necessary.)
@@ -1286,7 +1285,7 @@ print("M = 3, N = 2: 6 modes; the Hankel rank of an example is", modes.hankel_ra
 # **Break it.** The paper's first sum runs to $N$; it must run to $M$:
 
 # %% tags=["proof-kronecker"]
-with show.fails("Kronecker, step 1"):
+with show.expect_failure("Kronecker, step 1"):
     product = sum(v[m] * nodes_m[m] for m in range(3)) * sum(q[n] * nodes_n[n] for n in range(2))
     printed = sum(v[m] * q[n] * nodes_m[m] * nodes_n[n] for m in range(2) for n in range(2))
     assert sp.expand(product - printed) == 0, (
@@ -1338,10 +1337,10 @@ print("N = 4:", len(left), "modes")
 
 # %% tags=["proof-dlr_prod"]
 for N in (1, 2, 3):
-    nodes = [modes.gaussian(*pair) for pair in ((2, 1), (3, 2), (4, 1))][:N]
-    w = [modes.gaussian(*pair) for pair in ((1, 2), (3, -1), (2, 3))][:N]
-    K = modes.kernel(nodes, w, 2 * N * (N + 1) + 2)
-    found = modes.hankel_rank([value.x * value.y for value in K], N * (N + 1) + 1)
+    nodes = [kernels.gaussian(*pair) for pair in ((2, 1), (3, 2), (4, 1))][:N]
+    w = [kernels.gaussian(*pair) for pair in ((1, 2), (3, -1), (2, 3))][:N]
+    K = kernels.kernel(nodes, w, 2 * N * (N + 1) + 2)
+    found = kernels.hankel_rank([value.x * value.y for value in K], N * (N + 1) + 1)
     assert found == N * (N + 1), f"DLR-prod, step 5: the rank is {found}"
 print("N = 3: rank", found, "in place of", 4 * 3**2)
 
@@ -1397,7 +1396,7 @@ check("05.10", my_weight)
 # **Break it.** With the paper's count step 5 fails:
 
 # %% tags=["proof-dlr_prod"]
-with show.fails("DLR-prod, step 5"):
+with show.expect_failure("DLR-prod, step 5"):
     assert found == 4 * 3**2, f"DLR-prod, step 5: the rank is {found}"
 
 # %% [markdown]
@@ -1414,16 +1413,16 @@ for N in range(1, 30):
         "On the grid, step 1: there are N products only"
     )
 i, four_weights = (
-    modes.gaussian(0, 1),
-    [modes.gaussian(*pair) for pair in ((1, 2), (3, -1), (2, 3), (4, 1))],
+    kernels.gaussian(0, 1),
+    [kernels.gaussian(*pair) for pair in ((1, 2), (3, -1), (2, 3), (4, 1))],
 )
 on_grid = [i**n for n in range(4)]
 assert len({x * y for x in on_grid for y in on_grid}) == 4, "On the grid, step 1: N = 4"
 
 
 def product_rank(nodes):
-    K = modes.kernel(nodes, four_weights, 41)
-    return modes.hankel_rank([value.x * value.y for value in K], 21)
+    K = kernels.kernel(nodes, four_weights, 41)
+    return kernels.hankel_rank([value.x * value.y for value in K], 21)
 
 
 assert product_rank(on_grid) <= 4, "On the grid, step 2: the rank is N at most"
@@ -1434,10 +1433,10 @@ print("N = 4 on the grid: rank", product_rank(on_grid))
 
 # %% tags=["proof-on_grid"]
 off_grid = [
-    node * modes.gaussian(*pair)
+    node * kernels.gaussian(*pair)
     for node, pair in zip(on_grid, ((2, 1), (3, 2), (4, 1), (5, 2)))
 ]
-with show.fails("On the grid, step 2"):
+with show.expect_failure("On the grid, step 2"):
     assert product_rank(off_grid) <= 4, f"On the grid, step 2: the rank is {product_rank(off_grid)}"
 
 # %% tags=["hide-input"]
@@ -1521,7 +1520,7 @@ for power in (14, 16, 18, 20):
             "L": f"2^{power}",
             "shifts that a DLR reaches, of 7": sum(S <= 2 * N for S in steps),
             "makes exactly": sum(max(S, 2**power - S) <= 2 * N for S in steps),
-            "R2 predicted": shifts.predicted_r2(2**power, N),
+            "R2 predicted": kernels.predicted_r2(2**power, N),
             "DLR, paper": PAPER.loc["dlr", f"2^{power}"],
             "DLR-prod, paper": PAPER.loc["dlr_prod", f"2^{power}"],
         }
@@ -1564,7 +1563,7 @@ show.table(
         {
             "L": L,
             "L / N": L // 32,
-            "DLR, predicted": shifts.predicted_r2(L, 32),
+            "DLR, predicted": kernels.predicted_r2(L, 32),
             "DLR": spread["dlr", L],
             "DLR, paper, at 128 L": PAPER.loc["dlr"].get(f"2^{L.bit_length() + 6}"),
             "DLR-prod": spread["dlr_prod", L],
@@ -1583,7 +1582,7 @@ show.table(
 
 # %%
 off = {
-    L: max(abs(end["dlr", L] - shifts.predicted_r2(L, 32)) for end in (lowest, highest))
+    L: max(abs(end["dlr", L] - kernels.predicted_r2(L, 32)) for end in (lowest, highest))
     for L in lengths
 }
 ahead = (lowest["dlr_prod"] - highest["dlr"]).min()
@@ -1644,7 +1643,7 @@ def reach(options):
 
 show.table(
     [{"model": name, "reach": None if "eigenvalues" in options else reach(options),
-      "R2 predicted": None if "eigenvalues" in options else shifts.predicted_r2(64, reach(options) / 2),
+      "R2 predicted": None if "eigenvalues" in options else kernels.predicted_r2(64, reach(options) / 2),
       "R2, live": shift[name][2]} for name, options in rows.items()],
     caption="Live, 200 steps. Shift at L = 64, with the shifts by 8, 16, ..., 56; reach: the largest S "
             "that the modes make nearly, or of DLR-prod exactly, as above. (Real modes reach none with weights that a float holds: "
@@ -1803,7 +1802,7 @@ print("L = 12:", half, "kernels")
 # **Break it.** With the paper's $2L - i$ step 1 fails:
 
 # %% tags=["proof-reverse"]
-with show.fails("Reverse, step 1"):
+with show.expect_failure("Reverse, step 1"):
     for L in range(2, 13):
         given, wanted = [*range(L), *[None] * L], [*[None] * L, *reversed(range(L))]
         moves = [wanted.index(p) - given.index(p) for p in range(L)]

@@ -31,10 +31,9 @@ from lrnnlab.training.determinism import deterministic
 from workbook import show, tables
 from workbook.chapters import ch06
 from workbook.exercises import check, hint, predict, solution
-from workbook.show import shifts
 from workbook.show.shift_figures import shift_by_length
 from workbook.show.widgets import explore
-from workbook.tables import kernel_fits
+from workbook.tables import kernels
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
@@ -63,11 +62,11 @@ print(f"lrnnlab {EXPECTED}: ready")
 
 # %% tags=["nbval-ignore-output"]
 L = 32
-kinds = kernel_fits.families(L)
+kinds = kernels.families(L)
 rows = []
 for S in (1, 4, 8, 16):
     fits = {
-        name: kernel_fits.best_fit(kinds[name], np.eye(L)[S])
+        name: kernels.best_fit(kinds[name], np.eye(L)[S])
         for name in ("real, (0,1]", "real, [-1,1]", "circle (DFT)")
     }
     rows.append({"S": S, **{name: f"{fit.error:.1f}, 10^{max(round(math.log10(fit.norm)), 0)}"
@@ -206,7 +205,7 @@ assert sp.simplify(exponent - (2 * n - 4 + 2 / n - sp.log(n, 2))) == 0, (
 )
 for N in range(2, 25):
     even = [Fraction(k, N - 1) for k in range(N)]
-    largest = [max(map(abs, shifts.exact_weights(a))) for a in (even, shifts.chebyshev_nodes(N))]
+    largest = [max(map(abs, kernels.exact_weights(a))) for a in (even, kernels.chebyshev_nodes(N))]
     assert min(largest) >= 2 ** (2 * N - 4 + 2 / N) / N, "Claim 1, step 7: the bound"
 print("log2 of the bound:", exponent)
 bound, spaced, best = float(exponent.subs(n, N)), *map(math.log2, largest)
@@ -246,13 +245,13 @@ check("06.1", my_weights)
 # two nodes and fails for three, since the sign depends on $N$.
 
 # %% tags=["proof-claim_1"]
-with show.fails("Claim 1, step 2"):
+with show.expect_failure("Claim 1, step 2"):
     for N in (2, 3, 4):
         kernel = powers(free[:N], range(N)) * sp.Matrix(printed(free[:N]))
         assert [sp.cancel(tap) for tap in kernel] == [0] * (N - 1) + [1], (
             f"Claim 1, step 2: {N} nodes"
         )
-with show.fails("Claim 1, step 2"):
+with show.expect_failure("Claim 1, step 2"):
     for N in (2, 3, 4):
         kernel = powers(free[:N], range(1, N + 1)) * sp.Matrix(weights(free[:N]))
         assert [sp.cancel(tap) for tap in kernel] == [0] * (N - 1) + [1], (
@@ -265,7 +264,7 @@ with show.fails("Claim 1, step 2"):
 # %%
 for d in (Fraction(1, 10), Fraction(1, 100), Fraction(1, 1000)):
     total = sum(
-        map(abs, shifts.exact_weights([Fraction(0), Fraction(1, 2), Fraction(1, 2) + d]))
+        map(abs, kernels.exact_weights([Fraction(0), Fraction(1, 2), Fraction(1, 2) + d]))
     )
     print(f"d = {float(d):5g}: ||w||_1 = {total}")
 
@@ -421,7 +420,7 @@ if my_weight is not None:
 
 # %% tags=["proof-theorem_1"]
 for N in range(2, 13):
-    w = shifts.exact_weights(shifts.chebyshev_nodes(N))
+    w = kernels.exact_weights(kernels.chebyshev_nodes(N))
     assert all(a * b < 0 for a, b in zip(w, w[1:])), "Theorem 1, step 7: the signs"
     assert abs(sum(map(abs, w)) / 2 ** (2 * N - 3) - 1) < Fraction(1, 10**30), (
         "Theorem 1, step 7: the sum"
@@ -437,7 +436,7 @@ print(f"the sizes add up to {float(sum(map(abs, w))):,.0f} = 2^21")
 draw, least = np.random.default_rng(0), Fraction(10**9)
 for N in [N for N in range(2, 13) for _ in range(10)]:
     nodes = [Fraction(int(a) + 1, 10 * N) for a in draw.choice(10 * N, N, replace=False)]
-    least = min(least, sum(map(abs, shifts.exact_weights(nodes))) / 2 ** (2 * N - 3))
+    least = min(least, sum(map(abs, kernels.exact_weights(nodes))) / 2 ** (2 * N - 3))
 assert least > 1, "Theorem 1, step 8: random nodes cost more"
 print(f"the best of 110 random sets has {float(least):.3f} times the least norm")
 
@@ -484,15 +483,15 @@ check("06.3", my_zeros)
 # A wrong exponent is found out in step 3, and equally spaced nodes in place of the best ones in step 7:
 
 # %% tags=["proof-theorem_1"]
-with show.fails("Theorem 1, step 3"):
+with show.expect_failure("Theorem 1, step 3"):
     for N in range(2, 13):
         wrong = 2 ** (2 * N - 2)
         assert leading[N] == wrong, (
             f"Theorem 1, step 3: for N = {N} it is {leading[N]}, not {wrong}"
         )
-with show.fails("Theorem 1, step 7"):
+with show.expect_failure("Theorem 1, step 7"):
     for N in range(2, 13):
-        w = shifts.exact_weights([Fraction(k, N - 1) for k in range(N)])
+        w = kernels.exact_weights([Fraction(k, N - 1) for k in range(N)])
         assert all(a * b < 0 for a, b in zip(w, w[1:])), "Theorem 1, step 7: the signs"
         times = sum(map(abs, w)) / 2 ** (2 * N - 3)
         said = f"for N = {N} the sum is {float(times):.3f} times the least"
@@ -500,7 +499,7 @@ with show.fails("Theorem 1, step 7"):
 
 # %%
 for N in (4, 8, 16, 32):
-    even = sum(map(abs, shifts.exact_weights([Fraction(k, N - 1) for k in range(N)])))
+    even = sum(map(abs, kernels.exact_weights([Fraction(k, N - 1) for k in range(N)])))
     print(f"N = {N:2d}: best 2^{2 * N - 3}, equally spaced 2^{math.log2(even):.1f}")
 
 # %% [markdown]
@@ -510,12 +509,12 @@ for N in (4, 8, 16, 32):
 # %%
 rows = []
 for N in (3, 5, 9, 17):
-    far = [4 * node for node in shifts.chebyshev_nodes(N)]
+    far = [4 * node for node in kernels.chebyshev_nodes(N)]
     rows.append(
         {
             "N": N,
-            "||w||₁, nodes in [0, 1]": shifts.smallest_norm(N, N - 1),
-            "nodes in [0, 4]": float(sum(map(abs, shifts.exact_weights(far)))),
+            "||w||₁, nodes in [0, 1]": kernels.smallest_norm(N, N - 1),
+            "nodes in [0, 4]": float(sum(map(abs, kernels.exact_weights(far)))),
             "state of the largest node after N steps": 4**N,
         }
     )
@@ -636,7 +635,7 @@ print("L = 8:", [cost(7, S) for S in range(8)])
 draw = np.random.default_rng(0)
 for L, S in [(L, S) for L in range(2, 8) for S in range(L)]:
     nodes = [Fraction(int(a) + 1, 97) for a in draw.choice(97, 2 * L, replace=False)]
-    w = [a / 2 for half in (nodes[:L], nodes[L:]) for a in shifts.exact_weights(half, S)]
+    w = [a / 2 for half in (nodes[:L], nodes[L:]) for a in kernels.exact_weights(half, S)]
     values = [
         sum(int(c) * node**k for k, c in enumerate(star(L - 1).all_coeffs()[::-1]))
         for node in nodes
@@ -658,8 +657,8 @@ print(
 # %% tags=["proof-theorem_2"]
 solved = {}
 for L, S in [(L, S) for L in range(2, 9) for S in range(L)]:
-    nodes = shifts.chebyshev_nodes(L)
-    solved[L, S] = w = shifts.exact_weights(nodes, S)
+    nodes = kernels.chebyshev_nodes(L)
+    solved[L, S] = w = kernels.exact_weights(nodes, S)
     kernel = [sum(a * node**k for a, node in zip(w, nodes)) for k in range(L)]
     assert kernel == [int(k == S) for k in range(L)], "Theorem 2, step 3: the one-hot"
     assert len({a * (-1) ** k > 0 for k, a in enumerate(w) if a}) == 1, (
@@ -709,7 +708,7 @@ show.table(
 # (This is duality of linear programming: the weights are a solution, the polynomial is its certificate.) **Break it.** Is the price of a shift by $S$ simply $4^S$, whatever the length?
 
 # %% tags=["proof-theorem_2"]
-with show.fails("Theorem 2, step 1"):
+with show.expect_failure("Theorem 2, step 1"):
     for n in range(1, 13):
         assert [abs(star(n).nth(S)) for S in range(n + 1)] == [4**S for S in range(n + 1)], (
             "Theorem 2, step 1: 4^S"
@@ -723,11 +722,11 @@ rows = [
     {
         "interval": name,
         **{
-            f"{j} L/8": f"10^{math.log10(shifts.smallest_norm(256, 32 * j, name)):.1f}"
+            f"{j} L/8": f"10^{math.log10(kernels.smallest_norm(256, 32 * j, name)):.1f}"
             for j in range(1, 8)
         },
     }
-    for name in shifts.INTERVALS
+    for name in kernels.INTERVALS
 ]
 show.table(
     rows, caption="L = 256: the least ||w||₁ of an exact shift. float32 ends at 10^38.5."
@@ -756,11 +755,11 @@ print("from S to S + 1:", sp.factor(ratio))
 
 # %% tags=["proof-dearest"]
 for n in range(1, 60):
-    prices = [shifts.smallest_norm(n + 1, S) for S in range(n + 1)]
+    prices = [kernels.smallest_norm(n + 1, S) for S in range(n + 1)]
     assert abs(prices.index(max(prices)) - n / math.sqrt(2)) < 1, (
         "The dearest shift, step 2: it is near n / sqrt(2)"
     )
-prices = [shifts.smallest_norm(256, S) for S in range(256)]
+prices = [kernels.smallest_norm(256, S) for S in range(256)]
 print(
     f"L = 256: dearest S = {prices.index(max(prices))}, n/sqrt 2 = {255 / math.sqrt(2):.1f}, "
     f"least ||w||_1 = 10^{math.log10(max(prices)):.1f}"
@@ -772,7 +771,7 @@ print(
 # %% tags=["proof-dearest"]
 before, now = 1, 3  # T_0(3) and T_1(3); then T_{n+1} = 2 * 3 * T_n - T_{n-1}
 for n in range(1, 60):
-    prices = [shifts.smallest_norm(n + 1, S) for S in range(n + 1)]
+    prices = [kernels.smallest_norm(n + 1, S) for S in range(n + 1)]
     assert sum(prices) == now <= (n + 1) * max(prices), "The dearest shift, step 3: the sum"
     assert abs(2 * now / (3 + 2 * math.sqrt(2)) ** n - 1) < 1 / 30**n + 1e-12, (
         "The dearest shift, step 3: its size"
@@ -849,7 +848,7 @@ show.figure(
 # %%
 cost_widget = explore(
     ch06.cost_picture,
-    {"interval": list(shifts.INTERVALS), "L": list(ch06.LENGTHS), "percent": list(ch06.PERCENTS)},
+    {"interval": list(kernels.INTERVALS), "L": list(ch06.LENGTHS), "percent": list(ch06.PERCENTS)},
     initial={"L": 256, "percent": 71}, sentence=ch06.cost_sentence,
     alt="Logarithm of the least norm of the weights against the shift, for three sets of "
         "nodes.",
@@ -896,27 +895,27 @@ y = sp.Symbol("y")
 for L, S in [(L, S) for L in range(2, 13) for S in range(L)]:
     m = L - 1 if (L - 1 - S) % 2 == 0 else L - 2
     among = [abs(sp.Poly(sp.chebyshevt(degree, y), y).nth(S)) for degree in range(L)]
-    assert shifts.smallest_norm(L, S, "[-1,1]") == among[m] == max(among), (
+    assert kernels.smallest_norm(L, S, "[-1,1]") == among[m] == max(among), (
         "Both signs, step 1: the largest coefficient is that of T_m"
     )
-print("L = 8:", [shifts.smallest_norm(8, S, "[-1,1]") for S in range(8)])
+print("L = 8:", [kernels.smallest_norm(8, S, "[-1,1]") for S in range(8)])
 
 # %% [markdown]
 # **Step 2 (it is reached).** At the extrema of $T_m$ (to 240 binary digits) the exact weights make the one-hot, and their sizes add up to the coefficient (computed for all $S$ and $L < 9$). The bound itself is step 2 of Theorem 2, word for word: $|T_m| \le 1$ on $[-1, 1]$.
 
 # %% tags=["proof-both_signs"]
 for L, S in [(L, S) for L in range(2, 9) for S in range(L)]:
-    nodes = shifts.extremal_nodes(L, S, "[-1,1]")
-    w = shifts.exact_weights(nodes, S)
+    nodes = kernels.extremal_nodes(L, S, "[-1,1]")
+    w = kernels.exact_weights(nodes, S)
     kernel = [sum(a * node**k for a, node in zip(w, nodes)) for k in range(L)]
     assert kernel == [int(k == S) for k in range(L)], "Both signs, step 2: the one-hot"
-    norm = sum(map(abs, w)) / shifts.smallest_norm(L, S, "[-1,1]")
+    norm = sum(map(abs, w)) / kernels.smallest_norm(L, S, "[-1,1]")
     assert abs(norm - 1) < Fraction(1, 10**30), "Both signs, step 2: the norm"
 grid = np.linspace(-1, 1, 401)
 for S in range(6):  # and the linear programme, in floats
     table = grid ** np.arange(6)[:, None]
     found = linprog(np.ones(802), A_eq=np.hstack([table, -table]), b_eq=np.eye(6)[S]).fun
-    assert abs(found / shifts.smallest_norm(6, S, "[-1,1]") - 1) < 2e-3, (
+    assert abs(found / kernels.smallest_norm(6, S, "[-1,1]") - 1) < 2e-3, (
         "Both signs, step 2: the programme"
     )
 print("equal for every S and L < 9; the linear programme agrees at L = 6")
@@ -931,10 +930,10 @@ for n in range(2, 13):
     assert sp.expand(((1 + root) ** n + (1 - root) ** n) / 2 - together) == 0, (
         "Both signs, step 3: the sum"
     )
-    assert shifts.smallest_norm(n + 1, n, "[-1,1]") == 2 ** (n - 1), (
+    assert kernels.smallest_norm(n + 1, n, "[-1,1]") == 2 ** (n - 1), (
         "Both signs, step 3: the last lag"
     )
-dearest = max(shifts.smallest_norm(13, S, "[-1,1]") for S in range(13))
+dearest = max(kernels.smallest_norm(13, S, "[-1,1]") for S in range(13))
 print(f"L = 13: the last lag costs {2**11}, the dearest {dearest}")
 
 # %% [markdown]
@@ -979,14 +978,14 @@ print("||w||_1 = 1 for every shift on L = 2 to 12 lags")
 
 # %% tags=["proof-inexact"]
 L, rows, grid = 8, [], np.linspace(0, 1, 401)
-together = sum(shifts.smallest_norm(L, k) for k in range(L))
+together = sum(kernels.smallest_norm(L, k) for k in range(L))
 assert together == sp.chebyshevt(L - 1, 3), "Inexact shifts, step 1: all prices together are T_n(3)"
 table = np.hstack([grid ** np.arange(L)[:, None], -(grid ** np.arange(L)[:, None])])
 for S, error in [(S, error) for S in (1, 5) for error in (0.0, 0.001, 0.1, 0.3, 0.4)]:
     one_hot = np.eye(L)[S]
     least = linprog(np.ones(802), A_ub=np.vstack([table, -table]),
                     b_ub=np.concatenate([one_hot + error, error - one_hot])).fun  # fmt: skip
-    bound = max(shifts.smallest_norm(L, S) - error * together, 0)
+    bound = max(kernels.smallest_norm(L, S) - error * together, 0)
     assert least >= bound * (1 - 1e-6), "Inexact shifts, step 2: the bound"
     assert S == 1 or error > 0.3 or least <= bound * 1.02, "Inexact shifts, step 2: nearly equal"
     rows.append(
@@ -1003,11 +1002,11 @@ show.table(
 # being inexact, as an error of 10 % on every tap still costs 28,000 of 39,424. For a cheap shift the bound soon says nothing. It is above 0 up to $\varepsilon = |[x^S]T^*_n| / T_n(3)$; how much is that at $L = 256$?
 
 # %%
-total = sum(shifts.smallest_norm(256, k) for k in range(256))
+total = sum(kernels.smallest_norm(256, k) for k in range(256))
 for S in (32, 128, 180, 224):
     print(
         f"L = 256, S = {S:3d}: the bound speaks up to an error of "
-        f"{shifts.smallest_norm(256, S) / total:.1g}"
+        f"{kernels.smallest_norm(256, S) / total:.1g}"
     )
 
 # %% [markdown]
@@ -1072,7 +1071,7 @@ show.figure(
 # %%
 float_widget = explore(
     ch06.float_kernels,
-    {"interval": list(shifts.INTERVALS), "N": list(ch06.MODES)},
+    {"interval": list(kernels.INTERVALS), "N": list(ch06.MODES)},
     initial=opened,
     sentence=ch06.float_sentence,
     alt="Weights of the exact shift on a logarithmic axis, and the kernel that float32 and "
@@ -1118,7 +1117,7 @@ for interval, digits_a_mode, start in (("[0,1]", 2, -3), ("[-1,1]", 1, -2), ("ci
 # (At which $N$ exactly an error first passes one half depends on how sums are ordered, so another machine may say 13 or 15.) **Break it.** The same measurement on the circle, where the weights do not grow:
 
 # %% tags=["proof-floats"]
-with show.fails("Floats, step 1"):
+with show.expect_failure("Floats, step 1"):
     logs = [ch06.shift_weights(N, "circle").log2_largest for N in (10, 20, 40)]
     growth = [(logs[1] - logs[0]) / 10, (logs[2] - logs[1]) / 20]
     assert all(1.8 < digits < 2 for digits in growth), "Floats, step 1: the weights do not grow"
@@ -1155,8 +1154,8 @@ check("06.9", my_losses)
 
 # %%
 def worst_fit():
-    nodes = kernel_fits.families(32)["real, (0,1]"]
-    found = {S: kernel_fits.best_fit(nodes, np.eye(32)[S]).error for S in (1, 8, 16, 31)}
+    nodes = kernels.families(32)["real, (0,1]"]
+    found = {S: kernels.best_fit(nodes, np.eye(32)[S]).error for S in (1, 8, 16, 31)}
     said = ", ".join(f"lag {S}: {error:.2f}" for S, error in found.items())
     return max(found, key=found.get), f"Errors, as a share of the one-hot: {said}"
 
@@ -1301,7 +1300,7 @@ for L in (256, 1024):
         assert abs(norm - 0.1 ** (-S / 64)) < 1e-9 and norm < 10 + 1e-9, (
             "Theorem 4, step 4: the weights"
         )
-        assert shifts.needed_modes(L, S) > 64, "Theorem 4, step 4: Theorem 3"
+        assert kernels.needed_modes(L, S) > 64, "Theorem 4, step 4: Theorem 3"
         if L == 1024:
             print(f"S = {S:2d}, L = 1024: error at most 0.1, ||w||_1 = {norm:.2f}")
 
@@ -1339,7 +1338,7 @@ for N, S in [
     (N, S) for N in (1, 2, 4) for S in (2 * N + 1, 3 * N + 1, 6 * N) for _ in range(20)
 ]:
     nodes = draw.uniform(0.5, 1, N) * np.exp(1j * draw.uniform(0, np.pi, N))
-    fit = kernel_fits.best_fit(nodes, np.eye(2 * S)[S])
+    fit = kernels.best_fit(nodes, np.eye(2 * S)[S])
     E = hankel(fit.kernel - np.eye(2 * S)[S], S)
     assert (E**2).sum() >= S - 2 * N - 1e-9, "Theorem 4, step 6: the matrix"
     least = min(least, fit.error**2 / (1 - 2 * N / S))
@@ -1350,7 +1349,7 @@ print(f"the best of 180 fits has {least:.2f} times the least squared error that 
 # **Break a hypothesis.** $S = 2N + 1$ in step 4's lines: the echo that lay on lag 0 now lies on lag 1, and it is larger than the shift itself.
 
 # %% tags=["proof-reach"]
-with show.fails("Theorem 4, step 4"):
+with show.expect_failure("Theorem 4, step 4"):
     made, norm = fading_half_circle(32, 65, 0.1, 256)
     assert abs(made - np.eye(256)[65])[1:].max() < 0.1 + 1e-9, (
         f"Theorem 4, step 4: at lag 1 the kernel is {made[1]:.1f}"
@@ -1404,7 +1403,7 @@ reach_widget
 
 # %%
 def shifted_by_10(u, N=8, d=0.8):
-    nodes = d ** (1 / (2 * N)) * kernel_fits.arc_nodes(N, math.pi)
+    nodes = d ** (1 / (2 * N)) * kernels.arc_nodes(N, math.pi)
     powers = nodes ** (np.arange(len(u))[:, None] - 10.0)  # (T, N)
     return np.convolve(powers.sum(1).real / N, u)[: len(u)]
 
@@ -1468,7 +1467,7 @@ show.table(
             "exact shifts, of 7": sum(
                 max(j, 8 - j) * 2**power // 8 <= 2 * N for j in range(1, 8)
             ),
-            "predicted R2": shifts.predicted_r2(2**power, N),
+            "predicted R2": kernels.predicted_r2(2**power, N),
             "paper": PAPER.loc[row, f"2^{power}"],
         }
         for row, N in (("dlr", 4096), ("dlr_small", 512))
@@ -1562,7 +1561,7 @@ show.figure(
 # %%
 for L, paper in ((128, "2^14"), (256, None), (512, "2^16"), (1024, None)):
     print(
-        f"DLR, N = 32, L = {L}: predicted {shifts.predicted_r2(L, 32):.3f}, recorded "
+        f"DLR, N = 32, L = {L}: predicted {kernels.predicted_r2(L, 32):.3f}, recorded "
         f"{recorded_r2.loc['dlr', L]:.2f}"
         + (f"; paper, N = 4,096, L = {paper}: {PAPER.loc['dlr', paper]:.2f}" if paper else "")
     )
@@ -1594,7 +1593,7 @@ show.figure(
 for row, name in (("dlr_full", "DLR"), ("dlr_real", "DLR-R")):
     log_lambda, w = nets[row].blocks[0].mixer.modes()
     nodes = log_lambda.exp().detach().numpy()
-    errors = [kernel_fits.best_fit(nodes, np.eye(256)[S]).error for S in (32, 128)]
+    errors = [kernels.best_fit(nodes, np.eye(256)[S]).error for S in (32, 128)]
     print(
         f"{name:5s}: best error below 0.1: {[e < 0.1 for e in errors]}; above 0.8: "
         f"{[e > 0.8 for e in errors]}; learned ||w||_1 below 10 in every channel: "
@@ -1607,7 +1606,7 @@ for row, name in (("dlr_full", "DLR"), ("dlr_real", "DLR-R")):
 # %%
 for N in (256, 4096):
     nodes = (1 - np.cos(np.pi * np.arange(1, N + 1) / N)) / 2
-    error = kernel_fits.best_fit(nodes, np.eye(256)[32]).error
+    error = kernels.best_fit(nodes, np.eye(256)[32]).error
     print(f"N = {N:4d}, S = 32: best error above 0.85: {error > 0.85}")
 
 # %% [markdown]
@@ -1679,7 +1678,7 @@ assert (
 # **Break it.** A wall 20 % earlier than predicted:
 
 # %% tags=["proof-running_sum"]
-with show.fails("The running sum, step 3"):
+with show.expect_failure("The running sum, step 3"):
     for lam in (0.999, 0.99, 0.9, 0.5):
         found = ch06.summed(lam, "float32")
         assert found.observed <= 0.8 * found.predicted + 1, (

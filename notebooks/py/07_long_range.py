@@ -130,7 +130,7 @@ print(f"MIPS: {float(H_12 / 12):.3f} at length 12, {atomic_levels.mips_level(409
 # is no longer $\tfrac1{i+1}$.
 
 # %% tags=["proof-levels"]
-with show.fails("Theorem 1, step 2"):
+with show.expect_failure("Theorem 1, step 2"):
     for i in range(12):
         products = (np.eye(i + 1) + np.ones((i + 1, i + 1))) / 2
         share = sp.Rational(np.mean(products))  # inner and square are both this
@@ -437,7 +437,7 @@ print("L = 64: a triangle of 32 rows among the weights, with ones on its diagona
 # free there.
 
 # %% tags=["proof-lags"]
-with show.fails("Theorem 3, step 3"):
+with show.expect_failure("Theorem 3, step 3"):
     visible = seen[:, 1::2]
     assert visible[np.triu_indices(64)].all(), "Theorem 3, step 3: a later lag is not seen"
 
@@ -676,7 +676,7 @@ print("4 layers of 3 channels reverse", 3**4, "numbers; 3 layers of 16 would rev
 # **Break it.** In the other order, the large move first, the place no longer tells the digit:
 
 # %% tags=["proof-digits"]
-with show.fails("Theorem 4, step 2"):
+with show.expect_failure("Theorem 4, step 2"):
     b, k = 3, 3
     L = b**k
     for answer in range(L):

@@ -37,9 +37,9 @@ from lrnnlab.models.chunk_masks import dilated_mask
 from workbook import show
 from workbook.chapters import ch08
 from workbook.exercises import check, hint, predict, solution
-from workbook.show import regulargpt_figures as pictures
+from workbook.show import regulargpt_figures
 from workbook.show.widgets import explore
-from workbook.tables import regulargpt_table1 as table1
+from workbook.tables import regulargpt_table1
 from workbook.tables.lrnn_fig1 import schedule
 
 EXPECTED = "0.1"
@@ -205,7 +205,7 @@ print(f"in floating point another number of depths, C = 2 to 5, T = 2 to 500: {o
 # now come by two routes or more, and no tree is left.
 
 # %% tags=["proof-depths"]
-with show.fails("The depths, step 2"):
+with show.expect_failure("The depths, step 2"):
     for C in range(2, 9):
         assert routes(C, [1]) == Counter(range(C)), "The depths, step 1: one route to each of C letters"
         for depth in range(1, 4):
@@ -314,9 +314,9 @@ def tree(net, tokens):
     return held[0] @ net.head.weight.T + net.head.bias
 
 
-parity = table1.build_task({"task": "parity"})
+parity = regulargpt_table1.build_task({"task": "parity"})
 for row in ("regulargpt_c2", "regulargpt_c3"):
-    net = table1.make_network(row, parity, seed=0, width=32).eval()
+    net = regulargpt_table1.make_network(row, parity, seed=0, width=32).eval()
     strings = [torch.randint(2, (T,), generator=torch.Generator().manual_seed(T)) for T in range(2, 41)]
     with torch.no_grad():
         same = [torch.allclose(tree(net, string), net(string[None])[0], atol=1e-5) for string in strings]
@@ -327,8 +327,8 @@ for row in ("regulargpt_c2", "regulargpt_c3"):
 # The model runs both ways on one set of weights: as a tree, which answers once, and with masks, which answer everywhere.
 
 # %%
-parity = table1.build_task({"task": "parity"})
-both = table1.make_network("regulargpt_c2", parity, seed=0, width=32, padding="masked").eval()
+parity = regulargpt_table1.build_task({"task": "parity"})
+both = regulargpt_table1.make_network("regulargpt_c2", parity, seed=0, width=32, padding="masked").eval()
 agree = []
 for T in range(1, 41):
     tokens = torch.randint(2, (4, T), generator=torch.Generator().manual_seed(T))
@@ -341,7 +341,7 @@ print(
     f"{all(agree)}"
 )
 for name, row in (("RegularGPT", "regulargpt_c2"), ("Transformer, 5 layers", "transformer")):
-    net = table1.make_network(row, parity, "paper", seed=0)
+    net = regulargpt_table1.make_network(row, parity, "paper", seed=0)
     print(f"{name}, width 256: {sum(p.numel() for p in net.parameters()):,} parameters")
 
 
@@ -463,15 +463,15 @@ for pairs in (all_pairs, *(draw.integers(2, size=(200, 2, n, n)) for n in (3, 4,
 # Without the bias of 1 a sum is a sum. And the entries must be *bits*: for other whole numbers the unit is no product.
 
 # %% tags=["proof-lemma_1"]
-with show.fails("Lemma 1, step 1"):
+with show.expect_failure("Lemma 1, step 1"):
     for a, b in itertools.product((0, 1), repeat=2):
         assert relu(a + b - 0) == a * b, (
             f"Lemma 1, step 1: without a bias ReLU({a} + {b}) is {relu(a + b)}"
         )
-with show.fails("Lemma 1, step 1"):
+with show.expect_failure("Lemma 1, step 1"):
     for a, b in itertools.product((0, 1, 2, 3), repeat=2):
         assert relu(a + b - 1) == a * b, f"Lemma 1, step 1: {a} and {b} give {relu(a + b - 1)}"
-with show.fails("Lemma 1, step 4"):
+with show.expect_failure("Lemma 1, step 4"):
     A, B = all_pairs[:, 0], all_pairs[:, 1]
     assert np.array_equal(network(A, B, bias=0), A @ B), "Lemma 1, step 4: the network without a bias"
 
@@ -765,7 +765,7 @@ strings, nothing = words(tomita_3, 8), np.zeros((5, 5), dtype=int)
 last = recursion(letters(tomita_3, strings), compose, nothing)[-1]
 readable = [int(found[:, tomita_3.initial].any(1).sum()) for found in last]
 print(f"words that can still be read, after 1 to 8 letters: {readable} of {len(strings)}")
-with show.fails("Prefixes, step 5"):
+with show.expect_failure("Prefixes, step 5"):
     assert np.array_equal(last, truth(tomita_3, strings)), "Prefixes, step 5: zeros before the start"
 
 # %% [markdown]
@@ -830,7 +830,7 @@ print(f"n = 2: {above} of {len(every) ** 2} products are no bits; n = 3: f(J², 
 # **Break the hypothesis** of step 2: allow two ones in a row.
 
 # %% tags=["proof-closure"]
-with show.fails("Closure, step 2"):
+with show.expect_failure("Closure, step 2"):
     assert stays(most=2), "Closure, step 2: two ones in a row"
 
 # %% [markdown]
@@ -1019,7 +1019,7 @@ print("with the heads exchanged every prefix is right")
 # **Break it.** Keep the printed order and call it repaired.
 
 # %% tags=["proof-order"]
-with show.fails("The order, step 7"):
+with show.expect_failure("The order, step 7"):
     assert all_right(lambda earlier, later: compose(later, earlier)), (
         "The order, step 7: the printed order"
     )
@@ -1101,7 +1101,7 @@ def columns_read(leaves):
 
 turned = [np.swapaxes(leaf, -1, -2) for leaf in letters(d_2, d_2_words)]
 assert np.array_equal(columns_read(turned), one[states]), "The readout, step 3: column q0 is the state"
-with show.fails("The readout, step 3"):
+with show.expect_failure("The readout, step 3"):
     assert np.array_equal(columns_read(letters(d_2, d_2_words)), one[states]), (
         "The readout, step 3: rows"
     )
@@ -1240,7 +1240,7 @@ print(f"e = 1/32: the ones, at worst {ones}\nlargest random error by layer: "
 # the word, and are others than $d$ and $o$.
 
 # %% tags=["proof-noise"]
-with show.fails("Noise, step 5"):
+with show.expect_failure("Noise, step 5"):
     meeting = np.eye(5)[ch08.machine_of("Tomita 3").transitions[draw.integers(2, size=512)]]
     met = np.array(recursion(meeting + 1 / 32, compose, np.eye(5)))
     for layer, (d, o) in enumerate(worst(5, Fraction(1, 32), 9)):
@@ -1419,7 +1419,7 @@ print(f"{len(made) - 1} layers: what each adds, {shift:+}, is all that is wrong 
 # **Break it:** an error of $\frac9{64}$, a little more than $\frac18$.
 
 # %% tags=["proof-one_eighth"]
-with show.fails("One eighth, step 3"):
+with show.expect_failure("One eighth, step 3"):
     assert wrong_pairs(2, 9 / 64, 2) == 0, (
         f"One eighth, step 3: {wrong_pairs(2, 9 / 64, 2)} wrong pairs of 16"
     )
@@ -1615,11 +1615,11 @@ check("08.12", my_tree)
 
 # %% tags=["nbval-ignore-output"]
 parity_setting = {
-    **table1.TABLE.setting("regulargpt_c2", "parity", "live"),
+    **regulargpt_table1.TABLE.setting("regulargpt_c2", "parity", "live"),
     "stride": 1,
 }  # score every length
 for start in range(5):  # a start may learn nothing; which one does, rounding decides
-    made = table1.trained(parity_setting, seed=start)
+    made = regulargpt_table1.trained(parity_setting, seed=start)
     print(
         f"start {start + 1}: {made.steps} steps on strings of up to 40 bits, "
         f"{made.cpu_seconds:.0f} s of one core; knows the longest of them: {made.finished}"
@@ -1633,7 +1633,7 @@ live = {
     "row": "regulargpt_c2",
     "seed": start,
     "budget": "live",
-    **table1.score(made, parity_setting, start),
+    **regulargpt_table1.score(made, parity_setting, start),
 }
 print(
     f"right on every string, {parity_setting['strings']} of each of the "
@@ -1654,7 +1654,7 @@ print(
 desk = ch08.recorded("regulargpt/table1")
 if len(desk):
     show.figure(
-        pictures.accuracy_by_task(desk, {(live["task"], live["row"]): [live["metrics"]["accuracy"]]}),
+        regulargpt_figures.accuracy_by_task(desk, {(live["task"], live["row"]): [live["metrics"]["accuracy"]]}),
         alt="Accuracy beyond the training length for thirteen tasks in four panels: RNN, "
             "Transformer, RegularGPT with chunks of 2 and of 3. Grey diamonds of the paper, "
             "blue dots of every recorded seed, a live dot for Parity. The numbers stand in "
@@ -1776,7 +1776,7 @@ print(f"always 'no' is right in {level} = {float(level):.1%}")
 desk_2 = ch08.recorded("regulargpt/table2")
 if len(desk_2):
     show.figure(
-        pictures.accuracy_by_p(desk_2),
+        regulargpt_figures.accuracy_by_p(desk_2),
         alt="Accuracy for five probabilities of a one, above at length 40 and below beyond "
             "it, for RegularGPT, RNN and Transformer: paper in grey, recorded seeds in blue.",
         caption="What to see: in the paper's grey, beyond the training length the Transformer "
@@ -1879,7 +1879,7 @@ print(f"{len(three)} tasks, words of 2 to {size} letters: every two actions are 
 # by an answer; then fewer clusters can do. Drop that hypothesis, for example with $D_2$:
 
 # %% tags=["proof-at_least"]
-with show.fails("Clusters, step 1"):
+with show.expect_failure("Clusters, step 1"):
     machine = ch08.machine_of("D_2")
     assert len(set(machine.outputs.tolist())) == machine.num_states, (
         "Clusters, step 1: D_2 has two answers for four states"
@@ -1982,7 +1982,7 @@ for brackets in (2, 3, 4, 12):
 # chunks. Counting words of *up to* that length gives other numbers (Tomita 5: 4 instead of 2).
 
 # %% tags=["proof-clusters"]
-with show.fails("Actions, step 3"):
+with show.expect_failure("Actions, step 3"):
     for name, found in by_length.items():
         up_to = [set().union(*found[1 : size + 1]) for size in sizes]
         assert tuple(map(len, up_to)) == COUNTS[name], (
@@ -2050,7 +2050,7 @@ print(f"at every depth two clusters or more, none of which holds both actions: {
 runs_3 = ch08.recorded("regulargpt/fig3")
 if len(runs_3):
     show.figure(
-        pictures.clusters_of_tasks(runs_3),
+        regulargpt_figures.clusters_of_tasks(runs_3),
         alt="Three columns, Parity, Cycle Navigation and S_3. Above: states of all depths on "
             "a plane by action, two, five and six; Parity's even words lie in two groups. "
             "Below: the number of clusters found at every depth beside the algebra's number. "
@@ -2110,7 +2110,7 @@ for what in next(iter(measured.values()), {}):
 for record in runs_3.to_dict("records"):
     kind = "untrained" if record["row"] == "untrained" else "recorded"
     if record["seed"] == 0 or (kind == "recorded" and record["wholeness"] < 0.99):
-        label = f"{pictures.CLUSTERED[record['task']].strip('$')}, {kind}, seed {record['seed']}"
+        label = f"{regulargpt_figures.CLUSTERED[record['task']].strip('$')}, {kind}, seed {record['seed']}"
         seen[label] = ch08.Seen(record["task"], "recorded", record)
 cluster_widget = explore(
     lambda net, depth: ch08.gathering(seen[net], depth),
@@ -2190,7 +2190,7 @@ models_widget
 gradient_runs = ch08.recorded("regulargpt/fig4")
 if len(gradient_runs):
     show.figure(
-        pictures.gradients(gradient_runs),
+        regulargpt_figures.gradients(gradient_runs),
         alt="Three panels, Parity, Even Pairs and the last four bits, with cumulative "
             "gradients over 500 positions for RegularGPT, Transformer, RNN and block-diagonal "
             "LRNN. The grey line is the straight one.",
@@ -2260,7 +2260,7 @@ print(f"on the last four letters lies {by_letter[-4:].sum() / by_letter.sum():.4
 # **Break it:** without the saturation, $x_t = s_t x_{t-1}$, the same answer has the same gradient everywhere.
 
 # %% tags=["proof-gradient"]
-with show.fails("The gradient, step 2"):
+with show.expect_failure("The gradient, step 2"):
     slopes, x = np.ones(64), np.cumprod([1, *signs])
     by_letter = np.array([slopes[t] * abs(x[t]) * np.prod(slopes[t + 1 :]) for t in range(64)])
     assert by_letter[-4:].sum() > 0.99 * by_letter.sum(), (
@@ -2337,7 +2337,7 @@ typed_widget
 text = ch08.recorded("regulargpt/table3")
 if len(text):
     show.figure(
-        pictures.perplexity_by_length(text),
+        regulargpt_figures.perplexity_by_length(text),
         alt="Left, recorded: perplexity of the last character by length, over that at the "
             "trained length, means and ranges of three seeds. Right, the paper's, words, 512 "
             "to 8,192. In both the curves of RegularGPT with small chunks jump up where the "
@@ -2465,7 +2465,7 @@ show.table(
 # **Break it:** take the logarithm for the number of depths, as printed.
 
 # %% tags=["proof-cost"]
-with show.fails("The cost, step 2"):
+with show.expect_failure("The cost, step 2"):
     whole = 512 / (128 * math.log(512, 128))
     assert whole == 2, f"The cost, step 2: {whole:.2f}, with 1.29 depths"
 

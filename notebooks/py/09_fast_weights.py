@@ -340,7 +340,7 @@ for N in (1, 2, 3, 4):
 # **Break it.** Drop the division, and let b have the value −1. The output is then #a − #b in place of the share, and the proof falls at its first step:
 
 # %% tags=["proof-prop_3_1"]
-with show.fails("Proposition 3.1, step 1"):
+with show.expect_failure("Proposition 3.1, step 1"):
     def difference(word):
         W = Fraction(0)
         for letter in word:
@@ -448,7 +448,7 @@ assert block == np.eye(8, dtype=int).tolist(), (
 # **Break it.** Without the non-linearity step 5 falls:
 
 # %% tags=["proof-rational"]
-with show.fails("Rational outputs, step 5"):
+with show.expect_failure("Rational outputs, step 5"):
     block = [[balance((0,) * i + (1,) * j) for j in range(1, 9)] for i in range(1, 9)]
     assert block == np.eye(8, dtype=int).tolist(), "Rational outputs, step 5: the table is the identity"
 
@@ -524,7 +524,7 @@ for V in (2, 3, 4, 5):
 # **Break it.** The delta rule sees the order, and the proof falls at its first step:
 
 # %% tags=["proof-prop_3_4"]
-with show.fails("Proposition 3.4, step 1"):
+with show.expect_failure("Proposition 3.4, step 1"):
     for layer in layers:
         alike = [
             (fw.outputs(layer, word, "delta")[-1] == by_counts(layer, word, "sum")).all()
@@ -656,7 +656,7 @@ assert full + np.float32(1) == full and full - np.float32(1) != full, (
 # **Break it.** The margin of step 1 without the division:
 
 # %% tags=["proof-bits"]
-with show.fails("Bits, step 1"):
+with show.expect_failure("Bits, step 1"):
     margins = {n: min(abs(y) for y in whole[n] if y) for n in whole}
     assert all(margins[n] == Fraction(2 - n % 2, n) for n in margins), (
         "Bits, step 1: the margin shrinks as 1/n"
@@ -720,7 +720,7 @@ print("what one layer sees of both:", fw.configuration(pair[0]))
 # **Break it.** Without the second layer, step 2:
 
 # %% tags=["proof-prop_3_2"]
-with show.fails("Proposition 3.2, step 2"):
+with show.expect_failure("Proposition 3.2, step 2"):
     recognise = lambda word: not bracket_values[list(word)].sum(0).any()
     wrong = [w for w in bracket_words if recognise(w) != (removed(w, 0) == removed(w, 1) == "")]
     assert not wrong, "Proposition 3.2, step 2: exactly Shuffle-2"
@@ -789,7 +789,7 @@ assert sp.simplify(step - (v1 - v0) * w0 * w1 / ((w0 + t * w1) * (w0 + (t + 1) *
 # **Break it:** step 1 with a BOS token.
 
 # %% tags=["proof-prop_3_3"]
-with show.fails("Proposition 3.3, step 1"):
+with show.expect_failure("Proposition 3.3, step 1"):
     bos = (sp.Matrix([1, 1]), sp.Matrix([1, 0]))
     assert all(answer(t, front=bos) == value for t in range(1, 7)), (
         "Proposition 3.3, step 1: y_t = v at every t"
@@ -851,10 +851,10 @@ assert sp.expand(spread(bar(x) + t * bar(c), bar(c)) - spread(bar(x), bar(c))) =
 # **Break it**, once with an $\varepsilon$ and once with a residual (for $c = (1, 2, 4)$):
 
 # %% tags=["proof-layer_norm"]
-with show.fails("The norm, step 1"):
+with show.expect_failure("The norm, step 1"):
     moves = slope(sp.Matrix([1, 2, 4]), epsilon=sp.Rational(1, 10**5))
     assert moves == sp.zeros(3, 1), "The norm, step 1: LN(t c) does not depend on t"
-with show.fails("The norm, step 1"):
+with show.expect_failure("The norm, step 1"):
     moves = slope(sp.Matrix([1, 2, 4]), residual=sp.Matrix([0, 1, 0]))
     assert moves == sp.zeros(3, 1), "The norm, step 1: LN(x + t c) does not depend on t"
 
@@ -934,7 +934,7 @@ assert all(changes[place] <= allowed[place] for place in bounds), (
 # **Break it:** a function that is no such network, $\cos \pi t$, which is what $(aa)^*$ wants.
 
 # %% tags=["proof-repair"]
-with show.fails("Changes of sign, step 3"):
+with show.expect_failure("Changes of sign, step 3"):
     changes = most_changes(lambda draw, place: np.cos(np.pi * np.arange(1, 3001)))
     assert all(changes[place] <= bounds[place].subs(units, 16) for place in bounds), (
         "Changes of sign, step 3: 2999 changes"
@@ -1008,13 +1008,13 @@ assert all(0 < low <= high < 1 for low, high in intervals), (
 # **Break it:** keys that do not sum to one; then a strength above 1.
 
 # %% tags=["proof-spectrum"]
-with show.fails("The eigenvalue, step 3"):
+with show.expect_failure("The eigenvalue, step 3"):
     low, high = interval(0.9)
     found = 1 - 0.9 * (elu(raw) ** 2).sum(-1)
     assert found.min() > low - 1e-12 and found.max() < high + 1e-12, (
         "The eigenvalue, step 3: in [1 - beta, 1 - beta/n]"
     )
-with show.fails("The eigenvalue, step 4"):
+with show.expect_failure("The eigenvalue, step 4"):
     low, high = interval(1.5)
     assert 0 < low <= high < 1, "The eigenvalue, step 4: stable and positive"
 
@@ -1063,7 +1063,7 @@ assert least < -1, "Stability, step 3: elu + 1 is unstable (sampled)"
 # **Break it:** at $s = 2.1$ what the memory says is not bounded any more.
 
 # %% tags=["proof-stability"]
-with show.fails("Stability, step 2"):
+with show.expect_failure("Stability, step 2"):
     assert max(size_after(Fraction(21, 10)), after_200["2"]) <= 1, (
         "Stability, step 2: bounded at s = 2.1"
     )
@@ -1126,7 +1126,7 @@ assert apart == [sp.zeros(2, 2)] * 2, "One letter, step 4: each step of W is g t
 # **Break it:** $\beta = 4$, so that $\beta|k|^2 = 2$.
 
 # %% tags=["proof-repeated"]
-with show.fails("One letter, step 3"):
+with show.expect_failure("One letter, step 3"):
     assert crossings(Fraction(4)) == 1, "One letter, step 3: one crossing"
 
 # %% [markdown]
@@ -1203,7 +1203,7 @@ assert most <= 2, "Two letters, step 4: two crossings at most (300 layers, in fl
 # **Break it:** shares of 2, keys at 45°: the product of the two reflections is a quarter turn, whose eigenvalues are not real.
 
 # %% tags=["proof-abab"]
-with show.fails("Two letters, step 4"):
+with show.expect_failure("Two letters, step 4"):
     most = most_crossings((2, 2), angle=np.pi / 4)
     assert most <= 2, "Two letters, step 4: two crossings at most"
 
@@ -1301,11 +1301,11 @@ assert counted[pair[0]].sum() != counted[pair[1]].sum(), "Reset Dyck-1, step 4: 
 # **Break it:** a pair that ends in another token; then the delta rule, which knows what came after what.
 
 # %% tags=["proof-reset_dyck_1"]
-with show.fails("Reset Dyck-1, step 1"):
+with show.expect_failure("Reset Dyck-1, step 1"):
     assert sorted("((1()") == sorted("1(()(") and "((1()"[-1] == "1(()("[-1], (
         "Reset Dyck-1, step 1: one configuration"
     )
-with show.fails("Reset Dyck-1, step 3"):
+with show.expect_failure("Reset Dyck-1, step 3"):
     delta = lambda W, char: W + (values[char] - W.dot(keys[char])) * keys[char].T
     assert ends_in("(1", delta) == ends_in("1(", delta), "Reset Dyck-1, step 3: one state W"
 
@@ -1351,7 +1351,7 @@ assert margin > 0, "A small leak, step 2: right on every word of up to 100 token
 # **Break it:** a leak of $1/1000$ is not small enough for 100 tokens.
 
 # %% tags=["proof-leak_is_enough"]
-with show.fails("A small leak, step 2"):
+with show.expect_failure("A small leak, step 2"):
     assert sweep(Fraction(1, 1000), 100) > 0, (
         "A small leak, step 2: right on every word of up to 100 tokens"
     )
@@ -1529,7 +1529,7 @@ for n, depth in broken.items():
 # **Break it:** another formula, $-m^2e$ at all depths.
 
 # %% tags=["proof-leak"]
-with show.fails("The leak, step 3"):
+with show.expect_failure("The leak, step 3"):
     other_formula = -(m**2) * e
     assert sp.simplify(down(m) - other_formula) == 0, "The leak, step 3: up and down"
 
@@ -1599,7 +1599,7 @@ assert beyond_the_bound("delta") == 0, "One write, step 4: the two states come t
 # **Break it:** with addition nothing comes together.
 
 # %% tags=["proof-one_write"]
-with show.fails("One write, step 4"):
+with show.expect_failure("One write, step 4"):
     assert beyond_the_bound("sum") == 0, "One write, step 4: the two states come together"
 
 # %%
@@ -1786,7 +1786,7 @@ print(f"{tokens.count(2)} resets, depth up to {max(depths)}: exact")
 # **Break it:** $\beta = 1.9$ in place of 2.
 
 # %% tags=["proof-two_writes"]
-with show.fails("Two writes, step 1"):
+with show.expect_failure("Two writes, step 1"):
     (w, a, b), strength = sp.symbols("w a b"), sp.Rational(19, 10)
     both = read(w, [(strength, a), (strength, b)])
     assert sp.expand(both - w - 2 * (b - a)) == 0, (
@@ -1848,7 +1848,7 @@ assert deepest == 6, "The open interval, step 3: wrong from depth 6 on"
 # **Break it:** shares of 2.
 
 # %% tags=["proof-open_interval"]
-with show.fails("The open interval, step 1"):
+with show.expect_failure("The open interval, step 1"):
     at_two = [
         np.linalg.norm(random_token(np.random.default_rng(seed), shares=(2, 2))[0], 2)
         for seed in range(200)
@@ -2006,7 +2006,7 @@ assert min(least.values()) > 0.1, "The found counter, step 3: every answer is ri
 # **Break it:** let `1` leave a hundredth of what was there.
 
 # %% tags=["proof-found_counter"]
-with show.fails("The found counter, step 1"):
+with show.expect_failure("The found counter, step 1"):
     w = sp.Symbol("w")
     leaky = {**does, "1": w + sp.Rational(99, 100) * (0 - w)}
     print("1 takes w to", leaky["1"])
@@ -2110,10 +2110,10 @@ assert right == 1 and left < 0.01, "Recurrent Delta, step 4: run in floats"
 # **Break it:** no feedback; then soft gates, $\sigma(\pm3)$ in place of $\sigma(\pm40)$.
 
 # %% tags=["proof-recurrent_delta"]
-with show.fails("Recurrent Delta, step 1"):
+with show.expect_failure("Recurrent Delta, step 1"):
     flat = 1 + 0 * sp.tanh(y)
     assert flat.subs(y, 1) == 0, "Recurrent Delta, step 1: 0 -> 1 -> 0"
-with show.fails("Recurrent Delta, step 4"):
+with show.expect_failure("Recurrent Delta, step 4"):
     assert ((run(coin_bits, gate=3.0) > 0.5) == coin_bits.cumsum() % 2).all(), (
         "Recurrent Delta, step 4: run in floats"
     )
@@ -2178,7 +2178,7 @@ print("256 strings of 8 bits and 5,000 random bits: right")
 # **Break it:** soft choices, with 2 in place of 120.
 
 # %% tags=["proof-srwm"]
-with show.fails("SRWM, step 1"):
+with show.expect_failure("SRWM, step 1"):
     soft = weights(2.0)
     assert np.allclose(srwm([1], soft)[1], soft[:, [1, 1, 2, 3]], atol=1e-9), (
         "SRWM, step 1: column 2 is copied into column 1"
@@ -2223,7 +2223,7 @@ assert (((e_lstm(toggle_bits) > 0) == toggle_bits.cumsum() % 2)).all(), (
 # **Break it:** a write that does not depend on $c$, as in a Quasi-RNN.
 
 # %% tags=["proof-e_lstm"]
-with show.fails("The e-LSTM, step 2"):
+with show.expect_failure("The e-LSTM, step 2"):
     assert ((e_lstm(toggle_bits, weight=0.0) > 0) == toggle_bits.cumsum() % 2).all(), (
         "The e-LSTM, step 2: the sign of c is the parity"
     )
@@ -2366,11 +2366,11 @@ for bits in (np.random.default_rng(0).integers(0, 2, 20_000), np.ones(20_000, in
 # **Break it:** $\beta = 1.9$; then $v = 0$, with which nothing is ever written, since $W_0 = 0$.
 
 # %% tags=["proof-parity"]
-with show.fails("Parity, step 1"):
+with show.expect_failure("Parity, step 1"):
     w = sp.Symbol("w")
     after = sp.expand(w + sp.Rational(19, 10) * (v_of_1 - w))
     assert sp.expand(after - (1 - w)) == 0, "Parity, step 1: a 1 takes w to 1 - w"
-with show.fails("Parity, step 2"):
+with show.expect_failure("Parity, step 2"):
     layer = fw.table([[0, 1], [1, 0]], [[1, 0], [1, 0]], [[0], [0]], [1, 2])
     assert fw.outputs(layer, (1, 1), "delta")[:, 0].tolist() == [1, 0], (
         "Parity, step 2: the output is the parity"
@@ -2431,7 +2431,7 @@ assert reached == list(range(17, 24)), "Below 2, step 4: from b = 17 on"
 # **Break it:** without noise step 2 has nothing to predict.
 
 # %% tags=["proof-below_two"]
-with show.fails("Below 2, step 2"):
+with show.expect_failure("Below 2, step 2"):
     assert due / 2 < first_errors(0.0) < 1.5 * due, "Below 2, step 2: noise wins about then"
 
 # %% [markdown]
@@ -2646,7 +2646,7 @@ assert all(M == found for M, found in periods.items()), (
 # **Break it:** an angle of $2\pi/M$.
 
 # %% tags=["proof-rotation"]
-with show.fails("Two writes modulo M, step 2"):
+with show.expect_failure("Two writes modulo M, step 2"):
     periods = {M: period(2 * sp.pi / M) for M in range(2, 13)}
     assert all(M == found for M, found in periods.items()), (
         "Two writes modulo M, step 2: the M-th power is the first identity"
@@ -2800,7 +2800,7 @@ assert right.all(), "The snapped net, step 3: the net itself, on 1,000 tokens"
 # **Break it:** $\beta = 1.99$.
 
 # %% tags=["proof-snapped"]
-with show.fails("The snapped net, step 1"):
+with show.expect_failure("The snapped net, step 1"):
     k, v, W = sp.Matrix([1, 0]), sp.Matrix([1]), [sp.zeros(1, 2)]
     for _ in range(2):
         W.append((W[-1] + sp.Rational(199, 100) * (v - W[-1] * k) * k.T).expand())
@@ -2867,7 +2867,7 @@ assert parity["0100"] == "TFFF" != parity["0010"] and following(3) == "NNNbbS", 
 # **Break it:** the printed code.
 
 # %% tags=["proof-printed"]
-with show.fails("The printed examples, step 1"):
+with show.expect_failure("The printed examples, step 1"):
     assert code("([])") == "2320", "The printed examples, step 1: the printed code"
 
 # %% [markdown]

@@ -26,14 +26,14 @@ import sympy as sp
 import torch
 
 import lrnnlab
-import workbook.show.interactive
 from lrnnlab import snap
 from lrnnlab.automata import quotients, tracked
 from lrnnlab.expressivity.predict import FAMILIES, predict_all, predict_expressivity
-from lrnnlab.verification import black_box as asking
+from lrnnlab.verification import black_box
 from workbook import show, tables
 from workbook.chapters import ch10
 from workbook.exercises import check, hint, predict, solution
+from workbook.show import interactive
 from workbook.show.widgets import explore
 from workbook.tables import analysis, ladder
 
@@ -259,7 +259,7 @@ print("with the gate 1:", [state.subs(a, 1) for state in states[:4]])
 # That is Parity, and why gates in $[-1, 1]$ (`signed`) are a family of their own.
 
 # %% tags=["proof-non_negative"]
-with show.fails("Theorem 2, step 2"):
+with show.expect_failure("Theorem 2, step 2"):
     n = sp.symbols("n", positive=True)
     for gate in (sp.S(0), sp.Rational(1, 2), sp.S(-1)):
         assert sp.limit(abs(gate) ** n, n, sp.oo) == 0, (
@@ -376,7 +376,7 @@ print("xy and yx differ by", sp.factor(swapped), "and with both gates 1 by", kep
 # **Break it.** Were $y$ not in $w$, its gate could be below 1, and the order would count:
 
 # %% tags=["proof-pairs"]
-with show.fails("Theorem 4, step 2"):
+with show.expect_failure("Theorem 4, step 2"):
     kept = sp.expand(swapped.subs({gates[0]: 1, gates[1]: sp.Rational(1, 2)}))
     assert kept == 0, "Theorem 4, step 2: with gates of 1 the order of two tokens counts"
 
@@ -504,7 +504,7 @@ print(len(ladder.MACHINES), "machines have a pair that comes back")
 # **Break it.** Gates of 1, which RWKV's $e^{-w}$ and Liquid-S4's norms only come near, keep a difference:
 
 # %% tags=["proof-fading"]
-with show.fails("Theorem 5, step 1"):
+with show.expect_failure("Theorem 5, step 1"):
     largest = abs(difference / (one_run - other_run)).subs(dict.fromkeys(three_gates, sp.S(1)))
     assert largest < 1, "Theorem 5, step 1: the difference does not shrink"
 
@@ -586,7 +586,7 @@ print("told apart by the machine for n = 1 to 9; at n = 3 they have",
 # **Break it.** A number that keeps and adds is not bounded, and counts:
 
 # %% tags=["proof-two"]
-with show.fails("Theorem 6, step 2"):
+with show.expect_failure("Theorem 6, step 2"):
     state, other = (sum(three == (0, 0, 1) for three in seen(word)) for word in (longer, shorter))
     assert state == other, "Theorem 6, step 2: some number remembers y"
 
@@ -964,7 +964,7 @@ show.figure(
 )
 
 # %%
-own_walk_widget = show.interactive.walk(mine)
+own_walk_widget = interactive.walk(mine)
 own_walk_widget
 
 # %% [markdown]
@@ -1004,8 +1004,8 @@ print(f"{len(parcel):,} characters of JSON; it begins {parcel[:62]!r} ...")
 # search is exact; for others, words are drawn.
 
 # %% tags=["nbval-ignore-output"]
-snapped = asking.extract_net(snap(made.model), mine.symbols)
-trained = asking.extract_net(made.model, mine.symbols)
+snapped = black_box.extract_net(snap(made.model), mine.symbols)
+trained = black_box.extract_net(made.model, mine.symbols)
 print("the snapped copy:", snapped)
 print("the net itself:  ", trained)
 
@@ -1019,7 +1019,7 @@ print("the net itself:  ", trained)
 s_3 = ladder.ladder_task("s_3")
 net = ladder.trained(ladder.TABLE.setting("deltanet_negative", "s_3", "live"), seed=0)[0].net
 batch = s_3.sample(128, 40, torch.Generator().manual_seed(1))
-answered = asking.answers(net)(batch.tokens.numpy())
+answered = black_box.answers(net)(batch.tokens.numpy())
 every = quotients.quotients(s_3.machine)
 scores = tracked.quotient_scores(answered, batch.targets.numpy(), every)
 show.table(
@@ -1044,7 +1044,7 @@ show.table(
 sign = next(found for found in every if found.machine.num_states == 2).blocks
 knows = ladder.trained(ladder.TABLE.setting("dictionary", "s_3", "live"), seed=0)[0].net
 for name, one in (("DeltaNet, beta up to 2", net), ("dictionary", knows)):
-    own = sign[asking.answers(one)(batch.tokens.numpy())] == sign[batch.targets.numpy()]
+    own = sign[black_box.answers(one)(batch.tokens.numpy())] == sign[batch.targets.numpy()]
     probed = analysis.linear_probe(one.states(batch.tokens).detach().numpy(), sign[batch.targets.numpy()])
     print(f"{name}: its own answers have the right sign in {own.mean():.1%} of cases, a linear "
     f"probe reads it in {probed:.1%}")

@@ -39,7 +39,7 @@ def test_every_step_has_a_fault(chapter, name):
 def test_no_cell_of_a_proof_is_a_bare_call(chapter, name):
     for source in proofs(chapter)[name]:
         body = ast.parse(source).body
-        assert "assert " in source or "with show.fails(" in source or len(body) > 1, source
+        assert "assert " in source or "with show.expect_failure(" in source or len(body) > 1, source
 
 
 def test_no_chapter_calls_a_proof_from_the_package():

@@ -2,7 +2,7 @@
 
 A cell of a proof has the tag ``proof-NAME`` (``# %% tags=["proof-lemma_3"]`` in the source).  Its steps are ``assert``
 statements whose message begins with ``Lemma 3, step N``; a cell that breaks a hypothesis does so under
-``with show.fails("Lemma 3, step N"):``.  A proof runs alone: the chapter's import cell, then its own cells in order.
+``with show.expect_failure("Lemma 3, step N"):``.  A proof runs alone: the chapter's import cell, then its own cells in order.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def step_of(message: str) -> str:
 
 
 def asserted(source: str) -> list[str]:
-    """The steps that a cell asserts outside of ``with show.fails(...)``, in order."""
+    """The steps that a cell asserts outside of ``with show.expect_failure(...)``, in order."""
     found = []
 
     def visit(node):

@@ -6,9 +6,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from workbook.chapters import ch00, ch01, ch02, ch08, ch09
+from workbook.exercises import ch00, ch01, ch02, ch08, ch09
 from workbook.exercises.prediction import Prediction
-from workbook.tables.kernel_fits import arc_nodes, best_fit
+from workbook.tables.kernels import arc_nodes, best_fit
 
 
 def block():
@@ -117,7 +117,7 @@ RIGHT = {
     "00.2": ["0", "1", "2", "3", "4"],
     "00.4": [[0.9, 0.1], [0.1, 0.9]],
     "01.3": "4-0-0-0-0-0-0-0-0-1",
-    "01.5": lambda s, t: (s, t) if ch01.value(s) != ch01.value(t) else ((0, *s), (0, *t)),
+    "01.5": lambda s, t: (s, t) if ch01._value(s) != ch01._value(t) else ((0, *s), (0, *t)),
     "01.6": ("0-0", "2-2"),
     "01.7": 800,
     "01.9": ("abba", "baba"),

@@ -21,15 +21,19 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from scipy.signal import lfilter
 
-from workbook.exercises.judging import call, claim, number, numbers, same, shown
-from workbook.exercises.prediction import prediction
-from workbook.show import shifts
-from workbook.show.modes import kernel
 from workbook.show.style import DIVERGING, FAINT, INK, SMALL, label_ends, new_figure, styled
-from workbook.tables.kernel_fits import arc_nodes, best_fit
+from workbook.tables.kernels import (
+    INTERVALS,
+    arc_nodes,
+    best_fit,
+    exact_weights,
+    extremal_nodes,
+    needed_modes,
+    smallest_norm,
+)
 
 SIGNS = {1: DIVERGING(0.92), -1: DIVERGING(0.08), 0: FAINT}  # of a weight; 0 stands for a complex one
-DASHES = dict(zip(shifts.INTERVALS, ("-", (0, (5, 2)), (0, (1, 1.5)))))
+DASHES = dict(zip(INTERVALS, ("-", (0, (5, 2)), (0, (1, 1.5)))))
 LIMITS = {"float32 keeps 24 digits": 24 * log10(2), "float32 ends": log10(float(np.finfo("float32").max)),
           "float64 ends": log10(float(np.finfo("float64").max))}  # fmt: skip
 EIGHTHS = range(1, 8)  # the shifts by j L/8 of paper 004's Table 2
@@ -103,13 +107,12 @@ def shift_weights(N: int, interval: str = "[0,1]", S: int | None = None) -> Shif
     if not 1 <= N <= LARGEST:
         raise ValueError(f"shift_weights takes 1..{LARGEST} modes, got {N}")
     S = N - 1 if S is None else S
-    shifts.check_shift(N, S, interval)
     if interval == "circle":
         nodes = np.exp(2j * pi * np.arange(N) / N)
         weights, largest = np.exp(-2j * pi * (np.arange(N) * S % N) / N) / N, Fraction(1, N)
     else:
-        points = shifts.extremal_nodes(N, S, interval, bits=53)
-        exact = shifts.exact_weights(points, S)
+        points = extremal_nodes(N, S, interval, bits=53)
+        exact = exact_weights(points, S)
         nodes, weights, largest = np.array(points, float), np.array(exact, float), max(map(abs, exact))
     kernels = [rounded_kernel(nodes, weights, N, precision) for precision in DIGITS]
     gaps = [np.abs(found - (np.arange(N) == S)) for found in kernels]
@@ -185,7 +188,7 @@ def extremal_proof(N: int = 7) -> Figure:
 def shift_costs(L: int = 256, S: int = 32, interval: str = "[0,1]") -> Figure:
     """log10 of the least ||w||_1 against the shift, for nodes in [0, 1], in [-1, 1] and on the circle.
 
-    The ring marks the shift S on the line of ``interval``; diamonds stand at the multiples of L/8, Table 2's shifts.
+    The ring marks the shift S on the line of ``interval``; diamonds stand at the multiples of L/8, Table 2's sums.
     ValueError for a shift or an interval that ``smallest_norm`` does not take, or L < 8.
 
     >>> shift_costs(16, 2).axes[0].get_xlabel()
@@ -193,8 +196,8 @@ def shift_costs(L: int = 256, S: int = 32, interval: str = "[0,1]") -> Figure:
     """
     if L < 8:
         raise ValueError(f"eight shifts by j L/8 need L >= 8, got L={L}")
-    chosen = log10(shifts.smallest_norm(L, S, interval))
-    curves = {name: [log10(shifts.smallest_norm(L, place, name)) for place in range(L)] for name in shifts.INTERVALS}
+    chosen = log10(smallest_norm(L, S, interval))
+    curves = {name: [log10(smallest_norm(L, place, name)) for place in range(L)] for name in INTERVALS}
     figure, axes = new_figure(3.5, left=0.75, right=1.75)
     top = 1.12 * max(max(curve) for curve in curves.values())
     axes.set(xlim=(0, L - 1), ylim=(-0.04 * top, top), xlabel="shift S", ylabel="log10 of the least ||w||₁",
@@ -234,7 +237,7 @@ def exact_shifts(L: int = 24) -> Figure:
     axes.pcolormesh(np.arange(L + 1) - 0.5, np.arange(L + 1) + 0.5, error > 1e-9, edgecolors="#e6e6e6", lw=0.4,
                     cmap=ListedColormap(["white", "#bdbdbd"]))  # fmt: skip
     edges = np.repeat(np.arange(L + 1) - 0.5, 2)[1:-1]
-    axes.plot(edges, np.repeat([shifts.needed_modes(L, S) - 0.5 for S in range(L)], 2), color=INK)
+    axes.plot(edges, np.repeat([needed_modes(L, S) - 0.5 for S in range(L)], 2), color=INK)
     axes.set(xlabel="shift S", ylabel="modes N", title=f"L = {L}: white, an exact shift; grey, none")
     axes.grid(False)
     return figure
@@ -389,7 +392,7 @@ def float_sentence(interval: str, N: int) -> str:
     >>> float_sentence("[0,1]", 20)[:75]
     'N = 20 nodes in [0,1]: the weights add up to 2^37, and the kernel is sums o'
     """
-    found, power = shift_weights(N, interval), shifts.smallest_norm(N, N - 1, interval).bit_length() - 1
+    found, power = shift_weights(N, interval), smallest_norm(N, N - 1, interval).bit_length() - 1
     lost = [name for name, error in (("float32", found.error32), ("float64", found.error64)) if not error < WRONG]
     says = {0: "Both floats still hold the shift", 1: "float32 has <b>lost</b> the shift, float64 still holds it",
             2: "Both floats have <b>lost</b> the shift"}[len(lost)]  # fmt: skip
@@ -423,7 +426,7 @@ def cost_sentence(interval: str, L: int, percent: int) -> str:
     >>> cost_sentence("[0,1]", 8, 70)
     'A shift by S = 5 of L = 8 with nodes in [0,1] costs ||w||₁ = 39,424. It is the <b>dearest</b> of this L.'
     """
-    S, costs = shift_of(L, percent), [shifts.smallest_norm(L, place, interval) for place in range(L)]
+    S, costs = shift_of(L, percent), [smallest_norm(L, place, interval) for place in range(L)]
     if interval == "circle":
         return f"A shift by S = {S} of L = {L} with nodes on the circle costs ||w||₁ = 1, as every shift does."
     dearest, price = costs.index(max(costs)), costs[S]
@@ -499,114 +502,3 @@ def sum_sentence(lam: float, precision: str) -> str:
     reach = "to the end of the picture" if found.observed is None else f"up to k = {found.observed:,}"
     return (f"λ = {lam:g} in {precision}: λ^(-k) overflows from k = {found.predicted:,.0f} on. The sum is "
             f"finite {reach}, with errors below {worst:.0e} of the largest |x|.")  # fmt: skip
-
-
-# --- exercises --------------------------------------------------------------------------------------------------------
-
-NODES = (Fraction(0), Fraction(1, 4), Fraction(1))
-
-
-def _weights(answer) -> None:
-    given = _fractions(answer, 3, "the weights")
-    made = [f"{float(tap):.6g}" for tap in kernel(list(NODES), given, 3)]
-    right = all(same(float(w), float(v)) for w, v in zip(given, shifts.exact_weights(list(NODES))))  # 16/3 may be a float
-    claim(right, f"with these weights the kernel is {made}, and should be 0, 0, 1")
-
-
-def _fractions(values, count: int, what: str) -> list:
-    claim(np.isfinite(numbers(values, (count,), what, real=True)).all(), f"{what} should be finite, got {shown(values)}")
-    return [Fraction(value if isinstance(value, Rational) else float(value)) for value in values]
-
-
-def _zeros(answer) -> None:
-    for N in range(2, 30):
-        zeros, degree = numbers(call(answer, N), (2,), f"the pair at N = {N}", real=True).tolist()
-        claim(zeros == N - 1, f"N = {N}: between its {N} extrema it changes sign how often? Not {zeros:g} times")
-        claim(degree == N - 2, f"N = {N}: the leading terms, of degree {N - 1}, have cancelled; not {degree:g}")
-
-
-def _dearest(answer) -> None:
-    given, prices = number(answer), [shifts.smallest_norm(16, S) for S in range(16)]
-    claim(given in range(16), f"{given:g} is no shift on 16 lags")
-    claim(prices[int(given)] == max(prices), f"another shift costs more than the one by {given:g}")
-
-
-def _solver(answer) -> None:
-    draw = np.random.default_rng(0)
-    for _ in range(50):
-        N = int(draw.integers(1, 7))
-        nodes = [Fraction(int(a), 11) for a in draw.choice(30, N, replace=False)]
-        S = int(draw.integers(N))
-        made = kernel(nodes, _fractions(call(answer, list(nodes), S), N, "the weights"), N)
-        off = max(abs(tap - (k == S)) for k, tap in enumerate(made))
-        claim(not 0 < off < 1e-6, f"the kernel is off by {float(off):.1g}: floats are rounded, fractions are asked for")
-        claim(not off, f"nodes {[str(node) for node in nodes]}, S = {S}: the kernel is "
-                                                       f"{[str(tap) for tap in made]}")  # fmt: skip
-
-
-def _losses(answer) -> None:
-    first, second = numbers(answer, (2,), "the two N", real=True).tolist()
-    claim(abs(first - (8 + 3) / 2) <= 0.5, f"in [0, 1] it is not {first:g}: where does the exponent reach 8?")
-    claim(abs(second - (8 + 2)) <= 0.5, f"in [-1, 1] it is not {second:g}: where does the exponent reach 8?")
-
-
-@cache
-def _fits_float32(interval: str) -> int:
-    """The largest shift up to which float32 holds the least ||w||_1 at L = 256."""
-    return next(S for S in range(256) if log10(shifts.smallest_norm(256, S + 1, interval)) > LIMITS["float32 ends"])
-
-
-def _limits(answer) -> None:
-    for given, interval in zip(numbers(answer, (2,), "the two shifts", real=True).tolist(), shifts.INTERVALS):
-        off = given - _fits_float32(interval)
-        claim(abs(off) <= 5, f"nodes in {interval}: at {given:g} the curve is well {'above' if off > 0 else 'below'} the line")
-
-
-def _echoes(answer) -> None:
-    u = numbers(answer, (None,), "the input", real=True)
-    claim(0 < len(u) <= 400, f"the input has {len(u)} numbers; 1 to 400 are asked for")
-    claim(np.abs(u).max() <= 1, f"the number {u[np.abs(u).argmax()]:g} is not between -1 and 1")
-    made = np.convolve(fading_half_circle(8, 10, 0.8, len(u))[0], u)[: len(u)]
-    due = np.concatenate([np.zeros(10), u])[: len(u)]
-    t = int(np.abs(made - due).argmax())
-    claim(abs(made[t] - due[t]) > 3.95, f"the worst output is that at step {t}: {made[t]:.3f} in place of {due[t]:.3g}")
-
-
-def _end(answer) -> None:
-    a = number(answer)
-    claim(0 < a < 1e6, f"a should be above 0 and below a million, got {a:g}")
-    norm = float(sum(map(abs, shifts.exact_weights([Fraction(a) * node for node in shifts.chebyshev_nodes(5)]))))
-    claim(abs(norm - 1) < 1e-3, f"with a = {a:g} the least norm is {norm:.3f}")
-
-
-def _modes(answer) -> None:
-    for L in range(1, 100):
-        given = float(numbers(call(answer, L), (), f"the modes at L = {L}", real=True))
-        least = min(shifts.needed_modes(L, S) for S in range(L))
-        claim(given == least, f"L = {L}: the cheapest shift needs {least}, and not {given:g}")
-
-
-def _earlier(answer) -> None:
-    most = math.log(float(np.finfo(np.float32).max))
-    for lam in (0.2, 0.5, 0.9, 0.99, 0.999):
-        rate = -math.log(lam)
-        term, total = most / rate, (most + math.log(1 / lam - 1)) / rate - 1  # where the last term, and the sum, end
-        given = float(numbers(call(answer, lam), (), f"the answer at lambda = {lam}", real=True))
-        claim(abs(given - (term - total)) <= max(1e-3 * term, 1e-6),
-              f"lambda = {lam}: the sum overflows {term - total:.4g} steps earlier, not {given:.4g}")  # fmt: skip
-
-
-def _weight(answer) -> None:
-    for N in range(2, 13):
-        for k, w in enumerate(shifts.exact_weights(shifts.chebyshev_nodes(N))):
-            given = float(numbers(call(answer, N, k), (), f"the weight at N = {N}, k = {k}", real=True))
-            claim(math.isclose(given, float(w), rel_tol=1e-6), f"N = {N}, k = {k}: the kernel of these weights is no "
-                  "one-hot: " + ("the size is right and the sign is not" if math.isclose(-given, float(w), rel_tol=1e-6)
-                                 else "compare q' at the ends and inside, and count the halves"))  # fmt: skip
-
-
-EXERCISES = (
-    ("06.1", _weights), ("06.2", _weight), ("06.3", _zeros), ("06.4", _end), ("06.5", _dearest), ("06.6", _solver),
-    ("06.7", _limits), ("06.9", _losses), prediction("06.10", (1, 8, 16, 31), 16), ("06.11", _modes),
-    ("06.12", _echoes), ("06.13", _earlier),
-)  # fmt: skip

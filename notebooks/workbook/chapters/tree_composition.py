@@ -85,17 +85,6 @@ def states_read(actions: np.ndarray, machine: MooreMachine) -> np.ndarray:
     return np.where(row.any(axis=-1), row.argmax(axis=-1), -1)
 
 
-def printed_machine(machine: MooreMachine) -> MooreMachine:
-    """What the printed heads compute, as a machine of its own: its state is the product so far, as a map of states."""
-    tables = machine.transitions.tolist()
-    return build(
-        tuple(range(machine.num_states)),
-        machine.symbols,
-        lambda product, token: tuple(product[s] for s in tables[token]),
-        lambda product: int(machine.outputs[product[machine.initial]]),
-    )
-
-
 def worst_errors(n: int, e: float, depth: int, layer: Callable = compose) -> list[dict]:
     """The extreme matrices of a permutation after 0..depth layers, whatever the word: on its ones and off them."""
     low, high = np.eye(n) - e, np.eye(n) + e

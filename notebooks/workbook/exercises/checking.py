@@ -2,7 +2,7 @@
 
 An exercise is bound by its id, a text such as ``"01.7"`` (chapter 01, exercise 7), never by its place in a notebook.
 Its hints and its solution stand in ``notebooks/workbook/exercises/ch01.md``; where a cell can check it, its judge stands in
-``workbook.chapters.ch01``.
+``workbook.exercises.ch01``.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def exercises(chapter: str) -> tuple[Exercise, ...]:
     ['01.3', '01.5', '01.6', '01.7', '01.9', '01.10', '01.11', '01.12', '01.14']
     """
     worked(chapter)  # which says so where there is no such chapter
-    there = importlib.import_module(f"workbook.chapters.ch{chapter}").EXERCISES  # predictions, and pairs of id and judge
+    there = importlib.import_module(f"workbook.exercises.ch{chapter}").EXERCISES  # predictions, and pairs of id and judge
     return tuple(Exercise(*one) if isinstance(one, tuple) else one for one in there)
 
 

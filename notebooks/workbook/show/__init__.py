@@ -5,7 +5,7 @@ the reader move a picture's controls, and ``moving`` holds those that move in th
 chapters share are in the modules called ``..._figures``.  Only ``widgets`` and ``moving`` need the extra ``[lab]``.
 """
 
-from workbook.show.expect_failure import fails
+from workbook.show.expect_failure import expect_failure
 from workbook.show.output import LARGEST, figure, figure_html, png, quick_png, save, table, table_html
 
-__all__ = ["LARGEST", "fails", "figure", "figure_html", "png", "quick_png", "save", "table", "table_html"]
+__all__ = ["LARGEST", "expect_failure", "figure", "figure_html", "png", "quick_png", "save", "table", "table_html"]

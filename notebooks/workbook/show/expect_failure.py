@@ -1,7 +1,7 @@
 """What a proof in a chapter needs beside its own lines: a way to show that a proof with a changed line must fail.
 
 A step of a proof is a cell that ends in ``assert ..., "step 3"``.  *Break it* is the same cell with one line changed,
-under ``with fails("step 3"):``, so that every run of the chapter demands the failure, and at that step.
+under ``with expect_failure("step 3"):``, so that every run of the chapter demands the failure, and at that step.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from traceback import extract_tb
 
 
 @contextmanager
-def fails(step: str) -> Iterator[None]:
+def expect_failure(step: str) -> Iterator[None]:
     """A block that must end in a failed ``assert`` of one step; anything else is an error.
 
     Parameters
@@ -27,7 +27,7 @@ def fails(step: str) -> Iterator[None]:
 
     Examples
     --------
-    >>> with fails("step 2"):
+    >>> with expect_failure("step 2"):
     ...     assert 1 + 1 == 2, "step 1"
     ...     assert 2 + 2 == 5, "step 2: a sum"
     step 2 fails, as it must: a sum

@@ -12,10 +12,10 @@ from matplotlib.figure import Figure
 from lrnnlab.tasks.atomic_levels import shift_level
 from workbook.show.frames import curves, level, panels, picture
 from workbook.show.labels import looks
-from workbook.show.shifts import predicted_r2
 from workbook.show.style import FAINT, PAPER, SMALL, label_ends
 from workbook.tables import get
 from workbook.tables.declared import paper
+from workbook.tables.kernels import predicted_r2
 
 LOOKS = looks(get("dlr/table2").rows, "dlr/table2")
 

@@ -40,7 +40,7 @@ from lrnnlab.training.determinism import rng
 from lrnnlab.training.loop import train, with_seed
 from workbook.tables import dlr_table2
 from workbook.tables.dlr_table2 import MIXERS
-from workbook.tables.kernel_fits import best_fit, targets
+from workbook.tables.kernels import best_fit, targets
 from workbook.tables.table import by_setting, load
 
 TARGETS = {"one_hot": "shift by L/4", "box": "box", "sine": "fading sine", "noise": "noise"}

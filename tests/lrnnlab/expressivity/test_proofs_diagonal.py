@@ -17,7 +17,8 @@ from lrnnlab.expressivity.cascades import Channel, DiagonalCascade, pair_up, uni
 from lrnnlab.expressivity.constructions import Construction, constructions, mod_arith_cascade
 from lrnnlab.expressivity.groups import derived_series, group_cascade, inverse, solvable_cascade, then
 from lrnnlab.tasks import EvenPair, ModArith, Sum
-from workbook.chapters.ch01 import DEARER, play
+from workbook.chapters.ch01 import play
+from workbook.exercises.ch01 import DEARER
 
 POSSIBLE = {"Parity": 2, "(aa)*": 2, "Sum(5)": 5, "Tomita 5": 2, "Tomita 6": 3, "Tomita 1": 1}  # proofs.md A2: and nothing else
 

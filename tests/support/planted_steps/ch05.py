@@ -41,7 +41,7 @@ FAULTS = [
         "lam[j] + lam[i] for i in range(M) for j in range(i + 1, M))",
         "step 1",
     ),
-    Fault("delay_line", "modes.kernel([0], [1], 6) == [1,", "modes.kernel([1], [1], 6) == [1,", "step 2"),
+    Fault("delay_line", "kernels.kernel([0], [1], 6) == [1,", "kernels.kernel([1], [1], 6) == [1,", "step 2"),
     Fault("delay_line", "def line(S, closed=0)", "def line(S, closed=1)", "step 3"),
     Fault("delay_line", "assert ranks == {S + 1}", "assert ranks == {S}", "step 3"),
     Fault("delay_line", "range(S + 1)], S + 1) / (S + 1)\n", "range(S + 2)], S + 2) / (S + 2)\n", "step 4"),
@@ -72,8 +72,8 @@ FAULTS = [
     ),
     Fault(
         "dft_start",
-        "rows = [kernel_fits.root_sum([n * k for n in range(N)], N)",
-        "rows = [kernel_fits.root_sum([2 * n * k for n in range(N)], N)",
+        "rows = [kernels.root_sum([n * k for n in range(N)], N)",
+        "rows = [kernels.root_sum([2 * n * k for n in range(N)], N)",
         "step 1",
     ),
     Fault(
@@ -116,8 +116,8 @@ FAULTS = [
     Fault("exact_shifts", "    return max(S + 1, L - S)\n", "    return S + 1\n", "step 3"),
     Fault(
         "exact_shifts",
-        "    if N >= needed(L, S):\n        hot = [\n            kernel_fits.root_sum([n * (k - S) for",
-        "    if N >= needed(L, S):\n        hot = [\n            kernel_fits.root_sum([n * (k - S - 1) for",
+        "    if N >= needed(L, S):\n        hot = [\n            kernels.root_sum([n * (k - S) for",
+        "    if N >= needed(L, S):\n        hot = [\n            kernels.root_sum([n * (k - S - 1) for",
         "step 3",
     ),
     Fault("exact_shifts", "if 2 * N >= needed(L, S)", "if 2 * N >= needed(L, S) - 1", "step 4"),
@@ -125,8 +125,8 @@ FAULTS = [
     Fault("what_fits", 'fits["half circle"].values()) < 1e-10', 'fits["circle (DFT)"].values()) < 1e-10', "step 1"),
     Fault(
         "what_fits",
-        "goals = kernel_fits.targets(2 * N)\n",
-        "goals = kernel_fits.targets(2 * N + 2)\n",
+        "goals = kernels.targets(2 * N)\n",
+        "goals = kernels.targets(2 * N + 2)\n",
         "step 1",
     ),
     Fault("what_fits", "error - 0.5**0.5) < 1e-9", "error - 0.5) < 1e-9", "step 2"),
@@ -151,8 +151,8 @@ FAULTS = [
     Fault("on_grid", "on_grid = [i**n for n in range(4)]", "on_grid = [i**n * (n + 1) for n in range(4)]", "step 1"),
     Fault(
         "on_grid",
-        "modes.kernel(nodes, four_weights, 41)",
-        "modes.kernel([2 * nodes[0], *nodes[1:]], four_weights, 41)",
+        "kernels.kernel(nodes, four_weights, 41)",
+        "kernels.kernel([2 * nodes[0], *nodes[1:]], four_weights, 41)",
         "step 2",
     ),
     Fault("prod_shifts", "for n in (7, 9)]", "for n in (6, 10)]", "step 1"),

@@ -44,8 +44,8 @@ FAULTS = [
     Fault("theorem_1", "T[n].eval(math.cos(math.pi * k / n))", "T[n].eval(math.cos(k / n))", "step 5"),
     Fault(
         "theorem_1",
-        "    w = shifts.exact_weights(shifts.chebyshev_nodes(N))\n    assert all",
-        "    w = shifts.exact_weights(shifts.chebyshev_nodes(N, bits=30))\n    assert all",
+        "    w = kernels.exact_weights(kernels.chebyshev_nodes(N))\n    assert all",
+        "    w = kernels.exact_weights(kernels.chebyshev_nodes(N, bits=30))\n    assert all",
         "step 7",
     ),
     Fault("theorem_1", "assert least > 1,", "assert least > 2,", "step 8"),
@@ -61,14 +61,14 @@ FAULTS = [
     Fault("theorem_2", "w = [a / 2 for half in", "w = [a / 3 for half in", "step 2"),
     Fault(
         "theorem_2",
-        "solved[L, S] = w = shifts.exact_weights(nodes, S)",
-        "solved[L, S] = w = shifts.exact_weights(nodes)",
+        "solved[L, S] = w = kernels.exact_weights(nodes, S)",
+        "solved[L, S] = w = kernels.exact_weights(nodes)",
         "step 3",
     ),
     Fault("theorem_2", "len({a * (-1) ** k > 0 for k", "len({a > 0 for k", "step 3"),
     Fault(
         "theorem_2",
-        "    nodes = shifts.chebyshev_nodes(L)\n",
+        "    nodes = kernels.chebyshev_nodes(L)\n",
         "    nodes = [Fraction(k, L - 1) for k in range(L)]\n",
         "step 4",
     ),
@@ -82,9 +82,9 @@ FAULTS = [
     Fault("dearest", "before, now = 1, 3", "before, now = 1, 2", "step 3"),
     Fault("both_signs", "m = L - 1 if (L - 1 - S) % 2 == 0 else L - 2", "m = L - 1", "step 1"),
     Fault(
-        "both_signs", 'shifts.smallest_norm(L, S, "[-1,1]") == among', "shifts.smallest_norm(L, S) == among", "step 1"
+        "both_signs", 'kernels.smallest_norm(L, S, "[-1,1]") == among', "kernels.smallest_norm(L, S) == among", "step 1"
     ),
-    Fault("both_signs", 'nodes = shifts.extremal_nodes(L, S, "[-1,1]")', "nodes = shifts.chebyshev_nodes(L)", "step 2"),
+    Fault("both_signs", 'nodes = kernels.extremal_nodes(L, S, "[-1,1]")', "nodes = kernels.chebyshev_nodes(L)", "step 2"),
     Fault("both_signs", "np.linspace(-1, 1, 401)", "np.linspace(-0.5, 1, 401)", "step 2"),
     Fault("both_signs", "root = sp.sqrt(2)", "root = sp.sqrt(3)", "step 3"),
     Fault("both_signs", '"[-1,1]") == 2 ** (n - 1)', '"[-1,1]") == 2**n', "step 3"),

@@ -40,7 +40,7 @@ from workbook.chapters.ch06 import (
     summed,
 )
 from workbook.show.output import png
-from workbook.show.shifts import INTERVALS
+from workbook.tables.kernels import INTERVALS
 
 REAL = ("[0,1]", "[-1,1]")
 
@@ -67,7 +67,7 @@ def test_the_curve_is_the_chebyshev_polynomial(L):
 
 
 def test_another_price_is_drawn_as_it_is(monkeypatch):
-    monkeypatch.setattr(ch06.shifts, "smallest_norm", lambda L, S, interval="": 10**S)
+    monkeypatch.setattr(ch06, "smallest_norm", lambda L, S, interval="": 10**S)
     assert list(line(shift_costs(8, 1).axes[0], 0)) == pytest.approx(range(8))
 
 
@@ -260,7 +260,6 @@ def test_every_place_can_be_drawn_and_told():
     "call, message",
     [
         (lambda: float_kernels("[0,1]", 65), "got 65"),
-        (lambda: float_kernels("disc", 4), "got 'disc'"),
         (lambda: shift_costs(7, 1), "got L=7"),
         (lambda: shift_costs(8, 8), "got S=8"),
         (lambda: extremal_proof(1), "got 1"),

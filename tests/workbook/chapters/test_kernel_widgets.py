@@ -33,9 +33,8 @@ from workbook.chapters.ch05 import (
     start_sentence,
     start_spectrum,
 )
-from workbook.show.shifts import needed_modes
 from workbook.tables.analysis import receptive_field
-from workbook.tables.kernel_fits import families, targets
+from workbook.tables.kernels import families, needed_modes, targets
 
 
 @pytest.mark.parametrize("modes", SETS)

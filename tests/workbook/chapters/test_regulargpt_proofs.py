@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from lrnnlab.automata import MooreMachine, transition_monoid
 from lrnnlab.automata.languages import language
 from workbook.chapters import tree_composition as composition
-from workbook.chapters.tree_composition import compose, printed_machine, rebinarised, simulate
+from workbook.chapters.tree_composition import compose, rebinarised, simulate
+from workbook.exercises.ch08 import printed_machine
 from workbook.tables import word_actions as clusters
 from workbook.tables.word_actions import cluster_count, cycle_navigation, multiplication_table
 

@@ -21,8 +21,8 @@ from right_answers import right, solve
 
 from lrnnlab import models, tasks, verification
 from workbook.book.sync import read_source
-from workbook.chapters import ch01, ch03
-from workbook.exercises import check, hint, solution
+from workbook.chapters import ch03
+from workbook.exercises import ch01, check, hint, solution
 from workbook.exercises.checking import exercises, told
 from workbook.exercises.hints import HEADER, LISTED, Worked, folded, parsed, refolded, worked
 from workbook.exercises.judging import (
@@ -44,7 +44,7 @@ from workbook.exercises.judging import (
 )
 from workbook.exercises.prediction import Prediction
 
-SOURCES = sorted((Path(__file__).parents[3] / "notebooks" / "workbook" / "chapters").glob("ch[0-9]*.py"))
+SOURCES = sorted((Path(__file__).parents[3] / "notebooks" / "workbook" / "exercises").glob("ch[0-9]*.py"))
 CHAPTERS = [path.stem.removeprefix("ch") for path in SOURCES]
 
 # --- judging ---------------------------------------------------------------------------------------------------------
@@ -350,8 +350,8 @@ WRONG = {
     "01.5": [
         lambda s, t: (s, t), lambda s, t: ((0, *s), (0, *t)), lambda s, t: ((0, *s), (1, *t)), lambda s, t: (0, 1),
         lambda s, t: s, lambda s: (s, s), ("0-0", "1-1"),
-        lambda s, t: (s, t) if ch01.value(s[:2]) != ch01.value(t[:2]) else ((0, *s), (0, *t)),  # of two numbers only
-        *(lambda s, t, first=first: (s, t) if ch01.value(s) != ch01.value(t) else ((first, *s), (first, *t))
+        lambda s, t: (s, t) if ch01._value(s[:2]) != ch01._value(t[:2]) else ((0, *s), (0, *t)),  # of two numbers only
+        *(lambda s, t, first=first: (s, t) if ch01._value(s) != ch01._value(t) else ((first, *s), (first, *t))
           for first in (0.9, 7, -3)),
     ],
     "02.4": [1.0023, 1.0022, 1, 2, 0.9, -1, "one"],
@@ -469,7 +469,7 @@ OTHER_STYLE = {
     "01.10": [],  # a text that is chosen has no other style
     "01.5": [
         lambda s, t: next(([*p, *s], [*p, *t]) for p in ((), (0,)) if (2 * s[0] - sum(s) - 2 * t[0] + sum(t)) % 5 or p),
-        lambda s, t: np.array([s, t] if ch01.value(s) != ch01.value(t) else [(2, *s), (2, *t)]),
+        lambda s, t: np.array([s, t] if ch01._value(s) != ch01._value(t) else [(2, *s), (2, *t)]),
     ],
     "02.4": [1.00222, np.float64(1.002219)],
     "02.7": [[3, 4, 5, 9], np.array([3.0, 4.0, 5.0, 9.0])],

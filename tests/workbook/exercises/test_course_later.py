@@ -9,8 +9,7 @@ import pytest
 from right_answers import right
 from wrong_answers import OTHER_STYLE, WRONG
 
-from workbook.chapters import ch09
-from workbook.exercises import check, predict
+from workbook.exercises import ch09, check, predict
 from workbook.exercises.checking import exercises
 from workbook.exercises.hints import worked
 from workbook.exercises.judging import NOT_YET, RIGHT, UNJUDGED
@@ -41,7 +40,7 @@ def test_each_is_solved_by_its_solution_and_by_nothing_planted(exercise):
 
 def test_a_judge_that_is_broken_is_seen(monkeypatch):
     """With another truth in it the judge of 09.8 takes a planted answer and refuses the right one."""
-    monkeypatch.setattr(ch09.fast, "predicted_error", lambda beta, noise: 310)
+    monkeypatch.setattr(ch09, "ENOUGH_ONES", 310)
     assert check("09.8", WRONG["09.8"][0]).outcome == RIGHT
     assert check("09.8", 618).outcome == NOT_YET
 

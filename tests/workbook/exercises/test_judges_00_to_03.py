@@ -8,8 +8,7 @@ import pytest
 import sympy as sp
 import torch
 
-from workbook.chapters import ch01
-from workbook.exercises import check
+from workbook.exercises import ch01, check
 from workbook.exercises.judging import NOT_YET, RIGHT, UNJUDGED
 
 NAN, INF = float("nan"), float("inf")

@@ -22,7 +22,7 @@ from workbook.chapters import ch01, ch02, ch03, ch05, ch08
 from workbook.show import interactive as moving
 from workbook.show.interactive import NAMES, Moving, module
 from workbook.tables import lrnn_film
-from workbook.tables.kernel_fits import spectrum
+from workbook.tables.kernels import spectrum
 
 MADE = {
     "walk": lambda: moving.walk(Sum(5).machine, [0, 3]),

@@ -20,8 +20,8 @@ from lrnnlab.training.determinism import deterministic
 from workbook import tables
 from workbook.show.output import LARGEST, png
 from workbook.show.shift_figures import shift_by_length
-from workbook.show.shifts import predicted_r2
 from workbook.tables import dlr_kernels, dlr_table2, dlr_table4, records, report, results
+from workbook.tables.kernels import predicted_r2
 from workbook.tables.surrogate_data import build_net
 
 DATA = records.data_folder()
