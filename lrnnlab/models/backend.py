@@ -1,4 +1,4 @@
-"""Which form a recurrence of paper 003 runs in: the equations step by step, or a compiled pass over every string.
+"""Choose the implementation of paper 003's recurrences: a Python loop over time or a compiled kernel.
 
 ======== ================================================================================
 form     what runs
@@ -36,21 +36,16 @@ def is_compiled(form: str, x: Tensor) -> bool:
     return form != "loop" and fits and not within_func() and x.numel() > 0  # nothing to do is not worth compiling for
 
 
-def wants_gradient(*tensors: Tensor | None) -> bool:
-    """Whether a backward pass may follow: gradients are recorded and one of the tensors wants its own."""
-    return torch.is_grad_enabled() and any(x is not None and x.requires_grad for x in tensors)
-
-
 def run_compiled(loop: str, tensors: tuple[Tensor | None, ...], *options: Any) -> Any:
-    """The autograd Function ``module.Name``, of a module that loads numba, at tensors, options and ``wants_gradient``.
-    """
+    """The autograd Function ``module.Name`` of :mod:`lrnnlab.models.kernels`, which loads numba, at tensors and options."""
     return (_run_untraced if torch.compiler.is_compiling() else _run)(loop, tensors, options)
 
 
 def _run(loop: str, tensors: tuple[Tensor | None, ...], options: tuple) -> Any:
     module, name = loop.split(".")
-    function = getattr(import_module(f"lrnnlab.models.{module}"), name)
-    return function.apply(*tensors, *options, wants_gradient(*tensors))
+    function = getattr(import_module(f"lrnnlab.models.kernels.{module}"), name)
+    keep = torch.is_grad_enabled() and any(x is not None and x.requires_grad for x in tensors)
+    return function.apply(*tensors, *options, keep)
 
 
 _run_untraced = torch._disable_dynamo(_run)  # plainly called it would load the whole compiler

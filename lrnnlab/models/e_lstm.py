@@ -19,19 +19,14 @@ from torch import Tensor, nn
 from lrnnlab.models.backend import FORMS, is_compiled, run_compiled
 from lrnnlab.models.base import Recurrence, check_sizes
 from lrnnlab.scans.reference import no_steps
-from lrnnlab.validation import among, same_kind
+from lrnnlab.validation import among
 
 
 def element_wise(s: Tensor, w: Tensor, c0: Tensor, *, form: str = "auto") -> Tensor:
     """c_1 ... c_T (B,T,D) of Eq. 17-19, from s (B,T,2,D), that is F x + b_f and Z x + b_z, w (2,D) and c0 (B,D)."""
-    B, T, _, D = s.shape if s.ndim == 4 else (0, 0, 0, 0)
-    if s.shape != (B, T, 2, D) or w.shape != (2, D) or c0.shape != (B, D):
-        shapes = ", ".join(str(tuple(x.shape)) for x in (s, w, c0))
-        raise ValueError(f"s is (B,T,2,D), w (2,D) and c0 (B,D), got {shapes}")
-    if not is_compiled(form, s):
-        return _loop(s, w, c0)
-    same_kind("element_wise", s=s, w=w, c0=c0)
-    return run_compiled("cpu_e_lstm.ElementWiseLoop", (s, w, c0))
+    if is_compiled(form, s):
+        return run_compiled("e_lstm.ElementWiseLoop", (s, w, c0))
+    return _loop(s, w, c0)
 
 
 def _loop(s: Tensor, w: Tensor, c: Tensor) -> Tensor:

@@ -7,7 +7,7 @@ In the released code a head's R sees the y of that head alone (``recurrence="hea
 (``recurrence="full"``).
 
 Two forms, equal in value and gradient: ``loop`` is the equations, step by step, all heads at once; ``cpu`` is one
-compiled pass over every string, forward and back (:mod:`lrnnlab.models.cpu_recurrent_delta`).
+compiled pass over every string, forward and back (:mod:`lrnnlab.models.kernels.delta`).
 
 Letters: B batch, T time, D width, h heads, n = D/h size of a head, m what a head sees of y (n or D); z normalised input
 of the layer, W fast weights (n, n), q, k, v queries, keys and values, s all four before phi and sigmoid, y output.
@@ -24,7 +24,7 @@ from lrnnlab.models.backend import FORMS, is_compiled, run_compiled
 from lrnnlab.models.base import Recurrence
 from lrnnlab.models.feature_maps import FEATURE_MAPS, check_feature_map, head_size
 from lrnnlab.scans.reference import no_steps
-from lrnnlab.validation import among, number, same_kind
+from lrnnlab.validation import among, number
 
 FARTHEST = 80.0  # a write_start whose exponential is still a float32
 
@@ -40,60 +40,22 @@ def recurrent_delta(
     removal: bool = True,
     form: str = "auto",
 ) -> tuple[Tensor, Tensor]:
-    """The outputs and the last memory of Eq. 7-9.
+    """y (B,T,h,n) and W_T (B,h,n,n) of Eq. 7-9, from slow = W_slow z (B,T,h,3n+1), R (h,3n+1,m) or None for no feedback
+    (DeltaNet), and the memory and output to start with, W0 (B,h,n,n) and y0 (B,h,n), zero if absent.
 
-    Parameters
-    ----------
-    slow : Tensor, (B,T,h,3n+1)
-        W_slow z: q, k, v and b of every head.
-    R : Tensor, (h,3n+1,n) or (h,3n+1,hn), or None
-        The feedback; None for no feedback, which is DeltaNet.
-    W0 : Tensor, (B,h,n,n), optional
-        The memory to start with, zero if absent.
-    y0 : Tensor, (B,h,n), optional
-        The output to start with, zero if absent.
-    feature_map : str
-        phi, a name in ``FEATURE_MAPS``.
-    greatest : float
-        beta = greatest * sigmoid(b).
-    removal : bool
-        False for the additive rule of Eq. 2, W_t = W_{t-1} + v phi(k)^T, which does not look at b.
-    form : str
-        One of ``lrnnlab.models.backend.FORMS``.
+    beta is ``greatest`` sigmoid(b); without ``removal`` it is the additive rule of Eq. 2, W_t = W_{t-1} + v phi(k)^T.
 
-    Returns
-    -------
-    y : Tensor, (B,T,h,n)
-        The outputs.
-    W_T : Tensor, (B,h,n,n)
-        The memory after the last step.
-
-    Raises
-    ------
-    ValueError
-        For shapes or options that do not fit.
-
-    Examples
-    --------
     >>> slow = torch.tensor([0.0, 0.0, 0.5, 40.0]).expand(1, 4, 1, 4)      # one head of size 1: q, k, v, b
     >>> recurrent_delta(slow, torch.zeros(1, 4, 1), greatest=2.0)[0].flatten().tolist()
     [1.0, 0.0, 1.0, 0.0]
     """
-    check_feature_map(feature_map)
-    B, _, h, rows = slow.shape if slow.ndim == 4 else (0, 0, 0, 0)
+    B, _, h, rows = slow.shape
     n = (rows - 1) // 3
-    if rows != 3 * n + 1 or (R is not None and R.shape not in ((h, rows, n), (h, rows, h * n))):
-        shapes = f"{tuple(slow.shape)} and {None if R is None else tuple(R.shape)}"
-        raise ValueError(f"slow is (B,T,h,3n+1) and R (h,3n+1,n or hn), got {shapes}")
     W = slow.new_zeros(B, h, n, n) if W0 is None else W0
     y = slow.new_zeros(B, h, n) if y0 is None else y0
-    if W.shape != (B, h, n, n) or y.shape != (B, h, n):
-        raise ValueError(f"W0 is {(B, h, n, n)} and y0 {(B, h, n)}, got {tuple(W.shape)} and {tuple(y.shape)}")
-    if not is_compiled(form, slow):
-        return _loop(slow, R, W, y, feature_map, greatest, removal)
-    same_kind("recurrent_delta", slow=slow, W0=W, y0=y, **({} if R is None else {"R": R}))
-    loop = "cpu_recurrent_delta.RecurrentDeltaLoop"
-    return run_compiled(loop, (slow, R, W, y), feature_map, removal, greatest)
+    if is_compiled(form, slow):
+        return run_compiled("delta.RecurrentDeltaLoop", (slow, R, W, y), feature_map, removal, greatest)
+    return _loop(slow, R, W, y, feature_map, greatest, removal)
 
 
 def _loop(

@@ -7,7 +7,7 @@ The start W_0 is all that is learned.  Eq. 10 has one learning rate; the release
 that make y, q, k and b.  (Its GPU kernel reads min(4, n) of them; here all four count at any n.)
 
 Two forms, equal in value and gradient: ``loop`` is the equations, step by step, all heads at once; ``cpu`` is one
-compiled pass over every string, forward and back (:mod:`lrnnlab.models.cpu_self_referential`).
+compiled pass over every string, forward and back (:mod:`lrnnlab.models.kernels.srwm`).
 
 Letters: B batch, T time, D width, h heads, n = D/h size of a head, r = 3n + rates rows of W; x input of the layer, W
 fast weights (r, n), y output.
@@ -22,7 +22,7 @@ from lrnnlab.models.backend import FORMS, is_compiled, run_compiled
 from lrnnlab.models.base import Recurrence
 from lrnnlab.models.feature_maps import FEATURE_MAPS, check_feature_map, head_size
 from lrnnlab.scans.reference import no_steps
-from lrnnlab.validation import among, same_kind
+from lrnnlab.validation import among
 
 RATES = (1, 4)
 
@@ -30,19 +30,10 @@ RATES = (1, 4)
 def self_referential(
     x: Tensor, W0: Tensor, *, rates: int = 4, feature_map: str = "softmax", form: str = "auto"
 ) -> tuple[Tensor, Tensor]:
-    """The outputs and the last weights of Eq. 10-12; y_t sees W_{t-1}, not step t's own write."""
-    check_feature_map(feature_map)
-    if rates not in RATES:
-        raise ValueError(f"rates is 1 or 4, got {rates}")
-    if x.ndim != 4:
-        raise ValueError(f"x is (B,T,h,n), got {tuple(x.shape)}")
-    B, _, h, n = x.shape
-    if W0.shape != (B, h, 3 * n + rates, n):
-        raise ValueError(f"W0 is {(B, h, 3 * n + rates, n)} for x {tuple(x.shape)}, got {tuple(W0.shape)}")
-    if not is_compiled(form, x):
-        return _loop(x, W0, rates, feature_map)
-    same_kind("self_referential", x=x, W0=W0)
-    return run_compiled("cpu_self_referential.SelfReferentialLoop", (x, W0), rates, feature_map)
+    """y (B,T,h,n) and W_T of Eq. 10-12, from x (B,T,h,n) and W0 (B,h,3n+rates,n); y_t sees W_{t-1}, not step t's write."""
+    if is_compiled(form, x):
+        return run_compiled("srwm.SelfReferentialLoop", (x, W0), rates, feature_map)
+    return _loop(x, W0, rates, feature_map)
 
 
 def _loop(x: Tensor, W: Tensor, rates: int, feature_map: str) -> tuple[Tensor, Tensor]:

@@ -5,14 +5,11 @@ import math
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from tensors import gap, normal, stepped, strings
 from torch import nn
 from torch.nn import functional as F
 
 from lrnnlab.models import (
-    BlockDiagonal,
     CausalAttention,
     ElementWiseLSTM,
     FastWeights,
@@ -20,9 +17,7 @@ from lrnnlab.models import (
     SelfReferential,
     _unbiased,
     build,
-    cpu_lanes,
 )
-from lrnnlab.models.backend import is_compiled
 from lrnnlab.models.e_lstm import element_wise
 from lrnnlab.models.feature_maps import FEATURE_MAPS, POSITIVE
 from lrnnlab.models.net import PLACES, Block, Net
@@ -78,7 +73,10 @@ def test_forward_is_stepping_and_causal_at_any_length(name):
     with torch.no_grad():
         logits = model(tokens)
         assert logits.shape == (3, 21, C) and logits.isfinite().all()
-        same(stepped(model, tokens)[1], logits)
+        kept, first = stepped(model, tokens[:, :8])
+        same(first, logits[:, :8])
+        stepped(model, (tokens[:, 8:] + 1) % V, kept)  # another branch leaves the kept state as it is
+        same(stepped(model, tokens[:, 8:], kept)[1], logits[:, 8:])
         same(model.readout(model.trace(tokens).output), logits)
         for T in (0, 1, 8):
             same(model(tokens[:, :T]), logits[:, :T])  # no answer depends on a later token
@@ -87,19 +85,6 @@ def test_forward_is_stepping_and_causal_at_any_length(name):
         other = tokens.clone()
         other[:, 4] = (other[:, 4] + 1) % V
         assert all(not torch.equal(model(other)[:, t], logits[:, t]) for t in (4, 9))  # and all on the earlier ones
-
-
-@settings(max_examples=25, deadline=None)
-@given(name=st.sampled_from(sorted(KINDS)), B=st.integers(1, 3), T=st.integers(1, 13), cut=st.integers(0, 12),
-       seed=st.integers(0, 10**6))  # fmt: skip
-def test_stepping_from_the_middle(name, B, T, cut, seed):
-    """A kept state can be taken up again, also after another branch was followed from it."""
-    model, tokens, cut = make(name, seed % 5), strings(V, B, T, seed), min(cut, T - 1)
-    with torch.no_grad():
-        logits = model(tokens)
-        kept = stepped(model, tokens[:, :cut])[0] if cut else model.initial_state(B)
-        stepped(model, (tokens[:, cut:] + 1) % V, kept)
-        same(stepped(model, tokens[:, cut:], kept)[1], logits[:, cut:])
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -123,14 +108,6 @@ def test_a_shorter_type_is_answered_in_it(name):
     with torch.autocast("cpu", dtype=torch.bfloat16):
         shorter = model(tokens)
     assert shorter.dtype == torch.bfloat16 and gap(shorter.float(), model(tokens)) < 0.3
-
-
-def test_tokens_outside_the_vocabulary():
-    model = make("srwm")
-    with pytest.raises(ValueError, match="token 5 is outside this model's vocabulary 0..4"):
-        model(torch.tensor([[0, 5, 1]]))
-    with pytest.raises(ValueError, match="token -3 is outside"):
-        model.step(model.initial_state(1), torch.tensor([-3]))
 
 
 # --- the equations, written out ---------------------------------------------------------------------------------------
@@ -261,30 +238,6 @@ def test_layers_are_the_equations(name):
         same(layer(z[0], tokens), layer(z[0][tokens]))
 
 
-def test_a_wrong_oracle_is_noticed():
-    """The comparison itself can fail: these layers are wrong in one way."""
-    z = normal(1, 9, 6, seed=1)
-
-    def gap(name, **wrong):
-        layer = layer_of(name)
-        with torch.no_grad():
-            found = layer(z)
-        for key, value in wrong.items():
-            setattr(layer, key, value)
-        return np.abs(found[0].numpy() - LAYERS[name][1](layer, z[0].numpy())).max()
-
-    assert gap("delta softmax") < 1e-11
-    assert gap("delta softmax", greatest=2.0) > 1e-3
-    assert gap("delta softmax", rule="sum") > 1e-3
-    assert gap("delta softmax", feature_map="elu_sum") > 1e-3
-    assert gap("recurrent softmax", greatest=1.5) > 1e-3
-    layer = layer_of("srwm softmax")
-    with torch.no_grad():
-        found = layer(z)
-        layer.W0[:, 10] += 0.1  # one of the four rates
-    assert np.abs(found[0].numpy() - referential(layer, z[0].numpy())).max() > 1e-4
-
-
 def ln(x, norm):
     if isinstance(norm, nn.Identity):
         return x
@@ -409,153 +362,74 @@ TOLERANCE = {f32: 1e-5, f64: 1e-10}
 
 @pytest.mark.parametrize("dtype", [f32, f64])
 @pytest.mark.parametrize("feature_map", FEATURE_MAPS)
-@pytest.mark.parametrize("B, T, h, n, full", [(1, 1, 1, 1, False), (17, 23, 2, 3, False), (3, 40, 2, 4, True)])
-def test_the_compiled_recurrent_delta_is_the_loop(B, T, h, n, full, feature_map, dtype):
+@pytest.mark.parametrize("B, T, h, n", [(1, 1, 1, 1), (17, 23, 2, 3), (3, 40, 2, 4)])
+def test_the_compiled_passes_are_the_loops(B, T, h, n, feature_map, dtype):
+    """Values and gradients of Recurrent Delta, SRWM and the e-LSTM."""
     shrink = 0.3 if feature_map == "elu" else 1.0  # its updates stretch: any rounding grows
-    rows = 3 * n + 1
-    inputs = [
-        shrink * normal(B, T, h, rows), 0.2 * shrink * normal(h, rows, h * n if full else n, seed=1),
-        normal(B, h, n, n, seed=2), normal(B, h, n, seed=3),
-    ]  # fmt: skip
-    if feature_map == "unit":  # the shorter a key is before, the more its direction hangs on rounding
-        inputs[0][..., : 2 * n] += 2
+    unit = feature_map == "unit"  # the shorter a key is before, the more its direction hangs on rounding
+    slow, R = shrink * normal(B, T, h, 3 * n + 1), 0.2 * shrink * normal(h, 3 * n + 1, h * n if n == 4 else n, seed=1)
+    slow[..., : 2 * n] += 2 * unit
+    rates = 1 if n == 4 else 4
+    W = 0.3 * shrink * normal(B, h, 3 * n + rates, n, seed=1)
+    W[:, :, n : 3 * n] += 0.5 * unit
+    W[:, :, 3 * n :] -= shrink
 
-    def rule(form, *leaves):
+    def delta(form, *leaves):
         return recurrent_delta(*leaves, feature_map=feature_map, greatest=2.0 * shrink**3, form=form)
 
-    ours, loop = both_ways(rule, inputs, ("cpu", "loop"), dtype)
-    assert worst(ours, loop) < TOLERANCE[dtype]
-    with torch.no_grad():
-        y, W = rule("cpu", *(x.to(dtype) for x in inputs))  # keeps nothing for a way back
-    assert torch.equal(y, ours[0]) and torch.equal(W, ours[1])
+    def srwm(form, *leaves):
+        return self_referential(*leaves, rates=rates, feature_map=feature_map, form=form)
+
+    def cells(form, *leaves):
+        return [element_wise(*leaves, form=form)]
+
+    for rule, inputs in (
+        (cells, [normal(B, T, 2, 6 * n), normal(2, 6 * n, seed=1), normal(B, 6 * n, seed=2)]),
+        (delta, [slow, R, normal(B, h, n, n, seed=2), normal(B, h, n, seed=3)]),
+        (srwm, [shrink * (1 + 0.5 * normal(B, T, h, n)), W]),
+    ):
+        ours, loop = both_ways(rule, inputs, ("cpu", "loop"), dtype)
+        assert worst(ours, loop) < TOLERANCE[dtype]
+        with torch.no_grad():  # nothing is kept for a way back
+            assert all(map(torch.equal, rule("cpu", *(x.to(dtype) for x in inputs)), ours))
 
 
 def test_a_way_back_leaves_the_gradient_that_arrives_as_it_is():
-    """Sixteen strings of one number each are laid out as the compiled loop wants them already."""
+    """Sixteen strings of one number each are laid out as the compiled pass wants them already."""
     slow, arriving = normal(16, 3, 1, 4).requires_grad_(), normal(16, 1, 1, 1, seed=1)
     before = arriving.clone()
-    for form in ("loop", "cpu"):
-        torch.autograd.grad(recurrent_delta(slow, None, form=form)[1], slow, arriving)
-        assert torch.equal(arriving, before), form
+    torch.autograd.grad(recurrent_delta(slow, None, form="cpu")[1], slow, arriving)
+    assert torch.equal(arriving, before)
 
 
-@pytest.mark.parametrize("dtype", [f32, f64])
-@pytest.mark.parametrize("feature_map", FEATURE_MAPS)
-@pytest.mark.parametrize("B, T, h, n, rates", [(1, 1, 1, 1, 4), (17, 23, 2, 3, 4), (3, 30, 2, 4, 1)])
-def test_the_compiled_srwm_is_the_loop(B, T, h, n, rates, feature_map, dtype):
-    inputs = [1 + 0.5 * normal(B, T, h, n), 0.3 * normal(B, h, 3 * n + rates, n, seed=1)]
-    inputs[1][:, :, 3 * n :] -= 1
-    if feature_map == "elu":  # its updates stretch: any rounding grows
-        inputs = [x * 0.3 for x in inputs]
-    if feature_map == "unit":  # the shorter a key is before, the more its direction hangs on rounding
-        inputs[1][:, :, n : 3 * n] += 0.5
-
-    def rule(form, *leaves):
-        return self_referential(*leaves, rates=rates, feature_map=feature_map, form=form)
-
-    ours, loop = both_ways(rule, inputs, ("cpu", "loop"), dtype)
-    assert worst(ours, loop) < TOLERANCE[dtype]
-    with torch.no_grad():
-        y, W = rule("cpu", *(x.to(dtype) for x in inputs))
-    assert torch.equal(y, ours[0]) and torch.equal(W, ours[1])
-
-
-@pytest.mark.parametrize("dtype", [f32, f64])
-@pytest.mark.parametrize("B, T, D", [(1, 1, 1), (3, 40, 17), (2, 25, 32)])
-def test_the_compiled_e_lstm_is_the_loop(B, T, D, dtype):
-    inputs = [normal(B, T, 2, D), normal(2, D, seed=1), normal(B, D, seed=2)]
-
-    def rule(form, *leaves):
-        return [element_wise(*leaves, form=form)]
-
-    ours, loop = both_ways(rule, inputs, ("cpu", "loop"), dtype)
-    assert worst(ours, loop) < TOLERANCE[dtype]
-    with torch.no_grad():
-        assert torch.equal(rule("cpu", *(x.to(dtype) for x in inputs))[0], ours[0])
-
-
-@settings(max_examples=20, deadline=None)
-@given(st.integers(1, 20), st.integers(0, 12), st.integers(1, 12), st.integers(0, 999))
-def test_the_compiled_loops_carry_on(B, first, second, seed):
-    """Two stretches, the second from where the first ended, are one; some of both are empty."""
-    x, W = 0.5 * normal(B, first + second, 2, 3, seed=seed), 0.5 * normal(B, 2, 13, 3, seed=seed + 1)
+@pytest.mark.parametrize("B, first, second", [(1, 0, 3), (17, 5, 4), (3, 4, 0)])
+def test_a_run_can_be_carried_on(B, first, second):
+    """Two stretches, the second from where the first ended, are one; gradients of an empty one are zero."""
+    x, W = 0.5 * normal(B, first + second, 2, 3), 0.5 * normal(B, 2, 13, 3, seed=1)
+    slow, R = normal(B, first + second, 2, 10), normal(2, 10, 3, seed=1).requires_grad_()
     y, end = self_referential(x, W)
     y1, middle = self_referential(x[:, :first], W)
     y2, last = self_referential(x[:, first:], middle)
     same(torch.cat([y1, y2], 1), y)
     same(last, end)
-    slow, R = normal(B, first + second, 2, 10, seed=seed), normal(2, 10, 3, seed=seed + 1)
     y, end = recurrent_delta(slow, R)
     y1, middle = recurrent_delta(slow[:, :first], R)
     y2, last = recurrent_delta(slow[:, first:], R, middle, y1[:, -1] if first else None)
     same(torch.cat([y1, y2], 1), y)
     same(last, end)
-
-
-def test_gradients_of_no_steps_are_zero():
-    x, W = normal(2, 0, 2, 3).requires_grad_(), normal(2, 2, 13, 3).requires_grad_()
-    slow, R, W0, y0 = (normal(*shape).requires_grad_() for shape in ((2, 0, 2, 10), (2, 10, 3), (2, 2, 3, 3), (2, 2, 3)))
-    s, w, c = (normal(*shape).requires_grad_() for shape in ((2, 0, 2, 3), (2, 3), (2, 3)))
-    for y, inputs in (
-        (self_referential(x, W)[0], (x, W)), (recurrent_delta(slow, R, W0, y0)[0], (slow, R, W0, y0)),
-        (element_wise(s, w, c), (s, w, c)),
-    ):  # fmt: skip
-        found = torch.autograd.grad(y.sum(), inputs, allow_unused=True)
-        assert all(g is not None and not g.any() for g in found)
-
-
-@pytest.mark.parametrize("kind", FEATURE_MAPS)
-def test_gradients_are_those_of_differences(kind):
-    shapes = ((1, 3, 1, 7), (1, 7, 2), (1, 1, 2, 2), (1, 1, 2))
-    slow, R, W0, y0 = (normal(*shape).requires_grad_() for shape in shapes)
-    assert torch.autograd.gradcheck(
-        lambda *a: recurrent_delta(*a, feature_map=kind, form="cpu", greatest=2.0), (slow, R, W0, y0), fast_mode=True
-    )
-    x, W = normal(1, 3, 1, 2, seed=4).requires_grad_(), (0.5 * normal(1, 1, 10, 2, seed=5)).requires_grad_()
-    assert torch.autograd.gradcheck(
-        lambda *a: self_referential(*a, feature_map=kind, form="cpu"), (x, W), fast_mode=True
-    )
-    s, w, c0 = (x.requires_grad_() for x in (normal(1, 3, 2, 2), normal(2, 2), normal(1, 2)))
-    assert torch.autograd.gradcheck(lambda *a: element_wise(*a, form="cpu"), (s, w, c0))
-
-
-def test_a_fault_in_the_way_back_is_noticed(monkeypatch):
-    """A compiled loop whose gradient is off by one part in a thousand."""
-    from lrnnlab.models import cpu_self_referential
-
-    right = cpu_self_referential.backward
-
-    def wrong(x, W, phi, scale, beta, d, *rest):
-        right(x, W, phi, scale, beta * np.float64(1.001), d, *rest)
-
-    monkeypatch.setattr(cpu_self_referential, "backward", wrong)
-    inputs = [0.5 * normal(2, 9, 2, 3), 0.3 * normal(2, 2, 13, 3, seed=1)]
-    ours, loop = both_ways(lambda form, *a: self_referential(*a, form=form), inputs, ("cpu", "loop"), f64)
-    assert worst(ours[:2], loop[:2]) < 1e-10 and worst(ours[2:], loop[2:]) > 1e-5
+    if not first:
+        assert not torch.autograd.grad(y1.sum(), R)[0].any()
 
 
 def test_one_string_does_not_touch_another():
     """A NaN, and a large number, stay in their lanes."""
-    x, W = 0.5 * normal(5, 7, 2, 3), 0.5 * normal(5, 2, 13, 3, seed=1)
-    clean = self_referential(x, W)[0]
-    x[1, 3, 0, 0], x[3, 2] = math.nan, 1e6
-    dirty = self_referential(x, W)[0]
-    assert torch.equal(dirty[[0, 2, 4]], clean[[0, 2, 4]]) and dirty[1, 4:, 0].isnan().any()
-    assert torch.equal(dirty[1, :, 1], clean[1, :, 1])
-    slow, R = normal(5, 7, 2, 10), normal(2, 10, 3, seed=1)
-    clean = recurrent_delta(slow, R)[0]
-    slow[1, 3, 0, 0], slow[3, 2] = math.nan, 1e6
-    dirty = recurrent_delta(slow, R)[0]
-    assert torch.equal(dirty[[0, 2, 4]], clean[[0, 2, 4]]) and dirty[1, 3:, 0].isnan().any()
-
-
-def test_lanes():
-    x = normal(33, 2, 3)
-    packed = cpu_lanes.pack(x)
-    assert packed.shape == (3, 2, 3, 16) and packed.is_contiguous()
-    assert torch.equal(packed[1, 1, 2], x[16:32, 1, 2]) and torch.equal(cpu_lanes.unpack(packed, 33), x)
-    assert packed[2, ..., 1:].eq(0).all()
-    assert list(cpu_lanes.KINDS) == list(FEATURE_MAPS)
+    x, W, slow, R = 0.5 * normal(5, 7, 2, 3), 0.5 * normal(5, 2, 13, 3, seed=1), normal(5, 7, 2, 10), normal(2, 10, 3, seed=1)
+    for run, inputs in ((lambda: self_referential(x, W)[0], x), (lambda: recurrent_delta(slow, R)[0], slow)):
+        clean = run()
+        inputs[1, 3, 0, 0], inputs[3, 2] = math.nan, 1e6
+        dirty = run()
+        assert torch.equal(dirty[[0, 2, 4]], clean[[0, 2, 4]]) and dirty[1, 4:, 0].isnan().any()
+        assert torch.equal(dirty[1, :3], clean[1, :3])
 
 
 # --- the delta rule, in parts and in whole ----------------------------------------------------------------------------
@@ -665,49 +539,23 @@ def test_srwm_counts_modulo_two():
     "name, options, message",
     [
         ("ult", {"heads": 4}, "heads must divide width, both at least 1, got heads=4 and width=6"),
-        ("recurrent_delta", {"heads": 0}, "got heads=0"),
-        ("srwm", {"heads": 5}, "got heads=5 and width=6"),
-        ("transformer", {"heads": 5}, "got heads=5 and width=6"),
         ("ult", {"rule": "mean"}, "rule is one of sum, normalised, delta, got 'mean'"),
         ("ult", {"householders": 2}, "got 2, allow_negative_eigenvalues=False, write_start=None with 'sum'"),
-        ("ult", {"allow_negative_eigenvalues": True}, "got 1, allow_negative_eigenvalues=True, write_start=None with 'sum'"),
-        ("deltanet", {"householders": 0}, "householders must be .* got 0"),
         ("deltanet", {"feature_map": "relu"}, "feature_map is one of elu, elu_sum, softmax, unit, got 'relu'"),
         ("deltanet", {"form": "loop"}, "form is one of auto, cpu, sequential, chunkwise, fla, .* got 'loop'"),
+        ("deltanet", {"write_start": -1000.0}, "write_start must be a finite number.* got -100"),
         ("nlt", {"form": "cpu"}, "cpu not for 'normalised', got 'cpu' for 'normalised'"),
         ("nlt", {"feature_map": "unit"}, "positive features, got 'unit'"),
         ("deltanet", {"place": "mid"}, "place is one of pre, post, skip, output, got 'mid'"),
-        ("deltanet", {"ff": -1}, "ff must be .* got -1"),
-        ("srwm", {"residual": False}, "place .skip. stands on the residual, got residual=False"),
-        ("deltanet", {"layers": 0}, "layers must be .* got 0"),
         ("recurrent_delta", {"recurrence": "none"}, "recurrence is one of head, full, got 'none'"),
-        ("recurrent_delta", {"feature_map": "relu"}, "got 'relu'"),
+        ("recurrent_delta", {"feedback_start": math.inf}, "feedback_start must be a finite number, got inf"),
         ("srwm", {"rates": 2}, "rates is 1 or 4, got 2"),
-        ("e_lstm", {"layers": 0}, "layers must be .* got 0"),
         ("plain_lstm", {"inputs": 0}, "inputs must be .* got 0"),
     ],
 )
 def test_what_cannot_be_built(name, options, message):
     with pytest.raises(ValueError, match=message):
         build(name, vocab_size=V, classes=C, **{"width": 6, **options})
-
-
-def test_wrong_shapes_are_shown():
-    slow, R = normal(2, 4, 3, 7), normal(3, 7, 2)
-    for call, words in (
-        (lambda: recurrent_delta(slow, R[:2]), r"R \(h,3n\+1,n or hn\), got \(2, 4, 3, 7\) and \(2, 7, 2\)"),
-        (lambda: recurrent_delta(slow[..., :6], R), r"got \(2, 4, 3, 6\)"),
-        (lambda: recurrent_delta(slow[0], R), r"got \(4, 3, 7\)"),
-        (lambda: recurrent_delta(slow, R, normal(2, 3, 2, 3)), r"W0 is \(2, 3, 2, 2\).*got \(2, 3, 2, 3\)"),
-        (lambda: recurrent_delta(slow, R, form="fast"), "form is one of auto, loop, cpu, got 'fast'"),
-        (lambda: self_referential(slow, normal(2, 3, 24, 7)), r"W0 is \(2, 3, 25, 7\).*got \(2, 3, 24, 7\)"),
-        (lambda: self_referential(slow[0], normal(2, 3, 24, 7)), r"got \(4, 3, 7\)"),
-        (lambda: self_referential(slow, normal(2, 3, 25, 7), rates=3), "rates is 1 or 4, got 3"),
-        (lambda: element_wise(slow, R, R), r"got \(2, 4, 3, 7\), \(3, 7, 2\), \(3, 7, 2\)"),
-        (lambda: is_compiled("cpu", slow.bfloat16()), "got torch.bfloat16 on cpu; 'loop' runs everywhere"),
-    ):
-        with pytest.raises(ValueError, match=words):
-            call()
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="NO GPU HERE: DeltaNet with form 'fla' was not run")
@@ -723,31 +571,3 @@ def test_the_library_agrees_on_a_gpu():
         logits.square().sum().backward()
         found[form] = [logits.detach(), *(p.grad for p in model.parameters())]
     assert worst(found["fla"], found["chunkwise"]) < 1e-4
-
-
-def test_a_compiled_loop_takes_one_type():
-    double = {"dtype": torch.float64}
-    with pytest.raises(ValueError, match="one type.*slow is torch.float32 on cpu, W0 is torch.float64"):
-        recurrent_delta(torch.zeros(1, 2, 1, 4), None, torch.zeros(1, 1, 1, 1, **double))
-    with pytest.raises(ValueError, match="one type.*W0 is torch.float64"):
-        self_referential(torch.zeros(1, 2, 1, 2), torch.zeros(1, 1, 10, 2, **double))
-    with pytest.raises(ValueError, match="one type.*w is torch.float64"):
-        element_wise(torch.zeros(1, 3, 2, 1), torch.zeros(2, 1, **double), torch.zeros(1, 1))
-
-
-def test_a_form_is_looked_at_when_it_is_set():
-    layer = FastWeights(8, rule="normalised")
-    for form in ("cpu", "bogus"):
-        with pytest.raises(ValueError, match=f"got '{form}' for 'normalised'"):
-            layer.form = form
-    layer.form = "sequential"
-    assert layer(torch.zeros(2, 3, 8)).shape == (2, 3, 8)
-
-
-@pytest.mark.parametrize("make, option, value", [
-    (FastWeights, "write_start", -1000.0), (RecurrentDelta, "write_start", math.inf), (RecurrentDelta, "feedback_start", math.inf),
-    (BlockDiagonal, "gain", math.inf), (BlockDiagonal, "stay", -math.inf), (BlockDiagonal, "gain", 10**400),
-])
-def test_a_start_that_no_number_holds_is_refused(make, option, value):
-    with pytest.raises(ValueError, match=f"{option} must be a finite number.* got {str(value)[:4] if value != 10**400 else '0x'}"):
-        make(8, **{option: value})
