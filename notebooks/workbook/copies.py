@@ -107,7 +107,7 @@ def news(name: str, folder: Path | None = None, project: Path = PROJECT) -> str:
     try:
         before = read_twin(made)
     except ValueError as error:
-        raise ValueError(f"{made} is not a notebook; lrnnlab copy start-over {chapter.stem[:2]} puts a fresh one there, and "
+        raise ValueError(f"{made} is not a notebook; lrnnlab copy start-over {chapter.stem.partition('_')[0]} puts a fresh one there, and "
                          "keeps what you have") from error  # fmt: skip
     found = differences(read_twin(chapter).cells, before.cells, "new version", "old version")
     if not found:
@@ -159,7 +159,8 @@ def _chapters(project: Path) -> list[Path]:
 
 def _chapter(name: str, project: Path) -> Path:
     every = _chapters(project)
-    found = [one for one in every if name and one.name.startswith(name)]
+    found = [one for one in every if one.stem.partition("_")[0] == name]  # 01 is not 01a
+    found = found or [one for one in every if name and one.name.startswith(name)]
     if len(found) != 1:
         raise ValueError(f"{name!r} means {', '.join(one.stem for one in found) or 'none'} of: "
                          f"{', '.join(one.stem for one in every) or 'no chapters'}")  # fmt: skip

@@ -4,7 +4,7 @@ import ast
 import importlib
 
 import pytest
-from proof_cells import PY, Fault, asserted, proofs, run, step_of
+from proof_cells import PY, Fault, asserted, proofs, run, sources, step_of
 
 CHAPTERS = [
     path.stem[-2:] for path in sorted((PY.parents[1] / "tests" / "support" / "planted_steps").glob("ch*.py"))
@@ -37,12 +37,12 @@ def test_every_step_has_a_fault(chapter, name):
 
 @pytest.mark.parametrize("chapter,name", PROOFS)
 def test_no_cell_of_a_proof_is_a_bare_call(chapter, name):
-    for source in proofs(chapter)[name]:
+    for source in proofs(chapter)[name][1:]:
         body = ast.parse(source).body
         assert "assert " in source or "with show.expect_failure(" in source or len(body) > 1, source
 
 
 def test_no_chapter_calls_a_proof_from_the_package():
     for chapter in CHAPTERS:
-        (path,) = PY.glob(f"{chapter}_*.py")
-        assert "steps(" not in path.read_text(encoding="utf-8").replace("_steps(", ""), path.name
+        for path in sources(chapter):
+            assert "steps(" not in path.read_text(encoding="utf-8").replace("_steps(", ""), path.name

@@ -28,35 +28,34 @@ class Fault:
     step: str
 
 
-@cache
-def cells(chapter: str) -> tuple:
-    """The code cells of a chapter, as jupytext reads its source."""
-    (path,) = PY.glob(f"{chapter}_*.py")
-    return tuple(cell for cell in jupytext.read(path).cells if cell.cell_type == "code")
+def sources(chapter: str) -> list[Path]:
+    """The sources of a chapter: its sitting, then the lettered notebooks behind it."""
+    return sorted(PY.glob(f"{chapter}_*.py")) + sorted(PY.glob(f"{chapter}[a-z]_*.py"))
 
 
 @cache
 def proofs(chapter: str) -> dict[str, tuple[str, ...]]:
-    """The sources of each proof's cells, in order."""
+    """The sources of each proof's cells, in order; before them its notebook's first cell, which imports."""
     found: dict[str, list[str]] = {}
-    for cell in cells(chapter):
-        for tag in cell.metadata.get("tags", ()):
-            if tag.startswith("proof-"):
-                found.setdefault(tag.removeprefix("proof-"), []).append(cell.source)
-    return {name: tuple(sources) for name, sources in found.items()}
+    for path in sources(chapter):
+        imports, *cells = (cell for cell in jupytext.read(path).cells if cell.cell_type == "code")
+        for cell in cells:
+            for tag in cell.metadata.get("tags", ()):
+                if tag.startswith("proof-"):
+                    found.setdefault(tag.removeprefix("proof-"), [imports.source]).append(cell.source)
+    return {name: tuple(texts) for name, texts in found.items()}
 
 
 def run(chapter: str, name: str, replace: tuple[str, str] | None = None) -> str:
     """Run a proof alone; the message of the first ``assert`` that fails, or "" where none does."""
-    sources = list(proofs(chapter)[name])
+    texts = list(proofs(chapter)[name])
     if replace is not None:
         old, new = replace
-        where = [n for n, source in enumerate(sources) for _ in range(source.count(old))]
+        where = [n for n, source in enumerate(texts) for _ in range(source.count(old))]
         assert len(where) == 1, f"{old!r} stands {len(where)} times in the proof {name!r} of chapter {chapter}, not once"
-        sources[where[0]] = sources[where[0]].replace(old, new)
+        texts[where[0]] = texts[where[0]].replace(old, new)
     space: dict = {"__name__": "__main__"}
-    exec(compile(cells(chapter)[0].source, f"chapter {chapter}, imports", "exec"), space)
-    for number, source in enumerate(sources, 1):
+    for number, source in enumerate(texts):
         try:
             exec(compile(source, f"chapter {chapter}, {name}, cell {number}", "exec"), space)
         except AssertionError as failed:

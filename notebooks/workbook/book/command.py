@@ -87,7 +87,8 @@ def find_sources(root: Path, names: Sequence[str]) -> list[Path]:
     meant = []
     for name in names or sorted(every):
         stem = Path(name).name.removesuffix(".py").removesuffix(".ipynb")
-        found = [stem] if stem in every else sorted(one for one in every if one.startswith(stem))
+        found = [stem] if stem in every else [one for one in every if one.partition("_")[0] == stem]  # 01 is not 01a
+        found = found or sorted(one for one in every if one.startswith(stem))
         if len(found) != 1:
             raise BookError(f"{name!r} means {', '.join(found) or 'none'} of: {', '.join(sorted(every))}")
         meant.append(folder / f"{found[0]}.py")

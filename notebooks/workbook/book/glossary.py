@@ -72,7 +72,12 @@ def chapters(folder: Path = SOURCES) -> dict[str, Path]:
     >>> list(chapters())[:3]
     ['00', '01', '02']
     """
-    return {path.stem[:2]: path for path in sorted(folder.glob("[0-9][0-9]_*.py"))}
+    return {_number(path): path for path in sorted(folder.glob("[0-9][0-9]*_*.py"))}
+
+
+def _number(source: Path) -> str:
+    """``01`` of a chapter, ``01a`` of a notebook behind it."""
+    return source.stem.partition("_")[0]
 
 
 def anchor(heading: str) -> str:
@@ -97,7 +102,7 @@ def claims(source: Path) -> list[Entry]:
                     if not further or further.startswith(("**", "$$", "*Proof", "|")):
                         break
                     rest.append(further)
-                found.append(Entry(source.stem[:2], claim[1], _statement(" ".join(rest)), link))
+                found.append(Entry(_number(source), claim[1], _statement(" ".join(rest)), link))
     return found
 
 
@@ -112,7 +117,7 @@ def widgets(source: Path) -> list[Entry]:
     for i, name in widget_cells(notebook).items():
         near = max((place for place in links if place[0] <= i), default=None)
         says = next(_alternatives(notebook.cells[i].source, source.stem[:2]), "")
-        found.append(Entry(source.stem[:2], name, says, links[near] if near else f"{source.stem}.ipynb"))
+        found.append(Entry(_number(source), name, says, links[near] if near else f"{source.stem}.ipynb"))
     return found
 
 
@@ -127,7 +132,7 @@ def references(source: Path) -> list[Reference]:
             item, last = " ".join(item.split()), 0
             for link in PAPER.finditer(item):
                 before, last = item[last : link.start()], link.end()
-                found.append(_reference(source.stem[:2], before, link))
+                found.append(_reference(_number(source), before, link))
     return found
 
 

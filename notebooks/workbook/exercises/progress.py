@@ -80,7 +80,7 @@ def progress(folder: Path | None = None) -> Text:
         state = "run to the end" if len(ran) == len(points) else "begun" if opened else "not opened"
         counts = [len(right), len(points), sum(points[id] for id in right), sum(points.values())]
         totals = [a + b for a, b in zip(totals, counts)]
-        link = f"[{chapter.stem[:2]} {chapter.stem[3:].replace('_', ' ')}]({chapter.name})"
+        link = f"[{chapter.stem.replace('_', ' ')}]({chapter.name})"
         worth = "{} of {}".format(*counts[2:]) if counts[3] else "–"  # a chapter may give none
         lines.append(f"| {link} | {state} | {counts[0]} of {counts[1]} | {worth} |")
         if not following and len(right) < len(points):
@@ -120,7 +120,7 @@ def _exercises(chapter: Path) -> dict[str, int]:
                 points.update((f"{chapter.stem[:2]}.{one['number']}", int(one["points"])) for one in HEADER.finditer(source))
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(f"{chapter} is not a notebook ({type(error).__name__}: {error}): "
-                         f"lrnnlab copy start-over {chapter.stem[:2]} puts a fresh one there") from error
+                         f"lrnnlab copy start-over {chapter.stem.partition('_')[0]} puts a fresh one there") from error
     return {id: points.get(id, 0) for id in dict.fromkeys(asked)}
 
 

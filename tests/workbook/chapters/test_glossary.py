@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from proof_cells import sources
 
 from lrnnlab.models import MODELS
 from lrnnlab.tasks import TASKS
@@ -17,8 +18,8 @@ WORDS = re.findall(r"^# \| (\*\*.+?) \| (.+) \| (\d\d) \|$", TEXT, re.MULTILINE)
 
 def chapter(number):
     """The source of a chapter in small letters, on one line."""
-    (path,) = PY.glob(f"{number}_*.py")
-    return " ".join(path.read_text(encoding="utf-8").replace("\n#", "\n").lower().split())
+    text = "\n".join(path.read_text(encoding="utf-8") for path in sources(number))
+    return " ".join(text.replace("\n#", "\n").lower().split())
 
 
 def terms():

@@ -15,7 +15,7 @@ from workbook.book import glossary as maps
 from workbook.book.site.pages import body
 
 PY = Path(__file__).resolve().parents[3] / "notebooks" / "py"
-CHAPTERS = sorted(PY.glob("[0-9][0-9]_*.py"))
+CHAPTERS = sorted(PY.glob("[0-9][0-9]*_*.py"))
 TEXTS = {path.stem: path.read_text(encoding="utf-8") for path in CHAPTERS}
 LINK = re.compile(r"\]\((\w+)\.ipynb(?:#([^) ]*))?\)")
 

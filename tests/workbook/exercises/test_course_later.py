@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from proof_cells import sources
 from right_answers import right
 from wrong_answers import OTHER_STYLE, WRONG
 
@@ -49,7 +50,7 @@ def test_a_judge_that_is_broken_is_seen(monkeypatch):
 
 
 def source(chapter):
-    return next(NOTEBOOKS.glob(f"{chapter}_*.py")).read_text(encoding="utf-8")
+    return "\n\n".join(path.read_text(encoding="utf-8") for path in sources(chapter))
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
