@@ -9,7 +9,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from proof_cells import cells, proofs
+from proof_cells import proofs
 
 from lrnnlab import models
 from lrnnlab.models import ElementWiseLSTM, FastWeights, RecurrentDelta, SelfReferential
@@ -23,7 +23,7 @@ from workbook.chapters.fast_weight_solutions import outputs, random_layer, state
 def of_the_proof(name, upto=None):
     """What the names of a proof's cells mean after its first cells."""
     space = {"__name__": "__main__"}
-    for source in (cells("09")[0].source, *proofs("09")[name][:upto]):
+    for source in proofs("09")[name][: upto and upto + 1]:
         exec(compile(source, f"chapter 09, {name}", "exec"), space)
     return space
 
