@@ -10,6 +10,7 @@ from torch import nn
 
 from lrnnlab.models.attention import CausalAttention, LocalAttention, RotaryAttention
 from lrnnlab.models.base import LinearRecurrence, Recurrence
+from lrnnlab.models.block import PAPER_001, PAPER_004
 from lrnnlab.models.block_diagonal import COLUMN_RULES, BlockDiagonal, obstacle, snap, symbol_transitions
 from lrnnlab.models.diagonal import Diagonal
 from lrnnlab.models.dlr import DLR
@@ -20,7 +21,7 @@ from lrnnlab.models.fast_weights import FastWeights
 from lrnnlab.models.later import Dictionary, OneHotColumns
 from lrnnlab.models.liquid import LiquidS4
 from lrnnlab.models.lru import LRU
-from lrnnlab.models.net import PAPER_004, Block, Net, PairClassifier, blocks, network
+from lrnnlab.models.net import Net, PairClassifier, blocks, network
 from lrnnlab.models.recurrent import Nonlinear
 from lrnnlab.models.recurrent_delta import RecurrentDelta
 from lrnnlab.models.regular_gpt import RegularGPT
@@ -37,29 +38,54 @@ from lrnnlab.tasks.base import BaseTask
 from lrnnlab.validation import checked, shown, whole_number
 
 __all__ = [
-    "COLUMN_RULES", "DLR", "DSS", "LRU", "MODELS", "RWKV", "S4", "S4D", "S5", "Block", "BlockDiagonal",
-    "CausalAttention", "Diagonal", "Dictionary", "ElementWiseLSTM", "FastWeights", "LinearRecurrence", "LiquidS4",
-    "LocalAttention", "Net", "Nonlinear", "OneHotColumns", "PairClassifier", "Recurrence", "RecurrentDelta",
-    "RegularGPT", "RelativeTransformer", "ReluRNN", "RotRNN", "RotaryAttention", "SGConv", "SelfReferential", "Vanilla",
-    "blocks", "build", "exact_model", "network", "obstacle", "reads_numbers", "snap", "symbol_transitions",
+    "COLUMN_RULES",
+    "DLR",
+    "DSS",
+    "LRU",
+    "MODELS",
+    "PAPER_001",
+    "PAPER_004",
+    "RWKV",
+    "S4",
+    "S4D",
+    "S5",
+    "BlockDiagonal",
+    "CausalAttention",
+    "Diagonal",
+    "Dictionary",
+    "ElementWiseLSTM",
+    "FastWeights",
+    "LinearRecurrence",
+    "LiquidS4",
+    "LocalAttention",
+    "Net",
+    "Nonlinear",
+    "OneHotColumns",
+    "PairClassifier",
+    "Recurrence",
+    "RecurrentDelta",
+    "RegularGPT",
+    "RelativeTransformer",
+    "ReluRNN",
+    "RotRNN",
+    "RotaryAttention",
+    "SGConv",
+    "SelfReferential",
+    "Vanilla",
+    "blocks",
+    "build",
+    "exact_model",
+    "network",
+    "obstacle",
+    "reads_numbers",
+    "snap",
+    "symbol_transitions",
 ]  # fmt: skip
-
-
-def _unbiased(inputs: int, outputs: int) -> nn.Linear:
-    """A linear map without a bias."""
-    return nn.Linear(inputs, outputs, bias=False)
-
-
-def _from_zero(inputs: int, outputs: int) -> nn.Linear:
-    """A linear map whose bias starts at 0, as in torch's attention."""
-    made = nn.Linear(inputs, outputs)
-    nn.init.zeros_(made.bias)
-    return made
 
 
 # How a paper puts its mixers into a net: options of ``network``, where they are not those of paper 000.
 PLAIN = {"last_residual": True, "final_norm": False, "head": "linear"}
-PAPER_003 = {**PLAIN, "by_symbol": False, "width": 16, "gate": "linear", "gate_map": _unbiased, "ff": 1}
+PAPER_003 = {**PLAIN, "by_symbol": False, "width": 16, "gate": "unbiased", "ff": 1}
 RNN_003 = {**PLAIN, "by_symbol": False, "width": 16, "inputs": 128, "norm": "none", "residual": False}
 NUMBERS = {**PLAIN, **PAPER_004, "width": 32}
 
@@ -87,7 +113,7 @@ MODELS: dict[str, Any] = {
     "recurrent_delta": partial(network, RecurrentDelta, **PAPER_003),
     "srwm": partial(network, SelfReferential, **PAPER_003, place="skip"),
     "transformer": partial(
-        network, CausalAttention, **{**PAPER_003, "gate_map": _from_zero, "final_norm": True}, place="post"
+        network, CausalAttention, **{**PAPER_003, "gate": "from_zero", "final_norm": True}, place="post"
     ),
     "plain_lstm": partial(network, partial(Nonlinear, cell="lstm"), **RNN_003),
     "e_lstm": partial(network, ElementWiseLSTM, **RNN_003),

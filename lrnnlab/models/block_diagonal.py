@@ -33,7 +33,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from lrnnlab.models.base import LinearRecurrence, check_sizes
-from lrnnlab.models.net import Block, Gate, Net, SharedDropout
+from lrnnlab.models.block import Gate, PreNorm, SharedDropout
+from lrnnlab.models.net import Net
 from lrnnlab.scans import linear_scan, softmax_scan, token_scan
 from lrnnlab.scans.transforms import within_func
 from lrnnlab.validation import among, checked, number
@@ -282,7 +283,7 @@ def symbol_transitions(model: Net) -> tuple[Tensor, Tensor]:
         return model.layers[0].transition(model.symbol_inputs())
 
 
-_PARTS = (Net, Block, Gate, SharedDropout, BlockDiagonal, nn.Embedding, nn.Identity, nn.LayerNorm, nn.Linear,
+_PARTS = (Net, PreNorm, Gate, SharedDropout, BlockDiagonal, nn.Embedding, nn.Identity, nn.LayerNorm, nn.Linear,
           nn.ModuleList, nn.ReLU, nn.Sequential)  # fmt: skip
 
 
@@ -307,7 +308,7 @@ def obstacle(model: nn.Module, *rules: str) -> str | None:
             return f"layer {place} starts from a{learned} x_0 that is not one-hot, so no state of an automaton"
     for place, block in enumerate(model.blocks, 1):
         last = place == len(model.blocks)
-        if type(block) is not Block or block.place != "pre" or type(block.norm) is not nn.LayerNorm \
+        if type(block) is not PreNorm or type(block.norm) is not nn.LayerNorm \
                 or block.residual == last or block.ff is not None:
             return (f"block {place} is place={block.place!r}, norm {type(block.norm).__name__}, "
                     f"residual={block.residual}, with{'out' * (block.ff is None)} feed-forward part")  # fmt: skip

@@ -15,7 +15,8 @@ from torch.nn import functional as F
 
 from lrnnlab.automata import MooreMachine, one_hot_transitions
 from lrnnlab.models.base import LinearRecurrence
-from lrnnlab.models.net import Block, Net
+from lrnnlab.models.block import PreNorm
+from lrnnlab.models.net import Net
 from lrnnlab.validation import checked, whole_number
 
 
@@ -50,7 +51,7 @@ def exact_model(machine: MooreMachine, classes: int) -> Net:
     """
     V, Q = machine.num_symbols, machine.num_states
     whole_number(classes, max(machine.outputs, default=0) + 1, "classes, one for every answer of the machine,")
-    net = Net([Block(_OneHot(machine), V, norm="none", residual=False)], classes, Q, vocab_size=V, inputs=V)
+    net = Net([PreNorm(_OneHot(machine), V, norm="none", residual=False)], classes, Q, vocab_size=V, inputs=V)
     net.encoder = nn.Embedding.from_pretrained(torch.eye(V))
     net.head = nn.Sequential(nn.Linear(Q, classes, bias=False))
     shown = F.one_hot(torch.tensor(machine.outputs).clamp(min=0), classes).T  # (C, Q)

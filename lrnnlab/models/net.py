@@ -2,25 +2,15 @@
 
     inputs -> embedding, or Linear -> block x layers -> [LayerNorm] -> [pool] -> readout -> outputs
 
-A *mixer* is a recurrence (or attention): ``mixer(z (B,T,D)) -> y (B,T,D)``.  A block puts a norm, a gate, a sum and a
-feed-forward part around it; where the norm stands is a choice, and the papers make different ones:
-
-=======  ====================================  =========================  =============================================
-place    with the mixer                        feed-forward part          who
-=======  ====================================  =========================  =============================================
-pre      x + gate(mixer(norm(x)))              a + ff(norm(a))            papers 000 and 001; ULT, DeltaNet; GPT-2
-post     norm(x + gate(mixer(x)))              norm(a + ff(a))            papers 002 and 004; the softmax Transformer
-skip     norm(x) + gate(mixer(x))              a + ff(norm(a))            SRWM
-output   x + norm(gate(mixer(x)))              a + ff(norm(a))            the remark of paper 003, App. C.1
-=======  ====================================  =========================  =============================================
+A *mixer* is a recurrence (or attention): ``mixer(z (B,T,D)) -> y (B,T,D)``; :mod:`lrnnlab.models.block` has the blocks
+that stand around it.
 
 Strings are padded at their end.  A causal net never sees that (if the padding is finite).  With ``lengths``, no padding
 reaches a true position of any net: mixers see zeros there, batch norm counts true positions only (the code released with
 paper 001 counts all), pools leave them out.  Attention that is not causal would attend to those zeros, so it takes no
 padding.
 
-Letters: B batch, T time, V vocabulary, C outputs, D width, L' positions read; x stream, z what a mixer sees, y what it
-gives, a what the feed-forward part is given, A transition.
+Letters: B batch, T time, V vocabulary, C outputs, D width, L' positions read; x stream, A transition.
 """
 
 from __future__ import annotations
@@ -36,246 +26,41 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from lrnnlab.models.base import Module, Recurrence, check_numbers, check_sizes, check_strings, check_tokens, layers_of
-from lrnnlab.scans.transforms import values, within_func
-from lrnnlab.validation import among, checked, number, shown, whole_number
+from lrnnlab.models.block import PLACES, Block
+from lrnnlab.scans.transforms import values
+from lrnnlab.validation import among, checked, shown, whole_number
 
-ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
-    "gelu": F.gelu,
-    "gelu_tanh": partial(F.gelu, approximate="tanh"),  # what JAX calls gelu
-    "relu": F.relu,
-    "silu": F.silu,
-    "identity": lambda y: y,
-}
-GATES = {  # of a = activation(y): which linear maps a gate has, and what it gives
-    "half_glu1": ("gate",),  # a * sigmoid(gate(a))
-    "half_glu2": ("gate",),  # y * sigmoid(gate(a))
-    "full_glu": ("value", "gate"),  # value(a) * sigmoid(gate(a))
-    "linear": ("value",),  # value(a)
-    "none": (),  # a
-}
-PLACES = ("pre", "post", "skip", "output")
-NORMS = ("batch", "layer", "none")
 POOLS = ("mean", "max", "last", "none")
-HEADS = {"linear": None, "mlp": nn.ReLU, "mlp_gelu": nn.GELU}
-PAPER_001 = {"norm": "batch", "gate": "half_glu1", "activation": "gelu"}  # a block as in the code released with it
-PAPER_004 = {"place": "post", "gate": "linear", "activation": "gelu"}
-
-
-class SharedDropout(Module):
-    """Dropout of whole channels: one mask for all positions of a string, x (B,T,D)."""
-
-    def __init__(self, share: float):
-        super().__init__()
-        if not 0 <= share < 1:
-            raise ValueError(f"dropout needs 0 <= dropout < 1, got {share}")
-        self.share = share
-
-    def forward(self, x: Tensor) -> Tensor:
-        if not self.share or x.ndim == 2:  # a step is no training
-            return x
-        return x * F.dropout(x.new_ones(len(x), 1, x.shape[-1]), self.share, self.training)
+HEADS = ("linear", "mlp")
 
 
 @checked
-class Gate(Module):
-    """What stands between a mixer's output y (...,D) and the sum: see ``GATES``; dropout after each of its halves.
-
-    ``make(D, D)`` makes its maps.
-    """
-
-    def __init__(
-        self, width: int, kind: str, activation: str, dropout: float, make: Callable[[int, int], nn.Linear] = nn.Linear
-    ):
-        super().__init__()
-        among("gate", kind, GATES)
-        among("activation", activation, ACTIVATIONS)
-        self.kind, self.activation = kind, activation
-        self.dropout = SharedDropout(dropout)
-        for name in GATES[kind]:
-            setattr(self, name, make(width, width))
-
-    def forward(self, y: Tensor) -> Tensor:
-        a = self.dropout(ACTIVATIONS[self.activation](y))
-        if self.kind == "none":
-            return a
-        if self.kind == "half_glu1":
-            value = a
-        else:
-            value = y if self.kind == "half_glu2" else self.value(a)
-        if self.kind != "linear":
-            value = value * torch.sigmoid(self.gate(a))
-        return self.dropout(value)
-
-
-def map_maker(make: Callable[[int, int], nn.Module], name: str) -> Callable[[int, int], Any]:
-    """``make``, with a ValueError that shows the option ``name`` where it makes no module of two widths."""
-
-    def made(inputs: int, outputs: int) -> nn.Module:
-        try:
-            found = make(inputs, outputs)
-        except TypeError:
-            found = None
-        if not isinstance(found, nn.Module):
-            raise ValueError(f"{name}(inputs, outputs) must make a module, got {make!r}")
-        return found
-
-    return made
-
-
-class FeedForward(Module):
-    """Linear to ``times`` the width, an activation, Linear back; ``make`` makes the maps."""
-
-    def __init__(self, width: int, times: int, activation: str, make: Callable[[int, int], nn.Linear]):
-        super().__init__()
-        among("ff_activation", activation, ACTIVATIONS)
-        self.activation = activation
-        self.up, self.down = make(width, times * width), make(times * width, width)
-
-    def forward(self, a: Tensor) -> Tensor:
-        return self.down(ACTIVATIONS[self.activation](self.up(a)))
-
-
-@checked
-class Block(Module):
-    """A mixer with a norm, a gate, a sum and a feed-forward part: see the head of this file.
+def blocks(
+    mixer: Callable[[int], nn.Module], width: int, layers: int, *, place: str = "pre", **options: Any
+) -> list[Block]:
+    """Blocks for a :class:`Net`, each around a mixer of its own.
 
     Parameters
     ----------
-    mixer : Module or None
-        ``mixer(z (B,T,D)) -> y (B,T,D)``; None where another module mixes between ``before`` and ``after``.
-    width : int
-        D.
-    norm, place : str
-        Names of ``NORMS`` and ``PLACES``.
-    residual : bool
-        False leaves x out of the sum.
-    gate, activation : str
-        Names of ``GATES`` and ``ACTIVATIONS``, for :class:`Gate`.
-    dropout : float
-        The part of the channels that :class:`Gate` drops in training.
-    gate_map : callable
-        ``gate_map(D, D)`` makes the maps of the gate.
-    ff : int
-        Width of the feed-forward part in units of D, 0 for none.
-    ff_activation : str
-        The nonlinearity of the feed-forward part.
-    ff_map : callable
-        ``ff_map(inputs, outputs)`` makes its maps.
-    epsilon : float
-        Of layer norm; App. C.1 of paper 003 needs 0.
-    momentum : float
-        How much of batch norm's running mean stays at a step: 0.95 in the code released with paper 001 (torch's own
-        momentum is one minus this).
+    mixer : callable
+        ``mixer(width)`` makes one, (B,T,D) -> (B,T,D).
+    width, layers : int
+        D, and how many blocks.
+    place : str
+        Where the norm stands, ``"pre"``, ``"post"``, ``"skip"`` or ``"output"``: see :mod:`lrnnlab.models.block`.
+    **options
+        Of a block: ``norm`` (``"batch"``, ``"layer"``, ``"none"``), ``residual``, ``gate`` and ``activation`` (names in
+        ``GATES`` and ``ACTIVATIONS`` there), ``dropout``, ``ff`` (width of the feed-forward part in units of D) and
+        ``ff_activation``.
 
     Examples
     --------
-    >>> from lrnnlab.models import Vanilla
-    >>> Block(Vanilla(4), 4, gate="full_glu", ff=2)(torch.zeros(2, 7, 4)).shape
-    torch.Size([2, 7, 4])
-    """
-
-    mixer: Any
-
-    def __init__(
-        self,
-        mixer: nn.Module | None,
-        width: int,
-        *,
-        norm: str = "layer",
-        place: str = "pre",
-        residual: bool = True,
-        gate: str = "none",
-        activation: str = "identity",
-        dropout: float = 0.0,
-        gate_map: Callable[[int, int], nn.Linear] = nn.Linear,
-        ff: int = 0,
-        ff_activation: str = "relu",
-        ff_map: Callable[[int, int], nn.Linear] = nn.Linear,
-        epsilon: float = 1e-5,
-        momentum: float = 0.95,
-    ):
-        super().__init__()
-        among("norm", norm, NORMS)
-        among("place", place, PLACES)
-        if place == "skip" and not residual:
-            raise ValueError(f"place {place!r} stands on the residual, got residual={residual}")
-        check_sizes(width=width)
-        whole_number(ff, 0, "ff")
-        number(epsilon, "epsilon", 0, 1)
-        if not 0 <= momentum < 1:
-            raise ValueError(f"momentum needs 0 <= momentum < 1, got {momentum}")
-        self.mixer, self.place, self.residual = mixer, place, residual
-        make_norm = {
-            "batch": lambda: nn.BatchNorm1d(width, momentum=1 - momentum),
-            "layer": lambda: nn.LayerNorm(width, eps=epsilon),
-            "none": nn.Identity,
-        }[norm]
-        self.norm = make_norm()
-        self.gate = Gate(width, gate, activation, dropout, map_maker(gate_map, "gate_map"))
-        self.ff_norm = make_norm() if ff else nn.Identity()
-        self.ff = FeedForward(width, ff, ff_activation, map_maker(ff_map, "ff_map")) if ff else None
-
-    def before(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
-        """What the mixer sees of x (..., D)."""
-        z = normalise(self.norm, x, mask) if self.place == "pre" else x
-        return z if mask is None else z.masked_fill(~mask.unsqueeze(-1), 0)
-
-    def after(self, x: Tensor | None, y: Tensor, mask: Tensor | None = None) -> Tensor:
-        """The block's output, from its input (None where nothing of it is added) and what the mixer made; (..., D)."""
-        y = self.gate(y)
-        if self.place == "output":
-            y = normalise(self.norm, y, mask)
-        if self.residual:
-            assert x is not None  # what is added to is there: ``_stream``
-            y = (normalise(self.norm, x, mask) if self.place == "skip" else x) + y
-        a = normalise(self.norm, y, mask) if self.place == "post" else y
-        if self.ff is None:
-            return a
-        if self.place == "post":
-            return normalise(self.ff_norm, a + self.ff(a), mask)
-        return a + self.ff(normalise(self.ff_norm, a, mask))
-
-    def forward(self, x: Tensor, mask: Tensor | None = None, tokens: Tensor | None = None) -> Tensor:
-        """x (B,T,D) with mask (B,T), true at true positions; or tokens (B,T) and the table x (V,D) that they index."""
-        y = self.mixer(self.before(x, mask)) if tokens is None else self.mixer(self.before(x), tokens)
-        return self.after(self._stream(x, tokens), y, mask)
-
-    def trace(self, x: Tensor, tokens: Tensor | None = None) -> tuple[Tensor | None, Tensor, Tensor]:
-        """(transitions A, what the mixer gave y, the block's output)."""
-        A, y = self.mixer.trace(self.before(x), tokens)
-        return A, y, self.after(self._stream(x, tokens), y)
-
-    def _stream(self, x: Tensor, tokens: Tensor | None) -> Tensor | None:
-        return None if not self.residual else x if tokens is None else F.embedding(tokens, x)
-
-    def initial(self, batch: int) -> Any:
-        """The mixer's state before the first token."""
-        return self.mixer.initial(batch)
-
-    def step(self, state: Any, x_t: Tensor) -> tuple[Any, Tensor]:
-        """One position: (state, x_t (B,D)) -> (state, output (B,D))."""
-        state, y = self.mixer.step(state, self.before(x_t))
-        return state, self.after(x_t, y)
-
-
-def normalise(norm: nn.Module, x: Tensor, mask: Tensor | None) -> Tensor:
-    """Norm of x (..., D), channel by channel; zero where the mask (B,T) is false."""
-    if mask is not None and within_func() and not isinstance(norm, nn.BatchNorm1d):
-        return norm(x).masked_fill(~mask.unsqueeze(-1), 0)  # how many true positions there are must not change a shape
-    if mask is not None:
-        return torch.zeros_like(x).masked_scatter(mask.unsqueeze(-1), norm(x[mask]))
-    return norm(x.flatten(0, -2)).view_as(x) if isinstance(norm, nn.BatchNorm1d) else norm(x)
-
-
-@checked
-def blocks(mixer: Callable[[int], nn.Module], width: int, layers: int, **options: Any) -> list[Block]:
-    """``layers`` blocks, each around a ``mixer(width)`` of its own; ``options`` go to :class:`Block`.
-
-    >>> from lrnnlab.models.rotrnn import RotRNN
+    >>> from lrnnlab.models import RotRNN
     >>> len(blocks(partial(RotRNN, state=8, heads=2), 4, 6, gate="full_glu", dropout=0.1))
     6
     """
-    return layers_of(layers, lambda _: Block(mixer(width), width, **options))
+    among("place", place, PLACES)
+    return layers_of(layers, lambda _: PLACES[place](mixer(width), width, **options))
 
 
 @dataclass(frozen=True)
@@ -315,19 +100,12 @@ class Net(Module):
         Whether the first mixer computes what it can from an embedding once per symbol; False: once per position.
     final_norm : bool
         Whether a LayerNorm stands before the pool.
-    epsilon : float
-        Of that LayerNorm.
     pool : str
         Over time, ``"mean"``, ``"max"``, ``"last"``, or ``"none"``: outputs at every position.
     last_outputs : int, optional
         L', with ``pool="none"``: only the last L' positions (paper 004).
     head : str
-        The readout: ``"linear"``, ``"mlp"`` (Linear, ReLU, Linear) or ``"mlp_gelu"`` (Linear, GELU, Linear).
-
-    Raises
-    ------
-    ValueError
-        For options that do not fit, tokens outside the vocabulary, inputs or states of another shape or type.
+        The readout: ``"linear"`` or ``"mlp"`` (Linear, ReLU, Linear).
 
     Examples
     --------
@@ -354,7 +132,6 @@ class Net(Module):
         encoder: str = "embedding",
         by_symbol: bool = True,
         final_norm: bool = False,
-        epsilon: float = 1e-5,
         pool: str = "none",
         last_outputs: int | None = None,
         head: str = "linear",
@@ -377,21 +154,18 @@ class Net(Module):
         self.by_symbol = embeds and by_symbol and not isinstance(blocks[0].norm, nn.BatchNorm1d)
         rows = vocab_size or columns or 0
         self.encoder = nn.Embedding(rows, inputs or width) if embeds else nn.Linear(rows, inputs or width)
-        self.final_norm = nn.LayerNorm(width, eps=epsilon) if final_norm else nn.Identity()
-        bend = HEADS[head]
-        hidden = [] if bend is None else [nn.Linear(width, width), bend()]
+        self.final_norm = nn.LayerNorm(width) if final_norm else nn.Identity()
+        hidden = [nn.Linear(width, width), nn.ReLU()] if head == "mlp" else []
         self.head = None if outputs is None else nn.Sequential(*hidden, nn.Linear(width, outputs))
-
-    # --- its parts by the names they have in the papers ---------------------------------------------------------------
 
     @property
     def classes(self) -> int | None:
-        """C, by its name where the outputs are classes."""
+        """C, where the outputs are classes."""
         return self.outputs
 
     @property
     def embedding(self) -> nn.Embedding:
-        """The encoder, by its name where it is an embedding."""
+        """The encoder, where it is an embedding."""
         return self.encoder
 
     @property
@@ -407,8 +181,6 @@ class Net(Module):
     def symbol_inputs(self) -> Tensor:
         """(V, D): what the first mixer sees of each symbol."""
         return self.blocks[0].before(self._table())
-
-    # --- running ------------------------------------------------------------------------------------------------------
 
     def forward(self, inputs: Tensor, lengths: Tensor | None = None) -> Tensor:
         """Tokens (B,T) or numbers (B,T,columns), with lengths (B,) if they are padded -> outputs.
@@ -466,7 +238,7 @@ class Net(Module):
         if self.pool != "none":
             raise ValueError(f"a net that pools its outputs over time has no step form, got pool={self.pool!r}")
         batch = whole_number(batch, 0, "the batch")
-        return [block.initial(batch) for block in self.blocks]
+        return [block.mixer.initial(batch) for block in self.blocks]
 
     def step(self, state: list, input_t: Tensor) -> tuple[list, Tensor]:
         """(state, tokens (B,) or numbers (B,columns)) -> (state, outputs (B,C)); a fitting state for each block."""
@@ -615,28 +387,17 @@ def network(
         ``mixer(width, **options)`` makes the mixer of one block.
     vocab_size, outputs, columns : int or None
         As for :class:`Net`; ``vocab_size`` None for numbers.
-    width : int
-        D.
-    layers : int
-        How many blocks.
+    width, layers : int
+        D, and how many blocks.
     inputs : int, optional
         Width of what the first block reads, whose mixer is made with ``inputs=inputs``; D if not given.  Unless it is D
         that block can have no sum, and no norm before its mixer.
-    residual : bool
-        False leaves x out of the sum of every block.
-    last_residual : bool
-        False leaves x out of the sum of the last block.
-    final_norm : bool
-        As for :class:`Net`.
-    head : str
+    residual, last_residual : bool
+        Whether x is in the sum of the blocks at all, and of the last one.
+    final_norm, head
         As for :class:`Net`.
     **options
-        The mixer's own, else those of :class:`Block` and :class:`Net`.
-
-    Returns
-    -------
-    Net
-        The network, its weights drawn from torch's own generator.
+        The mixer's own, else those of :func:`blocks` and :class:`Net`.
 
     Examples
     --------
@@ -649,12 +410,14 @@ def network(
     for_block, for_net = ({name: options[name] for name in names if name in options and name not in own}
                           for names in (BLOCK_OPTIONS, NET_OPTIONS))  # fmt: skip
     for_mixer = {name: value for name, value in options.items() if name not in {*for_block, *for_net}}
+    place = for_block.pop("place", "pre")
+    among("place", place, PLACES)
     check_sizes(width=width, inputs=width if inputs is None else inputs)
 
     def block(i: int) -> Block:
         first = {} if inputs is None or i else {"inputs": inputs}
         mixed = mixer(width, **first, **for_mixer)
-        return Block(mixed, getattr(mixed, "width", width), **for_block,
+        return PLACES[place](mixed, getattr(mixed, "width", width), **for_block,
                      residual=residual and (last_residual or i + 1 < layers))  # fmt: skip
 
     made = layers_of(layers, block)
@@ -666,5 +429,5 @@ def network(
                head=head, **for_net)  # fmt: skip
 
 
-BLOCK_OPTIONS = {*inspect.signature(Block).parameters} - {"mixer", "width", "residual"}
-NET_OPTIONS = {"encoder", "by_symbol", "epsilon", "pool", "last_outputs"}
+BLOCK_OPTIONS = {"place", *inspect.signature(Block).parameters} - {"mixer", "width", "residual"}
+NET_OPTIONS = {"encoder", "by_symbol", "pool", "last_outputs"}

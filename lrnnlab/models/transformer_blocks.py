@@ -17,8 +17,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from lrnnlab.models.base import Module, check_sizes, check_strings
+from lrnnlab.models.block import FeedForward, PostNorm, PreNorm
 from lrnnlab.models.feature_maps import head_size
-from lrnnlab.models.net import Block
 from lrnnlab.validation import among, checked
 
 
@@ -62,10 +62,7 @@ class Symbols(Module):
         return F.embedding(tokens, self.weight) * self.weight.shape[1] ** 0.5
 
 
-BLOCKS = {  # options of :class:`lrnnlab.models.net.Block`
-    "post_norm": {"place": "post", "ff_activation": "relu"},
-    "gpt2": {"place": "pre", "ff_activation": "gelu_tanh"},
-}
+BLOCKS = {"post_norm": (PostNorm, "relu"), "gpt2": (PreNorm, "gelu_tanh")}
 
 
 @checked
@@ -92,7 +89,8 @@ class AttentionLayer(Module):
         super().__init__()
         among("block", block, BLOCKS)
         head_size(width, heads)
-        self.heads, self.block = heads, Block(None, width, ff=4, ff_map=linear, **BLOCKS[block])  # type: ignore[arg-type]
+        around, activation = BLOCKS[block]
+        self.heads, self.block = heads, around(None, width, ff=FeedForward(width, 4, activation, linear))
         self.Q, self.K, self.V, self.O = (linear(width, width, bias=block == "gpt2") for _ in range(4))
 
     def project(self, asking: Tensor, z: Tensor) -> tuple[Tensor, Tensor, Tensor]:

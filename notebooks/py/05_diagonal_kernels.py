@@ -1604,7 +1604,7 @@ def train(task, length, steps=200, layers=1, width=16, rate=5e-3, **options):
     torch.manual_seed(0)
     draw = training.rng(0, "train")
     scored = task.sample(1, length, draw).targets.shape[1]
-    paper = models.net.PAPER_004  # the norm behind the sum, the gate, the activation
+    paper = models.PAPER_004  # the norm behind the sum, the gate, the activation
     stacked = models.blocks(lambda width: models.DLR(width, **options), width, layers, **paper)
     net = models.Net(stacked, task.d_out, width, columns=task.d_in, last_outputs=scored)
     start = {name: value.clone() for name, value in net.state_dict().items()}
@@ -1896,7 +1896,7 @@ for depth in (1, 2, 4, 8):
         lambda width: models.DLR(width, state=64, dt=(0.2, 0.5)),
         16,
         depth,
-        **models.net.PAPER_004,
+        **models.PAPER_004,
     )
     stack = models.Net(stacked, 1, 16, columns=3)
     fields[f"{depth} layer{'s' * (depth > 1)}"] = receptive_field(stack, noise)

@@ -16,7 +16,8 @@ import torch
 from lrnnlab import automata, scans, tasks, training, verification
 from lrnnlab.models import MODELS, block_diagonal, build, exact_model, reads_numbers, snap, symbol_transitions
 from lrnnlab.models.lru import LRU
-from lrnnlab.models.net import Block, Net, PairClassifier, blocks, network
+from lrnnlab.models.block import Block
+from lrnnlab.models.net import Net, PairClassifier, blocks, network
 from lrnnlab.models.regular_gpt import RegularGPT
 from lrnnlab.models.relative_transformer import RelativeTransformer
 from lrnnlab.models.relu_rnn import ReluRNN

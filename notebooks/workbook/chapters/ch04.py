@@ -22,8 +22,8 @@ from matplotlib.patches import Arc, Circle, FancyBboxPatch, Wedge
 from scipy.linalg import block_diag, expm
 from scipy.signal import lfilter
 
+from lrnnlab.models import PAPER_001, Net, blocks
 from lrnnlab.models.lru import LRU
-from lrnnlab.models.net import PAPER_001, Net, blocks
 from lrnnlab.models.rotrnn import RotRNN
 from workbook.chapters.rotations import Head, R, absorb, norm_over_time, stationary_norm
 from workbook.show.frames import panels, picture
@@ -44,7 +44,7 @@ HEAD_SIZES, MODES = (2, 4, 8, 16), (2, 4, 24, 29)  # to choose from
 DISCS = {"task": "Retrieval", "n": 8, "mode": 29}  # what the picture opens on
 LAGS = 60  # of the kernels
 FEWEST = 16  # a mean over fewer strings is not drawn
-GATE_TEXT = {"half_glu1": "a · σ(Wa)", "half_glu2": "y · σ(Wa)", "full_glu": "Va · σ(Wa)", "linear": "Va", "none": "a"}
+GATE_TEXT = {"half_glu1": "a · σ(Wa)", "full_glu": "Va · σ(Wa)", "linear": "Va", "none": "a"}
 
 
 def _box(axes: Axes, x: float, y: float, width: float, height: float, text: str, fill: str = "white") -> None:

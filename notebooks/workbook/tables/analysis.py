@@ -37,8 +37,8 @@ from torch import Tensor, nn
 from torch.func import functional_call
 
 from lrnnlab.automata import NO_LABEL, MooreMachine, transition_monoid
+from lrnnlab.models import Net
 from lrnnlab.models.chunk_masks import depth_count, kept_positions
-from lrnnlab.models.net import Net
 from lrnnlab.models.regular_gpt import PADDING, RegularGPT
 from lrnnlab.models.relu_rnn import ReluRNN
 

@@ -39,10 +39,10 @@ from pathlib import Path
 
 import torch
 
+from lrnnlab.models import PAPER_004, Net, blocks
 from lrnnlab.models.attention import RotaryAttention
 from lrnnlab.models.dlr import DLR
 from lrnnlab.models.dss import DSS
-from lrnnlab.models.net import PAPER_004, Net, blocks
 from lrnnlab.models.sgconv import SGConv
 from lrnnlab.tasks.atomic import ATOMIC, unknowns
 from lrnnlab.tasks.atomic_levels import context_shift_level, trivial_level

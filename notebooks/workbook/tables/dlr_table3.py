@@ -44,10 +44,10 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from lrnnlab.automata import NO_LABEL
+from lrnnlab.models import Net, blocks
 from lrnnlab.models.attention import LocalAttention
 from lrnnlab.models.dlr import DLR
 from lrnnlab.models.dss import DSS
-from lrnnlab.models.net import Net, blocks
 from lrnnlab.tasks.base import answered, python_random
 from lrnnlab.tasks.listops import OPERATORS, ListOpsSubTrees, nodes
 from lrnnlab.tasks.pathfinder import PathfinderSegmentation

@@ -47,9 +47,9 @@ from statistics import fmean
 import torch
 from torch import Tensor, nn
 
+from lrnnlab.models import Net, blocks
 from lrnnlab.models.attention import RotaryAttention
 from lrnnlab.models.dlr import DLR
-from lrnnlab.models.net import Net, blocks
 from lrnnlab.tasks.long_range import load_books
 from lrnnlab.training.determinism import deterministic, rng
 from lrnnlab.training.loop import train, with_seed

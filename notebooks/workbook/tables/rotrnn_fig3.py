@@ -34,8 +34,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from lrnnlab.models import PAPER_001, Net, blocks
 from lrnnlab.models.lru import LRU, ModalRecurrence
-from lrnnlab.models.net import PAPER_001, Net, blocks
 from lrnnlab.models.rotrnn import RotRNN
 from lrnnlab.tasks.listops import ListOps
 from lrnnlab.training.determinism import rng

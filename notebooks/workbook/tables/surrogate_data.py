@@ -28,7 +28,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from lrnnlab.models.net import PAPER_001, Net, PairClassifier, blocks
+from lrnnlab.models import PAPER_001, Net, PairClassifier, blocks
 from lrnnlab.tasks.long_range import FOLDERS, SequenceData, load, stand_in
 from lrnnlab.tasks.long_range.dataset import need
 from lrnnlab.training.determinism import rng

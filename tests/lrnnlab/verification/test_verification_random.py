@@ -22,7 +22,8 @@ from hypothesis import strategies as st
 from torch.nn import functional as F
 
 from lrnnlab.automata import MooreMachine, minimise
-from lrnnlab.models import Block, BlockDiagonal, Net
+from lrnnlab.models import BlockDiagonal, Net
+from lrnnlab.models.block import PreNorm
 from lrnnlab.verification import verify
 
 CASES = int(os.environ.get("LRNNLAB_PROOF_CASES", 120))
@@ -33,7 +34,7 @@ def network(rng, shapes, V, C, head, frozen):
     """A network with random tables, and what sets them: (model, tables, fill).  ``tables[l]`` (inputs of l, h, n)."""
     layers = [BlockDiagonal(h, n, rule="hard", drive="none", start="first", hidden=1) for h, n in shapes]
     width, last = shapes[0][0] * shapes[0][1], len(layers) - 1
-    stack = [Block(layer, width, residual=number < last) for number, layer in enumerate(layers)]
+    stack = [PreNorm(layer, width, residual=number < last) for number, layer in enumerate(layers)]
     model = Net(stack, C, width, vocab_size=V, final_norm=True, head=head).double()
     with torch.no_grad():
         for weight in model.parameters():
