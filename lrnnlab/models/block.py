@@ -100,6 +100,7 @@ class Block(Module):
     """
 
     mixer: Any
+    ff: Any
     place: str
 
     def __init__(
@@ -118,16 +119,16 @@ class Block(Module):
         super().__init__()
         among("norm", norm, NORMS)
         check_sizes(width=width)
-        make_norm = {
+        make_norm: Any = {
             "batch": partial(nn.BatchNorm1d, width, momentum=1 - 0.95),  # as released with paper 001
             "layer": partial(nn.LayerNorm, width),
             "none": nn.Identity,
         }[norm]
         self.mixer, self.residual, self.norm = mixer, residual, make_norm()
         self.gate = Gate(width, gate, activation, dropout)
-        if not isinstance(ff, FeedForward):
-            ff = FeedForward(width, ff, ff_activation) if whole_number(ff, 0, "ff") else None  # type: ignore[assignment]
-        self.ff_norm, self.ff = make_norm() if ff else nn.Identity(), ff
+        feeds = isinstance(ff, FeedForward) or whole_number(ff, 0, "ff") > 0
+        self.ff_norm = make_norm() if feeds else nn.Identity()
+        self.ff = (ff if isinstance(ff, FeedForward) else FeedForward(width, ff, ff_activation)) if feeds else None
 
     def before(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         """What the mixer sees of x (..., D): 0 where the mask is false."""

@@ -15,8 +15,8 @@ import torch
 
 from lrnnlab import automata, scans, tasks, training, verification
 from lrnnlab.models import MODELS, block_diagonal, build, exact_model, reads_numbers, snap, symbol_transitions
-from lrnnlab.models.lru import LRU
 from lrnnlab.models.block import Block
+from lrnnlab.models.lru import LRU
 from lrnnlab.models.net import Net, PairClassifier, blocks, network
 from lrnnlab.models.regular_gpt import RegularGPT
 from lrnnlab.models.relative_transformer import RelativeTransformer
@@ -95,7 +95,7 @@ def methods(net):
 def options_of(made):
     """The annotated options of a model's maker: of a mixer's network, those of the mixer, the block and the net too."""
     hints = {}
-    for part in (made.args[0], network, Block, Net) if getattr(made, "func", None) is network else (made,):
+    for part in (made.args[0], network, blocks, Block, Net) if getattr(made, "func", None) is network else (made,):
         part = part.func if isinstance(part, partial) else part
         kinds = typing.get_type_hints(part.__init__ if inspect.isclass(part) else part)
         chosen = inspect.signature(part).parameters.values()

@@ -12,7 +12,7 @@ from torch import nn
 
 from lrnnlab.models import attention, network
 from lrnnlab.models.attention import LocalAttention, RotaryAttention, rotate
-from lrnnlab.models.net import Block
+from lrnnlab.models.block import PostNorm
 
 D, SIZE = 6, {"heads": 2, "head_size": 4}
 LAYERS = {
@@ -190,7 +190,7 @@ def test_in_a_model_of_tokens_and_in_a_block():
         state, logits = model.step(state, token)
         out.append(logits)
     assert gap(torch.stack(out, 1), model(tokens)) < 1e-10
-    block = Block(make("rotary"), D, norm="layer", place="post", gate="linear", activation="identity").double()
+    block = PostNorm(make("rotary"), D, gate="linear").double()
     z = normal(2, 7, D)
     assert gap(block(z), block.norm(z + block.gate.value(block.mixer(z)))) < 1e-12
 

@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 from tensors import gap, normal
 from torch import nn
 
+from lrnnlab.models import PAPER_004, blocks, network
 from lrnnlab.models import dlr as dlr_module
-from lrnnlab.models import network
 from lrnnlab.models.dlr import DLR, KINDS
 from lrnnlab.models.dss import DSS
-from lrnnlab.models.net import PAPER_004, Block
 from lrnnlab.models.sgconv import SGConv
 from lrnnlab.scans import convolution
 
@@ -190,7 +189,7 @@ def test_in_a_model_of_tokens_and_in_a_block(name):
         state, logits = model.step(state, token)
         out.append(logits)
     assert gap(torch.stack(out, 1), model(tokens)) < 1e-10
-    block = Block(make(name), D, **PAPER_004).double()
+    (block,) = nn.ModuleList(blocks(lambda _: make(name), D, 1, **PAPER_004)).double()
     z = normal(2, 7, D)
     wanted = block.norm(z + block.gate.value(nn.functional.gelu(block.mixer(z))))
     assert gap(block(z), wanted) < 1e-12

@@ -37,7 +37,8 @@ from lrnnlab.models import (
     symbol_transitions,
 )
 from lrnnlab.models.base import Recurrence
-from lrnnlab.models.net import Block, Net
+from lrnnlab.models.block import PreNorm
+from lrnnlab.models.net import Net
 from lrnnlab.tasks import EvenPair, ModArith, Sum
 
 V, C = 5, 3
@@ -383,7 +384,7 @@ def test_trace(layers):
         ("block_diagonal", {"p": math.nan}, "p must be a number, got nan"),
         ("block_diagonal", {"drive": "relu"}, "drive is one of mlp, linear, none, got 'relu'"),
         ("block_diagonal", {"start": "zero"}, "start is one of learned, first, got 'zero'"),
-        ("block_diagonal", {"head": "deep"}, "head is one of linear, mlp, mlp_gelu, got 'deep'"),
+        ("block_diagonal", {"head": "deep"}, "head is one of linear, mlp, got 'deep'"),
         ("block_diagonal", {"layers": 0}, "layers must be .* got 0"),
         ("lstm", {"layers": 0}, "layers must be .* got 0"),
         ("lstm", {"cell": "gru"}, "cell is one of elman, lstm, got 'gru'"),
@@ -774,7 +775,7 @@ def test_other_models_cannot_be_snapped():
         snap(exact_model(Sum(3).machine, 3))
     layers = [BlockDiagonal(2, 3, hidden=8, **AUTOMATON), BlockDiagonal(2, 3, hidden=8, rule="softmax", drive="linear")]
     with pytest.raises(ValueError, match="layer 2 is rule='softmax', drive='linear'"):
-        snap(Net([Block(layer, 6) for layer in layers], C, 6, vocab_size=V))
+        snap(Net([PreNorm(layer, 6) for layer in layers], C, 6, vocab_size=V))
 
 
 # --- weights made by hand -----------------------------------------------------------------------------------------

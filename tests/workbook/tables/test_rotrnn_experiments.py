@@ -14,8 +14,7 @@ from recorded import belonging, found
 from torch import nn
 from torch.nn import functional as F
 
-from lrnnlab.models import LRU, S5, RotRNN
-from lrnnlab.models.net import PAPER_001, Net, blocks
+from lrnnlab.models import LRU, PAPER_001, S5, Net, RotRNN, blocks
 from lrnnlab.tasks.listops import ListOps
 from lrnnlab.tasks.long_range import stand_in
 from lrnnlab.training.determinism import rng
