@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from matplotlib.patches import Circle
 from sweeps import sweep
 
-from lrnnlab.models.net import Net, blocks
+from lrnnlab.models import Net, blocks
 from lrnnlab.models.rotrnn import RotRNN
 from workbook.chapters import ch04
 from workbook.chapters.ch04 import (

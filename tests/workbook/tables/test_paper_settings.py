@@ -12,7 +12,6 @@ from lrnnlab.models import (
     S4,
     S4D,
     S5,
-    Block,
     BlockDiagonal,
     Diagonal,
     Dictionary,
@@ -24,6 +23,7 @@ from lrnnlab.models import (
     SelfReferential,
     SGConv,
     Vanilla,
+    blocks,
 )
 from workbook.tables import dlr_table4, get
 from workbook.tables.declared import paper
@@ -145,8 +145,8 @@ def test_the_seconds_of_paper_000():
     (FastWeights, {"rule": "delta", "feature_map": None, "allow_negative_eigenvalues": False, "write_start": None}),
     (RecurrentDelta, {"feature_map": "softmax", "recurrence": "head", "write_start": None, "feedback_start": 1.0}),
     (SelfReferential, {"feature_map": "softmax", "rates": 4}),
-    (Block, {"norm": "layer", "place": "pre", "epsilon": 1e-5, "momentum": 0.95}),
-    (Net, {"encoder": "embedding", "epsilon": 1e-5}),
+    (blocks, {"place": "pre"}),
+    (Net, {"encoder": "embedding"}),
 ])  # fmt: skip
 def test_records_do_not_hold_the_defaults_so_these_stay(mixer, starts):
     parameters = inspect.signature(mixer).parameters
