@@ -9,24 +9,16 @@
 # %% [markdown]
 # # 00 · Start here
 #
-# This is a workbook on one question, and on five papers that answer parts of it.
+# Two small networks learn to add digits modulo 5, from strings of 40 digits. Both answer every one of those right. Then we
+# ask them 500 digits.
 #
 # > **Which recurrent rule can learn a finite-state machine, and keep it at lengths it never saw?**
 #
-# The linear recurrent models in the papers, which most of the book is about, are one sentence,
+# That is the question of this workbook. Five papers answer parts of it; we prove what they prove, train what they train, and
+# repair what does not hold.
 #
-# $$x_t = A_t\,x_{t-1} + b_t, \qquad y_t = h(x_t).$$
-#
-# At time $t$ an input comes in. The *transition* $A_t$, a matrix, is applied to the *state* $x_{t-1}$, a vector; the
-# vector $b_t$, which is made from the input, is added; and the *readout* $h$ turns the new state into the answer
-# $y_t$. The models differ in what $A_t$ may be: fixed, a rotation, diagonal, block-diagonal, a function of the input
-# or even of the output. The chapters walk through the papers' proofs in steps that a cell checks, run their
-# experiments while you watch, and let you turn the knobs. Where a paper is loose we say so, and show the repaired
-# statement.
-#
-# Run a cell with **Shift + Enter**, or the whole chapter from the menu *Run → Run All Cells*: half a minute of computing,
-# after which the page stands at its end; scroll back up to here and read on. *It takes* about 15 min to read. Every term
-# is explained where it first comes, and once more in the [glossary](glossary.ipynb), with a table of all letters.
+# Run a cell with **Shift + Enter**, or all of them from the menu *Run → Run All Cells*. JupyterLab then jumps to the end: scroll
+# back up here and read on. *It takes* about 15 min to read, and your computer half a minute.
 
 # %%
 import numpy as np
@@ -37,6 +29,7 @@ from lrnnlab.automata import MooreMachine
 from lrnnlab.training.evaluation import evaluate
 from lrnnlab.verification import head_tables, heads_machine
 from workbook import show
+from workbook.chapters import ch00
 from workbook.exercises import check, hint, my_copy, predict, progress, solution
 from workbook.show.automaton_figures import state_diagram
 from workbook.show.training_figures import accuracy_by_length
@@ -51,52 +44,52 @@ scans.warm()  # compiles the fast loops: up to a minute at the very first start,
 print(f"lrnnlab {EXPECTED}: ready")
 
 # %% [markdown]
-# ## One result, live
+# ## Two networks, live
 #
-# The task **Sum(5)**: read digits 0 to 4 and say, after each, their sum modulo 5. A machine with five states, one
-# for each sum, does it. A machine with finitely many states, in which each letter leads from each state to one
-# state, is called a **finite automaton**; a set of strings is a **regular language** if some finite automaton can
-# tell its strings from all others.
-
-# %%
-sum5 = task("sum", 5)
-for text in ("0324", "4444", "104"):
-    answers = sum5.targets(sum5.read(text)[None])[0].tolist()
-    print(f"{text}  ->  {answers}")
-
-# %% [markdown]
-# We train a block-diagonal linear recurrent network (paper 000: Fan, Chi and Rudnicky, 2024) on strings of **40**
-# digits, nothing longer. It has one layer of eight 8 × 8 blocks, each of which moves eight numbers of the state, and
-# every column of a block is a probability distribution. (That rule is called `softmax` here; chapter 02 has the
-# paper's own.) Training takes some seconds on one core.
+# The task is **Sum(5)**: read digits 0 to 4, and after each one say the sum so far, modulo 5. So `0324` asks for 0, 3, 0, 4.
+# Both networks are linear recurrences. One moves eight numbers at a time with an 8 × 8 block (the row `softmax` of
+# paper 000: Fan, Chi and Rudnicky, 2024); the other multiplies each number of its state by a complex factor (`diagonal_complex`).
 
 # %% tags=["nbval-ignore-output"]
-run = plan("lrnn/table2", tasks=["sum"], rows=["softmax"], seeds=[101])[0]
-result = train(run)
-print(f"trained in {result.seconds:.1f} s, {result.steps} steps")
+sum5, runs, nets = task("sum", 5), {}, {}
+for row, seed in (("softmax", 101), ("diagonal_complex", 2)):
+    runs[row] = plan("lrnn/table2", tasks=["sum"], rows=[row], seeds=[seed])[0]
+    result = train(runs[row])
+    nets[row] = result.model
+    print(f"{row}: trained in {result.seconds:.1f} s, {result.steps} steps")
 
-# %% [markdown]
-# Now ask it strings of 500 digits, more than twelve times as long as anything it has seen, and look at every position.
-
-# %%
-measured = evaluate(result.model, sum5, seed=101, length=500)
-untrained = evaluate(run.build_model(), sum5, seed=101, length=500, strings=256)
-exact = measured.accuracy_all == 1.0
-print(f"right at every position from 41 to 500, on 1,024 fresh strings: {exact}")
-
-# %%
+# %% tags=["nbval-ignore-output"]
+measured = {row: evaluate(net, sum5, seed=101, length=500) for row, net in nets.items()}
 show.figure(
     accuracy_by_length(
-        {"softmax": measured.per_position.numpy(), "untrained": untrained.per_position.numpy()},
+        {row: found.per_position.numpy() for row, found in measured.items()},
         train_length=40, chance=sum5.chance, majority=sum5.majority(500), window=5,
     ),
-    alt="Accuracy against position 1 to 500. The trained network stays at 100 percent to the end, "
-        "far past the mark at 40; the untrained one stays near 20 percent, the chance level.",
-    caption="What to see: the trained network's line does not bend where its training strings ended.",
+    alt="Accuracy against position 1 to 500. Both networks answer every string right up to position 40. Beyond it the softmax "
+        "network stays at 100 percent to the end; the complex diagonal one falls to chance within a hundred more positions.",
+    caption="What to see: at the training length nobody can tell the two apart. Behind it one of them has learned to count.",
 )  # fmt: skip
 
+# %%
+exact = measured["softmax"].accuracy_all == 1.0
+print(f"softmax: right at every position from 41 to 500, on 1,024 fresh strings: {exact}")
+
 # %% [markdown]
-# **Exercise 1** ★ *(5 min, 3 points: what the task asks)* **Code.** Write a function `my_sums` that takes a text of
+# Almost every model in this book is one equation:
+#
+# $$x_t = A_t\,x_{t-1} + b_t, \qquad y_t = h(x_t).$$
+#
+# At time $t$ an input comes in. It chooses the *transition* $A_t$, a matrix, which moves the *state* $x_{t-1}$, and a vector
+# $b_t$, which is added. The *readout* $h$ turns the state into an answer. Models differ in what $A_t$ may be: fixed, a
+# rotation, diagonal, made of blocks, chosen by the input or even by the last answer. What a choice can count, learn and keep
+# is what the chapters find out.
+#
+# A machine with five states, one for each sum, does the task. Such a machine, in which every letter leads from each state to
+# one state, is a **finite automaton**, and what it can tell apart is a **regular language**. Every word is explained where
+# you first meet it, and again in the [glossary](glossary.ipynb).
+
+# %% [markdown]
+# **Exercise 1** ★ *(5 min, 3 points: to write the task down)* **Code.** Write a function `my_sums` that takes a text of
 # digits, such as `"0324"`, and returns the list of the sums modulo 5 after each digit, here `[0, 3, 0, 4]`.
 
 # %%
@@ -122,24 +115,21 @@ check("00.1", my_sums)
 # %% [markdown]
 # ## Not sampled, but proved
 #
-# A thousand strings prove nothing about all strings. But each column of this network's matrices has one entry that is much
-# larger than the others, and if we **snap** it (put 1 for the largest entry of each column and 0 for the others; nothing is
-# trained again), every block becomes a finite automaton. A search through the pairs (state of the blocks, state of
-# the task's automaton) follows *all* strings at once: either it finds a string that is answered wrongly, or there is
-# none.
+# A thousand strings prove nothing about all strings. So look inside. Every column of a `softmax` block is a probability
+# distribution, and after training one entry of each column is much larger than the others. **Snap** it: put 1 for the
+# largest entry and 0 for the rest, without training again. Each block, called a **head**, is now an automaton.
+#
+# A search follows *all* strings at once, through the pairs (state of the heads, state of the task). Either it meets a pair that
+# answers wrongly, and names the string; or it meets none.
 
 # %%
-snapped = snap(result.model)
+snapped = snap(nets["softmax"])
 verdict = verify(snapped, sum5.specification)
 print(verdict.proved)
 
 # %% [markdown]
-# That is a statement about every string of every length, and about the snapped copy. The trained network itself, whose
-# columns are only near to such columns, need not be right for ever (exercise 4; chapter 02 measures when it errs). A
-# block with its eight numbers is called a **head**. The next cell prints which heads are enough for the proof, how
-# many pairs of states the search met, and two margins: by how much the largest entry of a column leads the next one
-# at the least (before softmax), and by how much the right answer leads the next one. Below it stands the machine
-# that these heads make together.
+# That `True` is about every string of every length. Here are the machine that the heads make together, and what the proof
+# measured: which heads are enough, how many pairs the search met, and by how much the largest entries lead.
 
 # %% tags=["nbval-ignore-output"]
 print(verdict)
@@ -159,7 +149,7 @@ show.figure(
 )  # fmt: skip
 
 # %% [markdown]
-# **Exercise 2** ★ *(5 min, 3 points: why fewer than five states are not enough)* **A proof step.** Two words may end
+# **Exercise 2** ★ *(5 min, 3 points: to count the states that a task needs)* **A proof step.** Two words may end
 # in the same state of an automaton only if the right answers agree after them, at once and after every further word.
 # For Sum(5), give five words of which no two may end in the same state.
 
@@ -185,8 +175,8 @@ check("00.2", my_words)
 # </details>
 
 # %% [markdown]
-# **Exercise 3** ★ *(5 min, 3 points: that a counter never heals)* **Predict** before you run: one of the 25 arrows
-# of the automaton of Sum(5) is wrong. From the state of the sum 4, the digit 1 leads to 1 in place of 0. How often
+# **Exercise 3** ★ *(5 min, 3 points: what one wrong arrow does to a counter)* **Predict** before you run: one of the 25 arrows
+# of the automaton of Sum(5) is wrong. From the state of the sum 4, the digit 1 leads to 1 instead of 0. How often
 # is the last answer right on random strings of 500 digits?
 
 # %% tags=["hide-input"]
@@ -226,7 +216,71 @@ predict("00.3", one_wrong_arrow)
 # </details>
 
 # %% [markdown]
-# **Exercise 4** ★★ *(10 min, 3 points: that a proof about the snapped network is none about the soft one)* **Break
+# ## The map
+#
+# Chapters are *sittings* of at most an hour. Behind most of them lie lettered notebooks, one idea each, for when you want more.
+# Three paths: **one evening** (00, 02, 10), **four weeks** (as [TEACHING.md](TEACHING.md) plans them), or everything.
+
+# %% tags=["hide-input"]
+show.figure(
+    ch00.map_picture(),
+    alt="Map of the book: eleven sittings from 00 to 10 with their minutes, arrows from each to those that build on it, and beside "
+        "each the lettered notebooks behind it.",
+    caption="What to see: minutes of reading; an arrow means that a chapter uses the other. In colour: the path of one evening.",
+)  # fmt: skip
+
+# %% [markdown]
+# | chapter | question | paper |
+# |---|---|---|
+# | **00** start here | what is this? | |
+# | [**01** subtraction](01_subtraction.ipynb) | what can a linear recurrence not represent? | 000 |
+# | [**02** block-diagonal LRNN](02_block_diagonal_lrnn.ipynb) | what does a block buy, and why does it last? | 000 |
+# | [**03** parallel scans](03_parallel_scans.ipynb) | how fast can $x_t = A_t x_{t-1} + b_t$ run? | 000 |
+# | [**04** rotations](04_rotations.ipynb) | what does a norm-preserving transition keep? | 001 |
+# | [**05** diagonal kernels](05_diagonal_kernels.ipynb) | what can a sum of exponentials fit? | 004 |
+# | [**06** ill-conditioned reals](06_ill_conditioned_reals.ipynb) | why do complex eigenvalues matter? | 004 |
+# | [**07** long-range suite](07_long_range.ipynb) | what do long-range benchmarks ask? | 004 |
+# | [**08** working memory in depth](08_working_memory_in_depth.ipynb) | can depth replace recurrence? | 002 |
+# | [**09** fast weights](09_fast_weights.ipynb) | what can a learning rule count? | 003 |
+# | [**10** one ladder](10_one_ladder.ipynb) | which rule can learn a machine, and keep it? | all |
+# | [**glossary**](glossary.ipynb) | what do the words, letters, models and tasks mean, and what is there to read? | all |
+#
+# The papers, numbered as in the workbook:
+#
+# * **000** Fan, Chi, Rudnicky: *Advancing Regular Language Reasoning in Linear Recurrent Neural Networks*
+# * **001** Biegun, Dolga, Cunningham, Barber: *RotRNN*
+# * **002** Chi, Fan, Rudnicky, Ramadge: *RegularGPT*
+# * **003** Irie, Csordás, Schmidhuber: *Practical Computational Power of Linear Transformers and Their Recurrent and Self-Referential Extensions*
+# * **004** Gupta, Mehta, Berant: *Simplifying and Understanding State Space Models with Diagonal Linear RNNs*
+#
+# ## Your copy, and how far you have come
+#
+# `python bootstrap.py lab` opens a copy of the chapters that is yours: write into it, run it, save it. Exercises that a cell
+# checks are counted in `progress.json` beside it, on your machine only. Exercises that ask for an argument are not counted, so
+# the total here is smaller than in the chapters. What to do next:
+
+# %%
+progress()
+
+# %% [markdown]
+# When the workbook changes, your copy does not. Ask what is new in a chapter, and start it over if you want it; what you had
+# is kept beside it, with the date in its name.
+
+# %%
+my_copy()
+
+# %% [markdown]
+# ## How to read a number
+#
+# Three kinds of number are kept apart, by word and by colour. The **paper** printed it (grey). We **recorded** it, with a
+# command that you can run again (blue). Or it is **live**, computed as you read (vermilion). Next to an accuracy you will
+# often see two baselines: *chance* (guess uniformly) and *majority* (always give the most common answer).
+#
+# Checks say how strong they are: **all cases** (symbols: nothing is left out), **all n ≤ 12** (finite and complete), **sample**
+# (drawn at random), **float** (rounded).
+
+# %% [markdown]
+# **Exercise 4** ★★ *(10 min, 3 points: to tell a soft network from its snapped copy)* **Break
 # the hypothesis.** Give a $2 \times 2$ matrix whose columns are probability distributions with at least 0.9 on the
 # diagonal, so that snapping makes it the identity; and yet, after 500 steps of it, the states that began at the two
 # corners $(1, 0)$ and $(0, 1)$ are less than a millionth apart (in 1-norm, the sum of the sizes of the entries).
@@ -254,68 +308,17 @@ check("00.4", my_matrix)
 # </details>
 
 # %% [markdown]
-# ## The map
+# ## What to remember
 #
-# | chapter | question | paper |
-# |---|---|---|
-# | **00** start here | what is this? | |
-# | [**01** subtraction](01_subtraction.ipynb) | what can a linear recurrence not represent? | 000 |
-# | [**02** block-diagonal LRNN](02_block_diagonal_lrnn.ipynb) | what does a block buy, and why does it last? | 000 |
-# | [**03** parallel scans](03_parallel_scans.ipynb) | how fast can $x_t = A_t x_{t-1} + b_t$ run? | 000 |
-# | [**04** rotations](04_rotations.ipynb) | what does a norm-preserving transition keep? | 001 |
-# | [**05** diagonal kernels](05_diagonal_kernels.ipynb) | what can a sum of exponentials fit? | 004 |
-# | [**06** ill-conditioned reals](06_ill_conditioned_reals.ipynb) | why do complex eigenvalues matter? | 004 |
-# | [**07** long-range suite](07_long_range.ipynb) | what do long-range benchmarks ask? | 004 |
-# | [**08** working memory in depth](08_working_memory_in_depth.ipynb) | can depth replace recurrence? | 002 |
-# | [**09** fast weights](09_fast_weights.ipynb) | what can a learning rule count? | 003 |
-# | [**10** one ladder](10_one_ladder.ipynb) | which rule can learn a machine, and keep it? | all |
-# | [**glossary**](glossary.ipynb) | what do the words, letters, models and tasks mean, and what is there to read? | all |
+# 1. Almost every model here is $x_t = A_t x_{t-1} + b_t$, and they differ in what $A_t$ may be.
+# 2. Two networks can agree on every string of the training length and part behind it.
+# 3. Snapped, blocks are automata, and a search proves the copy right on every string, or finds one that it gets wrong.
+# 4. The proof is about the snapped copy. It says nothing about the network we trained (exercise 4).
+# 5. Paper, recorded, live; and an accuracy is worth what it has beyond chance and majority.
 #
-# The papers, numbered as in the workbook: **000** Fan, Chi, Rudnicky: *Advancing Regular Language Reasoning in Linear
-# Recurrent Neural Networks* · **001** Biegun, Dolga, Cunningham, Barber: *RotRNN* · **002** Chi, Fan, Rudnicky, Ramadge:
-# *RegularGPT* · **003** Irie, Csordás, Schmidhuber: *Practical Computational Power of Linear Transformers and Their
-# Recurrent and Self-Referential Extensions* · **004** Gupta, Mehta, Berant: *Simplifying and Understanding State Space
-# Models with Diagonal Linear RNNs*.
-#
-# ## Your copy, and how far you have come
-#
-# `python bootstrap.py lab` opens a copy of the chapters that is yours: write into it, run it and save it as you like. Each
-# exercise that a cell checks is counted in the file `progress.json` beside it, which stays on your machine; those that ask
-# for an argument in words are not, so its points are fewer than the chapters' lists say. Run this cell whenever you want
-# to know what to do next:
-
-# %%
-progress()
-
-# %% [markdown]
-# When the workbook itself has changed, your copy has not: ask what is new in a chapter, and start it over if you want it.
-# What you had is kept beside the fresh chapter, with the date in its name.
-
-# %%
-my_copy()
-
-# %% [markdown]
-# ## How to read a number here
-#
-# Three kinds are kept apart, by word, and by colour where they stand side by side: what the **paper** prints (grey), what we **recorded** earlier with a
-# command you can run again (blue), and what is **live**, computed on your machine as you read (vermilion). Next to an
-# accuracy stand, where guessing is worth something, two levels: *chance* (a uniform guess) and *majority* (always the
-# commonest answer).
-
-# %% [markdown]
-# ## What you have learned
-#
-# 1. The linear recurrent models of the book are one sentence, $x_t = A_t x_{t-1} + b_t$, and differ in what $A_t$ may be.
-# 2. A network trained on 40 digits can be right on 500: measured on 1,024 strings.
-# 3. Snapped, its blocks are automata, and a search over their states proves the copy right on every string, or finds
-#    one that it answers wrongly.
-# 4. A proof about the copy is none about the trained network.
-# 5. Three kinds of number are kept apart: paper, recorded, live; an accuracy is worth what it has beyond chance and majority.
-
-# %% [markdown]
 # ## Exercises
 #
-# They stand in the sections that they are about. `hint("00.1")` and `solution("00.1")` show what is folded there.
+# You will find each exercise in its section. Stuck? `hint("00.1")`. Done? Compare with `solution("00.1")`.
 
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->
@@ -324,10 +327,10 @@ my_copy()
 #
 # | exercise | stands in | difficulty | minutes | points | it teaches |
 # |---|---|---|---|---|---|
-# | 1 | [One result, live](#One-result,-live) | ★ | 5 | 3 | what the task asks |
-# | 2 | [Not sampled, but proved](#Not-sampled,-but-proved) | ★ | 5 | 3 | why fewer than five states are not enough |
-# | 3 | [Not sampled, but proved](#Not-sampled,-but-proved) | ★ | 5 | 3 | that a counter never heals |
-# | 4 | [Not sampled, but proved](#Not-sampled,-but-proved) | ★★ | 10 | 3 | that a proof about the snapped network is none about the soft one |
+# | 1 | [Two networks, live](#Two-networks,-live) | ★ | 5 | 3 | to write the task down |
+# | 2 | [Not sampled, but proved](#Not-sampled,-but-proved) | ★ | 5 | 3 | to count the states that a task needs |
+# | 3 | [Not sampled, but proved](#Not-sampled,-but-proved) | ★ | 5 | 3 | what one wrong arrow does to a counter |
+# | 4 | [How to read a number](#How-to-read-a-number) | ★★ | 10 | 3 | to tell a soft network from its snapped copy |
 
 # %% [markdown]
 # ## Read on
