@@ -1,27 +1,16 @@
-"""Training: one loop (``train``), beginning again until a model is accepted (``fit``), and how often a model is right.
+"""Training: one loop (``train``), restarts until a model is accepted (``fit``), and how often a model is right (``evaluate``).
 
-The same numbers every time: all randomness comes from generators, and all runs on one thread (``steady``).
+All randomness comes from generators (``rng``), and everything runs on one thread (``deterministic``), so that a run
+gives the same numbers every time.
 """
 
 from lrnnlab.training.determinism import deterministic, rng
-from lrnnlab.training.evaluation import evaluate
-from lrnnlab.training.loop import Trained, early_stopping, share_right, train, with_seed
+from lrnnlab.training.evaluation import evaluate, share_right
+from lrnnlab.training.loop import Trained, TrainState, early_stopping, train, with_seed
 from lrnnlab.training.recipes import Mend, Phase, Recipe
-from lrnnlab.training.restarts import Fit, fit, impurity
+from lrnnlab.training.restarts import Fit, fit
 
 __all__ = [
-    "Fit",
-    "Mend",
-    "Phase",
-    "Recipe",
-    "Trained",
-    "deterministic",
-    "early_stopping",
-    "evaluate",
-    "fit",
-    "impurity",
-    "rng",
-    "share_right",
-    "train",
-    "with_seed",
+    "Fit", "Mend", "Phase", "Recipe", "TrainState", "Trained", "deterministic", "early_stopping", "evaluate", "fit", "rng",
+    "share_right", "train", "with_seed",
 ]  # fmt: skip

@@ -29,7 +29,7 @@ import torch
 from torch import Tensor, nn
 
 from lrnnlab.tasks.base import BaseTask, Batch, draw_seed
-from lrnnlab.training.loop import Remembered, Trained, early_stopping, train
+from lrnnlab.training.loop import ResumableSource, Trained, early_stopping, train
 from lrnnlab.validation import whole_number
 
 MANY = 8  # times as many strings at most as at the longest length
@@ -81,7 +81,7 @@ def train_strings(
 
 
 @dataclass
-class Curriculum(Remembered):
+class Curriculum(ResumableSource):
     """Batches of strings of one length, uniform in 1..``reach``; ``reach`` grows to ``longest`` in two ways."""
 
     task: BaseTask
@@ -119,7 +119,7 @@ class Curriculum(Remembered):
 
 
 @dataclass
-class Stages(Remembered):
+class Stages(ResumableSource):
     """Batches of strings of one length up to ``stages[stage]``; the next stage comes only when this one is known."""
 
     task: BaseTask

@@ -19,7 +19,7 @@ from torch.nn import functional as F
 from lrnnlab.automata import NO_LABEL
 from lrnnlab.tasks import Batch
 from lrnnlab.tasks.base import answered
-from lrnnlab.training.loop import Remembered, Trained, early_stopping, train
+from lrnnlab.training.loop import ResumableSource, Trained, early_stopping, train
 from lrnnlab.validation import among, whole_number
 
 SCORED_AT_ONCE = 1 << 15  # tokens
@@ -37,7 +37,7 @@ def take(strings: Batch, which: Tensor) -> Batch:
     return Batch(*(part[which, :longest] for part in (strings.tokens, strings.targets, strings.mask)))
 
 
-class Pools(Remembered):
+class Pools(ResumableSource):
     """Endless batches of ``size`` strings, from ``stages``, pairs of (steps, strings), one after the other."""
 
     KEPT = ("drawn", "order")

@@ -6,7 +6,6 @@ Letters: B batch, T time, C classes.
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from lrnnlab.tasks import BaseTask, Batch
 from lrnnlab.tasks.base import answered
 from lrnnlab.tasks.continuous import r_squared
 from lrnnlab.training.determinism import deterministic, rng
-from lrnnlab.validation import checked, number, whole_number
+from lrnnlab.validation import checked, whole_number
 
 DRAWN = 256  # strings at a time
 NUMBERS = 1 << 24  # at most so many state entries are held at a time
@@ -155,14 +154,31 @@ def accuracy_at_lengths(
     return found
 
 
-@checked
-def summary(values: Iterable[float]) -> dict[str, float]:
-    """Mean, least and greatest of some seeds' results; what a table cell shows.
+@torch.no_grad()
+def share_right(net: nn.Module, batches: Iterable[tuple]) -> float:
+    """The share of right answers over ``batches`` of ``(*inputs, targets)``: the largest output answers, NaN does not.
 
-    >>> summary([1.0, 0.5])
-    {'mean': 0.75, 'min': 0.5, 'max': 1.0, 'runs': 2}
+    Parameters
+    ----------
+    net : Module
+        Called with the inputs; gives one output per class.
+    batches : iterable of tuple
+        Inputs, and the classes that are right; ``ValueError`` if there is no target.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+
+    Examples
+    --------
+    >>> share_right(torch.nn.Identity(), [(torch.eye(4), torch.tensor([0, 1, 2, 0]))])
+    0.75
     """
-    values = [float(number(v.item() if isinstance(v, Tensor) and v.ndim == 0 else v, "one of values")) for v in values]
-    if not values:
-        raise ValueError(f"there is nothing to summarise: values={values}, no run")
-    return {"mean": statistics.fmean(values), "min": min(values), "max": max(values), "runs": len(values)}
+    right = count = 0
+    for *inputs, targets in batches:
+        right += int((answered(net(*inputs)) == targets).sum())
+        count += targets.numel()
+    if not count:
+        raise ValueError("a share of right answers needs answers, got 0 targets")
+    return right / count

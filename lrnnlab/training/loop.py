@@ -1,6 +1,6 @@
-"""Training a model: on a task, or on any batches with any loss; with looks on the way, and taken up again after a kill.
+"""The training loop: any model, on a task or on any batches with any loss, resumed after a kill to the same weights.
 
-A source of data is a task, or ``draw(generator)`` that gives a ``Batch``, or a tuple ``(*inputs, targets)`` for the
+A source of batches is a task, or ``draw(generator)`` that gives a ``Batch``, or a tuple ``(*inputs, targets)`` for the
 ``loss(outputs, targets)`` that goes with it:
 
 ===============================  =====================================================================================
@@ -9,12 +9,8 @@ numbers at the last L' places    ``(inputs (B,T,d), targets (B,L',d'))``, ``torc
 pairs of strings                 ``(a (B,T), b (B,T), (lengths of a, of b), targets (B,))``
 ===============================  =====================================================================================
 
-The rate rises linearly to its full height, then falls as a half cosine towards 0 (paper 001, code and App. B), or stays
-(paper 004), or stays until four fifths of the steps are done and then falls linearly towards 0.
-Validation must come from strings that are neither trained on nor tested.
-Curricula of lengths are in ``lengths``, pools of strings in ``pools``, and training that begins again until a model is
-accepted in ``fitting``.
-
+The learning rate rises linearly to its full height, then falls as a half cosine towards 0 (paper 001, code and App. B),
+or stays (paper 004), or stays for four fifths of the steps and then falls linearly towards 0.
 Letters: B batch, T time, L' positions read, d columns.
 """
 
@@ -23,21 +19,24 @@ from __future__ import annotations
 import hashlib
 import math
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 import torch
 from torch import Tensor, nn
+from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from lrnnlab.tasks import BaseTask, Batch
-from lrnnlab.tasks.base import answered, draw_seed
+from lrnnlab.tasks.base import draw_seed
+from lrnnlab.training.checkpoint import Checkpoint, fingerprint, plain
 from lrnnlab.training.determinism import deterministic, rng
-from lrnnlab.training.engine import Checkpoint, TrainState, chance_of, kind_of, own_chance, plain
-from lrnnlab.training.progress import finish, progress_bar
+from lrnnlab.training.progress import advance, finish, progress_bar
 from lrnnlab.validation import among, checked, number, shown
 
+WINDOW = 10  # steps whose mean loss is one entry of ``losses``
 FALL = 0.2  # the last part of a trapezoid
 Made = TypeVar("Made", bound=nn.Module)
 
@@ -46,9 +45,12 @@ Made = TypeVar("Made", bound=nn.Module)
 class Trained:
     """What :func:`train` returns.
 
-    ``net`` has its last weights; ``best`` holds those of the best validation, None if nothing was validated.
-    ``losses``: (step, mean loss since the entry before).  ``watched``: what each watch said, with its ``step``.
+    ``net`` has its last weights; ``best`` holds those of the highest validation, None if nothing was validated.
+    ``losses``: (step, mean loss since the entry before).  ``watched``: what each evaluation found, with its ``step``.
     ``finished`` is False if training broke off after ``steps`` because the loss was no longer a number.
+
+    >>> Trained(nn.Identity()).summary()["steps"]
+    0
     """
 
     net: nn.Module
@@ -68,8 +70,94 @@ class Trained:
         return {name: getattr(self, name) for name in names}
 
 
-class Remembered:
-    """A source of batches with a memory: what a run that goes on after a kill must know of it."""
+class TrainState:
+    """A net, its optimiser and what happened so far, ``made``; ``state`` and ``load`` carry all of it over a kill."""
+
+    def __init__(
+        self, net: Any, optimiser: torch.optim.Optimizer, *, clip: float | None = None, average: float = 0.0
+    ):
+        self.net, self.optimiser, self.clip = net, optimiser, clip
+        self.average = AveragedModel(net, multi_avg_fn=get_ema_multi_avg_fn(average)) if average else None
+        self.made = Trained(net)
+        self.window: list[float] = []  # losses since the last entry of ``made.losses``
+        self.clock = time.process_time()
+
+    @property
+    def current(self) -> Any:
+        """The net; where weights are averaged, the one with the average."""
+        return self.net if self.average is None else self.average.module
+
+    def step(self, loss: Tensor, penalty: Tensor | None = None) -> float:
+        """One step of the optimiser (none where the loss is not finite); returns the loss, without the penalty."""
+        value = loss.item()
+        self.made.finished = math.isfinite(value)
+        if not self.made.finished:
+            return value
+        self.optimiser.zero_grad()
+        (loss if penalty is None else loss + penalty).backward()
+        if self.clip is not None:
+            nn.utils.clip_grad_norm_(self.net.parameters(), self.clip)
+        self.optimiser.step()
+        if self.average is not None:
+            self.average.update_parameters(self.net)
+        self.made.steps += 1
+        self.window.append(value)
+        if len(self.window) == WINDOW:
+            self.close_window()
+        return value
+
+    def close_window(self) -> None:
+        """Record the mean of the losses since the last entry, if there are any."""
+        if self.window:
+            self.made.losses.append((self.made.steps, sum(self.window) / len(self.window)))
+            self.window = []
+
+    def evaluate(self, watch: Callable[[Any, int], dict], score: str = "validation") -> None:
+        """Keep what ``watch(net, step)`` finds, and the weights where ``score`` is higher than ever before."""
+        made = self.made
+        with torch.no_grad():
+            found = plain(watch(self.current.eval(), made.steps))
+        self.net.train()
+        if not isinstance(found, dict):
+            raise TypeError(f"watch gives a dict of numbers, got {shown(found)}")
+        made.watched.append({"step": made.steps, **found})
+        value = found.get(score)
+        if value is not None:
+            made.last_validation = value
+        if value is not None and value > (-math.inf if made.best_validation is None else made.best_validation):
+            made.best_validation, made.best_step = value, made.steps
+            made.best = {name: tensor.clone() for name, tensor in self.current.state_dict().items()}
+
+    def is_finite(self) -> bool:
+        """Whether all weights are numbers: a loss says nothing of its own gradient's step."""
+        return self.made.finished and all(bool(weights.isfinite().all()) for weights in self.net.parameters())
+
+    def read_clock(self) -> None:
+        """Add the CPU seconds since the last call to ``made.cpu_seconds``."""
+        last, self.clock = self.clock, time.process_time()
+        self.made.cpu_seconds += self.clock - last
+
+    def state(self) -> dict:
+        """All of it, as ``torch.save`` takes it."""
+        self.read_clock()
+        return {
+            "made": {name: value for name, value in vars(self.made).items() if name != "net"}, "window": self.window,
+            "net": self.net.state_dict(), "optimiser": self.optimiser.state_dict(),
+            "average": None if self.average is None else self.average.state_dict(),
+        }  # fmt: skip
+
+    def load(self, state: dict) -> None:
+        """Go on from a ``state``."""
+        vars(self.made).update(state["made"])
+        self.window = state["window"]
+        self.net.load_state_dict(state["net"])
+        self.optimiser.load_state_dict(state["optimiser"])
+        if self.average is not None:
+            self.average.load_state_dict(state["average"])
+
+
+class ResumableSource:
+    """A source of batches with a generator and a memory, the attributes ``KEPT``, which a checkpoint holds too."""
 
     KEPT: ClassVar[tuple[str, ...]] = ()
     generator: torch.Generator
@@ -111,55 +199,55 @@ def train(
     save_seconds: float = 5.0,
     progress: bool = True,
 ) -> Trained:
-    """Train ``net`` for at most ``steps`` batches with AdamW, which without decay is Adam; on one thread.
+    """Train ``net`` for at most ``steps`` batches with AdamW (without decay this is Adam), on one thread.
 
     Batches of a task go to the device of the net's parameters.
 
     Parameters
     ----------
     net : Module
-        What is trained; it keeps its last weights.
+        The net to train; it ends with its last weights, in evaluation mode.
     source : BaseTask or callable
-        A task, whose ``training_batch`` gives ``batch`` inputs a step, or what draws batches, ``source(generator)``:
-        see the head of this module.  One with a memory has ``state()`` and ``load(state)``, as :class:`Remembered` has.
+        A task, whose ``training_batch`` gives ``batch`` inputs a step, or ``source(generator)``: see the head of this
+        module.  One with a memory has ``state()`` and ``load(state)``, as :class:`ResumableSource` has.
     loss : callable, optional
-        Of ``net(*inputs)`` and the targets; if not given, that of the ``Batch``.
+        ``loss(net(*inputs), targets)``; if not given, ``Batch.loss``.
     steps : int
         The most batches.
     rate : float
-        The learning rate, see ``parameter_groups``.
+        The learning rate at its height.
     batch : int
         Inputs a step, where the source is a task.
     seed : int
-        Of batches and dropout, where no generator is given.
+        Seed of batches and dropout, where no generator is given.
     generator : torch.Generator, optional
-        Of batches and dropout; torch's own is left as it was.
+        Source of randomness for batches and dropout; torch's own generator is left as it was.
     recurrent_rate : float, optional
-        The learning rate of the recurrent parameters, ``rate`` if absent; see ``parameter_groups``.
+        The learning rate of the recurrent parameters, ``rate`` if absent (paper 001, App. B; S5); they have no decay.
     decay : float
-        Weight decay, see ``parameter_groups``.
+        Weight decay of all other parameters.
     betas : (float, float)
         AdamW's.
     epsilon : float
         AdamW's.
     clip : float, optional
-        A gradient whose norm is greater is scaled down to it.
+        A gradient with a larger norm is scaled down to it.
     warmup : int
         Steps of the linear rise of the learning rate.
     schedule : str
-        What follows the rise, ``"cosine"`` to 0, ``"constant"`` or ``"trapezoid"``.
+        What follows the rise: ``"cosine"`` to 0, ``"constant"`` or ``"trapezoid"``.
     watch : callable, optional
         ``watch(net, step) -> dict`` before the first step, every ``watch_every`` steps and after the last, without
         gradients, ``net`` in evaluation mode.  If the dict has ``"validation"`` (higher is better), its last and best
         values are kept, with the weights of the best.  It must not draw from torch's own generator.
     watch_every : int
-        Steps between two looks.
+        Steps between two evaluations.
     until : callable, optional
-        Asked before every step whether what was found so far is enough; :func:`early_stopping` is the usual answer.
+        Asked before every step whether to stop; :func:`early_stopping` is the usual answer.
     checkpoint : path, optional
-        A file written every ``save_seconds``; if it is there, from training with the same settings and first weights,
+        A file written every ``save_seconds``.  If it is there, from training with the same settings and first weights,
         this resumes from it and ends with the same numbers as if it had never been interrupted.  One of another run is
-        kept under another name; ``ValueError`` for a file that is no checkpoint.
+        kept under another name.
     save_seconds : float
         Seconds between two checkpoints.
     progress : bool
@@ -168,13 +256,12 @@ def train(
     Returns
     -------
     Trained
-        What was trained, and what was seen on the way.
+        The net, its losses and evaluations.
 
     Raises
     ------
     ValueError
-        For a net without parameters, steps below 1, a warm-up outside 0..steps-1, an unknown schedule, a clip that is
-        not above 0, one of watch and watch_every without the other, or a folder as checkpoint.
+        For a net without parameters, settings that cannot be, or a checkpoint file that is none.
 
     Examples
     --------
@@ -184,112 +271,91 @@ def train(
     >>> train(build("lstm", parity, width=8), parity, steps=3, progress=False).steps
     3
     """
-    _check(steps, warmup, schedule, clip, watch, watch_every)
+    if not 1 <= steps < math.inf or not 0 <= warmup < steps:
+        raise ValueError(f"training needs steps >= 1 and 0 <= warmup < steps, got steps={steps}, warmup={warmup}")
+    if watch_every < 0 or (watch is None) != (watch_every == 0):
+        raise ValueError(f"watch and watch_every go together, got watch={watch} and watch_every={watch_every}")
     if not any(True for _ in net.parameters()):
         raise ValueError(f"training needs a net with parameters, got {net!r}")
-    for what, size in {"rate": rate, "recurrent_rate": recurrent_rate or 0, "decay": decay}.items():
-        number(size, what, 0)
+    among("schedule", schedule, ("cosine", "constant", "trapezoid"))
+    for name, size in {"rate": rate, "recurrent_rate": recurrent_rate or 0, "decay": decay}.items():
+        number(size, name, 0)
+    if clip is not None:
+        number(clip, "clip", 0, inside=True)
+
     generator = rng(seed, "train") if generator is None else generator
-    draw = _from_task(source, batch, net) if isinstance(source, BaseTask) else source
-    made, start = Trained(net), time.process_time()
     groups = parameter_groups(net, rate, rate if recurrent_rate is None else recurrent_rate, decay)
     optimiser = torch.optim.AdamW([group for group in groups if group["params"]], betas=betas, eps=epsilon, fused=True)
-    heights = [group["lr"] for group in optimiser.param_groups]
-    descent, chance = TrainState(net, optimiser, clip=clip), chance_of(net)
+    rates = [group["lr"] for group in optimiser.param_groups]
+    state = TrainState(net, optimiser, clip=clip)
+    made, device = state.made, next(net.parameters()).device
 
-    def batch_loss(part: float) -> tuple[Tensor, None]:
-        drawn = draw(generator)
-        *inputs, targets = (drawn.inputs, drawn) if isinstance(drawn, Batch) else drawn
-        outputs = net(*inputs)
-        value = targets.loss(outputs) if loss is None else loss(outputs, targets)
-        if not isinstance(value, Tensor) or value.numel() != 1:
-            raise TypeError(f"a loss gives one number, a Tensor, got {shown(value)}")
-        return value, None
-
-    def look() -> None:
-        if watch is None:
-            return
-        net.eval()
-        with torch.no_grad():
-            found = plain(watch(net, descent.steps))
-        net.train()
-        if not isinstance(found, dict):
-            raise TypeError(f"watch gives a dict of numbers, got {shown(found)}")
-        descent.look(found, found.get("validation"))
-        made.last_validation = found.get("validation", made.last_validation)
-
-    def tell() -> Trained:
-        """What was found so far, for ``until`` and in the end."""
-        made.steps, made.losses, made.watched = descent.steps, descent.losses, descent.looks
-        made.best, made.best_step = descent.best, descent.best_step
-        made.best_validation = None if descent.best is None else descent.best_score
-        return made
-
-    def conclude() -> None:
-        """What is entered and seen after the last step, whichever it was."""
-        descent.close_window()
-        if descent.looks and descent.looks[-1]["step"] != descent.steps:
-            look()
-
-    def after() -> None:
-        if descent.steps == steps:
-            conclude()
-        elif watch_every and descent.steps % watch_every == 0:
-            look()
-        saved.save(state)
-        if descent.losses:
-            bar.set_postfix(loss=f"{descent.losses[-1][1]:.3f}", refresh=False)
-        bar.n = descent.steps
-        bar.update(0)
-
-    def state() -> dict:
-        return {
-            "descent": descent.state(), "generator": generator.get_state(), "dropout": chance.get_state(),
-            "last_validation": made.last_validation, "cpu_seconds": made.cpu_seconds + time.process_time() - start,
-            "source": source.state() if hasattr(source, "state") else None,
-        }  # fmt: skip
-
-    setting = (steps, heights, decay, betas, epsilon, clip, warmup, schedule, watch_every, batch)
-    chances = hashlib.sha256(generator.get_state().numpy().tobytes()).hexdigest()
-    identity = (_identity(source), _identity(loss), _identity(until), chances, setting, kind_of(net))
+    setting = (steps, rates, decay, betas, epsilon, clip, warmup, schedule, watch_every, batch)
+    chance = hashlib.sha256(generator.get_state().numpy().tobytes()).hexdigest()
+    identity = (_identity(source), _identity(loss), _identity(until), chance, setting, fingerprint(net))
     saved = Checkpoint(checkpoint, repr(identity), save_seconds)
     found = saved.find()
-    if found is not None:
-        descent.load(found["descent"])
-        generator.set_state(found["generator"])
-        made.last_validation, made.cpu_seconds = found["last_validation"], found["cpu_seconds"]
-        if hasattr(source, "load"):
-            source.load(found["source"])
-    with own_chance(net), progress_bar(steps, progress) as bar:
+
+    with _own_dropout(device) as dropout, progress_bar(steps, progress) as bar:
         net.train()
-        if found is None:
-            chance.manual_seed(draw_seed(generator))
-            look()
+        if found is not None:
+            state.load(found["train"])
+            generator.set_state(found["generator"])
+            dropout.set_state(found["dropout"])
+            if hasattr(source, "load"):
+                source.load(found["source"])
         else:
-            chance.set_state(found["dropout"])
-        descent.run(
-            batch_loss, steps, after=after, enough=None if until is None else lambda: until(tell()),
-            heights=lambda here: [{"lr": height * share_of_rate(here, steps, warmup, schedule)} for height in heights],
-        )  # fmt: skip
-        if not descent.failed:
-            conclude()
+            dropout.manual_seed(draw_seed(generator))
+            if watch is not None:
+                state.evaluate(watch)
+
+        while made.steps < steps and not (until and until(made)):
+            share = share_of_rate(made.steps, steps, warmup, schedule)
+            for group, height in zip(optimiser.param_groups, rates):
+                group["lr"] = height * share
+
+            drawn = source.training_batch(batch, generator).to(device) if isinstance(source, BaseTask) else source(generator)
+            *inputs, targets = (drawn.inputs, drawn) if isinstance(drawn, Batch) else drawn
+            outputs = net(*inputs)
+            value = targets.loss(outputs) if loss is None else loss(outputs, targets)
+            if not isinstance(value, Tensor) or value.numel() != 1:
+                raise TypeError(f"a loss gives one number, a Tensor, got {shown(value)}")
+            state.step(value)  # backward, clipping, optimiser
+            if not made.finished:
+                break
+
+            if watch is not None and made.steps % watch_every == 0:
+                state.evaluate(watch)
+            saved.save(lambda: {
+                "train": state.state(), "generator": generator.get_state(), "dropout": dropout.get_state(),
+                "source": source.state() if hasattr(source, "state") else None,
+            })  # fmt: skip
+            advance(bar, made.steps, made.losses[-1][1] if made.losses else value.item())
+
+        if made.finished:
+            state.close_window()
+            if watch is not None and made.watched[-1]["step"] != made.steps:
+                state.evaluate(watch)
+            made.finished = state.is_finite()
+        if made.finished:
             finish(bar)
     net.eval()
-    tell().finished = not descent.failed
-    made.cpu_seconds += time.process_time() - start
+    state.read_clock()
     return made
 
 
+@contextmanager
+def _own_dropout(device: torch.device) -> Iterator[torch.Generator]:
+    """Torch's own generator of a device, from which dropout draws; afterwards it is as it was."""
+    cuda = device.type == "cuda"
+    with torch.random.fork_rng(devices=[device] if cuda else []):
+        yield torch.cuda.default_generators[device.index] if cuda else torch.default_generator
+
+
 def _identity(made: Any) -> str:
-    """What tells what draws batches, a loss or an end from others: its own word for it, or a function's name."""
+    """What tells a source, a loss or an end from others: its own ``identity``, or a function's name."""
     name = f"{getattr(made, '__module__', '')}.{getattr(made, '__qualname__', type(made).__qualname__)}"
     return getattr(made, "identity", name)
-
-
-def _from_task(task: BaseTask, batch: int, net: nn.Module) -> Callable[[torch.Generator], Batch]:
-    """What draws a task's batches, where the net's parameters lie."""
-    device = next(net.parameters()).device
-    return lambda generator: task.training_batch(batch, generator).to(device)
 
 
 def parameter_groups(net: nn.Module, rate: float, recurrent_rate: float, decay: float) -> list[dict]:
@@ -308,17 +374,6 @@ def parameter_groups(net: nn.Module, rate: float, recurrent_rate: float, decay: 
     ]
 
 
-def early_stopping(made: Trained, right: Callable[[dict], bool], patience: int, since: float = 0) -> bool:
-    """Whether the last ``patience`` looks (1 or more), all after step ``since``, were ``right``: a rule for ``until``.
-
-    >>> made = Trained(torch.nn.Identity(), watched=[{"step": step, "share": 1.0} for step in (0, 10, 20)])
-    >>> [early_stopping(made, lambda look: look["share"] == 1, 2, since) for since in (0, 10)]
-    [True, False]
-    """
-    last = made.watched[-patience:]
-    return len(last) == patience and all(look["step"] > since and right(look) for look in last)
-
-
 def share_of_rate(step: int, steps: int, warmup: int, schedule: str = "cosine") -> float:
     """What share of its full height a rate has at ``step`` = 0 ... steps - 1."""
     if step < warmup:
@@ -328,9 +383,52 @@ def share_of_rate(step: int, steps: int, warmup: int, schedule: str = "cosine") 
     return 1.0 if schedule == "constant" else 0.5 * (1 + math.cos(math.pi * (step - warmup) / (steps - warmup)))
 
 
+def early_stopping(made: Trained, right: Callable[[dict], bool], patience: int, since: float = 0) -> bool:
+    """True once the last ``patience`` evaluations (1 or more), all after step ``since``, satisfy ``right``: for ``until``.
+
+    Parameters
+    ----------
+    made : Trained
+        What :func:`train` hands to ``until``.
+    right : callable
+        Asked of each entry of ``made.watched``.
+    patience : int
+        How many evaluations in a row.
+    since : float
+        Evaluations up to this step do not count.
+
+    Returns
+    -------
+    bool
+        Whether to stop.
+
+    Examples
+    --------
+    >>> made = Trained(torch.nn.Identity(), watched=[{"step": step, "share": 1.0} for step in (0, 10, 20)])
+    >>> [early_stopping(made, lambda look: look["share"] == 1, 2, since) for since in (0, 10)]
+    [True, False]
+    """
+    last = made.watched[-patience:]
+    return len(last) == patience and all(look["step"] > since and right(look) for look in last)
+
+
 def with_seed(make: Callable[[], Made], seed: int) -> Made:
     """``make()`` with weights that ``seed`` alone decides; torch's own generator is left as it was.
 
+    Parameters
+    ----------
+    make : callable
+        Builds a module, drawing its weights from torch's own generator.
+    seed : int
+        The seed.
+
+    Returns
+    -------
+    Module
+        What ``make`` returns.
+
+    Examples
+    --------
     >>> from functools import partial
     >>> one, two = (with_seed(partial(nn.Linear, 2, 2), seed=3) for _ in range(2))
     >>> bool((one.weight == two.weight).all())
@@ -339,34 +437,3 @@ def with_seed(make: Callable[[], Made], seed: int) -> Made:
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(seed)  # torch.manual_seed would also seed every GPU
         return make()
-
-
-@torch.no_grad()
-def share_right(net: nn.Module, batches: Iterable[tuple]) -> float:
-    """The share of right answers over ``batches`` of ``(*inputs, targets)``: the largest output answers, NaN does not.
-
-    ``ValueError`` if there is no target.
-
-    >>> share_right(torch.nn.Identity(), [(torch.eye(4), torch.tensor([0, 1, 2, 0]))])
-    0.75
-    """
-    right = count = 0
-    for *inputs, targets in batches:
-        right += int((answered(net(*inputs)) == targets).sum())
-        count += targets.numel()
-    if not count:
-        raise ValueError("a share of right answers needs answers, got 0 targets")
-    return right / count
-
-
-def _check(
-    steps: int, warmup: int, schedule: str, clip: float | None, watch: Callable | None, watch_every: int
-) -> None:
-    """ValueError, with the numbers, for training that cannot be done."""
-    if not 1 <= steps < math.inf or not 0 <= warmup < steps:
-        raise ValueError(f"training needs steps >= 1 and 0 <= warmup < steps, got steps={steps}, warmup={warmup}")
-    among("schedule", schedule, ("cosine", "constant", "trapezoid"))
-    if clip is not None and not clip > 0:
-        raise ValueError(f"a gradient is cut to a norm above 0, got clip={clip}")
-    if watch_every < 0 or (watch is None) != (watch_every == 0):
-        raise ValueError(f"watch and watch_every go together, got watch={watch} and watch_every={watch_every}")

@@ -21,6 +21,13 @@ def progress_bar(steps: int, show: bool = True, desc: str | None = None) -> tqdm
     )
 
 
+def advance(bar: tqdm, steps: int, loss: float, **more: int) -> None:
+    """Show how many steps are done, and the loss."""
+    bar.set_postfix(loss=f"{loss:.3f}", refresh=False, **more)
+    bar.n = steps
+    bar.update(0)
+
+
 def finish(bar: tqdm) -> None:
     """Training is done, be it before the last step: the bar is full.  tqdm takes a bar that is not full for a failure.
     """

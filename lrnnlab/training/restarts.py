@@ -1,4 +1,4 @@
-"""Training that begins again until a model is accepted: phases, restarts that need no test data, mending, pruning.
+"""``fit``: training in phases, restarted from fresh weights until a model is accepted; mending and pruning on the way.
 
 Letters: B batch, T time, h blocks, n block size; A transition, x state.
 """
@@ -9,23 +9,22 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
-from tqdm.auto import tqdm
 
 from lrnnlab.models import Net
 from lrnnlab.models.net import Trace
 from lrnnlab.tasks import Batch, Task
 from lrnnlab.tasks.string_tasks import refuse
+from lrnnlab.training.checkpoint import Checkpoint, fingerprint
 from lrnnlab.training.determinism import deterministic, rng
-from lrnnlab.training.engine import Checkpoint, TrainState, kind_of, plain
 from lrnnlab.training.evaluation import at_rest
-from lrnnlab.training.progress import finish, progress_bar
+from lrnnlab.training.loop import TrainState
+from lrnnlab.training.progress import advance, finish, progress_bar
 from lrnnlab.training.recipes import Phase, Recipe
 from lrnnlab.validation import checked, first_order, whole_number
 
@@ -40,6 +39,9 @@ class Fit:
     returned; ``lessons``, for each round of mending, how many wrong strings were learned, and the first of them.  These,
     and ``best``, are of the last attempt; ``steps`` is the number in all attempts.  ``seconds`` is wall time and
     ``cpu_seconds`` this process's CPU time, both over all attempts and resumed parts.
+
+    >>> Fit(None, None, accepted=True, attempt=0, steps=3, seconds=0.1, cpu_seconds=0.1).losses
+    []
     """
 
     model: Net
@@ -114,17 +116,203 @@ def fit(
     if whole_number(check_every, 0, "check_every") and check is None:
         raise ValueError(f"check_every={check_every} needs a check to call")
     whole_number(confirm, 1, "confirm")
+    refuse(task)
     with (
         deterministic(),
         torch.random.fork_rng(devices=[]),  # dropout draws from torch's own generator
         progress_bar(recipe.steps, progress, f"{task.name}, seed {seed}") as bar,
     ):
-        attempts = Attempts(make_model, task, recipe, seed, check, check_every, confirm)
-        identity = repr((task.identity, asdict(recipe), seed, check_every, confirm, kind_of(attempts.descent.model)))
-        attempts.run(accept, Checkpoint(checkpoint, identity, save_seconds), bar)
-        if attempts.accepted:
+        run = _Run(make_model, task, recipe, seed)
+        identity = repr((task.identity, asdict(recipe), seed, check_every, confirm, fingerprint(run.train.net)))
+        saved = Checkpoint(checkpoint, identity, save_seconds)
+        if (found := saved.find()) is not None:
+            run.load(found)
+        while not run.over:
+            phase = run.phases[run.phase]
+            while not run.has_ended(phase):
+                run.set_rates(phase)
+                loss = run.train.step(*run.loss_and_penalty(phase))
+                if not run.made.finished:
+                    break
+                run.count(loss)
+                if check_every and run.made.steps % check_every == 0:
+                    run.train.evaluate(check, score="score")
+                    latest = run.made.watched[-confirm:]
+                    run.stopped = len(latest) == confirm and all(found.get("stop") for found in latest)
+                advance(bar, run.made.steps, run.running, attempt=run.attempt + 1)
+                saved.save(run.state)
+            run.end_phase(phase, accept)
+            if not run.over:
+                saved.save(run.state)
+        if run.accepted:
             finish(bar)
-        return attempts.result()
+        return run.result()
+
+
+class _Run:
+    """Where a fit is: which attempt, which phase, and what has been drawn and learned; a checkpoint holds all of it."""
+
+    KEPT = ("attempt", "phase", "here", "running", "steps", "stopped", "lessons", "rounds")
+
+    def __init__(self, make_model: Callable[[int], Net], task: Task, recipe: Recipe, seed: int):
+        self.make_model, self.task, self.recipe, self.seed = make_model, task, recipe, seed
+        self.length = task.train_length if recipe.length is None else recipe.length
+        self.earlier_seconds = self.earlier_cpu = 0.0
+        self.wall_start, self.cpu_start = time.perf_counter(), time.process_time()
+        self.accepted = self.over = False
+        self.steps = 0  # in all attempts
+        self.begin(0)
+
+    def begin(self, attempt: int) -> None:
+        """Fresh weights and fresh generators for this attempt."""
+        seed = self.seed if attempt == 0 else rng(self.seed, f"attempt {attempt}").initial_seed() % 2**31
+        self.attempt, self.data, self.jitter = attempt, rng(seed, "train"), rng(seed, "noise")
+        model, recipe = self.make_model(seed).train(), self.recipe
+        torch.default_generator.manual_seed(rng(seed, "dropout").initial_seed())
+        self.train = TrainState(model, _optimiser(model, recipe), clip=recipe.clip, average=recipe.average)
+        self.made = self.train.made
+        self.stopped = False  # a check said so
+        self.lessons: list = []  # strings to learn
+        self.rounds: list = []  # for each round of mending their number and the first
+        self.begin_phase(0)
+
+    def begin_phase(self, phase: int) -> None:
+        """``here`` counts the steps of a phase, ``running`` is the running mean of its losses."""
+        self.phase, self.here, self.running = phase, 0, math.nan
+
+    @property
+    def phases(self) -> tuple[Phase, ...]:
+        """The recipe's, and one for each round of mending."""
+        return (*self.recipe.phases, *(self.recipe.mend.phase for _ in self.rounds))
+
+    def is_known(self, phase: Phase) -> bool:
+        """Whether ``until`` is reached."""
+        return phase.until is not None and self.here > 0 and self.running < phase.until
+
+    def has_ended(self, phase: Phase) -> bool:
+        """Whether no step of the phase is left to take."""
+        return self.here >= phase.steps or self.stopped or self.is_known(phase)
+
+    def set_rates(self, phase: Phase) -> None:
+        """Learning rate, and weight decay of matrices alone, at this step of the phase."""
+        lr = phase.lr
+        if phase.final_lr is not None:
+            lr = phase.final_lr + (phase.lr - phase.final_lr) * 0.5 * (1 + math.cos(math.pi * self.here / phase.steps))
+        if phase.warmup:
+            lr *= min(1.0, (self.here + 1) / phase.warmup)
+        for group, decay in zip(self.train.optimiser.param_groups, (phase.weight_decay, 0.0)):
+            group.update(lr=lr, weight_decay=decay)
+
+    def loss_and_penalty(self, phase: Phase) -> tuple[Tensor, Tensor | None]:
+        """The loss of a fresh batch, and the purity term."""
+        model, grown = self.train.net, self.here / phase.steps
+        batch = self.batch(self.length if phase.length is None else phase.length)
+        trace = model.trace(batch.tokens)
+        states = trace.output
+        if phase.noise:
+            states = states + phase.noise * grown * torch.randn(states.shape, generator=self.jitter)
+        labelled = _labelled(batch)
+        loss = _loss(model.readout(states[labelled]).flatten(0, -2), batch.targets[labelled].flatten(), phase)
+        return loss, phase.purity * grown * impurity(model, trace, batch.tokens) if phase.purity else None
+
+    def batch(self, length: int) -> Batch:
+        """Fresh strings; half of them begin with a lesson, if there are any."""
+        batch = self.task.sample(self.recipe.batch, length, self.data)
+        if not self.lessons:
+            return batch
+        for row in range(len(batch.tokens) // 2):
+            lesson = self.lessons[int(torch.randint(len(self.lessons), (), generator=self.data))][:length]
+            batch.tokens[row, : len(lesson)] = torch.tensor(lesson)
+        return self.task.labelled(batch.tokens)
+
+    def count(self, loss: float) -> None:
+        """One more step is done."""
+        self.steps, self.here = self.steps + 1, self.here + 1
+        self.running = loss if math.isnan(self.running) else 0.95 * self.running + 0.05 * loss
+
+    def end_phase(self, phase: Phase, accept: Accept) -> None:
+        """Prune, and go on to the next phase; at the end of the attempt, or where it failed, to what follows that."""
+        failed = not self.train.is_finite()
+        if self.here >= phase.steps or self.is_known(phase):
+            failed = failed or (phase.until is not None and not self.is_known(phase))
+            if phase.prune is not None and not failed:
+                self.prune(phase.prune)
+            self.begin_phase(self.phase + 1)
+        if failed or self.stopped or self.phase == len(self.phases):
+            self.end_attempt(failed, accept)
+
+    def end_attempt(self, failed: bool, accept: Accept) -> None:
+        """Accept the model, mend it, start again, or give up and keep it."""
+        said = False if failed else True if accept is None else accept(self.train.current.eval())
+        self.train.net.train()
+        wrong = [string for string in said if len(string) <= self.length] if isinstance(said, list) else []
+        if wrong and self.recipe.mend is not None and len(self.rounds) < self.recipe.mend.rounds:
+            self.lessons.extend(tuple(map(int, string)) for string in wrong)
+            self.rounds.append((len(wrong), self.lessons[-len(wrong)]))
+            self.stopped = False  # a check may have ended an earlier phase
+            self.begin_phase(len(self.phases) - 1)
+            return
+        self.accepted = not isinstance(said, list) and bool(said)
+        self.over = self.accepted or self.attempt + 1 >= self.recipe.attempts
+        if not self.over:
+            self.begin(self.attempt + 1)
+
+    def prune(self, ceiling: float) -> None:
+        """Freeze the heads that training can do without, measured on 64 fresh strings."""
+        model = self.train.net
+        batch = self.task.sample(64, self.length, rng(self.seed, f"prune {self.made.steps}"))
+        labelled = _labelled(batch)
+
+        @torch.no_grad()
+        def harm(model):
+            logits, targets = model(batch.tokens)[labelled], batch.targets[labelled]
+            return F.cross_entropy(logits.flatten(0, -2), targets.flatten()).item()
+
+        with at_rest(model):  # else dropout decides which heads are idle
+            freeze_idle(model, harm, max(ceiling, 2 * harm(model)))
+
+    def seconds(self) -> tuple[float, float]:
+        """Wall and CPU time, over all attempts and resumed parts."""
+        wall = self.earlier_seconds + time.perf_counter() - self.wall_start
+        return wall, self.earlier_cpu + time.process_time() - self.cpu_start
+
+    def result(self) -> Fit:
+        """What came out of it."""
+        (wall, cpu), made, best = self.seconds(), self.made, None
+        if made.best is not None:
+            best = self.make_model(self.seed)
+            best.load_state_dict(made.best)
+            best.eval()
+        return Fit(self.train.current.eval(), best, self.accepted, self.attempt, self.steps, wall, cpu, made.losses,
+                   made.watched, self.rounds)  # fmt: skip
+
+    def state(self) -> dict:
+        """All of it, for a checkpoint."""
+        wall, cpu = self.seconds()
+        return {
+            "seconds": wall, "cpu_seconds": cpu, "kept": {name: getattr(self, name) for name in self.KEPT},
+            "train": self.train.state(), "data": self.data.get_state(), "jitter": self.jitter.get_state(),
+            "dropout": torch.get_rng_state(),
+        }  # fmt: skip
+
+    def load(self, state: dict) -> None:
+        """Go on from a ``state``."""
+        self.begin(state["kept"]["attempt"])
+        for name, value in state["kept"].items():
+            setattr(self, name, value)
+        self.train.load(state["train"])
+        self.data.set_state(state["data"])
+        self.jitter.set_state(state["jitter"])
+        torch.set_rng_state(state["dropout"])
+        self.earlier_seconds, self.earlier_cpu = state["seconds"], state["cpu_seconds"]
+
+
+def _optimiser(model: Net, recipe: Recipe) -> torch.optim.Optimizer:
+    if recipe.optimiser == "adam":
+        return torch.optim.Adam([{"params": list(model.parameters())}], lr=1e-3, betas=recipe.betas, fused=True)
+    parameters = list(model.parameters())
+    groups = [{"params": [p for p in parameters if p.ndim > 1]}, {"params": [p for p in parameters if p.ndim <= 1]}]
+    return torch.optim.AdamW(groups, lr=1e-3, betas=recipe.betas, fused=True)
 
 
 def _labelled(batch: Batch) -> Any:
@@ -176,193 +364,8 @@ def impurity(model: Net, trace: Trace, tokens: Tensor) -> Tensor:
     return total / len(model.layers)  # type: ignore[return-value]
 
 
-class Attempts:
-    """The attempts at one model, each a :class:`TrainState` through the recipe's phases; a checkpoint holds all of it."""
-
-    KEPT = ("attempt", "phase", "total_steps", "stopped", "lessons", "rounds")
-
-    def __init__(self, make_model, task: Task, recipe: Recipe, seed: int, check=None, check_every=0, confirm=1):
-        refuse(task)
-        self.make_model, self.task, self.recipe, self.seed = make_model, task, recipe, seed
-        self.check, self.check_every, self.confirm = check, check_every, confirm
-        self.length = task.train_length if recipe.length is None else recipe.length
-        self.earlier_seconds = self.earlier_cpu = 0.0
-        self.wall_start, self.cpu_start = time.perf_counter(), time.process_time()
-        self.accepted, self.total_steps = False, 0
-        self.begin(0)
-
-    def begin(self, attempt: int) -> None:
-        """Fresh weights and fresh streams for this attempt."""
-        self.attempt = attempt
-        derived = self.seed if attempt == 0 else rng(self.seed, f"attempt {attempt}").initial_seed() % 2**31
-        self.data, self.jitter = rng(derived, "train"), rng(derived, "noise")
-        model, recipe = self.make_model(derived).train(), self.recipe
-        torch.default_generator.manual_seed(rng(derived, "dropout").initial_seed())
-        self.descent = TrainState(model, _optimiser(model, recipe), clip=recipe.clip, average=recipe.average)
-        self.phase, self.stopped = 0, False
-        self.lessons: list = []  # strings to learn
-        self.rounds: list = []  # for each round of mending their number and the first
-
-    @property
-    def phases(self) -> tuple[Phase, ...]:
-        """The recipe's, and one for each round of mending."""
-        return (*self.recipe.phases, *(self.recipe.mend.phase for _ in self.rounds))
-
-    def run(self, accept: Accept, checkpoint: Checkpoint, bar: tqdm) -> None:
-        """Attempt after attempt, until one is accepted or none is left."""
-        found = checkpoint.find()
-        if found is not None:
-            self.load(found)
-
-        def after() -> None:
-            self.total_steps += 1
-            if self.check_every and self.descent.steps % self.check_every == 0:
-                self.look()
-            bar.set_postfix(loss=f"{self.descent.running:.3f}", attempt=self.attempt + 1, refresh=False)
-            bar.n = self.descent.steps
-            bar.update(0)
-            checkpoint.save(self.state)
-
-        while not self.conclude(not self._through_the_phases(after), accept):
-            checkpoint.save(self.state)
-
-    def _through_the_phases(self, after) -> bool:
-        """Run the phases that are left; False if the attempt failed."""
-        descent = self.descent
-        while self.phase < len(self.phases) and not self.stopped:
-            phase = self.phases[self.phase]
-
-            def reached(phase: Phase = phase) -> bool:
-                return phase.until is not None and descent.here > 0 and descent.running < phase.until
-
-            descent.run(partial(self._loss, phase), phase.steps, heights=partial(_heights, phase),
-                        enough=lambda: self.stopped or reached(), after=after)  # fmt: skip
-            ended = descent.here >= phase.steps or reached()
-            if descent.failed or (ended and phase.until is not None and not reached()):
-                return False
-            if ended and phase.prune is not None:
-                self._prune(phase.prune)
-            if ended:
-                self.phase, descent.here, descent.running = self.phase + 1, 0, math.nan
-        return True
-
-    def _loss(self, phase: Phase, part: float) -> tuple[Tensor, Tensor | None]:
-        """The loss of a fresh batch, and the purity term."""
-        length = self.length if phase.length is None else phase.length
-        model, batch = self.descent.model, self._batch(length)
-        trace = model.trace(batch.tokens)
-        states = trace.output
-        if phase.noise:
-            states = states + phase.noise * part * torch.randn(states.shape, generator=self.jitter)
-        labelled = _labelled(batch)
-        loss = _loss(model.readout(states[labelled]).flatten(0, -2), batch.targets[labelled].flatten(), phase)
-        return loss, phase.purity * part * impurity(model, trace, batch.tokens) if phase.purity else None
-
-    def _batch(self, length: int):
-        """Fresh strings; half of them begin with a lesson, if there are any."""
-        batch = self.task.sample(self.recipe.batch, length, self.data)
-        if not self.lessons:
-            return batch
-        for row in range(len(batch.tokens) // 2):
-            lesson = self.lessons[int(torch.randint(len(self.lessons), (), generator=self.data))][:length]
-            batch.tokens[row, : len(lesson)] = torch.tensor(lesson)
-        return self.task.labelled(batch.tokens)
-
-    def _prune(self, ceiling: float) -> None:
-        descent = self.descent
-        batch = self.task.sample(64, self.length, rng(self.seed, f"prune {descent.steps}"))
-        labelled = _labelled(batch)
-
-        @torch.no_grad()
-        def harm(model):
-            logits, wanted = model(batch.tokens)[labelled], batch.targets[labelled]
-            return F.cross_entropy(logits.flatten(0, -2), wanted.flatten()).item()
-
-        with at_rest(descent.model):  # else dropout decides which heads are idle
-            freeze_idle(descent.model, harm, max(ceiling, 2 * harm(descent.model)))
-
-    def look(self) -> None:
-        """Ask the check; ``confirm`` looks in a row that say stop end the training."""
-        found = plain(self.check(self.descent.current.eval(), self.descent.steps))
-        self.descent.model.train()
-        self.descent.look(found, found["score"])
-        recent = self.descent.looks[-self.confirm :]
-        self.stopped = len(recent) == self.confirm and all(earlier.get("stop") for earlier in recent)
-
-    def conclude(self, failed: bool, accept: Accept) -> bool:
-        """The attempt is over: accept it, mend it, start again, or give up with the last model; True if that is all."""
-        said = False if failed else True if accept is None else accept(self.descent.current.eval())
-        self.descent.model.train()
-        wrong = [string for string in said if len(string) <= self.length] if isinstance(said, list) else []
-        if wrong and self.recipe.mend is not None and len(self.rounds) < self.recipe.mend.rounds:
-            self.lessons.extend(tuple(map(int, string)) for string in wrong)
-            self.rounds.append((len(wrong), self.lessons[-len(wrong)]))
-            self.phase, self.stopped = len(self.phases) - 1, False  # a check may have ended an earlier phase
-            self.descent.here, self.descent.running = 0, math.nan
-            return False
-        self.accepted = not isinstance(said, list) and bool(said)
-        if self.accepted or self.attempt + 1 >= self.recipe.attempts:
-            return True
-        self.begin(self.attempt + 1)
-        return False
-
-    def seconds(self) -> tuple[float, float]:
-        """Wall and CPU time, over all attempts and resumed parts."""
-        wall = self.earlier_seconds + time.perf_counter() - self.wall_start
-        return wall, self.earlier_cpu + time.process_time() - self.cpu_start
-
-    def result(self) -> Fit:
-        """What came out of it."""
-        (wall, cpu), descent, best = self.seconds(), self.descent, None
-        if descent.best is not None:
-            best = self.make_model(self.seed)
-            best.load_state_dict(descent.best)
-            best.eval()
-        return Fit(descent.current.eval(), best, self.accepted, self.attempt, self.total_steps, wall, cpu, descent.losses,
-                   descent.looks, self.rounds)  # fmt: skip
-
-    def state(self) -> dict:
-        """All of it, for a checkpoint."""
-        wall, cpu = self.seconds()
-        return {
-            "seconds": wall, "cpu_seconds": cpu, "kept": {name: getattr(self, name) for name in self.KEPT},
-            "descent": self.descent.state(), "data": self.data.get_state(), "jitter": self.jitter.get_state(),
-            "dropout": torch.get_rng_state(),
-        }  # fmt: skip
-
-    def load(self, state: dict) -> None:
-        """Go on from a ``state``."""
-        self.begin(state["kept"]["attempt"])
-        for name, value in state["kept"].items():
-            setattr(self, name, value)
-        self.descent.load(state["descent"])
-        self.data.set_state(state["data"])
-        self.jitter.set_state(state["jitter"])
-        torch.set_rng_state(state["dropout"])
-        self.earlier_seconds, self.earlier_cpu = state["seconds"], state["cpu_seconds"]
-
-
-def _optimiser(model: Net, recipe: Recipe) -> torch.optim.Optimizer:
-    if recipe.optimiser == "adam":
-        return torch.optim.Adam([{"params": list(model.parameters())}], lr=1e-3, betas=recipe.betas, fused=True)
-    parameters = list(model.parameters())
-    groups = [{"params": [p for p in parameters if p.ndim > 1]}, {"params": [p for p in parameters if p.ndim <= 1]}]
-    return torch.optim.AdamW(groups, lr=1e-3, betas=recipe.betas, fused=True)
-
-
-def _heights(phase: Phase, here: int) -> list[dict]:
-    """Rate and weight decay of the two groups, matrices and the rest, at a step of a phase."""
-    lr = phase.lr
-    if phase.final_lr is not None:
-        lr = phase.final_lr + (phase.lr - phase.final_lr) * 0.5 * (1 + math.cos(math.pi * here / phase.steps))
-    if phase.warmup:
-        lr *= min(1.0, (here + 1) / phase.warmup)
-    return [{"lr": lr, "weight_decay": decay} for decay in (phase.weight_decay, 0.0)]
-
-
 def freeze_idle(model: Net, harm: Callable[[Net], float], ceiling: float) -> int:
-    """Freeze heads of a block-diagonal ``model`` while ``harm(model)`` stays at or under ``ceiling``; returns how many.
-    """
+    """Freeze heads of a block-diagonal ``model``, the least harmful first, while ``harm(model)`` is at most ``ceiling``."""
     alone = []
     for number, layer in enumerate(model.layers):
         for head in (~layer.frozen).nonzero().flatten().tolist():

@@ -971,15 +971,16 @@ ours, optimiser, stream = fresh()
 losses = [float(a_step(ours, optimiser, task.sample(64, 40, stream)).detach()) for _ in range(20)]
 
 
-def loss_of_fresh_strings(part):
+def loss_of_fresh_strings():
     strings = task.sample(64, 40, stream)
     logits, answers = theirs(strings.tokens).flatten(0, 1), strings.targets.flatten()
-    return torch.nn.functional.cross_entropy(logits, answers), None
+    return torch.nn.functional.cross_entropy(logits, answers)
 
 
 theirs, optimiser, stream = fresh()
-descent = training.engine.TrainState(theirs, optimiser, clip=1.0)
-descent.run(loss_of_fresh_strings, 20, heights=lambda step: [{}])
+state = training.TrainState(theirs, optimiser, clip=1.0)
+for _ in range(20):
+    state.step(loss_of_fresh_strings())
 same = all(torch.allclose(a, b) for a, b in zip(ours.parameters(), theirs.parameters()))
 assert same, "these lines are not the package's step"
 print(f"the loss falls: {losses[-1] < losses[0]}; the package's loop has the same weights: {same}")

@@ -45,7 +45,7 @@ from lrnnlab.tasks import Batch, ModArith, StateTracking, Task
 from lrnnlab.tasks.base import answered
 from lrnnlab.training.determinism import deterministic, rng
 from lrnnlab.training.evaluation import at_rest
-from lrnnlab.training.loop import Remembered, Trained, train
+from lrnnlab.training.loop import ResumableSource, Trained, train
 from lrnnlab.verification.black_box import answers
 from workbook.tables.lrnn_fading import first_below, look
 from workbook.tables.table import by_setting, load
@@ -170,7 +170,7 @@ def row_of(setting: dict) -> str:
 
 
 @dataclass
-class Growing(Remembered):
+class Growing(ResumableSource):
     """Batches of one length each, from 4 to ``longest`` in the first 60 % of ``steps``; a source for ``train``."""
 
     task: Task

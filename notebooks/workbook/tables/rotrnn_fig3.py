@@ -38,8 +38,8 @@ from lrnnlab.models import PAPER_001, Net, blocks
 from lrnnlab.models.lru import LRU, ModalRecurrence
 from lrnnlab.models.rotrnn import RotRNN
 from lrnnlab.tasks.listops import ListOps
+from lrnnlab.training import Trained, share_right, train, with_seed
 from lrnnlab.training.determinism import rng
-from lrnnlab.training.loop import Trained, share_right, train, with_seed
 from workbook.tables.table import by_setting, load
 from workbook.tables.text import significant
 

@@ -31,8 +31,8 @@ from torch.nn import functional as F
 from lrnnlab.models import PAPER_001, Net, PairClassifier, blocks
 from lrnnlab.tasks.long_range import FOLDERS, SequenceData, load, stand_in
 from lrnnlab.tasks.long_range.dataset import need
+from lrnnlab.training import share_right, train, with_seed
 from lrnnlab.training.determinism import rng
-from lrnnlab.training.loop import share_right, train, with_seed
 from workbook.tables.records import data_folder
 from workbook.tables.table import gpu_if_wanted
 

@@ -6,7 +6,7 @@ import torch
 from lrnnlab.models import build
 from lrnnlab.tasks import ModArith, Sum
 from lrnnlab.training import Mend, Phase, Recipe, fit
-from lrnnlab.training.restarts import Attempts
+from lrnnlab.training.restarts import _Run
 
 RECIPE = Recipe((Phase(steps=3, lr=1e-2),), batch=8, length=5, mend=Mend(Phase(steps=4, lr=1e-3), rounds=2), attempts=2)
 
@@ -44,16 +44,16 @@ def test_without_mending_a_list_is_a_refusal():
 
 def test_half_of_a_batch_begins_with_lessons_and_is_labelled_anew():
     task = ModArith(5)
-    run = Attempts(lambda seed: build("elman", vocab_size=8, classes=5, seed=seed, width=4), task, Recipe((Phase(steps=1, lr=1e-2),), batch=10), 0)
-    plain = run._batch(39)
+    run = _Run(lambda seed: build("elman", vocab_size=8, classes=5, seed=seed, width=4), task, Recipe((Phase(steps=1, lr=1e-2),), batch=10), 0)
+    plain = run.batch(39)
     run.lessons = [(4, 7, 4, 5, 1), (2,)]
-    mixed = run._batch(39)
+    mixed = run.batch(39)
     mixed_starts = [tuple(row[:5]) == (4, 7, 4, 5, 1) or row[0] == 2 for row in mixed.tokens.tolist()]
     assert all(mixed_starts[:5]) and not all(mixed_starts[5:])
     for row, wanted in zip(mixed.tokens, mixed.targets):
         assert task.answer(row) == wanted[::2].tolist()
     assert plain.tokens.shape == mixed.tokens.shape == (10, 39)
-    short = run._batch(3)  # of a phase whose strings are shorter than a lesson
+    short = run.batch(3)  # of a phase whose strings are shorter than a lesson
     assert all(tuple(row) == (4, 7, 4) or row[0] == 2 for row in short.tokens[:5].tolist())
 
 

@@ -5,8 +5,8 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from lrnnlab.training import Phase, Recipe, deterministic
-from lrnnlab.training.engine import Checkpoint, TrainState
+from lrnnlab.training import Phase, Recipe, TrainState, deterministic
+from lrnnlab.training.checkpoint import Checkpoint
 from workbook import tables
 from workbook.tables import dlr_table5, runner
 from workbook.tables.table import Setting
@@ -74,8 +74,8 @@ def test_the_papers_own_setting_goes_on(tmp_path, monkeypatch):
 def goes_on(run, tmp_path, monkeypatch):
     """Kill ``run`` at its fifth checkpoint, and ask for it again."""
     steps, saves, save = [], [], Checkpoint.save
-    count = TrainState._count
-    monkeypatch.setattr(TrainState, "_count", lambda self, loss: (steps.append(loss), count(self, loss))[1])
+    step = TrainState.step
+    monkeypatch.setattr(TrainState, "step", lambda self, *loss: (steps.append(loss), step(self, *loss))[1])
 
     def performed():
         steps.clear()

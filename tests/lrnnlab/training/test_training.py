@@ -5,7 +5,6 @@ import math
 import os
 import pickle
 import re
-import shutil
 import subprocess
 import sys
 import time
@@ -22,10 +21,11 @@ from lrnnlab.automata import MooreMachine
 from lrnnlab.models import build, exact_model, snap
 from lrnnlab.tasks import ListOps, ModArith, Sum, task
 from lrnnlab.tasks.pathfinder import ARENA_32, Pathfinder
-from lrnnlab.training import Mend, Phase, Recipe, deterministic, fit, impurity, loop, rng
+from lrnnlab.training import Mend, Phase, Recipe, fit, loop, rng
 from lrnnlab.training import restarts as fitting
-from lrnnlab.training.engine import kind_of
+from lrnnlab.training.checkpoint import fingerprint
 from lrnnlab.training.evaluation import evaluate
+from lrnnlab.training.restarts import impurity
 
 AUTOMATON = {"rule": "softmax", "drive": "none", "start": "first"}
 
@@ -123,16 +123,6 @@ def test_what_a_fit_tells():
     assert 0 < result.seconds <= wall and 0 < result.cpu_seconds <= cpu
 
 
-def test_quiet_without_progress(capfd):
-    train(recipe(Phase(5, lr=1e-2)))
-    assert capfd.readouterr() == ("", "")
-
-
-def test_progress_goes_to_stderr_alone(capfd):
-    fit(elman, Sum(2), recipe(Phase(5, lr=1e-2)), seed=7)
-    assert capfd.readouterr().out == ""
-
-
 # --- the loss, by hand; with lr 0 the weights stand still ------------------------------------------------------------
 
 
@@ -189,14 +179,6 @@ def test_squared_loss():
 
     found = train(recipe(Phase(10, lr=0.0, loss="squared")), seed=2).losses
     assert found == [(10, pytest.approx(first_losses(Sum(2), elman, 2, 5, loss), rel=1e-5))]
-
-
-def test_smoothing_bounds_the_loss_from_below():
-    entropy = -(0.9 * math.log(0.9) + 0.1 * math.log(0.1))
-    shared = recipe(Phase(150, lr=1e-2, smoothing=0.2), batch=32, length=3)
-    result = train(shared, make=lambda seed: elman(seed, width=16))
-    assert all(entropy <= value for _, value in result.losses)
-    assert result.losses[-1][1] < entropy + 0.1
 
 
 def test_training_strings_have_the_recipes_length_or_the_tasks():
@@ -337,11 +319,6 @@ def test_a_nan_ends_the_attempt_and_the_next_one_starts():
     assert all(value.isfinite().all() for value in result.model.state_dict().values())
 
 
-def test_a_nan_in_the_only_attempt_is_not_accepted():
-    result = train(recipe(Phase(20, lr=1e-2)), make=poisoned(0)[0], accept=lambda model: True)
-    assert (result.attempt, result.accepted, result.steps) == (0, False, 0)
-
-
 def test_a_refused_attempt_starts_again_from_other_weights_and_strings():
     models = []
     shared = recipe(Phase(6, lr=1e-2), attempts=4)
@@ -350,12 +327,6 @@ def test_a_refused_attempt_starts_again_from_other_weights_and_strings():
     assert len(models) == 3 and identical(models[2], result.model)
     assert not identical(models[0], models[1]) and not identical(models[1], models[2])
     assert identical(models[0], train(shared).model)
-
-
-def test_giving_up_keeps_the_last_model():
-    models = []
-    result = train(recipe(Phase(6, lr=1e-2), attempts=2), accept=lambda model: bool(models.append(weights(model))))
-    assert (result.attempt, result.accepted, len(models)) == (1, False, 2) and identical(models[1], result.model)
 
 
 def test_until_ends_a_phase_sooner():
@@ -401,10 +372,10 @@ def test_threads_and_denormals_are_put_back(flushed, fails):
 
     def check(model, step):
         inside.append((torch.get_num_threads(), flushes()))
-        return {} if fails else {"score": 0}  # no score: a KeyError in the middle of training
+        return {"score": 1 / (not fails)}  # an error in the middle of training
 
     if fails:
-        with pytest.raises(KeyError):
+        with pytest.raises(ZeroDivisionError):
             train(recipe(Phase(2, lr=1e-2)), check=check, check_every=1)
     else:
         train(recipe(Phase(2, lr=1e-2)), check=check, check_every=1)
@@ -425,15 +396,6 @@ def test_an_evaluation_within_training_does_not_end_the_flushing():
     train(recipe(Phase(2, lr=1e-2)), check=check, check_every=1)
     assert inside == [True] * 4
     assert not flushes()
-
-
-def test_deterministic_nests():
-    torch.set_num_threads(2)
-    with deterministic():
-        with deterministic():
-            pass
-        assert flushes() and torch.get_num_threads() == 1
-    assert not flushes() and torch.get_num_threads() == 2
 
 
 # --- kills and checkpoints --------------------------------------------------------------------------------------------
@@ -487,11 +449,6 @@ def same_run(found, wanted):
     assert (found.steps, found.attempt, found.accepted) == (wanted.steps, wanted.attempt, wanted.accepted)
 
 
-def test_the_run_to_be_killed_has_everything(uninterrupted):
-    assert (uninterrupted.steps, uninterrupted.attempt, uninterrupted.accepted) == (STEPS, 2, False)
-    assert len(uninterrupted.checks) == 4
-
-
 @pytest.fixture(scope="module")
 def snapshots(tmp_path_factory):
     """The checkpoint as a kill finds it at the beginning of every step but the first."""
@@ -515,13 +472,6 @@ def test_a_kill_changes_nothing(at, tmp_path, snapshots, uninterrupted):
     task, drawn = killing(0)
     same_run(everything(tmp_path / "run", task, save_seconds=60), uninterrupted)
     assert drawn.batches == STEPS - at, "steps before the kill were done again"
-
-
-def test_many_kills_change_nothing(tmp_path, uninterrupted):
-    for _ in range(STEPS // 4):
-        with pytest.raises(Killed):
-            everything(tmp_path / "run", killing(5)[0])
-    same_run(everything(tmp_path / "run"), uninterrupted)
 
 
 def flip(arrows, outputs=(0, 1)):
@@ -552,13 +502,6 @@ def test_tasks_of_one_name_have_checkpoints_of_their_own(one, other, tmp_path):
 
 def interrupt():
     raise KeyboardInterrupt
-
-
-def test_what_a_task_works_out_later_is_no_part_of_what_it_is():
-    for made in (Sum(3), flip([[0, 1], [1, 0]]), task("tomita_3"), task("d_2")):
-        before = made.identity
-        assert made.machine.num_states > 1 and made.specification is not None
-        assert made.identity == before
 
 
 def zeros(generator):
@@ -599,15 +542,6 @@ def test_a_gradient_that_is_none_at_the_last_step_is_no_end():
     assert not made.finished
 
 
-def test_strings_without_a_label_teach_nothing_and_stop_nothing():
-    late = task("machine", MooreMachine([[1, 2, 2, 3], [1, 3, 3, 2]], (-1, -1, 0, 1), 0, "ab"))
-    batch = late.sample(4, 1, torch.Generator().manual_seed(0))
-    assert not batch.mask.any()
-    outputs = torch.zeros(4, 1, 2, requires_grad=True)
-    batch.loss(outputs).backward()
-    assert not outputs.grad.any()
-
-
 def test_a_loss_and_a_watch_of_another_kind_are_named():
     net, short = build("lstm", Sum(2), width=4), {"steps": 2, "batch": 4}
     for loss, said in ((lambda outputs, batch: 0.5, "one number, a Tensor, got 0.5"),
@@ -618,16 +552,11 @@ def test_a_loss_and_a_watch_of_another_kind_are_named():
         loop.train(net, Sum(2), watch=lambda net, step: 3, watch_every=1, **short)
 
 
-def test_another_length_is_a_copy():
-    made = Sum(3)
-    assert made.with_length(7).train_length == 7 and made.train_length == 40
-
-
 def test_a_step_does_not_change_what_a_net_is():
     net = build("lstm", Sum(2), width=4)
-    before = kind_of(net)
+    before = fingerprint(net)
     net.step(net.initial_state(2), torch.tensor([0, 1]))
-    assert kind_of(net) == before
+    assert fingerprint(net) == before
 
 
 def test_labels_that_differ_from_string_to_string_are_learned():
@@ -638,50 +567,6 @@ def test_labels_that_differ_from_string_to_string_are_learned():
     found = fit(elman, asked, Recipe((Phase(40, lr=3e-2),), batch=16, length=6, mend=mend), 0, progress=False,
                 accept=lambda net: [(1, 0, 1)])  # fmt: skip
     assert found.losses[-1][1] < found.losses[0][1] and math.isfinite(found.losses[-1][1])
-
-
-def test_an_older_checkpoint_does_as_well(tmp_path, uninterrupted):
-    with pytest.raises(Killed):
-        everything(tmp_path / "run", killing(6)[0])
-    shutil.copy(tmp_path / "run", tmp_path / "old")
-    with pytest.raises(Killed):
-        everything(tmp_path / "run", killing(12)[0])
-    same_run(everything(tmp_path / "old"), uninterrupted)
-
-
-@pytest.mark.parametrize("moment", ["check", "accept", "make"])
-@pytest.mark.parametrize("nth", [1, 3])
-def test_a_kill_within_a_callback(moment, nth, tmp_path, uninterrupted):
-    calls = []
-
-    def dying(work):
-        def call(*given):
-            calls.append(1)
-            if len(calls) == nth:
-                raise KeyboardInterrupt
-            return work(*given)
-
-        return call
-
-    dies = {
-        "check": {"check": dying(lambda model, step: {"score": model.embedding.weight.sum().item()})},
-        "accept": {"accept": dying(lambda model: False)},
-        "make": {"make": dying(soft)},
-    }[moment]
-    with pytest.raises(KeyboardInterrupt):
-        everything(tmp_path / "run", **dies)
-    same_run(everything(tmp_path / "run"), uninterrupted)
-
-
-@pytest.mark.parametrize("options", [{"optimiser": "adam"}, {"average": 0.0}], ids=str)
-def test_kills_under_other_recipes(options, tmp_path):
-    shared = recipe(Phase(12, lr=1e-2, weight_decay=0.1), **options)
-    wanted = train(shared)
-    for at in (3, 11):
-        with pytest.raises(Killed):
-            train(shared, task=killing(at)[0], checkpoint=tmp_path / str(at), save_seconds=-1.0)
-        found = train(shared, checkpoint=tmp_path / str(at))
-        assert identical(found.model, wanted.model) and found.losses == wanted.losses
 
 
 def test_the_running_mean_survives_a_kill(tmp_path):
@@ -732,12 +617,6 @@ def test_times_add_up_over_a_kill(tmp_path, monkeypatch):
     assert (result.seconds, result.cpu_seconds) == (STEPS, STEPS / 2)
 
 
-def test_saving_waits(tmp_path):
-    """The default is a save every few seconds, so a short run never writes."""
-    train(recipe(Phase(5, lr=1e-2)), checkpoint=tmp_path / "run")
-    assert not (tmp_path / "run").exists()
-
-
 DAMAGE = {
     "empty": lambda data: b"",
     "cut short": lambda data: data[: len(data) // 2],
@@ -775,17 +654,6 @@ def test_a_damaged_checkpoint_is_named_and_ignored(damage, checkpoint, tmp_path,
     kept = [file for file in tmp_path.iterdir() if file.name != "run"]
     assert [file.read_bytes() for file in kept] == ([] if damage in ("empty", "zeros") else [DAMAGE[damage](checkpoint)])
     assert all(file.name in said for file in kept)
-
-
-def test_a_changed_byte_never_changes_a_number(checkpoint, tmp_path, short, capsys):
-    """Wherever the byte is: the file's own table of contents, a weight, the state of a generator, padding."""
-    path, named = tmp_path / "run", 0
-    for place in range(0, len(checkpoint), len(checkpoint) // 61):
-        path.write_bytes(checkpoint[:place] + bytes([checkpoint[place] ^ 0x10]) + checkpoint[place + 1 :])
-        found = train(SHORT, checkpoint=path)
-        assert identical(found.model, short.model) and found.steps == short.steps, f"byte {place}"
-        named += "damaged" in capsys.readouterr().err
-    assert named > 20
 
 
 def saved(content):
@@ -859,14 +727,6 @@ def test_a_checkpoint_of_another_run_is_named_and_ignored(snapshots, tmp_path, c
         assert str(path) in said and "another run" in said
         wanted = train(**arguments)
         assert identical(found.model, wanted.model) and found.steps == wanted.steps
-
-
-def test_a_checkpoint_of_another_model_is_named_and_ignored(checkpoint, tmp_path, capsys):
-    path = tmp_path / "run"
-    path.write_bytes(checkpoint)
-    found = train(SHORT, make=lambda seed: elman(seed, width=7), checkpoint=path)
-    assert str(path) in capsys.readouterr().err
-    assert identical(found.model, train(SHORT, make=lambda seed: elman(seed, width=7)).model)
 
 
 @pytest.mark.parametrize("other", [{"rule": "unit"}, {"rule": "unit", "p": 2.0}, {"start": "learned"}], ids=str)
@@ -954,11 +814,6 @@ def test_recipes_that_make_no_sense(wrong, message):
         wrong()
 
 
-def test_expressions_have_odd_length():
-    with pytest.raises(ValueError, match="odd length .* got 4"):
-        train(recipe(Phase(1, lr=1e-2), length=4), task=ModArith(2))
-
-
 # --- lengths that grow ------------------------------------------------------------------------------------------------
 
 
@@ -978,7 +833,3 @@ def test_a_phase_ends_by_its_own_losses():
     assert result.steps > first + 20
 
 
-@pytest.mark.parametrize("wrong", [0, -1, 2.5])
-def test_a_phase_refuses_a_length_that_is_none(wrong):
-    with pytest.raises((ValueError, TypeError), match="length"):
-        Phase(4, lr=1e-2, length=wrong)

@@ -16,9 +16,9 @@ from lrnnlab.tasks import ModArith
 from lrnnlab.tasks.atomic import Shift
 from lrnnlab.tasks.base import Batch, draw_seed
 from lrnnlab.tasks.string_tasks import STRING_TASKS, CycleNavigation, EvenPairs, ModularArithmetic, Parity
+from lrnnlab.training.checkpoint import Checkpoint
 from lrnnlab.training.curriculum import Curriculum, Stages, held_out, longest_at, train_strings
 from lrnnlab.training.determinism import rng
-from lrnnlab.training.engine import Checkpoint
 from lrnnlab.training.evaluation import accuracy_at_lengths
 from lrnnlab.training.loop import with_seed
 from workbook import tables

@@ -17,8 +17,9 @@ from torch.nn import functional as F
 from lrnnlab.models import LRU, PAPER_001, S5, Net, RotRNN, blocks
 from lrnnlab.tasks.listops import ListOps
 from lrnnlab.tasks.long_range import stand_in
+from lrnnlab.training import Trained, early_stopping, share_right, train
 from lrnnlab.training.determinism import rng
-from lrnnlab.training.loop import Trained, early_stopping, share_of_rate, share_right, train
+from lrnnlab.training.loop import share_of_rate
 from workbook import tables
 from workbook.chapters.ch04 import norm_along_time
 from workbook.chapters.rotations import norm_over_time

@@ -6,9 +6,9 @@ import torch
 from lrnnlab.models import build, snap
 from lrnnlab.scans import linear_scan
 from lrnnlab.tasks import Sum
-from lrnnlab.training import Phase, Recipe, fit, impurity
+from lrnnlab.training import Phase, Recipe, fit
 from lrnnlab.training import restarts as fitting
-from lrnnlab.training.restarts import freeze_idle
+from lrnnlab.training.restarts import freeze_idle, impurity
 
 
 def soft(seed=0, layers=2, h=4, b=3, **options):
