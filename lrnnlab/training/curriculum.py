@@ -1,20 +1,9 @@
 """Training on strings of many lengths, one length a batch, which may grow (paper 002: Chi et al. 2023).
 
 The paper trains on strings of up to 40 symbols (each batch of one length, uniform in 1..40), with Adam at a constant
-rate and the gradient cut to norm 1, and scores on longer ones.  ``train_strings`` does that, for any task that gives
-tokens and any model that reads them::
-
-    parity = task("parity")
-    net = build("regulargpt", parity, seed=0)
-    train_strings(net, parity, steps=600, rate=3e-3, batch=64, growth=300, gate=0.3, generator=rng(0, "train"))
-    accuracy_at_lengths(net, parity, range(41, 501), strings=16, generator=rng(0, "test"))
-
-What is not the paper's, and off unless it is asked for: lengths that grow (``growth``, ``gate``, ``stages``), more
-strings a batch where they are short (``symbols``), a rate that falls, weight decay, and an end as soon as strings that
-were held out are answered with certainty (``patience``).  Those are of training lengths; nothing here looks at a longer
-string before the score.
-
-Letters: B batch, T time, C classes.
+rate and the gradient clipped to norm 1, and scores on longer ones.  Ours, and off unless asked for: lengths that grow
+(``growth``, ``gate``, ``stages``), more strings a batch where they are short (``symbols``), a falling rate, and early
+stopping (``patience``) on held-out strings of training lengths.  Nothing here looks at a longer string.
 """
 
 from __future__ import annotations
@@ -23,7 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -40,8 +29,6 @@ def train_strings(
     net: nn.Module,
     task: BaseTask,
     *,
-    steps: int,
-    rate: float,
     generator: torch.Generator,
     batch: int = 128,
     longest: int | None = None,
@@ -49,40 +36,40 @@ def train_strings(
     gate: float = 0.0,
     stages: Sequence[int] = (),
     symbols: int = 0,
-    warmup: int = 0,
     schedule: str = "constant",
-    betas: tuple[float, float] = (0.9, 0.999),
-    decay: float = 0.0,
-    clip: float | None = 1.0,
     watch_every: int = 0,
     patience: int = 0,
     sure: float = 1e-3,
-    checkpoint: Path | None = None,
-    progress: bool = True,
+    **options: Any,
 ) -> Trained:
-    """Train ``net`` for at most ``steps`` batches, each of one length, on the device of its parameters."""
-    longest = _checked(task, longest, growth, patience, watch_every, stages)
-    own = torch.Generator().manual_seed(draw_seed(generator))  # looks and dropout change no training string
+    """Train ``net``, each batch of one length; the other options are those of :func:`lrnnlab.training.train`.
+
+    Lengths are uniform in 1..``longest``, which is reached within ``growth`` steps, or earlier: the limit doubles where
+    a batch from the longer half has a loss below ``gate``.  With ``stages`` it rises to the next where the mean loss on
+    new lengths is below ``gate``; then a batch has about ``symbols`` symbols, where strings are short.  Training ends
+    where ``patience`` evaluations in a row are right on held-out strings, with a loss below ``sure``.
+    """
+    longest = _longest(task, longest, growth, patience, watch_every, stages)
+    own = torch.Generator().manual_seed(draw_seed(generator))  # evaluations and dropout change no training string
     watch = partial(_answers, batches=held_out(task, longest, own)) if watch_every else None
     device = next(net.parameters()).device
-    course: Curriculum | Stages = Curriculum(task, batch, longest, generator, growth, gate, device)
+    source: Curriculum | Stages = Curriculum(task, batch, longest, generator, growth, gate, device)
     if stages:
-        course = Stages(task, batch, tuple(stages), generator, gate, symbols, device)
+        source = Stages(task, batch, tuple(stages), generator, gate, symbols, device)
 
     def until(made: Trained) -> bool:
-        return early_stopping(made, lambda seen: seen["right"] == 1 and -seen["validation"] < sure, patience, course.full)
+        return early_stopping(made, lambda seen: seen["right"] == 1 and -seen["validation"] < sure, patience, source.full)
 
     until.identity = f"{patience} looks below {sure}"  # type: ignore[attr-defined]
     return train(
-        net, course, course.loss, steps=steps, rate=rate, generator=own, decay=decay,
-        betas=betas, clip=clip, warmup=warmup, schedule=schedule, watch=watch, watch_every=watch_every,
-        until=until if patience else None, checkpoint=checkpoint, progress=progress,
+        net, source, source.loss, generator=own, clip=1.0, schedule=schedule, watch=watch, watch_every=watch_every,
+        until=until if patience else None, **options,
     )  # fmt: skip
 
 
 @dataclass
 class Curriculum(ResumableSource):
-    """Batches of strings of one length, uniform in 1..``reach``; ``reach`` grows to ``longest`` in two ways."""
+    """Lengths uniform in 1..``reach``, which grows with the steps, or doubles where the longer half is known."""
 
     task: BaseTask
     batch: int
@@ -93,16 +80,14 @@ class Curriculum(ResumableSource):
     device: torch.device | str = "cpu"
     reach: int = 2
     drawn: int = 0
-    full: float = math.inf
+    full: float = math.inf  # the step from which the longest may come
     KEPT = ("reach", "drawn", "full")
 
     @property
     def identity(self) -> str:
-        """What is trained on, and how."""
         return f"{self.batch} of {self.task.identity}, lengths up to {self.longest}, growth {self.growth}, gate {self.gate}"
 
     def __call__(self, _: torch.Generator | None = None) -> Batch:
-        """The next batch, from the course's own generator."""
         self.reach = min(self.longest, max(self.reach, longest_at(self.drawn, self.longest, self.growth)))
         if self.reach == self.longest:
             self.full = min(self.full, self.drawn)
@@ -120,7 +105,7 @@ class Curriculum(ResumableSource):
 
 @dataclass
 class Stages(ResumableSource):
-    """Batches of strings of one length up to ``stages[stage]``; the next stage comes only when this one is known."""
+    """Lengths up to ``stages[stage]``, half of the batches new ones; the next stage comes only when this one is known."""
 
     task: BaseTask
     batch: int
@@ -138,7 +123,6 @@ class Stages(ResumableSource):
 
     @property
     def identity(self) -> str:
-        """What is trained on, and how."""
         return f"{self.batch} of {self.task.identity}, lengths up to {self.stages}, gate {self.gate}, {self.symbols} symbols"
 
     @property
@@ -147,7 +131,6 @@ class Stages(ResumableSource):
         return self.stages[self.stage - 1] if self.stage else 0
 
     def __call__(self, _: torch.Generator | None = None) -> Batch:
-        """The next batch, from the course's own generator."""
         if self.stage == len(self.stages) - 1:
             self.full = min(self.full, self.drawn)
         self.drawn += 1
@@ -168,7 +151,7 @@ class Stages(ResumableSource):
 
 
 def _tells(strings: Batch) -> bool:
-    """Are the answers that are asked for not all the same?"""
+    """Whether the answers that are asked for differ."""
     asked = strings.targets if strings.targets.ndim == 1 else strings.targets[strings.mask]
     return asked.unique().numel() > 1
 
@@ -186,7 +169,7 @@ def held_out(task: BaseTask, longest: int, generator: torch.Generator, strings: 
 
 
 def _answers(net: nn.Module, step: int, batches: list[Batch]) -> dict:
-    """What is watched: minus the mean cross-entropy, and the share of right answers."""
+    """Minus the mean cross-entropy, and the share of right answers."""
     device, loss, right, count = next(net.parameters()).device, 0.0, 0, 0
     for batch in batches:
         batch = batch.to(device)
@@ -198,10 +181,10 @@ def _answers(net: nn.Module, step: int, batches: list[Batch]) -> dict:
     return {"validation": -loss / count, "right": right / count}
 
 
-def _checked(
+def _longest(
     task: BaseTask, longest: int | None, growth: int, patience: int, watch_every: int, stages: Sequence[int]
 ) -> int:
-    """The longest training length, or a ValueError for what cannot be trained on."""
+    """The longest training length; ValueError for settings that cannot be."""
     if not isinstance(task, BaseTask) or task.reads != "tokens":
         raise ValueError(f"train_strings wants a task that gives tokens, got {task!r}")
     if growth < 0 or patience < 0 or (patience and not watch_every):
@@ -210,15 +193,4 @@ def _checked(
     longest = whole_number(task.train_length if longest is None else longest, 1, f"{task}: the longest length")
     if stages and (list(stages) != sorted({*stages}) or stages[0] < 1 or stages[-1] != longest):
         raise ValueError(f"stages rise from 1 or more to the longest length, {longest}, got stages={list(stages)}")
-    for known, stage in zip((0, *stages), stages[:-1]):
-        if not _can_be_known(task, known, stage):
-            raise ValueError(f"{task}: strings of {known + 1} to {stage} symbols do not have two answers, so that this stage "
-                             f"would never be known, got stages={list(stages)}")  # fmt: skip
     return longest
-
-
-def _can_be_known(task: BaseTask, known: int, stage: int) -> bool:
-    """Do 64 strings of one of a stage's own lengths, which the task may have none of, have more than one answer?"""
-    draw = torch.Generator().manual_seed(0)
-    drawn = (task.sample_near(64, max(length, task.least_length), draw) for length in range(stage, known, -1))
-    return any(strings.tokens.shape[1] > known and _tells(strings) for strings in drawn)

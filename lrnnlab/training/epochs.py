@@ -9,8 +9,8 @@ Letters: N strings, B batch, T time, C classes.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -26,13 +26,7 @@ SCORED_AT_ONCE = 1 << 15  # tokens
 
 
 def take(strings: Batch, which: Tensor) -> Batch:
-    """The strings of an index (B,), cut behind the last label that any of them has.
-
-    >>> both = Batch(torch.tensor([[0, 1, 1], [1, 0, 0]]), torch.tensor([[0, 1, 1], [1, -1, -1]]),
-    ...              torch.tensor([[True, True, True], [True, False, False]]))
-    >>> take(both, torch.tensor([1])).tokens.tolist()
-    [[1]]
-    """
+    """The strings of an index (B,), cut behind the last label that any of them has."""
     longest = int(strings.mask[which].any(0).nonzero().max()) + 1
     return Batch(*(part[which, :longest] for part in (strings.tokens, strings.targets, strings.mask)))
 
@@ -48,7 +42,6 @@ class Pools(ResumableSource):
 
     @property
     def identity(self) -> str:
-        """What is trained on, and in batches of what size."""
         digest = hashlib.sha256()
         for _, pool in self.stages:
             for part in (pool.tokens, pool.targets):
@@ -90,21 +83,21 @@ def train_pools(
     pools: Sequence[tuple[int, Batch]],
     *,
     batch: int,
-    rate: float,
     generator: torch.Generator,
-    watch: Callable[[nn.Module, int], dict],
-    watch_every: int,
     stop: str = "held_out",
     patience: int = 1,
     sure: float = 1e-2,
     schedule: str = "constant",
-    checkpoint: Path | None = None,
-    progress: bool = False,
+    **options: Any,
 ) -> Trained:
-    """Train ``net``; it ends with its last weights, in evaluation mode."""
-    if not pools or min(watch_every, patience, *(steps for steps, _ in pools)) < 1:
-        raise ValueError("training needs stages of at least 1 step, watch_every and patience at least 1, got "
-                         f"stages of {[steps for steps, _ in pools]}, {watch_every=}, {patience=}")  # fmt: skip
+    """Train ``net`` on ``pools``, pairs of (steps, strings), one after the other; more ``options`` as in ``train``.
+
+    In the last pool it ends where ``patience`` evaluations in a row have ``stop`` ("held_out" or "test") equal to 1, the
+    held-out strings with a loss below ``sure``; ``stop="steps"`` takes every step.
+    """
+    if not pools or min(patience, *(steps for steps, _ in pools)) < 1:
+        raise ValueError(f"training needs stages of at least 1 step and patience at least 1, got "
+                         f"stages of {[steps for steps, _ in pools]}, {patience=}")  # fmt: skip
     whole_number(batch, 1, "batch")
     among("stop", stop, ("held_out", "test", "steps"))
     dropout = generator.clone_state()  # what dropout draws must not change the batches
@@ -114,8 +107,7 @@ def train_pools(
         return stop != "steps" and look[stop] == 1 and (stop == "test" or -look["validation"] < sure)
 
     return train(
-        net, Pools(pools, batch, generator), _cross_entropy, steps=total, rate=rate, betas=(0.9, 0.995), epsilon=1e-9,
-        schedule=schedule, watch=watch, watch_every=watch_every, progress=progress,
-        generator=dropout, checkpoint=checkpoint,
-        until=lambda made: early_stopping(made, right, patience, since=total - last),
+        net, Pools(pools, batch, generator), _cross_entropy, steps=total, betas=(0.9, 0.995), epsilon=1e-9,
+        generator=dropout, schedule=schedule,
+        until=lambda made: early_stopping(made, right, patience, since=total - last), **options,
     )  # fmt: skip
