@@ -1,52 +1,29 @@
-"""Layers of diagonal channels with finitely many states, in whole numbers; and what they can and cannot tell apart.
+"""Exact layers: x_t = A_t x_{t-1} + b_t without rounding, and what a stack of such layers can and cannot tell apart.
 
-Letters: T time, m order of a rotation, r rings, q state of a channel, N order of a universal layer.
+* A **block** has a matrix A and a vector b of exact entries (paper 000, Eqs. 5 and 6): whole numbers, fractions, or
+  elements of Q(w), w = exp(2 pi i / n), by SymPy.  A number that is not real costs two real ones, w = c + i s being the
+  block [[c, -s], [s, c]].
+* A **channel**, x_t = a x_{t-1} + b with finitely many states, turns about one centre or is reset (chapter 01, Theorem
+  D).  So its state is a whole number q = m * ring + angle, standing for the point (ring + 1) / r * exp(2 pi i angle /
+  m), and a step is ``("turn", k)``: a = exp(2 pi i k / m), b = 0; or ``("reset", q)``: a = 0, b = the point q.
 
-A channel x_t = a x_{t-1} + b with finitely many states turns about one centre or is reset (chapter 01, Theorem D).
-So its state is a whole number q = m * ring + angle, standing for the point (ring + 1) / r * exp(2 pi i angle / m), and
-a step is ``("turn", k)``: a = exp(2 pi i k / m), b = 0; or ``("reset", q)``: a = 0, b = the point q.  The gate sees the
-token and the states of all lower layers after that token, as in a stack of recurrent layers.
+The gate sees the token and the states of all lower layers after that token, as in a stack of recurrent layers.
+Letters: T time, V tokens, b block size, p the norm of Eq. 6; m order of a rotation, r rings, q state of a channel.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate, chain, combinations
 from typing import Any
 
 import numpy as np
+from sympy import QQ
 
 from lrnnlab.automata import NO_LABEL, MooreMachine
-
-
-@dataclass(frozen=True)
-class Channel:
-    """One diagonal channel: ``rule(token, lower)`` is ``("turn", k)`` or ``("reset", q)``; m * r states."""
-
-    order: int
-    rule: Callable[[int, tuple], tuple[str, int]]
-    rings: int = 1
-    start: int = 0
-
-    def move(self, q: int, token: int, lower: tuple) -> int:
-        """The next state.  ValueError if the rule names no such gate or no such state."""
-        kind, by = self.rule(token, lower)
-        if kind == "turn":
-            return q - q % self.order + (q + by) % self.order
-        if kind != "reset" or not 0 <= by < self.order * self.rings:
-            raise ValueError(f"a gate is ('turn', k) or ('reset', 0..{self.order * self.rings - 1}), got {(kind, by)}")
-        return by
-
-    def point(self, q: int) -> complex:
-        """Where state q lies in the complex plane."""
-        return (q // self.order + 1) / self.rings * np.exp(2j * np.pi * (q % self.order) / self.order)
-
-    def affine(self, token: int, lower: tuple) -> tuple[complex, complex]:
-        """(a, b) of x_t = a x_{t-1} + b."""
-        kind, by = self.rule(token, lower)
-        return (np.exp(2j * np.pi * by / self.order), 0j) if kind == "turn" else (0j, self.point(by))
 
 
 @dataclass(frozen=True)
@@ -89,6 +66,140 @@ class Stack:
     def run(self, word: Iterable[int]) -> list[tuple]:
         """The state after each token."""
         return list(accumulate(word, self.step, initial=self.start))[1:]
+
+
+# --- blocks -----------------------------------------------------------------------------------------------------------
+
+
+def field_of(n: int) -> tuple[Callable, Any]:
+    """A converter of whole numbers and fractions to Q(w), and w itself.  For n = 1 and 2 the fractions, w = 1 and -1."""
+    if n in (1, 2):
+        return Fraction, Fraction(1 if n == 1 else -1)
+    field = QQ.cyclotomic_field(n)
+    return lambda entry: field.one * entry, field.unit
+
+
+def as_complex(entry: Any, n: int) -> complex:
+    """A fraction, or an element of Q(w), as a floating-point number."""
+    if isinstance(entry, (int, Fraction)):
+        return complex(entry)
+    return complex(np.polyval([float(part) for part in entry.to_list()], np.exp(2j * np.pi / n)))
+
+
+@dataclass(frozen=True)
+class Block:
+    """``rule(token, lower)`` is (A, b), rows and a vector of exact entries; lower: the states of all lower layers."""
+
+    start: tuple
+    rule: Callable[[int, tuple], tuple[tuple, tuple]]
+    root: int = 1  # n, the entries are in Q(w)
+
+    def move(self, x: tuple, token: int, lower: tuple) -> tuple:
+        """A x + b."""
+        A, drive = self.rule(token, lower)
+        return tuple(sum((a * entry for a, entry in zip(row, x) if a and entry), start)
+                     for row, start in zip(A, drive))  # fmt: skip
+
+
+def table(start: Sequence, transitions: Sequence, drives: Sequence | None = None, root: int = 1) -> Block:
+    """A block that sees the token only: ``transitions`` V matrices, ``drives`` V vectors (zero if left out)."""
+    number, b = field_of(root)[0], len(start)
+    drives = [[0] * b] * len(transitions) if drives is None else drives
+    rows = tuple((tuple(tuple(map(number, row)) for row in A), tuple(map(number, drive)))
+                 for A, drive in zip(transitions, drives))  # fmt: skip
+    return Block(tuple(map(number, start)), lambda token, lower: rows[token], root)
+
+
+@dataclass(frozen=True)
+class BlockModel(Stack):
+    """A stack of blocks, whose states are vectors."""
+
+    layers: tuple[tuple[Block, ...], ...]
+
+    @property
+    def size(self) -> int:
+        """Real numbers in the largest block."""
+        return max(len(A) for A in self.transitions)
+
+    def points(self, state: tuple) -> np.ndarray:
+        """All numbers of a state as complex128, in order, for pictures."""
+        return np.array([as_complex(entry, block.root) for layer, vectors in zip(self.layers, state)
+                         for block, x in zip(layer, vectors) for entry in x])  # fmt: skip
+
+    def column_norm(self, p: float) -> float:
+        """The largest p-norm of a column of any transition, in real numbers; Eq. 6 asks for at most 1."""
+        return float(max(column_norms(A, p).max() for A in self.transitions))
+
+    @cached_property
+    def transitions(self) -> list[np.ndarray]:
+        """Every A that occurs, as a real block: for upper layers over all lower states that can be reached."""
+        states, seen = [self.start], {self.start}
+        for state in states if self.depth > 1 else ():
+            for token in range(len(self.symbols)):
+                following = self.step(state, token)
+                if following not in seen:
+                    seen.add(following)
+                    states.append(following)
+        found = []
+        for depth, layer in enumerate(self.layers):
+            below = {state[:depth] for state in states}
+            for block in layer:
+                exact = {block.rule(token, lower)[0] for token in range(len(self.symbols)) for lower in below}
+                found += [real_block(np.array([[as_complex(entry, block.root) for entry in row] for row in A]))
+                          for A in exact]  # fmt: skip
+        return found
+
+
+def column_norms(A: np.ndarray, p: float) -> np.ndarray:
+    """(..., b) p-norms of the columns of A (..., b, b); Eq. 6 asks for at most 1."""
+    return np.linalg.norm(A, p, axis=-2)
+
+
+def real_block(A: np.ndarray) -> np.ndarray:
+    """A itself if it is real, else twice its size: c + i s as [[c, -s], [s, c]]."""
+    if np.abs(A.imag).max() < 1e-12:
+        return A.real
+    pairs = np.array([[A.real, -A.imag], [A.imag, A.real]])  # (2, 2, b, b)
+    return pairs.transpose(2, 0, 3, 1).reshape(2 * len(A), 2 * len(A))
+
+
+def one_hot(machine: MooreMachine, sink: int | None = None, name: str = "one-hot") -> BlockModel:
+    """b = Q: state q is the unit vector e_q; with a ``sink`` (a state that is never left) as zero vector b = Q - 1."""
+    Q = machine.num_states
+    kept = [q for q in range(Q) if q != sink]
+    moves = [[[int(move[q] == row) for q in kept] for row in kept] for move in machine.transitions]
+    return BlockModel(name, machine.symbols, ((table([int(q == machine.initial) for q in kept], moves),),))
+
+
+# --- channels -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Channel:
+    """One diagonal channel: ``rule(token, lower)`` is ``("turn", k)`` or ``("reset", q)``; m * r states."""
+
+    order: int
+    rule: Callable[[int, tuple], tuple[str, int]]
+    rings: int = 1
+    start: int = 0
+
+    def move(self, q: int, token: int, lower: tuple) -> int:
+        """The next state.  ValueError if the rule names no such gate or no such state."""
+        kind, by = self.rule(token, lower)
+        if kind == "turn":
+            return q - q % self.order + (q + by) % self.order
+        if kind != "reset" or not 0 <= by < self.order * self.rings:
+            raise ValueError(f"a gate is ('turn', k) or ('reset', 0..{self.order * self.rings - 1}), got {(kind, by)}")
+        return by
+
+    def point(self, q: int) -> complex:
+        """Where state q lies in the complex plane."""
+        return (q // self.order + 1) / self.rings * np.exp(2j * np.pi * (q % self.order) / self.order)
+
+    def affine(self, token: int, lower: tuple) -> tuple[complex, complex]:
+        """(a, b) of x_t = a x_{t-1} + b."""
+        kind, by = self.rule(token, lower)
+        return (np.exp(2j * np.pi * by / self.order), 0j) if kind == "turn" else (0j, self.point(by))
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,7 @@ import numpy as np
 from lrnnlab.automata import MooreMachine, classify, minimise
 from lrnnlab.automata.quotients import Quotient
 from lrnnlab.automata.typed import STATES, TOKENS
-from lrnnlab.expressivity.blocks import BlockModel, one_hot, table
-from lrnnlab.expressivity.cascades import Channel, DiagonalCascade, pair_up, universal_layer
+from lrnnlab.expressivity.cascades import BlockModel, Channel, DiagonalCascade, one_hot, pair_up, table, universal_layer
 from lrnnlab.expressivity.groups import solvable_cascade
 from lrnnlab.expressivity.one_layer import possible_in_one_diagonal_layer
 from lrnnlab.expressivity.predict import (

@@ -6,7 +6,7 @@ meets a wrong answer, and the path to it is a shortest counter-example.  Samplin
 on a million random symbols and wrong on a string of fifteen.
 
 The plain product of all blocks' states is too large to search.  Two things make it small: lower layers count only by
-what they make the last layer do (``below``), and with a linear readout most heads of the last layer need not be
+what they make the last layer do (``lower_layers``), and with a linear readout most heads of the last layer need not be
 followed at all (``search``).
 """
 

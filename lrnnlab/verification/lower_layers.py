@@ -1,15 +1,13 @@
-"""What the layers under the last one can do, as a finite machine, and how little of it the last layer sees.
+"""All layers below the last as one finite machine, reduced to what the last layer can tell apart.
 
-The states of a snapped layer's blocks ("heads") are one-hot, so all layers but the last are together in one *lower
-state*: a tuple of small integers.  The last layer looks at the token and the lower state, and its generator answers
-with a table for each head: where each of the head's states goes.  Lower states that always, now and after every
-continuation, lead to the same tables are one and the same to the last layer; ``quotient`` merges them.  A network with
-thousands of lower states often has a quotient of a few dozen.
+The states of a snapped layer's blocks ("heads") are one-hot, so the layers below the last are together in one *lower
+state*: a tuple of small integers.  For each token and lower state the last layer's generator gives every head a table:
+where each of its states goes.  Lower states that lead to the same tables, now and after every continuation, are the
+same to the last layer, and ``quotient`` merges them: thousands of lower states often come down to a few dozen.
 
-A table is read off the generator's output, column by column.  By how much the largest entry of a column leads is kept
-with it, and so is how much of a lead rounding could take.
-
-Strings that the task can never ask about (two numbers in a row) are not followed: a ``live`` machine says which ones.
+A table is read column by column from the generator's output.  For each column we store its margin (largest minus second
+largest entry) and how much of that margin rounding could consume.  Strings about which the task never asks are not
+followed; a ``live`` machine says which.
 
 Letters: R lower states, V vocabulary, L layers, h heads, n states of a head; a lower state: a row of (L-1) h integers.
 """
@@ -32,7 +30,7 @@ AT_ONCE = 4096  # lower states moved by one call of the generators
 
 @dataclass(frozen=True)
 class LowerMachine:
-    """The lower machine.  State 0 is the initial one; -1 in ``follow`` where the string can no longer be asked about.
+    """State 0 is the initial one; -1 in ``follow`` where the string can no longer be asked about.
 
     ``follow`` (R, V): the next lower state.      ``kind`` (R, V): which row of ``tables`` the last layer then uses.
     ``tables`` (K, h, n): for each head of the last layer where each of its states goes.
@@ -72,12 +70,7 @@ def check_snapped(model: Net, specification: MooreMachine | None = None) -> None
 
 
 def live_part(specification: MooreMachine) -> MooreMachine:
-    """Shows 1 while some continuation (or the string itself) is asked about, then 0 for ever.
-
-    >>> from lrnnlab.tasks import ModArith, Sum
-    >>> live_part(Sum(5).specification).num_states, live_part(ModArith(5).specification).num_states
-    (1, 3)
-    """
+    """Shows 1 while some continuation (or the string itself) is asked about, then 0 for ever."""
     live = leading_to(specification, specification.outputs >= 0)
     return minimise(replace(specification, outputs=live.astype(np.int64), names=()))
 
@@ -121,7 +114,7 @@ def reach(model: Net, live: MooreMachine, limit: int) -> LowerMachine | None:
 
 
 def _different(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The different rows of ``table``, in the order of their first appearance, and which of them each row is."""
+    """The distinct rows of ``table`` in order of first appearance, and the index of each row among them."""
     packed = np.ascontiguousarray(table).view(f"V{table.shape[1] * table.itemsize}").reshape(-1)
     number: dict[bytes, int] = {}
     which = np.array([number.setdefault(key, len(number)) for key in packed.tolist()], np.int64)

@@ -120,19 +120,8 @@ class Search:
             wanted: int = 1, depth: int | None = None) -> Verdict:
         """Follow the strings, shortest first, until no new place is reached or more than ``limit`` are seen.
 
-        Parameters
-        ----------
-        limit : int
-            The most places (see the head of this module).
-        least : array, (C, C), optional
-            Entry [c, d] is the least that the heads that are not followed add to logit c minus logit d, whatever their
-            states.  Needed, with ``ballots``, unless all heads are followed.
-        ballots : optional
-            What :func:`votes` returns.
-        wanted : int
-            Search on until so many wrong strings are met.
-        depth : int, optional
-            Stop when all strings of up to so many symbols have been followed.
+        Where heads are left out, ``ballots`` is what :func:`votes` returns, and ``least`` [c, d] (C, C) the least that
+        they add to logit c minus logit d, whatever their states.
         """
         seen = generation = self.start
         tree, wrong_strings = [], []  # of each generation: where each member came from, and by which token

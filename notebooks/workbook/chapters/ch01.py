@@ -26,9 +26,8 @@ from matplotlib.patches import Circle, Rectangle
 from lrnnlab.automata import MooreMachine
 from lrnnlab.automata.languages import language, read
 from lrnnlab.expressivity.cascades import DiagonalCascade, pair_up, universal_layer
-from lrnnlab.expressivity.constructions import Construction
 from lrnnlab.expressivity.groups import derived_series
-from lrnnlab.expressivity.minimal import TASKS, Fit, fits
+from lrnnlab.expressivity.minimal import TASKS, Construction, Fit, fits
 from workbook.show.style import DIVERGING, FAINT, INK, SMALL, canvas, ink_on, new_figure, printed, styled, value_colour
 
 if TYPE_CHECKING:  # what only a notebook needs is imported where it is called, because a grader has exercises alone
@@ -354,7 +353,7 @@ def board(task: str) -> dict[tuple[int, int], Fit]:
 def play(found: Construction, word: str) -> list[dict]:
     """What a picture of a run needs: for the start and each token the numbers of the state and the answer (-1: none).
 
-    >>> from lrnnlab.expressivity.constructions import constructions
+    >>> from lrnnlab.expressivity.minimal import constructions
     >>> [(row["token"], row["x"].real.tolist(), row["answer"]) for row in play(constructions("(abab)*")[0], "ab")]
     [('', [1.0, 0.0], 1), ('a', [0.0, 1.0], 0), ('b', [-1.0, 0.0], 0)]
     """

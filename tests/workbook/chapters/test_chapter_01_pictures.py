@@ -13,9 +13,8 @@ from matplotlib.text import Text
 from sweeps import sweep
 
 from lrnnlab.automata.languages import language
-from lrnnlab.expressivity.constructions import constructions
 from lrnnlab.expressivity.groups import group_cascade
-from lrnnlab.expressivity.minimal import TASKS, smallest_models
+from lrnnlab.expressivity.minimal import TASKS, constructions, smallest_models
 from workbook import show
 from workbook.chapters import ch01
 from workbook.chapters.ch01 import (
