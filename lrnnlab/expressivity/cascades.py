@@ -204,13 +204,7 @@ class Channel:
 
 @dataclass(frozen=True)
 class DiagonalCascade(Stack):
-    """A stack of channels, whose states are whole numbers.
-
-    >>> sign = Channel(2, lambda token, lower: ("turn", token))
-    >>> parity = DiagonalCascade("parity", ("0", "1"), ((sign,),))
-    >>> parity.run((1, 1, 0, 1)), parity.size
-    ([((1,),), ((0,),), ((0,),), ((1,),)], 1)
-    """
+    """A stack of channels, whose states are whole numbers."""
 
     layers: tuple[tuple[Channel, ...], ...]
 
@@ -248,11 +242,6 @@ def pair_up(
     or two words (tuples of tokens) that end in the same model state and need different classes, so that no readout is
     right.  States without a label may show anything.  The search ends, hence None is a proof for all words.
     ValueError if the symbols differ or there are more than ``limit`` pairs of states.
-
-    >>> from lrnnlab.automata.languages import language
-    >>> layer = universal_layer(("0", "1"), 2)
-    >>> pair_up(layer, language("Parity").machine)[1], pair_up(layer, language("Tomita 4").machine)[1]
-    (None, ((0, 0, 0), (0,)))
     """
     if tuple(model.symbols) != machine.symbols:
         raise ValueError(f"the model reads {model.symbols}, the machine {machine.symbols}")
@@ -280,9 +269,6 @@ def universal_layer(symbols: Sequence[str], N: int) -> DiagonalCascade:
 
     For each set S of tokens and each token b outside: the last token of S, and how many b came since, mod N.  Every
     channel with reset tokens S is a function of these (between resets it only turns, and turns add up).
-
-    >>> len(universal_layer("ab", 3).layers[0])
-    5
     """
     V = len(symbols)
 

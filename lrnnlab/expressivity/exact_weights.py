@@ -34,7 +34,7 @@ Write = tuple[tuple[Fraction, ...], Fraction, Fraction]
 
 @dataclass(frozen=True)
 class Weights:
-    """``model`` is right on all words that have an answer, not -1.
+    """Exact weights: ``model`` is right on all words that have an answer (not -1).
 
     ``writes``: for each head and token its writes (k, s, v), in their order.
     """
@@ -51,12 +51,30 @@ class Weights:
 
 @checked
 def exact_weights(machine: MooreMachine, family: str) -> Weights:
-    """Exact weights of one of ``foretelling.FAMILIES``, compared with the machine over all words that have an answer.
+    """Construct exact weights for a machine, and compare them with it over all words that have an answer.
 
     Blocks, one-hot columns and the dictionary have one-hot states; reflections one head for each quotient that takes
     few writes; diagonal gates one layer of resets and turns where that is possible, else the layers of a solvable group.
-    ValueError says why where none are made: the machine is too large, none can be, or none are known here.
 
+    Parameters
+    ----------
+    machine : MooreMachine
+        It is minimised first.
+    family : str
+        One of ``FAMILIES``.
+
+    Returns
+    -------
+    Weights
+        The exact model.
+
+    Raises
+    ------
+    ValueError
+        Where none are made: the machine is too large, none can be, or none are known here.
+
+    Examples
+    --------
     >>> from lrnnlab.automata.languages import language
     >>> exact_weights(language("S_3").machine, "reflections").size
     2
@@ -94,7 +112,7 @@ def _made(small, family):
     if family in order and (cascade := _diagonal(small, order[family])) is not None:
         return Weights(family, cascade)
     raise ValueError(f"no exact weights with finitely many states are known here for {family}; "
-                     "foretell says whether there can be any")  # fmt: skip
+                     "predict_expressivity says whether there can be any")  # fmt: skip
 
 
 def _few(small, usable: Sequence[Quotient]):

@@ -28,11 +28,7 @@ def inverse(x: Sequence[int]) -> tuple[int, ...]:
 
 
 def derived_series(generators: Sequence[Sequence[int]]) -> list[list[tuple]]:
-    """G, its commutator subgroup, and so on, as sorted lists of permutations, until one repeats or is trivial.
-
-    >>> [len(group) for group in derived_series([(1, 0, 2), (1, 2, 0)])]
-    [6, 3, 1]
-    """
+    """G, its commutator subgroup, and so on, as sorted lists of permutations, until one repeats or is trivial."""
     found = PermutationGroup([Permutation(list(g)) for g in generators]).derived_series()
     series = [sorted(tuple(element.array_form) for element in group.elements) for group in found]
     return series if len(series[-1]) == 1 else [*series, series[-1]]
@@ -102,11 +98,7 @@ def solvable_cascade(name: str, symbols: Iterable[str], generators: Sequence[Seq
 
 
 def group_cascade(name: str) -> DiagonalCascade:
-    """The layers of one of ``languages.GROUPS``; ValueError for A_5, which has none.
-
-    >>> group_cascade("S_4").depth
-    3
-    """
+    """The layers of one of ``languages.GROUPS``; ValueError for A_5, which has none."""
     if name not in GROUPS:
         raise ValueError(f"no group is called {name!r}; there are {', '.join(GROUPS)}")
     return solvable_cascade(name, GROUPS[name], list(GROUPS[name].values()))

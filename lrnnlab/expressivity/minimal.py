@@ -224,8 +224,8 @@ _CLOCK = Channel(2, lambda token, lower: ("turn", 1))  # the parity of the time
 
 
 def _delayed(flag: int, clock: int) -> tuple[Channel, Channel]:
-    """Copies of the first layer's channel ``flag`` (0 or 1) at even and at odd times: one is what it was one step ago.
-    """
+    """Copies of the first layer's channel ``flag`` (0 or 1) at even and at odd times: one is a step old."""
+
     def copy(parity):
         return lambda token, lower: ("reset", lower[0][flag]) if lower[0][clock] == parity else ("turn", 0)
 
@@ -336,11 +336,7 @@ _MAKERS: dict[str, tuple[Callable, ...]] = {
 
 @cache
 def constructions(name: str) -> tuple[Construction, ...]:
-    """The exact models known for a language.  ValueError if there is none.
-
-    >>> [(found.model.name, found.confused()) for found in constructions("S_3")]
-    [('symmetries of a triangle', None), ('permutations of a vector', None), ('S_3', None)]
-    """
+    """The exact models known for a language.  ValueError if there is none."""
     if name not in _MAKERS:
         raise ValueError(f"no exact model is stored for {name!r}; there are some for {', '.join(_MAKERS)}")
     found = []
@@ -366,10 +362,6 @@ def smallest_models(tasks: tuple[str, ...] = TASKS) -> list[dict]:
 
     ``b found`` is the smallest block of one layer that is exact on all strings; ``within Eq. 6`` the smallest whose
     columns have 1.2-norm at most 1 (the paper's p); "tight" if found = needed.
-
-    >>> row = smallest_models(("Tomita 3",))[0]
-    >>> row["b needed"], row["b found"], row["within Eq. 6"], row["tight"]
-    (3, 3, 4, 'yes')
     """
     return [_row(name) for name in tasks]
 
@@ -405,15 +397,7 @@ class Fit:
 
 
 def fits(task: str, b: int, layers: int) -> Fit:
-    """Is there an exact model with blocks of at most b real numbers in at most so many layers (any number of blocks)?
-
-    ValueError if b or layers is below 1.
-
-    >>> fits("D_12", 8, 1).known, fits("ModArith(5)", 8, 2).why, fits("D_12", 8, 3).known
-    (False, 'term, then value: 2 layers, b = 5', None)
-    """
-    if b < 1 or layers < 1:
-        raise ValueError(f"b and layers must be at least 1, got b = {b}, layers = {layers}")
+    """Is there an exact model with blocks of at most b real numbers in at most so many layers (any number of blocks)?"""
     fitting = [item for item in constructions(task) if item.model.size <= b and item.model.depth <= layers]
     if fitting:  # prefer what reads all strings, then what obeys Eq. 6, then few layers
         best = min(fitting, key=lambda item: (item.scope != "all strings", item.model.column_norm(1.2) > 1 + 1e-9,

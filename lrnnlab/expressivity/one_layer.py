@@ -39,14 +39,7 @@ class Verdict:
 
 
 def possible_in_one_diagonal_layer(machine: MooreMachine) -> Verdict:
-    """Decide it by the two laws above; -1 counts as an answer like any other.
-
-    >>> from lrnnlab.automata.languages import language
-    >>> possible_in_one_diagonal_layer(language("Tomita 6").machine).order
-    3
-    >>> possible_in_one_diagonal_layer(language("(abab)*").machine).words
-    ((0, 1, 0, 1), (1, 0, 0, 1))
-    """
+    """Decide it by the two laws above; -1 counts as an answer like any other."""
     small = minimise(machine)
     monoid = transition_monoid(small)
     N = period(monoid.elements)
@@ -71,11 +64,7 @@ def possible_in_one_diagonal_layer(machine: MooreMachine) -> Verdict:
 
 
 def period(elements: np.ndarray) -> int:
-    """The least common multiple of the lengths of all cycles of all elements (n, Q).
-
-    >>> period(np.array([[0, 1, 2], [1, 2, 0], [1, 0, 0]]))
-    6
-    """
+    """The least common multiple of the lengths of all cycles of all elements (n, Q)."""
     found, points = 1, np.arange(elements.shape[1])
     for element in elements:
         image = element

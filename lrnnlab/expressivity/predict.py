@@ -1,10 +1,11 @@
-"""Before any training: which family of transitions can compute a machine, in how many layers, and which words say no.
+"""Predict without training which transition families can represent an automaton, in how many layers, or name two words
+that rule them out.
 
 A verdict is about *existence*, not about learning.  Unless its theorem says "with finitely many states", it is about
-models that last, as ``lasting`` has it: bounded states, and a margin between different answers, at every length.  In
-the first layer A_t and b_t are functions of the token; in an upper one, of what the lower layers answer at that
-position; readouts, norms and feed-forward parts act position by position and are Lipschitz.  (So a convolution over
-time or a token shift before the recurrence is a layer of its own.)
+models that are robust (:mod:`lrnnlab.expressivity.robustness`): bounded states, and a margin between different answers,
+at every length.  In the first layer A_t and b_t are functions of the token; in an upper one, of what the lower layers
+answer at that position; readouts, norms and feed-forward parts act position by position and are Lipschitz.  (So a
+convolution over time or a token shift before the recurrence is a layer of its own.)
 
 Letters: Q states, V tokens, n size of a block, k reflections a token; g a word.
 """
@@ -64,7 +65,7 @@ FAMILIES = {
 
 @dataclass(frozen=True)
 class Prediction:
-    """What is known of one family.
+    """What is known of one family: which number of layers can represent the machine, and why.
 
     ``verdict``: "one layer", "2 layers", ..., "some number of layers", "no number of layers", "not decided".
     ``layers``: a number that is enough, None if none is known.  ``least``: fewer are not enough; None if no number is.
@@ -85,7 +86,7 @@ class Prediction:
 
 @checked
 def predict_expressivity(machine: MooreMachine, family: str, size: Any = None) -> Prediction:
-    """The verdict on one family.  ValueError for an unknown family, a size that is none, or answers all alike.
+    """Predict whether one family of transitions can represent a machine; no training.
 
     Parameters
     ----------
@@ -95,6 +96,16 @@ def predict_expressivity(machine: MooreMachine, family: str, size: Any = None) -
         One of ``FAMILIES``.
     size : int, optional
         n for blocks (if left out, the smallest that is known), k for "reflections" (2).
+
+    Returns
+    -------
+    Prediction
+        The verdict, its theorem, and two words where the answer is no.
+
+    Raises
+    ------
+    ValueError
+        For an unknown family, a size that is none, or a machine that gives one answer to all words.
 
     Examples
     --------
@@ -114,8 +125,20 @@ def predict_expressivity(machine: MooreMachine, family: str, size: Any = None) -
 
 @checked
 def predict_all(machine: MooreMachine) -> list[Prediction]:
-    """The verdict on every family, sizes left open.
+    """Predict for every family, sizes left open.
 
+    Parameters
+    ----------
+    machine : MooreMachine
+        It is minimised first.
+
+    Returns
+    -------
+    list of Prediction
+        One for each of ``FAMILIES``.
+
+    Examples
+    --------
     >>> from lrnnlab.automata.languages import language
     >>> {found.family: found.verdict for found in predict_all(language("Parity").machine)}["non-negative"]
     'no number of layers'
@@ -173,7 +196,7 @@ class _Facts:
         return sorted({p for r in self.cycles for p in primefactors(r)})
 
     def turned(self, r, times):
-        """The counterexample of g^(r n) and g^(r n + times), g a word with a cycle of r states."""
+        """The words g^(r n) and g^(r n + times), g a word with a cycle of r states."""
         g, q = self.cycles[r]
         front = self.small.ways()[q]
         rest = apart(self.small, self.small.after(q, g * times), q)
@@ -181,7 +204,7 @@ class _Facts:
 
     @cached_property
     def one(self):
-        """By order of turns, 1, 2 and None for any: the counterexample of one diagonal layer, None if there is a layer."""
+        """By order of turns, 1, 2 and None for any: words that refute one diagonal layer, None if there is a layer."""
         return {order: refute_diagonal(self.small, order) for order in (1, 2, None)}
 
     @cached_property
@@ -206,14 +229,7 @@ def known_quotients(small: MooreMachine) -> list[Quotient]:
 
 
 def separate(small: MooreMachine, chosen: Iterable[Quotient]) -> bool:
-    """Do these quotients together tell every two states apart?
-
-    >>> from lrnnlab.automata.languages import language
-    >>> machine = language("Tomita 5").machine
-    >>> found = quotients(machine)
-    >>> separate(machine, found[1:3]), separate(machine, found[1:2])
-    (True, False)
-    """
+    """Whether these quotients together tell every two states apart."""
     rows = [found.blocks for found in chosen]
     return bool(rows) and len(np.unique(np.array(rows), axis=1).T) == small.num_states
 
@@ -229,8 +245,7 @@ def writes_needed(found: Quotient) -> int | None:
 
 
 def writes_of_token(move: np.ndarray, sink: int | None) -> list[tuple[dict[int, int], int, int]] | None:
-    """The writes (key, strength, target) that move unit vectors as a token moves the states; None if no way is known.
-    """
+    """The writes (key, strength, target) that move unit vectors as a token moves states; None if no way is known."""
     kept, made = [q for q in range(len(move)) if q != sink], []
     ends = [int(move[q]) for q in kept if move[q] != sink]
     if len(set(ends)) < len(ends):  # a reset of all: one after the other, keys at right angles to each other

@@ -1,8 +1,8 @@
-"""What one layer can answer at every length with a margin: laws of pairs of states, and two words where one fails.
+"""What one layer can represent robustly: laws of pairs of states, and two words as a counterexample where one fails.
 
-A layer *lasts* if its states stay bounded and there is one distance that any two states keep which ask for different
-answers after the same token, at every length.  Layers with finitely many states last; so does one whose old tokens
-fade, x <- x/4 + code, which chapter 01 leaves out.  The readout may be any function of state and token.
+A layer is robust, or *lasts*, if its states stay bounded and any two states that ask for different answers after the
+same token keep one distance at every length.  Layers with finitely many states last; so does one whose old tokens fade,
+x <- x/4 + code, which chapter 01 leaves out.  The readout may be any function of state and token.
 
 Two runs of the machine that are in different states and read the same word may come back to the same two states: that
 word w is a *loop* at this pair.  Reading w again and again, the layer's two states approach each other in every part
@@ -51,6 +51,12 @@ WHOLE = 6  # tokens up to which every set of tokens is tried
 @dataclass(frozen=True)
 class Counterexample:
     """Two words that are answered differently for every number n of repetitions: ``left`` or ``right``, then ``tail``.
+
+    A word is a tuple of tokens, and of words that are repeated n times; ``tail`` has words, and whether each is repeated.
+
+    >>> words = Counterexample((0,), (), (((0, 1), True),))
+    >>> words.text("ab"), words.words(2)
+    ('a(ab)^n and (ab)^n', ((0, 0, 1, 0, 1), (0, 1, 0, 1)))
     """
 
     left: Word
@@ -220,8 +226,7 @@ def refute_contraction(machine: MooreMachine) -> Counterexample | None:
 
 
 def refute_fading(machine: MooreMachine) -> Counterexample | None:
-    """Words that refute every stack of layers in which whatever is old fades, None if the last tokens tell the state.
-    """
+    """Words that refute all stacks of layers in which whatever is old fades, None if the last tokens tell the state."""
     small = minimise(machine)
     pairs, ways = _Pairs(small, range(small.num_symbols)), small.ways().values()
     last = {part: loops & -loops for part, loops in enumerate(pairs.loops) if loops}
@@ -229,8 +234,7 @@ def refute_fading(machine: MooreMachine) -> Counterexample | None:
 
 
 def refute_order(machine: MooreMachine) -> Counterexample | None:
-    """Two words with the same tokens in another order, the last one in its place, that lead to different states, or None.
-    """
+    """Two words with the same tokens in another order, but for the last, that lead to different states, or None."""
     small = minimise(machine)
     tokens = range(small.num_symbols)
     starts = ((q, (x, y, u), (y, x, u)) for q in range(small.num_states) for x, y in combinations(tokens, 2) for u in tokens)

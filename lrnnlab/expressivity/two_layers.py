@@ -1,13 +1,13 @@
 """Two layers of diagonal gates that last: when there are two, and words that refute every two.
 
 The lower layer sees the tokens, the upper one what the lower one shows after each token.  What lasts, and why one layer
-does not, says ``lasting``; here are its two arguments one storey higher.
+does not, is in ``robustness``; here are its two arguments one storey higher.
 
 * **When there are two** (:func:`two_layers_last`).  Let the lower layer show a *context*: the last k tokens, which fade,
   and how often each token came modulo m, which a turn of order m counts.  Then the upper layer reads contexts, which
   follow each other as they can, and gates in [0, 1] are enough for it if there is no pair of ways through contexts of a
   set C that lead one state of the machine to two, at one context, from which loops can be read that contain all of C.
-  The proof is that of ``lasting``: two words that agree in the last k contexts of every set of contexts end, by Ramsey,
+  The proof is that of ``robustness``: two words that agree in the last k contexts of every set of contexts end, by Ramsey,
   in a loop; the parts between contexts outside the loop may be exchanged, for both begin and end at the same contexts
   (a part that begins behind a context is known by the token before it: the layer keeps k + 1 tokens where k are tried);
   so more and more contexts do not matter, at last all.
@@ -49,8 +49,7 @@ ACTIONS = 2_000  # of words over a set of tokens, at most
 
 
 def two_layers_last(machine: MooreMachine, order: int | None = None) -> bool:
-    """Are there two layers of diagonal gates that last?  False also where there may be others than those that are tried.
-    """
+    """Whether two layers of diagonal gates last; False also where there may be others than those that are tried."""
     small = minimise(machine)
     return any(_upper_layer(small, k, m) for k, m in CONTEXTS[order])
 
@@ -113,8 +112,7 @@ def _upper_layer(small: MooreMachine, k: int, m: int) -> bool:
 
 
 def refute_two_layers(machine: MooreMachine, order: int) -> Counterexample | None:
-    """Words that refute every two lasting layers of gates in [0, 1] (order 1) or real gates (2); None if none are found.
-    """
+    """Words that refute all two lasting layers of gates in [0, 1] (order 1) or real gates (2); None if none are found."""
     small = minimise(machine)
     for B in token_sets(small.num_symbols):
         reached = _reached(small, B, order)

@@ -5,8 +5,8 @@ gives the same numbers every time.
 """
 
 from lrnnlab.training.determinism import deterministic, rng
-from lrnnlab.training.evaluation import evaluate, share_right
-from lrnnlab.training.loop import Trained, TrainState, early_stopping, train, with_seed
+from lrnnlab.training.evaluation import evaluate
+from lrnnlab.training.loop import Trained, TrainState, early_stopping, share_right, train, with_seed
 from lrnnlab.training.recipes import Mend, Phase, Recipe
 from lrnnlab.training.restarts import Fit, fit
 

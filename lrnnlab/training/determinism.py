@@ -14,8 +14,22 @@ from lrnnlab.validation import checked
 
 @checked
 def rng(seed: int, purpose: str) -> torch.Generator:
-    """A generator of its own for every (seed, purpose), so that no two uses of randomness share numbers.
+    """Make a generator for one (seed, purpose), so that no two uses of randomness share numbers.
 
+    Parameters
+    ----------
+    seed : int
+        The seed of a run.
+    purpose : str
+        What the numbers are for, such as ``"train"`` or ``"test"``.
+
+    Returns
+    -------
+    torch.Generator
+        Seeded by a SHA-256 digest of both.
+
+    Examples
+    --------
     >>> rng(1, "train").initial_seed() == rng(1, "test").initial_seed()
     False
     """
@@ -25,11 +39,17 @@ def rng(seed: int, purpose: str) -> torch.Generator:
 
 @contextmanager
 def deterministic() -> Iterator[None]:
-    """One thread, denormals flushed: the same numbers however many runs share the machine, and no slow tails.
+    """Run on one thread with denormals flushed: the same numbers however busy the machine is, and no slow tails.
 
-    Sharp softmax columns are full of denormal numbers, with which many processors compute far more slowly; and to ask
-    the system for memory at each step takes time too, so the process keeps what it has
+    Sharp softmax columns are full of denormal numbers, which many processors handle far more slowly.  Asking the system
+    for memory at each step takes time too, so the process keeps what it has
     (:func:`lrnnlab.scans.allocator.keep_freed_memory`).
+
+    Examples
+    --------
+    >>> with deterministic():
+    ...     torch.get_num_threads()
+    1
     """
     threads, flushing = torch.get_num_threads(), _flushes()
     torch.set_num_threads(1)

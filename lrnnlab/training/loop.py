@@ -19,7 +19,7 @@ from __future__ import annotations
 import hashlib
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,7 +30,7 @@ from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from lrnnlab.tasks import BaseTask, Batch
-from lrnnlab.tasks.base import draw_seed
+from lrnnlab.tasks.base import answered, draw_seed
 from lrnnlab.training.checkpoint import Checkpoint, fingerprint, plain
 from lrnnlab.training.determinism import deterministic, rng
 from lrnnlab.training.progress import advance, finish, progress_bar
@@ -437,3 +437,33 @@ def with_seed(make: Callable[[], Made], seed: int) -> Made:
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(seed)  # torch.manual_seed would also seed every GPU
         return make()
+
+
+@torch.no_grad()
+def share_right(net: nn.Module, batches: Iterable[tuple]) -> float:
+    """The share of right answers over ``batches`` of ``(*inputs, targets)``: the largest output answers, NaN does not.
+
+    Parameters
+    ----------
+    net : Module
+        Called with the inputs; gives one output per class.
+    batches : iterable of tuple
+        Inputs, and the classes that are right; ``ValueError`` if there is no target.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+
+    Examples
+    --------
+    >>> share_right(torch.nn.Identity(), [(torch.eye(4), torch.tensor([0, 1, 2, 0]))])
+    0.75
+    """
+    right = count = 0
+    for *inputs, targets in batches:
+        right += int((answered(net(*inputs)) == targets).sum())
+        count += targets.numel()
+    if not count:
+        raise ValueError("a share of right answers needs answers, got 0 targets")
+    return right / count

@@ -254,7 +254,6 @@ def training_calls():
         ("fit", training.fit, run), ("rng", training.rng, {"seed": 0, "purpose": "test"}),
         ("evaluate", training.evaluate, {"model": build("elman", vocab_size=2, classes=2), "task": tasks.Sum(2),
                                            "seed": 0, "length": 3, "strings": 2, "purpose": "test"}),
-        ("summary", training.evaluation.summary, {"values": [1.0, 0.5]}),
         ("accuracy_at_lengths", training.evaluation.accuracy_at_lengths, {
             "net": build("elman", vocab_size=2, classes=2), "task": tasks.task("parity"), "lengths": [3], "strings": 2,
             "generator": generator()}),
