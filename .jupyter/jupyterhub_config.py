@@ -17,10 +17,8 @@ from workbook import copies
 c = get_config()  # noqa: F821  (traitlets gives it)
 project, programs = Path(__file__).resolve().parents[1], Path(sys.executable).parent
 place = Path(os.environ.get("LRNNLAB_CLASS", "class")).resolve()
-trial = os.environ.get("LRNNLAB_CLASS_TRIAL")  # the token of lrnnlab book hub, which tries a class out
 place.mkdir(parents=True, exist_ok=True)
-root = hasattr(os, "geteuid") and os.geteuid() == 0
-if root and not trial:
+if hasattr(os, "geteuid") and os.geteuid() == 0:
     raise SystemExit("Start the hub from an account of its own: as root each student would be root, too.")
 
 c.JupyterHub.db_url = f"sqlite:///{place / 'jupyterhub.sqlite'}"
@@ -30,7 +28,7 @@ c.ConfigurableHTTPProxy.pid_file = str(place / "proxy.pid")
 
 # Who may come in: anybody who knows the class's password.
 c.JupyterHub.authenticator_class = "shared-password"
-c.SharedPasswordAuthenticator.user_password = trial or os.environ.get("LRNNLAB_CLASS_PASSWORD", "")
+c.SharedPasswordAuthenticator.user_password = os.environ.get("LRNNLAB_CLASS_PASSWORD", "")
 c.Authenticator.allow_all = True
 
 # A copy of the chapters for each, from one installation that all read.
@@ -44,7 +42,7 @@ c.Spawner.environment = {"OMP_NUM_THREADS": "1", "JUPYTER_CONFIG_PATH": str(proj
 
 # What is idle ends: a kernel after 20 minutes, a server after 30.
 c.Spawner.args = ["--MappingKernelManager.cull_idle_timeout=1200", "--MappingKernelManager.cull_connected=True",
-                  "--ServerApp.jpserver_extensions=jupyterlab_jupytext=False", *(["--allow-root"] if root else [])]  # fmt: skip
+                  "--ServerApp.jpserver_extensions=jupyterlab_jupytext=False"]  # fmt: skip
 idle = [sys.executable, "-m", "jupyterhub_idle_culler", "--timeout=1800"]
 c.JupyterHub.services = [{"name": "idle", "command": idle}]
 c.JupyterHub.load_roles = [{"name": "idle", "services": ["idle"],
@@ -54,8 +52,3 @@ c.JupyterHub.load_roles = [{"name": "idle", "services": ["idle"],
 c.Spawner.mem_limit, c.Spawner.cpu_limit = "3G", 1
 c.Spawner.http_timeout = c.Spawner.start_timeout = 120  # seconds; when a class comes at once the last one waits
 c.JupyterHub.concurrent_spawn_limit = 20
-
-if trial:
-    c.JupyterHub.services.append({"name": "trial", "api_token": trial})
-    scopes = ["admin:users", "admin:servers", "admin:server_state", "access:servers"]
-    c.JupyterHub.load_roles.append({"name": "trial", "services": ["trial"], "scopes": scopes})

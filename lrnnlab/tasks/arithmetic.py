@@ -152,7 +152,7 @@ class ModArith(ModularTask):
 
     @checked
     def read(self, text: str) -> torch.Tensor:
-        """The tokens (T,) of an expression; × may be typed x or *.  ValueError names what does not belong."""
+        """The tokens (T,) of an expression; × may be typed ``x`` or ``*``.  ValueError names what does not belong."""
         parts = ["×" if part in "x*" else part for part in re.findall(r"[0-9]+|\S", text)]
         return self.read_parts(parts, text)
 

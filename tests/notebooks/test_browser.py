@@ -16,7 +16,6 @@ import nbformat
 import pytest
 from browser import (
     CONTROLS,
-    CUT,
     MS,
     PANEL,
     PICTURE,
@@ -35,18 +34,14 @@ from browser import (
     run_all,
     write,
 )
+from jupyter_lab import jupyter_lab
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from workbook import copies
 from workbook.book import Run, compare
 from workbook.book.cell_dependencies import widget_cells
-from workbook.book.jupyter_server import jupyter_lab
 from workbook.book.running import KERNEL, cleared
-from workbook.book.site import build
-from workbook.book.site.flipbooks import book_html, flipbook
 from workbook.book.sync import read_source
-from workbook.chapters.ch02 import growth
-from workbook.show.widgets import explore
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -225,220 +220,6 @@ def test_a_prediction_is_committed_by_keyboard(lab):
     panel.get_by_text("you predicted 31, and 16 came out").wait_for()
     assert "It ran." in panel.inner_text()
     lab.screenshot(path=artefacts() / "prediction.png")
-
-
-def test_a_static_page_needs_no_network(browser, tmp_path):
-    """The site's page in a browser that is offline: formulas in their own font, and a flipbook that follows the keyboard."""
-    build([ROOT / "notebooks" / "06_ill_conditioned_reals.ipynb"], tmp_path, books=False)
-    book = flipbook(explore(growth, {"p": [1.0, 1.2, 2.0], "b": {"two": 2, "eight": 8}}, alt="Growth."))
-    for n, frame in enumerate(book.frames):
-        (tmp_path / f"{n}.png").write_bytes(frame.png)
-    chapter = tmp_path / "06_ill_conditioned_reals.html"
-    html = book_html(book, [f"{n}.png" for n in range(6)], "growth_widget")
-    chapter.write_text(chapter.read_text(encoding="utf-8").replace("</main>", f"{html}</main>"), encoding="utf-8")
-    context = browser.new_context(offline=True, viewport={"width": 1280, "height": 960})
-    context.set_default_timeout(MS)
-    page, said = context.new_page(), []
-    page.on("console", lambda message: said.append(message.text))
-    page.on("requestfailed", lambda request: said.append(request.url))
-    page.goto((tmp_path / "index.html").as_uri())
-    page.get_by_role("link", name="06").click()
-    page.wait_for_url(f"**/{chapter.name}")
-    sizes = page.locator("math").evaluate_all("all => all.map(one => one.getBoundingClientRect().width)")
-    assert len(sizes) > 50 and page.locator("main math").first.evaluate("one => one.getBoundingClientRect().height") > 5
-    page.wait_for_function("[...document.fonts].every(one => one.status === 'loaded') && document.fonts.size > 0")
-    book = page.locator(".flipbook").first
-    slider, menu, frames = book.get_by_role("slider", name="p"), book.get_by_role("combobox", name="b"), book.locator(".frame")
-    shown = "all => all.flatMap((one, i) => one.hidden ? [] : [i])"
-    assert frames.evaluate_all(shown) == [0]
-    slider.focus()
-    for key, at, value in (("ArrowRight", 2, "1.2"), ("ArrowRight", 4, "2.0"), ("ArrowLeft", 2, "1.2")):
-        page.keyboard.press(key)
-        assert frames.evaluate_all(shown) == [at] and slider.get_attribute("aria-valuetext") == value
-        assert book.locator("output").inner_text() == value
-    page.keyboard.press("Tab")
-    assert menu.evaluate("one => one === document.activeElement")
-    page.keyboard.press("ArrowDown")
-    assert frames.evaluate_all(shown) == [3]
-    visible = book.locator(".frame:not([hidden]) img")
-    page.wait_for_function("document.querySelector('.frame:not([hidden]) img').naturalWidth > 100")
-    assert "p = 1.2, b = eight" in visible.get_attribute("alt")
-    page.screenshot(path=artefacts() / "site_06.png")
-    assert said == []
-    context.close()
-
-
-@pytest.fixture(scope="module")
-def small_site(tmp_path_factory):
-    """Two short chapters, one of them with a flipbook, and the index."""
-    folder = tmp_path_factory.mktemp("site")
-    build([ROOT / "notebooks" / f"{name}.ipynb" for name in (QUICK, "glossary")], folder, books=False)
-    book = flipbook(explore(growth, {"p": [1.0, 2.0], "b": [8]}, alt="Growth."))
-    for n, frame in enumerate(book.frames):
-        (folder / f"{n}.png").write_bytes(frame.png)
-    chapter, html = folder / f"{QUICK}.html", book_html(book, ["0.png", "1.png"], "growth_widget")
-    chapter.write_text(chapter.read_text(encoding="utf-8").replace("</main>", f"{html}</main>"), encoding="utf-8")
-    return folder
-
-
-def visited(browser, folder, file, width, scheme="light"):
-    """A page of the site, opened from the disk by a browser without a network."""
-    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, offline=True)
-    context.set_default_timeout(MS)
-    page = context.new_page()
-    page.goto((folder / file).as_uri())
-    return page
-
-
-def violations(page):
-    """What axe-core finds on a page, as ``(rule, how grave, the first place)``, less what it calls minor.
-
-    It stays out of formulas: they are tens of thousands of elements without a rule for them.
-    """
-    from axe_playwright_python.sync_playwright import Axe
-
-    options = {"resultTypes": ["violations"], "preload": False}
-    found = Axe().run(page, context={"exclude": ["math"]}, options=options).response["violations"]
-    return [(one["id"], one["impact"], one["nodes"][0]["html"]) for one in found if one["impact"] != "minor"]
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1280])
-def test_axe_finds_nothing_on_a_static_page(browser, small_site, width, scheme):
-    for file in ("index.html", f"{QUICK}.html", "glossary.html"):
-        page = visited(browser, small_site, file, width, scheme)
-        page.screenshot(path=artefacts() / f"{Path(file).stem}_{width}_{scheme}.png")
-        page.get_by_role("searchbox").fill("diagonal")
-        page.locator(".search li").first.wait_for()
-        page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
-        assert violations(page) == [], file
-        assert page.evaluate("document.scrollingElement.scrollWidth") <= width
-        page.context.close()
-
-
-@pytest.fixture(scope="module")
-def every_page(tmp_path_factory):
-    """The whole book, with the buttons and without flipbooks, which stand on the small site."""
-    folder = tmp_path_factory.mktemp("book")
-    build(NOTEBOOKS, folder, books=False, repository="someone/lrnnlab")
-    return folder
-
-
-# Of each picture: the share of the width it was drawn for, at which its letters are 9 points high or more.
-SHARES = """() => [...document.querySelectorAll("main figure img")].filter(one => one.clientWidth && one.style.width)
-  .map(one => one.clientWidth / parseFloat(one.style.width))"""
-
-
-@pytest.mark.parametrize("name", ["index", *(notebook.stem for notebook in NOTEBOOKS)])
-def test_axe_finds_nothing_on_any_page(browser, every_page, name):
-    """At both widths, each in one theme: colours do not depend on the width (and see the three short pages above)."""
-    for width, scheme in ((390, "light"), (1280, "dark")):
-        page = visited(browser, every_page, f"{name}.html", width, scheme)
-        page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
-        assert violations(page) == []
-        assert page.evaluate("document.scrollingElement.scrollWidth") <= width
-        assert min(page.evaluate(SHARES), default=1) >= 0.8
-        assert page.evaluate(CUT) == []
-        page.context.close()
-
-
-def test_what_is_cut_is_found_and_what_scrolls_is_not(browser):
-    page, wide = browser.new_page(viewport={"width": 390, "height": 900}), '<p style="width: 500px">Wide'
-    for box, many in (("overflow-x: auto", 0), ("overflow: hidden", 1), ("", 1)):
-        page.set_content(f'<body style="overflow-x: hidden"><main style="{box}">{wide}</main>')
-        assert len(page.evaluate(CUT)) == many
-    page.close()
-
-
-def test_a_picture_that_scrolls_fades_at_the_right_until_its_end_is_shown(browser, every_page):
-    page = visited(browser, every_page, "06_ill_conditioned_reals.html", 390)
-    page.locator("figure[data-more]").first.wait_for()
-    figure = page.locator("main figure").first
-    faded = "one => getComputedStyle(one).maskImage !== 'none'"
-    assert figure.evaluate(faded)
-    figure.evaluate("one => { one.scrollLeft = one.scrollWidth; }")
-    page.wait_for_function(f"!({faded})(document.querySelector('main figure'))")
-    caption = figure.locator("figcaption").bounding_box()  # it stays where it can be read
-    assert caption["x"] >= 0 and caption["x"] + caption["width"] <= 390
-    page.context.close()
-
-
-def test_axe_finds_a_pale_text_and_a_mute_picture(browser):
-    page = browser.new_page()
-    page.set_content('<html lang="en"><title>A</title><main><h1>A</h1><p style="color:#999">Pale<img src="a.png"></main>')
-    assert {rule for rule, *_ in violations(page)} == {"color-contrast", "image-alt"}
-    page.close()
-
-
-def test_a_static_page_is_searched_without_a_network(browser, small_site):
-    page, said = visited(browser, small_site, f"{QUICK}.html", 1280), []
-    page.on("pageerror", lambda error: said.append(str(error)))
-    field, found = page.get_by_role("searchbox"), page.locator(".search li a")
-    field.fill("killer WORD")
-    found.first.wait_for()
-    assert "Glossary" in found.first.inner_text() and page.locator(".search mark").count() == found.count()
-    field.press("Escape")
-    page.wait_for_function("!document.querySelector('.search li')")
-    field.fill("zyzzyva")
-    page.get_by_text("0 places").wait_for()
-    field.fill("killer word")
-    found.first.wait_for()
-    field.press("Enter")
-    page.keyboard.press("Enter")
-    page.wait_for_url("**/glossary.html#*")
-    assert said == []
-    page.context.close()
-
-
-@pytest.mark.parametrize("width", [390, 1280])
-def test_contents_and_folds_open_and_close(browser, small_site, width):
-    page = visited(browser, small_site, f"{QUICK}.html", width)
-    contents, code = page.locator(".contents ol"), page.locator(".fold .input_area").first
-    assert contents.is_visible() == (width == 1280) and not code.is_visible()
-    if width == 390:
-        page.get_by_text("On this page").click()
-    else:  # beside the text, and still there where the page has been scrolled
-        page.evaluate("window.scrollTo(0, 2000)")
-        page.locator(".contents [aria-current]").wait_for()
-        assert contents.bounding_box()["x"] + contents.bounding_box()["width"] < page.locator("main").bounding_box()["x"]
-    contents.get_by_role("link", name="Exercises").click()
-    page.wait_for_function("Math.abs(document.getElementById('Exercises').getBoundingClientRect().top) < 300")
-    page.get_by_role("button", name="Unfold all code").click()
-    assert code.is_visible()
-    page.get_by_role("button", name="Fold code").click()
-    assert not code.is_visible()
-    page.locator(".fold summary").first.press("Enter")
-    assert code.is_visible()
-    page.context.close()
-
-
-def test_a_printed_page_holds_the_text_and_no_controls(browser, small_site):
-    page = visited(browser, small_site, f"{QUICK}.html", 1280, "dark")
-    page.emulate_media(media="print", color_scheme="dark")
-    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-    assert not any(one.is_visible() for one in page.locator("header, nav, input, .fold").all())
-    assert page.locator("main h2").first.is_visible() and page.locator(".flipbook img:visible").count() == 1
-    page.screenshot(path=artefacts() / "site_print.png")
-    page.context.close()
-
-
-SCROLLS = """() => [...document.querySelectorAll("*")].filter(
-  one => one.scrollWidth > one.clientWidth && ["auto", "scroll"].includes(getComputedStyle(one).overflowX))"""
-
-
-@pytest.mark.parametrize("width", [390, 1280])
-def test_a_static_page_scrolls_down_only_and_the_keyboard_reaches_what_scrolls(browser, tmp_path, width):
-    build([ROOT / "notebooks" / "04_rotations.ipynb"], tmp_path, books=False)  # the longest formulas in a line
-    page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme="dark")
-    page.goto((tmp_path / "04_rotations.html").as_uri())
-    assert page.evaluate("document.scrollingElement.scrollWidth") <= width
-    assert (page.evaluate(f"({SCROLLS})().length") > 10) == (width == 390)  # a line of code fits where there is room
-    assert page.evaluate(f"({SCROLLS})().filter(one => one.tabIndex < 0).length") == 0
-    assert page.locator("[tabindex]").count() == page.evaluate(f"({SCROLLS})().length")  # and no other is in the way
-    cut = "[...document.querySelectorAll('p, ul, ol')].filter(one => one.scrollHeight > one.clientHeight + 2).length"
-    assert page.evaluate(cut) == 0
-    page.screenshot(path=artefacts() / f"site_{width}.png")
-    page.close()
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,6 @@ Three servers: as ``bootstrap.py lab`` starts it for a reader and for an author,
 in a clone: whatever a reader runs, edits and saves, git has nothing to say; after an author's save it has.
 """
 
-import asyncio
 import importlib.util
 import json
 import os
@@ -17,12 +16,11 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from jupyter_client import BlockingKernelClient
+from jupyter_lab import jupyter_lab
 from jupytext.config import find_jupytext_configuration_file
-from tornado.websocket import websocket_connect
 
 from workbook import copies
-from workbook.book.hub_load_test import _run
-from workbook.book.jupyter_server import jupyter_lab
 from workbook.book.sync import source_of
 from workbook.exercises.progress import FILE
 
@@ -176,14 +174,21 @@ def git(root, *words):
     return subprocess.run(["git", *words], cwd=root, capture_output=True, text=True, check=True).stdout
 
 
-async def run_cells(server, path, cells):
-    """Run cells in the kernel of a notebook, as a page does; BookError where one raises."""
+def run_cells(server, path, cells):
+    """Run cells in the kernel of a notebook, as a page does; what each printed."""
     asked = {"path": path, "name": path, "type": "notebook", "kernel": {"name": "python3"}}
     kernel = ask(server, "", asked, "POST", "sessions")["kernel"]["id"]
-    address = server.page(f"api/kernels/{kernel}/channels").replace("http", "ws", 1)
-    channel = await websocket_connect(address, max_message_size=1 << 28)
-    said = [await asyncio.wait_for(_run(channel, source), 300) for source in cells]
-    channel.close()
+    client = BlockingKernelClient()
+    client.load_connection_file(str(server.state / f"kernel-{kernel}.json"))
+    client.start_channels()
+    client.wait_for_ready(timeout=300)
+    said = []
+    for source in cells:
+        heard = []
+        reply = client.execute_interactive(source, timeout=300, output_hook=heard.append)
+        assert reply["content"]["status"] == "ok", reply["content"]
+        said.append("".join(one["content"]["text"] for one in heard if one["msg_type"] == "stream"))
+    client.stop_channels()
     return said
 
 
@@ -206,7 +211,7 @@ def test_git_has_nothing_to_say_after_a_reader_and_something_after_an_author(clo
             assert "note = 'mine'" in (folder / path).read_text(encoding="utf-8")
         if not author:
             cells = [cell["source"] for cell in ask(server, RUN)["content"]["cells"] if cell["cell_type"] == "code"]
-            said = asyncio.run(run_cells(server, RUN, [cells[0], *(one for one in cells if "check(" in one)]))
+            said = run_cells(server, RUN, [cells[0], *(one for one in cells if "check(" in one)])
             assert "ready" in said[0] and (folder / FILE).is_file() and (folder / ".ipynb_checkpoints").is_dir()
     changed = {line[3:] for line in git(clone, "status", "--porcelain").splitlines()}
     both = {f"notebooks/{name}" for name in NAMES} | {f"notebooks/py/{name[:-6]}.py" for name in NAMES}

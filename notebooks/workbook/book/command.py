@@ -1,4 +1,4 @@
-"""``lrnnlab book build | check | drift | site | footprint | hub [NAME ...]``."""
+"""``lrnnlab book build | check | drift | site [NAME ...]``."""
 
 from __future__ import annotations
 
@@ -20,8 +20,6 @@ VERBS = {
     "check": "execute the notebook afresh and compare with what is committed",
     "drift": "say where source and notebook differ (runs nothing)",
     "site": "write the notebooks as static pages that need no network (runs what the widgets need)",
-    "footprint": "measure memory and processor time of JupyterLab and of each notebook's kernel (Linux)",
-    "hub": "let a class open the notebook at once, on a JupyterHub with real servers, and measure it (Linux)",
 }
 
 
@@ -37,9 +35,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, default=Path("build/site"), help="of site: where to (default build/site)")
     parser.add_argument("--repository", metavar="OWNER/NAME", help="of site: where the book lies on GitHub; then every "
                         "page has buttons that open its notebook in Colab and on Binder")  # fmt: skip
-    parser.add_argument("--students", default="1,5,20", metavar="N,N,...",
-                        help="of hub: how large the classes are (default 1,5,20)")  # fmt: skip
-    parser.add_argument("--no-flipbooks", action="store_true", help="of site: a sentence where a widget would be")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -57,11 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     try:
         if options.verb == "site":
-            return _site(sources, options.out, not options.no_flipbooks, options.repository)
-        if options.verb == "footprint":
-            return _footprint(sources, root, options.timeout)
-        if options.verb == "hub":
-            return _hub(sources, root, options.students, options.timeout)
+            return _site(sources, options.out, options.repository, whole=not options.names)
     except BookError as error:
         print(f"lrnnlab book {options.verb}: {error}", file=sys.stderr)
         return 1
@@ -121,41 +112,13 @@ def _one(verb: str, source: Path, root: Path, timeout: float, arithmetic: str) -
     return int(bool(problems))
 
 
-def _site(sources: Sequence[Path], out: Path, books: bool, repository: str | None) -> int:
-    from workbook.book import site  # brings nbconvert, which the other verbs do without
-
-    if not site.available():
-        print("no pages of the package's functions: they need pdoc (pip install -e '.[docs]')")
-    site.build([twin_of(source) for source in sources], out, books=books, api=site.available(),
-               repository=repository, say=print)  # fmt: skip
-    problems = site.faults(out)
-    for problem in problems:
-        print(problem)
-    print(f"{out / 'index.html'}: {len(problems) or 'no'} problem{'s' * (len(problems) != 1)}")
-    return int(bool(problems))
-
-
-def _footprint(sources: Sequence[Path], root: Path, timeout: float) -> int:
-    from workbook.book.footprint import of_chapter, of_lab
-
-    print(of_lab(root / "notebooks"), flush=True)
-    for source in sources:
-        print(of_chapter(twin_of(source), timeout), flush=True)
-    return 0
-
-
-def _hub(sources: Sequence[Path], root: Path, students: str, timeout: float) -> int:
-    from workbook.book.hub_load_test import lesson
-
+def _site(sources: Sequence[Path], out: Path, repository: str | None, whole: bool) -> int:
     try:
-        sizes = [int(part) for part in students.split(",")]
-    except ValueError:
-        print(f"lrnnlab book: --students asks for numbers such as 1,5,20, got {students!r}", file=sys.stderr)
-        return 2
-    lost = False
-    for source in sources:
-        for size in sizes:
-            held = lesson(size, twin_of(source), root, timeout)
-            lost = lost or any(seat.error for seat in held.seats)
-            print(f"{source.stem}: {held}", flush=True)
-    return int(lost)
+        import myst_nb  # noqa: F401
+    except ImportError:
+        raise BookError("the pages are made by Sphinx: pip install -e '.[docs]'") from None
+    from workbook.book.site import build as build_site
+
+    problems = build_site([twin_of(source) for source in sources], out, repository=repository, whole=whole, say=print)
+    print("\n".join([*problems, f"{out / 'index.html'}: {len(problems) or 'no'} problem{'s' * (len(problems) != 1)}"]))
+    return int(bool(problems))

@@ -8,7 +8,6 @@ import pytest
 
 from lrnnlab.tasks import task
 from workbook.book import sync as drifting
-from workbook.book.hub_load_test import Lesson, Seat
 from workbook.book.text import difference
 from workbook.show import automaton_figures, language_figures
 from workbook.tables import records, report, results, rotrnn_fig3
@@ -85,10 +84,3 @@ def test_what_begins_with_dashes_is_a_change_too():
 def test_letters_of_a_word_are_no_seconds():
     assert difference("as many 0s as 1s", "as many 1s as 0s") is not None
     assert difference("took 1.2s and 10s", "took 2 s and 31 ms") is None
-
-
-def test_seats_that_were_lost_are_no_seconds_of_zero():
-    good, lost = Seat("a", 5, 10, 100, 400), Seat("b", 0, 0, 0, 0, "TimeoutError")
-    said = str(Lesson((good, lost, lost), 1500, 0.5))
-    assert "server ready after 5 s (5 s at most), chapter run after 10 s more" in said and "a seat 500 MB" in said
-    assert "ready" not in str(Lesson((lost,), 0, 0))

@@ -1,4 +1,4 @@
-"""A JupyterLab of its own, with its own port, token and settings: to measure it, and to test in a browser."""
+"""A JupyterLab of its own, with its own port, token and settings, to test in a browser."""
 
 from __future__ import annotations
 
@@ -16,8 +16,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from workbook.book.running import BookError
-
 WAIT = 180  # seconds for the first page
 # A newcomer is asked about news in a toast that takes the focus; this JupyterLab has a newcomer every time.
 NOTIFICATIONS = {"fetchNews": "false", "checkForUpdates": False}
@@ -25,11 +23,12 @@ NOTIFICATIONS = {"fetchNews": "false", "checkForUpdates": False}
 
 @dataclass(frozen=True)
 class Server:
-    """``page(path)`` is the address of a page, with the token; ``process`` runs it."""
+    """``page(path)`` is the address of a page, with the token; ``process`` runs it, ``state`` is where it writes."""
 
     port: int
     token: str
     process: subprocess.Popen
+    state: Path
 
     def page(self, path: str = "lab") -> str:
         return f"http://127.0.0.1:{self.port}/{path}?token={self.token}"
@@ -41,7 +40,10 @@ def jupyter_lab(folder: Path, state: Path, options: Sequence[str] = ()) -> Itera
     settings = Path(state) / "lab" / "user-settings" / "@jupyterlab" / "apputils-extension"
     settings.mkdir(parents=True, exist_ok=True)
     (settings / "notification.jupyterlab-settings").write_text(json.dumps(NOTIFICATIONS), encoding="utf-8")
-    (port,), token = free_ports(1), secrets.token_hex(16)
+    token = secrets.token_hex(16)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
     own = {f"JUPYTER_{kind}_DIR": str(state) for kind in ("CONFIG", "DATA", "RUNTIME")} | {"IPYTHONDIR": str(state)}
     command = [sys.executable, "-m", "jupyterlab", "--no-browser", f"--port={port}", "--ServerApp.port_retries=0",
                f"--ServerApp.root_dir={Path(folder).resolve()}", f"--IdentityProvider.token={token}",
@@ -51,31 +53,17 @@ def jupyter_lab(folder: Path, state: Path, options: Sequence[str] = ()) -> Itera
     log = Path(state) / "server.log"
     with log.open("w", encoding="utf-8") as said:
         process = subprocess.Popen(command, env={**os.environ, **own}, stdout=said, stderr=said)
-    server = Server(port, token, process)
+    server = Server(port, token, process, Path(state))
     try:
         _first_answer(server, log)
         yield server
     finally:
-        end_process(process, 30)
-
-
-def free_ports(many: int) -> list[int]:
-    """So many ports of this machine that nobody listens on."""
-    with contextlib.ExitStack() as held:
-        sockets = [held.enter_context(socket.socket()) for _ in range(many)]
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [one.getsockname()[1] for one in sockets]
-
-
-def end_process(process: subprocess.Popen, seconds: float) -> None:
-    """Ask a process to end, and kill it where it has not after so many seconds."""
-    process.terminate()
-    try:
-        process.wait(timeout=seconds)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+        process.terminate()
+        try:
+            process.wait(timeout=30)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
 
 
 def _first_answer(server: Server, log: Path) -> None:
@@ -87,5 +75,5 @@ def _first_answer(server: Server, log: Path) -> None:
         except (urllib.error.URLError, ConnectionError, TimeoutError) as error:
             if server.process.poll() is not None or time.monotonic() > end:
                 tail = log.read_text(encoding="utf-8", errors="replace")[-2000:]
-                raise BookError(f"JupyterLab gave no page within {WAIT} s ({error}); it said\n{tail}") from error
+                raise RuntimeError(f"JupyterLab gave no page within {WAIT} s ({error}); it said\n{tail}") from error
             time.sleep(0.1)
