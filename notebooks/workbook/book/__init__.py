@@ -23,14 +23,13 @@ Tags a cell may carry (lower case; anything else that looks like one of these is
 
 from workbook.book.building import build
 from workbook.book.command import add_arguments, main
+from workbook.book.comparison import compare
 from workbook.book.inspection import Problem, inspect
-from workbook.book.nbval_plugin import nbval
-from workbook.book.regression import check, compare
+from workbook.book.nbval_plugin import check
 from workbook.book.running import BookError, Run, execute
 from workbook.book.sync import drift
-from workbook.book.text import nbval_config
 
 __all__ = [
     "BookError", "Problem", "Run", "add_arguments", "build", "check", "compare", "drift", "execute", "inspect",
-    "main", "nbval", "nbval_config",
+    "main",
 ]  # fmt: skip

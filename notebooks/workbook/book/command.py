@@ -11,7 +11,7 @@ from lrnnlab.files import files_in
 from workbook.arguments import Parser
 from workbook.book.building import build
 from workbook.book.cpu_presets import NATIVE, SETTINGS
-from workbook.book.regression import check
+from workbook.book.nbval_plugin import check
 from workbook.book.running import BookError
 from workbook.book.sync import drift, source_of, twin_of
 

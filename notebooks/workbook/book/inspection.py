@@ -27,16 +27,8 @@ MACHINE_PATHS = re.compile(
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing wrong with one notebook.
-
-    ``cell`` counts from 1 over all cells, text included (0: the notebook as a whole).  ``kind`` is one word or two:
-    again, alt, arithmetic, drift, error, kernel, never run, number, order, output, path, picture, semicolon, tag, text,
-    warning, widget.
-    ``place`` says the cell in words.
-
-    >>> print(Problem("02_block_diagonal", 3, "alt", "a picture without alternative text", 'cell 3 (In [1], "show()")'))
-    02_block_diagonal, cell 3 (In [1], "show()"): [alt] a picture without alternative text
-    """
+    """One thing wrong with one notebook: ``cell`` counts from 1 over all cells (0: the notebook as a whole), ``kind`` is
+    one word or two, ``place`` says the cell in words."""
 
     notebook: str
     cell: int
@@ -55,17 +47,13 @@ def inspect(notebook: NotebookNode, name: str = "notebook", root: Path | None = 
     Counts must be 1..n, errors in the cells that are tagged ``raises-exception`` and in no others, nothing on stderr,
     every picture with alternative text and none pasted into a text cell, no path of this machine (``root`` is the
     repository), tags that nbval understands, and no name that a cell reads bound anew after it.
-
-    >>> from nbformat.v4 import new_code_cell, new_notebook
-    >>> [p.kind for p in inspect(new_notebook(cells=[new_code_cell("1 + 1")], metadata={"kernelspec": KERNEL}))]
-    ['never run']
     """
     found = []
     if notebook.metadata.get("kernelspec") != KERNEL:
         message = f"the kernel is {notebook.metadata.get('kernelspec')}, not {KERNEL}: build writes the right one"
         found.append(Problem(name, 0, "kernel", message))
     for i, cell in enumerate(notebook.cells):
-        faults = [*_tag_faults(cell), *(_output_faults(cell, root) if is_code(cell) else _text_faults(cell))]
+        faults = [*_tag_faults(cell), *(output_faults(cell, root) if is_code(cell) else _text_faults(cell))]
         found += [Problem(name, i + 1, kind, message, where(notebook.cells, i)) for kind, message in faults]
     return found + _bound_again(notebook, name) + _count_problems(notebook, name)
 
@@ -133,7 +121,8 @@ def _text_faults(cell: NotebookNode) -> list[tuple[str, str]]:
     return found + _html_faults(cell.source)
 
 
-def _output_faults(cell: NotebookNode, root: Path | None) -> list[tuple[str, str]]:
+def output_faults(cell: NotebookNode, root: Path | None = None) -> list[tuple[str, str]]:
+    """(kind, message) of what is wrong with a code cell's outputs, seen at rest."""
     found = []
     if IGNORE not in tags(cell) and cell.source.rstrip().endswith(";"):
         found.append(("semicolon", "ends in ';': nbval shows the value all the same, so assign it to _ instead"))

@@ -21,31 +21,23 @@ from workbook.book.outputs import without_colour
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 OUTPUT_WIDGET = "OutputModel"
 START = 180.0  # seconds for a kernel to start
-FIRST = 180.0  # seconds for the first cell, which imports; a kernel that is idle and never got it is started anew, once
 
 
 class BookError(ValueError):
     """A notebook that cannot be built, read or run; the message says which cell and why."""
 
 
-class _Silent(Exception):
-    """The first cell gave no answer within :data:`FIRST`: on a busy machine a kernel can miss its first message."""
-
-
 @dataclass
 class Run:
-    """One execution: the notebook with fresh outputs and what stood beside them.
+    """One execution: the notebook with fresh outputs, and the position of the cell that raised.
 
     ``caught`` maps a cell's position (from 0) to the outputs that Output widgets caught while it ran: there, and
-    nowhere else, lie the errors of ``interact`` callbacks.  ``failed`` is the position of the cell that raised, ``again`` what
-cells said that raised when they ran once more after all others.
+    nowhere else, lie the errors of ``interact`` callbacks.
     """
 
     notebook: NotebookNode
-    seconds: float = 0.0
     caught: dict[int, list[NotebookNode]] = field(default_factory=dict)
     failed: int | None = None
-    again: dict[int, str] = field(default_factory=dict)
 
 
 def kernel_environment(arithmetic: str = NATIVE) -> dict[str, str]:
@@ -61,19 +53,10 @@ def execute(
     notebook: NotebookNode, folder: Path, *, say: Callable[[str], None] | None = None, timeout: float = 600
 ) -> Run:
     """Run a copy of ``notebook`` in ``folder``; the first cell that raises (and is not meant to) ends the run."""
-    try:
-        return _execute(notebook, folder, say, timeout, min(timeout, FIRST))
-    except _Silent:
-        return _execute(notebook, folder, say, timeout, timeout)
-
-
-def _execute(
-    notebook: NotebookNode, folder: Path, say: Callable[[str], None] | None, timeout: float, first: float
-) -> Run:
     run = Run(cleared(notebook))
     cells = run.notebook.cells
     order = [i for i, cell in enumerate(cells) if is_code(cell)]
-    began = cell_began = time.perf_counter()
+    cell_began = time.perf_counter()
     reported: set = set()
     current = 0
 
@@ -95,7 +78,7 @@ def _execute(
         run.notebook,
         kernel_name=KERNEL["name"],
         startup_timeout=START,
-        timeout_func=lambda cell: first if order and cell is cells[order[0]] else timeout,
+        timeout=timeout,
         record_timing=False,
         resources={"metadata": {"path": str(folder)}},
         extra_arguments=["--log-level=ERROR"],  # the kernel warns on our terminal about its own transport
@@ -107,14 +90,11 @@ def _execute(
     except CellExecutionError:
         run.failed = current
     except CellTimeoutError as error:
-        if current == order[0] and first < timeout:
-            raise _Silent from error
         raise BookError(f"{where(cells, current)} took longer than {timeout:g} s") from error
     except DeadKernelError as error:
         raise BookError(f"{where(cells, current)}: the kernel died while it ran (out of memory?)") from error
     except RuntimeError as error:  # so nbclient says that none came
         raise BookError(f"the kernel did not start: {error}") from error
-    run.seconds = time.perf_counter() - began
     return run
 
 
@@ -134,12 +114,7 @@ def is_code(cell: NotebookNode) -> bool:
 
 
 def where(cells: list[NotebookNode], index: int) -> str:
-    """A cell as a reader finds it: its place among all cells and among those that run.
-
-    >>> from nbformat.v4 import new_code_cell, new_markdown_cell
-    >>> where([new_markdown_cell("# Title"), new_code_cell("x = 1")], 1)
-    'cell 2 (In [1], "x = 1")'
-    """
+    """A cell as a reader finds it: its place among all cells and among those that run."""
     cell = cells[index]
     line = next((line.strip() for line in cell.source.splitlines() if line.strip()), "empty")
     prompt = f"In [{sum(map(is_code, cells[: index + 1]))}], " if is_code(cell) else ""

@@ -1,8 +1,4 @@
-"""What in an output is compared exactly, what within a tolerance, and what not at all.
-
-The same list of patterns serves our checker and nbval (``tests/nbval_sanitize.cfg`` is :func:`nbval_config`, held
-equal by a test), so the two cannot disagree about what a timing is.
-"""
+"""What in a text is compared exactly, what within a tolerance, and what not at all."""
 
 from __future__ import annotations
 
@@ -24,10 +20,6 @@ SANITIZE = (
 # 0.5, -1.25e-3, 2e8, .5, 1,999.5; not the 3.11 of version 3.11.7, not the 2.0 of v2.0, not "5." at the end of a sentence.
 WHOLE = r"(?:[1-9]\d{0,2}(?:,\d{3})+|\d+)"
 FLOAT = rf"(?<![\w.])[-+]?(?:{WHOLE}\.\d+(?:[eE][-+]?\d+)?|\.\d+|\d+[eE][-+]?\d+(?!\w))(?!\d|\.\d)"
-
-# nbval has no tolerance and no eye: pictures and floats it leaves to our checker.
-NBVAL_FIRST = ((r"data:image/[\w.+-]+;base64,[A-Za-z0-9+/=]+", "PICTURE"),)
-NBVAL_LAST = ((rf"[ \t]*{FLOAT}[ \t]*", " FLOAT "),)
 
 # tqdm's "33%|###   | 10/30 [00:00<00:01, 98it/s]" and "7it [00:00, 98it/s]"
 _PROGRESS = re.compile(r"\d.*\[(?:\d+:)?\d+:\d\d[<,].*\]\s*$")
@@ -55,13 +47,6 @@ def difference(committed: str, fresh: str, rtol: float = 1e-2, atol: float = 1e-
     """None where two texts say the same, else ``(kind, message)`` with kind ``"text"`` or ``"number"``.
 
     Floats may differ by ``atol + rtol * |committed|``; integers and words must be equal; runs of blanks count as one.
-
-    >>> difference("loss 0.693", "loss 0.694") is None
-    True
-    >>> difference("loss 0.693", "loss 0.793")
-    ('number', 'committed 0.693, fresh run 0.793 (rtol 0.01, atol 1e-09)')
-    >>> difference("5 of 5 seeds", "4 of 5 seeds")[0]
-    'text'
     """
     (words, floats), (fresh_words, fresh_floats) = _words_and_floats(committed), _words_and_floats(fresh)
     if words != fresh_words:
@@ -84,9 +69,3 @@ def _first_difference(committed: str, fresh: str) -> str:
         if _words_and_floats(a)[0] != _words_and_floats(b)[0]:
             return f"committed {a[:200]!r}, fresh run {b[:200]!r}"
     return f"committed {len(old)} lines, the last {old[-1:]}; fresh run {len(new)} lines, the last {new[-1:]}"
-
-
-def nbval_config() -> str:
-    """The text of ``tests/nbval_sanitize.cfg``."""
-    head = "# Made by workbook.book.nbval_config(); a test holds the two equal.  Read by pytest --nbval-sanitize-with.\n"
-    return head + "".join(f"\nregex: {regex}\nreplace: {new}\n" for regex, new in NBVAL_FIRST + SANITIZE + NBVAL_LAST)
