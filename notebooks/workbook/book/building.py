@@ -11,27 +11,19 @@ import nbformat
 from nbformat import NotebookNode
 
 from lrnnlab.files import put
-from workbook.book.folding import fold
 from workbook.book.inspection import inspect, widget_problems
 from workbook.book.outputs import tidy
 from workbook.book.running import KERNEL, BookError, Run, execute, failure
-from workbook.book.sync import SHOWN, as_built, read_source, read_twin
+from workbook.book.sync import SHOWN, as_built, folded, read_source, read_twin
 
 
 def build(source: Path, root: Path, *, say: Callable[[str], None] | None = None, timeout: float = 600) -> Path:
     """Execute ``notebooks/py/NAME.py`` and write ``notebooks/NAME.ipynb`` under ``root``; return its path.
 
-    First the source gets its hints and solutions (:mod:`workbook.exercises.hints`), and its head and blank lines between cells as
-    a save of the notebook would write them, so that JupyterLab takes the two for the same.
-
-    Building twice gives the same bytes (where the cells print the same): cell ids stay, and what changes from run to
-    run is left out.  Cells that only import or draw are folded (:func:`workbook.book.folding.folded`).
-    Only a notebook that passes its own inspection is written; a cell that raises, a warning, a
-    picture without alternative text or a path of this machine raises :class:`BookError`, which names the cell, and the
-    file that was there stays as it was.  ``timeout`` is in seconds, for one cell.
-
-    >>> build(Path("notebooks/py/00_start_here.py"), Path("."), say=print)  # doctest: +SKIP
-    cell 1 of 9: 1.3 s
+    First the source gets its hints and solutions (:mod:`workbook.exercises.hints`), and its head and blank lines as a save
+    of the notebook would write them, so that JupyterLab takes the two for the same.  Building twice gives the same bytes
+    (where the cells print the same).  Only a notebook that passes its own inspection is written; else :class:`BookError`
+    names the cell, and the file that was there stays as it was.  ``timeout`` is in seconds, for one cell.
     """
     source, root = Path(source), Path(root).resolve()
     twin = root / "notebooks" / f"{source.stem}.ipynb"
@@ -39,7 +31,7 @@ def build(source: Path, root: Path, *, say: Callable[[str], None] | None = None,
         raise BookError(f"{source.name} holds no cell: is it py:percent, with lines that begin with '# %%'?")
     if (built := as_built(source)) != source.read_text(encoding="utf-8"):
         put(source, built.encode())
-    notebook = fold(read_source(source))
+    notebook = folded(read_source(source))
     notebook.metadata = NotebookNode(kernelspec=NotebookNode(KERNEL))
     give_ids(notebook.cells, read_twin(twin).cells if twin.is_file() else [], source.stem)
     run = execute(notebook, twin.parent, say=say, timeout=timeout)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from nbformat import NotebookNode
 
-from workbook.book.folding import folded
+from workbook.book.running import HIDDEN
 from workbook.exercises.hints import HEADER
 
 WORDS = 120  # a minute
@@ -24,10 +24,6 @@ _DRAWS = re.compile(r"\b(?:figure|table|explore)\(|_widget$", re.MULTILINE)
 
 def reading(cells: Sequence[NotebookNode]) -> int:
     """Minutes, to the nearest five, that the cells of a chapter take to read once with care.
-
-    >>> from nbformat.v4 import new_code_cell, new_markdown_cell
-    >>> reading([new_markdown_cell("word " * 1200 + "$x$ " * 12), new_code_cell("a = 1\\n" * 48)])
-    15
     """
     words, seconds = 0, 0
     for cell in cells:
@@ -39,16 +35,13 @@ def reading(cells: Sequence[NotebookNode]) -> int:
             words += len(_WORD.findall(text))
             seconds += SECONDS["displayed formula"] * displayed + SECONDS["formula"] * formulas
         elif cell.cell_type == "code" and not _ASKS.search(cell.source):
-            lines = 0 if folded(cell) else sum(map(bool, map(str.strip, cell.source.splitlines())))
+            lines = 0 if HIDDEN in cell.metadata.get("tags", ()) else sum(map(bool, map(str.strip, cell.source.splitlines())))
             seconds += SECONDS["line of code"] * lines + SECONDS["picture or table"] * bool(_DRAWS.search(cell.source))
     return 5 * round((words / WORDS + seconds / 60) / 5)
 
 
 def timed(text: str, minutes: int) -> str:
     """A text in which ``*It takes* about ... to read`` says so many minutes.
-
-    >>> timed("*It takes* about 10 min to read.", 125)
-    '*It takes* about 2 h 5 min to read.'
     """
     hours, rest = divmod(minutes, 60)
     said = " ".join([f"{hours} h"] * (hours > 0) + [f"{rest} min"] * (rest > 0))

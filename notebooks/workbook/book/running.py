@@ -19,6 +19,7 @@ from workbook.book.cpu_presets import NATIVE, environment
 from workbook.book.outputs import without_colour
 
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+HIDDEN = "hide-input"  # the tag of a cell whose code is folded: it only imports or draws
 OUTPUT_WIDGET = "OutputModel"
 START = 180.0  # seconds for a kernel to start
 

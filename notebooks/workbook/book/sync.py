@@ -9,9 +9,8 @@ import jupytext
 import nbformat
 from nbformat import NotebookNode
 
-from workbook.book.folding import fold
 from workbook.book.reading_time import reading, timed
-from workbook.book.running import KERNEL, BookError, where
+from workbook.book.running import HIDDEN, KERNEL, BookError, where
 from workbook.exercises.hints import refolded
 
 # What a save in an author's JupyterLab (bootstrap.py lab --author) keeps in a source beside the cells' text.
@@ -36,6 +35,14 @@ def read_source(source: Path) -> NotebookNode:
         return jupytext.reads(source.read_text(encoding="utf-8"), fmt="py:percent")
     except UnicodeDecodeError as error:
         raise BookError(f"{source} is no text in UTF-8 ({error})") from error
+
+
+def folded(notebook: NotebookNode) -> NotebookNode:
+    """The notebook with Jupyter's own mark at each cell that is tagged ``hide-input``."""
+    for cell in notebook.cells:
+        if HIDDEN in cell.metadata.get("tags", ()):
+            cell.metadata["jupyter"] = NotebookNode(source_hidden=True)
+    return notebook
 
 
 def as_built(source: Path) -> str:
@@ -72,27 +79,19 @@ def drift(source: Path, notebook: Path) -> list[str]:
 
     Outputs, ids and counts are no part of it.  A missing file is a difference too, and so are the state of widgets in a
     twin and a source that is not written as a build leaves it (:func:`as_built`).
-
-    >>> drift(Path("notebooks/py/00_start_here.py"), Path("notebooks/00_start_here.ipynb"))  # doctest: +SKIP
-    ['cell 3 differs: source "n = 5", twin "n = 4"']
     """
     for file, other in ((source, notebook), (notebook, source)):
         if not file.is_file():
             return [f"{other.name} has no partner {file.name}"]
     twin = read_twin(notebook)
-    found = differences(fold(read_source(source)).cells, twin.cells, "source", "twin")
+    found = differences(folded(read_source(source)).cells, twin.cells, "source", "twin")
     if "widgets" in twin.metadata:
         found.append("the twin holds what Colab or JupyterLab saved of its widgets, which a build leaves out")
     return found or _not_as_built(source)
 
 
 def differences(ours: list[NotebookNode], theirs: list[NotebookNode], us: str, them: str) -> list[str]:
-    """Where two lists of cells differ in text, kind, tags or folds; ``us`` and ``them`` say which is which.
-
-    >>> from nbformat.v4 import new_markdown_cell
-    >>> differences([new_markdown_cell("new")], [], "source", "twin")
-    ['only in the source: cell 1 ("new")']
-    """
+    """Where two lists of cells differ in text, kind, tags or folds; ``us`` and ``them`` say which is which."""
     matcher = difflib.SequenceMatcher(None, [*map(identity, theirs)], [*map(identity, ours)], autojunk=False)
     found = []
     for verb, a0, a1, b0, b1 in matcher.get_opcodes():

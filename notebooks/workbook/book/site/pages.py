@@ -68,9 +68,6 @@ def write_pages(notebooks: Sequence[Path], folder: Path, books: bool = True) -> 
         if views := [str(fault) for fault in inspect(page, path.stem) if fault.kind in {"widget", "picture"}]:
             raise BookError("\n".join([*views, f"(lrnnlab book build {path.stem} mends what JupyterLab saved so)"]))
         titles[path.stem] = _title(page)
-        for cell in page.cells:
-            if cell.metadata.get("jupyter", {}).get("source_hidden"):
-                cell.metadata.tags = sorted({*cell.metadata.get("tags", ()), "hide-input"})
         _write(folder / path.name, as_bytes(_with_books(path, page, folder / "_static") if books else page))
     chapters = "\n\n".join(f"**[{title}]({name}.ipynb)**\\\n{lead}" for name, (title, lead) in titles.items())
     beside = [name for name in titles if not name[0].isdigit()]
