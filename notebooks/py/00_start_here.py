@@ -20,7 +20,7 @@
 # Run a cell with **Shift + Enter**, or all of them from the menu *Run → Run All Cells*. JupyterLab then jumps to the end: scroll
 # back up here and read on. *It takes* about 15 min to read, and your computer half a minute.
 
-# %%
+# %% tags=["hide-input"]
 import numpy as np
 
 import lrnnlab

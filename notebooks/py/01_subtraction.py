@@ -26,7 +26,7 @@
 # *You need:* matrices, eigenvalues, modular arithmetic, and chapter 00. What we use of groups is explained in section
 # 7. *It takes* about 3 h 5 min to read with all proofs, and less than a minute of computing.
 
-# %%
+# %% tags=["hide-input"]
 from fractions import Fraction
 from itertools import product
 
@@ -631,7 +631,7 @@ with show.expect_failure("The margin, step 1"):
 # which cell of a grid a state lies; *bits* says how fine the grid is. A grey cell holds states of several values: no
 # readout that sees only the cells is right there.
 
-# %%
+# %% tags=["hide-input"]
 opened = {"layer": "spiral (A shrinks, turns)", "n": 3, "bits": 4}
 show.figure(
     ch01.word_picture(**opened),
@@ -648,7 +648,7 @@ show.figure(
 # value, so nothing is wrong yet; the sentence below the picture goes on as step 2 of Theorem A does, with `0-` in
 # front.
 
-# %%
+# %% tags=["hide-input"]
 words_widget = explore(
     ch01.word_picture,
     {"layer": list(ch01.LAYERS), "n": [1, 2, 3, 4], "bits": [2, 3, 4, 5, 6, 8, 10, 12, 16, 20]},
@@ -1527,7 +1527,7 @@ for task, words in pairs.items():
     assert again == [first, second], f"Killer words, step 4: the second definition of {task} answers {again}"
 print(f"{len(pairs)} tasks answer their two words differently")
 
-# %%
+# %% tags=["hide-input"]
 show.table(
     [{"task": task, "word": words[0], "answer": answers_of(task, words)[0],
       "other word": words[1], "other answer": answers_of(task, words)[1]}
@@ -1583,7 +1583,7 @@ check("01.9", my_words)
 # Choose what each letter does to a channel. Each dial is the complex plane around the centre of the turns, and the
 # dot is the state.
 
-# %%
+# %% tags=["hide-input"]
 show.figure(
     ch01.killer_walk("leave", "turn 72°", "turn 180°", "b = 2"),
     alt="Two rows of eight small dials: one channel while it reads 0-1-0-1 and while it "
@@ -1600,7 +1600,7 @@ show.figure(
 # words end. (As long as the minus resets, no other letter brings them apart: why?) How far apart would they be after
 # a hundred letters more (section 11)?
 
-# %%
+# %% tags=["hide-input"]
 killers_widget = ch01.killers_widget()
 killers_widget
 
@@ -1665,7 +1665,7 @@ for _ in range(100):
     possible += found.possible
 print(f"of 100 random automata {possible} fit into one diagonal layer, by the two laws and by search")
 
-# %%
+# %% tags=["hide-input"]
 show.table(
     [
         {
@@ -2177,7 +2177,7 @@ show.figure(
             "one way or the other, depending on layer 1.",
 )  # fmt: skip
 
-# %%
+# %% tags=["hide-input"]
 show.figure(
     ch01.layers_run(groups.group_cascade("S_4"), "sttstst", reached("S_4", "sttstst")),
     alt="Four rows of dials for S_4 on the word s t t s t s t: a sign in layer 1, thirds of a "
@@ -2313,7 +2313,7 @@ with show.expect_failure("Theorem E, step 2"):
             f"Theorem E, step 2: with b = {b}, {sum(steps[b:])} orbits run {b} steps and not {b - 1}"
         )
 
-# %%
+# %% tags=["hide-input"]
 show.figure(
     state_diagram(ch01.brackets()),
     alt="Automaton of D_2, drawn as a ring: a leads from 0 to 1 to 2, and b back; a from 2 and b "
@@ -2417,7 +2417,7 @@ check("01.14", my_tasks)
 #
 # </details>
 
-# %%
+# %% tags=["hide-input"]
 show.table(
     [
         {"task": task, **found.row()}
@@ -2441,7 +2441,7 @@ show.table(
 # known; below the lights it reads a word (type your own and press Enter). The two constant layers of section 3 are
 # not among these models: in exact arithmetic their clock never stops, so they have infinitely many states.
 
-# %%
+# %% tags=["hide-input"]
 show.figure(
     ch01.fit_lights("ModArith(5)", 2, 3),
     alt="Thirty lights for ModArith(5): impossible at b = 1 in one to three layers, open for "
@@ -2451,7 +2451,7 @@ show.figure(
             "and resets (b = 2) do what one layer does with b = 8.",
 )  # fmt: skip
 
-# %%
+# %% tags=["hide-input"]
 fit_widget = explore(
     ch01.fit_lights,
     {"task": list(ch01.SAMPLES), "b": list(ch01.SIZES), "layers": list(ch01.DEPTHS), "word": ""},

@@ -18,7 +18,7 @@
 # with its proofs, and two minutes of computing on two cores. Every step of a proof is a cell that computes it; change
 # a line and run it again.
 
-# %%
+# %% tags=["hide-input"]
 import itertools
 from fractions import Fraction
 
@@ -421,7 +421,7 @@ with show.expect_failure("Theorem 2, step 2"):
     square = Fraction(2)  # of the exact factor
     assert square**128 <= F < square**129, "Theorem 2, step 2: the factor is rounded first"
 
-# %%
+# %% tags=["hide-input"]
 show.figure(
     ch02.growth(1.2, 8),
     alt="Norm of products of blocks over 500 steps on a logarithmic scale at p = 1.2, b = 8. "
@@ -437,7 +437,7 @@ show.figure(
 # Move $p$ and $b$ yourself, and pick a kind of columns. At $p = 1$ the line of the worst case is flat for every $b$.
 # With any larger $p$ it rises: the hypothesis $p = 1$ of Eq. 7 is gone.
 
-# %%
+# %% tags=["hide-input"]
 growth_widget = ch02.growth_widget()
 growth_widget
 
@@ -841,7 +841,7 @@ raw_block = np.random.default_rng(3).normal(size=(4, 4)).round(2)
 rule_widget = ch02.rule_widget(raw_block)
 rule_widget
 
-# %%
+# %% tags=["hide-input"]
 show.table(
     [ch02.rule_row(raw_block, rule) for rule in models.COLUMN_RULES],
     caption="What each rule makes of this block's columns (norms with p = 1.2).",
@@ -916,7 +916,7 @@ for row, found in fits.items():
     print(f"{row}: {found.seconds:.1f} s, {found.steps} steps, start number "
           f"{found.attempt + 1}")
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["nbval-ignore-output", "hide-input"]
 show.figure(
     training_figures.loss_curve({"softmax": fits["softmax"].losses}, classes=5),
     alt="Training loss of the softmax model by step on a logarithmic scale. It falls "
@@ -997,7 +997,7 @@ print(f"the loss falls: {losses[-1] < losses[0]}; the package's loop has the sam
 # *Try:* find the first frame that is right at position 40 and not yet at 500. How many columns are *pure* by then
 # (one entry near 1, one dark cell)? And from which frame on does snapping help?
 
-# %%
+# %% tags=["hide-input"]
 film_widget = ch02.film_widget()
 film_widget
 
@@ -1057,7 +1057,7 @@ show.figure(
             "column on the diagonal; after it, each token has its map.",
 )
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["nbval-ignore-output", "hide-input"]
 show.figure(
     ch02.eigenvalue_plane(
         analysis.eigenvalues(before.numpy()),
@@ -1084,7 +1084,7 @@ show.figure(
 # become alike, so that the head no longer knows where it started? What does *snapped* change (every column rounded to its largest entry,
 # section 6)? Type a single 0: why does the sum stay, and what becomes of the states?
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["nbval-ignore-output", "hide-input"]
 token_widget = ch02.token_widget(
     {"trained": fits["softmax"].model, "snapped": models.snap(fits["softmax"].model)},
     task,
@@ -1547,7 +1547,7 @@ with show.expect_failure("Theorem 8, step 1"):
 # *Try:* the soft counter forgets where it began, as Theorem 8 says. Drag each column into its corner: how near must
 # it come for float32 to tell the states apart after 1,000 steps? Then let two columns meet.
 
-# %%
+# %% tags=["hide-input"]
 simplex_widget = ch02.simplex_widget("soft counter")
 simplex_widget
 
@@ -1720,7 +1720,7 @@ show.figure(
 # Walk through it: press digits, here or on the keyboard. *Try:* find a second string that ends where 0324 does, and
 # then go on with the same digits from both.
 
-# %%
+# %% tags=["hide-input"]
 walk_widget = interactive.walk(machine, word=[0, 3, 2, 4])
 walk_widget
 

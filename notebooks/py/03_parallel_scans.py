@@ -16,7 +16,7 @@
 # *You need:* matrices, and what a logarithm is. *It takes* about 1 h 55 min to read, and a minute and a half of computing.
 # Terms are explained where they first come, and once more in the [glossary](glossary.ipynb).
 
-# %%
+# %% tags=["hide-input"]
 import math
 import statistics
 import time
@@ -204,7 +204,7 @@ check("03.2", my_pair)
 # written as a string of letters, is called a *word* below. Here are the levels for $L = 8$, drawn from the code that
 # runs:
 
-# %%
+# %% tags=["hide-input"]
 show.figure(
     scan_figures.scan_schedule(8),
     alt="The three levels of a parallel scan of length 8: the first applies A1, A3, A5, A7; "
@@ -220,7 +220,7 @@ show.figure(
 #
 # *Try:* $L = 16$. Which numbers change at the last level, and how far do their arrows reach?
 
-# %%
+# %% tags=["hide-input"]
 schedule_widget = ch03.levels_widget()
 schedule_widget
 
@@ -717,7 +717,7 @@ check("03.4", my_bound)
 #
 # </details>
 
-# %%
+# %% tags=["hide-input"]
 show.table(
     [
         {
@@ -791,7 +791,7 @@ check("03.5", my_scan)
 # The **token table** is the loop once more, but it looks $A_t$ up in a small table instead of reading it from memory
 # (section 6).
 
-# %%
+# %% tags=["hide-input"]
 bench = bench_figures.recorded()
 opened = {"T": 500, "b": 8, "chains": 1024, "P": 16}
 show.figure(
@@ -811,7 +811,7 @@ show.figure(
 # %% [markdown]
 # *Try:* one chain, $T = 16{,}384$ and the $P$ of an H200 (16,896): now the tree is the right choice, and for this case the GPU scans of diagonal models are made. Then compare $b = 1$ with $b = 8$. And see how far above its line each mark lies: so much the model leaves out.
 
-# %%
+# %% tags=["hide-input"]
 race_widget = explore(
     lambda T, b, chains, P: ch03.scan_race(bench, T, b, chains, P),
     {"T": list(ch03.LENGTHS), "b": list(ch03.SIZES), "chains": list(ch03.CHAINS),
@@ -978,7 +978,7 @@ show.figure(
 )  # fmt: skip
 print(say_times("forward + backward"))
 
-# %%
+# %% tags=["hide-input"]
 times_widget = explore(
     draw_times, {"part": list(bench_figures.PARTS)}, initial={"part": "forward"},
     sentence=say_times,
@@ -986,7 +986,7 @@ times_widget = explore(
 )  # fmt: skip
 times_widget
 
-# %%
+# %% tags=["hide-input"]
 for threads in bench:
     show.table(
         bench_figures.times_table(bench, threads), formats={"ours, ms": ".3g"},
@@ -1038,7 +1038,7 @@ check("03.8", my_case)
 #
 # No scan that reads $A$ and $b$ and writes $x$ can be faster than the memory. How much of the memory's speed do they use? In the same run, in turn with the scans, a large array is copied; the bytes that this reads and writes in a second are our 100 %. (A case can lie above it, if it fits into the cache, or because it reads far more than it writes, which a copy does not. And the copy is not equally fast every time: its least and greatest speed stand below.)
 
-# %%
+# %% tags=["hide-input"]
 show.figure(
     bench_figures.memory_line(bench),
     alt="For every case, which share of the memory's copying speed our scan reaches, forward "

@@ -26,7 +26,7 @@
 # *You need:* matrices, complex numbers, and chapter 00. *It takes* about 3 h 5 min to read, and about a minute of
 # computing.
 
-# %%
+# %% tags=["hide-input"]
 import math
 
 import numpy as np
@@ -829,7 +829,7 @@ with show.expect_failure("P is redundant, step 1"):
 # **A rotation to turn.** One head of width 4, so two angles, gets one impulse. Left: two of the four numbers of its
 # state. Right: the output, with $P$ and with $P$ absorbed.
 
-# %%
+# %% tags=["hide-input"]
 show.figure(
     ch04.turning(**ch04.TURNING),
     alt="Left, a spiral of 60 points that starts near the unit circle and winds inwards. "
@@ -844,7 +844,7 @@ show.figure(
 # back to *absorbed* and set $\gamma$ to 0.999 and the first angle to 120°: the pair goes through three directions, again
 # and again, and hardly shrinks. Which outputs can a head give if both angles are 0?
 
-# %%
+# %% tags=["hide-input"]
 turning_widget = explore(ch04.turning, **ch04.TURNING_WIDGET)
 turning_widget
 
@@ -1326,7 +1326,7 @@ check("04.8", my_scales)
 # controls you take away two hypotheses of Lemma 3, the start and the white input, and the sentence below the picture
 # says what fails then.
 
-# %%
+# %% tags=["hide-input"]
 show.figure(
     ch04.norm_climb(**ch04.CLIMB),
     alt="Expected squared norm against the step, both logarithmic. The paper's line is flat "
@@ -1340,7 +1340,7 @@ show.figure(
 # *Try:* choose $x_0$ *unit* or *scaled first step*: now the line is flat. Then give the input a colour, ρ = 0.9:
 # which angle makes the state large, and which makes it small? And what does θ do at ρ = 0?
 
-# %%
+# %% tags=["hide-input"]
 norm_widget = explore(ch04.norm_climb, **ch04.CLIMB_WIDGET)
 norm_widget
 
@@ -1988,7 +1988,7 @@ with show.expect_failure("Wider heads, step 4"):
 #
 # Where do the eigenvalues lie when training begins? The ranges are those of the paper's Table 3, for every data set.
 
-# %%
+# %% tags=["hide-input"]
 show.figure(
     ch04.discs(**ch04.DISCS),
     alt="Left, 32 eigenvalues of an LRU spread over a ring of the unit disc. Middle, 32 of a "
@@ -2002,7 +2002,7 @@ show.figure(
 # *Try:* $n = 2$, where nothing is tied; then ListOps, where all angles lie below 1.8°, so that at the start a mode
 # is little more than a fading average; then Path-X, where all eigenvalues lie near the rim.
 
-# %%
+# %% tags=["hide-input"]
 discs_widget = explore(ch04.discs, **ch04.DISCS_WIDGET)
 discs_widget
 
@@ -2044,7 +2044,7 @@ show.figure(
 # And recorded, 400 steps (`lrnnlab reproduce rotrnn/fig3 --budget desk --seeds 0-4`; three seeds of the networks of four
 # layers, five of the others):
 
-# %%
+# %% tags=["hide-input"]
 desk = records.recorded("rotrnn/fig3")
 show.figure(
     show.norm_figures.norm_through_training(tables.results.runs("rotrnn/fig3"), "layers4"),
@@ -2334,7 +2334,7 @@ print(f"after 59 more steps {float(apart[-1] / apart[0]):.4f} of the first dista
 # **The price of a constant norm.** Of $\mathbb{E}\|x\|^2 = 1$ the newest input contributes $1 - \gamma^2$ (section
 # 5): the longer a head remembers, the less each new input counts.
 
-# %%
+# %% tags=["hide-input"]
 show.table(
     [{"γ": f"{gamma:g}",
       "steps until half of a length is left": math.log(0.5) / math.log(gamma),

@@ -21,7 +21,7 @@
 # *You need:* complex numbers, and that $e^{i\theta}$ turns by $\theta$. *It takes* about 2 h 30 min to read with the proofs, and about a minute of computing.
 # Chapter 06 is about real eigenvalues, and why they cannot do this.
 
-# %%
+# %% tags=["hide-input"]
 import numpy as np
 import sympy as sp
 import torch
@@ -273,7 +273,7 @@ check("05.1", my_ring)
 #
 # Each mode is a point $\lambda = |\lambda| e^{i\theta}$. Its angle is how far it turns in a step, its radius is the share that is left after a step. Here are twelve modes:
 
-# %%
+# %% tags=["hide-input"]
 show.figure(
     ch05.modes_on_disc("shift by 7, half circle"),
     alt="Left the unit circle with twelve modes on its upper half and their mirror images on "
@@ -291,7 +291,7 @@ show.figure(
 # *Try.* **(a)** Drag all modes to radius 0.97: the peak becomes lower, and the echo too. At 1.02 the layer explodes: the paper writes $\lambda = e^{-a^2 + i\theta}$ so that this cannot happen.
 # **(b)** Choose the DFT grid (the twelve 12-th roots of unity, section 4), whose kernel repeats after 12, and turn it. Tap $k$ is multiplied by $\cos k\theta$, so at 5° the echo at lag 19 is all but gone, and at 10° it hangs upside down. At 15° modes and mirror images meet again: look at the rank in the sentence. **(c)** Move one mode by 5° in "box" and in "fading sine, real modes": in which of the two does the kernel break?
 
-# %%
+# %% tags=["hide-input"]
 disc_widget = ch05.modes_widget("shift by 7, half circle")
 disc_widget
 
@@ -744,7 +744,7 @@ show.figure(
 # %% [markdown]
 # *Try.* Close the arc from 360 to 180, and watch rank and condition number. Then set $L = N$ and $|\lambda| = 0.9$.
 
-# %%
+# %% tags=["hide-input"]
 start_widget = explore(
     draw_start,
     {"arc": [180, 210, 240, 270, 300, 330, 360], "N": [4, 8, 16, 32], "L / N": [1, 1.5, 2, 3],
@@ -944,7 +944,7 @@ assert max(fits[kind]["fading sine"].error for kind in reals) < 0.05, (
 said = lambda fit: f"{fit.error:.2f} ({fit.norm:.2g})"
 fit_rows = [{"target": name, **{kind: said(row[name]) for kind, row in fits.items()}} for name in goals]
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["nbval-ignore-output", "hide-input"]
 show.table(
     fit_rows,
     caption="32 modes, 64 lags: the best achievable error (as a share of the target's norm) "
@@ -952,7 +952,7 @@ show.table(
     "can reach (chapter 06).",
 )
 
-# %%
+# %% tags=["hide-input"]
 fit_opens = {"target": "shift by L/2", "family": "half circle", "N": 8}
 show.figure(
     ch05.fit_by_modes(**fit_opens),
@@ -967,7 +967,7 @@ show.figure(
 # %% [markdown]
 # *Try.* Choose "fading sine": here the real modes are good, and the DFT grid is not. Then "noise": it has no structure that few modes could use, so the error falls evenly with the number of independent waves.
 
-# %%
+# %% tags=["hide-input"]
 fit_widget = explore(
     ch05.fit_by_modes,
     {"target": list(kernels.targets(ch05.LENGTH)), "family": list(kernels.families(4)),
@@ -1458,7 +1458,7 @@ show.figure(
     caption="What to see: the cliff stands at N(N+1), not at 4N².",
 )  # fmt: skip
 
-# %%
+# %% tags=["hide-input"]
 product_widget = explore(
     draw_product,
     {"N": [1, 2, 3, 4], "modes": list(ch05.STARTS)},
@@ -1731,7 +1731,7 @@ predict("05.12", outputs_learned)
 #
 # By how many places exactly? $x_p$ stands at place $p$ and is wanted at place $2L - 1 - p$, so it must be shifted by $2L - 1 - 2p$. (With the paper's formula $x_0$ would land one place beyond the end.)
 
-# %%
+# %% tags=["hide-input"]
 show.figure(
     ch05.reverse_moves(6),
     alt="Six letters and six zeros; an arrow from each letter to its place in the reversed "

@@ -17,7 +17,7 @@
 # *You need:* matrices, polynomials, and section 1 of chapter 05. *It takes* about 2 h 20 min to read with the
 # proofs, and less than a minute of computing.
 
-# %%
+# %% tags=["hide-input"]
 import math
 from fractions import Fraction
 
@@ -440,7 +440,7 @@ for N in [N for N in range(2, 13) for _ in range(10)]:
 assert least > 1, "Theorem 1, step 8: random nodes cost more"
 print(f"the best of 110 random sets has {float(least):.3f} times the least norm")
 
-# %%
+# %% tags=["hide-input"]
 show.figure(
     ch06.extremal_proof(7),
     alt="Left: the Chebyshev polynomial of degree 6 on the interval from 0 to 1; it touches "
@@ -694,7 +694,7 @@ for S in range(L):
         "Theorem 2, step 5: the programme finds the same price"
     )
 
-# %%
+# %% tags=["hide-input"]
 show.table(
     [
         {"S": S, "linear programme": price, "closed form": int(cost(6, S))}
@@ -830,7 +830,7 @@ check("06.6", my_solver)
 # %% [markdown]
 # ### A picture to play with
 
-# %%
+# %% tags=["hide-input"]
 show.figure(
     ch06.shift_costs(256, 32),
     alt="Logarithm of the least norm of the weights against the shift, for L = 256. With "
@@ -845,7 +845,7 @@ show.figure(
 # %% [markdown]
 # *Try:* $L = 8$, and find the dearest shift; then $L = 512$, where even float64 ends. Does the top of the curve stay at 71 %? (`percent` is $100\,S/L$.)
 
-# %%
+# %% tags=["hide-input"]
 cost_widget = explore(
     ch06.cost_picture,
     {"interval": list(kernels.INTERVALS), "L": list(ch06.LENGTHS), "percent": list(ch06.PERCENTS)},
@@ -1053,7 +1053,7 @@ for S in (32, 128, 180, 224):
 # digits knows such a sum to within $2^{2N-3-m}$; when this is 1, all is lost: at $N = (m + 3)/2$, so **13.5 for float32** ($m = 24$) and
 # **28 for float64** ($m = 53$).
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["nbval-ignore-output", "hide-input"]
 opened = {"interval": "[0,1]", "N": 14}
 show.figure(
     ch06.float_kernels(**opened),
@@ -1068,7 +1068,7 @@ show.figure(
 # *Try:* drag $N$ to 12 (a last trace of the shift), then to 30, where float64 goes. Then the same on $[-1, 1]$, where both last twice as long, and on the
 # circle, where nothing happens.
 
-# %%
+# %% tags=["hide-input"]
 float_widget = explore(
     ch06.float_kernels,
     {"interval": list(kernels.INTERVALS), "N": list(ch06.MODES)},
@@ -1187,7 +1187,7 @@ predict("06.10", worst_fit)
 # > **Theorem 3** (proved in chapter 05, section 5). There are $N$ modes ($\lambda \ne 0$) and weights that make the one-hot at $S$ on the lags $0, \dots, L-1$ *exactly* if and only if
 # > $N \ge \max(S + 1,\; L - S)$. Where the kernel is cast to its real part, $2N \ge \max(S+1, L-S)$.
 
-# %%
+# %% tags=["hide-input"]
 show.figure(
     ch06.exact_shifts(24),
     alt="A map of modes N against shift S for L = 24. The white region of exact shifts lies "
@@ -1384,7 +1384,7 @@ print(
 # %% [markdown]
 # *Play with the proof.* Drag $S$ across $2N$ and see which step goes first; then make $d$ small, and see what it costs.
 
-# %%
+# %% tags=["hide-input"]
 reach_widget = explore(
     ch06.reach_picture,
     {"N": [8, 16, 32, 64], "S": list(ch06.REACHES), "error": list(ch06.ERRORS)},
@@ -1544,7 +1544,7 @@ show.table(
             "128. Live: N = L, 400 steps.",
 )  # fmt: skip
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["nbval-ignore-output", "hide-input"]
 show.figure(
     shift_by_length(tables.results.runs("dlr/table2")),
     alt="R2 on Shift against the length for seven models; left the recorded runs, right the "
@@ -1621,7 +1621,7 @@ for N in (256, 4096):
 # are the last ones, of which $x_k$ mainly consists. What can go wrong is the range: $\lambda^{-k}$ leaves float32 when $k\,|\ln\lambda| > \ln(3.4\cdot10^{38}) = 88.7$.
 # So: accurate until the sum itself overflows, at $k = 88.7/|\ln\lambda|$ or up to $\ln\frac1{1-\lambda}/|\ln\lambda|$ steps earlier, and useless from there.
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["nbval-ignore-output", "hide-input"]
 show.figure(
     ch06.sum_picture(0.99, "float32"),
     alt="Error of the running sum in float32 for lambda 0.99: level near 1e-7 up to 8,660 "
@@ -1631,7 +1631,7 @@ show.figure(
             "its last term).",
 )  # fmt: skip
 
-# %%
+# %% tags=["hide-input"]
 sum_widget = explore(
     ch06.sum_picture,
     {"lam": list(ch06.LAMBDAS), "precision": list(ch06.DIGITS)},

@@ -17,7 +17,7 @@
 #
 # *You need:* chapter 05, and section 1 of chapter 06. *It takes* about 1 h 40 min to read, and a minute of computing.
 
-# %%
+# %% tags=["hide-input"]
 import math
 
 import numpy as np
@@ -60,7 +60,7 @@ print(f"lrnnlab {EXPECTED}: ready")
 # Each is drawn below as a strip: what goes in, and under it what has to come out, at the place where it has to come
 # out.
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["nbval-ignore-output", "hide-input"]
 skill_widget = explore(
     ch07.one_input,
     {"task": list(atomic.ATOMIC), "length": [16, 32, 48, 64], "seed": [0, 1, 2, 3]},
@@ -327,7 +327,7 @@ print(f"{len(linear)} tasks, each a sum with fixed weights")
 # before. Here are these weights; grey is where nothing can be seen (before the start, or a number that is the same in
 # all inputs).
 
-# %%
+# %% tags=["hide-input"]
 show.figure(
     ch07.lag_pictures(32),
     alt="Four tables of weights, answers down, lags across. CumSum: every row one constant. "
@@ -536,7 +536,7 @@ for N in (2, 3, 7):
 # makes an $R^2$ of $H/L$. The best linear readout by place would do better, as the widget shows. What training finds, in
 # the picture below it, lies between the two for $L = 32$; for $L = 64$ it is near $H/L$ up to $1/4$ and stays below it after:
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["nbval-ignore-output", "hide-input"]
 channels_widget = explore(
     ch07.with_channels,
     {"task": list(ch07.LINEAR), "channels": [1, 2, 3, 4, 6, 8, 10, 12]},
@@ -850,7 +850,7 @@ show.figure(
 # And where nets know little: is it the net, or the number of steps? The same cells with four times the
 # steps (`lrnnlab reproduce dlr/longer --budget desk --rows 4`, and other rows):
 
-# %%
+# %% tags=["hide-input"]
 show.table(
     tables.dlr_longer.beside(longer_runs, atomic_runs),
     caption="Recorded, seed 0: with the steps of the table above and with four times as many. A number "
@@ -940,7 +940,7 @@ kernel_widget
 # pixel, whether a pixel lies on one of two long paths, and whether that path has a circle at both of its ends (class 2)
 # or not (class 1); short paths have circles, too.
 
-# %%
+# %% tags=["hide-input"]
 show.figure(
     long_range_figures.pictures_and_classes(64, 3),
     alt="Three pictures of dashed curves with circles, and below each its mask; in the first and the third one of the "
@@ -1010,7 +1010,7 @@ show.table(
     "of answering class 1 wherever there is ink. Worked out live: of a decision tree that sees 3 × 3 pixels.",
 )  # fmt: skip
 
-# %%
+# %% tags=["hide-input"]
 show.figure(
     long_range_figures.pictures_and_answers(trees, "segmentation-32"),
     alt="Test pictures, their masks, and what trained nets answered.",
@@ -1025,7 +1025,7 @@ show.figure(
 # the path is not. At a third of the rate (`--tasks segmentation-32-slower`) a core gets beyond it in a quarter of an hour, to .71 at
 # 32 × 32 and .58 at 64 × 64, and both still rise. The paper's nets, after 150,000 steps, are at .94 to .97.
 
-# %%
+# %% tags=["hide-input"]
 show.figure(
     long_range_figures.scores_by_step(trees),
     alt="Scores by step of DLR, DSS and local attention on trees and on pictures of 32 x 32, DLR also with more items and "
@@ -1091,7 +1091,7 @@ show.figure(
 # (On words the Transformer is .14 to .15 nats ahead.) So when does a post-norm net diverge? Eight other columns of that
 # table have short runs without a warm-up, at four rates, with 4 layers of width 64 and with 16 of width 32:
 
-# %%
+# %% tags=["hide-input"]
 show.figure(
     language_figures.loss_by_rate(books),
     alt="Test loss after 400 steps by learning rate, for 4 layers and for 16. With post-norm both DLR and "
@@ -1129,7 +1129,7 @@ show.figure(
     "nets. What to see: where the filled diamond reaches the dots, a good score shows nothing long.",
 )
 
-# %%
+# %% tags=["hide-input"]
 show.table(
     [{"task": row["task"], "majority": f"{row['majority']:.0%}",
       "without long range": f"{row['trivial']:.0%} ({row['predictor']})",

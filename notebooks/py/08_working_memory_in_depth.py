@@ -21,7 +21,7 @@
 # *You need:* matrices, what attention is, and chapter 03, sections 1 to 3. *It takes* about 3 h to read, and a minute of
 # computing. A step of a proof is a cell that ends in `assert`; change a line and run it, and see which step fails.
 
-# %%
+# %% tags=["hide-input"]
 import itertools
 import math
 from collections import Counter
@@ -65,7 +65,7 @@ print(f"lrnnlab {EXPECTED}: ready")
 # and adds a learned number $r_j$ to the score of the one that is $j$ steps back; nothing else is seen. Then comes the
 # feed-forward network, and the same layer again with the next $\ell$, $\lceil \log_C T\rceil$ times in all.
 
-# %%
+# %% tags=["hide-input"]
 opened = {"task": "Cycle Navigation", "string": "", "C": 2, "order": "earlier first"}
 show.figure(
     ch08.chunk_tree(**opened),
@@ -85,7 +85,7 @@ print(ch08.tree_sentence(**opened).replace("<b>", "").replace("</b>", ""))
 # letters do not commute, and then the order *as printed*: section 4 is about that. A string that does not fill its chunks
 # has lines that lead out of it; section 3 says what must stand there.
 
-# %%
+# %% tags=["hide-input"]
 tree_widget = explore(
     ch08.chunk_tree,
     {
@@ -553,7 +553,7 @@ for name in ("ModArith(5)", "D_12"):
     )
     print(f"{name}: {n**3:,} units or {m**2:,} gates, and {2 * n * n:,} numbers to read")
 
-# %%
+# %% tags=["hide-input"]
 show.table(
     [{"task": name, "states n": n, "actions m": m, "n³ units": n**3, "m² gates": m**2}
      for name, (n, m) in n_and_m.items()],
@@ -960,7 +960,7 @@ right, members = map(sum, zip(*right_at(ch08.machine_of("D_2"), 64, only=1)))
 assert members > 0 and right == 0, "The order, step 6: no word of D_2 is recognised"
 print(f"words of D_2 with 1 to 64 letters: {members:,}, of which recognised: {right}")
 
-# %%
+# %% tags=["hide-input"]
 lengths = (1, 2, 3, 4, 8, 16, 32, 64)
 show.table(
     [{"task": name, **{f"{T}": float(found[T - 1]) for T in lengths},
@@ -1424,7 +1424,7 @@ with show.expect_failure("One eighth, step 3"):
         f"One eighth, step 3: {wrong_pairs(2, 9 / 64, 2)} wrong pairs of 16"
     )
 
-# %%
+# %% tags=["hide-input"]
 noisy = {"task": "Cycle Navigation", "e": 0.04, "layer": "Lemma 1", "noise": "the letters"}
 show.figure(
     ch08.noise_picture(**noisy),
@@ -1442,7 +1442,7 @@ print(ch08.noise_sentence(**noisy).replace("<b>", "").replace("</b>", ""))
 # *Play the proof.* Take a hypothesis away: switch the layer to *re-binarised*, and back to *Lemma 1*, or push $e$ over $\frac18$, and see
 # how many layers the state survives. Then put noise on *every layer*, as a network computes it.
 
-# %%
+# %% tags=["hide-input"]
 noise_widget = explore(
     ch08.noise_picture,
     {"task": list(ch08.NOISY), "e": list(ch08.NOISES), "layer": list(ch08.LAYERS),
@@ -1650,7 +1650,7 @@ print(
 # the first, ours over all but the first with $C = 2$ on Parity, Even Pairs and Cycle Navigation, else over every 3rd, 9th or 25th. The
 # paper reports the *best of three seeds* as well as the mean; we show every seed.
 
-# %%
+# %% tags=["hide-input"]
 desk = ch08.recorded("regulargpt/table1")
 if len(desk):
     show.figure(
@@ -1772,7 +1772,7 @@ print(f"always 'no' is right in {level} = {float(level):.1%}")
 # **Table 2.** A Transformer might sum all bits and look the sum up: then other sums, from longer strings or from another share of
 # ones, are news to it. So train on Parity with $P(1) = p$:
 
-# %%
+# %% tags=["hide-input"]
 desk_2 = ch08.recorded("regulargpt/table2")
 if len(desk_2):
     show.figure(
@@ -2046,7 +2046,7 @@ print(f"at every depth two clusters or more, none of which holds both actions: {
 # And recorded, three tasks (`lrnnlab reproduce regulargpt/fig3 --budget desk`): the paper's two, and $S_3$, the permutations of three
 # things, whose letters do not commute. Words of two letters make four of its six permutations; longer ones all six.
 
-# %%
+# %% tags=["hide-input"]
 runs_3 = ch08.recorded("regulargpt/fig3")
 if len(runs_3):
     show.figure(
@@ -2141,7 +2141,7 @@ def spread(states, actions):
 
 spreads = [spread(*at) for at in ch08.states_and_elements(made.net, parity.machine, strings)]
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["nbval-ignore-output", "hide-input"]
 show.table(
     [{"depth": depth, "farthest state from its middle / least distance of two middles": size}
      for depth, size in enumerate(spreads)],
@@ -2171,7 +2171,7 @@ small = {name: ch08.small_nets(name) for name in ("parity", "suffix")}
 # answers, so step 1 of the proof above does not hold. Which nets have sixteen clusters or so, and which can afford two? (A recurrence
 # reads on from what it holds.)
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["nbval-ignore-output", "hide-input"]
 models_widget = ch08.models_widget(small)
 models_widget
 
@@ -2186,7 +2186,7 @@ models_widget
 # share of the whole. A straight line says that all count alike. Recorded, at length 500, for four nets and three tasks: Parity
 # (all bits count), Even Pairs (the first and the last do), and the parity of the last four bits.
 
-# %%
+# %% tags=["hide-input"]
 gradient_runs = ch08.recorded("regulargpt/fig4")
 if len(gradient_runs):
     show.figure(
@@ -2207,7 +2207,7 @@ if len(gradient_runs):
 #
 # *Try:* in Even Pairs, which places count, and does it matter what stands between them? Change letters of $S_3$: why is no bar of a letter that was read ever less than full?
 
-# %%
+# %% tags=["hide-input"]
 exact_fields_widget = ch08.exact_fields_widget()
 exact_fields_widget
 
@@ -2297,7 +2297,7 @@ show.figure(
             "look further back all the same.",
 )  # fmt: skip
 
-# %%
+# %% tags=["hide-input"]
 fields_widget = explore(
     lambda task, position: ch08.fields(readers[task], position),
     {"task": list(readers), "position": list(positions)},
@@ -2317,7 +2317,7 @@ fields_widget
 # *Try:* Parity with the RNN: how many letters that turn its answer have no gradient to speak of? With *The last four*, is there a net
 # with a high bar that is not filled? And what does a net look at whose answer is wrong?
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["nbval-ignore-output", "hide-input"]
 typed_widget = ch08.typed_widget(small)
 typed_widget
 
@@ -2333,7 +2333,7 @@ typed_widget
 # $C / K$ stands for chunks of $C$ and $K$ different layers at every depth (the paper calls $K$ the thickness). The numbers of the two texts cannot be compared,
 # their *shapes* can. (`lrnnlab reproduce regulargpt/table3 --budget desk`.)
 
-# %%
+# %% tags=["hide-input"]
 text = ch08.recorded("regulargpt/table3")
 if len(text):
     show.figure(

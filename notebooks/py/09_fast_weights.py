@@ -17,7 +17,7 @@
 #
 # *You need:* outer products, eigenvalues, and section 1 of chapter 02. *It takes* about 4 h 5 min to read, and a minute of computing.
 
-# %%
+# %% tags=["hide-input"]
 from fractions import Fraction
 from inspect import getsource
 from itertools import product
@@ -133,7 +133,7 @@ assert same, "these lines are not the package's layer"
 # To see it, let the memory learn *which letter follows which*: the key is the letter before, the value this letter, the query this letter
 # again, so that $y_t$ is a guess of the next one. (The picture's slow net sees two letters at once.)
 
-# %%
+# %% tags=["hide-input"]
 show.figure(
     ch09.memory_film("abcabdab"),
     alt="Eight pictures of the memory in three rows, one after each letter of abcabdab. In "
@@ -150,7 +150,7 @@ show.figure(
 # *Try:* `aaaaaaaa` under each rule. Which rule keeps the number of a's, which keeps whether there was one, which keeps the parity? Then the delta rule
 # with $\beta = 2$.
 
-# %%
+# %% tags=["hide-input"]
 memory_widget = explore(
     ch09.memory_picture,
     {
@@ -1210,7 +1210,7 @@ with show.expect_failure("Two letters, step 4"):
 # %% [markdown]
 # Here is a counter: a 1 writes $v = \frac12$ with strength $\beta$, a 0 writes nothing. Its state $w$ goes to $\frac12 + (1-\beta|k|^2)(w - \frac12)$. Opened at $\beta = 1.9$, with a little noise:
 
-# %%
+# %% tags=["hide-input"]
 show.figure(
     ch09.parity_picture(1.9, "unit", 1e-2, "1101"),
     alt="Left, a line with the eigenvalues 1 and minus 0.9, both in the stable band. Right, "
@@ -1223,7 +1223,7 @@ show.figure(
 # %% [markdown]
 # *Try:* $\beta = 2$ and all noises. Then $\beta = 2$ with a softmax key: why is parity gone? Then $\beta = 2.1$. The sentence below says whether the hypothesis $0 < g < 1$ of the first theorem above (no $(aa)^*$, no parity) holds, and which of its steps goes first where it does not.
 
-# %%
+# %% tags=["hide-input"]
 parity_widget = explore(
     ch09.parity_picture,
     {"beta": list(ch09.STRENGTHS), "key": list(ch09.KEYS), "noise": list(ch09.NOISES), "bits": "1101"},
@@ -1375,7 +1375,7 @@ print(f"{len(legal)} words in {len(groups)} groups: at best {best:.1%} of the la
 # %% [markdown]
 # So an addition that cannot solve the task may still give nineteen labels of twenty on short words. Only whole strings tell. (And explicit weights tell what *can* be expressed; how fast it is learned is the matter of Table 2 in section 8.)
 
-# %%
+# %% tags=["hide-input"]
 show.figure(
     ch09.reset_picture("((()1(())1((1()", 10, -1),
     alt="Above, the depth since the last 1, a counter of the delta rule that follows it down "
@@ -1388,7 +1388,7 @@ show.figure(
 # %% [markdown]
 # *Try:* `((1()` and `1((()`. Then find a string on which the sum is right everywhere; and one on which no value for "added at 1" helps.
 
-# %%
+# %% tags=["hide-input"]
 reset_widget = explore(
     ch09.reset_picture, {"text": "((()1(())1((1()", "over": ch09.RESET_LEAKS, "added": [0, -1, -2, -3]},
     initial={"over": 10, "added": -1}, sentence=ch09.reset_sentence,
@@ -1602,7 +1602,7 @@ assert beyond_the_bound("delta") == 0, "One write, step 4: the two states come t
 with show.expect_failure("One write, step 4"):
     assert beyond_the_bound("sum") == 0, "One write, step 4: the two states come together"
 
-# %%
+# %% tags=["hide-input"]
 show.figure(
     ch09.leak_picture(100, 20),
     alt="Left, depth and counter on 20 opening and 20 closing brackets: the counter ends "
@@ -1615,7 +1615,7 @@ show.figure(
 # %% [markdown]
 # *Try:* each leak $e$ in turn. By what factor must it shrink for the counter to last ten times as deep?
 
-# %%
+# %% tags=["hide-input"]
 leak_widget = explore(
     ch09.leak_picture,
     {"over": ch09.LEAKS, "m": list(ch09.DEPTHS)},
@@ -1684,7 +1684,7 @@ show.table(
             "loses less.",
 )
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["nbval-ignore-output", "hide-input"]
 show.figure(
     ch09.margin_picture(found, sizes),
     alt="The least margin over all positions of a^n b^n against n up to 300, for a DeltaNet as "
@@ -2251,7 +2251,7 @@ for record in feedback_runs:
 # All strings are positive ones, that is, such as belong to the language; every position has a label; **a string counts if all its positions are right**. Bin0 are the sizes of training, Bin1 the next. (In reset Dyck-1 a bin bounds each side of the 1, and training has strings of up to 50 tokens: about a tenth of Bin0 is longer than all of these, so *not learned* may be *lost with length* there.) Mind the sizes: $(aa)^*$ has 25 strings in each bin, so the
 # accuracy of one run is a multiple of 4 % (the tables have means over seeds, rounded down).
 
-# %%
+# %% tags=["hide-input"]
 show.table(
     ch09.sizes(),
     caption="Distinct strings there are. The other tasks have more than anybody will sample.",
@@ -2281,13 +2281,13 @@ for name, tasks in (
 # %% [markdown]
 # And chosen as the paper chooses, by the best mean of both *test* bins among all looks at a run. The difference is what selection on the test set gives away:
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["nbval-ignore-output", "hide-input"]
 show.table(
     ch09.chosen_by_test(),
     caption="Recorded: Bin0/Bin1 of the weights that the test bins choose.",
 )
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["nbval-ignore-output", "hide-input"]
 show.figure(
     ch09.both_tables(live=feedback_runs),
     alt="For each of eight tasks and each model: the paper's whole-string accuracy on "
@@ -2673,7 +2673,7 @@ print(
     f"right: {max(scores['beta2_nh1']) > 0.5}"
 )
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["nbval-ignore-output", "hide-input"]
 show.table(
     ch09.reflecting(live=door),
     caption="In percent: whole strings, and single answers at positions 391 to 400; mean "
@@ -2683,7 +2683,7 @@ show.table(
 # %% [markdown]
 # Right up to 100 tokens, in all strings, is not right for ever: look at the last column, and at how it falls.
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["nbval-ignore-output", "hide-input"]
 show.figure(
     ch09.far_out(),
     alt="Right answers by position up to 400 on parity, (aa)*, Sum(5) and S3 for beta below 1 "

@@ -18,7 +18,7 @@
 # *You need:* chapters 01 and 02; what is used of 08 and 09 is named there. *It takes* about 1 h 30 min to
 # read, and less than a minute of computing.
 
-# %%
+# %% tags=["hide-input"]
 import itertools
 
 import numpy as np
@@ -100,7 +100,7 @@ show.figure(
 # %% [markdown]
 # Pick a cell and see its curve:
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["nbval-ignore-output", "hide-input"]
 cell_widget = explore(
     lambda model, machine: ch10.one_cell(recorded, model, machine),
     {"model": {ch10.model_name(row): row for row in ladder.TABLE.rows},
@@ -863,7 +863,7 @@ check("10.7", my_deep_one)
 # The other direction is open: where a net *can*, does training find it? These are all recorded runs that could have
 # lasted:
 
-# %%
+# %% tags=["hide-input"]
 show.table(ch10.missed(recorded), caption="Recorded runs of models that can, with the layers they have: how "
            "many never learned the training length, lost it later, or last; and the machines on "
            "which not all of them last.")  # fmt: skip
@@ -938,7 +938,7 @@ check("10.8", my_positions)
 # `even a odd*; odd a even; even b even; odd b odd`, each from a state by a token to a state, a `*` behind states that
 # answer 1. The machine is made as small as it can be and drawn; the sentence says what algebra makes of it.
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["nbval-ignore-output", "hide-input"]
 machine_widget = explore(
     ch10.bench,
     {"text": "(ab|ba)*c", "family": list(FAMILIES)},
@@ -963,14 +963,14 @@ show.figure(
     "these strings alone.",
 )
 
-# %%
+# %% tags=["hide-input"]
 own_walk_widget = interactive.walk(mine)
 own_walk_widget
 
 # %% [markdown]
 # Press its letters. *Try:* can you lead it to a state that it never leaves, and how short can the word be?
 
-# %%
+# %% tags=["hide-input"]
 show.table(
     ch10.exact_rows(mine),
     caption="Exact weights for it, compared with the machine on all words. Size: of the largest "
@@ -1079,7 +1079,7 @@ check("10.9", my_shares)
 # The five papers count by four rules. How much of a number is the net, and how much is the rule? These nets were
 # trained once; every look at them was scored by each rule.
 
-# %%
+# %% tags=["hide-input"]
 show.table(
     ch10.ledger(),
     caption="The same nets by each paper's rule, in percent, seed 0. 000: "

@@ -13,7 +13,7 @@
 # what to read.
 # Back to [chapter 00](00_start_here.ipynb).
 
-# %%
+# %% tags=["hide-input"]
 from IPython.display import Markdown
 
 import lrnnlab
