@@ -68,9 +68,14 @@ def write_pages(notebooks: Sequence[Path], folder: Path, books: bool = True) -> 
         if views := [str(fault) for fault in inspect(page, path.stem) if fault.kind in {"widget", "picture"}]:
             raise BookError("\n".join([*views, f"(lrnnlab book build {path.stem} mends what JupyterLab saved so)"]))
         titles[path.stem] = _title(page)
+        _shorten_anchors(page)
         _write(folder / path.name, as_bytes(_with_books(path, page, folder / "_static") if books else page))
     chapters = "\n\n".join(f"**[{title}]({name}.ipynb)**\\\n{lead}" for name, (title, lead) in titles.items())
     beside = [name for name in titles if not name[0].isdigit()]
+    if (teaching := notebooks[0].parent / "TEACHING.md").is_file():
+        beside.append(teaching.stem)
+        text = re.sub(r"\[([^\]]*)\]\(\.\./[^)]*\)", r"\1", teaching.read_text(encoding="utf-8"))  # no page of the book
+        _write(folder / teaching.name, text.encode())
     text = INDEX.format(chapters=chapters, names="\n".join(name for name in titles if name[0].isdigit()),
                         reference="\n".join([*beside, "references", "api/index"]))  # fmt: skip
     _write(folder / "index.md", text.encode())
@@ -102,6 +107,15 @@ def _title(page: NotebookNode) -> tuple[str, str]:
     if not title.startswith("# "):
         raise BookError("a chapter needs a title: its first cell begins with '# '")
     return title[2:].strip(), (paragraphs or [""])[0]
+
+
+def _shorten_anchors(page: NotebookNode) -> None:
+    """Sphinx leaves formulas out of the address of a heading; JupyterLab, for which links are written, does not."""
+    texts = [(cell, "source") for cell in page.cells if cell.cell_type == "markdown"]
+    texts += [(output.data, "text/markdown") for cell in page.cells for output in cell.get("outputs", ())
+              if "text/markdown" in output.get("data", {})]  # fmt: skip
+    for holder, key in texts:
+        holder[key] = re.sub(r"(?<=\.ipynb#)[^)\s]*", lambda at: re.sub("%24.*?%24", "", at[0]).rstrip("-"), holder[key])
 
 
 def _with_books(path: Path, page: NotebookNode, static: Path) -> NotebookNode:
