@@ -52,7 +52,7 @@ def cell_faults(committed: NotebookNode, outputs: list[NotebookNode], root: Path
         return [*anew, ("output", f"committed {_sketch(old)}, fresh run {_sketch(new)}")]
     asked = [TOLERANCE.fullmatch(tag) for tag in tags(committed)]
     tolerance = {match[1]: float(match[2]) for match in asked if match}
-    faults = (fault for pair in zip(old, new) for form in zip(*map(_forms, pair)) for fault in _differ(*form, tolerance))
+    faults = (fault for a, b in zip(old, new) for was, now in zip(_forms(a), _forms(b)) for fault in _differ(was, now, tolerance))
     return [*anew, *dict.fromkeys(faults)]  # one cause shown through two mime types is one fault
 
 
