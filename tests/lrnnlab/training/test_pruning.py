@@ -127,6 +127,3 @@ def test_a_net_that_knows_little_is_pruned_down_to_twice_its_loss(monkeypatch):
     assert first == 2 * loss > 1 and second == 1e9
 
 
-def test_averaged_weights_are_not_pruned():
-    with pytest.raises(ValueError, match="average=0.9"):
-        Recipe((Phase(steps=1, lr=1e-3, prune=0.1),), average=0.9)

@@ -28,12 +28,6 @@ def complete(model, specification):
         return Search(model, specification, below, np.arange(model.layers[-1].h))
 
 
-def machine_of(model, symbols):
-    """The model's own behaviour as a machine, found by stepping it: the truth that verify must agree with."""
-    tables = head_tables(model)
-    return heads_machine(tables, tuple(range(len(tables.start))), symbols)
-
-
 def test_classes_that_no_string_shows_do_no_harm():
     model = snapped(2, 2, 0, h=1, b=2)
     unreachable, before = MooreMachine([[0, 1]] * 2, [0, 7], 0, "ab"), MooreMachine([[1, 1]] * 2, [7, 0], 0, "ab")
@@ -44,11 +38,15 @@ def test_classes_that_no_string_shows_do_no_harm():
 @pytest.mark.parametrize("head", ["linear", "mlp"])
 def test_a_model_is_proved_equal_to_its_own_machine(seed, head):
     model = snapped(2, 2, seed, head=head)
-    stepped = build_machine(
+    assert verify(model, stepped(model)).proved
+
+
+def stepped(model):
+    """The model's own behaviour as a machine, found by stepping it."""
+    return build_machine(
         tuple(model.layers[0].x0.argmax(-1).tolist()), ("a", "b"),
         lambda state, token: _step(model, state, token)[0], lambda state: _shown(model, state),
     )  # fmt: skip
-    assert verify(model, stepped).proved
 
 
 def _step(model, state, token):
@@ -267,40 +265,24 @@ def test_what_does_not_fit_the_specification_is_refused():
     ):
         with pytest.raises(ValueError, match=named):
             verify(model, machine)
+    unsnapped = build("block_diagonal", vocab_size=2, classes=2, h=1, b=2, rule="softmax", drive="none", start="first")
+    for other, named in ((unsnapped, "rule='softmax'"), (build("lstm", Sum(2), width=4), "Nonlinear"), (snapped(3, 2, 0), "3 symbols")):
+        with pytest.raises(ValueError, match=named):
+            verify(other, Sum(2).specification)
     for wrong in ({"limit": 0}, {"wanted": 0}, {"depth": -1}):
         with pytest.raises(ValueError, match="at least"):
             verify(model, ALWAYS_0, **wrong)
 
 
-def test_an_unsnapped_model_is_refused():
-    model = build("block_diagonal", vocab_size=2, classes=2, h=1, b=2, rule="softmax", drive="none", start="first")
-    with pytest.raises(ValueError, match="rule='softmax'"):
-        verify(model, Sum(2).specification)
-    with pytest.raises(ValueError, match="Nonlinear"):
-        verify(build("lstm", vocab_size=2, classes=2, width=4), Sum(2).specification)
-
-
-def test_another_alphabet_is_refused():
-    with pytest.raises(ValueError, match="2 symbols"):
-        verify(snapped(2, 2, 0), Sum(3).specification)
-
-
 def test_the_limit_gives_no_verdict_rather_than_a_wrong_one():
     model = snapped(2, 2, 0, h=4, b=4, head="mlp")
-    verdict = verify(model, model_specification(model), limit=3)
+    verdict = verify(model, stepped(model), limit=3)
     assert not verdict.proved and verdict.counterexample is None and "not decided" in str(verdict)
-
-
-def model_specification(model):
-    return build_machine(
-        tuple(model.layers[0].x0.argmax(-1).tolist()), ("a", "b"),
-        lambda state, token: _step(model, state, token)[0], lambda state: _shown(model, state),
-    )  # fmt: skip
 
 
 def test_the_heads_of_a_verdict_that_names_none_are_all():
     tables = head_tables(snapped(2, 2, 0))
-    assert heads_machine(tables, None, ("a", "b")) == machine_of(snapped(2, 2, 0), ("a", "b"))
+    assert heads_machine(tables, None, ("a", "b")) == stepped(snapped(2, 2, 0))
     with pytest.raises(ValueError, match=r"heads 0..1, got \(0, 2\)"):
         heads_machine(tables, (0, 2), ("a", "b"))
 
