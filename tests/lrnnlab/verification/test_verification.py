@@ -10,6 +10,7 @@ import torch
 from lrnnlab.automata import MooreMachine
 from lrnnlab.automata import build as build_machine
 from lrnnlab.models import build, snap
+from lrnnlab.models.block import PostNorm
 from lrnnlab.tasks import EvenPair, Sum
 from lrnnlab.verification import head_tables, heads_machine, learned_machine, verify
 from lrnnlab.verification.lower_layers import live_part, reach
@@ -225,7 +226,7 @@ def test_what_rounding_could_change_is_not_proved():
     (lambda m: m.head.append(torch.nn.Dropout()), "head.1 is Dropout"),
     (lambda m: setattr(m, "final_norm", torch.nn.RMSNorm(6)), "the last norm RMSNorm"),
     (lambda m: setattr(m.blocks[0], "norm", torch.nn.Tanh()), "block 1 is place='pre', norm Tanh"),
-    (lambda m: setattr(m.blocks[0], "place", "post"), "block 1 is place='post'"),
+    (lambda m: setattr(m.blocks[0], "__class__", PostNorm), "block 1 is place='post'"),
     (lambda m: setattr(m.blocks[0], "residual", True), "residual=True, without feed-forward part"),
     (lambda m: setattr(m.blocks[0].gate, "activation", "relu"), "block 1 has the gate 'none' of 'relu'"),
     (lambda m: setattr(m.blocks[0].gate.dropout, "share", 0.5), "dropout 0.5"),
