@@ -32,7 +32,7 @@ from workbook import show, tables
 from workbook.chapters import ch02
 from workbook.exercises import check, hint, predict, solution
 from workbook.show import automaton_figures, fading_figures, gallery, interactive, training_figures
-from workbook.tables import analysis, lrnn_reasons, records
+from workbook.tables import lrnn_fading, records
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
@@ -1060,9 +1060,9 @@ show.figure(
 # %% tags=["nbval-ignore-output", "hide-input"]
 show.figure(
     ch02.eigenvalue_plane(
-        analysis.eigenvalues(before.numpy()),
+        ch02.eigenvalues(before.numpy()),
         task.symbols,
-        after=analysis.eigenvalues(after.numpy()),
+        after=ch02.eigenvalues(after.numpy()),
         order=5,
     ),
     alt="Eigenvalues of all blocks in the complex plane, before and after training, with the "
@@ -1144,7 +1144,7 @@ for name in ("release", "softmax"):
         raw_states = compared[name].states(strings.tokens)
         states = compared[name].final_norm(raw_states).numpy()  # as the readout sees them
     usable = raw_states.square().sum(2).isfinite().all(0).numpy()  # or the norm overflows: see below
-    curves = analysis.within_between(states, strings.targets.numpy())
+    curves = lrnn_fading.within_between(states, strings.targets.numpy())
     within, between = clouds[name] = [np.where(usable, curve, np.nan) for curve in curves]
     rows.append(
         {"model": name, **{f"at {t:,}": within[t - 1] / between[t - 1] for t in shown}}
@@ -1691,7 +1691,7 @@ print("heads that are enough, and pairs met:", by_hand_too, " the package's head
 print(verdict)
 head_tables = verification.head_tables(snapped)
 A_snapped, _ = models.symbol_transitions(snapped)
-automata = analysis.head_automata(A_snapped.numpy(), head_tables.start, task.symbols)
+automata = ch02.head_automata(A_snapped.numpy(), head_tables.start, task.symbols)
 show.figure(
     automaton_figures.snapped_heads(automata, token=1),
     alt="The eight heads of the snapped model as automata, drawn with the "
@@ -2187,12 +2187,12 @@ show.table(rows, caption="Recorded. Accuracy at positions 41 to 500 after 500 st
 
 # %% tags=["hide-input"]
 table2 = tables.get("lrnn/table2")
-desk = tables.text.in_order(records.recorded("lrnn/table2"), table2.rows, table2.tasks)
+desk = tables.results.runs("lrnn/table2")
 live = {("sum", row): [found.accuracy_all] for row, found in measured.items()}
 live["evenpair", "softmax"] = [pair_measured.accuracy_all]
 live["modarith", "softmax"] = [training.evaluate(arith_fit.model, arith, seed=530).accuracy_all]
 show.figure(
-    gallery.comparison(tables.results.runs("lrnn/table2"), live),
+    gallery.comparison(desk, live),
     alt="Accuracy at the training length and past it for each task and model, recorded over "
         "seeds and live; the values stand in the table below.",
     caption="What to see: a ring at 100 % with its dot inside has learned and holds; a ring at "
@@ -2202,16 +2202,16 @@ show.figure(
 
 # %% tags=["hide-input"]
 show.table(
-    lrnn_reasons.cells(desk),
+    ch02.table2_cells(desk),
     caption="Recorded, desk budget, in percent, rounded down: mean (least to greatest) over "
             "seeds. 'stop' says what ended training: long = two checks on strings of the test "
             "length, searched = a search over all strings of the training length, watched = "
             "nothing but its steps; ten checks at the test length name the best checkpoint. "
             "'proved' counts the runs whose snapped network is proved right on every string.",
 )  # fmt: skip
-told = lrnn_reasons.reasons(desk)
+told = ch02.table2_reasons(desk)
 show.table(
-    told[["task", "row", "layers", "why", lrnn_reasons.DIFFERS]],
+    told[["task", "row", "layers", "why", ch02.DIFFERS]],
     caption="Why a number is low, and how the row's training differs from the paper's. A run knows a "
             "length if it is right on 99 % there. *Not learned*: so many runs do not know the training "
             "length; the best that a sweep of depths, readouts and rates found stands beside (of "
@@ -2249,15 +2249,15 @@ shares = {"its best check": "best_of_checks", "fresh strings, last position": "a
 show.table(
     papers_way.assign(
         **{"CPU s": papers_way["cpu_seconds"]},
-        **{title: papers_way[metric].map(tables.text.percent) for title, metric in shares.items()},
+        **{title: papers_way[metric].map(tables.results.percent) for title, metric in shares.items()},
     )[["task", "row", "seed", "steps", "CPU s", *shares]],
     formats={"steps": ",", "CPU s": ".0f"},
     caption=f"Recorded, in percent. One layer needs no GPU and no 40,000 steps for Sum(5) and EvenPair(5): a check that is "
             f"all right ends training (seconds of a core: {min(took):.0f} to {max(took):.0f}). Three layers for ModArith(5) take "
             f"{deep['cpu_seconds'].max() / 3600:.1f} hours on a core and all their steps: "
-            f"{tables.text.range_in_percent(deep['accuracy_seen'])} % are right at the training "
+            f"{tables.results.range_in_percent(deep['accuracy_seen'])} % are right at the training "
             f"length, and from one check to the next the answers at position {arith.test_length} change between "
-            f"{tables.text.percent(min(scores))} and {tables.text.percent(max(scores))} % right.",
+            f"{tables.results.percent(min(scores))} and {tables.results.percent(max(scores))} % right.",
 )  # fmt: skip
 
 # %% [markdown]

@@ -33,7 +33,7 @@ from workbook.chapters import ch05
 from workbook.exercises import check, hint, predict, solution
 from workbook.show.widgets import explore
 from workbook.tables import kernels
-from workbook.tables.analysis import receptive_field
+from workbook.tables.regulargpt_fig4 import receptive_field
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):

@@ -852,7 +852,7 @@ show.figure(
 
 # %% tags=["hide-input"]
 show.table(
-    tables.dlr_longer.beside(longer_runs, atomic_runs),
+    ch07.beside_more_steps(longer_runs, atomic_runs),
     caption="Recorded, seed 0: with the steps of the table above and with four times as many. A number "
     "that rises with the steps says nothing against the net; Reverse at 512 still rises at its last look.",
 )
@@ -1134,7 +1134,7 @@ show.table(
     [{"task": row["task"], "majority": f"{row['majority']:.0%}",
       "without long range": f"{row['trivial']:.0%} ({row['predictor']})",
       "best net": f"{row['net']:.0%}" if row["net"] else "", "which says": row["says"]}
-     for row in tables.long_range_levels.beside_nets(arena)],
+     for row in levels_figures.beside_nets(arena)],
     caption="Recorded, on stand-ins: numbers of the papers, which are of the published data, cannot stand "
     "beside these.",
 )  # fmt: skip

@@ -35,7 +35,7 @@ from workbook.chapters import ch10
 from workbook.exercises import check, hint, predict, solution
 from workbook.show import interactive
 from workbook.show.widgets import explore
-from workbook.tables import analysis, ladder
+from workbook.tables import ladder
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
@@ -1045,7 +1045,7 @@ sign = next(found for found in every if found.machine.num_states == 2).blocks
 knows = ladder.trained(ladder.TABLE.setting("dictionary", "s_3", "live"), seed=0)[0].net
 for name, one in (("DeltaNet, beta up to 2", net), ("dictionary", knows)):
     own = sign[black_box.answers(one)(batch.tokens.numpy())] == sign[batch.targets.numpy()]
-    probed = analysis.linear_probe(one.states(batch.tokens).detach().numpy(), sign[batch.targets.numpy()])
+    probed = ch10.linear_probe(one.states(batch.tokens).detach().numpy(), sign[batch.targets.numpy()])
     print(f"{name}: its own answers have the right sign in {own.mean():.1%} of cases, a linear "
     f"probe reads it in {probed:.1%}")
 

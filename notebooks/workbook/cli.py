@@ -172,7 +172,7 @@ def _reproduce(options: argparse.Namespace) -> int:
     from workbook import tables
     from workbook.tables import records
     from workbook.tables.registry import search_plan
-    from workbook.tables.report import beside, line, table
+    from workbook.tables.results import beside, line, text
     from workbook.tables.runner import time_left
 
     chosen = {name: getattr(options, name) for name in ("tasks", "rows", "seeds", "budget")}
@@ -215,8 +215,8 @@ def _reproduce(options: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         return _interrupted(data)
     if not options.json:
-        print(table(done))
-        if asked_for.score is not None and options.search is None and options.budget == "live" and done:
+        print(text(done))
+        if "score" in asked_for.declared.found and options.search is None and options.budget == "live" and done:
             cells = {(record["task"], record["row"]) for record in done}
             desk = [record for record in records.recorded(options.experiment, protocol=done[0]["protocol"])
                     if (record["task"], record["row"]) in cells]
@@ -227,12 +227,12 @@ def _reproduce(options: argparse.Namespace) -> int:
 
 def _results(options: argparse.Namespace) -> int:
     from workbook import tables
-    from workbook.tables import records, report, results
+    from workbook.tables import records, results
 
     tables.get(options.experiment)
     found = records.recorded(options.experiment, options.budget, options.protocol)
     if options.csv is None:
-        print(report.table(found))
+        print(results.text(found))
     else:
         results.write(results.frame(found), options.csv)
         print(f"{options.csv}: {_counted(len(found), 'run')}")

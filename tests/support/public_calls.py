@@ -14,10 +14,21 @@ from typing import NamedTuple
 import torch
 
 from lrnnlab import automata, scans, tasks, training, verification
-from lrnnlab.models import MODELS, block_diagonal, build, exact_model, reads_numbers, snap, symbol_transitions
+from lrnnlab.models import (
+    MODELS,
+    Net,
+    PairClassifier,
+    block_diagonal,
+    blocks,
+    build,
+    exact_model,
+    network,
+    reads_numbers,
+    snap,
+    symbol_transitions,
+)
 from lrnnlab.models.block import Block
 from lrnnlab.models.lru import LRU
-from lrnnlab.models.net import Net, PairClassifier, blocks, network
 from lrnnlab.models.regular_gpt import RegularGPT
 from lrnnlab.models.relative_transformer import RelativeTransformer
 from lrnnlab.models.relu_rnn import ReluRNN

@@ -1,11 +1,8 @@
-"""Tests that the papers' experiments have in common: what is planned, and that records answer the present settings."""
+"""What tests of the papers' tables have in common: digests of their settings, and what is said of their records."""
 
 import re
 
-import pytest
-
-from workbook import tables
-from workbook.tables import records, report
+from workbook.tables import records
 
 SETTINGS = {  # digests of the settings of all cells of the tables that are declared in YAML
     "lrnn/table2": "7c1ae9fb05bd5446",
@@ -40,46 +37,16 @@ SETTINGS = {  # digests of the settings of all cells of the tables that are decl
 }
 
 
-def planned(names, without=()):
-    """A test, for each experiment of ``names``, of its plans and refusals; ``without``: budgets that it has not, either."""
-
-    @pytest.mark.parametrize("name", names)
-    def plan(name):
-        table = tables.get(name)
-        for budget in ("live", "desk"):
-            runs = tables.plan(name, budget=budget)
-            assert len(runs) == len(table.tasks) * len(table.rows)
-            assert len({records.identity(vars(run)) for run in runs}) == len(runs)
-        with pytest.raises(ValueError, match="no row 'mamba'"):
-            table.setting("mamba", table.tasks[0], "desk")
-        with pytest.raises(ValueError, match="'sort'"):
-            table.setting(table.rows[0], "sort", "desk")
-        for budget in ("week", *without):
-            with pytest.raises(ValueError, match=f"'{budget}'"):
-                table.setting(table.rows[0], table.tasks[0], budget)
-
-    return plan
-
-
-def belonging(names):
-    """A test, for each experiment of ``names``, of its records at the desk budget."""
-
-    @pytest.mark.parametrize("name", names)
-    def belong(name):
-        found = records.recorded(name)
-        table = tables.get(name)
-        for record in found:
-            cell = {"tasks": [record["task"]], "rows": [record["row"]], "seeds": [record["seed"]]}
-            plan = tables.plan(name, budget="desk", **cell)
-            assert records.fingerprint(plan[0].config()) == record["fingerprint"], (record["task"], record["row"])
-            assert str(record["seed"]) in table.line(record)
-        assert found and report.table(found)
-
-    return belong
-
-
 def found(name):
     """What ``data/records/README.md`` says was found in the records of an experiment, on one line."""
     text = (records.data_folder() / "records" / "README.md").read_text(encoding="utf-8")
     (said,) = re.findall(rf"^### {name}\n(.*?)(?=^###|\Z)", text, flags=re.M | re.S)
     return " ".join(said.split())
+
+
+def by_cell(found):
+    """Records by (task, row)."""
+    cells = {}
+    for record in found:
+        cells.setdefault((record["task"], record["row"]), []).append(record)
+    return cells

@@ -58,11 +58,7 @@ SHAPES = (  # one layer of Table 1 (its batch and length); one of Table 2 at its
 
 
 def listing(u: Tensor, root_decay: Tensor, frequency: Tensor, W: Tensor, skip: Tensor) -> Tensor:
-    """u (B,D,T) -> y (B,D,T) for W (D,N,2): paper 004, Fig. 4, unidirectional, with the skip it does not show.
-
-    >>> listing(torch.ones(1, 1, 3), torch.zeros(1), torch.zeros(1), torch.tensor([[[2.0, 0.0]]]), torch.zeros(1))
-    tensor([[[2., 4., 6.]]])
-    """
+    """u (B,D,T) -> y (B,D,T) for W (D,N,2): paper 004, Fig. 4, unidirectional, with the skip it does not show."""
     T = u.shape[-1]
     log_lambda = torch.complex(-root_decay.square(), frequency)
     powers = torch.exp(log_lambda.unsqueeze(-1) * torch.arange(T))  # (N, T)
@@ -99,14 +95,7 @@ def prepare(shape: Shape) -> dict[str, tuple[Work, Work]]:
 
 
 def measure(shape: Shape, *, rounds: int = 7, threads: int = 1) -> dict:
-    """Seconds (median, least, greatest) of both calls of both, how many times ours the listing takes, peak memory.
-
-    ``peak`` is how much resident memory grew while both ways ran once; None where the system does not tell.
-
-    >>> found = measure(Shape(2, 5, 3, 4), rounds=1)["peers"]
-    >>> sorted(found["ours"]), found["ours"]["both"]["times_ours"]
-    (['both', 'forward', 'peak'], 1.0)
-    """
+    """Seconds (median, least, greatest) of both calls of both, how many times ours the listing takes, peak memory."""
     cores(threads)
     with deterministic():
         torch.set_num_threads(threads)  # put back by the context
@@ -128,7 +117,7 @@ def report(name: str, found: dict) -> str:
     return "\n".join([f"DLR layer, {name}", *(part_line(peer, one, 8) for peer, one in found["peers"].items())])
 
 
-def bench(threads: int = 1, rounds: int = 7, shapes: Sequence[Shape] = SHAPES) -> Bench:
+def dlr(threads: int = 1, rounds: int = 7, shapes: Sequence[Shape] = SHAPES) -> Bench:
     """All shapes, for ``lrnnlab bench dlr``."""
     cases = {shape.name: partial(measure, shape, rounds=rounds, threads=threads) for shape in shapes}
     return Bench("dlr", cases, report, rounds, threads)

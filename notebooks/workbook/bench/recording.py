@@ -20,7 +20,7 @@ from typing import Any
 
 import torch
 
-NAMES = ("scans", "step", "dlr", "tree", "fast_weights")
+MODULES = {"scans": "scans", "step": "steps", "dlr": "dlr", "tree": "steps", "fast_weights": "steps"}  # where each is
 
 
 @dataclass(frozen=True)
@@ -94,17 +94,13 @@ def get(name: str, **options: Any) -> Bench:
     >>> list(get("tree").cases)
     ['T=512 c=2', 'T=512 c=128']
     """
-    if name not in NAMES:
-        raise ValueError(f"no benchmark {name!r}; there are {', '.join(NAMES)}")
-    return import_module(f"workbook.bench.{name}").bench(**options)
+    if name not in MODULES:
+        raise ValueError(f"no benchmark {name!r}; there are {', '.join(MODULES)}")
+    return getattr(import_module(f"workbook.bench.{MODULES[name]}"), name)(**options)
 
 
 def cores(threads: int) -> list[int]:
-    """The cores that this process may use, by number; ``ValueError`` unless there are ``threads`` of them.
-
-    >>> len(cores(1)) >= 1
-    True
-    """
+    """The cores that this process may use, by number; ``ValueError`` unless there are ``threads`` of them."""
     allowed = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_setaffinity") else list(range(os.cpu_count() or 1))
     if not 1 <= threads <= len(allowed):
         raise ValueError(f"threads must be 1..{len(allowed)}, got {threads}")
@@ -131,26 +127,16 @@ def describe(machine: Mapping) -> str:
     return ", ".join(part for part in parts if part)
 
 
-def spread(seconds: Sequence[float]) -> dict[str, float]:
+def spread(seconds: Sequence[float]) -> dict[str, Any]:
     """Median, least and greatest, and how many there are."""
     return {"median": statistics.median(seconds), "min": min(seconds), "max": max(seconds), "rounds": len(seconds)}
 
 
 def summary(taken: Mapping[str, Sequence[float]]) -> dict[str, dict]:
-    """The spread of every form's seconds, and how many times the median of the first (ours) it takes.
-
-    >>> summary({"cpu": [1.0, 2.0], "loop": [6.0]})["loop"]["times_ours"]
-    4.0
-    """
+    """The spread of every form's seconds, and how many times the median of the first (ours) it takes."""
     found = {form: spread(seconds) for form, seconds in taken.items()}
     ours = next(iter(found.values()))["median"]
     return {form: {**one, "times_ours": one["median"] / ours} for form, one in found.items()}
-
-
-def form_lines(found: Mapping[str, Mapping]) -> list[str]:
-    """One line a form of a :func:`summary`: milliseconds (median, least, greatest), and times ours."""
-    return [f"  {form:10s} " + " ".join(f"{one[part] * 1e3:8.2f}" for part in ("median", "min", "max"))
-            + f" {one['times_ours']:7.1f}x" for form, one in found.items()]  # fmt: skip
 
 
 def of_forms(name: str, head: str, steps: Mapping[str, Callable[[int], Mapping]], rounds: int) -> Bench:
@@ -160,7 +146,9 @@ def of_forms(name: str, head: str, steps: Mapping[str, Callable[[int], Mapping]]
         return {"forms": summary(timed(rounds))}
 
     def report(case: str, found: Mapping) -> str:
-        return "\n".join([head.format(case), *form_lines(found["forms"])])
+        lines = [f"  {form:10s} " + " ".join(f"{one[part] * 1e3:8.2f}" for part in ("median", "min", "max"))
+                 + f" {one['times_ours']:7.1f}x" for form, one in found["forms"].items()]  # fmt: skip
+        return "\n".join([head.format(case), *lines])
 
     return Bench(name, {case: partial(measured, timed) for case, timed in steps.items()}, report, rounds)
 

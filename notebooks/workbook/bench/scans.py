@@ -34,14 +34,7 @@ def run(
     cases: Sequence[Case] = CASES, names: Sequence[str] | None = None, *, threads: int = 1, rounds: int = 7,
     limit: float = 20.0, device: str = "cpu",
 ) -> Iterator[dict]:  # fmt: skip
-    """One dict a case: the copy's speed, and by peer seconds, ratios, peak memory and shares.
-
-    ``rounds`` is cut to 2 for calls of more than two seconds; a call expected to take more than ``limit`` is skipped.
-
-    >>> found = next(run([Case("real", 2, 3, 4)], ["ours", "loop (unbind)"], rounds=1))
-    >>> sorted(found["peers"]), sorted(found["peers"]["ours"])
-    (['loop (unbind)', 'ours'], ['backward', 'both', 'forward', 'peak'])
-    """
+    """One dict a case: the copy's speed, and by peer seconds, ratios, peak memory and shares."""
     _here(device)
     known = peers.installed(device)
     names = list(known if names is None else names)
@@ -157,7 +150,7 @@ def report(case: str, found: dict) -> str:
     return "\n".join(lines)
 
 
-def bench(threads: int = 1, rounds: int = 7, limit: float = 20.0, device: str = "cpu") -> Bench:
+def scans(threads: int = 1, rounds: int = 7, limit: float = 20.0, device: str = "cpu") -> Bench:
     """All cases, for ``lrnnlab bench scans``; ValueError for a device that is not here."""
     _here(device)
 

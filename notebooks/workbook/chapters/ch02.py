@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 import torch
 from matplotlib.axes import Axes
 from matplotlib.collections import PatchCollection
@@ -25,7 +26,7 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle, Rectangle
 
-from lrnnlab.automata import MooreMachine, build, equivalent
+from lrnnlab.automata import NO_LABEL, MooreMachine, build, equivalent
 from lrnnlab.models import COLUMN_RULES, Net, symbol_transitions
 from lrnnlab.tasks import MachineTask, Sum
 from lrnnlab.tasks.base import answered
@@ -46,7 +47,8 @@ from workbook.show.style import (
     symbol_looks,
     value_colour,
 )  # fmt: skip
-from workbook.tables import analysis
+from workbook.tables import get, results
+from workbook.tables.lrnn_growth import FLOAT32_MAX, growth_per_step
 from workbook.tables.records import recorded
 
 if TYPE_CHECKING:  # what only a notebook needs is imported where it is called, because a grader has exercises alone
@@ -55,12 +57,81 @@ if TYPE_CHECKING:  # what only a notebook needs is imported where it is called, 
 
 POWERS = [1.0, 1.01, 1.05, 1.1, 1.2, 1.3, 1.5, 1.75, 2.0]
 
+FLOAT32_TINY = float(np.finfo(np.float32).smallest_subnormal)
+KINDS = ("worst", "positive", "permutation", "softmax", "gaussian", "signs")
 PAST_LABELS = 32  # points: a title above tick labels and a label that lie on top
 
 # the bound is Eq. 6's, so it has clip's colour; permutations are what exact models are made of; the rest is grey
 KIND_LOOKS = {"worst": labels.look("clip")._replace(dash="-"), "permutation": labels.look("exact"),
               "softmax": labels.look("softmax")._replace(dash=(0, (3, 3))), "positive": Look("#555555", (0, (6, 2))),
               "gaussian": Look("#555555", (0, (4, 1, 1, 1))), "signs": Look("#555555", (0, (2, 1)))}  # fmt: skip
+
+
+def random_blocks(kind: str, steps: int, p: float, b: int, seed: int = 0) -> np.ndarray:
+    """(steps, b, b) float64 blocks that obey Eq. 6: no column has a p-norm above 1."""
+    if kind == "worst":
+        return np.full((steps, b, b), b ** (-1 / p))
+    draw = np.random.default_rng(seed)
+    if kind == "permutation":
+        return np.eye(b)[draw.permuted(np.tile(np.arange(b), (steps, 1)), axis=1)]
+    raw = draw.standard_normal((steps, b, b))
+    if kind == "softmax":
+        powers = np.exp(raw - raw.max(1, keepdims=True))
+        return powers / powers.sum(1, keepdims=True)
+    made: dict[str, Callable] = {"positive": np.abs, "gaussian": np.asarray, "signs": np.sign}
+    raw = made[kind](raw)
+    return raw / np.linalg.norm(raw, p, axis=1, keepdims=True)
+
+
+def log10_products(blocks: np.ndarray) -> np.ndarray:
+    """log10 ||A_k ... A_1||_1 for k = 0..K, from blocks (..., K, b, b): (..., K + 1), 0 for the empty product."""
+    *many, K, b, _ = blocks.shape
+    logs, product = np.zeros((*many, K + 1)), np.broadcast_to(np.eye(b), (*many, b, b))
+    for k in range(K):
+        product = blocks[..., k, :, :] @ product
+        size = np.abs(product).sum(-2).max(-1)  # (...)
+        with np.errstate(divide="ignore"):
+            logs[..., k + 1] = logs[..., k] + np.log10(size)
+        product = product / np.where(size > 0, size, 1)[..., None, None]
+    return logs
+
+
+def overflow_step(p: float, b: int) -> int | None:
+    """The first k at which b^(k (1 - 1/p)) is larger than any float32; None if it never is (p = 1, or b = 1).
+
+    Exactly: whoever multiplies in float32 rounds the factor first, so at p = 1.2, b = 8 infinity comes at 257, not at 256.
+
+    >>> overflow_step(1.2, 8), overflow_step(1, 8)
+    (256, None)
+    """
+    share = (p - 1) / p if p < math.inf else 1.0  # near p = 1 the rounded 1 - 1/p would be far off, or 0
+    slope = share * math.log2(b)  # in float64: a relative error of 1e-16, the nearest tie is 6e-8 away
+    return math.floor(math.log2(FLOAT32_MAX) / slope) + 1 if slope > 0 else None
+
+
+def eigenvalues(A: np.ndarray) -> np.ndarray:
+    """The eigenvalues of blocks A (..., b, b) as complex128 (..., b), largest modulus first."""
+    found = np.linalg.eigvals(np.asarray(A, dtype=np.float64)).astype(np.complex128)
+    order = np.lexsort((-found.imag, -found.real, -np.abs(found).round(12)), axis=-1)
+    return np.take_along_axis(found, order, axis=-1)
+
+
+def head_automata(transitions: np.ndarray, initial: Sequence[int], symbols: Sequence[str]) -> list[MooreMachine]:
+    """Each block of a snapped model as an automaton without answers, cut down to the states it can reach.
+
+    transitions (V, h, b, b): one-hot columns, [v, i, to, from]; initial (h,): each block's first state; symbols: V names.
+    """
+    moves, b = transitions.argmax(2).swapaxes(0, 1), transitions.shape[-1]  # (h, V, b)
+    return [_reachable(MooreMachine(own, np.full(b, NO_LABEL), int(start), tuple(symbols))) for own, start in zip(moves, initial)]
+
+
+def _reachable(machine):
+    """The machine on its reachable states alone; these keep their names and their order."""
+    keep = np.sort(machine.reachable())
+    number = {int(state): i for i, state in enumerate(keep)}
+    moves = np.vectorize(number.__getitem__)(machine.transitions[:, keep])
+    return MooreMachine(moves, machine.outputs[keep], number[machine.initial], machine.symbols,
+                        tuple(machine.names[state] for state in keep))
 
 
 @styled
@@ -110,7 +181,7 @@ def eigenvalue_plane(eigs: np.ndarray, symbols: Sequence[str], after: np.ndarray
                      order: int | None = None, names: tuple[str, str] = ("before", "after")) -> Figure:
     """Where the eigenvalues of each token's blocks lie, against the unit circle, on which nothing grows or is lost.
 
-    eigs (V, h, b) complex, from ``analysis.eigenvalues``; ``after``: the same later, in a second panel.  ``order``:
+    eigs (V, h, b) complex, from :func:`eigenvalues`; ``after``: the same later, in a second panel.  ``order``:
     mark the order-th roots of unity, where a machine that counts mod ``order`` must have some.
 
     >>> eigenvalue_plane(np.ones((2, 1, 1), complex), ["0", "1"]).axes[0].get_xlabel()
@@ -148,24 +219,24 @@ def growth(p: float, b: int, steps: int = 500, *, seed: int = 0, reach: float | 
     The height is log10 of the largest column sum of |A_k ... A_1|.  Above the upper mark float32 overflows, below the
     lower one it holds nothing but zero.  ``reach``: powers of ten shown up and down; by default what the lines need.
     Give it to keep the scale still under a slider: 310 holds all of p in 1..2, b up to 16, 500 steps.
-    ``kind``: one of ``analysis.KINDS`` to look at; the others are drawn faintly.
+    ``kind``: one of ``KINDS`` to look at; the others are drawn faintly.
 
     >>> figure = growth(1.2, 8, steps=100)
     >>> bool(abs(figure.axes[0].lines[0].get_ydata()[-1] - 100 / 6 * np.log10(8)) < 1e-9)
     True
     """
     figure, axes = new_figure(3.8, left=1.0, right=1.6)
-    blocks = np.stack([analysis.random_blocks(kind, steps, p, b, seed) for kind in analysis.KINDS])
-    curves = dict(zip(analysis.KINDS, analysis.log10_products(blocks)))
+    blocks = np.stack([random_blocks(kind, steps, p, b, seed) for kind in KINDS])
+    curves = dict(zip(KINDS, log10_products(blocks)))
     ends = []
     if kind is not None and kind not in curves:
-        raise ValueError(f"no kind of columns {kind!r}; there are {', '.join(analysis.KINDS)}")
+        raise ValueError(f"no kind of columns {kind!r}; there are {', '.join(KINDS)}")
     for name, curve in curves.items():
         look, chosen = KIND_LOOKS[name], kind in (None, name)
         axes.plot(curve, color=look.colour if chosen else FAINT, ls=look.dash, label=name,
                   lw=2.4 if kind == name else 1.6, alpha=1.0 if chosen else 0.5)
         ends.append((curve[-1], "worst possible" if name == "worst" else name, look.colour if chosen else FAINT))
-    for limit, text in ((analysis.FLOAT32_MAX, "float32 overflows"), (analysis.FLOAT32_TINY, "float32 is zero")):
+    for limit, text in ((FLOAT32_MAX, "float32 overflows"), (FLOAT32_TINY, "float32 is zero")):
         level = np.log10(limit)
         axes.axhline(level, color=FAINT, lw=1.2, ls=(0, (4, 3)))
         ends.append((level, text, FAINT))
@@ -183,12 +254,12 @@ def growth(p: float, b: int, steps: int = 500, *, seed: int = 0, reach: float | 
 def growth_sentence(p: float, b: int, kind: str | None = None) -> str:
     """What Eq. 6 allows at this p and b, and what columns of one kind do over 500 steps, in a sentence each."""
     if kind is not None:
-        rate = 10 ** float(analysis.log10_products(analysis.random_blocks(kind, 500, p, b)[None])[0, -1] / 500)
+        rate = 10 ** float(log10_products(random_blocks(kind, 500, p, b)[None])[0, -1] / 500)
         return f"{growth_sentence(p, b)} {kind.capitalize()} columns: by {rate:.3f} a step over 500."
-    step = analysis.overflow_step(p, b)
+    step = overflow_step(p, b)
     if step is None:
         return f"At p = {p:g}, b = {b} the state cannot grow: no product of blocks has a norm above 1."
-    factor = analysis.growth_per_step(p, b)
+    factor = growth_per_step(p, b)
     shown = f"{factor:.3f}" if factor >= 1.001 else f"{factor:.7f}"
     return f"At p = {p:g}, b = {b} the state can grow by {shown} a step: float32 overflows at step {step:,}."
 
@@ -294,7 +365,7 @@ def growth_widget() -> Explorer:
 
     return explore(
         lambda p, b, columns: growth(p, b, reach=310, kind=chosen(columns)),
-        {"p": POWERS, "b": [2, 3, 4, 6, 8, 12, 16], "columns": ["all", *analysis.KINDS]},
+        {"p": POWERS, "b": [2, 3, 4, 6, 8, 12, 16], "columns": ["all", *KINDS]},
         initial={"p": 1.2, "b": 8},
         sentence=lambda p, b, columns: growth_sentence(p, b, chosen(columns)),
         alt="Norm of products of blocks over 500 steps for the chosen p, b and kind of columns.",
@@ -360,8 +431,6 @@ def film_widget() -> Moving:
     {'frame': 0, 'token': 1}
     """
     from workbook.show.interactive import Moving
-    from workbook.tables import get
-
     (record,) = (one for one in recorded("lrnn/film") if one["seed"] in get("lrnn/film").seeds)
     adding = Sum(record["config"]["modulus"])
     data = {key: record[key] for key in ("frames", "shape", "positions", "answers", "train_length")} | {
@@ -528,3 +597,88 @@ def token_widget(models: dict[str, Net], task: MachineTask, string: str) -> Expl
 
 
 # The model in three steps: the layer, the run, the search.
+DIFFERS = "differs from the paper's"
+SAME = {"s4d_inv": "s4d", "s4d_legs": "s4d"}  # three starts of one model have what the sweep found for the first
+ACCURACIES = {
+    "training length": "accuracy_seen", "last position": "accuracy_last",
+    "best checkpoint, last position": "best_accuracy_last", "all past training": "accuracy_all",
+    "snapped, all past training": "snapped_accuracy_all",
+}  # fmt: skip
+RULE = {"proved": "searched"}  # its name says more than this rule of stopping does: what is proved has a column
+STOPS = {
+    "long": "ends when right on strings of the test length",
+    "watched": "of the test length it sees nothing but looks that name the best checkpoint",
+    "proved": "accepted by a search over all strings of the training length",
+}  # fmt: skip
+
+
+def table2_cells(found: pd.DataFrame) -> pd.DataFrame:
+    """A row for each cell: seeds, steps, what ended training, how many snapped models are proved right on every string, and
+    mean (least to greatest) of each accuracy in percent; after each task what guessing scores at the last position."""
+    made = results.ordered(found)
+    runs = made.assign(proved=made.get("snapped_proved")).groupby(results.CELL, sort=False)
+    body = pd.DataFrame({
+        "seeds": runs.size().astype(str),
+        "steps": runs["steps"].agg(lambda steps: " to ".join(dict.fromkeys(f"{n:,}" for n in (steps.min(), steps.max())))),
+        "stop": runs["stop"].first().replace(RULE),
+        "proved": runs["proved"].agg(lambda runs: "" if runs.isna().any() else f"{runs.sum()} of {len(runs)}"),
+    }).join(results.lines(made, ACCURACIES, "percent").rename_axis(results.CELL))  # fmt: skip
+    for task, level in made.groupby("task", sort=False)["levels"].first().items():
+        checks = max(level["best_of_40_guesser"], level["best_of_40_majority"])  # who guesses, and who says one thing
+        for title, share in (("chance", level["chance"]), ("majority", level["majority"]), ("best of 40 checks", checks)):
+            body.loc[(task, f"guess: {title}"), "last position"] = results.percent(share)
+    body = body.fillna("").reset_index()
+    return body.sort_values("task", key=lambda task: task.map([*made["task"].unique()].index), kind="stable", ignore_index=True)
+
+
+def differs(setting: dict) -> str:
+    """How a recorded setting differs from the paper's training, in a few words."""
+    options, recipe = setting["options"], setting["recipe"]
+    phases = recipe["phases"]
+    lengths = [phase["length"] for phase in phases if phase.get("length")]
+    said = {
+        f"{'up to ' * any(phase['until'] for phase in phases)}{sum(phase['steps'] for phase in phases):,} steps of "
+        f"{recipe['batch']}": True,
+        f"lengths grow ({', '.join(map(str, lengths))}, then all)": lengths,
+        "squared loss": any(phase["loss"] == "squared" for phase in phases),
+        "averaged weights": recipe["average"],
+        "weight decay": any(phase["weight_decay"] >= 0.1 for phase in phases),
+        "noise on the states": any(phase["noise"] for phase in phases),
+        "pruned and mended": recipe.get("mend"),
+        "linear readout": options.get("head") == "linear",
+        "no input term, x_0 fixed": options.get("drive") == "none",
+        "input term B u": options.get("drive") == "linear",
+        "orthogonal start": options.get("start") == "orthogonal",
+        f"up to {recipe['attempts']} starts": recipe["attempts"] > 1,
+        STOPS.get(setting["stop"], ""): setting["stop"] in STOPS,
+    }
+    return "; ".join(text for text, holds in said.items() if holds)
+
+
+def best_of_sweep(swept: pd.DataFrame, task: str, row: str) -> str:
+    """What ``lrnn/baseline_rates`` found best for a row at the training length, and of how many that were tried."""
+    of = {name: results.column(swept, f"config.setting.{name}") for name in ("baseline", "lr", "options", "phase.steps")}
+    tried = swept.assign(**of, layers=of["options"].str["layers"], head=of["options"].str.get("head").fillna("mlp"))
+    tried = tried[(tried["task"] == task) & tried["baseline"].isin({row, SAME.get(row, row)})]
+    if tried.empty:
+        return "with this setting, the only one that was tried"
+    best = tried.loc[tried["accuracy"].where(tried["finished"].astype(bool)).idxmax()]  # what broke off is out
+    whose = "" if best["baseline"] == row else f"of {best['baseline'].upper()}, whose setting it has, the "
+    count = len(tried.groupby(["layers", "head", "lr", "phase.steps"]))
+    return (f"{whose}best of {count} settings tried: {results.percent(best['accuracy'])} after {best['phase.steps']:,} steps "
+            f"({best['layers']} layer{'s' if best['layers'] > 1 else ''}, {best['head']}, {best['lr']:g})")  # fmt: skip
+
+
+def table2_reasons(found: pd.DataFrame) -> pd.DataFrame:
+    """A row for each cell: layers, seeds, why it is low (or that it holds), how its training differs from the paper's."""
+    made, swept = found, results.runs("lrnn/baseline_rates")
+    low = results.reasons(made).set_index(results.CELL)["why"]
+    known, body = get("lrnn/table2").declared.found["why"]["known"], []
+    for (task, row), cell in results.ordered(made).groupby(results.CELL, sort=False):
+        why, setting = low.get((task, row), "holds"), cell["config"].iloc[0]["setting"]
+        if 2 * (cell["accuracy_seen"] < known).sum() >= len(cell):  # most have not learned: what else was tried
+            why = f"{why}; {best_of_sweep(swept, task, row)}"
+        ends = "; a check that is all right ends it, as in the paper" * (cell["protocol"].iloc[0] == "paper")
+        body.append({"task": task, "row": row, "layers": setting["options"].get("layers", 1), "seeds": len(cell), "why": why,
+                     DIFFERS: differs(setting) + ends})  # fmt: skip
+    return pd.DataFrame(body)

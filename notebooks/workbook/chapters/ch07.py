@@ -23,11 +23,27 @@ from lrnnlab.tasks.continuous import ContinuousTask
 from workbook.show.frames import chosen, curves, log_ticks, panels, picture
 from workbook.show.labels import TASKS, named
 from workbook.show.style import DIVERGING, INK, PAPER, RECORDED, Look, colour_bar, label_ends, new_figure, styled
-from workbook.tables.results import CELL
+from workbook.tables.dlr_table1 import short
+from workbook.tables.results import CELL, ordered
 
 LINEAR = ("cumsum", "solve_fixed", "select_fixed", "reverse")  # of one answer column
 
 # --- the tasks -------------------------------------------------------------------------------------------------------
+
+
+def beside_more_steps(longer: pd.DataFrame, plain: pd.DataFrame) -> pd.DataFrame:
+    """Steps and R2 of each run, and of the same seed with the steps of ``dlr/table1``; ``KeyError`` where that is not there."""
+    then = ordered(longer).reset_index(drop=True)
+    then["row"] = then["row"].str.rpartition("_")[0].replace("", "dlr_6")
+    key = [*CELL, "seed"]
+    now = plain.set_index(key).loc[pd.MultiIndex.from_frame(then[key])].reset_index()
+    mixers, tasks = then["row"].str.rsplit("_", expand=True, n=1), then["task"].str.split("-", expand=True)
+    return pd.DataFrame({
+        "mixer": mixers[0], "layers": mixers[1].astype(int), "task": [ATOMIC[name]().name for name in tasks[0]],
+        "L": tasks[1].astype(int), "steps": now["steps"].map("{:,}".format), "R2": now["r2"].map(short),
+        "more steps": then["steps"].map("{:,}".format), "R2 then": then["r2"].map(short),
+        "R2 .9 at step": ["-" if pd.isna(at) else f"{at:,.0f}" for at in then["learned_at"]],
+    })  # fmt: skip
 
 
 def skill(name: str, chosen: int = 8) -> ContinuousTask:

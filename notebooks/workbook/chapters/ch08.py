@@ -38,7 +38,7 @@ from lrnnlab.tasks.base import answered
 from lrnnlab.training.curriculum import train_strings
 from lrnnlab.training.determinism import rng
 from lrnnlab.training.evaluation import accuracy_at_lengths
-from workbook.bench.tree import ratio, training_step
+from workbook.bench.steps import tree_ratio, tree_step
 from workbook.chapters import tree_composition as composition
 from workbook.show import regulargpt_figures as pictures
 from workbook.show.labels import named
@@ -63,9 +63,10 @@ from workbook.tables import regulargpt_fig4 as fig4
 from workbook.tables import regulargpt_table1 as table1
 from workbook.tables import regulargpt_table2 as table2
 from workbook.tables import regulargpt_table3 as table3
-from workbook.tables.analysis import cumulative_gradient, elements_by_depth, gradient_by_token, states_by_depth
 from workbook.tables.declared import paper
-from workbook.tables.text import percent
+from workbook.tables.regulargpt_fig3 import elements_by_depth, states_by_depth
+from workbook.tables.regulargpt_fig4 import cumulative_gradient, gradient_by_token
+from workbook.tables.results import percent
 from workbook.tables.word_actions import appended, cluster_count, machine_of, multiplication_table
 
 if TYPE_CHECKING:  # what only a notebook needs is imported where it is called, because a grader has exercises alone
@@ -754,7 +755,7 @@ def share_right(net: nn.Module, length: int, strings: int) -> float:
 
 def masks_over_tree(chunk: int) -> float:
     """How many times as long a training step with masks takes as one of the tree, T = 512, the same weights; live."""
-    return ratio(training_step(chunk, rounds=3))
+    return tree_ratio(tree_step(chunk, rounds=3))
 
 
 # ------------------------------------------------------------------------------------- many nets, looked at alike

@@ -18,6 +18,9 @@ import numpy as np
 import pandas as pd
 from matplotlib.colors import LinearSegmentedColormap, to_hex
 from matplotlib.figure import Figure
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from lrnnlab.automata import MooreMachine, classify
 from lrnnlab.automata.typed import my_machine
@@ -35,7 +38,7 @@ from workbook.show.style import FAINT, GRID, INK, LIVE, PAPER, RECORDED, label_e
 from workbook.tables import get, ladder_protocols, results
 from workbook.tables.ladder import DEEP, FAR, KNOWN, LENGTH, MACHINES, TABLE, WINDOW, foretold, ladder_task
 from workbook.tables.lrnn_fading import first_below
-from workbook.tables.text import percent
+from workbook.tables.results import percent
 
 GROUPS = {  # of columns, by their algebra: the first column of each
     "flip_flop": "star-free", "parity": "commutative groups", "tomita_3": "more of them", "s_3": "other groups",
@@ -60,6 +63,18 @@ def model_name(row: str) -> str:
     ('blocks, softmax', 'phases, 2 layers')
     """
     return named(row.removesuffix(DEEP), "ladder") + ", 2 layers" * row.endswith(DEEP)
+
+
+def linear_probe(states: np.ndarray, labels: np.ndarray) -> float:
+    """How often a logistic regression of standardised ``states`` (B, T, D) says ``labels`` (B, T).
+
+    It is fitted on the first half of the strings and scored on the others.  Where all classes have the same mean it finds
+    nothing, however well they lie apart: the gradient of its loss is zero where its weights are.
+    """
+    half = len(labels) // 2
+    seen, fresh = ((states[part].reshape(-1, states.shape[-1]), labels[part].ravel())
+                   for part in (slice(half), slice(half, None)))  # fmt: skip
+    return float(make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)).fit(*seen).score(*fresh))
 
 
 def summary(cell: pd.DataFrame) -> tuple[float, str]:

@@ -33,12 +33,7 @@ def r2_by_task(found: pd.DataFrame, lengths: Sequence[int] = (64, 128, 512)) -> 
     """R2 by task and net (``dlr/table1``), a panel for each length; in grey the paper's tables 1 and 6.
 
     The darker a number's ground, the more of what is above the level without skill is had; that level stands in the
-    first column (the paper's, at L = 512), and what is no better is on white.  The second has the steps of a task.
-
-    >>> from workbook.tables.results import runs
-    >>> [axes.get_title("left") for axes in r2_by_task(runs("dlr/table1"), [64]).axes]
-    ['here, L = 64, by layers', 'paper, by layers and L']
-    """
+    first column (the paper's, at L = 512), and what is no better is on white.  The second has the steps of a task."""
     found = _split(found)
     lengths = there(found, "L", lengths)
     if not lengths:

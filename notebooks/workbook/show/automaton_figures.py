@@ -47,7 +47,7 @@ def state_diagram(machine: MooreMachine) -> Figure:
 
 @styled
 def snapped_heads(machines: Sequence[MooreMachine], *, token: int | None = None) -> Figure:
-    """The automaton of each head (``analysis.head_automata``); heads with one state do nothing and are grey.
+    """The automaton of each head (``ch02.head_automata``); heads with one state do nothing and are grey.
 
     Parameters
     ----------

@@ -18,6 +18,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import NullLocator
 
 from workbook.bench.recording import describe
+from workbook.show.frames import handle, legend
 from workbook.show.style import FAINT, GRID, INK, RECORDED, SMALL, Look, new_figure, styled
 from workbook.tables import records as files
 
@@ -37,49 +38,28 @@ KINDS = {"block": "blocks", "table": "token table", "constant": "constant blocks
 LINE = 0.2  # inches between two rows
 
 
-def recorded(folder: Path | None = None, machine: str | None = None) -> dict[int, dict]:
-    """Number of threads -> what was timed with them on one machine.
+def recorded(folder: Path | None = None) -> dict[int, dict]:
+    """Number of threads -> what was timed with them on one machine, that with the most cases.
 
-    Each has ``threads``, ``machine`` (in words), ``revisions`` of the code that was timed, and ``cases``.
-
-    Parameters
-    ----------
-    folder : Path, optional
-        Where records lie; by default ``data/``.
-    machine : str, optional
-        The one that is asked for; the default is the one with the most cases, the first by name of equals.
-
-    Raises
-    ------
-    ValueError
-        With the command that makes records, where there is none.
-    """
+    Each has ``threads``, ``machine`` (in words), ``revisions`` of the code that was timed, and ``cases``."""
     read = files.read(files.recorded_folder() if folder is None else folder, "bench/scans")
-    found = [one for one in read if one["device"] == "cpu"]
-    if not found:
+    cells: dict[str, list[dict]] = {}
+    for one in read:
+        if one["device"] == "cpu":
+            cells.setdefault(describe(one["machine"]), []).append(one)
+    if not cells:
         raise ValueError(f"no record of the benchmark: run {COMMAND} first")
-    names = [describe(one["machine"]) for one in found]
-    machine = max(sorted(set(names)), key=names.count) if machine is None else machine
-    here = [one for one, name in zip(found, names) if name == machine]
-    if not here:
-        known = "; ".join(sorted(set(names)))
-        raise ValueError(f"no record of the benchmark on {machine}; there are some on {known}")
-    return {
-        threads: {
-            "threads": threads, "machine": machine,
-            "revisions": sorted({one["provenance"]["revision"] for one in here if one["threads"] == threads}),
-            "cases": [{"case": one["case"], **one["metrics"]} for one in here if one["threads"] == threads],
-        }
-        for threads in sorted({one["threads"] for one in here})
-    }  # fmt: skip
+    machine = max(sorted(cells), key=lambda name: len(cells[name]))
+    found: dict[int, dict] = {}
+    for one in sorted(cells[machine], key=lambda one: one["threads"]):
+        at = found.setdefault(one["threads"], {"threads": one["threads"], "machine": machine, "revisions": [], "cases": []})
+        at["revisions"] = sorted({*at["revisions"], one["provenance"]["revision"]})
+        at["cases"].append({"case": one["case"], **one["metrics"]})
+    return found
 
 
 def origin(record: Mapping) -> str:
-    """Where a record was made: its machine, and the revisions of the code, which say so where it was not committed.
-
-    >>> origin({"machine": "2 cores, AVX512", "revisions": ["80b580e2a216-dirty"]})
-    '2 cores, AVX512 (revision 80b580e2a216-dirty)'
-    """
+    """Where a record was made: its machine, and the revisions of the code, which say so where it was not committed."""
     several = "s" if len(record["revisions"]) > 1 else ""
     return f"{record['machine']} (revision{several} {', '.join(record['revisions'])})"
 
@@ -93,16 +73,7 @@ class Row(NamedTuple):
 
 
 def rows(records: Mapping[int, Mapping]) -> list[Row]:
-    """Every case of any record: kind by kind, small blocks first, many strings first, short ones first.
-
-    >>> cases = ["real B=2 T=3 D=4", "block B=1 T=9 h=8 b=8", "block B=1 T=9 h=8 b=2", "block B=1 T=5 h=8 b=8"]
-    >>> for row in rows({1: {"cases": [{"case": name} for name in cases]}}):
-    ...     print(row.group, "|", row.label)
-    blocks, b = 2 | B = 1, T = 9
-    blocks, b = 8 | B = 1, T = 5
-    blocks, b = 8 | B = 1, T = 9
-    diagonal, real | B = 2, T = 3
-    """
+    """Every case of any record: kind by kind, small blocks first, many strings first, short ones first."""
     placed = []
     for name in dict.fromkeys(one["case"] for record in records.values() for one in record["cases"]):
         kind, *given = name.split()
@@ -120,11 +91,7 @@ def found(record: Mapping, name: str) -> dict:
 
 def times_table(records: Mapping[int, Mapping], threads: int) -> list[dict]:
     """One dict a case of the record with so many threads: milliseconds of ours, forward and backward, and by peer how
-    many times longer it took, or why it was not run.  ValueError where there is no record.
-    """
-    _checked(records, "both")
-    if threads not in records:
-        raise ValueError(f"no record with {threads} threads; there are records with {', '.join(map(str, records))}")
+    many times longer it took, or why it was not run."""
     table = []
     for row in rows(records):
         peers = found(records[threads], row.name)
@@ -147,28 +114,7 @@ def times_ours(records: Mapping[int, Mapping], part: str = "both") -> Figure:
     """How many times longer than our compiled loop each peer takes, case by case; one panel for each record.
 
     A hollow mark was not run: too long, and then it stands where a short part of the case leads one to expect it (for
-    ``"both"``); crossed, too much memory.  Where nothing is expected it stands at the right edge.
-
-    Parameters
-    ----------
-    records : dict
-        What :func:`recorded` returns.
-    part : str
-        ``"both"`` (forward and backward) or ``"forward"``.
-
-    Raises
-    ------
-    ValueError
-        For another part, or without a record.
-
-    Examples
-    --------
-    >>> peers = {"ours": {"both": {"median": 1.0}}, "loop (unbind)": {"both": {"median": 9.0, "times_ours": 9.0}}}
-    >>> record = {"threads": 1, "cases": [{"case": "real B=2 T=3 D=4", "peers": peers}]}
-    >>> [float(line.get_xdata()[0]) for line in times_ours({1: record}).axes[0].lines if line.get_label() == "loop (unbind)"]
-    [9.0]
-    """
-    _checked(records, part)
+    ``"both"``); crossed, too much memory.  Where nothing is expected it stands at the right edge."""
     cases = rows(records)
     figure, panels, heights = _panels(records, cases, top=1.0)
     farthest = 1.6 * max([10.0, *(at for r in records.values() for c in cases for _, at, _ in _marks(r, c.name, part)
@@ -186,10 +132,10 @@ def times_ours(records: Mapping[int, Mapping], part: str = "both") -> Figure:
         axes.set(xscale="log", xlim=(0.25, 1.5 * farthest), xlabel="time / time of ours")
         axes.xaxis.set_major_formatter("{x:,.0f}")
         axes.xaxis.set_minor_locator(NullLocator())
-    handles = [Line2D([], [], marker=LOOKS[p].marker, color=LOOKS[p].colour, ls="none", label=p) for p in WAYS if p != OURS]
-    handles += [Line2D([], [], marker="o", mfc="none", color=FAINT, ls="none", label="hollow: not run, would take too long"),
-                Line2D([], [], marker="x", ms=8, color=FAINT, ls="none", label="crossed: not run, too much memory")]  # fmt: skip
-    figure.legend(handles=handles, loc="upper left", ncols=3, handletextpad=0.2, columnspacing=1.0, borderaxespad=0.2)
+    shown = [(peer, LOOKS[peer], {}) for peer in WAYS if peer != OURS]
+    shown += [("hollow: not run, would take too long", Look(FAINT, "-", "o"), {"mfc": "none"}),
+              ("crossed: not run, too much memory", Look(FAINT, "-", "x"), {"ms": 8})]  # fmt: skip
+    _legend(figure, shown, 3, handletextpad=0.2, columnspacing=1.0)
     return figure
 
 
@@ -223,9 +169,7 @@ def memory_line(records: Mapping[int, Mapping]) -> Figure:
     """Bytes that must move over time, as a share of the copying speed measured in the same minute; the line is 100 %.
 
     Filled: ours, forward and backward; grey: the fastest of the others, forward.  A short case can lie right of the
-    line, since it stays in the cache and the copy does not.  ValueError without a record.
-    """
-    _checked(records, "both")
+    line, since it stays in the cache and the copy does not."""
     cases = rows(records)
     figure, panels, heights = _panels(records, cases, top=0.62)
     for axes, record in zip(panels, records.values()):
@@ -242,10 +186,15 @@ def memory_line(records: Mapping[int, Mapping]) -> Figure:
         axes.set_xticks([0.01, 0.03, 0.1, 0.3, 1, 3], ["1 %", "3 %", "10 %", "30 %", "100 %", "300 %"])
         axes.xaxis.set_minor_locator(NullLocator())
     marks = ((">", RECORDED, "ours, forward"), ("<", RECORDED, "ours, backward"), ("o", FAINT, "fastest other, forward"))
-    handles = [Line2D([], [], marker=marker, color=colour, ls="none", label=label) for marker, colour, label in marks]
-    handles.append(Line2D([], [], color=INK, lw=1.6, label="as fast as memory is copied"))
-    figure.legend(handles=handles, loc="upper left", ncols=4, handletextpad=0.4, columnspacing=1.2, borderaxespad=0.2)
+    shown = [*((label, Look(colour, "-", marker), {}) for marker, colour, label in marks),
+             ("as fast as memory is copied", Look(INK), {"ls": "-", "lw": 1.6, "marker": ""})]  # fmt: skip
+    _legend(figure, shown, 4)
     return figure
+
+
+def _legend(figure, shown, ncols, **where):
+    handles = [handle(name, look, **{"ls": "none", "marker": look.marker, **line}) for name, look, line in shown]
+    legend(figure, handles, ncols, loc="upper left", borderaxespad=0.2, **where)
 
 
 def _panels(records, cases, top):
@@ -270,10 +219,3 @@ def _panels(records, cases, top):
     for number in headings:
         panels[0, 0].get_yticklabels()[number].set_fontweight("bold")
     return figure, list(panels[0]), heights
-
-
-def _checked(records: Mapping[int, Mapping], part: str) -> None:
-    if not records:
-        raise ValueError(f"there is nothing to draw: no record of the benchmark ({COMMAND})")
-    if part not in PARTS.values():
-        raise ValueError(f"part must be {' or '.join(PARTS.values())}, got {part!r}")

@@ -26,12 +26,7 @@ def fading(found: pd.DataFrame) -> Figure:
     """How far the strings of each row have gone to a wrong answer, by position; below, horizons predicted and seen.
 
     A line is the ratio ``readout``: the 99 % quantile over strings, which is at 1 where 1 % of the answers are wrong.
-    It ends where float32 overflows, which a cross marks, or before, where it is infinite from there on.
-
-    >>> from workbook.tables.results import runs
-    >>> [axes.get_xlabel() for axes in fading(runs("lrnn/fading")).axes]
-    ['', 'position in the string']
-    """
+    It ends where float32 overflows, which a cross marks, or before, where it is infinite from there on."""
     found = ordered(found)
     length = setting(found)["length"]
     below, above = 0.21 * len(found) + 0.1, 2.6

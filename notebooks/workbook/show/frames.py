@@ -95,8 +95,7 @@ def curves(axes: Axes, found: pd.DataFrame, x: str, y: str | Sequence[str], look
            **line: Any) -> list[tuple[float, str, str]]:  # fmt: skip
     """A line for each of ``looks``, which ends where one of its runs does; what ``label_ends`` is to write at the ends.
 
-    ``y`` is one column, or three: the middle, the least and the greatest of it.
-    """
+    ``y`` is one column, or three: the middle, the least and the greatest of it."""
     ends = []
     for key in there(found, by, looks):
         (name, look), part = looks[key], found[found[by] == key]
@@ -141,30 +140,6 @@ def shares(
     live: Mapping[tuple[str, str], Sequence[float]] = {},
 ) -> Figure:  # fmt: skip
     """Shares of right answers: a panel for each task, a line for each row (or the other way round); "not run" where it is not.
-
-    Parameters
-    ----------
-    found : DataFrame
-        Runs of one budget.
-    metric : str
-        What is drawn, a share of 1.
-    tasks, rows : mapping
-        Which, and their names.
-    says : mapping
-        What the legend says of each of ``MARKS``: of ``"mean"``, with a whisker and a stroke for each seed, or of ``"seed"``,
-        a dot each, one below the other.
-    size : (float, int)
-        The figure's height in inches, and how many panels a line has.
-    x : str
-        What is written below.
-    seen, level : str
-        The metrics at the training length (rings) and of what needs no skill.
-    across : str
-        ``"task"`` or ``"row"``: what has a panel.
-    paper : DataFrame, optional
-        The paper's numbers of ``metric``, and of its ``greatest`` seed, in percent.
-    live : mapping
-        (task, row) -> shares of runs of today.
     """
     of, lines = (tasks, rows) if across == "task" else (rows, tasks)
     figure, grid = panels(list(of.values()), size[1], size[0], left=1.95 if across == "task" else 1.45, right=0.25, top=0.65,

@@ -30,8 +30,7 @@ def fwp_tables(found: pd.DataFrame, live: Mapping[tuple[str, str], Sequence[floa
 
 @frames.picture
 def negative_by_position(found: pd.DataFrame) -> Figure:
-    """Right answers by position (``fwp/negative``), far past the training length; dotted is what a constant answer gets.
-    """
+    """Right answers by position (``fwp/negative``), far past the training length; dotted is what a constant answer gets."""
     tasks = frames.there(found, "task", get("fwp/negative").tasks)
     height = 2.1 * -(-len(tasks) // 2) + 1
     figure, grid = frames.panels([named(task, "fwp") for task in tasks], 2, height, "position in the string", "right answers",

@@ -71,8 +71,7 @@ def counter() -> MooreMachine:
 def comparison(found: pd.DataFrame, live: Mapping[tuple[str, str], Sequence[float]] = {}) -> Figure:
     """``lrnn/table2``: right answers at the training length (rings) and past it; the paper's numbers are not known.
 
-    ``live`` is (task, row) -> shares past the training length of runs of today.
-    """
+    ``live`` is (task, row) -> shares past the training length of runs of today."""
     tasks, rows = ({name: labels.named(name) for name in names} for names in (get("lrnn/table2").tasks, get("lrnn/table2").rows))
     says = {"seen": "at the training length", "mean": "past it, over seeds", "live": "past it, live", "level": "majority"}
     return frames.shares(found, "accuracy_all", tasks, rows, says, size=(1.2 + 0.25 * len(rows), len(tasks)), x="right answers",

@@ -12,8 +12,7 @@ from matplotlib.figure import Figure
 from workbook.show.frames import chosen, curves, level, panels, picture, setting
 from workbook.show.labels import looks
 from workbook.show.style import INK, SMALL, label_ends
-from workbook.tables.analysis import FLOAT32_MAX
-from workbook.tables.lrnn_growth import bound
+from workbook.tables.lrnn_growth import FLOAT32_MAX, bound
 
 KINDS = ("gaussian", "positive")  # of blocks, a column each
 REACH = 300  # powers of ten shown up and down
@@ -21,8 +20,7 @@ REACH = 300  # powers of ten shown up and down
 
 @picture
 def growth_by_rule(found: pd.DataFrame) -> Figure:
-    """How the state's norm grows or shrinks with B u = 0: a row of panels for each p, a column for each kind of blocks.
-    """
+    """How the state's norm grows or shrinks with B u = 0: a row of panels for each p, a column for each kind of blocks."""
     settings = [config["setting"] for config in found["config"]]
     norms = list(dict.fromkeys(p for one in settings for p in one["norms"] if p is not None))
     lengths, b = [0, *setting(found)["lengths"]], setting(found)["b"]

@@ -31,13 +31,7 @@ SPARE = (Look("#000000"), Look("#777777", (0, (5, 2)), "s"), Look("#000000", (0,
 
 
 def named(code: str, table: str = "") -> str:
-    """The field's name of what a code name stands for; ``table`` is the one that prints it.
-
-    >>> named("theta_1"), named("lam"), named("S_3"), named("d_12"), named("clipped_short"), named("even_pairs")
-    ('θ₁', 'λ', 'S₃', 'D₁₂', 'clipped, short memory', 'Even Pairs')
-    >>> named("attention"), named("attention", "ladder/models_x_tasks")
-    ('attention', 'attention, rotary')
-    """
+    """The field's name of what a code name stands for; ``table`` is the one that prints it."""
     if code in LABELS:
         label = LABELS[code]
         return next((name for start, name in label.get("in", {}).items() if table.startswith(start)), label["name"])
@@ -57,11 +51,7 @@ def _letters(code: str) -> str:
 
 
 def look(code: str) -> Look:
-    """How a model is drawn; ``ValueError`` for one that has no colour.
-
-    >>> look("clip").colour, look("dlr").marker
-    ('#E69F00', 'o')
-    """
+    """How a model is drawn; ``ValueError`` for one that has no colour."""
     label = LABELS.get(code, {})
     if "colour" not in label:
         raise ValueError(f"labels.yaml gives {code!r} no colour")
@@ -70,11 +60,7 @@ def look(code: str) -> Look:
 
 
 def looks(codes: Iterable[str], table: str = "") -> dict[str, tuple[str, Look]]:
-    """Code -> its name in a table, and its look.
-
-    >>> looks(["rotrnn"], "rotrnn/fig3")["rotrnn"][0]
-    'RotRNN, 8 heads of 8'
-    """
+    """Code -> its name in a table, and its look."""
     return {code: (named(code, table), look(code)) for code in codes}
 
 

@@ -19,12 +19,7 @@ PLACES = {"post": "post-norm", "pre": "pre-norm"}
 def loss_by_step(found: pd.DataFrame, task: str = "characters") -> Figure:
     """Loss by step (``dlr/table5``), post-norm left, pre-norm right: thin on the text trained on, thick on the test text.
 
-    Horizontal lines are what counting single tokens, pairs and triples gets on the same test text.
-
-    >>> from workbook.tables.results import runs
-    >>> [axes.get_title("left") for axes in loss_by_step(runs("dlr/table5")).axes]
-    ['post-norm', 'pre-norm']
-    """
+    Horizontal lines are what counting single tokens, pairs and triples gets on the same test text."""
     found = chosen(found, task=task)
     figure, grid = panels([*PLACES.values()], 2, 3.4, "training step", "nats a token", left=0.65, right=1.15, top=0.65, gap=0.4)
     levels = found["levels"].iloc[0]
@@ -49,12 +44,7 @@ def loss_by_rate(found: pd.DataFrame) -> Figure:
     """Test loss by learning rate after a short run without warm-up, a panel for each depth: post-norm filled, pre-norm hollow.
 
     What ends at the unigram level has learned which characters are frequent and nothing of their order: it is broken.  A
-    cross there is of a run whose loss was no number any more; a point is the mean over those seeds that came to the end.
-
-    >>> from workbook.tables.results import runs
-    >>> [axes.get_title("left") for axes in loss_by_rate(runs("dlr/table5")).axes]
-    ['4 layers, width 64', '16 layers, width 32']
-    """
+    cross there is of a run whose loss was no number any more; a point is the mean over those seeds that came to the end."""
     found = found[found["task"].str.startswith("depth")]
     parts = found["task"].str.extract(r"depth(\d+)-(.*)").astype(float)
     found = found.assign(layers=parts[0], rate=parts[1], test=found["test"].astype(float))

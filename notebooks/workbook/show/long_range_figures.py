@@ -32,22 +32,7 @@ MORE = {"": ("-", ""), "-longer": ((0, (4, 2)), ", more items"), "-slower": ((0,
 
 @styled
 def pictures_and_classes(side: int = 128, count: int = 4, seed: int = 0) -> Figure:
-    """Figure 1: pictures of Pathfinder-Segmentation, connected and not in turn, and below each what is asked for.
-
-    Parameters
-    ----------
-    side : int
-        M, one of those that have settings: 32, 64, 128, 256 or 512.
-    count : int
-        How many pictures.
-    seed : int
-        Of the pictures.
-
-    Examples
-    --------
-    >>> len(pictures_and_classes(32, count=2).axes)
-    4
-    """
+    """Figure 1: pictures of Pathfinder-Segmentation, connected and not in turn, and below each what is asked for."""
     settings = PathfinderSegmentation(side).settings
     figure, panels = new_figure(3.95, rows=2, columns=count, left=0.1, right=0.1, top=0.3, bottom=0.4, gap=0.1, squeeze=False)
     rng = numpy_random(seed)
@@ -67,12 +52,7 @@ def errors_by_node(found: pd.DataFrame, task: str, rows: Sequence[str] = ("dlr",
     """Figure 2: how often values are wrong on a ListOps task of ``dlr/table3``, by the height of the node and by its operator.
 
     Grey dashes are what the commonest value there gets wrong, dots on the left what he gets wrong who knows the operator
-    too: a net above them has not read what stands below the node.
-
-    >>> from workbook.tables.results import runs
-    >>> [axes.get_xlabel() for axes in errors_by_node(runs("dlr/table3"), "listops-128").axes]
-    ['height of the node (up to 128 tokens)', 'operator']
-    """
+    too: a net above them has not read what stands below the node."""
     found = chosen(found[column(found, "by_height").notna() & found["row"].isin(rows)], task=task)
     options = setting(found)
     figure, grid = panels(["", ""], 2, 3.3, "operator", "% of the values wrong", left=0.65, right=0.15, top=0.45, bottom=0.55,
@@ -101,10 +81,6 @@ def errors_by_node(found: pd.DataFrame, task: str, rows: Sequence[str] = ("dlr",
 @picture
 def pictures_and_answers(found: pd.DataFrame, task: str) -> Figure:
     r"""Figure 3: test pictures of a segmentation task of ``dlr/table3``, the classes asked for, and nets' answers (least seed).
-
-    >>> from workbook.tables.results import runs
-    >>> [axes.get_title("center") for axes in pictures_and_answers(runs("dlr/table3"), "segmentation-32").axes[:3]]
-    ['picture', 'asked for', 'DLR\n2,000 steps']
     """
     found = chosen(found[column(found, "predicted").notna()], task=task).sort_values("seed").drop_duplicates("row")
     runs = [chosen(found, row=row).iloc[0] for row in there(found, "row", ROWS)]
@@ -133,12 +109,7 @@ def scores_by_step(found: pd.DataFrame) -> Figure:
 
     On the left the share of right values of expressions of up to 128 tokens, beside that of one who knows every node's
     operator and height; on the right macro F1 at 32 x 32, beside that of one who sees the 3 x 3 pixels around each.  Cells
-    with more steps and items are dashed.
-
-    >>> from workbook.tables.results import runs
-    >>> [axes.get_title("left") for axes in scores_by_step(runs("dlr/table3")).axes]
-    ['values right', 'macro F1']
-    """
+    with more steps and items are dashed."""
     kinds = {"listops-128": ("values right", "accuracy"), "segmentation-32": ("macro F1", "macro_f1")}
     figure, grid = panels([title for title, _ in kinds.values()], 2, 3.2, "step", left=0.55, right=0.15, top=0.75, bottom=0.55,
                           gap=0.6, sharey=False)  # fmt: skip

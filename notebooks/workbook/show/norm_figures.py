@@ -22,12 +22,7 @@ def norm_through_training(found: pd.DataFrame, task: str = "layers4") -> Figure:
     """The mean of |x_t| at every look in training: of one layer in one panel, of more layers in a panel for each row.
 
     A dashed line is the root of the number of parts that are normalised to 1: what a norm tends to under white input (with
-    the LRU, as it starts).
-
-    >>> from workbook.tables.results import runs
-    >>> len(norm_through_training(runs("rotrnn/fig3"), "layers1").axes)
-    1
-    """
+    the LRU, as it starts)."""
     found = chosen(found, task=task)
     rows, layers = there(found, "row", LOOKS), setting(found)["layers"]
     groups = {"one layer": rows} if layers == 1 else {LOOKS[row][0]: [row] for row in rows}

@@ -39,12 +39,7 @@ MODELS = looks(["kerple", "t5", "alibi", "c8k1", "c8k2", "c16k2", "c24k2", "c8k2
 def accuracy_by_task(found: pd.DataFrame, live: Mapping[tuple[str, str], Sequence[float]] = {}) -> Figure:
     """Table 1: the share of right answers beyond the trained lengths; dots of one cell stand one below the other, a seed each.
 
-    ``live`` is (task, row) -> shares of runs of today.
-
-    >>> from workbook.tables.results import runs
-    >>> [axes.get_title("left") for axes in accuracy_by_task(runs("regulargpt/table1")).axes]
-    ['RNN', 'Transformer', 'RegularGPT, C = 2', 'RegularGPT, C = 3']
-    """
+    ``live`` is (task, row) -> shares of runs of today."""
     says = {"best": "paper, best of 3", **SAYS, "live": "live", "level": "majority"}
     beyond = "right answers beyond the trained lengths"
     return frames.shares(found, "accuracy", TASKS, NETS, says, size=(4.7, len(NETS)), x=beyond,
@@ -53,12 +48,7 @@ def accuracy_by_task(found: pd.DataFrame, live: Mapping[tuple[str, str], Sequenc
 
 @frames.picture
 def accuracy_by_p(found: pd.DataFrame) -> Figure:
-    """Table 2: a panel for every net, Parity with ones of probability p: at length 40 (above) and beyond (below).
-
-    >>> from workbook.tables.results import runs
-    >>> len(accuracy_by_p(runs("regulargpt/table2")).axes)
-    6
-    """
+    """Table 2: a panel for every net, Parity with ones of probability p: at length 40 (above) and beyond (below)."""
     rows = table2.TABLE.rows
     theirs = paper("regulargpt/table2")
     figure, grid = frames.panels([NETS[row] for row in rows] + [""] * len(rows), len(rows), 4.2, "p = P(1)", left=0.75, right=0.2,
@@ -96,12 +86,7 @@ def clusters_of_tasks(found: pd.DataFrame) -> Figure:
 
     The net above is that of the least seed; colour, marker and the name above say which element of the transition
     monoid the word below a state realises.  Below, the line is what the algebra predicts, the filled points are that
-    net, the hollow ones those of other seeds.
-
-    >>> from workbook.tables.results import runs
-    >>> [axes.get_title("left") for axes in clusters_of_tasks(runs("regulargpt/fig3")).axes]
-    ['Parity', 'Cycle Navigation', 'S₃', '', '', '']
-    """
+    net, the hollow ones those of other seeds."""
     trained = found[found["row"] != "untrained"].sort_values("seed")
     tasks = frames.there(trained, "task", CLUSTERED)
     if not tasks:
@@ -148,12 +133,7 @@ def gradients(found: pd.DataFrame) -> Figure:
     """The share of the gradient from each position on (``regulargpt/fig4``), a line a net: thick the least seed, thin others.
 
     The grey line is the straight one: every position counts alike.  In the legend of a panel stands how many answers
-    the nets have right at that length, from the worst to the best seed.
-
-    >>> from workbook.tables.results import runs
-    >>> [text.get_text() for text in gradients(runs("regulargpt/fig4")).axes[0].get_legend().get_texts()][2:]
-    ['RNN, 100 %', 'LRNN, 48 to 71 %']
-    """
+    the nets have right at that length, from the worst to the best seed."""
     tasks = frames.there(found, "task", ASKED)
     figure, grid = frames.panels([""] * len(tasks), len(tasks), 3.6, "position", left=0.6, top=1.1, gap=0.3)
     for axes, task in zip(grid, tasks):
@@ -178,12 +158,7 @@ def gradients(found: pd.DataFrame) -> Figure:
 def perplexity_by_length(found: pd.DataFrame) -> Figure:
     """Perplexity of the last character by length, over that at the trained length; right the paper's, of another text.
 
-    RegularGPT's lines are as deep as the text needs; with as many depths as in training, they are thin.
-
-    >>> from workbook.tables.results import runs
-    >>> [axes.get_title("left") for axes in perplexity_by_length(runs("regulargpt/table3")).axes]
-    ['here: characters, trained on 32', 'paper: words, trained on 512']
-    """
+    RegularGPT's lines are as deep as the text needs; with as many depths as in training, they are thin."""
     here, held = (_over_first(found, f"{name}.") for name in ("perplexity", "trained_depth"))
     theirs = paper("regulargpt/table3")
     first = theirs.groupby("row")["value"].transform("first")

@@ -27,12 +27,7 @@ def scan_schedule(L: int = 8) -> Figure:
 
     Time runs down, levels run to the right.  A circle t..s stands for what the inputs t to s make of each other, a
     filled one for a state that is right already; an arrow adds to its circle the product at its head times the circle it
-    comes from.  The matrices are read from the code that runs (``lrnn_fig1.schedule``).
-
-    >>> figure = scan_schedule(4)
-    >>> [text.get_text() for text in figure.axes[0].texts if "A" in text.get_text()]
-    ['$A_{1}$', '$A_{3}$', '$A_{2}$', '$A_{3}A_{2}$']
-    """
+    comes from.  The matrices are read from the code that runs (``lrnn_fig1.schedule``)."""
     levels = schedule(L)
     width, edge = min(PAGE, 0.9 + 2.1 * len(levels)), 0.55  # inches; what lies outside the first and last circles
     unit = (width - 2 * edge) / len(levels)  # inches between two levels
@@ -84,12 +79,7 @@ def speed_ratios(found: pd.DataFrame, source: str = "recorded") -> Figure:
     """Time over the sequential loop's (``lrnn/speed``), by row and way: a point right of the line is slower than the loop.
 
     A point is the median over rounds, its line goes from the least to the greatest; a grey diamond is what the paper
-    reports of its own machine.  ``source`` is ``"recorded"`` or ``"live"``.
-
-    >>> from workbook.tables.results import runs
-    >>> [text.get_text() for text in speed_ratios(runs("lrnn/speed").query("row == 'train40_b8'")).axes[0].get_yticklabels()]
-    ['T = 40, training, b = 8', 'PScan', 'compiled loop', 'compiled, by token']
-    """
+    reports of its own machine.  ``source`` is ``"recorded"`` or ``"live"``."""
     look, paper = SOURCES[source], SOURCES["paper"]
     lines = (len(WAYS) + 1.4) * len(found)
     figure, panels = new_figure(0.24 * lines + 1.3, columns=2, left=1.75, top=0.7, bottom=0.55, gap=0.2, sharey=True)

@@ -25,12 +25,7 @@ def shift_by_length(found: pd.DataFrame) -> Figure:
     """R2 on Shift by length (``dlr/table2``): left ours, mean and range over seeds; right the paper's, in grey.
 
     The lower dashed line is what copying the input without a shift is worth.  The pale steps are what the reach of a DLR's
-    modes predicts: all shifts by S <= 2N and no others.
-
-    >>> from workbook.tables.results import runs
-    >>> [axes.get_title("left") for axes in shift_by_length(runs("dlr/table2")).axes]
-    ['here: N = 32, 2,000 steps', 'paper: N = 4,096, 86,000 steps']
-    """
+    modes predicts: all shifts by S <= 2N and no others."""
     steps = sorted(set(found["steps"]))
     sizes = {config["setting"]["options"]["state"] for config in found["config"][found["row"] == "dlr"]}
     here = "".join(f"N = {N:,}, " for N in sizes) + " to ".join(f"{end:,}" for end in sorted({steps[0], steps[-1]}))

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.figure import Figure
 
+from workbook.show.frames import trained
 from workbook.show.labels import look_of
 from workbook.show.style import FAINT, INK, SMALL, label_ends, new_figure, styled
 
@@ -19,17 +20,10 @@ LABELS = 1.85  # inches in the right margin for what is written at the ends of l
 
 @styled
 def loss_curve(series: Mapping[str, Sequence[tuple[int, float]]], *, classes: int | None = None) -> Figure:
-    """Training loss by step, on a logarithmic scale, one line per label.
+    """Training loss by step, on a logarithmic scale, a line for each label -> [(step, loss in nats), ...].
 
-    Parameters
-    ----------
-    series : dict
-        label -> [(step, loss in nats), ...], for example ``{"softmax": fit.losses}``.
-    classes : int, optional
-        Also mark ln C, the loss of a uniform guess.
+    With ``classes`` also ln C, the loss of a uniform guess.
 
-    Examples
-    --------
     >>> loss_curve({"clip": [(1, 1.6), (100, 0.2), (200, 0.01)]}, classes=5).axes[0].get_xlabel()
     'training step'
     """
@@ -59,21 +53,14 @@ def accuracy_by_length(curves: Mapping[str, Sequence[float]], *, train_length: i
     Parameters
     ----------
     curves : dict
-        label -> (T,) accuracies in 0..1 of positions 1..T, NaN where no answer is asked for (the line joins its
-        neighbours).  A label that begins with a model's or a source's name gets its colour (``labels.look_of``).
+        label -> (T,) accuracies of positions 1..T, NaN where no answer is asked for (the line joins its neighbours).  A
+        label that begins with a model's or a source's name gets its colour (``labels.look_of``).
     train_length : int
         The longest string seen in training; everything right of the mark is new.
     chance, majority : float
         Accuracy of a uniform guess, and of the best constant answer.
     window : int
-        Show means over so many neighbouring positions (in bold, the raw curve faint behind): counts of 128 strings
-        scatter by up to 0.044.
-
-    Examples
-    --------
-    >>> figure = accuracy_by_length({"exact": [1.0] * 500}, train_length=40, chance=0.2, majority=0.2)
-    >>> figure.axes[0].lines[0].get_ydata().tolist() == [1.0] * 500
-    True
+        Show means over so many neighbouring positions (in bold, the raw curve faint behind).
     """
     figure, axes = new_figure(3.4, right=LABELS, top=0.55)
     ends, longest = [], 1
@@ -92,7 +79,7 @@ def accuracy_by_length(curves: Mapping[str, Sequence[float]], *, train_length: i
     axes.set(xlabel="position in the string" + (f" (means over {window})" if window > 1 else ""),
              ylabel="strings answered rightly", ylim=(0, 1.03), xlim=(1, max(longest, train_length, 2)))
     axes.set_yticks([0, 0.2, 0.4, 0.6, 0.8, 1], ["0", "20 %", "40 %", "60 %", "80 %", "100 %"])
-    _mark_training(axes, train_length)
+    _seen(axes, train_length)
     ends += _mark_guessing(axes, chance, majority)
     label_ends(axes, ends)
     return figure
@@ -101,26 +88,10 @@ def accuracy_by_length(curves: Mapping[str, Sequence[float]], *, train_length: i
 @styled
 def spread(within: Sequence[float], between: Sequence[float], *, train_length: int | None = None, log_x: bool = False,
            title: str = "") -> Figure:
-    """How far states of one class scatter, against how far apart the classes are, by position.
+    """How far states of one class scatter, against how far apart the classes are, by position: (T,) each.
 
-    Where the two lines meet, no readout can tell the classes apart by distance.  What is zero, as far as float32 can
-    tell, lies on the lower edge.
-
-    Parameters
-    ----------
-    within, between : list of float, (T,)
-        From ``analysis.within_between``, in the units of the state.
-    train_length : int, optional
-        As in :func:`accuracy_by_length`.
-    log_x : bool
-        For thousands of positions.
-    title : str
-        What is written above.
-
-    Examples
-    --------
-    >>> [line.get_label() for line in spread([0.1, 0.2], [1.0, 1.0]).axes[0].lines]
-    ['within a class', 'between classes']
+    Where the two lines meet, no readout can tell the classes apart by distance (``tables.lrnn_fading.within_between``).  What
+    is zero, as far as float32 can tell, lies on the lower edge.  ``log_x`` is for thousands of positions.
     """
     within, between = np.asarray(within, dtype=float), np.asarray(between, dtype=float)
     if within.shape != between.shape or within.ndim != 1:
@@ -140,7 +111,7 @@ def spread(within: Sequence[float], between: Sequence[float], *, train_length: i
         axes.set_xscale("log")
     axes.set(xlabel="position in the string", ylabel="distance of states", xlim=(1, max(2, len(within))))
     if train_length is not None:
-        _mark_training(axes, train_length)
+        _seen(axes, train_length)
     axes.set_title(title, pad=22)
     label_ends(axes, ends)
     return figure
@@ -169,11 +140,9 @@ def _means(values, window):
     return values if window == 1 else (sums[high] - sums[low]) / (high - low)
 
 
-def _mark_training(axes, length):
+def _seen(axes, length):
     axes.axvspan(axes.get_xlim()[0], length, color="#f1f1f1", zorder=0)
-    axes.axvline(length, color=FAINT, lw=1.2)
-    axes.annotate(f"trained up to {length}", (length, 1), xycoords=("data", "axes fraction"), xytext=(0, 4),
-                  textcoords="offset points", fontsize=SMALL, annotation_clip=False)
+    trained(axes, length, above=True)
 
 
 def _mark_guessing(axes, chance, majority):

@@ -1,7 +1,8 @@
 """The papers' tables and figures, declared: rows, tasks, budgets, the paper's numbers.  Records go to ``data/``.
 
 ``get(name)`` is a ``Table``, ``plan`` lists runs of one, ``run_all`` performs them: several at a time, on a cluster if
-that is asked for, going on where they were interrupted.  ``reproduce`` is both in one.
+that is asked for, going on where they were interrupted.  ``reproduce`` is both in one.  ``runs`` has what is recorded as
+a pandas frame, of which ``grid``, ``lines`` and ``reasons`` make tables.
 
 >>> get("lrnn/table2").tasks
 ('sum', 'evenpair', 'modarith')
@@ -9,12 +10,14 @@ that is asked for, going on where they were interrupted.  ``reproduce`` is both 
 [3]
 """
 
+from workbook.tables.declared import paper
 from workbook.tables.lrnn_training import levels, train
-from workbook.tables.registry import TABLES, get, plan
+from workbook.tables.registry import plan
+from workbook.tables.results import grid, lines, reasons, runs
 from workbook.tables.runner import perform, reproduce, run_all
-from workbook.tables.table import BUDGETS, PROTOCOLS, Run, Setting, Table
+from workbook.tables.table import BUDGETS, PROTOCOLS, TABLES, Run, Setting, Table, get
 
 __all__ = [
-    "BUDGETS", "PROTOCOLS", "TABLES", "Run", "Setting", "Table", "get", "levels", "perform", "plan", "reproduce",
-    "run_all", "train",
+    "BUDGETS", "PROTOCOLS", "TABLES", "Run", "Setting", "Table", "get", "grid", "levels", "lines", "paper", "perform", "plan",
+    "reasons", "reproduce", "run_all", "runs", "train",
 ]  # fmt: skip

@@ -45,10 +45,7 @@ SHOWN = {"metric", "metrics", "title", "as", "across", "level", "of", "each"}
 
 
 def there(found: Any, known: Collection, what: str, name: str) -> None:
-    """``ValueError``, with what there is, unless ``found`` is among ``known``.
-
-    >>> there("clip", ["clip", "free"], "row", "lrnn/growth")
-    """
+    """``ValueError``, with what there is, unless ``found`` is among ``known``."""
     if found not in known:
         shown = [*map(str, list(known)[:MOST]), *([f"... ({len(known):,})"] if len(known) > MOST else [])]
         raise ValueError(f"{name} has no {what} {found!r}; there are {', '.join(shown)}")

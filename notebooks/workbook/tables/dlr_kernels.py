@@ -1,32 +1,12 @@
 """What kernels each family learns by gradient descent, beside the best that its modes allow (paper 004, Sec. 2.1, A.4).
 
-Task ``shift``: the network of ``dlr/table2``, with modes enough (N = L = 256; SGConv: pieces of L/4), is trained on
-Shift, and its kernels are looked at before and after: how output j depends on the input k positions back.  A perfect
-kernel is 1 at k = j L/8 and 0 elsewhere.
-
-The other tasks have no data: one layer of width 1 is trained so that its own kernel becomes a given one of length
-2N = 64, with N = 32 modes.  The targets are those of ``algebra.kernel_fits``: a ``one_hot`` at L/4, a ``box`` of L/4
-ones, a fading ``sine``, and ``noise``.  Kept are the relative error ||K - target|| / ||target|| at the end, and
-beside it:
-
-=======================  ==============================================================================================
-``best_before``          least squares for the weights, nodes as they start
-``best_after``           least squares for the weights, nodes as they were learned: what descent has left to the weights
-``weights``              ||w||_1 at the end; of the two least squares, ``best_before_weights``, ``best_after_weights``
-=======================  ==============================================================================================
-
-A level with weights in the thousands and more is one that descent does not reach, nor float32 hold: real modes cancel
-each other, and the grid of N angles, which repeats after N, has what lies beyond only in its rounding errors.
-
-Least squares is ``kernel_fits.best_fit``; for ``sgconv``, which has no modes, the same over its pieces; ``dlr_prod`` is
-given all N (N+1) / 2 products with free weights, which it does not have: there the level is a bound.
+What its rows and metrics are, and what differs from the paper, is said in ``dlr_kernels.yaml``.
 
 Letters: L length, N modes, j output column, k lag; K kernel, w weights.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -36,11 +16,11 @@ from torch import Tensor, nn
 from lrnnlab.models.dlr import KernelMixer
 from lrnnlab.models.sgconv import SGConv
 from lrnnlab.tasks.atomic import Shift
+from lrnnlab.training import train, with_seed
 from lrnnlab.training.determinism import rng
-from lrnnlab.training.loop import train, with_seed
 from workbook.tables import dlr_table2
-from workbook.tables.dlr_table2 import MIXERS
 from workbook.tables.kernels import best_fit, targets
+from workbook.tables.nets import MIXERS
 from workbook.tables.table import by_setting, load
 
 TARGETS = {"one_hot": "shift by L/4", "box": "box", "sine": "fading sine", "noise": "noise"}
@@ -59,25 +39,19 @@ class Kernel(nn.Module):
         return self.layer.kernel(self.length)[0]
 
 
-def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
-    """Train on the target or on Shift; numbers and kernels, see the module's head.
-
-    >>> found = measure(TABLE.setting("dlr_half", "one_hot", "live"), seed=0)
-    >>> found["metrics"]["best_before"], len(found["kernels"]["after"])
-    (0.0, 64)
-    """
-    return (_shift if setting["task"] == "shift" else _fit)(setting, seed, progress=progress, checkpoint=checkpoint)
+def measure(setting: dict, seed: int, **how: Any) -> dict:
+    """Train on the target or on Shift; numbers and kernels."""
+    return (_shift if setting["task"] == "shift" else _fit)(setting, seed, **how)
 
 
-def _fit(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
+def _fit(setting: dict, seed: int, **how: Any) -> dict:
     target = targets(setting["length"], setting["target_seed"])[TARGETS[setting["task"]]]
     goal = torch.from_numpy(target).float()
     net = with_seed(lambda: Kernel(MIXERS[setting["mixer"]](1, **setting["options"]), setting["length"]), seed)
     before, first = _numbers(net), best(net, target)
     made = train(
         net, lambda generator: (goal,), lambda kernel, goal: (kernel - goal).square().sum() / goal.square().sum(),
-        steps=setting["steps"], rate=setting["rate"], generator=rng(seed, "kernels"),
-        progress=progress, checkpoint=checkpoint,
+        steps=setting["steps"], rate=setting["rate"], generator=rng(seed, "kernels"), **how,
     )  # fmt: skip
     after, last = _numbers(net), best(net, target)
     metrics = {"error": float(np.linalg.norm(after - target) / np.linalg.norm(target)), "weights": _weights(net),
@@ -90,13 +64,7 @@ def _fit(setting: dict, seed: int, progress: bool = False, checkpoint: Path | No
 
 
 def best(net: Kernel, target: np.ndarray) -> tuple[float, float]:
-    """The least relative error that the layer's nodes (or pieces' shapes) allow as they are, and ||w||_1 there.
-
-    >>> from lrnnlab.models.dlr import DLR
-    >>> error, weights = best(Kernel(DLR(1, state=4, dt=(1e-9, 1e-9)), 4), np.array([0, 1.0, 0, 0]))
-    >>> error < 1e-6, round(weights, 3)
-    (True, 1.0)
-    """
+    """The least relative error that the layer's nodes (or pieces' shapes) allow as they are, and ||w||_1 there."""
     if isinstance(net.layer, SGConv):
         table = _pieces_table(net)
         weights = np.linalg.lstsq(table, target, rcond=None)[0]
@@ -139,10 +107,10 @@ def _short(value: float) -> float:
     return 0.0 if value < 1e-9 else float(f"{value:.4g}")
 
 
-def _shift(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
+def _shift(setting: dict, seed: int, **how: Any) -> dict:
     length, look = setting["length"], Shift().sample(8, setting["length"], rng(seed, "kernels/look")).inputs
     before = impulse_responses(dlr_table2.build_net(setting, seed), look)
-    made = dlr_table2.trained(setting, seed, progress=progress, checkpoint=checkpoint)
+    made = dlr_table2.trained(setting, seed, **how)
     after = impulse_responses(made.net.eval(), look)
     r2, columns = dlr_table2.scores(made.net, 16, 4, length, rng(seed, "shift/test"))
     metrics = {"r2": round(float(np.mean(r2)), 4), "by_shift": [round(value, 4) for value in columns],
@@ -153,8 +121,7 @@ def _shift(setting: dict, seed: int, progress: bool = False, checkpoint: Path | 
 
 
 def impulse_responses(net: nn.Module, inputs: Tensor) -> Tensor:
-    """(8, L): the derivative of output j at the last position by the number k positions before it, mean over inputs.
-    """
+    """(8, L): the derivative of output j at the last position by the number k positions before it, mean over inputs."""
     inputs = inputs.clone().requires_grad_()
     last = net(inputs)[:, -1].sum(0)  # (outputs,)
     found = [torch.autograd.grad(value, inputs, retain_graph=True)[0][..., 0].mean(0).flip(0) for value in last]
@@ -162,11 +129,7 @@ def impulse_responses(net: nn.Module, inputs: Tensor) -> Tensor:
 
 
 def peaks(kernels: np.ndarray) -> list[bool]:
-    """For each output j: is its kernel (8, L) largest where it should be, at k = j L/8?
-
-    >>> peaks(np.eye(8)), peaks(np.eye(8)[::-1])[:2]
-    ([True, True, True, True, True, True, True, True], [False, False])
-    """
+    """For each output j: is its kernel (8, L) largest where it should be, at k = j L/8?"""
     step = kernels.shape[1] // len(kernels)
     return [bool(abs(row).argmax() == j * step) for j, row in enumerate(kernels)]
 

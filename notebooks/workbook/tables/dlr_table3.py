@@ -1,27 +1,6 @@
 """Table 3 of paper 004: values of all sub-expressions of a list, and which pixels lie on which path, at short lengths.
 
-ListOps-SubTrees (``listops-T``, T the longest expression in tokens) asks for the value at every closing bracket.  The
-score is the share of right ones; it is also told apart by the height of the node and by its operator, beside the share
-of the commonest value there.  Pathfinder-Segmentation (``segmentation-M``, pictures of M x M) asks for the class of
-every pixel: 0, 1 on a main path, 2 on one with a circle at both ends.  Each class weighs 1 / its count in the batch, in
-the loss; the scores are, as in the paper's code, macro F1 over the classes present and macro accuracy (scikit-learn's
-"balanced": the mean over classes of the share right), each the mean over batches of 16.
-
-The paper has T = 8192 and M of 128 to 512 (budget ``paper``).  Here T is 128 to 512 and M is 32 or 64.
-Expressions of so few tokens are drawn with other depths and arguments, so that one in a few tries is kept; shares of
-heights are near the paper's.
-
-=================  =================================================================================================
-row                here
-=================  =================================================================================================
-dlr                N modes, in both directions for pictures; a GLU stands behind the mixer, as in the paper
-dss                the same with N modes of its own step size for each channel
-local_attention    4 heads of 16; chunks of T/8 tokens as in the paper (1024 of 8192), of pictures a sixteenth of the
-                   pixels (1024 of 128 x 128 in the released commands, 4096 in the text); no GLU
-=================  =================================================================================================
-
-ListOps has blocks with LayerNorm behind the sum and a cosine with a warm-up, as in the paper; Segmentation blocks with
-LayerNorm before it.  The last weights count.  Seeds change weights and batches, not the data.
+What its rows and metrics are, and what differs from the paper, is said in ``dlr_table3.yaml``.
 
 Letters: B batch, T time, M side of a picture, D width, N state size.
 """
@@ -29,8 +8,7 @@ Letters: B batch, T time, M side of a picture, D width, N state size.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache, partial
-from pathlib import Path
+from functools import lru_cache
 from statistics import fmean
 from typing import Any
 
@@ -44,18 +22,15 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from lrnnlab.automata import NO_LABEL
-from lrnnlab.models import Net, blocks
-from lrnnlab.models.attention import LocalAttention
-from lrnnlab.models.dlr import DLR
-from lrnnlab.models.dss import DSS
+from lrnnlab.models import Net
 from lrnnlab.tasks.base import answered, python_random
 from lrnnlab.tasks.listops import OPERATORS, ListOpsSubTrees, nodes
 from lrnnlab.tasks.pathfinder import PathfinderSegmentation
+from lrnnlab.training import with_seed
 from lrnnlab.training.determinism import rng
-from lrnnlab.training.loop import train, with_seed
-from workbook.tables.table import by_setting, gpu_if_wanted, load
+from workbook.tables.nets import stack
+from workbook.tables.table import by_setting, gpu_if_wanted, load, outcome, trained_by
 
-MIXERS = {"dlr": DLR, "dss": DSS, "local_attention": LocalAttention}
 SPLITS = ("train", "validation", "test")
 SHOWN = 3  # test pictures whose predicted classes are kept in a record
 TREES = {  # by T: the most levels and arguments, and the fewest tokens as a share of T
@@ -64,33 +39,21 @@ TREES = {  # by T: the most levels and arguments, and the fewest tokens as a sha
 BATCH = 16  # pictures that are scored at a time, as in the paper at M = 128
 Data = tuple[Tensor, Tensor]
 
-# Data and loss -------------------------------------------------------------------------------------------------------
-
-
 def trees(T: int) -> ListOpsSubTrees:
-    """ListOps-SubTrees as it is drawn for expressions of up to T tokens.
-
-    >>> trees(8192).max_depth
-    15
-    """
+    """ListOps-SubTrees as it is drawn for expressions of up to T tokens."""
     return ListOpsSubTrees(*TREES[T])
 
 
 @lru_cache(maxsize=6)  # the runs of one process share their data
 def data(kind: str, size: int, split: str, count: int) -> Data:
-    """Inputs and targets of a split, the same for all seeds, in single bytes: tokens or brightness, and classes.
-
-    >>> inputs, targets = data("segmentation", 32, "test", 2)
-    >>> inputs.shape, inputs.dtype, sorted(set(targets.flatten().tolist()))
-    (torch.Size([2, 1024]), torch.uint8, [0, 1, 2])
-    """
+    """Inputs and targets of a split, the same for all seeds, in single bytes: tokens or brightness, and classes."""
     if kind == "segmentation":
         drawer = PathfinderSegmentation(size)
         pictures = [drawer.picture(SPLITS.index(split), number) for number in range(count)]
         bright = torch.stack([((inputs[:, 0] + 1) * 127.5).round().byte() for inputs, _ in pictures])
         return bright, torch.stack([targets.to(torch.int8) for _, targets in pictures])
-    task, chance = trees(size), python_random(rng(0, f"table3/{split}"))
-    drawn = task.expressions(chance, round(task.shortest * size), size)
+    task, random = trees(size), python_random(rng(0, f"table3/{split}"))
+    drawn = task.expressions(random, round(task.shortest * size), size)
     batch = task.batch([next(drawn) for _ in range(count)], size)
     return batch.inputs.byte(), batch.targets.to(torch.int8)
 
@@ -102,11 +65,7 @@ def as_batch(kind: str, items: Data, device: str = "cpu") -> tuple[Tensor, Tenso
 
 
 def loss(logits: Tensor, targets: Tensor) -> Tensor:
-    """Cross-entropy at the places with a label, of ListOps.
-
-    >>> loss(torch.zeros(1, 3, 10), torch.tensor([[-1, -1, 7]])).exp().round().item()
-    10.0
-    """
+    """Cross-entropy at the places with a label, of ListOps."""
     return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=NO_LABEL)
 
 
@@ -114,9 +73,6 @@ def weighted_loss(logits: Tensor, targets: Tensor) -> Tensor:
     """Cross-entropy in which every class that the batch has weighs the same: a pixel weighs 1 / its class's count."""
     counts = targets.flatten().bincount(minlength=logits.shape[-1])
     return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), weight=1 / counts.clamp(min=1))
-
-
-# Scores --------------------------------------------------------------------------------------------------------------
 
 
 def by_node(tokens: Tensor, answers: Tensor) -> pd.DataFrame:
@@ -140,22 +96,14 @@ def told_apart(found: pd.DataFrame, by: str) -> list[dict]:
 
 @lru_cache(maxsize=6)
 def operator_levels(T: int, count: int) -> dict[int, float]:
-    """By height: the share right of a guesser who knows a node's height and operator, and answers their commonest value.
-
-    Of ``count`` expressions of the test split.  A score that is no higher says nothing of the values below the node.
-
-    >>> levels = operator_levels(128, 300)
-    >>> 0.2 < levels[1] < 0.3
-    True
-    """
+    """By height: the share right of a guesser who knows a node's height and operator, and answers their commonest value."""
     found = by_node(*data("listops", T, "test", count))
     right: Any = found.groupby(["height", "operator"])["value"].agg(lambda values: values.value_counts().iloc[0])
     return (right.groupby("height").sum() / found.groupby("height").size()).to_dict()
 
 
 def of_batches(targets: np.ndarray, answers: np.ndarray, B: int = BATCH) -> dict:
-    """Macro F1 and macro accuracy of each batch of B pictures, averaged over the batches; and the share of right pixels.
-    """
+    """Macro F1 and macro accuracy of each batch of B pictures, averaged over the batches; and the share of right pixels."""
     cut = [(targets[k : k + B].ravel(), answers[k : k + B].ravel()) for k in range(0, len(targets), B)]
     found = {
         "macro_f1": fmean(f1_score(*pair, average="macro") for pair in cut),
@@ -167,14 +115,7 @@ def of_batches(targets: np.ndarray, answers: np.ndarray, B: int = BATCH) -> dict
 
 @lru_cache(maxsize=6)
 def local_level(M: int, count: int, side: int = 3) -> float:
-    """Macro F1 of one who sees, of every pixel, the ``side`` x ``side`` pixels around it: a decision tree.
-
-    It is fitted to some 2 ** 18 pixels of training pictures, the classes weighing the same as in the nets' loss, and
-    answers the first ``count`` test pictures.  A score that is no higher says nothing of paths.
-
-    >>> 0.45 < local_level(32, 16, side=1) < local_level(32, 16) < 0.62
-    True
-    """
+    """Macro F1 of one who sees, of every pixel, the ``side`` x ``side`` pixels around it: a decision tree."""
     tree = DecisionTreeClassifier(class_weight="balanced", min_samples_leaf=20, random_state=0)
     bright, targets = data("segmentation", M, "train", 2**18 // M**2)
     tree.fit(_around(bright, M, side), targets.numpy().ravel())
@@ -188,23 +129,11 @@ def _around(bright: Tensor, M: int, side: int) -> np.ndarray:
     return sliding_window_view(padded, (side, side), (1, 2)).reshape(-1, side * side)
 
 
-# Runs ----------------------------------------------------------------------------------------------------------------
-
-
 def build_net(setting: dict, seed: int) -> Net:
-    """The untrained network: an answer at every position.
-
-    >>> build_net(TABLE.setting("dss", "segmentation-32", "live"), 0)(torch.zeros(1, 9, 1)).shape
-    torch.Size([1, 9, 3])
-    """
-    D, listops = setting["width"], setting["kind"] == "listops"
+    """The untrained network: an answer at every position."""
+    listops, block = setting["kind"] == "listops", setting["block"]
     reads: dict[str, Any] = {"vocab_size": ListOpsSubTrees.vocab_size} if listops else {"columns": 1}
-
-    def make() -> Net:
-        made = blocks(partial(MIXERS[setting["mixer"]], **setting["options"]), D, setting["layers"], **setting["block"])
-        return Net(made, 10 if listops else 3, D, **reads, final_norm=setting["block"]["place"] == "pre")
-
-    return with_seed(make, seed)
+    return with_seed(lambda: stack(setting, 10 if listops else 3, block, **reads, final_norm=block["place"] == "pre"), seed)
 
 
 @torch.no_grad()
@@ -214,19 +143,12 @@ def answers(net: nn.Module, kind: str, items: Data, B: int, device: str = "cpu")
                       for part in zip(*(part.split(B) for part in items))])  # fmt: skip
 
 
-def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
-    """Train, then score the test split by the last weights; with the scores on the way, on a split of their own.
-
-    >>> found = measure(TABLE.setting("dlr", "listops-128", "live"), seed=0)
-    >>> found["metrics"]["steps"], found["by_operator"][0]["operator"]
-    (3, 'MAX')
-    >>> len(measure(TABLE.setting("dlr", "segmentation-32", "live"), seed=0)["predicted"][0])
-    1024
-    """
+def measure(setting: dict, seed: int, **how: Any) -> dict:
+    """Train, then score the test split by the last weights; with the scores on the way, on a split of their own."""
     kind, B, device = setting["kind"], setting["batch"], setting["device"]
     gpu_if_wanted(setting, f"dlr/table3, {kind} of {setting['size']} at the budget paper,")
     parts = {split: data(kind, setting["size"], split, count) for split, count in setting["items"].items()}
-    inputs, targets = parts["train"]
+    (inputs, targets), test = parts["train"], parts["test"]
 
     def draw_batch(generator: torch.Generator) -> tuple[Tensor, Tensor]:
         chosen = torch.randint(len(inputs), (B,), generator=generator)
@@ -239,21 +161,14 @@ def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path |
         asked = items[1] != NO_LABEL
         return {"accuracy": round(float((found == items[1])[asked].double().mean()), 4)}
 
-    made = train(
-        build_net(setting, seed).to(device), draw_batch, loss if kind == "listops" else weighted_loss,
-        generator=rng(seed, "table3/batches"), watch=lambda net, step: score(net, parts["validation"]),
-        watch_every=max(setting["steps"] // setting["looks"], 1), progress=progress, checkpoint=checkpoint,
-        **{name: setting[name] for name in ("steps", "rate", "recurrent_rate", "decay", "warmup")},
+    made = trained_by(
+        setting, build_net(setting, seed), draw_batch, loss if kind == "listops" else weighted_loss,
+        rng(seed, "table3/batches"), lambda net, step: score(net, parts["validation"]), **how,
     )  # fmt: skip
-    net, test = made.net, parts["test"]
-    trained_on = (inputs[: len(test[0])], targets[: len(test[0])])
-    metrics = {**score(net, test), **{f"training_{name}": value for name, value in score(net, trained_on).items()},
-               "steps": made.steps, "finished": made.finished,
-               "parameters": sum(parameter.numel() for parameter in net.parameters())}  # fmt: skip
-    found = answers(net, kind, test, B, device)
-    more = of_listops(test, found) if kind == "listops" else of_segmentation(test, found)
-    return {"metrics": metrics, **more, "curve": made.watched, "losses": made.losses,
-            "cpu_seconds": round(made.cpu_seconds, 3)}  # fmt: skip
+    learned = score(made.net, (inputs[: len(test[0])], targets[: len(test[0])]))
+    metrics = {**score(made.net, test), **{f"training_{name}": value for name, value in learned.items()}}
+    of = of_listops if kind == "listops" else of_segmentation
+    return outcome(made, metrics, **of(test, answers(made.net, kind, test, B, device)), curve=made.watched, losses=made.losses)
 
 
 def of_listops(test: Data, found: Tensor) -> dict:
@@ -278,25 +193,12 @@ def of_segmentation(test: Data, found: Tensor) -> dict:
                        "ink": of_batches(targets, (test[0] > 0).numpy().astype(int))}}  # fmt: skip
 
 
-# Of records ----------------------------------------------------------------------------------------------------------
-
-
-def scored(record: Mapping) -> str:
-    """The name of a record's first score.
-
-    >>> scored({"metrics": {"macro_f1": 0.5, "pixels": 0.9}})
-    'macro_f1'
-    """
-    return "accuracy" if "accuracy" in record["metrics"] else "macro_f1"
-
-
 def reading_nothing(setting: Mapping, by_height: Sequence[Mapping] = ()) -> float:
-    """The score of one who does not read far: who knows each node's operator and height, or the 3 x 3 pixels around each.
-    """
+    """The score of one who does not read far: who knows each node's operator and height, or the 3 x 3 pixels around each."""
     if setting["kind"] == "segmentation":
         return local_level(setting["size"], setting["items"]["test"])
     known = operator_levels(setting["size"], setting["items"]["test"])
     return sum(part["nodes"] * known[part["height"]] for part in by_height) / sum(part["nodes"] for part in by_height)
 
 
-TABLE = load("dlr/table3", by_setting(measure), score=lambda record: record["metrics"][scored(record)])
+TABLE = load("dlr/table3", by_setting(measure))

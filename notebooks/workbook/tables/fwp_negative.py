@@ -31,8 +31,7 @@ FAR, FAR_STRINGS, BLOCK = 400, 100, 10  # tokens, strings, and positions that ar
 
 
 class MixedLengths(BaseTask):
-    """A ``Task`` whose strings have as many lengths as those of paper 003: uniform in a window, the tokens uniform too.
-    """
+    """A ``Task`` whose strings have as many lengths as those of paper 003: uniform in a window, the tokens uniform too."""
 
     padded, train_length, test_length, tokens_per_size = True, 50, 100, 1
 
@@ -80,10 +79,10 @@ MAKERS: dict[str, Any] = {
 }  # fmt: skip
 
 
-def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
+def measure(setting: dict, seed: int, **how: Any) -> dict:
     """Train and score; besides what :func:`fwp_training.measure` has: ``by_position``, see :func:`by_position`."""
     task = MAKERS[setting["task"]]()
-    made, found = fwp_training.measure(task, setting, seed, progress=progress, checkpoint=checkpoint)
+    made, found = fwp_training.measure(task, setting, seed, **how)
     return {**found, "by_position": by_position(made.net, task, seed)}
 
 

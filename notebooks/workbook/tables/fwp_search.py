@@ -15,13 +15,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from functools import cache, partial
+from functools import cache
 from itertools import product
 
-from workbook.tables import fwp_table1, results
+from workbook.tables import fwp_table1
 from workbook.tables.declared import Declared, paper
-from workbook.tables.table import Table
-from workbook.tables.text import by_cell
+from workbook.tables.table import TABLES, Table
 
 SEARCHED = ("fwp/table1", "fwp/table2")
 _RATES = {"rate": (1e-2, 2e-2, 3e-2, 1e-3, 2e-3, 3e-3), "batch": (16, 32, 64)}
@@ -33,11 +32,7 @@ MODELS = tuple(row for row in DECLARED.rows if row in set(paper("fwp/table1")["r
 
 @cache
 def configurations(row: str) -> tuple[dict, ...]:
-    """All configurations of the paper's grid for a row of Table 1, in the order of the search.
-
-    >>> configurations("srwm")[0] == configurations("linear")[0]
-    True
-    """
+    """All configurations of the paper's grid for a row of Table 1, in the order of the search."""
     space = CELL_GRID if row in ("lstm", "e_lstm") else GRID
     found = [dict(zip(space, values)) for values in product(*space.values())]
     random.Random(0).shuffle(found)
@@ -48,11 +43,7 @@ ROWS = tuple(f"{row}-{number}" for row in MODELS for number in range(len(configu
 
 
 def setting(row: str, task: str, budget: str) -> dict:
-    """Configuration number K of a row's grid, ``row`` being ``srwm-K``.
-
-    >>> setting("srwm-17", "parity", "desk")["rate"] == configurations("srwm")[17]["rate"]
-    True
-    """
+    """Configuration number K of a row's grid, ``row`` being ``srwm-K``."""
     model, _, number = row.rpartition("-")
     options = dict(configurations(model)[int(number)])
     tried = {"rate": options.pop("rate"), "batch": options.pop("batch"), "options": options}
@@ -61,9 +52,11 @@ def setting(row: str, task: str, budget: str) -> dict:
 
 def table(records: Sequence[dict]) -> str:
     """By task and model: how many configurations were tried, and the best of them chosen in either way."""
-    parts = []
-    named = [{**record, "model": record["row"].rpartition("-")[0]} for record in records]
-    for (task, model), tried in by_cell(named, "task", "model").items():
+    parts: list[str] = []
+    cells: dict[tuple[str, str], list[dict]] = {}
+    for record in records:
+        cells.setdefault((record["task"], record["row"].rpartition("-")[0]), []).append(record)
+    for (task, model), tried in cells.items():
         parts.append(f"{task} {model}: {len(tried)} runs, {len({r['row'] for r in tried})} of "
                      f"{len(configurations(model))} configurations")  # fmt: skip
         for title, score, key in CHOICES:
@@ -92,6 +85,8 @@ def _said(record: dict) -> str:
     said = {**made["options"], "rate": made["rate"], "batch": made["batch"]}
     return ", ".join(f"{name} {value}" for name, value in said.items())
 
+
 CHOICES = (("on the test bins (paper)", "by_test", _by_test), ("on held-out strings", "by_validation", _held_out))
-TABLE = Table("fwp/search", ROWS, tuple(DECLARED.tasks), setting, fwp_table1.TABLE.measure,
-              partial(results.line, DECLARED.found), table)  # fmt: skip
+TABLE = TABLES["fwp/search"] = Table(
+    "fwp/search", ROWS, tuple(DECLARED.tasks), setting, fwp_table1.TABLE.measure, DECLARED, text=table
+)

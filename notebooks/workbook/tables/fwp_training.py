@@ -26,14 +26,15 @@ Letters: N strings, B batch, T time, C classes.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from torch import nn
 
 from lrnnlab.models import Net, build
 from lrnnlab.tasks import PositiveTask, blind_levels, whole_string_accuracy
+from lrnnlab.training import Trained
 from lrnnlab.training.determinism import rng
 from lrnnlab.training.epochs import answers, train_pools
-from lrnnlab.training.loop import Trained
 
 PLAIN = ("batch", "rate", "schedule", "watch_every", "stop", "patience")  # options of train_pools in a setting
 
@@ -49,21 +50,9 @@ def build_net(task: PositiveTask, setting: dict, seed: int) -> Net:
 
 
 def fit(
-    task: PositiveTask, setting: dict, seed: int, strings: dict[str, list[list[int]]] | None = None,
-    progress: bool = False, checkpoint: Path | None = None,
-) -> Trained:  # fmt: skip
-    """Train the net of ``setting``, what a live cell calls; its looks (``watched``) have all that the scores need.
-
-    ``setting`` has ``model`` and ``options``, ``pool`` and ``tests`` (how many strings), ``stages``: (steps, largest
-    size) one after the other, each on those training strings that are not larger, and those options of
-    :func:`train_pools` that are plain numbers and names.
-
-    >>> from workbook.tables import get
-    >>> from lrnnlab.tasks import COUNTER_TASKS
-    >>> tiny = {**get("fwp/table1").setting("lstm", "aa", "live"), "stages": [(2, 10)], "pool": 20, "tests": 5}
-    >>> fit(COUNTER_TASKS["aa"](), tiny, seed=0).steps
-    2
-    """
+    task: PositiveTask, setting: dict, seed: int, strings: dict[str, list[list[int]]] | None = None, **how: Any
+) -> Trained:
+    """Train the net of ``setting``, what a live cell calls; its looks (``watched``) have all that the scores need."""
     strings = strings or strings_for(task, setting, seed)
     looked_at = {name: task.batch(words) for name, words in strings.items() if name != "train"}
     pools = [(steps, task.batch([word for word in strings["train"] if len(word) <= most * task.tokens_per_size]))
@@ -75,23 +64,15 @@ def fit(
         return {"validation": -found["held_out"][1], **scores, "test": (scores["bin0"] + scores["bin1"]) / 2}
 
     return train_pools(
-        build_net(task, setting, seed), pools, generator=rng(seed, "fwp/train"), watch=watch, progress=progress,
-        checkpoint=checkpoint, **{name: setting[name] for name in PLAIN if name in setting},
+        build_net(task, setting, seed), pools, generator=rng(seed, "fwp/train"), watch=watch, **how,
+        **{name: setting[name] for name in PLAIN if name in setting},
     )  # fmt: skip
 
 
-def measure(
-    task: PositiveTask, setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None
-) -> tuple[Trained, dict]:
-    """Train and score: what came out of it, and the parts of a record, ``metrics`` and ``curve``.
-
-    ``metrics`` has the three scores of the module's head, each with ``bin0``, ``bin1`` and ``step``; ``symbols``, the
-    share of single positions of Bin1 that the last weights answer rightly; ``steps``, ``finished``; how many strings
-    each bin was scored on; and ``levels``, what a guesser has on Bin1.  ``curve``: at each look the step, the held-out
-    cross-entropy (negative), and the whole strings right of held_out, Bin0 and Bin1.
-    """
+def measure(task: PositiveTask, setting: dict, seed: int, **how: Any) -> tuple[Trained, dict]:
+    """Train and score: what came out of it, and the parts of a record, ``metrics`` and ``curve``."""
     strings = strings_for(task, setting, seed)
-    made = fit(task, setting, seed, strings, progress=progress, checkpoint=checkpoint)
+    made = fit(task, setting, seed, strings, **how)
     bin1, looks = task.batch(strings["bin1"]), made.watched
     chosen = {
         "last": looks[-1], "by_validation": next(look for look in looks if look["step"] == made.best_step),

@@ -1,27 +1,6 @@
 """Every model on every machine: which recurrent rule can learn a finite automaton, and keep it past what it saw?
 
-No paper has this table.  A row is a model of one layer (or of two: the rows that end in "x2"), a task is an automaton;
-columns rise by the algebra of the automaton: star-free ones first (nothing is counted), then commutative groups, then
-groups that are solvable, and A_5, which is not.  All rows have one protocol:
-
-===============  =====================================================================================================
-task             after every token the state of the smallest automaton (:class:`StateTracking`); ModArith, here modulo
-                 3: its value at every number, as in paper 000
-training         64 fresh strings a step, all of one length, which grows from 4 to 40 in the first 60 % of the steps;
-                 Adam, gradient cut to norm 1, 50 steps of warm-up, then a cosine; the last weights count
-tries            at the desk two: the next one is made where the net does not know the training length (fresh strings,
-                 positions 31 to 40, 99 %).  Nothing longer than 40 has a say
-score            on 128 fresh strings of 500 tokens: ``trained`` (positions 31 to 40), ``far`` (the last ten), and
-                 ``first``, the first of the first ten positions in a row that are below 99 % together
-===============  =====================================================================================================
-
-A net that is right to 500 though none of its kind can last is asked the two words that such nets confuse (``refuted``).
-Of a net that is still right at 100, ``horizon`` is the position at which it will be wrong, as its states at 10 to 100
-foretell it (``lrnn/fading``: when the spread within a state will reach the gap between states).
-
-``kind`` is one of: *never learned* (not 99 % at positions 31 to 40), *aliases* (far below 99 %, and back again: a turning phase
-does that), *drifts* (otherwise below 99 % somewhere), *lasts*.  Accuracy at 40 alone flatters what fades
-slowly, accuracy at 500 alone what comes back; ``first`` does neither.
+What its rows and metrics are, and what differs from the paper, is said in ``ladder_models_x_tasks.yaml``.
 
 Letters: T time, V tokens, Q states.
 """
@@ -32,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -75,11 +55,7 @@ def _tracked(name: str) -> Callable[[], Task]:
 
 
 def flip_flop() -> StateTracking:
-    """The last letter written; a tenth of the tokens write, so that something must be kept.
-
-    >>> flip_flop().answer(flip_flop().read("-a--b-"))
-    [0, 1, 1, 1, 2, 2]
-    """
+    """The last letter written; a tenth of the tokens write, so that something must be kept."""
     return StateTracking(machine(0, "-ab", lambda s, v: v or s, lambda s: s), "flip-flop", (18, 1, 1))
 
 
@@ -102,23 +78,13 @@ MACHINES: dict[str, Callable[[], Task]] = {
 
 @cache
 def ladder_task(name: str) -> Task:
-    """The task of a column, made once.
-
-    >>> ladder_task("d_2").classes, ladder_task("a_5").classes
-    (4, 60)
-    """
+    """The task of a column, made once."""
     return MACHINES[name]()
 
 
 @cache
 def foretold(row: str, task: str) -> str:
-    """Whether the net of a cell can last by what algebra says of its machine: "can", "cannot" or "open".
-
-    "open" where no theorem decides it, and for rows that are of none of the families.
-
-    >>> foretold("diagonal_positive", "parity"), foretold("lstm", "a_5"), foretold("srwm", "parity")
-    ('cannot', 'can', 'open')
-    """
+    """Whether the net of a cell can last by what algebra says of its machine: "can", "cannot" or "open"."""
     if row.removesuffix(DEEP) not in FAMILY:
         return "open"
     family, size = FAMILY[row.removesuffix(DEEP)]
@@ -137,18 +103,7 @@ def words_against(row: str, task: str) -> Counterexample | None:
 
 
 def refuted(net: torch.nn.Module, row: str, task: str) -> dict | None:
-    """Ask a trained net its :func:`words_against`, for n = 1, 2, ..., up to 500 tokens.
-
-    Returns
-    -------
-    dict or None
-        ``n``, the least at which it errs, and the two ``words``, none if it does not; None if no such words are known.
-
-    Examples
-    --------
-    >>> refuted(build("lstm", ladder_task("parity")), "lstm", "parity") is None  # of LSTMs nothing is excluded
-    True
-    """
+    """Ask a trained net its :func:`words_against`, for n = 1, 2, ..., up to 500 tokens."""
     asked, counterexample = ladder_task(task), words_against(row, task)
     if counterexample is None:
         return None
@@ -193,7 +148,7 @@ class Growing(ResumableSource):
         return self.task.sample_near(self.batch, length, self.generator)
 
 
-def trained(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> tuple[Trained, int]:
+def trained(setting: dict, seed: int, checkpoint: Path | None = None, **how: Any) -> tuple[Trained, int]:
     """The net of the first try that knows the training length, else the one that knows most of it; and which try."""
     asked, found = ladder_task(setting["task"]), []
     for number, (rate, steps) in enumerate(setting["tries"]):
@@ -201,7 +156,7 @@ def trained(setting: dict, seed: int, progress: bool = False, checkpoint: Path |
         one = None if checkpoint is None else checkpoint.with_suffix(f".try{number}")
         drawn = rng(seed, f"ladder/train/{number}")
         made = train(net, Growing(asked, 64, LENGTH, steps, drawn), steps=steps, rate=rate, clip=1.0,
-                     warmup=min(50, steps - 1), generator=drawn, checkpoint=one, progress=progress)  # fmt: skip
+                     warmup=min(50, steps - 1), generator=drawn, checkpoint=one, **how)  # fmt: skip
         right = by_position(net, asked, LENGTH, 256, rng(seed, f"ladder/try/{number}"))
         found.append((float(windows(right)[-1]), -number, made))
         if found[-1][0] >= KNOWN:
@@ -223,21 +178,13 @@ def by_position(
 
 
 def windows(right: np.ndarray) -> np.ndarray:
-    """(T - 9,): the accuracy over every ten positions in a row, of ``by_position``.
-
-    >>> windows(np.ones((2, 40))).shape
-    (31,)
-    """
+    """(T - 9,): the accuracy over every ten positions in a row, of ``by_position``."""
     ten = np.lib.stride_tricks.sliding_window_view(right, WINDOW, axis=1).sum(-1)
     return ten[0] / ten[1]
 
 
 def kind(accuracy: np.ndarray) -> str:
-    """How a net fails, from ``windows``: see the head of this module.
-
-    >>> [kind(np.repeat(levels, 40)) for levels in ([1.0, 1.0], [1.0, 0.2], [1.0, 0.2, 1.0], [0.2])]
-    ['lasts', 'drifts', 'aliases', 'never learned']
-    """
+    """How a net fails, from ``windows``."""
     if accuracy[LENGTH - WINDOW] < KNOWN:
         return "never learned"
     if (accuracy >= KNOWN).all():
@@ -246,14 +193,9 @@ def kind(accuracy: np.ndarray) -> str:
     return "aliases" if len(low) and (accuracy[low[0] :] > BACK[1]).any() else "drifts"
 
 
-def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
-    """Train, then ask at 500.
-
-    >>> found = measure({**TABLE.setting("lstm", "parity", "live"), "tries": ((1e-2, 2),)}, seed=0)["metrics"]
-    >>> found["kind"], found["first"], found["tries"]
-    ('never learned', 1, 1)
-    """
-    made, number = trained(setting, seed, progress, checkpoint)
+def measure(setting: dict, seed: int, **how: Any) -> dict:
+    """Train, then ask at 500."""
+    made, number = trained(setting, seed, **how)
     asked = ladder_task(setting["task"])
     accuracy = windows(by_position(made.net, asked, FAR, 128, rng(seed, "ladder/test")))
     metrics = {

@@ -1,27 +1,6 @@
 """One training, four rules: how much of a number is what the net knows, and how much how its paper counts?
 
-The five papers of this book report accuracies by four rules.  Here a net is trained once, as in ``ladder`` (one rate, no
-second try), and looked at 40 times on the way; every look measures everything, so that every rule can be applied to the
-same run afterwards.  A rule says which weights are judged, and by what:
-
-===================  ======================  ===========================================================================
-rule                 weights                 measure
-===================  ======================  ===========================================================================
-000                  best of the 40 looks    the answer at the last position of strings of 500, on the strings by which
-                     by that measure         the look was chosen
-001 and 004          best of the looks on    the answer at the last position of strings of the training length (where
-                     held-out strings of 40  these papers test)
-002 and ours         the last                the answer at the last position, mean over the lengths 42 to 500; all models
-                                             here are causal, so that is the mean over these positions
-003, Bin0 and Bin1   best of the looks by    the share of strings with no answer wrong, lengths 1 to 40 and 41 to 80, on
-                     the mean of both bins   the strings by which the look was chosen
-===================  ======================  ===========================================================================
-
-Beside 003's rule stands the same with the look chosen on held-out strings.  Beside the mean of 002 we say the first
-of ten positions below 99 % together and how the net fails (``ladder.kind``).
-
-Of equal looks the first counts, as in the papers' code.  Each look draws its test strings afresh (paper 000's code does),
-from a stream of its own; the held-out strings are the same at each look.
+What its rows and metrics are, and what differs from the paper, is said in ``ladder_protocols.yaml``.
 
 Letters: B strings, T time.
 """
@@ -30,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -38,8 +18,8 @@ from lrnnlab.models import build
 from lrnnlab.tasks import Task
 from lrnnlab.tasks.base import answered
 from lrnnlab.tasks.levels import best_of_checks
+from lrnnlab.training import train
 from lrnnlab.training.determinism import rng
-from lrnnlab.training.loop import train
 from workbook.tables import ladder
 from workbook.tables.ladder import FAR, LENGTH
 from workbook.tables.table import by_setting, load
@@ -60,13 +40,7 @@ def right(net: torch.nn.Module, asked: Task, strings: int, length: int, generato
 
 
 def measures(right: np.ndarray) -> dict[str, float]:
-    """What the rules measure, of the answers to strings of 500.
-
-    >>> once = np.ones((1, 500), bool)
-    >>> once[0, 60] = False
-    >>> {name: round(share, 3) for name, share in measures(once).items()}
-    {'trained': 1.0, 'last': 1.0, 'past': 0.998, 'bin0': 1.0, 'bin1': 0.5}
-    """
+    """What the rules measure, of the answers to strings of 500."""
     whole = np.logical_and.accumulate(right, axis=1)  # of the prefix that ends there
     return {
         "trained": float(right[:, LENGTH - 1].mean()), "last": float(right[:, FAR - 1].mean()),
@@ -76,14 +50,7 @@ def measures(right: np.ndarray) -> dict[str, float]:
 
 
 def chosen(looks: Sequence[dict]) -> dict[str, dict]:
-    """The look that each choice of weights means: the last, or the first of the best.
-
-    >>> flat = {"trained": 1.0, "past": 0.5, "bin0": 1.0, "bin1": 0.0}
-    >>> looks = [{"step": step, "held_out": held, "last": last, **flat}
-    ...          for step, held, last in [(1, 0.9, 0.7), (2, 1.0, 0.4), (3, 1.0, 0.6)]]
-    >>> {name: look["step"] for name, look in chosen(looks).items()}
-    {'last': 3, 'held_out': 2, 'test_last': 1, 'test_bins': 1}
-    """
+    """The look that each choice of weights means: the last, or the first of the best."""
     return {
         "last": looks[-1], "held_out": max(looks, key=lambda look: look["held_out"]),
         "test_last": max(looks, key=lambda look: look["last"]),
@@ -91,13 +58,8 @@ def chosen(looks: Sequence[dict]) -> dict[str, dict]:
     }  # fmt: skip
 
 
-def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
-    """Train once, look on the way, and count by every rule.
-
-    >>> found = measure({**TABLE.setting("lstm", "parity", "live"), "steps": 4, "looks": 2}, seed=0)
-    >>> found["metrics"]["kind"], list(found["metrics"]["rules"])[0], [look["step"] for look in found["curve"]]
-    ('never learned', '000', [2, 4])
-    """
+def measure(setting: dict, seed: int, **how: Any) -> dict:
+    """Train once, look on the way, and count by every rule."""
     asked, strings, steps = ladder.ladder_task(setting["task"]), setting["strings"], setting["steps"]
     net = build(setting["model"], asked, seed=seed, **setting["options"])
 
@@ -111,7 +73,7 @@ def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path |
     drawn = rng(seed, "ladder/protocols/train")
     made = train(net, ladder.Growing(asked, 64, LENGTH, steps, drawn), steps=steps, rate=setting["rate"], clip=1.0,
                  warmup=min(50, steps - 1), generator=drawn, watch=watch,
-                 watch_every=max(1, steps // setting["looks"]), checkpoint=checkpoint, progress=progress)  # fmt: skip
+                 watch_every=max(1, steps // setting["looks"]), **how)  # fmt: skip
     looks = made.watched[1:]  # the first is of the untrained net
     found, last = chosen(looks), test(made.steps)
     accuracy = ladder.windows(np.stack([last.sum(0), np.full(FAR, strings)]))

@@ -1,29 +1,6 @@
 """Why soft nets fade: spread within a value against the gap between values, and the horizon that follows from it.
 
-A network that is trained on strings of 40 digits is right for some way beyond, then no longer.  Can its states tell
-beforehand for how long?  Each row is trained on Sum(5) and reads 256 fresh strings of 2,000 digits.  The value of a
-prefix, here also the state of the automaton, is a class.  Four things are followed along the positions t:
-
-===========  ==========================================================================================================
-``balls``    twice the 99 % quantile of the distances from the class's centre, over the least gap between two centres;
-             states as the readout sees them, after LayerNorm.  Below 1, all but 1 % are safe wherever they turn
-``centres``  the 99 % quantile of ``analysis.way_to_error`` for the nearest of the centres *at t*: only the part of a
-             distance that leads to another centre counts.  At 1, a reading that moves with the centres is 1 % wrong
-``readout``  the same for the trained readout, which does not move: at 1, *it* is 1 % wrong.  The gap here is the least
-             mean lead, over pairs of classes, of the right answer over another; spread = ratio x gap
-``size``     the 99 % quantile of the lengths of the raw states less their means.  LayerNorm squares them: beyond the
-             root of what float32 holds (1.8e19) the variance is infinite, and all strings get the same answer
-===========  ==========================================================================================================
-
-Predicted: ``readout`` on the positions 10..40 (and 10..200), by a power law or an exponential, whichever fits better
-there, solved for 1; ``size`` on the same positions by an exponential, solved for 1.8e19; the earlier of the two is the
-horizon.  Seen: the first position at which the accuracy, a mean over the last 20 positions, is below 99 %.  A seed
-predicts nothing if it is not learned: below 99 % up to the training length.
-
-Rows ``release``, ``clip`` and ``softmax`` are trained by the live settings of ``lrnn/table2``.  The first two stop, or
-start again, by strings of length 500: that they hold so far is chosen, not found.  So does ``lstm`` there; here it has a
-setting of its own, which sees no string longer than 40: the same 600 steps and linear readout, and a rate of 0.01, which
-was chosen on seeds 5 to 7.
+What its rows and metrics are, and what differs from the paper, is said in ``lrnn_fading.yaml``.
 
 Letters: B batch, T time, C classes, D width.
 """
@@ -31,6 +8,7 @@ Letters: B batch, T time, C classes, D width.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -38,13 +16,13 @@ import numpy as np
 import torch
 
 from lrnnlab import tasks
+from lrnnlab.automata import NO_LABEL
 from lrnnlab.tasks.base import answered
 from lrnnlab.training.determinism import rng
-from workbook.tables import lrnn_table2
-from workbook.tables.analysis import FLOAT32_MAX, centre_scores, crossing, way_to_error, within_between
+from workbook.tables.lrnn_growth import FLOAT32_MAX
 from workbook.tables.lrnn_training import train
-from workbook.tables.table import Run, Setting, by_setting, load
-from workbook.tables.text import significant
+from workbook.tables.records import significant
+from workbook.tables.table import Run, Setting, by_setting, get, load
 
 OVERFLOW = math.sqrt(FLOAT32_MAX)
 FLOOR = 1e-9  # what float32 cannot tell from zero
@@ -53,24 +31,15 @@ FLOOR = 1e-9  # what float32 cannot tell from zero
 def whole(setting: dict) -> dict:
     """The setting with the training that it says, or else that of its row in ``lrnn/table2`` at the budget live."""
     training = Setting.of_plain(setting["training"]) if "training" in setting else (
-        lrnn_table2.TABLE.setting(setting["row"], setting["task"], "live"))  # fmt: skip
+        get("lrnn/table2").setting(setting["row"], setting["task"], "live"))  # fmt: skip
     return {**setting, "training": training.plain()}
 
 
-def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
-    """Train, then find the horizons, predicted and seen, and the curves that they come from.
-
-    ``seen``, ``nearest`` (for the nearest centre at t, up to the overflow) and ``overflow`` are None where they do not
-    come within the length, predictions where they never come.
-
-    >>> training = {"model": "elman", "options": {"width": 8}, "recipe": {"phases": [{"steps": 2, "lr": 1e-3}]}}
-    >>> found = measure({**TABLE.setting("lstm", "sum", "live"), "length": 250, "training": training}, seed=0)["metrics"]
-    >>> found["learned"], found["predicted"]
-    (False, {})
-    """
+def measure(setting: dict, seed: int, **how: Any) -> dict:
+    """Train, then find the horizons, predicted and seen, and the curves that they come from."""
     training = Setting.of_plain(setting["training"])
     run = Run("lrnn/fading", setting["task"], setting["row"], seed, "live", "ours", training, setting["modulus"])
-    result = train(run, progress=progress, checkpoint=checkpoint)
+    result = train(run, **how)
     found = look(result.model, run.build_task(), setting, seed)
     found["metrics"] |= {"steps": result.steps, "attempts": result.attempt + 1}
     return {**found, "cpu_seconds": round(result.cpu_seconds, 3)}
@@ -104,11 +73,7 @@ def look(model: Any, task: tasks.Task, setting: dict, seed: int) -> dict:
 
 
 def sizes(raw: np.ndarray, quantile: float) -> np.ndarray:
-    """(T,) quantile, over strings, of the length of a raw state (B, T, D) less its mean; what is infinite stays so.
-
-    >>> sizes(np.array([[[3.0, -3.0], [np.inf, 0.0]]]), 0.99).round(3).tolist()
-    [4.243, inf]
-    """
+    """(T,) quantile, over strings, of the length of a raw state (B, T, D) less its mean; what is infinite stays so."""
     raw = np.where(np.isfinite(raw), raw, np.nan).astype(np.float64)
     lengths = np.linalg.norm(raw - raw.mean(-1, keepdims=True), axis=-1)
     return _high(np.where(np.isnan(lengths), np.inf, lengths), quantile)
@@ -132,11 +97,7 @@ def _high(values: np.ndarray, quantile: float) -> np.ndarray:
 
 
 def first_below(right: np.ndarray, level: float, window: int) -> int | None:
-    """First position (from 1) at which the mean over the last ``window`` positions is below ``level``; None: nowhere.
-
-    >>> first_below(np.array([1.0] * 30 + [0.2] * 30), 0.99, 20)
-    31
-    """
+    """First position (from 1) at which the mean over the last ``window`` positions is below ``level``; None: nowhere."""
     sums = np.concatenate([np.zeros(window), np.cumsum(right)])
     means = (sums[window:] - sums[:-window]) / np.minimum(np.arange(1, len(right) + 1), window)
     below = np.flatnonzero(means < level - 1e-12)
@@ -150,6 +111,70 @@ def predict(curves: dict[str, np.ndarray], first: int, last: int) -> dict:
     return {"law": law, "fade": significant(fade), "overflow": significant(overflow),
             "growth": significant((curves["size"][last - 1] / curves["size"][first - 1]) ** (1 / (last - first)), 6),
             "horizon": significant(min(fade, overflow))}  # fmt: skip
+
+
+def within_between(
+    states: np.ndarray, labels: np.ndarray, quantile: float | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """(T,) mean (or that quantile) of the distances of states (B,T,D) to their class's centre, and the least of two centres.
+
+    Position by position; labels (B,T), -1 for none.  NaN where a position has no labelled state, or only one class.
+    """
+    states = np.asarray(states, dtype=np.float64)
+    within, between = np.full(states.shape[1], np.nan), np.full(states.shape[1], np.nan)
+    for t in range(states.shape[1]):
+        groups = [states[labels[:, t] == c, t] for c in np.unique(labels[:, t]) if c != NO_LABEL]
+        centres = np.array([group.mean(0) for group in groups])
+        if groups:
+            away = np.concatenate([np.linalg.norm(g - c, axis=1) for g, c in zip(groups, centres)])
+            within[t] = away.mean() if quantile is None else np.quantile(away, quantile)
+        if len(groups) > 1:
+            gaps = np.linalg.norm(centres[:, None] - centres[None], axis=-1)
+            between[t] = gaps[np.triu_indices(len(groups), 1)].min()
+    return within, between
+
+
+def centre_scores(states: np.ndarray, labels: np.ndarray, C: int) -> np.ndarray:
+    """Scores (B, T, C), largest for the class of the nearest centre: 2 x.m - m.m, m the class's mean at position t."""
+    states = states.astype(np.float64)
+    member = (labels[..., None] == np.arange(C)).swapaxes(0, 1).swapaxes(1, 2).astype(float)  # (T, C, B)
+    with np.errstate(invalid="ignore"):
+        means = member @ states.swapaxes(0, 1) / member.sum(2, keepdims=True)  # (T, C, D)
+    return 2 * (states.swapaxes(0, 1) @ means.swapaxes(1, 2)).swapaxes(0, 1) - (means**2).sum(2)
+
+
+def way_to_error(scores: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """How far each string has gone from its class's mean (0) to a wrong answer (1): ``way`` (B, T), and ``lead`` (T,)."""
+    scores = scores.astype(np.float64)
+    way, lead = np.full(labels.shape, np.nan), np.full(labels.shape[1], np.inf)
+    for t in range(labels.shape[1]):
+        for k in set(labels[:, t].tolist()) - {NO_LABEL}:
+            mine = labels[:, t] == k
+            leads = scores[mine, t, k, None] - np.delete(scores[mine, t], k, axis=1)  # (strings, C - 1)
+            leads = leads[:, ~np.isnan(leads[0])]
+            mean = leads.mean(0)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                way[mine, t] = np.where(mean > 0, 1 - leads / mean, np.inf).max(1, initial=-np.inf)
+            lead[t] = mean.min(initial=lead[t])
+    return way, lead
+
+
+def crossing(curve: np.ndarray, first: int, last: int, level: float, law: str = "better") -> tuple[str, float]:
+    """The law fitted to positions ``first``..``last`` of a curve (T,), and where it reaches ``level`` (inf: never).
+
+    By least squares of log y: ``power`` y = a t^c, ``exponential`` y = a e^(ct); ``better`` has the smaller residual.
+    """
+    laws: dict[str, Callable] = {"power": np.log, "exponential": np.asarray}
+    t, y = np.arange(first, last + 1), np.asarray(curve, dtype=float)[max(first, 1) - 1 : last]
+    if len(y) < 3 or len(y) != len(t) or not ((y > 0) & np.isfinite(y)).all():
+        raise ValueError(f"positions {first}..{last} of {len(curve)} are not three or more positive numbers: {y}")
+    found = []
+    for name in laws if law == "better" else [law]:
+        (slope, start), left, *_ = np.polyfit(laws[name](t), np.log(y), 1, full=True)
+        x = (math.log(level) - start) / slope if slope > 1e-12 else math.inf
+        x = math.inf if x > 700 and name == "power" else math.exp(x) if name == "power" else x
+        found.append((float(left[0]), name, x))
+    return min(found)[1:]
 
 
 TABLE = load("lrnn/fading", by_setting(measure), make=whole)

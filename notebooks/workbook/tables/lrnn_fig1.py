@@ -13,13 +13,13 @@ Letters: L length with x_0 counted, a power of two; k levels, L = 2^k; R the bas
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 
 from lrnnlab.scans import paper
 from workbook.tables import declared
-from workbook.tables.table import alone, load
+from workbook.tables.table import by_setting, load
 
 BASE = 16  # more than any index at L = 16; its longest product is a word of 8 digits, below 2^53, so exact in float64
 
@@ -33,13 +33,7 @@ class Move(NamedTuple):
 
 
 def schedule(L: int) -> list[list[Move]]:
-    """The moves of every level of a scan of length L = 2, 4, 8 or 16 (x_0 and L - 1 inputs); paper 000, Fig. 1.
-
-    ``ValueError`` for another L.
-
-    >>> [[spell(move.word) for move in level] for level in schedule(8)]
-    [['A1', 'A3', 'A5', 'A7'], ['A2', 'A3A2', 'A6', 'A7A6'], ['A4', 'A5A4', 'A6A5A4', 'A7A6A5A4']]
-    """
+    """The moves of every level of a scan of length L = 2, 4, 8 or 16 (x_0 and L - 1 inputs); paper 000, Fig. 1."""
     if L not in (2, 4, 8, 16):
         raise ValueError(f"the schedule is spelt for lengths 2, 4, 8 and 16, got {L!r}")
     letters = torch.eye(2, dtype=torch.float64).repeat(L - 1, 1, 1)  # (L - 1, 2, 2)
@@ -69,14 +63,8 @@ def spell(word: Sequence[int]) -> str:
     return "".join(f"A{i}" for i in word)
 
 
-def measure(setting: dict, seed: int) -> dict:
-    """The schedule, how many multiplications of two matrices it takes to make, and how many a level applies.
-
-    There is nothing random in it: the seed is ignored.
-
-    >>> measure({"length": 8}, 0)["metrics"]
-    {'levels': 3, 'applied': [4, 4, 4], 'made': 5, 'as_printed': True}
-    """
+def measure(setting: dict, seed: int, **how: Any) -> dict:
+    """The schedule, how many multiplications of two matrices it takes to make, and how many a level applies."""
     levels = schedule(setting["length"])
     spelt = [[spell(move.word) for move in level] for level in levels]
     theirs = declared.paper("lrnn/fig1")
@@ -90,4 +78,4 @@ def measure(setting: dict, seed: int) -> dict:
     return {"metrics": metrics, "schedule": spelt}
 
 
-TABLE = load("lrnn/fig1", alone(measure))
+TABLE = load("lrnn/fig1", by_setting(measure))

@@ -20,8 +20,7 @@ from lrnnlab.tasks import Task
 from lrnnlab.training import fit
 from lrnnlab.training.determinism import rng
 from lrnnlab.training.evaluation import evaluate
-from workbook.tables import lrnn_table2
-from workbook.tables.table import Run, load
+from workbook.tables.table import Run, get, load
 
 DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_"
 EVERY = 10  # steps
@@ -30,11 +29,7 @@ STRINGS = 60  # whose answers are shown
 
 
 def written(values: np.ndarray) -> str:
-    """Numbers from 0 to 1, a character each, in steps of 1/63.
-
-    >>> written(np.array([0, 0.5, 1]))
-    '0W_'
-    """
+    """Numbers from 0 to 1, a character each, in steps of 1/63."""
     return "".join(DIGITS[i] for i in np.rint(63 * np.clip(values, 0, 1)).astype(int).ravel())
 
 
@@ -68,10 +63,7 @@ def frame(model: Net, task: Task, step: int, seed: int) -> dict:
 
 
 def measure(run: Run, progress: bool = False, checkpoint: Path | None = None) -> dict:
-    """Train once, without asking whether the snapped model is proved, and look every ten steps.
-
-    If a phase of the recipe ends before it has learned enough, the film ends there: it shows one start, not several.
-    """
+    """Train once, without asking whether the snapped model is proved, and look every ten steps."""
     scans.warm()
     task = run.build_task()
     strings = task.sample(STRINGS, task.train_length, rng(run.seed, "film"))
@@ -89,4 +81,4 @@ def measure(run: Run, progress: bool = False, checkpoint: Path | None = None) ->
     }  # fmt: skip
 
 
-TABLE = load("lrnn/film", measure, configure=lambda row, task, budget: lrnn_table2.TABLE.setting(row, task, "live"))
+TABLE = load("lrnn/film", measure, configure=lambda row, task, budget: get("lrnn/table2").setting(row, task, "live"))

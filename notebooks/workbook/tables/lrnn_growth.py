@@ -1,24 +1,6 @@
 """How states and products grow under each column rule (paper 000, Sec. 3.3: Eq. 6, 7 and what is said of p).
 
-The paper says that a small enough p makes Eq. 5 stable.  Here are the products of 500 random blocks, by rule, by p and
-by the kind of columns that the rule is given, beside the most that Eq. 6 allows: the 1-norm of a state with B u = 0 can
-grow by b^(1-1/p) a step, which is more than 1 for every p > 1.
-
-===========  ==========================================================================================================
-kind         raw blocks
-===========  ==========================================================================================================
-``gaussian`` N(0, 1), independent
-``signs``    +1 or -1, independent
-``positive`` |N(0, 1)|, independent
-``worst``    s s^T with s = (1, -1, 1, ...), the same at every step, and x_0 = s.  Its columns have mean zero, so that
-             ``release`` and ``centred`` leave them as they are: at even b, taking the mean off does not lower the worst
-             case.  For ``softmax``, whose products of any kind have 1-norm 1, nothing is worst
-===========  ==========================================================================================================
-
-Three things are followed, all in float64 as (logarithm, vector of size 1), so that nothing overflows: ``state``, the
-1-norm of x_t over that of x_0 with B u = 0; ``driven``, the 1-norm of x_t with B u from N(0, 1); ``product``, the largest
-singular value of A_t ... A_1.  x_0 is from N(0, 1) too, but for ``worst``.  float32 is observed on its own: the state is
-multiplied out in it, from x_0.
+What its rows and metrics are, and what differs from the paper, is said in ``lrnn_growth.yaml``.
 
 Letters: K chains, T steps, b block size, P values of p; A transition, x state, u the input term B u.
 """
@@ -27,20 +9,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import torch
 
 from lrnnlab.models import COLUMN_RULES
 from lrnnlab.training.determinism import rng
-from workbook.tables.analysis import growth_per_step
 from workbook.tables.declared import there
-from workbook.tables.table import alone, load
+from workbook.tables.table import by_setting, load
+
+FLOAT32_MAX = float(np.finfo(np.float32).max)
 
 
 def raw_blocks(kind: str, chains: int, steps: int, b: int, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """(K, T, b, b) float64 blocks before any rule, and the (K, b) state that they start from; see the module for kinds.
-    """
+    """(K, T, b, b) float64 blocks before any rule, and the (K, b) state that they start from."""
     there(kind, TABLE.tasks, "kind of blocks", "lrnn/growth")
     draw = rng(seed, f"growth/{kind}")
     if kind == "worst":
@@ -67,8 +50,7 @@ def log10_states(A: np.ndarray, x0: np.ndarray, u: np.ndarray | None = None) -> 
 
 
 def log10_singular_values(A: np.ndarray, lengths: Sequence[int]) -> np.ndarray:
-    """log10 of the largest singular value of A_t ... A_1 for the t in ``lengths``: (..., T, b, b) -> (..., lengths).
-    """
+    """log10 of the largest singular value of A_t ... A_1 for the t in ``lengths``: (..., T, b, b) -> (..., lengths)."""
     b = A.shape[-1]
     product, log, found = np.broadcast_to(np.eye(b), A[..., 0, :, :].shape), np.zeros(A.shape[:-3]), {}
     for t in range(1, max(lengths) + 1):
@@ -99,17 +81,8 @@ def observed_in_float32(A: np.ndarray, x0: np.ndarray) -> tuple[np.ndarray, np.n
     return over, lost
 
 
-def measure(setting: dict, seed: int) -> dict:
-    """For each p ("any" for a rule without) what T steps do, its curves over the lengths, and what float32 does.
-
-    Numbers are median, least and greatest over chains.  ``state``, ``driven``, ``product``: log10 after T steps;
-    ``step``: the factor by which one step multiplies the state, from the second half of the steps, where the start is
-    forgotten; ``overflow``, ``lost``: in how many chains float32 comes to an end, and at which step.
-
-    >>> found = measure({**TABLE.setting("unit", "worst", "live"), "norms": (1.2,)}, seed=0)["metrics"]["1.2"]
-    >>> found["step"]["median"], found["state"]["median"], found["overflow"]["median"]
-    (1.414214, 75.257, 257.0)
-    """
+def measure(setting: dict, seed: int, **how: Any) -> dict:
+    """For each p ("any" for a rule without) what T steps do, its curves over the lengths, and what float32 does."""
     steps, chains, b = max(setting["lengths"]), setting["chains"], setting["b"]
     raw, start = raw_blocks(setting["kind"], chains, steps, b, seed)
     u = torch.randn(chains, steps, b, generator=rng(seed, "growth/input"), dtype=torch.float64).numpy()
@@ -140,13 +113,14 @@ def _spread(values: np.ndarray, digits: int = 3) -> dict:
     return {name: found.astype(float).round(digits).tolist() for name, found in parts.items()}
 
 
-def bound(p: float, b: int, lengths: Sequence[int]) -> np.ndarray:
-    """log10 of b^(t (1 - 1/p)), the most that Eq. 6 lets the state's 1-norm grow in t steps.
+def growth_per_step(p: float, b: int) -> float:
+    """b^(1 - 1/p), the most by which one step can grow the state's 1-norm under Eq. 6."""
+    return b ** (1 - 1 / p)
 
-    >>> bound(1.2, 8, [500]).round(2).tolist()
-    [75.26]
-    """
+
+def bound(p: float, b: int, lengths: Sequence[int]) -> np.ndarray:
+    """log10 of b^(t (1 - 1/p)), the most that Eq. 6 lets the state's 1-norm grow in t steps."""
     return np.asarray(lengths) * math.log10(growth_per_step(p, b))
 
 
-TABLE = load("lrnn/growth", alone(measure))
+TABLE = load("lrnn/growth", by_setting(measure))

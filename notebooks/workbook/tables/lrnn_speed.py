@@ -1,22 +1,6 @@
 """Section 4.5 of paper 000 (Fan, Chi, Rudnicky 2024): is PScan faster than the loop?  On one thread of a CPU.
 
-The paper times Sum(5) on a Quadro RTX 8000: a training instance at T = 40, a test instance at T = 500, and that again
-with blocks of size one.  What an instance is (a string, a batch) it does not say; here it is a batch of 128.  The four
-ways take turns, one after the other in every round, so that a drift of the machine's speed meets all of them:
-
-==============  =======================================================================================================
-way             what it is
-==============  =======================================================================================================
-``sequential``  transitions made at every position as in the released code, then a loop over ``unbind(1)`` with ``@``
-``pscan``       the same transitions, then the paper's parallel scan
-``cpu``         the same transitions, then our compiled loop
-``table``       transitions made once per symbol, then our compiled loop that looks them up
-==============  =======================================================================================================
-
-Two parts are timed: ``model``, all from tokens to answers (training: and back, with Adam's step), and ``scan``, the
-recurrence alone (training: and its gradients) with A and b given.  The rows are the released model with (b, h) = (8, 8)
-and the same width in blocks of one; there the released column rule divides 0 by 0 (an entry minus its mean), so these
-rows use Eq. 6, rule ``clip``.
+What its rows and metrics are, and what differs from the paper, is said in ``lrnn_speed.yaml``.
 
 Letters: B batch, T time, V vocabulary, h blocks, b block size; A transition.
 """
@@ -36,20 +20,13 @@ from lrnnlab import scans, tasks
 from lrnnlab.models import Net, build
 from lrnnlab.training.determinism import rng
 from workbook.tables.declared import paper
-from workbook.tables.table import alone, load
+from workbook.tables.table import by_setting, load
 
 BACKENDS = {"sequential": "reference", "pscan": "paper", "cpu": "cpu", "table": "cpu"}
 
 
-def measure(setting: dict, seed: int) -> dict:
-    """Seconds of every part by every way, and how far the ways' answers differ (they should not).
-
-    The seed gives the weights and the strings.
-
-    >>> tiny = {**TABLE.setting("test500_b8", "sum", "live"), "length": 3, "batch": 2}
-    >>> sorted(measure(tiny, seed=0)["seconds"]["scan"])
-    ['cpu', 'pscan', 'sequential', 'table']
-    """
+def measure(setting: dict, seed: int, **how: Any) -> dict:
+    """Seconds of every part by every way, and how far the ways' answers differ (they should not)."""
     scans.warm()
     task = tasks.task(setting["task"])
     model = build("block_diagonal", vocab_size=task.vocab_size, classes=task.classes, seed=seed,
@@ -149,4 +126,4 @@ def paper_ratio(row: str) -> float | None:
     return None if seconds is None else float(seconds["model.pscan.median"] / seconds["model.sequential.median"])
 
 
-TABLE = load("lrnn/speed", alone(measure))
+TABLE = load("lrnn/speed", by_setting(measure))

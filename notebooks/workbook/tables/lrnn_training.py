@@ -1,9 +1,10 @@
-"""Training for the tables of paper 000: what ends it, what is looked at on the way, and what is measured in the end."""
+"""Table 2 of paper 000, and label smoothing: what ends training, what is looked at on the way, and what is measured."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from lrnnlab import scans, tasks
@@ -11,7 +12,7 @@ from lrnnlab.models import snap
 from lrnnlab.training import Fit, fit
 from lrnnlab.training.evaluation import evaluate
 from lrnnlab.verification import verify
-from workbook.tables.table import Run
+from workbook.tables.table import Run, Setting, load
 
 SNAPPED_LENGTH = 10_000
 APART = 100_003  # more than the steps of any run here, so that no two (seed, step) look at the same strings
@@ -51,11 +52,7 @@ def measure(run: Run, progress: bool = False, checkpoint: Path | None = None) ->
 
 
 def levels(task: tasks.Task) -> dict[str, float]:
-    """What a guesser scores at the last position: uniformly, always the commonest, and best of 40 checks of 128.
-
-    >>> levels(tasks.task("sum", 2))["chance"]
-    0.5
-    """
+    """What a guesser scores at the last position: uniformly, always the commonest, and best of 40 checks of 128."""
     majority = task.majority(task.test_length)
     return {
         "chance": task.chance,
@@ -124,3 +121,14 @@ def _snapped(run: Run, task: tasks.Task, result: Fit) -> dict:
         "snapped_proved": verdict.proved,
         "snapped_verdict": str(verdict),
     }
+
+
+def for_protocol(found: Setting, protocol: str) -> Setting:
+    """The paper's protocol has its own checks and no restarts."""
+    if protocol == "ours":
+        return found
+    return replace(found, stop="recipe", recipe=replace(found.recipe, attempts=1))
+
+
+TABLE = load("lrnn/table2", measure, make=Setting.of_plain, for_protocol=for_protocol)
+load("lrnn/smoothing", measure, make=Setting.of_plain)

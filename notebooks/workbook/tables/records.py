@@ -21,7 +21,7 @@ from datetime import datetime, timezone
 from fnmatch import fnmatch
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, SupportsFloat
 
 from filelock import FileLock
 
@@ -76,13 +76,7 @@ def provenance(device: str = "cpu") -> dict:
 
 
 def source() -> str:
-    """A digest of the two packages' own Python files: what made a number, where the revision does not tell.
-
-    ``data/records/README.md`` says when that is.
-
-    >>> len(source())
-    16
-    """
+    """A digest of the two packages' own Python files: what made a number, where the revision does not tell."""
     found = hashlib.sha256()
     for package in (LIBRARY, WORKBOOK):
         for path in sorted(package.rglob("*.py")):
@@ -91,11 +85,7 @@ def source() -> str:
 
 
 def version(package: str) -> str:
-    """The version of an installed package; a package that was only put on the path has none that could be known.
-
-    >>> version("no-such-package")
-    'not installed'
-    """
+    """The version of an installed package; a package that was only put on the path has none that could be known."""
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
@@ -122,8 +112,7 @@ def _seal(record: dict) -> str:
 
 
 def check_writable(paths: Iterable[Path]) -> None:
-    """``OSError``, which names the place, unless files can be written at ``paths``; to be asked before work, not after.
-    """
+    """``OSError``, which names the place, unless files can be written at ``paths``; to be asked before work, not after."""
     folders = {}
     for path in paths:
         check_file(path)
@@ -138,8 +127,7 @@ def check_writable(paths: Iterable[Path]) -> None:
 
 
 def as_json(record: dict) -> dict:
-    """``record`` as plain JSON, which has no NaN and no infinity: null stands for them, and ``not_finite`` says which.
-    """
+    """``record`` as plain JSON, which has no NaN and no infinity: null stands for them, and ``not_finite`` says which."""
     finite, lost = _take_out(json.loads(json.dumps(record, default=list)))
     return {**finite, "not_finite": lost} if lost else finite
 
@@ -176,9 +164,6 @@ def identity(record: Mapping) -> tuple:
 
 def place(data: Path, record: Mapping) -> Path:
     """The file of a record: that of its table.  Rows of a variant (``lstm x2``) have one of their own, or it would be large.
-
-    >>> place(Path("data"), {"experiment": "ladder/models_x_tasks", "row": "lstm x2"}).as_posix()
-    'data/records/ladder/models_x_tasks-x2.jsonl'
     """
     variant = record.get("row", "").partition(" ")[2]
     return data / "records" / f"{record['experiment']}{variant and '-'}{variant}.jsonl"
@@ -191,11 +176,7 @@ def write(path: Path, record: dict) -> None:
 
 
 def keep(data: Path, record: dict) -> None:
-    """Record a run or a case in ``data``: as a small file of its own, then as a line of its table's file.
-
-    A kill at any moment loses nothing, nor do two processes at once.  ``OSError`` where not even the small file can be
-    written.
-    """
+    """Record a run or a case in ``data``: as a small file of its own, then as a line of its table's file."""
     write(data / FINISHED / f"{time.time_ns():x}-{secrets.token_hex(4)}.json", record)
     fold(data)
 
@@ -237,20 +218,7 @@ def _identity_of(line: str) -> tuple | None:
 
 
 def read(data: Path, name: str = "*/*") -> list[dict]:
-    """All good records of a table in ``data`` (by default of all tables), in order; what is not good is named on stderr.
-
-    Parameters
-    ----------
-    data : Path
-        A folder such as :func:`data_folder`.
-    name : str
-        Of a table, such as ``"lrnn/fading"``, or of a benchmark, such as ``"bench/scans"``.
-
-    Examples
-    --------
-    >>> {record["task"] for record in read(recorded_folder(), "lrnn/fading")}
-    {'sum'}
-    """
+    """All good records of a table in ``data`` (by default of all tables), in order; what is not good is named on stderr."""
     timed = name.startswith("bench/")
     waiting = [record for path in sorted((data / FINISHED).glob("*.json")) for record in _good(path)]  # before they move
     files = {path for end in ("", "-*") for path in (data / "records").glob(f"{name}{end}.jsonl")}
@@ -298,10 +266,12 @@ def _skip(where: Path | str, why: str) -> None:
     print(f"record {where} {why}: skipped", file=sys.stderr)
 
 
-def recorded(name: str, budget: str = "desk", protocol: str = "ours") -> list[dict]:
-    """The recorded runs of a table at a budget, by one protocol, in order of task, row and seed; there may be none.
+def significant(value: SupportsFloat, digits: int = 5) -> float | None:
+    """For a record: so many significant digits, None where there is no number."""
+    value = float(value)
+    return float(f"{value:.{digits}g}") if math.isfinite(value) else None
 
-    >>> {record["task"] for record in recorded("lrnn/fading")}
-    {'sum'}
-    """
+
+def recorded(name: str, budget: str = "desk", protocol: str = "ours") -> list[dict]:
+    """The recorded runs of a table at a budget, by one protocol, in order of task, row and seed; there may be none."""
     return [one for one in read(recorded_folder(), name) if (one["budget"], one["protocol"]) == (budget, protocol)]

@@ -1,4 +1,4 @@
-"""Which tables there are, and which runs are asked for.
+"""All tables, in order, and which of their runs are asked for.
 
 >>> plan("lrnn/table2", tasks=["sum"], rows=["ours"], seeds=[101], budget="live")[0].setting.model
 'block_diagonal'
@@ -14,25 +14,16 @@ from importlib import import_module
 from lrnnlab.validation import checked, whole_number
 from workbook.tables.declared import there
 from workbook.tables.fwp_search import MODELS, SEARCHED, configurations
-from workbook.tables.table import BUDGETS, PROTOCOLS, Run, Table
+from workbook.tables.table import BUDGETS, PROTOCOLS, Run, get
 
 MODULES = """
-    lrnn_table2 lrnn_smoothing lrnn_fig1 lrnn_growth lrnn_speed lrnn_baseline_rates lrnn_fading lrnn_film
-    dlr_table1 dlr_width dlr_longer dlr_table2 dlr_table3 dlr_kernels dlr_table4 dlr_table5
-    rotrnn_fig3 rotrnn_table1 long_range_levels
+    lrnn_training lrnn_fig1 lrnn_growth lrnn_speed lrnn_baseline_rates lrnn_fading lrnn_film
+    dlr_table2 dlr_table1 dlr_table3 dlr_kernels dlr_table5 rotrnn_fig3 surrogate_data long_range_levels
     regulargpt_table1 regulargpt_table2 regulargpt_fig3 regulargpt_fig4 regulargpt_table3
-    fwp_table1 fwp_table2 fwp_negative fwp_search ladder ladder_protocols
+    fwp_table1 fwp_negative fwp_search ladder ladder_protocols
 """.split()
-TABLES: dict[str, Table] = {
-    table.name: table for table in (import_module(f"workbook.tables.{name}").TABLE for name in MODULES)
-}
-
-
-def get(name: str) -> Table:
-    """The table of that name; ``ValueError`` lists the names."""
-    if name not in TABLES:
-        raise ValueError(f"no experiment {name!r}; there are {', '.join(TABLES)}")
-    return TABLES[name]
+for _module in MODULES:  # each loads its tables
+    import_module(f"workbook.tables.{_module}")
 
 
 @checked
@@ -86,5 +77,5 @@ def search_plan(
     cells = plan(name, tasks=tasks, rows=rows, seeds=[0], budget=budget)
     numbered = [f"{row}-{k}" for row in dict.fromkeys(run.row for run in cells)
                 for k in range(len(configurations(row)))[:first]]  # fmt: skip
-    seeds = (0,) if seeds is None else seeds
-    return plan("fwp/search", tasks=get(name).tasks if tasks is None else tasks, rows=numbered, seeds=seeds, budget=budget)
+    return plan("fwp/search", tasks=get(name).tasks if tasks is None else tasks, rows=numbered,
+                seeds=(0,) if seeds is None else seeds, budget=budget)  # fmt: skip

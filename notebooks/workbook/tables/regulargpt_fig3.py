@@ -1,28 +1,6 @@
 """Figure 3 of paper 002 (Chi, Fan, Rudnicky, Ramadge 2023, Sec. 7.3): do RegularGPT's states form clusters?
 
-The paper trains on strings of up to 40 symbols, takes o^(l) of all depths on a string of 500, and shows them on a
-plane by PCA: 2 clusters for Parity, 5 for Cycle Navigation.  It counts by eye.  What the count should be is algebra:
-depth l shows the actions of words of 2^(l+1) letters, so as many clusters as elements of the transition monoid that
-such words realise (``algebra.clusters``).  In both tasks of the paper these are as many as states at every depth, and
-all actions commute; so here is a third, where the order matters and words of two letters realise fewer:
-
-    parity, cycle_navigation    the paper's
-    s_3                         which of the 6 permutations of three things a word of swaps (s) and turns (t) makes
-
-Rows: ``regulargpt_c2``, and ``untrained``, the same net before its first step.
-
-A record has, for each depth, up to 120 states of 64 strings of 500 symbols, in the form of the tree: their place on
-the plane, the element that the word below them realises, and their cluster.  The rule that counts clusters knows
-nothing of the task: the states of all depths together, in all D dimensions, by Ward's rule, as many clusters as have
-the largest mean silhouette (``analysis.clusters_found``); a depth has those of them that its states are
-in.  Beside them, for each depth and for all,
-
-    predicted, present    elements that words of that length realise; those that the chosen states show
-    purity                the share of states that have the commonest element of their cluster
-    wholeness             the other way round: the share of states that are in the commonest cluster of their element
-
-Both shares are 1 exactly if clusters and elements are the same.  A third, ``made_of``, is the share of states that are
-in the commonest cluster of those that are made of the same two halves.
+What its rows and metrics are, and what differs from the paper, is said in ``regulargpt_fig3.yaml``.
 
 Letters: B batch, T time, D width, c chunk (the paper's C), l depth, N states that are looked at.
 """
@@ -31,26 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from sklearn.cluster import AgglomerativeClustering
+from sklearn.decomposition import PCA
+from sklearn.metrics import pairwise_distances, silhouette_score
+from sklearn.metrics.cluster import contingency_matrix
+from torch import Tensor
 
-from lrnnlab.automata import MooreMachine
+from lrnnlab.automata import MooreMachine, transition_monoid
 from lrnnlab.automata.languages import language
+from lrnnlab.models.chunk_masks import depth_count, kept_positions
 from lrnnlab.models.regular_gpt import RegularGPT
 from lrnnlab.tasks.string_tasks import STRING_TASKS, StringTask
 from lrnnlab.training.curriculum import train_strings
 from lrnnlab.training.determinism import rng
 from lrnnlab.training.evaluation import accuracy_at_lengths
-from workbook.tables.analysis import (
-    clusters_found,
-    elements_by_depth,
-    on_a_plane,
-    parts_by_depth,
-    purity,
-    states_by_depth,
-)
 from workbook.tables.regulargpt_table1 import make_network, training_of
 from workbook.tables.table import by_setting, load
 from workbook.tables.word_actions import cluster_count
@@ -66,26 +42,17 @@ class Permutations(StringTask):
 
 
 def build_task(name: str) -> StringTask:
-    """The task of that name.
-
-    >>> build_task("s_3").classes
-    6
-    """
+    """The task of that name."""
     return Permutations() if name == "s_3" else STRING_TASKS[name]()
 
 
-def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
-    """Train, and look at the states: ``metrics``, ``depths``, ``points`` and ``training``.
-
-    >>> found = measure({**TABLE.setting("untrained", "parity", "live"), "length": 8, "strings": 6}, seed=0)
-    >>> [depth["word"] for depth in found["depths"]], len(found["points"]["x"])
-    ([2, 4, 8], 42)
-    """
+def measure(setting: dict, seed: int, **how: Any) -> dict:
+    """Train, and look at the states: ``metrics``, ``depths``, ``points`` and ``training``."""
     task = build_task(setting["task"])
     net: Any = make_network("regulargpt_c2", task, seed=seed, **setting["options"])
     training, cpu = {}, 0.0
     if setting["training"]:
-        made = train_strings(net, task, generator=rng(seed, "fig3/train"), progress=progress, checkpoint=checkpoint,
+        made = train_strings(net, task, generator=rng(seed, "fig3/train"), **how,
                              **setting["training"])  # fmt: skip
         training, cpu = {**training_of(made), **made.summary()}, made.cpu_seconds
     strings = task.sample(setting["strings"], setting["length"], rng(seed, "fig3/look"))
@@ -96,10 +63,7 @@ def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path |
 
 
 def look(net: RegularGPT, task: StringTask, tokens: torch.Tensor, shown: int) -> dict:
-    """The states of strings (B,T) and their clusters: ``metrics`` (all depths together), ``depths`` and ``points``.
-
-    Of each depth at most ``shown`` states are taken: the last position of every string, then the one before, ...
-    """
+    """The states of strings (B,T) and their clusters: ``metrics`` (all depths together), ``depths`` and ``points``."""
     states = [_first(found, shown) for found in states_by_depth(net, tokens)]
     given = task.machine, tokens, net.chunk, net.form
     elements = [_first(found[..., None], shown)[:, 0] for found in elements_by_depth(*given)]
@@ -126,11 +90,7 @@ def gathered(machine: MooreMachine, words: Sequence[int], states: Sequence[np.nd
 
 
 def compared(labels: np.ndarray, elements: np.ndarray) -> dict:
-    """Clusters (N,) against the elements (N,) of the same states; see the module's head.
-
-    >>> compared(np.array([0, 0, 1]), np.array([4, 4, 4]))
-    {'present': 1, 'found': 2, 'purity': 1.0, 'wholeness': 0.6667}
-    """
+    """Clusters (N,) against the elements (N,) of the same states."""
     return {"present": len(np.unique(elements)), "found": len(np.unique(labels)),
             "purity": round(purity(labels, elements), 4), "wholeness": round(purity(elements, labels), 4)}  # fmt: skip
 
@@ -138,6 +98,81 @@ def compared(labels: np.ndarray, elements: np.ndarray) -> dict:
 def _first(states: np.ndarray, shown: int) -> np.ndarray:
     """(B,S,D) -> (at most ``shown``, D): the last position of every string, then the one before, ..."""
     return states[:, ::-1].swapaxes(0, 1).reshape(-1, states.shape[-1])[:shown]
+
+
+@torch.no_grad()
+def states_by_depth(net: RegularGPT, tokens: Tensor) -> list[np.ndarray]:
+    """o^(l) of paper 002 for tokens (B,T): one array (B,S,D) a depth, float64."""
+    return [states.double().numpy(force=True) for states in net.hidden(tokens)]
+
+
+def elements_by_depth(machine: MooreMachine, tokens: Tensor, chunk: int = 2, form: str = "tree") -> list[np.ndarray]:
+    """What each state of ``states_by_depth`` should hold: the numbers (B,S) of elements of the transition monoid."""
+    T, word, found = tokens.shape[1], tokens.numpy(force=True), []
+    machine.run(word)  # complains of a token that is none
+    monoid = transition_monoid(machine)
+    actions = machine.transitions[word]  # (B,T,n): where the token leads each state
+    for depth in range(depth_count(T, chunk)):
+        actions = _composed(actions, chunk, chunk**depth)
+        kept = kept_positions(T, chunk, depth) if form == "tree" else slice(None)
+        found.append(monoid.numbers(actions[:, kept]))
+    return found
+
+
+def parts_by_depth(machine: MooreMachine, tokens: Tensor, chunk: int = 2, form: str = "tree") -> list[np.ndarray]:
+    """What each state of ``states_by_depth`` is made of: (B,S,c) tokens at depth 0, then elements of the depth below."""
+    T, below, found = tokens.shape[1], tokens.numpy(force=True), []
+    for depth, elements in enumerate(elements_by_depth(machine, tokens, chunk, "masks")):
+        ends = np.asarray(kept_positions(T, chunk, depth)) if form == "tree" else np.arange(T)
+        at = ends[:, None] - chunk**depth * np.arange(chunk)[::-1]
+        found.append(np.where(at < 0, -1, below[:, at.clip(0)]))
+        below = elements
+    return found
+
+
+def _composed(actions: np.ndarray, chunk: int, step: int) -> np.ndarray:
+    """Position i gets the action of positions i - (c-1) step, ..., i - step, i, the earliest first; (B,T,n)."""
+    B, T, n = actions.shape
+    found = actions
+    for j in range(1, chunk):
+        missing = min(j * step, T)
+        before = np.broadcast_to(np.arange(n), (B, missing, n))  # identities
+        earlier = np.concatenate([before, actions[:, : T - missing]], axis=1)
+        found = np.take_along_axis(found, earlier, axis=-1)
+    return found
+
+
+def on_a_plane(points_by_depth: Sequence[np.ndarray]) -> tuple[list[np.ndarray], float]:
+    """Points (N_l,D) of all depths in the coordinates of one PCA of them all, (N_l,2) each; and what share of their
+    variance these coordinates hold."""
+    pca = PCA(2, svd_solver="full").fit(np.concatenate(points_by_depth))
+    return [pca.transform(points) for points in points_by_depth], float(pca.explained_variance_ratio_.sum())
+
+
+class Clusters(NamedTuple):
+    """What :func:`clusters_found` returns: ``labels`` (N,) in 0..count-1, and the silhouette ``score``."""
+
+    labels: np.ndarray
+    count: int  # type: ignore[assignment]  # a tuple has a method of this name
+    score: float
+
+
+def clusters_found(points: np.ndarray, most: int = 20) -> Clusters:
+    """The clusters of points (N,D) by Ward's rule, as many of 2..``most`` as have the largest mean silhouette."""
+    distinct, same = np.unique(points, axis=0, return_inverse=True)
+    if len(distinct) < 3:  # nothing to choose
+        return Clusters(same.reshape(-1), len(distinct), float(len(distinct) - 1))
+    apart, best = pairwise_distances(points), Clusters(same, 0, -np.inf)
+    for count in range(2, min(most, len(distinct), len(points) - 1) + 1):
+        labels = AgglomerativeClustering(count, linkage="ward").fit_predict(points)
+        score = float(silhouette_score(apart, labels, metric="precomputed"))
+        best = max(best, Clusters(labels, count, score), key=lambda found: found.score)
+    return best
+
+
+def purity(labels: np.ndarray, truth: np.ndarray) -> float:
+    """The share of points (N,) that have the commonest truth of their cluster."""
+    return float(contingency_matrix(labels, truth).max(1).sum() / len(labels))
 
 
 TABLE = load("regulargpt/fig3", by_setting(measure))

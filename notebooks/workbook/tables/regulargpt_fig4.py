@@ -1,40 +1,30 @@
 """Figure 4a of paper 002 (Chi, Fan, Rudnicky, Ramadge 2023, Sec. 7.4): how far back does the answer look?
 
-The paper adds up the sizes of the gradient from the last token to the first, for RegularGPT on Parity at length 500: a
-straight line, every bit counts alike.  Here the same for four nets, trained on strings of up to 40 symbols, on three
-tasks that ask for different pasts:
-
-    parity        all bits
-    even_pairs    the first bit and the last
-    suffix        the last four bits: is the number of 1s among them odd?
-
-Rows: ``regulargpt_c2``, ``transformer`` (Transformer-XL positions) and ``rnn`` of ``regulargpt/table1``, and ``lrnn``,
-one layer of paper 000's block-diagonal LRNN (row ``softmax`` of ``lrnn/table2``) with one answer a string.
-
-A record has ``gradient``: entry t is the share of the positions t ... 499 (``analysis.cumulative_gradient``,
-mean over 8 strings).  A gradient says where the answer would change for a small change of a token's vector, not
-whether it is right: so the accuracy at length 500 stands beside it.  ``bend`` is the largest distance from the
-straight line, ``half`` how many of the last positions hold half of the gradient, ``last4`` and ``first`` the shares of
-the last four positions and of the first.
+What its rows and metrics are, and what differs from the paper, is said in ``regulargpt_fig4.yaml``.
 
 Letters: B batch, T time, D width, h blocks, n block size.
 """
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Callable
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from torch import nn
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call
 
-from lrnnlab.models import build
+from lrnnlab.models import Net, build
+from lrnnlab.models.relu_rnn import ReluRNN
 from lrnnlab.tasks.string_tasks import BITS, STRING_TASKS, StringTask
 from lrnnlab.training.curriculum import train_strings
 from lrnnlab.training.determinism import rng
 from lrnnlab.training.evaluation import accuracy_at_lengths
-from workbook.tables.analysis import cumulative_gradient
 from workbook.tables.regulargpt_table1 import make_network, training_of
 from workbook.tables.table import by_setting, load
 
@@ -57,11 +47,7 @@ class SuffixParity(StringTask):
 
 
 def build_task(name: str) -> StringTask:
-    """The task of that name.
-
-    >>> build_task("suffix").machine.num_states
-    16
-    """
+    """The task of that name."""
     return SuffixParity() if name == "suffix" else STRING_TASKS[name]()
 
 
@@ -72,17 +58,11 @@ def build_net(setting: dict, task: StringTask, seed: int) -> nn.Module:
     return build("block_diagonal", vocab_size=task.vocab_size, classes=task.classes, seed=seed, **setting["options"])
 
 
-def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
-    """Train and take the gradient: ``metrics``, ``gradient`` and ``training``.
-
-    >>> tiny = {**TABLE.setting("rnn", "suffix", "live"), "length": 12}
-    >>> found = measure({**tiny, "training": {"steps": 2, "rate": 1e-3}}, seed=0)
-    >>> len(found["gradient"]), found["gradient"][0]
-    (12, 1.0)
-    """
+def measure(setting: dict, seed: int, **how: Any) -> dict:
+    """Train and take the gradient: ``metrics``, ``gradient`` and ``training``."""
     task = build_task(setting["task"])
     net = build_net(setting, task, seed)
-    made = train_strings(net, task, generator=rng(seed, "fig4/train"), progress=progress, checkpoint=checkpoint,
+    made = train_strings(net, task, generator=rng(seed, "fig4/train"), **how,
                          **setting["training"])  # fmt: skip
     length, test = setting["length"], partial(accuracy_at_lengths, net, task, generator=rng(seed, "fig4/test"))
     tokens = task.sample(setting["strings"], length, rng(seed, "fig4/look")).tokens
@@ -94,15 +74,76 @@ def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path |
 
 
 def shape(share: np.ndarray) -> dict:
-    """What a curve of ``cumulative_gradient`` (T,) looks like; see the module's head.
-
-    >>> shape(np.array([1, 0.75, 0.5, 0.25])), shape(np.array([1.0, 0, 0, 0]))["half"]
-    ({'bend': 0.0, 'half': 2, 'last4': 1.0, 'first': 0.25}, 4)
-    """
+    """What a curve of ``cumulative_gradient`` (T,) looks like."""
     straight, padded = 1 - np.arange(len(share)) / len(share), np.r_[share, 0]
     half = min(len(share), len(share) - int((share >= 0.5).sum()) + 1)
     return {"bend": round(float(np.abs(share - straight).max()), 4), "half": half,
             "last4": round(float(share[-WINDOW:][0]), 4), "first": round(float(padded[0] - padded[1]), 4)}  # fmt: skip
+
+
+def receptive_field(model: Callable[[Tensor], Tensor], inputs: Tensor, position: int = -1) -> np.ndarray:
+    """(T,) the size of d output[position] / d input[t] of a model (B,T,d_in) -> (B,T',d_out), averaged over the batch.
+
+    The Frobenius norm of the derivatives; for a linear layer of one channel |K_{position-t}| (paper 004, Sec. 2.3).  Strings
+    must not see each other.
+    """
+    leaf = inputs.detach().clone().requires_grad_()
+    size = inputs.new_zeros(inputs.shape[:2])
+    for column in model(leaf)[:, position].sum(0):  # of one string each, as strings do not see each other
+        (slope,) = torch.autograd.grad(column, leaf, retain_graph=True)
+        size += slope.square().sum(-1)
+    return size.sqrt().mean(0).numpy(force=True)
+
+
+def gradient_by_token(net: nn.Module, tokens: Tensor, position: int = -1) -> np.ndarray:
+    """(position + 1,) the size of the derivative of the logits at ``position`` by the vector of each token."""
+    nothing, run = _nudged(net, tokens[:, : position % tokens.shape[1] + 1])
+    return receptive_field(run, nothing).astype(np.float64)
+
+
+def cumulative_gradient(net: nn.Module, tokens: Tensor, position: int = -1) -> np.ndarray:
+    """The share of the gradient from each position on, of the answer at ``position``: (position + 1,), from 1 down."""
+    share = gradient_by_token(net, tokens, position)[::-1].cumsum()[::-1]
+    return share / share[0] if share[0] > 0 else share
+
+
+def _nudged(net: Any, tokens: Tensor) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
+    """Zeros (B,T,d), and the logits (B,T',C) as a function of what is added to the vectors of the tokens."""
+    if isinstance(net, Net) and not isinstance(net.embedding, nn.Embedding):
+        raise ValueError("a gradient by token needs a net with encoder='embedding', got encoder='linear'")
+    width = net.network.input_size if isinstance(net, ReluRNN) else net.embedding.weight.shape[1]
+    nothing = next(net.parameters()).new_zeros(*tokens.shape, width)
+
+    def run(nudge: Tensor) -> Tensor:
+        if isinstance(net, Net):
+            logits = _one_symbol_a_place(net, tokens, nudge)
+        else:
+            with _added(net, nudge):
+                logits = net(tokens)
+        return logits.unsqueeze(1) if logits.ndim == 2 else logits
+
+    return nothing, run
+
+
+def _one_symbol_a_place(net: Net, tokens: Tensor, nudge: Tensor) -> Tensor:
+    """Its first layer looks vectors up by symbol; so every place of every string gets a symbol of its own."""
+    own = copy.copy(net)  # shares all weights
+    own.vocab_size = tokens.numel()
+    places = torch.arange(tokens.numel(), device=tokens.device).view_as(tokens)
+    return functional_call(own, {"encoder.weight": (net.embedding(tokens) + nudge).flatten(0, 1)}, (places,))
+
+
+@contextmanager
+def _added(net: Any, nudge: Tensor):
+    """Within, ``nudge`` is added to what the embedding gives, or to the one-hot inputs of an RNN without one."""
+    if isinstance(net, ReluRNN):
+        hook = net.network.register_forward_pre_hook(lambda _, given: (given[0] + nudge, *given[1:]))
+    else:
+        hook = net.embedding.register_forward_hook(lambda _, given, vectors: vectors + nudge)
+    try:
+        yield
+    finally:
+        hook.remove()
 
 
 TABLE = load("regulargpt/fig4", by_setting(measure))

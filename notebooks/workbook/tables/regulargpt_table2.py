@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from lrnnlab.tasks.string_tasks import Parity
 from lrnnlab.training.determinism import rng
@@ -23,15 +24,9 @@ from workbook.tables.table import by_setting, load
 MEASURES = {"accuracy_seen": "same length (40)", "accuracy": "extrapolation (42..500)"}
 
 
-def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
-    """As in table 1; and ``elsewhere``, what the same net answers at lengths 40 and 500 where p is another.
-
-    >>> tiny = {**TABLE.setting("rnn", "0.1", "live"), "stride": 200, "strings": 4}
-    >>> found = measure({**tiny, "training": {**tiny["training"], "steps": 2, "warmup": 0}}, seed=0)
-    >>> [len(found["elsewhere"][name]) for name in ("p", "40", "500")]
-    [5, 5, 5]
-    """
-    made = trained(setting, seed, progress=progress, checkpoint=checkpoint)
+def measure(setting: dict, seed: int, **how: Any) -> dict:
+    """As in table 1; and ``elsewhere``, what the same net answers at lengths 40 and 500 where p is another."""
+    made = trained(setting, seed, **how)
     ask = partial(accuracy_at_lengths, made.net, lengths=(40, 500), strings=setting["elsewhere"])
     others = [ask(Parity(float(p)), generator=rng(seed, "elsewhere")) for p in TABLE.tasks]
     elsewhere = {"p": list(TABLE.tasks), **{str(length): [found[length] for found in others] for length in (40, 500)}}

@@ -12,9 +12,11 @@ where it is one of several (``last.bin1``); all else that is recorded (``cpu_sec
 from __future__ import annotations
 
 import json
+import math
+import operator
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from functools import partial, reduce
 from itertools import chain
 from pathlib import Path
 from statistics import fmean
@@ -24,7 +26,7 @@ import pandas as pd
 
 from workbook.tables import records
 from workbook.tables.declared import paper
-from workbook.tables.text import range_in_percent, who
+from workbook.tables.table import Table, get
 
 CELL = ["task", "row"]
 
@@ -52,10 +54,8 @@ def runs(*names: str, budget: str = "desk", protocol: str = "ours") -> pd.DataFr
     return frame([one for name in names for one in records.recorded(name, budget, protocol)])
 
 
-def _table(found: pd.DataFrame) -> Any:
-    from workbook.tables import registry as plans  # which imports every table
-
-    return plans.get(found.attrs["table"])
+def _table(found: pd.DataFrame) -> Table:
+    return get(found.attrs["table"])
 
 
 def ordered(found: pd.DataFrame) -> pd.DataFrame:
@@ -91,6 +91,25 @@ def _part(value: Any, part: str) -> Any:
     return None if at is None or not -len(value) <= at < len(value) else value[at]
 
 
+def percent(share: float) -> str:
+    """In percent with one decimal, rounded down (a millionth of a millionth aside): "100" is exact.
+
+    >>> percent(1.0), percent(0.99999), percent(0.2)
+    ('100', '99.9', '20.0')
+    """
+    return "100" if share == 1 else f"{math.floor(share * 1000 + 1e-9) / 10:.1f}"
+
+
+def range_in_percent(shares: Sequence[float]) -> str:
+    """Mean, least and greatest by :func:`percent`, so that 100 is exact; one number where all are the same.
+
+    >>> range_in_percent([1.0, 0.5]), range_in_percent([1.0, 1.0])
+    ('75.0 (50.0 to 100)', '100')
+    """
+    mean, least, most = (percent(of(shares)) for of in (fmean, min, max))
+    return mean if min(shares) == max(shares) else f"{mean} ({least} to {most})"
+
+
 def _words(values: Sequence) -> str:
     """What is no number: each once, and of how many runs if there are several."""
     counts = Counter(", ".join(map(str, one)) if isinstance(one, list) else str(one) for one in values)
@@ -103,11 +122,7 @@ def _number(value: float) -> str:
 
 
 def said(values: Sequence, ends: Iterable = ()) -> str:
-    """Mean (least to greatest, also of ``ends``) over seeds in four digits; one number where all are the same.
-
-    >>> said([0.5, 1.5]), said([2.0], [1.0, 3.0])
-    ('1 (0.5 to 1.5)', '2 (1 to 3)')
-    """
+    """Mean (least to greatest, also of ``ends``) over seeds in four digits; one number where all are the same."""
     if isinstance(values[0], (str, bool, list)):
         return _words(values)
     every = [*values, *ends]
@@ -310,9 +325,13 @@ def shown(found: pd.DataFrame, one: Mapping) -> str:
     return f"{one['title']}{over}\n{body.to_string()}{marked}"
 
 
-def text(found: Sequence[Mapping]) -> str:
+def text(found: Sequence[dict]) -> str:
     """Records as the command line shows them: what ``shown`` names, the paper's numbers beside, why cells are low, notes."""
-    made = frame(found)
+    if not found:
+        return "no runs"
+    made = _one_kind(frame(found))
+    if (own := _table(made).text) is not None:
+        return own(found)
     declared = _table(made).declared.found
     parts = [shown(made, one) for one in declared.get("shown", ())]
     if "why" in declared and len(low := reasons(made)):
@@ -320,16 +339,15 @@ def text(found: Sequence[Mapping]) -> str:
     return "\n\n".join(filter(None, [*parts, declared.get("notes", "").rstrip()]))
 
 
-def line(declared: Mapping, record: Mapping) -> str:
-    """One record in a few words: the metrics that its table shows, how many steps, how long.
+def line(record: Mapping) -> str:
+    """One record in a few words: the metrics that its table shows, how many steps, how long, whether it was there already.
 
-    >>> declared = {"shown": [{"metric": "last.bin1", "title": "whole strings"}]}
-    >>> line(declared, {"task": "aa", "row": "lstm", "seed": 0, "wall_seconds": 8.2, "metrics": {"last": {"bin1": 0.5}}})
-    'aa lstm seed 0: last.bin1 50.0; 8 s'
+    >>> made = {"experiment": "lrnn/film", "task": "sum", "row": "softmax", "seed": 0, "wall_seconds": 9.0, "recorded": True}
+    >>> line({**made, "metrics": {"accuracy_all": 1.0}})
+    'sum softmax seed 0: right 1; 9 s (recorded)'
     """
-    made = frame([{"experiment": "", **record}])
-    told = {}
-    for one in declared.get("shown", ()):
+    made, told = frame([record]), {}
+    for one in _table(made).declared.found.get("shown", ()):
         for title, name in one.get("metrics", {one.get("metric"): one.get("metric")}).items():
             name, as_ = _listed(name)[0], one.get("as", "percent" if "metric" in one else "number")
             for part in _parts(made, name) if name.endswith(".*") else [name]:
@@ -338,28 +356,38 @@ def line(declared: Mapping, record: Mapping) -> str:
     steps = made["steps"].iloc[0] if "steps" in made else None
     ends = [*(["broke off"] if _broken(made).any() else []), *([] if steps is None else [f"{steps:,.0f} steps"]),
             f"{record['wall_seconds']:.0f} s"]  # fmt: skip
-    return f"{who(dict(record))}: {', '.join(map(' '.join, told.items()))}; {', '.join(ends)}"
+    kept = " (not recorded)" if "unwritten" in record else " (recorded)" * bool(record.get("recorded"))
+    return f"{who(record)}: {', '.join(map(' '.join, told.items()))}; {', '.join(ends)}{kept}"
 
 
-def score(declared: Mapping) -> Callable[[Mapping], float] | None:
-    """The share (of 1) that a record says, by the metric that ``score`` names."""
-    return partial(_at, declared["score"].split(".")) if "score" in declared else None
+def who(record: Mapping) -> str:
+    """Task, row and seed of a record, as most lines begin."""
+    return f"{record['task']} {record['row']} seed {record['seed']}"
 
 
-def _at(path: Sequence[str], record: Mapping) -> float:
-    found: Any = record["metrics"]
-    for name in path:
-        found = found[name]
-    return found
+def beside(name: str, recorded: Sequence[Mapping], live: Sequence[Mapping] = ()) -> pd.DataFrame:
+    """By task and row of a table: its score as the paper has it, as recorded and as made just now, in percent.
 
-
-def printed(name: str, metric: str, row: str, task: str) -> str:
-    """What the paper prints of a metric in one cell, "" for nothing.
-
-    >>> printed("fwp/table1", "last.bin1", "lstm", "aa"), printed("fwp/table1", "last.bin1", "linear", "aab")
-    ('100', '')
+    >>> run = {"task": "parity", "row": "rnn", "metrics": {"accuracy": 1.0}}
+    >>> beside("regulargpt/table1", [run, run]).loc[0, ["paper", "recorded", "live"]].tolist()
+    ['98.9', '100', '']
     """
-    return _papers(name, metric).get((task, row), "")
+    table, printed, shares = get(name), {}, {"recorded": {}, "live": {}}
+    if "score" not in table.declared.found:
+        raise ValueError(f"{name} has no score that could be set beside the paper's")
+    names = _listed(table.declared.found["score"])
+    for kind, found in (("recorded", recorded), ("live", live)):
+        for record in found:
+            at = next(one for one in names if one.split(".")[0] in record["metrics"])
+            share = reduce(operator.getitem, at.split("."), record["metrics"])
+            shares[kind].setdefault((record["task"], record["row"]), []).append(share)
+    for one in names:
+        printed |= _papers(name, one).to_dict()
+    return pd.DataFrame([
+        {"task": task, "row": row, "paper": printed.get((task, row), ""),
+         **{kind: range_in_percent(cells[task, row]) if (task, row) in cells else "" for kind, cells in shares.items()}}
+        for task in table.tasks for row in table.rows if any((task, row) in cells for cells in shares.values())
+    ])  # fmt: skip
 
 
 def write(found: pd.DataFrame, path: Path) -> None:

@@ -1,22 +1,6 @@
 """Figure 3 of paper 001 at a small size: the norm of the state, layer by layer, while a network learns ListOps.
 
-The paper (Sec. 5.1) has an 8-layer network on sequences of up to 2,048 tokens (a), and a single layer with 5 seeds (b).
-It says that RotRNN's norms are almost constant through training, with very little variance over layers and seeds, and
-that the LRU's "vary wildly across layer depth" and are "significantly larger".  Its figure has no numbers to compare with.
-
-Here: our ListOps expressions of 16 to 64 tokens, width 32, one layer (``layers1``) or four (``layers4``), 400 steps; and
-eight layers, as in the paper, at the start, before any training (``start8``).  All rows have 64 real numbers as state,
-one ring (0.5, 0.999) of moduli, angles up to pi/100 (Table 3) and one recipe; ``rotrnn_fig3.yaml`` says how they differ.
-
-So which norm is larger *at the start* is arithmetic: the root of the number of parts that are normalised to 1.  How far
-the layers are apart is said by the largest of their norms over the least.
-
-Measured on 256 fresh strings, every 25 steps, batch norm as in training: the mean of |x_t| over strings and true
-positions (the paper's number), and of |x_t|^2.  At the end, along the time: |x_t|^2 on those strings, on white input,
-and as derived for white input from x_0 = 0, sum_k p_k (1 - |l_k|^(2t)) / (1 - |l_k|^2), p_k the squared size of row k of
-B as the layer uses it; for RotRNN that is sum_h (1 - gamma_h^(2t)), and its limit is the paper's flat line.  Two numbers
-say how the inputs differ from white ones: ``drive``, by what factor their covariance (if they were uncorrelated in time)
-would raise the limit, 1 if it is I; and ``lag1``, their correlation with those one step before, 0 if they are white.
+What its rows and metrics are, and what differs from the paper, is said in ``rotrnn_fig3.yaml``.
 
 Letters: B batch, T time, D width, L layers, K modes, h heads; u input of a layer, x its state, l its eigenvalues.
 """
@@ -26,33 +10,24 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Sequence
-from functools import partial
-from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from lrnnlab.models import PAPER_001, Net, blocks
-from lrnnlab.models.lru import LRU, ModalRecurrence
-from lrnnlab.models.rotrnn import RotRNN
+from lrnnlab.models import PAPER_001, Net
+from lrnnlab.models.lru import ModalRecurrence
 from lrnnlab.tasks.listops import ListOps
-from lrnnlab.training import Trained, share_right, train, with_seed
+from lrnnlab.training import Trained, share_right, with_seed
 from lrnnlab.training.determinism import rng
-from workbook.tables.table import by_setting, load
-from workbook.tables.text import significant
-
-MIXERS = {"rotrnn": RotRNN, "lru": LRU}
+from workbook.tables.nets import stack
+from workbook.tables.records import significant
+from workbook.tables.table import by_setting, load, trained_by
 
 
 def expressions(count: int, length: int, generator: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
-    """ListOps as (tokens (B,T), lengths (B,), values (B,)).
-
-    >>> tokens, lengths, values = expressions(3, 32, torch.Generator().manual_seed(0))
-    >>> [ListOps().answer(row[:n]) for row, n in zip(tokens.tolist(), lengths)] == values.unsqueeze(1).tolist()
-    True
-    """
+    """ListOps as (tokens (B,T), lengths (B,), values (B,))."""
     batch = ListOps().sample(count, length, generator)
     last = batch.mask.int().argmax(1, keepdim=True)
     return batch.tokens, last.squeeze(1) + 1, batch.targets.gather(1, last).squeeze(1)
@@ -60,36 +35,22 @@ def expressions(count: int, length: int, generator: torch.Generator) -> tuple[Te
 
 def build_net(setting: dict, seed: int) -> Net:
     """The untrained network; torch's own generator is left as it was."""
-
-    def make() -> Net:
-        width = setting["width"]
-        mixer = partial(MIXERS[setting["mixer"]], **setting["options"])
-        made = blocks(mixer, width, setting["layers"], **{**PAPER_001, "gate": setting["gate"]})
-        return Net(made, ListOps.classes, width, vocab_size=ListOps.vocab_size, encoder="linear", pool="mean")
-
-    return with_seed(make, seed)
+    around = {**PAPER_001, "gate": setting["gate"]}
+    reads: dict[str, Any] = {"vocab_size": ListOps.vocab_size, "encoder": "linear", "pool": "mean"}
+    return with_seed(lambda: stack(setting, ListOps.classes, around, **reads), seed)
 
 
-def measure(setting: dict, seed: int, progress: bool = False, checkpoint: Path | None = None) -> dict:
-    """Train (not if there are 0 steps), watch the norms, and follow them along the time at the end.
-
-    ``metrics``, ``training`` and ``time`` of a record.
-
-    >>> tiny = {**TABLE.setting("rotrnn", "layers1", "live"), "steps": 2, "warmup": 0, "strings": 8, "length": 24}
-    >>> found = measure(tiny, seed=0)
-    >>> found["training"]["step"], len(found["time"][0]["real"])
-    ([0, 2], 24)
-    """
+def measure(setting: dict, seed: int, **how: Any) -> dict:
+    """Train (not if there are 0 steps), watch the norms, and follow them along the time at the end."""
     net, length, strings = build_net(setting, seed), setting["length"], setting["strings"]
     probe = expressions(strings, length, rng(seed, "fig3/probe"))
 
     def watch(net: Any, step: int) -> dict:
         return {**norms(net, probe), "validation": share_right(net, [probe])}
 
-    made = Trained(net.eval(), watched=[{"step": 0, **watch(net, 0)}]) if not setting["steps"] else train(
-        net, lambda generator: expressions(setting["batch"], length, generator), F.cross_entropy,
-        generator=rng(seed, "fig3/train"), watch=watch, progress=progress, checkpoint=checkpoint,
-        **{name: setting[name] for name in ("steps", "rate", "recurrent_rate", "decay", "warmup", "watch_every")},
+    made = Trained(net.eval(), watched=[{"step": 0, **watch(net, 0)}]) if not setting["steps"] else trained_by(
+        setting, net, lambda generator: expressions(setting["batch"], length, generator), F.cross_entropy,
+        rng(seed, "fig3/train"), watch, **how,
     )  # fmt: skip
     mask = torch.arange(length) < probe[1].unsqueeze(1)
     along = [along_time(mixer, u, mask, rng(seed, "fig3/white")) for mixer, u in layer_inputs(net, probe)]
@@ -134,8 +95,7 @@ def norms(net: Net, batch: tuple) -> dict[str, list[float | None]]:
 
 @torch.no_grad()
 def expected_squares(mixer: ModalRecurrence, T: int) -> Tensor:
-    """E|x_t|^2 of white input (mean 0, covariance I, uncorrelated in time) from x_0 = 0, t = 1 ... T; (T + 1,) float64.
-    """
+    """E|x_t|^2 of white input (mean 0, covariance I, uncorrelated in time) from x_0 = 0, t = 1 ... T; (T + 1,) float64."""
     system = mixer.system()
     power = system.B.double().square().sum(1).view(-1, 2).sum(1)  # (K,)
     decay = 2 * system.log.real.double()
@@ -172,11 +132,7 @@ def _share(time: dict, name: str) -> float | None:
 
 
 def apart(norms: Sequence[float | None]) -> float:
-    """The largest over the least of the layers' norms: 1 where they do not differ, NaN where one is no number.
-
-    >>> apart([2.0, 3.0, 2.5])
-    1.5
-    """
+    """The largest over the least of the layers' norms: 1 where they do not differ, NaN where one is no number."""
     return math.nan if None in norms else max(norms) / min(norms)
 
 

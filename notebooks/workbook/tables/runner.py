@@ -17,7 +17,7 @@ from lrnnlab.training import deterministic
 from lrnnlab.validation import checked
 from workbook.tables import engines, records
 from workbook.tables.registry import plan
-from workbook.tables.text import who
+from workbook.tables.results import who
 
 
 class Work(Protocol):

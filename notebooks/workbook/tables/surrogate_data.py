@@ -1,17 +1,6 @@
 """What the tables on long-range data share (``rotrnn/table1``, ``dlr/table4``): data, network, training and score.
 
-Desk and live budgets train on *stand-ins*, small generated data of the same kind (``tasks.long_range``), named so in every
-record; there is none for Path-X.  A number on a stand-in says nothing about the published task: the paper's
-numbers are printed in a table of their own.  The budget ``paper`` trains on the published files.  They are looked for in
-``data/long_range``, or in the folder that the environment variable ``LRNNLAB_LONG_RANGE`` names, under their published
-names (``long_range.FOLDERS``); nothing is downloaded.  Text is validated on its test items, as it has no others.
-
-The score is the accuracy on the test split by the weights of the best validation; the last weights' accuracy is kept too.
-Seeds change weights and batches, not the data.  Sizes and recipe of stand-ins: ``long_range.yaml``.
-
-A setting names ``task``, ``mixer``, ``options`` (of the mixer), ``layers``, ``width``, ``block``, ``batch``, ``steps``,
-``warmup``, ``rate``, ``recurrent_rate``, ``decay`` and ``looks``; of stand-ins ``items`` of each split and ``data_seed``;
-of files ``files`` (options of the reader), ``validation`` (the split that chooses the weights) and ``device``.
+What its rows and metrics are, and what differs from the paper, is said in ``long_range.yaml``.
 
 Letters: B batch, T time, D width.
 """
@@ -19,8 +8,8 @@ Letters: B batch, T time, D width.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache, partial
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -28,42 +17,27 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from lrnnlab.models import PAPER_001, Net, PairClassifier, blocks
+from lrnnlab.models import PAPER_001, PairClassifier
 from lrnnlab.tasks.long_range import FOLDERS, SequenceData, load, stand_in
 from lrnnlab.tasks.long_range.dataset import need
-from lrnnlab.training import share_right, train, with_seed
+from lrnnlab.training import share_right, with_seed
 from lrnnlab.training.determinism import rng
+from workbook.tables.nets import stack
 from workbook.tables.records import data_folder
-from workbook.tables.table import gpu_if_wanted
+from workbook.tables.table import by_setting, gpu_if_wanted, parameters, trained_by
+from workbook.tables.table import load as load_table
 
 made_once = lru_cache(maxsize=3)(stand_in)  # the runs of one process share their data: pictures take a minute to draw
 
 
-def build_net(
-    setting: dict, data: SequenceData, seed: int, mixers: Mapping[str, Callable], **options: Any
-) -> nn.Module:
-    """The untrained network for this kind of data: classes of strings, of numbers, or of pairs of strings.
-
-    Parameters
-    ----------
-    setting : dict
-        Of a run.
-    data : SequenceData
-        What it shall learn.
-    seed : int
-        Of the weights.
-    mixers : dict
-        Layers, by the names that settings use.
-    **options
-        Of the network, such as ``pool``.
-    """
-    width = setting["width"]
+def build_net(setting: dict, data: SequenceData, seed: int, **options: Any) -> nn.Module:
+    """The untrained network for this kind of data: classes of strings, of numbers, or of pairs of strings."""
     reads = {"vocab_size": data.vocab_size} if data.vocab_size else {"columns": data[0][0].shape[-1]}
+    options = {**reads, "encoder": "linear", "pool": "mean", **options}
 
     def make() -> nn.Module:
-        mixer, pairs = partial(mixers[setting["mixer"]], **setting["options"]), isinstance(data[0][0], tuple)
-        made = blocks(mixer, width, setting["layers"], **{**PAPER_001, **setting["block"]})
-        net = Net(made, None if pairs else data.classes, width, **{**reads, "encoder": "linear", "pool": "mean", **options})
+        pairs = isinstance(data[0][0], tuple)
+        net = stack(setting, None if pairs else data.classes, {**PAPER_001, **setting["block"]}, **options)
         return PairClassifier(net, data.classes) if pairs else net
 
     return with_seed(make, seed)
@@ -88,64 +62,44 @@ def splits(setting: dict) -> dict[str, SequenceData]:
 
 
 def published(folder: str, what: str) -> Path:
-    """Where a reader keeps published files: ``data/long_range``, or the folder that ``LRNNLAB_LONG_RANGE`` names.
-
-    Parameters
-    ----------
-    folder : str
-        Their own folder there.
-    what : str
-        What they are, for the ``DataFileError`` where they are missing.
-    """
+    """Where a reader keeps published files: ``data/long_range``, or the folder that ``LRNNLAB_LONG_RANGE`` names."""
     usual = data_folder() / "long_range"
     return need(Path(os.environ.get("LRNNLAB_LONG_RANGE") or usual) / folder,
                 f"{what} (LRNNLAB_LONG_RANGE names another folder than {usual})")  # fmt: skip
 
 
-def learn(
-    setting: dict, seed: int, purpose: str, mixers: Mapping[str, Callable], progress: bool,
-    checkpoint: Path | None, **options: Any,
-) -> dict:  # fmt: skip
+def learn(setting: dict, seed: int, purpose: str, net: Mapping = {}, **how: Any) -> dict:
     """Train; ``accuracy`` on the test split by the weights of the best validation, ``accuracy_last`` by the last.
 
-    ``training_accuracy`` is that of the best weights on some 500 of the items that were trained on.
-
-    Parameters
-    ----------
-    setting, seed, mixers, **options
-        As in :func:`build_net`.
-    purpose : str
-        Names the stream of batches.
-    progress : bool
-        Whether to show a bar.
-    checkpoint : Path, optional
-        From where training goes on after a kill.
+    ``training_accuracy`` is that of the best weights on some 500 of the items that were trained on; ``net``: its options.
     """
     parts, device, B = splits(setting), setting.get("device", "cpu"), setting["batch"]
     gpu_if_wanted(setting, f"{setting['task']} at the budget paper")
-    data = parts["train"]
+    data, test = parts["train"], parts["test"]
 
     def accuracy(net: nn.Module, data: SequenceData, step: int = 1) -> float:
         some = torch.arange(0, len(data), step).split(100 if device == "cpu" else B)
         return share_right(net, (as_batch(data, indices, device) for indices in some))
 
-    def draw_batch(generator: torch.Generator) -> tuple:
-        return as_batch(data, torch.randint(len(data), (B,), generator=generator), device)
-
-    def watch(net: nn.Module, step: int) -> dict:
-        return {"validation": accuracy(net, parts["val"])}
-
-    made = train(
-        build_net(setting, data, seed, mixers, **options).to(device), draw_batch, F.cross_entropy,
-        generator=rng(seed, purpose), watch=watch, watch_every=max(setting["steps"] // setting["looks"], 1),
-        progress=progress, checkpoint=checkpoint,
-        **{name: setting[name] for name in ("steps", "rate", "recurrent_rate", "decay", "warmup")},
+    made = trained_by(
+        setting, build_net(setting, data, seed, **net),
+        lambda generator: as_batch(data, torch.randint(len(data), (B,), generator=generator), device), F.cross_entropy,
+        rng(seed, purpose), lambda net, step: {"validation": accuracy(net, parts["val"])}, **how,
     )  # fmt: skip
-    last = accuracy(made.net, parts["test"])
+    last = accuracy(made.net, test)
     made.net.load_state_dict(made.best or {})
-    metrics = {"accuracy": accuracy(made.net, parts["test"]), "accuracy_last": last,
+    metrics = {"accuracy": accuracy(made.net, test), "accuracy_last": last,
                "training_accuracy": accuracy(made.net, data, -(-len(data) // 500)), **made.summary(),
-               "chance": data.chance, "majority": parts["test"].majority,
-               "parameters": sum(parameter.numel() for parameter in made.net.parameters())}  # fmt: skip
+               "chance": data.chance, "majority": test.majority, "parameters": parameters(made.net)}  # fmt: skip
     return {"metrics": metrics, "data": data.name, "losses": made.losses, "validation": made.watched,
             "cpu_seconds": round(made.cpu_seconds, 3)}  # fmt: skip
+
+
+def pooling(setting: dict) -> dict:
+    """Of ``dlr/table4``: the maximum over time, of what a norm has levelled."""
+    return {"pool": "max", "final_norm": setting["block"]["place"] == "pre"}
+
+
+ROTRNN = load_table("rotrnn/table1", by_setting(lambda setting, seed, **how: learn(setting, seed, "table1/train", **how)))
+TABLE = load_table("dlr/table4", by_setting(
+    lambda setting, seed, **how: learn(setting, seed, "table4/train", pooling(setting), **how)))  # fmt: skip

@@ -1,9 +1,7 @@
 """What a table (or figure) of a paper is, and what one run of it is: the only kind of each.
 
 A module of this folder ends in ``TABLE = load("NAME", measure)``: its YAML says what it has and how that is trained, the
-paper's numbers in ``papers/``, and the module says what a run measures.  All else is the same for every table and stands here,
-in ``plans``, in ``runner`` and in ``results``: what there is and what not, other names for rows, fingerprints and paths of
-records, how many runs go at a time and where, resuming, and the spread over seeds.
+paper's numbers are in ``papers/``, and the module says what a run measures.
 """
 
 from __future__ import annotations
@@ -11,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +16,14 @@ import torch
 
 from lrnnlab import tasks
 from lrnnlab.models import Net, build
-from lrnnlab.training import Mend, Phase, Recipe
+from lrnnlab.training import Mend, Phase, Recipe, Trained, train
 from workbook.tables.declared import Declared, there
 
 BUDGETS = ("live", "desk", "paper")
-PLAIN = ("seeds", "protocols", "modulus", "clock", "scored")  # of a declaration, as they are
+PLAIN = ("seeds", "protocols", "modulus", "clock", "scored", "aliases")  # of a declaration, as they are
 PROTOCOLS = ("ours", "paper")
+TRAINING = ("steps", "rate", "recurrent_rate", "schedule", "decay", "warmup", "watch_every")  # of a setting, for train
+TABLES: dict[str, Table] = {}
 
 
 @dataclass(frozen=True)
@@ -62,16 +61,7 @@ class Setting:
 class Run:
     """One cell of a table with one seed: what is trained or measured, and then recorded.
 
-    Parameters
-    ----------
-    experiment, task, row, budget, protocol : str
-        Names in the table.
-    seed : int
-        Of everything that is drawn.
-    setting : Setting or plain data
-        All that decides the outcome besides the seed.
-    modulus : int, optional
-        Of the task, in the tables of paper 000 whose tasks have one.
+    ``setting`` is all that decides the outcome besides the seed: a :class:`Setting`, or plain data.
     """
 
     experiment: str
@@ -81,7 +71,8 @@ class Run:
     budget: str
     protocol: str
     setting: Any
-    modulus: int | None = None
+    modulus: int | None = None  # of the task, in the tables of paper 000 whose tasks have one
+    steady = True  # on one thread, so that its numbers depend on nothing beside
 
     def config(self) -> dict:
         """All that decides the outcome, as plain data."""
@@ -90,27 +81,18 @@ class Run:
             del found["modulus"]
         return json.loads(json.dumps(found, default=list))
 
-    steady = True  # on one thread, so that its numbers depend on nothing beside
-
     def says(self) -> dict:
         """What names it in its record."""
         return {name: getattr(self, name) for name in ("experiment", "task", "row", "seed", "budget", "protocol")}
 
     @property
-    def table(self) -> Table:
-        """The table that it is a run of."""
-        from workbook.tables import registry as plans  # which imports every table
-
-        return plans.get(self.experiment)
-
-    @property
     def clock(self) -> bool:
         """Whether seconds are the result."""
-        return self.table.clock
+        return get(self.experiment).clock
 
     def measure(self, progress: bool = False, checkpoint: Path | None = None) -> dict:
         """What its table measures."""
-        return self.table.measure(self, progress, checkpoint)
+        return get(self.experiment).measure(self, progress, checkpoint)
 
     def enough(self, record: dict) -> bool:
         """Any record of this configuration will do."""
@@ -134,72 +116,26 @@ class Run:
 
 @dataclass(frozen=True)
 class Table:
-    """A table or figure of a paper, declared.
+    """A table or figure of a paper, declared: what there is, the setting of each cell, and what a run measures."""
 
-    Parameters
-    ----------
-    name : str
-        Such as ``"lrnn/table2"``.
-    rows, tasks, budgets : tuple of str
-        What there is.
-    configure : callable
-        ``configure(row, task, budget)``: the setting of a cell that is there; ask :meth:`setting`.
-    measure : callable
-        ``measure(run, progress, checkpoint)``: what was found, as parts of a record; ``"metrics"`` is one.  It shows
-        bars if ``progress``, and goes on from the file ``checkpoint``, if that is not None, after a kill.
-    line : callable
-        A record in a few words.
-    text : callable
-        Records as text, beside the paper's own numbers where it has some.
-    score : callable, optional
-        The share (of 1) that a record says.
-    scored : str
-        What it is a share of.
-    printed : callable, optional
-        ``printed(row, task)``: what the paper has there, as text.
-    aliases : dict
-        Other names of rows.
-    extra : dict
-        Tasks that only one budget has, by budget.
-    only : dict
-        By budget, the only tasks that it has.
-    columns : dict
-        By budget, the tasks of a plan that names none, where they are not ``tasks``: the lengths that the paper has.
-    seeds : sequence of int
-        Those that a plan has if none are named.
-    protocols : tuple of str
-        What ``for_protocol`` knows.
-    for_protocol : callable
-        ``for_protocol(setting, protocol)``: the setting as that protocol has it.
-    modulus : int, optional
-        Of its tasks.
-    clock : bool
-        True where seconds are the result: then one run goes at a time.
-    declared : Declared, optional
-        What its YAML says, if it has one.
-    """
-
-    name: str
+    name: str  # such as "lrnn/table2"
     rows: tuple[str, ...]
     tasks: tuple[str, ...]
-    configure: Callable[[str, str, str], Any]
-    measure: Callable[[Run, bool, Path | None], dict]
-    line: Callable[[dict], str]
-    text: Callable[[Sequence[dict]], str]
+    configure: Callable[[str, str, str], Any]  # (row, task, budget) -> the setting of a cell that is there
+    measure: Callable[[Run, bool, Path | None], dict]  # (run, progress, checkpoint) -> parts of a record, also "metrics"
+    declared: Declared
     budgets: tuple[str, ...] = BUDGETS
-    score: Callable[[dict], float] | None = None
-    scored: str = "right past the training length"
-    printed: Callable[[str, str], str] | None = None
-    aliases: Mapping[str, str] = field(default_factory=dict)
-    extra: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    only: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    seeds: Sequence[int] = (0,)
+    scored: str = "right past the training length"  # what the score is a share of
+    aliases: Mapping[str, str] = field(default_factory=dict)  # other names of rows
+    extra: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # tasks that only one budget has
+    only: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by budget, the only tasks that it has
+    columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by budget, what a plan has that names no tasks
+    seeds: Sequence[int] = (0,)  # that a plan has if none are named
     protocols: tuple[str, ...] = ("ours",)
     for_protocol: Callable[[Any, str], Any] = lambda found, protocol: found
-    modulus: int | None = None
-    clock: bool = False
-    declared: Declared | None = None
+    modulus: int | None = None  # of its tasks
+    clock: bool = False  # True where seconds are the result: then one run goes at a time
+    text: Callable[[Sequence[dict]], str] | None = None  # of records, in place of what the YAML shows
 
     def setting(self, row: str, task: str, budget: str) -> Any:
         """The setting of one cell; ``row`` may be an alias.  ``ValueError`` for a row, task or budget that is not there."""
@@ -214,43 +150,57 @@ class Table:
         return self.only.get(budget) or (*self.tasks, *self.extra.get(budget, ()))
 
 
-def load(
-    name: str, measure: Callable[[Run, bool, Path | None], dict], make: Callable[[dict], Any] | None = None, **options: Any
-) -> Table:  # fmt: skip
-    """The table that ``NAME.yaml`` declares (see :mod:`workbook.tables.declared`); ``options`` are those of a ``Table``.
-    """
-    from workbook.tables import results  # which reads tables
+def get(name: str) -> Table:
+    """The table of that name; ``ValueError`` lists the names.
 
+    >>> get("lrnn/table2").tasks
+    ('sum', 'evenpair', 'modarith')
+    """
+    if name not in TABLES:
+        raise ValueError(f"no experiment {name!r}; there are {', '.join(TABLES)}")
+    return TABLES[name]
+
+
+def load(name: str, measure: Callable[..., dict], make: Callable[[dict], Any] = lambda found: found, **options: Any) -> Table:
+    """The table that ``NAME.yaml`` declares; ``make`` turns its settings into what ``measure`` takes, see ``by_setting``."""
     said = Declared(name)
-    found, extra = said.found, {task for tasks in said.extra.values() for task in tasks}
-    printed = partial(results.printed, name, found["score"]) if "score" in found else None
-    return Table(**{
+    extra = {task for tasks in said.extra.values() for task in tasks}
+    TABLES[name] = Table(**{
         "name": name, "rows": tuple(said.rows), "tasks": tuple(task for task in said.tasks if task not in extra),
+        "configure": lambda *cell: make(said.setting(*cell)), "measure": measure, "declared": said,
         "budgets": tuple(said.budgets), "extra": said.extra, "only": said.only, "columns": said.columns,
-        "aliases": found.get("aliases", {}),
-        "configure": (lambda *cell: make(said.setting(*cell))) if make else said.setting, "measure": measure,
-        "line": partial(results.line, found), "text": results.text,
-        "declared": said, "score": results.score(found), "printed": printed,
-        **{key: found[key] for key in PLAIN if key in found}, **options,
+        **{key: said.found[key] for key in PLAIN if key in said.found}, **options,
     })  # fmt: skip
-
-
-def gpu_if_wanted(setting: dict, what: str) -> None:
-    """``ValueError``, which says ``what`` asks for one, where the setting's device is a GPU that torch does not see.
-    """
-    if setting.get("device") == "cuda" and not torch.cuda.is_available():
-        raise ValueError(f"{what} needs a GPU, and torch sees none")
+    return TABLES[name]
 
 
 def by_setting(measure: Callable[..., dict]) -> Callable[[Run, bool, Path | None], dict]:
     """What a ``Table`` wants, of ``measure(setting, seed, progress=..., checkpoint=...)``."""
-
-    def measured(run: Run, progress: bool, checkpoint: Path | None) -> dict:
-        return measure(run.setting, run.seed, progress=progress, checkpoint=checkpoint)
-
-    return measured
+    return lambda run, progress, checkpoint: measure(run.setting, run.seed, progress=progress, checkpoint=checkpoint)
 
 
-def alone(measure: Callable[..., dict]) -> Callable[[Run, bool, Path | None], dict]:
-    """What a ``Table`` wants, of ``measure(setting, seed)``, which trains nothing."""
-    return lambda run, progress, checkpoint: measure(run.setting, run.seed)
+def trained_by(setting: dict, net: torch.nn.Module, draw: Callable, loss: Callable, generator: torch.Generator,
+               watch: Callable | None = None, **how: Any) -> Trained:  # fmt: skip
+    """``net`` after training as a setting says, watched ``looks`` times; ``how``: ``progress`` and ``checkpoint``."""
+    looks = {"watch": watch} if watch else {}
+    if "looks" in setting:
+        looks["watch_every"] = max(setting["steps"] // setting["looks"], 1)
+    options = {name: setting[name] for name in TRAINING if name in setting}
+    return train(net.to(setting.get("device", "cpu")), draw, loss, generator=generator, **options, **looks, **how)
+
+
+def outcome(made: Trained, metrics: dict, **parts: Any) -> dict:
+    """A record's parts of a net that was trained: its metrics, with steps and weights counted, and what else there is."""
+    counted = {"steps": made.steps, "finished": made.finished, "parameters": parameters(made.net)}
+    return {"metrics": {**metrics, **counted}, **parts, "cpu_seconds": round(made.cpu_seconds, 3)}
+
+
+def parameters(net: torch.nn.Module) -> int:
+    """How many numbers a net has learned."""
+    return sum(parameter.numel() for parameter in net.parameters())
+
+
+def gpu_if_wanted(setting: dict, what: str) -> None:
+    """``ValueError``, which says ``what`` asks for one, where the setting's device is a GPU that torch does not see."""
+    if setting.get("device") == "cuda" and not torch.cuda.is_available():
+        raise ValueError(f"{what} needs a GPU, and torch sees none")

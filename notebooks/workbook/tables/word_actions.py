@@ -21,11 +21,7 @@ def cycle_navigation() -> MooreMachine:
 
 
 def machine_of(name: str) -> MooreMachine:
-    """A language of the book, or "Cycle Navigation".
-
-    >>> machine_of("Cycle Navigation").num_states, machine_of("D_2").num_states
-    (5, 4)
-    """
+    """A language of the book, or "Cycle Navigation"."""
     return cycle_navigation() if name == "Cycle Navigation" else language(name).machine
 
 
@@ -41,8 +37,7 @@ def appended(machine: MooreMachine) -> tuple[np.ndarray, np.ndarray]:
 
 
 def realised(right: np.ndarray, longest: int) -> np.ndarray:
-    """(longest + 1, m) bool: row k marks the elements that words of exactly k tokens realise; right as in ``appended``.
-    """
+    """(longest + 1, m) bool: row k marks the elements that words of exactly k tokens realise; right as in ``appended``."""
     if longest < 0:
         raise ValueError(f"the length of a word cannot be negative, got {longest}")
     found = np.zeros((longest + 1, right.shape[1]), dtype=bool)

@@ -13,13 +13,13 @@ from lrnnlab.models import (
     CausalAttention,
     ElementWiseLSTM,
     FastWeights,
+    Net,
     RecurrentDelta,
     SelfReferential,
     build,
 )
 from lrnnlab.models.e_lstm import element_wise
 from lrnnlab.models.feature_maps import FEATURE_MAPS, POSITIVE
-from lrnnlab.models.net import Net
 from lrnnlab.models.recurrent_delta import recurrent_delta
 from lrnnlab.models.self_referential import self_referential
 

@@ -24,6 +24,7 @@ from lrnnlab.models import (
     ElementWiseLSTM,
     FastWeights,
     LiquidS4,
+    Net,
     Nonlinear,
     OneHotColumns,
     RecurrentDelta,
@@ -38,7 +39,6 @@ from lrnnlab.models import (
 )
 from lrnnlab.models.base import Recurrence
 from lrnnlab.models.block import PreNorm
-from lrnnlab.models.net import Net
 from lrnnlab.tasks import EvenPair, ModArith, Sum
 
 V, C = 5, 3

@@ -14,7 +14,7 @@ from torch.nn import functional as F
 from lrnnlab.models import chunk_masks, regular_gpt
 from lrnnlab.models.chunk_masks import chunk_attention, depth_count, dilated_mask, kept_positions, window_attention
 from lrnnlab.models.regular_gpt import RegularGPT, WindowLayer
-from workbook.bench import tree as bench
+from workbook.bench import steps as bench
 from workbook.bench.recording import summary
 
 D, H, V, C = 8, 2, 3, 4
@@ -453,15 +453,15 @@ def test_a_fault_in_the_tree_is_noticed(fault, monkeypatch):
 
 def test_the_tree_is_cheaper():
     for chunk in bench.CHUNKS:
-        taken = bench.training_step(chunk, length=256, rounds=2)
+        taken = bench.tree_step(chunk, length=256, rounds=2)
         assert all(len(seconds) == 2 and min(seconds) > 0 for seconds in taken.values())
-        assert bench.ratio(taken) > 1.3
+        assert bench.tree_ratio(taken) > 1.3
 
 
 def test_the_bench_says_what_it_measured():
     taken = {"tree": [0.001, 0.003, 0.002], "masks": [0.004, 0.008, 0.009]}
-    assert bench.ratio(taken) == 4
-    text = bench.bench().report("T=512 c=2", {"forms": summary(taken)})
+    assert bench.tree_ratio(taken) == 4
+    text = bench.tree().report("T=512 c=2", {"forms": summary(taken)})
     assert "T=512 c=2" in text
     assert [line.split()[1:] for line in text.splitlines()[1:]] == [
         ["2.00", "1.00", "3.00", "1.0x"], ["8.00", "4.00", "9.00", "4.0x"]

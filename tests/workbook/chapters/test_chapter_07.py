@@ -6,11 +6,11 @@ from statistics import fmean
 import numpy as np
 import pytest
 import torch
+from recorded import by_cell
 
 from lrnnlab.tasks.atomic import ATOMIC
 from workbook.chapters import ch07
 from workbook.tables import dlr_table1, dlr_table3, records, results
-from workbook.tables.text import by_cell
 
 
 def r2(length):

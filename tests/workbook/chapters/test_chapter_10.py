@@ -4,14 +4,12 @@ import json
 from collections import Counter
 
 import pytest
-from recorded import belonging, found
+from recorded import found
 
 from lrnnlab.expressivity.predict import FAMILIES
 from workbook.chapters import ch10
 from workbook.show import style
 from workbook.tables import ladder, results
-
-test_the_records_belong_to_the_settings = belonging(["ladder/models_x_tasks"])
 
 
 def test_what_was_found_is_what_the_records_say():

@@ -27,8 +27,11 @@ from workbook.chapters.ch02 import (
     before_after,
     column_rule,
     eigenvalue_plane,
+    eigenvalues,
     growth,
     growth_sentence,
+    log10_products,
+    random_blocks,
     transition_grid,
 )
 from workbook.show import automaton_figures, graph_layout, labels, output, style, training_figures
@@ -36,7 +39,6 @@ from workbook.show.automaton_figures import snapped_heads, state_diagram
 from workbook.show.gallery import comparison
 from workbook.show.training_figures import accuracy_by_length, loss_curve, spread
 from workbook.tables import results
-from workbook.tables.analysis import eigenvalues, log10_products, random_blocks
 
 A = np.random.default_rng(0).normal(size=(3, 2, 4, 4))
 TOKENS = ("0", "1", "-")

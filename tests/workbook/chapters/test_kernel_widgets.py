@@ -33,8 +33,8 @@ from workbook.chapters.ch05 import (
     start_sentence,
     start_spectrum,
 )
-from workbook.tables.analysis import receptive_field
 from workbook.tables.kernels import families, needed_modes, targets
+from workbook.tables.regulargpt_fig4 import receptive_field
 
 
 @pytest.mark.parametrize("modes", SETS)

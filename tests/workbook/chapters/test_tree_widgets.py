@@ -44,7 +44,8 @@ from workbook.chapters.tree_composition import recursion, row_transitions
 from workbook.show.regulargpt_figures import READERS, element_colours, element_names
 from workbook.show.style import INK, LIVE, SOURCES, value_colour
 from workbook.tables import ladder, regulargpt_fig3, regulargpt_fig4
-from workbook.tables.analysis import elements_by_depth, gradient_by_token
+from workbook.tables.regulargpt_fig3 import elements_by_depth
+from workbook.tables.regulargpt_fig4 import gradient_by_token
 from workbook.tables.regulargpt_table1 import make_network
 from workbook.tables.word_actions import machine_of
 

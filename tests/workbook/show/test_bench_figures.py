@@ -1,18 +1,14 @@
 """Pictures of the recorded benchmark: every number stands where the record says, and what was not run is seen."""
 
 import pytest
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex
 
 from workbook import tables
-from workbook.bench import peers as bench_peers
 from workbook.bench import recording, scans
 from workbook.bench.cases import CASES, Case
 from workbook.show import bench_figures
 from workbook.show import gallery as pictures
-from workbook.show.bench_figures import LOOKS, OURS, WAYS, memory_line, recorded, rows, times_ours, times_table
-from workbook.show.output import LARGEST, png
-from workbook.tables import records
+from workbook.show.bench_figures import LOOKS, OURS, memory_line, recorded, rows, times_ours, times_table
 
 SMALL = (Case("block", 2, 40, 2, 2), Case("real", 2, 40, 3))
 LONG, LARGE = "would take about 63 s", "would need about 40 GB"
@@ -85,13 +81,6 @@ def test_what_the_benchmark_writes_can_be_drawn(real):
     assert first["loop (unbind)"].startswith("take about") and first["JAX lax.scan"] == "–"
 
 
-def test_every_peer_and_every_kind_has_its_look():
-    assert set(WAYS) == set(bench_peers.installed())
-    assert len({(look.colour, look.marker) for look in LOOKS.values()}) == len(LOOKS)
-    assert {case.kind for case in CASES} == set(bench_figures.KINDS)
-    assert {row.name for row in rows(BOTH)} == {case.name for case in CASES}
-
-
 @pytest.mark.parametrize("part", bench_figures.PARTS.values())
 def test_times_stand_where_the_record_says(part):
     panels = times_ours(BOTH, part).axes
@@ -146,41 +135,6 @@ def test_the_table_says_what_the_record_says():
     for place, case in enumerate(CASES):
         assert by_case[case.name]["ours, ms"] == pytest.approx(place + 1)
         assert by_case[case.name]["loop (unbind)"] == "10"
-
-
-def test_a_changed_record_changes_the_picture():
-    other = made()
-    other["cases"][3]["peers"]["loop (unbind)"]["both"]["times_ours"] = 11.0
-    assert at(times_ours({1: other}).axes[0], "loop (unbind)").count(11.0) == 1
-
-
-@pytest.mark.parametrize("draw", [times_ours, memory_line])
-def test_names_do_not_touch_and_the_file_is_small(draw):
-    figure = draw(BOTH)
-    renderer = FigureCanvasAgg(figure).get_renderer()
-    figure.draw(renderer)
-    boxes = [label.get_window_extent(renderer) for label in figure.axes[0].get_yticklabels()]
-    assert not [(i, j) for i in range(len(boxes)) for j in range(i) if boxes[i].overlaps(boxes[j])]
-    assert min(box.x0 for box in boxes) >= 0
-    legend = figure.legends[0].get_window_extent(renderer)
-    assert legend.x1 <= figure.bbox.x1
-    assert not [axes for axes in figure.axes if axes.title.get_window_extent(renderer).overlaps(legend)]
-    assert len(png(figure)) <= LARGEST
-
-
-def test_bad_questions():
-    with pytest.raises(ValueError, match="got 'backward'"):
-        times_ours(BOTH, "backward")
-    with pytest.raises(ValueError, match="no record of the benchmark"):
-        memory_line({})
-    with pytest.raises(ValueError, match="no record with 3 threads; there are records with 1, 2"):
-        times_table(BOTH, 3)
-
-
-def test_without_a_record_the_picture_names_the_command(tmp_path, monkeypatch):
-    monkeypatch.setattr(records, "data_folder", lambda: tmp_path)
-    with pytest.raises(ValueError, match="bench scans --threads 1 --record"):
-        pictures.PICTURES["scan_bench"].figure()
 
 
 def test_the_picture_is_that_of_the_record(monkeypatch):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from recorded import belonging, found, planned
+from recorded import found
 from scipy.linalg import null_space, sqrtm
 from scipy.optimize import least_squares
 
@@ -11,25 +11,12 @@ from lrnnlab.tasks.atomic import ATOMIC, unknowns
 from lrnnlab.tasks.atomic_levels import trivial_level
 from lrnnlab.training.determinism import deterministic
 from workbook import tables
-from workbook.chapters.ch07 import by_width
 from workbook.show.atomic_figures import r2_by_task
 from workbook.show.output import LARGEST, png
 from workbook.tables import dlr_table1, records, results
 from workbook.tables.dlr_table1 import TABLE
 
-test_every_cell_is_planned_and_what_is_not_there_is_named = planned(["dlr/table1"])
-test_every_width_and_number_of_steps_is_planned = planned(["dlr/width", "dlr/longer"], without=("paper",))
-test_records_belong_to_the_present_settings = belonging(["dlr/table1", "dlr/width", "dlr/longer"])
-
-
 # -------------------------------------------------------------------------------------------------------------- settings
-
-
-def test_all_rows_of_a_task_have_the_same_steps_inputs_and_width():
-    for budget in ("desk", "paper"):
-        for task in (*(TABLE.tasks if budget == "desk" else ()), *TABLE.extra[budget]):
-            found = [TABLE.setting(row, task, budget) for row in TABLE.rows]
-            assert len({(s["steps"], s["batch"], s["width"], tuple(s["chosen"]), s["tests"]) for s in found}) == 1, task
 
 
 def test_the_papers_budget_has_the_papers_sizes():
@@ -42,20 +29,6 @@ def test_the_papers_budget_has_the_papers_sizes():
         assert dlr_table1.build_task(setting).chosen == 32 and unknowns(L) == unknown
     assert TABLE.setting("dlr_1", "select-512", "desk")["chosen"] == [32]
     assert TABLE.setting("dss_1", "sort-512", "paper")["options"]["dt"] == [1e-4, 1e-2]
-
-
-@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
-def test_the_papers_budget_asks_for_a_gpu():
-    with pytest.raises(ValueError, match="needs a GPU"):
-        dlr_table1.measure(TABLE.setting("dlr_1", "sort-512", "paper"), 0)
-
-
-@pytest.mark.parametrize("name", ATOMIC)
-def test_every_net_answers_where_the_task_scores(name):
-    for row in ("dlr_2", "dss_1", "sgconv_1", "dlr_real_1", "attention_1", "attention_ff_1"):
-        setting = TABLE.setting(row, f"{name}-32", "live")
-        batch = dlr_table1.build_task(setting).sample(2, 32, torch.Generator().manual_seed(0))
-        assert dlr_table1.build_net(setting, 0)(batch.inputs).shape == batch.targets.shape
 
 
 # -------------------------------------------------------------------------------------------- what one layer cannot do
@@ -166,23 +139,6 @@ def made(row, task, r2, seed=0, budget="desk", level=0.0, ms=1.0):
             "wall_seconds": 1.0, "cpu_seconds": ms / 1e3 * setting["steps"]}  # fmt: skip
 
 
-def low(cells):
-    """(task, row) -> why it is low, of runs of ``dlr/table1``."""
-    return results.reasons(results.frame(cells)).set_index(results.CELL)["why"].to_dict()
-
-
-def test_a_low_number_says_why():
-    few, real = "one layer hands on too few numbers", "with weights that a float holds: real modes"
-    for row, task, r2, wanted in (
-        ("dlr_1", "sort-64", 0.3, few), ("dss_1", "cummax-64", 0.7, few), ("sgconv_1", "reverse-128", 0.1, few),
-        ("dlr_1", "reverse-64", 0.4, "1 not learned"), ("dlr_1", "solve-64", 0.4, "1 not learned"),
-        ("dlr_real_1", "shift-64", 0.3, real), ("dlr_6", "sort-64", 0.47, "1 not learned"),
-        ("attention_1", "sort-64", 0.8, "1 not learned"), ("attention_ff_1", "cummax-64", 0.8, "1 not learned"),
-    ):  # fmt: skip
-        assert wanted in low([made(row, task, r2)])[task, row], (task, row)
-    assert low([made("dlr_1", "cummax-64", 0.95)]) == {}
-
-
 @pytest.mark.parametrize("budget", ["live", "desk", "paper"])
 def test_too_few_numbers_are_said_to_be_so_where_they_are(budget):
     """The cells that the YAML names are those of one layer of convolutions that ``needed`` says; a CumMax position sees its own."""
@@ -220,33 +176,6 @@ def test_training_learns_a_shift_and_the_curve_says_when():
     at, curve = found["metrics"]["learned_at"], dict(found["curve"])
     assert curve[at] >= 0.9 and all(r2 < 0.9 for step, r2 in curve.items() if step < at)
     assert again[0]["curve"] == again[1]["curve"]
-
-
-def test_the_table_keeps_ours_and_the_papers_apart():
-    cells = [made("dlr_1", "shift-64", 0.5, ms=2), made("dlr_1", "shift-64", 0.7, 1, ms=2), made("dlr_6", "shift-64", 0.97, ms=9),
-             made("dlr_1", "sort-128", 0.23, level=0.49)]  # fmt: skip
-    ours, paper, low, _ = TABLE.text(cells).split("\n\n")
-    found = results.grid(results.frame(cells), "r2", "mean", level={"no skill": "level"})
-    assert found.loc["shift-64"].tolist() == ["0.00", "0.60", "0.97"] and found.loc["sort-128"].tolist() == ["0.49", "0.23", ""]
-    assert "0.60" in ours and "0.49" in ours and "0.60" not in paper
-    assert results.theirs(results.frame(cells), "r2").loc["sort-512", "attention_2"] == "0.51"
-    assert "2 not learned" in low and "not expressible" in low
-
-
-def test_the_level_of_context_shift_stands_beside_records_that_have_none():
-    assert dlr_table1.level_of("context_shift-64", 0.0) == pytest.approx(0.169, abs=1e-3)
-    for L in (64, 128, 512):
-        level = dlr_table1.level_of(f"context_shift-{L}", 0.0)
-        assert f"{dlr_table1.short(level)} at {L}" in TABLE.declared.found["notes"]
-
-
-def test_widths():
-    cells = [{**made("dlr_1", task, r2, seed), "row": row, "experiment": "dlr/width"} for task, row, r2, seed in (
-        ("reverse-32", "8", 0.2, 0), ("reverse-32", "8", 0.4, 1), ("reverse-32", "16", 0.5, 0), ("reverse-64", "16", 0.3, 0)
-    )]  # fmt: skip
-    assert "0.3 (0.2 to 0.4)" in tables.get("dlr/width").text(cells)
-    trained = by_width(results.frame(cells)).axes[0].lines[2:]  # behind the two that theory draws
-    assert [list(line.get_ydata()) for line in trained] == [[pytest.approx(0.3), 0.5], [0.3]]
 
 
 def test_the_picture_holds_the_numbers_and_whitens_what_has_no_skill():

@@ -10,7 +10,7 @@ from lrnnlab.tasks import task
 from workbook.book import sync as drifting
 from workbook.book.text import difference
 from workbook.show import automaton_figures, language_figures
-from workbook.tables import records, report, results, rotrnn_fig3
+from workbook.tables import records, results, rotrnn_fig3
 
 
 def test_an_r2_that_is_none_is_not_a_perfect_one():
@@ -25,7 +25,7 @@ def test_norms_that_are_none_are_said_to_be():
     record = copy.deepcopy(records.recorded("rotrnn/fig3")[0])
     assert math.isnan(rotrnn_fig3.apart([1.0, None]))
     record["metrics"]["norm_end"][0] = None
-    assert "first, start" in report.line(record) and "first, end" not in report.line(record)
+    assert "first, start" in results.line(record) and "first, end" not in results.line(record)
     time = {"strings": [3, 0], "real": [None, 1.0], "formula": [1.0, 1.0]}
     assert rotrnn_fig3._share(time, "real") is None and rotrnn_fig3._share({**time, "real": [2.0, None]}, "real") == 2
 
@@ -46,24 +46,6 @@ def test_a_mean_over_seeds_ends_where_one_of_them_broke_off():
     axes = language_figures.loss_by_step(results.frame([made, half])).axes[1]
     (test,) = [line for line in axes.lines if line.get_marker() == "o"]
     assert np.isfinite(test.get_ydata()).tolist() == [True] * 4 + [False] * (len(made["watched"]) - 4)
-
-
-def test_a_rate_that_broke_off_is_marked():
-    swept = [one for one in records.recorded("lrnn/baseline_rates") if one["task"] == "evenpair"]
-    marks = results.grid(results.frame(swept), "accuracy").map(lambda cell: cell.endswith("!")).to_numpy().sum()
-    assert marks == sum(not one["metrics"]["finished"] for one in swept) > 0
-
-
-def test_what_is_rounded_down_is_100_only_where_all_is_right():
-    run = {"experiment": "fwp/table1", "task": "aa", "row": "lstm", "seed": 0, "budget": "desk", "protocol": "ours"}
-    found = results.frame([{**run, "metrics": {"last": {"bin0": 0.9996, "bin1": 1.0}}}])
-    assert [results.grid(found, metric).loc["aa", "lstm"] for metric in ("last.bin0", "last.bin1")] == ["99.9", "100"]
-
-
-def test_no_table_mixes_budgets_or_protocols():
-    desk = records.recorded("dlr/table5")[:1]
-    with pytest.raises(ValueError, match="one table shows one budget and one protocol"):
-        report.table([*desk, {**desk[0], "budget": "live"}])
 
 
 @pytest.mark.parametrize("name", ["s_3", "tomita_5", "evenpair"])

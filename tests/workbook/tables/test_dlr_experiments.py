@@ -1,13 +1,12 @@
 """dlr/table2, dlr/kernels, dlr/table4: scores against R2 done by hand, kernels against differences, levels, records."""
 
-import math
 
 import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from recorded import belonging, found, planned
+from recorded import found
 from torch import nn
 
 from lrnnlab.models.dlr import DLR
@@ -18,9 +17,7 @@ from lrnnlab.tasks.atomic import Shift
 from lrnnlab.tasks.long_range import stand_in
 from lrnnlab.training.determinism import deterministic
 from workbook import tables
-from workbook.show.output import LARGEST, png
-from workbook.show.shift_figures import shift_by_length
-from workbook.tables import dlr_kernels, dlr_table2, dlr_table4, records, report, results
+from workbook.tables import dlr_kernels, dlr_table2, records, surrogate_data
 from workbook.tables.kernels import predicted_r2
 from workbook.tables.surrogate_data import build_net
 
@@ -48,14 +45,6 @@ def small(row, **changes):
 
 
 # -------------------------------------------------------------------------------------------------------------- settings
-
-
-test_every_cell_is_planned_and_what_is_not_there_is_named = planned(NAMES)
-
-
-def test_no_budget_of_the_paper_where_there_is_none():
-    with pytest.raises(ValueError, match="'paper'"):
-        dlr_kernels.TABLE.setting("dlr", "shift", "paper")
 
 
 def test_the_number_of_modes_stays_while_the_length_grows_as_in_the_paper():
@@ -93,12 +82,6 @@ def test_the_paper_counts_its_parameters_as_the_network_here():
     }  # fmt: skip
 
 
-@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
-def test_the_papers_budget_says_that_it_needs_a_gpu():
-    with pytest.raises(ValueError, match="length 65536.*needs a GPU"):
-        dlr_table2.measure(dlr_table2.TABLE.setting("dlr", "65536", "paper"), 0)
-
-
 # --------------------------------------------------------------------------------------------------------------- table 2
 
 
@@ -110,21 +93,6 @@ def test_scores_are_what_the_columns_are_worth(good, seed):
     worth = sum(1 - j / 8 for j in good) / 4.5
     assert len(by_batch) == 4 and np.mean(by_batch) == pytest.approx(worth, abs=0.03)
     assert [value > 0.99 for value in columns] == [j in good for j in range(8)]
-
-
-def test_scores_against_numpy():
-    net = nn.Linear(3, 8)
-    by_batch, columns = dlr_table2.scores(net, 3, 2, 64, torch.Generator().manual_seed(5))
-    batch = Shift().sample(6, 64, torch.Generator().manual_seed(5))
-    inputs, targets = batch.inputs, batch.targets
-    found, wanted = net(inputs).detach().double().numpy(), targets.double().numpy()
-    for i, value in enumerate(by_batch):
-        f, w = found[2 * i : 2 * i + 2], wanted[2 * i : 2 * i + 2]
-        assert value == pytest.approx(1 - ((f - w) ** 2).mean() / ((w - w.mean()) ** 2).mean(), rel=1e-9)
-    j = 3
-    assert columns[j] == pytest.approx(
-        1 - ((found[..., j] - wanted[..., j]) ** 2).sum() / ((wanted[..., j] - wanted[..., j].mean()) ** 2).sum()
-    )
 
 
 def test_phase_is_what_learns_to_shift():
@@ -210,30 +178,12 @@ def test_descent_finds_what_the_half_circle_allows_and_not_what_real_modes_do_no
     assert found["dlr_real"]["error"] > 0.9 and found["dlr_real"]["best_before_weights"] > 1e6
 
 
-def test_learned_kernels_of_a_short_run():
-    setting = {**dlr_kernels.TABLE.setting("dlr", "shift", "live"), "length": 72, "steps": 100, "looks": 1,
-               "options": {"state": 72, "dt": (1e-5, 1e-5)}}  # fmt: skip
-    found = dlr_kernels.measure(setting, 0)
-    assert np.array(found["kernels"]["before"]).shape == np.array(found["kernels"]["after"]).shape == (8, 72)
-    assert sum(found["metrics"]["found"]) >= 6 and not all(dlr_kernels.peaks(np.array(found["kernels"]["before"])))
-
-
 # --------------------------------------------------------------------------------------------------------------- table 4
 
 
-@pytest.mark.parametrize("row, task", [("dlr", "retrieval"), ("attention", "text"), ("s4", "listops"), ("s4d", "speech")])
-def test_every_kind_of_stand_in_trains_and_says_what_it_is(row, task):
-    record = next(tables.run_all(tables.plan("dlr/table4", tasks=[task], rows=[row])))
-    assert record["data"].endswith("(stand-in)") and record["metrics"]["steps"] == 2
-    text = report.table([record])
-    ours, *_, paper, low, notes = text.split("\n\n")
-    assert "60.5" in paper and "not comparable" in paper and "60.5" not in ours and "stand-ins" in notes
-    assert "guess" in ours and ("1 not learned" in low or "1 learned by heart" in low)
-
-
 def test_padding_does_not_reach_the_attention_of_a_shorter_string():
-    data, setting = stand_in("listops", "val", 4), dlr_table4.TABLE.setting("attention", "listops", "live")
-    net = build_net(setting, data, 0, dlr_table4.MIXERS, **dlr_table4.pooling(setting)).eval()
+    data, setting = stand_in("listops", "val", 4), tables.get("dlr/table4").setting("attention", "listops", "live")
+    net = build_net(setting, data, 0, **surrogate_data.pooling(setting)).eval()
     tokens, lengths, _ = data.batch(range(4))
     wider, _, _ = data.batch(range(4), length=tokens.shape[1] + 20)
     with torch.no_grad():
@@ -241,9 +191,6 @@ def test_padding_does_not_reach_the_attention_of_a_shorter_string():
 
 
 # --------------------------------------------------------------------------------------------- records, tables, pictures
-
-
-test_records_belong_to_their_settings = belonging(NAMES)
 
 
 def test_what_the_records_of_table_2_say():
@@ -275,8 +222,8 @@ def test_what_the_records_of_table_4_say():
         cells.setdefault((record["task"], record["row"]), []).append(100 * record["metrics"]["accuracy"])
     means = {cell: np.mean(accuracies) for cell, accuracies in cells.items()}
     pathfinder = {row: means.pop((task, row)) for task, row in list(means) if task == "pathfinder"}
-    assert set(pathfinder) == set(dlr_table4.TABLE.rows) and max(pathfinder.values()) < 55
-    assert set(means) == {(task, row) for task in dlr_table4.TABLE.tasks if task != "pathfinder" for row in dlr_table4.TABLE.rows}
+    assert set(pathfinder) == set(tables.get("dlr/table4").rows) and max(pathfinder.values()) < 55
+    assert set(means) == {(task, row) for task in tables.get("dlr/table4").tasks if task != "pathfinder" for row in tables.get("dlr/table4").rows}
     for task, row in means:
         assert f"{means[task, row]:.1f}" in text, (task, row)
     assert min(means["listops", row] for row in ("s4d", "s4")) > max(means["listops", row] for row in ("dlr", "attention")) + 10
@@ -284,60 +231,3 @@ def test_what_the_records_of_table_4_say():
              if record["row"] == "s4"}  # fmt: skip
     for task, least in (("text", 5), ("retrieval", 3)):  # the same layer in another block
         assert other[task] > means[task, "s4"] + least and f"{other[task]:.4g} % of {task.title()}" in text
-
-
-def made(row, task, r2, seed=0, budget="desk", steps=600, learned=3):
-    metrics = {"r2": r2, "level": 2 / 9, "steps": steps, "finished": r2 == r2, "by_shift": [0.99] * learned + [0.1] * (8 - learned)}
-    config = {"setting": {**dlr_table2.TABLE.setting(row, task, budget), "steps": steps}}
-    return {"experiment": "dlr/table2", "row": row, "task": task, "seed": seed, "budget": budget, "protocol": "ours",
-            "metrics": metrics, "config": config}
-
-
-def test_the_table_keeps_ours_and_the_papers_apart():
-    text = dlr_table2.TABLE.text([made("dlr", "256", 0.5), made("dlr", "256", 0.7, 1), made("dlr_real", "1024", 0.25)])
-    ours, by_shift, paper, low, notes = text.split("\n\n")
-    assert "0.6 (0.5 to 0.7)" in ours and "copies the input" in ours and "0.2222" in ours
-    assert [line for line in by_shift.splitlines() if "256" in line][0].split()[2:] == ["0.99"] * 3 + ["0.10"] * 5
-    assert "0.83" in paper and "0.83" not in ours and "0.6 " not in paper and "beyond 2N" in low
-    assert all(f"{predicted_r2(L, 32):.2f} at {L:,}".lstrip("0") in " ".join(notes.split()) for L in (128, 256, 512, 1024))
-
-
-def test_a_low_number_says_why():
-    for row, task, r2, wanted in (
-        ("dlr", "256", 0.5, "not expressible (the longest shift is beyond 2N"), ("dlr_prod", "1024", 0.9, "1 not learned"),
-        ("dlr_real", "256", 0.2, "with weights that a float holds: real modes"), ("dss", "256", 0.9, "1 not learned"),
-        ("sgconv", "256", 0.2, "beyond two pieces they are stretched"), ("dlr_full", "256", math.nan, "1 not learned"),
-    ):  # fmt: skip
-        learned = made("dlr_prod", "512", 0.98)
-        assert wanted in results.reasons(results.frame([learned, made(row, task, r2)]))["why"].item(), (row, task)
-    assert results.reasons(results.frame([made("dlr_prod", "1024", 0.98)])).empty
-
-
-@pytest.mark.parametrize("budget", ["live", "desk", "paper"])
-def test_what_is_beyond_the_reach_is_said_to_be_so(budget):
-    table = dlr_table2.TABLE
-    for row in ("dlr", "dlr_prod", "dlr_small", "dlr_full"):
-        for task in table.columns.get(budget, table.tasks):
-            setting = table.setting(row, task, budget)
-            far = any(table.declared.holds({"row": one["row"]}, row, task, budget)
-                      for one in table.declared.found["why"]["not_expressible"])  # fmt: skip
-            assert far == (7 * int(task) // 8 > dlr_table2.reach(setting)), (row, task)
-
-
-def test_pictures():
-    cells = [made("dlr", "256", 0.9), made("dlr", "256", 0.8, 1), made("dlr", "1024", 0.7), made("dss", "256", 0.4)]
-    figure = shift_by_length(results.frame(cells))
-    ours, paper = figure.axes
-    dlr = next(line for line in ours.lines if line.get_label() == "DLR")
-    assert list(dlr.get_xdata()) == [8, 10] and np.allclose(dlr.get_ydata(), [0.85, 0.7])
-    prod = next(line for line in paper.lines if line.get_label() == "DLR-prod")
-    assert prod.get_ydata().tolist() == [1, 1, 0.98, 0.78]
-    for axes, N in ((ours, 32), (paper, 4096)):
-        (steps,) = [line for line in axes.lines if line.get_label() == "predicted for DLR"]
-        assert list(steps.get_ydata()) == [predicted_r2(2 ** int(power), N) for power in steps.get_xdata()]
-    assert len(png(figure)) < LARGEST
-    with pytest.raises(ValueError, match="one budget"):
-        shift_by_length(results.frame([made("dlr", "256", 0.9), made("dlr", "256", 0.9, budget="live")]))
-    with pytest.raises(ValueError, match="0 of"):
-        shift_by_length(results.frame([]))
-    assert math.isclose(dlr_table2.shift_level(), 2 / 9)

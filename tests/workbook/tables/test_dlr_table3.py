@@ -1,24 +1,17 @@
 """Table 3 of paper 004: scores by hand, heights by recursion, and what the records say."""
 
-import json
 import warnings
 
 import numpy as np
 import pytest
 import torch
-from recorded import belonging, planned
+from recorded import by_cell
 from torch.nn import functional as F
 
 from lrnnlab.tasks.listops import evaluate
-from lrnnlab.tasks.pathfinder import PathfinderSegmentation
-from workbook import tables
-from workbook.show.long_range_figures import errors_by_node, pictures_and_answers, pictures_and_classes
+from workbook.show.long_range_figures import pictures_and_answers
 from workbook.tables import dlr_table3 as table3
 from workbook.tables import records, results
-from workbook.tables.text import by_cell
-
-test_plans = planned(["dlr/table3"])
-test_records_belong = belonging(["dlr/table3"])
 
 
 def heights(words):
@@ -79,16 +72,6 @@ def test_short_expressions_are_drawn_fast_and_have_the_paper_s_heights(T):
     assert found["right"].all()
 
 
-def test_splits_differ_and_stay():
-    once = {split: table3.data("listops", 128, split, 5)[0] for split in table3.SPLITS}
-    table3.data.cache_clear()
-    assert all(torch.equal(table3.data("listops", 128, split, 5)[0], found) for split, found in once.items())
-    assert len({json.dumps(found.tolist()) for found in once.values()}) == 3
-    inputs, targets = table3.as_batch("segmentation", table3.data("segmentation", 32, "test", 2))
-    drawn, classes = PathfinderSegmentation(32).picture(2, 1)
-    assert torch.allclose(inputs[1], drawn) and torch.equal(targets[1], classes)
-
-
 def test_macro_f1_by_hand():
     """Truth 0 0 0 0 1 1 2 2, answers 0 0 1 0 1 1 0 2: F1 is 2 hits / (2 hits + misses + false alarms)."""
     truth, said = np.array([[0, 0, 0, 0, 1, 1, 2, 2]]), np.array([[0, 0, 1, 0, 1, 1, 0, 2]])
@@ -135,68 +118,6 @@ def test_loss_weighs_classes_by_one_over_their_count():
     single = F.cross_entropy(logits.flatten(0, 1), flat, reduction="none")
     by_hand = (single[flat == 0].mean() + single[flat == 1].mean()) / 2
     torch.testing.assert_close(table3.weighted_loss(logits, without), by_hand)
-
-
-def test_loss_of_listops_leaves_out_places_without_a_label():
-    logits, targets = torch.randn(1, 4, 10, generator=torch.Generator().manual_seed(0)), torch.tensor([[-1, 3, -1, 9]])
-    by_hand = -(logits[0, 1].log_softmax(-1)[3] + logits[0, 3].log_softmax(-1)[9]) / 2
-    torch.testing.assert_close(table3.loss(logits, targets), by_hand)
-
-
-@pytest.mark.parametrize("row", table3.TABLE.rows)
-@pytest.mark.parametrize("task", ["listops-128", "segmentation-32"])
-def test_a_run_of_seconds(row, task):
-    found = table3.measure(table3.TABLE.setting(row, task, "live"), 90)
-    assert found["metrics"]["steps"] == 3 and [look["step"] for look in found["curve"]] == [0, 3]
-    json.dumps(found)
-    net = table3.build_net(table3.TABLE.setting(row, task, "desk"), 0)
-    causal = task.startswith("listops")
-    x = torch.zeros(1, 64, dtype=torch.int64) if causal else torch.zeros(1, 1024, 1)
-    y = x.clone()
-    y[0, -1] = 5
-    with torch.no_grad():
-        changed = (net(x) != net(y)).any(-1)[0]
-    assert changed[-1] and changed[:-1].any() != causal  # pictures are read in both directions, expressions are not
-
-
-def test_the_paper_s_setting_needs_a_gpu():
-    for task in ("listops-8192", "segmentation-128", "segmentation-256", "segmentation-512"):
-        chosen = tables.get("dlr/table3").setting("dlr", task, "paper")
-        assert chosen["device"] == "cuda"
-    if not torch.cuda.is_available():
-        with pytest.raises(ValueError, match="needs a GPU"):
-            table3.measure(chosen, 0)
-    with pytest.raises(ValueError, match="listops-8192"):
-        tables.get("dlr/table3").setting("dlr", "listops-8192", "desk")
-    with pytest.raises(ValueError, match="no task at the budget paper: 'segmentation-32'; there are listops-8192"):
-        tables.get("dlr/table3").setting("dlr", "segmentation-32", "paper")
-
-
-@pytest.fixture(scope="module")
-def made():
-    return list(tables.run_all(tables.plan("dlr/table3", tasks=["listops-128", "segmentation-32"], budget="live")))
-
-
-def test_text_and_figures(made):
-    text = tables.get("dlr/table3").text(made)
-    assert "commonest" in text and "1 not learned" in text and "nan" not in text.lower() and "85.7" in text
-    listops = [record for record in made if record["task"] == "listops-128"]
-    pictures = [record for record in made if record["task"] == "segmentation-32"]
-    left, right = errors_by_node(results.frame(made), "listops-128").axes
-    assert [label.get_text() for label in right.get_xticklabels()] == ["MIN", "MAX", "MED", "SM"]
-    drawn = dict(zip(left.lines[0].get_xdata(), left.lines[0].get_ydata()))
-    first = next(record for record in listops if record["row"] == "dlr")
-    assert drawn[0] == pytest.approx(100 * (1 - first["by_height"][0]["right"]))
-    axes = pictures_and_answers(results.frame(made), "segmentation-32").axes
-    assert len(axes) == 3 * 5
-    shown = "".join(str(int(value)) for value in axes[2].images[0].get_array().ravel())
-    assert shown == next(record for record in pictures if record["row"] == "dlr")["predicted"][0]
-    _, classes = PathfinderSegmentation(32).picture(2, 0)
-    assert np.array_equal(axes[1].images[0].get_array().ravel(), classes)
-    assert len(pictures_and_classes(64, count=3).axes) == 6
-    for draw, task in ((errors_by_node, "segmentation-32"), (pictures_and_answers, "listops-128")):
-        with pytest.raises(ValueError, match=f"no run of task '{task}'"):
-            draw(results.frame(made), task)
 
 
 def test_records_hold_together():

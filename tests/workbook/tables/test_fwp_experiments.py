@@ -1,18 +1,14 @@
 """fwp/table1, table2, negative and search: scores and pools against counting by hand, recipes, settings, records."""
 
-import math
 
 import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from recorded import belonging, planned
-from torch import nn
 
 from lrnnlab.models.recurrent_delta import near_addition
-from lrnnlab.tasks import COUNTER_TASKS, Batch, ModArith, Sum
-from lrnnlab.training import epochs as pooled
+from lrnnlab.tasks import COUNTER_TASKS, Sum
 from lrnnlab.training.determinism import deterministic
 from workbook import cli
 from workbook.show.fwp_figures import ROWS, fwp_tables, negative_by_position
@@ -26,104 +22,7 @@ NAMES = ("fwp/table1", "fwp/table2", "fwp/negative")
 SMALL = {"model": "plain_lstm", "options": {"layers": 1, "width": 6}}
 
 
-class Knows(nn.Module):
-    """Answers right in the strings ``good`` of a batch, and one position wrong in the others."""
-
-    def __init__(self, strings, good):
-        super().__init__()
-        self.strings, self.good = strings, good
-
-    def forward(self, tokens):
-        logits = torch.zeros(*tokens.shape, 7, dtype=torch.float64)
-        for place, word in enumerate(tokens.tolist()):
-            number = self.number(word)
-            targets = self.strings.targets[number, : len(word)].clamp(min=0)
-            if number not in self.good:
-                last = int(self.strings.mask[number].sum()) - 1
-                targets = targets.clone()
-                targets[last] = (targets[last] + 1) % 7
-            logits[place, torch.arange(len(word)), targets] = 9.0
-        return logits
-
-    def number(self, word):
-        for number, row in enumerate(self.strings.tokens.tolist()):
-            if row[: len(word)] == word and not any(row[len(word) :]):
-                return number
-        raise AssertionError(word)
-
-
-def some(task, count, window=(2, 20), seed=0):
-    task = COUNTER_TASKS[task]()
-    return task.batch(task.strings(count, window, torch.Generator().manual_seed(seed), distinct=True))
-
-
 # ------------------------------------------------------------------------------------------------------ pools and scores
-
-
-@settings(max_examples=15, deadline=None)
-@given(good=st.sets(st.integers(0, 7)), seed=st.integers(0, 50))
-def test_a_string_counts_only_if_all_its_positions_are_right(good, seed):
-    from lrnnlab.tasks import whole_string_accuracy
-
-    strings = some("dyck_1", 8, seed=seed)
-    found, loss = pooled.answers(Knows(strings, good), strings)
-    assert whole_string_accuracy(found, strings) == len(good) / 8
-    labelled, wrong = int(strings.mask.sum()), 8 - len(good)
-    right = math.log(1 + 6 * math.exp(-9))
-    assert loss == pytest.approx((labelled * right + 9 * wrong) / labelled, rel=1e-5)
-
-
-def test_scoring_in_parts_is_scoring_at_once(monkeypatch):
-    strings = some("shuffle_2", 40, (2, 50))
-    net = nn.Sequential(nn.Embedding(4, 8), nn.Linear(8, 4))
-    whole, loss = pooled.answers(net, strings)
-    monkeypatch.setattr(pooled, "SCORED_AT_ONCE", 3 * strings.tokens.shape[1])
-    parts, again = pooled.answers(net, strings)
-    assert torch.equal(torch.where(strings.mask, whole, -1), torch.where(strings.mask, parts, -1))
-    assert again == pytest.approx(loss, rel=1e-5)
-
-
-def test_strings_are_cut_behind_the_last_label_not_by_how_many_there_are():
-    strings = ModArith(5).sample(16, 9, torch.Generator().manual_seed(0))  # no label behind an operator
-    kept = pooled.take(strings, torch.tensor([3, 1]))
-    assert torch.equal(kept.tokens, strings.tokens[[3, 1]]) and torch.equal(kept.targets, strings.targets[[3, 1]])
-
-
-@settings(max_examples=20, deadline=None)
-@given(count=st.integers(1, 23), size=st.integers(1, 9), epochs=st.integers(1, 3), seed=st.integers(0, 99))
-def test_an_epoch_has_every_string_once(count, size, epochs, seed):
-    lengths = torch.arange(count) % 5 + 1
-    mask = torch.arange(5) < lengths.unsqueeze(1)
-    numbers = torch.arange(count).unsqueeze(1).expand(count, 5)
-    pool = Batch(numbers, numbers.masked_fill(~mask, -1), mask)
-    drawn = pooled.Pools([(10_000, pool)], size, torch.Generator().manual_seed(seed))
-    for _ in range(epochs):
-        seen = []
-        while len(seen) < count:
-            part = drawn()
-            assert len(part.tokens) <= size and part.mask.any(0).all()  # cut to the longest
-            seen += part.tokens[:, 0].tolist()
-        assert sorted(seen) == list(range(count))
-
-
-@settings(max_examples=20, deadline=None)
-@given(steps=st.lists(st.integers(1, 7), min_size=1, max_size=3), kill=st.integers(0, 12))
-def test_pools_go_on_after_a_kill_as_if_there_had_been_none(steps, kill):
-    stages = [(count, some("parity", 5 + number, (2, 9), seed=number)) for number, count in enumerate(steps)]
-    whole = pooled.Pools(stages, 2, torch.Generator().manual_seed(0))
-    wanted = [whole().tokens.tolist() for _ in range(sum(steps))]
-    first, again = (pooled.Pools(stages, 2, torch.Generator().manual_seed(seed)) for seed in (0, 7))
-    found = [first().tokens.tolist() for _ in range(min(kill, sum(steps)))]
-    again.load(first.state())
-    assert found + [again().tokens.tolist() for _ in range(sum(steps) - len(found))] == wanted
-
-
-def test_the_loss_counts_labelled_positions_alone():
-    strings, net = some("parity", 6), nn.Sequential(nn.Embedding(2, 4), nn.Linear(4, 2)).double()
-    found = pooled._cross_entropy(net(strings.tokens), strings)
-    by_hand = [-net(strings.tokens[i : i + 1, t])[0].log_softmax(0)[strings.targets[i, t]]
-               for i, t in strings.mask.nonzero().tolist()]  # fmt: skip
-    assert found.item() == pytest.approx(sum(by_hand).item() / len(by_hand), rel=1e-12)
 
 
 @pytest.mark.parametrize("task", BASE.tasks)
@@ -137,15 +36,6 @@ def test_held_out_strings_are_of_bin_0_and_neither_trained_on_nor_tested(task):
         assert len(trained) == 300 and len(held_out) == 20 and not held_out & (trained | bin0)
     else:  # a language of few strings is trained on whole, and they repeat
         assert held_out == bin0 and len(found["train"]) == 300
-
-
-@pytest.mark.parametrize("row", BASE.rows)
-def test_desk_and_paper_train_on_all_sizes_of_bin_0(row):
-    for task in BASE.tasks:
-        for budget in ("desk", "paper"):
-            setting = BASE.setting(row, task, budget)
-            assert setting["stages"][-1][1] == COUNTER_TASKS[task]().bin(0)[1] and setting["pool"] == 10_000
-            assert setting["stop"] == {"desk": "steps", "paper": "test"}[budget]
 
 
 @pytest.mark.parametrize("row", ["deltanet_additive", "recurrent_delta_additive"])
@@ -189,119 +79,7 @@ def test_a_start_near_translation_adds():
 # --------------------------------------------------------------------------------------------------------- when it ends
 
 
-def looks_like(scores, **options):
-    """Train a net of two symbols for 10 steps a look; the looks are given."""
-    told = iter(scores)
-    one = Batch(torch.tensor([[0, 1]]), torch.tensor([[1, 0]]), torch.ones(1, 2, dtype=torch.bool))
-    pools = options.pop("pools", [(60, one)])
-    net = nn.Sequential(nn.Embedding(2, 4), nn.Linear(4, 2))
-    return pooled.train_pools(
-        net, pools or [(60, one)], batch=1, rate=1e-3, generator=torch.Generator().manual_seed(0), watch_every=10,
-        watch=lambda net, step: dict(zip(("validation", "held_out", "test"), next(told))), **options,
-    )  # fmt: skip
-
-
-def test_a_pool_is_told_apart_by_its_batches():
-    one = Batch(torch.tensor([[0, 1]]), torch.tensor([[1, 0]]), torch.ones(1, 2, dtype=torch.bool))
-    assert len({pooled.Pools([(steps, one)], size, torch.Generator()).identity for steps in (3, 4) for size in (1, 2)}) == 4
-    other = Batch(torch.tensor([[1, 1]]), one.targets, one.mask)  # of one size, and not the same strings
-    assert len({pooled.Pools([(3, pool)], 1, torch.Generator()).identity for pool in (one, other)}) == 2
-
-
-NO, GUESSED, RIGHT = (-1.0, 0.5, 1.0), (-0.1, 1.0, 0.0), (-1e-3, 1.0, 0.0)
-
-
-@pytest.mark.parametrize("looks, patience, steps", [
-    ([NO, RIGHT], 1, 10), ([NO, GUESSED, NO, RIGHT], 1, 30), ([NO, RIGHT, NO, RIGHT, RIGHT], 2, 40), ([NO] * 7, 1, 60),
-])  # fmt: skip
-def test_held_out_strings_end_training_and_test_strings_do_not(looks, patience, steps):
-    assert looks_like(looks, patience=patience).steps == steps
-
-
-def test_the_papers_way_ends_by_the_test_strings():
-    assert looks_like([RIGHT, RIGHT, NO], stop="test").steps == 20
-
-
-def test_no_stage_but_the_last_ends_training():
-    one = Batch(torch.tensor([[0, 1]]), torch.tensor([[1, 0]]), torch.ones(1, 2, dtype=torch.bool))
-    assert looks_like([RIGHT] * 9, pools=[(20, one), (40, one)]).steps == 30
-
-
-def test_training_without_steps_or_with_another_end_is_refused():
-    one = Batch(torch.tensor([[0, 1]]), torch.tensor([[1, 0]]), torch.ones(1, 2, dtype=torch.bool))
-    with pytest.raises(ValueError, match="patience=0"):
-        looks_like([NO], patience=0)
-    with pytest.raises(ValueError, match=r"\[3, 0\]"):
-        looks_like([NO], pools=[(3, one), (0, one)])
-    for wrong in ({"stop": "luck"}, {"schedule": "luck"}):
-        with pytest.raises(ValueError, match="'luck'"):
-            looks_like([NO], **wrong)
-
-
-@pytest.mark.parametrize("schedule, falls", [("constant", False), ("cosine", True)])
-def test_the_rate_falls_to_nothing_only_if_it_is_asked_to(schedule, falls):
-    """A constant gradient: Adam moves by the rate, whatever the gradient's size."""
-    seen = []
-    one = Batch(torch.tensor([[0]]), torch.tensor([[0]]), torch.ones(1, 1, dtype=torch.bool))
-
-    class Ramp(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.height = nn.Parameter(torch.zeros(()))
-
-        def forward(self, tokens):
-            slope = self.height + 1e3 * (self.height.detach() * 0 + 1)  # far on the side where the loss is a line
-            return torch.stack([-slope, 0 * slope]).expand(1, 1, 2)
-
-    def watch(net, step):
-        seen.append(net.height.item())
-        return {"validation": 0.0, "held_out": 0.0}
-
-    pooled.train_pools(Ramp(), [(20, one)], batch=1, rate=0.01, generator=torch.Generator().manual_seed(0), watch=watch,
-                       watch_every=1, schedule=schedule)  # fmt: skip
-    moved = -np.diff(seen)
-    assert moved[0] == pytest.approx(0.01, rel=1e-2)
-    assert moved[-1] == pytest.approx(0.01 * (math.sin(math.pi / 40) ** 2 if falls else 1), rel=5e-2)
-
-
-@pytest.mark.parametrize("fault", [None, "betas", "eps", "lr", "batch"])
-def test_training_is_torchs_adam_on_one_pool_after_the_other(fault):
-    right = {"betas": (0.9, 0.995), "eps": 1e-9, "lr": 0.02, "batch": 4}
-    wrong = {"betas": (0.9, 0.999), "eps": 1e-2, "lr": 0.01, "batch": 5}
-    plain = right if fault is None else {**right, fault: wrong[fault]}
-    pools = [(3, some("parity", 9, (2, 6))), (4, some("parity", 6, (2, 12), seed=1))]
-    one, two = (fwp_training.build_net(COUNTER_TASKS["parity"](), SMALL, 0) for _ in range(2))
-    data, again = (torch.Generator().manual_seed(3) for _ in range(2))
-    pooled.train_pools(one, pools, batch=4, rate=0.02, generator=data, watch_every=5,
-                       watch=lambda net, step: {"validation": 0.0, "held_out": 0.0})  # fmt: skip
-    optimiser = torch.optim.Adam(two.parameters(), **{name: plain[name] for name in ("betas", "eps", "lr")})
-    for steps, pool in pools:
-        order = []  # the epoch's parts that are still to come
-        for _ in range(steps):
-            order = order or list(torch.randperm(len(pool.tokens), generator=again).split(plain["batch"]))
-            index = order.pop(0)
-            optimiser.zero_grad()
-            logits = two(pool.tokens[index])
-            nn.functional.cross_entropy(logits[pool.mask[index]], pool.targets[index][pool.mask[index]]).backward()
-            optimiser.step()
-    off = max(float((a - b).detach().abs().max()) for a, b in zip(one.parameters(), two.parameters()))
-    assert off < 1e-5 if fault is None else off > 1e-4
-    assert (fault == "batch") != torch.equal(data.get_state(), again.get_state())  # nothing else draws from it
-
-
-def test_a_loss_that_is_no_number_ends_training():
-    one = Batch(torch.tensor([[0]]), torch.tensor([[0]]), torch.ones(1, 1, dtype=torch.bool))
-    net = nn.Embedding(1, 2)
-    nn.init.constant_(net.weight, math.nan)
-    made = pooled.train_pools(net, [(9, one)], batch=1, rate=0.1, generator=torch.Generator(), watch_every=3,
-                              watch=lambda net, step: {"validation": 0.0, "held_out": 0.0})  # fmt: skip
-    assert not made.finished and made.steps == 0
-
-
 # --------------------------------------------------------------------------------------------------------------- tables
-
-
-test_every_cell_is_planned_and_what_is_not_there_is_named = planned(NAMES)
 
 
 def configuration(row, task):
@@ -314,24 +92,6 @@ def test_the_papers_configurations_lie_in_its_grid_but_for_two():
     outside = [(row, task) for row in ("recurrent_delta", "srwm") for task in BASE.tasks
                if configuration(row, task) not in fwp_search.configurations(row)]  # fmt: skip
     assert outside == [("recurrent_delta", "parity"), ("srwm", "dyck_1")]
-
-
-@pytest.mark.parametrize("row", BASE.rows)
-def test_every_row_trains(row):
-    """Two steps of every model in the configuration of Shuffle-2, from the registry that users have."""
-    task = COUNTER_TASKS["shuffle_2"]()
-    setting = {**BASE.setting(row, "shuffle_2", "desk"), "stages": [(2, 8)], "pool": 32, "tests": 4}
-    made, found = fwp_training.measure(task, setting, 0)
-    assert found["metrics"]["steps"] == 2 and found["metrics"]["finished"]
-    assert found["metrics"]["strings"] == {"train": 32, "bin0": 4, "bin1": 4, "held_out": 4}
-    assert [look["step"] for look in made.watched] == [0, 2] == [look[0] for look in found["curve"]]
-
-
-def test_the_same_seed_gives_the_same_record():
-    setting = {**BASE.setting("recurrent_delta", "aa", "desk"), "stages": [(3, 10)], "pool": 32, "tests": 4}
-    with deterministic():
-        a, b, c = (fwp_table1.measure(setting, seed) for seed in (0, 0, 1))
-    assert a["metrics"] == b["metrics"] and a["curve"] == b["curve"] != c["curve"]
 
 
 def test_by_test_and_by_validation_are_the_looks_that_are_best_by_each():
@@ -352,14 +112,6 @@ def made(task, row, bin0, bin1, *, by_test=None, seed=0, steps=50, curve=(), bud
             "metrics": metrics, "cpu_seconds": 1.0, "wall_seconds": 1.0, "curve": list(curve), "config": {"setting": setting or {}}}  # fmt: skip
 
 
-def test_the_table_keeps_the_papers_numbers_and_ours_apart():
-    found = [made("aa", "linear", 0.5, 0.25), made("aa", "linear", 0.5, 0.75, seed=1, steps=70)]
-    bin0, bin1 = get("fwp/table1").text(found).split("\n\n")[:2]
-    assert [line.split()[-1] for line in bin0.splitlines()[2:]] == ["50.0", "0"] and "50.0 (25.0 to 75.0)" in bin1
-    text = get("fwp/table2").text([made("reset_dyck_1", "linear", 0.1, 0.2, name="fwp/table2")])
-    assert "44.5" in text and "41.1" in text and "20.0" in text
-
-
 @pytest.mark.parametrize("row, task, seeds, said", [
     ("deltanet", "parity", [(0.1, 0.0)], "not expressible (chapter 09, section 4)"),
     ("srwm", "anbn", [(1.0, 1.0), (1.0, 1.0)], ""),
@@ -369,7 +121,7 @@ def test_the_table_keeps_the_papers_numbers_and_ours_apart():
 def test_a_low_cell_says_why(row, task, seeds, said):
     cell = [made(task, row, *scores, seed=seed) for seed, scores in enumerate(seeds)]
     assert results.reasons(results.frame(cell))["why"].tolist() == [said] * bool(said)
-    assert said in get("fwp/table1").text(cell)
+    assert said in results.text(cell)
 
 
 def test_the_papers_choice_is_made_on_the_test_bins_and_ours_is_not():
@@ -434,12 +186,6 @@ def test_permutations_against_their_oracle_and_by_hand(word):
     assert task.targets(torch.tensor([word]))[0].tolist() == task.answer(word)
 
 
-def test_permutations_are_the_group():
-    machine = fwp_negative.PERMUTATIONS.machine
-    assert machine.num_states == 6
-    assert all(sorted(row) == list(range(6)) for row in machine.transitions.tolist())
-
-
 def test_mixed_lengths_have_the_windows_of_the_paper_and_the_answers_of_the_task():
     mixed = fwp_negative.MixedLengths(Sum(5))
     assert (mixed.bin(0), mixed.bin(1)) == ((2, 50), (51, 100))
@@ -456,25 +202,7 @@ def test_mixed_lengths_have_the_windows_of_the_paper_and_the_answers_of_the_task
         assert {len(word) for word in words} == set(range(51, 101) if name == "bin1" else range(2, 51)), name
 
 
-def test_by_position_is_an_average_of_ten():
-    class Half(nn.Module):
-        """Right at the first 200 positions of (aa)*, wrong at the others."""
-
-        def forward(self, tokens):
-            odd = torch.arange(tokens.shape[1]) % 2
-            answer = torch.where(torch.arange(tokens.shape[1]) < 200, odd, 1 - odd)
-            return nn.functional.one_hot(answer.expand(len(tokens), -1), 2).float()
-
-    assert fwp_negative.by_position(Half(), COUNTER_TASKS["aa"](), 0) == [1.0] * 20 + [0.0] * 20
-
-
 # ----------------------------------------------------------------------------------------------------------- live rows
-
-
-def test_recurrent_delta_learns_parity_live():
-    with deterministic():
-        found = fwp_table1.measure(BASE.setting("recurrent_delta", "parity", "live"), 0)
-    assert found["metrics"]["last"]["bin0"] == found["metrics"]["last"]["bin1"] == 1.0
 
 
 def test_negative_eigenvalues_are_what_learns_parity_live():
@@ -487,9 +215,6 @@ def test_negative_eigenvalues_are_what_learns_parity_live():
 
 
 # --------------------------------------------------------------------------------------------- records, tables, pictures
-
-
-test_records_belong_to_their_settings = belonging(NAMES)
 
 
 def test_what_the_records_say():

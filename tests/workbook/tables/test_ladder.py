@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from lrnnlab.automata import MooreMachine, minimise
 from lrnnlab.models import MODELS, build
 from lrnnlab.tasks import StateTracking, task
-from workbook.tables import get, ladder, plan, results, runner
+from workbook.tables import ladder, plan, runner
 
 
 def drawn(seed, Q=4, V=2):
@@ -63,15 +63,6 @@ def test_every_row_can_be_built_for_every_machine():
             assert net(asked.sample(2, 5, torch.Generator().manual_seed(0)).inputs).shape == (2, 5, asked.classes), row
     left_out = {"local_attention", "plain_lstm", "xl_transformer", "kerple_transformer", "t5_transformer"}
     assert {ladder.TABLE.setting(row, "parity", "live")["model"] for row in ladder.TABLE.rows} == set(MODELS) - left_out
-
-
-def test_every_column_has_a_machine_and_every_family_a_row():
-    assert ladder.TABLE.tasks == tuple(ladder.MACHINES) and set(ladder.FAMILY) <= set(ladder.TABLE.rows)
-
-
-@pytest.mark.parametrize("row", ["product_3 x2", "deltanet_negative", "phases", "diagonal_unit x2"])
-def test_a_setting_knows_its_row(row):
-    assert ladder.row_of(ladder.TABLE.setting(row, "s_3", "desk")) == row
 
 
 def test_the_next_try_is_made_where_the_training_length_is_not_known(monkeypatch):
@@ -143,15 +134,3 @@ def test_checkpoints_of_all_tries_go_when_the_record_is_there(tmp_path, monkeypa
     monkeypatch.setattr(runner.records, "write", lambda *_: None)
     runner.recorded_once(run, tmp_path, reuse=False)
     assert not any(place.is_file() for place in places)
-
-
-def test_the_table_says_how_each_net_fails():
-    cell = {"experiment": "ladder/models_x_tasks", "row": "elman", "task": "parity", "budget": "desk", "protocol": "ours"}
-    found = results.frame([
-        {**cell, "seed": seed, "metrics": {"kind": kind, "first": first, "trained": trained}}
-        for seed, (kind, first, trained) in enumerate([("lasts", None, 1), ("drifts", 77, 1), ("lasts", None, 1),
-                                                       ("never learned", 3, 0.51)])
-    ])  # fmt: skip
-    shown = {one["metric"]: results.shown(found, one) for one in get("ladder/models_x_tasks").declared.found["shown"]}
-    assert "2 lasts, 1 drifts, 1 never learned" in shown["kind"] and "40 (3 to 77)" in shown["first"]
-    assert "87.7 (51.0 to 100)" in shown["trained"] and shown["far"] == ""

@@ -6,13 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from recorded import belonging, found
+from recorded import found
 
-from workbook.tables import get, ladder_protocols, records, results
+from workbook.tables import ladder_protocols, records, results
 from workbook.tables.ladder_protocols import FAR, LENGTH, RULES, TABLE, chosen, measure, measures
-from workbook.tables.text import percent
-
-test_the_records_belong_to_the_settings = belonging(["ladder/protocols"])
+from workbook.tables.results import percent
 
 
 def test_what_was_found_is_what_the_records_say():
@@ -55,14 +53,6 @@ def test_the_first_of_the_best_looks_counts():
         "last": 60, "held_out": 30, "test_last": 15, "test_bins": 30}  # fmt: skip
 
 
-def test_forty_looks_at_every_budget():
-    for budget in ("live", "desk"):
-        cell = TABLE.setting("lstm", "parity", budget)
-        assert cell["steps"] % cell["looks"] == 0 and cell["looks"] == 40
-    with pytest.raises(ValueError, match="'a_5'; there are parity"):
-        get("ladder/protocols").setting("lstm", "a_5", "live")
-
-
 def test_a_net_that_is_always_right_has_one_number(monkeypatch):
     monkeypatch.setattr(ladder_protocols, "right", lambda net, asked, strings, length, generator: np.ones((strings, length), bool))
     record = measure({**TABLE.setting("lstm", "s_3", "live"), "steps": 4, "looks": 4, "strings": 8}, seed=1)
@@ -70,12 +60,3 @@ def test_a_net_that_is_always_right_has_one_number(monkeypatch):
     assert set(metrics["rules"].values()) == {1.0} and list(metrics["rules"]) == list(RULES)
     assert (metrics["kind"], metrics["first"], metrics["weights"]["held_out"]["step"]) == ("lasts", None, 1)
     assert all(one["step"] < other["step"] for one, other in pairwise(record["curve"]))
-
-
-def test_the_table_has_every_rule():
-    record = {**measure({**TABLE.setting("lstm", "s_3", "live"), "steps": 4, "looks": 2, "strings": 8}, seed=1),
-              "row": "lstm", "task": "s_3", "seed": 1, "wall_seconds": 1.0}  # fmt: skip
-    cell = {"experiment": TABLE.name, "budget": "live", "protocol": "ours"}
-    text = TABLE.text([{**cell, **record}, {**cell, **record, "seed": 2}])
-    assert all(rule in text for rule in RULES) and "who guesses 40 times" in text and "never learned" in text
-    assert TABLE.line({**cell, **record}).startswith("s_3 lstm seed 1: ")

@@ -6,18 +6,14 @@ from collections import Counter
 
 import pytest
 import torch
-from recorded import belonging, found, planned
+from recorded import found
 
 from lrnnlab.models.attention import RotaryAttention
 from lrnnlab.tasks.long_range import DataFileError, load_books
 from workbook import tables
-from workbook.show.language_figures import loss_by_rate, loss_by_step
-from workbook.tables import character_text, dlr_table5, records, report, results
-from workbook.tables.character_text import in_alphabet
-from workbook.tables.language import ADDED, Vocabulary, learn_vocabulary, ngram_level
+from workbook.tables import dlr_table5, records, results, texts
+from workbook.tables.texts import ADDED, in_alphabet, learn_vocabulary, ngram_level
 
-test_plans = planned(["dlr/table5"])
-test_records_belong_to_their_settings = belonging(["dlr/table5"])
 TEXTS = ("characters", "tokens")
 SENTENCES = "the cat sat on the mat, and the dog saw 12 cats on a mat.\n"
 
@@ -43,12 +39,6 @@ def test_books_come_in_the_order_of_their_names(tmp_path):
         load_books(folder, "val")
 
 
-def test_line_ends_and_a_mark_of_byte_order_are_no_text(tmp_path):
-    folder = write_books(tmp_path / "pg19")
-    (folder / "test" / "1.txt").write_bytes(b"\xef\xbb\xbfOnce\r\nupon\r\n")
-    assert [*load_books(folder, "test")][1] == "Once\nupon\n"
-
-
 def test_what_is_wrong_with_books_is_said(tmp_path):
     folder = write_books(tmp_path / "pg19")
     with pytest.raises(DataFileError, match="train is missing.*books of PG-19"):
@@ -71,7 +61,7 @@ def test_what_is_wrong_with_books_is_said(tmp_path):
 @pytest.mark.parametrize("size", [96, 120, 1024])
 def test_a_text_is_what_its_tokens_stand_for(size):
     made = learn_vocabulary([SENTENCES], size)
-    alphabet, draw = character_text.ALPHABET, random.Random(size)
+    alphabet, draw = texts.ALPHABET, random.Random(size)
     every = [SENTENCES, "", "a  b\n\n c1-2 ", *("".join(draw.choices(alphabet, k=200)) for _ in range(20))]
     for text in every:
         codes = made.encode(text)
@@ -84,15 +74,6 @@ def test_the_most_frequent_pieces_are_kept():
     text = SENTENCES * 2 + " zebra"  # once, the others more often
     kept = learn_vocabulary([text], 96 + 3).pieces
     assert kept == (" mat", " on", " the")  # four times each, the others twice or once: in the order of the alphabet
-    with pytest.raises(ValueError, match="96"):
-        learn_vocabulary([text], 95)
-
-
-def test_a_character_that_is_none_is_shown():
-    for vocabulary in (Vocabulary(), Vocabulary((" the",))):
-        with pytest.raises(ValueError, match="'\u00e9' is none of the 96"):
-            vocabulary.encode("the \u00e9t\u00e9")
-    assert in_alphabet("the \u00e9t\u00e9") == "the ?t?"
 
 
 # --------------------------------------------------------------------------------------------------------------- levels
@@ -124,11 +105,6 @@ def test_levels_are_those_of_counting_by_hand(n, seed):
     assert loss == pytest.approx(by_hand(train, test, n, V, k), rel=1e-12)
     seen, held = train[:270], train[270 - n + 1 :]
     assert k == min(ADDED, key=lambda one: by_hand(seen, held, n, V, one))
-
-
-def test_a_level_needs_a_text():
-    with pytest.raises(ValueError, match="texts of 6 tokens or more, got 3 in test"):
-        ngram_level(torch.arange(30), torch.arange(3), 3, 40)
 
 
 # ----------------------------------------------------------------------------------------------------------------- nets
@@ -170,46 +146,6 @@ def test_bare_attention_is_attention_and_nothing_else():
 # ---------------------------------------------------------------------------------------------------------------- table
 
 
-@pytest.fixture(scope="module")
-def made():
-    """A live record of every row and text, and of two tasks of the sweep."""
-    tasks = [*TEXTS, "depth4-0.01", "depth16-0.03"]
-    return [*tables.run_all(tables.plan("dlr/table5", tasks=tasks, seeds=[90]))]
-
-
-def test_a_record_says_its_losses_and_levels(made):
-    for record in made:
-        metrics, levels = record["metrics"], record["levels"]
-        assert metrics["finished"] and record["watched"][0]["step"] == 0 and record["watched"][-1]["step"] == 4
-        assert levels["bigram"] < levels["unigram"] < math.log(record["text"]["vocabulary"])
-        bits = metrics["test"] / math.log(2)
-        assert metrics["bits_per_character"] == pytest.approx(bits, rel=1e-3) or record["task"] == "tokens"
-        assert record["level_bits"]["unigram"] / levels["unigram"] == pytest.approx(
-            metrics["bits_per_character"] / metrics["test"], rel=1e-3)
-    characters, tokens = (next(r for r in made if r["task"] == task) for task in TEXTS)
-    assert characters["text"]["vocabulary"] == 96 and tokens["text"]["vocabulary"] == 256
-    assert characters["text"]["tested"] == tokens["text"]["tested"] and characters["text"]["tokens"] > tokens["text"]["tokens"]
-    assert tokens["level_bits"]["unigram"] < characters["level_bits"]["unigram"]
-
-
-def test_the_table_keeps_ours_and_the_papers_apart(made):
-    text = report.table(made)
-    ours, paper = text[: text.index("paper, PG-19")], text[text.index("paper, PG-19") :]
-    assert "diverged" in paper and "2.86" in paper.split("test loss")[1] and "diverged" not in ours and "2.86" not in ours
-    assert "unigram" in ours and "trigram" in ours and "transformer_post" in ours
-    assert results.theirs(results.frame(made), "train_pg19").loc["16 experts", "dlr_post"] == "2.7"
-
-
-def test_a_loss_that_is_no_number_is_recorded_as_that():
-    setting = dlr_table5.TABLE.setting("transformer_post", "depth4-0.03", "live")
-    lost = dlr_table5.measure({**setting, "rate": 1e30, "steps": 6}, seed=90)
-    assert not lost["metrics"]["finished"] and lost["metrics"]["steps"] < 6 and lost["metrics"]["test"] is None
-    record = {"experiment": "dlr/table5", "row": "transformer_post", "task": "depth4-0.03", "seed": 90, "budget": "live",
-              "protocol": "ours", "wall_seconds": 1.0, **lost}  # fmt: skip
-    assert "NaN !" in report.table([record]) and "no number" in report.table([record])
-    assert verdict(record) == f"broken: no number at step {lost['metrics']['steps']:,}" and "test" not in report.line(record)
-
-
 def test_the_budget_paper_is_the_papers():
     for row in dlr_table5.TABLE.rows:
         setting = dlr_table5.TABLE.setting(row, "tokens", "paper")
@@ -224,12 +160,6 @@ def test_the_budget_paper_is_the_papers():
         dlr_table5.TABLE.setting("dlr_pre", "depth4-0.01", "paper")
 
 
-@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
-def test_the_budget_paper_says_that_it_needs_a_gpu():
-    with pytest.raises(ValueError, match="dlr/table5 at the budget paper needs a GPU"):
-        next(tables.run_all(tables.plan("dlr/table5", rows=["ours"], tasks=["tokens"], seeds=[0], budget="paper")))
-
-
 @pytest.mark.parametrize("task", TEXTS)
 def test_the_budget_paper_reads_the_books(task, tmp_path, monkeypatch):
     monkeypatch.setenv("LRNNLAB_LONG_RANGE", str(tmp_path))
@@ -242,32 +172,10 @@ def test_the_budget_paper_reads_the_books(task, tmp_path, monkeypatch):
     record = next(tables.run_all([run]))
     tested = "".join(in_alphabet(text) + "\n" for text in load_books(folder, "test"))
     assert record["text"]["name"] == "PG-19" and record["text"]["tested"] == len(tested)
-    assert "test loss, nats a token" in report.table([record]) and "?t?" in tested
+    assert "test loss, nats a token" in results.text([record]) and "?t?" in tested
 
 
 # -------------------------------------------------------------------------------------------------------------- figures
-
-
-def test_losses_are_drawn_as_they_are(made):
-    figure = loss_by_step(results.frame(made), "tokens")
-    levels = made[0]["levels"]
-    for axes, place in zip(figure.axes, ("post", "pre")):
-        drawn = [[float(y) for y in line.get_ydata()] for line in axes.lines]
-        for mixer in ("dlr", "transformer"):
-            (record,) = [r for r in made if (r["row"], r["task"]) == (f"{mixer}_{place}", "tokens")]
-            assert [look["test"] for look in record["watched"]] in drawn
-            assert [value for _, value in record["losses"]] in drawn
-            levels = record["levels"]
-        assert all([level, level] in drawn for level in levels.values())
-    with pytest.raises(ValueError, match="got 0"):
-        loss_by_step(results.frame([]), "tokens")
-
-
-def test_rates_are_drawn_as_they_are(made):
-    figure = loss_by_rate(results.frame(made))
-    for axes, (layers, rate) in zip(figure.axes, ((4, "0.01"), (16, "0.03"))):
-        points = {(float(x), float(y)) for line in axes.lines[:-1] for x, y in zip(line.get_xdata(), line.get_ydata())}
-        assert points == {(float(rate), r["metrics"]["test"]) for r in made if r["task"] == f"depth{layers}-{rate}"}
 
 
 # -------------------------------------------------------------------------------------------------------------- records

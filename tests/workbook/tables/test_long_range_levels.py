@@ -4,18 +4,15 @@ import shutil
 
 import numpy as np
 import pytest
-from recorded import belonging, found, planned
+from recorded import found
 from sample_files import write_samples
 
-from lrnnlab.tasks.long_range import FOLDERS, DataFileError, SequenceData, stand_in
+from lrnnlab.tasks.long_range import FOLDERS, DataFileError, SequenceData
 from lrnnlab.tasks.long_range.texts import BYTES
 from workbook import tables
-from workbook.show.levels_figures import levels_beside_nets
+from workbook.show.levels_figures import beside_nets, levels_beside_nets
 from workbook.tables import long_range_levels as levels
-from workbook.tables import records, report, results
-
-test_plans = planned(["lra/levels"])
-test_records_belong_to_their_settings = belonging(["lra/levels"])
+from workbook.tables import records, results
 
 # -------------------------------------------------------------------------------------------------------------- planted
 
@@ -121,22 +118,6 @@ def test_a_pair_is_judged_by_what_its_texts_share():
     assert got["bag"] > 0.97 and got["length"] < 0.6
 
 
-def test_symbols_are_words_or_tokens():
-    data = stand_in("text", "val", count=3)
-    text = bytes(data[2][0].tolist())
-    assert levels.symbols(data[2][0], data) == text.split()
-    expression = stand_in("listops", "val", count=1)
-    assert levels.symbols(expression[0][0], expression) == expression[0][0].tolist()
-    assert levels.grams("windows", "abcd") == [("a", "b", "c"), ("b", "c", "d")]
-    assert levels.grams("ends", "ab" * 8) == [*enumerate("ab" * 4), *((-1 - k, one) for k, one in enumerate("ba" * 4))]
-    assert levels.grams("places", "ab" * 64)[-1] == (63, "b")
-
-
-def test_the_same_numbers_every_time():
-    data = [stand_in("retrieval", split, count=150) for split in ("train", "test")]
-    assert by_row(*data) == by_row(*data)
-
-
 # ---------------------------------------------------------------------------------------------------------------- table
 
 
@@ -153,11 +134,11 @@ def net(accuracy, row="rotrnn", **other):
 
 def test_the_best_is_chosen_by_the_validation_items():
     made = [record("bag", accuracy=0.7, validation=0.9), record("pairs", accuracy=0.95, validation=0.8)]
-    (row,) = levels.beside_nets(results.frame([*made, net(0.9), net(0.8), net(0.6, row="s5")]))
+    (row,) = beside_nets(results.frame([*made, net(0.9), net(0.8), net(0.6, row="s5")]))
     assert (row["predictor"], row["trivial"]) == ("bag", 0.7)
     assert row["best_net"] == "rotrnn/table1 rotrnn" and row["net"] == pytest.approx(0.85)
     assert row["nets"] == {("rotrnn/table1", "rotrnn"): pytest.approx(0.85), ("rotrnn/table1", "s5"): 0.6}
-    shown, validation, _ = report.table(made).split("\n\n")
+    shown, validation, _ = results.text(made).split("\n\n")
     assert all(number in shown for number in ("70.0", "95.0", "majority", "54.0")) and "90.0" in validation
 
 
@@ -167,15 +148,8 @@ def test_the_best_is_chosen_by_the_validation_items():
 ])  # fmt: skip
 def test_what_follows_is_said(trivial, best, says):
     nets = [] if best is None else [net(best)]
-    (row,) = levels.beside_nets(results.frame([record(accuracy=trivial), *nets]))
+    (row,) = beside_nets(results.frame([record(accuracy=trivial), *nets]))
     assert says in row["says"] and "89.6" in row["paper"] and "86.7" in row["paper"]
-
-
-def test_a_test_item_may_be_longer_than_all_that_were_fitted():
-    short, long = [np.ones(20), np.zeros(30)], [np.ones(50)]
-    for row in ("ends", "bag", "pairs", "windows", "places"):
-        features = levels._numbers(row, short)
-        assert features(long).shape[1] == features(short).shape[1], row
 
 
 def test_nets_that_were_asked_another_question_do_not_stand_beside():
@@ -184,20 +158,8 @@ def test_nets_that_were_asked_another_question_do_not_stand_beside():
         return {**one, "config": {"setting": {"files": files}}}
 
     nets = [of({"words": ("yes", "no")}, net(0.99)), of({"length": 2048}, net(0.8, row="s5"))]
-    (row,) = levels.beside_nets(results.frame([of({}, record()), *nets]))
+    (row,) = beside_nets(results.frame([of({}, record()), *nets]))
     assert row["nets"] == {("rotrnn/table1", "s5"): 0.8}
-
-
-def test_two_budgets_do_not_stand_side_by_side():
-    with pytest.raises(ValueError, match="one budget"):
-        levels.beside_nets(results.frame([record(), net(0.9, budget="paper")]))
-
-
-def test_every_stand_in_can_be_asked():
-    for task in set(levels.TABLE.tasks) - {"pathfinder"}:
-        for run in tables.plan("lra/levels", tasks=[task], seeds=[90]):
-            metrics = next(tables.run_all([run]))["metrics"]
-            assert 0 <= metrics["accuracy"] <= 1 and metrics["majority"] >= metrics["chance"] - 1e-9
 
 
 @pytest.fixture(scope="module")
@@ -214,7 +176,7 @@ def test_the_budget_paper_reads_the_published_files(task, published, monkeypatch
     runs = tables.plan("lra/levels", tasks=[task], seeds=[0], budget="paper", rows=["length", "ends", "bag"])
     made = [*tables.run_all(runs)]
     assert all(0 <= one["metrics"]["accuracy"] <= 1 and not one["data"].endswith("(stand-in)") for one in made)
-    assert "test items right in percent" in report.table(made)
+    assert "test items right in percent" in results.text(made)
     monkeypatch.setenv("LRNNLAB_LONG_RANGE", str(tmp_path))
     with pytest.raises(DataFileError, match=f"{FOLDERS[task]} is missing"):
         next(tables.run_all(runs))
@@ -231,7 +193,7 @@ def test_a_picture_shows_the_records():
     made = results.runs("lra/levels", "rotrnn/table1", "dlr/table4")
     (axes,) = levels_beside_nets(made).axes
     drawn = np.concatenate([np.asarray(line.get_xdata(), dtype=float) for line in axes.lines])
-    for row in levels.beside_nets(made):
+    for row in beside_nets(made):
         for share in (row["trivial"], row["majority"], *row["nets"].values()):
             assert np.isclose(drawn, share).any()
     assert set(made["accuracy"][made["experiment"] == "lra/levels"]) <= set(drawn.tolist())
@@ -244,7 +206,7 @@ def test_what_the_records_say():
     text = found("lra/levels")
     made = recorded("lra/levels")
     assert {(one["task"], one["row"]) for one in made} == {(task, row) for task in levels.TABLE.tasks for row in levels.TABLE.rows}
-    rows = {row["task"]: row for row in levels.beside_nets(results.runs("lra/levels", "rotrnn/table1", "dlr/table4"))}
+    rows = {row["task"]: row for row in beside_nets(results.runs("lra/levels", "rotrnn/table1", "dlr/table4"))}
     best = {"listops": "ends", "text": "pairs", "retrieval": "bag", "image": "places", "speech": "windows"}
     for task, predictor in best.items():
         row = rows[task]

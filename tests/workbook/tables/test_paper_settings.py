@@ -25,7 +25,7 @@ from lrnnlab.models import (
     Vanilla,
     blocks,
 )
-from workbook.tables import dlr_table4, get
+from workbook.tables import get, surrogate_data
 from workbook.tables.declared import paper
 
 # paper 004, Tables 8 and 9: L, layers, H, N, dt-min, dt-max, LR, B, steps, WD, kernel size (and dropout)
@@ -73,7 +73,7 @@ def test_table_3_has_the_papers_sizes_and_rates(task, row):
 def test_table_4_has_the_papers_sizes_and_rates(task, row):
     dlr = get("dlr/table4").setting("dlr", task, "paper")
     assert (*shown(dlr, row[0]), dlr["block"]["dropout"]) == row
-    assert dlr["options"]["bidirectional"] and dlr_table4.pooling(dlr)["pool"] == "max"
+    assert dlr["options"]["bidirectional"] and surrogate_data.pooling(dlr)["pool"] == "max"
     assert dlr["block"]["place"] == ("post" if task.startswith("path") else "pre")
     assert dlr["files"].get("length", row[0]) == row[0]
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from recorded import SETTINGS
 
 from workbook import cli, tables
 from workbook.tables import declared, records, results
@@ -74,12 +73,6 @@ def test_what_serves_sums_and_conditions_alone_is_no_part_of_a_setting(sample):
     assert not said.holds({"_depth": 3}, "plain", "sum", "live") and not said.holds({"budget": "desk"}, "plain", "sum", "live")
 
 
-def test_settings_share_nothing(sample):
-    said = sample()
-    said.setting("plain", "sum", "live")["options"]["width"] = 9
-    assert said.setting("plain", "sum", "live")["options"] == {"width": 8}
-
-
 @pytest.mark.parametrize("old, new, message", [
     ("row: deep, kind", "row: deeper, kind", "x.yaml has no row in cells: 'deeper'; there are plain, deep"),
     ("budget: desk}", "budget: week}", "x.yaml has no budget in cells: 'week'; there are live, desk"),
@@ -117,40 +110,6 @@ def test_a_declaration_may_be_like_another_for_some_of_its_rows(sample, tmp_path
     with pytest.raises(ValueError, match="y.yaml has no name in rows: 'deepest'; there are plain, deep"):
         Declared("y")
 
-
-DECLARED = [name for name, table in tables.TABLES.items() if table.declared]
-
-
-@pytest.mark.parametrize("name", DECLARED)
-def test_every_cell_of_a_declared_table_has_a_setting_that_is_plain_data(name):
-    table = tables.get(name)
-    for budget in table.budgets:
-        for task in table.tasks_at(budget):
-            for row in table.rows:
-                found = table.setting(row, task, budget)
-                json.dumps(getattr(found, "plain", lambda found=found: found)(), allow_nan=False)
-
-
-@pytest.mark.parametrize("name", SETTINGS)
-def test_the_settings_of_the_desk_are_those_that_they_were(name):
-    """A digest over all cells: a change of a YAML that changes what is trained must be meant."""
-    table = tables.get(name)
-    cells = [(row, task, budget) for budget in table.budgets for task in table.tasks_at(budget) for row in table.rows]
-    found = [getattr(one, "plain", lambda one=one: one)() for one in (table.setting(*cell) for cell in cells)]
-    assert records.fingerprint({"cells": [list(cell) for cell in cells], "settings": found}) == SETTINGS[name]
-
-
-@pytest.mark.parametrize("name", DECLARED)
-def test_what_a_table_shows_its_records_have(name):
-    """A metric that is misspelt in ``shown:`` would be left out without a word."""
-    found = results.runs(name)
-    for one in tables.get(name).declared.found.get("shown", ()) if len(found) else ():
-        names = [*(name for names in one.get("metrics", {}).values() for name in results._listed(names)), *one.get("level", {}).values(), *([one["metric"]] if "metric" in one else [])]
-        for metric in names:
-            if one.get("of") == "paper":
-                assert len(results.theirs(found, metric)), metric
-            else:
-                assert results._parts(found, metric) if metric.endswith(".*") else len(results.column(found, metric))
 
 
 # --- the frame -------------------------------------------------------------------------------------------------------
@@ -240,12 +199,6 @@ def test_what_is_no_metric_and_what_does_not_belong_together_are_refused():
         results.grid(found, "last.bin7")
     with pytest.raises(ValueError, match="one table shows one budget and one protocol, got .*live"):
         results.grid(pd.concat([found, found.assign(budget="live")]), "last.bin1")
-
-
-def test_runs_that_broke_off_are_marked():
-    made = [run(seed, last={"bin1": share}, finished=share == share) for seed, share in enumerate((0.5, math.nan))]
-    assert results.grid(results.frame(made), "last.bin1").loc["aa", "lstm"] == "50.0 !"
-    assert results.grid(results.frame(made[1:]), "last.bin1").loc["aa", "lstm"] == "NaN !"
 
 
 def test_the_command_shows_what_is_recorded_and_writes_it_for_others(tmp_path, capsys):

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 import torch
+from torch.nn import functional as F
 
-from workbook import cli
-from workbook.bench import memory, peers, scans, step
-from workbook.bench.cases import CASES, Case
+from workbook.bench import dlr, memory, peers, scans, steps
+from workbook.bench.cases import Case
 from workbook.bench.recording import summary
 
 SMALL = (
@@ -64,14 +64,6 @@ def test_bytes_that_must_move():
     assert table.bytes_forward() == given["dx"].nbytes + given["tokens"].nbytes
 
 
-def test_cases_are_those_of_the_papers_and_more():
-    names = {case.name for case in CASES}
-    assert len(names) == len(CASES)
-    assert {f"block B={B} T={T} h=8 b={b}" for b in (2, 4, 8, 16)
-            for B, T in ((128, 40), (128, 500), (128, 4096), (1, 16384))} <= names  # fmt: skip
-    assert {"real B=16 T=4096 D=256", "complex B=16 T=4096 D=256"} <= names
-
-
 def test_a_case_is_timed_and_compared():
     case = Case("block", 2, 40, 1, 2)
     (found,) = scans.run([case], ["ours", "loop (unbind)"], rounds=3)
@@ -111,24 +103,97 @@ def test_slow_calls_are_repeated_less(monkeypatch):
     assert {name: len(taken) for name, taken in scans.take_turns({"a": int, "b": str}, 5).items()} == {"a": 2, "b": 2}
 
 
-@pytest.mark.parametrize(
-    "arguments, message",
-    [
-        (["--only", "b=3"], "no case with 'b=3'"),
-        (["--only", "complex", "--threads", "9999"], "threads must be 1"),
-    ],
-)
-def test_wrong_calls(arguments, message, capsys):
-    assert cli.main(["bench", "scans", *arguments]) == 2
-    assert message in capsys.readouterr().err
-
-
-def test_an_unknown_peer():
-    with pytest.raises(ValueError, match="no peer 'fast'; there are ours,"):
-        next(scans.run([SMALL[0]], ["fast"]))
-
-
 def test_the_step_is_timed_on_every_backend():
-    taken = step.training_step("sum", rounds=2)
+    taken = steps.released_step("sum", rounds=2)
     assert {name: len(seconds) for name, seconds in taken.items()} == {"reference": 2, "paper": 2, "cpu": 2}
-    assert "1.0x" in step.bench().report("sum", {"forms": summary(taken)}) and list(taken)[0] == "cpu"
+    assert "1.0x" in steps.step().report("sum", {"forms": summary(taken)}) and list(taken)[0] == "cpu"
+
+
+LAYERS = (dlr.Shape(2, 9, 3, 5), dlr.Shape(1, 70, 2, 8))
+
+
+def by_hand(shape):
+    """y (B,T,D) and gradients in double precision, one power and one lag after the other."""
+    layer, (u, dy) = shape.layer(), shape.signals()
+    leaves = [p.detach().double().requires_grad_() for p in (u, layer.root_decay, layer.frequency, layer.W, layer.skip)]
+    u, re, im, W, skip = leaves
+    rows = []
+    for k in range(shape.T):
+        size, angle = torch.exp(-(re**2) * k), im * k
+        rows.append((W[0, ..., 0] * size * torch.cos(angle) - W[0, ..., 1] * size * torch.sin(angle)).sum(-1))
+    K = torch.stack(rows)  # (T, D)
+    y = torch.stack([sum(K[t - s] * u[:, s] for s in range(t + 1)) for t in range(shape.T)], 1) + skip * u
+    return y.detach(), *torch.autograd.grad(y, leaves, dy.double())
+
+
+@pytest.mark.parametrize("shape", LAYERS, ids=lambda shape: shape.name)
+@pytest.mark.parametrize("name", ["ours", "listing"])
+def test_both_compute_the_same(name, shape):
+    forward, both = dlr.prepare(shape)[name]
+    wanted = by_hand(shape)
+    y, du, *weights = both()
+    if name == "listing":
+        y, du = y.mT, du.mT
+    assert torch.equal(forward().mT if name == "listing" else forward(), y)
+    for got, right in zip((y, du, *weights), wanted):
+        np.testing.assert_allclose(got, right, atol=2e-5 * float(right.abs().max()))
+
+
+def test_the_shape_of_the_paper():
+    assert dlr.SHAPES[0] == dlr.Shape(16, 4096, 128, 4096)  # Table 7
+    layer = dlr.Shape(1, 1, 3, 7).layer()
+    assert layer.recurrent_parameters == ("root_decay", "frequency", "W") and layer.kind == "real"
+    assert torch.equal(layer.W, dlr.Shape(2, 2, 3, 7).layer().W)  # the same every time
+    np.testing.assert_allclose(2 * layer.root_decay.detach().square(), 1e-5, rtol=1e-5)
+
+
+def test_a_layer_is_timed_and_compared():
+    before = torch.get_num_threads()
+    found = dlr.measure(LAYERS[0], rounds=3)["peers"]
+    assert torch.get_num_threads() == before
+    for part in ("forward", "both"):
+        ours, listing = found["ours"][part], found["listing"][part]
+        assert ours["times_ours"] == 1 and listing["times_ours"] == listing["median"] / ours["median"]
+        assert ours["rounds"] == 3 and 0 < ours["min"] <= ours["median"] <= ours["max"]
+    text = dlr.report(LAYERS[0].name, {"peers": found})
+    assert LAYERS[0].name in text and "listing" in text and len(text.splitlines()) == 3
+    found["ours"]["peak"] = None
+    assert "MB" not in dlr.report(LAYERS[0].name, {"peers": found}).splitlines()[1]
+
+
+def test_our_layer_is_faster_and_smaller():
+    """At a size that shows it in a second; the record holds the paper's."""
+    found = dlr.measure(dlr.Shape(1, 2048, 8, 2048), rounds=2)["peers"]
+    assert found["listing"]["both"]["times_ours"] > 1.5
+    if found["ours"]["peak"] is not None:
+        assert found["listing"]["peak"] > 2 * found["ours"]["peak"]
+
+
+@pytest.mark.parametrize("name", [name for name, forms in steps.FORMS.items() if len(forms) > 1])
+def test_all_forms_take_the_same_step(name):
+    found = []
+    for form in steps.FORMS[name]:
+        model = steps.Shape(3, 9, 4, 2).model(name).double()
+        steps.set_form(model, form)
+        tokens, labels = torch.randint(2, (2, 3, 9), generator=torch.Generator().manual_seed(0))
+        F.cross_entropy(model(tokens).flatten(0, 1), labels.flatten()).backward()
+        found.append(torch.cat([p.grad.flatten() for p in model.parameters()]))
+    for other in found[1:]:
+        torch.testing.assert_close(found[0], other, rtol=0, atol=1e-10)
+    assert found[0].abs().max() > 1e-3
+
+
+def test_steps_are_timed_and_compared():
+    taken = steps.fast_weight_step("recurrent_delta", steps.Shape(3, 9, 4, 2), rounds=3)
+    assert {form: len(seconds) for form, seconds in taken.items()} == {"cpu": 3, "loop": 3}
+    found = summary({"cpu": [1.0, 3.0, 2.0], "loop": [8.0, 6.0, 7.0]})
+    assert found["cpu"] == {"median": 2.0, "min": 1.0, "max": 3.0, "rounds": 3, "times_ours": 1.0}
+    assert found["loop"]["times_ours"] == 3.5
+    text = steps.fast_weights().report("srwm B=3", {"forms": found})
+    assert "3.5x" in text and "srwm B=3" in text and len(text.splitlines()) == 3
+
+
+def test_ours_is_faster():
+    """At the first shape, by far; the record holds the numbers."""
+    for name in ("recurrent_delta", "srwm"):
+        assert summary(steps.fast_weight_step(name, steps.SHAPES[0], rounds=3))["loop"]["times_ours"] > 2

@@ -1,18 +1,21 @@
-"""Texts as tokens, and how far counting gets: vocabularies, and the levels of n-gram models.
+"""Texts for language models: the help topics of Python, vocabularies, and how far counting gets.
 
-A ``Vocabulary`` keeps the pieces of text (words with the blank before them, runs of other signs) that are the most
-frequent where it was made, and spells the others as characters; so nothing is unknown but characters outside of
-``character_text.ALPHABET``, which become "?".  With no pieces it is characters alone.
+The topics (``help("NUMBERS")``) stand in for OpenWebText2 and PG-19, which are far larger, of many hands, and cut into words:
+numbers on them are comparable with each other, not with a paper's.  Versions of Python have different texts, so a record
+keeps a digest.  Topics repeat whole sections of each other; a paragraph counts only where it first occurs, so that none is
+both trained on and tested.
 
-An n-gram model knows how often each token followed each n - 1 tokens in the training text, and adds k to every count:
-p(x | c) = (count(c x) + k) / (count(c) + k V).  k is chosen on the last tenth of the training text, of which nothing is
-counted then.
+A ``Vocabulary`` keeps the most frequent pieces of text (words with the blank before them, runs of other signs) and spells
+others as characters.  An n-gram model knows how often each token followed each n - 1 tokens in the training text, and adds
+k to every count: p(x | c) = (count(c x) + k) / (count(c) + k V).  k is chosen on the last tenth of the training text, of
+which nothing is counted then.
 
-Letters: T tokens of a text, V vocabulary.
+Letters: B strings, T tokens, V vocabulary.
 """
 
 from __future__ import annotations
 
+import hashlib
 import math
 import re
 from collections import Counter
@@ -24,9 +27,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lrnnlab.validation import whole_number
-from workbook.tables.character_text import ALPHABET
-
+ALPHABET = "\n" + "".join(map(chr, range(32, 127)))  # V = 96; other characters become "?"
+TESTED = 0.1  # the last share of the text
+NAME = "help topics of Python (stand-in)"
 PIECES = re.compile(r" ?[A-Za-z]+| ?[0-9]+| ?[^A-Za-z0-9 \n]+|\n+| +")
 ADDED = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001)  # what k is chosen from
 HELD_OUT = 0.1  # the last share of the training text
@@ -67,9 +70,7 @@ class Vocabulary:
 
 
 def learn_vocabulary(texts: Iterable[str], size: int) -> Vocabulary:
-    """At most ``size`` tokens: the characters, and the most frequent longer pieces; equally frequent ones by alphabet.
-    """
-    whole_number(size, len(ALPHABET), "the size of a vocabulary")
+    """At most ``size`` tokens: the characters, and the most frequent longer pieces; equally frequent ones by alphabet."""
     counts: Counter[str] = Counter()
     for text in texts:
         counts.update(piece for piece in PIECES.findall(text) if len(piece) > 1)
@@ -79,10 +80,6 @@ def learn_vocabulary(texts: Iterable[str], size: int) -> Vocabulary:
 
 def ngram_level(train: Tensor, test: Tensor, n: int, vocab_size: int) -> tuple[float, float]:
     """The mean loss of an n-gram model on a test text, in nats a token, and the k that it adds."""
-    whole_number(n, 1, "n")
-    for name, text in (("train", train), ("test", test)):
-        if len(text) < 2 * n:
-            raise ValueError(f"a {n}-gram model needs texts of {2 * n} tokens or more, got {len(text)} in {name}")
     cut = max(n, round((1 - HELD_OUT) * len(train)))
     counted = _counts(train[:cut], train[cut - n + 1 :], n, vocab_size)
     k = min(ADDED, key=lambda k: _loss(*counted, k, vocab_size))
@@ -109,3 +106,45 @@ def _how_often(seen: np.ndarray, asked: np.ndarray) -> np.ndarray:
 
 def _loss(here: np.ndarray, context: np.ndarray, k: float, V: int) -> float:
     return -math.fsum(np.log((here + k) / (context + k * V))) / len(here)
+
+
+def text() -> str:
+    """The topics by name, each paragraph where it first occurs, characters of ``ALPHABET`` only."""
+    from pydoc_data.topics import topics  # half a megabyte that only this text needs
+
+    seen: dict[str, str] = {}
+    for name in sorted(topics):
+        for paragraph in topics[name].split("\n\n"):
+            seen.setdefault(" ".join(paragraph.split()), paragraph)
+    whole = "\n\n".join(paragraph for words, paragraph in seen.items() if words)
+    return in_alphabet(whole)
+
+
+def in_alphabet(text: str) -> str:
+    """The text with "?" for each character that ``ALPHABET`` has not."""
+    return "".join(character if character in ALPHABET else "?" for character in text)
+
+
+def digest() -> str:
+    """The first 16 letters of the text's SHA-256."""
+    return hashlib.sha256(text().encode()).hexdigest()[:16]
+
+
+def split() -> tuple[Tensor, Tensor]:
+    """The text as characters' numbers: what is trained on, and what is tested (its last tenth)."""
+    codes = Vocabulary().encode(text()).long()
+    end = round(len(codes) * (1 - TESTED))
+    return codes[:end], codes[end:]
+
+
+def draw(codes: Tensor, strings: int, length: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """``strings`` random pieces of the text (B,T), and the characters that follow each of their characters, (B,T)."""
+    starts = torch.randint(len(codes) - length, (strings,), generator=generator)
+    pieces = codes[starts.unsqueeze(1) + torch.arange(length + 1)]
+    return pieces[:, :-1], pieces[:, 1:]
+
+
+def before(codes: Tensor, targets: int, length: int, longest: int) -> tuple[Tensor, Tensor]:
+    """The ``length`` characters before each of ``targets`` evenly spread places, (B,T), and the characters there, (B,)."""
+    places = longest + torch.linspace(0, len(codes) - longest - 1, targets).long()
+    return codes[places.unsqueeze(1) + torch.arange(-length, 0)], codes[places]

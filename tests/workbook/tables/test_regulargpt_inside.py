@@ -1,6 +1,5 @@
 """regulargpt/fig3, fig4 and table3: states, elements, clusters, gradients, perplexities, each by a second route."""
 
-import json
 from functools import partial
 
 import numpy as np
@@ -9,7 +8,6 @@ import torch
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from recorded import found as said
-from recorded import planned
 
 from lrnnlab.automata import MooreMachine, transition_monoid
 from lrnnlab.models import build
@@ -17,28 +15,21 @@ from lrnnlab.models.chunk_masks import kept_positions
 from lrnnlab.models.regular_gpt import RegularGPT
 from lrnnlab.models.relative_transformer import RelativeTransformer
 from lrnnlab.models.relu_rnn import ReluRNN
-from workbook import tables
-from workbook.show.output import LARGEST, png
-from workbook.show.regulargpt_figures import clusters_of_tasks, gradients, perplexity_by_length
 from workbook.tables import (
-    analysis,
-    character_text,
     records,
     regulargpt_fig3,
     regulargpt_fig4,
     regulargpt_table3,
-    report,
-    results,
+    texts,
 )
-from workbook.tables.analysis import (
+from workbook.tables.regulargpt_fig3 import (
     clusters_found,
-    cumulative_gradient,
     elements_by_depth,
-    on_a_plane,
     parts_by_depth,
     purity,
     states_by_depth,
 )
+from workbook.tables.regulargpt_fig4 import cumulative_gradient
 
 DATA = records.data_folder()
 NAMES = ("regulargpt/fig3", "regulargpt/fig4", "regulargpt/table3")
@@ -82,16 +73,6 @@ def test_an_element_is_what_the_word_does_letter_by_letter(data):
                 assert (elements[number] == reached).all()
 
 
-def test_elements_of_wrong_questions():
-    machine = regulargpt_fig3.Permutations().machine
-    with pytest.raises(ValueError, match="'bush'"):
-        elements_by_depth(machine, torch.zeros(1, 4, dtype=torch.int64), form="bush")
-    with pytest.raises(ValueError, match="token 2"):
-        elements_by_depth(machine, torch.tensor([[0, 2]]))
-    with pytest.raises(ValueError, match="chunk"):
-        elements_by_depth(machine, torch.tensor([[0, 1]]), chunk=1)
-
-
 @pytest.mark.parametrize("task", [regulargpt_fig3.Permutations(), regulargpt_fig4.SuffixParity()])
 def test_machine_and_oracle_agree_on_the_two_new_tasks(task):
     for length in range(1, 12):
@@ -118,46 +99,6 @@ def test_blobs_are_counted_without_being_told(count, seed, doubled):
         points, which = np.repeat(points, 3, 0), np.repeat(which, 3)
     found = clusters_found(points, most=12)
     assert found.count == count and purity(found.labels, which) == purity(which, found.labels) == 1
-
-
-def test_alone_words_are_clusters_together_they_are_elements():
-    """Four words that realise two elements; then the same among others: the reason why all depths are put together."""
-    four = np.array([[0.0], [0.5], [9.0], [9.4]])
-    alone = clusters_found(np.repeat(four, 30, axis=0))
-    assert alone.count == 4
-    many = np.concatenate(
-        [np.repeat(four, 30, axis=0), np.linspace(0, 0.5, 60)[:, None], np.linspace(9, 9.4, 60)[:, None]]
-    )
-    assert clusters_found(many).count == 2
-
-
-def test_points_without_clusters():
-    assert clusters_found(np.ones((5, 2))).count == 1
-    assert clusters_found(np.array([[0.0], [0.0], [5.0]])).labels.tolist() == [0, 0, 1]
-    assert clusters_found(np.random.default_rng(0).standard_normal((300, 10))).score < 0.1
-    for wrong in ((np.zeros((0, 2)),), (np.zeros(3),), (np.zeros((3, 3)), 1)):
-        with pytest.raises(ValueError, match=r"points are \(N, D\)"):
-            clusters_found(*wrong)
-
-
-@settings(max_examples=25, deadline=None)
-@given(pairs=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=30))
-def test_purity_by_hand(pairs):
-    right = sum(max(sum(1 for pair in pairs if pair == (cluster, true)) for true in range(4)) for cluster in range(4))
-    assert purity(*map(np.array, zip(*pairs))) == pytest.approx(right / len(pairs))
-
-
-def test_purity_wants_as_many_labels_as_truths():
-    with pytest.raises(ValueError, match=r"\(2,\) and \(3,\)"):
-        purity([0, 1], [0, 1, 1])
-
-
-def test_a_plane_keeps_what_lies_in_a_plane():
-    flat = np.random.default_rng(0).standard_normal((30, 2)) @ np.random.default_rng(1).standard_normal((2, 9)) + 5
-    (first, second), share = on_a_plane([flat[:10], flat[10:]])
-    placed = np.concatenate([first, second])
-    apart = [np.linalg.norm(x[:, None] - x[None], axis=-1) for x in (flat, placed)]
-    assert np.allclose(*apart) and share == pytest.approx(1)
 
 
 class Ideal:
@@ -237,8 +178,6 @@ def test_a_state_is_made_of_the_elements_below_it(chunk, T, form, seed):
                     -1 if one is None else one[0] if depth == 0 else number[acts(machine, one)] for one in words
                 ]
                 assert parts == wanted
-    with pytest.raises(ValueError, match="'leaves'"):
-        parts_by_depth(machine, tokens, chunk, "leaves")
 
 
 def acts(machine, word):
@@ -299,21 +238,6 @@ def test_an_answer_at_a_position_is_the_answer_of_the_string_up_to_there(name):
         found = cumulative_gradient(net, tokens, position)
         assert np.allclose(found, cumulative_gradient(net, tokens[:, :end]), atol=1e-5)
         assert len(found) == end and found[0] == 1 and (np.diff(found) <= 1e-9).all()
-    with pytest.raises(ValueError, match=f"{T} positions, got position={T}"):
-        cumulative_gradient(net, tokens, T)
-
-
-def test_a_net_that_does_not_look_has_no_gradient():
-    net = RegularGPT(2, 2, width=8, heads=2)
-    torch.nn.init.zeros_(net.head.weight)
-    assert cumulative_gradient(net, torch.zeros(2, 5, dtype=torch.int64)).tolist() == [0] * 5
-
-
-def test_the_share_of_a_batch_lies_between_those_of_its_strings():
-    net, tokens = NETS["masks"]().eval(), torch.randint(T, (2, T), generator=draw(4))
-    both = cumulative_gradient(net, tokens)
-    one, two = (cumulative_gradient(net, tokens[i : i + 1]) for i in range(2))
-    assert (np.minimum(one, two) - 1e-6 <= both).all() and (both <= np.maximum(one, two) + 1e-6).all()
 
 
 @settings(max_examples=50, deadline=None)
@@ -335,39 +259,22 @@ def test_the_numbers_of_a_curve_by_hand(weights):
 
 
 def test_no_paragraph_is_both_trained_on_and_tested():
-    train, test = ("".join(character_text.ALPHABET[code] for code in part.tolist()) for part in character_text.split())
-    assert train + test == character_text.text() and set(train + test) <= set(character_text.ALPHABET)
+    train, test = ("".join(texts.ALPHABET[code] for code in part.tolist()) for part in texts.split())
+    assert train + test == texts.text() and set(train + test) <= set(texts.ALPHABET)
     paragraphs = [{" ".join(p.split()) for p in part.split("\n\n")} for part in (train, test)]
     assert len(paragraphs[1]) > 100 and not paragraphs[0] & paragraphs[1]
-
-
-def test_every_paragraph_of_the_topics_is_in_the_text():
-    from pydoc_data.topics import topics
-
-    kept = {" ".join(p.split()) for p in character_text.text().split("\n\n")}
-    wanted = {" ".join(p.split()) for topic in topics.values() for p in topic.split("\n\n")} - {""}
-    assert {p for p in wanted if p.isascii()} <= kept and len(kept) == len(wanted)
 
 
 @settings(max_examples=40, deadline=None)
 @given(length=st.integers(1, 40), more=st.integers(0, 20), size=st.integers(62, 200), targets=st.integers(1, 9))
 def test_the_same_characters_are_asked_for_at_every_length(length, more, size, targets):
     codes = torch.arange(size)  # every character tells where it stands
-    tokens, wanted = character_text.before(codes, targets, length, length + more)
+    tokens, wanted = texts.before(codes, targets, length, length + more)
     assert (tokens == wanted.unsqueeze(1) - torch.arange(length, 0, -1)).all()
-    assert (wanted == character_text.before(codes, targets, 1, length + more)[1]).all()
+    assert (wanted == texts.before(codes, targets, 1, length + more)[1]).all()
     assert wanted[0] == length + more and (targets == 1 or wanted[-1] == size - 1)
-    tokens, following = character_text.draw(codes, 5, length, draw(size))
+    tokens, following = texts.draw(codes, 5, length, draw(size))
     assert (following == tokens + 1).all() and tokens.shape == (5, length)
-
-
-def test_texts_that_are_too_short_and_characters_that_are_unknown():
-    with pytest.raises(ValueError, match="text of 5 characters has no piece of 5"):
-        character_text.draw(torch.arange(5), 1, 5, draw(0))
-    with pytest.raises(ValueError, match="got 4 and 3"):
-        character_text.before(torch.arange(9), 1, 4, 3)
-    with pytest.raises(ValueError, match="'é' is none of the 96"):
-        character_text.encode("né")
 
 
 # --------------------------------------------------------------------------------------------------------------- table 3
@@ -384,10 +291,10 @@ def test_the_reach_is_where_the_gradient_ends(chunk, thickness, depths, form):
     tokens = torch.randint(2, (1, 70), generator=draw(0))
 
     def at_depth(nudge):
-        with analysis._added(net, nudge):
+        with regulargpt_fig4._added(net, nudge):
             return net.hidden(tokens)[depths - 1][:, -1:]
 
-    seen = analysis.receptive_field(at_depth, nothing) > 0
+    seen = regulargpt_fig4.receptive_field(at_depth, nothing) > 0
     assert seen[-1 - reach :].all() and not seen[: -1 - reach].any()
 
 
@@ -406,24 +313,7 @@ def test_losses_of_the_last_character_are_those_of_the_whole_model(row):
         assert torch.allclose(short, whole)
 
 
-def test_frequencies_by_hand():
-    train, targets = torch.tensor([0] * 8 + [1] * 2), torch.tensor([0, 1])
-    assert regulargpt_table3.unigram(train, targets) == pytest.approx(((10 + 96) ** 2 / (9 * 3)) ** 0.5, rel=1e-6)
-
-
 # --------------------------------------------------------------------------------------- settings, records and pictures
-
-
-test_every_cell_is_planned_and_what_is_not_there_is_named = planned(NAMES, without=["paper"])
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_records_fit_their_tables_and_are_small(name):
-    found, table = recorded(name), tables.get(name)
-    assert {(r["task"], r["row"]) for r in found} == {(task, row) for task in table.tasks for row in table.rows}
-    text = report.table(found)
-    assert "paper" in text and all(str(record["seed"]) in table.line(record) for record in found)
-    assert max(len(json.dumps(record)) for record in found) <= 100_000
 
 
 def test_what_the_records_of_fig_3_say():
@@ -492,42 +382,3 @@ def test_what_the_records_of_table_3_say():
     assert max(one[512] for one in over["c24k2"]) < 1.05 and max(max(one.values()) for one in over["c8k2_gpt2"]) <= 1.055
     assert 1.05 < max(max(one.values()) for one in over["alibi"]) < 1.2
     assert max(max(one.values()) for one in over["kerple"]) < 1.01
-
-
-def test_the_papers_numbers_stand_apart():
-    *ours, paper, notes = report.table(recorded("regulargpt/table3")).split("\n\n")
-    assert "stand-in" in notes and "791.74" in paper and not any("791.74" in part for part in ours) and "c8k1" not in paper
-
-
-def test_the_tables_of_short_runs_and_one_seed_twice():
-    with torch.random.fork_rng():
-        run = {
-            **regulargpt_fig3.TABLE.setting("regulargpt_c2", "s_3", "live"),
-            "length": 12,
-            "strings": 8,
-            "training": {"steps": 3, "rate": 1e-3},
-        }
-        one, two, other = (regulargpt_fig3.measure(run, seed) for seed in (0, 0, 1))
-    assert one["points"] == two["points"] != other["points"] and one["metrics"] == two["metrics"]
-
-
-def test_pictures_of_the_records():
-    for figure in (clusters_of_tasks(results.runs("regulargpt/fig3")), gradients(results.runs("regulargpt/fig4")),
-                   perplexity_by_length(results.runs("regulargpt/table3"))):  # fmt: skip
-        assert len(png(figure)) < LARGEST
-    for picture in (clusters_of_tasks, gradients, perplexity_by_length):
-        with pytest.raises(ValueError, match="0"):
-            picture(results.frame([]))
-
-
-@pytest.mark.parametrize("pool", ["last", "mean"])
-def test_the_gradient_of_a_net_with_one_answer_a_string(pool):
-    net = build("lstm", vocab_size=2, classes=2, width=6, pool=pool)
-    found = cumulative_gradient(net, torch.tensor([[0, 1, 1, 0]]), position=0)
-    assert found.shape == (1,) and np.isfinite(found).all()
-
-
-def test_a_linear_encoder_has_no_gradient_by_token():
-    net = build("lstm", vocab_size=2, classes=2, width=6, encoder="linear")
-    with pytest.raises(ValueError, match="got encoder='linear'"):
-        cumulative_gradient(net, torch.tensor([[0, 1]]), position=1)

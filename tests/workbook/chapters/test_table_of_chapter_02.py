@@ -8,7 +8,8 @@ from recorded import found
 from lrnnlab import tasks
 from lrnnlab.expressivity.one_layer import possible_in_one_diagonal_layer
 from workbook import tables
-from workbook.tables import lrnn_reasons, records, results
+from workbook.chapters import ch02
+from workbook.tables import records, results
 
 DESK = "lrnn/table2"
 SAID = found("lrnn/table2")
@@ -44,7 +45,7 @@ def test_a_cell_holds_or_has_a_reason():
 
 def test_what_is_not_learned_has_the_sweeps_best_beside_it():
     found = [swept(0.4), swept(0.7, head="linear", lr=3e-2), swept(0.9, task="evenpair"), swept(0.9, baseline="s4d")]
-    best = lambda row, *more: lrnn_reasons.best_of_sweep(results.frame([*found, *more]), "sum", row)
+    best = lambda row, *more: ch02.best_of_sweep(results.frame([*found, *more]), "sum", row)
     assert best("s4") == "best of 2 settings tried: 70.0 after 500 steps (3 layers, linear, 0.03)"
     assert best("s4d_inv").startswith("of S4D, whose setting it has, the best of 1 settings tried: 90.0 after 500 steps")
     assert best("rwkv") == "with this setting, the only one that was tried"
@@ -79,7 +80,7 @@ def test_the_theorems_that_forbid_rows_are_those_that_the_table_names():
 
 
 def said(row, task, budget="desk"):
-    return lrnn_reasons.differs(TABLE.setting(row, task, budget).plain())
+    return ch02.differs(TABLE.setting(row, task, budget).plain())
 
 
 def test_help_that_the_paper_does_not_give_is_named():
@@ -102,12 +103,12 @@ def test_the_papers_own_setting_differs_in_nothing():
 
 def test_every_recorded_cell_says_why_and_what_differs():
     found = records.recorded(DESK)
-    told = lrnn_reasons.reasons(found)
+    told = ch02.table2_reasons(results.frame(found))
     assert len(told) == len({(r["task"], r["row"]) for r in found})
-    text = TABLE.text(found)
+    text = results.text(found)
     for cell in told.to_dict("records"):
         assert cell["why"] == "holds" or cell["why"].partition("; ")[0] in text
-        assert cell[lrnn_reasons.DIFFERS]
+        assert cell[ch02.DIFFERS]
         if "not learned" in cell["why"] and "lost" not in cell["why"]:  # then it says what was tried
             assert "settings tried" in cell["why"] or cell["task"] == "modarith"
 
@@ -177,7 +178,7 @@ def test_what_the_papers_own_training_gave():
     scores = [100 * look["score"] for look in deep["checks"]]
     assert f"between {min(scores):.0f} and {max(scores):.0f} %, {100 * deep['metrics']['accuracy_last']:.0f} % by" in SAID
     assert f"best check have {100 * deep['metrics']['best_accuracy_last']:.0f} %" in SAID
-    assert all("a check that is all right ends it" in how for how in lrnn_reasons.reasons(made)[lrnn_reasons.DIFFERS])
+    assert all("a check that is all right ends it" in how for how in ch02.table2_reasons(results.frame(made))[ch02.DIFFERS])
     for one in (one for one in made if one is not deep):
         assert one["steps"] <= 13_000 and one["cpu_seconds"] < 120
         assert one["metrics"]["best_of_checks"] == 1 and one["metrics"]["accuracy_last"] > 0.98

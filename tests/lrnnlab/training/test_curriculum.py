@@ -1,0 +1,256 @@
+"""Lengths that grow: the loop against a plain one, stages, held-out strings, scores at every length."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from lrnnlab.tasks import ModArith
+from lrnnlab.tasks.base import Batch, draw_seed
+from lrnnlab.tasks.string_tasks import CycleNavigation, Parity
+from lrnnlab.training.checkpoint import Checkpoint
+from lrnnlab.training.curriculum import Curriculum, Stages, held_out, train_strings
+from lrnnlab.training.determinism import rng
+from lrnnlab.training.evaluation import accuracy_at_lengths
+from workbook.tables.regulargpt_table1 import make_network
+
+SMALL = {"rnn": {"width": 6}, "transformer": {"width": 8, "heads": 2, "layers": 1}}
+
+
+def small_net(row="regulargpt_c2", task=None, seed=0):
+    return make_network(row, task or Parity(), seed=seed, **SMALL.get(row, {"width": 8, "heads": 2}))
+
+
+def trained(net, task=None, **options):
+    given = {
+        "steps": 6,
+        "rate": 0.01,
+        "batch": 8,
+        "longest": 9,
+        "generator": rng(0, "x"),
+        "progress": False,
+    } | options
+    return train_strings(net, task or Parity(), **given)
+
+
+def weights(net):
+    return torch.cat([p.detach().flatten() for p in net.parameters()])
+
+
+class Machine(nn.Module):
+    """A net that is right by counting; wrong, if told so, beyond a length.  It remembers which lengths it was shown."""
+
+    def __init__(self, beyond=math.inf, certain=50.0):
+        super().__init__()
+        self.scale, self.beyond, self.seen = nn.Parameter(torch.tensor(certain)), beyond, []
+
+    def forward(self, tokens):
+        self.seen.append((tokens.shape[1], self.training))
+        label = (tokens.sum(1) + (tokens.shape[1] > self.beyond)) % 2
+        return self.scale * F.one_hot(label, 2)
+
+
+def plain_loop(net, steps, rate, longest, batch, growth, gate, clip, decay, warmup):
+    """The same training, written out: lengths drawn, gradients cut and Adam's formulas by hand."""
+    doubled = 2
+    data = rng(0, "x")
+    draw_seed(data)  # what held-out strings are drawn from
+    moments = {name: (torch.zeros_like(p), torch.zeros_like(p)) for name, p in net.named_parameters()}
+    for step in range(steps):
+        reach = max(doubled, longest if step >= growth else -(-longest * (step + 1) // growth))
+        length = int(torch.randint(1, reach + 1, (), generator=data))
+        tokens = Parity().sample(batch, length, data).tokens
+        net.zero_grad()
+        logits = net(tokens).log_softmax(-1)
+        loss = (-logits[torch.arange(batch), tokens.sum(1) % 2]).mean()
+        loss.backward()
+        if loss < gate and length > reach / 2 and 0 < int((tokens.sum(1) % 2).sum()) < batch:
+            doubled = min(2 * reach, longest)
+        norm = math.sqrt(sum(float((p.grad**2).sum()) for p in net.parameters()))
+        share = (
+            (step + 1) / warmup if step < warmup else (1 + math.cos(math.pi * (step - warmup) / (steps - warmup))) / 2
+        )
+        for name, p in net.named_parameters():
+            first, second = moments[name]
+            slope = p.grad * min(1.0, clip / (norm + 1e-6))  # torch keeps off zero so
+            first.mul_(0.9).add_(0.1 * slope)
+            second.mul_(0.999).add_(0.001 * slope**2)
+            move = first / (1 - 0.9 ** (step + 1)) / ((second / (1 - 0.999 ** (step + 1))).sqrt() + 1e-8)
+            with torch.no_grad():
+                p.sub_(rate * share * (move + decay * p))
+
+
+@pytest.mark.parametrize("fault", [None, "rate", "clip", "growth", "gate", "decay", "warmup", "longest"])
+def test_training_is_the_plain_loop(fault):
+    recipe = {"steps": 9, "rate": 0.01, "longest": 30, "batch": 5, "growth": 40, "gate": 0.8, "clip": 0.1, "decay": 0.1,
+              "warmup": 2}  # fmt: skip
+    wrong = {"rate": 0.02, "clip": 0.2, "growth": 4, "gate": 0.0, "decay": 0.0, "warmup": 1, "longest": 2}
+    one, two = small_net().double(), small_net().double()
+    trained(one, schedule="cosine", **(recipe if fault is None else {**recipe, fault: wrong[fault]}))
+    plain_loop(two, **recipe)
+    off = float((weights(one) - weights(two)).abs().max())
+    assert off < 1e-9 if fault is None else off > 1e-5
+
+
+def test_generator_decides_all_and_watching_changes_nothing():
+    made = []
+    for noise, seed, watch_every in ((0, 0, 0), (17, 0, 2), (0, 1, 0)):
+        torch.manual_seed(noise)
+        before = torch.get_rng_state()
+        net = small_net()
+        run = trained(net, watch_every=watch_every, generator=rng(seed, "x"))
+        assert torch.equal(torch.get_rng_state(), before)
+        made.append((weights(net), run.losses))
+    assert torch.equal(made[0][0], made[1][0]) and made[0][1] == made[1][1]
+    assert not torch.equal(made[0][0], made[2][0])
+
+
+def test_no_string_longer_than_the_longest_is_ever_shown():
+    net = Machine()
+    trained(net, steps=60, longest=12, watch_every=5, growth=10, gate=0.5)
+    shown = {length for length, _ in net.seen}
+    assert max(shown) == 12 and shown >= set(range(5, 13))
+    assert {length for length, training in net.seen if not training} == set(range(5, 13))  # held out: the 8 longest
+    assert net.training is False
+
+
+@pytest.mark.parametrize(
+    ("net", "wanted"),
+    [(Machine(), 30), (Machine(beyond=8), 100), (Machine(certain=1.0), 100)],
+    ids=["sure", "wrong at the longest", "right but unsure"],
+)
+def test_training_ends_early_only_where_held_out_strings_are_surely_right(net, wanted):
+    made = trained(net, steps=100, rate=1e-9, watch_every=5, patience=3, growth=20, sure=0.01)
+    assert made.steps == wanted  # looks at 20, 25 and 30: from step 19 on all lengths are drawn
+
+
+def test_the_longest_length_doubles_where_the_longer_half_is_known():
+    net = Machine()
+    trained(net, steps=200, longest=40, growth=10_000, gate=0.1, batch=40, rate=0.0)
+    lengths, reach = [length for length, _ in net.seen], 2
+    for length in lengths:
+        assert length <= reach
+        reach = min(40, 2 * reach) if 2 * length > reach else reach
+    assert reach == 40 and max(lengths) > 35
+    net = Machine(certain=0.0)  # never below the gate
+    trained(net, steps=60, longest=40, growth=400, gate=0.1, batch=1, rate=0.0)
+    assert max(length for length, _ in net.seen) == 6  # of 6.1, what the even growth allows at step 60
+
+
+@pytest.mark.parametrize(
+    ("length", "targets", "certain", "reach"),
+    [(5, [0, 1, 0, 0], 9, 16), (4, [0, 1, 0, 0], 9, 8), (8, [1, 1, 1, 1], 9, 8), (8, [0, 1, 0, 0], 1, 8)],
+    ids=["known", "of the shorter half", "of one class", "unsure"],
+)
+def test_what_a_batch_must_be_for_the_longest_length_to_double(length, targets, certain, reach):
+    course = Curriculum(Parity(), 4, 40, rng(0, "x"), growth=999, gate=0.1, reach=8)
+    targets = torch.tensor(targets)
+    logits = certain * F.one_hot(targets, 2).float()
+    loss = course.loss(logits, Batch(torch.zeros(4, length, dtype=torch.long), targets, targets >= 0))
+    assert loss.item() == pytest.approx(math.log(1 + math.exp(-certain)), rel=1e-3)
+    assert course.reach == reach and course.full == math.inf
+
+
+def test_places_without_a_label_are_no_answer_of_another_class():
+    arithmetic = ModArith(5)
+    course = Curriculum(arithmetic, 1, 39, rng(0, "x"), growth=999, gate=5.0, reach=2)
+    batch = arithmetic.labelled(torch.tensor([[2, 5, 0, 5, 0]]))  # 2 + 0 + 0: 2 is asked for, and 2, and 2
+    assert batch.targets[batch.mask].unique().numel() == 1 < batch.targets.unique().numel()
+    course.loss(torch.zeros(1, 5, 5), batch)
+    assert course.reach == 2
+
+
+def test_stages_come_one_after_the_other_when_known_and_the_newest_make_half():
+    net, stages = Machine(), (3, 4, 12)
+    trained(net, steps=400, longest=12, stages=stages, gate=0.1, symbols=96, batch=8, rate=0.0)
+    lengths = [length for length, _ in net.seen]
+    first = [next(place for place, length in enumerate(lengths) if length > reach) for reach in (0, 3, 4)]
+    assert first[1] >= 15 and first[2] >= first[1] + 14 and max(lengths) == 12
+    whole = lengths[first[2] :]
+    newest = sum(length > 4 for length in whole) / len(whole)
+    assert abs(newest - (0.5 + 0.5 * 8 / 12)) < 0.1 and set(whole) == set(range(1, 13))
+    net = Machine(certain=0.0)  # never below the gate, whatever the step
+    trained(net, steps=100, longest=12, stages=stages, gate=0.1, rate=0.0)
+    assert max(length for length, _ in net.seen) == 3
+
+
+@pytest.mark.parametrize(
+    ("length", "targets", "certain", "stage"),
+    [(5, [0, 1, 0, 0], 9, 1), (4, [0, 1, 0, 0], 9, 0), (5, [1, 1, 1, 1], 9, 0), (5, [0, 1, 0, 0], 1, 0)],
+    ids=["known", "an older length", "of one class", "unsure"],
+)
+def test_what_batches_must_be_for_the_next_stage(length, targets, certain, stage):
+    course = Stages(Parity(), 4, (4, 8, 40), rng(0, "x"), gate=0.1, stage=1)
+    targets = torch.tensor(targets)
+    logits = certain * F.one_hot(targets, 2).float()
+    for _ in range(15):
+        assert course.stage == 1
+        course.loss(logits, Batch(torch.zeros(4, length, dtype=torch.long), targets, targets >= 0))
+    assert course.stage == 1 + stage and (course.count == 0) == (stage or course.mean == 0)
+
+
+def test_short_strings_come_in_greater_numbers():
+    shapes = {(len(b.tokens), b.tokens.shape[1]) for b in (
+        course() for course in [Stages(Parity(), 4, (40,), rng(0, "x"), gate=0.1, symbols=60)] for _ in range(300))}
+    assert shapes == {(max(4, min(32, 60 // T)), T) for T in range(1, 41)}
+
+
+def test_best_weights_are_those_of_the_least_loss_on_held_out_strings():
+    net, task = small_net(), Parity()
+    made = trained(net, steps=30, rate=0.3, watch_every=3)
+    batches = held_out(task, 9, torch.Generator().manual_seed(draw_seed(rng(0, "x"))))
+    kept = small_net(seed=5)
+
+    @torch.no_grad()
+    def loss():
+        logits = torch.cat([kept(batch.tokens) for batch in batches])
+        return F.cross_entropy(logits, torch.cat([batch.targets for batch in batches])).item()
+
+    kept.load_state_dict(made.best)
+    assert loss() == pytest.approx(-made.best_validation, rel=1e-5)
+    kept.load_state_dict(net.state_dict())
+    assert loss() == pytest.approx(-made.last_validation, rel=1e-5)
+    assert made.best_validation == max(seen["validation"] for seen in made.watched) > made.last_validation
+
+
+def test_accuracy_is_the_share_of_strings_that_the_slow_answer_agrees_with():
+    net, task = small_net("regulargpt_c3", CycleNavigation()), CycleNavigation()
+    found = accuracy_at_lengths(net, task, [1, 4, 11], strings=30, generator=rng(3, "x"))
+    again, slow = rng(3, "x"), {}
+    for length in (1, 4, 11):
+        tokens = task.sample(30, length, again).tokens
+        slow[length] = np.mean([int(net(row.unsqueeze(0)).argmax()) == task.answer(row) for row in tokens])
+    assert found == pytest.approx(slow) and len(set(found.values())) > 1
+
+
+def test_a_net_is_judged_at_every_length_by_itself():
+    found = accuracy_at_lengths(Machine(beyond=5), Parity(), range(4, 8), strings=9, generator=rng(0, "x"))
+    assert found == {4: 1, 5: 1, 6: 0, 7: 0}
+
+
+def test_of_an_answer_at_every_position_the_last_counts():
+    class Prefixes(nn.Module):
+        def forward(self, tokens):
+            return F.one_hot(tokens.cumsum(1) % 2, 2).float()
+
+    assert accuracy_at_lengths(Prefixes(), Parity(), [9], strings=50, generator=rng(0, "x")) == {9: 1.0}
+
+
+@pytest.mark.parametrize("course", [{}, {"stages": (4, 9), "gate": 0.1}], ids=["growing", "staged"])
+def test_a_checkpoint_of_another_batch_is_of_another_run(course, tmp_path, monkeypatch, capsys):
+    save = Checkpoint.save
+    monkeypatch.setattr(Checkpoint, "save", lambda self, state: (setattr(self, "seconds", -1.0), save(self, state)))
+    for batch, said in ((8, ""), (8, ""), (16, "another run")):
+        made = trained(make_network("rnn", Parity(), seed=0, width=8), batch=batch, checkpoint=tmp_path / "run.pt", **course)
+        assert made.steps == 6 and said in (heard := capsys.readouterr().err) and bool(said) == bool(heard)
+
+
+def test_a_checkpoint_of_another_end_is_of_another_run(tmp_path, monkeypatch, capsys):
+    save = Checkpoint.save
+    monkeypatch.setattr(Checkpoint, "save", lambda self, state: (setattr(self, "seconds", -1.0), save(self, state)))
+    for patience, said in ((0, ""), (0, ""), (2, "another run"), (2, "")):
+        trained(make_network("rnn", Parity(), seed=0, width=8), watch_every=2, patience=patience, checkpoint=tmp_path / "run.pt")
+        assert said in (heard := capsys.readouterr().err) and bool(said) == bool(heard)

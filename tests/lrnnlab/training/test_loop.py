@@ -1,0 +1,186 @@
+"""The training loop against a plain one: rates, decay, the best weights, what ends it."""
+
+import math
+from functools import partial
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from recorded import found
+from torch import nn
+from torch.nn import functional as F
+
+from lrnnlab.models import PAPER_001, S5, Net, RotRNN, blocks
+from lrnnlab.training.determinism import rng
+from lrnnlab.training.loop import Trained, early_stopping, share_of_rate, train
+
+TABLE_1 = found("rotrnn/table1")
+DESK = "rotrnn/fig3"
+B, T, D = 5, 12, 4
+
+
+def small_net(seed=0, dropout=0.0, mixer=RotRNN, layers=2):
+    torch.manual_seed(seed)
+    options = {"state": 8, "heads": 2} if mixer is RotRNN else {"state": 8}
+    made = blocks(partial(mixer, **options), D, layers, **{**PAPER_001, "gate": "full_glu"}, dropout=dropout)
+    return Net(made, 3, D, columns=2, pool="mean")
+
+
+def draw_batch(generator):
+    x = torch.randn(B, T, 2, generator=generator)
+    return x, (x[..., 0].sum(1) > 0).long() + (x[..., 1].sum(1) > 0).long()
+
+
+def trained(net, **options):
+    given = {"steps": 6, "rate": 0.01, "generator": rng(0, "x"), "progress": False} | options
+    return train(net, draw_batch, F.cross_entropy, **given)
+
+
+def weights(net):
+    return torch.cat([p.detach().flatten() for p in net.parameters()])
+
+
+@settings(max_examples=30, deadline=None)
+@given(steps=st.integers(1, 40), part=st.floats(0, 0.99), schedule=st.sampled_from(("cosine", "constant")))
+def test_rates_are_torchs_own_schedules(steps, part, schedule):
+    warmup = int(part * steps)
+    optimiser = torch.optim.SGD([nn.Parameter(torch.zeros(1))], lr=1.0)
+    falls = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, steps - warmup)
+    if schedule == "constant":
+        falls = torch.optim.lr_scheduler.ConstantLR(optimiser, factor=1.0)
+    wanted = []
+    for step in range(steps):
+        wanted.append((step + 1) / warmup if step < warmup else optimiser.param_groups[0]["lr"])
+        optimiser.step()
+        if step >= warmup:
+            falls.step()
+    found = [share_of_rate(step, steps, warmup, schedule) for step in range(steps)]
+    np.testing.assert_allclose(found, wanted, atol=1e-12)
+
+
+def plain_loop(net, steps, rate, recurrent_rate, decay, warmup, betas, epsilon, clip):
+    """The same training, written out: Adam's formulas by hand, decay decoupled and for the regular parameters only."""
+    beta1, beta2 = betas
+    data = rng(0, "x")
+    torch.randint(2**62, (1,), generator=data)  # what dropout is seeded with
+    slow = {"gamma_log", "B"}
+    moments = {name: (torch.zeros_like(p), torch.zeros_like(p)) for name, p in net.named_parameters()}
+    net.train()
+    for step in range(steps):
+        x, y = draw_batch(data)
+        net.zero_grad()
+        F.cross_entropy(net(x), y).backward()
+        norm = math.sqrt(sum(float((p.grad**2).sum()) for p in net.parameters()))
+        share = (step + 1) / warmup if step < warmup else (1 + math.cos(math.pi * (step - warmup) / (steps - warmup))) / 2
+        for name, p in net.named_parameters():
+            recurrent = name.rsplit(".", 1)[-1] in slow
+            height = share * (recurrent_rate if recurrent else rate)
+            first, second = moments[name]
+            slope = p.grad * min(1.0, clip / (norm + 1e-6))  # torch keeps off zero so
+            first.mul_(beta1).add_((1 - beta1) * slope)
+            second.mul_(beta2).add_((1 - beta2) * slope**2)
+            move = first / (1 - beta1 ** (step + 1)) / ((second / (1 - beta2 ** (step + 1))).sqrt() + epsilon)
+            with torch.no_grad():
+                p.sub_(height * move + (0 if recurrent else height * decay) * p)
+
+
+@pytest.mark.parametrize("fault", [None, "rate", "recurrent_rate", "decay", "warmup", "betas", "epsilon", "clip"])
+def test_training_is_the_plain_loop(fault):
+    recipe = {"steps": 7, "rate": 0.01, "recurrent_rate": 0.003, "decay": 0.1, "warmup": 2, "betas": (0.8, 0.99),
+              "epsilon": 1e-3, "clip": 0.1}  # fmt: skip
+    wrong = {"warmup": 0, "betas": (0.9, 0.99), "epsilon": 1e-8, "clip": None}
+    one, two = small_net().double(), small_net().double()
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        trained(one, **(recipe if fault is None else {**recipe, fault: wrong.get(fault, 0.02)}))
+        plain_loop(two, **recipe)
+    finally:
+        torch.set_default_dtype(before)
+    off = float((weights(one) - weights(two)).abs().max())
+    assert off < 1e-9 if fault is None else off > 1e-5
+
+
+def test_generator_decides_all_and_watching_changes_nothing():
+    made = []
+    for watch_every, noise in ((0, 0), (2, 17)):
+        net = small_net(dropout=0.3)
+        torch.manual_seed(noise)
+        before = torch.get_rng_state()
+        watch = (lambda net, step: {"training": net.training, "validation": 0.5}) if watch_every else None
+        run = trained(net, watch=watch, watch_every=watch_every)
+        assert torch.equal(torch.get_rng_state(), before)
+        made.append((weights(net), run.losses))
+    assert torch.equal(made[0][0], made[1][0]) and made[0][1] == made[1][1]
+    assert [seen["step"] for seen in run.watched] == [0, 2, 4, 6] and not any(seen["training"] for seen in run.watched)
+    other = small_net(dropout=0.3)
+    trained(other, generator=rng(1, "x"))
+    assert not torch.equal(weights(other), made[0][0])
+
+
+def test_best_weights_are_those_of_the_best_validation():
+    values, seen = iter([0.2, 0.7, 0.7, 0.3]), []
+
+    def watch(net, step):
+        seen.append(weights(net))
+        return {"validation": next(values)}
+
+    net = small_net()
+    run = trained(net, watch=watch, watch_every=2)
+    assert run.summary() == {"steps": 6, "finished": True, "last_validation": 0.3, "best_validation": 0.7, "best_step": 2}
+    kept = small_net(seed=9)
+    kept.load_state_dict(run.best)
+    assert torch.equal(weights(kept), seen[1]) and torch.equal(weights(net), seen[3])
+    assert not torch.equal(seen[1], seen[2])
+    assert trained(small_net()).best is None
+
+
+def test_training_breaks_off_where_the_loss_ends():
+    net, count = small_net(), iter(range(99))
+    run = train(
+        net, draw_batch, lambda outputs, targets: F.cross_entropy(outputs, targets) / (next(count) < 3), steps=6,
+        rate=0.01, generator=rng(0, "x"), progress=False,
+    )  # fmt: skip
+    assert (run.steps, run.finished) == (3, False) and weights(net).isfinite().all()
+
+
+def test_training_ends_as_soon_as_it_is_told_that_it_is_enough():
+    asked = []
+
+    def until(made):
+        asked.append((made.steps, len(made.watched)))
+        return made.steps == 4
+
+    run = trained(small_net(), watch=lambda net, step: {}, watch_every=2, until=until)
+    assert (run.steps, run.finished) == (4, True)
+    assert [step for step, _ in run.losses] == [4]  # an entry has the losses of 10 steps, or the rest
+    assert asked == [(0, 1), (1, 1), (2, 2), (3, 2), (4, 3)] and not run.net.training
+    assert trained(small_net(), until=lambda made: True).steps == 0
+
+
+@given(
+    looks=st.lists(st.booleans(), max_size=9), patience=st.integers(1, 4),
+    since=st.sampled_from([-1, *range(0, 90, 5), math.inf]),
+)  # fmt: skip
+def test_settled_is_a_streak_of_right_looks_that_reaches_the_end(looks, patience, since):
+    streak = 0
+    for place, right in enumerate(looks):
+        streak = streak + 1 if right and 10 * place > since else 0
+    made = Trained(nn.Identity(), watched=[{"step": 10 * place, "right": right} for place, right in enumerate(looks)])
+    assert early_stopping(made, lambda look: look["right"], patience, since) == (streak >= patience)
+
+
+def test_regression_at_the_last_positions():
+    torch.manual_seed(0)
+    made = blocks(partial(S5, state=8), 8, 1, **{**PAPER_001, "gate": "full_glu"})
+    net = Net(made, 1, 8, columns=1, last_outputs=2)
+
+    def batch(generator):
+        x = torch.randn(16, 6, 1, generator=generator)
+        return x, x[:, 3:5]
+
+    run = train(net, batch, F.mse_loss, steps=80, rate=0.03, generator=rng(0, "y"), progress=False,
+                          schedule="constant")  # fmt: skip
+    assert run.losses[0][0] == 10 and run.losses[-1][1] < 0.3 * run.losses[0][1]
