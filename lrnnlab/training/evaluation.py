@@ -72,13 +72,36 @@ def evaluate(
     strings: int = 1024,
     purpose: str = "test",
 ) -> Evaluation:
-    """How well ``model`` does on fresh inputs of any task; ``length`` is the task's test length if absent.
+    """Score a model on fresh inputs of a task.
 
-    The inputs come from the stream (seed, purpose): another purpose means other strings, so that what is used to
-    choose is never what is used to judge.  An answer that is NaN is wrong.  ``ValueError`` for a model with other
-    symbols or classes than the task's, or that does not answer where the task asks, for no string, or a length that is
-    none.
+    Parameters
+    ----------
+    model : Module
+        Reads what the task gives: tokens (B, T) or numbers (B, T, d).  An answer that is NaN is wrong.
+    task : BaseTask
+        Where inputs and answers come from.
+    seed : int
+        With ``purpose``, seed of the inputs.
+    length : int, optional
+        Of the inputs; the task's test length if absent.
+    strings : int
+        How many inputs.
+    purpose : str
+        Another purpose means other strings, so that what is used to choose is never what is used to judge.
 
+    Returns
+    -------
+    Evaluation
+        Accuracy by position, its means, or R2.
+
+    Raises
+    ------
+    ValueError
+        For a model with other symbols or classes than the task's, or that does not answer where the task asks; for no
+        string, or a length that is none.
+
+    Examples
+    --------
     >>> from lrnnlab.models import exact_model
     >>> from lrnnlab.tasks import Sum
     >>> task = Sum(3)

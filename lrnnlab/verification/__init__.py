@@ -39,11 +39,7 @@ def verify(
     wanted: int = 1,
     depth: int | None = None,
 ) -> Verdict:
-    """Compare a snapped ``model`` with ``specification`` (-1 where no answer is asked for) on all strings, or on all of
-    up to ``depth`` symbols.
-
-    ``limit`` bounds the pairs that a search explores; beyond it the verdict is "not decided".  With ``wanted`` > 1 the
-    search goes on until it has met so many wrong strings.
+    """Compare a snapped model with a machine on all strings: a proof, or the shortest counterexample.
 
     **What is proved.**  That ``model``, with the weights it has, in the type it has, answers rightly after every prefix
     of every string where the specification answers, whatever the batch, the length and the scan, on every machine that
@@ -53,12 +49,35 @@ def verify(
     else the verdict is "not decided".  The verdict tells the least leads.  ``snap`` gives double precision; in float32
     a model may be right and yet not decided.  Nothing is proved of the trained model that was snapped.
 
-    A counter-example is a string that ``model`` itself, asked here, answers wrongly.
+    A counterexample is a string that ``model`` itself, asked here, answers wrongly.
 
-    Raises ``ValueError`` if the model is not snapped, or anything in it could make it compute something else than its
-    weights say (:func:`lrnnlab.models.obstacle`); if weights are not on the CPU or of mixed types; if the alphabet or
-    the classes do not fit the specification; or if this never asks for an answer.
+    Parameters
+    ----------
+    model : Net
+        What :func:`lrnnlab.models.snap` returns.
+    specification : MooreMachine
+        The right answers, -1 where none is asked for.
+    limit : int
+        Pairs that a search explores at most; beyond it the verdict is "not decided".
+    wanted : int
+        The search goes on until it has met so many wrong strings.
+    depth : int, optional
+        Only strings of up to so many symbols.
 
+    Returns
+    -------
+    Verdict
+        Whether it is proved, and the counterexamples.
+
+    Raises
+    ------
+    ValueError
+        If the model is not snapped, or anything in it could make it compute something else than its weights say
+        (:func:`lrnnlab.models.obstacle`); if weights are not on the CPU or of mixed types; if the alphabet or the
+        classes do not fit the specification; or if this never asks for an answer.
+
+    Examples
+    --------
     >>> from lrnnlab.models import build, snap
     >>> from lrnnlab.tasks import Sum
     >>> untrained = build("block_diagonal", vocab_size=2, classes=2, h=2, b=2, rule="softmax", drive="none",
