@@ -8,17 +8,13 @@ executed, and committed with its outputs.  Three verbs keep the two true::
     lrnnlab book check --arithmetic all     # the same with the sums of other processors: workbook.book.cpu_presets
     lrnnlab book drift                      # where source and twin no longer say the same
 
-Each verb is a plain function (:func:`build`, :func:`check`, :func:`drift`).  ``check`` sees what nbval does not:
-pictures (by pixels), cleared and never-run cells, numbers within a tolerance, errors caught by widgets, missing
-alternative text.
-
 Tags a cell may carry (lower case; anything else that looks like one of these is reported):
 
 ``nbval-ignore-output``  values may differ from run to run (timings, last digits of training); output must be there
 ``raises-exception``     the cell must raise; the kind of error and its message are compared
 ``rtol-1e-3``            relative tolerance for the floats this cell prints (default 1e-2); integers are always exact
 ``atol-1e-6``            absolute tolerance beside it (default 1e-9)
-``hide-input``           folded in JupyterLab and on the page; what only imports or draws is folded without it
+``hide-input``           folded in JupyterLab and on the page: give it to what only imports or draws
 """
 
 from workbook.book.building import build

@@ -1,8 +1,7 @@
 """Which cells of a chapter depend on which: the cells that a widget needs, and cells that could not run again.
 
-A chapter takes two minutes from top to bottom, its widgets take seconds: a static page that shows them at other values,
-and a browser that moves their sliders, need only the widgets.  And a reader runs single cells again, in a kernel in which
-all cells have run: what a cell reads must not have been bound anew since.
+A chapter takes minutes from top to bottom, its widgets seconds: the site needs only the widgets.  And a reader runs single
+cells again when all have run: what a cell reads must not have been bound anew since.
 """
 
 from __future__ import annotations
@@ -39,12 +38,7 @@ def names(code: str) -> Names:
     """What a cell does to which global names, as far as its text says.
 
     Changed in place counts what stands first in a statement that is only a call (``rows.append(1)``, ``fit(model)``,
-    but not ``print``), and what is assigned into (``table["a"] = 1``).  A function that changes its argument and
-    returns something is not seen.
-
-    >>> found = names("import math\\ndef area(r): return math.pi * r * scale\\nrows.append(area(2))")
-    >>> sorted(found.binds), sorted(found.reads), sorted(found.later), sorted(found.changes)
-    (['area', 'math'], ['rows'], ['math', 'scale'], ['rows'])
+    but not ``print``), and what is assigned into (``table["a"] = 1``).
     """
     tree, walk = ast.parse(code), _Walk()
     walk.visit(tree)
@@ -184,11 +178,7 @@ def _root(node: ast.AST) -> list[str]:
 
 
 def needed(codes: Sequence[str], last: int) -> list[int]:
-    """Positions of the cells that cell ``last`` needs, itself included, in their order.
-
-    >>> needed(["a = 1", "b = slow()", "c = a + 1", "print(c)"], 3)
-    [0, 2, 3]
-    """
+    """Positions of the cells that cell ``last`` needs, itself included, in their order."""
     cells = [names(code) for code in codes[: last + 1]]
     imports = frozenset().union(*(cell.imported for cell in cells))  # show.figure(...) does not change show
     wanted, kept = set(cells[last].reads | cells[last].later), [last]
@@ -200,8 +190,7 @@ def needed(codes: Sequence[str], last: int) -> list[int]:
 
 
 def widget_cells(notebook: NotebookNode) -> dict[int, str]:
-    """Position among all cells -> name, of the cells that show a widget: their last word is a name like ``a_widget``.
-    """
+    """Position -> name, of the cells that show a widget: their last word is a name like ``a_widget``."""
     found = {}
     for i, cell in enumerate(notebook.cells):
         lines = cell.source.split() if is_code(cell) else []
@@ -211,13 +200,7 @@ def widget_cells(notebook: NotebookNode) -> dict[int, str]:
 
 
 def widgets(source: Path, only: Iterable[str] | None = None) -> dict[str, Any]:
-    """Name -> widget of a chapter, made by running the cells they need, in this process; what they print is dropped.
-
-    ``only`` : names; default: all of them.  What a cell raises is raised.
-
-    >>> sorted(widgets(Path("notebooks/py/03_parallel_scans.py")))  # doctest: +SKIP
-    ['race_widget', 'schedule_widget', 'times_widget']
-    """
+    """Name -> widget of a chapter (those of ``only``, or all), made by running the cells they need, in this process."""
     notebook = read_source(Path(source))
     places = {i: name for i, name in widget_cells(notebook).items() if only is None or name in set(only)}
     codes = {i: cell.source for i, cell in enumerate(notebook.cells) if is_code(cell)}

@@ -13,8 +13,7 @@ ARGUMENT_ERRORS = (
 
 
 def sweep_explorers(namespace: dict[str, Any]) -> list[str]:
-    """Move every control of every ``Explorer`` among ``namespace``'s values through all its values; say what raised.
-    """
+    """Move every control of every ``Explorer`` among ``namespace``'s values through all its values; say what raised."""
     from workbook.show.widgets import Explorer
 
     explorers, seen = {}, set()

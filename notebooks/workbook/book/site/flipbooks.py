@@ -1,8 +1,5 @@
-"""A widget on a page without a kernel: its pictures, made beforehand, over the values of one or two controls.
-
-The page holds all pictures of a book and shows one; a plain range input or menu for each control chooses which.  No
-package, no network.
-"""
+"""A widget on a page without a kernel: its pictures, made beforehand, over the values of one or two controls; a plain
+range input or menu for each control chooses which one shows (``static/book.js``)."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ import json
 import re
 import struct
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from html import escape, unescape
 from itertools import product
 
@@ -62,14 +59,6 @@ def flipbook(explorer: Explorer, most: int = MOST) -> Flipbook:
 
     At most ``most`` pictures: values spread evenly, the opening ones among them.  The other controls stay as they
     opened; a control goes with the first if no picture of the two is refused, as of a typed string under another task.
-    ValueError where there is nothing to choose.
-
-    >>> from workbook.chapters.ch02 import growth, growth_sentence
-    >>> from workbook.show.widgets import explore
-    >>> w = explore(growth, {"p": [1.0, 2.0], "b": [2, 8]}, sentence=growth_sentence, alt="Growth.")
-    >>> book = flipbook(w)
-    >>> [(control.name, control.values) for control in book.controls], len(book.frames), w.values
-    ([('p', ('1.0', '2.0')), ('b', ('2', '8'))], 4, {'p': 1.0, 'b': 2})
     """
     first, *others = _choices(explorer)
     books = (_over(explorer, [first, other], most) for other in others)
@@ -100,18 +89,6 @@ def _over(explorer: Explorer, names: Sequence[str], most: int) -> Flipbook | Non
                      for one, own, places, start in zip(moved, labels, chosen, opened))  # fmt: skip
     still = {one.description: _shown(one) for name, one in explorer.controls.items() if name not in names}
     return Flipbook(controls, tuple(frames), still, int(explorer.image.layout.width.removesuffix("px")))
-
-
-def thinner(book: Flipbook) -> Flipbook:
-    """The book without one value of its second control, or the book itself where that would leave one value."""
-    if len(book.controls) < 2 or len(book.controls[1].values) < 3:
-        return book
-    first, second = book.controls
-    many = len(second.values)
-    kept = _spread(many, second.opens, many - 1)
-    fewer = replace(second, values=tuple(second.values[i] for i in kept), opens=kept.index(second.opens))
-    frames = tuple(frame for i, frame in enumerate(book.frames) if i % many in kept)
-    return replace(book, controls=(first, fewer), frames=frames)
 
 
 def book_html(book: Flipbook, pictures: Sequence[str], mark: str) -> str:
@@ -159,8 +136,7 @@ def _choices(explorer: Explorer) -> list[str]:
 
 
 def _sizes(many: Sequence[int], most: int) -> list[int]:
-    """How many values of each control, so that there are at most ``most`` pictures and the first has no fewer than six.
-    """
+    """How many values of each control: at most ``most`` pictures, and of the first no fewer than six values."""
     if len(many) == 1:
         return [min(many[0], most)]
     first = min(many[0], max(6, most // many[1]), most)

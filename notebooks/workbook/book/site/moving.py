@@ -28,11 +28,7 @@ for (const figure of document.querySelectorAll('figure[data-moving="NAME"]')) {
 
 
 def script(name: str) -> str:
-    """The script that brings all pictures of this name on a page to life.
-
-    >>> "export" in script("walk")
-    False
-    """
+    """The script that brings all pictures of this name on a page to life."""
     return f"(() => {{\n{module(name).replace('export default', 'const picture =')}{MODEL.replace('NAME', name)}}})();\n"
 
 
