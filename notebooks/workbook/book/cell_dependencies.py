@@ -9,11 +9,12 @@ from __future__ import annotations
 import ast
 import builtins
 import contextlib
+import dis
 import io
-import symtable
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
 from nbformat import NotebookNode
@@ -40,99 +41,31 @@ def names(code: str) -> Names:
     Changed in place counts what stands first in a statement that is only a call (``rows.append(1)``, ``fit(model)``,
     but not ``print``), and what is assigned into (``table["a"] = 1``).
     """
-    tree, walk = ast.parse(code), _Walk()
-    walk.visit(tree)
-    changes = {name for node in ast.walk(tree) for name in _changed_by(node)} - walk.imported
-    known = set(dir(builtins)) - walk.binds
-    return Names(*map(frozenset, (walk.binds, walk.reads - known, walk.later - known, changes, walk.imported)))
+    tree = ast.parse(code)
+    imported = {(alias.asname or alias.name).partition(".")[0] for node in ast.walk(tree)
+                if isinstance(node, ast.Import | ast.ImportFrom) for alias in node.names}  # fmt: skip
+    changes = {name for node in ast.walk(tree) for name in _changed_by(node)} - imported
+    binds = {node.target.id for node in ast.walk(tree) if isinstance(node, ast.NamedExpr)}  # from within loops, too
+    reads, later = _read(compile(tree, "cell", "exec"), binds)
+    known = set(dir(builtins)) - binds
+    return Names(*map(frozenset, (binds, reads - known, later - known, changes, imported)))
 
 
-class _Walk(ast.NodeVisitor):
-    """Visit statements in the order in which they run; a branch that may be left out binds nothing for what follows."""
-
-    def __init__(self) -> None:
-        self.binds, self.bound, self.reads, self.later, self.imported = (set() for _ in range(5))
-        self.loops: list[set[str]] = []  # the names of comprehensions around, which are no globals
-
-    def visit_Name(self, node: ast.Name) -> None:
-        if any(node.id in loop for loop in self.loops):
-            return
-        if not isinstance(node.ctx, ast.Load):
-            self._bind(node.id)
-        elif node.id not in self.bound:
-            self.reads.add(node.id)
-
-    def _bind(self, name: str) -> None:
-        self.binds.add(name)
-        self.bound.add(name)
-
-    def _all(self, *parts: ast.AST | list | None) -> None:
-        for part in parts:
-            for node in part if isinstance(part, list) else [part]:
-                if node is not None:
-                    self.visit(node)
-
-    def visit_Assign(self, node: ast.Assign) -> None:
-        self._all(node.value, node.targets)
-
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
-        self._all(node.value, node.target)
-
-    def visit_NamedExpr(self, node: ast.NamedExpr) -> None:
-        self._all(node.value, node.target)
-
-    def visit_AugAssign(self, node: ast.AugAssign) -> None:
-        if isinstance(node.target, ast.Name) and node.target.id not in self.bound:
-            self.reads.add(node.target.id)
-        self._all(node.value, node.target)
-
-    def visit_For(self, node: ast.For) -> None:
-        self._all(node.iter, node.target, node.body, node.orelse)  # a loop over nothing is not thought of
-
-    def visit_If(self, node: ast.If) -> None:
-        self.visit(node.test)
-        before = set(self.bound)
-        self._all(node.body)
-        then, self.bound = self.bound, before
-        self._all(node.orelse)
-        self.bound &= then
-
-    def visit_Import(self, node: ast.Import | ast.ImportFrom) -> None:
-        for alias in node.names:
-            self._bind((alias.asname or alias.name).partition(".")[0])
-            self.imported.add((alias.asname or alias.name).partition(".")[0])
-
-    visit_ImportFrom = visit_Import
-
-    def visit_ListComp(self, node: Any) -> None:
-        loops = node.generators
-        self.visit(loops[0].iter)
-        self.loops.append({one.id for loop in loops for one in ast.walk(loop.target) if isinstance(one, ast.Name)})
-        for loop in loops:
-            self._all(None if loop is loops[0] else loop.iter, loop.ifs)
-        self._all(*(getattr(node, part, None) for part in ("key", "value", "elt")))
-        self.loops.pop()
-
-    visit_SetComp = visit_DictComp = visit_GeneratorExp = visit_ListComp
-
-    def visit_Lambda(self, node: ast.Lambda | ast.FunctionDef | ast.ClassDef) -> None:
-        arguments = getattr(node, "args", None)
-        self._all(getattr(node, "decorator_list", None), getattr(node, "bases", None))
-        if arguments is not None:
-            self._all(arguments.defaults, arguments.kw_defaults)
-        inner = symtable.symtable(ast.unparse(node), "cell", "exec")
-        found = {symbol.get_name() for table in _inside(inner) for symbol in table.get_symbols() if symbol.is_global()}
-        self.later |= found - set().union(*self.loops)
-        if hasattr(node, "name"):
-            self._bind(node.name)
-
-    visit_FunctionDef = visit_ClassDef = visit_Lambda
-
-
-def _inside(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
-    for child in table.get_children():
-        yield child
-        yield from _inside(child)
+def _read(block: CodeType, binds: set[str]) -> tuple[set[str], set[str]]:
+    """The names that a piece of bytecode reads before it binds them, and those that its functions read; adds to ``binds``."""
+    reads: set[str] = set()
+    later: set[str] = set()
+    for step in dis.get_instructions(block):
+        if step.opname.startswith("STORE_NAME"):
+            binds.add(step.argval)
+        elif step.opname in {"LOAD_NAME", "LOAD_GLOBAL"} and step.argval not in binds:
+            reads.add(step.argval)
+        elif step.opname == "LOAD_CONST" and isinstance(step.argval, CodeType):
+            at_once, inside = _read(step.argval, set())
+            loops = step.argval.co_name.endswith("comp>") or step.argval.co_name == "<genexpr>"
+            reads |= at_once - binds if loops else set()
+            later |= inside if loops else at_once | inside
+    return reads, later
 
 
 def bound_again(codes: Sequence[str]) -> list[tuple[int, str, int]]:

@@ -67,11 +67,7 @@ class Reference:
 
 
 def chapters(folder: Path = SOURCES) -> dict[str, Path]:
-    """Number -> source, in the order of the book.
-
-    >>> list(chapters())[:3]
-    ['00', '01', '02']
-    """
+    """Number -> source, in the order of the book."""
     return {_number(path): path for path in sorted(folder.glob("[0-9][0-9]*_*.py"))}
 
 
@@ -122,8 +118,7 @@ def widgets(source: Path) -> list[Entry]:
 
 
 def references(source: Path) -> list[Reference]:
-    """Every paper that a chapter's *Read on* links; without a title in italics before the link it has a number alone.
-    """
+    """Every paper that a chapter's *Read on* links; without a title in italics before the link it has a number alone."""
     found = []
     for cell in read_source(source).cells:
         if cell.cell_type != "markdown" or not (begin := READ_ON.search(cell.source)):
