@@ -36,6 +36,7 @@ def train_strings(
     gate: float = 0.0,
     stages: Sequence[int] = (),
     symbols: int = 0,
+    clip: float | None = 1.0,
     schedule: str = "constant",
     watch_every: int = 0,
     patience: int = 0,
@@ -62,7 +63,7 @@ def train_strings(
 
     until.identity = f"{patience} looks below {sure}"  # type: ignore[attr-defined]
     return train(
-        net, source, source.loss, generator=own, clip=1.0, schedule=schedule, watch=watch, watch_every=watch_every,
+        net, source, source.loss, generator=own, clip=clip, schedule=schedule, watch=watch, watch_every=watch_every,
         until=until if patience else None, **options,
     )  # fmt: skip
 
