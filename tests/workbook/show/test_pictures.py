@@ -17,6 +17,12 @@ def test_a_picture_is_drawn_and_small(tmp_path):
     assert data.startswith(b"\x89PNG") and len(data) <= 150_000
 
 
+@pytest.mark.parametrize("name", [name for name, picture in pictures.PICTURES.items() if picture.tables])
+def test_every_picture_of_records_is_drawn_from_them(name):
+    figure = pictures.PICTURES[name].figure()
+    assert any(axes.lines or axes.collections or axes.patches or axes.images for axes in figure.axes)
+
+
 def test_an_unknown_picture_is_refused(tmp_path, capsys):
     with pytest.raises(ValueError, match="no picture 'mona_lisa'"):
         pictures.draw(tmp_path, ["mona_lisa"])

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from lrnnlab.models import exact_model
 from lrnnlab.tasks import Sum
 from workbook import tables
-from workbook.show.fading_figures import fading
-from workbook.tables import lrnn_fading, records, results
+from workbook.tables import lrnn_fading, records
 from workbook.tables.lrnn_fading import centre_scores, crossing, way_to_error, within_between
 
 T = 200
@@ -243,22 +242,3 @@ def test_committed_records_say_what_chapter_and_readme_say():
     assert early == {("release", 0): 122, ("clip", 1): 448} and made["release", 0]["metrics"]["seen"] == 690
     wide = [(row, seed) for (row, seed), r in made.items() if min(r["curves"]["balls"][1:]) > 1]
     assert wide == [*(("lstm", seed) for seed in range(3)), ("softmax", 1)]
-
-
-def test_the_picture_draws_what_the_records_say():
-    made = sorted(committed(), key=lambda r: (lrnn_fading.TABLE.rows.index(r["row"]), r["seed"]))
-    upper, lower = fading(results.frame(made)).axes
-    for r in made:
-        (drawn,) = [one for one in upper.lines if one.get_label() == f"{r['row']} {r['seed']}"]
-        where = dict(zip(r["curves"]["position"], r["curves"]["readout"]))
-        assert all(where[int(x)] == y for x, y in zip(*drawn.get_data()))
-    crosses = [int(one.get_xdata()[0]) + 1 for one in upper.lines if one.get_marker() == "x"]
-    assert crosses == [r["metrics"]["overflow"] for r in made if r["metrics"]["overflow"]]
-    assert [label.get_text() for label in lower.get_yticklabels()] == [f"{r['row']} {r['seed']}" for r in made]
-    drawn = {(round(float(x)), round(float(y))) for one in lower.lines for x, y in zip(*one.get_data())}
-    for place, r in enumerate(made):
-        found, length = r["metrics"], r["config"]["setting"]["length"]
-        for at in (found["seen"], *(p["horizon"] for p in found["predicted"].values())):
-            assert at is None or at > length or (round(at), place) in drawn
-    with pytest.raises(ValueError, match="got 0 of"):
-        fading(results.frame([]))

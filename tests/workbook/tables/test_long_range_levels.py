@@ -10,7 +10,7 @@ from sample_files import write_samples
 from lrnnlab.tasks.long_range import FOLDERS, DataFileError, SequenceData
 from lrnnlab.tasks.long_range.texts import BYTES
 from workbook import tables
-from workbook.show.levels_figures import beside_nets, levels_beside_nets
+from workbook.show.levels_figures import beside_nets
 from workbook.tables import long_range_levels as levels
 from workbook.tables import records, results
 
@@ -187,18 +187,6 @@ def test_the_budget_paper_reads_the_published_files(task, published, monkeypatch
 
 def recorded(name):
     return records.recorded(name)
-
-
-def test_a_picture_shows_the_records():
-    made = results.runs("lra/levels", "rotrnn/table1", "dlr/table4")
-    (axes,) = levels_beside_nets(made).axes
-    drawn = np.concatenate([np.asarray(line.get_xdata(), dtype=float) for line in axes.lines])
-    for row in beside_nets(made):
-        for share in (row["trivial"], row["majority"], *row["nets"].values()):
-            assert np.isclose(drawn, share).any()
-    assert set(made["accuracy"][made["experiment"] == "lra/levels"]) <= set(drawn.tolist())
-    with pytest.raises(ValueError, match="got 0"):
-        levels_beside_nets(results.frame([]))
 
 
 def test_what_the_records_say():

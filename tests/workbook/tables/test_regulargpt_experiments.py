@@ -10,7 +10,6 @@ from torch.nn import functional as F
 from lrnnlab.tasks.string_tasks import STRING_TASKS, Parity
 from lrnnlab.training.determinism import rng
 from workbook import tables
-from workbook.show.regulargpt_figures import NETS, accuracy_by_task
 from workbook.tables import records, regulargpt_table1, regulargpt_table2, results
 from workbook.tables.declared import paper
 from workbook.tables.results import percent
@@ -34,13 +33,6 @@ def tiny(module, row, task, seeds=(0,)):
         run.setting["training"].update({"steps": 2, "warmup": 0, "growth": 0, "watch_every": 1})
         run.setting.update({"stride": 150, "strings": 8})
     return list(tables.run_all(runs))
-
-
-@pytest.fixture(scope="module")
-def made():
-    return tiny(regulargpt_table1, "ours", "parity", (0, 1)) + tiny(
-        regulargpt_table1, "rnn", "modular_arithmetic_prefix"
-    )
 
 
 def test_the_score_leaves_out_the_first_length_beyond_training_and_says_which_weights(monkeypatch):
@@ -230,20 +222,3 @@ def test_what_table2_says_was_found():
 
 
 # ----------------------------------------------------------------------------------------------------------- pictures
-
-
-def dots(axes, colour, marker="o"):
-    """All (x, y) of one colour's markers in a panel."""
-    return sorted((x, y) for line in axes.lines if line.get_color() == colour and line.get_marker() == marker
-                  for x, y in zip(line.get_xdata(), line.get_ydata()))  # fmt: skip
-
-
-def test_table1_is_drawn_as_it_stands(made):
-    figure = accuracy_by_task(results.frame(made), live={("parity", "regulargpt_c2"): [made[0]["metrics"]["accuracy"]]})
-    panel = figure.axes[list(NETS).index("regulargpt_c2")]
-    shares = [record["metrics"]["accuracy"] for record in made]
-    assert dots(panel, "#0072B2") == sorted(zip(shares[:2], (3 - 0.125, 3 + 0.125)))
-    assert dots(panel, "#D55E00", "s") == [(shares[0], 3)]
-    assert dots(figure.axes[0], "#0072B2") == [(shares[2], 1)]
-    greys = {(round(100 * line.get_xdata()[0], 6), line.get_ydata()[0]) for line in panel.lines if line.get_marker() == "D"}
-    assert (96.4, 1) in greys and (82.6, 1) in greys and len(greys) == 21  # three tasks have 100 and 100

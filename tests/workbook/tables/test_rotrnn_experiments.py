@@ -18,11 +18,8 @@ from lrnnlab.tasks.long_range import stand_in
 from lrnnlab.training import Trained
 from lrnnlab.training.determinism import rng
 from workbook import tables
-from workbook.chapters.ch04 import norm_along_time
 from workbook.chapters.rotations import norm_over_time
-from workbook.show.norm_figures import LOOKS, norm_through_training
-from workbook.show.style import FAINT
-from workbook.tables import records, results, rotrnn_fig3, surrogate_data
+from workbook.tables import records, rotrnn_fig3, surrogate_data
 from workbook.tables import table as training
 from workbook.tables.rotrnn_fig3 import along_time, expected_squares, layer_inputs, norms, squares
 
@@ -236,36 +233,3 @@ def test_what_table_1_says_of_its_records():
 
 
 # ------------------------------------------------------------------------------------------------------------- pictures
-
-
-@pytest.fixture(scope="module")
-def made():
-    """Two small records, one RotRNN and one LRU."""
-    runs = tables.plan("rotrnn/fig3", tasks=["layers1"], rows=["ours", "lru_learned"])
-    for run in runs:
-        run.setting.update({"steps": 4, "warmup": 0, "watch_every": 2, "strings": 16, "length": 24})
-    return list(tables.run_all(runs))
-
-
-def test_pictures_draw_what_the_records_say(made):
-    second = copy.deepcopy(made[0])
-    second["seed"], second["training"]["norm"] = 1, [[2 * v for v in look] for look in made[0]["training"]["norm"]]
-    figure = norm_through_training(results.frame([*made, second]), "layers1")
-    line = next(line for line in figure.axes[0].lines if line.get_label() == LOOKS["rotrnn"][0])
-    np.testing.assert_allclose(line.get_ydata(), [1.5 * look[0] for look in made[0]["training"]["norm"]])
-    band = figure.axes[0].collections[0].get_paths()[0].vertices[:, 1]
-    assert math.isclose(band.max(), max(look[0] for look in second["training"]["norm"]))
-    levels = [line.get_ydata()[0] for line in figure.axes[0].lines if line.get_color() == FAINT]
-    np.testing.assert_allclose(levels, [8**0.5, 32**0.5])
-    deep = [copy.deepcopy(record) for record in made]
-    for record in deep:
-        record["task"], record["config"]["setting"]["layers"] = "layers4", 2
-        record["training"]["norm"] = [[look[0], 3 * look[0]] for look in record["training"]["norm"]]
-    axes = norm_through_training(results.frame(deep), "layers4").axes
-    assert [one.get_title("left") for one in axes] == [LOOKS[record["row"]][0] for record in made]
-    np.testing.assert_allclose(axes[1].lines[1].get_ydata(), 3 * axes[1].lines[0].get_ydata())
-    figure = norm_along_time(results.frame(made))
-    lines = {line.get_label(): line for line in figure.axes[0].lines}
-    time = made[0]["time"][0]
-    np.testing.assert_allclose(lines["white input, derived"].get_ydata(), np.array(time["formula"]) / time["limit"])
-    assert lines["paper: constant"].get_ydata()[0] == 1 and set(LOOKS) == set(rotrnn_fig3.TABLE.rows)
