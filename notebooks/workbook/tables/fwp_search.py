@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from functools import cache
 from itertools import product
 
-from workbook.tables import fwp_table1
+from workbook.tables import fwp_training
 from workbook.tables.declared import Declared, paper
 from workbook.tables.table import TABLES, Table
 
@@ -88,5 +88,5 @@ def _said(record: dict) -> str:
 
 CHOICES = (("on the test bins (paper)", "by_test", _by_test), ("on held-out strings", "by_validation", _held_out))
 TABLE = TABLES["fwp/search"] = Table(
-    "fwp/search", ROWS, tuple(DECLARED.tasks), setting, fwp_table1.TABLE.measure, DECLARED, text=table
+    "fwp/search", ROWS, tuple(DECLARED.tasks), setting, fwp_training.TABLE.measure, DECLARED, text=table
 )

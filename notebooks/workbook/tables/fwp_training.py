@@ -1,24 +1,6 @@
-"""Training on strings of many lengths with an answer after every token, scored by whole strings: paper 003's tables.
+"""Tables 1 and 2 of paper 003: training on strings of many lengths with an answer after every token, scored by whole strings.
 
-As released with the paper (Irie, Csordas, Schmidhuber 2023): Adam with betas (0.9, 0.995), no clipping; the
-mean cross-entropy over all labelled positions of a batch, which is padded to its longest string; batches are cut from a
-pool of strings that is shuffled anew every epoch.  The loop is ``training.epochs.train_pools``.
-
-Bin0 is the window of sizes that the paper trains on, Bin1 the next.  The strings are the published ones
-(``PositiveTask.splits``): distinct ones to train on, of all sizes of Bin0, and test strings of both bins.  Every so
-many steps a *look* scores the net on the test strings, and on *held-out* strings of Bin0, neither trained on nor
-tested. Training goes on to its last step (``stop="steps"``): a net that is right on every held-out string is often
-not yet right on Bin1.  Live cells of Tables 1 and 2 end by the held-out strings (``stop="held_out"``); the paper's
-training ends, and is selected, by the test strings (``stop="test"``).  Every run is scored in three ways, so that all
-can be read:
-
-==================  ===================================================================================================
-``last``            the weights at the end
-``by_validation``   the look with the least cross-entropy on the held-out strings
-``by_test``         the look with the best mean of the two test bins: the paper's choice, made on test data
-==================  ===================================================================================================
-
-A score is the share of strings with *all* positions right (paper, Sec. 4.1).
+What is trained and how, and which three weights are scored, is said in ``fwp.yaml``.
 
 Letters: N strings, B batch, T time, C classes.
 """
@@ -31,10 +13,11 @@ from typing import Any
 from torch import nn
 
 from lrnnlab.models import Net, build
-from lrnnlab.tasks import PositiveTask, blind_levels, whole_string_accuracy
+from lrnnlab.tasks import COUNTER_TASKS, PositiveTask, blind_levels, whole_string_accuracy
 from lrnnlab.training import Trained
 from lrnnlab.training.determinism import rng
 from lrnnlab.training.epochs import answers, train_pools
+from workbook.tables.table import by_setting, load
 
 PLAIN = ("batch", "rate", "schedule", "watch_every", "stop", "patience")  # options of train_pools in a setting
 
@@ -88,3 +71,12 @@ def measure(task: PositiveTask, setting: dict, seed: int, **how: Any) -> tuple[T
     curve = [[look["step"], *(round(look[name], 4) for name in ("validation", "held_out", "bin0", "bin1"))]
              for look in looks]  # fmt: skip
     return made, {"metrics": metrics, "curve": curve, "cpu_seconds": round(made.cpu_seconds, 3)}
+
+
+def measure_cell(setting: dict, seed: int, **how: Any) -> dict:
+    """Train and score one cell of Table 1, Table 2 or the search."""
+    return measure(COUNTER_TASKS[setting["task"]](), setting, seed, **how)[1]
+
+
+TABLE = load("fwp/table1", by_setting(measure_cell))
+load("fwp/table2", by_setting(measure_cell))

@@ -13,7 +13,7 @@ from lrnnlab.training.determinism import deterministic
 from workbook import cli
 from workbook.show.fwp_figures import ROWS, fwp_tables, negative_by_position
 from workbook.show.output import LARGEST, png
-from workbook.tables import fwp_negative, fwp_search, fwp_table1, fwp_training, get, records, results
+from workbook.tables import fwp_negative, fwp_search, fwp_training, get, records, results
 from workbook.tables.declared import Declared, paper
 
 DATA = records.data_folder()
@@ -97,7 +97,7 @@ def test_the_papers_configurations_lie_in_its_grid_but_for_two():
 def test_by_test_and_by_validation_are_the_looks_that_are_best_by_each():
     setting = {**BASE.setting("recurrent_delta", "aa", "desk"), "stages": [(8, 10)], "pool": 32, "tests": 30}
     with deterministic():
-        found = fwp_table1.measure({**setting, "watch_every": 1, "rate": 0.1}, 0)
+        found = fwp_training.measure_cell({**setting, "watch_every": 1, "rate": 0.1}, 0)
     looks = {step: (validation, bin0 + bin1) for step, validation, _, bin0, bin1 in found["curve"]}
     for place, name in enumerate(("by_validation", "by_test")):
         scores = [look[place] for look in looks.values()]
