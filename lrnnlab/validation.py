@@ -71,18 +71,48 @@ def _finite(value: Real) -> bool:
         return False
 
 
-def same_kind(whose: str, **tensors: torch.Tensor) -> None:
+def axes(*forms: str) -> tuple[dict[str, tuple[str, ...]], ...]:
+    """Shapes that go together, for :func:`fit`: ``axes("A B T D, b B T D", "A D, b B T D")`` are two ways to be right."""
+    return tuple({name: tuple(sizes) for name, *sizes in map(str.split, form.split(","))} for form in forms)
+
+
+def fit(whose: str, forms: tuple[dict[str, tuple[str, ...]], ...], **tensors: torch.Tensor | None) -> None:
+    """ValueError unless the tensors have the axes of one of the ``forms``, equal letters meaning equal sizes; None fits.
+
+    >>> fit("a scan", axes("A B T D, b B T D", "A D, b B T D"), A=torch.zeros(4), b=torch.zeros(2, 3, 5))
+    Traceback (most recent call last):
+    ValueError: a scan takes A (B,T,D), b (B,T,D) or A (D), b (B,T,D), got A (4,), b (2, 3, 5)
+    """
+    given = {name: x.shape for name, x in tensors.items() if x is not None}
+    if any(_agree(form, given) for form in forms):
+        return
+    wanted = " or ".join(", ".join(f"{name} ({','.join(sizes)})" for name, sizes in form.items()) for form in forms)
+    raise ValueError(f"{whose} takes {wanted}, got {', '.join(f'{name} {tuple(shape)}' for name, shape in given.items())}")
+
+
+def _agree(form: dict[str, tuple[str, ...]], given: dict[str, torch.Size]) -> bool:
+    """Whether each letter of the form is one size in all the shapes that are given."""
+    sizes: dict[str, int] = {}
+    for name, shape in given.items():
+        if len(shape) != len(form[name]):
+            return False
+        for letter, size in zip(form[name], shape):
+            if sizes.setdefault(letter, size) != size:
+                return False
+    return True
+
+
+def same_kind(whose: str, **tensors: torch.Tensor | None) -> None:
     """ValueError unless all tensors have one type and one device, showing those of each.
 
     >>> same_kind("a scan", b=torch.zeros(1), x0=torch.zeros(1, dtype=torch.float64))
     Traceback (most recent call last):
     ValueError: all tensors of a scan must have one type and one device: b is torch.float32 on cpu, x0 is torch.float64 on cpu
     """
-    first, *others = tensors.values()
-    if all(t.dtype == first.dtype and t.device == first.device for t in others):
-        return
-    kinds = ", ".join(f"{name} is {t.dtype} on {t.device}" for name, t in tensors.items())
-    raise ValueError(f"all tensors of {whose} must have one type and one device: {kinds}")
+    given = {name: x for name, x in tensors.items() if x is not None}
+    if len({(x.dtype, x.device) for x in given.values()}) > 1:
+        kinds = ", ".join(f"{name} is {x.dtype} on {x.device}" for name, x in given.items())
+        raise ValueError(f"all tensors of {whose} must have one type and one device: {kinds}")
 
 
 def among(name: str, value: typing.Any, options: typing.Iterable[str]) -> None:

@@ -26,10 +26,16 @@ from torch import Tensor
 
 from lrnnlab.scans import ops, paper, reference
 from lrnnlab.scans.autocast import wide
+from lrnnlab.scans.convolution import long_conv, vandermonde
+from lrnnlab.scans.delta import delta_rule
 from lrnnlab.scans.reference import no_steps
 from lrnnlab.scans.transforms import assert_symbols, check_symbols, within_func
 from lrnnlab.scans.triton_plan import LARGEST
-from lrnnlab.validation import checked, same_kind
+from lrnnlab.validation import among, axes, checked, fit, same_kind
+
+__all__ = [
+    "available", "chosen", "delta_rule", "linear_scan", "long_conv", "softmax_scan", "token_scan", "vandermonde", "warm",
+]  # fmt: skip
 
 _PLAIN = {"reference": reference, "paper": paper}
 _DEVICE = {"cpu": "cpu", "triton": "cuda"}  # where a compiled backend runs
@@ -40,7 +46,6 @@ _WIDE = (torch.float32, torch.float64)
 _REAL = {"cpu": _WIDE, "triton": (*_WIDE, torch.float16, torch.bfloat16)}
 _COMPLEX = (torch.complex64, torch.complex128)
 
-
 FEW, FEW_BLOCKS = 6, 3  # with fewer steps the loop is done before a compiled scan has begun
 _LARGEST = {"cpu": 128, "triton": LARGEST}  # block size: each has a loop of its own, and making it takes its time
 FUSED = 16  # block size up to which softmax and scan are one loop: its code grows with the square
@@ -49,6 +54,12 @@ MISSING = {
     "cpu": None if find_spec("numba") else "No module named 'numba'",
     "triton": None if torch.cuda.is_available() and find_spec("triton") else "no CUDA device, or no triton",
 }
+
+_TRANSITIONS = axes("A B T D", "A B T h n n")
+_LINEAR = axes("A B T D, b B T D, x0 B D", "A D, b B T D, x0 B D",
+               "A B T h n n, b B T h n, x0 B h n", "A h n n, b B T h n, x0 B h n")  # fmt: skip
+_TOKENS = axes("A_table V D, b_table V D, tokens B T, x0 B D", "A_table V h n n, b_table V h n, tokens B T, x0 B h n")
+_SOFTMAX = axes("raw B T n h n, x0 B h n")
 
 
 @checked
@@ -70,8 +81,7 @@ def chosen(A: Tensor) -> str:
     >>> chosen(torch.zeros(1, 100, 1, 2, 2, dtype=torch.int64))           # no compiled scan takes integers
     'reference'
     """
-    if A.ndim not in (3, 5):
-        raise ValueError(f"A is (B,T,D) or (B,T,h,n,n), got {tuple(A.shape)}")
+    fit("chosen", _TRANSITIONS, A=A)
     return _pick("auto", A, A.ndim == 5, A.shape[1])
 
 
@@ -111,21 +121,14 @@ def linear_scan(A: Tensor, b: Tensor, x0: Tensor | None = None, *, backend: str 
     [1.0, 1.5, 1.75]
     """
     A, b, x0 = wide(A, b, x0)
-    varies = (A.ndim, b.ndim) in ((3, 3), (5, 4)) and b.shape == A.shape[: b.ndim]
-    constant = (A.ndim, b.ndim) in ((1, 3), (3, 4)) and b.shape[2:] == A.shape[: b.ndim - 2]
-    if not (varies or constant):
-        raise ValueError(
-            "linear_scan takes A (B,T,D) or (D,) with b (B,T,D), or A (B,T,h,n,n) or (h,n,n) with b (B,T,h,n); "
-            f"got A {tuple(A.shape)} and b {tuple(b.shape)}"
-        )
-    _square(A, b.ndim == 4, "A")
-    x0 = _initial(x0, b.shape[:1] + b.shape[2:], b)
+    fit("linear_scan", _LINEAR, A=A, b=b, x0=x0)
     same_kind("a scan", A=A, b=b, x0=x0)
     name = _pick(backend, A, b.ndim == 4, b.shape[1])
+    x0 = b.new_zeros(b.shape[:1] + b.shape[2:]) if x0 is None else x0
     if not b.shape[1]:
         return no_steps(b, A, x0)
     if name in _PLAIN:
-        return _PLAIN[name].linear_scan(A.expand(*b.shape[:2], *A.shape) if constant else A, b, x0)
+        return _PLAIN[name].linear_scan(A if A.ndim > b.ndim - 1 else A.expand(*b.shape[:2], *A.shape), b, x0)
     return ops.scan(A, b, None, x0, name)
 
 
@@ -166,21 +169,14 @@ def token_scan(
     [1.0, 1.0, 0.0, 1.0]
     """
     A_table, b_table, x0 = wide(A_table, b_table, x0)
-    if A_table.ndim not in (2, 4) or b_table.shape != A_table.shape[: 2 + (A_table.ndim == 4)]:
-        raise ValueError(
-            "token_scan takes A_table (V,D) with b_table (V,D), or A_table (V,h,n,n) with b_table (V,h,n); "
-            f"got {tuple(A_table.shape)} and {tuple(b_table.shape)}"
-        )
-    _square(A_table, A_table.ndim == 4, "A_table")
-    if tokens.ndim != 2 or tokens.dtype not in (torch.int64, torch.int32):
-        raise ValueError(f"tokens must be (B, T) integers, got {tuple(tokens.shape)} of {tokens.dtype}")
-    if tokens.device != A_table.device:
-        raise ValueError(f"tokens lie on {tokens.device}, A_table on {A_table.device}")
+    fit("token_scan", _TOKENS, A_table=A_table, b_table=b_table, tokens=tokens, x0=x0)
+    same_kind("a scan", A_table=A_table, b_table=b_table, x0=x0)
+    if tokens.dtype not in (torch.int64, torch.int32) or tokens.device != A_table.device:
+        raise ValueError(f"tokens must be integers on {A_table.device}, got {tokens.dtype} on {tokens.device}")
     check = check_symbols if tokens.device.type == "cpu" else assert_symbols
     check(tokens, len(A_table), f"the table of {len(A_table)} symbols (0..{len(A_table) - 1})")
-    x0 = _initial(x0, tokens.shape[:1] + b_table.shape[1:], b_table)
-    same_kind("a scan", A_table=A_table, b_table=b_table, x0=x0)
     name = _pick(backend, A_table, A_table.ndim == 4, tokens.shape[1])
+    x0 = b_table.new_zeros(tokens.shape[:1] + b_table.shape[1:]) if x0 is None else x0
     if not tokens.shape[1]:
         return no_steps(b_table[tokens], A_table, x0)
     if name in _PLAIN:
@@ -190,16 +186,42 @@ def token_scan(
 
 @checked
 def softmax_scan(raw: Tensor, x0: Tensor | None = None, *, backend: str = "auto") -> tuple[Tensor, Tensor]:
-    """:func:`linear_scan` with b_t = 0 and every column of A_t the softmax of raw_t's."""
+    """:func:`linear_scan` with b_t = 0 and every column of A_t the softmax of raw_t's (paper 000, Sec. 3.3, with p = 1).
+
+    The ``cpu`` backend makes both in one pass for blocks of up to 16, and then never builds the gradient in A; the
+    others, and ``torch.compile``, take softmax and scan one after the other.
+
+    Parameters
+    ----------
+    raw : Tensor, (B, T, row, h, column)
+        What the softmax is taken of: laid out so, a softmax over rows runs over long stretches of memory.
+    x0 : Tensor, (B, h, n), optional
+        The state before the first step, zero if absent.
+    backend : str
+        As for :func:`linear_scan`.
+
+    Returns
+    -------
+    A : Tensor
+        Of raw's shape (``A.transpose(2, 3)`` is what :func:`linear_scan` takes).  Differentiable in raw.
+    x : Tensor, (B, T, h, n)
+        Differentiable in raw and x0.
+
+    Examples
+    --------
+    >>> import torch
+    >>> A, x = softmax_scan(torch.zeros(1, 3, 2, 1, 2), torch.tensor([[[1., 0.]]]))
+    >>> x[0, :, 0].tolist()
+    [[0.5, 0.5], [0.5, 0.5], [0.5, 0.5]]
+    """
     raw, x0 = wide(raw, x0)
-    if raw.ndim != 5 or raw.shape[2] != raw.shape[4]:
-        raise ValueError(f"softmax_scan takes raw (B,T,n,h,n), got {tuple(raw.shape)}")
+    fit("softmax_scan", _SOFTMAX, raw=raw, x0=x0)
+    same_kind("a scan", raw=raw, x0=x0)
     if not raw.is_floating_point():
         raise ValueError(f"softmax_scan takes real floating numbers, got {raw.dtype}")
     B, T, n, h, _ = raw.shape
-    x0 = _initial(x0, (B, h, n), raw)
-    same_kind("a scan", raw=raw, x0=x0)
     name = _pick(backend, raw, True, T)
+    x0 = raw.new_zeros(B, h, n) if x0 is None else x0
     if name == "cpu" and raw.numel() and n <= FUSED and not torch.compiler.is_compiling():
         return ops.SoftmaxScan.apply(raw, x0)
     A = raw.softmax(2)
@@ -207,7 +229,10 @@ def softmax_scan(raw: Tensor, x0: Tensor | None = None, *, backend: str = "auto"
 
 
 def warm() -> None:
-    """Compile (or load from the cache) the kernels that the chapters use, so that no cell pauses for it."""
+    """Compile (or load from the cache) the kernels that the chapters use, so that no cell pauses for it.
+
+    >>> warm()
+    """
     if MISSING["cpu"]:
         return
     for n in (2, 5, 8):
@@ -223,45 +248,26 @@ def warm() -> None:
         linear_scan(a, a.detach(), backend="cpu").abs().sum().backward()
 
 
-def _initial(x0: Tensor | None, shape, like: Tensor) -> Tensor:
-    if x0 is None:
-        return like.new_zeros(shape)
-    if x0.shape != shape:
-        raise ValueError(f"x0 must be {tuple(shape)}, got {tuple(x0.shape)}")
-    return x0
-
-
-def _square(A: Tensor, block: bool, name: str) -> None:
-    if block and A.shape[-1] != A.shape[-2]:
-        raise ValueError(f"blocks must be square, got {name} {tuple(A.shape)}")
-
-
 def _pick(backend: str, A: Tensor, block: bool, T: int) -> str:
     """The backend's name, once it is sure that it can take A."""
     if backend == "auto":
         if T < (FEW_BLOCKS if block else FEW) or within_func():
             return "reference"
-        fits = (name for name in _DEVICE if _takes(name, A, block) and MISSING[name] is None)
-        return next(fits, "reference")
-    if backend not in BACKENDS:
-        raise ValueError(f"no scan backend {backend!r}; there are {', '.join(BACKENDS)} and auto")
-    if MISSING.get(backend):
-        raise ValueError(f"the {backend} backend cannot run here: {MISSING[backend]}")
-    if backend in _DEVICE and within_func():
-        raise ValueError(f"the {backend} backend does not run within torch.func; {', '.join(_PLAIN)} and auto do")
-    if backend in _DEVICE and not _takes(backend, A, block):
-        kinds = ", ".join(str(kind).removeprefix("torch.") for kind in _REAL[backend] + (() if block else _COMPLEX))
-        raise ValueError(
-            f"the {backend} backend takes {kinds}{_blocks(backend, block)} on {_DEVICE[backend]}; "
-            f"got {A.dtype} {tuple(A.shape)} on {A.device.type}"
-        )
+        return next((name for name in COMPILED if MISSING[name] is None and _takes(name, A, block)), "reference")
+    among("backend", backend, (*BACKENDS, "auto"))
+    if backend in COMPILED:
+        if MISSING[backend]:
+            raise ValueError(f"the {backend} backend cannot run here: {MISSING[backend]}")
+        if within_func():
+            raise ValueError(f"the {backend} backend does not run within torch.func; {', '.join(_PLAIN)} and auto do")
+        if not _takes(backend, A, block):
+            kinds = ", ".join(str(kind).removeprefix("torch.") for kind in _REAL[backend] + (() if block else _COMPLEX))
+            sizes = f" and blocks of 1..{_LARGEST[backend]}" if block else ""
+            wanted = f"{kinds}{sizes} on {_DEVICE[backend]}"
+            raise ValueError(f"the {backend} backend takes {wanted}, got {A.dtype} {tuple(A.shape)} on {A.device.type}")
     return backend
 
 
 def _takes(backend: str, A: Tensor, block: bool) -> bool:
     small = not block or (1 if backend == "triton" else 0) <= A.shape[-1] <= _LARGEST[backend]
     return small and A.device.type == _DEVICE[backend] and A.dtype in _REAL[backend] + (() if block else _COMPLEX)
-
-
-def _blocks(backend: str, block: bool) -> str:
-    return f" and blocks of 1..{_LARGEST[backend]}" if block else ""

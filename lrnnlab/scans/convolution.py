@@ -21,13 +21,16 @@ from torch.utils.checkpoint import checkpoint
 
 from lrnnlab.scans.autocast import wide
 from lrnnlab.scans.transforms import values, within_func
-from lrnnlab.validation import checked, first_order, whole_number
+from lrnnlab.validation import among, axes, checked, first_order, fit, same_kind, whole_number
 
 SHORT = 64  # up to here one dense product per channel is no slower than the FFT, and forgets a finite future to the last bit
 TABLE = 1 << 22  # numbers in a table of powers; beyond, the kernel is worked out piece by piece
 CHANNELS = 16  # of a convolution are worked on at a time on a CPU: their spectra stay in the cache
 MODES = 512  # of a kernel with shared modes are summed at a time
 PARTS = ("real", "pairs", "complex")
+_CONVOLUTION = axes("u B L H, kernel H taps, D H, future H taps_ahead")
+_KERNEL = axes("log_lambda H N, C H N", "log_lambda N, C H N")
+_DOUBLE = {torch.float32: False, torch.complex64: False, torch.float64: True, torch.complex128: True}
 
 
 @checked
@@ -70,7 +73,10 @@ def long_conv(u: Tensor, kernel: Tensor, D: Tensor | None = None, *, future: Ten
     [1.0, 2.0, 5.0]
     """
     u, kernel, D, future = wide(u, kernel, D, future)
-    _check_inputs(u, kernel, D, future)
+    fit("long_conv", _CONVOLUTION, u=u, kernel=kernel, D=D, future=future)
+    same_kind("long_conv", u=u, kernel=kernel, D=D, future=future)
+    if u.dtype not in (torch.float32, torch.float64):
+        raise ValueError(f"long_conv takes float32 or float64, got {u.dtype}")
     if not u.numel():  # the FFT refuses an empty batch
         return u + 0 * sum(weights.sum() for weights in (kernel, D, future) if weights is not None)
     L = u.shape[1]
@@ -95,12 +101,11 @@ def _dense(u: Tensor, behind: Tensor, ahead: Tensor) -> Tensor:
     return y.permute(2, 1, 0).contiguous()
 
 
-@checked
 def fast_length(n: int, *, real: bool = False) -> int:
     """The least length from n on that an FFT is fast at."""
     from scipy.fft import next_fast_len  # nearly a second to load
 
-    return next_fast_len(whole_number(n, 1, "n"), real=real)
+    return next_fast_len(n, real=real)
 
 
 class _Ring(torch.autograd.Function):
@@ -247,7 +252,17 @@ def vandermonde(
     >>> vandermonde(torch.tensor([0.5]).log(), torch.tensor([[8.0]]), 4).tolist()
     [[8.0, 4.0, 2.0, 1.0]]
     """
-    kind = _check_modes(log_lambda, C, L, part, dtype)
+    fit("vandermonde", _KERNEL, log_lambda=log_lambda, C=C)
+    whole_number(L, 0, "L, a kernel's length,")
+    among("part", part, PARTS)
+    if C.device != log_lambda.device:
+        raise ValueError(f"C lies on {C.device}, log_lambda on {log_lambda.device}")
+    if torch.isneginf(values(log_lambda).real).any():
+        raise ValueError("lambda = 0 has no logarithm: log_lambda holds -inf")
+    if not {dtype or C.dtype, C.dtype, log_lambda.dtype} <= set(_DOUBLE) or (dtype is not None and dtype.is_complex):
+        raise ValueError(f"single or double precision, and a real dtype; got {log_lambda.dtype}, {C.dtype}, {dtype=}")
+    double = _DOUBLE[dtype or C.dtype]
+    kind = (torch.float32, torch.float64, torch.complex64, torch.complex128)[double + 2 * (part == "complex")]
     if log_lambda.ndim == 2 or C.shape[1] <= MODES:
         return _sum_of_modes(log_lambda, C, L, part, kind)
 
@@ -289,40 +304,3 @@ def _for_product(x: Tensor, axis: int, kind: torch.dtype, sign: int = 1) -> Tens
     if x.is_complex() and not kind.is_complex:
         x = torch.cat([x.real, sign * x.imag], axis)  # Re(a b) = [Re a, -Im a] [Re b, Im b]
     return x.to(kind)
-
-
-def _check_inputs(u: Tensor, kernel: Tensor, D: Tensor | None, future: Tensor | None) -> None:
-    named = {"u": u, "kernel": kernel, "D": D, "future": future}
-    given = {name: x for name, x in named.items() if x is not None}
-    taps = [x for name, x in given.items() if name in ("kernel", "future")]
-    H = u.shape[-1:]
-    if u.ndim != 3 or any(x.ndim != 2 or x.shape[:1] != H for x in taps) or (D is not None and D.shape != H):
-        shown = ", ".join(f"{name} {tuple(x.shape)}" for name, x in given.items())
-        raise ValueError(f"long_conv takes u (B,L,H), kernel and future (H, any length) and D (H,); got {shown}")
-    kinds = {f"{x.dtype} on {x.device}" for x in given.values()}
-    if len(kinds) > 1 or u.dtype not in (torch.float32, torch.float64):
-        raise ValueError(f"long_conv takes all float32 or all float64, on one device; got {', '.join(sorted(kinds))}")
-
-
-def _check_modes(log_lambda: Tensor, C: Tensor, L: int, part: str, dtype: torch.dtype | None) -> torch.dtype:
-    """The type of the kernel; ``ValueError`` unless all fit together."""
-    if C.ndim != 2 or log_lambda.shape not in (C.shape, C.shape[1:]):
-        raise ValueError(
-            f"log_lambda must be (N,) or (H,N) and C (H,N); got {tuple(log_lambda.shape)} and {tuple(C.shape)}"
-        )
-    whole_number(L, 0, "L, a kernel's length,")
-    if C.device != log_lambda.device:
-        raise ValueError(f"C lies on {C.device}, log_lambda on {log_lambda.device}")
-    if part not in PARTS:
-        raise ValueError(f"no part {part!r} of a kernel; there are {', '.join(PARTS)}")
-    if torch.isneginf(values(log_lambda).real).any():
-        raise ValueError("lambda = 0 has no logarithm: log_lambda holds -inf")
-    double = {torch.float32: False, torch.complex64: False, torch.float64: True, torch.complex128: True}
-    asked = dtype or C.dtype
-    if not {asked, C.dtype, log_lambda.dtype} <= set(double) or (dtype is not None and dtype.is_complex):
-        raise ValueError(
-            f"single or double precision, and a real dtype; got {log_lambda.dtype}, {C.dtype}, dtype={dtype}"
-        )
-    if part == "complex":
-        return torch.complex128 if double[asked] else torch.complex64
-    return torch.float64 if double[asked] else torch.float32

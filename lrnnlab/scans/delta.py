@@ -27,10 +27,11 @@ from torch.nn import functional as F
 
 from lrnnlab.scans.autocast import wide
 from lrnnlab.scans.reference import no_steps
-from lrnnlab.validation import checked
+from lrnnlab.validation import among, axes, checked, fit, same_kind, whole_number
 
 FORMS = ("sequential", "chunkwise", "fla")
 INSTALL = "pip install 'lrnnlab[fla]'"
+_AXES = axes("q B T H d_k, k B T H d_k, v B T H d_v, beta B T H, W0 B H d_v d_k")
 
 
 @checked
@@ -101,11 +102,14 @@ def delta_rule(
     [1.0, 1.0, 0.0, 1.0, 1.0, 0.0]
     """
     q, k, v, beta, W0 = wide(q, k, v, beta, W0)
-    W = _checked(q, k, v, beta, W0)
-    if form not in FORMS:
-        raise ValueError(f"no form {form!r} of the delta rule; there are {', '.join(FORMS)}")
-    if chunk < 1:
-        raise ValueError(f"a chunk holds at least one step, got chunk={chunk}")
+    fit("delta_rule", _AXES, q=q, k=k, v=v, beta=beta, W0=W0)
+    same_kind("delta_rule", q=q, k=k, v=v, beta=beta, W0=W0)
+    if q.dtype not in (torch.float32, torch.float64):
+        raise ValueError(f"delta_rule takes float32 or float64, got {q.dtype}")
+    among("form", form, FORMS)
+    whole_number(chunk, 1, "chunk")
+    B, _, H, size = k.shape
+    W = v.new_zeros(B, H, v.shape[-1], size) if W0 is None else W0
     if not q.shape[1]:
         y = no_steps(v, q, k, beta, W)
     elif form == "sequential":
@@ -181,19 +185,3 @@ def _in_its_layout(kernel, q: Tensor, k: Tensor, v: Tensor, beta: Tensor, W: Ten
         start = start.clone().requires_grad_()  # its backward pass always stores this gradient
     y, W = kernel(*(x.contiguous() for x in (q, k, v, beta)), scale=1.0, initial_state=start, output_final_state=True)
     return y, W.mT
-
-
-def _checked(q: Tensor, k: Tensor, v: Tensor, beta: Tensor, W0: Tensor | None) -> Tensor:
-    """W0, or the zeros it stands for; ``ValueError`` unless all fit together."""
-    fits = q.ndim == 4 and v.ndim == 4 and k.shape == q.shape and v.shape[:3] == q.shape[:3] == beta.shape
-    if not fits:
-        shown = ", ".join(f"{name} {tuple(x.shape)}" for name, x in zip(("q", "k", "v", "beta"), (q, k, v, beta)))
-        raise ValueError(f"delta_rule takes q and k (B,T,H,d_k), v (B,T,H,d_v) and beta (B,T,H); got {shown}")
-    B, _, H, size = k.shape
-    W = v.new_zeros(B, H, v.shape[-1], size) if W0 is None else W0
-    if W.shape != (B, H, v.shape[-1], size):
-        raise ValueError(f"W0 must be (B,H,d_v,d_k) = {(B, H, v.shape[-1], size)}, got {tuple(W.shape)}")
-    kinds = [f"{x.dtype} on {x.device}" for x in (q, k, v, beta, W)]
-    if len(set(kinds)) > 1 or q.dtype not in (torch.float32, torch.float64):
-        raise ValueError(f"q, k, v, beta and W0 are all float32 or all float64, on one device; got {', '.join(kinds)}")
-    return W

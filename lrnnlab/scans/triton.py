@@ -25,8 +25,6 @@ from lrnnlab.scans import triton_diagonal as diagonal
 from lrnnlab.scans import triton_token as token
 from lrnnlab.scans.triton_plan import LARGEST, SHORT, Plan, next_power_of_two, padded, plan
 
-REAL = (torch.float32, torch.bfloat16, torch.float16, torch.float64)
-COMPLEX = (torch.complex64, torch.complex128)
 SLICE = 1024  # places (sequence, step) for each slice of a token's occurrences
 TILE = 32  # steps that a diagonal kernel scans at a time
 
@@ -67,7 +65,6 @@ def token_backward(A_table: Tensor, tokens: Tensor, x0: Tensor, x: Tensor, dx: T
 
 def diagonal_forward(A: Tensor, b: Tensor, x0: Tensor) -> Tensor:
     """All states x (B,T,D) of x_t = A_t x_{t-1} + b_t, channel by channel, real or complex (paper 000, Eq. 1)."""
-    A = _checked(A, A.ndim in (1, 3) and A.dtype in REAL + COMPLEX)
     x = torch.empty(b.shape, dtype=b.dtype, device=b.device)
     if b.numel():
         _diagonal(diagonal.diagonal_forward, A, [A, b, x0, x], b.shape)
@@ -76,7 +73,6 @@ def diagonal_forward(A: Tensor, b: Tensor, x0: Tensor) -> Tensor:
 
 def diagonal_backward(A: Tensor, x0: Tensor, x: Tensor, dx: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """(dA, db, dx0) from dx (B,T,D); complex gradients in torch's convention, multiplied by conjugates."""
-    A = _checked(A, A.ndim in (1, 3) and A.dtype in REAL + COMPLEX)
     summed = torch.promote_types(A.dtype, torch.float32)
     dA = torch.zeros(x.shape if A.ndim == 3 else x0.shape, dtype=A.dtype if A.ndim == 3 else summed, device=A.device)
     db, dx0 = (torch.zeros(t.shape, dtype=t.dtype, device=t.device) for t in (x, x0))
@@ -98,7 +94,7 @@ def _diagonal(kernel, A: Tensor, tensors: list[Tensor], shape: torch.Size) -> No
 
 def _forward(A: Tensor, b: Tensor, x0: Tensor, tokens: Tensor | None, shape: torch.Size, source: str) -> Tensor:
     B, T, h, n = shape
-    A = _readable(_checked(A, A.dtype in REAL))
+    A = _readable(A)
     x = torch.empty(shape, dtype=b.dtype, device=b.device)
     if x.numel() == 0:
         return x
@@ -121,7 +117,7 @@ def _forward(A: Tensor, b: Tensor, x0: Tensor, tokens: Tensor | None, shape: tor
 def _backward(A: Tensor, x0: Tensor, x: Tensor, dx: Tensor, tokens: Tensor | None, source: str):
     """dA, g and dx0; g and a summed dA have the accumulators' type; for tokens there is no dA."""
     B, T, h, n = x.shape
-    A = _readable(_checked(A, A.dtype in REAL))
+    A = _readable(A)
     summed = torch.promote_types(x.dtype, torch.float32)
     chosen = plan(B, T, h, n, A.itemsize)
     K = max(1, triton.cdiv(T, max(1, chosen.chunk)))
@@ -176,6 +172,7 @@ def _entries(P: Tensor, o: Tensor, start: Tensor) -> Tensor:
 def _readable(A: Tensor) -> Tensor:
     """A as it lies, unless a step of it is scattered: distances inside a step are compiled into the kernels, and must
     not depend on B or T."""
+    A = A.resolve_neg()  # kernels read memory, which a lazy minus sign has not reached
     return A.contiguous() if A.numel() and max(A.stride()[-3:]) > A.shape[-3] * A.shape[-1] ** 2 else A
 
 
@@ -206,13 +203,3 @@ def _parts(t: Tensor) -> Tensor:
     """What a kernel reads: contiguous, complex numbers as pairs of real ones."""
     t = t.resolve_conj().resolve_neg().contiguous()
     return torch.view_as_real(t) if t.is_complex() else t
-
-
-def _checked(A: Tensor, fits: bool) -> Tensor:
-    if not fits or not (A.is_cuda or triton.knobs.runtime.interpret):
-        kinds = ", ".join(str(kind).removeprefix("torch.") for kind in REAL)
-        raise ValueError(
-            f"the triton backend takes {kinds} (and complex, if diagonal) on a GPU; "
-            f"got A {tuple(A.shape)} of {A.dtype} on {A.device.type}"
-        )
-    return A.resolve_neg()  # kernels read memory, which a lazy minus sign has not reached

@@ -36,9 +36,6 @@ def plan(B: int, T: int, h: int, n: int, itemsize: int = 4) -> Plan:
     >>> plan(1, 16384, 8, 8).chunk
     128
     """
-    if not 1 <= n <= LARGEST or min(B, T, h) < 0:
-        sizes = f"n={n}, B={B}, T={T}, h={h}"
-        raise ValueError(f"the triton backend takes blocks of 1..{LARGEST} and sizes >= 0; got {sizes}")
     sequential = T < SHORT or B * h * (n * n + 2 * n) * itemsize >= PER_STEP
     chunk = T if sequential else max(32, next_power_of_two(round(T**0.5)))
     N = padded(n)

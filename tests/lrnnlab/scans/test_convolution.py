@@ -85,36 +85,12 @@ def test_gradients(monkeypatch, short):
     assert torch.autograd.gradcheck(both_ways, inputs, check_undefined_grad=False)
 
 
-def test_gradients_of_the_two_ways_agree(monkeypatch):
-    inputs = [x.requires_grad_() for x in (normal(2, 50, 3), normal(3, 50), normal(3, 50, seed=5))]
-    found = []
-    for short in (0, SHORT):
-        monkeypatch.setattr(convolution, "SHORT", short)
-        y = long_conv(inputs[0], inputs[1], future=inputs[2])
-        found.append([y, *torch.autograd.grad((y * normal(2, 50, 3, seed=7)).sum(), inputs)])
-    for dense, fft in zip(*found):
-        torch.testing.assert_close(dense, fft, rtol=0, atol=1e-11)
-
-
 def test_nothing_in_nothing_out():
     for shape in ((0, 100, 2), (2, 0, 2), (2, 100, 0)):
         u = torch.zeros(shape, requires_grad=True)
         y = long_conv(u, torch.zeros(shape[2], 7), torch.zeros(shape[2]))
         y.sum().backward()
         assert y.shape == u.shape == u.grad.shape
-
-
-def test_planted_faults_are_noticed(monkeypatch):
-    """A ring of one point fewer wraps around, whichever side is longer; nor does the oracle take just any kernel."""
-    u, long, brief = normal(1, 100, 2), normal(2, 100, seed=1), normal(2, 3, seed=2)
-    for fewer in (0, 1):
-        monkeypatch.setattr(convolution, "fast_length", lambda n, real, fewer=fewer: n - fewer)
-        for kernel, future in ((long, None), (brief, None), (brief, long), (long, brief), (long, long)):
-            assert (gap(u, kernel, future=future) > 1e-4) == fewer, (fewer, kernel.shape)
-    monkeypatch.undo()
-    assert gap(u, long) < 1e-12
-    assert abs(long_conv(u, long).numpy() - oracle(u, long.roll(1, -1))).max() > 1e-3
-    assert abs(long_conv(u, brief, future=brief).numpy() - oracle(u, brief, future=brief.flip(-1))).max() > 1e-3
 
 
 @settings(max_examples=15, deadline=None)
@@ -154,7 +130,7 @@ def test_wrong_input_of_the_convolution_is_shown():
         ((u[0], kernel), r"u \(9, 3\)"),
         ((u, kernel, normal(2)), r"D \(2,\)"),
         ((u, kernel[0]), r"kernel \(9,\)"),
-        ((u, kernel.float()), "float32 on cpu, torch.float64"),
+        ((u, kernel.float()), "u is torch.float64 on cpu, kernel is torch.float32 on cpu"),
         ((u.half(), kernel.half()), "float16"),
         ((u, kernel.to(c128)), "complex128"),
     ):
@@ -304,9 +280,9 @@ def test_a_float32_phase_is_taken_as_given():
 def test_wrong_input_of_the_kernel_is_shown():
     a, C = torch.zeros(3, 2), torch.zeros(3, 2)
     for bad, words in (
-        ((a[:2], C, 4), r"\(2, 2\) and \(3, 2\)"),
-        ((a[:, 0], C, 4), r"\(3,\) and \(3, 2\)"),
-        ((a[0], C[0], 4), r"\(2,\) and \(2,\)"),
+        ((a[:2], C, 4), r"got log_lambda \(2, 2\), C \(3, 2\)"),
+        ((a[:, 0], C, 4), r"got log_lambda \(3,\), C \(3, 2\)"),
+        ((a[0], C[0], 4), r"got log_lambda \(2,\), C \(2,\)"),
         ((a, C, -1), "length, must be .* got -1"),
         ((a - math.inf, C, 4), "no logarithm"),
         ((a.half(), C, 4), "float16"),
@@ -314,7 +290,7 @@ def test_wrong_input_of_the_kernel_is_shown():
     ):
         with pytest.raises(ValueError, match=words):
             vandermonde(*bad)
-    with pytest.raises(ValueError, match="'imag' of a kernel; there are real, pairs, complex"):
+    with pytest.raises(ValueError, match="part is one of real, pairs, complex, got 'imag'"):
         vandermonde(a, C, 4, part="imag")
     with pytest.raises(ValueError, match="dtype=torch.complex64"):
         vandermonde(a, C, 4, dtype=c64)

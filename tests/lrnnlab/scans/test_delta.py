@@ -122,28 +122,6 @@ def test_gradients_agree(T, chunk, removal):
         assert (found - e).abs().max() < 1e-10 * max(1.0, e.abs().max())
 
 
-@pytest.mark.parametrize("form", HERE)
-def test_gradients_are_those_of_the_oracle(form):
-    """Along random directions, by differences of the oracle."""
-    inputs, step = draw(23, seed=4), 1e-5
-    generator = torch.Generator().manual_seed(5)
-    weights = [torch.randn(x.shape, dtype=f64, generator=generator).numpy() for x in form_of(form)(*inputs)]
-
-    def score(moved):
-        return sum((x * w).sum() for x, w in zip(oracle(*moved), weights))
-
-    for i, g in enumerate(gradients(form_of(form, 8), inputs)):
-        along = torch.randn_like(inputs[i])
-        up, down = ([x + s * along if j == i else x for j, x in enumerate(inputs)] for s in (step, -step))
-        assert (g * along).sum().item() == pytest.approx((score(up) - score(down)) / (2 * step), rel=1e-6, abs=1e-6)
-
-
-@pytest.mark.parametrize("form", HERE)
-def test_gradcheck(form):
-    inputs = [x.requires_grad_() for x in draw(5, B=1, H=1, size=2, values=2)]
-    assert torch.autograd.gradcheck(form_of(form, 2), inputs)
-
-
 def test_no_gradient_needed_where_nothing_is_asked():
     """An empty sequence hands W0 on, with its gradient."""
     *inputs, W0 = (x.requires_grad_() for x in draw(0))
@@ -184,19 +162,6 @@ def test_long_sequences_in_single_precision(case):
         assert (found - expected).abs().max() < 3e-5 * expected.abs().max()
 
 
-@settings(max_examples=25, deadline=None)
-@given(st.integers(2, 40), st.integers(1, 5), st.integers(0, 999), st.sampled_from([1.0, 1.9, 2.0]))
-def test_a_chunks_system_is_well_conditioned(c, size, seed, rate):
-    """Entries of the inverse below the diagonal are at most beta_t |k_t| |k_s|, where beta |k|^2 <= 2."""
-    generator = np.random.default_rng(seed)
-    k = generator.normal(size=(c, size)) if seed % 3 else np.tile(generator.normal(size=size), (c, 1))
-    norms = np.linalg.norm(k, axis=1)
-    beta = rate / norms**2 * (1.0 if seed % 2 else generator.random(c))
-    inverse = np.linalg.inv(np.eye(c) + np.tril(beta[:, None] * (k @ k.T), -1))
-    bound = beta[:, None] * np.outer(norms, norms)
-    assert (np.abs(np.tril(inverse, -1)) <= bound + 1e-9).all()
-
-
 @pytest.mark.parametrize("form", HERE)
 def test_outside_the_band_rounding_grows(form):
     """A memory that already knows every answer stays as it is, unless a step stretches what rounding adds."""
@@ -224,46 +189,21 @@ def test_parity_is_exact(form):
     assert torch.equal(y.flatten(1), (bits.cumsum(1) % 2).float())
 
 
-def test_planted_faults_are_noticed(monkeypatch):
-    """Each of these rules is wrong in one way, and the comparison with the oracle says so."""
-    inputs = draw(40)
-    chunkwise = form_of("chunkwise", 8)
-    assert gap(chunkwise, inputs) < 1e-12
-    wrong = {
-        "no removal": form_of("chunkwise", 8, removal=False),
-        "half the rate": lambda q, k, v, beta, W0: chunkwise(q, k, v, beta / 2, W0),
-        "forgets W0": lambda q, k, v, beta, W0: chunkwise(q, k, v, beta, None),
-        "reads the key": lambda q, k, v, beta, W0: chunkwise(k, k, v, beta, W0),
-    }
-    for name, rule in wrong.items():
-        assert gap(rule, inputs) > 1e-3, name
-    with monkeypatch.context() as patch:
-        patch.setattr(torch.linalg, "solve_triangular", lambda system, right, **_: right)
-        assert gap(chunkwise, inputs) > 1e-3
-    tril = torch.Tensor.tril
-    for where, instead in ((-1, -2), (0, -1), (0, 1)):  # the system misses a step; y_t misses one, or sees the future
-        with monkeypatch.context() as patch:
-            moved = {where: instead}
-            patch.setattr(torch.Tensor, "tril", lambda x, d=0, moved=moved: tril(x, moved.get(d, d)))
-            assert gap(chunkwise, inputs) > 1e-3
-    assert gap(chunkwise, inputs) < 1e-12
-
-
 def test_wrong_input_is_shown():
     q, k, v, beta, W0 = draw(4)
     for bad, words in (
         ((q, k[..., :1], v, beta, W0), r"k \(2, 4, 3, 1\)"),
         ((q, k, v, beta.unsqueeze(-1), W0), r"beta \(2, 4, 3, 1\)"),
         ((q, k, v[:, :2], beta, W0), r"v \(2, 2, 3, 5\)"),
-        ((q, k, v, beta, W0.mT), r"\(2, 3, 5, 4\), got \(2, 3, 4, 5\)"),
+        ((q, k, v, beta, W0.mT), r"W0 \(B,H,d_v,d_k\), got .* W0 \(2, 3, 4, 5\)"),
         ((q, k, v, beta.float(), W0), "float32 on cpu"),
         (tuple(x.bfloat16() for x in (q, k, v, beta, W0)), "bfloat16"),
     ):
         with pytest.raises(ValueError, match=words):
             delta_rule(*bad)
-    with pytest.raises(ValueError, match="'parallel'.*sequential, chunkwise, fla"):
+    with pytest.raises(ValueError, match="form is one of sequential, chunkwise, fla, got 'parallel'"):
         delta_rule(q, k, v, beta, form="parallel")
-    with pytest.raises(ValueError, match="chunk=0"):
+    with pytest.raises(ValueError, match="chunk must be a whole number, at least 1, got 0"):
         delta_rule(q, k, v, beta, form="chunkwise", chunk=0)
 
 
@@ -320,10 +260,3 @@ def test_the_library_agrees(size, values):
     )
     for x, e in zip([*found, *torch.autograd.grad(score, leaves)], expected):
         assert (x.cpu() - e).abs().max() < 1e-4 * e.abs().max()
-
-
-def test_nothing_has_a_gradient_of_zero():
-    q, k, v = (torch.zeros(2, 0, 1, 3, requires_grad=True) for _ in range(3))
-    beta = torch.zeros(2, 0, 1, requires_grad=True)
-    delta_rule(q, k, v, beta).sum().backward()
-    assert all(x.grad.shape == x.shape for x in (q, k, v, beta))

@@ -44,14 +44,6 @@ def test_kernels_in_the_interpreter():
     assert passed and int(passed[1]) >= 80 and "skipped" not in done.stdout, done.stdout[-500:]
 
 
-def test_without_a_gpu_the_launchers_say_so():
-    with pytest.raises(ValueError, match="on a GPU; got A .2, 3, 1, 2, 2. of torch.float32 on cpu"):
-        triton.block_forward(torch.zeros(2, 3, 1, 2, 2), torch.zeros(2, 3, 1, 2), torch.zeros(2, 1, 2))
-    with pytest.raises(ValueError, match="complex64 on cpu"):
-        z = torch.zeros(1, 2, 3, dtype=torch.complex64)
-        triton.diagonal_backward(z, z[:, 0], z, z)
-
-
 class Absent:
     """Stands for the driver of a Hopper GPU; device -1 keeps its kernels apart from those of a GPU that is there."""
 
@@ -76,7 +68,6 @@ def launched(monkeypatch, tmp_path):
     monkeypatch.setattr(language.runtime.driver, "_active", Absent())
     monkeypatch.setattr(JITFunction, "run", compile_only)
     monkeypatch.setattr(language.knobs.cache, "dir", str(tmp_path))
-    monkeypatch.setattr(triton, "_checked", lambda A, fits: A)
     return collected
 
 
@@ -223,6 +214,3 @@ def test_which_road_is_taken():
     assert road(128, 16384, 8, 8) == road(128, 40, 8, 8) == road(1, 255, 1, 8) == "sequential"
     assert road(1, 16384, 8, 8) == road(8, 1024, 8, 8) == road(1, 256, 1, 2) == "chunked"
     assert triton.plan(128, 1024, 8, 8).num_stages > triton.plan(4096, 1024, 8, 8).num_stages
-    for wrong in ((1, 1, 1, 17), (1, 1, 1, 0), (-1, 1, 1, 2)):
-        with pytest.raises(ValueError, match=f"n={wrong[3]}, B={wrong[0]}"):
-            triton.plan(*wrong)
