@@ -24,7 +24,6 @@ from public_calls import ROOMS, Call, calls
 
 import lrnnlab
 from lrnnlab import automata, models, scans, tasks, training, verification
-from lrnnlab.scans import convolution, delta
 from lrnnlab.training import evaluation
 
 PACKAGE = str(Path(lrnnlab.__file__).parent)
@@ -139,7 +138,7 @@ WITHIN = {"provenance", "version", "put", "check_writable", "alone", "at_rest"} 
 
 def test_the_table_has_every_function():
     """Of the modules that a first hour meets."""
-    for module in (scans, convolution, delta, automata, evaluation, models, tasks, training, verification):
+    for module in (scans, automata, evaluation, models, tasks, training, verification):
         there = {inspect.unwrap(call.function) for room in ROOMS for call in calls(room)}
         for name, function in inspect.getmembers(module, inspect.isfunction):
             bare = inspect.unwrap(function)

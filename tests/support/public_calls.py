@@ -32,7 +32,6 @@ from lrnnlab.models.lru import LRU
 from lrnnlab.models.regular_gpt import RegularGPT
 from lrnnlab.models.relative_transformer import RelativeTransformer
 from lrnnlab.models.relu_rnn import ReluRNN
-from lrnnlab.scans import convolution, delta
 from lrnnlab.tasks import atomic_levels, continuous, levels, listops, string_tasks, uniform_strings
 from lrnnlab.tasks.string_tasks import bounded_dyck, tomita
 from lrnnlab.training.recipes import Mend, Phase, Recipe
@@ -71,9 +70,8 @@ def scan_calls():
         ("linear_scan", scans.linear_scan, diagonal), ("linear_scan, blocks", scans.linear_scan, block),
         ("token_scan", scans.token_scan, table), ("token_scan, blocks", scans.token_scan, blocks),
         ("softmax_scan", scans.softmax_scan, {"raw": torch.ones(2, 3, 4, 2, 4), "x0": torch.ones(2, 2, 4)}),
-        ("available", scans.available, {"device": "cpu"}), ("chosen", scans.chosen, {"A": torch.ones(2, 3, 4)}), ("delta_rule", delta.delta_rule, rule),
-        ("long_conv", convolution.long_conv, convolved), ("fast_length", convolution.fast_length, {"n": 7, "real": False}),
-        ("vandermonde", convolution.vandermonde, modes),
+        ("available", scans.available, {"device": "cpu"}), ("chosen", scans.chosen, {"A": torch.ones(2, 3, 4)}), ("delta_rule", scans.delta_rule, rule),
+        ("long_conv", scans.long_conv, convolved), ("vandermonde", scans.vandermonde, modes),
     ]  # fmt: skip
 
 
