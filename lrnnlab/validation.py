@@ -1,6 +1,7 @@
-"""The checks that every room needs: an argument that cannot be is refused by its name, and what came is shown.
+"""The checks of public functions: an argument that cannot be is refused by its name, and what came is shown.
 
-``checked`` looks at kinds, by a function's annotations; ``whole_number`` and ``number`` at the size of one number.
+Kinds are said by annotations (``checked``), shapes by letters (``axes``, ``fit``), values by ``whole_number``, ``number``
+and ``among``.  What a public function calls checks nothing again.
 """
 
 from __future__ import annotations
@@ -83,23 +84,14 @@ def fit(whose: str, forms: tuple[dict[str, tuple[str, ...]], ...], **tensors: to
     Traceback (most recent call last):
     ValueError: a scan takes A (B,T,D), b (B,T,D) or A (D), b (B,T,D), got A (4,), b (2, 3, 5)
     """
-    given = {name: x.shape for name, x in tensors.items() if x is not None}
-    if any(_agree(form, given) for form in forms):
-        return
-    wanted = " or ".join(", ".join(f"{name} ({','.join(sizes)})" for name, sizes in form.items()) for form in forms)
-    raise ValueError(f"{whose} takes {wanted}, got {', '.join(f'{name} {tuple(shape)}' for name, shape in given.items())}")
-
-
-def _agree(form: dict[str, tuple[str, ...]], given: dict[str, torch.Size]) -> bool:
-    """Whether each letter of the form is one size in all the shapes that are given."""
-    sizes: dict[str, int] = {}
-    for name, shape in given.items():
-        if len(shape) != len(form[name]):
-            return False
-        for letter, size in zip(form[name], shape):
-            if sizes.setdefault(letter, size) != size:
-                return False
-    return True
+    shapes = {name: x.shape for name, x in tensors.items() if x is not None}
+    for form in forms:
+        if all(len(shape) == len(form[name]) for name, shape in shapes.items()):
+            sizes: dict[str, int] = {}
+            if all(sizes.setdefault(letter, n) == n for name, shape in shapes.items() for letter, n in zip(form[name], shape)):
+                return
+    wanted = " or ".join(", ".join(f"{name} ({','.join(letters)})" for name, letters in form.items()) for form in forms)
+    raise ValueError(f"{whose} takes {wanted}, got {', '.join(f'{name} {tuple(shape)}' for name, shape in shapes.items())}")
 
 
 def same_kind(whose: str, **tensors: torch.Tensor | None) -> None:
@@ -109,9 +101,9 @@ def same_kind(whose: str, **tensors: torch.Tensor | None) -> None:
     Traceback (most recent call last):
     ValueError: all tensors of a scan must have one type and one device: b is torch.float32 on cpu, x0 is torch.float64 on cpu
     """
-    given = {name: x for name, x in tensors.items() if x is not None}
-    if len({(x.dtype, x.device) for x in given.values()}) > 1:
-        kinds = ", ".join(f"{name} is {x.dtype} on {x.device}" for name, x in given.items())
+    first, *others = [x for x in tensors.values() if x is not None]
+    if not all(x.dtype == first.dtype and x.device == first.device for x in others):
+        kinds = ", ".join(f"{name} is {x.dtype} on {x.device}" for name, x in tensors.items() if x is not None)
         raise ValueError(f"all tensors of {whose} must have one type and one device: {kinds}")
 
 
@@ -143,50 +135,28 @@ def checked(made: typing.Any) -> typing.Any:
     if isinstance(made, type):
         made.__init__ = checked(made.__init__)  # type: ignore[misc]
         return made
-    names: list[str] = []
-    kinds: dict[str, typing.Any] = {}
-    seen: list[bool] = []
-    is_compiling = torch.compiler.is_compiling
+    given = inspect.signature(made).parameters.values()
+    names = [one.name for one in given if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
 
-    def refuse(name: str, value) -> typing.NoReturn:
-        called = made.__qualname__.removesuffix(".__init__")
-        error = ValueError if isinstance(value, Real) and value != value else TypeError  # NaN is of the right kind
-        raise error(f"{called}: {name} must be {kinds[name][1]}, got {shown(value)}")
+    @functools.cache
+    def kinds() -> dict[str, tuple[typing.Callable, str]]:  # at the first call, when all that annotations speak of is there
+        found = {name: _kind(hint) for name, hint in typing.get_type_hints(made).items() if name != "return"}
+        return {name: kind for name, kind in found.items() if kind[0] is not None}
 
     @functools.wraps(made)
     def function(*args, **options):
-        if is_compiling():
+        if torch.compiler.is_compiling():
             return made(*args, **options)
-        if not seen:  # at the first call, when all that the annotations speak of is there
-            by_place = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
-            found = {name: _kind(hint) for name, hint in typing.get_type_hints(made).items() if name != "return"}
-            kinds.update({name: kind for name, kind in found.items() if kind[0] is not None})
-            names[:] = [name for name, one in inspect.signature(made).parameters.items() if one.kind in by_place]
-            seen.append(True)
-        for name, value in zip(names, args):
-            if name in kinds and not kinds[name][0](value):
-                refuse(name, value)
-        for name, value in options.items():
-            if name in kinds and not kinds[name][0](value):
-                refuse(name, value)
+        known = kinds()
+        for name, value in (*zip(names, args), *options.items()):
+            if name in known and not known[name][0](value):
+                called = made.__qualname__.removesuffix(".__init__")
+                error = ValueError if isinstance(value, Real) and value != value else TypeError  # NaN is of the right kind
+                raise error(f"{called}: {name} must be {known[name][1]}, got {shown(value)}")
         return made(*args, **options)
 
     return function
 
-
-
-def first_order(backward: typing.Callable) -> typing.Callable:
-    """The ``backward`` of an autograd Function that has no second derivative; RuntimeError where one is prepared."""
-
-    @functools.wraps(backward)
-    def once(ctx: typing.Any, *arriving: typing.Any) -> typing.Any:
-        if torch.is_grad_enabled():  # within a backward: create_graph=True
-            second = getattr(type(ctx)._forward_cls, "second", None)
-            raise RuntimeError(f"create_graph=True: {type(ctx).__name__.removesuffix('Backward')} has first derivatives "
-                               f"only{f'; there are second ones {second}' if second else ''}")  # fmt: skip
-        return backward(ctx, *arriving)
-
-    return once
 
 
 def _kind(hint) -> tuple[typing.Callable | None, str]:

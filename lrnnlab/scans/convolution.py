@@ -20,8 +20,8 @@ from torch.nn import functional as F
 from torch.utils.checkpoint import checkpoint
 
 from lrnnlab.scans.autocast import wide
-from lrnnlab.scans.transforms import values, within_func
-from lrnnlab.validation import among, axes, checked, first_order, fit, same_kind, whole_number
+from lrnnlab.scans.transforms import first_order, values, within_func
+from lrnnlab.validation import among, axes, checked, fit, same_kind, whole_number
 
 SHORT = 64  # up to here one dense product per channel is no slower than the FFT, and forgets a finite future to the last bit
 TABLE = 1 << 22  # numbers in a table of powers; beyond, the kernel is worked out piece by piece

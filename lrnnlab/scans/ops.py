@@ -20,7 +20,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from lrnnlab.validation import first_order
+from lrnnlab.scans.transforms import first_order
 
 REFERENCE = "with backend='reference'"
 

@@ -1,6 +1,11 @@
-"""What a function must know where ``torch.func`` transforms it (``vmap``, ``grad``) or ``torch.compile`` traces it."""
+"""What a function must know where ``torch.func`` transforms it (``vmap``, ``grad``), ``torch.compile`` traces it, or its
+gradient is differentiated again."""
 
 from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -40,3 +45,17 @@ def check_symbols(tokens: Tensor, V: int, where: str) -> None:
 def assert_symbols(tokens: Tensor, V: int, where: str) -> None:
     """The same on the device, a RuntimeError that shows no token: where a look at a value would stop everything."""
     torch._assert_async(((tokens >= 0) & (tokens < V)).all(), f"a token is outside {where}")
+
+
+def first_order(backward: Callable) -> Callable:
+    """The ``backward`` of an autograd Function that has no second derivative; RuntimeError where one is prepared."""
+
+    @functools.wraps(backward)
+    def once(ctx: Any, *arriving: Any) -> Any:
+        if torch.is_grad_enabled():  # within a backward: create_graph=True
+            second = getattr(type(ctx)._forward_cls, "second", None)
+            raise RuntimeError(f"create_graph=True: {type(ctx).__name__.removesuffix('Backward')} has first derivatives "
+                               f"only{f'; there are second ones {second}' if second else ''}")  # fmt: skip
+        return backward(ctx, *arriving)
+
+    return once

@@ -18,6 +18,7 @@ from torch.nn import functional as F
 
 from lrnnlab.models import Net
 from lrnnlab.models.net import Trace
+from lrnnlab.scans.transforms import first_order
 from lrnnlab.tasks import Batch, Task
 from lrnnlab.tasks.string_tasks import refuse
 from lrnnlab.training.checkpoint import Checkpoint, fingerprint
@@ -26,7 +27,7 @@ from lrnnlab.training.evaluation import at_rest
 from lrnnlab.training.loop import TrainState
 from lrnnlab.training.progress import advance, finish, progress_bar
 from lrnnlab.training.recipes import Phase, Recipe
-from lrnnlab.validation import checked, first_order, whole_number
+from lrnnlab.validation import checked, whole_number
 
 Accept = Callable[[Net], bool | list[tuple[int, ...]]] | None
 

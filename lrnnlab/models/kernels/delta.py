@@ -32,7 +32,7 @@ from lrnnlab.models.kernels.lanes import (
     unpack,
 )
 from lrnnlab.scans.cpu_vectors import compiled
-from lrnnlab.validation import first_order
+from lrnnlab.scans.transforms import first_order
 
 
 @compiled

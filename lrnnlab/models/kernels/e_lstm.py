@@ -18,7 +18,7 @@ from torch.nn import functional as F
 
 from lrnnlab.models.kernels.lanes import L, arrays, sigmoid, tanh
 from lrnnlab.scans.cpu_vectors import compiled
-from lrnnlab.validation import first_order
+from lrnnlab.scans.transforms import first_order
 
 
 @compiled
