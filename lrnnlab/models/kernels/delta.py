@@ -22,6 +22,8 @@ from lrnnlab.models.kernels.lanes import (
     add_product,
     add_transposed,
     arrays,
+    clear,
+    copy,
     features,
     features_back,
     multiply,
@@ -49,16 +51,17 @@ def forward(
         at, before, after = t % len(beta), t % len(W), (t + 1) % len(W)
         if m:
             tanh(y[t], seen[at])
-        y[t + 1] = 0
+        clear(y[t + 1])
         for c in range(h):
             own = c * n if m == n else 0
             q, k, e, b = phi[at, c, 0], phi[at, c, 1], error[at, c], beta[at, c]
-            s[:] = slow[t, c]
+            copy(slow[t, c], s)
             add_product(R[c], seen[at, own : own + m], s)
             features(kind, s[:n], q, scale[at, c, 0])
             features(kind, s[n : 2 * n], k, scale[at, c, 1])
-            u[:] = 0
-            b[:] = one
+            clear(u)
+            for l in range(L):
+                b[l] = one
             if removal:
                 sigmoid(s[3 * n], greatest, b)
                 add_product(W[before, c], k, u)
@@ -82,14 +85,15 @@ def backward(
     n, m, one = W.shape[2], R.shape[2], W.dtype.type(1)
     s, u, du, later = np.empty((rows, L), W.dtype), np.empty((n, L), W.dtype), np.empty((n, L), W.dtype), np.empty_like(gy)
     for t in range(T - 1, -1, -1):
-        later[:] = 0
+        clear(later)
         for i in range(h * n):
             for l in range(L):
                 gy[i, l] += dy[t, i, l]
         for c in range(h):
             own = c * n if m == n else 0
             q, k, e, b, g = phi[t, c, 0], phi[t, c, 1], error[t, c], beta[t, c], gy[c * n : (c + 1) * n]
-            s[:], du[:] = 0, 0
+            clear(s)
+            clear(du)
             # y = W_t phi(q)
             add_transposed(W[t + 1, c], g, s[:n])
             add_outer(g, q, gW[c], gW[c])
@@ -113,11 +117,11 @@ def backward(
                 add_outer(u, k, gW[c], gW[c])
             features_back(kind, q, scale[t, c, 0], s[:n])
             features_back(kind, k, scale[t, c, 1], s[n : 2 * n])
-            dslow[t, c] = s
+            copy(s, dslow[t, c])
             # s = slow + R tanh(y_{t-1})
             add_transposed(R[c], s, later[own : own + m])
             add_outer(s, seen[t, own : own + m], dR[c], dR[c])
-        gy[:] = 0
+        clear(gy)
         for i in range(h * n if m else 0):
             for l in range(L):
                 gy[i, l] = later[i, l] * (one - seen[t, i, l] * seen[t, i, l])

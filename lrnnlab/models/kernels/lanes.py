@@ -77,6 +77,22 @@ def add_outer(x: np.ndarray, y: np.ndarray, A: np.ndarray, out: np.ndarray) -> N
 
 
 @compiled
+def copy(x: np.ndarray, out: np.ndarray) -> None:
+    """out = x, of (r,L) both."""
+    for i in range(len(x)):
+        for l in range(L):
+            out[i, l] = x[i, l]
+
+
+@compiled
+def clear(out: np.ndarray) -> None:
+    """out = 0, of (r,L)."""
+    for i in range(len(out)):
+        for l in range(L):
+            out[i, l] = 0
+
+
+@compiled
 def multiply(x: np.ndarray, y: np.ndarray, out: np.ndarray) -> None:
     """out = x y, of x (L,), y and out (r,L)."""
     for i in range(len(y)):

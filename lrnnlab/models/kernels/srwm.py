@@ -21,6 +21,8 @@ from lrnnlab.models.kernels.lanes import (
     add_product,
     add_transposed,
     arrays,
+    clear,
+    copy,
     features,
     features_back,
     pack,
@@ -45,10 +47,10 @@ def forward(
     for t in range(T):
         at, before, after = t % len(beta), t % len(W), (t + 1) % len(W)
         for c in range(h):
-            q, k, b = phi[at, c, 0], phi[at, c, 1], beta[at, c]
-            s[:] = 0
+            q, k, b, e = phi[at, c, 0], phi[at, c, 1], beta[at, c], d[at, c]
+            clear(s)
             add_product(W[before, c], x[t, c], s)
-            y[t, c] = s[:n]
+            copy(s[:n], y[t, c])
             features(kind, s[n : 2 * n], q, scale[at, c, 0])
             features(kind, s[2 * n : 3 * n], k, scale[at, c, 1])
             for i in range(rates):
@@ -56,11 +58,11 @@ def forward(
             for i in range(n):
                 for l in range(L):
                     delta[i, l] = q[i, l] - k[i, l]
-            d[at, c] = 0
-            add_product(W[before, c], delta, d[at, c])
+            clear(e)
+            add_product(W[before, c], delta, e)
             for i in range(r):
                 for l in range(L):
-                    u[i, l] = b[min(i // n, rates - 1), l] * d[at, c, i, l]
+                    u[i, l] = b[min(i // n, rates - 1), l] * e[i, l]
             add_outer(u, k, W[before, c], W[after, c])
 
 
@@ -74,11 +76,12 @@ def backward(
     r, rates, one = W.shape[2], beta.shape[2], x.dtype.type(1)
     s, u, du = np.empty((r, L), x.dtype), np.empty((r, L), x.dtype), np.empty((r, L), x.dtype)
     delta = np.empty((n, L), x.dtype)
-    dx[:] = 0
     for t in range(T - 1, -1, -1):
         for c in range(h):
             q, k, b = phi[t, c, 0], phi[t, c, 1], beta[t, c]
-            s[:], du[:] = 0, 0
+            clear(s)
+            clear(du)
+            clear(dx[t, c])
             # W_t = W_{t-1} + u phi(k)^T
             for i in range(r):
                 for l in range(L):
