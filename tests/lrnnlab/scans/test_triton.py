@@ -26,16 +26,16 @@ from triton.runtime.jit import JITFunction
 
 from lrnnlab.scans import triton
 
-HERE = Path(__file__).parent
+TESTS = Path(__file__).parents[2]
 SHARED_MEMORY = 227 << 10  # of one program on a Hopper GPU
 
 
 def test_kernels_in_the_interpreter():
     """Values and gradients of every kernel; the tests that failed stand in this one's message."""
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=short", HERE / "triton_interpreted.py"],
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=short", TESTS / "support" / "triton_interpreted.py"],
         env={**os.environ, "TRITON_INTERPRET": "1", "OMP_NUM_THREADS": "1"},
-        cwd=HERE.parent,
+        cwd=TESTS,
         capture_output=True,
         text=True,
     )
