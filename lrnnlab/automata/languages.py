@@ -1,6 +1,7 @@
-"""The languages of papers 000 and 002 and of the book as small machines, each beside an oracle of its own.
+"""The languages of papers 000 and 002 and of the book: each once, as a small machine beside an oracle of its own.
 
-Letters: V tokens, Q states, M modulus.  A word is typed as text, one character a token: ``"1-0-3"``, ``"abab"``.
+Letters: V tokens, Q states, M modulus.  A word is typed as text, one character a token: ``"1-0-3"``, ``"abab"``; where
+a symbol has more than one character (Sum(12)), a word is a tuple of symbols.
 
 The machine says what to remember; the oracle (``oracles``) shares no code with it and says what the language *is*, so
 that one can be tested against the other.
@@ -9,9 +10,8 @@ that one can be tested against the other.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -21,18 +21,34 @@ from lrnnlab.automata.machines import NO_LABEL, MooreMachine, build, leading_to,
 from lrnnlab.validation import checked
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Language:
-    """``make()`` builds the machine, ``oracle(text)`` is the class after the whole text, -1 for "no label"."""
+    """What is asked about a string, said twice: by a machine, and by an oracle that knows of no machine.
+
+    Parameters
+    ----------
+    name : str
+        What the language is called.
+    machine : MooreMachine
+        The class after a word is what the state shows that it leads to; -1 for no label.
+    oracle : callable
+        ``oracle(word)`` is the class after the whole word, -1 for no label.  A word is a text, or a tuple of symbols if
+        some symbol has more than one character.
+    says : str
+        The language in a line.
+
+    Examples
+    --------
+    >>> ends_in_a = Language("ends in a", build(0, "ab", lambda state, token: 1 - token, lambda state: state),
+    ...                      lambda word: int(word[-1:] == "a"))
+    >>> ends_in_a.oracle("ba"), int(ends_in_a.machine.answer([1, 0])[-1])
+    (1, 1)
+    """
 
     name: str
-    says: str
-    make: Callable[[], MooreMachine]
-    oracle: Callable[[str], int]
-
-    @cached_property
-    def machine(self) -> MooreMachine:
-        return self.make()
+    machine: MooreMachine
+    oracle: Callable[[Any], int]
+    says: str = ""
 
 
 def read(machine: MooreMachine, text: str) -> tuple[int, ...]:
@@ -59,10 +75,11 @@ def language(name: str) -> Language:
     return LANGUAGES[name]
 
 
+# --- machines ---------------------------------------------------------------------------------------------------------
+
+
 def digits(M: int) -> tuple[str, ...]:
-    """The symbols 0..M-1, one character each.  ValueError if M is not within 2..10."""
-    if not 2 <= M <= 10:
-        raise ValueError(f"one character a number: the modulus must be within 2..10, got {M}")
+    """The symbols 0..M-1."""
     return tuple(map(str, range(M)))
 
 
@@ -101,6 +118,13 @@ def mod_arith(M: int, symbols: Any = None, initial: tuple[int, int] = (0, 1)) ->
         return (a, c) if token == M + 2 else ((a + c) % M, 1 if token == M else M - 1)
 
     return build(initial, symbols or (*digits(M), "+", "-", "×"), step, lambda s: sum(s) % M)
+
+
+def after_the_first(machine: MooreMachine) -> MooreMachine:
+    """The same answers after every token, and none, -1, before the first."""
+    return build((machine.initial, False), machine.symbols,
+                 lambda state, token: (int(machine.transitions[token, state[0]]), True),
+                 lambda state: int(machine.outputs[state[0]]) if state[1] else NO_LABEL)  # fmt: skip
 
 
 def expressions(machine: MooreMachine, first: str = "") -> MooreMachine:
@@ -159,7 +183,7 @@ def tomita_3(later: bool = False) -> MooreMachine:
     return MooreMachine(transitions, np.array([1, 1, 0, 1, 0]), 0, ("0", "1"))
 
 
-def permuting(symbols: Any, *generators: tuple[int, ...]) -> MooreMachine:
+def permuting(symbols: Sequence[str], *generators: tuple[int, ...]) -> MooreMachine:
     """The group made by permutations g (tuples, x goes to g[x]); the class after a word is which element it is."""
     machine = build(
         tuple(range(len(generators[0]))),
@@ -177,7 +201,29 @@ EMPTY = frozenset("εϵɛλ")  # how books write the empty word
 
 @checked
 def acceptor(pattern: str, symbols: Sequence[str] | None = None, limit: int = 100_000) -> MooreMachine:
-    """The smallest machine that shows 1 after the strings of a regular expression and 0 after all others."""
+    """The smallest machine that shows 1 after the strings of a regular expression and 0 after all others.
+
+    Parameters
+    ----------
+    pattern : str
+        Letters and digits, ``|``, ``*``, ``+``, ``?`` and parentheses, read as Python's ``re`` reads them.  Two repetitions
+        in a row, such as ``a*?``, are refused: there they say how to search.  An empty alternative is the empty word, as
+        in ``a|``; ε is no letter unless ``symbols`` have it.
+    symbols : sequence of str, optional
+        The alphabet; the letters of the pattern if not given.
+    limit : int
+        How many states may be met before the machine is minimised.
+
+    Raises
+    ------
+    ValueError
+        Shows what is wrong with the pattern or the alphabet; or where there are more states.
+
+    Examples
+    --------
+    >>> acceptor("(aa)*", "ab").num_states
+    3
+    """
     if not pattern:
         raise ValueError(f"a regular expression is a text that is not empty, got {pattern!r}")
     strange = sorted({char for char in pattern if char not in OPERATORS and not char.isalnum()})
@@ -228,6 +274,72 @@ def acceptor(pattern: str, symbols: Sequence[str] | None = None, limit: int = 10
     return replace(minimise(rule), names=())
 
 
+# --- languages --------------------------------------------------------------------------------------------------------
+
+
+def modular_sum(M: int) -> Language:
+    """Sum(M) of paper 000, section 4.1: the sum of all numbers so far, mod M."""
+    return Language(f"Sum({M})", counter(M), lambda word: sum(map(int, word)) % M, f"the sum, mod {M}")
+
+
+def first_is_last(M: int) -> Language:
+    """EvenPair(M) of paper 000, section 4.1: 1 if the last number is the first one."""
+    return Language(f"EvenPair({M})", even_pair(M), oracles.pair, "is the last symbol the first one?")
+
+
+def arithmetic(M: int, prefix: bool = False) -> Language:
+    """ModArith(M) of paper 000, section 4.1: the value of an expression, × before + and -; ``prefix``: + begins it."""
+    return Language(f"ModArith({M})", mod_arith(M, None, (0, 0) if prefix else (0, 1)),
+                    lambda word: oracles.terms(word[prefix:]) % M, f"sum of signed products, mod {M}")  # fmt: skip
+
+
+def odd_changes() -> Language:
+    """Even Pairs of paper 002, Table 1: 1 if 01 and 10 come, together, an odd number of times."""
+    same = even_pair(2)
+    machine = replace(same, outputs=np.where(same.outputs == NO_LABEL, NO_LABEL, 1 - same.outputs))
+    return Language("EvenPairs", machine, lambda text: (text.count("01") + text.count("10")) % 2)
+
+
+def cycle_walk() -> Language:
+    """Cycle Navigation of paper 002, Table 1: where a walk on a cycle of five is; 0 steps back, 1 stays, 2 steps on."""
+    return Language("CycleNavigation", counter(5, "012", adds=(-1, 0, 1)), lambda text: (text.count("2") - text.count("0")) % 5)
+
+
+def bounded_dyck(n: int, symbols: str = "ab") -> Language:
+    """D_n = (a D_{n-1} b)* of paper 002: balanced brackets a, b of depth at most n."""
+    return Language(f"D_{n}", dyck(n, symbols), lambda text: int(oracles.what_is_left(text, symbols, times=n) == ""),
+                    f"brackets {symbols[0]}, {symbols[1]} balanced, depth at most {n}")  # fmt: skip
+
+
+def regular(pattern: str, symbols: Sequence[str] | None = None) -> Language:
+    """The strings of a regular expression (:func:`acceptor`); Python's ``re`` is the oracle."""
+    return Language(pattern, acceptor(pattern, symbols), oracles.full(pattern))
+
+
+def word_problem(name: str, generators: Mapping[str, tuple[int, ...]]) -> Language:
+    """Which element of a group the product of a word is; ``generators`` {symbol: permutation, x goes to g[x]}."""
+    machine = permuting(tuple(generators), *generators.values())
+    oracle = lambda word: machine.names.index(oracles.carried(generators, word))
+    return Language(name, machine, oracle, "which element of the group")
+
+
+def followed(name: str, machine: MooreMachine) -> Language:
+    """The language of any machine; the oracle follows its arrows one by one."""
+    arrows, answers = machine.transitions.tolist(), machine.outputs.tolist()
+
+    def oracle(word):
+        state = machine.initial
+        for symbol in word:
+            state = arrows[machine.symbols.index(symbol)][state]
+        return answers[state]
+
+    return Language(name, machine, oracle)
+
+
+def _expression(name: str, machine: MooreMachine) -> Language:
+    return Language(name, expressions(machine), oracles.python, "the same, asked after a number of a written expression")
+
+
 GROUPS: dict[str, dict[str, tuple[int, ...]]] = {
     "S_3": {"s": (1, 0, 2), "t": (1, 2, 0)},
     "A_4": {"s": (1, 0, 3, 2), "t": (1, 2, 0, 3)},
@@ -236,51 +348,35 @@ GROUPS: dict[str, dict[str, tuple[int, ...]]] = {
     "A_5": {"s": (1, 2, 0, 3, 4), "t": (1, 2, 3, 4, 0)},
 }
 
-
-def _element(name: str) -> Callable[[str], int]:
-    """The oracle of a group: the number of the permutation that carries every point as the word does."""
-    return lambda text: language(name).machine.names.index(oracles.carried(GROUPS[name], text))
-
-
 LANGUAGES = {
     found.name: found
     for found in (
-        Language("Parity", "how many 1s, mod 2", partial(counter, 2), lambda text: text.count("1") % 2),
-        Language("(aa)*", "an even number of a", partial(repeats, "aa", "a"), oracles.full("(aa)*")),
-        Language("Sum(5)", "the sum, mod 5", partial(counter, 5), lambda text: sum(map(int, text)) % 5),
-        Language("(abab)*", "abab, any number of times", partial(repeats, "abab", "ab"), oracles.full("(abab)*")),
-        *(Language(f"EvenPair({M})", "is the last symbol the first one?", partial(even_pair, M), oracles.pair)
-          for M in (2, 5)),
-        Language("a-b-c mod 5", "numbers before the first minus less numbers after it", partial(subtraction, 5),
-                 lambda text: oracles.after_minus(text) % 5),
-        Language("a-b-c mod 5, expressions", "the same, asked after a number of a written expression",
-                 lambda: expressions(subtraction(5)), oracles.python),
-        Language("ModArith(5)", "sum of signed products, mod 5", partial(mod_arith, 5),
-                 lambda text: oracles.terms(text) % 5),
-        Language("ModArith(5), expressions", "the same, asked after a number of a written expression",
-                 lambda: expressions(mod_arith(5)), oracles.python),
-        *(Language(f"D_{n}", f"brackets a, b balanced, depth at most {n}", partial(dyck, n),
-                   oracles.full(oracles.nested(n))) for n in (2, 3, 4, 12)),
-        Language("Tomita 1", "only 1s", partial(repeats, "1", "01"), oracles.without("0")),
-        Language("Tomita 2", "10, any number of times", partial(repeats, "10", "01"), oracles.full("(10)*")),
-        Language("Tomita 3", "no odd block of 1s directly before an odd block of 0s", tomita_3,
-                 oracles.without(oracles.ODD_ONES + oracles.ODD_ZEROS)),
-        Language("Tomita 3, as written", "no odd block of 1s at any time before an odd block of 0s",
-                 partial(tomita_3, later=True), oracles.without(f"{oracles.ODD_ONES}.*?{oracles.ODD_ZEROS}")),
-        Language("Tomita 4", "no 000",
-                 lambda: build(0, "01", lambda s, v: 3 if s == 3 else (1 - v) * (s + 1), lambda s: int(s < 3)),
-                 oracles.without("000")),
-        Language("Tomita 5", "an even number of 0s and of 1s",
-                 lambda: build((0, 0), "01", lambda s, v: (s[0] ^ (v == 0), s[1] ^ (v == 1)),
-                               lambda s: int(s == (0, 0))),
-                 lambda text: int(text.count("0") % 2 == text.count("1") % 2 == 0)),
-        Language("Tomita 6", "as many 0s as 1s, mod 3",
-                 lambda: build(0, "01", lambda s, v: (s + 1 - 2 * v) % 3, lambda s: int(s == 0)),
-                 lambda text: int((text.count("0") - text.count("1")) % 3 == 0)),
-        Language("Tomita 7", "0*1*0*1*: 10 once at the most",
-                 lambda: build(0, "01", lambda s, v: min(4, s + (v != s % 2)), lambda s: int(s < 4)),
-                 oracles.full("0*1*0*1*")),
-        *(Language(name, "which element of the group", partial(permuting, "".join(g), *g.values()), _element(name))
-          for name, g in GROUPS.items()),
+        Language("Parity", counter(2), lambda text: text.count("1") % 2, "how many 1s, mod 2"),
+        Language("(aa)*", repeats("aa", "a"), oracles.full("(aa)*"), "an even number of a"),
+        modular_sum(5),
+        Language("(abab)*", repeats("abab", "ab"), oracles.full("(abab)*"), "abab, any number of times"),
+        first_is_last(2),
+        first_is_last(5),
+        Language("a-b-c mod 5", subtraction(5), lambda text: oracles.after_minus(text) % 5,
+                 "numbers before the first minus less numbers after it"),
+        _expression("a-b-c mod 5, expressions", subtraction(5)),
+        arithmetic(5),
+        _expression("ModArith(5), expressions", mod_arith(5)),
+        *map(bounded_dyck, (2, 3, 4, 12)),
+        Language("Tomita 1", repeats("1", "01"), oracles.without("0"), "only 1s"),
+        Language("Tomita 2", repeats("10", "01"), oracles.full("(10)*"), "10, any number of times"),
+        Language("Tomita 3", tomita_3(), oracles.without(oracles.ODD_ONES + oracles.ODD_ZEROS),
+                 "no odd block of 1s directly before an odd block of 0s"),
+        Language("Tomita 3, as written", tomita_3(later=True), oracles.without(f"{oracles.ODD_ONES}.*?{oracles.ODD_ZEROS}"),
+                 "no odd block of 1s at any time before an odd block of 0s"),
+        Language("Tomita 4", build(0, "01", lambda s, v: 3 if s == 3 else (1 - v) * (s + 1), lambda s: int(s < 3)),
+                 oracles.without("000"), "no 000"),
+        Language("Tomita 5", build((0, 0), "01", lambda s, v: (s[0] ^ (v == 0), s[1] ^ (v == 1)), lambda s: int(s == (0, 0))),
+                 lambda text: int(text.count("0") % 2 == text.count("1") % 2 == 0), "an even number of 0s and of 1s"),
+        Language("Tomita 6", build(0, "01", lambda s, v: (s + 1 - 2 * v) % 3, lambda s: int(s == 0)),
+                 lambda text: int((text.count("0") - text.count("1")) % 3 == 0), "as many 0s as 1s, mod 3"),
+        Language("Tomita 7", build(0, "01", lambda s, v: min(4, s + (v != s % 2)), lambda s: int(s < 4)),
+                 oracles.full("0*1*0*1*"), "0*1*0*1*: 10 once at the most"),
+        *(word_problem(name, generators) for name, generators in GROUPS.items()),
     )
 }  # fmt: skip

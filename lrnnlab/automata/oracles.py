@@ -1,6 +1,6 @@
 """What each language is, said without a machine: regular expressions, Python's own arithmetic, points carried along.
 
-Letters: n depth of D_n or number of points; texts are words with one character a token.
+Texts are words with one character a token, or where a ``Sequence`` is taken, sequences of symbols.
 """
 
 from __future__ import annotations
@@ -32,17 +32,8 @@ def without(pattern: str) -> Callable[[str], int]:
     return lambda text: int(re.search(pattern, text) is None)
 
 
-def nested(n: int) -> str:
-    """The regular expression of D_n = (a D_{n-1} b)*.
-
-    >>> nested(2)
-    '(?:a(?:ab)*b)*'
-    """
-    return f"(?:a{nested(n - 1)}b)*" if n else ""
-
-
-def pair(text: str) -> int:
-    """1 if the last character is the first one, 0 if not, -1 for the empty text.
+def pair(text: Sequence[str]) -> int:
+    """1 if the last symbol is the first one, 0 if not, -1 for the empty text.
 
     >>> pair("010"), pair("")
     (1, -1)
@@ -50,16 +41,15 @@ def pair(text: str) -> int:
     return int(text[0] == text[-1]) if text else NO_LABEL
 
 
-def terms(text: str) -> int:
-    """Sum of signed products of numbers, for every text; between two signs stands an empty product, 1.
+def terms(word: Sequence[str]) -> int:
+    """Sum of signed products of numbers, for every word; between two signs stands an empty product, 1.
 
     >>> terms("1+2-3×4"), terms("2-+")
     (-9, 2)
     """
-    _, *parts = re.split("([+-])", "+" + text)
-    return sum(
-        int(sign + "1") * prod(int(char) for char in part if char != "×") for sign, part in zip(parts[::2], parts[1::2])
-    )
+    _, *parts = re.split("([+-])", " ".join(("+", *word)))
+    return sum(int(sign + "1") * prod(int(symbol) for symbol in part.split() if symbol != "×")
+               for sign, part in zip(parts[::2], parts[1::2]))  # fmt: skip
 
 
 def after_minus(text: str) -> int:

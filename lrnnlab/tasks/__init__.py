@@ -6,9 +6,10 @@ tensor([[0, 3, 0, 4]])
 >>> task("shift", length=256).training_batch(4, torch.Generator().manual_seed(0)).inputs.shape
 torch.Size([4, 256, 3])
 
-``TASKS`` maps each name to what makes the task; ``lrnnlab.tasks.base`` says what a task is (``BaseTask``).  To add one,
-write a ``Task`` (the head of ``lrnnlab.tasks.base`` shows one whole) and enter it: ``TASKS["lasttwo"] = LastTwoEqual``.
-Data of the long-range arena, read or generated, are in ``lrnnlab.tasks.long_range``.
+``TASKS`` maps each name to what makes the task; ``lrnnlab.tasks.base`` has the protocol.  A task about a language is
+``Task(language, ask, draw)``: which language, when an answer is asked, how strings are drawn.  To add one, enter what
+makes it: ``TASKS["lasttwo"] = lambda: Task(last_two_equal)``.  Data of the long-range arena, read or generated, are in
+``lrnnlab.tasks.long_range``.
 """
 
 import inspect
@@ -17,25 +18,35 @@ from functools import partial
 from typing import Any
 
 from lrnnlab.automata.languages import GROUPS
-from lrnnlab.tasks.arithmetic import EvenPair, ModArith, ModularTask, Sum
+from lrnnlab.tasks import regular
 from lrnnlab.tasks.atomic import ATOMIC
-from lrnnlab.tasks.base import BaseTask, Batch, Task
+from lrnnlab.tasks.base import BaseTask
+from lrnnlab.tasks.batch import Batch
 from lrnnlab.tasks.continuous import ContinuousTask
 from lrnnlab.tasks.counter_languages import COUNTER_TASKS
 from lrnnlab.tasks.levels import best_of_checks, blind_levels, whole_string_accuracy
 from lrnnlab.tasks.listops import ListOps, ListOpsSubTrees
-from lrnnlab.tasks.machine_tasks import MachineTask, StateTracking, WordProblem, group
 from lrnnlab.tasks.pathfinder import Pathfinder, PathfinderSegmentation
 from lrnnlab.tasks.positive_strings import PositiveTask
-from lrnnlab.tasks.string_tasks import STRING_TASKS, StringTask, expression
+from lrnnlab.tasks.regular import EvenPair, MachineTask, ModArith, StateTracking, Sum, WordProblem
+from lrnnlab.tasks.task import Task
 from lrnnlab.validation import checked
 
 __all__ = [
     "ATOMIC", "COUNTER_TASKS", "STRING_TASKS", "TASKS", "BaseTask", "Batch", "ContinuousTask", "EvenPair", "ListOps",
-    "ListOpsSubTrees", "MachineTask", "ModArith", "ModularTask", "Pathfinder", "PathfinderSegmentation", "PositiveTask",
-    "StateTracking", "StringTask", "Sum", "Task", "WordProblem", "best_of_checks", "blind_levels", "expression", "group",
-    "task", "whole_string_accuracy",
+    "ListOpsSubTrees", "MachineTask", "ModArith", "Pathfinder", "PathfinderSegmentation", "PositiveTask",
+    "StateTracking", "Sum", "Task", "WordProblem", "best_of_checks", "blind_levels", "task", "whole_string_accuracy",
 ]  # fmt: skip
+
+STRING_TASKS: dict[str, Callable[..., Task]] = {
+    "even_pairs": regular.even_pairs,
+    "modular_arithmetic": regular.modular_arithmetic,
+    "modular_arithmetic_prefix": partial(regular.modular_arithmetic, prefix=True),
+    "parity": regular.parity,
+    "cycle_navigation": regular.cycle_navigation,
+    **{f"d_{n}": partial(regular.bounded_dyck, n) for n in (2, 3, 4, 12)},
+    **{f"tomita_{k}": partial(regular.tomita, k) for k in range(1, 8)},
+}
 
 TASKS: dict[str, Callable[..., BaseTask]] = {
     # paper 000: an answer at every position (ModArith: at every number)
@@ -48,19 +59,33 @@ TASKS: dict[str, Callable[..., BaseTask]] = {
     **ATOMIC, "listops": ListOps, "listops_subtrees": ListOpsSubTrees, "pathfinder": Pathfinder,
     "pathfinder_segmentation": partial(PathfinderSegmentation, 32),
     # word problems of groups
-    **{name.lower(): partial(group, name.lower()) for name in GROUPS},
+    **{name.lower(): partial(regular.group, name.lower()) for name in GROUPS},
+}  # fmt: skip
+
+YOURS: dict[str, Callable[..., BaseTask]] = {
+    "regex": regular.expression, "machine": MachineTask, "states": StateTracking, "group": WordProblem,
 }  # fmt: skip
 
 
 @checked
 def task(name: str | BaseTask, *arguments: Any, length: int | None = None, **options: Any) -> BaseTask:
-    """The task called ``name``; arguments and options go to what makes it, ``length`` is another training length.
+    """The task called ``name``; arguments and options go to what makes it.
 
-    Besides the names of ``TASKS``: ``task("z_7")``, a cyclic group; ``task("regex", "(ab)*")``, a regular expression;
-    ``task("machine", machine)``, any ``MooreMachine``;
-    ``task("states", machine)``, the states of one; ``task("group", {"s": (1, 0, 2), "t": (1, 2, 0)})``, any
-    permutations.  ValueError for a name that is none, or an option that the task does not have.
+    Parameters
+    ----------
+    name : str or BaseTask
+        One of ``TASKS``; or ``z_7``, a cyclic group; or ``regex``, ``machine``, ``states`` and ``group``, for a regular
+        expression, a ``MooreMachine``, the states of one, permutations of your own.  A task that is made already comes back.
+    length : int, optional
+        Another training length.
 
+    Raises
+    ------
+    ValueError
+        For a name that is none, or an option that the task does not have.
+
+    Examples
+    --------
     >>> task("sum", 7), task("parity", p=0.9), task("tomita_3"), task("shift", length=256).train_length
     (Sum(7), Parity(0.9), Tomita 3, 256)
     >>> task("s_3").classes, task("regex", "(ab)*").name
@@ -70,13 +95,10 @@ def task(name: str | BaseTask, *arguments: Any, length: int | None = None, **opt
         if arguments or options or length is not None:
             raise ValueError(f"{name} is made already and takes nothing more, got {arguments=}, {options=}, {length=}")
         return name
-    own: dict[str, Callable] = {"regex": expression, "machine": MachineTask, "states": StateTracking,
-                                "group": WordProblem}
-    every: dict[str, Callable] = {**TASKS, **own}
-    make = every.get(name) or (partial(group, name) if name.startswith("z_") else None)
+    make = {**TASKS, **YOURS}.get(name) or (partial(regular.group, name) if name.startswith("z_") else None)
     if make is None:
         raise ValueError(f"no task is called {name!r}; the tasks are {', '.join(sorted(TASKS))}; and z_M for a cyclic "
-                         "group, regex, machine, states and group for one of your own")
+                         f"group, {', '.join(YOURS)} for one of your own")
     try:
         inspect.signature(make).bind(*arguments, **options)
     except TypeError as error:

@@ -17,7 +17,8 @@ from typing import Any
 
 import torch
 
-from lrnnlab.tasks.base import BaseTask, Batch, is_dense
+from lrnnlab.tasks.base import BaseTask
+from lrnnlab.tasks.batch import Batch
 from lrnnlab.validation import checked, shown, whole_number
 
 
@@ -119,7 +120,7 @@ class ContinuousTask(BaseTask):
 
     def check_values(self, values: Any) -> torch.Tensor:
         """``values`` if they are a real tensor (B, T, columns) with a T that the task has, else ValueError."""
-        if not is_dense(values) or values.ndim != 3 or values.shape[2] != self.columns \
+        if not isinstance(values, torch.Tensor) or values.ndim != 3 or values.shape[2] != self.columns \
                 or not values.is_floating_point():
             raise ValueError(f"{self}: values must be a real tensor (B, T, {self.columns}), got {shown(values)}")
         T = values.shape[1]

@@ -36,7 +36,7 @@ import torch
 from lrnnlab.automata.languages import counter, prefixes, repeats
 from lrnnlab.automata.oracles import what_is_left
 from lrnnlab.tasks.positive_strings import LISTED, CountedTask, PositiveTask, Regular
-from lrnnlab.validation import checked, whole_number
+from lrnnlab.validation import whole_number
 
 OPEN, CLOSE, RESET = 0, 1, 2
 
@@ -277,19 +277,17 @@ class ResetDyck1(CountedTask):
         return bool(reset) and open_brackets and what_is_left(second, "()") == ""
 
     def lengths(self, window: tuple[int, int]) -> range:
-        least, most = self.check_window(window)
+        least, most = window
         return range(least, 2 * most + 2)
 
-    @checked
     def in_window(self, text: str, window: Any) -> bool:
-        window = self.check_window(window)
         first, _, second = text.partition("1")
         needed = max(len(first) + len(what_is_left(first, "()")), len(second))
         return self.holds(text) and needed <= window[1] and len(text) >= window[0]
 
     def count(self, window: tuple[int, int]) -> int:
         """See ``PositiveTask.count``.  A beginning of i tokens and depth d needs d more: i + d is bounded, not i."""
-        least, most = self.check_window(window)
+        least, most = window
         walks = [sum((d + 1) * comb(i + 1, (i - d) // 2) // (i + 1) for d in range(i % 2, min(i, most - i) + 1, 2))
                  for i in range(most + 1)]  # fmt: skip
         tails = [catalan(j // 2) if j % 2 == 0 else 0 for j in range(most + 1)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from lrnnlab.tasks.base import Batch, answered
+from lrnnlab.tasks.batch import Batch, answered
 from lrnnlab.validation import checked, number, shown, whole_number
 
 

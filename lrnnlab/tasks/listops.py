@@ -30,7 +30,9 @@ import numpy as np
 import torch
 
 from lrnnlab.automata import NO_LABEL
-from lrnnlab.tasks.base import BaseTask, Batch, is_dense, python_random
+from lrnnlab.tasks.base import BaseTask
+from lrnnlab.tasks.batch import Batch
+from lrnnlab.tasks.seeds import python_random
 from lrnnlab.validation import checked, number, shown, whole_number
 
 OPERATORS = ("[MIN", "[MAX", "[MED", "[SM")
@@ -83,7 +85,7 @@ def evaluate(text: str) -> int:
 
 def as_tokens(tokens: Any, what: str = "tokens") -> list[int]:
     """``tokens`` as a list of ints; ValueError unless they are whole numbers 0..15, one after the other."""
-    found = tokens.tolist() if is_dense(tokens) or isinstance(tokens, np.ndarray) else tokens
+    found = tokens.tolist() if isinstance(tokens, (torch.Tensor, np.ndarray)) else tokens
     if not isinstance(found, (list, tuple)) or not found:
         raise ValueError(f"{what} must be a sequence of whole numbers, at least one, got {shown(tokens)}")
     for token in found:

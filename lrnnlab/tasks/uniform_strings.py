@@ -16,20 +16,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Integral
-from typing import Any
 
 import torch
 
 from lrnnlab.automata import MooreMachine
-from lrnnlab.tasks.base import python_random
-from lrnnlab.validation import checked, whole_number
+from lrnnlab.tasks.seeds import python_random
+from lrnnlab.validation import whole_number
 
 
 class UniformStrings:
     """The strings after which ``machine`` (a ``MooreMachine``) shows class ``label``; of a DFA, 1 accepts, 0 refuses.
     """
 
-    @checked
     def __init__(self, machine: MooreMachine, label: int = 1, weights: Sequence | None = None):
         outputs = machine.outputs.tolist()
         if label not in outputs:
@@ -68,8 +66,7 @@ class UniformStrings:
             state, rank = follower, rank % ways[follower]  # the remainder: each unit of weight has every continuation
         return word
 
-    @checked
-    def sample(self, length: Any, count: Any, generator: torch.Generator) -> torch.Tensor:
+    def sample(self, length: int, count: int, generator: torch.Generator) -> torch.Tensor:
         """``count`` independent strings (count, T) int64, each uniform over all N, on the generator's device."""
         count, total, rng = whole_number(count, 0, "a count"), self.count(length), python_random(generator)
         if count and total == 0:

@@ -17,7 +17,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from lrnnlab.tasks.base import BaseTask, Batch, draw_seed
+from lrnnlab.tasks.base import BaseTask
+from lrnnlab.tasks.batch import Batch
+from lrnnlab.tasks.seeds import draw_seed
 from lrnnlab.training.loop import ResumableSource, Trained, early_stopping, train
 from lrnnlab.validation import whole_number
 

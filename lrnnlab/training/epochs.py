@@ -18,7 +18,7 @@ from torch.nn import functional as F
 
 from lrnnlab.automata import NO_LABEL
 from lrnnlab.tasks import Batch
-from lrnnlab.tasks.base import answered
+from lrnnlab.tasks.batch import answered
 from lrnnlab.training.loop import ResumableSource, Trained, early_stopping, train
 from lrnnlab.validation import among, whole_number
 

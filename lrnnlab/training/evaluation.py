@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from lrnnlab.tasks import BaseTask, Batch
-from lrnnlab.tasks.base import answered
+from lrnnlab.tasks.batch import answered
 from lrnnlab.tasks.continuous import r_squared
 from lrnnlab.training.determinism import deterministic, rng
 from lrnnlab.validation import checked, whole_number

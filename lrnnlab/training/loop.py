@@ -30,7 +30,8 @@ from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from lrnnlab.tasks import BaseTask, Batch
-from lrnnlab.tasks.base import answered, draw_seed
+from lrnnlab.tasks.batch import answered
+from lrnnlab.tasks.seeds import draw_seed
 from lrnnlab.training.checkpoint import Checkpoint, fingerprint, plain
 from lrnnlab.training.determinism import deterministic, rng
 from lrnnlab.training.progress import advance, finish, progress_bar

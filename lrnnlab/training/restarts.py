@@ -19,8 +19,8 @@ from torch.nn import functional as F
 from lrnnlab.models import Net
 from lrnnlab.models.net import Trace
 from lrnnlab.scans.transforms import first_order
-from lrnnlab.tasks import Batch, Task
-from lrnnlab.tasks.string_tasks import refuse
+from lrnnlab.tasks import Batch
+from lrnnlab.tasks.strings import StringTask
 from lrnnlab.training.checkpoint import Checkpoint, fingerprint
 from lrnnlab.training.determinism import deterministic, rng
 from lrnnlab.training.evaluation import at_rest
@@ -60,7 +60,7 @@ class Fit:
 @checked
 def fit(
     make_model: Callable[[int], Net],
-    task: Task,
+    task: StringTask,
     recipe: Recipe,
     seed: int,
     *,
@@ -80,7 +80,7 @@ def fit(
     ----------
     make_model : callable
         ``make_model(seed)``, a new model with the weights of that seed.
-    task : Task
+    task : StringTask
         What is learned.
     recipe : Recipe
         How to train.
@@ -117,7 +117,8 @@ def fit(
     if whole_number(check_every, 0, "check_every") and check is None:
         raise ValueError(f"check_every={check_every} needs a check to call")
     whole_number(confirm, 1, "confirm")
-    refuse(task)
+    if task.answers == "last":
+        raise ValueError(f"this wants an answer at every position; {task.name} has one a string")
     with (
         deterministic(),
         torch.random.fork_rng(devices=[]),  # dropout draws from torch's own generator
@@ -155,7 +156,7 @@ class _Run:
 
     KEPT = ("attempt", "phase", "here", "running", "steps", "stopped", "lessons", "rounds")
 
-    def __init__(self, make_model: Callable[[int], Net], task: Task, recipe: Recipe, seed: int):
+    def __init__(self, make_model: Callable[[int], Net], task: StringTask, recipe: Recipe, seed: int):
         self.make_model, self.task, self.recipe, self.seed = make_model, task, recipe, seed
         self.length = task.train_length if recipe.length is None else recipe.length
         self.earlier_seconds = self.earlier_cpu = 0.0

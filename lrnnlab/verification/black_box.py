@@ -15,7 +15,7 @@ from lrnnlab.automata import MooreMachine
 from lrnnlab.automata.extraction import Extracted, Stopped, extract
 from lrnnlab.models import Net
 from lrnnlab.models.block_diagonal import obstacle
-from lrnnlab.tasks.base import answered
+from lrnnlab.tasks.batch import answered
 from lrnnlab.training import deterministic
 from lrnnlab.training.evaluation import at_rest
 from lrnnlab.validation import checked

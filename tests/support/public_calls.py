@@ -32,8 +32,7 @@ from lrnnlab.models.lru import LRU
 from lrnnlab.models.regular_gpt import RegularGPT
 from lrnnlab.models.relative_transformer import RelativeTransformer
 from lrnnlab.models.relu_rnn import ReluRNN
-from lrnnlab.tasks import atomic_levels, continuous, levels, listops, string_tasks, uniform_strings
-from lrnnlab.tasks.string_tasks import bounded_dyck, tomita
+from lrnnlab.tasks import listops
 from lrnnlab.training.recipes import Mend, Phase, Recipe
 
 
@@ -160,73 +159,34 @@ def all_tasks():
 
 def task_methods(name, task):
     length = task.near(1024 if isinstance(task, tasks.Pathfinder) else 24)
-    sampled = {"batch": 2, "length": length, "generator": generator()}
-    found = {"sample": sampled, "mask": {"length": length}, "majority": {"length": length},
-             "label_distribution": {"position": length - 1}, "check_length": {"length": length},
-             "token_distribution": {"position": 0}, "label_counts": {"length": length},
-             "label_shares": {"length": length}, "average_majority": {"lengths": [length]},
-             "sample_up_to": {"batch": 2, "longest": length, "generator": generator()}}  # fmt: skip
+    found = {"sample": {"batch": 2, "length": length, "generator": generator()}, "check_length": {"length": length}}
+    if not isinstance(task, tasks.Pathfinder):
+        found["majority"] = {"length": length}
     if isinstance(task, tasks.ContinuousTask):
         values = task.draw(2, length, generator())
-        found |= {"targets": {"values": values}, "answer": {"values": values[0]}, "with_positions": {"values": values}}
+        found |= {"targets": {"values": values}, "answer": {"values": values[0]}}
     elif not isinstance(task, tasks.Pathfinder):
-        batch = task.sample(2, length, generator())
-        text = task.write(batch.tokens[0])
-        found |= {"write": {"tokens": batch.tokens[0]}, "answer": {"tokens": batch.tokens[0]}, "read": {"text": text},
-                  "targets": {"tokens": batch.tokens}, "check_tokens": {"tokens": batch.tokens},
-                  "check_string": {"tokens": batch.tokens[0]}}  # fmt: skip
-    if isinstance(task, tasks.PositiveTask):
-        del found["token_distribution"]  # there is none
-        window = {"window": (2, 6)}
-        found |= {"bin": {"k": 0}, "check_window": window, "lengths": window, "count": window, "listed": window,
-                  "strings": {"count": 1, **window, "generator": generator(), "distinct": False, "apart_from": ()},
-                  "test_strings": {"count": 1, **window, "generator": generator(), "apart_from": ()},
-                  "splits": {"generator": generator(), "train": 3, "test": 2},
-                  "batch": {"strings": [batch.tokens[0].tolist()]},
-                  "in_window": {"text": text, **window}, "show_answers": {"text": text}}  # fmt: skip
-    if isinstance(task, tasks.ListOps):
-        found["batch"] = {"expressions": [[13, 1, 2, 14]], "length": 4}
-    skip = {"majority"} if isinstance(task, tasks.Pathfinder) else set()
-    if isinstance(task, tasks.PositiveTask):
-        skip = {"token_distribution"}  # it has none, and says so
-    return [(f"{name}.{method}", getattr(task, method), arguments) for method, arguments in found.items()
-            if hasattr(task, method) and method not in skip]  # fmt: skip
+        tokens = task.sample(2, length, generator()).tokens
+        found |= {"write": {"tokens": tokens[0]}, "answer": {"tokens": tokens[0]}, "read": {"text": task.write(tokens[0])},
+                  "targets": {"tokens": tokens}}  # fmt: skip
+    return [(f"{name}.{method}", getattr(task, method), arguments) for method, arguments in found.items() if hasattr(task, method)]
 
 
 def task_calls():
     calls = [call for name, task in all_tasks().items() for call in task_methods(name, task)]
     batch = tasks.Sum(3).sample(2, 4, generator())
-    strings = uniform_strings.UniformStrings(parity())
-    numbers = torch.tensor([1.0, 2.0])
     makers = [(f"{kind.__name__}()", kind, {"modulus": 3}) for kind in (tasks.Sum, tasks.EvenPair, tasks.ModArith)]
     return [
         *calls, *makers, ("task", tasks.task, {"name": "sum", "length": 7}),
         ("MachineTask", tasks.MachineTask, {"machine": parity(), "name": "parity"}),
         ("WordProblem", tasks.WordProblem, {"generators": {"s": (1, 0)}, "name": "Z_2"}),
-        ("expression", tasks.expression, {"pattern": "(ab)*", "symbols": "ab"}), ("group", tasks.group, {"name": "z_3"}),
-        ("tomita", tomita, {"number": 4, "uniform": False}), ("bounded_dyck", bounded_dyck, {"n": 2, "uniform": False}),
         ("Shift()", tasks.ATOMIC["shift"], {"copies": 2}), ("Select()", tasks.ATOMIC["select"], {"chosen": 2}),
         ("MIPS()", tasks.ATOMIC["mips"], {"width": 2}),
         ("ListOps()", tasks.ListOps, {"max_depth": 3, "max_args": 3, "shortest": 0.5}),
-        ("best_of_checks", levels.best_of_checks, {"level": 0.5, "checks": 3, "strings": 4}),
-        ("blind_levels", levels.blind_levels, {"batch": batch, "classes": 3}),
-        ("whole_string_accuracy", levels.whole_string_accuracy, {"predicted": batch.targets, "batch": batch}),
-        ("r_squared", continuous.r_squared, {"prediction": numbers, "target": numbers}),
-        ("position_features", continuous.position_features, {"length": 4}),
-        ("shift_level", atomic_levels.shift_level, {"copies": 8}),
-        ("cummax_level", atomic_levels.cummax_level, {"length": 4, "points": 2}),
-        ("sort_level", atomic_levels.sort_level, {"length": 4, "points": 2}),
-        ("normalised_variance", atomic_levels.normalised_variance, {"length": 4, "points": 2}),
-        ("context_shift_level", atomic_levels.context_shift_level, {"length": 4, "points": 2}),
-        ("mips_level", atomic_levels.mips_level, {"length": 4}),
-        ("trivial_level", atomic_levels.trivial_level, {"task": tasks.ATOMIC["cummax"](), "length": 8}),
+        ("best_of_checks", tasks.best_of_checks, {"level": 0.5, "checks": 3, "strings": 4}),
+        ("blind_levels", tasks.blind_levels, {"batch": batch, "classes": 3}),
+        ("whole_string_accuracy", tasks.whole_string_accuracy, {"predicted": batch.targets, "batch": batch}),
         ("listops.evaluate", listops.evaluate, {"text": "[MAX 1 2 ]"}),
-        ("listops.nodes", listops.nodes, {"tokens": [11, 1, 2, 14]}),
-        ("refuse", string_tasks.refuse, {"task": tasks.Sum(3)}),
-        ("UniformStrings", uniform_strings.UniformStrings, {"machine": parity(), "label": 1, "weights": None}),
-        ("UniformStrings.count", strings.count, {"length": 4}),
-        ("UniformStrings.string", strings.string, {"length": 4, "rank": 0}),
-        ("UniformStrings.sample", strings.sample, {"length": 4, "count": 2, "generator": generator()}),
     ]  # fmt: skip
 
 

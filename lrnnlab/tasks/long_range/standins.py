@@ -21,11 +21,11 @@ from collections.abc import Iterable
 import numpy as np
 from sklearn.datasets import load_digits
 
-from lrnnlab.tasks.base import numpy_random
 from lrnnlab.tasks.listops import PAD, ListOps, nodes
 from lrnnlab.tasks.long_range.dataset import SequenceData, choose_split
 from lrnnlab.tasks.long_range.texts import BYTES, as_tokens
 from lrnnlab.tasks.pathfinder import Pathfinder
+from lrnnlab.tasks.seeds import numpy_random
 from lrnnlab.validation import whole_number
 
 SPLITS = {"train": 2000, "val": 500, "test": 500}  # items by default

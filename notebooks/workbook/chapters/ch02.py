@@ -29,7 +29,7 @@ from matplotlib.patches import Circle, Rectangle
 from lrnnlab.automata import NO_LABEL, MooreMachine, build, equivalent
 from lrnnlab.models import COLUMN_RULES, Net, symbol_transitions
 from lrnnlab.tasks import MachineTask, Sum
-from lrnnlab.tasks.base import answered
+from lrnnlab.tasks.batch import answered
 from workbook.show import labels
 from workbook.show.style import (
     DIVERGING,

@@ -34,7 +34,7 @@ from lrnnlab.automata import Monoid, MooreMachine, classify, equivalent, transit
 from lrnnlab.automata.languages import LANGUAGES, language, read
 from lrnnlab.models import build
 from lrnnlab.models.chunk_masks import depth_count, dilated_mask, kept_positions
-from lrnnlab.tasks.base import answered
+from lrnnlab.tasks.batch import answered
 from lrnnlab.training.curriculum import train_strings
 from lrnnlab.training.determinism import rng
 from lrnnlab.training.evaluation import accuracy_at_lengths

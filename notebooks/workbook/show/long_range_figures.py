@@ -14,8 +14,8 @@ from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from lrnnlab.tasks.base import numpy_random
 from lrnnlab.tasks.pathfinder import PathfinderSegmentation, draw, draw_scene, segment
+from lrnnlab.tasks.seeds import numpy_random
 from workbook.show.frames import chosen, curves, legend, log_ticks, panels, picture, points, setting, there
 from workbook.show.labels import looks
 from workbook.show.style import FAINT, GRID, SMALL, new_figure, styled, value_colour

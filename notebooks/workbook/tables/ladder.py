@@ -22,7 +22,7 @@ from lrnnlab.expressivity.predict import predict_expressivity
 from lrnnlab.expressivity.robustness import Counterexample
 from lrnnlab.models import Net, build
 from lrnnlab.tasks import Batch, ModArith, StateTracking, Task
-from lrnnlab.tasks.base import answered
+from lrnnlab.tasks.batch import answered
 from lrnnlab.training.determinism import deterministic, rng
 from lrnnlab.training.evaluation import at_rest
 from lrnnlab.training.loop import ResumableSource, Trained, train

@@ -16,7 +16,7 @@ import torch
 
 from lrnnlab.models import build
 from lrnnlab.tasks import Task
-from lrnnlab.tasks.base import answered
+from lrnnlab.tasks.batch import answered
 from lrnnlab.tasks.levels import best_of_checks
 from lrnnlab.training import train
 from lrnnlab.training.determinism import rng

@@ -17,7 +17,7 @@ import torch
 
 from lrnnlab import tasks
 from lrnnlab.automata import NO_LABEL
-from lrnnlab.tasks.base import answered
+from lrnnlab.tasks.batch import answered
 from lrnnlab.training.determinism import rng
 from workbook.tables.lrnn_growth import FLOAT32_MAX
 from workbook.tables.lrnn_training import train

@@ -23,7 +23,7 @@ from lrnnlab.automata import MooreMachine, transition_monoid
 from lrnnlab.automata.languages import language
 from lrnnlab.models.chunk_masks import depth_count, kept_positions
 from lrnnlab.models.regular_gpt import RegularGPT
-from lrnnlab.tasks.string_tasks import STRING_TASKS, StringTask
+from lrnnlab.tasks import STRING_TASKS, Task
 from lrnnlab.training.curriculum import train_strings
 from lrnnlab.training.determinism import rng
 from lrnnlab.training.evaluation import accuracy_at_lengths
@@ -32,18 +32,9 @@ from workbook.tables.table import by_setting, load
 from workbook.tables.word_actions import cluster_count
 
 
-class Permutations(StringTask):
-    """Which permutation of three things a word is: s swaps the first two, t turns all three; the order matters."""
-
-    symbols, classes, rule = ("s", "t"), 6, language("S_3").machine
-
-    def answer(self, tokens: Any) -> int:
-        return language("S_3").oracle(self.write(tokens))
-
-
-def build_task(name: str) -> StringTask:
+def build_task(name: str) -> Task:
     """The task of that name."""
-    return Permutations() if name == "s_3" else STRING_TASKS[name]()
+    return Task(language("S_3"), "last") if name == "s_3" else STRING_TASKS[name]()
 
 
 def measure(setting: dict, seed: int, **how: Any) -> dict:
@@ -62,7 +53,7 @@ def measure(setting: dict, seed: int, **how: Any) -> dict:
     return {**found, "training": training, "cpu_seconds": round(cpu, 2)}
 
 
-def look(net: RegularGPT, task: StringTask, tokens: torch.Tensor, shown: int) -> dict:
+def look(net: RegularGPT, task: Task, tokens: torch.Tensor, shown: int) -> dict:
     """The states of strings (B,T) and their clusters: ``metrics`` (all depths together), ``depths`` and ``points``."""
     states = [_first(found, shown) for found in states_by_depth(net, tokens)]
     given = task.machine, tokens, net.chunk, net.form

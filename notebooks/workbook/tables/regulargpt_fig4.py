@@ -19,9 +19,11 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
+from lrnnlab.automata import Language
+from lrnnlab.automata import build as machine
 from lrnnlab.models import Net, build
 from lrnnlab.models.relu_rnn import ReluRNN
-from lrnnlab.tasks.string_tasks import BITS, STRING_TASKS, StringTask
+from lrnnlab.tasks import STRING_TASKS, Task
 from lrnnlab.training.curriculum import train_strings
 from lrnnlab.training.determinism import rng
 from lrnnlab.training.evaluation import accuracy_at_lengths
@@ -31,27 +33,18 @@ from workbook.tables.table import by_setting, load
 WINDOW = 4  # letters
 
 
-class SuffixParity(StringTask):
+def suffix_parity() -> Task:
     """1 if the number of 1s among the last four bits (of a shorter string: among all) is odd."""
-
-    symbols, classes, initial = BITS, 2, (0,) * WINDOW
-
-    def step(self, state: tuple[int, ...], token: int) -> tuple[int, ...]:
-        return (*state[1:], token)
-
-    def output(self, state: tuple[int, ...]) -> int:
-        return sum(state) % 2
-
-    def answer(self, tokens: Any) -> int:
-        return self.write(tokens)[-WINDOW:].count("1") % 2
+    rule = machine((0,) * WINDOW, "01", lambda state, token: (*state[1:], token), lambda state: sum(state) % 2)
+    return Task(Language("SuffixParity", rule, lambda text: text[-WINDOW:].count("1") % 2), "last")
 
 
-def build_task(name: str) -> StringTask:
+def build_task(name: str) -> Task:
     """The task of that name."""
-    return SuffixParity() if name == "suffix" else STRING_TASKS[name]()
+    return suffix_parity() if name == "suffix" else STRING_TASKS[name]()
 
 
-def build_net(setting: dict, task: StringTask, seed: int) -> nn.Module:
+def build_net(setting: dict, task: Task, seed: int) -> nn.Module:
     """The untrained net of a setting; torch's own generator is left as it was."""
     if setting["row"] != "lrnn":
         return make_network(setting["row"], task, seed=seed, **setting["options"])

@@ -18,8 +18,8 @@ from torch import nn
 
 from lrnnlab.models import build
 from lrnnlab.models.chunk_masks import depth_count
+from lrnnlab.tasks import STRING_TASKS, Task
 from lrnnlab.tasks.base import BaseTask
-from lrnnlab.tasks.string_tasks import STRING_TASKS, Parity, StringTask
 from lrnnlab.training import Trained
 from lrnnlab.training.curriculum import train_strings
 from lrnnlab.training.determinism import rng
@@ -42,9 +42,9 @@ def make_network(row: str, task: BaseTask, budget: str = "live", *, seed: int, *
     return build(name, task, seed=seed, **{**kind, **size, **options})
 
 
-def build_task(setting: dict) -> StringTask:
+def build_task(setting: dict) -> Task:
     """The task of a setting: by its name, with ``p``, if it has one, as the share of ones of Parity."""
-    return Parity(setting["p"]) if "p" in setting else STRING_TASKS[setting["task"]]()
+    return STRING_TASKS["parity"](setting["p"]) if "p" in setting else STRING_TASKS[setting["task"]]()
 
 
 def trained(setting: dict, seed: int, **how: Any) -> Trained:
@@ -95,7 +95,7 @@ def score(made: Trained, setting: dict, seed: int) -> dict:
 
 
 @torch.no_grad()
-def over_the_seam(net: nn.Module, task: StringTask, length: int, generator: torch.Generator) -> list[float]:
+def over_the_seam(net: nn.Module, task: Task, length: int, generator: torch.Generator) -> list[float]:
     """Of Modular Arithmetic in chunks of 2: the share right where the root's right half begins with 0, 1, 2 or more ×."""
     batch = task.sample(2048, length, generator).to(next(net.parameters(), torch.empty(0)).device)
     half = 2 ** (depth_count(length, 2) - 1)  # symbols of the right half
@@ -104,12 +104,12 @@ def over_the_seam(net: nn.Module, task: StringTask, length: int, generator: torc
     return [round(float(right[factors.clamp(max=2) == k].mean()), 4) for k in range(3 if half > 2 else 2)]
 
 
-def scored(lengths: Iterable[int], task: StringTask) -> list[int]:
+def scored(lengths: Iterable[int], task: Task) -> list[int]:
     """The lengths that count: the paper's code leaves out the first one beyond training (its text does not)."""
     return [length for length in lengths if length > task.train_length + 1]
 
 
-def average(found: dict[int, float], task: StringTask) -> float:
+def average(found: dict[int, float], task: Task) -> float:
     """The paper's score: the mean over ``scored`` lengths."""
     return fmean(found[length] for length in scored(found, task))
 

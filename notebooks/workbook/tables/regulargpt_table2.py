@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from lrnnlab.tasks.string_tasks import Parity
+from lrnnlab.tasks.regular import parity
 from lrnnlab.training.determinism import rng
 from lrnnlab.training.evaluation import accuracy_at_lengths
 from workbook.tables.regulargpt_table1 import score, trained, training_of
@@ -28,7 +28,7 @@ def measure(setting: dict, seed: int, **how: Any) -> dict:
     """As in table 1; and ``elsewhere``, what the same net answers at lengths 40 and 500 where p is another."""
     made = trained(setting, seed, **how)
     ask = partial(accuracy_at_lengths, made.net, lengths=(40, 500), strings=setting["elsewhere"])
-    others = [ask(Parity(float(p)), generator=rng(seed, "elsewhere")) for p in TABLE.tasks]
+    others = [ask(parity(float(p)), generator=rng(seed, "elsewhere")) for p in TABLE.tasks]
     elsewhere = {"p": list(TABLE.tasks), **{str(length): [found[length] for found in others] for length in (40, 500)}}
     return {**score(made, setting, seed), "elsewhere": elsewhere, "training": training_of(made),
             "cpu_seconds": round(made.cpu_seconds, 2)}  # fmt: skip

@@ -14,7 +14,7 @@ from scipy.stats import binomtest, chisquare
 
 from lrnnlab import models
 from lrnnlab.automata import NO_LABEL, MooreMachine
-from lrnnlab.tasks import ATOMIC, COUNTER_TASKS, STRING_TASKS, PositiveTask, Task, blind_levels, whole_string_accuracy
+from lrnnlab.tasks import ATOMIC, COUNTER_TASKS, STRING_TASKS, PositiveTask, blind_levels, whole_string_accuracy
 from lrnnlab.tasks.counter_languages import (
     OPEN,
     Ababs,
@@ -94,14 +94,15 @@ def test_worked_examples(name):
     task = ALL[name]
     for text, shown in (pair.split() for pair in WORKED[name].split("  ")):
         tokens, wanted = task.read(text), [task.meanings.index(char) for char in shown]
-        assert task.write(tokens) == text and task.show_answers(text) == shown
+        assert task.write(tokens) == text
         assert task.answer(tokens) == task.targets(tokens[None])[0].tolist() == wanted
 
 
 def test_the_papers_code_for_shuffle_2_is_not_what_it_prints():
     """App. C.2 says 1 for "type-0 is open" and prints 2320 for ([]); that is the answer to [()]."""
-    assert Shuffle2().show_answers("([])") == "1310" and Shuffle2().show_answers("[()]") == "2320"
-    binary = [2 * (label % 2) + label // 2 for label in Shuffle2().answer(Shuffle2().read("([])"))]
+    answers = [Shuffle2().answer(Shuffle2().read(text)) for text in ("([])", "[()]")]
+    assert answers == [[1, 3, 1, 0], [2, 3, 2, 0]]
+    binary = [2 * (label % 2) + label // 2 for label in answers[0]]
     assert binary == [2, 3, 2, 0]  # the two flags read as a binary number, type 0 first
 
 
@@ -312,7 +313,7 @@ def test_strings_of_one_length_are_a_task(task):
     assert batch.tokens.shape == (40, length) and batch.mask.all()
     assert batch.targets.tolist() == [task.answer(row) for row in batch.tokens]
     assert all(task.holds(task.write(row)) for row in batch.tokens)
-    assert task.majority(length) == 1.0 and task.label_distribution(length - 1).sum() == 1
+    assert task.majority(length) == 1.0
     model = models.build("elman", vocab_size=task.vocab_size, classes=task.classes, width=4)
     assert evaluate(model, task, seed=0, length=length, strings=4).length == length
 
@@ -362,7 +363,6 @@ def test_levels_by_hand():
 REFUSED = [
     (lambda: BlockWords(4), "letters=4"),
     (lambda: Dyck1().bin(-1), "at least 0, got -1"),
-    (lambda: Dyck1().count(5), r"a pair \(least, most\) of sizes, got 5"),
     (lambda: Dyck1().count((5, 3)), "at least 5, got 3"),
     (lambda: Dyck1().count((0, 3)), "at least 1, got 0"),
     (lambda: Dyck1().strings(0, (2, 4), generator()), "a count must be .* got 0"),
@@ -371,7 +371,7 @@ REFUSED = [
     (lambda: EvenAs().strings(1, (2, 4), generator(), apart_from=[[0, 0], [0] * 4]), "2 of them to be avoided"),
     (lambda: Dyck1().batch([]), "at least one string"),
     (lambda: Dyck1().batch([[0, 1], [0, 2]]), "token 2 at position 1"),
-    (lambda: Dyck1().batch([[0, 1], []]), "at least 1, got 0"),
+    (lambda: Dyck1().batch([[0, 1], []]), "T at least 1, got"),
     (lambda: Dyck1().batch([[0, 1], [0, 1, 1]]), r"begins with the tokens of string 0 up to position 2: '\(\)\)'"),
     (lambda: Dyck1().targets(torch.tensor([[0, 1], [1, 0]])), r"of string 1 up to position 0: '\)'"),
     (lambda: BlockWords(2).answer([0, 0, 1, 0]), "up to position 3: 'aaba'"),
@@ -381,7 +381,6 @@ REFUSED = [
     (lambda: BlockWords(3).sample(2, 5, generator()), "no string has length 5"),
     (lambda: Dyck1().listed((2, 50)), "at most 100000 are listed"),
     (lambda: Shuffle2().listed((2, 50)), r"^Shuffle-2: .* at most 100000 are listed"),
-    (lambda: PrefixParity().token_distribution(3), "not independent"),
     (lambda: whole_string_accuracy(torch.zeros(1, 2), Dyck1().batch([[0, 0, 1, 1]])), r"\(1, 4\).*got \(1, 2\)"),
     (lambda: whole_string_accuracy(torch.zeros(4).int(), STRING_TASKS["parity"]().sample(4, 4, generator())), r"targets .*\(4,\)"),
     (lambda: blind_levels(STRING_TASKS["parity"]().sample(4, 4, generator()), 2), r"targets .* \(4,\)"),
@@ -404,4 +403,4 @@ def test_a_string_without_an_answer_has_no_score():
 
 def test_the_registry():
     assert len({task.name for task in ALL.values()}) == len(ALL) == 9
-    assert all(isinstance(task, PositiveTask) and isinstance(task, Task) for task in ALL.values())
+    assert all(isinstance(task, PositiveTask) for task in ALL.values())

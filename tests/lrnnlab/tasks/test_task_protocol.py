@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lrnnlab.automata import NO_LABEL, MooreMachine, classify
-from lrnnlab.automata.languages import GROUPS, LANGUAGES, acceptor, language
+from lrnnlab.automata.languages import LANGUAGES, acceptor, language
 from lrnnlab.automata.languages import read as read_word
-from lrnnlab.tasks import TASKS, BaseTask, Batch, MachineTask, Sum, Task, WordProblem, expression, group, task
-from lrnnlab.tasks.positive_strings import Regular
+from lrnnlab.tasks import TASKS, BaseTask, Batch, MachineTask, Sum, WordProblem, task
+from lrnnlab.tasks.regular import expression, group
 
 NAMES = [name for name in TASKS if not name.startswith("pathfinder")]  # pictures have no oracle but their geometry
 
@@ -93,29 +93,6 @@ def test_a_language_of_the_book_is_a_task(name):
         assert read_word(language.machine, text) == tuple(tokens.tolist())
 
 
-REGULAR = ["sum", "evenpair", "modarith", "even_pairs", "parity", "cycle_navigation", "modular_arithmetic", "prefix_parity",
-           "aa", "abab", "d_2", "d_12", *(f"tomita_{number}" for number in range(1, 8)), *map(str.lower, GROUPS)]  # fmt: skip
-
-
-@pytest.mark.parametrize("name", REGULAR)
-def test_a_known_language_has_its_machine_from_automata_alone(name):
-    made = type(task(name))
-    for part in ("step", "output"):  # none of its own: none at all, or the one that reads the machine
-        assert getattr(made, part, None) is getattr(Regular if issubclass(made, Regular) else Task, part, None)
-    assert hasattr(made, "step") == issubclass(made, Regular)
-
-
-def test_a_task_without_a_machine_says_what_it_lacks():
-    class Bare(Task):
-        symbols, classes = ("a", "b"), 2
-
-        def answer(self, tokens):
-            return [0 for _ in tokens]
-
-    with pytest.raises(TypeError, match="Bare: a task has initial, step and output, or else rule"):
-        _ = Bare().machine
-
-
 def test_groups_are_the_groups_they_are_called():
     assert [group(name).classes for name in ("s_3", "a_4", "s_4", "q_8", "a_5", "z_7")] == [6, 12, 24, 8, 60, 7]
     found = {name: classify(group(name).machine) for name in ("z_6", "s_4", "a_5")}
@@ -126,7 +103,7 @@ def test_groups_are_the_groups_they_are_called():
     wide = task("group", {"s": (0, 2, 1, *range(3, 12)), "t": (0, 2, 11, *range(3, 11), 1)})  # S_3 on 12 points
     tokens = torch.randint(2, (30, 8), generator=generator())
     assert wide.classes == 6 and wide.targets(tokens).tolist() == [wide.answer(row) for row in tokens]
-    for wrong in ([(1, 0)], {"s": 3}, {"s": (0, 0)}, {}):
+    for wrong in ({"s": (0, 0)}, {}):
         with pytest.raises(ValueError, match="group: generators are permutations .* got " + re.escape(repr(wrong))):
             task("group", wrong)
 
@@ -207,10 +184,10 @@ def test_an_expression_is_a_task_with_strings_of_both_kinds():
     (lambda: task("regex", "a", 5), "symbols must be .* got 5"),
     (lambda: task("regex", "a", [1]), r"symbols that are letters, at least one, got \(1,\)"),
     (lambda: task("regex", "ac", "ab"), "the alphabet has 'ab'"),
-    (lambda: task("machine", [[0]]), r"a MooreMachine, got \[\[0\]\]"),
+    (lambda: task("machine", [[0]]), r"a MooreMachine, got \[\[0\]\]"), (lambda: task("group", [(1, 0)]), "a Mapping, got"),
     (lambda: MachineTask(MooreMachine([[0]], [0], 0, "a")), r"at least two; this machine shows \[0\]"),
     (lambda: task("group", {"s": (1, 1)}), r"permutations.*\(1, 1\)"),
-    (lambda: task("group", torch.zeros(2)), r"permutations.*a tensor \(2,\)"),
+    (lambda: task("group", torch.zeros(2)), r"a Mapping, got a tensor \(2,\)"),
 ])
 def test_bad_input_is_shown(call, shown):
     with pytest.raises((TypeError, ValueError), match=shown):

@@ -9,8 +9,9 @@ from torch import nn
 from torch.nn import functional as F
 
 from lrnnlab.tasks import ModArith
-from lrnnlab.tasks.base import Batch, draw_seed
-from lrnnlab.tasks.string_tasks import CycleNavigation, Parity
+from lrnnlab.tasks.batch import Batch
+from lrnnlab.tasks.regular import cycle_navigation, parity
+from lrnnlab.tasks.seeds import draw_seed
 from lrnnlab.training.checkpoint import Checkpoint
 from lrnnlab.training.curriculum import Curriculum, Stages, held_out, train_strings
 from lrnnlab.training.determinism import rng
@@ -21,7 +22,7 @@ SMALL = {"rnn": {"width": 6}, "transformer": {"width": 8, "heads": 2, "layers": 
 
 
 def small_net(row="regulargpt_c2", task=None, seed=0):
-    return make_network(row, task or Parity(), seed=seed, **SMALL.get(row, {"width": 8, "heads": 2}))
+    return make_network(row, task or parity(), seed=seed, **SMALL.get(row, {"width": 8, "heads": 2}))
 
 
 def trained(net, task=None, **options):
@@ -33,7 +34,7 @@ def trained(net, task=None, **options):
         "generator": rng(0, "x"),
         "progress": False,
     } | options
-    return train_strings(net, task or Parity(), **given)
+    return train_strings(net, task or parity(), **given)
 
 
 def weights(net):
@@ -62,7 +63,7 @@ def plain_loop(net, steps, rate, longest, batch, growth, gate, clip, decay, warm
     for step in range(steps):
         reach = max(doubled, longest if step >= growth else -(-longest * (step + 1) // growth))
         length = int(torch.randint(1, reach + 1, (), generator=data))
-        tokens = Parity().sample(batch, length, data).tokens
+        tokens = parity().sample(batch, length, data).tokens
         net.zero_grad()
         logits = net(tokens).log_softmax(-1)
         loss = (-logits[torch.arange(batch), tokens.sum(1) % 2]).mean()
@@ -146,7 +147,7 @@ def test_the_longest_length_doubles_where_the_longer_half_is_known():
     ids=["known", "of the shorter half", "of one class", "unsure"],
 )
 def test_what_a_batch_must_be_for_the_longest_length_to_double(length, targets, certain, reach):
-    course = Curriculum(Parity(), 4, 40, rng(0, "x"), growth=999, gate=0.1, reach=8)
+    course = Curriculum(parity(), 4, 40, rng(0, "x"), growth=999, gate=0.1, reach=8)
     targets = torch.tensor(targets)
     logits = certain * F.one_hot(targets, 2).float()
     loss = course.loss(logits, Batch(torch.zeros(4, length, dtype=torch.long), targets, targets >= 0))
@@ -183,7 +184,7 @@ def test_stages_come_one_after_the_other_when_known_and_the_newest_make_half():
     ids=["known", "an older length", "of one class", "unsure"],
 )
 def test_what_batches_must_be_for_the_next_stage(length, targets, certain, stage):
-    course = Stages(Parity(), 4, (4, 8, 40), rng(0, "x"), gate=0.1, stage=1)
+    course = Stages(parity(), 4, (4, 8, 40), rng(0, "x"), gate=0.1, stage=1)
     targets = torch.tensor(targets)
     logits = certain * F.one_hot(targets, 2).float()
     for _ in range(15):
@@ -194,12 +195,12 @@ def test_what_batches_must_be_for_the_next_stage(length, targets, certain, stage
 
 def test_short_strings_come_in_greater_numbers():
     shapes = {(len(b.tokens), b.tokens.shape[1]) for b in (
-        course() for course in [Stages(Parity(), 4, (40,), rng(0, "x"), gate=0.1, symbols=60)] for _ in range(300))}
+        course() for course in [Stages(parity(), 4, (40,), rng(0, "x"), gate=0.1, symbols=60)] for _ in range(300))}
     assert shapes == {(max(4, min(32, 60 // T)), T) for T in range(1, 41)}
 
 
 def test_best_weights_are_those_of_the_least_loss_on_held_out_strings():
-    net, task = small_net(), Parity()
+    net, task = small_net(), parity()
     made = trained(net, steps=30, rate=0.3, watch_every=3)
     batches = held_out(task, 9, torch.Generator().manual_seed(draw_seed(rng(0, "x"))))
     kept = small_net(seed=5)
@@ -217,7 +218,7 @@ def test_best_weights_are_those_of_the_least_loss_on_held_out_strings():
 
 
 def test_accuracy_is_the_share_of_strings_that_the_slow_answer_agrees_with():
-    net, task = small_net("regulargpt_c3", CycleNavigation()), CycleNavigation()
+    net, task = small_net("regulargpt_c3", cycle_navigation()), cycle_navigation()
     found = accuracy_at_lengths(net, task, [1, 4, 11], strings=30, generator=rng(3, "x"))
     again, slow = rng(3, "x"), {}
     for length in (1, 4, 11):
@@ -227,7 +228,7 @@ def test_accuracy_is_the_share_of_strings_that_the_slow_answer_agrees_with():
 
 
 def test_a_net_is_judged_at_every_length_by_itself():
-    found = accuracy_at_lengths(Machine(beyond=5), Parity(), range(4, 8), strings=9, generator=rng(0, "x"))
+    found = accuracy_at_lengths(Machine(beyond=5), parity(), range(4, 8), strings=9, generator=rng(0, "x"))
     assert found == {4: 1, 5: 1, 6: 0, 7: 0}
 
 
@@ -236,7 +237,7 @@ def test_of_an_answer_at_every_position_the_last_counts():
         def forward(self, tokens):
             return F.one_hot(tokens.cumsum(1) % 2, 2).float()
 
-    assert accuracy_at_lengths(Prefixes(), Parity(), [9], strings=50, generator=rng(0, "x")) == {9: 1.0}
+    assert accuracy_at_lengths(Prefixes(), parity(), [9], strings=50, generator=rng(0, "x")) == {9: 1.0}
 
 
 @pytest.mark.parametrize("course", [{}, {"stages": (4, 9), "gate": 0.1}], ids=["growing", "staged"])
@@ -244,7 +245,7 @@ def test_a_checkpoint_of_another_batch_is_of_another_run(course, tmp_path, monke
     save = Checkpoint.save
     monkeypatch.setattr(Checkpoint, "save", lambda self, state: (setattr(self, "seconds", -1.0), save(self, state)))
     for batch, said in ((8, ""), (8, ""), (16, "another run")):
-        made = trained(make_network("rnn", Parity(), seed=0, width=8), batch=batch, checkpoint=tmp_path / "run.pt", **course)
+        made = trained(make_network("rnn", parity(), seed=0, width=8), batch=batch, checkpoint=tmp_path / "run.pt", **course)
         assert made.steps == 6 and said in (heard := capsys.readouterr().err) and bool(said) == bool(heard)
 
 
@@ -252,5 +253,5 @@ def test_a_checkpoint_of_another_end_is_of_another_run(tmp_path, monkeypatch, ca
     save = Checkpoint.save
     monkeypatch.setattr(Checkpoint, "save", lambda self, state: (setattr(self, "seconds", -1.0), save(self, state)))
     for patience, said in ((0, ""), (0, ""), (2, "another run"), (2, "")):
-        trained(make_network("rnn", Parity(), seed=0, width=8), watch_every=2, patience=patience, checkpoint=tmp_path / "run.pt")
+        trained(make_network("rnn", parity(), seed=0, width=8), watch_every=2, patience=patience, checkpoint=tmp_path / "run.pt")
         assert said in (heard := capsys.readouterr().err) and bool(said) == bool(heard)

@@ -7,7 +7,8 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from lrnnlab.tasks.string_tasks import STRING_TASKS, Parity
+from lrnnlab.tasks import STRING_TASKS
+from lrnnlab.tasks.regular import parity
 from lrnnlab.training.determinism import rng
 from workbook import tables
 from workbook.tables import records, regulargpt_table1, regulargpt_table2, results
@@ -38,7 +39,9 @@ def tiny(module, row, task, seeds=(0,)):
 def test_the_score_leaves_out_the_first_length_beyond_training_and_says_which_weights(monkeypatch):
     """Last weights answer 0 always, the best ones 1: each is scored as such, by the strings that were drawn."""
     setting = regulargpt_table1.TABLE.setting("rnn", "parity", "live") | {"stride": 1, "strings": 3}
-    monkeypatch.setattr(Parity, "test_length", 44)
+    short = parity()
+    short.test_length = 44
+    monkeypatch.setattr(regulargpt_table1, "build_task", lambda setting: short)
 
     def constant(net, answer):
         net.head.weight.data.zero_()
@@ -54,7 +57,7 @@ def test_the_score_leaves_out_the_first_length_beyond_training_and_says_which_we
     found = regulargpt_table1.measure(setting, seed=3)
     generator, ones = rng(3, "regulargpt/test"), {}
     for length in (41, 42, 43, 44):
-        ones[length] = float(Parity().sample(3, length, generator).targets.double().mean())
+        ones[length] = float(parity().sample(3, length, generator).targets.double().mean())
     assert found["accuracy_by_length"] == [round(1 - ones[length], 4) for length in (41, 42, 43, 44)]
     wanted = np.mean([ones[length] for length in (42, 43, 44)])
     assert found["metrics"]["best_accuracy"] == pytest.approx(wanted) and ones[41] != wanted
@@ -103,7 +106,7 @@ def test_products_are_told_by_the_right_half_of_the_root():
 def test_table2_asks_every_net_at_every_p():
     made = tiny(regulargpt_table2, "rnn", "0.5") + tiny(regulargpt_table2, "rnn", "0.9")
     assert [record["config"]["setting"]["p"] for record in made] == [0.5, 0.9]
-    assert regulargpt_table1.build_task(made[1]["config"]["setting"]).weights == (1, 9)
+    assert regulargpt_table1.build_task(made[1]["config"]["setting"]).draw.odds == (1, 9)
     assert made[1]["metrics"]["majority"] == pytest.approx(np.mean([0.5 + 0.5 * 0.8**T for T in (191, 341, 491)]))
     made[0]["elsewhere"]["500"], made[1]["elsewhere"]["500"] = [0.1, 0.2, 0.3, 0.4, 1.0], [0.0] * 5
     text = results.text(made)

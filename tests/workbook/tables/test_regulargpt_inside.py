@@ -73,7 +73,7 @@ def test_an_element_is_what_the_word_does_letter_by_letter(data):
                 assert (elements[number] == reached).all()
 
 
-@pytest.mark.parametrize("task", [regulargpt_fig3.Permutations(), regulargpt_fig4.SuffixParity()])
+@pytest.mark.parametrize("task", [regulargpt_fig3.build_task("s_3"), regulargpt_fig4.build_task("suffix")])
 def test_machine_and_oracle_agree_on_the_two_new_tasks(task):
     for length in range(1, 12):
         batch = task.sample(20, length, draw(length))
@@ -164,7 +164,7 @@ def test_what_the_figure_finds_in_a_net_that_is_exact(task):
 @given(st.integers(2, 4), st.integers(1, 40), st.sampled_from(["tree", "masks"]), st.integers(0, 99))
 def test_a_state_is_made_of_the_elements_below_it(chunk, T, form, seed):
     """Each part is what the word of that part does; a part before the string is -1."""
-    machine = regulargpt_fig3.Permutations().machine
+    machine = regulargpt_fig3.build_task("s_3").machine
     tokens = torch.randint(2, (2, T), generator=draw(seed))
     number = {tuple(element): place for place, element in enumerate(transition_monoid(machine).elements.tolist())}
     for depth, found in enumerate(parts_by_depth(machine, tokens, chunk, form)):
