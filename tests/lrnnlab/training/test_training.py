@@ -730,7 +730,7 @@ def test_a_process_that_is_killed_outright(tmp_path):
         (lambda: recipe(Phase(1, lr=1e-2), betas=(0.9, 1.0)), r"betas are .* got \(0.9, 1.0\)"),
         (lambda: recipe(), "at least one phase"),
         (lambda: train(recipe(Phase(1, lr=1e-2)), checkpoint="."), "checkpoint must be a file, got the folder"),
-        (lambda: train(recipe(Phase(1, lr=1e-2)), task=ListOps()), "task must be a Task, got <?ListOps"),
+        (lambda: train(recipe(Phase(1, lr=1e-2)), task=ListOps()), "task must be a StringTask, got <?ListOps"),
         (lambda: train(recipe(Phase(1, lr=1e-2, purity=1.0))), "purity needs transition matrices"),
         (lambda: train(recipe(Phase(1, lr=1e-2)), check_every=1), "check_every=1"),
     ],
