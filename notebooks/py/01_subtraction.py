@@ -1585,7 +1585,7 @@ check("01.9", my_words)
 
 # %% tags=["hide-input"]
 show.figure(
-    ch01.killer_walk("leave", "turn 72°", "turn 180°", "b = 2"),
+    ch01.killer_walk("leave", "turn 72°", "turn 180°"),
     alt="Two rows of eight small dials: one channel while it reads 0-1-0-1 and while it "
         "reads 1-0-0-1, which ends with the hand in the same place; below, two rows of eight "
         "squares: a block of size 2 that reads the same words and keeps the first number, "

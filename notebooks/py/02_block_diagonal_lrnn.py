@@ -1060,10 +1060,7 @@ show.figure(
 # %% tags=["nbval-ignore-output", "hide-input"]
 show.figure(
     ch02.eigenvalue_plane(
-        ch02.eigenvalues(before.numpy()),
-        task.symbols,
-        after=ch02.eigenvalues(after.numpy()),
-        order=5,
+        ch02.eigenvalues(before.numpy()), ch02.eigenvalues(after.numpy()), task.symbols, order=5
     ),
     alt="Eigenvalues of all blocks in the complex plane, before and after training, with the "
         "unit circle and the fifth roots of unity marked. Before, they lie near the real "

@@ -1666,13 +1666,13 @@ print(
 
 # %% tags=["nbval-ignore-output"]
 start, net, _ = shift["DLR, DFT start, N = 64"]
-kernels = {"after training": net.blocks[0].mixer.kernel(64).detach().numpy()}
+maps = {"after training": net.blocks[0].mixer.kernel(64).detach().numpy()}
 trained = {name: value.clone() for name, value in net.state_dict().items()}
 net.load_state_dict(start)
-kernels = {"before training": net.blocks[0].mixer.kernel(64).detach().numpy(), **kernels}
+maps = {"before training": net.blocks[0].mixer.kernel(64).detach().numpy(), **maps}
 net.load_state_dict(trained)
 show.figure(
-    ch05.kernel_maps(kernels, marks=[8 * j for j in range(8)]),
+    ch05.kernel_maps(maps, marks=[8 * j for j in range(8)]),
     alt="Two maps of 16 kernels over 64 lags. Before training: noise. After training: each "
         "row has a few strong taps, all at multiples of 8.",
     caption="Live. Every row is the kernel of a channel, divided by its largest tap; "

@@ -22,12 +22,13 @@ from typing import Any
 from urllib.parse import quote
 
 import lrnnlab
-from lrnnlab.models import MODELS, network
-from lrnnlab.tasks import task
+from lrnnlab.models import MODELS, network, reads_numbers
+from lrnnlab.tasks import TASKS, task
 from workbook.book.cell_dependencies import widget_cells
 from workbook.book.sync import read_source
-from workbook.chapters import ch00
+from workbook.show import labels
 
+OWN = {"says": "one of your own", "chapter": "", "paper": ""}  # a model or task that the reader added
 SOURCES = Path(lrnnlab.__file__).parents[1] / "notebooks" / "py"
 HEADING = re.compile(r"^#{2,4} +(.+)$", re.MULTILINE)
 CLAIM = re.compile(
@@ -174,20 +175,23 @@ def bibliography(folder: Path = SOURCES) -> str:
 def model_map(folder: Path = SOURCES) -> str:
     """A row for every model of the registry: its step, what it reads, its paper, its chapter, its class."""
     rows = []
-    for row, name in zip(ch00.models(), MODELS):
-        made = _class_of(MODELS[name])
-        rows.append({**row, "paper": _paper(str(row["paper"])), "chapter": _chapter(str(row["chapter"]), folder),
-                     "class": f"`{made.__module__}.{made.__qualname__}`"})  # fmt: skip
+    for name, model in MODELS.items():
+        made, home = _class_of(model), labels.MODELS.get(name, OWN)
+        rows.append({"name in build": f'"{name}"', "one step": home["says"],
+                     "reads": "tokens, numbers" if reads_numbers(name) else "tokens", "paper": _paper(home["paper"]),
+                     "chapter": _chapter(home["chapter"], folder), "class": f"`{made.__module__}.{made.__qualname__}`"})
     return _table(rows)
 
 
 def task_map(folder: Path = SOURCES) -> str:
     """A row for every task of the registry: what it reads and asks, and what a guesser gets at its training length."""
     rows = []
-    for row in ch00.tasks():
-        one = task(str(row["name in task"]).strip('"'))
+    for name in TASKS:
+        one, home = task(name), labels.TASKS.get(name, OWN)
+        reads = f"{one.input_size} numbers a step" if one.reads == "numbers" else f"{one.input_size} letters"
         levels = {level: f"{value:.2g}" for level, value in one.levels(one.train_length).items()}
-        rows.append({**row, **levels, "score": one.score, "chapter": _chapter(str(row["chapter"]), folder)})
+        rows.append({"name in task": f'"{name}"', "reads": reads, "asks": home["says"], "trained at": one.train_length,
+                     **levels, "score": one.score, "chapter": _chapter(home["chapter"], folder)})  # fmt: skip
     return _table(rows)
 
 

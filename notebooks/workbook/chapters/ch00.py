@@ -1,13 +1,10 @@
-"""Chapter 00 (start here): the map of the book; and the maps of all models and tasks, which the glossary shows."""
+"""Chapter 00 (start here): the map of the book."""
 
 from __future__ import annotations
 
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
-from lrnnlab.models import MODELS, reads_numbers
-from lrnnlab.tasks import TASKS, task
-from workbook.show import labels
 from workbook.show.style import FAINT, INK, LIVE, PAGE, SMALL, styled
 
 # Of each sitting: its title, its minutes, the chapters that it uses, its place on the map, and what lies behind it.
@@ -25,7 +22,6 @@ SITTINGS: dict[str, tuple[str, int, tuple[str, ...], tuple[int, int], tuple[tupl
     "10": ("one ladder", 60, ("01", "02"), (3, 0), ()),
 }
 EVENING = ("00", "02", "10")  # the path of one evening
-OWN = {"says": "one of your own", "chapter": "", "paper": ""}
 
 
 @styled
@@ -51,31 +47,3 @@ def map_picture() -> Figure:
                           arrowprops={"arrowstyle": "-|>", "color": LIVE if both else FAINT, "lw": 2 if both else 1.2,
                                       "connectionstyle": "arc3,rad=0.05"})  # fmt: skip
     return figure
-
-
-def models() -> list[dict[str, str]]:
-    """One row a model of the registry: its name, what its step is, what it reads, its paper, and the chapter where it lives.
-
-    >>> models()[0]["name in build"], models()[0]["chapter"], len(models()) == len(MODELS)
-    ('"block_diagonal"', '02', True)
-    """
-    homes = {name: labels.MODELS.get(name, OWN) for name in MODELS}
-    return [
-        {"name in build": f'"{name}"', "one step": home["says"], "reads": "tokens, numbers" if reads_numbers(name) else "tokens",
-         "paper": home["paper"], "chapter": home["chapter"]} for name, home in homes.items()
-    ]  # fmt: skip
-
-
-def tasks() -> list[dict[str, str | int]]:
-    """One row a task of the registry: its name, what it reads and asks, its training length, and its chapter.
-
-    >>> tasks()[0]["asks"], tasks()[0]["trained at"], len(tasks()) == len(TASKS)
-    ('the sum so far modulo M', 40, True)
-    """
-    rows = []
-    for name in TASKS:
-        one, home = task(name), labels.TASKS.get(name, OWN)
-        reads = f"{one.input_size} numbers a step" if one.reads == "numbers" else f"{one.input_size} letters"
-        rows.append({"name in task": f'"{name}"', "reads": reads, "asks": home["says"], "trained at": one.train_length,
-                     "chapter": home["chapter"]})  # fmt: skip
-    return rows

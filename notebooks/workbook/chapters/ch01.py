@@ -1,4 +1,4 @@
-"""The pictures of chapter 01 (subtraction), and the exercises that a cell can check.
+"""The pictures of chapter 01 (subtraction).
 
 Three pictures: the states of all expressions under one layer with one A, seen through cells (Theorem A); dials, the
 states of diagonal channels step by step (Theorems D and D'); and lights, which exact models fit, with one at work.
@@ -14,7 +14,6 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -28,10 +27,8 @@ from lrnnlab.automata.languages import language, read
 from lrnnlab.expressivity.cascades import DiagonalCascade, pair_up, universal_layer
 from lrnnlab.expressivity.groups import derived_series
 from lrnnlab.expressivity.minimal import TASKS, Construction, Fit, fits
+from workbook.show.interactive import Moving
 from workbook.show.style import DIVERGING, FAINT, INK, SMALL, canvas, ink_on, new_figure, printed, styled, value_colour
-
-if TYPE_CHECKING:  # what only a notebook needs is imported where it is called, because a grader has exercises alone
-    from workbook.show.interactive import Moving
 
 M = 5
 
@@ -44,22 +41,15 @@ LAYERS = {  # A (D, D), what each number adds (M, D), what the minus adds (D,)
     "spiral (A shrinks, turns)": (
         TURN, np.column_stack([f(2 * np.pi * np.arange(M) / M) for f in (np.cos, np.sin)]), np.zeros(2)),
 }  # fmt: skip
-MOST_LINES = 32  # cells a side up to which their borders are drawn
 
 
 def value(numbers: Sequence[int]) -> int:
-    """a - b - c - ... modulo 5.
-
-    >>> value((0, 1)), value((1, 0)), value((0, 0, 1))
-    (4, 1, 4)
-    """
+    """a - b - c - ... modulo 5."""
     return (2 * numbers[0] - sum(numbers)) % M
 
 
 def word_states(layer: str, n: int) -> tuple[np.ndarray, np.ndarray]:
     """All expressions of n numbers (5^n, n), in order, and their states (5^n, D) under one of ``LAYERS``, from 0."""
-    if n not in range(1, 7):
-        raise ValueError(f"choose n = 1 to 6 numbers, got {n}")
     A, adds, minus = LAYERS[layer]
     states = np.zeros((1, len(A)), dtype=adds.dtype)
     for place in range(n):
@@ -91,21 +81,12 @@ class Cells:
 
 
 def cells(layer: str, n: int, bits: int) -> Cells:
-    """All expressions of n numbers under one of ``LAYERS``, each axis cut into 2^bits cells.
-
-    ValueError for a layer that there is not, or bits below 1.
-
-    >>> cells("counter (A = 1)", 2, 8).best, cells("digits (A = 7)", 2, 8).best
-    (0.36, 1.0)
-    """
-    if layer not in LAYERS or bits < 1:
-        raise ValueError(f"a layer is one of {', '.join(LAYERS)}, bits are 1 or more; got {layer!r}, {bits}")
+    """All expressions of n numbers under one of ``LAYERS``, each axis cut into 2^bits cells."""
     words, states = word_states(layer, n)
     states, values = states.astype(float), (2 * words[:, 0] - words.sum(1)) % M
     cell = float(np.ptp(states, axis=0).max()) / (2**bits - 1)
-    keys, first, member = np.unique(
-        np.floor((states - states.min(0)) / cell), axis=0, return_index=True, return_inverse=True
-    )
+    at = np.floor((states - states.min(0)) / cell)
+    keys, first, member = np.unique(at, axis=0, return_index=True, return_inverse=True)
     votes = np.zeros((len(keys), M), dtype=int)
     np.add.at(votes, (member.reshape(-1), values), 1)
     pairs = np.column_stack([first[member.reshape(-1)], np.arange(len(words))])  # each row with the first of its cell
@@ -125,9 +106,6 @@ def word_picture(layer: str, n: int, bits: int) -> Figure:
     """The states of all 5^n expressions, coloured by value; grey cells hold several values, so no readout is right.
 
     A state of one number lies on a line, drawn once for each value so that nothing is hidden.
-
-    >>> [line.get_text() for line in word_picture("counter (A = 1)", 2, 8).axes[0].texts]
-    ['1−0', '0−1']
     """
     seen = cells(layer, n, bits)
     flat = seen.states.shape[1] == 1
@@ -139,7 +117,7 @@ def word_picture(layer: str, n: int, bits: int) -> Figure:
     corners = [(low[0] + k[0] * seen.cell, -0.5 if flat else low[1] + k[1] * seen.cell) for k in seen.mixed]
     axes.add_collection(PatchCollection([Rectangle(corner, seen.cell, tall) for corner in corners],
                                         fc="#d9d9d9", ec="#d9d9d9", lw=0.3, zorder=1))  # fmt: skip
-    if 2**bits <= MOST_LINES:
+    if 2**bits <= 32:
         borders = np.arange(2**bits + 1)[:, None] * seen.cell + low
         axes.vlines(borders[:, 0], *((-0.5, M - 0.5) if flat else borders[[0, -1], 1]), color=FAINT, lw=0.6, zorder=1.5)
         if not flat:
@@ -172,11 +150,7 @@ def _mark(axes: Axes, ends: np.ndarray, names: Sequence[str]):
 
 
 def word_sentence(layer: str, n: int, bits: int) -> str:
-    """What :func:`word_picture` shows, with the pair that refutes every readout of these cells.
-
-    >>> word_sentence("digits (A = 7)", 1, 4)
-    'n = 1, 4 bits: all 5 expressions lie in cells of their own: a readout that sees the cell can be right on all.'
-    """
+    """What :func:`word_picture` shows, with the pair that refutes every readout of these cells."""
     seen = cells(layer, n, bits)
     each = "bits" if seen.states.shape[1] == 1 else "bits a number"
     start = f"n = {n}, {bits} {each}: "
@@ -205,9 +179,6 @@ STEP, DIAL = 0.74, 0.27  # inches between two dials, radius of one
 
 def channel_path(word: str, gates: Mapping[str, str]) -> np.ndarray:
     """The states (T + 1,) of one channel, complex, with a gate of ``GATES`` for each letter."""
-    unknown = [gate for gate in gates.values() if gate not in GATES]
-    if unknown:
-        raise ValueError(f"a gate is one of {', '.join(GATES)}, got {unknown[0]!r}")
     path = [0.75 + 0j]
     for letter in word:
         size, degrees = GATES[gates[letter]]
@@ -216,8 +187,7 @@ def channel_path(word: str, gates: Mapping[str, str]) -> np.ndarray:
 
 
 def block_path(word: str) -> np.ndarray:
-    """The states (T + 1, 2) of the block of size 2 of section 6, which stores the first number; the minus does nothing.
-    """
+    """The states (T + 1, 2) of the block of size 2 of section 6, which stores the first number; the minus does nothing."""
     path = [np.zeros(2)]
     for letter in word:
         s = 0 if letter == "-" else int(letter) / (M - 1)
@@ -231,19 +201,15 @@ def _gap(zero, one, minus):
 
 
 @styled
-def killer_walk(zero: str, one: str, minus: str, blocks: str = "b = 1") -> Figure:
-    """0-1-0-1 and 1-0-0-1, read letter by letter by a channel with these gates; "b = 2": and by a block of size 2.
+def killer_walk(zero: str, one: str, minus: str) -> Figure:
+    """0-1-0-1 and 1-0-0-1, read letter by letter by a channel with these gates, and by a block of size 2.
 
     A dial is the complex plane around the centre of the turns, its dot the state.
-
-    >>> killer_walk("leave", "turn 72°", "leave").axes[0].texts[-1].get_text()
-    'same\\nstate'
     """
     gates = {"0": zero, "1": one, "-": minus}
-    rows = 4 if blocks == "b = 2" else 2
-    figure, axes = canvas(rows * 0.92 + 0.1)
+    figure, axes = canvas(4 * 0.92 + 0.1)
     top = axes.get_ylim()[1]
-    for row in range(rows):
+    for row in range(4):
         word, y = list(KILLERS)[row % 2], top - 0.92 * row - 0.58
         axes.text(0.05, y, f"{'channel,' if row < 2 else 'b = 2,'}\nvalue {KILLERS[word]}", va="center", fontsize=SMALL)
         for t, state in enumerate(channel_path(word, gates) if row < 2 else block_path(word)):
@@ -252,7 +218,7 @@ def killer_walk(zero: str, one: str, minus: str, blocks: str = "b = 1") -> Figur
                       fontsize=11 if t else SMALL)  # fmt: skip
             last = t == len(word)
             _dial(axes, x, y, state, ring=2.4 if last else 0.9) if row < 2 else _square(axes, x, y, state, last)
-    middles = [top - 0.92 * row - 0.58 for row in range(0, rows, 2)]
+    middles = [top - 0.92 * row - 0.58 for row in (0, 2)]
     for y, gap in zip(middles, (_gap(zero, one, minus), abs(np.subtract(*(block_path(w)[-1] for w in KILLERS))).max())):
         x = 0.98 + STEP * len(word)
         axes.plot([x + 0.37] * 2, [y + 0.2, y - 1.12], color=INK, lw=1.2)
@@ -261,13 +227,7 @@ def killer_walk(zero: str, one: str, minus: str, blocks: str = "b = 1") -> Figur
 
 
 def killers_widget() -> Moving:
-    """The channel of :func:`killer_walk` with a gate to choose for each letter, and beside it a block of size 2.
-
-    >>> killers_widget().at["one"]
-    'turn 72°'
-    """
-    from workbook.show.interactive import Moving
-
+    """The channel of :func:`killer_walk` with a gate to choose for each letter, and beside it a block of size 2."""
     points = {letter: [point.real, point.imag] for letter, point in POINTS.items()}
     data = {"gates": GATES, "points": points, "words": KILLERS, "M": M,
             "colours": [value_colour(value, M) for value in (*range(M), -1)]}  # fmt: skip
@@ -282,14 +242,8 @@ def layers_run(cascade: DiagonalCascade, word: str, names: Sequence[str]) -> Fig
     """Every channel of a cascade while it reads a word of at most 7 tokens: a row of dials a channel, lowest first.
 
     names (T + 1): what stands below each step, for example the group element reached.  Marks on a dial are the places
-    that a channel of this order turns among.  ValueError if there are not T + 1 names, or the word is longer.
-
-    >>> from lrnnlab.expressivity.groups import group_cascade
-    >>> len(layers_run(group_cascade("S_3"), "st", ["012", "102", "210"]).axes[0].texts)
-    9
+    that a channel of this order turns among.
     """
-    if len(names) != len(word) + 1 or len(word) > 7:
-        raise ValueError(f"a word of at most 7 tokens and a name more are needed, got {word!r} and {len(names)} names")
     tokens = [cascade.symbols.index(letter) for letter in word]
     points = np.array([cascade.points(state) for state in (cascade.start, *cascade.run(tokens))])  # (T + 1, channels)
     channels = [(depth, channel) for depth, layer in enumerate(cascade.layers, 1) for channel in layer]
@@ -343,20 +297,12 @@ SAMPLES = {
 
 @cache
 def board(task: str) -> dict[tuple[int, int], Fit]:
-    """All the lights of a task, by (layers, b), for b in ``SIZES`` and layers in ``DEPTHS``; seconds for ModArith(5).
-    """
-    if task not in SAMPLES:
-        raise ValueError(f"no sample word for {task!r}; there are some for {', '.join(SAMPLES)}")
+    """All the lights of a task, by (layers, b), for b in ``SIZES`` and layers in ``DEPTHS``; seconds for ModArith(5)."""
     return {(layers, b): fits(task, b, layers) for layers in DEPTHS for b in SIZES}
 
 
 def play(found: Construction, word: str) -> list[dict]:
-    """What a picture of a run needs: for the start and each token the numbers of the state and the answer (-1: none).
-
-    >>> from lrnnlab.expressivity.minimal import constructions
-    >>> [(row["token"], row["x"].real.tolist(), row["answer"]) for row in play(constructions("(abab)*")[0], "ab")]
-    [('', [1.0, 0.0], 1), ('a', [0.0, 1.0], 0), ('b', [-1.0, 0.0], 0)]
-    """
+    """What a picture of a run needs: for the start and each token the numbers of the state and the answer (-1: none)."""
     answers = pair_up(found.model, found.machine)[0]
     states = [found.model.start, *found.model.run(read(found.machine, word))]
     return [{"token": token, "x": found.model.points(state), "answer": answers.get(state, -1)}
@@ -377,10 +323,6 @@ def fit_lights(task: str, b: int, layers: int, word: str = "") -> Figure:
     """Above, the lights of a task, the chosen one ringed; below, its exact model reading a word, if there is one.
 
     Each row of the lower picture is one number of the state, real and imaginary parts apart, with the answers under it.
-
-    >>> figure = fit_lights("Parity", 1, 1, "0110")
-    >>> [text.get_text() for text in figure.axes[2].texts]
-    ['0', '0', '1', '0', '0']
     """
     figure, panels = new_figure(5.1, rows=3, left=1.0, right=1.25, top=0.6, bottom=0.1)
     width, height = figure.get_size_inches()
@@ -444,11 +386,7 @@ def _state(axes: Axes, below: Axes, rows: list[dict], classes: int):
 
 
 def fit_sentence(task: str, b: int, layers: int, word: str = "") -> str:
-    """What the chosen light says, and what is played.
-
-    >>> fit_sentence("D_2", 2, 1)
-    'D_2, blocks up to b = 2, 1 layer: <b>impossible</b>, one layer needs b >= 3.'
-    """
+    """What the chosen light says, and what is played."""
     found = board(task)[layers, b]
     start = f"{task}, blocks up to b = {b}, {layers} layer{'s' if layers > 1 else ''}: "
     if found.construction is None:
@@ -461,10 +399,6 @@ def fit_sentence(task: str, b: int, layers: int, word: str = "") -> str:
 
 
 def brackets() -> MooreMachine:
-    """The automaton of D_2, its sink called so.
-
-    >>> sorted(brackets().names)
-    ['0', '1', '2', 'sink']
-    """
+    """The automaton of D_2, its sink called so."""
     machine = language("D_2").machine
     return replace(machine, names=["sink" if name == "None" else name for name in machine.names])

@@ -1,4 +1,4 @@
-"""Chapter 02, the block-diagonal LRNN: its pictures and widgets, the bound for a soft network, and its exercises.
+"""Chapter 02, the block-diagonal LRNN: its pictures and widgets, and the bound for a soft network.
 
 Pictures: blocks as heatmaps, their eigenvalues, what a column rule does, how products grow.  The bound (Theorem 7 of
 the chapter) needs the numbers of a trained network's last layer, the places that its heads can be in, and what it does
@@ -15,7 +15,7 @@ import functools
 import itertools
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -31,6 +31,7 @@ from lrnnlab.models import COLUMN_RULES, Net, symbol_transitions
 from lrnnlab.tasks import MachineTask, Sum
 from lrnnlab.tasks.batch import answered
 from workbook.show import labels
+from workbook.show.interactive import Moving
 from workbook.show.style import (
     DIVERGING,
     FAINT,
@@ -47,19 +48,15 @@ from workbook.show.style import (
     symbol_looks,
     value_colour,
 )  # fmt: skip
+from workbook.show.widgets import Explorer, explore
 from workbook.tables import get, results
 from workbook.tables.lrnn_growth import FLOAT32_MAX, growth_per_step
 from workbook.tables.records import recorded
-
-if TYPE_CHECKING:  # what only a notebook needs is imported where it is called, because a grader has exercises alone
-    from workbook.show.interactive import Moving
-    from workbook.show.widgets import Explorer
 
 POWERS = [1.0, 1.01, 1.05, 1.1, 1.2, 1.3, 1.5, 1.75, 2.0]
 
 FLOAT32_TINY = float(np.finfo(np.float32).smallest_subnormal)
 KINDS = ("worst", "positive", "permutation", "softmax", "gaussian", "signs")
-PAST_LABELS = 32  # points: a title above tick labels and a label that lie on top
 
 # the bound is Eq. 6's, so it has clip's colour; permutations are what exact models are made of; the rest is grey
 KIND_LOOKS = {"worst": labels.look("clip")._replace(dash="-"), "permutation": labels.look("exact"),
@@ -135,68 +132,44 @@ def _reachable(machine):
 
 
 @styled
-def transition_grid(A: np.ndarray, symbols: Sequence[str], title: str = "") -> Figure:
+def transition_grid(A: np.ndarray, symbols: Sequence[str]) -> Figure:
     """Every block of every token: one row of heatmaps per token, one column per head, one colour scale.
 
     A (V, h, b, b), as ``symbol_transitions(model)[0]`` gives it; symbols: V names.  The strip under each block holds
     its column sums: 1 for columns that are distributions, 0 after the released code's centring.  The darkest colour is
     that of the largest entry or column sum.
-
-    >>> transition_grid(np.eye(3)[None, None], ["a"]).axes[0].get_yticklabels()[0].get_text()
-    'a'
     """
-    figure, axes, x, y = _mosaic(_blocks(A, symbols), largest=0.14, left=0.75, top=0.65)
+    figure, axes, x, y = _mosaic(np.asarray(A, float), largest=0.14, left=0.75, top=0.65)
     axes.set_yticks(y, map(printed, symbols))
     axes.set_xticks(x, range(len(x)))
     axes.set(xlabel="head", ylabel="token")
-    axes.set_title(title, pad=PAST_LABELS)
     return figure
 
 
 @styled
-def before_after(A0: np.ndarray, A1: np.ndarray, symbols: Sequence[str], head: int, *,
-                 names: tuple[str, str] = ("before", "after")) -> Figure:
-    """One head's blocks for every token at two times, for example as trained and as snapped, on one colour scale.
-
-    A0, A1 (V, h, b, b); ``head`` counts from 0, as everywhere.
-
-    >>> before_after(np.eye(2)[None, None] / 2, np.eye(2)[None, None], ["a"], 0).axes[0].get_yticklabels()[1].get_text()
-    'after'
-    """
-    A0, A1 = _blocks(A0, symbols), _blocks(A1, symbols)
-    if A0.shape != A1.shape or not 0 <= head < A0.shape[1]:
-        raise ValueError(f"need two (V, h, b, b) of one shape and a head in 0..{A0.shape[1] - 1}, "
-                         f"got {A0.shape}, {A1.shape} and head {head}")
-    pair = np.stack([A0[:, head], A1[:, head]])  # (2, V, b, b)
+def before_after(A0: np.ndarray, A1: np.ndarray, symbols: Sequence[str], head: int) -> Figure:
+    """One head's blocks (V, h, b, b) for every token before and after training, on one colour scale."""
+    pair = np.stack([A0[:, head], A1[:, head]]).astype(float)  # (2, V, b, b)
     figure, axes, x, y = _mosaic(pair, largest=0.3, left=0.9, top=0.7)
-    axes.set_yticks(y, names, fontsize=10)
+    axes.set_yticks(y, ("before", "after"), fontsize=10)
     axes.set_xticks(x, map(printed, symbols))
     axes.set_xlabel("token")
-    axes.set_title(f"head {head}", pad=PAST_LABELS)
+    axes.set_title(f"head {head}", pad=32)  # points: past the labels
     return figure
 
 
 @styled
-def eigenvalue_plane(eigs: np.ndarray, symbols: Sequence[str], after: np.ndarray | None = None, *,
-                     order: int | None = None, names: tuple[str, str] = ("before", "after")) -> Figure:
-    """Where the eigenvalues of each token's blocks lie, against the unit circle, on which nothing grows or is lost.
+def eigenvalue_plane(before: np.ndarray, after: np.ndarray, symbols: Sequence[str], order: int) -> Figure:
+    """Where the eigenvalues (V, h, b) of each token's blocks lie, against the unit circle, on which nothing grows or is lost.
 
-    eigs (V, h, b) complex, from :func:`eigenvalues`; ``after``: the same later, in a second panel.  ``order``:
-    mark the order-th roots of unity, where a machine that counts mod ``order`` must have some.
-
-    >>> eigenvalue_plane(np.ones((2, 1, 1), complex), ["0", "1"]).axes[0].get_xlabel()
-    'real part'
+    Marked are the order-th roots of unity, where a machine that counts mod ``order`` must have some.
     """
-    eigs = [np.asarray(e) for e in ([eigs] if after is None else [eigs, after])]
-    for values in eigs:
-        if values.ndim != 3 or len(values) != len(symbols):
-            raise ValueError(f"need eigenvalues (V, h, b) for {len(symbols)} tokens, got {values.shape}")
-    figure, panels = new_figure(3.6, width=PAGE if len(eigs) == 2 else 4.6, columns=len(eigs), right=1.0, gap=0.3,
-                                left=0.75, sharex=True, sharey=True, squeeze=False)
-    reach = 1.1 * max(1.0, *(np.abs(e).max() for e in eigs))
-    for axes, values, name in zip(panels[0], eigs, names):
+    eigs = {"before": before, "after": after}
+    figure, panels = new_figure(3.6, columns=2, right=1.0, gap=0.3, left=0.75, sharex=True, sharey=True)
+    reach = 1.1 * max(1.0, *(np.abs(values).max() for values in eigs.values()))
+    for axes, (name, values) in zip(panels, eigs.items()):
         axes.add_patch(Circle((0, 0), 1, fill=False, ec=INK, lw=1.2))
-        for k in range(order or 0):
+        for k in range(order):
             turn = 2 * np.pi * k / order
             axes.plot([0.94 * np.cos(turn), 1.06 * np.cos(turn)], [0.94 * np.sin(turn), 1.06 * np.sin(turn)],
                       color=INK, lw=1.2)
@@ -204,33 +177,24 @@ def eigenvalue_plane(eigs: np.ndarray, symbols: Sequence[str], after: np.ndarray
         for symbol, look, size, points in zip(symbols, symbol_looks(symbols), sizes, values.reshape(len(symbols), -1)):
             axes.plot(points.real, points.imag, look.marker, color=look.colour, mec=INK, mew=0.4, ms=size,
                       alpha=0.85, label=printed(symbol), ls="none")
-        axes.set(xlim=(-reach, reach), ylim=(-reach, reach), xlabel="real part", aspect="equal",
-                 title=name if len(eigs) == 2 else "")
-    panels[0, 0].set_ylabel("imaginary part")
-    panels[0, -1].legend(title="token", loc="center left", bbox_to_anchor=(1.02, 0.5), title_fontsize=SMALL)
+        axes.set(xlim=(-reach, reach), ylim=(-reach, reach), xlabel="real part", aspect="equal", title=name)
+    panels[0].set_ylabel("imaginary part")
+    panels[1].legend(title="token", loc="center left", bbox_to_anchor=(1.02, 0.5), title_fontsize=SMALL)
     return figure
 
 
 @styled
-def growth(p: float, b: int, steps: int = 500, *, seed: int = 0, reach: float | None = None,
-           kind: str | None = None) -> Figure:
-    """How large products of blocks under Eq. 6 become: the worst, and random ones of several kinds, in one picture.
+def growth(p: float, b: int, *, reach: float | None = None, kind: str | None = None) -> Figure:
+    """How large products of up to 500 blocks under Eq. 6 become: the worst, and random ones of several kinds.
 
     The height is log10 of the largest column sum of |A_k ... A_1|.  Above the upper mark float32 overflows, below the
-    lower one it holds nothing but zero.  ``reach``: powers of ten shown up and down; by default what the lines need.
-    Give it to keep the scale still under a slider: 310 holds all of p in 1..2, b up to 16, 500 steps.
+    lower one it holds nothing but zero.  ``reach``: powers of ten shown up and down, so that a slider keeps the scale.
     ``kind``: one of ``KINDS`` to look at; the others are drawn faintly.
-
-    >>> figure = growth(1.2, 8, steps=100)
-    >>> bool(abs(figure.axes[0].lines[0].get_ydata()[-1] - 100 / 6 * np.log10(8)) < 1e-9)
-    True
     """
     figure, axes = new_figure(3.8, left=1.0, right=1.6)
-    blocks = np.stack([random_blocks(kind, steps, p, b, seed) for kind in KINDS])
+    blocks = np.stack([random_blocks(kind, 500, p, b) for kind in KINDS])
     curves = dict(zip(KINDS, log10_products(blocks)))
     ends = []
-    if kind is not None and kind not in curves:
-        raise ValueError(f"no kind of columns {kind!r}; there are {', '.join(KINDS)}")
     for name, curve in curves.items():
         look, chosen = KIND_LOOKS[name], kind in (None, name)
         axes.plot(curve, color=look.colour if chosen else FAINT, ls=look.dash, label=name,
@@ -243,7 +207,7 @@ def growth(p: float, b: int, steps: int = 500, *, seed: int = 0, reach: float | 
     low = min(-60, *(curve[np.isfinite(curve)].min() for curve in curves.values()))
     high = max(60, *(curve.max() for curve in curves.values()))
     low, high = (-reach, reach) if reach else (25 * np.floor(low / 25), 25 * np.ceil(high / 25))
-    axes.set(xlim=(0, steps), ylim=(low, high), xlabel="step k", ylabel=r"$\|A_k \cdots A_1\|_1$",
+    axes.set(xlim=(0, 500), ylim=(low, high), xlabel="step k", ylabel=r"$\|A_k \cdots A_1\|_1$",
              title=f"p = {p:g}, b = {b}")
     ticks = [t for t in axes.get_yticks() if low <= t <= high]
     axes.set_yticks(ticks, [f"$10^{{{t:.0f}}}$" for t in ticks])
@@ -266,13 +230,7 @@ def growth_sentence(p: float, b: int, kind: str | None = None) -> str:
 
 @styled
 def column_rule(raw: np.ndarray, p: float, rule: str) -> Figure:
-    """What a rule of ``COLUMN_RULES`` makes of one raw block: before and after, with the p-norm and sum of each column.
-    """
-    raw = np.asarray(raw, dtype=np.float64)
-    raw = raw[:, None] if raw.ndim == 1 else raw
-    if raw.ndim != 2 or not raw.size or rule not in COLUMN_RULES or not p >= 1:
-        raise ValueError(f"need a block (b, b) or a column (b,), a rule among {', '.join(COLUMN_RULES)} and p >= 1, "
-                         f"got {raw.shape}, {rule!r} and p={p}")
+    """What a rule of ``COLUMN_RULES`` makes of one raw block: before and after, with the p-norm and sum of each column."""
     made = COLUMN_RULES[rule](torch.from_numpy(raw), p).numpy()
     limit = max(np.abs(raw).max(), np.abs(made).max(), 1e-12)
     rows, columns = raw.shape
@@ -291,16 +249,8 @@ def column_rule(raw: np.ndarray, p: float, rule: str) -> Figure:
     return figure
 
 
-def _blocks(A, symbols):
-    A = np.asarray(A, dtype=np.float64)
-    if A.ndim != 4 or A.shape[2] != A.shape[3] or len(A) != len(symbols):
-        raise ValueError(f"need blocks (V, h, b, b) for {len(symbols)} tokens, got {A.shape}")
-    return A
-
-
 def _mosaic(blocks: np.ndarray, *, largest: float, left: float, top: float):
-    """(figure, axes, x centres (C,), y centres (R,)) of blocks (R, C, b, b), each with a strip of column sums below.
-    """
+    """(figure, axes, x centres (C,), y centres (R,)) of blocks (R, C, b, b), each with a strip of column sums below."""
     R, C, b, _ = blocks.shape
     sums = blocks.sum(2, keepdims=True)  # (R, C, 1, b)
     gap = np.full_like(sums, np.nan)
@@ -358,8 +308,6 @@ def _short(value: float) -> str:
 
 def growth_widget() -> Explorer:
     """Products of blocks under Eq. 6: move p, b and the kind of columns."""
-    from workbook.show.widgets import explore
-
     def chosen(columns):
         return None if columns == "all" else columns
 
@@ -373,11 +321,7 @@ def growth_widget() -> Explorer:
 
 
 def rule_row(raw: np.ndarray, rule: str, p: float = 1.2) -> dict:
-    """What a column rule makes of a raw block (b, b): norms and sums of its columns, largest |eigenvalue|.
-
-    >>> float(rule_row(np.eye(2), "softmax")["largest sum"])
-    1.0
-    """
+    """What a column rule makes of a raw block (b, b): norms and sums of its columns, largest |eigenvalue|."""
     made = COLUMN_RULES[rule](torch.from_numpy(raw), p).numpy()
     norms, sums = np.linalg.norm(made, p, axis=0), made.sum(0).round(4) + 0.0
     return {"rule": rule, "least norm": norms.min(), "largest norm": norms.max(), "least sum": sums.min(),
@@ -386,8 +330,6 @@ def rule_row(raw: np.ndarray, rule: str, p: float = 1.2) -> dict:
 
 def rule_widget(raw: np.ndarray) -> Explorer:
     """What each column rule makes of one raw block (b, b)."""
-    from workbook.show.widgets import explore
-
     def sentence(rule, p):
         row = rule_row(raw, rule, p)
         return (f"Under <b>{rule}</b> the columns' {p:g}-norms run from {row['least norm']:.2f} to "
@@ -409,14 +351,8 @@ BLOCKS = {  # of the simplex: [i, j] takes state j to state i
 }
 
 
-def simplex_widget(block: str = "soft counter") -> Moving:
-    """Columns of a block of three states to drag on the simplex, and what becomes of the states; opens on a block.
-
-    >>> simplex_widget("counter").at["columns"][0]
-    [0, 1, 0]
-    """
-    from workbook.show.interactive import Moving
-
+def simplex_widget(block: str) -> Moving:
+    """Columns of a block of three states to drag on the simplex, and what becomes of the states; opens on a block."""
     columns = {name: np.array(rows).T.tolist() for name, rows in BLOCKS.items()}
     alt = ("A triangle whose corners are three states, with the three columns of a block as points to drag or to move "
            "with the arrow keys, and the way of each state under repeated products; beside it the largest distance of two "
@@ -425,12 +361,7 @@ def simplex_widget(block: str = "soft counter") -> Moving:
 
 
 def film_widget() -> Moving:
-    """The recorded run of ``lrnn/film``: every ten steps its blocks, its answers and its accuracy by position.
-
-    >>> film_widget().at
-    {'frame': 0, 'token': 1}
-    """
-    from workbook.show.interactive import Moving
+    """The recorded run of ``lrnn/film``: every ten steps its blocks, its answers and its accuracy by position."""
     (record,) = (one for one in recorded("lrnn/film") if one["seed"] in get("lrnn/film").seeds)
     adding = Sum(record["config"]["modulus"])
     data = {key: record[key] for key in ("frames", "shape", "positions", "answers", "train_length")} | {
@@ -450,11 +381,6 @@ def last_layer(model: Net) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
 
     A (V, h, b, b): the blocks of each token; the logits of a state x (h, b) are W (C, h, b) times
     (x - mean) / sqrt(variance + eps), plus bias (C,).  So W and bias have LayerNorm's own scale and shift in them.
-
-    >>> from lrnnlab.models import build
-    >>> model = build("block_diagonal", vocab_size=3, classes=2, h=4, b=5, head="linear")
-    >>> [part.shape for part in last_layer(model)[:3]]
-    [(3, 4, 5, 5), (2, 4, 5), (2,)]
     """
     model = copy.deepcopy(model).double()
     norm: Any = model.final_norm
@@ -468,10 +394,6 @@ def places(to: np.ndarray, heads: Sequence[int], specification: MooreMachine) ->
     """All pairs (states of ``heads``, right class) that some string leads to, where an answer is asked for.
 
     to (V, h, b): where each token sends each state of each head, all of which start in state 0.
-
-    >>> from lrnnlab.tasks import Sum
-    >>> places(np.array([[[0, 1]], [[1, 0]]]), [0], Sum(2).specification)
-    [((0,), 0), ((1,), 1)]
     """
     heads = list(heads)
     seen = {((0,) * len(heads), specification.initial)}
@@ -514,8 +436,7 @@ UNSEEN = 0.005  # an entry below it is left blank
 
 
 def token_by_token(model: Net, tokens: Sequence[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """What the first layer does on one string: blocks A_t (T, h, b, b), products A_t ... A_1, states x_t (T + 1, h, b).
-    """
+    """What the first layer does on one string: blocks A_t (T, h, b, b), products A_t ... A_1, states x_t (T + 1, h, b)."""
     word = torch.as_tensor(tokens)
     with torch.no_grad():
         x = model.trace(word[None]).states[0][0]  # (T, h b)
@@ -553,15 +474,12 @@ def step_picture(A: np.ndarray, product: np.ndarray, before: np.ndarray, after: 
 
 
 def columns_apart(product: np.ndarray) -> float:
-    """How far two columns of a product (b, b) lie apart at most, in half the 1-norm: what is left of where one started.
-    """
+    """How far two columns of a product (b, b) lie apart at most, in half the 1-norm: what is left of where one started."""
     return float(np.abs(product[:, :, None] - product[:, None]).sum(0).max() / 2)
 
 
 def token_widget(models: dict[str, Net], task: MachineTask, string: str) -> Explorer:
     """Blocks, states and products of each of some models of one shape, token by token; a typed string is read in a loop."""
-    from workbook.show.widgets import explore
-
     @functools.lru_cache(maxsize=4)  # every position and head of a string
     def read(net, string):
         word = task.read(string)[None]
@@ -596,7 +514,6 @@ def token_widget(models: dict[str, Net], task: MachineTask, string: str) -> Expl
     )
 
 
-# The model in three steps: the layer, the run, the search.
 DIFFERS = "differs from the paper's"
 SAME = {"s4d_inv": "s4d", "s4d_legs": "s4d"}  # three starts of one model have what the sweep found for the first
 ACCURACIES = {

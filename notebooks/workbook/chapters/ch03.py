@@ -1,4 +1,4 @@
-"""Chapter 03 (parallel scans): which scan wins where, what its tables and captions say, the judges of its exercises.
+"""Chapter 03 (parallel scans): which scan wins where, and what its tables and captions say.
 
 The race is a model with P processors and one memory, beside the recorded benchmark.  Three things can hold a scan up,
 and in the model it takes as long as the worst of them (in ticks, one multiplication a processor and tick):
@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import product
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -27,13 +27,11 @@ from matplotlib.figure import Figure
 from lrnnlab.training.determinism import deterministic
 from workbook.bench.cases import Case
 from workbook.show.bench_figures import COLOURS, LOOKS, OURS, PARTS, found, recorded, rows
+from workbook.show.interactive import Moving
 from workbook.show.style import FAINT, INK, SMALL, Look, label_ends, new_figure, styled
 from workbook.tables import lrnn_speed, results
 from workbook.tables import records as files
 from workbook.tables.lrnn_fig1 import schedule
-
-if TYPE_CHECKING:  # what only a notebook needs is imported where it is called, because a grader has exercises alone
-    from workbook.show.interactive import Moving
 
 BALANCE = 32  # a core of 16 lanes at 2.5 GHz beside a memory of 5 GB/s: 32; an H200 (16,896 lanes, 4.3 TB/s): 31
 LANES = 16  # of single precision, in one vector of a core
@@ -46,34 +44,18 @@ HOLDS = ("arithmetic", "memory", "its depth")
 
 
 def levels(T: int) -> int:
-    """ceil(log2(T + 1)), the depth of PScan for T inputs and x_0 (paper 000, Sec. 3.4).  ValueError for T < 1.
-
-    >>> [levels(T) for T in (1, 7, 8, 500)]
-    [1, 3, 4, 9]
-    """
-    if T < 1:
-        raise ValueError(f"a scan needs at least one input, got T={T}")
+    """ceil(log2(T + 1)), the depth of PScan for T inputs and x_0 (paper 000, Sec. 3.4)."""
     return T.bit_length()
 
 
 def matrix_products(T: int) -> int:
-    """Matrix-matrix products of PScan: (L/2) log2 L - (L - 1), for the L/2 words of each level less the given letters.
-
-    >>> matrix_products(7), matrix_products(500)
-    (5, 1793)
-    """
+    """Matrix-matrix products of PScan: (L/2) log2 L - (L - 1), for the L/2 words of each level less the given letters."""
     L = 1 << levels(T)
     return L // 2 * levels(T) - (L - 1)
 
 
 def levels_widget() -> Moving:
-    """The scan of a recurrence of one number, level by level, for L = 2, 4, 8 or 16; the moves are those of the code.
-
-    >>> levels_widget().at
-    {'L': '8', 'level': 1}
-    """
-    from workbook.show.interactive import Moving
-
+    """The scan of a recurrence of one number, level by level, for L = 2, 4, 8 or 16; the moves are those of the code."""
     A = [1, 2, -1, 1, 1, -1, 2, 1, -1, 1, 1, -1, 1, 2, -1, 1]
     b = [1, 1, 0, 2, -1, 1, 0, 1, 3, -1, 0, 2, 1, -2, 1, 0]  # b_0 is the state at the start
     moves = {str(n): [[move._asdict() for move in level] for level in schedule(n)] for n in (2, 4, 8, 16)}
@@ -95,10 +77,7 @@ def tree_counts(T: int) -> tuple[int, int, int]:
 
     A node that covers inputs s..t holds (A_t ... A_s, what they make of 0); only nodes left of the last one of their
     level are needed.  Down goes the state before s: the left child gets it as it is, the right child the left one's
-    pair applied to it.  After Blelloch (1990).  ValueError for T < 1.
-
-    >>> [tree_counts(T) for T in (1, 2, 8, 500)]
-    [(0, 1, 1), (0, 3, 2), (4, 19, 6), (492, 1491, 18)]
+    pair applied to it.  After Blelloch (1990).
     """
     products, up, count = 0, 0, T
     height = levels(T) - (T & (T - 1) == 0)  # ceil(log2 T)
@@ -109,18 +88,11 @@ def tree_counts(T: int) -> tuple[int, int, int]:
 
 
 def cost(way: str, T: int, b: int, chains: int) -> Cost:
-    """Multiplications, numbers read and written, and depth of a way to scan; ValueError for one there is not.
+    """Multiplications, numbers read and written, and depth of a way to scan.
 
     A product of two blocks takes b^3 multiplications and is written and read once, an application takes b^2 and reads
     and writes a state; unless a table holds them, every A_t and b_t is read, with a table only a token.
-
-    >>> cost("loop", 500, 8, 8)
-    Cost(multiplications=256000, numbers=320000, depth=500)
-    >>> cost("PScan", 500, 8, 8).multiplications / cost("loop", 500, 8, 8).multiplications
-    33.296
     """
-    if way not in WAYS:
-        raise ValueError(f"no way {way!r} to scan; there are {', '.join(WAYS)}")
     products, applications, depth = 0, T, T
     if way == "PScan":
         products, depth = matrix_products(T), levels(T)
@@ -133,13 +105,7 @@ def cost(way: str, T: int, b: int, chains: int) -> Cost:
 
 
 def ticks(of: Cost, P: int) -> tuple[float, str]:
-    """The model's time on P processors, and which of ``HOLDS`` it is due to.  ValueError for P < 1.
-
-    >>> ticks(cost("loop", 500, 8, 8), 1000), ticks(cost("loop", 500, 8, 8), 10**9)
-    ((10240.0, 'memory'), (500.0, 'its depth'))
-    """
-    if P < 1:
-        raise ValueError(f"at least one processor is needed, got P={P}")
+    """The model's time on P processors, and which of ``HOLDS`` it is due to."""
     times = of.multiplications / P, BALANCE * of.numbers / P, float(of.depth)
     return max(times), HOLDS[times.index(max(times))]
 
@@ -153,10 +119,6 @@ def measured(records: Mapping[int, Mapping], T: int, b: int, chains: int) -> dic
     """Threads -> peer -> forward time over our compiled loop's; ``"token table"`` is ours with tables.
 
     Blocks of size one are not in the benchmark.  Empty where no record has the case.
-
-    >>> peers = {"ours": {"forward": {"median": 2.0, "times_ours": 1.0}}, "JAX lax.scan": {"skipped": "too long"}}
-    >>> measured({1: {"cases": [{"case": "block B=1 T=9 h=8 b=2", "peers": peers}]}}, T=9, b=2, chains=8)
-    {1: {'ours': 1.0}}
     """
     marks = {}
     for threads, record in records.items():
@@ -177,9 +139,6 @@ def scan_race(records: Mapping[int, Mapping], T: int, b: int, chains: int, P: in
 
     Lines are the model's.  Marks are the benchmark's forward times over those of our compiled loop, a core counted as
     ``LANES`` processors; so where a mark lies off its line the model and the measurement disagree.
-
-    >>> [axes.get_xlabel() for axes in scan_race({}, 500, 8, 1024, 16).axes]
-    ['processors P', 'processors P']
     """
     figure, (left, right) = new_figure(3.7, columns=2, left=0.7, right=0.15, top=0.4, bottom=0.5, gap=1.75)
     reach = 2.0 ** np.arange(0, 31)
@@ -234,11 +193,7 @@ def _regions(axes, b, chains):
 
 
 def race_sentence(records: Mapping[int, Mapping], T: int, b: int, chains: int, P: int) -> str:
-    """What the model says at this place, and what was measured on one thread, if anything was.
-
-    >>> race_sentence({}, 500, 8, 1024, 16).split(":")[0]
-    'On 16 processors the model has the <b>loop</b> first'
-    """
+    """What the model says at this place, and what was measured on one thread, if anything was."""
     costs = {way: cost(way, T, b, chains) for way in WAYS}
     first, loop = winner(T, b, chains, P), ticks(costs["loop"], P)[0]
     said = [f"{way} {ticks(of, P)[0] / loop:.3g} times the loop's (held up by {ticks(of, P)[1]})"
@@ -254,7 +209,7 @@ def race_sentence(records: Mapping[int, Mapping], T: int, b: int, chains: int, P
     return f"{text} Measured on {cores}, times our compiled loop: {others or 'nothing else was run'}."
 
 
-def live_speed(batch: int = 16) -> pd.DataFrame:
+def live_speed(batch: int) -> pd.DataFrame:
     """``lrnn/speed`` measured here and now with a small batch."""
     measured_here = []
     with deterministic():
@@ -284,32 +239,14 @@ def speed_table() -> tuple[list[dict], float]:
 
 
 def must_move(B: int, T: int, h: int, b: int) -> tuple[int, int]:
-    """Bytes that must move, forward and backward, with A in memory and with a token table.
-
-    >>> [round(count / 1e6) for count in must_move(128, 500, 8, 8)]
-    [475, 50]
-    """
+    """Bytes that must move, forward and backward, with A in memory and with a token table."""
     cases = Case("block", B, T, h, b), Case("table", B, T, h, b)
     spread, table = (case.bytes_forward() + case.bytes_backward() for case in cases)
     return spread, table
 
 
 def times_sentence(records: Mapping[int, Mapping], part: str) -> str:
-    """How many pairs of peer and case were timed, and in which another was faster than ours; by threads.
-
-    Parameters
-    ----------
-    records : dict
-        What ``bench_figures.recorded`` returns.
-    part : str
-        A key of ``bench_figures.PARTS``.
-
-    Examples
-    --------
-    >>> peers = {"ours": {"both": {"times_ours": 1.0}}, "JAX lax.scan": {"both": {"times_ours": 2.0}}}
-    >>> times_sentence({1: {"cases": [{"case": "real B=2 T=3 D=4", "peers": peers}]}}, "forward + backward")
-    'Forward + backward. 1 thread: 1 pairs of peer and case; another was faster than ours in 0.'
-    """
+    """How many pairs of peer and case were timed, and in which another was faster than ours; by threads."""
     told = []
     for threads, record in records.items():
         cells = [(one[PARTS[part]]["times_ours"], f"{peer} on {case.group}, {case.label}") for case in rows(records)

@@ -1,4 +1,4 @@
-"""Chapter 04, rotations: its pictures, what is said under them, and its exercises.
+"""Chapter 04, rotations: its pictures, and what is said under them.
 
 Letters: T time, D width, N state size, h heads, n = N/h size of a head, K = N/2 modes; gamma decay, theta angle,
 lambda = gamma e^(i theta) eigenvalue; rho the correlation of one input with the next, m = rho lambda; P rotation, B and
@@ -67,27 +67,15 @@ def _chain(axes: Axes, y: float, centres: Sequence[float], widths: Sequence[floa
 
 
 def paper_network() -> Net:
-    """Six blocks of RotRNN with 8 heads for ListOps, as the paper has them; from torch's generator.
-
-    >>> len(paper_network().blocks)
-    6
-    """
+    """Six blocks of RotRNN with 8 heads for ListOps, as the paper has them; from torch's generator."""
     made = blocks(partial(RotRNN, state=64, heads=8), 32, 6, **PAPER_001)
     return Net(made, 10, 32, vocab_size=18, encoder="linear", pool="mean")
 
 
 @styled
 def architecture(net: Net) -> Figure:
-    """The network, and one of its blocks larger: what stands in Figure 1 of paper 001, with this network's sizes.
-
-    Blocks must be pre-norm ones, as the paper's are: ValueError otherwise.
-
-    >>> [text.get_text() for text in architecture(paper_network()).axes[0].texts][:2]
-    ['inputs\\nT × 18', 'Linear\\n18 → 32']
-    """
+    """The network, and one of its pre-norm blocks larger: what stands in Figure 1 of paper 001, with this network's sizes."""
     block, D = net.blocks[0], net.width
-    if block.place != "pre":
-        raise ValueError(f"Figure 1 has the norm before the layer, got blocks with place {block.place!r}")
     size, C = net.vocab_size or net.columns, net.outputs
     figure, axes = canvas(2.75)
     whole = [f"inputs\nT × {size}", f"Linear\n{size} → {D}", f"block\n× {len(net.blocks)}",
@@ -123,15 +111,8 @@ def architecture(net: Net) -> Figure:
 def layer_heads(layer: RotRNN) -> Figure:
     """The layer as h independent heads, mixed at the end: Figure 2 of paper 001, with this layer's gammas and thetas.
 
-    A dial is the unit disc; a head's dots are its eigenvalues, all at the distance gamma from the centre.  ValueError
-    for more than 6 heads, which no page holds.
-
-    >>> figure = layer_heads(RotRNN(3, state=8, heads=2))
-    >>> len([patch for patch in figure.axes[0].patches if isinstance(patch, Circle)])
-    2
+    A dial is the unit disc; a head's dots are its eigenvalues, all at the distance gamma from the centre.
     """
-    if layer.heads > 6:
-        raise ValueError(f"a picture holds at most 6 heads, got {layer.heads}")
     D, n, N = len(layer.skip), layer.B.shape[1], 2 * layer.modes
     figure, axes = canvas(0.95 * layer.heads + 0.5)
     middle, bottom = (0.95 * layer.heads + 0.5) / 2 + 0.12, 0.17
@@ -175,11 +156,7 @@ def starting_layers(task: str, n: int) -> tuple[LRU, RotRNN]:
 
 
 def eigenvalues(layer: LRU | RotRNN) -> np.ndarray:
-    """lambda of every mode, (K,) complex; of a RotRNN's real A the conjugates are eigenvalues as well.
-
-    >>> eigenvalues(RotRNN(1, state=8, heads=2)).shape
-    (4,)
-    """
+    """lambda of every mode, (K,) complex; of a RotRNN's real A the conjugates are eigenvalues as well."""
     return torch.exp(layer.system().log.detach().to(torch.complex128)).numpy()
 
 
@@ -191,8 +168,6 @@ def head_of_mode(value: complex, b: complex, c: complex) -> Head:
 
 def mode_kernels(lru: LRU, mode: int) -> tuple[np.ndarray, np.ndarray]:
     """The impulse response of one mode, (T,), and of the head of width 2 made of it, each in units of its largest."""
-    if not 1 <= mode <= lru.modes:
-        raise ValueError(f"modes are counted from 1 to {lru.modes}, got {mode}")
     drive, read = (torch.view_as_complex(part.detach()).flatten()[mode - 1].item() for part in (lru.B, lru.C))
     value = eigenvalues(lru)[mode - 1]
     head = head_of_mode(value, drive, read)
@@ -206,9 +181,6 @@ def discs(task: str, n: int, mode: int) -> Figure:
 
     The grey sector is what Table 3 allows.  An arc joins the eigenvalues of one head; hollow are the conjugates, which
     the real A of a RotRNN has too.  The mode is counted in the LRU, where it is ringed.
-
-    >>> [axes.get_title("left") for axes in discs("Text", 8, 1).axes]
-    ['LRU: 32 moduli', 'RotRNN: 8 moduli', 'mode 1, and its head']
     """
     lru, rot = starting_layers(task, n)
     moduli, theta = TABLE_3[task]
@@ -283,14 +255,8 @@ TURNING = {"theta_1": 20, "theta_2": 45, "gamma": 0.98, "P": "absorbed"}
 STEPS = 60  # of the trajectory
 
 
-def _check_start(start: str) -> None:
-    if start not in STARTS:
-        raise ValueError(f"x_0 is one of {', '.join(STARTS)}, got {start!r}")
-
-
 def norm_curve(gamma: float, rho: float, theta: float, start: str, T: int = LAST) -> np.ndarray:
     """E||x_t||^2 of a pair with c = 1 under AR(1) input, t = 0 to T: (T + 1,)."""
-    _check_start(start)
     angle = math.radians(theta)
     norms = norm_over_time(gamma, angle, rho, float(start == "unit"), T)
     if start == "scaled first step":
@@ -300,12 +266,9 @@ def norm_curve(gamma: float, rho: float, theta: float, start: str, T: int = LAST
     return norms
 
 
-def simulated_norms(gamma: float, rho: float, theta: float, start: str, T: int = LAST, runs: int = RUNS,
-                    seed: int = 0) -> np.ndarray:  # fmt: skip
-    """||x_t||^2 of K runs, t = 1 to T: (K, T).  The input is Gaussian and stationary, two numbers a step, through B.
-    """
-    _check_start(start)
-    noise = np.random.default_rng(seed).standard_normal((runs, T, 2))
+def simulated_norms(gamma: float, rho: float, theta: float, start: str, T: int = LAST, runs: int = RUNS) -> np.ndarray:
+    """||x_t||^2 of K runs, t = 1 to T: (K, T).  The input is Gaussian and stationary, two numbers a step, through B."""
+    noise = np.random.default_rng(0).standard_normal((runs, T, 2))
     noise[:, 1:] *= math.sqrt(1 - rho**2)  # the first one is as it is: so u has variance 1 from the beginning
     u = lfilter([1], [1, -rho], noise, axis=1)
     drive = math.sqrt(1 - gamma**2) * (u @ (DRIVE[0] + 1j * DRIVE[1]))  # (K, T): a pair of states is one complex number
@@ -318,11 +281,7 @@ def simulated_norms(gamma: float, rho: float, theta: float, start: str, T: int =
 
 @styled
 def norm_climb(gamma: float, rho: float, theta: float, x_0: str) -> Figure:
-    """E||x_t||^2 against t: the paper's flat line, the formula, and the mean of simulated runs with two errors.
-
-    >>> [line.get_label() for line in norm_climb(0.9, 0.0, 30, "zero").axes[0].lines]
-    ['paper', 'formula', 'simulated']
-    """
+    """E||x_t||^2 against t: the paper's flat line, the formula, and the mean of simulated runs with two errors."""
     formula = norm_curve(gamma, rho, theta, x_0)[1:]
     squares = simulated_norms(gamma, rho, theta, x_0)
     mean, error = squares.mean(0), squares.std(0) / math.sqrt(len(squares))
@@ -344,13 +303,9 @@ def norm_climb(gamma: float, rho: float, theta: float, x_0: str) -> Figure:
     return figure
 
 
-def settled(norms: np.ndarray, limit: float, within: float = 0.05) -> int | None:
-    """The first t from which on the norms stay within a share of their limit; None if they do not yet at the last.
-
-    >>> settled(np.array([0.0, 0.5, 1.0, 0.99]), 1.0), settled(np.array([0.0, 0.5]), 1.0)
-    (2, None)
-    """
-    away = np.flatnonzero(np.abs(norms - limit) > within * limit)
+def settled(norms: np.ndarray, limit: float) -> int | None:
+    """The first t from which on the norms stay within 5 % of their limit; None if they do not yet at the last."""
+    away = np.flatnonzero(np.abs(norms - limit) > 0.05 * limit)
     first = int(away[-1]) + 1 if len(away) else 0
     return first if first < len(norms) else None
 
@@ -380,8 +335,7 @@ CLIMB_WIDGET = {  # what ``explore(norm_climb, ...)`` is told
 
 
 def turning_head(theta_1: float, theta_2: float, gamma: float) -> Head:
-    """A head of width 4 with these two angles (degrees), and P, B, C that are always the same; one input, one output.
-    """
+    """A head of width 4 with these two angles (degrees), and P, B, C that are always the same; one input, one output."""
     M = np.array([[0, 0.9, -0.7, 0.2], [0, 0, 0.8, 0.6], [0, 0, 0, -1.1], [0, 0, 0, 0]])
     P = expm(M - M.T)
     drive = P @ np.array([0.8, 0.0, 0.6, 0.0])  # in the coordinates of P, both pairs start on their first axis
@@ -389,40 +343,14 @@ def turning_head(theta_1: float, theta_2: float, gamma: float) -> Head:
 
 
 def impulse(head: Head, steps: int = STEPS) -> tuple[np.ndarray, np.ndarray]:
-    """(states (T, N), outputs (T,)) after one impulse, in units in which the first state has size 1.
-
-    >>> states, outputs = impulse(turning_head(30, 90, 0.5), 3)
-    >>> np.linalg.norm(states, axis=1).round(6).tolist()
-    [1.0, 0.5, 0.25]
-    """
+    """(states (T, N), outputs (T,)) after one impulse, in units in which the first state has size 1."""
     states = head.states(np.eye(steps, 1)) / (head.xi * np.linalg.norm(head.B))
     return states, states @ head.C[0]
 
 
 @styled
 def turning(theta_1: int, theta_2: int, gamma: float, P: str) -> Figure:
-    """Left, two of the four numbers of the state after one impulse, step by step; right, the output of both layers.
-
-    Parameters
-    ----------
-    theta_1, theta_2, gamma
-        As in :func:`turning_head`.
-    P : str
-        ``"kept"``, the layer as it is; or ``"absorbed"``, P taken into B and C.  The left panel shows the layer chosen,
-        the right panel always both.
-
-    Raises
-    ------
-    ValueError
-        For another word.
-
-    Examples
-    --------
-    >>> [line.get_label() for line in turning(30, 90, 0.95, "kept").axes[1].lines][:2]
-    ['P kept', 'P absorbed']
-    """
-    if P not in ("kept", "absorbed"):
-        raise ValueError(f"P is 'kept' or 'absorbed', got {P!r}")
+    """Left, two of the four numbers of the state after one impulse, step by step; right, the output of both layers."""
     head = turning_head(theta_1, theta_2, gamma)
     (kept, y), (plain, plain_y) = impulse(head), impulse(absorb(head))
     states, names = (kept, ("x₁", "x₂")) if P == "kept" else (plain, ("(Pᵀx)₁", "(Pᵀx)₂"))
@@ -470,19 +398,12 @@ def norm_along_time(found: pd.DataFrame) -> Figure:
 
     A column is a layer; all runs must be of one depth.  Everything is divided by the limit of the formula for white input, so
     that the paper's flat line is at 1; points: white input, line: the network's own inputs on ListOps, as far as 16 strings go.
-
-    >>> from workbook.tables.results import runs
-    >>> found = runs("rotrnn/fig3").query("task == 'layers1' and row == 'rotrnn'")
-    >>> [line.get_label() for line in norm_along_time(found).axes[0].lines]
-    ['paper: constant', 'white input, derived', 'white input, measured', 'ListOps']
     """
-    depths = set(found["time"].map(len))
-    if len(depths) != 1:
-        raise ValueError(f"one picture shows records of one depth, got depths {sorted(depths)}")
+    depth = len(found["time"].iloc[0])
     cells = [(run.row, layer, time) for run in found.itertuples() for layer, time in enumerate(run.time, 1)]
     titles = [f"{LOOKS[row][0].split(',')[0]}, layer {layer}" if not place or layer == 1 else ""
-              for place, row in enumerate(found["row"]) for layer in range(1, max(depths) + 1)]  # fmt: skip
-    figure, grid = panels(titles, max(depths), 2.0 * len(found) + 0.85, "position t", r"$\mathrm{E}\|x_t\|^2$ / limit", left=0.75,
+              for place, row in enumerate(found["row"]) for layer in range(1, depth + 1)]  # fmt: skip
+    figure, grid = panels(titles, depth, 2.0 * len(found) + 0.85, "position t", r"$\mathrm{E}\|x_t\|^2$ / limit", left=0.75,
                           right=0.15, gap=0.15, top=0.65, sharex=True)  # fmt: skip
     figure.subplots_adjust(hspace=0.25)
     for axes, (row, _, time) in zip(grid, cells):
@@ -501,6 +422,3 @@ def _time(axes: Axes, time: Mapping, colour: str) -> None:
     axes.plot(at[enough], real[enough], color=colour, label="ListOps")
     axes.set(xlim=(1, at[-1]), yscale="log")
     axes.tick_params(labelsize=SMALL)
-
-
-# --- the exercises ---------------------------------------------------------------------------------------------------

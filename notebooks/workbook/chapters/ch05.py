@@ -1,4 +1,4 @@
-"""Chapter 05 (diagonal kernels): its pictures with their sentences, and the judges of its exercises.
+"""Chapter 05 (diagonal kernels): its pictures with their sentences.
 
 On the disc a mode is drawn at its lambda; the real part that a layer takes of its kernel puts a mirror mode at
 conj(lambda).
@@ -12,12 +12,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from math import pi
-from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 
+from workbook.show.interactive import Moving
 from workbook.show.style import DIVERGING, FAINT, INK, PAGE, SMALL, Look, label_ends, new_figure, styled
 from workbook.tables.kernels import (
     arc_nodes,
@@ -29,9 +29,6 @@ from workbook.tables.kernels import (
     spectrum,
     targets,
 )
-
-if TYPE_CHECKING:  # what only a notebook needs is imported where it is called, because a grader has exercises alone
-    from workbook.show.interactive import Moving
 
 LENGTH = 32  # of the kernels of the picture with sliders
 DASHES = ("-", (0, (6, 1.5)), (0, (3, 1.2)), (0, (1, 1.2)), (0, (4, 1, 1, 1)))  # of the five families
@@ -50,9 +47,7 @@ ROUNDING = 1e-15  # singular values below this share of the largest are rounding
 
 
 def mode_set(name: str) -> tuple[np.ndarray, np.ndarray]:
-    """(nodes, weights) of one of ``SETS``, both complex; ValueError for another name."""
-    if name not in SETS:
-        raise ValueError(f"a set of modes is one of {', '.join(SETS)}; got {name!r}")
+    """(nodes, weights) of one of ``SETS``, both complex."""
     if name == "one mode":
         return 0.95 * np.exp([1j * pi / 6]), np.ones(1, complex)
     if name.startswith("shift"):
@@ -75,22 +70,14 @@ def impulse_response(nodes: np.ndarray, weights: np.ndarray, steps: int) -> np.n
 
 
 def answers(nodes: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(impulse response over ``PERIODS`` kernels, size of the kernel's frequency response at 0, 1, ..., 180 degrees).
-
-    >>> [part.shape for part in answers(*mode_set("one mode"))]
-    [(72,), (181,)]
-    """
+    """(impulse response over ``PERIODS`` kernels, size of the kernel's frequency response at 0, 1, ..., 180 degrees)."""
     response = impulse_response(nodes, weights, PERIODS * LAGS)
     return response, np.abs(np.exp(-1j * np.radians(np.arange(181))[:, None] * np.arange(LAGS)) @ response[:LAGS])
 
 
 @styled
 def modes_on_disc(modes: str) -> Figure:
-    """Left the modes on the disc; right what the recurrence answers to an impulse, and the kernel's frequency response.
-
-    >>> [axes.get_xlabel() for axes in modes_on_disc("one mode").axes]
-    ['lag k', 'frequency (degrees a step)', '']
-    """
+    """Left the modes on the disc; right what the recurrence answers to an impulse, and the kernel's frequency response."""
     nodes, weights = mode_set(modes)
     response, size = answers(nodes, weights)
     figure, (upper, lower) = new_figure(3.9, rows=2, left=3.55, right=0.15, top=0.35, gap=0.75)
@@ -108,13 +95,7 @@ def modes_on_disc(modes: str) -> Figure:
 
 
 def modes_widget(modes: str) -> Moving:
-    """Modes to drag on the disc, with the kernel and the two responses that follow; it opens on one of ``SETS``.
-
-    >>> len(modes_widget("one mode").at["nodes"])
-    1
-    """
-    from workbook.show.interactive import Moving
-
+    """Modes to drag on the disc, with the kernel and the two responses that follow; it opens on one of ``SETS``."""
     def pairs(values):
         return np.stack([values.real, values.imag], 1).tolist()
 
@@ -141,18 +122,13 @@ def _disc(figure: Figure, place: Sequence[float], nodes: np.ndarray, weights: np
 
 
 def start_nodes(arc: int, N: int, r: float) -> np.ndarray:
-    """N modes of modulus r, spread over the first ``arc`` degrees: half a step from its ends, on 360 from 0 (paper).
-    """
+    """N modes of modulus r, spread over the first ``arc`` degrees: half a step from its ends, on 360 from 0 (paper)."""
     return r * arc_nodes(N, np.radians(arc), offset=0.0 if arc == 360 else 0.5)
 
 
 @styled
 def start_spectrum(arc: int, N: int, per_mode: float, r: float) -> Figure:
-    """Left, modes on an arc of the circle; right, the singular values of their real table at L = per_mode N.
-
-    >>> start_spectrum(180, 8, 2, 1.0).axes[0].get_title("left")
-    'singular values, rank 16 of 16'
-    """
+    """Left, modes on an arc of the circle; right, the singular values of their real table at L = per_mode N."""
     nodes, length = start_nodes(arc, N, r), round(per_mode * N)
     found = spectrum(nodes, length)
     figure, axes = new_figure(3.3, left=4.0, right=0.3, top=0.35)
@@ -172,11 +148,7 @@ def start_spectrum(arc: int, N: int, per_mode: float, r: float) -> Figure:
 
 
 def start_sentence(arc: int, N: int, per_mode: float, r: float) -> str:
-    """Which kernels these modes make, and at what condition number.
-
-    >>> start_sentence(180, 8, 2, 1.0)
-    '8 modes with their mirror images make <b>every</b> real kernel of length 16; condition number 1.'
-    """
+    """Which kernels these modes make, and at what condition number."""
     length = round(per_mode * N)
     found = spectrum(start_nodes(arc, N, r), length)
     rank = found["rank"]
@@ -189,8 +161,6 @@ def start_sentence(arc: int, N: int, per_mode: float, r: float) -> str:
 
 def product_spectrum(N: int, start: str) -> np.ndarray:
     """Singular values of the Hankel matrix of Re K Im K, (4N^2 + 4,): as many above 0 as the product has modes."""
-    if start not in STARTS:
-        raise ValueError(f"modes start {' or '.join(STARTS)}, got {start!r}")
     size, place = 4 * N * N + 4, np.arange(N)
     turns = place / N if start == "DFT grid" else (place + 0.56 * (place / N) ** 2 + 0.05) / N  # no two sums coincide
     weights = np.exp(2j * (1 + place)) / N
@@ -202,11 +172,7 @@ def product_spectrum(N: int, start: str) -> np.ndarray:
 
 @styled
 def product_modes(N: int, start: str) -> Figure:
-    """How many modes DLR-prod's kernel has: singular values, with lines at N(N+1) and at the paper's 4N^2.
-
-    >>> product_modes(2, "off the grid").axes[0].get_xlabel()
-    'singular value of the Hankel matrix of Re K Im K, by size'
-    """
+    """How many modes DLR-prod's kernel has: singular values, with lines at N(N+1) and at the paper's 4N^2."""
     values = np.maximum(product_spectrum(N, start), ROUNDING)
     figure, axes = new_figure(2.9, top=0.45)
     axes.plot(np.arange(1, len(values) + 1), values, "o-", color=MOVED, ms=4.5, lw=0.8)
@@ -222,17 +188,11 @@ def product_modes(N: int, start: str) -> Figure:
 
 
 def product_sentence(N: int, start: str) -> str:
-    """The count, in words.
-
-    >>> product_sentence(3, "off the grid")[:42]
-    '3 modes make a product of <b>12</b> modes;'
-    """
+    """The count, in words."""
     rank = int((product_spectrum(N, start) > 1e-9).sum())
     text = f"{N} mode{'s' * (N > 1)} make a product of <b>{rank}</b> modes; the paper allows {4 * N * N}."
     if start == "DFT grid":
-        return (
-            f"{text} Products of N-th roots of unity are N-th roots of unity: no gain until the modes leave the grid."
-        )
+        return f"{text} Products of N-th roots of unity are N-th roots of unity: no gain until the modes leave the grid."
     return f"{text} With the cast to reals half as many have the same kernel, N(N+1)/2 = {N * (N + 1) // 2}."
 
 
@@ -241,13 +201,7 @@ def product_sentence(N: int, start: str) -> str:
 
 @styled
 def fit_by_modes(target: str, family: str, N: int) -> Figure:
-    """Left, a target of length 32 and the best kernel of N modes of a family; right, the least error by N.
-
-    Targets and families are those of :mod:`workbook.tables.kernels`.
-
-    >>> fit_by_modes("box", "half circle", 16).axes[0].get_title("left")
-    'box: error 0.00'
-    """
+    """Left, a target of length 32 and the best kernel of N modes of a family; right, the least error by N."""
     goal = targets(LENGTH)[target]
     fit = best_fit(families(N)[family], goal)
     figure, (left, right) = new_figure(3.0, columns=2, left=0.55, right=1.4, top=0.35, gap=0.6)
@@ -272,11 +226,7 @@ def fit_by_modes(target: str, family: str, N: int) -> Figure:
 
 
 def fit_sentence(target: str, family: str, N: int) -> str:
-    """Error and weights of the best kernel; for a shift, how many modes an exact one needs.
-
-    >>> fit_sentence("shift by L/2", "half circle", 16)[:74]
-    'The best kernel of 16 modes of the family <b>half circle</b> misses by 0.0'
-    """
+    """Error and weights of the best kernel; for a shift, how many modes an exact one needs."""
     fit = best_fit(families(N)[family], targets(LENGTH)[target])
     text = (f"The best kernel of {N} modes of the family <b>{family}</b> misses by {fit.error:.1%} of the target's "
             f"norm, with weights of ||w||<sub>1</sub> = {fit.norm:.2g}.").replace("%", " %")  # fmt: skip
@@ -290,21 +240,7 @@ def fit_sentence(target: str, family: str, N: int) -> str:
 
 @styled
 def kernel_gallery(wanted: Mapping[str, np.ndarray], columns: Mapping[str, Mapping]) -> Figure:
-    """A row a target, a column a family: wanted (grey), before (pink) and after training (green), errors written in.
-
-    Parameters
-    ----------
-    wanted : dict
-        target -> (L,).
-    columns : dict
-        family -> ``{"before": (rows, L), "after": (rows, L), "errors": [str, ...]}``.
-
-    Examples
-    --------
-    >>> part = {"before": np.zeros((1, 4)), "after": np.eye(1, 4), "errors": ["0.00 / 0.00"]}
-    >>> len(kernel_gallery({"one-hot": np.eye(1, 4)[0]}, {"half circle": part}).axes)
-    1
-    """
+    """A row a target, a column a family: wanted (grey), before (pink) and after training (green), errors written in."""
     rows = len(wanted)
     figure, axes = new_figure(1.02 * rows + 0.55, rows=rows, columns=len(columns), left=0.95, right=0.1, top=0.35,
                               bottom=0.2, gap=0.12, squeeze=False)  # fmt: skip
@@ -324,11 +260,7 @@ def kernel_gallery(wanted: Mapping[str, np.ndarray], columns: Mapping[str, Mappi
 
 @styled
 def kernel_maps(panels: Mapping[str, np.ndarray], marks: Sequence[int] = ()) -> Figure:
-    """Kernels (D, T) as rows of colour, each row divided by its largest tap; ``marks``: lags with a tick above.
-
-    >>> kernel_maps({"before": np.eye(3, 5)}, marks=[2]).axes[0].get_title("left")
-    'before'
-    """
+    """Kernels (D, T) as rows of colour, each row divided by its largest tap; ``marks``: lags with a tick above."""
     figure, axes = new_figure(2.7, columns=len(panels), left=0.55, right=0.15, top=0.5, gap=0.3, squeeze=False)
     for place, (here, (name, K)) in enumerate(zip(axes[0], panels.items())):
         here.imshow(K / np.abs(K).max(1, keepdims=True), cmap=DIVERGING, vmin=-1, vmax=1, aspect="auto",
@@ -350,9 +282,6 @@ def receptive_fields(curves: Mapping[str, np.ndarray], marks: Sequence[int] = ()
     """How much each input counts, by how many steps it lies back: arrays of ``receptive_field``, last position first.
 
     Each curve is divided by its largest value; ``marks`` are lags with a thin line.
-
-    >>> receptive_fields({"one layer": np.array([0.1, 1.0])}).axes[0].get_xlabel()
-    'steps back'
     """
     figure, axes = new_figure(3.2, right=1.5)
     ends, bottom = [], max(1e-5, 0.3 * min(field.min() / field.max() for field in curves.values()))
@@ -370,12 +299,8 @@ def receptive_fields(curves: Mapping[str, np.ndarray], marks: Sequence[int] = ()
 
 
 @styled
-def reverse_moves(L: int = 6) -> Figure:
-    """Reverse: every letter moves by another number of places.
-
-    >>> [text.get_text() for text in reverse_moves(2).axes[0].texts if text.get_text() in "123"]
-    ['3', '1']
-    """
+def reverse_moves(L: int) -> Figure:
+    """Reverse: every letter moves by another number of places."""
     figure, axes = new_figure(2.6, width=min(PAGE, 0.6 * 2 * L + 0.4), left=0.05, right=0.05, top=0.05, bottom=0.05)
     bow = np.linspace(0, np.pi, 60)
     for p in range(L):

@@ -1,4 +1,4 @@
-"""Chapter 06 (ill-conditioned reals): its pictures with their sentences, shifts in floats, the judges of its exercises.
+"""Chapter 06 (ill-conditioned reals): its pictures with their sentences, and shifts in floats.
 
 Letters: N modes, L length, n = L - 1, S lag of the 1, k lag; lambda nodes, w weights, K kernel; T Chebyshev,
 T*(x) = T(2x - 1); u input, x state.
@@ -53,7 +53,7 @@ WRONG = 0.5  # an error from here on, and the largest tap may be another one
 
 
 class ShiftWeights(NamedTuple):
-    """The one-hot kernel at lag S by N modes: what ``shift_weights`` returns."""
+    """The one-hot kernel at lag N - 1 by N modes: what ``shift_weights`` returns."""
 
     nodes: np.ndarray
     weights: np.ndarray
@@ -65,57 +65,29 @@ class ShiftWeights(NamedTuple):
 
 
 def rounded_kernel(nodes: np.ndarray, weights: np.ndarray, L: int, precision: str) -> np.ndarray:
-    """Re sum_n w_n lambda_n^k for k = 0..L-1, with nodes, weights, powers and sums in float32 or float64 (or complex).
-    """
+    """Re sum_n w_n lambda_n^k for k = 0..L-1, with nodes, weights, powers and sums in float32 or float64 (or complex)."""
     kind = np.result_type(precision, np.complex64) if np.iscomplexobj(nodes) else np.dtype(precision)
     powers = nodes.astype(kind) ** np.arange(L, dtype=precision)[:, None]
     with np.errstate(over="ignore", invalid="ignore"):  # weights may leave float32
         return (powers @ weights.astype(kind)).real
 
 
-def shift_weights(N: int, interval: str = "[0,1]", S: int | None = None) -> ShiftWeights:
-    """Modes whose kernel is 1 at one lag and 0 at the other lags of 0..N-1, with the least ||w||_1.
+def shift_weights(N: int, interval: str) -> ShiftWeights:
+    """N modes, at most 64, whose kernel is 1 at lag N - 1 and 0 at the lags before, with the least ||w||_1.
 
-    The nodes are extrema of a Chebyshev polynomial, or roots of unity.  Their number is N, or N-1 on [-1, 1] where S
-    and N-1 have different parity.  The weights are exact for the nodes as float64 holds them, then rounded; the kernels
-    are computed from the rounded numbers, the errors are their largest distance from the one-hot, infinite where the
-    weights leave float32.
-
-    Parameters
-    ----------
-    N : int
-        How many lags, from 1 to 64.
-    interval : str
-        Where the nodes lie: "[0,1]", "[-1,1]" or "circle".
-    S : int, optional
-        The lag of the 1, from 0 to N-1, which is the default.
-
-    Raises
-    ------
-    ValueError
-        For another number, interval or lag.
-
-    Examples
-    --------
-    >>> found = shift_weights(3)
-    >>> found.nodes.tolist(), found.weights.tolist(), found.log2_largest
-    ([0.0, 0.5, 1.0], [2.0, -4.0, 2.0], 2.0)
-    >>> found = shift_weights(32)
-    >>> found.error64 > 1, shift_weights(32, "circle").error32 < 1e-6
-    (True, True)
+    The nodes are extrema of a Chebyshev polynomial, or roots of unity.  The weights are exact for the nodes as float64
+    holds them, then rounded; the kernels are computed from the rounded numbers, the errors are their largest distance
+    from the one-hot, infinite where the weights leave float32.
     """
-    if not 1 <= N <= LARGEST:
-        raise ValueError(f"shift_weights takes 1..{LARGEST} modes, got {N}")
-    S = N - 1 if S is None else S
     if interval == "circle":
         nodes = np.exp(2j * pi * np.arange(N) / N)
-        weights, largest = np.exp(-2j * pi * (np.arange(N) * S % N) / N) / N, Fraction(1, N)
+        weights, largest = np.exp(-2j * pi * (np.arange(N) * (N - 1) % N) / N) / N, Fraction(1, N)
     else:
-        points = extremal_nodes(N, S, interval, bits=53)
-        exact = exact_weights(points, S)
+        points = extremal_nodes(N, N - 1, interval, bits=53)
+        exact = exact_weights(points)
         nodes, weights, largest = np.array(points, float), np.array(exact, float), max(map(abs, exact))
     kernels = [rounded_kernel(nodes, weights, N, precision) for precision in DIGITS]
-    gaps = [np.abs(found - (np.arange(N) == S)) for found in kernels]
+    gaps = [np.abs(found - (np.arange(N) == N - 1)) for found in kernels]
     errors = [float(np.nan_to_num(gap, nan=np.inf, posinf=np.inf).max()) for gap in gaps]
     return ShiftWeights(nodes, weights, log2(largest.numerator) - log2(largest.denominator), *kernels, *errors)
 
@@ -123,24 +95,12 @@ def shift_weights(N: int, interval: str = "[0,1]", S: int | None = None) -> Shif
 def running_sum(lam: float, u: np.ndarray, precision: str = "float32") -> np.ndarray:
     """x_k = lambda^k sum_{j <= k} u_j lambda^-j, everything in ``precision``: the reduction of paper 004, Sec. 2.1.
 
-    Returns (L,), with infinities or NaN once lambda^-k has overflowed.  ValueError unless 0 < lambda.
-
-    >>> running_sum(0.5, np.array([1.0, 0.0, 4.0])).tolist()
-    [1.0, 0.5, 4.25]
+    Returns (L,), with infinities or NaN once lambda^-k has overflowed.
     """
-    if not lam > 0:
-        raise ValueError(f"the running sum takes powers of lambda > 0, got {lam}")
     k = np.arange(len(u), dtype=precision)
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         base = np.array(lam, precision)
         return base**k * np.cumsum(u.astype(precision) * base**-k)
-
-
-def overflow_length(lam: float, precision: str = "float32") -> float:
-    """ln(largest number) / |ln lambda|: lambda^-k overflows from here on (88.7/|ln lambda| in float32)."""
-    if not 0 < lam < 1:
-        raise ValueError(f"a fading mode has 0 < lambda < 1, got {lam}")
-    return math.log(float(np.finfo(precision).max)) / -math.log(lam)
 
 
 # --- pictures ---------------------------------------------------------------------------------------------------------
@@ -156,18 +116,9 @@ def stems(axes: Axes, at: Sequence[float], values: Sequence[float], floor: float
 
 
 @styled
-def extremal_proof(N: int = 7) -> Figure:
-    """The proof of the exact value: T*_(N-1) touches +-1 at N places (left); there the weights alternate (right).
-
-    ValueError for N < 2, or one that ``shift_weights`` does not take.
-
-    >>> left, right = extremal_proof(5).axes
-    >>> right.get_title("left")
-    '|w|, they add up to 2^7 = 128'
-    """
-    if N < 2:
-        raise ValueError(f"a polynomial with extrema needs N >= 2, got {N}")
-    found, x = shift_weights(N), np.linspace(0, 1, 400)
+def extremal_proof(N: int) -> Figure:
+    """The proof of the exact value: T*_(N-1) touches +-1 at N places (left); there the weights alternate (right)."""
+    found, x = shift_weights(N, "[0,1]"), np.linspace(0, 1, 400)
     figure, (left, right) = new_figure(2.9, columns=2, gap=0.75, left=0.6)
     left.axhline(0, color=FAINT, lw=0.8)
     left.plot(x, np.cos((N - 1) * np.arccos(2 * x - 1)), color=INK)
@@ -185,17 +136,11 @@ def extremal_proof(N: int = 7) -> Figure:
 
 
 @styled
-def shift_costs(L: int = 256, S: int = 32, interval: str = "[0,1]") -> Figure:
+def shift_costs(L: int, S: int, interval: str = "[0,1]") -> Figure:
     """log10 of the least ||w||_1 against the shift, for nodes in [0, 1], in [-1, 1] and on the circle.
 
-    The ring marks the shift S on the line of ``interval``; diamonds stand at the multiples of L/8, Table 2's sums.
-    ValueError for a shift or an interval that ``smallest_norm`` does not take, or L < 8.
-
-    >>> shift_costs(16, 2).axes[0].get_xlabel()
-    'shift S'
+    The ring marks the shift S on the line of ``interval``; diamonds stand at the multiples of L/8, Table 2's shifts.
     """
-    if L < 8:
-        raise ValueError(f"eight shifts by j L/8 need L >= 8, got L={L}")
     chosen = log10(smallest_norm(L, S, interval))
     curves = {name: [log10(smallest_norm(L, place, name)) for place in range(L)] for name in INTERVALS}
     figure, axes = new_figure(3.5, left=0.75, right=1.75)
@@ -220,16 +165,11 @@ def shift_costs(L: int = 256, S: int = 32, interval: str = "[0,1]") -> Figure:
 
 
 @styled
-def exact_shifts(L: int = 24) -> Figure:
+def exact_shifts(L: int) -> Figure:
     """Which shifts S a DLR with N modes makes exactly: the error of the best fit by roots of unity, N against S.
 
-    White is an exact shift (error below 1e-9).  The line is N = max(S + 1, L - S).  ValueError for L < 2.
-
-    >>> exact_shifts(6).axes[0].get_title("left")
-    'L = 6: white, an exact shift; grey, none'
+    White is an exact shift (error below 1e-9).  The line is N = max(S + 1, L - S).
     """
-    if L < 2:
-        raise ValueError(f"a map of shifts needs L >= 2, got {L}")
     targets = np.eye(L)
     error = np.array([[best_fit(arc_nodes(N, offset=0), targets[S], cast=False).error for S in range(L)]
                       for N in range(1, L + 1)])  # fmt: skip
@@ -245,26 +185,7 @@ def exact_shifts(L: int = 24) -> Figure:
 
 @styled
 def learned_kernels(kernels: Mapping[str, np.ndarray]) -> Figure:
-    """Kernels of all channels over each other, each divided by its largest |tap|; dotted lines at the multiples of L/8.
-
-    Parameters
-    ----------
-    kernels : dict
-        name -> (channels, L), one panel each.
-
-    Raises
-    ------
-    ValueError
-        For none, or one with less than 8 lags.
-
-    Examples
-    --------
-    >>> [axes.get_title("left") for axes in learned_kernels({"a": np.eye(4, 16), "b": np.eye(4, 16)}).axes]
-    ['a', 'b']
-    """
-    shapes = [kernel.shape for kernel in kernels.values()]
-    if not shapes or any(len(shape) != 2 or shape[1] < 8 for shape in shapes):
-        raise ValueError(f"needs kernels (channels, L) with L >= 8, got shapes {shapes}")
+    """Kernels of all channels over each other, each divided by its largest |tap|; dotted lines at the multiples of L/8."""
     figure, panels = new_figure(2.9, columns=len(kernels), gap=0.3, squeeze=False, sharey=True)
     for axes, (name, taps) in zip(panels[0], kernels.items()):
         largest = np.abs(taps).max(1, keepdims=True)
@@ -278,12 +199,7 @@ def learned_kernels(kernels: Mapping[str, np.ndarray]) -> Figure:
 
 
 def fading_half_circle(N: int, S: int, error: float, L: int) -> tuple[np.ndarray, float]:
-    """Theorem 4: the kernel (L,) of N fading half-circle modes that is 1 at S and has echoes ``error``; and ||w||_1.
-
-    >>> K, norm = fading_half_circle(2, 3, 0.5, 9)
-    >>> (K.round(9) + 0.0).tolist(), round(norm, 3)
-    ([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, -0.5, 0.0], 1.682)
-    """
+    """Theorem 4: the kernel (L,) of N fading half-circle modes that is 1 at S and has echoes ``error``; and ||w||_1."""
     nodes = error ** (1 / (2 * N)) * arc_nodes(N, pi)
     weights = nodes ** float(-S) / N
     return (weights * nodes ** np.arange(L)[:, None]).sum(1).real, float(np.abs(weights).sum())
@@ -291,11 +207,7 @@ def fading_half_circle(N: int, S: int, error: float, L: int) -> tuple[np.ndarray
 
 @styled
 def reach_picture(N: int, S: int, error: float) -> Figure:
-    """The kernel of Theorem 4 on 256 lags; lag 0, which the skip weight sets, is left out.
-
-    >>> reach_picture(32, 64, 0.1).axes[0].get_title("left")
-    'N = 32, S = 64, d = 0.1: S is within 2N'
-    """
+    """The kernel of Theorem 4 on 256 lags; lag 0, which the skip weight sets, is left out."""
     taps, _ = fading_half_circle(N, S, error, REACHED)
     figure, axes = new_figure(2.7, left=0.65, right=0.2)
     shown = np.flatnonzero(np.abs(taps[1:]) > 1e-9) + 1
@@ -310,11 +222,7 @@ def reach_picture(N: int, S: int, error: float) -> Figure:
 
 
 def reach_sentence(N: int, S: int, error: float) -> str:
-    """Which step of Theorem 4 holds, and what the kernel costs.
-
-    >>> reach_sentence(32, 65, 0.1)[:78]
-    'S = 65 is beyond 2N = 64: <b>step 2 goes first</b>. There is an echo before th'
-    """
+    """Which step of Theorem 4 holds, and what the kernel costs."""
     _, norm = fading_half_circle(N, S, error, REACHED)
     if S <= 2 * N:
         return (f"S = {S} is within 2N = {2 * N} (grey): all steps hold. The first echo is at lag {S + 2 * N}, of size "
@@ -326,20 +234,11 @@ def reach_sentence(N: int, S: int, error: float) -> str:
             "energy.")  # fmt: skip
 
 
-def circle_angles(nodes: np.ndarray) -> np.ndarray:
-    """Angles of nodes of modulus 1 in turns, 0 to 1."""
-    return np.angle(nodes) / (2 * pi) % 1
-
-
 @styled
 def float_kernels(interval: str, N: int) -> Figure:
     """Left, |w| at its nodes on a log axis; right, the kernel in float32 and float64: 1 at lag N-1 is asked for.
 
     Rings are what is asked for, dots what comes out; a dot outside the panel is drawn as a cross at its edge.
-    ValueError as in ``shift_weights``.
-
-    >>> [axes.get_title("left") for axes in float_kernels("[0,1]", 40).axes][-1]
-    '|w|, N = 40, [0,1]'
     """
     found = shift_weights(N, interval)
     figure, axes = new_figure(3.9, columns=2, rows=2, left=0.75, gap=0.7)
@@ -347,7 +246,7 @@ def float_kernels(interval: str, N: int) -> Figure:
     left = figure.add_subplot(axes[0, 0].get_gridspec()[:, 0])
     for panel in axes[:, 0]:
         panel.remove()
-    stems(left, circle_angles(found.nodes) if round_ else found.nodes, found.weights, low)
+    stems(left, np.angle(found.nodes) / (2 * pi) % 1 if round_ else found.nodes, found.weights, low)
     for digits in DIGITS.values():
         left.axhline(2.0**digits, color=INK, lw=1.2, ls=(0, (4, 3)), zorder=4)
     left.set(yscale="log", ylim=(low, high), xlim={"[-1,1]": (-1.04, 1.04)}.get(interval, (-0.02, 1.02)),
@@ -387,11 +286,7 @@ def error_words(error: float) -> str:
 
 
 def float_sentence(interval: str, N: int) -> str:
-    """What the chosen weights are, and which floats are left.
-
-    >>> float_sentence("[0,1]", 20)[:75]
-    'N = 20 nodes in [0,1]: the weights add up to 2^37, and the kernel is sums o'
-    """
+    """What the chosen weights are, and which floats are left."""
     found, power = shift_weights(N, interval), smallest_norm(N, N - 1, interval).bit_length() - 1
     lost = [name for name, error in (("float32", found.error32), ("float64", found.error64)) if not error < WRONG]
     says = {0: "Both floats still hold the shift", 1: "float32 has <b>lost</b> the shift, float64 still holds it",
@@ -402,31 +297,14 @@ def float_sentence(interval: str, N: int) -> str:
             f"numbers that must give 0 and 1. float32 has 24 binary digits, float64 has 53. {says}.")  # fmt: skip
 
 
-def shift_of(L: int, percent: int) -> int:
-    """S = L percent // 100.
-
-    >>> shift_of(256, 71)
-    181
-    """
-    return L * percent // 100
-
-
 def cost_picture(interval: str, L: int, percent: int) -> Figure:
-    """``shift_costs`` with the shift as a share of L.
-
-    >>> cost_picture("[0,1]", 16, 50).axes[0].get_xlabel()
-    'shift S'
-    """
-    return shift_costs(L, shift_of(L, percent), interval)
+    """``shift_costs`` with the shift as a share of L."""
+    return shift_costs(L, L * percent // 100, interval)
 
 
 def cost_sentence(interval: str, L: int, percent: int) -> str:
-    """The least ||w||_1 of the chosen shift, the dearest one, and how far floats are from it.
-
-    >>> cost_sentence("[0,1]", 8, 70)
-    'A shift by S = 5 of L = 8 with nodes in [0,1] costs ||w||₁ = 39,424. It is the <b>dearest</b> of this L.'
-    """
-    S, costs = shift_of(L, percent), [smallest_norm(L, place, interval) for place in range(L)]
+    """The least ||w||_1 of the chosen shift, the dearest one, and how far floats are from it."""
+    S, costs = L * percent // 100, [smallest_norm(L, place, interval) for place in range(L)]
     if interval == "circle":
         return f"A shift by S = {S} of L = {L} with nodes on the circle costs ||w||₁ = 1, as every shift does."
     dearest, price = costs.index(max(costs)), costs[S]
@@ -448,15 +326,8 @@ class Sums(NamedTuple):
 
 
 def summed(lam: float, precision: str) -> Sums:
-    """The running sum of random inputs against the recurrence in float64: the largest error of each stretch of lags.
-
-    ValueError unless 0 < lam < 1, or for a precision that NumPy has not.
-
-    >>> found = summed(0.9, "float32")
-    >>> 800 < found.observed <= 843, bool(found.errors[:300].max() < 1e-5)
-    (True, True)
-    """
-    predicted = overflow_length(lam, precision)
+    """The running sum of random inputs against the recurrence in float64: the largest error of each stretch of lags."""
+    predicted = math.log(float(np.finfo(precision).max)) / -math.log(lam)  # lambda^-k overflows from here on
     lam = float(np.array(lam, precision))
     u = np.random.default_rng(0).uniform(-1, 1, int(1.05 * predicted) + 2).astype(precision)
     x, want = running_sum(lam, u, precision), lfilter([1], [1, -lam], u.astype(float))
@@ -470,11 +341,7 @@ def summed(lam: float, precision: str) -> Sums:
 
 @styled
 def sum_picture(lam: float, precision: str) -> Figure:
-    """The running sum's error along k, and where it must overflow.
-
-    >>> sum_picture(0.9, "float32").axes[0].get_xlabel()
-    'k'
-    """
+    """The running sum's error along k, and where it must overflow."""
     found = summed(lam, precision)
     figure, axes = new_figure(3.0, left=0.8, right=0.3)
     end = 1.05 * found.predicted
@@ -492,11 +359,7 @@ def sum_picture(lam: float, precision: str) -> Figure:
 
 
 def sum_sentence(lam: float, precision: str) -> str:
-    """How far the running sum reaches, in one sentence.
-
-    >>> sum_sentence(0.5, "float32")[:66]
-    'λ = 0.5 in float32: λ^(-k) overflows from k = 128 on. The sum is f'
-    """
+    """How far the running sum reaches, in one sentence."""
     found = summed(lam, precision)
     worst = 10.0 ** np.ceil(log10(max(found.errors.max(), EXACT)))
     reach = "to the end of the picture" if found.observed is None else f"up to k = {found.observed:,}"

@@ -1,4 +1,4 @@
-"""Chapter 07, the long-range suite: its pictures, what is said under them, and its exercises.
+"""Chapter 07, the long-range suite: its pictures, and what is said under them.
 
 Letters: B batch, T input length, T' answers, L the paper's length, H channels, N unknowns, M chosen places.
 """
@@ -46,13 +46,9 @@ def beside_more_steps(longer: pd.DataFrame, plain: pd.DataFrame) -> pd.DataFrame
     })  # fmt: skip
 
 
-def skill(name: str, chosen: int = 8) -> ContinuousTask:
-    """One of the eleven tasks by its registry name; Select with so many chosen places.
-
-    >>> skill("select").chosen, skill("reverse").name
-    (8, 'Reverse')
-    """
-    return ATOMIC[name](chosen) if issubclass(ATOMIC[name], Select) else ATOMIC[name]()  # type: ignore[arg-type]
+def skill(name: str) -> ContinuousTask:
+    """One of the eleven tasks by its registry name; Select with eight chosen places."""
+    return ATOMIC[name](8) if issubclass(ATOMIC[name], Select) else ATOMIC[name]()  # type: ignore[arg-type]
 
 
 def example(name: str, length: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -95,27 +91,7 @@ def asked(task: str, length: int, seed: int) -> str:
 
 
 def lags(task: ContinuousTask, length: int) -> tuple[np.ndarray, np.ndarray]:
-    """What a task that is linear in its numbers asks of each lag, and which lags can be seen from each answer.
-
-    Parameters
-    ----------
-    task : ContinuousTask
-        Linear in those of its input numbers that differ from input to input, with one answer column.
-    length : int
-        Its length L.
-
-    Returns
-    -------
-    (array, array), each (T', T)
-        At (j, s): the derivative of answer j by the number that was read s steps before it; and whether there is one
-        (before the start and where inputs never change there is none).
-
-    Examples
-    --------
-    >>> asks, seen = lags(skill("reverse"), 4)
-    >>> asks.argmax(1).tolist(), seen.sum(1).tolist()
-    ([1, 3, 5, 7], [4, 4, 4, 4])
-    """
+    """What a task that is linear in its numbers asks of each lag, and which lags can be seen from each answer."""
     drawn = task.draw(2, task.check_length(length), torch.Generator().manual_seed(0)).double()
     free = (drawn[0, :, 0] != drawn[1, :, 0]).nonzero()[:, 0]
     T = drawn.shape[1]
@@ -132,18 +108,14 @@ def lags(task: ContinuousTask, length: int) -> tuple[np.ndarray, np.ndarray]:
     return asks, seen
 
 
-def nearest(asks: np.ndarray, seen: np.ndarray, channels: int, rounds: int = 60) -> np.ndarray:
+def nearest(asks: np.ndarray, seen: np.ndarray, channels: int) -> np.ndarray:
     """(T', T): the weights by lag that so many channels and a readout by place come nearest with, sum_h c_h(j) K_h(s).
 
     Found by alternating least squares from one start, over what can be seen; what cannot is whatever comes.
-
-    >>> asks, seen = lags(skill("reverse"), 4)
-    >>> np.allclose(nearest(asks, seen, channels=4)[seen], asks[seen])
-    True
     """
     rng, ridge = np.random.default_rng(0), 1e-9 * np.eye(channels)
     K, c = rng.normal(size=(channels, asks.shape[1])), np.zeros((len(asks), channels))
-    for _ in range(rounds):
+    for _ in range(60):
         for j, visible in enumerate(seen):
             k = K[:, visible]
             c[j] = np.linalg.solve(k @ k.T + ridge, k @ asks[j, visible])
@@ -158,9 +130,6 @@ def had(name: str, length: int, channels: int) -> tuple[np.ndarray, np.ndarray, 
     """What a linear task asks of each lag, what can be seen, what so many channels come nearest with, and its R2.
 
     R2 counts the inputs as uncorrelated and of one variance.  It is what was found, so a lower bound of the best.
-
-    >>> [round(had("reverse", 8, channels)[3], 2) for channels in (1, 4)]
-    [0.62, 1.0]
     """
     asks, seen = lags(skill(name), length)
     found = nearest(asks, seen, channels)
@@ -180,8 +149,7 @@ def lag_pictures(length: int) -> Figure:
 
 def _weights(axes, weights, seen, title):
     """A table of weights by lag, grey where nothing can be seen."""
-    colours = DIVERGING.copy()
-    colours.set_bad("#dddddd")
+    colours = DIVERGING.with_extremes(bad="#dddddd")
     size = np.abs(weights[seen]).max()
     axes.imshow(np.where(seen, weights / size, np.nan), aspect="auto", cmap=colours, vmin=-1, vmax=1, interpolation="nearest")
     axes.set(title=title, xlabel="lag")
@@ -274,9 +242,6 @@ def looks(net: nn.Module, inputs: torch.Tensor) -> np.ndarray:
     """(T', T): the mean size of the derivative of every answer by every number that was read, over columns and batch.
 
     Where all of several inputs have the same number nothing is read, and 0 stands there.
-
-    >>> looks(nn.Identity(), torch.randn(2, 3, 1)).tolist()
-    [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
     """
     inputs = inputs.clone().requires_grad_()
     answers = net(inputs)
@@ -290,17 +255,7 @@ def looks(net: nn.Module, inputs: torch.Tensor) -> np.ndarray:
 
 @styled
 def looked_at(maps: Mapping[str, np.ndarray], task: str, answer: int) -> Figure:
-    """Where every answer of a trained net comes from, and, below, the one that was picked.
-
-    Parameters
-    ----------
-    maps : dict
-        task -> ``looks`` of a net that was trained on it.
-    task : str
-        Which one.
-    answer : int
-        Of 0 to 100: the first to the last answer.
-    """
+    """Where every answer of a trained net comes from, and, below, the one that was picked."""
     found = maps[task]
     row = round(answer / 100 * (len(found) - 1))
     figure, (top, low) = new_figure(4.2, rows=2, left=0.7, right=0.9, top=0.15, bottom=0.55, gap=0.3, sharex=True,
@@ -327,12 +282,7 @@ def looked_at_sentence(maps: Mapping[str, np.ndarray], task: str, answer: int) -
 
 
 def kernels(net: nn.Module, length: int) -> list[np.ndarray]:
-    """(H, length) of every DLR layer of a net, each channel divided by its largest tap, in the order of where that is.
-
-    >>> from lrnnlab.models import build
-    >>> [kernel.shape for kernel in kernels(build("dlr", skill("reverse"), layers=2, width=4, state=8), 16)]
-    [(4, 16), (4, 16)]
-    """
+    """(H, length) of every DLR layer of a net, each channel divided by its largest tap, in the order of where that is."""
     found = []
     for layer in net.modules():
         if isinstance(layer, DLR):
@@ -358,6 +308,3 @@ def kernel_sentence(found: Mapping[str, np.ndarray], layer: str) -> str:
     taps = np.abs(found[layer])
     return (f"{layer}: the largest taps of {len(taps)} channels are at <b>{len(set(taps.argmax(1)))}</b> different "
             "lags.")  # fmt: skip
-
-
-# --- the exercises ---------------------------------------------------------------------------------------------------

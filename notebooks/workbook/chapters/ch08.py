@@ -1,4 +1,4 @@
-"""Chapter 08, working memory in depth: its pictures with their sentences, its tables, and the judges of its exercises.
+"""Chapter 08, working memory in depth: its pictures with their sentences, and its tables.
 
 * The tree of RegularGPT over a string, with the masks that make it: Figure 1 of paper 002, for any string.  A node stands
   over the last letter of its word and holds what the word does to every state, an element of the machine's transition
@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache, reduce
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -41,6 +41,7 @@ from lrnnlab.training.evaluation import accuracy_at_lengths
 from workbook.bench.steps import tree_ratio, tree_step
 from workbook.chapters import tree_composition as composition
 from workbook.show import regulargpt_figures as pictures
+from workbook.show.interactive import Moving
 from workbook.show.labels import named
 from workbook.show.style import (
     FAINT,
@@ -57,6 +58,7 @@ from workbook.show.style import (
     printed,
     styled,
 )
+from workbook.show.widgets import Explorer, explore
 from workbook.tables import ladder, results
 from workbook.tables import regulargpt_fig3 as fig3
 from workbook.tables import regulargpt_fig4 as fig4
@@ -68,10 +70,6 @@ from workbook.tables.regulargpt_fig3 import elements_by_depth, states_by_depth
 from workbook.tables.regulargpt_fig4 import cumulative_gradient, gradient_by_token
 from workbook.tables.results import percent
 from workbook.tables.word_actions import appended, cluster_count, machine_of, multiplication_table
-
-if TYPE_CHECKING:  # what only a notebook needs is imported where it is called, because a grader has exercises alone
-    from workbook.show.interactive import Moving
-    from workbook.show.widgets import Explorer
 
 # ------------------------------------------------------------------------------------------------------------ the tree
 
@@ -127,35 +125,7 @@ class Tree:
 
 
 def grow(machine: MooreMachine, tokens: tuple[int, ...], chunk: int, later_first: bool = False) -> Tree:
-    """Compose the actions of ``tokens`` depth by depth: position i with i - j c^l, j = 1..c-1; before the start, nothing.
-
-    For c = 2 this is ``algebra.composition.recursion`` in numbers of elements.
-
-    Parameters
-    ----------
-    machine : MooreMachine
-        What gives each token its action.
-    tokens : tuple of int
-        The string, not empty.
-    chunk : int
-        c, at least 2.
-    later_first : bool
-        In the order of the printed heads, which read the position itself first (paper 002, Sec. 7.2; for c > 2
-        continued likewise).
-
-    Raises
-    ------
-    ValueError
-        For an empty string, or c below 2.
-
-    Examples
-    --------
-    >>> tree = grow(machine_of("Parity"), (1, 0, 1, 1, 0, 0, 0), 2)
-    >>> tree.elements.tolist()[1:]
-    [[1, 1, 1, 0, 1, 0, 0], [1, 1, 0, 1, 0, 0, 1], [1, 1, 0, 1, 1, 1, 1]]
-    >>> tree.kept(0), tree.answer
-    ([0, 2, 4, 6], 1)
-    """
+    """Compose the actions of ``tokens`` depth by depth: position i with i - j c^l, j = 1..c-1; before the start, nothing."""
     T = len(tokens)
     depths = depth_count(T, chunk)
     times, letters = multiplication_table(transition_monoid(machine)), appended(machine)[1][:, 0]
@@ -168,11 +138,7 @@ def grow(machine: MooreMachine, tokens: tuple[int, ...], chunk: int, later_first
 
 
 def asked(task: str, string: str) -> tuple[tuple[int, ...], str]:
-    """The tokens of what was typed, and a note if it had to be cut, or if the task reads other letters.
-
-    >>> asked("Parity", "101"), asked("S_3", "101")[1]
-    (((1, 0, 1), ''), 'S_3 reads s t, so this is a word of its own. ')
-    """
+    """The tokens of what was typed, and a note if it had to be cut, or if the task reads other letters."""
     machine, word = machine_of(task), "".join(string.split()).translate(str.maketrans("−–", "--"))
     if not word:
         return read(machine, WORDS[task])[:LONGEST], ""
@@ -189,11 +155,6 @@ def chunk_tree(task: str, string: str, C: int, order: str = ORDERS[0]) -> Figure
 
     Circles are the nodes that the tree needs, dots what the masks compute as well; colour is the element.  A dashed
     line leads to a place before the start.  In a mask the rows that the tree needs are dark.
-    ValueError for a task or an order that there is not.
-
-    >>> figure = chunk_tree("Parity", "1011", 2)
-    >>> [text.get_text() for text in figure.axes[0].texts][:9]
-    ['1', '0', '1', '1', '1', 'e', '1', 'letters', 'depth 0']
     """
     tree = _grown(task, string, C, order)
     figure, axes = canvas(HIGH + 0.65)
@@ -209,8 +170,6 @@ def chunk_tree(task: str, string: str, C: int, order: str = ORDERS[0]) -> Figure
 
 
 def _grown(task, string, C, order):
-    if task not in WORDS or order not in ORDERS:
-        raise ValueError(f"tasks are {', '.join(WORDS)}, orders {', '.join(ORDERS)}; got {task!r} and {order!r}")
     return grow(machine_of(task), asked(task, string)[0], C, order == ORDERS[1])
 
 
@@ -276,11 +235,7 @@ def _mask(axes: Axes, tree: Tree, depth: int, high: float, side: float):
 
 
 def tree_sentence(task: str, string: str, C: int, order: str = ORDERS[0]) -> str:
-    """Depths, work, and whether the root has the answer, as HTML; what was typed is repeated only where it was read.
-
-    >>> tree_sentence("S_3", "st", 2, "as printed").split(". ")[1]
-    'The root does what <b>ts</b> does, answer 4; but letter after letter the answer is 3: <b>wrong</b>'
-    """
+    """Depths, work, and whether the root has the answer, as HTML; what was typed is repeated only where it was read."""
     tree, note = _grown(task, string, C, order), asked(task, string)[1]
     T, word = len(tree.tokens), printed("".join(tree.machine.symbols[token] for token in tree.tokens))
     kept = sum(len(tree.kept(depth)) for depth in range(tree.depths))
@@ -318,16 +273,14 @@ class Noisy:
 @lru_cache(maxsize=8)  # the picture and the sentence under it ask for the same run
 def noisy_run(task: str, e: float, layer: str, noise: str) -> Noisy:
     """The recursion on a random string of 512 letters, its letters (or every layer's output too) wrong by up to e."""
-    for name, known in ((task, NOISY), (layer, LAYERS), (noise, PLACES)):
-        if name not in known:
-            raise ValueError(f"{name!r} is none of {', '.join(known)}")
     machine, draw = machine_of(task), np.random.default_rng(0)
     tokens = draw.integers(machine.num_symbols, size=NOISY_LENGTH)
-    found = composition.simulate(machine, tokens, e, draw, LAYERS[layer], PLACES[noise])
-    right = composition.states_read(found.layers, machine) == composition.states_read(found.exact, machine)
+    noisy, exact = composition.simulate(machine, tokens, e, draw, LAYERS[layer], PLACES[noise])
+    right = composition.states_read(noisy, machine) == composition.states_read(exact, machine)
+    errors = np.abs(noisy - exact).reshape(len(exact), -1).max(axis=1)
     again = e * PLACES[noise]
-    worst = [_worst(machine.num_states, side * e, len(found.errors) - 1, LAYERS[layer], side * again) for side in (-1, 1)]
-    return Noisy(machine.num_states, found.errors, np.max(worst, axis=0), right.mean(1))
+    worst = [_worst(machine.num_states, side * e, len(errors) - 1, LAYERS[layer], side * again) for side in (-1, 1)]
+    return Noisy(machine.num_states, errors, np.max(worst, axis=0), right.mean(1))
 
 
 def _worst(n: int, e: float, depth: int, layer: Callable, again: float) -> list[float]:
@@ -341,12 +294,9 @@ def noise_picture(task: str, e: float, layer: str, noise: str) -> Figure:
     """Left, the largest error by layers done, found and possible; right, the share of states that can still be read.
 
     The dashed line is what re-binarisation removes wholly; the dotted one what reading by chance gives.
-
-    >>> noise_picture("Parity", 0.04, "Lemma 1", "the letters").axes[0].get_ylabel()
-    'largest error of a number'
     """
     run = noisy_run(task, e, layer, noise)
-    figure, (left, right) = new_figure(3.3, columns=2, left=0.75, right=0.95, top=0.4, bottom=0.55, gap=1.85)
+    figure, (left, right) = new_figure(3.3, columns=2, left=1.1, right=0.8, top=0.4, bottom=0.55, gap=1.7)
     done = np.arange(len(run.errors))
     left.axhline(float(composition.reach(2)), color=INK, lw=1.0, ls=(0, (4, 3)))
     left.plot(done, run.worst, color=FAINT, marker="^", ms=4)
@@ -369,11 +319,7 @@ def noise_picture(task: str, e: float, layer: str, noise: str) -> Figure:
 
 
 def noise_sentence(task: str, e: float, layer: str, noise: str) -> str:
-    """What is left of the states after the last layer.
-
-    >>> noise_sentence("Parity", 0.04, "re-binarised", "the letters")
-    'Errors of up to 0.04 in the letters: <b>gone</b> after the first layer, for any string of any length (0.04 ≤ 1/8).'
-    """
+    """What is left of the states after the last layer."""
     run, within = noisy_run(task, e, layer, noise), e <= composition.reach(2)
     start = f"Errors of up to {e:g} in {noise}: "
     if e == 0:
@@ -419,16 +365,9 @@ def gathering(seen: Seen, depth: int) -> Figure:
     """Left, the states of a depth among those of all depths (faint); right, how many clusters there are, by depth.
 
     Colour is the element of the monoid that the word below a state makes; a ring goes around each cluster that was
-    found, which knows nothing of elements.  ValueError for a depth that the net has not.
-
-    >>> depths = [{"word": 2, "found": 2, "predicted": 2, "purity": 1.0, "wholeness": 1.0, "points": 2}]
-    >>> points = {"depth": [0, 0], "element": [0, 1], "cluster": [0, 1], "x": [0.0, 1.0], "y": [0.0, 0.0]}
-    >>> [t.get_text() for t in gathering(Seen("parity", "live", {"depths": depths, "points": points}), 0).axes[0].texts]
-    ['e', '1']
+    found, which knows nothing of elements.
     """
     depths = seen.found["depths"]
-    if not 0 <= depth < len(depths):
-        raise ValueError(f"the net has depths 0..{len(depths) - 1}, got depth={depth}")
     figure, (left, right) = new_figure(3.9, columns=2, left=0.2, right=1.3, top=0.4, bottom=0.55, gap=0.65)
     _states(left, seen, depth)
     look, places = SOURCES[seen.source], np.arange(len(depths))
@@ -482,15 +421,7 @@ def _ring(inside: np.ndarray, margin: float) -> tuple[np.ndarray, float]:
 
 
 def gathering_sentence(seen: Seen, depth: int) -> str:
-    """What was found at a depth beside what the algebra says, as HTML.
-
-    >>> at = {"word": 8, "found": 6, "predicted": 6, "purity": 1.0, "wholeness": 1.0, "points": 120}
-    >>> said = gathering_sentence(Seen("s_3", "recorded", {"depths": [at]}), 0)
-    >>> said.partition(". ")[0]
-    'Depth 0, words of 8 letters: <b>6 clusters</b> among 120 states, the algebra predicts <b>6</b>'
-    >>> said.partition(". ")[2]
-    'Clusters and elements are the same.'
-    """
+    """What was found at a depth beside what the algebra says, as HTML."""
     at = seen.found["depths"][depth]
     where = f"Depth {depth}, words" if seen.across == "depth" else "Strings"
     start = (f"{where} of {at['word']} letters: <b>{at['found']} cluster{'s' * (at['found'] != 1)}</b> among "
@@ -504,13 +435,7 @@ def gathering_sentence(seen: Seen, depth: int) -> str:
 
 
 def exact_fields_widget() -> Moving:
-    """Which letters of a word decide what the smallest machine of a task answers, letter by letter.
-
-    >>> exact_fields_widget().at["task"]
-    'parity of the last four bits'
-    """
-    from workbook.show.interactive import Moving
-
+    """Which letters of a word decide what the smallest machine of a task answers, letter by letter."""
     machines = {"parity of the last four bits": fig4.build_task("suffix").machine, "Parity": machine_of("Parity"),
                 "Even Pairs": fig4.build_task("even_pairs").machine, "Cycle Navigation": machine_of("Cycle Navigation"),
                 "S₃": machine_of("S_3")}  # fmt: skip
@@ -534,14 +459,6 @@ class Readers(NamedTuple):
     curves: Mapping[int, Mapping[str, np.ndarray]]
 
 
-def look_back(task: str, nets: Mapping[str, nn.Module], accuracy: Mapping[str, float], strings: Tensor,
-              positions: Sequence[int]) -> Readers:  # fmt: skip
-    """How far back nets (row -> net) look from each of ``positions`` of strings (B, T), worked out once for a slider.
-    """
-    return Readers(task, accuracy, {position: {row: cumulative_gradient(net, strings, position) for row, net in nets.items()}
-                                    for position in positions})  # fmt: skip
-
-
 def fields(readers: Readers, position: int) -> Figure:
     """How far back each net looks from a position, as ``show.regulargpt_figures.gradients`` draws it."""
     curves = readers.curves[position]
@@ -551,11 +468,7 @@ def fields(readers: Readers, position: int) -> Figure:
 
 
 def fields_sentence(readers: Readers, position: int) -> str:
-    """Where half of each net's gradient lies, as HTML.  A net that looks at nothing is said to.
-
-    >>> fields_sentence(Readers("parity", {"rnn": 0.5}, {3: {"rnn": np.zeros(4)}}), 3)
-    'The answer after 4 letters. Half of the gradient lies in the last: RNN looks at nothing.'
-    """
+    """Where half of each net's gradient lies, as HTML.  A net that looks at nothing is said to."""
     told = []
     for row, curve in readers.curves[position].items():
         name, half = pictures.READERS[row][0], fig4.shape(curve)["half"]
@@ -593,24 +506,16 @@ def _best_and_mean(shares: pd.Series) -> str:
     return f"{percent(shares.max())} / {percent(shares.mean())} ({len(shares)})"
 
 
-def right_by_seed(desk: pd.DataFrame, net: str = "regulargpt_c2") -> Iterator[str]:
-    """Of which tasks a net is right on every string beyond the trained lengths: with every seed, the best one, none.
-
-    >>> list(right_by_seed(pd.DataFrame({"row": "rnn", "task": "parity", "accuracy": [1.0, 0.5]}), "rnn"))
-    ['every seed is right: none', 'the best seed is right, not every one: Parity', 'no seed: none']
-    """
-    shares = desk[desk["row"] == net].groupby("task")["accuracy"].agg(["min", "max"]).reindex(table1.TABLE.tasks)
+def right_by_seed(desk: pd.DataFrame) -> Iterator[str]:
+    """Of which tasks RegularGPT in chunks of 2 is right on every string beyond the trained lengths: with every seed, the best one, none."""
+    shares = desk[desk["row"] == "regulargpt_c2"].groupby("task")["accuracy"].agg(["min", "max"]).reindex(table1.TABLE.tasks)
     for said, test in {"every seed is right": "min == 1", "the best seed is right, not every one": "min < 1 == max",
                        "no seed": "max < 1"}.items():  # fmt: skip
         yield f"{said}: {', '.join(map(named, shares.query(test).index)) or 'none'}"
 
 
 def seeds_apart(desk: pd.DataFrame) -> Iterator[str]:
-    """For every net the tasks whose seeds lie more than 15 points apart, with the seeds in percent.
-
-    >>> next(seeds_apart(pd.DataFrame({"row": "rnn", "task": "parity", "accuracy": [1.0, 0.5]})))
-    'RNN: Parity (50.0 100)'
-    """
+    """For every net the tasks whose seeds lie more than 15 points apart, with the seeds in percent."""
     cells = {cell: sorted(shares) for cell, shares in desk.groupby(["row", "task"])["accuracy"]}
     for net, name in pictures.NETS.items():
         apart = [f"{named(task)} ({' '.join(map(percent, shares))})" for task in table1.TABLE.tasks
@@ -621,9 +526,6 @@ def seeds_apart(desk: pd.DataFrame) -> Iterator[str]:
 def low_and_why(desk: pd.DataFrame) -> Iterator[str]:
     """For every net the tasks whose best seed stays below 90 % beyond the trained lengths, what it scores within, and
     why it is low.
-
-    >>> next(low_and_why(pd.DataFrame({"row": ["rnn"], "task": "parity", "accuracy": 0.5, "accuracy_seen": 1.0})))
-    'RNN: Parity 50.0 (100: lost with length)'
     """
     known = table1.TABLE.declared.found["why"]["known"]
     best = desk.loc[desk.groupby(results.CELL)["accuracy"].idxmax()].query("accuracy < 0.9").set_index("task")
@@ -667,9 +569,9 @@ def runs_of_table_2(desk: pd.DataFrame) -> Iterator[str]:
                f"length 40 in {sum(mine['accuracy_seen'] > 0.99)}")  # fmt: skip
 
 
-def looked_at(net: nn.Module, task: str, strings: Tensor, shown: int = 120) -> Seen:
+def looked_at(net: nn.Module, task: str, strings: Tensor) -> Seen:
     """A net that was trained just now, on strings (B, T), as :func:`gathering` takes it."""
-    return Seen(task, "live", fig3.look(net, fig3.build_task(task), strings, shown=shown))
+    return Seen(task, "live", fig3.look(net, fig3.build_task(task), strings, shown=120))
 
 
 def states_and_elements(net: nn.Module, machine: MooreMachine, strings: Tensor) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -717,11 +619,7 @@ def rows_of_perplexities(text: pd.DataFrame) -> Iterator[dict]:
 
 
 def rows_of_table_3() -> list[dict]:
-    """The paper's Table 3.
-
-    >>> rows_of_table_3()[0]["model (C / K)"], rows_of_table_3()[0]["512"]
-    ('KERPLE', 24.71)
-    """
+    """The paper's Table 3."""
     return [{"model (C / K)": name, **dict(zip(found["task"], found["value"]))}
             for name, found in paper("regulargpt/table3").groupby("row", sort=False)]  # fmt: skip
 
@@ -740,11 +638,13 @@ def small_nets(name: str) -> dict[str, nn.Module]:
 
 
 def small_readers(name: str, nets: Mapping[str, nn.Module], positions: Sequence[int]) -> Readers:
-    """How many of 256 strings of 64 bits each of four small nets answers, and their gradients."""
+    """How many of 256 strings of 64 bits each of four small nets answers, and how far back it looks from each position."""
     task, nets = fig4.build_task(name), {row: nets[row] for row in fig4.TABLE.rows}
     right = {row: accuracy_at_lengths(net, task, [64], strings=256, generator=rng(0, "chapter 08/test"))[64]
              for row, net in nets.items()}  # fmt: skip
-    return look_back(name, nets, right, task.sample(8, 64, rng(0, "chapter 08/look")).tokens, positions)
+    strings = task.sample(8, 64, rng(0, "chapter 08/look")).tokens
+    return Readers(name, right, {position: {row: cumulative_gradient(net, strings, position) for row, net in nets.items()}
+                                 for position in positions})  # fmt: skip
 
 
 def share_right(net: nn.Module, length: int, strings: int) -> float:
@@ -791,8 +691,6 @@ def across_lengths(net: nn.Module, task: str, lengths: Sequence[int] = LENGTHS) 
 
 def models_widget(small: Mapping[str, Mapping[str, nn.Module]]) -> Explorer:
     """Clusters of what each net's readout reads, by length.   small : task's name -> row -> net, of ``small_nets``."""
-    from workbook.show.widgets import explore
-
     seen = {task: {row: across_lengths(net, task) for row, net in nets.items()} for task, nets in small.items()}
     return explore(
         lambda length, net, task: gathering(seen[task][net], LENGTHS.index(length)),
@@ -809,8 +707,7 @@ def _by_name(small: Mapping[str, Mapping[str, nn.Module]]) -> dict[str, str]:
 
 
 class Field(NamedTuple):
-    """One string read by one net: ``share`` (T,) of the gradient at each letter; what the other letter there would do.
-    """
+    """One string read by one net: ``share`` (T,) of the gradient at each letter; what the other letter there would do."""
 
     text: str
     share: np.ndarray
@@ -837,8 +734,7 @@ def field_of(net: nn.Module, task: str, text: str) -> Field:
 
 @styled
 def field_picture(field: Field) -> Figure:
-    """A bar for each letter, filled where the other letter would change the net's answer; bold letters decide the right one.
-    """
+    """A bar for each letter, filled where the other letter would change the net's answer; bold letters decide the right one."""
     figure, axes = new_figure(2.6, left=0.75, right=0.15, top=0.35, bottom=0.55)
     places = np.arange(len(field.text))
     for mask, look in ((field.turns, {"color": LIVE}), (~field.turns, {"facecolor": "none", "edgecolor": FAINT})):
@@ -864,8 +760,6 @@ def field_sentence(field: Field) -> str:
 
 def typed_widget(small: Mapping[str, Mapping[str, nn.Module]]) -> Explorer:
     """The gradient of a typed string, by any small net.   small : task's name -> row -> net, of ``small_nets``."""
-    from workbook.show.widgets import explore
-
     @lru_cache(maxsize=1)  # the picture and the sentence under it ask for the same
     def read(net: str, task: str, string: str) -> Field:
         return field_of(small[task][net], task, string)

@@ -1,4 +1,4 @@
-"""Chapter 09 (fast weights): its pictures and widgets, the rows of its tables, and the judges of its exercises.
+"""Chapter 09 (fast weights): its pictures and widgets, and the rows of its tables.
 
 The memory that is drawn learns which letter follows which.  At token t the key is the letter before, the value this
 letter, the query this letter again, all one-hot; so column k of W is what W says will follow k, and y_t is its guess of
@@ -75,23 +75,15 @@ class Reading(NamedTuple):
     answers: np.ndarray
 
 
-def remember(text: str, rule: str = "delta", beta: float = 1.0) -> Reading:
+def remember(text: str, rule: str, beta: float) -> Reading:
     """Read a text; columns of W are the letters before (first the start), rows those after, in order of appearance.
 
-    ``ValueError`` for an unknown rule, no letter, more than 16 letters or more than 6 different ones.
-
-    >>> read = remember("abaca", "delta")
-    >>> read.letters, read.states[-1][:, 1].tolist()             # after a: b first, then c
-    (('a', 'b', 'c'), [0.0, 0.0, 1.0])
-    >>> remember("abaca", "sum").states[-1][:, 1].tolist()
-    [0.0, 1.0, 1.0]
+    ``ValueError`` for no letter, more than 16 letters or more than 6 different ones.
     """
     letters = tuple(dict.fromkeys(text))
     if not 1 <= len(text) <= LONGEST or len(letters) > MOST:
         raise ValueError(f"a text of 1 to {LONGEST} letters, at most {MOST} different ones, is read; got {len(text)} with "
                          f"{len(letters)} different: {text!r}")  # fmt: skip
-    if rule not in RULES.values():
-        raise ValueError(f"the rules are {', '.join(RULES.values())}, got {rule!r}")
     V, place = len(letters), [letters.index(letter) for letter in text]
     code = np.eye(V + 1)
     keys, queries, values = code[[0, *(p + 1 for p in place[:-1])]], code[[p + 1 for p in place]], np.eye(V)[place]
@@ -113,25 +105,7 @@ def _with_feedback(layer: fast.FastLayer) -> list[np.ndarray]:
 
 @styled
 def memory_picture(text: str, rule: str, beta: float, position: int) -> Figure:
-    """W before a token, what the token writes, and W after it; a full frame is the key's column, a dashed the query's.
-
-    Parameters
-    ----------
-    text, rule, beta
-        As in :func:`remember`.
-    position : int
-        1 is the first letter; one behind the end shows the last.
-
-    Raises
-    ------
-    ValueError
-        As in :func:`remember`.
-
-    Examples
-    --------
-    >>> [axes.get_title("left") for axes in memory_picture("abab", "delta", 1.0, 3).axes[:3]]
-    ['$W_{2}$, before', 'written', '$W_{3}$, after']
-    """
+    """W before a token, what the token writes, and W after it; a full frame is the key's column, a dashed the query's."""
     read, t = remember(text, rule, beta), min(position, len(text))
     before, after = read.states[t - 1], read.states[t]
     figure, panels = new_figure(2.9, columns=3, left=0.6, right=0.2, top=0.85, bottom=0.5, gap=0.35, sharey=True)
@@ -181,11 +155,7 @@ def _spelled(figure: Figure, text: str, t: int) -> None:
 
 
 def memory_sentence(text: str, rule: str, beta: float, position: int) -> str:
-    """What the token did, and what the memory now expects.
-
-    >>> memory_sentence("abab", "sum", 1.0, 3)[:48]
-    'Token 3 of 4, <b>a</b> after b: W had said 0.00 '
-    """
+    """What the token did, and what the memory now expects."""
     read, t = remember(text, rule, beta), min(position, len(text))
     this, before = escape(text[t - 1]), escape(text[t - 2]) if t > 1 else "the start"
     key = 0 if t == 1 else 1 + read.letters.index(text[t - 2])
@@ -200,17 +170,11 @@ def memory_sentence(text: str, rule: str, beta: float, position: int) -> str:
 
 
 @styled
-def memory_film(text: str, beta: float = 1.0) -> Figure:
-    """W after every token, a line of pictures for each rule; columns are the letter before, rows this letter.
-
-    ``ValueError`` as in :func:`remember`.
-
-    >>> [axes.get_ylabel() for axes in memory_film("abab").axes[:3]]
-    ['sum', 'delta rule', 'recurrent']
-    """
+def memory_film(text: str) -> Figure:
+    """W after every token, a line of pictures for each rule; columns are the letter before, rows this letter."""
     figure, panels = new_figure(3.6, rows=3, left=0.75, right=0.7, top=0.3, bottom=0.15, gap=0.2)
     for axes, (name, rule) in zip(panels, RULES.items()):
-        read = remember(text, rule, beta)
+        read = remember(text, rule, 1.0)
         V, steps = len(read.letters), read.states[1:]
         film = np.full((V, len(text) * (V + 2) - 1), np.nan)
         for t, W in enumerate(steps):
@@ -233,11 +197,7 @@ def memory_film(text: str, beta: float = 1.0) -> Figure:
 
 
 def along(beta: float, key: str) -> float:
-    """g = 1 - beta |k|^2, the eigenvalue along the key of that name in ``KEYS``.
-
-    >>> along(2.0, "unit"), along(2.0, "flat softmax")
-    (-1.0, 0.5)
-    """
+    """g = 1 - beta |k|^2, the eigenvalue along the key of that name in ``KEYS``."""
     return float(1 - beta * (KEYS[key] ** 2).sum())
 
 
@@ -245,9 +205,6 @@ def counted(beta: float, key: str, noise: float, bits: str) -> tuple[np.ndarray,
     """Bits repeated up to 60 tokens, and the counter's answers (60,): a 1 writes v = 1/2, a 0 nothing; seeded noise.
 
     ``ValueError`` for a text that is not made of 0 and 1.
-
-    >>> counted(2.0, "unit", 0.0, "101")[1][:4].tolist()
-    [1.0, 1.0, 0.0, 1.0]
     """
     if not bits or set(bits) - set("01"):
         raise ValueError(f"the counter reads strings of 0 and 1, got {bits!r}")
@@ -260,10 +217,7 @@ def counted(beta: float, key: str, noise: float, bits: str) -> tuple[np.ndarray,
 def parity_picture(beta: float, key: str, noise: float, bits: str) -> Figure:
     """Left, the two eigenvalues of I - beta k k^T on a line; right, what the counter says after every token.
 
-    Dots are right (above 1/2 if the 1s so far are odd), crosses wrong.  ``ValueError`` as in :func:`counted`.
-
-    >>> [axes.get_title("left") for axes in parity_picture(2.0, "unit", 0.0, "1").axes]
-    ['eigenvalues', "the counter's state"]
+    Dots are right (above 1/2 if the 1s so far are odd), crosses wrong.
     """
     figure, (line, panel) = new_figure(2.9, columns=2, left=0.25, right=0.2, top=0.4, bottom=0.55, gap=0.6,
                                        gridspec_kw={"width_ratios": (1, 1.5)})  # fmt: skip
@@ -298,11 +252,7 @@ def _eigenvalues(axes: Axes, beta: float, key: str) -> None:
 
 
 def parity_sentence(beta: float, key: str, noise: float, bits: str) -> str:
-    """What the eigenvalue does to the counter, and how long it lasted.
-
-    >>> parity_sentence(2.0, "unit", 0.0, "1")[:62]
-    'The eigenvalue g along the key is <b>-1.00</b>: a 1 reflects t'
-    """
+    """What the eigenvalue does to the counter, and how long it lasted."""
     g = along(beta, key)
     numbers, w = counted(beta, key, noise, bits)
     if abs(g - 1) < 1e-12:
@@ -336,18 +286,6 @@ def leaked(e: float, deepest: int) -> np.ndarray:
 @styled
 def leak_picture(over: int, m: int) -> Figure:
     """Left, the counter and the depth on (^m )^m; right, how far below 0 it ends, for all m: simulated (dots), formula (line).
-
-    Parameters
-    ----------
-    over : int
-        1/e.
-    m : int
-        How often each bracket stands there.
-
-    Examples
-    --------
-    >>> [axes.get_title("left") for axes in leak_picture(100, 20).axes]
-    ['reading (^20 )^20', 'below 0, after (^m )^m']
     """
     e, t = 1 / over, np.arange(2 * m + 1)
     figure, (left, right) = new_figure(3.1, columns=2, left=0.6, right=0.95, top=0.4, bottom=0.5, gap=1.4)
@@ -372,11 +310,7 @@ def leak_picture(over: int, m: int) -> Figure:
 
 
 def leak_sentence(over: int, m: int) -> str:
-    """Where the counter ends, and from which depth on it is wrong.
-
-    >>> leak_sentence(100, 20)[:62]
-    'After (^20 )^20 the counter says <b>-3.32</b> and not 0: minus'
-    """
+    """Where the counter ends, and from which depth on it is wrong."""
     e, end = Fraction(1, over), float(fast.leaky(Fraction(1, over), m))
     verdict = "<b>wrong</b> by more than ½" if end < -0.5 else "still nearer to 0 than to -1"
     return (f"After (^{m} )^{m} the counter says <b>{end:.2f}</b> and not 0: minus (1 - (1 - e)^m)² / e, {verdict}. With "
@@ -394,8 +328,7 @@ def check_brackets(text: str) -> str:
 
 
 def both_counters(text: str, over: int, added: int) -> dict[str, np.ndarray]:
-    """Depth since the reset, the delta counter with leak 1/over, and the adder whose value at 1 is ``added``; each (T,).
-    """
+    """Depth since the reset, the delta counter with leak 1/over, and the adder whose value at 1 is ``added``; each (T,)."""
     word = fast.tokens(check_brackets(text))
     depth = [fast.depth_since_reset(text[:end]) for end in range(1, len(text) + 1)]
     delta = fast.outputs(fast.reset_counter(Fraction(1, over)), word, "delta")[:, 0]
@@ -405,13 +338,7 @@ def both_counters(text: str, over: int, added: int) -> dict[str, np.ndarray]:
 
 @styled
 def reset_picture(text: str, over: int, added: int) -> Figure:
-    """Above, both counters and the true depth; below, the labels: open or not since the last 1, crosses where wrong.
-
-    ``ValueError`` as in :func:`check_brackets`.
-
-    >>> len(reset_picture("((1()", 100, -1).axes)
-    2
-    """
+    """Above, both counters and the true depth; below, the labels: open or not since the last 1, crosses where wrong."""
     found, t = both_counters(text, over, added), np.arange(1, len(text) + 1)
     figure, (above, below) = new_figure(3.9, rows=2, left=0.95, right=0.95, top=0.15, bottom=0.35, gap=0.35,
                                         gridspec_kw={"height_ratios": (2.2, 1)}, sharex=True)  # fmt: skip
@@ -436,11 +363,7 @@ def reset_picture(text: str, over: int, added: int) -> Figure:
 
 
 def reset_sentence(text: str, over: int, added: int) -> str:
-    """How many labels each of the two gets wrong.
-
-    >>> reset_sentence("((1()", 100, -1)[:60]
-    'Wrong labels of 5: delta rule <b>0</b>, sum <b>2</b>. The su'
-    """
+    """How many labels each of the two gets wrong."""
     found = both_counters(text, over, added)
     wrong = {name: int(((y > 0.5) != (found["depth"] > 0.5)).sum()) for name, y in found.items()}
     seen = f"{text.count('(')} times (, {text.count(')')} times ) and {text.count('1')} times 1"
@@ -452,11 +375,7 @@ def reset_sentence(text: str, over: int, added: int) -> str:
 
 
 def down(share: float) -> int:
-    """A number of percent rounded down, so that 100 is exact; what only rounding keeps from the next counts as it.
-
-    >>> down(99.96), down(100 * 0.29), down(100.0)
-    (99, 29, 100)
-    """
+    """A number of percent rounded down, so that 100 is exact; what only rounding keeps from the next counts as it."""
     return math.floor(share + 1e-9)
 
 
@@ -472,11 +391,7 @@ def whole_strings(found: pd.DataFrame, score: str = "last") -> pd.Series:
 
 
 def beside(name: str, tasks: Sequence[str], live: Sequence[Mapping] = ()) -> pd.DataFrame:
-    """Table 1 or 2: the paper's Bin0/Bin1, ours as recorded and live.
-
-    >>> beside("table2", ["dyck_1"])["Dyck-1, paper"].iloc[0]
-    '100/100'
-    """
+    """Table 1 or 2: the paper's Bin0/Bin1, ours as recorded and live."""
     table, found = get(f"fwp/{name}"), results.runs(f"fwp/{name}")
     kinds = {"paper": paper(table.name).groupby(results.CELL)["value"].agg(lambda bins: "/".join(f"{one:g}" for one in bins)),
              "recorded": whole_strings(found), **({"live": whole_strings(results.frame(live))} if live else {}),
@@ -488,11 +403,7 @@ def beside(name: str, tasks: Sequence[str], live: Sequence[Mapping] = ()) -> pd.
 
 
 def sizes() -> Iterator[dict]:
-    """How many distinct strings the bins of the four smallest tasks have.
-
-    >>> next(sizes())
-    {'task': '(aa)*', 'strings in Bin0': 25, 'in Bin1': 25}
-    """
+    """How many distinct strings the bins of the four smallest tasks have."""
     for name in ("aa", "abab", "anbn", "anbncn"):
         task = COUNTER_TASKS[name]()
         yield {"task": named(name), "strings in Bin0": task.count(task.bin(0)), "in Bin1": task.count(task.bin(1))}
@@ -572,11 +483,7 @@ def margins(net: nn.Module, sizes: Sequence[int]) -> list[float]:
 
 @styled
 def margin_picture(found: Mapping[str, Sequence[float]], sizes: Sequence[int]) -> Figure:
-    """The margins of several nets by the size of a string: above 0 every position is right.
-
-    >>> margin_picture({"as released": [1.0, -1.0]}, [1, 2]).axes[0].get_xlabel()
-    'n of $a^n b^n$'
-    """
+    """The margins of several nets by the size of a string: above 0 every position is right."""
     figure, axes = new_figure(3.0, left=0.9)
     for (name, values), colour, dash in zip(found.items(), (DELTA, ADDER), ((0, (5, 1.5)), "-")):
         axes.plot(sizes, values, color=colour, ls=dash, label=name)

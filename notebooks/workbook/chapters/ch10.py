@@ -1,4 +1,4 @@
-"""Chapter 10, one ladder: its pictures, what is said under them, and its exercises.
+"""Chapter 10, one ladder: its pictures, and what is said under them.
 
 Letters: T time, V tokens, Q states.
 """
@@ -48,20 +48,12 @@ NEVER = "#e4e4e4"
 
 
 def machine_name(code: str) -> str:
-    """A column's name in the text.
-
-    >>> [machine_name(code) for code in ("z_5", "flip_flop", "modarith_3")]
-    ['Z₅', 'flip-flop', 'ModArith(3)']
-    """
+    """A column's name in the text."""
     return named(code, "ladder")
 
 
 def model_name(row: str) -> str:
-    """A row's name in the text.
-
-    >>> model_name("block_softmax"), model_name("phases x2")
-    ('blocks, softmax', 'phases, 2 layers')
-    """
+    """A row's name in the text."""
     return named(row.removesuffix(DEEP), "ladder") + ", 2 layers" * row.endswith(DEEP)
 
 
@@ -82,10 +74,6 @@ def summary(cell: pd.DataFrame) -> tuple[float, str]:
 
     "∞": all seeds last; "1/3": so many do; else the first of ten positions below 99 % of the seed that fails first, with "~"
     where one comes back (aliases); nothing where no seed learned.
-
-    >>> runs = pd.DataFrame({"kind": ["drifts", "lasts"], "first": [82, np.nan]})
-    >>> summary(runs[:1])[1], summary(runs)
-    ('82', (0.5, '1/2'))
     """
     last, known = int((cell["kind"] == "lasts").sum()), cell[cell["kind"] != "never learned"]
     if last:
@@ -107,19 +95,8 @@ def disagreements(found: pd.DataFrame) -> pd.DataFrame:
     return found[(found["kind"] == "lasts") & (foretold_of(found) == "cannot")]
 
 
-def who(run: Mapping) -> str:
-    """A run by its names in the text."""
-    return f"{model_name(run['row'])} on {machine_name(run['task'])}, seed {run['seed']}"
-
-
 def refutations(found: pd.DataFrame) -> list[dict]:
-    """By model: the nets that last though none of their kind can, and how they answer the two words that refute it.
-
-    >>> said = {"kind": "lasts", "refuted": {"n": 2, "words": ["1010", "01010"]}}
-    >>> made = {"experiment": "ladder/models_x_tasks", "row": "rwkv", "task": "tomita_2", "metrics": said}
-    >>> refutations(results.frame([made]))[0]["letters of such a word, at most"]
-    '5'
-    """
+    """By model: the nets that last though none of their kind can, and how they answer the two words that refute it."""
     seeming, rows = disagreements(found), []
     for row in there(seeming, "row", TABLE.rows):
         here = chosen(seeming, row=row)
@@ -169,10 +146,6 @@ def ladder(found: pd.DataFrame) -> Figure:
     """Rows models, columns machines: how long every cell is right; a red corner where a theorem says that it cannot last.
 
     Two layers of a model stand below its one.
-
-    >>> runs = results.runs("ladder/models_x_tasks").query("row == 'lstm' and task in ('parity', 'tomita_3')")
-    >>> [text.get_text() for text in ladder(runs).axes[0].texts]
-    ['∞', '∞']
     """
     rows = sorted(there(found, "row", TABLE.rows), key=lambda row: (TABLE.rows.index(row.removesuffix(DEEP)), row.endswith(DEEP)))
     names = ["2 layers" if row.removesuffix(DEEP) in rows and row.endswith(DEEP) else model_name(row) for row in rows]
@@ -257,13 +230,7 @@ class HorizonScores(NamedTuple):
 
 
 def horizon_scores(found: pd.DataFrame) -> HorizonScores:
-    """The scores of ``horizon_pairs``, beside those of one who answers 150 for every net.
-
-    >>> runs = [{"kind": "drifts", "first": first, "horizon": {"law": "power", "horizon": 2 * first}} for first in (100, 300)]
-    >>> made = results.frame([{"experiment": "ladder/models_x_tasks", "metrics": run} for run in runs])
-    >>> [round(score, 2) for score in horizon_scores(made)[:4]]
-    [2, 2.0, 1.75, 1.0]
-    """
+    """The scores of ``horizon_pairs``, beside those of one who answers 150 for every net."""
     from scipy.stats import spearmanr  # nearly a second to load
 
     pairs = horizon_pairs(found)
@@ -278,11 +245,7 @@ def horizon_scores(found: pd.DataFrame) -> HorizonScores:
 
 
 def told(found: pd.DataFrame, row: str, machine: str) -> str:
-    """What one cell's runs say, in a sentence; HTML.
-
-    >>> told(pd.DataFrame({"row": [], "task": []}), "lstm", "parity")
-    'LSTM on Parity is not recorded.'
-    """
+    """What one cell's runs say, in a sentence; HTML."""
     here = found[(found["row"] == row) & (found["task"] == machine)]
     if here.empty:
         return f"{model_name(row)} on {machine_name(machine)} is not recorded."
@@ -310,18 +273,11 @@ def ledger() -> list[dict]:
 _MENDING = Mend(Phase(steps=200, lr=6e-3, final_lr=3e-4, noise=0.3, purity=0.5), rounds=4)
 
 
-def taught(machine: MooreMachine, seed: int = 0) -> tuple[Fit, Verdict]:
+def taught(machine: MooreMachine) -> tuple[Fit, Verdict]:
     """Softmax blocks trained on the states of a machine until their snapped copy is proved; and the last verdict.
 
     The recipe is that of Sum(5) in ``lrnn/table2``; words that the snapped copy gets wrong are learned, up to four times,
     then training starts again, up to four times.
-
-    Examples
-    --------
-    >>> from lrnnlab.automata.languages import language
-    >>> _, verdict = taught(language("Tomita 7").machine)
-    >>> verdict.proved
-    True
     """
     asked, found = StateTracking(machine, "yours"), get("lrnn/table2").setting("softmax", "sum", "live")
     verdicts: list[Verdict] = []
@@ -331,16 +287,12 @@ def taught(machine: MooreMachine, seed: int = 0) -> tuple[Fit, Verdict]:
         return verdicts[-1].proved or list(verdicts[-1].counterexamples)
 
     made = fit(lambda seed: build(found.model, asked, seed=seed, **found.options), asked,
-               replace(found.recipe, mend=_MENDING, attempts=4), seed, accept=accept, progress=False)  # fmt: skip
+               replace(found.recipe, mend=_MENDING, attempts=4), 0, accept=accept, progress=False)  # fmt: skip
     return made, verdicts[-1]
 
 
 def typed(text: str) -> MooreMachine:
-    """The machine of what is typed on one line: an expression, or arrows with a semicolon between them.
-
-    >>> typed("even a odd*; odd a even; even b even; odd b odd").num_states
-    2
-    """
+    """The machine of what is typed on one line: an expression, or arrows with a semicolon between them."""
     return my_machine(text.replace(";", "\n"))
 
 
@@ -381,6 +333,3 @@ def parcel(machine: MooreMachine, made: Fit, verdict: Verdict) -> str:
     weights = {name: weight.tolist() for name, weight in made.model.state_dict().items()}
     return json.dumps({"machine": found, "foretold": told, "snapped": str(verdict), "proved": verdict.proved,
                        "weights": weights}, indent=1)  # fmt: skip
-
-
-# --- the exercises ---------------------------------------------------------------------------------------------------

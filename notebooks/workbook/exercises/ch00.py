@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbook.exercises.judging import CannotJudge, agree, claim, numbers, shown
+from workbook.exercises.judging import agree, claim, numbers, texts
 from workbook.exercises.prediction import prediction
 
 TEXTS = ("0", "4", "44", "104", "0324", "4444", "12340", "3" * 40)
@@ -19,9 +19,7 @@ def _running(answer) -> None:
 
 
 def _five_words(answer) -> None:
-    if not isinstance(answer, (list, tuple, set, frozenset)) or not all(isinstance(word, str) for word in answer):
-        raise CannotJudge(f"five texts are asked for, got {shown(answer)}")
-    words = list(answer)
+    words = texts(answer, "five texts")
     claim(len(words) == 5, f"five words are asked for, and these are {len(words)}")
     for word in words:
         claim(set(word) <= set("01234"), f"{word!r} is no word of the digits 0 to 4")

@@ -13,7 +13,7 @@ from lrnnlab.automata.languages import language, read
 from lrnnlab.expressivity.cascades import universal_layer
 from lrnnlab.expressivity.groups import derived_series
 from lrnnlab.expressivity.minimal import TASKS
-from workbook.exercises.judging import CannotJudge, call, claim, number, numbers, shown
+from workbook.exercises.judging import CannotJudge, call, claim, number, numbers, shown, texts
 from workbook.exercises.prediction import prediction
 
 M = 5
@@ -29,15 +29,14 @@ def _value(numbers: Sequence[int]) -> int:
 
 
 def _sharing(answer) -> None:
-    if not isinstance(answer, (tuple, list)) or not all(isinstance(text, str) for text in answer) or len(answer) != 2:
-        raise CannotJudge(f"two expressions such as '0-1' are asked for, got {shown(answer)}")
+    answer = texts(answer, "two expressions such as '0-1'", 2)
     strange = [text for text in answer if not re.fullmatch("[0-3]-[0-3]", text)]
     claim(not strange, f"{strange and strange[0]!r} is no expression of two of the numbers 0, 1, 2, 3")
     claim(answer[0] != answer[1], "these are one expression, not two")
     for front in ("", *(f"{p}-" for p in range(4))):
-        texts = [front + text for text in answer]
-        values = [(2 * int(text[0]) - sum(map(int, text.split("-")))) % 4 for text in texts]
-        claim(values[0] == values[1], f"{texts[0]} has the value {values[0]} and {texts[1]} has {values[1]}")
+        pair = [front + text for text in answer]
+        values = [(2 * int(text[0]) - sum(map(int, text.split("-")))) % 4 for text in pair]
+        claim(values[0] == values[1], f"{pair[0]} has the value {values[0]} and {pair[1]} has {values[1]}")
 
 
 def _pieces(answer) -> None:
@@ -49,8 +48,7 @@ def _pieces(answer) -> None:
 
 
 def _words(answer) -> None:
-    if not isinstance(answer, (tuple, list)) or not all(isinstance(word, str) for word in answer) or len(answer) != 2:
-        raise CannotJudge(f"two words of a and b are asked for, got {shown(answer)}")
+    answer = texts(answer, "two words of a and b", 2)
     machine = language("D_2").machine  # for its letters
     strange = [word for word in answer if set(word) - set("ab") or len(word) != 4]
     claim(not strange, f"{strange and strange[0]!r} is no word of four letters a and b")
@@ -150,10 +148,8 @@ def _plain(name: str) -> str:
 
 
 def _dearer(answer) -> None:
-    if not isinstance(answer, (list, tuple, set, frozenset)) or not all(isinstance(name, str) for name in answer):
-        raise CannotJudge(f"a list of tasks is asked for, got {shown(answer)}")
     written = {_plain(name): name for name in TASKS}
-    answer = [written.get(_plain(name), name) for name in answer]
+    answer = [written.get(_plain(name), name) for name in texts(answer, "the names of tasks")]
     strange = sorted(set(answer) - set(TASKS))
     claim(not strange, f"the table has no row for {strange and strange[0]!r}")
     same_size = sorted(set(answer) - set(DEARER))

@@ -7,15 +7,13 @@ from math import pi
 
 import numpy as np
 
-from workbook.exercises.judging import CannotJudge, call, claim, number, numbers, shown
+from workbook.exercises.judging import CannotJudge, call, claim, number, numbers, shown, texts
 from workbook.exercises.prediction import prediction
 from workbook.tables.kernels import arc_nodes, best_fit, kernel, needed_modes, recurrence
 
 
 def _ring(answer) -> None:
-    answer = answer.tolist() if isinstance(answer, np.ndarray) else answer
-    if not isinstance(answer, (list, tuple)) or len(answer) != 5 or not all(isinstance(name, str) for name in answer):
-        raise CannotJudge(f"five names are asked for, got {shown(answer)}")
+    answer = texts(answer, "five names", 5)
     wanted = ["K0", "K1", "K2", "k1", "k0"]
     place = next((place for place in range(5) if answer[place] != wanted[place]), None)
     claim(place is None, f"the place {place} does not hold {answer[place or 0]!r}")

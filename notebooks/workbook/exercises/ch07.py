@@ -10,7 +10,7 @@ import numpy as np
 
 from lrnnlab.tasks.atomic import ATOMIC, Select
 from lrnnlab.tasks.continuous import ContinuousTask
-from workbook.exercises.judging import CannotJudge, call, claim, number, numbers, shown
+from workbook.exercises.judging import CannotJudge, call, claim, number, numbers, shown, texts
 from workbook.exercises.prediction import prediction
 from workbook.tables.results import CELL, runs
 
@@ -70,8 +70,7 @@ def _one_layer() -> dict[str, tuple[str, float, float]]:
 
 
 def _columns(answer) -> None:
-    if not isinstance(answer, (list, tuple)) or len(answer) != 2 or not all(isinstance(name, str) for name in answer):
-        raise CannotJudge(f"two names of tasks are asked for, got {shown(answer)}")
+    answer = texts(answer, "two names of tasks", 2)
     rows = [_one_layer().get("".join(filter(str.isalnum, name.lower()))) for name in answer]
     if None in rows:
         raise CannotJudge(f"the table has no task {answer[rows.index(None)]!r}")

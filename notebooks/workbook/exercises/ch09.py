@@ -9,7 +9,7 @@ from itertools import product
 
 import numpy as np
 
-from workbook.exercises.judging import CannotJudge, call, claim, number, numbers, same, shown
+from workbook.exercises.judging import CannotJudge, call, claim, number, numbers, same, shown, texts
 from workbook.exercises.prediction import prediction
 
 ENOUGH_ONES = math.log(1 / 0.002) / -math.log(0.99)  # until 0.99^t / 2 has come down to 0.001
@@ -27,9 +27,7 @@ def _open(word: str) -> int:
 
 
 def _words(answer) -> None:
-    answer = list(answer) if isinstance(answer, (tuple, set, frozenset, np.ndarray)) else answer
-    if not isinstance(answer, list) or len(answer) != 2 or not all(isinstance(word, str) for word in answer):
-        raise CannotJudge(f"two texts are asked for, got {shown(answer)}")
+    answer = texts(answer, "two texts", 2)
     for word in answer:
         claim(len(word) == 4 and set(word) <= set("()1"), f"{word!r} is no word of four tokens over ( ) 1")
         legal = all(_open(word[:end]) >= 0 for end in range(1, 5))

@@ -1,8 +1,7 @@
 """check, hint and solution: an exercise that answers, in plain JupyterLab.
 
 An exercise is bound by its id, a text such as ``"01.7"`` (chapter 01, exercise 7), never by its place in a notebook.
-Its hints and its solution stand in ``notebooks/workbook/exercises/ch01.md``; where a cell can check it, its judge stands in
-``workbook.exercises.ch01``.
+Its hints and its solution are in ``ch01.md``; where a cell can check it, its judge is in ``ch01.py`` beside that.
 """
 
 from __future__ import annotations
@@ -19,15 +18,7 @@ from workbook.exercises.progress import note
 
 @dataclass(frozen=True)
 class Exercise:
-    """One exercise that can be checked.
-
-    Parameters
-    ----------
-    id : str
-        Chapter and number, such as ``"02.5"``.
-    test : callable
-        Raises NotYet or CannotJudge for a wrong answer (see :mod:`workbook.exercises.judging`).
-    """
+    """One exercise that can be checked: its id, and a judge (see :mod:`workbook.exercises.judging`)."""
 
     id: str
     test: Callable[[Any], None]
@@ -82,11 +73,7 @@ def solution(id: str) -> Text:
 
 
 def told(id: str) -> Worked:
-    """Hints and solution of an exercise, whether a cell can check it or not.  ValueError for an unknown id.
-
-    >>> len(told("01.8").hints)
-    2
-    """
+    """Hints and solution of an exercise, whether a cell can check it or not.  ValueError for an unknown id."""
     there = worked(str(id).partition(".")[0])
     if id not in there:
         raise ValueError(f"there is no exercise {id!r}; there are {', '.join(there)}")
@@ -94,22 +81,16 @@ def told(id: str) -> Worked:
 
 
 def exercises(chapter: str) -> tuple[Exercise, ...]:
-    """The exercises of a chapter that can be checked.  ValueError where there are none.
-
-    >>> [exercise.id for exercise in exercises("01")]
-    ['01.3', '01.5', '01.6', '01.7', '01.9', '01.10', '01.11', '01.12', '01.14']
-    """
-    worked(chapter)  # which says so where there is no such chapter
-    there = importlib.import_module(f"workbook.exercises.ch{chapter}").EXERCISES  # predictions, and pairs of id and judge
+    """The exercises of a chapter that can be checked: predictions, and pairs of id and judge."""
+    there = importlib.import_module(f"workbook.exercises.ch{chapter}").EXERCISES
     return tuple(Exercise(*one) if isinstance(one, tuple) else one for one in there)
 
 
 def find(id: str) -> Exercise:
     """An exercise that can be checked, by its id."""
     told(id)
-    there = exercises(id.partition(".")[0])
-    found = [exercise for exercise in there if exercise.id == id]
-    if not found:
+    there = {exercise.id: exercise for exercise in exercises(id.partition(".")[0])}
+    if id not in there:
         raise ValueError(f'no cell checks the exercise {id}, but hint("{id}") and solution("{id}") are there; checked are '
-                         + ", ".join(one.id for one in there))  # fmt: skip
-    return found[0]
+                         + ", ".join(there))  # fmt: skip
+    return there[id]

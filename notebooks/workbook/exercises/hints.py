@@ -1,4 +1,4 @@
-"""Hints and solutions of the exercises, as text: ``chapters/chNN.md`` says them once, for the notebook and for ``hint``.
+"""Hints and solutions of the exercises, as text: ``chNN.md`` says them once, for the notebook and for ``hint``.
 
 A section is an exercise, a paragraph a hint, from faint to strong; the solution goes to the end of the section::
 
@@ -55,11 +55,7 @@ class Worked:
 
 
 def worked(chapter: str) -> dict[str, Worked]:
-    """The exercises of a chapter by their ids.  ValueError where it has no file, or one of another form.
-
-    >>> worked("01")["01.9"].hints[0]
-    'One letter each for $u$ and $v$ leaves two for $w$. Which $w$ contain both letters?'
-    """
+    """The exercises of a chapter by their ids.  ValueError where it has no file, or one of another form."""
     file = Path(__file__).parent / f"ch{chapter}.md"
     if not chapter.isalnum() or not file.is_file():
         raise ValueError(f"no chapter {chapter!r} has exercises; ids look like '01.7'")
@@ -83,11 +79,7 @@ def parsed(text: str, name: str) -> dict[str, Worked]:
 
 
 def folded(id: str) -> str:
-    r"""The cell that follows an exercise: each of its hints under a line to click, and so its solution.
-
-    >>> folded("00.1").split("\n\n")[1:3]
-    ['<details><summary>Hint</summary>', 'Keep one number and bring it up to date at each digit.']
-    """
+    r"""The cell that follows an exercise: each of its hints under a line to click, and so its solution."""
     chapter = id.partition(".")[0]
     one = worked(chapter).get(id)
     if one is None:
@@ -98,16 +90,7 @@ def folded(id: str) -> str:
 
 
 def listed(texts: Sequence[str]) -> str:
-    """The cell that lists a chapter's exercises, from the texts of its Markdown cells.
-
-    >>> print(listed(["## 1 Scans", "**Exercise 1** ★★ *(5 min, 3 points: to count)* How many?"]).partition("\\n")[2])
-    <BLANKLINE>
-    1 exercise, 3 points, about 5 minutes:
-    <BLANKLINE>
-    | exercise | stands in | difficulty | minutes | points | it teaches |
-    |---|---|---|---|---|---|
-    | 1 | [1 Scans](#1-Scans) | ★★ | 5 | 3 | to count |
-    """
+    """The cell that lists a chapter's exercises, from the texts of its Markdown cells."""
     rows, place, sums = [], "", [0, 0]
     for found in re.finditer(f"{_HEADING.pattern}|{HEADER.pattern}", "\n\n".join(texts), re.MULTILINE):
         if found["number"] is None:

@@ -28,7 +28,7 @@ UNTRIED = "not tried yet"  # what a chapter's exercise is told before anything i
 _SIGNS = {RIGHT: ("\u2713", "solid #009e73"), NOT_YET: ("\u2717", "dashed #d55e00"), UNJUDGED: ("?", "double #cc79a7"),
           UNTRIED: ("\u25cb", "dotted #8a8a8a")}  # fmt: skip
 
-FAULTS = Exception  # what code of others raises, errors of its own too; Ctrl-C and sys.exit are not among them
+AnyError = Exception  # any exception raised by foreign code, except KeyboardInterrupt and SystemExit
 
 
 def is_tensor(value: Any) -> bool:
@@ -57,11 +57,7 @@ class Verdict:
 
 
 def marked(outcome: str, html: str, css_class: str = "") -> str:
-    """An outcome with its sign, then ``html``, beside a bar in the outcome's colour; the text has the page's own colour.
-
-    >>> "<b>right</b>, and why" in marked(RIGHT, ", and why")
-    True
-    """
+    """An outcome with its sign, then ``html``, beside a bar in the outcome's colour; the text has the page's own colour."""
     sign, bar = _SIGNS[outcome]
     named = f' class="{css_class}"' if css_class else ""
     return (f'<div{named} style="max-width:44em;line-height:1.5;padding:0.2em 0.8em;border-left:6px {bar}">'
@@ -83,20 +79,14 @@ class CannotJudge(TypeError):
 
 
 def judge(test: Callable[[], Any]) -> Verdict:
-    """Run a test and say how it ended.
-
-    >>> judge(lambda: expect(abs, [((-2,), 2)]))
-    right
-    >>> judge(lambda: expect(abs, [(("a",), 2)]))
-    cannot be judged: abs('a') raised TypeError: bad operand type for abs(): 'str'
-    """
+    """Run a test and say how it ended."""
     try:
         test()
     except NotYet as error:
         return Verdict(NOT_YET, _short(str(error)))
     except CannotJudge as error:
         return Verdict(UNJUDGED, _short(str(error)))
-    except FAULTS as error:  # the test itself stumbled over what the answer is
+    except AnyError as error:  # the test itself stumbled over what the answer is
         return Verdict(UNJUDGED, f"the test met {raised(error)}")
     return Verdict(RIGHT)
 
@@ -147,7 +137,7 @@ def call(function: Callable, *arguments: Any) -> Any:
         raise CannotJudge("not attempted") from None
     except CannotJudge:  # from the grader: the function lives in another process, and that says what happened
         raise
-    except FAULTS as error:
+    except AnyError as error:
         raise CannotJudge(f"{spelled(function, arguments, _in_brief)} raised {raised(error)}") from None
 
 
@@ -189,16 +179,17 @@ def numbers(
     return found
 
 
-def number(value: Any) -> float:
-    """One real number, read kindly: 401, 401.0, "401" and "1/6" will do.  CannotJudge for anything else.
+def texts(value: Any, what: str, count: int | None = None) -> list[str]:
+    """A row or a set of (so many) texts as a list; CannotJudge if it is none."""
+    row = value.tolist() if _is_array(value) else value
+    if not isinstance(row, (list, tuple, set, frozenset)) or not all(isinstance(one, str) for one in row) or (
+            count is not None and len(row) != count):  # fmt: skip
+        raise CannotJudge(f"{what} are asked for, got {shown(value)}")
+    return list(row)
 
-    >>> from fractions import Fraction
-    >>> number("1/8"), number(Fraction(1, 8)), number(np.array(0.125))
-    (0.125, 0.125, 0.125)
-    >>> number(1j)
-    Traceback (most recent call last):
-    workbook.exercises.judging.CannotJudge: the answer should be one real number, got 1j
-    """
+
+def number(value: Any) -> float:
+    """One real number, read kindly: 401, 401.0, "401" and "1/6" will do.  CannotJudge for anything else."""
     if isinstance(value, str):
         above, _, below = value.partition("/")
         try:
@@ -288,11 +279,7 @@ class _Short(reprlib.Repr):
 
 
 def shown(value: Any) -> str:
-    """A value in at most about 100 characters of one line.
-
-    >>> shown([1, object()]), shown(n for n in range(3))
-    ('[1, <object>]', 'a generator (list(...) makes a list of it)')
-    """
+    """A value in at most about 100 characters of one line."""
     if isinstance(value, Iterator):
         return f"a {type(value).__name__} (list(...) makes a list of it)"
     short = _Short()

@@ -35,19 +35,7 @@ class Prediction(Exercise):
 
 
 def prediction(id: str, choices: tuple, right: Any) -> Prediction:
-    """An exercise with choices, of which ``right`` is what came out when the chapter was written.
-
-    ValueError for fewer than two choices, for two that are the same, or where ``right`` is none of them.
-
-    >>> coin = prediction("00.1", ("heads", "tails"), "tails")
-    >>> coin.test("heads")
-    Traceback (most recent call last):
-    workbook.exercises.judging.NotYet: 'heads' is not what comes out
-    """
-    doubled = [one for place, one in enumerate(choices) if _known(one, choices[:place])]
-    if len(choices) < 2 or doubled or not _known(right, choices):
-        raise ValueError(f"{id}: {right!r} has to be one of two or more different choices, got {choices}")
-
+    """An exercise with choices, of which ``right`` is what came out when the chapter was written."""
     def test(answer: Any) -> None:
         if not _known(answer, choices):
             raise CannotJudge(f"one of {', '.join(map(repr, choices))} is asked for, got {shown(answer)}")
@@ -56,7 +44,7 @@ def prediction(id: str, choices: tuple, right: Any) -> Prediction:
     return Prediction(id, test, right, choices)
 
 
-class Asked:
+class PredictionWidget:
     """What :func:`predict` returns: shows itself in a notebook; a test sets ``.choice.value`` and clicks ``.button``.
 
     ``choice, button, says`` : the widgets; ``says.value`` is the HTML under the button.   ``came`` : what came out.
@@ -121,7 +109,7 @@ class Asked:
         return marked(outcome, "<br>".join(line for line in lines if line))
 
 
-def predict(id: str, live: Callable[[], Any]) -> Asked:
+def predict(id: str, live: Callable[[], Any]) -> PredictionWidget:
     """Ask the question of the exercise ``id``; run ``live`` when the reader commits, and compare.
 
     Numbers are chosen on a slider, texts on buttons; the keyboard alone will do.  The reader may choose and commit
@@ -136,7 +124,7 @@ def predict(id: str, live: Callable[[], Any]) -> Asked:
 
     Returns
     -------
-    Asked
+    PredictionWidget
         The question, to be shown as the last value of a cell.
 
     Raises
@@ -156,7 +144,7 @@ def predict(id: str, live: Callable[[], Any]) -> Asked:
         raise ValueError(f"{id} asks for no prediction: answer it with check({id!r}, ...)")
     if said := note(id, UNTRIED):
         print(said)
-    return Asked(exercise, told(id), live)
+    return PredictionWidget(exercise, told(id), live)
 
 
 def _known(one: Any, choices: tuple) -> bool:

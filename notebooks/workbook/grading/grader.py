@@ -17,7 +17,7 @@ from dataclasses import asdict
 from pathlib import Path
 from queue import Queue
 
-from workbook.exercises.judging import FAULTS, Verdict, raised
+from workbook.exercises.judging import AnyError, Verdict, raised
 from workbook.grading.fence import PACKAGE, WORKBOOK, Fence
 from workbook.grading.grading import Part, Report, grade, ungraded
 from workbook.grading.sandbox import Limits
@@ -127,7 +127,7 @@ def work() -> None:
             line.send(asdict(grade(submission, kept, fence)))
         except Closed:
             return
-        except FAULTS as error:
+        except AnyError as error:
             line.send(asdict(ungraded(submission.student, kept, f"{OWN_FAULT} {raised(error)}")))
 
 

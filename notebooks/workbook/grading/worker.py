@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from workbook.exercises.judging import FAULTS, raised
+from workbook.exercises.judging import AnyError, raised
 from workbook.grading.fence import KERNELS, STORED
 from workbook.grading.sandbox import Limits, allow, confine
 from workbook.grading.serialization import Closed, Line, decode, encode, stand_in
@@ -101,7 +101,7 @@ def answer(question: dict, names: dict[str, Any], tests: dict[str, Any] | None =
         if "begin" in question:
             tests.clear()
             for source in question["begin"]:
-                with suppress(FAULTS):
+                with suppress(AnyError):
                     _run(source, "<set-up>", tests)
             tests |= {name: stand_in(names[name]) for name in question["functions"] if name in names}
             return {}

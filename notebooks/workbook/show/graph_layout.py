@@ -41,9 +41,6 @@ def plan(machine: MooreMachine, *, token: int | None = None) -> Plan:
 
     The states stand where they would with all arrows, so plans of different tokens can be compared.  ValueError for
     more than 16 states.
-
-    >>> plan(MooreMachine([[1, 0]], [0, 1], 0, "a")).labels
-    {(0, 1): 'a', (1, 0): 'a'}
     """
     if machine.num_states > MOST:
         raise ValueError(f"a diagram has room for {MOST} states, this machine has {machine.num_states}")

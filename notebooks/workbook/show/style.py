@@ -61,8 +61,7 @@ def value_colour(value: int, M: int) -> str:
 
 
 def symbol_looks(symbols: Sequence[str]) -> list[Look]:
-    """Looks of tokens: numbers have the colour of their place among all, other symbols shades of grey; every marker differs.
-    """
+    """Looks of tokens: numbers have the colour of their place among all, other symbols shades of grey; every marker differs."""
     numbers = sorted((s for s in symbols if s.isdecimal()), key=int)
     others = [s for s in symbols if not s.isdecimal()]
     greys = dict(zip(others, np.linspace(0.1, 0.75, max(1, len(others)))))
