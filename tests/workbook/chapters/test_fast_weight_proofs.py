@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 from itertools import product
-from math import comb, inf
+from math import comb
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ from lrnnlab.models.feature_maps import FEATURE_MAPS
 from lrnnlab.scans.delta import delta_rule
 from lrnnlab.tasks import COUNTER_TASKS, whole_string_accuracy
 from workbook.chapters import fast_weight_solutions as fast_weights
-from workbook.chapters.fast_weight_solutions import outputs, random_layer, states
+from workbook.chapters.fast_weight_solutions import outputs, random_layer
 
 
 def of_the_proof(name, upto=None):
@@ -223,16 +223,3 @@ def test_the_layer_norm_remark_on_the_real_block():
         assert (float((logits - logits[0]).abs().max()) < 1e-12) == alike, (place, epsilon)
 
 
-# --- bad input ------------------------------------------------------------------------------------------------------
-
-
-def test_an_unknown_rule_is_shown():
-    with pytest.raises(ValueError, match="softmax"):
-        states(fast_weights.table([[1]], [[1]], [[1]]), (0,), "softmax")
-
-
-def test_the_two_values_of_beta_at_which_nothing_is_left_or_all_is():
-    assert fast_weights.half_life(1.0) == fast_weights.predicted_error(1.0, 1e-4) == 0
-    assert fast_weights.half_life(2.0) == fast_weights.predicted_error(2.0, 1e-4) == inf
-    with pytest.raises(ValueError, match="beta must be .* got 2.5"):
-        fast_weights.half_life(2.5)

@@ -7,15 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.lines import Line2D
-from matplotlib.text import Text
-from sweeps import sweep
 
 from lrnnlab.automata.languages import language
 from lrnnlab.expressivity.groups import group_cascade
 from lrnnlab.expressivity.minimal import TASKS, constructions, smallest_models
-from workbook import show
 from workbook.chapters import ch01
 from workbook.chapters.ch01 import (
     DEPTHS,
@@ -28,18 +23,14 @@ from workbook.chapters.ch01 import (
     cells,
     channel_path,
     fit_lights,
-    fit_sentence,
-    killer_walk,
     layers_run,
     play,
     played,
     refutation,
     value,
-    word_picture,
     word_sentence,
     word_states,
 )  # fmt: skip
-from workbook.show.style import SMALL
 
 COUNTER, DIGITS, SPIRAL = LAYERS
 FINITE = [name for name, (size, _) in GATES.items() if size in (0, 1)]
@@ -54,25 +45,6 @@ def plain_state(name, numbers):
         v = minus if letter == "-" else adds[int(letter)]
         x = [sum(a * b for a, b in zip(row, x)) + c for row, c in zip(A, v)]
     return x
-
-
-def legible(figure):
-    """No text below 9 points, none outside the figure, no two on each other."""
-    FigureCanvasAgg(figure).draw()
-    whole, boxes = figure.bbox, []
-    for text in figure.findobj(Text):
-        if text.get_text().strip() and text.get_visible():
-            box = text.get_window_extent()
-            if box.width == 0 or not text.axes or text.axes.axison or text in text.axes.texts:
-                boxes.append((text.get_text(), box))
-            assert text.get_fontsize() >= SMALL, text.get_text()
-    for name, box in boxes:
-        assert whole.x0 - 1 <= box.x0 and box.x1 <= whole.x1 + 1, f"{name!r} leaves the picture"
-        assert whole.y0 - 1 <= box.y0 and box.y1 <= whole.y1 + 1, f"{name!r} leaves the picture"
-    for (name, a), (other, b) in itertools.combinations(boxes, 2):
-        across, down = min(a.x1, b.x1) - max(a.x0, b.x0), min(a.y1, b.y1) - max(a.y0, b.y0)
-        assert across < 1.5 or down < 1.5, f"{name!r} and {other!r} overlap"
-    assert len(show.png(figure)) <= show.LARGEST
 
 
 # States of expressions
@@ -144,32 +116,6 @@ def test_a_shared_cell_with_one_value_is_turned_into_a_contradiction():
     assert all("−".join(map(str, word)) in said for word in (left, right, one, other))
 
 
-def test_a_layer_that_forgets_is_seen_to_fail(monkeypatch):
-    monkeypatch.setitem(LAYERS, DIGITS, (np.array([[0]]), np.arange(5)[:, None], np.array([0])))
-    assert cells(DIGITS, 2, 20).best < 0.5 and "share a cell" in word_sentence(DIGITS, 2, 20)
-    monkeypatch.setitem(LAYERS, DIGITS, LAYERS[COUNTER])
-    assert word_sentence(DIGITS, 3, 8) == word_sentence(COUNTER, 3, 8)
-
-
-@pytest.mark.parametrize("name", LAYERS)
-def test_pictures_of_words_are_legible(name):
-    for n, bits in ((2, 5), (4, 20)):
-        figure = word_picture(name, n, bits)
-        FigureCanvasAgg(figure).draw()
-        assert all(text.get_fontsize() >= SMALL for text in figure.findobj(Text))
-        drawn = sum(len(found.get_offsets()) for found in figure.axes[0].collections if len(found.get_offsets()) > 1)
-        assert drawn >= 5**n and len(show.png(figure)) <= show.LARGEST
-
-
-def test_words_refuse_nonsense():
-    with pytest.raises(ValueError, match="'ring'"):
-        cells("ring", 2, 3)
-    with pytest.raises(ValueError, match="0"):
-        cells(COUNTER, 2, 0)
-    with pytest.raises(ValueError, match="choose n"):
-        cells(COUNTER, 0, 3)
-
-
 # Dials
 
 
@@ -177,10 +123,6 @@ def test_the_killer_words_meet_in_every_finite_channel():
     for gates in itertools.product(FINITE, repeat=3):
         ends = [channel_path(word, dict(zip("01-", gates)))[-1] for word in ("0-1-0-1", "1-0-0-1")]
         assert abs(ends[0] - ends[1]) < 1e-12
-
-
-def test_they_come_apart_where_a_gate_shrinks():
-    assert killer_walk("leave", "turn 72°", "shrink to 60 %").axes[0].texts[-1].get_text().endswith("apart")
 
 
 @pytest.mark.parametrize("word", ["0-1-0-1", "1-0-0-1"])
@@ -206,25 +148,6 @@ def test_the_block_keeps_the_first_number(operands):
     assert path[0].tolist() == [0, 0] and (path[1:] == [operands[0] / 4, 1]).all()
 
 
-@pytest.mark.parametrize("blocks", ["b = 1", "b = 2"])
-def test_dials_are_legible_and_end_on_the_states(blocks):
-    gates = ("turn 120°", "turn 72°", "reset")
-    figure = killer_walk(*gates, blocks)
-    legible(figure)
-    dots = [line for line in figure.axes[0].lines if isinstance(line, Line2D) and line.get_marker() == "o"]
-    assert len(dots) == 8 * (4 if blocks == "b = 2" else 2)
-    rows = [[dot.get_xydata()[0] - (0.98 + 0.74 * t, 0) for t, dot in enumerate(dots[8 * k:8 * k + 8])] for k in (0, 1)]
-    tops = [figure.axes[0].get_ylim()[1] - 0.58 - 0.92 * k for k in (0, 1)]
-    for row, top, word in zip(rows, tops, ("0-1-0-1", "1-0-0-1")):
-        path = channel_path(word, dict(zip("01-", gates)))
-        assert np.array(row) - (0, top) == pytest.approx(0.27 * np.column_stack([path.real, path.imag]))
-
-
-def test_gates_that_there_are_not_are_named():
-    with pytest.raises(ValueError, match="'spin'"):
-        channel_path("0", {"0": "spin"})
-
-
 def test_layers_turn_as_the_group_asks():
     """Oracle for S_3: layer 1 shows the parity of the number of s, and states and permutations pair off."""
     cascade, seen = group_cascade("S_3"), {}
@@ -238,14 +161,6 @@ def test_layers_turn_as_the_group_asks():
         assert x - (1.3 + 0.74 * 4) == pytest.approx(0.27 * (-1) ** word.count("s"))
         assert seen.setdefault(tuple(points), (round(x, 6), *lower.round(6))) == (round(x, 6), *lower.round(6))
     assert len(seen) == len(set(seen.values())) == 6
-
-
-def test_layers_are_legible_and_refuse_nonsense():
-    legible(layers_run(group_cascade("S_4"), "sttstst", ["0123"] * 8))
-    with pytest.raises(ValueError, match="3 names"):
-        layers_run(group_cascade("S_3"), "st" * 2, ["012"] * 3)
-    with pytest.raises(ValueError, match="at most 7"):
-        layers_run(group_cascade("S_3"), "s" * 8, ["012"] * 9)
 
 
 # Lights
@@ -274,30 +189,6 @@ def test_what_is_played_answers_as_the_language_is_defined(task, b):
     assert shown == [str(answer) if answer >= 0 else "–" for answer in answers]
 
 
-def test_lights_show_what_was_found():
-    figure = fit_lights("D_2", 2, 1)
-    drawn = {scatter.get_label(): scatter.get_offsets() for scatter in figure.axes[0].collections}
-    signs = {tuple(at): sign for sign in "✓×?" for at in drawn[sign].astype(int).tolist()}
-    assert [signs[k, 0] for k in range(4)] == ["×", "×", "✓", "✓"]
-    assert [signs[k, 1] for k in range(3)] == ["?", "?", "✓"]
-    assert len(signs) == 30 and figure.axes[0].collections[-1].get_offsets().tolist() == [[1, 0]]
-    assert "nothing to play" in figure.axes[1].texts[0].get_text()
-    assert "<b>impossible</b>" in fit_sentence("D_2", 2, 1)
-    assert "<b>open</b>" in fit_sentence("D_2", 2, 2)
-    assert "obey Eq. 6" in fit_sentence("D_2", 3, 1) and "break Eq. 6" in fit_sentence("Tomita 3", 3, 1)
-
-
-def test_a_light_that_lies_is_noticed(monkeypatch):
-    """The comparison above must fail on a board of another task."""
-    right = board
-    monkeypatch.setattr(ch01, "board", lambda task: right("Parity"))
-    monkeypatch.setitem(globals(), "board", ch01.board)
-    with pytest.raises(AssertionError):
-        test_lights_agree_with_the_table_of_smallest_models("D_2")
-    with pytest.raises(AssertionError):
-        test_what_is_played_answers_as_the_language_is_defined("Tomita 3", 13)
-
-
 def test_play_answers_as_the_language_does():
     for name, word in (("(abab)*", "ababaabab"), ("Tomita 3", "1001010011"), ("D_4", "aabbab"), ("A_5", "stts")):
         for found in constructions(name):
@@ -310,17 +201,3 @@ def test_words_that_a_task_cannot_read_are_replaced_and_said():
     word, note = played("Parity", "abc")
     assert word == SAMPLES["Parity"] and "reads 0 1" in note
     assert played("Parity", "01" * 20)[0] == "01" * 8
-    with pytest.raises(ValueError, match="'Chess'"):
-        board("Chess")
-
-
-def test_lights_are_legible_at_every_value():
-    for task, b, layers in (("S_3", 2, 3), ("Tomita 3", 25, 2), ("D_2", 2, 1)):
-        legible(fit_lights(task, b, layers))
-
-
-def test_widgets_draw_over_their_whole_ranges():
-    assert not sweep(word_picture, layer=list(LAYERS), n=[1, 2, 3, 4], bits=[2, 3, 4, 8, 20], samples=1)
-    assert not sweep(killer_walk, zero=list(GATES), one="reset", minus=list(GATES), blocks=["b = 1", "b = 2"],
-                     samples=2)  # fmt: skip
-    assert not sweep(fit_lights, task=list(CHEAP), b=list(SIZES), layers=2, word=["", "01", "☃"], samples=2)

@@ -8,7 +8,7 @@ from proof_cells import sources
 
 from lrnnlab.models import MODELS
 from lrnnlab.tasks import TASKS
-from workbook.chapters import ch00
+from workbook.book.glossary import model_map, task_map
 from workbook.show import labels
 
 PY = Path(__file__).resolve().parents[3] / "notebooks" / "py"
@@ -43,9 +43,7 @@ def test_a_word_occurs_in_the_chapter_it_points_to(term, number):
     assert not missing(term, number)
 
 
-def test_every_model_and_every_task_is_listed():
-    assert [row["name in build"].strip('"') for row in ch00.models()] == list(MODELS)
-    assert [row["name in task"].strip('"') for row in ch00.tasks()] == list(TASKS)
+def test_every_model_and_every_task_has_a_label():
     for known, registry in ((labels.MODELS, MODELS), (labels.TASKS, TASKS)):
         assert {name for name, label in known.items() if "says" in label} == set(registry)
 
@@ -59,7 +57,7 @@ def test_models_and_tasks_occur_where_they_live(known):
 def test_one_of_your_own_is_listed_too(monkeypatch):
     monkeypatch.setitem(MODELS, "mine", MODELS["lstm"])
     monkeypatch.setitem(TASKS, "mine", TASKS["sum"])
-    assert ch00.models()[-1]["one step"] == ch00.tasks()[-1]["asks"] == "one of your own"
+    assert all("one of your own" in shown.splitlines()[-1] for shown in (model_map(), task_map()))
 
 
 def test_what_is_missing_is_seen():

@@ -9,36 +9,22 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from matplotlib.colors import to_rgb
-from sweeps import sweep
 
 from lrnnlab.tasks import COUNTER_TASKS
-from workbook.chapters import ch09
 from workbook.chapters.ch09 import (
-    BETAS,
-    DEPTHS,
     KEYS,
     LEAKS,
     LONGEST,
-    NOISES,
-    RESET_LEAKS,
-    RULES,
     STEPS,
     STRENGTHS,
     along,
     both_counters,
     counted,
-    leak_picture,
-    leak_sentence,
     leaked,
-    memory_film,
-    memory_picture,
     memory_sentence,
     parity_picture,
     parity_sentence,
     remember,
-    reset_picture,
-    reset_sentence,
 )
 
 texts = st.text("abcd", min_size=1, max_size=LONGEST)
@@ -54,7 +40,7 @@ def column(read, t, letter):
 @given(texts)
 def test_the_sum_counts_pairs_and_the_delta_rule_keeps_the_last(text):
     pairs = Counter(pairwise(text))
-    counts, last = remember(text, "sum"), remember(text, "delta", 1.0)
+    counts, last = remember(text, "sum", 1.0), remember(text, "delta", 1.0)
     for letter in counts.letters:
         assert column(counts, -1, letter) == {after: pairs[letter, after] for after in counts.letters}
         followers = [after for before, after in pairwise(text) if before == letter]
@@ -105,37 +91,10 @@ def test_feedback_sees_the_last_answer(text, beta):
             assert math.isclose(value, W[row, letter], rel_tol=1e-6, abs_tol=1e-9)
 
 
-def test_without_feedback_it_is_the_delta_rule(monkeypatch):
-    """The toggle test would notice: with tanh gone from the rule its states are the delta rule's."""
-    wanted = remember("ababab", "delta", 1.0).states
-    assert not np.allclose(remember("ababab", "recurrent", 1.0).states, wanted)
-    monkeypatch.setattr(ch09.np, "tanh", lambda x: np.zeros_like(x) if np.ndim(x) else 1.0)
-    assert np.allclose(remember("ababab", "recurrent", 1.0).states, wanted)
-
-
-def test_the_picture_is_before_written_after():
-    read = remember("abcab", "sum")
-    axes = memory_picture("abcab", "sum", 1.0, 5).axes
-    drawn = [np.asarray(one.images[0].get_array()) for one in axes]
-    np.testing.assert_array_equal(drawn[0], read.states[4])
-    np.testing.assert_array_equal(drawn[0] + drawn[1], drawn[2])
-    assert [patch.get_x() + 0.5 for patch in axes[1].patches] == [1]  # the column of a, the letter before
-    assert [patch.get_x() + 0.5 for patch in axes[2].patches] == [1, 2]  # a's, and dashed b's
-    assert [text.get_text() for text in axes[2].texts] == ["2", "1"]
-
-
 def test_a_position_behind_the_end_is_the_last():
     beyond, last = (memory_sentence("abcab", "delta", 0.5, t) for t in (LONGEST, 5))
     assert beyond == last and beyond.startswith("Token 5 of 5, <b>b</b> after a: W had said 0.50")
     assert "<b>c</b> (0.50)" in last
-
-
-def test_the_film_shows_every_state():
-    axes = memory_film("abca").axes
-    for panel, rule in zip(axes, RULES.values()):
-        film, read = np.asarray(panel.images[0].get_array().filled(np.nan)), remember("abca", rule)
-        for t in range(4):
-            np.testing.assert_array_equal(film[:, 5 * t : 5 * t + 4], read.states[t + 1])
 
 
 @pytest.mark.parametrize("key", KEYS)
@@ -158,18 +117,6 @@ def test_with_two_it_counts_and_with_one_it_does_not(text):
     assert (np.diff(read) >= 0).all() and (read <= 0.5).all()  # 0.5 by rounding, never above
 
 
-def test_dots_are_right_and_crosses_wrong():
-    axes = parity_picture(1.9, "unit", 1e-2, "1101").axes[1]
-    numbers, w = counted(1.9, "unit", 1e-2, "1101")
-    parity = np.array([sum(numbers[:t]) % 2 for t in range(1, STEPS + 1)])
-    dots, crosses = (next(line for line in axes.lines if line.get_marker() == mark) for mark in "ox")
-    right = [t for t in range(STEPS) if (w[t] > 0.5) == parity[t]]
-    assert dots.get_xdata().tolist() == [t + 1 for t in right]
-    assert len(crosses.get_xdata()) == STEPS - len(right) > 0
-    first = min(set(range(STEPS)) - set(right)) + 1
-    assert f"wrong answer is at token {first}" in parity_sentence(1.9, "unit", 1e-2, "1101")
-
-
 @pytest.mark.parametrize(
     "beta, says",
     [(0.0, "writes nothing"), (0.5, "never to the other side"), (1.9, "halves every 6.58 ones"), (2.0, "is kept"), (2.5, "without end")],
@@ -185,14 +132,6 @@ def test_the_leak_is_the_formula_and_the_matrix(over):
         up, down = (np.array([[1 - e, sign], [0, 1]]) for sign in (1, -1))
         by_matrix = (np.linalg.matrix_power(down, m) @ np.linalg.matrix_power(up, m) @ [0, 1])[0]
         assert ends[m - 1] == pytest.approx(by_matrix, abs=1e-9) == pytest.approx(-((1 - (1 - e) ** m) ** 2) / e, abs=1e-9)
-
-
-def test_the_leaks_picture_and_sentence():
-    left, right = leak_picture(100, 20).axes
-    end = left.lines[1].get_ydata()[-1]
-    assert right.lines[2].get_ydata()[0] == -end == pytest.approx(-leaked(0.01, 20)[-1])
-    assert "<b>wrong</b>" in leak_sentence(100, 8) and "wrong" not in leak_sentence(100, 7)
-    assert "breaks at depth 8" in leak_sentence(100, 8)
 
 
 legal = st.lists(st.sampled_from("()1"), min_size=1, max_size=20).map(
@@ -227,59 +166,5 @@ def test_labels_are_the_tasks():
         assert (both_counters(text, 100, 0)["depth"] > 0.5).astype(int).tolist() == answers
 
 
-def test_wrong_labels_are_crosses():
-    axes = reset_picture("((1()", 100, -1).axes[1]
-    crosses = [len(one.get_offsets()) for one in axes.collections if to_rgb("#8B0000") == tuple(one.get_facecolor()[0][:3])]
-    assert sum(crosses) == 2 and "delta rule <b>0</b>, sum <b>2</b>" in reset_sentence("((1()", 100, -1)
-
-
-def test_a_counter_that_does_not_reset_is_seen(monkeypatch):
-    wrong = ch09.fast.reset_counter(Fraction(1, 100))
-    wrong.strengths[2] = Fraction(0)
-    monkeypatch.setattr(ch09.fast, "reset_counter", lambda leak: wrong)
-    assert "delta rule <b>2</b>" in reset_sentence("((1()", 100, -1)
-
-
-def test_every_place_can_be_drawn_and_told():
-    memory = {"text": ["abcabd", "a"], "rule": list(RULES.values()), "beta": BETAS, "position": range(1, LONGEST + 1)}
-    parity = {"beta": STRENGTHS, "key": list(KEYS), "noise": NOISES, "bits": ["1101", "0"]}
-    leaks = {"over": list(LEAKS.values()), "m": DEPTHS}
-    reset = {"text": ["(((1()", "1"], "over": list(RESET_LEAKS.values()), "added": [0, -1, -2, -3]}
-    for say, controls in ((memory_sentence, memory), (parity_sentence, parity), (leak_sentence, leaks), (reset_sentence, reset)):
-        assert sweep(say, samples=40, **controls) == []
-    few = {"rule": "recurrent", "beta": 2.0}, {"key": "unit", "noise": 1e-1}, {}, {"over": 4}
-    for draw, controls, fixed in zip((memory_picture, parity_picture, leak_picture, reset_picture), (memory, parity, leaks, reset), few):
-        assert sweep(draw, samples=0, **controls | fixed) == []
-
-
 def test_what_is_typed_is_escaped():
     assert "<b>&lt;</b> after &amp;" in memory_sentence("&<", "sum", 1.0, 2)
-
-
-@pytest.mark.parametrize(
-    "call, message",
-    [
-        (lambda: remember("", "sum"), "got 0"),
-        (lambda: remember("abcdefg", "sum"), "7 different: 'abcdefg'"),
-        (lambda: remember("ab", "sun"), "got 'sun'"),
-        (lambda: counted(1.0, "unit", 0.0, "012"), "got '012'"),
-        (lambda: both_counters("(a)", 10, 0), r"got 3: '\(a\)'"),
-        (lambda: both_counters("(1)", 10, 0), r"token 3 of '\(1\)'"),
-    ],
-)
-def test_bad_questions(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
-
-
-def test_noise_is_seeded_and_scaled():
-    one, two = (counted(2.0, "unit", noise, "0")[1] for noise in (1e-2, 1e-1))
-    np.testing.assert_allclose(10 * one, two)
-    assert math.isclose(one.std(), 1e-2 * np.cumsum(np.random.default_rng(0).normal(size=STEPS)).std(), rel_tol=1e-9)
-
-
-def test_margins_are_told_apart_without_colours_and_say_up_to_where_was_trained():
-    axes = ch09.margin_picture({"as released": [1.0, -1.0], "near addition": [2.0, 2.0]}, [1, 300]).axes[0]
-    assert len({line.get_linestyle() for line in axes.get_legend().get_lines()}) == 2
-    assert [text.get_text() for text in axes.texts] == ["trained up to 50"]
-    assert not axes.get_legend().get_frame_on()  # the book's style

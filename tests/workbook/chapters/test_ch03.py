@@ -6,15 +6,11 @@ import math
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sweeps import sweep
 
 from workbook.chapters import ch03
 from workbook.chapters.ch03 import (
     BALANCE,
     CHAINS,
-    GIVEN,
-    LENGTHS,
-    PROCESSORS,
     SIZES,
     WAYS,
     cost,
@@ -154,11 +150,6 @@ def test_time_falls_with_processors_down_to_the_depth(way):
     assert times[0][0] == max(of.multiplications, BALANCE * of.numbers) and times[-1] == (of.depth, "its depth")
 
 
-def test_what_holds_it_up():
-    assert ticks(cost("loop", 500, 8, 1), 1)[1] == "memory"
-    assert ticks(cost("PScan", 500, 8, 1)._replace(numbers=0), 1)[1] == "arithmetic"
-
-
 def test_numbers_moved_by_the_loop():
     """By hand: A (b^2) and b_t (b) in, x_t (b) out."""
     assert cost("loop", 7, 4, 3).numbers == 3 * 7 * (16 + 4 + 4)
@@ -186,43 +177,8 @@ def test_marks_are_the_records():
     ])  # fmt: skip
 
 
-def test_curves_are_the_models():
-    axes = scan_race({}, 500, 8, 1024, 16).axes[0]
-    (curve,) = [line for line in axes.lines if line.get_label() == "PScan"]
-    loop, scan = cost("loop", 500, 8, 1024), cost("PScan", 500, 8, 1024)
-    assert curve.get_ydata()[4] == pytest.approx(ticks(scan, 16)[0] / ticks(loop, 16)[0])
-    assert curve.get_ydata()[-1] == pytest.approx(ticks(scan, 2**30)[0] / 500)
-
-
-def test_the_map_is_the_winner():
-    mesh = scan_race({}, 500, 8, 1024, 16).axes[1].collections[0]
-    best = mesh.get_array().reshape(40, 61)
-    assert GIVEN[int(best[0, 8])] == winner(4, 8, 1024, 16) == "loop"
-    assert GIVEN[int(best[-1, -1])] == winner(20_000, 8, 1024, 2**30) == "tree"
-
-
-def test_every_place_can_be_drawn_and_told():
-    controls = {"T": LENGTHS, "b": SIZES, "chains": CHAINS, "P": tuple(PROCESSORS.values())}
-    assert sweep(lambda **at: race_sentence(RECORDS, **at), samples=30, **controls) == []
-    assert sweep(lambda **at: scan_race(RECORDS, **at), samples=0, **controls | {"T": 500, "P": 16}) == []
-
-
 def test_the_sentence_follows_the_controls():
     here = race_sentence(RECORDS, 500, 8, 1024, 16)
     assert "<b>loop</b>" in here and "PScan of the paper 42" in here and "JAX" not in here
     there = race_sentence(RECORDS, 16384, 8, 1, 16896)
     assert "<b>tree</b>" in there and "no such case" in there
-
-
-@pytest.mark.parametrize(
-    "call, message",
-    [
-        (lambda: cost("bush", 5, 2, 1), "no way 'bush'"),
-        (lambda: ticks(cost("loop", 5, 2, 1), 0), "got P=0"),
-        (lambda: tree_counts(0), "got T=0"),
-        (lambda: levels(0), "got T=0"),
-    ],
-)
-def test_bad_questions(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()

@@ -1,0 +1,155 @@
+"""Chapter 04's pictures: what they draw is what a covariance, a matrix power or a layer says, computed here anew."""
+
+import cmath
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workbook.chapters.ch04 import (
+    GAMMAS,
+    HEAD_SIZES,
+    MODES,
+    STARTS,
+    TABLE_3,
+    eigenvalues,
+    impulse,
+    mode_kernels,
+    norm_curve,
+    norm_sentence,
+    settled,
+    simulated_norms,
+    starting_layers,
+    turning_head,
+)
+from workbook.chapters.rotations import absorb
+
+
+def covariance_norms(gamma, rho, theta, start, T):
+    """E||x_t||^2 from the covariance of (x, u), four real numbers: no complex number and no formula."""
+    a = math.radians(theta)
+    R = np.array([[math.cos(a), -math.sin(a)], [math.sin(a), math.cos(a)]])
+    B = np.array([[0.5, 1.0], [-2.0, 0.25]])
+    B = B * math.sqrt((1 - gamma**2) / (B**2).sum())
+    X = np.zeros((4, 4))
+    X[0, 0] = start == "unit"
+    norms = [X[0, 0]]
+    for t in range(1, T + 1):
+        gain = 1 / math.sqrt(1 - gamma**2) if start == "scaled first step" and t == 1 else 1
+        kept = rho if t > 1 else 0.0  # u_1 has no predecessor
+        F = np.block([[gamma * R, gain * kept * B], [np.zeros((2, 2)), kept * np.eye(2)]])
+        G = np.vstack([gain * B, np.eye(2)])
+        X = F @ X @ F.T + (1 - kept**2) * G @ G.T
+        norms.append(X[0, 0] + X[1, 1])
+    return np.array(norms)
+
+
+situations = st.tuples(st.floats(0.01, 0.999), st.floats(-1, 1), st.floats(-360, 360), st.sampled_from(STARTS))
+
+
+@settings(max_examples=60, deadline=None)
+@given(situations)
+def test_the_formula_is_the_covariances_trace(at):
+    assert norm_curve(*at, T=12) == pytest.approx(covariance_norms(*at, 12), rel=1e-9, abs=1e-12)
+
+
+def test_the_sentence_says_which_step_of_lemma_3_goes_first():
+    assert "step 2 of Lemma 3" in norm_sentence(0.9, 0.5, 30, "unit")
+    assert "Lemma" not in norm_sentence(0.9, 0.0, 30, "unit")
+    assert "hypothesis" in norm_sentence(0.9, 0.0, 30, "zero")
+    assert "hypothesis" not in norm_sentence(0.9, 0.5, 30, "zero")
+
+
+def worst(gamma, rho, theta, start):
+    squares = simulated_norms(gamma, rho, theta, start, T=80, runs=4000)
+    error = squares.std(0) / math.sqrt(len(squares))
+    return (np.abs(squares.mean(0) - norm_curve(gamma, rho, theta, start, 80)[1:]) / error).max()
+
+
+@pytest.mark.parametrize("start", STARTS)
+@pytest.mark.parametrize("rho, theta", [(0.0, 45), (0.9, 5), (-0.9, 180)])
+def test_runs_agree_with_the_formula(start, rho, theta):
+    assert worst(0.97, rho, theta, start) < 5
+
+
+def test_the_papers_line_is_true_from_a_unit_start_only():
+    for gamma in GAMMAS:
+        for start in ("unit", "scaled first step"):
+            assert norm_curve(gamma, 0.0, 30, start)[1:] == pytest.approx(1)
+            assert "is true" in norm_sentence(gamma, 0.0, 30, start)
+        assert "not the value" in norm_sentence(gamma, 0.0, 30, "zero")
+        assert "not white" in norm_sentence(gamma, 0.9, 30, "unit")
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.floats(0, 3), min_size=1, max_size=9), st.floats(0.5, 2))
+def test_settled_is_the_first_time_after_which_nothing_strays(norms, limit):
+    near = [abs(value - limit) <= 0.05 * limit for value in norms]
+    oracle = next((t for t in range(len(norms)) if all(near[t:])), None)
+    assert settled(np.array(norms), limit) == oracle
+
+
+# --- the rotation to turn --------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.floats(-360, 360), st.floats(-360, 360), st.floats(0.1, 0.999))
+def test_absorbed_the_first_pair_is_a_spiral(theta_1, theta_2, gamma):
+    states, _ = impulse(absorb(turning_head(theta_1, theta_2, gamma)), 12)
+    spiral = np.array([0.8 * cmath.rect(gamma, math.radians(theta_1)) ** t for t in range(12)])
+    # rect(gamma, a) ** t turns by t a, as the head does step by step
+    assert states[:, 0] + 1j * states[:, 1] == pytest.approx(spiral, abs=1e-9)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.floats(-360, 360), st.floats(-360, 360), st.floats(0.1, 0.999))
+def test_with_p_or_without_the_size_shrinks_evenly_and_the_output_is_one(theta_1, theta_2, gamma):
+    head = turning_head(theta_1, theta_2, gamma)
+    (states, y), (_, plain_y) = impulse(head, 12), impulse(absorb(head), 12)
+    assert np.linalg.norm(states, axis=1) == pytest.approx(gamma ** np.arange(12), rel=1e-9)
+    assert y == pytest.approx(plain_y, abs=1e-9)
+
+
+# --- the discs -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("task", TABLE_3)
+@pytest.mark.parametrize("n", HEAD_SIZES)
+def test_eigenvalues_start_in_their_sector_and_heads_are_tied(task, n):
+    lru, rot = starting_layers(task, n)
+    (low, high), theta = TABLE_3[task]
+    for found in (eigenvalues(lru), eigenvalues(rot)):
+        assert len(found) == 32 and (np.abs(found) > low - 1e-6).all() and (np.abs(found) < high + 1e-6).all()
+        assert (np.angle(found) % (2 * np.pi) < theta + 1e-6).all()
+    assert len(np.unique(np.abs(eigenvalues(lru)).round(9))) == 32
+    assert len(np.unique(np.abs(eigenvalues(rot)).round(12))) == 64 // n == rot.heads
+    assert np.ptp(np.abs(eigenvalues(rot)).reshape(rot.heads, -1), axis=1) == pytest.approx(0, abs=1e-12)
+
+
+def test_they_are_the_eigenvalues_of_the_real_transition():
+    _, rot = starting_layers("Retrieval", 8)
+    real = np.sort_complex(np.linalg.eigvals(rot.transition().detach().double().numpy()).ravel().round(5))
+    both = np.concatenate([eigenvalues(rot), eigenvalues(rot).conj()])
+    assert np.abs(real[:, None] - both).min(0).max() < 1e-4 > np.abs(real[:, None] - both).min(1).max()
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_both_kernels_are_the_modes(mode):
+    lru, _ = starting_layers("Retrieval", 8)
+    value = complex(eigenvalues(lru)[mode - 1])
+    b, c = (complex(torch.view_as_complex(part.detach()).flatten()[mode - 1]) for part in (lru.B, lru.C))
+    truth = np.array([(c * value**k * b).real for k in range(60)])
+    for kernel in mode_kernels(lru, mode):
+        assert kernel == pytest.approx(truth / np.abs(truth).max(), abs=1e-9)
+
+
+# --- the two figures of the paper ------------------------------------------------------------------------------------
+
+
+# --- every place, and bad questions ----------------------------------------------------------------------------------
+
+
+# --- the chapter's exercises: right answers pass, wrong ones do not --------------------------------------------------

@@ -1,0 +1,175 @@
+"""What an answer is told: right, not yet, or cannot be judged, in one line; and which values say the same."""
+
+import math
+import re
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import torch
+from matplotlib.colors import to_rgb
+
+from workbook.exercises.judging import (
+    NOT_YET,
+    RIGHT,
+    UNJUDGED,
+    UNTRIED,
+    CannotJudge,
+    NotYet,
+    Verdict,
+    agree,
+    call,
+    expect,
+    judge,
+    numbers,
+    same,
+    shown,
+)
+
+
+def double(n):
+    return 2 * n
+
+
+def test_three_outcomes():
+    assert judge(lambda: expect(double, [((2,), 4)])).outcome == RIGHT
+    wrong = judge(lambda: agree(double, lambda n: n + 2, [(2,), (5,)]))
+    assert (wrong.outcome, wrong.says) == (NOT_YET, "double(5) gave 10, and should give 7")
+    broken = judge(lambda: expect(double, [((None,), 4)]))
+    assert broken.outcome == UNJUDGED
+    assert broken.says.startswith("double(None) raised TypeError: unsupported operand")
+    assert "\n" not in broken.says
+
+
+@pytest.mark.parametrize("answer, says", [(None, "not attempted"), (7, "a function is asked for, got 7")])
+def test_what_is_no_function_cannot_be_judged(answer, says):
+    with pytest.raises(CannotJudge, match=says):
+        call(answer, 1)
+
+
+def test_a_stub_is_not_attempted():
+    def stub():
+        raise NotImplementedError("your code here")
+
+    with pytest.raises(CannotJudge, match="^not attempted$"):
+        call(stub)
+
+
+@pytest.mark.parametrize("value, says", [
+    ((n for n in "ab"), r"a generator \(list\(...\) makes a list of it\)"), (map(str, "ab"), "a map .*"),
+    ([1, (n for n in "ab")], r"\[1, <generator .*genexpr>>\]"), (lambda: 0, "<function .*<lambda>>"),
+    ("x" * 500, "'x+[.]{3}x+'"),
+])  # fmt: skip
+def test_what_is_shown_says_no_address(value, says):
+    assert re.fullmatch(says, shown(value))
+    assert " at 0x" not in shown(value)
+
+
+def test_a_test_that_stumbles_over_the_answer_judges_nothing():
+    assert judge(lambda: {}["missing"]).outcome == UNJUDGED
+
+
+@pytest.mark.parametrize("error", [NotYet, CannotJudge])
+def test_what_a_verdict_says_is_short(error):
+    def test():
+        raise error("x" * 10**7)
+
+    assert judge(test).says == "x" * 397 + "..."
+
+
+def test_an_answer_cannot_change_the_test_s_arguments():
+    given = [3, 1, 2]
+    expect(lambda row: row.sort() or row, [((given,), [1, 2, 3])])
+    assert given == [3, 1, 2]
+
+
+def test_a_notebook_shows_one_line():
+    assert NotYet("f(1) gave 2")._render_traceback_() == ["not yet: f(1) gave 2"]
+    assert CannotJudge("no f")._render_traceback_() == ["cannot be judged: no f"]
+
+
+def test_a_notebook_shows_each_outcome_by_word_sign_and_colour_and_a_terminal_as_before():
+    verdicts = [Verdict(RIGHT), Verdict(NOT_YET, "f(<b>) & 1"), Verdict(UNJUDGED, "no f"), Verdict(UNTRIED, "put it there")]
+    assert list(map(repr, verdicts)) == ["right", "not yet: f(<b>) & 1", "cannot be judged: no f", "not tried yet: put it there"]
+    shown_as = [re.fullmatch(r'<div class="mathjax_ignore" style="[^"]*border-left:6px (\w+) (#\w{6})">'
+                             r'<span aria-hidden="true">(.)</span> (.*)</div>', one._repr_html_()).groups() for one in verdicts]
+    assert all(len(set(part)) == 4 for part in zip(*shown_as))
+    assert [words for *_, words in shown_as] == ["<b>right</b>", "<b>not yet</b>: f(&lt;b&gt;) &amp; 1",
+                                                 "<b>cannot be judged</b>: no f", "<b>not tried yet</b>: put it there"]
+    for _, colour, _, _ in shown_as:  # WCAG asks 3:1 of what is no text, on white and on JupyterLab's dark page
+        assert min(contrast(colour, page) for page in ("#ffffff", "#111111")) >= 3, colour
+
+
+def contrast(*colours):
+    """WCAG 2's, of two colours."""
+    linear = ([c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour)] for colour in colours)
+    dark, light = sorted(float(np.dot((0.2126, 0.7152, 0.0722), rgb)) for rgb in linear)
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("a, b", [
+    (1, True), (0.1 + 0.2, 0.3), (Fraction(1, 2), 0.5), ([1, 2], (1.0, 2.0)), (np.array([[1, 2]]), [(1, 2)]),
+    (torch.tensor([1.0]), [1]), (np.float32(0.1), 0.1), (torch.tensor(3), 3), (np.array(3), torch.tensor(3.0)),
+    ({"a": [1]}, {"a": (1,)}), (float("nan"), math.nan), (math.inf, np.inf), ([None, 1], (None, 1)), ([], ()),
+    (range(3), [0, 1, 2]), (1j, complex(0, 1)), (np.True_, True), ([np.True_], [True]), (np.str_("a"), "a"),
+])  # fmt: skip
+def test_same(a, b):
+    assert same(a, b)
+    assert same(b, a)
+
+
+@pytest.mark.parametrize("a, b", [
+    (1, 2), (2**70, 2**70 + 1), (Fraction(1, 3), Fraction(1, 2)), ([1, 2], [1]), ([1, 2], [[1, 2]]), ("1", 1),
+    (None, 0),
+    (0.3, 0.30001), (math.nan, 1.0), ([1], 1), (np.array([1, 2]), [2, 1]), ({"a": 1}, {"b": 1}), ("a", "b"), ({1}, [1]),
+    (10**400, 1.5), (10**400, math.inf), (1.0, math.inf), (-math.inf, math.inf), (np.True_, False), (Fraction(10**400), 2j),
+])  # fmt: skip
+def test_not_the_same(a, b):
+    assert not same(a, b)
+    assert not same(b, a)
+
+
+def test_equality_cannot_be_bought():
+    class Always(float):
+        def __eq__(self, other):
+            return True
+
+        __hash__ = float.__hash__
+
+    assert not same(Always(3), 5.0) and not same(5.0, Always(3))
+
+
+def test_an_answer_may_raise_an_error_of_its_own():
+    class Own(Exception):
+        pass
+
+    def answer(n):
+        raise Own(f"not {n}")
+
+    with pytest.raises(CannotJudge, match="raised Own: not 3"):
+        call(answer, 3)
+    assert judge(lambda: expect(answer, [((3,), 1)])).outcome == "cannot be judged"
+
+    def test():
+        raise Own("a test that stumbles")
+
+    assert judge(test).says == "the test met Own: a test that stumbles"
+
+
+@pytest.mark.parametrize("wrong", [[None, None], [Fraction(1), "2"]])
+def test_what_is_no_number_is_not_read_as_one(wrong):
+    with pytest.raises(CannotJudge, match="should be numbers of shape"):
+        numbers(wrong, (2,))
+
+    class Other:
+        def __eq__(self, other):
+            return True
+
+    assert not same(Other(), 5)
+    assert not same([Other()], [5])
+
+
+@pytest.mark.parametrize("value", ["ab", None, [1, 2], [[1, 2], [3]], object(), 10**400, [[1, "a"]]])
+def test_numbers_of_a_wrong_kind(value):
+    with pytest.raises(CannotJudge, match="the answer should be numbers of shape"):
+        numbers(value, (None, 2))
