@@ -46,12 +46,17 @@ def is_numeric(value):
         isinstance(value, (list, tuple)) and len(value) > 0 and all(map(is_numeric, value)))  # fmt: skip
 
 
+def as_tensor(value):
+    found = np.array(value)
+    return torch.tensor(found.astype(float) if found.dtype == object else found)
+
+
 def as_fraction(value):
     return Fraction(value) if isinstance(value, Number) else [as_fraction(one) for one in value]
 
 
 KINDS = {
-    "NumPy": np.array, "torch": lambda value: torch.tensor(np.array(value)), "lists": lambda value: np.array(value).tolist(),
+    "NumPy": np.array, "torch": as_tensor, "lists": lambda value: np.array(value).tolist(),
     "SymPy": lambda value: sp.sympify(value) if isinstance(value, Number) else [sp.sympify(one) for one in value],
     "fractions": as_fraction, "text": lambda value: str(float(value)),
 }  # fmt: skip
