@@ -26,10 +26,6 @@ def state_diagram(machine: MooreMachine) -> Figure:
     """The diagram of a machine with at most 16 states; an arrow's label says which tokens go that way.
 
     Where a state's name is not its answer, a line below tells the answers' colours.  ValueError for more states.
-
-    >>> from lrnnlab.tasks import Sum
-    >>> [text.get_text() for text in state_diagram(Sum(3).machine).axes[0].texts[:3]]
-    ['0', '1', '2']
     """
     laid = plan(machine)
     answers = sorted(set(machine.outputs.tolist()) - {NO_LABEL})
@@ -47,22 +43,7 @@ def state_diagram(machine: MooreMachine) -> Figure:
 
 @styled
 def snapped_heads(machines: Sequence[MooreMachine], *, token: int | None = None) -> Figure:
-    """The automaton of each head (``ch02.head_automata``); heads with one state do nothing and are grey.
-
-    Parameters
-    ----------
-    machines : list of MooreMachine
-        One a head.
-    token : int, optional
-        Show only the arrows of this token, small and without labels, to compare many heads; by default all arrows with
-        their labels, which takes the room of half a page for a busy head.  The states keep their places.
-
-    Examples
-    --------
-    >>> idle = MooreMachine([[0], [0]], [-1], 0, "ab")
-    >>> snapped_heads([idle]).axes[0].texts[-1].get_text()
-    'does nothing'
-    """
+    """The automaton of each head (``ch02.head_automata``); heads with one state do nothing and are grey."""
     if not machines:
         raise ValueError("there is nothing to draw: no heads")
     busy = [(f"head {n}", m, plan(m, token=token)) for n, m in enumerate(machines) if m.num_states > 1]
