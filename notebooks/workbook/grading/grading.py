@@ -22,7 +22,7 @@ from types import CodeType
 
 import nbformat
 
-from workbook.exercises.judging import FAULTS, RIGHT, UNJUDGED, CannotJudge, Verdict, judge, raised, shown
+from workbook.exercises.judging import RIGHT, UNJUDGED, AnyError, CannotJudge, Verdict, judge, raised, shown
 from workbook.grading import serialization as wire
 from workbook.grading.fence import Fence
 from workbook.grading.notebook_parser import digest
@@ -185,7 +185,7 @@ def rehearse(problem_set: ProblemSet, fence: Fence) -> None:
     """Grade the source's own solutions.  ValueError where they do not get all points, so that no class would."""
     try:
         _names(problem_set)
-    except FAULTS as error:
+    except AnyError as error:
         raise ValueError(f"the set-up of {problem_set.name} fails: {raised(error)}") from error
     solved = digested(digest(nbformat.writes(problem_set.notebook).encode()))
     sitting = Sitting(solved, problem_set.setup, problem_set.helpers, fence)
@@ -250,7 +250,7 @@ def _names(problem_set: ProblemSet) -> dict[str, object]:
     names: dict[str, object] = {"__name__": "__main__", "print": lambda *shown, **options: None}
     exec(_compiled(problem_set.setup, f"{problem_set.name} set-up"), names)  # noqa: S102  a teacher's
     for helper in problem_set.helpers:
-        with suppress(FAULTS):
+        with suppress(AnyError):
             exec(_compiled(helper, f"{problem_set.name} helpers"), names)  # noqa: S102
     return names
 
