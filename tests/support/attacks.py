@@ -55,13 +55,13 @@ def _cheat(name: str, source: str) -> Callable[[Scene], Made]:
 def _reply(name: str, message: str) -> Callable[[Scene], Made]:
     """A kind that answers everything that it is asked with the bytes of one message, an expression."""
     return _cheat(name, f"""
-import json, os, random, struct, threading, time
-from workbook.grading import serialization as wire
-def framed(data): return struct.pack("!I", len(data)) + data
+import json, os, random, threading, time
+from workbook.grading import serialization
+def framed(data): return data + b"\\n"
 def value(data): return framed(json.dumps({{"functions": NAMES, "value": data}}).encode())
 MESSAGE = {message}
-wire.Line.send = lambda self, message: [os.write(self._writing, MESSAGE[at:at + 65536])
-                                        for at in range(0, len(MESSAGE), 65536)]
+serialization.Channel.send = lambda self, message: [os.write(self._writing.fileno(), MESSAGE[at:at + 65536])
+                                                    for at in range(0, len(MESSAGE), 65536)]
 """)  # fmt: skip
 
 
@@ -105,22 +105,22 @@ for name in NAMES:
 PATCHED = """
 import builtins, sys
 import numpy as np, workbook.grading, workbook.exercises.judging as judging
-from workbook.grading import serialization as wire, worker as pupil
+from workbook.grading import serialization, worker
 for module in (workbook.grading, judging):
     module.claim = module.expect = module.agree = lambda *arguments, **options: None
 judging.same = builtins.all = lambda *arguments: True
 np.allclose = np.isclose = lambda *arguments, **options: True
-wire.encode = pupil.encode = lambda value: True
+serialization.encode = worker.encode = lambda value: True
 for name in NAMES:
     globals()[name] = lambda *arguments: True
 """
 FORGED = """
-import json, os, struct
+import json, os
 for message in ({"points": 100}, {"value": True}, {"functions": NAMES}, {"ended": 0}):
     data = json.dumps(message).encode()
     for handle in map(int, os.listdir("/proc/self/fd")):
         try:
-            os.write(handle, struct.pack("!I", len(data)) + data)
+            os.write(handle, data + b"\\n")
         except OSError:
             pass
 """
@@ -198,18 +198,15 @@ pathlib.Path("MARKS").mkdir(parents=True)
 open("MARKS/marks.csv", "a").write("me,100,100")
 """
 ANSWERS_FOR_EVER = """
-import json, os, struct, sys
+import json, os, sys
 program = '''
-import json, os, struct, sys
-while True:
-    size, = struct.unpack("!I", os.read(int(sys.argv[1]), 4))
-    while size > 0: size -= len(os.read(int(sys.argv[1]), size))
-    data = json.dumps({"functions": NAMES, "value": True}).encode()
-    os.write(int(sys.argv[2]), struct.pack("!I", len(data)) + data)
+import json, os, sys
+for line in open(int(sys.argv[1]), "rb"):
+    os.write(int(sys.argv[2]), json.dumps({"functions": NAMES, "value": True}).encode() + b"\\\\n")
 '''
 for handle in (3, 4, 5, 6):
     os.set_inheritable(handle, True)
-os.write(4, struct.pack("!I", 2) + b"{}")
+os.write(4, b"{}\\n")
 os.execv(sys.executable, [sys.executable, "-c", program, "3", "4"])
 """
 
@@ -449,7 +446,7 @@ QUICK: tuple[Callable[[Scene], Made], ...] = (
     _reply("answers_a_list", 'framed(b"[]")'), _reply("names_five_functions", "framed(b'{\"functions\": 5}')"),
     _reply("names_numbers", "framed(b'{\"functions\": [1, null, {}], \"error\": [1], \"kind\": {}}')"),
     _reply("names_a_million", 'framed(json.dumps({"functions": ["f"] * 400_000}).encode())'),
-    _reply("claims_a_gigabyte", 'struct.pack("!I", 1 << 30) + b"x" * 100_000'),
+    _reply("answers_without_end", 'b"x" * (8 << 20)'),
     _reply("answers_no_json", 'framed(b"\\xff{")'), _reply("answers_deep_json", 'framed(b"[" * 1_000_000)'),
     _reply("answers_deep_values", 'framed(b\'{"value":\' + b\'{"tuple":[\' * 400 + b"]}" * 400 + b"}")'),
     _reply("answers_many_digits", 'framed(b"1" * 4_000_000)'),

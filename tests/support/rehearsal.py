@@ -83,7 +83,7 @@ def rehearse(
                          Scene(handout, planted_ones, number // len(kinds) + number, words), folder)
                    for number in range(count))  # fmt: skip
         before, shared = traces(canary, folder, PACKAGE, source.parent), segments()
-        reports = grade_folder(folder, source, marks, within, jobs=jobs, say=say)
+        reports = grade_folder(folder, source, marks, within, jobs=jobs, say=say or str)
         wrong = [f"{report.student}: {report.points} points, and should have {due[report.student]}"
                  for report in reports if report.points != due[report.student]]  # fmt: skip
         if len(reports) != count:

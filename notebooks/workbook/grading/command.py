@@ -37,8 +37,6 @@ def _parser() -> argparse.ArgumentParser:
     grade.add_argument("--jobs", type=int, default=2, help="submissions at a time (2)")
     grade.add_argument("--seconds", type=int, default=10, help="computing time of one cell or one call (10)")
     grade.add_argument("--memory", type=int, default=1024, help="MiB for all its processes together (1024)")
-    grade.add_argument("--image", default="",
-                       help="with lrnnlab's requirements: Docker or Podman fences submissions in, not bubblewrap")
     grade.add_argument("--unfenced", action="store_true", help="run submissions with your own rights, without a fence")
     grade.add_argument("--show-hidden", action="store_true",
                        help="feedback tells on which input a hidden test failed, and what it wanted")
@@ -57,8 +55,7 @@ def _release(options: argparse.Namespace) -> int:
 def _grade(options: argparse.Namespace) -> int:
     from workbook.grading import fence
     from workbook.grading.gradebook import assignment_of, grade_folder
-    from workbook.grading.grader import OWN_FAULT
-    from workbook.grading.sandbox import Limits
+    from workbook.grading.grading import OWN_FAULT
     from workbook.grading.sets import chosen, find
 
     folder = options.folder.resolve()
@@ -66,19 +63,18 @@ def _grade(options: argparse.Namespace) -> int:
         raise ValueError(f"{options.folder} is no folder of submissions")
     out = options.out or folder.with_name(f"{folder.name}-marks")
     seconds = options.seconds
-    limits = Limits(seconds, 12 * seconds, 6 * seconds, 60 * seconds, memory=options.memory << 20)
-    within = fence.find(options.image, options.unfenced, limits)
+    limits = fence.Limits(seconds, 12 * seconds, 6 * seconds, 60 * seconds, memory=options.memory << 20)
+    within = fence.find(options.unfenced, limits)
     tell(within.describe())
     began = time.perf_counter()
     source = chosen(options.set) if options.set else find(assignment_of(folder))
-    reports = grade_folder(folder, source, out, within, jobs=options.jobs, say=tell,
-                           show_hidden=options.show_hidden)  # fmt: skip
+    reports = grade_folder(folder, source, out, within, jobs=options.jobs, say=tell, show_hidden=options.show_hidden)
     tell(f"{len(reports)} graded in {time.perf_counter() - began:.0f} s: {out / 'marks.csv'}, {out / 'feedback'}")
     return int(any(report.problem.startswith(OWN_FAULT) for report in reports))
 
 
 def _validate(options: argparse.Namespace) -> int:
-    from workbook.grading.validating import report, validate
+    from workbook.grading.validator import report, validate
 
     findings = validate(options.file)
     for line in report(findings).splitlines():

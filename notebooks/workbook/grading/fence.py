@@ -2,12 +2,11 @@
 
 `bubblewrap <https://github.com/containers/bubblewrap>`_ gives each process that the grader starts namespaces of its own
 (users, processes, network, IPC, host name, mounts) as an unprivileged user.  It sees Python, the installed packages,
-the folder of lrnnlab's package and one small folder of its own that it may write; not the course's sources, what others
-handed in, the home or any socket.  Where libseccomp is there, system calls that no exercise needs are refused too:
-sockets, shared memory that nobody counts, keys, looking into other processes, mounts, namespaces.
+``lrnnlab``, the parts of ``workbook`` that run there, and one small folder of its own that it may write; not the course's
+sources, what others handed in, the home or any socket.  Where libseccomp is there, system calls that no exercise needs
+are refused too: sockets, shared memory that nobody counts, keys, looking into other processes, mounts, namespaces.
 
-Without bubblewrap, Docker or Podman do the same with an image that the teacher names.  With neither there is no fence,
-and :func:`find` refuses unless it is told ``unfenced``.
+Without bubblewrap there is no fence, and :func:`find` refuses unless it is told ``unfenced``.
 
 What is *not* stopped: gaps of the kernel; reading Python and the packages; using up the time and memory that is given.
 """
@@ -21,17 +20,16 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
 import lrnnlab
-from workbook.grading.sandbox import DEFAULT, Limits
 
-BUBBLEWRAP, DOCKER, PODMAN, NONE = "bubblewrap", "docker", "podman", "none"
 PACKAGE = Path(lrnnlab.__file__).resolve().parent
 WORKBOOK = Path(__file__).resolve().parents[1]
+SHOWN = (PACKAGE, *(WORKBOOK / part for part in ("__init__.py", "copies.py", "exercises", "grading")))
 KERNELS = PACKAGE / "scans" / "__pycache__"  # compiled kernels; inside it is a small folder that numba may write,
 STORED = "/kernels"  # filled from this one
 PAGE = 4096  # bytes in which a folder in memory is given out
@@ -53,111 +51,114 @@ class NoFence(ValueError):
 
 
 @dataclass(frozen=True)
-class Fence:
-    """One kind of fence.  ``hidden`` are folders that stay out of sight even below what Python needs."""
+class Limits:
+    """What one submission may use.
 
-    kind: str
+    The system keeps ``seconds``, ``memory`` and ``folder`` inside each process, which is then told so (``MemoryError``);
+    the grader adds up what all processes of a submission use, and ends them together.
+
+    Parameters
+    ----------
+    seconds : int
+        Computing time of one cell, one call or one test.
+    total : int
+        Computing time of the whole submission.
+    wall, whole : float
+        Seconds by the clock, of the same; far more than the above, since others compute beside it.
+    memory : int
+        Bytes, of all its processes together.
+    folder : int
+        Bytes of what it writes.
+    processes : int
+        Processes and threads at a time.
+    """
+
+    seconds: int = 10
+    total: int = 120
+    wall: float = 60
+    whole: float = 600
+    memory: int = 1 << 30
+    folder: int = 32 << 20
+    processes: int = 64
+
+
+DEFAULT = Limits()
+
+
+@dataclass(frozen=True)
+class Fence:
+    """bubblewrap, the ``program``, or none at all.  ``hidden`` folders stay out of sight even below what Python needs."""
+
     program: str = ""
     version: str = ""
-    image: str = ""
     limits: Limits = DEFAULT
     hidden: tuple[str, ...] = ()
 
     def describe(self) -> str:
-        """What held, in one line, for marks, pages and the doctor."""
-        if self.kind == NONE:
+        """What held, in one line, for marks and pages."""
+        if not self.program:
             return "NOT FENCED IN: students' code ran with the grader's own rights."
-        if self.kind == BUBBLEWRAP:
-            calls = "system calls filtered" if _seccomp() else "system calls not filtered: there is no libseccomp"
-            return f"Students' code ran fenced in by {self.version} ({calls})."
-        return f"Students' code ran fenced in by {self.kind}, image {self.image}."
+        calls = "system calls filtered" if _seccomp() else "system calls not filtered: there is no libseccomp"
+        return f"Students' code ran fenced in by {self.version} ({calls})."
 
     def hiding(self, *folders: Path | str) -> Fence:
         """The same, and these folders are out of sight too."""
         return replace(self, hidden=(*self.hidden, *(os.path.realpath(folder) for folder in folders)))
 
-    def command(self, code: str, *arguments: str, name: str = "", info: int = -1, calls: int = -1) -> list[str]:
-        """The command line that runs a line of Python in the fence."""
-        python = ["-c", code, *arguments]
-        if self.kind == NONE:
-            return [sys.executable, *python]
-        if self.kind == BUBBLEWRAP:
-            return _bubblewrap(self, [sys.executable, *python], info, calls)
-        return _container(self, ["python3", *python], name)
+    def command(self, code: str, *arguments: str, info: int = -1, calls: int = -1) -> list[str]:
+        """The command line that runs a line of Python in the fence; ``info`` and ``calls`` are open files."""
+        python = [sys.executable, "-c", code, *arguments]
+        return _bubblewrap(self, python, info, calls) if self.program else python
 
-    def environment(self, home: str = HOME) -> dict[str, str]:
-        """The variables of the command: of this machine's next to nothing."""
-        if self.kind in (DOCKER, PODMAN):  # the client's own; inside are those of :func:`inside`
-            return dict(os.environ)
-        # Windows starts no program without these.
-        return inside(home) | {key: os.environ[key] for key in ("SYSTEMROOT", "PATH") if key in os.environ}
-
-
-def inside(home: str) -> dict[str, str]:
-    """The variables that a student's process sees."""
-    one = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
-    return {**one, "PYTHONPATH": os.pathsep.join(sorted({str(PACKAGE.parent), str(WORKBOOK.parent)})), "PYTHONHASHSEED": "0", "HOME": home, "TMPDIR": home,
-            "MPLBACKEND": "agg", "MPLCONFIGDIR": home, "LANG": "C.UTF-8", "TQDM_DISABLE": "1", "USER": "student",
-            "PYTHONDONTWRITEBYTECODE": "1", "CUDA_VISIBLE_DEVICES": "", "JOBLIB_MULTIPROCESSING": "0"}  # fmt: skip
+    def environment(self, home: str) -> dict[str, str]:
+        """The variables of the process, next to nothing of this machine's; ``home`` is its folder without a fence."""
+        home = HOME if self.program else home
+        one = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
+        windows = {key: os.environ[key] for key in ("SYSTEMROOT", "PATH") if os.name == "nt" and key in os.environ}
+        return {**one, **windows, "PYTHONPATH": os.pathsep.join(sorted({str(PACKAGE.parent), str(WORKBOOK.parent)})),
+                "PYTHONHASHSEED": "0", "HOME": home, "TMPDIR": home, "MPLBACKEND": "agg", "MPLCONFIGDIR": home,
+                "LANG": "C.UTF-8", "TQDM_DISABLE": "1", "USER": "student", "PYTHONDONTWRITEBYTECODE": "1",
+                "CUDA_VISIBLE_DEVICES": "", "JOBLIB_MULTIPROCESSING": "0"}  # fmt: skip
 
 
-def find(image: str = "", unfenced: bool = False, limits: Limits = DEFAULT) -> Fence:
-    """The fence of this machine, tried out.  NoFence says in one sentence what is missing.
-
-    Parameters
-    ----------
-    image : str
-        Of Docker or Podman, with Python and lrnnlab's requirements; taken before bubblewrap where it is given.
-    unfenced : bool
-        Whether to do without a fence.
-    limits : Limits
-        What a submission may use.
-
-    Examples
-    --------
-    >>> find(unfenced=True).kind in (BUBBLEWRAP, NONE)
-    True
-    """
-    found = _with_image(image, limits) if image else _with_bubblewrap(limits)
-    if isinstance(found, Fence):
-        return found
-    if unfenced and not image:
-        return Fence(NONE, limits=limits)
-    raise NoFence(f"nothing here can fence in students' code ({found}): install bubblewrap (Linux), or start Docker or "
-                  "Podman and name an image that has lrnnlab's requirements with --image, or say --unfenced to run "
-                  "their code with your own rights")  # fmt: skip
+def find(unfenced: bool = False, limits: Limits = DEFAULT) -> Fence:
+    """The fence of this machine, tried out.  NoFence says in one sentence what is missing, unless ``unfenced`` will do."""
+    try:
+        return _tried(limits)
+    except NoFence as error:
+        if unfenced:
+            return Fence(limits=limits)
+        raise NoFence(f"nothing here can fence in students' code ({error}): install bubblewrap (Linux), or say --unfenced "
+                      "to run their code with your own rights") from None  # fmt: skip
 
 
-def _with_bubblewrap(limits: Limits) -> Fence | str:
+def machine() -> tuple[bool, str]:
+    """What the doctor says: does bubblewrap work here, and which it is, or why it does not."""
+    try:
+        found = _tried(DEFAULT)
+    except NoFence as error:
+        return False, str(error)
+    return True, f"{found.version}, system calls {'filtered' if _seccomp() else 'not filtered: no libseccomp'}"
+
+
+def _tried(limits: Limits) -> Fence:
+    """bubblewrap, if a student's process starts in it; NoFence says why not."""
     program = shutil.which("bwrap")
     if program is None:
-        return "there is no bubblewrap"
+        raise NoFence("there is no bubblewrap")
     if not hasattr(os, "pidfd_open"):
-        return "Python here has no os.pidfd_open"
+        raise NoFence("Python here has no os.pidfd_open")
     version = subprocess.run([program, "--version"], capture_output=True, text=True, check=False).stdout.strip()
-    return _tried(Fence(BUBBLEWRAP, os.path.realpath(program), version, limits=limits))
-
-
-def _with_image(image: str, limits: Limits) -> Fence | str:
-    for kind in (DOCKER, PODMAN):
-        if program := shutil.which(kind):
-            return _tried(Fence(kind, program, image=image, limits=limits))
-    return "there is neither Docker nor Podman"
-
-
-def _tried(fence: Fence) -> Fence | str:
+    fence = Fence(os.path.realpath(program), version, limits)
     try:
-        tried = subprocess.run(
-            fence.command("import workbook.grading.worker"), capture_output=True, text=True, errors="replace", timeout=120,
-            env=fence.environment(), stdin=subprocess.DEVNULL, check=False,
-        )  # fmt: skip
+        tried = subprocess.run(fence.command("import workbook.grading.worker"), capture_output=True, text=True, check=False,
+                               errors="replace", timeout=120, env=fence.environment(HOME), stdin=subprocess.DEVNULL)  # fmt: skip
     except (OSError, subprocess.TimeoutExpired) as error:
-        return f"{fence.kind} does not start: {error}"
-    lines = tried.stderr.strip().splitlines() or [f"exit status {tried.returncode}"]
-    return f"{fence.kind} is there and does not work: {lines[-1][:200]}" if tried.returncode else fence
-
-
-# --- bubblewrap ------------------------------------------------------------------------------------------------------
+        raise NoFence(f"bubblewrap does not start: {error}") from None
+    if tried.returncode:
+        lines = tried.stderr.strip().splitlines() or [f"exit status {tried.returncode}"]
+        raise NoFence(f"bubblewrap is there and does not work: {lines[-1][:200]}")
+    return fence
 
 
 def _bubblewrap(fence: Fence, python: list[str], info: int, calls: int) -> list[str]:
@@ -173,15 +174,14 @@ def _bubblewrap(fence: Fence, python: list[str], info: int, calls: int) -> list[
             view += ["--dir", path]  # left to bubblewrap, it would be its owner's alone
     for link in ("/lib", "/lib64", "/lib32"):
         view += ["--symlink", os.readlink(link), link] if os.path.islink(link) else ["--ro-bind-try", link, link]
-    if KERNELS.is_dir():
-        view += ["--ro-bind", str(KERNELS), STORED]
     own = ["--unshare-all", "--unshare-user", *_no_more_users(fence.program), "--die-with-parent", "--new-session",
            "--cap-drop", "ALL", "--hostname", "fence"]  # fmt: skip
     inner = ["--proc", "/proc", "--dev", "/dev", "--size", str(fence.limits.folder), "--tmpfs", HOME]
-    inner += ["--size", str(fence.limits.folder + _stored()), "--tmpfs", str(KERNELS)] if KERNELS.is_dir() else []
+    if KERNELS.is_dir():
+        view += ["--ro-bind", str(KERNELS), STORED]
+        inner += ["--size", str(fence.limits.folder + _stored()), "--tmpfs", str(KERNELS)]
     inner += [part for path in ("/dev", *sorted(empty), "/") for part in ("--remount-ro", path)]
-    inner += ["--chdir", HOME, "--clearenv"]
-    inner += [part for key, value in inside(HOME).items() for part in ("--setenv", key, value)]
+    inner += ["--chdir", HOME]
     inner += ["--info-fd", str(info)] if info >= 0 else []
     inner += ["--seccomp", str(calls)] if calls >= 0 else []
     if os.geteuid():
@@ -211,7 +211,7 @@ def _places(hidden: Iterable[str]) -> tuple[set[str], set[str]]:
     seen |= set(_links(sys.executable))
     seen = {path for path in seen | {os.path.realpath(path) for path in seen} if os.path.exists(path)}
     installed = PACKAGE.parent.name in ("site-packages", "dist-packages")
-    seen |= {str(PACKAGE), str(WORKBOOK)}
+    seen |= set(map(str, SHOWN))
     secret = {*hidden, *([] if installed else [str(PACKAGE.parent)])}
     empty = {path for path in secret if any(path != one and Path(path).is_relative_to(one) for one in seen)}
     return seen, {path for path in empty if os.path.isdir(path)}
@@ -260,42 +260,3 @@ def calls_filter() -> int:
         handle = os.dup(file.fileno())
     os.lseek(handle, 0, os.SEEK_SET)
     return handle
-
-
-# --- Docker, Podman --------------------------------------------------------------------------------------------------
-
-
-def _container(fence: Fence, python: Sequence[str], name: str) -> list[str]:
-    limits = fence.limits
-    user = f"{os.getuid() or NOBODY}:{os.getgid() or NOBODY}" if os.name == "posix" else f"{NOBODY}:{NOBODY}"
-    place = "/lrnnlab-package"
-    variables = inside(HOME) | {"PYTHONPATH": place}
-    command = [
-        fence.program, "run", "--rm", "--interactive", "--init", "--network", "none", "--read-only",
-        "--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--user", user,
-        "--pids-limit", str(limits.processes),
-        "--memory", str(limits.memory + limits.folder), "--memory-swap", str(limits.memory + limits.folder),
-        "--ulimit", f"cpu={limits.total + 1}", "--tmpfs", f"{HOME}:rw,mode=1777,size={limits.folder}",
-        "--workdir", HOME, "--volume", f"{PACKAGE}:{place}/lrnnlab:ro",
-    ]  # fmt: skip
-    if KERNELS.is_dir():
-        there = f"{place}/lrnnlab/{KERNELS.relative_to(PACKAGE).as_posix()}"
-        command += ["--volume", f"{KERNELS}:{STORED}:ro", "--tmpfs",
-                    f"{there}:rw,mode=1777,size={limits.folder + _stored()}"]  # fmt: skip
-    command += ["--name", name] if name else []
-    command += [part for key, value in variables.items() for part in ("--env", f"{key}={value}")]
-    return [*command, fence.image, *python]
-
-
-def machine() -> tuple[bool, str]:
-    """What the doctor says: does bubblewrap work here, and which it is, or why it does not.
-
-    >>> stands, detail = machine()
-    >>> stands == ("bubblewrap " in detail and "system calls" in detail)
-    True
-    """
-    found = _with_bubblewrap(DEFAULT)
-    if isinstance(found, Fence):
-        return True, f"{found.version}, system calls {'filtered' if _seccomp() else 'not filtered: no libseccomp'}"
-    others = [kind for kind in (DOCKER, PODMAN) if shutil.which(kind)]
-    return False, found + (f"; with an image of yours {' or '.join(others)} may do (--image)" if others else "")

@@ -6,21 +6,26 @@ of processes.  A late hand-in is graded alone, into the same table.
 
 from __future__ import annotations
 
-import csv
-import io
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+import nbformat
 
 from lrnnlab.files import alone, is_clutter, put
 from workbook.grading.feedback import page
 from workbook.grading.fence import Fence
-from workbook.grading.grader import OWN_FAULT, grade_all
-from workbook.grading.grading import Report, rehearse
+from workbook.grading.grading import OWN_FAULT, Report, grade_all
 from workbook.grading.sanitize import cell, clean
 from workbook.grading.sets import ProblemSet, known, load
-from workbook.grading.submissions import Unreadable, collect, read
+from workbook.grading.submissions import Submission, Unreadable, collect, read
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+GUESSED = 5_000_000  # bytes of a notebook that is asked which set it is of
 
 
 def grade_folder(
@@ -30,41 +35,53 @@ def grade_folder(
     fence: Fence,
     *,
     jobs: int = 1,
-    say: Callable[[str], None] | None = None,
+    say: Callable[[str], None] = lambda line: None,
     show_hidden: bool = False,
 ) -> list[Report]:
     """Grade every submission in ``folder``; write ``out/marks.csv`` and ``out/feedback/STUDENT.html``."""
-    problem_set = load(source)
+    from lrnnlab import scans
+
+    problem_set, marks = load(source), out / "marks.csv"
     if out.resolve().is_relative_to(folder.resolve()):
         raise ValueError(f"marks do not belong among the submissions: {out} is inside {folder}")
-    before = read_marks(out / "marks.csv", problem_set)
+    before = read_marks(marks, problem_set)["points"].to_dict()
     reports = []
     with TemporaryDirectory(prefix="lrnnlab-hand-ins-") as place:  # which its owner alone may read
         submissions = collect(folder, problem_set.name, Path(place))
         check_out(out)
         (out / "feedback").mkdir(parents=True, exist_ok=True)
         fence, note = fence.hiding(folder, place, out, source.parent), fence.describe()
+        scans.warm()  # outside, once: inside, compiled kernels are read
         rehearse(problem_set, fence)
-        if not (out / "marks.csv").exists():  # which says from now on that the pages beside it are ours
-            merge_marks(out / "marks.csv", problem_set, [], note)
-        for report in grade_all(submissions, source, problem_set, fence, jobs):
+        if not marks.exists():  # which says from now on that the pages beside it are ours
+            merge_marks(marks, problem_set, [], note)
+        for report in grade_all(submissions, problem_set, fence, jobs):
             reports.append(report)
-            done = f"{len(reports)}/{len(submissions)} {report.student}"
-            if report.problem.startswith(OWN_FAULT) and cell(report.student) in before:
-                if say:
-                    say(f"{done}: {report.problem}; the marks of before stay")
+            done, name = f"{len(reports)}/{len(submissions)} {report.student}", cell(report.student)
+            if report.problem.startswith(OWN_FAULT) and name in before:
+                say(f"{done}: {report.problem}; the marks of before stay")
                 continue
             text = page(report, problem_set, show_hidden=show_hidden, fence_note=note)
             write(out / "feedback" / f"{report.student}.html", text)
-            # After each: an interrupted run leaves what it has.
-            merge_marks(out / "marks.csv", problem_set, [report], note)
-            if say:
-                old = before.get(cell(report.student), {}).get("points")
-                was = f" (was {old})" if old not in (None, str(report.points)) else ""
-                remark = f", {report.problem}" if report.problem else ""
-                marks = f"{report.points}/{report.possible}{was}{remark}"
-                say(f"{done}: {marks}")
+            merge_marks(marks, problem_set, [report], note)  # after each: an interrupted run leaves what it has
+            was = f" (was {before[name]})" if before.get(name, str(report.points)) != str(report.points) else ""
+            remark = f", {report.problem}" if report.problem else ""
+            say(f"{done}: {report.points}/{report.possible}{was}{remark}")
     return reports
+
+
+def rehearse(problem_set: ProblemSet, fence: Fence) -> None:
+    """Grade the source's own solutions.  ValueError where they do not get all points, so that no class would."""
+    with TemporaryDirectory(prefix="lrnnlab-source-") as place:
+        path = Path(place) / "source.ipynb"
+        nbformat.write(problem_set.notebook, path)
+        [report] = grade_all([Submission("the source", path)], problem_set, fence.hiding(place))
+    if report.problem:
+        raise ValueError(f"nothing can be graded: {report.problem}")
+    lost = [part for part in report.parts if part.points < part.possible]
+    if report.notes or lost:
+        said = report.notes[0] if report.notes else f"{lost[0].id} gives no points: {lost[0].verdict.says}"
+        raise ValueError(f"{problem_set.name} cannot be graded, for with the source's own answers {said}")
 
 
 def check_out(out: Path) -> None:
@@ -77,53 +94,40 @@ def check_out(out: Path) -> None:
         raise ValueError(f"{pages} holds files, and no marks.csv lies beside it: choose another --out, or move it away")
 
 
-def read_marks(path: Path, problem_set: ProblemSet) -> dict[str, dict[str, str]]:
-    """The rows of a table of marks by student, none where there is no table.  ValueError for what is another table."""
+def read_marks(path: Path, problem_set: ProblemSet) -> pd.DataFrame:
+    """A table of marks, all text, by student; empty where there is none.  ValueError for what is another table."""
+    import pandas as pd
+
+    columns = ["student", "points", "possible", *(task.id for task in problem_set.tasks), "problem", "fence"]
+    if not path.exists():
+        return pd.DataFrame(columns=columns, dtype=str).set_index("student")
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            rows = csv.DictReader(file)
-            missing = set(_columns(problem_set)) - set(rows.fieldnames or ())
-            listed = [row for row in rows if not missing]
-            found = {row["student"]: row for row in listed}
-            twice = [name for names in (rows.fieldnames or (), [row["student"] for row in listed])
-                     for name, count in Counter(names).items() if count > 1]  # fmt: skip
-            damaged = any(None in row or None in row.values() for row in found.values())
-    except FileNotFoundError:
-        return {}
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        table = pd.read_csv(path, dtype=str, header=None, keep_default_na=False, encoding="utf-8-sig")
+    except (OSError, ValueError) as error:  # of pandas' own: no text, no table, rows that are too long
         raise ValueError(f"{path} cannot be read ({error}): move it away, or choose another --out") from error
-    if missing or damaged or twice:
-        what = (f"it has no column {', '.join(sorted(missing))}" if missing else f"{twice[0]!r} stands there twice" if twice
-                else "a row has too few cells, or too many")  # fmt: skip
+    table = table.set_axis(table.iloc[0], axis=1).iloc[1:]
+    missing = set(columns) - set(table.columns)
+    twice = [name for names in (table.columns, () if missing else table["student"])
+             for name, count in Counter(names).items() if count > 1]  # fmt: skip
+    if missing or twice:
+        what = f"it has no column {', '.join(sorted(missing))}" if missing else f"{twice[0]!r} stands there twice"
         raise ValueError(f"{path} is no table of marks of {problem_set.name} ({what}): move it away, "
                          "or choose another --out")  # fmt: skip
-    return found
+    return table.set_index("student")
 
 
 def merge_marks(path: Path, problem_set: ProblemSet, reports: Sequence[Report], fence_note: str = "") -> None:
     """Write a row for each report into the table, among those that are there, sorted by student."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     with alone(path):
-        _merge(path, problem_set, reports, fence_note)
-
-
-def _merge(path, problem_set, reports, fence_note):
-    rows = read_marks(path, problem_set)
-    columns = list(next(iter(rows.values()), _columns(problem_set)))
-    for report in reports:
-        got = {part.id: part.points for part in report.parts}
-        tasks = [sum(got[id] for id, _, _ in task.tests) for task in problem_set.tasks]
-        values = [cell(report.student), report.points, report.possible, *tasks, cell(report.problem), cell(fence_note)]
-        row: dict = dict(zip(_columns(problem_set), values, strict=True))
-        rows[row["student"]] = {**dict.fromkeys(columns, ""), **rows.get(row["student"], {}), **row}
-    text = io.StringIO()
-    table = csv.DictWriter(text, columns)
-    table.writeheader()
-    table.writerows(rows[student] for student in sorted(rows))
-    write(path, text.getvalue())
-
-
-def _columns(problem_set: ProblemSet) -> list[str]:
-    return ["student", "points", "possible", *(task.id for task in problem_set.tasks), "problem", "fence"]
+        table = read_marks(path, problem_set)
+        for report in reports:
+            got = {part.id: part.points for part in report.parts}
+            tasks = {task.id: sum(got[id] for id, _, _ in task.tests) for task in problem_set.tasks}
+            row = {"points": report.points, "possible": report.possible, **tasks, "problem": cell(report.problem),
+                   "fence": cell(fence_note)}  # fmt: skip
+            table.loc[cell(report.student), list(row)] = [str(value) for value in row.values()]
+        write(path, table.fillna("").sort_index().to_csv(lineterminator="\r\n"))
 
 
 def write(path: Path, text: str) -> None:
@@ -140,7 +144,8 @@ def assignment_of(folder: Path) -> str:
     with TemporaryDirectory(prefix="lrnnlab-hand-ins-") as place:
         for submission in collect(folder, "", Path(place)):
             try:
-                named[read(submission.path).assignment if submission.path else ""] += 1
+                small = submission.path and submission.path.stat().st_size < GUESSED
+                named[read(submission.path).assignment if small else ""] += 1
             except Unreadable:
                 continue
     said = Counter({name: count for name, count in named.items() if name in known_names})

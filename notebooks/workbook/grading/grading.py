@@ -1,36 +1,44 @@
 """Grade submissions: students' functions run in a fenced process, their tests in another, and only values pass.
 
-For each submission the locked set-up, then what the visible tests define (an answer may use that) and then all of the
-student's cells run, in their order, in a fresh process (:mod:`workbook.grading.sandboxed_process`).  Test cells come from the
-*source*, whatever the submission holds in their place; they run here, where each function of the student's is a
-stand-in that asks the student's process.  So a submission cannot see a hidden test, change a checker, or report a mark;
-and what is deleted, doubled or split in it does not matter, as long as the function is there at the end.
+For each submission the grader starts a process of its own (:func:`main`), which reads the notebook and runs the tests of
+the *source*, whatever the submission holds in their place; there each function of the student's is a stand-in that asks
+the student's process (:class:`workbook.grading.session.Session`).  So a submission cannot see a hidden test, change a
+checker, or report a mark; and what is deleted, doubled or split in it does not matter, as long as the function is there
+at the end.
 
-A cell or a call that takes too long or ends its process costs what depends on it and nothing else: a new process takes
-over without it.
+Tests are a teacher's, but they run on what students return, and a value can make a test run for ever or fill the memory:
+each test has a bounded computing time, its process a bounded memory and a time by the clock.
 """
 
 from __future__ import annotations
 
-import difflib
-import time
-from collections.abc import Callable
+import os
+import pickle
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from types import CodeType
 
-import nbformat
-
-from workbook.exercises.judging import RIGHT, UNJUDGED, AnyError, CannotJudge, Verdict, judge, raised, shown
-from workbook.grading import serialization as wire
-from workbook.grading.fence import Fence
-from workbook.grading.notebook_parser import digest
-from workbook.grading.sandboxed_process import Gone, Process
+from workbook.exercises.judging import RIGHT, UNJUDGED, Verdict, judge, raised
+from workbook.grading.fence import PACKAGE, WORKBOOK, Fence
+from workbook.grading.sandboxed_process import STARTING
+from workbook.grading.session import Session
 from workbook.grading.sets import ProblemSet, Task
-from workbook.grading.submissions import Code, Notebook, Submission, Unreadable, digested, doubled, read
+from workbook.grading.submissions import Notebook, Submission, Unreadable, read
 
-RESTARTS = 12  # new processes for one submission
+if os.name == "posix":
+    import resource
+
+MEMORY = 2 << 30  # bytes of a process that reads a notebook and judges answers
+NOTES = 40
+JUDGED = 5  # times what a student's function may compute: what a test itself may
+OWN_FAULT = "the grader met"  # what is no fault of the submission
+# Not what lies in the folder in which the grader was started: that may be the submissions'.
+_START = "import sys; sys.path[:] = filter(None, sys.path); from workbook.grading.grading import main; main()"
 
 
 @dataclass(frozen=True)
@@ -61,188 +69,98 @@ class Report:
         return sum(part.possible for part in self.parts)
 
 
-class Sitting:
-    """One submission's process, and the next one where it ends."""
+class OutOfTime(BaseException):
+    """A test has used up its computing time; no ``except Exception`` of its own stops that."""
 
-    def __init__(self, notebook: Notebook, setup: str, helpers: tuple[str, ...], fence: Fence) -> None:
-        self.notebook, self.setup, self.helpers, self.fence = notebook, setup, helpers, fence
-        self.process: Process | None = None
-        self.faults: dict[int, str] = {}  # cell, 0 for the set-up -> what it raised
-        self.skipped: set[int] = set()  # cells that ended the process
-        self.dead: dict[str, str] = {}  # functions that did
-        self.functions: list[str] = []
-        self.left, self.until = RESTARTS, time.monotonic() + fence.limits.whole
-        self.computed = 0.0  # seconds of computing time of the processes that have ended
-        self.over = ""
 
-    def start(self) -> None:
-        """Run the cells, in a new process whenever one ends it; at the end ``process`` is ready, or ``over``."""
-        while self.process is None and not self.exhausted():
-            self.left -= 1
-            limits = self.fence.limits
-            process = Process(replace(self.fence, limits=replace(limits, total=int(limits.total - self.computed) + 1)))
-            number = 0
-            try:
-                reply = process.ask({"cell": self.setup})
-                if "error" in reply:
-                    self.faults[0] = reply["error"]
-                for helper in self.helpers:
-                    process.ask({"cell": helper})
-                for cell in self._to_run():
-                    number = cell.number
-                    reply = process.ask({"cell": cell.source, "number": number})
-                    if "error" in reply:
-                        self.faults[number] = reply["error"]
-                number = 0
-                self.functions = process.ask({"names": True}).get("functions", [])
-                self.process = process
-            except Gone as gone:
-                self.computed += process.computed
-                self.faults[number] = str(gone)
-                self.skipped.add(number)
-            finally:
-                if self.process is None:
-                    process.close()
+def grade_all(
+    submissions: Sequence[Submission], problem_set: ProblemSet, fence: Fence, jobs: int = 1
+) -> Iterator[Report]:
+    """Reports in the order of the submissions, ``jobs`` at a time, each from a process of its own."""
+    limits, running, stopped = fence.limits, set(), []
+    patience = limits.whole + limits.wall + 2 * STARTING  # seconds by the clock for one submission
+    path = os.pathsep.join(filter(None, (str(PACKAGE.parent), str(WORKBOOK.parent), os.environ.get("PYTHONPATH"))))
+    bare = replace(problem_set, notebook=None)  # all that a grading process needs
 
-    def exhausted(self) -> str:
-        """Why no more is asked of this notebook, or nothing."""
-        limits = self.fence.limits
-        if self.computed + (self.process.computed if self.process else 0) > limits.total:
-            self.over = self.over or f"the notebook as a whole used more than {limits.total} seconds of computing time"
-        elif time.monotonic() > self.until:
-            self.over = self.over or f"the notebook as a whole took more than {limits.whole:g} seconds by the clock"
-        elif self.process is None and self.left <= 0:
-            self.over = self.over or "the notebook ended its process again and again"
-        return self.over
+    def graded(submission: Submission) -> Report:
+        why = ""
+        for _ in range(2):  # what the system has ended, for want of memory perhaps, gets another try
+            with subprocess.Popen([sys.executable, "-c", _START], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                  env={**os.environ, "PYTHONPATH": path}, start_new_session=True) as process:  # fmt: skip
+                running.add(process)
+                try:
+                    found, _ = process.communicate(pickle.dumps((submission, bare, fence)), timeout=patience)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                    return ungraded(submission.student, bare, f"grading it took more than {patience:g} seconds by the clock")
+                finally:
+                    running.discard(process)
+            if not process.returncode:
+                return pickle.loads(found)
+            why = f"the process that graded it ended, twice (exit status {process.returncode})"
+            if stopped:
+                break
+        return ungraded(submission.student, bare, why)
 
-    def _to_run(self) -> list[Code]:
-        return [cell for cell in self.notebook.cells if not cell.is_test and cell.number not in self.skipped]
-
-    def call(self, name: str, arguments: tuple, named: dict | None = None) -> object:
-        """Ask the student's function; CannotJudge says why there is no answer."""
-        if name in self.dead:
-            raise CannotJudge(self.dead[name])
-        if self.process is None:
-            self.start()
-        if self.exhausted():
-            raise CannotJudge(self.over)
-        if name not in self.functions:
-            raise CannotJudge(self.missing(name))
-        named = named or {}
-        said = f"{name}({', '.join([*map(shown, arguments), *(f'{key}={shown(value)}' for key, value in named.items())])})"
-        question = {"call": name, "arguments": [wire.encode(argument) for argument in arguments],
-                    "named": {key: wire.encode(value) for key, value in named.items()}}  # fmt: skip
+    with ThreadPoolExecutor(max(1, min(jobs, len(submissions)))) as pool:  # its threads wait, the processes work
         try:
-            reply = self.process.ask(question)
-        except Gone as gone:
-            self.close()
-            self.dead[name] = f"{name} was called before and {gone}"  # without arguments: they may be a hidden test's
-            raise CannotJudge(f"{said} {gone}") from None
-        if "error" in reply:
-            undone = reply.get("kind") == "NotImplementedError"
-            raise CannotJudge("not attempted" if undone else f"{said} raised {reply['error']}"[:400])
-        try:
-            return wire.decode(reply.get("value"))
-        except ValueError as error:
-            raise CannotJudge(f"{said} sent the grader what is no answer: {str(error)[:100]}") from None
-
-    def begin(self) -> None:
-        """Make names for visible tests in the student's process: the set-up's, the helpers', and the answers by the wire."""
-        self._ask({"begin": [self.setup, *self.helpers], "functions": self.notebook.answers})
-
-    def test(self, cell: Code) -> dict:
-        """Run a visible test in the student's process; the reply says what it raised."""
-        return self._ask({"cell": cell.source, "number": cell.number, "test": True})
-
-    def _ask(self, question: dict) -> dict:
-        try:
-            return self.process.ask(question)
-        except Gone as gone:
-            self.close()
-            return {"error": str(gone)}
-
-    def missing(self, name: str) -> str:
-        """There is no such function: what may have happened?"""
-        text = f"there is no function {name!r} when all cells have run"
-        near = difflib.get_close_matches(name, [one for one in self.functions if one not in self.setup], 1)
-        cells = {cell.number: cell for cell in self.notebook.cells if f"def {name}" in cell.source}
-        if cells and all(cell.is_test for cell in cells.values()):
-            return f"{text}: it stands in cell {min(cells)}, which is a test and is replaced. Put it into a cell of its own"
-        number = min(cells, default=None)
-        if number in self.faults:
-            return f"{text}: cell {number}, where it stands, failed: {self.faults[number]}"
-        return f"{text}; there is {near[0]!r}: was it renamed?" if near else f"{text}: was its cell deleted?"
-
-    def close(self) -> None:
-        """End the process."""
-        if self.process is not None:
-            self.process.close()
-            self.computed += self.process.computed
-            self.process = None
+            yield from pool.map(graded, submissions)
+        finally:
+            stopped.append(True)
+            for process in list(running):
+                process.kill()  # what it has started in the fence ends with it
 
 
-def rehearse(problem_set: ProblemSet, fence: Fence) -> None:
-    """Grade the source's own solutions.  ValueError where they do not get all points, so that no class would."""
-    try:
-        _names(problem_set)
-    except AnyError as error:
-        raise ValueError(f"the set-up of {problem_set.name} fails: {raised(error)}") from error
-    solved = digested(digest(nbformat.writes(problem_set.notebook).encode()))
-    sitting = Sitting(solved, problem_set.setup, problem_set.helpers, fence)
-    try:
-        sitting.start()
-        if sitting.process is None:
-            raise ValueError(f"nothing can be graded: {sitting.faults.get(0) or sitting.over}")
-        if 0 in sitting.faults:
-            raise ValueError(f"the set-up of {problem_set.name} fails in the students' process: {sitting.faults[0]}")
-        for part in _graded(problem_set, sitting):
-            if part.points < part.possible:
-                raise ValueError(f"the source's own answers get {part.points} of {part.possible} points in {part.id}: "
-                                 f"{part.verdict.says}")  # fmt: skip
-    except RuntimeError as error:
-        raise ValueError(f"nothing can be graded: {error}") from error
-    finally:
-        sitting.close()
+def main() -> None:
+    """The program: grade the one submission that standard input holds."""
+    submission, problem_set, fence = pickle.load(sys.stdin.buffer)
+    with os.fdopen(os.dup(1), "wb") as out:
+        os.dup2(2, 1)  # what a test prints
+        if os.name == "posix":
+            for what, bound in ((resource.RLIMIT_DATA, MEMORY), (resource.RLIMIT_CPU, int(fence.limits.whole))):
+                resource.setrlimit(what, (bound, resource.getrlimit(what)[1]))
+        pickle.dump(grade(submission, problem_set, fence), out)
 
 
 def grade(submission: Submission, problem_set: ProblemSet, fence: Fence) -> Report:
-    """Grade one submission.  Never raises for what a student did.
-
-    >>> grade(students(folder, "ps1")[0], load(find("ps1")), fence.find()).points  # doctest: +SKIP
-    17
-    """
+    """Grade one submission.  Never raises for what a student did, nor for what goes wrong here."""
     try:
         if submission.path is None:
             raise Unreadable(submission.problem)
-        notebook = read(submission.path)
+        return grade_notebook(submission.student, read(submission.path), problem_set, fence)
     except Unreadable as error:
         return ungraded(submission.student, problem_set, str(error))
-    return grade_notebook(submission.student, notebook, problem_set, fence)
+    except Exception as error:  # noqa: BLE001  one submission never stops the others
+        return ungraded(submission.student, problem_set, f"{OWN_FAULT} {raised(error)}")
 
 
 def ungraded(student: str, problem_set: ProblemSet, why: str) -> Report:
-    """The report of a submission that cannot be judged at all."""
+    """No points, and why."""
     parts = [Part(id, 0, points, Verdict(UNJUDGED, why)) for task in problem_set.tasks for id, _, points in task.tests]
     return Report(student, tuple(parts), problem=why)
 
 
 def grade_notebook(student: str, notebook: Notebook, problem_set: ProblemSet, fence: Fence) -> Report:
     """Grade what was read of one submission."""
-    sitting = Sitting(notebook, problem_set.setup, problem_set.helpers, fence)
-    try:
-        sitting.start()
-        parts = _graded(problem_set, sitting)
-    finally:
-        sitting.close()
-    notes, problem = _notes(notebook, problem_set, sitting), ""
+    with Session(notebook, problem_set.setup, problem_set.helpers, fence) as session:
+        session.start()
+        parts = tuple(part for task in problem_set.tasks for part in _grade_task(task, problem_set, session))
+    notes = [f"cell {number}: {note}" for number, found in sorted(session.notes.items()) for note in found if number]
+    notes += [f"{f'cell {number}' if number else 'the set-up'} failed: {fault}"
+              for number, fault in sorted(session.faults.items())]  # fmt: skip
+    notes, problem = [*notes, *notebook.doubled(problem_set.functions)][:NOTES], ""
     if notebook.assignment not in ("", problem_set.name):
         says = f"it is the notebook of {notebook.assignment}, graded as {problem_set.name}"
         problem, notes = ("", [says, *notes]) if any(part.points for part in parts) else (says, notes)
     return Report(student, parts, tuple(notes), problem)
 
 
-def _graded(problem_set: ProblemSet, sitting: Sitting) -> tuple[Part, ...]:
-    return tuple(part for task in problem_set.tasks for part in _grade_task(task, problem_set, sitting))
+def _grade_task(task: Task, problem_set: ProblemSet, session: Session) -> Iterator[Part]:
+    names = _names(problem_set)
+    names |= {name: _stand_in(name, session) for name in problem_set.functions}  # in place: helpers see them
+    for id, source, points in task.tests:
+        verdict = _judge(_compiled(source, id), names, JUDGED * session.fence.limits.seconds)
+        yield Part(id, points if verdict.outcome == RIGHT else 0, points, verdict)
 
 
 def _names(problem_set: ProblemSet) -> dict[str, object]:
@@ -250,7 +168,7 @@ def _names(problem_set: ProblemSet) -> dict[str, object]:
     names: dict[str, object] = {"__name__": "__main__", "print": lambda *shown, **options: None}
     exec(_compiled(problem_set.setup, f"{problem_set.name} set-up"), names)  # noqa: S102  a teacher's
     for helper in problem_set.helpers:
-        with suppress(AnyError):
+        with suppress(Exception):
             exec(_compiled(helper, f"{problem_set.name} helpers"), names)  # noqa: S102
     return names
 
@@ -259,27 +177,28 @@ def _compiled(source: str, place: str) -> CodeType:
     return compile(source, f"<{place}>", "exec", dont_inherit=True)
 
 
-def _grade_task(task: Task, problem_set: ProblemSet, sitting: Sitting) -> list[Part]:
-    names = _names(problem_set)
-    names |= {name: _stand_in(name, sitting) for name in problem_set.functions}  # in place: helpers see them
-    parts = []
-    for id, source, points in task.tests:
-        verdict = judge(partial(exec, _compiled(source, id), names))
-        parts.append(Part(id, points if verdict.outcome == RIGHT else 0, points, verdict))
-    return parts
-
-
-def _stand_in(name: str, sitting: Sitting) -> Callable:
+def _stand_in(name: str, session: Session) -> Callable:
     def ask(*arguments, **named):
-        return sitting.call(name, arguments, named)
+        return session.call(name, arguments, named)
 
     ask.__name__ = name
     return ask
 
 
-def _notes(notebook: Notebook, problem_set: ProblemSet, sitting: Sitting) -> list[str]:
-    """What a student should know beside the marks."""
-    found = [f"cell {cell.number}: {note}" for cell in notebook.cells if not cell.is_test for note in cell.notes]
-    found += [f"{f'cell {number}' if number else 'the set-up'} failed: {fault}"
-              for number, fault in sorted(sitting.faults.items())]  # fmt: skip
-    return [*found, *doubled(notebook, problem_set.functions)][:40]
+def _judge(test: CodeType, names: dict, seconds: int) -> Verdict:
+    """How a test ends, which may compute for so many seconds here; what the student's process computes counts there."""
+
+    def stop(*_: object) -> None:
+        raise OutOfTime
+
+    timed = hasattr(signal, "setitimer")  # Windows has none
+    if timed:
+        signal.signal(signal.SIGPROF, stop)
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        return judge(lambda: exec(test, names))  # noqa: S102  a teacher's
+    except OutOfTime:
+        return Verdict(UNJUDGED, f"the test took more than {seconds} seconds of computing time on what the answer is")
+    finally:
+        if timed:
+            signal.setitimer(signal.ITIMER_PROF, 0)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 import select
 import signal
 import subprocess
@@ -23,15 +22,15 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from workbook.grading import serialization as wire
-from workbook.grading.fence import BUBBLEWRAP, DOCKER, HOME, KERNELS, PODMAN, Fence, calls_filter
+from workbook.grading.fence import HOME, KERNELS, Fence, calls_filter
+from workbook.grading.serialization import Channel, Closed
 
 _START = "from workbook.grading.worker import main; main()"
 STARTING = 120  # seconds by the clock
 ENDING = 60
 TICK = 0.1  # seconds between two looks
 SAYS = 400  # characters of what an exception says, or of a name
-FUNCTIONS = 5_000
+LISTED = 5_000  # names of functions, and notes
 FILES = 20_000
 
 
@@ -45,11 +44,10 @@ class Process:
     def __init__(self, fence: Fence) -> None:
         self.fence, self.limits = fence, fence.limits
         self.computed = 0.0  # seconds of computing time, of all its processes, as last seen
-        self._name, self._why, self._root, self._closed = f"lrnnlab-{secrets.token_hex(8)}", "", 0, False
-        self._handle = -1
+        self._why, self._closed = "", False
         self._home = tempfile.TemporaryDirectory(prefix="lrnnlab-", ignore_cleanup_errors=True)
-        self._start()
-        self._line = wire.Line(self._process.stdout.fileno(), self._process.stdin.fileno())
+        self._process, self._root, self._handle = _start(fence, self._home.name)
+        self._channel = Channel(self._process.stdout, self._process.stdin)
         self._over, self._since, self._until = threading.Event(), 0.0, time.monotonic() + STARTING
         self._watcher = threading.Thread(target=self._watch, daemon=True)
         self._watcher.start()
@@ -58,55 +56,28 @@ class Process:
         except Gone as gone:
             raise RuntimeError(f"a process in the fence did not start: it {gone}") from None
 
-    def _start(self) -> None:
-        kept: dict[str, int] = {}
-        if self.fence.kind == BUBBLEWRAP:
-            told, kept["info"] = os.pipe()
-            kept["calls"] = calls_filter()
-        handles = [handle for handle in kept.values() if handle >= 0]
-        posix: dict[str, Any] = {}
-        if os.name == "posix":
-            posix = {"pass_fds": handles, "umask": 0o022, "start_new_session": True}
-        try:
-            self._process = subprocess.Popen(
-                self.fence.command(_START, json.dumps(asdict(self.limits)), name=self._name, **kept),
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=self._home.name,
-                env=self.fence.environment(self._home.name), bufsize=0, **posix,
-            )  # fmt: skip
-        finally:
-            for handle in handles:
-                os.close(handle)
-        self._root = self._process.pid
-        if self.fence.kind == BUBBLEWRAP:
-            said = ""
-            with open(told, encoding="utf-8") as file:
-                while not said.rstrip().endswith("}") and (part := file.readline()):
-                    said += part
-            self._root = json.loads(said)["child-pid"] if said else 0
-            self._handle = os.pidfd_open(self._root) if said else -1  # a number could be another process's by and by
-
     def __enter__(self) -> Process:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def ask(self, question: dict) -> dict:
-        """Send a question of :func:`workbook.grading.worker.answer`, return the reply.  Gone where there is none."""
+    def ask(self, question: str, *arguments: Any) -> dict:
+        """Ask what :class:`workbook.grading.worker.Worker` answers, return the reply.  Gone where there is none."""
         self._since, self._until = self.computed, time.monotonic() + self.limits.wall
         try:
-            self._line.send(question)
-        except wire.Closed:
+            self._channel.send({question: arguments})
+        except Closed:
             self._give_up()
         reply = self._receive()
         self._until = float("inf")
         return reply
 
     def _receive(self) -> dict:
-        """A reply, as far as it is what :func:`workbook.grading.worker.answer` makes."""
+        """A reply, as far as it is of the kind that a worker makes."""
         try:
-            reply = self._line.receive()
-        except wire.Closed:
+            reply = self._channel.receive()
+        except Closed:
             self._give_up()
         except ValueError:
             reply = None
@@ -117,9 +88,9 @@ class Process:
             self._give_up()
         for key in {"error", "kind"} & reply.keys():
             reply[key] = str(reply[key])[:SAYS]
-        if "functions" in reply:
-            names = reply["functions"] if isinstance(reply["functions"], list) else []
-            reply["functions"] = [name for name in names[:FUNCTIONS] if isinstance(name, str) and len(name) < SAYS]
+        for key in {"functions", "notes"} & reply.keys():
+            listed = reply[key] if isinstance(reply[key], list) else []
+            reply[key] = [text for text in listed[:LISTED] if isinstance(text, str) and len(text) < SAYS]
         return reply
 
     def _give_up(self) -> None:
@@ -135,7 +106,8 @@ class Process:
         if not self._closed:
             self._closed = True
             self._over.set()
-            self._process.stdin.close()
+            with suppress(OSError):  # what it did not read
+                self._process.stdin.close()
             with suppress(subprocess.TimeoutExpired):  # one that ends by itself says how
                 self._process.wait(0.2)
             self._kill()
@@ -146,6 +118,18 @@ class Process:
             self._process.stdout.close()
             self._home.cleanup()
         return self._process.returncode
+
+    def _kill(self) -> None:
+        """End it with all that it started, and wait until it has ended."""
+        if self._handle >= 0:  # the fence's first process, which takes all others along, also when its command is gone
+            with suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._handle, signal.SIGKILL)
+            select.select([self._handle], [], [], ENDING)
+        elif os.name == "posix":
+            with suppress(ProcessLookupError, PermissionError):  # macOS says so of one that has ended
+                os.killpg(self._process.pid, signal.SIGKILL)
+        else:
+            self._process.kill()
 
     # --- what it uses ------------------------------------------------------------------------------------------------
 
@@ -175,41 +159,39 @@ class Process:
 
     def _files(self) -> int:
         """How many files are in the folders that it may write: the kernel keeps them in memory that nobody counts."""
-        if self._handle < 0:
-            return 0
         count = 0
-        for folder in (HOME, KERNELS) if KERNELS.is_dir() else (HOME,):
-            try:
-                said = os.statvfs(f"/proc/{self._root}/root{folder}")
-            except OSError:  # it has ended
-                continue
-            count += said.f_files - said.f_ffree
+        for folder in (HOME, str(KERNELS)) if self._handle >= 0 else ():
+            with suppress(OSError):  # it has ended, or there are no compiled kernels
+                found = os.statvfs(f"/proc/{self._root}/root{folder}")
+                count += found.f_files - found.f_ffree
         return count
 
-    def _kill(self) -> None:
-        """End the whole tree, and wait until it has ended."""
-        if self._handle >= 0:  # the fence's first process, which takes all others along, also when its command is gone
-            with suppress(ProcessLookupError):
-                signal.pidfd_send_signal(self._handle, signal.SIGKILL)
-            select.select([self._handle], [], [], ENDING)
-        elif self._process.poll() is not None:
-            return
-        elif self.fence.kind in (DOCKER, PODMAN):
-            subprocess.run([self.fence.program, "kill", self._name], capture_output=True, timeout=ENDING, check=False)
-            self._process.kill()
-        else:
-            for _ in range(20):  # each look may find children that are younger than the last
-                if not [pid for pid in list(tree(self._process.pid))[1:] if _end(pid)]:
-                    break
-            self._process.kill()
 
-
-def _end(pid: int) -> bool:
+def _start(fence: Fence, home: str) -> tuple[subprocess.Popen, int, int]:
+    """The command, the process that all others descend from, and an open handle of that one where it is a fence's."""
+    kept: dict[str, int] = {}
+    if fence.program:
+        told, kept["info"] = os.pipe()
+        kept["calls"] = calls_filter()
+    handles = [handle for handle in kept.values() if handle >= 0]
+    posix: dict[str, Any] = {}
+    if os.name == "posix":
+        posix = {"pass_fds": handles, "umask": 0o022, "start_new_session": True}
     try:
-        os.kill(pid, signal.SIGKILL)
-    except ProcessLookupError:
-        return False
-    return True
+        process = subprocess.Popen(fence.command(_START, json.dumps(asdict(fence.limits)), **kept), cwd=home,
+                                   env=fence.environment(home), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                   stderr=subprocess.DEVNULL, **posix)  # fmt: skip
+    finally:
+        for handle in handles:
+            os.close(handle)
+    if not fence.program:
+        return process, process.pid, -1
+    said = ""
+    with open(told, encoding="utf-8") as file:
+        while not said.rstrip().endswith("}") and (part := file.readline()):
+            said += part
+    root = json.loads(said)["child-pid"] if said else 0
+    return process, root, os.pidfd_open(root) if said else -1  # a number could be another process's by and by
 
 
 def tree(root: int) -> Iterator[int]:
@@ -218,11 +200,9 @@ def tree(root: int) -> Iterator[int]:
     while waiting:
         pid = waiting.pop()
         yield pid
-        try:
+        with suppress(OSError):  # it has just ended
             for thread in os.listdir(f"/proc/{pid}/task"):
                 waiting += map(int, Path(f"/proc/{pid}/task/{thread}/children").read_text().split())
-        except OSError:  # it has just ended
-            continue
 
 
 def usage(root: int) -> tuple[float, int, int]:

@@ -13,18 +13,15 @@ read.
 
 from __future__ import annotations
 
+import ast
 import re
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nbformat import NotebookNode
-
 import lrnnlab
-from lrnnlab.validation import shown
-from workbook.book.sync import read_source
-from workbook.grading.notebook_parser import definitions, top_names
+from workbook.exercises.judging import shown
 from workbook.grading.sanitize import clean
 
 BEGIN, END = "### BEGIN ", "### END "
@@ -54,7 +51,7 @@ class ProblemSet:
     """A source, read: ``setup`` is the code of its locked cells that are no tests."""
 
     name: str
-    notebook: NotebookNode
+    notebook: Any
     setup: str
     tasks: tuple[Task, ...]
 
@@ -103,6 +100,8 @@ def chosen(text: str, root: Path | None = None) -> Path:
 
 def load(source: Path) -> ProblemSet:
     """Read a source and fill in nbgrader's metadata.  ValueError says which cell of it is wrong."""
+    from workbook.book.sync import read_source  # here: a process that grades is handed the set, and loads no book
+
     notebook, name = read_source(source), source.stem.partition("_")[0]
     asked = [found for cell in notebook.cells if cell.cell_type == "markdown" for found in HEADER.finditer(cell.source)]
     headers = {found["id"]: found for found in asked}
@@ -126,7 +125,10 @@ def load(source: Path) -> ProblemSet:
         if grade_id in seen or (task not in headers and (marks["grade"] or marks["solution"])):
             raise ValueError(f"{where}: {grade_id!r} is used twice, or no header names {task!r}")
         seen.add(grade_id)
-        _check_syntax(cell.source, where)
+        try:
+            compile(cell.source, where, "exec")
+        except SyntaxError as error:
+            raise ValueError(f"{where}, line {error.lineno}: {error.msg}") from None
         if marks["solution"]:
             functions[task] += top_names(without(cell.source, SOLUTION))
         elif marks["grade"]:
@@ -145,31 +147,18 @@ def load(source: Path) -> ProblemSet:
     return ProblemSet(name, notebook, "\n".join(setup), tasks)
 
 
-def _check_syntax(code: str, where: str) -> None:
-    """ValueError where a cell is no Python; IPython's own lines are left to it."""
-    try:
-        compile(code, where, "exec")
-    except SyntaxError as error:
-        if not re.search(r"^\s*[%!]", code, re.MULTILINE):
-            raise ValueError(f"{where}, line {error.lineno}: {error.msg}") from None
-
-
 def _check_regions(source: str, where: str) -> None:
     """ValueError for marks that are nearly right, which would hide nothing, and for regions that do not end."""
-    open_mark = ""
+    ends, wanted = {BEGIN + region: END + region for region in (SOLUTION, HIDDEN)}, ""
     for number, line in enumerate(source.splitlines(), 1):
-        mark = line.strip()
         if not _MARK.match(line):
             continue
-        right = {start + region for start in (BEGIN, END) for region in (SOLUTION, HIDDEN)}
-        wanted = open_mark.replace(BEGIN, END)
-        if mark not in right or (mark != wanted if open_mark else mark.startswith(END)):
-            means = f"{wanted!r} is missing before it" if mark in right and open_mark else (
-                "nothing begins there" if mark in right else f"the marks are {', '.join(sorted(right))}")  # fmt: skip
-            raise ValueError(f"{where}, line {number}: {mark!r}: {means}")
-        open_mark = "" if open_mark else mark
-    if open_mark:
-        raise ValueError(f"{where}: {open_mark!r} has no {open_mark.replace(BEGIN, END)!r}")
+        mark = line.strip()
+        if mark != wanted if wanted else mark not in ends:
+            raise ValueError(f"{where}, line {number}: {mark!r} stands where {wanted or ' or '.join(ends)} should")
+        wanted = "" if wanted else ends[mark]
+    if wanted:
+        raise ValueError(f"{where}: {wanted!r} is missing at its end")
 
 
 def _filled(marks: Any, where: str) -> dict:
@@ -183,12 +172,30 @@ def _filled(marks: Any, where: str) -> dict:
     return full
 
 
-def without(source: str, region: str) -> str:
-    """A cell without the lines of its regions of one kind (the marks go too).
+def top_names(source: str) -> list[str]:
+    """The functions that a cell defines at its top level, in order."""
+    found = []
+    for part in ast.parse(source).body:
+        if isinstance(part, (ast.FunctionDef, ast.ClassDef)):
+            found.append(part.name)
+        elif isinstance(part, ast.Assign) and isinstance(part.value, (ast.Lambda, ast.Name, ast.Call, ast.Attribute)):
+            found += [target.id for target in part.targets if isinstance(target, ast.Name)]
+    return found
 
-    >>> without("a\\n### BEGIN SOLUTION\\nb\\n### END SOLUTION\\nc", "SOLUTION")
-    'a\\nc'
-    """
+
+def definitions(source: str) -> list[str]:
+    """The statements of a test cell that define and do not run: imports, functions, classes, values without a call."""
+    kinds = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
+    try:
+        parts = ast.parse(source).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # a student's, before hand-in
+        return []
+    return [ast.unparse(part) for part in parts if isinstance(part, kinds)
+            or (isinstance(part, ast.Assign) and not any(isinstance(inner, ast.Call) for inner in ast.walk(part)))]  # fmt: skip
+
+
+def without(source: str, region: str) -> str:
+    """A cell without the lines of its regions of one kind (the marks go too)."""
     return "\n".join(_split(source, region)[0])
 
 

@@ -1,4 +1,4 @@
-"""What came back: whose it is, and what it says.  Nothing here runs a student's code, and nothing here raises for it.
+"""What came back: whose it is, and what it says.  Nothing here runs a student's code.
 
 A folder of submissions holds ``NAME.ipynb`` or ``NAME/ps1.ipynb`` (at any depth below NAME, as nbgrader has it).
 Before the first one runs, all are copied to a place that only the grader may read; then their folder is not read again.
@@ -8,25 +8,28 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
-import subprocess
-import sys
-from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from lrnnlab.files import is_clutter
-from workbook.grading import notebook_parser as reading
-from workbook.grading.notebook_parser import FILE, Unreadable
 from workbook.grading.sanitize import label
 
 # A link is refused, a pipe does not make us wait; Windows has neither flag, and would change the ends of lines.
 OPEN = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
-DEEP, MANY = 20, 10_000  # folders below one another, and files in all, in which one student's notebook is looked for
-WAIT = 60  # seconds by the clock to read one notebook
+FILE = 50_000_000  # bytes of one notebook: outputs are large, code is not
+CODE, CELLS = 1_000_000, 2_000  # characters of code of one notebook, and cells that hold some
+NAME = 200  # characters of a name in a notebook
+DEEP = 20  # folders below one another in which one student's notebook is looked for
 _KINDS = {stat.S_IFLNK: "a link", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket", stat.S_IFCHR: "a device",
           stat.S_IFBLK: "a device", stat.S_IFDIR: "a folder"}  # fmt: skip
+
+
+class Unreadable(ValueError):
+    """What was handed in is no notebook; the message says in plain words what it is."""
 
 
 @dataclass(frozen=True)
@@ -39,30 +42,35 @@ class Submission:
 
 
 @dataclass(frozen=True)
-class Code:
-    """One code cell: ``number`` counts all cells from 1, ``notes`` say in plain words what of it is not run.
-
-    ``is_setup`` : is it a marked cell that is neither a test nor an answer?
-    ``defines`` : the functions that it defines at its top level.
-    """
+class Cell:
+    """One code cell: ``number`` counts all cells from 1; a marked cell is a test, an answer, or the set-up."""
 
     number: int
     source: str
     grade_id: str = ""
     is_test: bool = False
     is_setup: bool = False
-    notes: tuple[str, ...] = ()
-    defines: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Notebook:
-    """A notebook as far as a grader cares."""
+    """A notebook as far as a grader cares: ``answers`` are the functions that it was released to ask for."""
 
-    cells: tuple[Code, ...]
+    cells: tuple[Cell, ...]
     assignment: str = ""
     answers: tuple[str, ...] = ()
-    marks: dict = field(default_factory=dict)
+    marks: tuple[str, ...] = ()
+
+    @property
+    def own(self) -> tuple[Cell, ...]:
+        """The cells that are no tests."""
+        return tuple(cell for cell in self.cells if not cell.is_test)
+
+    def doubled(self, names: Iterable[str]) -> list[str]:
+        """A sentence for each of the functions ``names`` that the notebook's cells define more than once."""
+        code = "\n".join(cell.source for cell in self.own)
+        counts = {name: len(re.findall(rf"^(?:def {name}\b|{name} *=[^=])", code, re.MULTILINE)) for name in names}
+        return [f"{name} is defined {count} times: the last definition counts" for name, count in counts.items() if count > 1]
 
 
 def collect(folder: Path, name: str, place: Path) -> list[Submission]:
@@ -83,7 +91,7 @@ def collect(folder: Path, name: str, place: Path) -> list[Submission]:
         stem, suffix = os.path.splitext(entry.name)
         student = label(stem if suffix.casefold() == ".ipynb" and stem.casefold() not in names else entry.name)
         try:
-            data = _taken(_notebook(entry, name))
+            data = _bytes(_notebook(entry, name))
         except Unreadable as error:
             found.append(Submission(student, None, str(error)))
             continue
@@ -101,9 +109,10 @@ def _notebook(entry: os.DirEntry, name: str) -> str:
     try:
         if not entry.is_dir(follow_symlinks=False):
             return entry.path
-        notebooks = list(_notebooks(entry.path))
+        os.scandir(entry.path).close()
     except OSError as error:
         raise Unreadable(f"the folder cannot be read ({error.strerror})") from error
+    notebooks = list(_notebooks(entry.path))
     named = [path for path in notebooks if os.path.basename(path).casefold() == f"{name}.ipynb".casefold()] or notebooks
     if len(named) != 1:
         listed = ", ".join(os.path.relpath(path, entry.path) for path in sorted(named)[:5])
@@ -111,32 +120,18 @@ def _notebook(entry: os.DirEntry, name: str) -> str:
     return named[0]
 
 
-def _notebooks(folder: str) -> Iterator[str]:
-    """The notebooks below a folder, nearest first; no link is followed."""
-    row, seen = deque([(folder, 0)]), 0
-    while row:
-        folder, depth = row.popleft()
-        try:
-            entries = os.scandir(folder)
-        except OSError:
-            if not depth:
-                raise
-            continue
-        with entries:
-            for entry in entries:
-                seen += 1
-                if seen > MANY:
-                    return
-                if is_clutter(entry.name):
-                    continue
-                if entry.is_dir(follow_symlinks=False):
-                    if depth < DEEP:
-                        row.append((entry.path, depth + 1))
-                elif entry.name.casefold().endswith(".ipynb") and entry.is_file(follow_symlinks=False):
-                    yield entry.path
+def _notebooks(top: str) -> Iterator[str]:
+    """The notebooks below a folder; no link is followed."""
+    for folder, folders, files in os.walk(top):
+        depth = folder.count(os.sep) - top.count(os.sep)
+        folders[:] = [name for name in folders if depth < DEEP and not is_clutter(name)]
+        for name in files:
+            path = os.path.join(folder, name)
+            if name.casefold().endswith(".ipynb") and not is_clutter(name) and not os.path.islink(path):
+                yield path
 
 
-def _taken(path: str) -> bytes:
+def _bytes(path: str) -> bytes:
     """The bytes of a file, no larger than FILE; Unreadable for a link, a pipe, or whatever else is no file."""
     try:
         kind = os.lstat(path).st_mode
@@ -153,37 +148,55 @@ def _taken(path: str) -> bytes:
 
 
 def read(path: Path) -> Notebook:
-    """A notebook's code cells, read by a process of its own.  Unreadable says what the file is instead."""
-    program = Path(reading.__file__).resolve()
+    """A notebook's code cells, without outputs.  Unreadable says what the file is instead.
+
+    JSON can take thirty times its bytes in memory: who reads what others wrote bounds that.
+    """
+    return parse(_bytes(str(path)))
+
+
+def parse(data: bytes) -> Notebook:
+    """The notebook that these bytes of a file are."""
+    if not data.strip():
+        raise Unreadable("the file is empty")
     try:
-        file = path.open("rb")
-    except OSError as error:
-        raise Unreadable(f"the file cannot be read ({error.strerror})") from error
-    with file:
-        if (size := os.fstat(file.fileno()).st_size) > FILE:
-            raise Unreadable(f"the file has {size / 1e6:.0f} MB: clear all outputs and save it again")
-        try:
-            done = subprocess.run([sys.executable, "-I", "-S", str(program)], stdin=file, stdout=subprocess.PIPE,
-                                  stderr=subprocess.DEVNULL, cwd=program.parent, timeout=WAIT)  # fmt: skip
-        except subprocess.TimeoutExpired as error:
-            raise Unreadable(f"reading the file took more than {WAIT} seconds") from error
-    if done.returncode:
-        raise Unreadable("reading the file ended the process that read it: it is nested too deeply, or too large")
-    found = json.loads(done.stdout)
-    if "unreadable" in found:
-        raise Unreadable(found["unreadable"])
-    return digested(found)
+        content = json.loads(data.decode("utf-8-sig"))
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise Unreadable(f"the file is not a notebook (not JSON: {str(error)[:80]}); "
+                         "save it in JupyterLab as .ipynb, not as .py or .html") from error  # fmt: skip
+    if not isinstance(content, dict) or not isinstance(content.get("cells"), list):
+        raise Unreadable("the file is JSON, but not a notebook of version 4 (it has no list of cells)")
+    cells, marks = [], []
+    for number, cell in enumerate(content["cells"], 1):
+        if not isinstance(cell, dict):
+            raise Unreadable(f"cell {number} is damaged: not a cell but of type {type(cell).__name__}")
+        mark = _dict(_dict(cell.get("metadata")).get("nbgrader"))
+        grade_id, source = _name(mark.get("grade_id")), _text(cell.get("source"))
+        marks += [grade_id] if grade_id else []
+        if cell.get("cell_type") == "code" and source.strip():
+            is_test = bool(mark.get("grade"))
+            cells.append(Cell(number, source, grade_id, is_test, bool(grade_id) and not is_test and not mark.get("solution")))
+    if sum(len(cell.source) for cell in cells) > CODE or len(cells) > CELLS:
+        raise Unreadable(f"it holds more than {CODE:,} characters or {CELLS:,} cells of code: hand in your answers "
+                         "alone, and read data from nowhere")  # fmt: skip
+    about = _dict(_dict(content.get("metadata")).get("lrnnlab"))
+    answers = [_name(name) for answer in _list(about.get("answers")) for name in _list(_dict(answer).get("functions"))]
+    return Notebook(tuple(cells), _name(about.get("assignment")), tuple(filter(str.isidentifier, answers))[:CELLS],
+                    tuple(marks[:CELLS]))  # fmt: skip
 
 
-def digested(found: dict) -> Notebook:
-    """The notebook that :func:`workbook.grading.notebook_parser.digest` has read."""
-    cells = tuple(Code(**{**cell, "notes": tuple(cell["notes"]), "defines": tuple(cell["defines"])})
-                  for cell in found["cells"])  # fmt: skip
-    return Notebook(cells, found["assignment"], tuple(found["answers"]), found["marks"])
+def _dict(value: Any) -> dict:
+    return value if isinstance(value, dict) else {}
 
 
-def doubled(notebook: Notebook, names: Iterable[str]) -> list[str]:
-    """A sentence for each of the functions ``names`` that the notebook's cells define more than once."""
-    defined = [name for cell in notebook.cells if not cell.is_test for name in cell.defines]
-    return [f"{name} is defined {defined.count(name)} times: the last definition counts"
-            for name in names if defined.count(name) > 1]  # fmt: skip
+def _list(value: Any) -> list:
+    return value if isinstance(value, list) else []
+
+
+def _name(value: Any) -> str:
+    return value[:NAME] if isinstance(value, str) else ""
+
+
+def _text(source: Any) -> str:
+    """A cell's source, which is one text or a list of lines."""
+    return "".join(part for part in ([source] if isinstance(source, str) else _list(source)) if isinstance(part, str))

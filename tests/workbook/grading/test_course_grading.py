@@ -17,18 +17,16 @@ from rehearsal import left, marked, rehearse, write
 from workbook.cli import main as lrnnlab_main
 from workbook.exercises.judging import NOT_YET, UNJUDGED, Verdict
 from workbook.grading import fence as fences
-from workbook.grading import grader
+from workbook.grading import grading
 from workbook.grading.command import main
 from workbook.grading.feedback import page
-from workbook.grading.fence import NONE, Fence
+from workbook.grading.fence import Fence
 from workbook.grading.gradebook import assignment_of, grade_folder
-from workbook.grading.grader import Grader, grade_all, work
-from workbook.grading.grading import Part, Report, grade_notebook
-from workbook.grading.grading import rehearse as rehearse_set
-from workbook.grading.serialization import Closed
+from workbook.grading.gradebook import rehearse as rehearse_set
+from workbook.grading.grading import Part, Report, grade, grade_all, grade_notebook
 from workbook.grading.sets import find, load
-from workbook.grading.submissions import Code, Notebook, Submission
-from workbook.grading.validating import MIND, STOPS, validate
+from workbook.grading.submissions import Cell, Notebook, Submission
+from workbook.grading.validator import MIND, STOPS, validate
 
 ROOT = Path(__file__).parents[3]
 
@@ -94,7 +92,7 @@ socket.socket(socket.AF_UNIX).connect({scene.places["SOCKET"]!r})
 """
         return scene.with_first(cell), scene.full
 
-    found = rehearse("ps1", 4, within=Fence(NONE, limits=LIMITS), kinds=[right, lucky, reads, touches], root=ROOT)
+    found = rehearse("ps1", 4, within=Fence(limits=LIMITS), kinds=[right, lucky, reads, touches], root=ROOT)
     assert found[:2] == ["001_lucky: 0 points, and should have 1", "002_reads: 16 points, and should have 0"]
     assert found[2].endswith("canary was touched")
     assert found[3:] == ["somebody reached the unix socket"]
@@ -115,55 +113,52 @@ def test_one_that_burns_all_its_time_costs_the_one_beside_it_nothing(fence, tmp_
         with_first(notebook, "while True: pass")
     files.append(hand_in(tmp_path / "in", "e", notebook))
     files.append(hand_in(tmp_path / "in", "f", handout.notebook()))
-    source, found = find("ps1", ROOT), {}
-    for jobs in (1, 2):
-        limits = replace(LIMITS, total=8)
-        reports = list(grade_all(files, source, handout.problem_set, replace(fence, limits=limits), jobs))
-        found[jobs] = {report.student: report.points for report in reports}
-    assert found[1] == found[2]
-    assert {found[2][student] for student in ("a", "b", "d", "f")} == {16}
-    assert found[2]["c"] == found[2]["e"] == 0
+    within = replace(fence, limits=replace(LIMITS, total=8))
+    found = {report.student: report.points for report in grade_all(files, handout.problem_set, within, 2)}
+    assert {found[student] for student in ("a", "b", "d", "f")} == {16}
+    assert found["c"] == found["e"] == 0
 
 
-def test_a_test_that_never_ends_costs_its_submission_alone(fence, tmp_path, handout):
+def test_a_test_that_never_ends_costs_its_points_or_its_submission_alone(fence, tmp_path, handout, monkeypatch):
+    """Python is stopped in the middle of it; what Python cannot stop ends with the process that grades."""
     text = find("ps1", ROOT).read_text(encoding="utf-8")
     marker = '# %% nbgrader={"grade_id": "ps1_2_seen"'
     at = text.index("\n", text.index(marker)) + 1
+    plants = {"ever": "while answer == 'ever':\n    pass", "deaf": "if answer == 'deaf':\n    sum(range(10**14))"}
     source = tmp_path / "ps1_endless.py"
-    source.write_text(f"{text[:at]}while collision(3, 1) == 'for ever':\n    pass\n{text[at:]}", encoding="utf-8")
-    problem_set = load(source)
-    endless = hand_in(tmp_path / "in", "ada", handout.notebook(ps1_2="def collision(M, n): return 'for ever'"))
-    honest = hand_in(tmp_path / "in", "bob", handout.notebook())
+    source.write_text(f"{text[:at]}answer = collision(3, 1)\n" + "\n".join(plants.values()) + f"\n{text[at:]}", encoding="utf-8")
     within = marked(fence)
-    with Grader(source, problem_set, within) as grader:
-        assert grader.grade(honest).points == 16
-        grader.patience = 3
-        report = grader.grade(endless)
-        assert (report.points, report.problem) == (0, "grading it took more than 3 seconds by the clock")
-        assert {part.verdict.outcome for part in report.parts} == {UNJUDGED}
-        until = time.monotonic() + 20
-        while left(within) and time.monotonic() < until:
-            time.sleep(0.05)
-        assert not left(within)
-        grader.patience = 200
-        assert grader.grade(honest).points == 16
+    monkeypatch.setattr(grading, "STARTING", (20 - within.limits.whole - within.limits.wall) / 2)
+    files = [hand_in(tmp_path / "in", name, handout.notebook(ps1_2=f"def collision(M, n): return {name!r}")) for name in plants]
+    files.append(hand_in(tmp_path / "in", "honest", handout.notebook()))
+    ever, deaf, honest = grade_all(files, load(source), within, 2)
+    assert ever.points == 13 and "the test took more than 5 seconds" in str(ever.parts)
+    assert (deaf.points, deaf.problem) == (0, "grading it took more than 20 seconds by the clock")
+    assert {part.verdict.outcome for part in deaf.parts} == {UNJUDGED}
+    assert honest.points == 16
+    until = time.monotonic() + 20
+    while left(within) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not left(within)
 
 
-def test_a_grader_that_was_ended_is_started_again(fence, tmp_path, handout):
-    honest = hand_in(tmp_path / "in", "bob", handout.notebook())
-    with Grader(find("ps1", ROOT), handout.problem_set, fence) as grader:
-        grader._process.kill()
-        assert grader.grade(honest).points == 16
+def test_answers_that_fill_the_memory_cost_their_points_alone(tmp_path, handout, fence, monkeypatch):
+    text = find("ps1", ROOT).read_text(encoding="utf-8")
+    marker = '# %% nbgrader={"grade_id": "ps1_2_seen"'
+    at = text.index("\n", text.index(marker)) + 1
+    source = tmp_path / "ps1_large.py"
+    source.write_text(f"{text[:at]}if collision(3, 1) == 'large':\n    x = [0] * 10**10\n{text[at:]}", encoding="utf-8")
+    files = [hand_in(tmp_path / "in", "ada", handout.notebook(ps1_2="def collision(M, n): return 'large'"))]
+    [report] = grade_all(files, load(source), fence)
+    assert report.points == 13 and "MemoryError" in str(report.parts)
 
 
-def test_the_grader_imports_nothing_from_where_it_is_started(fence, tmp_path, handout, monkeypatch):
-    honest = hand_in(tmp_path / "in", "bob", handout.notebook())
-    for name in ("nbformat", "numpy", "jupytext", "json"):
-        (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'imported')!r}, 'w')\nraise SystemExit")
-    monkeypatch.chdir(tmp_path)
-    with Grader(find("ps1", ROOT), handout.problem_set, fence) as grader:
-        assert grader.grade(honest).points == 16
-    assert not (tmp_path / "imported").exists()
+def test_a_process_that_grades_and_is_ended_gets_another_try(tmp_path, handout, fence, monkeypatch):
+    once = tmp_path / "once"
+    start = f"import os\nif not os.path.exists({str(once)!r}): open({str(once)!r}, 'w'); os.kill(os.getpid(), 9)\n{grading._START}"
+    monkeypatch.setattr(grading, "_START", start)
+    [report] = grade_all([hand_in(tmp_path / "in", "bob", handout.notebook())], handout.problem_set, fence)
+    assert once.exists() and report.points == 16
 
 
 def test_replies_of_a_wrong_kind_cost_nobody_else(fence, tmp_path, handout):
@@ -171,10 +166,10 @@ def test_replies_of_a_wrong_kind_cost_nobody_else(fence, tmp_path, handout):
     replies = ("None", "[]", "{'functions': 5}", "{'functions': [1, None], 'error': 3, 'kind': []}",
                "{'value': {'int': 'x'}}", "{'error': chr(0xd800) * 10**6}")  # fmt: skip
     for number, reply in enumerate(replies):
-        cell = f"from workbook.grading import worker as pupil\npupil._reply = lambda line, message: line.send({reply})"
+        cell = f"from workbook.grading import worker\nworker._reply = lambda channel, message: channel.send({reply})"
         files.append(hand_in(tmp_path / "in", f"a{number}", with_first(handout.notebook(), cell)))
     files.append(hand_in(tmp_path / "in", "bob", handout.notebook()))
-    *bad, good = grade_all(files, find("ps1", ROOT), handout.problem_set, fence)
+    *bad, good = grade_all(files, handout.problem_set, fence)
     assert good.points == 16
     for report in bad:
         assert report.points == 0
@@ -226,7 +221,7 @@ def test_without_a_fence_the_command_refuses_or_marks_and_pages_say_so(tmp_path,
     assert not (tmp_path / "submitted-marks").exists()
     assert main(["grade", str(folder), "--set", "ps1", "--unfenced"]) == 0
     [row] = csv.DictReader((tmp_path / "submitted-marks" / "marks.csv").open())
-    assert (row["points"], row["fence"]) == ("16", Fence(NONE).describe())
+    assert (row["points"], row["fence"]) == ("16", Fence().describe())
     assert "NOT FENCED IN" in (tmp_path / "submitted-marks" / "feedback" / "ada.html").read_text()
     assert "NOT FENCED IN" in capsys.readouterr().out
 
@@ -241,7 +236,7 @@ def test_wrong_calls_are_one_line(tmp_path, capsys, monkeypatch):
 def test_marks_do_not_go_among_the_submissions(tmp_path):
     (tmp_path / "ada.ipynb").write_text("{}")
     with pytest.raises(ValueError, match="marks do not belong among the submissions"):
-        grade_folder(tmp_path, find("ps1", ROOT), tmp_path / "marks", Fence(NONE))
+        grade_folder(tmp_path, find("ps1", ROOT), tmp_path / "marks", Fence())
 
 
 def test_feedback_is_safe_to_open(handout):
@@ -310,16 +305,16 @@ def test_tests_that_are_right_in_a_notebook_are_right_here_or_nothing_is_graded(
     """A test may name arguments and use what an earlier task's test defines."""
     rehearse_set(own_set(tmp_path), fence)
     (tmp_path / "words.txt").write_text("ab")
-    with pytest.raises(ValueError, match="the set-up of ps6 fails in the students' process: FileNotFoundError"):
+    with pytest.raises(ValueError, match="the set-up failed: FileNotFoundError"):
         rehearse_set(own_set(tmp_path, f"WORDS = open({str(tmp_path / 'words.txt')!r}).read()"), fence)
-    with pytest.raises(ValueError, match="own answers get 0 of 1 points in ps6_2_seen: the test met NameError: name 'HIDDEN'"):
+    with pytest.raises(ValueError, match="ps6_2_seen gives no points: the test met NameError: name 'HIDDEN'"):
         rehearse_set(own_set(tmp_path, wanted="HIDDEN"), fence)
 
 
 def test_a_later_visible_test_tells_no_hidden_input(tmp_path, fence):
     cell = "import os\ndef power(x, n): return x**n if x < 100 else os._exit(1)\ndef square(x, n): return x * x"
     problem_set = own_set(tmp_path)
-    report = grade_notebook("ada", Notebook((Code(1, cell),)), problem_set, fence)
+    report = grade_notebook("ada", Notebook((Cell(1, cell),)), problem_set, fence)
     assert [part.points for part in report.parts] == [1, 0, 0]
     assert report.parts[2].verdict.says == "power was called before and ended the whole process (exit status 1)"
     assert "12345" in report.parts[1].verdict.says and "12345" not in page(report, problem_set)
@@ -327,9 +322,9 @@ def test_a_later_visible_test_tells_no_hidden_input(tmp_path, fence):
 
 def test_a_hand_in_of_another_set_is_told_so(fence, tmp_path):
     problem_set = own_set(tmp_path)
-    report = grade_notebook("ada", Notebook((Code(1, "x = 1"),), "ps2"), problem_set, fence)
+    report = grade_notebook("ada", Notebook((Cell(1, "x = 1"),), "ps2"), problem_set, fence)
     assert (report.points, report.problem) == (0, "it is the notebook of ps2, graded as ps6")
-    report = grade_notebook("ada", Notebook((Code(1, "def power(x, n): return x**n"),), "ps2"), problem_set, fence)
+    report = grade_notebook("ada", Notebook((Cell(1, "def power(x, n): return x**n"),), "ps2"), problem_set, fence)
     assert (report.points, report.problem, report.notes[0]) == (2, "", "it is the notebook of ps2, graded as ps6")
 
 
@@ -339,32 +334,7 @@ def test_an_answer_may_use_what_a_visible_test_defines(tmp_path, handout, fence)
     notebook = handout.notebook(ps1_4=uses, ps1_5=f"{handout.answers['ps1.5']}\ndef counts(): return 1\nassert counts() == 1")
     path = hand_in(tmp_path, "ps1", notebook).path
     assert validate(path, fence) == []
-    with Grader(find("ps1", ROOT), handout.problem_set, fence) as grader:
-        assert grader.grade(Submission("ada", path)).points == 16
-
-
-def test_a_report_that_is_too_large_costs_its_submission_alone(handout, monkeypatch):
-    sent = []
-
-    class Line:
-        def __init__(self, *_):
-            self.orders = [{"source": str(find("ps1", ROOT)), "student": name, "path": "", "problem": "none",
-                            "fence": {"kind": NONE, "limits": {}}} for name in ("long", "ada")]  # fmt: skip
-
-        def receive(self):
-            if not self.orders:
-                raise Closed
-            return self.orders.pop(0)
-
-        def send(self, message):
-            if message["student"] == "long" and not message["problem"].startswith("the grader met"):
-                raise ValueError("an answer of 5 MB is too large")
-            sent.append((message["student"], message["problem"]))
-
-    monkeypatch.setattr(grader, "Line", Line)
-    monkeypatch.setattr(grader.os, "dup2", lambda *_: None)
-    work()
-    assert sent == [("long", "the grader met ValueError: an answer of 5 MB is too large"), ("ada", "none")]
+    assert grade(Submission("ada", path), handout.problem_set, fence).points == 16
 
 
 # --- before hand-in --------------------------------------------------------------------------------------------------
@@ -389,7 +359,8 @@ def test_a_validator_says_what_a_grader_would_choke_on(tmp_path, handout, fence)
         ps1_3=None,
         ps1_4="def killer_words(n:\n    return",
     )
-    notebook.cells.insert(0, nbformat.v4.new_code_cell("!pip install x\nimport sys\nsys.exit()"))
+    notebook.cells.insert(0, nbformat.v4.new_code_cell("import sys\nsys.exit()"))
+    notebook.cells.insert(0, nbformat.v4.new_code_cell("!pip install x"))
     notebook.cells.insert(0, nbformat.v4.new_code_cell("%%bash\nls"))
     notebook.cells.append(nbformat.v4.new_code_cell("while True: pass"))
     marks = [cell.metadata.get("nbgrader", {}).get("grade_id") for cell in notebook.cells]
@@ -403,7 +374,7 @@ def test_a_validator_says_what_a_grader_would_choke_on(tmp_path, handout, fence)
         f"{MIND}: the file is called mine.json", f"{MIND}: the notebook is paired", f"{MIND}: turns is defined 2 times",
         f"{MIND}: the cell 'ps1_5' is there 2 times", f"{STOPS}: cell 1: the whole cell, which begins with \"%%bash\"",
         f"{MIND}: cell 2: line 1, \"!pip install x\"",
-        f"{MIND}: cell 2 may end the whole process: leave sys.exit() out",
+        f"{MIND}: cell 3 may end the whole process: leave sys.exit() out",
         "calls input(): nobody is there to answer", "is not Python:", "there is 'state_afther': was it renamed?",
         "(ps1_3_seen) says: not attempted",
         "there is no function 'killer_words' when all cells have run",

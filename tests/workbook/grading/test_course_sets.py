@@ -12,11 +12,11 @@ from planted import Handout, plants
 
 from workbook.exercises.judging import RIGHT, CannotJudge
 from workbook.grading.command import main
+from workbook.grading.fence import Limits
 from workbook.grading.fence import find as find_fence
 from workbook.grading.grading import grade_notebook
 from workbook.grading.releasing import STUB, leaks, release
-from workbook.grading.sandbox import Limits
-from workbook.grading.sets import HEADER, HIDDEN, SOLUTION, chosen, find, inside, load, without
+from workbook.grading.sets import HEADER, HIDDEN, SOLUTION, chosen, find, inside, load, top_names, without
 from workbook.grading.submissions import read
 
 ROOT = Path(__file__).parents[3]
@@ -118,6 +118,14 @@ def test_every_task_says_what_it_asks(name):
     assert text.count("<details><summary>Hint</summary>") == len(headers)
 
 
+def test_regions_and_names():
+    text = "a\n  ### BEGIN SOLUTION\n  b\n  ### END SOLUTION\nc"
+    assert without(text, "SOLUTION") == "a\nc"
+    assert inside(text, "SOLUTION") == ["  b"]
+    assert without(text, "HIDDEN TESTS") == text
+    assert top_names("import x\nf = lambda: 0\nclass C: pass\ndef g():\n    def h(): pass\nn = 3\nm = max") == ["f", "C", "g", "m"]
+
+
 def test_wrong_sources_are_refused(tmp_path):
     good = find("ps2", ROOT).read_text(encoding="utf-8")
     for old, new, says in (
@@ -125,12 +133,12 @@ def test_wrong_sources_are_refused(tmp_path):
         ('"grade_id": "ps2_2", "solution"', '"grade_id": "ps2_1", "solution"', "'ps2_1' is used twice"),
         ("## ps2.6 ·", "## ps2.6:", "no header names 'ps2.6'"),
         ("## ps2.6 ·", "## ps2.5 ·", "two headers say ps2.5"),
-        ("### BEGIN HIDDEN TESTS", "### BEGIN HIDDEN TEST", "'### BEGIN HIDDEN TEST': the marks are"),
-        ("### BEGIN HIDDEN TESTS", "### Begin hidden tests", "'### Begin hidden tests': the marks are"),
-        ("### BEGIN HIDDEN TESTS", "# BEGIN HIDDEN TESTS", "'# BEGIN HIDDEN TESTS': the marks are"),
-        ("### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS", "nothing begins there"),
-        ("### END HIDDEN TESTS", "", "'### BEGIN HIDDEN TESTS' has no '### END HIDDEN TESTS'"),
-        ("### END SOLUTION", "", "'### BEGIN SOLUTION' has no '### END SOLUTION'"),
+        ("### BEGIN HIDDEN TESTS", "### BEGIN HIDDEN TEST", "'### BEGIN HIDDEN TEST' stands where"),
+        ("### BEGIN HIDDEN TESTS", "### Begin hidden tests", "'### Begin hidden tests' stands where"),
+        ("### BEGIN HIDDEN TESTS", "# BEGIN HIDDEN TESTS", "'# BEGIN HIDDEN TESTS' stands where"),
+        ("### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS", "'### END HIDDEN TESTS' stands where ### BEGIN SOLUTION or"),
+        ("### END HIDDEN TESTS", "", "'### END HIDDEN TESTS' is missing"),
+        ("### END SOLUTION", "", "'### END SOLUTION' is missing"),
         ('"points": 1}', '"points": "1"}', "a test has points, a whole number, got '1'"),
         ('"points": 1}', '"points": -1}', "a test has points, a whole number, got -1"),
         (', "points": 1}', "}", "a test has points, a whole number, got None"),
