@@ -19,7 +19,8 @@ _PAGE = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>{{ name }}: {{ report.student | clean }}</title><style>
 body { font: 16px/1.5 sans-serif; max-width: 46em; margin: 2em auto; padding: 0 1em; color: #222; background: #fff }
 table { border-collapse: collapse; width: 100% } th, td { text-align: left; vertical-align: top; padding: .3em .6em }
-tr { border-top: 1px solid #ccc } .right { color: #00664b } .not { color: #a33c00 } code { overflow-wrap: anywhere }
+th { width: 9em } th + th { width: 5em } th + th + th { width: auto } tr { border-top: 1px solid #ccc }
+.right { color: #00664b } .not { color: #a33c00 } code { overflow-wrap: anywhere }
 </style></head>
 <body>
 <h1>{{ name }}: {{ report.student | clean }}</h1>

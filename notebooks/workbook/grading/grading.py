@@ -23,7 +23,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from types import CodeType
 
-from workbook.exercises.judging import RIGHT, UNJUDGED, Verdict, judge, raised
+from workbook.exercises.judging import RIGHT, UNJUDGED, AnyError, Verdict, judge, raised
 from workbook.grading.fence import PACKAGE, WORKBOOK, Fence
 from workbook.grading.sandboxed_process import STARTING
 from workbook.grading.session import Session
@@ -130,7 +130,7 @@ def grade(submission: Submission, problem_set: ProblemSet, fence: Fence) -> Repo
         return grade_notebook(submission.student, read(submission.path), problem_set, fence)
     except Unreadable as error:
         return ungraded(submission.student, problem_set, str(error))
-    except Exception as error:  # noqa: BLE001  one submission never stops the others
+    except AnyError as error:  # one submission never stops the others
         return ungraded(submission.student, problem_set, f"{OWN_FAULT} {raised(error)}")
 
 
@@ -168,7 +168,7 @@ def _names(problem_set: ProblemSet) -> dict[str, object]:
     names: dict[str, object] = {"__name__": "__main__", "print": lambda *shown, **options: None}
     exec(_compiled(problem_set.setup, f"{problem_set.name} set-up"), names)  # noqa: S102  a teacher's
     for helper in problem_set.helpers:
-        with suppress(Exception):
+        with suppress(AnyError):
             exec(_compiled(helper, f"{problem_set.name} helpers"), names)  # noqa: S102
     return names
 

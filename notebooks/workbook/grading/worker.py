@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from workbook.exercises.judging import raised
+from workbook.exercises.judging import AnyError, raised
 from workbook.grading.fence import KERNELS, STORED, Limits
 from workbook.grading.serialization import Channel, Closed, decode, encode, written
 
@@ -140,7 +140,7 @@ class Worker:
         grader asks."""
         self.tests = {}
         for source in sources:
-            with suppress(Exception):
+            with suppress(AnyError):
                 self.run(source, 0, self.tests)
         self.tests |= {name: _as_asked(self.names[name]) for name in functions if name in self.names}
 
