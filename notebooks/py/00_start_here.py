@@ -66,7 +66,7 @@ show.figure(
         train_length=40, chance=sum5.chance, majority=sum5.majority(500), window=5,
     ),
     alt="Accuracy against position 1 to 500. Both networks answer every string right up to position 40. Beyond it the softmax "
-        "network stays at 100 percent to the end; the complex diagonal one falls to chance within a hundred more positions.",
+        "network stays at 100 percent to the end; the complex diagonal one falls away soon behind it.",
     caption="What to see: at the training length nobody can tell the two apart. Behind it one of them has learned to count.",
 )  # fmt: skip
 
