@@ -106,7 +106,8 @@ def read_on(path):
 def test_every_number_of_an_arxiv_paper_is_a_link_with_a_title(path):
     numbers = re.findall(r"\d{4}\.\d{5}(?!\d)", re.sub(r"\(https://[^)]*\)", "", read_on(path)))
     papers = maps.references(path)
-    assert [paper.number for paper in papers if "arxiv" in paper.address] == numbers != []
+    assert [paper.number for paper in papers if "arxiv" in paper.address] == numbers
+    assert numbers or path.stem[2] != "_"  # a lettered notebook may leave them to its sitting
     for paper in papers:
         assert paper.title and paper.authors and paper.number.lower() in paper.address.lower(), paper
 
