@@ -2,6 +2,8 @@
 
 import math
 import re
+import subprocess
+import sys
 from fractions import Fraction
 
 import numpy as np
@@ -173,3 +175,10 @@ def test_what_is_no_number_is_not_read_as_one(wrong):
 def test_numbers_of_a_wrong_kind(value):
     with pytest.raises(CannotJudge, match="the answer should be numbers of shape"):
         numbers(value, (None, 2))
+
+
+def test_judging_needs_no_pictures():
+    """Students' processes import this, and every chapter's judges."""
+    code = ("import sys; from workbook.exercises.checking import exercises; [exercises(f'{n:02d}') for n in range(11)]; "
+            "print([name for name in ('matplotlib', 'ipywidgets', 'workbook.show', 'workbook.chapters') if name in sys.modules])")
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
