@@ -56,30 +56,15 @@ class Limits:
 
     The system keeps ``seconds``, ``memory`` and ``folder`` inside each process, which is then told so (``MemoryError``);
     the grader adds up what all processes of a submission use, and ends them together.
-
-    Parameters
-    ----------
-    seconds : int
-        Computing time of one cell, one call or one test.
-    total : int
-        Computing time of the whole submission.
-    wall, whole : float
-        Seconds by the clock, of the same; far more than the above, since others compute beside it.
-    memory : int
-        Bytes, of all its processes together.
-    folder : int
-        Bytes of what it writes.
-    processes : int
-        Processes and threads at a time.
     """
 
-    seconds: int = 10
-    total: int = 120
-    wall: float = 60
-    whole: float = 600
-    memory: int = 1 << 30
-    folder: int = 32 << 20
-    processes: int = 64
+    seconds: int = 10  # computing time of one cell or one call
+    total: int = 120  # of the whole submission
+    wall: float = 60  # by the clock, for a cell or a call; far more than the above, since others compute beside it
+    whole: float = 600  # by the clock, for the submission
+    memory: int = 1 << 30  # bytes, of all its processes together
+    folder: int = 32 << 20  # bytes of what it writes
+    processes: int = 64  # and threads, at a time
 
 
 DEFAULT = Limits()

@@ -29,16 +29,10 @@ TELLING = 12  # a shorter line ("else:", "return x") tells nothing, and may stan
 def release(name: str, folder: Path, root: Path | None = None, *, source: bool = False) -> Path:
     """Write ``folder/ps1.ipynb`` for the problem set ``name`` (``ps1``, or a source's path); return its path.
 
-    A file that is there and says otherwise is kept beside it, with the date in its name.
-
-    With ``source`` it is not for students: it is what nbgrader itself wants below ``COURSE/source/ps1``, with solutions
-    and hidden tests, and nbgrader's own commands make, grade and hand back the students' notebook.
-
-    ValueError where the source is wrong, where nbgrader is not installed, where anything would leak, and for a folder
-    below ``notebooks``: our own settings pair what lies there with a text file, and pairing can lose a student's edits.
-
-    >>> release("ps1", Path("out"))  # doctest: +SKIP
-    PosixPath('out/ps1.ipynb')
+    A file that is there and says otherwise is kept beside it, with the date in its name.  With ``source`` it is not for
+    students: it is what nbgrader wants below ``COURSE/source/ps1``, with solutions and hidden tests.  ValueError where the
+    source is wrong, where anything would leak, and for a folder below ``notebooks``: our own settings pair what lies there
+    with a text file, and pairing can lose a student's edits.
     """
     problem_set = load(chosen(name, root))
     if "notebooks" in folder.resolve().parts:

@@ -44,7 +44,7 @@ class Process:
     def __init__(self, fence: Fence) -> None:
         self.fence, self.limits = fence, fence.limits
         self.computed = 0.0  # seconds of computing time, of all its processes, as last seen
-        self._why, self._closed = "", False
+        self._why, self._ready, self._closed = "", False, False
         self._home = tempfile.TemporaryDirectory(prefix="lrnnlab-", ignore_cleanup_errors=True)
         self._process, self._root, self._handle = _start(fence, self._home.name)
         self._channel = Channel(self._process.stdout, self._process.stdin)
@@ -81,6 +81,7 @@ class Process:
             self._give_up()
         except ValueError:
             reply = None
+        self._ready = True
         self._why = self._why or self._passed()
         if not self._why and not isinstance(reply, dict):
             self._why = "sent the grader what no function returns"
@@ -159,8 +160,8 @@ class Process:
 
     def _files(self) -> int:
         """How many files are in the folders that it may write: the kernel keeps them in memory that nobody counts."""
-        count = 0
-        for folder in (HOME, str(KERNELS)) if self._handle >= 0 else ():
+        count = 0  # before its first word the fence may not stand yet, and these be folders of the machine's own
+        for folder in (HOME, str(KERNELS)) if self._handle >= 0 and self._ready else ():
             with suppress(OSError):  # it has ended, or there are no compiled kernels
                 found = os.statvfs(f"/proc/{self._root}/root{folder}")
                 count += found.f_files - found.f_ffree
