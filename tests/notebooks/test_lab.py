@@ -162,8 +162,8 @@ def clone(tmp_path, monkeypatch):
         copy(ROOT / name, root / name)
     for source in (root / "notebooks" / "py").glob("*.py"):  # an author's Lab opens a chapter whose source is the newer
         source.touch()
-    monkeypatch.setenv("PYTHONPATH", str(root))
-    monkeypatch.setenv("JUPYTER_CONFIG_PATH", str(root / boot.CALM))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(root), str(root / "notebooks")]))
+    monkeypatch.setenv("JUPYTER_CONFIG_PATH", str(root / ".jupyter"))
     git(root, "init", "--quiet")
     git(root, "add", ".")
     git(root, "-c", "user.name=x", "-c", "user.email=x@localhost", "commit", "--quiet", "--message=all")
@@ -196,8 +196,8 @@ def run_cells(server, path, cells):
 @pytest.mark.parametrize("author", [False, True], ids=["reader", "author"])
 def test_git_has_nothing_to_say_after_a_reader_and_something_after_an_author(clone, tmp_path, author):
     if not author:
-        boot.own_copy(clone)
-    _, _, _, where, _, *options = boot.final_command("lab", ["--author"] * author, clone, "python")
+        copies.make(clone / copies.FOLDER, clone)
+    _, _, _, where, _, *options = boot.final_command("lab", ["--author"] * author, clone)
     folder = Path(where.partition("=")[2])
     with jupyter_lab(folder, tmp_path / "state", options=options) as server:
         for name in NAMES:
