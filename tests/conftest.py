@@ -52,7 +52,7 @@ def browser(program):
 
 # What a change seldom breaks and a machine is long busy with: planted faults, rehearsals, other processors, whole browsers.
 THOROUGH = {
-    "test_baseline_rows", "test_browser", "test_classroom", "test_course_grading", "test_course_marks", "test_course_sets",
+    "test_baseline_rows", "test_browser", "test_course_grading", "test_course_marks", "test_course_sets",
     "test_engines", "test_fence", "test_lab", "test_proof_cells", "test_records_again", "test_verification_random", "test_wheel",
 }  # fmt: skip
 

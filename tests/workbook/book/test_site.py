@@ -264,7 +264,10 @@ SHARES = """() => [...document.querySelectorAll(".bd-article figure img")].filte
   .map(one => one.clientWidth / parseFloat(one.style.width))"""
 
 
-@pytest.mark.parametrize("width, scheme, short", [(390, "light", False), (1280, "dark", False), (390, "dark", True), (1280, "light", True)])
+@pytest.mark.parametrize("width, scheme, short", [
+    pytest.param(390, "light", False, marks=pytest.mark.thorough), pytest.param(1280, "dark", False, marks=pytest.mark.thorough),
+    (390, "light", True), (390, "dark", True), (1280, "light", True), (1280, "dark", True),
+])  # fmt: skip
 def test_axe_finds_nothing_on_any_page(visit, site, pages, width, scheme, short):
     """Every page at both widths, short ones in both themes; colours, which do not depend on the width, on long ones once."""
     for name in ("index.html", "00_start_here.html", "api/lrnnlab.automata.html") if short else pages:
