@@ -160,14 +160,6 @@ def _html_faults(html: str) -> list[tuple[str, str]]:
     return [("alt", f"{tag} without alternative text") for tag in reader.mute]
 
 
-def is_mute(tag: str, attrs: list[tuple[str, str | None]]) -> bool:
-    """Whether a tag is a picture without words for a reader who cannot see it."""
-    said = {name: (value or "").strip() for name, value in attrs}
-    if tag == "img":
-        return said.get("alt", "") in {"", NO_DESCRIPTION}
-    return tag == "svg" and not said.get("aria-label") and said.get("aria-hidden") != "true"
-
-
 class _Pictures(HTMLParser):
     """Collects the pictures in a piece of HTML that say nothing to a reader who cannot see them."""
 
@@ -176,5 +168,8 @@ class _Pictures(HTMLParser):
         self.mute: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if is_mute(tag, attrs):
-            self.mute.append(f"<{tag}>" + " (give it role='img' and an aria-label)" * (tag == "svg"))
+        said = {name: (value or "").strip() for name, value in attrs}
+        if tag == "img" and said.get("alt", "") in {"", NO_DESCRIPTION}:
+            self.mute.append("<img>")
+        if tag == "svg" and not said.get("aria-label") and said.get("aria-hidden") != "true":
+            self.mute.append("<svg> (give it role='img' and an aria-label)")

@@ -23,9 +23,10 @@ numpydoc_show_class_members = False
 
 html_theme = "sphinx_book_theme"
 html_math_renderer = "mathml"
-html_static_path, html_css_files, html_js_files = ["_static"], ["book.css"], ["book.js"]
+html_static_path, html_css_files, html_js_files = ["_static"], ["book.css"], [("book.js", {"defer": "defer"})]
+html_show_search_summary = False  # excerpts are fetched, which a page that was opened from a disk may not
 html_context, html_sidebars = {"default_mode": "auto"}, {"**": ["search-button-field.html", "sbt-sidebar-nav.html"]}
-html_copy_source, html_show_copyright = True, False
+html_copy_source, html_show_copyright, html_use_index, html_domain_indices = True, False, False, False
 html_theme_options = {
     "use_download_button": True,
     "use_fullscreen_button": False,
