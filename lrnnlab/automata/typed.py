@@ -19,7 +19,39 @@ READ, LONGEST = 2000, 300  # states before a machine is minimised; characters of
 
 @checked
 def my_machine(text: str, symbols: str | Sequence[str] | None = None) -> MooreMachine:
-    """The minimised machine of a text."""
+    """The minimised machine of a text.
+
+    A text of one word is a regular expression (letters, digits, ``|``, ``*``, ``+``, ``?``, parentheses), and the
+    machine says 1 after its strings.  Otherwise each line is an arrow, ``state token state``, from the state that the
+    first arrow leaves; a ``*`` behind a state, anywhere, makes it answer 1, others 0.  Or lines ``state = answer``
+    say what the states answer: any words, numbered in the order in which they come.  Empty lines and what follows a
+    ``#`` are left out.
+
+    Parameters
+    ----------
+    text : str
+        The expression or the table.
+    symbols : sequence of str, optional
+        The alphabet; if left out, the letters of the expression, or the tokens of the table, in the order of the text.
+
+    Raises
+    ------
+    ValueError
+        One sentence that says what is wrong: an expression that does not parse, an arrow that is missing or there
+        twice, a state that no arrow leaves, no answers, one token only, too many states.
+
+    Examples
+    --------
+    >>> my_machine("(ab)*").num_states
+    3
+    >>> my_machine('''
+    ... even a odd*
+    ... odd  a even
+    ... even b even
+    ... odd  b odd
+    ... ''').answer([0, 0, 0])
+    array([1, 0, 1])
+    """
     lines = [line for row in text.splitlines() if (line := row.partition("#")[0].split())]
     if not lines:
         raise ValueError("nothing is typed: a regular expression such as (ab)*, or lines such as  even a odd*")

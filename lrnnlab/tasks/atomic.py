@@ -47,7 +47,7 @@ class Shift(Sequence):
     [[1.0, 0.5, -1.0, 0.0], [0.0, 0.0, 1.0, 0.5]]
     """
 
-    def __init__(self, copies=8):
+    def __init__(self, copies: int = 8):
         self.copies = self.d_out = self.least = whole_number(copies, 1, "Shift: the number of copies")
 
     def check_length(self, length: int) -> int:
@@ -142,7 +142,7 @@ class Select(ContinuousTask):
 
     columns = 2
 
-    def __init__(self, chosen=32):
+    def __init__(self, chosen: int = 32):
         self.chosen = whole_number(chosen, 1, f"{self}: the number of chosen values")
 
     def input_length(self, length: int) -> int:
@@ -192,7 +192,7 @@ class MIPS(ContinuousTask):
     [-1.0, -1.0, 1.0]
     """
 
-    def __init__(self, width=4):
+    def __init__(self, width: int = 4):
         self.d_out = whole_number(width, 1, f"{self}: the width")
         self.columns = 3 * self.d_out
 

@@ -168,7 +168,7 @@ class ListOps(BaseTask):
     answers, padded = "places", True
     train_length = test_length = 64
 
-    def __init__(self, max_depth=10, max_args=10, shortest=0.25):
+    def __init__(self, max_depth: int = 10, max_args: int = 10, shortest: float = 0.25):
         self.max_depth = whole_number(max_depth, 2, "the largest depth")
         self.max_args = whole_number(max_args, 2, "the largest number of arguments")
         self.shortest = number(shortest, "the shortest expression, a share of the length,", 0, 1)
@@ -262,7 +262,7 @@ class ListOpsSubTrees(ListOps):
     [0, 3, 6]
     """
 
-    def __init__(self, max_depth=15, max_args=9, shortest=0.25):
+    def __init__(self, max_depth: int = 15, max_args: int = 9, shortest: float = 0.25):
         super().__init__(max_depth, max_args, shortest)
 
     def labelled(self, tokens: Any) -> list[tuple[int, int]]:

@@ -258,7 +258,7 @@ class Pathfinder(BaseTask):
     classes, d_in = 2, 1
     reads, answers = "numbers", "last"
 
-    def __init__(self, settings=ARENA_32):
+    def __init__(self, settings: PathSettings = ARENA_32):
         self.settings, self.name = settings, f"{type(self).__name__}({settings.size})"
         self.train_length = self.test_length = self.least = settings.size**2
 
@@ -309,7 +309,7 @@ class PathfinderSegmentation(Pathfinder):
 
     classes, answers = 3, "every"
 
-    def __init__(self, side=128):
+    def __init__(self, side: int = 128):
         if side not in SEGMENTATION:
             raise ValueError(f"the sides with settings are {', '.join(map(str, SEGMENTATION))}, got {side!r}")
         super().__init__(SEGMENTATION[side])
