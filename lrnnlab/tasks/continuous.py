@@ -120,8 +120,8 @@ class ContinuousTask(BaseTask):
 
     def check_values(self, values: Any) -> torch.Tensor:
         """``values`` if they are a real tensor (B, T, columns) with a T that the task has, else ValueError."""
-        if not isinstance(values, torch.Tensor) or values.ndim != 3 or values.shape[2] != self.columns \
-                or not values.is_floating_point():
+        if not isinstance(values, torch.Tensor) or values.layout is not torch.strided or values.is_meta \
+                or values.ndim != 3 or values.shape[2] != self.columns or not values.is_floating_point():
             raise ValueError(f"{self}: values must be a real tensor (B, T, {self.columns}), got {shown(values)}")
         T = values.shape[1]
         length = next((L for L in range(T, 0, -1) if self.input_length(L) == T), None)

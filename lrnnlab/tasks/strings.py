@@ -57,7 +57,8 @@ class StringTask(BaseTask):
 
     def check_tokens(self, tokens: Any) -> torch.Tensor:
         """``tokens`` if it is an integer tensor (B, T) of legal strings, else ValueError showing what is wrong."""
-        if not isinstance(tokens, torch.Tensor) or tokens.ndim != 2 or tokens.dtype == torch.bool or tokens.is_floating_point():
+        if not isinstance(tokens, torch.Tensor) or tokens.layout is not torch.strided or tokens.is_meta or tokens.ndim != 2 \
+                or tokens.dtype == torch.bool or tokens.is_floating_point() or tokens.is_complex():
             raise ValueError(f"{self}: tokens must be an integer tensor (B, T), got {shown(tokens)}")
         self.check_length(tokens.shape[1])
         tokens = tokens.long()

@@ -14,7 +14,7 @@ from scipy.stats import binomtest, chisquare
 
 from lrnnlab import models
 from lrnnlab.automata import NO_LABEL, MooreMachine
-from lrnnlab.tasks import ATOMIC, COUNTER_TASKS, STRING_TASKS, PositiveTask, blind_levels, whole_string_accuracy
+from lrnnlab.tasks import ATOMIC, COUNTER_TASKS, STRING_TASKS, blind_levels, whole_string_accuracy
 from lrnnlab.tasks.counter_languages import (
     OPEN,
     Ababs,
@@ -399,8 +399,3 @@ def test_a_string_without_an_answer_has_no_score():
     batch.mask[1] = False
     with pytest.raises(ValueError, match="string 1 has no labelled position"):
         whole_string_accuracy(batch.targets, batch)
-
-
-def test_the_registry():
-    assert len({task.name for task in ALL.values()}) == len(ALL) == 9
-    assert all(isinstance(task, PositiveTask) for task in ALL.values())

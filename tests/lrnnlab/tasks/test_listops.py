@@ -14,10 +14,8 @@ from lrnnlab.tasks.listops import (
     CLOSE,
     FIRST_OPERATOR,
     PAD,
-    SYMBOLS,
     ListOps,
     ListOpsSubTrees,
-    draw_expression,
     evaluate,
     nodes,
 )
@@ -160,15 +158,3 @@ def test_what_is_no_expression_is_refused(text):
 def test_bad_input_is_shown(call, shown):
     with pytest.raises(ValueError, match=shown):
         call()
-
-
-def test_symbols():
-    assert len(SYMBOLS) == 15 and ListOps().vocab_size == 16 and ListOps().symbols[PAD] == "_"
-    assert draw_expression(random.Random(0), 50, 3, 10, 10) is None
-
-
-@pytest.mark.parametrize("tokens", [(-1, -1), [16], [0.5], [], None, [[13, 1, 14]], [True]])
-def test_what_is_no_token_is_not_written(tokens):
-    for call in (ListOps().write, ListOps().answer, nodes):
-        with pytest.raises(ValueError, match="tokens must be"):
-            call(tokens)

@@ -52,9 +52,10 @@ def test_answers_stand_where_the_task_says_and_are_the_oracles(name):
 
 @pytest.mark.parametrize("name", list(TASKS))
 def test_batches_are_decided_by_their_generator_and_scored_alike(name):
-    found = task(name)
+    found, state = task(name), torch.get_rng_state()
     one, again, other = (found.training_batch(3, generator(seed)) for seed in (1, 1, 2))
     assert torch.equal(one.inputs, again.inputs) and torch.equal(one.targets, again.targets)
+    assert torch.equal(torch.get_rng_state(), state)  # global randomness is neither used nor disturbed
     assert one.inputs.shape != other.inputs.shape or not torch.equal(one.inputs, other.inputs) or found.input_size == 1
     outputs = torch.randn(*one.inputs.shape[:2], found.output_size, generator=generator())
     given, wanted = one.asked(outputs)
