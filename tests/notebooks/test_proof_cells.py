@@ -10,10 +10,10 @@ CHAPTERS = [
     path.stem[-2:] for path in sorted((PY.parents[1] / "tests" / "support" / "planted_steps").glob("ch*.py"))
 ]  # the chapters whose proofs have moved into their cells
 PROOFS = [(chapter, name) for chapter in CHAPTERS for name in proofs(chapter)]
-AnyError = [
+FAULTS = [
     (chapter, fault)
     for chapter in CHAPTERS
-    for fault in importlib.import_module(f"planted_steps.ch{chapter}").AnyError
+    for fault in importlib.import_module(f"planted_steps.ch{chapter}").FAULTS
 ]
 
 
@@ -22,7 +22,7 @@ def test_the_proof_holds(chapter, name):
     assert run(chapter, name) == ""
 
 
-@pytest.mark.parametrize("chapter,fault", AnyError, ids=lambda value: getattr(value, "proof", value))
+@pytest.mark.parametrize("chapter,fault", FAULTS, ids=lambda value: getattr(value, "proof", value))
 def test_a_fault_is_caught_where_it_is(chapter, fault: Fault):
     assert step_of(run(chapter, fault.proof, (fault.old, fault.new))) == fault.step
 
@@ -30,7 +30,7 @@ def test_a_fault_is_caught_where_it_is(chapter, fault: Fault):
 @pytest.mark.parametrize("chapter,name", PROOFS)
 def test_every_step_has_a_fault(chapter, name):
     steps = {step for source in proofs(chapter)[name] for step in asserted(source)}
-    planted = {fault.step for where, fault in AnyError if where == chapter and fault.proof == name}
+    planted = {fault.step for where, fault in FAULTS if where == chapter and fault.proof == name}
     assert steps, "a proof without a step"
     assert steps - planted == set(), f"steps of {name} in which no fault is planted"
 
