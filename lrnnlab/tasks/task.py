@@ -97,7 +97,8 @@ class Task(StringTask):
     def with_length(self, length: int) -> BaseTask:
         made = super().with_length(length)
         kind, options, with_machine = self._known_as
-        return made.known_as(kind, with_machine, **options, train_length=made.train_length, test_length=made.test_length)  # type: ignore[attr-defined]
+        lengths = {"train_length": made.train_length, "test_length": made.test_length}
+        return made.known_as(kind, with_machine, **{**options, **lengths})  # type: ignore[attr-defined]
 
     # --- the machine --------------------------------------------------------------------------------------------------
 

@@ -203,3 +203,5 @@ def test_a_task_that_is_made_takes_nothing_more(more):
 
 def test_a_longer_training_length_is_tested_as_long():
     assert task("sum", 5, length=1000).test_length == 1000 and task("sum", 5, length=20).test_length == 500
+    twice = task("sum", 5, length=20).with_length(30)
+    assert twice.train_length == 30 and twice.identity == task("sum", 5, length=30).identity
