@@ -46,15 +46,12 @@ These pages show each chapter as it was committed. Run the chapters to change wh
 
 {reference}
 ```
-"""
-LIBRARY = """# The library
-
-What `lrnnlab` offers, room by room. The README says how to begin.
 
 ```{{toctree}}
-:maxdepth: 2
+:hidden:
+:caption: The library
 
-{names}
+{library}
 ```
 """
 
@@ -77,11 +74,11 @@ def write_pages(notebooks: Sequence[Path], folder: Path, books: bool = True) -> 
         text = re.sub(r"\[([^\]]*)\]\(\.\./[^)]*\)", r"\1", teaching.read_text(encoding="utf-8"))  # no page of the book
         _write(folder / teaching.name, text.encode())
     text = INDEX.format(chapters=chapters, names="\n".join(name for name in titles if name[0].isdigit()),
-                        reference="\n".join([*beside, "references", "api/index"]))  # fmt: skip
+                        reference="\n".join([*beside, "references"]), library="\n".join(f"api/{room}" for room in ROOMS))  # fmt: skip
     _write(folder / "index.md", text.encode())
-    _write(folder / "api" / "index.md", LIBRARY.format(names="\n".join(ROOMS)).encode())
     for room in ROOMS:
-        _write(folder / "api" / f"{room}.rst", f"{room}\n{'=' * len(room)}\n\n.. automodule:: {room}\n".encode())
+        title = room if "." in room else f"{room}: the first hour"
+        _write(folder / "api" / f"{room}.rst", f"{title}\n{'=' * len(title)}\n\n.. automodule:: {room}\n".encode())
     _write(folder / "references.md", b"# Papers\n\n{download}`As BibTeX <references.bib>`\n\n```{bibliography}\n:all:\n:list: bullet\n```\n")
     _write(folder / "references.bib", bibtex(notebooks).encode())
 
