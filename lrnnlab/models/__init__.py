@@ -18,10 +18,10 @@ from lrnnlab.models.dss import DSS
 from lrnnlab.models.e_lstm import ElementWiseLSTM
 from lrnnlab.models.exact import exact_model
 from lrnnlab.models.fast_weights import FastWeights
-from lrnnlab.models.later import Dictionary, OneHotColumns
 from lrnnlab.models.liquid import LiquidS4
 from lrnnlab.models.lru import LRU
 from lrnnlab.models.net import Net, PairClassifier, blocks, network
+from lrnnlab.models.pd_ssm import OneHotColumns
 from lrnnlab.models.recurrent import Nonlinear
 from lrnnlab.models.recurrent_delta import RecurrentDelta
 from lrnnlab.models.regular_gpt import RegularGPT
@@ -31,6 +31,7 @@ from lrnnlab.models.rotrnn import RotRNN
 from lrnnlab.models.rwkv import RWKV
 from lrnnlab.models.s4 import S4, S4D
 from lrnnlab.models.s5 import S5
+from lrnnlab.models.sd_ssm import Dictionary
 from lrnnlab.models.self_referential import SelfReferential
 from lrnnlab.models.sgconv import SGConv
 from lrnnlab.models.vanilla import Vanilla

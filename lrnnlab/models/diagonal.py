@@ -26,14 +26,18 @@ import torch
 from torch import Tensor, nn
 
 from lrnnlab.models.base import LinearRecurrence, check_sizes
-from lrnnlab.models.vanilla import add_start
 from lrnnlab.validation import among
 
 KINDS = ("positive", "signed", "complex", "unit")
+MODULI = 0.9, 0.999  # of v at the start
 
 
 class Diagonal(LinearRecurrence):
-    """One layer of Eq. 3: D real channels, or D / 2 complex ones read as [Re x, Im x].
+    """One layer of Eq. 3, (B,T,D) -> (B,T,D): D real channels, or D / 2 complex ones read as [Re x, Im x].
+
+    At the start and at z = 0 the moduli |v| are spread evenly over 0.9 to 0.999 (``signed``: signs at random) and angles
+    over the circle.  (Ours: the paper does not say how v starts.  An affine f left at torch's own start would have |v|
+    near 1/2 or 0, a memory of a few letters.)  x_0 is learned.
 
     Parameters
     ----------
@@ -41,39 +45,21 @@ class Diagonal(LinearRecurrence):
         D; even for complex kinds.
     kind : str
         What v may be, a name of the table at the head of this module.
-    start : str
-        x_0, ``"learned"`` or ``"zero"``.
-    modulus : (float, float)
-        (low, high); at the start and at z = 0 the moduli |v| are spread evenly over it (``signed``: signs at random).
-        An affine f left at torch's own start would have |v| near 1/2 or 0, a memory of a few letters.  Angles, where
-        there are any, are spread evenly over the circle.  Ours: the paper does not say how v starts.
     drive : str
         The input term: ``"linear"``, the paper's B u, or ``"none"``: the state is a product of the v alone.
 
     Examples
     --------
-    >>> import torch
     >>> layer = Diagonal(4, kind="unit")
     >>> A, b = layer.transition(torch.zeros(3, 4))
     >>> A.shape, A.dtype, [round(v, 5) for v in A[0].abs().tolist()]
     (torch.Size([3, 2]), torch.complex64, [1.0, 1.0])
     """
 
-    def __init__(
-        self,
-        width: int,
-        *,
-        kind: str = "signed",
-        start: str = "learned",
-        modulus: tuple[float, float] = (0.9, 0.999),
-        drive: str = "linear",
-    ):
+    def __init__(self, width: int, *, kind: str = "signed", drive: str = "linear"):
         super().__init__()
         check_sizes(width=width)
         among("kind", kind, KINDS)
-        low, high = modulus
-        if not 0 < low <= high < 1:
-            raise ValueError(f"modulus needs 0 < low <= high < 1, got {modulus}")
         self.kind, self.turning = kind, kind in ("complex", "unit")
         if self.turning and width % 2:
             raise ValueError(f"kind {kind!r} needs an even width (real and imaginary parts), got {width}")
@@ -82,14 +68,14 @@ class Diagonal(LinearRecurrence):
         self.drive = nn.Linear(width, width, bias=False) if drive == "linear" else None
         if kind != "unit":
             self.gate = nn.Linear(width, channels)
-            self._spread(low, high)
+            self._spread()
         if self.turning:
             self.angle = nn.Linear(width, channels)
             nn.init.uniform_(self.angle.bias, 0, 2 * math.pi)
-        add_start(self, start, width)
+        self.x0 = nn.Parameter(torch.randn(width))
 
-    def _spread(self, low: float, high: float) -> None:
-        wanted = torch.empty_like(self.gate.bias).uniform_(low, high)
+    def _spread(self) -> None:
+        wanted = torch.empty_like(self.gate.bias).uniform_(*MODULI)
         if self.kind == "signed":
             bias = torch.atanh(wanted) * (2 * torch.randint(2, wanted.shape) - 1)
         else:
@@ -98,7 +84,7 @@ class Diagonal(LinearRecurrence):
             self.gate.bias.copy_(bias)
 
     def extra_repr(self) -> str:
-        return f"kind={self.kind!r}, start={'learned' if isinstance(self.x0, nn.Parameter) else 'zero'!r}"
+        return f"kind={self.kind!r}"
 
     def _channels(self, x: Tensor) -> Tensor:
         """(..., D) real -> the layer's channels: the same, or (..., D/2) complex with [Re, Im] taken apart."""

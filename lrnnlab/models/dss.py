@@ -16,18 +16,15 @@ import torch
 from torch import Tensor, nn
 
 from lrnnlab.models.base import check_sizes
-from lrnnlab.models.dlr import KernelMixer
-from lrnnlab.models.state_space import complex_double, log_uniform_steps
+from lrnnlab.models.constant_diagonal import ChannelModes, complex_double, log_uniform_steps
 from lrnnlab.scans.convolution import vandermonde
 from lrnnlab.validation import among
 
 SPACING = {"lin": math.pi, "two_pi": 2 * math.pi}
 
 
-class DSS(KernelMixer):
-    """One DSS_exp layer: Lambda = -exp(log_decay) + i frequency (N,), log_dt (D,), W (D, N) complex.
-
-    Re and Im of W start standard normal (released code).
+class DSS(ChannelModes):
+    """One DSS_exp layer, (B,T,D) -> (B,T,D), as in ``ag1988/dlr`` (580d854): Re and Im of w start standard normal.
 
     Parameters
     ----------
@@ -41,9 +38,9 @@ class DSS(KernelMixer):
     dt : (float, float)
         (low, high), the step sizes are log-uniform between them.  Table 7 has (1e-4, 1e-2).
     bidirectional : bool
-        As for :class:`lrnnlab.models.dlr.KernelMixer`; both directions share Lambda and dt.
-    max_kernel : int or None
-        As for :class:`lrnnlab.models.dlr.KernelMixer`.
+        Two kernels a channel; both directions share Lambda and dt.
+    max_kernel : int, optional
+        As for :class:`lrnnlab.models.dlr.DLR`.
 
     Examples
     --------

@@ -27,12 +27,17 @@ import torch
 from torch import Tensor, nn
 
 from lrnnlab.models.base import LinearRecurrence, check_sizes
+from lrnnlab.models.constant_diagonal import GatedReadout, log_uniform_steps
 from lrnnlab.models.hippo import legs
-from lrnnlab.models.state_space import GatedReadout, log_uniform_steps
+
+SHARE = 0.1  # r at the start
 
 
 class LiquidS4(LinearRecurrence):
-    """One layer of Eq. 4, read out like S4: y = C x + skip u, GELU, gate.
+    """One layer of Eq. 4, (B,T,D) -> (B,T,D), read out like S4: y = C x + skip u, GELU, gate.
+
+    r, the part of the norm that the input may have, starts at 0.1.  It has a price: what is left to A fades by 1 - r a
+    letter, so memory at rest is about 1/r letters, whatever dt is.
 
     Parameters
     ----------
@@ -42,24 +47,18 @@ class LiquidS4(LinearRecurrence):
         N, small, because A is a dense N x N matrix in every channel.
     dt : (float, float)
         (low, high), the step sizes are log-uniform between them, as in S4.
-    share : float
-        r at the start, between 0 and 1: the part of the norm that the input may have.  It has a price: what is left to
-        A fades by 1 - r a letter, so memory at rest is about 1/r letters, whatever dt is.
 
     Examples
     --------
-    >>> import torch
     >>> layer = LiquidS4(6, state=4)
     >>> A, b = layer.transition(100 * torch.randn(50, 6))
     >>> A.shape, bool((torch.linalg.matrix_norm(A, 2) < 1).all())
     (torch.Size([50, 6, 4, 4]), True)
     """
 
-    def __init__(self, width: int, *, state: int = 8, dt: tuple[float, float] = (1e-3, 0.1), share: float = 0.1):
+    def __init__(self, width: int, *, state: int = 8, dt: tuple[float, float] = (1e-3, 0.1)):
         super().__init__()
         check_sizes(width=width, state=state)
-        if not 0 < share < 1:
-            raise ValueError(f"share needs 0 < share < 1, got {share}")
         M, _, P = (torch.as_tensor(a).to(torch.get_default_dtype()) for a in legs(state))
         symmetric = torch.eye(state) / 2 + torch.outer(P, P)  # M + this is skew
         self.skew = nn.Parameter(((M + symmetric) / 2).repeat(width, 1, 1))
@@ -68,7 +67,7 @@ class LiquidS4(LinearRecurrence):
         self.log_dt = nn.Parameter(log_uniform_steps(width, *dt))
         self.B = nn.Parameter(torch.randn(width, state))
         self.C = nn.Parameter(torch.randn(width, state) / state**0.5)
-        self.share = nn.Parameter(torch.full((width, 1), math.log(share / (1 - share))))
+        self.share = nn.Parameter(torch.full((width, 1), math.log(SHARE / (1 - SHARE))))
         self.readout = GatedReadout(width)
 
     def constant(self) -> Tensor:

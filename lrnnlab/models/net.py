@@ -402,7 +402,7 @@ def network(
     Examples
     --------
     >>> from lrnnlab.models import Vanilla
-    >>> net = network(Vanilla, 5, 2, width=8, layers=3, start="zero", dropout=0.1)
+    >>> net = network(Vanilla, 5, 2, width=8, layers=3, dropout=0.1)
     >>> net.width, net.blocks[1].gate.dropout.share
     (8, 0.1)
     """

@@ -25,13 +25,21 @@ import math
 import torch
 from torch import Tensor, nn
 
-from lrnnlab.models.lru import LRU, ModalRecurrence, Modes, check_modulus, real_part, remaining_power, ring_decay
+from lrnnlab.models.constant_diagonal import (
+    DenseModes,
+    Modes,
+    check_modulus,
+    real_part,
+    remaining_power,
+    ring_decay,
+)
+from lrnnlab.models.lru import LRU
 from lrnnlab.scans.transforms import values
-from lrnnlab.validation import among
+from lrnnlab.validation import among, number
 
 
-class RotRNN(ModalRecurrence):
-    """One RotRNN layer.
+class RotRNN(DenseModes):
+    """One RotRNN layer, (B,T,D) -> (B,T,D); agrees with ``raresdolga/s5``, s5/rotrnn.py (10dcb5d).
 
     Table 3 of the paper has ranges of gamma and theta for every task; the defaults are those of Retrieval.
 
@@ -53,8 +61,8 @@ class RotRNN(ModalRecurrence):
     rotation : str
         ``"expm"``, P = expm(M - M^T) with M learned, or ``"absorbed"``, no P.
     normaliser : str
-        xi = sqrt(c (1 - gamma^2) / Tr(B^T B)) (``"corrected"``), sqrt((1 - c gamma^2) / Tr(B^T B)) (``"paper"``, Eq.
-        11), or 1 (``"none"``).  The first two are the same at c = 1.
+        xi = sqrt(c (1 - gamma^2) / Tr(B^T B)) (``"corrected"``), or sqrt((1 - c gamma^2) / Tr(B^T B)) (``"paper"``, Eq.
+        11); the same at c = 1.
     c : float
         What E|x_t|^2 of a head shall be.
     start : str
@@ -64,7 +72,6 @@ class RotRNN(ModalRecurrence):
 
     Examples
     --------
-    >>> import torch
     >>> layer = RotRNN(3, state=8, heads=2)
     >>> layer.hidden(torch.zeros(2, 5, 3)).shape, layer.kernel(10).shape
     (torch.Size([2, 5, 8]), torch.Size([10, 3, 3]))
@@ -88,7 +95,16 @@ class RotRNN(ModalRecurrence):
         bidirectional: bool = False,
     ):
         super().__init__(width, bidirectional)
-        _check(state, heads, init, theta, rotation, normaliser, c, start, bidirectional)
+        if heads < 1 or state < 2 * heads or state % (2 * heads):
+            raise ValueError(f"state is a multiple of 2 heads (pairs of states), got state {state}, heads {heads}")
+        among("init", init, ("paper", "released"))
+        among("rotation", rotation, ("expm", "absorbed"))
+        among("normaliser", normaliser, ("corrected", "paper"))
+        among("start", start, ("zero", "random"))
+        number(theta, "theta", 0, inside=True)
+        number(c, "c", 0, inside=True)
+        if bidirectional and start == "random":
+            raise ValueError("start 'random' is for one direction: a padded string would start its way back in the padding")
         self.modes, self.heads, self.rotation, self.normaliser, self.c = state // 2, heads, rotation, normaliser, c
         n = state // heads
         released = init == "released"
@@ -113,8 +129,6 @@ class RotRNN(ModalRecurrence):
 
     def xi(self) -> Tensor:
         """(h,), what B is multiplied with.  ``ValueError`` where Eq. 11 has no root: c gamma^2 above 1."""
-        if self.normaliser == "none":
-            return torch.ones_like(self.gamma_log)
         if self.normaliser == "corrected":
             power = self.c * remaining_power(self.gamma_log)
         else:
@@ -167,7 +181,6 @@ def lru_as_rotrnn(lru: LRU) -> RotRNN:
     of its own, so its xi is one number, and goes into C together with the LRU's normaliser.  Eigenvalues need not come
     in pairs, as paper 001 (Sec. 4.1) asks.  torch's generator is left as it was.
 
-    >>> import torch
     >>> lru, z = LRU(3, state=4).double(), torch.randn(2, 9, 3, dtype=torch.float64)
     >>> torch.allclose(lru_as_rotrnn(lru)(z), lru(z))
     True
@@ -191,22 +204,3 @@ def _loglog_decay(heads: int, gamma: tuple[float, float]) -> Tensor:
     check_modulus(gamma)
     low, high = (math.log(-math.log(g)) for g in gamma)
     return high + (low - high) * torch.rand(heads)
-
-
-def _check(state, heads, init, theta, rotation, normaliser, c, start, bidirectional) -> None:
-    """``ValueError`` unless a RotRNN can be built like this."""
-    if heads < 1 or state < 2 * heads or state % (2 * heads):
-        raise ValueError(f"state is a multiple of 2 heads (pairs of states), got state {state}, heads {heads}")
-    named = {
-        "init": (init, ("paper", "released")),
-        "rotation": (rotation, ("expm", "absorbed")),
-        "normaliser": (normaliser, ("corrected", "paper", "none")),
-        "start": (start, ("zero", "random")),
-    }
-    for name, (value, options) in named.items():
-        among(name, value, options)
-    for name, value in {"theta": theta, "c": c}.items():
-        if not 0 < value < math.inf:
-            raise ValueError(f"{name} needs 0 < {name} < inf, got {value}")
-    if bidirectional and start == "random":
-        raise ValueError("start 'random' is for one direction: a padded string would start its way back in the padding")

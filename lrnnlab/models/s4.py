@@ -17,14 +17,14 @@ import math
 import torch
 from torch import Tensor, nn
 
-from lrnnlab.models.hippo import diagonal_start, legs_diagonal
-from lrnnlab.models.state_space import (
-    ConvolutionalSystem,
+from lrnnlab.models.constant_diagonal import (
+    ChannelModes,
     complex_double,
     complex_normal,
     log_uniform_steps,
     pair_parameter,
 )
+from lrnnlab.models.hippo import diagonal_start, legs_diagonal
 from lrnnlab.scans.convolution import vandermonde
 
 ALIAS = 1e-10  # see S4.kernel: K_{t+2T} leaks into K_t with this weight; rounding errors grow by its -1/2-th power
@@ -45,7 +45,7 @@ def _inverse_of_pairs(g: Tensor, eigenvalues: Tensor) -> tuple[Tensor, Tensor]:
     return real / size, -imag / size
 
 
-class S4(ConvolutionalSystem):
+class S4(ChannelModes):
     """One S4 layer: lambda, P and B shared by all channels (as in the released code), C, dt and skip one per channel.
 
     P P* is positive semi-definite and Re lambda = -exp(..) < 0, so A is dissipative and its bilinear transform has
@@ -68,7 +68,7 @@ class S4(ConvolutionalSystem):
     """
 
     def __init__(self, width: int, *, state: int = 64, dt: tuple[float, float] = (1e-3, 0.1)):
-        super().__init__(width)
+        super().__init__(width, gated=True)
         eigenvalues, p, _ = (torch.as_tensor(a) for a in legs_diagonal(state))
         self.half = state // 2
         self.log_decay = nn.Parameter(torch.log(-eigenvalues.real).to(torch.get_default_dtype()))
@@ -84,7 +84,7 @@ class S4(ConvolutionalSystem):
         P, B, C = (complex_double(p) for p in (self.P, self.B, self.C))
         return eigenvalues, P, B, C, self.log_dt.double().exp().unsqueeze(-1)
 
-    def kernel(self, T: int) -> Tensor:
+    def kernels(self, T: int) -> Tensor:
         """K_t = C A^t B from its generating function sum_t K_t z^t = 2/(1+z) C (g - A)^-1 B, g = 2/dt (1-z)/(1+z).
 
         The function is evaluated at 2T points and transformed back.  S4 takes roots of unity, which needs C (I - A^T)
@@ -100,7 +100,7 @@ class S4(ConvolutionalSystem):
         some = max(1, MOST // (len(self.log_dt) * self.half))
         spectrum = torch.cat([self._generating(part, *system) for part in z.split(some)], -1)
         growth = torch.arange(T, dtype=torch.float64, device=z.device)
-        return torch.fft.irfft(spectrum, 2 * T)[..., :T] * r**-growth
+        return (torch.fft.irfft(spectrum, 2 * T)[..., :T] * r**-growth).unsqueeze(0)
 
     @staticmethod
     def _generating(z: Tensor, eigenvalues: Tensor, P: Tensor, B: Tensor, C: Tensor, dt: Tensor) -> Tensor:
@@ -113,19 +113,24 @@ class S4(ConvolutionalSystem):
         CB, CP, PB, PP = (g.unsqueeze(-1) * sums[..., :4] - sums[..., 4:]).unbind(-1)
         return 2 / (1 + z) * (CB - CP * PB / (1 + PP))
 
-    def advance(self, x: Tensor, u_t: Tensor) -> tuple[Tensor, Tensor]:
+    def initial(self, batch: int) -> Tensor:
+        """x_0 = 0, (B, D, n), complex, in double precision."""
+        return torch.zeros(batch, *self.C.shape[:-1], dtype=torch.complex128, device=self.C.device)
+
+    def step(self, state: Tensor, z_t: Tensor) -> tuple[Tensor, Tensor]:
         """(I - dt/2 A) x_t = (I + dt/2 A) x_{t-1} + dt B u_t, solved by Woodbury in O(N)."""
         eigenvalues, P, B, C, dt = self._system()
         h = dt / 2
+        x = state
         low_rank = P * _pairs(P.conj() * x).unsqueeze(-1)  # P P* x
-        right = x + h * (eigenvalues * x - low_rank) + dt * B * u_t.unsqueeze(-1)
+        right = x + h * (eigenvalues * x - low_rank) + dt * B * z_t.double().unsqueeze(-1)
         R = 1 / (1 - h * eigenvalues)  # (D, n)
         ratio = _pairs(P.conj() * R * right) / (1 / h.squeeze(-1) + _pairs(P.conj() * R * P))
         x = R * (right - P * ratio.unsqueeze(-1))
-        return x, _pairs(C * x)
+        return x, self.readout(_pairs(C * x).to(z_t.dtype), z_t)
 
 
-class S4D(ConvolutionalSystem):
+class S4D(ChannelModes):
     """One S4D layer: lambda, C, dt and skip one per channel, B = 1.
 
     Parameters
@@ -146,7 +151,7 @@ class S4D(ConvolutionalSystem):
     """
 
     def __init__(self, width: int, *, state: int = 64, init: str = "lin", dt: tuple[float, float] = (1e-3, 0.1)):
-        super().__init__(width)
+        super().__init__(width, gated=True)
         eigenvalues = torch.as_tensor(diagonal_start(init, state)).expand(width, -1)
         self.half, self.init = state // 2, init
         self.log_decay = nn.Parameter(torch.log(-eigenvalues.real).to(torch.get_default_dtype()))
@@ -157,18 +162,12 @@ class S4D(ConvolutionalSystem):
     def extra_repr(self) -> str:
         return f"init={self.init!r}"
 
-    def _system(self) -> tuple[Tensor, Tensor, Tensor]:
-        """dt lambda, B after zero-order hold (e^(dt lambda) - 1) / lambda, and C; all (D, n), double precision."""
+    def modes(self) -> tuple[Tensor, Tensor]:
+        """dt lambda, and 2 C B with B after zero-order hold, (e^(dt lambda) - 1) / lambda; both (D, n)."""
         eigenvalues = torch.complex(-self.log_decay.double().exp(), self.frequency.double())
         exponent = eigenvalues * self.log_dt.double().exp().unsqueeze(-1)
-        return exponent, torch.expm1(exponent) / eigenvalues, complex_double(self.C)
+        return exponent, 2 * complex_double(self.C) * (torch.expm1(exponent) / eigenvalues)
 
-    def kernel(self, T: int) -> Tensor:
+    def kernels(self, T: int) -> Tensor:
         """K_t = sum over pairs of C B e^(t dt lambda): a product with a Vandermonde matrix."""
-        exponent, B, C = self._system()
-        return vandermonde(exponent, C * B, T, part="pairs")
-
-    def advance(self, x: Tensor, u_t: Tensor) -> tuple[Tensor, Tensor]:
-        exponent, B, C = self._system()
-        x = torch.exp(exponent) * x + B * u_t.unsqueeze(-1)
-        return x, _pairs(C * x)
+        return vandermonde(*self.modes(), T).unsqueeze(0)

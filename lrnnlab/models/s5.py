@@ -15,17 +15,12 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from lrnnlab.models.constant_diagonal import DenseModes, Modes, log_uniform_steps, pair_parameter, real_part
 from lrnnlab.models.hippo import legs_diagonal
-from lrnnlab.models.lru import ModalRecurrence, Modes, real_part
-from lrnnlab.models.state_space import log_uniform_steps, pair_parameter
-from lrnnlab.validation import among
-
-C_INITS = ("trunc_standard_normal", "lecun_normal", "complex_normal")
-LEFT = -1e-4  # where clipped real parts end
 
 
-class S5(ModalRecurrence):
-    """One S5 layer.
+class S5(DenseModes):
+    """One S5 layer, (B,T,D) -> (B,T,D); agrees with ``lindermanlab/S5``, s5/ssm.py (3c18fdb).
 
     Parameters
     ----------
@@ -37,17 +32,11 @@ class S5(ModalRecurrence):
         J; N/J is even.
     dt : (float, float)
         (low, high), the step sizes are log-uniform between them.
-    C_init : str
-        ``"trunc_standard_normal"`` (variance 1/N) or ``"lecun_normal"`` (variance 1/(N D): the release counts the rows
-        of a 3-way array as well), both turned into the eigenbasis; ``"complex_normal"``, N(0, 1/2) as it is.
-    clip : bool
-        Keep Re Lambda <= -1e-4, so that no mode can grow.
     bidirectional : bool
         Whether a second C reads the states of the string run backwards.
 
     Examples
     --------
-    >>> import torch
     >>> layer = S5(3, state=8, blocks=2)
     >>> layer.hidden(torch.zeros(2, 5, 3)).shape, layer.Lambda_re.tolist()
     (torch.Size([2, 5, 4]), [-0.5, -0.5, -0.5, -0.5])
@@ -62,15 +51,12 @@ class S5(ModalRecurrence):
         state: int = 64,
         blocks: int = 1,
         dt: tuple[float, float] = (1e-3, 0.1),
-        C_init: str = "trunc_standard_normal",
-        clip: bool = False,
         bidirectional: bool = False,
     ):
         super().__init__(width, bidirectional)
         if blocks < 1 or state < 2 * blocks or state % (2 * blocks):
             raise ValueError(f"state is a multiple of 2 blocks (conjugate pairs), got state {state}, blocks {blocks}")
-        among("C_init", C_init, C_INITS)
-        self.modes, self.blocks, self.clip = state // 2, blocks, clip
+        self.modes, self.blocks = state // 2, blocks
         n = state // blocks
         eigenvalues, _, V = (torch.as_tensor(a) for a in legs_diagonal(n))  # (n/2,), V (n, n/2)
         self.Lambda_re = nn.Parameter(eigenvalues.real.to(torch.get_default_dtype()).repeat(blocks))
@@ -79,14 +65,14 @@ class S5(ModalRecurrence):
         V = V.to(torch.get_default_dtype().to_complex())
         B = _truncated(state, state, width).to(V.dtype).unflatten(0, (blocks, n))  # (J, n, D)
         self.B = pair_parameter((V.mH @ B).flatten(0, 1))
-        self.C = pair_parameter(torch.stack([_output(C_init, width, blocks, V) for _ in range(self.directions)]))
+        C = torch.stack([_truncated(state, width, blocks, n, 2) for _ in range(self.directions)])
+        self.C = pair_parameter((torch.view_as_complex(C) @ V).flatten(2))
 
     def extra_repr(self) -> str:
-        return f"state={2 * self.modes}, blocks={self.blocks}, clip={self.clip}, bidirectional={self.bidirectional}"
+        return f"state={2 * self.modes}, blocks={self.blocks}, bidirectional={self.bidirectional}"
 
     def system(self) -> Modes:
-        real = self.Lambda_re.clamp(max=LEFT) if self.clip else self.Lambda_re
-        eigenvalues = torch.complex(real, self.Lambda_im)
+        eigenvalues = torch.complex(self.Lambda_re, self.Lambda_im)
         log = eigenvalues * self.log_step.exp()
         B = (torch.expm1(log) / eigenvalues).unsqueeze(-1) * torch.view_as_complex(self.B)  # (K, D)
         return Modes(log, torch.view_as_real(B).movedim(-1, 1).flatten(0, 1), 2 * real_part(self.C))
@@ -96,13 +82,3 @@ def _truncated(fan_in: int, *shape: int) -> Tensor:
     """Normal numbers of variance 1 / fan_in, cut off at two deviations: "LeCun normal" as JAX draws it."""
     std = (1 / fan_in) ** 0.5 / 0.87962566103423978  # what the cut takes from the deviation of N(0, 1)
     return nn.init.trunc_normal_(torch.empty(shape), std=std, a=-2 * std, b=2 * std)
-
-
-def _output(init: str, width: int, blocks: int, V: Tensor) -> Tensor:
-    """C of one direction, (D, K) complex, as it starts."""
-    n, half = V.shape
-    if init == "complex_normal":
-        return torch.randn(width, blocks * half, dtype=V.dtype)
-    fan_in = blocks * n * (width if init == "lecun_normal" else 1)
-    C = torch.view_as_complex(_truncated(fan_in, width, blocks, n, 2))
-    return (C @ V).flatten(1)  # (D, J, n/2) -> (D, K)

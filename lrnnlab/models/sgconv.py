@@ -17,11 +17,11 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from lrnnlab.models.base import check_sizes
-from lrnnlab.models.dlr import KernelMixer
+from lrnnlab.models.constant_diagonal import ChannelModes
 
 
-class SGConv(KernelMixer):
-    """One SGConv layer: n pieces of d weights per channel and direction, alpha one per channel and direction.
+class SGConv(ChannelModes):
+    """One SGConv layer, (B,T,D) -> (B,T,D): n pieces of d weights per channel and direction, alpha one per channel and direction.
 
     Weights start normal with standard deviation 1/d; kernels are divided by the 2-norm they have then.  The step form
     holds the last d 2^(n-1) inputs.
@@ -39,7 +39,7 @@ class SGConv(KernelMixer):
         (low, high) at the start, uniform.  The text says 1e-5 "to avoid signal decay", which would let it decay at
         once; the released command has 1, as here.
     bidirectional : bool
-        As for :class:`lrnnlab.models.dlr.KernelMixer`.
+        Two kernels a channel, as for :class:`lrnnlab.models.dlr.DLR`.
 
     Examples
     --------

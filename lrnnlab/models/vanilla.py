@@ -12,54 +12,30 @@ import torch
 from torch import Tensor, nn
 
 from lrnnlab.models.base import LinearRecurrence, check_sizes
-from lrnnlab.validation import among
-
-
-def add_start(layer: nn.Module, start: str, width: int) -> None:
-    """Give ``layer`` its x_0, (D,): a parameter from N(0, 1) if ``"learned"``, a constant if ``"zero"``."""
-    among("start", start, ("learned", "zero"))
-    if start == "learned":
-        layer.x0 = nn.Parameter(torch.randn(width))
-    else:
-        layer.register_buffer("x0", torch.zeros(width))
 
 
 class Vanilla(LinearRecurrence):
-    """One layer of Eq. 2.
+    """One layer of Eq. 2, (B,T,D) -> (B,T,D).
 
-    ``forward`` is a loop of T products with the one matrix A, whatever ``backend`` says: log T rounds of doubling
-    (x += A^k x shifted by k) do six times the arithmetic at T = 40.
-
-    Parameters
-    ----------
-    width : int
-        D.
-    init : str
-        A at the start: ``"orthogonal"`` (uniform, every singular value 1) or ``"gaussian"`` (entries N(0, 1/D), largest
-        eigenvalue near 1).  The paper does not say which it used.
-    start : str
-        x_0, ``"learned"`` or ``"zero"``.
+    A starts orthogonal (every singular value 1; the paper does not say what it used), x_0 is learned.  ``forward`` is a
+    loop of T products with the one matrix A, whatever ``backend`` says: log T rounds of doubling (x += A^k x shifted by
+    k) do six times the arithmetic at T = 40.
 
     Examples
     --------
-    >>> import torch
-    >>> layer = Vanilla(2, start="zero")
-    >>> _ = layer.A.data.copy_(torch.tensor([[0., 1.], [1., 0.]])), layer.drive.weight.data.copy_(torch.eye(2))
+    >>> layer = Vanilla(2)
+    >>> _ = layer.x0.data.zero_(), layer.drive.weight.data.copy_(torch.eye(2))
+    >>> _ = layer.A.data.copy_(torch.tensor([[0., 1.], [1., 0.]]))
     >>> layer(torch.tensor([[[1., 0.], [0., 0.], [0., 5.]]])).tolist()
     [[[1.0, 0.0], [0.0, 1.0], [1.0, 5.0]]]
     """
 
-    def __init__(self, width: int, *, init: str = "orthogonal", start: str = "learned"):
+    def __init__(self, width: int):
         super().__init__()
         check_sizes(width=width)
-        among("init", init, ("orthogonal", "gaussian"))
-        if init == "orthogonal":
-            A = nn.init.orthogonal_(torch.empty(width, width))
-        else:
-            A = torch.randn(width, width) / width**0.5
-        self.A = nn.Parameter(A)
+        self.A = nn.Parameter(nn.init.orthogonal_(torch.empty(width, width)))
         self.drive = nn.Linear(width, width, bias=False)
-        add_start(self, start, width)
+        self.x0 = nn.Parameter(torch.randn(width))
 
     def transition(self, z: Tensor) -> tuple[Tensor, Tensor]:
         """z (..., D) -> A (..., 1, D, D), one matrix seen many times, and b (..., 1, D)."""

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from lrnnlab.models.dlr import KernelMixer
+from lrnnlab.models.constant_diagonal import ChannelModes
 from lrnnlab.models.sgconv import SGConv
 from lrnnlab.tasks.atomic import Shift
 from lrnnlab.training import train, with_seed
@@ -31,7 +31,7 @@ class Kernel(nn.Module):
 
     layer: Any
 
-    def __init__(self, layer: KernelMixer, length: int):
+    def __init__(self, layer: ChannelModes, length: int):
         super().__init__()
         self.layer, self.length = layer, length
 

@@ -17,7 +17,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from lrnnlab.models import PAPER_001, Net
-from lrnnlab.models.lru import ModalRecurrence
+from lrnnlab.models.constant_diagonal import DenseModes
 from lrnnlab.tasks.listops import ListOps
 from lrnnlab.training import Trained, share_right, with_seed
 from lrnnlab.training.determinism import rng
@@ -70,7 +70,7 @@ def measure(setting: dict, seed: int, **how: Any) -> dict:
 
 
 @torch.no_grad()
-def layer_inputs(net: Net, batch: tuple) -> list[tuple[ModalRecurrence, Tensor]]:
+def layer_inputs(net: Net, batch: tuple) -> list[tuple[DenseModes, Tensor]]:
     """Each block's layer and its inputs u (B,T,D) of a batch, batch norm as in training; ``net`` stays as it is."""
     twin, found = copy.deepcopy(net).train(), []
     block: Any
@@ -80,7 +80,7 @@ def layer_inputs(net: Net, batch: tuple) -> list[tuple[ModalRecurrence, Tensor]]
     return found
 
 
-def squares(mixer: ModalRecurrence, u: Tensor) -> Tensor:
+def squares(mixer: DenseModes, u: Tensor) -> Tensor:
     """|x_t|^2, (B,T), of inputs u (B,T,D); of a complex state real and imaginary parts both count."""
     return mixer.hidden(u).abs().square().sum(-1)
 
@@ -94,7 +94,7 @@ def norms(net: Net, batch: tuple) -> dict[str, list[float | None]]:
 
 
 @torch.no_grad()
-def expected_squares(mixer: ModalRecurrence, T: int) -> Tensor:
+def expected_squares(mixer: DenseModes, T: int) -> Tensor:
     """E|x_t|^2 of white input (mean 0, covariance I, uncorrelated in time) from x_0 = 0, t = 1 ... T; (T + 1,) float64."""
     system = mixer.system()
     power = system.B.double().square().sum(1).view(-1, 2).sum(1)  # (K,)
@@ -105,7 +105,7 @@ def expected_squares(mixer: ModalRecurrence, T: int) -> Tensor:
 
 
 @torch.no_grad()
-def along_time(mixer: ModalRecurrence, u: Tensor, mask: Tensor, generator: torch.Generator) -> dict:
+def along_time(mixer: DenseModes, u: Tensor, mask: Tensor, generator: torch.Generator) -> dict:
     """The mean of |x_t|^2 for t = 1 ... T: of inputs u (B,T,D) where the mask (B,T) is true, of as many white ones, and
     by the formula, with its limit; ``strings``, how many have a position t; and ``drive`` and ``lag1``."""
     expected = expected_squares(mixer, u.shape[1])

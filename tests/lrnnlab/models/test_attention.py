@@ -5,14 +5,11 @@ import math
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from tensors import gap, normal
 from torch import nn
 
-from lrnnlab.models import attention, network
+from lrnnlab.models import attention
 from lrnnlab.models.attention import LocalAttention, RotaryAttention, rotate
-from lrnnlab.models.block import PostNorm
 
 D, SIZE = 6, {"heads": 2, "head_size": 4}
 LAYERS = {
@@ -74,14 +71,6 @@ def oracle(layer, z):
     return out
 
 
-def stepped(layer, z):
-    state, out = layer.initial(len(z)), []
-    for z_t in z.unbind(1):
-        state, y = layer.step(state, z_t)
-        out.append(y)
-    return torch.stack(out, 1), state
-
-
 @pytest.mark.parametrize("causal", [True, False])
 @pytest.mark.parametrize("name", LAYERS)
 @pytest.mark.parametrize("T", [1, 2, 3, 7, 13])
@@ -90,14 +79,6 @@ def test_against_the_oracle(name, causal, T):
     found = layer(z)
     for row, line in zip(found, z):
         assert gap(row, oracle(layer, line.numpy())) < 1e-10
-
-
-@settings(max_examples=30, deadline=None)
-@given(name=st.sampled_from(list(LAYERS)), B=st.integers(1, 3), half=st.integers(0, 15), seed=st.integers(0, 10**6))
-def test_forward_is_stepping(name, B, half, seed):
-    layer, z = make(name, seed % 5), normal(B, 2 * half + 1, D, seed=seed)
-    with torch.no_grad():
-        assert gap(stepped(layer, z)[0], layer(z)) < 1e-10
 
 
 def test_a_wrong_position_is_noticed(monkeypatch):
@@ -131,36 +112,6 @@ def test_who_sees_whom(name, causal):
             assert moved.tolist() == [s in sees(layer, t, T) for t in range(T)]
 
 
-def test_tokens_any_batch_and_no_input():
-    for name in LAYERS:
-        layer, table = make(name), normal(5, D)
-        tokens = torch.tensor([[0, 4, 4, 1, 3], [2, 2, 2, 0, 1]])
-        assert gap(layer(table, tokens), layer(table[tokens])) == 0
-        assert layer(table[tokens[:0]]).shape == (0, 5, D) and layer(table[tokens[:, :0]]).shape == (2, 0, D)
-        assert gap(layer(table, tokens[1:]), layer(table, tokens)[1:]) < 1e-12
-
-
-@pytest.mark.parametrize("causal", [True, False])
-@pytest.mark.parametrize("name", LAYERS)
-def test_gradients(name, causal):
-    """Of weights too, at a length that leaves the last chunk unfilled."""
-    layer = make(name, causal=causal)
-    names, weights = zip(*layer.named_parameters())
-
-    def run(z, *weights):
-        return torch.func.functional_call(layer, dict(zip(names, weights)), z)
-
-    assert torch.autograd.gradcheck(
-        run, (normal(1, 7, D).requires_grad_(), *weights), fast_mode=True, check_undefined_grad=False
-    )
-
-
-def test_gradients_of_a_long_unfilled_string_are_finite():
-    layer = make("local 8").float()
-    layer(normal(2, 101, D).float()).square().sum().backward()
-    assert all(p.grad.isfinite().all() and p.grad.abs().sum() > 0 for p in layer.parameters() if p is not layer.K.bias)
-
-
 def test_rotation_is_relative_and_exact_far_away():
     q, k = normal(8), normal(8, seed=1)
     at = torch.tensor([3, 65_536])
@@ -180,19 +131,6 @@ def test_temperature_starts_at_one_over_root_d_and_is_learned():
     with torch.no_grad():
         layer.temperature.mul_(2)
     assert gap(layer(z), before) > 1e-3
-
-
-def test_in_a_model_of_tokens_and_in_a_block():
-    model = network(LocalAttention, 5, 3, width=D, layers=2, chunk=3, **SIZE).double()
-    tokens = torch.tensor([[0, 4, 2, 2, 1, 3, 0]])
-    state, out = model.initial_state(1), []
-    for token in tokens.unbind(1):
-        state, logits = model.step(state, token)
-        out.append(logits)
-    assert gap(torch.stack(out, 1), model(tokens)) < 1e-10
-    block = PostNorm(make("rotary"), D, gate="linear").double()
-    z = normal(2, 7, D)
-    assert gap(block(z), block.norm(z + block.gate.value(block.mixer(z)))) < 1e-12
 
 
 def test_parameter_counts_of_tables_1_and_6():
@@ -220,8 +158,3 @@ def test_parameter_counts_of_tables_1_and_6():
 def test_what_cannot_be_built(kind, options, message):
     with pytest.raises(ValueError, match=message):
         kind(D, **options)
-
-
-def test_no_step_form_where_the_future_is_seen():
-    with pytest.raises(ValueError, match="causal=False has no step form"):
-        make("local 3", causal=False).initial(1)

@@ -1,4 +1,4 @@
-"""The baselines of paper 000: forward is stepping, causal, any length; each against an oracle of its own."""
+"""The baselines of paper 000: each against an oracle of its own."""
 
 import math
 
@@ -7,39 +7,14 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tensors import gap, stepped
-from torch.nn import functional as F
+from tensors import gap
 
-from lrnnlab.models import RWKV, S4, S4D, Diagonal, LiquidS4, Vanilla, build, state_space, symbol_transitions
+from lrnnlab.models import RWKV, S4, S4D, Diagonal, LiquidS4, Vanilla, build, symbol_transitions
 from lrnnlab.models import s4 as s4_module
 from lrnnlab.models.hippo import legs, legs_diagonal
 from lrnnlab.models.rwkv import wkv
-from lrnnlab.scans import convolution
 
 V, C = 5, 3
-SSM = {"width": 6, "state": 4}
-
-KINDS = {
-    "vanilla": ("vanilla", {"width": 6}),
-    "vanilla, gaussian, zero, 2 layers": ("vanilla", {"width": 6, "init": "gaussian", "start": "zero", "layers": 2}),
-    **{f"diagonal {kind}": ("diagonal", {"width": 6, "kind": kind}) for kind in ("positive", "signed", "complex")},
-    "diagonal unit, zero, 3 layers": ("diagonal", {"width": 6, "kind": "unit", "start": "zero", "layers": 3}),
-    "s4": ("s4", SSM),
-    "s4, 2 layers": ("s4", {**SSM, "layers": 2, "dt": (0.01, 1.0)}),
-    **{f"s4d {init}": ("s4d", {**SSM, "init": init}) for init in ("lin", "inv", "legs")},
-    "s4d, 2 layers": ("s4d", {**SSM, "layers": 2, "head": "linear", "dt": (0.1, 2.0)}),
-    "liquid_s4": ("liquid_s4", {**SSM, "share": 0.5}),
-    "liquid_s4, 2 layers": ("liquid_s4", {**SSM, "layers": 2}),
-    "rwkv": ("rwkv", {"width": 6}),
-    "rwkv, 2 layers": ("rwkv", {"width": 6, "expand": 1, "layers": 2}),
-}
-TABLED = [name for name in KINDS if name.startswith(("vanilla", "diagonal", "liquid"))]
-
-
-def make(name, seed=0):
-    registered, options = KINDS[name]
-    return build(registered, vocab_size=V, classes=C, seed=seed, **options).double()
-
 
 def strings(B, T, seed=0, symbols=V):
     return torch.randint(symbols, (B, T), generator=torch.Generator().manual_seed(seed))
@@ -49,123 +24,17 @@ def same(p, q, tolerance=1e-9):
     torch.testing.assert_close(torch.as_tensor(p), torch.as_tensor(q), rtol=tolerance, atol=tolerance)
 
 
-# --- the contract ---------------------------------------------------------------------------------------------------
-
-
-@settings(max_examples=30, deadline=None)
-@given(name=st.sampled_from(list(KINDS)), B=st.integers(1, 3), T=st.integers(1, 70), seed=st.integers(0, 10**6))
-def test_forward_is_stepping(name, B, T, seed):
-    model, tokens = make(name, seed % 7), strings(B, T, seed)
-    with torch.no_grad():
-        assert gap(stepped(model, tokens)[1], model(tokens)) < 1e-8
-
-
-@pytest.mark.parametrize("name", KINDS)
-def test_forward_is_stepping_in_single_precision(name):
-    """At both sides of the length where convolutions change their method."""
-    model = make(name).float()
-    with torch.no_grad():
-        for T in (64, 65):
-            tokens = strings(2, T)
-            assert gap(stepped(model, tokens)[1], model(tokens)) < 1e-4
-
-
-def leak(model, tokens):
-    """How much the last token changes earlier logits, and its own."""
-    other = tokens.clone()
-    other[:, -1] = (other[:, -1] + 1) % V
-    with torch.no_grad():
-        before, after = model(tokens), model(other)
-    return gap(before[:, :-1], after[:, :-1]), gap(before[:, -1], after[:, -1])
-
-
-@pytest.mark.parametrize("name", KINDS)
-@pytest.mark.parametrize("T", [2, 70])
-def test_causal(name, T):
-    earlier, own = leak(make(name), strings(3, T))
-    assert own > 1e-4
-    convolved_by_fft = name.startswith("s4") and T > convolution.SHORT
-    assert earlier < 1e-12 if convolved_by_fft else earlier == 0
-
-
-def test_a_convolution_that_wraps_around_is_noticed(monkeypatch):
-    def circular(u, K):
-        return torch.fft.irfft(torch.fft.rfft(u.mT) * torch.fft.rfft(K), u.shape[1]).mT
-
-    monkeypatch.setattr(state_space, "long_conv", circular)
-    assert leak(make("s4d lin"), strings(3, 37))[0] > 1e-4
-
-
-def test_a_kernel_that_overlaps_itself_is_noticed(monkeypatch):
-    model, tokens = make("s4"), strings(2, 20)
-    monkeypatch.setattr(s4_module, "ALIAS", 0.3)
-    with torch.no_grad():
-        assert gap(stepped(model, tokens)[1], model(tokens)) > 1e-3
-
-
-@pytest.mark.parametrize("name", KINDS)
-def test_any_length_and_any_batch(name):
-    model, tokens = make(name), strings(3, 130)
-    with torch.no_grad():
-        logits = model(tokens)
-        assert logits.isfinite().all()
-        for T in (0, 1, 2, 65):
-            same(model(tokens[:, :T]), logits[:, :T], 1e-8)
-        same(model(tokens[1:2]), logits[1:2])
-        assert model(tokens[:0]).shape == (0, 130, C)
-        model(tokens[:, :0]).sum()
-
-
-@pytest.mark.parametrize("name", KINDS)
-def test_gradients_at_length_500(name):
-    model = make(name).float()
-    tokens = strings(2, 500)
-    F.cross_entropy(model(tokens).flatten(0, 1), tokens.flatten() % C).backward()
-    dead = [key for key, p in model.named_parameters() if p.grad is None or not p.grad.abs().sum() > 0]
-    assert not dead and all(p.grad.isfinite().all() for p in model.parameters())
-
-
-@pytest.mark.parametrize("name", KINDS)
-def test_weights_come_from_the_seed_and_can_be_kept(name, tmp_path):
-    first, again, other = make(name, 3), make(name, 3), make(name, 4)
-    weights = first.state_dict()
-    assert all(torch.equal(weights[key], p) for key, p in again.state_dict().items())
-    assert any(not torch.equal(weights[key], p) for key, p in other.state_dict().items())
-    torch.save(weights, tmp_path / "weights.pt")
-    other.load_state_dict(torch.load(tmp_path / "weights.pt"))
-    assert torch.equal(first(strings(2, 11)), other(strings(2, 11)))
-    assert not any(p.is_complex() for p in first.parameters())
-
-
-@pytest.mark.parametrize("name", TABLED)
-def test_the_look_up_by_symbol_is_the_general_path(name):
-    model, tokens = make(name), strings(3, 10)
-    table, states = model.layers[0].trace(model.symbol_inputs(), tokens)
-    everywhere, states_too = model.layers[0].trace(model.norms[0](model.embedding(tokens)))
-    same(states, states_too)
-    same(table[tokens], everywhere)
-
-
 @pytest.mark.parametrize(
     "name, options, message",
     [
-        ("vanilla", {"init": "identity"}, "init is one of orthogonal, gaussian, got 'identity'"),
-        ("vanilla", {"start": "one"}, "start is one of learned, zero, got 'one'"),
         ("vanilla", {"width": 0}, "width must be .* got 0"),
-        ("vanilla", {"layers": 0}, "layers must be .* got 0"),
-        ("vanilla", {"head": "deep"}, "got 'deep'"),
         ("diagonal", {"kind": "real"}, "kind is one of positive, signed, complex, unit, got 'real'"),
         ("diagonal", {"kind": "unit", "width": 5}, "even width .*, got 5"),
-        ("diagonal", {"modulus": (0.5, 1.0)}, r"got \(0.5, 1.0\)"),
-        ("diagonal", {"modulus": (0.9, 0.5)}, r"got \(0.9, 0.5\)"),
         ("s4", {"state": 7}, "even and at least 2 .*, got 7"),
-        ("s4d", {"state": 0}, "even and at least 2 .*, got 0"),
         ("s4", {"dt": (0.0, 0.1)}, r"got \(0.0, 0.1\)"),
         ("s4d", {"dt": (0.1, math.inf)}, r"got \(0.1, inf\)"),
         ("s4d", {"init": "hippo"}, "init is lin, inv or legs, got 'hippo'"),
         ("liquid_s4", {"state": 0}, "at least 1, got 0"),
-        ("liquid_s4", {"share": 1.0}, "0 < share < 1, got 1.0"),
-        ("liquid_s4", {"dt": (0.2, 0.1)}, r"got \(0.2, 0.1\)"),
         ("rwkv", {"expand": 0}, "at least 1, got 0"),
     ],
 )
@@ -178,7 +47,7 @@ def test_what_cannot_be_built(name, options, message):
 
 
 def test_vanilla_is_a_sum_of_powers():
-    model, tokens = make("vanilla"), strings(2, 9)
+    model, tokens = build("vanilla", vocab_size=V, classes=C, width=6).double(), strings(2, 9)
     layer = model.layers[0]
     A, x0 = layer.A.detach().numpy(), layer.x0.detach().numpy()
     b = (model.symbol_inputs() @ layer.drive.weight.T).detach().numpy()[tokens]  # (B, T, D)
@@ -193,11 +62,6 @@ def test_vanilla_is_a_sum_of_powers():
 def test_vanilla_starts():
     A = Vanilla(40).A.detach()
     same(A @ A.T, torch.eye(40), 1e-5)
-    with torch.random.fork_rng():
-        torch.manual_seed(0)
-        gaussian = Vanilla(400, init="gaussian").A.detach()
-    assert abs(float(gaussian.std()) * 20 - 1) < 0.02
-    assert not Vanilla(4, start="zero").x0.any()
 
 
 @pytest.mark.parametrize("kind", ["positive", "signed", "complex", "unit"])
@@ -233,8 +97,8 @@ def test_diagonal_angles_start_all_around_the_circle(kind):
 
 @pytest.mark.parametrize("kind", ["positive", "signed", "complex"])
 def test_diagonal_starts_with_a_memory(kind):
-    A, _ = Diagonal(64, kind=kind, modulus=(0.7, 0.8)).transition(torch.zeros(1, 64))
-    assert (A.abs() > 0.7 - 1e-5).all() and (A.abs() < 0.8 + 1e-5).all() and A.abs().std() > 0.01
+    A, _ = Diagonal(64, kind=kind).transition(torch.zeros(1, 64))
+    assert (A.abs() > 0.9 - 1e-5).all() and (A.abs() < 0.999 + 1e-5).all() and A.abs().std() > 0.01
     if kind == "signed":
         assert (A > 0).any() and (A < 0).any()
 
@@ -404,13 +268,6 @@ def test_s4d_kernel_is_a_sum_of_exponentials(init):
         same(layer.kernel(short), K[:, :short], 1e-12)
 
 
-def test_s4d_needs_double_precision_for_long_kernels():
-    """exp(t dt lambda) in complex64 loses a phase that double precision keeps."""
-    exponent = torch.tensor(-1e-4 + 9.87654j, dtype=torch.complex128)
-    t = torch.arange(9_000, 10_000)
-    assert 1e-3 < gap(torch.exp(t * exponent), torch.exp(t * exponent.to(torch.complex64))) < 1e-1
-
-
 # --- Liquid-S4 ------------------------------------------------------------------------------------------------------
 
 
@@ -433,19 +290,21 @@ def test_liquid_is_equation_4():
 
 
 def test_liquid_starts_as_hippo():
-    layer = LiquidS4(3, state=8, share=0.25)
+    layer = LiquidS4(3, state=8)
     A, B = hippo(8)
     for d, dt in enumerate(layer.log_dt.detach().double().exp()):
         same(layer.constant()[d].detach().double(), bilinear(A, B, float(dt))[0], 1e-5)
     at_rest = layer.transition(torch.zeros(3))[0]
-    same(at_rest, 0.75 * layer.constant(), 1e-6)
+    same(at_rest, 0.9 * layer.constant(), 1e-6)
 
 
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 10**6), N=st.integers(1, 8), scale=st.sampled_from([0.1, 1.0, 10.0]))
 def test_liquid_never_grows(seed, N, scale):
     """||A + diag(B u)||_2 < 1 and ||x_t|| <= r t sqrt(N), whatever the weights and the input."""
-    layer = disturbed(LiquidS4(3, state=N, share=0.5), seed)
+    layer = LiquidS4(3, state=N)
+    layer.share.data.zero_()  # r = 1/2
+    layer = disturbed(layer, seed)
     z = scale * torch.randn(2, 30, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
     with torch.no_grad():
         A, b = layer.transition(z)

@@ -1,4 +1,4 @@
-"""RotRNN, LRU and S5: three forms, one set of numbers; each against dense matrices; the lemmas of paper 001."""
+"""RotRNN, LRU and S5: each against dense matrices; their kernels; the lemmas of paper 001."""
 
 import math
 
@@ -9,14 +9,11 @@ import scipy.stats
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from torch.func import functional_call
 
-from lrnnlab.models import lru as lru_module
-from lrnnlab.models import network
+from lrnnlab.models import LRU, S5, RotRNN
+from lrnnlab.models.constant_diagonal import ring_decay
 from lrnnlab.models.hippo import legs
-from lrnnlab.models.lru import LRU, ring_decay
-from lrnnlab.models.rotrnn import RotRNN, lru_as_rotrnn
-from lrnnlab.models.s5 import S5
+from lrnnlab.models.rotrnn import lru_as_rotrnn
 
 D, TWO = 3, {"bidirectional": True}
 ROT = {"state": 8, "heads": 2}
@@ -25,16 +22,13 @@ KINDS = {
     "rotrnn released": (RotRNN, {**ROT, "init": "released"}),
     "rotrnn absorbed": (RotRNN, {**ROT, "rotation": "absorbed"}),
     "rotrnn paper, c = 1/2": (RotRNN, {**ROT, "normaliser": "paper", "c": 0.5}),
-    "rotrnn none": (RotRNN, {**ROT, "normaliser": "none"}),
     "rotrnn random start, c = 2": (RotRNN, {**ROT, "start": "random", "c": 2.0}),
     "rotrnn one head, bidirectional": (RotRNN, {"state": 6, "heads": 1, **TWO}),
     "rotrnn pairs": (RotRNN, {"state": 6, "heads": 3, "rotation": "absorbed"}),
     "lru": (LRU, {"state": 5}),
     "lru recomputed, bidirectional": (LRU, {"state": 5, "normaliser": "recomputed", **TWO}),
-    "lru none": (LRU, {"state": 1, "normaliser": "none"}),
     "s5": (S5, {"state": 6}),
-    "s5 blocks, bidirectional": (S5, {"state": 8, "blocks": 2, "C_init": "lecun_normal", **TWO}),
-    "s5 complex, clip": (S5, {"state": 4, "C_init": "complex_normal", "clip": True, "dt": (0.1, 2.0)}),
+    "s5 blocks, bidirectional": (S5, {"state": 8, "blocks": 2, **TWO}),
 }
 ONE_WAY = [name for name, (_, options) in KINDS.items() if not options.get("bidirectional")]
 
@@ -54,14 +48,6 @@ def inputs(*shape, seed=0):
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
-def stepped(layer, z):
-    state, out = layer.initial(len(z)), []
-    for z_t in z.unbind(1):
-        state, y = layer.step(state, z_t)
-        out.append(y)
-    return torch.stack(out, 1)
-
-
 def same(p, q, tolerance=1e-9):
     torch.testing.assert_close(torch.as_tensor(p), torch.as_tensor(q), rtol=tolerance, atol=tolerance)
 
@@ -70,80 +56,14 @@ def weights(layer):
     return {name: p.detach().numpy() for name, p in layer.state_dict().items()}
 
 
-# --- three forms ----------------------------------------------------------------------------------------------------
-
-
-@settings(max_examples=25, deadline=None)
-@given(st.sampled_from(list(KINDS)), st.integers(1, 3), st.integers(1, 45), st.integers(0, 10**6))
-def test_scan_convolution_and_steps_agree(name, B, T, seed):
-    layer, z = layer_of(name, seed % 7), inputs(B, T, D, seed=seed)
-    with torch.no_grad():
-        y = layer(z)
-        same(layer.convolve(z), y)
-        if name in ONE_WAY:
-            same(stepped(layer, z), y)
-
-
-@pytest.mark.parametrize("name", KINDS)
-def test_the_forms_agree_in_single_precision_and_at_length(name):
-    layer, z = layer_of(name).float(), inputs(2, 1023, D).float()
-    with torch.no_grad():
-        y = layer(z)
-        assert float((layer.convolve(z) - y).abs().max()) < 2e-4 * float(y.abs().max())
-        assert float((layer.double()(z.double()) - y).abs().max()) < 2e-4 * float(y.abs().max())
-
-
-@pytest.mark.parametrize("name", ["rotrnn", "s5 blocks, bidirectional"])
-def test_a_convolution_that_wraps_around_is_noticed(name, monkeypatch):
-    monkeypatch.setattr(lru_module, "fast_length", lambda n: (n + 1) // 2)
-    layer, z = layer_of(name), inputs(2, 21, D)
-    with torch.no_grad():
-        assert float((layer.convolve(z) - layer(z)).abs().max()) > 1e-3
-
-
-@pytest.mark.parametrize("name", KINDS)
-def test_backends_tokens_and_empty_batches(name):
-    layer, table = layer_of(name), inputs(4, D)
-    tokens = torch.randint(4, (3, 17), generator=torch.Generator().manual_seed(1))
-    with torch.no_grad():
-        transitions, y = layer.trace(table[tokens])
-        same(layer(table, tokens), y)
-        layer.backend = "reference"
-        same(layer(table[tokens]), y)
-        assert transitions is None
-        for z in (inputs(2, 0, D), inputs(0, 5, D)):
-            assert layer(z).shape == layer.convolve(z).shape == z.shape
-
-
-@pytest.mark.parametrize("name", KINDS)
-def test_causal_in_one_direction_only(name):
-    layer, z = layer_of(name), inputs(2, 30, D)
-    other = z.clone()
-    other[:, -1] += 1
-    with torch.no_grad():
-        change = (layer(other) - layer(z)).abs().amax((0, 2))
-    assert change[-1] > 1e-2
-    assert (change[:-1] == 0).all() if name in ONE_WAY else change[-2] > 1e-6
-
-
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", [name for name in KINDS if "bidirectional" not in name])
 def test_the_kernel_is_the_impulse_response(name):
     layer, T = layer_of(name), 9
     impulses = torch.zeros(D, T, D, dtype=torch.float64)
     impulses[:, 0] = torch.eye(D, dtype=torch.float64)
     with torch.no_grad():
         answer = layer(impulses) - layer(torch.zeros_like(impulses)) - layer.skip * impulses  # (in, T, out)
-        forward = layer.kernel(T)
-        if name in ONE_WAY:
-            same(forward.permute(2, 0, 1), answer)
-            with pytest.raises(ValueError, match="a direction that this layer has not"):
-                layer.kernel(T, backward=True)
-        else:
-            answer[:, 0] -= layer.kernel(1, backward=True)[0].T  # the way back ends at the impulse, and sees it
-            same(forward.permute(2, 0, 1), answer)
-            flipped = layer(impulses.flip(1)).flip(1) - layer.skip * impulses
-            flipped[:, 0] -= forward[0].T
-            same(layer.kernel(T, backward=True).permute(2, 0, 1), flipped)
+        same(layer.kernel(T).permute(2, 0, 1), answer)
 
 
 # --- against dense matrices -----------------------------------------------------------------------------------------
@@ -175,7 +95,7 @@ def dense_rotrnn(layer):
         P = scipy.linalg.expm(M - M.T)
         trace = np.trace(w["B"][head].T @ w["B"][head])
         c = layer.c
-        power = {"corrected": c * (1 - gamma**2), "paper": 1 - c * gamma**2, "none": trace}[layer.normaliser]
+        power = {"corrected": c * (1 - gamma**2), "paper": 1 - c * gamma**2}[layer.normaliser]
         xi = math.sqrt(power / trace)
         A.append(gamma * P @ scipy.linalg.block_diag(*turns) @ P.T)
         B.append(xi * w["B"][head])
@@ -202,7 +122,6 @@ def test_lru_is_its_definition(name):
     scale = {
         "learned": np.exp(w.get("gamma_log", 0)),
         "recomputed": np.sqrt(1 - np.abs(eigenvalues) ** 2),
-        "none": np.ones(len(eigenvalues)),
     }[layer.normaliser]
     B, C = (w[key][..., 0] + 1j * w[key][..., 1] for key in "BC")
     runs = both_ways(np.diag(eigenvalues), scale * (z[0].numpy() @ B.T), 0 * eigenvalues, layer.directions)
@@ -246,14 +165,6 @@ def test_s5_starts_as_the_normal_part_of_hippo():
     with torch.no_grad():
         x = 2 * (layer.hidden(z)[0].numpy() @ turned.T).real
     same(x, dense_run(step, b, np.zeros(2 * n)), 1e-5)  # eigenvalues are kept in single precision
-
-
-def test_clip_keeps_s5_from_growing():
-    layer = layer_of("s5 complex, clip")
-    layer.Lambda_re.data.fill_(0.5)
-    assert (layer.system().log.real < 0).all()
-    layer.clip = False
-    assert (layer.system().log.real > 0).all()
 
 
 # --- the lemmas of paper 001 ----------------------------------------------------------------------------------------
@@ -336,7 +247,7 @@ def test_p_is_redundant(bidirectional):
 
 @settings(max_examples=30, deadline=None)
 @given(
-    st.integers(1, 6), st.integers(1, 4), st.booleans(), st.sampled_from(["learned", "recomputed", "none"]),
+    st.integers(1, 6), st.integers(1, 4), st.booleans(), st.sampled_from(["learned", "recomputed"]),
     st.integers(1, 40), st.integers(0, 10**6),
 )  # fmt: skip
 def test_every_lru_is_a_rotrnn(state, width, bidirectional, normaliser, T, seed):
@@ -363,8 +274,9 @@ def test_a_wrong_twin_is_noticed(name, wrong):
 
 def test_a_rotrnn_is_an_lru_whose_moduli_are_tied():
     rot, z = seeded(RotRNN, D, state=24, heads=4).double(), inputs(2, 50, D)
-    lru = LRU(D, state=12, normaliser="none").double()
+    lru = LRU(D, state=12).double()
     with torch.no_grad():
+        lru.gamma_log.zero_()
         system = rot.system()
         lru.nu_log.copy_(rot.gamma_log.repeat_interleave(3))
         lru.theta_log.copy_(rot.theta.flatten().log())
@@ -412,9 +324,7 @@ def test_s5_starts():
     layer = seeded(S5, 30, state=512, blocks=4, dt=(0.01, 1.0))
     assert uniform(layer.log_step.detach(), math.log(0.01), 0)
     assert deviation(layer.B, 1024**-0.5)  # V* spreads variance 1/N over two parts
-    for init, each in {"trunc_standard_normal": 1 / 512, "lecun_normal": 1 / 512 / 30, "complex_normal": 0.5}.items():
-        C = seeded(S5, 30, state=512, blocks=4, C_init=init).C
-        assert deviation(C, each**0.5), init
+    assert deviation(layer.C, 512**-0.5)
 
 
 def test_a_ring_near_1_is_drawn_exactly():
@@ -422,95 +332,21 @@ def test_a_ring_near_1_is_drawn_exactly():
     assert uniform(modulus**2, 0.9999**2, 0.99999**2)
 
 
-class Form(torch.nn.Module):
-    """One of a layer's forms as a module: z -> y."""
-
-    def __init__(self, layer, convolved):
-        super().__init__()
-        self.layer, self.convolved = layer, convolved
-
-    def forward(self, z):
-        return self.layer.convolve(z) if self.convolved else self.layer(z)
-
-
-@pytest.mark.parametrize("name", KINDS)
-@pytest.mark.parametrize("convolved", [False, True])
-def test_gradients(name, convolved):
-    form, z = Form(layer_of(name), convolved), inputs(1, 7, D).requires_grad_()
-    names, values = zip(*((key, p.detach().requires_grad_()) for key, p in form.named_parameters()))
-    assert torch.autograd.gradcheck(
-        lambda z, *values: functional_call(form, dict(zip(names, values)), (z,)), (z, *values), fast_mode=True
-    )
-
-
-@pytest.mark.parametrize("name", KINDS)
-def test_gradients_in_single_precision_at_length_300(name):
-    single, double = layer_of(name).float(), layer_of(name)
-    z, g = inputs(2, 300, D), inputs(2, 300, D, seed=1)
-    (single(z.float()) * g.float()).sum().backward()
-    (double(z) * g).sum().backward()
-    for (key, p), q in zip(single.named_parameters(), double.parameters()):
-        assert float(q.grad.abs().max()) > 0, key
-        assert float((p.grad - q.grad).abs().max()) < 2e-3 * float(q.grad.abs().max()), key
-
-
-@pytest.mark.parametrize("name", ONE_WAY)
-def test_in_a_model_of_tokens(name):
-    kind, options = KINDS[name]
-    model = seeded(network, kind, 5, 3, width=4, layers=2, **options).double()
-    tokens = torch.randint(5, (2, 19), generator=torch.Generator().manual_seed(0))
-    state, out = model.initial_state(2), []
-    with torch.no_grad():
-        for token in tokens.unbind(1):
-            state, logits = model.step(state, token)
-            out.append(logits)
-        same(torch.stack(out, 1), model(tokens), 1e-8)
-
-
-@pytest.mark.parametrize("name", KINDS)
-def test_weights_come_from_the_generator_and_can_be_kept(name):
-    first, again, other = layer_of(name, 3), layer_of(name, 3), layer_of(name, 4)
-    kept = first.state_dict()
-    assert all(torch.equal(kept[key], p) for key, p in again.state_dict().items())
-    assert not torch.equal(first.B, other.B) and not any(p.is_complex() for p in kept.values())
-    other.load_state_dict(kept)
-    z = inputs(2, 7, D)
-    assert torch.equal(other(z), first(z))
-    assert all(isinstance(getattr(first, key), torch.nn.Parameter) for key in first.recurrent_parameters)
-
-
 @pytest.mark.parametrize(
     "kind, options, message",
     [
         (RotRNN, {"state": 6, "heads": 2}, "multiple of 2 heads .*, got state 6, heads 2"),
-        (RotRNN, {"heads": 0}, "got state 64, heads 0"),
-        (RotRNN, {"init": "glorot"}, "init is one of paper, released, got 'glorot'"),
         (RotRNN, {"rotation": "cayley"}, "rotation is one of expm, absorbed, got 'cayley'"),
-        (RotRNN, {"normaliser": "learned"}, "normaliser is one of corrected, paper, none, got 'learned'"),
-        (RotRNN, {"start": "one"}, "start is one of zero, random, got 'one'"),
-        (RotRNN, {"c": 0.0}, "0 < c < inf, got 0.0"),
-        (RotRNN, {"theta": math.inf}, "0 < theta < inf, got inf"),
+        (RotRNN, {"c": 0.0}, "c must be .* above 0, got 0.0"),
         (RotRNN, {"gamma": (0.5, 1.0)}, r"got \(0.5, 1.0\)"),
-        (RotRNN, {"gamma": (0.9, 0.5), "init": "released"}, r"got \(0.9, 0.5\)"),
         (RotRNN, {"start": "random", **TWO}, "'random' is for one direction"),
         (LRU, {"state": 0}, "at least 1, got 0"),
-        (LRU, {"normaliser": "xi"}, "learned, recomputed, none, got 'xi'"),
-        (LRU, {"phase": 0}, "0 < phase < inf, got 0"),
+        (LRU, {"phase": 0}, "phase must be .* above 0, got 0"),
         (LRU, {"modulus": (0.0, 0.9)}, r"got \(0.0, 0.9\)"),
         (S5, {"state": 10, "blocks": 4}, "multiple of 2 blocks .*, got state 10, blocks 4"),
-        (S5, {"C_init": "zeros"}, "got 'zeros'"),
         (S5, {"dt": (0.2, 0.1)}, r"got \(0.2, 0.1\)"),
     ],
 )
 def test_what_cannot_be_built(kind, options, message):
     with pytest.raises(ValueError, match=message):
         kind(D, **options)
-
-
-@pytest.mark.parametrize("kind", [RotRNN, LRU, S5])
-def test_no_width_and_no_steps_on_the_way_back(kind):
-    with pytest.raises(ValueError, match="width must be .* got 0"):
-        kind(0)
-    layer = kind(D, bidirectional=True)
-    with pytest.raises(ValueError, match="no step form: bidirectional=True"):
-        layer.step(layer.initial(1), torch.zeros(1, D))

@@ -1,0 +1,194 @@
+"""What every mixer keeps: forward is stepping, causal, at any length; gradients; weights that come from the seed."""
+
+from functools import partial
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tensors import gap, normal
+from torch.func import functional_call
+
+from lrnnlab.models import (
+    COLUMN_RULES,
+    DLR,
+    DSS,
+    LRU,
+    MODELS,
+    RWKV,
+    S4,
+    S4D,
+    S5,
+    BlockDiagonal,
+    Diagonal,
+    LiquidS4,
+    RotRNN,
+    SGConv,
+    Vanilla,
+    reads_numbers,
+)
+from lrnnlab.models.attention import CausalAttention, LocalAttention, RotaryAttention
+from lrnnlab.models.pd_ssm import OneHotColumns
+from lrnnlab.models.recurrent import Nonlinear
+from lrnnlab.models.sd_ssm import Dictionary
+from lrnnlab.scans.convolution import SHORT
+
+D = 6
+ROT, HEADS = {"state": 8, "heads": 2}, {"heads": 2, "head_size": 4}
+AUTOMATON = {"rule": "softmax", "drive": "none", "start": "first"}
+MIXERS = {
+    **{f"block {rule}": partial(BlockDiagonal.of_width, b=3, hidden=8, rule=rule) for rule in COLUMN_RULES},
+    "block automaton": partial(BlockDiagonal.of_width, b=3, hidden=8, stay=2.0, **AUTOMATON),
+    "block linear drive": partial(BlockDiagonal.of_width, b=2, hidden=8, drive="linear", p=1.0),
+    "blocks of one": partial(BlockDiagonal.of_width, b=1, hidden=8, p=float("inf")),
+    "vanilla": Vanilla,
+    **{f"diagonal {kind}": partial(Diagonal, kind=kind) for kind in ("positive", "signed", "complex", "unit")},
+    "diagonal phases": partial(Diagonal, kind="unit", drive="none"),
+    "pd": partial(OneHotColumns, b=3), "pd without phases": partial(OneHotColumns, b=3, phases=False),
+    "dictionary": partial(Dictionary, matrices=3, state=4),
+    "elman": partial(Nonlinear, cell="elman"), "lstm": partial(Nonlinear, cell="lstm"),
+    "rotrnn": partial(RotRNN, **ROT), "rotrnn released": partial(RotRNN, **ROT, init="released"),
+    "rotrnn absorbed": partial(RotRNN, **ROT, rotation="absorbed"),
+    "rotrnn paper, c = 1/2": partial(RotRNN, **ROT, normaliser="paper", c=0.5),
+    "rotrnn random start, c = 2": partial(RotRNN, **ROT, start="random", c=2.0),
+    "rotrnn both ways": partial(RotRNN, state=6, heads=1, bidirectional=True),
+    "lru": partial(LRU, state=5), "lru one state": partial(LRU, state=1),
+    "lru recomputed, both ways": partial(LRU, state=5, normaliser="recomputed", bidirectional=True),
+    "s5": partial(S5, state=6), "s5 blocks, both ways": partial(S5, state=8, blocks=2, bidirectional=True),
+    "dlr": partial(DLR, state=5), "dlr prod": partial(DLR, state=5, kind="prod"),
+    "dlr half circle": partial(DLR, state=4, init="half_circle", dt=(1e-4, 1e-2)),
+    "dlr real": partial(DLR, state=5, eigenvalues="real"),
+    "dlr short": partial(DLR, state=5, kind="prod", max_kernel=7),
+    "dlr both ways": partial(DLR, state=5, bidirectional=True),
+    "dss": partial(DSS, state=5), "dss short": partial(DSS, state=5, max_kernel=7),
+    "sgconv": partial(SGConv, length=20, piece=3, alpha=(0.5, 0.9)),
+    "sgconv both ways": partial(SGConv, length=20, piece=3, bidirectional=True),
+    "s4": partial(S4, state=4, dt=(0.01, 1.0)),
+    **{f"s4d {init}": partial(S4D, state=4, init=init) for init in ("lin", "inv", "legs")},
+    "liquid_s4": partial(LiquidS4, state=4), "rwkv": RWKV,
+    "rotary": partial(RotaryAttention, **HEADS), "rotary, ff": partial(RotaryAttention, **HEADS, ff=5),
+    "rotary both ways": partial(RotaryAttention, **HEADS, causal=False),
+    **{f"local {c}": partial(LocalAttention, chunk=c, **HEADS) for c in (1, 3, 8)},
+    "local both ways": partial(LocalAttention, chunk=3, causal=False, **HEADS),
+    "causal attention": CausalAttention,
+}  # fmt: skip
+ONE_WAY = [name for name in MIXERS if "both ways" not in name]
+SMOOTH = [name for name in MIXERS if name not in ("block hard", "pd", "pd without phases")]  # no straight-through gradient
+ELSEWHERE = {"ult", "nlt", "deltanet", "recurrent_delta", "srwm", "e_lstm"}  # test_fast_weights.py
+
+
+def make(name, seed=0):
+    with torch.random.fork_rng(devices=[]):
+        torch.default_generator.manual_seed(seed)
+        return MIXERS[name](D).double()
+
+
+def stepped(layer, z):
+    state, out = layer.initial(len(z)), []
+    for z_t in z.unbind(1):
+        state, y = layer.step(state, z_t)
+        out.append(y)
+    return torch.stack(out, 1)
+
+
+def test_every_mixer_of_the_registry_is_tested_here_or_there():
+    def kind(name):
+        made = MODELS[name].args[0]
+        made = getattr(made, "func", made)
+        return getattr(made, "__self__", made)
+
+    here = {type(make(name)) for name in MIXERS}
+    assert {name for name in MODELS if reads_numbers(name) and kind(name) not in here} == ELSEWHERE
+
+
+@settings(max_examples=120, deadline=None)
+@given(name=st.sampled_from(ONE_WAY), B=st.integers(1, 3), T=st.integers(1, 75), seed=st.integers(0, 10**6))
+def test_forward_is_stepping(name, B, T, seed):
+    layer, z = make(name, seed % 7), normal(B, T, D, seed=seed)
+    with torch.no_grad():
+        assert gap(stepped(layer, z), layer(z)) < 1e-8
+
+
+@pytest.mark.parametrize("name", ONE_WAY)
+def test_forward_is_stepping_in_single_precision(name):
+    """At both sides of the length where convolutions change their method."""
+    layer = make(name).float()
+    with torch.no_grad():
+        for T in (SHORT, SHORT + 1):
+            z = normal(2, T, D, dtype=torch.float32)
+            y = layer(z)
+            assert gap(stepped(layer, z), y) < 1e-4 * (1 + float(y.abs().max()))
+
+
+@pytest.mark.parametrize("name", MIXERS)
+@pytest.mark.parametrize("T", [5, 70])
+def test_causal_in_one_direction_only(name, T):
+    """The last input moves the last output; those before it only where a layer runs both ways."""
+    layer, z = make(name), normal(2, T, D)
+    other = z.clone()
+    other[:, -1] += 1
+    with torch.no_grad():
+        change = (layer(other) - layer(z)).abs().amax((0, 2))
+    assert change[-1] > 0 or name.startswith(("block hard", "pd without"))
+    assert change[:-1].max() > 1e-6 if name not in ONE_WAY else change[:-1].max() < 1e-12
+
+
+@pytest.mark.parametrize("name", MIXERS)
+def test_tokens_any_length_and_any_batch(name):
+    layer, table = make(name), normal(4, D)
+    tokens = torch.randint(4, (3, 70), generator=torch.Generator().manual_seed(1))
+    with torch.no_grad():
+        y = layer(table[tokens])
+        assert gap(layer(table, tokens), y) < 1e-9
+        assert gap(layer.trace(table, tokens)[1], y) < 1e-9
+        assert gap(layer(table[tokens][1:2]), y[1:2]) < 1e-9
+        if hasattr(layer, "backend") and not isinstance(layer, Vanilla):
+            layer.backend = "reference"
+            assert gap(layer(table[tokens]), y) < 1e-9
+        for z in (normal(2, 0, D), normal(2, 5, D)[:0]):
+            assert layer(z).shape == z.shape
+        if name in ONE_WAY:
+            for T in (1, 2, 65):
+                assert gap(layer(table, tokens[:, :T]), y[:, :T]) < 1e-8
+
+
+@pytest.mark.parametrize("name", SMOOTH)
+def test_gradients(name):
+    """Of weights too, at a length that leaves the last chunk unfilled."""
+    layer, z = make(name), normal(1, 7, D).requires_grad_()
+    names, values = zip(*((key, p.detach().requires_grad_()) for key, p in layer.named_parameters()))
+    assert torch.autograd.gradcheck(
+        lambda z, *values: functional_call(layer, dict(zip(names, values)), (z,)), (z, *values),
+        fast_mode=True, check_undefined_grad=False,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SMOOTH)
+def test_gradients_in_single_precision_at_length(name):
+    single, double = make(name).float(), make(name)
+    z, g = normal(2, 300, D), normal(2, 300, D, seed=1)
+    (single(z.float()) * g.float()).sum().backward()
+    (double(z) * g).sum().backward()
+    for (key, p), q in zip(single.named_parameters(), double.parameters()):
+        assert q.grad.abs().max() > 0 or name == "block free", key
+        assert p.grad.isfinite().all() and gap(p.grad, q.grad) < 1e-2 * float(q.grad.abs().max()) + 1e-4, key
+
+
+@pytest.mark.parametrize("name", MIXERS)
+def test_weights_come_from_the_generator_and_can_be_kept(name):
+    first, again, other, z = make(name, 3), make(name, 3), make(name, 4), normal(2, 7, D)
+    kept = first.state_dict()
+    assert all(torch.equal(kept[key], p) for key, p in again.state_dict().items())
+    assert any(not torch.equal(kept[key], p) for key, p in other.state_dict().items())
+    assert not any(p.is_complex() for p in kept.values())
+    other.load_state_dict(kept)
+    assert torch.equal(other(z), first(z))
+    named = {key for key, _ in first.named_parameters()}
+    assert {*getattr(first, "recurrent_parameters", ())} <= named
+
+
+@pytest.mark.parametrize("name", [name for name in MIXERS if "both ways" in name])
+def test_what_runs_both_ways_has_no_step_form(name):
+    layer = make(name)
+    with pytest.raises(ValueError, match="has no step form"):
+        layer.step(layer.initial(1), torch.zeros(1, D, dtype=torch.float64))
