@@ -70,12 +70,12 @@ class S4(ChannelModes):
     def __init__(self, width: int, *, state: int = 64, dt: tuple[float, float] = (1e-3, 0.1)):
         super().__init__(width, gated=True)
         eigenvalues, p, _ = (torch.as_tensor(a) for a in legs_diagonal(state))
-        self.half = state // 2
+        half = state // 2
         self.log_decay = nn.Parameter(torch.log(-eigenvalues.real).to(torch.get_default_dtype()))
         self.frequency = nn.Parameter(eigenvalues.imag.to(torch.get_default_dtype(), copy=True))
         self.P = pair_parameter(p)
         self.B = pair_parameter(math.sqrt(2) * p)  # LegS has B = sqrt(2) P
-        self.C = pair_parameter(complex_normal(width, self.half))
+        self.C = pair_parameter(complex_normal(width, half))
         self.log_dt = nn.Parameter(log_uniform_steps(width, *dt))
 
     def _system(self) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
@@ -97,7 +97,7 @@ class S4(ChannelModes):
         angle = torch.arange(T + 1, dtype=torch.float64, device=self.log_dt.device) * (-math.pi / T)
         z = torch.polar(torch.full_like(angle, r), angle)  # (F,), the upper half: K is real
         system = self._system()
-        some = max(1, MOST // (len(self.log_dt) * self.half))
+        some = max(1, MOST // self.C[..., 0].numel())
         spectrum = torch.cat([self._generating(part, *system) for part in z.split(some)], -1)
         growth = torch.arange(T, dtype=torch.float64, device=z.device)
         return (torch.fft.irfft(spectrum, 2 * T)[..., :T] * r**-growth).unsqueeze(0)
@@ -153,10 +153,10 @@ class S4D(ChannelModes):
     def __init__(self, width: int, *, state: int = 64, init: str = "lin", dt: tuple[float, float] = (1e-3, 0.1)):
         super().__init__(width, gated=True)
         eigenvalues = torch.as_tensor(diagonal_start(init, state)).expand(width, -1)
-        self.half, self.init = state // 2, init
+        self.init, half = init, state // 2
         self.log_decay = nn.Parameter(torch.log(-eigenvalues.real).to(torch.get_default_dtype()))
         self.frequency = nn.Parameter(eigenvalues.imag.to(torch.get_default_dtype(), copy=True))
-        self.C = pair_parameter(complex_normal(width, self.half))
+        self.C = pair_parameter(complex_normal(width, half))
         self.log_dt = nn.Parameter(log_uniform_steps(width, *dt))
 
     def extra_repr(self) -> str:
