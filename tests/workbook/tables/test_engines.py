@@ -16,7 +16,7 @@ from workbook import cli, tables
 from workbook.tables import engines, records
 
 CALL = "reproduce fwp/table1 --rows lstm --tasks aa --seeds 0-3".split()
-PACKAGE = str(Path(records.__file__).parent.parent)
+PACKAGE = os.pathsep.join([str(records.LIBRARY.parent), str(records.WORKBOOK.parent)])
 
 
 def runs():
