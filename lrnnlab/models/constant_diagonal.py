@@ -115,10 +115,10 @@ class DenseModes(ConstantDiagonal):
 
     def _states(self, system: Modes, b: Tensor) -> list[Tensor]:
         """The states (B,T,K) of each direction."""
-        start, decay = self.initial(len(b)), system.log.exp()
-        states = [linear_scan(decay, b, start, backend=self.backend)]
+        start = self.initial(len(b))
+        states = [linear_scan(system.log.exp(), b, start, backend=self.backend)]
         if self.bidirectional:
-            states.append(linear_scan(decay, b.flip(1), start, backend=self.backend).flip(1))
+            states.append(linear_scan(system.log.exp(), b.flip(1), start, backend=self.backend).flip(1))
         return states
 
     def _read(self, states: list[Tensor], C: Tensor, z: Tensor) -> Tensor:
