@@ -137,7 +137,11 @@ def _constructor(name: str) -> Any:
 
 @checked
 def reads_numbers(name: str) -> bool:
-    """Whether a model of the registry reads sequences of numbers, too: all that are a :func:`network` of a mixer do."""
+    """Whether a model of the registry reads sequences of numbers, too: all that are a :func:`network` of a mixer do.
+
+    >>> reads_numbers("dlr"), reads_numbers("regulargpt")
+    (True, False)
+    """
     return getattr(_constructor(name), "func", None) is network
 
 

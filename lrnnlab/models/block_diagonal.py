@@ -274,6 +274,11 @@ def symbol_transitions(model: Net) -> tuple[Tensor, Tensor]:
     """A (V, h, b, b) and b (V, h, b) of the first layer, one per symbol: all that a one-layer model can do.
 
     Raises ``ValueError`` unless that is a linear recurrence, and the model reads symbols.
+
+    >>> from lrnnlab.models import build
+    >>> A, b = symbol_transitions(build("block_diagonal", vocab_size=3, classes=2, b=4, h=2))
+    >>> A.shape, b.shape
+    (torch.Size([3, 2, 4, 4]), torch.Size([3, 2, 4]))
     """
     if model.vocab_size is None or not isinstance(model.layers[0], LinearRecurrence):
         reads = "numbers" if model.vocab_size is None else "symbols"
@@ -293,6 +298,10 @@ def obstacle(model: nn.Module, *rules: str) -> str | None:
     Whatever changes what a model computes is looked at: every layer has one of ``rules``, no input term and a one-hot
     x_0, and stands in the blocks of paper 000; nothing in the model is of another class than those it is built of,
     overridden or hooked; all weights are there, and finite.
+
+    >>> from lrnnlab.models import build
+    >>> obstacle(build("lstm", vocab_size=3, classes=2), "softmax")
+    'layer 1 is Nonlinear'
     """
     if type(model) is not Net:
         return f"it is a {type(model).__name__}"
@@ -347,6 +356,10 @@ def snap(model: Net) -> Net:
     trained network's columns some lead by a millionth only.
 
     Raises ``ValueError``, which names it, for whatever else stands in the way (:func:`obstacle`).
+
+    >>> from lrnnlab.models import build
+    >>> snap(build("block_diagonal", vocab_size=3, classes=2, rule="softmax", drive="none", start="first")).layers[0].rule
+    'hard'
     """
     why = obstacle(model, "softmax", "hard")
     if why:
