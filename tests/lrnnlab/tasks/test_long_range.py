@@ -15,11 +15,11 @@ from sample_files import write_samples
 from scipy.io import wavfile
 
 from lrnnlab.tasks.listops import evaluate
-from lrnnlab.tasks.long_range import FOLDERS, STAND_INS, DataFileError, SequenceData, load, stand_in
+from lrnnlab.tasks.long_range import FOLDERS, STAND_INS, DataFileError, load, stand_in
 from lrnnlab.tasks.long_range.pictures import read_cifar_batch
 from lrnnlab.tasks.long_range.speech import read_sound
 from lrnnlab.tasks.long_range.standins import BAD, GOOD, SOUNDS, SUBJECTS, opinion_text, sound
-from lrnnlab.tasks.long_range.texts import load_books, load_retrieval
+from lrnnlab.tasks.long_range.texts import load_retrieval
 
 COMMITTED = Path(__file__).parents[3] / "data" / "samples" / "long_range.zip"
 LEVEL = "curv_contour_length_14"
@@ -119,13 +119,6 @@ def test_what_systems_leave_in_folders_is_no_data(broken, name):
     assert read() == before
 
 
-def test_what_systems_leave_among_books_is_no_book(tmp_path):
-    (tmp_path / "test").mkdir()
-    (tmp_path / "test" / "10.txt").write_text("Once upon a time")
-    litter(tmp_path)
-    assert [*load_books(tmp_path, "test")] == ["Once upon a time"]
-
-
 def test_an_ending_in_capitals_is_an_ending(broken):
     """As DOS names files, and some cameras and disks."""
     folder = place(broken, "text")
@@ -146,9 +139,8 @@ def test_a_list_is_read_however_an_editor_saved_it(broken, encoding, end):
     assert load("speech", folder, "train").targets.tolist() == before
 
 
-@pytest.mark.parametrize("change", [str.upper, str.title, lambda name: name.replace("/", "/x_"), lambda name: f"maybe/{name[3:]}",
-                                    lambda name: name.replace("/", "\\"), lambda name: f"./{name}"],
-                         ids=["capitals", "title", "no clip", "no word", "backslash", "dot"])  # fmt: skip
+@pytest.mark.parametrize("change", [str.upper, lambda name: name.replace("/", "/x_"), lambda name: name.replace("/", "\\")],
+                         ids=["capitals", "no clip", "backslash"])  # fmt: skip
 def test_a_name_of_no_clip_is_told(broken, change):
     """Else its clip, however that is spelled, would be trained on."""
     folder = place(broken, "speech")
@@ -279,33 +271,24 @@ def shorten(path):
 DAMAGE = [  # data set, what to do in its folder, the file that must be named, what must be said
     ("listops", lambda f: (f / "basic_train.tsv").unlink(), "basic_train.tsv", "missing"),
     ("listops", lambda f: overwrite(f / "basic_train.tsv", b"a,b\n1,2\n"), "basic_train.tsv", "Source"),
-    ("listops", lambda f: overwrite(f / "basic_train.tsv", b"Source\tTarget\n"), "basic_train.tsv", "no line"),
     ("listops", lambda f: overwrite(f / "basic_train.tsv", b"Source\tTarget\n[MAX 1 2 ]\t12\n"), "basic_train",
      "line 2"),
-    ("listops", lambda f: overwrite(f / "basic_train.tsv", b"Source\tTarget\n[MAX 1 ( 2\t2\n"), "basic_train",
-     "line 2"),
-    ("text", lambda f: shutil.rmtree(f / "train" / "neg"), "neg", "missing"),
     ("text", lambda f: [file.unlink() for file in (f / "train" / "pos").iterdir()], "pos", "no .txt"),
     ("retrieval", lambda f: (f / "new_aan_pairs.train.tsv").unlink(), "new_aan_pairs.train.tsv", "missing"),
     ("retrieval", lambda f: overwrite(f / "new_aan_pairs.train.tsv", b"1.0\ta\tb\tc\n"), "train.tsv", "line 1"),
-    ("retrieval", lambda f: overwrite(f / "new_aan_pairs.train.tsv", b"2\ta\tb\tc\td\n"), "train.tsv", "line 1"),
     ("image", lambda f: (f / "data_batch_3").unlink(), "data_batch_3", "missing"),
     ("image", lambda f: shorten(f / "data_batch_3"), "data_batch_3", "damaged"),
     ("image", lambda f: overwrite(f / "data_batch_1", pickle.dumps([1])), "data_batch_1", "b'data'"),
     ("image", lambda f: overwrite(f / "data_batch_1", pickle.dumps(
         {b"data": np.zeros((2, 3072), np.uint8), b"labels": [0, 10]}, protocol=3)), "data_batch_1", "b'labels'"),
     ("pathfinder", lambda f: shutil.rmtree(f / LEVEL / "metadata"), "metadata", "missing"),
-    ("pathfinder", lambda f: (f / LEVEL / "metadata" / "0.npy").unlink(), "metadata", "no .npy"),
     ("pathfinder", lambda f: overwrite(f / LEVEL / "metadata" / "0.npy", b"imgs/0 a.png 0\n"), "0.npy", "row 0"),
     ("pathfinder", lambda f: overwrite(f / LEVEL / "metadata" / "0.npy", b"\x93NUMPY rubbish"), "0.npy", "damaged"),
-    ("pathfinder", lambda f: [overwrite(f / LEVEL / "imgs" / "0" / f"sample_{k}.png", b"") for k in range(10)], ".png",
-     "damaged"),
     ("pathfinder", lambda f: [(f / LEVEL / "imgs" / "0" / f"sample_{k}.png").unlink() for k in range(10)], ".png",
      "missing"),
     ("pathfinder", lambda f: [Image.new("L", (32, 16)).save(f / LEVEL / "imgs" / "0" / f"sample_{k}.png")
                               for k in range(10)], ".png", "32 x 16"),
     ("speech", lambda f: (f / "testing_list.txt").unlink(), "testing_list.txt", "missing"),
-    ("speech", lambda f: overwrite(f / "testing_list.txt", b"yes\n"), "testing_list.txt", "WORD/FILE.wav"),
     ("speech", lambda f: shutil.copy(f / "testing_list.txt", f / "validation_list.txt"), "speech_commands",
      "both lists"),
     ("speech", lambda f: [file.unlink() for file in (f / "yes").iterdir()], "_list.txt", "of no clip: yes/"),
@@ -330,41 +313,15 @@ def test_missing_and_damaged_files_are_named(broken, name, damage, file, said):
     assert said in str(caught.value) and "expected" in str(caught.value)
 
 
-def test_a_missing_picture_does_not_stop_the_others(broken):
-    folder = place(broken, "pathfinder")
-    data = load("pathfinder", folder, "train")
-    gone = folder / LEVEL / "imgs" / "0"
-    keep = {file.name: file.read_bytes() for file in gone.iterdir()}
-    for file in gone.iterdir():
-        file.unlink()
-    with pytest.raises(DataFileError):
-        data[0]
-    for file, raw in keep.items():
-        (gone / file).write_bytes(raw)
-    assert data[0][0].shape == (1024, 1)  # read when it is asked for
-
-
 @pytest.mark.parametrize("call, shown", [
     (lambda: load("cifar", ".", "train"), "no data set is called 'cifar'"),
     (lambda: load("text", ".", "val"), "train, test, got 'val'"), (lambda: stand_in("text", "dev"), "got 'dev'"),
     (lambda: stand_in("imdb", "train"), "no stand-in is called 'imdb'"), (lambda: stand_in("text", "val", 0), "got 0"),
-    (lambda: stand_in("listops", "val", 3).batch([0], length=4), "does not fit into 4"),
-    (lambda: stand_in("listops", "val", 3).batch([]), "at least one item"),
-    (lambda: stand_in("listops", "val", 3, seed=-1), "a seed must be a whole number, at least 0, got -1"),
     (lambda: read_sound("nowhere.wav"), "nowhere.wav is missing"),
 ])
 def test_bad_requests_are_shown(call, shown):
     with pytest.raises(ValueError, match=shown):
         call()
-
-
-def test_sequence_data_in_batches():
-    data = stand_in("text", "val", count=10)
-    assert data.batch(range(10))[-1].tolist() == data.targets.tolist()
-    with pytest.raises(IndexError, match="item 10 of 10"):
-        data[10]
-    toy = SequenceData("toy", 3, np.array([0, 2, 2, 1]), None, 1)
-    assert toy.majority == 0.5 and toy.chance == pytest.approx(1 / 3)
 
 
 @pytest.mark.parametrize("name", STAND_INS)

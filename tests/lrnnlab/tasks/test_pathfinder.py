@@ -127,13 +127,6 @@ def test_classes_of_pixels(some):
         assert (2 in classes) == scene.connected and 1 in classes
 
 
-def test_both_labels_and_both_paths_occur():
-    many = scenes("arena", 30)
-    connected = sum(scene.connected for scene in many)
-    assert 6 <= connected <= 24  # 15 expected, standard deviation 2.7
-    assert {scene.both_ends for scene in many} == {None, 0, 1}
-
-
 def test_ink_is_area():
     """Against the area of a pen's stroke, and against 16 x 16 hard sub-pixels, at no special place."""
     stroke = np.array([[4.3 + 5.1j, 11.8 + 8.6j]])
@@ -194,26 +187,6 @@ def test_the_same_pictures_as_slow_arithmetic(monkeypatch, side, count):
         inked = [slow_ink(path, s.thickness / 2, s.size, s.antialias) > 0 for path in again.paths]
         expected = np.select(inked[::-1], [2 if again.both_ends == k else 1 for k in (1, 0)], 0)
         assert (classes == expected).all()
-
-
-def test_the_picture_of_64_is_the_paper_s_halved():
-    small, full = SEGMENTATION[64], SEGMENTATION[128]
-    for name in ("size", "dash", "thickness", "marker", "seed_distance"):
-        assert 2 * getattr(small, name) == getattr(full, name)
-    assert [2 * margin for margin in small.margins] == list(full.margins)
-    same = ("dashes", "continuity", "distractors", "distractor_dashes", "contrast", "antialias")
-    assert all(getattr(small, name) == getattr(full, name) for name in same)
-
-
-@pytest.mark.parametrize("side, count", [(32, 40), (64, 30), (128, 15)])
-def test_how_many_pixels_a_path_has(side, count):
-    """By integral geometry: so many pixels, by their sub-pixels' centres, meet a dash that lies anywhere in any direction."""
-    s = SEGMENTATION[side]
-    radius, square = s.thickness / 2 + 0.5 / s.antialias, 1 - 1 / s.antialias  # where ink begins; between the centres
-    area, around = 2 * radius * s.dash + np.pi * radius**2, 2 * s.dash + 2 * np.pi * radius
-    expected = s.dashes * (area + square * around * 2 / np.pi + square**2)
-    found = np.mean([(segment(scene) > 0).sum() / 2 for scene in scenes(side, count)])
-    assert found == pytest.approx(expected, rel=0.04)
 
 
 def test_pictures_by_number():
