@@ -114,8 +114,8 @@ def among(name: str, value: typing.Any, options: typing.Iterable[str]) -> None:
     Traceback (most recent call last):
     ValueError: gate is one of linear, none, got 'glu'
     """
-    if value not in options:
-        raise ValueError(f"{name} is one of {', '.join(options)}, got {value!r}")
+    if not isinstance(value, str) or value not in options:
+        raise ValueError(f"{name} is one of {', '.join(options)}, got {shown(value)}")
 
 
 def checked(made: typing.Any) -> typing.Any:

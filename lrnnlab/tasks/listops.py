@@ -85,6 +85,8 @@ def evaluate(text: str) -> int:
 
 def as_tokens(tokens: Any, what: str = "tokens") -> list[int]:
     """``tokens`` as a list of ints; ValueError unless they are whole numbers 0..15, one after the other."""
+    if isinstance(tokens, torch.Tensor) and (tokens.is_meta or tokens.layout is not torch.strided):
+        raise ValueError(f"tokens must be a dense tensor, got {shown(tokens)}")
     found = tokens.tolist() if isinstance(tokens, (torch.Tensor, np.ndarray)) else tokens
     if not isinstance(found, (list, tuple)) or not found:
         raise ValueError(f"{what} must be a sequence of whole numbers, at least one, got {shown(tokens)}")

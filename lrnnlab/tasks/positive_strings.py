@@ -122,7 +122,7 @@ class PositiveTask(StringTask):
 
     def majority(self, length: int) -> float:
         """1, at the last position: all strings of a length end alike.  Of whole strings see ``levels``."""
-        if not self.number(length):
+        if not self.number(self.check_length(length)):
             raise ValueError(f"{self}: no string has length {length}")
         return 1.0
 

@@ -7,9 +7,13 @@ import random
 import numpy as np
 import torch
 
+from lrnnlab.validation import shown
+
 
 def draw_seed(generator: torch.Generator) -> int:
     """A whole number below 2^62 from a ``torch.Generator``, which moves on: a seed for another source of chance."""
+    if not isinstance(generator, torch.Generator):
+        raise TypeError(f"generator must be a torch.Generator, got {shown(generator)}")
     return int(torch.randint(2**62, (1,), generator=generator, device=generator.device))
 
 

@@ -104,4 +104,6 @@ class StringTask(BaseTask):
         for position, part in enumerate(parts):
             if part not in self.symbols:
                 raise ValueError(f"{self}: {part!r} at position {position} of {text!r} is none of {self.symbols}")
+        if not parts:
+            raise ValueError(f"{self}: a text of at least one symbol is asked for, got {text!r}")
         return torch.tensor(self.check_string([self.symbols.index(part) for part in parts]))
