@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import subprocess
 import threading
 from pathlib import Path
 
@@ -142,14 +141,6 @@ def test_nothing_is_written_through_a_link(project, tmp_path, capsys):
     assert {path.name: path.read_bytes() for path in (other / copies.AS_MADE).iterdir()} == before
 
 
-def test_what_macos_leaves_beside_a_chapter_is_no_chapter(project):
-    (project / "notebooks" / "._00_start.ipynb").write_bytes(b"\0\5\x16\7")
-    mine = project / "mine"
-    assert copies.make(mine, project) == ["00_start.ipynb", "01_more.ipynb"]
-    (mine / copies.AS_MADE / "._00_start.ipynb").write_bytes(b"\0\5\x16\7")
-    assert copies.copied(mine) == ["00_start", "01_more"]
-
-
 def test_two_chapters_at_a_time_note_all(mine):
     threads = [threading.Thread(target=lambda: [note("00.2", "not yet") for _ in range(20)]) for _ in range(2)]
     for thread in threads:
@@ -159,25 +150,11 @@ def test_two_chapters_at_a_time_note_all(mine):
     assert json.loads((mine / FILE).read_text())["00.2"]["tries"] == 40
 
 
-def test_progress_is_asked_of_a_copy(tmp_path, capsys):
-    assert cli.main(["copy", "progress", "--folder", str(tmp_path / "nowhere")]) == 2
-    assert "no working copy of the chapters in" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize("name", ["", "0", "99", "../00_start"])
 def test_a_name_that_is_none_is_told_which_there_are(project, name):
     copies.make(project / "mine", project)
     with pytest.raises(ValueError, match="of: 00_start, 01_more"):
         copies.start_over(name, project / "mine", project)
-
-
-def test_without_a_copy_every_verb_says_so(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(ValueError, match="no working copy"):
-        copies.news("00")
-    assert "Nothing is counted" in progress() and "own" in my_copy()
-    check("00.1", None)
-    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("chapter", [path for path in CHAPTERS if path.stem[0].isdigit()], ids=lambda path: path.stem)
@@ -247,13 +224,6 @@ def test_the_command_line(tmp_path, capsys):
     for names in (["03"], []):
         assert cli.main(["copy", "news", *names, "--folder", str(tmp_path / "nowhere")]) == 2
         assert "no working copy" in capsys.readouterr().err
-
-
-def test_bootstrap_knows_the_folder_and_git_ignores_it():
-    assert f'"{copies.FOLDER}"' in (ROOT / "bootstrap.py").read_text(encoding="utf-8")
-    if (ROOT / ".git").exists() and shutil.which("git"):
-        ignored = ["git", "check-ignore", "-q", f"{copies.FOLDER}/00_start_here.ipynb"]
-        assert subprocess.run(ignored, cwd=ROOT).returncode == 0
 
 
 def test_chapters_that_were_put_there_by_hand_are_named_as_such(tmp_path, capsys):

@@ -87,32 +87,12 @@ def test_cases_of_another_machine_lie_beside(tmp_path, monkeypatch):
     assert len(records.read(tmp_path, "bench/*")) == 4
 
 
-def test_a_record_of_another_machine_answers_nothing_here(tmp_path):
-    clock = Clock("a")
-    perform(clock.bench(), data=tmp_path)
-    (record,) = records.read(tmp_path, "bench/*")
-    other = {**record, "machine": {**record["machine"], "cores": 77}}
-    config = {name: other[name] for name in ("experiment", "case", "threads", "device", "machine")}
-    next(tmp_path.rglob("*.jsonl")).unlink()
-    records.keep(tmp_path, {**other, "fingerprint": records.fingerprint(config)})
-    perform(clock.bench(), data=tmp_path)
-    assert clock.timed == {"a": 2} and len(records.read(tmp_path, "bench/*")) == 2
-
-
 def test_a_folder_that_cannot_be_written_is_met_before_anything_is_timed(tmp_path, capsys, monkeypatch):
     clock = Clock("a")
     monkeypatch.setattr(recording, "get", lambda what, **_: clock.bench())
     (tmp_path / "file").write_text("")
     assert cli.main(["bench", "tree", "--data", str(tmp_path / "file")]) == 2
     assert clock.timed == {"a": 0} and str(tmp_path / "file") in capsys.readouterr().err.splitlines()[-1]
-
-
-def test_an_interrupt_says_what_is_kept(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(recording, "get", lambda what, **_: Clock("a", interrupted="a").bench())
-    assert cli.main(["bench", "tree", "--data", str(tmp_path)]) == 130
-    assert str(tmp_path) in capsys.readouterr().err.splitlines()[-1]
-    assert cli.main(["bench", "tree"]) == 130
-    assert capsys.readouterr().err.splitlines()[-1] == "lrnnlab: interrupted"
 
 
 @pytest.mark.parametrize("name", recording.MODULES)
@@ -133,14 +113,6 @@ def test_a_small_case_of_each_that_has_small_ones_is_recorded_and_told_again(tmp
     (record,) = records.read(tmp_path, "bench/*")
     assert record["metrics"]["forms"]["torch"]["rounds"] == 1 == record["rounds"]
     assert record["machine"] == recording.machine() and record["provenance"]["threads"] == 1
-
-
-def test_flags_that_mean_nothing_are_refused(capsys):
-    for wrong in ("bench step --threads 2", "bench tree --device cuda", "bench dlr --limit 3", "bench"):
-        with pytest.raises(SystemExit):
-            cli.main(wrong.split())
-    with pytest.raises(ValueError, match="no benchmark 'scan'; there are scans, step"):
-        recording.get("scan")
 
 
 def test_the_pictures_are_of_one_machine_and_name_it(tmp_path):

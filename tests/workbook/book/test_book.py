@@ -22,7 +22,6 @@ import torch
 from matplotlib.figure import Figure
 from nbformat.v4 import new_output
 from PIL import Image
-from sweeps import places, sweep
 
 from workbook.book import BookError, build, check, compare, drift, execute, inspect, main, running
 from workbook.book import command as commands
@@ -625,14 +624,6 @@ def test_pictures_are_compared_as_an_eye_would():
     assert "pixels differ" in picture_difference(sine, drawing(lambda np, x: 0 * x + np.sin(0)))
     assert "committed 1024 x 640 pixels, fresh run 64 x 48" == picture_difference(sine, picture("blue"))
     assert "not a readable picture" in picture_difference(sine, "V1JPTkc=")
-
-
-def test_a_sweep_tries_corners_and_inside_and_returns_what_raised():
-    tried = list(places(p=(1, 9), block=[2, 4, 8], scale=(0.0, 1.0, 0.25), fixed=3, samples=50))
-    assert {(t["p"], t["block"], t["scale"]) for t in tried[:8]} == {(p, b, s) for p in (1, 9) for b in (2, 8) for s in (0, 1)}
-    assert {t["scale"] for t in tried} == {0.0, 0.25, 0.5, 0.75, 1.0} and {t["p"] for t in tried} == set(range(1, 10))
-    raised = sweep(lambda p: 1 / (p - 2), p=(1, 3), samples=20)
-    assert raised and all(arguments == {"p": 2} and isinstance(error, ZeroDivisionError) for arguments, error in raised)
 
 
 # --- widgets are moved through all their values ------------------------------------------------------------------------

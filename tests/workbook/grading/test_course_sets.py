@@ -16,7 +16,7 @@ from workbook.grading.fence import Limits
 from workbook.grading.fence import find as find_fence
 from workbook.grading.grading import grade_notebook
 from workbook.grading.releasing import STUB, leaks, release
-from workbook.grading.sets import HEADER, HIDDEN, SOLUTION, chosen, find, inside, load, top_names, without
+from workbook.grading.sets import HEADER, HIDDEN, SOLUTION, chosen, find, inside, load, without
 from workbook.grading.submissions import read
 
 ROOT = Path(__file__).parents[3]
@@ -49,6 +49,8 @@ def as_read(notebook):
 @every_set
 def test_the_release_leaks_nothing(name, tmp_path):
     """Every line of a solution or a hidden test is searched for; this search shares no code with the release's own."""
+    from nbgrader.nbgraderformat import MetadataValidator
+
     path = release(name, tmp_path, ROOT)
     assert path == tmp_path / f"{name}.ipynb"
     released = json.loads(path.read_text(encoding="utf-8"))
@@ -68,7 +70,9 @@ def test_the_release_leaks_nothing(name, tmp_path):
     assert "### BEGIN" not in raw
     assert set(released["metadata"]) == {"kernelspec", "lrnnlab"}  # jupytext's would pair it
     assert not any(cell.get("outputs") for cell in released["cells"])
+    assert release(name, tmp_path, ROOT).read_text(encoding="utf-8") == raw
     assert {path.name for path in tmp_path.iterdir()} == {f"{name}.ipynb"}
+    MetadataValidator().validate_nb(nbformat.reads(raw, as_version=4))
 
 
 @every_set
@@ -100,12 +104,6 @@ def test_the_stub_is_contained_in_the_solution(handouts, name):
 
 
 @every_set
-def test_releases_are_the_same_bytes(tmp_path, name):
-    first, second = (release(name, tmp_path / folder, ROOT).read_bytes() for folder in "ab")
-    assert first == second
-
-
-@every_set
 def test_every_task_says_what_it_asks(name):
     problem_set = load(find(name, ROOT))
     headers = [found for cell in problem_set.notebook.cells for found in HEADER.finditer(cell.source)]
@@ -118,32 +116,16 @@ def test_every_task_says_what_it_asks(name):
     assert text.count("<details><summary>Hint</summary>") == len(headers)
 
 
-def test_regions_and_names():
-    text = "a\n  ### BEGIN SOLUTION\n  b\n  ### END SOLUTION\nc"
-    assert without(text, "SOLUTION") == "a\nc"
-    assert inside(text, "SOLUTION") == ["  b"]
-    assert without(text, "HIDDEN TESTS") == text
-    assert top_names("import x\nf = lambda: 0\nclass C: pass\ndef g():\n    def h(): pass\nn = 3\nm = max") == ["f", "C", "g", "m"]
-
-
 def test_wrong_sources_are_refused(tmp_path):
     good = find("ps2", ROOT).read_text(encoding="utf-8")
     for old, new, says in (
         ('"points": 1}', '"points": 7}', "ps2.1 says 3 points, its tests give 9"),
         ('"grade_id": "ps2_2", "solution"', '"grade_id": "ps2_1", "solution"', "'ps2_1' is used twice"),
         ("## ps2.6 ·", "## ps2.6:", "no header names 'ps2.6'"),
-        ("## ps2.6 ·", "## ps2.5 ·", "two headers say ps2.5"),
         ("### BEGIN HIDDEN TESTS", "### BEGIN HIDDEN TEST", "'### BEGIN HIDDEN TEST' stands where"),
-        ("### BEGIN HIDDEN TESTS", "### Begin hidden tests", "'### Begin hidden tests' stands where"),
-        ("### BEGIN HIDDEN TESTS", "# BEGIN HIDDEN TESTS", "'# BEGIN HIDDEN TESTS' stands where"),
-        ("### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS", "'### END HIDDEN TESTS' stands where ### BEGIN SOLUTION or"),
         ("### END HIDDEN TESTS", "", "'### END HIDDEN TESTS' is missing"),
-        ("### END SOLUTION", "", "'### END SOLUTION' is missing"),
         ('"points": 1}', '"points": "1"}', "a test has points, a whole number, got '1'"),
-        ('"points": 1}', '"points": -1}', "a test has points, a whole number, got -1"),
-        (', "points": 1}', "}", "a test has points, a whole number, got None"),
         ('"grade_id": "ps2_2", ', "", "a dict with a grade_id"),
-        ("### END HIDDEN TESTS", "### END HIDDEN TESTS\n)", "unmatched"),
     ):
         source = tmp_path / "ps2_x.py"
         source.write_text(good.replace(old, new, 1), encoding="utf-8")
@@ -170,12 +152,10 @@ def test_a_release_loses_nothing_that_was_there(tmp_path):
 
 def test_a_release_is_not_written_through_a_link(tmp_path):
     (tmp_path / "thesis.ipynb").write_text("years")
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "ps1.ipynb").symlink_to(tmp_path / "thesis.ipynb")
+    (tmp_path / "ps1.ipynb").symlink_to(tmp_path / "thesis.ipynb")
     with pytest.raises(OSError, match="a link is there"):
-        release("ps1", tmp_path / "out", ROOT)
-    assert (tmp_path / "thesis.ipynb").read_text() == "years"
-    assert [one.is_symlink() for one in (tmp_path / "out").iterdir()] == [True]
+        release("ps1", tmp_path, ROOT)
+    assert (tmp_path / "thesis.ipynb").read_text() == "years" and (tmp_path / "ps1.ipynb").is_symlink()
 
 
 def test_the_command_releases(tmp_path, capsys):
@@ -187,15 +167,6 @@ def test_the_command_releases(tmp_path, capsys):
 
 
 # --- the tests of the sets --------------------------------------------------------------------------------------------
-
-
-@every_set
-def test_enough_is_planted(name):
-    by_task = defaultdict(lambda: [0, 0])
-    for plant in plants(name, ROOT):
-        by_task[plant.task][plant.what.startswith("right")] += 1
-    assert set(by_task) == {task.id for task in load(find(name, ROOT)).tasks}
-    assert all(wrong >= 3 and right >= 1 for wrong, right in by_task.values()), dict(by_task)
 
 
 @every_set
@@ -212,14 +183,17 @@ def test_solutions_get_all_points_and_stubs_none(handouts, fence, name):
 
 @every_set
 def test_planted_answers_get_what_they_earn(handouts, fence, name):
-    handout = handouts[name]
+    handout, by_task = handouts[name], defaultdict(lambda: [0, 0])
     for plant in plants(name, ROOT):
+        by_task[plant.task][plant.what.startswith("right")] += 1
         made = handout.notebook(**{plant.task.replace(".", "_"): plant.source})
         report = grade_notebook("planted", as_read(made), handout.problem_set, fence)
         got = sum(part.points for part in report.parts if part.id.startswith(plant.task.replace(".", "_")))
         assert got == plant.points, (plant.task, plant.what, report.parts)
         assert report.points - got == handout.points(plant.task)
         assert plant.what.startswith("right") == (got == handout.points() - handout.points(plant.task)), plant.what
+    assert set(by_task) == {task.id for task in handout.problem_set.tasks}
+    assert all(wrong >= 3 and right >= 1 for wrong, right in by_task.values()), dict(by_task)
 
 
 @every_set
@@ -236,10 +210,3 @@ def test_the_source_and_the_release_run_as_notebooks(handouts, name):
                 exec(cell.source, names)
         elif cell.cell_type == "code":
             exec(cell.source, names)
-
-
-@every_set
-def test_nbgrader_itself_can_read_the_release(handouts, name):
-    from nbgrader.nbgraderformat import MetadataValidator
-
-    MetadataValidator().validate_nb(handouts[name].released)

@@ -1,6 +1,5 @@
 """The fence: what a student's process cannot see, reach, use up or leave behind, and what it can do all the same."""
 
-import os
 import shutil
 import subprocess
 import sys
@@ -9,14 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from fenced import QUICK, required, the_fence
+from fenced import QUICK, the_fence
 from rehearsal import left, marked
 
 from workbook import doctor
 from workbook.doctor import Check
 from workbook.grading import fence as fences
 from workbook.grading.fence import HOME, Fence, Limits, NoFence, find
-from workbook.grading.sandboxed_process import Gone, Process, tree, usage
+from workbook.grading.sandboxed_process import Gone, Process
 
 ROOT = Path(__file__).parents[3]
 SLOW_START = Limits(wall=120)  # where a cell imports much on a busy machine
@@ -220,57 +219,38 @@ print(fit(make, Sum(2), Recipe((Phase(steps=3, lr=1e-3),), batch=4), seed=0, pro
         assert run(process, cell) == {"printed": "torch.Size([1, 50, 3])\n"}
 
 
-@pytest.mark.parametrize("cell", [
-    "import pickle\nclass Pair: pass\nassert type(pickle.loads(pickle.dumps(Pair()))) is Pair",
-    "import typing\nclass A: pass\nclass B:\n    a: 'A'\nassert typing.get_type_hints(B) == {'a': A}",
-    "def f(n: int): return n\nassert f.__annotations__ == {'n': int}",
-    "import inspect\ndef f(n):\n    return n\nassert inspect.getsource(f) == 'def f(n):\\n    return n\\n'",
-    "import torch\n@torch.jit.script\ndef f(x: torch.Tensor): return x + 1\nassert f(torch.tensor(1)) == 2",
-    "from numba import njit\n@njit(cache=True)\ndef f(n): return n + 1\nassert f(1) == 2",
-], ids=["pickle", "type hints", "annotations", "source", "TorchScript", "Numba"])  # fmt: skip
-def test_cells_run_as_in_jupyter(fence, cell):
+CELLS = {
+    "pickle": "import pickle\nclass Pair: pass\nassert type(pickle.loads(pickle.dumps(Pair()))) is Pair",
+    "type hints": "import typing\nclass A: pass\nclass B:\n    a: 'A'\nassert typing.get_type_hints(B) == {'a': A}",
+    "annotations": "def f(n: int): return n\nassert f.__annotations__ == {'n': int}",
+    "source": "import inspect\ndef f(n):\n    return n\nassert inspect.getsource(f) == 'def f(n):\\n    return n\\n'",
+    "TorchScript": "import torch\n@torch.jit.script\ndef f(x: torch.Tensor): return x + 1\nassert f(torch.tensor(1)) == 2",
+    "Numba": "from numba import njit\n@njit(cache=True)\ndef f(n): return n + 1\nassert f(1) == 2",
+}
+
+
+def test_cells_run_as_in_jupyter(fence):
     with Process(replace(fence, limits=SLOW_START)) as process:
-        assert run(process, f"{cell}\n") == {"printed": ""}
-
-
-def test_main_holds_the_cells_names_and_nothing_of_the_process(process):
-    assert run(process, "import __main__; print(vars(__main__) is globals(), sorted(globals()))") == {
-        "printed": "True ['__builtins__', '__doc__', '__loader__', '__main__', '__name__', '__package__', '__spec__', 'display', 'get_ipython']\n"}
-
-
-def test_what_is_not_used_is_not_loaded(process):
-    assert run(process, "import sys; print({'torch', 'numba', 'matplotlib'} & set(sys.modules))") == {"printed": "set()\n"}
+        for what, cell in CELLS.items():
+            assert run(process, f"{cell}\n") == {"printed": ""}, what
 
 
 # --- what it may use up ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("cell, why", [
-    ("while True: pass", "used more than 1 seconds of computing time"),
     ("import signal\nsignal.signal(signal.SIGXCPU, signal.SIG_IGN)\nwhile True: pass", "used more than 1 seconds of"),
     ("import os\nfor _ in range(6):\n    if not os.fork():\n        while True: pass\nos.wait()",
      "used more than 1 seconds of computing time"),
-    ("import os; os._exit(3)", "ended the whole process .exit status 3"),
-    ("import ctypes; ctypes.string_at(0)", "crashed"),
+    ("import os; os._exit(3)", "ended the whole process .exit status 3"), ("import ctypes; ctypes.string_at(0)", "crashed"),
     ("import os, time\nfor _ in range(4):\n    if not os.fork():\n        kept = b'x' * (300 << 20)\n"
      "        time.sleep(99)\ntime.sleep(99)", "used more than 700 MiB of memory"),
-    ("import mmap\nkept = mmap.mmap(-1, 4 << 30)\nfor at in range(0, 4 << 30, 4096): kept[at] = 1",
-     "used more than (700 MiB of memory|1 seconds)"),
     ("import os, signal\nsignal.signal(signal.SIGXCPU, signal.SIG_IGN)\nfor at in range(10**6):\n"
      "    os.close(os.open(f'f{at}', os.O_CREAT))", "made more than 20000 files|used more than 1 seconds"),
 ])  # fmt: skip
 def test_why_a_process_ended(fence, cell, why):
     with Process(fence) as process, pytest.raises(Gone, match=why):
         run(process, cell)
-
-
-def test_a_reply_that_comes_between_two_looks_is_looked_at(fence, monkeypatch):
-    monkeypatch.setattr("workbook.grading.sandboxed_process.TICK", 1_000)
-    with pytest.raises(RuntimeError, match="did not start: it used more than 1 MiB of memory"):
-        Process(replace(fence, limits=replace(fence.limits, memory=1 << 20)))
-    with Process(fence) as process, pytest.raises(Gone, match="used more than 700 MiB of memory"):
-        run(process, "import os, time\nfor _ in range(4):\n    if not os.fork():\n        kept = b'x' * (300 << 20)\n"
-                     "        time.sleep(99)\ntime.sleep(3)")  # fmt: skip
 
 
 def test_memory_is_limited_and_the_process_goes_on(process):
@@ -326,33 +306,6 @@ def test_nobody_waits_for_it_without_end(fence, cell):
         run(process, cell)
 
 
-def test_one_that_reads_nothing_is_ended_too(fence):
-    with Process(replace(fence, limits=replace(QUICK, wall=3))) as process:
-        run(process, "import os\nif os.fork() == 0:\n    import time; time.sleep(999)\n"
-                     "import threading; threading.Timer(0.5, os.close, [3]).start()")  # fmt: skip
-        with pytest.raises(Gone):
-            for _ in range(20):
-                run(process, "import time; time.sleep(0.2)\n#" + "x" * 3_000_000)
-
-
-def test_a_tree_is_added_up():
-    child = subprocess.Popen([sys.executable, "-c", "import os\nos.fork()\nkept = b'x' * (50 << 20)\ninput()"],
-                             stdin=subprocess.PIPE)  # fmt: skip
-    try:
-        until = time.monotonic() + 30
-        while usage(child.pid)[1] < 100 << 20 and time.monotonic() < until:
-            time.sleep(0.05)
-        seconds, memory, count = usage(child.pid)
-        assert len(list(tree(child.pid))) == count == 2
-        assert 100 << 20 < memory < 200 << 20
-        assert 0 <= seconds < 10
-    finally:
-        for pid in list(tree(child.pid)):
-            os.kill(pid, 9)
-        child.wait()
-        child.stdin.close()
-
-
 # --- which fence there is --------------------------------------------------------------------------------------------
 
 
@@ -381,11 +334,3 @@ def test_a_bubblewrap_that_does_not_work_is_no_fence(monkeypatch, tmp_path):
     with pytest.raises(NoFence, match="is there and does not work: bwrap: No permissions to create new namespace"):
         find()
     assert not find(unfenced=True).program
-
-
-@pytest.mark.parametrize("environ, must", [({}, False), ({"LRNNLAB_FENCE": "optional"}, False),
-                                           ({"LRNNLAB_FENCE": "required"}, True)])  # fmt: skip
-def test_when_a_fence_must_be_there(environ, must):
-    assert required(environ) is must
-    with pytest.raises(ValueError, match="'always'"):
-        required({"LRNNLAB_FENCE": "always"})

@@ -11,7 +11,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import sympy as sp
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -55,11 +54,6 @@ def test_arrays_survive(array):
     there = sent(array)
     assert (there == array).all()
     assert there.shape == array.shape
-
-
-def test_tensors_survive():
-    found = sent(torch.tensor([1.5, 2.5], dtype=torch.bfloat16, requires_grad=True))
-    assert isinstance(found, torch.Tensor) and found.tolist() == [1.5, 2.5]
 
 
 @pytest.mark.parametrize("value", [object(), print, (x for x in ()), np.array(["a"]), np.array(["2020"], "M8[Y]"), sp.Symbol("x")])

@@ -12,17 +12,12 @@ from torch import nn
 from lrnnlab.models.dlr import DLR
 from lrnnlab.models.dss import DSS
 from lrnnlab.models.sgconv import SGConv
-from lrnnlab.scans.convolution import long_conv
 from lrnnlab.tasks.atomic import Shift
 from lrnnlab.tasks.long_range import stand_in
-from lrnnlab.training.determinism import deterministic
 from workbook import tables
 from workbook.tables import dlr_kernels, dlr_table2, records, surrogate_data
 from workbook.tables.kernels import predicted_r2
 from workbook.tables.surrogate_data import build_net
-
-DATA = records.data_folder()
-NAMES = ("dlr/table2", "dlr/kernels", "dlr/table4")
 
 
 class Shifts(nn.Module):
@@ -95,34 +90,7 @@ def test_scores_are_what_the_columns_are_worth(good, seed):
     assert [value > 0.99 for value in columns] == [j in good for j in range(8)]
 
 
-def test_phase_is_what_learns_to_shift():
-    """The table's point at L = 72, in seconds; and the same numbers again from the same seed."""
-    with deterministic():
-        dlr = dlr_table2.measure(small("dlr", options={"state": 72, "dt": (1e-5, 1e-5)}, steps=120), 0)["metrics"]
-        real = small("dlr_real", options={"state": 72, "eigenvalues": "real"}, steps=120)
-        real = dlr_table2.measure(real, 0)["metrics"]
-        short = [dlr_table2.measure(small("dlr_small", steps=3), seed) for seed in (0, 0, 1)]
-    assert dlr["r2"] > 0.8 and dlr["r2_min"] <= dlr["r2"] <= dlr["r2_max"]
-    assert real["r2"] < 0.35 and max(real["by_shift"][1:]) < 0.3
-    assert short[0]["metrics"] == short[1]["metrics"] != short[2]["metrics"]
-    assert [step for step, _ in short[0]["curve"]] == [0, 3]
-
-
 # --------------------------------------------------------------------------------------------------------------- kernels
-
-
-@settings(max_examples=15, deadline=None)
-@given(L=st.integers(8, 100), seed=st.integers(0, 999))
-def test_the_impulse_response_of_a_convolution_is_its_kernel(L, seed):
-    draw = torch.Generator().manual_seed(seed)
-    kernel = torch.randn(8, L, generator=draw, dtype=torch.float64)
-
-    class Convolve(nn.Module):
-        def forward(self, inputs):
-            return long_conv(inputs[..., :1].expand(-1, -1, 8), kernel)
-
-    found = dlr_kernels.impulse_responses(Convolve(), torch.randn(2, L, 3, generator=draw, dtype=torch.float64))
-    torch.testing.assert_close(found, kernel, atol=1e-10, rtol=0)
 
 
 def test_the_impulse_response_of_a_network_is_its_difference_quotient():
@@ -136,12 +104,6 @@ def test_the_impulse_response_of_a_network_is_its_difference_quotient():
         with torch.no_grad():
             slope = (net(moved[0])[:, -1] - net(moved[1])[:, -1]).mean(0) / 2e-5
         torch.testing.assert_close(found[:, k], slope, atol=2e-5, rtol=1e-4)  # its kernels are worked out in float32
-
-
-def test_a_kernel_in_the_wrong_place_is_not_found():
-    right = np.kron(np.eye(8), np.r_[1.0, np.zeros(3)])
-    assert all(dlr_kernels.peaks(right)) and all(dlr_kernels.peaks(-right))
-    assert not any(dlr_kernels.peaks(np.roll(right, 1, axis=1)))
 
 
 @pytest.mark.parametrize("layer", [

@@ -5,7 +5,6 @@ import warnings
 import numpy as np
 import pytest
 import torch
-from recorded import by_cell
 from torch.nn import functional as F
 
 from lrnnlab.tasks.listops import evaluate
@@ -59,17 +58,6 @@ def test_what_who_knows_the_operator_has_right():
         values = [(operator, value) for operator, at, value in found if at == height]
         best = {operator: max(values.count((operator, value)) for value in range(10)) for operator, _ in values}
         assert level == pytest.approx(sum(best.values()) / len(values))
-
-
-@pytest.mark.parametrize("T", [128, 256, 512])
-def test_short_expressions_are_drawn_fast_and_have_the_paper_s_heights(T):
-    tokens, targets = table3.data("listops", T, "test", 300)
-    lengths = (tokens != 15).sum(1)
-    assert T / 2 <= lengths.min() and lengths.max() <= T
-    found = table3.by_node(tokens, targets)
-    shares = found["height"].value_counts(normalize=True)
-    np.testing.assert_allclose([shares[height] for height in (1, 2, 3, 4)], [0.44, 0.19, 0.11, 0.07], atol=0.06)
-    assert found["right"].all()
 
 
 def test_macro_f1_by_hand():
@@ -133,33 +121,3 @@ def test_records_hold_together():
             confusion = np.array(record["confusion"])
             assert confusion.trace() / confusion.sum() == pytest.approx(record["metrics"]["pixels"], abs=1e-4)
             assert {len(picture) for picture in record["predicted"]} == {record["config"]["setting"]["size"] ** 2}
-
-
-def read_to(cell):
-    """The height up to which the mean over seeds is above what the operator alone tells."""
-    setting, read = cell[0]["config"]["setting"], 0
-    known = table3.operator_levels(setting["size"], setting["items"]["test"])
-    for parts in zip(*(record["by_height"] for record in cell)):
-        if np.mean([part["right"] for part in parts]) <= known[parts[0]["height"]]:
-            break
-        read = parts[0]["height"]
-    return read
-
-
-def test_notes_say_what_the_pixels_around_each_tell():
-    said = table3.TABLE.declared.found["notes"]
-    assert all(f"{table3.local_level(M, 160):.2f} at {M} x {M}" in said for M in (32, 64))
-
-
-def test_readme_says_what_the_records_say():
-    folder = records.data_folder() / "records"
-    said = (folder / "README.md").read_text(encoding="utf-8").partition("### dlr/table3")[2].partition("###")[0]
-    found = records.recorded("dlr/table3")
-    for record in found:
-        metrics = record["metrics"]
-        score = f"{100 * metrics['accuracy']:.1f}" if "accuracy" in metrics else f"{metrics['macro_f1']:.3f}"[1:]
-        assert score in said, (record["task"], record["row"], record["seed"])
-    for (task, row), cell in by_cell(found).items():
-        if task.startswith("listops"):
-            read = {"listops-128": 3, "listops-128-longer": 7}.get(task, 1 if row == "dss" else 2)
-            assert read_to(cell) == read, (task, row)

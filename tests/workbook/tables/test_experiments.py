@@ -29,7 +29,7 @@ def tiny(seed=0, **changes):
 def without_clock(record):
     """What a run must give again; not its times, nor the state of the tree that it was run from."""
     changing = ("wall_seconds", "cpu_seconds", "evaluation_seconds", "recorded", "provenance")
-    return {k: v for k, v in record.items() if k not in changing}
+    return json.loads(json.dumps({k: v for k, v in record.items() if k not in changing} | {"schema": 1}))
 
 
 def test_budget_paper_is_the_papers_setting():
@@ -43,10 +43,8 @@ def test_budget_paper_is_the_papers_setting():
 
 def test_ours_is_the_best_row_and_wrong_names_are_refused():
     assert tables.plan("lrnn/table2", rows=["ours"], seeds=[0])[0].row == "softmax"
-    for wrong in ({"rows": ["nobody"]}, {"tasks": ["chess"]}, {"budget": "huge"}, {"protocol": "mine"}):
-        with pytest.raises(
-            ValueError, match=next(iter(wrong.values()))[0] if "rows" in wrong or "tasks" in wrong else "no "
-        ):
+    for wrong, said in (({"rows": ["nobody"]}, "nobody"), ({"tasks": ["chess"]}, "chess"), ({"budget": "huge"}, "no "), ({"protocol": "mine"}, "no ")):
+        with pytest.raises(ValueError, match=said):
             tables.plan("lrnn/table2", seeds=[0], **wrong)
     with pytest.raises(ValueError, match="lrnn/table9"):
         tables.get("lrnn/table9")
@@ -58,17 +56,9 @@ def test_ours_is_the_best_row_and_wrong_names_are_refused():
             tables.reproduce("lrnn/fig1", **wrong)
 
 
-def test_jobs_do_not_change_the_numbers():
-    runs = [tiny(seed) for seed in (0, 1)]
-    one = [without_clock(r) for r in tables.run_all(runs, jobs=1)]
-    two = [without_clock(r) for r in tables.run_all(runs, jobs=2)]
-    assert one == two
-    assert one[0]["metrics"] != one[1]["metrics"]
-
-
 def test_measurements_take_jobs_too_and_what_was_interrupted_goes_on(tmp_path):
     """Through the command: two at a time, interrupted by the keyboard, and the rest; the same as one at a time."""
-    call = "reproduce fwp/table1 --rows lstm --tasks aa --seeds 0-15 --budget live --json".split()
+    call = "reproduce fwp/table1 --rows lstm --tasks aa --seeds 0-7 --budget live --json".split()
     start = [sys.executable, "-m", "lrnnlab", *call, "--jobs", "2", "--data", str(tmp_path)]
     environment = {**os.environ, "PYTHONPATH": HERE}
     heard = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # where these tests run behind a shell's &, it is not
@@ -81,17 +71,13 @@ def test_measurements_take_jobs_too_and_what_was_interrupted_goes_on(tmp_path):
     assert process.returncode == 130 and f"what is finished is in {tmp_path}" in said, said
     kept = {record["seed"]: record for record in records.read(tmp_path)}
     assert kept[0]["metrics"] == first["metrics"] and "not used" not in said
-    runs = tables.plan("fwp/table1", rows=["lstm"], tasks=["aa"], seeds=range(16))
+    runs = tables.plan("fwp/table1", rows=["lstm"], tasks=["aa"], seeds=range(8))
     planned = []
     both = list(tables.run_all(runs, jobs=2, data=tmp_path, announce=lambda *numbers: planned.append(numbers)))
-    assert planned == [(16, len(kept))] and {r["seed"] for r in both if r["recorded"]} == set(kept)
+    assert planned == [(8, len(kept))] and {r["seed"] for r in both if r["recorded"]} == set(kept)
     alone = list(tables.run_all(runs, jobs=1))
-    assert [timeless(record) for record in both] == [timeless(record) for record in alone]
+    assert [without_clock(record) for record in both] == [without_clock(record) for record in alone]
     assert alone[0]["curve"] != alone[1]["curve"]
-
-
-def timeless(record):
-    return json.loads(json.dumps({**without_clock(record), "schema": 1}))
 
 
 def test_what_measures_time_runs_alone(monkeypatch):
@@ -239,19 +225,6 @@ def test_live_runs_are_never_taken_from_records(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(records, "data_folder", lambda: tmp_path)
     cli.main("reproduce lrnn/table2 --tasks sum --rows elman --seeds 1 --json".split())
     assert list(tmp_path.rglob("*.json*")) == []
-
-
-@pytest.mark.parametrize("wrong", ["reproduce lrnn/none", "reproduce lrnn/table2 --rows nobody"])
-def test_a_wrong_call_says_so_and_returns_2(wrong, capsys):
-    assert cli.main(wrong.split()) == 2
-    assert "lrnnlab:" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("text, seeds", [
-    ("731", [731]), ("0", [0]), ("0-4", [0, 1, 2, 3, 4]), ("0,3,7", [0, 3, 7]), ("101-102,7", [101, 102, 7]),
-])  # fmt: skip
-def test_seeds_are_read(text, seeds):
-    assert cli._seeds(text) == seeds
 
 
 @pytest.mark.parametrize("text", ["0-99999999999", "5-3", "x", "", "3,", "-1", "1-2-3", "0-9999,10000"])

@@ -4,24 +4,16 @@
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from lrnnlab.models.recurrent_delta import near_addition
 from lrnnlab.tasks import COUNTER_TASKS, Sum
 from lrnnlab.training.determinism import deterministic
 from workbook import cli
-from workbook.show.fwp_figures import ROWS, fwp_tables, negative_by_position
-from workbook.show.output import LARGEST, png
 from workbook.tables import fwp_negative, fwp_search, fwp_training, get, records, results
 from workbook.tables.declared import Declared, paper
 
-DATA = records.data_folder()
 BASE = Declared("fwp")
 NAMES = ("fwp/table1", "fwp/table2", "fwp/negative")
-SMALL = {"model": "plain_lstm", "options": {"layers": 1, "width": 6}}
-
-
 # ------------------------------------------------------------------------------------------------------ pools and scores
 
 
@@ -76,9 +68,6 @@ def test_a_start_near_translation_adds():
     assert torch.allclose(state[0][0, ..., 0], sums, atol=1e-9) and sums.abs().max() > 0.1
 
 
-# --------------------------------------------------------------------------------------------------------- when it ends
-
-
 # --------------------------------------------------------------------------------------------------------------- tables
 
 
@@ -110,18 +99,6 @@ def made(task, row, bin0, bin1, *, by_test=None, seed=0, steps=50, curve=(), bud
                "levels": {"whole_majority": 0.0, "majority": 0.5}, "strings": {"bin0": 25, "bin1": 25}}  # fmt: skip
     return {"experiment": name, "task": task, "row": row, "seed": seed, "budget": budget, "protocol": "ours",
             "metrics": metrics, "cpu_seconds": 1.0, "wall_seconds": 1.0, "curve": list(curve), "config": {"setting": setting or {}}}  # fmt: skip
-
-
-@pytest.mark.parametrize("row, task, seeds, said", [
-    ("deltanet", "parity", [(0.1, 0.0)], "not expressible (chapter 09, section 4)"),
-    ("srwm", "anbn", [(1.0, 1.0), (1.0, 1.0)], ""),
-    ("srwm", "anbn", [(1.0, 0.1), (0.9, 0.1), (1.0, 1.0)], "1 not learned, 1 lost with length"),
-    ("srwm", "anbn", [(1.0, 0.1)], "1 lost with length"),
-])  # fmt: skip
-def test_a_low_cell_says_why(row, task, seeds, said):
-    cell = [made(task, row, *scores, seed=seed) for seed, scores in enumerate(seeds)]
-    assert results.reasons(results.frame(cell))["why"].tolist() == [said] * bool(said)
-    assert said in results.text(cell)
 
 
 def test_the_papers_choice_is_made_on_the_test_bins_and_ours_is_not():
@@ -164,26 +141,7 @@ def test_the_search_has_the_papers_grid_once_and_resumes(tmp_path, capsys, monke
     assert capsys.readouterr().err.count("(recorded)") == 2
 
 
-def test_a_search_where_there_is_none_is_refused(capsys):
-    assert cli.main(["reproduce", "lrnn/table2", "--search", "2"]) == 2
-    assert "fwp/table1" in capsys.readouterr().err
-    for wrong in ("srwm", "srwm-1458", "mamba-1"):
-        with pytest.raises(ValueError, match=wrong):
-            fwp_search.TABLE.setting(wrong, "parity", "desk")
-
-
 # -------------------------------------------------------------------------------------------------- negative eigenvalues
-
-
-@settings(max_examples=20, deadline=None)
-@given(word=st.lists(st.integers(0, 5), min_size=1, max_size=30))
-def test_permutations_against_their_oracle_and_by_hand(word):
-    task = fwp_negative.PERMUTATIONS
-    letters = [0, 1, 2]
-    for token in word:
-        letters = [int(task.symbols[token][place]) for place in letters]
-    assert task.symbols[task.answer(word)[-1]] == "".join(map(str, letters))
-    assert task.targets(torch.tensor([word]))[0].tolist() == task.answer(word)
 
 
 def test_mixed_lengths_have_the_windows_of_the_paper_and_the_answers_of_the_task():
@@ -254,25 +212,3 @@ def test_what_the_records_say():
         assert all(last["bin1"] == 0 for task in get("fwp/negative").tasks for last in cell[row, task])
     assert all(last["bin1"] == 0 for task in ("sum5", "s3") for last in cell["beta2_nh1", task])
     assert all(last["bin1"] > 0.95 for task in ("sum5", "s3") for last in cell["beta2_nh2", task])
-
-
-def test_pictures():
-    cells = [made("aa", "srwm", 1.0, 0.5), made("aa", "srwm", 1.0, 0.9, seed=1), made("dyck_1", "linear", 1.0, 1.0)]
-    figure = fwp_tables(results.frame(cells), live={("aa", "srwm"): [0.3]})
-    panel = figure.axes[1]
-    place = list(ROWS).index("srwm")
-    dots = {(round(float(x), 6), line.get_marker()) for line in panel.lines
-            for x, y in zip(line.get_xdata(), line.get_ydata()) if y == place}  # fmt: skip
-    assert {(0.7, "o"), (1.0, "o"), (0.5, "|"), (0.9, "|"), (1.0, "D"), (0.3, "s")} <= dots
-    assert len(png(figure)) < LARGEST
-    curves = [{**made(task, row, 1.0, 1.0), "by_position": list(np.linspace(1, 0.5, 40)),
-               "config": {"setting": {"stages": [[9, 40]]}}} for task in get("fwp/negative").tasks for row in get("fwp/negative").rows]  # fmt: skip
-    figure = negative_by_position(results.frame(curves))
-    assert len(figure.axes) == 4 and len(png(figure)) < LARGEST
-    line = next(line for line in figure.axes[0].lines if line.get_label() == "(0, 1), two writes")
-    assert line.get_xdata()[0] == 5 and line.get_ydata()[-1] == 0.5
-    for draw in (fwp_tables, negative_by_position):
-        with pytest.raises(ValueError, match="0 of"):
-            draw(results.frame([]))
-        with pytest.raises(ValueError, match="one budget"):
-            draw(results.frame([curves[0], {**curves[0], "budget": "live"}]))

@@ -1,15 +1,20 @@
 """The ladder: its tasks say the state of a machine, its nets are tried again by the training length alone."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from recorded import found
 
 from lrnnlab.automata import MooreMachine, minimise
 from lrnnlab.models import MODELS, build
 from lrnnlab.tasks import StateTracking, task
-from workbook.tables import ladder, plan, runner
+from workbook.tables import ladder, ladder_protocols, plan, records, results, runner
+from workbook.tables.ladder_protocols import FAR, LENGTH, RULES, measure, measures
+from workbook.tables.results import percent
 
 
 def drawn(seed, Q=4, V=2):
@@ -47,14 +52,6 @@ def test_half_of_the_strings_live_and_the_others_die_at_any_time(name):
     assert 0.3 < dead[:, -1].double().mean() < 0.55 and min(late) > 0.1
 
 
-def test_letters_come_as_often_as_they_should():
-    tokens = ladder.flip_flop().sample(400, 100, torch.Generator().manual_seed(0)).tokens
-    shares = tokens.flatten().bincount() / tokens.numel()
-    assert np.allclose(shares, (0.9, 0.05, 0.05), atol=0.005)
-    with pytest.raises(ValueError, match="3 positive numbers"):
-        StateTracking(ladder.flip_flop().rule, weights=(1, 0, 1))
-
-
 def test_every_row_can_be_built_for_every_machine():
     for row in ladder.TABLE.rows:
         for name in ("flip_flop", "modarith_3"):
@@ -74,19 +71,6 @@ def test_the_next_try_is_made_where_the_training_length_is_not_known(monkeypatch
     shares = iter([0.5, 0.7, 0.6, 0.2])
     made, number = ladder.trained(tries, 0)
     assert (made.steps, number) == (3, 1)
-
-
-def test_every_try_begins_with_other_weights(monkeypatch):
-    seeds = []
-
-    def seen(name, asked, seed, **options):
-        seeds.append(seed)
-        return build(name, asked, seed=seed, **options)
-
-    monkeypatch.setattr(ladder, "build", seen)
-    monkeypatch.setattr(ladder, "windows", lambda right: np.zeros(1))
-    ladder.trained({**ladder.TABLE.setting("elman", "parity", "live"), "tries": [(1e-2, 2)] * 3}, 7)
-    assert seeds == [7, 1007, 2007]
 
 
 def test_a_run_that_is_broken_off_goes_on(tmp_path, monkeypatch):
@@ -134,3 +118,47 @@ def test_checkpoints_of_all_tries_go_when_the_record_is_there(tmp_path, monkeypa
     monkeypatch.setattr(runner.records, "write", lambda *_: None)
     runner.recorded_once(run, tmp_path, reuse=False)
     assert not any(place.is_file() for place in places)
+
+
+# --- ladder/protocols: every rule's number against a count by hand
+
+
+def test_what_was_found_is_what_the_records_say():
+    kept = records.recorded("ladder/protocols")
+    said, runs = found("ladder/protocols"), results.frame(kept)
+    last = [f"weights.last.{name}" for name in ("trained", "last", "past", "bin0", "bin1")]
+    weights = [f"weights.{name}.past" for name in ("last", "held_out", "test_last", "test_bins")]
+    for names, numbers in ((list(runs.filter(like="rules.")), ("39.1", "99.2")), (weights, ("11.8", "43.9")), (last, ("35.2", "100.0"))):
+        spread = 100 * (runs[names].max(axis=1) - runs[names].min(axis=1))
+        assert (f"{spread.mean():.1f}", f"{spread.max():.1f}") == numbers and all(number in said for number in numbers)
+    widest = runs.loc[(runs[weights].max(axis=1) - runs[weights].min(axis=1)).idxmax()]
+    assert {percent(widest[name]) for name in weights} >= {"56.0", "99.9"} and "56.0" in said and "99.9" in said
+    (block,) = (one for one in kept if (one["task"], one["row"]) == ("z_5", "block_softmax"))
+    shares = [percent(share) for share in block["metrics"]["rules"].values()]
+    assert shares.count("100") == 4 and {"61.7", "22.6"} < set(shares)
+    assert f"Seed 0, {len(kept)} nets" in said and "61.7" in said and "22.6" in said
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 10_000))
+def test_measures_are_what_a_count_by_hand_says(seed):
+    draw = np.random.default_rng(seed)
+    right = draw.random((4, FAR)) > 10 ** draw.uniform(-3, -0.5)
+    counted = measures(right)
+
+    def whole(lengths):
+        return np.mean([all(string[:length]) for length in lengths for string in right])
+
+    assert counted["bin0"] == pytest.approx(whole(range(1, LENGTH + 1)))
+    assert counted["bin1"] == pytest.approx(whole(range(LENGTH + 1, 2 * LENGTH + 1)))
+    assert counted["past"] == pytest.approx(np.mean([string[length - 1] for length in range(42, FAR + 1) for string in right]))
+    assert (counted["trained"], counted["last"]) == (right[:, 39].mean(), right[:, 499].mean())
+
+
+def test_a_net_that_is_always_right_has_one_number(monkeypatch):
+    monkeypatch.setattr(ladder_protocols, "right", lambda net, asked, strings, length, generator: np.ones((strings, length), bool))
+    record = measure({**ladder_protocols.TABLE.setting("lstm", "s_3", "live"), "steps": 4, "looks": 4, "strings": 8}, seed=1)
+    metrics = record["metrics"]
+    assert set(metrics["rules"].values()) == {1.0} and list(metrics["rules"]) == list(RULES)
+    assert (metrics["kind"], metrics["first"], metrics["weights"]["held_out"]["step"]) == ("lasts", None, 1)
+    assert all(one["step"] < other["step"] for one, other in pairwise(record["curve"]))

@@ -8,7 +8,6 @@ import pytest
 import torch
 from recorded import found
 
-from lrnnlab.models.attention import RotaryAttention
 from lrnnlab.tasks.long_range import DataFileError, load_books
 from workbook import tables
 from workbook.tables import dlr_table5, records, results, texts
@@ -28,31 +27,6 @@ def write_books(folder, count=3):
             random.Random(f"{split}{number}").shuffle(words)
             (folder / split / f"{number}.txt").write_text(" ".join(words * 20) + "\n\u00e9t\u00e9\n", encoding="utf-8")
     return folder
-
-
-def test_books_come_in_the_order_of_their_names(tmp_path):
-    folder = write_books(tmp_path / "pg19")
-    for split in ("train", "validation", "test"):
-        read = [*load_books(folder, split)]
-        assert read == [(folder / split / f"{number}.txt").read_text(encoding="utf-8") for number in range(3)]
-    with pytest.raises(ValueError, match="train, validation, test, got 'val'"):
-        load_books(folder, "val")
-
-
-def test_what_is_wrong_with_books_is_said(tmp_path):
-    folder = write_books(tmp_path / "pg19")
-    with pytest.raises(DataFileError, match="train is missing.*books of PG-19"):
-        load_books(tmp_path / "elsewhere", "train")
-    (folder / "test" / "1.txt").write_bytes(b"caf\xe9")
-    with pytest.raises(DataFileError, match="1.txt is damaged: byte 3 is no UTF-8"):
-        [*load_books(folder, "test")]
-    (folder / "validation" / "2.txt").write_bytes(b" \n")
-    with pytest.raises(DataFileError, match="2.txt is damaged: nothing is written in it"):
-        [*load_books(folder, "validation")]
-    for file in (folder / "train").iterdir():
-        file.unlink()
-    with pytest.raises(DataFileError, match="train is damaged: no .txt file in it"):
-        load_books(folder, "train")
 
 
 # ----------------------------------------------------------------------------------------------------------- vocabulary
@@ -131,18 +105,6 @@ def test_the_loss_is_that_of_a_net_that_reads_one_token_at_a_time(row):
     assert isinstance(net.final_norm, torch.nn.LayerNorm) == row.endswith("pre")
 
 
-def test_bare_attention_is_attention_and_nothing_else():
-    layer = RotaryAttention(8, heads=1, head_size=8, bare=True)
-    with torch.no_grad():
-        for map_ in (layer.Q, layer.K):
-            map_.weight.zero_(), map_.bias.zero_()  # all scores alike: the mean of what came before
-        for map_ in (layer.V, layer.O):
-            map_.weight.copy_(torch.eye(8)), map_.bias.zero_()
-    z = torch.randn(2, 5, 8)
-    wanted = z.cumsum(1) / torch.arange(1, 6).view(1, 5, 1)
-    torch.testing.assert_close(layer(z), wanted)
-
-
 # ---------------------------------------------------------------------------------------------------------------- table
 
 
@@ -173,9 +135,6 @@ def test_the_budget_paper_reads_the_books(task, tmp_path, monkeypatch):
     tested = "".join(in_alphabet(text) + "\n" for text in load_books(folder, "test"))
     assert record["text"]["name"] == "PG-19" and record["text"]["tested"] == len(tested)
     assert "test loss, nats a token" in results.text([record]) and "?t?" in tested
-
-
-# -------------------------------------------------------------------------------------------------------------- figures
 
 
 # -------------------------------------------------------------------------------------------------------------- records

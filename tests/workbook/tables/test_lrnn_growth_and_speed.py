@@ -15,12 +15,8 @@ from lrnnlab.models import COLUMN_RULES
 from lrnnlab.scans import paper
 from lrnnlab.training import Phase
 from workbook import tables
-from workbook.chapters.ch02 import log10_products, random_blocks
-from workbook.show.growth_figures import growth_by_rule
-from workbook.show.scan_figures import speed_ratios
 from workbook.tables import lrnn_fig1, lrnn_film, lrnn_growth, lrnn_speed, records, results
 from workbook.tables.lrnn_fig1 import schedule, spell
-from workbook.tables.lrnn_growth import growth_per_step
 
 EQ6 = ("clip", "release", "centred", "block", "unit")  # the rules that leave no column with a p-norm above 1
 
@@ -117,13 +113,6 @@ def test_far_beyond_float64_the_input_is_added_where_it_counts(factor):
     assert alone[-1] == (-math.inf if factor == 0 else pytest.approx(40 * math.log10(factor)))
 
 
-def test_singular_values_lie_where_the_1_norm_says():
-    """||P||_1 / sqrt b <= sigma <= sqrt b ||P||_1, against the norms that ``analysis`` computes."""
-    A = random_blocks("gaussian", 200, 1.2, 8, seed=5)
-    ours, norms = lrnn_growth.log10_singular_values(A[None], range(1, 201))[0], log10_products(A)[1:]
-    assert (np.abs(ours - norms) <= 0.5 * math.log10(8) + 1e-9).all()
-
-
 def test_free_gaussian_blocks_grow_as_theory_says():
     """E log |G x| of a Gaussian matrix is (ln 2 + digamma(b / 2)) / 2 a step, whatever x is (Newman 1986)."""
     ((record),) = made("lrnn/growth", tasks=["gaussian"], rows=["free"], seeds=[3])
@@ -141,14 +130,6 @@ def test_softmax_keeps_a_distribution_and_the_worst_case_overflows_on_time():
         assert worst["metrics"][f"{p:g}"]["overflow"]["median"] == {1.2: 257, 2.0: 86}[p]
 
 
-def test_the_note_says_what_eq_6_allows():
-    steps = lrnn_growth.TABLE.declared.found["notes"]
-    b = lrnn_growth.TABLE.setting("clip", "worst", "desk")["b"]
-    assert f"1 at p = 1, {growth_per_step(1.2, b):.4f} at 1.2 and {growth_per_step(2, b):.4f} at 2" in " ".join(steps.split())
-    assert "never, at step 257, at step 86" in steps
-    assert growth_per_step(1, b) == 1
-
-
 # speed
 
 TINY = {"length": 5, "batch": 3, "rounds": 2}
@@ -161,18 +142,6 @@ def test_the_four_ways_compute_the_same(row):
     for part in ("model", "scan"):
         assert found["metrics"][part]["sequential"]["ratio"] == 1
         assert all(len(taken) == 2 and min(taken) > 0 for taken in found["seconds"][part].values())
-
-
-def test_the_clock_runs_while_a_way_works_and_not_between(monkeypatch):
-    clock = [0.0]
-
-    def work(way):
-        clock[0] += {"pscan": 3.0, "table": 0.5}.get(way, 1.0)
-
-    monkeypatch.setattr(lrnn_speed.time, "perf_counter", lambda: clock[0])
-    assert lrnn_speed.take_turns(work, rounds=2) == {
-        "sequential": [1.0, 1.0], "pscan": [3.0, 3.0], "cpu": [1.0, 1.0], "table": [0.5, 0.5],
-    }  # fmt: skip
 
 
 # records and the command
@@ -205,32 +174,6 @@ def test_committed_speed_says_what_the_picture_says():
 
 
 # pictures
-
-
-def test_the_growth_picture_draws_what_the_records_say():
-    made_ = desk("lrnn/growth")
-    figure = growth_by_rule(results.frame(made_))
-    assert [axes.get_title("left") for axes in figure.axes[:2]] == ["p = 1, gaussian blocks", "p = 1, positive blocks"]
-    (record,) = [r for r in made_ if (r["task"], r["row"]) == ("positive", "clip")]
-    (drawn,) = [line for line in figure.axes[3].lines if line.get_label() == "clip"]
-    assert drawn.get_ydata().tolist() == [0, *record["curves"]["1.2"]["state"]["median"]]
-    assert drawn.get_xdata().tolist() == [0, *lrnn_growth.TABLE.setting("clip", "positive", "desk")["lengths"]]
-    (most,) = [line for line in figure.axes[3].lines if line.get_label() == "most possible"]
-    assert most.get_ydata()[-1] == pytest.approx(75.257, abs=1e-3)
-    for axes in figure.axes:
-        assert {text.get_text().split(",")[0] for text in axes.texts} >= set(lrnn_growth.TABLE.rows)
-    with pytest.raises(ValueError, match="no run of task 'positive'"):
-        growth_by_rule(results.frame([r for r in made_ if r["task"] == "gaussian"]))
-
-
-def test_the_speed_picture_puts_every_ratio_in_its_place():
-    made_ = desk("lrnn/speed")
-    whole, alone = speed_ratios(results.frame(made_)).axes
-    points = sorted(line.get_xdata()[0] for line in whole.lines if line.get_marker() == "o")
-    assert points == sorted(r["metrics"]["model"][way]["ratio"] for r in made_ for way in ("pscan", "cpu", "table"))
-    diamonds = sorted(line.get_xdata()[0] for line in whole.lines if line.get_marker() == "D")
-    assert diamonds == pytest.approx([0.4, 0.021 / 0.033, 1.0])
-    assert not [line for line in alone.lines if line.get_marker() == "D"]  # the paper timed no scan alone
 
 
 def test_a_film_shows_one_start_though_the_recipe_has_several():

@@ -10,30 +10,11 @@ from torch.nn import functional as F
 from lrnnlab.tasks import STRING_TASKS
 from lrnnlab.tasks.regular import parity
 from lrnnlab.training.determinism import rng
-from workbook import tables
-from workbook.tables import records, regulargpt_table1, regulargpt_table2, results
+from workbook.tables import records, regulargpt_table1, regulargpt_table2
 from workbook.tables.declared import paper
 from workbook.tables.results import percent
 
-SMALL = {"rnn": {"width": 6}, "transformer": {"width": 8, "heads": 2, "layers": 1}}
-
-
-# ------------------------------------------------------------------------------------------------------ training loop
-
-
-# ------------------------------------------------------------------------------------------------------------- scores
-
-
 # ------------------------------------------------------------------------------------------------------------- tables
-
-
-def tiny(module, row, task, seeds=(0,)):
-    """Records of two training steps."""
-    runs = tables.plan(module.TABLE.name, tasks=[task], rows=[row], seeds=seeds)
-    for run in runs:
-        run.setting["training"].update({"steps": 2, "warmup": 0, "growth": 0, "watch_every": 1})
-        run.setting.update({"stride": 150, "strings": 8})
-    return list(tables.run_all(runs))
 
 
 def test_the_score_leaves_out_the_first_length_beyond_training_and_says_which_weights(monkeypatch):
@@ -65,29 +46,6 @@ def test_the_score_leaves_out_the_first_length_beyond_training_and_says_which_we
     assert found["metrics"]["worst_length"] == pytest.approx(1 - max(ones.values())) and not found["metrics"]["exact"]
 
 
-def runs(*shares, **more):
-    """A frame of runs of one cell: (accuracy beyond training, accuracy at its end)."""
-    cell = {"experiment": "regulargpt/table1", "task": "d_2", "row": "rnn", "budget": "desk", "protocol": "ours"}
-    return results.frame([
-        {**cell, "seed": seed, "metrics": {"accuracy": beyond, "accuracy_seen": seen, "majority": 0.75}, **more}
-        for seed, (beyond, seen) in enumerate(shares)
-    ])
-
-
-def test_a_cell_shows_the_range_of_its_seeds_the_paper_and_the_level():
-    shown = regulargpt_table1.TABLE.declared.found["shown"][0]
-    found = results.grid(runs((0.5, 0.75), (0.9999, 0.75), (1.0, 0.75)), "accuracy", printed=True, level=shown["level"])
-    assert found.loc[("d_2", ""), "rnn"] == "83.3 (50.0 to 100)" and found.loc[("d_2", "paper"), "rnn"] == "100"
-    assert found.loc[("d_2", ""), "majority"] == "75.0"
-
-
-def test_every_low_net_has_one_of_two_reasons():
-    (why,) = results.reasons(runs((0.97, 0.5), (0.9699, 0.97), (0.6, 1.0), (0.7, 0.9)))["why"]
-    assert why == "1 not learned, 2 lost with length"
-    seam = runs((0.5, 1.0), (0.5, 1.0), over_the_seam={"40": [1.0, 0.5]})
-    assert results.grid(seam, "over_the_seam.40.1").loc["d_2", "rnn"] == "50.0"
-
-
 def test_products_are_told_by_the_right_half_of_the_root():
     task, asked = STRING_TASKS["modular_arithmetic_prefix"](), []
 
@@ -103,18 +61,6 @@ def test_products_are_told_by_the_right_half_of_the_root():
         assert found == [1.0, 0.0, 0.0] and asked[-1].shape == (2048, length)
 
 
-def test_table2_asks_every_net_at_every_p():
-    made = tiny(regulargpt_table2, "rnn", "0.5") + tiny(regulargpt_table2, "rnn", "0.9")
-    assert [record["config"]["setting"]["p"] for record in made] == [0.5, 0.9]
-    assert regulargpt_table1.build_task(made[1]["config"]["setting"]).draw.odds == (1, 9)
-    assert made[1]["metrics"]["majority"] == pytest.approx(np.mean([0.5 + 0.5 * 0.8**T for T in (191, 341, 491)]))
-    made[0]["elsewhere"]["500"], made[1]["elsewhere"]["500"] = [0.1, 0.2, 0.3, 0.4, 1.0], [0.0] * 5
-    text = results.text(made)
-    assert [line.split() for line in text.splitlines()].count(["paper", "100"]) == 4  # two grids, two p
-    (line,) = [line for line in text.splitlines() if line.startswith("0.5 rnn") and "40.0" in line]
-    assert line.split()[2:] == ["10.0", "20.0", "30.0", "40.0", "100"]
-
-
 def test_printed_numbers_are_the_papers():
     """What Table 1's Transformer gets where it only knows the majority; greatest is never below the mean."""
     theirs = paper("regulargpt/table1").pivot(index=["task", "row"], columns="metric", values="value")
@@ -125,19 +71,6 @@ def test_printed_numbers_are_the_papers():
         assert theirs.loc[(task, "transformer")].tolist() == [pytest.approx(known, abs=0.05)] * 2
     means = theirs["accuracy"].groupby("row").mean().sort_values()
     assert means.index.tolist() == ["transformer", "regulargpt_c3", "regulargpt_c2", "rnn"]
-
-
-def test_the_papers_budget_is_the_papers_and_needs_a_gpu(monkeypatch):
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    setting = regulargpt_table1.TABLE.setting("regulargpt_c2", "parity", "paper")
-    assert (setting["training"]["steps"], setting["training"]["batch"], setting["options"]["width"]) == (
-        100_000,
-        128,
-        256,
-    )
-    for module, task in ((regulargpt_table1, "parity"), (regulargpt_table2, "0.1")):
-        with pytest.raises(ValueError, match="GPU"):
-            module.measure(module.TABLE.setting("rnn", task, "paper"), seed=0)
 
 
 # --------------------------------------------------------------------------------------------------- what is recorded
@@ -222,6 +155,3 @@ def test_what_table2_says_was_found():
             assert set(record["elsewhere"]["40"] + record["elsewhere"]["500"]) == {1.0}
         if row == "transformer":
             assert record["metrics"]["accuracy_seen"] < 0.56
-
-
-# ----------------------------------------------------------------------------------------------------------- pictures

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 import torch
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from recorded import found as said
 
@@ -14,7 +14,6 @@ from lrnnlab.models import build
 from lrnnlab.models.chunk_masks import kept_positions
 from lrnnlab.models.regular_gpt import RegularGPT
 from lrnnlab.models.relative_transformer import RelativeTransformer
-from lrnnlab.models.relu_rnn import ReluRNN
 from workbook.tables import (
     records,
     regulargpt_fig3,
@@ -30,9 +29,6 @@ from workbook.tables.regulargpt_fig3 import (
     states_by_depth,
 )
 from workbook.tables.regulargpt_fig4 import cumulative_gradient
-
-DATA = records.data_folder()
-NAMES = ("regulargpt/fig3", "regulargpt/fig4", "regulargpt/table3")
 
 
 def draw(seed):
@@ -160,33 +156,6 @@ def test_what_the_figure_finds_in_a_net_that_is_exact(task):
         assert wrong["found"] == found["metrics"]["found"] - 1 and wrong["purity"] < 1 == wrong["wholeness"]
 
 
-@settings(max_examples=30, deadline=None)
-@given(st.integers(2, 4), st.integers(1, 40), st.sampled_from(["tree", "masks"]), st.integers(0, 99))
-def test_a_state_is_made_of_the_elements_below_it(chunk, T, form, seed):
-    """Each part is what the word of that part does; a part before the string is -1."""
-    machine = regulargpt_fig3.build_task("s_3").machine
-    tokens = torch.randint(2, (2, T), generator=draw(seed))
-    number = {tuple(element): place for place, element in enumerate(transition_monoid(machine).elements.tolist())}
-    for depth, found in enumerate(parts_by_depth(machine, tokens, chunk, form)):
-        places = kept_positions(T, chunk, depth) if form == "tree" else range(T)
-        assert found.shape == (2, len(places), chunk)
-        for row, word in zip(found.tolist(), tokens.tolist()):
-            for parts, place in zip(row, places):
-                ends = [place + 1 - j * chunk**depth for j in range(chunk - 1, -1, -1)]
-                words = [word[max(0, end - chunk**depth) : end] if end > 0 else None for end in ends]
-                wanted = [
-                    -1 if one is None else one[0] if depth == 0 else number[acts(machine, one)] for one in words
-                ]
-                assert parts == wanted
-
-
-def acts(machine, word):
-    states = np.arange(machine.num_states)
-    for token in word:
-        states = machine.transitions[token][states]
-    return tuple(states.tolist())
-
-
 # ------------------------------------------------------------------------------------------------------------- gradients
 
 T = 11
@@ -215,21 +184,6 @@ def test_the_gradient_is_that_of_the_rows_of_the_embedding(name):
     assert not net._forward_hooks and not net.embedding._forward_hooks and (net(tokens) == logits).all()
 
 
-def test_the_gradient_of_an_rnn_is_its_difference_quotient():
-    net, tokens = ReluRNN(2, 3, width=8).double(), torch.randint(2, (1, T), generator=draw(2))
-    inputs = torch.nn.functional.one_hot(tokens, 3).double()
-    slopes = np.zeros((T, 3, 3))
-    with torch.no_grad():
-        for t in range(T):
-            for d in range(3):
-                moved = torch.zeros_like(inputs)
-                moved[0, t, d] = 1e-6
-                above, below = (net.head(net.network(inputs + sign * moved)[0][0, -1]) for sign in (1, -1))
-                slopes[t, d] = (above - below) / 2e-6
-    size = np.linalg.norm(slopes, axis=(1, 2))
-    assert np.allclose(cumulative_gradient(net, tokens), size[::-1].cumsum()[::-1] / size.sum(), atol=1e-6)
-
-
 @pytest.mark.parametrize("name", NETS)
 def test_an_answer_at_a_position_is_the_answer_of_the_string_up_to_there(name):
     net, tokens = NETS[name]().eval(), torch.randint(T, (3, T), generator=draw(3))
@@ -240,21 +194,6 @@ def test_an_answer_at_a_position_is_the_answer_of_the_string_up_to_there(name):
         assert len(found) == end and found[0] == 1 and (np.diff(found) <= 1e-9).all()
 
 
-@settings(max_examples=50, deadline=None)
-@given(weights=st.lists(st.integers(0, 9), min_size=5, max_size=30).filter(any))
-@example(weights=[1, 9, 9, 9, 0, 3, 9, 7, 9])
-def test_the_numbers_of_a_curve_by_hand(weights):
-    size = np.array(weights, float) / sum(weights)
-    found = regulargpt_fig4.shape(size[::-1].cumsum()[::-1])
-    held = np.array([size[len(size) - k :].sum() for k in range(1, len(size) + 1)])
-    least, most = ((held < level).sum() + 1 for level in (0.5 - 1e-12, 0.5 + 1e-12))  # where there is a tie they differ
-    assert found["last4"] == pytest.approx(size[-4:].sum(), abs=1e-4) and found["first"] == pytest.approx(
-        size[0], abs=1e-4
-    )
-    assert least <= found["half"] <= most
-    assert regulargpt_fig4.shape(np.linspace(1, 0, 50, endpoint=False))["bend"] == 0
-
-
 # ------------------------------------------------------------------------------------------------------------------ text
 
 
@@ -263,18 +202,6 @@ def test_no_paragraph_is_both_trained_on_and_tested():
     assert train + test == texts.text() and set(train + test) <= set(texts.ALPHABET)
     paragraphs = [{" ".join(p.split()) for p in part.split("\n\n")} for part in (train, test)]
     assert len(paragraphs[1]) > 100 and not paragraphs[0] & paragraphs[1]
-
-
-@settings(max_examples=40, deadline=None)
-@given(length=st.integers(1, 40), more=st.integers(0, 20), size=st.integers(62, 200), targets=st.integers(1, 9))
-def test_the_same_characters_are_asked_for_at_every_length(length, more, size, targets):
-    codes = torch.arange(size)  # every character tells where it stands
-    tokens, wanted = texts.before(codes, targets, length, length + more)
-    assert (tokens == wanted.unsqueeze(1) - torch.arange(length, 0, -1)).all()
-    assert (wanted == texts.before(codes, targets, 1, length + more)[1]).all()
-    assert wanted[0] == length + more and (targets == 1 or wanted[-1] == size - 1)
-    tokens, following = texts.draw(codes, 5, length, draw(size))
-    assert (following == tokens + 1).all() and tokens.shape == (5, length)
 
 
 # --------------------------------------------------------------------------------------------------------------- table 3

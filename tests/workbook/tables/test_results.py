@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from workbook import cli, tables
+from workbook.show import language_figures
 from workbook.tables import declared, records, results
 from workbook.tables.declared import Declared
 
@@ -109,7 +110,6 @@ def test_a_declaration_may_be_like_another_for_some_of_its_rows(sample, tmp_path
     (tmp_path / "y.yaml").write_text("like: x\nrows: [deepest]\n", encoding="utf-8")
     with pytest.raises(ValueError, match="y.yaml has no name in rows: 'deepest'; there are plain, deep"):
         Declared("y")
-
 
 
 # --- the frame -------------------------------------------------------------------------------------------------------
@@ -213,3 +213,21 @@ def test_the_command_shows_what_is_recorded_and_writes_it_for_others(tmp_path, c
     assert cli.main(["results", "fwp/table9"]) == 2
     assert cli.main(["results", "fwp/table2", "--budget", "live"]) == 0
     assert capsys.readouterr().out.strip().endswith("no runs")
+
+
+def test_an_r2_that_is_none_is_not_a_perfect_one():
+    run = {"experiment": "dlr/table1", "row": "dlr_1", "task": "shift-64", "seed": 0, "budget": "desk", "protocol": "ours"}
+    made = results.frame([{**run, "metrics": {"r2": math.nan, "finished": False}},
+                          {**run, "row": "dlr_2", "metrics": {"r2": 0.95, "finished": True}}])  # fmt: skip
+    assert results.grid(made, "r2", "mean").loc["shift-64"].tolist() == ["NaN !", "0.95"]
+    assert results.reasons(made)[["row", "why"]].values.tolist() == [["dlr_1", "1 not learned"]]
+
+
+def test_a_rate_at_which_a_seed_broke_off_has_a_cross():
+    made = [one for one in records.recorded("dlr/table5") if one["task"] == "depth4-0.01"]
+    broken = {**made[0], "seed": 9, "metrics": {**made[0]["metrics"], "test": None}}
+    crosses = [line for axes in language_figures.loss_by_rate(results.frame([*made, broken])).axes for line in axes.lines
+               if line.get_marker() == "x" and len(line.get_xdata())]  # fmt: skip
+    assert [line.get_xdata().tolist() for line in crosses] == [[0.01]]
+    marked = results.frame([*made, {**broken, "metrics": {**broken["metrics"], "finished": False}}])
+    assert results.grid(marked, "test", "number").loc["depth4-0.01", broken["row"]] == f"{made[0]['metrics']['test']:.4g} !"

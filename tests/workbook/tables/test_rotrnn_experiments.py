@@ -13,7 +13,6 @@ from recorded import found
 from torch.nn import functional as F
 
 from lrnnlab.models import LRU, PAPER_001, S5, Net, RotRNN, blocks
-from lrnnlab.tasks.listops import ListOps
 from lrnnlab.tasks.long_range import stand_in
 from lrnnlab.training import Trained
 from lrnnlab.training.determinism import rng
@@ -21,7 +20,7 @@ from workbook import tables
 from workbook.chapters.rotations import norm_over_time
 from workbook.tables import records, rotrnn_fig3, surrogate_data
 from workbook.tables import table as training
-from workbook.tables.rotrnn_fig3 import along_time, expected_squares, layer_inputs, norms, squares
+from workbook.tables.rotrnn_fig3 import along_time, expected_squares, layer_inputs, squares
 
 TABLE_1 = found("rotrnn/table1")
 DESK = "rotrnn/fig3"
@@ -33,9 +32,6 @@ def small_net(seed=0, dropout=0.0, mixer=RotRNN, layers=2):
     options = {"state": 8, "heads": 2} if mixer is RotRNN else {"state": 8}
     made = blocks(partial(mixer, **options), D, layers, **{**PAPER_001, "gate": "full_glu"}, dropout=dropout)
     return Net(made, 3, D, columns=2, pool="mean")
-
-
-# ------------------------------------------------------------------------------------------------------ training loop
 
 
 # --------------------------------------------------------------------------------------------------------------- norms
@@ -101,19 +97,6 @@ def test_layer_inputs_by_hand_and_net_left_alone():
         z = z + block.gate(block.mixer(by_hand))
 
 
-def test_padding_does_not_count():
-    torch.manual_seed(0)
-    setting = {**rotrnn_fig3.TABLE.setting("lru_learned", "layers4", "live"), "layers": 2}
-    net = rotrnn_fig3.build_net(setting, seed=0)
-    tokens, lengths, values = rotrnn_fig3.expressions(8, 24, rng(0, "pad"))
-    longer = F.pad(tokens, (0, 10), value=ListOps.pad)
-    short, long = norms(net, (tokens, lengths, values)), norms(net, (longer, lengths, values))
-    for name in ("norm", "square"):
-        np.testing.assert_allclose(short[name], long[name], rtol=1e-3)
-    everything = norms(net, (longer, torch.full_like(lengths, 34), values))
-    assert not np.allclose(short["norm"], everything["norm"], rtol=0.02)
-
-
 @pytest.mark.parametrize("rho", [0.0, 0.8])
 def test_coloured_input_is_seen_as_its_own_theory_says(rho):
     """AR(1) inputs: ``real`` follows ``algebra.rotations``, ``white`` the white formula, and lag1 is rho."""
@@ -129,21 +112,6 @@ def test_coloured_input_is_seen_as_its_own_theory_says(rho):
     np.testing.assert_allclose(time["white"], time["formula"], rtol=0.12)
     assert abs(time["lag1"] - rho) < 0.02 and math.isclose(time["limit"], 1, rel_tol=1e-4)
     assert (max(np.abs(np.array(time["real"]) / time["formula"] - 1)) > 0.3) == (rho > 0)
-
-
-def test_drive_is_what_the_covariance_alone_does():
-    """Inputs uncorrelated in time, one channel much larger than the other: the limit rises by ``drive``."""
-    torch.manual_seed(1)
-    layer = RotRNN(2, state=8, heads=2, gamma=(0.5, 0.6), theta=0.5)
-    mask, white = torch.ones(3000, 20, dtype=torch.bool), rng(0, "white")
-    u = torch.randn(3000, 20, 2, generator=rng(0, "u"))
-    plain, tilted = (along_time(layer, u * torch.tensor(scale), mask, white) for scale in ([1.0, 1.0], [3.0, 0.1]))
-    assert abs(plain["drive"] - 1) < 0.05 < abs(tilted["drive"] - 1) and abs(tilted["lag1"]) < 0.02
-    for time in (plain, tilted):
-        assert math.isclose(np.mean(time["real"][10:]), time["drive"] * time["limit"], rel_tol=0.03)
-
-
-# ---------------------------------------------------------------------------------------------------- fig3 as a whole
 
 
 # ------------------------------------------------------------------------------------------------------ what is recorded
@@ -175,14 +143,6 @@ def test_what_the_module_says_was_found(desk):
     assert abs(learned / recomputed - 1) < 0.02
     ends = values(desk, "norm_end", "layers4", "rotrnn")
     assert (ends.max(1) / ends.min(1)).min() > 1.4
-
-
-def test_the_contrast_is_there_at_the_start_and_is_that_of_the_head_size(desk):
-    for task in ("layers4", "start8"):
-        starts = {row: values(desk, "norm_start", task, row) for row in rotrnn_fig3.TABLE.rows}
-        apart = {row: (norms.max(1) / norms.min(1)) for row, norms in starts.items()}
-        assert apart["rotrnn"].max() < min(apart[row].min() for row in rotrnn_fig3.TABLE.rows if row != "rotrnn")
-        assert all(f"{apart[row].mean():.2f}" in found("rotrnn/fig3") for row in ("rotrnn", "rotrnn_pairs", "lru_learned"))
 
 
 # -------------------------------------------------------------------------------------------------------------- table 1
@@ -230,6 +190,3 @@ def test_what_table_1_says_of_its_records():
     assert min(speech[row] for row in ("s5", "s4d", "s4")) > 99
     for row in ("lru_learned", "liquid_s4"):
         assert f"{speech[row]:.0f} %" in TABLE_1
-
-
-# ------------------------------------------------------------------------------------------------------------- pictures
