@@ -51,15 +51,6 @@ def test_nodes_of_expressions():
     assert low["majority"] == pytest.approx(max(map(values.count, values)) / len(values), abs=1e-4)
 
 
-def test_what_who_knows_the_operator_has_right():
-    tokens, _ = table3.data("listops", 128, "test", 60)
-    found = [node for text in map(table3.trees(128).write, tokens.tolist()) for node in heights(text.split())]
-    for height, level in table3.operator_levels(128, 60).items():
-        values = [(operator, value) for operator, at, value in found if at == height]
-        best = {operator: max(values.count((operator, value)) for value in range(10)) for operator, _ in values}
-        assert level == pytest.approx(sum(best.values()) / len(values))
-
-
 def test_macro_f1_by_hand():
     """Truth 0 0 0 0 1 1 2 2, answers 0 0 1 0 1 1 0 2: F1 is 2 hits / (2 hits + misses + false alarms)."""
     truth, said = np.array([[0, 0, 0, 0, 1, 1, 2, 2]]), np.array([[0, 0, 1, 0, 1, 1, 0, 2]])

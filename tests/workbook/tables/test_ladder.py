@@ -9,36 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from recorded import found
 
-from lrnnlab.automata import MooreMachine, minimise
 from lrnnlab.models import MODELS, build
-from lrnnlab.tasks import StateTracking, task
+from lrnnlab.tasks import StateTracking
 from workbook.tables import ladder, ladder_protocols, plan, records, results, runner
 from workbook.tables.ladder_protocols import FAR, LENGTH, RULES, measure, measures
 from workbook.tables.results import percent
-
-
-def drawn(seed, Q=4, V=2):
-    draw = np.random.default_rng(seed)
-    return MooreMachine(draw.integers(Q, size=(V, Q)), draw.integers(2, size=Q), 0, tuple("abcd"[:V]))
-
-
-@settings(max_examples=40, deadline=None)
-@given(st.integers(0, 10_000), st.integers(1, 9))
-def test_the_targets_are_the_states_of_the_smallest_machine(seed, length):
-    machine = drawn(seed)
-    smallest = minimise(machine)
-    if smallest.num_states == 1:
-        with pytest.raises(ValueError, match="at least two"):
-            StateTracking(machine)
-        return
-    asked = task("states", machine)
-    batch = asked.sample(6, length, torch.Generator().manual_seed(seed))
-    for tokens, targets in zip(batch.tokens.tolist(), batch.targets.tolist()):
-        assert asked.answer(tokens) == targets
-        state = smallest.initial
-        for token, target in zip(tokens, targets):
-            state = smallest.transitions[token, state]
-            assert target == state
 
 
 @pytest.mark.parametrize("name", ["d_2", "d_4", "tomita_1", "tomita_2", "tomita_3", "tomita_4", "tomita_7"])

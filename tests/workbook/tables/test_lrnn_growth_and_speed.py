@@ -8,7 +8,6 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.special import digamma
 from torch.overrides import TorchFunctionMode
 
 from lrnnlab.models import COLUMN_RULES
@@ -111,14 +110,6 @@ def test_far_beyond_float64_the_input_is_added_where_it_counts(factor):
     assert logs[-1] == pytest.approx(40 * 30 if factor > 1 else 0, abs=1e-9)
     alone = lrnn_growth.log10_states(A, np.ones((1, 1)))[0]
     assert alone[-1] == (-math.inf if factor == 0 else pytest.approx(40 * math.log10(factor)))
-
-
-def test_free_gaussian_blocks_grow_as_theory_says():
-    """E log |G x| of a Gaussian matrix is (ln 2 + digamma(b / 2)) / 2 a step, whatever x is (Newman 1986)."""
-    ((record),) = made("lrnn/growth", tasks=["gaussian"], rows=["free"], seeds=[3])
-    step = record["metrics"]["any"]["step"]
-    assert step["median"] == pytest.approx(math.exp((math.log(2) + digamma(4)) / 2), rel=0.03)
-    assert step["min"] < step["median"] < step["max"]
 
 
 def test_softmax_keeps_a_distribution_and_the_worst_case_overflows_on_time():
