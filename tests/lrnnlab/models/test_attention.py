@@ -143,18 +143,3 @@ def test_parameter_counts_of_tables_1_and_6():
     assert count(RotaryAttention(128)) == 83_458
     assert count(LocalAttention(128)) == 83_458
     assert count(RotaryAttention(128, ff=2048)) == 1_136_898
-
-
-@pytest.mark.parametrize(
-    "kind, options, message",
-    [
-        (RotaryAttention, {"head_size": 5}, "head_size is even, got 5"),
-        (RotaryAttention, {"heads": 0}, "heads must be .* got 0"),
-        (RotaryAttention, {"ff": -1}, "ff must be .* got -1"),
-        (LocalAttention, {"chunk": 0}, "chunk must be .* at least 1, got 0"),
-        (LocalAttention, {"head_size": 0}, "head_size must be .* got 0"),
-    ],
-)
-def test_what_cannot_be_built(kind, options, message):
-    with pytest.raises(ValueError, match=message):
-        kind(D, **options)

@@ -36,14 +36,6 @@ def make(name, seed=0, **more):
     return seeded(layer, D, seed=seed, **options, **more).double()
 
 
-def stepped(layer, z):
-    state, out = layer.initial(len(z)), []
-    for z_t in z.unbind(1):
-        state, y = layer.step(state, z_t)
-        out.append(y)
-    return torch.stack(out, 1)
-
-
 # --- kernels by their definition ------------------------------------------------------------------------------------
 
 
@@ -114,33 +106,6 @@ def test_both_directions_by_a_loop(name):
     for k in range(9):
         y[:, k] -= sum(ahead[:, j - k - 1] * u[:, j] for j in range(k + 1, 9))
     assert gap(causal(z), y) < 1e-12
-
-
-def test_weights_that_decay_shall_spare():
-    for name in LAYERS:
-        layer = make(name)
-        assert {*layer.recurrent_parameters, "skip"} == {key for key, _ in layer.named_parameters()}
-        assert not any(p.is_complex() for p in layer.parameters())
-
-
-@pytest.mark.parametrize(
-    "layer, options, message",
-    [
-        (DLR, {"width": 0}, "width must be a whole number, at least 1, got 0"),
-        (DLR, {"state": 0}, "state must be .* at least 1, got 0"),
-        (DLR, {"kind": "complex"}, "kind is one of real, prod, got 'complex'"),
-        (DLR, {"eigenvalues": "real", "kind": "prod"}, "got kind='prod', init='dft'"),
-        (DLR, {"dt": (0.0, 1.0)}, r"got \(0.0, 1.0\)"),
-        (DLR, {"max_kernel": 0}, "max_kernel must be .* at least 1, got 0"),
-        (DSS, {"init": "dft"}, "init is one of lin, two_pi, got 'dft'"),
-        (DSS, {"dt": (0.2, 0.1)}, r"got \(0.2, 0.1\)"),
-        (SGConv, {"piece": 0}, "piece must be .* got 0"),
-        (SGConv, {"alpha": (0.9, 0.5)}, r"alpha needs 0 < low <= high, got \(0.9, 0.5\)"),
-    ],
-)
-def test_what_cannot_be_built(layer, options, message):
-    with pytest.raises(ValueError, match=message):
-        layer(**{"width": 3, **options})
 
 
 # --- accuracy at length ---------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 import math
 from functools import partial
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
@@ -129,11 +130,6 @@ def test_a_block_is_its_formula(gate, place, norm, ff, activation):
     assert gap(block(x), a) > 1e-2
 
 
-def test_maps_without_and_with_a_bias_of_zero():
-    made = {gate: blocks(lambda _: Twice(), D, 1, gate=gate)[0].gate.value for gate in ("unbiased", "from_zero", "linear")}
-    assert made["unbiased"].bias is None and not made["from_zero"].bias.any() and made["linear"].bias.all()
-
-
 def test_batch_norm_counts_true_positions_and_keeps_0_95():
     norm, z = blocks(lambda _: Twice(), D, 1, norm="batch")[0].norm.double(), random(3, 6, D)
     mask = torch.arange(6) < torch.tensor([[6], [2], [1]])
@@ -225,16 +221,6 @@ def test_a_mixer_that_sees_the_padding_is_noticed(monkeypatch):
     assert gap(net(tokens, lengths), net(tokens[:, :6])) > 1e-3
 
 
-@pytest.mark.parametrize("mixer", MIXERS)
-def test_causal_where_not_bidirectional(mixer):
-    net, tokens = net_of(mixer, pool="none").eval(), strings(V, 2, 30)
-    other = tokens.clone()
-    other[:, -1] = (other[:, -1] + 1) % V
-    change = (net(other) - net(tokens)).detach().abs().amax((0, 2))
-    assert change[-1] > 1e-3
-    assert change[-2] > 1e-6 if "bidirectional" in mixer else (change[:-1] == 0).all()
-
-
 def test_pools_by_hand():
     lengths, x = torch.tensor([5, 3, 1]), random(3, 5, 2)
     nets = {pool: net_of("rotrnn", pool=pool, vocab_size=None, columns=2).eval()
@@ -267,15 +253,6 @@ def test_tokens_are_one_hot_vectors():
     twin = net_of("rotrnn", head="mlp", vocab_size=None, columns=V).eval()
     twin.load_state_dict(net.state_dict())
     same(net(tokens), twin(nn.functional.one_hot(tokens, V).double()))
-
-
-@pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("mixer", MIXERS)
-def test_single_precision_is_close_to_double(device, mixer):
-    net, reference = net_of(mixer).eval().to(device, torch.float32), net_of(mixer).eval()
-    for T in (1, 65, 300):
-        tokens = strings(V, 2, T)
-        assert gap(net(tokens.to(device)).cpu().double(), reference(tokens)) < 1e-3
 
 
 @pytest.mark.parametrize("mixer", ["rotrnn", "lru, bidirectional", "s5, bidirectional"])
@@ -370,61 +347,18 @@ def test_parameter_groups():
         parameter_groups(net, 1, 1, 1)
 
 
-@pytest.mark.parametrize("mixer, count", [("rotrnn", 2), ("lru", 4), ("vanilla", 0)])
-def test_every_mixer_names_its_own(mixer, count):
-    _, recurrent = parameter_groups(net_of(mixer, layers=1), 1e-3, 1e-4, 0.1)
-    assert len(recurrent["params"]) == count and recurrent["lr"] == 1e-4 and recurrent["weight_decay"] == 0
-
-
 # --- what is refused ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "options, message",
-    [
-        ({"block": {"norm": "group"}}, "norm is one of batch, layer, none, got 'group'"),
-        ({"block": {"place": "mid"}}, "place is one of pre, post, skip, output, got 'mid'"),
-        ({"block": {"gate": "glu"}}, "gate is one of half_glu1, .*, got 'glu'"),
-        ({"block": {"activation": "tanh"}}, "activation is one of gelu, .*, got 'tanh'"),
-        ({"block": {"dropout": 1.0}}, "0 <= dropout < 1, got 1.0"),
-        ({"block": {"ff": -1}}, "ff must be a whole number, at least 0.* got -1"),
-        ({"pool": "sum"}, "pool is one of mean, max, last, none, got 'sum'"),
-        ({"columns": 2}, "give vocab_size or columns, got 6 and 2"),
-        ({"vocab_size": None}, "got None and None"),
-        ({"layers": 0}, "layers must be .* got 0"),
-        ({"last_outputs": 3}, "for pool 'none', got 3 and 'mean'"),
-        ({"head": "deep"}, "head is one of linear, mlp, got 'deep'"),
-    ],
-)
-def test_networks_that_cannot_be_built(options, message):
-    with pytest.raises(ValueError, match=message):
-        net_of("lru", **options)
-
-
-@pytest.mark.parametrize(
-    "inputs, lengths, options, message",
-    [
-        (torch.tensor([[0, 6]]), None, {}, r"token 6 is outside this model's vocabulary 0..5"),
-        (torch.tensor([[-1, 2]]), None, {}, r"token -1 is outside"),
-        (torch.zeros(2, 3), None, {}, r"got \(2, 3\) of torch.float32"),
-        (torch.zeros(2, 0, dtype=torch.int64), None, {}, r"T > 0, got \(2, 0\)"),
-        (strings(V, 2, 5), torch.tensor([5, 6]), {}, r"lengths are in 1..5, got 5..6"),
-        (strings(V, 2, 5), torch.tensor([3]), {}, r"lengths must be \(2,\) integers, got \(1,\)"),
-        (strings(V, 2, 5), torch.tensor([3.0, 2.0]), {}, "of torch.float32"),
-        (strings(V, 2, 5), torch.tensor([5, 3]), {"pool": "none", "last_outputs": 4}, "but a string has 3"),
-        (random(3, 4, 5), None, {"vocab_size": None, "columns": 2}, r"\(..., 2\) .*, got a tensor \(3, 4, 5\)"),
-        (random(3, 0, 2), None, {"vocab_size": None, "columns": 2}, r"\(B, T, 2\) with T > 0, got \(3, 0, 2\)"),
-    ],
-)
-def test_inputs_that_do_not_fit(inputs, lengths, options, message):
-    with pytest.raises(ValueError, match=message):
-        net_of("lru", **options)(inputs, lengths)
-
-
-@pytest.mark.parametrize("pool", ["mean", "max", "last", "none"])
-def test_no_strings_have_no_lengths(pool):
-    nothing = strings(V, 2, 5)[:0]
-    assert net_of("lru", pool=pool)(nothing, nothing[:, 0]).shape == ((0, 5, C) if pool == "none" else (0, C))
+@pytest.mark.parametrize("inputs, lengths, message", [
+    (torch.tensor([[0, 6]]), None, "token 6 is outside this model's vocabulary 0..5"), (torch.tensor([[-1, 2]]), None, "token -1 is outside"),
+    (torch.zeros(2, 3), None, r"got \(2, 3\) of torch.float32"), (np.zeros((1, 2), np.int64), None, "tokens must be"),
+    (torch.zeros(2, 0, dtype=torch.int64), None, r"T > 0, got \(2, 0\)"), (strings(V, 2, 5), torch.tensor([5, 6]), "lengths are in 1..5, got 5..6"),
+    (strings(V, 2, 5), torch.tensor([3]), r"lengths must be \(2,\) integers, got \(1,\)"),
+])
+def test_inputs_that_do_not_fit(inputs, lengths, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        net_of("lru")(inputs, lengths)
 
 
 @pytest.mark.parametrize("name", ["attention", "local_attention"])
@@ -433,14 +367,6 @@ def test_attention_to_the_padding_is_refused(name):
     same(net(tokens, torch.tensor([5, 5])), net(tokens))
     with pytest.raises(ValueError, match=r"causal=False attends to the padding of strings of lengths \[5, 3\]"):
         net(tokens, torch.tensor([5, 3]))
-
-
-def test_a_block_that_adds_or_normalises_reads_what_is_as_wide_as_itself():
-    for options in ({"norm": "layer"}, {"residual": True}, {"residual": True, "place": "post"}):
-        with pytest.raises(ValueError, match="needs inputs=16, its width, got 128"):
-            build("e_lstm", vocab_size=V, classes=C, **options)
-        build("e_lstm", vocab_size=V, classes=C, inputs=16, **options)(strings(V, 2, 5))
-    build("e_lstm", vocab_size=V, classes=C, norm="layer", place="post")(strings(V, 2, 5))
 
 
 # --- stepping ---------------------------------------------------------------------------------------------------------

@@ -149,13 +149,6 @@ def test_the_forms_agree_wherever_the_tree_has_a_position(T, chunk, thickness, p
         assert gap(p, q[:, kept_positions(T, chunk, depth)]) < 1e-9
 
 
-@pytest.mark.parametrize("chunk", [64, 128, 500, 600])
-def test_a_large_chunk_at_length_500(chunk):
-    model = make(chunk=chunk, padding="masked", thickness=2)
-    with torch.no_grad():
-        assert gap(run(model, "tree", strings(V, 1, 500)), run(model, "masks", strings(V, 1, 500))[:, -1]) < 1e-9
-
-
 @settings(max_examples=20, deadline=None)
 @given(T=st.integers(1, 100), chunk=st.integers(2, 9), thickness=st.integers(1, 2), seed=st.integers(0, 10**6))
 def test_masks_hold_the_trees_of_all_prefixes(T, chunk, thickness, seed):
@@ -222,13 +215,6 @@ def test_a_chunk_too_long_for_a_number_is_not_looked_up(chunk):
     """Base 4, so 4^31 is the last that 64 bits hold: beyond, two chunks would have one number, or none."""
     model, tokens = make(chunk=chunk), strings(V, 2, chunk).repeat(4, 1)
     assert gap(model.train()(tokens), model.eval()(tokens)) < 1e-10
-
-
-def test_a_hook_on_the_embedding_sees_every_position():
-    model, seen = make().train(), []
-    model.embedding.register_forward_hook(lambda _, given, vectors: seen.append(vectors.shape))
-    model(strings(V, 64, 13))
-    assert seen == [(64, 13, D)]
 
 
 # --- gradients ------------------------------------------------------------------------------------------------------
@@ -346,52 +332,6 @@ def test_own_weights_are_used_depth_by_depth():
     assert gap(model(tokens), before[0]) > 1e-3 and gap(model(tokens[:, :4]), before[1]) == 0
     with pytest.raises(ValueError, match="a string of 9 symbols needs 4 depths at chunk 2; .* depths=3"):
         model(strings(V, 1, 9))
-
-
-def test_no_strings_and_one_string_of_many():
-    for form in FORMS:
-        model = make(form=form)
-        assert model(strings(V, 3, 7)[:0]).shape == ((0, C) if form == "tree" else (0, 7, C))
-        assert gap(model(strings(V, 3, 7))[1:], model(strings(V, 3, 7)[1:])) < 1e-12
-
-
-@pytest.mark.parametrize(
-    "options, message",
-    [
-        ({"chunk": 1}, "chunk is at least 2, got 1"),
-        ({"chunk": 0}, "chunk is at least 2, got 0"),
-        ({"form": "ring"}, "form is one of tree, masks, got 'ring'"),
-        ({"padding": "zero"}, "padding is one of learned, masked, got 'zero'"),
-        ({"block": "pre"}, "block is one of post_norm, gpt2, got 'pre'"),
-        ({"width": 10, "heads": 4}, "got heads=4 and width=10"),
-        ({"width": 0}, "width must be .* got 0"),
-        ({"thickness": 0}, "thickness must be .* got 0"),
-        ({"depths": 0}, "depths must be .* got 0"),
-    ],
-)
-def test_what_cannot_be_built(options, message):
-    with pytest.raises(ValueError, match=message):
-        RegularGPT(V, C, **options)
-
-
-def test_what_cannot_be_read():
-    model = make()
-    with pytest.raises(ValueError, match=r"tokens must be \(B, T\) integers with T > 0, got \(2, 0\)"):
-        model(strings(V, 2, 0))
-    with pytest.raises(ValueError, match="token 3 is outside this model's vocabulary 0..2"):
-        model(torch.tensor([[0, 3]]))  # the spare row of the embedding is no symbol
-    with pytest.raises(ValueError, match="token -1 is outside"):
-        model(torch.tensor([[0, -1]]))
-    with pytest.raises(ValueError, match=r"\(B, T\) integers, got \(2, 3\) of torch.float32"):
-        model(torch.zeros(2, 3))
-    with pytest.raises(ValueError, match="form is one of tree, masks, got 'dense'"):
-        model.form = "dense"
-    with pytest.raises(ValueError, match="a string has at least 1 symbol, got 0"):
-        depth_count(0, 2)
-    with pytest.raises(ValueError, match=r"r must be \(..., 2\), got \(2, 3\)"):
-        dilated_mask(4, 2, 0, torch.zeros(2, 3))
-    with pytest.raises(ValueError, match="length is at least 1 and depth at least 0, got 3 and -1"):
-        dilated_mask(3, 2, -1)
 
 
 # --- faults that the oracle must catch ------------------------------------------------------------------------------

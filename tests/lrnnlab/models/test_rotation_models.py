@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lrnnlab.models import LRU, S5, RotRNN
-from lrnnlab.models.constant_diagonal import ring_decay
 from lrnnlab.models.hippo import legs
 from lrnnlab.models.rotrnn import lru_as_rotrnn
 
@@ -325,28 +324,3 @@ def test_s5_starts():
     assert uniform(layer.log_step.detach(), math.log(0.01), 0)
     assert deviation(layer.B, 1024**-0.5)  # V* spreads variance 1/N over two parts
     assert deviation(layer.C, 512**-0.5)
-
-
-def test_a_ring_near_1_is_drawn_exactly():
-    modulus = torch.exp(-seeded(ring_decay, 1000, (0.9999, 0.99999)).double().exp())
-    assert uniform(modulus**2, 0.9999**2, 0.99999**2)
-
-
-@pytest.mark.parametrize(
-    "kind, options, message",
-    [
-        (RotRNN, {"state": 6, "heads": 2}, "multiple of 2 heads .*, got state 6, heads 2"),
-        (RotRNN, {"rotation": "cayley"}, "rotation is one of expm, absorbed, got 'cayley'"),
-        (RotRNN, {"c": 0.0}, "c must be .* above 0, got 0.0"),
-        (RotRNN, {"gamma": (0.5, 1.0)}, r"got \(0.5, 1.0\)"),
-        (RotRNN, {"start": "random", **TWO}, "'random' is for one direction"),
-        (LRU, {"state": 0}, "at least 1, got 0"),
-        (LRU, {"phase": 0}, "phase must be .* above 0, got 0"),
-        (LRU, {"modulus": (0.0, 0.9)}, r"got \(0.0, 0.9\)"),
-        (S5, {"state": 10, "blocks": 4}, "multiple of 2 blocks .*, got state 10, blocks 4"),
-        (S5, {"dt": (0.2, 0.1)}, r"got \(0.2, 0.1\)"),
-    ],
-)
-def test_what_cannot_be_built(kind, options, message):
-    with pytest.raises(ValueError, match=message):
-        kind(D, **options)

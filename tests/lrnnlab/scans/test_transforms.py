@@ -13,7 +13,7 @@ from lrnnlab.models.e_lstm import element_wise
 from lrnnlab.models.recurrent_delta import recurrent_delta
 from lrnnlab.models.self_referential import self_referential
 from lrnnlab.scans import linear_scan, softmax_scan, token_scan
-from lrnnlab.scans.convolution import long_conv, vandermonde
+from lrnnlab.scans.convolution import long_conv
 
 OPTIONS = {"local_attention": {"chunk": 5}, "sgconv": {"length": 16, "piece": 4},
            **{f"{position}_transformer": {"layers": 2} for position in ("xl", "kerple", "t5", "alibi")}}  # fmt: skip
@@ -78,13 +78,6 @@ def test_long_convolutions(name):
     """From 65 positions on a convolution goes by the FFT."""
     each_sample(net_of(name), strings(2, 70))
     stacked([net_of(name, seed) for seed in range(2)], strings(2, 70))
-
-
-def test_kernels_that_are_worked_out_in_pieces():
-    log = torch.complex(-torch.rand(600).double(), torch.rand(600).double())  # more modes than are summed at a time
-    C = torch.randn(2, 600, dtype=torch.complex128, generator=torch.Generator().manual_seed(0)).requires_grad_()
-    wanted, = torch.autograd.grad(vandermonde(log, C, 9).square().sum(), C)
-    torch.testing.assert_close(grad(lambda C: vandermonde(log, C, 9).square().sum())(C), wanted)
 
 
 @pytest.mark.parametrize("rule", ["clip", "release", "softmax", "free"])
@@ -191,10 +184,6 @@ def compiled(name, T, backend):
 def test_compiled(name):
     for T in (12, 1):
         compiled(name, T, "aot_eager")
-
-
-def test_compiled_attention_of_one_token():
-    compiled("attention", 1, "eager")
 
 
 @pytest.mark.thorough

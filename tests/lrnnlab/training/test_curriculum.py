@@ -8,7 +8,6 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from lrnnlab.tasks import ModArith
 from lrnnlab.tasks.batch import Batch
 from lrnnlab.tasks.regular import cycle_navigation, parity
 from lrnnlab.tasks.seeds import draw_seed
@@ -96,19 +95,6 @@ def test_training_is_the_plain_loop(fault):
     assert off < 1e-9 if fault is None else off > 1e-5
 
 
-def test_generator_decides_all_and_watching_changes_nothing():
-    made = []
-    for noise, seed, watch_every in ((0, 0, 0), (17, 0, 2), (0, 1, 0)):
-        torch.manual_seed(noise)
-        before = torch.get_rng_state()
-        net = small_net()
-        run = trained(net, watch_every=watch_every, generator=rng(seed, "x"))
-        assert torch.equal(torch.get_rng_state(), before)
-        made.append((weights(net), run.losses))
-    assert torch.equal(made[0][0], made[1][0]) and made[0][1] == made[1][1]
-    assert not torch.equal(made[0][0], made[2][0])
-
-
 def test_no_string_longer_than_the_longest_is_ever_shown():
     net = Machine()
     trained(net, steps=60, longest=12, watch_every=5, growth=10, gate=0.5)
@@ -155,15 +141,6 @@ def test_what_a_batch_must_be_for_the_longest_length_to_double(length, targets, 
     assert course.reach == reach and course.full == math.inf
 
 
-def test_places_without_a_label_are_no_answer_of_another_class():
-    arithmetic = ModArith(5)
-    course = Curriculum(arithmetic, 1, 39, rng(0, "x"), growth=999, gate=5.0, reach=2)
-    batch = arithmetic.labelled(torch.tensor([[2, 5, 0, 5, 0]]))  # 2 + 0 + 0: 2 is asked for, and 2, and 2
-    assert batch.targets[batch.mask].unique().numel() == 1 < batch.targets.unique().numel()
-    course.loss(torch.zeros(1, 5, 5), batch)
-    assert course.reach == 2
-
-
 def test_stages_come_one_after_the_other_when_known_and_the_newest_make_half():
     net, stages = Machine(), (3, 4, 12)
     trained(net, steps=400, longest=12, stages=stages, gate=0.1, symbols=96, batch=8, rate=0.0)
@@ -191,12 +168,6 @@ def test_what_batches_must_be_for_the_next_stage(length, targets, certain, stage
         assert course.stage == 1
         course.loss(logits, Batch(torch.zeros(4, length, dtype=torch.long), targets, targets >= 0))
     assert course.stage == 1 + stage and (course.count == 0) == (stage or course.mean == 0)
-
-
-def test_short_strings_come_in_greater_numbers():
-    shapes = {(len(b.tokens), b.tokens.shape[1]) for b in (
-        course() for course in [Stages(parity(), 4, (40,), rng(0, "x"), gate=0.1, symbols=60)] for _ in range(300))}
-    assert shapes == {(max(4, min(32, 60 // T)), T) for T in range(1, 41)}
 
 
 def test_best_weights_are_those_of_the_least_loss_on_held_out_strings():
@@ -227,19 +198,6 @@ def test_accuracy_is_the_share_of_strings_that_the_slow_answer_agrees_with():
     assert found == pytest.approx(slow) and len(set(found.values())) > 1
 
 
-def test_a_net_is_judged_at_every_length_by_itself():
-    found = accuracy_at_lengths(Machine(beyond=5), parity(), range(4, 8), strings=9, generator=rng(0, "x"))
-    assert found == {4: 1, 5: 1, 6: 0, 7: 0}
-
-
-def test_of_an_answer_at_every_position_the_last_counts():
-    class Prefixes(nn.Module):
-        def forward(self, tokens):
-            return F.one_hot(tokens.cumsum(1) % 2, 2).float()
-
-    assert accuracy_at_lengths(Prefixes(), parity(), [9], strings=50, generator=rng(0, "x")) == {9: 1.0}
-
-
 @pytest.mark.parametrize("course", [{}, {"stages": (4, 9), "gate": 0.1}], ids=["growing", "staged"])
 def test_a_checkpoint_of_another_batch_is_of_another_run(course, tmp_path, monkeypatch, capsys):
     save = Checkpoint.save
@@ -247,11 +205,3 @@ def test_a_checkpoint_of_another_batch_is_of_another_run(course, tmp_path, monke
     for batch, said in ((8, ""), (8, ""), (16, "another run")):
         made = trained(make_network("rnn", parity(), seed=0, width=8), batch=batch, checkpoint=tmp_path / "run.pt", **course)
         assert made.steps == 6 and said in (heard := capsys.readouterr().err) and bool(said) == bool(heard)
-
-
-def test_a_checkpoint_of_another_end_is_of_another_run(tmp_path, monkeypatch, capsys):
-    save = Checkpoint.save
-    monkeypatch.setattr(Checkpoint, "save", lambda self, state: (setattr(self, "seconds", -1.0), save(self, state)))
-    for patience, said in ((0, ""), (0, ""), (2, "another run"), (2, "")):
-        trained(make_network("rnn", parity(), seed=0, width=8), watch_every=2, patience=patience, checkpoint=tmp_path / "run.pt")
-        assert said in (heard := capsys.readouterr().err) and bool(said) == bool(heard)

@@ -2,7 +2,6 @@
 
 import math
 
-import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
@@ -64,16 +63,6 @@ def test_a_string_counts_only_if_all_its_positions_are_right(good, seed):
     assert loss == pytest.approx((labelled * right + 9 * wrong) / labelled, rel=1e-5)
 
 
-def test_scoring_in_parts_is_scoring_at_once(monkeypatch):
-    strings = some("shuffle_2", 40, (2, 50))
-    net = nn.Sequential(nn.Embedding(4, 8), nn.Linear(8, 4))
-    whole, loss = pooled.answers(net, strings)
-    monkeypatch.setattr(pooled, "SCORED_AT_ONCE", 3 * strings.tokens.shape[1])
-    parts, again = pooled.answers(net, strings)
-    assert torch.equal(torch.where(strings.mask, whole, -1), torch.where(strings.mask, parts, -1))
-    assert again == pytest.approx(loss, rel=1e-5)
-
-
 @settings(max_examples=20, deadline=None)
 @given(count=st.integers(1, 23), size=st.integers(1, 9), epochs=st.integers(1, 3), seed=st.integers(0, 99))
 def test_an_epoch_has_every_string_once(count, size, epochs, seed):
@@ -127,37 +116,6 @@ def test_held_out_strings_end_training_and_test_strings_do_not(looks, patience, 
 
 def test_the_papers_way_ends_by_the_test_strings():
     assert looks_like([RIGHT, RIGHT, NO], stop="test").steps == 20
-
-
-def test_no_stage_but_the_last_ends_training():
-    one = Batch(torch.tensor([[0, 1]]), torch.tensor([[1, 0]]), torch.ones(1, 2, dtype=torch.bool))
-    assert looks_like([RIGHT] * 9, pools=[(20, one), (40, one)]).steps == 30
-
-
-@pytest.mark.parametrize("schedule, falls", [("constant", False), ("cosine", True)])
-def test_the_rate_falls_to_nothing_only_if_it_is_asked_to(schedule, falls):
-    """A constant gradient: Adam moves by the rate, whatever the gradient's size."""
-    seen = []
-    one = Batch(torch.tensor([[0]]), torch.tensor([[0]]), torch.ones(1, 1, dtype=torch.bool))
-
-    class Ramp(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.height = nn.Parameter(torch.zeros(()))
-
-        def forward(self, tokens):
-            slope = self.height + 1e3 * (self.height.detach() * 0 + 1)  # far on the side where the loss is a line
-            return torch.stack([-slope, 0 * slope]).expand(1, 1, 2)
-
-    def watch(net, step):
-        seen.append(net.height.item())
-        return {"validation": 0.0, "held_out": 0.0}
-
-    pooled.train_pools(Ramp(), [(20, one)], batch=1, rate=0.01, generator=torch.Generator().manual_seed(0), watch=watch,
-                       watch_every=1, schedule=schedule)  # fmt: skip
-    moved = -np.diff(seen)
-    assert moved[0] == pytest.approx(0.01, rel=1e-2)
-    assert moved[-1] == pytest.approx(0.01 * (math.sin(math.pi / 40) ** 2 if falls else 1), rel=5e-2)
 
 
 @pytest.mark.parametrize("fault", [None, "betas", "eps", "lr", "batch"])

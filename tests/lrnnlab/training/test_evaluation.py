@@ -102,16 +102,6 @@ def test_only_labelled_positions_of_expressions_count():
     assert (found.accuracy_seen, found.accuracy_all, found.accuracy_last) == (1.0, 1 / 5, 0.0)  # 39 41 43 45 47 | 40
 
 
-@pytest.mark.parametrize("strings", [1, 2, 255, 256, 257, 600])
-def test_every_string_counts_once(strings):
-    spy = Spy()
-    found = evaluate(spy, Sum(2), seed=0, length=12, strings=strings)
-    tokens = spy.asked()
-    assert tokens.shape == (strings, 12) and max(len(part) for part in spy.tokens) <= 256
-    right = (tokens.cumsum(1) % 2 == 0).double().mean(0)
-    torch.testing.assert_close(found.per_position, right)
-
-
 def test_the_strings_are_the_same_for_every_model():
     spies = [Spy(classes=5, width=width) for width in (4, 1 << 12, None)]
     for spy in spies:
@@ -119,13 +109,6 @@ def test_the_strings_are_the_same_for_every_model():
     first, *others = [spy.asked() for spy in spies]
     assert all(torch.equal(first, other) for other in others)
     assert [max(map(len, spy.tokens)) for spy in spies] == [256, 20, 105]  # memory of a state, or of pairs of positions
-
-
-def test_a_part_that_was_at_rest_stays_at_rest():
-    net = build("lstm", Sum(2), width=4).train()
-    frozen = next(part for part in net.modules() if not list(part.children())).eval()
-    evaluate(net, Sum(2), seed=0, length=4, strings=3)
-    assert net.training and not frozen.training
 
 
 def test_another_seed_or_purpose_means_other_strings():
@@ -187,5 +170,3 @@ def test_what_cannot_be_evaluated():
     ):
         with pytest.raises((TypeError, ValueError), match=message):
             call()
-
-

@@ -146,20 +146,6 @@ def test_training_breaks_off_where_the_loss_ends():
     assert (run.steps, run.finished) == (3, False) and weights(net).isfinite().all()
 
 
-def test_training_ends_as_soon_as_it_is_told_that_it_is_enough():
-    asked = []
-
-    def until(made):
-        asked.append((made.steps, len(made.watched)))
-        return made.steps == 4
-
-    run = trained(small_net(), watch=lambda net, step: {}, watch_every=2, until=until)
-    assert (run.steps, run.finished) == (4, True)
-    assert [step for step, _ in run.losses] == [4]  # an entry has the losses of 10 steps, or the rest
-    assert asked == [(0, 1), (1, 1), (2, 2), (3, 2), (4, 3)] and not run.net.training
-    assert trained(small_net(), until=lambda made: True).steps == 0
-
-
 @given(
     looks=st.lists(st.booleans(), max_size=9), patience=st.integers(1, 4),
     since=st.sampled_from([-1, *range(0, 90, 5), math.inf]),

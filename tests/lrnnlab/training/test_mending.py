@@ -87,13 +87,6 @@ def test_a_kill_changes_nothing(at, tmp_path):
     assert same(whole.model, resumed.model)
 
 
-def test_a_check_that_ends_training_does_not_end_the_mending():
-    """The second look says stop, in the middle of the only phase; then every round takes all of its steps."""
-    check = {"check": lambda model, step: {"score": 0, "stop": step == 2}, "check_every": 1}
-    found = train([[(0, 1)], [(1, 1)], True], **check)
-    assert found.accepted and found.lessons == [(1, (0, 1)), (1, (1, 1))] and found.steps == 2 + 4 + 4
-
-
 def test_dropout_is_decided_by_the_seed_and_looked_at_without(tmp_path):
     """A sum by which ``accept`` asks for a lesson, or not, is the same at every call: nothing is dropped there."""
     tokens, seen = torch.tensor([[0, 1, 2, 1, 0]]), []

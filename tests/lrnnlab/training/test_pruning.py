@@ -7,8 +7,7 @@ from lrnnlab.models import build, snap
 from lrnnlab.scans import linear_scan
 from lrnnlab.tasks import Sum
 from lrnnlab.training import Phase, Recipe, fit
-from lrnnlab.training import restarts as fitting
-from lrnnlab.training.restarts import freeze_idle, impurity
+from lrnnlab.training.restarts import freeze_idle
 
 
 def soft(seed=0, layers=2, h=4, b=3, **options):
@@ -72,19 +71,6 @@ def test_frozen_heads_get_no_gradient_and_survive_training_and_a_state_dict():
     assert torch.equal(snap(found).layers[0].frozen, mask(2))
 
 
-def test_impurity_counts_a_frozen_head_as_pure():
-    tokens = torch.randint(5, (3, 11), generator=torch.Generator().manual_seed(0))
-    model = soft(layers=1)
-    whole = impurity(model, model.trace(tokens), tokens)
-    parts = []
-    for k in range(4):  # each head alone; their mean over heads adds up to the whole
-        model.layers[0].freeze(~mask(k))
-        parts.append(impurity(model, model.trace(tokens), tokens))
-    torch.testing.assert_close(sum(parts), whole)
-    model.layers[0].freeze(mask(0, 1, 2, 3))
-    assert impurity(model, model.trace(tokens), tokens) == 0
-
-
 def test_wrong_masks_and_moving_heads_are_refused():
     layer = soft().layers[0]
     with pytest.raises(ValueError, match=r"\(4,\) bool, got \(3,\)"):
@@ -115,15 +101,3 @@ def test_a_phase_prunes_what_the_task_does_not_need():
                               start="first", gain=4.0, hidden=16)  # fmt: skip
     found = fit(make, Sum(2), Recipe(phases, batch=16, betas=(0.9, 0.99), clip=1.0, length=10), 0, progress=False)
     assert 1 <= int((~found.model.layers[0].frozen).sum()) <= 3 and found.losses[-1][1] < 0.3
-
-
-def test_a_net_that_knows_little_is_pruned_down_to_twice_its_loss(monkeypatch):
-    seen = []
-    monkeypatch.setattr(fitting, "freeze_idle", lambda model, harm, ceiling: seen.append((harm(model), ceiling)))
-    for ceiling in (1e-9, 1e9):
-        recipe = Recipe((Phase(steps=1, lr=1e-3, prune=ceiling),), batch=4, length=6)
-        fit(lambda seed: soft(seed, layers=1), Sum(5), recipe, seed=0, progress=False)
-    (loss, first), (_, second) = seen
-    assert first == 2 * loss > 1 and second == 1e9
-
-

@@ -12,7 +12,7 @@ from lrnnlab.automata import build as build_machine
 from lrnnlab.models import build, snap
 from lrnnlab.models.block import PostNorm
 from lrnnlab.tasks import EvenPair, Sum
-from lrnnlab.verification import head_tables, heads_machine, learned_machine, verify
+from lrnnlab.verification import head_tables, learned_machine, verify
 from lrnnlab.verification.lower_layers import live_part, reach
 from lrnnlab.verification.search import Search
 
@@ -27,12 +27,6 @@ def complete(model, specification):
     with torch.no_grad():
         below = reach(model, live_part(specification), 10_000)
         return Search(model, specification, below, np.arange(model.layers[-1].h))
-
-
-def test_classes_that_no_string_shows_do_no_harm():
-    model = snapped(2, 2, 0, h=1, b=2)
-    unreachable, before = MooreMachine([[0, 1]] * 2, [0, 7], 0, "ab"), MooreMachine([[1, 1]] * 2, [7, 0], 0, "ab")
-    assert verify(model, unreachable).proved == verify(model, before).proved
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -279,13 +273,6 @@ def test_the_limit_gives_no_verdict_rather_than_a_wrong_one():
     model = snapped(2, 2, 0, h=4, b=4, head="mlp")
     verdict = verify(model, stepped(model), limit=3)
     assert not verdict.proved and verdict.counterexample is None and "not decided" in str(verdict)
-
-
-def test_the_heads_of_a_verdict_that_names_none_are_all():
-    tables = head_tables(snapped(2, 2, 0))
-    assert heads_machine(tables, None, ("a", "b")) == stepped(snapped(2, 2, 0))
-    with pytest.raises(ValueError, match=r"heads 0..1, got \(0, 2\)"):
-        heads_machine(tables, (0, 2), ("a", "b"))
 
 
 def test_a_tie_where_nothing_is_asked_is_nobodys_business():
