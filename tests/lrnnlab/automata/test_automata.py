@@ -1,10 +1,10 @@
-"""Machines, minimisation and the algebra, against brute force and against known tables."""
+"""Machines, minimisation, the algebra, quotients and the book's languages, against brute force and known tables."""
 
 from itertools import groupby, permutations, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from lrnnlab.automata import (
@@ -17,6 +17,10 @@ from lrnnlab.automata import (
     one_hot_transitions,
     transition_monoid,
 )  # fmt: skip
+from lrnnlab.automata.languages import GROUPS, LANGUAGES, language, read, tomita_3
+from lrnnlab.automata.quotients import joined, quotients
+from lrnnlab.automata.typed import my_machine
+from lrnnlab.expressivity.groups import then
 from lrnnlab.tasks import EvenPair, ModArith, Sum
 
 
@@ -147,24 +151,6 @@ def test_maximal_subgroups_against_the_definition():
         assert found == orders
 
 
-def test_monoid_words_and_composition():
-    machine = MACHINES["D_3"]
-    monoid = transition_monoid(machine)
-    assert len(monoid) == len(set(map(tuple, monoid.elements.tolist()))) == 31
-    assert monoid.words[0] == () and monoid.elements[0].tolist() == list(range(5))
-    assert [len(word) for word in monoid.words] == sorted(len(word) for word in monoid.words)
-    shortest = {}
-    for word in words(machine, 7):  # shorter words first, so the first word of an action is a shortest one
-        state = np.arange(5)
-        for token in word:
-            state = machine.transitions[token, state]
-        shortest.setdefault(tuple(state), word)
-    assert {tuple(e): w for e, w in zip(monoid.elements.tolist(), monoid.words)} == shortest
-    act = dict(zip(monoid.words, monoid.elements))
-    u, v = (0,), (0, 1, 1)
-    assert (act[v][act[u]] == machine.transitions[1, machine.transitions[1, machine.transitions[0, act[u]]]]).all()
-
-
 def test_one_hot_matrices_run_the_machine():
     machine = MACHINES["ModArith(5)"]
     A = one_hot_transitions(machine)
@@ -177,11 +163,8 @@ def test_one_hot_matrices_run_the_machine():
 
 
 @pytest.mark.parametrize("change, message", [
-    ({"transitions": [0, 1]}, "2-dimensional"), ({"transitions": [[0.0, 1.0]]}, "float64"),
     ({"transitions": [[0, 2], [1, 0]]}, r"transitions[0, 1] = 2 is no state; the states are 0..1"),
-    ({"transitions": [[0, 1], [-1, 0]]}, r"transitions[1, 0] = -1"), ({"transitions": [[], []]}, "non-empty"),
     ({"outputs": [0]}, "2 classes"), ({"outputs": [0, -2]}, "-2"), ({"initial": 2}, "initial state 2"),
-    ({"initial": -1}, "initial state -1"), ({"initial": True}, "initial state True"),
     ({"symbols": "a"}, "2 distinct"), ({"symbols": "aa"}, "distinct"),
     ({"names": ("x",)}, "2 names, got 1"),
 ])
@@ -290,3 +273,113 @@ def test_minimise_is_what_automata_lib_finds(data):
     assert sorted(int(name) for name in ours.names) == sorted(
         min(block, key=live.index) for block in blocks
     )  # each is named after its state met first
+
+
+# --- the languages of the book, their quotients, machines that a reader types -------------------------------------------
+
+
+@pytest.mark.parametrize("name", LANGUAGES)
+def test_machine_agrees_with_its_oracle(name):
+    found, draw = language(name), np.random.default_rng(0)
+    symbols = found.machine.symbols
+    lengths = [n for n in range(10) if len(symbols) ** n < 600]
+    words = [word for n in lengths for word in product(range(len(symbols)), repeat=n)]
+    words += [tuple(draw.integers(len(symbols), size=n)) for n in draw.integers(5, 25, 150)]
+    if "expressions" in name:  # random strings are rarely well-formed
+        odd = [[int(v) for t in range(n) for v in [draw.integers(5) if t % 2 == 0 else draw.integers(5, len(symbols))]]
+               for n in (1, 5, 9, 31) for _ in range(20)]  # fmt: skip
+        words += odd
+        assert all(after(found.machine, word) >= 0 for word in odd)
+    for word in words:
+        assert after(found.machine, word) == found.oracle("".join(symbols[v] for v in word)), word
+
+
+@pytest.mark.parametrize(("name", "task"), [
+    ("Parity", Sum(2)), ("Sum(5)", Sum(5)), ("EvenPair(2)", EvenPair(2)), ("EvenPair(5)", EvenPair(5)),
+    ("ModArith(5)", ModArith(5))])  # fmt: skip
+def test_machine_agrees_with_the_task(name, task):
+    assert equivalent(language(name).machine, task.machine) is None
+    if name == "ModArith(5)":
+        assert equivalent(language(f"{name}, expressions").machine, task.specification) is None
+
+
+def test_quaternions():
+    i, j = GROUPS["Q_8"].values()
+    one, minus = tuple(range(8)), then(i, i)
+    assert minus == then(j, j) != one and then(minus, minus) == one and then(i, j) == then(then(j, i), minus)
+
+
+def test_both_tomita_3_differ():
+    assert equivalent(tomita_3(), tomita_3(later=True)) == (1, 0, 0, 1, 1, 0)
+    assert language("Tomita 3").oracle("10010") == 0 == language("Tomita 3, as written").oracle("10010")
+    assert language("Tomita 3").oracle("100110") == 1 != language("Tomita 3, as written").oracle("100110")
+
+
+def test_languages_refuse_what_they_do_not_know():
+    with pytest.raises(ValueError, match="no language is called 'Tomita 9'"):
+        language("Tomita 9")
+    with pytest.raises(ValueError, match="'c' in 'abc' is no symbol"):
+        read(language("D_2").machine, "abc")
+
+
+@settings(max_examples=25, derandomize=True)
+@given(machines(5))
+def test_quotients_are_homomorphic_images_and_all_of_them(machine):
+    small = minimise(machine)
+    assume(small.num_states > 1)
+    found = quotients(small)
+    for quotient in found:
+        states, blocks = small.run(list(range(small.num_symbols)) * 3), quotient.blocks
+        assert (blocks[states] == quotient.machine.run(list(range(small.num_symbols)) * 3)).all()
+        assert (quotient.machine.transitions[:, blocks] == blocks[small.transitions]).all()
+        assert minimise(quotient.machine).num_states == quotient.machine.num_states == blocks.max() + 1
+    partitions = {tuple(quotient.blocks) for quotient in found}
+    for blocks in product(range(small.num_states), repeat=small.num_states):
+        canonical = all(block <= max(blocks[:q], default=-1) + 1 for q, block in enumerate(blocks))
+        rows = [{(blocks[q], blocks[after]) for q, after in enumerate(move)} for move in small.transitions.tolist()]
+        if canonical and all(len({q for q, _ in row}) == len(row) for row in rows):
+            assert blocks in partitions
+    assert found[0].machine.num_states == 1 and found[-1].machine.num_states == small.num_states
+
+
+def test_the_sign_of_s_3_is_a_quotient_and_too_many_are_refused():
+    found = quotients(language("S_3").machine)
+    assert [q.machine.num_states for q in found] == [1, 2, 3, 3, 3, 6]
+    sign = found[1].machine
+    assert equivalent(sign, MooreMachine([[1, 0], [0, 1]], [0, 1], 0, "st")) is None
+    assert joined(language("S_3").machine, tuple(range(6)), [(0, 2)]) == (0, 1, 0, 1, 1, 0)
+    resets = MooreMachine([[q] * 9 for q in range(9)], range(9), 0, range(9))
+    with pytest.raises(ValueError, match="more than 100 quotients"):
+        quotients(resets, limit=100)
+
+
+EVEN = "even a odd*  # a comment\nodd a even\n\neven b even\nodd b odd"
+
+
+def test_my_machine():
+    parity = my_machine(EVEN)
+    assert equivalent(parity, MooreMachine([[1, 0], [0, 1]], [0, 1], 0, "ab")) is None and parity.names == ("even", "odd")
+    numbered = my_machine(EVEN.replace("*", "") + "\neven = no\nodd = yes")
+    assert numbered == parity
+    doubled = "0 a 1\n1 a 2\n2 a 3\n3 a 0\n0 b 0\n1 b 1\n2 b 2\n3 b 3\n0 = x\n1 = y\n2 = x\n3 = y"
+    assert my_machine(doubled).num_states == 2
+    two = minimise(language("Tomita 2").machine)
+    assert equivalent(my_machine("(10)*", "01"), two) is None and my_machine("(10)*").num_states == 3
+    assert my_machine("(aa)*", "ab").num_states == 3
+
+
+@pytest.mark.parametrize(("text", "message"), [
+    ("", "nothing is typed"), ("(ab", "no regular expression"), ("a**", "one repetition at a time"), ("a-b", "'-' in 'a-b'"),
+    ("aa*", "give it a second token"), ("(a|b)*", "the same answer"), ("(a|b)*a" + "(a|b)" * 12, "more than 2000 states"),
+    ("(a|b)*a" + "(a|b)" * 7, "at most 60 states"), ("ab" * 200, "too long"),
+    ("\n".join(f"{q} a {(q + 1) % 10_000}*\n{q} b 0" for q in range(10_000)), "10000 states are too many"),
+    (EVEN.replace("odd b odd", ""), "an arrow is missing: where does 'odd' go by 'b'?"),
+    (EVEN + "\nodd b even", "two arrows leave 'odd' by 'b'"), (EVEN + "\nodd c nowhere", "no arrow leaves state 'nowhere'"),
+    (EVEN.replace("*", ""), "no state answers anything"), (EVEN + "\neven = 1", "not by both"),
+    (EVEN.replace("*", "") + "\neven = 1", "'odd' has no answer"), (EVEN + "\nthree*  = 1", "'three' has an answer"),
+    (EVEN + "\neven b", "is no arrow"), ("even = 1", "there is no arrow"), ("a = 1\na = 2", "two answers"),
+])  # fmt: skip
+def test_what_cannot_be_read_is_refused_in_a_sentence(text, message):
+    with pytest.raises(ValueError) as refused:
+        my_machine(text)
+    assert message in str(refused.value) and "\n" not in str(refused.value)

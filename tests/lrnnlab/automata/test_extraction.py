@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lrnnlab.automata import NO_LABEL, MooreMachine, build, equivalent, minimise
-from lrnnlab.automata.extraction import Stopped, extract
+from lrnnlab.automata.extraction import extract
 from lrnnlab.automata.languages import language
 from lrnnlab.automata.tracked import quotient_scores
 from lrnnlab.models import build as net_of
@@ -76,13 +76,6 @@ def test_the_bounds_are_kept():
     assert extract(counting, "ab", seconds=0).why == "stopped after 0 seconds"
 
 
-def test_a_search_that_cannot_decide_says_so():
-    def undecided(machine):
-        raise Stopped("stopped: who knows")
-
-    assert str(extract(counting, "ab", search=undecided, seconds=LONG)) == "no machine: stopped: who knows"
-
-
 def test_a_box_that_contradicts_itself_does_no_harm():
     machine, draw = language("Sum(5)").machine, np.random.default_rng(0)
 
@@ -141,15 +134,6 @@ def test_answers_that_know_the_sign_alone():
     assert abs(sign.chance - 1 / 2) < 0.02 and abs(third.chance - 1 / 3) < 0.02 and abs(whole.majority - 1 / 6) < 0.02
 
 
-def test_scores_of_quotients_refuse_what_does_not_fit():
-    for guess, truth, quotients, said in [
-        ([1, 2], [1], [SIGN], "as many whole numbers"), ([], [], [SIGN], "at least one"), ([0.5], [1], [SIGN], "float64"),
-        ([6], [1], [SIGN], "quotient of 6"), ([-1], [1], [SIGN], "states -1..1"),
-    ]:  # fmt: skip
-        with pytest.raises(ValueError, match=said):
-            quotient_scores(guess, truth, quotients)
-
-
 def test_a_linear_probe_does_not_see_the_sign_of_a_hexagon():
     """S_3 as the plane's turns and reflections: both signs have the mean 0, so no linear reading tells them apart."""
     machine = language("S_3").machine
@@ -165,11 +149,6 @@ def test_a_linear_probe_does_not_see_the_sign_of_a_hexagon():
     assert linear_probe(seen, labels) < 0.7
     x, y = seen[..., :1], seen[..., 1:]
     assert linear_probe(3 * x**2 * y - y**3, labels) == 1.0
-
-
-def test_a_linear_probe_is_scored_on_strings_that_it_was_not_fitted_to():
-    draw = np.random.default_rng(0)
-    assert linear_probe(draw.normal(size=(40, 3, 200)), draw.integers(2, size=(40, 3))) < 0.8
 
 
 @pytest.mark.thorough

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from lrnnlab.automata import MooreMachine, build, classify, minimise
 from lrnnlab.automata.languages import language
-from lrnnlab.automata.quotients import quotients
 from lrnnlab.expressivity.cascades import Channel, DiagonalCascade, pair_up
 from lrnnlab.expressivity.exact_weights import exact_weights
 from lrnnlab.expressivity.one_layer import possible_in_one_diagonal_layer
@@ -18,9 +17,6 @@ from lrnnlab.expressivity.predict import (
     FAMILIES,
     predict_all,
     predict_expressivity,
-    separate,
-    writes_needed,
-    writes_of_token,
 )
 from lrnnlab.expressivity.robustness import (
     refute_constant,
@@ -446,12 +442,3 @@ def test_writes_are_the_delta_rule(name):
                 assert 0 <= strength <= 2
                 x = x + strength * (target - k @ x) / (k @ k) * k
             assert tuple(x) == state[0][head]
-
-
-def test_writes_of_a_token():
-    swap, reset, merge = np.array([1, 0, 2]), np.array([2, 2, 2]), np.array([0, 0, 2])
-    assert len(writes_of_token(swap, None)) == 1 and len(writes_of_token(reset, None)) == 2
-    assert writes_of_token(merge, None) is None and len(writes_of_token(np.array([1, 2, 2]), 2)) == 2
-    s_3 = quotients(machine_of("S_3"))
-    assert [writes_needed(found) for found in s_3] == [0, 1, 2, 2, 2, 4]
-    assert separate(machine_of("S_3"), s_3[2:4]) and not separate(machine_of("S_3"), s_3[:2])

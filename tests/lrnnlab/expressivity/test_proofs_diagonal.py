@@ -11,11 +11,9 @@ from lrnnlab.automata import MooreMachine, classify, minimise
 from lrnnlab.automata.languages import LANGUAGES, language, permuting
 from lrnnlab.expressivity import minimal, one_layer
 from lrnnlab.expressivity.cascades import (
-    BlockModel,
     one_hot,
     pair_up,
     real_block,
-    table,
     universal_layer,
 )
 from lrnnlab.expressivity.groups import derived_series, group_cascade, inverse, solvable_cascade, then
@@ -133,20 +131,6 @@ def test_mod_arith_cascade_needs_every_layer(layer):
     assert last_answer(machine, one) != last_answer(machine, other)
 
 
-def test_values_follow_the_exact_states():
-    cascade, word = mod_arith_cascade(), np.random.default_rng(1).integers(8, size=300).tolist()
-    exact = np.array([cascade.points(state) for state in cascade.run(word)])
-    assert np.abs(cascade.values(word) - exact).max() < 1e-12
-
-
-def test_pair_up_refuses_other_symbols_and_endless_models():
-    with pytest.raises(ValueError, match="the model reads"):
-        pair_up(universal_layer("ab", 2), language("Parity").machine)
-    endless = BlockModel("doubling", ("a",), ((table([1], [[[2]]]),),))
-    with pytest.raises(ValueError, match="finite-state"):
-        pair_up(endless, language("(aa)*").machine, limit=100)
-
-
 # --- blocks ---------------------------------------------------------------------------------------
 
 
@@ -190,15 +174,6 @@ def test_constructions_on_long_words_against_the_oracle():
         assert len(rows) == 202 and rows[0]["token"] == ""
 
 
-def test_expressions_only_is_said_where_it_is_so():
-    model = constructions("a-b-c mod 5")[0].model
-    one, other = pair_up(model, language("a-b-c mod 5").machine)[1]
-    assert Construction(model, language("a-b-c mod 5").machine).row()["exact"] == "NO"
-    assert language("a-b-c mod 5").oracle("".join(model.symbols[v] for v in one)) != (
-        language("a-b-c mod 5").oracle("".join(model.symbols[v] for v in other))
-    )
-
-
 # --- the table ------------------------------------------------------------------------------------
 
 
@@ -236,5 +211,3 @@ def test_fits(question, known):
     if known:
         model = found.construction.model
         assert model.size <= question[1] and model.depth <= question[2] and found.construction.confused() is None
-
-

@@ -85,7 +85,7 @@ def test_value_and_gradient(backend, kind):
 
 
 @pytest.mark.parametrize("kind", SIZES)
-@pytest.mark.parametrize("axes", [(-2, -1), (2, 3), (1, 2), (2, 4)], ids=str)
+@pytest.mark.parametrize("axes", [(-2, -1), (2, 3)], ids=str)
 def test_blocks_stored_in_another_order(kind, axes):
     """Columns together; heads interleaved (row, head, column), as the block-diagonal layer makes them; and others."""
     for T in LENGTHS[:4]:
@@ -239,7 +239,7 @@ def test_any_shape_and_any_cut(B, T, h, kind, backend, seed, cut):
     close(torch.cat([head, tail], 1), x, 1e-9)
 
 
-@pytest.mark.parametrize("B", [3, 11, 24])
+@pytest.mark.parametrize("B", [3, 24])
 @pytest.mark.parametrize("how", [8, "interleaved", "real", "complex", "token"])
 def test_results_do_not_depend_on_the_number_of_threads(B, how):
     kind = 8 if how in ("interleaved", "token") else how
@@ -385,17 +385,6 @@ def test_the_compiler_sees_one_operator(kind):
     leaves = [v.detach().requires_grad_() for v in (A, b, x0)]
     for got, want in zip(value_and_gradients(compiled, leaves), value_and_gradients(scan, leaves)):
         assert torch.equal(got, want)
-
-
-@pytest.mark.parametrize("kind", [2, "complex"])
-def test_the_operators_are_well_formed(kind):
-    """Schema, fake tensors and autograd registration agree with what the operator does."""
-    A, b, x0 = (v.requires_grad_() for v in draw(kind, 3))
-    torch.library.opcheck(torch.ops.lrnnlab.scan.default, (A, b, None, x0, "cpu"))
-    if kind == 2:
-        A, b = A[0].detach().requires_grad_(), b[0].detach().requires_grad_()
-        tokens = torch.tensor([[0, 1, 1], [2, 0, 1]])
-        torch.library.opcheck(torch.ops.lrnnlab.scan.default, (A, b, tokens, x0, "cpu"))
 
 
 # --- what not to train with ----------------------------------------------------------------------------------------

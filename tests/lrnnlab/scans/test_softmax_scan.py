@@ -49,7 +49,7 @@ def close(found, wanted, tolerance):
         assert error <= tolerance * scale, f"off by {error:.3g}, largest entry {scale - 1:.3g}"
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=30)
 @given(
     B=st.integers(1, 3), T=st.integers(1, 6), h=st.integers(1, 4),
     size=st.sampled_from([(3, f32), (8, f32), *((n, f64) for n in SIZES)]),  # each is compiled: mostly double
@@ -146,32 +146,6 @@ def test_threads_do_not_change_a_number():
             assert all(torch.equal(p, q) for other in runs[1:] for p, q in zip(runs[0], other))
     finally:
         torch.set_num_threads(before)
-
-
-def test_strides_do_not_matter_and_inputs_are_left_alone():
-    raw, x0 = draw(2, 5, 3, 4)
-    odd = raw.transpose(2, 4).contiguous().transpose(2, 4)
-    first = x0[:1].expand(2, -1, -1)
-    copies = odd.clone(), first.clone()
-    found = all_of(lambda *given: softmax_scan(*given, backend="cpu"), odd, first, "xA")
-    close(found, all_of(plain, raw, first, "xA"), 1e-12)
-    assert torch.equal(odd, copies[0]) and torch.equal(first, copies[1])
-    leaf = raw.clone().requires_grad_()
-    A, x = softmax_scan(leaf, backend="cpu")
-    assert not x.any()  # x_0 is zero where it is absent
-    (A.sum() + x.sum()).backward()  # gradients of stride 0; every column sums to one
-    assert leaf.grad.abs().max() < 1e-14
-
-
-def test_what_backward_cannot_do_it_refuses():
-    raw, x0 = (v.requires_grad_() for v in draw(2, 3, 1, 2))
-    with pytest.raises(RuntimeError, match="first derivatives only"):
-        torch.autograd.grad(softmax_scan(raw, x0, backend="cpu")[1].sum(), raw, create_graph=True)
-    A, x = softmax_scan(raw, x0, backend="cpu")
-    with torch.no_grad():
-        A += 1
-    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
-        x.sum().backward()
 
 
 @pytest.mark.parametrize(

@@ -138,7 +138,7 @@ def test_cummax_by_position_only_scores_what_the_integral_says():
     assert cummax_level(512) == pytest.approx(0.47, abs=0.01)
 
 
-@pytest.mark.parametrize("length", [2, 8, 32, 128])
+@pytest.mark.parametrize("length", [2, 32])
 def test_sort_by_first_number_and_position_scores_what_the_integral_says(length):
     y = Sort().sample(4_000_000 // (length + 30), length, generator()).targets[..., 0].double()
     bins = torch.where(y[:, 0].abs() < 1 - 1e-6, (40 * y[:, 0]).floor(), 100 * y[:, 0]).long()  # +-1 by themselves
@@ -148,14 +148,14 @@ def test_sort_by_first_number_and_position_scores_what_the_integral_says(length)
     assert r_squared(guess, y) == pytest.approx(sort_level(length), abs=0.004)
 
 
-@pytest.mark.parametrize("length", [16, 64])
+@pytest.mark.parametrize("length", [16])
 def test_mips_by_the_mean_so_far_scores_what_the_formula_says(length):
     values = MIPS().draw(4000, length, generator())
     guess = values[..., 8:].cumsum(1) / torch.arange(1, length + 1)[:, None]
     assert r_squared(guess, MIPS().label(values)) == pytest.approx(trivial_level(MIPS(), length), abs=0.004)
 
 
-@pytest.mark.parametrize("length", [3, 4, 8, 64])
+@pytest.mark.parametrize("length", [3, 8])
 def test_context_shift_without_its_numbers_scores_what_the_formula_says(length):
     batch = ContextShift().sample(20_000, length, generator())
     first, second = batch.inputs[:, 0, 0].double(), batch.inputs[:, 1, 0].double()
