@@ -310,7 +310,7 @@ def _diagonal(family, facts, size):
         return refusal
     if words is None:
         known = facts.finite and facts.finite.possible and (order is None or facts.finite.order <= order)
-        how = (LARGE if facts.finite is None else "finitely many states are enough (chapter 01, section 5)" if known
+        how = (LARGE if facts.finite is None else "finitely many states are enough (notebook 01d)" if known
                else "old tokens must fade, so that its states are not finitely many")  # fmt: skip
         return _answer(family, f"No pair of states forbids it, hence one layer exists (expressivity.robustness); {how}.", 1)
     no = "One layer does not last: the two words (expressivity.robustness; chapter 01, Theorem D)."
@@ -375,7 +375,7 @@ def _constant(family, facts, size):
     if late is None:
         return _answer(family, "After some beginning the state follows from the length and the last tokens. One layer "
                                "cannot keep the beginning (chapter 01, Theorem C); two can, the lower one a clock "
-                               "(chapter 01, section 3).", 2, 2, words=words)  # fmt: skip
+                               "(notebook 01c).", 2, 2, words=words)  # fmt: skip
     return _answer(family, "An answer hangs on a token as far back and as late as one likes. With finitely many states the "
                            "state of such a layer follows from the first tokens, the length and the last tokens "
                            "(chapter 01, Theorem C), and so does that of one above it. The two words refute one layer; "

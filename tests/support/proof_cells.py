@@ -73,7 +73,7 @@ def asserted(source: str) -> list[str]:
     found = []
 
     def visit(node):
-        if isinstance(node, ast.With) and any("fails" in ast.unparse(item.context_expr) for item in node.items):
+        if isinstance(node, ast.With) and any("expect_failure" in ast.unparse(item.context_expr) for item in node.items):
             return
         if isinstance(node, ast.Assert) and node.msg is not None:
             said = re.match(r"f?['\"](?:[^:'\"]*, )?(step \d+\w*)", ast.unparse(node.msg))

@@ -1,7 +1,8 @@
 """The pictures of chapter 01 (subtraction).
 
-Three pictures: the states of all expressions under one layer with one A, seen through cells (Theorem A); dials, the
-states of diagonal channels step by step (Theorems D and D'); and lights, which exact models fit, with one at work.
+Four pictures: the two differences of the proof of Propositions 1 and 2, as arrows; the states of all expressions under
+one layer with one A, seen through cells (Theorem A); dials, the states of diagonal channels step by step (Theorems D and
+D'); and lights, which exact models fit, with one at work.
 
 Letters: M modulus, n numbers in an expression, D width of the state, b block size in real numbers, T time; x state.
 """
@@ -28,9 +29,82 @@ from lrnnlab.expressivity.cascades import DiagonalCascade, pair_up, universal_la
 from lrnnlab.expressivity.groups import derived_series
 from lrnnlab.expressivity.minimal import TASKS, Construction, Fit, fits
 from workbook.show.interactive import Moving
-from workbook.show.style import DIVERGING, FAINT, INK, SMALL, canvas, ink_on, new_figure, printed, styled, value_colour
+from workbook.show.style import (
+    DIVERGING,
+    FAINT,
+    INK,
+    LIVE,
+    RECORDED,
+    SMALL,
+    canvas,
+    ink_on,
+    new_figure,
+    printed,
+    styled,
+    value_colour,
+)  # fmt: skip
 
 M = 5
+
+# --- two arrows (Propositions 1 and 2) --------------------------------------------------------------------------------
+
+DRIVES = {"0": np.array([-0.4, 0.7]), "1": np.array([1.2, 0.1]), "-": np.array([-0.3, -0.4])}  # B u
+START = np.array([-2.0, 1.6])
+TRANSITIONS = ("one A", "diagonal, one for each letter", "a matrix for each letter")
+ARROWS = (("1-0", "0-1"), ("0-1-0", "0-0-1"))  # from, to
+
+
+def transitions(kind: str, turn: float, size: float) -> dict[str, np.ndarray]:
+    """A matrix (2, 2) for each letter: one turn, diagonals, or two turns and a mirror; ``turn`` in degrees."""
+    cos, sin = np.cos(np.radians(turn)), np.sin(np.radians(turn))
+    A = size * np.array([[cos, -sin], [sin, cos]])
+    if kind == "one A":
+        return {"0": A, "1": A, "-": A}
+    if kind == "a matrix for each letter":
+        return {"0": A, "1": A @ A, "-": size * np.diag([1.0, -1.0])}
+    return {"0": size * np.diag([1.0, cos]), "1": size * np.diag([cos, -1.0]), "-": size * np.eye(2)}
+
+
+def arrow_ends(kind: str, turn: float, size: float) -> np.ndarray:
+    """The states (2, 2, 2) after the four words of ``ARROWS``: (arrow, from or to, coordinate)."""
+    A, ends = transitions(kind, turn, size), []
+    for word in itertools.chain(*ARROWS):
+        x = START
+        for letter in word:
+            x = A[letter] @ x + DRIVES[letter]
+        ends.append(x)
+    return np.array(ends).reshape(2, 2, 2)
+
+
+@styled
+def two_arrows(transition: str, turn: float, size: float) -> Figure:
+    """The states after 1-0 and 0-1, joined by an arrow, and those after 0-1-0 and 0-0-1; dashed, the parallelogram."""
+    ends = arrow_ends(transition, turn, size)
+    figure, axes = new_figure(4.2, left=0.75, right=0.4, top=0.2, bottom=0.55)
+    axes.plot(ends[:, 0, 0], ends[:, 0, 1], ends[:, 1, 0], ends[:, 1, 1], ls="--", color=FAINT, lw=1.2)
+    middle = ends.mean((0, 1))
+    for (start, end), words, colour in zip(ends, ARROWS, (RECORDED, LIVE)):
+        axes.annotate("", end, start, arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 2.2, "shrinkA": 4, "shrinkB": 4})
+        for x, word in zip((start, end), words):
+            away = (x - middle) / max(float(np.linalg.norm(x - middle)), 1e-9)
+            axes.plot(*x, "o", ms=8, color=colour)
+            axes.annotate(f"x({printed(word)})", x, tuple(16 * away), textcoords="offset points", va="center",
+                          ha="left" if away[0] > 0 else "right")  # fmt: skip
+    axes.set(xlabel="first number of the state", ylabel="second number")
+    axes.margins(0.3, 0.2)
+    axes.set_aspect("equal", adjustable="datalim")
+    return figure
+
+
+def arrows_sentence(transition: str, turn: float, size: float) -> str:
+    """Whether the two arrows of :func:`two_arrows` are one, and what follows."""
+    ends = arrow_ends(transition, turn, size)
+    first, second = ends[:, 1] - ends[:, 0]
+    if np.allclose(first, second):
+        return (f"Both arrows are ({first[0]:.2f}, {first[1]:.2f}). <b>The proof wants the blue one not to be 0 and the "
+                "orange one to be 0.</b>")  # fmt: skip
+    return f"The arrows differ by {np.linalg.norm(first - second):.2f}: <b>what stood before no longer cancels</b>."
+
 
 # --- the states of expressions (Theorem A) ----------------------------------------------------------------------------
 

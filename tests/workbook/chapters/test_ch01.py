@@ -18,6 +18,9 @@ from workbook.chapters.ch01 import (
     LAYERS,
     SAMPLES,
     SIZES,
+    TRANSITIONS,
+    arrow_ends,
+    arrows_sentence,
     block_path,
     board,
     cells,
@@ -45,6 +48,20 @@ def plain_state(name, numbers):
         v = minus if letter == "-" else adds[int(letter)]
         x = [sum(a * b for a, b in zip(row, x)) + c for row, c in zip(A, v)]
     return x
+
+
+# Two arrows
+
+
+@pytest.mark.parametrize("turn", [20, 40, 100])
+@pytest.mark.parametrize("size", [0.4, 0.8, 1.2])
+def test_two_arrows_are_one_exactly_where_the_propositions_say_so(turn, size):
+    for kind in TRANSITIONS:
+        ends = arrow_ends(kind, turn, size)
+        blue, orange = ends[:, 1] - ends[:, 0]
+        same = kind != "a matrix for each letter"
+        assert np.allclose(blue, orange) == same
+        assert ("no longer cancels" in arrows_sentence(kind, turn, size)) != same
 
 
 # States of expressions

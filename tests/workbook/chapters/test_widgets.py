@@ -18,6 +18,8 @@ from workbook.tables.kernels import INTERVALS, families, targets
 
 BENCH = bench_figures.recorded()
 WIDGETS = {  # name -> (draw, controls, sentence)
+    "01 arrows": (ch01.two_arrows, {"transition": list(ch01.TRANSITIONS), "turn": [0, 40, 180], "size": [0.4, 1.2]},
+                  ch01.arrows_sentence),
     "01 words": (ch01.word_picture, {"layer": list(ch01.LAYERS), "n": [1, 2, 3, 4], "bits": [2, 5, 8, 20]}, ch01.word_sentence),
     "01 lights": (ch01.fit_lights, {"task": ["D_2", "Parity", "S_3", "Tomita 3"], "b": list(ch01.SIZES), "layers": [1, 2],
                                     "word": ["", "01", "\N{SNOWMAN}"]}, ch01.fit_sentence),
