@@ -1,6 +1,10 @@
 """Seeded tensors for tests of models, and how far two are apart."""
 
+from functools import partial
+
 import torch
+from torch import nn
+from torch.nn import functional as F
 
 
 def strings(V, B, T, seed=0):
@@ -27,3 +31,30 @@ def stepped(model, tokens, state=None):
         state, logits = model.step(state, token)
         out.append(logits)
     return state, torch.stack(out, 1)
+
+
+def same(p, q, tolerance=1e-9):
+    torch.testing.assert_close(torch.as_tensor(p), torch.as_tensor(q), rtol=tolerance, atol=tolerance)
+
+
+def seeded(make, *arguments, seed=0, **options):
+    """What ``make`` makes from torch's global generator at ``seed``, which is then put back."""
+    with torch.random.fork_rng(devices=[]):
+        torch.default_generator.manual_seed(seed)
+        return make(*arguments, **options)
+
+
+def torchs_layer(layer, heads, post_norm):
+    """torch.nn.TransformerEncoderLayer with the weights of one of ours; (h (B,T,D), mask (heads,T,T)) -> (B,T,D)."""
+    (D, _), activation = layer.Q.weight.shape, F.relu if post_norm else partial(F.gelu, approximate="tanh")
+    theirs = nn.TransformerEncoderLayer(D, heads, 4 * D, 0.0, activation, batch_first=True, norm_first=not post_norm,
+                                        dtype=torch.float64)  # fmt: skip
+    maps, zeros = [layer.Q, layer.K, layer.V], torch.zeros(D, dtype=torch.float64)
+    with torch.no_grad():
+        theirs.self_attn.in_proj_weight.copy_(torch.cat([f.weight for f in maps]))
+        theirs.self_attn.in_proj_bias.copy_(torch.cat([zeros if f.bias is None else f.bias for f in maps]))
+        theirs.self_attn.out_proj.weight.copy_(layer.O.weight)
+        theirs.self_attn.out_proj.bias.copy_(zeros if layer.O.bias is None else layer.O.bias)
+    theirs.linear1, theirs.linear2 = layer.block.ff.up, layer.block.ff.down
+    theirs.norm1, theirs.norm2 = layer.block.norm, layer.block.ff_norm
+    return lambda h, mask: theirs(h, src_mask=mask.repeat(len(h), 1, 1))

@@ -7,7 +7,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tensors import gap
+from tensors import gap, same
 
 from lrnnlab.models import RWKV, S4, S4D, Diagonal, LiquidS4, build, symbol_transitions
 from lrnnlab.models.hippo import legs, legs_diagonal
@@ -17,10 +17,6 @@ V, C = 5, 3
 
 def strings(B, T, seed=0, symbols=V):
     return torch.randint(symbols, (B, T), generator=torch.Generator().manual_seed(seed))
-
-
-def same(p, q, tolerance=1e-9):
-    torch.testing.assert_close(torch.as_tensor(p), torch.as_tensor(q), rtol=tolerance, atol=tolerance)
 
 
 # --- vanilla and diagonal -------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tensors import gap, normal
+from tensors import gap, normal, seeded
 from torch import nn
 
 from lrnnlab.models import DLR, DSS, SGConv
@@ -23,12 +23,6 @@ LAYERS = {
     "dss short": (DSS, {"state": 5, "max_kernel": 7}),
     "sgconv": (SGConv, {"length": 20, "piece": 3, "alpha": (0.5, 0.9)}),
 }
-
-
-def seeded(layer, *arguments, seed=0, **options):
-    with torch.random.fork_rng():
-        torch.manual_seed(seed)
-        return layer(*arguments, **options)
 
 
 def make(name, seed=0, **more):
@@ -165,15 +159,6 @@ def test_half_a_circle_is_twice_the_kernels():
         assert int((sizes > 1e-5 * sizes[0]).sum()) == rank
         if init == "half_circle":
             assert sizes[0] / sizes[-1] < 1 + 1e-5
-
-
-def test_the_first_kernel_is_a_fourier_transform():
-    """Sec. 2.3: at re = 0 and L = N, K = DFT w."""
-    layer = seeded(DLR, 2, state=12).double()
-    with torch.no_grad():
-        layer.root_decay.zero_()
-    W = own(layer)["W"][0]
-    assert gap(layer.kernel(12), (12 * np.fft.ifft(W[..., 0] + 1j * W[..., 1])).real) < 1e-6
 
 
 def test_starts():

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from tensors import normal, stepped, strings
+from tensors import normal, same, stepped, strings
 from torch import nn
 from torch.nn import functional as F
 
@@ -58,10 +58,6 @@ def make(name, seed=0, **more):
     return build(registered, vocab_size=V, classes=C, seed=seed, **{"width": 6, **options, **more}).double()
 
 
-def same(p, q, tolerance=1e-10):
-    torch.testing.assert_close(p, torch.as_tensor(q), rtol=tolerance, atol=tolerance)
-
-
 # --- the contract of every model --------------------------------------------------------------------------------------
 
 
@@ -87,15 +83,8 @@ def test_forward_is_stepping_and_causal_at_any_length(name):
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_weights(name):
-    """The seed alone decides them, none is dead, all can be kept."""
-    torch.manual_seed(3)
+def test_no_parameter_is_dead(name):
     model, tokens = make(name, 7), strings(V, 8, 12)
-    torch.manual_seed(4)
-    again, other = make(name, 7), make(name, 8)
-    assert all(torch.equal(p, q) for p, q in zip(model.parameters(), again.parameters()))
-    other.load_state_dict(model.state_dict())
-    assert torch.equal(model(tokens), other(tokens))
     F.cross_entropy(model(tokens).flatten(0, 1), torch.arange(96) % C).backward()
     assert not [key for key, p in model.named_parameters() if p.grad is None or not p.grad.abs().sum() > 0]
 

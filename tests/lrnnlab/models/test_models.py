@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from tensors import stepped, strings
+from tensors import same, stepped, strings
 from torch.nn import functional as F
 
 from lrnnlab.automata import MooreMachine
@@ -71,10 +71,6 @@ def make(name, seed=0):
     return build(registered, **SMALL, seed=seed, **options).double()
 
 
-def same(p, q, tolerance=1e-9):
-    torch.testing.assert_close(p, q, rtol=tolerance, atol=tolerance)
-
-
 ELSEWHERE = {
     *("vanilla", "s4", "s4d", "liquid_s4", "rwkv"),  # tests/lrnnlab/models/test_baselines.py
     *("rotrnn", "lru", "s5"),  # tests/lrnnlab/models/test_rotation_models.py
@@ -104,6 +100,20 @@ def test_every_model_trains_under_autocast(name):
     single = model(tokens)
     assert (short.float() - single).abs().max() < 0.05 * (1 + single.abs().max())
     assert all(weight.grad.isfinite().all() for weight in model.parameters() if weight.grad is not None)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_seed_alone_decides_the_weights_and_they_can_be_kept(name):
+    torch.manual_seed(123)
+    before = torch.get_rng_state()
+    first, tokens = build(name, **SMALL, seed=7).eval(), strings(V, 2, 11)
+    assert torch.equal(torch.get_rng_state(), before)
+    torch.manual_seed(456)
+    again, other = (build(name, **SMALL, seed=seed).eval() for seed in (7, 8))
+    assert all(map(torch.equal, first.state_dict().values(), again.state_dict().values()))
+    assert not all(map(torch.equal, first.state_dict().values(), other.state_dict().values()))
+    other.load_state_dict(first.state_dict())
+    assert torch.equal(first(tokens), other(tokens))
 
 
 @pytest.fixture
@@ -189,18 +199,6 @@ def test_forward_is_stepping_from_anywhere_and_at_any_length(name):
         assert model(tokens[:0]).shape == (0, 37, model.classes)
 
 
-@pytest.mark.parametrize("name", KINDS)
-def test_the_seed_alone_decides_the_weights(name):
-    torch.manual_seed(123)
-    before = torch.get_rng_state()
-    first = make(name, 7).state_dict()
-    assert torch.equal(torch.get_rng_state(), before)
-    torch.manual_seed(456)
-    again, other = make(name, 7).state_dict(), make(name, 8).state_dict()
-    assert all(torch.equal(first[key], again[key]) for key in first)
-    assert any(not torch.equal(first[key], other[key]) for key in first)
-
-
 def test_building_leaves_the_generators_of_gpus_alone(monkeypatch):
     touched = []
     monkeypatch.setattr(torch.cuda, "manual_seed_all", touched.append)
@@ -208,13 +206,6 @@ def test_building_leaves_the_generators_of_gpus_alone(monkeypatch):
     assert touched == [0], "torch has changed: this test needs another way to notice"
     build("elman", **SMALL, seed=3, width=4)
     assert touched == [0]
-
-
-@pytest.mark.parametrize("name", KINDS)
-def test_weights_can_be_kept(name):
-    model, other, tokens = make(name, 1), make(name, 2), strings(V, 2, 11)
-    other.load_state_dict(model.state_dict())
-    assert torch.equal(model(tokens), other(tokens))
 
 
 @pytest.mark.parametrize("name", [name for name in KINDS if "hard" not in name])

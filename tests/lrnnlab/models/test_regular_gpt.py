@@ -1,18 +1,16 @@
 """RegularGPT: Eq. 1 and the released tree against torch's own encoder layer, both forms against each other, faults."""
 
 import math
-from functools import partial
 
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tensors import gap, normal, strings
-from torch import nn
+from tensors import gap, normal, strings, torchs_layer
 from torch.nn import functional as F
 
 from lrnnlab.models import chunk_masks, regular_gpt
-from lrnnlab.models.chunk_masks import chunk_attention, depth_count, dilated_mask, kept_positions, window_attention
+from lrnnlab.models.chunk_masks import depth_count, dilated_mask, kept_positions, window_attention
 from lrnnlab.models.regular_gpt import RegularGPT, WindowLayer
 from workbook.bench import steps as bench
 from workbook.bench.recording import summary
@@ -48,24 +46,6 @@ def hidden(model, form, tokens):
 # --- the oracle: torch's encoder layer under a full matrix of biases ------------------------------------------------
 
 
-def encoder_layer(layer, post_norm):
-    """torch.nn.TransformerEncoderLayer with the weights of one of ours; (h (B,S,D), mask (h,S,S)) -> (B,S,D)."""
-    activation = F.relu if post_norm else partial(F.gelu, approximate="tanh")
-    theirs = nn.TransformerEncoderLayer(
-        D, H, 4 * D, 0.0, activation, batch_first=True, norm_first=not post_norm, dtype=torch.float64
-    )
-    maps = [layer.Q, layer.K, layer.V]
-    zeros = torch.zeros(D, dtype=torch.float64)
-    with torch.no_grad():
-        theirs.self_attn.in_proj_weight.copy_(torch.cat([f.weight for f in maps]))
-        theirs.self_attn.in_proj_bias.copy_(torch.cat([zeros if f.bias is None else f.bias for f in maps]))
-        theirs.self_attn.out_proj.weight.copy_(layer.O.weight)
-        theirs.self_attn.out_proj.bias.copy_(zeros if layer.O.bias is None else layer.O.bias)
-    theirs.linear1, theirs.linear2 = layer.block.ff.up, layer.block.ff.down
-    theirs.norm1, theirs.norm2 = layer.block.norm, layer.block.ff_norm
-    return lambda h, mask: theirs(h, src_mask=mask.repeat(len(h), 1, 1))
-
-
 def band(r, present):
     """(h,S,S): r_j at (m, m-j), written out; a row sees itself and what is present."""
     S = len(present)
@@ -87,11 +67,11 @@ def oracle(model, tokens, post_norm=True):
             h = torch.cat([model.pad.repeat(len(h), fill, 1), h], 1)
             present = torch.arange(h.shape[1]) >= (fill if model.padding == "masked" else 0)
             for layer in layers:
-                h = encoder_layer(layer, post_norm)(h, band(layer.r, present))
+                h = torchs_layer(layer, H, post_norm)(h, band(layer.r, present))
             h = h[:, c - 1 :: c]
         else:
             for layer in layers:
-                h = encoder_layer(layer, post_norm)(h, dilated_mask(n, c, depth, layer.r))
+                h = torchs_layer(layer, H, post_norm)(h, dilated_mask(n, c, depth, layer.r))
         out.append(h)
         depth += 1
     return out
@@ -243,16 +223,6 @@ def test_single_precision_gradients_against_double(form):
         assert p.dtype == torch.float32 and gap(p.double(), q) < 1e-4 * (1 + float(q.abs().max()))
 
 
-def test_gradients_against_differences():
-    q, k, v = (normal(1, 2, 2, 5, 2, seed=i).requires_grad_() for i in range(3))
-    r = normal(2, 3).requires_grad_()
-    present = torch.tensor([[False, True, True, True, True], [True] * 5])
-    assert torch.autograd.gradcheck(lambda *x: window_attention(*x, present), (q, k, v, r), fast_mode=True)
-    k, v = (normal(1, 2, 2, 6, 2, seed=i).requires_grad_() for i in (3, 4))
-    q, present = normal(1, 2, 2, 2, 2).requires_grad_(), torch.tensor([[False] * 2 + [True] * 4, [True] * 6])
-    assert torch.autograd.gradcheck(lambda *x: chunk_attention(*x, present), (q, k, v, r), fast_mode=True)
-
-
 # --- attention, masks, depths ---------------------------------------------------------------------------------------
 
 
@@ -290,11 +260,6 @@ def test_depths_in_whole_numbers():
     assert depth_count(125, 5) == 3 and math.ceil(math.log(125, 5)) == 4  # what the released formula gives
     assert all(depth_count(T, c) == max(1, math.ceil(math.log(T, c))) for c in (2, 3) for T in range(1, 501))
     assert [depth_count(512, c) for c in (32, 64, 128, 256)] == [2, 2, 2, 2]  # Table 3
-
-
-def test_kept_positions_end_at_the_last_alone():
-    assert kept_positions(40, 2, 5) == [39] and kept_positions(9, 3, 0) == [2, 5, 8]
-    assert kept_positions(1, 2, 0) == [0]
 
 
 # --- sizes, sharing, what is refused --------------------------------------------------------------------------------

@@ -1,14 +1,12 @@
 """The baselines of paper 002: attention with relative positions against loops and torch's own layer; the ReLU RNN."""
 
 import math
-from functools import partial
 
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tensors import gap, normal, strings
-from torch import nn
+from tensors import gap, normal, strings, torchs_layer
 from torch.nn import functional as F
 
 from lrnnlab.models import relative_transformer
@@ -117,31 +115,13 @@ def test_sinusoids_far_away_in_single_precision():
 # --- the causal ones ------------------------------------------------------------------------------------------------
 
 
-def encoder_layer(layer, post_norm):
-    """torch.nn.TransformerEncoderLayer with the weights of one of ours; (h (B,T,D), mask (h,T,T)) -> (B,T,D)."""
-    theirs = nn.TransformerEncoderLayer(
-        D, H, 4 * D, 0.0, F.relu if post_norm else partial(F.gelu, approximate="tanh"), batch_first=True,
-        norm_first=not post_norm, dtype=torch.float64,
-    )  # fmt: skip
-    maps = [layer.Q, layer.K, layer.V]
-    zeros = torch.zeros(D, dtype=torch.float64)
-    with torch.no_grad():
-        theirs.self_attn.in_proj_weight.copy_(torch.cat([f.weight for f in maps]))
-        theirs.self_attn.in_proj_bias.copy_(torch.cat([zeros if f.bias is None else f.bias for f in maps]))
-        theirs.self_attn.out_proj.weight.copy_(layer.O.weight)
-        theirs.self_attn.out_proj.bias.copy_(zeros if layer.O.bias is None else layer.O.bias)
-    theirs.linear1, theirs.linear2 = layer.block.ff.up, layer.block.ff.down
-    theirs.norm1, theirs.norm2 = layer.block.norm, layer.block.ff_norm
-    return lambda h, mask: theirs(h, src_mask=mask.repeat(len(h), 1, 1))
-
-
 @pytest.mark.parametrize("block", ["post_norm", "gpt2"])
 @pytest.mark.parametrize("position", CAUSAL)
 def test_causal_models_against_torch(position, block):
     model, tokens = transformer(position, block=block), strings(V, 2, 40)
     h = model.embedding.weight[tokens] * math.sqrt(D)
     for ours, layer in zip(model.hidden(tokens), model.layers, strict=True):
-        h = encoder_layer(layer, block == "post_norm")(h, model.bias(40))
+        h = torchs_layer(layer, H, block == "post_norm")(h, model.bias(40))
         assert gap(ours, h) < 1e-9
     h = F.layer_norm(h, (D,), model.norm.weight, model.norm.bias) if block == "gpt2" else h
     assert gap(model(tokens), h @ model.head.weight.T + model.head.bias) < 1e-9
