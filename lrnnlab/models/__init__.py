@@ -25,7 +25,6 @@ from lrnnlab.models.pd_ssm import OneHotColumns
 from lrnnlab.models.recurrent import Nonlinear
 from lrnnlab.models.recurrent_delta import RecurrentDelta
 from lrnnlab.models.regular_gpt import RegularGPT
-from lrnnlab.models.relative_transformer import POSITIONS, RelativeTransformer
 from lrnnlab.models.relu_rnn import ReluRNN
 from lrnnlab.models.rotrnn import RotRNN
 from lrnnlab.models.rwkv import RWKV
@@ -34,6 +33,7 @@ from lrnnlab.models.s5 import S5
 from lrnnlab.models.sd_ssm import Dictionary
 from lrnnlab.models.self_referential import SelfReferential
 from lrnnlab.models.sgconv import SGConv
+from lrnnlab.models.transformer import POSITIONS, RelativeTransformer
 from lrnnlab.models.vanilla import Vanilla
 from lrnnlab.tasks.base import BaseTask
 from lrnnlab.validation import checked, shown, whole_number

@@ -33,6 +33,68 @@ def rotate(x: Tensor, positions: Tensor) -> Tensor:
     return torch.view_as_real(turned).flatten(-2).to(x.dtype)
 
 
+def split_heads(x: Tensor, heads: int) -> Tensor:
+    """(..., T, D) -> (..., h, T, d)."""
+    return x.unflatten(-1, (heads, -1)).transpose(-2, -3)
+
+
+def merge_heads(o: Tensor) -> Tensor:
+    """(..., h, T, d) -> (..., T, D)."""
+    return o.transpose(-2, -3).flatten(-2)
+
+
+class Attention(Recurrence):
+    """Softmax attention with a step form; a subclass says what q, k, v and the output are, and who sees whom.
+
+    The step form keeps the keys and values that later positions see (2 T D numbers, if they see all).
+    """
+
+    recurrent_parameters: tuple[str, ...] = ()  # weight decay spares none of these weights
+    causal = True
+    scale: float | None = None  # of the scores; None is d^-1/2
+
+    def __init__(self, heads: int, head_size: int):
+        super().__init__()
+        self.heads, self.head_size = heads, head_size
+
+    def project(self, z: Tensor, start: int) -> tuple[Tensor, Tensor, Tensor]:
+        """q, k, v (B,h,T,d) of z (B,T,D) at positions start, start + 1, ..."""
+        raise NotImplementedError
+
+    def output(self, z: Tensor, o: Tensor) -> Tensor:
+        """y (B,T,D) of the layer's input z (B,T,D) and what it attended to, o (B,h,T,d)."""
+        return merge_heads(o)
+
+    def attend(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        """softmax(q k^T) v over what each position sees; all (B,h,T,d)."""
+        return F.scaled_dot_product_attention(q, k, v, is_causal=self.causal, scale=self.scale)
+
+    def first_seen(self, t: int) -> int:
+        """The first position that position t attends to."""
+        return 0
+
+    def mix(self, z: Tensor) -> Tensor:
+        if not z.numel():  # nothing to attend to
+            return z
+        return self.output(z, self.attend(*self.project(z, 0)))
+
+    def initial(self, batch: int) -> tuple[Tensor, Tensor, int]:
+        """No keys, no values (B,h,0,d), and how many positions are past."""
+        if not self.causal:
+            raise ValueError("causal=False has no step form: y_t depends on the inputs after t")
+        nothing = next(self.parameters()).new_zeros(batch, self.heads, 0, self.head_size)
+        return nothing, nothing, 0
+
+    def step(self, state: tuple[Tensor, Tensor, int], z_t: Tensor) -> tuple[tuple[Tensor, Tensor, int], Tensor]:
+        keys, values, t = state
+        z = z_t.unsqueeze(1)
+        q, k, v = self.project(z, t)
+        seen = t + 1 - self.first_seen(t)
+        keys, values = (torch.cat([old, new], 2)[:, :, -seen:] for old, new in ((keys, k), (values, v)))
+        o = F.scaled_dot_product_attention(q, keys, values, scale=self.scale)
+        return (keys, values, t + 1), self.output(z, o).squeeze(1)
+
+
 class PreNormFeedForward(Module):
     """x + Linear(GELU(Linear(LayerNorm(x)))) of x (..., D), through ``hidden`` channels."""
 
@@ -46,10 +108,10 @@ class PreNormFeedForward(Module):
         return x + self.inner(x)
 
 
-class RotaryAttention(Recurrence):
+class RotaryAttention(Attention):
     """Softmax attention with h heads, rotary positions and one learned temperature; z + GELU(of it).
 
-    The temperature starts at d^-1/2.  The step form keeps all keys and values so far (h T d numbers each).
+    The temperature starts at d^-1/2.
 
     Parameters
     ----------
@@ -73,62 +135,30 @@ class RotaryAttention(Recurrence):
     torch.Size([3, 7, 8])
     """
 
-    recurrent_parameters: tuple[str, ...] = ()  # weight decay spares none of these weights
+    scale = 1.0  # the temperature is in q
 
     def __init__(
         self, width: int, *, heads: int = 4, head_size: int = 32, causal: bool = True, ff: int = 0, bare: bool = False
     ):
-        super().__init__()
         check_sizes(width=width, heads=heads, head_size=head_size)
         whole_number(ff, 0, "ff")
         if head_size % 2:
             raise ValueError(f"head_size is even, got {head_size}")
-        self.heads, self.causal, self.bare = heads, causal, bare
+        super().__init__(heads, head_size)
+        self.causal, self.bare = causal, bare
         self.Q, self.K, self.V = (nn.Linear(width, heads * head_size) for _ in range(3))
         self.O = nn.Linear(heads * head_size, width)
         self.temperature = nn.Parameter(torch.tensor([head_size**-0.5]))
         self.ff = nn.Sequential(*(PreNormFeedForward(width, ff) for _ in range(2 if ff else 0)))
 
-    def mix(self, z: Tensor) -> Tensor:
-        if not z.numel():  # nothing to attend to
-            return z
-        q, k, v = self._project(z, 0)
-        return self._output(z, self.attend(q, k, v))
-
-    def _project(self, u: Tensor, start: int) -> tuple[Tensor, Tensor, Tensor]:
-        """q, k, v (B,h,T,d) of u (B,T,D) at positions start, start + 1, ...; the temperature is in q."""
-        q, k, v = (f(u).unflatten(-1, (self.heads, -1)).transpose(1, 2) for f in (self.Q, self.K, self.V))
-        positions = torch.arange(start, start + u.shape[1], device=u.device)
+    def project(self, z: Tensor, start: int) -> tuple[Tensor, Tensor, Tensor]:
+        q, k, v = (split_heads(f(z), self.heads) for f in (self.Q, self.K, self.V))
+        positions = torch.arange(start, start + z.shape[1], device=z.device)
         return self.temperature * rotate(q, positions), rotate(k, positions), v
 
-    def _output(self, u: Tensor, o: Tensor) -> Tensor:
-        y = self.ff(self.O(o.transpose(1, 2).flatten(2)))  # (B,h,T,d) -> (B,T,D)
-        return y if self.bare else u + F.gelu(y)
-
-    def attend(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-        """softmax(q k^T) v over what each position sees; all (B,h,T,d)."""
-        return F.scaled_dot_product_attention(q, k, v, is_causal=self.causal, scale=1.0)
-
-    def first_seen(self, t: int) -> int:
-        """The first position that position t attends to."""
-        return 0
-
-    def initial(self, batch: int) -> tuple[Tensor, Tensor, int]:
-        """No keys, no values (B,h,0,d), and how many positions are past."""
-        if not self.causal:
-            raise ValueError("causal=False has no step form: y_t depends on the inputs after t")
-        weight = self.K.weight
-        nothing = weight.new_zeros(batch, self.heads, 0, len(weight) // self.heads)
-        return nothing, nothing, 0
-
-    def step(self, state: tuple[Tensor, Tensor, int], z_t: Tensor) -> tuple[tuple[Tensor, Tensor, int], Tensor]:
-        keys, values, t = state
-        u = z_t.unsqueeze(1)
-        q, k, v = self._project(u, t)
-        seen = t + 1 - self.first_seen(t)
-        keys, values = (torch.cat([old, new], 2)[:, :, -seen:] for old, new in ((keys, k), (values, v)))
-        o = F.scaled_dot_product_attention(q, keys, values, scale=1.0)
-        return (keys, values, t + 1), self._output(u, o).squeeze(1)
+    def output(self, z: Tensor, o: Tensor) -> Tensor:
+        y = self.ff(self.O(merge_heads(o)))
+        return y if self.bare else z + F.gelu(y)
 
 
 class LocalAttention(RotaryAttention):
@@ -185,41 +215,22 @@ class LocalAttention(RotaryAttention):
         return seen & (key <= query) if self.causal else seen.expand(-1, c, -1)
 
 
-class CausalAttention(Recurrence):
+class CausalAttention(Attention):
     """Softmax attention without positions, (B,T,D) -> (B,T,D), the heads side by side, for paper 003 (Irie et al. 2023).
 
     Weights start as in torch's attention.  The paper's released row is torch's ``nn.TransformerEncoderLayer``: a
-    :class:`lrnnlab.models.net.Block` with ``place="post"`` around this layer gives the same numbers.
-
-    The step form keeps all keys and values so far (2 T D numbers).
+    :class:`lrnnlab.models.block.Block` with ``place="post"`` around this layer gives the same numbers.
 
     >>> CausalAttention(8, heads=2)(torch.zeros(3, 7, 8)).shape
     torch.Size([3, 7, 8])
     """
 
     def __init__(self, width: int, *, heads: int = 2):
-        super().__init__()
-        self.heads, self.size = heads, size_of_heads(width, heads)
+        super().__init__(heads, size_of_heads(width, heads))
         self.slow = nn.Linear(width, 3 * width)
         nn.init.xavier_uniform_(self.slow.weight)
         nn.init.zeros_(self.slow.bias)
 
-    def project(self, z: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """z (B,T,D) -> q, k, v (B,h,T,n)."""
-        return self.slow(z).unflatten(-1, (3, self.heads, self.size)).permute(2, 0, 3, 1, 4).unbind(0)
-
-    def mix(self, z: Tensor) -> Tensor:
-        if not z.numel():  # nothing to attend to
-            return z
-        y = F.scaled_dot_product_attention(*self.project(z), is_causal=True)
-        return y.transpose(1, 2).flatten(2)
-
-    def initial(self, batch: int) -> tuple[Tensor, Tensor]:
-        """No keys and no values, (B,h,0,n)."""
-        nothing = self.slow.weight.new_zeros(batch, self.heads, 0, self.size)
-        return nothing, nothing
-
-    def step(self, state: tuple[Tensor, Tensor], z_t: Tensor) -> tuple[tuple[Tensor, Tensor], Tensor]:
-        q, k, v = self.project(z_t.unsqueeze(1))
-        keys, values = torch.cat([state[0], k], 2), torch.cat([state[1], v], 2)
-        return (keys, values), F.scaled_dot_product_attention(q, keys, values).flatten(1)
+    def project(self, z: Tensor, start: int) -> tuple[Tensor, Tensor, Tensor]:
+        q, k, v = (split_heads(part, self.heads) for part in self.slow(z).chunk(3, -1))
+        return q, k, v

@@ -45,33 +45,12 @@ def depth_count(length: int, chunk: int) -> int:
 def dilated_mask(length: int, chunk: int, depth: int, r: Tensor | None = None) -> Tensor:
     """Eq. 1 as a matrix (..., T, T): r_j where row m sees column n = m - j c^l, -inf elsewhere.
 
-    Parameters
-    ----------
-    length : int
-        T.
-    chunk : int
-        c.
-    depth : int
-        l.
-    r : Tensor, (..., c), optional
-        Biases, one row per head; zeros if not given.
+    ``r`` (..., c) is 0 if not given.
 
-    Returns
-    -------
-    Tensor
-        The mask, (..., T, T).
-
-    Examples
-    --------
     >>> dilated_mask(4, 2, 1, torch.tensor([5.0, 7.0])).tolist()[3]
     [-inf, 7.0, -inf, 5.0]
     """
-    check_chunk(chunk)
-    if length < 1 or depth < 0:
-        raise ValueError(f"length is at least 1 and depth at least 0, got {length} and {depth}")
     r = torch.zeros(chunk) if r is None else r
-    if r.shape[-1:] != (chunk,):
-        raise ValueError(f"r must be (..., {chunk}), got {tuple(r.shape)}")
     step, at = min(chunk**depth, length), torch.arange(length, device=r.device)
     gap = at.unsqueeze(1) - at  # m - n
     seen = (gap >= 0) & (gap % step == 0) & (gap < step * chunk)
@@ -80,7 +59,6 @@ def dilated_mask(length: int, chunk: int, depth: int, r: Tensor | None = None) -
 
 def kept_positions(length: int, chunk: int, depth: int) -> list[int]:
     """The positions that the tree still has behind depth l: T-1, T-1-c^(l+1), ..., in rising order."""
-    depth_count(length, chunk)  # complains of a wrong length or chunk
     return list(range(length - 1, -1, -(chunk ** (depth + 1))))[::-1]
 
 

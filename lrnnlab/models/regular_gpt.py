@@ -28,41 +28,34 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from lrnnlab.models.attention import merge_heads
 from lrnnlab.models.base import Module, check_sizes, check_strings, layers_of
 from lrnnlab.models.chunk_masks import check_chunk, chunk_attention, depth_count, window_attention
-from lrnnlab.models.transformer_blocks import AttentionLayer, Symbols, final_norm, linear
+from lrnnlab.models.transformer import Symbols, TransformerLayer, final_norm, linear
 from lrnnlab.scans.transforms import within_func
 from lrnnlab.validation import among, checked
 
 PADDING = {"tree": "learned", "masks": "masked"}  # as the code does, as the text says
 
 
-class WindowLayer(AttentionLayer):
+class WindowLayer(TransformerLayer):
     """One layer: h (B,s,S,D), present (s,S) -> (B,s,S,D); a position sees itself and the c - 1 before it in its class.
 
     ``r`` (h,c), normal with deviation 0.02 at the start, is added to the scores, not scaled.
-
-    >>> layer, h = WindowLayer(8, 2, 3, "post_norm"), torch.zeros(1, 1, 6, 8)
-    >>> layer(h, torch.ones(1, 6, dtype=torch.bool)).shape
-    torch.Size([1, 1, 6, 8])
-    >>> layer.at_chunk_ends(h, torch.ones(1, 6, dtype=torch.bool)).shape
-    torch.Size([1, 1, 2, 8])
     """
 
     def __init__(self, width: int, heads: int, chunk: int, block: str):
         super().__init__(width, heads, block)
         self.r = nn.Parameter(0.02 * torch.randn(heads, chunk))
 
-    def forward(self, h: Tensor, present: Tensor) -> Tensor:
-        z = self.block.before(h)
-        o = window_attention(*self.project(z, z), self.r, present)
-        return self.block.after(h, self.merge(o))
+    def attend(self, q: Tensor, k: Tensor, v: Tensor, present: Tensor) -> Tensor:
+        return window_attention(q, k, v, self.r, present)
 
     def at_chunk_ends(self, h: Tensor, present: Tensor) -> Tensor:
         """The same at every c-th position only, (B,s,S/c,D); S is a multiple of c."""
         ends, z = slice(self.r.shape[1] - 1, None, self.r.shape[1]), self.block.before(h)
         o = chunk_attention(*self.project(z[..., ends, :], z), self.r, present)
-        return self.block.after(h[..., ends, :], self.merge(o))
+        return self.block.after(h[..., ends, :], self.O(merge_heads(o)))
 
 
 @checked

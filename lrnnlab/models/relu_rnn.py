@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from lrnnlab.models.base import Module, check_numbers, check_sizes, check_strings, check_tokens
 from lrnnlab.models.recurrent import run
-from lrnnlab.models.transformer_blocks import cut_normal_, linear
+from lrnnlab.models.transformer import cut_normal_, linear
 from lrnnlab.validation import checked, whole_number
 
 

@@ -30,8 +30,8 @@ from lrnnlab.models import (
 from lrnnlab.models.block import Block
 from lrnnlab.models.lru import LRU
 from lrnnlab.models.regular_gpt import RegularGPT
-from lrnnlab.models.relative_transformer import RelativeTransformer
 from lrnnlab.models.relu_rnn import ReluRNN
+from lrnnlab.models.transformer import RelativeTransformer
 from lrnnlab.tasks import listops
 from lrnnlab.training.recipes import Mend, Phase, Recipe
 

@@ -18,7 +18,7 @@ from torch.nn import functional as F
 
 from lrnnlab.models.chunk_masks import depth_count
 from lrnnlab.models.regular_gpt import RegularGPT
-from lrnnlab.models.relative_transformer import RelativeTransformer
+from lrnnlab.models.transformer import RelativeTransformer
 from lrnnlab.training import train, with_seed
 from lrnnlab.training.determinism import rng
 from lrnnlab.training.evaluation import PAIRS

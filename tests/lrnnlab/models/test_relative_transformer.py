@@ -9,18 +9,19 @@ from hypothesis import strategies as st
 from tensors import gap, normal, strings, torchs_layer
 from torch.nn import functional as F
 
-from lrnnlab.models import relative_transformer
-from lrnnlab.models.relative_transformer import (
+from lrnnlab.models import transformer as transformers
+from lrnnlab.models.relu_rnn import ReluRNN
+from lrnnlab.models.transformer import (
     POSITIONS,
     Alibi,
     Kerple,
     RelativeTransformer,
+    Symbols,
     XLLayer,
+    linear,
     relative_shift,
     sinusoids,
 )
-from lrnnlab.models.relu_rnn import ReluRNN
-from lrnnlab.models.transformer_blocks import Symbols, linear
 
 D, H, V, C = 8, 2, 3, 4
 CAUSAL = [name for name in POSITIONS if name != "xl"]
@@ -103,7 +104,7 @@ def test_relative_shift_picks_offsets(T):
 def test_a_fault_in_the_positions_is_noticed(name, fault, monkeypatch):
     layer, h = seeded(lambda: XLLayer(D, H, "post_norm")), normal(1, 6, D)
     right = xl_by_hand(layer, h[0])
-    monkeypatch.setattr(relative_transformer, name, fault)
+    monkeypatch.setattr(transformers, name, fault)
     assert gap(layer(h)[0], right) > 1e-3
 
 

@@ -13,7 +13,7 @@ from lrnnlab.automata import MooreMachine, transition_monoid
 from lrnnlab.models import build
 from lrnnlab.models.chunk_masks import kept_positions
 from lrnnlab.models.regular_gpt import RegularGPT
-from lrnnlab.models.relative_transformer import RelativeTransformer
+from lrnnlab.models.transformer import RelativeTransformer
 from workbook.tables import (
     records,
     regulargpt_fig3,

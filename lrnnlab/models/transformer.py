@@ -1,4 +1,4 @@
-"""The Transformers that paper 002 (RegularGPT; Chi, Fan, Rudnicky, Ramadge 2023) compares with, all on full attention.
+"""The Transformers of paper 002 (RegularGPT; Chi, Fan, Rudnicky, Ramadge 2023): one layer, four relative positions.
 
     xl       (q + u) k + (q + v) W_r R_(m-n)            Transformer-XL (Dai et al. 2019); Tables 1 and 2
     kerple   q k - r_1 log(1 + r_2 (m-n))               KERPLE, log (Chi et al. 2022); Table 3
@@ -8,22 +8,99 @@
 ``xl`` is an encoder, as in the code that paper 002 builds on (Deletang et al. 2023): every position sees all, one
 answer at the last.  The others are causal and answer at every position.  Scores without biases are divided by sqrt(d).
 
-Letters: B batch, T time, V vocabulary, C classes, D width, h heads, d size of a head; m position of a query, n of a
-key; q, k queries and keys, u and v learned vectors, R sinusoids.
+    post_norm   a = LN(h + attention(h))     out = LN(a + W2 relu(W1 a))     the released code (Deletang et al. 2023)
+    gpt2        a = h + attention(LN(h))     out = a + W2 gelu(W1 LN(a))     the text: "all the other details of GPT2"
+
+Weights start as in the released code, in both blocks.
+
+Letters: B batch, T time, V vocabulary, C classes, D width, h heads, d size of a head, S positions of one attention; m
+position of a query, n of a key; q, k, v queries, keys and values, u and v learned vectors, R sinusoids.
 """
 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lrnnlab.models.base import Module, check_sizes, layers_of
-from lrnnlab.models.transformer_blocks import AttentionLayer, Symbols, final_norm, linear
+from lrnnlab.models.attention import merge_heads, split_heads
+from lrnnlab.models.base import Module, check_sizes, check_strings, layers_of
+from lrnnlab.models.block import FeedForward, PostNorm, PreNorm
+from lrnnlab.models.feature_maps import head_size
 from lrnnlab.scans.transforms import within_func
 from lrnnlab.validation import among, checked
+
+
+def linear(inputs: int, outputs: int, *, bias: bool = True) -> nn.Linear:
+    """A linear map that starts as in haiku: weights normal with deviation inputs^-1/2, cut at two of them; bias 0."""
+    layer = nn.Linear(inputs, outputs, bias=bias)
+    cut_normal_(layer.weight, inputs**-0.5)
+    if bias:
+        nn.init.zeros_(layer.bias)
+    return layer
+
+
+def cut_normal_(weight: Tensor, deviation: float) -> Tensor:
+    """Fill with normal numbers of this deviation (before the cut), none beyond two of it."""
+    return nn.init.trunc_normal_(weight, std=deviation, a=-2 * deviation, b=2 * deviation)
+
+
+class Symbols(Module):
+    """Tokens (B,T) -> vectors (B,T,D), times sqrt(D), without positions.
+
+    ``weight`` has a row that no symbol uses: the released code gives its one-hot inputs an empty column, and the
+    paper's numbers of parameters count it.
+    """
+
+    def __init__(self, vocab_size: int, width: int):
+        super().__init__()
+        check_sizes(vocab_size=vocab_size, width=width)
+        self.vocab_size = vocab_size
+        self.weight = nn.Parameter(cut_normal_(torch.empty(vocab_size + 1, width), 0.02))
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        check_strings(tokens, self.vocab_size, self.weight)
+        return F.embedding(tokens, self.weight) * self.weight.shape[1] ** 0.5
+
+
+BLOCKS = {"post_norm": (PostNorm, "relu"), "gpt2": (PreNorm, "gelu_tanh")}
+
+
+class TransformerLayer(Module):
+    """Attention in one of ``BLOCKS``; a subclass says what its scores know of positions.  Only ``gpt2`` has biases."""
+
+    def __init__(self, width: int, heads: int, block: str):
+        super().__init__()
+        among("block", block, BLOCKS)
+        head_size(width, heads)
+        around, activation = BLOCKS[block]
+        self.heads, self.block = heads, around(None, width, ff=FeedForward(width, 4, activation, linear))
+        self.Q, self.K, self.V, self.O = (linear(width, width, bias=block == "gpt2") for _ in range(4))
+
+    def forward(self, h: Tensor, seen: Tensor | None = None) -> Tensor:
+        """h (...,S,D) -> (...,S,D); ``seen`` is what ``attend`` asks for."""
+        z = self.block.before(h)
+        o = self.attend(*self.project(z, z), seen)
+        return self.block.after(h, self.O(merge_heads(o)))
+
+    def project(self, asking: Tensor, z: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """q (...,h,S',d) of asking (...,S',D), and k, v (...,h,S,d) of z (...,S,D)."""
+        q, k, v = (split_heads(f(x), self.heads) for f, x in ((self.Q, asking), (self.K, z), (self.V, z)))
+        return q, k, v
+
+    def attend(self, q: Tensor, k: Tensor, v: Tensor, bias: Any) -> Tensor:
+        """softmax(q k^T / sqrt(d) + bias) v of q, k, v (...,S,d)."""
+        if within_func():  # torch's own may pick a kernel that gives a learned bias no gradient
+            return (q @ k.mT * q.shape[-1] ** -0.5 + bias).softmax(-1) @ v
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=bias)
+
+
+def final_norm(block: str, width: int) -> nn.Module:
+    """What stands between the last layer and the readout: a LayerNorm in GPT-2, nothing after a post-norm block."""
+    return nn.LayerNorm(width) if block == "gpt2" else nn.Identity()
 
 
 def sinusoids(offsets: Tensor, width: int, longest: float = 10_000.0) -> Tensor:
@@ -40,20 +117,10 @@ def relative_shift(scores: Tensor) -> Tensor:
     return scores.flatten(-2)[..., T:].unflatten(-1, (T, 2 * T - 1))[..., :T]
 
 
-def attend(q: Tensor, k: Tensor, v: Tensor, bias: Tensor) -> Tensor:
-    """softmax(q k^T / sqrt(d) + bias) v of q, k, v (...,T,d)."""
-    if within_func():  # torch's own may pick a kernel that gives a learned bias no gradient
-        return (q @ k.mT * q.shape[-1] ** -0.5 + bias).softmax(-1) @ v
-    return F.scaled_dot_product_attention(q, k, v, attn_mask=bias)
-
-
-class XLLayer(AttentionLayer):
-    """One encoder layer h (B,T,D) -> (B,T,D) with the positions of Transformer-XL, in both directions.
+class XLLayer(TransformerLayer):
+    """A layer with the positions of Transformer-XL, in both directions.
 
     As released, R is that of m - n (query minus key); with n - m, W_r would change a sign on the sines, no more.
-
-    >>> XLLayer(8, 2, "post_norm")(torch.zeros(3, 5, 8)).shape
-    torch.Size([3, 5, 8])
     """
 
     def __init__(self, width: int, heads: int, block: str):
@@ -63,27 +130,12 @@ class XLLayer(AttentionLayer):
         self.W_r = linear(width, width, bias=False)
         self.u, self.v = (nn.Parameter(0.02 * torch.randn(heads, 1, width // heads)) for _ in range(2))
 
-    def forward(self, h: Tensor, bias: None = None) -> Tensor:
-        z = self.block.before(h)
-        q, k, v = self.project(z, z)  # (B,h,T,d)
+    def attend(self, q: Tensor, k: Tensor, v: Tensor, bias: None) -> Tensor:
+        """softmax(((q + u) k + (q + v) W_r R_(m-n)) / sqrt(d)) v of q, k, v (B,h,T,d)."""
         T, scale = q.shape[-2], q.shape[-1] ** -0.5
-        R = sinusoids(torch.arange(T, -T, -1, device=h.device), h.shape[-1]).to(h.dtype)  # (2T,D), R_(m-n)
-        by_offset = (q + self.v) @ self.split(self.W_r(R)).mT  # (B,h,T,2T)
-        o = attend(q + self.u, k, v, relative_shift(by_offset) * scale)
-        return self.block.after(h, self.merge(o))
-
-
-class BiasedLayer(AttentionLayer):
-    """One layer h (B,T,D) -> (B,T,D) with bias (h,T,T) on its scores.
-
-    >>> BiasedLayer(8, 2, "gpt2")(torch.zeros(3, 5, 8), torch.zeros(2, 5, 5)).shape
-    torch.Size([3, 5, 8])
-    """
-
-    def forward(self, h: Tensor, bias: Tensor) -> Tensor:
-        z = self.block.before(h)
-        o = attend(*self.project(z, z), bias)
-        return self.block.after(h, self.merge(o))
+        R = sinusoids(torch.arange(T, -T, -1, device=q.device), self.W_r.in_features).to(q.dtype)  # (2T,D), R_(m-n)
+        by_offset = (q + self.v) @ split_heads(self.W_r(R), self.heads).mT  # (B,h,T,2T)
+        return super().attend(q + self.u, k, v, relative_shift(by_offset) * scale)
 
 
 class Kerple(Module):
@@ -91,9 +143,6 @@ class Kerple(Module):
 
     Both are at least 0.01.  The released code cuts the weights themselves; here the forward pass cuts, and a weight
     that has fallen below is still told which way is up.
-
-    >>> Kerple(3)(torch.tensor([[0, 0], [1, 0]])).shape
-    torch.Size([3, 2, 2])
     """
 
     least = 0.01
@@ -120,11 +169,7 @@ class T5(Module):
         self.b = nn.Parameter(torch.zeros(heads, self.buckets))
 
     def bucket(self, distance: Tensor) -> Tensor:
-        """Which bucket a distance of at least 0 falls into.
-
-        >>> T5(1).bucket(torch.tensor([0, 15, 16, 17, 18, 19, 127, 128, 9999])).tolist()
-        [0, 15, 16, 16, 16, 17, 31, 31, 31]
-        """
+        """Which bucket a distance of at least 0 falls into."""
         share = torch.log(distance.clamp(min=1).double() / self.exact) / math.log(self.farthest / self.exact)
         far = self.exact + (share * (self.buckets - self.exact)).long()
         return torch.where(distance < self.exact, distance, far.clamp(max=self.buckets - 1))
@@ -146,10 +191,6 @@ class Alibi(Module):
 
     @staticmethod
     def slopes_of(heads: int) -> list[float]:
-        """
-        >>> Alibi.slopes_of(3)
-        [0.0625, 0.00390625, 0.25]
-        """
         low = 1 << (heads.bit_length() - 1)
         first = [2.0 ** (-8 * i / low) for i in range(1, low + 1)]
         return first + [2.0 ** (-4 * i / low) for i in range(1, 2 * (heads - low), 2)]
@@ -212,7 +253,7 @@ class RelativeTransformer(Module):
         check_sizes(classes=classes)
         self.causal = position != "xl"
         self.embedding = Symbols(vocab_size, width)
-        layer = BiasedLayer if self.causal else XLLayer
+        layer = TransformerLayer if self.causal else XLLayer
         self.layers = nn.ModuleList(layers_of(layers, lambda _: layer(width, heads, block)))
         self.position = POSITIONS[position](heads) if self.causal else None
         self.norm = final_norm(block, width)
@@ -232,11 +273,7 @@ class RelativeTransformer(Module):
         return outputs
 
     def bias(self, length: int) -> Tensor:
-        """(h,T,T): what a causal model adds to the score of query m and key n; -inf where n lies after m.
-
-        >>> RelativeTransformer(2, 2, width=2, heads=1, position="alibi").bias(2).tolist()
-        [[[-0.0, -inf], [-0.00390625, -0.0]]]
-        """
+        """(h,T,T): what a causal model adds to the score of query m and key n; -inf where n lies after m."""
         if not self.causal:
             raise ValueError("position 'xl' has no bias of its own: its scores depend on the query as well")
         at = torch.arange(length, device=self.head.weight.device)
