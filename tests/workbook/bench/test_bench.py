@@ -48,22 +48,6 @@ def test_every_peer_computes_the_same(name, case):
             np.testing.assert_allclose(np.asarray(got), right.numpy(), atol=2e-5 * float(right.abs().max()))
 
 
-def test_bytes_that_must_move():
-    """Counted by hand for one step of one block, eight by eight, in single precision (as scans.md does)."""
-    assert Case("block", 1, 1, 1, 8).bytes_forward() == 320 and Case("block", 1, 1, 1, 8).bytes_backward() == 608
-    one = Case("block", 3, 7, 2, 5)
-    given = one.inputs()
-    assert one.bytes_forward() == given["A"].nbytes + 2 * given["b"].nbytes
-    assert one.bytes_backward() == 2 * given["A"].nbytes + 3 * given["b"].nbytes
-    for kind in ("real", "complex"):
-        one = Case(kind, 3, 7, 5)
-        given = one.inputs()
-        assert one.bytes_forward() == given["A"].nbytes + 2 * given["b"].nbytes
-    table = Case("table", 3, 7, 2, 5)
-    given = table.inputs()
-    assert table.bytes_forward() == given["dx"].nbytes + given["tokens"].nbytes
-
-
 def test_a_case_is_timed_and_compared():
     case = Case("block", 2, 40, 1, 2)
     (found,) = scans.run([case], ["ours", "loop (unbind)"], rounds=3)

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from attacks import KINDS, QUICK
+from attacks import QUICK
 from fenced import QUICK as LIMITS
 from fenced import the_fence
-from kinds import Scene, right
-from planted import Handout, plants
-from rehearsal import left, marked, rehearse, write
+from kinds import right
+from planted import Handout
+from rehearsal import left, marked, rehearse
 
 from workbook.cli import main as lrnnlab_main
 from workbook.exercises.judging import UNJUDGED
@@ -138,20 +138,6 @@ def test_a_process_that_grades_and_is_ended_gets_another_try(tmp_path, handout, 
     monkeypatch.setattr(grading, "_START", start)
     [report] = grade_all([hand_in(tmp_path / "in", "bob", handout.notebook())], handout.problem_set, fence)
     assert once.exists() and report.points == 16
-
-
-def test_marks_and_feedback_are_the_same_on_every_run(tmp_path, handout, fence):
-    folder = tmp_path / "submitted"
-    folder.mkdir()
-    for number, kind in enumerate(KINDS[:6]):
-        write(kind, Scene(handout, plants("ps1", ROOT), number), folder)
-    texts = []
-    for jobs in (1, 2):
-        out = tmp_path / f"marks{jobs}"
-        grade_folder(folder, find("ps1", ROOT), out, fence, jobs=jobs)
-        texts.append({path.name: path.read_text() for path in sorted(out.rglob("*.*")) if path.suffix != ".lock"})
-    assert texts[0] == texts[1]
-    assert len(texts[0]) == 7
 
 
 def test_the_command_grades(tmp_path, handout, fence, capsys, monkeypatch):

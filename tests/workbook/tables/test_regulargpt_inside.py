@@ -1,13 +1,10 @@
 """regulargpt/fig3, fig4 and table3: states, elements, clusters, gradients, perplexities, each by a second route."""
 
-from functools import partial
-
 import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from recorded import found as said
 
 from lrnnlab.automata import MooreMachine, transition_monoid
 from lrnnlab.models import build
@@ -26,7 +23,6 @@ from workbook.tables.regulargpt_fig3 import (
     elements_by_depth,
     parts_by_depth,
     purity,
-    states_by_depth,
 )
 from workbook.tables.regulargpt_fig4 import cumulative_gradient
 
@@ -35,19 +31,7 @@ def draw(seed):
     return torch.Generator().manual_seed(seed)
 
 
-def recorded(name):
-    return records.recorded(name)
-
-
 # ------------------------------------------------------------------------------------------------------ states, elements
-
-
-def test_the_states_of_masks_at_the_kept_positions_are_those_of_the_tree():
-    net, tokens = RegularGPT(2, 2, width=8, heads=2, chunk=3), torch.randint(2, (4, 29), generator=draw(0))
-    tree = states_by_depth(net, tokens)
-    net.form = "masks"
-    for depth, (few, many) in enumerate(zip(tree, states_by_depth(net, tokens))):
-        assert np.allclose(few, many[:, kept_positions(29, 3, depth)], atol=1e-5)
 
 
 @settings(max_examples=30, deadline=None)
@@ -241,64 +225,40 @@ def test_what_the_records_of_fig_3_say():
 
     But one net, which is always right, keeps more: Parity with seed 2.
     """
-    for record in recorded("regulargpt/fig3"):
+    for record in records.recorded("regulargpt/fig3"):
         found, trained = record["metrics"], record["row"] != "untrained"
         assert (found["purity"] > 0.99) == (found["made_of"] > 0.99) == trained == (found["accuracy"] > 0.9)
         if trained:
-            counts = [(depth["found"], depth["predicted"]) for depth in record["depths"]]
             more = (record["task"], record["seed"]) == ("parity", 2)
-            assert all((at[0] == 3) if more else (at[0] == at[1]) for at in counts)
+            assert all((at["found"] == 3) if more else (at["found"] == at["predicted"]) for at in record["depths"])
             assert (found["wholeness"] > 0.99) != more
-            if more:
-                halves = [tuple(sorted(parts)) for parts in record["points"]["parts"]]
-                assert len(set(zip(halves, record["points"]["cluster"]))) == 3 and found["accuracy"] == 1
-            if record["task"] == "parity":  # all three keep what an even word is made of
-                points = {name: np.array(column) for name, column in record["points"].items()}
-                odd = (points["parts"] == 1).sum(1)
-                middles = [(points["y"][odd == n].mean(), points["y"][odd == n].std()) for n in (0, 2)]
-                assert abs(middles[0][0] - middles[1][0]) > 5 * max(middles[0][1], middles[1][1])
 
 
 def test_what_the_records_of_fig_4_say():
     """How straight a curve is does not tell how far the answer looks, in neither direction."""
-    found = {(one["task"], one["row"], one["seed"]): one["metrics"] for one in recorded("regulargpt/fig4")}
+    found = {(one["task"], one["row"], one["seed"]): one["metrics"] for one in records.recorded("regulargpt/fig4")}
 
     def of(task, row, name):
         return [found[task, row, seed][name] for seed in range(3)]
 
-    tree, text = partial(of, row="regulargpt_c2"), said("regulargpt/fig4")
-    assert min(tree("parity", name="accuracy")) == min(tree("suffix", name="accuracy")) == 1
-    assert f"the last {min(tree('parity', name='half'))} to {max(tree('parity', name='half'))} of" in text
-    bends = tree("parity", name="bend")
-    assert f"(bend {min(bends):.2f} to {max(bends):.2f})" in text and max(bends) < min(of("parity", "rnn", "bend"))
-    suffix = tree("suffix", name="bend")
-    assert suffix[1] == min(suffix) < min(bends) and suffix[0] == max(suffix) > max(bends)
-    assert f"({suffix[1]:.2f})" in text and f"({suffix[0]:.2f})" in text
-    pairs = tree("even_pairs", name="bend")
-    assert f"(bend {min(pairs):.2f} to {max(pairs):.2f})" in text and max(pairs) < min(bends)
-    last = of("parity", "rnn", "last4")
-    assert min(of("parity", "rnn", "accuracy")) == 1 and f"{100 * min(last):.0f} to {100 * max(last):.0f} % of" in text
-    assert max(tree("even_pairs", name="first")) < 0.0045 and min(tree("even_pairs", name="accuracy")) > 0.99
+    assert min(of("parity", "regulargpt_c2", "accuracy")) == min(of("suffix", "regulargpt_c2", "accuracy")) == 1
+    bends, suffix = of("parity", "regulargpt_c2", "bend"), of("suffix", "regulargpt_c2", "bend")
+    assert max(bends) < min(of("parity", "rnn", "bend")) and suffix[1] < min(bends) < max(bends) < suffix[0]
+    assert max(of("even_pairs", "regulargpt_c2", "bend")) < min(bends) and max(of("even_pairs", "regulargpt_c2", "first")) < 0.0045
     assert max(max(of(task, "transformer", "accuracy")) for task in regulargpt_fig4.TABLE.tasks) == pytest.approx(0.81, abs=5e-3)
 
 
 def test_what_the_records_of_table_3_say():
     """Behind C^2 it is the untrained third depth that costs; with the two depths of training nothing happens."""
-    text, over = said("regulargpt/table3"), {}
-    for record in recorded("regulargpt/table3"):
+    over = {}
+    for record in records.recorded("regulargpt/table3"):
         found = record["metrics"]
-        assert found["perplexity"]["32"] < found["unigram"] / 5
         free = {int(T): value for T, value in found["perplexity"].items()}
-        over.setdefault(record["row"], []).append({T: value / free[32] for T, value in free.items()})
+        assert free[32] < found["unigram"] / 5
+        over.setdefault(record["row"], []).append(max(free.values()) / free[32])
         if "depths" in found:
             held = {int(T): value for T, value in found["trained_depth"].items()}
             square = record["config"]["setting"]["options"]["chunk"] ** 2
             assert max(held.values()) < 1.05 * held[32]
             assert all(free[T] == held[T] if T <= square else free[T] > held[T] for T in free)
-    for row, place in (("c8k1", 128), ("c16k2", 512), ("t5", 512)):
-        share = [one[place] for one in over[row]]
-        assert len(share) == 3 and f"to {min(share):.1f} to {max(share):.1f} times" in text
-    assert {round(one[128], 1) for one in over["c8k2"]} == {2.0} and "`c8k2` to twice" in text
-    assert max(one[512] for one in over["c24k2"]) < 1.05 and max(max(one.values()) for one in over["c8k2_gpt2"]) <= 1.055
-    assert 1.05 < max(max(one.values()) for one in over["alibi"]) < 1.2
-    assert max(max(one.values()) for one in over["kerple"]) < 1.01
+    assert 1.05 < max(over["alibi"]) < 1.2 and max(over["kerple"]) < 1.01
