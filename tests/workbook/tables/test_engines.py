@@ -38,32 +38,40 @@ def same_package(monkeypatch):
     monkeypatch.setenv("PYTHONPATH", PACKAGE)  # of the processes that are started
 
 
-def test_a_killed_process_is_one_line_and_the_same_call_does_the_rest(tmp_path, alone, capsys):
-    made = tables.run_all(runs(), jobs=2, data=tmp_path)
-    found = [next(made)]
-    for child in children_of(os.getpid()):
-        started = Path(f"/proc/{child}/cmdline").read_bytes()
-        if b"loky" in started and b"resource_tracker" not in started:
-            os.kill(child, signal.SIGKILL)
-    with pytest.raises(ChildProcessError, match="the same call does the rest"):
-        found += made
+def test_a_killed_process_is_one_line_and_the_same_call_does_the_rest(tmp_path, alone):
+    def kill():
+        """All processes, as soon as one of them has recorded a run: then the last runs are not begun."""
+        while not [*tmp_path.rglob("*.json"), *tmp_path.rglob("*.jsonl")]:
+            time.sleep(0.02)
+        for child in children_of(os.getpid()):
+            started = Path(f"/proc/{child}/cmdline").read_bytes()
+            if b"loky" in started and b"resource_tracker" not in started:
+                os.kill(child, signal.SIGKILL)
+
+    with ThreadPoolExecutor(1) as pool:
+        killed = pool.submit(kill)
+        with pytest.raises(ChildProcessError, match="the same call does the rest"):
+            list(tables.run_all(runs(), jobs=2, data=tmp_path))
+        killed.result(timeout=60)
     assert plain(tables.run_all(runs(), jobs=2, data=tmp_path)) == alone
     assert len(records.read(tmp_path)) == 4 and not list((tmp_path / "checkpoints").glob("*.pt"))
 
 
 def test_a_dask_cluster_gives_the_same_records_though_a_worker_dies(tmp_path, alone, capsys):
     distributed = pytest.importorskip("distributed")
+
+    def kill(client):
+        """The first worker that has work."""
+        while not (busy := [address for address, tasks in client.processing().items() if tasks]):
+            time.sleep(0.02)
+        os.kill(client.run(os.getpid, workers=busy[:1])[busy[0]], signal.SIGKILL)
+
     with distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster:
         engine = cluster.scheduler_address.replace("tcp://", "dask://")
-        made = tables.run_all(runs(), engine=engine, data=tmp_path)
-        first = next(made)
-        with distributed.Client(cluster) as client:
-            busy = {}
-            while not any(busy.values()):
-                busy = client.processing()
-            dying = next(address for address, tasks in busy.items() if tasks)
-            os.kill(client.run(os.getpid, workers=[dying])[dying], signal.SIGKILL)
-        found = [first, *made]
+        with distributed.Client(cluster) as client, ThreadPoolExecutor(1) as pool:
+            killed = pool.submit(kill, client)
+            found = list(tables.run_all(runs(), engine=engine, data=tmp_path))
+            killed.result(timeout=60)
         assert plain(found) == alone
         assert sum(record["recorded"] for record in found) <= 1  # what the dead worker had just written is read again
         assert cli.main([*CALL, "--engine", engine, "--data", str(tmp_path)]) == 0
@@ -106,7 +114,7 @@ def children_of(process):
 
 def test_a_worker_with_several_threads_is_refused(tmp_path):
     distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(1, threads_per_worker=2, dashboard_address=None) as cluster:
+    with distributed.LocalCluster(1, processes=False, protocol="tcp", threads_per_worker=2, dashboard_address=None) as cluster:
         engine = cluster.scheduler_address.replace("tcp://", "dask://")
         with pytest.raises(ValueError, match="start it with --nthreads 1"):
             next(tables.run_all(runs(), engine=engine, data=tmp_path))

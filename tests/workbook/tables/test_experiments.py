@@ -10,8 +10,10 @@ from dataclasses import replace
 from functools import partial
 
 import pytest
+from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from lrnnlab.training import Phase, Recipe
+from lrnnlab.training.checkpoint import Checkpoint
 from workbook import cli, tables
 from workbook.tables import lrnn_training, records, results, runner
 from workbook.tables.results import range_in_percent
@@ -133,38 +135,37 @@ def test_a_good_record_is_reused_and_a_bad_one_is_run_again(tmp_path, capfd):
     assert "another configuration" in capfd.readouterr().err
 
 
-def test_an_interrupted_run_resumes_to_the_same_numbers(tmp_path, monkeypatch):
-    run = tiny()
-    whole = without_clock(runner.perform(run))
-    checkpoint = tmp_path / "run.pt"
-    real = lrnn_training.fit
+def short(name):
+    """A run of a table of some thirty steps."""
+    if name == "lrnn/table2":
+        return tiny()
+    row, task, changed = {"ladder/models_x_tasks": ("lstm", "s_3", {"tries": [(1e-2, 30)]}),
+                          "dlr/table1": ("dlr_1", "shift-32", {"steps": 30, "looks": 3})}[name]  # fmt: skip
+    (run,) = tables.plan(name, rows=[row], tasks=[task], seeds=[3], budget="live")
+    run.setting.update(changed)
+    return run
 
-    def killed(make, task, recipe, seed, **options):
-        seen = []
 
-        def check(model, step):
-            seen.append(step)
-            if len(seen) == 12:
-                raise KeyboardInterrupt
-            return {"score": 0.0}
+@pytest.mark.parametrize("name", ["lrnn/table2", "ladder/models_x_tasks", "dlr/table1"])
+def test_a_run_that_is_broken_off_goes_on_to_the_same_numbers(name, tmp_path, monkeypatch):
+    run, began, steps = short(name), Checkpoint.__init__, iter(range(1000))
+    whole = runner.perform(run)
 
-        return real(make, task, recipe, seed, **{**options, "check": check, "check_every": 1, "save_seconds": 0.0})
+    def stop(*_):
+        if next(steps) == 15:
+            raise KeyboardInterrupt
 
-    monkeypatch.setattr(lrnn_training, "fit", killed)
+    monkeypatch.setattr(Checkpoint, "__init__", lambda self, path, identity, seconds: began(self, path, identity, 0))
+    hook = register_optimizer_step_post_hook(stop)
     with pytest.raises(KeyboardInterrupt):
-        tables.train(run, progress=False, checkpoint=checkpoint)
-    assert checkpoint.exists()
-
-    def resumed(make, task, recipe, seed, **options):
-        return real(make, task, recipe, seed, **{**options, "check": lambda m, s: {"score": 0.0}, "check_every": 1})
-
-    monkeypatch.setattr(lrnn_training, "fit", resumed)
-    result = tables.train(run, progress=False, checkpoint=checkpoint)
-    monkeypatch.undo()
-    assert result.steps == 20
-    assert lrnn_training.evaluate(result.model, run.build_task(), seed=0).metrics() == pytest.approx(
-        {k: whole["metrics"][k] for k in ("accuracy_last", "accuracy_all", "accuracy_seen")}, abs=0
-    )
+        runner.perform(run, checkpoint=tmp_path / "run.pt")
+    hook.remove()
+    assert list(tmp_path.iterdir())
+    again = []
+    hook = register_optimizer_step_post_hook(lambda *_: again.append(1))
+    assert without_clock(runner.perform(run, checkpoint=tmp_path / "run.pt")) == without_clock(whole)
+    hook.remove()
+    assert 0 < len(again) < 20
 
 
 def test_the_papers_protocol_reports_the_best_check():

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from recorded import found
 
 from lrnnlab.models import MODELS, build
-from lrnnlab.tasks import StateTracking
 from workbook.tables import ladder, ladder_protocols, plan, records, results, runner
 from workbook.tables.ladder_protocols import FAR, LENGTH, RULES, measure, measures
 from workbook.tables.results import percent
@@ -46,30 +45,6 @@ def test_the_next_try_is_made_where_the_training_length_is_not_known(monkeypatch
     shares = iter([0.5, 0.7, 0.6, 0.2])
     made, number = ladder.trained(tries, 0)
     assert (made.steps, number) == (3, 1)
-
-
-def test_a_run_that_is_broken_off_goes_on(tmp_path, monkeypatch):
-    cell = {**ladder.TABLE.setting("lstm", "s_3", "live"), "tries": [(1e-2, 30)]}
-    whole = ladder.measure(cell, 3)
-    count = iter(range(1000))
-    sample = StateTracking.sample_near
-
-    def broken(*given):
-        if next(count) == 20:
-            raise KeyboardInterrupt
-        return sample(*given)
-
-    from lrnnlab.training import loop
-
-    checkpoint = loop.Checkpoint.__init__
-    monkeypatch.setattr(loop.Checkpoint, "__init__", lambda self, path, identity, seconds: checkpoint(self, path, identity, 0))
-    monkeypatch.setattr(StateTracking, "sample_near", broken)
-    with pytest.raises(KeyboardInterrupt):
-        ladder.measure(cell, 3, checkpoint=tmp_path / "one.pt")
-    monkeypatch.setattr(StateTracking, "sample_near", sample)
-    assert list(tmp_path.iterdir())
-    again = ladder.measure(cell, 3, checkpoint=tmp_path / "one.pt")
-    assert again["metrics"] == whole["metrics"] and again["accuracy_by_ten"] == whole["accuracy_by_ten"]
 
 
 def test_checkpoints_of_all_tries_go_when_the_record_is_there(tmp_path, monkeypatch):
