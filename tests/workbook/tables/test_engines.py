@@ -53,7 +53,7 @@ def test_a_killed_process_is_one_line_and_the_same_call_does_the_rest(tmp_path, 
         with pytest.raises(ChildProcessError, match="the same call does the rest"):
             list(tables.run_all(runs(), jobs=2, data=tmp_path))
         killed.result(timeout=60)
-    assert plain(tables.run_all(runs(), jobs=2, data=tmp_path)) == alone
+    assert plain(tables.run_all(runs(), data=tmp_path)) == alone
     assert len(records.read(tmp_path)) == 4 and not list((tmp_path / "checkpoints").glob("*.pt"))
 
 
