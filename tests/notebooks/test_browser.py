@@ -38,7 +38,7 @@ from jupyter_lab import jupyter_lab
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from workbook import copies
-from workbook.book import Run, compare
+from workbook.book import compare
 from workbook.book.cell_dependencies import widget_cells
 from workbook.book.running import KERNEL, cleared
 from workbook.book.sync import read_source
@@ -155,7 +155,7 @@ def test_run_all_gives_what_is_committed(lab, folder):
     lab.keyboard.press("Control+s")
     lab.wait_for_function("() => !document.querySelector('.lm-DockPanel-tabBar .lm-mod-current.jp-mod-dirty')")
     committed = nbformat.read(ROOT / "notebooks" / f"{QUICK}.ipynb", 4)
-    assert [str(fault) for fault in compare(committed, Run(nbformat.read(folder / f"{RERUN}.ipynb", 4)), QUICK)] == []
+    assert [str(fault) for fault in compare(committed, nbformat.read(folder / f"{RERUN}.ipynb", 4), QUICK)] == []
 
 
 def test_a_new_reader_s_first_minutes(browser, tmp_path, monkeypatch):
