@@ -8,7 +8,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tensors import gap, same, seeded, strings
+from tensors import gap, normal, same, seeded, strings
 from torch import nn
 from torch.func import functional_call
 
@@ -57,10 +57,6 @@ def net_of(mixer, seed=0, layers=2, block=(), **options):
     return net.double()
 
 
-def random(*shape, seed=0):
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
-
-
 # --- the block ------------------------------------------------------------------------------------------------------
 
 
@@ -96,7 +92,7 @@ def gated(block, a):
 ])  # fmt: skip
 def test_a_block_is_its_formula(gate, place, norm, ff, activation):
     block = seeded(lambda: PLACES[place](Twice(), D, norm=norm, gate=gate, activation=activation, ff=ff)).double()
-    x = random(2, 5, D)
+    x = normal(2, 5, D)
 
     def normed(x):
         if norm == "none":
@@ -121,7 +117,7 @@ def test_a_block_is_its_formula(gate, place, norm, ff, activation):
 
 
 def test_batch_norm_counts_true_positions_and_keeps_0_95():
-    norm, z = blocks(lambda _: Twice(), D, 1, norm="batch")[0].norm.double(), random(3, 6, D)
+    norm, z = blocks(lambda _: Twice(), D, 1, norm="batch")[0].norm.double(), normal(3, 6, D)
     mask = torch.arange(6) < torch.tensor([[6], [2], [1]])
     out = normalise(norm, z, mask)
     true = torch.cat([z[0], z[1, :2], z[2, :1]])
@@ -146,7 +142,7 @@ def test_a_block_drops_before_and_after_its_gate():
     (block,) = blocks(lambda _: Twice(), 200, 1, gate="linear", dropout=0.5)
     seen = []
     block.double().gate.value.register_forward_hook(lambda module, given, out: seen.append(given[0]))
-    z = random(1, 5, 200)
+    z = normal(1, 5, 200)
     added = seeded(lambda: block(z)) - z
     for x in (seen[0], added):
         assert 0.3 < float((x == 0).float().mean()) < 0.7
@@ -194,7 +190,7 @@ def test_padding_cannot_change_training(mixer, pool):
 def test_padding_of_numbers_may_be_anything(place):
     lengths, seen = torch.tensor([5, 3]), []
     for filling in (0, math.nan):
-        net, x = net_of("lru", block={"place": place, "ff": 2}, vocab_size=None, columns=2), random(2, 5, 2)
+        net, x = net_of("lru", block={"place": place, "ff": 2}, vocab_size=None, columns=2), normal(2, 5, 2)
         x[1, 3:] = filling
         out = net(x, lengths)
         seen.append([out, *torch.autograd.grad(out.square().sum(), list(net.parameters()))])
@@ -212,7 +208,7 @@ def test_a_mixer_that_sees_the_padding_is_noticed(monkeypatch):
 
 
 def test_pools_by_hand():
-    lengths, x = torch.tensor([5, 3, 1]), random(3, 5, 2)
+    lengths, x = torch.tensor([5, 3, 1]), normal(3, 5, 2)
     nets = {pool: net_of("rotrnn", pool=pool, vocab_size=None, columns=2).eval()
             for pool in ("none", "mean", "max", "last")}  # fmt: skip
     z = nets["none"].encode(x)
@@ -250,7 +246,7 @@ def test_tokens_are_one_hot_vectors():
 def test_gradients(mixer, place, norm, gate):
     block = {"place": place, "norm": norm, "gate": gate}
     net = net_of(mixer, layers=1, block=block, vocab_size=None, columns=2, final_norm=True)
-    x, lengths = random(2, 5, 2).requires_grad_(), torch.tensor([5, 3])
+    x, lengths = normal(2, 5, 2).requires_grad_(), torch.tensor([5, 3])
     names, values = zip(*((key, p.detach().requires_grad_()) for key, p in net.named_parameters()))
 
     def run(x, *values):
@@ -361,7 +357,7 @@ def test_forward_is_stepping_for_every_recurrence_on_tokens_and_on_numbers(name,
     if reads == "columns":
         make, options = partial(network, *make.args, **NUMBERS), {**options, "columns": 2}
     net = seeded(lambda: make(V if reads == "vocab_size" else None, C, **options)).double().eval()
-    inputs = strings(V, 3, 9) if reads == "vocab_size" else random(3, 9, 2)
+    inputs = strings(V, 3, 9) if reads == "vocab_size" else normal(3, 9, 2)
     with torch.no_grad():
         for T in (1, 9):
             state, outputs = net.initial_state(3), []

@@ -9,7 +9,7 @@ import scipy.stats
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tensors import same, seeded
+from tensors import normal, same, seeded
 
 from lrnnlab.models import LRU, S5, RotRNN
 from lrnnlab.models.hippo import legs
@@ -36,10 +36,6 @@ ONE_WAY = [name for name, (_, options) in KINDS.items() if not options.get("bidi
 def layer_of(name, seed=0):
     kind, options = KINDS[name]
     return seeded(kind, D, seed=seed, **options).double()
-
-
-def inputs(*shape, seed=0):
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
 def weights(layer):
@@ -95,7 +91,7 @@ def dense_rotrnn(layer):
 
 @pytest.mark.parametrize("name", [name for name in KINDS if name.startswith("rotrnn")])
 def test_rotrnn_is_its_matrices(name):
-    layer, z = layer_of(name), inputs(1, 13, D)
+    layer, z = layer_of(name), normal(1, 13, D)
     A, B, x0 = dense_rotrnn(layer)
     runs = both_ways(A, z[0].numpy() @ B.T, x0, layer.directions)
     y = sum(x @ C.T for x, C in zip(runs, weights(layer)["C"])) + z[0].numpy() * weights(layer)["skip"]
@@ -107,7 +103,7 @@ def test_rotrnn_is_its_matrices(name):
 
 @pytest.mark.parametrize("name", [name for name in KINDS if name.startswith("lru")])
 def test_lru_is_its_definition(name):
-    layer, z, w = layer_of(name), inputs(1, 13, D), weights(layer_of(name))
+    layer, z, w = layer_of(name), normal(1, 13, D), weights(layer_of(name))
     eigenvalues = np.exp(-np.exp(w["nu_log"]) + 1j * np.exp(w["theta_log"]))
     scale = {
         "learned": np.exp(w.get("gamma_log", 0)),
@@ -123,7 +119,7 @@ def test_lru_is_its_definition(name):
 
 @pytest.mark.parametrize("name", [name for name in KINDS if name.startswith("s5")])
 def test_s5_is_its_definition(name):
-    layer, z, w = layer_of(name), inputs(1, 13, D), weights(layer_of(name))
+    layer, z, w = layer_of(name), normal(1, 13, D), weights(layer_of(name))
     eigenvalues, dt = w["Lambda_re"] + 1j * w["Lambda_im"], np.exp(w["log_step"])
     B, C = (w[key][..., 0] + 1j * w[key][..., 1] for key in "BC")
     turned = np.exp(eigenvalues * dt)
@@ -138,10 +134,10 @@ def test_s5_is_its_definition(name):
 def test_s5_starts_as_the_normal_part_of_hippo():
     """2 Re(V x_t) is the state of the real system x' = A x + B u with A the normal part of LegS, B real."""
     n, dt = 6, 0.05
-    layer, z = seeded(S5, D, state=2 * n, blocks=2, dt=(dt, dt)).double(), inputs(1, 20, D)
+    layer, z = seeded(S5, D, state=2 * n, blocks=2, dt=(dt, dt)).double(), normal(1, 20, D)
     A, _, P = legs(n)
-    normal = A + np.outer(P, P)
-    values, V = np.linalg.eig(normal)
+    skew = A + np.outer(P, P)
+    values, V = np.linalg.eig(skew)
     keep = np.argsort(values.imag)[n // 2 :]
     w = weights(layer)
     same(w["Lambda_im"], np.tile(values.imag[keep], 2), 1e-5)
@@ -149,7 +145,7 @@ def test_s5_starts_as_the_normal_part_of_hippo():
     V = V * np.exp(1j * np.angle(V.conj().T @ P))  # the phases that the layer has: V* P positive
     turned = scipy.linalg.block_diag(V, V)  # (2n, n)
     B = 2 * (turned @ (w["B"][..., 0] + 1j * w["B"][..., 1])).real
-    lifted = scipy.linalg.block_diag(normal, normal)
+    lifted = scipy.linalg.block_diag(skew, skew)
     step = scipy.linalg.expm(lifted * dt)
     b = z[0].numpy() @ (np.linalg.solve(lifted, step - np.eye(2 * n)) @ B).T
     with torch.no_grad():
@@ -223,7 +219,7 @@ def test_p_is_redundant(bidirectional):
     mine["B"] = P.mT @ layer.B.detach()
     mine["C"] = layer.C.detach() @ torch.block_diag(*P)
     twin.load_state_dict(mine)
-    z = inputs(2, 25, D)
+    z = normal(2, 25, D)
     with torch.no_grad():
         same(twin(z), layer(z), 1e-11)
         assert float((twin.hidden(z) - layer.hidden(z)).abs().max()) > 1e-2
@@ -238,8 +234,8 @@ def test_every_lru_is_a_rotrnn(state, width, bidirectional, normaliser, T, seed)
     options = {"state": state, "normaliser": normaliser, "bidirectional": bidirectional}
     lru = seeded(LRU, width, seed=seed, **options).double()
     if normaliser == "learned":
-        lru.gamma_log.data += inputs(state, seed=seed)  # as training would leave it
-    before, z = torch.get_rng_state(), inputs(2, T, width, seed=seed)
+        lru.gamma_log.data += normal(state, seed=seed)  # as training would leave it
+    before, z = torch.get_rng_state(), normal(2, T, width, seed=seed)
     twin = lru_as_rotrnn(lru)
     assert torch.equal(torch.get_rng_state(), before)
     with torch.no_grad():
@@ -249,7 +245,7 @@ def test_every_lru_is_a_rotrnn(state, width, bidirectional, normaliser, T, seed)
 
 @pytest.mark.parametrize("name, wrong", [("theta", lambda p: -p), ("C", lambda p: p.flip(-1)), ("B", torch.abs)])
 def test_a_wrong_twin_is_noticed(name, wrong):
-    lru, z = layer_of("lru"), inputs(2, 20, D)
+    lru, z = layer_of("lru"), normal(2, 20, D)
     twin = lru_as_rotrnn(lru)
     with torch.no_grad():
         getattr(twin, name).copy_(wrong(getattr(twin, name)))
@@ -257,7 +253,7 @@ def test_a_wrong_twin_is_noticed(name, wrong):
 
 
 def test_a_rotrnn_is_an_lru_whose_moduli_are_tied():
-    rot, z = seeded(RotRNN, D, state=24, heads=4).double(), inputs(2, 50, D)
+    rot, z = seeded(RotRNN, D, state=24, heads=4).double(), normal(2, 50, D)
     lru = LRU(D, state=12).double()
     with torch.no_grad():
         lru.gamma_log.zero_()
