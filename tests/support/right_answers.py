@@ -168,6 +168,7 @@ RIGHT = {
     "06.11": lambda L: L // 2 + 1,
     "06.12": [1 if k // 16 % 2 == 0 else -1 for k in range(400)],
     "06.13": lambda lam: math.log(1 - lam) / math.log(lam),
+    "06.14": lambda L, S: (np.exp(2j * np.pi * np.arange(L) / L), np.exp(-2j * np.pi * np.arange(L) * S / L) / L),
     "07.2": lambda found, wanted: 1 - ((found - wanted) ** 2).mean() / wanted.var(),
     "07.4": (3, 4, 5, 6),
     "07.5": lambda t, L: 2 * (t - L) + 1,

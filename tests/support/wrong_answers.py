@@ -407,6 +407,11 @@ WRONG = {
         lambda lam: 0, lambda lam: 1 / (1 - lam), lambda lam: -math.log(1 - lam), lambda lam: 88.7 / -math.log(lam),
         lambda lam: -math.log(lam), 7,
     ],
+    "06.14": [
+        lambda L, S: (np.exp(2j * np.pi * np.arange(L) / L), np.exp(2j * np.pi * np.arange(L) * S / L) / L),  # the other way
+        lambda L, S: (np.exp(2j * np.pi * np.arange(L) / L), np.ones(L) / L), lambda L, S: (np.ones(L), np.ones(L) / L),
+        lambda L, S: (np.zeros(L), np.ones(L) / L), lambda L, S: np.ones(L), lambda L: L, 7,
+    ],
     "07.1": ["it stays", "a bit more than a quarter", "half"],
     "07.2": [
         lambda found, wanted: 1 - ((found - wanted) ** 2).mean() / ((wanted - wanted.mean(0)) ** 2).mean(),

@@ -36,6 +36,7 @@ SIGNS = {1: DIVERGING(0.92), -1: DIVERGING(0.08), 0: FAINT}  # of a weight; 0 st
 DASHES = dict(zip(INTERVALS, ("-", (0, (5, 2)), (0, (1, 1.5)))))
 LIMITS = {"float32 keeps 24 digits": 24 * log10(2), "float32 ends": log10(float(np.finfo("float32").max)),
           "float64 ends": log10(float(np.finfo("float64").max))}  # fmt: skip
+PUSHES = tuple(range(0, 131, 10))  # percent of the way of evenly spaced zeros to Chebyshev's
 EIGHTHS = range(1, 8)  # the shifts by j L/8 of paper 004's Table 2
 LARGEST = 64  # modes; their weights still fit float32
 DIGITS = {"float32": 24, "float64": 53}
@@ -133,6 +134,50 @@ def extremal_proof(N: int) -> Figure:
         right.text(0.99, place, name, color=SIGNS[sign], ha="right", va="top", fontsize=10, fontweight="bold",
                    transform=right.transAxes)  # fmt: skip
     return figure
+
+
+def bounded_polynomial(N: int, push: int) -> tuple[np.ndarray, float]:
+    """The N - 1 zeros, evenly spaced at push 0 and Chebyshev's at 100, of a polynomial with largest |value| 1 on [0, 1].
+
+    Returns the zeros and the leading coefficient, a lower bound for ||w||_1 of the shift by N - 1.
+    """
+    at = (np.arange(N - 1) + 0.5) / (N - 1)
+    zeros = at + push / 100 * ((1 - np.cos(pi * at)) / 2 - at)
+    values = np.prod(np.linspace(0, 1, 4001)[:, None] - zeros, axis=1)
+    return zeros, float(1 / np.abs(values).max())
+
+
+@styled
+def seesaw(N: int, push: int) -> Figure:
+    """A polynomial within +-1 (left), and the bound that it proves beside what evenly spaced and the best nodes need."""
+    zeros, lead = bounded_polynomial(N, push)
+    even = float(sum(map(abs, exact_weights([Fraction(k, N - 1) for k in range(N)]))))
+    x = np.linspace(0, 1, 400)
+    figure, (left, right) = new_figure(2.9, columns=2, gap=1.75, left=0.6, right=0.7)
+    left.axhspan(-1, 1, color="#f1f1f1", lw=0, zorder=0)
+    left.axhline(0, color=FAINT, lw=0.8)
+    left.plot(x, lead * np.prod(x[:, None] - zeros, axis=1), color=INK)
+    left.plot(zeros, 0 * zeros, "o", color=INK, ms=6)
+    left.set(xlim=(-0.03, 1.03), ylim=(-1.25, 1.25), xlabel="node", title=f"p, degree {N - 1}, within ±1")
+    left.set_yticks([-1, 0, 1])
+    names = ("p proves: at least", "best nodes need", "even nodes need")
+    heights, values = (2, 1, 0), (lead, 2.0 ** (2 * N - 3), even)
+    right.barh(heights, values, 0.55, left=1, color=[SIGNS[1], FAINT, FAINT])
+    for height, value in zip(heights, values):
+        right.annotate(f"{value:,.0f}", (1 + value, height), (4, 0), textcoords="offset points", va="center", fontsize=SMALL)
+    right.set(xscale="log", xlim=(1, 2.0 ** (2 * 8 - 1)), yticks=heights, yticklabels=names, title="sum of |w|")
+    right.grid(False)
+    return figure
+
+
+def seesaw_sentence(N: int, push: int) -> str:
+    """What the polynomial proves about every set of weights, and how far from the truth it is."""
+    lead, best = bounded_polynomial(N, push)[1], 2 ** (2 * N - 3)
+    said = (f"This p begins with {lead:,.0f} x^{N - 1} and stays within ±1: <b>whatever {N} nodes in [0, 1]</b> you take, the "
+            f"|w| of the shift by {N - 1} add up to at least {lead:,.0f}.")  # fmt: skip
+    if lead > 0.9999 * best:
+        return f"{said} The best nodes need exactly that."
+    return f"{said} The best nodes need {best:,}."
 
 
 @styled
@@ -238,11 +283,12 @@ def reach_sentence(N: int, S: int, error: float) -> str:
 def float_kernels(interval: str, N: int) -> Figure:
     """Left, |w| at its nodes on a log axis; right, the kernel in float32 and float64: 1 at lag N-1 is asked for.
 
-    Rings are what is asked for, dots what comes out; a dot outside the panel is drawn as a cross at its edge.
+    Rings are what is asked for, dots what comes out; a dot outside the panel is drawn as a cross inside its edge.
     """
     found = shift_weights(N, interval)
     figure, axes = new_figure(3.9, columns=2, rows=2, left=0.75, gap=0.7)
-    low, high, round_ = 2.0**-8, 2.0**124, interval == "circle"
+    round_ = interval == "circle"
+    low, high = 2.0**-8, 2.0 ** max(60, log2(np.abs(found.weights).max()) + 6)
     left = figure.add_subplot(axes[0, 0].get_gridspec()[:, 0])
     for panel in axes[:, 0]:
         panel.remove()
@@ -251,8 +297,9 @@ def float_kernels(interval: str, N: int) -> Figure:
         left.axhline(2.0**digits, color=INK, lw=1.2, ls=(0, (4, 3)), zorder=4)
     left.set(yscale="log", ylim=(low, high), xlim={"[-1,1]": (-1.04, 1.04)}.get(interval, (-0.02, 1.02)),
              xlabel="angle of the node, in turns" if round_ else "node", title=f"|w|, N = {N}, {interval}")  # fmt: skip
-    names = {2**digits: f"{precision}\n2^{digits}" for precision, digits in DIGITS.items()}
-    left.set_yticks([1, *names, 2.0**80, 2.0**110], ["1", *names.values(), "2^80", "2^110"])
+    names = {2**digits: f"{precision}\n$2^{{{digits}}}$" for precision, digits in DIGITS.items()}
+    powers = [power for power in (80, 110) if 2.0**power < high]
+    left.set_yticks([1, *names, *(2.0**power for power in powers)], ["1", *names.values(), *(f"$2^{{{power}}}$" for power in powers)])
     left.minorticks_off()
     kernels = {"float32": (found.kernel32, found.error32), "float64": (found.kernel64, found.error64)}
     for panel, (precision, (taps, error)) in zip(axes[:, 1], kernels.items()):
@@ -269,8 +316,7 @@ def _kernel(panel, kernel):
     inside = (kernel >= low) & (kernel <= high)  # not a number is outside
     panel.plot(np.arange(N), target, "o", mfc="none", mec=FAINT, mew=1.2, ms=7)
     panel.plot(np.flatnonzero(inside), kernel[inside], "o", color=INK, ms=3.5)
-    panel.plot(np.flatnonzero(~inside), np.where(kernel[~inside] > high, high, low), "x", color=INK, mew=1.6, ms=6,
-               clip_on=False)  # fmt: skip
+    panel.plot(np.flatnonzero(~inside), np.where(kernel[~inside] > high, high - 0.12, low + 0.12), "x", color=INK, mew=1.6, ms=6)
     panel.set(xlim=(-0.03 * N - 0.4, 1.03 * N - 0.6), ylim=(low, high))
     panel.set_yticks([0, 1])
     panel.xaxis.set_major_locator(MaxNLocator(6, integer=True))
@@ -303,17 +349,17 @@ def cost_picture(interval: str, L: int, percent: int) -> Figure:
 
 
 def cost_sentence(interval: str, L: int, percent: int) -> str:
-    """The least ||w||_1 of the chosen shift, the dearest one, and how far floats are from it."""
+    """The least ||w||_1 of the chosen shift, and which shift is the most expensive."""
     S, costs = L * percent // 100, [smallest_norm(L, place, interval) for place in range(L)]
     if interval == "circle":
         return f"A shift by S = {S} of L = {L} with nodes on the circle costs ||w||₁ = 1, as every shift does."
-    dearest, price = costs.index(max(costs)), costs[S]
+    top, price = costs.index(max(costs)), costs[S]
     text = f"{price:,}" if price < 10**6 else f"10^{log10(price):.1f}"
     said = f"A shift by S = {S} of L = {L} with nodes in {interval} costs ||w||₁ = {text}."
-    if S == dearest:
-        return f"{said} It is the <b>dearest</b> of this L."
-    return (f"{said} The dearest is S = {dearest} (0.707 (L − 1) = {(L - 1) / sqrt(2):.1f}), "
-            f"with 10^{log10(costs[dearest]):.1f}.")  # fmt: skip
+    if S == top:
+        return f"{said} No shift of this L is <b>more expensive</b>."
+    return (f"{said} The most expensive is S = {top} (0.707 (L − 1) = {(L - 1) / sqrt(2):.1f}), "
+            f"with 10^{log10(costs[top]):.1f}.")  # fmt: skip
 
 
 class Sums(NamedTuple):

@@ -36,7 +36,7 @@ def _zeros(answer) -> None:
         claim(degree == N - 2, f"N = {N}: the leading terms, of degree {N - 1}, have cancelled; not {degree:g}")
 
 
-def _dearest(answer) -> None:
+def _most_expensive(answer) -> None:
     given, prices = number(answer), [kernels.smallest_norm(16, S) for S in range(16)]
     claim(given in range(16), f"{given:g} is no shift on 16 lags")
     claim(prices[int(given)] == max(prices), f"another shift costs more than the one by {given:g}")
@@ -85,6 +85,17 @@ def _echoes(answer) -> None:
     claim(abs(made[t] - due[t]) > 3.95, f"the worst output is that at step {t}: {made[t]:.3f} in place of {due[t]:.3g}")
 
 
+def _circle(answer) -> None:
+    for L, S in [(L, S) for L in (2, 5, 16) for S in range(L)]:
+        nodes, weights = numbers(call(answer, L, S), (2, L), f"the nodes and the weights at L = {L}, S = {S}")
+        k = int(np.abs(np.abs(nodes) - 1).argmax())
+        claim(abs(abs(nodes[k]) - 1) < 1e-9, f"L = {L}, S = {S}: a node has size {abs(nodes[k]):.3g}, and is not on the circle")
+        made = (weights * nodes ** np.arange(L)[:, None]).sum(1)
+        k = int(np.abs(made - np.eye(L)[S]).argmax())
+        claim(abs(made[k] - (k == S)) < 1e-6, f"L = {L}, S = {S}: at lag {k} the kernel is {made[k]:.3g}, and should be {int(k == S)}")
+        claim(np.abs(weights).sum() < 1 + 1e-6, f"L = {L}, S = {S}: the sizes of the weights add up to {np.abs(weights).sum():.3g}")
+
+
 def _end(answer) -> None:
     a = number(answer)
     claim(0 < a < 1e6, f"a should be above 0 and below a million, got {a:g}")
@@ -119,7 +130,7 @@ def _weight(answer) -> None:
 
 
 EXERCISES = (
-    ("06.1", _weights), ("06.2", _weight), ("06.3", _zeros), ("06.4", _end), ("06.5", _dearest), ("06.6", _solver),
-    ("06.7", _limits), ("06.9", _losses), prediction("06.10", (1, 8, 16, 31), 16), ("06.11", _modes),
+    ("06.1", _weights), ("06.3", _zeros), ("06.4", _end), ("06.9", _losses), ("06.5", _most_expensive), ("06.7", _limits),
+    ("06.6", _solver), ("06.14", _circle), ("06.2", _weight), prediction("06.10", (1, 8, 16, 31), 16), ("06.11", _modes),
     ("06.12", _echoes), ("06.13", _earlier),
 )  # fmt: skip

@@ -183,7 +183,7 @@ def needed_modes(L: int, S: int) -> int:
 def predicted_r2(L: int, N: int) -> float:
     """R2 on Shift (eight outputs, the shifts by j L/8) of N modes cast to reals that make the shifts by S <= 2N only.
 
-    Output j holds 1 - j/8 of 4.5 shares of the variance.  Proof that these shifts can be learned: chapter 06, section 6.
+    Output j holds 1 - j/8 of 4.5 shares of the variance.  Proof that these shifts can be learned: notebook 06d, Theorem 4.
     """
     return sum(1 - j / 8 for j in range(8) if j * L // 8 <= 2 * N) / 4.5
 
@@ -225,7 +225,7 @@ def degree(L: int, S: int, interval: str) -> int:
 def smallest_norm(L: int, S: int, interval: str = "[0,1]") -> int:
     """The least ||w||_1 of nodes in ``interval`` whose kernel is 1 at S and 0 at the other lags of 0..L-1, any number.
 
-    It is |[x^S] T*_n| on [0, 1], the coefficient of T_n or T_(n-1) on [-1, 1], and 1 on the circle: chapter 06, section 4.
+    It is |[x^S] T*_n| on [0, 1], the coefficient of T_n or T_(n-1) on [-1, 1], and 1 on the circle: chapter 06 and notebook 06b.
     """
     n = degree(L, S, interval)
     if interval == "circle" or n == 0:

@@ -37,18 +37,18 @@ FAULTS = [
     Fault("theorem_1", "sp.Poly(2 * X, X) * T[n - 1] - T[n - 2]", "sp.Poly(X, X) * T[n - 1] - T[n - 2]", "step 3"),
     Fault("theorem_1", "assert leading[N] == 2 ** (2 * N - 3)", "assert leading[N] == 2 ** (2 * N - 4)", "step 3"),
     Fault("theorem_1", "T[n].compose(sp.Poly(2 * X - 1, X))", "T[n].compose(sp.Poly(X - 1, X))", "step 3"),
-    Fault("theorem_1", "q.degree() == n + 1 and q.is_sqf", "q.degree() == n + 1 and (q * q).is_sqf", "step 4"),
-    Fault("theorem_1", "q.count_roots(-1, 1) == n + 1", "q.count_roots(0, 1) == n + 1", "step 4"),
-    Fault("theorem_1", "sp.Poly(X, X) * U[n - 1] + n * T[n]", "sp.Poly(X, X) * U[n - 1] + T[n]", "step 5"),
-    Fault("theorem_1", "q.diff(X)(end) == 2 * n * T[n](end)", "q.diff(X)(end) == n * T[n](end)", "step 5"),
-    Fault("theorem_1", "T[n].eval(math.cos(math.pi * k / n))", "T[n].eval(math.cos(k / n))", "step 5"),
+    Fault("theorem_1_equality", "q.degree() == n + 1 and q.is_sqf", "q.degree() == n + 1 and (q * q).is_sqf", "step 4"),
+    Fault("theorem_1_equality", "q.count_roots(-1, 1) == n + 1", "q.count_roots(0, 1) == n + 1", "step 4"),
+    Fault("theorem_1_equality", "sp.Poly(X, X) * U[n - 1] + n * T[n]", "sp.Poly(X, X) * U[n - 1] + T[n]", "step 5"),
+    Fault("theorem_1_equality", "q.diff(X)(end) == 2 * n * T[n](end)", "q.diff(X)(end) == n * T[n](end)", "step 5"),
+    Fault("theorem_1_equality", "T[n].eval(math.cos(math.pi * k / n))", "T[n].eval(math.cos(k / n))", "step 5"),
     Fault(
-        "theorem_1",
+        "theorem_1_equality",
         "    w = kernels.exact_weights(kernels.chebyshev_nodes(N))\n    assert all",
         "    w = kernels.exact_weights(kernels.chebyshev_nodes(N, bits=30))\n    assert all",
         "step 7",
     ),
-    Fault("theorem_1", "assert least > 1,", "assert least > 2,", "step 8"),
+    Fault("theorem_1_equality", "assert least > 1,", "assert least > 2,", "step 8"),
     Fault(
         "theorem_2", "return sp.Rational(n, n + S) * 4**S * sp.binomial(n + S, 2 * S)", "return sp.S(4) ** S", "step 1"
     ),
@@ -76,10 +76,10 @@ FAULTS = [
         "theorem_2", "sum(map(abs, w)) / int(cost(L - 1, S)) - 1)", "sum(map(abs, w)) / int(cost(L, S)) - 1)", "step 4"
     ),
     Fault("theorem_2", "L, grid = 7, np.linspace(0, 1, 401)", "L, grid = 7, np.linspace(0.2, 1, 401)", "step 5"),
-    Fault("dearest", "ratio = 4 * (n + S) * (n - S) /", "ratio = 2 * (n + S) * (n - S) /", "step 1"),
-    Fault("dearest", "ratio.subs(S, n / sp.sqrt(2))", "ratio.subs(S, n / 2)", "step 1"),
-    Fault("dearest", "- n / math.sqrt(2)) < 1", "- n) < 1", "step 2"),
-    Fault("dearest", "before, now = 1, 3", "before, now = 1, 2", "step 3"),
+    Fault("most_expensive", "ratio = 4 * (n + S) * (n - S) /", "ratio = 2 * (n + S) * (n - S) /", "step 1"),
+    Fault("most_expensive", "ratio.subs(S, n / sp.sqrt(2))", "ratio.subs(S, n / 2)", "step 1"),
+    Fault("most_expensive", "- n / math.sqrt(2)) < 1", "- n) < 1", "step 2"),
+    Fault("most_expensive", "before, now = 1, 3", "before, now = 1, 2", "step 3"),
     Fault("both_signs", "m = L - 1 if (L - 1 - S) % 2 == 0 else L - 2", "m = L - 1", "step 1"),
     Fault(
         "both_signs", 'kernels.smallest_norm(L, S, "[-1,1]") == among', "kernels.smallest_norm(L, S) == among", "step 1"

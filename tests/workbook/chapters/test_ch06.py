@@ -15,12 +15,15 @@ from workbook.chapters.ch06 import (
     LENGTHS,
     MODES,
     PERCENTS,
+    PUSHES,
+    bounded_polynomial,
     cost_sentence,
     error_words,
     exact_shifts,
     fading_half_circle,
     float_sentence,
     reach_sentence,
+    seesaw_sentence,
     shift_costs,
     summed,
 )
@@ -50,17 +53,24 @@ def test_the_curve_is_the_chebyshev_polynomial(L):
 
 @settings(max_examples=40, deadline=None)
 @given(st.sampled_from(LENGTHS[:5]), st.sampled_from(PERCENTS))
-def test_the_sentence_names_the_price_and_the_dearest(L, percent):
+def test_the_sentence_names_the_price_and_the_most_expensive(L, percent):
     prices = coefficients(L - 1) if L <= 16 else None
     said, S = cost_sentence("[0,1]", L, percent), L * percent // 100
     assert 0 <= S < L and f"S = {S} of L = {L}" in said
     if prices is not None:
-        dearest = int(prices.argmax())
-        assert ("<b>dearest</b>" in said) == (dearest == S)
-        assert S == dearest or f"The dearest is S = {dearest} " in said
+        top = int(prices.argmax())
+        assert ("<b>more expensive</b>" in said) == (top == S)
+        assert S == top or f"The most expensive is S = {top} " in said
         if prices[S] < 1e6:
             assert f"||w||₁ = {round(prices[S]):,}" in said
     assert "||w||₁ = 1, as every" in cost_sentence("circle", L, percent)
+
+
+@pytest.mark.parametrize("N", range(3, 9))
+def test_the_seesaw_proves_no_more_than_is_true(N):
+    bounds = [bounded_polynomial(N, push)[1] for push in PUSHES]
+    assert max(bounds) == bounds[PUSHES.index(100)] == pytest.approx(2 ** (2 * N - 3), rel=1e-5)
+    assert "exactly that" in seesaw_sentence(N, 100) and "exactly that" not in seesaw_sentence(N, 0)
 
 
 # --------------------------------------------------------------------------------------------- weights in floats

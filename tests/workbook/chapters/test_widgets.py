@@ -40,6 +40,7 @@ WIDGETS = {  # name -> (draw, controls, sentence)
     "06 floats": (ch06.float_kernels, {"interval": list(INTERVALS), "N": list(ch06.MODES)}, ch06.float_sentence),
     "06 reach": (ch06.reach_picture, {"N": [8, 16, 32, 64], "S": list(ch06.REACHES), "error": list(ch06.ERRORS)},
                  ch06.reach_sentence),
+    "06 seesaw": (ch06.seesaw, {"N": [3, 5, 8], "push": [0, 100, 130]}, ch06.seesaw_sentence),
     "06 sums": (ch06.sum_picture, {"lam": list(ch06.LAMBDAS), "precision": list(ch06.DIGITS)}, ch06.sum_sentence),
     "07 tasks": (ch07.one_input, {"task": list(ch07.ATOMIC), "length": [16], "seed": [1, 2]}, ch07.asked),
     "07 channels": (ch07.with_channels, {"task": list(ch07.LINEAR), "channels": [1, 4]}, ch07.with_channels_sentence),
