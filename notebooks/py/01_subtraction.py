@@ -388,7 +388,7 @@ check("01.3", my_expression)
 #
 # The base-7 layer keeps the whole expression. Could a smarter layer keep less? Look at the states of three layers with one $A$. Each
 # point is one expression of $n$ numbers, coloured by its value modulo 5. The readout sees only in which cell of a grid a state is;
-# *bits* says how fine the grid is. A grey cell holds several values: every readout of the cells errs there.
+# *bits* says how fine the grid is. A yellow cell holds several values: every readout of the cells errs there.
 
 # %% tags=["hide-input"]
 opened = {"layer": "spiral (A shrinks, turns)", "n": 3, "bits": 4}
@@ -396,8 +396,8 @@ show.figure(
     ch01.word_picture(**opened),
     alt="Points in the plane, the states of 125 expressions of three numbers under a layer "
         "that turns and shrinks, in five colours, over a grid of 16 by 16 cells. Several "
-        "cells are grey; two points of one of them are ringed and named.",
-    caption="What to see: colours lie mixed. Where two of them share a cell it is grey, and "
+        "cells are yellow; two points of one of them are ringed and named.",
+    caption="What to see: colours lie mixed. Where two of them share a cell it is yellow, and "
             "every readout of the cells errs.",
 )  # fmt: skip
 

@@ -108,6 +108,7 @@ def arrows_sentence(transition: str, turn: float, size: float) -> str:
 
 # --- the states of expressions (Theorem A) ----------------------------------------------------------------------------
 
+MIXED = "#ffe08a"  # a cell that holds several values: a colour that no value has
 TURN = 0.8 * np.array([[np.cos(1), -np.sin(1)], [np.sin(1), np.cos(1)]])
 LAYERS = {  # A (D, D), what each number adds (M, D), what the minus adds (D,)
     "counter (A = 1)": (np.array([[1]]), np.arange(M)[:, None], np.array([0])),
@@ -177,7 +178,7 @@ def _spelled(numbers):
 
 @styled
 def word_picture(layer: str, n: int, bits: int) -> Figure:
-    """The states of all 5^n expressions, coloured by value; grey cells hold several values, so no readout is right.
+    """The states of all 5^n expressions, coloured by value; yellow cells hold several values, so no readout is right.
 
     A state of one number lies on a line, drawn once for each value so that nothing is hidden.
     """
@@ -190,7 +191,7 @@ def word_picture(layer: str, n: int, bits: int) -> Figure:
     tall = M if flat else seen.cell
     corners = [(low[0] + k[0] * seen.cell, -0.5 if flat else low[1] + k[1] * seen.cell) for k in seen.mixed]
     axes.add_collection(PatchCollection([Rectangle(corner, seen.cell, tall) for corner in corners],
-                                        fc="#d9d9d9", ec="#d9d9d9", lw=0.3, zorder=1))  # fmt: skip
+                                        fc=MIXED, ec=MIXED, lw=0.3, zorder=1))  # fmt: skip
     if 2**bits <= 32:
         borders = np.arange(2**bits + 1)[:, None] * seen.cell + low
         axes.vlines(borders[:, 0], *((-0.5, M - 0.5) if flat else borders[[0, -1], 1]), color=FAINT, lw=0.6, zorder=1.5)
@@ -208,7 +209,7 @@ def word_picture(layer: str, n: int, bits: int) -> Figure:
         axes.set(aspect="equal", xlabel="first number of the state", ylabel="second number")
     axes.set_title(f"{layer}, {M**n} expressions of n = {n}")
     shown = [Line2D([], [], ls="", marker="o", mfc=c, mec=INK, mew=0.4, label=str(v)) for v, c in enumerate(colours)]
-    shown += [Rectangle((0, 0), 1, 1, fc="#d9d9d9", label="cell with\nseveral values")]
+    shown += [Rectangle((0, 0), 1, 1, fc=MIXED, label="cell with\nseveral values")]
     axes.legend(handles=shown, title="value", loc="upper left", bbox_to_anchor=(1.01, 1.03), title_fontsize=SMALL)
     return figure
 

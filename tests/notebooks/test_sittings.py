@@ -1,0 +1,79 @@
+"""A chapter is one sitting: counted from its notebook, for 00 and for each that has lettered notebooks behind it."""
+
+import re
+from itertools import accumulate
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from workbook.book.reading_time import reading
+from workbook.book.text import WIDGET
+from workbook.exercises.hints import HEADER
+
+NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
+LETTERED = sorted(NOTEBOOKS.glob("[0-9][0-9][a-z]_*.ipynb"))
+SITTINGS = [path for path in sorted(NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))
+            if path.stem[:2] in {"00", *(lettered.stem[:2] for lettered in LETTERED)}]  # fmt: skip
+NOT_TEXT = re.compile(r"```[\s\S]*?```|<!--[\s\S]*?-->|^\|.*\|$|^#+ .*$", re.MULTILINE)
+FORMULA = re.compile(r"\$\$.+?\$\$|\$[^$]+\$|`[^`]+`", re.DOTALL)
+WORD = re.compile(r"[^\W\d_][\w'’-]*")
+
+
+def is_generated(cell):
+    return cell.source.startswith("<!--")
+
+
+def text(cell):
+    """The running text of a Markdown cell; a formula counts as one letter, an exercise and what is folded do not count."""
+    source = cell.source
+    if cell.cell_type != "markdown" or is_generated(cell) or HEADER.search(source):
+        return ""
+    return FORMULA.sub("x", NOT_TEXT.sub("\n\n", source))
+
+
+def sentences(written):
+    parts = re.split(r"\n\s*\n|^\s*(?:[-*>]|\d+\.)\s", written, flags=re.MULTILINE)
+    return [sentence for part in parts for sentence in re.split(r"(?<=[.?!])[)*\"”]*\s+(?=\S)", " ".join(part.split()))]
+
+
+def shows(cell):
+    """Whether a cell's output holds a picture, a widget or what moves."""
+    return any("image/png" in data or "<img" in data.get("text/html", "") or data.get("text/plain") == WIDGET
+               for data in (one.get("data", {}) for one in cell.get("outputs", ())))  # fmt: skip
+
+
+def counts(path):
+    """What a reader of a notebook has before them."""
+    cells = nbformat.read(path, 4).cells
+    words = [len(WORD.findall(text(cell))) for cell in cells]
+    pictures = [i for i, cell in enumerate(cells) if shows(cell)]
+    before = list(accumulate(words, initial=0))
+    long = [one for cell in cells for one in sentences(text(cell)) if len(WORD.findall(one)) > 35]
+    return {
+        "minutes": reading(cells), "words": before[-1], "cells": sum(not is_generated(cell) for cell in cells),
+        "proof cells": sum(any(tag.startswith("proof-") for tag in cell.metadata.get("tags", ())) for cell in cells),
+        "pictures": len(pictures), "words a picture": before[-1] // max(len(pictures), 1),
+        "words before the first": before[pictures[0]] if pictures else before[-1], "long sentences": long,
+        "exercises": sum(bool(HEADER.search(cell.source)) for cell in cells),
+    }  # fmt: skip
+
+
+MOST = {"minutes": 60, "words": 2600, "cells": 70, "proof cells": 20, "words a picture": 350, "words before the first": 250}
+
+
+@pytest.mark.parametrize("path", SITTINGS, ids=lambda path: path.stem)
+def test_it_is_one_sitting(path):
+    found = counts(path)
+    assert not {name: found[name] for name, most in MOST.items() if found[name] > most}
+    assert not found["long sentences"]
+
+
+@pytest.mark.parametrize("path", LETTERED, ids=lambda path: path.stem)
+def test_behind_it_an_idea_takes_an_hour_at_most(path):
+    assert counts(path)["minutes"] <= 60
+
+
+if __name__ == "__main__":
+    for path in [*SITTINGS, *LETTERED]:
+        print(path.stem, {name: len(found) if name == "long sentences" else found for name, found in counts(path).items()})
