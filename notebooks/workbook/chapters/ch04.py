@@ -239,6 +239,82 @@ DISCS_WIDGET = {  # what ``explore(discs, ...)`` is told
 }
 
 
+# --- Lemma 3: the size of a state, and what a step does to it --------------------------------------------------------
+
+SIZES = (0.25, 0.5, 1, 2, 4)  # c
+ALPHAS = {"as printed": lambda c, kept: 1 / (kept + 1), "corrected": lambda c, kept: c / (kept + 1)}  # alpha squared
+DRIVE = np.array([[0.8, 0.2], [-0.4, 0.4]])  # B of the pair; Tr(B^T B) = 1
+DECAY, SHOWN = 0.9, 12  # gamma, and the steps that are drawn; Tr(B^T B) = 1
+BUDGET = {"c": 2, "alpha": "as printed"}  # what the widget opens on
+
+
+def rescaled_runs(c: float, alpha: str, T: int = SHOWN, runs: int = 2000) -> np.ndarray:
+    """||x_t||^2 of x_t = alpha (gamma A x_{t-1} + B u_t) for white u and ||x_1||^2 = c, t = 1 to T: (K, T)."""
+    draw, scale = np.random.default_rng(0), math.sqrt(ALPHAS[alpha](c, c * DECAY**2))
+    x, turn = np.full(runs, math.sqrt(c) + 0j), cmath.rect(DECAY, 0.7)  # a pair of states is one complex number
+    squares = [np.abs(x) ** 2]
+    for _ in range(T - 1):
+        u = draw.standard_normal((runs, 2))
+        x = scale * (turn * x + u @ (DRIVE[0] + 1j * DRIVE[1]))
+        squares.append(np.abs(x) ** 2)
+    return np.array(squares).T
+
+
+@styled
+def size_of_runs(c: float) -> Figure:
+    """The mean of ||x_t||^2 over 2,000 runs that begin at c: with alpha as Lemma 3 prints it, and with the right one."""
+    figure, axes = new_figure(2.9, left=0.75, right=1.75, top=0.2, bottom=0.55)
+    steps, paper = np.arange(1, SHOWN + 1), SOURCES["paper"].colour
+    axes.axhline(c, color=paper, lw=2.5)
+    ends = [(c, f"Lemma 3: {c:g}, always", paper)]
+    for alpha, colour in (("corrected", INK), ("as printed", LIVE)):
+        mean = rescaled_runs(c, alpha).mean(0)
+        axes.plot(steps, mean, "o-", color=colour, lw=1.4, ms=5)
+        ends.append((mean[-1], f"α {alpha}", colour))
+    axes.annotate("1", (2, 1), (2.25, 1.15), fontsize=11, color=LIVE)
+    axes.set(xlim=(0.7, SHOWN), ylim=(0, 1.2 * c), xlabel="step t", ylabel="mean of ‖xₜ‖²", xticks=[1, 2, 4, 6, 8, 10, 12])
+    label_ends(axes, ends)
+    return figure
+
+
+@styled
+def budget(c: float, alpha: str) -> Figure:
+    """One step as bars: of E||x||^2 = c is left gamma^2 c, Tr(B^T B) = 1 comes in, alpha^2 rescales both."""
+    kept, squared = c * DECAY**2, ALPHAS[alpha](c, c * DECAY**2)
+    figure, axes = new_figure(2.3, left=1.5, right=0.2, top=0.3, bottom=0.5)
+    bars = ((c, 0), (kept, 1), (squared * kept, squared))
+    for y, (own, driven) in enumerate(bars):
+        axes.barh(y, own, 0.55, color=ROTRNN)
+        axes.barh(y, driven, 0.55, left=own, color=LRU_COLOUR)
+        axes.text(own + driven, y, f" {own + driven:.3g}", va="center", fontsize=10)
+    axes.axvline(c, color=SOURCES["paper"].colour, ls=(0, (4, 3)), zorder=0)
+    axes.text(c, -0.42, " c", va="bottom", fontsize=10)
+    axes.set(ylim=(2.5, -0.5), xlim=(0, 6.2), xlabel="E‖x‖²")
+    axes.set_yticks([0, 1, 2], ["before: c", "turned, shrunk,\nand driven", "times α²"])
+    axes.legend(handles=[Line2D([], [], color=ROTRNN, lw=7, label="of the state"),
+                         Line2D([], [], color=LRU_COLOUR, lw=7, label="of the input")], loc="upper right")  # fmt: skip
+    return figure
+
+
+def budget_sentence(c: float, alpha: str) -> str:
+    """What is left, what comes in, and where the step ends."""
+    kept = c * DECAY**2
+    squared = ALPHAS[alpha](c, kept)
+    after = squared * (kept + 1)
+    said = (f"{after:.3g} comes out, <b>which is c</b>" if math.isclose(after, c) else
+            f"{after:.3g} comes out, <b>and not {c:g}</b>: Lemma 3, step 4")  # fmt: skip
+    return (f"Of c = {c:g} the step leaves γ²c = {kept:.3g}. The input adds Tr(BᵀB) = 1, so there is {kept + 1:.3g}. "
+            f"With α {alpha}, α² = {squared:.3g}: {said}.")  # fmt: skip
+
+
+BUDGET_WIDGET = {  # what ``explore(budget, ...)`` is told
+    "controls": {"c": list(SIZES), "alpha": list(ALPHAS)},
+    "initial": BUDGET,
+    "sentence": budget_sentence,
+    "alt": "Three bars: the squared norm before a step, after turning and the input, and after alpha squared.",
+}
+
+
 # --- a rotation to turn, and the norm that climbs --------------------------------------------------------------------
 
 GAMMAS = (0.5, 0.9, 0.97, 0.99, 0.999)
@@ -246,8 +322,6 @@ RHOS = (-0.9, 0.0, 0.5, 0.9, 0.99)
 ANGLES = (0, 15, 45, 90, 180)
 STARTS = ("zero", "unit", "scaled first step")
 LAST, RUNS = 2000, 100  # steps and runs of the simulation
-SPAN = (3e-5, 400)  # of E||x||^2 in the picture: all that the controls can give
-DRIVE = np.array([[0.8, 0.2], [-0.4, 0.4]])  # B of the pair; Tr(B^T B) = 1
 TURNS = (0, 5, 20, 45, 120, 180)
 DECAYS = (0.8, 0.95, 0.98, 0.999)
 CLIMB = {"gamma": 0.99, "rho": 0.0, "theta": 45, "x_0": "zero"}  # what the pictures open on
@@ -286,20 +360,23 @@ def norm_climb(gamma: float, rho: float, theta: float, x_0: str) -> Figure:
     squares = simulated_norms(gamma, rho, theta, x_0)
     mean, error = squares.mean(0), squares.std(0) / math.sqrt(len(squares))
     figure, axes = new_figure(3.5, left=0.75, right=1.25, top=0.4, bottom=0.55)
-    t, paper = np.arange(1, LAST + 1), SOURCES["paper"]
+    t = np.arange(1, LAST + 1)
+    low, high = (10.0 ** turn(math.log10(value)) for turn, value in
+                 ((math.floor, min(0.1, formula.min() / 1.2)), (math.ceil, max(2, 1.2 * formula.max()))))  # fmt: skip
     shown = np.unique(np.geomspace(1, LAST, 120).astype(int)) - 1  # as many points as the eye can tell apart
-    axes.fill_between(t[shown], *(np.clip((mean + side * error)[shown], SPAN[0] / 10, None) for side in (-2, 2)),
+    axes.fill_between(t[shown], *(np.clip((mean + side * error)[shown], low / 10, None) for side in (-2, 2)),
                       color=LIVE, alpha=0.25, lw=0)  # fmt: skip
-    axes.plot([1, LAST], [1, 1], color=paper.colour, lw=2.5, label="paper")
+    axes.plot([1, LAST], [1, 1], color=FAINT, lw=2.5, label="paper")
     axes.plot(t[shown], formula[shown], color=INK, lw=1.6, label="formula")
     axes.plot(t[shown], mean[shown], color=LIVE, lw=1.2, ls=(0, (1, 1.5)), label="simulated")
-    axes.set(xscale="log", yscale="log", xlim=(1, LAST), ylim=SPAN, xlabel="step t", ylabel="E‖xₜ‖²",
+    axes.set(xscale="log", yscale="log", xlim=(1, LAST), ylim=(low, high), xlabel="step t", ylabel="E‖xₜ‖²",
              title=f"γ = {gamma:g}, ρ = {rho:g}, θ = {theta}°, x₀: {x_0}")  # fmt: skip
     axes.set_xticks([1, 10, 100, 1000], ["1", "10", "100", "1,000"])
-    axes.set_yticks([0.0001, 0.001, 0.01, 0.1, 1, 10, 100], ["0.0001", "0.001", "0.01", "0.1", "1", "10", "100"])
+    ticks = [tick for tick in (0.0001, 0.001, 0.01, 0.1, 1, 10, 100, 1000) if low <= tick <= high]
+    axes.set_yticks(ticks, [f"{tick:,.4g}" for tick in ticks])
     axes.minorticks_off()
-    ends = np.clip([1, formula[-1], mean[-1]], *SPAN)
-    label_ends(axes, list(zip(ends, ("paper: 1, always", "formula", f"{RUNS} runs"), (paper.colour, INK, LIVE))))
+    ends = np.clip([1, formula[-1], mean[-1]], low, high)
+    label_ends(axes, list(zip(ends, ("paper: 1, always", "formula", f"{RUNS} runs"), (FAINT, INK, LIVE))))
     return figure
 
 

@@ -10,16 +10,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbook.chapters.ch04 import (
+    ALPHAS,
+    DECAY,
     GAMMAS,
     HEAD_SIZES,
     MODES,
+    SIZES,
     STARTS,
     TABLE_3,
+    budget_sentence,
     eigenvalues,
     impulse,
     mode_kernels,
     norm_curve,
     norm_sentence,
+    rescaled_runs,
     settled,
     simulated_norms,
     starting_layers,
@@ -92,6 +97,23 @@ def test_settled_is_the_first_time_after_which_nothing_strays(norms, limit):
     assert settled(np.array(norms), limit) == oracle
 
 
+# --- Lemma 3, simulated ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("alpha", ALPHAS)
+@pytest.mark.parametrize("c", SIZES)
+def test_runs_keep_c_with_the_corrected_alpha_and_fall_to_1_with_the_printed(c, alpha):
+    squares = rescaled_runs(c, alpha, T=8, runs=4000)
+    expected, factor = [c], (c if alpha == "corrected" else 1) / (c * DECAY**2 + 1)
+    for _ in range(7):
+        expected.append(factor * (DECAY**2 * expected[-1] + 1))
+    error = squares.std(0)[1:] / math.sqrt(len(squares))
+    assert expected[1] == pytest.approx(c if alpha == "corrected" else 1)
+    assert squares[:, 0] == pytest.approx(c)
+    assert (np.abs(squares.mean(0)[1:] - expected[1:]) < 5 * error).all()
+    assert ("which is c" in budget_sentence(c, alpha)) == (c == 1 or alpha == "corrected")
+
+
 # --- the rotation to turn --------------------------------------------------------------------------------------------
 
 
@@ -147,9 +169,3 @@ def test_both_kernels_are_the_modes(mode):
 
 
 # --- the two figures of the paper ------------------------------------------------------------------------------------
-
-
-# --- every place, and bad questions ----------------------------------------------------------------------------------
-
-
-# --- the chapter's exercises: right answers pass, wrong ones do not --------------------------------------------------

@@ -28,6 +28,7 @@ WIDGETS = {  # name -> (draw, controls, sentence)
     "03 race": (lambda **at: ch03.scan_race(BENCH, **at), {"T": list(ch03.LENGTHS), "b": list(ch03.SIZES),
                 "chains": list(ch03.CHAINS), "P": list(ch03.PROCESSORS.values())}, lambda **at: ch03.race_sentence(BENCH, **at)),
     **{f"04 {name}": (draw, told["controls"], told["sentence"]) for name, draw, told in (
+        ("budget", ch04.budget, ch04.BUDGET_WIDGET),
         ("turning", ch04.turning, ch04.TURNING_WIDGET), ("climb", ch04.norm_climb, ch04.CLIMB_WIDGET),
         ("discs", ch04.discs, ch04.DISCS_WIDGET))},
     "05 start": (ch05.start_spectrum, {"arc": [180, 240, 360], "N": [4, 32], "per_mode": [1, 1.5, 3], "r": [0.9, 1.0]},
