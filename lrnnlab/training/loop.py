@@ -116,8 +116,7 @@ class TrainState:
     def evaluate(self, watch: Callable[[Any, int], dict], score: str = "validation") -> None:
         """Keep what ``watch(net, step)`` finds, and the weights where ``score`` is higher than ever before."""
         made = self.made
-        with torch.no_grad():
-            found = plain(watch(self.current.eval(), made.steps))
+        found = plain(watch(self.current.eval(), made.steps))
         self.net.train()
         if not isinstance(found, dict):
             raise TypeError(f"watch gives a dict of numbers, got {shown(found)}")

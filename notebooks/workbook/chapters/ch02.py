@@ -367,7 +367,7 @@ def film_widget() -> Moving:
     }  # fmt: skip
     alt = ("A training run as a film, with a button that plays it and a slider over its frames: the heatmaps of eight heads, "
            "60 strings as points that move to the corners of a pentagon, and the accuracy by position.")  # fmt: skip
-    return Moving("film", data, {"frame": 0, "token": 1}, alt)
+    return Moving("film", data, {"frame": 19, "token": 1}, alt)  # right at 40, lost at 500
 
 
 # ------------------------------------------------------------------------------- how long a soft network is right

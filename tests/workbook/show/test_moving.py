@@ -287,7 +287,7 @@ def fields_by_pointer(page):
 
 def film_by_pointer(page):
     page.get_by_role("button", name="play").click()
-    page.wait_for_function("document.querySelector('.moving-picture input').value > 2")
+    page.wait_for_function("document.querySelector('.moving-picture input').value > 20")
     page.get_by_role("button", name="pause").click()
 
 

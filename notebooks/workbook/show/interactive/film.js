@@ -16,11 +16,12 @@ const blocks = (text, [, h, b], token) => {
 const pure = (heads, least) => heads.reduce((sum, rows) =>
   sum + rows[0].filter((_, j) => Math.max(...rows.map(row => row[j])) >= least).length, 0);
 
-const SIDE = 320, CELL = 8, HIGH = 220;
+const SIDE = 260, CELL = 7, HIGH = 220;  // three panels fit side by side on a page of the book
 
 const render = ({ model, el }) => {
-  const { controls, panels, data, at, put, say, follow, panel } = stage(model, el);
-  const [, h, b] = data.shape, frames = data.frames, wide = CELL * b + 10;
+  const { root, controls, panels, data, at, put, say, follow, panel } = stage(model, el);
+  root.style.maxWidth = "54rem";
+  const [, h, b] = data.shape, frames = data.frames, wide = CELL * b + 8;
   const slider = range("frame", 0, frames.length - 1, frame => put({ frame }));
   const play = player(slider, () => put({ frame: at().frame + 1 }), frame => put({ frame }), 250);
   const token = choice("token", data.symbols.map((symbol, i) => [String(i), symbol]), i => put({ token: Number(i) }));
@@ -28,7 +29,7 @@ const render = ({ model, el }) => {
 
   const matrices = panel(SIDE, HIGH, "the blocks of the heads");
   const cells = Array.from({ length: h }, (_, head) => {
-    const x = (head % 4) * wide, y = 26 + Math.floor(head / 4) * (wide + 22);
+    const x = 2 + (head % 4) * wide, y = 26 + Math.floor(head / 4) * (wide + 22);
     matrices.append(svg("text", { x, y: y - 5 }, `head ${head}`),
       svg("rect", { x: x - .5, y: y - .5, width: CELL * b + 1, height: CELL * b + 1, class: "faint" }));
     const made = Array.from({ length: b * b }, (_, k) => svg("rect", { x: x + CELL * (k % b), y: y + CELL * Math.floor(k / b),
@@ -39,7 +40,7 @@ const render = ({ model, el }) => {
   const cloud = panel(SIDE, HIGH, "answers of 60 strings"), radius = 84, middle = [SIDE / 2, 122];
   const corner = (c, far = 1) => [middle[0] + far * radius * Math.cos(2 * Math.PI * c / data.colours.length),
     middle[1] - far * radius * Math.sin(2 * Math.PI * c / data.colours.length)];
-  cloud.append(svg("text", { x: 0, y: 12 }, `${data.answers.length} strings of ${data.train_length} digits: what the readout thinks`),
+  cloud.append(svg("text", { x: 0, y: 12 }, `${data.answers.length} strings of ${data.train_length} digits, their answers`),
     svg("path", { class: "faint", d: `${path(data.colours.map((_, c) => corner(c)))}Z` }),
     ...data.colours.map((_, c) => svg("text", { x: corner(c, 1.14)[0], y: corner(c, 1.14)[1] + 4, "text-anchor": "middle" }, String(c))));
   const dots = data.answers.map(answer =>
@@ -47,16 +48,16 @@ const render = ({ model, el }) => {
   cloud.append(...dots);
 
   const curve = panel(SIDE, HIGH, "accuracy by position"), ends = data.positions.map(Math.log10);
-  const plot = axes(curve, { left: 44, right: SIDE - 8, top: 30, bottom: 186, x: [ends[0], ends.at(-1)], y: [0, 1],
+  const plot = axes(curve, { left: 48, right: SIDE - 8, top: 30, bottom: 186, x: [ends[0], ends.at(-1)], y: [0, 1],
     title: "right, by position in the string" });
   plot.across = [1, 10, 40, 500].map(one => [Math.log10(one), one === 500 ? "500" : String(one)]);
   plot.limits(0, 1, [0, .5, 1], one => `${100 * one} %`);
   const seen = plot.x(Math.log10(data.train_length)), guess = plot.y(data.chance);
   const line = svg("path", { fill: "none", stroke: RECORDED, "stroke-width": 2 });
   const points = data.positions.map(() => svg("circle", { r: 3.5, fill: RECORDED }));
-  curve.append(svg("path", { class: "faint", d: `M${seen} 30V186M44 ${guess}H${SIDE - 8}`, "stroke-dasharray": "4 3" }),
+  curve.append(svg("path", { class: "faint", d: `M${seen} 30V186M48 ${guess}H${SIDE - 8}`, "stroke-dasharray": "4 3" }),
     svg("text", { x: seen - 4, y: 178, "text-anchor": "end" }, "trained up to here"),
-    svg("text", { x: SIDE - 10, y: guess - 4, "text-anchor": "end" }, "chance"), line, ...points);
+    svg("text", { x: 52, y: guess - 4 }, "chance"), line, ...points);
   panels.append(matrices, cloud, curve);
 
   const percent = share => `${share === 1 ? "100" : (Math.floor(1000 * share) / 10).toFixed(1)} %`;
