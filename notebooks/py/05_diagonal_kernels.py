@@ -890,7 +890,7 @@ with show.expect_failure("Exact shifts, step 3"):
 # %% [markdown]
 # But must a layer be exact? Let the modes of the half circle fade, $|\lambda_n| = r < 1$, and their echoes fade with them. A trained layer can do this, and it changes the count:
 #
-# > **Theorem (the reach; proved in chapter 06, section 6).** Let $N$ modes be cast to reals, and let lag 0 be free (the skip weight sets it). If $S \le 2N$, then for every error $0 < d < 1$ there is a kernel that is 1 at $S$ and at most $d$ in size at every other lag, **for all lengths at once**, with weights $\|w\|_1 = d^{-S/2N} \le 1/d$. If $S > 2N$ and $L \ge 2S$, every kernel of $N$ modes misses the one-hot by at least $\sqrt{1 - 2N/S}$ of its norm.
+# > **Theorem (the reach; proved in notebook 06d).** Let $N$ modes be cast to reals, and let lag 0 be free (the skip weight sets it). If $S \le 2N$, then for every error $0 < d < 1$ there is a kernel that is 1 at $S$ and at most $d$ in size at every other lag, **for all lengths at once**, with weights $\|w\|_1 = d^{-S/2N} \le 1/d$. If $S > 2N$ and $L \ge 2S$, every kernel of $N$ modes misses the one-hot by at least $\sqrt{1 - 2N/S}$ of its norm.
 #
 # So $S$ real weights, that is $S/2$ modes, are enough after all for a shift that is nearly exact, at every length: to be *nearly* 0 later costs very little. Here are $N = 8$ and $S = 16 = 2N$ at $L = 200$, where an exact shift would need 92 modes:
 
@@ -1971,7 +1971,7 @@ check("05.14", my_tap)
 # | DLR-prod: size "at most $4N^2$" (A.2) | $N(N+1)$, exactly; with the cast $N(N+1)/2$; at the start $N$ |
 # | Kronecker product: $\sum_{m=1}^N$ (A.2) | $\sum_{m=1}^M$ |
 # | Reverse: "right-shifted by $2L - i$" (3.3) | $2L - 1 - 2i$ |
-# | the cumulative sum is "numerically stable only if $\lvert\lambda\rvert = 1$" (footnote 1) | it is accurate until the sum overflows, at or shortly before the $k$ at which $\lambda^{-k}$ does (chapter 06, section 8) |
+# | the cumulative sum is "numerically stable only if $\lvert\lambda\rvert = 1$" (footnote 1) | it is accurate until the sum overflows, at or shortly before the $k$ at which $\lambda^{-k}$ does (notebook 06f) |
 # | DLR scores .83, .39, .25, .22 on Shift (Table 2) | its reach, $S \le 2N$, predicts .833, .417, .222, .222 (section 7) |
 # | $R^2$ of .22 on Shift, .52 on CumMax | .22 is what copying the first column scores; .46 is what the mean of each position scores, at both lengths |
 # | "followed by a residual connection" (2.3) | the released code also adds $D\cdot u$ with a learned $D$ *before* the GELU, and normalises after the sum; so do we |
