@@ -218,8 +218,9 @@ predict("00.3", one_wrong_arrow)
 # %% [markdown]
 # ## The map
 #
-# Chapters are *sittings* of at most an hour. Behind most of them lie lettered notebooks, one idea each, for when you want more.
-# Three paths: **one evening** (00, 02, 10), **four weeks** (as [TEACHING.md](TEACHING.md) plans them), or everything.
+# Chapters 00, 01, 02, 04, 06 and 10 are *sittings* of at most an hour. Behind them lie lettered notebooks, one idea each, for when
+# you want more. The other chapters are longer: take them in parts. Three paths: **one evening** (00, 02, 10), **four weeks** (as
+# [TEACHING.md](TEACHING.md) plans them), or everything.
 
 # %% tags=["hide-input"]
 show.figure(

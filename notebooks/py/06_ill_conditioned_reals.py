@@ -312,6 +312,7 @@ print(f"N = {N}: the same {terms} products w_i p_k x_i^k on both sides")
 #
 # **Step 2 (it stays within ±1).** $T_n^2 + (1 - x^2)\,U_{n-1}^2 = 1$, where $U$ is Chebyshev's polynomial of the second kind. Both
 # terms are not negative on $[-1, 1]$, so neither is above 1. (With $x = \cos t$ this is $\cos^2 nt + \sin^2 nt = 1$, for every $n$.)
+#
 # **All $n \le 12$.**
 
 # %% tags=["proof-theorem_1"]

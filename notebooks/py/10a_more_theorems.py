@@ -329,7 +329,7 @@ with show.expect_failure("Theorem 6, step 2"):
 # %% [markdown]
 # ## 2 The predictor's families
 #
-# `predict_expressivity(machine, family)` takes a machine's arrows and a family of transitions and says whether one
+# `predict_expressivity` takes a machine's arrows and a family of transitions and says whether one
 # layer, how many, or no number of layers can; which theorem says so; and, where the answer is no, two words that
 # every single such layer confuses: for all large $n$, or, where they contain a power that grows with $n$, for infinitely
 # many. (For products of reflections they are an example: on which loop a layer fails depends on the layer.) *Can* means: with bounded states, and with a margin between different answers

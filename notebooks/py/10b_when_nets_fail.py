@@ -39,7 +39,7 @@ recorded = tables.results.runs("ladder/models_x_tasks")
 #
 # A linear recurrence cannot mend an error: what a state is off by is multiplied by the same matrices as the state
 # itself. So the states that belong to one state of the machine spread, or move together to where the readout does not look
-# for them (chapter 02, section 5, where it was the moving that ended nets). If it is the spread, answers go wrong when it
+# for them (notebook 02b, where it was the moving that ended nets). If it is the spread, answers go wrong when it
 # reaches the gap between two states, and a law fitted to the spread at positions 10 to 100 should foretell where, without
 # running the net there. Does it?
 

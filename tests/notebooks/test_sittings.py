@@ -9,6 +9,7 @@ import pytest
 
 from workbook.book.reading_time import reading
 from workbook.book.text import WIDGET
+from workbook.chapters.ch00 import SITTINGS as SITTINGS_ON_THE_MAP
 from workbook.exercises.hints import HEADER
 
 NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
@@ -72,6 +73,15 @@ def test_it_is_one_sitting(path):
 @pytest.mark.parametrize("path", LETTERED, ids=lambda path: path.stem)
 def test_behind_it_an_idea_takes_an_hour_at_most(path):
     assert counts(path)["minutes"] <= 60
+
+
+def test_the_map_of_chapter_00_is_that_of_the_folder():
+    for number, (_, minutes, uses, _, behind) in SITTINGS_ON_THE_MAP.items():
+        (path,) = NOTEBOOKS.glob(f"{number}_*.ipynb")
+        found = [(one.stem.partition("_")[2].replace("_", " "), reading(nbformat.read(one, 4).cells))
+                 for one in LETTERED if one.stem.startswith(number)]  # fmt: skip
+        assert (minutes, list(behind)) == (reading(nbformat.read(path, 4).cells), found), number
+        assert {*uses} <= {*SITTINGS_ON_THE_MAP}
 
 
 if __name__ == "__main__":

@@ -8,38 +8,59 @@ from matplotlib.patches import FancyBboxPatch
 from workbook.show.style import FAINT, INK, LIVE, PAGE, SMALL, styled
 
 # Of each sitting: its title, its minutes, the chapters that it uses, its place on the map, and what lies behind it.
-SITTINGS: dict[str, tuple[str, int, tuple[str, ...], tuple[int, int], tuple[tuple[str, int], ...]]] = {
-    "00": ("start here", 15, (), (0, 1), ()),
-    "01": ("subtraction", 60, ("00",), (1, 0), ()),
-    "02": ("block-diagonal LRNN", 60, ("00",), (1, 1), ()),
-    "03": ("parallel scans", 60, ("02",), (2, 1), ()),
-    "04": ("rotations", 60, ("00",), (1, 2), ()),
-    "05": ("diagonal kernels", 60, ("00",), (1, 3), ()),
-    "06": ("ill-conditioned reals", 60, ("05",), (2, 3), ()),
-    "07": ("long-range suite", 60, ("05",), (2, 4), ()),
-    "08": ("memory in depth", 60, ("03",), (3, 1), ()),
-    "09": ("fast weights", 60, ("02",), (2, 2), ()),
-    "10": ("one ladder", 60, ("01", "02"), (3, 0), ()),
+SITTINGS: dict[str, tuple[str, int, tuple[str, ...], tuple[int, float], tuple[tuple[str, int], ...]]] = {
+    "00": ("start here", 15, (), (0, 1.3), ()),
+    "01": ("subtraction", 55, ("00",), (1, 0), (
+        ("stored inputs", 15), ("sum and last letters", 30), ("two layers", 10), ("turns and resets", 20),
+        ("groups and depth", 25), ("block size", 20), ("liquid s4", 10),
+    )),
+    "02": ("block-diagonal LRNN", 45, ("00",), (1, 1.3), (
+        ("stability", 20), ("fading", 30), ("modarith and the table", 25), ("column rules", 30),
+        ("train and verify by hand", 20),
+    )),
+    "03": ("parallel scans", 115, ("02",), (2, 1.3), ()),
+    "04": ("rotations", 60, ("00",), (1, 2.4), (
+        ("layer in code", 20), ("every rotation", 25), ("constant norm", 20), ("coloured inputs", 30),
+        ("lru wider heads", 15), ("norm in training", 25), ("kept and reported", 15),
+    )),
+    "05": ("diagonal kernels", 150, ("00",), (1, 3.7), ()),
+    "06": ("ill-conditioned reals", 55, ("05",), (2, 3.7), (
+        ("best nodes", 15), ("every shift", 25), ("nearly exact", 10), ("reach", 25), ("paper checked", 20),
+        ("running sum", 10),
+    )),
+    "07": ("long-range suite", 100, ("05",), (2, 4.85), ()),
+    "08": ("memory in depth", 180, ("03",), (3, 1.3), ()),
+    "09": ("fast weights", 245, ("02",), (2, 2.4), ()),
+    "10": ("one ladder", 35, ("01", "02"), (3, 0), (
+        ("more theorems", 40), ("when nets fail", 10), ("whole ladder", 10),
+    )),
 }
 EVENING = ("00", "02", "10")  # the path of one evening
+
+
+def said(minutes: int) -> str:
+    """Minutes as the chapters say them: ``55 min``, ``1 h 40``."""
+    hours, rest = divmod(minutes, 60)
+    return f"{hours} h {rest:02}" if hours else f"{rest} min"
 
 
 @styled
 def map_picture() -> Figure:
     """The sittings with their minutes, what each uses, and the lettered notebooks behind it."""
-    figure = Figure(figsize=(PAGE, 7.4))
+    figure = Figure(figsize=(PAGE, 7.6))
     axes = figure.add_axes((0, 0, 1, 1))
-    axes.set(xlim=(0, 4), ylim=(-4.5, 0.5))
+    axes.set(xlim=(0, 4), ylim=(-5.3, 0.5))
     axes.axis("off")
     for number, (title, minutes, uses, (column, row), behind) in SITTINGS.items():
         evening = number in EVENING
         x, y = column + 0.05, -row + 0.38
         axes.add_patch(FancyBboxPatch((x, y - 0.26), 0.86, 0.28, "round,pad=0,rounding_size=0.04", lw=2 if evening else 1,
                                       edgecolor=LIVE if evening else INK, facecolor="white"))  # fmt: skip
-        axes.text(x + 0.03, y - 0.06, f"{number} · {minutes} min", weight="bold", va="center", color=INK)
+        axes.text(x + 0.03, y - 0.06, f"{number} · {said(minutes)}", weight="bold", va="center", color=INK)
         axes.text(x + 0.03, y - 0.19, title, va="center", color=INK)
         for line, (name, length) in enumerate(behind):
-            axes.text(x + 0.03, y - 0.35 - 0.11 * line, f"{number}{chr(97 + line)} {name} · {length}", va="center", color=INK, size=SMALL)
+            axes.text(x + 0.03, y - 0.36 - 0.115 * line, f"{chr(97 + line)} {name} · {length}", va="center", color=INK, size=SMALL,
+                      bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5})
         for one in uses:
             from_column, from_row = SITTINGS[one][3]
             both = one in EVENING and evening
