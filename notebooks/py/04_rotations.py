@@ -356,7 +356,7 @@ predict("04.3", rounded_rotation)
 # </details>
 
 # %% [markdown]
-# ## 3 *P* is redundant
+# ## 3 P is redundant
 #
 # The layer uses this rotation indirectly. It learns angles and a rotation $P = \exp(M - M^\top)$, and takes
 # $A = P\Theta P^\top$, where $\Theta$ holds turns of the plane $R(\theta_i)$ along its diagonal. Powers are then cheap:
@@ -789,7 +789,7 @@ show.table(
 # |---|---|---|---|---|---|
 # | 7 | [1 Lemma 3, and one letter](#1-Lemma-3,-and-one-letter) | ★ | 5 | 2 | to put numbers into a printed lemma |
 # | 3 | [2 A rotation from any matrix](#2-A-rotation-from-any-matrix) | ★ | 5 | 3 | to see what rounding does to a rotation |
-# | 6 | [3 *P* is redundant](#3-*P*-is-redundant) | ★★ | 15 | 4 | to absorb a shared matrix |
+# | 6 | [3 P is redundant](#3-P-is-redundant) | ★★ | 15 | 4 | to absorb a shared matrix |
 # | 9 | [4 From zero, the norm climbs](#4-From-zero,-the-norm-climbs) | ★ | 5 | 3 | to read a power from a straight line |
 # | 8 | [4 From zero, the norm climbs](#4-From-zero,-the-norm-climbs) | ★★ | 10 | 4 | to keep a norm constant while the decay changes |
 # | 2 | [5 Every LRU is a RotRNN](#5-Every-LRU-is-a-RotRNN) | ★★ | 10 | 4 | to write the operator of a scan |

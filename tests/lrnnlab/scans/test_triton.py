@@ -35,7 +35,7 @@ def test_kernels_in_the_interpreter():
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=short", TESTS / "support" / "triton_interpreted.py"],
         env={**os.environ, "TRITON_INTERPRET": "1", "OMP_NUM_THREADS": "1"},
-        cwd=TESTS,
+        cwd=TESTS.parent,
         capture_output=True,
         text=True,
     )

@@ -17,7 +17,6 @@ bibtex_bibfiles, bibtex_default_style = ["references.bib"], "unsrt"
 
 autodoc_default_options = {"members": True, "member-order": "bysource"}
 autodoc_typehints_format = "short"
-autodoc_preserve_defaults = True
 add_module_names = False
 numpydoc_show_class_members = False
 
