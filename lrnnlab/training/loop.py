@@ -289,6 +289,7 @@ def train(
     rates = [group["lr"] for group in optimiser.param_groups]
     state = TrainState(net, optimiser, clip=clip)
     made, device = state.made, next(net.parameters()).device
+    watch = watch and torch.no_grad()(watch)
 
     setting = (steps, rates, decay, betas, epsilon, clip, warmup, schedule, watch_every, batch)
     chance = hashlib.sha256(generator.get_state().numpy().tobytes()).hexdigest()
