@@ -67,7 +67,9 @@ def test_what_is_not_typeset_is_seen():
     assert raw("<td>S<sub>3</sub>, (aa)* and (abab)*</td><code>A_t</code><img alt='x_t'>") == []
 
 
-@every_notebook
+@pytest.mark.parametrize("notebook", [
+    pytest.param(path, id=path.stem, marks=pytest.mark.thorough if re.match(r"\d\d[a-z]_", path.stem) else ()) for path in NOTEBOOKS
+])  # fmt: skip
 def test_a_fresh_run_with_other_arithmetic_gives_what_is_committed(notebook):
     problems = check(notebook, say=print, arithmetic="plain")
     _fail_with(problems, f"lrnnlab book check {notebook.stem} --arithmetic plain")
