@@ -6,14 +6,14 @@ A peer is a function ``prepare(case, inputs)`` that returns up to three calls wi
 * ``both``      scans them and takes the gradient ``dx`` back to A and b; a peer without gradients has only ``forward``
 * ``backward``  takes the gradient back alone; only our own backends have it
 
-A call returns what it computed, and only when it is done.  All get the same numbers; ``tests/workbook/tables/test_bench.py`` compares
+A call returns what it computed; on a GPU, before it is done.  All get the same numbers; ``tests/workbook/tables/test_bench.py`` compares
 every one of them with the loop in float64.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from importlib.util import find_spec
 from typing import NamedTuple
 
@@ -49,8 +49,7 @@ def _torch_calls(scan, inputs: Inputs, device: str) -> tuple[Work, ...]:
     def backward():
         return torch.autograd.grad(scanned(), leaves, dx, retain_graph=True)
 
-    calls = forward, both, backward
-    return calls if device == "cpu" else tuple(map(_finished, calls))
+    return forward, both, backward
 
 
 def copy(numbers: int, device: str = "cpu") -> Work:
@@ -58,21 +57,7 @@ def copy(numbers: int, device: str = "cpu") -> Work:
     source = torch.ones(numbers, device=device)
     target = torch.zeros(numbers, device=device)
 
-    def copied():
-        return target.copy_(source)
-
-    return copied if device == "cpu" else _finished(copied)
-
-
-def _finished(work: Work) -> Work:
-    """The same, waiting for the GPU: its calls return before they are done."""
-
-    def waiting():
-        found = work()
-        torch.cuda.synchronize()
-        return found
-
-    return waiting
+    return partial(target.copy_, source)
 
 
 def _backend(by_device: dict[str, str]):

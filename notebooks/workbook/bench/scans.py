@@ -5,6 +5,9 @@ takes its turn as well: shares of the memory's speed are shares of what was meas
 would need more memory than there is, or longer than the limit, is not made; what is found says so, and what a short
 part of the case leads one to expect.
 
+A GPU's seconds are its own, between two events: before each call it copies for about a millisecond, in which Python
+has launched the call's kernels.  (A loop of thousands of kernels waits for Python all the same.)
+
 The *share* is (bytes that must move) / (median seconds) / (bytes a second of the copy, read and written).
 """
 
@@ -27,6 +30,7 @@ from workbook.bench.recording import Bench, cores, part_line, spread
 COPY = 1 << 26  # float32 numbers: 256 MB read, 256 MB written; no cache holds them
 PROBE = 32  # steps of the short part that is tried first
 FLUSH = 1 << 23  # float64 numbers: 64 MB, more than a cache holds
+AHEAD = 8  # copies (0.16 ms each on an H200) that keep a GPU busy, and empty its cache, while Python launches a call
 ROOM = 0.6  # of the free memory, at most, is asked for
 
 
@@ -81,7 +85,7 @@ def measure(case: Case, names: Sequence[str], rounds: int, limit: float, device:
     works = {("copy", "forward"): peers.copy(COPY, device)}
     for name, calls in ready.items():
         works |= {(name, part): call for part, call in zip(("forward", "both", "backward"), calls)}
-    seconds = take_turns(works, rounds)
+    seconds = take_turns(works, rounds, device)
     speed = 2 * 4 * COPY / statistics.median(seconds.pop(("copy", "forward")))
     for (name, part), taken in seconds.items():
         found[name][part] = spread(taken)
@@ -96,13 +100,11 @@ def _refuse(name: str, case: Case, beside: int, limit: float, device: str) -> di
         return None
     inputs = short.inputs()
     both = peers.prepare(name, short, inputs, device)[:2][-1]
-    both()  # compiles
+    _seconds(both, device)  # compiles
     factor, room = case.T / short.T, memory.free(device)
     held = (beside + 2) * factor * sum(part.nbytes for part in inputs.values())
     need = (memory.peak(both, device) or 0) * factor
-    start = time.perf_counter()
-    both()
-    seconds = (time.perf_counter() - start) * factor
+    seconds = _seconds(both, device) * factor
     if room is not None and need > ROOM * (room - held):
         return {"skipped": f"would need about {need / 1e9:.0f} GB", "expected_seconds": seconds}
     if seconds > limit:
@@ -110,20 +112,34 @@ def _refuse(name: str, case: Case, beside: int, limit: float, device: str) -> di
     return None
 
 
-def take_turns(works: dict, rounds: int) -> dict:
+def take_turns(works: dict, rounds: int, device: str = "cpu") -> dict:
     """Seconds of every call in every round, all once in each; slow ones (over two seconds) only in two rounds."""
     taken: dict = {name: [] for name in works}
-    clean = np.ones(FLUSH)
+    before = [peers.copy(COPY, device)] * AHEAD if device == "cuda" else [np.ones(FLUSH).sum]
     for turn in range(rounds + 1):
         for name, work in works.items():
             if len(taken[name]) > 1 and max(taken[name]) > 2:
                 continue
-            clean.sum()
-            start = time.perf_counter()
-            work()
+            for clear in before:
+                clear()
+            seconds = _seconds(work, device)
             if turn:  # the first round warms up
-                taken[name].append(time.perf_counter() - start)
+                taken[name].append(seconds)
     return taken
+
+
+def _seconds(work, device: str) -> float:
+    """Seconds of one call: the processor's, or the GPU's."""
+    if device == "cpu":
+        start = time.perf_counter()
+        work()
+        return time.perf_counter() - start
+    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    begin.record()
+    work()
+    end.record()
+    end.synchronize()
+    return begin.elapsed_time(end) / 1e3
 
 
 def _compare(case: Case, found: dict, speed: float) -> None:
