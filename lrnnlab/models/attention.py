@@ -13,6 +13,8 @@ queries, keys and values.
 
 from __future__ import annotations
 
+from abc import abstractmethod
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -57,9 +59,9 @@ class Attention(Recurrence):
         super().__init__()
         self.heads, self.head_size = heads, head_size
 
+    @abstractmethod
     def project(self, z: Tensor, start: int) -> tuple[Tensor, Tensor, Tensor]:
         """q, k, v (B,h,T,d) of z (B,T,D) at positions start, start + 1, ..."""
-        raise NotImplementedError
 
     def output(self, z: Tensor, o: Tensor) -> Tensor:
         """y (B,T,D) of the layer's input z (B,T,D) and what it attended to, o (B,h,T,d)."""

@@ -9,7 +9,7 @@ what it gives, A transition, b input term, x state.
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,7 @@ from lrnnlab.validation import checked, shown, whole_number
 DEEPEST = 1000  # layers
 
 
-class Module(nn.Module):
+class Module(nn.Module, ABC):
     """torch's Module; a type checker takes its parts as they are, where torch calls each a ``Tensor | Module``."""
 
     if TYPE_CHECKING:

@@ -10,6 +10,7 @@ Letters: B batch, T time, V vocabulary, D width; x what a block reads, y what it
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -134,9 +135,9 @@ class Block(Module):
         """What the mixer sees of x (..., D): 0 where the mask is false."""
         return x if mask is None else x.masked_fill(~mask.unsqueeze(-1), 0)
 
+    @abstractmethod
     def after(self, x: Tensor | None, y: Tensor, mask: Tensor | None = None) -> Tensor:
         """The block's output, from its input (None where nothing of it is added) and what the mixer made; (..., D)."""
-        raise NotImplementedError
 
     def add(self, x: Tensor | None, y: Tensor) -> Tensor:
         """x + y, or y without a residual."""

@@ -169,7 +169,7 @@ class ChannelModes(ConstantDiagonal):
 
     def modes(self) -> tuple[Tensor, Tensor]:
         """(log lambda, w) with K_k = Re sum_n w_n lambda_n^k, looking back: (M,) or (D,M), and (D,M); in double."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} has no modes: it steps over its last max_kernel inputs")
 
     def kernel(self, T: int) -> Tensor:
         """The kernel as it is used on T positions, (D, T) or, bidirectional, (2, D, T); T at most ``max_kernel``."""

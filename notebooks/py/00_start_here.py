@@ -326,7 +326,7 @@ check("00.4", my_matrix)
 #
 # 4 exercises, 12 points, about 25 minutes:
 #
-# | exercise | stands in | difficulty | minutes | points | it teaches |
+# | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
 # | 1 | [Two networks, live](#Two-networks,-live) | ★ | 5 | 3 | to write the task down |
 # | 2 | [Not sampled, but proved](#Not-sampled,-but-proved) | ★ | 5 | 3 | to count the states that a task needs |

@@ -892,7 +892,7 @@ check("01.11", my_block)
 #
 # 7 exercises, 24 points, about 62 minutes:
 #
-# | exercise | stands in | difficulty | minutes | points | it teaches |
+# | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
 # | 1 | [1 A proof that says no](#1-A-proof-that-says-no) | ★ | 5 | 3 | to cancel what came before |
 # | 2 | [2 What the proof does not say](#2-What-the-proof-does-not-say) | ★ | 2 | 2 | to separate two demands on a state |

@@ -299,7 +299,7 @@ print(f"{len(words)} expressions, {len(answers)} states, all read off right")
 #
 # 2 exercises, 7 points, about 25 minutes:
 #
-# | exercise | stands in | difficulty | minutes | points | it teaches |
+# | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
 # | 4 | [1 Theorem A on examples](#1-Theorem-A-on-examples) | ★★ | 20 | 5 | to retell a proof in your own words |
 # | 6 | [2 Break a hypothesis: an odd modulus](#2-Break-a-hypothesis:-an-odd-modulus) | ★ | 5 | 2 | to find the hypothesis that a proof uses |

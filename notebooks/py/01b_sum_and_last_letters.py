@@ -420,6 +420,6 @@ with show.expect_failure("Thue-Morse, step 3"):
 #
 # 1 exercise, 4 points, about 15 minutes:
 #
-# | exercise | stands in | difficulty | minutes | points | it teaches |
+# | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
 # | 7 | [3 Theorem C](#3-Theorem-C) | ★★ | 15 | 4 | to count the pieces of a periodic readout |

@@ -377,6 +377,6 @@ with show.expect_failure("Invertible transitions, step 3"):
 #
 # 1 exercise, 4 points, about 5 minutes:
 #
-# | exercise | stands in | difficulty | minutes | points | it teaches |
+# | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
 # | 10 | [2 Exactly which tasks fit](#2-Exactly-which-tasks-fit) | ★ | 5 | 4 | to predict what resets and turns cannot see |

@@ -317,6 +317,6 @@ check("01.12", my_layers)
 #
 # 1 exercise, 3 points, about 10 minutes:
 #
-# | exercise | stands in | difficulty | minutes | points | it teaches |
+# | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
 # | 12 | [3 Watch two of them work](#3-Watch-two-of-them-work) | ★★ | 10 | 3 | to read depth off commutators |

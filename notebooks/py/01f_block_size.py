@@ -279,7 +279,7 @@ fit_widget
 #
 # 2 exercises, 6 points, about 20 minutes:
 #
-# | exercise | stands in | difficulty | minutes | points | it teaches |
+# | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
 # | 13 | [1 How large must a block be?](#1-How-large-must-a-block-be?) | ★★ | 10 | 3 | to hold an automaton in a block |
 # | 14 | [2 The smallest models](#2-The-smallest-models) | ★ | 10 | 3 | to read what a bound on the columns costs |

@@ -185,6 +185,6 @@ print(f"what is left of a difference after 100 letters that shrink it to 60 %: {
 #
 # 1 exercise, 3 points, about 15 minutes:
 #
-# | exercise | stands in | difficulty | minutes | points | it teaches |
+# | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
 # | 15 | [1 How Liquid-S4 escapes](#1-How-Liquid-S4-escapes) | ★★★ | 15 | 3 | to see what off-diagonal entries give |

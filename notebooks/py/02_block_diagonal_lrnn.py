@@ -757,7 +757,7 @@ if my_layer and my_answers and my_search:
 #
 # 7 exercises, 27 points, about 80 minutes:
 #
-# | exercise | stands in | difficulty | minutes | points | it teaches |
+# | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
 # | 1 | [1 A column says where a state goes](#1-A-column-says-where-a-state-goes) | ★ | 10 | 4 | to write a machine as blocks |
 # | 2 | [3 What keeps it from exploding](#3-What-keeps-it-from-exploding) | ★★ | 15 | 4 | to bound eigenvalues by a norm |

@@ -312,6 +312,6 @@ with show.expect_failure("Random columns, step 1"):
 #
 # 1 exercise, 3 points, about 5 minutes:
 #
-# | exercise | stands in | difficulty | minutes | points | it teaches |
+# | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
 # | 4 | [2 When float32 overflows](#2-When-float32-overflows) | ★ | 5 | 3 | to turn a bound into a largest exponent |

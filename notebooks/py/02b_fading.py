@@ -470,6 +470,6 @@ with show.expect_failure("Theorem 8, step 1"):
 #
 # 1 exercise, 4 points, about 5 minutes:
 #
-# | exercise | stands in | difficulty | minutes | points | it teaches |
+# | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
 # | 6 | [2 What keeps a soft network right](#2-What-keeps-a-soft-network-right) | ★ | 5 | 4 | to compute how long a counter is provably right |

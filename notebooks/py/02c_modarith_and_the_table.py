@@ -391,7 +391,7 @@ show.table(
 #
 # 2 exercises, 10 points, about 80 minutes:
 #
-# | exercise | stands in | difficulty | minutes | points | it teaches |
+# | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
 # | 11 | [1 A second task: EvenPair(5)](#1-A-second-task:-EvenPair(5)) | ★★★ | 40 | 5 | to see how heads share one machine |
 # | 12 | [3 The table](#3-The-table) | ★★★ | 40 | 5 | to tell overflow from drift |

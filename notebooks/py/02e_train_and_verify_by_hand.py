@@ -359,6 +359,6 @@ check("02.7", my_sizes)
 #
 # 1 exercise, 4 points, about 20 minutes:
 #
-# | exercise | stands in | difficulty | minutes | points | it teaches |
+# | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
 # | 7 | [5 Snap and verify](#5-Snap-and-verify) | ★★ | 20 | 4 | to find which counters fit in a block |

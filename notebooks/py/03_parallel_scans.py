@@ -1545,7 +1545,7 @@ print(
 #
 # 10 exercises, 33 points, about 85 minutes:
 #
-# | exercise | stands in | difficulty | minutes | points | it teaches |
+# | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
 # | 1 | [1 Why it can be a tree](#1-Why-it-can-be-a-tree) | ★ | 5 | 2 | that in floats a tree and a loop are two sums |
 # | 2 | [1 Why it can be a tree](#1-Why-it-can-be-a-tree) | ★★ | 10 | 4 | what else than A x + b can be scanned |

@@ -785,7 +785,7 @@ show.table(
 #
 # 6 exercises, 20 points, about 50 minutes:
 #
-# | exercise | stands in | difficulty | minutes | points | it teaches |
+# | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
 # | 7 | [1 Lemma 3, and one letter](#1-Lemma-3,-and-one-letter) | ★ | 5 | 2 | to put numbers into a printed lemma |
 # | 3 | [2 A rotation from any matrix](#2-A-rotation-from-any-matrix) | ★ | 5 | 3 | to see what rounding does to a rotation |

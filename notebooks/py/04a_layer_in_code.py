@@ -319,6 +319,6 @@ with show.expect_failure("The scan operator, step 3"):
 #
 # 1 exercise, 4 points, about 10 minutes:
 #
-# | exercise | stands in | difficulty | minutes | points | it teaches |
+# | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
 # | 1 | [1 The layer](#1-The-layer) | ★★ | 10 | 4 | to pair angles with coordinates |

@@ -335,7 +335,7 @@ with show.expect_failure("Surjective, step 2"):
 #
 # 2 exercises, 5 points, about 10 minutes:
 #
-# | exercise | stands in | difficulty | minutes | points | it teaches |
+# | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
 # | 4 | [1 The determinant of an exponential](#1-The-determinant-of-an-exponential) | ★ | 5 | 3 | to find all logarithms of a rotation |
 # | 5 | [2 Lemma 2: cheap powers, and a worry that is unfounded](#2-Lemma-2:-cheap-powers,-and-a-worry-that-is-unfounded) | ★ | 5 | 2 | what a mirror does to a rotation |

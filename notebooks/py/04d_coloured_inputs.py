@@ -396,7 +396,7 @@ with show.expect_failure("Tokens, step 1"):
 #
 # 2 exercises, 7 points, about 15 minutes:
 #
-# | exercise | stands in | difficulty | minutes | points | it teaches |
+# | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
 # | 10 | [1 Break the hypothesis: inputs that are not white](#1-Break-the-hypothesis:-inputs-that-are-not-white) | ★ | 5 | 3 | to predict a resonance |
 # | 11 | [2 How far can it go?](#2-How-far-can-it-go?) | ★★ | 10 | 4 | to drive a rotation at its own angle |

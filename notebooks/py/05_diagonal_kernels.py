@@ -2005,7 +2005,7 @@ check("05.14", my_tap)
 #
 # 14 exercises, 53 points, about 125 minutes:
 #
-# | exercise | stands in | difficulty | minutes | points | it teaches |
+# | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
 # | 1 | [1 A recurrence is a convolution](#1-A-recurrence-is-a-convolution) | ★ | 5 | 3 | why a ring of 2L - 1 places is enough |
 # | 2 | [3 Proposition 1, and what it leaves out](#3-Proposition-1,-and-what-it-leaves-out) | ★★ | 10 | 4 | what breaks where a matrix cannot be diagonalised |

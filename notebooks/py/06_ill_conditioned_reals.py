@@ -798,7 +798,7 @@ show.figure(
 #
 # 8 exercises, 27 points, about 75 minutes:
 #
-# | exercise | stands in | difficulty | minutes | points | it teaches |
+# | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
 # | 1 | [2 Claim 1](#2-Claim-1) | ★ | 10 | 3 | to find the weights of a shift |
 # | 3 | [3 The exact value](#3-The-exact-value) | ★★ | 15 | 5 | to prove that a polynomial is extremal |

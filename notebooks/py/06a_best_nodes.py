@@ -222,6 +222,6 @@ for N in (4, 16, 64):
 #
 # 1 exercise, 4 points, about 10 minutes:
 #
-# | exercise | stands in | difficulty | minutes | points | it teaches |
+# | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
 # | 2 | [1 The bound is reached](#1-The-bound-is-reached) | ★★ | 10 | 4 | to find the best weights |

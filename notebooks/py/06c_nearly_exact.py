@@ -180,7 +180,7 @@ for S in (32, 128, 180, 224):
 #
 # 2 exercises, 8 points, about 35 minutes:
 #
-# | exercise | stands in | difficulty | minutes | points | it teaches |
+# | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
 # | 10 | [1 What double precision finds](#1-What-double-precision-finds) | ★ | 5 | 3 | to find the hardest lag |
 # | 8 | [2 A certificate with a slack](#2-A-certificate-with-a-slack) | ★★★ | 30 | 5 | to meet a bound by duality |

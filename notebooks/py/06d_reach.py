@@ -308,7 +308,7 @@ check("06.12", my_input)
 #
 # 2 exercises, 8 points, about 20 minutes:
 #
-# | exercise | stands in | difficulty | minutes | points | it teaches |
+# | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
 # | 11 | [1 How many modes does a shift need?](#1-How-many-modes-does-a-shift-need?) | ★ | 5 | 3 | to find the cheapest shift |
 # | 12 | [1 How many modes does a shift need?](#1-How-many-modes-does-a-shift-need?) | ★★ | 15 | 5 | to make echoes add up |

@@ -171,6 +171,6 @@ check("06.13", my_earlier)
 #
 # 1 exercise, 4 points, about 10 minutes:
 #
-# | exercise | stands in | difficulty | minutes | points | it teaches |
+# | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
 # | 13 | [1 The running sum](#1-The-running-sum) | ★★ | 10 | 4 | to predict an overflow |

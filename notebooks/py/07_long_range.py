@@ -1189,7 +1189,7 @@ show.table(
 #
 # 9 exercises, 29 points, about 60 minutes:
 #
-# | exercise | stands in | difficulty | minutes | points | it teaches |
+# | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
 # | 1 | [2 What no skill is worth](#2-What-no-skill-is-worth) | ★ | 5 | 3 | that a level depends on length |
 # | 2 | [2 What no skill is worth](#2-What-no-skill-is-worth) | ★★ | 10 | 4 | what a score is compared with |

@@ -2551,7 +2551,7 @@ check("08.15", my_threshold)
 #
 # 15 exercises, 46 points, about 155 minutes:
 #
-# | exercise | stands in | difficulty | minutes | points | it teaches |
+# | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
 # | 1 | [1 A tree over the string](#1-A-tree-over-the-string) | ★ | 5 | 2 | how large the tree is |
 # | 2 | [1 A tree over the string](#1-A-tree-over-the-string) | ★ | 10 | 2 | why steps must be powers of the chunk |

@@ -2898,7 +2898,7 @@ with show.expect_failure("The printed examples, step 1"):
 #
 # 11 exercises, 42 points, about 100 minutes:
 #
-# | exercise | stands in | difficulty | minutes | points | it teaches |
+# | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
 # | 1 | [1 A memory that is written while it reads](#1-A-memory-that-is-written-while-it-reads) | ★ | 5 | 4 | why the delta rule is cheap |
 # | 2 | [1 A memory that is written while it reads](#1-A-memory-that-is-written-while-it-reads) | ★★ | 15 | 4 | what may not be done at once |

@@ -580,7 +580,7 @@ print(f"{len(parcel):,} characters of JSON; it begins {parcel[:62]!r} ...")
 #
 # 6 exercises, 22 points, about 60 minutes:
 #
-# | exercise | stands in | difficulty | minutes | points | it teaches |
+# | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
 # | 1 | [1 The same question to all](#1-The-same-question-to-all) | ★★ | 15 | 4 | to find an off-by-one error |
 # | 2 | [2 Three theorems](#2-Three-theorems) | ★★ | 10 | 4 | to write a reflection as a matrix |

@@ -359,7 +359,7 @@ recorded = tables.results.runs("ladder/models_x_tasks")
 # strings is less than lasting, so some may seem to. The cell below looks for them.
 
 # %% tags=["hide-input"]
-show.table(ch10.outcomes(recorded), caption="Recorded runs, by what was foretold and what came "
+show.table(ch10.outcomes(recorded), caption="Recorded runs, by what was predicted and what came "
 "out.")
 print(len(ch10.disagreements(recorded)), "of", len(recorded), "runs seem to last where none can")
 
@@ -402,6 +402,6 @@ show.table(
 #
 # 1 exercise, 2 points, about 15 minutes:
 #
-# | exercise | stands in | difficulty | minutes | points | it teaches |
+# | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
 # | 6 | [1 Three more theorems](#1-Three-more-theorems) | ★★★ | 15 | 2 | to use a second layer |

@@ -40,26 +40,26 @@ recorded = tables.results.runs("ladder/models_x_tasks")
 # A linear recurrence cannot mend an error: what a state is off by is multiplied by the same matrices as the state
 # itself. So the states that belong to one state of the machine spread, or move together to where the readout does not look
 # for them (notebook 02b, where it was the moving that ended nets). If it is the spread, answers go wrong when it
-# reaches the gap between two states, and a law fitted to the spread at positions 10 to 100 should foretell where, without
+# reaches the gap between two states, and a law fitted to the spread at positions 10 to 100 should predict where, without
 # running the net there. Does it?
 
 # %% tags=["hide-input"]
 show.figure(
     ch10.horizons(recorded),
-    alt="Positions where nets fail against positions where their states foretold it, on "
+    alt="Positions where nets fail against positions where their states predicted it, on "
     "logarithmic axes; nets that drift "
-    "are scattered widely about the diagonal, nets that last lie along the top, whatever was foretold.",
-    caption="Each point is a run that was still right at 100. On the line: foretold rightly. "
+    "are scattered widely about the diagonal, nets that last lie along the top, whatever was predicted.",
+    caption="Each point is a run that was still right at 100. On the line: predicted correctly. "
     "Above the dashed line: right to 500.",
 )
-foretold = ch10.horizon_scores(recorded)
-print(f"{foretold.drifted} runs that drift: foretold within a factor of {foretold.factor:.2f} in the median; one who says 150 "
-      f"of each is within {foretold.by_guess:.2f}\n"
-      f"rank correlation of foretold and seen: {foretold.rank:.2f}; of {foretold.lasted} runs that last, "
-      f"{foretold.false_alarms:.0%} are foretold to fail before 500")  # fmt: skip
+predicted = ch10.horizon_scores(recorded)
+print(f"{predicted.drifted} runs that drift: predicted within a factor of {predicted.factor:.2f} in the median; guessing 150 "
+      f"for each is within {predicted.by_guess:.2f}\n"
+      f"rank correlation of predicted and seen: {predicted.rank:.2f}; of {predicted.lasted} runs that last, "
+      f"{predicted.false_alarms:.0%} are predicted to fail before 500")  # fmt: skip
 
 # %% [markdown]
-# It foretells badly: it orders nets a little, but one who says 150 of every net is nearer, since most of what drifts and is
+# The prediction is poor. It orders nets a little, but guessing "position 150" for every net is closer, since most of what drifts and is
 # right at 100 fails before 300. Nor does it say *whether* a net drifts: many that last (Elman, one-hot columns) have a flat
 # curve of the spread over the gap, and a law that is fitted to the noise of a flat curve reaches 1 somewhere all the same.
 # What mends itself, then? One-hot columns put every state back to a corner at every step, and no recorded net of theirs that
@@ -192,7 +192,7 @@ check("10.9", my_shares)
 #
 # 2 exercises, 6 points, about 15 minutes:
 #
-# | exercise | stands in | difficulty | minutes | points | it teaches |
+# | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
 # | 8 | [1 How long? The error horizon](#1-How-long?-The-error-horizon) | ★★ | 10 | 4 | to read a curve that comes back |
 # | 9 | [2 From the net back to a machine](#2-From-the-net-back-to-a-machine) | ★ | 5 | 2 | to read accuracy through a quotient |

@@ -84,6 +84,12 @@ def test_the_map_of_chapter_00_is_that_of_the_folder():
         assert {*uses} <= {*SITTINGS_ON_THE_MAP}
 
 
+def test_the_readme_says_the_same_minutes():
+    rows = re.findall(r"^\| \[(\d\d) .*\| (?:(\d+) h)? ?(?:(\d+)(?: min)?)? \|$", (NOTEBOOKS.parent / "README.md").read_text(), re.MULTILINE)
+    assert {number: 60 * int(hours or 0) + int(rest or 0) for number, hours, rest in rows} == {
+        number: minutes for number, (_, minutes, *_) in SITTINGS_ON_THE_MAP.items()}  # fmt: skip
+
+
 if __name__ == "__main__":
     for path in [*SITTINGS, *LETTERED]:
         print(path.stem, {name: len(found) if name == "long sentences" else found for name, found in counts(path).items()})

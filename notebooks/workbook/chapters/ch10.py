@@ -36,7 +36,7 @@ from workbook.show.frames import chosen, level, log_ticks, number_grid, picture,
 from workbook.show.labels import named
 from workbook.show.style import FAINT, GRID, INK, LIVE, PAPER, RECORDED, label_ends, new_figure
 from workbook.tables import get, ladder_protocols, results
-from workbook.tables.ladder import DEEP, FAR, KNOWN, LENGTH, MACHINES, TABLE, WINDOW, foretold, ladder_task
+from workbook.tables.ladder import DEEP, FAR, KNOWN, LENGTH, MACHINES, TABLE, WINDOW, ladder_task, predicted
 from workbook.tables.lrnn_fading import first_below
 from workbook.tables.results import percent
 
@@ -85,14 +85,14 @@ def summary(cell: pd.DataFrame) -> tuple[float, str]:
     return 0.05 + 0.55 * max(0.0, math.log(first / 30) / math.log(FAR / 30)), f"{first}{'~' * aliases}"
 
 
-def foretold_of(found: pd.DataFrame) -> pd.Series:
-    """What is foretold of every run: ``can``, ``cannot`` or ``open``."""
-    return pd.Series([foretold(row, machine) for row, machine in zip(found["row"], found["task"])], found.index, dtype=object)
+def predicted_of(found: pd.DataFrame) -> pd.Series:
+    """What is predicted of every run: ``can``, ``cannot`` or ``open``."""
+    return pd.Series([predicted(row, machine) for row, machine in zip(found["row"], found["task"])], found.index, dtype=object)
 
 
 def disagreements(found: pd.DataFrame) -> pd.DataFrame:
     """The runs that last on all strings that were drawn though none of their kind can last."""
-    return found[(found["kind"] == "lasts") & (foretold_of(found) == "cannot")]
+    return found[(found["kind"] == "lasts") & (predicted_of(found) == "cannot")]
 
 
 def refutations(found: pd.DataFrame) -> list[dict]:
@@ -118,15 +118,15 @@ def _counts(found: pd.DataFrame) -> dict[str, int]:
 
 
 def outcomes(found: pd.DataFrame) -> list[dict]:
-    """For each thing that may be foretold, how many runs came out how."""
+    """For each thing that may be predicted, how many runs came out how."""
     says = {"can": "it can, with so many layers", "cannot": "it cannot last", "open": "open, or no family of the table"}
-    of = foretold_of(found)
-    return [{"foretold": text, **_counts(found[of == what])} for what, text in says.items()]
+    of = predicted_of(found)
+    return [{"predicted": text, **_counts(found[of == what])} for what, text in says.items()]
 
 
 def missed(found: pd.DataFrame) -> list[dict]:
     """For each model, what came of the cells that can last."""
-    can = found[foretold_of(found) == "can"]
+    can = found[predicted_of(found) == "can"]
     return [{"model": model_name(row), **_counts(here),
              "not on": ", ".join(dict.fromkeys(map(machine_name, here["task"][here["kind"] != "lasts"])))}
             for row in there(can, "row", TABLE.rows) for here in [chosen(can, row=row)]]  # fmt: skip
@@ -156,7 +156,7 @@ def ladder(found: pd.DataFrame) -> Figure:
     grounds = said.map(lambda cell: "" if cell is None else to_hex(LASTING(cell[0])) if cell[1] else NEVER)
     number_grid(axes, said.map(lambda cell: cell and cell[1]), grounds)
     for row, column in cells:
-        if foretold(row, column) == "cannot":
+        if predicted(row, column) == "cannot":
             axes.plot([columns.index(column) - 0.4], [rows.index(row) - 0.34], "s", color=LIVE, ms=3, mew=0)
     axes.set(xlim=(-0.5, len(columns) - 0.5))
     axes.set_yticks(range(len(rows)), names)
@@ -193,33 +193,33 @@ def one_cell(found: pd.DataFrame, row: str, machine: str) -> Figure:
 
 @picture
 def horizons(found: pd.DataFrame) -> Figure:
-    """Where nets fail, against where their states at 10 to 100 foretold it; what lasts, or is foretold to, at the edge."""
+    """Where nets fail, against where their states at 10 to 100 predicted it; what lasts, or is predicted to, at the edge."""
     figure, axes = new_figure(3.8, width=6.4, left=0.8, bottom=0.6, top=0.2, right=1.2)
     pairs = horizon_pairs(found)
     for kind, marker, colour in (("drifts", "o", RECORDED), ("aliases", "^", "#E69F00"), ("lasts", "s", "#009E73")):
         here = pairs[pairs["kind"] == kind]
-        axes.plot(here["foretold"], here["seen"], ls="", marker=marker, color=colour, ms=5, mfc="none", label=kind, clip_on=False)
+        axes.plot(here["predicted"], here["seen"], ls="", marker=marker, color=colour, ms=5, mfc="none", label=kind, clip_on=False)
     axes.plot([100, 5 * FAR], [100, 5 * FAR], color=GRID, lw=1.2)
     axes.axhline(FAR, color=PAPER, lw=1, ls=(0, (3, 2)))
     log_ticks(axes, x={100: "100", 200: "200", 500: "500", 1000: "1,000", 5 * FAR: "later"},
               y={100: "100", 200: "200", FAR: str(FAR), FAR + 100: "never"})  # fmt: skip
-    axes.set(xlim=(60, 6 * FAR), ylim=(75, 700), xlabel="foretold from positions 10 to 100",
+    axes.set(xlim=(60, 6 * FAR), ylim=(75, 700), xlabel="predicted from positions 10 to 100",
              ylabel="first of ten positions below 99 %")  # fmt: skip
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     return figure
 
 
 def horizon_pairs(found: pd.DataFrame) -> pd.DataFrame:
-    """``foretold``, ``seen``, and the ``kind``, of every run that was still right at 100; beyond 2,500 counts as 2,500, and
+    """``predicted``, ``seen``, and the ``kind``, of every run that was still right at 100; beyond 2,500 counts as 2,500, and
     what is right to 500 as 600."""
     kept = found[found["horizon.law"].notna() & (found["first"].astype(float).fillna(FAR) >= 100)]
     seen, expected = (kept[name].astype(float) for name in ("first", "horizon.horizon"))
     expected = expected.fillna(math.inf).clip(upper=5 * FAR)
-    return pd.DataFrame({"foretold": expected, "seen": seen.fillna(FAR + 100), "kind": kept["kind"]})
+    return pd.DataFrame({"predicted": expected, "seen": seen.fillna(FAR + 100), "kind": kept["kind"]})
 
 
 class HorizonScores(NamedTuple):
-    """How well the spread of states foretells where nets fail; ``factor`` and ``by_guess`` are medians of max(p/s, s/p)."""
+    """How well the spread of states predicts where nets fail; ``factor`` and ``by_guess`` are medians of max(p/s, s/p)."""
 
     drifted: int
     factor: float
@@ -236,12 +236,12 @@ def horizon_scores(found: pd.DataFrame) -> HorizonScores:
     pairs = horizon_pairs(found)
     drifted, lasted = pairs[pairs["kind"] == "drifts"], pairs[pairs["kind"] == "lasts"]
 
-    def off(foretold: float | pd.Series) -> float:
-        return float(np.maximum(foretold / drifted["seen"], drifted["seen"] / foretold).median())
+    def off(predicted: float | pd.Series) -> float:
+        return float(np.maximum(predicted / drifted["seen"], drifted["seen"] / predicted).median())
 
-    rank = float(spearmanr(drifted["foretold"], drifted["seen"]).statistic)
-    alarms = (lasted["foretold"] < FAR).sum() / max(len(lasted), 1)
-    return HorizonScores(len(drifted), off(drifted["foretold"]), off(150), rank, len(lasted), alarms)
+    rank = float(spearmanr(drifted["predicted"], drifted["seen"]).statistic)
+    alarms = (lasted["predicted"] < FAR).sum() / max(len(lasted), 1)
+    return HorizonScores(len(drifted), off(drifted["predicted"]), off(150), rank, len(lasted), alarms)
 
 
 def told(found: pd.DataFrame, row: str, machine: str) -> str:
@@ -331,5 +331,5 @@ def parcel(machine: MooreMachine, made: Fit, verdict: Verdict) -> str:
              "arrows": machine.transitions.tolist(), "answers": machine.outputs.tolist(), "initial": machine.initial}  # fmt: skip
     told = {one.family: {"verdict": one.verdict, "theorem": one.theorem} for one in predict_all(machine)}
     weights = {name: weight.tolist() for name, weight in made.model.state_dict().items()}
-    return json.dumps({"machine": found, "foretold": told, "snapped": str(verdict), "proved": verdict.proved,
+    return json.dumps({"machine": found, "predicted": told, "snapped": str(verdict), "proved": verdict.proved,
                        "weights": weights}, indent=1)  # fmt: skip

@@ -100,7 +100,7 @@ def listed(texts: Sequence[str]) -> str:
         rows.append(f"| {found['number']} | {place} | {found['stars']} | {found['minutes']} | {found['points']} | "
                     f"{' '.join(found['teaches'].split())} |")  # fmt: skip
     many = "1 exercise" if len(rows) == 1 else f"{len(rows)} exercises"
-    head = ["| exercise | stands in | difficulty | minutes | points | it teaches |", "|---|---|---|---|---|---|"]
+    head = ["| exercise | section | difficulty | minutes | points | you will learn |", "|---|---|---|---|---|---|"]
     return "\n".join([LISTED, "", f"{many}, {sums[1]} points, about {sums[0]} minutes:", "", *head, *rows])
 
 

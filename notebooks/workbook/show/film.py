@@ -50,7 +50,8 @@ def frame(run: dict, index: int, proved: bool) -> Figure:
     curve.axhline(1 / classes, color=FAINT, lw=1)
     curve.text(500, 1 / classes + 0.02, "chance", ha="right", color=INK)
     curve.text(run["train_length"] + 6, 0.02, "trained up to here", color=INK)
-    curve.plot(run["positions"], np.ones(10) if proved else look["right"], color=LIVE, marker="o", ms=3)
+    right = np.full(len(run["positions"]), look["snapped"]) if proved else look["right"]
+    curve.plot(run["positions"], right, color=LIVE, marker="o", ms=3)
     curve.set(xlim=(0, 505), ylim=(0, 1.05), xlabel="position in the string",
               title="snapped: proved for every string" if proved else f"right answers after {look['step']} steps")
     return figure

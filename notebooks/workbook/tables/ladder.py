@@ -34,7 +34,7 @@ LENGTH, FAR, WINDOW, KNOWN = 40, 500, 10, 0.99
 LOOK = {"strings": 128, "length": FAR, "window": WINDOW, "accuracy": KNOWN, "quantile": 0.99, "fits": ((10, 100),)}
 BACK = (0.7, 0.9)  # a net that falls below the first and rises above the second aliases
 
-FAMILY: dict[str, tuple[str, int | None]] = {  # row: the family of its transitions that is foretold, and its size
+FAMILY: dict[str, tuple[str, int | None]] = {  # row: the family of its transitions that is predicted, and its size
     **dict.fromkeys(("block_softmax", "one_hot"), ("blocks", 8)), "block_clip": ("blocks, clipped", 8),
     "pd": ("one-hot columns, phases", None),
     "diagonal_positive": ("non-negative", None), "diagonal_signed": ("signed", None),
@@ -83,7 +83,7 @@ def ladder_task(name: str) -> Task:
 
 
 @cache
-def foretold(row: str, task: str) -> str:
+def predicted(row: str, task: str) -> str:
     """Whether the net of a cell can last by what algebra says of its machine: "can", "cannot" or "open"."""
     if row.removesuffix(DEEP) not in FAMILY:
         return "open"
@@ -96,7 +96,7 @@ def foretold(row: str, task: str) -> str:
 
 def words_against(row: str, task: str) -> Counterexample | None:
     """Two words to ask a net of a row, if algebra says that it cannot last and knows such words."""
-    if foretold(row, task) != "cannot":
+    if predicted(row, task) != "cannot":
         return None
     found = predict_expressivity(ladder_task(task).machine, *FAMILY[row.removesuffix(DEEP)])
     return (found.deeper if row.endswith(DEEP) else None) or found.counterexample

@@ -105,7 +105,7 @@ def first_below(right: np.ndarray, level: float, window: int) -> int | None:
 
 
 def predict(curves: dict[str, np.ndarray], first: int, last: int) -> dict:
-    """What positions ``first``..``last`` foretell: when the readout fades, when float32 overflows, and the earlier."""
+    """What positions ``first``..``last`` predict: when the readout fades, when float32 overflows, and the earlier."""
     law, fade = crossing(np.maximum(curves["readout"], FLOOR), first, last, 1.0)
     _, overflow = crossing(curves["size"], first, last, OVERFLOW, "exponential")
     return {"law": law, "fade": significant(fade), "overflow": significant(overflow),

@@ -103,10 +103,10 @@ def test_what_cannot_last_and_seems_to_is_seen():
                                       "lasts": 0, "not on": "S₃"}  # fmt: skip
 
 
-def test_every_recorded_cell_can_be_foretold():
+def test_every_recorded_cell_can_be_predicted():
     for row in ladder.FAMILY:
         for machine in ("flip_flop", "a_5"):
-            assert ladder.foretold(row, machine) in ("can", "cannot", "open")
+            assert ladder.predicted(row, machine) in ("can", "cannot", "open")
     assert {family for family, _ in ladder.FAMILY.values()} <= set(FAMILIES)
 
 
@@ -120,7 +120,7 @@ def test_a_machine_of_ones_own_is_drawn_told_taught_and_taken_away(text):
     made, verdict = ch10.taught(machine)
     assert verdict.proved and made.accepted
     kept = json.loads(ch10.parcel(machine, made, verdict))
-    assert kept["machine"]["arrows"] == machine.transitions.tolist() and kept["proved"] and set(kept["foretold"]) == set(FAMILIES)
+    assert kept["machine"]["arrows"] == machine.transitions.tolist() and kept["proved"] and set(kept["predicted"]) == set(FAMILIES)
 
 
 @pytest.mark.parametrize("text", ["((", "a b", "a*", "q a r; q a s", "(a|b)" * 80, ""])

@@ -96,7 +96,7 @@ def ends(states, labels):
     return *(lrnn_fading.first_below(one, 0.99, 1) for one in (right, found["nearest"])), found
 
 
-def test_growing_spread_is_foretold_by_its_law():
+def test_growing_spread_is_predicted_by_its_law():
     states, labels = clouds(lambda t: 0.05 * np.sqrt(t))
     seen, _, found = ends(states, labels)
     law, at = crossing(found["readout"], 10, 40, 1.0)
@@ -123,7 +123,7 @@ def tiny(**changed):
     return {**lrnn_fading.TABLE.setting("lstm", "sum", "live"), "strings": 32, "length": 240, **changed}
 
 
-def test_an_exact_model_never_fades_and_a_planted_growth_overflows_where_foretold(monkeypatch):
+def test_an_exact_model_never_fades_and_a_planted_growth_overflows_where_predicted(monkeypatch):
     task = Sum(5)
     model = exact_model(task.machine, 5)
     model.final_norm = torch.nn.LayerNorm(model.width)  # what is largest stays largest
