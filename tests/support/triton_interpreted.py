@@ -66,8 +66,8 @@ def blocks(B, T, h, n, dtype=torch.float32, constant=False):
 
 @pytest.fixture(autouse=True)
 def small_tiles(monkeypatch):
-    """Diagonal tiles of 8 steps: the interpreter walks through every place of a tile, needed or not."""
-    monkeypatch.setattr(triton, "TILE", 8)
+    """Diagonal tiles of 16, 8 and 4 steps: the interpreter walks through every place of a tile, needed or not."""
+    monkeypatch.setattr(triton, "TILE", 16)
 
 
 @pytest.fixture
@@ -75,8 +75,8 @@ def chunked(monkeypatch):
     """Every plan in chunks of 8 steps, three chains a program, so that programs straddle chunks and sequences."""
     chosen = triton.plan
 
-    def plan(B, T, h, n, itemsize=4):
-        sizes = chosen(B, T, h, n, itemsize)
+    def plan(B, T, h, n, itemsize=4, backward=False):
+        sizes = chosen(B, T, h, n, itemsize, backward)
         return sizes._replace(kernel="chunked", chunk=8, group=4) if T > 8 else sizes
 
     monkeypatch.setattr(triton, "plan", plan)
