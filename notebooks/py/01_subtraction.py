@@ -22,11 +22,12 @@ import sympy as sp
 
 import lrnnlab
 from lrnnlab.automata.languages import language, read
-from lrnnlab.expressivity import cascades, minimal
+from lrnnlab.expressivity import cascades
 from workbook import show
 from workbook.chapters import ch01
 from workbook.exercises import check, hint, solution
 from workbook.show.widgets import explore
+from workbook.tables import minimal
 
 if not lrnnlab.__version__.startswith("0.1"):
     raise RuntimeError(f"needs lrnnlab 0.1, here is {lrnnlab.__version__}: run bootstrap.py")

@@ -20,9 +20,10 @@ import sympy as sp
 import lrnnlab
 from lrnnlab import automata
 from lrnnlab.automata.languages import language, read
-from lrnnlab.expressivity import cascades, minimal
+from lrnnlab.expressivity import cascades, one_layer
 from workbook import show
 from workbook.exercises import hint, predict, solution
+from workbook.tables import minimal
 
 if not lrnnlab.__version__.startswith("0.1"):
     raise RuntimeError(f"needs lrnnlab 0.1, here is {lrnnlab.__version__}: run bootstrap.py")
@@ -137,7 +138,7 @@ with show.expect_failure("Theorem D, step 6"):
 # reset, the last $x$ forgets what was before; if it is a turn, $x^K$ does nothing. Together they suffice: cut a word
 # after the last occurrence of each of its letters; within a piece, all letters but its last come again later, so by the
 # first law their order does not matter, and by the second only their numbers modulo $K$ do. Both are known to the
-# universal layer of order $K$. The function `minimal.possible_in_one_diagonal_layer` decides the two laws and, where
+# universal layer of order $K$. The function `one_layer.possible_in_one_diagonal_layer` decides the two laws and, where
 # one fails, finds two words that no such layer tells apart and that are answered differently.
 #
 # **Step 1.** Its verdict on six languages is what a search through the universal layer over all words finds. (For
@@ -147,7 +148,7 @@ with show.expect_failure("Theorem D, step 6"):
 verdicts = {}
 for name in ("Parity", "Sum(5)", "Tomita 5", "Tomita 6", "Tomita 3", "(abab)*"):
     machine = language(name).machine
-    verdicts[name] = found = minimal.possible_in_one_diagonal_layer(machine)
+    verdicts[name] = found = one_layer.possible_in_one_diagonal_layer(machine)
     layer = (minimal.constructions(name)[0].model if name == "Sum(5)"
              else cascades.universal_layer(machine.symbols, found.order))  # fmt: skip
     confused = cascades.pair_up(layer, machine)[1]
@@ -176,7 +177,7 @@ for name, found in verdicts.items():
 draw, possible = np.random.default_rng(0), 0
 for _ in range(100):
     machine = automata.MooreMachine(draw.integers(3, size=(2, 3)), draw.integers(2, size=3), 0, "ab")
-    found = minimal.possible_in_one_diagonal_layer(machine)
+    found = one_layer.possible_in_one_diagonal_layer(machine)
     confused = cascades.pair_up(cascades.universal_layer("ab", found.order), machine)[1]
     assert found.possible == (confused is None), (
         "The two laws, step 3: the verdict is what the search finds"
@@ -212,7 +213,7 @@ with show.expect_failure("The two laws, step 1"):
 # **Exercise 10** ★ *(5 min, 4 points: to predict what resets and turns cannot see)* **Predict.** Choose before you
 # run. The answer is 1 where the last two letters are equal, else 0, so that `abbaa` gives 0 0 1 0 1. Does this task
 # fit into one diagonal layer with finitely many states? When you run your choice, the function
-# `minimal.possible_in_one_diagonal_layer` decides.
+# `one_layer.possible_in_one_diagonal_layer` decides.
 
 # %%
 def last_two_equal():
@@ -220,7 +221,7 @@ def last_two_equal():
         return token, int(token == state[0])
 
     machine = automata.build((None, 0), "ab", step, lambda state: state[1])
-    verdict = minimal.possible_in_one_diagonal_layer(machine)
+    verdict = one_layer.possible_in_one_diagonal_layer(machine)
     if verdict.possible:
         return "yes", verdict.reason
     order = "do not commute" in verdict.reason

@@ -20,10 +20,11 @@ import sympy as sp
 import lrnnlab
 from lrnnlab import automata
 from lrnnlab.automata.languages import GROUPS, language, read
-from lrnnlab.expressivity import cascades, groups, minimal
+from lrnnlab.expressivity import cascades, groups, one_layer
 from workbook import show
 from workbook.chapters import ch01
 from workbook.exercises import check, hint, solution
+from workbook.tables import minimal
 
 if not lrnnlab.__version__.startswith("0.1"):
     raise RuntimeError(f"needs lrnnlab 0.1, here is {lrnnlab.__version__}: run bootstrap.py")
@@ -183,7 +184,7 @@ A_5 = groups.derived_series(list(GROUPS["A_5"].values()))
 assert A_5[0] == A_5[1] and len(A_5[0]) == 60, (
     "Theorem D′, step 5: the commutators of A_5 are all of A_5"
 )
-alone = {name: minimal.possible_in_one_diagonal_layer(language(name).machine) for name in GROUPS}
+alone = {name: one_layer.possible_in_one_diagonal_layer(language(name).machine) for name in GROUPS}
 assert not any(found.possible for found in alone.values()), "Theorem D′, step 6: one layer is not enough"
 print(f"A_5 has {len(A_5[0])} elements, its commutators make {len(A_5[1])}")
 print("one layer is not enough for", ", ".join(alone))
@@ -203,7 +204,7 @@ three = known["three diagonal layers"]
 assert three.depth == 3 and cascades.pair_up(three, machine)[1] is None, (
     "Theorem D′, step 7: three layers are right on all words"
 )
-assert not minimal.possible_in_one_diagonal_layer(machine).possible, (
+assert not one_layer.possible_in_one_diagonal_layer(machine).possible, (
     "Theorem D′, step 7: one layer is not enough"
 )
 print(f"ModArith(5): {three.depth} diagonal layers")

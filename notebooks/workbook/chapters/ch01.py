@@ -27,7 +27,6 @@ from lrnnlab.automata import MooreMachine
 from lrnnlab.automata.languages import language, read
 from lrnnlab.expressivity.cascades import DiagonalCascade, pair_up, universal_layer
 from lrnnlab.expressivity.groups import derived_series
-from lrnnlab.expressivity.minimal import TASKS, Construction, Fit, fits
 from workbook.show.interactive import Moving
 from workbook.show.style import (
     DIVERGING,
@@ -43,6 +42,7 @@ from workbook.show.style import (
     styled,
     value_colour,
 )  # fmt: skip
+from workbook.tables.minimal import TASKS, Construction, Fit, fits
 
 M = 5
 

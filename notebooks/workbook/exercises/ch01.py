@@ -12,9 +12,9 @@ import numpy as np
 from lrnnlab.automata.languages import language, read
 from lrnnlab.expressivity.cascades import universal_layer
 from lrnnlab.expressivity.groups import derived_series
-from lrnnlab.expressivity.minimal import TASKS
 from workbook.exercises.judging import CannotJudge, call, claim, number, numbers, shown, texts
 from workbook.exercises.prediction import prediction
+from workbook.tables.minimal import TASKS
 
 M = 5
 PIECES = 2 * 400  # a rise and a fall for every five of the states 0 to 2000 of the counter for Sum(5) on 500 digits

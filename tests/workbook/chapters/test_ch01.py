@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from lrnnlab.automata.languages import language
 from lrnnlab.expressivity.groups import group_cascade
-from lrnnlab.expressivity.minimal import TASKS, constructions, smallest_models
 from workbook.chapters import ch01
 from workbook.chapters.ch01 import (
     DEPTHS,
@@ -34,6 +33,7 @@ from workbook.chapters.ch01 import (
     word_sentence,
     word_states,
 )  # fmt: skip
+from workbook.tables.minimal import TASKS, constructions, smallest_models
 
 COUNTER, DIGITS, SPIRAL = LAYERS
 FINITE = [name for name, (size, _) in GATES.items() if size in (0, 1)]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from lrnnlab.automata import MooreMachine, classify, minimise
 from lrnnlab.automata.languages import LANGUAGES, language, permuting
-from lrnnlab.expressivity import minimal, one_layer
+from lrnnlab.expressivity import one_layer
 from lrnnlab.expressivity.cascades import (
     one_hot,
     pair_up,
@@ -17,10 +17,11 @@ from lrnnlab.expressivity.cascades import (
     universal_layer,
 )
 from lrnnlab.expressivity.groups import derived_series, group_cascade, inverse, solvable_cascade, then
-from lrnnlab.expressivity.minimal import Construction, constructions, mod_arith_cascade
 from lrnnlab.tasks import ModArith
 from workbook.chapters.ch01 import play
 from workbook.exercises.ch01 import DEARER
+from workbook.tables import minimal
+from workbook.tables.minimal import Construction, constructions, mod_arith_cascade
 
 POSSIBLE = {"Parity": 2, "(aa)*": 2, "Sum(5)": 5, "Tomita 5": 2, "Tomita 6": 3, "Tomita 1": 1}  # proofs.md A2: and nothing else
 
