@@ -21,11 +21,6 @@ def test_what_systems_leave_is_told_from_data(name, tmp_path):
     assert files.files_in(tmp_path, os.path.splitext(name)[1].lower()) == []
 
 
-@pytest.mark.parametrize("name", ["0_9.txt", "anna.ipynb", "...ipynb", ".anna.ipynb", "_a.txt", "thumbs", "desktop.txt", "~a.txt", "nfs1"])
-def test_what_people_name_is_data(name):
-    assert not files.is_clutter(name)
-
-
 THERE = {
     "a link": lambda path: [path.with_name("there").write_text("theirs"), path.symlink_to("there")],
     "a link that leads nowhere": lambda path: path.symlink_to("nowhere"),
@@ -89,8 +84,3 @@ def test_a_picture_that_is_not_ours_is_not_drawn_over(kind, tmp_path, capsys):
     said = capsys.readouterr().err
     assert str(path) in said and ("a link is there" if kind == "a link" else "was not drawn by lrnnlab") in said
     assert state(tmp_path) == before
-
-
-def test_a_picture_of_ours_is_drawn_again(tmp_path):
-    (path,) = pictures.draw(tmp_path, ["lrnn_fig1"])
-    assert pictures.draw(tmp_path, ["lrnn_fig1"]) == [path]

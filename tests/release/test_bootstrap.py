@@ -196,11 +196,6 @@ def test_what_a_failed_step_printed_is_shown_and_understood(tmp_path, capsys, ou
     assert all(line in capsys.readouterr().out for line in output.splitlines()[-1:])
 
 
-def test_help_and_a_wrong_command(machine, capsys):
-    assert [machine.start(*argv) for argv in ((), ("--help",), ("frobnicate",), ("env", "extra"))] == [0, 0, 2, 2]
-    assert machine.commands == [] and capsys.readouterr().out.count("bootstrap.py lab  --author") == 4
-
-
 def test_a_reader_s_copy_is_made_once_and_an_author_gets_none(machine):
     (machine.root / "notebooks" / "00_start_here.ipynb").write_text("first")
     mine = machine.root / "my_notebooks"
@@ -212,21 +207,6 @@ def test_a_reader_s_copy_is_made_once_and_an_author_gets_none(machine):
     assert (mine / "00_start_here.ipynb").read_text() == "mine"
     assert f"--ServerApp.root_dir={mine}" in machine.ran and machine.ran[-2:] == ["--port", "8899"]
     assert machine.env["JUPYTER_CONFIG_PATH"] == f"{machine.root / '.jupyter'}{os.pathsep}/theirs"
-
-
-def test_a_readers_lab_shows_no_menu_of_a_teachers_and_asks_for_no_news():
-    settings = json.loads((ROOT / ".jupyter" / "labconfig" / "page_config.json").read_text())
-    lab = Path(sys.prefix) / "share" / "jupyter"
-    known = json.loads((lab / "lab" / "static" / "package.json").read_text())["dependencies"]
-    for name in settings["disabledExtensions"]:  # a name that JupyterLab does not know would do nothing
-        assert (lab / "labextensions" / name).is_dir() or name.partition(":")[0] in known
-
-
-def test_children_see_this_environment_first_and_no_packages_from_elsewhere():
-    environ = {"PATH": "/bin", "PYTHONPATH": "/ros", "PYTHONHOME": "/x", "HOME": "/h"}
-    env = boot.child_env(environ, Path("a b"))
-    assert env["PATH"] == str(boot.python_in(Path("a b")).parent) + os.pathsep + "/bin" and env["HOME"] == "/h"
-    assert not {"PYTHONPATH", "PYTHONHOME"} & set(env) and environ["PYTHONPATH"] == "/ros"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no flock")

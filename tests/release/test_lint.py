@@ -36,21 +36,3 @@ def test_nothing_is_left_of_a_merge():
 def test_mypy():
     clean, said = found("mypy")
     assert clean, said
-
-
-@pytest.mark.parametrize("line, rule", {
-    "import os\n": "F401", "try:\n    pass\nexcept Exception:\n    pass\n": "BLE001",
-    "for i in [1]:\n    print(lambda: i)\n": "B023", "from b import c\nimport a\n\nprint(a, c)\n": "I001",
-    f"x = '{'x' * 130}'\n": "E501",
-}.items())  # fmt: skip
-def test_ruff_notices(tmp_path, line, rule):
-    path = tmp_path / "wrong.py"
-    path.write_text(line, encoding="utf-8")
-    clean, said = found("ruff", "check", "--no-cache", "--config", str(ROOT / "pyproject.toml"), str(path))
-    assert not clean and rule in said
-
-
-def test_mypy_notices(tmp_path):
-    (tmp_path / "wrong.py").write_text("def f(x: int) -> str:\n    return x\n", encoding="utf-8")
-    clean, said = found("mypy", "--config-file", str(ROOT / "pyproject.toml"), "-p", "wrong", folder=tmp_path)
-    assert not clean and "return-value" in said

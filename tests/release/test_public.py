@@ -53,22 +53,6 @@ def test_each_is_typed_and_described(room):
     assert not {name: found for name, found in wrong.items() if found}
 
 
-HEAD = "What it does.\n\nParameters\n----------\n"
-
-
-@pytest.mark.parametrize("text, says", [
-    (HEAD + "x : int\n    D.\nz : int\n    N.", "no parameter of the signature: z"), (HEAD + "x : D.", "no words: x"),
-    (HEAD + "x : int\n    D.\n\nParameters\n----------\ny : int\n    N.", "numpydoc:"), ("It does.", "no example"),
-    (HEAD + "x : int\n    D.\nx : int\n    D.", "told twice: x"), (HEAD + "x : int\n    D.", "no type: y"),
-])  # fmt: skip
-def test_a_wrong_docstring_is_noticed(text, says):
-    def function(x: int, y) -> int:
-        return x + y
-
-    function.__doc__ = text
-    assert any(found.startswith(says) for found in faults(function))
-
-
 class Finder(doctest.DocTestFinder):
     """Finds what a decorator has wrapped, too: doctest takes it to belong where the decorator does."""
 

@@ -54,7 +54,3 @@ def test_it_works_and_has_its_records(installed, tmp_path):
     lines = (ROOT / "data" / "records" / "lrnn" / "table2.jsonl").read_text(encoding="utf-8").splitlines()
     assert int(count) == sum('"budget":"desk"' in line for line in lines) > 0
     assert rest.strip() == "[3] True" or rest.strip() == "[[3]] True"
-
-
-def test_it_leaves_out_what_git_ignores(installed):
-    assert {path.name for path in (installed / "lrnnlab" / "data").iterdir()} == {"records", "samples"}

@@ -7,7 +7,6 @@ import sys
 
 import pytest
 
-import lrnnlab
 from workbook import book, cli, doctor
 
 
@@ -71,14 +70,6 @@ def test_a_full_disk_behind_stdout_is_one_line():
     assert (ended.returncode, ended.stderr) == (2, "lrnnlab: No space left on device\n")
 
 
-def test_what_stdout_cannot_encode_becomes_a_question_mark(tmp_path, monkeypatch):
-    folder = tmp_path / "\u2605"
-    monkeypatch.setenv("PYTHONIOENCODING", "cp1252")
-    ended = started("copy", "--folder", str(folder), stdout=subprocess.PIPE)
-    assert (ended.returncode, ended.stderr) == (0, "")
-    assert ended.stdout.splitlines()[-1] == f"Your copy of the chapters is {tmp_path / '?'}"
-
-
 def test_an_interrupt_is_one_line_for_every_verb(monkeypatch, capsys):
     def interrupted(argv):
         raise KeyboardInterrupt
@@ -87,12 +78,3 @@ def test_an_interrupt_is_one_line_for_every_verb(monkeypatch, capsys):
         monkeypatch.setattr(module, "main", interrupted)
         assert cli.main([verb]) == 130
         assert capsys.readouterr().err == "lrnnlab: interrupted\n"
-
-
-def test_a_folder_that_is_taken_for_the_package_is_named(monkeypatch, capsys, tmp_path):
-    """``python -m lrnnlab`` beside a checkout of that name: a package without __init__.py has no file."""
-    monkeypatch.setattr(lrnnlab, "__file__", None)
-    monkeypatch.setattr(lrnnlab, "__path__", [str(tmp_path / "lrnnlab")])
-    assert cli.main(["doctor"]) == 2
-    [line] = capsys.readouterr().err.splitlines()
-    assert line.startswith(f"lrnnlab: Python takes the folder {tmp_path / 'lrnnlab'} for the package")

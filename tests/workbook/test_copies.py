@@ -2,20 +2,17 @@
 
 import json
 import os
-import shutil
-import threading
 from pathlib import Path
 
-import ipywidgets
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from right_answers import right
 
 from workbook import cli, copies
-from workbook.exercises import check, my_copy, predict, progress
+from workbook.exercises import check, predict, progress
 from workbook.exercises.checking import exercises
-from workbook.exercises.progress import FILE, _exercises, note
+from workbook.exercises.progress import FILE, _exercises
 
 ROOT = Path(__file__).resolve().parents[2]
 CHAPTERS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -131,22 +128,6 @@ def test_nothing_is_written_through_a_link(project, tmp_path, capsys):
     assert {path.name: path.read_bytes() for path in (other / copies.AS_MADE).iterdir()} == before
 
 
-def test_two_chapters_at_a_time_note_all(mine):
-    threads = [threading.Thread(target=lambda: [note("00.2", "not yet") for _ in range(20)]) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert json.loads((mine / FILE).read_text())["00.2"]["tries"] == 40
-
-
-@pytest.mark.parametrize("name", ["", "0", "99", "../00_start"])
-def test_a_name_that_is_none_is_told_which_there_are(project, name):
-    copies.make(project / "mine", project)
-    with pytest.raises(ValueError, match="of: 00_start, 01_more"):
-        copies.start_over(name, project / "mine", project)
-
-
 @pytest.mark.parametrize("number", sorted({path.stem[:2] for path in CHAPTERS if path.stem[0].isdigit()}))
 def test_every_exercise_that_a_cell_checks_is_found_with_its_points(number):
     found = {}
@@ -184,26 +165,6 @@ def test_a_damaged_file_is_kept_and_counting_begins_anew(mine, content, capsys):
     assert list(json.loads((mine / FILE).read_text())) == ["00.2"]
 
 
-def test_a_check_goes_on_where_the_file_cannot_be_written(mine, capsys):
-    (mine / FILE).mkdir()
-    assert check("00.2", list("01234")).outcome == "right"
-    assert "progress could not be written" in capsys.readouterr().out
-    assert "cannot be read" in progress()
-
-
-def test_the_buttons_of_chapter_00(mine):
-    panel = my_copy()
-    which, (new, over), says = panel.children[0], panel.children[1].children, panel.children[2]
-    assert isinstance(which, ipywidgets.Dropdown) and len(which.options) == len(CHAPTERS)
-    new.click()
-    assert "nothing has changed" in says.value
-    over.click()
-    assert "is fresh" in says.value and len(list(mine.glob("00_start_here.20*.ipynb"))) == 1
-    shutil.rmtree(mine / copies.AS_MADE)
-    new.click()
-    assert "no working copy" in says.value
-
-
 def test_the_command_line(tmp_path, capsys):
     folder = ["--folder", str(tmp_path / "mine")]
     assert cli.main(["copy", *folder]) == 0
@@ -217,11 +178,3 @@ def test_the_command_line(tmp_path, capsys):
     for names in (["03"], []):
         assert cli.main(["copy", "news", *names, "--folder", str(tmp_path / "nowhere")]) == 2
         assert "no working copy" in capsys.readouterr().err
-
-
-def test_chapters_that_were_put_there_by_hand_are_named_as_such(tmp_path, capsys):
-    for path in CHAPTERS:
-        shutil.copy(path, tmp_path)
-    assert cli.main(["copy", "--folder", str(tmp_path)]) == 2
-    said = capsys.readouterr().err
-    assert f"{tmp_path} has files of the chapters' names that lrnnlab did not copy there" in said

@@ -92,33 +92,6 @@ def test_a_wrong_value_a_nan_and_a_wrong_shape_are_caught(monkeypatch):
     assert "(2, 2, 2, 2)" in checks["scan short"].detail
 
 
-def test_an_optional_backend_may_be_absent(monkeypatch):
-    fake_scans(monkeypatch, triton=raises(RuntimeError("needs a GPU")))
-    assert states(doctor.scan_backends()) == {"scan reference": True, "scan triton": None, "scan auto": True}
-
-
-def test_a_question_that_fails_in_the_middle_is_one_line_and_the_others_are_still_asked(monkeypatch):
-    def refuses(A):
-        raise RuntimeError("CUDA error: all devices are busy")
-
-    fake_scans(monkeypatch).chosen = refuses
-    found = {check.name: check for check in doctor.report()}
-    assert found["scan reference"].ok is True and found["threads"].ok is True
-    assert found["scan backends"] == Check(
-        "scan backends", False, "cannot be examined: RuntimeError: CUDA error: all devices are busy"
-    )
-
-
-def test_warm_tells_how_long_and_why_not(monkeypatch, capsys):
-    module = fake_scans(monkeypatch, paper=loop, cpu=loop)
-    assert doctor.warm().ok is True
-    doctor.main(["--warm"])
-    assert capsys.readouterr().out.splitlines()[0].startswith("ok  warm")
-    module.warm = lambda: raises(OSError("cache is read-only"))(0, 0, 0)
-    assert doctor.warm().ok is False and "cache is read-only" in doctor.warm().detail
-    assert doctor.main(["--warm"]) == 1
-
-
 # ---- packages ------------------------------------------------------------------------------------------------------
 
 
@@ -194,32 +167,3 @@ def test_the_kernel_must_exist_and_its_interpreter_too(monkeypatch):
 
     monkeypatch.setattr(KernelSpecManager, "get_kernel_spec", none)
     assert states(doctor.kernel()) == {"kernel": False}
-
-
-@pytest.mark.parametrize("backend, ok", [
-    (None, True), ("module://matplotlib_inline.backend_inline", True), ("TkAgg", None)])
-def test_another_matplotlib_backend_is_told(monkeypatch, backend, ok):
-    monkeypatch.delenv("MPLBACKEND", raising=False)
-    if backend:
-        monkeypatch.setenv("MPLBACKEND", backend)
-    assert states(doctor.pictures()) == {"pictures": ok}
-
-
-@pytest.mark.parametrize("free, ok", [(50e9, True), (0.5e9, None), (1e6, False)])
-def test_little_room_is_told(monkeypatch, free, ok):
-    monkeypatch.setattr(doctor.shutil, "disk_usage", lambda path: types.SimpleNamespace(free=free))
-    assert states(doctor.disk()) == {"disk": ok}
-
-
-# ---- the verdict ---------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("checks, code, last", [
-    ([Check("a", True, "x"), Check("b", None, "y")], 0, "Everything needed works."),
-    ([Check("a", True, "x"), Check("b", False, "y")], 1, "Not working: b."),
-])
-def test_only_what_is_needed_and_broken_counts(monkeypatch, capsys, checks, code, last):
-    monkeypatch.setattr(doctor, "report", lambda: checks)
-    assert doctor.main([]) == code
-    assert capsys.readouterr().out.splitlines()[-1] == last
-    assert doctor.main(["--json"]) == code

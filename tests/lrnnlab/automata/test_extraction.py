@@ -1,10 +1,8 @@
 """Network to machine: L* gives back the machine that answers, and keeps its bounds; quotients say what is tracked."""
 
-import sys
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -76,37 +74,6 @@ def test_the_bounds_are_kept():
     assert extract(counting, "ab", seconds=0).why == "stopped after 0 seconds"
 
 
-def test_a_box_that_contradicts_itself_does_no_harm():
-    machine, draw = language("Sum(5)").machine, np.random.default_rng(0)
-
-    def noisy(words):  # in a batch, not alone
-        found = machine.answer(words)
-        return found if len(words) == 1 else np.where(draw.random(found.shape) < 0.01, (found + 1) % 5, found)
-
-    assert extract(noisy, machine.symbols, seconds=LONG).machine == machine
-
-
-def test_what_cannot_be_is_refused(monkeypatch):
-    for bounds, said in [({"rounds": 0}, "rounds"), ({"seconds": -1}, "seconds"), ({"states": 0}, "states")]:
-        with pytest.raises(ValueError, match=said):
-            extract(counting, "ab", **bounds)
-    with pytest.raises(ValueError, match="at least one symbol"):
-        extract(counting, "")
-    with pytest.raises(ValueError, match="as many whole numbers"):
-        extract(lambda words: counting(words)[:, -1], "ab")
-    monkeypatch.setitem(sys.modules, "aalpy.learning_algs", None)
-    with pytest.raises(ImportError, match=r"needs the library aalpy: pip install 'aalpy>=1.4'"):
-        extract(counting, "ab")
-
-
-def test_a_net_answers_as_it_does_in_batches():
-    net = net_of("lstm", vocab_size=2, classes=3, width=8, seed=1)
-    words = np.random.default_rng(0).integers(2, size=(130, 9))
-    with torch.no_grad():
-        assert (answers(net)(words) == net(torch.from_numpy(words)).argmax(-1).numpy()).all()
-        assert net.train() is net and answers(net)(words).shape == words.shape and net.training  # as it was
-
-
 def test_exact_weights_give_back_their_machine():
     for name in ("S_3", "D_2"):
         machine = ladder.ladder_task(name.lower()).rule
@@ -149,14 +116,3 @@ def test_a_linear_probe_does_not_see_the_sign_of_a_hexagon():
     assert linear_probe(seen, labels) < 0.7
     x, y = seen[..., :1], seen[..., 1:]
     assert linear_probe(3 * x**2 * y - y**3, labels) == 1.0
-
-
-@pytest.mark.thorough
-def test_a_trained_delta_rule_tracks_the_sign_and_nothing_else():
-    made, _ = ladder.trained(ladder.TABLE.setting("deltanet_negative", "s_3", "live"), seed=0)
-    asked = ladder.ladder_task("s_3")
-    batch = asked.sample(128, 40, torch.Generator().manual_seed(1))
-    given = answers(made.net)(batch.inputs.numpy())
-    sign, whole = quotient_scores(given, batch.targets.numpy(), [SIGN, range(6)])
-    assert sign.accuracy > 0.99 and whole.accuracy < 0.7
-    assert extract_net(made.net, asked.symbols, states=40, seconds=LONG).machine is None

@@ -130,15 +130,6 @@ def test_nets_of_the_ladder_forget_how_a_word_began(row, layers):
     assert min(gaps[:2]) > 1e-6 and gaps[2] < 0.05 * min(gaps[:2])
 
 
-def test_linear_attention_does_not_know_the_order_and_comes_to_rest_on_turns():
-    for machine in ("s_3", "parity"):
-        net = build_net("ult", ladder_task(machine), seed=1, width=32, heads=2).double().eval()
-        counterexample = predict_expressivity(ladder_task(machine).machine, "sums").counterexample
-        with torch.no_grad():
-            said = [net(torch.tensor([word]))[0, -1].softmax(-1) for word in counterexample.words(500)]
-        assert torch.allclose(*said, atol=1e-12 if machine == "s_3" else 5e-3)
-
-
 def contexts_of(word, k, m):
     """The last k tokens of each beginning of a word, and how often each of two tokens came, modulo m."""
     counts = np.cumsum(np.eye(2, dtype=int)[list(word)], axis=0) % m
@@ -227,20 +218,6 @@ def test_finitely_many_states_are_a_special_case(machine):
         assert (refute_diagonal(machine, 2) is None) == (verdict.order <= 2)
 
 
-def test_a_layer_that_fades_knows_the_last_two_tokens():
-    """Exercise 10 of chapter 01: no layer with finitely many states does it, x <- x/4 + code does."""
-    machine = build((None, 0), "ab", lambda s, v: (v, int(v == s[0])), lambda s: s[1])
-    assert not possible_in_one_diagonal_layer(machine).possible
-    assert refute_diagonal(machine, 1) is None and refute_constant(machine) is None
-    assert "fade" in predict_expressivity(machine, "non-negative").theorem
-    code, right = np.array([1.0, 2.0]), True
-    tokens, x, seen = np.random.default_rng(0).integers(2, size=2000), 0.0, {}
-    for token, answer in zip(tokens, machine.answer(tokens)):
-        x = x / 4 + code[token]
-        right &= seen.setdefault(int(4 * x), answer) == answer  # the answer follows from x to a quarter
-    assert right
-
-
 def apart(counterexample, matrices, drives, repeats=300):
     """How far apart a linear layer ends on the two words of a counterexample, from x_0 = (1, ..., 1)."""
     ends = []
@@ -266,14 +243,6 @@ def test_random_layers_come_together_on_the_counterexample(name):
     for counterexample, matrices in layers.items():
         drives = [(np.eye(n) - A) @ draw.normal(size=n) for A in matrices]
         assert apart(counterexample, matrices, drives) < 1e-6
-
-
-def test_a_layer_outside_the_theorems_stays_apart_on_their_counterexamples():
-    """Planted: a sign that the token chooses tells the two words of each counterexample apart, however long they are."""
-    machine = language("Parity").machine
-    sign, still = [np.eye(1), -np.eye(1)], [np.zeros(1)] * 2
-    for counterexample in (refute_diagonal(machine, 1), refute_one_key(machine), refute_constant(machine)):
-        assert apart(counterexample, sign, still) == 2
 
 
 # --- verdicts ----------------------------------------------------------------------------------------------------------
@@ -358,32 +327,6 @@ def test_sizes():
     assert [(found.verdict, found.size) for found in clipped] == [(OPEN, 4), (ONE, 4)]
     assert predict_expressivity(machine_of("Q_8"), "blocks", 2).least == 2
     assert predict_expressivity(machine_of("EvenPair(2)"), "reflections", 9).least == 2
-
-
-def test_of_a_large_monoid_what_short_words_show_is_said():
-    draw = np.random.default_rng(2)
-    machine = MooreMachine(draw.integers(20, size=(3, 20)), draw.integers(2, size=20), 0, "abc")
-    found = predict_expressivity(machine, "complex")
-    assert found.verdict == OPEN and found.least == 2 and "more than 20000 elements" in found.theorem
-    assert predict_expressivity(machine, "non-negative").verdict == NONE
-    turns = MooreMachine([np.roll(range(12), 1), [1, 0, *range(2, 12)]], range(12), 0, "ab")  # S_12
-    verdicts = {family: predict_expressivity(turns, family).verdict for family in ("signed", "complex", "reflections")}
-    assert verdicts == {"signed": NONE, "complex": NONE, "reflections": OPEN}
-    assert predict_expressivity(turns, "reflections", 11).verdict == ONE and predict_expressivity(turns, "blocks", 10).verdict == NONE
-
-
-def test_wrong_questions_are_refused():
-    parity = machine_of("Parity")
-    for wrong, message in (
-        (lambda: predict_expressivity(parity, "diagonal"), "the families are"),
-        (lambda: predict_expressivity(parity, "complex", 2), "only blocks and reflections have a size"),
-        (lambda: predict_expressivity(parity, "blocks", 0), "size must be a whole number, at least 1"),
-        (lambda: predict_expressivity(MooreMachine([[0], [0]], [1], 0, "ab"), "complex"), "one answer to all words"),
-        (lambda: exact_weights(parity, "diagonal"), "the families are"),
-        (lambda: exact_weights(parity, "non-negative"), "no exact weights"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            wrong()
 
 
 # --- exact weights -----------------------------------------------------------------------------------------------------

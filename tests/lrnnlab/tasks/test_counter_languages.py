@@ -4,7 +4,7 @@ import random
 from collections import Counter
 from functools import cache
 from itertools import product
-from math import comb, sqrt
+from math import sqrt
 
 import pytest
 import torch
@@ -13,16 +13,14 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest, chisquare
 
 from lrnnlab.automata import NO_LABEL, MooreMachine
-from lrnnlab.tasks import ATOMIC, COUNTER_TASKS, STRING_TASKS, blind_levels, whole_string_accuracy
+from lrnnlab.tasks import COUNTER_TASKS, blind_levels
 from lrnnlab.tasks.counter_languages import (
     Ababs,
     BlockWords,
     Dyck1,
-    EvenAs,
     PrefixParity,
     ResetDyck1,
     Shuffle2,
-    catalan,
     grammar,
 )  # fmt: skip
 
@@ -166,17 +164,6 @@ def test_wrong_rules_are_found(wrong, first):
 # --- counts -----------------------------------------------------------------------------------------------------------
 
 
-def test_few_strings_in_a_bin():
-    few = {task.name: (task.count(task.bin(0)), task.count(task.bin(1))) for task in ALL.values()}
-    assert few["(aa)*"] == (25, 25) and few["(abab)*"] == (12, 13)
-    assert few["a^n b^n"] == few["a^n b^n c^n"] == (50, 50)
-    assert few["Parity of prefixes"] == (2**50 - 2, 2**100 - 2**50)
-    assert few["Dyck-1"][0] == sum(catalan(n) for n in range(1, 26))
-    assert few["Shuffle-2"][1] == sum(catalan(n) * 2**n for n in range(26, 51))
-    assert few["Shuffle-2 (true shuffles)"][0] == sum(  # choose the places of the first kind
-        comb(2 * n, 2 * k) * catalan(k) * catalan(n - k) for n in range(1, 26) for k in range(n + 1))  # fmt: skip
-
-
 @every_task
 def test_counts_and_lists_are_those_of_the_definition(task):
     words = language(task)
@@ -188,25 +175,6 @@ def test_counts_and_lists_are_those_of_the_definition(task):
             wanted = sorted(text for text in words if task.in_window(text, window))
             assert sorted(task.write(word) for word in task.listed(window)) == wanted
             assert task.count(window) == len(wanted)
-
-
-@pytest.mark.parametrize("window", [(1, 2), (2, 4), (5, 6)])
-def test_reset_strings_are_two_halves_that_fit(window):
-    least, most = window
-    balanced = ["", *(text for text in texts(Dyck1(), most) if Dyck1().holds(text))]
-    begun = {text[:end] for text in balanced for end in range(len(text) + 1)}
-    wanted = {f"{first}1{second}" for first in begun for second in balanced if len(first + second) + 1 >= least}
-    task = ResetDyck1()
-    assert task.count(window) == len(wanted)
-    assert {task.write(word) for word in task.listed(window)} == wanted
-
-
-def test_the_bins():
-    assert [ALL["parity"].bin(k) for k in range(3)] == [(2, 50), (51, 100), (101, 150)]
-    assert [ALL["anbncn"].bin(k) for k in range(2)] == [(1, 50), (51, 100)]
-    assert {len(word) for word in ALL["anbncn"].listed((51, 100))} == set(range(153, 301, 3))
-    assert (ALL["anbncn"].train_length, ALL["anbn"].test_length, ALL["dyck_1"].test_length) == (150, 200, 100)
-    assert ResetDyck1().lengths((2, 50)) == range(2, 102)
 
 
 # --- the published laws -----------------------------------------------------------------------------------------------
@@ -233,31 +201,6 @@ def test_the_grammar_has_the_law_found_by_hand():
     assert set(drawn) == {0, 2} and binomtest(drawn[2], 20_000, (sqrt(5) - 1) / 2).pvalue > 1e-3
 
 
-def test_the_grammar_reaches_every_string_that_fits():
-    rng = random.Random(0)
-    drawn = {tuple(grammar(8, rng)) for _ in range(20_000)}
-    assert drawn == {(), *(tuple(word) for word in Dyck1().listed((2, 8)))}
-
-
-def test_a_window_bounds_each_half_of_a_reset_string():
-    """Of 2,000 distinct Bin0 strings some three or four in a hundred are longer than 50; none is beyond 101."""
-    lengths = [len(word) for word in ResetDyck1().strings(2000, (2, 50), generator(), distinct=True)]
-    assert 0.02 < sum(length > 50 for length in lengths) / 2000 < 0.06 and max(lengths) <= 101
-
-
-def test_published_shuffles_are_nested_and_true_ones_are_not():
-    nested, true = (task.strings(300, (8, 30), generator()) for task in (Shuffle2(), Shuffle2(nested=False)))
-    assert all(Shuffle2().holds(Shuffle2().write(word)) for word in nested)
-    crossing = sum(not Shuffle2().holds(Shuffle2().write(word)) for word in true)
-    assert crossing > 100 and all(Shuffle2(nested=False).holds(Shuffle2().write(word)) for word in true)
-
-
-def test_true_shuffles_take_all_places_alike():
-    parts = Counter(tuple(word) for word in Shuffle2(nested=False).strings(3000, (4, 4), generator()) if 0 in word and
-                    2 in word)  # fmt: skip
-    assert len(parts) == 6 and chisquare(list(parts.values())).pvalue > 1e-3
-
-
 # --- strings, splits, batches -----------------------------------------------------------------------------------------
 
 
@@ -275,16 +218,6 @@ def test_splits(task):
     assert again == data and task.splits(generator(1), train=60, test=30) != data
 
 
-def test_strings_apart_from_others():
-    task = Dyck1()
-    first = task.strings(10, (2, 8), generator(), distinct=True)
-    for wanted in (12, 30):  # drawn, and listed
-        rest = task.test_strings(wanted, (2, 8), generator(), apart_from=first)
-        assert len(rest) == 12 == task.count((2, 8)) - len(first)
-        assert not {tuple(word) for word in first} & {tuple(word) for word in rest}
-    assert EvenAs().strings(3, (51, 100), generator(), apart_from=EvenAs().listed((2, 50)))
-
-
 @pytest.mark.parametrize("task, length", [(Shuffle2(), 4), (Shuffle2(False), 4), (Dyck1(), 8), (PrefixParity(), 4)])
 def test_samples_of_one_length_are_uniform(task, length):
     drawn = Counter(map(tuple, task.sample(1500, length, generator()).tokens.tolist()))
@@ -294,21 +227,6 @@ def test_samples_of_one_length_are_uniform(task, length):
 # --- scores and levels ------------------------------------------------------------------------------------------------
 
 
-@given(st.integers(0, 10**6))
-@settings(max_examples=20, deadline=None)
-def test_one_wrong_answer_makes_a_string_wrong(seed):
-    task, rng = Dyck1(), random.Random(seed)
-    batch = task.batch(task.strings(6, (2, 12), generator(seed)))
-    predicted = torch.where(batch.mask, batch.targets, torch.tensor(1))  # whatever stands behind the end
-    assert whole_string_accuracy(predicted, batch) == 1
-    row = rng.randrange(6)
-    position = rng.randrange(int(batch.mask[row].sum()))
-    predicted[row, position] = 1 - predicted[row, position]
-    assert whole_string_accuracy(predicted, batch) == pytest.approx(5 / 6)
-    logits = torch.nn.functional.one_hot(predicted, 2).double()
-    assert whole_string_accuracy(logits, batch) == pytest.approx(5 / 6)
-
-
 def test_levels_by_hand():
     task = Dyck1()
     found = blind_levels(task.batch([task.read("()"), task.read("(())"), task.read("()()")]), 2)
@@ -316,26 +234,3 @@ def test_levels_by_hand():
     assert found["whole_chance"] == pytest.approx((1 / 4 + 1 / 16 + 1 / 16) / 3)
     zeros = PrefixParity().batch([[0, 0], [1, 1]])
     assert blind_levels(zeros, 2)["whole_majority"] == 0.5 and blind_levels(zeros, 2)["majority"] == 0.75
-
-
-# --- what is refused --------------------------------------------------------------------------------------------------
-
-REFUSED = [
-    (lambda: Dyck1().count((5, 3)), "at least 5, got 3"),
-    (lambda: Dyck1().strings(4, (2, 4), generator(), distinct=True), "has 3 strings, 0 of them.*draw 4 distinct"),
-    (lambda: EvenAs().strings(1, (2, 4), generator(), apart_from=[[0, 0], [0] * 4]), "2 of them to be avoided"),
-    (lambda: Dyck1().batch([[0, 1], [0, 2]]), "token 2 at position 1"),
-    (lambda: Dyck1().targets(torch.tensor([[0, 1], [1, 0]])), r"of string 1 up to position 0: '\)'"),
-    (lambda: Dyck1().sample(2, 5, generator()), "no string has length 5"),
-    (lambda: Dyck1().listed((2, 50)), "at most 100000 are listed"),
-    (lambda: whole_string_accuracy(torch.zeros(1, 2), Dyck1().batch([[0, 0, 1, 1]])), r"\(1, 4\).*got \(1, 2\)"),
-    (lambda: whole_string_accuracy(torch.zeros(4).int(), STRING_TASKS["parity"]().sample(4, 4, generator())), r"targets .*\(4,\)"),
-    (lambda: blind_levels(STRING_TASKS["parity"]().sample(4, 4, generator()), 2), r"targets .* \(4,\)"),
-    (lambda: blind_levels(ATOMIC["shift"]().sample(4, 8, generator()), 2), "mask None"),
-]
-
-
-@pytest.mark.parametrize("call, says", REFUSED, ids=[says[:28] for _, says in REFUSED])
-def test_bad_input_is_named(call, says):
-    with pytest.raises(ValueError, match=says):
-        call()

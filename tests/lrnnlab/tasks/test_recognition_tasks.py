@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import replace
-from fractions import Fraction
 from itertools import product
 from math import comb
 
@@ -126,36 +125,7 @@ def test_even_pairs_is_first_against_last_and_not_paper_000s_label():
         assert task.answer(task.read(text)) == (text[0] != text[-1]) == 1 - pair(text)
 
 
-# --- what a batch is --------------------------------------------------------------------------------------------------
-
-
-def test_training_batches_have_every_length_alike():
-    g, task = generator(), cycle_navigation()
-    lengths = [task.sample_up_to(1, 5, g).tokens.shape[1] for _ in range(1000)]
-    assert set(lengths) == {1, 2, 3, 4, 5} and chisquare(np.bincount(lengths)[1:]).pvalue > 1e-3
-
-
-@every_language
-def test_half_of_a_batch_is_in_the_language(task):
-    for length in range(1, 13):
-        negatives, positives = task.label_counts(length)
-        targets = task.sample(10, length, generator(length)).targets
-        assert targets.tolist() == ([1] * 5 + [0] * 5 if negatives and positives else [int(positives > 0)] * 10)
-    odd = {task.sample(3, 6, generator(seed)).targets.sum().item() for seed in range(20)}
-    assert odd == {1, 2}
-
-
 # --- levels -----------------------------------------------------------------------------------------------------------
-
-
-@every_task
-def test_counts_are_those_of_a_list_of_all_strings(task):
-    for length in filter(lambda length: has_length(task, length), range(1, 7 if task.vocab_size < 8 else 5)):
-        labels = [task.answer(row) for row in legal_strings(task, length)]
-        counted = [labels.count(c) for c in range(task.classes)]
-        assert task.label_counts(length) == counted
-        if not isinstance(task.draw, Halves):
-            assert task.majority(length) == pytest.approx(max(counted) / len(labels), abs=1e-15)
 
 
 def test_counts_are_exact_at_length_500():
@@ -168,18 +138,6 @@ def test_counts_are_exact_at_length_500():
     assert sum(modular_arithmetic().label_counts(99)) == 5**50 * 3**49
     assert bounded_dyck(12).label_counts(24)[1] == comb(24, 12) // 13  # Catalan: no string of 24 is too deep
     assert bounded_dyck(11).label_counts(24)[1] == comb(24, 12) // 13 - 1
-
-
-def test_shares_by_hand():
-    assert modular_arithmetic().label_shares(3)[0] == Fraction(19, 75)  # (1/5 + 1/5 + 9/25) / 3
-    assert modular_arithmetic(prefix=True).label_shares(4) == modular_arithmetic().label_shares(3)
-    assert [cycle_navigation().majority(length) for length in (1, 2)] == [1 / 3, 1 / 3]
-    assert cycle_navigation().majority(39) == pytest.approx(0.2, abs=1e-7)
-    assert (even_pairs().majority(1), even_pairs().majority(2), even_pairs().majority(500)) == (1.0, 0.5, 0.5)
-    for p, length in product((0.1, 0.3, 0.9), (1, 2, 40)):
-        odd = (1 - (1 - 2 * Fraction(str(p))) ** length) / 2
-        assert parity(p).label_shares(length) == [1 - odd, odd]
-    assert parity(0.1).label_distribution(1) == pytest.approx([0.82, 0.18], abs=1e-15)
 
 
 def test_majority_levels_of_table_1():
@@ -225,24 +183,6 @@ def test_samples_are_uniform(name, label):
 # --- the paper's generators -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name, at_20, at_50", [  # four standard deviations around the mean of twelve runs
-    ("d_2", (4, 10), (19, 38)), ("d_3", (11, 16), (152, 208)), ("d_4", (14, 26), (281, 354)),
-    ("d_12", (14, 26), (380, 446)),
-])  # fmt: skip
-def test_the_papers_positives_of_bounded_brackets_repeat(name, at_20, at_50):
-    published = [distinct(LANGUAGES[name].draw.positives(500, length, generator())) for length in (20, 50)]
-    assert at_20[0] <= published[0] <= at_20[1] and at_50[0] <= published[1] <= at_50[1]
-    uniform = bounded_dyck(int(name[2:]), uniform=True).draw.positives(500, 50, generator())
-    assert distinct(uniform) == 500
-
-
-def test_depth_12_is_not_reached():
-    steps = 1 - 2 * LANGUAGES["d_12"].draw.positives(300, 100, generator())
-    assert 7 <= steps.cumsum(1).max() <= 11
-    deep = 1 - 2 * bounded_dyck(12, uniform=True).draw.positives(300, 100, generator())
-    assert deep.cumsum(1).max() == 12
-
-
 BY_HAND = [  # task, length, the law of its positives
     (tomita(3), 2, {"00": 3 / 8, "01": 1 / 8, "11": 1 / 2}),
     (tomita(4), 3, {"001": 1 / 4, **dict.fromkeys(("010", "011", "100", "101", "110", "111"), 1 / 8)}),
@@ -261,22 +201,6 @@ def test_generators_have_the_law_found_by_hand(task, length, law):
 
 
 # --- names, and what is refused ---------------------------------------------------------------------------------------
-
-
-REFUSED = [
-    (lambda: parity(1.5), r"p, a probability, must be .* at most 1, got 1\.5"),
-    (lambda: tomita(8), "no language is called .Tomita 8."),
-    (lambda: bounded_dyck(0), "the depth must be a whole number, at least 1, got 0"),
-    (lambda: even_pairs().targets(torch.tensor([[0, 2]])), "token 2 at position 1 of string 0"),
-    (lambda: modular_arithmetic().read("1+2+3+4++"), r"string 0 is not an expression: 1 \+ 2"),
-    (lambda: bounded_dyck(2).draw.positives(3, 5, generator()), "no string of length 5 shows class 1"),
-]
-
-
-@pytest.mark.parametrize("call, says", REFUSED, ids=[says[:24] for _, says in REFUSED])
-def test_bad_input_is_named(call, says):
-    with pytest.raises(ValueError, match=says):
-        call()
 
 
 def test_a_machine_of_ones_own():

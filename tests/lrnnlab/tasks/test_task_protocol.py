@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from lrnnlab.automata import NO_LABEL, MooreMachine, classify
 from lrnnlab.automata.languages import LANGUAGES, acceptor, language
 from lrnnlab.automata.languages import read as read_word
-from lrnnlab.tasks import TASKS, Batch, MachineTask, Sum, WordProblem, task
+from lrnnlab.tasks import TASKS, MachineTask, WordProblem, task
 from lrnnlab.tasks.regular import expression, group
 
 NAMES = [name for name in TASKS if not name.startswith("pathfinder")]  # pictures have no oracle but their geometry
@@ -60,23 +60,6 @@ def test_batches_are_decided_by_their_generator_and_scored_alike(name):
     assert set(levels) == {"chance", "majority"} and all(0 <= level <= 1 for level in levels.values())
 
 
-def test_what_is_right_is_what_was_asked_for():
-    batch = Sum(5).sample(4, 6, generator())
-    best = torch.nn.functional.one_hot(batch.targets, 5).float()
-    assert batch.right(best).all() and not batch.right(best.roll(1, -1)).any()
-    assert not batch.right(torch.full_like(best, torch.nan)).any()  # a NaN is no answer
-    assert batch.loss(100 * best) < 1e-6
-    assert batch.right(best[:, -1]).tolist() == [True] * 4  # a network that answers once answers at the last position
-    parity = task("parity").sample(4, 6, generator())
-    assert parity.right(torch.nn.functional.one_hot(parity.targets, 2)[:, None].expand(-1, 6, -1).float()).all()
-    listops = task("listops").sample(4, 32, generator())
-    with pytest.raises(ValueError, match="last position alone"):
-        listops.asked(torch.zeros(4, 10))
-    with pytest.raises(ValueError, match=r"8 positions.*\(2, 1\)|64 positions.*\(2, 8\)"):
-        task("shift").sample(2, 64, generator()).asked(torch.zeros(2, 8))
-    assert len(Batch(torch.zeros(3, 2), torch.zeros(3))) == 3
-
-
 @pytest.mark.parametrize("name", ["Sum(5)", "EvenPair(5)", "ModArith(5)", "Parity", "Tomita 4", "D_3", "S_3", "A_4"])
 def test_a_language_of_the_book_is_a_task(name):
     """Any machine is a task; its answers are the language's oracle's, which knows no machine."""
@@ -120,20 +103,6 @@ def test_what_no_string_shows_is_no_answer_of_a_machine():
     assert tracked.classes == 11 and tracked.targets(torch.tensor([[0, 0]])).unique().min() > 0  # the start is a state too
 
 
-@pytest.mark.parametrize("pattern", ["a+?", "a*+a", "a**", "(a|b)??"])
-def test_two_repetitions_in_a_row_are_refused(pattern):
-    with pytest.raises(ValueError, match="one repetition at a time"):
-        acceptor(pattern, "ab")
-
-
-def test_the_empty_word_is_no_letter():
-    with pytest.raises(ValueError, match=r"'ε' in 'a\|ε': the empty word is written as nothing, as in \(a\|\) or a\?"):
-        acceptor("a|ε")
-    with pytest.raises(ValueError, match="'ε' in 'ab|ε': the empty word"):
-        acceptor("ab|ε", "ab")
-    assert acceptor("(ab|)*", "ab") == acceptor("(ab)*") and acceptor("εa", "aε").symbols == ("a", "ε")
-
-
 @settings(max_examples=60, deadline=None)
 @given(st.recursive(st.sampled_from("ab"), lambda inner: st.one_of(
     st.tuples(inner, inner).map("".join), st.tuples(inner, inner).map(lambda two: f"({two[0]}|{two[1]})"),
@@ -174,15 +143,3 @@ def test_an_expression_is_a_task_with_strings_of_both_kinds():
 def test_bad_input_is_shown(call, shown):
     with pytest.raises((TypeError, ValueError), match=shown):
         call()
-
-
-@pytest.mark.parametrize("more", [{"length": 256}, {"p": 0.5}])
-def test_a_task_that_is_made_takes_nothing_more(more):
-    with pytest.raises(ValueError, match="made already and takes nothing more, got .*" + next(iter(more))):
-        task(task("parity"), **more)
-
-
-def test_a_longer_training_length_is_tested_as_long():
-    assert task("sum", 5, length=1000).test_length == 1000 and task("sum", 5, length=20).test_length == 500
-    twice = task("sum", 5, length=20).with_length(30)
-    assert twice.train_length == 30 and twice.identity == task("sum", 5, length=30).identity

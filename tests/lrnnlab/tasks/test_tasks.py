@@ -94,14 +94,6 @@ def test_label_distribution_is_exact(kind, modulus):
         assert task.majority(position + 1) == pytest.approx(frequencies.max(), abs=1e-14)
 
 
-def test_chance_and_majority():
-    assert [kind(5).chance for kind in KINDS] == [0.2, 0.5, 0.2]
-    assert EvenPair(5).majority(1) == 1 and EvenPair(5).majority(500) == pytest.approx(0.8)
-    assert Sum(5).majority(500) == pytest.approx(0.2) and ModArith(5).majority(499) == pytest.approx(0.2)
-    assert ModArith(5).majority(3) == pytest.approx(19 / 75)  # zero: 5 of 25 sums, 5 differences, 9 products
-    assert EvenPair(2).majority(2) == 0.5
-
-
 @every_kind
 def test_sampling_follows_the_token_distribution(kind):
     task = kind(5)
@@ -135,26 +127,6 @@ def test_specification_asks_at_labelled_positions_only(kind):
             asked = wellformed and (kind is not ModArith or length % 2 == 1)
             expected = task.answer(tokens)[-1] if asked else NO_LABEL
             assert task.specification.answer(tokens)[-1] == expected
-
-
-def test_write_and_read():
-    assert Sum(5).write([0, 3, 2, 4]) == "0324" and Sum(10).write([9, 0]) == "90"
-    assert Sum(11).write([10, 0, 1]) == "10 0 1"
-    assert ModArith(5).write([1, 5, 2, 6, 3, 7, 4]) == "1+2-3×4" and ModArith(12).write([11, 14, 10]) == "11 × 10"
-    read = [ModArith(5).read(text).tolist() for text in ("1+2-3×4", "1+2-3x4", "1 + 2 - 3 * 4")]
-    assert read == [[1, 5, 2, 6, 3, 7, 4]] * 3
-    assert Sum(5).read(" 03 24").tolist() == [0, 3, 2, 4] and Sum(5).read("03").dtype == torch.int64
-
-
-@pytest.mark.parametrize("task, text, message", [
-    (Sum(5), "0325", "'5' at position 3 of '0325' is none of ('0', '1', '2', '3', '4')"),
-    (ModArith(5), "12+3", "no string has length 4"), (ModArith(5), "1/3", "'/' at position 1"),
-    (ModArith(5), "1++", "not an expression: 1 + +"),
-])
-def test_read_refuses(task, text, message):
-    with pytest.raises(ValueError) as error:
-        task.read(text)
-    assert message in str(error.value) and str(error.value).startswith(task.name)
 
 
 def test_best_of_checks():

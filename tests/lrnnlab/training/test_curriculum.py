@@ -8,11 +8,9 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from lrnnlab.tasks.batch import Batch
 from lrnnlab.tasks.regular import cycle_navigation, parity
 from lrnnlab.tasks.seeds import draw_seed
-from lrnnlab.training.checkpoint import Checkpoint
-from lrnnlab.training.curriculum import Curriculum, Stages, held_out, train_strings
+from lrnnlab.training.curriculum import held_out, train_strings
 from lrnnlab.training.determinism import rng
 from lrnnlab.training.evaluation import accuracy_at_lengths
 from workbook.tables.regulargpt_table1 import make_network
@@ -95,15 +93,6 @@ def test_training_is_the_plain_loop(fault):
     assert off < 1e-9 if fault is None else off > 1e-5
 
 
-def test_no_string_longer_than_the_longest_is_ever_shown():
-    net = Machine()
-    trained(net, steps=60, longest=12, watch_every=5, growth=10, gate=0.5)
-    shown = {length for length, _ in net.seen}
-    assert max(shown) == 12 and shown >= set(range(5, 13))
-    assert {length for length, training in net.seen if not training} == set(range(5, 13))  # held out: the 8 longest
-    assert net.training is False
-
-
 @pytest.mark.parametrize(
     ("net", "wanted"),
     [(Machine(), 30), (Machine(beyond=8), 100), (Machine(certain=1.0), 100)],
@@ -127,20 +116,6 @@ def test_the_longest_length_doubles_where_the_longer_half_is_known():
     assert max(length for length, _ in net.seen) == 6  # of 6.1, what the even growth allows at step 60
 
 
-@pytest.mark.parametrize(
-    ("length", "targets", "certain", "reach"),
-    [(5, [0, 1, 0, 0], 9, 16), (4, [0, 1, 0, 0], 9, 8), (8, [1, 1, 1, 1], 9, 8), (8, [0, 1, 0, 0], 1, 8)],
-    ids=["known", "of the shorter half", "of one class", "unsure"],
-)
-def test_what_a_batch_must_be_for_the_longest_length_to_double(length, targets, certain, reach):
-    course = Curriculum(parity(), 4, 40, rng(0, "x"), growth=999, gate=0.1, reach=8)
-    targets = torch.tensor(targets)
-    logits = certain * F.one_hot(targets, 2).float()
-    loss = course.loss(logits, Batch(torch.zeros(4, length, dtype=torch.long), targets, targets >= 0))
-    assert loss.item() == pytest.approx(math.log(1 + math.exp(-certain)), rel=1e-3)
-    assert course.reach == reach and course.full == math.inf
-
-
 def test_stages_come_one_after_the_other_when_known_and_the_newest_make_half():
     net, stages = Machine(), (3, 4, 12)
     trained(net, steps=400, longest=12, stages=stages, gate=0.1, symbols=96, batch=8, rate=0.0)
@@ -153,21 +128,6 @@ def test_stages_come_one_after_the_other_when_known_and_the_newest_make_half():
     net = Machine(certain=0.0)  # never below the gate, whatever the step
     trained(net, steps=100, longest=12, stages=stages, gate=0.1, rate=0.0)
     assert max(length for length, _ in net.seen) == 3
-
-
-@pytest.mark.parametrize(
-    ("length", "targets", "certain", "stage"),
-    [(5, [0, 1, 0, 0], 9, 1), (4, [0, 1, 0, 0], 9, 0), (5, [1, 1, 1, 1], 9, 0), (5, [0, 1, 0, 0], 1, 0)],
-    ids=["known", "an older length", "of one class", "unsure"],
-)
-def test_what_batches_must_be_for_the_next_stage(length, targets, certain, stage):
-    course = Stages(parity(), 4, (4, 8, 40), rng(0, "x"), gate=0.1, stage=1)
-    targets = torch.tensor(targets)
-    logits = certain * F.one_hot(targets, 2).float()
-    for _ in range(15):
-        assert course.stage == 1
-        course.loss(logits, Batch(torch.zeros(4, length, dtype=torch.long), targets, targets >= 0))
-    assert course.stage == 1 + stage and (course.count == 0) == (stage or course.mean == 0)
 
 
 def test_best_weights_are_those_of_the_least_loss_on_held_out_strings():
@@ -196,12 +156,3 @@ def test_accuracy_is_the_share_of_strings_that_the_slow_answer_agrees_with():
         tokens = task.sample(30, length, again).tokens
         slow[length] = np.mean([int(net(row.unsqueeze(0)).argmax()) == task.answer(row) for row in tokens])
     assert found == pytest.approx(slow) and len(set(found.values())) > 1
-
-
-@pytest.mark.parametrize("course", [{}, {"stages": (4, 9), "gate": 0.1}], ids=["growing", "staged"])
-def test_a_checkpoint_of_another_batch_is_of_another_run(course, tmp_path, monkeypatch, capsys):
-    save = Checkpoint.save
-    monkeypatch.setattr(Checkpoint, "save", lambda self, state: (setattr(self, "seconds", -1.0), save(self, state)))
-    for batch, said in ((8, ""), (8, ""), (16, "another run")):
-        made = trained(make_network("rnn", parity(), seed=0, width=8), batch=batch, checkpoint=tmp_path / "run.pt", **course)
-        assert made.steps == 6 and said in (heard := capsys.readouterr().err) and bool(said) == bool(heard)

@@ -94,22 +94,6 @@ def test_a_fault_shows_where_it_is(k):
     assert found.accuracy_all == pytest.approx(max(k - 40, 0) / 20)
 
 
-def test_only_labelled_positions_of_expressions_count():
-    task = ModArith(3)
-    found = evaluate(Broken(task, 41), task, seed=0, length=49, strings=8)
-    assert found.per_position[1::2].isnan().all() and not found.per_position[::2].isnan().any()
-    assert (found.accuracy_seen, found.accuracy_all, found.accuracy_last) == (1.0, 1 / 5, 0.0)  # 39 41 43 45 47 | 40
-
-
-def test_the_strings_are_the_same_for_every_model():
-    spies = [Spy(classes=5, width=width) for width in (4, 1 << 12, None)]
-    for spy in spies:
-        evaluate(spy, ModArith(5), seed=0, length=199, strings=300)
-    first, *others = [spy.asked() for spy in spies]
-    assert all(torch.equal(first, other) for other in others)
-    assert [max(map(len, spy.tokens)) for spy in spies] == [256, 20, 105]  # memory of a state, or of pairs of positions
-
-
 def test_another_seed_or_purpose_means_other_strings():
     def asked(**how):
         spy = Spy()
@@ -124,17 +108,6 @@ def test_another_seed_or_purpose_means_other_strings():
         assert len(other) == 20 and not other & first
 
 
-def test_nothing_is_changed_by_looking():
-    torch.set_num_threads(2)
-    torch.manual_seed(5)
-    before = torch.get_rng_state()
-    for training in (True, False):
-        spy = Spy().train(training)
-        evaluate(spy, Sum(2), seed=0, length=4, strings=3)
-        assert spy.training is training and spy.modes == [False] and spy.settings == [(1, False)]
-    assert torch.get_num_threads() == 2 and torch.is_grad_enabled() and torch.equal(torch.get_rng_state(), before)
-
-
 @pytest.mark.parametrize("task", TASKS, ids=repr)
 def test_nan_is_no_answer(task):
     model = build("elman", vocab_size=task.vocab_size, classes=task.classes, width=4)
@@ -145,16 +118,3 @@ def test_nan_is_no_answer(task):
         found = evaluate(model, task, seed=0, length=11, strings=20)
     assert found.per_position.nan_to_num(0).tolist() == [0.0] * 11
     assert found.per_position.isnan().tolist() == (~task.mask(11)).tolist()
-
-
-def test_what_cannot_be_evaluated():
-    model, task = build("elman", vocab_size=2, classes=2, width=4), Sum(2)
-    for call, message in (
-        (lambda: evaluate(build("elman", vocab_size=2, classes=5), task, seed=0, length=3), "5 classes, .* has 2"),
-        (lambda: evaluate(model, Sum(3), seed=0), "reads 2 symbols, Sum.3. has 3"),
-        (lambda: evaluate(model, task, seed=0, strings=0), "got 0"), (lambda: evaluate(model, task, length=-3), "-3"),
-        (lambda: evaluate(model, "sum"), "task must be a BaseTask, got .sum."),
-        (lambda: evaluate("model", task, seed=0), "model must be a Module, got 'model'"),
-    ):
-        with pytest.raises((TypeError, ValueError), match=message):
-            call()

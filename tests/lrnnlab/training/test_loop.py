@@ -8,7 +8,6 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from recorded import found
 from torch import nn
 from torch.nn import functional as F
 
@@ -16,8 +15,6 @@ from lrnnlab.models import PAPER_001, S5, Net, RotRNN, blocks
 from lrnnlab.training.determinism import rng
 from lrnnlab.training.loop import Trained, early_stopping, share_of_rate, train
 
-TABLE_1 = found("rotrnn/table1")
-DESK = "rotrnn/fig3"
 B, T, D = 5, 12, 4
 
 
@@ -135,15 +132,6 @@ def test_best_weights_are_those_of_the_best_validation():
     assert torch.equal(weights(kept), seen[1]) and torch.equal(weights(net), seen[3])
     assert not torch.equal(seen[1], seen[2])
     assert trained(small_net()).best is None
-
-
-def test_training_breaks_off_where_the_loss_ends():
-    net, count = small_net(), iter(range(99))
-    run = train(
-        net, draw_batch, lambda outputs, targets: F.cross_entropy(outputs, targets) / (next(count) < 3), steps=6,
-        rate=0.01, generator=rng(0, "x"), progress=False,
-    )  # fmt: skip
-    assert (run.steps, run.finished) == (3, False) and weights(net).isfinite().all()
 
 
 @given(

@@ -25,17 +25,6 @@ def test_each_refusal_with_strings_adds_a_round():
     assert found.accepted and found.lessons == [(1, (0, 1, 2)), (2, (1, 1))] and found.steps == 3 + 4 + 4 and found.attempt == 0
 
 
-def test_after_the_last_round_training_starts_again():
-    found = train([[(0,)], [(0,)], [(0,)], True])
-    assert found.accepted and found.attempt == 1 and found.lessons == [] and found.steps == 3 + 4 + 4 + 3
-
-
-def test_strings_longer_than_the_training_length_are_not_learned():
-    found = train([[(0,) * 6], True])
-    assert found.accepted and found.attempt == 1 and found.lessons == []
-    assert train([[(0,) * 6, (1,) * 5], True]).lessons == [(1, (1,) * 5)]
-
-
 def test_half_of_a_batch_begins_with_lessons_and_is_labelled_anew():
     task = ModArith(5)
     run = _Run(lambda seed: build("elman", vocab_size=8, classes=5, seed=seed, width=4), task, Recipe((Phase(steps=1, lr=1e-2),), batch=10), 0)

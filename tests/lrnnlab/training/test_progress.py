@@ -1,7 +1,6 @@
 """The bar of a training: full and green in a notebook where training is done, red where it broke."""
 
 import math
-import sys
 
 import pytest
 import torch
@@ -70,9 +69,3 @@ def test_a_training_that_broke_or_was_not_accepted_ends_red(bars):
 
 def stop():
     raise KeyboardInterrupt
-
-
-def test_a_terminal_shows_a_bar_and_forgets_it(capsys, monkeypatch):
-    monkeypatch.delitem(sys.modules, "ipykernel", raising=False)
-    train_net(until=lambda made: made.steps == 20)
-    assert "20/20" not in capsys.readouterr().err.split("\r")[-1]

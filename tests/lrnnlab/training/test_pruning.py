@@ -39,22 +39,6 @@ def test_forward_equals_stepping_and_the_full_transitions(frozen, layer):
     assert (at_rest == model.layers[layer].x0[list(frozen)]).all()
 
 
-@pytest.mark.parametrize("frozen", [(1, 3), (0, 1, 2, 3)])
-def test_frozen_heads_take_the_type_and_the_device_of_the_others(frozen):
-    model = soft(layers=1)
-    model.layers[0].freeze(mask(*frozen))
-    z = model.symbol_inputs().detach()
-    want, _ = model.layers[0].transition(z)
-    with torch.device("meta"):  # where a tensor comes to lie that is made without a word about its device
-        A, b = model.layers[0].transition(z)
-    assert A.device == b.device == z.device
-    torch.testing.assert_close(A, want)
-    A, b = model.double().layers[0].transition(z.double())
-    assert A.dtype == b.dtype == torch.float64
-    torch.testing.assert_close(A.float(), want)
-    model.step(model.initial_state(2), torch.tensor([0, 4]))
-
-
 def test_frozen_heads_get_no_gradient_and_survive_training_and_a_state_dict():
     def make(seed):
         model = soft(seed, layers=1)
@@ -69,16 +53,6 @@ def test_frozen_heads_get_no_gradient_and_survive_training_and_a_state_dict():
     again.load_state_dict(found.state_dict())
     assert torch.equal(again.layers[0].frozen, mask(2))
     assert torch.equal(snap(found).layers[0].frozen, mask(2))
-
-
-def test_wrong_masks_and_moving_heads_are_refused():
-    layer = soft().layers[0]
-    with pytest.raises(ValueError, match=r"\(4,\) bool, got \(3,\)"):
-        layer.freeze(torch.ones(3, dtype=torch.bool))
-    with pytest.raises(ValueError, match="torch.float32"):
-        layer.freeze(torch.ones(4))
-    with pytest.raises(ValueError, match="drive='mlp'"):
-        soft(drive="mlp").layers[0].freeze(mask(0))
 
 
 @pytest.mark.parametrize("ceiling, expected", [(-1.0, set()), (0.5, {(0, 1)}), (3.0, {(0, 0), (0, 1)}), (9.0, {(0, 0), (0, 1), (1, 2)})])  # fmt: skip

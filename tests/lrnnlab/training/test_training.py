@@ -6,8 +6,6 @@ import os
 import re
 import subprocess
 import sys
-from dataclasses import replace
-from functools import partial
 from types import SimpleNamespace
 
 import pytest
@@ -15,13 +13,9 @@ import torch
 from torch.nn import functional as F
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 
-from lrnnlab.automata import MooreMachine
 from lrnnlab.models import build
-from lrnnlab.tasks import ListOps, ModArith, Sum, task
-from lrnnlab.tasks.pathfinder import ARENA_32, Pathfinder
+from lrnnlab.tasks import ModArith, Sum
 from lrnnlab.training import Phase, Recipe, fit, loop, rng
-from lrnnlab.training import restarts as fitting
-from lrnnlab.training.evaluation import evaluate
 from lrnnlab.training.restarts import impurity
 
 AUTOMATON = {"rule": "softmax", "drive": "none", "start": "first"}
@@ -79,15 +73,6 @@ def settings_of_torch():
 
 
 # --- learning ---------------------------------------------------------------------------------------------------------
-
-
-def test_learns_parity(seed=0):
-    def make(seed):
-        return elman(seed, width=16)
-
-    result = train(recipe(Phase(150, lr=1e-2), batch=32, length=3), seed, make)
-    assert result.losses[0][1] > 0.4 and result.losses[-1][1] < 0.1
-    assert evaluate(result.model, Sum(2), seed=seed, length=3, strings=256).accuracy_seen > 0.98
 
 
 def test_the_seed_decides_everything():
@@ -216,12 +201,6 @@ def test_impurity_by_hand(layers):
     assert impurity_of(model, tokens) == pytest.approx(sum(terms) / len(terms), rel=1e-5)
 
 
-def test_purity_makes_columns_purer():
-    tokens = torch.randint(2, (16, 20), generator=torch.Generator().manual_seed(0))
-    without, pure = (train(recipe(Phase(50, lr=1e-2, purity=w)), make=soft).model for w in (0.0, 5.0))
-    assert impurity_of(pure, tokens) < 0.5 * impurity_of(without, tokens)
-
-
 # --- attempts, until, stop --------------------------------------------------------------------------------------------
 
 
@@ -250,14 +229,6 @@ def test_a_nan_ends_the_attempt_and_the_next_one_starts():
     assert all(value.isfinite().all() for value in result.model.state_dict().values())
 
 
-def test_a_gradient_that_is_none_at_the_last_step_is_no_end():
-    def rooted(outputs, batch):  # finite, and its gradient is not
-        return batch.loss(outputs) + (outputs - outputs).abs().sum().sqrt()
-
-    made = loop.train(build("lstm", Sum(2), width=4), Sum(2), rooted, steps=1, batch=4)
-    assert not made.finished
-
-
 def test_a_refused_attempt_starts_again_from_other_weights_and_strings():
     models = []
     shared = recipe(Phase(6, lr=1e-2), attempts=4)
@@ -273,13 +244,6 @@ def test_until_ends_a_phase_sooner():
     assert (result.steps, result.accepted) == (8, True)
 
 
-def test_until_that_is_not_reached_fails_the_attempt():
-    result = train(recipe(Phase(5, lr=1e-3, until=1e-9), Phase(7, lr=1e-3), attempts=3), accept=lambda model: True)
-    assert (result.steps, result.attempt, result.accepted) == (15, 2, False)
-    result = train(recipe(Phase(5, lr=1e-3), Phase(7, lr=1e-3, until=1e-9)))
-    assert (result.steps, result.accepted) == (12, False)
-
-
 def test_best_is_the_first_with_the_highest_score():
     scores, seen = {2: 0.5, 4: 0.9, 6: 0.9, 8: 0.1, 10: 0.2}, {}
 
@@ -291,12 +255,6 @@ def test_best_is_the_first_with_the_highest_score():
     assert [(c["step"], c["score"], c["step seen"]) for c in result.checks] == [(s, v, s) for s, v in scores.items()]
     assert identical(result.best, seen[4])
     assert not any(identical(result.model, found) for found in seen.values())
-
-
-def test_a_check_can_stop_training():
-    result = train(recipe(Phase(20, lr=1e-2, until=1e-9), Phase(9, lr=1e-2)), check_every=3,
-                   check=lambda model, step: {"score": step, "stop": step == 6})  # fmt: skip
-    assert (result.steps, result.accepted, len(result.checks)) == (6, True, 2)
 
 
 # --- one thread, no denormals -----------------------------------------------------------------------------------------
@@ -398,48 +356,12 @@ def test_a_kill_changes_nothing(at, tmp_path, snapshots, uninterrupted):
     assert drawn.batches == STEPS - at, "steps before the kill were done again"
 
 
-def flip(arrows, outputs=(0, 1)):
-    return task("machine", MooreMachine(arrows, outputs, 0, "ab"))
-
-
-@pytest.mark.parametrize(("one", "other"), [
-    (flip([[0, 1], [1, 0]]), flip([[1, 0], [0, 1]])), (Sum(2), Sum(2).with_length(9)),
-    (task("states", flip([[0, 1], [1, 0]]).machine), task("states", flip([[0, 1], [1, 0]]).machine, weights=(1, 2))),
-    (ListOps(), ListOps(max_depth=5)), (task("shift"), task("shift", 4)),
-    (Pathfinder(), Pathfinder(replace(ARENA_32, contrast=0.5))),
-])  # fmt: skip
-def test_tasks_of_one_name_have_checkpoints_of_their_own(one, other):
-    assert one.name == other.name and one.identity != other.identity
-
-
 def zeros(generator):
     return Sum(2).labelled(torch.zeros(4, 5, dtype=torch.int64))
 
 
 def ones(generator):
     return Sum(2).labelled(torch.ones(4, 5, dtype=torch.int64))
-
-
-def twice(outputs, batch):
-    return 2 * batch.loss(outputs)
-
-
-def once(outputs, batch):
-    return batch.loss(outputs)
-
-
-@pytest.mark.parametrize("first, then", [((zeros, once, 0), (ones, once, 0)), ((zeros, once, 0), (zeros, twice, 0)),
-                                         ((zeros, once, 0), (zeros, once, 1))], ids=["batches", "loss", "chance"])  # fmt: skip
-def test_a_checkpoint_of_other_batches_another_loss_or_other_chance_is_no_ones(first, then, tmp_path):
-    def run(source, loss, drawn, checkpoint=None):
-        generator = torch.Generator().manual_seed(3)
-        torch.randint(9, (drawn,), generator=generator)
-        return loop.train(build("lstm", Sum(2), seed=0, width=4, dropout=0.5), source, loss, generator=generator, steps=4,
-                          warmup=1, checkpoint=checkpoint, save_seconds=-1.0)  # fmt: skip
-
-    run(*first, tmp_path / "run")
-    assert (tmp_path / "run").is_file()
-    assert identical(run(*then, tmp_path / "run").net, run(*then).net)
 
 
 def test_the_running_mean_survives_a_kill(tmp_path):
@@ -459,24 +381,6 @@ def test_a_finished_run_can_be_asked_again(tmp_path, uninterrupted):
     task, drawn = killing(0)
     same_run(everything(tmp_path / "run", task), uninterrupted)
     assert drawn.batches <= 1
-
-
-def test_times_add_up_over_a_kill(tmp_path, monkeypatch):
-    """By a clock that goes one second a batch, half of it on the processor: the machine's own is as busy as it is."""
-    drawn = []
-    monkeypatch.setattr(
-        fitting, "time", SimpleNamespace(perf_counter=lambda: len(drawn), process_time=lambda: len(drawn) / 2)
-    )
-
-    def timed(task):
-        draw = task.sample
-        task.sample = lambda *given: drawn.append(1) or draw(*given)
-        return task
-
-    with pytest.raises(Killed):
-        everything(tmp_path / "run", timed(killing(STEPS)[0]))
-    result = everything(tmp_path / "run", timed(Sum(2)))  # one step is left
-    assert (result.seconds, result.cpu_seconds) == (STEPS, STEPS / 2)
 
 
 DAMAGE = {
@@ -561,17 +465,6 @@ def test_a_checkpoint_is_not_written_through_a_link_or_over_a_pipe(kind, checkpo
     assert state() == before
 
 
-def test_checkpoints_of_other_runs_are_all_kept(checkpoint, tmp_path):
-    """As where a reader changes a setting and trains again, and again."""
-    first = tmp_path / "run.pt"
-    first.write_bytes(checkpoint)
-    for seed in (1, 2):
-        with pytest.raises(Killed):
-            train(SHORT, seed=seed, task=killing(4)[0], checkpoint=first, save_seconds=-1.0)
-    kept = sorted(tmp_path.glob("run.2*.pt"))
-    assert len(kept) == 2 and kept[0].read_bytes() != kept[1].read_bytes() and checkpoint in [file.read_bytes() for file in kept]
-
-
 def test_a_checkpoint_of_another_run_is_named_and_ignored(snapshots, tmp_path, capsys):
     path = tmp_path / "run"
     other = Recipe(EVERYTHING.phases[1:], batch=8, length=5, average=0.9, clip=1.0, attempts=3)
@@ -627,30 +520,3 @@ def test_a_process_that_is_killed_outright(tmp_path):
     found, wanted = train(whole, task=task, checkpoint=tmp_path / "run", **checks), train(whole, **checks)
     assert identical(found.model, wanted.model) and (found.losses, found.checks) == (wanted.losses, wanted.checks)
     assert 0 < drawn.batches <= 120 - 29
-
-
-# --- what cannot be trained -------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "wrong, message",
-    [
-        (lambda: recipe(Phase(1, lr=1e-2), optimiser="sgd"), "optimiser is one of adam, adamw, got 'sgd'"),
-        (lambda: recipe(Phase(1, lr=1e-2, loss="hinge")), "loss is one of cross_entropy, squared, got 'hinge'"),
-        *((partial(Phase, **{"steps": 1, "lr": 1e-2, name: -1}), f"{name}.* must be .*got -1")
-          for name in ("lr", "final_lr", "weight_decay", "smoothing", "noise", "purity", "until", "prune", "warmup")),
-        *((partial(Phase, **{"steps": 1, "lr": 1e-2, name: math.nan}), f"{name}.* must be .*got nan") for name in ("steps", "lr")),
-        (lambda: recipe(Phase(1, lr=1e-2), average=1.0), "average is .* got 1.0"),
-        (lambda: recipe(Phase(1, lr=1e-2, prune=0.1), average=0.9), "average=0.9"),
-        (lambda: train(recipe(Phase(1, lr=1e-2)), checkpoint="."), "checkpoint must be a file, got the folder"),
-        (lambda: train(recipe(Phase(1, lr=1e-2)), task=ListOps()), "task must be a StringTask, got <?ListOps"),
-        (lambda: train(recipe(Phase(1, lr=1e-2, purity=1.0))), "purity needs transition matrices"),
-        (lambda: train(recipe(Phase(1, lr=1e-2)), check_every=1), "check_every=1"),
-    ],
-)
-def test_recipes_that_make_no_sense(wrong, message):
-    with pytest.raises((TypeError, ValueError), match=message):
-        wrong()
-
-
-# --- lengths that grow ------------------------------------------------------------------------------------------------

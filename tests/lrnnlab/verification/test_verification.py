@@ -125,26 +125,6 @@ def test_a_planted_fault_is_found():
     assert verdict.counterexample in {(4, 3), (1, 3, 3), (2, 2, 3)} and len(verdict.counterexample) == 2
 
 
-@pytest.mark.parametrize("loud, proved", [(0.4, True), (0.7, False)])
-def test_heads_that_are_not_followed_may_all_vote_badly_at_once(loud, proved):
-    """Symbol k turns head k by one of three states.  Head 0 is right; heads 1 and 2 vote against it in their states 2,
-    and only both together, if at all, win."""
-    model = by_hand(3, 3, V=3, C=2)
-    turn, stay = torch.roll(torch.eye(3), 1, 0), torch.eye(3)
-    votes = torch.tensor([[-1.0, 1, 1], [0, 0, loud], [0, 0, loud]])
-    with torch.no_grad():
-        raw = torch.stack([torch.stack([turn if k == v else stay for k in range(3)], 1).flatten() for v in range(3)], 1)
-        model.layers[0].generator[2].weight.copy_(raw)  # (row, head, column) by symbol
-        model.head[0].weight.copy_(torch.stack([torch.zeros(9), votes.flatten()]) * 2**0.5 / 3)  # LayerNorm: 3 / sqrt 2
-        model.head[0].bias.copy_(torch.tensor([0, float(votes.sum()) / 3]))
-    verdict = verify(model, MooreMachine([[1, 2, 0], [0, 1, 2], [0, 1, 2]], [0, 1, 1], 0, "abc"))
-    assert verdict.proved is proved
-    if proved:
-        assert verdict.heads == (0,) and verdict.logit_lead == pytest.approx(1 - 2 * loud, abs=1e-3)
-    else:
-        assert sorted(verdict.counterexample) == [1, 1, 2, 2]
-
-
 def constant(answers, V=1, **options):
     """A snapped model whose logits are ``answers`` whatever it has read."""
     model = snapped(V, len(answers), 0, **options)
@@ -257,23 +237,6 @@ def test_what_could_change_the_function_is_refused_by_name(change, named):
     for read in (lambda: verify(model, ALWAYS_0), lambda: learned_machine(model, ALWAYS_0)):
         with pytest.raises(ValueError, match=re.escape(named)):
             read()
-
-
-def test_what_does_not_fit_the_specification_is_refused():
-    model = snapped(2, 2, 0)
-    for machine, named in (
-        (MooreMachine([[0], [0]], [2], 0, "ab"), "the model has 2 classes, the automaton answers 2"),
-        (MooreMachine([[0], [0]], [-1], 0, "ab"), "asks for an answer after no string"),
-    ):
-        with pytest.raises(ValueError, match=named):
-            verify(model, machine)
-    unsnapped = build("block_diagonal", vocab_size=2, classes=2, h=1, b=2, rule="softmax", drive="none", start="first")
-    for other, named in ((unsnapped, "rule='softmax'"), (build("lstm", Sum(2), width=4), "Nonlinear"), (snapped(3, 2, 0), "3 symbols")):
-        with pytest.raises(ValueError, match=named):
-            verify(other, Sum(2).specification)
-    for wrong in ({"limit": 0}, {"wanted": 0}, {"depth": -1}):
-        with pytest.raises(ValueError, match="at least"):
-            verify(model, ALWAYS_0, **wrong)
 
 
 def test_the_limit_gives_no_verdict_rather_than_a_wrong_one():

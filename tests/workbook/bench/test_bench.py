@@ -128,13 +128,3 @@ def test_all_forms_take_the_same_step(name):
     for other in found[1:]:
         torch.testing.assert_close(found[0], other, rtol=0, atol=1e-10)
     assert found[0].abs().max() > 1e-3
-
-
-def test_steps_are_timed_and_compared():
-    taken = steps.fast_weight_step("recurrent_delta", steps.Shape(3, 9, 4, 2), rounds=3)
-    assert {form: len(seconds) for form, seconds in taken.items()} == {"cpu": 3, "loop": 3}
-    found = summary({"cpu": [1.0, 3.0, 2.0], "loop": [8.0, 6.0, 7.0]})
-    assert found["cpu"] == {"median": 2.0, "min": 1.0, "max": 3.0, "rounds": 3, "times_ours": 1.0}
-    assert found["loop"]["times_ours"] == 3.5
-    text = steps.fast_weights().report("srwm B=3", {"forms": found})
-    assert "3.5x" in text and "srwm B=3" in text and len(text.splitlines()) == 3

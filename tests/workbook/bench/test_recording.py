@@ -74,19 +74,6 @@ def test_a_record_of_fewer_rounds_is_made_again_and_one_of_more_is_not(tmp_path)
     assert clock.timed == {"a": 3}
 
 
-def test_cases_of_another_machine_lie_beside(tmp_path, monkeypatch):
-    clock = Clock("a", "b")
-    perform(clock.bench(), data=tmp_path)
-    here = recording.machine()
-    there = {**here, "processor": "Another One"}
-    monkeypatch.setattr(recording, "machine", lambda device="cpu": there)
-    perform(clock.bench(), "a", data=tmp_path)
-    found = records.read(tmp_path, "bench/*")
-    assert sorted((one["case"], one["machine"] == there) for one in found) == [("a", False), ("a", True), ("b", False)]
-    perform(clock.bench(threads=2), "b", data=tmp_path)
-    assert len(records.read(tmp_path, "bench/*")) == 4
-
-
 def test_a_folder_that_cannot_be_written_is_met_before_anything_is_timed(tmp_path, capsys, monkeypatch):
     clock = Clock("a")
     monkeypatch.setattr(recording, "get", lambda what, **_: clock.bench())

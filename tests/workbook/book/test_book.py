@@ -6,13 +6,10 @@ name the kind and the cell.
 
 import base64
 import io
-import json
-import os
 import re
 import subprocess
 import sys
 from copy import deepcopy
-from pathlib import Path
 
 import jupytext
 import nbformat
@@ -23,15 +20,14 @@ from matplotlib.figure import Figure
 from nbformat.v4 import new_output
 from PIL import Image
 
-from workbook.book import BookError, build, check, compare, drift, execute, inspect, main, running
-from workbook.book import command as commands
+from workbook.book import BookError, build, check, compare, drift, execute, main, running
 from workbook.book import nbval_plugin as plugin
 from workbook.book.building import give_ids
 from workbook.book.comparison import picture_difference
 from workbook.book.cpu_presets import ASK, SETTINGS
 from workbook.book.outputs import WIDGET_VIEW, tidy
 from workbook.book.sync import as_built
-from workbook.book.text import FLOAT, WIDGET, difference
+from workbook.book.text import WIDGET, difference
 from workbook.book.widget_sweep import sweep_explorers
 from workbook.exercises.hints import MARK, folded
 from workbook.show.widgets import explore
@@ -90,7 +86,6 @@ raise ValueError("p must be at least 1")
 # %%
 [1, 2]
 """
-ROOT = Path(__file__).resolve().parents[3]
 CLOCK = re.compile(rb"\d+\.\d+ seconds since 1970, <object object at 0x[0-9a-f]+>")
 TITLE, SETUP, PRINTS, FIGURE, PANEL, CONTROLS, TIMES, RAISES, RESULT = range(9)
 
@@ -208,12 +203,6 @@ def every_picture_replaced(committed, fresh):
     html["text/html"] = html["text/html"].replace(picture("blue"), picture("red"))
 
 
-def cleared(committed, fresh):
-    for cell in committed.cells:
-        if cell.cell_type == "code":
-            cell.update(outputs=[], execution_count=None)
-
-
 def does_not_raise(cells):
     cells[RAISES].outputs.clear()
 
@@ -304,18 +293,6 @@ def test_a_planted_fault_is_found_and_nothing_else(pair, plant, expected):
     assert all(str(problem).startswith("sample, cell ") for problem in found if problem.cell)
 
 
-def test_a_cleared_notebook_is_found_cell_by_cell(pair):
-    cleared(*pair)
-    found = {(problem.cell - 1, problem.kind) for problem in compare(*pair)}
-    assert found == {(i, "never run") for i in range(SETUP, RESULT + 1)}
-
-
-def test_a_path_of_the_repository_is_found(pair, tmp_path):
-    committed, _ = pair
-    committed.cells[RESULT].outputs.append(new_output("stream", text=f"saved {tmp_path}/x.pt"))
-    assert [problem.kind for problem in inspect(committed, root=tmp_path)] == ["path"]
-
-
 # --- source and twin -------------------------------------------------------------------------------------------------
 
 
@@ -333,15 +310,6 @@ def test_an_edited_source_has_drifted(book, tmp_path, old, new, said):
     source = page(tmp_path, SAMPLE.replace(old, new))
     found = "\n".join(drift(source, book[2]))
     assert said in found if said else found == ""
-
-
-def test_an_edited_twin_has_drifted(book, tmp_path):
-    _, source, twin = book
-    edited = tmp_path / twin.name
-    edited.write_text(
-        twin.read_text(encoding="utf-8").replace('5 of 5 seeds\\")', '6 of 6 seeds\\")'), encoding="utf-8"
-    )
-    assert '+print("5 of 5 seeds")' in drift(source, edited)[0] and drift(source, twin) == []
 
 
 def test_a_source_is_built_with_the_blank_lines_of_a_save(book, tmp_path):
@@ -427,36 +395,7 @@ def test_a_cell_without_end_is_stopped(tmp_path):
         build(source, tmp_path, timeout=1)
 
 
-@pytest.mark.parametrize("argv", [["check", "07"], ["build"]])
-def test_a_call_that_means_no_notebook_says_so(tmp_path, capsys, argv):
-    page(tmp_path) if argv[1:] else (tmp_path / "notebooks" / "py").mkdir(parents=True)
-    assert main([*argv, "--root", str(tmp_path)]) == 2
-    assert ("'07' means none of: sample" if argv[1:] else "there is no notebook") in capsys.readouterr().err
-
-
 # --- other arithmetic ------------------------------------------------------------------------------------------------
-
-BITS = """
-import json, math, numba, numpy as np, torch
-def wave(*shape):
-    return np.sin(np.arange(math.prod(shape)) * 1.7).round(3).reshape(shape).astype(np.float32)
-A, B = wave(150, 333), wave(333, 70)
-a, b = map(torch.from_numpy, (A, B))
-@numba.njit(fastmath=True)
-def dot(x, y):
-    total = np.float32(0)
-    for i in range(len(x)):
-        total += x[i] * y[i]
-    return total
-found = {
-    "ATen": a.log_softmax(1), "MKL": a @ b,
-    "oneDNN": torch.nn.functional.conv1d(a[None], torch.from_numpy(wave(8, 150, 3))),
-    "NumPy": np.exp(A), "OpenBLAS": A @ B, "C library": [math.exp(x) for x in A[:9].ravel().tolist()],
-    "numba": [dot(row, A[0]) for row in A],
-}
-print(json.dumps({name: np.asarray(one).tobytes().hex() for name, one in found.items()}))
-"""
-
 
 def said_under(arithmetic, code):
     """What ``code`` prints in a process with the environment of a kernel of this arithmetic."""
@@ -471,30 +410,6 @@ def test_an_arithmetic_takes_effect(name):
     if name == "avx2" and not torch.backends.cpu.get_cpu_capability().startswith("AVX"):
         pytest.skip("this processor has no AVX2")
     assert SETTINGS[name].missed(said_under(name, ASK)) == []
-
-
-@pytest.mark.skipif(not torch.backends.cpu.get_cpu_capability().startswith("AVX"), reason="has nothing to do without")
-def test_the_plain_arithmetic_changes_the_bits_of_every_library():
-    native, plain = (json.loads(said_under(name, BITS)) for name in ("native", "plain"))
-    assert [library for library in native if native[library] == plain[library]] == []
-
-
-@pytest.mark.skipif(not torch.backends.cpu.get_cpu_capability().startswith("AVX"), reason="has nothing to do without")
-def test_a_chapter_run_with_an_arithmetic_that_takes_no_effect_has_a_problem(book, monkeypatch):
-    monkeypatch.setattr(running, "environment", lambda name: {})
-    told = [str(problem) for problem in check(book[2], arithmetic="plain")]
-    assert "sample: [arithmetic] arithmetic plain wants ATen to use DEFAULT, the kernel has AVX" in told[0], told
-
-
-def test_the_command_checks_with_every_arithmetic(book, monkeypatch, capsys):
-    asked = []
-    monkeypatch.setattr(commands, "check", lambda notebook, arithmetic, **options: asked.append(arithmetic) or [])
-    assert main(["check", "--arithmetic", "all", "--root", str(book[0])]) == 0
-    assert asked == list(SETTINGS) and "sample, arithmetic plain: no problem" in capsys.readouterr().out
-    assert main(["build", "--arithmetic", "plain", "--root", str(book[0])]) == 2
-    assert "--arithmetic plain is for check, and this is build" in capsys.readouterr().err
-    with pytest.raises(ValueError, match="no arithmetic 'fast'; there are native, plain"):
-        check(book[2], arithmetic="fast")
 
 
 # --- nbval -----------------------------------------------------------------------------------------------------------
@@ -531,18 +446,6 @@ def test_a_proof_s_cells_run_again_each_alone_and_in_order(tmp_path):
     assert "AssertionError: step 1" in found[0].message
 
 
-def test_a_notebook_lies_in_any_folder(tmp_path, monkeypatch):
-    """Its kernel finds what a PYTHONPATH from here finds, and pytest takes no bracket for parameters."""
-    folder = tmp_path / "its [first] place"
-    folder.mkdir()
-    (tmp_path / "found_from_here.py").touch()
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("import found_from_here", execution_count=1)])
-    nbformat.write(notebook, folder / "seven.ipynb")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([".", str(ROOT), str(ROOT / "notebooks")]))
-    assert [problem.kind for problem in check(Path(folder.name) / "seven.ipynb")] == ["drift", "kernel"]
-
-
 # --- the parts -------------------------------------------------------------------------------------------------------
 
 
@@ -574,12 +477,6 @@ def test_texts_that_say_the_same(committed, fresh, same):
     assert (difference(committed, fresh) is None) == same
 
 
-def test_floats_are_floats():
-    assert re.findall(FLOAT, "v1.2 3.11.7 x0.5 0.5 -1.25e-3 2e8 .5 5. 1e5f 0x1e5 (-2.0) 7 -12,345.5 0,100.5 [1,2.5]") == [
-        "0.5", "-1.25e-3", "2e8", ".5", "-2.0", "-12,345.5", "100.5", "2.5"
-    ]  # fmt: skip
-
-
 def test_a_kernel_takes_one_thread_but_gives_more_to_who_asks(monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "4")
     code = "import torch; print(torch.get_num_threads()); torch.set_num_threads(2); print(torch.get_num_threads())"
@@ -587,13 +484,6 @@ def test_a_kernel_takes_one_thread_but_gives_more_to_who_asks(monkeypatch):
         [sys.executable, "-c", code], env=running.kernel_environment(), capture_output=True, text=True, check=True
     )
     assert said.stdout.split() == ["1", "2"]
-
-
-def test_a_kernel_checks_what_a_chapter_asserts(monkeypatch):
-    monkeypatch.setenv("PYTHONOPTIMIZE", "1")
-    told = subprocess.run([sys.executable, "-c", "assert 2 + 2 == 5"], env=running.kernel_environment(), check=False,
-                          stderr=subprocess.PIPE, text=True)  # fmt: skip
-    assert "AssertionError" in told.stderr
 
 
 def test_progress_bars_leave_no_trace():
@@ -641,12 +531,3 @@ def test_every_value_of_every_control_is_tried():
     assert len(faults) == 1 and "planted" in faults[0] and faults[0].startswith("panel")
     assert {n for n, _ in seen} == {1, 2, 3} and {kind for _, kind in seen} == {"a", "b"}
     assert panel.values == {"n": 1, "kind": "a"}
-
-
-def test_nonsense_in_a_text_box_is_the_readers_own_mistake():
-    def draw(word):
-        if word and not word.isdigit():
-            raise ValueError(f"{word!r} is not a number")
-        return Figure(figsize=(1, 1))
-
-    assert sweep_explorers({"panel": explore(draw, {"word": "12"}, alt="nothing")}) == []

@@ -58,7 +58,3 @@ def test_one_of_your_own_is_listed_too(monkeypatch):
     monkeypatch.setitem(MODELS, "mine", MODELS["lstm"])
     monkeypatch.setitem(TASKS, "mine", TASKS["sum"])
     assert all("one of your own" in shown.splitlines()[-1] for shown in (model_map(), task_map()))
-
-
-def test_what_is_missing_is_seen():
-    assert missing("Krohn and Rhodes and no others", "00") and not missing("snap", "00")

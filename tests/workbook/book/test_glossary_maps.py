@@ -112,22 +112,6 @@ def test_every_number_of_an_arxiv_paper_is_a_link_with_a_title(path):
         assert paper.title and paper.authors and paper.number.lower() in paper.address.lower(), paper
 
 
-def test_every_chapter_names_its_own_paper():
-    own = {"01": "000", "02": "000", "03": "000", "04": "001", "05": "004", "06": "004", "07": "004", "08": "002", "09": "003"}
-    for number, paper in own.items():
-        assert maps.PAPERS[paper] in {one.number for one in maps.references(maps.chapters()[number])}, number
-
-
-def test_chapters_agree_on_what_a_paper_is_called():
-    titles = {}
-    for path in CHAPTERS:
-        for paper in maps.references(path):
-            titles.setdefault(paper.number.lower(), set()).add(paper.title.lower())
-    for number, names in titles.items():
-        longest = max(names, key=len)
-        assert all(longest.startswith(name) for name in names), (number, names)
-
-
 def test_the_bibliography_has_every_paper_once_the_book_s_first(every):
     numbers = re.findall(r"\[(?:arXiv|doi):([^\]]+)\]", every["papers"])
     assert {number.lower() for number in numbers} == {
@@ -135,70 +119,3 @@ def test_the_bibliography_has_every_paper_once_the_book_s_first(every):
     assert len(numbers) == len(set(numbers)) and numbers[:5] == list(maps.PAPERS.values())
     lines = every["papers"].splitlines()[5:]
     assert lines[0].startswith("* M. Arjovsky") and lines[-1].startswith("* S. Yang")
-
-
-# --- planted ---------------------------------------------------------------------------------------------------------
-
-CHAPTER = """# %% [markdown]
-# # 01 A chapter
-#
-# ## 1 On $x$ and *y*
-#
-# > **Theorem 2.** Let $p > 1.5$. Then *all* of Eq. 3 holds
-# > for every $x$. And more.
-#
-# ### Your step
-#
-# **Claim (a remark).** It is so:
-#
-# $$x = 1$$
-#
-# **Theorem 2** says so.
-
-# %%
-a_widget = explore(draw, {"p": [1, 2]}, alt="A line.")
-a_widget
-
-# %% [markdown]
-# ## 2 Two
-#
-# ### Your step
-#
-# **Lemma 3** (proved later). Let $a = 1$.
-
-# %%
-b_widget = made()
-b_widget
-
-# %% [markdown]
-# ## Read on
-#
-# * First: A. Uthor, B. Writer: *A title: and more*, 2020,
-#   [arXiv:2001.00001](https://arxiv.org/abs/2001.00001) (short); C. Third, *Other*, [doi:10.1/X](https://doi.org/10.1/X).
-# * No title, [arXiv:2001.00002](https://arxiv.org/abs/2001.00002).
-"""
-
-
-@pytest.fixture
-def chapter(tmp_path):
-    (tmp_path / "01_a.py").write_text(CHAPTER, encoding="utf-8")
-    return tmp_path / "01_a.py"
-
-
-def test_claims_of_a_small_chapter(chapter):
-    assert [(entry.name, entry.says, unquote(entry.link)) for entry in maps.claims(chapter)] == [
-        ("Theorem 2", "Let $p > 1.5$. Then all of Eq. 3 holds for every $x$.", "01_a.ipynb#1-On-$x$-and-y"),
-        ("Claim (a remark)", "It is so ...", "01_a.ipynb#1-On-$x$-and-y"),  # "Your step" is there twice: no address
-        ("Lemma 3", "Let $a = 1$. ...", "01_a.ipynb#2-Two"),
-    ]
-
-
-def test_widgets_of_a_small_chapter(chapter):
-    assert [(entry.name, entry.says, entry.link.partition("#")[2]) for entry in maps.widgets(chapter)] == [
-        ("a_widget", "A line.", "1-On-%24x%24-and-y"), ("b_widget", "", "2-Two")]  # fmt: skip
-
-
-def test_papers_of_a_small_chapter(chapter):
-    assert [(one.number, one.authors, one.title, one.year) for one in maps.references(chapter)] == [
-        ("2001.00001", "A. Uthor, B. Writer", "A title: and more", "2020"), ("10.1/X", "C. Third", "Other", ""),
-        ("2001.00002", "", "", "")]  # fmt: skip

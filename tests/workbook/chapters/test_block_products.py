@@ -1,13 +1,12 @@
 """Products of blocks, their eigenvalues and the automata in them: by plain multiplication, closed forms, known machines."""
 
-from fractions import Fraction
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lrnnlab.automata import NO_LABEL, MooreMachine, one_hot_transitions
+from lrnnlab.automata import NO_LABEL, one_hot_transitions
 from lrnnlab.tasks import Sum
 from workbook.chapters import ch02
 
@@ -43,19 +42,6 @@ def test_worst_growth_is_exact_where_floats_would_overflow():
     assert np.allclose(product_growth("worst", 3000, 2, 16), np.arange(3001) * 0.5 * np.log10(16))
 
 
-def test_a_product_that_vanishes_stays_minus_infinity():
-    nilpotent = np.array([[[0.0, 1.0], [0.0, 0.0]]] * 3)
-    assert ch02.log10_products(nilpotent).tolist() == [0.0, 0.0, -np.inf, -np.inf]
-
-
-def test_kinds_that_keep_or_lose_the_norm():
-    for kind in ("softmax", "permutation"):
-        assert np.allclose(product_growth(kind, 400, 1.2, 8), 0, atol=1e-9)
-    assert product_growth("gaussian", 400, 1.2, 8)[-1] < -60
-    assert product_growth("signs", 400, 1.2, 8)[-1] < -60
-    assert product_growth("positive", 400, 1.2, 8)[-1] > 38
-
-
 def multiplied_in_float32(p, b):
     """The step at which the state (1, ..., 1) under the worst block, really multiplied in float32, is infinite."""
     A, x = np.full((b, b), b ** (-1 / p), dtype=np.float32), np.ones(b, dtype=np.float32)
@@ -75,12 +61,6 @@ def test_overflow_is_where_float32_really_overflows_give_or_take_rounding(p, b):
     assert abs(multiplied_in_float32(p, b) - exact) <= 1
 
 
-def test_overflow_is_exact_next_to_one_and_at_infinity():
-    above = Fraction(1 + 1e-15) - 1  # p - 1 exactly
-    assert ch02.overflow_step(1 + 1e-15, 8) == pytest.approx(float(128 / (3 * above / (1 + above))), rel=1e-9)
-    assert ch02.overflow_step(np.inf, 2) == 128
-
-
 @settings(max_examples=25, deadline=None)
 @given(V=st.integers(1, 3), h=st.integers(1, 3), b=st.integers(1, 5), seed=st.integers(0, 99))
 def test_eigenvalues_have_the_trace_and_determinant_and_are_sorted(V, h, b, seed):
@@ -90,11 +70,6 @@ def test_eigenvalues_have_the_trace_and_determinant_and_are_sorted(V, h, b, seed
     assert np.allclose(found.sum(-1), np.trace(A, axis1=-2, axis2=-1))
     assert np.allclose(found.prod(-1), np.linalg.det(A))
     assert (np.diff(np.abs(found), axis=-1) <= 1e-9).all()
-
-
-def test_eigenvalues_of_a_cycle_are_roots_of_unity():
-    A = one_hot_transitions(Sum(5).machine)[:, None]
-    assert np.allclose(ch02.eigenvalues(A)[1:] ** 5, 1)
 
 
 def test_head_automata_are_the_blocks_run_by_hand():
@@ -119,8 +94,3 @@ def test_the_head_of_an_exact_model_is_the_tasks_machine():
     machine = Sum(5).machine
     (head,) = ch02.head_automata(one_hot_transitions(machine)[:, None], [machine.initial], machine.symbols)
     assert np.array_equal(head.transitions, machine.transitions)
-
-
-def test_a_block_that_stays_is_one_state():
-    (head,) = ch02.head_automata(np.eye(3)[None, None], [2], "0")
-    assert head == MooreMachine([[0]], [-1], 0, ("0",)) and head.names == ("2",)

@@ -1,10 +1,9 @@
 """Chapter 02's own functions: the numbers behind the bound for a soft network, against the network itself."""
 
 import numpy as np
-import pytest
 import torch
 
-from lrnnlab.models import COLUMN_RULES, build, snap
+from lrnnlab.models import build, snap
 from lrnnlab.tasks import EvenPair, Sum
 from lrnnlab.verification import head_tables, heads_machine
 from workbook.chapters import ch02
@@ -85,33 +84,3 @@ def test_the_widget_shows_the_numbers_of_its_position_and_follows_every_control(
     for text, said in (("1" * 13, "Type 1 to 12 tokens; this is 13"), ("9", "is none of"), ("", "at least one symbol")):
         widget.controls["digits"].value = text
         assert said in widget.sentence.value and "Traceback" not in widget.sentence.value
-
-
-def test_the_grid_holds_every_block_and_its_column_sums():
-    A = np.random.default_rng(0).normal(size=(3, 2, 4, 4))
-    values = np.asarray(ch02.transition_grid(A, ("0", "1", "-")).axes[0].collections[0].get_array().filled(np.nan))
-    values = values.reshape(3, 7, 2, 5)
-    assert np.array_equal(values[:, :4, :, :4].transpose(0, 2, 1, 3), A)
-    assert np.allclose(values[:, 5, :, :4], A.sum(2)) and np.isnan(values[..., 4]).all()
-
-
-def test_growth_lines_are_the_products_and_the_ceiling_is_float32s():
-    axes = ch02.growth(1.5, 4).axes[0]
-    for kind in ch02.KINDS:
-        (line,) = [one for one in axes.lines if one.get_label() == kind]
-        assert np.allclose(line.get_ydata(), ch02.log10_products(ch02.random_blocks(kind, 500, 1.5, 4)))
-    levels = [one.get_ydata()[0] for one in axes.lines if len(one.get_xdata()) == 2]
-    assert np.allclose(levels, [38.53, -44.85], atol=0.01)
-
-
-@pytest.mark.parametrize("rule", COLUMN_RULES)
-def test_a_column_rule_shows_what_it_makes(rule):
-    raw = np.random.default_rng(3).normal(size=(4, 4))
-    made = COLUMN_RULES[rule](torch.from_numpy(raw), 1.2).numpy()
-    assert np.array_equal(ch02.column_rule(raw, 1.2, rule).axes[1].images[0].get_array(), made)
-    assert ch02.rule_row(raw, rule)["largest norm"] == pytest.approx(np.linalg.norm(made, 1.2, axis=0).max())
-
-
-@pytest.mark.parametrize(("value", "text"), [(-1e-17, "0"), (1, "1"), (0.35, ".35"), (0.9999, "1.0"), (-0.004, ".00"), (-2.33, "−2.3")])
-def test_numbers_fit_their_cells(value, text):
-    assert ch02._short(value) == text

@@ -1,6 +1,5 @@
 """Chapter 04's pictures: what they draw is what a covariance, a matrix power or a layer says, computed here anew."""
 
-import cmath
 import math
 
 import numpy as np
@@ -25,7 +24,6 @@ from workbook.chapters.ch04 import (
     norm_curve,
     norm_sentence,
     rescaled_runs,
-    settled,
     simulated_norms,
     starting_layers,
     turning_head,
@@ -61,13 +59,6 @@ def test_the_formula_is_the_covariances_trace(at):
     assert norm_curve(*at, T=12) == pytest.approx(covariance_norms(*at, 12), rel=1e-9, abs=1e-12)
 
 
-def test_the_sentence_says_which_step_of_lemma_3_goes_first():
-    assert "step 2 of Lemma 3" in norm_sentence(0.9, 0.5, 30, "unit")
-    assert "Lemma" not in norm_sentence(0.9, 0.0, 30, "unit")
-    assert "hypothesis" in norm_sentence(0.9, 0.0, 30, "zero")
-    assert "hypothesis" not in norm_sentence(0.9, 0.5, 30, "zero")
-
-
 def worst(gamma, rho, theta, start):
     squares = simulated_norms(gamma, rho, theta, start, T=80, runs=4000)
     error = squares.std(0) / math.sqrt(len(squares))
@@ -89,14 +80,6 @@ def test_the_papers_line_is_true_from_a_unit_start_only():
         assert "not white" in norm_sentence(gamma, 0.9, 30, "unit")
 
 
-@settings(max_examples=60, deadline=None)
-@given(st.lists(st.floats(0, 3), min_size=1, max_size=9), st.floats(0.5, 2))
-def test_settled_is_the_first_time_after_which_nothing_strays(norms, limit):
-    near = [abs(value - limit) <= 0.05 * limit for value in norms]
-    oracle = next((t for t in range(len(norms)) if all(near[t:])), None)
-    assert settled(np.array(norms), limit) == oracle
-
-
 # --- Lemma 3, simulated ----------------------------------------------------------------------------------------------
 
 
@@ -115,15 +98,6 @@ def test_runs_keep_c_with_the_corrected_alpha_and_fall_to_1_with_the_printed(c, 
 
 
 # --- the rotation to turn --------------------------------------------------------------------------------------------
-
-
-@settings(max_examples=25, deadline=None)
-@given(st.floats(-360, 360), st.floats(-360, 360), st.floats(0.1, 0.999))
-def test_absorbed_the_first_pair_is_a_spiral(theta_1, theta_2, gamma):
-    states, _ = impulse(absorb(turning_head(theta_1, theta_2, gamma)), 12)
-    spiral = np.array([0.8 * cmath.rect(gamma, math.radians(theta_1)) ** t for t in range(12)])
-    # rect(gamma, a) ** t turns by t a, as the head does step by step
-    assert states[:, 0] + 1j * states[:, 1] == pytest.approx(spiral, abs=1e-9)
 
 
 @settings(max_examples=25, deadline=None)
@@ -166,6 +140,3 @@ def test_both_kernels_are_the_modes(mode):
     truth = np.array([(c * value**k * b).real for k in range(60)])
     for kernel in mode_kernels(lru, mode):
         assert kernel == pytest.approx(truth / np.abs(truth).max(), abs=1e-9)
-
-
-# --- the two figures of the paper ------------------------------------------------------------------------------------

@@ -10,24 +10,14 @@ from hypothesis import strategies as st
 from numpy.polynomial import chebyshev, polynomial
 
 from workbook.chapters.ch06 import (
-    DIGITS,
     ERRORS,
-    LENGTHS,
-    MODES,
-    PERCENTS,
-    PUSHES,
-    bounded_polynomial,
-    cost_sentence,
     error_words,
     exact_shifts,
     fading_half_circle,
-    float_sentence,
     reach_sentence,
-    seesaw_sentence,
     shift_costs,
     summed,
 )
-from workbook.tables.kernels import INTERVALS
 
 
 def coefficients(n):
@@ -51,41 +41,7 @@ def test_the_curve_is_the_chebyshev_polynomial(L):
     assert all(line(axes, 1)[1:] < line(axes, 0)[1:])  # negative nodes help
 
 
-@settings(max_examples=40, deadline=None)
-@given(st.sampled_from(LENGTHS[:5]), st.sampled_from(PERCENTS))
-def test_the_sentence_names_the_price_and_the_most_expensive(L, percent):
-    prices = coefficients(L - 1) if L <= 16 else None
-    said, S = cost_sentence("[0,1]", L, percent), L * percent // 100
-    assert 0 <= S < L and f"S = {S} of L = {L}" in said
-    if prices is not None:
-        top = int(prices.argmax())
-        assert ("<b>more expensive</b>" in said) == (top == S)
-        assert S == top or f"The most expensive is S = {top} " in said
-        if prices[S] < 1e6:
-            assert f"||w||₁ = {round(prices[S]):,}" in said
-    assert "||w||₁ = 1, as every" in cost_sentence("circle", L, percent)
-
-
-@pytest.mark.parametrize("N", range(3, 9))
-def test_the_seesaw_proves_no_more_than_is_true(N):
-    bounds = [bounded_polynomial(N, push)[1] for push in PUSHES]
-    assert max(bounds) == bounds[PUSHES.index(100)] == pytest.approx(2 ** (2 * N - 3), rel=1e-5)
-    assert "exactly that" in seesaw_sentence(N, 100) and "exactly that" not in seesaw_sentence(N, 0)
-
-
 # --------------------------------------------------------------------------------------------- weights in floats
-
-
-@settings(max_examples=30, deadline=None)
-@given(st.sampled_from(INTERVALS), st.sampled_from(MODES))
-def test_the_sentence_knows_which_floats_are_lost(interval, N):
-    said, power = float_sentence(interval, N), {"[0,1]": 2 * N - 3, "[-1,1]": N - 2, "circle": -99}[interval]
-    for precision, digits in DIGITS.items():
-        if power > digits + 4:
-            assert f"{precision} has <b>lost</b>" in said or "Both floats have <b>lost</b>" in said
-        if power < digits - 8:
-            assert f"{precision} still holds" in said or "Both floats still hold" in said
-    assert interval == "circle" or f"2^{power}," in said
 
 
 @given(st.floats(1e-17, 1e30))
@@ -146,6 +102,3 @@ def test_errors_are_those_of_exact_arithmetic():
         sums = np.float32(sums + value * np.float32(2.0**k))
         exact.append(float(abs(Fraction(float(sums)) / 2**k - states[k]) / largest))
     assert found.errors == pytest.approx(exact, abs=1e-9)
-
-
-# ------------------------------------------------------------------------------------------------------- as widgets

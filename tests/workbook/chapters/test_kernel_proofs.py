@@ -55,14 +55,6 @@ def test_the_rank_of_dlr_prod_against_high_precision(N):
     assert found[N * (N + 1)] < 1e-10 * found[0] < 1e-2 * found[N * (N + 1) - 1]
 
 
-@settings(max_examples=25, deadline=None)
-@given(st.lists(st.integers(0, 40), max_size=8), st.integers(1, 12))
-def test_root_sums_against_floats(exponents, order):
-    w = np.exp(2j * np.pi / order)
-    exact = complex(sp.sympify(kernels.root_sum(exponents, order)).subs("z", w).evalf())
-    assert exact == pytest.approx(complex(sum(w**e for e in exponents)), abs=1e-9)
-
-
 @pytest.mark.parametrize("N, L", [(4, 8), (16, 32), (64, 128)])
 def test_ranks_of_the_circle_in_floats(N, L):
     half, full = (kernels.spectrum(nodes, L) for nodes in (kernels.arc_nodes(N, np.pi),
@@ -83,11 +75,6 @@ def test_exact_weights_solve_the_table(places, data):
         assert kernels.exact_weights(nodes) == [
             1 / math.prod((node - other for other in nodes if other != node), start=Fraction(1)) for node in nodes
         ]
-
-
-def test_by_hand():
-    assert kernels.exact_weights([0, 0.5, 1]) == [2, -4, 2]
-    assert [kernels.smallest_norm(L, S) for L, S in ((4, 3), (5, 4), (6, 3), (7, 4))] == [32, 128, 1120, 6912]
 
 
 @pytest.mark.parametrize("interval", ["[0,1]", "[-1,1]"])
@@ -193,13 +180,3 @@ def test_best_fits_are_best(seed, N, L, cast):
     for _ in range(5):
         other = nodes ** np.arange(L)[:, None] @ (fit.weights + 1e-2 * draw.standard_normal((N, 2)) @ [1, 1j])
         assert np.linalg.norm((other.real if cast else other) - goal) / np.linalg.norm(goal) >= fit.error - 1e-9
-
-
-def test_the_recurrence_of_nothing_is_exact():
-    assert kernels.recurrence([0, 0, 0]) == sp.Poly(1, sp.Symbol("z"), domain="ZZ")
-
-
-@pytest.mark.parametrize("values", [[1, 0, 0, 0, 1], [1, 2, 4, 8, 16, 32, 65]])
-def test_values_that_obey_no_short_recurrence_are_refused(values):
-    with pytest.raises(ValueError, match="values"):
-        kernels.recurrence(values)

@@ -3,12 +3,11 @@
 import math
 
 import numpy as np
-import pytest
 import sympy as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbook.chapters.rotations import Head, R, absorb, cayley, norm_over_time, random_rotation, stationary_norm
+from workbook.chapters.rotations import Head, absorb, cayley, norm_over_time, random_rotation
 
 
 def head_of(N, inputs, outputs, draw):
@@ -25,11 +24,6 @@ def test_rotations_are_rotations(N, seed):
     size = min(N, 5)
     exact = cayley(sp.Matrix(np.random.default_rng(seed).integers(-3, 4, (size, size)).tolist()))
     assert exact.T * exact == sp.eye(size) and exact.det() == 1
-
-
-def test_the_plane_is_turned_counterclockwise():
-    assert R(sp.pi / 2) * sp.Matrix([1, 0]) == sp.Matrix([0, 1])
-    assert np.allclose(np.array(R(0.3), float) @ [1, 0], [math.cos(0.3), math.sin(0.3)])
 
 
 @settings(max_examples=25, deadline=None)
@@ -58,13 +52,3 @@ def test_norm_over_time_is_the_double_sum(gamma, theta, rho, x0_norm2, T):
     found = norm_over_time(gamma, theta, rho, x0_norm2, T)
     assert found.shape == (T + 1,) and found[0] == x0_norm2
     assert math.isclose(found[-1], double_sum(gamma, theta, rho, x0_norm2, T), rel_tol=1e-9, abs_tol=1e-12)
-
-
-def test_norm_over_time_special_values():
-    gamma, t = 0.75, np.arange(10)
-    white = norm_over_time(gamma, 1.0, 0.0, 3.0, 9)
-    assert np.allclose(white, 1 + gamma ** (2 * t) * (3 - 1))
-    still = norm_over_time(gamma, 0.0, 1.0, 0.0, 400)[-1]
-    assert still == pytest.approx((1 + gamma) / (1 - gamma)) == stationary_norm(gamma, 0.0, 1.0)
-    for theta, rho in ((0.4, 0.9), (3.0, -0.7), (0.0, gamma)):
-        assert norm_over_time(gamma, theta, rho, 1.0, 400)[-1] == pytest.approx(stationary_norm(gamma, theta, rho))

@@ -83,18 +83,6 @@ def said(row, task, budget="desk"):
     return ch02.differs(TABLE.setting(row, task, budget).plain())
 
 
-def test_help_that_the_paper_does_not_give_is_named():
-    assert "lengths grow (5, 9, 15, 25, then all)" in said("elman", "modarith")
-    assert "orthogonal start" in said("elman", "modarith")
-    assert "lengths grow" not in said("lstm", "modarith") and "linear readout" in said("lstm", "modarith")
-    for task in ("sum", "evenpair"):
-        for row in ("release", "clip"):
-            for help in ("squared loss", "averaged weights", "linear readout", "up to 6 starts", "test length"):
-                assert help in said(row, task)
-    assert "input term B u" in said("clip", "modarith") and "no input term" in said("softmax", "sum")
-    assert "looks that name the best checkpoint" in said("s4", "sum") and "squared" not in said("s4", "sum")
-
-
 def test_the_papers_own_setting_differs_in_nothing():
     for row in ("release", "clip"):
         assert said(row, "modarith", "paper") == "40,000 steps of 128"
@@ -161,12 +149,6 @@ def test_what_chapter_02_says_of_the_table():
     assert (int(min(shares("modarith", "clip", "all"))), int(max(shares("modarith", "clip", "all")))) == (70, 95)
     assert int(max(shares("modarith", "clip", "last"))) == 77 and int(max(shares("modarith", "release", "last"))) == 80
     assert (shares("modarith", "release", "last")[2], int(shares("modarith", "release", "all")[2])) == (0, 78)
-
-
-def test_the_papers_budget_is_planned_with_the_papers_protocol():
-    runs = tables.plan("lrnn/table2", rows=["clip"], seeds=[0], budget="paper")
-    assert {(r.protocol, r.setting.recipe.steps, r.setting.recipe.batch) for r in runs} == {("paper", 40_000, 128)}
-    assert all(r.setting.options["p"] == 1.2 and r.setting.options["rule"] == "clip" for r in runs)
 
 
 def test_what_the_papers_own_training_gave():

@@ -14,7 +14,7 @@ from wrong_answers import WRONG
 from lrnnlab import models, tasks, verification
 from workbook.book.sync import read_source
 from workbook.exercises import check, hint, predict, solution
-from workbook.exercises.checking import exercises, told
+from workbook.exercises.checking import exercises
 from workbook.exercises.hints import HEADER, LISTED, Worked, folded, parsed, refolded, worked
 from workbook.exercises.judging import NOT_YET, RIGHT
 from workbook.exercises.prediction import Prediction
@@ -22,9 +22,6 @@ from workbook.exercises.prediction import Prediction
 ALL = [f"{chapter:02d}" for chapter in range(11)]
 CHAPTERS = ("05", "06", "07", "08", "09", "10")
 KINDS = {"A proof step", "Code", "Predict", "Break the hypothesis"}
-EVERY = [one for chapter in ALL for one in exercises(chapter)]
-
-
 def test_an_exercise_that_no_cell_checks_has_hints_and_a_solution():
     with pytest.raises(ValueError, match=r'no cell checks the exercise 01.8, but hint\("01.8"\)'):
         check("01.8", 1)
@@ -38,16 +35,6 @@ def test_a_section_is_read():
     assert parsed(GOOD, "ch01.md") == {"01.1": Worked(("A.", "B,\nand more."), "C.\n\n```\n# code\n```")}
     asks = parsed("## 01.2\n\n**Question.** Q?\n\n**Hint.** A.\n\n**Solution.** C.", "ch01.md")["01.2"]
     assert asks == Worked(("A.",), "C.", "Q?")
-
-
-@pytest.mark.parametrize("old, new", [
-    ("**Solution.** C.", ""), ("**Hint.** A.\n\n**Hint.** B", "B"), ("**Hint.** A.", "**Hint.**"), ("A.", "A.\n\n**Solution.** C."),
-    ("**Hint.** A.", "Loose.\n\n**Hint.** A."), ("**Hint.** B", "**Question.** B"), ("```\n# code\n```\n", "\n## 01.1\n"),
-])  # fmt: skip
-def test_a_section_of_another_form_is_one_clear_error(old, new):
-    assert old in GOOD
-    with pytest.raises(ValueError, match=r"^ch01.md, section 01.1: "):
-        parsed(GOOD.replace(old, new), "ch01.md")
 
 
 def chapter_cells(number):
@@ -86,19 +73,6 @@ def test_a_chapter_holds_the_hints_and_solutions_of_its_file_and_lists_its_exerc
             assert f" {sum(int(row[3]) for row in rows)} points, " in table
     assert sorted(folds) == sorted(map(folded, worked(number)))
     assert sorted(listed) == list(range(1, len(worked(number)) + 1))
-
-
-def test_what_a_build_writes_is_written_anew():
-    stale = folded("00.1").replace("Solution", "Answer")
-    assert refolded([stale, "## 1 Text", LISTED])[:2] == [folded("00.1"), "## 1 Text"]
-    assert "0 exercises" in refolded([LISTED])[0]
-
-
-def test_only_predictions_have_a_question_and_their_panel_needs_no_markup():
-    for one in EVERY:
-        said = told(one.id)
-        assert bool(said.question) == isinstance(one, Prediction), one.id
-        assert not said.question or not set("`*") & set(said.question + said.solution), one.id
 
 
 def source(chapter):

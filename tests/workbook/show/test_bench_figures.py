@@ -1,14 +1,13 @@
 """Pictures of the recorded benchmark: every number stands where the record says, and what was not run is seen."""
 
 import pytest
-from matplotlib.colors import to_hex
 
 from workbook import tables
 from workbook.bench import recording, scans
 from workbook.bench.cases import CASES, Case
 from workbook.show import bench_figures
 from workbook.show import gallery as pictures
-from workbook.show.bench_figures import LOOKS, OURS, memory_line, recorded, rows, times_ours, times_table
+from workbook.show.bench_figures import OURS, memory_line, recorded, rows, times_ours, times_table
 
 SMALL = (Case("block", 2, 40, 2, 2), Case("real", 2, 40, 3))
 LONG, LARGE = "would take about 63 s", "would need about 40 GB"
@@ -92,33 +91,6 @@ def test_times_stand_where_the_record_says(part):
         assert low < 0.5 and all(low < x < high for line in axes.lines for x in line.get_xdata())
         heights = [line.get_ydata()[0] for line in lines(axes, "loop (unbind)")]
         assert len(set(heights)) == len(CASES)
-
-
-def test_what_was_not_run_is_hollow_and_says_why():
-    for axes in times_ours(BOTH).axes:
-        assert at(axes, "PScan of the paper") == pytest.approx([50] * len(CASES))
-        assert {line.get_markerfacecolor() for line in lines(axes, "PScan of the paper")} == {"none"}
-        assert not lines(axes, "PScan of the paper: memory")
-        blocks = sum(not case.diagonal for case in CASES)
-        assert at(axes, "torch-slices: memory") == at(axes, "torch-slices") == pytest.approx([200] * blocks)
-        run = {to_hex(line.get_markerfacecolor()) for line in lines(axes, "loop (unbind)")}
-        assert run == {LOOKS["loop (unbind)"].colour}
-    (first, *_) = times_table(BOTH, 2)
-    assert first["PScan of the paper"] == "take about 63 s" and first["torch-slices"] == "need about 40 GB"
-
-
-def test_where_nothing_is_expected_the_mark_stands_at_the_edge():
-    (axes, _) = times_ours(BOTH, "forward").axes
-    assert min(at(axes, "PScan of the paper")) > max(at(axes, "loop (unbind)"))
-    assert {line.get_markerfacecolor() for line in lines(axes, "PScan of the paper")} == {"none"}
-
-
-def test_if_ours_was_not_run_the_row_says_so():
-    record = {"threads": 1, "cases": [{"case": "real B=2 T=3 D=4", "peers": {OURS: {"skipped": LARGE}}}]}
-    (axes,) = times_ours({1: record}).axes
-    assert [text.get_text() for text in axes.texts] == [f"ours not run: {LARGE}"]
-    assert times_table({1: record}, 1)[0]["ours, ms"] is None
-    assert not memory_line({1: record}).axes[0].texts
 
 
 def test_shares_stand_where_the_record_says():

@@ -1,12 +1,11 @@
 """The grammar of pictures: what a reader sees of the numbers of a frame."""
 
-import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.collections import FillBetweenPolyCollection
 
 from workbook.show import frames
-from workbook.show.style import FAINT, RECORDED, Look, new_figure
+from workbook.show.style import FAINT, Look, new_figure
 from workbook.tables import results
 
 LOOKS = {"a": ("first", Look("#000000")), "b": ("second", Look("#0072B2", "--", "s"))}
@@ -29,14 +28,6 @@ def test_a_line_is_the_mean_and_its_band_the_least_and_the_greatest():
     assert line.get_ydata().tolist() == [0.5, 0.5] and (line.get_marker(), line.get_linestyle()) == ("s", "--")
     (band,) = (one for one in axes.collections if isinstance(one, FillBetweenPolyCollection))
     assert {tuple(at) for at in band.get_paths()[0].vertices} >= {(0, 0), (0, 1), (1, 0.5)}
-
-
-def test_a_line_ends_where_one_of_its_runs_does_and_not_where_another_row_does():
-    found = results.frame([run("a", 0, [1.0, 1.0, 1.0]), run("a", 1, [0.0, 0.0]), run("b", 0, [1.0])])
-    axes = new_figure()[1]
-    frames.curves(axes, along(found), "t", "share", LOOKS)
-    first, second = (line.get_ydata() for line in axes.lines)
-    assert first[:2].tolist() == [0.5, 0.5] and np.isnan(first[2]) and second.tolist() == [1.0]
 
 
 @pytest.mark.parametrize("across", ["task", "row"])
@@ -72,16 +63,3 @@ def test_a_picture_is_of_runs_of_one_budget_that_are_there():
         draw(results.frame([one, {**one, "budget": "live"}]))
     with pytest.raises(ValueError, match="no run of row 'c' among 1; there are .*'a'"):
         frames.chosen(results.frame([one]), row="c")
-
-
-def test_a_grid_has_its_texts_on_their_grounds_and_nothing_where_there_is_none():
-    axes = new_figure()[1]
-    frames.number_grid(axes, pd.DataFrame([["1", "2"]]), pd.DataFrame([["#000000", ""]]))
-    assert [(text.get_text(), text.get_color()) for text in axes.texts] == [("1", "#ffffff")] and len(axes.patches) == 1
-
-
-def test_equal_seeds_are_all_seen():
-    axes = new_figure()[1]
-    frames.put(axes, "seed", [0.5] * 3, frames.beside(2, 3, 0.25))
-    (dots,) = axes.lines
-    assert len({*dots.get_ydata()}) == 3 and dots.get_color() == RECORDED and not dots.get_clip_on()

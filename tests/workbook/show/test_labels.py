@@ -28,12 +28,3 @@ def test_a_name_for_some_tables_is_one_of_a_code_that_they_have():
         for start, name in label.get("in", {}).items():
             has = [code for table in TABLES.values() if table.name.startswith(start) for code in (*table.rows, *table.tasks)]
             assert any(code == one or one.startswith(f"{code}_") for one in has) and name != label["name"], (code, start)
-
-
-def test_what_is_drawn_has_a_look_that_matplotlib_knows():
-    from matplotlib.lines import Line2D
-
-    drawn = [code for code, label in labels.LABELS.items() if "colour" in label]
-    for code, (_, look) in labels.looks(drawn).items():
-        assert Line2D([], [], color=look.colour, ls=look.dash, marker=look.marker).get_color() == look.colour, code
-    assert not [code for code, label in labels.LABELS.items() if {"dash", "marker"} & set(label) and "colour" not in label]

@@ -83,19 +83,6 @@ def test_what_the_next_key_would_show_is_drawn_while_nothing_else_is_asked(monke
     asyncio.run(reader())
 
 
-def test_what_is_slow_to_draw_is_not_drawn_ahead(monkeypatch):
-    monkeypatch.setattr(widgets, "IDLE", 0.01)
-    monkeypatch.setattr(widgets, "SLOW", 0.0)
-    calls = []
-
-    async def reader():
-        widgets.explore(lambda k: calls.append(k) or dot(k, 1), {"k": [1, 2, 3]}, alt="Nothing.")
-        await asyncio.sleep(0.3)
-
-    asyncio.run(reader())
-    assert calls == [1]
-
-
 def test_controls_are_what_their_values_ask_for():
     w = widgets.explore(
         lambda rule, rounds, text, step: style.new_figure(1.5)[0],
@@ -137,42 +124,3 @@ def test_our_own_mistakes_are_shown_and_raised(error, controls):
     assert f"{type(error).__name__}: bad k" in w.sentence.value
     w.controls["k"].value = 1
     assert "bad k" not in w.sentence.value
-
-
-def test_a_widget_that_cannot_open_raises_even_beside_a_text_box():
-    with pytest.raises(ValueError, match="'x' at position 0"):
-        widgets.explore(lambda text: dot(*Sum(5).read(text)), {"text": "x"}, alt="A dot.")
-
-
-@pytest.mark.parametrize(("controls", "options", "message"), [
-    ({}, {}, "1 to 4 controls, got 0"),
-    ({name: [1] for name in "abcde"}, {}, "1 to 4 controls, got 5"),
-    ({"k": []}, {}, "'k' has nothing to choose from"),
-    ({"k": [1, 2]}, {"initial": {"k": 3}}, "k opens on 3"),
-    ({"k": [1, 2]}, {"initial": {"q": 3}}, "'q', but the controls are k"),
-    ({"k": [1, 2]}, {"alt": " "}, "alternative text"),
-])  # fmt: skip
-def test_widgets_that_cannot_be_are_refused(controls, options, message):
-    with pytest.raises(ValueError, match=message):
-        widgets.explore(lambda **values: style.new_figure()[0], controls, **{"alt": "Nothing.", **options})
-
-
-def test_controls_carry_the_names_of_the_text():
-    from workbook.book.site.flipbooks import flipbook
-
-    made = widgets.explore(lambda theta_1, lam, task, rule: empty(), {
-        "theta_1": [0, 1], "lam": [0.5], "task": ["S_3", "D_2"], "rule": {"one_layer": "clip"},
-    }, alt="Nothing.")  # fmt: skip
-    assert [one.description for one in made.controls.values()] == ["θ₁", "λ", "task", "rule"]
-    assert list(made.controls) == ["theta_1", "lam", "task", "rule"]
-    assert dict(made.controls["task"].options) == {"S₃": "S_3", "D₂": "D_2"} and made.values["task"] == "S_3"
-    assert dict(made.controls["rule"].options) == {"one_layer": "clip"}  # a label that was given stays
-    book = flipbook(made)
-    assert [control.name for control in book.controls] == ["θ₁", "task"] and book.others["rule"] == "one_layer"
-    assert [frame.alt.rpartition("Here ")[2].strip() for frame in book.frames] == [
-        f"θ₁ = {angle}, task = {task}." for angle in (0, 1) for task in ("S₃", "D₂")
-    ]
-
-
-def empty():
-    return style.new_figure(1.5)[0]

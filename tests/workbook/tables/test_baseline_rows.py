@@ -75,12 +75,6 @@ def test_at_the_desk_only_the_shape_the_steps_and_the_learning_rate_differ():
     assert (phase.noise, phase.purity) == (0.0, 0.0)
 
 
-def test_the_papers_budget_is_that_of_the_papers_own_model():
-    for run in cells("paper"):
-        assert run.protocol == "paper"
-        assert run.setting.recipe == tables.get(DESK).setting("release", run.task, "paper").recipe
-
-
 # The learning rates
 
 
@@ -150,22 +144,3 @@ def longest(monkeypatch, **changes):
     rates.measure({**rates.TABLE.setting("elman-0.01", "sum", "live"), "strings": 8, **changes}, seed=0)
     monkeypatch.undo()
     return max(lengths)
-
-
-def test_no_string_of_the_sweep_is_longer_than_those_of_training(monkeypatch):
-    assert longest(monkeypatch) == 40
-    assert longest(monkeypatch, length=41) == 41  # the spy sees a longer one
-
-
-def test_the_sweep_trains_as_the_table_does_with_seeds_that_the_table_has_not():
-    for run in cells("desk"):
-        if run.row in set(ROWS) - set(REFERENCES):
-            layers, head, lr = chosen_for(run.row, run.task)
-            found = rates.TABLE.setting(f"{run.row}-{layers}-{head}-{lr:g}", run.task, "desk")
-            (phase,) = run.setting.recipe.phases
-            assert (found["model"], found["options"]) == (run.setting.model, run.setting.options)
-            assert found["phase"] == {**{name: getattr(phase, name) for name in found["phase"]}, "steps": 500}
-            recipe = {**found["recipe"], "betas": tuple(found["recipe"]["betas"])}
-            assert recipe == {name: getattr(run.setting.recipe, name) for name in recipe}
-    used = {r["config"]["setting"]["first_seed"] + r["seed"] for r in swept()}
-    assert used == {900} and not used & {r["seed"] for r in records.recorded(DESK)}

@@ -13,11 +13,9 @@ from lrnnlab.models.dlr import DLR
 from lrnnlab.models.dss import DSS
 from lrnnlab.models.sgconv import SGConv
 from lrnnlab.tasks.atomic import Shift
-from lrnnlab.tasks.long_range import stand_in
 from workbook import tables
-from workbook.tables import dlr_kernels, dlr_table2, records, surrogate_data
+from workbook.tables import dlr_kernels, dlr_table2, records
 from workbook.tables.kernels import predicted_r2
-from workbook.tables.surrogate_data import build_net
 
 
 class Shifts(nn.Module):
@@ -138,18 +136,6 @@ def test_descent_finds_what_the_half_circle_allows_and_not_what_real_modes_do_no
         found[row] = one["metrics"]
     assert found["dlr_half"]["error"] < 0.01 and found["dlr_half"]["best_before"] == 0
     assert found["dlr_real"]["error"] > 0.9 and found["dlr_real"]["best_before_weights"] > 1e6
-
-
-# --------------------------------------------------------------------------------------------------------------- table 4
-
-
-def test_padding_does_not_reach_the_attention_of_a_shorter_string():
-    data, setting = stand_in("listops", "val", 4), tables.get("dlr/table4").setting("attention", "listops", "live")
-    net = build_net(setting, data, 0, **surrogate_data.pooling(setting)).eval()
-    tokens, lengths, _ = data.batch(range(4))
-    wider, _, _ = data.batch(range(4), length=tokens.shape[1] + 20)
-    with torch.no_grad():
-        torch.testing.assert_close(net(wider, lengths), net(tokens, lengths))
 
 
 # --------------------------------------------------------------------------------------------- records, tables, pictures

@@ -5,7 +5,6 @@ import warnings
 import numpy as np
 import pytest
 import torch
-from torch.nn import functional as F
 
 from lrnnlab.tasks.listops import evaluate
 from workbook.show.long_range_figures import pictures_and_answers
@@ -84,19 +83,6 @@ def test_a_net_whose_numbers_have_run_away_answers_nothing():
     broken = {"experiment": "dlr/table3", "task": "segmentation-32", "row": "dlr", "seed": 0, "budget": "desk", "metrics": {"steps": 3}, **kept,
               "config": {"setting": {"size": 32}}}  # fmt: skip
     assert len(pictures_and_answers(results.frame([broken]), "segmentation-32").axes) == 6
-
-
-def test_loss_weighs_classes_by_one_over_their_count():
-    logits, targets = torch.randn(2, 7, 3, generator=torch.Generator().manual_seed(0)), torch.tensor([[0] * 5 + [1] * 2, [0] * 6 + [2]])
-    single = F.cross_entropy(logits.flatten(0, 1), targets.flatten(), reduction="none")
-    flat = targets.flatten()
-    by_hand = sum(single[flat == c].sum() / (flat == c).sum() for c in range(3)) / 3  # each class's mean, averaged
-    torch.testing.assert_close(table3.weighted_loss(logits, targets), by_hand)
-    without = targets.clamp(max=1)
-    flat = without.flatten()
-    single = F.cross_entropy(logits.flatten(0, 1), flat, reduction="none")
-    by_hand = (single[flat == 0].mean() + single[flat == 1].mean()) / 2
-    torch.testing.assert_close(table3.weighted_loss(logits, without), by_hand)
 
 
 def test_records_hold_together():

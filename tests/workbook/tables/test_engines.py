@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import signal
 import sys
 import time
@@ -12,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from workbook import cli, tables
-from workbook.tables import engines, records
+from workbook.tables import records
 
 CALL = "reproduce fwp/table1 --rows lstm --tasks aa --seeds 0-3".split()
 PACKAGE = os.pathsep.join([str(records.LIBRARY.parent), str(records.WORKBOOK.parent)])
@@ -112,42 +111,9 @@ def children_of(process):
     return [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
 
 
-def test_a_worker_with_several_threads_is_refused(tmp_path):
-    distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(1, processes=False, protocol="tcp", threads_per_worker=2, dashboard_address=None) as cluster:
-        engine = cluster.scheduler_address.replace("tcp://", "dask://")
-        with pytest.raises(ValueError, match="start it with --nthreads 1"):
-            next(tables.run_all(runs(), engine=engine, data=tmp_path))
-
-
-@pytest.mark.parametrize("engine, said", [
-    ("dusk://here", "no engine 'dusk://here'"), ("dask", "no engine 'dask'"), ("local:gpu", "commas between, got 'gpu'"),
-    ("local:timeout_min=soon", "timeout_min"), ("dask://127.0.0.1:1", "no dask scheduler answers at tcp://127.0.0.1:1"),
-    *([("slurm", "--engine slurm: Could not detect")] if shutil.which("srun") is None else []),
-])  # fmt: skip
-def test_what_is_no_engine_is_one_line(engine, said, tmp_path, capsys, monkeypatch):
-    pytest.importorskip("distributed"), pytest.importorskip("submitit")
-    monkeypatch.setattr(engines, "PATIENCE", 1)
-    assert cli.main([*CALL, "--engine", engine, "--data", str(tmp_path / "new")]) == 2
-    assert said in capsys.readouterr().err.splitlines()[-1]
-    assert not (said.startswith("no engine") and (tmp_path / "new").exists())
-
-
 def test_a_package_that_is_missing_is_named_with_its_extra(tmp_path, capsys, monkeypatch):
     for engine, package in (("dask://here:1", "distributed"), ("slurm", "submitit")):
         monkeypatch.setitem(sys.modules, package, None)
         assert cli.main([*CALL, "--engine", engine, "--data", str(tmp_path)]) == 2
         last = capsys.readouterr().err.splitlines()[-1]
         assert last == f"lrnnlab: this engine needs {package}, which is not installed: pip install 'lrnnlab[cluster]'"
-
-
-def test_what_slurm_refuses_is_one_line(tmp_path, monkeypatch, capsys):
-    tools = {"sbatch": "echo 'sbatch: error: invalid partition specified: nope' >&2; exit 1", "srun": "exit 0"}
-    for name, does in tools.items():
-        (tmp_path / name).write_text(f"#!/bin/sh\n{does}\n")
-        (tmp_path / name).chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
-    assert cli.main([*CALL, "--engine", "slurm:slurm_partition=nope", "--data", str(tmp_path)]) == 2
-    assert "invalid partition specified: nope" in capsys.readouterr().err.strip().splitlines()[-1]
-    with pytest.raises(ValueError, match="--engine local keeps records"):
-        next(tables.run_all(runs(), engine="local"))

@@ -82,28 +82,6 @@ def test_measurements_take_jobs_too_and_what_was_interrupted_goes_on(tmp_path):
     assert alone[0]["curve"] != alone[1]["curve"]
 
 
-def test_what_measures_time_runs_alone(monkeypatch):
-    seen = []
-    monkeypatch.setattr(runner, "_performed", lambda runs, jobs, *_: seen.append(jobs) or (None for _ in runs))
-    for name in tables.TABLES:
-        list(tables.run_all([replace(tiny(), experiment=name)], jobs=2))
-    assert dict(zip(tables.TABLES, seen)) == {name: 1 if name == "lrnn/speed" else 2 for name in tables.TABLES}
-    with pytest.raises(ValueError, match="lrnn/speed measures time: it runs alone on this machine, not by --engine local"):
-        next(tables.run_all(tables.plan("lrnn/speed"), engine="local"))
-
-
-def test_the_command_says_first_what_it_plans(tmp_path, capsys):
-    call = f"reproduce lrnn/fig1 --rows 2,4,2 --data {tmp_path}".split()
-    assert cli.main(call) == 0
-    first, second, line = capsys.readouterr().err.splitlines()[:3]
-    assert first == f"lrnn/fig1, budget live: 2 runs planned, 0 of them recorded in {tmp_path}"
-    assert second == "(1 task, 2 rows; seed 0)" and line.endswith("s left")
-    assert cli.main(["reproduce", "lrnn/fig1", "--rows", "2,8", "--data", str(tmp_path)]) == 0
-    assert "2 runs planned, 1 of them recorded" in capsys.readouterr().err.splitlines()[0]
-    assert cli.main("reproduce lrnn/fig1 --rows 2 --jobs 2".split()) == 0
-    assert "1 run planned, none taken from records or kept" in capsys.readouterr().err
-
-
 def test_a_checkout_that_is_not_installed_makes_records_that_say_what_made_them(tmp_path):
     """The package alone, copied: no revision, no installed version; the digest of its files tells what it is."""
     for package in (records.LIBRARY, records.WORKBOOK):
@@ -178,17 +156,6 @@ def test_the_papers_protocol_reports_the_best_check():
     assert record["metrics"]["best_of_checks"] >= record["levels"]["chance"]  # the best of 40 beats a coin
 
 
-def test_the_command_prints_one_object_a_run(capsys, monkeypatch):
-    monkeypatch.setitem(tables.TABLES, "lrnn/table2", replace(tables.get("lrnn/table2"), configure=lambda *cell: TINY))
-    status = cli.main("reproduce lrnn/table2 --budget live --tasks sum --rows ours --seeds 101,102 --json".split())
-    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert status == 0 and [line["seed"] for line in lines] == [101, 102]
-    for line in lines:
-        assert {"task", "row", "seed", "budget", "wall_seconds", "metrics"} <= set(line)
-        assert line["row"] == "ours" and line["budget"] == "live" and not line["recorded"]
-        assert {"accuracy_last", "accuracy_all"} <= set(line["metrics"])
-
-
 def test_a_live_run_stands_beside_the_papers_number_and_the_recorded_ones(capsys):
     assert cli.main("reproduce fwp/table1 --tasks aa --rows lstm --seeds 3".split()) == 0
     title, head, line = capsys.readouterr().out.splitlines()[-3:]
@@ -209,30 +176,6 @@ def test_records_of_another_protocol_are_no_part_of_what_is_shown(tmp_path, monk
     monkeypatch.setattr(records, "recorded_folder", lambda: tmp_path)
     assert [one["protocol"] for one in records.recorded("lrnn/fig1")] == ["ours"]
     assert [one["protocol"] for one in records.recorded("lrnn/fig1", protocol="paper")] == ["paper"]
-
-
-def test_an_installed_package_takes_what_it_brings_along(tmp_path, monkeypatch):
-    packaged, here = tmp_path / "packaged", tmp_path / "here"
-    runs = tables.plan("lrnn/fig1", rows=["8"], budget="desk")
-    list(tables.run_all(runs, data=packaged))
-    monkeypatch.setattr(records, "recorded_folder", lambda: packaged)
-    monkeypatch.setattr(records, "data_folder", lambda: here)
-    assert [one["recorded"] for one in tables.run_all(runs, data=here)] == [True]
-    assert [one["recorded"] for one in tables.run_all(runs, data=tmp_path / "elsewhere")] == [False]
-
-
-def test_live_runs_are_never_taken_from_records(tmp_path, capsys, monkeypatch):
-    monkeypatch.setitem(tables.TABLES, "lrnn/table2", replace(tables.get("lrnn/table2"), configure=lambda *cell: TINY))
-    monkeypatch.setattr(records, "data_folder", lambda: tmp_path)
-    cli.main("reproduce lrnn/table2 --tasks sum --rows elman --seeds 1 --json".split())
-    assert list(tmp_path.rglob("*.json*")) == []
-
-
-@pytest.mark.parametrize("text", ["0-99999999999", "5-3", "x", "", "3,", "-1", "1-2-3", "0-9999,10000"])
-def test_seeds_that_are_none_are_refused(text, capsys):
-    with pytest.raises(SystemExit):
-        cli.main(["reproduce", "lrnn/fig1", f"--seeds={text}"])
-    assert f"{text!r} is neither a seed (731), nor a list" in " ".join(capsys.readouterr().err.split())
 
 
 def test_the_committed_records_are_good():

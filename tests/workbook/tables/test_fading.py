@@ -110,15 +110,6 @@ def test_growing_spread_is_predicted_by_its_law():
 # ---------------------------------------------------------------------------------------------------------- experiment
 
 
-@pytest.mark.parametrize("window", [1, 7, 20])
-def test_the_horizon_is_the_first_of_the_plain_means(window):
-    right = np.clip(np.random.default_rng(window).normal(1.0, 0.02, 300) - np.arange(300) / 9000, 0, 1)
-    means = [right[max(0, t - window) : t].mean() for t in range(1, 301)]
-    expected = next((t for t, mean in enumerate(means, 1) if mean < 0.98), None)
-    assert expected is not None and lrnn_fading.first_below(right, 0.98, window) == expected
-    assert lrnn_fading.first_below(np.ones(300), 0.99, window) is None
-
-
 def tiny(**changed):
     return {**lrnn_fading.TABLE.setting("lstm", "sum", "live"), "strings": 32, "length": 240, **changed}
 

@@ -78,14 +78,6 @@ def test_levels_are_those_of_counting_by_hand(n, seed):
 # ----------------------------------------------------------------------------------------------------------------- nets
 
 
-def test_pieces_ask_for_every_token_once():
-    tokens = torch.arange(100)
-    x, y = dlr_table5.pieces(tokens, 7)
-    assert (y == x + 1).all() and y.flatten().tolist() == [*range(1, 99)]  # 14 pieces
-    with pytest.raises(ValueError, match="8 tokens has no piece of 8"):
-        dlr_table5.pieces(tokens[:8], 8)
-
-
 @pytest.mark.parametrize("row", dlr_table5.TABLE.rows)
 def test_the_loss_is_that_of_a_net_that_reads_one_token_at_a_time(row):
     net = dlr_table5.build_net(dlr_table5.TABLE.setting(row, "characters", "live"), 96, seed=90).eval()

@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from lrnnlab import files
-from workbook import cli, tables
+from workbook import cli
 from workbook.tables import records
 
 HERE = os.pathsep.join([str(records.LIBRARY.parent), str(records.WORKBOOK.parent)])  # for processes of their own
@@ -45,20 +45,6 @@ def test_what_is_written_is_a_line_in_the_file_of_its_table_and_is_read(stored, 
     assert sorted(left) in (["table2.jsonl"], [".lock", "table2.jsonl"])  # neither small files nor parts of one
 
 
-def test_one_run_changes_one_line_and_the_newer_of_two_counts(stored, tmp_path):
-    before = stored.read_text(encoding="utf-8").splitlines()
-    records.keep(tmp_path, run(1, metrics={"accuracy_last": 0.5}))
-    after = stored.read_text(encoding="utf-8").splitlines()
-    assert [old != new for old, new in zip(before, after, strict=True)] == [False, True, False]
-    assert records.read(tmp_path)[1]["metrics"] == {"accuracy_last": 0.5}
-
-
-def test_rows_of_a_variant_have_a_file_of_their_own_and_are_read_with_the_others(stored, tmp_path):
-    records.keep(tmp_path, run(row="clip x2"))
-    assert (stored.parent / "table2-x2.jsonl").is_file()
-    assert [record["row"] for record in records.read(tmp_path, "lrnn/table2")] == ["clip x2", "clip", "clip", "clip"]
-
-
 def test_a_record_is_json_though_not_all_its_numbers_are(tmp_path):
     """NaN and infinities are null in the file, what they were stands beside them, and a reader has them back."""
     config = {**CONFIG, "clip": math.inf}
@@ -76,16 +62,6 @@ def test_a_record_is_json_though_not_all_its_numbers_are(tmp_path):
     (found,) = records.read(tmp_path)
     assert json.dumps(found) == json.dumps({"schema": 1, **record})  # in which NaN is NaN
     assert records.fingerprint(found["config"]) == found["fingerprint"]
-
-
-def test_the_command_prints_json_though_not_all_numbers_are(monkeypatch, capsys):
-    (record,) = tables.reproduce("lrnn/fig1", rows=["8"])
-    strange = {**record, "metrics": {**record["metrics"], "loss": math.nan}, "recorded": False}
-    monkeypatch.setattr(tables, "run_all", lambda *runs, **options: iter([strange]))
-    assert cli.main("reproduce lrnn/fig1 --rows 8 --json".split()) == 0
-    printed = capsys.readouterr().out
-    assert json.loads(printed)["metrics"]["loss"] is None and "NaN" not in printed.replace('"NaN"', "")
-    assert json.loads(printed)["not_finite"] == {"metrics": {"loss": "NaN"}}
 
 
 def sealed(record):
@@ -178,18 +154,6 @@ def test_two_processes_at_once_lose_nothing(tmp_path):
     both = [subprocess.Popen([*call, first], env=environment) for first in "01"]
     assert [one.wait(timeout=300) for one in both] == [0, 0]
     assert sorted(seeds(tmp_path)) == list(range(50)) and not list((tmp_path / records.FINISHED).glob("*.json"))
-
-
-def test_where_no_lock_is_to_be_had_a_run_stays_in_its_own_file(stored, tmp_path, monkeypatch):
-    def refused(path):
-        raise NotImplementedError("FileSystem does not appear to support flock")
-
-    monkeypatch.setattr(records, "FileLock", refused)
-    records.keep(tmp_path, run(5))
-    assert seeds(tmp_path) == [0, 1, 2, 5] and len(stored.read_text(encoding="utf-8").splitlines()) == 3
-    monkeypatch.undo()
-    records.keep(tmp_path, run(6))
-    assert len(stored.read_text(encoding="utf-8").splitlines()) == 5
 
 
 @pytest.mark.parametrize("name", ["checkpoints/finished/.lock", "records/lrnn/table2.jsonl"])

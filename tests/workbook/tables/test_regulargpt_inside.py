@@ -16,7 +16,6 @@ from workbook.tables import (
     regulargpt_fig3,
     regulargpt_fig4,
     regulargpt_table3,
-    texts,
 )
 from workbook.tables.regulargpt_fig3 import (
     clusters_found,
@@ -159,26 +158,6 @@ def test_the_gradient_is_that_of_the_rows_of_the_embedding(name):
     assert np.allclose(found, size[::-1].cumsum()[::-1] / size.sum(), atol=1e-5)
     assert all((net.state_dict()[key] == value).all() for key, value in before.items())
     assert not net._forward_hooks and not net.embedding._forward_hooks and (net(tokens) == logits).all()
-
-
-@pytest.mark.parametrize("name", NETS)
-def test_an_answer_at_a_position_is_the_answer_of_the_string_up_to_there(name):
-    net, tokens = NETS[name]().eval(), torch.randint(T, (3, T), generator=draw(3))
-    for position in (0, 4, -1):
-        end = position % T + 1
-        found = cumulative_gradient(net, tokens, position)
-        assert np.allclose(found, cumulative_gradient(net, tokens[:, :end]), atol=1e-5)
-        assert len(found) == end and found[0] == 1 and (np.diff(found) <= 1e-9).all()
-
-
-# ------------------------------------------------------------------------------------------------------------------ text
-
-
-def test_no_paragraph_is_both_trained_on_and_tested():
-    train, test = ("".join(texts.ALPHABET[code] for code in part.tolist()) for part in texts.split())
-    assert train + test == texts.text() and set(train + test) <= set(texts.ALPHABET)
-    paragraphs = [{" ".join(p.split()) for p in part.split("\n\n")} for part in (train, test)]
-    assert len(paragraphs[1]) > 100 and not paragraphs[0] & paragraphs[1]
 
 
 # --------------------------------------------------------------------------------------------------------------- table 3

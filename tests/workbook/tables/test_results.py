@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 
 from workbook import cli, tables
-from workbook.show import language_figures
 from workbook.tables import declared, records, results
 from workbook.tables.declared import Declared
 
@@ -63,17 +62,6 @@ def test_a_setting_is_put_together_in_order(sample):
     assert said.only == {"live": ("shift-64", "shift-128", "sort-64", "sort-128")}
 
 
-def test_what_serves_sums_and_conditions_alone_is_no_part_of_a_setting(sample):
-    said = sample(("  deep: {model: b,", '  "deep_{_depth}": {_depth: [2, 3], turn: = pi / _depth, model: b,'),
-                  ("options.layers: 2,", "options.layers: = _depth,"), ("{row: deep, kind", "{_depth: 2, kind"), ("ours: deep", "ours: deep_3"),
-                  ("{length: [128, 3]}", "{options.width: 8, _depth: 3}"))  # fmt: skip
-    two, three = (said.setting(f"deep_{depth}", "sort-64", "desk") for depth in (2, 3))
-    assert (two["options"]["layers"], three["options"]["layers"]) == (2, 3) and "_depth" not in two
-    assert (two["rate"], three["rate"], three["turn"], two["batch"], three["batch"]) == (0.25, 0.01, math.pi / 3, 16, 8)
-    assert said.holds({"_depth": 3, "task": ["sum", "sort-64"], "options.layers": 3}, "deep_3", "sum", "live")
-    assert not said.holds({"_depth": 3}, "plain", "sum", "live") and not said.holds({"budget": "desk"}, "plain", "sum", "live")
-
-
 @pytest.mark.parametrize("old, new, message", [
     ("row: deep, kind", "row: deeper, kind", "x.yaml has no row in cells: 'deeper'; there are plain, deep"),
     ("budget: desk}", "budget: week}", "x.yaml has no budget in cells: 'week'; there are live, desk"),
@@ -89,27 +77,6 @@ def test_what_serves_sums_and_conditions_alone_is_no_part_of_a_setting(sample):
 def test_what_cannot_be_is_refused_with_the_file_the_key_and_what_there_is(sample, old, new, message):
     with pytest.raises(ValueError, match=message):
         sample((old, new))
-
-
-@pytest.mark.parametrize("old, new, message", [
-    ("= 10 * length", "= 10 * lengths", "'= 10 \\* lengths' cannot be worked out .*'lengths'.*there are row, task, budget, "),
-    ("= 10 * length", "= open(length)", "'= open\\(length\\)' cannot be worked out"),
-    ("= 10 * length", "= 10 *", "cannot be worked out"),
-])  # fmt: skip
-def test_a_sum_that_cannot_be_worked_out_is_refused(sample, old, new, message):
-    with pytest.raises(ValueError, match=message):
-        sample((old, new)).setting("deep", "sort-64", "desk")
-
-
-def test_a_declaration_may_be_like_another_for_some_of_its_rows(sample, tmp_path):
-    sample()
-    (tmp_path / "y.yaml").write_text("like: x\nrows: [deep]\ntasks: [sum]\nextra: {}\nonly: {}\ncolumns: {}\n", encoding="utf-8")
-    said = Declared("y")
-    assert list(said.rows) == ["deep"] and list(said.tasks) == ["sum"]
-    assert said.setting("deep", "sum", "desk") == Declared("x").setting("deep", "sum", "desk")
-    (tmp_path / "y.yaml").write_text("like: x\nrows: [deepest]\n", encoding="utf-8")
-    with pytest.raises(ValueError, match="y.yaml has no name in rows: 'deepest'; there are plain, deep"):
-        Declared("y")
 
 
 # --- the frame -------------------------------------------------------------------------------------------------------
@@ -140,15 +107,6 @@ def run(seed=0, row="lstm", task="aa", **metrics):
             "wall_seconds": 1.0, "levels": {"chance": 0.5}, "metrics": metrics}  # fmt: skip
 
 
-def test_parts_of_what_is_recorded_are_metrics_too():
-    found = results.frame([run(by=[1, 2], at={"32": 3.0}), run(1, by=[4])])
-    for name, values in (("by.-1", [2, 4]), ("by.1", [2, None]), ("levels.chance", [0.5, 0.5]), ("at.32", [3.0, None])):
-        assert results.column(found, name).astype(object).where(lambda one: one.notna(), None).tolist() == values
-    for wrong in ("by.2", "levels.majority", "at.64"):
-        with pytest.raises(ValueError, match=f"no metric '{wrong}'"):
-            results.column(found, wrong)
-
-
 def test_a_grid_has_levels_words_means_and_a_line_for_each_part():
     found = results.frame([run(at={"32": 1.0, "64": 3.0}, kind="lasts"), run(1, at={"32": 2.0}, kind="drifts"),
                            run(2, at={"32": 2.0}, kind="lasts"), run(0, "srwm", at={"32": 4.0})])  # fmt: skip
@@ -159,20 +117,6 @@ def test_a_grid_has_levels_words_means_and_a_line_for_each_part():
     for across, wanted in (("row", ["guess", "lstm", "srwm"]), ("task", ["aa"])):
         shown = results.grid(found, "at.32", across=across, level=level)
         assert list(shown) == wanted and (shown if across == "row" else shown.T).loc["aa", "guess"] == "50.0"
-
-
-def test_several_metrics_stand_in_a_line_with_what_the_paper_prints():
-    found = results.frame([run(last={"bin1": 0.5}, least=0.25, most=9.0), run(1, last={"bin1": 0.7}), run(0, "srwm", least=0.1),
-                           run(0, "linear", other=1)])  # fmt: skip
-    metrics = {"middle": ["last.bin1", "least", "most"], "least": "least", "none": "never"}
-    shown = results.lines(found, metrics, printed=True)
-    assert shown.loc[("aa", "lstm", "")].tolist() == ["0.6 (0.25 to 9)", "0.25"] and list(shown) == ["middle", "least"]
-    assert shown.loc[("aa", "lstm", "paper")].tolist() == ["100", ""] and shown.loc[("aa", "srwm", "")].tolist() == ["", "0.1"]
-    apart = results.lines(found, {"middle": "last.bin1"}, "percent", each="seed")
-    assert apart.index.tolist() == [("aa", "lstm", 0), ("aa", "lstm", 1)] and apart["middle"].tolist() == ["50.0", "70.0"]
-    assert results.SAID["mean"]([-0.001]) == "0.00" and results.lines(found, {"none": "never"}).empty
-    of_paper = results.theirs(found, "last.bin0", "task")
-    assert of_paper.index[0] == "lstm" and list(of_paper)[:2] == ["parity", "aa"] and of_paper.loc["transformer", "aa"] == "0"
 
 
 def test_why_a_cell_is_low_by_several_measures(sample, monkeypatch):
@@ -193,14 +137,6 @@ def test_why_a_cell_is_low_by_several_measures(sample, monkeypatch):
     ]  # fmt: skip
 
 
-def test_what_is_no_metric_and_what_does_not_belong_together_are_refused():
-    found = results.runs("fwp/table1")
-    with pytest.raises(ValueError, match="fwp/table1 has no metric 'last.bin7'; there are .*last.bin1"):
-        results.grid(found, "last.bin7")
-    with pytest.raises(ValueError, match="one table shows one budget and one protocol, got .*live"):
-        results.grid(pd.concat([found, found.assign(budget="live")]), "last.bin1")
-
-
 def test_the_command_shows_what_is_recorded_and_writes_it_for_others(tmp_path, capsys):
     path = tmp_path / "out.csv"
     assert cli.main(["results", "fwp/table2", "--csv", str(path)]) == 0
@@ -213,21 +149,3 @@ def test_the_command_shows_what_is_recorded_and_writes_it_for_others(tmp_path, c
     assert cli.main(["results", "fwp/table9"]) == 2
     assert cli.main(["results", "fwp/table2", "--budget", "live"]) == 0
     assert capsys.readouterr().out.strip().endswith("no runs")
-
-
-def test_an_r2_that_is_none_is_not_a_perfect_one():
-    run = {"experiment": "dlr/table1", "row": "dlr_1", "task": "shift-64", "seed": 0, "budget": "desk", "protocol": "ours"}
-    made = results.frame([{**run, "metrics": {"r2": math.nan, "finished": False}},
-                          {**run, "row": "dlr_2", "metrics": {"r2": 0.95, "finished": True}}])  # fmt: skip
-    assert results.grid(made, "r2", "mean").loc["shift-64"].tolist() == ["NaN !", "0.95"]
-    assert results.reasons(made)[["row", "why"]].values.tolist() == [["dlr_1", "1 not learned"]]
-
-
-def test_a_rate_at_which_a_seed_broke_off_has_a_cross():
-    made = [one for one in records.recorded("dlr/table5") if one["task"] == "depth4-0.01"]
-    broken = {**made[0], "seed": 9, "metrics": {**made[0]["metrics"], "test": None}}
-    crosses = [line for axes in language_figures.loss_by_rate(results.frame([*made, broken])).axes for line in axes.lines
-               if line.get_marker() == "x" and len(line.get_xdata())]  # fmt: skip
-    assert [line.get_xdata().tolist() for line in crosses] == [[0.01]]
-    marked = results.frame([*made, {**broken, "metrics": {**broken["metrics"], "finished": False}}])
-    assert results.grid(marked, "test", "number").loc["depth4-0.01", broken["row"]] == f"{made[0]['metrics']['test']:.4g} !"
