@@ -18,7 +18,9 @@ SITTINGS: dict[str, tuple[str, int, tuple[str, ...], tuple[int, float], tuple[tu
         ("stability", 20), ("fading", 30), ("modarith and the table", 25), ("column rules", 30),
         ("train and verify by hand", 20),
     )),
-    "03": ("parallel scans", 115, ("02",), (2, 1.3), ()),
+    "03": ("parallel scans", 45, ("02",), (2, 1.3), (
+        ("other roads", 20), ("paper listings", 15), ("test time", 10), ("benchmark", 20), ("floats", 20),
+    )),
     "04": ("rotations", 60, ("00",), (1, 2.4), (
         ("layer in code", 20), ("every rotation", 25), ("constant norm", 20), ("coloured inputs", 30),
         ("lru wider heads", 15), ("norm in training", 25), ("kept and reported", 15),

@@ -1,13 +1,12 @@
-"""Chapter 03 (parallel scans): which scan wins where, and what its tables and captions say.
+"""Chapter 03 (parallel scans): which scan wins where, and the chapter's pictures, tables and sentences.
 
-The race is a model with P processors and one memory, beside the recorded benchmark.  Three things can hold a scan up,
-and in the model it takes as long as the worst of them (in ticks, one multiplication a processor and tick):
+The race is a model with P processors and one memory, beside the recorded benchmark.  In the model a scan takes as long as
+the worst of three things (in ticks, one multiplication a processor and tick):
 
     multiplications / P,    BALANCE * numbers moved / P,    steps that wait for each other.
 
 The first and the third are Brent's bound, within a factor of two; the second is the memory, which moves one number in
-the time in which the machine could do BALANCE multiplications.  Nothing else is in it: no start of a kernel, no
-interpreter, no cache, no page fault.
+the time of BALANCE multiplications.  Starts of kernels, Python, caches and page faults are left out.
 
 Letters: T time, b block size, h blocks, chains B h (strings times blocks), P processors; L = 2^ceil(log2(T + 1)), the
 positions of a scan (x_0 in front, zeros behind); A transition, x state.
@@ -15,8 +14,8 @@ positions of a scan (x_0 in front, zeros behind); A transition, x state.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -35,11 +34,12 @@ from workbook.tables.lrnn_fig1 import schedule
 
 BALANCE = 32  # a core of 16 lanes at 2.5 GHz beside a memory of 5 GB/s: 32; an H200 (16,896 lanes, 4.3 TB/s): 31
 LANES = 16  # of single precision, in one vector of a core
+GPU = 16896  # lanes of an H200
 WAYS = tuple(COLOURS)
 GIVEN = ("loop", "PScan", "tree")  # of these one wins where A comes from memory; a table needs few symbols
 LENGTHS, SIZES, CHAINS = (40, 500, 4096, 16384), (1, 2, 4, 8, 16), (1, 8, 1024, 8192)
-PROCESSORS = {f"{P:,}": P for P in (1, 16, 4608, 16896, 10**6, 10**8, 10**9)}
-MACHINES = {LANES: "one core", 4608: "RTX 8000", 16896: "H200"}
+PROCESSORS = {f"{P:,}": P for P in (1, 16, 4608, GPU, 10**6, 10**8, 10**9)}
+MACHINES = {LANES: "one core", 4608: "RTX 8000", GPU: "H200"}
 HOLDS = ("arithmetic", "memory", "its depth")
 
 
@@ -115,13 +115,18 @@ def winner(T: int, b: int, chains: int, P: int) -> str:
     return min(GIVEN, key=lambda way: ticks(cost(way, T, b, chains), P)[0])
 
 
+def timed() -> dict[int, dict]:
+    """Processors of the model -> the recorded benchmark of a machine with so many: ``LANES`` a thread, ``GPU`` for the H200."""
+    return {LANES * threads: record for threads, record in recorded().items()} | {GPU: recorded(device="cuda")[1]}
+
+
 def measured(records: Mapping[int, Mapping], T: int, b: int, chains: int) -> dict[int, dict[str, float]]:
-    """Threads -> peer -> forward time over our compiled loop's; ``"token table"`` is ours with tables.
+    """Processors -> peer -> forward time over our scan's; ``"token table"`` is ours with tables.
 
     Blocks of size one are not in the benchmark.  Empty where no record has the case.
     """
     marks = {}
-    for threads, record in records.items():
+    for processors, record in records.items():
         case = f"B={chains // 8} T={T} h=8 b={b}"
         blocks, table = found(record, f"block {case}"), found(record, f"table {case}").get(OURS, {})
         here = {peer: one["forward"]["times_ours"] for peer, one in blocks.items() if "forward" in one}
@@ -129,17 +134,14 @@ def measured(records: Mapping[int, Mapping], T: int, b: int, chains: int) -> dic
             continue
         if "forward" in table:
             here["token table"] = table["forward"]["median"] / blocks[OURS]["forward"]["median"]
-        marks[threads] = here
+        marks[processors] = here
     return marks
 
 
 @styled
 def scan_race(records: Mapping[int, Mapping], T: int, b: int, chains: int, P: int) -> Figure:
-    """Left, time over the loop's against P, modelled and measured; right, which way wins at every T and P.
-
-    Lines are the model's.  Marks are the benchmark's forward times over those of our compiled loop, a core counted as
-    ``LANES`` processors; so where a mark lies off its line the model and the measurement disagree.
-    """
+    """Left, time over the loop's against P: lines are the model's, marks the benchmark's (:func:`timed`) forward times over
+    those of our scan.  Right, which way wins at every T and P."""
     figure, (left, right) = new_figure(3.7, columns=2, left=0.7, right=0.15, top=0.4, bottom=0.5, gap=1.75)
     reach = 2.0 ** np.arange(0, 31)
     loop, ends = np.array([ticks(cost("loop", T, b, chains), p)[0] for p in reach]), []
@@ -147,10 +149,12 @@ def scan_race(records: Mapping[int, Mapping], T: int, b: int, chains: int, P: in
         curve = np.array([ticks(cost(way, T, b, chains), p)[0] for p in reach]) / loop
         left.plot(reach, curve, color=COLOURS[way], label=way)
         ends.append((curve[-1], way, COLOURS[way]))
-    for threads, peers in measured(records, T, b, chains).items():
+    for processors, peers in measured(records, T, b, chains).items():
         for peer, times in peers.items():
+            if peer not in LOOKS and peer not in WAYS:
+                continue
             look = LOOKS.get(peer, Look(COLOURS.get(peer, INK), marker="P"))
-            left.plot(LANES * threads, times, look.marker, color=look.colour, mec="white", mew=0.5, ms=7.5, label=peer,
+            left.plot(processors, times, look.marker, color=look.colour, mec="white", mew=0.5, ms=7.5, label=peer,
                       zorder=4)  # fmt: skip
     left.axvline(P, color=FAINT, lw=1.2, ls=(0, (4, 3)))
     left.set(xscale="log", yscale="log", xlim=(1, reach[-1]), ylim=(5e-4, 2e3), xlabel="processors P",
@@ -161,8 +165,8 @@ def scan_race(records: Mapping[int, Mapping], T: int, b: int, chains: int, P: in
     _regions(right, b, chains)
     right.plot(P, T, "o", mfc="none", mec=INK, mew=2, ms=11, zorder=5)
     for lanes, machine in MACHINES.items():
-        right.annotate(machine, (lanes, 0.98), (1, 0), xycoords=("data", "axes fraction"), textcoords="offset points",
-                       rotation=90, va="top", fontsize=SMALL)  # fmt: skip
+        right.annotate(machine, (lanes, 0.02), (1, 0), xycoords=("data", "axes fraction"), textcoords="offset points",
+                       rotation=90, va="bottom", fontsize=SMALL)  # fmt: skip
         right.axvline(lanes, color=INK, lw=0.8, ls=(0, (1, 2)))
     right.set_title("first in the model")
     for axes in (left, right):
@@ -172,7 +176,7 @@ def scan_race(records: Mapping[int, Mapping], T: int, b: int, chains: int, P: in
 
 
 def _regions(axes, b, chains):
-    """Coloured by the winner among those that read A from memory; names stand in the middle of their regions."""
+    """Colour T and P by the winner among those that read A from memory, with its name in each region."""
     T = np.unique(np.round(np.geomspace(4, 20_000, 40)).astype(int))
     P = 2.0 ** np.arange(0, 30.5, 0.5)
     costs = np.array([[cost(way, int(t), b, chains) for t in T] for way in GIVEN], dtype=float)[..., None]
@@ -193,7 +197,7 @@ def _regions(axes, b, chains):
 
 
 def race_sentence(records: Mapping[int, Mapping], T: int, b: int, chains: int, P: int) -> str:
-    """What the model says at this place, and what was measured on one thread, if anything was."""
+    """What the model says at this place, and what the nearest machine measured, if one did."""
     costs = {way: cost(way, T, b, chains) for way in WAYS}
     first, loop = winner(T, b, chains, P), ticks(costs["loop"], P)[0]
     said = [f"{way} {ticks(of, P)[0] / loop:.3g} times the loop's (held up by {ticks(of, P)[1]})"
@@ -203,10 +207,10 @@ def race_sentence(records: Mapping[int, Mapping], T: int, b: int, chains: int, P
     marks = measured(records, T, b, chains)
     if not marks:
         return f"{text} The benchmark has no such case (only T = 40, 500, 4,096 with 1,024 chains, T = 16,384 with 8)."
-    threads, peers = next(iter(marks.items()))
-    others = ", ".join(f"{peer} {times:.3g}" for peer, times in peers.items() if peer != OURS)
-    cores = f"{threads} thread{'s' if threads > 1 else ''} ({threads * LANES} processors)"
-    return f"{text} Measured on {cores}, times our compiled loop: {others or 'nothing else was run'}."
+    processors = min(marks, key=lambda one: abs(math.log(one / P)))
+    others = ", ".join(f"{peer} {times:.3g}" for peer, times in marks[processors].items() if peer != OURS)
+    machine = MACHINES.get(processors, f"{processors // LANES} cores")
+    return f"{text} Measured on {machine}, times our scan: {others or 'nothing else was run'}."
 
 
 def live_speed(batch: int) -> pd.DataFrame:
@@ -268,3 +272,55 @@ def memory_sentence(records: Mapping[int, Mapping]) -> str:
         lines.append(f"{threads} thread{'s' * (threads > 1)}, blocks, B = 128, forward: {min(shares):.0%} to "
                      f"{max(shares):.0%} of the copying speed ({min(copies):.1f} to {max(copies):.1f} GB/s)")
     return "\n".join(lines)
+
+
+def gpu_table() -> list[dict]:
+    """One dict a case timed on a GPU: our milliseconds, shares of the copy's speed, and the nearest other scan."""
+    records, table = recorded(device="cuda"), []
+    for case in rows(records):
+        peers = found(records[1], case.name)
+        ours = peers[OURS]
+        others = {peer: one["forward"]["times_ours"] for peer, one in peers.items() if peer != OURS and "forward" in one}
+        nearest = min(others, key=lambda peer: others[peer])
+        shares = {part: f"{ours[key]['share']:.0%}" for part, key in (("forward", "forward"), ("backward", "backward"),
+                                                                     ("both", "both"))}  # fmt: skip
+        table.append({"case": f"{case.group}, {case.label}", "ours, forward, ms": ours["forward"]["median"] * 1e3, **shares,
+                      "nearest other, forward": nearest, "times ours": others[nearest]})  # fmt: skip
+    return table
+
+
+@styled
+def work_picture() -> Figure:
+    """Multiplications of PScan and the tree over the loop's, against T, for blocks of size 1 and 8."""
+    figure, panels = new_figure(2.9, columns=2, right=0.8, gap=1.1, sharey=True)
+    T = 2 ** np.arange(1, 15) - 1
+    for axes, b in zip(panels, (1, 8)):
+        ends = []
+        for way in ("PScan", "tree", "loop"):
+            times = [cost(way, t, b, 1).multiplications / cost("loop", t, b, 1).multiplications for t in map(int, T)]
+            axes.plot(T, times, color=COLOURS[way])
+            ends.append((times[-1], way, COLOURS[way]))
+        axes.set(xscale="log", yscale="log", xlim=(1, T[-1]), ylim=(0.7, 100), xlabel="T", title=f"b = {b}")
+        axes.set_yticks([1, 3, 10, 30, 100], ["1", "3", "10", "30", "100"])
+        axes.set_xticks([1, 10, 100, 1000, 10_000], ["1", "10", "100", "1,000", "10,000"])
+        axes.minorticks_off()
+        label_ends(axes, ends)
+    panels[0].set_ylabel("multiplications / the loop's")
+    return figure
+
+
+@styled
+def lost_states(loop: np.ndarray, scan: np.ndarray) -> Figure:
+    """The states of a loop and of PScan on the same numbers, and from where on PScan's are not numbers."""
+    figure, axes = new_figure(2.5, right=1.0)
+    t = np.arange(1, len(loop) + 1)
+    axes.plot(t, loop, color=COLOURS["loop"], lw=3, zorder=1)
+    axes.plot(t, scan, color=COLOURS["PScan"], zorder=2)
+    lost = t[np.isnan(scan)]
+    axes.axvspan(lost[0], lost[-1], color=COLOURS["PScan"], alpha=0.15, lw=0)
+    axes.text(350, 1.0, "PScan: NaN", ha="center", color=COLOURS["PScan"])
+    axes.axvline(300.5, color=FAINT, lw=1.2, ls=(0, (4, 3)))
+    axes.text(303, 0.15, "inputs begin", color=INK, fontsize=SMALL)
+    axes.set(xlim=(1, len(t)), ylim=(-0.1, 2.2), xlabel="step t", ylabel="state")
+    label_ends(axes, [(float(loop[-1]), "loop", COLOURS["loop"])])
+    return figure

@@ -38,14 +38,14 @@ KINDS = {"block": "blocks", "table": "token table", "constant": "constant blocks
 LINE = 0.2  # inches between two rows
 
 
-def recorded(folder: Path | None = None) -> dict[int, dict]:
-    """Number of threads -> what was timed with them on one machine, that with the most cases.
+def recorded(folder: Path | None = None, device: str = "cpu") -> dict[int, dict]:
+    """Number of threads -> what was timed with them on one machine (that with the most cases), on its ``device``.
 
     Each has ``threads``, ``machine`` (in words), ``revisions`` of the code that was timed, and ``cases``."""
     read = files.read(files.recorded_folder() if folder is None else folder, "bench/scans")
     cells: dict[str, list[dict]] = {}
     for one in read:
-        if one["device"] == "cpu":
+        if one["device"] == device:
             cells.setdefault(describe(one["machine"]), []).append(one)
     if not cells:
         raise ValueError(f"no record of the benchmark: run {COMMAND} first")

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -30,9 +31,9 @@ PEERS = {"ours": {"forward": {"median": 2.0, "times_ours": 1.0}},
          "JAX associative_scan": {"skipped": "would take about 99 s", "expected_seconds": 99.0}}  # fmt: skip
 TABLE = {"ours": {"forward": {"median": 0.5, "times_ours": 1.0}}}
 RECORDS = {
-    1: {"threads": 1, "cases": [{"case": "block B=128 T=500 h=8 b=8", "peers": PEERS},
+    16: {"threads": 1, "cases": [{"case": "block B=128 T=500 h=8 b=8", "peers": PEERS},
                                 {"case": "table B=128 T=500 h=8 b=8", "peers": TABLE}]},
-    2: {"threads": 2, "cases": [{"case": "block B=128 T=500 h=8 b=8", "peers": PEERS}]},
+    32: {"threads": 2, "cases": [{"case": "block B=128 T=500 h=8 b=8", "peers": PEERS}]},
 }  # fmt: skip
 
 
@@ -165,7 +166,7 @@ def test_few_processors_want_the_loop_and_many_a_tree():
 
 def test_marks_are_the_records():
     assert measured(RECORDS, 500, 8, 1024) == {
-        1: {"ours": 1.0, "PScan of the paper": 42.0, "token table": 0.25}, 2: {"ours": 1.0, "PScan of the paper": 42.0},
+        16: {"ours": 1.0, "PScan of the paper": 42.0, "token table": 0.25}, 32: {"ours": 1.0, "PScan of the paper": 42.0},
     }  # fmt: skip
     assert measured(RECORDS, 40, 8, 1024) == {} == measured(RECORDS, 500, 8, 8)
     axes = scan_race(RECORDS, 500, 8, 1024, 16).axes[0]
@@ -182,3 +183,20 @@ def test_the_sentence_follows_the_controls():
     assert "<b>loop</b>" in here and "PScan of the paper 42" in here and "JAX" not in here
     there = race_sentence(RECORDS, 16384, 8, 1, 16896)
     assert "<b>tree</b>" in there and "no such case" in there
+
+
+def test_what_notebook_03d_says_of_the_gpu_is_recorded():
+    source = Path(ch03.__file__).parents[2] / "py" / "03d_benchmark.py"
+    text, table = " ".join(source.read_text(encoding="utf-8").replace("\n#", " ").split()), ch03.gpu_table()
+    blocks = [line for line in table if line["case"].startswith(("blocks", "token"))]
+
+    def shares(part, *wanted):  # a case has one word of each group
+        return [int(line[part].rstrip("%")) for line in blocks
+                if all(any(word in line["case"] for word in group) for group in wanted)]
+
+    many = ("blocks, ",), ("B = 128,",), ("T = 500", "T = 4,096")
+    large, small = ("b = 8,", "b = 16,"), ("b = 2,", "b = 4,")
+    for found in (shares("forward", ("T = 40",)), shares("forward", ("B = 1,",)), shares("forward", *many, large),
+                  shares("both", *many, large), shares("forward", *many, small)):  # fmt: skip
+        assert f"{min(found)} to {max(found)} %" in text
+    assert all(line["times ours"] > 1 for line in table)

@@ -11,12 +11,11 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from lrnnlab.expressivity.predict import FAMILIES
 from workbook.chapters import ch01, ch02, ch03, ch04, ch05, ch06, ch07, ch08, ch09, ch10
-from workbook.show import bench_figures
 from workbook.show.style import PAGE, SMALL
 from workbook.show.widgets import explore
 from workbook.tables.kernels import INTERVALS, families, targets
 
-BENCH = bench_figures.recorded()
+BENCH = ch03.timed()
 WIDGETS = {  # name -> (draw, controls, sentence)
     "01 arrows": (ch01.two_arrows, {"transition": list(ch01.TRANSITIONS), "turn": [0, 40, 180], "size": [0.4, 1.2]},
                   ch01.arrows_sentence),
