@@ -36,7 +36,7 @@ print(f"lrnnlab {EXPECTED}: ready")
 #
 # Complex nodes make small weights. What is left to ask is how many of them are needed, and there are two answers.
 #
-# > **Theorem 3** (proved in chapter 05, section 5). There are $N$ modes ($\lambda \ne 0$) and weights that make the one-hot at $S$ on the lags $0, \dots, L-1$ *exactly* if and only if
+# > **Theorem 3** (proved in notebook 05d). There are $N$ modes ($\lambda \ne 0$) and weights that make the one-hot at $S$ on the lags $0, \dots, L-1$ *exactly* if and only if
 # > $N \ge \max(S + 1,\; L - S)$. Where the kernel is cast to its real part, $2N \ge \max(S+1, L-S)$.
 
 # %% tags=["hide-input"]

@@ -202,7 +202,7 @@ for N in (256, 4096):
 #
 # ## 4 What this does not show
 #
-# * **Not that real modes are useless.** A moving average, a cumulative sum, everything that fades smoothly is well within their reach (chapter 05 has a table).
+# * **Not that real modes are useless.** A moving average, a cumulative sum, everything that fades smoothly is well within their reach (notebook 05d has a table).
 # * **Not a bound on approximation.** For the most expensive shifts small errors do not help; for cheap ones our certificate is silent (06c).
 # * **Not that nothing can be had beyond the reach.** Theorem 4 (b) leaves room above $S = 2N$; that the paper's DLR hardly used it is what its scores say, not a theorem.
 # * **Nothing about several layers**, or about transitions that depend on the input: a real gate that opens and closes is not a kernel.

@@ -25,7 +25,10 @@ SITTINGS: dict[str, tuple[str, int, tuple[str, ...], tuple[int, float], tuple[tu
         ("layer in code", 20), ("every rotation", 25), ("constant norm", 20), ("coloured inputs", 30),
         ("lru wider heads", 15), ("norm in training", 25), ("kept and reported", 15),
     )),
-    "05": ("diagonal kernels", 150, ("00",), (1, 3.7), ()),
+    "05": ("diagonal kernels", 50, ("00",), (1, 3.7), (
+        ("layer and fft", 15), ("delay line and dss", 20), ("where modes start", 15), ("exact shifts", 20),
+        ("product of kernels", 20), ("reverse", 15), ("paper checked", 10),
+    )),
     "06": ("ill-conditioned reals", 55, ("05",), (2, 3.7), (
         ("best nodes", 15), ("every shift", 25), ("nearly exact", 10), ("reach", 25), ("paper checked", 20),
         ("running sum", 10),

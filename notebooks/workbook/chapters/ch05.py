@@ -69,27 +69,23 @@ def impulse_response(nodes: np.ndarray, weights: np.ndarray, steps: int) -> np.n
     return np.array(found)
 
 
-def answers(nodes: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(impulse response over ``PERIODS`` kernels, size of the kernel's frequency response at 0, 1, ..., 180 degrees)."""
-    response = impulse_response(nodes, weights, PERIODS * LAGS)
-    return response, np.abs(np.exp(-1j * np.radians(np.arange(181))[:, None] * np.arange(LAGS)) @ response[:LAGS])
-
-
 @styled
-def modes_on_disc(modes: str) -> Figure:
-    """Left the modes on the disc; right what the recurrence answers to an impulse, and the kernel's frequency response."""
+def waves_on_disc(modes: str) -> Figure:
+    """Left the modes on the disc; right what each mode adds at each lag, and the sum: what is answered to an impulse."""
     nodes, weights = mode_set(modes)
-    response, size = answers(nodes, weights)
-    figure, (upper, lower) = new_figure(3.9, rows=2, left=3.55, right=0.15, top=0.35, gap=0.75)
-    upper.axvspan(-1, LAGS - 0.5, color="#f1f1f1", zorder=0)
-    upper.plot(response, color=FAINT, lw=1.2)
-    upper.plot(response[:LAGS], "o", color=MOVED, ms=3.5)
-    upper.set(xlim=(-1, PERIODS * LAGS), xlabel="lag k", xticks=range(0, PERIODS * LAGS + 1, LAGS))
-    upper.set_title(f"impulse response (dots: the kernel, L = {LAGS})")
-    lower.plot(size, color=MOVED)
-    lower.plot(np.degrees(np.abs(np.angle(nodes))), 0 * nodes.real, "|", color=INK, ms=9, clip_on=False)
-    lower.set(xlim=(0, 180), ylim=(0, 1.15 * size.max()), xticks=range(0, 181, 60), xlabel="frequency (degrees a step)")
-    lower.set_title("frequency response (ticks: modes)")
+    lags = np.arange(2 * LAGS)
+    figure, (upper, lower) = new_figure(3.9, rows=2, left=3.55, right=0.15, top=0.35, gap=0.6)
+    added, response = (weights * nodes ** lags[:, None]).real, impulse_response(nodes, weights, len(lags))
+    for these, size in ((lags, 2.5), (lags[np.abs(response) > 0.5], 7)):  # large where all agree
+        upper.plot(these, added[these], "o", color=MOVED, ms=size)
+    upper.set_title(f"what each of the {len(nodes)} modes adds")
+    lower.plot(response, color=FAINT, lw=1.2)
+    lower.plot(response[:LAGS], "o", color=MOVED, ms=3.5)
+    lower.set_title(f"their sum (dots: the kernel of {LAGS} taps)")
+    lower.set_xlabel("lag")
+    for axes in (upper, lower):
+        axes.axvspan(-1, LAGS - 0.5, color="#f1f1f1", zorder=0)
+        axes.set(xlim=(-1, len(lags)), xticks=(0, 7, 24, 31, 48))
     _disc(figure, (0.01, 0.09, 0.42, 0.42 * 7.2 / 3.9), nodes, weights)
     return figure
 
@@ -159,10 +155,10 @@ def start_sentence(arc: int, N: int, per_mode: float, r: float) -> str:
     return f"{N} modes with their mirror images make {made}; condition number {condition}."
 
 
-def product_spectrum(N: int, start: str) -> np.ndarray:
+def product_spectrum(N: int, modes: str) -> np.ndarray:
     """Singular values of the Hankel matrix of Re K Im K, (4N^2 + 4,): as many above 0 as the product has modes."""
     size, place = 4 * N * N + 4, np.arange(N)
-    turns = place / N if start == "DFT grid" else (place + 0.56 * (place / N) ** 2 + 0.05) / N  # no two sums coincide
+    turns = place / N if modes == "DFT grid" else (place + 0.56 * (place / N) ** 2 + 0.05) / N  # no two sums coincide
     weights = np.exp(2j * (1 + place)) / N
     K = power_table(np.exp(2j * pi * turns), 2 * size, cast=False) @ weights
     made = K.real * K.imag
@@ -171,9 +167,9 @@ def product_spectrum(N: int, start: str) -> np.ndarray:
 
 
 @styled
-def product_modes(N: int, start: str) -> Figure:
+def product_modes(N: int, modes: str) -> Figure:
     """How many modes DLR-prod's kernel has: singular values, with lines at N(N+1) and at the paper's 4N^2."""
-    values = np.maximum(product_spectrum(N, start), ROUNDING)
+    values = np.maximum(product_spectrum(N, modes), ROUNDING)
     figure, axes = new_figure(2.9, top=0.45)
     axes.plot(np.arange(1, len(values) + 1), values, "o-", color=MOVED, ms=4.5, lw=0.8)
     for at, name in ((N * (N + 1), "N(N+1)"), (4 * N * N, "4N²")):
@@ -187,11 +183,11 @@ def product_modes(N: int, start: str) -> Figure:
     return figure
 
 
-def product_sentence(N: int, start: str) -> str:
+def product_sentence(N: int, modes: str) -> str:
     """The count, in words."""
-    rank = int((product_spectrum(N, start) > 1e-9).sum())
+    rank = int((product_spectrum(N, modes) > 1e-9).sum())
     text = f"{N} mode{'s' * (N > 1)} make a product of <b>{rank}</b> modes; the paper allows {4 * N * N}."
-    if start == "DFT grid":
+    if modes == "DFT grid":
         return f"{text} Products of N-th roots of unity are N-th roots of unity: no gain until the modes leave the grid."
     return f"{text} With the cast to reals half as many have the same kernel, N(N+1)/2 = {N * (N + 1) // 2}."
 
@@ -204,7 +200,7 @@ def fit_by_modes(target: str, family: str, N: int) -> Figure:
     """Left, a target of length 32 and the best kernel of N modes of a family; right, the least error by N."""
     goal = targets(LENGTH)[target]
     fit = best_fit(families(N)[family], goal)
-    figure, (left, right) = new_figure(3.0, columns=2, left=0.55, right=1.4, top=0.35, gap=0.6)
+    figure, (left, right) = new_figure(3.0, columns=2, left=0.55, right=1.85, top=0.35, gap=0.45)
     left.plot(goal, "s", color=WANTED, ms=6, label="wanted")
     left.plot(fit.kernel, "o-", color=FITTED, ms=3, lw=1.0, label="best")
     low, high = min(goal.min(), fit.kernel.min()), max(goal.max(), fit.kernel.max())
@@ -212,16 +208,14 @@ def fit_by_modes(target: str, family: str, N: int) -> Figure:
              title=f"{target}: error {fit.error:.2f}")  # fmt: skip
     left.legend(loc="upper right", ncols=2, handlelength=1.2, borderaxespad=0.1)
     reach = range(2, LENGTH + 1, 2)
-    sets, ends = [families(modes) for modes in reach], []
+    sets = [families(modes) for modes in reach]
     for kind, dash in zip(families(4), DASHES):
         curve, chosen = [best_fit(nodes[kind], goal).error for nodes in sets], kind == family
-        colour = FITTED if chosen else FAINT
-        right.plot(reach, curve, color=colour, ls=dash, lw=2.4 if chosen else 1.4, zorder=2 + chosen, label=kind)
-        ends.append((curve[-1], kind, colour))
+        right.plot(reach, curve, color=FITTED if chosen else FAINT, ls=dash, lw=2.4 if chosen else 1.4, zorder=2 + chosen, label=kind)
     right.plot(N, fit.error, "o", color=FITTED, ms=7, zorder=4)
     right.set(xlabel="modes N", xlim=(0, LENGTH), ylim=(-0.03, 1.05), xticks=range(0, LENGTH, 8),
               title="least error by N")  # fmt: skip
-    label_ends(right, ends)
+    right.legend(loc="center left", bbox_to_anchor=(1, 0.5), handlelength=2.6)
     return figure
 
 
@@ -240,21 +234,22 @@ def fit_sentence(target: str, family: str, N: int) -> str:
 
 @styled
 def kernel_gallery(wanted: Mapping[str, np.ndarray], columns: Mapping[str, Mapping]) -> Figure:
-    """A row a target, a column a family: wanted (grey), before (pink) and after training (green), errors written in."""
+    """A row a target, a column a family: wanted, before and after training, with the errors written in."""
     rows = len(wanted)
-    figure, axes = new_figure(1.02 * rows + 0.55, rows=rows, columns=len(columns), left=0.95, right=0.1, top=0.35,
+    figure, axes = new_figure(1.02 * rows + 0.8, rows=rows, columns=len(columns), left=0.95, right=0.1, top=0.6,
                               bottom=0.2, gap=0.12, squeeze=False)  # fmt: skip
     for column, (family, found) in enumerate(columns.items()):
         axes[0, column].set_title(family, fontsize=10)
         for row, (name, goal) in enumerate(wanted.items()):
             here, low, high = axes[row, column], goal.min(), goal.max()
-            here.plot(goal, color=WANTED, lw=4)
-            here.plot(found["before"][row], color=START, lw=1.0)
-            here.plot(found["after"][row], color=FITTED, lw=1.2)
+            here.plot(goal, color=WANTED, lw=4, label="wanted")
+            here.plot(found["before"][row], color=START, lw=1.0, label="before training")
+            here.plot(found["after"][row], color=FITTED, lw=1.2, label="after training")
             here.set(ylim=(low - 0.25 * (high - low), high + 0.45 * (high - low)), xticks=[], yticks=[])
             here.text(0.98, 0.97, found["errors"][row], transform=here.transAxes, ha="right", va="top", fontsize=SMALL)
             if not column:
                 here.text(-0.06, 0.5, name, transform=here.transAxes, ha="right", va="center", fontsize=SMALL)
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="upper center", ncols=3, borderaxespad=0.2)
     return figure
 
 

@@ -123,7 +123,6 @@ def _fit(answer) -> None:
 
 
 EXERCISES = (
-    ("05.1", _ring), ("05.2", _no_dlr), ("05.3", _roots), ("05.4", _real_kernel), ("05.5", _convolution),
-    ("05.6", _fit), ("05.7", _shift), ("05.8", _count), ("05.10", _product_weight),
-    prediction("05.12", tuple(range(9)), 7), ("05.14", _stack),
+    ("05.4", _real_kernel), ("05.5", _convolution), ("05.3", _roots), ("05.6", _fit), ("05.7", _shift), ("05.8", _count),
+    prediction("05.12", tuple(range(9)), 7), ("05.14", _stack), ("05.1", _ring), ("05.2", _no_dlr), ("05.10", _product_weight),
 )  # fmt: skip

@@ -104,7 +104,7 @@ def arc_nodes(N: int, arc: float = 2 * pi, offset: float = 0.5) -> np.ndarray:
     """N nodes exp(i arc (n + offset) / N) of the unit circle, (N,).
 
     ``arc=2 pi, offset=0`` is the paper's grid, which repeats itself after N lags.  ``arc=pi`` is the half circle: with their
-    conjugates the 2N roots of z^2N + 1, so all real kernels of length 2N, condition number 1 (chapter 05, section 4).
+    conjugates the 2N roots of z^2N + 1, so all real kernels of length 2N, condition number 1 (chapter 05, section 3).
     """
     return np.exp(1j * arc * (np.arange(N) + offset) / N)
 
@@ -175,7 +175,7 @@ def targets(L: int, seed: int = 0) -> dict[str, np.ndarray]:
 def needed_modes(L: int, S: int) -> int:
     """max(S + 1, L - S) modes other than 0 make the shift exactly, and no fewer; half of it, rounded up, with the cast to reals.
 
-    Proof: chapter 05, section 5.
+    Proof: notebook 05d.
     """
     return max(S + 1, L - S)
 

@@ -31,9 +31,9 @@ FAULTS = [
         "w = [left * right for left, right in zip(C * V, V * B)]\nfor j",
         "step 2",
     ),
-    Fault("proposition_1", "D[0, 1] = beside", "D[0, 1] = beside + 1", "step 3"),
-    Fault("proposition_1", "if node == one) for one in set(nodes)]", "if node == one) for one in nodes]", "step 3"),
-    Fault("proposition_1", "sizes[-1] == sum(map(bool, merged))", "sizes[-1] == 4", "step 3"),
+    Fault("equal_modes", "D[0, 1] = beside", "D[0, 1] = beside + 1", "step 3"),
+    Fault("equal_modes", "if node == one) for one in set(nodes)]", "if node == one) for one in nodes]", "step 3"),
+    Fault("equal_modes", "sizes[-1] == sum(map(bool, merged))", "sizes[-1] == 4", "step 3"),
     Fault("delay_line", "lam[n] ** (S + 1 + k))\n    gaps", "lam[n] ** (S + k))\n    gaps", "step 1"),
     Fault(
         "delay_line",

@@ -34,7 +34,7 @@ WIDGETS = {  # name -> (draw, controls, sentence)
                  ch05.start_sentence),
     "05 fit": (ch05.fit_by_modes, {"target": list(targets(ch05.LENGTH)), "family": list(families(4)), "N": [2, 16, 32]},
                ch05.fit_sentence),
-    "05 product": (ch05.product_modes, {"N": [1, 2, 3, 4], "start": list(ch05.STARTS)}, ch05.product_sentence),
+    "05 product": (ch05.product_modes, {"N": [1, 2, 3, 4], "modes": list(ch05.STARTS)}, ch05.product_sentence),
     "06 costs": (ch06.cost_picture, {"interval": list(INTERVALS), "L": [8, 64, 512], "percent": list(ch06.PERCENTS)},
                  ch06.cost_sentence),
     "06 floats": (ch06.float_kernels, {"interval": list(INTERVALS), "N": list(ch06.MODES)}, ch06.float_sentence),
