@@ -103,16 +103,6 @@ def test_a_start_that_ended_half_way_is_made_good_by_the_next(machine, capsys, p
     assert machine.start("env") == 0 and steps(machine) == STEPS and not (machine.venv / "half").exists()
 
 
-def test_an_update_that_failed_is_tried_again_and_loses_nothing(machine):
-    machine.start("env")
-    (machine.venv / "mine").write_text("a notebook")
-    (machine.root / "pyproject.toml").write_text(PYPROJECT + "# changed\n")
-    machine.fails = {"-e .": boot.Trouble(boot.NETWORK)}
-    assert machine.start("lab") == 1
-    machine.fails = {}
-    assert machine.start("lab") == 7 and steps(machine) == STEPS[1:] and (machine.venv / "mine").exists()
-
-
 def test_a_project_that_was_moved_gets_a_new_environment_and_keeps_the_old_one_aside(machine):
     machine.start("env")
     stamp = machine.venv / "lrnnlab-stamp.json"

@@ -14,7 +14,6 @@ from lrnnlab.automata import (
     equivalent,
     minimise,
     monoids,
-    one_hot_transitions,
     transition_monoid,
 )  # fmt: skip
 from lrnnlab.automata.languages import GROUPS, LANGUAGES, language
@@ -149,17 +148,6 @@ def test_maximal_subgroups_against_the_definition():
                 orders.add(sum(any(then(u, v) == e == then(v, u) for v in local) for u in local))
         found = {len(g) for g in monoids._maximal_subgroups(transition_monoid(machine).elements)}
         assert found == orders
-
-
-def test_one_hot_matrices_run_the_machine():
-    machine = MACHINES["ModArith(5)"]
-    A = one_hot_transitions(machine)
-    assert A.shape == (8, 25, 25) and A.dtype == np.float64 and (A.sum(axis=1) == 1).all()
-    word = np.random.default_rng(0).integers(0, 8, 200)
-    x = np.eye(25)[machine.initial]
-    for token, state in zip(word, machine.run(word)):
-        x = A[token] @ x
-        assert x[state] == 1 and x.sum() == 1
 
 
 @pytest.mark.parametrize("change, message", [

@@ -80,30 +80,6 @@ def test_against_the_oracle(name, causal, T):
         assert gap(row, oracle(layer, line.numpy())) < 1e-10
 
 
-def test_a_local_step_keeps_two_chunks_at_most():
-    layer = make("local 3")
-    (keys, values, t), most = layer.initial(1), 0
-    for z_t in normal(1, 20, D).unbind(1):
-        (keys, values, t), _ = layer.step((keys, values, t), z_t)
-        assert keys.shape == values.shape
-        most = max(most, keys.shape[2])
-    assert most == 6 and t == 20
-
-
-@pytest.mark.parametrize("causal", [True, False])
-@pytest.mark.parametrize("name", LAYERS)
-def test_who_sees_whom(name, causal):
-    """The outputs that move when one input does are those that attend to it."""
-    layer, z, T = make(name, causal=causal), normal(1, 14, D), 14
-    with torch.no_grad():
-        before = layer(z)
-        for s in range(T):
-            other = z.clone()
-            other[:, s] += 1
-            moved = (layer(other) - before).abs().amax((0, 2)) > 1e-9
-            assert moved.tolist() == [s in sees(layer, t, T) for t in range(T)]
-
-
 def test_rotation_is_relative_and_exact_far_away():
     q, k = normal(8), normal(8, seed=1)
     at = torch.tensor([3, 65_536])
@@ -113,16 +89,6 @@ def test_rotation_is_relative_and_exact_far_away():
     single = rotate(q.float().expand(2, 8), at)
     for row, t in zip(single, at.tolist()):
         assert gap(row, turned(q.float().double().numpy(), t)) < 1e-6
-
-
-def test_temperature_starts_at_one_over_root_d_and_is_learned():
-    layer = make("rotary")
-    assert float(layer.temperature.detach()) == pytest.approx(0.5)
-    z = normal(2, 9, D)
-    before = layer(z)
-    with torch.no_grad():
-        layer.temperature.mul_(2)
-    assert gap(layer(z), before) > 1e-3
 
 
 def test_parameter_counts_of_tables_1_and_6():

@@ -7,7 +7,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tensors import gap, same
+from tensors import same
 
 from lrnnlab.models import RWKV, S4, S4D, Diagonal, LiquidS4, build, symbol_transitions
 from lrnnlab.models.hippo import legs, legs_diagonal
@@ -57,64 +57,6 @@ def test_diagonal_is_its_definition(kind):
     for t in range(15):
         x = A[:, t] * x + b[:, t]
         same(out[:, t], np.concatenate([x.real, x.imag], -1) if kind in ("complex", "unit") else x)
-
-
-@pytest.mark.parametrize("kind", ["positive", "signed", "complex"])
-def test_diagonal_starts_with_a_memory(kind):
-    A, _ = Diagonal(64, kind=kind).transition(torch.zeros(1, 64))
-    assert (A.abs() > 0.9 - 1e-5).all() and (A.abs() < 0.999 + 1e-5).all() and A.abs().std() > 0.01
-    if kind == "signed":
-        assert (A > 0).any() and (A < 0).any()
-
-
-def solve_gate(model, linear, targets):
-    """Weights with which ``linear`` gives targets (V, k) on what the layer sees of each symbol."""
-    z = model.symbol_inputs()
-    linear.weight[: targets.shape[1]] = (torch.linalg.pinv(z) @ targets).T
-    linear.bias.zero_()
-    same(linear(z)[:, : targets.shape[1]], targets, 1e-4)
-
-
-@torch.no_grad()
-def parity_by_hand():
-    """One channel times -1 for a 1 and times 1 for a 0."""
-    model = build("diagonal", vocab_size=2, classes=2, width=4, kind="signed", head="linear")
-    layer = model.layers[0]
-    layer.drive.weight.zero_()
-    layer.x0.copy_(torch.tensor([1.0, 0, 0, 0]))
-    solve_gate(model, layer.gate, torch.tensor([[40.0], [-40.0]]))  # tanh(40) is 1 in single precision
-    model.head[0].weight.copy_(torch.tensor([[1.0, 0, 0, 0], [-1, 0, 0, 0]]))
-    return model
-
-
-@torch.no_grad()
-def sum_by_hand(M, error=0.0):
-    """One channel turned by s/M of a circle; another runs opposite, so that the final LayerNorm sees mean zero."""
-    model = build("diagonal", vocab_size=M, classes=M, width=8, kind="unit", head="linear")
-    layer = model.layers[0]
-    layer.drive.weight.zero_()
-    layer.x0.copy_(torch.tensor([1.0, -1, 0, 0, 0, 0, 0, 0]))
-    turns = 2 * math.pi / M * torch.arange(M) + error
-    solve_gate(model, layer.angle, turns.unsqueeze(1).expand(-1, 2))
-    model.head[0].weight.zero_()
-    model.head[0].bias.zero_()
-    model.head[0].weight[:, 0], model.head[0].weight[:, 4] = torch.cos(turns - error), torch.sin(turns - error)
-    return model
-
-
-def test_a_real_channel_is_parity():
-    model, tokens = parity_by_hand(), strings(20, 500, symbols=2)
-    assert torch.equal(model(tokens).argmax(-1), tokens.cumsum(1) % 2)
-    assert torch.equal(model.states(tokens)[..., 0].abs(), torch.ones(20, 500))
-    model.layers[0].kind = "positive"
-    assert not torch.equal(model(tokens).argmax(-1), tokens.cumsum(1) % 2)
-
-
-def test_a_complex_channel_is_sum_5():
-    tokens = strings(20, 500)
-    assert torch.equal(sum_by_hand(5)(tokens).argmax(-1), tokens.cumsum(1) % 5)
-    assert gap(sum_by_hand(5).states(tokens)[..., [0, 4]].norm(dim=-1), torch.ones(20, 500)) < 1e-3
-    assert not torch.equal(sum_by_hand(5, 0.002)(tokens).argmax(-1), tokens.cumsum(1) % 5)
 
 
 # --- S4 and S4D -----------------------------------------------------------------------------------------------------
@@ -200,13 +142,6 @@ def test_s4_kernel_is_the_dense_recurrence(T):
         same(layer.kernel(T)[channel].detach(), wanted.real, 1e-8)
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_s4_cannot_explode(seed):
-    A, B = dense(disturbed(S4(3, state=16), seed))
-    for dt in (1e-3, 0.1, 3.0):
-        assert np.linalg.norm(bilinear(A, B, dt)[0], 2) < 1
-
-
 @pytest.mark.parametrize("init", ["lin", "inv", "legs"])
 def test_s4d_kernel_is_a_sum_of_exponentials(init):
     T, layer = 10_000, S4D(2, state=8, init=init, dt=(1e-4, 1e-3))
@@ -244,15 +179,6 @@ def test_liquid_is_equation_4():
             x = (A + np.diag(Bu)) @ x + Bu
             read[t, d] = own["C"][d] @ x
     same(layer(z).detach()[0], layer.readout(read, z[0]).detach())
-
-
-def test_liquid_starts_as_hippo():
-    layer = LiquidS4(3, state=8)
-    A, B = hippo(8)
-    for d, dt in enumerate(layer.log_dt.detach().double().exp()):
-        same(layer.constant()[d].detach().double(), bilinear(A, B, float(dt))[0], 1e-5)
-    at_rest = layer.transition(torch.zeros(3))[0]
-    same(at_rest, 0.9 * layer.constant(), 1e-6)
 
 
 @settings(max_examples=25, deadline=None)
@@ -304,12 +230,6 @@ def test_wkv_is_its_definition(seed, T, scale):
     found = wkv(*(torch.from_numpy(a) for a in (k[None], v[None], w, u)))[0]
     for d in range(3):
         same(found[:, d], wkv_by_sum(k[:, d], v[:, d], w[d], u[d]))
-
-
-def test_wkv_in_half_precision_lasts():
-    k, v = torch.zeros(1, 4000, 1), torch.ones(1, 4000, 1)
-    found = wkv(k.half(), v.half(), torch.full((1,), 20.0).half(), torch.zeros(1).half())  # 4000 * 20 is past 65504
-    assert found.isfinite().all() and (found - 1).abs().max() < 1e-2
 
 
 def test_wkv_gradient_is_that_of_the_definition():

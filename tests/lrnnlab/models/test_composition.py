@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from lrnnlab.models import MODELS, build, reads_numbers
-from lrnnlab.tasks import TASKS, Batch, task
+from lrnnlab.tasks import TASKS, task
 from lrnnlab.training import train
 from lrnnlab.training.evaluation import evaluate
 
@@ -26,27 +26,20 @@ def fits(model, found):
     return (found.reads == "tokens" or reads_numbers(model)) and not (model == "xl_transformer" and found.padded)
 
 
-@pytest.mark.parametrize("name", list(TASKS))
-def test_every_model_that_reads_what_a_task_gives_trains_on_it(name):
+@pytest.mark.parametrize("number, name", list(enumerate(TASKS)))
+def test_a_model_trains_on_what_it_can_read(number, name):
+    """A tenth of the models each, in turn, so that each model meets five tasks; the others are refused."""
     found = short(name)
-    for model in MODELS:
-        if not fits(model, found):
-            with pytest.raises(ValueError, match="reads tokens|answers once"):
-                build(model, found)
-            continue
+    for model in [model for model in MODELS if not fits(model, found)]:
+        with pytest.raises(ValueError, match="reads tokens|answers once"):
+            build(model, found)
+    for model in [model for model in MODELS if fits(model, found)][number % 10 :: 10]:
         made = train(build(model, found), found, steps=2, batch=2, seed=1, progress=False)
         assert made.steps == 2 and made.finished, (name, model)
         with torch.no_grad():
             batch = found.training_batch(3, torch.Generator().manual_seed(0))
             given, wanted = batch.asked(made.net(batch.inputs))
             assert len(given) == len(wanted) > 0, (name, model)
-
-
-def test_the_batches_of_a_task_go_where_the_net_lies(monkeypatch):
-    asked, to = [], Batch.to
-    monkeypatch.setattr(Batch, "to", lambda self, device: (asked.append(device), to(self, device))[1])
-    train(build("lstm", short("parity"), width=4), short("parity"), steps=2, batch=2, progress=False)
-    assert asked == [torch.device("cpu")] * 2
 
 
 @pytest.mark.parametrize("name, model, options", [
@@ -109,13 +102,6 @@ def test_training_that_has_enough_ends_with_its_losses_and_a_look():
                  until=lambda made: made.steps >= 7, progress=False)  # fmt: skip
     assert [look["step"] for look in made.watched] == [0, 5, 7] and made.last_validation == 7
     assert [step for step, _ in made.losses] == [7]
-
-
-def test_what_cannot_be_trained_is_refused(tmp_path):
-    with pytest.raises(ValueError, match=r"a net with parameters, got Identity\(\)"):
-        train(torch.nn.Identity(), short("parity"), steps=1, progress=False)
-    with pytest.raises(ValueError, match="must be a file, got the folder"):
-        train(build("lstm", short("parity"), width=4), short("parity"), steps=1, checkpoint=tmp_path, progress=False)
 
 
 @pytest.mark.parametrize("name", list(TASKS))

@@ -5,15 +5,13 @@ import math
 import numpy as np
 import pytest
 import torch
-from tensors import normal, same, stepped, strings
+from tensors import normal, same, strings
 from torch import nn
-from torch.nn import functional as F
 
 from lrnnlab.models import (
     CausalAttention,
     ElementWiseLSTM,
     FastWeights,
-    Net,
     RecurrentDelta,
     SelfReferential,
     build,
@@ -26,67 +24,6 @@ from lrnnlab.models.self_referential import self_referential
 f32, f64 = torch.float32, torch.float64
 V, C = 5, 3
 BEYOND = {"allow_negative_eigenvalues": True, "feature_map": "unit"}
-
-# name: the registered model and its options, small
-KINDS = {
-    "ult": ("ult", {}),
-    "ult, 2 layers, none": ("ult", {"layers": 2, "norm": "none", "ff": 0}),
-    "nlt": ("nlt", {"heads": 3}),
-    "nlt, softmax": ("nlt", {"feature_map": "softmax"}),
-    "deltanet": ("deltanet", {"layers": 2}),
-    "deltanet, one head": ("deltanet", {"heads": 1, "ff": 2, "chunk": 5}),
-    "deltanet, sequential": ("deltanet", {"form": "sequential", "place": "post"}),
-    "deltanet, chunkwise": ("deltanet", {"form": "chunkwise", "layers": 2}),
-    "deltanet, beyond": ("deltanet", {**BEYOND, "place": "output", "residual": False}),
-    "deltaproduct": ("deltanet", {**BEYOND, "householders": 3}),
-    "recurrent_delta": ("recurrent_delta", {}),
-    "recurrent_delta, loop": ("recurrent_delta", {"form": "loop", "layers": 2}),
-    "recurrent_delta, full": ("recurrent_delta", {"recurrence": "full", "feature_map": "elu_sum"}),
-    "srwm": ("srwm", {}),
-    "srwm, loop": ("srwm", {"form": "loop", "heads": 3}),
-    "srwm, one rate": ("srwm", {"rates": 1, "layers": 2, "place": "pre"}),
-    "transformer": ("transformer", {"layers": 2, "ff": 2}),
-    "plain_lstm": ("plain_lstm", {"layers": 2, "inputs": 7}),
-    "e_lstm": ("e_lstm", {"inputs": 7}),
-    "e_lstm, loop": ("e_lstm", {"inputs": 7, "form": "loop", "layers": 2}),
-}
-
-
-def make(name, seed=0, **more):
-    """Six wide, in double precision, so that equal means equal to ten digits."""
-    registered, options = KINDS[name]
-    return build(registered, vocab_size=V, classes=C, seed=seed, **{"width": 6, **options, **more}).double()
-
-
-# --- the contract of every model --------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", KINDS)
-def test_forward_is_stepping_and_causal_at_any_length(name):
-    model, tokens = make(name), strings(V, 3, 21)
-    assert isinstance(model, Net)
-    with torch.no_grad():
-        logits = model(tokens)
-        assert logits.shape == (3, 21, C) and logits.isfinite().all()
-        kept, first = stepped(model, tokens[:, :8])
-        same(first, logits[:, :8])
-        stepped(model, (tokens[:, 8:] + 1) % V, kept)  # another branch leaves the kept state as it is
-        same(stepped(model, tokens[:, 8:], kept)[1], logits[:, 8:])
-        same(model.readout(model.trace(tokens).output), logits)
-        for T in (0, 1, 8):
-            same(model(tokens[:, :T]), logits[:, :T])  # no answer depends on a later token
-        same(model(tokens[1:2]), logits[1:2])
-        assert model(tokens[:0]).shape == (0, 21, C)
-        other = tokens.clone()
-        other[:, 4] = (other[:, 4] + 1) % V
-        assert all(not torch.equal(model(other)[:, t], logits[:, t]) for t in (4, 9))  # and all on the earlier ones
-
-
-@pytest.mark.parametrize("name", KINDS)
-def test_no_parameter_is_dead(name):
-    model, tokens = make(name, 7), strings(V, 8, 12)
-    F.cross_entropy(model(tokens).flatten(0, 1), torch.arange(96) % C).backward()
-    assert not [key for key, p in model.named_parameters() if p.grad is None or not p.grad.abs().sum() > 0]
 
 
 # --- the equations, written out ---------------------------------------------------------------------------------------
@@ -217,19 +154,6 @@ def test_layers_are_the_equations(name):
         same(layer(z[0], tokens), layer(z[0][tokens]))
 
 
-def test_without_residual_and_epsilon_layer_norm_makes_repetition_constant():
-    """App. C.1: on a^t the sum rule gives t W phi(q), whose LayerNorm is constant for epsilon = 0; not for 1e-5."""
-    tokens = torch.zeros(1, 40, dtype=torch.int64)
-    drift = {}
-    for epsilon in (0.0, 1e-5):
-        model = build("ult", vocab_size=1, classes=2, width=6, place="output", residual=False).double()
-        model.blocks[0].norm.eps = epsilon
-        model.blocks[0].gate.value.weight.data.mul_(1e-2)
-        x = model.states(tokens)
-        drift[epsilon] = (x - x[:, :1]).abs().max().item()
-    assert drift[0.0] < 1e-9 and drift[1e-5] > 1e-6
-
-
 def test_the_transformer_is_torchs():
     model = build("transformer", vocab_size=V, classes=C, width=8, heads=2, layers=2, ff=2, seed=3).double()
     theirs = nn.TransformerEncoder(
@@ -354,17 +278,6 @@ def test_a_run_can_be_carried_on(B, first, second):
         assert not torch.autograd.grad(y1.sum(), R)[0].any()
 
 
-def test_one_string_does_not_touch_another():
-    """A NaN, and a large number, stay in their lanes."""
-    x, W, slow, R = 0.5 * normal(5, 7, 2, 3), 0.5 * normal(5, 2, 13, 3, seed=1), normal(5, 7, 2, 10), normal(2, 10, 3, seed=1)
-    for run, inputs in ((lambda: self_referential(x, W)[0], x), (lambda: recurrent_delta(slow, R)[0], slow)):
-        clean = run()
-        inputs[1, 3, 0, 0], inputs[3, 2] = math.nan, 1e6
-        dirty = run()
-        assert torch.equal(dirty[[0, 2, 4]], clean[[0, 2, 4]]) and dirty[1, 4:, 0].isnan().any()
-        assert torch.equal(dirty[1, :3], clean[1, :3])
-
-
 # --- the delta rule, in parts and in whole ----------------------------------------------------------------------------
 
 
@@ -404,68 +317,7 @@ def test_the_eigenvalues_go_below_zero():
         assert (eigenvalue.min() < -0.3) == (least < 0)
 
 
-def test_two_householders_turn_and_one_cannot():
-    """Two reflections of one token make a rotation by 90 degrees; a single one has an eigenvalue 1."""
-    a, b = torch.tensor([1.0, 0.0], dtype=f64), torch.tensor([1.0, 1.0], dtype=f64) / math.sqrt(2)
-    eye = torch.eye(2, dtype=f64)
-    turn = (eye - 2 * torch.outer(a, a)) @ (eye - 2 * torch.outer(b, b))
-    layer = FastWeights(2, heads=1, householders=2, **BEYOND).double()
-    with torch.no_grad():
-        layer.slow.weight.zero_()
-        layer.slow.weight[2:4, 0] = a  # key of the first write
-        layer.slow.weight[6, 0] = 40.0  # beta = 2
-        layer.slow.weight[7:9, 0] = b
-        layer.slow.weight[11, 0] = 40.0
-        W = torch.tensor([[0.3, -0.7], [0.2, 0.9]], dtype=f64).view(1, 1, 2, 2)
-        after, _ = layer.step(W, torch.tensor([[1.0, 0.0]], dtype=f64))
-    same(after, W @ turn, 1e-12)
-    same(turn @ turn, -eye, 1e-12)
-
-
 # --- explicit weights -------------------------------------------------------------------------------------------------
-
-
-def ones(T, seed=0):
-    bits = torch.randint(0, 2, (2, T), generator=torch.Generator().manual_seed(seed))
-    bits[0] = 1
-    return bits
-
-
-def test_recurrent_delta_counts_modulo_two():
-    """proofs D6: head of one, gate +-40, v = 1 - tanh(y) / tanh(1): {0, 1} attracts, so nothing adds up."""
-    bits = ones(3000)
-    slow = torch.zeros(2, 3000, 1, 4, dtype=f64)
-    slow[..., 0, 2], slow[..., 0, 3] = 1, 80.0 * bits - 40
-    R = torch.tensor([0, 0, -1 / math.tanh(1), 0], dtype=f64).view(1, 4, 1)
-    for form in ("cpu", "loop"):
-        y, _ = recurrent_delta(slow, R, form=form)
-        same(y.flatten(1), (bits.cumsum(1) % 2).double(), 1e-12)
-
-
-def test_srwm_counts_modulo_two():
-    """proofs D6: four inputs a head; token 1 copies column 2 or 3 over column 1, by turns; token 0 changes nothing."""
-    K = 400.0
-    y, q, k = (torch.zeros(4, 4, dtype=f64) for _ in range(3))
-    b = torch.full((1, 4), -K, dtype=f64)
-    # x = e_1 reads column 1: its y, its q (which column to copy next), its k (always column 1), its rate (on).
-    odd, even = 1, 2  # where the two states are kept; x = -e_1 + e_4, the other token, reads a rate that is off
-    y[0, odd], q[even, odd], q[odd, even] = 1, K, K
-    k[0, [odd, even]] = b[0, [odd, even]] = K
-    start = torch.cat([y, q, k, b])
-    start[:, 0] = start[:, even]
-    start[12, 3] = -2 * K
-    bits = ones(500)
-    x = torch.zeros(2, 500, 1, 4, dtype=f64)
-    x[..., 0, 0] = 2 * bits.double() - 1
-    x[..., 0, 3] = 1 - bits.double()
-    for form in ("cpu", "loop"):
-        out, _ = self_referential(x, start.expand(2, 1, 13, 4), rates=1, form=form)
-        before = torch.cat([torch.zeros(2, 1, dtype=torch.int64), bits.cumsum(1)[:, :-1]], 1) % 2
-        found = out[:, :, 0, 0].abs()  # y_t sees W_{t-1}: the parity before the token
-        same(found, before.double(), 1e-12)
-
-
-# --- what cannot be built, and where it cannot run --------------------------------------------------------------------
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="NO GPU HERE: DeltaNet with form 'fla' was not run")

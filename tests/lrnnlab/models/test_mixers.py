@@ -172,23 +172,3 @@ def test_gradients_in_single_precision_at_length(name):
     for (key, p), q in zip(single.named_parameters(), double.parameters()):
         assert q.grad.abs().max() > 0 or name == "block free", key
         assert p.grad.isfinite().all() and gap(p.grad, q.grad) < 1e-2 * float(q.grad.abs().max()) + 1e-4, key
-
-
-@pytest.mark.parametrize("name", MIXERS)
-def test_weights_come_from_the_generator_and_can_be_kept(name):
-    first, again, other, z = make(name, 3), make(name, 3), make(name, 4), normal(2, 7, D)
-    kept = first.state_dict()
-    assert all(torch.equal(kept[key], p) for key, p in again.state_dict().items())
-    assert any(not torch.equal(kept[key], p) for key, p in other.state_dict().items())
-    assert not any(p.is_complex() for p in kept.values())
-    other.load_state_dict(kept)
-    assert torch.equal(other(z), first(z))
-    named = {key for key, _ in first.named_parameters()}
-    assert {*getattr(first, "recurrent_parameters", ())} <= named
-
-
-@pytest.mark.parametrize("name", [name for name in MIXERS if "both ways" in name])
-def test_what_runs_both_ways_has_no_step_form(name):
-    layer = make(name)
-    with pytest.raises(ValueError, match="has no step form"):
-        layer.step(layer.initial(1), torch.zeros(1, D, dtype=torch.float64))

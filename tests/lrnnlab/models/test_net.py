@@ -28,7 +28,7 @@ from lrnnlab.models import (
     network,
     reads_numbers,
 )
-from lrnnlab.models.block import GATES, PLACES, Block, SharedDropout, normalise
+from lrnnlab.models.block import GATES, PLACES, SharedDropout, normalise
 from lrnnlab.training.loop import parameter_groups
 
 D, V, C = 4, 6, 3
@@ -42,9 +42,6 @@ MIXERS = {
     "lru, bidirectional": partial(LRU, state=3, bidirectional=True),
     "s5, bidirectional": partial(S5, state=8, blocks=2, bidirectional=True),
 }
-DEVICES = ["cpu"] + ["cuda"] * torch.cuda.is_available()
-
-
 def net_of(mixer, seed=0, layers=2, block=(), **options):
     options = {"vocab_size": V, "encoder": "linear", "pool": "mean", **options}
     net = seeded(lambda: Net(blocks(MIXERS[mixer], D, layers, **{**PAPER_001, **dict(block)}), C, D, **options), seed=seed)
@@ -198,15 +195,6 @@ def test_padding_of_numbers_may_be_anything(place):
         assert torch.equal(p, q)
 
 
-def test_a_mixer_that_sees_the_padding_is_noticed(monkeypatch):
-    """Where only the pool and the norm know of the lengths, a bidirectional mixer carries the padding back."""
-    net, tokens, lengths = net_of("lru, bidirectional").eval(), strings(V, 2, 9), torch.tensor([6, 6])
-    same(net(tokens, lengths), net(tokens[:, :6]))
-    forward = Block.forward
-    monkeypatch.setattr(Block, "forward", lambda block, x, mask, tokens: forward(block, x))
-    assert gap(net(tokens, lengths), net(tokens[:, :6])) > 1e-3
-
-
 def test_pools_by_hand():
     lengths, x = torch.tensor([5, 3, 1]), normal(3, 5, 2)
     nets = {pool: net_of("rotrnn", pool=pool, vocab_size=None, columns=2).eval()
@@ -232,13 +220,6 @@ def test_last_outputs(count):
     same(part(tokens), y[:, -count:])
     for row, T in enumerate(lengths.tolist()):
         same(part(tokens, lengths)[row], y[row, T - count : T])
-
-
-def test_tokens_are_one_hot_vectors():
-    net, tokens = net_of("rotrnn", head="mlp").eval(), strings(V, 2, 7)
-    twin = net_of("rotrnn", head="mlp", vocab_size=None, columns=V).eval()
-    twin.load_state_dict(net.state_dict())
-    same(net(tokens), twin(nn.functional.one_hot(tokens, V).double()))
 
 
 @pytest.mark.parametrize("mixer", ["rotrnn", "lru, bidirectional", "s5, bidirectional"])
@@ -351,46 +332,16 @@ def test_attention_to_the_padding_is_refused(name):
 
 
 @pytest.mark.parametrize("name", [name for name in MODELS if reads_numbers(name)])
-@pytest.mark.parametrize("reads", ["vocab_size", "columns"])
-def test_forward_is_stepping_for_every_recurrence_on_tokens_and_on_numbers(name, reads):
-    make, options = MODELS[name], {"width": 8, "layers": 2}
-    if reads == "columns":
-        make, options = partial(network, *make.args, **NUMBERS), {**options, "columns": 2}
-    net = seeded(lambda: make(V if reads == "vocab_size" else None, C, **options)).double().eval()
-    inputs = strings(V, 3, 9) if reads == "vocab_size" else normal(3, 9, 2)
+def test_forward_is_stepping_on_numbers(name):
+    """On tokens: test_models.py."""
+    make, inputs = partial(network, *MODELS[name].args, **NUMBERS), normal(3, 9, 2)
+    net = seeded(lambda: make(None, C, columns=2, width=8, layers=2)).double().eval()
     with torch.no_grad():
-        for T in (1, 9):
-            state, outputs = net.initial_state(3), []
-            for input_t in inputs[:, :T].unbind(1):
-                state, y = net.step(state, input_t)
-                outputs.append(y)
-            same(torch.stack(outputs, 1), net(inputs[:, :T]))
-
-
-def test_steps_that_do_not_fit_are_refused():
-    net, numbers = network(Vanilla, V, C, width=D, layers=2), network(Vanilla, None, C, columns=2, width=D)
-    state, tokens = net.initial_state(3), torch.tensor([0, 1, 2])
-    for wrong in (state[:1], [*state, state[0]], [state[0], state[1][:2]], [state[0], state[1].double()],
-                  [state[0], state[1].to("meta")], None):  # fmt: skip
-        with pytest.raises(ValueError, match="state must be"):
-            net.step(wrong, tokens)
-    with pytest.raises(ValueError, match=r"tokens must be \(B,\) integers, got \(3, 1\)"):
-        net.step(state, tokens[:, None])
-    with pytest.raises(ValueError, match=r"inputs must be \(B, 2\), got \(3, 5, 2\)"):
-        numbers.step(numbers.initial_state(3), torch.zeros(3, 5, 2))
-    with pytest.raises(ValueError, match="no step form, got pool='mean'"):
-        net_of("lru").initial_state(2)
-    with pytest.raises(ValueError, match="outputs=None"):
-        network(Vanilla, V, None, width=D).readout(torch.zeros(3, D))
-
-
-def test_options_go_where_they_belong():
-    """The mixer's own first: attention has a feed-forward part of its own, fast weights do not."""
-    attention, fast = (build(name, vocab_size=V, classes=C, width=8, ff=3) for name in ("attention", "deltanet"))
-    assert attention.blocks[0].ff is None and len(attention.layers[0].ff) == 2
-    assert fast.blocks[0].ff.up.out_features == 24
-    with pytest.raises(TypeError, match="no_such_option"):
-        build("deltanet", vocab_size=V, classes=C, no_such_option=3)
+        state, outputs = net.initial_state(3), []
+        for input_t in inputs.unbind(1):
+            state, y = net.step(state, input_t)
+            outputs.append(y)
+        same(torch.stack(outputs, 1), net(inputs))
 
 
 def test_the_first_mixer_works_once_a_symbol_or_once_a_position():

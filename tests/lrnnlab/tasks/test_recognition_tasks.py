@@ -11,7 +11,7 @@ import torch
 from scipy.stats import chisquare
 
 from lrnnlab.automata import Language, build
-from lrnnlab.automata.languages import dyck, language, tomita_3
+from lrnnlab.automata.languages import dyck, tomita_3
 from lrnnlab.tasks import STRING_TASKS
 from lrnnlab.tasks.draws import Expressions, Halves
 from lrnnlab.tasks.regular import (
@@ -117,12 +117,6 @@ def test_wrong_machines_are_found():
     assert disagreement(recognition(Language("deeper", dyck(4, "01"), deep.oracle)), 9) == "00001111"
     swapped = recognition(Language("swapped", replace(right.machine, symbols=("1", "0")), right.oracle))
     assert disagreement(swapped, 9) is not None
-
-
-def test_even_pairs_is_first_against_last_and_not_paper_000s_label():
-    pair, task = language("EvenPair(2)").oracle, even_pairs()
-    for text in map("".join, product("01", repeat=7)):
-        assert task.answer(task.read(text)) == (text[0] != text[-1]) == 1 - pair(text)
 
 
 # --- levels -----------------------------------------------------------------------------------------------------------

@@ -103,19 +103,6 @@ def test_training_ends_early_only_where_held_out_strings_are_surely_right(net, w
     assert made.steps == wanted  # looks at 20, 25 and 30: from step 19 on all lengths are drawn
 
 
-def test_the_longest_length_doubles_where_the_longer_half_is_known():
-    net = Machine()
-    trained(net, steps=200, longest=40, growth=10_000, gate=0.1, batch=40, rate=0.0)
-    lengths, reach = [length for length, _ in net.seen], 2
-    for length in lengths:
-        assert length <= reach
-        reach = min(40, 2 * reach) if 2 * length > reach else reach
-    assert reach == 40 and max(lengths) > 35
-    net = Machine(certain=0.0)  # never below the gate
-    trained(net, steps=60, longest=40, growth=400, gate=0.1, batch=1, rate=0.0)
-    assert max(length for length, _ in net.seen) == 6  # of 6.1, what the even growth allows at step 60
-
-
 def test_stages_come_one_after_the_other_when_known_and_the_newest_make_half():
     net, stages = Machine(), (3, 4, 12)
     trained(net, steps=400, longest=12, stages=stages, gate=0.1, symbols=96, batch=8, rate=0.0)

@@ -10,12 +10,8 @@ from torch import nn
 
 from lrnnlab.tasks import COUNTER_TASKS, Batch
 from lrnnlab.training import epochs as pooled
-from workbook.tables import fwp_training, records
-from workbook.tables.declared import Declared
+from workbook.tables import fwp_training
 
-DATA = records.data_folder()
-BASE = Declared("fwp")
-NAMES = ("fwp/table1", "fwp/table2", "fwp/negative")
 SMALL = {"model": "plain_lstm", "options": {"layers": 1, "width": 6}}
 
 

@@ -13,7 +13,7 @@ from torch.nn import functional as F
 
 from lrnnlab.models import PAPER_001, S5, Net, RotRNN, blocks
 from lrnnlab.training.determinism import rng
-from lrnnlab.training.loop import Trained, early_stopping, share_of_rate, train
+from lrnnlab.training.loop import share_of_rate, train
 
 B, T, D = 5, 12, 4
 
@@ -132,18 +132,6 @@ def test_best_weights_are_those_of_the_best_validation():
     assert torch.equal(weights(kept), seen[1]) and torch.equal(weights(net), seen[3])
     assert not torch.equal(seen[1], seen[2])
     assert trained(small_net()).best is None
-
-
-@given(
-    looks=st.lists(st.booleans(), max_size=9), patience=st.integers(1, 4),
-    since=st.sampled_from([-1, *range(0, 90, 5), math.inf]),
-)  # fmt: skip
-def test_settled_is_a_streak_of_right_looks_that_reaches_the_end(looks, patience, since):
-    streak = 0
-    for place, right in enumerate(looks):
-        streak = streak + 1 if right and 10 * place > since else 0
-    made = Trained(nn.Identity(), watched=[{"step": 10 * place, "right": right} for place, right in enumerate(looks)])
-    assert early_stopping(made, lambda look: look["right"], patience, since) == (streak >= patience)
 
 
 def test_regression_at_the_last_positions():

@@ -356,14 +356,6 @@ def test_a_kill_changes_nothing(at, tmp_path, snapshots, uninterrupted):
     assert drawn.batches == STEPS - at, "steps before the kill were done again"
 
 
-def zeros(generator):
-    return Sum(2).labelled(torch.zeros(4, 5, dtype=torch.int64))
-
-
-def ones(generator):
-    return Sum(2).labelled(torch.ones(4, 5, dtype=torch.int64))
-
-
 def test_the_running_mean_survives_a_kill(tmp_path):
     """``until`` looks at it, so without it a phase would end at another step."""
     shared = recipe(Phase(100, lr=1e-2, until=0.62), Phase(2, lr=1e-3), batch=32, length=3)

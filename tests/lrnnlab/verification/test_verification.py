@@ -401,8 +401,3 @@ def test_nothing_is_farther_off_than_its_bound(name):
     moved = x.double() + error * (torch.rand(4000, 7, generator=draw) < 0.5).double().sub(0.5).sign()
     far = through(module, Rounded(x, error))
     assert ((far.value.double() - wide(moved)).abs() <= far.error).all()
-
-
-def test_two_entries_on_two_machines_are_four_errors_apart():
-    error = torch.tensor([[0.5, 2.0], [1.0, 0.0]], dtype=torch.float64)
-    assert Rounded(torch.ones(2, 2), error).apart() == 8

@@ -1,7 +1,5 @@
 """How benchmarks are kept: a case a record, as soon as it is timed; no case is lost, and no machine renamed."""
 
-import json
-from dataclasses import replace
 
 import pytest
 
@@ -80,14 +78,6 @@ def test_a_folder_that_cannot_be_written_is_met_before_anything_is_timed(tmp_pat
     (tmp_path / "file").write_text("")
     assert cli.main(["bench", "tree", "--data", str(tmp_path / "file")]) == 2
     assert clock.timed == {"a": 0} and str(tmp_path / "file") in capsys.readouterr().err.splitlines()[-1]
-
-
-@pytest.mark.parametrize("name", recording.MODULES)
-def test_every_benchmark_has_cases(name, monkeypatch):
-    monkeypatch.setattr(recording, "cores", lambda threads: range(8))
-    bench = recording.get(name)
-    first, threaded = bench.chosen("")[0], replace(bench, threads=5).chosen("")[0]
-    assert bench.threads == 1 and json.dumps(first.config()) and first.config() != threaded.config()
 
 
 def test_a_small_case_of_each_that_has_small_ones_is_recorded_and_told_again(tmp_path, capsys):

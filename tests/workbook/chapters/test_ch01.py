@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lrnnlab.automata.languages import language
-from lrnnlab.expressivity.groups import group_cascade
 from workbook.chapters import ch01
 from workbook.chapters.ch01 import (
     DEPTHS,
@@ -24,7 +23,6 @@ from workbook.chapters.ch01 import (
     cells,
     channel_path,
     fit_lights,
-    layers_run,
     refutation,
     value,
     word_sentence,
@@ -112,11 +110,6 @@ def test_cells_are_what_they_say(name, n, bits):
         assert rows[found.pair[0]] == rows[found.pair[1]]
 
 
-def test_the_digits_need_the_bits_and_have_no_other_collision():
-    assert cells(DIGITS, 3, 16).pair is None and cells(DIGITS, 3, 8).pair is not None
-    assert cells(DIGITS, 4, 20).pair is None
-
-
 def test_a_shared_cell_with_one_value_is_turned_into_a_contradiction():
     """The case that the chapter points at: nothing wrong in the picture, and the sentence finds what is."""
     found = cells(SPIRAL, 4, 8)
@@ -153,21 +146,6 @@ def test_a_path_is_the_affine_map_written_out(word):
         path.append(x)
     assert channel_path(word, gates) == pytest.approx(np.array(path))
     assert max(map(abs, path)) < 1  # inside its dial
-
-
-def test_layers_turn_as_the_group_asks():
-    """Oracle for S_3: layer 1 shows the parity of the number of s, and states and permutations pair off."""
-    cascade, seen = group_cascade("S_3"), {}
-    for word in map("".join, itertools.product("st", repeat=4)):
-        points = list(range(3))
-        for letter in word:
-            points = [{"s": (1, 0, 2), "t": (1, 2, 0)}[letter][p] for p in points]
-        figure = layers_run(cascade, word, [""] * 5)
-        dots = [line.get_xydata()[0] for line in figure.axes[0].lines if line.get_markersize() == 6.5]
-        (x, _), lower = dots[-2], dots[-1]
-        assert x - (1.3 + 0.74 * 4) == pytest.approx(0.27 * (-1) ** word.count("s"))
-        assert seen.setdefault(tuple(points), (round(x, 6), *lower.round(6))) == (round(x, 6), *lower.round(6))
-    assert len(seen) == len(set(seen.values())) == 6
 
 
 # Lights

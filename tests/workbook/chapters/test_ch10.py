@@ -94,14 +94,7 @@ def test_what_cannot_last_and_seems_to_is_seen():
                                       "lasts": 0, "not on": "S₃"}  # fmt: skip
 
 
-def test_every_recorded_cell_can_be_predicted():
-    for row in ladder.FAMILY:
-        for machine in ("flip_flop", "a_5"):
-            assert ladder.predicted(row, machine) in ("can", "cannot", "open")
-    assert {family for family, _ in ladder.FAMILY.values()} <= set(FAMILIES)
-
-
-@pytest.mark.parametrize("text", ["(ab|ba)*c", "(aaa|b)*", "even a odd*; odd a even; even b even; odd b odd", "(a|b)*abb", "a?b?c?"])
+@pytest.mark.parametrize("text", ["(aaa|b)*", "even a odd*; odd a even; even b even; odd b odd"])
 def test_a_machine_of_ones_own_is_drawn_told_taught_and_taken_away(text):
     machine = ch10.typed(text)
     assert ch10.bench(text, "signed").axes

@@ -11,7 +11,6 @@ from proof_cells import proofs
 
 from lrnnlab import models
 from lrnnlab.models import ElementWiseLSTM, FastWeights, RecurrentDelta, SelfReferential
-from lrnnlab.models.feature_maps import FEATURE_MAPS
 from lrnnlab.scans.delta import delta_rule
 from lrnnlab.tasks import COUNTER_TASKS, whole_string_accuracy
 from workbook.chapters import fast_weight_solutions as fast_weights
@@ -54,27 +53,6 @@ def test_the_normalised_rule_is_attention(seed, word):
     weights = [layer.keys[token] @ q for token in word]
     mean = sum(w * layer.values[token] for w, token in zip(weights, word)) / sum(weights)
     assert outputs(layer, word, "normalised")[-1].tolist() == mean.tolist()
-
-
-@settings(max_examples=30, deadline=None)
-@given(st.integers(0, 10**6), st.sampled_from(["elu", "elu_sum", "softmax", "unit"]))
-def test_eigenvalues_are_those_of_matrices(seed, name):
-    x = np.random.default_rng(seed).normal(size=5)
-    k = FEATURE_MAPS[name](torch.tensor(x)).numpy()
-    positive, over_sum = name != "unit", name in ("elu_sum", "softmax")
-    assert (not positive or (k > 0).all()) and (not over_sum or abs(k.sum() - 1) < 1e-12)
-    values = np.linalg.eigvalsh(np.eye(5) - 0.7 * np.outer(k, k))
-    wanted = np.sort([1, 1, 1, 1, 1 - 0.7 * (k**2).sum()])
-    assert np.allclose(values, wanted, atol=1e-12 * max(1, np.abs(wanted).max()))
-
-
-@settings(max_examples=30, deadline=None)
-@given(st.fractions(Fraction(1, 50), Fraction(9, 10), max_denominator=60), st.integers(1, 12))
-def test_the_leak_is_the_plain_recurrence(e, m):
-    w = Fraction(0)
-    for sign in [1] * m + [-1] * m:
-        w = (1 - e) * w + sign
-    assert w == fast_weights.leaky(e, m)
 
 
 def test_the_leak_breaks_one_bracket_later_than_the_audit_says():

@@ -34,14 +34,6 @@ def test_the_recurrence_of_a_dlr_has_its_nodes_for_simple_roots(terms):
     assert sp.roots(found) == dict.fromkeys(terms, 1) and found.is_sqf
 
 
-@settings(max_examples=25, deadline=None)
-@given(st.integers(0, 10**6), st.integers(1, 5))
-def test_ranks_against_numpy(seed, size):
-    rows = np.random.default_rng(seed).integers(-2, 3, (size, size, 2)) @ [1, 1j]
-    exact = kernels.exact_matrix([[kernels.gaussian(int(e.real), int(e.imag)) for e in row] for row in rows])
-    assert exact.rank() == np.linalg.matrix_rank(rows)
-
-
 @pytest.mark.parametrize("N", [1, 2, 3])
 def test_the_rank_of_dlr_prod_against_high_precision(N):
     """Singular values of a larger Hankel matrix of random complex nodes on the circle: a gap after N(N+1)."""
@@ -117,17 +109,6 @@ def test_shift_weights_make_the_shift(N, interval):
     assert found.kernel64 == pytest.approx((found.nodes ** np.arange(N)[:, None] @ found.weights).real, abs=1e-9)
 
 
-@settings(max_examples=30, deadline=None)
-@given(st.floats(0.3, 0.999), st.integers(1, 60), st.integers(0, 99))
-def test_running_sums_against_the_recurrence(lam, L, seed):
-    u = np.random.default_rng(seed).standard_normal(L)
-    x, want = 0.0, []
-    for value in u:
-        x = lam * x + value
-        want.append(x)
-    assert ch06.running_sum(lam, u, "float64") == pytest.approx(want, abs=1e-9)
-
-
 @pytest.mark.parametrize("N, L, cast", [(3, 6, False), (2, 7, True), (4, 7, False)])
 def test_a_search_over_nodes_does_no_better_than_the_criterion(N, L, cast):
     """Best fits over nodes of the circle: exact where the criterion says so, else bounded away from 0."""
@@ -144,14 +125,6 @@ def test_a_search_over_nodes_does_no_better_than_the_criterion(N, L, cast):
         else:
             starts = draw.uniform(0, 2 * np.pi, (2, N))
             assert min(minimize(error, s, method="Nelder-Mead", options={"maxiter": 200}).fun for s in starts) > 0.1
-
-
-def test_a_shift_below_the_criterion_is_near_with_endless_weights():
-    """S < N < L - S: nodes near 0 make the one-hot up to an error as small as their size, never exactly."""
-    for eps in (0.1, 0.01):
-        nodes = eps * kernels.arc_nodes(3, offset=0)
-        made = ((nodes**-2.0 / 3) * nodes ** np.arange(6)[:, None]).sum(1)
-        assert abs(made - np.eye(6)[2]).max() == pytest.approx(eps**3) and kernels.needed_modes(6, 2) > 3
 
 
 @settings(max_examples=30, deadline=None)

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lrnnlab.automata import MooreMachine, transition_monoid
+from lrnnlab.automata import MooreMachine
 from lrnnlab.automata.languages import language
 from workbook.chapters import tree_composition as composition
 from workbook.chapters.tree_composition import compose, rebinarised, simulate
 from workbook.exercises.ch08 import printed_machine
-from workbook.tables.word_actions import cluster_count, cycle_navigation, multiplication_table
+from workbook.tables.word_actions import cluster_count, cycle_navigation
 
 
 def words(machine, length):
@@ -107,18 +107,3 @@ def test_the_cure_holds_at_one_eighth_in_every_layer(machine):
     assert (composition.states_read(noisy[-1], machine) == machine.run(tokens)).all()
     noisy, _ = simulate(machine, tokens, 1 / 8, np.random.default_rng(2), compose, everywhere=True)
     assert (composition.states_read(noisy[-1], machine) != machine.run(tokens)).any()
-
-
-@pytest.mark.parametrize("layer", [compose, rebinarised])
-def test_a_run_without_noise_is_exact(layer):
-    noisy, exact = simulate(language("S_3").machine, np.arange(33) % 2, 0.0, np.random.default_rng(0), layer)
-    assert (noisy == exact).all() and len(noisy) == 7
-
-
-def test_the_monoid_table_composes_in_reading_order():
-    machine = language("S_3").machine
-    monoid = transition_monoid(machine)
-    table = multiplication_table(monoid)
-    for a, b in itertools.product(range(1, len(monoid)), repeat=2):
-        joined = machine.run([*monoid.words[a], *monoid.words[b]])[-1]
-        assert monoid.elements[table[a, b]][machine.initial] == joined

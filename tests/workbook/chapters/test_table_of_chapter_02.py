@@ -1,7 +1,6 @@
 """Why a number of lrnn/table2 is low, and how each row's training differs from the paper's."""
 
 from collections import Counter
-from dataclasses import replace
 
 from recorded import found
 
@@ -26,30 +25,9 @@ def run(seen, past, row="s4", task="sum", budget="desk"):
             "metrics": {"accuracy_seen": seen, "accuracy_all": past}}  # fmt: skip
 
 
-def swept(accuracy, baseline="s4", task="sum", lr=1e-2, finished=True, **options):
-    setting = {"baseline": baseline, "lr": lr, "options": {"layers": 3, **options}, "phase": {"steps": 500}}
-    return {"experiment": SWEEP, "task": task, "row": "", "seed": 0, "metrics": {"accuracy": accuracy, "finished": finished},
-            "config": {"setting": setting}}  # fmt: skip
-
-
 def why(*shares, **cell):
     low = results.reasons(results.frame([{**run(*pair, **cell), "seed": seed} for seed, pair in enumerate(shares)]))
     return low["why"].tolist()
-
-
-def test_a_cell_holds_or_has_a_reason():
-    assert why((1, 1), (1, 0.99)) == []
-    assert why((1, 0.5), (0.99, 1)) == ["1 lost with length"]
-    assert why((1, 0.2), (0.98, 0.2), (1, 0.2)) == ["1 not learned, 2 lost with length"]
-
-
-def test_what_is_not_learned_has_the_sweeps_best_beside_it():
-    found = [swept(0.4), swept(0.7, head="linear", lr=3e-2), swept(0.9, task="evenpair"), swept(0.9, baseline="s4d")]
-    best = lambda row, *more: ch02.best_of_sweep(results.frame([*found, *more]), "sum", row)
-    assert best("s4") == "best of 2 settings tried: 70.0 after 500 steps (3 layers, linear, 0.03)"
-    assert best("s4d_inv").startswith("of S4D, whose setting it has, the best of 1 settings tried: 90.0 after 500 steps")
-    assert best("rwkv") == "with this setting, the only one that was tried"
-    assert best("s4", swept(0.99, finished=False)).startswith("best of 2 settings tried: 70.0")
 
 
 def theorem(row, task, layers):
@@ -77,16 +55,6 @@ def test_the_theorems_that_forbid_rows_are_those_that_the_table_names():
                 assert why((1, 1), row=row, task=task, budget=budget) == []  # on the strings that were tried
                 named.add(forbids[:10])
     assert named == {"", "Theorem C", "Theorem D", "Theorem D′"}
-
-
-def said(row, task, budget="desk"):
-    return ch02.differs(TABLE.setting(row, task, budget).plain())
-
-
-def test_the_papers_own_setting_differs_in_nothing():
-    for row in ("release", "clip"):
-        assert said(row, "modarith", "paper") == "40,000 steps of 128"
-        assert replace(TABLE.setting(row, "sum", "paper").recipe.phases[0], steps=1).lr == 1e-4
 
 
 def test_every_recorded_cell_says_why_and_what_differs():

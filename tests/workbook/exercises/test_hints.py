@@ -15,7 +15,7 @@ from lrnnlab import models, tasks, verification
 from workbook.book.sync import read_source
 from workbook.exercises import check, hint, predict, solution
 from workbook.exercises.checking import exercises
-from workbook.exercises.hints import HEADER, LISTED, Worked, folded, parsed, refolded, worked
+from workbook.exercises.hints import HEADER, LISTED, folded, refolded, worked
 from workbook.exercises.judging import NOT_YET, RIGHT
 from workbook.exercises.prediction import Prediction
 
@@ -26,15 +26,6 @@ def test_an_exercise_that_no_cell_checks_has_hints_and_a_solution():
     with pytest.raises(ValueError, match=r'no cell checks the exercise 01.8, but hint\("01.8"\)'):
         check("01.8", 1)
     assert hint("01.8", 2) == "When is this sum zero?" and solution("01.8").startswith("The letter permutes")
-
-
-GOOD = "# Title\n\n## 01.1\n\n**Hint.** A.\n\n**Hint.** B,\nand more.\n\n**Solution.** C.\n\n```\n# code\n```\n"
-
-
-def test_a_section_is_read():
-    assert parsed(GOOD, "ch01.md") == {"01.1": Worked(("A.", "B,\nand more."), "C.\n\n```\n# code\n```")}
-    asks = parsed("## 01.2\n\n**Question.** Q?\n\n**Hint.** A.\n\n**Solution.** C.", "ch01.md")["01.2"]
-    assert asks == Worked(("A.",), "C.", "Q?")
 
 
 def chapter_cells(number):
@@ -84,12 +75,6 @@ def test_each_chapter_asks_for_every_kind_of_answer(chapter):
     asked = source(chapter).replace("\n# ", " ")
     kinds = re.findall(r"\*\*Exercise \d+\*\* ★+ \*\([^*]+\)\* +\*\*([^*]+)\*\*", asked)
     assert {kind.strip(".") for kind in kinds} >= KINDS
-
-
-@pytest.mark.parametrize("chapter", CHAPTERS)
-def test_every_exercise_is_asked_by_a_cell(chapter):
-    asked = re.findall(r'^(check|predict)\("(.+?)",', source(chapter), re.MULTILINE)
-    assert asked == [("predict" if isinstance(one, Prediction) else "check", one.id) for one in exercises(chapter)]
 
 
 def names_of(chapter, *wanted):

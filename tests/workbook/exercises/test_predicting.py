@@ -91,14 +91,6 @@ def test_what_live_raises_is_shown_and_raised(ask, fault):
     assert asked.came is None and "<b>right</b>" not in asked.says.value and "1 < 2" not in asked.says.value
 
 
-def test_a_notebook_shows_it_and_a_reader_meets_the_question_first(ask):
-    asked = ask("00.1", lambda: "heads")
-    assert "application/vnd.jupyter.widget-view+json" in asked._repr_mimebundle_()
-    assert "Heads &amp; tails?" in asked.box.children[0].value
-    assert asked.box.children[1:] == (asked.choice, asked.button, asked.says)
-    assert 'role="status"' in asked.says.value
-
-
 # --- the chapters' own -----------------------------------------------------------------------------------------------
 
 
@@ -130,7 +122,3 @@ def test_check_hint_and_solution_know_a_prediction(exercise):
     assert check(exercise.id, "something else").outcome == UNJUDGED
     assert check(exercise.id, None).outcome == UNTRIED
     assert hint(exercise.id) and solution(exercise.id)
-
-
-def test_each_of_the_first_chapters_asks_for_a_prediction():
-    assert [one.id for one in PREDICTIONS] == ["00.3", "01.10", "02.5", "03.9", "04.3"]

@@ -133,11 +133,6 @@ def test_whatever_is_handed_in_has_a_row_and_nobody_else_is_touched(tmp_path, ha
     assert all(path.read_text(encoding="utf-8").replace("\n", "").isprintable() for path in pages)
 
 
-KEYS = st.sampled_from(["cells", "cell_type", "source", "metadata", "nbgrader", "grade_id", "lrnnlab", "answers", "grade"])
-JSON = st.recursive(st.none() | st.integers() | st.text(max_size=8),
-                    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4))  # fmt: skip
-
-
 def collected(folder):
     """What each student has handed in, or what is wrong with it; the folder is gone when the copies are read."""
     with TemporaryDirectory() as place:

@@ -6,7 +6,6 @@ from workbook import tables
 from workbook.bench import recording, scans
 from workbook.bench.cases import CASES, Case
 from workbook.show import bench_figures
-from workbook.show import gallery as pictures
 from workbook.show.bench_figures import OURS, memory_line, recorded, rows, times_ours, times_table
 
 SMALL = (Case("block", 2, 40, 2, 2), Case("real", 2, 40, 3))
@@ -93,13 +92,6 @@ def test_times_stand_where_the_record_says(part):
         assert len(set(heights)) == len(CASES)
 
 
-def test_shares_stand_where_the_record_says():
-    for axes in memory_line(BOTH).axes:
-        assert at(axes, "forward") == at(axes, "backward") == pytest.approx([0.8] * len(CASES))
-        assert at(axes, "others") == pytest.approx([0.9] * len(CASES))  # the fastest of them
-        assert [1, 1] in [list(line.get_xdata()) for line in axes.lines]  # the memory's line
-
-
 def test_the_table_says_what_the_record_says():
     table = times_table(BOTH, 1)
     assert len(table) == len(CASES)
@@ -107,9 +99,3 @@ def test_the_table_says_what_the_record_says():
     for place, case in enumerate(CASES):
         assert by_case[case.name]["ours, ms"] == pytest.approx(place + 1)
         assert by_case[case.name]["loop (unbind)"] == "10"
-
-
-def test_the_picture_is_that_of_the_record(monkeypatch):
-    monkeypatch.setattr(pictures, "recorded", lambda: BOTH)
-    figure, alt = pictures.PICTURES["scan_bench"].figure(), pictures.PICTURES["scan_bench"].alt
-    assert at(figure.axes[1], "loop (unbind)") == at(times_ours(BOTH).axes[1], "loop (unbind)") and len(alt) > 40

@@ -6,7 +6,6 @@ import re
 import subprocess
 import sys
 
-import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,7 +14,7 @@ from PIL import Image
 
 from lrnnlab.tasks import EvenPair
 from workbook import show
-from workbook.show import labels, output, style
+from workbook.show import output, style
 from workbook.show.automaton_figures import state_diagram
 
 
@@ -28,19 +27,6 @@ def lightness(colour):
 def test_values_differ_even_in_grey(M):
     greys = sorted(lightness(style.value_colour(v, M)) for v in range(M))
     assert min(np.diff(greys)) > 0.05
-
-
-def test_no_two_families_or_sources_look_alike():
-    families = [labels.look(name) for name in ("softmax", "clip", "release", "centred", "block", "unit", "lstm", "elman", "exact")]
-    looks = [*families, *style.SOURCES.values()]
-    assert len({look.colour for look in looks}) == len(looks)
-    assert len({(look.dash, look.marker) for look in families}) == len(families)
-
-
-def test_the_style_leaves_other_pictures_alone():
-    before = dict(matplotlib.rcParams)
-    show.png(style.new_figure()[0])
-    assert dict(matplotlib.rcParams) == before
 
 
 @pytest.mark.parametrize("written", [show.png, show.quick_png])

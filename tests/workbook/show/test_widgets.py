@@ -42,21 +42,6 @@ def test_a_widget_follows_its_controls_through_all_their_values():
     assert len(seen) == 9
 
 
-def test_one_change_is_one_picture():
-    calls = []
-
-    def draw(k):
-        calls.append(k)
-        return style.new_figure(1.5)[0]
-
-    w = widgets.explore(draw, {"k": [1, 2, 3]}, alt="Nothing.")
-    w.controls["k"].value = 2
-    w.controls["k"].value = 2
-    w.controls["k"].notify_change({"name": "value", "old": 1, "new": 2, "type": "change", "owner": w.controls["k"]})
-    w.controls["k"].value = 3
-    assert calls == [1, 2, 3]
-
-
 def test_what_the_next_key_would_show_is_drawn_while_nothing_else_is_asked(monkeypatch):
     monkeypatch.setattr(widgets, "IDLE", 0.01)
     calls = []

@@ -30,10 +30,6 @@ def test_the_papers_budget_has_the_papers_sizes():
 # -------------------------------------------------------------------------------------------- what one layer cannot do
 
 
-def desk(task):
-    return TABLE.setting("dlr_1", task, "desk")
-
-
 @pytest.mark.parametrize("name", ["cummax", "sort", "context_shift", "select"])
 def test_with_fewer_numbers_there_are_two_inputs_that_look_alike_and_have_other_answers(name):
     L, draw = 12, np.random.default_rng(0)
@@ -114,17 +110,6 @@ def test_likewise_for_solve(N):
         for M, right in ((A, b), (B, c))
     )
     assert np.abs(np.subtract(one, two)).max() > 1e-3
-
-
-@pytest.mark.parametrize("L", [8, 9, 64])
-def test_reverse_has_a_triangle_of_lags(L):
-    first = [i for i in range(L) if 2 * i + 1 <= L]  # output i (position L + i) sees the lags i + 1 ... i + L
-    matrix = np.random.default_rng(0).normal(size=(len(first), len(first)))  # its weight at the lag 2k + 1
-    for i in first:
-        for k in first[i:]:
-            assert i + 1 <= 2 * k + 1 <= i + L
-            matrix[i, k] = i == k
-    assert np.linalg.matrix_rank(matrix) == len(first) == dlr_table1.needed({"task": "reverse", "length": L}) + 1
 
 
 @pytest.mark.parametrize("budget", ["live", "desk", "paper"])

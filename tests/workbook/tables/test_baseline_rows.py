@@ -4,9 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from lrnnlab import tasks
 from workbook import tables
-from workbook.tables import lrnn_baseline_rates as rates
 from workbook.tables import records
 from workbook.tables.declared import Declared
 
@@ -16,11 +14,6 @@ ROWS = tuple(row for row in tables.get(DESK).rows if row not in ("softmax", "rel
 REFERENCES = ("lstm", "elman")
 SAME = {"s4d_inv": "s4d", "s4d_legs": "s4d"}  # three starts of one model share the shape and the rate of the first
 ONE, DEEP = (tuple(sets["lr"]) for sets in Declared(SWEEP).found["rows"].values())  # rates that were tried with one layer, with three
-
-
-def steps(row, task):
-    """How many a row has at the desk."""
-    return tables.get(DESK).setting(row, task, "desk").recipe.steps
 
 
 def chosen_for(row, task, budget="desk"):
@@ -45,10 +38,6 @@ def reference(run):
 
 
 # The rows
-
-
-def layer(row, budget="desk", task="sum"):
-    return next(run for run in cells(budget) if (run.row, run.task) == (row, task)).build_model().layers[0]
 
 
 # The budgets
@@ -135,12 +124,3 @@ def test_the_settings_are_what_the_records_say():
         assert found[modarith[row]] > max(found.values()) - 0.02
     broken = [(r["task"], r["row"]) for r in swept() if not r["metrics"]["finished"]]
     assert set(broken) >= {("evenpair", "vanilla-0.01"), ("evenpair", "vanilla-0.03"), ("sum", "vanilla-0.03")}
-
-
-def longest(monkeypatch, **changes):
-    """The longest string that one measurement of the sweep draws."""
-    lengths, sample = [], tasks.Sum.sample
-    monkeypatch.setattr(tasks.Sum, "sample", lambda self, B, T, generator: lengths.append(T) or sample(self, B, T, generator))
-    rates.measure({**rates.TABLE.setting("elman-0.01", "sum", "live"), "strings": 8, **changes}, seed=0)
-    monkeypatch.undo()
-    return max(lengths)

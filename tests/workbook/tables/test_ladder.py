@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from recorded import found
 
-from workbook.tables import ladder, plan, records, results, runner
+from workbook.tables import ladder, records, results
 from workbook.tables.ladder_protocols import FAR, LENGTH, measures
 from workbook.tables.results import percent
 
@@ -33,29 +33,6 @@ def test_the_next_try_is_made_where_the_training_length_is_not_known(monkeypatch
     shares = iter([0.5, 0.7, 0.6, 0.2])
     made, number = ladder.trained(tries, 0)
     assert (made.steps, number) == (3, 1)
-
-
-def test_checkpoints_of_all_tries_go_when_the_record_is_there(tmp_path, monkeypatch):
-    run = plan("ladder/models_x_tasks", rows=["lstm"], tasks=["parity"], seeds=[0], budget="live")[0]
-    places = []
-
-    def performed(run, progress, checkpoint):
-        checkpoint.parent.mkdir(parents=True, exist_ok=True)
-        places[:] = [checkpoint.with_suffix(end) for end in (".pt", ".try0", ".try1")]
-        for place in places:
-            place.touch()
-        return {}
-
-    def full(*_):
-        raise OSError(28, "No space left on device", "here")
-
-    monkeypatch.setattr(runner, "perform", performed)
-    monkeypatch.setattr(runner.records, "write", full)
-    assert "No space left" in runner.recorded_once(run, tmp_path, reuse=False)["unwritten"]
-    assert all(place.is_file() for place in places)  # nothing is lost
-    monkeypatch.setattr(runner.records, "write", lambda *_: None)
-    runner.recorded_once(run, tmp_path, reuse=False)
-    assert not any(place.is_file() for place in places)
 
 
 # --- ladder/protocols: every rule's number against a count by hand

@@ -8,26 +8,11 @@ import pytest
 import torch
 from recorded import found
 
-from lrnnlab.tasks.long_range import DataFileError, load_books
-from workbook import tables
-from workbook.tables import dlr_table5, records, results, texts
-from workbook.tables.texts import ADDED, in_alphabet, learn_vocabulary, ngram_level
+from workbook.tables import dlr_table5, records, texts
+from workbook.tables.texts import ADDED, learn_vocabulary, ngram_level
 
 TEXTS = ("characters", "tokens")
 SENTENCES = "the cat sat on the mat, and the dog saw 12 cats on a mat.\n"
-
-# ---------------------------------------------------------------------------------------------------------------- books
-
-
-def write_books(folder, count=3):
-    for split in ("train", "validation", "test"):
-        (folder / split).mkdir(parents=True)
-        for number in range(count):
-            words = SENTENCES.split()
-            random.Random(f"{split}{number}").shuffle(words)
-            (folder / split / f"{number}.txt").write_text(" ".join(words * 20) + "\n\u00e9t\u00e9\n", encoding="utf-8")
-    return folder
-
 
 # ----------------------------------------------------------------------------------------------------------- vocabulary
 
@@ -89,38 +74,6 @@ def test_the_loss_is_that_of_a_net_that_reads_one_token_at_a_time(row):
     assert dlr_table5.mean_loss(net, x, y) == pytest.approx(float(torch.cat(losses).mean()), rel=1e-4)
     assert [block.place for block in net.blocks] == [row.split("_")[1]] * 2
     assert isinstance(net.final_norm, torch.nn.LayerNorm) == row.endswith("pre")
-
-
-# ---------------------------------------------------------------------------------------------------------------- table
-
-
-def test_the_budget_paper_is_the_papers():
-    for row in dlr_table5.TABLE.rows:
-        setting = dlr_table5.TABLE.setting(row, "tokens", "paper")
-        assert (setting["layers"], setting["width"], setting["length"], setting["steps"]) == (16, 384, 4096, 60_000)
-        assert setting["rate"] == 1e-3 and setting["recurrent_rate"] == pytest.approx(2e-4) and setting["device"] == "cuda"
-        with torch.device("meta"):
-            net = dlr_table5.build_net(setting, 32_000, seed=0)
-        inner = sum(p.numel() for block in net.blocks for p in block.parameters())
-        if row.startswith("transformer"):  # the paper's 36M are these and an embedding of 32,000 x 128, tied
-            assert inner + 32_000 * 128 == pytest.approx(36e6, rel=0.02)
-    with pytest.raises(ValueError, match="depth4-0.01"):
-        dlr_table5.TABLE.setting("dlr_pre", "depth4-0.01", "paper")
-
-
-@pytest.mark.parametrize("task", TEXTS)
-def test_the_budget_paper_reads_the_books(task, tmp_path, monkeypatch):
-    monkeypatch.setenv("LRNNLAB_LONG_RANGE", str(tmp_path))
-    (run,) = tables.plan("dlr/table5", rows=["dlr_pre"], tasks=[task], seeds=[90], budget="paper")
-    run.setting.update(device="cpu", steps=2, looks=1, batch=2, layers=1, width=8, length=40, shown=2)
-    run.setting["options"]["state"] = 4
-    with pytest.raises(DataFileError, match="pg19 is missing.*LRNNLAB_LONG_RANGE"):
-        next(tables.run_all([run]))
-    folder = write_books(tmp_path / "pg19")
-    record = next(tables.run_all([run]))
-    tested = "".join(in_alphabet(text) + "\n" for text in load_books(folder, "test"))
-    assert record["text"]["name"] == "PG-19" and record["text"]["tested"] == len(tested)
-    assert "test loss, nats a token" in results.text([record]) and "?t?" in tested
 
 
 # -------------------------------------------------------------------------------------------------------------- records

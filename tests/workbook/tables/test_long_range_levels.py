@@ -8,7 +8,6 @@ from recorded import found
 from sample_files import write_samples
 
 from lrnnlab.tasks.long_range import FOLDERS, TEN_WORDS, DataFileError, SequenceData
-from lrnnlab.tasks.long_range.texts import BYTES
 from workbook import tables
 from workbook.show.levels_figures import beside_nets
 from workbook.tables import long_range_levels as levels
@@ -100,16 +99,6 @@ def test_a_predictor_finds_what_is_planted_for_it(row, make, blind):
     assert max(got.values()) < 0.68, got
 
 
-def test_a_pair_is_judged_by_what_its_texts_share():
-    def pair(draw):
-        one, two = draw.choice(list(range(97, 105)), 2, replace=False)
-        same = int(draw.integers(2))
-        return tuple(np.array([subject, 32] * 3 + [120, 32] * 5) for subject in (one, one if same else two)), same
-
-    got = by_row(*planted(pair, 2, BYTES), rows=["bag", "length"])
-    assert got["bag"] > 0.97 and got["length"] < 0.6
-
-
 # ---------------------------------------------------------------------------------------------------------------- table
 
 
@@ -132,16 +121,6 @@ def test_the_best_is_chosen_by_the_validation_items():
     assert row["nets"] == {("rotrnn/table1", "rotrnn"): pytest.approx(0.85), ("rotrnn/table1", "s5"): 0.6}
     shown, validation, _ = results.text(made).split("\n\n")
     assert all(number in shown for number in ("70.0", "95.0", "majority", "54.0")) and "90.0" in validation
-
-
-def test_nets_that_were_asked_another_question_do_not_stand_beside():
-    """Speech Commands with ten words is not that with 35; how many bytes of a text are read makes no difference."""
-    def of(files, one):
-        return {**one, "config": {"setting": {"files": files}}}
-
-    nets = [of({"words": ("yes", "no")}, net(0.99)), of({"length": 2048}, net(0.8, row="s5"))]
-    (row,) = beside_nets(results.frame([of({}, record()), *nets]))
-    assert row["nets"] == {("rotrnn/table1", "s5"): 0.8}
 
 
 # ------------------------------------------------------------------------------------------------- budget paper: files

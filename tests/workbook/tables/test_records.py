@@ -4,7 +4,6 @@ import json
 import math
 import os
 import re
-import shutil
 import subprocess
 import sys
 
@@ -96,23 +95,6 @@ def test_a_damaged_line_is_named_and_skipped_and_another_run_does_not_lose_it(ki
     assert seeds(tmp_path) == [0, 1, 2, 3]
 
 
-PLACES = {
-    "a pipe": lambda path: os.mkfifo(path),
-    "a folder": lambda path: path.mkdir(),
-    "a link that leads nowhere": lambda path: path.symlink_to("nowhere"),
-    "a link to itself": lambda path: path.symlink_to(path.name),
-    "a huge file": lambda path: path.write_text(" " * (records.LARGEST + 1)),
-}
-
-
-@pytest.mark.parametrize("kind", PLACES)
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs a system with pipes in the file system")
-def test_whatever_lies_there_is_named_and_skipped(kind, stored, tmp_path, capsys):
-    strange = stored.with_name("strange.jsonl")
-    PLACES[kind](strange)
-    assert seeds(tmp_path) == [0, 1, 2] and str(strange) in capsys.readouterr().err
-
-
 def test_a_finished_run_that_is_no_line_yet_is_read_and_moved_by_the_next(stored, tmp_path):
     (tmp_path / records.FINISHED).mkdir(parents=True, exist_ok=True)
     (tmp_path / records.FINISHED / "1.json").write_text(sealed(run(7)) + "\n", encoding="utf-8")
@@ -164,33 +146,6 @@ def test_nothing_is_written_through_a_link(stored, tmp_path, name):
     link.symlink_to(other)
     records.keep(tmp_path, run(5))
     assert other.read_text() == "mine" and 5 in seeds(tmp_path)
-
-
-ON_A_FULL_DISK = """
-mount -t tmpfs -o size=8k none {full}/records
-mount -t tmpfs -o ro none {full}/figures
-"{python}" -c 'from workbook.cli import main
-for call in ("reproduce lrnn/fig1 --data {full}", "bench tree --data {full}",
-             "figures lrnn_fig1 --folder {full}/figures"):
-    print("status", main(call.split()))'
-find {full}/records {full}/figures -type f
-"""
-
-
-@pytest.mark.skipif(shutil.which("unshare") is None, reason="needs unshare, to have a full disk")
-def test_a_full_disk_is_met_before_anything_is_run(tmp_path):
-    """A disk of eight kilobytes and one that is read-only, in a name space of their own."""
-    inside = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c"]
-    (tmp_path / "records").mkdir()
-    (tmp_path / "figures").mkdir()
-    if subprocess.run([*inside, f"mount -t tmpfs none {tmp_path}/records"], capture_output=True).returncode:
-        pytest.skip("this system lets nobody mount anything")
-    script = ON_A_FULL_DISK.format(full=tmp_path, python=sys.executable)
-    environment = {**os.environ, "PYTHONPATH": HERE}
-    done = subprocess.run([*inside, script], capture_output=True, text=True, env=environment, timeout=300)
-    assert done.stdout.splitlines() == ["status 2"] * 3  # nothing measured, nothing left behind
-    assert done.stderr.count("No space left on device") == 2 and "Traceback" not in done.stderr
-    assert done.stderr.count("Read-only file system") == 1 and f"{tmp_path}/figures" in done.stderr
 
 
 def test_a_disk_that_fills_on_the_way_loses_no_result(tmp_path, monkeypatch, capsys):

@@ -20,7 +20,6 @@ from workbook.tables import (
 from workbook.tables.regulargpt_fig3 import (
     clusters_found,
     elements_by_depth,
-    parts_by_depth,
     purity,
 )
 from workbook.tables.regulargpt_fig4 import cumulative_gradient
@@ -86,32 +85,6 @@ class Ideal:
             if self.merged:
                 found = np.where(found == self.merged[1], self.merged[0], found)
             yield torch.eye(len(transition_monoid(self.machine)))[torch.from_numpy(found)]
-
-
-class Counts(Ideal):
-    """Parity's net that does not forget: its state is how many of its two halves are odd."""
-
-    def hidden(self, tokens):
-        for parts in parts_by_depth(self.machine, tokens):
-            yield torch.eye(3)[torch.from_numpy(parts.clip(0).sum(-1))]
-
-
-class Ignores(Ideal):
-    """Its states are two points, whatever it reads."""
-
-    def hidden(self, tokens):
-        for found in elements_by_depth(self.machine, tokens):
-            yield torch.eye(2)[torch.randint(2, found.shape, generator=draw(found.shape[1]))]
-
-
-def test_a_net_that_keeps_more_than_the_elements_is_told_from_one_that_mistakes_them():
-    task = regulargpt_fig3.build_task("parity")
-    tokens = torch.randint(2, (64, 200), generator=draw(0))
-    found = regulargpt_fig3.look(Counts(task.machine), task, tokens, shown=60)
-    assert all((depth["found"], depth["present"], depth["purity"]) == (3, 2, 1) for depth in found["depths"])
-    assert found["metrics"]["wholeness"] < 0.9 and found["metrics"]["made_of"] == 1
-    chance = regulargpt_fig3.look(Ignores(task.machine), task, tokens, shown=60)["metrics"]
-    assert chance["purity"] < 0.7 and chance["made_of"] < 0.7
 
 
 @pytest.mark.parametrize("task", [*regulargpt_fig3.TABLE.tasks, "tomita_4"])
