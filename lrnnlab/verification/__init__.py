@@ -1,4 +1,4 @@
-"""A snapped model is a finite automaton: prove what it computes, or give the shortest string on which it is wrong.
+"""A snapped or quantised model is a finite automaton: prove what it computes, or give the shortest wrong string.
 
 Breadth-first search over what the network is in (the states of its blocks, one-hot) together with the state of the
 task's automaton either closes without a wrong answer, which proves the model right on every string of every length, or
@@ -24,16 +24,17 @@ from lrnnlab.training import deterministic
 from lrnnlab.validation import checked
 from lrnnlab.verification.heads import HeadTables, head_tables, heads_machine, learned_machine
 from lrnnlab.verification.lower_layers import LowerMachine, check_snapped, live_part, reach
+from lrnnlab.verification.quantised import Quantised, quantise, verify_quantised
 from lrnnlab.verification.search import Search, Verdict, reachable, votes
 
-__all__ = ["HeadTables", "Verdict", "head_tables", "heads_machine", "learned_machine", "verify"]
+__all__ = ["HeadTables", "Quantised", "Verdict", "head_tables", "heads_machine", "learned_machine", "quantise", "verify"]
 
 LOWER = 200_000  # at most so many states of the layers under the last
 
 
 @checked
 def verify(
-    model: Net,
+    model: Net | Quantised,
     specification: MooreMachine,
     limit: int = 1_000_000,
     wanted: int = 1,
@@ -51,14 +52,20 @@ def verify(
 
     A counterexample is a string that ``model`` itself, asked here, answers wrongly.
 
+    A quantised net (:func:`quantise`) is a machine of its codes, read off by one step from each code with each letter (for
+    ``every=k`` by k); that machine is compared on all strings.  Its steps are what this machine's arithmetic makes of
+    them: the least lead of a logit, and of a chosen code over the second, must be more than what the other precision
+    changes (measured, times 8).
+
     Parameters
     ----------
     model : Net
-        What :func:`lrnnlab.models.snap` returns.
+        What :func:`lrnnlab.models.snap` or :func:`quantise` returns.
     specification : MooreMachine
         The right answers, -1 where none is asked for.
     limit : int
-        Pairs that a search explores at most; beyond it the verdict is "not decided".
+        Pairs that a search explores at most; beyond it the verdict is "not decided".  (This and the next two are of
+        snapped models.)
     wanted : int
         The search goes on until it has met so many wrong strings.
     depth : int, optional
@@ -85,6 +92,10 @@ def verify(
     >>> verify(snap(untrained), Sum(2).specification).proved
     False
     """
+    if isinstance(model, Quantised):
+        verdict = verify_quantised(model, specification)
+        wrong = _really_wrong(model, specification, verdict.counterexamples)
+        return replace(verdict, counterexamples=wrong)
     check_snapped(model, specification)
     if limit < 1 or wanted < 1 or (depth is not None and depth < 0):
         raise ValueError(f"limit and wanted are at least 1, depth at least 0; got {limit}, {wanted}, {depth}")
@@ -102,7 +113,7 @@ def verify(
     return replace(verdict, counterexamples=wrong)
 
 
-def _really_wrong(model: Net, specification: MooreMachine, words: tuple) -> tuple[tuple[int, ...], ...]:
+def _really_wrong(model: Net | Quantised, specification: MooreMachine, words: tuple) -> tuple[tuple[int, ...], ...]:
     """Those of ``words`` (in order of length) whose last answer by the model itself is wrong."""
     wrong = []
     for _, alike in groupby(words, len):
