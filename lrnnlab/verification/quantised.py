@@ -45,7 +45,8 @@ class Quantised(nn.Module):
     ``every``: k.  ``codebook``: the K codes as rows of numbers (K, F).  ``answers`` (K, W): what the net answers in each
     code after each of ``words``; a state is put to the code whose answers it gives with the greatest probability.
     ``closed``: whether each letter leads from each code to the code to which it leads all of the states that the code
-    stands for (but for one in a hundred); ``why``: else, where not.  It reads tokens as the net does: ``q(tokens)``, ``q.step``, ``q.states``.
+    stands for (but for one in a hundred); ``why``: else, where not.  It reads tokens as the net does, by ``q(tokens)``
+    and ``q.step``; ``q.states(tokens)`` are the states, restarts included.
     """
 
     def __init__(self, net: Net, every: int, codes: Any, words: list[tuple[int, ...]], answers: Tensor):
@@ -145,7 +146,8 @@ def quantise(
                          f"{task.input_size} and {task.output_size}")  # fmt: skip
     with at_rest(net), deterministic(), torch.no_grad():
         visited = _Visited(net, task.sample_near(STRINGS, task.train_length, rng(seed, "quantise")).inputs)
-        words, stop, start = [()], "", time.monotonic()
+        words: list[tuple[int, ...]] = [()]
+        stop, start = "", time.monotonic()
         while (word := visited.splits(words)) is not None:
             if len(words) > rounds or time.monotonic() - start > seconds:
                 stop = f"stopped at {visited.count} classes, of which one still splits by the word {word}"
@@ -181,7 +183,7 @@ class _Visited:
         self.logits = torch.cat(logits)
         self.token = tokens.mT.flatten()[B:]  # of each state but the first of a string: the letter that led to it
         self.before, self.after = torch.arange(B * (T - 1)), torch.arange(B, B * T)
-        self.said = {(): self.logits.argmax(-1)}
+        self.said: dict[tuple[int, ...], Tensor] = {(): self.logits.argmax(-1)}
         self.classes, self.count = self.said[()], 0
 
     def signatures(self, words: Sequence[tuple[int, ...]]) -> int:
@@ -306,7 +308,8 @@ def verify_quantised(model: Quantised, specification: MooreMachine) -> Verdict:
                          f"{specification.num_symbols} and has {int(specification.outputs.max()) + 1}")  # fmt: skip
     machine, logits, code_leads = read_off(model)
     Q, start = specification.num_states, specification.initial
-    came, queue, wrong = {start: None}, [start], None  # pairs (state of the net's machine, of the specification)
+    came: dict[int, Any] = {start: None}  # pairs (state of the net's machine, of the specification)
+    queue, wrong = [start], None
     for pair in queue:
         state, wanted = divmod(pair, Q)
         due = int(specification.outputs[wanted])
