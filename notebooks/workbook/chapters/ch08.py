@@ -1,14 +1,9 @@
 """Chapter 08, working memory in depth: its pictures with their sentences, and its tables.
 
-* The tree of RegularGPT over a string, with the masks that make it: Figure 1 of paper 002, for any string.  A node stands
-  over the last letter of its word and holds what the word does to every state, an element of the machine's transition
-  monoid; it is named by a shortest word that does the same (e: nothing).
-* Noise in the recursion: how errors of the letters grow from layer to layer, with Lemma 1's layer and with one that
-  repairs them (``workbook.chapters.tree_composition``).
-* States that gather, depth by depth and net by net, and gradients that reach back, position by position.
+A node of RegularGPT's tree is over the last letter of its word and holds what the word does to every state: an element of
+the machine's transition monoid, named by a shortest word that does the same (e: nothing).
 
-Letters: T time, c chunk (the paper's C), l depth or layers done; n states, m elements of the transition monoid; e size of
-the errors; p = P(1).
+Letters: T time, c chunk (the paper's C), l depth or layers done; n states, m elements; e size of the errors; p = P(1).
 """
 
 from __future__ import annotations
@@ -16,7 +11,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property, lru_cache, reduce
 from typing import NamedTuple
 
@@ -30,8 +24,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 from torch import Tensor, nn
 
-from lrnnlab.automata import Monoid, MooreMachine, classify, equivalent, transition_monoid
-from lrnnlab.automata.languages import LANGUAGES, language, read
+from lrnnlab.automata import Monoid, MooreMachine, transition_monoid
+from lrnnlab.automata.languages import read
 from lrnnlab.models import build
 from lrnnlab.models.chunk_masks import depth_count, dilated_mask, kept_positions
 from lrnnlab.tasks.batch import answered
@@ -69,7 +63,7 @@ from workbook.tables.declared import paper
 from workbook.tables.regulargpt_fig3 import elements_by_depth, states_by_depth
 from workbook.tables.regulargpt_fig4 import cumulative_gradient, gradient_by_token
 from workbook.tables.results import percent
-from workbook.tables.word_actions import appended, cluster_count, machine_of, multiplication_table
+from workbook.tables.word_actions import appended, machine_of, multiplication_table
 
 # ------------------------------------------------------------------------------------------------------------ the tree
 
@@ -95,12 +89,10 @@ class Tree:
 
     @cached_property
     def monoid(self) -> Monoid:
-        """The actions, each with a shortest word."""
         return transition_monoid(self.machine)
 
     @property
     def depths(self) -> int:
-        """ceil(log_c T), at least 1."""
         return len(self.elements) - 1
 
     @property
@@ -151,10 +143,9 @@ def asked(task: str, string: str) -> tuple[tuple[int, ...], str]:
 
 @styled
 def chunk_tree(task: str, string: str, C: int, order: str = ORDERS[0]) -> Figure:
-    """The tree over a string, the root above the last letter; on the right who sees whom at each depth (Eq. 1).
+    """The tree over a string (circles; dots: what masks compute as well), and the mask of each depth (Eq. 1).
 
-    Circles are the nodes that the tree needs, dots what the masks compute as well; colour is the element.  A dashed
-    line leads to a place before the start.  In a mask the rows that the tree needs are dark.
+    A dashed line leads to a place before the start; in a mask the rows that the tree needs are dark.
     """
     tree = _grown(task, string, C, order)
     figure, axes = canvas(HIGH + 0.65)
@@ -253,16 +244,14 @@ def tree_sentence(task: str, string: str, C: int, order: str = ORDERS[0]) -> str
 
 NOISY = ("Parity", "Cycle Navigation", "S_3")
 NOISES = (0.0, 0.005, 0.01, 0.02, 0.04, 0.08, 0.12, 0.125, 0.13, 0.16, 0.2, 0.24)
-LAYERS = {"Lemma 1": composition.compose, "re-binarised": composition.rebinarised}
+LAYERS = {"Lemma 1": composition.compose, "repairing": composition.rebinarised}
 PLACES = {"the letters": False, "every layer": True}
 NOISY_LENGTH = 512  # letters
 FLAT, TOP = 0.01, 1e7  # errors below FLAT are drawn to scale, above it their logarithms
 
 
-@dataclass(frozen=True)
-class Noisy:
-    """By layers done, 0..9: ``errors`` the largest found, ``worst`` the largest that can be, ``right`` the share of
-    positions whose state is read as without noise."""
+class Noisy(NamedTuple):
+    """By layers done, 0..9: the largest error found, the largest possible, the share of positions whose state is read right."""
 
     n: int
     errors: np.ndarray
@@ -278,23 +267,13 @@ def noisy_run(task: str, e: float, layer: str, noise: str) -> Noisy:
     noisy, exact = composition.simulate(machine, tokens, e, draw, LAYERS[layer], PLACES[noise])
     right = composition.states_read(noisy, machine) == composition.states_read(exact, machine)
     errors = np.abs(noisy - exact).reshape(len(exact), -1).max(axis=1)
-    again = e * PLACES[noise]
-    worst = [_worst(machine.num_states, side * e, len(errors) - 1, LAYERS[layer], side * again) for side in (-1, 1)]
-    return Noisy(machine.num_states, errors, np.max(worst, axis=0), right.mean(1))
-
-
-def _worst(n: int, e: float, depth: int, layer: Callable, again: float) -> list[float]:
-    """The errors by layer of an n x n permutation with e on every number at first, and ``again`` after every layer."""
-    rows = composition.worst_errors(n, abs(e), depth, lambda A, B: layer(A, B) + again)
-    return [max(abs(row["ones"][e > 0] - 1), abs(row["zeros"][e > 0])) for row in rows]
+    worst = composition.worst_errors(machine.num_states, e, len(errors) - 1, LAYERS[layer], PLACES[noise])
+    return Noisy(machine.num_states, errors, np.array(worst), right.mean(1))
 
 
 @styled
 def noise_picture(task: str, e: float, layer: str, noise: str) -> Figure:
-    """Left, the largest error by layers done, found and possible; right, the share of states that can still be read.
-
-    The dashed line is what re-binarisation removes wholly; the dotted one what reading by chance gives.
-    """
+    """Left, the largest error by layers done, found and possible (dashed: what is repaired); right, the share of states read."""
     run = noisy_run(task, e, layer, noise)
     figure, (left, right) = new_figure(3.3, columns=2, left=1.1, right=0.8, top=0.4, bottom=0.55, gap=1.7)
     done = np.arange(len(run.errors))
@@ -324,11 +303,11 @@ def noise_sentence(task: str, e: float, layer: str, noise: str) -> str:
     start = f"Errors of up to {e:g} in {noise}: "
     if e == 0:
         return "Without errors both layers are exact at every depth."
-    if layer == "re-binarised" and within:
+    if layer == "repairing" and within:
         last = "after the first layer" if noise == "the letters" else "in the next layer, so none adds to another"
         return f"{start}<b>gone</b> {last}, for any string of any length ({e:g} ≤ 1/8)."
     share = f"{run.right[-1]:.0%} of the {NOISY_LENGTH} states are read right"
-    more = " Above 1/8 the cure is no proof, but random errors are seldom at their worst." * (layer == "re-binarised")
+    more = " Above 1/8 nothing is proved, but random errors are seldom at their worst." * (layer == "repairing")
     return (f"{start}after {len(run.errors) - 1} layers the largest is {run.errors[-1]:.3g} (at worst "
             f"{run.worst[-1]:.3g}), and <b>{share}</b>.{more}")  # fmt: skip
 
@@ -362,13 +341,10 @@ class Seen(NamedTuple):
 
 @styled
 def gathering(seen: Seen, depth: int) -> Figure:
-    """Left, the states of a depth among those of all depths (faint); right, how many clusters there are, by depth.
-
-    Colour is the element of the monoid that the word below a state makes; a ring goes around each cluster that was
-    found, which knows nothing of elements.
+    """Left, the states of a depth among those of all depths (faint), with a ring around each cluster found; right, their number.
     """
     depths = seen.found["depths"]
-    figure, (left, right) = new_figure(3.9, columns=2, left=0.2, right=1.3, top=0.4, bottom=0.55, gap=0.65)
+    figure, (left, right) = new_figure(3.9, columns=2, left=0.35, right=1.3, top=0.4, bottom=0.55, gap=0.65, width_ratios=(2, 1))
     _states(left, seen, depth)
     look, places = SOURCES[seen.source], np.arange(len(depths))
     due, found = ([at[name] for at in depths] for name in ("predicted", "found"))
@@ -381,7 +357,7 @@ def gathering(seen: Seen, depth: int) -> Figure:
     ticks = [1, 2, 5, 10, 20, 50, 100, 200, 500] if most > 20 else range(0, most + 2, 1 + most // 8)
     right.set_yticks([tick for tick in ticks if tick <= 1.5 * most], [str(tick) for tick in ticks if tick <= 1.5 * most])
     right.minorticks_off()
-    right.set_xticks(places, seen.groups)
+    right.set_xticks(places[:: 1 + len(places) // 8], seen.groups[:: 1 + len(places) // 8])
     label_ends(right, [(due[-1], "by algebra", INK), (found[-1], f"found, {seen.source}", look.colour)])
     return figure
 
@@ -391,28 +367,27 @@ def _states(axes: Axes, seen: Seen, depth: int):
     at, here = np.stack([points["x"], points["y"]], axis=1), points["depth"] == depth
     machine = seen.machine
     colours = np.array(pictures.element_colours(machine, transition_monoid(machine).elements))
-    axes.scatter(*at[~here].T, s=7, color=GRID, linewidths=0, zorder=1)
-    axes.scatter(*at[here].T, s=24, c=colours[points["element"][here]], edgecolors=FAINT, linewidths=0.5, zorder=3)
-    centre = at.mean(0)
-    reach = 1.2 * np.abs(at - centre).max()
+    axes.scatter(*at[~here].T, s=14, color=GRID, linewidths=0, zorder=1)
+    axes.scatter(*at[here].T, s=48, c=colours[points["element"][here]], edgecolors=FAINT, linewidths=0.5, zorder=3)
+    margin = 0.04 * np.ptp(at, axis=0).max()
     found = {  # (depth, cluster) -> middle and radius of its ring
-        key: _ring(at[(points["depth"] == key[0]) & (points["cluster"] == key[1])], 0.035 * reach)
+        key: _ring(at[(points["depth"] == key[0]) & (points["cluster"] == key[1])], margin)
         for key in sorted(set(zip(points["depth"].tolist(), points["cluster"].tolist()))) if key[1] != -1
     }  # fmt: skip
-    reach = max(reach, *(1.02 * (np.abs(middle - centre).max() + radius) for middle, radius in found.values()))
     rings = [Circle(*ring) for (at_depth, _), ring in found.items() if at_depth == depth]
-    axes.add_collection(PatchCollection(rings, facecolor="none", edgecolor=INK, lw=0.9, zorder=2, clip_on=False),
-                        autolim=False)  # fmt: skip
-    title = f"{pictures.CLUSTERED[seen.task]}, {seen.across} {seen.groups[depth]}"
-    axes.set(xlim=(centre[0] - reach, centre[0] + reach), ylim=(centre[1] - reach, centre[1] + reach), aspect="equal",
-             xticks=[], yticks=[], title=title, anchor="W")  # fmt: skip
-    axes.spines[:].set_visible(False)
+    axes.add_collection(PatchCollection(rings, facecolor="none", edgecolor=INK, lw=0.9, zorder=2), autolim=False)
+    ends = np.concatenate([at, *(middle + [[-radius], [radius]] for middle, radius in found.values())])  # the same at every depth
+    low, high, panel = ends.min(0) - margin, ends.max(0) + 2 * margin, axes.get_window_extent().size
+    reach = panel * ((high - low) / panel).max()  # one scale on both axes
+    xlim, ylim = np.transpose([(low + high - reach) / 2, (low + high + reach) / 2])
+    axes.set(xlim=xlim, ylim=ylim, xticks=[], yticks=[], xlabel="first axis of PCA", ylabel="second axis", aspect="equal",
+             title=f"{pictures.CLUSTERED[seen.task]}, {seen.across} {seen.groups[depth]}")  # fmt: skip
     if len(colours) <= NAMED:
         names = pictures.element_names(machine)
         for element in sorted(set(points["element"][here].tolist())):
-            x, y = at[here & (points["element"] == element)].mean(0)
-            axes.annotate(names[element], (x, y), (7, 7), textcoords="offset points", fontsize=SMALL + 1, zorder=4,
-                          fontweight="bold")  # fmt: skip
+            x, y = at[here & (points["element"] == element)].T
+            axes.annotate(names[element], (x.mean(), y.max()), (0, 6), textcoords="offset points", fontsize=SMALL + 1, zorder=4,
+                          fontweight="bold", ha="center", bbox={"fc": "white", "ec": "none", "pad": 0.4, "alpha": 0.7})  # fmt: skip
 
 
 def _ring(inside: np.ndarray, margin: float) -> tuple[np.ndarray, float]:
@@ -487,8 +462,8 @@ def recorded(name: str) -> pd.DataFrame:
     return found if len(found) else found.reindex(columns=[*results.CELL, "seed", "accuracy", "accuracy_seen", "majority"])
 
 
-def rows_of_table_1(desk: pd.DataFrame, nets: Sequence[str], live: Mapping) -> pd.DataFrame:
-    """Table 1 in percent, rounded down: the paper, greatest / mean of our seeds (how many), and what was trained just now."""
+def rows_of_table_1(desk: pd.DataFrame, nets: Sequence[str]) -> pd.DataFrame:
+    """Table 1 in percent, rounded down: the paper, and greatest / mean of our seeds (how many)."""
     theirs = paper("regulargpt/table1").pivot(index="task", columns=["row", "metric"], values="value")
     cells = {}
     for net in nets:
@@ -496,8 +471,6 @@ def rows_of_table_1(desk: pd.DataFrame, nets: Sequence[str], live: Mapping) -> p
         both = theirs[net].dropna()
         cells[f"{name}: paper"] = both["greatest"].map("{:.1f} / ".format) + both["accuracy"].map("{:.1f}".format)
         cells[f"{name}: recorded"] = desk[desk["row"] == net].groupby("task")["accuracy"].agg(_best_and_mean)
-        if net == live["row"]:
-            cells[f"{name}: live"] = pd.Series({live["task"]: percent(live["metrics"]["accuracy"])})
     cells["majority"] = desk.groupby("task")["majority"].first().map(percent)
     return pd.DataFrame(cells, index=table1.TABLE.tasks).rename(named).rename_axis("task")
 
@@ -570,7 +543,7 @@ def runs_of_table_2(desk: pd.DataFrame) -> Iterator[str]:
 
 
 def looked_at(net: nn.Module, task: str, strings: Tensor) -> Seen:
-    """A net that was trained just now, on strings (B, T), as :func:`gathering` takes it."""
+    """A net that was trained just now, on strings (B, T)."""
     return Seen(task, "live", fig3.look(net, fig3.build_task(task), strings, shown=120))
 
 
@@ -737,9 +710,11 @@ def field_picture(field: Field) -> Figure:
     """A bar for each letter, filled where the other letter would change the net's answer; bold letters decide the right one."""
     figure, axes = new_figure(2.6, left=0.75, right=0.15, top=0.35, bottom=0.55)
     places = np.arange(len(field.text))
-    for mask, look in ((field.turns, {"color": LIVE}), (~field.turns, {"facecolor": "none", "edgecolor": FAINT})):
+    for mask, look in ((field.turns, {"color": LIVE, "label": "changes the net's answer"}),
+                       (~field.turns, {"facecolor": "none", "edgecolor": FAINT, "label": "does not"})):  # fmt: skip
         axes.bar(places[mask], field.share[mask], 0.7, **look)
-    axes.axhline(1 / len(places), color=FAINT, lw=1.0, ls=(0, (4, 3)))
+    axes.axhline(1 / len(places), color=FAINT, lw=1.0, ls=(0, (4, 3)), label="all letters alike")
+    axes.legend(loc="lower right", bbox_to_anchor=(1.01, 0.98), ncols=3, columnspacing=1.2, handletextpad=0.5)
     axes.set(xlim=(-0.6, max(16, len(places)) - 0.4), ylim=(0, max(0.3, 1.08 * field.share.max())), xlabel="letters",
              title="share of the gradient")  # fmt: skip
     axes.set_xticks(places, field.text)

@@ -64,15 +64,12 @@ def states_read(actions: np.ndarray, machine: MooreMachine) -> np.ndarray:
     return np.where(row.any(axis=-1), row.argmax(axis=-1), -1)
 
 
-def worst_errors(n: int, e: float, depth: int, layer: Callable = compose) -> list[dict]:
-    """The extreme matrices of a permutation after 0..depth layers, whatever the word: on its ones and off them."""
-    low, high = np.eye(n) - e, np.eye(n) + e
-    found = []
+def worst_errors(n: int, e: float, depth: int, layer: Callable = compose, everywhere: bool = False) -> list[float]:
+    """The largest error of a permutation's numbers after 0..depth layers, all letters (or every layer too) off by -e or by +e."""
+    ends, found = {side: np.eye(n) + side * e for side in (-1, 1)}, []
     for _ in range(depth + 1):
-        error = max(np.abs(end - np.eye(n)).max() for end in (low, high))
-        found.append({"error": float(error), "ones": (float(low[0, 0]), float(high[0, 0])),
-                      "zeros": (float(low[0, 1]), float(high[0, 1]))})  # fmt: skip
-        low, high = layer(low, low), layer(high, high)
+        found.append(max(float(np.abs(end - np.eye(n)).max()) for end in ends.values()))
+        ends = {side: layer(end, end) + side * e * everywhere for side, end in ends.items()}
     return found
 
 

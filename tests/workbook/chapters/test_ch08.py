@@ -185,18 +185,18 @@ def test_the_worst_is_that_of_a_string_with_all_errors_at_their_ends(layer, nois
 
 
 @pytest.mark.parametrize("task", NOISY[:2])
-def test_rebinarised_errors_are_gone_up_to_one_eighth_and_not_beyond(task):
+def test_repaired_errors_are_gone_up_to_one_eighth_and_not_beyond(task):
     for e in (0.04, 0.125):
-        assert not noisy_run(task, e, "re-binarised", "the letters").worst[1:].any()
-        assert noisy_run(task, e, "re-binarised", "every layer").worst == pytest.approx(e)
-    assert noisy_run(task, 0.13, "re-binarised", "the letters").worst[1] > 0
+        assert not noisy_run(task, e, "repairing", "the letters").worst[1:].any()
+        assert noisy_run(task, e, "repairing", "every layer").worst == pytest.approx(e)
+    assert noisy_run(task, 0.13, "repairing", "the letters").worst[1] > 0
     assert noisy_run(task, 0.04, "Lemma 1", "every layer").worst[-1] > 10
 
 
 def test_the_noise_sentence_follows_the_controls():
-    assert "<b>gone</b>" in noise_sentence("S_3", 0.125, "re-binarised", "every layer")
-    assert "no proof" in noise_sentence("S_3", 0.13, "re-binarised", "the letters")
-    assert "no proof" not in noise_sentence("S_3", 0.13, "Lemma 1", "the letters")
+    assert "<b>gone</b>" in noise_sentence("S_3", 0.125, "repairing", "every layer")
+    assert "nothing is proved" in noise_sentence("S_3", 0.13, "repairing", "the letters")
+    assert "nothing is proved" not in noise_sentence("S_3", 0.13, "Lemma 1", "the letters")
     assert "exact at every depth" in noise_sentence("S_3", 0.0, "Lemma 1", "the letters")
 
 

@@ -70,7 +70,7 @@ const render = ({ model, el }) => {
         + (k < end ? `: ${Math.round(100 * share)} % of the other letters change the answer` : ", not read yet"));
     });
     const matter = seen.filter(share => share > 0).length;
-    say(`<b>${safe(name)}</b> answers <b>${said < 0 ? "nothing" : said}</b> after ${end} letter${end > 1 ? "s" : ""}. `
+    say(`<b>${safe(name)}</b> answers <b>${said < 0 ? "nothing" : said}</b> after ${end} letter${end > 1 ? "s" : ""}, the orange one the last. `
       + `Changing one letter can change that at <b>${matter}</b> of ${end} places. `
       + (far === null ? "No number of last letters decides its answer on all words: a model of it must remember."
         : `On every word the last <b>${far}</b> letters decide, so a window of ${far} is enough.`));
