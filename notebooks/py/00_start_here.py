@@ -218,7 +218,7 @@ predict("00.3", one_wrong_arrow)
 # %% [markdown]
 # ## The map
 #
-# Chapters 00, 01, 02, 03, 04, 05, 06 and 10 are *sittings* of at most an hour. Behind them lie lettered notebooks, one idea each, for when
+# Chapters 00, 01, 02, 03, 04, 05, 06, 08 and 10 are *sittings* of at most an hour. Behind them lie lettered notebooks, one idea each, for when
 # you want more. The other chapters are longer: take them in parts. Three paths: **one evening** (00, 02, 10), **four weeks** (as
 # [TEACHING.md](TEACHING.md) plans them), or everything.
 
