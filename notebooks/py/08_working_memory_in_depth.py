@@ -711,8 +711,7 @@ check("08.12", my_tree)
 # ## 6 Trained: Parity from 40 letters to 500
 #
 # Now the network itself: one layer, chunks of two, used at every depth. It reads strings of 1 to 40 bits and is asked once, at the last
-# position: is the number of ones odd? Strings of 500 need nine depths; in training it never used more than six. If a start does not
-# learn the training lengths, the next one is tried.
+# position: is the number of ones odd? Strings of 500 need nine depths; in training it never used more than six.
 
 # %% tags=["nbval-ignore-output"]
 parity_setting = {
@@ -765,8 +764,7 @@ if len(desk):
 
 
 # %% [markdown]
-# A low dot has a reason: not learned in our steps, or learned and lost with length. [08f](08f_paper_checked.ipynb) tells which, with
-# Tables 1 and 2 in numbers.
+# [08f](08f_paper_checked.ipynb) says why some dots are low, with Tables 1 and 2 in numbers.
 
 # %% [markdown]
 # **Exercise 13** ★ *(5 min, 3 points: to predict what an exact layer does at new depths)*
@@ -931,7 +929,7 @@ exact_fields_widget
 # net's answer. Bold letters decide the right answer. Dashed: all letters alike.
 #
 # *Try:* Parity with the RNN. How many letters turn its answer without a gradient to speak of? With *The last four*, does some net have
-# a high bar that is not filled? And what does a net look at when its answer is wrong?
+# a high bar that is not filled?
 
 # %% tags=["nbval-ignore-output", "hide-input"]
 typed_widget = ch08.typed_widget(small)
@@ -982,3 +980,11 @@ typed_widget
 # | 11 | [5 Errors double](#5-Errors-double) | ★★ | 15 | 4 | to compose and repair in one layer |
 # | 12 | [5 Errors double](#5-Errors-double) | ★★ | 20 | 5 | to build a whole model from one layer |
 # | 13 | [6 Trained: Parity from 40 letters to 500](#6-Trained:-Parity-from-40-letters-to-500) | ★ | 5 | 3 | to predict what an exact layer does at new depths |
+
+# %% [markdown]
+# ## Read on
+#
+# More papers: [08f](08f_paper_checked.ipynb).
+#
+# * The paper: T.-C. Chi, T.-H. Fan, A. I. Rudnicky, P. J. Ramadge, *Transformer Working Memory Enables Regular Language Reasoning and
+#   Natural Language Length Extrapolation*, 2023, [arXiv:2305.03796](https://arxiv.org/abs/2305.03796).

@@ -151,8 +151,9 @@ def _tree(answer) -> None:
                                                             f"{shown(node.round(3).tolist())}")  # fmt: skip
 
 
-EXERCISES = (
-    ("08.1", _node_count), ("08.2", _twice), ("08.3", _triple), ("08.5", _word), ("08.6", _harmless),
-    ("08.8", _zeros), ("08.9", _reach), ("08.10", _chunks), ("08.11", _merge), ("08.12", _tree),
-    prediction("08.13", ("about half", "most, not all", "all"), "all"), ("08.14", _clusters), ("08.15", _threshold),
+EXERCISES = (  # in the order in which they are asked: the sitting's first
+    ("08.1", _node_count), ("08.3", _triple), ("08.10", _chunks), ("08.11", _merge), ("08.12", _tree),
+    prediction("08.13", ("about half", "most, not all", "all"), "all"),
+    ("08.2", _twice), ("08.5", _word), ("08.6", _harmless), ("08.8", _zeros), ("08.9", _reach), ("08.14", _clusters),
+    ("08.15", _threshold),
 )  # fmt: skip
