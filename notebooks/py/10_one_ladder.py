@@ -564,11 +564,13 @@ print(f"{len(parcel):,} characters of JSON; it begins {parcel[:62]!r} ...")
 # 1. One question to all separates three failures: never learned, learned and lost, and impossible.
 # 2. A machine's arrows say, before training, which families can hold it, and name two words that refute those that cannot.
 # 3. Gates in $[0,1]$ hold no group, one reflection a token turns back after two, and one-hot columns hold every machine.
-# 4. What is linear in its state mostly drifts. One-hot columns do not.
+# 4. What is linear in its state mostly drifts. One-hot columns do not. And what drifts can be restarted, without training, and then
+#    proved right at every length ([10d](10d_restart.ipynb)).
 #
 # **Go deeper:** [10a more theorems](10a_more_theorems.ipynb), what depth buys and what fades, held against 4,218 runs ·
 # [10b when nets fail](10b_when_nets_fail.ipynb), can you
-# predict where, and what does a failing net still track? · [10c the whole ladder](10c_whole_ladder.ipynb), all rows and columns, and one net scored by five papers' rules.
+# predict where, and what does a failing net still track? · [10c the whole ladder](10c_whole_ladder.ipynb), all rows and columns, and one net scored by five papers' rules ·
+# [10d restart](10d_restart.ipynb), make a net that drifts right at every length, without training.
 
 # %% [markdown]
 # ## Exercises

@@ -40,7 +40,7 @@ SITTINGS: dict[str, tuple[str, int, tuple[str, ...], tuple[int, float], tuple[tu
     )),
     "09": ("fast weights", 245, ("02",), (2, 2.4), ()),
     "10": ("one ladder", 35, ("01", "02"), (3, 0), (
-        ("more theorems", 40), ("when nets fail", 10), ("whole ladder", 10),
+        ("more theorems", 40), ("when nets fail", 10), ("whole ladder", 10), ("restart", 15),
     )),
 }
 EVENING = ("00", "02", "10")  # the path of one evening

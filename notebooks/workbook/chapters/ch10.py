@@ -16,8 +16,10 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+import torch
 from matplotlib.colors import LinearSegmentedColormap, to_hex
 from matplotlib.figure import Figure
+from sklearn.decomposition import PCA
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -28,15 +30,27 @@ from lrnnlab.expressivity.exact_weights import exact_weights
 from lrnnlab.expressivity.predict import FAMILIES, Prediction, predict_all, predict_expressivity
 from lrnnlab.models import Net, build, snap
 from lrnnlab.tasks import StateTracking
-from lrnnlab.training import Fit, Phase, fit
+from lrnnlab.training import Fit, Phase, fit, rng
 from lrnnlab.training.recipes import Mend
-from lrnnlab.verification import Verdict, verify
+from lrnnlab.verification import Quantised, Verdict, quantise, verify
 from workbook.show.automaton_figures import state_diagram
 from workbook.show.frames import chosen, level, log_ticks, number_grid, picture, there, trained
 from workbook.show.labels import named
-from workbook.show.style import FAINT, GRID, INK, LIVE, PAPER, RECORDED, label_ends, new_figure
+from workbook.show.style import FAINT, GRID, INK, LIVE, PAPER, RECORDED, label_ends, new_figure, styled
 from workbook.tables import get, ladder_protocols, results
-from workbook.tables.ladder import DEEP, FAR, KNOWN, LENGTH, MACHINES, TABLE, WINDOW, ladder_task, predicted
+from workbook.tables.ladder import (
+    DEEP,
+    FAR,
+    KNOWN,
+    LENGTH,
+    MACHINES,
+    TABLE,
+    WINDOW,
+    by_position,
+    ladder_task,
+    predicted,
+    windows,
+)
 from workbook.tables.lrnn_fading import first_below
 from workbook.tables.results import percent
 
@@ -45,6 +59,7 @@ GROUPS = {  # of columns, by their algebra: the first column of each
 }  # fmt: skip
 LASTING = LinearSegmentedColormap.from_list("lasting", ["#eaf2f8", RECORDED])
 NEVER = "#e4e4e4"
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9")  # of states
 
 
 def machine_name(code: str) -> str:
@@ -206,6 +221,44 @@ def horizons(found: pd.DataFrame) -> Figure:
     axes.set(xlim=(60, 6 * FAR), ylim=(75, 700), xlabel="predicted from positions 10 to 100",
              ylabel="first of ten positions below 99 %")  # fmt: skip
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+    return figure
+
+
+def right_by_ten(model: torch.nn.Module, asked: StateTracking, strings: int = 64) -> np.ndarray:
+    """Right answers in windows of ten positions, to 500, on fresh strings."""
+    return windows(by_position(model, asked, FAR, strings, rng(0, "ladder/test")))
+
+
+@styled
+def restart_curves(curves: Mapping[str, np.ndarray]) -> Figure:
+    """Right answers by position of one net alone and restarted, by name."""
+    figure, axes = new_figure(2.9, right=1.1, bottom=0.55, top=0.3)
+    colours = ("#222222", "#E69F00", "#56B4E9", "#009E73")
+    ends = []
+    for (name, right), colour, width in zip(curves.items(), colours, (1.6, 4.2, 2.6, 1.2)):
+        axes.plot(np.arange(len(right)) + WINDOW, right, color=colour, lw=width)
+        ends.append((right[-1], name, colour))
+    axes.set(xlim=(0, FAR), ylim=(0, 1.03), xlabel="position", ylabel="right answers")
+    trained(axes, LENGTH)
+    axes.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
+    label_ends(axes, ends)
+    return figure
+
+
+@styled
+def drifting_states(net: Net, restarted: Quantised, asked: StateTracking) -> Figure:
+    """States of 300 strings at positions 20, 100 and 500, alone (above) and restarted, coloured by the machine's state."""
+    batch, steps = asked.sample_near(300, FAR, rng(0, "ladder/states")), (20, 100, FAR)
+    free = quantise(net, asked, every=FAR + 1)
+    with torch.no_grad():
+        rows = [model.states(batch.inputs)[:, [t - 1 for t in steps]].numpy() for model in (free, restarted)]
+    plane = PCA(2).fit(rows[0][:, 0])
+    figure, axes = new_figure(3.9, rows=2, columns=3, left=0.4, right=0.1, top=0.35, bottom=0.1, gap=0.12, sharex=True, sharey=True)
+    for row, (name, states) in enumerate(zip(("alone", "restarted"), rows)):
+        for column, t in enumerate(steps):
+            at, here = plane.transform(states[:, column]), axes[row][column]
+            here.scatter(*at.T, s=9, c=[COLOURS[q % len(COLOURS)] for q in batch.targets[:, t - 1].tolist()], lw=0, alpha=0.8)
+            here.set(xticks=[], yticks=[], title=f"after {t} tokens" if not row else "", ylabel="" if column else name)
     return figure
 
 

@@ -63,6 +63,25 @@ def _shares(answer) -> None:
         claim(math.isclose(given, 1 / 3, abs_tol=0.004), f"{shown(answer)}: how many permutations have the right sign?")
 
 
+def _restarts(answer) -> None:
+    def step(state, token):
+        after = 1.01 * (state + token)
+        return after, round(after) % 3
+
+    for codes, tokens in (((0.0, 1.0, 2.0), [1, 2, 2, 1, 1] * 20), ((3.0, 1.0, 2.0), [2, 1] * 30), ((0.0, 1.0, 2.0), [])):
+        state, wanted = 0.0, []
+        for token in tokens:
+            wanted.append(step(state, token)[1])
+            state = codes[wanted[-1]]
+        found = call(answer, step, 0.0, codes, list(tokens))
+        claim(list(found) == wanted, f"for {len(tokens)} tokens and the codes {codes} the answers are {shown(found)}")
+
+
+def _steps(answer) -> None:
+    given = number(answer)
+    claim(given == 122, f"{shown(answer)}: count the letters that can be read from each code, and from the start")
+
+
 def _by_depth(answer) -> None:
     machine = _typed(answer)
     reflections, phases = predict_expressivity(machine, "reflections"), predict_expressivity(machine, "complex")
@@ -74,4 +93,5 @@ def _by_depth(answer) -> None:
 EXERCISES = (
     ("10.1", _first_below), ("10.2", _reflection), ("10.3", _count), prediction("10.4", ("1", "2", "3", "none"), "3"),
     ("10.5", _two_families), ("10.7", _by_depth), ("10.8", _positions), ("10.9", _shares),
+    ("10.10", _restarts), ("10.11", _steps),
 )  # fmt: skip

@@ -32,4 +32,9 @@ FAULTS = [
     Fault("two", "return e * n + y + e * n", "return e * n + (0, 0, 0) + e * n", "step 1"),
     Fault("two", "half = (1, 0), (0, 0), (0.5, 0.5)", "half = (1, 0), (0, 0), (1, 0.5)", "step 2"),
     Fault("two", "loops = (x + e * n + y", "loops = (e * n + y", "step 3"),
+    Fault("drift", "S[:, int(arrows[v, q])] - S[:, int(arrows[v, p])]", "S[:, int(arrows[v, q])] + S[:, int(arrows[v, p])]", "step 1"),
+    Fault("drift", "A, goes = maps[v][0] * A, arrows[v][goes]", "A, goes = maps[v][0] * A / 2, arrows[v][goes]", "step 2"),
+    Fault("drift", "x = x + e", "x = x + e / n", "step 3"),
+    Fault("restart", "1 + 2 + 2 * len(quantised.codebook)", "2 + 2 * len(quantised.codebook)", "step 1"),
+    Fault("restart", "said = quantised(strings).argmax(-1)", "said = untrained(strings).argmin(-1)", "step 2"),
 ]  # fmt: skip
