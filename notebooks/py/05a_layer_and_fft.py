@@ -71,7 +71,7 @@ print(
 # %% [markdown]
 # The derivative in the last line is the paper's reason for the values at which training starts (its section 2.3). Where $|\lambda|$ is well below 1, $\lambda^j$ is nearly 0 at large $j$, and so is the gradient that could change it.
 #
-# Next, the whole layer is made from its parameters. Each mode has a decay and a frequency, which all channels share; each channel has a complex weight for each mode. The kernel is a table of powers times the weights; the convolution goes through the FFT, of twice the length (what follows says why twice).
+# Next, the whole layer is made from its parameters. Each mode has a decay and a frequency, which all channels share. Each channel has a complex weight for each mode. The kernel is a table of powers times the weights. The convolution goes through an FFT of twice the length; section 2 says why twice.
 
 # %%
 def dlr_kernel(layer, L):
@@ -132,7 +132,7 @@ assert [y + from_right[length - 1 - i] for i, y in enumerate(from_left)] == sums
 print("y =", sums)
 
 # %% [markdown]
-# **Step 2 (the ring).** On $n = 2L$ places the ring gives the same sums, whatever stands in the free place.
+# **Step 2 (the ring).** On $n = 2L$ places the ring gives the same sums, whatever is in the free place.
 
 # %% tags=["proof-ring"]
 X = sp.Symbol("X")
@@ -159,8 +159,7 @@ assert around(ring_of_2L, signal) == sums, "The ring, step 2: the ring gives the
 print("L = 3 on the ring:", ring(["K0", "K1", "K2"], ["k0", "k1", "k2"], 6, "X"))
 
 # %% [markdown]
-# **Step 3 (the least length).** $2L - 1$ places are enough, and fewer are not. (All lengths below $3L$, for this
-# example.)
+# **Step 3 (the least length).** $2L - 1$ places are enough, and fewer are not. **All lengths below $3L$,** for this example.
 
 # %% tags=["proof-ring"]
 enough = [
@@ -174,7 +173,7 @@ print("places that are enough:", enough)
 # %% [markdown]
 # **Step 4 (the paper's code, Figure 4).** The code puts $K$ and then the reversed $k$ on the ring. So $X$ is the last tap of $k$, which enters no output.
 #
-# **Step 5 (the FFT).** Three FFTs of length $2L$ compute the circular convolution (in floats).
+# **Step 5 (the FFT).** Three FFTs of length $2L$ compute the circular convolution. **Float.**
 
 # %% tags=["proof-ring"]
 code = taps_back + taps_ahead[::-1]

@@ -103,7 +103,7 @@ print("lambda = 0:", kernels.kernel([0], [1], 6))
 
 # %% [markdown]
 # **Step 3 (the delay line is a linear RNN of $S + 1$ states, and of no fewer).** The cell runs it, and computes its
-# Hankel rank, for $S = 1, 2, 5$.
+# Hankel rank. **$S = 1, 2, 5$.**
 #
 # **Step 4 (short inputs).** On inputs of *bounded* length it is a DLR: the $S + 1$ roots of unity of order $S + 1$ with $w_n = \lambda_n^{-S}/(S+1)$ have a kernel that agrees with it up to lag $2S$.
 
@@ -144,7 +144,7 @@ with show.expect_failure("The delay line, step 3"):
 #
 # Near every matrix there are diagonalisable ones, so DLRs come as near to the delay line as one likes, for all lengths at once, but at a price. Let $\lambda_n = \varepsilon\,e^{2\pi\mathrm i n/N}$ and $w_n = \lambda_n^{-(N-1)}/N$.
 #
-# **Step 1 (error and weights).** The kernel is 1 at lag $N-1$, $\varepsilon^N$ at lag $2N-1$, and so on, and 0 elsewhere; the weights are of size $\varepsilon^{1-N}/N$. The cell does it for $N = 4$, where the roots of unity are $\pm1, \pm\mathrm i$, with $\varepsilon$ a free symbol.
+# **Step 1 (error and weights).** The kernel is 1 at lag $N-1$, $\varepsilon^N$ at lag $2N-1$, and so on, and 0 elsewhere; the weights are of size $\varepsilon^{1-N}/N$. **All $\varepsilon$,** for $N = 4$, where the roots of unity are $\pm1, \pm\mathrm i$.
 
 # %% tags=["proof-almost_delay"]
 eps, N = sp.Symbol("epsilon", positive=True), 4
@@ -160,7 +160,7 @@ assert all(sp.simplify(sp.Abs(a) - eps ** (1 - N) / N) == 0 for a in w), (
 print("kernel:", kernel[:8], " |w| =", eps ** (1 - N) / N)
 
 # %% [markdown]
-# **Step 2 (in floats the price is paid; measured).** The cell makes this kernel for $N = 8$ and $\varepsilon = 0.1, 0.01, 0.001$ in float64, and compares it with the delay line's on the lags 0 to 15. In these three cases the error is at most $\varepsilon^N$, the exact one, plus $4N\cdot 2^{-53}$ times the largest weight. (For other $N$ and $\varepsilon$ we claim nothing. The rounding itself differs between processors, so the cell prints the bound.) The exact error $\varepsilon^N$ falls with $\varepsilon$, but already from $\varepsilon = 0.1$ to $0.01$ the rounding outweighs it, and the bound rises.
+# **Step 2 (in floats the price is paid).** **Float.** The cell makes this kernel for $N = 8$ and $\varepsilon = 0.1, 0.01, 0.001$ in float64, and compares it with the delay line's on the lags 0 to 15. In these three cases the error is at most $\varepsilon^N$, the exact one, plus $4N\cdot 2^{-53}$ times the largest weight. (For other $N$ and $\varepsilon$ we claim nothing. The rounding itself differs between processors, so the cell prints the bound.) The exact error $\varepsilon^N$ falls with $\varepsilon$, but already from $\varepsilon = 0.1$ to $0.01$ the rounding outweighs it, and the bound rises.
 
 # %% tags=["proof-almost_delay"]
 N, bounds = 8, []
@@ -228,7 +228,7 @@ assert sp.simplify(held.subs(t, 0) - x) == 0, "DSS, step 1: the start"
 print("x(t) =", held)
 
 # %% [markdown]
-# **Step 2 (one step after the other).** Hold each input for a time $\Delta$. What comes out at the times $\Delta, 2\Delta, \dots$ is a DLR with $\lambda = e^{\Delta\Lambda}$ and the weight $w_dss\,(e^{\Delta\Lambda} - 1)/\Lambda$.
+# **Step 2 (one step after the other).** Hold each input for a time $\Delta$. What comes out at the times $\Delta, 2\Delta, \dots$ is a DLR with $\lambda = e^{\Delta\Lambda}$ and the weight $w\,(e^{\Delta\Lambda} - 1)/\Lambda$.
 
 # %% tags=["proof-dss"]
 leap, gain = sp.exp(step * rate), (sp.exp(step * rate) - 1) / rate

@@ -37,7 +37,7 @@ print(f"lrnnlab {EXPECTED}: ready")
 # > **The paper, section 2.3.** The angles start at $2\pi n/N$. "At this initialization with $(\log\Lambda)_{\mathrm{re}} = \mathbf 0$ and $L = N$ we would have $K = \mathrm{DFT}\cdot w$. As DFT is invertible and well-conditioned, there is a $w$ for any arbitrary
 # > length-$N$ kernel".
 #
-# **Step 1 (rows are orthogonal).** Let $z = e^{2\pi\mathrm i k/N}$. Then $\sum_n \lambda_n^{\,k} = \sum_n z^n$ is $N$ where $z = 1$, that is if $N$ divides $k$; and otherwise 0, since $(z - 1)\sum_n z^n = z^N - 1 = 0$. So different rows of the table $\lambda_n^{\,k}$, $k < N$, are orthogonal, and all have the same length: its condition number (largest over smallest singular value) is 1. (`root_sum` adds up roots of unity exactly.)
+# **Step 1 (rows are orthogonal).** Let $z = e^{2\pi\mathrm i k/N}$. Then $\sum_n \lambda_n^{\,k} = \sum_n z^n$ is $N$ where $z = 1$, that is if $N$ divides $k$; and otherwise 0, since $(z - 1)\sum_n z^n = z^N - 1 = 0$. So different rows of the table $\lambda_n^{\,k}$, $k < N$, are orthogonal, and all have the same length: its condition number (largest over smallest singular value) is 1. **All $N < 10$:** `root_sum` adds up roots of unity exactly.
 
 # %% tags=["proof-dft_start"]
 z = sp.Symbol("z")
@@ -59,7 +59,7 @@ print("N = 9: products of row 0 with rows 0 to 17:", rows)
 #
 # **Step 3 (the end).** $\lambda_n^{\,N} = 1$: past $N$ the kernel repeats.
 #
-# **Step 4 (the FFT).** $K$ is $N$ times the inverse DFT of $w$ (in floats).
+# **Step 4 (the FFT).** $K$ is $N$ times the inverse DFT of $w$. **Float.**
 
 # %% tags=["proof-dft_start"]
 for N in range(2, 10):
@@ -91,7 +91,7 @@ with show.expect_failure("The DFT start, step 1"):
 # %% [markdown]
 # ## 2 With decays
 #
-# It also needs that the modes have *no decay*. By default the paper starts with $|\lambda| = e^{-dt/2}$, $dt$ log-uniform between .0005 and .5, "to induce locality bias". Is the table then still "well-conditioned"? (Measured in floats, at $N = L = 128$.)
+# It also needs that the modes have *no decay*. By default the paper starts with $|\lambda| = e^{-dt/2}$, $dt$ log-uniform between .0005 and .5, "to induce locality bias". Is the table then still "well-conditioned"? **Float,** at $N = L = 128$.
 #
 # **Step 1 (one modulus).** If all $|\lambda_n| = r$, the table is $\mathrm{diag}(r^k)$ times the DFT, and its condition number is $r^{1-N}$.
 #

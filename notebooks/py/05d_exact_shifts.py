@@ -33,7 +33,7 @@ print(f"lrnnlab {EXPECTED}: ready")
 # A DLR (diagonal linear RNN) is $x_k = \mathrm{diag}(\Lambda)\,x_{k-1} + \mathbf 1\cdot u_k$, $y_k = \langle w, x_k\rangle$. Its kernel is $K_j = \sum_n w_n\lambda_n^{\,j}$, of which a layer keeps the real part.
 
 # %% [markdown]
-# # > **Theorem (exact shifts).** There are $N$ modes ($\lambda \ne 0$) and weights whose kernel is 1 at $S$ and 0 at the other lags of $0 \dots L-1$ if and only if
+# > **Theorem (exact shifts).** There are $N$ modes ($\lambda \ne 0$) and weights whose kernel is 1 at $S$ and 0 at the other lags of $0 \dots L-1$ if and only if
 # > $$N \ge \max(S + 1,\; L - S).$$
 #
 # **Step 1 (a recurrence).** Let $c_0, \dots, c_N$ be the coefficients of the polynomial $\prod(z - \lambda_n)$. A sum of $N$ exponentials obeys $\sum_{j=0}^N c_j K_{k+j} = 0$ for all $k$, because each $\lambda_n$ is a root. And $c_N = 1$, $c_0 = \pm\prod\lambda_n \ne 0$.
@@ -53,7 +53,7 @@ print("N = 2: c =", [sp.expand(one) for one in kernels.monic(lam[:2])])
 
 
 # %% [markdown]
-# **Step 2 (too few modes).** If $N < L - S$, take $k = S$: of $K_S \dots K_{S+N}$ only the first is not 0, so the recurrence says $c_0 = 0$, which is false. If $N < S + 1$, take $k = S - N$: only the last is not 0, so $c_N = 0$, false again. The cell looks at each case with $L < 8$: the recurrence of one of these lags has exactly one term, $c_0$ or $c_N$; and random nodes never solve it (exact ranks, samples).
+# **Step 2 (too few modes).** If $N < L - S$, take $k = S$: of $K_S \dots K_{S+N}$ only the first is not 0, so the recurrence says $c_0 = 0$, which is false. If $N < S + 1$, take $k = S - N$: only the last is not 0, so $c_N = 0$, false again. **All cases with $L < 8$:** the recurrence of one of these lags has exactly one term, $c_0$ or $c_N$. **Sample:** random nodes never solve it (exact ranks).
 
 # %% tags=["proof-exact_shifts"]
 def needed(L, S):
@@ -80,7 +80,7 @@ for N, L, S in cases:
 print(sum(N < needed(L, S) for N, L, S in cases), "cases with too few modes")
 
 # %% [markdown]
-# **Step 3 (enough modes).** The $N$-th roots of unity do it, with the weights $w_n = \lambda_n^{-S}/N$: their kernel is 1 at $S$ and at all multiples of $N$ from it, and 0 elsewhere; and $S - N$ and $S + N$ lie outside of $0 \dots L-1$. (The cell has all cases with $L < 8$.) $\blacksquare$
+# **Step 3 (enough modes).** The $N$-th roots of unity do it, with the weights $w_n = \lambda_n^{-S}/N$: their kernel is 1 at $S$ and at all multiples of $N$ from it, and 0 elsewhere; and $S - N$ and $S + N$ lie outside of $0 \dots L-1$. $\blacksquare$ **All cases with $L < 8$.**
 
 # %% tags=["proof-exact_shifts"]
 for N, L, S in cases:
@@ -160,7 +160,7 @@ for d in (0.5, 0.1, 0.01):
 #
 # **Step 4.** But they do fit a kernel that is smooth and fades: their errors on the fading sine are below .05.
 #
-# (All four steps are measurements in float64 on these five kernels, with $N = 32$.)
+# **Float:** all four steps are measured in float64 on these five kernels, with $N = 32$.
 
 # %% tags=["proof-what_fits"]
 N = 32

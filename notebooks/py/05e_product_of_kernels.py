@@ -60,7 +60,7 @@ assert kernels.hankel_rank(values, 7) == 6, "Kronecker, step 1: the size is need
 print("M = 3, N = 2: 6 modes; the Hankel rank of an example is", kernels.hankel_rank(values, 7))
 
 # %% [markdown]
-# (The cell's example has Gaussian primes for nodes, $2 + \mathrm i, 3 + 2\mathrm i, \dots$: there factors are unique, so that no two products coincide. So $MN$ modes can be necessary.)
+# The example has Gaussian primes for nodes, $2 + \mathrm i, 3 + 2\mathrm i, \dots$: there factors are unique, so that no two products coincide. So $MN$ modes can be necessary.
 #
 # **Break it.** The paper's first sum runs to $N$; it must run to $M$:
 
@@ -113,7 +113,7 @@ for N in (1, 2, 3, 4):
 print("N = 4:", len(left), "modes")
 
 # %% [markdown]
-# **Step 5 (no fewer).** Take Gaussian primes for nodes, none of which equals another one, or the conjugate of any of them, up to a unit ($\pm 1, \pm\mathrm i$). Then the $N(N+1)$ modes of step 4 are different, since factors are unique, and their weights are not 0; so the Hankel rank is $N(N+1)$, and no smaller DLR has this kernel. (Computed exactly for $N = 1, 2, 3$.) The same holds for almost all nodes and weights: a determinant of size $N(N+1)$ is a polynomial in their real and imaginary parts, and one that is not 0 everywhere is 0 almost nowhere.
+# **Step 5 (no fewer).** Take Gaussian primes for nodes, none of which equals another one, or the conjugate of any of them, up to a unit ($\pm 1, \pm\mathrm i$). Then the $N(N+1)$ modes of step 4 are different, since factors are unique, and their weights are not 0; so the Hankel rank is $N(N+1)$, and no smaller DLR has this kernel. **$N = 1, 2, 3$.** The same holds for almost all nodes and weights: a determinant of size $N(N+1)$ is a polynomial in their real and imaginary parts, and one that is not 0 everywhere is 0 almost nowhere.
 
 # %% tags=["proof-dlr_prod"]
 for N in (1, 2, 3):
@@ -185,7 +185,7 @@ with show.expect_failure("DLR-prod, step 5"):
 #
 # **Step 1 (products stay on the grid).** A product of two $N$-th roots of unity is an $N$-th root of unity, so there are $N$ products only.
 #
-# **Step 2 (the rank).** So the rank is at most $N$. (Computed exactly for $N = 4$.)
+# **Step 2 (the rank).** So the rank is at most $N$. **$N = 4$.**
 
 # %% tags=["proof-on_grid"]
 for N in range(1, 30):
@@ -221,29 +221,19 @@ with show.expect_failure("On the grid, step 2"):
 
 # %% tags=["hide-input"]
 product_opens = {"N": 3, "modes": "off the grid"}
-
-
-def draw_product(N, modes):
-    return ch05.product_modes(N, modes)
-
-
-def say_product(N, modes):
-    return ch05.product_sentence(N, modes)
-
-
 show.figure(
-    draw_product(**product_opens),
+    ch05.product_modes(**product_opens),
     alt="Forty singular values on a logarithmic axis. The first 12 are between 0.3 and 1; "
-        "from the 13th on they are at rounding level. Lines stand at 12 and at 36.",
-    caption="What to see: the cliff stands at N(N+1), not at 4N².",
+        "from the 13th on they are at rounding level. There are lines at 12 and at 36.",
+    caption="What to see: the cliff is at N(N+1), not at 4N².",
 )  # fmt: skip
 
 # %% tags=["hide-input"]
 product_widget = explore(
-    draw_product,
+    ch05.product_modes,
     {"N": [1, 2, 3, 4], "modes": list(ch05.STARTS)},
     initial=product_opens,
-    sentence=say_product,
+    sentence=ch05.product_sentence,
     alt="Singular values of the Hankel matrix of the product of real and imaginary part.",
 )
 product_widget

@@ -33,7 +33,7 @@ print(f"lrnnlab {EXPECTED}: ready")
 #
 # > **The paper, section 3.3.** DLR fails on Reverse, where "a value at position $i$ needs to be right-shifted by $2L - i$ positions".
 #
-# By how many places exactly? $x_p$ stands at place $p$ and is wanted at place $2L - 1 - p$, so it must be shifted by $2L - 1 - 2p$. (With the paper's formula $x_0$ would land one place beyond the end.)
+# By how many places exactly? $x_p$ is at place $p$ and is wanted at place $2L - 1 - p$, so it must be shifted by $2L - 1 - 2p$. (With the paper's formula $x_0$ would land one place beyond the end.)
 
 # %% tags=["hide-input"]
 show.figure(
@@ -46,8 +46,7 @@ show.figure(
 
 
 # %% [markdown]
-# **Step 1 (the moves).** The $L$ letters need $L$ different shifts, all odd. (Computed for every letter,
-# $L \le 12$.)
+# **Step 1 (the moves).** The $L$ letters need $L$ different shifts, all odd. **Every letter, $L \le 12$.**
 
 # %% tags=["proof-reverse"]
 def shift_of(L, p):

@@ -12,8 +12,8 @@
 # What do our own runs of Shift score, where does the paper say something else, and what does chapter 05 not show? *It takes* about 10 min to read. Behind [chapter 05](05_diagonal_kernels.ipynb).
 
 # %% tags=["hide-input"]
-
 import lrnnlab
+from lrnnlab import tasks
 from workbook import show, tables
 from workbook.tables import kernels
 
@@ -40,10 +40,36 @@ print(f"lrnnlab {EXPECTED}: ready")
 # and .23 for DLR-ℝ, with real modes, at $2^8$. The DLR scores what its reach allows, to within .03 (chapter 05, section 5). (Had exactness counted, it would score .333 at $2^{14}$ and .222 from there on. With lag 0 left to the skip weight a shift by $S \ge 1$ is exact if and only if $2N \ge \max(S, L - S)$: put one $\lambda_n$ into each weight, and it is the one-hot at $S - 1$ on $L - 1$ lags. That is the shift by 8,192 at $2^{14}$, and no other.)
 
 # %% [markdown]
-# Our own records (`lrnnlab reproduce dlr/table2 --budget desk --seeds 0-2`, 2,000 steps) are that table divided by 128: 32 modes, at $L = 128$ to 1,024. The reach depends on $L/N$ alone, so its prediction is the same:
+# The shifts that a DLR reaches, and those that it makes exactly:
 
 # %% tags=["hide-input"]
 PAPER = tables.dlr_table2.printed()
+predictions, N = [], 4096
+for power in (14, 16, 18, 20):
+    steps = [j * 2**power // 8 for j in range(1, 8)]
+    predictions.append(
+        {
+            "L": f"2^{power}",
+            "shifts that a DLR reaches, of 7": sum(S <= 2 * N for S in steps),
+            "makes exactly": sum(max(S, 2**power - S) <= 2 * N for S in steps),
+            "R2 predicted": kernels.predicted_r2(2**power, N),
+            "DLR, paper": PAPER.loc["dlr", f"2^{power}"],
+            "DLR-prod, paper": PAPER.loc["dlr_prod", f"2^{power}"],
+        }
+    )
+show.table(
+    predictions,
+    caption="N = 4096: 2N = 8,192 modes, mirror images counted. Nothing is fitted.",
+    formats={"R2 predicted": ".3f", "DLR, paper": ".2f", "DLR-prod, paper": ".2f"},
+)
+print(
+    f"the trivial answer to Shift scores {tasks.atomic_levels.trivial_level(tasks.atomic.Shift(), 64):.3f}"
+)
+
+# %% [markdown]
+# Our own records (`lrnnlab reproduce dlr/table2 --budget desk --seeds 0-2`, 2,000 steps) are that table divided by 128: 32 modes, at $L = 128$ to 1,024. The reach depends on $L/N$ alone, so its prediction is the same:
+
+# %% tags=["hide-input"]
 r2 = tables.results.runs("dlr/table2").astype({"task": int}).groupby(["row", "task"])["r2"]
 lowest, highest = r2.min(), r2.max()
 spread = r2.agg(lambda cell: f"{cell.mean():.2f} ({cell.min():.2f} to {cell.max():.2f})")

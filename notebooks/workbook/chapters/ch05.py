@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 
 from workbook.show.interactive import Moving
-from workbook.show.style import DIVERGING, FAINT, INK, PAGE, SMALL, Look, label_ends, new_figure, styled
+from workbook.show.style import DIVERGING, FAINT, INK, PAGE, SMALL, SOURCES, Look, new_figure, styled
 from workbook.tables.kernels import (
     arc_nodes,
     best_fit,
@@ -26,6 +26,7 @@ from workbook.tables.kernels import (
     families,
     needed_modes,
     power_table,
+    predicted_r2,
     spectrum,
     targets,
 )
@@ -254,6 +255,24 @@ def kernel_gallery(wanted: Mapping[str, np.ndarray], columns: Mapping[str, Mappi
 
 
 @styled
+def predicted_scores(paper: Mapping[float, float], recorded: Mapping[float, float]) -> Figure:
+    """R2 on Shift by L / N (keys): the count of section 5 as a line, the paper's and the recorded scores as points."""
+    figure, axes = new_figure(3.2, right=1.9)
+    N = 4096
+    lengths = np.unique(np.geomspace(2 * N, 4096 * N, 2000).astype(int))
+    axes.plot(lengths / N, [predicted_r2(int(L), N) for L in lengths], color=INK, label="predicted")
+    for source, scores, looks in (("paper", paper, {"ms": 6}), ("recorded", recorded, {"ms": 10, "mfc": "none", "mew": 1.8})):
+        axes.plot([*scores], [*scores.values()], SOURCES[source].marker, color=SOURCES[source].colour, label=source, **looks)
+    axes.axhline(2 / 9, color=FAINT, lw=1.2, ls=(0, (4, 3)), zorder=1, label="nothing learned, 2/9")
+    axes.set(xlim=(2, 4096), ylim=(0, 1.05), xlabel="L / N, steps for each mode", ylabel="R² on Shift")
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(ticks := [2**k for k in range(2, 12, 2)], [f"{tick}" for tick in ticks])
+    axes.minorticks_off()
+    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5), handlelength=2.2)
+    return figure
+
+
+@styled
 def kernel_maps(panels: Mapping[str, np.ndarray], marks: Sequence[int] = ()) -> Figure:
     """Kernels (D, T) as rows of colour, each row divided by its largest tap; ``marks``: lags with a tick above."""
     figure, axes = new_figure(2.7, columns=len(panels), left=0.55, right=0.15, top=0.5, gap=0.3, squeeze=False)
@@ -279,17 +298,16 @@ def receptive_fields(curves: Mapping[str, np.ndarray], marks: Sequence[int] = ()
     Each curve is divided by its largest value; ``marks`` are lags with a thin line.
     """
     figure, axes = new_figure(3.2, right=1.5)
-    ends, bottom = [], max(1e-5, 0.3 * min(field.min() / field.max() for field in curves.values()))
+    bottom = max(1e-5, 0.3 * min(field.min() / field.max() for field in curves.values()))
     for mark in marks:
         axes.axvline(mark, color="#d9d9d9", lw=3, zorder=0)
     for (name, field), look in zip(curves.items(), LOOKS):
         back = np.maximum(field[::-1] / field.max(), bottom)
         axes.plot(back, color=look.colour, ls=look.dash, lw=1.3, label=name)
-        ends.append((float(np.exp(np.log(back[-len(back) // 16 :]).mean())), name, look.colour))
     axes.set(yscale="log", ylim=(bottom, 1.6), xlim=(0, len(back) - 1), xlabel="steps back",
              ylabel="share of the largest", title=title)  # fmt: skip
     axes.minorticks_off()
-    label_ends(axes, ends)
+    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5), handlelength=2.6)
     return figure
 
 
