@@ -174,7 +174,6 @@ check("03.1", my_floats)
 my_pair = None
 check("03.2", my_pair)
 
-
 # %% [markdown]
 # <!-- Exercise 03.2: from notebooks/workbook/exercises/ch03.md, by lrnnlab book build; change it there. -->
 #
@@ -194,51 +193,6 @@ check("03.2", my_pair)
 #
 # $\max(\max(x + a_1, b_1) + a_2, b_2) = \max(x + (a_1 + a_2), \max(b_1 + a_2, b_2))$, so the pair
 # is $(a_1 + a_2, \max(b_1 + a_2, b_2))$. It is the affine rule with max for plus and plus for times.
-#
-# </details>
-
-# %% [markdown]
-# **Exercise 5** ★★ *(10 min, 4 points: to test a scan so that a bug shows)* **Code: find the bug.** A third
-# parallel scan, for numbers and the start 0 (after Hillis and Steele, 1986): in each pass every position takes up the pair
-# `shift` places before it, and `shift` doubles. It passes two tests, and yet it is wrong on almost all
-# other numbers. Why? Write the function as it should be.
-
-# %%
-def doubling_scan(a, b):
-    a, b, shift = np.array(a, float), np.array(b, float), 1
-    while shift < len(a):
-        a[shift:] = a[shift:] * a[:-shift]
-        b[shift:] = a[shift:] * b[:-shift] + b[shift:]
-        shift *= 2
-    return b
-
-
-b = np.arange(1, 501)
-print("all a = 1, a cumulative sum:", np.array_equal(doubling_scan(np.ones(500), b), b.cumsum()),
-      "  all a = 0, resets:", np.array_equal(doubling_scan(np.zeros(500), b), b))  # fmt: skip
-my_scan = None  # exercise 5: a function of a and b that returns the T states
-check("03.5", my_scan)
-
-# %% [markdown]
-# <!-- Exercise 03.5: from notebooks/workbook/exercises/ch03.md, by lrnnlab book build; change it there. -->
-#
-# <details><summary>Hint 1</summary>
-#
-# Try $T = 2$ with $a_1 = 2$: what does the first pass make of $b_2$?
-#
-# </details>
-#
-# <details><summary>Hint 2</summary>
-#
-# The rule is $(a_2, b_2) \circ (a_1, b_1) = (a_2a_1,\; a_2b_1 + b_2)$. Which $a_2$ stands in the second part?
-#
-# </details>
-#
-# <details><summary>Solution</summary>
-#
-# Exchange the first two lines of the loop's body. As they stand, $b$ is brought up to date with the *new* $a$, the
-# product of both halves, in place of the $a$ of the second half alone. Where all $a_t$ are 1, or all are 0, the product
-# is that $a$, so both tests pass. Test a scan on numbers that it cannot pass by luck: random gates, and every $T$ from 1.
 #
 # </details>
 
@@ -380,8 +334,8 @@ print(f"{places:,} words are the products that step 3 asks for")
 
 # %% [markdown]
 # **Step 5 (the end).** By steps 1 to 4 the claim passes from level to level. After $\log_2 L$ levels there is one group. It begins
-# with $x_0$, and the loop started there is the loop. The cell compares every position after every level with the loop.
-# **All $T \le 33$.** $\blacksquare$
+# with $x_0$, and the loop started there is the loop. The cell compares every position after every level with the
+# loop. **All $T \le 33$.** $\blacksquare$
 
 # %% tags=["proof-pscan"]
 for T in range(1, 34):
@@ -527,6 +481,52 @@ assert wins == list(range(66, 5001)), "Work, step 6: another break-even"
 # %% tags=["proof-work"]
 with show.expect_failure("Work, step 2"):
     assert products_made(8) == 8 // 2 * 3 - 8, "Work, step 2: five products for L = 8, not four"
+
+
+# %% [markdown]
+# **Exercise 5** ★★ *(10 min, 4 points: to test a scan so that a bug shows)* **Code: find the bug.** A third
+# parallel scan, for numbers and the start 0 (after Hillis and Steele, 1986): in each pass every position takes up the pair
+# `shift` places before it, and `shift` doubles. It passes two tests, and yet it is wrong on almost all
+# other numbers. Why? Write the function as it should be.
+
+# %%
+def doubling_scan(a, b):
+    a, b, shift = np.array(a, float), np.array(b, float), 1
+    while shift < len(a):
+        a[shift:] = a[shift:] * a[:-shift]
+        b[shift:] = a[shift:] * b[:-shift] + b[shift:]
+        shift *= 2
+    return b
+
+
+b = np.arange(1, 501)
+print("all a = 1, a cumulative sum:", np.array_equal(doubling_scan(np.ones(500), b), b.cumsum()),
+      "  all a = 0, resets:", np.array_equal(doubling_scan(np.zeros(500), b), b))  # fmt: skip
+my_scan = None  # exercise 5: a function of a and b that returns the T states
+check("03.5", my_scan)
+
+# %% [markdown]
+# <!-- Exercise 03.5: from notebooks/workbook/exercises/ch03.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# Try $T = 2$ with $a_1 = 2$: what does the first pass make of $b_2$?
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# The rule is $(a_2, b_2) \circ (a_1, b_1) = (a_2a_1,\; a_2b_1 + b_2)$. Which $a_2$ stands in the second part?
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# Exchange the first two lines of the loop's body. As they stand, $b$ is brought up to date with the *new* $a$, the
+# product of both halves, in place of the $a$ of the second half alone. Where all $a_t$ are 1, or all are 0, the product
+# is that $a$, so both tests pass. Test a scan on numbers that it cannot pass by luck: random gates, and every $T$ from 1.
+#
+# </details>
 
 # %% [markdown]
 # ## 4 Where does each win?
@@ -705,8 +705,8 @@ show.figure(
 # |---|---|---|---|---|---|
 # | 1 | [1 Why it can be a tree](#1-Why-it-can-be-a-tree) | ★ | 5 | 2 | to find where float addition is not associative |
 # | 2 | [1 Why it can be a tree](#1-Why-it-can-be-a-tree) | ★★ | 10 | 4 | to scan another recurrence |
-# | 5 | [1 Why it can be a tree](#1-Why-it-can-be-a-tree) | ★★ | 10 | 4 | to test a scan so that a bug shows |
 # | 3 | [2 PScan equals the loop](#2-PScan-equals-the-loop) | ★ | 5 | 2 | how to count the work of a parallel scan |
+# | 5 | [3 Depth against work](#3-Depth-against-work) | ★★ | 10 | 4 | to test a scan so that a bug shows |
 # | 6 | [4 Where does each win?](#4-Where-does-each-win?) | ★★ | 10 | 4 | to predict when less depth pays |
 # | 10 | [4 Where does each win?](#4-Where-does-each-win?) | ★★ | 15 | 4 | to scan a long string in chunks |
 

@@ -75,8 +75,7 @@ assert levels_of(8) == printed, "The listings, step 1: not the lists of the pape
 
 # %% [markdown]
 # **Step 2.** A level leaves $(n - 1)/2$ of $n$ rows, so no row of $L - 1 = 2^k - 1$ is left after $k$ levels. The
-# depth is $\log_2 L$; with zeros up to the next power of two it is $\lceil\log_2(T+1)\rceil$ for $T$ inputs.
-# **All $L$ up to 1,024.**
+# depth is $\log_2 L$; with zeros up to the next power of two it is $\lceil\log_2(T+1)\rceil$ for $T$ inputs. **All $L$ up to 1,024.**
 
 # %% tags=["proof-schedule"]
 n = sp.Symbol("n", integer=True, positive=True)
