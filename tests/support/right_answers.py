@@ -64,6 +64,15 @@ def solve(nodes, S):
     return weights
 
 
+def one_kernel(A):
+    N = len(A)
+    T = N * N + 2 * N
+    kernel = np.zeros(T)
+    for i in range(N):
+        kernel[[T - N + j - (i * (N + 1) + N) for j in range(N)]] = A[i]
+    return kernel
+
+
 def triple_layer(n):
     i, k, l, j = np.indices((n,) * 4).reshape(4, -1)  # one hidden unit for each
     W1, W2 = np.zeros((3 * n * n, n**4)), np.zeros((n**4, n * n))
@@ -185,6 +194,7 @@ RIGHT = {
     "07.7": math.log(512) / 0.01,
     "07.8": ("SolveFixed", "MIPS"),
     "07.9": 2 * 0.94 / 1.94 / 3,
+    "07.10": one_kernel,
     "08.1": 501,
     "08.2": {2, 4},
     "08.3": triple_layer,

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.special
 import sympy as sp
 import torch
-from right_answers import solve
+from right_answers import one_kernel, solve
 
 from workbook.chapters import ch03
 from workbook.exercises import ch01
@@ -425,6 +425,10 @@ WRONG = {
     "07.8": [("MIPS", "SolveFixed"), ("SelectFixed", "CumMax"), ("Solve", "Select"), ("SolveFixed", "Reverse"),
               "SolveFixed", ("Solved", "MIPS"), 2],
     "07.9": [0.94, 0.969, 1 / 3, "a third"],
+    "07.10": [
+        lambda A: one_kernel(A.T), lambda A: one_kernel(A)[::-1], lambda A: np.pad(A.ravel(), (0, 2 * len(A))),
+        lambda A: A, 7,
+    ],
     "08.1": [500, 499, 250, "501 nodes"],
     "08.2": [{0, 2, 4}, {2}, {2, 4, 6}, set(), {"2", "4"}, 2],
     "08.3": [

@@ -33,7 +33,9 @@ SITTINGS: dict[str, tuple[str, int, tuple[str, ...], tuple[int, float], tuple[tu
         ("best nodes", 15), ("every shift", 25), ("nearly exact", 10), ("reach", 25), ("paper checked", 20),
         ("running sum", 10),
     )),
-    "07": ("long-range suite", 100, ("05",), (2, 4.85), ()),
+    "07": ("long-range suite", 45, ("05",), (2, 4.85), (
+        ("linear or not", 10), ("lags and channels", 25), ("whole table", 10), ("harder benchmarks", 20),
+    )),
     "08": ("memory in depth", 60, ("03",), (3, 1.3), (
         ("tree and masks", 15), ("order of composition", 20), ("and gates", 10), ("reading its own output", 15),
         ("errors double", 20), ("paper checked", 15), ("number of clusters", 25), ("gradients", 10), ("text and cost", 15),

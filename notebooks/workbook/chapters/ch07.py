@@ -22,11 +22,28 @@ from lrnnlab.tasks.atomic_levels import trivial_level
 from lrnnlab.tasks.continuous import ContinuousTask
 from workbook.show.frames import chosen, curves, log_ticks, panels, picture
 from workbook.show.labels import TASKS, named
-from workbook.show.style import DIVERGING, INK, PAPER, RECORDED, Look, colour_bar, label_ends, new_figure, styled
-from workbook.tables.dlr_table1 import short
+from workbook.show.style import (
+    DIVERGING,
+    INK,
+    LIVE,
+    PAPER,
+    RECORDED,
+    SMALL,
+    Look,
+    colour_bar,
+    label_ends,
+    new_figure,
+    styled,
+)
+from workbook.tables.dlr_table1 import PAPER_LEVELS, short
 from workbook.tables.results import CELL, ordered
 
 LINEAR = ("cumsum", "solve_fixed", "select_fixed", "reverse")  # of one answer column
+PUBLISHED = {  # scores of paper 004: R2, the length of its level, net and length (Shift's level is the same at all lengths)
+    "sort": (0.49, 4096, "DLR, 6 layers, L = 4,096"), "cummax": (0.52, 4096, "DLR, 1 layer, L = 4,096"),
+    "shift": (0.22, 4096, "DLR, 1 layer, L = 2²⁰"), "context_shift": (0.04, 512, "attention, 2 layers, L = 512"),
+    "mips": (0.01, 512, "DLR, 6 layers, L = 512"),
+}  # fmt: skip
 
 # --- the tasks -------------------------------------------------------------------------------------------------------
 
@@ -56,6 +73,23 @@ def example(name: str, length: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     task = skill(name)
     batch = task.sample(1, length, torch.Generator().manual_seed(seed))
     return batch.inputs[0, :, : task.columns].T.numpy(), batch.targets[0].T.numpy()
+
+
+@styled
+def published_scores() -> Figure:
+    """Published scores on five tasks (dots), and what can be scored there without the skill (rings)."""
+    figure, axes = new_figure(2.5, width=7.2, left=1.1, right=2.75, top=0.4, bottom=0.5)
+    for y, (task, (score, length, net)) in enumerate(PUBLISHED.items()):
+        level = PAPER_LEVELS[task][length]
+        axes.plot(score, y, "o", color=PAPER, ms=6, clip_on=False)
+        axes.plot(level, y, "o", mfc="none", mec=INK, ms=11, mew=1.4, clip_on=False)
+        for x, text in ((1.03, f"{score:.2f}"), (1.16, f"{level:.2f}"), (1.31, net)):
+            axes.text(x, y, text, transform=axes.get_yaxis_transform(), va="center", fontsize=SMALL)
+    for x, text in ((1.03, "paper"), (1.16, "no skill")):
+        axes.text(x, -0.85, text, transform=axes.get_yaxis_transform(), va="center", fontsize=SMALL)
+    axes.set(xlim=(0, 1), ylim=(4.5, -0.5), xlabel="R²", yticks=range(5), yticklabels=map(named, PUBLISHED))
+    axes.grid(False, axis="y")
+    return figure
 
 
 @styled
@@ -261,10 +295,10 @@ def looked_at(maps: Mapping[str, np.ndarray], task: str, answer: int) -> Figure:
     figure, (top, low) = new_figure(4.2, rows=2, left=0.7, right=0.9, top=0.15, bottom=0.55, gap=0.3, sharex=True,
                                     height_ratios=[2, 1])  # fmt: skip
     drawn = top.imshow(found / found.max(), aspect="auto", cmap="Blues", interpolation="nearest", vmin=0, vmax=1)
-    top.axhline(row, color="#D55E00", lw=1)
+    top.axhline(row, color=LIVE, lw=1)
     top.set(ylabel="answer")
     top.grid(False)
-    low.bar(range(found.shape[1]), found[row] / found.max(), color="#D55E00", width=1)
+    low.bar(range(found.shape[1]), found[row] / found.max(), color=LIVE, width=1)
     low.set(ylim=(0, 1), xlim=(-0.5, found.shape[1] - 0.5), xlabel="place", ylabel="looks at")
     colour_bar(figure, drawn)
     return figure

@@ -36,6 +36,17 @@ def _lag(answer) -> None:
             claim(found == t - (2 * L - 1 - t), f"for t = {t}, L = {L} it returns {found:g}: x is read at place 2L - 1 - t")
 
 
+def _kernel(answer) -> None:
+    for N in (1, 2, 3, 5):
+        A, T = np.linalg.qr(np.random.default_rng(N).normal(size=(N, N)))[0], N * N + 2 * N
+        kernel = numbers(call(answer, A), (T,), f"the kernel for N = {N}", real=True)
+        for i in range(N):
+            for j in range(N):
+                weight = kernel[T - N + j - (i * (N + 1) + N)]
+                claim(abs(weight - A[i, j]) < 1e-6,
+                      f"N = {N}: X_{j} holds {weight:.3g} times b_{i}, and should hold A[{i}, {j}] = {A[i, j]:.3g}")  # fmt: skip
+
+
 def _r_squared(answer) -> None:
     rng = np.random.default_rng(0)
     for shape, shift in (((50, 8), 0.0), ((40, 3), 1.0), ((30, 5), np.arange(5.0))):
@@ -86,6 +97,6 @@ def _blind(answer) -> None:
 
 EXERCISES = (
     prediction("07.1", ("it stays", "a bit more than half", "a bit more than a quarter"), "a bit more than half"),
-    ("07.2", _r_squared), ("07.4", _selected), ("07.5", _lag), ("07.6", _width), ("07.7", _sharpness),
-    ("07.8", _columns), ("07.9", _blind),
+    ("07.2", _r_squared), ("07.5", _lag), ("07.10", _kernel), ("07.4", _selected), ("07.6", _width), ("07.8", _columns),
+    ("07.7", _sharpness), ("07.9", _blind),
 )  # fmt: skip
