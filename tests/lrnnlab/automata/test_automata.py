@@ -150,19 +150,6 @@ def test_maximal_subgroups_against_the_definition():
         assert found == orders
 
 
-@pytest.mark.parametrize("change, message", [
-    ({"transitions": [[0, 2], [1, 0]]}, r"transitions[0, 1] = 2 is no state; the states are 0..1"),
-    ({"outputs": [0]}, "2 classes"), ({"outputs": [0, -2]}, "-2"), ({"initial": 2}, "initial state 2"),
-    ({"symbols": "a"}, "2 distinct"), ({"symbols": "aa"}, "distinct"),
-    ({"names": ("x",)}, "2 names, got 1"),
-])
-def test_bad_machines(change, message):
-    good = {"transitions": [[0, 1], [1, 0]], "outputs": [0, 1], "initial": 0, "symbols": "ab"}
-    with pytest.raises(ValueError) as error:
-        MooreMachine(**{**good, **change})
-    assert message in str(error.value)
-
-
 def test_build_numbers_breadth_first_and_stops():
     machine = build("start", "ab", lambda s, v: "ab"[v], lambda s: "sab".index(s[0]), name=str.upper)
     assert machine.names == ("START", "A", "B") and machine.initial == 0

@@ -118,29 +118,11 @@ def test_the_forms_agree_wherever_the_tree_has_a_position(T, chunk, thickness, p
         assert gap(p, q[:, kept_positions(T, chunk, depth)]) < 1e-9
 
 
-@settings(max_examples=20, deadline=None)
-@given(T=st.integers(1, 100), chunk=st.integers(2, 9), thickness=st.integers(1, 2), seed=st.integers(0, 10**6))
-def test_masks_hold_the_trees_of_all_prefixes(T, chunk, thickness, seed):
-    """At the depth where the prefix would be done: for masked padding."""
-    model, tokens = make(seed % 7, chunk=chunk, thickness=thickness, padding="masked"), strings(V, 1, T, seed)
-    m = seed % T
-    with torch.no_grad():
-        inside = hidden(model, "masks", tokens)[depth_count(m + 1, chunk) - 1][:, m]
-        assert gap(inside, hidden(model, "tree", tokens[:, : m + 1])[-1][:, 0]) < 1e-9
-
-
 def test_the_answer_at_a_prefix_depends_on_the_length_of_the_whole():
     """More depths than the prefix needs: the answers of the masks are not those of the prefixes alone."""
     model, tokens = make(form="masks"), strings(V, 1, 9)
     assert gap(model(tokens)[:, 4], model(tokens[:, :5])[:, -1]) > 1e-3
     assert gap(model(tokens[:, :8])[:, 4], model(tokens[:, :5])[:, -1]) < 1e-9  # 3 depths both
-
-
-def test_paddings_differ_only_where_a_chunk_is_not_full():
-    learned, masked = make(padding="learned"), make(padding="masked")
-    for T in range(1, 20):
-        same = T in (2, 4, 8, 16)
-        assert (gap(learned(strings(V, 1, T)), masked(strings(V, 1, T))) < 1e-12) == same
 
 
 @pytest.mark.parametrize("thickness", [1, 2])

@@ -220,35 +220,18 @@ def shorten(path):
 
 DAMAGE = [  # data set, what to do in its folder, the file that must be named, what must be said
     ("listops", lambda f: (f / "basic_train.tsv").unlink(), "basic_train.tsv", "missing"),
-    ("listops", lambda f: overwrite(f / "basic_train.tsv", b"a,b\n1,2\n"), "basic_train.tsv", "Source"),
-    ("listops", lambda f: overwrite(f / "basic_train.tsv", b"Source\tTarget\n[MAX 1 2 ]\t12\n"), "basic_train",
-     "line 2"),
+    ("listops", lambda f: overwrite(f / "basic_train.tsv", b"Source\tTarget\n[MAX 1 2 ]\t12\n"), "basic_train", "line 2"),
     ("text", lambda f: [file.unlink() for file in (f / "train" / "pos").iterdir()], "pos", "no .txt"),
-    ("retrieval", lambda f: (f / "new_aan_pairs.train.tsv").unlink(), "new_aan_pairs.train.tsv", "missing"),
     ("retrieval", lambda f: overwrite(f / "new_aan_pairs.train.tsv", b"1.0\ta\tb\tc\n"), "train.tsv", "line 1"),
-    ("image", lambda f: (f / "data_batch_3").unlink(), "data_batch_3", "missing"),
     ("image", lambda f: shorten(f / "data_batch_3"), "data_batch_3", "damaged"),
     ("image", lambda f: overwrite(f / "data_batch_1", pickle.dumps([1])), "data_batch_1", "b'data'"),
-    ("image", lambda f: overwrite(f / "data_batch_1", pickle.dumps(
-        {b"data": np.zeros((2, 3072), np.uint8), b"labels": [0, 10]}, protocol=3)), "data_batch_1", "b'labels'"),
-    ("pathfinder", lambda f: shutil.rmtree(f / LEVEL / "metadata"), "metadata", "missing"),
     ("pathfinder", lambda f: overwrite(f / LEVEL / "metadata" / "0.npy", b"imgs/0 a.png 0\n"), "0.npy", "row 0"),
     ("pathfinder", lambda f: overwrite(f / LEVEL / "metadata" / "0.npy", b"\x93NUMPY rubbish"), "0.npy", "damaged"),
-    ("pathfinder", lambda f: [(f / LEVEL / "imgs" / "0" / f"sample_{k}.png").unlink() for k in range(10)], ".png",
-     "missing"),
     ("pathfinder", lambda f: [Image.new("L", (32, 16)).save(f / LEVEL / "imgs" / "0" / f"sample_{k}.png")
                               for k in range(10)], ".png", "32 x 16"),
-    ("speech", lambda f: (f / "testing_list.txt").unlink(), "testing_list.txt", "missing"),
-    ("speech", lambda f: shutil.copy(f / "testing_list.txt", f / "validation_list.txt"), "speech_commands",
-     "both lists"),
-    ("speech", lambda f: [file.unlink() for file in (f / "yes").iterdir()], "_list.txt", "of no clip: yes/"),
-    ("speech", lambda f: (f / "maybe").mkdir(), "maybe", "no .wav"),
+    ("speech", lambda f: shutil.copy(f / "testing_list.txt", f / "validation_list.txt"), "speech_commands", "both lists"),
     ("speech", lambda f: [shorten(file) for file in (f / "no").iterdir()], ".wav", "damaged"),
-    ("speech", lambda f: [overwrite(file, file.read_bytes()[:4] + bytes(4) + file.read_bytes()[8:12]) for file in (f / "no").iterdir()],
-     ".wav", "damaged"),
-    ("speech", lambda f: overwrite(f / "testing_list.txt", b"\xff\xfe"), "testing_list.txt", "WORD/FILE.wav"),
-    ("speech", lambda f: [wavfile.write(file, 8000, np.zeros(9, np.int16)) for file in (f / "no").iterdir()], ".wav",
-     "8000 Hz"),
+    ("speech", lambda f: [wavfile.write(file, 8000, np.zeros(9, np.int16)) for file in (f / "no").iterdir()], ".wav", "8000 Hz"),
 ]
 
 

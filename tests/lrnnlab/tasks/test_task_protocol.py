@@ -125,21 +125,3 @@ def test_an_expression_is_a_task_with_strings_of_both_kinds():
     made = expression("(ab|ba)*")
     batch = made.sample(40, 12, generator())
     assert batch.targets.sum() == 20 and [made.answer(row) for row in batch.tokens] == batch.targets.tolist()
-
-
-@pytest.mark.parametrize("call, shown", [
-    (lambda: task(5), "name must be text or a BaseTask, got 5"),
-    (lambda: task("sum", 5, p=3), "task 'sum': .*'p'"),
-    (lambda: task("shift", length=13), "multiple of 8, got 13"),
-    (lambda: task("dyck_1", length=40), "bins of 50 sizes.*length=40"),
-    (lambda: task("regex", "(ab"), r"'\(ab' is no regular expression"),
-    (lambda: task("regex", "a*"), "accepts every string that has a letter"),
-    (lambda: task("regex", "a{2}"), "'{' in"),
-    (lambda: task("regex", ""), "not empty"),
-    (lambda: task("regex", "ac", "ab"), "the alphabet has 'ab'"),
-    (lambda: task("machine", [[0]]), r"a MooreMachine, got \[\[0\]\]"), (lambda: task("group", [(1, 0)]), "a Mapping, got"),
-    (lambda: task("group", {"s": (1, 1)}), r"permutations.*\(1, 1\)"),
-])
-def test_bad_input_is_shown(call, shown):
-    with pytest.raises((TypeError, ValueError), match=shown):
-        call()

@@ -16,6 +16,7 @@ from torch.optim.optimizer import register_optimizer_step_pre_hook
 from lrnnlab.models import build
 from lrnnlab.tasks import ModArith, Sum
 from lrnnlab.training import Phase, Recipe, fit, loop, rng
+from lrnnlab.training import restarts as fitting
 from lrnnlab.training.restarts import impurity
 
 AUTOMATON = {"rule": "softmax", "drive": "none", "start": "first"}
@@ -239,11 +240,6 @@ def test_a_refused_attempt_starts_again_from_other_weights_and_strings():
     assert identical(models[0], train(shared).model)
 
 
-def test_until_ends_a_phase_sooner():
-    result = train(recipe(Phase(50, lr=1e-3, until=100.0), Phase(7, lr=1e-3)))
-    assert (result.steps, result.accepted) == (8, True)
-
-
 def test_best_is_the_first_with_the_highest_score():
     scores, seen = {2: 0.5, 4: 0.9, 6: 0.9, 8: 0.1, 10: 0.2}, {}
 
@@ -373,6 +369,24 @@ def test_a_finished_run_can_be_asked_again(tmp_path, uninterrupted):
     task, drawn = killing(0)
     same_run(everything(tmp_path / "run", task), uninterrupted)
     assert drawn.batches <= 1
+
+
+def test_times_add_up_over_a_kill(tmp_path, monkeypatch):
+    """By a clock that goes one second a batch, half of it on the processor: the machine's own is as busy as it is."""
+    drawn = []
+    monkeypatch.setattr(
+        fitting, "time", SimpleNamespace(perf_counter=lambda: len(drawn), process_time=lambda: len(drawn) / 2)
+    )
+
+    def timed(task):
+        draw = task.sample
+        task.sample = lambda *given: drawn.append(1) or draw(*given)
+        return task
+
+    with pytest.raises(Killed):
+        everything(tmp_path / "run", timed(killing(STEPS)[0]))
+    result = everything(tmp_path / "run", timed(Sum(2)))  # one step is left
+    assert (result.seconds, result.cpu_seconds) == (STEPS, STEPS / 2)
 
 
 DAMAGE = {

@@ -18,7 +18,7 @@ from browser import CUT, MS, artefacts
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from packaging.specifiers import SpecifierSet
 
-from workbook.book import BookError, main
+from workbook.book import BookError
 from workbook.book.command import add_arguments
 from workbook.book.outputs import WIDGET_VIEW
 from workbook.book.running import KERNEL
@@ -87,16 +87,6 @@ def test_every_public_name_of_the_library_has_its_place(pages):
     assert 'href="api/lrnnlab.models.html#lrnnlab.models.LRU"' in pages["glossary.html"]
 
 
-def test_the_papers_are_there_and_as_bibtex(site, pages):
-    assert "2309.07412" in pages["references.html"] and pages["references.html"].count('<li id="id') > 40
-    assert len(list((site[0] / "_downloads").rglob("references.bib"))) == 1
-
-
-def test_what_only_imports_or_draws_is_folded(pages):
-    first = pages["02_block_diagonal_lrnn.html"].partition("import")[0]
-    assert first.rpartition("<details")[2].count("</details>") == 0
-
-
 # --- where a page can be run -----------------------------------------------------------------------------------------
 
 
@@ -108,11 +98,6 @@ def test_a_page_can_be_run_elsewhere_and_downloaded(site, pages):
         assert f'href="_sources/{name}"' in page
         whole, copy = (nbformat.read(path, 4) for path in (notebook, site[0] / "_sources" / name))
         assert "https://github.com/someone/lrnnlab " in copy.cells.pop(0).source and copy == whole
-
-
-def test_a_repository_is_an_owner_and_a_name(tmp_path, capsys):
-    call = ["site", "00", "--root", str(ROOT), "--out", str(tmp_path / "site"), "--repository", "https://github.com/a/b"]
-    assert main(call) == 1 and "owner/name" in capsys.readouterr().err and not (tmp_path / "site").exists()
 
 
 def test_colab_s_first_cell_does_nothing_where_the_workbook_is_and_installs_it_elsewhere(monkeypatch):
@@ -270,8 +255,10 @@ SHARES = """() => [...document.querySelectorAll(".bd-article figure img")].filte
     (390, "light", True), (390, "dark", True), (1280, "light", True), (1280, "dark", True),
 ])  # fmt: skip
 def test_axe_finds_nothing_on_any_page(visit, site, pages, width, scheme, short):
-    """Every page at both widths, short ones in both themes; colours, which do not depend on the width, on long ones once."""
-    for name in ("index.html", "00_start_here.html", "api/lrnnlab.automata.html") if short else pages:
+    """Short pages at both widths in both themes; of all pages every third one wide, and its colours, the others narrow."""
+    wide = sorted(pages)[::3]
+    chosen = wide if width > 390 else [name for name in pages if name not in wide]
+    for name in ("index.html", "00_start_here.html", "api/lrnnlab.automata.html") if short else chosen:
         page = visit(site[0] / name, width, scheme)
         page.screenshot(path=artefacts() / f"site_{name.replace('/', '_')}_{width}_{scheme}.png")
         assert page.evaluate("document.scrollingElement.scrollWidth") <= width, name
@@ -359,17 +346,3 @@ def test_a_long_slider_is_thinned_and_keeps_where_it_opens(most):
     many = explore(growth, {"p": [1 + i / 100 for i in range(31)], "b": B}, initial={"p": 1.04, "b": 8}, alt="Growth.")
     book = flipbook(many, most=most)
     assert 1 <= len(book.frames) <= most and "Here p = 1.04, b = 8." in book.frames[book.opens].alt
-
-
-def test_a_control_whose_pictures_are_refused_is_not_moved():
-    """A typed word of one task is none of another's: then the next control goes with the slider."""
-
-    def draw(p, task, word, b):
-        if task == "other":
-            raise ValueError("no word of this task")
-        return growth(p, b)
-
-    book = flipbook(explore(draw, {"p": P, "task": ["own", "other"], "word": "ab", "b": B}, alt="Growth."))
-    assert [control.name for control in book.controls] == ["p", "b"] and book.others == {"task": "own", "word": "ab"}
-    alone = flipbook(explore(draw, {"p": P, "task": ["own", "other"], "word": "ab", "b": [2]}, alt="Growth."))
-    assert [control.name for control in alone.controls] == ["p"] and len(alone.frames) == len(P)

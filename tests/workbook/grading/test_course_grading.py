@@ -117,13 +117,13 @@ def test_a_test_that_never_ends_or_fills_the_memory_costs_its_points_or_its_subm
     source = tmp_path / "ps1_endless.py"
     source.write_text(f"{text[:at]}answer = collision(3, 1)\n" + "\n".join(plants.values()) + f"\n{text[at:]}", encoding="utf-8")
     within = marked(fence)
-    monkeypatch.setattr(grading, "STARTING", (45 - within.limits.whole - within.limits.wall) / 2)
+    monkeypatch.setattr(grading, "STARTING", (30 - within.limits.whole - within.limits.wall) / 2)
     files = [hand_in(tmp_path / "in", name, handout.notebook(ps1_2=f"def collision(M, n): return {name!r}")) for name in plants]
     files.append(hand_in(tmp_path / "in", "honest", handout.notebook()))
     large, ever, deaf, honest = grade_all(files, load(source), within, 2)
     assert large.points == 13 and "MemoryError" in str(large.parts)
     assert ever.points == 13 and "the test took more than 5 seconds" in str(ever.parts)
-    assert (deaf.points, deaf.problem) == (0, "grading it took more than 45 seconds by the clock")
+    assert (deaf.points, deaf.problem) == (0, "grading it took more than 30 seconds by the clock")
     assert {part.verdict.outcome for part in deaf.parts} == {UNJUDGED}
     assert honest.points == 16
     until = time.monotonic() + 20

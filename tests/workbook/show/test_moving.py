@@ -15,7 +15,7 @@ from lrnnlab.tasks import Sum
 from workbook.book.site.moving import moving_html, script
 from workbook.chapters import ch01, ch02, ch03, ch05, ch08
 from workbook.show import interactive as moving
-from workbook.show.interactive import NAMES, Moving, module
+from workbook.show.interactive import NAMES, module
 from workbook.tables import lrnn_film
 from workbook.tables.kernels import spectrum
 
@@ -320,20 +320,7 @@ def test_pointer_and_keyboard_move_the_picture_and_its_sentence(opened, name):
         assert now[0] != drawing and now[1] != sentence
 
 
-def test_the_sentence_of_the_disc(opened):
-    page = opened("disc")
-    said = page.locator("[role=status]")
-    assert "100 % of the kernel's energy" in said.inner_text()
-    page.get_by_label("modes", exact=True).select_option("shift by 7, DFT grid")
-    assert "rank 12 and condition number infinite" in said.inner_text()
-    page.get_by_label("modes", exact=True).select_option("box, half circle")
-    for _ in range(2):
-        page.get_by_role("slider", name="mode 1", exact=True).press("ArrowUp")
-    assert "grows tenfold in 116 steps" in said.inner_text()
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("width, scheme", [(390, "light"), (1280, "dark")])
 def test_a_picture_fits_its_page_and_axe_finds_nothing(opened, width, scheme):
     from axe_playwright_python.sync_playwright import Axe
 
@@ -349,13 +336,3 @@ def test_without_scripts_the_page_says_what_could_be_seen(opened):
     for name, make in MADE.items():
         page = opened(name, java_script_enabled=False)
         assert make().alt in page.locator("figure").inner_text()
-
-
-# --- in Python -------------------------------------------------------------------------------------------------------
-
-
-def test_a_picture_needs_its_words_and_a_name_that_there_is():
-    with pytest.raises(ValueError, match="alternative text"):
-        Moving("walk", {}, {}, " ")
-    with pytest.raises(ValueError, match=r"walk.*got 'swim'"):
-        Moving("swim", {}, {}, "A.")

@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -109,11 +108,3 @@ def test_submitit_gives_the_same_records_though_a_job_dies(tmp_path, alone, caps
 
 def children_of(process):
     return [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
-
-
-def test_a_package_that_is_missing_is_named_with_its_extra(tmp_path, capsys, monkeypatch):
-    for engine, package in (("dask://here:1", "distributed"), ("slurm", "submitit")):
-        monkeypatch.setitem(sys.modules, package, None)
-        assert cli.main([*CALL, "--engine", engine, "--data", str(tmp_path)]) == 2
-        last = capsys.readouterr().err.splitlines()[-1]
-        assert last == f"lrnnlab: this engine needs {package}, which is not installed: pip install 'lrnnlab[cluster]'"

@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -48,19 +47,11 @@ def test_ours_is_the_best_row_and_wrong_names_are_refused():
     for wrong, said in (({"rows": ["nobody"]}, "nobody"), ({"tasks": ["chess"]}, "chess"), ({"budget": "huge"}, "no "), ({"protocol": "mine"}, "no ")):
         with pytest.raises(ValueError, match=said):
             tables.plan("lrnn/table2", seeds=[0], **wrong)
-    with pytest.raises(ValueError, match="lrnn/table9"):
-        tables.get("lrnn/table9")
-    for nothing in ("tasks", "rows", "seeds"):
-        with pytest.raises(ValueError, match=f"at least one of the {nothing}, or leave them out for all, got \\[\\]"):
-            tables.plan("lrnn/table2", **{nothing: []})
-    for wrong, said in (({"seeds": 3}, "seeds .* got 3"), ({"jobs": "2"}, "jobs .* got '2'"), ({"data": "x"}, "data .* got 'x'")):
-        with pytest.raises(TypeError, match=f"reproduce: {said}"):
-            tables.reproduce("lrnn/fig1", **wrong)
 
 
 def test_measurements_take_jobs_too_and_what_was_interrupted_goes_on(tmp_path):
     """Through the command: two at a time, interrupted by the keyboard, and the rest; the same as one at a time."""
-    call = "reproduce fwp/table1 --rows lstm --tasks aa --seeds 0-7 --budget live --json".split()
+    call = "reproduce fwp/table1 --rows lstm --tasks aa --seeds 0-3 --budget live --json".split()
     start = [sys.executable, "-m", "lrnnlab", *call, "--jobs", "2", "--data", str(tmp_path)]
     environment = {**os.environ, "PYTHONPATH": HERE}
     heard = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # where these tests run behind a shell's &, it is not
@@ -73,29 +64,13 @@ def test_measurements_take_jobs_too_and_what_was_interrupted_goes_on(tmp_path):
     assert process.returncode == 130 and f"what is finished is in {tmp_path}" in said, said
     kept = {record["seed"]: record for record in records.read(tmp_path)}
     assert kept[0]["metrics"] == first["metrics"] and "not used" not in said
-    runs = tables.plan("fwp/table1", rows=["lstm"], tasks=["aa"], seeds=range(8))
+    runs = tables.plan("fwp/table1", rows=["lstm"], tasks=["aa"], seeds=range(4))
     planned = []
     both = list(tables.run_all(runs, jobs=2, data=tmp_path, announce=lambda *numbers: planned.append(numbers)))
-    assert planned == [(8, len(kept))] and {r["seed"] for r in both if r["recorded"]} == set(kept)
+    assert planned == [(4, len(kept))] and {r["seed"] for r in both if r["recorded"]} == set(kept)
     alone = list(tables.run_all(runs, jobs=1))
     assert [without_clock(record) for record in both] == [without_clock(record) for record in alone]
     assert alone[0]["curve"] != alone[1]["curve"]
-
-
-def test_a_checkout_that_is_not_installed_makes_records_that_say_what_made_them(tmp_path):
-    """The package alone, copied: no revision, no installed version; the digest of its files tells what it is."""
-    for package in (records.LIBRARY, records.WORKBOOK):
-        shutil.copytree(package, tmp_path / package.name, ignore=shutil.ignore_patterns("__pycache__"))
-    hidden = "import importlib.metadata as m\ndef gone(name): raise m.PackageNotFoundError(name)\nm.version = gone\n"
-    (tmp_path / "start.py").write_text(f"{hidden}from workbook.cli import main\nraise SystemExit(main())\n")
-    call = [sys.executable, "start.py", *"reproduce lrnn/fig1 --rows 2 --data here --json".split()]
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
-    made = subprocess.run(call, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300)
-    assert made.returncode == 0, made.stderr
-    (record,) = records.read(tmp_path / "here")
-    assert record["provenance"] == json.loads(made.stdout)["provenance"]
-    found = {name: record["provenance"][name] for name in ("revision", "source", "torch")}
-    assert found == {"revision": "unknown", "source": records.source(), "torch": "not installed"}
 
 
 def test_a_good_record_is_reused_and_a_bad_one_is_run_again(tmp_path, capfd):
@@ -166,16 +141,6 @@ def test_a_live_run_stands_beside_the_papers_number_and_the_recorded_ones(capsys
     assert line.split()[:3] == ["aa", "lstm", "100"] and f" {recorded} " in line and len(desk) == 5
     with pytest.raises(ValueError, match="lrnn/fig1 has no score"):
         results.beside("lrnn/fig1", [])
-
-
-def test_records_of_another_protocol_are_no_part_of_what_is_shown(tmp_path, monkeypatch):
-    (ours,) = tables.plan("lrnn/fig1", rows=["8"], budget="desk")
-    (record,) = tables.run_all([ours], data=tmp_path)
-    kept = {name: record[name] for name in record.keys() - {"seal", "recorded", "schema"}}
-    records.keep(tmp_path, {**kept, "protocol": "paper"})
-    monkeypatch.setattr(records, "recorded_folder", lambda: tmp_path)
-    assert [one["protocol"] for one in records.recorded("lrnn/fig1")] == ["ours"]
-    assert [one["protocol"] for one in records.recorded("lrnn/fig1", protocol="paper")] == ["paper"]
 
 
 def test_the_committed_records_are_good():

@@ -12,10 +12,9 @@ from lrnnlab.automata.languages import LANGUAGES, language, permuting
 from lrnnlab.expressivity import one_layer
 from lrnnlab.expressivity.cascades import (
     pair_up,
-    real_block,
     universal_layer,
 )
-from lrnnlab.expressivity.groups import derived_series, group_cascade, inverse, solvable_cascade, then
+from lrnnlab.expressivity.groups import derived_series, inverse, solvable_cascade, then
 from lrnnlab.tasks import ModArith
 from workbook.chapters.ch01 import play
 from workbook.exercises.ch01 import DEARER
@@ -95,13 +94,6 @@ def test_every_subgroup_of_s4_has_a_cascade_of_its_derived_length(a, b):
     assert then(generators[0], inverse(generators[0])) == (0, 1, 2, 3)
 
 
-def test_a5_has_no_cascade():
-    with pytest.raises(ValueError, match=r"A_5 is not solvable: its derived series has orders \[60, 60\]"):
-        group_cascade("A_5")
-    with pytest.raises(ValueError, match="no group is called 'M_11'"):
-        group_cascade("M_11")
-
-
 def spoiled(cascade, layer, wrong):
     """The cascade with another rule in the first channel of a layer."""
     first, *rest = cascade.layers[layer]
@@ -123,16 +115,6 @@ def test_mod_arith_cascade_needs_every_layer(layer):
 
 
 # --- blocks ---------------------------------------------------------------------------------------
-
-
-def test_real_block_multiplies_like_complex_numbers():
-    draw = np.random.default_rng(0)
-    A, B = (draw.normal(size=(3, 3)) + 1j * draw.normal(size=(3, 3)) for _ in range(2))
-    assert np.allclose(real_block(A @ B), real_block(A) @ real_block(B)) and real_block(A.real + 0j).shape == (3, 3)
-    turn = constructions("Sum(5)")[0].model
-    assert turn.column_norm(2) == pytest.approx(1) and turn.column_norm(1) == pytest.approx(
-        max(abs(np.cos(2 * np.pi * k / 5)) + abs(np.sin(2 * np.pi * k / 5)) for k in range(5))
-    )
 
 
 class Deaf:

@@ -64,14 +64,8 @@ def test_a_setting_is_put_together_in_order(sample):
 
 @pytest.mark.parametrize("old, new, message", [
     ("row: deep, kind", "row: deeper, kind", "x.yaml has no row in cells: 'deeper'; there are plain, deep"),
-    ("budget: desk}", "budget: week}", "x.yaml has no budget in cells: 'week'; there are live, desk"),
-    ("aliases: {ours: deep}", "aliases: {ours: dep}", "x.yaml has no row in aliases: 'dep'; there are plain, deep"),
     ("extra: {desk:", "extra: {dusk:", "x.yaml has no budget 'dusk'; there are live, desk"),
-    ("aliases:", "alias:", "x.yaml has no key 'alias'; there are"),
     ('"{kind}-{length}"', '"{kinds}-{length}"', r"x.yaml has no key of '\{kinds\}-\{length\}': 'kinds'; there are kind, length"),
-    ("rate: 1e-2", "rate: 1e-2, rate: 2", "x.yaml: 'rate' stands twice"),
-    ("kind: sort, budget", "sort: kind, budget", "x.yaml has no key in cells: 'sort'; there are budget, task, row, batch"),
-    ("rows:", "rows: [", "x.yaml: while parsing"),
     ("aliases:", "shown: [{metric: r2, title: a, b}]\naliases:", "x.yaml has no key in shown: 'b'; there are"),
 ])  # fmt: skip
 def test_what_cannot_be_is_refused_with_the_file_the_key_and_what_there_is(sample, old, new, message):

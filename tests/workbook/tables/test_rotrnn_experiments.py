@@ -14,9 +14,8 @@ from recorded import found
 from lrnnlab.models import LRU, PAPER_001, S5, Net, RotRNN, blocks
 from lrnnlab.training.determinism import rng
 from workbook import tables
-from workbook.chapters.rotations import norm_over_time
 from workbook.tables import records, rotrnn_fig3
-from workbook.tables.rotrnn_fig3 import along_time, expected_squares, layer_inputs
+from workbook.tables.rotrnn_fig3 import expected_squares, layer_inputs
 
 TABLE_1 = found("rotrnn/table1")
 B, T, D = 5, 12, 4
@@ -81,23 +80,6 @@ def test_layer_inputs_by_hand_and_net_left_alone():
         by_hand = (z - true.mean(0)) / (true.var(0, correction=0) + 1e-5).sqrt() * mask
         torch.testing.assert_close(u, by_hand, rtol=1e-4, atol=1e-5)
         z = z + block.gate(block.mixer(by_hand))
-
-
-@pytest.mark.parametrize("rho", [0.0, 0.8])
-def test_coloured_input_is_seen_as_its_own_theory_says(rho):
-    """AR(1) inputs: ``real`` follows ``algebra.rotations``, ``white`` the white formula, and lag1 is rho."""
-    torch.manual_seed(3)
-    layer = RotRNN(2, state=2, heads=1, gamma=(0.9, 0.9), theta=0.3)
-    strings, steps = 4000, 20
-    u = torch.randn(strings, steps, 2, generator=rng(0, "ar"))
-    for t in range(1, steps):
-        u[:, t] = rho * u[:, t - 1] + (1 - rho**2) ** 0.5 * u[:, t]
-    time = along_time(layer, u, torch.ones(strings, steps, dtype=torch.bool), rng(0, "white"))
-    wanted = norm_over_time(0.9, float(layer.theta.detach()[0, 0]), rho, 0.0, steps)[1:]
-    np.testing.assert_allclose(time["real"], wanted, rtol=0.12)
-    np.testing.assert_allclose(time["white"], time["formula"], rtol=0.12)
-    assert abs(time["lag1"] - rho) < 0.02 and math.isclose(time["limit"], 1, rel_tol=1e-4)
-    assert (max(np.abs(np.array(time["real"]) / time["formula"] - 1)) > 0.3) == (rho > 0)
 
 
 # ------------------------------------------------------------------------------------------------------ what is recorded
