@@ -68,7 +68,7 @@ show.table(
 )
 
 # %% [markdown]
-# .833, .417, .222, .222 against .83, .39, .25, .22: the reach $2N$ predicts each of the DLR's four scores to within .03. (At $2^{16}$ the first shift is by $2N$, the very edge of the reach; section 2 shows what a score there is made of. One number lies higher, .30 for $N = 512$ at $2^{14}$. Theorem 4 (b) allows it: beyond the reach a kernel misses by $\sqrt{1 - 2N/S}$ of its norm at least, which leaves up to $2N/S$ of a shift's variance; and our own records have .27 and .30 at the same $L/N$, section 7.) DLR-prod can make every shift of the table exactly (chapter 05, section 7), so its .78 at $2^{20}$ is not explained by a reach. Nor is DSS bound by $2N$: every channel has modes of its own.
+# .833, .417, .222, .222 against .83, .39, .25, .22: the reach $2N$ predicts each of the DLR's four scores to within .03. (At $2^{16}$ the first shift is by $2N$, the very edge of the reach; section 2 shows what a score there is made of. One number lies higher, .30 for $N = 512$ at $2^{14}$. Theorem 4 (b) allows it: beyond the reach a kernel misses by $\sqrt{1 - 2N/S}$ of its norm at least, which leaves up to $2N/S$ of a shift's variance; and our own records have .27 and .30 at the same $L/N$, section 2.) DLR-prod can make every shift of the table exactly (notebook 05e), so its .78 at $2^{20}$ is not explained by a reach. Nor is DSS bound by $2N$: every channel has modes of its own.
 #
 # ## 2 Trained: Table 2
 #
