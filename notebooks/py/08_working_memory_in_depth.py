@@ -53,8 +53,13 @@ show.figure(
 print(ch08.tree_sentence(**opened).replace("<b>", "").replace("</b>", ""))
 
 # %% [markdown]
-# Four merges, and the top circle knows where sixteen steps lead.
-#
+# Play the merges, then press a letter. How many circles change?
+
+# %% tags=["hide-input"]
+filling_widget = ch08.filling_widget()
+filling_widget
+
+# %% [markdown]
 # **What we ask.** *Can depth replace recurrence?* A recurrent network carries its state from letter to letter. Paper 002 (Chi, Fan,
 # Rudnicky and Ramadge, 2023) carries it from layer to layer. Its RegularGPT is a Transformer with *one* layer, used again and again
 # on longer and longer words, until the word is the whole string. It is the sentence of this book, $x_t = A_t\,x_{t-1} + b_t$,
@@ -178,8 +183,7 @@ for row in ("regulargpt_c2", "regulargpt_c3"):
 #
 # $\mathrm{Flat}$ writes a matrix row after row. The paper gives the weights as well: $W_1$ by its Eq. 3, $W_2$ as a Kronecker
 # product.
-
-# %% [markdown]
+#
 # **Step 1 (all cases).** For bits, $ab = \mathrm{ReLU}(a + b - 1)$: it is 1 for $1 + 1$ only.
 
 # %% tags=["proof-lemma_1"]
@@ -812,8 +816,7 @@ predict("08.13", far_beyond)
 # Why? Exchange the last $2^{\ell+1}$ letters of a string: at depth $\ell$ only one node changes. If that node held the same for two
 # words with different actions, the net would answer both strings alike, and one wrongly. For Parity and Cycle Navigation the number is
 # that of the states, as the paper has it. For most other tasks it is not ([08g](08g_number_of_clusters.ipynb) counts).
-
-# %% [markdown]
+#
 # Look at your net. You see its states at one depth, from strings of 500 letters, on the plane on which they vary most (PCA, principal
 # component analysis). Colours are the true actions, named as in the tree (e does nothing). Rings are
 # clusters that scikit-learn finds, told nothing about the task (Ward's rule, stopped at the best silhouette):
@@ -881,13 +884,8 @@ print(
     f"largest before, where doubling would make up to 16 times: {max(spreads[5:]) < 2 * max(spreads[:5])}"
 )
 
-# %% tags=["nbval-ignore-output", "hide-input"]
-show.table(
-    [{"depth": depth, "farthest state from its middle / least distance of two middles": size}
-     for depth, size in enumerate(spreads)],
-    caption="Live, Parity.",
-    formats={"farthest state from its middle / least distance of two middles": ".3f"},
-)  # fmt: skip
+# %% tags=["nbval-ignore-output"]
+print("farthest state / distance of middles, by depth:", *(f"{size:.3f}" for size in spreads))
 
 # %% [markdown]
 # It does not double: the layer puts states back to their places.
@@ -957,7 +955,7 @@ typed_widget
 # * [08c AND gates](08c_and_gates.ipynb) (10 min): how many units a merge needs, by Lemma 1 or with a gate for each pair of actions.
 # * [08d reading its own output](08d_reading_its_own_output.ipynb) (15 min): the proof of the claim on prefixes, and when outputs are bits again.
 # * [08e errors double](08e_errors_double.ipynb) (20 min): the nine steps of the claim on noise.
-# * [08f paper checked](08f_paper_checked.ipynb) (15 min): Tables 1 and 2 run again, chance, and where the paper says something else.
+# * [08f paper checked](08f_paper_checked.ipynb) (20 min): Tables 1 and 2 run again, chance, and where the paper says something else.
 # * [08g number of clusters](08g_number_of_clusters.ipynb) (25 min): the proof of the claim on clusters, and how many actions twelve tasks have.
 # * [08h gradients](08h_gradients.ipynb) (10 min): Figure 4 again, and what a gradient cannot tell.
 # * [08i text and cost](08i_text_and_cost.ipynb) (15 min): Table 3 on a small text, what breaks beyond $C^2$, and what the model costs.

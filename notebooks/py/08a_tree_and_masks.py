@@ -45,12 +45,12 @@ print(f"lrnnlab {EXPECTED}: ready")
 #
 # **Claim (the depths).** After depth $\ell$ position $m$ has seen the $C^{\ell+1}$ letters that end at $m$, *each of them by exactly one
 # route* (near the start all the letters that there are); and $\lceil\log_C T\rceil$ depths are enough for $T \ge 2$
-# letters, and none fewer.
+# letters, and no smaller number is.
 #
 # **Step 1 (depth 0).** Position $m$ sees $m, m-1, \dots, m-C+1$: the distances $0$ to $C-1$, each by one route.
 #
 # **Step 2 (from $\ell - 1$ to $\ell$).** Position $m - j\,C^\ell$ holds the $C^\ell$ letters that end there, at distances
-# $0, \dots, C^\ell - 1$ from it. For $j = 0, \dots, C-1$ these words stand side by side: every distance below $C^{\ell+1}$
+# $0, \dots, C^\ell - 1$ from it. For $j = 0, \dots, C-1$ these words are side by side: every distance below $C^{\ell+1}$
 # is $j\,C^\ell + r$ with one $j$ and one $r$ (division with remainder). So the count of routes by distance is a one for each
 # of $0, \dots, C^{\ell+1} - 1$, and nothing else. **All chunks $C \le 8$, four depths.**
 
@@ -74,7 +74,7 @@ for C in range(2, 9):
 print(f"C = {C}, {depth + 1} depths: distances 0 to {max(ways):,}, routes to each: {set(ways.values())}")
 
 # %% [markdown]
-# Said otherwise: *a distance has one way to be written in base $C$*, and digit $\ell$ says how many steps it takes at depth
+# In other words, *a distance has one way to be written in base $C$*, and digit $\ell$ says how many steps it takes at depth
 # $\ell$.
 #
 # **Step 3 (the masks that run).** As matrices, with a 1 where a mask is open: the product of the masks of all depths has a 1

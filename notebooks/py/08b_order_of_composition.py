@@ -172,7 +172,7 @@ for name in ("S_3", "Tomita 3", "D_2"):
 
 # %% [markdown]
 # How often does it err? Counting the words that lead both machines to each pair of states gives the share of uniform random words that
-# are answered right, exactly, at each length; for 8 letters the cell also looks at every word.
+# are answered right, exactly, at each length; for 8 letters also by a look at every word.
 
 # %% tags=["proof-order"]
 def right_at(machine, longest, only=None):
@@ -248,7 +248,7 @@ check("08.5", my_word)
 # ### The corrected statement
 #
 # **Step 7.** Exchange the two heads: the earlier word comes first. By section 3 of the sitting every prefix is then right for every
-# machine; the cell tries all words of 8 letters of the three that erred.
+# machine. **All words of 8 letters** of the three that erred.
 
 # %% tags=["proof-order"]
 def all_right(layer):

@@ -256,7 +256,7 @@ with show.expect_failure("Noise, step 5"):
 #
 # **Exercise 8** ★ *(10 min, 3 points: to solve a recurrence of errors)* **A proof step.** Step 6 says how zeros grow:
 # in units of $e$ they are $z_0 = 1$ and $z_{\ell+1} = 2\,(2^\ell + z_\ell)$. Solve it: the line that is missing is
-# $z_\ell$ as a function of $\ell$. The statement and its `assert` stand here.
+# $z_\ell$ as a function of $\ell$. The statement and its `assert` are below.
 
 # %%
 my_zeros = None  # a function of the number of layers

@@ -63,7 +63,7 @@ if len(gradient_runs):
 # $s = \pm 1$ (minus for a one), and let $x_t = \tanh(3\,s_t\,x_{t-1})$ from $x_0 = 1$; the answer is the sign of $x_T$.
 #
 # **Step 1.** $\tanh$ is odd and keeps the sign. So $\mathrm{sign}(x_t) = s_t\,\mathrm{sign}(x_{t-1})$, and turning *any one* letter turns the
-# answer, of a string of any length. The cell turns each of 64 letters.
+# answer, of a string of any length. **All 64 letters** of one string.
 
 # %% tags=["proof-gradient"]
 u = sp.Symbol("u", real=True)
@@ -124,7 +124,7 @@ for found in gradient_runs.query("task == 'parity'").itertuples():
     )
 
 # %% [markdown]
-# A straight line is no more than a hint, and its absence is none at all. Of the three RegularGPTs that know the last four bits, one
+# A straight line is only a hint, and its absence is not even that. Of the three RegularGPTs that know the last four bits, one
 # has a straighter line than any that knows Parity (blue, on the right). It looks at what it does not need.
 #
 # A picture to play with: four of the small nets of the sitting, trained live on strings of up to 16 bits, looked at on 64.

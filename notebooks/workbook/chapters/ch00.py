@@ -38,7 +38,7 @@ SITTINGS: dict[str, tuple[str, int, tuple[str, ...], tuple[int, float], tuple[tu
     )),
     "08": ("memory in depth", 60, ("03",), (3, 1.3), (
         ("tree and masks", 15), ("order of composition", 20), ("and gates", 10), ("reading its own output", 15),
-        ("errors double", 20), ("paper checked", 15), ("number of clusters", 25), ("gradients", 10), ("text and cost", 15),
+        ("errors double", 20), ("paper checked", 20), ("number of clusters", 25), ("gradients", 10), ("text and cost", 15),
     )),
     "09": ("fast weights", 245, ("02",), (2, 2.4), ()),
     "10": ("one ladder", 35, ("01", "02"), (3, 0), (

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property, lru_cache, reduce
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -24,16 +23,17 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 from torch import Tensor, nn
 
-from lrnnlab.automata import Monoid, MooreMachine, transition_monoid
+from lrnnlab.automata import MooreMachine, transition_monoid
 from lrnnlab.automata.languages import read
 from lrnnlab.models import build
-from lrnnlab.models.chunk_masks import depth_count, dilated_mask, kept_positions
+from lrnnlab.models.chunk_masks import dilated_mask
 from lrnnlab.tasks.batch import answered
 from lrnnlab.training.curriculum import train_strings
 from lrnnlab.training.determinism import rng
 from lrnnlab.training.evaluation import accuracy_at_lengths
 from workbook.bench.steps import tree_ratio, tree_step
 from workbook.chapters import tree_composition as composition
+from workbook.chapters.tree_composition import Tree, grow
 from workbook.show import regulargpt_figures as pictures
 from workbook.show.interactive import Moving
 from workbook.show.labels import named
@@ -76,57 +76,6 @@ ORDERS = ("earlier first", "as printed")
 LONGEST = 16  # letters that are drawn
 LEFT, ACROSS, LOW, HIGH = 0.95, 4.8, 0.45, 4.35  # inches: of the first letter, from it to the last, of letters and root
 MASK = 0.92  # inches, the largest side of a mask
-
-
-@dataclass(frozen=True)
-class Tree:
-    """``elements`` (L + 1, T): row 0 the letters, row l + 1 what depth l holds at every position; element 0 does nothing."""
-
-    machine: MooreMachine
-    tokens: tuple[int, ...]
-    chunk: int
-    elements: np.ndarray
-
-    @cached_property
-    def monoid(self) -> Monoid:
-        return transition_monoid(self.machine)
-
-    @property
-    def depths(self) -> int:
-        return len(self.elements) - 1
-
-    @property
-    def root(self) -> int:
-        """The element that the last position holds in the end."""
-        return int(self.elements[-1, -1])
-
-    @property
-    def answer(self) -> int:
-        """The class of the state that the root leads to from the start."""
-        return int(self.machine.outputs[self.monoid.elements[self.root, self.machine.initial]])
-
-    def kept(self, depth: int) -> list[int]:
-        """The positions that the tree needs of a depth; -1 are the letters."""
-        T = len(self.tokens)
-        return list(range(T)) if depth < 0 else kept_positions(T, self.chunk, depth)
-
-    @cached_property
-    def names(self) -> list[str]:
-        """By element, a shortest word that does the same."""
-        return pictures.element_names(self.machine)
-
-
-def grow(machine: MooreMachine, tokens: tuple[int, ...], chunk: int, later_first: bool = False) -> Tree:
-    """Compose the actions of ``tokens`` depth by depth: position i with i - j c^l, j = 1..c-1; before the start, nothing."""
-    T = len(tokens)
-    depths = depth_count(T, chunk)
-    times, letters = multiplication_table(transition_monoid(machine)), appended(machine)[1][:, 0]
-    rows = [letters[list(tokens)]]
-    for depth in range(depths):
-        back = [min(j * chunk**depth, T) for j in range(chunk)]
-        seen = [np.concatenate([np.zeros(far, dtype=int), rows[-1][: T - far]]) for far in back]  # (c, T), itself first
-        rows.append(reduce(lambda first, then: times[first, then], seen if later_first else seen[::-1]))
-    return Tree(machine, tuple(tokens), chunk, np.stack(rows))
 
 
 def asked(task: str, string: str) -> tuple[tuple[int, ...], str]:
@@ -195,7 +144,7 @@ def _cut(line, edge=LEFT - 0.22):
 
 
 def _nodes(axes: Axes, tree: Tree, heights):
-    colours = pictures.element_colours(tree.machine, tree.monoid.elements)
+    colours, names = pictures.element_colours(tree.machine, tree.monoid.elements), pictures.element_names(tree.machine)
     dots = [(position, row) for row in range(1, tree.depths + 1)
             for position in set(range(len(tree.tokens))) - set(tree.kept(row - 1))]  # fmt: skip
     nodes = [(position, row) for row in range(tree.depths + 1) for position in tree.kept(row - 1)]
@@ -205,7 +154,7 @@ def _nodes(axes: Axes, tree: Tree, heights):
                      edgecolors=FAINT, linewidths=edge, zorder=3)  # fmt: skip
     for position, row in nodes:
         element = int(tree.elements[row, position])
-        name = printed(tree.machine.symbols[tree.tokens[position]]) if row == 0 else tree.names[element]
+        name = printed(tree.machine.symbols[tree.tokens[position]]) if row == 0 else names[element]
         fits = len(name) <= 2  # a longer name stands beside its circle
         axes.text(_across(tree, position) + (0 if fits else -0.15), heights[row] + (0 if fits else 0.16), name,
                   ha="center" if fits else "right", va="center", fontsize=SMALL, zorder=4,
@@ -230,7 +179,7 @@ def tree_sentence(task: str, string: str, C: int, order: str = ORDERS[0]) -> str
     tree, note = _grown(task, string, C, order), asked(task, string)[1]
     T, word = len(tree.tokens), printed("".join(tree.machine.symbols[token] for token in tree.tokens))
     kept = sum(len(tree.kept(depth)) for depth in range(tree.depths))
-    truth, name = int(tree.machine.answer(list(tree.tokens))[-1]), tree.names[tree.root]
+    truth, name = int(tree.machine.answer(list(tree.tokens))[-1]), pictures.element_names(tree.machine)[tree.root]
     did = f"The root does {'nothing' if name == pictures.NOTHING else f'what <b>{name}</b> does'}, answer {tree.answer}"
     fair = "as letter after letter" if truth == tree.answer else (
         f"but letter after letter the answer is {truth}: <b>wrong</b>")  # fmt: skip
@@ -238,6 +187,24 @@ def tree_sentence(task: str, string: str, C: int, order: str = ORDERS[0]) -> str
     return (f"{note}{word}: {T} letters in chunks of {C} take <b>{tree.depths} depth{'s' * (tree.depths > 1)}</b>, "
             f"{kept} nodes in the tree, {T * tree.depths} with masks. {did}{'; ' if truth != tree.answer else ', '}"
             f"{fair}.{turned}")  # fmt: skip
+
+
+def filling_widget() -> Moving:
+    """The tree over 16 letters in chunks of two as it fills, merge by merge; a letter that is changed is merged again."""
+    tasks = {}
+    for task in NOISY:
+        machine, monoid = machine_of(task), transition_monoid(machine_of(task))
+        colours = pictures.element_colours(machine, monoid.elements)
+        tasks[task.replace("S_3", "S₃")] = {
+            "symbols": list(machine.symbols), "letters": appended(machine)[1][:, 0].tolist(),
+            "times": multiplication_table(monoid).tolist(), "answers": machine.outputs[monoid.elements[:, machine.initial]].tolist(),
+            "names": pictures.element_names(machine), "colours": colours, "inks": [*map(ink_on, colours)],
+            "word": [int(token) for token in read(machine, 2 * WORDS[task])[:LONGEST]],
+        }  # fmt: skip
+    alt = ("A binary tree over 16 letters, with a button that plays its merges and a slider over them. Each circle is named by a "
+           "shortest word that does the same as its letters. A press changes a letter; what is merged again is orange.")  # fmt: skip
+    return Moving("tree", {"tasks": tasks}, {"task": "Cycle Navigation", "word": tasks["Cycle Navigation"]["word"], "done": 2,
+                                             "changed": None}, alt)  # fmt: skip
 
 
 # --------------------------------------------------------------------------------------------------------------- noise
@@ -479,34 +446,18 @@ def _best_and_mean(shares: pd.Series) -> str:
     return f"{percent(shares.max())} / {percent(shares.mean())} ({len(shares)})"
 
 
-def right_by_seed(desk: pd.DataFrame) -> Iterator[str]:
-    """Of which tasks RegularGPT in chunks of 2 is right on every string beyond the trained lengths: with every seed, the best one, none."""
-    shares = desk[desk["row"] == "regulargpt_c2"].groupby("task")["accuracy"].agg(["min", "max"]).reindex(table1.TABLE.tasks)
-    for said, test in {"every seed is right": "min == 1", "the best seed is right, not every one": "min < 1 == max",
-                       "no seed": "max < 1"}.items():  # fmt: skip
-        yield f"{said}: {', '.join(map(named, shares.query(test).index)) or 'none'}"
-
-
-def seeds_apart(desk: pd.DataFrame) -> Iterator[str]:
-    """For every net the tasks whose seeds lie more than 15 points apart, with the seeds in percent."""
-    cells = {cell: sorted(shares) for cell, shares in desk.groupby(["row", "task"])["accuracy"]}
-    for net, name in pictures.NETS.items():
-        apart = [f"{named(task)} ({' '.join(map(percent, shares))})" for task in table1.TABLE.tasks
-                 if (shares := cells.get((net, task))) and shares[-1] - shares[0] > 0.15]  # fmt: skip
-        yield f"{name}: {', '.join(apart) or 'nowhere'}"
-
-
-def low_and_why(desk: pd.DataFrame) -> Iterator[str]:
-    """For every net the tasks whose best seed stays below 90 % beyond the trained lengths, what it scores within, and
-    why it is low.
-    """
-    known = table1.TABLE.declared.found["why"]["known"]
-    best = desk.loc[desk.groupby(results.CELL)["accuracy"].idxmax()].query("accuracy < 0.9").set_index("task")
-    for net, name in pictures.NETS.items():
-        low = best[best["row"] == net][["accuracy", "accuracy_seen"]].reindex(table1.TABLE.tasks).dropna()
-        why = low["accuracy_seen"].ge(known).map({True: "lost with length", False: "not learned"})
-        found = [f"{named(task)} {percent(beyond)} ({percent(seen)}: {why[task]})" for task, beyond, seen in low.itertuples()]
-        yield f"{name}: {', '.join(found) or 'none'}"
+def seeds_of_table_1(desk: pd.DataFrame) -> pd.DataFrame:
+    """A line for each net and task: every seed beyond the trained lengths, the best one's share within them, and why it is low."""
+    cells = desk.sort_values("accuracy").groupby(["row", "task"])
+    best, known = cells.last(), table1.TABLE.declared.found["why"]["known"]
+    found = pd.DataFrame({
+        "least": cells["accuracy"].min(), "greatest": best["accuracy"],
+        "each seed": cells["accuracy"].agg(lambda shares: " ".join(map(percent, shares))),
+        "best seed, trained lengths": best["accuracy_seen"].map(percent),
+        "why low": np.where(best["accuracy"] >= 0.9, "", np.where(best["accuracy_seen"] >= known, "lost with length", "not learned")),
+    })  # fmt: skip
+    order = pd.MultiIndex.from_product([pictures.NETS, table1.TABLE.tasks], names=["net", "task"])
+    return found.reindex(order).dropna().rename(pictures.NETS, level="net").rename(named, level="task").reset_index()
 
 
 def over_the_seam(desk: pd.DataFrame) -> Iterator[str]:

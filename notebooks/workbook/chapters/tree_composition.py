@@ -1,6 +1,6 @@
-"""Paper 002, Sec. 7.2: actions of words composed in layers of chunk size 2, with errors, and with a layer that repairs.
+"""Paper 002: actions of words composed depth by depth, as elements of a monoid (any chunk size) and, by Sec. 7.2, as matrices.
 
-After layer l position i holds the action of the 2^l letters that end there, l = 0 being the letters themselves; before
+The matrices are composed in layers of chunk size 2, with errors, and with a layer that repairs: after layer l position i holds the action of the 2^l letters that end there, l = 0 being the letters themselves; before
 the start stand identities.  Chapter 08 proves what is used here: Lemma 1, its order, how errors grow, and the repair.
 
 Letters: T time, V tokens, n states; A, B actions as matrices with one-hot rows (Eq. 2); e size of errors, g slope of the
@@ -10,11 +10,61 @@ repair; a layer is a function (earlier, later) -> action of both.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property, reduce
 
 import numpy as np
 
-from lrnnlab.automata import MooreMachine, build, one_hot_transitions
+from lrnnlab.automata import Monoid, MooreMachine, one_hot_transitions, transition_monoid
+from lrnnlab.models.chunk_masks import depth_count, kept_positions
+from workbook.tables.word_actions import appended, multiplication_table
+
+
+@dataclass(frozen=True)
+class Tree:
+    """``elements`` (L + 1, T): row 0 the letters, row l + 1 what depth l holds at every position; element 0 does nothing."""
+
+    machine: MooreMachine
+    tokens: tuple[int, ...]
+    chunk: int
+    elements: np.ndarray
+
+    @cached_property
+    def monoid(self) -> Monoid:
+        return transition_monoid(self.machine)
+
+    @property
+    def depths(self) -> int:
+        return len(self.elements) - 1
+
+    @property
+    def root(self) -> int:
+        """The element that the last position holds in the end."""
+        return int(self.elements[-1, -1])
+
+    @property
+    def answer(self) -> int:
+        """The class of the state that the root leads to from the start."""
+        return int(self.machine.outputs[self.monoid.elements[self.root, self.machine.initial]])
+
+    def kept(self, depth: int) -> list[int]:
+        """The positions that the tree needs of a depth; -1 are the letters."""
+        T = len(self.tokens)
+        return list(range(T)) if depth < 0 else kept_positions(T, self.chunk, depth)
+
+
+def grow(machine: MooreMachine, tokens: tuple[int, ...], chunk: int, later_first: bool = False) -> Tree:
+    """Compose the actions of ``tokens`` depth by depth: position i with i - j c^l, j = 1..c-1; before the start, nothing."""
+    T = len(tokens)
+    depths = depth_count(T, chunk)
+    times, letters = multiplication_table(transition_monoid(machine)), appended(machine)[1][:, 0]
+    rows = [letters[list(tokens)]]
+    for depth in range(depths):
+        back = [min(j * chunk**depth, T) for j in range(chunk)]
+        seen = [np.concatenate([np.zeros(far, dtype=int), rows[-1][: T - far]]) for far in back]  # (c, T), itself first
+        rows.append(reduce(lambda first, then: times[first, then], seen if later_first else seen[::-1]))
+    return Tree(machine, tuple(tokens), chunk, np.stack(rows))
 
 
 def row_transitions(machine: MooreMachine) -> np.ndarray:

@@ -101,7 +101,7 @@ def test_names_are_words_that_do_the_same(made):
     for element in set(tree.elements.ravel().tolist()):
         word = tree.monoid.words[element]
         assert action(tree.machine, word) == tree.monoid.elements[element].tolist()
-        assert (tree.names[element] == "e") == (element == 0)
+        assert (element_names(tree.machine)[element] == "e") == (element == 0)
 
 
 def test_what_is_typed():

@@ -18,6 +18,7 @@ from workbook.show import interactive as moving
 from workbook.show.interactive import NAMES, module
 from workbook.tables import lrnn_film
 from workbook.tables.kernels import spectrum
+from workbook.tables.word_actions import machine_of
 
 MADE = {
     "walk": lambda: moving.walk(Sum(5).machine, [0, 3]),
@@ -27,6 +28,7 @@ MADE = {
     "levels": ch03.levels_widget,
     "film": ch02.film_widget,
     "fields": ch08.exact_fields_widget,
+    "tree": ch08.filling_widget,
 }
 
 
@@ -191,8 +193,24 @@ def levels_agrees(asked):
             assert row[:many] == x[:many]
 
 
-AGREES = {"levels": levels_agrees, "film": film_agrees, "fields": fields_agrees, "killers": killers_agrees, "walk": walk_agrees, "disc": disc_agrees, "simplex": simplex_agrees}
+def tree_agrees(asked):
+    draw = np.random.default_rng(7)
+    for name, task in {"Parity": "Parity", "Cycle Navigation": "Cycle Navigation", "S₃": "S_3"}.items():
+        given, machine = ch08.filling_widget().data["tasks"][name], machine_of(task)
+        for length in (2, 16):
+            word = draw.integers(machine.num_symbols, size=length)
+            rows = asked("fill", given, word.tolist())
+            for depth, row in enumerate(rows):
+                for i, element in enumerate(row):
+                    here = word[i * 2**depth : (i + 1) * 2**depth]
+                    answer = machine.answer(here)[-1]
+                    assert given["answers"][element] == answer
+            assert [len(row) for row in rows] == [length >> depth for depth in range(len(rows))] and len(rows[-1]) == 1
+
+
+AGREES = {"tree": tree_agrees, "levels": levels_agrees, "film": film_agrees, "fields": fields_agrees, "killers": killers_agrees, "walk": walk_agrees, "disc": disc_agrees, "simplex": simplex_agrees}
 PLANTED = {
+    "tree": ("times[first][row[2 * i + 1]]", "times[row[2 * i + 1]][first]"),
     "walk": ("transitions[token][way.at(-1)]", "transitions[token][way[0]]"),
     "disc": ("[a * c - b * d, a * d + b * c]", "[a * c - b * d, a * d - b * c]"),
     "killers": ("c * x - s * y + (1 - size) * px", "c * x + s * y + (1 - size) * px"),
@@ -297,6 +315,10 @@ def levels_by_pointer(page):
     page.get_by_role("button", name="pause").click()
 
 
+def tree_by_pointer(page):
+    page.get_by_role("button", name="letter 6").click()
+
+
 MOVES = {  # name -> (by pointer, what has the focus, a key)
     "walk": (lambda page: page.get_by_role("button", name="read 4").click(), "[role=group] button", "3"),
     "disc": (disc_by_pointer, "[aria-label='mode 5']", "ArrowDown"),
@@ -304,6 +326,7 @@ MOVES = {  # name -> (by pointer, what has the focus, a key)
     "fields": (fields_by_pointer, "[aria-label^='letter 12']", "ArrowUp"),
     "film": (film_by_pointer, "input[type=range]", "ArrowRight"),
     "levels": (levels_by_pointer, "input[type=range]", "ArrowRight"),
+    "tree": (tree_by_pointer, "input[type=range]", "ArrowRight"),
     "simplex": (simplex_by_pointer, "[aria-label='column 3']", "ArrowDown"),
 }
 
