@@ -581,7 +581,8 @@ race_widget
 # %% [markdown]
 # With 1,024 chains the model says *loop* on both machines, and so does the clock: no other scan that we timed is faster than our
 # loop there. On the H200 it reads and writes at up to 82 % of the memory's speed with blocks of 8 or 16, but the model is far too
-# kind to the trees ([03d](03d_benchmark.ipynb)).
+# kind to the trees ([03d](03d_benchmark.ipynb)). A loop that Python starts step by step is another matter: on the H200 PScan beats
+# it at $T = 500$ ([03c](03c_test_time.ipynb)).
 
 # %% [markdown]
 # **Exercise 6** ★★ *(10 min, 4 points: to predict when less depth pays)* Leave the memory out: let the time be

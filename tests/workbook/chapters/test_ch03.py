@@ -25,6 +25,7 @@ from workbook.chapters.ch03 import (
     winner,
 )
 from workbook.exercises.ch03 import LEAST_PROCESSORS
+from workbook.show import bench_figures
 
 PEERS = {"ours": {"forward": {"median": 2.0, "times_ours": 1.0}},
          "PScan of the paper": {"forward": {"median": 84.0, "times_ours": 42.0}},
@@ -185,7 +186,7 @@ def test_the_sentence_follows_the_controls():
     assert "<b>tree</b>" in there and "no such case" in there
 
 
-def test_what_notebook_03d_says_of_the_gpu_is_recorded():
+def test_what_notebooks_03c_and_03d_say_of_the_gpu_is_recorded():
     source = Path(ch03.__file__).parents[2] / "py" / "03d_benchmark.py"
     text, table = " ".join(source.read_text(encoding="utf-8").replace("\n#", " ").split()), ch03.gpu_table()
     blocks = [line for line in table if line["case"].startswith(("blocks", "token"))]
@@ -200,3 +201,6 @@ def test_what_notebook_03d_says_of_the_gpu_is_recorded():
                   shares("both", *many, large), shares("forward", *many, small)):  # fmt: skip
         assert f"{min(found)} to {max(found)} %" in text
     assert all(line["times ours"] > 1 for line in table)
+    peers = [bench_figures.found(bench_figures.recorded(device="cuda")[1], f"block B=128 T=500 h=8 b={b}") for b in (2, 4, 8, 16)]
+    ratios = [one["PScan of the paper"]["forward"]["median"] / one["loop (unbind)"]["forward"]["median"] for one in peers]
+    assert "{:.2f}, {:.2f}, {:.2f} and {:.2f} times".format(*ratios) in source.with_name("03c_test_time.py").read_text(encoding="utf-8")
