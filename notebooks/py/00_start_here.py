@@ -218,8 +218,8 @@ predict("00.3", one_wrong_arrow)
 # %% [markdown]
 # ## The map
 #
-# Chapters 00 to 08 and 10 are *sittings* of at most an hour. Behind them lie lettered notebooks, one idea each, for when you want more.
-# Chapter 09 is longer: take it in parts. Three paths: **one evening** (00, 02, 10), **four weeks** (as
+# Every chapter is a *sitting* of at most an hour. Behind 01 to 10 lie lettered notebooks, one idea each, for when you want more.
+# Three paths: **one evening** (00, 02, 10), **four weeks** (as
 # [TEACHING.md](TEACHING.md) plans them), or everything.
 
 # %% tags=["hide-input"]

@@ -40,7 +40,11 @@ SITTINGS: dict[str, tuple[str, int, tuple[str, ...], tuple[int, float], tuple[tu
         ("tree and masks", 15), ("order of composition", 20), ("and gates", 10), ("reading its own output", 15),
         ("errors double", 20), ("paper checked", 20), ("number of clusters", 25), ("gradients", 10), ("text and cost", 15),
     )),
-    "09": ("fast weights", 245, ("02",), (2, 2.4), ()),
+    "09": ("fast weights", 55, ("02",), (3, 3.2), (
+        ("layer in code", 5), ("rational outputs", 20), ("counting brackets", 20), ("even lengths", 20), ("two letters", 15),
+        ("bounded depth", 20), ("found counter", 30), ("feedback", 20), ("tables", 15), ("modulo m", 15), ("two leaks", 10),
+        ("paper checked", 10),
+    )),
     "10": ("one ladder", 35, ("01", "02"), (3, 0), (
         ("more theorems", 40), ("when nets fail", 10), ("whole ladder", 10), ("restart", 15),
     )),

@@ -33,6 +33,7 @@ import pandas as pd
 import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
 from scipy.special import softmax
 from torch import nn
@@ -43,7 +44,19 @@ from lrnnlab.training.loop import Trained
 from workbook.chapters import fast_weight_solutions as fast
 from workbook.show.fwp_figures import fwp_tables, negative_by_position
 from workbook.show.labels import named
-from workbook.show.style import DIVERGING, FAINT, GRID, INK, SMALL, colour_bar, ink_on, label_ends, new_figure, styled
+from workbook.show.style import (
+    DIVERGING,
+    FAINT,
+    GRID,
+    INK,
+    LIVE,
+    SMALL,
+    colour_bar,
+    ink_on,
+    label_ends,
+    new_figure,
+    styled,
+)
 from workbook.tables import fwp_negative, fwp_training, get, results
 from workbook.tables.declared import paper
 
@@ -108,16 +121,16 @@ def memory_picture(text: str, rule: str, beta: float, position: int) -> Figure:
     """W before a token, what the token writes, and W after it; a full frame is the key's column, a dashed the query's."""
     read, t = remember(text, rule, beta), min(position, len(text))
     before, after = read.states[t - 1], read.states[t]
-    figure, panels = new_figure(2.9, columns=3, left=0.6, right=0.2, top=0.85, bottom=0.5, gap=0.35, sharey=True)
+    figure, panels = new_figure(2.9, columns=3, left=0.6, right=0.7, top=0.85, bottom=0.5, gap=0.35, sharey=True)
     key = 0 if t == 1 else 1 + read.letters.index(text[t - 2])
     titles = (f"$W_{{{t - 1}}}$, before", "written", f"$W_{{{t}}}$, after")
     for axes, W, title in zip(panels, (before, after - before, after), titles):
-        _matrix(axes, W, read.letters)
+        drawn = _matrix(axes, W, read.letters)
         axes.set_title(title)
     _frame(panels[1], key, len(read.letters), "-")
     for column in dict.fromkeys((key, 1 + read.letters.index(text[t - 1]))):
         _frame(panels[2], column, len(read.letters), "-" if column == key else (0, (2, 1.5)))
-        _numbers(panels[2], after[:, column], column)
+    colour_bar(figure, drawn)
     panels[0].set_yticks(range(len(read.letters)), read.letters)
     panels[0].set_ylabel("this letter")
     panels[1].set_xlabel("letter before")
@@ -125,22 +138,20 @@ def memory_picture(text: str, rule: str, beta: float, position: int) -> Figure:
     return figure
 
 
-def _matrix(axes: Axes, W: np.ndarray, letters: tuple[str, ...]) -> None:
-    axes.imshow(W, cmap=DIVERGING, vmin=-REACH, vmax=REACH, aspect="auto", interpolation="nearest")
+def _matrix(axes: Axes, W: np.ndarray, letters: tuple[str, ...]) -> AxesImage:
+    drawn = axes.imshow(W, cmap=DIVERGING, vmin=-REACH, vmax=REACH, aspect="auto", interpolation="nearest")
+    for (row, column), value in np.ndenumerate(W):
+        if abs(value) > 0.005:
+            ink = ink_on("#{:02x}{:02x}{:02x}".format(*DIVERGING((value / REACH + 1) / 2, bytes=True)[:3]))
+            axes.text(column, row, f"{value:.2g}", ha="center", va="center", fontsize=SMALL, color=ink)
     axes.set_xticks(range(len(letters) + 1), [START, *letters])
     axes.tick_params(length=0)
     axes.grid(False)
+    return drawn
 
 
 def _frame(axes: Axes, column: int, rows: int, dash) -> None:
     axes.add_patch(Rectangle((column - 0.5, -0.5), 1, rows, fill=False, ec=INK, lw=2, ls=dash, clip_on=False, zorder=4))
-
-
-def _numbers(axes: Axes, column: np.ndarray, at: int) -> None:
-    for row, value in enumerate(column):
-        if abs(value) > 0.005:
-            ink = ink_on("#{:02x}{:02x}{:02x}".format(*DIVERGING((value / REACH + 1) / 2, bytes=True)[:3]))
-            axes.text(at, row, f"{value:.2g}", ha="center", va="center", fontsize=SMALL, color=ink)
 
 
 def _spelled(figure: Figure, text: str, t: int) -> None:
@@ -395,7 +406,7 @@ def beside(name: str, tasks: Sequence[str], live: Sequence[Mapping] = ()) -> pd.
     table, found = get(f"fwp/{name}"), results.runs(f"fwp/{name}")
     kinds = {"paper": paper(table.name).groupby(results.CELL)["value"].agg(lambda bins: "/".join(f"{one:g}" for one in bins)),
              "recorded": whole_strings(found), **({"live": whole_strings(results.frame(live))} if live else {}),
-             "why": results.reasons(found).set_index(results.CELL)["why"].str.replace("chapter 09, ", "")}  # fmt: skip
+             "why": results.reasons(found).set_index(results.CELL)["why"]}  # fmt: skip
     cells = pd.concat(kinds, axis=1).fillna({"why": ""}).sort_index()
     made = pd.concat({named(task, "fwp"): cells.loc[task].dropna(axis=1, how="all") for task in tasks}, axis=1)
     made.columns = made.columns.map(", ".join)
@@ -463,6 +474,48 @@ def left(net: nn.Module) -> list[list[float]]:
     """Of what a head holds, the share that is left after a token's writes, (1 - beta_1)(1 - beta_2), by token and head."""
     _, _, _, beta = net.layers[0].program(net.symbol_inputs())
     return (1 - beta).prod(1).tolist()
+
+
+def found_counter() -> tuple[nn.Module, int]:
+    """The first such net in which a head counts, and that head: a bracket leaves what it holds, and the token 1 wipes it."""
+    nets = (resetting_net(seed).net.double() for seed in range(9))
+    return next((net, head) for net in nets for head, (up, down, reset) in enumerate(zip(*left(net)))
+                if min(up, down) > 0.99 and abs(reset) < 0.1)  # fmt: skip
+
+
+@torch.no_grad()
+def head_counts(net: nn.Module, head: int, tokens: Sequence[int]) -> np.ndarray:
+    """What a head with one key holds after each token, in its own steps: half of what ( and ) write differently."""
+    _, _, v, beta = (part[:, :, head] if part.ndim > 3 else part for part in net.layers[0].program(net.symbol_inputs()))
+    beta = beta[:, :, head, None]  # (token, write, 1), and v (token, write, n)
+    kept, written = (1 - beta).prod(1), (1 - beta[:, 1]) * beta[:, 0] * v[:, 0] + beta[:, 1] * v[:, 1]
+    step = (written[0] - written[1]) / 2
+    w, held = torch.zeros_like(step), []
+    for token in tokens:
+        w = kept[token] * w + written[token]
+        held.append(float(w @ step / step.square().sum()))
+    return np.array(held)
+
+
+@styled
+def counter_picture(net: nn.Module, head: int) -> Figure:
+    """400 random tokens with resets: brackets open since the last 1, what the head holds, and the difference."""
+    draw, depth, tokens, depths = np.random.default_rng(0), 0, [], []
+    for chance in draw.random((400, 2)):
+        tokens.append(2 if chance[0] < 0.008 else int(depth > 0 and chance[1] > 0.6))
+        depth = (depth + 1, depth - 1, 0)[tokens[-1]]
+        depths.append(depth)
+    held, t = head_counts(net, head, tokens), np.arange(1, 401)
+    figure, (above, below) = new_figure(3.6, rows=2, left=0.75, right=0.8, top=0.15, bottom=0.5, gap=0.25, sharex=True,
+                                        gridspec_kw={"height_ratios": (2.2, 1)})  # fmt: skip
+    above.plot(t, depths, color=FAINT, lw=5, alpha=0.5)
+    above.plot(t, held, color=LIVE, lw=1.4)
+    above.set(ylabel="open brackets", xlim=(0, 400))
+    label_ends(above, [(depths[-1], "open", FAINT), (held[-1], "held", LIVE)])
+    below.axhline(0, color=INK, lw=0.8)
+    below.plot(t, held - depths, color=LIVE, lw=1.4)
+    below.set(ylabel="difference", xlabel="token")
+    return figure
 
 
 @torch.no_grad()
