@@ -765,7 +765,7 @@ check("09.7", my_keys)
 # * [09c counting brackets](09c_counting_brackets.ipynb) (20 min): how many bits a sum holds, and two kinds of brackets.
 # * [09d even lengths](09d_even_lengths.ipynb) (20 min): why a sum has no parity, and what a layer norm changes.
 # * [09e two letters](09e_two_letters.ipynb) (15 min): how large $\beta$ may be, and why two letters in turn do not help.
-# * [09f bounded depth](09f_bounded_depth.ipynb) (20 min): no single write counts for ever, and a trained net that leaks.
+# * [09f bounded depth](09f_bounded_depth.ipynb) (25 min): no single write counts for ever, and a trained net that leaks.
 # * [09g found counter](09g_found_counter.ipynb) (30 min): the counter of the first picture, snapped and proved.
 # * [09h feedback](09h_feedback.ipynb) (20 min): rules that see their own answers keep parity.
 # * [09i tables](09i_tables.ipynb) (15 min): the paper's two tables, with ours beside them.

@@ -42,7 +42,7 @@ SITTINGS: dict[str, tuple[str, int, tuple[str, ...], tuple[int, float], tuple[tu
     )),
     "09": ("fast weights", 55, ("02",), (3, 3.2), (
         ("layer in code", 5), ("rational outputs", 20), ("counting brackets", 20), ("even lengths", 20), ("two letters", 15),
-        ("bounded depth", 20), ("found counter", 30), ("feedback", 20), ("tables", 15), ("modulo m", 15), ("two leaks", 10),
+        ("bounded depth", 25), ("found counter", 30), ("feedback", 20), ("tables", 15), ("modulo m", 15), ("two leaks", 10),
         ("paper checked", 10),
     )),
     "10": ("one ladder", 35, ("01", "02"), (3, 0), (

@@ -18,7 +18,7 @@ ENOUGH_ONES = math.log(1 / 0.002) / -math.log(0.99)  # until 0.99^t / 2 has come
 def _depth(answer) -> None:
     given = number(answer)
     first = next(m for m in range(1, 1000) if 200 * (1 - (1 - 1 / 200) ** m) ** 2 > 1 / 2)
-    claim(given == first, f"not at {given:g}: where does the formula of section 4 pass one half?")
+    claim(given == first, f"not at {given:g}: where does the formula of the leak pass one half?")
 
 
 def _open(word: str) -> int:
