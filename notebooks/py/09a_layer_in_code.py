@@ -66,6 +66,7 @@ with torch.no_grad():
 print("these lines and the package's layer say the same, 50 inputs:", same)
 assert same, "these lines are not the package's layer"
 
+
 # %% [markdown]
 # ## 2 A chunk at once
 

@@ -31,6 +31,7 @@ if not lrnnlab.__version__.startswith(EXPECTED):
     )
 print(f"lrnnlab {EXPECTED}: ready")
 
+
 # %% [markdown]
 # ## 1 Two leaks: train, snap, prove
 #

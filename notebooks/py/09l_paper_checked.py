@@ -27,6 +27,7 @@ if not lrnnlab.__version__.startswith(EXPECTED):
     )
 print(f"lrnnlab {EXPECTED}: ready")
 
+
 # %% [markdown]
 # ## 1 Where the paper says something else
 #
