@@ -371,9 +371,12 @@ def gathering_sentence(seen: Seen, depth: int) -> str:
     if "right" in at:
         start += f" The net is right on {at['right']:.0%} of strings of this length."
     if at["purity"] == at["wholeness"] == 1:
-        return f"{start} Clusters and elements are the same."
-    return (f"{start} {at['purity']:.0%} of the states have the commonest element of their cluster, {at['wholeness']:.0%} lie "
-            "in the commonest cluster of their element.")  # fmt: skip
+        start += " Clusters and actions are the same."
+    else:
+        start += (f" {at['purity']:.0%} of the states have the commonest action of their cluster, {at['wholeness']:.0%} lie in the "
+                  "main cluster of their action.")  # fmt: skip
+    has_names = len(transition_monoid(seen.machine)) <= NAMED
+    return start + " A group is named by a shortest word with its action (e: nothing)." * has_names
 
 
 def exact_fields_widget() -> Moving:
