@@ -50,6 +50,7 @@ SITTINGS: dict[str, tuple[str, int, tuple[str, ...], tuple[int, float], tuple[tu
     )),
 }
 EVENING = ("00", "02", "10")  # the path of one evening
+LEFT, WIDTH = (0.04, 0.76, 1.9, 2.93), (0.56, 0.86, 0.86, 0.86)  # of the boxes, by column
 
 
 def said(minutes: int) -> str:
@@ -67,8 +68,8 @@ def map_picture() -> Figure:
     axes.axis("off")
     for number, (title, minutes, uses, (column, row), behind) in SITTINGS.items():
         evening = number in EVENING
-        x, y = column + 0.05, -row + 0.38
-        axes.add_patch(FancyBboxPatch((x, y - 0.26), 0.86, 0.28, "round,pad=0,rounding_size=0.04", lw=2 if evening else 1,
+        x, y = LEFT[column], -row + 0.38
+        axes.add_patch(FancyBboxPatch((x, y - 0.26), WIDTH[column], 0.28, "round,pad=0,rounding_size=0.04", lw=2 if evening else 1,
                                       edgecolor=LIVE if evening else INK, facecolor="white"))  # fmt: skip
         axes.text(x + 0.03, y - 0.06, f"{number} · {said(minutes)}", weight="bold", va="center", color=INK)
         axes.text(x + 0.03, y - 0.19, title, va="center", color=INK)
@@ -78,7 +79,7 @@ def map_picture() -> Figure:
         for one in uses:
             from_column, from_row = SITTINGS[one][3]
             both = one in EVENING and evening
-            axes.annotate("", (x, y - 0.12), (from_column + 0.91, -from_row + 0.26), zorder=0,
+            axes.annotate("", (x, y - 0.12), (LEFT[from_column] + WIDTH[from_column], -from_row + 0.26), zorder=0,
                           arrowprops={"arrowstyle": "-|>", "color": LIVE if both else FAINT, "lw": 2 if both else 1.2,
                                       "connectionstyle": "arc3,rad=0.05"})  # fmt: skip
     return figure
