@@ -8,11 +8,10 @@ import torch
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from lrnnlab.automata import MooreMachine, build, classify, minimise
+from lrnnlab.automata import MooreMachine, classify, minimise
 from lrnnlab.automata.languages import language
 from lrnnlab.expressivity.cascades import pair_up
 from lrnnlab.expressivity.exact_weights import exact_weights
-from lrnnlab.expressivity.one_layer import possible_in_one_diagonal_layer
 from lrnnlab.expressivity.predict import (
     FAMILIES,
     predict_all,
@@ -32,7 +31,6 @@ from workbook.tables.ladder import FAMILY, TABLE, ladder_task
 from workbook.tables.word_actions import machine_of
 
 ORDERS = {"non-negative": 1, "signed": 2, "complex": None}
-FLIP_FLOP = build(0, ("0", "1", "-"), lambda s, v: s if v == 2 else v, lambda s: s)
 SMALL = settings(max_examples=25, deadline=None, derandomize=True)
 
 
@@ -168,17 +166,6 @@ def test_two_layers_know_the_state(name, k, last, classes):
     assert max(map(len, told(1).values())) > 1  # single tokens do not
 
 
-@SMALL
-@given(machines(4, 3))
-def test_finitely_many_states_are_a_special_case(machine):
-    """What chapter 01's two laws allow lasts; and where they refuse a lasting layer, its old tokens fade."""
-    verdict = possible_in_one_diagonal_layer(machine)
-    if verdict.possible:
-        assert refute_diagonal(machine) is None
-        assert (refute_diagonal(machine, 1) is None) == (verdict.order == 1)
-        assert (refute_diagonal(machine, 2) is None) == (verdict.order <= 2)
-
-
 # --- verdicts ----------------------------------------------------------------------------------------------------------
 
 NONE, SOME, OPEN, ONE = "no number of layers", "some number of layers", "not decided", "one layer"
@@ -225,12 +212,6 @@ def test_known_verdicts(name):
         assert verdict.layers is None or verdict.least <= verdict.layers
         assert (verdict.least is None) == (verdict.verdict == NONE) and verdict.theorem.endswith(".")
         assert verdict.least in (None, 1) or verdict.counterexample is not None
-
-
-def test_flip_flop_is_a_reset_and_attention_loses_it():
-    found = {verdict.family: verdict.verdict for verdict in predict_all(FLIP_FLOP)}
-    assert {found[family] for family in ("non-negative", "signed", "complex", "reflection, beta <= 1")} == {ONE}
-    assert found["constant"] == found["attention"] == NONE
 
 
 @SMALL

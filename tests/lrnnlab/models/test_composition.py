@@ -1,6 +1,5 @@
 """Every model on every task: built, trained and scored by the same calls, wherever the model reads what the task gives."""
 
-import numpy as np
 import pytest
 import torch
 
@@ -79,21 +78,6 @@ def test_a_checkpoint_of_other_weights_or_options_is_of_another_run(other, tmp_p
         made = train(fresh, found, steps=1, checkpoint=tmp_path / "run.pt", save_seconds=-1.0, progress=False)
         assert made.steps == 1 and any((start[name] != value).any() for name, value in made.net.state_dict().items())
     assert "belongs to another run: starting afresh" in capsys.readouterr().err
-
-
-def test_a_look_may_give_numbers_of_numpy_and_torch(tmp_path, capsys):
-    found = short("parity")
-
-    def run(**found_by_a_look):
-        return train(build("lstm", found, width=8), found, steps=2, checkpoint=tmp_path / "run.pt", save_seconds=-1.0,
-                     watch=lambda net, step: found_by_a_look, watch_every=1, progress=False)  # fmt: skip
-
-    whole = run(validation=np.float64(0.5), loss=torch.tensor(2.0))
-    assert run(validation=np.float64(0.5), loss=torch.tensor(2.0)).watched == whole.watched and not capsys.readouterr().err
-    (tmp_path / "run.pt").unlink()
-    for _ in range(2):
-        assert run(validation=0.5, cloud=np.zeros(2)).steps == 2
-    assert "holds more than plain data: starting afresh" in capsys.readouterr().err
 
 
 def test_training_that_has_enough_ends_with_its_losses_and_a_look():

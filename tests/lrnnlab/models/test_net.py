@@ -3,7 +3,6 @@
 import math
 from functools import partial
 
-import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
@@ -307,17 +306,6 @@ def test_parameter_groups():
 
 
 # --- what is refused ------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("inputs, lengths, message", [
-    (torch.tensor([[0, 6]]), None, "token 6 is outside this model's vocabulary 0..5"), (torch.tensor([[-1, 2]]), None, "token -1 is outside"),
-    (torch.zeros(2, 3), None, r"got \(2, 3\) of torch.float32"), (np.zeros((1, 2), np.int64), None, "tokens must be"),
-    (torch.zeros(2, 0, dtype=torch.int64), None, r"T > 0, got \(2, 0\)"), (strings(V, 2, 5), torch.tensor([5, 6]), "lengths are in 1..5, got 5..6"),
-    (strings(V, 2, 5), torch.tensor([3]), r"lengths must be \(2,\) integers, got \(1,\)"),
-])
-def test_inputs_that_do_not_fit(inputs, lengths, message):
-    with pytest.raises((TypeError, ValueError), match=message):
-        net_of("lru")(inputs, lengths)
 
 
 @pytest.mark.parametrize("name", ["attention", "local_attention"])

@@ -5,7 +5,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from workbook.book.cell_dependencies import names, needed, widget_cells, widgets
+from workbook.book.cell_dependencies import needed, widget_cells, widgets
 
 NOTEBOOKS = sorted((Path(__file__).resolve().parents[3] / "notebooks").glob("*.ipynb"))
 
@@ -26,11 +26,6 @@ NOTEBOOKS = sorted((Path(__file__).resolve().parents[3] / "notebooks").glob("*.i
 ])  # fmt: skip
 def test_needed_cells(codes, kept):
     assert needed(codes, len(codes) - 1) == kept
-
-
-def test_names_of_a_class_and_a_lambda():
-    found = names("class Net(Base):\n    size = width\n    def f(self):\n        return lambda x: x + shift")
-    assert found.binds == {"Net"} and {"Base", "width", "shift"} <= found.reads | found.later
 
 
 def test_a_chapter_s_widgets_are_made_without_the_rest(tmp_path):

@@ -14,12 +14,6 @@ from workbook.chapters.tree_composition import compose, rebinarised, simulate
 from workbook.exercises.ch08 import printed_machine
 from workbook.tables.word_actions import cluster_count, cycle_navigation
 
-
-def words(machine, length):
-    """Every word of ``length`` tokens, (V^length, length)."""
-    return np.array(list(itertools.product(range(machine.num_symbols), repeat=length)))
-
-
 # --- independent oracles --------------------------------------------------------------------------------------------
 
 
@@ -81,18 +75,6 @@ def test_cluster_counts_are_those_of_all_words(given_, length):
             states = [int(machine.transitions[token, s]) for s in states]
         actions.add(tuple(states))
     assert cluster_count(machine, length) == len(actions)
-
-
-def test_a_partial_machine_needs_no_sink():
-    """Closure, second step: D_2 without its sink is read as well, the empty row being the sink."""
-    machine = language("D_2").machine
-    sink = next(s for s in range(machine.num_states) if (machine.transitions[:, s] == s).all())
-    live = [s for s in range(machine.num_states) if s != sink]
-    strings = words(machine, 8)
-    tables = composition.row_transitions(machine)[:, live][:, :, live]
-    row = composition.recursion(tables[strings])[-1][..., live.index(machine.initial), :]
-    states = np.where(row.any(-1), np.array(live)[row.argmax(-1)], sink)
-    assert (states == machine.run(strings)).all()
 
 
 # --- noise ----------------------------------------------------------------------------------------------------------

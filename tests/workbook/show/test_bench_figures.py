@@ -5,7 +5,6 @@ import pytest
 from workbook import tables
 from workbook.bench import recording, scans
 from workbook.bench.cases import CASES, Case
-from workbook.show import bench_figures
 from workbook.show.bench_figures import OURS, memory_line, recorded, rows, times_ours, times_table
 
 SMALL = (Case("block", 2, 40, 2, 2), Case("real", 2, 40, 3))
@@ -77,19 +76,6 @@ def test_what_the_benchmark_writes_can_be_drawn(real):
     assert sorted(at(axes, "forward")) == sorted(one["peers"][OURS]["forward"]["share"] for one in real[1]["cases"])
     (first, *_) = times_table(real, 1)
     assert first["loop (unbind)"].startswith("take about") and first["JAX lax.scan"] == "–"
-
-
-@pytest.mark.parametrize("part", bench_figures.PARTS.values())
-def test_times_stand_where_the_record_says(part):
-    panels = times_ours(BOTH, part).axes
-    assert [axes.get_title("left") for axes in panels] == ["1 thread", "2 threads"]
-    for axes in panels:
-        assert at(axes, "loop (unbind)") == pytest.approx([10] * len(CASES))
-        assert at(axes, "JAX lax.scan") == pytest.approx([0.5] * len(CASES))  # a peer that is faster is not hidden
-        low, high = axes.get_xlim()
-        assert low < 0.5 and all(low < x < high for line in axes.lines for x in line.get_xdata())
-        heights = [line.get_ydata()[0] for line in lines(axes, "loop (unbind)")]
-        assert len(set(heights)) == len(CASES)
 
 
 def test_the_table_says_what_the_record_says():

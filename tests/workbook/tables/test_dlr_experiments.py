@@ -114,19 +114,6 @@ def test_least_squares_reaches_what_the_layer_itself_makes(layer):
         assert np.linalg.norm(scale * kernel - target) / np.linalg.norm(target) >= level - 1e-6
 
 
-def test_descent_finds_what_the_half_circle_allows_and_not_what_real_modes_do_not():
-    found = {}
-    for row in ("dlr_half", "dlr_real", "sgconv"):
-        one = dlr_kernels.measure(dlr_kernels.TABLE.setting(row, "one_hot", "live"), 0)
-        target, after = (np.array(one["kernels"][name]) for name in ("target", "after"))
-        error = np.linalg.norm(after - target) / np.linalg.norm(target)
-        assert error == pytest.approx(one["metrics"]["error"], abs=2e-3)
-        assert one["metrics"]["error"] >= one["metrics"]["best_after"] - 1e-3
-        found[row] = one["metrics"]
-    assert found["dlr_half"]["error"] < 0.01 and found["dlr_half"]["best_before"] == 0
-    assert found["dlr_real"]["error"] > 0.9 and found["dlr_real"]["best_before_weights"] > 1e6
-
-
 # --------------------------------------------------------------------------------------------- records, tables, pictures
 
 

@@ -14,26 +14,7 @@ from workbook import tables
 from workbook.tables import lrnn_fading, records
 from workbook.tables.lrnn_fading import centre_scores, crossing, way_to_error, within_between
 
-T = 200
 DESK = "lrnn/fading"
-
-
-def clouds(spread, gap=lambda t: 2.0 + 0 * t, turn=lambda t: 0 * t, B=400, seed=0):
-    """Two classes on a line in the plane, ``gap(t)`` apart and turned by ``turn(t)``; along it each string keeps its
-    place, even in +-spread(t), so that 1 % have gone beyond 0.98 spread(t) to the other class; across it all strings
-    are scattered far wider."""
-    draw, t = np.random.default_rng(seed), np.arange(1, T + 1)
-    labels = np.repeat(np.arange(B) % 2, T).reshape(B, T)
-    along = (labels - 0.5) * gap(t) + np.linspace(-1, 1, B // 2).repeat(2)[:, None] * spread(t)
-    across = 3 * draw.standard_normal((B // 2, 2, T))
-    across = (across - across.mean(0)).reshape(B, T)  # a centre off its place would turn the line between the two
-    x, y = along * np.cos(turn(t)) - across * np.sin(turn(t)), along * np.sin(turn(t)) + across * np.cos(turn(t))
-    return np.stack([x, y], -1), labels
-
-
-def fixed_readout(states):
-    """Scores that read the first coordinate alone."""
-    return np.stack([-states[..., 0], states[..., 0]], -1)
 
 
 # ----------------------------------------------------------------------------------------------------------- analysis
@@ -83,28 +64,6 @@ def test_a_law_is_recovered_with_the_place_where_it_ends(law, at, rate):
     assert found == law and end == pytest.approx(at, rel=1e-6)
     other = {"power": "exponential", "exponential": "power"}[law]
     assert crossing(curve, 10, 40, 1.0, other)[1] != pytest.approx(at, rel=0.01)  # the wrong law is not as good
-
-
-# --------------------------------------------------------------------------------------------- clouds with a known end
-
-
-def ends(states, labels):
-    """(end of the fixed readout, end of the nearest centre, ratios) of clouds."""
-    scores = fixed_readout(states)
-    right = (scores.argmax(-1) == labels).mean(0)
-    found = lrnn_fading.ratios(states, scores, labels, 0.99)
-    return *(lrnn_fading.first_below(one, 0.99, 1) for one in (right, found["nearest"])), found
-
-
-def test_growing_spread_is_predicted_by_its_law():
-    states, labels = clouds(lambda t: 0.05 * np.sqrt(t))
-    seen, _, found = ends(states, labels)
-    law, at = crossing(found["readout"], 10, 40, 1.0)
-    assert (seen, law) == (None, "power") and at == pytest.approx((1 / 0.98 / 0.05) ** 2, rel=0.03)  # 416, not reached
-    states, labels = clouds(lambda t: 0.1 * np.sqrt(t))  # twice as wide: 104
-    seen, nearest, found = ends(states, labels)
-    assert seen == pytest.approx(104, abs=3) and nearest == pytest.approx(104, abs=3)
-    assert crossing(found["readout"], 10, 40, 1.0)[1] == pytest.approx(seen, rel=0.03)
 
 
 # ---------------------------------------------------------------------------------------------------------- experiment
