@@ -388,7 +388,8 @@ check("01.3", my_expression)
 # ## 3 A layer that escapes stores everything
 #
 # The base-7 layer keeps the whole expression. Could a smarter layer keep less? Look at the states of three layers with one $A$. Each
-# point is one expression of $n$ numbers, coloured by its value modulo 5. The readout sees only in which cell of a grid a state is;
+# point is one expression of $n$ numbers, coloured by its value modulo 5. The readout only sees which cell of a grid a
+# state is in;
 # *bits* says how fine the grid is. A yellow cell holds several values: every readout of the cells errs there.
 
 # %% tags=["hide-input"]
@@ -403,8 +404,8 @@ show.figure(
 )  # fmt: skip
 
 # %% [markdown]
-# *Try:* the counter does not improve with more bits, because its collisions are exact. The digits do, but each further number asks for
-# more bits. Now take the spiral with $n = 4$ and 8 bits. Two expressions share a cell *and* a value, so nothing is wrong yet. The
+# *Try:* the counter does not improve with more bits, because its collisions are exact. The digits do improve, but each
+# further number asks for more bits. Now take the spiral with $n = 4$ and 8 bits. Two expressions share a cell *and* a value, so nothing is wrong yet. The
 # sentence below the picture puts `0-` in front, and then it is.
 
 # %% tags=["hide-input"]
@@ -441,7 +442,7 @@ assert rest == A * c + u and not rest.has(p), (
 print("A (A^k p + c) + Bu = A^(k+1) p +", rest)
 
 # %% [markdown]
-# **Step 2: move a collision (all cases).** Suppose $x(s) = x(t)$ with $s \ne t$. Take off what they begin with in common. By step 1 the
+# **Step 2: move a collision (all cases).** Suppose $x(s) = x(t)$ with $s \ne t$. Drop their common beginning. By step 1 the
 # rest still shares a state, so let the first numbers differ, $s_1 \ne t_1$. Call the sums of the other numbers $R$ and $R'$. Again by
 # step 1, `0-s` and `0-t` share a state too. Expressions that share a state get the same answer, so modulo $M$
 #
@@ -523,8 +524,8 @@ show.figure(
 
 # %% [markdown]
 # *Try* any turns and resets: the last dials agree. Then take the hypothesis away and let the minus *shrink*, so that the channel has
-# infinitely many states. The sentence says which step of the proof goes first, and how far apart the words end. While the minus
-# resets, no other letter brings them apart. Why?
+# infinitely many states. The sentence says which step of the proof goes first, and how far apart the words end. As long
+# as the minus resets, no other letter can bring them apart. Why?
 
 # %% tags=["hide-input"]
 killers_widget = ch01.killers_widget()
@@ -706,8 +707,8 @@ with show.expect_failure("Killer words, step 3"):
     assert first != second, f"Killer words, step 3: Parity answers both 0101 and 1001 by {first}"
 
 # %% [markdown]
-# **Exercise 9** ★ *(10 min, 3 points: to refute all diagonal layers with two words)* The task is to say whether two
-# b have stood side by side anywhere so far. Find two words of four letters a and b that rule out one diagonal layer
+# **Exercise 9** ★ *(10 min, 3 points: to refute all diagonal layers with two words)* The task is to say whether two b's
+# have appeared side by side anywhere so far. Find two words of four letters a and b that rule out one diagonal layer
 # (with finitely many states) for it.
 
 # %%
@@ -806,7 +807,8 @@ with show.expect_failure("The block of size 2, step 1"):
     assert list(full) == [r, 1], f"The block of size 2, step 1: (r, 1) goes to {tuple(full)}"
 
 # %% [markdown]
-# The same block subtracts: $a - b - c - \cdots = 2a - (a + b + c + \cdots)$, and a turn by 72° a unit adds up all numbers
+# The same block subtracts: $a - b - c - \cdots = 2a - (a + b + c + \cdots)$, and a turn by 72° for each unit adds up
+# all numbers
 # ([01d](01d_turns_and_resets.ipynb)).
 
 # %% [markdown]
@@ -845,8 +847,8 @@ check("01.11", my_block)
 # %% [markdown]
 # ## What to remember
 #
-# 1. What stood before cancels in a difference. So one $A$, or diagonal ones, cannot have equal states for equal values and different
-#    states for different ones.
+# 1. What stood before cancels in a difference. So with one $A$, or with diagonal ones, the state cannot be equal for equal values and
+#    different for different ones.
 # 2. Nothing requires equal states for equal values. One number that stores the whole expression subtracts.
 # 3. That is the price: with one $A$ and any readout, subtraction modulo an odd number makes the state store its input (Theorem A).
 # 4. With diagonal transitions and finitely many states a letter is a turn or a reset, and two killer words end in one state (Theorem D).

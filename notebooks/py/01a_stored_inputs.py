@@ -173,9 +173,9 @@ check("01.6", my_expressions)
 # %% [markdown]
 # ## 3 Theorem A with a margin
 #
-# Theorem A speaks of states that are *equal*; it is enough that they are close. A real network cannot tell two
-# states apart that are closer than some margin; a bounded state has room for only so many points with that margin;
-# and by step 1 of Theorem A a common prefix changes neither the difference of two states nor their *distance*. So
+# Theorem A speaks of states that are *equal*; it is enough that they are close. A real network cannot tell two states
+# apart that are closer than some margin. A bounded state has room for only so many points with that margin. And by step
+# 1 of Theorem A a common prefix changes neither the difference of two states nor their *distance*. So
 # every bounded layer with a margin fails on expressions that are long enough. Here is a layer of two numbers whose
 # $A$ turns by one radian and shrinks to 0.8 (in floating point).
 #

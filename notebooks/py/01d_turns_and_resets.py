@@ -135,8 +135,8 @@ with show.expect_failure("Theorem D, step 6"):
 # x^K s\,x \ \text{ does the same as }\ s\,x \ \text{ for some } K > 0.$$
 #
 # The first is Theorem D for single letters. The second holds in a channel with $K$ the order of its turns: if $x$ is a
-# reset, the last $x$ forgets what was before; if it is a turn, $x^K$ does nothing. Together they suffice: cut a word
-# after the last occurrence of each of its letters; within a piece, all letters but its last come again later, so by the
+# reset, the last $x$ forgets what was before; if it is a turn, $x^K$ does nothing. Together they suffice. Cut a word
+# after the last occurrence of each of its letters. Within a piece, all letters but its last come again later. So by the
 # first law their order does not matter, and by the second only their numbers modulo $K$ do. Both are known to the
 # universal layer of order $K$. The function `one_layer.possible_in_one_diagonal_layer` decides the two laws and, where
 # one fails, finds two words that no such layer tells apart and that are answered differently.

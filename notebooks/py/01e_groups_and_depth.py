@@ -37,9 +37,8 @@ print("lrnnlab 0.1: ready")
 # the letter *and on the state of layer 1*, and so on. What is gained can be said exactly with one notion from
 # algebra.
 #
-# A **group** is a set of invertible maps of some set to itself that is closed in two ways: if it contains two maps,
-# it contains the map that does first the one and then the other; and if it contains a map, it contains the one that
-# undoes it. (The six ways to rearrange three points are a group, $S_3$; so are the five turns by multiples of 72°.)
+# A **group** is a set of invertible maps of some set to itself that is closed in two ways. If it contains two maps, it
+# contains the map that does first the one and then the other. If it contains a map, it contains the one that undoes it. (The six ways to rearrange three points are a group, $S_3$; so are the five turns by multiples of 72°.)
 # It is *commutative* if the order of two maps never matters, $gh = hg$. How far a group is from commutative is
 # measured by its **commutators** $g^{-1}h^{-1}gh$: undo $g$, undo $h$, do $g$, do $h$. If $g$ and $h$ commute, this
 # does nothing. All products of commutators of $G$ are again a group, $G'$; do the same with $G'$, and so on:
@@ -191,9 +190,9 @@ print("one layer is not enough for", ", ".join(alone))
 
 # %% [markdown]
 # **Step 7.** ModArith(5) contains only commutative groups, yet one layer is not enough, by the killer words. Three
-# diagonal layers are enough, as a comparison with its automaton over all words shows: layer 1 holds the term that is
-# being multiplied, as a power of 2 (times 2 is a turn, since 2 generates the numbers 1 to 4 modulo 5), and a clock;
-# layer 2 remembers, by the clock, whether the term was zero one step ago; layer 3 turns by what the value gains.
+# diagonal layers are enough, as a comparison with its automaton over all words shows. Layer 1 holds the term that is
+# being multiplied, as a power of 2, and a clock. (Times 2 is a turn, since 2 generates the numbers 1 to 4 modulo 5.)
+# Layer 2 remembers, by the clock, whether the term was zero one step ago. Layer 3 turns by what the value gains.
 # Whether two would do, we leave open.
 #
 

@@ -163,11 +163,11 @@ show.figure(
 # All of this together: for each language the number of states $|Q|$ of its automaton, how many different things words
 # can do to them ($|$monoid$|$), what one layer needs, and the smallest exact block that we know. "Pre-period" is the
 # number of times that a word must be repeated before its powers run in a cycle, for the word that takes longest; by
-# Theorem E some block is at least as large. "b needed" is the largest of three bounds: the pre-period; 2, if real
-# diagonal gates (turns of order 1 or 2) are not enough by the two laws of [01d](01d_turns_and_resets.ipynb); 3, if the automaton has a group
-# that is not solvable or of derived length above 2, because the finite groups of maps $x \mapsto Ax + d$ of the
-# plane are turns and reflections about one point, which have derived length 2 at most (a classical fact that we do
-# not prove here). Every model in the table is exact: it is compared with the automaton over *all* words. "Within Eq.
+# Theorem E some block is at least as large. "b needed" is the largest of three bounds. The first is the pre-period. The
+# second is 2, if real diagonal gates (turns of order 1 or 2) are not enough by the two laws of
+# [01d](01d_turns_and_resets.ipynb). The third is 3, if the automaton has a group that is not solvable or of derived
+# length above 2. For the finite groups of maps $x \mapsto Ax + d$ of the plane are turns and reflections about one
+# point, which have derived length 2 at most (a classical fact that we do not prove here). Every model in the table is exact: it is compared with the automaton over *all* words. "Within Eq.
 # 6" is the smallest block that we know among those that obey the paper's constraint with $p = 1.2$.
 
 # %% tags=["hide-input"]

@@ -101,7 +101,7 @@ assert logits.argmax(1).tolist() == [0, 1, 2, 3, 4], "Claim, step 3: the readout
 print("answers in the five states:", logits.argmax(1).tolist())
 
 # %% [markdown]
-# **Break it.** The induction needs one-hot columns (a single 1, and else 0). Spread a hundredth of each column evenly over all
+# **Break it.** The induction needs one-hot columns (a single 1, zeros elsewhere). Spread a hundredth of each column evenly over all
 # states, and step 2 fails.
 
 # %% tags=["proof-one_hot"]
@@ -305,7 +305,7 @@ for _ in range(200):
 print("the chain of inequalities holds for 200 random pairs; the last:", *map(str, chain[0]))
 
 # %% [markdown]
-# **Break it.** Let columns be longer than 1 by a tenth, and the chain breaks. Nor may $p$ be 1.2: the $8 \times 8$ block whose
+# **Break it.** Make the columns a tenth too long, and the chain breaks. Nor may $p$ be 1.2: the $8 \times 8$ block whose
 # entries are all $8^{-1/1.2}$ obeys Eq. 6 with that $p$, and its square does not.
 
 # %% tags=["proof-eq_7"]
@@ -469,8 +469,8 @@ predict("02.5", forgetting)
 # </details>
 
 # %% [markdown]
-# Two theorems say how long a soft network lasts ([02b](02b_fading.ipynb)). One vouches for it, on every string, up to a length that its own
-# columns tell. The other says that a soft head that counts loses its lead in the end, since on $111\dots$ its state converges.
+# Two theorems say how long a soft network lasts ([02b](02b_fading.ipynb)). One guarantees that it is right on every
+# string, up to a length that its own columns tell. The other says that a soft head that counts loses its lead in the end, since on $111\dots$ its state converges.
 #
 # And `release`? Its states spread, or they grow until float32 overflows. [02b](02b_fading.ipynb) measures which comes first.
 #
@@ -517,8 +517,9 @@ print(f"{len(tuples)} states: constant and votes give every logit; 1 / sigma = {
 
 # %% [markdown]
 # **Step 3 (all cases).** So it can be enough to follow only some heads. Let class 0 lead class 1 by $v$ in the constant and the
-# votes of the followed heads together. To this each other head adds at least the least that it adds in any of its states (a
-# negative number, as a rule). Where $v$ and all these together are positive, the answer is 0 whatever states the others are in.
+# votes of the followed heads together. Each other head adds to this at least the smallest number that it adds in any of
+# its states (usually a negative one). If the sum of $v$ and all these numbers is positive, the answer is 0, whatever
+# states the others are in.
 # Checked for every state, with heads 0 and 1 followed. $\blacksquare$
 
 # %% tags=["proof-votes"]
@@ -542,8 +543,8 @@ with show.expect_failure("Theorem 9, step 1"):
 # %% [markdown]
 # `verify` follows more and more heads, the *loudest* first (those whose votes differ most from state to state). It goes from the
 # start through all states that any string can lead them to. If the right class wins in all of them by more than rounding could
-# take, the snapped network is right on every string of every length. The verdict also tells two margins: how far the largest
-# entry of a column (before the softmax), and the largest logit, is at least ahead of the second.
+# take, the snapped network is right on every string of every length. The verdict also tells two margins: the smallest
+# lead of a column's largest entry over its second (before the softmax), and the smallest lead of the largest logit.
 
 # %%
 snapped = models.snap(fits["softmax"].model)
@@ -588,7 +589,7 @@ walk_widget = interactive.walk(machine, word=[0, 3, 2, 4])
 walk_widget
 
 # %% [markdown]
-# Two networks more, EvenPair(5) and the hard ModArith(5), are learned and proved in [02c](02c_modarith_and_the_table.ipynb).
+# Two more networks, EvenPair(5) and the hard ModArith(5), are learned and proved in [02c](02c_modarith_and_the_table.ipynb).
 #
 # ## 6 Build it yourself
 #

@@ -123,9 +123,9 @@ with show.expect_failure("Theorem 1, step 1"):
 # > $p = 1/(1 - \log_b F / T)$, where $F$ is the largest float32.
 #
 # **Step 1.** The factor is $8^{1/6}$ a step; in whole numbers, $8^{256} > F^6 \ge 8^{255}$. (Other blocks can do it
-# a little sooner. After $k - 1$ steps the 1-norm of the state is at most $8 \cdot 8^{(k-1)/6}$ by Theorem 1, and a
-# last block whose columns are all the same basis vector collects all of it in one entry, which is then
-# $8^{(k+5)/6}$: with it 251 steps are enough, and fewer are not, whatever the blocks.)
+# a little sooner. After $k - 1$ steps the 1-norm of the state is at most $8 \cdot 8^{(k-1)/6}$ by Theorem 1. A last
+# block whose columns are all the same basis vector collects all of it in one entry, which is then $8^{(k+5)/6}$. With
+# it 251 steps are enough, and fewer are not, whatever the blocks.)
 #
 # **Step 2.** The float32 next to $\sqrt2$ is a little smaller, and its 256th power
 # still fits: computed in fractions.

@@ -391,10 +391,10 @@ assert tau(counter) == 1 - 5 * counter.min() == Fraction(95, 100), "Theorem 8, s
 print("two columns of the soft counter are at most", tau(counter), "apart")
 
 # %% [markdown]
-# **Step 2.** $\|Az\|_1 \le \tau\|z\|_1$ for every $z$ whose entries sum to 0, such as the difference of two states:
-# $z$ is a sum of terms $w\,(e_i - e_j)$ with $w \ge 0$ and $\sum w = \tfrac12\|z\|_1$, each of which pairs a part of
-# a positive entry $i$ with an equal part of a negative entry $j$; and $\|A(e_i - e_j)\|_1 \le 2\tau$. Written out
-# for 200 random $z$ of fractions (a sample).
+# **Step 2.** $\|Az\|_1 \le \tau\|z\|_1$ for every $z$ whose entries sum to 0, such as the difference of two states. For
+# $z$ is a sum of terms $w\,(e_i - e_j)$ with $w \ge 0$ and $\sum w = \tfrac12\|z\|_1$. Each term pairs a part of a
+# positive entry $i$ with an equal part of a negative entry $j$. And $\|A(e_i - e_j)\|_1 \le 2\tau$. Written out for 200
+# random $z$ of fractions (a sample).
 
 # %% tags=["proof-fades"]
 draw = np.random.default_rng(0)

@@ -80,9 +80,9 @@ print(f"snapped, right on every string of every length: {pair_verdict.proved}")
 # ## 2 ModArith(5): learned, pruned, snapped, mended, proved
 #
 # Now the hard task: the value modulo 5 of expressions such as `1+2-3×4`, with × before + and -, answered at every
-# number. To answer, one has to know the sum of all finished terms and the term that is not finished yet: 25
-# combinations; a machine for it needs more states, because a string may also break off after an operator, or not be
-# an expression at all (the cell below counts them). And what the symbols `×0` do cannot be undone, so the
+# number. To answer, you have to know the sum of all finished terms and the term that is not finished yet: 25
+# combinations. A machine for it needs more states, because a string may also break off after an operator, or not be an
+# expression at all (the cell below counts them). And what the symbols `×0` do cannot be undone, so the
 # transitions form no group. Paper 000 gives the network three layers; so do we. Training sees expressions of 39
 # symbols, nothing longer, and has five parts:
 #
@@ -197,9 +197,9 @@ print(*(f"{5**n * 3 ** (n - 1):,} expressions of {2 * n - 1} symbols" for n in (
 # Table 2 of the paper compares models at length 500. Its numbers are not in the text of the paper that we have, so
 # none of them stand here. **Recorded** numbers come from `lrnnlab reproduce lrnn/table2 --budget desk`;
 # **live** ones from the cells above and, for Sum(5), from the two networks of the chapter, trained again here. Each linear baseline is trained for 1,000 to 5,000 steps of 32 strings; on
-# ModArith the LSTM has 5,000 and Elman up to 18,000 steps of 64. Where depth, readout and rate were
-# swept (`lrnnlab reproduce lrnn/baseline_rates`: shorter runs of another seed), they are about those that did best at the
-# training length, three layers before one where no more than two points lay between them; some rows were tried with one
+# ModArith the LSTM has 5,000 and Elman up to 18,000 steps of 64. Where depth, readout and rate were swept
+# (`lrnnlab reproduce lrnn/baseline_rates`: shorter runs of another seed), they are about those that did best at the training
+# length. Three layers come before one where no more than two points lay between them. Some rows were tried with one
 # layer only, and S4D-Inv and S4D-LegS have what S4D's sweep chose. On ModArith all linear rows have three layers; diagonal
 # signed and complex, LSTM, Elman, Liquid-S4 and RWKV were not swept there. No row learns from a longer string. Ten
 # checks on strings of length 500 name the best checkpoint, which is what the paper reports; what counts here are the
@@ -300,18 +300,18 @@ show.table(
 # for each row which of the two it is. Only where a row knows its training length does its number past that length
 # tell anything.
 #
-# **What we find on Sum(5).** The block-diagonal rows are not the only ones that hold: input-dependent *diagonal*
-# gates on the complex unit circle (row *diagonal, unit circle*) are right on 99 % or more of all positions past 40 on all three
-# seeds, as they must be able to, for one channel that turns by a fifth of a circle per unit is a counter (chapter 01).
+# **What we find on Sum(5).** The block-diagonal rows are not the only ones that hold. Input-dependent *diagonal* gates
+# on the complex unit circle (row *diagonal, unit circle*) are right on 99 % or more of all positions past 40 on all
+# three seeds. That is no surprise: one channel that turns by a fifth of a circle per unit is a counter (chapter 01).
 # Gates that are free in the complex plane know length 40 and are right on 41 to 98 % past it. Real gates learn length 40 at best, and only
 # that: they cannot turn by a fifth. The rows whose transitions do not depend on the input (vanilla, S4, S4D,
-# RWKV) do not know length 40, though three layers of S4D-Inv, S4D-LegS and RWKV come near (96 to 99 %): what they
-# would do at length 500 if they knew length 40, this table cannot say; chapter 01 says what can be said. LSTM and
+# RWKV) do not know length 40, though three layers of S4D-Inv, S4D-LegS and RWKV come near (96 to 99 %). What they would
+# do at length 500 if they knew length 40, this table cannot say; chapter 01 says what can be said. LSTM and
 # Elman hold.
 #
-# **On EvenPair(5)** the commonest answer is right four times in five. Here the paper's comparison is possible: three
+# **On EvenPair(5)** the most common answer is right four times in five. Here the paper's comparison is possible. Three
 # layers of vanilla, of S4, of S4D from each of its starts, and of diagonal gates (those on the unit circle on one seed
-# of three) know length 40, and past it they are at best six points above that guesser, on some seeds far below. RWKV is below
+# of three) know length 40. Past it they are at best six points above that guesser, on some seeds far below. RWKV is below
 # it at position 500 on two seeds of three. `clip` learns length 40 on every seed, and stays right until its states, which grow
 # by a fixed factor a step ([02a](02a_stability.ipynb)), outgrow float32 near position 200; from there on it gives no answer at all. LSTM holds on one seed of three and is right on 90 and 97 % past 40 on the others, where the
 # checkpoint that is best at length 500 is right on all; Elman's plain tanh network holds on every seed.

@@ -35,15 +35,16 @@ print(f"lrnnlab {EXPECTED}: ready")
 # Sum(5), strings of 40 digits, an answer after every digit. First we train the `softmax` model, whose training never
 # looks at a longer string. When it is done, each column is snapped to its largest entry (1 there, 0 elsewhere), and
 # if a search over all strings of 40 digits finds one that the snapped model gets wrong, training starts
-# again. Then we train the `release` model, which stops when two checks in a row on strings of length 500 (a stream
-# of its own, not the strings we judge by) are perfect; so it *has seen* the test length, and the table in [02c](02c_modarith_and_the_table.ipynb)
-# says so.
+# again. Then we train the `release` model. It stops when two checks in a row on strings of length 500 (a stream of its
+# own, not the strings we judge by) are perfect. So it *has seen* the test length, and the table in
+# [02c](02c_modarith_and_the_table.ipynb) says so.
 #
 # Neither is trained quite as in the paper: one layer with a linear readout, no more than a few hundred steps from
 # each start, and up to six fresh starts. The `release` row has a squared loss, noise on its states, a larger weight decay,
-# and keeps running means of its weights. The `softmax` row has no input term and starts from the first basis vector, so that nothing but its blocks
-# moves its state; its second phase puts noise on the states and adds a term to the loss that is small only where the
-# columns are nearly one-hot: both push the columns to the corners of the simplex (of the distributions).
+# and keeps running means of its weights. The `softmax` row has no input term and starts from the first basis vector, so
+# that nothing but its blocks moves its state. Its second phase puts noise on the states and adds a term to the loss
+# that is small only where the columns are nearly one-hot. Both push the columns to the corners of the simplex (of the
+# distributions).
 
 # %%
 task = tasks.Sum(5)

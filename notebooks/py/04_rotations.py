@@ -44,7 +44,7 @@ show.figure(
 )  # fmt: skip
 
 # %% [markdown]
-# The size is 1 after one step, not 4. One letter more in $\alpha$, and it stays at 4. Where does the proof go wrong?
+# The size is 1 after one step, not 4. Put one more letter into $\alpha$, and it stays at 4. Where does the proof go wrong?
 #
 # **What we ask.** *What does a transition that preserves the norm keep?* Paper 001 (Biegun, Dolga, Cunningham and Barber, "RotRNN")
 # turns the state, shrinks it a little, and scales it so that it should keep one size. You will mend its Lemma 3, see its norm
@@ -65,12 +65,13 @@ show.figure(
 # > constant $c$, if $\mathbb{E}[\|x_1\|^2] = c$ and $\alpha = \frac{1}{\sqrt{c\gamma^2 + \mathrm{Tr}[B^\top B]}}$ we
 # > have that $\mathbb{E}[\|x_t\|^2] = c$ for all timesteps $t$."
 #
-# The idea is Pythagoras. The input knows nothing of the state, so on average the two meet at a right angle, and their squares add.
+# The idea is Pythagoras. The input is independent of the state, so on average the two are at a right angle, and their
+# squares add.
 # The proof is an induction from $t - 1$ to $t$ in four lines (Eq. 7 to 9 and a last one). You can run each of them.
 #
 # Every cell below ends in an `assert` that names its step. Change a line and run the proof again from its first cell.
 #
-# **Step 1** (Eq. 7). Multiply the square out. It has three parts:
+# **Step 1** (Eq. 7). Multiply out the square. It has three parts:
 #
 # $$\|\gamma Ax + Bu\|^2 = \gamma^2\|x\|^2 + u^\top B^\top B\,u + 2\gamma\,x^\top A^\top B\,u .$$
 #
@@ -192,7 +193,7 @@ assert sp.solve(numerator, c) == [1], "Lemma 3, step 5: when it is c"
 print("E||x||^2 tends to", settled, "and that minus c has the numerator", numerator)
 
 # %% [markdown]
-# **Break it.** Steps 1 to 3 use one hypothesis each. Take it away, and that step fails. Do it by hand first: in the cell of step 1
+# **Break it.** Steps 1 to 3 use one hypothesis each. Take that hypothesis away, and the step fails. Do it by hand first: in the cell of step 1
 # put `R(theta) * sp.diag(2, 1)` for `R(theta)`, run it, and change it back. The next cell takes away all three, one after the
 # other. First $A$ stretches one direction by 2. Then inputs are correlated with the state. Then their variance is not $I$.
 

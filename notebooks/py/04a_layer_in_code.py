@@ -39,9 +39,9 @@ print(f"lrnnlab {EXPECTED}: ready")
 # $A$ is a rotation, $0 < \gamma < 1$ a decay, and $\xi$ a scale ([chapter 04](04_rotations.ipynb), sections 1 and 4). After $k$ steps $\gamma^k$ of
 # an input is left, so a decay says how far back the layer can look. To look back over several distances, the layer has
 # $h$ such recurrences side by side, called *heads*, each with its own $A$, $B$ and $\gamma$; a matrix $C$ mixes their
-# states into the output (Eq. 13). In the network the layer stands in a *block*: first a batch norm (every input
+# states into the output (Eq. 13). In the network the layer is part of a *block*. First comes a batch norm (every input
 # channel gets mean 0 and variance 1), then the layer, then a gate (each output is multiplied by a number between 0 and
-# 1 that the network computes), and at the end the block's input is added again, which is called a skip connection.
+# 1 that the network computes). At the end the block's input is added again, which is called a skip connection.
 # Such blocks are stacked.
 
 # %%

@@ -146,9 +146,9 @@ print("with conjugate rows and columns:", sp.expand(kernel[1]))
 # ## 3 Wider heads
 #
 # And the other way round? A RotRNN with heads of even width $n$ is an LRU with $n/2$ modes a head, whose moduli (and
-# $\xi$) are **tied**. So wider heads add no function; they take some away. Absorb $P$ (chapter 04, section 3): then every pair of
-# coordinates is a head of width 2, and steps 1 and 2 of the proof that every LRU is a RotRNN, read backwards, make it
-# one mode, $\tilde b = b_1 + \mathrm i\,b_2$ of the two rows of $\xi B$ and $\tilde c = c_1 - \mathrm i\,c_2$ of the two
+# $\xi$) are **tied**. So wider heads add no function; they take some away. Absorb $P$ (chapter 04, section 3). Then
+# every pair of coordinates is a head of width 2. Read steps 1 and 2 of the proof that every LRU is a RotRNN backwards:
+# they make it one mode, $\tilde b = b_1 + \mathrm i\,b_2$ of the two rows of $\xi B$ and $\tilde c = c_1 - \mathrm i\,c_2$ of the two
 # columns of $C$.
 #
 # **Step 1** (one layer of the package, numerical). All eigenvalues of a head have the modulus $\gamma$.

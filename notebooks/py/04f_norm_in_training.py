@@ -217,9 +217,9 @@ print(
 # the others'. Why, if the norm is normalised at every step? Because the theorem is about *white* input, and the
 # inputs are not white in two ways.
 #
-# **In time.** See the last column of the first table of section 1: in the first layer an input is hardly
-# correlated with the next one, but what a layer keeps is what the next layer reads, so deeper layers have coloured
-# inputs, and with angles below 1.8° that makes states large (notebook [04d](04d_coloured_inputs.ipynb)).
+# **In time.** See the last column of the first table of section 1. In the first layer an input is hardly correlated
+# with the next one. But what a layer keeps is what the next layer reads, so deeper layers have coloured inputs. With
+# angles below 1.8° that makes states large (notebook [04d](04d_coloured_inputs.ipynb)).
 #
 # **In space.** White also means covariance $I$. If inputs are uncorrelated in time but have covariance $\Sigma$,
 # step 3 of the proof of Lemma 3 (Eq. 9) reads $\mathbb{E}\,u^\top B^\top B u = \mathrm{Tr}\,B \Sigma B^\top$.
