@@ -8,10 +8,11 @@ import torch
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from lrnnlab.automata import MooreMachine, classify, minimise
+from lrnnlab.automata import MooreMachine, build, classify, minimise
 from lrnnlab.automata.languages import language
-from lrnnlab.expressivity.cascades import pair_up
+from lrnnlab.expressivity.cascades import Channel, DiagonalCascade, pair_up
 from lrnnlab.expressivity.exact_weights import exact_weights
+from lrnnlab.expressivity.one_layer import possible_in_one_diagonal_layer
 from lrnnlab.expressivity.predict import (
     FAMILIES,
     predict_all,
@@ -300,3 +301,120 @@ def test_writes_are_the_delta_rule(name):
                 assert 0 <= strength <= 2
                 x = x + strength * (target - k @ x) / (k @ k) * k
             assert tuple(x) == state[0][head]
+
+
+def ends_of_channels(words, k, m, gates):
+    """Where every channel of an upper layer ends that does one of ``gates`` at each context of the last k tokens, modulo m."""
+    seen = [contexts_of(word, k, m) for word in words]
+    place = {one: number for number, one in enumerate(sorted({*seen[0], *seen[1]}))}
+    rules = np.array([*product(range(len(gates)), repeat=len(place))])
+    ends = []
+    for run in seen:
+        x = np.full(len(rules), 0.25)
+        for one in run:
+            a, b = np.array(gates).T[:, rules[:, place[one]]]
+            x = a * x + b
+        ends.append(x)
+    return np.array(ends)
+
+
+@pytest.mark.parametrize(("name", "order", "k", "m", "gates"), [
+    ("D_2", 1, 3, 1, [(1, 0), (0, 0), (0.5, 0.5)]), ("D_3", 2, 1, 2, [(1, 0), (-1, 0), (0, 0), (0, 1)]),
+    ("D_4", 1, 2, 1, [(1, 0), (0, 0), (0.5, 0.5), (0, 1)]),
+])  # fmt: skip
+def test_no_upper_channel_keeps_the_words_apart_that_refute_two_layers(name, order, k, m, gates):
+    """All channels at once; and the words that refute one layer are told apart by some, so that this could fail."""
+    machine = language(name).machine
+    one, other = ends_of_channels(refute_two_layers(machine, order).words(9), k, m, gates)
+    assert np.abs(one - other).max() < 2e-3
+    shallow = ends_of_channels(refute_diagonal(machine, order).words(9), max(k, 2), m, gates[:3])
+    assert np.abs(shallow[0] - shallow[1]).max() > 0.2
+
+
+@pytest.mark.parametrize("depth", [2, 3, 4])
+def test_brackets_take_two_complex_layers(depth):
+    """The lower one counts modulo depth + 2, the upper one keeps for ever that a count was depth + 1, which is -1, too."""
+    machine = language(f"D_{depth}").machine
+    count = Channel(depth + 2, lambda token, lower: ("turn", 1 - 2 * token))
+    broken = Channel(1, lambda token, lower: ("reset", 1) if lower[0][0] == depth + 1 else ("turn", 0), rings=2)
+    assert pair_up(DiagonalCascade("brackets", machine.symbols, ((count,), (broken,))), machine)[1] is None
+    assert two_layers_last(machine, None) and refute_two_layers(machine, 1) is not None
+    assert (refute_two_layers(machine, 2) is None) == two_layers_last(machine, 2) == (depth == 2)
+
+
+@SMALL
+@given(machines(4, 3))
+def test_finitely_many_states_are_a_special_case(machine):
+    """What chapter 01's two laws allow lasts; and where they refuse a lasting layer, its old tokens fade."""
+    verdict = possible_in_one_diagonal_layer(machine)
+    if verdict.possible:
+        assert refute_diagonal(machine) is None
+        assert (refute_diagonal(machine, 1) is None) == (verdict.order == 1)
+        assert (refute_diagonal(machine, 2) is None) == (verdict.order <= 2)
+
+
+def test_a_layer_that_fades_knows_the_last_two_tokens():
+    """Exercise 10 of chapter 01: no layer with finitely many states does it, x <- x/4 + code does."""
+    machine = build((None, 0), "ab", lambda s, v: (v, int(v == s[0])), lambda s: s[1])
+    assert not possible_in_one_diagonal_layer(machine).possible
+    assert refute_diagonal(machine, 1) is None and refute_constant(machine) is None
+    assert "fade" in predict_expressivity(machine, "non-negative").theorem
+    code, right = np.array([1.0, 2.0]), True
+    tokens, x, seen = np.random.default_rng(0).integers(2, size=2000), 0.0, {}
+    for token, answer in zip(tokens, machine.answer(tokens)):
+        x = x / 4 + code[token]
+        right &= seen.setdefault(int(4 * x), answer) == answer  # the answer follows from x to a quarter
+    assert right
+
+
+def apart(counterexample, matrices, drives, repeats=300):
+    """How far apart a linear layer ends on the two words of a counterexample, from x_0 = (1, ..., 1)."""
+    ends = []
+    for word in counterexample.words(repeats):
+        x = np.ones(len(drives[0]))
+        for token in word:
+            x = matrices[token] @ x + drives[token]
+        ends.append(x)
+    return np.abs(ends[0] - ends[1]).max()
+
+
+@pytest.mark.parametrize("name", ["Parity", "S_3", "EvenPair(2)", "D_2", "Tomita 3"])
+def test_random_layers_come_together_on_the_counterexample(name):
+    """What the proofs say, in floats: the two runs end nearer and nearer."""
+    machine, draw = language(name).machine, np.random.default_rng(0)
+    V, n = machine.num_symbols, 3
+    key = [k / np.linalg.norm(k) for k in draw.normal(size=(V, n))]
+    layers = {
+        refute_diagonal(machine, 1): [np.diag(a) for a in draw.uniform(0, 0.9, (V, n))],
+        refute_one_key(machine): [np.eye(n) - 0.7 * np.outer(k, k) for k in key],
+        refute_constant(machine): [np.diag(draw.uniform(-0.9, 0.9, n))] * V,
+    }
+    for counterexample, matrices in layers.items():
+        drives = [(np.eye(n) - A) @ draw.normal(size=n) for A in matrices]
+        assert apart(counterexample, matrices, drives) < 1e-6
+
+
+def test_a_layer_outside_the_theorems_stays_apart_on_their_counterexamples():
+    """Planted: a sign that the token chooses tells the two words of each counterexample apart, however long they are."""
+    machine = language("Parity").machine
+    sign, still = [np.eye(1), -np.eye(1)], [np.zeros(1)] * 2
+    for counterexample in (refute_diagonal(machine, 1), refute_one_key(machine), refute_constant(machine)):
+        assert apart(counterexample, sign, still) == 2
+
+
+FLIP_FLOP = build(0, ("0", "1", "-"), lambda s, v: s if v == 2 else v, lambda s: s)
+
+
+def test_flip_flop_is_a_reset_and_attention_loses_it():
+    found = {verdict.family: verdict.verdict for verdict in predict_all(FLIP_FLOP)}
+    assert {found[family] for family in ("non-negative", "signed", "complex", "reflection, beta <= 1")} == {ONE}
+    assert found["constant"] == found["attention"] == NONE
+
+
+def test_linear_attention_does_not_know_the_order_and_comes_to_rest_on_turns():
+    for machine in ("s_3", "parity"):
+        net = build_net("ult", ladder_task(machine), seed=1, width=32, heads=2).double().eval()
+        counterexample = predict_expressivity(ladder_task(machine).machine, "sums").counterexample
+        with torch.no_grad():
+            said = [net(torch.tensor([word]))[0, -1].softmax(-1) for word in counterexample.words(500)]
+        assert torch.allclose(*said, atol=1e-12 if machine == "s_3" else 5e-3)

@@ -101,3 +101,17 @@ def test_parameter_counts_of_tables_1_and_6():
     assert count(RotaryAttention(128)) == 83_458
     assert count(LocalAttention(128)) == 83_458
     assert count(RotaryAttention(128, ff=2048)) == 1_136_898
+
+
+@pytest.mark.parametrize("causal", [True, False])
+@pytest.mark.parametrize("name", LAYERS)
+def test_who_sees_whom(name, causal):
+    """The outputs that move when one input does are those that attend to it."""
+    layer, z, T = make(name, causal=causal), normal(1, 14, D), 14
+    with torch.no_grad():
+        before = layer(z)
+        for s in range(T):
+            other = z.clone()
+            other[:, s] += 1
+            moved = (layer(other) - before).abs().amax((0, 2)) > 1e-9
+            assert moved.tolist() == [s in sees(layer, t, T) for t in range(T)]

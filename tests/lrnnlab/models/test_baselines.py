@@ -287,3 +287,25 @@ def test_rwkv_is_its_definition():
     gate, hidden = mixed(s, 3) @ own["gate.weight"].T, np.maximum(mixed(s, 4) @ own["up.weight"].T, 0)
     wanted = m + logistic(gate) * (hidden**2 @ own["down.weight"].T)
     same(layer(z.unsqueeze(0))[0].detach(), wanted)
+
+
+def test_liquid_starts_as_hippo():
+    layer = LiquidS4(3, state=8)
+    A, B = hippo(8)
+    for d, dt in enumerate(layer.log_dt.detach().double().exp()):
+        same(layer.constant()[d].detach().double(), bilinear(A, B, float(dt))[0], 1e-5)
+    at_rest = layer.transition(torch.zeros(3))[0]
+    same(at_rest, 0.9 * layer.constant(), 1e-6)
+
+
+def test_wkv_in_half_precision_lasts():
+    k, v = torch.zeros(1, 4000, 1), torch.ones(1, 4000, 1)
+    found = wkv(k.half(), v.half(), torch.full((1,), 20.0).half(), torch.zeros(1).half())  # 4000 * 20 is past 65504
+    assert found.isfinite().all() and (found - 1).abs().max() < 1e-2
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_s4_cannot_explode(seed):
+    A, B = dense(disturbed(S4(3, state=16), seed))
+    for dt in (1e-3, 0.1, 3.0):
+        assert np.linalg.norm(bilinear(A, B, dt)[0], 2) < 1

@@ -333,3 +333,61 @@ def test_the_library_agrees_on_a_gpu():
         logits.square().sum().backward()
         found[form] = [logits.detach(), *(p.grad for p in model.parameters())]
     assert worst(found["fla"], found["chunkwise"]) < 1e-4
+
+
+def test_two_householders_turn_and_one_cannot():
+    """Two reflections of one token make a rotation by 90 degrees; a single one has an eigenvalue 1."""
+    a, b = torch.tensor([1.0, 0.0], dtype=f64), torch.tensor([1.0, 1.0], dtype=f64) / math.sqrt(2)
+    eye = torch.eye(2, dtype=f64)
+    turn = (eye - 2 * torch.outer(a, a)) @ (eye - 2 * torch.outer(b, b))
+    layer = FastWeights(2, heads=1, householders=2, **BEYOND).double()
+    with torch.no_grad():
+        layer.slow.weight.zero_()
+        layer.slow.weight[2:4, 0] = a  # key of the first write
+        layer.slow.weight[6, 0] = 40.0  # beta = 2
+        layer.slow.weight[7:9, 0] = b
+        layer.slow.weight[11, 0] = 40.0
+        W = torch.tensor([[0.3, -0.7], [0.2, 0.9]], dtype=f64).view(1, 1, 2, 2)
+        after, _ = layer.step(W, torch.tensor([[1.0, 0.0]], dtype=f64))
+    same(after, W @ turn, 1e-12)
+    same(turn @ turn, -eye, 1e-12)
+
+
+def ones(T, seed=0):
+    bits = torch.randint(0, 2, (2, T), generator=torch.Generator().manual_seed(seed))
+    bits[0] = 1
+    return bits
+
+
+def test_recurrent_delta_counts_modulo_two():
+    """proofs D6: head of one, gate +-40, v = 1 - tanh(y) / tanh(1): {0, 1} attracts, so nothing adds up."""
+    bits = ones(3000)
+    slow = torch.zeros(2, 3000, 1, 4, dtype=f64)
+    slow[..., 0, 2], slow[..., 0, 3] = 1, 80.0 * bits - 40
+    R = torch.tensor([0, 0, -1 / math.tanh(1), 0], dtype=f64).view(1, 4, 1)
+    for form in ("cpu", "loop"):
+        y, _ = recurrent_delta(slow, R, form=form)
+        same(y.flatten(1), (bits.cumsum(1) % 2).double(), 1e-12)
+
+
+def test_srwm_counts_modulo_two():
+    """proofs D6: four inputs a head; token 1 copies column 2 or 3 over column 1, by turns; token 0 changes nothing."""
+    K = 400.0
+    y, q, k = (torch.zeros(4, 4, dtype=f64) for _ in range(3))
+    b = torch.full((1, 4), -K, dtype=f64)
+    # x = e_1 reads column 1: its y, its q (which column to copy next), its k (always column 1), its rate (on).
+    odd, even = 1, 2  # where the two states are kept; x = -e_1 + e_4, the other token, reads a rate that is off
+    y[0, odd], q[even, odd], q[odd, even] = 1, K, K
+    k[0, [odd, even]] = b[0, [odd, even]] = K
+    start = torch.cat([y, q, k, b])
+    start[:, 0] = start[:, even]
+    start[12, 3] = -2 * K
+    bits = ones(500)
+    x = torch.zeros(2, 500, 1, 4, dtype=f64)
+    x[..., 0, 0] = 2 * bits.double() - 1
+    x[..., 0, 3] = 1 - bits.double()
+    for form in ("cpu", "loop"):
+        out, _ = self_referential(x, start.expand(2, 1, 13, 4), rates=1, form=form)
+        before = torch.cat([torch.zeros(2, 1, dtype=torch.int64), bits.cumsum(1)[:, :-1]], 1) % 2
+        found = out[:, :, 0, 0].abs()  # y_t sees W_{t-1}: the parity before the token
+        same(found, before.double(), 1e-12)

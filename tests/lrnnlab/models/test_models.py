@@ -432,3 +432,10 @@ def test_exact_models_start_where_the_machine_starts():
     machine = MooreMachine([[1, 2, 0], [0, 0, 2]], [0, 1, 1], initial=2, symbols="ab")
     tokens = torch.randint(2, (5, 30), generator=torch.Generator().manual_seed(0))
     assert torch.equal(exact_model(machine, 2)(tokens).argmax(-1), torch.from_numpy(machine.answer(tokens.numpy())))
+
+
+def test_hard_columns_pass_no_gradient():
+    """Why ``hard`` is a rule to snap to, not to train with."""
+    model = make("rule hard")
+    model(strings(V, 8, 12)).sum().backward()
+    assert all(p.grad is None for p in model.layers[0].generator.parameters())

@@ -27,7 +27,7 @@ from lrnnlab.models import (
     network,
     reads_numbers,
 )
-from lrnnlab.models.block import GATES, PLACES, SharedDropout, normalise
+from lrnnlab.models.block import GATES, PLACES, Block, SharedDropout, normalise
 from lrnnlab.training.loop import parameter_groups
 
 D, V, C = 4, 6, 3
@@ -341,3 +341,12 @@ def test_the_first_mixer_works_once_a_symbol_or_once_a_position():
     assert [len(trace.transitions[0]) for trace in traces] == [V, 3]
     same(traces[0].output, nets[0].states(tokens))
     assert not network(Vanilla, V, C, width=D, norm="batch").by_symbol
+
+
+def test_a_mixer_that_sees_the_padding_is_noticed(monkeypatch):
+    """Where only the pool and the norm know of the lengths, a bidirectional mixer carries the padding back."""
+    net, tokens, lengths = net_of("lru, bidirectional").eval(), strings(V, 2, 9), torch.tensor([6, 6])
+    same(net(tokens, lengths), net(tokens[:, :6]))
+    forward = Block.forward
+    monkeypatch.setattr(Block, "forward", lambda block, x, mask, tokens: forward(block, x))
+    assert gap(net(tokens, lengths), net(tokens[:, :6])) > 1e-3

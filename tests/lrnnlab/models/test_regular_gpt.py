@@ -302,3 +302,21 @@ def test_a_fault_in_the_tree_is_noticed(fault, monkeypatch):
     monkeypatch.setattr(*FAULTS[fault])
     model.form = "tree"
     assert gap(model.hidden(tokens)[-1][:, -1], right) > 1e-3
+
+
+@settings(max_examples=20, deadline=None)
+@given(T=st.integers(1, 100), chunk=st.integers(2, 9), thickness=st.integers(1, 2), seed=st.integers(0, 10**6))
+def test_masks_hold_the_trees_of_all_prefixes(T, chunk, thickness, seed):
+    """At the depth where the prefix would be done: for masked padding."""
+    model, tokens = make(seed % 7, chunk=chunk, thickness=thickness, padding="masked"), strings(V, 1, T, seed)
+    m = seed % T
+    with torch.no_grad():
+        inside = hidden(model, "masks", tokens)[depth_count(m + 1, chunk) - 1][:, m]
+        assert gap(inside, hidden(model, "tree", tokens[:, : m + 1])[-1][:, 0]) < 1e-9
+
+
+def test_paddings_differ_only_where_a_chunk_is_not_full():
+    learned, masked = make(padding="learned"), make(padding="masked")
+    for T in range(1, 20):
+        same = T in (2, 4, 8, 16)
+        assert (gap(learned(strings(V, 1, T)), masked(strings(V, 1, T))) < 1e-12) == same

@@ -293,3 +293,12 @@ def test_s5_starts():
     assert uniform(layer.log_step.detach(), math.log(0.01), 0)
     assert deviation(layer.B, 1024**-0.5)  # V* spreads variance 1/N over two parts
     assert deviation(layer.C, 512**-0.5)
+
+
+@pytest.mark.parametrize("name, wrong", [("theta", lambda p: -p), ("C", lambda p: p.flip(-1)), ("B", torch.abs)])
+def test_a_wrong_twin_is_noticed(name, wrong):
+    lru, z = layer_of("lru"), normal(2, 20, D)
+    twin = lru_as_rotrnn(lru)
+    with torch.no_grad():
+        getattr(twin, name).copy_(wrong(getattr(twin, name)))
+        assert float((twin(z) - lru(z)).abs().max()) > 1e-2

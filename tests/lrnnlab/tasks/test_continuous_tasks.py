@@ -20,7 +20,7 @@ from lrnnlab.tasks.atomic import (
     SolveFixed,
     Sort,
 )  # fmt: skip
-from lrnnlab.tasks.atomic_levels import shift_level, trivial_level
+from lrnnlab.tasks.atomic_levels import cummax_level, shift_level, sort_level, trivial_level
 from lrnnlab.tasks.continuous import position_features, r_squared
 
 TASKS = {"shift": Shift(4), "cumsum": CumSum(), "cummax": CumMax(), "reverse": Reverse(), "sort": Sort(),
@@ -140,3 +140,36 @@ def test_context_shift_without_its_numbers_scores_what_the_formula_says(length):
     guess[torch.arange(len(shift)), shift], guess[torch.arange(len(shift)), shift + 1] = first, second
     found = r_squared(guess[:, :length], batch.targets[..., 0])
     assert found == pytest.approx(trivial_level(ContextShift(), length), abs=0.006)
+
+
+def test_cummax_by_position_only_scores_what_the_integral_says():
+    targets = CumMax().sample(4000, 64, generator()).targets
+    guess = targets.mean(0, keepdim=True).expand_as(targets)
+    assert r_squared(guess, targets) == pytest.approx(cummax_level(64), abs=0.01)
+    assert cummax_level(512) == pytest.approx(0.47, abs=0.01)
+
+
+@pytest.mark.parametrize("length", [2, 32])
+def test_sort_by_first_number_and_position_scores_what_the_integral_says(length):
+    y = Sort().sample(4_000_000 // (length + 30), length, generator()).targets[..., 0].double()
+    bins = torch.where(y[:, 0].abs() < 1 - 1e-6, (40 * y[:, 0]).floor(), 100 * y[:, 0]).long()  # +-1 by themselves
+    guess = torch.empty_like(y)
+    for number in bins.unique():
+        guess[bins == number] = y[bins == number].mean(0)  # E[y_i | x_0, i] as it was found
+    assert r_squared(guess, y) == pytest.approx(sort_level(length), abs=0.004)
+
+
+@pytest.mark.parametrize("length", [16])
+def test_mips_by_the_mean_so_far_scores_what_the_formula_says(length):
+    values = MIPS().draw(4000, length, generator())
+    guess = values[..., 8:].cumsum(1) / torch.arange(1, length + 1)[:, None]
+    assert r_squared(guess, MIPS().label(values)) == pytest.approx(trivial_level(MIPS(), length), abs=0.004)
+
+
+def test_a_wrong_answer_is_seen():
+    """The tests above can fail: neighbours of the right answers differ from the oracles."""
+    values = Sort().draw(3, 8, generator())
+    nearest_value = values[:, :8].sort(1).values
+    assert not torch.allclose(nearest_value, torch.tensor([Sort().answer(row) for row in values]))
+    values = Shift(2).draw(1, 8, generator())
+    assert not torch.allclose(Shift(2).targets(values).roll(1, 1)[0], torch.tensor(Shift(2).answer(values[0])))

@@ -1,14 +1,16 @@
 """The languages of paper 003: worked examples, two definitions of every label, counts by listing, the published laws."""
 
+import random
 from collections import Counter
 from functools import cache
 from itertools import product
+from math import sqrt
 
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import chisquare
+from scipy.stats import binomtest, chisquare
 
 from lrnnlab.automata import NO_LABEL, MooreMachine
 from lrnnlab.tasks import COUNTER_TASKS, blind_levels
@@ -19,6 +21,7 @@ from lrnnlab.tasks.counter_languages import (
     PrefixParity,
     ResetDyck1,
     Shuffle2,
+    grammar,
 )  # fmt: skip
 
 ALL = {name: make() for name, make in COUNTER_TASKS.items()}
@@ -216,3 +219,29 @@ def test_levels_by_hand():
     assert found["whole_chance"] == pytest.approx((1 / 4 + 1 / 16 + 1 / 16) / 3)
     zeros = PrefixParity().batch([[0, 0], [1, 1]])
     assert blind_levels(zeros, 2)["whole_majority"] == 0.5 and blind_levels(zeros, 2)["majority"] == 0.75
+
+
+def test_the_grammar_has_the_law_found_by_hand():
+    """With room for one pair: b = P("()") solves b = 1/2 + b (1 - b)/2, the golden ratio less 1."""
+    rng = random.Random(0)
+    drawn = Counter(len(grammar(2, rng)) for _ in range(20_000))
+    assert set(drawn) == {0, 2} and binomtest(drawn[2], 20_000, (sqrt(5) - 1) / 2).pvalue > 1e-3
+
+
+def test_the_grammar_reaches_every_string_that_fits():
+    rng = random.Random(0)
+    drawn = {tuple(grammar(8, rng)) for _ in range(20_000)}
+    assert drawn == {(), *(tuple(word) for word in Dyck1().listed((2, 8)))}
+
+
+def test_published_shuffles_are_nested_and_true_ones_are_not():
+    nested, true = (task.strings(300, (8, 30), generator()) for task in (Shuffle2(), Shuffle2(nested=False)))
+    assert all(Shuffle2().holds(Shuffle2().write(word)) for word in nested)
+    crossing = sum(not Shuffle2().holds(Shuffle2().write(word)) for word in true)
+    assert crossing > 100 and all(Shuffle2(nested=False).holds(Shuffle2().write(word)) for word in true)
+
+
+def test_true_shuffles_take_all_places_alike():
+    parts = Counter(tuple(word) for word in Shuffle2(nested=False).strings(3000, (4, 4), generator()) if 0 in word and
+                    2 in word)  # fmt: skip
+    assert len(parts) == 6 and chisquare(list(parts.values())).pvalue > 1e-3

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lrnnlab.automata import NO_LABEL
+from lrnnlab.tasks import listops
 from lrnnlab.tasks.listops import (
     CLOSE,
     FIRST_OPERATOR,
@@ -105,3 +106,12 @@ def test_the_arenas_setting():
     batch = ListOps().sample(6, 2000, generator())
     assert ((batch.tokens != PAD).sum(1) >= 500).all()
     assert [evaluate(ListOps().write(row)) for row in batch.tokens] == batch.targets[batch.mask].tolist()
+
+
+def test_a_wrong_rule_is_seen(monkeypatch):
+    """The comparison of evaluators can fail: rounding MED up is caught."""
+    right = listops.apply
+    monkeypatch.setattr(listops, "apply", lambda operator, values: (
+        -(-sum(sorted(values)[(len(values) - 1) // 2:len(values) // 2 + 1]) // (2 - len(values) % 2))
+        if operator == 12 else right(operator, values)))
+    assert nodes(ListOps().read("[MED 2 5 ]").tolist())[-1][3] == 4 != evaluate("[MED 2 5 ]")

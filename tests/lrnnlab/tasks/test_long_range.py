@@ -17,7 +17,7 @@ from scipy.io import wavfile
 from lrnnlab.tasks.listops import evaluate
 from lrnnlab.tasks.long_range import FOLDERS, STAND_INS, DataFileError, load, stand_in
 from lrnnlab.tasks.long_range.pictures import read_cifar_batch
-from lrnnlab.tasks.long_range.standins import BAD, GOOD, SOUNDS, opinion_text, sound
+from lrnnlab.tasks.long_range.standins import BAD, GOOD, SOUNDS, SUBJECTS, opinion_text, sound
 from lrnnlab.tasks.long_range.texts import load_retrieval
 
 COMMITTED = Path(__file__).parents[3] / "data" / "samples" / "long_range.zip"
@@ -295,3 +295,18 @@ def test_sounds_have_the_frequencies_they_are_named_after(kind):
               "high then low": "hl"}[SOUNDS[kind]]
     for frequency, level in zip((first, last), wanted):
         assert frequency < 115 if level == "l" else frequency > 125
+
+
+def test_pairs_follow_their_rule():
+    data = stand_in("retrieval", "train", 300)
+    for pair, label in data:
+        one, two = ({word for word in bytes(text.tolist()).decode().split() if word in SUBJECTS} for text in pair)
+        assert len(one) == len(two) == 1 and label == (one == two)
+    assert 0.5 <= data.majority < 0.6
+
+
+def test_listops_stand_in_is_evaluated():
+    from lrnnlab.tasks.listops import ListOps
+
+    for tokens, target in stand_in("listops", "test", 40):
+        assert 32 <= len(tokens) <= 128 and evaluate(ListOps().write(tokens)) == target

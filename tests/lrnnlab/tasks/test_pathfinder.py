@@ -191,3 +191,36 @@ def test_planted_faults_are_seen(monkeypatch):
 
     monkeypatch.setattr(Grower, "__init__", careless)
     assert any(spacing_faults(scene) for scene in scenes("arena", 2))
+
+
+def test_circles_stand_at_ends(some):
+    for scene in some:
+        s = scene.settings
+        ends = [tips(path) for path in scene.paths]
+        owner = [next(k for k in (0, 1) if m in ends[k]) for m in scene.markers[:2]]
+        assert (owner[0] == owner[1]) == scene.connected and scene.markers[0] == ends[owner[0]][0]
+        assert scene.markers[1] == ends[owner[1]][1] and scene.both_ends == (owner[0] if scene.connected else None)
+        assert np.abs(np.subtract.outer(np.ravel(ends), np.ravel(ends)))[np.triu_indices(4, 1)].min() > 2 * s.marker
+        assert len(scene.markers) == 2 + s.mark_distractors * len(scene.distractors)
+        for marker, path in zip(scene.markers[2:], scene.distractors):
+            assert marker in tips(path)
+        picture = draw(scene)
+        for m in scene.markers:
+            assert picture[int(m.imag), int(m.real)] > (240 if s.marker > 1.1 else 220)  # a small circle misses a corner
+        circles = ink([(m, m) for m in scene.markers], s.marker, s.size, s.antialias).sum()
+        assert circles == pytest.approx(len(scene.markers) * np.pi * s.marker**2, rel=0.05)
+
+
+def test_classes_of_pixels(some):
+    for scene in some:
+        s, classes = scene.settings, segment(scene)
+        rows, columns = np.indices(classes.shape)
+        centres = (columns + 0.5 + 1j * (rows + 0.5)).ravel()
+        away = np.array([np.abs(centres[:, None] - points(path).ravel()).min(1) for path in scene.paths])
+        nearest = away.argmin(0).reshape(classes.shape)
+        expected = np.where(nearest == scene.both_ends, 2, 1) if scene.connected else np.ones_like(classes)
+        away = away.min(0).reshape(classes.shape)
+        on, off = away <= s.thickness / 2, away >= s.thickness / 2 + 1.3
+        assert (classes[on] == expected[on]).all() and (classes[off] == 0).all()
+        assert (classes[classes > 0] == expected[classes > 0]).all()
+        assert (2 in classes) == scene.connected and 1 in classes

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from fractions import Fraction
 from itertools import product
 from math import comb
 
@@ -11,7 +12,7 @@ import torch
 from scipy.stats import chisquare
 
 from lrnnlab.automata import Language, build
-from lrnnlab.automata.languages import dyck, tomita_3
+from lrnnlab.automata.languages import dyck, language, tomita_3
 from lrnnlab.tasks import STRING_TASKS
 from lrnnlab.tasks.draws import Expressions, Halves
 from lrnnlab.tasks.regular import (
@@ -205,3 +206,52 @@ def test_a_machine_of_ones_own():
     assert task.label_counts(40) == [41, 2**40 - 41]
     batch = task.sample(200, 40, generator())
     assert batch.targets.sum() == 100 and batch.tokens[100:].sum(1).max() == 1 and distinct(batch.tokens[100:]) > 20
+
+
+@every_language
+def test_half_of_a_batch_is_in_the_language(task):
+    for length in range(1, 13):
+        negatives, positives = task.label_counts(length)
+        targets = task.sample(10, length, generator(length)).targets
+        assert targets.tolist() == ([1] * 5 + [0] * 5 if negatives and positives else [int(positives > 0)] * 10)
+    odd = {task.sample(3, 6, generator(seed)).targets.sum().item() for seed in range(20)}
+    assert odd == {1, 2}
+
+
+@every_task
+def test_counts_are_those_of_a_list_of_all_strings(task):
+    for length in filter(lambda length: has_length(task, length), range(1, 7 if task.vocab_size < 8 else 5)):
+        labels = [task.answer(row) for row in legal_strings(task, length)]
+        counted = [labels.count(c) for c in range(task.classes)]
+        assert task.label_counts(length) == counted
+        if not isinstance(task.draw, Halves):
+            assert task.majority(length) == pytest.approx(max(counted) / len(labels), abs=1e-15)
+
+
+@pytest.mark.parametrize("name, at_20, at_50", [  # four standard deviations around the mean of twelve runs
+    ("d_2", (4, 10), (19, 38)), ("d_3", (11, 16), (152, 208)), ("d_4", (14, 26), (281, 354)),
+    ("d_12", (14, 26), (380, 446)),
+])  # fmt: skip
+def test_the_papers_positives_of_bounded_brackets_repeat(name, at_20, at_50):
+    published = [distinct(LANGUAGES[name].draw.positives(500, length, generator())) for length in (20, 50)]
+    assert at_20[0] <= published[0] <= at_20[1] and at_50[0] <= published[1] <= at_50[1]
+    uniform = bounded_dyck(int(name[2:]), uniform=True).draw.positives(500, 50, generator())
+    assert distinct(uniform) == 500
+
+
+def test_even_pairs_is_first_against_last_and_not_paper_000s_label():
+    pair, task = language("EvenPair(2)").oracle, even_pairs()
+    for text in map("".join, product("01", repeat=7)):
+        assert task.answer(task.read(text)) == (text[0] != text[-1]) == 1 - pair(text)
+
+
+def test_shares_by_hand():
+    assert modular_arithmetic().label_shares(3)[0] == Fraction(19, 75)  # (1/5 + 1/5 + 9/25) / 3
+    assert modular_arithmetic(prefix=True).label_shares(4) == modular_arithmetic().label_shares(3)
+    assert [cycle_navigation().majority(length) for length in (1, 2)] == [1 / 3, 1 / 3]
+    assert cycle_navigation().majority(39) == pytest.approx(0.2, abs=1e-7)
+    assert (even_pairs().majority(1), even_pairs().majority(2), even_pairs().majority(500)) == (1.0, 0.5, 0.5)
+    for p, length in product((0.1, 0.3, 0.9), (1, 2, 40)):
+        odd = (1 - (1 - 2 * Fraction(str(p))) ** length) / 2
+        assert parity(p).label_shares(length) == [1 - odd, odd]
+    assert parity(0.1).label_distribution(1) == pytest.approx([0.82, 0.18], abs=1e-15)

@@ -12,6 +12,7 @@ from lrnnlab.automata.languages import LANGUAGES, language, permuting
 from lrnnlab.expressivity import one_layer
 from lrnnlab.expressivity.cascades import (
     pair_up,
+    real_block,
     universal_layer,
 )
 from lrnnlab.expressivity.groups import derived_series, inverse, solvable_cascade, then
@@ -165,3 +166,13 @@ def test_fits(question, known):
     if known:
         model = found.construction.model
         assert model.size <= question[1] and model.depth <= question[2] and found.construction.confused() is None
+
+
+def test_real_block_multiplies_like_complex_numbers():
+    draw = np.random.default_rng(0)
+    A, B = (draw.normal(size=(3, 3)) + 1j * draw.normal(size=(3, 3)) for _ in range(2))
+    assert np.allclose(real_block(A @ B), real_block(A) @ real_block(B)) and real_block(A.real + 0j).shape == (3, 3)
+    turn = constructions("Sum(5)")[0].model
+    assert turn.column_norm(2) == pytest.approx(1) and turn.column_norm(1) == pytest.approx(
+        max(abs(np.cos(2 * np.pi * k / 5)) + abs(np.sin(2 * np.pi * k / 5)) for k in range(5))
+    )
