@@ -124,7 +124,7 @@ for n in range(1, 31):
 
 # %% [markdown]
 # A readout can correct what the recurrence cannot, because it is not affine: it answers $q$ in a whole region around $s_q$.
-# (Chung, Choi and Kim 2026, [arXiv:2605.07755](https://arxiv.org/abs/2605.07755), have the theorem for more than permutations.)
+# (More than permutations: *Read on*, below.)
 #
 # ## 3 Why that proves it
 #
@@ -262,3 +262,11 @@ check("10.11", my_steps)
 # |---|---|---|---|---|---|
 # | 10 | [4 Which state stands for a class?](#4-Which-state-stands-for-a-class?) | ★★ | 15 | 4 | to write the loop yourself |
 # | 11 | [4 Which state stands for a class?](#4-Which-state-stands-for-a-class?) | ★ | 5 | 3 | to count what a proof needs |
+
+# %% [markdown]
+# ## Read on
+#
+# * J. Chung, H. Choi and S. J. Kim, *Rethinking state tracking in recurrent models through error control dynamics*,
+#   [arXiv:2605.07755](https://arxiv.org/abs/2605.07755): affine recurrences cannot correct errors along directions that separate states.
+# * C. Wang and M. Niepert, *State-regularized recurrent neural networks*, [arXiv:1901.08817](https://arxiv.org/abs/1901.08817): nets that are trained
+#   with finitely many states.
