@@ -134,7 +134,7 @@ def test_a_chapter_opens(lab, name):
     from playwright.sync_api import expect
 
     panel = open_notebook(lab, name)
-    panel.locator("mjx-container").first.wait_for()
+    panel.locator("mjx-container").first.wait_for(state="attached")  # it may be in a folded hint
     lab.screenshot(path=artefacts() / f"{name}.png")
     assert lab.locator(".jp-Dialog").count() == 0
     assert panel.locator("mjx-merror").count() == 0
