@@ -107,7 +107,7 @@ def widgets(source: Path) -> list[Entry]:
     """Every widget of a chapter, with its alternative text where the chapter or its module has one.
 
     >>> [entry.name for entry in widgets(chapters()["03"])]
-    ['schedule_widget', 'race_widget', 'times_widget']
+    ['schedule_widget', 'race_widget']
     """
     notebook, found = read_source(source), []
     links = dict(_links(source))
