@@ -128,7 +128,9 @@ def quantise(
     Raises
     ------
     ValueError
-        For a net whose state grows with what it has read (attention, RegularGPT), and for one that reads other symbols.
+        For a net whose state grows with what it has read (attention, SGConv), and for one that reads other symbols.
+    TypeError
+        For what is no ``Net`` and has no step (RegularGPT), by its name.
 
     Examples
     --------

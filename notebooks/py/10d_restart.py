@@ -244,8 +244,9 @@ check("10.11", my_steps)
 # %% [markdown]
 # ## 5 What it does not mend
 #
-# A net that never learned the machine is restarted into a wrong machine, and `verify` shows the shortest string. Attention,
-# RegularGPT and convolutions keep what they have read: their state grows, so no finite codebook holds it, and `quantise` says so.
+# A net that never learned the machine is restarted into a wrong machine, and `verify` shows the shortest string. Attention and
+# long convolutions keep what they have read: their state grows, so no finite codebook holds it. RegularGPT has no state that steps. `quantise`
+# refuses all three by name.
 # And if errors are large already at length 40, classes split for ever; then `closed` is false and `why` names the word.
 
 # %% [markdown]
