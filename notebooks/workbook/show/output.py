@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import io
-import math
 import re
 from collections.abc import Mapping
 from html import escape
@@ -132,6 +131,18 @@ def table(rows: Any, caption: str, formats: Mapping[str, str] | None = None) -> 
     _display(table_html(rows, caption, formats))
 
 
+def math(*parts: Any) -> None:
+    """Display a formula of its parts: strings are LaTeX, all else is written as LaTeX by SymPy.
+
+    >>> from workbook import show
+    >>> show.math("x_2 =", 3)  # doctest: +SKIP
+    """
+    from IPython.display import Math, display
+    from sympy import latex
+
+    display(Math(" ".join(part if isinstance(part, str) else latex(part) for part in parts)))
+
+
 def save(figure: Figure, path: str | Path, alt: str, **metadata: str) -> Path:
     """Write a figure as ``path`` (.png) and return the path; the alternative text travels in the file as Description.
 
@@ -184,7 +195,7 @@ def _side(right: bool) -> str:
 
 
 def _text(value, spec: str | None) -> str:
-    if value is None or (isinstance(value, (float, np.floating)) and math.isnan(value)):
+    if value is None or (isinstance(value, (float, np.floating)) and np.isnan(value)):
         return "–"
     if spec is not None and _is_number(value):
         return format(value, spec)

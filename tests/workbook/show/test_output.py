@@ -9,6 +9,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+import sympy as sp
 from matplotlib.colors import to_rgb
 from PIL import Image
 
@@ -45,6 +46,13 @@ def test_a_figure_goes_out_with_its_texts_escaped_and_its_picture_whole():
     assert "caption &amp; &lt;b&gt;, <code>clip</code></figcaption>" in html
     picture = base64.b64decode(re.search('base64,([^"]+)"', html)[1])
     assert picture == show.png(figure) and "background:#fff" in html
+
+
+def test_a_formula_goes_out_as_latex(monkeypatch):
+    shown = []
+    monkeypatch.setattr("IPython.display.display", shown.append)
+    show.math("x^2 =", sp.Symbol("lambda1") ** 2, r"\ne", 3)
+    assert [one._repr_latex_() for one in shown] == [r"$\displaystyle x^2 = \lambda_{1}^{2} \ne 3$"]
 
 
 def test_a_table_has_headers_caption_formats_and_dashes():
