@@ -28,6 +28,19 @@ class Fault:
     step: str
 
 
+def faults(table: str) -> list[Fault]:
+    """Read a table: a proof's name, and below it a fault a line, as ``  step 1: x «+→-» 1``; ``\\n`` ends a line of code."""
+    found, proof = [], ""
+    for line in table.splitlines():
+        if line.startswith("  "):
+            step, _, change = line.strip().replace(r"\n", "\n").partition(": ")
+            old, new = (re.sub("«(.*?)→(.*?)»", kept, change, flags=re.DOTALL) for kept in (r"\1", r"\2"))
+            found.append(Fault(proof, old, new, step))
+        elif not line.startswith("#"):
+            proof = line
+    return found
+
+
 def sources(chapter: str) -> list[Path]:
     """The sources of a chapter: its sitting, then the lettered notebooks behind it."""
     return sorted(PY.glob(f"{chapter}_*.py")) + sorted(PY.glob(f"{chapter}[a-z]_*.py"))

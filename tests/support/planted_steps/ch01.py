@@ -1,152 +1,145 @@
 """Chapter 01: for each step of each proof a line made false, which must fail there and nowhere before."""
 
-from proof_cells import Fault
+from proof_cells import faults
 
-FAULTS = [
-    Fault("proposition_1", 'A**3 * x + A**2 * Bu[a] + A * Bu["-"] + Bu[b]',
-          'A**3 * x + A**2 * Bu[b] + A * Bu["-"] + Bu[a]', "step 1"),
-    Fault("proposition_1", 'after = state("0-", z, one)', "after = z", "step 2"),
-    Fault("proposition_1", '("0-0-1", "0-1-0"))', '("0-0-1", "1-0-0"))', "step 3"),
-    Fault("proposition_1",
-          "short, long = differences(one)",
-          'short, long = differences({**one, "-": sp.Symbol("A_-", '
-          'commutative=False), "0": sp.Symbol("B")})',
-          "step 3"),
-    Fault("proposition_1", "M = 5\n", "M = 2\n", "step 4"),
-    Fault("digits", "for c in range(1, 7)\n", "for c in range(1, 8)\n", "step 2"),
-    Fault("digits", "base, n = 7, ", "base, n = 5, ", "step 2"),
-    Fault("digits", "x = base * x + (6 if", "x = 5 * x + (6 if", "step 1"),
-    Fault("digits", "(2 * numbers[-1] - sum(numbers)) % 5", "sum(numbers) % 5", "step 1"),
-    Fault("digits", "run((0, 0, 1)), run((0, 1, 0))", "run((0, 0, 1)), run((0, 0, 1))", "step 3"),
-    Fault("digits", "(4,) * 119", "(4,) * 12", "step 4"),
-    Fault("theorem_a", "A * (A**k * p + c) + u", "A * (A**k * p + c) + u * p", "step 1"),
-    Fault("theorem_a", "((-s1 - R) - (-t1 - S))", "((s1 - R) - (t1 - S))", "step 2"),
-    Fault("theorem_a", "M, half = 2 * k + 1, k + 1", "M, half = 2 * k, k + 1", "step 3"),
-    Fault("theorem_a_collisions", "in ((s, t), ((0, *s), (0, *t))) if", "in ((s, t),) if", "step 4"),
-    Fault("theorem_a_collisions", "return s[first:], t[first:]", "return s, t", "step 4"),
-    Fault("theorem_a_collisions", "np.array([[7]]), np.arange(1, 6)", "np.array([[1]]), np.arange(1, 6)", "step 5"),
-    Fault("modulo_two", "M, n = 2, 8", "M, n = 3, 8", "step 1"),
-    Fault("modulo_two", "sum(w) % M == (w[0] - sum(w[1:])) % M", "sum(w) % M == (w[0] + sum(w[2:])) % M", "step 2"),
-    Fault("modulo_two", "states = {sum(w) for w in words}", "states = set(words)", "step 3"),
-    Fault("packing", "turn, shrink, margin = 1.0, 0.8, 0.5", "turn, shrink, margin = 1.0, 0.9, 0.5", "step 1"),
-    Fault("packing", "x = spiral @ spiral @ x + corners[s]", "x = spiral @ spiral @ x + 3 * corners[s]", "step 1"),
-    Fault("packing", "if 5**n > room)", "if 500**n > room)", "step 2"),
-    Fault("packing", "next(((a, b) for", "next(((a, (0,)) for", "step 3"),
-    Fault("sum_by_counting", "A = 1\nletters", "A = -1\nletters", "step 1"),
-    Fault("sum_by_counting", "{sum(word) for word in product(range(5), repeat=n)}",
-          "{sum(word) % 5 for word in product(range(5), repeat=n)}", "step 2"),
-    Fault("sum_analogue", "(A * b0 + b1) - (A * b1 + b0)", "(A * b0 + b1) - (b0 + A * b1 + b1)", "step 1"),
-    Fault("sum_analogue", "sum(a**i for i in range(M)), a - 1", "sum(a**i for i in range(M)), a + 1", "step 2"),
-    Fault("sum_analogue", "sp.solve(factor * gap, gap) == [0]", "sp.solve(factor * gap * (gap - 1), gap) == [0]", "step 3"),
-    Fault("theorem_b", "after_letters(x, A, [w, v, w, w])", "after_letters(x, A, [w, w, v, w])", "step 1"),
-    Fault("theorem_b", "[x + Y[-1] for x in X[1:]]", "[x + Y[0] for x in X[1:]]", "step 2"),
-    Fault("theorem_b", "f = [1, 100, 100**2]", "f = [1, 2, 3]", "step 3"),
-    Fault("theorem_b", "if keeps_apart(*layer)][:200]", "if not keeps_apart(*layer)][:200]", "step 4"),
-    Fault("theorem_b", "np.array([[1]]), np.arange(5)", "np.array([[2]]), np.arange(5)", "step 5"),
-    Fault("theorem_c", "power = np.linalg.matrix_power(A, D)\n    vectors =",
-          "power = np.linalg.matrix_power(A, D - 1)\n    vectors =", "step 1"),
-    Fault("theorem_c", "(np.linalg.matrix_power(A, len(A)) @ (v[1] - v[0]))", "(v[1] - v[0])", "step 2"),
-    Fault("theorem_c", "early = {tuple(np.linalg.matrix_power(A, D) @", "early = {tuple(", "step 3"),
-    Fault("theorem_c", '("ModArith(5)", "0", "1", "+0")', '("ModArith(5)", "0", "1", "×0")', "step 4"),
-    Fault("theorem_c", '("Sum(5)", "0", "1", "0")', '("Tomita 6", "0", "0", "0")', "step 4"),
-    Fault("thue_morse", "i.bit_count() % 2 for", "i % 2 for", "step 1"),
-    Fault("thue_morse", "sp.Poly((a - 1) ** d, a)", "sp.Poly((a - 1) ** (d + 1), a)", "step 2"),
-    Fault("thue_morse",
-          "    ends = jordan_end(bits, d), jordan_end([1 - bit for bit in bits], d)",
-          "    ends = jordan_end(bits, d + 1), jordan_end([1 - bit for bit in bits], d + 1)",
-          "step 3"),
-    Fault("two_layers", "p_t = 1 - sp.Rational(1, 2) ** time", "p_t = 1 - sp.Rational(1, 3) ** time", "step 1"),
-    Fault("two_layers", "positive=True), sp.Rational(5, 8)", "positive=True), sp.Rational(7, 8)", "step 1"),
-    Fault("two_layers", "if p < 0.625 else number(0))", "if p < 0.8 else number(0))", "step 2"),
-    Fault("two_layers", "held = all(x == s + 1 for", "held = all(x == s for", "step 3"),
-    Fault("two_layers", "both_layers([s, *range(5)] * 20, np.float32)", "both_layers([*range(5), s] * 20, np.float32)", "step 3"),
-    Fault("two_plain_layers", "Fraction(5, 16**2) / (1", "Fraction(5, 16) / (1", "step 1"),
-    Fault("two_plain_layers", "total = 7 * (s[0] + 1)", "total = 6 * (s[0] + 1)", "step 2"),
-    Fault("two_plain_layers", "before = np.floor((following - last) * np.float32(16))",
-          "before = np.floor((following - last) * np.float32(15))", "step 3"),
-    Fault("two_plain_layers", "np.where(before == 0, 7 *", "np.where(before == 0, 6 *", "step 4"),
-    Fault("proposition_2", 'A_of = {letter: sp.Symbol(f"A_{letter}")',
-          'A_of = {letter: sp.Symbol(f"A_{letter}", commutative=False)', "step 1"),
-    Fault("proposition_2", 'eq_8 = A_of["0"] * A_of["-"]', 'eq_8 = A_of["1"] * A_of["-"]', "step 1"),
-    Fault("proposition_2", 'long = difference("0-1-0", "0-0-1", A_of)',
-          'long = difference("0-1-0", "1-0-0", A_of)', "step 2"),
-    Fault("proposition_2", "(0 - 1) % 5 != (1 - 0) % 5", "(0 - 1) % 2 != (1 - 0) % 2", "step 3"),
-    Fault("one_channel", "sp.Mod(5 * n + s, 5))", "sp.Mod(5 * n + s, 7))", "step 1"),
-    Fault("one_channel", "        x = 5 * x + s\n", "        x = 3 * x + s\n", "step 2"),
-    Fault("theorem_d", "(a * x + b) - (a * y + b) - a * (x - y)", "(a * x + b) - (y + b) - a * (x - y)", "step 1"),
-    Fault("theorem_d", "if len({f[i] for i in range(4)}) == 4]", "if len({f[i] for i in range(4)}) >= 3]", "step 1"),
-    Fault("theorem_d", "sp.Eq(a * S + n * b, S), b)", "sp.Eq(a * S + b, S), b)", "step 2"),
-    Fault("theorem_d", "moved = alpha * x + c * (1 - alpha) - c", "moved = alpha * x + c - c", "step 3"),
-    Fault("theorem_d", "sp.Eq(size**2 * V, V)", "sp.Eq(size**2 * V, 4 * V)", "step 3"),
-    Fault("theorem_d", "if P1 != Q1 and images == {w * (P - Q) for w in R}", "if P1 != Q1 and images", "step 3"),
-    Fault("theorem_d", "c + second * ((c + first * (x - c)) - c)",
-          "c * first + second * ((c + first * (x - c)) - c)", "step 4"),
-    Fault("theorem_d", "(e, b1), (0, q), (a, b2)", "(e, b1), (e, q), (a, b2)", "step 5"),
-    Fault("theorem_d_channels", 'times_apart("0-1") == 0', 'times_apart("0") == 0', "step 6"),
-    Fault("theorem_d_channels", "if resets[i] else (radius, ", "if resets[i] else (radius + angle * radii[i], ", "step 6"),
-    Fault("theorem_d_channels", "else centre + turn * (x - centre)", "else centre + turn * x", "step 7"),
-    Fault("theorem_d_channels", 'for letter in word] for word in ("0-1-0-1", "1-0-0-1")',
-          'for letter in word] for word in ("0-1-0-1", "1-0-0-0")', "step 8"),
-    Fault("theorem_d_channels", "a = draw.uniform(-0.7, 0.7, (5000, 3)) + 1j * draw.uniform(-0.7, 0.7, (5000, 3))",
-          "a = np.ones((5000, 3))", "step 9"),
-    Fault("killer_words", '"EvenPair(5)": ("0", "1", "01")', '"EvenPair(5)": ("0", "1", "0")', "step 1"),
-    Fault("killer_words", "(u + v + w, v + u + w)", "(u + v + w, v + u + w[1:] + w[1:])", "step 2"),
-    Fault("killer_words", '"Tomita 4": ("00", "1", "01")', '"Tomita 6": ("00", "1", "01")', "step 3"),
-    Fault("killer_words", "[language(task).oracle(word) for word in words]",
-          "[language(task).oracle(word + words[0]) for word in words]", "step 4"),
-    Fault("two_laws", 'found.possible == (confused is None), "The two laws, step 1',
-          'found.possible != (confused is None), "The two laws, step 1', "step 1"),
-    Fault("two_laws", "else cascades.universal_layer(machine.symbols, found.order)",
-          "else cascades.universal_layer(machine.symbols, 1)", "step 1"),
-    Fault("two_laws", "(layer.run(word)[-1] for word in found.words)",
-          "(layer.run(word)[-1] for word in ((0,), (1,)))", "step 2"),
-    Fault("two_laws", 'universal_layer("ab", found.order), machine', 'universal_layer("ab", 1), machine', "step 3"),
-    Fault("block_two", "empty, full = keeps(corner=-1)", "empty, full = keeps(corner=-sp.Rational(1, 2))", "step 1"),
-    Fault("block_two", "[[1, -sp.Rational(s, 4)], [0, 0]]", "[[1, -sp.Rational(s, 4)], [0, 1]]", "step 2"),
-    Fault("block_two", "[[1, -sp.Rational(s, 4)], [0, 0]]", "[[1, -sp.Rational(s, 3)], [0, 0]]", "step 3"),
-    Fault("block_two", "((1, -step), (0, 0)), (step, 1)", "((1, step), (0, 0)), (step, 1)", "step 4"),
-    Fault("block_two",
-          'language(f"EvenPair({M})").machine\n', 'language({2: "Parity", 5: "Sum(5)"}[M]).machine\n',
-          "step 4"),
-    Fault("block_two_subtracts", 'language("a-b-c mod 5, expressions").machine', 'language("a-b-c mod 5").machine', "step 5"),
-    Fault("block_two_subtracts", "2 * numbers[0] - sum(numbers) - (", "numbers[0] - sum(numbers) - (", "step 5"),
-    Fault("block_two_subtracts", 'cascades.pair_up(larger, machine)', 'cascades.pair_up(model, machine)', "step 6"),
-    Fault("block_two_subtracts", "np.array([[1, -k / 4], [0, 0]])", "np.array([[1, 0], [0, 0]])", "step 7"),
-    Fault("invertible_only", "np.lcm.reduce(cycles)", "max(cycles)", "step 1"),
-    Fault("invertible_only", "np.linalg.matrix_power(A_0, 12)", "np.linalg.matrix_power(A_0, 6)", "step 2"),
-    Fault("invertible_only", 'answers = two_answers("EvenPair(2)")', 'answers = two_answers("Sum(5)")', "step 3"),
-    Fault("invertible_only", 'automata.minimise(language("EvenPair(2)").machine)',
-          'automata.minimise(language("Parity").machine)', "step 4"),
-    Fault("theorem_d_prime", "y = c + turn * (y - c)", "y = c + turn * y", "step 1"),
-    Fault("theorem_d_prime", '"S_4": 3}', '"S_4": 2}', "step 2"),
-    Fault("theorem_d_prime", '{"S_3": 2', '{"S_3": 1', "step 2"),
-    Fault("theorem_d_prime", "cascade = groups.group_cascade(name)\n",
-          "cascade = groups.solvable_cascade(name, list(GROUPS[name]), list(GROUPS[name].values())[::-1])\n", "step 2"),
-    Fault("theorem_d_prime", "for j, group in enumerate(series):", "for j, group in enumerate(series, 1):", "step 3"),
-    Fault("theorem_d_prime", "points = [generators[token][point] for point in points]",
-          "points = [points[point] for point in generators[token]]", "step 4"),
-    Fault("theorem_d_prime", "drift < 1e-9", "drift < -1", "step 4"),
-    Fault("theorem_d_prime", 'derived_series(list(GROUPS["A_5"].values()))',
-          'derived_series(list(GROUPS["S_4"].values()))', "step 5"),
-    Fault("theorem_d_prime", "for name in GROUPS}\nassert not any",
-          'for name in (*GROUPS, "Parity")}\nassert not any', "step 6"),
-    Fault("theorem_d_prime", 'known["three diagonal layers"]',
-          "next(model for model in known.values() if model.depth == 3)", "step 7"),
-    Fault("theorem_d_prime", "length <= count for", "length < count for", "step 8"),
-    Fault("theorem_e", "np.linalg.matrix_power(H, b + j)", "np.linalg.matrix_power(H, b + j - 1)", "step 1"),
-    Fault("theorem_e", "orbits[b][b] > 0 == sum(orbits[b][b + 1 :])",
-          "orbits[b][b - 1] > 0 == sum(orbits[b][b:])", "step 2"),
-    Fault("theorem_e", "x = np.eye(b, k=-1, dtype=int) @ x", "x = np.roll(x, 1)", "step 3"),
-    Fault("theorem_e", 'read(machine, "a" * n + "b" * n)', 'read(machine, "a" * n + "b" * (n + 1))', "step 4"),
-    Fault("theorem_e", "(machine.transitions[:, deep] == deep)", "(machine.transitions[:, deep] == 0)", "step 4"),
-    Fault("theorem_e", 'model = minimal.constructions(f"D_{n}")[0].model',
-          'model = minimal.constructions("D_2")[0].model', "step 5"),
-    Fault("liquid_s4", "G, K = liquid_layer(1)\n", "G, K = liquid_layer(0)\n", "step 1"),
-    Fault("liquid_s4", "escape = start(G, K)\n", "escape = sp.zeros(2, 1)\n", "step 2"),
-    Fault("liquid_s4", 'assert liquid("0-1", escape, G) != liquid("1-0", escape, G)',
-          'assert liquid("0-0-1", escape, G) != liquid("0-1-0", escape, G)', "step 3"),
-    Fault("liquid_s4", "liquid_layer(scale)[1].det()), liquid_layer(0)", "liquid_layer(scale)[1].det()), liquid_layer(1)", "step 4"),
-    Fault("liquid_s4", "sp.rem(determinant, scale**2, scale)", "sp.rem(determinant, scale**3, scale)", "step 4"),
-    Fault("liquid_s4", 'liquid("0", escape, G) - liquid("0-0", escape, G)',
-          'liquid("0-0-1", escape, G) - liquid("0-1-0", escape, G)', "step 5"),
-]  # fmt: skip
+FAULTS = faults(r"""
+proposition_1
+  step 1: A**3 * x + A**2 * Bu«[a] + A * Bu["-"] + Bu[b]→[b] + A * Bu["-"] + Bu[a]»
+  step 2: after = «state("0-", z, one)→z»
+  step 3: ("0-0-1", "«0-1→1-0»-0"))
+  step 3: short, long = differences(«one→{**one, "-": sp.Symbol("A_-", commutative=False), "0": sp.Symbol("B")}»)
+  step 4: M = «5→2»\n
+digits
+  step 2: for c in range(1, «7→8»)\n
+  step 2: base, n = «7→5»,
+  step 1: x = «base→5» * x + (6 if
+  step 1: «(2 * numbers[-1] - sum(numbers))→sum(numbers)» % 5
+  step 3: run((0, 0, 1)), run((0, «1, 0→0, 1»))
+  step 4: (4,) * «119→12»
+theorem_a
+  step 1: A * (A**k * p + c) + u«→ * p»
+  step 2: («(-s1 - R) - (-t1 - S)→(s1 - R) - (t1 - S)»)
+  step 3: M, half = 2 * k« + 1→», k + 1
+theorem_a_collisions
+  step 4: in ((s, t),« ((0, *s), (0, *t))→») if
+  step 4: return s«[first:], t[first:]→, t»
+  step 5: np.array([[«7→1»]]), np.arange(1, 6)
+modulo_two
+  step 1: M, n = «2→3», 8
+  step 2: sum(w) % M == (w[0] «- sum(w[1:])→+ sum(w[2:])») % M
+  step 3: states = «{sum(w) for w in words}→set(words)»
+packing
+  step 1: turn, shrink, margin = 1.0, «0.8→0.9», 0.5
+  step 1: x = spiral @ spiral @ x + «→3 * »corners[s]
+  step 2: if «5→500»**n > room)
+  step 3: next(((a, «b→(0,)») for
+sum_by_counting
+  step 1: A = «→-»1\nletters
+  step 2: {sum(word) «→% 5 »for word in product(range(5), repeat=n)}
+sum_analogue
+  step 1: (A * b0 + b1) - («A * b1 + b0→b0 + A * b1 + b1»)
+  step 2: sum(a**i for i in range(M)), a «-→+» 1
+  step 3: sp.solve(factor * gap«→ * (gap - 1)», gap) == [0]
+theorem_b
+  step 1: after_letters(x, A, [w, «v, w→w, v», w])
+  step 2: [x + Y[«-1→0»] for x in X[1:]]
+  step 3: f = [1, «100, 100**2→2, 3»]
+  step 4: if «→not »keeps_apart(*layer)][:200]
+  step 5: np.array([[«1→2»]]), np.arange(5)
+theorem_c
+  step 1: power = np.linalg.matrix_power(A, D«→ - 1»)\n    vectors =
+  step 2: («np.linalg.matrix_power(A, len(A)) @ (v[1] - v[0])→v[1] - v[0]»)
+  step 3: early = {tuple(«np.linalg.matrix_power(A, D) @→»
+  step 4: ("ModArith(5)", "0", "1", "«+→×»0")
+  step 4: ("«Sum(5)", "0", "1→Tomita 6", "0", "0»", "0")
+thue_morse
+  step 1: i«.bit_count()→» % 2 for
+  step 2: sp.Poly((a - 1) ** «d→(d + 1)», a)
+  step 3:     ends = jordan_end«(bits, d), jordan_end([1 - bit for bit in bits], d)→(bits, d + 1), jordan_end([1 - bit for bit in bits], d + 1)»
+two_layers
+  step 1: p_t = 1 - sp.Rational(1, «2→3») ** time
+  step 1: positive=True), sp.Rational(«5→7», 8)
+  step 2: if p < «0.625→0.8» else number(0))
+  step 3: held = all(x == s «+ 1 →»for
+  step 3: both_layers([«s, *range(5)→*range(5), s»] * 20, np.float32)
+two_plain_layers
+  step 1: Fraction(5, 16«**2→») / (1
+  step 2: total = «7→6» * (s[0] + 1)
+  step 3: before = np.floor((following - last) * np.float32(«16→15»))
+  step 4: np.where(before == 0, «7→6» *
+proposition_2
+  step 1: A_of = {letter: sp.Symbol(f"A_{letter}"«→, commutative=False»)
+  step 1: eq_8 = A_of["«0→1»"] * A_of["-"]
+  step 2: long = difference("0-1-0", "«0-0-1→1-0-0»", A_of)
+  step 3: (0 - 1) % «5 != (1 - 0) % 5→2 != (1 - 0) % 2»
+one_channel
+  step 1: sp.Mod(5 * n + s, «5→7»))
+  step 2:         x = «5→3» * x + s\n
+theorem_d
+  step 1: (a * x + b) - («a * →»y + b) - a * (x - y)
+  step 1: if len({f[i] for i in range(4)}) «== 4→>= 3»]
+  step 2: sp.Eq(a * S + «n * →»b, S), b)
+  step 3: moved = alpha * x + c «* (1 - alpha) →»- c
+  step 3: sp.Eq(size**2 * V, «→4 * »V)
+  step 3: if P1 != Q1 and images« == {w * (P - Q) for w in R}→»
+  step 4: c «→* first »+ second * ((c + first * (x - c)) - c)
+  step 5: (e, b1), («0→e», q), (a, b2)
+theorem_d_channels
+  step 6: times_apart("0«-1→»") == 0
+  step 6: if resets[i] else (radius«→ + angle * radii[i]»,
+  step 7: else centre + turn * «(x - centre)→x»
+  step 8: for letter in word] for word in ("0-1-0-1", "1-0-0-«1→0»")
+  step 9: a = «draw.uniform(-0.7, 0.7, (5000, 3)) + 1j * draw.uniform(-0.7, 0.7, (5000, 3))→np.ones((5000, 3))»
+killer_words
+  step 1: "EvenPair(5)": ("0", "1", "«01→0»")
+  step 2: (u + v + w, v + u + w«→[1:] + w[1:]»)
+  step 3: "Tomita «4→6»": ("00", "1", "01")
+  step 4: [language(task).oracle(word«→ + words[0]») for word in words]
+two_laws
+  step 1: found.possible «=→!»= (confused is None), "The two laws, step 1
+  step 1: else cascades.universal_layer(machine.symbols, «found.order→1»)
+  step 2: (layer.run(word)[-1] for word in «found.words→((0,), (1,))»)
+  step 3: universal_layer("ab", «found.order→1»), machine
+block_two
+  step 1: empty, full = keeps(corner=-«1→sp.Rational(1, 2)»)
+  step 2: [[1, -sp.Rational(s, 4)], [0, «0→1»]]
+  step 3: [[1, -sp.Rational(s, «4→3»)], [0, 0]]
+  step 4: ((1, «-→»step), (0, 0)), (step, 1)
+  step 4: language(«f"EvenPair({M})"→{2: "Parity", 5: "Sum(5)"}[M]»).machine\n
+block_two_subtracts
+  step 5: language("a-b-c mod 5«, expressions→»").machine
+  step 5: «2 * →»numbers[0] - sum(numbers) - (
+  step 6: cascades.pair_up(«larger→model», machine)
+  step 7: np.array([[1, «-k / 4→0»], [0, 0]])
+invertible_only
+  step 1: «np.lcm.reduce→max»(cycles)
+  step 2: np.linalg.matrix_power(A_0, «12→6»)
+  step 3: answers = two_answers("«EvenPair(2)→Sum(5)»")
+  step 4: automata.minimise(language("«EvenPair(2)→Parity»").machine)
+theorem_d_prime
+  step 1: y = c + turn * «(y - c)→y»
+  step 2: "S_4": «3→2»}
+  step 2: {"S_3": «2→1»
+  step 2: cascade = groups.«group_cascade(name)→solvable_cascade(name, list(GROUPS[name]), list(GROUPS[name].values())[::-1])»\n
+  step 3: for j, group in enumerate(series«→, 1»):
+  step 4: points = [«generators[token][point] for point in points→points[point] for point in generators[token]»]
+  step 4: drift < «1e-9→-1»
+  step 5: derived_series(list(GROUPS["«A_5→S_4»"].values()))
+  step 6: for name in «GROUPS→(*GROUPS, "Parity")»}\nassert not any
+  step 7: «known["three diagonal layers"]→next(model for model in known.values() if model.depth == 3)»
+  step 8: length <«=→» count for
+theorem_e
+  step 1: np.linalg.matrix_power(H, b + j«→ - 1»)
+  step 2: orbits[b]«[b] > 0 == sum(orbits[b][b + 1 :])→[b - 1] > 0 == sum(orbits[b][b:])»
+  step 3: x = np.«eye(b, k=-1, dtype=int) @ x→roll(x, 1)»
+  step 4: read(machine, "a" * n + "b" * «n→(n + 1)»)
+  step 4: (machine.transitions[:, deep] == «deep→0»)
+  step 5: model = minimal.constructions(«f"D_{n}"→"D_2"»)[0].model
+liquid_s4
+  step 1: G, K = liquid_layer(«1→0»)\n
+  step 2: escape = «start(G, K)→sp.zeros(2, 1)»\n
+  step 3: assert liquid«("0-1", escape, G) != liquid("1-0", escape, G)→("0-0-1", escape, G) != liquid("0-1-0", escape, G)»
+  step 4: liquid_layer(scale)[1].det()), liquid_layer(«0→1»)
+  step 4: sp.rem(determinant, scale**«2→3», scale)
+  step 5: liquid«("0", escape, G) - liquid("0-0", escape, G)→("0-0-1", escape, G) - liquid("0-1-0", escape, G)»
+""")

@@ -1,125 +1,125 @@
 """Faults planted in the steps of chapter 08."""
 
-from proof_cells import Fault
+from proof_cells import faults
 
-FAULTS = [
-    Fault("depths", "ways[far - j * step] for j in range(C))", "ways[far - j * step] for j in range(C - 1))", "step 1"),
-    Fault("depths", "[C**level for level", "[C**level + level for level", "step 2"),
-    Fault("depths", "multi_dot(masks[::-1])", "multi_dot(masks[1:])", "step 3"),
-    Fault("depths", "< T <= C ** least_depths", "< T < C ** least_depths", "step 4"),
-    Fault("nodes", "series = (1 - c**-n) / (c - 1)", "series = (1 - c**-n) / c", "step 1"),
-    Fault("nodes", "Fraction(T, C - 1) + depths", "Fraction(T, C - 1) + depths - 1", "step 1"),
-    #
-    Fault("lemma_1", 'relu(a + b - 1) == a * b, "Lemma 1, step 1:', 'relu(a + b) == a * b, "Lemma 1, step 1:', "step 1"),
-    Fault("lemma_1", 'relu(a + b - 1) == a * b, "Lemma 1, step 1:', 'relu(a + b - 2) == a * b, "Lemma 1, step 1:', "step 1"),
-    Fault("lemma_1", "(z == (n + k - 1) * n + j)", "(z == (n + j - 1) * n + k)", "step 2"),
-    Fault("lemma_1", "reads.reshape(2 * n * n, n**3)", "reads.reshape(2 * n * n, n**3)[::-1]", "step 2"),
-    Fault("lemma_1", "n**3).astype(int)", "n**3).astype(int) * (np.arange(n**3) < n**3 - 1)", "step 2"),
-    Fault("lemma_1", "[[i * n + k, n * n + k * n + j]", "[[i * n + k, n * n + j * n + k]", "step 2"),
-    Fault("lemma_1", "np.ones((n, 1), dtype=int)", "2 * np.ones((n, 1), dtype=int)", "step 3"),
-    Fault("lemma_1", "np.eye(n * n, dtype=int)", "np.eye(n * n, k=1, dtype=int)", "step 3"),
-    Fault("lemma_1", "def network(A, B, bias=1)", "def network(A, B, bias=0)", "step 4"),
-    Fault("lemma_1", "def network(A, B, bias=1)", "def network(A, B, bias=2)", "step 4"),
-    #
-    Fault("and_gates", "W2 = one[table.ravel()]", "W2 = np.roll(one[table.ravel()], 1, axis=0)", "step 1"),
-    Fault("and_gates", "number[b[a].tobytes()]", "number[a[b].tobytes()]", "step 2"),
-    Fault("and_gates", "list(n_and_m)[:9]", "list(n_and_m)[:10]", "step 3"),
-    Fault("and_gates", "list(n_and_m)[:9]", "list(n_and_m)[1:9]", "step 3"),
-    Fault("and_gates", "> 4 * 256 and", "> 4 * 4096 and", "step 4"),
-    #
-    Fault("prefixes", "2**depth], r, -np.inf)", "2**depth], r, 0.0)", "step 1"),
-    Fault("prefixes", "back == 2**depth]", "back == 2 ** (depth + 1)]", "step 1"),
-    Fault("prefixes", "(other.sum(1) == 0).sum()", "(itself.sum(1) == 0).sum()", "step 2"),
-    Fault("prefixes", "lambda earlier, later: earlier + later", "lambda earlier, later: later + earlier", "step 3"),
-    Fault("prefixes", "back *= 2", "back *= 3", "step 3"),
-    Fault("prefixes", "compose(one[u], one[v]), one[v[u]]", "compose(one[v], one[u]), one[v[u]]", "step 4"),
-    Fault("prefixes", "compose, one)[-1]", "compose, one[::-1])[-1]", "step 5"),
-    Fault("prefixes", "compose, one)[-1]", "lambda u, v: compose(v, u), one)[-1]", "step 5"),
-    Fault("prefixes", "compose, one)[-1]", "lambda u, v: v, one)[-1]", "step 5"),
-    #
-    Fault("closure", "(A @ B == B[list(leads)])", "(B @ A == B[list(leads)])", "step 1"),
-    Fault("closure", "stays(most=1)", "stays(most=3)", "step 2"),
-    Fault("closure", "with_rows(2, 2)", "with_rows(2, 1)", "step 3"),
-    Fault("closure", "J = np.ones((3, 3), dtype=int)", "J = np.eye(3, dtype=int)", "step 4"),
-    #
-    Fault("order", "lambda earlier, later: later + earlier, ()", "lambda earlier, later: earlier + later, ()", "step 1"),
-    Fault("order", "tuple(product[s] for s in machine.transitions[letter].tolist())",
-          "tuple(int(machine.transitions[letter, s]) for s in product)", "step 2"),
-    Fault("order", "lambda u, v: compose(v, u), one)[-1][-1]", "compose, one)[-1][-1]", "step 2"),
-    Fault("order", 'commuting = ("Parity",', 'commuting = ("D_2", "Parity",', "step 3"),
-    Fault("order", 'mirrored = ("EvenPair(2)",', 'mirrored = ("S_3", "EvenPair(2)",', "step 3"),
-    Fault("order", '"Tomita 5", "Tomita 6")', '"Tomita 5", "Tomita 4")', "step 4"),
-    Fault("order", 'for name in ("S_3", "Tomita 3", "D_2"):\n    machine = ch08.machine_of(name)\n    word =',
-          'for name in ("S_3", "Tomita 4", "D_2"):\n    machine = ch08.machine_of(name)\n    word =', "step 5"),
-    Fault("order", "!= machine.answer(word[::-1])[-1]", "!= machine.answer(word)[-1]", "step 5"),
-    Fault("order", 'ch08.machine_of("D_2"), 64, only=1', 'ch08.machine_of("Tomita 3"), 64, only=1', "step 6"),
-    Fault("order", "assert all_right(compose)", "assert all_right(lambda u, v: compose(v, u))", "step 7"),
-    #
-    Fault("read_out", "rows[:, :, q0], one[states]", "rows[:, :, :, q0], one[states]", "step 1"),
-    Fault("read_out", "transitions[d_2_words[:, 0]] == q0", "transitions[d_2_words[:, 0]] != q0", "step 2"),
-    Fault("read_out", "leads_to == q0)", "leads_to != q0)", "step 2"),
-    Fault("read_out", 'ch08.machine_of("D_2")', 'ch08.machine_of("Parity")', "step 2"),
-    Fault("read_out", "np.swapaxes(leaf, -1, -2)", "leaf", "step 3"),
-    Fault("read_out", "lambda u, v: compose(v, u)", "compose", "step 3"),
-    #
-    Fault("noise", "second_weights(n).min()) >= 0", "-second_weights(n).max()) >= 0", "step 1"),
-    Fault("noise", "draw.uniform(-e, e,", "draw.uniform(-2 * e, 2 * e,", "step 2"),
-    Fault("noise", "P @ any_layer(A, B) @ R)", "P @ any_layer(A, B) @ P)", "step 3"),
-    Fault("noise", "== P @ R @ any_layer(M, M)", "== R @ P @ any_layer(M, M)", "step 3"),
-    Fault("noise", "+ (n - 1) * h(o, o)).all()", "+ n * h(o, o)).all()", "step 4"),
-    Fault("noise", "+ (n - 2) * h(o, o)).all()", "+ (n - 1) * h(o, o)).all()", "step 4"),
-    Fault("noise", "+ (n - 1) * both, 2 *", "+ n * both, 2 *", "step 5"),
-    Fault("noise", "2 * max(d + o - 1, 0)", "max(d + o - 1, 0)", "step 5"),
-    Fault("noise", "d - 1 == 2**layer * e", "d - 1 == 4**layer * e", "step 6"),
-    Fault("noise", "off == 2 * (2**layer * e + o)", "off == 2 * (2**layer * e)", "step 6"),
-    Fault("noise", "- 2 * (x + o)) == 0", "- 2 * x) == 0", "step 6"),
-    Fault("noise", "[2, 2 + 2 * (n - 2)]", "[2, 2 * n]", "step 7"),
-    Fault("noise", "grown[-2] - 10)", "grown[-2] - 9)", "step 7"),
-    Fault("noise", "max(1 - 2**layer / 32, 0)", "max(1 - 2**layer / 16, 0)", "step 8"),
-    Fault("noise", "(found[1:] > found[:-1])", "(found[1:] < found[:-1])", "step 9"),
-    #
-    Fault("one_eighth", "sp.Max(g * s - (g + 1) / 2, 0)", "sp.Max(g * s - (g + 2) / 2, 0)", "step 1"),
-    Fault("one_eighth", "sp.Rational(1, 2) - 1 / (2 * g),", "sp.Rational(1, 2) - 1 / (3 * g),", "step 1"),
-    Fault("one_eighth", "bound = sp.Rational(1, 4) - 1 / (4 * g)", "bound = sp.Rational(1, 4)", "step 2"),
-    Fault("one_eighth", "e = 1 / 4 - 1 / (4 * slope)", "e = 1 / 4 - 1 / (4 * slope) + 1 / 64", "step 3"),
-    Fault("one_eighth", "e = 1 / 4 - 1 / (4 * slope)", "e = 1 / 4", "step 3"),
-    Fault("one_eighth", "- np.maximum(g * s - (g + 1) / 2, 0)).sum(-1)", "- 0).sum(-1)", "step 3"),
-    Fault("one_eighth", "e + 1 / 64, slope) > 0", "e - 1 / 64, slope) > 0", "step 4"),
-    Fault("one_eighth", "missed - (1 - 2 * g * more)", "missed - (1 - g * more)", "step 4"),
-    Fault("one_eighth", "for shift in (-1 / 8, 1 / 8)", "for shift in (-9 / 64, 9 / 64)", "step 5"),
-    Fault("one_eighth", "lambda a, b: repaired(a, b) + shift", "lambda a, b: compose(a, b) + shift", "step 5"),
-    Fault("one_eighth", "quarter = Fraction(1, 4)", "quarter = Fraction(1, 5)", "step 6"),
-    #
-    Fault("levels", '"D_12", "Tomita 5")', '"D_12", "Tomita 6")', "step 1"),
-    Fault("levels", "range(52, 101)) / 49", "range(51, 101)) / 50", "step 2"),
-    Fault("levels", "range(42, 101)) / 59", "range(41, 101)) / 60", "step 2"),
-    #
-    Fault("at_least", '"Cycle Navigation", "S_3")]', '"Cycle Navigation", "Tomita 3")]', "step 1"),
-    Fault("at_least", "range(T - 1, -1, -size)]", "range(T - 1, -1, 1 - size)]", "step 2"),
-    Fault("at_least", "machine.outputs[v[s]]", "machine.outputs[u[s]]", "step 3"),
-    Fault("at_least", "front[after] = (*word, letter)", "front[after] = (letter,)", "step 3"),
-    #
-    Fault("clusters", "for action in found[-1] for move in moves", "for action in found[-1] for move in moves[:1]", "step 1"),
-    Fault("clusters", '("Cycle Navigation", 5)', '("Cycle Navigation", 4)', "step 2"),
-    Fault("clusters", '"Tomita 5": (2, 2, 2', '"Tomita 5": (2, 4, 4', "step 3"),
-    Fault("clusters", '"Tomita 6", "S_3"], (', '"S_3"], (', "step 4"),
-    Fault("clusters", "{order // len(counts)}", "{order}", "step 5"),
-    Fault("clusters", "for action in found[63]}", "for action in found[62]}", "step 5"),
-    Fault("clusters", "((r + 1) ** 2 + 1) // 2", "(r + 1) ** 2 // 2", "step 6"),
-    Fault("clusters", "actions = 1 + sum(", "actions = sum(", "step 6"),
-    #
-    Fault("gradient", "sp.tanh(-3 * u) + sp.tanh(3 * u)", "sp.tanh(-3 * u) - sp.tanh(3 * u)", "step 1"),
-    Fault("gradient", "math.tanh(3 * s * x[-1])", "math.tanh(3 * s * x[-1] + 1)", "step 1"),
-    Fault("gradient", "math.tanh(3 * s * x[-1])", "math.tanh(1.1 * s * x[-1])", "step 2"),
-    Fault("gradient", "x = np.array(run(signs))", "x = np.array(run(signs)) ** 2", "step 2"),
-    #
-    Fault("cost", "T, C = 512, 128", "T, C = 512, 64", "step 1"),
-    Fault("cost", "Fraction(T, C * depths(T, C))", "Fraction(T, C) / Fraction(math.log(T, C))", "step 2"),
-    Fault("cost", 'whole == 2, "The cost, step 2:', 'whole == 3, "The cost, step 2:', "step 2"),
-    Fault("cost", "[(d, d)] * 4", "[(d, d)] * 3", "step 3"),
-    Fault("cost", "50257 * d", "32000 * d", "step 3"),
-    Fault("cost", "2 * (d * keys + keys * d)", "4 * (d * keys + keys * d)", "step 4"),
-    Fault("cost", "depths(T, C) * layer(C))", "layer(C))", "step 5"),
-    Fault("cost", "2 * (24 * D**2 + 4 * D * c)", "24 * D**2 + 4 * D * c", "step 6"),
-    Fault("cost", "found > 10 * row[0]", "found > 30 * row[0]", "step 7"),
-]  # fmt: skip
+FAULTS = faults(r"""
+depths
+  step 1: ways[far - j * step] for j in range(C«→ - 1»))
+  step 2: [C**level «→+ level »for level
+  step 3: multi_dot(masks[«::-1→1:»])
+  step 4: < T <«=→» C ** least_depths
+nodes
+  step 1: series = (1 - c**-n) / «(c - 1)→c»
+  step 1: Fraction(T, C - 1) + depths«→ - 1»
+lemma_1
+  step 1: relu(a + b« - 1→») == a * b, "Lemma 1, step 1:
+  step 1: relu(a + b - «1→2») == a * b, "Lemma 1, step 1:
+  step 2: (z == «(n + k - 1) * n + j→(n + j - 1) * n + k»)
+  step 2: reads.reshape(2 * n * n, n**3)«→[::-1]»
+  step 2: n**3).astype(int)«→ * (np.arange(n**3) < n**3 - 1)»
+  step 2: [[i * n + k, n * n + «k * n + j→j * n + k»]
+  step 3: «→2 * »np.ones((n, 1), dtype=int)
+  step 3: np.eye(n * n, «→k=1, »dtype=int)
+  step 4: def network(A, B, bias=«1→0»)
+  step 4: def network(A, B, bias=«1→2»)
+and_gates
+  step 1: W2 = «one[table.ravel()]→np.roll(one[table.ravel()], 1, axis=0)»
+  step 2: number[«b[a]→a[b]».tobytes()]
+  step 3: list(n_and_m)[:«9→10»]
+  step 3: list(n_and_m)[«→1»:9]
+  step 4: > 4 * «256→4096» and
+prefixes
+  step 1: 2**depth], r, «-np.inf→0.0»)
+  step 1: back == 2«**depth→ ** (depth + 1)»]
+  step 2: («other→itself».sum(1) == 0).sum()
+  step 3: lambda earlier, later: «earlier + later→later + earlier»
+  step 3: back *= «2→3»
+  step 4: compose(one«[u], one[v]→[v], one[u]»), one[v[u]]
+  step 5: compose, one«→[::-1]»)[-1]
+  step 5: «compose→lambda u, v: compose(v, u)», one)[-1]
+  step 5: «compose→lambda u, v: v», one)[-1]
+closure
+  step 1: («A @ B→B @ A» == B[list(leads)])
+  step 2: stays(most=«1→3»)
+  step 3: with_rows(2, «2→1»)
+  step 4: J = np.«ones((3, 3), dtype=int)→eye(3, dtype=int)»
+order
+  step 1: lambda earlier, later: «later + earlier→earlier + later», ()
+  step 2: tuple(«product[s] for s in machine.transitions[letter].tolist()→int(machine.transitions[letter, s]) for s in product»)
+  step 2: «lambda u, v: compose(v, u)→compose», one)[-1][-1]
+  step 3: commuting = ("«→D_2", "»Parity",
+  step 3: mirrored = ("«→S_3", "»EvenPair(2)",
+  step 4: "Tomita 5", "Tomita «6→4»")
+  step 5: for name in ("S_3", "Tomita «3→4»", "D_2"):\n    machine = ch08.machine_of(name)\n    word =
+  step 5: != machine.answer(word«[::-1]→»)[-1]
+  step 6: ch08.machine_of("«D_2→Tomita 3»"), 64, only=1
+  step 7: assert all_right(«compose→lambda u, v: compose(v, u)»)
+read_out
+  step 1: rows[:, :, «→:, »q0], one[states]
+  step 2: transitions[d_2_words[:, 0]] «=→!»= q0
+  step 2: leads_to «=→!»= q0)
+  step 2: ch08.machine_of("«D_2→Parity»")
+  step 3: «np.swapaxes(leaf, -1, -2)→leaf»
+  step 3: «lambda u, v: compose(v, u)→compose»
+noise
+  step 1: «second_weights(n).min→-second_weights(n).max»()) >= 0
+  step 2: draw.uniform(-«e,→2 * e, 2 *» e,
+  step 3: P @ any_layer(A, B) @ «R→P»)
+  step 3: == «P @ R→R @ P» @ any_layer(M, M)
+  step 4: + «(n - 1)→n» * h(o, o)).all()
+  step 4: + (n - «2→1») * h(o, o)).all()
+  step 5: + «(n - 1)→n» * both, 2 *
+  step 5: «2 * →»max(d + o - 1, 0)
+  step 6: d - 1 == «2→4»**layer * e
+  step 6: off == 2 * (2**layer * e« + o→»)
+  step 6: - 2 * «(x + o)→x») == 0
+  step 7: [2, 2 «+ 2 * (n - 2)→* n»]
+  step 7: grown[-2] - «10→9»)
+  step 8: max(1 - 2**layer / «32→16», 0)
+  step 9: (found[1:] «>→<» found[:-1])
+one_eighth
+  step 1: sp.Max(g * s - (g + «1→2») / 2, 0)
+  step 1: sp.Rational(1, 2) - 1 / («2→3» * g),
+  step 2: bound = sp.Rational(1, 4)« - 1 / (4 * g)→»
+  step 3: e = 1 / 4 - 1 / (4 * slope)«→ + 1 / 64»
+  step 3: e = 1 / 4« - 1 / (4 * slope)→»
+  step 3: - «np.maximum(g * s - (g + 1) / 2, 0)→0»).sum(-1)
+  step 4: e «+→-» 1 / 64, slope) > 0
+  step 4: missed - (1 - «2 * →»g * more)
+  step 5: for shift in (-«1 / 8, 1 / 8→9 / 64, 9 / 64»)
+  step 5: lambda a, b: «repaired→compose»(a, b) + shift
+  step 6: quarter = Fraction(1, «4→5»)
+levels
+  step 1: "D_12", "Tomita «5→6»")
+  step 2: «range(52, 101)) / 49→range(51, 101)) / 50»
+  step 2: «range(42, 101)) / 59→range(41, 101)) / 60»
+at_least
+  step 1: "Cycle Navigation", "«S_3→Tomita 3»")]
+  step 2: range(T - 1, -1, «-→1 - »size)]
+  step 3: machine.outputs[«v→u»[s]]
+  step 3: front[after] = («*word, letter→letter,»)
+clusters
+  step 1: for action in found[-1] for move in moves«→[:1]»
+  step 2: ("Cycle Navigation", «5→4»)
+  step 3: "Tomita 5": (2, «2, 2→4, 4»
+  step 4: "«Tomita 6", "→»S_3"], (
+  step 5: {order« // len(counts)→»}
+  step 5: for action in found[«63→62»]}
+  step 6: «((r + 1) ** 2 + 1)→(r + 1) ** 2» // 2
+  step 6: actions = «1 + →»sum(
+gradient
+  step 1: sp.tanh(-3 * u) «+→-» sp.tanh(3 * u)
+  step 1: math.tanh(3 * s * x[-1]«→ + 1»)
+  step 2: math.tanh(«3→1.1» * s * x[-1])
+  step 2: x = np.array(run(signs))«→ ** 2»
+cost
+  step 1: T, C = 512, «128→64»
+  step 2: Fraction«(T, C * depths(T, C))→(T, C) / Fraction(math.log(T, C))»
+  step 2: whole == «2→3», "The cost, step 2:
+  step 3: [(d, d)] * «4→3»
+  step 3: «50257→32000» * d
+  step 4: «2→4» * (d * keys + keys * d)
+  step 5: «depths(T, C) * →»layer(C))
+  step 6: «2 * (24 * D**2 + 4 * D * c)→24 * D**2 + 4 * D * c»
+  step 7: found > «10→30» * row[0]
+""")

@@ -1,40 +1,46 @@
 """Chapter 10's proofs with a line made false: the step that must fail first."""
 
-from proof_cells import Fault
+from proof_cells import faults
 
-FAULTS = [
-    Fault("one_hot", "int(arrows[v, q] == r) for q", "int(arrows[v, r] == q) for q", "step 1"),
-    Fault("one_hot", "x = A[v] @ x", "x = A[0] @ x", "step 2"),
-    Fault("one_hot", "x = unit[machine.initial]", "x = unit[machine.initial + 1]", "step 2"),
-    Fault("non_negative", "change - a**n * (states[1] - x)", "change - a ** (n + 1) * (states[1] - x)", "step 1"),
-    Fault("non_negative", "states.append(sp.expand(a * states[-1] + b))", "states.append(sp.expand(a * states[-1] ** 2 + b))",
-          "step 1"),
-    Fault("non_negative", "sp.Rational(999, 1000)):", "sp.S(1)):", "step 2"),
-    Fault("non_negative", "[states[0] + k * b for k in range(7)]", "[states[0] for k in range(7)]", "step 2"),
-    Fault("reflections", "k = [(p == i) - (p == j)", "k = [(p == i) + (p == j)", "step 1"),
-    Fault("reflections", "for first, *others in cycles(g):", "for first, *others in cycles(g)[::2]:", "step 1"),
-    Fault("reflections", "rank() == 5 - len(cycles(g))", "rank() == 4 - len(cycles(g))", "step 2"),
-    Fault("reflections", "int(r == g[s]))\n    assert (P - sp.eye(5))", "int(r == g[s]))\n    assert (P + sp.eye(5))", "step 2"),
-    Fault("pairs", "state = gates[k] * state + adds[k]", "state = gates[k] * state + adds[k] * state", "step 1"),
-    Fault("pairs", "sp.Rational(1, 2) ** many, many", "sp.S(1) ** many, many", "step 1"),
-    Fault("pairs", "swapped = read(s, (0, 1)) - read(s, (1, 0))", "swapped = read(s, (0, 1)) - read(s, (1, 2))", "step 2"),
-    Fault("pairs", "kept = sp.expand(swapped.subs({gates[0]: 1, gates[1]: 1}))", "kept = sp.expand(swapped.subs({gates[0]: 1}))",
-          "step 2"),
-    Fault("pairs", 'ladder.ladder_task("evenpair").machine', 'ladder.ladder_task("z_5").machine', "step 3"),
-    Fault("pairs", "one, two = (after(p + xy + u", "one, two = (after(p + (0, 1) + u", "step 3"),
-    Fault("fading", "gate * left + add, gate * right + add", "gate * left + add, gate * right - add", "step 1"),
-    Fault("fading", "rho = sp.Rational(9, 10)", "rho = sp.Rational(11, 10)", "step 1"),
-    Fault("fading", "shift * (slow**n - fast**n)", "shift * (slow**n + fast**n)", "step 2"),
-    Fault("fading", "slow: sp.Rational(99, 100)", "slow: sp.S(1)", "step 2"),
-    Fault("fading", "if any((move[q], move[r])", "if all((move[q], move[r])", "step 3"),
-    Fault("fading", "[3, 3, 3, 4, 4]", "[3, 2, 2, 4, 4]", "step 3"),
-    Fault("fading", "repeat=5 * 4 // 2", "repeat=1", "step 3"),
-    Fault("two", "return e * n + y + e * n", "return e * n + (0, 0, 0) + e * n", "step 1"),
-    Fault("two", "half = (1, 0), (0, 0), (0.5, 0.5)", "half = (1, 0), (0, 0), (1, 0.5)", "step 2"),
-    Fault("two", "loops = (x + e * n + y", "loops = (e * n + y", "step 3"),
-    Fault("drift", "S[:, int(arrows[v, q])] - S[:, int(arrows[v, p])]", "S[:, int(arrows[v, q])] + S[:, int(arrows[v, p])]", "step 1"),
-    Fault("drift", "A, goes = maps[v][0] * A, arrows[v][goes]", "A, goes = maps[v][0] * A / 2, arrows[v][goes]", "step 2"),
-    Fault("drift", "x = x + e", "x = x + e / n", "step 3"),
-    Fault("restart", "1 + 2 + 2 * len(quantised.codebook)", "2 + 2 * len(quantised.codebook)", "step 1"),
-    Fault("restart", "said = quantised(strings).argmax(-1)", "said = untrained(strings).argmin(-1)", "step 2"),
-]  # fmt: skip
+FAULTS = faults(r"""
+one_hot
+  step 1: int(arrows«[v, q] == r→[v, r] == q») for q
+  step 2: x = A[«v→0»] @ x
+  step 2: x = unit[machine.initial«→ + 1»]
+non_negative
+  step 1: change - a«**n→ ** (n + 1)» * (states[1] - x)
+  step 1: states.append(sp.expand(a * states[-1] «→** 2 »+ b))
+  step 2: sp.«Rational(999, 1000)→S(1)»):
+  step 2: [states[0] «+ k * b →»for k in range(7)]
+reflections
+  step 1: k = [(p == i) «-→+» (p == j)
+  step 1: for first, *others in cycles(g)«→[::2]»:
+  step 2: rank() == «5→4» - len(cycles(g))
+  step 2: int(r == g[s]))\n    assert (P «-→+» sp.eye(5))
+pairs
+  step 1: state = gates[k] * state + adds[k]«→ * state»
+  step 1: sp.«Rational(1, 2)→S(1)» ** many, many
+  step 2: swapped = read(s, (0, 1)) - read(s, (1, «0→2»))
+  step 2: kept = sp.expand(swapped.subs({gates[0]: 1«, gates[1]: 1→»}))
+  step 3: ladder.ladder_task("«evenpair→z_5»").machine
+  step 3: one, two = (after(p + «xy→(0, 1)» + u
+fading
+  step 1: gate * left + add, gate * right «+→-» add
+  step 1: rho = sp.Rational(«9→11», 10)
+  step 2: shift * (slow**n «-→+» fast**n)
+  step 2: slow: sp.«Rational(99, 100)→S(1)»
+  step 3: if «any→all»((move[q], move[r])
+  step 3: [3, «3, 3→2, 2», 4, 4]
+  step 3: repeat=«5 * 4 // 2→1»
+two
+  step 1: return e * n + «y→(0, 0, 0)» + e * n
+  step 2: half = (1, 0), (0, 0), («0.5→1», 0.5)
+  step 3: loops = («x + →»e * n + y
+drift
+  step 1: S[:, int(arrows[v, q])] «-→+» S[:, int(arrows[v, p])]
+  step 2: A, goes = maps[v][0] * A«→ / 2», arrows[v][goes]
+  step 3: x = x + e«→ / n»
+restart
+  step 1: «1 + →»2 + 2 * len(quantised.codebook)
+  step 2: said = «quantised(strings).argmax→untrained(strings).argmin»(-1)
+""")
