@@ -61,7 +61,7 @@ def test_the_report_as_text_and_as_json_and_its_exit_code(capsys):
     answer = json.loads(capsys.readouterr().out)
     assert code == (0 if answer["ok"] else 1)
     assert {"python", "lrnnlab", "torch", "numpy", "numba", "torch build", "scan reference", "widgets", "kernel",
-            "pictures", "disk", "threads"} <= {check["name"] for check in answer["checks"]}
+            "disk", "threads"} <= {check["name"] for check in answer["checks"]}
     assert all(check["ok"] in (True, False, None) and check["detail"] for check in answer["checks"])
     assert doctor.main([]) == code
     text = capsys.readouterr().out

@@ -10,8 +10,6 @@ Letters: M modulus, n numbers in an expression, D width of the state, b block si
 from __future__ import annotations
 
 import itertools
-import re
-import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -25,8 +23,7 @@ from matplotlib.patches import Circle, Rectangle
 
 from lrnnlab.automata import MooreMachine
 from lrnnlab.automata.languages import language, read
-from lrnnlab.expressivity.cascades import DiagonalCascade, pair_up, universal_layer
-from lrnnlab.expressivity.groups import derived_series
+from lrnnlab.expressivity.cascades import DiagonalCascade, pair_up
 from workbook.show.interactive import Moving
 from workbook.show.style import (
     DIVERGING,
@@ -42,7 +39,7 @@ from workbook.show.style import (
     styled,
     value_colour,
 )  # fmt: skip
-from workbook.tables.minimal import TASKS, Construction, Fit, fits
+from workbook.tables.minimal import Construction, Fit, fits
 
 M = 5
 

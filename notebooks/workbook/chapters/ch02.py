@@ -26,7 +26,7 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle, Rectangle
 
-from lrnnlab.automata import NO_LABEL, MooreMachine, build, equivalent
+from lrnnlab.automata import NO_LABEL, MooreMachine
 from lrnnlab.models import COLUMN_RULES, Net, symbol_transitions
 from lrnnlab.tasks import MachineTask, Sum
 from lrnnlab.tasks.batch import answered

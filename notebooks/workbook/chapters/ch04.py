@@ -19,13 +19,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Arc, Circle, FancyBboxPatch, Wedge
-from scipy.linalg import block_diag, expm
+from scipy.linalg import expm
 from scipy.signal import lfilter
 
 from lrnnlab.models import PAPER_001, Net, blocks
 from lrnnlab.models.lru import LRU
 from lrnnlab.models.rotrnn import RotRNN
-from workbook.chapters.rotations import Head, R, absorb, norm_over_time, stationary_norm
+from workbook.chapters.rotations import Head, absorb, norm_over_time, stationary_norm
 from workbook.show.frames import panels, picture
 from workbook.show.norm_figures import LOOKS
 from workbook.show.style import FAINT, GRID, INK, LIVE, PAGE, SMALL, SOURCES, canvas, label_ends, new_figure, styled

@@ -9,9 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from functools import cache
 from math import log2, log10, pi, sqrt
-from numbers import Rational
 from typing import NamedTuple
 
 import numpy as np

@@ -51,7 +51,6 @@ from workbook.tables.ladder import (
     predicted,
     windows,
 )
-from workbook.tables.lrnn_fading import first_below
 from workbook.tables.results import percent
 
 GROUPS = {  # of columns, by their algebra: the first column of each

@@ -8,8 +8,7 @@ from statistics import fmean
 
 import numpy as np
 
-from lrnnlab.tasks.atomic import ATOMIC, Select
-from lrnnlab.tasks.continuous import ContinuousTask
+from lrnnlab.tasks.atomic import ATOMIC
 from workbook.exercises.judging import CannotJudge, call, claim, number, numbers, shown, texts
 from workbook.exercises.prediction import prediction
 from workbook.tables.results import CELL, runs

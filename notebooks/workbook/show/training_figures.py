@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 from workbook.show.frames import trained
 from workbook.show.labels import look_of
-from workbook.show.style import FAINT, INK, SMALL, label_ends, new_figure, styled
+from workbook.show.style import FAINT, INK, label_ends, new_figure, styled
 
 LABELS = 1.85  # inches in the right margin for what is written at the ends of lines
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from itertools import permutations
-from pathlib import Path
 from typing import Any
 
 import torch

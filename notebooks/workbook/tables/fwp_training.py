@@ -7,7 +7,6 @@ Letters: N strings, B batch, T time, C classes.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from torch import nn

@@ -9,21 +9,16 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from pathlib import Path
-from statistics import fmean
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from sklearn.linear_model import RidgeClassifierCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from lrnnlab.tasks.long_range import SequenceData
 from lrnnlab.tasks.long_range.texts import BYTES
-from workbook.tables.declared import paper
-from workbook.tables.results import percent
 from workbook.tables.surrogate_data import splits
 from workbook.tables.table import by_setting, load
 

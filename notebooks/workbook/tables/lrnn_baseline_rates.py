@@ -5,7 +5,6 @@ What its rows and metrics are, and what differs from the paper, is said in ``lrn
 
 from __future__ import annotations
 
-from pathlib import Path
 from statistics import fmean
 from typing import Any
 

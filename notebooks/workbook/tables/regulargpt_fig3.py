@@ -8,7 +8,6 @@ Letters: B batch, T time, D width, c chunk (the paper's C), l depth, N states th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable
-from pathlib import Path
 from statistics import fmean
 from typing import Any
 

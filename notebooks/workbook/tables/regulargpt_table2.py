@@ -12,7 +12,6 @@ Letters: p = P(1), T time.
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from lrnnlab.tasks.regular import parity
