@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 
-from workbook.exercises.judging import call, claim, number, numbers, shown
+from workbook.exercises.judging import call, claim, number, numbers, one_number, shown
 from workbook.exercises.prediction import prediction
 from workbook.tables import records
 
@@ -14,13 +14,6 @@ from workbook.tables import records
 # products of blocks (b^3 multiplications), and all are applied to a state (b^2), for 8 blocks of size 8.  It does more work
 # than the loop, so it wins only where the loop is held up by its depth of 500 steps.
 LEAST_PROCESSORS = 8 * (8**3 * (256 * 9 - 511) + 8**2 * 256 * 9) // 500 + 1
-
-
-def _products(answer) -> None:
-    given, due = number(answer), 8 * 4 - 15  # words of four levels, less the letters
-    claim(given.is_integer(), f"a number of products is whole, got {given:g}")
-    claim(given <= due, f"it is not {given:g}: letters that are given cost no product")
-    claim(given == due, f"it is not {given:g}: every word of more than one letter is a product")
 
 
 def _bound(answer) -> None:
@@ -33,13 +26,6 @@ def _bound(answer) -> None:
             made = above - 1 + values[above - 1]
             claim(made <= f + 1e-9, f"a level of {n} nodes makes {above - 1} products, those above it at most f({above}) = "
                              f"{values[above - 1]:g}: together {made:g}, more than your f({n}) = {f:g}")  # fmt: skip
-
-
-def _processors(answer) -> None:
-    given, least = number(answer), LEAST_PROCESSORS
-    claim(given.is_integer(), f"a number of processors is whole, got {given:g}")
-    claim(given >= least, f"at P = {given:g} the loop is not slower yet")
-    claim(given == least, f"{given:g} is enough, but it is not the least")
 
 
 def _pair(answer) -> None:
@@ -84,7 +70,12 @@ def _tree_case(answer) -> None:
 
 
 EXERCISES = (
-    ("03.1", _brackets), ("03.2", _pair), ("03.3", _products), ("03.4", _bound), ("03.5", _mended),
-    ("03.6", _processors), ("03.8", _tree_case),
+    ("03.1", _brackets), ("03.2", _pair),
+    ("03.3", one_number(8 * 4 - 15, "it is not {}: every word of more than one letter is a product",  # four levels, less the letters
+                        "it is not {}: letters that are given cost no product", "products")),
+    ("03.4", _bound), ("03.5", _mended),
+    ("03.6", one_number(LEAST_PROCESSORS, "at P = {} the loop is not slower yet", "{} is enough, but it is not the least",
+                        "processors")),
+    ("03.8", _tree_case),
     prediction("03.9", ("no NaN", "NaN at fewer steps", "NaN at as many steps", "NaN at more steps"), "NaN at more steps"),
 )  # fmt: skip

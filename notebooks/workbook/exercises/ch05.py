@@ -7,7 +7,7 @@ from math import pi
 
 import numpy as np
 
-from workbook.exercises.judging import CannotJudge, call, claim, number, numbers, shown, texts
+from workbook.exercises.judging import CannotJudge, call, claim, numbers, one_number, shown, texts
 from workbook.exercises.prediction import prediction
 from workbook.tables.kernels import arc_nodes, best_fit, kernel, needed_modes, recurrence
 
@@ -47,12 +47,6 @@ def _shift(answer) -> None:
             claim(len(nodes) <= most, f"S={S}, L={L}: {len(nodes)} modes, where {most} would do")
             made = np.real(kernel(nodes.tolist(), weights.tolist(), L))
             claim(np.allclose(made, np.arange(L) == S), f"S={S}, L={L}: the kernel is {np.round(made, 3).tolist()}")
-
-
-def _count(answer) -> None:
-    needs = {8 * j: needed_modes(64, 8 * j) for j in range(1, 8)}
-    given = number(answer)
-    claim(given == sum(need <= 48 for need in needs.values()), f"not {given:g}: compare 2N with what each shift needs")
 
 
 def _roots(answer) -> None:
@@ -123,6 +117,7 @@ def _fit(answer) -> None:
 
 
 EXERCISES = (
-    ("05.4", _real_kernel), ("05.5", _convolution), ("05.3", _roots), ("05.6", _fit), ("05.7", _shift), ("05.8", _count),
+    ("05.4", _real_kernel), ("05.5", _convolution), ("05.3", _roots), ("05.6", _fit), ("05.7", _shift),
+    ("05.8", one_number(sum(needed_modes(64, 8 * j) <= 48 for j in range(1, 8)), "not {}: compare 2N with what each shift needs")),
     prediction("05.12", tuple(range(9)), 7), ("05.14", _stack), ("05.1", _ring), ("05.2", _no_dlr), ("05.10", _product_weight),
 )  # fmt: skip

@@ -9,7 +9,7 @@ from statistics import fmean
 import numpy as np
 
 from lrnnlab.tasks.atomic import ATOMIC
-from workbook.exercises.judging import CannotJudge, call, claim, number, numbers, shown, texts
+from workbook.exercises.judging import CannotJudge, call, claim, number, numbers, one_number, shown, texts
 from workbook.exercises.prediction import prediction
 from workbook.tables.results import CELL, runs
 
@@ -58,13 +58,6 @@ def _r_squared(answer) -> None:
                   f"not {due:.3f}")  # fmt: skip
 
 
-def _width(answer) -> None:
-    found = number(answer)
-    few = found**3 < 4096
-    reach = "fewer lags than there are; is it enough?" if few else "more; do fewer do?"
-    claim(math.isclose(found, 16), f"{shown(answer)}: three layers of that width reach {reach}")
-
-
 def _sharpness(answer) -> None:
     given, least = number(answer), math.log(512) / 0.01
     claim(given >= 0.9995 * least, f"{shown(answer)}: with that β the bound is larger than was asked for")
@@ -96,6 +89,9 @@ def _blind(answer) -> None:
 
 EXERCISES = (
     prediction("07.1", ("it stays", "a bit more than half", "a bit more than a quarter"), "a bit more than half"),
-    ("07.2", _r_squared), ("07.5", _lag), ("07.10", _kernel), ("07.4", _selected), ("07.6", _width), ("07.8", _columns),
+    ("07.2", _r_squared), ("07.5", _lag), ("07.10", _kernel), ("07.4", _selected),
+    ("07.6", one_number(16, "{}: three layers of that width reach fewer lags than there are; is it enough?",
+                        "{}: three layers of that width reach more; do fewer do?")),
+    ("07.8", _columns),
     ("07.7", _sharpness), ("07.9", _blind),
 )  # fmt: skip

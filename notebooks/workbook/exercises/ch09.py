@@ -9,16 +9,10 @@ from itertools import product
 
 import numpy as np
 
-from workbook.exercises.judging import CannotJudge, call, claim, number, numbers, same, shown, texts
+from workbook.exercises.judging import CannotJudge, call, claim, number, numbers, one_number, same, shown, texts
 from workbook.exercises.prediction import prediction
 
 ENOUGH_ONES = math.log(1 / 0.002) / -math.log(0.99)  # until 0.99^t / 2 has come down to 0.001
-
-
-def _depth(answer) -> None:
-    given = number(answer)
-    first = next(m for m in range(1, 1000) if 200 * (1 - (1 - 1 / 200) ** m) ** 2 > 1 / 2)
-    claim(given == first, f"not at {given:g}: where does the formula of the leak pass one half?")
 
 
 def _open(word: str) -> int:
@@ -57,12 +51,6 @@ def _step(answer) -> None:
     finally:
         tracemalloc.stop()
     claim(used < 4 * n * n, f"with m = 1 and n = {n:,} it took {used / 1e6:.0f} MB: somewhere it makes a matrix n x n")
-
-
-def _ones(answer) -> None:
-    given, due = number(answer), ENOUGH_ONES
-    claim(given > 0.95 * due, f"{given:g} is too few, by more than 5 percent")
-    claim(given < 1.05 * due, f"{given:g} is too many, by more than 5 percent")
 
 
 def _before(answer) -> None:
@@ -151,6 +139,11 @@ def _writes(answer) -> None:
 
 EXERCISES = (
     ("09.1", _step), ("09.2", _in_chunks), ("09.3", _configurations), ("09.4", _words), ("09.5", _writes),
-    ("09.6", _depth), ("09.7", _keys), ("09.8", _ones), ("09.9", _before), prediction("09.10", tuple(range(6)), 2),
+    ("09.6", one_number(next(m for m in range(1, 1000) if 200 * (1 - (1 - 1 / 200) ** m) ** 2 > 1 / 2),
+                        "not at {}: where does the formula of the leak pass one half?")),
+    ("09.7", _keys),
+    ("09.8", one_number(ENOUGH_ONES, "{} is too few, by more than 5 percent", "{} is too many, by more than 5 percent",
+                        within=0.05)),
+    ("09.9", _before), prediction("09.10", tuple(range(6)), 2),
     ("09.11", _factor),
 )  # fmt: skip

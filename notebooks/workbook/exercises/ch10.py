@@ -9,7 +9,7 @@ import numpy as np
 from lrnnlab.automata import MooreMachine
 from lrnnlab.automata.typed import my_machine
 from lrnnlab.expressivity.predict import predict_expressivity
-from workbook.exercises.judging import CannotJudge, call, claim, number, numbers, shown
+from workbook.exercises.judging import CannotJudge, call, claim, numbers, one_number, shown
 from workbook.exercises.prediction import prediction
 from workbook.tables.lrnn_fading import first_below
 
@@ -37,11 +37,6 @@ def _reflection(answer) -> None:
         swapped[[i, j]] = swapped[[j, i]]
         claim(np.allclose(given, swapped), f"for i = {i}, j = {j}, Q = {Q} the matrix does not exchange the two: "
               + shown(given.tolist()))  # fmt: skip
-
-
-def _count(answer) -> None:
-    claim(number(answer) == 3, f"{shown(answer)}: how many exchanges of two points, one after the other, make this permutation, "
-                               "and do fewer?")  # fmt: skip
 
 
 def _positions(answer) -> None:
@@ -77,11 +72,6 @@ def _restarts(answer) -> None:
         claim(list(found) == wanted, f"for {len(tokens)} tokens and the codes {codes} the answers are {shown(found)}")
 
 
-def _steps(answer) -> None:
-    given = number(answer)
-    claim(given == 122, f"{shown(answer)}: count the letters that can be read from each code, and from the start")
-
-
 def _by_depth(answer) -> None:
     machine = _typed(answer)
     reflections, phases = predict_expressivity(machine, "reflections"), predict_expressivity(machine, "complex")
@@ -91,7 +81,10 @@ def _by_depth(answer) -> None:
 
 
 EXERCISES = (
-    ("10.1", _first_below), ("10.2", _reflection), ("10.3", _count), prediction("10.4", ("1", "2", "3", "none"), "3"),
+    ("10.1", _first_below), ("10.2", _reflection),
+    ("10.3", one_number(3, "{}: how many exchanges of two points, one after the other, make this permutation, and do fewer?")),
+    prediction("10.4", ("1", "2", "3", "none"), "3"),
     ("10.5", _two_families), ("10.7", _by_depth), ("10.8", _positions), ("10.9", _shares),
-    ("10.10", _restarts), ("10.11", _steps),
+    ("10.10", _restarts),
+    ("10.11", one_number(122, "{}: count the letters that can be read from each code, and from the start")),
 )  # fmt: skip

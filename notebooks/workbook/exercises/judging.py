@@ -203,6 +203,22 @@ def number(value: Any) -> float:
     return found.real
 
 
+def one_number(right: float, low: str, high: str = "", whole: str = "", within: float = 0) -> Callable[[Any], None]:
+    """The judge of an answer that is one number, or near: what is said of less and of more, where ``{}`` is the answer.
+
+    ``whole`` : what it is a number of, if it must be whole; ``within`` : a share of the number.
+    """
+
+    def test(answer: Any) -> None:
+        given = number(answer)
+        told = str(answer) if isinstance(answer, Rational) else f"{given:g}"
+        claim(not whole or given.is_integer(), f"a number of {whole} is whole, got {told}")
+        claim(given >= right * (1 - within), low.format(told))
+        claim(given <= right * (1 + within), (high or low).format(told))
+
+    return test
+
+
 def same(a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-9) -> bool:
     """Do two plain values say the same?  A list, a tuple, an array and a tensor of equal numbers do.
 
