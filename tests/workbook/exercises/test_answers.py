@@ -145,7 +145,7 @@ def question(id):
 def leaks(exercise, wrong):
     """The numbers that a wrong answer is told and that stand neither in it nor in the question."""
     told = re.sub(r", of shape [(][\d, ]+[)]$", "", check(exercise.id, wrong).says)  # of the answer itself
-    known = numbers_in(question(exercise.id)) | numbers_in(repr(wrong))
+    known = numbers_in(question(exercise.id)) | numbers_in(f"{wrong!r} {wrong}")
     return {one for one in numbers_in(told) if not any(math.isclose(one, other, rel_tol=1e-4) for other in known)}
 
 
