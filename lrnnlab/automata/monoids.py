@@ -5,8 +5,11 @@ Letters: V tokens, Q states, n elements of a monoid, g of a group, r points; a w
 
 from dataclasses import dataclass
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_matrix
+from scipy.sparse.csgraph import connected_components
 
 from lrnnlab.automata.machines import MooreMachine, minimise
 from lrnnlab.validation import checked
@@ -101,32 +104,77 @@ def classify(machine: MooreMachine, limit: int = 200_000) -> Classification:
     (2, True, False, 1)
     """
     tokens = minimise(machine).transitions
-    elements = _generate(tokens, limit).elements
-    groups = _maximal_subgroups(elements)
-    lengths, order = [_derived_length(group) for group in groups], max(map(len, groups))
-    derived_length = None if None in lengths else max(lengths)
+    elements, groups = _generate(tokens, limit).elements, groups_in(minimise(machine), limit)
     return Classification(
-        num_states=tokens.shape[1], monoid_size=len(elements), aperiodic=order == 1,
-        group=bool((np.sort(tokens) == np.arange(tokens.shape[1])).all()),
+        num_states=tokens.shape[1], monoid_size=len(elements), aperiodic=groups.order == 1, group=groups.whole,
         commutative=all((u[v] == v[u]).all() for u, v in product(tokens, repeat=2)),
-        abelian=derived_length in (0, 1), solvable=derived_length is not None, max_group_order=order,
-        derived_length=derived_length, pre_period=_pre_period(elements))
+        abelian=groups.derived_length in (0, 1), solvable=groups.solvable, max_group_order=groups.order,
+        derived_length=groups.derived_length, pre_period=_pre_period(elements))
 
 
-def _maximal_subgroups(elements):
-    """The distinct maximal subgroups, as arrays (g, r) of permutations of 0..r-1."""
-    image, kernel, classes, distinct = np.zeros(elements.shape, bool), np.empty_like(elements), {}, {}
-    np.put_along_axis(image, elements, True, axis=1)
-    for s in range(elements.shape[1]):  # in the end kernel[i, t] is the largest s with the value of t
-        kernel[elements == elements[:, s:s + 1]] = s
-    for i, key in enumerate(zip(image, kernel)):
-        classes.setdefault(key[0].tobytes() + key[1].tobytes(), []).append(i)
-    for members in classes.values():
-        maps, points = elements[members], np.flatnonzero(image[members[0]])
-        if (np.take_along_axis(maps, maps, axis=1) == maps).all(axis=1).any():  # one of them is idempotent
-            group = np.unique(np.searchsorted(points, maps[:, points]), axis=0)
-            distinct[len(points), group.tobytes()] = group  # subgroups of one D-class often coincide once renumbered
-    return list(distinct.values())
+class Groups(NamedTuple):
+    """The groups in a machine: whether it is one, and of all of them the greatest order, the primes that divide orders,
+    and the longest derived series (None if one never ends)."""
+
+    whole: bool
+    order: int
+    primes: frozenset[int]
+    derived_length: int | None
+
+    @property
+    def solvable(self):
+        return self.derived_length is not None
+
+
+def groups_in(machine: MooreMachine, most: int = 20_000) -> Groups:
+    """The groups in a minimised machine, whose monoid need not be listed.  ValueError for more than ``most`` images.
+
+    Words that lead a set of states onto itself permute it.  Of sets that words lead to one another one is enough; and the
+    groups on the images of all words are the maximal subgroups of the monoid, or divide one.
+    """
+    from sympy import primefactors  # half a second to load
+    from sympy.combinatorics import Permutation, PermutationGroup
+
+    moves, orders, lengths = machine.transitions, [1], [0]
+    for generators in _on_images(moves, most):
+        series = PermutationGroup([Permutation(g) for g in sorted(generators)]).derived_series()
+        orders.append(int(series[0].order()))
+        lengths.append(len(series) - 1 if series[-1].order() == 1 else None)
+    return Groups(
+        bool((np.sort(moves) == np.arange(moves.shape[1])).all()), max(orders),
+        frozenset(p for order in orders for p in primefactors(order)), None if None in lengths else max(lengths)
+    )  # fmt: skip
+
+
+def _on_images(moves, most):
+    """For each class of images that lead to one another, permutations (of 0..r-1) that make its group, if it has one."""
+    place, images, edges = {tuple(range(moves.shape[1])): 0}, [np.arange(moves.shape[1])], []
+    for i, image in enumerate(images):
+        for v, to in enumerate(map(np.unique, moves[:, image])):
+            if (key := tuple(to.tolist())) not in place:
+                place[key] = len(images)
+                images.append(to)
+            if len(to) == len(image):
+                edges.append((i, place[key], v))
+        if len(images) > most:
+            raise ValueError(f"words have more than {most} images")
+    ends = np.array(edges).reshape(-1, 3)[:, :2].T
+    part = connected_components(csr_matrix((np.ones(len(edges)), ends), (len(images),) * 2), connection="strong")[1]
+    inside = [[] for _ in images]
+    for i, j, v in edges:
+        if part[i] == part[j]:
+            inside[i].append((j, moves[v]))
+    for root in np.unique(part, return_index=True)[1].tolist():
+        way, queue, made = {root: images[root]}, [root], set()  # where a way from the root leads each of its states
+        for i in queue:
+            for j, move in inside[i]:
+                if j not in way:
+                    way[j] = move[way[i]]
+                    queue.append(j)
+                else:  # there by one way, back by the other
+                    made.add(tuple(np.argsort(way[j])[np.searchsorted(np.sort(way[j]), move[way[i]])].tolist()))
+        if made - {tuple(range(len(images[root])))}:
+            yield made
 
 
 def _pre_period(elements):
@@ -138,27 +186,3 @@ def _pre_period(elements):
         if before is not None and (before == rank).all():
             return k
         power, k = np.take_along_axis(elements, power, axis=1), k + 1
-
-
-def _derived_length(group):
-    """Steps of G > G' > G'' > ... down to the trivial group, None if it stops above.  ``group`` (g, r)."""
-    length = 0
-    while len(group) > 1:
-        chosen, _ = _closure(group)
-        derived = _closure([b[a[np.argsort(b)[np.argsort(a)]]] for a, b in product(chosen, repeat=2)], chosen)[1]
-        if len(derived) == len(group):
-            return None
-        group, length = derived, length + 1
-    return length
-
-
-def _closure(candidates, conjugators=()):
-    """The subgroup made by ``candidates`` and their conjugates: a few generators, and all its elements."""
-    queue, chosen = list(candidates), []
-    elements = np.arange(len(queue[0]))[None]
-    for candidate in queue:
-        if not (elements == candidate).all(axis=1).any():
-            chosen.append(candidate)
-            elements = _generate(np.array(chosen)).elements
-            queue.extend(g[candidate[np.argsort(g)]] for g in conjugators)
-    return chosen, elements

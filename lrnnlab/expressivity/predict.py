@@ -20,11 +20,10 @@ from typing import Any
 
 import numpy as np
 from sympy import primefactors
-from sympy.combinatorics import Permutation, PermutationGroup
 
-from lrnnlab.automata import MooreMachine, classify, minimise, transition_monoid
+from lrnnlab.automata import MooreMachine, minimise, transition_monoid
 from lrnnlab.automata.machines import apart
-from lrnnlab.automata.monoids import short_words
+from lrnnlab.automata.monoids import groups_in, short_words
 from lrnnlab.automata.quotients import Quotient, quotients
 from lrnnlab.expressivity.groups import solvable_cascade
 from lrnnlab.expressivity.one_layer import possible_in_one_diagonal_layer
@@ -37,7 +36,7 @@ from lrnnlab.expressivity.robustness import (
     refute_one_key,
     refute_order,
 )
-from lrnnlab.expressivity.two_layers import refute_two_layers, two_layers_last
+from lrnnlab.expressivity.two_layers import lower_quotient, refute_two_layers, two_layers_last
 from lrnnlab.validation import checked, shown, whole_number
 
 ORDERS = {"non-negative": 1, "signed": 2, "complex": None}  # of a diagonal's entries that keep: 1, a sign, any root of 1
@@ -168,16 +167,16 @@ class _Facts:
 
     @cached_property
     def groups(self):
-        return classify(self.small, MONOID) if self.monoid[1] else None
+        """None where there are too many images of words to look at."""
+        try:
+            return groups_in(self.small)
+        except ValueError:
+            return None
 
     @cached_property
-    def solvable(self):
-        """Are all groups in it?  None if that is not known."""
-        if self.groups:
-            return self.groups.solvable
-        moves = self.small.transitions.tolist()
-        whole = all(len(set(move)) == len(move) for move in moves)
-        return PermutationGroup(list(map(Permutation, moves))).is_solvable if whole else None
+    def known(self):
+        """Whether all groups are, and words that turn states by each of their primes."""
+        return self.groups is not None and self.groups.primes <= set(self.primes)
 
     @cached_property
     def cycles(self):
@@ -266,9 +265,16 @@ def writes_of_token(move: np.ndarray, sink: int | None) -> list[tuple[dict[int, 
 
 
 def _turns(facts):
-    """A k for which a group machine has an orthogonal form of k reflections a token; found in floating point."""
-    maps, Q = facts.monoid[0].elements, facts.small.num_states
-    if not facts.groups.group or len(maps) * Q * Q > 2_000_000:
+    """A k for which the group of a machine has an orthogonal form of k reflections a token; found in floating point.
+
+    The machine may have a sink beside its group, where tokens lead from all states at once.
+    """
+    small, maps = facts.small, facts.monoid[0].elements
+    sink = next(iter(small.sinks), -1)
+    kept = np.flatnonzero(np.arange(small.num_states) != sink)
+    tokens, maps = (found[(found != sink).any(1)] for found in (small.transitions[:, kept], maps[:, kept]))
+    tokens, maps, Q = np.searchsorted(kept, tokens), np.searchsorted(kept, maps), len(kept)
+    if not facts.monoid[1] or len(maps) * Q * Q > 2_000_000 or not (np.sort(tokens) == np.arange(Q)).all():
         return None
     S = np.random.default_rng(0).normal(size=(Q, Q))
     S = S + S.T
@@ -276,11 +282,11 @@ def _turns(facts):
     values, vectors = np.linalg.eigh(commuting)
     parts = np.split(vectors, np.flatnonzero(np.diff(values) > 1e-8) + 1, axis=1)
     needed = [max(np.linalg.matrix_rank(part[move].T @ part - np.eye(part.shape[1]), tol=1e-6)
-                  for move in facts.small.transitions) for part in parts]  # fmt: skip
+                  for move in tokens) for part in parts]  # fmt: skip
     for k in sorted(set(needed)):
         seen = np.round(np.concatenate([part for part, rank in zip(parts, needed) if rank <= k], axis=1), 6)
         if len(np.unique(seen, axis=0)) == Q:
-            return int(k)
+            return max(int(k), 1)
     return None
 
 
@@ -290,7 +296,7 @@ CASCADE = "Krohn and Rhodes 1965, doi:10.1090/S0002-9947-1965-0188316-1"
 TWO = ("Two do: the lower one shows the last tokens and, where its gates turn, how often each token came, modulo some "
        "number; no pair of states forbids an upper one that reads that (expressivity.two_layers).")  # fmt: skip
 NOT_TWO = "Nor do two: other two words (expressivity.two_layers)."
-LARGE = f"The machine's monoid has more than {MONOID} elements, so not all of its groups are looked at."
+LARGE = "Not all of the machine's groups are known: its words have too many images, or no short word turns states so."
 
 
 def _answer(family, theorem, layers=None, least: int | None = 1, size=None, words=None, some=False, deeper=None):
@@ -310,24 +316,29 @@ def _diagonal(family, facts, size):
         return refusal
     if words is None:
         known = facts.finite and facts.finite.possible and (order is None or facts.finite.order <= order)
-        how = (LARGE if facts.finite is None else "finitely many states are enough (notebook 01d)" if known
+        how = ("how many states that takes is not looked at" if facts.finite is None
+               else "finitely many states are enough (notebook 01d)" if known
                else "old tokens must fade, so that its states are not finitely many")  # fmt: skip
         return _answer(family, f"No pair of states forbids it, hence one layer exists (expressivity.robustness); {how}.", 1)
     no = "One layer does not last: the two words (expressivity.robustness; chapter 01, Theorem D)."
-    if groups is None:
+    if not facts.known:
         return _answer(family, f"{no} {LARGE}", least=2, words=words)
     length = groups.derived_length
     turns = max((r.bit_length() - 1 for r in facts.cycles), default=0) if order == 2 else 0
     least = max(2, length, turns)
     if length > 2:
         no = f"{no} With finitely many states, fewer than {length} do not (chapter 01, Theorem D')."
-    if groups.group and (layers := _layers_of_group(facts, order)):
+    if groups.whole and (layers := _layers_of_group(facts, order)):
         least = max(least, layers)
         return _answer(family, f"{no} The machine is a group of derived length {layers}, which takes so many layers with "
                                "finitely many states (chapter 01, Theorem D'; arXiv:2603.01959).",
                        layers, least, words=words)  # fmt: skip
     if least == 2 and two_layers_last(facts.small, order):
         return _answer(family, f"{no} {TWO}", 2, 2, words=words)
+    if least == 2 and (below := lower_quotient(facts.small, facts.quotients, order)):
+        return _answer(family, f"{no} Two do: the lower one holds a quotient of {below.machine.num_states} states, and one "
+                               "that reads it holds the rest (expressivity.two_layers.lower_quotient).",
+                       2, 2, words=words)  # fmt: skip
     deeper = refute_two_layers(facts.small, order) if order else None
     if deeper:
         no, least = f"{no} {NOT_TWO}", max(3, least)
@@ -349,7 +360,7 @@ def _no_diagonal(family, facts, order):
                                "gates in [-1, 1] to a cycle at most twice as long as that of the layer below, so its "
                                "length is a power of 2. The two words refute one layer; with 2^L times g in front, L.",
                        least=None, words=facts.turned(min(odd), 2))  # fmt: skip
-    if order is None and facts.solvable is False:
+    if order is None and facts.groups and not facts.groups.solvable:
         return _answer(family, "A group in the machine is not solvable: no number of layers with finitely many states "
                                "holds it (chapter 01, Theorem D'; arXiv:2603.01959). The two words refute one layer.",
                        least=None, words=facts.one[None])  # fmt: skip
@@ -360,7 +371,7 @@ def _layers_of_group(facts, order):
     """The derived length of a group machine, if its turns are of an order that the family has; else None."""
     if order is None:
         return facts.groups.derived_length
-    if facts.groups.monoid_size > 500:
+    if len(facts.monoid[0]) > 500:
         return None
     tokens = [tuple(map(int, move)) for move in facts.small.transitions]
     cascade = solvable_cascade("", facts.small.symbols, tokens)
@@ -421,13 +432,13 @@ def _blocks(family, facts, size):
     if family == "blocks, clipped":
         return _answer(family, "No theorem here decides it: of one-hot columns larger blocks are needed, and such columns "
                                "may be others.", size=enough)  # fmt: skip
-    p, solvable = max(facts.primes, default=1), facts.solvable
+    p, solvable = max(facts.groups.primes if facts.groups else facts.primes, default=1), facts.groups and facts.groups.solvable
     if p > size or (solvable is False and size < 5):
         what = f"of order {p}" if p > size else "that is not solvable"
         return _answer(family, f"The machine holds a group {what}. The groups of column-stochastic n x n matrices are groups "
                                f"of permutations of at most n points, and with finitely many states a cascade holds no "
                                f"simple group that no layer holds ({CASCADE}).", None, None, size=enough)  # fmt: skip
-    if facts.groups is None:
+    if not facts.known:
         return _answer(family, LARGE, size=enough)
     least = 2 if solvable and facts.groups.derived_length > {1: 0, 2: 1, 3: 2}.get(size, 3 if size == 4 else 99) else 1
     if solvable and size > 1:
@@ -448,7 +459,7 @@ def _one_key(family, facts, size):
         return _answer(family, "Heads with keys of one number are gates in [0, 1], which are enough.", 1)
     words = refute_one_key(facts.small)
     no = "One layer does not last: the two words (expressivity.robustness)." if words else "One layer is not decided."
-    if facts.groups is None:
+    if not facts.known:
         return _answer(family, f"{no} {LARGE}", least=2 if words else 1, words=words)
     if two_layers_last(facts.small, 1):
         return _answer(family, f"{no} {TWO}", 2, 2 if words else 1, words=words)
@@ -469,10 +480,11 @@ def _reflections(family, facts, size):
     if separate(facts.small, heads):
         return _answer(family, f"One head for each quotient whose permutations, resets and projections take at most {k} "
                                "writes a token (expressivity.predict.writes_needed).", 1, size=k)  # fmt: skip
-    turns = _turns(facts) if facts.groups else None
+    turns = _turns(facts)
     if turns is not None and turns <= k:
+        flag = " A head beside it holds whether the sink is reached." if facts.small.sinks else ""
         return _answer(family, f"The group has an orthogonal form in which every token moves at most {turns} directions "
-                               f"(found in floating point), so {turns} reflections make it.", 1, size=k)  # fmt: skip
+                               f"(found in floating point), so {turns} reflections make it.{flag}", 1, size=k)  # fmt: skip
     words, no = facts.contracted, "One layer is not decided."
     if words:
         no = ("One layer does not last, with any number of reflections: the two words reach a pair of states that no "
@@ -484,9 +496,9 @@ def _reflections(family, facts, size):
             no = (f"One layer does not last: one token turns {turned[0]} states in a cycle, and one reflection comes back "
                   "after two (notebook 09j, section 2).")  # fmt: skip
     least = 2 if words else 1
-    if facts.groups is None:
+    if not facts.known:
         return _answer(family, f"{no} {LARGE}", None, least, words=words)
-    if k == 1 and facts.groups.group and _dihedral(facts):
+    if k == 1 and facts.groups.whole and facts.monoid[1] and _dihedral(facts):
         return _answer(family, f"{no} The group is dihedral, and for these two layers are enough (arXiv:2502.10297).",
                        2, least, words=words)  # fmt: skip
     below = _diagonal("signed" if k == 1 else "complex", facts, None)

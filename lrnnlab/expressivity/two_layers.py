@@ -31,8 +31,9 @@ Letters: Q states, V tokens, k and m as above, e, x, y words, W a loop, n repeti
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
+from itertools import islice, permutations, product
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -40,12 +41,14 @@ from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from lrnnlab.automata import MooreMachine, minimise
 from lrnnlab.automata.machines import apart
-from lrnnlab.expressivity.robustness import Counterexample, token_sets
+from lrnnlab.automata.quotients import Quotient
+from lrnnlab.expressivity.robustness import Counterexample, refute_diagonal, token_sets
 
 CONTEXTS = {1: ((2, 1), (3, 1)), 2: ((2, 1), (3, 1), (2, 2), (3, 2)),
             None: ((2, 1), (3, 1), (2, 2), (3, 2), (1, 3), (1, 4), (1, 5), (1, 6))}  # k and m that are tried
 NODES = 600  # states of the machine at a context, at most
 ACTIONS = 2_000  # of words over a set of tokens, at most
+NUMBERINGS = 100  # of the states in the blocks of a quotient that are tried
 
 
 def two_layers_last(machine: MooreMachine, order: int | None = None) -> bool:
@@ -109,6 +112,35 @@ def _upper_layer(small: MooreMachine, k: int, m: int) -> bool:
         if bits and before(bits, i) & before(bits, j):
             return False
     return True
+
+
+def lower_quotient(small: MooreMachine, found: Iterable[Quotient], order: int | None) -> Quotient | None:
+    """A quotient that one layer holds such that a second one, which reads its state before the token, and this, holds the rest.
+
+    The lower layer must hold the state before the last token as well, for a reset forgets it.  The rest is the place of a
+    state in its block; how a block is numbered decides what tokens do to places, so several ways are tried.  None if none
+    does, though another may.
+    """
+    Q = small.num_states
+    for lower in found:
+        B, blocks, move, sizes = lower.machine.num_states, lower.blocks, lower.machine.transitions, np.bincount(lower.blocks)
+        if not 1 < B < Q:
+            continue
+        both = (np.arange(B) * B + move)[:, None].repeat(B, 1).reshape(len(move), -1)  # the blocks before and after a token
+        if refute_diagonal(MooreMachine(both, np.arange(B * B), lower.machine.initial * (B + 1), small.symbols), order):
+            continue
+        ways = product(*(permutations(range(size)) for size in sizes[1:]))
+        for numbering in islice(ways, NUMBERINGS):
+            place = np.empty(Q, int)
+            for block, numbers in enumerate([range(sizes[0]), *numbering]):
+                place[blocks == block] = numbers
+            moves = np.tile(np.arange(sizes.max()), (small.num_symbols, B, 1))
+            moves[:, blocks, place] = place[small.transitions]
+            rest = np.unique(moves.reshape(-1, sizes.max()), axis=0)
+            upper = MooreMachine(rest, np.arange(sizes.max()), int(place[small.initial]), tuple(map(str, range(len(rest)))))
+            if not refute_diagonal(upper, order):
+                return lower
+    return None
 
 
 def refute_two_layers(machine: MooreMachine, order: int) -> Counterexample | None:

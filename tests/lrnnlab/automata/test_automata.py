@@ -1,5 +1,6 @@
 """Machines, minimisation, the algebra, quotients and the book's languages, against brute force and known tables."""
 
+import math
 from itertools import groupby, permutations, product
 
 import numpy as np
@@ -136,7 +137,7 @@ def test_tomita_3_machines_are_the_languages_they_are_named_after(machine, later
 
 
 def test_maximal_subgroups_against_the_definition():
-    """Units of eMe, by trying every pair of elements, for every idempotent e of two small monoids."""
+    """Units of eMe, by trying every pair of elements, for every idempotent e of three small monoids."""
     for machine in (MACHINES["Tomita 3, next block"], MACHINES["a-b-c mod 5"], MACHINES["EvenPair(2)"]):
         machine = minimise(machine)
         elements = [tuple(e) for e in transition_monoid(machine).elements.tolist()]
@@ -146,8 +147,17 @@ def test_maximal_subgroups_against_the_definition():
             if then(e, e) == e:
                 local = {then(then(e, m), e) for m in elements}
                 orders.add(sum(any(then(u, v) == e == then(v, u) for v in local) for u in local))
-        found = {len(g) for g in monoids._maximal_subgroups(transition_monoid(machine).elements)}
-        assert found == orders
+        found = monoids.groups_in(machine)
+        assert found.order == max(orders)
+        assert found.primes == {p for p in range(2, 10) if any(order % p == 0 for order in orders) and all(p % q for q in range(2, p))}
+
+
+def test_groups_of_machines_whose_monoid_is_too_large_to_list():
+    turn, swap = np.roll(np.arange(16), 1), np.r_[1, 0, np.arange(2, 16)]
+    found, draw = monoids.groups_in(MooreMachine(np.stack([turn, swap]), range(16), 0, "ab")), np.random.default_rng(0)
+    assert found.whole and not found.solvable and found.order == math.factorial(16)
+    with pytest.raises(ValueError, match="more than 20000 images"):
+        monoids.groups_in(MooreMachine(np.stack([draw.integers(40, size=40) for _ in range(3)]), range(40), 0, "abc"))
 
 
 def test_build_numbers_breadth_first_and_stops():

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from lrnnlab.automata import MooreMachine, build, classify, minimise
 from lrnnlab.automata.languages import language
+from lrnnlab.automata.quotients import quotients
 from lrnnlab.expressivity.cascades import Channel, DiagonalCascade, pair_up
 from lrnnlab.expressivity.exact_weights import exact_weights
 from lrnnlab.expressivity.one_layer import possible_in_one_diagonal_layer
@@ -26,7 +27,7 @@ from lrnnlab.expressivity.robustness import (
     refute_one_key,
     refute_order,
 )
-from lrnnlab.expressivity.two_layers import refute_two_layers, two_layers_last
+from lrnnlab.expressivity.two_layers import lower_quotient, refute_two_layers, two_layers_last
 from lrnnlab.models import build as build_net
 from workbook.tables.ladder import FAMILY, TABLE, ladder_task
 from workbook.tables.word_actions import machine_of
@@ -186,7 +187,7 @@ KNOWN = {  # non-negative, signed, complex, constant, beta <= 1, beta <= 2, two 
     "Tomita 7": ("2 layers", "2 layers", "2 layers", NONE, "2 layers", "2 layers", "2 layers", 5),
     "D_2": (SOME, "2 layers", "2 layers", NONE, SOME, "2 layers", "2 layers", 4),
     "D_3": (SOME, SOME, "2 layers", NONE, SOME, SOME, "2 layers", 5),
-    "ModArith(5)": (NONE, NONE, SOME, NONE, NONE, OPEN, SOME, 25),
+    "ModArith(5)": (NONE, NONE, "2 layers", NONE, NONE, OPEN, "2 layers", 25),
     "S_3": (NONE, NONE, "2 layers", NONE, NONE, "2 layers", ONE, 3),
     "Q_8": (NONE, "2 layers", "2 layers", NONE, NONE, "2 layers", "2 layers", 8),
     "S_4": (NONE, NONE, "3 layers", NONE, NONE, OPEN, ONE, 4),
@@ -228,6 +229,30 @@ def test_gates_from_0_to_1_never_hold_a_group(machine):
     if groups.solvable:
         assert found["complex"].least >= groups.derived_length
     assert found["non-negative"].least is None or groups.aperiodic
+
+
+def test_what_was_not_decided_once():
+    """A counter modulo 4 that is reset; A_5 with a sink; a group of 16 states, of which no list is made."""
+    counter = build(0, "ir", lambda s, v: (s + 1) % 4 * (v == 0), lambda s: s)
+    assert predict_expressivity(counter, "signed").layers == predict_expressivity(counter, "signed").least == 2
+    a_5 = machine_of("A_5").transitions
+    moves = np.pad(a_5, ((0, 1), (0, 1)), constant_values=60)  # a letter more leads to a state more, for good
+    fallen = MooreMachine(moves, np.arange(61), 0, "abz")
+    assert predict_expressivity(fallen, "reflections", 2).verdict == ONE
+    assert predict_expressivity(fallen, "complex").verdict == NONE
+    draw = np.random.default_rng(0)
+    shuffled = MooreMachine(np.stack([draw.permutation(16) for _ in range(2)]), np.arange(16), 0, "ab")
+    assert predict_expressivity(shuffled, "complex").verdict == NONE
+    assert predict_expressivity(shuffled, "blocks", 8).verdict == NONE  # it holds elements of order 11 and 13
+
+
+@SMALL
+@given(machines(5, 2))
+def test_a_lower_quotient_is_never_refuted(machine):
+    small = minimise(machine)
+    for order in (1, 2):
+        if small.num_states > 1 and lower_quotient(small, quotients(small), order):
+            assert refute_two_layers(small, order) is None
 
 
 def test_sizes():
