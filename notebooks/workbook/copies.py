@@ -18,42 +18,14 @@ PROJECT = Path(__file__).resolve().parents[2]
 
 
 def here() -> Path | None:
-    """The working copy that this process runs in; None where it runs elsewhere, as tests and builds do.
-
-    >>> here() is None
-    True
-    """
+    """The working copy that this process runs in; None where it runs elsewhere, as tests and builds do."""
     folder = Path.cwd()
     return folder if (folder / AS_MADE).is_dir() else None
 
 
 def make(folder: Path, project: Path = PROJECT) -> list[str]:
-    """Copy into ``folder`` each chapter of ``project`` that it does not have; what is there stays as it is.
-
-    Parameters
-    ----------
-    folder : Path
-        The working copy; it is made where it is missing.
-    project : Path
-        The folder that holds ``notebooks``.
-
-    Returns
-    -------
-    list of str
-        The names of the chapters that were added.
-
-    Raises
-    ------
-    ValueError
-        Where ``.as_made`` in the folder is a link: what is behind it would be written over.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     make(Path(folder))[0], make(Path(folder))
-    ('00_start_here.ipynb', [])
-    """
+    """Copy into ``folder`` each chapter of ``project`` that it does not have, and return their names; what is there stays.
+    ValueError where ``.as_made`` in the folder is a link: what is behind it would be written over."""
     _check_own(folder)
     added = []
     for chapter in _chapters(project):
@@ -76,28 +48,8 @@ def start_over(name: str, folder: Path | None = None, project: Path = PROJECT) -
 
 
 def news(name: str, folder: Path | None = None, project: Path = PROJECT) -> str:
-    """What has changed in the project's chapter since the reader's copy of it was made, cell by cell.
-
-    What the reader wrote is no part of it.  Arguments are those of :func:`start_over`.
-
-    Returns
-    -------
-    str
-        A line, and then the changed cells: ``-`` before a line that is gone, ``+`` before a new one.
-
-    Raises
-    ------
-    ValueError
-        Where there is no such chapter, no working copy, or the chapter is not in it.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = make(Path(folder))
-    ...     news("03", Path(folder))
-    '03_parallel_scans: nothing has changed since your copy was made.'
-    """
+    """What has changed in the project's chapter since the reader's copy of it was made: a line, then the changed cells, with
+    ``-`` before a line that is gone, ``+`` before a new one.  ValueError where there is no such chapter or copy."""
     from workbook.book.sync import differences, read_twin
 
     folder, chapter = copy_in(folder), _chapter(name, project)
@@ -117,23 +69,12 @@ def news(name: str, folder: Path | None = None, project: Path = PROJECT) -> str:
 
 
 def copied(folder: Path) -> list[str]:
-    """The chapters that a working copy has or had, by name; ``ValueError`` where there is no working copy.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = make(Path(folder))
-    ...     copied(Path(folder))[0]
-    '00_start_here'
-    """
+    """The chapters that a working copy has or had, by name; ``ValueError`` where there is no working copy."""
     return [one.stem for one in files_in(copy_in(folder) / AS_MADE, ".ipynb")]
 
 
 def find(folder: Path | None = None) -> Path:
-    """The working copy meant on the command line: ``folder``, else the one here, else the project's ``my_notebooks``.
-
-    >>> find(Path("elsewhere"))
-    PosixPath('elsewhere')
-    """
+    """The working copy meant on the command line: ``folder``, else the one here, else the project's ``my_notebooks``."""
     return folder or here() or PROJECT / FOLDER
 
 

@@ -36,10 +36,8 @@ class Names:
 
 
 def names(code: str) -> Names:
-    """What a cell does to which global names, as far as its text says.
-
-    Changed in place counts what stands first in a statement that is only a call (``rows.append(1)``, ``fit(model)``,
-    but not ``print``), and what is assigned into (``table["a"] = 1``).
+    """What a cell does to which global names, as far as its text says.  Changed in place counts what stands first in a statement
+    that is only a call (``rows.append(1)``, ``fit(model)``, but not ``print``), and what is assigned into (``table["a"] = 1``).
     """
     tree = ast.parse(code)
     imported = {(alias.asname or alias.name).partition(".")[0] for node in ast.walk(tree)

@@ -26,10 +26,7 @@ ASK = "import json\nfrom workbook.book.cpu_presets import in_use\nprint(json.dum
 
 @dataclass(frozen=True)
 class Arithmetic:
-    """One set of choices: the environment that asks for it, and what :func:`in_use` must then say in a process of it.
-
-    What ``in_use`` cannot see (MKL, oneDNN, the C library) a test tells by the bits of a result.
-    """
+    """One set of choices: the environment that asks for it, and what :func:`in_use` must then say in a process of it."""
 
     name: str
     says: str
@@ -37,11 +34,7 @@ class Arithmetic:
     shows: Mapping[str, str] = field(default_factory=dict)
 
     def missed(self, said: str) -> list[str]:
-        """Which choices did not take effect, given what :data:`ASK` printed.
-
-        >>> Arithmetic("a", "", {}, {"ATen": "DEFAULT"}).missed('{"ATen": "AVX2"}')
-        ['arithmetic a wants ATen to use DEFAULT, the kernel has AVX2']
-        """
+        """Which choices did not take effect, given what :data:`ASK` printed."""
         found = json.loads(said)
         return [
             f"arithmetic {self.name} wants {library} to use {wanted}, the kernel has {found[library]}"
@@ -108,11 +101,8 @@ SETTINGS = {arithmetic.name: arithmetic for arithmetic in _settings()}
 
 
 def environment(name: str) -> dict[str, str]:
-    """What the setting ``name`` adds to the environment of a process; ValueError where there is none of that name.
-
-    Compiled loops go to a folder of their own: two kernels that write numba's index at once can leave the code of the
-    one under the key of the other.
-    """
+    """What the setting ``name`` adds to the environment of a process; compiled loops go to a folder of their own, since two
+    kernels that write numba's index at once can leave the code of the one under the key of the other."""
     if name not in SETTINGS:
         raise ValueError(f"there is no arithmetic {name!r}; there are {', '.join(SETTINGS)}")
     if name == NATIVE:

@@ -83,11 +83,7 @@ def anchor(heading: str) -> str:
 
 
 def claims(source: Path) -> list[Entry]:
-    """Every theorem, lemma, proposition, corollary and claim of a chapter, with what it says first.
-
-    >>> claims(chapters()["03"])[0].says
-    'Two steps, one after the other, are one step with the pair ...'
-    """
+    """Every theorem, lemma, proposition, corollary and claim of a chapter, with what it says first."""
     found = []
     for text, link in _passages(source):
         lines = text.splitlines()
@@ -104,11 +100,7 @@ def claims(source: Path) -> list[Entry]:
 
 
 def widgets(source: Path) -> list[Entry]:
-    """Every widget of a chapter, with its alternative text where the chapter or its module has one.
-
-    >>> [entry.name for entry in widgets(chapters()["03"])]
-    ['schedule_widget', 'race_widget']
-    """
+    """Every widget of a chapter, with its alternative text where the chapter or its module has one."""
     notebook, found = read_source(source), []
     links = dict(_links(source))
     for i, name in widget_cells(notebook).items():

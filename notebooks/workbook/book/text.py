@@ -44,10 +44,8 @@ def without_progress(text: str) -> str:
 
 
 def difference(committed: str, fresh: str, rtol: float = 1e-2, atol: float = 1e-9) -> tuple[str, str] | None:
-    """None where two texts say the same, else ``(kind, message)`` with kind ``"text"`` or ``"number"``.
-
-    Floats may differ by ``atol + rtol * |committed|``; integers and words must be equal; runs of blanks count as one.
-    """
+    """None where two texts say the same, else ``(kind, message)``, kind ``"text"`` or ``"number"``: floats may differ by
+    ``atol + rtol * |committed|``; integers and words must be equal; runs of blanks count as one."""
     (words, floats), (fresh_words, fresh_floats) = _words_and_floats(committed), _words_and_floats(fresh)
     if words != fresh_words:
         return "text", _first_difference(committed, fresh)

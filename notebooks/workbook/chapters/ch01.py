@@ -175,10 +175,8 @@ def _spelled(numbers):
 
 @styled
 def word_picture(layer: str, n: int, bits: int) -> Figure:
-    """The states of all 5^n expressions, coloured by value; yellow cells hold several values, so no readout is right.
-
-    A state of one number lies on a line, drawn once for each value so that nothing is hidden.
-    """
+    """The states of all 5^n expressions, coloured by value (on a line, a row for each value); yellow cells hold several values,
+    so no readout is right."""
     seen = cells(layer, n, bits)
     flat = seen.states.shape[1] == 1
     figure, axes = new_figure(3.2 if flat else 4.6, left=0.75, right=1.6, top=0.35, bottom=0.55)
@@ -274,10 +272,8 @@ def _gap(zero, one, minus):
 
 @styled
 def killer_walk(zero: str, one: str, minus: str) -> Figure:
-    """0-1-0-1 and 1-0-0-1, read letter by letter by a channel with these gates, and by a block of size 2.
-
-    A dial is the complex plane around the centre of the turns, its dot the state.
-    """
+    """0-1-0-1 and 1-0-0-1, read letter by letter by a channel with these gates, and by a block of size 2: a dial is the
+    complex plane around the centre of the turns, its dot the state."""
     gates = {"0": zero, "1": one, "-": minus}
     figure, axes = canvas(4 * 0.92 + 0.1)
     top = axes.get_ylim()[1]
@@ -311,11 +307,8 @@ def killers_widget() -> Moving:
 
 @styled
 def layers_run(cascade: DiagonalCascade, word: str, names: Sequence[str]) -> Figure:
-    """Every channel of a cascade while it reads a word of at most 7 tokens: a row of dials a channel, lowest first.
-
-    names (T + 1): what stands below each step, for example the group element reached.  Marks on a dial are the places
-    that a channel of this order turns among.
-    """
+    """Every channel of a cascade while it reads at most 7 tokens: a row of dials a channel, lowest first, with marks at the
+    places that it turns among; names (T + 1) stand below the steps."""
     tokens = [cascade.symbols.index(letter) for letter in word]
     points = np.array([cascade.points(state) for state in (cascade.start, *cascade.run(tokens))])  # (T + 1, channels)
     channels = [(depth, channel) for depth, layer in enumerate(cascade.layers, 1) for channel in layer]
@@ -392,10 +385,8 @@ def played(task: str, typed: str = "") -> tuple[str, str]:
 
 @styled
 def fit_lights(task: str, b: int, layers: int, word: str = "") -> Figure:
-    """Above, the lights of a task, the chosen one ringed; below, its exact model reading a word, if there is one.
-
-    Each row of the lower picture is one number of the state, real and imaginary parts apart, with the answers under it.
-    """
+    """Above, the lights of a task, the chosen one ringed; below, its exact model reading a word, if there is one: a row for
+    each number of the state, real and imaginary parts apart, with the answers under it."""
     figure, panels = new_figure(5.1, rows=3, left=1.0, right=1.25, top=0.6, bottom=0.1)
     width, height = figure.get_size_inches()
     tall = ((3.5, 1.15), (0.85, 1.95), (0.3, 0.35))

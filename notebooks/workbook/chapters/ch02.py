@@ -94,10 +94,7 @@ def log10_products(blocks: np.ndarray) -> np.ndarray:
 
 
 def overflow_step(p: float, b: int) -> int | None:
-    """The first k at which b^(k (1 - 1/p)) is larger than any float32; None if it never is (p = 1, or b = 1).
-
-    Exactly: whoever multiplies in float32 rounds the factor first, so at p = 1.2, b = 8 infinity comes at 257, not at 256.
-    """
+    """The first k at which b^(k (1 - 1/p)) is larger than any float32, exactly; None if it never is (p = 1, or b = 1)."""
     share = (p - 1) / p if p < math.inf else 1.0  # near p = 1 the rounded 1 - 1/p would be far off, or 0
     slope = share * math.log2(b)  # in float64: a relative error of 1e-16, the nearest tie is 6e-8 away
     return math.floor(math.log2(FLOAT32_MAX) / slope) + 1 if slope > 0 else None
@@ -111,10 +108,8 @@ def eigenvalues(A: np.ndarray) -> np.ndarray:
 
 
 def head_automata(transitions: np.ndarray, initial: Sequence[int], symbols: Sequence[str]) -> list[MooreMachine]:
-    """Each block of a snapped model as an automaton without answers, cut down to the states it can reach.
-
-    transitions (V, h, b, b): one-hot columns, [v, i, to, from]; initial (h,): each block's first state; symbols: V names.
-    """
+    """Each block of a snapped model as an automaton without answers, cut down to the states it can reach:
+    transitions (V, h, b, b), one-hot columns [v, i, to, from]; initial (h,); V symbols."""
     moves, b = transitions.argmax(2).swapaxes(0, 1), transitions.shape[-1]  # (h, V, b)
     return [_reachable(MooreMachine(own, np.full(b, NO_LABEL), int(start), tuple(symbols))) for own, start in zip(moves, initial)]
 
@@ -130,12 +125,8 @@ def _reachable(machine):
 
 @styled
 def transition_grid(A: np.ndarray, symbols: Sequence[str]) -> Figure:
-    """Every block of every token: one row of heatmaps per token, one column per head, one colour scale.
-
-    A (V, h, b, b), as ``symbol_transitions(model)[0]`` gives it; symbols: V names.  The strip under each block holds
-    its column sums: 1 for columns that are distributions, 0 after the released code's centring.  The darkest colour is
-    that of the largest entry or column sum.
-    """
+    """Every block of every token, A (V, h, b, b): a row of heatmaps per token, a column per head, one colour scale.  The strip
+    under a block holds its column sums: 1 for distributions, 0 after the released code's centring."""
     figure, axes, x, y = _mosaic(np.asarray(A, float), largest=0.14, left=0.75, top=0.65)
     axes.set_yticks(y, map(printed, symbols))
     axes.set_xticks(x, range(len(x)))
@@ -157,10 +148,8 @@ def before_after(A0: np.ndarray, A1: np.ndarray, symbols: Sequence[str], head: i
 
 @styled
 def eigenvalue_plane(before: np.ndarray, after: np.ndarray, symbols: Sequence[str], order: int) -> Figure:
-    """Where the eigenvalues (V, h, b) of each token's blocks lie, against the unit circle, on which nothing grows or is lost.
-
-    Marked are the order-th roots of unity, where a machine that counts mod ``order`` must have some.
-    """
+    """Where the eigenvalues (V, h, b) of each token's blocks lie, against the unit circle, on which nothing grows or is lost,
+    and the order-th roots of unity, some of which a machine that counts mod ``order`` must have."""
     eigs = {"before": before, "after": after}
     figure, panels = new_figure(3.6, columns=2, right=1.0, gap=0.3, left=0.75, sharex=True, sharey=True)
     reach = 1.1 * max(1.0, *(np.abs(values).max() for values in eigs.values()))
@@ -182,12 +171,8 @@ def eigenvalue_plane(before: np.ndarray, after: np.ndarray, symbols: Sequence[st
 
 @styled
 def growth(p: float, b: int, *, reach: float | None = None, kind: str | None = None) -> Figure:
-    """How large products of up to 500 blocks under Eq. 6 become: the worst, and random ones of several kinds.
-
-    The height is log10 of the largest column sum of |A_k ... A_1|.  Above the upper mark float32 overflows, below the
-    lower one it holds nothing but zero.  ``reach``: powers of ten shown up and down, so that a slider keeps the scale.
-    ``kind``: one of ``KINDS`` to look at; the others are drawn faintly.
-    """
+    """How large products of up to 500 blocks under Eq. 6 become, log10 of the largest column sum: the worst, and random ones.
+    ``reach``: powers of ten shown up and down; ``kind``: one of ``KINDS`` to look at, the others faint."""
     figure, axes = new_figure(3.8, left=1.0, right=1.6)
     blocks = np.stack([random_blocks(kind, 500, p, b) for kind in KINDS])
     curves = dict(zip(KINDS, log10_products(blocks)))
@@ -374,11 +359,8 @@ def film_widget() -> Moving:
 
 
 def last_layer(model: Net) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
-    """Of a one-layer model with a linear readout, in double precision: (A, W, bias, eps).
-
-    A (V, h, b, b): the blocks of each token; the logits of a state x (h, b) are W (C, h, b) times
-    (x - mean) / sqrt(variance + eps), plus bias (C,).  So W and bias have LayerNorm's own scale and shift in them.
-    """
+    """Of a one-layer model with a linear readout, in double precision, (A, W, bias, eps): A (V, h, b, b); the logits of a state
+    x (h, b) are W (C, h, b) times (x - mean) / sqrt(variance + eps), plus bias (C,), LayerNorm's scale and shift within."""
     model = copy.deepcopy(model).double()
     norm: Any = model.final_norm
     (last,) = model.head
@@ -388,10 +370,8 @@ def last_layer(model: Net) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
 
 
 def places(to: np.ndarray, heads: Sequence[int], specification: MooreMachine) -> list[tuple[tuple[int, ...], int]]:
-    """All pairs (states of ``heads``, right class) that some string leads to, where an answer is asked for.
-
-    to (V, h, b): where each token sends each state of each head, all of which start in state 0.
-    """
+    """All pairs (states of ``heads``, right class) that some string leads to, where an answer is asked for; to (V, h, b) says
+    where each token sends each state of each head, all of which start in state 0."""
     heads = list(heads)
     seen = {((0,) * len(heads), specification.initial)}
     found = list(seen)
@@ -406,10 +386,8 @@ def places(to: np.ndarray, heads: Sequence[int], specification: MooreMachine) ->
 
 
 def first_wrong(model: Net, task: MachineTask, length: int) -> dict[str, int]:
-    """The position of the first wrong answer on v v v ... and v w v w ..., for those that have one up to ``length``.
-
-    The states are multiplied out in double precision.  For one-layer models without an input term (``last_layer``).
-    """
+    """The position of the first wrong answer on v v v ... and v w v w ..., for those that have one up to ``length``: states are
+    multiplied out in double precision, for models of ``last_layer``."""
     A, W, bias, eps = last_layer(model)
     V, h, b = A.shape[:3]
     words = [(v,) for v in range(V)] + list(itertools.permutations(range(V), 2))

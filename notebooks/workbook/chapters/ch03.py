@@ -73,12 +73,8 @@ class Cost(NamedTuple):
 
 
 def tree_counts(T: int) -> tuple[int, int, int]:
-    """(products, applications, depth) of the work-efficient scan: up the tree with pairs, down with states.
-
-    A node that covers inputs s..t holds (A_t ... A_s, what they make of 0); only nodes left of the last one of their
-    level are needed.  Down goes the state before s: the left child gets it as it is, the right child the left one's
-    pair applied to it.  After Blelloch (1990).
-    """
+    """(products, applications, depth) of the work-efficient scan (Blelloch 1990), up the tree with pairs (A_t ... A_s, what they
+    make of 0), only left of the last node of a level; down with states: the right child gets the left one's pair applied."""
     products, up, count = 0, 0, T
     height = levels(T) - (T & (T - 1) == 0)  # ceil(log2 T)
     while count > 1:
@@ -88,11 +84,8 @@ def tree_counts(T: int) -> tuple[int, int, int]:
 
 
 def cost(way: str, T: int, b: int, chains: int) -> Cost:
-    """Multiplications, numbers read and written, and depth of a way to scan.
-
-    A product of two blocks takes b^3 multiplications and is written and read once, an application takes b^2 and reads
-    and writes a state; unless a table holds them, every A_t and b_t is read, with a table only a token.
-    """
+    """Multiplications, numbers read and written, and depth of a way to scan: a product takes b^3 and is written and read once,
+    an application b^2 and moves a state; every A_t and b_t is read, with a table only a token."""
     products, applications, depth = 0, T, T
     if way == "PScan":
         products, depth = matrix_products(T), levels(T)
@@ -121,10 +114,8 @@ def timed() -> dict[int, dict]:
 
 
 def measured(records: Mapping[int, Mapping], T: int, b: int, chains: int) -> dict[int, dict[str, float]]:
-    """Processors -> peer -> forward time over our scan's; ``"token table"`` is ours with tables.
-
-    Blocks of size one are not in the benchmark.  Empty where no record has the case.
-    """
+    """Processors -> peer -> forward time over our scan's, ``"token table"`` being ours with tables; empty where no record has
+    the case, as for blocks of size one."""
     marks = {}
     for processors, record in records.items():
         case = f"B={chains // 8} T={T} h=8 b={b}"
@@ -225,10 +216,8 @@ def live_speed(batch: int) -> pd.DataFrame:
 
 
 def speed_table() -> tuple[list[dict], float]:
-    """(rows, least share): PScan over the loop in the paper and in the recorded runs of ``lrnn/speed``.
-
-    The share is that of the loop's whole time which is not the scan: transitions, readout, optimiser.
-    """
+    """PScan over the loop in the paper and in the recorded runs of ``lrnn/speed``; and the least share of the loop's whole time
+    that is not the scan: transitions, readout, optimiser."""
     desk = {record["row"]: record["metrics"] for record in files.recorded("lrnn/speed")}
     table, shares = [], []
     for row in lrnn_speed.TABLE.rows:

@@ -109,10 +109,8 @@ def architecture(net: Net) -> Figure:
 
 @styled
 def layer_heads(layer: RotRNN) -> Figure:
-    """The layer as h independent heads, mixed at the end: Figure 2 of paper 001, with this layer's gammas and thetas.
-
-    A dial is the unit disc; a head's dots are its eigenvalues, all at the distance gamma from the centre.
-    """
+    """The layer as h independent heads, mixed at the end: Figure 2 of paper 001.  A dial is the unit disc; a head's dots are its
+    eigenvalues, all at the distance gamma from the centre."""
     D, n, N = len(layer.skip), layer.B.shape[1], 2 * layer.modes
     figure, axes = canvas(0.95 * layer.heads + 0.5)
     middle, bottom = (0.95 * layer.heads + 0.5) / 2 + 0.12, 0.17
@@ -177,11 +175,8 @@ def mode_kernels(lru: LRU, mode: int) -> tuple[np.ndarray, np.ndarray]:
 
 @styled
 def discs(task: str, n: int, mode: int) -> Figure:
-    """Where eigenvalues lie at the start, LRU left and RotRNN in the middle; right, a mode's kernel and its head's.
-
-    The grey sector is what Table 3 allows.  An arc joins the eigenvalues of one head; hollow are the conjugates, which
-    the real A of a RotRNN has too.  The mode is counted in the LRU, where it is ringed.
-    """
+    """Where eigenvalues lie at the start, LRU left and RotRNN in the middle (an arc joins a head's, hollow are conjugates, grey
+    is what Table 3 allows); right, a mode's kernel and its head's.  The mode is counted in the LRU, where it is ringed."""
     lru, rot = starting_layers(task, n)
     moduli, theta = TABLE_3[task]
     figure, panels = new_figure(2.95, columns=3, left=0.55, right=0.15, top=0.4, bottom=0.75, gap=0.55)
@@ -471,11 +466,8 @@ TURNING_WIDGET = {  # what ``explore(turning, ...)`` is told
 
 @picture
 def norm_along_time(found: pd.DataFrame) -> Figure:
-    """Squared norms along a string after training (``rotrnn/fig3``), over what the paper says, a row of panels for each run.
-
-    A column is a layer; all runs must be of one depth.  Everything is divided by the limit of the formula for white input, so
-    that the paper's flat line is at 1; points: white input, line: the network's own inputs on ListOps, as far as 16 strings go.
-    """
+    """Squared norms along a string after training (``rotrnn/fig3``) over the formula's limit for white input, where the paper's
+    flat line is at 1: a row for each run, a column a layer; points are white input, the line is ListOps, down to 16 strings."""
     depth = len(found["time"].iloc[0])
     cells = [(run.row, layer, time) for run in found.itertuples() for layer, time in enumerate(run.time, 1)]
     titles = [f"{LOOKS[row][0].split(',')[0]}, layer {layer}" if not place or layer == 1 else ""

@@ -72,12 +72,8 @@ def rounded_kernel(nodes: np.ndarray, weights: np.ndarray, L: int, precision: st
 
 
 def shift_weights(N: int, interval: str) -> ShiftWeights:
-    """N modes, at most 64, whose kernel is 1 at lag N - 1 and 0 at the lags before, with the least ||w||_1.
-
-    The nodes are extrema of a Chebyshev polynomial, or roots of unity.  The weights are exact for the nodes as float64
-    holds them, then rounded; the kernels are computed from the rounded numbers, the errors are their largest distance
-    from the one-hot, infinite where the weights leave float32.
-    """
+    """N modes, at most 64, at Chebyshev extrema or roots of unity, whose kernel is 1 at lag N - 1 and 0 before, with the least
+    ||w||_1: exact for the nodes, then rounded; an error is infinite where the weights leave float32."""
     if interval == "circle":
         nodes = np.exp(2j * pi * np.arange(N) / N)
         weights, largest = np.exp(-2j * pi * (np.arange(N) * (N - 1) % N) / N) / N, Fraction(1, N)
@@ -92,10 +88,8 @@ def shift_weights(N: int, interval: str) -> ShiftWeights:
 
 
 def running_sum(lam: float, u: np.ndarray, precision: str = "float32") -> np.ndarray:
-    """x_k = lambda^k sum_{j <= k} u_j lambda^-j, everything in ``precision``: the reduction of paper 004, Sec. 2.1.
-
-    Returns (L,), with infinities or NaN once lambda^-k has overflowed.
-    """
+    """x_k = lambda^k sum_{j <= k} u_j lambda^-j (L,), everything in ``precision``: the reduction of paper 004, Sec. 2.1;
+    infinities or NaN once lambda^-k has overflowed."""
     k = np.arange(len(u), dtype=precision)
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         base = np.array(lam, precision)
@@ -135,10 +129,8 @@ def extremal_proof(N: int) -> Figure:
 
 
 def bounded_polynomial(N: int, push: int) -> tuple[np.ndarray, float]:
-    """The N - 1 zeros, evenly spaced at push 0 and Chebyshev's at 100, of a polynomial with largest |value| 1 on [0, 1].
-
-    Returns the zeros and the leading coefficient, a lower bound for ||w||_1 of the shift by N - 1.
-    """
+    """N - 1 zeros, evenly spaced at push 0 and Chebyshev's at 100, of a polynomial with largest |value| 1 on [0, 1]; and its
+    leading coefficient, a lower bound for ||w||_1 of the shift by N - 1."""
     at = (np.arange(N - 1) + 0.5) / (N - 1)
     zeros = at + push / 100 * ((1 - np.cos(pi * at)) / 2 - at)
     values = np.prod(np.linspace(0, 1, 4001)[:, None] - zeros, axis=1)
@@ -180,10 +172,8 @@ def seesaw_sentence(N: int, push: int) -> str:
 
 @styled
 def shift_costs(L: int, S: int, interval: str = "[0,1]") -> Figure:
-    """log10 of the least ||w||_1 against the shift, for nodes in [0, 1], in [-1, 1] and on the circle.
-
-    The ring marks the shift S on the line of ``interval``; diamonds stand at the multiples of L/8, Table 2's shifts.
-    """
+    """log10 of the least ||w||_1 against the shift, for nodes in [0, 1], in [-1, 1] and on the circle; the ring marks S on the
+    line of ``interval``, diamonds the multiples of L/8, Table 2's shifts."""
     chosen = log10(smallest_norm(L, S, interval))
     curves = {name: [log10(smallest_norm(L, place, name)) for place in range(L)] for name in INTERVALS}
     figure, axes = new_figure(3.5, left=0.75, right=1.75)
@@ -209,10 +199,8 @@ def shift_costs(L: int, S: int, interval: str = "[0,1]") -> Figure:
 
 @styled
 def exact_shifts(L: int) -> Figure:
-    """Which shifts S a DLR with N modes makes exactly: the error of the best fit by roots of unity, N against S.
-
-    White is an exact shift (error below 1e-9).  The line is N = max(S + 1, L - S).
-    """
+    """Which shifts S a DLR with N modes makes exactly (white: the best fit by roots of unity errs by less than 1e-9), N against
+    S; the line is N = max(S + 1, L - S)."""
     targets = np.eye(L)
     error = np.array([[best_fit(arc_nodes(N, offset=0), targets[S], cast=False).error for S in range(L)]
                       for N in range(1, L + 1)])  # fmt: skip
@@ -279,10 +267,8 @@ def reach_sentence(N: int, S: int, error: float) -> str:
 
 @styled
 def float_kernels(interval: str, N: int) -> Figure:
-    """Left, |w| at its nodes on a log axis; right, the kernel in float32 and float64: 1 at lag N-1 is asked for.
-
-    Rings are what is asked for, dots what comes out; a dot outside the panel is drawn as a cross inside its edge.
-    """
+    """Left, |w| at its nodes on a log axis; right, the kernel in float32 and float64: rings are what is asked for, dots what
+    comes out, crosses what lies outside the panel."""
     found = shift_weights(N, interval)
     figure, axes = new_figure(3.9, columns=2, rows=2, left=0.75, gap=0.7)
     round_ = interval == "circle"

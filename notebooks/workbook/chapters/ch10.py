@@ -72,11 +72,8 @@ def model_name(row: str) -> str:
 
 
 def linear_probe(states: np.ndarray, labels: np.ndarray) -> float:
-    """How often a logistic regression of standardised ``states`` (B, T, D) says ``labels`` (B, T).
-
-    It is fitted on the first half of the strings and scored on the others.  Where all classes have the same mean it finds
-    nothing, however well they lie apart: the gradient of its loss is zero where its weights are.
-    """
+    """How often a logistic regression of standardised ``states`` (B, T, D) says ``labels`` (B, T): fitted on the first half of
+    the strings, scored on the others.  Where all classes have the same mean its gradient is zero, and it finds nothing."""
     half = len(labels) // 2
     seen, fresh = ((states[part].reshape(-1, states.shape[-1]), labels[part].ravel())
                    for part in (slice(half), slice(half, None)))  # fmt: skip
@@ -84,11 +81,8 @@ def linear_probe(states: np.ndarray, labels: np.ndarray) -> float:
 
 
 def summary(cell: pd.DataFrame) -> tuple[float, str]:
-    """How long a cell's nets are right, from 0 (never learned) to 1 (to the end), and what is written there.
-
-    "∞": all seeds last; "1/3": so many do; else the first of ten positions below 99 % of the seed that fails first, with "~"
-    where one comes back (aliases); nothing where no seed learned.
-    """
+    """How long a cell's nets are right, from 0 (never learned) to 1, and what is written: "∞": all seeds last; "1/3": so many;
+    else the first of ten positions below 99 % of the seed that fails first, with "~" where one comes back (aliases)."""
     last, known = int((cell["kind"] == "lasts").sum()), cell[cell["kind"] != "never learned"]
     if last:
         return last / len(cell), "∞" if last == len(cell) else f"{last}/{len(cell)}"
@@ -157,10 +151,8 @@ def in_short(found: Prediction) -> str:
 
 @picture
 def ladder(found: pd.DataFrame) -> Figure:
-    """Rows models, columns machines: how long every cell is right; a red corner where a theorem says that it cannot last.
-
-    Two layers of a model stand below its one.
-    """
+    """Rows models, two layers below one, columns machines: how long every cell is right; a red corner where a theorem says that
+    it cannot last."""
     rows = sorted(there(found, "row", TABLE.rows), key=lambda row: (TABLE.rows.index(row.removesuffix(DEEP)), row.endswith(DEEP)))
     names = ["2 layers" if row.removesuffix(DEEP) in rows and row.endswith(DEEP) else model_name(row) for row in rows]
     columns = there(found, "task", MACHINES)
@@ -326,11 +318,8 @@ _MENDING = Mend(Phase(steps=200, lr=6e-3, final_lr=3e-4, noise=0.3, purity=0.5),
 
 
 def taught(machine: MooreMachine) -> tuple[Fit, Verdict]:
-    """Softmax blocks trained on the states of a machine until their snapped copy is proved; and the last verdict.
-
-    The recipe is that of Sum(5) in ``lrnn/table2``; words that the snapped copy gets wrong are learned, up to four times,
-    then training starts again, up to four times.
-    """
+    """Softmax blocks trained on the states of a machine until their snapped copy is proved, by the recipe of Sum(5); and the
+    last verdict.  What the copy gets wrong is learned, up to four times, then training starts again, up to four times."""
     asked, found = StateTracking(machine, "yours"), get("lrnn/table2").setting("softmax", "sum", "live")
     verdicts: list[Verdict] = []
 

@@ -22,10 +22,7 @@ def R(theta: sp.Expr) -> sp.Matrix:
 
 
 def cayley(M: sp.Matrix) -> sp.Matrix:
-    """(I + S)(I - S)^-1 with S = M - M^T: a rotation (N, N), of fractions where M (N, N) has them.
-
-    I - S has an inverse for every real skew S, as S has only imaginary eigenvalues.
-    """
+    """(I + S)(I - S)^-1 with S = M - M^T, whose eigenvalues are imaginary: a rotation (N, N), of fractions where M has them."""
     one, S = sp.eye(M.rows), M - M.T
     return (one + S) * (one - S).inv()
 

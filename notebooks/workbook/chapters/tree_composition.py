@@ -94,10 +94,8 @@ def reach(g: int) -> Fraction:
 
 
 def recursion(leaves: np.ndarray, layer: Callable = compose) -> np.ndarray:
-    """The outputs of all layers: leaves (..., T, n, n) -> (L + 1, ..., T, n, n), the leaves first, L = ceil(log2 T).
-
-    layer(earlier, later), both (..., T, n, n), composes two words.
-    """
+    """The outputs of all layers: leaves (..., T, n, n) -> (L + 1, ..., T, n, n), the leaves first, L = ceil(log2 T);
+    layer(earlier, later), both (..., T, n, n), composes two words."""
     *batch, T, n, _ = leaves.shape
     outputs, back = [leaves], 1
     while back < T:

@@ -45,10 +45,8 @@ def prediction(id: str, choices: tuple, right: Any) -> Prediction:
 
 
 class PredictionWidget:
-    """What :func:`predict` returns: shows itself in a notebook; a test sets ``.choice.value`` and clicks ``.button``.
-
-    ``choice, button, says`` : the widgets; ``says.value`` is the HTML under the button.   ``came`` : what came out.
-    """
+    """What :func:`predict` returns: shows itself in a notebook; a test sets ``.choice.value``, clicks ``.button`` and reads
+    ``says.value``, the HTML under it, and ``came``, what came out."""
 
     def __init__(self, exercise: Prediction, said: Worked, live: Callable[[], Any]):
         import ipywidgets  # here, because a grader has exercises and no notebook

@@ -52,11 +52,8 @@ class NoFence(ValueError):
 
 @dataclass(frozen=True)
 class Limits:
-    """What one submission may use.
-
-    The system keeps ``seconds``, ``memory`` and ``folder`` inside each process, which is then told so (``MemoryError``);
-    the grader adds up what all processes of a submission use, and ends them together.
-    """
+    """What one submission may use: the system keeps ``seconds``, ``memory`` and ``folder`` inside each process, which is told
+    so (``MemoryError``); the grader adds up what all processes use, and ends them together."""
 
     seconds: int = 10  # computing time of one cell or one call
     total: int = 120  # of the whole submission

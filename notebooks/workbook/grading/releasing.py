@@ -27,13 +27,8 @@ TELLING = 12  # a shorter line ("else:", "return x") tells nothing, and may stan
 
 
 def release(name: str, folder: Path, root: Path | None = None, *, source: bool = False) -> Path:
-    """Write ``folder/ps1.ipynb`` for the problem set ``name`` (``ps1``, or a source's path); return its path.
-
-    A file that is there and says otherwise is kept beside it, with the date in its name.  With ``source`` it is not for
-    students: it is what nbgrader wants below ``COURSE/source/ps1``, with solutions and hidden tests.  ValueError where the
-    source is wrong, where anything would leak, and for a folder below ``notebooks``: our own settings pair what lies there
-    with a text file, and pairing can lose a student's edits.
-    """
+    """Write ``folder/ps1.ipynb`` for the problem set ``name`` (``ps1``, or a source's path), what was there kept beside it; with
+    ``source`` what nbgrader wants below ``COURSE/source/ps1``.  ValueError where the source is wrong or anything would leak."""
     problem_set = load(chosen(name, root))
     if "notebooks" in folder.resolve().parts:
         raise ValueError(f"{folder} is below a folder called notebooks, where JupyterLab would pair it: choose another")
@@ -85,11 +80,8 @@ def _preprocessors() -> Iterator:
 
 
 def leaks(problem_set: ProblemSet, released: str) -> list[str]:
-    """Lines of solutions and hidden tests that the text of a released notebook holds.
-
-    A line counts if it stands in the release more often than in what students may see; a telling one also if it is
-    part of any other text there (an output, metadata).
-    """
+    """Lines of solutions and hidden tests that a released text holds: more often than in what students may see, or, a telling
+    line, as part of any other text there (an output, metadata)."""
     data = json.loads(released)
     texts = list(_texts(data))
     shown = Counter(line.strip() for text in texts for line in text.splitlines())

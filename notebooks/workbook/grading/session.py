@@ -17,11 +17,8 @@ RESTARTS = 12  # new processes for one submission
 
 
 class Session:
-    """The locked set-up, what the visible tests define (``helpers``: an answer may use that), then a notebook's own cells.
-
-    A cell or a call that takes too long or ends its process costs what depends on it and nothing else: a new process
-    takes over without it.
-    """
+    """The locked set-up, what the visible tests define (``helpers``: an answer may use that), then a notebook's own cells; what
+    takes too long or ends its process costs what depends on it: a new process takes over without it."""
 
     def __init__(self, notebook: Notebook, setup: str, helpers: tuple[str, ...], fence: Fence) -> None:
         self.notebook, self.setup, self.helpers, self.fence = notebook, setup, helpers, fence

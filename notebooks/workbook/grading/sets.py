@@ -77,10 +77,7 @@ def known(root: Path | None = None) -> list[Path]:
 
 
 def find(name: str, root: Path | None = None) -> Path:
-    """The source of the known set ``ps1``, and never a path: a notebook that was handed in may say the name.
-
-    ValueError lists the sets there are.
-    """
+    """The source of the known set ``ps1``, and never a path: a notebook that was handed in may say the name."""
     there = known(root)
     found = [path for path in there if name in (path.stem, path.stem.partition("_")[0])]
     if len(found) != 1:

@@ -74,12 +74,8 @@ class Notebook:
 
 
 def collect(folder: Path, name: str, place: Path) -> list[Submission]:
-    """Copy every notebook in a folder of submissions to ``place``; one submission for each entry, sorted by student.
-
-    ``name`` is the problem set's: of several notebooks of one student ``ps1.ipynb`` counts.  A student is called as
-    the file or folder is (:func:`workbook.grading.sanitize.label`), a notebook without its ``.ipynb``, unless a folder is
-    called so too.  ValueError where there is no such folder, nothing in it, or no room to copy to.
-    """
+    """Copy every notebook in a folder of submissions to ``place``; one submission for each entry, sorted by student, who is
+    called as the entry is.  Of several notebooks of one ``name.ipynb`` counts."""
     try:
         entries = [entry for entry in os.scandir(folder) if not is_clutter(entry.name)]
     except OSError as error:
@@ -148,10 +144,7 @@ def _bytes(path: str) -> bytes:
 
 
 def read(path: Path) -> Notebook:
-    """A notebook's code cells, without outputs.  Unreadable says what the file is instead.
-
-    JSON can take thirty times its bytes in memory: who reads what others wrote bounds that.
-    """
+    """A notebook's code cells, without outputs.  JSON can take thirty times its bytes in memory, which the caller bounds."""
     return parse(_bytes(str(path)))
 
 

@@ -35,10 +35,8 @@ class Finding(NamedTuple):
 
 
 def validate(path: Path, within: Fence | None = None) -> list[Finding]:
-    """All findings about a notebook that is to be handed in; none is good news.  Nothing is written.
-
-    ``within`` : the fence; else the one that this machine has, or none: it is the student's own code.
-    """
+    """All findings about a notebook that is to be handed in; none is good news.  ``within``: the fence; else the one that this
+    machine has, or none: it is the student's own code."""
     path = Path(path)
     if not path.is_file():
         return [Finding(STOPS, f"there is no file {path}")]

@@ -107,12 +107,7 @@ class Worker:
         names["get_ipython"] = lambda: self
 
     def answer(self, question: dict) -> dict:
-        """The reply to one question, which names a method and its arguments; what it raised, where it raised.
-
-        >>> worker = Worker({})
-        >>> worker.answer({"cell": ["def double(n): return 2 * n", 1]}), worker.answer({"call": ["double", [21], {}]})
-        ({'printed': '', 'notes': []}, {'value': 42})
-        """
+        """The reply to one question, which names a method and its arguments; what it raised, where it raised."""
         sink = _Sink()
         self.notes = []
         try:

@@ -30,10 +30,8 @@ MIDDLE: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": SMALL}
 
 @picture
 def r2_by_task(found: pd.DataFrame, lengths: Sequence[int] = (64, 128, 512)) -> Figure:
-    """R2 by task and net (``dlr/table1``), a panel for each length; in grey the paper's tables 1 and 6.
-
-    The darker a number's ground, the more of what is above the level without skill is had; that level stands in the
-    first column (the paper's, at L = 512), and what is no better is on white.  The second has the steps of a task."""
+    """R2 by task and net (``dlr/table1``), a panel for each length, in grey the paper's tables 1 and 6: the darker, the more
+    is had of what lies above the level without skill, which stands in the first column; the second has the steps."""
     found = _split(found)
     lengths = there(found, "L", lengths)
     if not lengths:

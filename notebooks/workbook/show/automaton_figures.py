@@ -23,10 +23,8 @@ EDGE = 0.12  # inches of white around a diagram
 
 @styled
 def state_diagram(machine: MooreMachine) -> Figure:
-    """The diagram of a machine with at most 16 states; an arrow's label says which tokens go that way.
-
-    Where a state's name is not its answer, a line below tells the answers' colours.  ValueError for more states.
-    """
+    """The diagram of a machine with at most 16 states; an arrow's label says which tokens go that way.  Where a state's name is
+    not its answer, a line below tells the answers' colours."""
     laid = plan(machine)
     answers = sorted(set(machine.outputs.tolist()) - {NO_LABEL})
     told = bool(answers) and any(name != str(shown) for name, shown in zip(machine.names, machine.outputs.tolist()))

@@ -110,10 +110,8 @@ def _cell(one: Mapping) -> str:
 
 @styled
 def times_ours(records: Mapping[int, Mapping], part: str = "both") -> Figure:
-    """How many times longer than our compiled loop each peer takes, case by case; one panel for each record.
-
-    A hollow mark was not run: too long, and then it stands where a short part of the case leads one to expect it (for
-    ``"both"``); crossed, too much memory.  Where nothing is expected it stands at the right edge."""
+    """How many times longer than our compiled loop each peer takes, case by case; a panel for each record.  Hollow was not run:
+    too long (at what a short part leads one to expect), or, crossed, too much memory; else it stands at the right edge."""
     cases = rows(records)
     figure, panels, heights = _panels(records, cases, top=1.0)
     farthest = 1.6 * max([10.0, *(at for r in records.values() for c in cases for _, at, _ in _marks(r, c.name, part)
@@ -165,10 +163,8 @@ def _mark(axes, peer, at, y, skipped):
 
 @styled
 def memory_line(records: Mapping[int, Mapping]) -> Figure:
-    """Bytes that must move over time, as a share of the copying speed measured in the same minute; the line is 100 %.
-
-    Filled: ours, forward and backward; grey: the fastest of the others, forward.  A short case can lie right of the
-    line, since it stays in the cache and the copy does not."""
+    """Bytes that must move over time, as a share of the copying speed measured in the same minute (the line).  Filled: ours;
+    grey: the fastest of the others, forward.  A short case can lie right of the line: it stays in the cache."""
     cases = rows(records)
     figure, panels, heights = _panels(records, cases, top=0.62)
     for axes, record in zip(panels, records.values()):

@@ -23,10 +23,8 @@ FIRST = 2  # the first position drawn: at 1 the states of a class are one point
 
 @picture
 def fading(found: pd.DataFrame) -> Figure:
-    """How far the strings of each row have gone to a wrong answer, by position; below, horizons predicted and seen.
-
-    A line is the ratio ``readout``: the 99 % quantile over strings, which is at 1 where 1 % of the answers are wrong.
-    It ends where float32 overflows, which a cross marks, or before, where it is infinite from there on."""
+    """How far the strings of each row have gone to a wrong answer, by position (``readout``, at 1 where 1 % of the answers are
+    wrong; a cross where float32 overflows); below, horizons predicted and seen."""
     found = ordered(found)
     length = setting(found)["length"]
     below, above = 0.21 * len(found) + 0.1, 2.6

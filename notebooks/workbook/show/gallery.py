@@ -177,11 +177,8 @@ PICTURES = {
 
 
 def draw(folder: Path, names: list[str] | None = None) -> list[Path]:
-    """Draw the pictures called ``names`` (all if absent) into ``folder``.
-
-    Before the first: ``ValueError`` for a name there is not and for a file of such a name that we did not draw, ``OSError``
-    for a folder that cannot be written to; then ``ValueError`` for a picture whose table has no records.
-    """
+    """Draw the pictures called ``names`` (all if absent) into ``folder``; ValueError before the first for a name there is not,
+    and for a file of such a name that we did not draw."""
     every = [*PICTURES, FILM]
     unknown = [name for name in names or () if name not in every]
     if unknown:

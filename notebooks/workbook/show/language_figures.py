@@ -42,9 +42,7 @@ def loss_by_step(found: pd.DataFrame, task: str = "characters") -> Figure:
 @picture
 def loss_by_rate(found: pd.DataFrame) -> Figure:
     """Test loss by learning rate after a short run without warm-up, a panel for each depth: post-norm filled, pre-norm hollow.
-
-    What ends at the unigram level has learned which characters are frequent and nothing of their order: it is broken.  A
-    cross there is of a run whose loss was no number any more; a point is the mean over those seeds that came to the end."""
+    At the unigram level nothing of the characters' order is learned; a cross there is of a run whose loss was no number."""
     found = found[found["task"].str.startswith("depth")]
     parts = found["task"].str.extract(r"depth(\d+)-(.*)").astype(float)
     found = found.assign(layers=parts[0], rate=parts[1], test=found["test"].astype(float))

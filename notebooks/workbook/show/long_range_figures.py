@@ -49,10 +49,8 @@ def pictures_and_classes(side: int = 128, count: int = 4, seed: int = 0) -> Figu
 
 @picture
 def errors_by_node(found: pd.DataFrame, task: str, rows: Sequence[str] = ("dlr", "local_attention")) -> Figure:
-    """Figure 2: how often values are wrong on a ListOps task of ``dlr/table3``, by the height of the node and by its operator.
-
-    Grey dashes are what the commonest value there gets wrong, dots on the left what he gets wrong who knows the operator
-    too: a net above them has not read what stands below the node."""
+    """Figure 2: how often values are wrong on a ListOps task of ``dlr/table3``, by height and by operator.  Dashes: what the
+    commonest value gets wrong, dots: who knows the operator too; a net above them has not read what stands below."""
     found = chosen(found[column(found, "by_height").notna() & found["row"].isin(rows)], task=task)
     options = setting(found)
     figure, grid = panels(["", ""], 2, 3.3, "operator", "% of the values wrong", left=0.65, right=0.15, top=0.45, bottom=0.55,
@@ -105,11 +103,8 @@ def pictures_and_answers(found: pd.DataFrame, task: str) -> Figure:
 
 @picture
 def scores_by_step(found: pd.DataFrame) -> Figure:
-    """How far a core gets with ListOps-SubTrees and Segmentation (``dlr/table3``), by step; of several seeds the least.
-
-    On the left the share of right values of expressions of up to 128 tokens, beside that of one who knows every node's
-    operator and height; on the right macro F1 at 32 x 32, beside that of one who sees the 3 x 3 pixels around each.  Cells
-    with more steps and items are dashed."""
+    """How far a core gets with ListOps-SubTrees and Segmentation (``dlr/table3``), by step, least seed; dashed: with more steps
+    and items.  Beside it one who knows every node's operator and height, or the 3 x 3 pixels around each."""
     kinds = {"listops-128": ("values right", "accuracy"), "segmentation-32": ("macro F1", "macro_f1")}
     figure, grid = panels([title for title, _ in kinds.values()], 2, 3.2, "step", left=0.55, right=0.15, top=0.75, bottom=0.55,
                           gap=0.6, sharey=False)  # fmt: skip

@@ -19,10 +19,8 @@ DASHES = ("-", (0, (6, 1.5)), (0, (3, 1, 1, 1)), (0, (1, 1)))  # by layer
 
 @picture
 def norm_through_training(found: pd.DataFrame, task: str = "layers4") -> Figure:
-    """The mean of |x_t| at every look in training: of one layer in one panel, of more layers in a panel for each row.
-
-    A dashed line is the root of the number of parts that are normalised to 1: what a norm tends to under white input (with
-    the LRU, as it starts)."""
+    """The mean of |x_t| at every look in training: one layer in one panel, more in a panel for each row.  Dashed: the root of the
+    number of parts normalised to 1, what a norm tends to under white input (with the LRU, as it starts)."""
     found = chosen(found, task=task)
     rows, layers = there(found, "row", LOOKS), setting(found)["layers"]
     groups = {"one layer": rows} if layers == 1 else {LOOKS[row][0]: [row] for row in rows}

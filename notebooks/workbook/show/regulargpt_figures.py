@@ -82,11 +82,8 @@ def element_names(machine: MooreMachine) -> list[str]:
 
 @frames.picture
 def clusters_of_tasks(found: pd.DataFrame) -> Figure:
-    """A column for each task: above the states of all depths of one net, below how many clusters every net has by depth.
-
-    The net above is that of the least seed; colour, marker and the name above say which element of the transition
-    monoid the word below a state realises.  Below, the line is what the algebra predicts, the filled points are that
-    net, the hollow ones those of other seeds."""
+    """A column for each task: above the states of all depths of one net (least seed), coloured by the element of the monoid that
+    the word below realises; below its clusters by depth (filled), other seeds' (hollow), and what the algebra predicts."""
     trained = found[found["row"] != "untrained"].sort_values("seed")
     tasks = frames.there(trained, "task", CLUSTERED)
     if not tasks:
@@ -130,10 +127,8 @@ def _counts(axes: Axes, nets: Sequence[pd.DataFrame]) -> None:
 
 @frames.picture
 def gradients(found: pd.DataFrame) -> Figure:
-    """The share of the gradient from each position on (``regulargpt/fig4``), a line a net: thick the least seed, thin others.
-
-    The grey line is the straight one: every position counts alike.  In the legend of a panel stands how many answers
-    the nets have right at that length, from the worst to the best seed."""
+    """The share of the gradient from each position on (``regulargpt/fig4``), a line a net: thick the least seed, grey what every
+    position alike would give.  The legend says how many answers the nets have right there."""
     tasks = frames.there(found, "task", ASKED)
     figure, grid = frames.panels([""] * len(tasks), len(tasks), 3.6, "position", left=0.6, top=1.1, gap=0.3)
     for axes, task in zip(grid, tasks):

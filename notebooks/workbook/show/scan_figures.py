@@ -23,11 +23,8 @@ WAYS = {"pscan": "PScan", "cpu": "compiled loop", "table": "compiled, by token"}
 
 @styled
 def scan_schedule(L: int = 8) -> Figure:
-    """Which matrices each level of the scan applies, and to what: Figure 1 of paper 000, for L = 2, 4, 8 or 16.
-
-    Time runs down, levels run to the right.  A circle t..s stands for what the inputs t to s make of each other, a
-    filled one for a state that is right already; an arrow adds to its circle the product at its head times the circle it
-    comes from.  The matrices are read from the code that runs (``lrnn_fig1.schedule``)."""
+    """Which matrices each level of the scan applies, and to what (Figure 1 of paper 000), read from the code that runs: a circle
+    t..s is what the inputs t to s make, filled where a state is right; an arrow adds its product times where it comes from."""
     levels = schedule(L)
     width, edge = min(PAGE, 0.9 + 2.1 * len(levels)), 0.55  # inches; what lies outside the first and last circles
     unit = (width - 2 * edge) / len(levels)  # inches between two levels
@@ -76,10 +73,8 @@ def product_text(word: Sequence[int]) -> str:
 
 @picture
 def speed_ratios(found: pd.DataFrame, source: str = "recorded") -> Figure:
-    """Time over the sequential loop's (``lrnn/speed``), by row and way: a point right of the line is slower than the loop.
-
-    A point is the median over rounds, its line goes from the least to the greatest; a grey diamond is what the paper
-    reports of its own machine.  ``source`` is ``"recorded"`` or ``"live"``."""
+    """Time over the sequential loop's (``lrnn/speed``) by row and way, ``source`` recorded or live: medians over rounds, and
+    from the least to the greatest; a grey diamond is what the paper reports of its own machine."""
     look, paper = SOURCES[source], SOURCES["paper"]
     lines = (len(WAYS) + 1.4) * len(found)
     figure, panels = new_figure(0.24 * lines + 1.3, columns=2, left=1.75, top=0.7, bottom=0.55, gap=0.2, sharey=True)

@@ -22,10 +22,8 @@ LOOKS = looks(get("dlr/table2").rows, "dlr/table2")
 
 @picture
 def shift_by_length(found: pd.DataFrame) -> Figure:
-    """R2 on Shift by length (``dlr/table2``): left ours, mean and range over seeds; right the paper's, in grey.
-
-    The lower dashed line is what copying the input without a shift is worth.  The pale steps are what the reach of a DLR's
-    modes predicts: all shifts by S <= 2N and no others."""
+    """R2 on Shift by length (``dlr/table2``): left ours, mean and range over seeds; right the paper's, in grey.  Dashed: what
+    copying the input is worth; pale steps: what the reach of a DLR's modes predicts, all shifts by S <= 2N."""
     steps = sorted(set(found["steps"]))
     sizes = {config["setting"]["options"]["state"] for config in found["config"][found["row"] == "dlr"]}
     here = "".join(f"N = {N:,}, " for N in sizes) + " to ".join(f"{end:,}" for end in sorted({steps[0], steps[-1]}))

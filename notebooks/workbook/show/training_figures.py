@@ -88,11 +88,8 @@ def accuracy_by_length(curves: Mapping[str, Sequence[float]], *, train_length: i
 @styled
 def spread(within: Sequence[float], between: Sequence[float], *, train_length: int | None = None, log_x: bool = False,
            title: str = "") -> Figure:
-    """How far states of one class scatter, against how far apart the classes are, by position: (T,) each.
-
-    Where the two lines meet, no readout can tell the classes apart by distance (``tables.lrnn_fading.within_between``).  What
-    is zero, as far as float32 can tell, lies on the lower edge.  ``log_x`` is for thousands of positions.
-    """
+    """How far states of one class scatter, against how far apart the classes are, by position: (T,) each
+    (``tables.lrnn_fading.within_between``).  What is zero in float32 lies on the lower edge; ``log_x`` is for thousands."""
     within, between = np.asarray(within, dtype=float), np.asarray(between, dtype=float)
     if within.shape != between.shape or within.ndim != 1:
         raise ValueError(f"need two curves (T,) of one length, got {within.shape} and {between.shape}")

@@ -57,12 +57,8 @@ def measure(setting: dict, seed: int, **how: Any) -> dict:
 
 
 def needed(setting: dict) -> int:
-    """How many linear functions of the inputs the answers of a task need at the least, as far as it is proved; 0: one convolution can.
-
-    A position of a layer of D convolutions has D such functions of the inputs (and its own input), and inputs on which they
-    agree get one answer.  With D below L - 1 one of the numbers can be moved and the functions stay; below L/2 - 1 not all of
-    Reverse can be had (a triangle of lags has full rank); below N (N + 1) / 2 there are two systems for Solve.
-    """
+    """How many linear functions of the inputs the answers of a task need at the least, as far as it is proved (notebook 07b); 0:
+    one convolution can."""
     L = setting["length"]
     N = unknowns(L)
     found = {"cummax": L - 1, "sort": L - 1, "context_shift": L - 3, "select": L, "mips": 3 * L, "solve": N * (N + 1) // 2,

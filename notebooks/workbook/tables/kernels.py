@@ -68,10 +68,7 @@ def hankel_rank(values: Sequence, size: int) -> int:
 
 
 def recurrence(values: Sequence) -> sp.Poly:
-    """The polynomial of the shortest recurrence sum_j c_j K_{k+j} = 0 that all values obey, c_N = 1.
-
-    Needs twice as many values as its degree N, and one more; ValueError where no recurrence is so short.
-    """
+    """The polynomial of the shortest recurrence sum_j c_j K_{k+j} = 0 that all values obey, c_N = 1; it needs 2N + 1 values."""
     N = hankel_rank(values, (len(values) + 1) // 2)
     if len(values) < 2 * N + 1:
         raise ValueError(f"a recurrence of {N} terms needs {2 * N + 1} values, got {len(values)}")
@@ -101,11 +98,8 @@ def power_table(nodes: np.ndarray, L: int, cast: bool = True) -> np.ndarray:
 
 
 def arc_nodes(N: int, arc: float = 2 * pi, offset: float = 0.5) -> np.ndarray:
-    """N nodes exp(i arc (n + offset) / N) of the unit circle, (N,).
-
-    ``arc=2 pi, offset=0`` is the paper's grid, which repeats itself after N lags.  ``arc=pi`` is the half circle: with their
-    conjugates the 2N roots of z^2N + 1, so all real kernels of length 2N, condition number 1 (chapter 05, section 3).
-    """
+    """N nodes exp(i arc (n + offset) / N) of the unit circle, (N,): ``offset=0`` is the paper's grid, which repeats after N lags;
+    ``arc=pi`` the half circle, with conjugates the roots of z^2N + 1: all real kernels of length 2N, condition number 1."""
     return np.exp(1j * arc * (np.arange(N) + offset) / N)
 
 
@@ -133,10 +127,8 @@ class Fit(NamedTuple):
 
 
 def best_fit(nodes: np.ndarray, target: np.ndarray, cast: bool = True) -> Fit:
-    """The weights w for which sum_n w_n lambda_n^k (with ``cast`` its real part) is nearest to the target (L,).
-
-    Of equally good weights the smallest; real nodes have real weights, as in DLR-R.
-    """
+    """The weights w, of equally good ones the smallest, for which sum_n w_n lambda_n^k (with ``cast`` its real part) is nearest
+    to the target (L,); real nodes have real weights, as in DLR-R."""
     nodes, target = np.asarray(nodes), np.asarray(target, float)
     table = power_table(nodes, len(target), cast)
     found = np.linalg.lstsq(table, target, rcond=None)[0]
@@ -173,27 +165,20 @@ def targets(L: int, seed: int = 0) -> dict[str, np.ndarray]:
 
 
 def needed_modes(L: int, S: int) -> int:
-    """max(S + 1, L - S) modes other than 0 make the shift exactly, and no fewer; half of it, rounded up, with the cast to reals.
-
-    Proof: notebook 05d.
-    """
+    """max(S + 1, L - S) modes other than 0 make the shift exactly, no fewer (notebook 05d); half of it, rounded up, with the
+    cast to reals."""
     return max(S + 1, L - S)
 
 
 def predicted_r2(L: int, N: int) -> float:
-    """R2 on Shift (eight outputs, the shifts by j L/8) of N modes cast to reals that make the shifts by S <= 2N only.
-
-    Output j holds 1 - j/8 of 4.5 shares of the variance.  Proof that these shifts can be learned: notebook 06d, Theorem 4.
-    """
+    """R2 on Shift (outputs j = 0..7 hold 1 - j/8 of 4.5 shares of the variance) of N modes cast to reals that make the shifts
+    by S <= 2N only; that these can be learned is Theorem 4 of notebook 06d."""
     return sum(1 - j / 8 for j in range(8) if j * L // 8 <= 2 * N) / 4.5
 
 
 def exact_weights(nodes: Sequence, S: int | None = None) -> list[Fraction]:
-    """The one w with sum_i w_i lambda_i^k = [k = S] for k = 0..N-1 (S = N-1 by default), as exact fractions.
-
-    w_i is the coefficient of x^S in the polynomial that is 1 at lambda_i and 0 at the other nodes, which are N different
-    numbers (a float counts as the fraction that it is).
-    """
+    """The one w with sum_i w_i lambda_i^k = [k = S] for k = 0..N-1 (S = N-1 by default), as exact fractions: w_i is the
+    coefficient of x^S in the polynomial that is 1 at lambda_i and 0 at the other nodes, N different numbers."""
     nodes = [Fraction(node) for node in nodes]
     S = len(nodes) - 1 if S is None else S
     scale = lcm(*(node.denominator for node in nodes))
@@ -223,10 +208,8 @@ def degree(L: int, S: int, interval: str) -> int:
 
 
 def smallest_norm(L: int, S: int, interval: str = "[0,1]") -> int:
-    """The least ||w||_1 of nodes in ``interval`` whose kernel is 1 at S and 0 at the other lags of 0..L-1, any number.
-
-    It is |[x^S] T*_n| on [0, 1], the coefficient of T_n or T_(n-1) on [-1, 1], and 1 on the circle: chapter 06 and notebook 06b.
-    """
+    """The least ||w||_1 of nodes in ``interval`` whose kernel is 1 at S and 0 at the other lags of 0..L-1, any number:
+    |[x^S] T*_n| on [0, 1], the coefficient of T_n or T_(n-1) on [-1, 1], 1 on the circle (chapter 06, notebook 06b)."""
     n = degree(L, S, interval)
     if interval == "circle" or n == 0:
         return 1

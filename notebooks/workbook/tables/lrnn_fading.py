@@ -115,10 +115,8 @@ def predict(curves: dict[str, np.ndarray], first: int, last: int) -> dict:
 def within_between(
     states: np.ndarray, labels: np.ndarray, quantile: float | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(T,) mean (or that quantile) of the distances of states (B,T,D) to their class's centre, and the least of two centres.
-
-    Position by position; labels (B,T), -1 for none.  NaN where a position has no labelled state, or only one class.
-    """
+    """(T,) mean (or that quantile) of the distances of states (B,T,D) to their class's centre, and the least of two centres;
+    labels (B,T), -1 for none.  NaN where a position has no labelled state, or only one class."""
     states = np.asarray(states, dtype=np.float64)
     within, between = np.full(states.shape[1], np.nan), np.full(states.shape[1], np.nan)
     for t in range(states.shape[1]):
@@ -159,10 +157,8 @@ def way_to_error(scores: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np
 
 
 def crossing(curve: np.ndarray, first: int, last: int, level: float, law: str = "better") -> tuple[str, float]:
-    """The law fitted to positions ``first``..``last`` of a curve (T,), and where it reaches ``level`` (inf: never).
-
-    By least squares of log y: ``power`` y = a t^c, ``exponential`` y = a e^(ct); ``better`` has the smaller residual.
-    """
+    """The law fitted to positions ``first``..``last`` of a curve (T,), and where it reaches ``level`` (inf: never), by least
+    squares of log y: ``power`` y = a t^c, ``exponential`` y = a e^(ct); ``better`` has the smaller residual."""
     laws: dict[str, Callable] = {"power": np.log, "exponential": np.asarray}
     t, y = np.arange(first, last + 1), np.asarray(curve, dtype=float)[max(first, 1) - 1 : last]
     if len(y) < 3 or len(y) != len(t) or not ((y > 0) & np.isfinite(y)).all():

@@ -35,20 +35,8 @@ def written(values: np.ndarray) -> str:
 
 @torch.no_grad()
 def frame(model: Net, task: Task, step: int, seed: int) -> dict:
-    """What is kept of a model: ``matrices`` (V, h, b, b), [i, j] takes state j to state i; ``places`` (strings, 2).
-
-    A string of the training length has its place by the probabilities of its answers: class c of C pulls it to the
-    corner exp(2 pi i c / C) of a polygon.  ``right``: the accuracy at ``POSITIONS``; ``snapped``: of the snapped model,
-    at all positions.
-
-    >>> from lrnnlab.models import build
-    >>> from lrnnlab.tasks import Sum
-    >>> net = build("block_diagonal", vocab_size=2, classes=2, h=2, b=2, rule="softmax", drive="none",
-    ...             start="first", head="linear")
-    >>> made = frame(net, Sum(2), 0, 0)
-    >>> len(made["matrices"]), len(made["places"]) // STRINGS, len(made["right"])
-    (16, 2, 10)
-    """
+    """What is kept of a model: ``matrices`` (V, h, b, b); ``places`` (strings, 2), a string's answer probabilities pulling it to
+    the corners exp(2 pi i c / C); ``right`` at ``POSITIONS``; ``snapped``, of the snapped model, at all positions."""
     shown = task.sample(STRINGS, task.train_length, rng(seed, "film"))
     sure = model(shown.tokens)[:, -1].softmax(-1).double().numpy()  # (strings, C)
     places = sure @ np.exp(2j * np.pi * np.arange(sure.shape[1]) / sure.shape[1])

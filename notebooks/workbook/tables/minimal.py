@@ -358,11 +358,8 @@ def lower_bound(found: Classification, verdict: Verdict) -> int:
 
 
 def smallest_models(tasks: tuple[str, ...] = TASKS) -> list[dict]:
-    """The table of exact models, one row a language; |Q|, monoid, class, bounds computed, each model run on all words.
-
-    ``b found`` is the smallest block of one layer that is exact on all strings; ``within Eq. 6`` the smallest whose
-    columns have 1.2-norm at most 1 (the paper's p); "tight" if found = needed.
-    """
+    """The table of exact models, a row a language, each model run on all words: ``b found`` is the smallest block of one layer
+    exact on all strings, ``within Eq. 6`` (1.2-norm) the smallest there; "tight" if found = needed."""
     return [_row(name) for name in tasks]
 
 

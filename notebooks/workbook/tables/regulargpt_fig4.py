@@ -74,11 +74,8 @@ def shape(share: np.ndarray) -> dict:
 
 
 def receptive_field(model: Callable[[Tensor], Tensor], inputs: Tensor, position: int = -1) -> np.ndarray:
-    """(T,) the size of d output[position] / d input[t] of a model (B,T,d_in) -> (B,T',d_out), averaged over the batch.
-
-    The Frobenius norm of the derivatives; for a linear layer of one channel |K_{position-t}| (paper 004, Sec. 2.3).  Strings
-    must not see each other.
-    """
+    """(T,) the size (Frobenius) of d output[position] / d input[t] of a model (B,T,d_in) -> (B,T',d_out) whose strings do not see
+    each other, averaged over the batch; for a linear layer of one channel |K_{position-t}| (paper 004, Sec. 2.3)."""
     leaf = inputs.detach().clone().requires_grad_()
     size = inputs.new_zeros(inputs.shape[:2])
     for column in model(leaf)[:, position].sum(0):  # of one string each, as strings do not see each other

@@ -32,12 +32,7 @@ CELL = ["task", "row"]
 
 
 def frame(found: Sequence[Mapping]) -> pd.DataFrame:
-    """Records, just made or read, as a frame.
-
-    >>> made = {"experiment": "fwp/table1", "task": "aa", "row": "lstm", "seed": 0, "metrics": {"last": {"bin1": 1.0}}}
-    >>> frame([made])[["task", "row", "last.bin1"]].values.tolist()
-    [['aa', 'lstm', 1.0]]
-    """
+    """Records, just made or read, as a frame."""
     metrics = pd.json_normalize([dict(one["metrics"]) for one in found])
     rest = pd.DataFrame([{key: value for key, value in one.items() if key not in {"metrics", *metrics}} for one in found])
     made = pd.concat([rest, metrics], axis=1)
@@ -69,9 +64,7 @@ def ordered(found: pd.DataFrame) -> pd.DataFrame:
 
 def column(found: pd.DataFrame, metric: str) -> pd.Series:
     """A metric of every run, or a part of what is recorded: ``by_position.-1``, ``levels.chance``; None where it is not.
-
-    ``ValueError`` if no run has it.
-    """
+    ``ValueError`` if no run has it."""
     name, parts = metric, []
     while name not in found and "." in name:
         name, _, part = name.rpartition(".")
@@ -92,20 +85,12 @@ def _part(value: Any, part: str) -> Any:
 
 
 def percent(share: float) -> str:
-    """In percent with one decimal, rounded down (a millionth of a millionth aside): "100" is exact.
-
-    >>> percent(1.0), percent(0.99999), percent(0.2)
-    ('100', '99.9', '20.0')
-    """
+    """In percent with one decimal, rounded down (a millionth of a millionth aside): "100" is exact."""
     return "100" if share == 1 else f"{math.floor(share * 1000 + 1e-9) / 10:.1f}"
 
 
 def range_in_percent(shares: Sequence[float]) -> str:
-    """Mean, least and greatest by :func:`percent`, so that 100 is exact; one number where all are the same.
-
-    >>> range_in_percent([1.0, 0.5]), range_in_percent([1.0, 1.0])
-    ('75.0 (50.0 to 100)', '100')
-    """
+    """Mean, least and greatest by :func:`percent`, so that 100 is exact; one number where all are the same."""
     mean, least, most = (percent(of(shares)) for of in (fmean, min, max))
     return mean if min(shares) == max(shares) else f"{mean} ({least} to {most})"
 
@@ -340,12 +325,7 @@ def text(found: Sequence[dict]) -> str:
 
 
 def line(record: Mapping) -> str:
-    """One record in a few words: the metrics that its table shows, how many steps, how long, whether it was there already.
-
-    >>> made = {"experiment": "lrnn/film", "task": "sum", "row": "softmax", "seed": 0, "wall_seconds": 9.0, "recorded": True}
-    >>> line({**made, "metrics": {"accuracy_all": 1.0}})
-    'sum softmax seed 0: right 1; 9 s (recorded)'
-    """
+    """One record in a few words: the metrics that its table shows, how many steps, how long, whether it was there already."""
     made, told = frame([record]), {}
     for one in _table(made).declared.found.get("shown", ()):
         for title, name in one.get("metrics", {one.get("metric"): one.get("metric")}).items():
@@ -366,12 +346,7 @@ def who(record: Mapping) -> str:
 
 
 def beside(name: str, recorded: Sequence[Mapping], live: Sequence[Mapping] = ()) -> pd.DataFrame:
-    """By task and row of a table: its score as the paper has it, as recorded and as made just now, in percent.
-
-    >>> run = {"task": "parity", "row": "rnn", "metrics": {"accuracy": 1.0}}
-    >>> beside("regulargpt/table1", [run, run]).loc[0, ["paper", "recorded", "live"]].tolist()
-    ['98.9', '100', '']
-    """
+    """By task and row of a table: its score as the paper has it, as recorded and as made just now, in percent."""
     table, printed, shares = get(name), {}, {"recorded": {}, "live": {}}
     if "score" not in table.declared.found:
         raise ValueError(f"{name} has no score that could be set beside the paper's")

@@ -69,10 +69,8 @@ def published(folder: str, what: str) -> Path:
 
 
 def learn(setting: dict, seed: int, purpose: str, net: Mapping = {}, **how: Any) -> dict:
-    """Train; ``accuracy`` on the test split by the weights of the best validation, ``accuracy_last`` by the last.
-
-    ``training_accuracy`` is that of the best weights on some 500 of the items that were trained on; ``net``: its options.
-    """
+    """Train; ``accuracy`` on the test split by the weights of the best validation, ``accuracy_last`` by the last,
+    ``training_accuracy`` by the best on some 500 of the items that were trained on; ``net``: its options."""
     parts, device, B = splits(setting), setting.get("device", "cpu"), setting["batch"]
     gpu_if_wanted(setting, f"{setting['task']} at the budget paper")
     data, test = parts["train"], parts["test"]

@@ -18,11 +18,7 @@ UNKNOWN = re.compile(r"\\[A-Za-z]+")
 
 
 def mathml(latex: str, display: str = "inline") -> str:
-    r"""A formula as MathML with its LaTeX as ``alttext``; ValueError for a formula that cannot be converted.
-
-    >>> mathml(r"\lambda")[:42]
-    '<math alttext="\\lambda" xmlns="http://www.'
-    """
+    """A formula as MathML with its LaTeX as ``alttext``; ValueError for a formula that cannot be converted."""
     try:
         made = convert(latex.strip(), display=display)
     except Exception as error:  # noqa: BLE001  (latex2mathml's errors have no common ancestor)

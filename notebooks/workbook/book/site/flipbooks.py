@@ -55,11 +55,8 @@ class Flipbook:
 
 
 def flipbook(explorer: Explorer, most: int = MOST) -> Flipbook:
-    """The pictures of a widget over its first slider (else its first choice) and another control that goes with it.
-
-    At most ``most`` pictures: values spread evenly, the opening ones among them.  The other controls stay as they
-    opened; a control goes with the first if no picture of the two is refused, as of a typed string under another task.
-    """
+    """The pictures of a widget, at most ``most``, over its first slider (else its first choice) and another control that goes
+    with it: one with which no picture is refused, as of a typed string under another task."""
     first, *others = _choices(explorer)
     books = (_over(explorer, [first, other], most) for other in others)
     return next((book for book in books if book), None) or _over(explorer, [first], most)

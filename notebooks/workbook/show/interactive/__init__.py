@@ -28,11 +28,7 @@ EDGE = 12  # pixels of room around a machine
 
 
 def module(name: str) -> str:
-    """The ES module of a moving picture, in one piece: what it imports from ``parts.js`` stands before it.
-
-    >>> module("walk").count("export default")
-    1
-    """
+    """The ES module of a moving picture, in one piece: what it imports from ``parts.js`` stands before it."""
     if name not in NAMES:
         raise ValueError(f"a moving picture is one of {', '.join(NAMES)}; got {name!r}")
     shared, own = ((HERE / f"{one}.js").read_text(encoding="utf-8") for one in ("parts", name))
