@@ -11,22 +11,11 @@ from hypothesis import strategies as st
 from lrnnlab.automata import MooreMachine, build, classify, minimise
 from lrnnlab.automata.languages import language
 from lrnnlab.automata.quotients import quotients
+from lrnnlab.expressivity import robustness
 from lrnnlab.expressivity.cascades import Channel, DiagonalCascade, pair_up
 from lrnnlab.expressivity.exact_weights import exact_weights
 from lrnnlab.expressivity.one_layer import possible_in_one_diagonal_layer
-from lrnnlab.expressivity.predict import (
-    FAMILIES,
-    predict_all,
-    predict_expressivity,
-)
-from lrnnlab.expressivity.robustness import (
-    refute_constant,
-    refute_contraction,
-    refute_diagonal,
-    refute_fading,
-    refute_one_key,
-    refute_order,
-)
+from lrnnlab.expressivity.predict import FAMILIES, predict_all, predict_expressivity
 from lrnnlab.expressivity.two_layers import lower_quotient, refute_two_layers, two_layers_last
 from lrnnlab.models import build as build_net
 from workbook.tables.ladder import FAMILY, TABLE, ladder_task
@@ -74,7 +63,7 @@ def answers(machine, words):
 @SMALL
 @given(machines(), st.sampled_from([1, 2]))
 def test_one_diagonal_layer_lasts_exactly_where_no_counterexample_is_found(machine, order):
-    counterexample = refute_diagonal(machine, order)
+    counterexample = robustness.refute_diagonal(machine, order)
     if counterexample is None:  # some window is right on all words
         assert any(pair_up(Window(machine.symbols, k, order), machine)[1] is None for k in (1, 2, 3, 4))
     else:
@@ -85,8 +74,8 @@ def test_one_diagonal_layer_lasts_exactly_where_no_counterexample_is_found(machi
 @SMALL
 @given(machines(5, 3))
 def test_a_counterexample_is_two_answers_however_often_its_loops_are_read(machine):
-    found = [refute_diagonal(machine, order) for order in (1, 2, None)]
-    found += [law(machine) for law in (refute_one_key, refute_contraction, refute_constant, refute_fading, refute_order)]
+    found = [robustness.refute_diagonal(machine, order) for order in (1, 2, None)]
+    found += [law(machine) for law in (robustness.refute_one_key, robustness.refute_contraction, robustness.refute_constant, robustness.refute_fading, robustness.refute_order)]
     for counterexample in found:
         for n in (1, 2, 5) if counterexample else ():
             one, other = answers(machine, counterexample.words(n))
@@ -102,10 +91,10 @@ def test_what_fades_keeps_the_last_tokens_and_nothing_else(machine):
     for _ in range(small.num_states**2):
         left = {frozenset(move[sorted(states)].tolist()) for states in left for move in small.transitions}
     told = all(len(states) == 1 for states in left)
-    assert (refute_fading(machine) is None) == told
+    assert (robustness.refute_fading(machine) is None) == told
     assert predict_expressivity(machine, "fading").verdict == (ONE if told else NONE)
     if told:  # a layer whose gates are constant fades, so what the one can the other can
-        assert refute_constant(machine) is None and refute_diagonal(machine, 1) is None
+        assert robustness.refute_constant(machine) is None and robustness.refute_diagonal(machine, 1) is None
 
 
 @SMALL
@@ -114,7 +103,7 @@ def test_a_sum_forgets_the_order_of_all_tokens_but_the_last(machine):
     small, ends = minimise(machine), {}
     for word in (word for n in range(2, 9) for word in product(range(small.num_symbols), repeat=n)):
         ends.setdefault((tuple(sorted(word)), word[-1]), set()).add(int(small.run(word)[-1]))
-    assert (refute_order(machine) is None) == all(len(states) == 1 for states in ends.values())
+    assert (robustness.refute_order(machine) is None) == all(len(states) == 1 for states in ends.values())
 
 
 @pytest.mark.parametrize("layers", [1, 2])
@@ -141,7 +130,7 @@ def contexts_of(word, k, m):
 def test_words_that_refute_two_layers_are_answered_differently_and_are_found_only_where_no_two_are(machine, order):
     counterexample = refute_two_layers(machine, order)
     if counterexample is not None:
-        assert not two_layers_last(machine, order) and refute_diagonal(machine, order) is not None
+        assert not two_layers_last(machine, order) and robustness.refute_diagonal(machine, order) is not None
         for n in (1, 2, 4):
             one, other = answers(machine, counterexample.words(n))
             assert one != other
@@ -352,7 +341,7 @@ def test_no_upper_channel_keeps_the_words_apart_that_refute_two_layers(name, ord
     machine = language(name).machine
     one, other = ends_of_channels(refute_two_layers(machine, order).words(9), k, m, gates)
     assert np.abs(one - other).max() < 2e-3
-    shallow = ends_of_channels(refute_diagonal(machine, order).words(9), max(k, 2), m, gates[:3])
+    shallow = ends_of_channels(robustness.refute_diagonal(machine, order).words(9), max(k, 2), m, gates[:3])
     assert np.abs(shallow[0] - shallow[1]).max() > 0.2
 
 
@@ -373,16 +362,16 @@ def test_finitely_many_states_are_a_special_case(machine):
     """What chapter 01's two laws allow lasts; and where they refuse a lasting layer, its old tokens fade."""
     verdict = possible_in_one_diagonal_layer(machine)
     if verdict.possible:
-        assert refute_diagonal(machine) is None
-        assert (refute_diagonal(machine, 1) is None) == (verdict.order == 1)
-        assert (refute_diagonal(machine, 2) is None) == (verdict.order <= 2)
+        assert robustness.refute_diagonal(machine) is None
+        assert (robustness.refute_diagonal(machine, 1) is None) == (verdict.order == 1)
+        assert (robustness.refute_diagonal(machine, 2) is None) == (verdict.order <= 2)
 
 
 def test_a_layer_that_fades_knows_the_last_two_tokens():
     """Exercise 10 of chapter 01: no layer with finitely many states does it, x <- x/4 + code does."""
     machine = build((None, 0), "ab", lambda s, v: (v, int(v == s[0])), lambda s: s[1])
     assert not possible_in_one_diagonal_layer(machine).possible
-    assert refute_diagonal(machine, 1) is None and refute_constant(machine) is None
+    assert robustness.refute_diagonal(machine, 1) is None and robustness.refute_constant(machine) is None
     assert "fade" in predict_expressivity(machine, "non-negative").theorem
     code, right = np.array([1.0, 2.0]), True
     tokens, x, seen = np.random.default_rng(0).integers(2, size=2000), 0.0, {}
@@ -410,9 +399,9 @@ def test_random_layers_come_together_on_the_counterexample(name):
     V, n = machine.num_symbols, 3
     key = [k / np.linalg.norm(k) for k in draw.normal(size=(V, n))]
     layers = {
-        refute_diagonal(machine, 1): [np.diag(a) for a in draw.uniform(0, 0.9, (V, n))],
-        refute_one_key(machine): [np.eye(n) - 0.7 * np.outer(k, k) for k in key],
-        refute_constant(machine): [np.diag(draw.uniform(-0.9, 0.9, n))] * V,
+        robustness.refute_diagonal(machine, 1): [np.diag(a) for a in draw.uniform(0, 0.9, (V, n))],
+        robustness.refute_one_key(machine): [np.eye(n) - 0.7 * np.outer(k, k) for k in key],
+        robustness.refute_constant(machine): [np.diag(draw.uniform(-0.9, 0.9, n))] * V,
     }
     for counterexample, matrices in layers.items():
         drives = [(np.eye(n) - A) @ draw.normal(size=n) for A in matrices]
@@ -423,7 +412,7 @@ def test_a_layer_outside_the_theorems_stays_apart_on_their_counterexamples():
     """Planted: a sign that the token chooses tells the two words of each counterexample apart, however long they are."""
     machine = language("Parity").machine
     sign, still = [np.eye(1), -np.eye(1)], [np.zeros(1)] * 2
-    for counterexample in (refute_diagonal(machine, 1), refute_one_key(machine), refute_constant(machine)):
+    for counterexample in (robustness.refute_diagonal(machine, 1), robustness.refute_one_key(machine), robustness.refute_constant(machine)):
         assert apart(counterexample, sign, still) == 2
 
 

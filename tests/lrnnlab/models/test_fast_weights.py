@@ -8,14 +8,7 @@ import torch
 from tensors import normal, same, strings
 from torch import nn
 
-from lrnnlab.models import (
-    CausalAttention,
-    ElementWiseLSTM,
-    FastWeights,
-    RecurrentDelta,
-    SelfReferential,
-    build,
-)
+from lrnnlab import models
 from lrnnlab.models.e_lstm import element_wise
 from lrnnlab.models.feature_maps import FEATURE_MAPS, POSITIVE
 from lrnnlab.models.recurrent_delta import recurrent_delta
@@ -114,19 +107,19 @@ def e_lstm(layer, x):
 
 
 LAYERS = {
-    **{f"ult {name}": (FastWeights, additive, {"rule": "sum", "feature_map": name}) for name in FEATURE_MAPS},
-    **{f"nlt {name}": (FastWeights, additive, {"rule": "normalised", "feature_map": name}) for name in POSITIVE},
-    **{f"delta {name}": (FastWeights, additive, {"feature_map": name}) for name in FEATURE_MAPS},
-    "delta, beyond": (FastWeights, additive, {**BEYOND, "heads": 3}),
-    "deltaproduct": (FastWeights, additive, {**BEYOND, "householders": 2}),
-    **{f"recurrent {name}": (RecurrentDelta, recurrent, {"feature_map": name}) for name in FEATURE_MAPS},
-    "recurrent, full": (RecurrentDelta, recurrent, {"recurrence": "full"}),
-    "recurrent, beyond": (RecurrentDelta, recurrent, {**BEYOND, "heads": 3}),
-    "recurrent, heads of one": (RecurrentDelta, recurrent, {"heads": 6}),
-    **{f"srwm {name}": (SelfReferential, referential, {"feature_map": name}) for name in FEATURE_MAPS},
-    "srwm, one rate": (SelfReferential, referential, {"rates": 1}),
-    "srwm, heads of one": (SelfReferential, referential, {"heads": 6}),
-    "e-lstm": (ElementWiseLSTM, e_lstm, {"width": 7, "inputs": 6}),
+    **{f"ult {name}": (models.FastWeights, additive, {"rule": "sum", "feature_map": name}) for name in FEATURE_MAPS},
+    **{f"nlt {name}": (models.FastWeights, additive, {"rule": "normalised", "feature_map": name}) for name in POSITIVE},
+    **{f"delta {name}": (models.FastWeights, additive, {"feature_map": name}) for name in FEATURE_MAPS},
+    "delta, beyond": (models.FastWeights, additive, {**BEYOND, "heads": 3}),
+    "deltaproduct": (models.FastWeights, additive, {**BEYOND, "householders": 2}),
+    **{f"recurrent {name}": (models.RecurrentDelta, recurrent, {"feature_map": name}) for name in FEATURE_MAPS},
+    "recurrent, full": (models.RecurrentDelta, recurrent, {"recurrence": "full"}),
+    "recurrent, beyond": (models.RecurrentDelta, recurrent, {**BEYOND, "heads": 3}),
+    "recurrent, heads of one": (models.RecurrentDelta, recurrent, {"heads": 6}),
+    **{f"srwm {name}": (models.SelfReferential, referential, {"feature_map": name}) for name in FEATURE_MAPS},
+    "srwm, one rate": (models.SelfReferential, referential, {"rates": 1}),
+    "srwm, heads of one": (models.SelfReferential, referential, {"heads": 6}),
+    "e-lstm": (models.ElementWiseLSTM, e_lstm, {"width": 7, "inputs": 6}),
 }
 
 
@@ -144,7 +137,7 @@ def layer_of(name, seed=0, form=None):
 @pytest.mark.parametrize("name", LAYERS)
 def test_layers_are_the_equations(name):
     z = normal(2, 9, 6, seed=1)
-    forms = ("sequential", "chunkwise", "auto") if LAYERS[name][0] is FastWeights else ("loop", "cpu")
+    forms = ("sequential", "chunkwise", "auto") if LAYERS[name][0] is models.FastWeights else ("loop", "cpu")
     for form in forms:
         layer = layer_of(name, form=form)
         expected = np.stack([LAYERS[name][1](layer, z_b.numpy()) for z_b in z])
@@ -155,7 +148,7 @@ def test_layers_are_the_equations(name):
 
 
 def test_the_transformer_is_torchs():
-    model = build("transformer", vocab_size=V, classes=C, width=8, heads=2, layers=2, ff=2, seed=3).double()
+    model = models.build("transformer", vocab_size=V, classes=C, width=8, heads=2, layers=2, ff=2, seed=3).double()
     theirs = nn.TransformerEncoder(
         nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, batch_first=True), 2, nn.LayerNorm(8)
     ).double()
@@ -180,10 +173,10 @@ def test_the_transformer_is_torchs():
 def test_starts_are_those_of_the_released_code():
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        W0 = SelfReferential(256, heads=2).W0.detach()
-        R = RecurrentDelta(256, heads=2).R.detach()
-        full = RecurrentDelta(256, heads=2, recurrence="full").R.detach()
-        cells = ElementWiseLSTM(64, inputs=128)
+        W0 = models.SelfReferential(256, heads=2).W0.detach()
+        R = models.RecurrentDelta(256, heads=2).R.detach()
+        full = models.RecurrentDelta(256, heads=2, recurrence="full").R.detach()
+        cells = models.ElementWiseLSTM(64, inputs=128)
         gate = nn.Linear(128 + 64, 64)  # the released output gate, of [x; c]
     n = 128
     deviation = n**-0.5
@@ -201,7 +194,7 @@ def test_starts_are_those_of_the_released_code():
     for ours, theirs in ((cells.O.weight, gate.weight), (cells.W_o, gate.weight), (cells.O.bias, gate.bias)):
         assert float(ours.detach().std()) == pytest.approx(float(theirs.detach().std()), rel=0.2)
         assert bool((ours.abs() <= (128 + 64) ** -0.5).all())
-    assert CausalAttention(8).slow.bias.tolist() == [0.0] * 24
+    assert models.CausalAttention(8).slow.bias.tolist() == [0.0] * 24
 
 
 # --- one recurrence, two forms ----------------------------------------------------------------------------------------
@@ -286,7 +279,7 @@ def test_a_run_can_be_carried_on(B, first, second):
 @pytest.mark.parametrize("T, chunk, H", [(50, 64, 1), (130, 16, 1), (40, 64, 2), (23, 7, 3)])
 def test_the_chunks_are_the_sequence(T, chunk, H, feature_map, dtype):
     """Values and gradients (of the input and of W_slow) of all three forms, beta over (0, 2)."""
-    layer = FastWeights(
+    layer = models.FastWeights(
         12, heads=2, householders=H, chunk=chunk, allow_negative_eigenvalues=True, feature_map=feature_map
     ).to(dtype)
     layer.slow.weight.data.copy_(normal(*layer.slow.weight.shape, seed=2) / 2)
@@ -311,7 +304,7 @@ def test_the_eigenvalues_go_below_zero():
     ):  # fmt: skip
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(0)
-            _, k, _, beta = FastWeights(6, heads=2, **options).double().program(z)
+            _, k, _, beta = models.FastWeights(6, heads=2, **options).double().program(z)
         eigenvalue = 1 - beta * k.square().sum(-1)
         assert least <= eigenvalue.min() and eigenvalue.max() <= most
         assert (eigenvalue.min() < -0.3) == (least < 0)
@@ -323,7 +316,7 @@ def test_the_eigenvalues_go_below_zero():
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="NO GPU HERE: DeltaNet with form 'fla' was not run")
 def test_the_library_agrees_on_a_gpu():
     pytest.importorskip("fla", reason="fla-core IS MISSING: pip install 'lrnnlab[fla]'")
-    model = build("deltanet", vocab_size=V, classes=C, width=16, heads=2, householders=2, **BEYOND).cuda()
+    model = models.build("deltanet", vocab_size=V, classes=C, width=16, heads=2, householders=2, **BEYOND).cuda()
     tokens = strings(V, 3, 70).cuda()
     found = {}
     for form in ("chunkwise", "fla"):
@@ -340,7 +333,7 @@ def test_two_householders_turn_and_one_cannot():
     a, b = torch.tensor([1.0, 0.0], dtype=f64), torch.tensor([1.0, 1.0], dtype=f64) / math.sqrt(2)
     eye = torch.eye(2, dtype=f64)
     turn = (eye - 2 * torch.outer(a, a)) @ (eye - 2 * torch.outer(b, b))
-    layer = FastWeights(2, heads=1, householders=2, **BEYOND).double()
+    layer = models.FastWeights(2, heads=1, householders=2, **BEYOND).double()
     with torch.no_grad():
         layer.slow.weight.zero_()
         layer.slow.weight[2:4, 0] = a  # key of the first write

@@ -9,24 +9,7 @@ from hypothesis import strategies as st
 from tensors import gap, normal
 from torch.func import functional_call
 
-from lrnnlab.models import (
-    COLUMN_RULES,
-    DLR,
-    DSS,
-    LRU,
-    MODELS,
-    RWKV,
-    S4,
-    S4D,
-    S5,
-    BlockDiagonal,
-    Diagonal,
-    LiquidS4,
-    RotRNN,
-    SGConv,
-    Vanilla,
-    reads_numbers,
-)
+from lrnnlab import models
 from lrnnlab.models.attention import CausalAttention, LocalAttention, RotaryAttention
 from lrnnlab.models.pd_ssm import OneHotColumns
 from lrnnlab.models.recurrent import Nonlinear
@@ -37,35 +20,35 @@ D = 6
 ROT, HEADS = {"state": 8, "heads": 2}, {"heads": 2, "head_size": 4}
 AUTOMATON = {"rule": "softmax", "drive": "none", "start": "first"}
 MIXERS = {
-    **{f"block {rule}": partial(BlockDiagonal.of_width, b=3, hidden=8, rule=rule) for rule in COLUMN_RULES},
-    "block automaton": partial(BlockDiagonal.of_width, b=3, hidden=8, stay=2.0, **AUTOMATON),
-    "block linear drive": partial(BlockDiagonal.of_width, b=2, hidden=8, drive="linear", p=1.0),
-    "blocks of one": partial(BlockDiagonal.of_width, b=1, hidden=8, p=float("inf")),
-    "vanilla": Vanilla,
-    **{f"diagonal {kind}": partial(Diagonal, kind=kind) for kind in ("positive", "signed", "complex", "unit")},
-    "diagonal phases": partial(Diagonal, kind="unit", drive="none"),
+    **{f"block {rule}": partial(models.BlockDiagonal.of_width, b=3, hidden=8, rule=rule) for rule in models.COLUMN_RULES},
+    "block automaton": partial(models.BlockDiagonal.of_width, b=3, hidden=8, stay=2.0, **AUTOMATON),
+    "block linear drive": partial(models.BlockDiagonal.of_width, b=2, hidden=8, drive="linear", p=1.0),
+    "blocks of one": partial(models.BlockDiagonal.of_width, b=1, hidden=8, p=float("inf")),
+    "vanilla": models.Vanilla,
+    **{f"diagonal {kind}": partial(models.Diagonal, kind=kind) for kind in ("positive", "signed", "complex", "unit")},
+    "diagonal phases": partial(models.Diagonal, kind="unit", drive="none"),
     "pd": partial(OneHotColumns, b=3), "pd without phases": partial(OneHotColumns, b=3, phases=False),
     "dictionary": partial(Dictionary, matrices=3, state=4),
     "elman": partial(Nonlinear, cell="elman"), "lstm": partial(Nonlinear, cell="lstm"),
-    "rotrnn": partial(RotRNN, **ROT), "rotrnn released": partial(RotRNN, **ROT, init="released"),
-    "rotrnn absorbed": partial(RotRNN, **ROT, rotation="absorbed"),
-    "rotrnn paper, c = 1/2": partial(RotRNN, **ROT, normaliser="paper", c=0.5),
-    "rotrnn random start, c = 2": partial(RotRNN, **ROT, start="random", c=2.0),
-    "rotrnn both ways": partial(RotRNN, state=6, heads=1, bidirectional=True),
-    "lru": partial(LRU, state=5), "lru one state": partial(LRU, state=1),
-    "lru recomputed, both ways": partial(LRU, state=5, normaliser="recomputed", bidirectional=True),
-    "s5": partial(S5, state=6), "s5 blocks, both ways": partial(S5, state=8, blocks=2, bidirectional=True),
-    "dlr": partial(DLR, state=5), "dlr prod": partial(DLR, state=5, kind="prod"),
-    "dlr half circle": partial(DLR, state=4, init="half_circle", dt=(1e-4, 1e-2)),
-    "dlr real": partial(DLR, state=5, eigenvalues="real"),
-    "dlr short": partial(DLR, state=5, kind="prod", max_kernel=7),
-    "dlr both ways": partial(DLR, state=5, bidirectional=True),
-    "dss": partial(DSS, state=5), "dss short": partial(DSS, state=5, max_kernel=7),
-    "sgconv": partial(SGConv, length=20, piece=3, alpha=(0.5, 0.9)),
-    "sgconv both ways": partial(SGConv, length=20, piece=3, bidirectional=True),
-    "s4": partial(S4, state=4, dt=(0.01, 1.0)),
-    **{f"s4d {init}": partial(S4D, state=4, init=init) for init in ("lin", "inv", "legs")},
-    "liquid_s4": partial(LiquidS4, state=4), "rwkv": RWKV,
+    "rotrnn": partial(models.RotRNN, **ROT), "rotrnn released": partial(models.RotRNN, **ROT, init="released"),
+    "rotrnn absorbed": partial(models.RotRNN, **ROT, rotation="absorbed"),
+    "rotrnn paper, c = 1/2": partial(models.RotRNN, **ROT, normaliser="paper", c=0.5),
+    "rotrnn random start, c = 2": partial(models.RotRNN, **ROT, start="random", c=2.0),
+    "rotrnn both ways": partial(models.RotRNN, state=6, heads=1, bidirectional=True),
+    "lru": partial(models.LRU, state=5), "lru one state": partial(models.LRU, state=1),
+    "lru recomputed, both ways": partial(models.LRU, state=5, normaliser="recomputed", bidirectional=True),
+    "s5": partial(models.S5, state=6), "s5 blocks, both ways": partial(models.S5, state=8, blocks=2, bidirectional=True),
+    "dlr": partial(models.DLR, state=5), "dlr prod": partial(models.DLR, state=5, kind="prod"),
+    "dlr half circle": partial(models.DLR, state=4, init="half_circle", dt=(1e-4, 1e-2)),
+    "dlr real": partial(models.DLR, state=5, eigenvalues="real"),
+    "dlr short": partial(models.DLR, state=5, kind="prod", max_kernel=7),
+    "dlr both ways": partial(models.DLR, state=5, bidirectional=True),
+    "dss": partial(models.DSS, state=5), "dss short": partial(models.DSS, state=5, max_kernel=7),
+    "sgconv": partial(models.SGConv, length=20, piece=3, alpha=(0.5, 0.9)),
+    "sgconv both ways": partial(models.SGConv, length=20, piece=3, bidirectional=True),
+    "s4": partial(models.S4, state=4, dt=(0.01, 1.0)),
+    **{f"s4d {init}": partial(models.S4D, state=4, init=init) for init in ("lin", "inv", "legs")},
+    "liquid_s4": partial(models.LiquidS4, state=4), "rwkv": models.RWKV,
     "rotary": partial(RotaryAttention, **HEADS), "rotary, ff": partial(RotaryAttention, **HEADS, ff=5),
     "rotary both ways": partial(RotaryAttention, **HEADS, causal=False),
     **{f"local {c}": partial(LocalAttention, chunk=c, **HEADS) for c in (1, 3, 8)},
@@ -93,12 +76,12 @@ def stepped(layer, z):
 
 def test_every_mixer_of_the_registry_is_tested_here_or_there():
     def kind(name):
-        made = MODELS[name].args[0]
+        made = models.MODELS[name].args[0]
         made = getattr(made, "func", made)
         return getattr(made, "__self__", made)
 
     here = {type(make(name)) for name in MIXERS}
-    assert {name for name in MODELS if reads_numbers(name) and kind(name) not in here} == ELSEWHERE
+    assert {name for name in models.MODELS if models.reads_numbers(name) and kind(name) not in here} == ELSEWHERE
 
 
 @settings(max_examples=120, deadline=None)
@@ -142,7 +125,7 @@ def test_tokens_any_length_and_any_batch(name):
         assert gap(layer(table, tokens), y) < 1e-9
         assert gap(layer.trace(table, tokens)[1], y) < 1e-9
         assert gap(layer(table[tokens][1:2]), y[1:2]) < 1e-9
-        if hasattr(layer, "backend") and not isinstance(layer, Vanilla):
+        if hasattr(layer, "backend") and not isinstance(layer, models.Vanilla):
             layer.backend = "reference"
             assert gap(layer(table[tokens]), y) < 1e-9
         for z in (normal(2, 0, D), normal(2, 5, D)[:0]):

@@ -8,24 +8,8 @@ import torch
 from tensors import same, stepped, strings
 from torch.nn import functional as F
 
+from lrnnlab import models
 from lrnnlab.automata import MooreMachine
-from lrnnlab.models import (
-    COLUMN_RULES,
-    MODELS,
-    RWKV,
-    BlockDiagonal,
-    Diagonal,
-    ElementWiseLSTM,
-    FastWeights,
-    Nonlinear,
-    RecurrentDelta,
-    SelfReferential,
-    build,
-    exact_model,
-    reads_numbers,
-    snap,
-    symbol_transitions,
-)
 from lrnnlab.tasks import EvenPair, ModArith, Sum
 
 V, C = 5, 3
@@ -34,7 +18,7 @@ BLOCKS = {"h": 2, "b": 3, "hidden": 16}
 AUTOMATON = {"rule": "softmax", "drive": "none", "start": "first"}
 # What reaches beyond the defaults of the registry: how to build it
 OTHERS = {
-    **{f"rule {rule}": ("block_diagonal", {**BLOCKS, "rule": rule}) for rule in COLUMN_RULES},
+    **{f"rule {rule}": ("block_diagonal", {**BLOCKS, "rule": rule}) for rule in models.COLUMN_RULES},
     "linear drive": ("block_diagonal", {**BLOCKS, "drive": "linear", "head": "linear"}),
     "no drive": ("block_diagonal", {**BLOCKS, **AUTOMATON, "stay": 2.0}),
     "p = inf": ("block_diagonal", {**BLOCKS, "p": math.inf}),
@@ -51,20 +35,20 @@ EXACT = {"exact Sum": Sum(5), "exact EvenPair": EvenPair(5)}
 def make(name, seed=0):
     """A small model of two layers in double precision, so that equal means equal to ten digits."""
     if name in EXACT:
-        return exact_model(EXACT[name].machine, EXACT[name].classes).double()
+        return models.exact_model(EXACT[name].machine, EXACT[name].classes).double()
     registered, options = OTHERS.get(name, (name, {}))
     width = {} if registered == "block_diagonal" else {"width": 8}
-    return build(registered, **SMALL, seed=seed, **{**width, "layers": 2, **options}).double()
+    return models.build(registered, **SMALL, seed=seed, **{**width, "layers": 2, **options}).double()
 
 
-STEPPING = [name for name in MODELS if reads_numbers(name)]  # those that are a net of a mixer
+STEPPING = [name for name in models.MODELS if models.reads_numbers(name)]  # those that are a net of a mixer
 KINDS = (*STEPPING, *OTHERS)
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", models.MODELS)
 def test_every_model_trains_under_autocast(name):
     """Linear maps are taken in bfloat16, scans in single precision; the answers are those of single precision, nearly."""
-    model, tokens = build(name, **SMALL), strings(V, 2, 70)  # past 64 a convolution goes by FFT
+    model, tokens = models.build(name, **SMALL), strings(V, 2, 70)  # past 64 a convolution goes by FFT
     with torch.autocast("cpu", dtype=torch.bfloat16):
         short = model(tokens)
         short.float().square().mean().backward()
@@ -73,34 +57,34 @@ def test_every_model_trains_under_autocast(name):
     assert all(weight.grad.isfinite().all() for weight in model.parameters() if weight.grad is not None)
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", models.MODELS)
 def test_the_seed_alone_decides_the_weights_and_they_can_be_kept(name):
     torch.manual_seed(123)
     before = torch.get_rng_state()
-    first, tokens = build(name, **SMALL, seed=7).eval(), strings(V, 2, 11)
+    first, tokens = models.build(name, **SMALL, seed=7).eval(), strings(V, 2, 11)
     assert torch.equal(torch.get_rng_state(), before)
     torch.manual_seed(456)
-    again, other = (build(name, **SMALL, seed=seed).eval() for seed in (7, 8))
+    again, other = (models.build(name, **SMALL, seed=seed).eval() for seed in (7, 8))
     assert all(map(torch.equal, first.state_dict().values(), again.state_dict().values()))
     assert not all(map(torch.equal, first.state_dict().values(), other.state_dict().values()))
     other.load_state_dict(first.state_dict())
     assert torch.equal(first(tokens), other(tokens))
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", models.MODELS)
 def test_every_model_is_made_where_torch_makes_its_tensors(name):
     with torch.device("meta"):
-        model = build(name, **SMALL)
+        model = models.build(name, **SMALL)
     assert {weights.device.type for weights in (*model.parameters(), *model.buffers())} == {"meta"}
 
 
 @pytest.mark.parametrize("made, says, change", [
-    (RWKV, "with backend='reference'", ("backend", "reference")),
-    (Diagonal, "with backend='reference'", ("backend", "reference")),
-    (FastWeights, "of FastWeights with form='sequential' or 'chunkwise'", ("form", "sequential")),
-    (FastWeights, "of FastWeights with form='sequential' or 'chunkwise'", ("form", "chunkwise")),
-    (RecurrentDelta, "of RecurrentDelta with form='loop'", ("form", "loop")),
-    (SelfReferential, "with form='loop'", ("form", "loop")), (ElementWiseLSTM, "with form='loop'", ("form", "loop")),
+    (models.RWKV, "with backend='reference'", ("backend", "reference")),
+    (models.Diagonal, "with backend='reference'", ("backend", "reference")),
+    (models.FastWeights, "of FastWeights with form='sequential' or 'chunkwise'", ("form", "sequential")),
+    (models.FastWeights, "of FastWeights with form='sequential' or 'chunkwise'", ("form", "chunkwise")),
+    (models.RecurrentDelta, "of RecurrentDelta with form='loop'", ("form", "loop")),
+    (models.SelfReferential, "with form='loop'", ("form", "loop")), (models.ElementWiseLSTM, "with form='loop'", ("form", "loop")),
 ])  # fmt: skip
 def test_what_has_no_second_derivatives_says_what_has(made, says, change):
     layer, z = made(6), torch.randn(2, 9, 6, generator=torch.Generator().manual_seed(0)).requires_grad_()
@@ -147,12 +131,12 @@ def test_no_parameter_is_dead(name):
 
 @pytest.mark.parametrize("layers", [1, 3])
 def test_trace(layers):
-    model = build("block_diagonal", **SMALL, **BLOCKS, layers=layers)
+    model = models.build("block_diagonal", **SMALL, **BLOCKS, layers=layers)
     trace = model.trace(strings(V, 4, 7))
     assert [tuple(x.shape) for x in trace.states] == [(4, 7, 6)] * layers
     assert [tuple(A.shape) for A in trace.transitions] == [(V, 2, 3, 3), *[(4, 7, 2, 3, 3)] * (layers - 1)]
     assert torch.equal(trace.states[-1], model.states(strings(V, 4, 7)))
-    trace = build("lstm", **SMALL, width=6, layers=2).trace(strings(V, 4, 7))
+    trace = models.build("lstm", **SMALL, width=6, layers=2).trace(strings(V, 4, 7))
     assert trace.transitions == [None, None] and trace.states[1].shape == (4, 7, 6)
 
 
@@ -167,7 +151,7 @@ def test_trace(layers):
 ])
 def test_what_cannot_be_built(name, options, message):
     with pytest.raises((TypeError, ValueError), match=message):
-        build(name, **SMALL, **options)
+        models.build(name, **SMALL, **options)
 
 
 # --- column rules -----------------------------------------------------------------------------------------------------
@@ -198,27 +182,27 @@ def test_rules_are_their_formulas(rule, p):
     size = norms(v, p).unsqueeze(1)
     assert (size > 1).any() and (size < 1).any()
     by = {"clip": size.clamp(min=1), "centred": size.clamp(min=1), "unit": size}.get(rule, size.amax(-1, keepdim=True))
-    same(COLUMN_RULES[rule](raw, p), v / by)
-    assert rule == "release" or torch.equal(COLUMN_RULES["clip"](torch.eye(5), p), torch.eye(5))
-    assert not COLUMN_RULES[rule](torch.zeros(2, 3, 3), p).any()
+    same(models.COLUMN_RULES[rule](raw, p), v / by)
+    assert rule == "release" or torch.equal(models.COLUMN_RULES["clip"](torch.eye(5), p), torch.eye(5))
+    assert not models.COLUMN_RULES[rule](torch.zeros(2, 3, 3), p).any()
 
 
 def test_softmax_columns_are_distributions_and_hard_ones_are_their_peaks():
     raw = blocks()
-    A, hard = (COLUMN_RULES[rule](raw, 1.2) for rule in ("softmax", "hard"))
+    A, hard = (models.COLUMN_RULES[rule](raw, 1.2) for rule in ("softmax", "hard"))
     e = np.exp(raw.numpy() - raw.numpy().max(1, keepdims=True))
     same(A, torch.from_numpy(e / e.sum(1, keepdims=True)))
     assert hard.dtype == raw.dtype and ((hard == 0) | (hard == 1)).all() and (hard.sum(-2) == 1).all()
     assert torch.equal(hard.argmax(-2), A.argmax(-2)) and torch.equal(hard.argmax(-2), raw.argmax(-2))
-    assert torch.equal(COLUMN_RULES["free"](raw, 1.2), raw)
+    assert torch.equal(models.COLUMN_RULES["free"](raw, 1.2), raw)
 
 
-@pytest.mark.parametrize("rule", COLUMN_RULES)
+@pytest.mark.parametrize("rule", models.COLUMN_RULES)
 @pytest.mark.parametrize("p", PS)
 def test_rules_work_along_another_axis(rule, p):
     """(h, n, n) with columns along -2, against (n, h, n) with columns along -3."""
-    A = COLUMN_RULES[rule](blocks(), p)
-    same(COLUMN_RULES[rule](blocks().transpose(0, 1).contiguous(), p, -3).transpose(0, 1), A)
+    A = models.COLUMN_RULES[rule](blocks(), p)
+    same(models.COLUMN_RULES[rule](blocks().transpose(0, 1).contiguous(), p, -3).transpose(0, 1), A)
 
 
 @pytest.mark.parametrize("rule", ["clip", "release", "centred", "block", "softmax", "free"])
@@ -227,7 +211,7 @@ def test_a_column_of_zeros_does_no_harm(rule, p):
     raw = blocks()[20].clone()
     raw[:, 2] = 0
     raw.requires_grad_()
-    A = COLUMN_RULES[rule](raw, p)
+    A = models.COLUMN_RULES[rule](raw, p)
     (A * torch.arange(25.0).view(5, 5)).sum().backward()
     assert A.isfinite().all() and raw.grad.isfinite().all()
 
@@ -245,7 +229,7 @@ def test_derivatives_of_a_norm_are_those_of_torch(rule, p):
 
     size = torch.linalg.vector_norm(raw, p, -2, keepdim=True)
     by_torch = raw / (size.clamp(min=1) if rule == "clip" else size)
-    for found, wanted in zip(derivatives(COLUMN_RULES[rule](raw, p)), derivatives(by_torch)):
+    for found, wanted in zip(derivatives(models.COLUMN_RULES[rule](raw, p)), derivatives(by_torch)):
         torch.testing.assert_close(found, wanted, rtol=1e-10, atol=1e-10)
 
 
@@ -253,10 +237,10 @@ def test_equation_7_holds_for_p_1_and_not_for_the_papers_p():
     """Products of clipped matrices stay within 1 in the 1-norm for p = 1; for p = 1.2 one step can gain 8^(1/6)."""
     raw = 3 * torch.randn(50, 8, 8, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
     product = torch.eye(8, dtype=torch.float64)
-    for A in COLUMN_RULES["clip"](raw, 1):
+    for A in models.COLUMN_RULES["clip"](raw, 1):
         product = A @ product
         assert (norms(product, 1) <= 1 + 1e-12).all()
-    flat = COLUMN_RULES["clip"](torch.ones(8, 8, dtype=torch.float64), 1.2)
+    flat = models.COLUMN_RULES["clip"](torch.ones(8, 8, dtype=torch.float64), 1.2)
     same(norms(flat, 1), torch.full((8,), 8 ** (1 / 6), dtype=torch.float64))
     same(norms(torch.linalg.matrix_power(flat, 100), 1), torch.full((8,), 8 ** (100 / 6), dtype=torch.float64))
 
@@ -266,7 +250,7 @@ def test_equation_7_holds_for_p_1_and_not_for_the_papers_p():
 
 def test_released_architecture():
     """Paper 000's released model at its own size: width 64, a hidden layer of 512 in front of 8 blocks of 8 x 8."""
-    model = build("block_diagonal", vocab_size=5, classes=5, rule="release")
+    model = models.build("block_diagonal", vocab_size=5, classes=5, rule="release")
     shapes = {key: tuple(p.shape) for key, p in model.named_parameters()}
     assert shapes == {
         "encoder.weight": (5, 64),
@@ -281,7 +265,7 @@ def test_released_architecture():
     }  # fmt: skip
     assert [(key, b.any().item()) for key, b in model.named_buffers()] == [("blocks.0.mixer.frozen", False)]
     assert sum(p.numel() for p in model.parameters()) == 309_381
-    A, b = symbol_transitions(model)
+    A, b = models.symbol_transitions(model)
     assert A.shape == (5, 8, 8, 8) and b.shape == (5, 8, 8)
     same(A.sum(-2), torch.zeros(5, 8, 8), 1e-6)
     same(norms(A, 1.2).amax(-1), torch.ones(5, 8), 1e-6)
@@ -302,7 +286,7 @@ def mlp(x, weights, prefix):
 
 def places_of_blocks(h, n):
     """(h, n, n): which output of g becomes which entry of which block; any order will do."""
-    layer = BlockDiagonal(h, n, hidden=2, rule="free").double()
+    layer = models.BlockDiagonal(h, n, hidden=2, rule="free").double()
     with torch.no_grad():
         layer.generator[2].weight.zero_()
         layer.generator[2].bias.copy_(torch.arange(h * n * n))
@@ -336,7 +320,7 @@ def released(weights, tokens, places, layers, rule):
 @pytest.mark.parametrize("layers", [1, 3])
 @pytest.mark.parametrize("rule", ["release", "clip"])
 def test_the_model_is_its_description(layers, rule):
-    model = build("block_diagonal", **SMALL, seed=3, h=4, b=3, hidden=20, layers=layers, rule=rule, gain=3.0).double()
+    model = models.build("block_diagonal", **SMALL, seed=3, h=4, b=3, hidden=20, layers=layers, rule=rule, gain=3.0).double()
     tokens = strings(V, 2, 17)
     weights = {key: p.detach().numpy() for key, p in model.named_parameters()}
     wanted = released(weights, tokens.numpy(), places_of_blocks(4, 3), layers, rule)
@@ -345,14 +329,14 @@ def test_the_model_is_its_description(layers, rule):
 
 @pytest.mark.parametrize("cell", ["elman", "lstm"])
 def test_the_orthogonal_start(cell):
-    own = dict(Nonlinear(6, cell, start="orthogonal").network.named_parameters())
+    own = dict(models.Nonlinear(6, cell, start="orthogonal").network.named_parameters())
     W = own["weight_hh_l0"]
     assert torch.allclose(W.mT @ W, torch.eye(6), atol=1e-5)
     assert not own["bias_ih_l0"].any() and not own["bias_hh_l0"].any()
 
 
 def test_elman_is_tanh_of_a_sum():
-    model, tokens = build("elman", **SMALL, width=6).double(), strings(V, 1, 6)
+    model, tokens = models.build("elman", **SMALL, width=6).double(), strings(V, 1, 6)
     own = {key: p.detach().numpy() for key, p in model.layers[0].network.named_parameters()}
     x, z = np.zeros(6), model.symbol_inputs().detach().numpy()
     for t, token in enumerate(tokens[0]):
@@ -365,23 +349,23 @@ def test_elman_is_tanh_of_a_sum():
 @pytest.mark.parametrize("layers", [1, 2])
 def test_a_snapped_model_is_an_automaton(layers):
     """Every state is exactly one-hot in every block, for thousands of steps."""
-    model = build("block_diagonal", **SMALL, h=3, b=4, hidden=16, layers=layers, gain=4.0, **AUTOMATON)
+    model = models.build("block_diagonal", **SMALL, h=3, b=4, hidden=16, layers=layers, gain=4.0, **AUTOMATON)
     with torch.no_grad():
-        for states in snap(model).trace(strings(V, 4, 3000)).states:
+        for states in models.snap(model).trace(strings(V, 4, 3000)).states:
             states = states.view(4, 3000, 3, 4)
             assert ((states == 0) | (states == 1)).all() and (states.sum(-1) == 1).all()
             assert len(states[:, :, 0].argmax(-1).unique()) > 1, "a block that never moves tests nothing"
 
 
 def test_snapping_takes_the_largest_entries_and_leaves_the_model_alone():
-    model, tokens = build("block_diagonal", **SMALL, **BLOCKS, **AUTOMATON), strings(V, 3, 20)
+    model, tokens = models.build("block_diagonal", **SMALL, **BLOCKS, **AUTOMATON), strings(V, 3, 20)
     with torch.no_grad():
         before = model(tokens)
-        snapped = snap(model)
-        soft, hard = symbol_transitions(model)[0], symbol_transitions(snapped)[0]
+        snapped = models.snap(model)
+        soft, hard = models.symbol_transitions(model)[0], models.symbol_transitions(snapped)[0]
         assert model.layers[0].rule == "softmax" and snapped.layers[0].rule == "hard"
         assert torch.equal(hard.argmax(-2), soft.argmax(-2)) and hard.amax(-2).eq(1).all()
-        assert torch.equal(snap(snapped)(tokens), snapped(tokens))
+        assert torch.equal(models.snap(snapped)(tokens), snapped(tokens))
         for p in snapped.parameters():
             p.zero_()
         assert torch.equal(model(tokens), before)
@@ -390,7 +374,7 @@ def test_snapping_takes_the_largest_entries_and_leaves_the_model_alone():
 def test_other_models_cannot_be_snapped():
     for options, says in (({"drive": "mlp"}, "drive='mlp'"), ({"rule": "clip"}, "rule='clip'"), ({"start": "learned"}, "learned x_0")):
         with pytest.raises(ValueError, match=says):
-            snap(build("block_diagonal", **SMALL, **BLOCKS, **{**AUTOMATON, **options}))
+            models.snap(models.build("block_diagonal", **SMALL, **BLOCKS, **{**AUTOMATON, **options}))
 
 
 # --- weights made by hand -----------------------------------------------------------------------------------------
@@ -421,7 +405,7 @@ def answers(task, tokens):
 @pytest.mark.parametrize("task", [kind(M) for kind in (Sum, EvenPair, ModArith) for M in (2, 3, 5, 7)], ids=str)
 def test_exact_models_are_right_on_every_prefix(task):
     tokens = task.sample(2, 9_999, torch.Generator().manual_seed(1)).tokens
-    model, wanted = exact_model(task.machine, task.classes), torch.from_numpy(answers(task, tokens.numpy()))
+    model, wanted = models.exact_model(task.machine, task.classes), torch.from_numpy(answers(task, tokens.numpy()))
     states = model.states(tokens)
     assert ((states == 0) | (states == 1)).all() and (states.sum(-1) == 1).all()
     assert torch.equal(model(tokens).argmax(-1)[wanted >= 0], wanted[wanted >= 0])
@@ -431,7 +415,7 @@ def test_exact_models_are_right_on_every_prefix(task):
 def test_exact_models_start_where_the_machine_starts():
     machine = MooreMachine([[1, 2, 0], [0, 0, 2]], [0, 1, 1], initial=2, symbols="ab")
     tokens = torch.randint(2, (5, 30), generator=torch.Generator().manual_seed(0))
-    assert torch.equal(exact_model(machine, 2)(tokens).argmax(-1), torch.from_numpy(machine.answer(tokens.numpy())))
+    assert torch.equal(models.exact_model(machine, 2)(tokens).argmax(-1), torch.from_numpy(machine.answer(tokens.numpy())))
 
 
 def test_hard_columns_pass_no_gradient():

@@ -11,39 +11,24 @@ from tensors import gap, normal, same, seeded, strings
 from torch import nn
 from torch.func import functional_call
 
-from lrnnlab.models import (
-    LRU,
-    MODELS,
-    NUMBERS,
-    PAPER_001,
-    S4D,
-    S5,
-    Net,
-    PairClassifier,
-    RotRNN,
-    Vanilla,
-    blocks,
-    build,
-    network,
-    reads_numbers,
-)
+from lrnnlab import models
 from lrnnlab.models.block import GATES, PLACES, Block, SharedDropout, normalise
 from lrnnlab.training.loop import parameter_groups
 
 D, V, C = 4, 6, 3
 MIXERS = {
-    "rotrnn": partial(RotRNN, state=8, heads=2),
-    "rotrnn random start": partial(RotRNN, state=8, heads=2, start="random"),
-    "lru": partial(LRU, state=3),
-    "s4d": partial(S4D, state=4),
-    "vanilla": Vanilla,
-    "rotrnn, bidirectional": partial(RotRNN, state=8, heads=2, bidirectional=True),
-    "lru, bidirectional": partial(LRU, state=3, bidirectional=True),
-    "s5, bidirectional": partial(S5, state=8, blocks=2, bidirectional=True),
+    "rotrnn": partial(models.RotRNN, state=8, heads=2),
+    "rotrnn random start": partial(models.RotRNN, state=8, heads=2, start="random"),
+    "lru": partial(models.LRU, state=3),
+    "s4d": partial(models.S4D, state=4),
+    "vanilla": models.Vanilla,
+    "rotrnn, bidirectional": partial(models.RotRNN, state=8, heads=2, bidirectional=True),
+    "lru, bidirectional": partial(models.LRU, state=3, bidirectional=True),
+    "s5, bidirectional": partial(models.S5, state=8, blocks=2, bidirectional=True),
 }
 def net_of(mixer, seed=0, layers=2, block=(), **options):
     options = {"vocab_size": V, "encoder": "linear", "pool": "mean", **options}
-    net = seeded(lambda: Net(blocks(MIXERS[mixer], D, layers, **{**PAPER_001, **dict(block)}), C, D, **options), seed=seed)
+    net = seeded(lambda: models.Net(models.blocks(MIXERS[mixer], D, layers, **{**models.PAPER_001, **dict(block)}), C, D, **options), seed=seed)
     with torch.no_grad():  # batch norm as after some training
         for norm in net.modules():
             if isinstance(norm, nn.BatchNorm1d):
@@ -113,7 +98,7 @@ def test_a_block_is_its_formula(gate, place, norm, ff, activation):
 
 
 def test_batch_norm_counts_true_positions_and_keeps_0_95():
-    norm, z = blocks(lambda _: Twice(), D, 1, norm="batch")[0].norm.double(), normal(3, 6, D)
+    norm, z = models.blocks(lambda _: Twice(), D, 1, norm="batch")[0].norm.double(), normal(3, 6, D)
     mask = torch.arange(6) < torch.tensor([[6], [2], [1]])
     out = normalise(norm, z, mask)
     true = torch.cat([z[0], z[1, :2], z[2, :1]])
@@ -135,7 +120,7 @@ def test_dropout_has_one_mask_for_all_positions():
 
 def test_a_block_drops_before_and_after_its_gate():
     """Of a linear gate's outputs a share is zero, and their inputs had zeros too."""
-    (block,) = blocks(lambda _: Twice(), 200, 1, gate="linear", dropout=0.5)
+    (block,) = models.blocks(lambda _: Twice(), 200, 1, gate="linear", dropout=0.5)
     seen = []
     block.double().gate.value.register_forward_hook(lambda module, given, out: seen.append(given[0]))
     z = normal(1, 5, 200)
@@ -241,8 +226,8 @@ def test_gradients(mixer, place, norm, gate):
 
 def pair_net(pool="mean", outputs=None):
     def make():
-        made = blocks(MIXERS["lru, bidirectional"], D, 2, **PAPER_001)
-        return PairClassifier(Net(made, outputs, D, vocab_size=V, encoder="linear", pool=pool), 2)
+        made = models.blocks(MIXERS["lru, bidirectional"], D, 2, **models.PAPER_001)
+        return models.PairClassifier(models.Net(made, outputs, D, vocab_size=V, encoder="linear", pool=pool), 2)
 
     return seeded(make).double()
 
@@ -272,18 +257,18 @@ def test_pairs_by_hand():
 @pytest.mark.parametrize(
     "mixer, options, wanted",
     [
-        (partial(RotRNN, state=128, heads=32), {}, 212_291),  # Table 3 and App. B.2 to the letter, half GLU
-        (partial(RotRNN, state=128, heads=32), {"gate": "full_glu"}, 268_163),
-        (partial(RotRNN, state=128, heads=32, bidirectional=True), {}, 286_019),  # as their sweep runs it
-        (partial(RotRNN, state=128, heads=32, bidirectional=True, rotation="absorbed"), {}, 282_947),
-        (partial(LRU, state=64, bidirectional=True, normaliser="recomputed"), {}, 283_139),
-        (partial(LRU, state=64, bidirectional=True), {}, 283_523),
-        (partial(S5, state=128, blocks=16, bidirectional=True), {}, 283_523),
+        (partial(models.RotRNN, state=128, heads=32), {}, 212_291),  # Table 3 and App. B.2 to the letter, half GLU
+        (partial(models.RotRNN, state=128, heads=32), {"gate": "full_glu"}, 268_163),
+        (partial(models.RotRNN, state=128, heads=32, bidirectional=True), {}, 286_019),  # as their sweep runs it
+        (partial(models.RotRNN, state=128, heads=32, bidirectional=True, rotation="absorbed"), {}, 282_947),
+        (partial(models.LRU, state=64, bidirectional=True, normaliser="recomputed"), {}, 283_139),
+        (partial(models.LRU, state=64, bidirectional=True), {}, 283_523),
+        (partial(models.S5, state=128, blocks=16, bidirectional=True), {}, 283_523),
     ],
 )
 def test_sizes_on_speech_commands(mixer, options, wanted):
     """Table 2 of paper 001 has 284K for RotRNN, 283K for LRU, 280K for S5: D = 96, N = 128, 6 layers, 35 classes."""
-    net = Net(blocks(mixer, 96, 6, **{**PAPER_001, **options}), 35, 96, columns=1, pool="mean")
+    net = models.Net(models.blocks(mixer, 96, 6, **{**models.PAPER_001, **options}), 35, 96, columns=1, pool="mean")
     assert sum(p.numel() for p in net.parameters()) == wanted
 
 
@@ -310,7 +295,7 @@ def test_parameter_groups():
 
 @pytest.mark.parametrize("name", ["attention", "local_attention"])
 def test_attention_to_the_padding_is_refused(name):
-    net, tokens = build(name, vocab_size=V, classes=C, width=D, causal=False), strings(V, 2, 5)
+    net, tokens = models.build(name, vocab_size=V, classes=C, width=D, causal=False), strings(V, 2, 5)
     same(net(tokens, torch.tensor([5, 5])), net(tokens))
     with pytest.raises(ValueError, match=r"causal=False attends to the padding of strings of lengths \[5, 3\]"):
         net(tokens, torch.tensor([5, 3]))
@@ -319,10 +304,10 @@ def test_attention_to_the_padding_is_refused(name):
 # --- stepping ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", [name for name in MODELS if reads_numbers(name)])
+@pytest.mark.parametrize("name", [name for name in models.MODELS if models.reads_numbers(name)])
 def test_forward_is_stepping_on_numbers(name):
     """On tokens: test_models.py."""
-    make, inputs = partial(network, *MODELS[name].args, **NUMBERS), normal(3, 9, 2)
+    make, inputs = partial(models.network, *models.MODELS[name].args, **models.NUMBERS), normal(3, 9, 2)
     net = seeded(lambda: make(None, C, columns=2, width=8, layers=2)).double().eval()
     with torch.no_grad():
         state, outputs = net.initial_state(3), []
@@ -335,12 +320,12 @@ def test_forward_is_stepping_on_numbers(name):
 def test_the_first_mixer_works_once_a_symbol_or_once_a_position():
     """Same numbers; transitions one a symbol, or one a position.  Batch norm counts positions, so it never has a table."""
     tokens = strings(V, 3, 9)
-    nets = [seeded(lambda: network(Vanilla, V, C, width=D, by_symbol=way)).double() for way in (True, False)]
+    nets = [seeded(lambda: models.network(models.Vanilla, V, C, width=D, by_symbol=way)).double() for way in (True, False)]
     same(nets[0](tokens), nets[1](tokens))
     traces = [net.trace(tokens) for net in nets]
     assert [len(trace.transitions[0]) for trace in traces] == [V, 3]
     same(traces[0].output, nets[0].states(tokens))
-    assert not network(Vanilla, V, C, width=D, norm="batch").by_symbol
+    assert not models.network(models.Vanilla, V, C, width=D, norm="batch").by_symbol
 
 
 def test_a_mixer_that_sees_the_padding_is_noticed(monkeypatch):

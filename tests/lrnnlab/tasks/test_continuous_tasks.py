@@ -7,25 +7,13 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lrnnlab.tasks.atomic import (
-    MIPS,
-    ContextShift,
-    CumMax,
-    CumSum,
-    Reverse,
-    Select,
-    SelectFixed,
-    Shift,
-    Solve,
-    SolveFixed,
-    Sort,
-)  # fmt: skip
+from lrnnlab.tasks import atomic
 from lrnnlab.tasks.atomic_levels import cummax_level, shift_level, sort_level, trivial_level
 from lrnnlab.tasks.continuous import position_features, r_squared
 
-TASKS = {"shift": Shift(4), "cumsum": CumSum(), "cummax": CumMax(), "reverse": Reverse(), "sort": Sort(),
-         "select": Select(3), "select_fixed": SelectFixed(3), "mips": MIPS(2), "context_shift": ContextShift(),
-         "solve": Solve(), "solve_fixed": SolveFixed()}
+TASKS = {"shift": atomic.Shift(4), "cumsum": atomic.CumSum(), "cummax": atomic.CumMax(), "reverse": atomic.Reverse(), "sort": atomic.Sort(),
+         "select": atomic.Select(3), "select_fixed": atomic.SelectFixed(3), "mips": atomic.MIPS(2), "context_shift": atomic.ContextShift(),
+         "solve": atomic.Solve(), "solve_fixed": atomic.SolveFixed()}
 every_task = pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
 
 
@@ -38,20 +26,20 @@ def column(*numbers):
 
 
 @pytest.mark.parametrize("task, values, target", [  # the audit's runs of the released generators, and hand-made ones
-    (Shift(4), column(0.707, -0.135, -1, 0.261, -0.498, -0.642, 0.185, 0.385),
+    (atomic.Shift(4), column(0.707, -0.135, -1, 0.261, -0.498, -0.642, 0.185, 0.385),
      [[0.707, -0.135, -1, 0.261, -0.498, -0.642, 0.185, 0.385], [0, 0, 0.707, -0.135, -1, 0.261, -0.498, -0.642],
       [0, 0, 0, 0, 0.707, -0.135, -1, 0.261], [0, 0, 0, 0, 0, 0, 0.707, -0.135]]),
-    (CumSum(), column(-0.654, -0.366, -0.542, 0.165, -0.778, 1), [[-0.654, -0.721, -0.902, -0.698, -0.973, -0.480]]),
-    (CumSum(), column(1.0, 1, 1, 1), [[1, 1.414, 1.732, 2]]),
-    (CumMax(), column(-0.710, 0.081, -0.375, 0.247, -0.591, -1), [[-0.710, 0.081, 0.081, 0.247, 0.247, 0.247]]),
-    (Reverse(), column(0.254, 1, 0.645, 0.532, 0, 0, 0, 0), [[0.532, 0.645, 1, 0.254]]),
-    (Sort(), column(0.149, 0.979, -1, -0.613, -0.016, 0, 0, 0, 0, 0), [[0.149, -0.016, -0.613, 0.979, -1]]),
-    (Sort(), column(0.0, 0.5, -0.5, 0.5, 0, 0, 0, 0), [[0, 0.5, -0.5, 0.5]]),  # ties keep their order
-    (Select(3), torch.stack([column(-0.418, 1, -0.495, -0.494, -0.108, -0.695, -0.130, 0, 0, 0)[..., 0],
+    (atomic.CumSum(), column(-0.654, -0.366, -0.542, 0.165, -0.778, 1), [[-0.654, -0.721, -0.902, -0.698, -0.973, -0.480]]),
+    (atomic.CumSum(), column(1.0, 1, 1, 1), [[1, 1.414, 1.732, 2]]),
+    (atomic.CumMax(), column(-0.710, 0.081, -0.375, 0.247, -0.591, -1), [[-0.710, 0.081, 0.081, 0.247, 0.247, 0.247]]),
+    (atomic.Reverse(), column(0.254, 1, 0.645, 0.532, 0, 0, 0, 0), [[0.532, 0.645, 1, 0.254]]),
+    (atomic.Sort(), column(0.149, 0.979, -1, -0.613, -0.016, 0, 0, 0, 0, 0), [[0.149, -0.016, -0.613, 0.979, -1]]),
+    (atomic.Sort(), column(0.0, 0.5, -0.5, 0.5, 0, 0, 0, 0), [[0, 0.5, -0.5, 0.5]]),  # ties keep their order
+    (atomic.Select(3), torch.stack([column(-0.418, 1, -0.495, -0.494, -0.108, -0.695, -0.130, 0, 0, 0)[..., 0],
                              torch.tensor([[1.0, 1, 0, 0, 1, 0, 0, 0, 0, 0]])], -1), [[-0.418, 1, -0.108]]),
-    (ContextShift(), column(-0.707, -0.707, 0.073, -0.688, 0.466, 0.1, 0.2, 0.3),
+    (atomic.ContextShift(), column(-0.707, -0.707, 0.073, -0.688, 0.466, 0.1, 0.2, 0.3),
      [[0, 0, 0, 0, 0, -0.707, -0.707, 0.073]]),
-    (Solve(), column(-0.823, 0.568, 0.876, -0.568, -0.823, -0.482, 0, 0), [[-0.447, 0.895]]),
+    (atomic.Solve(), column(-0.823, 0.568, 0.876, -0.568, -0.823, -0.482, 0, 0), [[-0.447, 0.895]]),
 ], ids=str)
 def test_worked_examples(task, values, target):
     expected = torch.tensor(target).T
@@ -76,9 +64,9 @@ def test_fast_answers_are_the_oracles(task, length, batch, seed):
 
 
 @pytest.mark.parametrize("kind, length, T, d_in, d_out, scored", [  # the table of the audit, at paper 004's defaults
-    (Shift, 64, 64, 3, 8, 64), (CumSum, 64, 64, 3, 1, 64), (CumMax, 64, 64, 3, 1, 64), (Reverse, 64, 128, 3, 1, 64),
-    (Sort, 64, 128, 3, 1, 64), (Select, 64, 128, 4, 1, 32), (SelectFixed, 64, 128, 4, 1, 32), (MIPS, 64, 64, 14, 4, 64),
-    (ContextShift, 64, 64, 3, 1, 64), (Solve, 512, 512, 3, 1, 21), (SolveFixed, 64, 64, 3, 1, 7),
+    (atomic.Shift, 64, 64, 3, 8, 64), (atomic.CumSum, 64, 64, 3, 1, 64), (atomic.CumMax, 64, 64, 3, 1, 64), (atomic.Reverse, 64, 128, 3, 1, 64),
+    (atomic.Sort, 64, 128, 3, 1, 64), (atomic.Select, 64, 128, 4, 1, 32), (atomic.SelectFixed, 64, 128, 4, 1, 32), (atomic.MIPS, 64, 64, 14, 4, 64),
+    (atomic.ContextShift, 64, 64, 3, 1, 64), (atomic.Solve, 512, 512, 3, 1, 21), (atomic.SolveFixed, 64, 64, 3, 1, 7),
 ])
 def test_shapes_at_the_papers_settings(kind, length, T, d_in, d_out, scored):
     batch = kind().sample(2, length, generator())
@@ -88,23 +76,23 @@ def test_shapes_at_the_papers_settings(kind, length, T, d_in, d_out, scored):
 
 
 def test_what_the_generators_promise():
-    x = Shift().sample(50, 64, generator()).inputs[..., 0]
+    x = atomic.Shift().sample(50, 64, generator()).inputs[..., 0]
     assert torch.equal(x.abs().amax(1), torch.ones(50))
-    marks = Select(5).sample(2000, 10, generator()).inputs[..., 1]
+    marks = atomic.Select(5).sample(2000, 10, generator()).inputs[..., 1]
     assert (marks.sum(1) == 5).all() and not marks[:, 15:].any()
     assert (marks[:, :15].mean(0) - 1 / 3).abs().max() < 0.05  # each of the first M + L equally often
-    fixed = [SelectFixed(5).sample(3, 10, generator(seed)).inputs[..., 1] for seed in (1, 2)]
+    fixed = [atomic.SelectFixed(5).sample(3, 10, generator(seed)).inputs[..., 1] for seed in (1, 2)]
     assert torch.equal(fixed[0], fixed[1]) and (fixed[0] == fixed[0][0]).all()
-    vectors = MIPS().sample(3, 20, generator()).inputs[..., :12].unflatten(-1, (3, 4))
+    vectors = atomic.MIPS().sample(3, 20, generator()).inputs[..., :12].unflatten(-1, (3, 4))
     torch.testing.assert_close(vectors.norm(dim=-1), torch.ones(3, 20, 3))
-    inputs = ContextShift().sample(3000, 8, generator()).inputs
+    inputs = atomic.ContextShift().sample(3000, 8, generator()).inputs
     turns = (torch.atan2(inputs[:, 1, 0], inputs[:, 0, 0]) * 8 / (2 * math.pi)).round().long() % 8
     assert turns.bincount(minlength=8)[6:].tolist() == [0, 0] and turns.bincount()[:6].min() > 400  # s in 0..L-3
-    rows = Solve().sample(4, 40, generator()).inputs[:, :30, 0].unflatten(1, (5, 6))
-    A, X = rows[:, :, :5], Solve().sample(4, 40, generator()).targets
+    rows = atomic.Solve().sample(4, 40, generator()).inputs[:, :30, 0].unflatten(1, (5, 6))
+    A, X = rows[:, :, :5], atomic.Solve().sample(4, 40, generator()).targets
     torch.testing.assert_close(A @ A.transpose(1, 2), torch.eye(5).expand(4, -1, -1), atol=1e-5, rtol=0)
     torch.testing.assert_close(X.norm(dim=1), torch.ones(4, 1))
-    A = SolveFixed().sample(2, 40, generator(9)).inputs[:, :30, 0].unflatten(1, (5, 6))[:, :, :5]
+    A = atomic.SolveFixed().sample(2, 40, generator(9)).inputs[:, :30, 0].unflatten(1, (5, 6))[:, :, :5]
     assert torch.equal(A[0], A[1])
 
 
@@ -123,7 +111,7 @@ def test_r_squared():
 
 def test_identity_only_scores_what_the_formula_says():
     for copies in (4, 8):
-        batch = Shift(copies).sample(400, 64, generator())
+        batch = atomic.Shift(copies).sample(400, 64, generator())
         inputs, targets = batch.inputs, batch.targets
         guess = torch.zeros_like(targets)
         guess[..., 0] = inputs[..., 0]
@@ -133,17 +121,17 @@ def test_identity_only_scores_what_the_formula_says():
 
 @pytest.mark.parametrize("length", [3, 8])
 def test_context_shift_without_its_numbers_scores_what_the_formula_says(length):
-    batch = ContextShift().sample(20_000, length, generator())
+    batch = atomic.ContextShift().sample(20_000, length, generator())
     first, second = batch.inputs[:, 0, 0].double(), batch.inputs[:, 1, 0].double()
     shift = (torch.atan2(second, first) * length / (2 * torch.pi)).round().long() % length
     guess = torch.zeros(len(shift), length + 1, dtype=torch.float64)
     guess[torch.arange(len(shift)), shift], guess[torch.arange(len(shift)), shift + 1] = first, second
     found = r_squared(guess[:, :length], batch.targets[..., 0])
-    assert found == pytest.approx(trivial_level(ContextShift(), length), abs=0.006)
+    assert found == pytest.approx(trivial_level(atomic.ContextShift(), length), abs=0.006)
 
 
 def test_cummax_by_position_only_scores_what_the_integral_says():
-    targets = CumMax().sample(4000, 64, generator()).targets
+    targets = atomic.CumMax().sample(4000, 64, generator()).targets
     guess = targets.mean(0, keepdim=True).expand_as(targets)
     assert r_squared(guess, targets) == pytest.approx(cummax_level(64), abs=0.01)
     assert cummax_level(512) == pytest.approx(0.47, abs=0.01)
@@ -151,7 +139,7 @@ def test_cummax_by_position_only_scores_what_the_integral_says():
 
 @pytest.mark.parametrize("length", [2, 32])
 def test_sort_by_first_number_and_position_scores_what_the_integral_says(length):
-    y = Sort().sample(4_000_000 // (length + 30), length, generator()).targets[..., 0].double()
+    y = atomic.Sort().sample(4_000_000 // (length + 30), length, generator()).targets[..., 0].double()
     bins = torch.where(y[:, 0].abs() < 1 - 1e-6, (40 * y[:, 0]).floor(), 100 * y[:, 0]).long()  # +-1 by themselves
     guess = torch.empty_like(y)
     for number in bins.unique():
@@ -161,15 +149,15 @@ def test_sort_by_first_number_and_position_scores_what_the_integral_says(length)
 
 @pytest.mark.parametrize("length", [16])
 def test_mips_by_the_mean_so_far_scores_what_the_formula_says(length):
-    values = MIPS().draw(4000, length, generator())
+    values = atomic.MIPS().draw(4000, length, generator())
     guess = values[..., 8:].cumsum(1) / torch.arange(1, length + 1)[:, None]
-    assert r_squared(guess, MIPS().label(values)) == pytest.approx(trivial_level(MIPS(), length), abs=0.004)
+    assert r_squared(guess, atomic.MIPS().label(values)) == pytest.approx(trivial_level(atomic.MIPS(), length), abs=0.004)
 
 
 def test_a_wrong_answer_is_seen():
     """The tests above can fail: neighbours of the right answers differ from the oracles."""
-    values = Sort().draw(3, 8, generator())
+    values = atomic.Sort().draw(3, 8, generator())
     nearest_value = values[:, :8].sort(1).values
-    assert not torch.allclose(nearest_value, torch.tensor([Sort().answer(row) for row in values]))
-    values = Shift(2).draw(1, 8, generator())
-    assert not torch.allclose(Shift(2).targets(values).roll(1, 1)[0], torch.tensor(Shift(2).answer(values[0])))
+    assert not torch.allclose(nearest_value, torch.tensor([atomic.Sort().answer(row) for row in values]))
+    values = atomic.Shift(2).draw(1, 8, generator())
+    assert not torch.allclose(atomic.Shift(2).targets(values).roll(1, 1)[0], torch.tensor(atomic.Shift(2).answer(values[0])))

@@ -14,15 +14,7 @@ from scipy.stats import binomtest, chisquare
 
 from lrnnlab.automata import NO_LABEL, MooreMachine
 from lrnnlab.tasks import COUNTER_TASKS, blind_levels
-from lrnnlab.tasks.counter_languages import (
-    Ababs,
-    BlockWords,
-    Dyck1,
-    PrefixParity,
-    ResetDyck1,
-    Shuffle2,
-    grammar,
-)  # fmt: skip
+from lrnnlab.tasks import counter_languages as counters
 
 ALL = {name: make() for name, make in COUNTER_TASKS.items()}
 every_task = pytest.mark.parametrize("task", ALL.values(), ids=list(ALL))
@@ -42,7 +34,7 @@ def texts(task, longest):
 def language(task):
     """The language up to some length, by its independent definition alone."""
     candidates = texts(task, LONGEST[task.vocab_size])
-    if isinstance(task, BlockWords):  # nothing else could hold, and longer ones are needed
+    if isinstance(task, counters.BlockWords):  # nothing else could hold, and longer ones are needed
         counts = product(range(7), repeat=task.vocab_size)
         candidates = ["".join(map(str.__mul__, task.symbols, some)) for some in counts]
     return {text for text in candidates if task.holds(text)}
@@ -59,7 +51,7 @@ def next_symbols(words):
 
 def disagreements(task, longest):
     """Texts that the rule and the slow answer label differently, or that only one of them takes for a beginning."""
-    nested = isinstance(task, Shuffle2) and task.nested  # its answers are those of true shuffles, and so is what it reads
+    nested = isinstance(task, counters.Shuffle2) and task.nested  # its answers are those of true shuffles, and so is what it reads
     begins, wrong = next_symbols(language(ALL["shuffle_2_true"] if nested else task)), []
     for text in texts(task, longest):
         labels = task.label(torch.tensor([[task.symbols.index(char) for char in text]]))[0].tolist()
@@ -125,23 +117,23 @@ def test_drawn_strings_are_in_their_window_and_rightly_labelled(task, seed, leas
     assert [row[mask].tolist() for row, mask in zip(batch.tokens, batch.mask)] == words
 
 
-class NoReset(ResetDyck1):
+class NoReset(counters.ResetDyck1):
     def step(self, state, token):
         follower = super().step(state, token)
         return (True, state[1]) if follower == (True, 0) and token == 2 else follower
 
 
-class LateS(BlockWords):
+class LateS(counters.BlockWords):
     def output(self, state):
         _, letter, left = state
         return letter + (left == 0 and letter < len(self.symbols) - 1) if letter else 0
 
 
-class AnyAb(Ababs):
+class AnyAb(counters.Ababs):
     rule = MooreMachine([[1, 2, 3, 0]] * 2, [1, 0, 0, 0], 0, "ab")
 
 
-class Exclusive(Shuffle2):
+class Exclusive(counters.Shuffle2):
     def output(self, state):
         return 1 if state[0] else 2 * (state[1] > 0)
 
@@ -180,7 +172,7 @@ def test_parity_lengths_have_the_published_law():
         law[drawn] += p
         law[drawn + 1] += p
     del law[51]
-    lengths = Counter(map(len, PrefixParity().strings(4000, (2, 50), generator())))
+    lengths = Counter(map(len, counters.PrefixParity().strings(4000, (2, 50), generator())))
     total = sum(law.values())
     assert chisquare([lengths[n] for n in law], [4000 * p / total for p in law.values()]).pvalue > 1e-3
     assert 21.5 < sum(n * p for n, p in law.items()) / total < 22
@@ -203,7 +195,7 @@ def test_splits(task):
     assert again == data and task.splits(generator(1), train=60, test=30) != data
 
 
-@pytest.mark.parametrize("task, length", [(Shuffle2(), 4), (Shuffle2(False), 4), (Dyck1(), 8), (PrefixParity(), 4)])
+@pytest.mark.parametrize("task, length", [(counters.Shuffle2(), 4), (counters.Shuffle2(False), 4), (counters.Dyck1(), 8), (counters.PrefixParity(), 4)])
 def test_samples_of_one_length_are_uniform(task, length):
     drawn = Counter(map(tuple, task.sample(1500, length, generator()).tokens.tolist()))
     assert len(drawn) == task.number(length) and chisquare(list(drawn.values())).pvalue > 1e-3
@@ -213,35 +205,35 @@ def test_samples_of_one_length_are_uniform(task, length):
 
 
 def test_levels_by_hand():
-    task = Dyck1()
+    task = counters.Dyck1()
     found = blind_levels(task.batch([task.read("()"), task.read("(())"), task.read("()()")]), 2)
     assert found["chance"] == 0.5 and found["majority"] == 0.6 and found["whole_majority"] == 0
     assert found["whole_chance"] == pytest.approx((1 / 4 + 1 / 16 + 1 / 16) / 3)
-    zeros = PrefixParity().batch([[0, 0], [1, 1]])
+    zeros = counters.PrefixParity().batch([[0, 0], [1, 1]])
     assert blind_levels(zeros, 2)["whole_majority"] == 0.5 and blind_levels(zeros, 2)["majority"] == 0.75
 
 
 def test_the_grammar_has_the_law_found_by_hand():
     """With room for one pair: b = P("()") solves b = 1/2 + b (1 - b)/2, the golden ratio less 1."""
     rng = random.Random(0)
-    drawn = Counter(len(grammar(2, rng)) for _ in range(20_000))
+    drawn = Counter(len(counters.grammar(2, rng)) for _ in range(20_000))
     assert set(drawn) == {0, 2} and binomtest(drawn[2], 20_000, (sqrt(5) - 1) / 2).pvalue > 1e-3
 
 
 def test_the_grammar_reaches_every_string_that_fits():
     rng = random.Random(0)
-    drawn = {tuple(grammar(8, rng)) for _ in range(20_000)}
-    assert drawn == {(), *(tuple(word) for word in Dyck1().listed((2, 8)))}
+    drawn = {tuple(counters.grammar(8, rng)) for _ in range(20_000)}
+    assert drawn == {(), *(tuple(word) for word in counters.Dyck1().listed((2, 8)))}
 
 
 def test_published_shuffles_are_nested_and_true_ones_are_not():
-    nested, true = (task.strings(300, (8, 30), generator()) for task in (Shuffle2(), Shuffle2(nested=False)))
-    assert all(Shuffle2().holds(Shuffle2().write(word)) for word in nested)
-    crossing = sum(not Shuffle2().holds(Shuffle2().write(word)) for word in true)
-    assert crossing > 100 and all(Shuffle2(nested=False).holds(Shuffle2().write(word)) for word in true)
+    nested, true = (task.strings(300, (8, 30), generator()) for task in (counters.Shuffle2(), counters.Shuffle2(nested=False)))
+    assert all(counters.Shuffle2().holds(counters.Shuffle2().write(word)) for word in nested)
+    crossing = sum(not counters.Shuffle2().holds(counters.Shuffle2().write(word)) for word in true)
+    assert crossing > 100 and all(counters.Shuffle2(nested=False).holds(counters.Shuffle2().write(word)) for word in true)
 
 
 def test_true_shuffles_take_all_places_alike():
-    parts = Counter(tuple(word) for word in Shuffle2(nested=False).strings(3000, (4, 4), generator()) if 0 in word and
+    parts = Counter(tuple(word) for word in counters.Shuffle2(nested=False).strings(3000, (4, 4), generator()) if 0 in word and
                     2 in word)  # fmt: skip
     assert len(parts) == 6 and chisquare(list(parts.values())).pvalue > 1e-3

@@ -10,15 +10,6 @@ from hypothesis import strategies as st
 
 from lrnnlab.automata import NO_LABEL
 from lrnnlab.tasks import listops
-from lrnnlab.tasks.listops import (
-    CLOSE,
-    FIRST_OPERATOR,
-    PAD,
-    ListOps,
-    ListOpsSubTrees,
-    evaluate,
-    nodes,
-)
 
 WORKED = [("[MAX 2 6 [MED [SM 3 1 6 ] 8 3 ] 4 5 ]", [0, 3, 6]),  # the paper's
           ("[MAX [MAX 9 [MAX 7 4 ] [SM 7 8 8 7 ] 2 ] 8 0 1 ]", [7, 0, 9, 9]),
@@ -46,13 +37,13 @@ def tree(depth=3):
 
 @pytest.mark.parametrize("text, values", WORKED)
 def test_worked_examples(text, values):
-    task = ListOpsSubTrees()
+    task = listops.ListOpsSubTrees()
     tokens = task.read(text)
-    assert task.answer(tokens) == values == [value for *_, value in nodes(tokens.tolist())]
-    assert ListOps().answer(tokens) == values[-1:]
+    assert task.answer(tokens) == values == [value for *_, value in listops.nodes(tokens.tolist())]
+    assert listops.ListOps().answer(tokens) == values[-1:]
     batch = task.batch([tokens.tolist()], length=40)
     assert batch.targets[batch.mask].tolist() == values
-    assert (batch.tokens[batch.mask] == CLOSE).all() and (batch.tokens[0, len(tokens):] == PAD).all()
+    assert (batch.tokens[batch.mask] == listops.CLOSE).all() and (batch.tokens[0, len(tokens):] == listops.PAD).all()
     assert task.write(batch.tokens[0]) == text
 
 
@@ -60,18 +51,18 @@ def test_worked_examples(text, values):
 @given(tree())
 def test_every_evaluator_agrees(made):
     text, value = made
-    tokens = ListOps().read(text)
-    assert evaluate(text) == value == nodes(tokens.tolist())[-1][3]
-    assert ListOpsSubTrees().answer(tokens) == [value for *_, value in nodes(tokens.tolist())]
+    tokens = listops.ListOps().read(text)
+    assert listops.evaluate(text) == value == listops.nodes(tokens.tolist())[-1][3]
+    assert listops.ListOpsSubTrees().answer(tokens) == [value for *_, value in listops.nodes(tokens.tolist())]
 
 
-@pytest.mark.parametrize("task", [ListOps(), ListOpsSubTrees()], ids=str)
+@pytest.mark.parametrize("task", [listops.ListOps(), listops.ListOpsSubTrees()], ids=str)
 def test_samples(task):
     batch = task.sample(64, 96, generator())
     assert batch.tokens.shape == batch.targets.shape == batch.mask.shape == (64, 96)
     assert ((batch.targets == NO_LABEL) == ~batch.mask).all()
     for tokens, targets, mask in zip(batch.tokens, batch.targets, batch.mask):
-        length = int((tokens != PAD).sum())
+        length = int((tokens != listops.PAD).sum())
         assert 24 <= length <= 96 and mask.nonzero()[-1] == length - 1  # the last label is the root's
         assert task.answer(tokens) == targets[mask].tolist()
     assert mask.sum() == 1 or task.name == "ListOpsSubTrees"
@@ -85,7 +76,7 @@ def plain_tree(rng, depth, max_depth, max_args):
     if depth == max_depth or rng.random() > 0.25:
         return [rng.randrange(10)]
     parts = [plain_tree(rng, depth + 1, max_depth, max_args) for _ in range(rng.randint(2, max_args))]
-    return [FIRST_OPERATOR + rng.randrange(4), *(token for part in parts for token in part), CLOSE]
+    return [listops.FIRST_OPERATOR + rng.randrange(4), *(token for part in parts for token in part), listops.CLOSE]
 
 
 def test_early_stops_do_not_change_the_distribution():
@@ -95,17 +86,17 @@ def test_early_stops_do_not_change_the_distribution():
         tokens = plain_tree(rng, 1, 5, 5)
         if 8 <= len(tokens) <= 24:
             kept.append(tokens)
-    stream = ListOps(5, 5).expressions(random.Random(1), 8, 24)
+    stream = listops.ListOps(5, 5).expressions(random.Random(1), 8, 24)
     ours = [next(stream) for _ in range(3000)]
-    for feature in (len, lambda tokens: nodes(tokens)[-1][2], lambda tokens: tokens[1] > 9, lambda tokens: tokens[0]):
+    for feature in (len, lambda tokens: listops.nodes(tokens)[-1][2], lambda tokens: tokens[1] > 9, lambda tokens: tokens[0]):
         a, b = Counter(map(feature, kept)), Counter(map(feature, ours))
         assert max(abs(a[key] - b[key]) for key in a | b) < 0.04 * 3000
 
 
 def test_the_arenas_setting():
-    batch = ListOps().sample(6, 2000, generator())
-    assert ((batch.tokens != PAD).sum(1) >= 500).all()
-    assert [evaluate(ListOps().write(row)) for row in batch.tokens] == batch.targets[batch.mask].tolist()
+    batch = listops.ListOps().sample(6, 2000, generator())
+    assert ((batch.tokens != listops.PAD).sum(1) >= 500).all()
+    assert [listops.evaluate(listops.ListOps().write(row)) for row in batch.tokens] == batch.targets[batch.mask].tolist()
 
 
 def test_a_wrong_rule_is_seen(monkeypatch):
@@ -114,4 +105,4 @@ def test_a_wrong_rule_is_seen(monkeypatch):
     monkeypatch.setattr(listops, "apply", lambda operator, values: (
         -(-sum(sorted(values)[(len(values) - 1) // 2:len(values) // 2 + 1]) // (2 - len(values) % 2))
         if operator == 12 else right(operator, values)))
-    assert nodes(ListOps().read("[MED 2 5 ]").tolist())[-1][3] == 4 != evaluate("[MED 2 5 ]")
+    assert listops.nodes(listops.ListOps().read("[MED 2 5 ]").tolist())[-1][3] == 4 != listops.evaluate("[MED 2 5 ]")

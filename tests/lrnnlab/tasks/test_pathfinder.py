@@ -7,24 +7,13 @@ import pytest
 import torch
 from scipy import ndimage
 
-from lrnnlab.tasks.pathfinder import (
-    ARENA_32,
-    SEGMENTATION,
-    Grower,
-    Pathfinder,
-    PathfinderSegmentation,
-    draw,
-    draw_scene,
-    ink,
-    segment,
-    tips,
-)  # fmt: skip
+from lrnnlab.tasks import pathfinder
 
 
 def scenes(side, count):
     """Scenes 0..count-1 of a setting: "arena" or a side of the segmentation task."""
-    chosen = ARENA_32 if side == "arena" else SEGMENTATION[side]
-    return [draw_scene(chosen, np.random.default_rng([7, number])) for number in range(count)]
+    chosen = pathfinder.ARENA_32 if side == "arena" else pathfinder.SEGMENTATION[side]
+    return [pathfinder.draw_scene(chosen, np.random.default_rng([7, number])) for number in range(count)]
 
 
 @pytest.fixture(scope="module", params=[("arena", 15), (32, 8), (64, 3), (128, 2)], ids=str)
@@ -97,13 +86,13 @@ def test_the_label_is_connection(some):
 def test_ink_is_area():
     """Against the area of a pen's stroke, and against 16 x 16 hard sub-pixels, at no special place."""
     stroke = np.array([[4.3 + 5.1j, 11.8 + 8.6j]])
-    soft, length = ink(stroke, 1.0, 16, 2), abs(stroke[0, 1] - stroke[0, 0])
+    soft, length = pathfinder.ink(stroke, 1.0, 16, 2), abs(stroke[0, 1] - stroke[0, 0])
     assert soft.sum() == pytest.approx(2 * length + np.pi, rel=0.02)
     grid = (np.arange(256) + 0.5) / 16
     near = np.abs((grid + 1j * grid[:, None])[..., None] - points(stroke, 100)[0]).min(-1) <= 1.0
     hard = near.reshape(16, 16, 16, 16).mean((1, 3))
     assert np.abs(soft - hard).max() < 0.15
-    assert ink(np.empty((0, 2)), 1, 8, 2).sum() == 0
+    assert pathfinder.ink(np.empty((0, 2)), 1, 8, 2).sum() == 0
 
 
 # --- the compiled loops against NumPy's arrays ------------------------------------------------------------------------
@@ -141,8 +130,8 @@ def slow_ink(shapes, radius, size, antialias):
 
 @pytest.mark.parametrize("side, count", [("arena", 6), (32, 6), (64, 3), (128, 2)])
 def test_the_same_pictures_as_slow_arithmetic(monkeypatch, side, count):
-    fast = [(scene, draw(scene), segment(scene)) for scene in scenes(side, count)]
-    monkeypatch.setattr(Grower, "first_fit", slow_first_fit)
+    fast = [(scene, pathfinder.draw(scene), pathfinder.segment(scene)) for scene in scenes(side, count)]
+    monkeypatch.setattr(pathfinder.Grower, "first_fit", slow_first_fit)
     for again, (scene, picture, classes) in zip(scenes(side, count), fast):
         for one, two in zip(all_paths(again), all_paths(scene), strict=True):
             np.testing.assert_allclose(one, two, atol=1e-12)
@@ -157,7 +146,7 @@ def test_the_same_pictures_as_slow_arithmetic(monkeypatch, side, count):
 
 
 def test_pictures_by_number():
-    task = Pathfinder()
+    task = pathfinder.Pathfinder()
     first, again, other = task.picture(3, 5), task.picture(3, 5), task.picture(3, 6)
     assert torch.equal(first[0], again[0]) and first[1] == again[1] and not torch.equal(first[0], other[0])
     assert first[0].shape == (1024, 1) and first[0].min() == -1 and first[0].max() == 1
@@ -168,52 +157,52 @@ def test_pictures_by_number():
 
 
 def test_segmentation_task():
-    task = PathfinderSegmentation(32)
+    task = pathfinder.PathfinderSegmentation(32)
     batch = task.sample(3, 1024, torch.Generator().manual_seed(0))
     inputs, targets = batch.inputs, batch.targets
     assert inputs.shape == (3, 1024, 1) and targets.shape == (3, 1024) and set(targets.unique().tolist()) <= {0, 1, 2}
     assert 0.7 < task.majority(1024) < 0.95 and task.chance == pytest.approx(1 / 3)
-    assert PathfinderSegmentation(128).least_length == 128**2
+    assert pathfinder.PathfinderSegmentation(128).least_length == 128**2
 
 
 def test_planted_faults_are_seen(monkeypatch):
     """The checks can fail: paths that need not keep their distance touch, and a wrong owner changes the label."""
     scene = next(scene for scene in scenes("arena", 8) if scene.connected)
-    moved = replace(scene, markers=(scene.markers[0], tips(scene.paths[1 - scene.both_ends])[1]))
+    moved = replace(scene, markers=(scene.markers[0], pathfinder.tips(scene.paths[1 - scene.both_ends])[1]))
     labels, scale, _ = regions(moved)
     one, two = (labels[int(m.imag * scale), int(m.real * scale)] for m in moved.markers)
     assert one != two and moved.connected  # the label no longer fits
-    keep = Grower.__init__
+    keep = pathfinder.Grower.__init__
 
     def careless(self, settings, rng):
         keep(self, settings, rng)
         self.apart = 0.5
 
-    monkeypatch.setattr(Grower, "__init__", careless)
+    monkeypatch.setattr(pathfinder.Grower, "__init__", careless)
     assert any(spacing_faults(scene) for scene in scenes("arena", 2))
 
 
 def test_circles_stand_at_ends(some):
     for scene in some:
         s = scene.settings
-        ends = [tips(path) for path in scene.paths]
+        ends = [pathfinder.tips(path) for path in scene.paths]
         owner = [next(k for k in (0, 1) if m in ends[k]) for m in scene.markers[:2]]
         assert (owner[0] == owner[1]) == scene.connected and scene.markers[0] == ends[owner[0]][0]
         assert scene.markers[1] == ends[owner[1]][1] and scene.both_ends == (owner[0] if scene.connected else None)
         assert np.abs(np.subtract.outer(np.ravel(ends), np.ravel(ends)))[np.triu_indices(4, 1)].min() > 2 * s.marker
         assert len(scene.markers) == 2 + s.mark_distractors * len(scene.distractors)
         for marker, path in zip(scene.markers[2:], scene.distractors):
-            assert marker in tips(path)
-        picture = draw(scene)
+            assert marker in pathfinder.tips(path)
+        picture = pathfinder.draw(scene)
         for m in scene.markers:
             assert picture[int(m.imag), int(m.real)] > (240 if s.marker > 1.1 else 220)  # a small circle misses a corner
-        circles = ink([(m, m) for m in scene.markers], s.marker, s.size, s.antialias).sum()
+        circles = pathfinder.ink([(m, m) for m in scene.markers], s.marker, s.size, s.antialias).sum()
         assert circles == pytest.approx(len(scene.markers) * np.pi * s.marker**2, rel=0.05)
 
 
 def test_classes_of_pixels(some):
     for scene in some:
-        s, classes = scene.settings, segment(scene)
+        s, classes = scene.settings, pathfinder.segment(scene)
         rows, columns = np.indices(classes.shape)
         centres = (columns + 0.5 + 1j * (rows + 0.5)).ravel()
         away = np.array([np.abs(centres[:, None] - points(path).ravel()).min(1) for path in scene.paths])

@@ -13,17 +13,8 @@ from scipy.stats import chisquare
 
 from lrnnlab.automata import Language, build
 from lrnnlab.automata.languages import dyck, language, tomita_3
-from lrnnlab.tasks import STRING_TASKS
+from lrnnlab.tasks import STRING_TASKS, regular
 from lrnnlab.tasks.draws import Expressions, Halves
-from lrnnlab.tasks.regular import (
-    bounded_dyck,
-    cycle_navigation,
-    even_pairs,
-    modular_arithmetic,
-    parity,
-    recognition,
-    tomita,
-)
 from lrnnlab.tasks.uniform_strings import UniformStrings
 
 ALL = {name: make() for name, make in STRING_TASKS.items()}
@@ -76,22 +67,22 @@ def p_value(strings, probabilities):
 # --- labels -----------------------------------------------------------------------------------------------------------
 
 WORKED = [
-    (even_pairs(), "111000 1  001100 0  100000 1  1 0  0 0  01 1"),
-    (parity(), "1011000 1  1101001 0  111000 1  0 0"),
-    (cycle_navigation(), "011212 1  212100 0  120111 0  0 4"),
-    (modular_arithmetic(), "1*2*4+3 1  3+3*1-0 1  2*0*0*0 0  4 4  1+2*3 2  1-1-1 4  0*1+4*3-2 0"),
-    (modular_arithmetic(prefix=True), "+2-1*0-2 0  +1*3*2-0 1  +3-2*0-4 4  +3 3"),
-    (bounded_dyck(2), "00101101 1  00010110 0  01111010 0"),
-    (bounded_dyck(3), "00101101 1  10101000 0  00110001 0"),
-    (bounded_dyck(4), "0001101101 1  0110100100 0  0110100000 0"),
-    (bounded_dyck(12), "00001011011010110001101101 1  00001101011001101100101101 1  10000010010001001010011000 0"),
-    (tomita(1), "111 1  1101 0  0 0"),
-    (tomita(2), "1010 1  0101 0  101 0"),
-    (tomita(3), "00000011 1  11111111 1  00111010 0  10 0  100 1  101 0  1001 1  1000 0"),
-    (tomita(4), "10011101 1  10001000 0  00011100 0"),
-    (tomita(5), "01001000 1  11000111 0  0110100 0"),
-    (tomita(6), "11100100 1  10101001 1  00000101 0"),
-    (tomita(7), "0110011 1  1010 0  1011 1  0010110 0"),
+    (regular.even_pairs(), "111000 1  001100 0  100000 1  1 0  0 0  01 1"),
+    (regular.parity(), "1011000 1  1101001 0  111000 1  0 0"),
+    (regular.cycle_navigation(), "011212 1  212100 0  120111 0  0 4"),
+    (regular.modular_arithmetic(), "1*2*4+3 1  3+3*1-0 1  2*0*0*0 0  4 4  1+2*3 2  1-1-1 4  0*1+4*3-2 0"),
+    (regular.modular_arithmetic(prefix=True), "+2-1*0-2 0  +1*3*2-0 1  +3-2*0-4 4  +3 3"),
+    (regular.bounded_dyck(2), "00101101 1  00010110 0  01111010 0"),
+    (regular.bounded_dyck(3), "00101101 1  10101000 0  00110001 0"),
+    (regular.bounded_dyck(4), "0001101101 1  0110100100 0  0110100000 0"),
+    (regular.bounded_dyck(12), "00001011011010110001101101 1  00001101011001101100101101 1  10000010010001001010011000 0"),
+    (regular.tomita(1), "111 1  1101 0  0 0"),
+    (regular.tomita(2), "1010 1  0101 0  101 0"),
+    (regular.tomita(3), "00000011 1  11111111 1  00111010 0  10 0  100 1  101 0  1001 1  1000 0"),
+    (regular.tomita(4), "10011101 1  10001000 0  00011100 0"),
+    (regular.tomita(5), "01001000 1  11000111 0  0110100 0"),
+    (regular.tomita(6), "11100100 1  10101001 1  00000101 0"),
+    (regular.tomita(7), "0110011 1  1010 0  1011 1  0010110 0"),
 ]
 
 
@@ -112,11 +103,11 @@ def test_the_two_definitions_agree_on_every_short_string(task):
 
 def test_wrong_machines_are_found():
     """The comparison sees a machine that is wrong in few strings: another depth, the other reading of Tomita 3."""
-    right, deep = tomita(3).language, bounded_dyck(3).language
-    later = recognition(Language("later", tomita_3(later=True), right.oracle))
+    right, deep = regular.tomita(3).language, regular.bounded_dyck(3).language
+    later = regular.recognition(Language("later", tomita_3(later=True), right.oracle))
     assert disagreement(later, 9) == "100110"
-    assert disagreement(recognition(Language("deeper", dyck(4, "01"), deep.oracle)), 9) == "00001111"
-    swapped = recognition(Language("swapped", replace(right.machine, symbols=("1", "0")), right.oracle))
+    assert disagreement(regular.recognition(Language("deeper", dyck(4, "01"), deep.oracle)), 9) == "00001111"
+    swapped = regular.recognition(Language("swapped", replace(right.machine, symbols=("1", "0")), right.oracle))
     assert disagreement(swapped, 9) is not None
 
 
@@ -126,13 +117,13 @@ def test_wrong_machines_are_found():
 def test_counts_are_exact_at_length_500():
     for name in ("even_pairs", "cycle_navigation", "d_12", "tomita_3", "tomita_6"):
         assert sum(ALL[name].label_counts(500)) == ALL[name].vocab_size ** 500
-    assert tomita(5).label_counts(500)[1] == 2**499
-    assert tomita(6).label_counts(500)[1] == sum(comb(500, k) for k in range(501) if (500 - 2 * k) % 3 == 0)
-    assert bounded_dyck(2).label_counts(500)[1] == 2**249
-    assert tomita(7).label_counts(500)[1] == sum(comb(499, k) for k in (0, 0, 1, 1, 2, 2, 3))  # changes of bit
-    assert sum(modular_arithmetic().label_counts(99)) == 5**50 * 3**49
-    assert bounded_dyck(12).label_counts(24)[1] == comb(24, 12) // 13  # Catalan: no string of 24 is too deep
-    assert bounded_dyck(11).label_counts(24)[1] == comb(24, 12) // 13 - 1
+    assert regular.tomita(5).label_counts(500)[1] == 2**499
+    assert regular.tomita(6).label_counts(500)[1] == sum(comb(500, k) for k in range(501) if (500 - 2 * k) % 3 == 0)
+    assert regular.bounded_dyck(2).label_counts(500)[1] == 2**249
+    assert regular.tomita(7).label_counts(500)[1] == sum(comb(499, k) for k in (0, 0, 1, 1, 2, 2, 3))  # changes of bit
+    assert sum(regular.modular_arithmetic().label_counts(99)) == 5**50 * 3**49
+    assert regular.bounded_dyck(12).label_counts(24)[1] == comb(24, 12) // 13  # Catalan: no string of 24 is too deep
+    assert regular.bounded_dyck(11).label_counts(24)[1] == comb(24, 12) // 13 - 1
 
 
 def test_majority_levels_of_table_1():
@@ -140,8 +131,8 @@ def test_majority_levels_of_table_1():
     for name in ("d_2", "d_3", "d_4", "d_12", "tomita_5"):
         assert ALL[name].average_majority(range(51, 101)) == 0.75
         assert ALL[name].average_majority(range(52, 101)) == pytest.approx(36.5 / 49)
-    assert round(100 * tomita(5).average_majority(range(52, 101)), 1) == 74.5  # the paper's Transformer
-    assert round(100 * tomita(5).average_majority(range(42, 101)), 1) == 74.6  # had it been trained up to 40
+    assert round(100 * regular.tomita(5).average_majority(range(52, 101)), 1) == 74.5  # the paper's Transformer
+    assert round(100 * regular.tomita(5).average_majority(range(42, 101)), 1) == 74.6  # had it been trained up to 40
     for name in ("tomita_3", "tomita_4", "tomita_6"):
         assert ALL[name].average_majority(range(51, 101)) == 0.5
     assert ALL["parity"].average_majority(range(41, 121)) == 0.5
@@ -179,11 +170,11 @@ def test_samples_are_uniform(name, label):
 
 
 BY_HAND = [  # task, length, the law of its positives
-    (tomita(3), 2, {"00": 3 / 8, "01": 1 / 8, "11": 1 / 2}),
-    (tomita(4), 3, {"001": 1 / 4, **dict.fromkeys(("010", "011", "100", "101", "110", "111"), 1 / 8)}),
-    (tomita(7), 2, {"00": 49 / 108, "01": 31 / 108, "11": 22 / 108, "10": 6 / 108}),
-    (tomita(5), 4, dict.fromkeys(("0000", "1111", "0011", "0101", "0110", "1001", "1010", "1100"), 1 / 8)),
-    (tomita(6), 3, {"000": 1 / 2, "111": 1 / 2}),
+    (regular.tomita(3), 2, {"00": 3 / 8, "01": 1 / 8, "11": 1 / 2}),
+    (regular.tomita(4), 3, {"001": 1 / 4, **dict.fromkeys(("010", "011", "100", "101", "110", "111"), 1 / 8)}),
+    (regular.tomita(7), 2, {"00": 49 / 108, "01": 31 / 108, "11": 22 / 108, "10": 6 / 108}),
+    (regular.tomita(5), 4, dict.fromkeys(("0000", "1111", "0011", "0101", "0110", "1001", "1010", "1100"), 1 / 8)),
+    (regular.tomita(6), 3, {"000": 1 / 2, "111": 1 / 2}),
 ]
 
 
@@ -201,7 +192,7 @@ def test_generators_have_the_law_found_by_hand(task, length, law):
 def test_a_machine_of_ones_own():
     """A reader's language: 1 where it holds at least two 1s; rare strings are found by counting, not by trying."""
     twice = build(0, "01", lambda s, v: min(2, s + v), lambda s: int(s == 2))
-    task = recognition(Language("twice", twice, lambda text: int(text.count("1") >= 2)))
+    task = regular.recognition(Language("twice", twice, lambda text: int(text.count("1") >= 2)))
     assert disagreement(task, 8) is None
     assert task.label_counts(40) == [41, 2**40 - 41]
     batch = task.sample(200, 40, generator())
@@ -235,23 +226,23 @@ def test_counts_are_those_of_a_list_of_all_strings(task):
 def test_the_papers_positives_of_bounded_brackets_repeat(name, at_20, at_50):
     published = [distinct(LANGUAGES[name].draw.positives(500, length, generator())) for length in (20, 50)]
     assert at_20[0] <= published[0] <= at_20[1] and at_50[0] <= published[1] <= at_50[1]
-    uniform = bounded_dyck(int(name[2:]), uniform=True).draw.positives(500, 50, generator())
+    uniform = regular.bounded_dyck(int(name[2:]), uniform=True).draw.positives(500, 50, generator())
     assert distinct(uniform) == 500
 
 
 def test_even_pairs_is_first_against_last_and_not_paper_000s_label():
-    pair, task = language("EvenPair(2)").oracle, even_pairs()
+    pair, task = language("EvenPair(2)").oracle, regular.even_pairs()
     for text in map("".join, product("01", repeat=7)):
         assert task.answer(task.read(text)) == (text[0] != text[-1]) == 1 - pair(text)
 
 
 def test_shares_by_hand():
-    assert modular_arithmetic().label_shares(3)[0] == Fraction(19, 75)  # (1/5 + 1/5 + 9/25) / 3
-    assert modular_arithmetic(prefix=True).label_shares(4) == modular_arithmetic().label_shares(3)
-    assert [cycle_navigation().majority(length) for length in (1, 2)] == [1 / 3, 1 / 3]
-    assert cycle_navigation().majority(39) == pytest.approx(0.2, abs=1e-7)
-    assert (even_pairs().majority(1), even_pairs().majority(2), even_pairs().majority(500)) == (1.0, 0.5, 0.5)
+    assert regular.modular_arithmetic().label_shares(3)[0] == Fraction(19, 75)  # (1/5 + 1/5 + 9/25) / 3
+    assert regular.modular_arithmetic(prefix=True).label_shares(4) == regular.modular_arithmetic().label_shares(3)
+    assert [regular.cycle_navigation().majority(length) for length in (1, 2)] == [1 / 3, 1 / 3]
+    assert regular.cycle_navigation().majority(39) == pytest.approx(0.2, abs=1e-7)
+    assert (regular.even_pairs().majority(1), regular.even_pairs().majority(2), regular.even_pairs().majority(500)) == (1.0, 0.5, 0.5)
     for p, length in product((0.1, 0.3, 0.9), (1, 2, 40)):
         odd = (1 - (1 - 2 * Fraction(str(p))) ** length) / 2
-        assert parity(p).label_shares(length) == [1 - odd, odd]
-    assert parity(0.1).label_distribution(1) == pytest.approx([0.82, 0.18], abs=1e-15)
+        assert regular.parity(p).label_shares(length) == [1 - odd, odd]
+    assert regular.parity(0.1).label_distribution(1) == pytest.approx([0.82, 0.18], abs=1e-15)

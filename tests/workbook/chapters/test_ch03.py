@@ -9,21 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbook.chapters import ch03
-from workbook.chapters.ch03 import (
-    BALANCE,
-    CHAINS,
-    SIZES,
-    WAYS,
-    cost,
-    levels,
-    matrix_products,
-    measured,
-    race_sentence,
-    scan_race,
-    ticks,
-    tree_counts,
-    winner,
-)
 from workbook.exercises.ch03 import LEAST_PROCESSORS
 from workbook.show import bench_figures
 
@@ -107,7 +92,7 @@ class Count:
 def test_the_tree_computes_the_loop_and_takes_what_is_counted(T):
     states, (products, applications, depth) = Count(T).run()
     assert states == {t: words for t, words in enumerate(loop_words(T)) if t}
-    counted = tree_counts(T)
+    counted = ch03.tree_counts(T)
     assert counted[:2] == (products, applications)
     # the count waits for the whole up-pass before going down; the oracle for nothing that it does not need
     assert depth <= counted[2] == max(1, 2 * math.ceil(math.log2(T)))
@@ -117,11 +102,11 @@ def test_the_tree_computes_the_loop_and_takes_what_is_counted(T):
 @given(st.integers(1, 5000), st.integers(1, 16), st.integers(1, 5000))
 def test_the_model_counts_what_the_proof_counts(T, b, h):
     loop, scan = multiplications(T, b, h)
-    assert cost("loop", T, b, h).multiplications == cost("token table", T, b, h).multiplications == loop
-    assert cost("PScan", T, b, h).multiplications == scan
-    assert [cost(way, T, b, h).depth for way in ("loop", "PScan", "token table")] == [T, levels(T), T]
-    assert tree_counts(T)[0] < T
-    assert cost("token table", T, b, h).numbers <= cost("loop", T, b, h).numbers
+    assert ch03.cost("loop", T, b, h).multiplications == ch03.cost("token table", T, b, h).multiplications == loop
+    assert ch03.cost("PScan", T, b, h).multiplications == scan
+    assert [ch03.cost(way, T, b, h).depth for way in ("loop", "PScan", "token table")] == [T, ch03.levels(T), T]
+    assert ch03.tree_counts(T)[0] < T
+    assert ch03.cost("token table", T, b, h).numbers <= ch03.cost("loop", T, b, h).numbers
 
 
 @settings(max_examples=60, deadline=None)
@@ -130,7 +115,7 @@ def test_without_a_memory_it_is_the_proofs_model(T, b, h, P):
     loop, scan = multiplications(T, b, h)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ch03, "BALANCE", 0)
-        found = [ticks(cost(way, T, b, h), P)[0] for way in ("loop", "PScan")]
+        found = [ch03.ticks(ch03.cost(way, T, b, h), P)[0] for way in ("loop", "PScan")]
     assert found == pytest.approx([max(loop / P, T), max(scan / P, math.ceil(math.log2(T + 1)))])
 
 
@@ -141,36 +126,36 @@ def test_exercise_03_6_asks_for_the_least_number_of_processors_with_which_pscan_
 
 
 def test_products_as_the_paper_counts_them():
-    assert [matrix_products(T) for T in (1, 3, 7, 15, 500, 511)] == [0, 1, 5, 17, 1793, 1793]
+    assert [ch03.matrix_products(T) for T in (1, 3, 7, 15, 500, 511)] == [0, 1, 5, 17, 1793, 1793]
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", ch03.WAYS)
 def test_time_falls_with_processors_down_to_the_depth(way):
-    of = cost(way, 500, 8, 1024)
-    times = [ticks(of, 2**k) for k in range(40)]
+    of = ch03.cost(way, 500, 8, 1024)
+    times = [ch03.ticks(of, 2**k) for k in range(40)]
     assert all(a >= b for (a, _), (b, _) in itertools.pairwise(times))
-    assert times[0][0] == max(of.multiplications, BALANCE * of.numbers) and times[-1] == (of.depth, "its depth")
+    assert times[0][0] == max(of.multiplications, ch03.BALANCE * of.numbers) and times[-1] == (of.depth, "its depth")
 
 
 def test_numbers_moved_by_the_loop():
     """By hand: A (b^2) and b_t (b) in, x_t (b) out."""
-    assert cost("loop", 7, 4, 3).numbers == 3 * 7 * (16 + 4 + 4)
-    assert cost("token table", 7, 4, 3).numbers == 3 * 7 * (1 + 4)
+    assert ch03.cost("loop", 7, 4, 3).numbers == 3 * 7 * (16 + 4 + 4)
+    assert ch03.cost("token table", 7, 4, 3).numbers == 3 * 7 * (1 + 4)
 
 
 def test_few_processors_want_the_loop_and_many_a_tree():
-    for T, b, chains in itertools.product((40, 500, 16384), SIZES, CHAINS):
-        assert winner(T, b, chains, 1) == "loop"
-        assert winner(T, b, chains, 10**15) == "PScan"
-    assert winner(16384, 8, 1, 16896) == "tree"
+    for T, b, chains in itertools.product((40, 500, 16384), ch03.SIZES, ch03.CHAINS):
+        assert ch03.winner(T, b, chains, 1) == "loop"
+        assert ch03.winner(T, b, chains, 10**15) == "PScan"
+    assert ch03.winner(16384, 8, 1, 16896) == "tree"
 
 
 def test_marks_are_the_records():
-    assert measured(RECORDS, 500, 8, 1024) == {
+    assert ch03.measured(RECORDS, 500, 8, 1024) == {
         16: {"ours": 1.0, "PScan of the paper": 42.0, "token table": 0.25}, 32: {"ours": 1.0, "PScan of the paper": 42.0},
     }  # fmt: skip
-    assert measured(RECORDS, 40, 8, 1024) == {} == measured(RECORDS, 500, 8, 8)
-    axes = scan_race(RECORDS, 500, 8, 1024, 16).axes[0]
+    assert ch03.measured(RECORDS, 40, 8, 1024) == {} == ch03.measured(RECORDS, 500, 8, 8)
+    axes = ch03.scan_race(RECORDS, 500, 8, 1024, 16).axes[0]
     drawn = [(line.get_label(), float(line.get_xdata()[0]), float(line.get_ydata()[0])) for line in axes.lines
              if len(line.get_xdata()) == 1]  # fmt: skip
     assert sorted(drawn) == sorted([
@@ -180,9 +165,9 @@ def test_marks_are_the_records():
 
 
 def test_the_sentence_follows_the_controls():
-    here = race_sentence(RECORDS, 500, 8, 1024, 16)
+    here = ch03.race_sentence(RECORDS, 500, 8, 1024, 16)
     assert "<b>loop</b>" in here and "PScan of the paper 42" in here and "JAX" not in here
-    there = race_sentence(RECORDS, 16384, 8, 1, 16896)
+    there = ch03.race_sentence(RECORDS, 16384, 8, 1, 16896)
     assert "<b>tree</b>" in there and "no such case" in there
 
 

@@ -8,26 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbook.chapters.ch04 import (
-    ALPHAS,
-    DECAY,
-    GAMMAS,
-    HEAD_SIZES,
-    MODES,
-    SIZES,
-    STARTS,
-    TABLE_3,
-    budget_sentence,
-    eigenvalues,
-    impulse,
-    mode_kernels,
-    norm_curve,
-    norm_sentence,
-    rescaled_runs,
-    simulated_norms,
-    starting_layers,
-    turning_head,
-)
+from workbook.chapters import ch04
 from workbook.chapters.rotations import absorb
 
 
@@ -50,51 +31,51 @@ def covariance_norms(gamma, rho, theta, start, T):
     return np.array(norms)
 
 
-situations = st.tuples(st.floats(0.01, 0.999), st.floats(-1, 1), st.floats(-360, 360), st.sampled_from(STARTS))
+situations = st.tuples(st.floats(0.01, 0.999), st.floats(-1, 1), st.floats(-360, 360), st.sampled_from(ch04.STARTS))
 
 
 @settings(max_examples=60, deadline=None)
 @given(situations)
 def test_the_formula_is_the_covariances_trace(at):
-    assert norm_curve(*at, T=12) == pytest.approx(covariance_norms(*at, 12), rel=1e-9, abs=1e-12)
+    assert ch04.norm_curve(*at, T=12) == pytest.approx(covariance_norms(*at, 12), rel=1e-9, abs=1e-12)
 
 
 def worst(gamma, rho, theta, start):
-    squares = simulated_norms(gamma, rho, theta, start, T=80, runs=4000)
+    squares = ch04.simulated_norms(gamma, rho, theta, start, T=80, runs=4000)
     error = squares.std(0) / math.sqrt(len(squares))
-    return (np.abs(squares.mean(0) - norm_curve(gamma, rho, theta, start, 80)[1:]) / error).max()
+    return (np.abs(squares.mean(0) - ch04.norm_curve(gamma, rho, theta, start, 80)[1:]) / error).max()
 
 
-@pytest.mark.parametrize("start", STARTS)
+@pytest.mark.parametrize("start", ch04.STARTS)
 @pytest.mark.parametrize("rho, theta", [(0.0, 45), (0.9, 5), (-0.9, 180)])
 def test_runs_agree_with_the_formula(start, rho, theta):
     assert worst(0.97, rho, theta, start) < 5
 
 
 def test_the_papers_line_is_true_from_a_unit_start_only():
-    for gamma in GAMMAS:
+    for gamma in ch04.GAMMAS:
         for start in ("unit", "scaled first step"):
-            assert norm_curve(gamma, 0.0, 30, start)[1:] == pytest.approx(1)
-            assert "is true" in norm_sentence(gamma, 0.0, 30, start)
-        assert "not the value" in norm_sentence(gamma, 0.0, 30, "zero")
-        assert "not white" in norm_sentence(gamma, 0.9, 30, "unit")
+            assert ch04.norm_curve(gamma, 0.0, 30, start)[1:] == pytest.approx(1)
+            assert "is true" in ch04.norm_sentence(gamma, 0.0, 30, start)
+        assert "not the value" in ch04.norm_sentence(gamma, 0.0, 30, "zero")
+        assert "not white" in ch04.norm_sentence(gamma, 0.9, 30, "unit")
 
 
 # --- Lemma 3, simulated ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("alpha", ALPHAS)
-@pytest.mark.parametrize("c", SIZES)
+@pytest.mark.parametrize("alpha", ch04.ALPHAS)
+@pytest.mark.parametrize("c", ch04.SIZES)
 def test_runs_keep_c_with_the_corrected_alpha_and_fall_to_1_with_the_printed(c, alpha):
-    squares = rescaled_runs(c, alpha, T=8, runs=4000)
-    expected, factor = [c], (c if alpha == "corrected" else 1) / (c * DECAY**2 + 1)
+    squares = ch04.rescaled_runs(c, alpha, T=8, runs=4000)
+    expected, factor = [c], (c if alpha == "corrected" else 1) / (c * ch04.DECAY**2 + 1)
     for _ in range(7):
-        expected.append(factor * (DECAY**2 * expected[-1] + 1))
+        expected.append(factor * (ch04.DECAY**2 * expected[-1] + 1))
     error = squares.std(0)[1:] / math.sqrt(len(squares))
     assert expected[1] == pytest.approx(c if alpha == "corrected" else 1)
     assert squares[:, 0] == pytest.approx(c)
     assert (np.abs(squares.mean(0)[1:] - expected[1:]) < 5 * error).all()
-    assert ("which is c" in budget_sentence(c, alpha)) == (c == 1 or alpha == "corrected")
+    assert ("which is c" in ch04.budget_sentence(c, alpha)) == (c == 1 or alpha == "corrected")
 
 
 # --- the rotation to turn --------------------------------------------------------------------------------------------
@@ -103,8 +84,8 @@ def test_runs_keep_c_with_the_corrected_alpha_and_fall_to_1_with_the_printed(c, 
 @settings(max_examples=25, deadline=None)
 @given(st.floats(-360, 360), st.floats(-360, 360), st.floats(0.1, 0.999))
 def test_with_p_or_without_the_size_shrinks_evenly_and_the_output_is_one(theta_1, theta_2, gamma):
-    head = turning_head(theta_1, theta_2, gamma)
-    (states, y), (_, plain_y) = impulse(head, 12), impulse(absorb(head), 12)
+    head = ch04.turning_head(theta_1, theta_2, gamma)
+    (states, y), (_, plain_y) = ch04.impulse(head, 12), ch04.impulse(absorb(head), 12)
     assert np.linalg.norm(states, axis=1) == pytest.approx(gamma ** np.arange(12), rel=1e-9)
     assert y == pytest.approx(plain_y, abs=1e-9)
 
@@ -112,31 +93,31 @@ def test_with_p_or_without_the_size_shrinks_evenly_and_the_output_is_one(theta_1
 # --- the discs -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("task", TABLE_3)
-@pytest.mark.parametrize("n", HEAD_SIZES)
+@pytest.mark.parametrize("task", ch04.TABLE_3)
+@pytest.mark.parametrize("n", ch04.HEAD_SIZES)
 def test_eigenvalues_start_in_their_sector_and_heads_are_tied(task, n):
-    lru, rot = starting_layers(task, n)
-    (low, high), theta = TABLE_3[task]
-    for found in (eigenvalues(lru), eigenvalues(rot)):
+    lru, rot = ch04.starting_layers(task, n)
+    (low, high), theta = ch04.TABLE_3[task]
+    for found in (ch04.eigenvalues(lru), ch04.eigenvalues(rot)):
         assert len(found) == 32 and (np.abs(found) > low - 1e-6).all() and (np.abs(found) < high + 1e-6).all()
         assert (np.angle(found) % (2 * np.pi) < theta + 1e-6).all()
-    assert len(np.unique(np.abs(eigenvalues(lru)).round(9))) == 32
-    assert len(np.unique(np.abs(eigenvalues(rot)).round(12))) == 64 // n == rot.heads
-    assert np.ptp(np.abs(eigenvalues(rot)).reshape(rot.heads, -1), axis=1) == pytest.approx(0, abs=1e-12)
+    assert len(np.unique(np.abs(ch04.eigenvalues(lru)).round(9))) == 32
+    assert len(np.unique(np.abs(ch04.eigenvalues(rot)).round(12))) == 64 // n == rot.heads
+    assert np.ptp(np.abs(ch04.eigenvalues(rot)).reshape(rot.heads, -1), axis=1) == pytest.approx(0, abs=1e-12)
 
 
 def test_they_are_the_eigenvalues_of_the_real_transition():
-    _, rot = starting_layers("Retrieval", 8)
+    _, rot = ch04.starting_layers("Retrieval", 8)
     real = np.sort_complex(np.linalg.eigvals(rot.transition().detach().double().numpy()).ravel().round(5))
-    both = np.concatenate([eigenvalues(rot), eigenvalues(rot).conj()])
+    both = np.concatenate([ch04.eigenvalues(rot), ch04.eigenvalues(rot).conj()])
     assert np.abs(real[:, None] - both).min(0).max() < 1e-4 > np.abs(real[:, None] - both).min(1).max()
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", ch04.MODES)
 def test_both_kernels_are_the_modes(mode):
-    lru, _ = starting_layers("Retrieval", 8)
-    value = complex(eigenvalues(lru)[mode - 1])
+    lru, _ = ch04.starting_layers("Retrieval", 8)
+    value = complex(ch04.eigenvalues(lru)[mode - 1])
     b, c = (complex(torch.view_as_complex(part.detach()).flatten()[mode - 1]) for part in (lru.B, lru.C))
     truth = np.array([(c * value**k * b).real for k in range(60)])
-    for kernel in mode_kernels(lru, mode):
+    for kernel in ch04.mode_kernels(lru, mode):
         assert kernel == pytest.approx(truth / np.abs(truth).max(), abs=1e-9)

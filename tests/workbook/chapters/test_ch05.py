@@ -8,79 +8,65 @@ import torch
 
 from lrnnlab.models.dlr import DLR
 from lrnnlab.models.dss import DSS
+from workbook.chapters import ch05
 from workbook.chapters.ch05 import DISC as N
 from workbook.chapters.ch05 import LAGS as L
-from workbook.chapters.ch05 import (
-    LENGTH,
-    PERIODS,
-    SETS,
-    fit_by_modes,
-    fit_sentence,
-    impulse_response,
-    mode_set,
-    product_modes,
-    product_sentence,
-    product_spectrum,
-    start_nodes,
-    start_sentence,
-    start_spectrum,
-)
 from workbook.tables.kernels import families, needed_modes, targets
 from workbook.tables.regulargpt_fig4 import receptive_field
 
 
-@pytest.mark.parametrize("modes", SETS)
+@pytest.mark.parametrize("modes", ch05.SETS)
 def test_stepping_gives_the_sum_of_exponentials(modes):
-    nodes, weights = mode_set(modes)
-    lags = np.arange(PERIODS * L)
+    nodes, weights = ch05.mode_set(modes)
+    lags = np.arange(ch05.PERIODS * L)
     sums = [sum((w * z**k).real for z, w in zip(nodes, weights)) for k in lags]
-    assert np.allclose(impulse_response(nodes, weights, len(lags)), sums, atol=1e-9 * np.abs(weights).sum() * 5)
+    assert np.allclose(ch05.impulse_response(nodes, weights, len(lags)), sums, atol=1e-9 * np.abs(weights).sum() * 5)
 
 
 def test_the_presets_are_what_their_names_say():
     lags = np.arange(L)
-    grid, half, box, sine = (impulse_response(*mode_set(name), L) for name in SETS[1:5])
+    grid, half, box, sine = (ch05.impulse_response(*ch05.mode_set(name), L) for name in ch05.SETS[1:5])
     assert np.allclose(grid, lags % N == 7) and np.allclose(half, lags == 7)
     assert np.allclose(box, lags < L // 4) and np.abs(sine - targets(L)["fading sine"]).max() < 0.05
-    assert np.all(np.abs(mode_set("a layer at its start")[0]) < 1) and not mode_set(SETS[4])[0].imag.any()
+    assert np.all(np.abs(ch05.mode_set("a layer at its start")[0]) < 1) and not ch05.mode_set(ch05.SETS[4])[0].imag.any()
 
 
 def test_dragging_by_half_a_step_turns_the_echo_over():
     """Each w lambda^k is turned by 15 k degrees, and the real part of tap k multiplied by cos(15 k)."""
-    nodes, weights = mode_set("shift by 7, DFT grid")
+    nodes, weights = ch05.mode_set("shift by 7, DFT grid")
     nodes = nodes * np.exp(1j * np.radians(15))
-    taps = impulse_response(nodes, weights, L)
+    taps = ch05.impulse_response(nodes, weights, L)
     assert taps[7] == pytest.approx(math.cos(math.radians(15 * 7)))
     assert taps[7 + N] == pytest.approx(math.cos(math.radians(15 * (7 + N))))
 
 
 @pytest.mark.parametrize("N_", [4, 8, 16])
 def test_half_circle_and_full_circle(N_):
-    half, full = start_sentence(180, N_, 2, 1.0), start_sentence(360, N_, 2, 1.0)
+    half, full = ch05.start_sentence(180, N_, 2, 1.0), ch05.start_sentence(360, N_, 2, 1.0)
     assert "<b>every</b>" in half and half.endswith("condition number 1.")
     assert f"space of {N_} dimensions" in full and f"{N_} short" in full and full.endswith("infinite.")
-    assert "<b>every</b>" in start_sentence(360, N_, 1, 1.0)
-    points = start_spectrum(180, N_, 2, 0.9).axes[0].lines[0].get_ydata()
-    table = start_nodes(180, N_, 0.9) ** np.arange(2 * N_)[:, None]
+    assert "<b>every</b>" in ch05.start_sentence(360, N_, 1, 1.0)
+    points = ch05.start_spectrum(180, N_, 2, 0.9).axes[0].lines[0].get_ydata()
+    table = ch05.start_nodes(180, N_, 0.9) ** np.arange(2 * N_)[:, None]
     gram = table.real @ table.real.T + table.imag @ table.imag.T
     assert np.allclose(points, np.sqrt(np.linalg.eigvalsh(gram)[::-1] / np.linalg.eigvalsh(gram)[-1]))
 
 
 def test_the_product_has_as_many_modes_as_proved():
     for n in (1, 2, 3, 4):
-        found = product_spectrum(n, "off the grid")
+        found = ch05.product_spectrum(n, "off the grid")
         assert (found > 1e-9).sum() == n * (n + 1) and len(found) > 4 * n * n
-        assert f"<b>{n}</b>" in product_sentence(n, "DFT grid")
-        assert len(product_modes(n, "DFT grid").axes[0].lines[0].get_xdata()) == len(found)
+        assert f"<b>{n}</b>" in ch05.product_sentence(n, "DFT grid")
+        assert len(ch05.product_modes(n, "DFT grid").axes[0].lines[0].get_xdata()) == len(found)
 
 
 @pytest.mark.parametrize("family", list(families(4)))
 def test_the_fit_is_a_projection(family):
     """Oracle: normal equations, here by QR of the real table, at a size where it is well-conditioned or nearly."""
-    n, goal = 4, targets(LENGTH)["box"]
-    axes = fit_by_modes("box", family, n).axes
+    n, goal = 4, targets(ch05.LENGTH)["box"]
+    axes = ch05.fit_by_modes("box", family, n).axes
     drawn = axes[0].lines[1].get_ydata()
-    powers = families(n)[family] ** np.arange(LENGTH)[:, None]
+    powers = families(n)[family] ** np.arange(ch05.LENGTH)[:, None]
     table = np.hstack([powers.real, powers.imag]) if np.iscomplexobj(powers) else powers
     U, values, _ = np.linalg.svd(table, full_matrices=False)
     U = U[:, values > 1e-12 * values[0]]
@@ -91,12 +77,12 @@ def test_the_fit_is_a_projection(family):
 
 def test_the_cliff_stands_where_the_theorem_says():
     for family, each in (("half circle", 2), ("circle (DFT)", 1)):
-        curve = {line.get_label(): line for line in fit_by_modes("shift by L/2", family, 8).axes[1].lines}[family]
-        need = needed_modes(LENGTH, LENGTH // 2)
+        curve = {line.get_label(): line for line in ch05.fit_by_modes("shift by L/2", family, 8).axes[1].lines}[family]
+        need = needed_modes(ch05.LENGTH, ch05.LENGTH // 2)
         for modes, error in zip(curve.get_xdata(), curve.get_ydata()):
             assert (error < 1e-9) == (each * modes >= need)
-    assert "N = 9 at least" in fit_sentence("shift by L/2", "half circle", 8)
-    assert "at least" not in fit_sentence("box", "half circle", 8)
+    assert "N = 9 at least" in ch05.fit_sentence("shift by L/2", "half circle", 8)
+    assert "at least" not in ch05.fit_sentence("box", "half circle", 8)
 
 
 @pytest.mark.parametrize(

@@ -9,15 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.polynomial import chebyshev, polynomial
 
-from workbook.chapters.ch06 import (
-    ERRORS,
-    error_words,
-    exact_shifts,
-    fading_half_circle,
-    reach_sentence,
-    shift_costs,
-    summed,
-)
+from workbook.chapters import ch06
 
 
 def coefficients(n):
@@ -35,7 +27,7 @@ def line(axes, label_or_place):
 # ------------------------------------------------------------------------------------------- what a shift costs
 @pytest.mark.parametrize("L", [8, 12, 16])
 def test_the_curve_is_the_chebyshev_polynomial(L):
-    axes = shift_costs(L, 1).axes[0]
+    axes = ch06.shift_costs(L, 1).axes[0]
     assert line(axes, 0) == pytest.approx(np.log10(coefficients(L - 1)))
     assert list(line(axes, 2)) == [0] * L  # the circle
     assert all(line(axes, 1)[1:] < line(axes, 0)[1:])  # negative nodes help
@@ -46,7 +38,7 @@ def test_the_curve_is_the_chebyshev_polynomial(L):
 
 @given(st.floats(1e-17, 1e30))
 def test_errors_in_words_bound_the_error(error):
-    words = error_words(error)
+    words = ch06.error_words(error)
     if words.startswith("right"):
         bound = float(words.split()[-1])
         assert error < 0.5 and error <= bound * 1.000001 and bound <= 10.000001 * error
@@ -56,14 +48,14 @@ def test_errors_in_words_bound_the_error(error):
 
 # ------------------------------------------------------------------------------------------------------- the reach
 @settings(max_examples=40, deadline=None)
-@given(st.integers(1, 40), st.integers(1, 90), st.sampled_from(ERRORS))
+@given(st.integers(1, 40), st.integers(1, 90), st.sampled_from(ch06.ERRORS))
 def test_a_fading_half_circle_is_one_spike_and_its_echoes(N, S, error):
     """Against the closed form: (-d)^q at S + 2Nq, and q may be negative."""
-    made, norm = fading_half_circle(N, S, error, 200)
+    made, norm = ch06.fading_half_circle(N, S, error, 200)
     wanted = [(-error) ** ((k - S) // (2 * N)) if (k - S) % (2 * N) == 0 else 0 for k in range(200)]
     assert made == pytest.approx(wanted, abs=1e-9 * norm) and norm == pytest.approx(error ** (-S / (2 * N)))
     assert (norm <= 1 / error * (1 + 1e-9)) == (S <= 2 * N)
-    assert ("all steps hold" in reach_sentence(N, S, error)) == (S <= 2 * N)
+    assert ("all steps hold" in ch06.reach_sentence(N, S, error)) == (S <= 2 * N)
 
 
 # ---------------------------------------------------------------------------------------------- the other pictures
@@ -72,7 +64,7 @@ def test_a_fading_half_circle_is_one_spike_and_its_echoes(N, S, error):
 @pytest.mark.parametrize("L", [2, 5, 9])
 def test_the_map_is_who_has_no_second_copy(L):
     """Roots of unity repeat a one-hot at S every N lags: exact if no copy is among 0..L-1, and N reaches S."""
-    mesh = exact_shifts(L).axes[0].collections[0]
+    mesh = ch06.exact_shifts(L).axes[0].collections[0]
     fails = np.asarray(mesh.get_array()).reshape(L, L).astype(bool)
     for N in range(1, L + 1):
         for S in range(L):
@@ -82,7 +74,7 @@ def test_the_map_is_who_has_no_second_copy(L):
 # ------------------------------------------------------------------------------------------------ the running sum
 @pytest.mark.parametrize("lam", [0.5, 0.9, 0.99])
 def test_the_sum_is_accurate_until_it_overflows(lam):
-    found = summed(lam, "float32")
+    found = ch06.summed(lam, "float32")
     # by hand: float32 ends at 2^128
     assert found.predicted == pytest.approx(128 * math.log(2) / -math.log(lam))
     assert found.predicted + math.log(1 - lam) / -math.log(lam) - 1 <= found.observed <= found.predicted + 1
@@ -91,7 +83,7 @@ def test_the_sum_is_accurate_until_it_overflows(lam):
 
 def test_errors_are_those_of_exact_arithmetic():
     """lambda = 1/2 and its powers are exact in float32, so the only error is of the sum: against fractions."""
-    found, u = summed(0.5, "float32"), np.random.default_rng(0).uniform(-1, 1, 136).astype("float32")
+    found, u = ch06.summed(0.5, "float32"), np.random.default_rng(0).uniform(-1, 1, 136).astype("float32")
     x, largest, states = Fraction(0), Fraction(0), []
     for value in u:
         x = x / 2 + Fraction(float(value))

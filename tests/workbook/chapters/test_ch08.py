@@ -12,25 +12,6 @@ from matplotlib.colors import to_rgb
 from lrnnlab.models import build
 from lrnnlab.models.chunk_masks import depth_count, dilated_mask, kept_positions
 from workbook.chapters import ch08
-from workbook.chapters.ch08 import (
-    CHUNKS,
-    LAYERS,
-    NOISY,
-    ORDERS,
-    PLACES,
-    WORDS,
-    Seen,
-    asked,
-    chunk_tree,
-    field_of,
-    field_sentence,
-    gathering,
-    gathering_sentence,
-    grow,
-    noise_sentence,
-    noisy_run,
-    tree_sentence,
-)
 from workbook.chapters.tree_composition import recursion, row_transitions
 from workbook.show.regulargpt_figures import element_names
 from workbook.show.style import INK
@@ -40,7 +21,7 @@ from workbook.tables.regulargpt_fig4 import cumulative_gradient, gradient_by_tok
 from workbook.tables.regulargpt_table1 import make_network
 from workbook.tables.word_actions import machine_of
 
-TASKS = st.sampled_from(list(WORDS))
+TASKS = st.sampled_from(list(ch08.WORDS))
 
 
 @st.composite
@@ -66,7 +47,7 @@ def action(machine, word):
 @given(grown(), st.booleans())
 def test_every_position_holds_the_action_of_its_word(made, later_first):
     machine, tokens, chunk = made
-    tree = grow(machine, tokens, chunk, later_first)
+    tree = ch08.grow(machine, tokens, chunk, later_first)
     for row in range(tree.depths + 1):
         for position in range(len(tokens)):
             word = tokens[max(0, position + 1 - chunk**row) : position + 1]
@@ -78,7 +59,7 @@ def test_every_position_holds_the_action_of_its_word(made, later_first):
 @given(grown())
 def test_the_tree_is_what_states_are_compared_with(made):
     machine, tokens, chunk = made
-    tree, word = grow(machine, tokens, chunk), torch.tensor([tokens])
+    tree, word = ch08.grow(machine, tokens, chunk), torch.tensor([tokens])
     for form, kept in (("tree", tree.kept), ("masks", lambda depth: list(range(len(tokens))))):
         expected = elements_by_depth(machine, word, chunk, form)
         assert len(expected) == tree.depths == depth_count(len(tokens), chunk)
@@ -90,14 +71,14 @@ def test_the_tree_is_what_states_are_compared_with(made):
 @given(grown())
 def test_the_root_answers_and_the_printed_order_answers_the_mirrored_word(made):
     machine, tokens, chunk = made
-    assert grow(machine, tokens, chunk).answer == machine.answer(list(tokens))[-1]
-    assert grow(machine, tokens, chunk, later_first=True).answer == machine.answer(list(tokens[::-1]))[-1]
+    assert ch08.grow(machine, tokens, chunk).answer == machine.answer(list(tokens))[-1]
+    assert ch08.grow(machine, tokens, chunk, later_first=True).answer == machine.answer(list(tokens[::-1]))[-1]
 
 
 @given(grown())
 @settings(max_examples=30, deadline=None)
 def test_names_are_words_that_do_the_same(made):
-    tree = grow(*made)
+    tree = ch08.grow(*made)
     for element in set(tree.elements.ravel().tolist()):
         word = tree.monoid.words[element]
         assert action(tree.machine, word) == tree.monoid.elements[element].tolist()
@@ -105,9 +86,9 @@ def test_names_are_words_that_do_the_same(made):
 
 
 def test_what_is_typed():
-    assert asked("Cycle Navigation", "+\N{MINUS SIGN}0-") == ((2, 0, 1, 0), "")
-    assert asked("Parity", "10" * 20) == ((1, 0) * 8, "Only the first 16 letters are drawn. ")
-    tokens, note = asked("Cycle Navigation", "\N{SNOWMAN}")
+    assert ch08.asked("Cycle Navigation", "+\N{MINUS SIGN}0-") == ((2, 0, 1, 0), "")
+    assert ch08.asked("Parity", "10" * 20) == ((1, 0) * 8, "Only the first 16 letters are drawn. ")
+    tokens, note = ch08.asked("Cycle Navigation", "\N{SNOWMAN}")
     assert len(tokens) == 16 and note == "Cycle Navigation reads \N{MINUS SIGN} 0 +, so this is a word of its own. "
 
 
@@ -124,7 +105,7 @@ def parts(figure):
 @pytest.mark.parametrize("string, C", [("1011000", 2), ("1011000", 3), ("1", 2), ("10110100", 2), ("101101001", 8)])
 def test_nodes_lines_and_masks_of_figure_1(string, C):
     T, depths = len(string), depth_count(len(string), C)
-    axes, (faint, dark, out), (dots, nodes) = parts(chunk_tree("Parity", string, C))
+    axes, (faint, dark, out), (dots, nodes) = parts(ch08.chunk_tree("Parity", string, C))
     kept = [kept_positions(T, C, depth) for depth in range(depths)]
     ends = [[position - j * C**depth for j in range(C)] for depth in range(depths) for position in kept[depth]]
     inside = sum(child >= 0 for children in ends for child in children)
@@ -144,60 +125,60 @@ def test_nodes_lines_and_masks_of_figure_1(string, C):
 
 
 @settings(max_examples=40, deadline=None)
-@given(TASKS, st.text("0101st+-ab", max_size=20), st.sampled_from(CHUNKS), st.sampled_from(ORDERS))
+@given(TASKS, st.text("0101st+-ab", max_size=20), st.sampled_from(ch08.CHUNKS), st.sampled_from(ch08.ORDERS))
 def test_the_sentence_counts_and_says_wrong_where_it_is(task, string, C, order):
-    said = tree_sentence(task, string, C, order)
-    machine, (tokens, note) = machine_of(task), asked(task, string)
+    said = ch08.tree_sentence(task, string, C, order)
+    machine, (tokens, note) = machine_of(task), ch08.asked(task, string)
     T, depths = len(tokens), depth_count(len(tokens), C)
     nodes = sum(math.ceil(T / C ** (depth + 1)) for depth in range(depths))
     assert said.startswith(note) and f"{nodes} nodes in the tree, {T * depths} with masks" in said
     mirrored = machine.answer(list(tokens[::-1]))[-1] != machine.answer(list(tokens))[-1]
-    assert ("<b>wrong</b>" in said) == (mirrored and order == ORDERS[1])
+    assert ("<b>wrong</b>" in said) == (mirrored and order == ch08.ORDERS[1])
 
 
 # --- noise ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("layer", LAYERS)
-@pytest.mark.parametrize("noise", PLACES)
-@pytest.mark.parametrize("task", NOISY[1:])
+@pytest.mark.parametrize("layer", ch08.LAYERS)
+@pytest.mark.parametrize("noise", ch08.PLACES)
+@pytest.mark.parametrize("task", ch08.NOISY[1:])
 def test_found_errors_stay_below_the_worst_and_none_without_noise(task, layer, noise):
-    run = noisy_run(task, 0.08, layer, noise)
+    run = ch08.noisy_run(task, 0.08, layer, noise)
     assert run.errors.shape == run.worst.shape == run.right.shape == (10,)
     assert (run.errors <= run.worst + 1e-12).all() and run.right[0] == 1
-    still = noisy_run(task, 0.0, layer, noise)
+    still = ch08.noisy_run(task, 0.0, layer, noise)
     assert not still.errors.any() and not still.worst.any() and (still.right == 1).all()
 
 
-@pytest.mark.parametrize("noise", PLACES)
-@pytest.mark.parametrize("layer", LAYERS)
+@pytest.mark.parametrize("noise", ch08.PLACES)
+@pytest.mark.parametrize("layer", ch08.LAYERS)
 def test_the_worst_is_that_of_a_string_with_all_errors_at_their_ends(layer, noise):
     """Against the recursion itself on a string, +e or -e everywhere, on the letters and (or not) on every layer."""
     machine, e = machine_of("Cycle Navigation"), 1 / 16
-    leaves, function = row_transitions(machine)[np.arange(512) ** 2 % 3], LAYERS[layer]
+    leaves, function = row_transitions(machine)[np.arange(512) ** 2 % 3], ch08.LAYERS[layer]
     exact, expected = recursion(leaves), []
     for shift in (-e, e):
-        again = shift * PLACES[noise]
+        again = shift * ch08.PLACES[noise]
         run = recursion(leaves + shift, lambda a, b, again=again: function(a, b) + again)
         expected.append(np.abs(run - exact)[:, -1].max((1, 2)))
-    found = noisy_run("Cycle Navigation", e, layer, noise).worst
+    found = ch08.noisy_run("Cycle Navigation", e, layer, noise).worst
     assert found == pytest.approx(np.max(expected, axis=0), rel=1e-12)
 
 
-@pytest.mark.parametrize("task", NOISY[:2])
+@pytest.mark.parametrize("task", ch08.NOISY[:2])
 def test_repaired_errors_are_gone_up_to_one_eighth_and_not_beyond(task):
     for e in (0.04, 0.125):
-        assert not noisy_run(task, e, "repairing", "the letters").worst[1:].any()
-        assert noisy_run(task, e, "repairing", "every layer").worst == pytest.approx(e)
-    assert noisy_run(task, 0.13, "repairing", "the letters").worst[1] > 0
-    assert noisy_run(task, 0.04, "Lemma 1", "every layer").worst[-1] > 10
+        assert not ch08.noisy_run(task, e, "repairing", "the letters").worst[1:].any()
+        assert ch08.noisy_run(task, e, "repairing", "every layer").worst == pytest.approx(e)
+    assert ch08.noisy_run(task, 0.13, "repairing", "the letters").worst[1] > 0
+    assert ch08.noisy_run(task, 0.04, "Lemma 1", "every layer").worst[-1] > 10
 
 
 def test_the_noise_sentence_follows_the_controls():
-    assert "<b>gone</b>" in noise_sentence("S_3", 0.125, "repairing", "every layer")
-    assert "nothing is proved" in noise_sentence("S_3", 0.13, "repairing", "the letters")
-    assert "nothing is proved" not in noise_sentence("S_3", 0.13, "Lemma 1", "the letters")
-    assert "exact at every depth" in noise_sentence("S_3", 0.0, "Lemma 1", "the letters")
+    assert "<b>gone</b>" in ch08.noise_sentence("S_3", 0.125, "repairing", "every layer")
+    assert "nothing is proved" in ch08.noise_sentence("S_3", 0.13, "repairing", "the letters")
+    assert "nothing is proved" not in ch08.noise_sentence("S_3", 0.13, "Lemma 1", "the letters")
+    assert "exact at every depth" in ch08.noise_sentence("S_3", 0.0, "Lemma 1", "the letters")
 
 
 # --- clusters and receptive fields -----------------------------------------------------------------------------------
@@ -212,9 +193,9 @@ def test_names_of_elements_are_words_that_make_them(task):
 
 def test_the_cluster_sentence_tells_agreement_from_disagreement():
     at = {"word": 8, "found": 6, "predicted": 6, "purity": 1.0, "wholeness": 0.5, "points": 120}
-    said = gathering_sentence(Seen("s_3", "recorded", {"depths": [at]}), 0)
+    said = ch08.gathering_sentence(ch08.Seen("s_3", "recorded", {"depths": [at]}), 0)
     assert "<b>6 clusters</b>" in said and "50% lie" in said and "the same" not in said
-    assert "the same" in gathering_sentence(Seen("s_3", "live", {"depths": [{**at, "wholeness": 1.0}]}), 0)
+    assert "the same" in ch08.gathering_sentence(ch08.Seen("s_3", "live", {"depths": [{**at, "wholeness": 1.0}]}), 0)
 
 
 def test_fields_are_the_gradients_by_finite_differences():
@@ -293,18 +274,18 @@ def test_a_token_that_stands_once_has_the_gradient_of_its_symbol(name):
 
 
 def test_the_field_of_a_net_that_is_known():
-    field = field_of(LastTwo(), "parity", "0 11 01")
+    field = ch08.field_of(LastTwo(), "parity", "0 11 01")
     assert field.share.tolist() == [0, 0, 0, 0.5, 0.5] and field.turns.tolist() == [False] * 3 + [True] * 2
     assert field.counts.all() and (field.answer, field.right) == (1, 1)
-    said = field_sentence(field)
+    said = ch08.field_sentence(field)
     assert "<b>1</b>, rightly" in said and "<b>2 of 5</b> places, and the right answer at 5" in said and "last <b>1</b>" in said
-    assert "<b>1</b>, wrongly" in field_sentence(field_of(LastTwo(), "suffix", "11001"))
+    assert "<b>1</b>, wrongly" in ch08.field_sentence(ch08.field_of(LastTwo(), "suffix", "11001"))
 
 
 @pytest.mark.parametrize("text", ["", "  ", "012", "snow\N{SNOWMAN}", "01" * 13])
 def test_what_is_no_string_is_said_in_one_sentence(text):
     with pytest.raises(ValueError, match=r"^Type 1 to 24 of the letters 0 and 1; this is '[^']*'$"):
-        field_of(LastTwo(), "parity", text)
+        ch08.field_of(LastTwo(), "parity", text)
 
 
 def test_every_net_answers_by_what_is_said_to_be_read():
@@ -324,8 +305,8 @@ def test_clusters_by_length_of_nets_that_are_known():
     answers = ch08.across_lengths(Holds(machine, lambda states: machine.outputs[states], corners=2), "suffix", (8, 64))
     for at in answers.found["depths"]:
         assert (at["found"], at["wholeness"], at["right"]) == (2, 1, 1) and at["purity"] < 0.5
-    assert gathering_sentence(answers, 1).startswith("Strings of 64 letters: <b>2 clusters</b> among 64 states")
-    assert len(gathering(answers, 1).axes) == 2
+    assert ch08.gathering_sentence(answers, 1).startswith("Strings of 64 letters: <b>2 clusters</b> among 64 states")
+    assert len(ch08.gathering(answers, 1).axes) == 2
 
 
 def test_every_control_of_both_widgets_changes_the_picture():

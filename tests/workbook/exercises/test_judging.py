@@ -10,19 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from workbook.exercises.judging import (
-    NOT_YET,
-    RIGHT,
-    UNJUDGED,
-    CannotJudge,
-    agree,
-    call,
-    expect,
-    judge,
-    numbers,
-    same,
-    shown,
-)
+from workbook.exercises import judging
 
 
 def double(n):
@@ -30,11 +18,11 @@ def double(n):
 
 
 def test_three_outcomes():
-    assert judge(lambda: expect(double, [((2,), 4)])).outcome == RIGHT
-    wrong = judge(lambda: agree(double, lambda n: n + 2, [(2,), (5,)]))
-    assert (wrong.outcome, wrong.says) == (NOT_YET, "double(5) gave 10, and should give 7")
-    broken = judge(lambda: expect(double, [((None,), 4)]))
-    assert broken.outcome == UNJUDGED
+    assert judging.judge(lambda: judging.expect(double, [((2,), 4)])).outcome == judging.RIGHT
+    wrong = judging.judge(lambda: judging.agree(double, lambda n: n + 2, [(2,), (5,)]))
+    assert (wrong.outcome, wrong.says) == (judging.NOT_YET, "double(5) gave 10, and should give 7")
+    broken = judging.judge(lambda: judging.expect(double, [((None,), 4)]))
+    assert broken.outcome == judging.UNJUDGED
     assert broken.says.startswith("double(None) raised TypeError: unsupported operand")
     assert "\n" not in broken.says
 
@@ -43,8 +31,8 @@ def test_a_stub_is_not_attempted():
     def stub():
         raise NotImplementedError("your code here")
 
-    with pytest.raises(CannotJudge, match="^not attempted$"):
-        call(stub)
+    with pytest.raises(judging.CannotJudge, match="^not attempted$"):
+        judging.call(stub)
 
 
 @pytest.mark.parametrize("value, says", [
@@ -53,13 +41,13 @@ def test_a_stub_is_not_attempted():
     ("x" * 500, "'x+[.]{3}x+'"),
 ])  # fmt: skip
 def test_what_is_shown_says_no_address(value, says):
-    assert re.fullmatch(says, shown(value))
-    assert " at 0x" not in shown(value)
+    assert re.fullmatch(says, judging.shown(value))
+    assert " at 0x" not in judging.shown(value)
 
 
 def test_an_answer_cannot_change_the_test_s_arguments():
     given = [3, 1, 2]
-    expect(lambda row: row.sort() or row, [((given,), [1, 2, 3])])
+    judging.expect(lambda row: row.sort() or row, [((given,), [1, 2, 3])])
     assert given == [3, 1, 2]
 
 
@@ -70,8 +58,8 @@ def test_an_answer_cannot_change_the_test_s_arguments():
     (range(3), [0, 1, 2]), (1j, complex(0, 1)), (np.True_, True), ([np.True_], [True]), (np.str_("a"), "a"),
 ])  # fmt: skip
 def test_same(a, b):
-    assert same(a, b)
-    assert same(b, a)
+    assert judging.same(a, b)
+    assert judging.same(b, a)
 
 
 @pytest.mark.parametrize("a, b", [
@@ -81,8 +69,8 @@ def test_same(a, b):
     (10**400, 1.5), (10**400, math.inf), (1.0, math.inf), (-math.inf, math.inf), (np.True_, False), (Fraction(10**400), 2j),
 ])  # fmt: skip
 def test_not_the_same(a, b):
-    assert not same(a, b)
-    assert not same(b, a)
+    assert not judging.same(a, b)
+    assert not judging.same(b, a)
 
 
 def test_equality_cannot_be_bought():
@@ -92,7 +80,7 @@ def test_equality_cannot_be_bought():
 
         __hash__ = float.__hash__
 
-    assert not same(Always(3), 5.0) and not same(5.0, Always(3))
+    assert not judging.same(Always(3), 5.0) and not judging.same(5.0, Always(3))
 
 
 def test_an_answer_may_raise_an_error_of_its_own():
@@ -102,27 +90,27 @@ def test_an_answer_may_raise_an_error_of_its_own():
     def answer(n):
         raise Own(f"not {n}")
 
-    with pytest.raises(CannotJudge, match="raised Own: not 3"):
-        call(answer, 3)
-    assert judge(lambda: expect(answer, [((3,), 1)])).outcome == "cannot be judged"
+    with pytest.raises(judging.CannotJudge, match="raised Own: not 3"):
+        judging.call(answer, 3)
+    assert judging.judge(lambda: judging.expect(answer, [((3,), 1)])).outcome == "cannot be judged"
 
     def test():
         raise Own("a test that stumbles")
 
-    assert judge(test).says == "the test met Own: a test that stumbles"
+    assert judging.judge(test).says == "the test met Own: a test that stumbles"
 
 
 @pytest.mark.parametrize("wrong", [[None, None], [Fraction(1), "2"]])
 def test_what_is_no_number_is_not_read_as_one(wrong):
-    with pytest.raises(CannotJudge, match="should be numbers of shape"):
-        numbers(wrong, (2,))
+    with pytest.raises(judging.CannotJudge, match="should be numbers of shape"):
+        judging.numbers(wrong, (2,))
 
     class Other:
         def __eq__(self, other):
             return True
 
-    assert not same(Other(), 5)
-    assert not same([Other()], [5])
+    assert not judging.same(Other(), 5)
+    assert not judging.same([Other()], [5])
 
 
 def test_judging_needs_no_pictures():

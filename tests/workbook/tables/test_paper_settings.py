@@ -5,24 +5,7 @@ import math
 
 import pytest
 
-from lrnnlab.models import (
-    DLR,
-    DSS,
-    LRU,
-    S4,
-    S4D,
-    S5,
-    BlockDiagonal,
-    Diagonal,
-    FastWeights,
-    LiquidS4,
-    Net,
-    RecurrentDelta,
-    RotRNN,
-    SelfReferential,
-    SGConv,
-    blocks,
-)
+from lrnnlab import models
 from workbook.tables import get, surrogate_data
 from workbook.tables.declared import paper
 
@@ -126,23 +109,23 @@ def test_the_seconds_of_paper_000():
 
 
 @pytest.mark.parametrize("mixer, starts", [
-    (S4, {"dt": (1e-3, 0.1)}),
-    (S4D, {"dt": (1e-3, 0.1), "init": "lin"}),
-    (LiquidS4, {"dt": (1e-3, 0.1)}),
-    (S5, {"dt": (1e-3, 0.1), "blocks": 1}),
-    (LRU, {"modulus": (0.5, 0.999), "phase": 2 * math.pi, "normaliser": "learned"}),
-    (RotRNN, {"gamma": (0.5, 0.999), "theta": 2 * math.pi, "init": "paper", "rotation": "expm", "normaliser": "corrected",
+    (models.S4, {"dt": (1e-3, 0.1)}),
+    (models.S4D, {"dt": (1e-3, 0.1), "init": "lin"}),
+    (models.LiquidS4, {"dt": (1e-3, 0.1)}),
+    (models.S5, {"dt": (1e-3, 0.1), "blocks": 1}),
+    (models.LRU, {"modulus": (0.5, 0.999), "phase": 2 * math.pi, "normaliser": "learned"}),
+    (models.RotRNN, {"gamma": (0.5, 0.999), "theta": 2 * math.pi, "init": "paper", "rotation": "expm", "normaliser": "corrected",
               "c": 1.0, "start": "zero"}),
-    (DSS, {"dt": (1e-3, 0.1), "init": "lin", "max_kernel": None}),
-    (DLR, {"dt": (5e-4, 0.5), "init": "dft", "kind": "real", "eigenvalues": "complex", "max_kernel": None}),
-    (SGConv, {"alpha": (1.0, 1.0)}),
-    (Diagonal, {"kind": "signed", "drive": "linear"}),
-    (BlockDiagonal, {"rule": "clip", "p": 1.2, "hidden": 512, "drive": "mlp", "start": "learned", "gain": 1.0, "stay": 0.0}),
-    (FastWeights, {"rule": "delta", "feature_map": None, "allow_negative_eigenvalues": False, "write_start": None}),
-    (RecurrentDelta, {"feature_map": "softmax", "recurrence": "head", "write_start": None, "feedback_start": 1.0}),
-    (SelfReferential, {"feature_map": "softmax", "rates": 4}),
-    (blocks, {"place": "pre"}),
-    (Net, {"encoder": "embedding"}),
+    (models.DSS, {"dt": (1e-3, 0.1), "init": "lin", "max_kernel": None}),
+    (models.DLR, {"dt": (5e-4, 0.5), "init": "dft", "kind": "real", "eigenvalues": "complex", "max_kernel": None}),
+    (models.SGConv, {"alpha": (1.0, 1.0)}),
+    (models.Diagonal, {"kind": "signed", "drive": "linear"}),
+    (models.BlockDiagonal, {"rule": "clip", "p": 1.2, "hidden": 512, "drive": "mlp", "start": "learned", "gain": 1.0, "stay": 0.0}),
+    (models.FastWeights, {"rule": "delta", "feature_map": None, "allow_negative_eigenvalues": False, "write_start": None}),
+    (models.RecurrentDelta, {"feature_map": "softmax", "recurrence": "head", "write_start": None, "feedback_start": 1.0}),
+    (models.SelfReferential, {"feature_map": "softmax", "rates": 4}),
+    (models.blocks, {"place": "pre"}),
+    (models.Net, {"encoder": "embedding"}),
 ])  # fmt: skip
 def test_records_do_not_hold_the_defaults_so_these_stay(mixer, starts):
     parameters = inspect.signature(mixer).parameters
