@@ -33,7 +33,7 @@ from lrnnlab.automata import NO_LABEL
 from lrnnlab.tasks.base import BaseTask
 from lrnnlab.tasks.batch import Batch
 from lrnnlab.tasks.seeds import python_random
-from lrnnlab.validation import checked, number, shown, whole_number
+from lrnnlab.validation import checked, shown, whole_number
 
 OPERATORS = ("[MIN", "[MAX", "[MED", "[SM")
 SYMBOLS = (*"0123456789", *OPERATORS, "]")  # tokens 0..9 are the digits themselves, so a label is a token as well
@@ -45,14 +45,9 @@ TRIES = 100_000  # trees in vain before it is said that there are none
 
 def apply(operator: int, values: list[int]) -> int:
     """The value of token ``operator`` (10..13) on a list of digits: the fast path's arithmetic."""
-    if operator == FIRST_OPERATOR:
-        return min(values)
-    if operator == FIRST_OPERATOR + 1:
-        return max(values)
-    if operator == FIRST_OPERATOR + 2:
-        ordered, middle = sorted(values), len(values) // 2
-        return ordered[middle] if len(values) % 2 else (ordered[middle - 1] + ordered[middle]) // 2
-    return sum(values) % 10
+    ordered, middle = sorted(values), len(values) // 2
+    median = ordered[middle] if len(values) % 2 else (ordered[middle - 1] + ordered[middle]) // 2
+    return (ordered[0], ordered[-1], median, sum(values) % 10)[operator - FIRST_OPERATOR]
 
 
 @checked
@@ -169,11 +164,7 @@ class ListOps(BaseTask):
     vocab_size, least = len(SYMBOLS) + 1, 16  # tokens with padding
     answers, padded = "places", True
     train_length = test_length = 64
-
-    def __init__(self, max_depth: int = 10, max_args: int = 10, shortest: float = 0.25):
-        self.max_depth = whole_number(max_depth, 2, "the largest depth")
-        self.max_args = whole_number(max_args, 2, "the largest number of arguments")
-        self.shortest = number(shortest, "the shortest expression, a share of the length,", 0, 1)
+    max_depth, max_args, shortest = 10, 10, 0.25
 
     def labelled(self, tokens: Any) -> list[tuple[int, int]]:
         """(position, value) of every label due in one expression."""
@@ -264,8 +255,7 @@ class ListOpsSubTrees(ListOps):
     [0, 3, 6]
     """
 
-    def __init__(self, max_depth: int = 15, max_args: int = 9, shortest: float = 0.25):
-        super().__init__(max_depth, max_args, shortest)
+    max_depth, max_args = 15, 9
 
     def labelled(self, tokens: Any) -> list[tuple[int, int]]:
         return [(position, value) for position, _, _, value in nodes(tokens)]

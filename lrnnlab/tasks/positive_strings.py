@@ -99,10 +99,6 @@ class PositiveTask(StringTask):
     def test_length(self) -> int:  # type: ignore[override]
         return 2 * BIN * self.tokens_per_size
 
-    @property
-    def identity(self) -> str:
-        return repr((super().identity, None))  # None: no machine of the reader's
-
     def with_length(self, length: int) -> NoReturn:
         """ValueError: what is trained on is a bin of sizes."""
         raise ValueError(f"{self}: its strings come in bins of {BIN} sizes, of many lengths, got length={length!r}")

@@ -41,7 +41,6 @@ class _Modular(Task):
         modulus = whole_number(modulus, 2, f"{type(self).__name__}: the modulus", STATES)
         super().__init__(made(modulus), draw=draw(modulus), **options)
         self.modulus = modulus
-        self.known_as(type(self).__qualname__, classes=self.classes, modulus=modulus, name=self.name, symbols=self.symbols)
 
 
 class Sum(_Modular):
@@ -100,7 +99,7 @@ def even_pairs() -> Task:
 
     EvenPair(2) of paper 000 has the two labels the other way round.
     """
-    return Task(languages.odd_changes(), "last").known_as("EvenPairs")
+    return Task(languages.odd_changes(), "last")
 
 
 def parity(p: float = 0.5) -> Task:
@@ -110,13 +109,12 @@ def parity(p: float = 0.5) -> Task:
     """
     chance = Fraction(str(number(p, "Parity: p, a probability,", 0, 1)))
     odds = chance.denominator - chance.numerator, chance.numerator
-    name = f"Parity({float(chance):g})"
-    return Task(languages.language("Parity"), "last", Independent(odds), name=name).known_as("Parity", name=name, weights=odds)
+    return Task(languages.language("Parity"), "last", Independent(odds), name=f"Parity({float(chance):g})")
 
 
 def cycle_navigation() -> Task:
     """Where a walk on a cycle of five ends that starts at 0: 0 is a step back, 1 stays, 2 a step on."""
-    return Task(languages.cycle_walk(), "last").known_as("CycleNavigation")
+    return Task(languages.cycle_walk(), "last")
 
 
 def modular_arithmetic(modulus: int = 5, prefix: bool = False) -> Task:
@@ -125,18 +123,12 @@ def modular_arithmetic(modulus: int = 5, prefix: bool = False) -> Task:
     name = f"ModularArithmetic({modulus}{', prefix' if prefix else ''})"
     made = Task(languages.arithmetic(modulus, prefix), "last", Expressions(modulus, prefix), name=name)
     made.modulus = modulus
-    return made.known_as("ModularArithmetic", classes=made.classes, modulus=modulus, name=name, prefix=prefix,
-                         symbols=made.symbols)  # fmt: skip
+    return made
 
 
-def recognition(
-    language: Language, published: Callable[[int, random.Random], list[int]] | None = None, uniform: bool = False
-) -> Task:
+def recognition(language: Language, published: Callable[[int, random.Random], list[int]] | None = None) -> Task:
     """1 for strings of a language, 0 for others; half of a batch is drawn from each (paper 002, Table 1, part 2)."""
-    name = f"{language.name} (uniform)" if uniform else language.name
-    draw, told = Halves(language.machine, None if uniform else published), {} if published else {"published": None}
-    made = Task(language, "last", draw, name=name, lengths=(50, 100))
-    return made.known_as("Recognition", True, name=name, symbols=made.symbols, uniform=uniform, **told)
+    return Task(language, "last", Halves(language.machine, published), lengths=(50, 100))
 
 
 def nested(n: int, length: int, rng: random.Random) -> list[int]:
@@ -186,14 +178,14 @@ def blocks_of_tomita_7(length: int, rng: random.Random) -> list[int]:
 PUBLISHED = {3: blocks_of_tomita_3, 4: bits_of_tomita_4, 7: blocks_of_tomita_7}  # the others are uniform
 
 
-def tomita(k: int, uniform: bool = False) -> Task:
-    """Tomita's language k, 1..7; 3 to 6 are in Table 1.  ``uniform``: positives are so, and not as published."""
-    return recognition(languages.language(f"Tomita {k}"), PUBLISHED.get(k), uniform)
+def tomita(k: int) -> Task:
+    """Tomita's language k, 1..7; 3 to 6 are in Table 1."""
+    return recognition(languages.language(f"Tomita {k}"), PUBLISHED.get(k))
 
 
-def bounded_dyck(n: int, uniform: bool = False) -> Task:
+def bounded_dyck(n: int) -> Task:
     """D_n = (0 D_{n-1} 1)*, brackets 0 and 1 of depth at most n."""
-    return recognition(languages.bounded_dyck(whole_number(n, 1, "D_n: the depth"), "01"), partial(nested, n), uniform)
+    return recognition(languages.bounded_dyck(whole_number(n, 1, "D_n: the depth"), "01"), partial(nested, n))
 
 
 def expression(pattern: str, symbols: Sequence[str] | None = None) -> Task:
@@ -225,7 +217,6 @@ class MachineTask(Task):
         after = machine.outputs[machine.transitions[:, machine.reachable()]]  # one token or more
         outputs = np.where(np.isin(machine.outputs, after), machine.outputs, NO_LABEL)
         super().__init__(languages.followed(name, replace(machine, outputs=outputs)))
-        self.known_as("MachineTask", True, answers=self.answers, classes=self.classes, name=name, symbols=self.symbols)
 
 
 @checked
@@ -255,8 +246,6 @@ class StateTracking(Task):
             raise ValueError(f"{name}: weights are {small.num_symbols} positive numbers, one a symbol, got {weights!r}")
         many = small.num_states if small.num_states > 1 else None  # the initial state too, where no token leads back to it
         super().__init__(languages.followed(name, small), draw=Alive(small, odds), classes=many)
-        self.known_as("StateTracking", True, _dies=self.draw.dies, answers=self.answers, classes=self.classes, name=name,
-                      symbols=self.symbols, weights=[float(weight) for weight in odds])  # fmt: skip
 
 
 @checked
@@ -275,7 +264,6 @@ class WordProblem(Task):
         if points != {tuple(range(max(map(len, points), default=0)))}:
             raise ValueError(f"{name}: generators are permutations of the same points 0, 1, ..., got {shown(generators)}")
         super().__init__(languages.word_problem(name, generators))
-        self.known_as("WordProblem", True, answers="every", classes=self.classes, name=name, symbols=self.symbols)
 
 
 def group(name: str) -> WordProblem:

@@ -5,6 +5,7 @@ Letters: B batch, T time, V tokens, C classes.  Positions count from 0.
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Iterable
 from fractions import Fraction
@@ -17,7 +18,6 @@ import torch
 
 from lrnnlab.automata import NO_LABEL, MooreMachine, minimise
 from lrnnlab.automata.languages import Language
-from lrnnlab.tasks.base import BaseTask
 from lrnnlab.tasks.batch import Batch
 from lrnnlab.tasks.draws import Independent
 from lrnnlab.tasks.strings import StringTask
@@ -79,26 +79,14 @@ class Task(StringTask):
         self.answers = "last" if ask == "last" else "places" if some else "every"
         if ask == "last":
             self.score = "accuracy, the mean over lengths beyond training"
-        self._known_as = "Task", {"ask": ask, "draw": (type(self.draw).__name__, self.draw.odds)}, True
-
-    def known_as(self, kind: str, with_machine: bool = False, **options: Any) -> Task:
-        """The same, whose ``identity`` is of this kind: as checkpoints have it that are older than ``Task(...)``."""
-        self._known_as = kind, options, with_machine
-        return self
 
     @property
     def identity(self) -> str:
-        kind, options, with_machine = self._known_as
-        rule = self.rule
-        machine = (rule.transitions.tolist(), rule.outputs.tolist(), rule.initial, rule.symbols) if with_machine else None
-        own = (kind, self.name, self.train_length, self.test_length, dict(sorted(options.items())))
-        return repr((repr(own), machine))
-
-    def with_length(self, length: int) -> BaseTask:
-        made = super().with_length(length)
-        kind, options, with_machine = self._known_as
-        lengths = {"train_length": made.train_length, "test_length": made.test_length}
-        return made.known_as(kind, with_machine, **{**options, **lengths})  # type: ignore[attr-defined]
+        machine, draw = self.rule, self.draw
+        tables = hashlib.sha256(machine.transitions.tobytes() + machine.outputs.tobytes()).hexdigest()
+        own = self.name, self.ask, self.train_length, self.test_length, self.classes
+        drawn = type(draw).__name__, draw.odds, getattr(draw, "published", None) is None
+        return repr((own, tables, machine.initial, machine.symbols, drawn))
 
     # --- the machine --------------------------------------------------------------------------------------------------
 

@@ -86,7 +86,9 @@ def test_early_stops_do_not_change_the_distribution():
         tokens = plain_tree(rng, 1, 5, 5)
         if 8 <= len(tokens) <= 24:
             kept.append(tokens)
-    stream = listops.ListOps(5, 5).expressions(random.Random(1), 8, 24)
+    task = listops.ListOps()
+    task.max_depth = task.max_args = 5
+    stream = task.expressions(random.Random(1), 8, 24)
     ours = [next(stream) for _ in range(3000)]
     for feature in (len, lambda tokens: listops.nodes(tokens)[-1][2], lambda tokens: tokens[1] > 9, lambda tokens: tokens[0]):
         a, b = Counter(map(feature, kept)), Counter(map(feature, ours))

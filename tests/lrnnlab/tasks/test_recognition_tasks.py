@@ -161,8 +161,7 @@ def test_samples_are_uniform(name, label):
         assert p_value(strings, even) > 1e-3
     inside = [text for text in map("".join, product("01", repeat=6)) if task.language.oracle(text)]
     inside = dict.fromkeys(inside, 1 / len(inside))
-    uniform = STRING_TASKS[name](uniform=True)
-    assert p_value(uniform.draw.positives(3000, 6, generator(3)), inside) > 1e-3
+    assert p_value(Halves(task.rule).positives(3000, 6, generator(3)), inside) > 1e-3
     assert p_value(task.draw.positives(3000, 6, generator(4)), inside) < 1e-6  # the paper's generators are not
 
 
@@ -226,8 +225,7 @@ def test_counts_are_those_of_a_list_of_all_strings(task):
 def test_the_papers_positives_of_bounded_brackets_repeat(name, at_20, at_50):
     published = [distinct(LANGUAGES[name].draw.positives(500, length, generator())) for length in (20, 50)]
     assert at_20[0] <= published[0] <= at_20[1] and at_50[0] <= published[1] <= at_50[1]
-    uniform = regular.bounded_dyck(int(name[2:]), uniform=True).draw.positives(500, 50, generator())
-    assert distinct(uniform) == 500
+    assert distinct(Halves(LANGUAGES[name].rule).positives(500, 50, generator())) == 500
 
 
 def test_even_pairs_is_first_against_last_and_not_paper_000s_label():
