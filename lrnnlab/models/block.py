@@ -1,9 +1,8 @@
-"""The four blocks that papers put around a mixer; they differ in where the norm stands.
+"""The three blocks that papers put around a mixer; they differ in where the norm stands.
 
     PreNorm      a = x + gate(mixer(norm(x)))      out = a + ff(norm(a))     papers 000 and 001; ULT, DeltaNet; GPT-2
     PostNorm     a = norm(x + gate(mixer(x)))      out = norm(a + ff(a))     papers 002 and 004; the softmax Transformer
     SkipNorm     a = norm(x) + gate(mixer(x))      out = a + ff(norm(a))     SRWM
-    OutputNorm   a = x + norm(gate(mixer(x)))      out = a + ff(norm(a))     the remark of paper 003, App. C.1
 
 Letters: B batch, T time, V vocabulary, D width; x what a block reads, y what its mixer gives.
 """
@@ -199,16 +198,7 @@ class SkipNorm(Block):
         return self.feed(y if x is None else self.add(normalise(self.norm, x, mask), y), mask)
 
 
-class OutputNorm(Block):
-    """a = x + norm(gate(mixer(x))),  out = a + ff(norm(a))."""
-
-    place = "output"
-
-    def after(self, x: Tensor | None, y: Tensor, mask: Tensor | None = None) -> Tensor:
-        return self.feed(self.add(x, normalise(self.norm, self.gate(y), mask)), mask)
-
-
-PLACES: dict[str, type[Block]] = {made.place: made for made in (PreNorm, PostNorm, SkipNorm, OutputNorm)}
+PLACES: dict[str, type[Block]] = {made.place: made for made in (PreNorm, PostNorm, SkipNorm)}
 
 
 def normalise(norm: nn.Module, x: Tensor, mask: Tensor | None) -> Tensor:

@@ -21,22 +21,16 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from lrnnlab.validation import whole_number
+
 NARROW = 8  # chunks up to this one are attended to distance by distance: a matrix product would be mostly zeros
 SMALLEST_BLOCK = 32  # queries that window_attention takes together for others, at least: small products are slow
 
 
-def check_chunk(chunk: int) -> None:
-    """A chunk holds at least 2 positions: with 1, no depth would ever see more than one symbol."""
-    if chunk < 2:
-        raise ValueError(f"chunk is at least 2, got {chunk}")
-
-
 def depth_count(length: int, chunk: int) -> int:
     """max(1, ceil(log_c T)), in whole numbers: the depths that a string of T symbols needs (Sec. 3.2)."""
-    check_chunk(chunk)
-    if length < 1:
-        raise ValueError(f"a string has at least 1 symbol, got {length}")
-    count, reach = 1, chunk
+    whole_number(length, 1, "the length of a string")
+    count, reach = 1, whole_number(chunk, 2, "chunk")  # with 1, no depth would ever see more than one symbol
     while reach < length:
         count, reach = count + 1, reach * chunk
     return count

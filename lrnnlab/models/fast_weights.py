@@ -25,7 +25,7 @@ from torch.nn import functional as F
 
 from lrnnlab.models.backend import is_compiled
 from lrnnlab.models.base import Recurrence, check_sizes
-from lrnnlab.models.feature_maps import FEATURE_MAPS, POSITIVE, check_feature_map, head_size
+from lrnnlab.models.feature_maps import FEATURE_MAPS, POSITIVE, head_size
 from lrnnlab.models.recurrent_delta import near_addition, recurrent_delta
 from lrnnlab.scans.delta import FORMS as DELTA_FORMS
 from lrnnlab.scans.delta import delta_rule
@@ -88,7 +88,8 @@ class FastWeights(Recurrence):
     ):
         super().__init__()
         among("rule", rule, RULES)
-        self.feature_map = check_feature_map(RULES[rule] if feature_map is None else feature_map)
+        self.feature_map = RULES[rule] if feature_map is None else feature_map
+        among("feature_map", self.feature_map, FEATURE_MAPS)
         if rule == "normalised" and self.feature_map not in POSITIVE:
             raise ValueError(f"the normalised rule divides by a sum of positive features, got {feature_map!r}")
         check_sizes(householders=householders, chunk=chunk)

@@ -47,7 +47,7 @@ def blocks(
     width, layers : int
         D, and how many blocks.
     place : str
-        Where the norm stands, ``"pre"``, ``"post"``, ``"skip"`` or ``"output"``: see :mod:`lrnnlab.models.block`.
+        Where the norm stands, ``"pre"``, ``"post"`` or ``"skip"``: see :mod:`lrnnlab.models.block`.
     **options
         Of a block: ``norm`` (``"batch"``, ``"layer"``, ``"none"``), ``residual``, ``gate`` and ``activation`` (names in
         ``GATES`` and ``ACTIVATIONS`` there), ``dropout``, ``ff`` (width of the feed-forward part in units of D) and

@@ -16,13 +16,7 @@ CELLS = {"elman": nn.RNN, "lstm": nn.LSTM}
 
 
 def run(network: Any, z: Tensor, state: Any = None) -> tuple[Tensor, Any]:
-    """``network(z, state)`` of one layer of torch's RNN or LSTM, batch first; within ``torch.func`` step by step.
-
-    >>> network = nn.LSTM(3, 5, batch_first=True)
-    >>> z = torch.randn(2, 7, 3)
-    >>> torch.allclose(torch.func.vmap(lambda z: run(network, z)[0])(z.unsqueeze(0))[0], network(z)[0], atol=1e-6)
-    True
-    """
+    """``network(z, state)`` of one layer of torch's RNN or LSTM, batch first; within ``torch.func`` step by step."""
     if not within_func():
         return network(z, state)
     zero = z.new_zeros(1, len(z), network.hidden_size)

@@ -22,7 +22,7 @@ from torch import Tensor, nn
 
 from lrnnlab.models.backend import FORMS, is_compiled, run_compiled
 from lrnnlab.models.base import Recurrence
-from lrnnlab.models.feature_maps import FEATURE_MAPS, check_feature_map, head_size
+from lrnnlab.models.feature_maps import FEATURE_MAPS, head_size
 from lrnnlab.scans.reference import no_steps
 from lrnnlab.validation import among, number
 
@@ -139,11 +139,11 @@ class RecurrentDelta(Recurrence):
         form: str = "auto",
     ):
         super().__init__()
-        self.feature_map = check_feature_map(feature_map)
+        among("feature_map", feature_map, FEATURE_MAPS)
         among("form", form, FORMS)
         among("recurrence", recurrence, ("head", "full"))
         number(feedback_start, "feedback_start")
-        self.heads, self.size, self.form = heads, head_size(width, heads), form
+        self.heads, self.size, self.feature_map, self.form = heads, head_size(width, heads), feature_map, form
         self.greatest = 2.0 if allow_negative_eigenvalues else 1.0  # as in fast_weights.py
         rows, seen = 3 * self.size + 1, self.size if recurrence == "head" else width
         self.slow = nn.Linear(width, heads * rows, bias=False)

@@ -20,20 +20,16 @@ thickness, l depth, s residue classes of positions modulo c^l, S positions of on
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
-from typing import Any
-
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from lrnnlab.models.attention import merge_heads
 from lrnnlab.models.base import Module, check_sizes, check_strings, layers_of
-from lrnnlab.models.chunk_masks import check_chunk, chunk_attention, depth_count, window_attention
+from lrnnlab.models.chunk_masks import chunk_attention, depth_count, window_attention
 from lrnnlab.models.transformer import Symbols, TransformerLayer, final_norm, linear
 from lrnnlab.scans.transforms import within_func
-from lrnnlab.validation import among, checked
+from lrnnlab.validation import among, checked, whole_number
 
 PADDING = {"tree": "learned", "masks": "masked"}  # as the code does, as the text says
 
@@ -74,9 +70,6 @@ class RegularGPT(Module):
         h, a divisor of D.
     thickness : int
         K layers per depth.  In the tree they slide over all positions of a depth before it is thinned out.
-    depths : int, optional
-        None shares one set of weights between all depths, at any length; a number gives so many depths weights of their
-        own, and strings longer than c^depths are refused.
     form : str
         ``"tree"`` or ``"masks"``; may be changed on a finished model.
     padding : str, optional
@@ -111,22 +104,20 @@ class RegularGPT(Module):
         width: int = 64,
         heads: int = 8,
         thickness: int = 1,
-        depths: int | None = None,
         form: str = "tree",
         padding: str | None = None,
         block: str = "post_norm",
     ):
         super().__init__()
-        check_chunk(chunk)
+        whole_number(chunk, 2, "chunk")
         self.form = form
         padding = PADDING[form] if padding is None else padding
         among("padding", padding, PADDING.values())
-        check_sizes(classes=classes, chunk=chunk, thickness=thickness, depths=1 if depths is None else depths)
-        self.chunk, self.depths, self.padding = chunk, depths, padding
+        check_sizes(classes=classes)
+        self.chunk, self.padding = chunk, padding
         self.embedding = Symbols(vocab_size, width)
         self.pad = nn.Parameter(0.02 * torch.randn(width))
-        a_depth = partial(layers_of, thickness, lambda _: WindowLayer(width, heads, chunk, block))
-        self.layers = nn.ModuleList(layers_of(depths or 1, lambda _: nn.ModuleList(a_depth())))
+        self.layers = nn.ModuleList(layers_of(thickness, lambda _: WindowLayer(width, heads, chunk, block)))
         self.norm = final_norm(block, width)
         self.head = linear(width, classes)
 
@@ -154,8 +145,8 @@ class RegularGPT(Module):
         block, behind its last norm, as in the released plots.
         """
         h, outputs = self.embedding(tokens), []
-        for depth, layers in enumerate(self._layers_for(tokens.shape[1])):
-            h = self._shrink(h, layers) if self.form == "tree" else self._dilate(h, layers, self.chunk**depth)
+        for depth in range(depth_count(tokens.shape[1], self.chunk)):
+            h = self._shrink(h) if self.form == "tree" else self._dilate(h, self.chunk**depth)
             outputs.append(h)
         return outputs
 
@@ -167,10 +158,9 @@ class RegularGPT(Module):
         15 different ones among 1280 at depth 0 (half of all work) and at most 225 among 640 at depth 1.
         """
         check_strings(tokens, self.embedding.vocab_size, self.embedding.weight)
-        depths = self._layers_for(tokens.shape[1])
+        depths, done = depth_count(tokens.shape[1], self.chunk), 0
         codes, table = tokens, self.embedding.weight[:-1] * self.embedding.weight.shape[1] ** 0.5  # (B,S), (N,D)
-        done = 0
-        while (done < len(depths) and len(depths[done]) == 1
+        while (done < depths and len(self.layers) == 1
                and (len(table) + 1) ** self.chunk <= 1 << 63):  # every chunk has a number of its own  # fmt: skip
             places = (len(table) + 1) ** torch.arange(self.chunk, device=tokens.device)
             numbers = (self._chunks(codes, len(table), self.chunk**done) * places).sum(-1)
@@ -180,12 +170,12 @@ class RegularGPT(Module):
             chunks = numbers.unsqueeze(1) // places % (len(table) + 1)  # (N',c)
             seen = (chunks < len(table)) | (self.padding == "learned")
             h = torch.cat([table, self.pad.unsqueeze(0)])[chunks].unsqueeze(0)  # (1,N',c,D)
-            table = depths[done][0].at_chunk_ends(h, seen).flatten(0, 2)  # (N',D)
+            table = self.layers[0].at_chunk_ends(h, seen).flatten(0, 2)  # (N',D)
             codes = found
             done += 1
         h = F.embedding(codes, torch.cat([table, self.pad.unsqueeze(0)]))
-        for depth, layers in enumerate(depths[done:], done):
-            h = self._shrink(h, layers) if self.form == "tree" else self._dilate(h, layers, self.chunk**depth)
+        for depth in range(done, depths):
+            h = self._shrink(h) if self.form == "tree" else self._dilate(h, self.chunk**depth)
         return h
 
     def _chunks(self, codes: Tensor, absent: int, step: int) -> Tensor:
@@ -195,34 +185,22 @@ class RegularGPT(Module):
         before = F.pad(codes, (step * (self.chunk - 1), 0), value=absent)
         return torch.stack([before[:, step * k :][:, : codes.shape[1]] for k in range(self.chunk)], -1)
 
-    def _layers_for(self, length: int) -> list:
-        """The layers of every depth that a string of this length needs."""
-        count = depth_count(length, self.chunk)
-        if self.depths is None:
-            return [self.layers[0]] * count
-        if count > self.depths:
-            raise ValueError(
-                f"a string of {length} symbols needs {count} depths at chunk {self.chunk}; "
-                f"this model has weights for depths={self.depths}"
-            )
-        return list(self.layers)[:count]
-
-    def _shrink(self, h: Tensor, layers: Sequence) -> Tensor:
+    def _shrink(self, h: Tensor) -> Tensor:
         """One depth of the tree: (B,S,D) -> (B,ceil(S/c),D)."""
         h, present = self._fill(h, self.chunk)
         h, present = h.unsqueeze(1), present.unsqueeze(0)  # one class
-        for layer in layers[:-1]:
+        *before, last = self.layers
+        for layer in before:
             h = layer(h, present)
-        last: Any = layers[-1]
         return last.at_chunk_ends(h, present).squeeze(1)
 
-    def _dilate(self, h: Tensor, layers: nn.ModuleList, step: int) -> Tensor:
+    def _dilate(self, h: Tensor, step: int) -> Tensor:
         """One depth at every position: (B,T,D) -> (B,T,D); step is c^l."""
         T = h.shape[1]
         h, present = self._fill(h, step * self.chunk if self.padding == "learned" else step)
         h = h.unflatten(1, (-1, step)).transpose(1, 2)  # (B,s,S,D): every step-th position in one row
         present = present.unflatten(0, (-1, step)).T  # (s,S)
-        for layer in layers:
+        for layer in self.layers:
             h = layer(h, present)
         return h.transpose(1, 2).flatten(1, 2)[:, -T:]
 

@@ -20,11 +20,9 @@ from torch import Tensor, nn
 
 from lrnnlab.models.backend import FORMS, is_compiled, run_compiled
 from lrnnlab.models.base import Recurrence
-from lrnnlab.models.feature_maps import FEATURE_MAPS, check_feature_map, head_size
+from lrnnlab.models.feature_maps import FEATURE_MAPS, head_size
 from lrnnlab.scans.reference import no_steps
 from lrnnlab.validation import among
-
-RATES = (1, 4)
 
 
 def self_referential(
@@ -91,12 +89,12 @@ class SelfReferential(Recurrence):
         form: str = "auto",
     ):
         super().__init__()
-        self.feature_map = check_feature_map(feature_map)
+        among("feature_map", feature_map, FEATURE_MAPS)
         among("form", form, FORMS)
-        if rates not in RATES:
+        if rates not in (1, 4):
             raise ValueError(f"rates is 1 or 4, got {rates}")
         n = head_size(width, heads)
-        self.rates, self.form = rates, form
+        self.rates, self.feature_map, self.form = rates, feature_map, form
         W0 = torch.randn(heads, 3 * n + rates, n) / n**0.5
         W0[:, n : 2 * n] *= 0.01
         W0[:, 3 * n :] -= 1  # as released

@@ -156,7 +156,7 @@ def tree(net, tokens):
     held = net.embedding.weight[tokens] * net.embedding.weight.shape[1] ** 0.5  # (T, D)
     while len(held) > 1:
         filling = net.pad.expand(-len(held) % net.chunk, -1)  # a learned vector stands before the string
-        held = merge(net.layers[0][0], torch.cat([filling, held]).unflatten(0, (-1, net.chunk)))
+        held = merge(net.layers[0], torch.cat([filling, held]).unflatten(0, (-1, net.chunk)))
     return held[0] @ net.head.weight.T + net.head.bias
 
 

@@ -24,7 +24,7 @@ OTHERS = {
     "p = inf": ("block_diagonal", {**BLOCKS, "p": math.inf}),
     "dictionary": ("dictionary", {"width": 6, "matrices": 3, "state": 4}),
     "deltaproduct": ("deltanet", {"allow_negative_eigenvalues": True, "feature_map": "unit", "householders": 3}),
-    "deltanet, output": ("deltanet", {"form": "sequential", "place": "output", "residual": False, "chunk": 5}),
+    "deltanet, post": ("deltanet", {"form": "sequential", "place": "post", "residual": False, "chunk": 5}),
     "recurrent_delta, full": ("recurrent_delta", {"recurrence": "full", "feature_map": "elu_sum"}),
     "srwm, one rate": ("srwm", {"rates": 1, "form": "loop", "place": "pre"}),
     "nlt, softmax": ("nlt", {"feature_map": "softmax", "heads": 4}),
@@ -145,9 +145,9 @@ def test_trace(layers):
     ("block_diagonal", {"rule": "cilp"}, "no column rule 'cilp'; there are clip, release"),
     ("block_diagonal", {"p": 0.5}, "p >= 1, got p=0.5"), ("block_diagonal", {"layers": 0}, "layers must be .* got 0"),
     ("lstm", {"width": 2**31}, "no lstm can be made with .*'width': 2147483648"), ("lstm", {"dropout": 1.0}, "0 <= dropout < 1, got 1.0"),
-    ("lstm", {"place": "mid"}, "place is one of pre, post, skip, output, got 'mid'"), ("s4", {"state": 7}, "even and at least 2 .*, got 7"),
+    ("lstm", {"place": "mid"}, "place is one of pre, post, skip, got 'mid'"), ("s4", {"state": 7}, "even and at least 2 .*, got 7"),
     ("rotrnn", {"state": 6, "heads": 2}, "multiple of 2 heads .*, got state 6, heads 2"), ("ult", {"heads": 4, "width": 6}, "got heads=4 and width=6"),
-    ("deltanet", {"no_such_option": 3}, "no_such_option"), ("regulargpt", {"chunk": 1}, "chunk is at least 2, got 1"),
+    ("deltanet", {"no_such_option": 3}, "no_such_option"), ("regulargpt", {"chunk": 1}, "chunk must be a whole number, at least 2, got 1"),
 ])
 def test_what_cannot_be_built(name, options, message):
     with pytest.raises((TypeError, ValueError), match=message):

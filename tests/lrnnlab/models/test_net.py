@@ -87,8 +87,7 @@ def test_a_block_is_its_formula(gate, place, norm, ff, activation):
         return (a @ w["up.weight"].T + w["up.bias"]).clamp(min=0) @ w["down.weight"].T + w["down.bias"]
 
     y = gated(block, ACTIVATED[activation](2 * (normed(x) if place == "pre" else x) - 1))
-    a = {"pre": lambda: x + y, "post": lambda: normed(x + y), "skip": lambda: normed(x) + y,
-         "output": lambda: x + normed(y)}[place]()  # fmt: skip
+    a = {"pre": lambda: x + y, "post": lambda: normed(x + y), "skip": lambda: normed(x) + y}[place]()
     if ff:
         a = normed(a + fed(a)) if place == "post" else a + fed(normed(a))
     same(block(x), a)

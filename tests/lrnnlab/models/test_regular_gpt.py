@@ -59,16 +59,15 @@ def oracle(model, tokens, post_norm=True):
     h = model.embedding.weight[tokens] * math.sqrt(D)
     c, out, depth, n = model.chunk, [], 0, tokens.shape[1]
     while not out or c**depth < n:
-        layers = model.layers[depth if model.depths else 0]
         if model.form == "tree":
             fill = (c - h.shape[1] % c) % c
             h = torch.cat([model.pad.repeat(len(h), fill, 1), h], 1)
             present = torch.arange(h.shape[1]) >= (fill if model.padding == "masked" else 0)
-            for layer in layers:
+            for layer in model.layers:
                 h = torchs_layer(layer, H, post_norm)(h, band(layer.r, present))
             h = h[:, c - 1 :: c]
         else:
-            for layer in layers:
+            for layer in model.layers:
                 h = torchs_layer(layer, H, post_norm)(h, dilated_mask(n, c, depth, layer.r))
         out.append(h)
         depth += 1
@@ -80,7 +79,6 @@ CASES = {
     "c 3, K 2": {"chunk": 3, "thickness": 2},
     "c 5, gpt2": {"chunk": 5, "block": "gpt2"},
     "c 2, K 3, gpt2": {"thickness": 3, "block": "gpt2"},
-    "c 2, own weights": {"depths": 6},
     "c 40, K 2": {"chunk": 40, "thickness": 2},
 }
 
@@ -105,12 +103,11 @@ def test_every_depth_against_the_oracle(name, form, padding):
 @settings(max_examples=40, deadline=None)
 @given(
     T=st.integers(1, 130), chunk=st.integers(2, 140), thickness=st.integers(1, 3), padding=st.sampled_from(PADDINGS),
-    block=st.sampled_from(["post_norm", "gpt2"]), own=st.booleans(), seed=st.integers(0, 10**6),
+    block=st.sampled_from(["post_norm", "gpt2"]), seed=st.integers(0, 10**6),
 )  # fmt: skip
-def test_the_forms_agree_wherever_the_tree_has_a_position(T, chunk, thickness, padding, block, own, seed):
+def test_the_forms_agree_wherever_the_tree_has_a_position(T, chunk, thickness, padding, block, seed):
     chunk = min(chunk, 12) if padding == "learned" else chunk  # c^2 positions otherwise
-    depths = depth_count(T, chunk) if own else None
-    model = make(seed % 7, chunk=chunk, thickness=thickness, padding=padding, block=block, depths=depths)
+    model = make(seed % 7, chunk=chunk, thickness=thickness, padding=padding, block=block)
     with torch.no_grad():
         few, all_ = (hidden(model, form, strings(V, 1, T, seed)) for form in FORMS)
     assert len(few) == len(all_) == depth_count(T, chunk)
@@ -144,7 +141,7 @@ def test_a_depth_sees_the_window_that_it_should(thickness):
 
 @pytest.mark.parametrize("B, T, fewer", [(1, 3, False), (300, 11, True), (64, 13, True), (70, 1, True)])
 @pytest.mark.parametrize("form, padding", [("tree", "learned"), ("tree", "masked"), ("masks", "masked"), ("masks", "learned")])
-@pytest.mark.parametrize("options", [{}, {"block": "gpt2"}, {"depths": 6}, {"chunk": 3}, {"thickness": 2}], ids=str)
+@pytest.mark.parametrize("options", [{}, {"block": "gpt2"}, {"chunk": 3}, {"thickness": 2}], ids=str)
 def test_the_tables_of_training_have_the_logits_and_gradients_of_every_depth(B, T, fewer, form, padding, options):
     model, tokens, found, places = make(form=form, padding=padding, **options), strings(V, B, T), [], []
     for layer in model.modules():
@@ -243,7 +240,6 @@ def count(*sizes, **options):
 def test_parameter_counts_of_the_released_code():
     assert count(2, 2, width=256) == 790_290
     assert count(2, 2, width=64) == 50_130
-    assert count(2, 2, width=256, depths=depth_count(40, 2)) == 4_734_050
     assert count(2, 2, width=256, chunk=3) == 790_290 + 8
 
 
@@ -253,21 +249,6 @@ def test_parameter_counts_of_table_5():
     layer = sum(p.numel() for p in model.layers.parameters())
     rest = sum(p.numel() for p in model.parameters()) - layer
     assert [(rest + 50_256 * 768 + K * layer) // 10**6 for K in (6, 12)] == [81, 123]
-
-
-def test_own_weights_are_used_depth_by_depth():
-    model, shared, tokens = make(depths=3), make(), strings(V, 2, 8)
-    for layers in model.layers:
-        layers.load_state_dict(shared.layers[0].state_dict())
-    rest = {name: weight for name, weight in shared.state_dict().items() if not name.startswith("layers")}
-    model.load_state_dict(rest, strict=False)
-    assert gap(model(tokens), shared(tokens)) < 1e-12
-    before = model(tokens), model(tokens[:, :4])
-    with torch.no_grad():
-        model.layers[2][0].V.weight.add_(1)
-    assert gap(model(tokens), before[0]) > 1e-3 and gap(model(tokens[:, :4]), before[1]) == 0
-    with pytest.raises(ValueError, match="a string of 9 symbols needs 4 depths at chunk 2; .* depths=3"):
-        model(strings(V, 1, 9))
 
 
 # --- faults that the oracle must catch ------------------------------------------------------------------------------
