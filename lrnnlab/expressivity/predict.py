@@ -25,6 +25,7 @@ from lrnnlab.automata import MooreMachine, minimise, transition_monoid
 from lrnnlab.automata.machines import apart
 from lrnnlab.automata.monoids import groups_in, short_words
 from lrnnlab.automata.quotients import Quotient, quotients
+from lrnnlab.expressivity.counting import states_told_by_counts
 from lrnnlab.expressivity.groups import solvable_cascade
 from lrnnlab.expressivity.one_layer import possible_in_one_diagonal_layer
 from lrnnlab.expressivity.robustness import (
@@ -541,11 +542,14 @@ def _any(family, facts, size):
 
 
 def _attention(family, facts, size):
-    words = refute_constant(facts.small)
-    if words:
+    if words := refute_constant(facts.small):
+        told = states_told_by_counts(facts.small)
+        counts = (" Without a margin that lasts: counts of the tokens tell its states, so there is a program that nets may learn "
+                  "and keep for long" if told else
+                  " Nor do counts of the tokens tell its states (for all that is known)")  # fmt: skip
         return _answer(family, "An answer hangs on one token as far back as one likes. What exchanging one early token of "
                                "n changes at the end tends to 0 in such layers, so no margin is kept (Hahn 2020, "
-                               "arXiv:1906.06755).", None, None, words=words)  # fmt: skip
+                               f"arXiv:1906.06755).{counts} (expressivity.counting).", None, None, words=words)  # fmt: skip
     if _last_token(facts):
         return _answer(family, "The answer follows from the last token.", 1)
     return _answer(family, "No theorem here decides it: the answer follows from the length and the last tokens.")
