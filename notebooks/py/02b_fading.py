@@ -71,7 +71,7 @@ for name in ("release", "softmax"):
         {"model": name, **{f"at {t:,}": within[t - 1] / between[t - 1] for t in shown}}
     )
 show.figure(
-    training_figures.spread(*clouds["release"], train_length=40, log_x=True, title="release"),
+    training_figures.spread(*clouds["release"], train_length=40, title="release"),
     alt="Distances of states of the release model by position on logarithmic axes: the "
         "spread within a class grows slowly past the training length, the gap between "
         "classes stays or shrinks.",

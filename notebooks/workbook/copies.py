@@ -9,6 +9,7 @@ such a folder has it as :func:`here`.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from lrnnlab.files import files_in, put, set_aside
@@ -99,11 +100,16 @@ def _chapters(project: Path) -> list[Path]:
 
 
 def _chapter(name: str, project: Path) -> Path:
-    every = _chapters(project)
-    found = [one for one in every if one.stem.partition("_")[0] == name]  # 01 is not 01a
-    found = found or [one for one in every if name and one.name.startswith(name)]
+    every = {one.stem: one for one in _chapters(project)}
+    return every[meant(name.removesuffix(".ipynb"), every)]
+
+
+def meant(name: str, chapters: Iterable[str]) -> str:
+    """The one chapter that ``name`` is, or begins: 01 is not 01a.  ``ValueError`` where it is none or several."""
+    every = sorted(chapters)
+    found = [one for one in every if name in (one, one.partition("_")[0])]
+    found = found or [one for one in every if name and one.startswith(name)]
     if len(found) != 1:
-        raise ValueError(f"{name!r} means {', '.join(one.stem for one in found) or 'none'} of: "
-                         f"{', '.join(one.stem for one in every) or 'no chapters'}")  # fmt: skip
+        raise ValueError(f"{name!r} means {', '.join(found) or 'none'} of: {', '.join(every) or 'no chapters'}")
     return found[0]
 

@@ -212,7 +212,7 @@ def _accelerated(case: Case, inputs: Inputs, device: str) -> tuple[Work, ...]:
 class Peer(NamedTuple):
     """How to prepare it, the library it needs, the kinds it can scan, and where."""
 
-    make: Callable[[Case, Inputs, str], tuple[Work, ...]]
+    prepare: Callable[[Case, Inputs, str], tuple[Work, ...]]
     library: str
     kinds: tuple[str, ...]
     devices: tuple[str, ...]
@@ -234,9 +234,9 @@ PEERS = {
 }
 
 
-def installed(device: str = "cpu") -> dict[str, bool]:
-    """Which peers can run here, of those that run on such a device."""
-    return {name: find_spec(peer.library) is not None for name, peer in PEERS.items() if device in peer.devices}
+def installed(device: str = "cpu") -> list[str]:
+    """The peers that can run here on such a device."""
+    return [name for name, peer in PEERS.items() if device in peer.devices and find_spec(peer.library)]
 
 
 def versions() -> dict[str, str]:
@@ -244,13 +244,3 @@ def versions() -> dict[str, str]:
     sold_as = {"slices": "torch-slices", "pararnn": "pararnn-torch", "accelerated_scan": "accelerated-scan"}
     libraries = {peer.library for peer in PEERS.values() if find_spec(peer.library)}
     return {name: records.version(sold_as.get(name, name)) for name in sorted(libraries)}
-
-
-def scans_kind(name: str, case: Case) -> bool:
-    """Whether the peer can scan such a case at all."""
-    return case.kind in PEERS[name].kinds
-
-
-def prepare(name: str, case: Case, inputs: Inputs, device: str = "cpu") -> tuple[Work, ...]:
-    """The calls of a peer on a case."""
-    return PEERS[name].make(case, inputs, device)

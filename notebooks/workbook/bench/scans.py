@@ -34,27 +34,6 @@ AHEAD = 8  # copies (0.16 ms each on an H200) that keep a GPU busy, and empty it
 ROOM = 0.6  # of the free memory, at most, is asked for
 
 
-def run(
-    cases: Sequence[Case] = CASES, names: Sequence[str] | None = None, *, threads: int = 1, rounds: int = 7,
-    limit: float = 20.0, device: str = "cpu",
-) -> Iterator[dict]:  # fmt: skip
-    """One dict a case: the copy's speed, and by peer seconds, ratios, peak memory and shares."""
-    _here(device)
-    known = peers.installed(device)
-    names = list(known if names is None else names)
-    for name in names:
-        if name not in known:
-            raise ValueError(f"no peer {name!r}; there are {', '.join(known)}")
-    with _cores(threads):
-        for case in cases:
-            yield measure(case, [name for name in names if known[name]], rounds, limit, device)
-
-
-def _here(device: str) -> None:
-    if device == "cuda" and not torch.cuda.is_available():
-        raise ValueError("no CUDA device here")
-
-
 @contextmanager
 def _cores(threads: int) -> Iterator[None]:
     """Hold this process to ``threads`` cores: JAX has no other way to be told."""
@@ -71,16 +50,16 @@ def _cores(threads: int) -> Iterator[None]:
             os.sched_setaffinity(0, allowed)
 
 
-def measure(case: Case, names: Sequence[str], rounds: int, limit: float, device: str) -> dict:
-    """One case: see :func:`run`."""
+def measure(case: Case, names: Sequence[str], rounds: int = 7, limit: float = 20.0, device: str = "cpu") -> dict:
+    """One case: the copy's speed, and by peer seconds, ratios, peak memory and shares."""
     found, ready = {}, {}
     for name in names:
-        if peers.scans_kind(name, case):
+        if case.kind in peers.PEERS[name].kinds:
             beside = sum(not refused for refused in found.values())
             found[name] = _refuse(name, case, beside, limit, device) or {}
     inputs = case.inputs()
     for name in (name for name in found if not found[name]):
-        ready[name] = peers.prepare(name, case, inputs, device)
+        ready[name] = peers.PEERS[name].prepare(case, inputs, device)
         found[name]["peak"] = memory.peak(ready[name][:2][-1], device)  # and warm, and compiled
     works = {("copy", "forward"): peers.copy(COPY, device)}
     for name, calls in ready.items():
@@ -99,7 +78,7 @@ def _refuse(name: str, case: Case, beside: int, limit: float, device: str) -> di
     if short.T == case.T:
         return None
     inputs = short.inputs()
-    both = peers.prepare(name, short, inputs, device)[:2][-1]
+    both = peers.PEERS[name].prepare(short, inputs, device)[:2][-1]
     _seconds(both, device)  # compiles
     factor, room = case.T / short.T, memory.free(device)
     held = (beside + 2) * factor * sum(part.nbytes for part in inputs.values())
@@ -168,10 +147,12 @@ def report(case: str, found: dict) -> str:
 
 def scans(threads: int = 1, rounds: int = 7, limit: float = 20.0, device: str = "cpu") -> Bench:
     """All cases, for ``lrnnlab bench scans``; ValueError for a device that is not here."""
-    _here(device)
+    if device == "cuda" and not torch.cuda.is_available():
+        raise ValueError("no CUDA device here")
 
     def measured(case: Case) -> dict:
-        return next(run([case], threads=threads, rounds=rounds, limit=limit, device=device))
+        with _cores(threads):
+            return measure(case, peers.installed(device), rounds, limit, device)
 
     cases = {case.name: partial(measured, case) for case in CASES}
     return Bench("scans", cases, report, rounds, threads, device, limit, peers.versions())

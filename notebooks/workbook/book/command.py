@@ -14,6 +14,7 @@ from workbook.book.cpu_presets import NATIVE, SETTINGS
 from workbook.book.nbval_plugin import check
 from workbook.book.running import BookError
 from workbook.book.sync import drift, source_of, twin_of
+from workbook.copies import meant
 
 VERBS = {
     "build": "execute the source and write the notebook, or say why not and write nothing",
@@ -47,7 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise BookError(f"--arithmetic {options.arithmetic} is for check, and this is {options.verb}")
         root = find_root(options.root)
         sources = find_sources(root, options.names)
-    except BookError as error:
+    except ValueError as error:
         print(f"lrnnlab book: {error}", file=sys.stderr)
         return 2
     try:
@@ -75,15 +76,8 @@ def find_sources(root: Path, names: Sequence[str]) -> list[Path]:
     every = {file.stem for file in [*files_in(folder, ".py"), *files_in(root / "notebooks", ".ipynb")]}
     if not every:
         raise BookError(f"there is no notebook in {folder}")
-    meant = []
-    for name in names or sorted(every):
-        stem = Path(name).name.removesuffix(".py").removesuffix(".ipynb")
-        found = [stem] if stem in every else [one for one in every if one.partition("_")[0] == stem]  # 01 is not 01a
-        found = found or sorted(one for one in every if one.startswith(stem))
-        if len(found) != 1:
-            raise BookError(f"{name!r} means {', '.join(found) or 'none'} of: {', '.join(sorted(every))}")
-        meant.append(folder / f"{found[0]}.py")
-    return meant
+    stems = [Path(name).name.removesuffix(".py").removesuffix(".ipynb") for name in names] or sorted(every)
+    return [folder / f"{meant(stem, every)}.py" for stem in stems]
 
 
 def _one(verb: str, source: Path, root: Path, timeout: float, arithmetic: str) -> int:

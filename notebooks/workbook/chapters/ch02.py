@@ -49,7 +49,7 @@ from workbook.show.style import (
     value_colour,
 )  # fmt: skip
 from workbook.show.widgets import Explorer, explore
-from workbook.tables import get, results
+from workbook.tables import get, lrnn_growth, results
 from workbook.tables.lrnn_growth import FLOAT32_MAX, growth_per_step
 from workbook.tables.records import recorded
 
@@ -82,15 +82,8 @@ def random_blocks(kind: str, steps: int, p: float, b: int, seed: int = 0) -> np.
 
 def log10_products(blocks: np.ndarray) -> np.ndarray:
     """log10 ||A_k ... A_1||_1 for k = 0..K, from blocks (..., K, b, b): (..., K + 1), 0 for the empty product."""
-    *many, K, b, _ = blocks.shape
-    logs, product = np.zeros((*many, K + 1)), np.broadcast_to(np.eye(b), (*many, b, b))
-    for k in range(K):
-        product = blocks[..., k, :, :] @ product
-        size = np.abs(product).sum(-2).max(-1)  # (...)
-        with np.errstate(divide="ignore"):
-            logs[..., k + 1] = logs[..., k] + np.log10(size)
-        product = product / np.where(size > 0, size, 1)[..., None, None]
-    return logs
+    logs = lrnn_growth.log10_products(blocks, 1, range(1, blocks.shape[-3] + 1))
+    return np.concatenate([np.zeros_like(logs[..., :1]), logs], -1)
 
 
 def overflow_step(p: float, b: int) -> int | None:

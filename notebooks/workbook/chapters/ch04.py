@@ -40,7 +40,6 @@ TABLE_3 = {  # of paper 001: the range of gamma, and the largest theta, at the s
     "Speech Commands": ((0.1, 0.9999), math.pi / 10),
 }  # fmt: skip
 STATE = 64  # N of the RotRNN in the discs, twice the LRU's number of modes
-HEAD_SIZES, MODES = (2, 4, 8, 16), (2, 4, 24, 29)  # to choose from
 DISCS = {"task": "Retrieval", "n": 8, "mode": 29}  # what the picture opens on
 LAGS = 60  # of the kernels
 FEWEST = 16  # a mean over fewer strings is not drawn
@@ -144,8 +143,6 @@ def layer_heads(layer: RotRNN) -> Figure:
 
 def starting_layers(task: str, n: int) -> tuple[LRU, RotRNN]:
     """An LRU of 32 modes and a RotRNN of 64 states in heads of n, fresh, in the ranges of Table 3 for the task."""
-    if task not in TABLE_3:
-        raise ValueError(f"Table 3 has {', '.join(TABLE_3)}, got {task!r}")
     moduli, theta = TABLE_3[task]
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
@@ -227,7 +224,7 @@ def _compared(one: np.ndarray, other: np.ndarray) -> str:
 
 
 DISCS_WIDGET = {  # what ``explore(discs, ...)`` is told
-    "controls": {"task": list(TABLE_3), "n": list(HEAD_SIZES), "mode": list(MODES)},
+    "controls": {"task": list(TABLE_3), "n": [2, 4, 8, 16], "mode": [2, 4, 24, 29]},
     "initial": DISCS,
     "sentence": discs_sentence,
     "alt": "Eigenvalues of an LRU and a RotRNN on the unit disc, and the kernels of one mode and its head.",
@@ -236,11 +233,9 @@ DISCS_WIDGET = {  # what ``explore(discs, ...)`` is told
 
 # --- Lemma 3: the size of a state, and what a step does to it --------------------------------------------------------
 
-SIZES = (0.25, 0.5, 1, 2, 4)  # c
 ALPHAS = {"as printed": lambda c, kept: 1 / (kept + 1), "corrected": lambda c, kept: c / (kept + 1)}  # alpha squared
 DRIVE = np.array([[0.8, 0.2], [-0.4, 0.4]])  # B of the pair; Tr(B^T B) = 1
 DECAY, SHOWN = 0.9, 12  # gamma, and the steps that are drawn; Tr(B^T B) = 1
-BUDGET = {"c": 2, "alpha": "as printed"}  # what the widget opens on
 
 
 def rescaled_runs(c: float, alpha: str, T: int = SHOWN, runs: int = 2000) -> np.ndarray:
@@ -303,8 +298,8 @@ def budget_sentence(c: float, alpha: str) -> str:
 
 
 BUDGET_WIDGET = {  # what ``explore(budget, ...)`` is told
-    "controls": {"c": list(SIZES), "alpha": list(ALPHAS)},
-    "initial": BUDGET,
+    "controls": {"c": [0.25, 0.5, 1, 2, 4], "alpha": list(ALPHAS)},
+    "initial": {"c": 2, "alpha": "as printed"},
     "sentence": budget_sentence,
     "alt": "Three bars: the squared norm before a step, after turning and the input, and after alpha squared.",
 }
@@ -312,15 +307,10 @@ BUDGET_WIDGET = {  # what ``explore(budget, ...)`` is told
 
 # --- a rotation to turn, and the norm that climbs --------------------------------------------------------------------
 
-GAMMAS = (0.5, 0.9, 0.97, 0.99, 0.999)
 RHOS = (-0.9, 0.0, 0.5, 0.9, 0.99)
-ANGLES = (0, 15, 45, 90, 180)
-STARTS = ("zero", "unit", "scaled first step")
 LAST, RUNS = 2000, 100  # steps and runs of the simulation
-TURNS = (0, 5, 20, 45, 120, 180)
-DECAYS = (0.8, 0.95, 0.98, 0.999)
+TURNS = [0, 5, 20, 45, 120, 180]
 CLIMB = {"gamma": 0.99, "rho": 0.0, "theta": 45, "x_0": "zero"}  # what the pictures open on
-TURNING = {"theta_1": 20, "theta_2": 45, "gamma": 0.98, "P": "absorbed"}
 STEPS = 60  # of the trajectory
 
 
@@ -399,7 +389,8 @@ def norm_sentence(gamma: float, rho: float, theta: float, x_0: str) -> str:
 
 
 CLIMB_WIDGET = {  # what ``explore(norm_climb, ...)`` is told
-    "controls": {"gamma": list(GAMMAS), "rho": list(RHOS), "theta": list(ANGLES), "x_0": list(STARTS)},
+    "controls": {"gamma": [0.5, 0.9, 0.97, 0.99, 0.999], "rho": list(RHOS), "theta": [0, 15, 45, 90, 180],
+                 "x_0": ["zero", "unit", "scaled first step"]},
     "initial": CLIMB,
     "sentence": norm_sentence,
     "alt": "Expected squared norm of the state against the step: the paper's line, the formula, and simulated runs.",
@@ -455,8 +446,8 @@ def turning_sentence(theta_1: int, theta_2: int, gamma: float, P: str) -> str:
 
 
 TURNING_WIDGET = {  # what ``explore(turning, ...)`` is told
-    "controls": {"theta_1": list(TURNS), "theta_2": list(TURNS), "gamma": list(DECAYS), "P": ["kept", "absorbed"]},
-    "initial": TURNING,
+    "controls": {"theta_1": TURNS, "theta_2": TURNS, "gamma": [0.8, 0.95, 0.98, 0.999], "P": ["kept", "absorbed"]},
+    "initial": {"theta_1": 20, "theta_2": 45, "gamma": 0.98, "P": "absorbed"},
     "sentence": turning_sentence,
     "alt": "The path of two numbers of the state after an impulse, and the outputs of the layer with P and without.",
 }

@@ -34,8 +34,6 @@ def r2_by_task(found: pd.DataFrame, lengths: Sequence[int] = (64, 128, 512)) -> 
     is had of what lies above the level without skill, which stands in the first column; the second has the steps."""
     found = _split(found)
     lengths = there(found, "L", lengths)
-    if not lengths:
-        raise ValueError("no record of dlr/table1 has one of these lengths")
     titles = [*(f"here, L = {L}, by layers" for L in lengths), "paper, by layers and L"]
     figure, grid = panels(titles, 1, len(titles) * (len(TASKS) * LINE + HEAD) + 0.05, left=1.05, right=0.05, top=HEAD,
                           bottom=0.05, gap=HEAD)  # fmt: skip

@@ -42,8 +42,6 @@ def state_diagram(machine: MooreMachine) -> Figure:
 @styled
 def snapped_heads(machines: Sequence[MooreMachine], *, token: int | None = None) -> Figure:
     """The automaton of each head (``ch02.head_automata``); heads with one state do nothing and are grey."""
-    if not machines:
-        raise ValueError("there is nothing to draw: no heads")
     busy = [(f"head {n}", m, plan(m, token=token)) for n, m in enumerate(machines) if m.num_states > 1]
     idle = [f"head {n}" for n, m in enumerate(machines) if m.num_states == 1]
     edge = EDGE if token is None else 0.05

@@ -86,8 +86,6 @@ def clusters_of_tasks(found: pd.DataFrame) -> Figure:
     the word below realises; below its clusters by depth (filled), other seeds' (hollow), and what the algebra predicts."""
     trained = found[found["row"] != "untrained"].sort_values("seed")
     tasks = frames.there(trained, "task", CLUSTERED)
-    if not tasks:
-        raise ValueError(f"no run of a trained net among {len(found)}")
     titles = [CLUSTERED[task] for task in tasks] + [""] * len(tasks)
     figure, grid = frames.panels(titles, len(tasks), 4.5, "letters below a state",
                                  left=0.6, right=0.1, top=0.3, gap=0.45, sharey=False)  # fmt: skip

@@ -23,12 +23,10 @@ say; ``rows`` and ``tasks`` may then be lists, of some of its own.
 
 from __future__ import annotations
 
-import ast
 import copy
 import math
-import operator
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -39,6 +37,8 @@ import yaml
 HERE = Path(__file__).resolve().parent
 NAMED = ("budgets", "tasks", "rows")
 MOST = 40  # names that a refusal lists
+NAME = re.compile(r"(?<![\w.])[A-Za-z_][\w.]*")  # of what is set, in ``= 0.25 / options.state``
+IN_SUMS = {"pi": math.pi, "max": max, "min": min, "float": float, "int": int}
 KNOWN = {"like", "setting", "cells", *NAMED, "extra", "only", "columns", "aliases", "seeds", "protocols", "modulus", "clock",
          "score", "scored", "shown", "why", "notes"}  # fmt: skip
 SHOWN = {"metric", "metrics", "title", "as", "across", "level", "of", "each"}
@@ -168,14 +168,16 @@ class Declared:
         if not (isinstance(value, str) and value.startswith("= ")):
             return value
 
-        def named(*place: str) -> Any:
+        def named(text: str) -> Any:
+            place = (*text.split("."),)
             found: Any = setting if place[0] in setting and place != at and place not in within else cell
             for name in place:
                 found = found[name]
             return self._worked_out(found, place, setting, cell, (*within, at))
 
         try:
-            return _sum(ast.parse(value[2:], mode="eval").body, named)
+            said = NAME.sub(lambda one: one[0] if one[0] in IN_SUMS else repr(named(one[0])), value[2:])
+            return eval(said, {"__builtins__": {}}, IN_SUMS)
         except (KeyError, TypeError, SyntaxError) as error:
             names = ", ".join({**cell, **setting})
             raise ValueError(f"{self.file.name}: {value!r} cannot be worked out ({error}); there are {names}") from None
@@ -186,29 +188,6 @@ def _read(file: Path) -> dict:
         return yaml.load(file.read_text(encoding="utf-8"), _Loader)
     except yaml.YAMLError as error:
         raise ValueError(f"{file.name}: {error}") from None
-
-
-_OPERATIONS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
-               ast.FloorDiv: operator.floordiv, ast.Pow: operator.pow}  # fmt: skip
-_FUNCTIONS: dict[str, Callable] = {"max": max, "min": min, "float": float, "int": int}
-
-
-def _sum(node: ast.AST, named: Callable[..., Any]) -> Any:
-    """The value of ``0.25 / options.state`` and the like."""
-    match node:
-        case ast.Constant(value=value):
-            return value
-        case ast.Name(id="pi"):
-            return math.pi
-        case ast.Name() | ast.Attribute():
-            return named(*ast.unparse(node).split("."))
-        case ast.UnaryOp(op=ast.USub(), operand=one):
-            return -_sum(one, named)
-        case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATIONS:
-            return _OPERATIONS[type(op)](_sum(left, named), _sum(right, named))
-        case ast.Call(func=ast.Name(id=name), args=given, keywords=[]) if name in _FUNCTIONS:
-            return _FUNCTIONS[name](*(_sum(one, named) for one in given))
-    raise TypeError(f"{ast.unparse(node)!r} is no sum of names and numbers")
 
 
 def _listed(wanted: Any) -> list:

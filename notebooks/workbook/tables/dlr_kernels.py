@@ -1,7 +1,5 @@
 """What kernels each family learns by gradient descent, beside the best that its modes allow (paper 004, Sec. 2.1, A.4).
 
-What its rows and metrics are, and what differs from the paper, is said in ``dlr_kernels.yaml``.
-
 Letters: L length, N modes, j output column, k lag; K kernel, w weights.
 """
 
@@ -54,7 +52,8 @@ def _fit(setting: dict, seed: int, **how: Any) -> dict:
         steps=setting["steps"], rate=setting["rate"], generator=rng(seed, "kernels"), **how,
     )  # fmt: skip
     after, last = _numbers(net), best(net, target)
-    metrics = {"error": float(np.linalg.norm(after - target) / np.linalg.norm(target)), "weights": _weights(net),
+    weights = net.layer.pieces if isinstance(net.layer, SGConv) else net.layer.modes()[1]
+    metrics = {"error": float(np.linalg.norm(after - target) / np.linalg.norm(target)), "weights": float(weights.abs().sum()),
                "best_before": first[0], "best_before_weights": first[1],
                "best_after": last[0], "best_after_weights": last[1]}  # fmt: skip
     kernels = {"target": target, "before": before, "after": after}
@@ -70,13 +69,8 @@ def best(net: Kernel, target: np.ndarray) -> tuple[float, float]:
         weights = np.linalg.lstsq(table, target, rcond=None)[0]
         error = np.linalg.norm(table @ weights - target) / np.linalg.norm(target)
         return float(error), float(np.abs(weights).sum())
-    fit = best_fit(_nodes(net), target)
+    fit = best_fit(net.layer.modes()[0].exp().flatten().detach().numpy(), target)
     return fit.error, fit.norm
-
-
-@torch.no_grad()
-def _nodes(net: Kernel) -> np.ndarray:
-    return net.layer.modes()[0].exp().flatten().numpy()
 
 
 @torch.no_grad()
@@ -89,12 +83,6 @@ def _pieces_table(net: Kernel) -> np.ndarray:
         columns.append(net().double().numpy())
     pieces.copy_(kept)
     return np.stack(columns, 1)
-
-
-@torch.no_grad()
-def _weights(net: Kernel) -> float:
-    found = net.layer.pieces if isinstance(net.layer, SGConv) else net.layer.modes()[1]
-    return float(found.abs().sum())
 
 
 @torch.no_grad()

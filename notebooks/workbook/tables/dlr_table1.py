@@ -1,7 +1,5 @@
 """Tables 1 and 6 of paper 004 (Gupta, Mehta, Berant 2022): the eleven atomic tasks.  Which skill needs which layers?
 
-What its rows and metrics are, and what differs from the paper, is said in ``dlr_table1.yaml``.
-
 Letters: B batch, T time, L length, D width, N state size (of Solve: unknowns).
 """
 
@@ -21,7 +19,7 @@ from lrnnlab.training import with_seed
 from lrnnlab.training.determinism import rng
 from workbook.tables.dlr_table2 import curve, fit
 from workbook.tables.nets import stack
-from workbook.tables.table import by_setting, gpu_if_wanted, load, outcome
+from workbook.tables.table import by_setting, load, outcome
 
 KNOWN = 0.9  # an R2 from which a task counts as learned
 PAPER_LEVELS = {  # trivial_level at these lengths, which takes 10 s to work out
@@ -45,7 +43,6 @@ def build_net(setting: dict, seed: int) -> Net:
 
 def measure(setting: dict, seed: int, **how: Any) -> dict:
     """Train, then R2 of the last weights on fresh inputs, beside the level without skill; and its curve, by step."""
-    gpu_if_wanted(setting, f"{setting['task']}-{setting['length']}, budget paper,")
     task, L, device = build_task(setting), setting["length"], setting["device"]
     made = fit(build_net(setting, seed), task, setting, seed, "atomic", 64, **how)
     batch = task.sample(setting["tests"], L, rng(seed, "atomic/test"))

@@ -1,7 +1,5 @@
 """Table 2 of paper 004 (Gupta, Mehta, Berant 2022): one layer on Shift, by length.  How long a kernel can be learned?
 
-What its rows and metrics are, and what differs from the paper, is said in ``dlr_table2.yaml``.
-
 Letters: B batch, L length (T elsewhere), D width, N state size, S shift, j output column (0..7).
 """
 
@@ -23,7 +21,7 @@ from lrnnlab.training import Trained, with_seed
 from lrnnlab.training.determinism import rng
 from workbook.tables.declared import paper
 from workbook.tables.nets import stack
-from workbook.tables.table import by_setting, gpu_if_wanted, load, outcome, trained_by
+from workbook.tables.table import by_setting, load, outcome, trained_by
 
 
 def reach(setting: dict) -> int | None:
@@ -49,7 +47,6 @@ def build_net(setting: dict, seed: int) -> Net:
 
 def trained(setting: dict, seed: int, **how: Any) -> Trained:
     """The network after training, with R2 on one batch of its own on the way (``watched``)."""
-    gpu_if_wanted(setting, f"dlr/table2 at length {setting['length']}, budget paper,")
     return fit(build_net(setting, seed), Shift(), setting, seed, "shift", setting["batch"], **how)
 
 

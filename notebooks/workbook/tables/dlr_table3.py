@@ -1,7 +1,5 @@
 """Table 3 of paper 004: values of all sub-expressions of a list, and which pixels lie on which path, at short lengths.
 
-What its rows and metrics are, and what differs from the paper, is said in ``dlr_table3.yaml``.
-
 Letters: B batch, T time, M side of a picture, D width, N state size.
 """
 
@@ -30,7 +28,7 @@ from lrnnlab.tasks.seeds import python_random
 from lrnnlab.training import with_seed
 from lrnnlab.training.determinism import rng
 from workbook.tables.nets import stack
-from workbook.tables.table import by_setting, gpu_if_wanted, load, outcome, trained_by
+from workbook.tables.table import by_setting, load, outcome, trained_by
 
 SPLITS = ("train", "validation", "test")
 SHOWN = 3  # test pictures whose predicted classes are kept in a record
@@ -147,7 +145,6 @@ def answers(net: nn.Module, kind: str, items: Data, B: int, device: str = "cpu")
 def measure(setting: dict, seed: int, **how: Any) -> dict:
     """Train, then score the test split by the last weights; with the scores on the way, on a split of their own."""
     kind, B, device = setting["kind"], setting["batch"], setting["device"]
-    gpu_if_wanted(setting, f"dlr/table3, {kind} of {setting['size']} at the budget paper,")
     parts = {split: data(kind, setting["size"], split, count) for split, count in setting["items"].items()}
     (inputs, targets), test = parts["train"], parts["test"]
 

@@ -1,7 +1,5 @@
 """Table 5 of paper 004 (Gupta, Mehta, Berant 2022) at a small size: DLR and the Transformer as language models.
 
-What its rows and metrics are, and what differs from the paper, is said in ``dlr_table5.yaml``.
-
 Letters: B pieces, T time, V vocabulary, D width, N state size.
 """
 
@@ -24,7 +22,7 @@ from workbook.tables import texts
 from workbook.tables.nets import stack
 from workbook.tables.regulargpt_table3 import every_character
 from workbook.tables.surrogate_data import published
-from workbook.tables.table import by_setting, gpu_if_wanted, load, outcome, trained_by
+from workbook.tables.table import by_setting, load, outcome, trained_by
 from workbook.tables.texts import Vocabulary, learn_vocabulary, ngram_level
 
 LEVELS = ("unigram", "bigram", "trigram")
@@ -61,8 +59,6 @@ def build_net(setting: dict, V: int, seed: int) -> Net:
 def pieces(tokens: Tensor, length: int) -> tuple[Tensor, Tensor]:
     """A text (T,) cut into pieces (n,length), and what follows each of their tokens, (n,length); the rest is left out."""
     n = (len(tokens) - 1) // length
-    if n < 1:
-        raise ValueError(f"a text of {len(tokens)} tokens has no piece of {length} with one behind it")
     return tokens[: n * length].view(n, length).long(), tokens[1 : n * length + 1].view(n, length).long()
 
 
@@ -92,7 +88,6 @@ def tokens_per_second(net: nn.Module, tokens: Tensor, following: Tensor, device:
 def measure(setting: dict, seed: int, **how: Any) -> dict:
     """Train, then the loss on the whole test text: ``metrics``, ``levels``, and both losses by step."""
     device, T = setting["device"], setting["length"]
-    gpu_if_wanted(setting, "dlr/table5 at the budget paper")
     vocabulary, seen, test, text = read(setting)
     V = len(vocabulary)
     asked = pieces(test, T)

@@ -1,7 +1,5 @@
 """Tables 1 and 2 of paper 003: training on strings of many lengths with an answer after every token, scored by whole strings.
 
-What is trained and how, and which three weights are scored, is said in ``fwp.yaml``.
-
 Letters: N strings, B batch, T time, C classes.
 """
 
@@ -16,7 +14,7 @@ from lrnnlab.tasks import COUNTER_TASKS, PositiveTask, blind_levels, whole_strin
 from lrnnlab.training import Trained
 from lrnnlab.training.determinism import rng
 from lrnnlab.training.epochs import answers, train_pools
-from workbook.tables.table import by_setting, load
+from workbook.tables.table import by_setting, load, parameters
 
 PLAIN = ("batch", "rate", "schedule", "watch_every", "stop", "patience")  # options of train_pools in a setting
 
@@ -65,7 +63,7 @@ def measure(task: PositiveTask, setting: dict, seed: int, **how: Any) -> tuple[T
         "symbols": float((answers(made.net, bin1)[0] == bin1.targets)[bin1.mask].double().mean()),
         "steps": made.steps, "finished": made.finished, "levels": blind_levels(bin1, task.classes),
         "strings": {name: len(words) for name, words in strings.items()},
-        "parameters": sum(parameter.numel() for parameter in made.net.parameters()),
+        "parameters": parameters(made.net),
     }  # fmt: skip
     curve = [[look["step"], *(round(look[name], 4) for name in ("validation", "held_out", "bin0", "bin1"))]
              for look in looks]  # fmt: skip

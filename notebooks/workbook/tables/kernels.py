@@ -62,16 +62,12 @@ def exact_matrix(rows: Sequence[Sequence]) -> DomainMatrix:
 
 def hankel_rank(values: Sequence, size: int) -> int:
     """The exact rank of H_ij = K_{i+j}, (size, size): the least size of a linear RNN with that kernel, or ``size``."""
-    if len(values) < 2 * size - 1:
-        raise ValueError(f"a Hankel matrix of size {size} needs {2 * size - 1} values, got {len(values)}")
     return exact_matrix([values[row : row + size] for row in range(size)]).rank()
 
 
 def recurrence(values: Sequence) -> sp.Poly:
     """The polynomial of the shortest recurrence sum_j c_j K_{k+j} = 0 that all values obey, c_N = 1; it needs 2N + 1 values."""
     N = hankel_rank(values, (len(values) + 1) // 2)
-    if len(values) < 2 * N + 1:
-        raise ValueError(f"a recurrence of {N} terms needs {2 * N + 1} values, got {len(values)}")
     block = exact_matrix([values[row : row + N + 1] for row in range(N)] or [[0]])  # its null space has one dimension
     found = sp.Matrix(block.nullspace().to_Matrix())[0, :] if N else [sp.Integer(1)]
     rows = [values[row : row + N + 1] for row in range(len(values) - N)]
@@ -201,9 +197,6 @@ def chebyshev_nodes(N: int, bits: int = 240) -> list[Fraction]:
 
 def degree(L: int, S: int, interval: str) -> int:
     """The degree of the extremal polynomial: L - 1, or L - 2 on [-1, 1] where S has the other parity."""
-    if not 0 <= S < L or interval not in INTERVALS:
-        raise ValueError(f"a shift on the lags 0..L-1 needs 0 <= S < L and one of {', '.join(INTERVALS)}; got "
-                         f"S={S}, L={L}, {interval!r}")  # fmt: skip
     return L - 1 - (interval == "[-1,1]" and (L - 1 - S) % 2)
 
 

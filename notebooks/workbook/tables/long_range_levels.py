@@ -1,7 +1,5 @@
 """What the long-range tasks can be solved by without long range: trivial predictors, beside the nets (``lra/levels``).
 
-What its rows and metrics are, and what differs from the paper, is said in ``lra_levels.yaml``.
-
 Letters: T time, n items, F features.
 """
 

@@ -1,7 +1,4 @@
-"""How is each baseline of Table 2 of paper 000 trained?  Depths, readouts and rates, judged at the training length.
-
-What its rows and metrics are, and what differs from the paper, is said in ``lrnn_baseline_rates.yaml``.
-"""
+"""How is each baseline of Table 2 of paper 000 trained?  Depths, readouts and rates, judged at the training length."""
 
 from __future__ import annotations
 

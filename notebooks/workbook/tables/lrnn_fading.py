@@ -1,7 +1,5 @@
 """Why soft nets fade: spread within a value against the gap between values, and the horizon that follows from it.
 
-What its rows and metrics are, and what differs from the paper, is said in ``lrnn_fading.yaml``.
-
 Letters: B batch, T time, C classes, D width.
 """
 

@@ -1,7 +1,5 @@
 """How states and products grow under each column rule (paper 000, Sec. 3.3: Eq. 6, 7 and what is said of p).
 
-What its rows and metrics are, and what differs from the paper, is said in ``lrnn_growth.yaml``.
-
 Letters: K chains, T steps, b block size, P values of p; A transition, x state, u the input term B u.
 """
 
@@ -16,7 +14,6 @@ import torch
 
 from lrnnlab.models import COLUMN_RULES
 from lrnnlab.training.determinism import rng
-from workbook.tables.declared import there
 from workbook.tables.table import by_setting, load
 
 FLOAT32_MAX = float(np.finfo(np.float32).max)
@@ -24,7 +21,6 @@ FLOAT32_MAX = float(np.finfo(np.float32).max)
 
 def raw_blocks(kind: str, chains: int, steps: int, b: int, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
     """(K, T, b, b) float64 blocks before any rule, and the (K, b) state that they start from."""
-    there(kind, TABLE.tasks, "kind of blocks", "lrnn/growth")
     draw = rng(seed, f"growth/{kind}")
     if kind == "worst":
         s = 1.0 - 2.0 * (torch.arange(b, dtype=torch.float64) % 2)
@@ -49,8 +45,8 @@ def log10_states(A: np.ndarray, x0: np.ndarray, u: np.ndarray | None = None) -> 
     return np.stack(logs, -1)
 
 
-def log10_singular_values(A: np.ndarray, lengths: Sequence[int]) -> np.ndarray:
-    """log10 of the largest singular value of A_t ... A_1 for the t in ``lengths``: (..., T, b, b) -> (..., lengths)."""
+def log10_products(A: np.ndarray, norm: float, lengths: Sequence[int]) -> np.ndarray:
+    """log10 of a norm (1, or 2: the largest singular value) of A_t ... A_1 for t in ``lengths``: (..., T, b, b) -> (..., lengths)."""
     b = A.shape[-1]
     product, log, found = np.broadcast_to(np.eye(b), A[..., 0, :, :].shape), np.zeros(A.shape[:-3]), {}
     for t in range(1, max(lengths) + 1):
@@ -58,7 +54,7 @@ def log10_singular_values(A: np.ndarray, lengths: Sequence[int]) -> np.ndarray:
         product, log = flat.reshape(*A.shape[:-3], b, b), log + size
         if t in lengths:
             with np.errstate(divide="ignore"):
-                found[t] = log + np.log10(np.linalg.norm(product, 2, axis=(-2, -1)))
+                found[t] = log + np.log10(np.linalg.norm(product, norm, axis=(-2, -1)))
     return np.stack([found[t] for t in lengths], -1)
 
 
@@ -94,7 +90,7 @@ def measure(setting: dict, seed: int, **how: Any) -> dict:
         logs = {
             "state": (alone - alone[:, :1])[:, at],
             "driven": log10_states(A, x0, u)[:, at],
-            "product": log10_singular_values(A, at),
+            "product": log10_products(A, 2, at),
         }
         curves[name] = {what: _spread(values) for what, values in logs.items()}
         over, lost = (found[found > 0] for found in observed_in_float32(A, x0))

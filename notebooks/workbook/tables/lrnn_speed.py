@@ -1,7 +1,5 @@
 """Section 4.5 of paper 000 (Fan, Chi, Rudnicky 2024): is PScan faster than the loop?  On one thread of a CPU.
 
-What its rows and metrics are, and what differs from the paper, is said in ``lrnn_speed.yaml``.
-
 Letters: B batch, T time, V vocabulary, h blocks, b block size; A transition.
 """
 

@@ -1,7 +1,5 @@
 """Figure 3 of paper 002 (Chi, Fan, Rudnicky, Ramadge 2023, Sec. 7.3): do RegularGPT's states form clusters?
 
-What its rows and metrics are, and what differs from the paper, is said in ``regulargpt_fig3.yaml``.
-
 Letters: B batch, T time, D width, c chunk (the paper's C), l depth, N states that are looked at.
 """
 

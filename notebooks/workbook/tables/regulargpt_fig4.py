@@ -1,7 +1,5 @@
 """Figure 4a of paper 002 (Chi, Fan, Rudnicky, Ramadge 2023, Sec. 7.4): how far back does the answer look?
 
-What its rows and metrics are, and what differs from the paper, is said in ``regulargpt_fig4.yaml``.
-
 Letters: B batch, T time, D width, h blocks, n block size.
 """
 
@@ -98,8 +96,6 @@ def cumulative_gradient(net: nn.Module, tokens: Tensor, position: int = -1) -> n
 
 def _nudged(net: Any, tokens: Tensor) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
     """Zeros (B,T,d), and the logits (B,T',C) as a function of what is added to the vectors of the tokens."""
-    if isinstance(net, Net) and not isinstance(net.embedding, nn.Embedding):
-        raise ValueError("a gradient by token needs a net with encoder='embedding', got encoder='linear'")
     width = net.network.input_size if isinstance(net, ReluRNN) else net.embedding.weight.shape[1]
     nothing = next(net.parameters()).new_zeros(*tokens.shape, width)
 

@@ -1,7 +1,5 @@
 """Table 1 of paper 002 (Chi, Fan, Rudnicky, Ramadge 2023): which nets know a regular language at unseen lengths?
 
-What its rows and metrics are, and what differs from the paper, is said in ``regulargpt_table1.yaml``.
-
 Letters: B batch, T time, C classes, c chunk (the paper's C), D width.
 """
 
@@ -23,7 +21,7 @@ from lrnnlab.training import Trained
 from lrnnlab.training.curriculum import train_strings
 from lrnnlab.training.determinism import rng
 from lrnnlab.training.evaluation import accuracy_at_lengths
-from workbook.tables.table import by_setting, gpu_if_wanted, load, there
+from workbook.tables.table import by_setting, load, parameters
 
 NETWORKS = {  # row: the model's name and options
     "rnn": ("relu_rnn", {}),
@@ -35,7 +33,6 @@ NETWORKS = {  # row: the model's name and options
 
 def make_network(row: str, task: BaseTask, budget: str = "live", *, seed: int, **options: Any) -> nn.Module:
     """An untrained net of Table 1 with the weights of ``seed``; torch's own generator is left as it was."""
-    there(row, tuple(NETWORKS), "row", "make_network")
     name, kind = NETWORKS[row]
     size = TABLE.setting(row, "parity", budget)["options"]
     return build(name, task, seed=seed, **{**kind, **size, **options})
@@ -47,14 +44,10 @@ def build_task(setting: dict) -> Task:
 
 
 def trained(setting: dict, seed: int, **how: Any) -> Trained:
-    """The net after training; weights and strings are decided by ``seed``.  ValueError where a GPU is wanted in vain."""
-    gpu_if_wanted(setting, f"{setting['row']} at the budget paper")
+    """The net after training; weights and strings are decided by ``seed``."""
     task = build_task(setting)
     net = make_network(setting["row"], task, seed=seed, **setting["options"]).to(setting["device"])
-    return train_strings(
-        net, task, generator=rng(seed, "regulargpt/train"), **how,
-        **setting["training"],
-    )  # fmt: skip
+    return train_strings(net, task, generator=rng(seed, "regulargpt/train"), **how, **setting["training"])
 
 
 def measure(setting: dict, seed: int, **how: Any) -> dict:
@@ -83,7 +76,7 @@ def score(made: Trained, setting: dict, seed: int) -> dict:
         "worst_length": min(found.values()), "exact": min(found.values()) == 1, "steps": made.steps,
         "best_step": made.best_step, "finished": made.finished, "chance": task.chance,
         "majority": task.average_majority(scored(lengths, task)),
-        "parameters": sum(parameter.numel() for parameter in made.net.parameters()),
+        "parameters": parameters(made.net),
     }  # fmt: skip
     scores = {"metrics": metrics, "lengths": list(found),
               "accuracy_by_length": [round(share, 4) for share in found.values()]}  # fmt: skip

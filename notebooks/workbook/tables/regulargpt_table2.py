@@ -1,12 +1,7 @@
 """Table 2 of paper 002 (Chi, Fan, Rudnicky, Ramadge 2023): Parity where a 1 has another probability than 1/2.
 
-A task is p: the net is trained and asked on strings whose bits are 1 with probability p, lengths up to 40 in
-training. ``accuracy_seen`` is at length 40 ("same length"), ``accuracy`` beyond ("extrapolation"); nets, budgets and
-training are those of ``regulargpt_table1``, but that the tree's lengths have four times as many steps to grow. Another
-reading of the paper ("we alter the probability used to sample 1s") is that only the strings of the test change. So
-every net is also asked at the other p, ``elsewhere``.
-
-Letters: p = P(1), T time.
+A task is p, in training and in the test.  The paper's words ("we alter the probability used to sample 1s") may also mean that
+only the strings of the test change: so every net is also asked at the other p, ``elsewhere``.
 """
 
 from __future__ import annotations

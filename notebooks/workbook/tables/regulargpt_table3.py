@@ -1,7 +1,5 @@
 """Table 3 of paper 002 (Chi, Fan, Rudnicky, Ramadge 2023, Sec. 6) on a stand-in: language models on longer texts.
 
-What its rows and metrics are, and what differs from the paper, is said in ``regulargpt_table3.yaml``.
-
 Letters: B batch, T time, V characters, D width, C chunk, K thickness, L depths.
 """
 
@@ -23,7 +21,7 @@ from lrnnlab.training.determinism import rng
 from lrnnlab.training.evaluation import PAIRS
 from workbook.tables import texts
 from workbook.tables.regulargpt_fig4 import cumulative_gradient
-from workbook.tables.table import by_setting, load
+from workbook.tables.table import by_setting, load, parameters
 
 
 def build_net(setting: dict, seed: int) -> nn.Module:
@@ -47,7 +45,7 @@ def measure(setting: dict, seed: int, **how: Any) -> dict:
     losses = {length: last_losses(net, *ask(length)) for length in setting["lengths"]}
     error = float(losses[setting["length"]].std()) / setting["targets"] ** 0.5
     metrics = {"perplexity": _perplexities(losses), "error": round(error, 3), "unigram": round(unigram(seen, ask(1)[1]), 3),
-               "parameters": sum(p.numel() for p in net.parameters()), "steps": made.steps}  # fmt: skip
+               "parameters": parameters(net), "steps": made.steps}  # fmt: skip
     if isinstance(net, RegularGPT):
         depths = depth_count(setting["length"], net.chunk)
         at_two = {length: last_losses(net, *ask(length), depths) for length in setting["lengths"]}

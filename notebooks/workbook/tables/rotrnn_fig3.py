@@ -1,7 +1,5 @@
 """Figure 3 of paper 001 at a small size: the norm of the state, layer by layer, while a network learns ListOps.
 
-What its rows and metrics are, and what differs from the paper, is said in ``rotrnn_fig3.yaml``.
-
 Letters: B batch, T time, D width, L layers, K modes, h heads; u input of a layer, x its state, l its eigenvalues.
 """
 

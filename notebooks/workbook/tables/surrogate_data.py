@@ -1,7 +1,5 @@
 """What the tables on long-range data share (``rotrnn/table1``, ``dlr/table4``): data, network, training and score.
 
-What its rows and metrics are, and what differs from the paper, is said in ``long_range.yaml``.
-
 Letters: B batch, T time, D width.
 """
 
@@ -24,7 +22,7 @@ from lrnnlab.training import share_right, with_seed
 from lrnnlab.training.determinism import rng
 from workbook.tables.nets import stack
 from workbook.tables.records import data_folder
-from workbook.tables.table import by_setting, gpu_if_wanted, parameters, trained_by
+from workbook.tables.table import by_setting, parameters, trained_by
 from workbook.tables.table import load as load_table
 
 made_once = lru_cache(maxsize=3)(stand_in)  # the runs of one process share their data: pictures take a minute to draw
@@ -72,7 +70,6 @@ def learn(setting: dict, seed: int, purpose: str, net: Mapping = {}, **how: Any)
     """Train; ``accuracy`` on the test split by the weights of the best validation, ``accuracy_last`` by the last,
     ``training_accuracy`` by the best on some 500 of the items that were trained on; ``net``: its options."""
     parts, device, B = splits(setting), setting.get("device", "cpu"), setting["batch"]
-    gpu_if_wanted(setting, f"{setting['task']} at the budget paper")
     data, test = parts["train"], parts["test"]
 
     def accuracy(net: nn.Module, data: SequenceData, step: int = 1) -> float:

@@ -1,7 +1,7 @@
 """What a table (or figure) of a paper is, and what one run of it is: the only kind of each.
 
-A module of this folder ends in ``TABLE = load("NAME", measure)``: its YAML says what it has and how that is trained, the
-paper's numbers are in ``papers/``, and the module says what a run measures.
+A module of this folder ends in ``TABLE = load("NAME", measure)``: ``NAME.yaml`` says what it has, how that is trained, what its
+rows and metrics are, and what differs from the paper; ``papers/`` has the paper's numbers; the module, what a run measures.
 """
 
 from __future__ import annotations
@@ -91,7 +91,9 @@ class Run:
         return get(self.experiment).clock
 
     def measure(self, progress: bool = False, checkpoint: Path | None = None) -> dict:
-        """What its table measures."""
+        """What its table measures; ``ValueError`` where it wants a GPU that torch does not see."""
+        if self.device == "cuda" and not torch.cuda.is_available():
+            raise ValueError(f"{self.experiment} of {self.task} at the budget {self.budget} needs a GPU, and torch sees none")
         return get(self.experiment).measure(self, progress, checkpoint)
 
     def enough(self, record: dict) -> bool:
@@ -198,9 +200,3 @@ def outcome(made: Trained, metrics: dict, **parts: Any) -> dict:
 def parameters(net: torch.nn.Module) -> int:
     """How many numbers a net has learned."""
     return sum(parameter.numel() for parameter in net.parameters())
-
-
-def gpu_if_wanted(setting: dict, what: str) -> None:
-    """``ValueError``, which says ``what`` asks for one, where the setting's device is a GPU that torch does not see."""
-    if setting.get("device") == "cuda" and not torch.cuda.is_available():
-        raise ValueError(f"{what} needs a GPU, and torch sees none")

@@ -38,8 +38,6 @@ def appended(machine: MooreMachine) -> tuple[np.ndarray, np.ndarray]:
 
 def realised(right: np.ndarray, longest: int) -> np.ndarray:
     """(longest + 1, m) bool: row k marks the elements that words of exactly k tokens realise; right as in ``appended``."""
-    if longest < 0:
-        raise ValueError(f"the length of a word cannot be negative, got {longest}")
     found = np.zeros((longest + 1, right.shape[1]), dtype=bool)
     found[0, 0] = True
     for k in range(longest):
@@ -49,6 +47,4 @@ def realised(right: np.ndarray, longest: int) -> np.ndarray:
 
 def cluster_count(machine: MooreMachine, length: int) -> int:
     """How many actions words of exactly ``length`` tokens have: the clusters that a depth that sees them must show."""
-    if length < 1:
-        raise ValueError(f"a layer shows words of at least one token, got length={length}")
     return int(realised(appended(machine)[1], length)[length].sum())

@@ -31,15 +31,15 @@ def loop(case, inputs):
 
 
 @pytest.mark.parametrize("case", SMALL, ids=lambda case: case.kind)
-@pytest.mark.parametrize("name", list(peers.installed()))
+@pytest.mark.parametrize("name", [name for name, peer in peers.PEERS.items() if "cpu" in peer.devices])
 def test_every_peer_computes_the_same(name, case):
-    if not peers.installed()[name]:
+    if name not in peers.installed():
         pytest.skip(f"{name} is not installed: pip install 'lrnnlab[peers]'")
-    if not peers.scans_kind(name, case):
+    if case.kind not in peers.PEERS[name].kinds:
         assert (name, case.diagonal) == ("torch-slices", True)
         return
     inputs = case.inputs()
-    forward, both, *rest = peers.prepare(name, case, inputs)
+    forward, both, *rest = peers.PEERS[name].prepare(case, inputs, "cpu")
     want = loop(case, inputs)
     for got, right in zip([forward(), *both()], [want[0], *want]):
         np.testing.assert_allclose(np.asarray(got), right.numpy(), atol=2e-5 * float(right.abs().max()))
@@ -50,7 +50,7 @@ def test_every_peer_computes_the_same(name, case):
 
 def test_a_case_is_timed_and_compared():
     case = Case("block", 2, 40, 1, 2)
-    (found,) = scans.run([case], ["ours", "loop (unbind)"], rounds=3)
+    found = scans.measure(case, ["ours", "loop (unbind)"], rounds=3)
     ours, loop_ = found["peers"]["ours"], found["peers"]["loop (unbind)"]
     assert ours["forward"]["times_ours"] == 1 and ours["forward"]["rounds"] == 3 and "backward" not in loop_
     assert loop_["both"]["times_ours"] == pytest.approx(loop_["both"]["median"] / ours["both"]["median"])
@@ -62,13 +62,13 @@ def test_a_case_is_timed_and_compared():
 
 def test_what_takes_too_long_or_too_much_is_said_and_not_done(monkeypatch):
     case = Case("real", 2, 64, 3)
-    (found,) = scans.run([case], ["loop (unbind)"], rounds=1, limit=0.0)
+    found = scans.measure(case, ["loop (unbind)"], rounds=1, limit=0.0)
     assert found["peers"]["loop (unbind)"]["skipped"].startswith("would take about")
     assert "not run: would take" in scans.report(case.name, found)
     if memory.free() is not None:
         monkeypatch.setattr(memory, "free", lambda device: 0)
         monkeypatch.setattr(memory, "peak", lambda work, device: 5e9)
-        (found,) = scans.run([case], ["loop (unbind)"], rounds=1)
+        found = scans.measure(case, ["loop (unbind)"], rounds=1)
         assert found["peers"]["loop (unbind)"]["skipped"] == "would need about 10 GB"
 
 

@@ -83,7 +83,7 @@ def test_logarithms_agree_with_plain_multiplication(b, steps, seed, driven):
     draw = np.random.default_rng(seed)
     A, x = draw.normal(size=(2, steps, b, b)), draw.normal(size=(2, b))
     u = draw.normal(size=(2, steps, b)) if driven else None
-    logs, products = lrnn_growth.log10_states(A, x, u), lrnn_growth.log10_singular_values(A, range(1, steps + 1))
+    logs, products = lrnn_growth.log10_states(A, x, u), lrnn_growth.log10_products(A, 2, range(1, steps + 1))
     product = np.broadcast_to(np.eye(b), A[:, 0].shape)
     for t in range(steps):
         x = np.einsum("kij,kj->ki", A[:, t], x) + (u[:, t] if driven else 0)

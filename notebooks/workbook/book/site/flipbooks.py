@@ -126,8 +126,6 @@ def _size(png: bytes) -> str:
 def _choices(explorer: Explorer) -> list[str]:
     """The controls with something to choose, the first slider before all others."""
     found = [name for name, one in explorer.controls.items() if hasattr(one, "options") and len(_labels(one)) > 1]
-    if not found:
-        raise ValueError(f"nothing to choose in a widget with the controls {', '.join(explorer.controls)}")
     first = next((name for name in found if _slides(explorer.controls[name])), found[0])
     return [first, *(name for name in found if name != first)]
 
