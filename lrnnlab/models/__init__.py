@@ -18,6 +18,7 @@ from lrnnlab.models.dss import DSS
 from lrnnlab.models.e_lstm import ElementWiseLSTM
 from lrnnlab.models.exact import exact_model
 from lrnnlab.models.fast_weights import FastWeights
+from lrnnlab.models.gated import RWKV7, GatedDeltaNet, Mamba2
 from lrnnlab.models.liquid import LiquidS4
 from lrnnlab.models.lru import LRU
 from lrnnlab.models.net import Net, PairClassifier, blocks, network
@@ -47,6 +48,7 @@ __all__ = [
     "PAPER_001",
     "PAPER_004",
     "RWKV",
+    "RWKV7",
     "S4",
     "S4D",
     "S5",
@@ -56,9 +58,11 @@ __all__ = [
     "Dictionary",
     "ElementWiseLSTM",
     "FastWeights",
+    "GatedDeltaNet",
     "LinearRecurrence",
     "LiquidS4",
     "LocalAttention",
+    "Mamba2",
     "Net",
     "Nonlinear",
     "OneHotColumns",
@@ -121,6 +125,9 @@ MODELS: dict[str, Any] = {
     # later work
     "pd": partial(network, OneHotColumns),
     "dictionary": partial(network, Dictionary),
+    "gated_deltanet": partial(network, GatedDeltaNet, **PAPER_003),
+    "mamba2": partial(network, Mamba2, **PAPER_003),
+    "rwkv7": partial(network, RWKV7, **PAPER_003),
     # paper 002: RegularGPT, its RNN, and Transformers by what their scores know of positions
     "regulargpt": RegularGPT,
     "relu_rnn": ReluRNN,

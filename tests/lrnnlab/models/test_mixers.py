@@ -54,6 +54,8 @@ MIXERS = {
     **{f"local {c}": partial(LocalAttention, chunk=c, **HEADS) for c in (1, 3, 8)},
     "local both ways": partial(LocalAttention, chunk=3, causal=False, **HEADS),
     "causal attention": CausalAttention,
+    "gated deltanet": models.GatedDeltaNet, "gated deltanet, to 2": partial(models.GatedDeltaNet, allow_negative_eigenvalues=True, heads=3),
+    "mamba2": models.Mamba2, "rwkv7": models.RWKV7, "rwkv7, heads of one": partial(models.RWKV7, heads=D),
 }  # fmt: skip
 ONE_WAY = [name for name in MIXERS if "both ways" not in name]
 SMOOTH = [name for name in MIXERS if name not in ("block hard", "pd", "pd without phases")]  # no straight-through gradient

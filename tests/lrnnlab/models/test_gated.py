@@ -1,0 +1,255 @@
+"""Today's gated rules: the papers' equations and fla's naive forms written out in NumPy, all forms, and what gates can."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tensors import normal, same, seeded
+
+from lrnnlab.models import RWKV7, FastWeights, GatedDeltaNet, Mamba2, build
+from lrnnlab.models.gated import FORMS, LEAST_LOG, generalised_delta
+from lrnnlab.scans.delta import delta_rule
+
+f32, f64 = torch.float32, torch.float64
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def unit(x):
+    return x / np.sqrt(x @ x)
+
+
+# --- the papers' equations, one head and one token after the other ----------------------------------------------------
+
+
+def gated_deltanet(layer, p, c, z_t, S):
+    """arXiv:2412.06464, Eq. 10, with the gate of Mamba-2 and keys and queries of length one."""
+    n = layer.size
+    s = p["slow.weight"].reshape(layer.heads, -1, len(z_t))[c] @ z_t
+    q, k, v = unit(s[:n]), unit(s[n : 2 * n]), s[2 * n : 3 * n]
+    alpha = np.exp(-np.exp(p["A_log"][c]) * np.log1p(np.exp(s[3 * n] + p["dt_bias"][c])))
+    beta = layer.greatest * sigmoid(s[3 * n + 1])
+    S = S @ (alpha * (np.eye(n) - beta * np.outer(k, k))) + beta * np.outer(v, k)
+    return S, S @ q
+
+
+def mamba2(layer, p, c, z_t, S):
+    """arXiv:2405.21060: h_t = exp(dt A) h_{t-1} + dt B_t x_t, y_t = C_t^T h_t, h (N,P), A < 0 a number."""
+    n = layer.size
+    s = p["slow.weight"].reshape(layer.heads, -1, len(z_t))[c] @ z_t
+    C, B, x = s[:n], s[n : 2 * n], s[2 * n : 3 * n]
+    dt = np.log1p(np.exp(s[3 * n] + p["dt_bias"][c]))
+    h = np.exp(dt * -np.exp(p["A_log"][c])) * S.T + dt * np.outer(B, x)
+    return h.T, C @ h
+
+
+def rwkv7(layer, p, c, z_t, S):
+    """arXiv:2503.14456, Eq. 17: wkv_t = wkv_{t-1} (diag(w) - kappa^T (a * kappa)) + v^T k, rows as vectors."""
+    n = layer.size
+    r, k, v, d, a = (p["slow.weight"].reshape(layer.heads, -1, len(z_t))[c] @ z_t).reshape(5, n)
+    w = np.exp(-np.exp(-0.5) * sigmoid(p["d0"][c] + d))
+    a = sigmoid(p["r0"][c] + a)
+    kappa = unit(k * p["k_k"][c])
+    written = k + k * (a - 1) * p["k_a"][c]
+    S = S @ (np.diag(w) - np.outer(kappa, a * kappa)) + np.outer(v, written)
+    return S, S @ r
+
+
+LAYERS = {
+    "gated deltanet": (GatedDeltaNet, gated_deltanet, {}),
+    "gated deltanet, to 2": (GatedDeltaNet, gated_deltanet, {"allow_negative_eigenvalues": True, "heads": 3}),
+    "mamba2": (Mamba2, mamba2, {}), "rwkv7": (RWKV7, rwkv7, {}), "heads of one": (RWKV7, rwkv7, {"heads": 6}),
+}  # fmt: skip
+
+
+def layer_of(name, seed=0):
+    def make():
+        layer = LAYERS[name][0](6, **LAYERS[name][2]).double()
+        for p in layer.parameters():
+            p.data.add_(0.5 * torch.randn_like(p))
+        return layer
+
+    return seeded(make, seed=seed)
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_layers_are_the_equations(name):
+    layer, z = layer_of(name), normal(2, 37, 6, seed=1)
+    p = {key: value.detach().numpy() for key, value in layer.named_parameters()}
+    expected = np.zeros((2, 37, layer.heads, layer.size))
+    for b in range(2):
+        for c in range(layer.heads):
+            S = np.zeros((layer.size, layer.size))
+            for t in range(37):
+                S, expected[b, t, c] = LAYERS[name][1](layer, p, c, z[b, t].numpy(), S)
+    for form in FORMS:
+        layer.form = form
+        same(layer(z), expected.reshape(2, 37, 6), 1e-11)
+
+
+# --- flash-linear-attention's naive forms (fla-org/flash-linear-attention at bc3b101), batch and head dropped -----------
+
+
+def fla_gated_delta_rule(q, k, v, beta, g):
+    """fla/ops/gated_delta_rule/naive.py, naive_recurrent_gated_delta_rule, scale 1; S (K,V)."""
+    S, out = np.zeros((k.shape[1], v.shape[1])), []
+    for q_t, k_t, v_t, beta_t, g_t in zip(q, k, v, beta, g):
+        S = S * np.exp(g_t)
+        S = S + k_t[:, None] * ((v_t - (S * k_t[:, None]).sum(-2)) * beta_t)[None]
+        out.append(np.einsum("d,dm->m", q_t, S))
+    return np.array(out)
+
+
+def fla_dplr(q, k, v, alpha, beta, gk):
+    """fla/ops/generalized_delta_rule/dplr/naive.py, dplr_recurrence, without its scale."""
+    S, out = np.zeros((k.shape[1], v.shape[1])), []
+    for q_t, k_t, v_t, alpha_t, beta_t, g_t in zip(q, k, v, alpha, beta, gk):
+        kv = k_t[:, None] * v_t[None] + (S * alpha_t[:, None]).sum(-2, keepdims=True) * beta_t[:, None]
+        S = S * np.exp(g_t)[:, None] + kv
+        out.append(np.einsum("d,dm->m", q_t, S))
+    return np.array(out)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_rule_is_flas(form):
+    """RWKV-7's call in fla/layers/rwkv7.py is a=-kk, b=kk * a; simple_gla is the gated rule with nothing removed."""
+    q, k, v, a, b, g = normal(6, 1, 41, 1, 5)
+    one = [x[0, :, 0].numpy() for x in (q, k, v, a, b)]
+    log_w = -g.square()
+    y, _ = generalised_delta(q, v, k, log_w, a / 5, b / 5, form=form)
+    same(y[0, :, 0], fla_dplr(*one[:3], one[3] / 5, one[4] / 5, log_w[0, :, 0].numpy()), 1e-11)
+    k, beta, gate = torch.nn.functional.normalize(k, dim=-1), 2 * torch.sigmoid(a[..., :1]), log_w[..., :1]
+    y, _ = generalised_delta(q, beta * v, k, gate.expand_as(k), -beta * gate.exp() * k, k, form=form)
+    same(
+        y[0, :, 0],
+        fla_gated_delta_rule(one[0], k[0, :, 0].numpy(), one[2], beta.numpy().ravel(), gate.numpy().ravel()),
+        1e-11,
+    )
+    S, sums = np.zeros((5, 5)), []
+    for t in range(41):  # fla/ops/simple_gla/naive.py, naive_recurrent_simple_gla
+        S = S * np.exp(gate[0, t, 0].numpy()) + np.outer(k[0, t, 0], v[0, t, 0])
+        sums.append(q[0, t, 0].numpy() @ S)
+    same(generalised_delta(q, v, k, gate.expand_as(k), form=form)[0][0, :, 0], np.array(sums), 1e-11)
+
+
+# --- one rule, three forms --------------------------------------------------------------------------------------------
+
+
+def drawn(B, T, h, n, removal, dtype=f64):
+    """q, v, k, log w, a and b as RWKV-7 has them, S_0 last; some gates are shut, at log w = -300."""
+    q, v, k, g, r = normal(5, B, T, h, n)
+    kappa = torch.nn.functional.normalize(k, dim=-1)
+    log_w = torch.where(g > 1.5, -300.0, -g.square())
+    removed = [-kappa, torch.sigmoid(r) * kappa] if removal else []
+    return [x.to(dtype) for x in (q, v, k, log_w, *removed, normal(B, h, n, n, seed=2))]
+
+
+def found(form, inputs):
+    """y, S_T, and the gradients of a random linear score of both."""
+    leaves = [x.clone().requires_grad_() for x in inputs]
+    out = generalised_delta(*leaves[:-1], S0=leaves[-1], form=form)
+    score = sum((x * normal(*x.shape, seed=5, dtype=x.dtype)).sum() for x in out)
+    return [*out, *torch.autograd.grad(score, leaves)]
+
+
+@pytest.mark.parametrize("removal", [True, False])
+@pytest.mark.parametrize(
+    "B, T, h, n", [(1, 1, 1, 1), (3, 2, 2, 3), (17, 15, 1, 2), (2, 16, 2, 5), (2, 17, 3, 4), (1, 257, 1, 8)]
+)
+def test_the_forms_agree(B, T, h, n, removal):
+    """Values and gradients, in both precisions, against the loop in double precision."""
+    expected = found("loop", drawn(B, T, h, n, removal))
+    for form in FORMS:
+        for dtype, tolerance in ((f64, 1e-10), (f32, 1e-4)):
+            for x, e in zip(found(form, drawn(B, T, h, n, removal, dtype)), expected):
+                assert x.dtype == dtype and (x - e).abs().max() < tolerance * max(1, e.abs().max()), (form, dtype)
+
+
+@pytest.mark.parametrize("removal", [True, False])
+@pytest.mark.parametrize("form", FORMS)
+def test_gradients(form, removal):
+    inputs = [x.clamp(-3, 3).requires_grad_() for x in drawn(1, 5, 2, 3, removal)]
+    assert torch.autograd.gradcheck(lambda *x: generalised_delta(*x[:-1], S0=x[-1], form=form), inputs)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 20), st.integers(0, 20), st.sampled_from(FORMS), st.booleans())
+def test_the_state_carries_on(first, second, form, removal):
+    """Any two pieces are the whole; nothing is kept where no gradient is asked for."""
+    *inputs, S0 = drawn(2, first + second, 2, 3, removal)
+    y, S = generalised_delta(*inputs, S0=S0, form=form)
+    y1, middle = generalised_delta(*(x[:, :first] for x in inputs), S0=S0, form=form)
+    y2, end = generalised_delta(*(x[:, first:] for x in inputs), S0=middle, form=form)
+    same(torch.cat([y1, y2], 1), y, 1e-11)
+    same(end, S, 1e-11)
+    leaf = S0.clone().requires_grad_()
+    same(generalised_delta(*inputs, S0=leaf, form=form)[0], y, 1e-12)
+
+
+# --- gates ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("greatest", [1.0, 2.0])
+def test_an_open_gate_is_deltanet(greatest):
+    """The rule against the delta rule, and the layer, with A = 0, against DeltaNet with unit keys: w is exactly 1."""
+    q, k, v = normal(3, 2, 33, 2, 4)
+    k, beta = torch.nn.functional.normalize(k, dim=-1), greatest * torch.sigmoid(normal(2, 33, 2, 1, seed=3))
+    for form in FORMS:
+        y, _ = generalised_delta(q, beta * v, k, torch.zeros_like(k), -beta * k, k, form=form)
+        same(y, delta_rule(q, k, v, beta[..., 0]), 1e-12)
+    signed = {"allow_negative_eigenvalues": greatest == 2}
+    ours, theirs = GatedDeltaNet(8, **signed).double(), FastWeights(8, feature_map="unit", **signed).double()
+    with torch.no_grad():
+        ours.A_log.fill_(-torch.inf)
+        rows = ours.slow.weight.unflatten(0, (2, -1))
+        theirs.slow.weight.copy_(torch.cat([rows[:, :12], rows[:, 13:]], 1).flatten(0, 1))
+    z = normal(3, 33, 8, seed=4)
+    same(ours(z), theirs(z), 1e-12)
+
+
+def test_what_gates_and_strengths_may_be():
+    """Eigenvalues of one token's transition: Gated DeltaNet and Mamba-2 from 0, with the flag from -1, RWKV-7 real, above
+    -.455, all below 1; and the start is the released one."""
+    z = 20 * normal(400, 6)
+
+    def spectrum(layer):
+        _, _, k, log_w, *ab = layer.program(z)
+        A = torch.diag_embed(log_w.exp()) + (ab[0][..., None] * ab[1][..., None, :] if ab else 0)
+        return torch.linalg.eigvals(A).detach()
+
+    for name, least, reached in (("gated deltanet", 0, 0.1), ("gated deltanet, to 2", -1, -0.8), ("mamba2", 0, 0.1),
+                                 ("rwkv7", np.exp(LEAST_LOG) - 1, -0.2)):  # fmt: skip
+        found = spectrum(layer_of(name))
+        assert (
+            found.imag.abs().max() < 1e-7
+            and least - 1e-7 <= found.real.min() <= reached
+            and found.real.max() < 1 + 1e-9
+        )
+    start = GatedDeltaNet(400, heads=200), Mamba2(400, heads=200)
+    for layer, least in zip(start, (0, 1)):
+        A, dt = layer.A_log.exp(), torch.nn.functional.softplus(layer.dt_bias)
+        assert (
+            least <= A.min() < least + 1 and 15 < A.max() <= 16 and 1e-3 <= dt.min() < 2e-3 and 0.05 < dt.max() <= 0.1
+        )
+
+
+@pytest.mark.parametrize("flag", [True, False])
+def test_the_flag_counts_to_two(flag):
+    """Weights: the token 1 has the strength 2 and reflects, W -> 1 - W, as the token 0 does nothing; without the flag the
+    strength is 1 and W stays."""
+    net = build("gated_deltanet", vocab_size=2, classes=2, width=2, heads=2, allow_negative_eigenvalues=flag)
+    layer = net.layers[0]
+    with torch.no_grad():
+        layer.slow.weight.zero_()
+        rows = layer.slow.weight.unflatten(0, (2, -1))  # q, k, v, s, b of each head
+        rows[:, 0, 0] = rows[:, 1, 0] = 1
+        rows[:, 2, 0] = 0.5
+        rows[:, 3, 0] = -60  # dt = 0, so w = 1
+        rows[:, 4, 1] = 60
+    bits = torch.randint(0, 2, (3, 3000), generator=torch.Generator().manual_seed(0))
+    z = torch.stack([torch.ones(bits.shape), 2.0 * bits - 1], -1)
+    y = layer(z)[..., 0]
+    assert torch.equal(y, (bits.cumsum(1) % 2).float()) if flag else torch.equal(y, 0.5 * (bits.cumsum(1) > 0))
