@@ -18,7 +18,8 @@ that some token of w contracts; what is left is moved by tokens of w that contra
   idempotent, a loop for any pair; the tokens in it may be exchanged and struck out N at a time by the two laws, so
   before it only tokens outside matter, of which both have the same last k; and so on, at most V times.
 * **One key a token, I - s k k^T with 0 <= s <= 1** (unit k).  Where no token of w contracts, all of them do nothing: a
-  pair from p x and p must not reach, by tokens of a set C with x in it, a loop that contains all of C.
+  pair from p x and p must not reach, by tokens of a set C with x in it, a loop that contains all of C.  (A gate in front,
+  a (I - s k k^T) with 0 <= a <= 1, changes nothing: what such a matrix does not shrink it does not move either.)
 * **Any matrices of norm at most 1** (products of I - s k k^T, 0 <= s <= 2).  The tokens of a set C turn one subspace,
   and some word over C contracts all that stands at right angles to it.  So from p x^K and p, K as above, tokens of C
   must not lead to pairs that no word over C merges.

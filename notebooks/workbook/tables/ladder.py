@@ -37,11 +37,12 @@ BACK = (0.7, 0.9)  # a net that falls below the first and rises above the second
 FAMILY: dict[str, tuple[str, int | None]] = {  # row: the family of its transitions that is predicted, and its size
     **dict.fromkeys(("block_softmax", "one_hot"), ("blocks", 8)), "block_clip": ("blocks, clipped", 8),
     "pd": ("one-hot columns, phases", None),
-    "diagonal_positive": ("non-negative", None), "diagonal_signed": ("signed", None),
+    **dict.fromkeys(("diagonal_positive", "mamba2"), ("non-negative", None)), "diagonal_signed": ("signed", None),
     **dict.fromkeys(("diagonal_complex", "diagonal_unit", "phases"), ("complex", None)),
     **dict.fromkeys(("rwkv", "liquid_s4", "sgconv"), ("fading", None)), "ult": ("sums", None), "regulargpt": ("tree", None),
     **dict.fromkeys(("vanilla", "s4", "s4d", "rotrnn", "lru", "s5", "dlr", "dss"), ("constant", None)),
-    "deltanet": ("reflection, beta <= 1", None), "deltanet_negative": ("reflection", None),
+    **dict.fromkeys(("deltanet", "gated_deltanet"), ("reflection, beta <= 1", None)),
+    **dict.fromkeys(("deltanet_negative", "gated_deltanet_negative"), ("reflection", None)),
     "product_2": ("reflections", 2), "product_3": ("reflections", 3), "dictionary": ("dictionary", None),
     **dict.fromkeys(("lstm", "elman", "relu_rnn", "recurrent_delta"), ("non-linear", None)),
     **dict.fromkeys(("transformer", "attention", "alibi_transformer", "nlt"), ("attention", None)),
@@ -120,7 +121,7 @@ def refuted(net: torch.nn.Module, row: str, task: str) -> dict | None:
 def row_of(setting: dict) -> str:
     """The row that a setting is of."""
     net = setting["model"], setting["options"]
-    cells = ((row, TABLE.setting(row, setting["task"], "live")) for row in TABLE.rows)
+    cells = ((row, table.setting(row, setting["task"], "live")) for table in (TABLE, GATED) for row in table.rows)
     return next(row for row, cell in cells if (cell["model"], cell["options"]) == net)
 
 
@@ -212,4 +213,4 @@ def measure(setting: dict, seed: int, **how: Any) -> dict:
             "cpu_seconds": round(made.cpu_seconds, 2)}  # fmt: skip
 
 
-TABLE = load("ladder/models_x_tasks", by_setting(measure))
+TABLE, GATED = (load(name, by_setting(measure)) for name in ("ladder/models_x_tasks", "ladder/gated"))
