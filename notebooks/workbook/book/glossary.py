@@ -168,7 +168,7 @@ def model_map(folder: Path = SOURCES) -> str:
     """A row for every model of the registry: its step, what it reads, its paper, its chapter, its class."""
     rows = []
     for name, model in MODELS.items():
-        made, home = _class_of(model), {**OWN, **labels.MODELS.get(name, OWN)}
+        made, home = _class_of(model), labels.MODELS.get(name, OWN)
         rows.append({"name in build": f'"{name}"', "one step": home["says"],
                      "reads": "tokens, numbers" if reads_numbers(name) else "tokens", "paper": _paper(home["paper"]),
                      "chapter": _chapter(home["chapter"], folder), "class": f"`{made.__module__}.{made.__qualname__}`"})
