@@ -33,15 +33,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lrnnlab.models.backend import FORMS as LOOPS
-from lrnnlab.models.backend import is_compiled, run_compiled
+from lrnnlab.models import backend
 from lrnnlab.models.base import Recurrence
 from lrnnlab.models.feature_maps import head_size
-from lrnnlab.scans.delta import _chunks as chunks
+from lrnnlab.scans.delta import chunks
 from lrnnlab.scans.reference import no_steps
 from lrnnlab.validation import among
 
-FORMS = (*LOOPS, "chunkwise")
+FORMS = (*backend.FORMS, "chunkwise")
 CHUNK = 16  # steps, as in fla
 LEAST_LOG = -math.exp(-0.5)  # of RWKV-7's w, so w > .545
 
@@ -59,8 +58,8 @@ def generalised_delta(
     among("form", form, FORMS)
     B, T, h, n = q.shape
     S = q.new_zeros(B, h, n, n) if S0 is None else S0
-    if form in ("auto", "cpu") and is_compiled(form, q):
-        return run_compiled("gated.GatedLoop", (torch.stack([q, v, k, log_w.exp(), *removed], -2), S))
+    if form in ("auto", "cpu") and backend.is_compiled(form, q):
+        return backend.run_compiled("gated.GatedLoop", (torch.stack([q, v, k, log_w.exp(), *removed], -2), S))
     if not T:
         return no_steps(q, v, k, log_w, *removed, S), S
     run = _chunkwise if form == "chunkwise" or (form == "auto" and q.is_cuda) else _loop

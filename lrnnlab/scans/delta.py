@@ -136,7 +136,7 @@ def _chunkwise(
 ) -> tuple[Tensor, Tensor]:
     """All chunks' systems are solved at once; then W goes from chunk to chunk."""
     T = k.shape[1]
-    q, k, v, beta = (_chunks(x, c) for x in (q, k, v, beta.unsqueeze(-1)))  # (B, H, N, c, .)
+    q, k, v, beta = (chunks(x, c) for x in (q, k, v, beta.unsqueeze(-1)))  # (B, H, N, c, .)
     V, K = beta * v, k.new_zeros(k.shape)
     if removal:
         system = ((beta * k) @ k.mT).tril(-1)  # (B, H, N, c, c); its diagonal of ones is implied
@@ -151,7 +151,7 @@ def _chunkwise(
     return torch.cat(outputs, 2)[:, :, :T].transpose(1, 2), W
 
 
-def _chunks(x: Tensor, c: int) -> Tensor:
+def chunks(x: Tensor, c: int) -> Tensor:
     """(B, T, H, .) -> (B, H, N, c, .), with zeros behind the end: a step whose beta and k are 0 leaves W alone."""
     steps = math.ceil(x.shape[1] / c)
     return F.pad(x.transpose(1, 2), (0, 0, 0, steps * c - x.shape[1])).unflatten(2, (steps, c))

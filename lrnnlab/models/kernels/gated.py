@@ -14,18 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lrnnlab.models.kernels.lanes import (
-    LANES,
-    L,
-    add_outer,
-    add_product,
-    add_transposed,
-    arrays,
-    clear,
-    pack,
-    room,
-    unpack,
-)
+from lrnnlab.models.kernels.lanes import LANES, L, add_outer, add_product, add_transposed, clear, pack, room, unpack
 from lrnnlab.scans.cpu_vectors import NO, compiled, times
 from lrnnlab.scans.transforms import first_order
 
@@ -82,9 +71,9 @@ def backward(x: np.ndarray, S: np.ndarray, gy: np.ndarray, gS: np.ndarray, gx: n
             add_product(gS[c], x[t, c, 2], gx[t, c, 1])  # v k^T
             add_transposed(gS[c], x[t, c, 1], gx[t, c, 2])
             add_by_column(gS[c], S[t, c], gx[t, c, 3])  # S_{t-1} diag(w)
+            clear(u)
+            clear(gu)
             if parts == 6:  # u b^T, u = S_{t-1} a
-                clear(u)
-                clear(gu)
                 add_product(S[t, c], x[t, c, 4], u)
                 add_transposed(gS[c], u, gx[t, c, 5])
                 add_product(gS[c], x[t, c, 5], gu)
@@ -106,7 +95,7 @@ class GatedLoop(torch.autograd.Function):
         S, y = room(x, len(packed), T + 1 if keep else 2, h, n, n), room(x, len(packed), T, h, n)
         S[:, 0] = pack(S0)
         for block in zip(packed, S, y):
-            forward(*arrays(*block))
+            forward(*(part.numpy() for part in block))
         ctx.save_for_backward(packed, S)
         return unpack(y, B), unpack(S[:, T % S.shape[1]], B)
 
@@ -117,5 +106,5 @@ class GatedLoop(torch.autograd.Function):
         B = len(gy)
         gx, gy, gS = torch.empty_like(packed), pack(gy), pack(gS)
         for block in zip(packed, S, gy, gS, gx):
-            backward(*arrays(*block))
+            backward(*(part.numpy() for part in block))
         return unpack(gx, B), unpack(gS, B), None
