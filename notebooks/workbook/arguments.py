@@ -1,7 +1,5 @@
 """The parser of every verb that takes numbers: one place that refuses those that no option can mean."""
 
-from __future__ import annotations
-
 import argparse
 from typing import Any
 

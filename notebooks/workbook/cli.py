@@ -1,7 +1,5 @@
 """The command line ``lrnnlab``; thin: every verb is a call of the package."""
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import json

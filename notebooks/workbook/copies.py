@@ -6,8 +6,6 @@ nothing outside of Python's own library is imported above); ``lrnnlab copy`` mak
 such a folder has it as :func:`here`.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable
 from pathlib import Path

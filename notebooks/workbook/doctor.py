@@ -5,8 +5,6 @@ answers.  Nothing is believed because it is installed: each scan backend really 
 sliders appear in JupyterLab is looked for on the disk.  A broken part is reported, and the rest still examined.
 """
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import importlib.util

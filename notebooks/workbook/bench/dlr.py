@@ -7,8 +7,6 @@ add skip * u.  They take turns; one thread unless said otherwise, denormal numbe
 Letters: B batch, T time (the paper's L), D width (H), N state size; u input, y output, K kernel.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial

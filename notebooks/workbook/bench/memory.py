@@ -1,7 +1,5 @@
 """How much memory a call needs at its peak, and how much there is: of a GPU, or of a process on Linux (else None)."""
 
-from __future__ import annotations
-
 import ctypes
 import gc
 from collections.abc import Callable

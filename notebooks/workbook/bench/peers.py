@@ -10,8 +10,6 @@ A call returns what it computed; on a GPU, before it is done.  All get the same 
 every one of them with the loop in float64.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache, partial
 from importlib.util import find_spec

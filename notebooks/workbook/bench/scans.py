@@ -11,8 +11,6 @@ has launched the call's kernels.  (A loop of thousands of kernels waits for Pyth
 The *share* is (bytes that must move) / (median seconds) / (bytes a second of the copy, read and written).
 """
 
-from __future__ import annotations
-
 import os
 import statistics
 import time

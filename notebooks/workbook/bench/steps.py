@@ -9,8 +9,6 @@
 Letters: B batch, T time, D width, h heads, c chunk.
 """
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Callable, Sequence
 from functools import partial

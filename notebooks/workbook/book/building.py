@@ -1,7 +1,5 @@
 """Make the executed twin of a source."""
 
-from __future__ import annotations
-
 import difflib
 import hashlib
 from collections.abc import Callable

@@ -4,8 +4,6 @@ A chapter takes minutes from top to bottom, its widgets seconds: the site needs 
 cells again when all have run: what a cell reads must not have been bound anew since.
 """
 
-from __future__ import annotations
-
 import ast
 import builtins
 import contextlib

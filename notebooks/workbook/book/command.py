@@ -1,7 +1,5 @@
 """``lrnnlab book build | check | drift | site [NAME ...]``."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """What a fresh run shows, compared with what is committed as a reader would: words, numbers, pictures."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 import io

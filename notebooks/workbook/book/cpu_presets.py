@@ -6,8 +6,6 @@ processor.  :data:`SETTINGS` names a few sets of choices; a chapter whose commit
 (``lrnnlab book check --arithmetic all``) says nothing that only the machine of its author says.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import platform

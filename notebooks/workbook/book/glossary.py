@@ -6,8 +6,6 @@ Corollary, Claim, with or without ``The paper,``), a paper is a link ``[arXiv:..
 *Read on* with its title in italics before it, and a widget is a name that ends in ``_widget``.
 """
 
-from __future__ import annotations
-
 import ast
 import importlib.util
 import inspect

@@ -1,7 +1,5 @@
 """What can be seen wrong in a notebook without running it."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from html.parser import HTMLParser

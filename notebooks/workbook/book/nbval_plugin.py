@@ -7,8 +7,6 @@ cell every widget is moved through all its values, the kernel tells the arithmet
 proof runs again as a reader would run it: from the last to the first, so each alone, and then in order.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

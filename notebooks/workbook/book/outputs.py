@@ -1,7 +1,5 @@
 """A cell's outputs as a reader sees them: streams joined, progress bars gone, widgets a sentence."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from copy import deepcopy

@@ -4,8 +4,6 @@ The rates are set, not measured: half the speed at which plain English is read s
 formula, a line or a picture takes.  What is folded away and the exercises, which say their own minutes, do not count.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Run a notebook from top to bottom in a fresh kernel, watching what its Output widgets catch."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable

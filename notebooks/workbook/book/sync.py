@@ -1,7 +1,5 @@
 """Source and twin: do they still say the same?"""
 
-from __future__ import annotations
-
 import difflib
 from pathlib import Path
 

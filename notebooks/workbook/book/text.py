@@ -1,7 +1,5 @@
 """What in a text is compared exactly, what within a tolerance, and what not at all."""
 
-from __future__ import annotations
-
 import math
 import re
 

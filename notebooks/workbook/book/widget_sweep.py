@@ -1,7 +1,5 @@
 """Move a widget's controls through all their values: a headless run of a notebook draws the first of each alone."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Chapter 00 (start here): the map of the book."""
 
-from __future__ import annotations
-
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 

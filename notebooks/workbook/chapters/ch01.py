@@ -7,8 +7,6 @@ D'); and lights, which exact models fit, with one at work.
 Letters: M modulus, n numbers in an expression, D width of the state, b block size in real numbers, T time; x state.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

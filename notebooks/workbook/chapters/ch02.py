@@ -8,8 +8,6 @@ Letters: V vocabulary, C classes, h blocks (heads), b block size, p the norm, k 
 takes state j to state i, so a *column* says where one state goes.
 """
 
-from __future__ import annotations
-
 import copy
 import functools
 import itertools

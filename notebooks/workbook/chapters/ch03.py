@@ -12,8 +12,6 @@ Letters: T time, b block size, h blocks, chains B h (strings times blocks), P pr
 positions of a scan (x_0 in front, zeros behind); A transition, x state.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import NamedTuple

@@ -5,8 +5,6 @@ lambda = gamma e^(i theta) eigenvalue; rho the correlation of one input with the
 C input and output matrices, xi scale of the drive; u input, x state, y output.
 """
 
-from __future__ import annotations
-
 import cmath
 import math
 from collections.abc import Mapping, Sequence

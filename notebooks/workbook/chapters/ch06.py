@@ -4,8 +4,6 @@ Letters: N modes, L length, n = L - 1, S lag of the 1, k lag; lambda nodes, w we
 T*(x) = T(2x - 1); u input, x state.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction

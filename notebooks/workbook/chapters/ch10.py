@@ -3,8 +3,6 @@
 Letters: T time, V tokens, Q states.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections import Counter

@@ -15,8 +15,6 @@ Letters: T time, V tokens, n size of a key, m of a value; W fast weights (m, n),
 output; e leak, m depth, w what the memory answers to the one key.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction

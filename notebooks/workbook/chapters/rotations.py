@@ -5,8 +5,6 @@ g (gamma) decay, l = g e^(i theta); B (N, D_u), xi^2 Tr(B^T B) = c (1 - g^2); u 
 (..., T, N), y output (..., T, D_y), C (D_y, N); rho the correlation of an input with the next, m = rho l.
 """
 
-from __future__ import annotations
-
 import cmath
 import math
 from dataclasses import dataclass

@@ -7,8 +7,6 @@ Letters: T time, V tokens, n states; A, B actions as matrices with one-hot rows 
 repair; a layer is a function (earlier, later) -> action of both.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """The judges of chapter 00's exercises; hints and solutions are in ch00.md."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from workbook.exercises.judging import agree, claim, numbers, texts

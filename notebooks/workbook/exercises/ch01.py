@@ -1,7 +1,5 @@
 """The judges of chapter 01's exercises; hints and solutions are in ch01.md."""
 
-from __future__ import annotations
-
 import itertools
 import re
 import unicodedata

@@ -1,7 +1,5 @@
 """The judges of chapter 02's exercises; hints and solutions are in ch02.md."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable, Sequence

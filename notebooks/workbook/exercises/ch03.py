@@ -1,7 +1,5 @@
 """The judges of chapter 03's exercises; hints and solutions are in ch03.md."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

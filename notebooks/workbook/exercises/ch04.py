@@ -1,7 +1,5 @@
 """The judges of chapter 04's exercises; hints and solutions are in ch04.md."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The judges of chapter 05's exercises; hints and solutions are in ch05.md."""
 
-from __future__ import annotations
-
 import math
 from math import pi
 

@@ -1,7 +1,5 @@
 """The judges of chapter 06's exercises; hints and solutions are in ch06.md."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from functools import cache

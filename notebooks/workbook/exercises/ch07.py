@@ -1,7 +1,5 @@
 """The judges of chapter 07's exercises; hints and solutions are in ch07.md."""
 
-from __future__ import annotations
-
 import math
 from functools import cache
 from statistics import fmean

@@ -1,7 +1,5 @@
 """The judges of chapter 08's exercises; hints and solutions are in ch08.md."""
 
-from __future__ import annotations
-
 import itertools
 from functools import reduce
 

@@ -1,7 +1,5 @@
 """The judges of chapter 09's exercises; hints and solutions are in ch09.md."""
 
-from __future__ import annotations
-
 import math
 import tracemalloc
 from fractions import Fraction

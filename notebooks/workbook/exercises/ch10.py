@@ -1,7 +1,5 @@
 """The judges of chapter 10's exercises; hints and solutions are in ch10.md."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

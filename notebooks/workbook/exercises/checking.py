@@ -4,8 +4,6 @@ An exercise is bound by its id, a text such as ``"01.7"`` (chapter 01, exercise 
 Its hints and its solution are in ``ch01.md``; where a cell can check it, its judge is in ``ch01.py`` beside that.
 """
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Callable
 from dataclasses import dataclass

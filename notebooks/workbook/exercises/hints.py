@@ -17,8 +17,6 @@ the answer where one does, and a cell that begins with :data:`MARK`, which ``lrn
 and the solution, folded.  The chapter's last section is a cell that begins with :data:`LISTED`: ``build`` fills it too.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ A **judge** is a function of the answer that returns where the answer is right a
 a judge is a few lines; the same helpers stand in the test cells of the problem sets.  No Jupyter is needed.
 """
 
-from __future__ import annotations
-
 import cmath
 import copy
 import re

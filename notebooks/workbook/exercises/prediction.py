@@ -9,8 +9,6 @@ Nothing runs before the reader presses the button.  ``check``, ``hint`` and ``so
 Needs ipywidgets, which comes with the extra ``[lab]``; a :class:`Prediction` alone does not.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import dataclass

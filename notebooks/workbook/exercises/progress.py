@@ -5,8 +5,6 @@ of the last.  Nothing else reads it, and nothing leaves the machine.  Outside of
 (:mod:`workbook.copies`), as in tests and when a chapter is built, nothing is written.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import time

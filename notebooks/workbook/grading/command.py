@@ -1,7 +1,5 @@
 """``lrnnlab course release | grade | validate``."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 import time

@@ -4,8 +4,6 @@ What a hidden test says holds its input and often its answer.  The page says it 
 what was right, what was not, and the points.
 """
 
-from __future__ import annotations
-
 import jinja2
 
 from workbook.exercises.judging import NOT_YET, RIGHT, UNJUDGED

@@ -10,8 +10,6 @@ Tests are a teacher's, but they run on what students return, and a value can mak
 each test has a bounded computing time, its process a bounded memory and a time by the clock.
 """
 
-from __future__ import annotations
-
 import os
 import pickle
 import signal

@@ -5,8 +5,6 @@ nbgrader's preprocessors do the cutting (so that the result is a notebook that n
 where it finds one.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ A message or a file's name may hold megabytes, line breaks, the escape sequences
 the direction of writing round, halves of a character that no encoding can write, and a spreadsheet's formulas.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

@@ -7,8 +7,6 @@ array's axes, and what stands in one set or dictionary, since whoever chooses it
 others.  The time and memory that the rest takes are bounded by the process that reads (:mod:`workbook.grading.grading`).
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import math

@@ -11,8 +11,6 @@ An answer is a function; its name is what binds it to its tests.  Sources live i
 read.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections import Counter

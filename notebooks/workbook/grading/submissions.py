@@ -4,8 +4,6 @@ A folder of submissions holds ``NAME.ipynb`` or ``NAME/ps1.ipynb`` (at any depth
 Before the first one runs, all are copied to a place that only the grader may read; then their folder is not read again.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

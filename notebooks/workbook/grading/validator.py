@@ -4,8 +4,6 @@ The notebook is looked at, then run from top to bottom as the grader runs it (a 
 and then its own visible tests are run.  What is said here about a test says nothing about the hidden ones.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections import Counter

@@ -4,8 +4,6 @@ It holds nothing that a student should not see: no solution, no hidden test, no 
 return, as plain data, and the grader compares.  So a student's code may do to its own process what it likes.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import linecache

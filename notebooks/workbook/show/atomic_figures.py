@@ -3,8 +3,6 @@
 Letters: L length.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import groupby
 from statistics import fmean

@@ -3,8 +3,6 @@
 The colour of a state is its answer (``style.value_colour``); white means that it has none.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

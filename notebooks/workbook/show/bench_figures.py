@@ -7,8 +7,6 @@ code it is; what was not run is hollow, never left out.
 Letters: B batch, T time, D channels, h blocks, b block size.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple

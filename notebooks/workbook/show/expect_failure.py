@@ -4,8 +4,6 @@ A step of a proof is a cell that ends in ``assert ..., "step 3"``.  *Break it* i
 under ``with expect_failure("step 3"):``, so that every run of the chapter demands the failure, and at that step.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from traceback import extract_tb

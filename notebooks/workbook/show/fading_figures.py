@@ -3,8 +3,6 @@
 Letters: T time.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes

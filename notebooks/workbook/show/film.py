@@ -1,7 +1,5 @@
 """A training run as a moving picture, for pages where nothing can be dragged: ``figures/film.gif``."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

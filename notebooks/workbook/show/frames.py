@@ -4,8 +4,6 @@ Runs of one cell are seeds: a line or a dot is their mean, a band or a whisker g
 ``looks`` maps what a row is called in the frame to its name and its :class:`~workbook.show.style.Look`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from typing import Any

@@ -1,7 +1,5 @@
 """Paper 003's tables as pictures (chapter 09), and accuracy by position once the delta rule may reflect."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import pandas as pd

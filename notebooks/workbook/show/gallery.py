@@ -1,7 +1,5 @@
 """The pictures in ``figures/``: ``lrnnlab figures`` draws each again, from records or from a run of seconds."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence

@@ -5,8 +5,6 @@ States stand on a circle, so no straight arrow between two of them can pass unde
 Letters: Q states, V tokens, N points of a curve.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Letters: p the norm, b block size, k step; A transition, x state.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure

@@ -3,8 +3,6 @@
 Every table (``show.table``), caption and control (``widgets.explore``) passes here.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from pathlib import Path

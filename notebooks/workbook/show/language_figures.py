@@ -1,7 +1,5 @@
 """Language models drawn (chapter 07): losses by step beside what counting gets, and at which rate which model breaks."""
 
-from __future__ import annotations
-
 import pandas as pd
 from matplotlib.figure import Figure
 

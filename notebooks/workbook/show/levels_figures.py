@@ -1,7 +1,5 @@
 """The long-range tasks drawn (chapter 07): what trivial predictors get, and what the nets get."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from statistics import fmean
 

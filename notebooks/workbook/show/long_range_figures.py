@@ -3,8 +3,6 @@
 Letters: M side of a picture.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

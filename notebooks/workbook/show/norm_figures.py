@@ -3,8 +3,6 @@
 Letters: L layers, t time; x state.
 """
 
-from __future__ import annotations
-
 import pandas as pd
 from matplotlib.figure import Figure
 

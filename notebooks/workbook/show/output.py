@@ -4,8 +4,6 @@ Jupyter drops the alternative text of a bare picture, so a picture goes out as a
 white and its caption takes the page's own colour, so both are legible in dark and in light themes.
 """
 
-from __future__ import annotations
-
 import base64
 import io
 import re

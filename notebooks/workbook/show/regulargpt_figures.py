@@ -5,8 +5,6 @@ The paper's numbers are grey, every recorded run is a blue dot.
 Letters: p = P(1); l depth; m elements of the transition monoid; T time, C chunk, K thickness.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping, Sequence
 

@@ -3,8 +3,6 @@
 Letters: L length with x_0 counted, T time, b block size; A transition, x state.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pandas as pd

@@ -3,8 +3,6 @@
 Letters: L length.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure

@@ -6,8 +6,6 @@ A colour means one thing everywhere: the value of a string mod M (:func:`value_c
 Letters: M modulus.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any, NamedTuple

@@ -3,8 +3,6 @@
 Letters: T time, C classes.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 

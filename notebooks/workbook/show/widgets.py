@@ -4,8 +4,6 @@ One living ``Image`` gets a new picture at every change, half the time that a ne
 nothing to do it draws what the next key would show.  Needs ipywidgets, which comes with the extra ``[lab]``.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import gc

@@ -3,8 +3,6 @@
 Letters: L length, N modes, j output column, k lag; K kernel, w weights.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -3,8 +3,6 @@
 Letters: B batch, T time, L length, D width, N state size (of Solve: unknowns).
 """
 
-from __future__ import annotations
-
 import math
 import re
 from typing import Any

@@ -3,8 +3,6 @@
 Letters: B batch, L length (T elsewhere), D width, N state size, S shift, j output column (0..7).
 """
 
-from __future__ import annotations
-
 from statistics import fmean
 from typing import Any
 

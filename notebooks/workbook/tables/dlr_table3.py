@@ -3,8 +3,6 @@
 Letters: B batch, T time, M side of a picture, D width, N state size.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from statistics import fmean

@@ -3,8 +3,6 @@
 Letters: B pieces, T time, V vocabulary, D width, N state size.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from itertools import islice

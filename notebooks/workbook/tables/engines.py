@@ -11,8 +11,6 @@ After ``slurm`` and ``local`` may stand what submitit's ``update_parameters`` ta
 installed.  They write the records; a run whose worker dies is begun again elsewhere, from its checkpoint.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError

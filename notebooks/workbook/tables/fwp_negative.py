@@ -10,8 +10,6 @@ position on strings of ``FAR`` tokens.
 Letters: B batch, T time, n_h writes per token.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from itertools import permutations

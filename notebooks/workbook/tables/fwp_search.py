@@ -11,8 +11,6 @@ with the best score on the held-out strings; both with their Bin0/Bin1, by the s
 (1458, 144)
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from functools import cache

@@ -3,8 +3,6 @@
 Letters: N strings, B batch, T time, C classes.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from torch import nn

@@ -9,8 +9,6 @@ Letters: N modes, L length, n = L - 1, S lag of the 1, k lag; lambda nodes, w we
 (L, N); T Chebyshev, T*(x) = T(2x - 1).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from math import comb, factorial, lcm, pi, prod

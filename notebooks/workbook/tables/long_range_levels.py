@@ -3,8 +3,6 @@
 Letters: T time, n items, F features.
 """
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence

@@ -1,7 +1,5 @@
 """How is each baseline of Table 2 of paper 000 trained?  Depths, readouts and rates, judged at the training length."""
 
-from __future__ import annotations
-
 from statistics import fmean
 from typing import Any
 

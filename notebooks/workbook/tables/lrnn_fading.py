@@ -3,8 +3,6 @@
 Letters: B batch, T time, C classes, D width.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

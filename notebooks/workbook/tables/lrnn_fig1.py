@@ -10,8 +10,6 @@ so the top row of a product tells how many factors it has and, digit by digit in
 Letters: L length with x_0 counted, a power of two; k levels, L = 2^k; R the base.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

@@ -6,8 +6,6 @@ number from 0 to 1 is one of 64 characters.
 Letters: V vocabulary, C classes, h heads, b block size.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 Letters: K chains, T steps, b block size, P values of p; A transition, x state, u the input term B u.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

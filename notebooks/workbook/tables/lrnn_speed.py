@@ -3,8 +3,6 @@
 Letters: B batch, T time, V vocabulary, h blocks, b block size; A transition.
 """
 
-from __future__ import annotations
-
 import os
 import statistics
 import time

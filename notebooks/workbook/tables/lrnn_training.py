@@ -1,7 +1,5 @@
 """Table 2 of paper 000, and label smoothing: what ends training, what is looked at on the way, and what is measured."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import replace

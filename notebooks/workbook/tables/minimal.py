@@ -13,8 +13,6 @@ M); f half the golden ratio; A_v transition of token v; a, c as in ``languages.m
 growing one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """The nets of papers 001 and 004: a stack of blocks, each round one of these mixers."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from typing import Any

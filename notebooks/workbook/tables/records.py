@@ -4,8 +4,6 @@ A record is trusted only if it can be read, its seal fits its content, it has wh
 exactly the question that is asked (same experiment, same configuration).  Anything else is named on stderr and skipped.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

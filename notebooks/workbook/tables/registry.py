@@ -6,8 +6,6 @@
 'clip'
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from importlib import import_module
 

@@ -3,8 +3,6 @@
 Letters: B batch, T time, D width, c chunk (the paper's C), l depth, N states that are looked at.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

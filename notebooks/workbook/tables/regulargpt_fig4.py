@@ -3,8 +3,6 @@
 Letters: B batch, T time, D width, h blocks, n block size.
 """
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable
 from contextlib import contextmanager

@@ -3,8 +3,6 @@
 Letters: B batch, T time, C classes, c chunk (the paper's C), D width.
 """
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Iterable
 from statistics import fmean

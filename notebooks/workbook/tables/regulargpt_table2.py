@@ -4,8 +4,6 @@ A task is p, in training and in the test.  The paper's words ("we alter the prob
 only the strings of the test change: so every net is also asked at the other p, ``elsewhere``.
 """
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

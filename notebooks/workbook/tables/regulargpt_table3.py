@@ -3,8 +3,6 @@
 Letters: B batch, T time, V characters, D width, C chunk, K thickness, L depths.
 """
 
-from __future__ import annotations
-
 import copy
 from functools import partial
 from typing import Any

@@ -9,8 +9,6 @@ where it is one of several (``last.bin1``); all else that is recorded (``cpu_sec
 ``frame.attrs["table"]`` is the table's name.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import operator

@@ -3,8 +3,6 @@
 Letters: B batch, T time, D width, L layers, K modes, h heads; u input of a layer, x its state, l its eigenvalues.
 """
 
-from __future__ import annotations
-
 import copy
 import math
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Runs of tables and cases of benchmarks: how many go at once and where, what is recorded, how long it still takes."""
 
-from __future__ import annotations
-
 import sys
 import time
 import warnings

@@ -3,8 +3,6 @@
 Letters: B batch, T time, D width.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from functools import lru_cache

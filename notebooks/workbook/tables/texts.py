@@ -13,8 +13,6 @@ which nothing is counted then.
 Letters: B strings, T tokens, V vocabulary.
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
 import re

@@ -7,8 +7,6 @@ gives them all.  Chapter 08 has the proofs and the counts by task.
 Letters: V tokens, n states; m elements of the monoid; k length of the words.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from lrnnlab.automata import Monoid, MooreMachine, transition_monoid

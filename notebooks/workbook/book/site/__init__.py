@@ -4,8 +4,6 @@
 executed but the cells that the widgets need, whose pictures over the values of one or two controls become a flipbook.
 """
 
-from __future__ import annotations
-
 import io
 import re
 import shutil

@@ -1,7 +1,5 @@
 """What the book adds to Sphinx: formulas as MathML, the addresses of JupyterLab's headings, names without a page."""
 
-from __future__ import annotations
-
 import re
 from html import escape
 from pkgutil import resolve_name

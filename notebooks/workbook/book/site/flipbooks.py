@@ -1,8 +1,6 @@
 """A widget on a page without a kernel: its pictures, made beforehand, over the values of one or two controls; a plain
 range input or menu for each control chooses which one shows (``static/book.js``)."""
 
-from __future__ import annotations
-
 import json
 import re
 import struct

@@ -4,8 +4,6 @@ A page that was opened from a disk (``file://``) may load a script and no module
 becomes a constant.
 """
 
-from __future__ import annotations
-
 import json
 from html import escape
 

@@ -1,7 +1,5 @@
 """What Sphinx reads: the committed notebooks with flipbooks where widgets stand, an index, the public names, the papers."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path

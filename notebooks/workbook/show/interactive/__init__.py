@@ -6,8 +6,6 @@ site (``workbook.book.site.moving``).  What a module computes it offers as ``mat
 Python that it repeats.  Needs anywidget, which comes with the extra ``[lab]``.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
