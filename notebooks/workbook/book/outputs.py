@@ -1,4 +1,4 @@
-"""A cell's outputs as a reader sees them: streams joined, progress bars gone, widgets a sentence."""
+"""A cell's outputs as a reader sees them: streams joined, widgets a sentence."""
 
 import re
 from collections.abc import Iterable
@@ -7,33 +7,25 @@ from copy import deepcopy
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
 
-from workbook.book.text import WIDGET, without_progress
+from workbook.book.text import WIDGET
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 
 
 def tidy(outputs: Iterable[NotebookNode]) -> list[NotebookNode]:
-    """The outputs as they are committed."""
-    outputs = deepcopy(list(outputs))
+    """The outputs as they are committed; a kernel of the book draws no progress bars (``running.kernel_environment``)."""
     kept: list[NotebookNode] = []
+    outputs = deepcopy(list(outputs))
     for output in outputs:
-        if on_stderr(output):
-            continue
         if output.output_type == "stream" and kept and kept[-1].get("name") == output.name:
             kept[-1].text += output.text
-        elif WIDGET_VIEW not in output.get("data", {}):
+        elif not on_stderr(output):
             kept.append(output)
-        elif without_progress(output.data.get("text/plain", "")):  # else it is tqdm's bar drawn as a widget
-            output.data = NotebookNode({"text/plain": WIDGET})
-            kept.append(output)
-    for output in kept:
-        if output.output_type == "stream":
-            output.text = without_progress(output.text)
-    # stderr is not ordered against stdout: where its pieces fall is chance, so what is left of it goes last
-    stderr = without_progress("".join(output.text for output in outputs if on_stderr(output)))
-    if stderr.strip():
-        kept.append(new_output("stream", name="stderr", text=stderr))
-    return [output for output in kept if output.output_type != "stream" or output.text]
+            if WIDGET_VIEW in output.get("data", {}):
+                output.data = NotebookNode({"text/plain": WIDGET})
+    # stderr is not ordered against stdout: where its pieces fall is chance, so it goes last
+    stderr = "".join(output.text for output in outputs if on_stderr(output))
+    return [*kept, *([new_output("stream", name="stderr", text=stderr)] if stderr.strip() else [])]
 
 
 def printed(cell: NotebookNode) -> str:

@@ -19,8 +19,6 @@ SANITIZE = (
 WHOLE = r"(?:[1-9]\d{0,2}(?:,\d{3})+|\d+)"
 FLOAT = rf"(?<![\w.])[-+]?(?:{WHOLE}\.\d+(?:[eE][-+]?\d+)?|\.\d+|\d+[eE][-+]?\d+(?!\w))(?!\d|\.\d)"
 
-# tqdm's "33%|###   | 10/30 [00:00<00:01, 98it/s]" and "7it [00:00, 98it/s]"
-_PROGRESS = re.compile(r"\d.*\[(?:\d+:)?\d+:\d\d[<,].*\]\s*$")
 _FLOAT = re.compile(rf"[ \t]*({FLOAT})[ \t]*")
 _BLANKS = re.compile(r"[ \t]+")
 
@@ -30,15 +28,6 @@ def sanitize(text: str) -> str:
     for pattern, replacement in SANITIZE:
         text = re.sub(pattern, replacement, text)
     return text
-
-
-def without_progress(text: str) -> str:
-    r"""A stream's text as a terminal would leave it, less what only a progress bar wrote."""
-    pieces = re.split(r"([\r\n])", text) + [""]  # line, its end, line, its end, ...
-    kept = "".join(line + end for line, end in zip(pieces[::2], pieces[1::2]) if not _PROGRESS.search(line))
-    if kept != text and not kept.strip():
-        return ""
-    return re.sub(r"^[^\n]*\r(?=[^\n])", "", kept, flags=re.MULTILINE)  # a later \r overwrites its line
 
 
 def difference(committed: str, fresh: str, rtol: float = 1e-2, atol: float = 1e-9) -> tuple[str, str] | None:

@@ -25,7 +25,7 @@ from workbook.book import nbval_plugin as plugin
 from workbook.book.building import give_ids
 from workbook.book.comparison import picture_difference
 from workbook.book.cpu_presets import ASK, SETTINGS
-from workbook.book.outputs import WIDGET_VIEW, tidy
+from workbook.book.outputs import WIDGET_VIEW
 from workbook.book.sync import as_built
 from workbook.book.text import WIDGET, difference
 from workbook.book.widget_sweep import sweep_explorers
@@ -76,7 +76,7 @@ VBox([IntSlider(3), Output()])
 interact(lambda x: x + 1, x=(0, 3));
 
 # %% tags=["nbval-ignore-output"]
-for _ in tqdm(range(3), disable=False):
+for _ in tqdm(range(3)):
     pass
 print(f"{time.time()} seconds since 1970, {object()}")
 
@@ -129,7 +129,7 @@ def test_the_page_shows_no_noise(pair):
     assert committed.cells[PRINTS].outputs == [new_output("stream", text="5 of 5 seeds\nloss 0.693147\n")]
     for panel in (PANEL, CONTROLS):
         assert [output.data for output in committed.cells[panel].outputs] == [{"text/plain": WIDGET}]
-    assert [output.output_type for output in committed.cells[TIMES].outputs] == ["stream"]  # tqdm's stderr is gone
+    assert [output.output_type for output in committed.cells[TIMES].outputs] == ["stream"]  # tqdm is silent
     assert (
         set(committed.metadata) == {"kernelspec", "language_info"} and "version" not in committed.metadata.language_info
     )
@@ -476,17 +476,6 @@ def test_a_kernel_takes_one_thread_but_gives_more_to_who_asks(monkeypatch):
         [sys.executable, "-c", code], env=running.kernel_environment(), capture_output=True, text=True, check=True
     )
     assert said.stdout.split() == ["1", "2"]
-
-
-def test_progress_bars_leave_no_trace():
-    bar = {WIDGET_VIEW: {"model_id": "1"}, "text/plain": "  0%|          | 0/30 [00:00<?, ?it/s]"}
-    stream = (
-        "\rseed 1:  50%|#####     | 1/2 [00:00<00:00, 9.8it/s, loss=0.1]\rseed 1: 100%|##########| 2/2 [00:01<00:00]\n"
-    )
-    noise = [new_output("stream", name="stderr", text=stream[:40]), new_output("display_data", bar),
-             new_output("stream", name="stderr", text=stream[40:] + "7it [00:00, 98it/s]\nUserWarning: real\n")]  # fmt: skip
-    kept = tidy([*noise, new_output("stream", text="50%\r100%\n")])
-    assert [output.text for output in kept] == ["100%\n", "UserWarning: real\n"]
 
 
 def drawing(line, **style):
