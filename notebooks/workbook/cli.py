@@ -123,11 +123,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Entry of the ``lrnnlab`` command; returns the exit status."""
     if hasattr(sys.stdout, "reconfigure"):  # a character that its encoding lacks becomes a question mark
         sys.stdout.reconfigure(errors="replace")
-    if getattr(lrnnlab, "__file__", None) is None:  # a folder without __init__.py: only python -m looks where one is
-        folder = next(iter(lrnnlab.__path__))
-        print(f"lrnnlab: Python takes the folder {folder} for the package, since it lies where you are: start from "
-              "inside it, or use the command lrnnlab in place of python -m lrnnlab", file=sys.stderr)  # fmt: skip
-        return 2
     try:
         try:
             return _run(list(sys.argv[1:] if argv is None else argv))

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from workbook.chapters import ch04
 from workbook.chapters.rotations import absorb
 
+CLIMB, BUDGET, DISCS = (one["controls"] for one in (ch04.CLIMB_WIDGET, ch04.BUDGET_WIDGET, ch04.DISCS_WIDGET))
+
 
 def covariance_norms(gamma, rho, theta, start, T):
     """E||x_t||^2 from the covariance of (x, u), four real numbers: no complex number and no formula."""
@@ -31,7 +33,7 @@ def covariance_norms(gamma, rho, theta, start, T):
     return np.array(norms)
 
 
-situations = st.tuples(st.floats(0.01, 0.999), st.floats(-1, 1), st.floats(-360, 360), st.sampled_from(ch04.STARTS))
+situations = st.tuples(st.floats(0.01, 0.999), st.floats(-1, 1), st.floats(-360, 360), st.sampled_from(CLIMB["x_0"]))
 
 
 @settings(max_examples=60, deadline=None)
@@ -46,14 +48,14 @@ def worst(gamma, rho, theta, start):
     return (np.abs(squares.mean(0) - ch04.norm_curve(gamma, rho, theta, start, 80)[1:]) / error).max()
 
 
-@pytest.mark.parametrize("start", ch04.STARTS)
+@pytest.mark.parametrize("start", CLIMB["x_0"])
 @pytest.mark.parametrize("rho, theta", [(0.0, 45), (0.9, 5), (-0.9, 180)])
 def test_runs_agree_with_the_formula(start, rho, theta):
     assert worst(0.97, rho, theta, start) < 5
 
 
 def test_the_papers_line_is_true_from_a_unit_start_only():
-    for gamma in ch04.GAMMAS:
+    for gamma in CLIMB["gamma"]:
         for start in ("unit", "scaled first step"):
             assert ch04.norm_curve(gamma, 0.0, 30, start)[1:] == pytest.approx(1)
             assert "is true" in ch04.norm_sentence(gamma, 0.0, 30, start)
@@ -65,7 +67,7 @@ def test_the_papers_line_is_true_from_a_unit_start_only():
 
 
 @pytest.mark.parametrize("alpha", ch04.ALPHAS)
-@pytest.mark.parametrize("c", ch04.SIZES)
+@pytest.mark.parametrize("c", BUDGET["c"])
 def test_runs_keep_c_with_the_corrected_alpha_and_fall_to_1_with_the_printed(c, alpha):
     squares = ch04.rescaled_runs(c, alpha, T=8, runs=4000)
     expected, factor = [c], (c if alpha == "corrected" else 1) / (c * ch04.DECAY**2 + 1)
@@ -94,7 +96,7 @@ def test_with_p_or_without_the_size_shrinks_evenly_and_the_output_is_one(theta_1
 
 
 @pytest.mark.parametrize("task", ch04.TABLE_3)
-@pytest.mark.parametrize("n", ch04.HEAD_SIZES)
+@pytest.mark.parametrize("n", DISCS["n"])
 def test_eigenvalues_start_in_their_sector_and_heads_are_tied(task, n):
     lru, rot = ch04.starting_layers(task, n)
     (low, high), theta = ch04.TABLE_3[task]
@@ -113,7 +115,7 @@ def test_they_are_the_eigenvalues_of_the_real_transition():
     assert np.abs(real[:, None] - both).min(0).max() < 1e-4 > np.abs(real[:, None] - both).min(1).max()
 
 
-@pytest.mark.parametrize("mode", ch04.MODES)
+@pytest.mark.parametrize("mode", DISCS["mode"])
 def test_both_kernels_are_the_modes(mode):
     lru, _ = ch04.starting_layers("Retrieval", 8)
     value = complex(ch04.eigenvalues(lru)[mode - 1])
