@@ -42,9 +42,10 @@ show.figure(
     alt="The three levels of a parallel scan of length 8: the first applies A1, A3, A5, A7; "
         "the second A2, A3A2, A6, A7A6; the third A4, A5A4, A6A5A4, A7A6A5A4, each to the "
         "last state of the run before.",
-    caption="Figure 1 of the paper, from our code. What to see: a filled circle is a finished "
-            "state. There is 1 before the first level, then 2, 4, 8; and the products at the "
-            "arrowheads get longer.",
+    caption="Figure 1 of paper 000, from our code. 2..3 is what inputs 2 and 3 make of a state 0; an "
+            "arrow adds the product at its head times what it comes from. What to see: a filled circle "
+            "is a finished state. There is 1 before the first level, then 2, 4, 8; and the products "
+            "at the arrowheads get longer.",
 )  # fmt: skip
 
 # %% [markdown]
@@ -68,9 +69,9 @@ for backend, name in rounds.items():
 # %% [markdown]
 # Nine rounds in place of 500, and much slower.
 #
-# **What we ask.** *Why does the tree lose here, and where does it win?* Paper 000 (Fan, Chi and Rudnicky, 2024) runs this tree,
-# which it calls PScan. It finds that at test time its PScan was no faster than a loop (section 4.5). You will prove that the tree is
-# right, count what it costs, and see where floats break it.
+# **What we ask.** The arrows above form a *tree*. *Why does the tree lose here, and where does it win?* Paper 000 (Fan, Chi and
+# Rudnicky, 2024) calls this one PScan, and reports that at test time it was no faster than a loop (section 4.5). You will prove that
+# PScan is right, count what it costs, and see where floats break it.
 #
 # *You need:* matrices, and what a logarithm is. *It takes* about 45 min to read, and less than a minute of computing. Words are
 # explained where they first come, and once more in the [glossary](glossary.ipynb).
@@ -87,7 +88,8 @@ for backend, name in rounds.items():
 #
 # and this composition is **associative**: $(f_3 \circ f_2) \circ f_1 = f_3 \circ (f_2 \circ f_1)$.
 #
-# The letters below are free: SymPy may not swap two factors. What holds for them holds for matrices of every size.
+# In the cells SymPy may not swap two factors, so what holds for these letters holds for matrices of every size. (Bold words at a step
+# say which cases its cell checks.)
 #
 # **Step 1 (all cases).** Applied to $x$, the composed pair gives what the two maps give one after the other.
 
@@ -159,7 +161,7 @@ check("03.1", my_floats)
 # <details><summary>Solution</summary>
 #
 # For example $(10^{16}, -10^{16}, 1)$: from the left it is 1; bracketed the other way
-# $-10^{16} + 1$ is rounded back to $-10^{16}$, and the sum is 0. Theorem and listing are about real numbers,
+# $-10^{16} + 1$ is rounded back to $-10^{16}$, and the sum is 0. The claims of this chapter are about real numbers,
 # where addition is associative.
 #
 # </details>
@@ -203,9 +205,10 @@ check("03.2", my_pair)
 # > the same results as those in the sequential [...] for loop mode." "Generally speaking, a length-L generation takes
 # > $\lceil\log_2 L\rceil$ steps using PScan."
 #
-# Put $x_0$ in front of the inputs, so that you have a row of $L = T + 1$ vectors. Fill up with zeros behind until $L$ is a power of
-# two. At level $l = 0, 1, \dots$ cut the row into groups of $2^{l+1}$. To every element of the second half of a group, add *a product
-# of matrices times the last element of the first half*.
+# Put $x_0$ in front of the inputs, so that you have a row of $T + 1$ vectors. Fill up with zeros behind until its length $L$ is a
+# power of two. At level $l = 0, 1, \dots$ (the pictures count from 1) cut the row into groups of $2^{l+1}$. To every element of the
+# second half of a group, add *the last element of the first half, multiplied by all matrices from the middle of the group up to
+# that element*.
 #
 # We call such a product, written as a string of letters, a *word*. Here are the levels with numbers in place of $A_t$ and $b_t$. Play
 # them, or step through.
@@ -245,9 +248,10 @@ check("03.3", my_products)
 # %% [markdown]
 # Is it always right? The paper runs one example. You can prove it.
 #
-# The code of the paper's appendix A.2.1 keeps the products in rows, at first one row for each matrix. At each level it takes out every
-# second row, from the first on: the words that the level needs. It lengthens each other row with the words of the row behind it,
-# each multiplied by the row's own last word. The cell does this with words: `A3A2` means the product $A_3 A_2$.
+# The code of the paper's appendix A.2.1 keeps the products in rows, at first one row for each matrix: `A1`, `A2`, ..., `A7` for
+# $L = 8$. At each level it takes out every second row: `A1`, `A3`, `A5`, `A7`. These words the level applies. Each row that stays gets
+# longer by the words of the row that stood behind it, multiplied by its own last word: `A2` becomes `A2`, `A3A2`, where `A3A2`
+# means the product $A_3 A_2$. The cell does this with words:
 
 # %% tags=["proof-pscan", "proof-work"]
 def split(groups):
@@ -269,7 +273,8 @@ def levels_of(L):
 # **Claim.** After level $l$, position $t$ holds what the loop gives if you *start it anew* at the beginning of $t$'s group of
 # $2^{l+1}$, with the input there as its start. So after the last level it holds $x_t$.
 #
-# We write a state as the list of words that add up to it: `A2A1u0` is $A_2A_1u_0$, where $u_0$ is $x_0$.
+# We write a state as the list of words that add up to it: `A2A1u0` is $A_2A_1u_0$. Here $u_t$ is what the row begins with at $t$: the
+# start $x_0$ at 0, and the input $b_t$ behind it.
 #
 # **Step 1 (before the first level).** Every position is a group of its own and holds its input. The loop gives the same if it starts
 # there.
@@ -286,7 +291,7 @@ print("the loop from 1 to 3:", " + ".join(loop(1, 3)))
 assert all(loop(t, t) == [f"u{t}"] for t in range(64)), "PScan, step 1: a group of one"
 
 # %% [markdown]
-# **Step 2 (first half).** A position in the first half of a group stays as it is. It may, because the group begins where the
+# **Step 2 (first half).** A position in the first half of a group stays as it is. That is right, because the group begins where the
 # smaller group of the level before began. **All positions below 1,024.**
 
 # %% tags=["proof-pscan"]
@@ -297,11 +302,11 @@ same = [t - t % half == t - t % (2 * half) for t, half in first_half]
 assert all(same), "PScan, step 2: another beginning"
 
 # %% [markdown]
-# **Step 3 (second half).** How does a state change if the loop starts earlier? Start it at the middle $m$ of the group, and call
-# the state at $t - 1$ by $y$. Now start it earlier, and call the state at $m - 1$ by $x$. Suppose that the state at $t - 1$ is then
+# **Step 3 (second half).** How does a state change if the loop starts earlier? Start it at the middle $m$ of the group, and let $y$
+# be the state at $t - 1$. Now start it earlier, and let $x$ be the state at $m - 1$. Suppose that the state at $t - 1$ is then
 # $Px + y$ with $P = A_{t-1}\cdots A_m$.
 #
-# One step more keeps this form: $P$ becomes $A_t P$, and $y$ becomes $A_t y + u_t$, which is the loop from $m$ again. At $t = m$ it
+# One more step keeps this form: $P$ becomes $A_t P$, and $y$ becomes $A_t y + u_t$, which is the loop from $m$ again. At $t = m$ it
 # begins with $A_m x + u_m$. So in the whole second half the difference is $A_t \cdots A_m\, x$. **All cases.**
 
 # %% tags=["proof-pscan"]
@@ -368,17 +373,17 @@ with show.expect_failure("PScan, step 4"):
 #
 # > **The paper, section 3.4.** "The computational complexity of our model is $O(b^3 h \log(T))$".
 #
-# That is the **depth**: the time if you have as many processors as you like. The **work** is how much you compute in all. A loop
-# applies one matrix a step: $b^2 h T$ multiplications for $h$ blocks of size $b$. PScan multiplies matrices *by matrices*, which takes
-# $b^3$ each. How many more is that?
+# That is the time with enough processors. What makes it short is the **depth**, the number of rounds that must wait for each other:
+# $T$ in a loop, $\log_2 L$ in PScan. The **work** is how much you compute in all. A loop applies one matrix a step: $b^2 h T$
+# multiplications for $h$ blocks of size $b$. PScan multiplies matrices *by matrices*, which takes $b^3$ each. How many more is that?
 
 # %% tags=["hide-input"]
 show.figure(
     ch03.work_picture(),
     alt="Multiplications over the loop's against T. With b = 1 PScan climbs to 13 and the tree to 4; with b = 8 PScan climbs to 55 "
         "and the tree to 11.",
-    caption="What to see: PScan's work grows with log T, and blocks make it worse. A tree that goes up and down "
-            "(03a) needs fewer products.",
+    caption="What to see: PScan's work over the loop's grows with log T, and blocks make it worse. What the pictures call "
+            "tree is another one, which goes up and down (03a): it needs fewer products.",
 )
 
 # %% [markdown]
@@ -451,8 +456,8 @@ for T in range(1, 5001):
 print(f"T = {T}: {T / 2 * (math.log2(T) - 2):,.0f} <= {made:,} <= {T * math.log2(2 * T):,.0f}")
 
 # %% [markdown]
-# **Step 5.** A level applies $L/2$ words and makes at most as many. With $P = L/2$ processors (and time as work over $P$) that is at
-# most $(b^3 + b^2)\,h$ ticks a level, and $(b^3 + b^2)\,h\log_2 L$ in all: the paper's $O(b^3h\log T)$.
+# **Step 5.** A level applies $L/2$ words and makes at most as many new ones. With $P = L/2$ processors (and time as work over $P$) that
+# is at most $(b^3 + b^2)\,h$ ticks (multiplications, one after the other) a level, and $(b^3 + b^2)\,h\log_2 L$ in all: the paper's $O(b^3h\log T)$.
 # **All $T < 1{,}024$**, six block sizes.
 
 # %% tags=["proof-work"]
@@ -466,7 +471,8 @@ print(f"T = {T}, b = {b}, h = 1: {ticks:,.0f} ticks with {L // 2} processors, "
 
 # %% [markdown]
 # **Step 6.** So PScan wins from some number of processors on, and not before. Take as time $\max(\text{work}/P, \text{depth})$, and
-# blocks of size $b = 1$ in $h = 8$ heads at $T = 500$. Then that number is 66. **All $P \le 5{,}000$.** $\blacksquare$
+# blocks of size $b = 1$ in $h = 8$ heads at $T = 500$: depth 9 against 500. Then that number is 66. **All $P \le 5{,}000$.**
+# $\blacksquare$
 
 # %% tags=["proof-work"]
 from_loop, *scan = work(T=500, b=1, h=8)
@@ -484,9 +490,9 @@ with show.expect_failure("Work, step 2"):
 
 
 # %% [markdown]
-# **Exercise 5** ★★ *(10 min, 4 points: to test a scan so that a bug shows)* **Code: find the bug.** A third
-# parallel scan, for numbers and the start 0 (after Hillis and Steele, 1986): in each pass every position takes up the pair
-# `shift` places before it, and `shift` doubles. It passes two tests, and yet it is wrong on almost all
+# **Exercise 5** ★★ *(10 min, 4 points: to test a scan so that a bug shows)* **Code: find the bug.** Here is another
+# parallel scan, for numbers and the start 0 (after Hillis and Steele, 1986): in each pass every position composes its pair with the
+# one `shift` places before it, and `shift` doubles. It passes two tests, and yet it is wrong on almost all
 # other numbers. Why? Write the function as it should be.
 
 # %%
@@ -534,15 +540,16 @@ check("03.5", my_scan)
 # Depth falls from $T$ to $\log_2 T$, and work grows from $b^2hT$ to $\Theta(b^3 h T \log T)$. With few processors the work decides,
 # with very many the depth. Where is the border?
 #
-# Take a model in one line: a scan takes as long as the worst of
+# Take a model in one line: a scan takes as long as the largest of
 #
 # $$\frac{\text{multiplications}}{P}, \qquad 32\,\frac{\text{numbers read and written}}{P}, \qquad \text{steps that wait for each other.}$$
 #
-# $P$ is the number of processors, each doing one multiplication a tick. The first and third are Brent's bound, true within a factor of
-# 2. The middle one is the memory: it delivers one number in the time of 32 multiplications. That is about right for an H200, a large
-# GPU; one CPU thread waits a few times less. The model leaves out the start of a kernel, Python, caches and page faults.
+# $P$ is the number of processors, each doing one multiplication a tick. The larger of the first and the third is Brent's bound, within
+# a factor of 2 of the best time. The middle one is the memory: to each processor it delivers one number in 32 ticks. That is about
+# right for an H200, a large GPU; one CPU thread waits a few times less. The model leaves out the start of a GPU program (a *kernel*),
+# Python, caches and page faults.
 #
-# A *chain* is the recurrence of one block on one string. There are $B \cdot h$ of them, and none needs the others. The **token
+# A *chain* is the recurrence of one block on one string. $B$ strings have $B \cdot h$ of them, and none needs the others. The **token
 # table** is a loop that looks $A_t$ up in a small table ([03c](03c_test_time.ipynb)). Marks are measured, on a CPU and on an H200.
 
 # %% tags=["hide-input"]
@@ -557,14 +564,15 @@ show.figure(
         "below about six million processors, and for nearly all T up to eight.",
     caption="What to see: with 1,024 chains there is work for everybody without a tree. A tree pays "
             "from some eight million processors on, where the loop has nothing left to spread. On the "
-            "right is the fastest of loop, PScan and tree, which all read A from memory. Marks are "
-            "recorded times, forward, over ours, on one CPU core, two, and an H200 (star: ours; plus: ours with a token "
+            "right is the fastest of loop, PScan and tree, which all read A from memory; dotted is the P of one CPU "
+            "core (16 numbers at a time) and of two GPUs, and the ring is at the T and P of the dashed line. Marks are "
+            "recorded times over ours, without gradients, on one CPU core, two, and an H200 (star: ours; plus: ours with a token "
             "table; purple diamond: PScan; green: other trees; black: other loops).",
 )  # fmt: skip
 
 # %% [markdown]
-# *Try:* one chain, $T = 16{,}384$ and the $P$ of an H200: in the model the tree is now the right choice. Compare $b = 1$ with
-# $b = 8$. And how far above its line is each mark? So much the model leaves out.
+# *Try:* one chain, $T = 16{,}384$ and the $P$ of an H200, 16,896: in the model the tree is now the right choice. Compare $b = 1$
+# with $b = 8$. And how far above its line is each mark? That is how much the model leaves out.
 
 # %% tags=["hide-input"]
 race_widget = explore(
@@ -648,7 +656,8 @@ check("03.6", my_P)
 # ## 5 A tree forms products
 #
 # The proof of section 2 is about real numbers. What about floats? Let a state of 0 wait through 300 steps that would double it. Then
-# inputs come. The loop doubles zero. PScan first makes a product of 128 twos, $2^{128}$, which is infinite in float32:
+# inputs come. The loop (`reference` in Python, `cpu` compiled) doubles zero. PScan (`paper`) multiplies the zero of step 127 by a
+# product of 128 twos to get to step 255, and $2^{128}$ is infinite in float32:
 
 # %%
 T = 400
@@ -695,7 +704,7 @@ show.figure(
 # %% [markdown]
 # ## Exercises
 #
-# You will find each exercise in its section. Stuck? `hint("03.1")`. Done? Compare with `solution("03.1")`.
+# You will find each exercise in its section (others are in the notebooks behind). Stuck? `hint("03.1")`. Done? Compare with `solution("03.1")`.
 
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->

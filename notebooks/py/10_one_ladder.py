@@ -41,24 +41,29 @@ show.figure(
     ch10.ladder(recorded[recorded["row"].isin(FEW) & recorded["task"].isin(EIGHT)]),
     alt="A table of eight models by eight machines. LSTM and one-hot columns last on most; diagonal models last on the flip-flop at "
     "most; one reflection a token and rotations hardly anywhere.",
-    caption="Recorded, three seeds. ∞: right to position 500 (1/3: one seed of three). A number: where the worst seed fails "
-    "(~: right again later). Grey: never learned at the training length. A red corner: a theorem says that no such net lasts.",
+    caption="Recorded, three seeds. Rows: models of one layer (blocks: chapter 02, diagonal: 01, RotRNN: 04, DeltaNet: 09). Columns: "
+    "machines (section 1). ∞: right to position 500, which is not yet for ever (1/3: one seed of three). A number: where the worst "
+    "seed fails (~: right again later); the darker, the later. Grey: never learned at the training length. A red corner: a theorem "
+    "says that no such net lasts at every length.",
 )
 
 # %% [markdown]
 # Some cells are grey, some hold a number, some say ∞. And many had a red corner before anybody trained anything.
 #
-# **What we ask.** *Which recurrent rule can learn a finite-state machine, and keep it at lengths that it never saw?* Algebra
-# answers the first half from the machine's arrows alone. Training answers the second. At the end you type a machine of your own.
+# **What we ask.** *Which recurrent rule can hold a finite-state machine, and which one learns it and keeps it at lengths that it
+# never saw?* Algebra answers the first question from the machine's arrows alone. Training answers the second. At the end you type
+# a machine of your own.
 #
-# *You need:* chapters 01 and 02. *It takes* about 35 min to read, and less than a minute of computing.
+# *You need:* chapters 01 and 02, and what a group is ([01e](01e_groups_and_depth.ipynb)). *It takes* about 35 min to read, and less than a minute of computing.
 
 # %% [markdown]
 # ## 1 The same question to all
 #
 # After every token a net says which state the smallest machine for the task is in. It trains on lengths 4 to 40, and a net that
 # does not know positions 31 to 40 gets a second, longer try. Then it reads 500 tokens. We write down three numbers: accuracy at
-# 31 to 40, accuracy at 491 to 500, and the first ten positions in a row that fall below 99 %. Here is one cell, live:
+# 31 to 40, accuracy at 491 to 500, and the first ten positions in a row whose mean accuracy is below 99 %. A net
+# that learned either *lasts* (there are none) or *drifts*. Here is one cell, live, of a net that multiplies its state by two
+# reflections at every token (Theorem 3):
 
 # %% tags=["nbval-ignore-output"]
 found = ladder.measure(ladder.TABLE.setting("product_2", "s_3", "live"), seed=0)
@@ -70,10 +75,16 @@ f"{metrics['kind']}; "
 
 # %% [markdown]
 # Take any other: `ladder.TABLE.setting("lstm", "a_5", "live")`, say. Rows are in `ladder.TABLE.rows` (`x2`: two layers), columns
-# in `ladder.MACHINES`. Columns go up by algebra. *Star-free* machines count nothing: flip-flop, brackets, EvenPair. Parity and the
-# walk on a cycle hold a commutative group. The groups of $S_3$ and $S_4$ come apart into commutative ones; that of $A_5$ does not.
+# in `ladder.MACHINES`. Machines are the rungs of the ladder, ordered by algebra:
 #
-# Pick a model and a machine, and look at the curve behind the cell:
+# * *Star-free* machines count nothing, not even modulo 2: the flip-flop (keep the letter written last), $D_2$ (brackets nested at
+#   most two deep), EvenPair (is the last letter the first?).
+# * In others a word leads some states round in a cycle. Then the machine *holds a group*: a commutative one in Parity, $Z_5$ (add
+#   modulo 5) and Tomita 3, one of seven small test languages.
+# * $S_3$ and $S_4$ multiply permutations of three and four points. These groups can be built up from commutative ones; $A_5$, the
+#   even permutations of five points, cannot.
+#
+# Pick a cell, and look at the curve behind it:
 
 # %% tags=["nbval-ignore-output", "hide-input"]
 cell_widget = explore(
@@ -88,14 +99,14 @@ cell_widget
 
 
 # %% [markdown]
-# *Never learned* and *lost with length* are two different failures. What a theorem forbids is mostly not even learned at 40. What
-# nothing forbids, linear models mostly learn at 40 and lose before 500. What lasts is either not linear in its state (an LSTM can
-# pull an error back) or exact by construction (one-hot columns).
+# *Never learned* and *lost with length* are two different failures. Where a theorem says no, most nets do not even learn length 40.
+# Where none does, most linear nets learn it and lose it before 500. What lasts most often is either not linear in its state (an LSTM
+# can pull an error back) or exact by construction (one-hot columns).
 
 # %% [markdown]
-# **Exercise 1** ★★ *(15 min, 4 points: to find an off-by-one error)* **Code.** Find the bug: `first_below` shall return the first
+# **Exercise 1** ★★ *(15 min, 4 points: to find an off-by-one error)* **Code.** Find the bug: `first_below` should return the first
 # position, counted from 1, at which the mean over the last ten positions is below 85 % (before the tenth: the mean so
-# far), or None. Mend it.
+# far), or None. Write it as it should be.
 
 # %%
 def first_below(right):
@@ -141,7 +152,7 @@ check("10.1", my_first_below)
 # %% [markdown]
 # ## 2 Three theorems
 #
-# Can you compute the red corners, before any training? Mostly, and three short theorems carry most of the weight.
+# Where do the red corners come from? Mostly from three short theorems ([10a](10a_more_theorems.ipynb) has more).
 #
 # **Theorem 1.** *Blocks with one-hot columns compute every machine.* Write the arrows of token $v$ as the matrix $A_v$ with a 1 in
 # row $v(q)$ of column $q$, and start at the basis vector of the initial state.
@@ -162,7 +173,7 @@ print(f"{len(arrows) * Q} arrows of S_3, each a column")
 
 # %% [markdown]
 # **Step 2.** So by induction a word moves $e_q$ to the basis vector of the state that it leads to, at every length: nothing is
-# rounded, because 0 and 1 are floats. **Sample:** all words of up to six letters, and one of 100,000.
+# rounded, because floats hold 0 and 1 exactly. **Sample:** all words of up to six letters, and one of 100,000.
 
 # %% tags=["proof-one_hot"]
 def carried(word):
@@ -185,12 +196,12 @@ print(f"{len(words)} words, the longest of {len(words[-1]):,} letters")
 
 # %% [markdown]
 # **Theorem 2.** *Gates between 0 and 1 hold no group.* Let some word $w$ turn $r > 1$ states of the machine in a cycle, and let the
-# word $p$ lead to one of them. Take layers $x_t = a_t x_{t-1} + b_t$ with $0 \le a_t \le 1$ and bounded states, one or a stack of
-# them, Lipschitz in what they read. None keeps a margin between $p\,w^n$ and $p\,w^{n+1}$ for all $n$. But the machine answers
-# these two differently.
+# word $p$ lead to one of them. Take a layer, or a stack of them, that does $x_t = a_t x_{t-1} + b_t$ with each number of its state.
+# The states are bounded; the **gates** $0 \le a_t \le 1$ and the inputs are Lipschitz in what the layer reads. Then the net keeps no
+# margin between $p\,w^n$ and $p\,w^{n+1}$ for all $n$. But the machine answers these two differently.
 #
 # **Step 1 (all cases).** Reading $w$ is one affine map for each number of the state, $x \mapsto a x + b$, with $a$ again in
-# $[0, 1]$. How much does the $n$-th reading change? Exactly $a^n$ times as much as the first.
+# $[0, 1]$. The reading after $n$ others changes $x$ exactly $a^n$ times as much as the first did.
 
 # %% tags=["proof-non_negative"]
 a, b, x = sp.symbols("a b x")
@@ -225,8 +236,8 @@ print("with the gate 1:", [state.subs(a, 1) for state in states[:4]])
 # changes shrink geometrically as well. If $a = 1$, then $x_{n+1} = x_n + b + O(\rho^n)$, bounded states leave $b = 0$, and
 # the changes are $O(\rho^n)$. By induction it is so in every layer. $\blacksquare$
 #
-# **Break it.** Let the gate be $-1$: the changes do not fade, and a bounded state turns for ever between two values.
-# That is Parity, and why gates in $[-1, 1]$ (`signed`) are a family of their own.
+# **Break it.** Let the gate be $-1$: the changes do not fade, and a bounded state flips for ever between two values.
+# That is Parity, and why gates in $[-1, 1]$ get a row of their own in section 3 (`signed`).
 
 # %% tags=["proof-non_negative"]
 with show.expect_failure("Theorem 2, step 2"):
@@ -239,9 +250,10 @@ with show.expect_failure("Theorem 2, step 2"):
 
 # %% [markdown]
 # **Theorem 3.** *A permutation of $Q$ points with $c$ cycles (a point that stays is a cycle of its own) is a product of $Q - c$
-# reflections $I - 2kk^\top$, and of no fewer.* This is why the delta rule of chapter 09 needs more than one write a token.
+# reflections $I - 2kk^\top,\ |k| = 1$, and of no fewer.* A write of the delta rule (chapter 09) is one such factor, so it needs
+# more than one write a token.
 #
-# **Step 1 (all cases for five points).** The reflection that exchanges $e_i$ and $e_j$ has the key $k = (e_i - e_j)/\sqrt2$.
+# **Step 1 (all cases for five points).** The reflection that exchanges $e_i$ and $e_j$ has $k = (e_i - e_j)/\sqrt2$.
 
 # %% tags=["proof-reflections"]
 def exchange(i, j, Q=5):
@@ -285,23 +297,24 @@ for g in itertools.permutations(range(5)):
 print("a cycle of five points takes", used[(1, 2, 3, 4, 0)], "reflections")
 
 # %% [markdown]
-# **Step 2 (no fewer).** Each reflection moves one direction, so a product of $k$ of them leaves at least $Q - k$
-# directions where they are: $\mathrm{rank}(P - I) \le k$. What $P$ leaves in place are the vectors that are constant
-# on its cycles, $c$ directions: the rank is $Q - c$, and that is what step 1 used.
+# **Step 2 (no fewer).** Each reflection moves one direction, so a product $P$ of $m$ of them leaves at least $Q - m$
+# directions where they are: $\mathrm{rank}(P - I) \le m$. A permutation matrix $P$ leaves in place the vectors that are constant
+# on its cycles, $c$ directions. So the rank is $Q - c$, and that is what step 1 used.
 
 # %% tags=["proof-reflections"]
 for g, count in used.items():
     P = sp.Matrix(5, 5, lambda r, s: int(r == g[s]))
     assert (P - sp.eye(5)).rank() == 5 - len(cycles(g)) == count, "Theorem 3, step 2: another rank"
-print("reflections needed by the 120 permutations:", np.bincount(list(used.values())).tolist())
+print("permutations that need 0, 1, 2, 3, 4 reflections:", *np.bincount(list(used.values())))
 
 # %% [markdown]
-# A rotation of space can do with fewer: $A_5$ turns an icosahedron, and a turn of space is two reflections. So two
-# reflections a token compute $A_5$, where five points would take four. The predictor knows both.
+# A net need not move five points: the even permutations of five points, $A_5$, are also the turns of an icosahedron, and a turn
+# of space is two reflections. So two reflections a token compute $A_5$, where five points would take four. The predictor
+# (section 3) knows both.
 
 # %% [markdown]
-# **Exercise 2** ★★ *(10 min, 4 points: to write a reflection as a matrix)* **A proof step.** Step 1 of Theorem 3 in one line of your own,
-# without a look at its cell: a function of `i`, `j` and `Q` that returns the matrix of the reflection that exchanges
+# **Exercise 2** ★★ *(10 min, 4 points: to write a reflection as a matrix)* **A proof step.** Do step 1 of Theorem 3 in one line of
+# your own, without looking at its cell: a function of `i`, `j` and `Q` that returns the matrix of the reflection that exchanges
 # the basis vectors $e_i$ and $e_j$, as a list of rows.
 
 # %%
@@ -355,21 +368,22 @@ check("10.3", my_count)
 # %% [markdown]
 # ## 3 The predictor
 #
-# `predict_expressivity(machine, family)` puts these theorems and their relatives together. It says whether one layer can, how many,
-# or no number of layers, and which theorem says so. Where the answer is no, it names two words that every such layer confuses.
-# *Can* means: with bounded states, and with a margin between different answers at every length. What each family is and what its
-# verdict leaves out: [10a](10a_more_theorems.ipynb).
+# `predict_expressivity(machine, family)` puts these theorems and their relatives together. A *family* is a kind of transition. Can
+# one layer of it hold the machine, or several, or no number? The function answers and names the theorem.
+# Where one layer cannot, it gives two words that every such layer confuses. *Can* means: with bounded states, and with a margin
+# between different answers at every length. What a verdict leaves out: [10a](10a_more_theorems.ipynb).
 
 # %%
 rows = [
-    {"family": found.family, "S₃": found.verdict,
-     "two words that it confuses": found.counterexample.text("st") if found.counterexample else ""}
+    {"family": found.family, "its transitions": FAMILIES[found.family], "S₃": found.verdict,
+     "words that one layer confuses": found.counterexample.text("st") if found.counterexample else ""}
     for found in predict_all(machine)
 ]  # fmt: skip
-show.table(rows, caption="What algebra says of the word problem of S₃, by family of transitions.")
+show.table(rows, caption="What algebra says of S₃, where s exchanges two of three points and t turns all three: which permutation "
+           "is the product of the letters so far? Words with an n are confused when n is large.")  # fmt: skip
 
 # %% [markdown]
-# Eight machines of the ladder at once:
+# Eight machines at once:
 
 # %%
 machines = {name: ladder.ladder_task(name).machine for name in ladder.MACHINES}
@@ -379,13 +393,13 @@ for family in FAMILIES:
     for name in ("flip_flop", "d_2", "evenpair", "parity", "z_5", "tomita_3", "s_3", "a_5"):
         row[ch10.machine_name(name)] = ch10.in_short(predict_expressivity(machines[name], family))
     table.append(row)
-show.table(table, caption="How many layers are enough: a number, ≥ 2 or ≥ 3 (fewer are not enough; "
-           "what is, is open), ≥ 1 (some number, whether one is open), never, or ? (not decided).")
+show.table(table, caption="How many layers are enough? A number: so many. ≥ 2, ≥ 3: fewer are not, and which number is, "
+           "is open. ≥ 1: some number is, and whether one is, is open. Never: no number is. ?: not decided.")
 
 
 # %% [markdown]
 # **Exercise 4** ★ *(5 min, 3 points: to predict what depth buys)* **Predict.** Choose before you run: how many layers of
-# complex phases does $S_4$ take?
+# complex phases (the family `complex`) does $S_4$ take?
 
 # %%
 def layers_of_s4():
@@ -450,8 +464,8 @@ check("10.5", my_expression)
 # **Exercise 7** ★★ *(15 min, 4 points: to tell families apart by depth)* **Break a model.** Exercise 5 had a
 # machine that one family holds and another never does. Families differ by depth as well. Design a machine, as a
 # regular expression over `a` and `b`, that breaks *one* layer of complex phases: products of reflections (the family
-# `reflections`) hold it in one layer, complex phases (`complex`) do not, and `predict_expressivity` knows how many layers of them
-# do.
+# `reflections`) hold it in one layer, complex phases (`complex`) do not, and `predict_expressivity` says how many layers of
+# complex phases are enough.
 
 # %%
 my_deep_one = None  # exercise 7: a text
@@ -462,7 +476,7 @@ check("10.7", my_deep_one)
 #
 # <details><summary>Hint 1</summary>
 #
-# As in Theorem 4: complex phases fade or turn, and then the order of two tokens is lost. Which strings ask for the
+# As in Theorem 4 (10a): complex phases fade or turn, and then the order of two tokens is lost. Which strings ask for the
 # order all the time?
 #
 # </details>
@@ -486,12 +500,15 @@ check("10.7", my_deep_one)
 # %% [markdown]
 # ## 4 Expressible is not learnable
 #
-# The other direction is open: where a net *can*, does training find it? Here are all recorded runs that could have lasted:
+# And where a net *can*, does training find it? Often not. Here are all recorded runs that could have lasted. Compare
+# *one-hot columns* with *blocks, clip*, which can do the same:
 
 # %% tags=["hide-input"]
+can = ch10.outcomes(recorded)[0]
 show.table(ch10.missed(recorded), caption="Recorded runs of models that can, with the layers they have: how "
            "many never learned the training length, lost it later, or last; and the machines on "
-           "which not all of them last.")  # fmt: skip
+           f"which not all of them last. Of all {can['runs']:,} runs {can['never learned']} never learned it, "
+           f"{can['learned, lost with length']} lost it, and {can['lasts']} last.")  # fmt: skip
 
 # %% [markdown]
 # ## 5 A machine of your own
@@ -512,7 +529,7 @@ machine_widget = explore(
 machine_widget
 
 # %% [markdown]
-# From here on the machine is `mine`. Put yours in its place and run on.
+# From here on the machine is `mine`. Change `text` to your own and run on.
 
 # %%
 text = "(ab|ba)*c"
@@ -537,13 +554,13 @@ show.table(
     ch10.exact_rows(mine),
     caption="Exact weights for it, compared with the machine on all words. Size: of the largest "
     "block, or writes a token. "
-    "Of the other families none are known here.",
+    "For the other families we have none.",
 )
 
 # %% [markdown]
-# **Taught and proved.** Softmax blocks (chapter 02) learn the states of `mine`. Training ends when a search over everything the net
-# can be in finds no word, of any length, that the snapped copy answers wrongly. Words that it does find are learned, and the search
-# begins again.
+# **Taught and proved.** Softmax blocks (chapter 02) learn the states of `mine`. Training ends when a search over all states that the
+# snapped copy can reach finds no word, of any length, that it answers wrongly. Words that the search does find are added to
+# the training strings, and the search begins again.
 
 # %% tags=["nbval-ignore-output"]
 made, verdict = ch10.taught(mine)
@@ -563,7 +580,8 @@ print(f"{len(parcel):,} characters of JSON; it begins {parcel[:62]!r} ...")
 #
 # 1. One question to all separates three failures: never learned, learned and lost, and impossible.
 # 2. A machine's arrows say, before training, which families can hold it, and name two words that refute those that cannot.
-# 3. Gates in $[0,1]$ hold no group, one reflection a token turns back after two, and one-hot columns hold every machine.
+# 3. Gates in $[0,1]$ hold no group, one reflection a token undoes itself when it is read twice, and one-hot columns hold every
+#    machine.
 # 4. What is linear in its state mostly drifts. One-hot columns do not. And what drifts can be restarted, without training, and then
 #    proved right at every length ([10d](10d_restart.ipynb)).
 #
@@ -575,7 +593,7 @@ print(f"{len(parcel):,} characters of JSON; it begins {parcel[:62]!r} ...")
 # %% [markdown]
 # ## Exercises
 #
-# You will find each exercise in its section. Stuck? `hint("10.1")`. Done? Compare with `solution("10.1")`.
+# You will find each exercise in its section (others are in 10a to 10d). Stuck? `hint("10.1")`. Done? Compare with `solution("10.1")`.
 
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->
