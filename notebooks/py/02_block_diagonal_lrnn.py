@@ -9,8 +9,8 @@
 # %% [markdown]
 # # 02 · The block-diagonal LRNN
 #
-# A linear recurrence learns to add modulo 5. It reads strings of 40 digits and says after every digit what their sum is. Here is
-# its whole training, at a moment when it is right at 40 digits and wrong at 500:
+# A linear recurrent neural network (LRNN) learns to add modulo 5: after every digit of a string it says the sum so far. Here is a
+# film of its training on strings of 40 digits. It opens where 40 digits come out right and 500 do not yet:
 
 # %% tags=["hide-input"]
 import itertools
@@ -38,10 +38,10 @@ film_widget = ch02.film_widget()
 film_widget
 
 # %% [markdown]
-# On the left are the eight blocks of a digit. Every point in the middle is one of 60 strings: its colour is the right answer,
-# and each corner is an answer that pulls it. On the right is the accuracy by position. *Try:* play it. How many columns are
-# *pure* when position 500 comes right (one dark cell)? From which frame on does *snapping*, rounding each column to its largest
-# entry, help?
+# On the left are the network's eight matrices (*blocks*) for a digit. Every point in the middle is one of 60 strings: its colour
+# is the right answer, and the likelier the network finds an answer, the nearer the point is to its corner. On the right is the
+# accuracy by position. *Try:* play it. How many columns are *pure* (one dark cell) when position 500 comes right? From which
+# frame on does *snapping* help, which puts a 1 at each column's largest entry and 0 elsewhere?
 #
 # **What we ask.** Can a *linear* recurrence learn a rule and keep it at lengths that it never saw? Paper 000 (Fan, Chi and
 # Rudnicky, 2024) says yes, if the transition depends on the input and is not diagonal. You will build that model, train it, see
@@ -62,11 +62,11 @@ film_widget
 #
 # Read a block by its **columns**. If the state is the $j$-th basis vector, the next one is column $j$: it says *where state $j$
 # goes*. If every column is a basis vector, the block is a finite automaton with $b$ states, and each token has a table of its
-# own. That is the whole idea of the model, and it is exact:
+# own. That is the whole idea, and it is exact:
 #
 # > **Claim.** For every finite automaton there are blocks with which the recurrence is right on every string: column
-# > $j$ of $A_k$ is the basis vector of the state to which the token leads state $j$, there is no input term, and the
-# > readout names the answer of the state.
+# > $j$ of $A_k$ is the basis vector of the state to which the token leads state $j$, there is no input term ($B = 0$), and
+# > the readout names the answer of the state.
 #
 # The proof is an induction on the position: after every token the state is the basis vector of the automaton's state. We compute
 # it for Sum(5), *what is the sum of the digits so far, modulo 5?*
@@ -83,7 +83,7 @@ print("the start:", start)
 
 # %% [markdown]
 # **Step 2 (all cases).** If it is so before a token, it is so after it. The block times the $j$-th basis vector is column $j$,
-# the basis vector of the state that comes next. Here are all five tokens in all five states:
+# the basis vector of the state that comes next. All five tokens in all five states:
 
 # %% tags=["proof-one_hot"]
 A_of = exact.layers[0].transition(exact.symbol_inputs())[0][:, 0].int().numpy()  # (tokens, to, from)
@@ -93,7 +93,8 @@ print("where each of the 5 states goes on token 2 (column j is the target of sta
 print(A_of[2])
 
 # %% [markdown]
-# **Step 3 (all cases).** The readout gives the answer of each of the five basis vectors. $\blacksquare$
+# **Step 3 (all cases).** The readout, a LayerNorm and a linear map, gives the answer of each of the five basis vectors.
+# $\blacksquare$
 
 # %% tags=["proof-one_hot"]
 logits = exact.head(exact.final_norm(torch.eye(5)))
@@ -116,7 +117,7 @@ right = far.accuracy_seen == far.accuracy_all == 1.0
 print(f"no training at all; right on every prefix of strings of 10,000 digits: {right}")
 
 # %% [markdown]
-# So such a network *exists*. Does training *find* it, from strings of length 40?
+# Such a network *exists*. Does training *find* it, from strings of length 40?
 #
 # **Exercise 1** ★ *(10 min, 4 points: to write a machine as blocks)* **Code.** `goes[token][j]` is the
 # state to which a token sends state $j$ of a machine with $b$ states and $V$ tokens. Write a function that makes the
@@ -145,12 +146,12 @@ check("02.1", my_blocks)
 # %% [markdown]
 # ## 2 Train it
 #
-# We train two models on strings of 40 digits, with an answer after every digit.
+# We train two models on strings of 40 digits.
 #
 # * `softmax` makes every column a probability distribution. It never sees a longer string. When training ends we snap its
-#   columns and search all strings of 40 digits; if the snapped model gets one wrong, training starts again.
-# * `release` has the column rule of the paper's released code. It stops when two checks in a row on strings of length 500 are
-#   perfect, so it *has seen* the test length.
+#   columns and search all states that 40 digits can lead to (section 5); if an answer is wrong, training starts again.
+# * `release` does with the columns what the paper's released code does: it subtracts each column's mean and divides the block by its
+#   largest column norm. It stops when two checks in a row on strings of length 500 are perfect, so it *has seen* the test length.
 #
 # How both recipes differ from the paper's: [02e](02e_train_and_verify_by_hand.ipynb).
 
@@ -174,7 +175,7 @@ show.figure(
     ),
     alt="Accuracy by position from 1 to 500 on 1,024 fresh strings. Least past 40: "
         f"{', '.join(f'{row} {share:.1%}' for row, share in least.items())}.",
-    caption="Live. What to see: whether anything happens at the mark where the training strings ended.",
+    caption="Trained just now. What to see: whether anything happens at the mark where the training strings ended.",
 )  # fmt: skip
 for row, share in least.items():
     print(f"{row}: at least 99 % right at every position 41 to 500: {share >= 0.99}")
@@ -190,16 +191,15 @@ show.figure(
     ch02.transition_grid(after.numpy(), task.symbols),
     alt="Forty heatmaps, five tokens by eight heads, of the trained softmax model's blocks. "
         "Most columns have one dark cell.",
-    caption="What to see: most columns hold one dark cell, so they send their state "
-            "to one place. Token 0, the top row, changes no sum: heads that count "
-            "have a diagonal there.",
+    caption="A block's columns say where from, its rows where to. What to see: most columns hold one "
+            "dark cell, so they send their state to one place. Token 0, the top row, "
+            "changes no sum: heads that count have a diagonal there.",
 )  # fmt: skip
 
 
 # %% [markdown]
-# **The whole network in ten lines.** The vector of each token goes through $g$ once, and softmax makes its columns
-# distributions. Then there is one product of a block and a state for each token, and the readout. These lines give the same
-# answers as the package:
+# **The whole network in ten lines.** $g$ turns each token's vector into blocks, once, and softmax makes their columns
+# distributions. Then each token costs one product of block and state, and the readout. These lines answer as the package does:
 
 # %% tags=["nbval-ignore-output"]
 def by_hand(model, digits):
@@ -222,8 +222,8 @@ assert answered == fits["softmax"].model(digits).argmax(-1)[0].tolist(), (
 )
 
 # %% [markdown]
-# **Token by token.** Watch one head read a string again and again. On the left the block $A_t$ times the state before it is
-# the state after it. On the right is the product of all blocks so far. The head starts in state 0, so $x_t$ is column 0 of that
+# **Token by token.** Watch one head read a string again and again. On the left the block $A_k$ times the state before it is
+# the state after it. On the right is the product of all blocks so far. The head starts in state 0, so $x_k$ is column 0 of that
 # product.
 #
 # *Try:* go through positions 1 to 12 and follow the dark cell of the state. Then go to 500: in which heads have the columns of
@@ -247,8 +247,8 @@ token_widget
 # > words, we can stabilize Eq. (5) by selecting a sufficiently small $p$." "However, a small $p$ restricts a model's
 # > expressiveness": they use $p = 1.2$.
 #
-# Is 1.2 small enough? Move $p$ and $b$, and pick a kind of columns. At $p = 1$ the worst case is flat for every $b$. With any
-# larger $p$ it rises.
+# Is 1.2 small enough? Move $p$ and $b$, pick a kind of columns, and watch how large a product can get. At $p = 1$ the worst case
+# is flat for every $b$. With any larger $p$ it rises.
 
 # %% tags=["hide-input"]
 growth_widget = ch02.growth_widget()
@@ -262,7 +262,7 @@ growth_widget
 # > $\mathbf 1^\top |A'A| \le \mathbf 1^\top|A'||A| \le \mathbf 1^\top|A| \le \mathbf 1^\top$.
 #
 # **Step 1 (all signs).** $|A'A| \le |A'|\,|A|$. An entry of $A'A$ is a sum of products, so this is the triangle inequality. For
-# two terms $(|u| + |v|)^2 - (u + v)^2 \ge 0$, and one more term at a time gives any number.
+# two terms $(|u| + |v|)^2 - (u + v)^2 \ge 0$; add one term at a time for a longer sum.
 
 # %% tags=["proof-eq_7"]
 r, s = sp.symbols("r s", nonnegative=True)  # the sizes of u and v
@@ -272,7 +272,7 @@ print("(|u| + |v|)^2 - (u + v)^2 for the four pairs of signs:", *gaps, sep="  ")
 
 # %% [markdown]
 # **Step 2.** $\mathbf 1^\top|A'||A| \le \mathbf 1^\top|A|$. By Eq. 6 the columns of $|A'|$ sum to at most 1; write $1 - d_j$
-# for the sum of column $j$. Then what is missing is $\sum_j d_j |A_{jk}|$, and no term of it is negative. Computed for size 3:
+# for the sum of column $j$. Then in entry $k$ right minus left is $\sum_j d_j |A_{jk}|$, and no term is negative. Computed for size 3:
 
 # %% tags=["proof-eq_7"]
 n = 3
@@ -284,7 +284,7 @@ left[0, :] = sp.Matrix([[1 - d[j] - left[1, j] - left[2, j] for j in range(n)]])
 missing = sp.expand(sp.ones(1, n) * size - sp.ones(1, n) * left * size)
 assert all(entry == sum(d[j] * size[j, k] for j in range(n)) and entry.is_nonnegative
            for k, entry in enumerate(missing)), "Eq. 7, step 2: what is missing"  # fmt: skip
-print("what is missing in the first column:", missing[0])
+print("right minus left in the first entry:", missing[0])
 
 
 # %% [markdown]
@@ -320,16 +320,17 @@ with show.expect_failure("Eq. 7, step 3"):
     A1 = np.full((8, 8), 8 ** (-1 / 1.2))
     longest = [np.linalg.norm(np.linalg.matrix_power(A1, k), 1.2, axis=0).max() for k in (1, 2)]
     print(f"p = 1.2: the longest column of A has p-norm {longest[0]:.4f}, of A^2 {longest[1]:.4f}")
-    assert longest[0] < 1 + 1e-12 and longest[1] < 1 + 1e-12, "Eq. 7, step 3: a product obeys Eq. 6 again"
+    assert longest[0] < 1 + 1e-12 and longest[1] < 1 + 1e-12, "Eq. 7, step 3: the square has a column longer than 1"
 
 # %% [markdown]
 # **The corrected statement.** For $p \ge 1$ and $b \ge 2$ the columns of a product of $k$ blocks have 1-norm at most
 # $b^{k(1-1/p)}$, and the block of equal entries attains it. At $p = 1.2$ and $b = 8$ that is a factor of $\sqrt2$ a step: enough to
-# leave float32 after 256 steps. The proof is in [02a](02a_stability.ipynb); what the bound costs, since turning is hard below $p = 2$, in [02d](02d_column_rules.ipynb).
+# leave float32 after 256 steps. Proof: [02a](02a_stability.ipynb). [02d](02d_column_rules.ipynb) shows its price: below
+# $p = 2$ rotations are hard to build.
 #
 # **Exercise 2** ★★ *(15 min, 4 points: to bound eigenvalues by a norm)* **A proof step.** Show that a matrix whose
-# columns all have 1-norm at most 1 has no eigenvalue outside the unit circle. For which $p$ are there blocks under
-# Eq. 6 that have one?
+# columns all have 1-norm at most 1 has no eigenvalue outside the unit circle. For which $p$ does Eq. 6 allow blocks with
+# an eigenvalue outside?
 
 # %% [markdown]
 # <!-- Exercise 02.2: from notebooks/workbook/exercises/ch02.md, by lrnnlab book build; change it there. -->
@@ -383,8 +384,8 @@ check("02.3", my_matrix)
 # %% [markdown]
 # ## 4 Soft columns forget
 #
-# Now we go to 2,000 positions, four times as far. We compare four models: the trained `release`, the trained `softmax` as it is,
-# the same one snapped, and the exact one from section 1.
+# Now we go to 2,000 positions, four times as far, with four models: the trained `release`, the trained `softmax` as it is, the
+# same one snapped, and the exact one from section 1.
 
 # %%
 length = 2000
@@ -412,7 +413,9 @@ show.figure(
     alt="Accuracy by position from 1 to 2,000 of four models. The snapped and the exact model "
         f"stay at 100 percent. The trained release model is {ends['release']}.",
     caption="What to see: whether a line bends. The release model was stopped when it was "
-            f"right up to 500; here it is {ends['release']}. "
+            f"right up to 500; here it is {ends['release']}. (At 0 %, below chance, its state is no "
+            f"longer finite in float32, and there is no answer.) The softmax model is {ends['softmax']}: "
+            "soft columns forget, too, but slowly where they are nearly one-hot. "
             "What is exact does not bend anywhere.",
 )  # fmt: skip
 
@@ -431,9 +434,9 @@ simplex_widget
 
 # %% [markdown]
 # **Exercise 5** ★ *(5 min, 3 points: to tell a kept norm from a kept memory)* **Predict.** Choose before you run. Blocks of size 8
-# whose columns are softmax of random normal numbers keep the 1-norm of a state. Two states start at different basis
-# vectors, so they are 2 apart in 1-norm, and the same blocks are applied to both. After how many steps are they less
-# than a millionth apart?
+# whose columns are softmax of random normal numbers keep the 1-norm of a state without negative entries. Two states start at
+# different basis vectors, so they are 2 apart in 1-norm. At each step a new block is drawn and applied to both. After
+# how many steps are they less than a millionth apart?
 
 # %%
 def forgetting():
@@ -470,18 +473,20 @@ predict("02.5", forgetting)
 
 # %% [markdown]
 # Two theorems say how long a soft network lasts ([02b](02b_fading.ipynb)). One guarantees that it is right on every
-# string, up to a length that its own columns tell. The other says that a soft head that counts loses its lead in the end, since on $111\dots$ its state converges.
+# string up to a length, computed from its columns. The other says that a soft head cannot count for ever: on $111\dots$ its
+# state converges.
 #
-# And `release`? Its states spread, or they grow until float32 overflows. [02b](02b_fading.ipynb) measures which comes first.
+# And `release`? States of one answer drift apart, or they grow until float32 overflows. [02b](02b_fading.ipynb) measures which
+# comes first.
 #
 # ## 5 Snap it and prove it
 #
 # Snap every column: a 1 at its largest entry, 0 elsewhere. Each head is then a finite automaton, and nothing fades. Which heads
 # does the answer need? A proof about all strings can leave most of them out, because of the following.
 #
-# > **Theorem 9.** If every head's state is a basis vector, LayerNorm subtracts and divides by numbers that do not
-# > depend on *which* basis vectors they are. So with a linear readout every head adds its own term to each logit, its
-# > **vote**, whatever the other heads do.
+# > **Theorem 9** (1 to 8: 02a, 02b, 02d). If every head's state is a basis vector, LayerNorm subtracts and divides by
+# > numbers that do not depend on *which* basis vectors they are. With a linear readout every head adds its own term
+# > to each logit, its **vote**, whatever the other heads do.
 #
 # **Step 1 (all cases).** A state of $h$ basis vectors of size $b$ has mean $1/b$ and variance $1/b - 1/b^2$, always. Here are all
 # $3^4$ states of four heads of size 3:
@@ -505,7 +510,7 @@ print("means:", *means, " variances:", *variances)
 # %% tags=["proof-votes"]
 draw = np.random.default_rng(0)
 w = draw.integers(-9, 10, (C, h, b)) * Fraction(1)
-w[:, 2:] /= 10  # heads 2 and 3 speak low
+w[:, 2:] /= 10  # heads 2 and 3 have small votes
 sigma = sp.sqrt(sp.Rational(1, b) - sp.Rational(1, b * b))
 logit = {t: w.reshape(C, -1) @ (x - Fraction(1, b)) for t, x in joint.items()}  # times 1 / sigma
 first = (0,) * h
@@ -532,7 +537,7 @@ assert safe and all(logit[t][0] > logit[t][1] for t in safe), (
 print(f"{len(safe)} of {len(tuples)} states are decided by two heads of four")
 
 # %% [markdown]
-# **Break it.** Soft columns have another variance in every state, so there is no one $\sigma$.
+# **Break it.** With soft columns the variance differs from state to state, so no single $\sigma$ fits.
 
 # %% tags=["proof-votes"]
 with show.expect_failure("Theorem 9, step 1"):
@@ -542,9 +547,10 @@ with show.expect_failure("Theorem 9, step 1"):
 
 # %% [markdown]
 # `verify` follows more and more heads, the *loudest* first (those whose votes differ most from state to state). It goes from the
-# start through all states that any string can lead them to. If the right class wins in all of them by more than rounding could
-# take, the snapped network is right on every string of every length. The verdict also tells two margins: the smallest
-# lead of a column's largest entry over its second (before the softmax), and the smallest lead of the largest logit.
+# start through all pairs (states of these heads, state of the right automaton) that any string can lead to. If the right class
+# wins in all of them by more than rounding could change, the snapped network is right on every string of every length. The
+# verdict also gives two margins, taken where strings lead: the smallest lead of a followed column's largest entry over its
+# second (before the softmax), and the smallest lead of the right logit.
 
 # %%
 snapped = models.snap(fits["softmax"].model)
@@ -560,14 +566,15 @@ show.figure(
     automaton_figures.snapped_heads(automata, token=1),
     alt="The eight heads of the snapped model as automata, drawn with the "
         "arrows of token 1 only.",
-    caption="What to see: what digit 1 does in each head. A ring of five states counts; where "
-            "arrows of several states meet, a head forgets; one with a single state would "
-            "do nothing. Which of these are here, training decides.",
+    caption="Drawn are the states that some string leads to; a head that has fewer than eight "
+            "never enters the others. What to see: what digit 1 does in each head. A ring of five "
+            "states counts; where arrows of several states meet, a head forgets; a head with a single "
+            "state would do nothing. Which of these are here, training decides.",
 )  # fmt: skip
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 machine = verification.heads_machine(head_tables, verdict.heads, task.symbols)
-names = "a name lists the states of the heads."
+names = f"a name lists the states of heads {', '.join(map(str, verdict.heads or range(8)))}, in this order."
 if machine.num_states > 12:
     names = (f"drawn is the smallest machine that does the same, for the heads' own has "
              f"{machine.num_states} states.")  # fmt: skip
@@ -593,13 +600,12 @@ walk_widget
 #
 # ## 6 Build it yourself
 #
-# The next three exercises repeat the chapter's whole way in three functions of your own, with NumPy and nothing of the package:
-# the layer, the run, the proof. At the end your functions read the network that was trained in section 2.
+# In the next three exercises you build the chapter in three functions of your own, with NumPy alone: the layer, the run, the proof.
 #
 # **Exercise 8** ★ *(5 min, 4 points: to put a softmax along columns)* **Build, step 1 of 3.** The layer. `raw`
-# holds what $g$ makes of the tokens, an array $V \times h \times b \times b$: token, head, row (where to), column
+# holds the output of $g$ for every token, an array $V \times h \times b \times b$: token, head, row (where to), column
 # (where from). Write the function that turns it into blocks whose columns are probability distributions, by softmax.
-# Numbers as large as 1,000 may come.
+# It must not fail on entries as large as 1,000.
 
 # %%
 my_layer = None  # exercise 8: a function of raw, (V, h, b, b); it returns blocks of that shape
@@ -731,9 +737,8 @@ if my_layer and my_answers and my_search:
 # ## What to remember
 #
 # 1. A block whose columns are basis vectors *is* a finite automaton, and the recurrence runs it without error at every length.
-# 2. Columns of 1-norm 1 keep a product bounded (Eq. 7). At $p > 1$ it can grow by $b^{1-1/p}$ a step, and that is sharp.
-# 3. Training on 40 digits finds columns that are nearly one-hot. What stays soft fades: a soft head that counts loses its lead in
-#    the end.
+# 2. Columns of 1-norm 1 keep a product bounded (Eq. 7). At $p > 1$ it can grow by a factor of $b^{1-1/p}$ a step, and no faster.
+# 3. Training on 40 digits finds columns that are nearly one-hot. What stays soft fades: a soft head cannot count for ever.
 # 4. A snapped network can be proved right on every string; a thousand random strings prove nothing of the kind.
 #
 # **Go deeper**
@@ -751,7 +756,7 @@ if my_layer and my_answers and my_search:
 # %% [markdown]
 # ## Exercises
 #
-# You will find each exercise in its section. Stuck? `hint("02.1")`. Done? Compare with `solution("02.1")`.
+# You will find each exercise in its section (others are in 02a to 02e). Stuck? `hint("02.1")`. Done? Compare with `solution("02.1")`.
 
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->
