@@ -78,7 +78,7 @@ show.figure(
 #
 # **How to read the proofs.** Each step is a sentence and a short cell that ends in `assert ..., "Theorem A, step 3: ..."`. Change a line
 # and run the cell again: the `assert` tells you which step of which proof breaks. A badge says how strong a step is: **all cases** (in
-# symbols), **all** up to a size, a **sample**, or **float**. Where we break a hypothesis ourselves, `show.expect_failure` demands
+# symbols), **all** up to a size, a **sample**, or **float** (in rounded numbers). Where we break a hypothesis ourselves, `show.expect_failure` demands
 # that exactly this step fails.
 #
 # *You need:* matrices, eigenvalues, modular arithmetic, and chapter 00. *It takes* about 55 min to read, and less than a minute of
@@ -185,7 +185,7 @@ print(f"modulo {M}: 0-1 = {(0 - 1) % M} and 1-0 = {1 % M}; 0-0-1 = 0-1-0 = {(0 -
 # %% [markdown]
 # **Exercise 1** ★ *(5 min, 3 points: to cancel what came before)* **A proof step.** For a word $w$ let $x(w)$ be
 # the state after it. Write down $x(p\,a{-}b) - x(p\,c{-}d)$ for a layer with one $A$, where $a, b, c, d$ are numbers
-# and $p$ is anything that stands in front, and see that $p$ has dropped out.
+# and $p$ is anything in front, and check that $p$ drops out.
 
 # %% [markdown]
 # <!-- Exercise 01.1: from notebooks/workbook/exercises/ch01.md, by lrnnlab book build; change it there. -->
@@ -237,8 +237,8 @@ print("x(0-1) - x(1-0) =", short)
 #
 # $$x_{1-0} - x_{0-1} = A_0 A_- B u_1 - A_1 A_- B u_0 + (A_0 - A_1) B u_- + B u_0 - B u_1 .$$
 #
-# **Step 2 (all cases).** After `0-` the same is left (Eq. 9). **Step 3.** As in step 4 above, the two arrows are one, and only one of
-# them may be zero.
+# **Step 2 (all cases).** After `0-` the same is left (Eq. 9). **Step 3.** As in step 4 above, the two arrows are the same, but one has
+# to be zero and the other must not be.
 
 # %% tags=["proof-proposition_2"]
 any_start = sp.Symbol("z", commutative=False)
@@ -285,7 +285,9 @@ print("x(0-1-0) - x(0-0-1) =", long)
 # > that keeps different values apart: $x_{0-1} \ne x_{1-0}$ and $x_{0-0-1} = x_{0-1-0}$ exclude each other.
 #
 # As statements about *computing* subtraction, both propositions are false. The layer above refutes the first. A diagonal one that
-# refutes the second is in [01a](01a_stored_inputs.ipynb). Step 1 was the run at the top, a **sample**. Why does it work at every length?
+# refutes the second is in [01a](01a_stored_inputs.ipynb).
+#
+# But does the base-7 layer work at every length? Step 1 of a proof was the run at the top, a **sample**.
 #
 # **Step 2 (all cases).** Nothing is lost. From the state $7n + c$ one division gives the old state $n$ and the code $c$ back, for every
 # $n$ and every $c$ from 1 to 6. So `h` can read off the whole expression.
@@ -300,7 +302,7 @@ print(f"({base} n + c) // {base} = n and ({base} n + c) mod {base} = c for c = 1
 # %% [markdown]
 # **Step 3.** And this is how it escapes step 4 of the proof: `0-0-1` and `0-1-0` have the same value and different states.
 #
-# **Step 4.** It pays in bits. How many does the state of 119 numbers take?
+# **Step 4.** It pays in bits. How many does the state of 119 numbers take? (Section 3 says why at least 277 are needed.)
 
 # %% tags=["proof-digits"]
 first, second = run((0, 0, 1)), run((0, 1, 0))
@@ -387,10 +389,10 @@ check("01.3", my_expression)
 # %% [markdown]
 # ## 3 A layer that escapes stores everything
 #
-# The base-7 layer keeps the whole expression. Could a smarter layer keep less? Look at the states of three layers with one $A$. Each
-# point is one expression of $n$ numbers, coloured by its value modulo 5. The readout only sees which cell of a grid a
-# state is in;
-# *bits* says how fine the grid is. A yellow cell holds several values: every readout of the cells errs there.
+# The base-7 layer keeps the whole expression. Could a smarter layer keep less? Look at the states of three layers with one $A$: a
+# counter ($A = 1$), the digits ($A = 7$), and a spiral, whose $A$ turns and shrinks. Each point is one expression of $n$ numbers,
+# coloured by its value modulo 5. States are rounded: the readout only sees which cell of a grid a state is in. The *bits* say how
+# fine the grid is. A yellow cell holds several values: every readout of the cells errs there.
 
 # %% tags=["hide-input"]
 opened = {"layer": "spiral (A shrinks, turns)", "n": 3, "bits": 4}
@@ -399,8 +401,8 @@ show.figure(
     alt="Points in the plane, the states of 125 expressions of three numbers under a layer "
         "that turns and shrinks, in five colours, over a grid of 16 by 16 cells. Several "
         "cells are yellow; two points of one of them are ringed and named.",
-    caption="What to see: colours lie mixed. Where two of them share a cell it is yellow, and "
-            "every readout of the cells errs.",
+    caption="With 4 bits an axis has 16 cells. What to see: colours lie mixed. Where two of them share a cell it is yellow, and "
+            "every readout of the cells errs. Two expressions of one such cell are ringed and named.",
 )  # fmt: skip
 
 # %% [markdown]
@@ -465,10 +467,10 @@ print(f"2 (s1 - t1) = 0 modulo M; with M = {M} and 2 ({half}) = M + 1 this says 
 
 # %% [markdown]
 # **Exercise 5** ★★ *(10 min, 4 points: to turn a contradiction into a construction)* **Code.** Steps
-# 2 and 3 argue by contradiction. Make a construction of them: given are two expressions $s, t$ of equal length that
+# 2 and 3 argue by contradiction. Turn them into a construction: you are given two expressions $s, t$ of equal length that
 # share a state and whose first numbers differ. Write a function that returns two expressions which share a state
 # *and* have different values modulo 5 (an expression is a tuple of its numbers). The cell after the solution tries
-# it.
+# it out.
 
 # %%
 my_refutation = None  # exercise 5: your line, a function such as lambda s, t: (s, t)
@@ -518,14 +520,15 @@ show.figure(
         "reads 1-0-0-1, which ends with the hand in the same place; below, two rows of eight "
         "squares: a block of size 2 that reads the same words and keeps the first number, "
         "ending 0.25 apart.",
-    caption="What to see: the rows of the channel differ on the way and end alike. The block "
-            "of size 2 remembers the first number.",
+    caption="Here 0 leaves the state of the channel alone, 1 turns it by 72°, and the minus by 180°. What to see: the two "
+            "rows of the channel differ on the way and end alike. The block of size 2 (section 5), whose state is a point of "
+            "the square, remembers the first number.",
 )  # fmt: skip
 
 # %% [markdown]
 # *Try* any turns and resets: the last dials agree. Then take the hypothesis away and let the minus *shrink*, so that the channel has
-# infinitely many states. The sentence says which step of the proof goes first, and how far apart the words end. As long
-# as the minus resets, no other letter can bring them apart. Why?
+# infinitely many states. The sentence says which step of the proof breaks first, and how far apart the words end. As long
+# as the minus resets, they end alike whatever the other letters do. Why?
 
 # %% tags=["hide-input"]
 killers_widget = ch01.killers_widget()
@@ -807,9 +810,8 @@ with show.expect_failure("The block of size 2, step 1"):
     assert list(full) == [r, 1], f"The block of size 2, step 1: (r, 1) goes to {tuple(full)}"
 
 # %% [markdown]
-# The same block subtracts: $a - b - c - \cdots = 2a - (a + b + c + \cdots)$, and a turn by 72° for each unit adds up
-# all numbers
-# ([01d](01d_turns_and_resets.ipynb)).
+# The same block subtracts. It keeps the first number $a$; beside it a channel that turns by 72° for each unit keeps the sum of all
+# numbers ([01d](01d_turns_and_resets.ipynb)). And $a - b - c - \cdots = 2a - (a + b + c + \cdots)$.
 
 # %% [markdown]
 # **Exercise 11** ★★ *(10 min, 4 points: to forget with a transition of zeros)* **Code.** Change the block of this
@@ -888,7 +890,7 @@ check("01.11", my_block)
 #
 # ## Exercises
 #
-# You will find each exercise in its section. Stuck? `hint("01.1")`. Done? Compare with `solution("01.1")`.
+# You will find each exercise in its section (others are in the notebooks behind). Stuck? `hint("01.1")`. Done? Compare with `solution("01.1")`.
 
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->

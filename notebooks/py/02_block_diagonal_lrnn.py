@@ -272,7 +272,7 @@ print("(|u| + |v|)^2 - (u + v)^2 for the four pairs of signs:", *gaps, sep="  ")
 
 # %% [markdown]
 # **Step 2.** $\mathbf 1^\top|A'||A| \le \mathbf 1^\top|A|$. By Eq. 6 the columns of $|A'|$ sum to at most 1; write $1 - d_j$
-# for the sum of column $j$. Then in entry $k$ right minus left is $\sum_j d_j |A_{jk}|$, and no term is negative. Computed for size 3:
+# for the sum of column $j$. Then in entry $k$ the left misses $\sum_j d_j |A_{jk}|$, and no term is negative. Computed for size 3:
 
 # %% tags=["proof-eq_7"]
 n = 3
@@ -284,7 +284,7 @@ left[0, :] = sp.Matrix([[1 - d[j] - left[1, j] - left[2, j] for j in range(n)]])
 missing = sp.expand(sp.ones(1, n) * size - sp.ones(1, n) * left * size)
 assert all(entry == sum(d[j] * size[j, k] for j in range(n)) and entry.is_nonnegative
            for k, entry in enumerate(missing)), "Eq. 7, step 2: what is missing"  # fmt: skip
-print("right minus left in the first entry:", missing[0])
+print("what is missing in the first column:", missing[0])
 
 
 # %% [markdown]
