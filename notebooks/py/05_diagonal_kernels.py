@@ -48,15 +48,16 @@ show.figure(
 # and the input is added. With the constants above, the layer repeats its input seven steps later.
 #
 # **What we ask.** *Which kernels can $N$ exponentials make?* Paper 004 (Gupta, Mehta and Berant, 2022) builds a model on such
-# sums, the DLR (diagonal linear RNN). On one benchmark it scores .83, .39, .25 and .22. You will predict these four numbers to
-# within .03, by counting modes, without any training.
+# sums, the DLR (diagonal linear RNN). On one benchmark, at four lengths, its $R^2$ is .83, .39, .25 and .22. You will predict these
+# four numbers to within .03, by counting modes, without any training.
 #
 # *You need:* complex numbers, and that $e^{i\theta}$ turns by $\theta$. *It takes* about 50 min to read, and about a minute of computing.
 # Chapter 06 shows what real numbers do in place of complex ones.
 
 # %% [markdown]
-# Each dot is a **mode** $\lambda = |\lambda| e^{i\theta}$: at every step it turns by its angle $\theta$ and keeps the share
-# $|\lambda|$ of its size. Each ring is a mirror image, $\bar\lambda$. Drag the modes, or go to one with Tab and move it with the
+# Each dot is a **mode** $\lambda = |\lambda| e^{i\theta}$: at every step it turns by its angle $\theta$, and its size is multiplied by
+# $|\lambda|$. Each ring is a mirror image, $\bar\lambda$. The sum at step $k$ is *tap* $k$ of the kernel, $k$ is its *lag*, and the second
+# peak, upside down, is the *echo* of the first. Drag the modes, or go to one with Tab and move it with the
 # arrow keys: left and right turn it by 1°, up and down change $|\lambda|$ by 0.01, and with Shift five times as much.
 #
 # Try three things:
@@ -65,7 +66,7 @@ show.figure(
 #   0.97: the peak becomes lower, and so does the echo. At 1.02 the layer explodes. The paper writes $\lambda = e^{-a^2 + i\theta}$ so that this cannot happen.
 # * **Turn.** "Shift by 7, DFT grid" has the twelve 12-th roots of unity, and its kernel repeats after 12 lags. Turn them all: this
 #   multiplies tap $k$ by $\cos k\theta$. At 5° the echo at lag 19 is all but gone, at 10° it hangs upside down. At 15° modes
-#   and mirror images meet again: look at the rank in the sentence.
+#   and mirror images meet again: look at the rank in the sentence, which is the number of independent kernels.
 # * **Break.** Move one mode by 5° in "box, half circle" and in "fading sine, real modes". In which of the two does the kernel break?
 
 # %% tags=["hide-input"]
@@ -113,13 +114,13 @@ assert sp.conjugate(w[0] * lam[0] ** 3) == mirror, "The convolution, step 3: the
 print("y_1 =", sp.collect(sp.expand(K[1] * u[0] + K[0] * u[1]), u))
 
 # %% [markdown]
-# A layer of the package is this convolution, computed by the FFT, plus a learned *skip* weight times the input. An FFT multiplies on
-# a ring, where the end of a sequence runs into its beginning, so the ring must be long enough. Notebook
-# [05a](05a_layer_and_fft.ipynb) builds the whole layer from its parameters. Here you build its two halves:
+# A layer of the package is this convolution, computed by the FFT, plus a learned *skip* weight times the input. An FFT computes a
+# *circular* convolution, on a ring where the end of a sequence runs into its beginning, so the ring must be long enough. Notebook
+# [05a](05a_layer_and_fft.ipynb) builds the whole layer from its parameters. Here you build the kernel and the convolution:
 
 # %% [markdown]
 # **Exercise 4** ★ *(5 min, 3 points: to compute a layer's kernel)* **Build, step 1 of 3.** In three exercises you write
-# a layer, and what fits it to a kernel (section 4), with NumPy alone. First the kernel. Write a function of the
+# a layer, and a fit of its weights to a wanted kernel (section 4), with NumPy alone. First the kernel. Write a function of the
 # nodes (another word for modes) $\lambda_n$, weights $w_n$ (arrays of $N$ complex numbers) and $L$ that returns the
 # $L$ real numbers $\mathrm{Re}\sum_n w_n\lambda_n^{\,j}$, $j = 0, \dots, L-1$.
 
@@ -225,7 +226,7 @@ print("w_1 =", sp.factor(w[0]))
 #
 # > **The corrected statement.** Every diagonalisable linear RNN is a DLR. A delay line by $S \ge 1$ steps is no DLR of any size.
 #
-# Why not? A sum of $M$ different exponentials (none of them 0) that is silent for $M$ lags in a row is silent for ever. So the first
+# Why not? A sum of $M$ different exponentials (none of them 0) that is 0 for $M$ lags in a row is 0 for ever. So the first
 # picture must have an echo: after 24 steps its waves meet again, upside down. Notebook [05b](05b_delay_line_and_dss.ipynb) proves it, and
 # comes as near to a delay line as you like, with weights that explode.
 
@@ -291,8 +292,9 @@ print("N = 8, in 32nds of a turn:", sorted(together))
 
 
 # %% [markdown]
-# **Step 2 (rows are orthogonal).** Take two rows of the real table that are $k$ lags apart. Twice their product is the sum of the
-# $k$-th powers of all $2N$ roots: $2N$ at $k = 0$, and 0 for $0 < k < 2N$. So the rows are orthogonal, and all have the same length:
+# **Step 2 (rows are orthogonal).** Row $j$ of the real table holds $\mathrm{Re}\,\lambda_n^{\,j}$ and $-\mathrm{Im}\,\lambda_n^{\,j}$ for
+# all modes. Take two rows that are $k$ lags apart. As $|\lambda_n| = 1$, their product is $\sum_n \mathrm{Re}\,\lambda_n^{\,k}$, and twice
+# this is the sum of the $k$-th powers of all $2N$ roots: $2N$ at $k = 0$, and 0 for $0 < k < 2N$. So the rows are orthogonal, and all have the same length:
 # rank $2N$, condition number 1. $\blacksquare$ **All $N \le 8$.**
 
 # %% tags=["proof-half_circle"]
@@ -384,13 +386,13 @@ show.figure(
     alt="Left a one-hot at lag 16 of 32 and the best kernel of 8 half-circle modes, half as "
         "high, with an echo. Right the least error by N for five families: the half circle "
         "falls to 0 from N = 8 to 10, both circles at 18, real modes near 1 for long.",
-    caption="What to see: the error does not fade away, it falls off a cliff, where the "
-            "theorem below says: as soon as 2N is 17 or more for the half circle, and N for "
-            "the paper's grid (drawn at even N: 10 and 18).",
+    caption="Error: distance from the wanted kernel, over its norm. What to see: the error does not fade away, it "
+            "falls off a cliff, where the theorem below says: as soon as 2N is 17 or more for the half circle, and N "
+            "for the paper's grid, circle (DFT) (drawn at even N: 10 and 18).",
 )  # fmt: skip
 
 # %% [markdown]
-# The error does not fade out; it falls off a cliff. The theorem behind it lets you choose the modes *freely*:
+# The theorem behind the cliff lets you choose the modes *freely*:
 #
 # > **Theorem (exact shifts).** There are $N$ modes ($\lambda \ne 0$) and weights whose kernel is 1 at $S$ and 0 at the other lags of $0 \dots L-1$ if and only if
 # > $$N \ge \max(S + 1,\; L - S).$$
@@ -404,7 +406,7 @@ show.figure(
 # > **Theorem (the reach; proved in [06d](06d_reach.ipynb)).** Let $N$ modes be cast to reals, and let lag 0 be free (the skip weight sets it). If $S \le 2N$, then for every error $0 < d < 1$ there is a kernel that is 1 at $S$ and at most $d$ in size at every other lag, **for all lengths at once**.
 # > Its weights have $\|w\|_1 = d^{-S/2N} \le 1/d$. If $S > 2N$ and $L \ge 2S$, every kernel of $N$ modes misses the one-hot by at least $\sqrt{1 - 2N/S}$ of its norm.
 #
-# So $S/2$ modes are enough for a shift that is *nearly* exact, at every length. To be nearly 0 at all later lags costs very little.
+# So $S/2$ modes are enough for a shift that is *nearly* exact, at every length: being nearly 0 at all later lags costs no more modes.
 #
 # Now other kernels, and other families of modes. The panel opens on real modes, which fit what fades smoothly.
 #
@@ -551,7 +553,8 @@ check("05.8", my_count)
 # ## 5 Predict the paper's scores
 #
 # The benchmark **Shift** asks for eight copies of the input at once, moved by $0, L/8, \dots, 7L/8$: eight one-hot kernels. The
-# paper's layer has $N = 4096$ modes, and $L$ goes up to a million. First a warning: **a score of .22 means that nothing has been learned**. Copy
+# paper's layer has $N = 4096$ modes, and $L$ goes up to a million. The score is
+# $R^2$, 1 less the squared error over the variance. First a warning: **a score of .22 means that nothing has been learned**. Copy
 # the input into the first column, answer 0 in the others, and you score $2/9$.
 #
 # Now count. The modes make the shifts with $jL/8 \le 2N$ nearly. Suppose that the other shifts are not learned at all. A shift by
@@ -578,7 +581,8 @@ show.figure(
 # step a layer scores a little more than nothing: [05g](05g_paper_checked.ipynb) says why, and has the tables. DLR-prod, which
 # multiplies two kernels, reaches further: [05e](05e_product_of_kernels.ipynb).)
 #
-# Does a layer of yours obey the count? Train one live, at $L = 64$: width 16, and 200 steps of 8 sequences.
+# Does a layer of yours obey the count? Train some live, at $L = 64$: width 16, and 200 steps of 8 sequences. That is too short to
+# reach the predicted score, but they should not exceed it.
 
 # %%
 def train(task, length, steps=200, layers=1, width=16, rate=5e-3, **options):
@@ -628,9 +632,9 @@ show.table(
     [{"model": name, "reach": None if "eigenvalues" in options else reach(options),
       "R2 predicted": None if "eigenvalues" in options else kernels.predicted_r2(64, reach(options) / 2),
       "R2, live": shift[name][2]} for name, options in kinds.items()],
-    caption="Live, 200 steps. Shift at L = 64, with the shifts by 8, 16, ..., 56; reach: the largest S "
-            "that the modes make nearly, or of DLR-prod exactly (notebook 05e). (Real modes reach none with weights that a float holds: "
-            "chapter 06.)",
+    caption="Trained just now, 200 steps. Shift at L = 64, with the shifts by 8, 16, ..., 56; reach: the largest S "
+            "that the modes make nearly, or of DLR-prod, which multiplies two kernels, exactly (notebook 05e). "
+            "(DLR-ℝ has real modes. They reach none with weights that a float holds: chapter 06.)",
     formats={"R2, live": ".2f", "R2 predicted": ".3f"},
 )  # fmt: skip
 
@@ -661,7 +665,7 @@ show.figure(
     ch05.kernel_maps(maps, marks=[8 * j for j in range(8)]),
     alt="Two maps of 16 kernels over 64 lags. Before training: noise. After training: each "
         "row has a few strong taps, all at multiples of 8.",
-    caption="Live. Every row is the kernel of a channel, divided by its largest tap; "
+    caption="Every row is the kernel of a channel, divided by its largest tap (brown 1, purple -1); "
             "triangles mark the eight shifts. What to see: training has swept the noise into "
             "columns.",
 )  # fmt: skip
@@ -704,7 +708,7 @@ predict("05.12", outputs_learned)
 # <details><summary>Solution</summary>
 #
 # 7, if training finds what is there (the panel says what it found). By section 4's reach the modes make every shift by $S \le 2N = 48$ nearly, which with the copy are
-# 7 of 8; of the shift by 56 its second half says nothing, as $64 < 2 \cdot 56$, but the echo decides. In detail: the echo of the one by 8 is at lag 56, which only the last 8 of 64
+# 7 of 8; about the shift by 56 that theorem is silent, as $64 < 2 \cdot 56$; there the echo decides. In detail: the echo of the one by 8 is at lag 56, which only the last 8 of 64
 # places see. The one by 48 has its echo at lag 0, and the skip weight takes it back. The one by 56 has it at
 # lag 8, over 56 places, and is right at 8: it is better left out.
 #
@@ -749,9 +753,9 @@ show.figure(
     ch05.receptive_fields(fields, title="stacks at their start, dt between 0.2 and 0.5"),
     alt="Receptive fields of stacks of 1, 2, 4 and 8 layers over 128 steps back, on a "
         "logarithmic axis. All start at 1 and fall; that of eight layers stays above the others.",
-    caption="Live. Modes that fade fast (the paper's start for Text). What to see: depth "
+    caption="Modes that fade fast: each keeps exp(-dt/2) of its size a step (the paper's start for Text). What to see: depth "
             "widens the field a little, but a fading kernel stays fading: layers bring in "
-            "powers of j, not another rate.",
+            "powers of j (exercise 14), not another rate.",
 )  # fmt: skip
 
 # %% [markdown]
@@ -829,7 +833,7 @@ check("05.14", my_tap)
 # %% [markdown]
 # ## Exercises
 #
-# You will find each exercise in its section. Stuck? `hint("05.4")`. Done? Compare with `solution("05.4")`.
+# You will find each exercise in its section (others are in the notebooks behind). Stuck? `hint("05.4")`. Done? Compare with `solution("05.4")`.
 
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->
