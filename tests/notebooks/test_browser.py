@@ -1,8 +1,4 @@
-"""What a reader does, done in a real browser: open the chapters, run one, move every widget, by keyboard alone.
-
-Screenshots and latencies are kept (tests/support/browser.py says where).  The widgets stand in one notebook, made here from the
-chapters' own cells (``workbook.book.cell_dependencies``), so that this takes minutes and not the hours of a term.
-"""
+"""What a reader does, done in a real browser: open the chapters, run one, move every widget, by keyboard alone."""
 
 import json
 import os
@@ -250,11 +246,7 @@ def test_the_keyboard_alone_reaches_every_control(widgets_lab, widgets):
 
 
 def test_every_widget_follows_its_control(widgets_lab, widgets):
-    """By keyboard; from the key to the picture takes as long as is written down, and no test asks how long.
-
-    One control of each widget, the first slider if there is one; every value of every control is asked without a
-    browser by ``lrnnlab book check``, and the keyboard reaches them all (above).
-    """
+    """One control of each widget, by keyboard; the latency is written down, and no test asks how long."""
     widgets_lab.evaluate(WATCH)
     latencies, still = {}, []
     for name, area in widgets.items():

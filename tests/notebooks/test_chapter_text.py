@@ -43,8 +43,7 @@ def told(text):
 
 
 def broken_formulas(text):
-    """Formulas of which a later line begins like a quotation, a list or a heading: JupyterLab takes the sign for a
-    part of the formula (x > y), other renderers end the formula there."""
+    """Formulas of which a later line begins like a quotation, a list or a heading: renderers disagree where they end."""
     prose = CODE.sub(lambda found: "x" * len(found[0]), text)
     return [found[0] for found in FORMULA.finditer(prose) if BLOCK_MARK.search(found[0])]
 

@@ -1,8 +1,4 @@
-"""Every chapter opens in a real JupyterLab, whatever happened to its two files before, and a save ruins neither.
-
-Three servers: as ``bootstrap.py lab`` starts it for a reader and for an author, and as anybody starts it by hand.  And one
-in a clone: whatever a reader runs, edits and saves, git has nothing to say; after an author's save it has.
-"""
+"""Every chapter opens in a real JupyterLab, whatever happened to its two files before, and a save ruins neither."""
 
 import importlib.util
 import json

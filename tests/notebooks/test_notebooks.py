@@ -1,10 +1,4 @@
-"""Every committed notebook says what its source says, and a fresh run of it says what is committed.
-
-Each chapter runs once, by nbval (``workbook.book.nbval_plugin``): words and whole numbers are compared to the letter,
-pictures, floats, widgets and what was never run as :mod:`workbook.book` says.  It runs with the sums of a plainer
-processor, so that nothing is committed that only its author's machine says.  (``lrnnlab book check --arithmetic all``
-has more of them.)
-"""
+"""Each notebook says what its source says, and a fresh run by nbval, with a plainer processor's sums, what is committed."""
 
 import re
 from collections import Counter

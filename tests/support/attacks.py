@@ -1,8 +1,4 @@
-"""What a submission's own code may do: run for ever, take all memory, leave, cheat, reach for what is outside.
-
-The attacks are texts here; they run in the fence only.  A word in capitals stands for a place outside (see
-:func:`rehearsal.places`).  ``KINDS`` is the list of all kinds of a rehearsal, ``QUICK`` those that wait for no limit.
-"""
+"""What a submission's own code may do, as texts that run in the fence only: ``KINDS`` are all, ``QUICK`` wait for no limit."""
 
 from __future__ import annotations
 

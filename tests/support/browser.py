@@ -101,11 +101,7 @@ def kernel_idle(page):
 
 
 def close_dialog(page):
-    """Leave whatever JupyterLab asks, and print it: that a kernel has died and is started again, or a save came late.
-
-    On a busy machine that happens, and a reader presses Escape and goes on; what does not go on then is seen by what
-    the tests wait for.
-    """
+    """Press Escape where JupyterLab asks, as a reader does, and print what it said: a kernel died, a save came late."""
     for dialog in page.locator(".jp-Dialog").all():
         print(f"JupyterLab said: {dialog.inner_text()}")
         page.keyboard.press("Escape")

@@ -1,8 +1,4 @@
-"""The kinds of submissions of a rehearsal: what students do, what goes wrong, and what a cheat would try.
-
-Each kind is a function of a :class:`Scene` that gives what is handed in and the points that it has earned.  Cells that
-attack are texts here and run in a fenced process only.
-"""
+"""The kinds of submissions of a rehearsal: a function of a :class:`Scene` each, -> what is handed in, the points it earned."""
 
 from __future__ import annotations
 
@@ -17,8 +13,7 @@ from planted import Handout, Plant
 
 @dataclass(frozen=True)
 class Scene:
-    """What a kind may use: the released notebook and its answers, planted ones, the running number, and places outside,
-    by the words that stand for them in an attack (CANARY, SOURCE ...)."""
+    """The released notebook and its answers, planted ones, the running number, and places outside by their words (CANARY ...)."""
 
     handout: Handout
     plants: list[Plant]

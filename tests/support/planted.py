@@ -1,9 +1,4 @@
-"""Answers planted to test the tests: right ones in another style, wrong ones, and the points each must get.
-
-They stand in ``notebooks/assignments/planted_ps1.py`` beside the problem set, each in a cell whose first line names its
-task, its points and what it is.  They hold right answers, so they are no part of the package: student code may read
-the package.
-"""
+"""Answers planted beside each problem set (``planted_ps1.py``) to test its tests: right ones in another style, wrong ones."""
 
 from __future__ import annotations
 
@@ -28,11 +23,7 @@ class Plant:
 
 
 def plants(name: str, root: Path | None = None) -> list[Plant]:
-    """The planted answers of a problem set, in order.  ValueError where its file is missing.
-
-    >>> plants("ps1")[1].what
-    'wrong: the minus is not read'
-    """
+    """The planted answers of a problem set, in order.  ValueError where its file is missing."""
     source = find(name, root)
     planted = source.with_name(f"planted_{load(source).name}.py")
     if not planted.is_file():

@@ -64,11 +64,7 @@ def rehearse(
     root: Path | None = None,
     say: Callable[[str], None] | None = None,
 ) -> list[str]:
-    """Make ``count`` submissions, kind after kind, grade them, and say what is not as it must be.
-
-    >>> rehearse("ps1", 200, jobs=2)  # doctest: +SKIP
-    []
-    """
+    """Make ``count`` submissions, kind after kind, grade them, and say what is not as it must be."""
     source, handout, planted_ones = find(name, root), Handout.of(name, root), plants(name, root)
     within = marked(within or fence.find())
     with tempfile.TemporaryDirectory(prefix="lrnnlab-rehearsal-") as place, listeners(Path(place)) as (words, heard):
@@ -97,10 +93,7 @@ def rehearse(
 
 
 def traces(*places: Path) -> dict[str, tuple]:
-    """What would show that somebody changed a file: mode, owner, links, size, and times; of a folder mode and owner.
-
-    Compiled files are ours, and so is the folder that holds them, which another process may make at any time.
-    """
+    """Mode, owner, links, size and times of each file, of a folder mode and owner; compiled files are ours and left out."""
     found = {}
     for place in places:
         for path in (place, *place.rglob("*")):

@@ -1,9 +1,4 @@
-"""Tiny files in the published formats, written by us: what the loaders are tried on, and what
-``data/samples/long_range.zip`` holds.
-
-The texts, pictures and sounds are ours; only the layout is that of the Long Range Arena, CIFAR-10, IMDB and Speech
-Commands.  ``python tests/support/sample_files.py FOLDER`` writes them.
-"""
+"""Tiny files in the published formats, made up by us: ``python tests/support/sample_files.py FOLDER`` writes them."""
 
 from __future__ import annotations
 
@@ -26,11 +21,7 @@ from lrnnlab.tasks.seeds import numpy_random
 
 
 def arena_text(tokens: Any) -> str:
-    """An expression as the Arena writes it: every step of reading it in parentheses.
-
-    >>> arena_text(ListOps().read("[MAX 2 [SM 3 1 ] ]").tolist())
-    '( ( ( [MAX 2 ) ( ( ( [SM 3 ) 1 ) ] ) ) ] )'
-    """
+    """An expression as the Arena writes it: every step of reading it in parentheses."""
     levels = [[]]
     for token in tokens:
         word = SYMBOLS[token]
@@ -119,10 +110,7 @@ def write_speech(folder: Path, seed: int) -> None:
 
 
 def write_samples(folder: Path | str, seed: int = 0) -> None:
-    """Writes every format but Path-X's below ``folder``, under the names in ``FOLDERS``; the same files for a seed.
-
-    FileExistsError if they are there already.
-    """
+    """Writes every format but Path-X's below ``folder``, under the names in ``FOLDERS``; the same files for a seed."""
     folder, rng = Path(folder), random.Random(seed)
     write_listops(folder / FOLDERS["listops"], rng)
     write_reviews(folder / FOLDERS["text"], rng)

@@ -1,8 +1,4 @@
-"""The Triton kernels on the CPU, in Triton's interpreter; ``test_triton.py`` runs this file in a process of its own,
-because TRITON_INTERPRET=1 must be set before Triton is imported.
-
-The oracle is a loop in float64, differentiated by autograd; it shares nothing with the package.
-"""
+"""The Triton kernels in Triton's interpreter (TRITON_INTERPRET=1, set by ``test_triton.py``), beside a loop in float64."""
 
 import pytest
 import torch

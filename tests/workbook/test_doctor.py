@@ -46,9 +46,6 @@ def raises(error):
     return backend
 
 
-# ---- this environment, for real ------------------------------------------------------------------------------------
-
-
 def test_every_backend_here_works():
     found = states(doctor.scan_backends())
     assert set(found) == {f"scan {name}" for name in (*scans.BACKENDS, "auto")}
@@ -69,9 +66,6 @@ def test_the_report_as_text_and_as_json_and_its_exit_code(capsys):
     assert "\n\n" in text  # the verdict stands apart
 
 
-# ---- scan backends -------------------------------------------------------------------------------------------------
-
-
 def test_a_backend_that_fails_is_reported_with_its_error(monkeypatch):
     for error in (RuntimeError("no kernel"), ImportError("numba"), OSError("cache is read-only")):
         fake_scans(monkeypatch, cpu=raises(error), auto=raises(error))
@@ -90,9 +84,6 @@ def test_a_wrong_value_a_nan_and_a_wrong_shape_are_caught(monkeypatch):
     assert checks["scan cpu"].ok is False
     assert checks["scan short"].ok is False
     assert "(2, 2, 2, 2)" in checks["scan short"].detail
-
-
-# ---- packages ------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -122,9 +113,6 @@ def test_too_old_a_version_and_another_lrnnlab_than_the_installed_one_are_told(v
     assert states(doctor.package()) == {"lrnnlab": False}
     del versions["lrnnlab"]
     assert states(doctor.package()) == {"lrnnlab": False} and list(doctor.requirements()) == []
-
-
-# ---- what draws ----------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture

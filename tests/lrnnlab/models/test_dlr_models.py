@@ -28,9 +28,6 @@ def make(name, seed=0, **more):
     return seeded(layer, D, seed=seed, **options, **more).double()
 
 
-# --- kernels by their definition ------------------------------------------------------------------------------------
-
-
 def own(layer):
     return {key: p.detach().double().numpy() for key, p in layer.named_parameters()}
 
@@ -100,8 +97,6 @@ def test_both_directions_by_a_loop(name):
     assert gap(causal(z), y) < 1e-12
 
 
-# --- accuracy at length ---------------------------------------------------------------------------------------------
-
 FAR, N = 1 << 14, 256
 LONG = {
     "dlr": (DLR, {"dt": (1e-5, 1e-5)}),
@@ -123,9 +118,6 @@ def test_kernels_are_right_to_1e_6_at_16384(name):
     kind, options = LONG[name]
     layer = seeded(kind, 2, state=N, **options)
     assert error(layer.kernel(FAR).detach().numpy(), ORACLES[kind](layer, FAR)[0]) < 1e-6
-
-
-# --- what the papers and the audit say ------------------------------------------------------------------------------
 
 
 def test_the_product_is_a_dlr_of_so_many_modes():

@@ -45,9 +45,6 @@ def count(model):
     return sum(p.numel() for p in model.parameters())
 
 
-# --- Transformer-XL -------------------------------------------------------------------------------------------------
-
-
 def xl_by_hand(layer, h):
     """One post-norm layer h (T,D) -> (T,D), pair by pair and head by head; R is released as np.arange(T, -T, -1), m - n."""
     T, d = len(h), D // H
@@ -97,9 +94,6 @@ def test_a_fault_in_the_positions_is_noticed(name, fault, monkeypatch):
     right = xl_by_hand(layer, h[0])
     monkeypatch.setattr(transformers, name, fault)
     assert gap(layer(h)[0], right) > 1e-3
-
-
-# --- the causal ones ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("block", ["post_norm", "gpt2"])
@@ -173,9 +167,6 @@ def test_what_positions_add_to_the_parameters():
     assert added == {"xl": 5 * (64 * 64 + 2 * 64), "kerple": 2 * 8, "t5": 32 * 8, "alibi": 0}
 
 
-# --- what they start from -------------------------------------------------------------------------------------------
-
-
 def test_weights_start_as_in_haiku():
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(0)
@@ -184,9 +175,6 @@ def test_weights_start_as_in_haiku():
         assert float(weight.abs().max()) <= 2 * deviation
         assert float(weight.std()) == pytest.approx(0.8796 * deviation, rel=0.02)  # of a normal cut at two deviations
     assert gap(symbols(torch.tensor([[7]]))[0, 0], 10 * symbols.weight[7]) < 1e-7
-
-
-# --- the RNN --------------------------------------------------------------------------------------------------------
 
 
 def rnn(seed=0):

@@ -129,9 +129,6 @@ def test_wrong_input_of_the_convolution_is_shown():
         long_conv(u, kernel, future=kernel[:2])
 
 
-# The kernel
-
-
 @pytest.fixture(scope="module")
 def far():
     """Modes of every sort at L = 2^20, in single precision, and the sums that say what their kernel is."""

@@ -26,8 +26,7 @@ def draw(T, B=2, H=3, size=4, values=5, seed=0, low=0.0, high=2.0):
 
 
 def oracle(q, k, v, beta, W0, removal=True):
-    """W_t = W_{t-1} (I - beta k k^T) + beta v k^T with the matrix written out, one sequence and head after the other;
-    works on any kind of number."""
+    """W_t = W_{t-1} (I - beta k k^T) + beta v k^T, the matrix written out, one head after the other; any kind of number."""
     q, k, v, beta, W0 = (np.asarray(x) for x in (q, k, v, beta, W0))
     y, last = np.zeros(v.shape, v.dtype), np.zeros(W0.shape, v.dtype)
     for b, h in product(range(v.shape[0]), range(v.shape[2])):
@@ -188,8 +187,7 @@ def test_without_a_gpu_or_the_library(monkeypatch):
 
 
 def library_like(q, k, v, beta, scale=None, initial_state=None, output_final_state=False):
-    """A stand-in with the conventions of fla-core 0.6.0: q divided by sqrt(d_k) unless told, a state (B, H, d_k, d_v),
-    and a start that must have a gradient where one is taken."""
+    """As fla-core 0.6.0: q over sqrt(d_k) unless told, a state (B, H, d_k, d_v), a start that needs a gradient where one is taken."""
     assert not torch.is_grad_enabled() or initial_state.requires_grad
     assert all(x.is_contiguous() for x in (q, k, v, beta, initial_state))
     q = q * (scale or k.shape[-1] ** -0.5)

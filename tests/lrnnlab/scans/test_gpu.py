@@ -1,7 +1,4 @@
-"""The ``triton`` backend on a GPU; these tests run by themselves where there is one.
-
-Values and gradients are compared with a loop in float64, differentiated by autograd, also on the GPU.
-"""
+"""The ``triton`` backend where there is a GPU: values and gradients beside a loop in float64, differentiated by autograd."""
 
 from functools import partial
 

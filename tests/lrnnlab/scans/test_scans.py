@@ -391,9 +391,7 @@ def test_the_compiler_sees_one_operator(kind):
 
 
 def test_why_torchs_own_pointwise_scan_must_not_be_trained_with():
-    """Its operator (what ``combine_mode="pointwise"`` runs on a GPU) gives the right states and, without a word, a
-    wrong gradient in A: each leaf's gradient is followed on its own, so none comes from x to A (pytorch #172568).
-    If this test fails because the gradient is right, torch has mended it: then say so in ``bench/peers.py``."""
+    """Right states, and silently a wrong gradient in A (pytorch #172568); once torch mends it, say so in ``bench/peers.py``."""
     operator = pytest.importorskip("torch._higher_order_ops.associative_scan").associative_scan_op
     A, b, _ = (v.requires_grad_() for v in draw("real", 5))
 

@@ -170,9 +170,6 @@ def test_under_the_compiler():
     close(all_of(compiled, raw, x0, "xA"), all_of(plain, raw, x0, "xA"), 1e-12)
 
 
-# --- where it is used ------------------------------------------------------------------------------------------------
-
-
 @settings(deadline=None, max_examples=25)
 @given(
     h=st.integers(1, 4), b=st.integers(1, 9), T=st.integers(1, 7), frozen=st.integers(0, 15),

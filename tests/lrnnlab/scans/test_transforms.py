@@ -130,9 +130,6 @@ def test_compiled_backends_say_what_runs_instead():
             vmap(call)(torch.zeros(2))
 
 
-# --- torch.compile -------------------------------------------------------------------------------------------------
-
-
 def compiled(name, T, backend):
     torch._dynamo.reset()
     plain, other = net_of(name), net_of(name)

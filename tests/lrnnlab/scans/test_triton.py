@@ -1,8 +1,4 @@
-"""The Triton kernels without a GPU: their arithmetic in Triton's interpreter, and what the compiler makes of them.
-
-The launchers themselves run in both parts.  In the second, a stand-in for the driver lets Triton compile every launch
-for a Hopper GPU (H100, H200) that is not there.
-"""
+"""The Triton kernels without a GPU: their arithmetic in Triton's interpreter, and their code compiled for a Hopper GPU."""
 
 import os
 import platform

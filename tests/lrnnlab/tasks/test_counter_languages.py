@@ -61,8 +61,6 @@ def disagreements(task, longest):
     return wrong
 
 
-# --- labels -----------------------------------------------------------------------------------------------------------
-
 WORKED = {
     "parity": "0110 TFTT  0100 TFFF  1001 FFFT  0010 TTFF",
     "aa": "aaaa 0101  aaaaaa 010101  aa 01  aaa 010",
@@ -145,9 +143,6 @@ def test_wrong_rules_are_found(wrong, first):
     assert disagreements(wrong, 4)[0] == first
 
 
-# --- counts -----------------------------------------------------------------------------------------------------------
-
-
 @every_task
 def test_counts_and_lists_are_those_of_the_definition(task):
     words = language(task)
@@ -159,9 +154,6 @@ def test_counts_and_lists_are_those_of_the_definition(task):
             wanted = sorted(text for text in words if task.in_window(text, window))
             assert sorted(task.write(word) for word in task.listed(window)) == wanted
             assert task.count(window) == len(wanted)
-
-
-# --- the published laws -----------------------------------------------------------------------------------------------
 
 
 def test_parity_lengths_have_the_published_law():
@@ -176,9 +168,6 @@ def test_parity_lengths_have_the_published_law():
     total = sum(law.values())
     assert chisquare([lengths[n] for n in law], [4000 * p / total for p in law.values()]).pvalue > 1e-3
     assert 21.5 < sum(n * p for n, p in law.items()) / total < 22
-
-
-# --- strings, splits, batches -----------------------------------------------------------------------------------------
 
 
 @every_task
@@ -199,9 +188,6 @@ def test_splits(task):
 def test_samples_of_one_length_are_uniform(task, length):
     drawn = Counter(map(tuple, task.sample(1500, length, generator()).tokens.tolist()))
     assert len(drawn) == task.number(length) and chisquare(list(drawn.values())).pvalue > 1e-3
-
-
-# --- scores and levels ------------------------------------------------------------------------------------------------
 
 
 def test_levels_by_hand():

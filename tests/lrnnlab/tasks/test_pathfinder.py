@@ -51,10 +51,7 @@ def spacing_faults(scene):
 
 
 def regions(scene):
-    """A picture of connected regions when all dashes are drawn by a pen that just closes the gaps of a path.
-
-    Returns the labelled picture, its scale, and the number of regions: an oracle that knows pixels only.
-    """
+    """Connected regions of a picture whose pen just closes the gaps of a path: (labels, scale, count), from pixels only."""
     s = scene.settings
     scale = {32: 16, 64: 12}.get(s.size, 6)
     blank = np.ones((s.size * scale, s.size * scale), dtype=bool)
@@ -93,9 +90,6 @@ def test_ink_is_area():
     hard = near.reshape(16, 16, 16, 16).mean((1, 3))
     assert np.abs(soft - hard).max() < 0.15
     assert pathfinder.ink(np.empty((0, 2)), 1, 8, 2).sum() == 0
-
-
-# --- the compiled loops against NumPy's arrays ------------------------------------------------------------------------
 
 
 def distances(points, dashes):

@@ -64,8 +64,6 @@ def p_value(strings, probabilities):
     return chisquare(observed, [float(p) * len(texts) for p in probabilities.values()]).pvalue
 
 
-# --- labels -----------------------------------------------------------------------------------------------------------
-
 WORKED = [
     (regular.even_pairs(), "111000 1  001100 0  100000 1  1 0  0 0  01 1"),
     (regular.parity(), "1011000 1  1101001 0  111000 1  0 0"),
@@ -111,9 +109,6 @@ def test_wrong_machines_are_found():
     assert disagreement(swapped, 9) is not None
 
 
-# --- levels -----------------------------------------------------------------------------------------------------------
-
-
 def test_counts_are_exact_at_length_500():
     for name in ("even_pairs", "cycle_navigation", "d_12", "tomita_3", "tomita_6"):
         assert sum(ALL[name].label_counts(500)) == ALL[name].vocab_size ** 500
@@ -140,9 +135,6 @@ def test_majority_levels_of_table_1():
     assert [ALL[name].chance for name in ("parity", "cycle_navigation", "d_2")] == [0.5, 0.2, 0.5]
 
 
-# --- uniform strings --------------------------------------------------------------------------------------------------
-
-
 @every_language
 @pytest.mark.parametrize("label", (0, 1))
 def test_the_ranks_are_the_strings_in_dictionary_order(task, label):
@@ -165,9 +157,6 @@ def test_samples_are_uniform(name, label):
     assert p_value(task.draw.positives(3000, 6, generator(4)), inside) < 1e-6  # the paper's generators are not
 
 
-# --- the paper's generators -------------------------------------------------------------------------------------------
-
-
 BY_HAND = [  # task, length, the law of its positives
     (regular.tomita(3), 2, {"00": 3 / 8, "01": 1 / 8, "11": 1 / 2}),
     (regular.tomita(4), 3, {"001": 1 / 4, **dict.fromkeys(("010", "011", "100", "101", "110", "111"), 1 / 8)}),
@@ -183,9 +172,6 @@ def test_generators_have_the_law_found_by_hand(task, length, law):
     assert p_value(task.draw.positives(2000, length, generator()), law) > 1e-3
     flat = dict.fromkeys(law, 1 / len(law))
     assert flat == law or p_value(task.draw.positives(2000, length, generator()), flat) < 1e-3
-
-
-# --- names, and what is refused ---------------------------------------------------------------------------------------
 
 
 def test_a_machine_of_ones_own():

@@ -1,9 +1,4 @@
-"""Nets restarted from a codebook: machines read off against the net itself, verdicts against an exhaustive search.
-
-A few random cases are run each time.  This runs 10,000:
-
-    LRNNLAB_PROOF_CASES=10000 python -m pytest -n 0 -s tests/lrnnlab/verification/test_quantised.py
-"""
+"""Nets restarted from a codebook against an exhaustive search; LRNNLAB_PROOF_CASES=10000 tries more random cases."""
 
 import os
 from collections import Counter

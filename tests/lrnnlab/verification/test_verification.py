@@ -94,8 +94,7 @@ def test_both_searches_agree_on_a_deep_model_and_a_shallow_one():
 
 
 def by_hand(h=1, b=5, V=5, C=5, head="linear"):
-    """Weights such that ``layers[0].generator[2].weight[:, v]`` are the raw blocks of symbol v, (row, head, column), if
-    V < h b; else a multiple of them."""
+    """``layers[0].generator[2].weight[:, v]`` are the raw blocks of symbol v, (row, head, column); if V >= h b, a multiple."""
     model = build("block_diagonal", vocab_size=V, classes=C, h=h, b=b, hidden=V, rule="hard", drive="none",
                   start="first", head=head, seed=0).double()  # fmt: skip
     first, _, last = model.layers[0].generator

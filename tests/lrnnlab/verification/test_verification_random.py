@@ -175,8 +175,7 @@ def silenced(rng, model):
 
 
 def spoil(rng, model, tables, fault, quiet):
-    """Change one arrow that some string takes, one weight of the readout, or all weights of quiet heads; or freeze one
-    head more."""
+    """Change an arrow that some string takes, a weight of the readout, or all of quiet heads; or freeze one head more."""
     number = int(rng.integers(len(tables)))
     layer, table = model.layers[number], tables[number].copy()
     if fault == "arrow":

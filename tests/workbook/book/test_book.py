@@ -1,8 +1,4 @@
-"""The checker of notebooks, checked: every fault planted here must be found, and nothing else.
-
-One small notebook is built and run once; a fault is planted in a copy of it, and ``compare`` (which runs nothing) must
-name the kind and the cell.
-"""
+"""The checker of notebooks, checked on one that is built and run once: every planted fault is found, and nothing else."""
 
 import base64
 import io

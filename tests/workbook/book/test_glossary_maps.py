@@ -32,9 +32,6 @@ def headings(stem):
     return [re.sub(r"[*`](?![^$]*\$)", "", one).strip().replace(" ", "-") for one in found]
 
 
-# --- the book's own --------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", ["theorems", "widgets", "models", "tasks", "papers"])
 def test_no_link_of_a_map_is_dead(every, name):
     links = LINK.findall(every[name])
@@ -93,9 +90,6 @@ def test_no_formula_of_a_map_is_cut(every):
     formulas = [formula for text in every.values() for formula in re.findall(r"(?<!\\)\$([^$\n]+)\$", text)]
     assert len(formulas) > 100 and all("<math " in mathml(formula) for formula in formulas)  # raises for half a formula
     assert all(line.replace(r"\$", "").count("$") % 2 == 0 for line in every["theorems"].splitlines())
-
-
-# --- papers ----------------------------------------------------------------------------------------------------------
 
 
 def read_on(path):

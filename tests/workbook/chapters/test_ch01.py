@@ -27,9 +27,6 @@ def plain_state(name, numbers):
     return x
 
 
-# Two arrows
-
-
 @pytest.mark.parametrize("turn", [20, 40, 100])
 @pytest.mark.parametrize("size", [0.4, 0.8, 1.2])
 def test_two_arrows_are_one_exactly_where_the_propositions_say_so(turn, size):
@@ -39,9 +36,6 @@ def test_two_arrows_are_one_exactly_where_the_propositions_say_so(turn, size):
         same = kind != "a matrix for each letter"
         assert np.allclose(blue, orange) == same
         assert ("no longer cancels" in ch01.arrows_sentence(kind, turn, size)) != same
-
-
-# States of expressions
 
 
 @pytest.mark.parametrize("name", ch01.LAYERS)
@@ -105,9 +99,6 @@ def test_a_shared_cell_with_one_value_is_turned_into_a_contradiction():
     assert all("−".join(map(str, word)) in said for word in (left, right, one, other))
 
 
-# Dials
-
-
 def test_the_killer_words_meet_in_every_finite_channel():
     for gates in itertools.product(FINITE, repeat=3):
         ends = [ch01.channel_path(word, dict(zip("01-", gates)))[-1] for word in ("0-1-0-1", "1-0-0-1")]
@@ -128,9 +119,6 @@ def test_a_path_is_the_affine_map_written_out(word):
         path.append(x)
     assert ch01.channel_path(word, gates) == pytest.approx(np.array(path))
     assert max(map(abs, path)) < 1  # inside its dial
-
-
-# Lights
 
 
 @pytest.mark.parametrize("task", CHEAP)

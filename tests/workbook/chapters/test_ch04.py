@@ -63,9 +63,6 @@ def test_the_papers_line_is_true_from_a_unit_start_only():
         assert "not white" in ch04.norm_sentence(gamma, 0.9, 30, "unit")
 
 
-# --- Lemma 3, simulated ----------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("alpha", ch04.ALPHAS)
 @pytest.mark.parametrize("c", BUDGET["c"])
 def test_runs_keep_c_with_the_corrected_alpha_and_fall_to_1_with_the_printed(c, alpha):
@@ -80,9 +77,6 @@ def test_runs_keep_c_with_the_corrected_alpha_and_fall_to_1_with_the_printed(c, 
     assert ("which is c" in ch04.budget_sentence(c, alpha)) == (c == 1 or alpha == "corrected")
 
 
-# --- the rotation to turn --------------------------------------------------------------------------------------------
-
-
 @settings(max_examples=25, deadline=None)
 @given(st.floats(-360, 360), st.floats(-360, 360), st.floats(0.1, 0.999))
 def test_with_p_or_without_the_size_shrinks_evenly_and_the_output_is_one(theta_1, theta_2, gamma):
@@ -90,9 +84,6 @@ def test_with_p_or_without_the_size_shrinks_evenly_and_the_output_is_one(theta_1
     (states, y), (_, plain_y) = ch04.impulse(head, 12), ch04.impulse(absorb(head), 12)
     assert np.linalg.norm(states, axis=1) == pytest.approx(gamma ** np.arange(12), rel=1e-9)
     assert y == pytest.approx(plain_y, abs=1e-9)
-
-
-# --- the discs -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("task", ch04.TABLE_3)

@@ -24,16 +24,12 @@ def line(axes, label_or_place):
     return axes.lines[label_or_place].get_ydata()
 
 
-# ------------------------------------------------------------------------------------------- what a shift costs
 @pytest.mark.parametrize("L", [8, 12, 16])
 def test_the_curve_is_the_chebyshev_polynomial(L):
     axes = ch06.shift_costs(L, 1).axes[0]
     assert line(axes, 0) == pytest.approx(np.log10(coefficients(L - 1)))
     assert list(line(axes, 2)) == [0] * L  # the circle
     assert all(line(axes, 1)[1:] < line(axes, 0)[1:])  # negative nodes help
-
-
-# --------------------------------------------------------------------------------------------- weights in floats
 
 
 @given(st.floats(1e-17, 1e30))
@@ -46,7 +42,6 @@ def test_errors_in_words_bound_the_error(error):
         assert error >= 0.5
 
 
-# ------------------------------------------------------------------------------------------------------- the reach
 @settings(max_examples=40, deadline=None)
 @given(st.integers(1, 40), st.integers(1, 90), st.sampled_from(ch06.ERRORS))
 def test_a_fading_half_circle_is_one_spike_and_its_echoes(N, S, error):
@@ -56,9 +51,6 @@ def test_a_fading_half_circle_is_one_spike_and_its_echoes(N, S, error):
     assert made == pytest.approx(wanted, abs=1e-9 * norm) and norm == pytest.approx(error ** (-S / (2 * N)))
     assert (norm <= 1 / error * (1 + 1e-9)) == (S <= 2 * N)
     assert ("all steps hold" in ch06.reach_sentence(N, S, error)) == (S <= 2 * N)
-
-
-# ---------------------------------------------------------------------------------------------- the other pictures
 
 
 @pytest.mark.parametrize("L", [2, 5, 9])
@@ -71,7 +63,6 @@ def test_the_map_is_who_has_no_second_copy(L):
             assert fails[N - 1, S] == (len([k for k in range(L) if (k - S) % N == 0]) > 1)
 
 
-# ------------------------------------------------------------------------------------------------ the running sum
 @pytest.mark.parametrize("lam", [0.5, 0.9, 0.99])
 def test_the_sum_is_accurate_until_it_overflows(lam):
     found = ch06.summed(lam, "float32")

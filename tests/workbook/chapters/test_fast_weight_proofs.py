@@ -29,9 +29,6 @@ def share_right(found, bits, level=0.5):
     return float(((found > level) == bits.cumsum() % 2).mean())
 
 
-# --- independent oracles --------------------------------------------------------------------------------------------
-
-
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10**6), st.lists(st.integers(0, 2), min_size=1, max_size=9), st.sampled_from(["sum", "delta"]))
 def test_exact_layers_are_those_of_the_scan(seed, word, rule):
@@ -60,9 +57,6 @@ def test_the_leak_breaks_one_bracket_later_than_the_audit_says():
     for digits, deep in ((2, 7), (3, 22), (4, 70)):
         e = Fraction(1, 10**digits)
         assert fast_weights.leaky(e, deep) > -Fraction(1, 2) > fast_weights.leaky(e, deep + 1)
-
-
-# --- the real models, with the explicit weights ---------------------------------------------------------------------
 
 
 def one_hot(bits):

@@ -13,8 +13,6 @@ from scipy.optimize import linprog, minimize
 from workbook.chapters import ch06
 from workbook.tables import kernels
 
-# --- independent oracles --------------------------------------------------------------------------------------------
-
 small = st.integers(-4, 4)
 
 

@@ -14,8 +14,6 @@ from workbook.chapters.tree_composition import compose, rebinarised, simulate
 from workbook.exercises.ch08 import printed_machine
 from workbook.tables.word_actions import cluster_count, cycle_navigation
 
-# --- independent oracles --------------------------------------------------------------------------------------------
-
 
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10**6), st.integers(1, 6))
@@ -75,9 +73,6 @@ def test_cluster_counts_are_those_of_all_words(given_, length):
             states = [int(machine.transitions[token, s]) for s in states]
         actions.add(tuple(states))
     assert cluster_count(machine, length) == len(actions)
-
-
-# --- noise ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("machine", [cycle_navigation(), language("Tomita 3").machine, language("D_2").machine])

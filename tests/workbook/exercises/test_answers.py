@@ -37,9 +37,6 @@ def test_each_exercise_is_solved_by_its_solution_and_by_nothing_planted(exercise
         assert verdict.says and "\n" not in repr(verdict) and "the test met" not in verdict.says, verdict
 
 
-# --- the same values, as other libraries write them ------------------------------------------------------------------
-
-
 def is_numeric(value):
     """A number, or rows of numbers."""
     return isinstance(value, (Number, np.ndarray)) or (
@@ -118,8 +115,6 @@ def test_as_many_pieces_as_exercise_01_7_asks_for_are_enough_and_needed():
     low, high = right - 0.5, right + 0.5
     assert all(low[t + 4] > high[t] for t in range(0, 2000, 5)) and all(high[t + 1] < low[t] for t in range(4, 2000, 5))
 
-
-# --- what a wrong answer is told: where it fails, and not what is right ----------------------------------------------
 
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:,\d{3})*(?:/[1-9]\d*|\.\d+)?(?:e[+-]?\d+)?(?!\w|\.\d)")
 EVALUATED = {  # told is what the answer leads to, in the question's own terms: from that nobody reads off what is right

@@ -91,9 +91,6 @@ def test_what_live_raises_is_shown_and_raised(ask, fault):
     assert asked.came is None and "<b>right</b>" not in asked.says.value and "1 < 2" not in asked.says.value
 
 
-# --- the chapters' own -----------------------------------------------------------------------------------------------
-
-
 def asked_in_the_chapter(exercise):
     """What the chapter's own cell shows, made from the cells that it needs."""
     number = exercise.id.partition(".")[0]

@@ -43,9 +43,6 @@ def as_read(notebook):
         return read(Path(folder) / "ps.ipynb")
 
 
-# --- the release -----------------------------------------------------------------------------------------------------
-
-
 @every_set
 def test_the_release_leaks_nothing(name, tmp_path):
     """Every line of a solution or a hidden test is searched for; this search shares no code with the release's own."""
@@ -144,9 +141,6 @@ def test_the_command_releases(tmp_path, capsys):
     assert main(["release", "ps9", "--out", str(tmp_path)]) == 2
     assert main(["release", "ps1", "--out", str(tmp_path / "notebooks")]) == 2
     assert "JupyterLab would pair it" in capsys.readouterr().err
-
-
-# --- the tests of the sets --------------------------------------------------------------------------------------------
 
 
 @every_set

@@ -121,9 +121,6 @@ def test_messages_end_and_are_no_larger_than_said():
     reading.close()
 
 
-# --- a student's process, without one --------------------------------------------------------------------------------
-
-
 def test_cells_run_and_say_where_they_failed():
     worker = Worker({})
     assert worker.answer({"cell": ["print('a' * 3000)\nx = 1", 3]}) == {"printed": "a" * 2000, "notes": []}

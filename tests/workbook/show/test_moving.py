@@ -1,8 +1,4 @@
-"""Pictures that move: their mathematics is Python's, pointer and keys move them, and no server is needed.
-
-Everything is asked of a real browser: the module itself is evaluated there, on random values, and a fault planted in it
-is caught; and each picture is moved on a page that was opened from a disk without a network.
-"""
+"""Pictures that move, in a real browser without a network: their mathematics is Python's, pointer and keys move them."""
 
 import itertools
 

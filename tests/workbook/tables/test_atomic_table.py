@@ -12,8 +12,6 @@ from workbook import tables
 from workbook.tables import dlr_table1, records
 from workbook.tables.dlr_table1 import TABLE
 
-# -------------------------------------------------------------------------------------------------------------- settings
-
 
 def test_the_papers_budget_has_the_papers_sizes():
     printed = {"dlr_1": 1.1, "dss_1": 1.1, "attention_ff_1": 1.1, "dlr_6": 6.4, "attention_ff_2": 2.2}  # millions
@@ -25,9 +23,6 @@ def test_the_papers_budget_has_the_papers_sizes():
         assert dlr_table1.build_task(setting).chosen == 32 and unknowns(L) == unknown
     assert TABLE.setting("dlr_1", "select-512", "desk")["chosen"] == [32]
     assert TABLE.setting("dss_1", "sort-512", "paper")["options"]["dt"] == [1e-4, 1e-2]
-
-
-# -------------------------------------------------------------------------------------------- what one layer cannot do
 
 
 @pytest.mark.parametrize("name", ["cummax", "sort", "context_shift", "select"])
@@ -129,18 +124,12 @@ def test_too_few_numbers_are_said_to_be_so_where_they_are(budget):
                 assert asked or few == any(table.declared.holds(when, row, task, budget) for when in whens), (task, row)
 
 
-# ------------------------------------------------------------------------------------------------- numbers, text, figures
-
-
 def test_levels_beside_the_papers_numbers():
     for name, levels in dlr_table1.PAPER_LEVELS.items():
         assert abs(trivial_level(ATOMIC[name](), 512) - levels[512]) < 6e-4
     maxima = ATOMIC["cummax"]().sample(2000, 4096, torch.Generator().manual_seed(0)).targets[..., 0].double()
     at_position = 1 - maxima.var(0).mean() / maxima.var()
     assert abs(float(at_position) - dlr_table1.PAPER_LEVELS["cummax"][4096]) < 0.01
-
-
-# --------------------------------------------------------------------------------------------------------- what is recorded
 
 
 def test_the_papers_pattern_is_recorded():

@@ -37,11 +37,6 @@ def reference(run):
     return run.budget == "desk" and run.task == "modarith" and run.row in REFERENCES
 
 
-# The rows
-
-
-# The budgets
-
 LAYERS = {"sum": 1, "evenpair": 1, "modarith": 3}  # of the paper's own model
 QUICK = {("evenpair", row) for row in ("diagonal_positive", "diagonal_signed", "s4", "s4d", *SAME)}  # 500 of the sweep taught it
 
@@ -64,19 +59,12 @@ def test_at_the_desk_only_the_shape_the_steps_and_the_learning_rate_differ():
     assert (phase.noise, phase.purity) == (0.0, 0.0)
 
 
-# The learning rates
-
-
 def swept():
     return records.recorded(SWEEP)
 
 
 def chosen(found):
-    """The winners, by task and baseline: layers, readout, rate.
-
-    ``ValueError`` if a baseline lacks one of the rates of a part that it was tried in, or has none left.  A rate that
-    broke off on one task is out on all.
-    """
+    """(layers, readout, rate) that won, by task and baseline; a rate that broke off on one task is out on all."""
     tried, parts, broken = {}, {}, set()
     for record in found:
         task, baseline, how = record["task"], record["config"]["setting"]["baseline"], how_tried(record)

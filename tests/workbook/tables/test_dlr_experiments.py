@@ -37,9 +37,6 @@ def small(row, **changes):
     return {**dlr_table2.TABLE.setting(row, "256", "live"), "length": 72, "looks": 1, "tests": 4, **changes}
 
 
-# -------------------------------------------------------------------------------------------------------------- settings
-
-
 def test_the_number_of_modes_stays_while_the_length_grows_as_in_the_paper():
     def of(row, task, budget="desk"):
         return dlr_table2.TABLE.setting(row, task, budget)
@@ -64,9 +61,6 @@ def test_the_reach_predicts_the_paper():
             assert -0.03 < off < (0.08 if (row, power) == ("dlr_small", 14) else 0.03)
 
 
-# --------------------------------------------------------------------------------------------------------------- table 2
-
-
 @settings(max_examples=20, deadline=None)
 @given(good=st.sets(st.integers(0, 7)), seed=st.integers(0, 99))
 def test_scores_are_what_the_columns_are_worth(good, seed):
@@ -75,9 +69,6 @@ def test_scores_are_what_the_columns_are_worth(good, seed):
     worth = sum(1 - j / 8 for j in good) / 4.5
     assert len(by_batch) == 4 and np.mean(by_batch) == pytest.approx(worth, abs=0.03)
     assert [value > 0.99 for value in columns] == [j in good for j in range(8)]
-
-
-# --------------------------------------------------------------------------------------------------------------- kernels
 
 
 def test_the_impulse_response_of_a_network_is_its_difference_quotient():
@@ -112,9 +103,6 @@ def test_least_squares_reaches_what_the_layer_itself_makes(layer):
             kernel = net().double().numpy()
         scale = kernel @ target / (kernel @ kernel)  # the best multiple of it
         assert np.linalg.norm(scale * kernel - target) / np.linalg.norm(target) >= level - 1e-6
-
-
-# --------------------------------------------------------------------------------------------- records, tables, pictures
 
 
 def test_what_the_records_of_table_2_say():

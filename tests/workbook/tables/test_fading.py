@@ -17,9 +17,6 @@ from workbook.tables.lrnn_fading import centre_scores, crossing, way_to_error, w
 DESK = "lrnn/fading"
 
 
-# ----------------------------------------------------------------------------------------------------------- analysis
-
-
 @settings(max_examples=30, deadline=None)
 @given(B=st.integers(3, 30), C=st.integers(2, 5), scale=st.floats(0.1, 5), seed=st.integers(0, 999))
 def test_a_string_beyond_its_way_is_a_string_misread(B, C, scale, seed):
@@ -66,9 +63,6 @@ def test_a_law_is_recovered_with_the_place_where_it_ends(law, at, rate):
     assert crossing(curve, 10, 40, 1.0, other)[1] != pytest.approx(at, rel=0.01)  # the wrong law is not as good
 
 
-# ---------------------------------------------------------------------------------------------------------- experiment
-
-
 def tiny(**changed):
     return {**lrnn_fading.TABLE.setting("lstm", "sum", "live"), "strings": 32, "length": 240, **changed}
 
@@ -94,9 +88,6 @@ def test_an_exact_model_never_fades_and_a_planted_growth_overflows_where_predict
     assert found["overflow"] == pytest.approx(expected, abs=5) and found["seen"] == pytest.approx(found["overflow"], abs=3)
     assert found["predicted"]["10-40"]["horizon"] == pytest.approx(found["overflow"], abs=2)
     assert found["predicted"]["10-40"]["growth"] == pytest.approx(1.25, rel=1e-3)
-
-
-# ------------------------------------------------------------------------------------------------- records and picture
 
 
 def committed():

@@ -13,9 +13,6 @@ from workbook.tables.declared import Declared, paper
 
 BASE = Declared("fwp")
 NAMES = ("fwp/table1", "fwp/table2", "fwp/negative")
-# ------------------------------------------------------------------------------------------------------ pools and scores
-
-
 @pytest.mark.parametrize("task", BASE.tasks)
 def test_held_out_strings_are_of_bin_0_and_neither_trained_on_nor_tested(task):
     made = COUNTER_TASKS[task]()
@@ -27,9 +24,6 @@ def test_held_out_strings_are_of_bin_0_and_neither_trained_on_nor_tested(task):
         assert len(trained) == 300 and len(held_out) == 20 and not held_out & (trained | bin0)
     else:  # a language of few strings is trained on whole, and they repeat
         assert held_out == bin0 and len(found["train"]) == 300
-
-
-# --------------------------------------------------------------------------------------------------------------- tables
 
 
 def configuration(row, task):
@@ -102,9 +96,6 @@ def test_the_search_has_the_papers_grid_once_and_resumes(tmp_path, capsys, monke
     assert capsys.readouterr().err.count("(recorded)") == 2
 
 
-# -------------------------------------------------------------------------------------------------- negative eigenvalues
-
-
 def test_mixed_lengths_have_the_windows_of_the_paper_and_the_answers_of_the_task():
     mixed = fwp_negative.MixedLengths(Sum(5))
     assert (mixed.bin(0), mixed.bin(1)) == ((2, 50), (51, 100))
@@ -121,9 +112,6 @@ def test_mixed_lengths_have_the_windows_of_the_paper_and_the_answers_of_the_task
         assert {len(word) for word in words} == set(range(51, 101) if name == "bin1" else range(2, 51)), name
 
 
-# ----------------------------------------------------------------------------------------------------------- live rows
-
-
 def test_negative_eigenvalues_are_what_learns_parity_live():
     """The same strings, the same weights, another beta."""
     with deterministic():
@@ -131,9 +119,6 @@ def test_negative_eigenvalues_are_what_learns_parity_live():
                     for row in ("beta1_nh1", "beta2_nh1"))  # fmt: skip
     assert two["metrics"]["last"]["bin0"] == 1.0 and two["metrics"]["last"]["bin1"] > 0.8
     assert one["metrics"]["last"]["bin1"] < 0.05 and abs(one["metrics"]["symbols"] - 0.5) < 0.15
-
-
-# --------------------------------------------------------------------------------------------- records, tables, pictures
 
 
 def test_what_the_records_say():

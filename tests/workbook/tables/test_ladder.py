@@ -35,9 +35,6 @@ def test_the_next_try_is_made_where_the_training_length_is_not_known(monkeypatch
     assert (made.steps, number) == (3, 1)
 
 
-# --- ladder/protocols: every rule's number against a count by hand
-
-
 def test_what_was_found_is_what_the_records_say():
     kept = records.recorded("ladder/protocols")
     said, runs = found("ladder/protocols"), results.frame(kept)

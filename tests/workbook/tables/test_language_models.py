@@ -14,9 +14,6 @@ from workbook.tables.texts import ADDED, learn_vocabulary, ngram_level
 TEXTS = ("characters", "tokens")
 SENTENCES = "the cat sat on the mat, and the dog saw 12 cats on a mat.\n"
 
-# ----------------------------------------------------------------------------------------------------------- vocabulary
-
-
 @pytest.mark.parametrize("size", [96, 120, 1024])
 def test_a_text_is_what_its_tokens_stand_for(size):
     made = learn_vocabulary([SENTENCES], size)
@@ -27,9 +24,6 @@ def test_a_text_is_what_its_tokens_stand_for(size):
         assert made.decode(codes) == text and codes.dtype == torch.int32
         assert not len(codes) or 0 <= int(codes.min()) <= int(codes.max()) < len(made) <= size
     assert (len(made.encode(SENTENCES)) < len(SENTENCES)) == (size > 96)
-
-
-# --------------------------------------------------------------------------------------------------------------- levels
 
 
 def by_hand(train, test, n, V, k):
@@ -60,9 +54,6 @@ def test_levels_are_those_of_counting_by_hand(n, seed):
     assert k == min(ADDED, key=lambda one: by_hand(seen, held, n, V, one))
 
 
-# ----------------------------------------------------------------------------------------------------------------- nets
-
-
 @pytest.mark.parametrize("row", dlr_table5.TABLE.rows)
 def test_the_loss_is_that_of_a_net_that_reads_one_token_at_a_time(row):
     net = dlr_table5.build_net(dlr_table5.TABLE.setting(row, "characters", "live"), 96, seed=90).eval()
@@ -74,9 +65,6 @@ def test_the_loss_is_that_of_a_net_that_reads_one_token_at_a_time(row):
     assert dlr_table5.mean_loss(net, x, y) == pytest.approx(float(torch.cat(losses).mean()), rel=1e-4)
     assert [block.place for block in net.blocks] == [row.split("_")[1]] * 2
     assert isinstance(net.final_norm, torch.nn.LayerNorm) == row.endswith("pre")
-
-
-# -------------------------------------------------------------------------------------------------------------- records
 
 
 def recorded():

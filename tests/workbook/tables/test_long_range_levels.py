@@ -13,8 +13,6 @@ from workbook.show.levels_figures import beside_nets
 from workbook.tables import long_range_levels as levels
 from workbook.tables import records, results, surrogate_data
 
-# -------------------------------------------------------------------------------------------------------------- planted
-
 
 def planted(make, classes, vocab_size, n=400, seed=0):
     """Training and test data of ``make(generator) -> (sequence, class)``."""
@@ -99,9 +97,6 @@ def test_a_predictor_finds_what_is_planted_for_it(row, make, blind):
     assert max(got.values()) < 0.68, got
 
 
-# ---------------------------------------------------------------------------------------------------------------- table
-
-
 def record(row="bag", accuracy=0.9, validation=None, task="text", budget="desk", majority=0.54):
     metrics = {"accuracy": accuracy, "validation": accuracy if validation is None else validation, "chance": 0.5,
                "majority": majority}  # fmt: skip
@@ -121,9 +116,6 @@ def test_the_best_is_chosen_by_the_validation_items():
     assert row["nets"] == {("rotrnn/table1", "rotrnn"): pytest.approx(0.85), ("rotrnn/table1", "s5"): 0.6}
     shown, validation, _ = results.text(made).split("\n\n")
     assert all(number in shown for number in ("70.0", "95.0", "majority", "54.0")) and "90.0" in validation
-
-
-# ------------------------------------------------------------------------------------------------- budget paper: files
 
 
 CELLS = [(name, task) for name in ("dlr/table4", "rotrnn/table1", "lra/levels") for task in (*tables.get(name).tasks, "path-x")]
@@ -173,9 +165,6 @@ def test_what_is_read_is_what_the_papers_read(published, monkeypatch):
     assert text["val"].targets.tolist() == text["test"].targets.tolist()
     read = [part[0][0].tolist() for part in data("rotrnn/table1", "listops").values()]
     assert all(read.count(tokens) == 1 for tokens in read)
-
-
-# -------------------------------------------------------------------------------------------------------------- records
 
 
 def test_what_the_records_say():

@@ -22,9 +22,6 @@ def made(name, **asked):
     return list(tables.run_all(tables.plan(name, **asked)))
 
 
-# Figure 1
-
-
 @pytest.mark.parametrize("L", [2, 4, 8, 16])
 def test_the_moves_give_every_state_of_the_recurrence(L):
     """Oracle: x_t is the set of words A_t ... A_(s+1) b_s, written down without any scan."""
@@ -54,9 +51,6 @@ def test_products_are_counted_as_the_code_makes_them(L):
     k = L.bit_length() - 1
     assert metrics["made"] == count.made == L // 2 * k - (L - 1)
     assert metrics["levels"] == k and metrics["applied"] == [L // 2] * k
-
-
-# growth
 
 
 @settings(max_examples=30, deadline=None)
@@ -92,8 +86,6 @@ def test_logarithms_agree_with_plain_multiplication(b, steps, seed, driven):
         assert 10 ** products[:, t] == pytest.approx(np.linalg.svd(product)[1][:, 0], rel=1e-6)
 
 
-# speed
-
 TINY = {"length": 5, "batch": 3, "rounds": 2}
 
 
@@ -104,9 +96,6 @@ def test_the_four_ways_compute_the_same(row):
     for part in ("model", "scan"):
         assert found["metrics"][part]["sequential"]["ratio"] == 1
         assert all(len(taken) == 2 and min(taken) > 0 for taken in found["seconds"][part].values())
-
-
-# records and the command
 
 
 def desk(name):
@@ -133,6 +122,3 @@ def test_committed_speed_says_what_the_picture_says():
         assert metrics["largest_difference"] < 1e-4
         for part in ("model", "scan"):
             assert metrics[part]["pscan"]["ratio_min"] > 1 > metrics[part]["table"]["ratio_max"]
-
-
-# pictures

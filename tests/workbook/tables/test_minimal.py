@@ -35,9 +35,6 @@ def last_answer(machine, word):
     return int(machine.answer(word)[-1]) if len(word) else int(machine.outputs[machine.initial])
 
 
-# --- the criterion --------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", LANGUAGES)
 def test_criterion_confirms_the_audit(name):
     machine = language(name).machine
@@ -75,9 +72,6 @@ def test_criterion_agrees_with_search_through_the_universal_layer(machine):
         assert end[0] == end[1]
 
 
-# --- cascades -------------------------------------------------------------------------------------
-
-
 @settings(max_examples=40, deadline=None)
 @given(st.permutations(range(4)), st.permutations(range(4)))
 def test_every_subgroup_of_s4_has_a_cascade_of_its_derived_length(a, b):
@@ -110,9 +104,6 @@ def test_mod_arith_cascade_needs_every_layer(layer):
     assert last_answer(machine, one) != last_answer(machine, other)
 
 
-# --- blocks ---------------------------------------------------------------------------------------
-
-
 class Deaf:
     """A model that does not hear one token."""
 
@@ -131,9 +122,6 @@ def test_every_construction_is_exact_and_no_token_is_idle(name):
         token = next(v for v, move in enumerate(found.machine.transitions) if (move != idle).any()
                      and (name != "ModArith(5)" or v not in (1, 7)))  # fmt: skip
         assert pair_up(Deaf(found.model, token), found.machine)[1] is not None, found.model.name
-
-
-# --- the table ------------------------------------------------------------------------------------
 
 
 def test_table():

@@ -1,8 +1,4 @@
-"""The cheapest recorded run of each table, made again: today's code gives the numbers that are recorded under its fingerprint.
-
-A change of code that changes numbers must change a fingerprint, or the records are made again.  Training carries the last
-digit to the first, so numbers are compared only where arithmetic is that of the records: :func:`arithmetic` says which.
-"""
+"""The cheapest run of each table, made again to the last digit, where arithmetic is that of the records (:func:`arithmetic`)."""
 
 import hashlib
 import json

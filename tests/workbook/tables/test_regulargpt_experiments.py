@@ -13,8 +13,6 @@ from workbook.tables import records, regulargpt_table1, regulargpt_table2
 from workbook.tables.declared import paper
 from workbook.tables.results import percent
 
-# ------------------------------------------------------------------------------------------------------------- tables
-
 
 def test_the_score_leaves_out_the_first_length_beyond_training_and_says_which_weights(monkeypatch):
     """Last weights answer 0 always, the best ones 1: each is scored as such, by the strings that were drawn."""
@@ -55,9 +53,6 @@ def test_printed_numbers_are_the_papers():
         assert theirs.loc[(task, "transformer")].tolist() == [pytest.approx(known, abs=0.05)] * 2
     means = theirs["accuracy"].groupby("row").mean().sort_values()
     assert means.index.tolist() == ["transformer", "regulargpt_c3", "regulargpt_c2", "rnn"]
-
-
-# --------------------------------------------------------------------------------------------------- what is recorded
 
 
 def test_what_must_be_reached_is_reached():

@@ -20,9 +20,6 @@ def draw(seed):
     return torch.Generator().manual_seed(seed)
 
 
-# ------------------------------------------------------------------------------------------------------ states, elements
-
-
 @settings(max_examples=30, deadline=None)
 @given(st.data())
 def test_an_element_is_what_the_word_does_letter_by_letter(data):
@@ -40,9 +37,6 @@ def test_an_element_is_what_the_word_does_letter_by_letter(data):
                 for token in word[max(0, place + 1 - chunk ** (depth + 1)) : place + 1]:
                     reached = moves[token][reached]
                 assert (elements[number] == reached).all()
-
-
-# -------------------------------------------------------------------------------------------------------------- clusters
 
 
 def blobs(count, seed, spread=0.1, size=12):
@@ -96,8 +90,6 @@ def test_what_the_figure_finds_in_a_net_that_is_exact(task):
         assert wrong["found"] == found["metrics"]["found"] - 1 and wrong["purity"] < 1 == wrong["wholeness"]
 
 
-# ------------------------------------------------------------------------------------------------------------- gradients
-
 T = 11
 NETS = {
     "tree": lambda: RegularGPT(T, 3, width=8, heads=2, chunk=3), "masks": lambda: RegularGPT(T, 3, width=8, heads=2, form="masks"),
@@ -122,9 +114,6 @@ def test_the_gradient_is_that_of_the_rows_of_the_embedding(name):
     assert np.allclose(found, size[::-1].cumsum()[::-1] / size.sum(), atol=1e-5)
     assert all((net.state_dict()[key] == value).all() for key, value in before.items())
     assert not net._forward_hooks and not net.embedding._forward_hooks and (net(tokens) == logits).all()
-
-
-# --------------------------------------------------------------------------------------------------------------- table 3
 
 
 @pytest.mark.parametrize("chunk, thickness, depths", [(2, 1, 3), (2, 3, 2), (3, 2, 2), (4, 3, 1)])
@@ -160,14 +149,8 @@ def test_losses_of_the_last_character_are_those_of_the_whole_model(row):
         assert torch.allclose(short, whole)
 
 
-# --------------------------------------------------------------------------------------- settings, records and pictures
-
-
 def test_what_the_records_of_fig_3_say():
-    """Trained, clusters and elements are the same, also where the order of letters matters; untrained, they are not.
-
-    But one net, which is always right, keeps more: Parity with seed 2.
-    """
+    """Trained, clusters and elements are the same, untrained not; but one net, always right, keeps more: Parity with seed 2."""
     for record in records.recorded("regulargpt/fig3"):
         found, trained = record["metrics"], record["row"] != "untrained"
         assert (found["purity"] > 0.99) == (found["made_of"] > 0.99) == trained == (found["accuracy"] > 0.9)

@@ -73,9 +73,6 @@ def test_what_cannot_be_is_refused_with_the_file_the_key_and_what_there_is(sampl
         sample((old, new))
 
 
-# --- the frame -------------------------------------------------------------------------------------------------------
-
-
 def test_a_frame_has_every_metric_of_every_record():
     found, frame = records.recorded("fwp/table1"), results.runs("fwp/table1")
     assert len(frame) == len(found) > 0 and frame.attrs["table"] == "fwp/table1"

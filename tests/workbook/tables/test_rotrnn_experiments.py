@@ -28,9 +28,6 @@ def small_net(seed=0, dropout=0.0, mixer=RotRNN, layers=2):
     return Net(made, 3, D, columns=2, pool="mean")
 
 
-# --------------------------------------------------------------------------------------------------------------- norms
-
-
 def covariance_traces(A, B, steps):
     """Tr X_t of X_t = A X A^* + B B^*, X_0 = 0, in double precision."""
     X, traces = torch.zeros_like(A), []
@@ -82,9 +79,6 @@ def test_layer_inputs_by_hand_and_net_left_alone():
         z = z + block.gate(block.mixer(by_hand))
 
 
-# ------------------------------------------------------------------------------------------------------ what is recorded
-
-
 def test_what_the_records_of_fig_3_say():
     """The sentences in ``data/records/README.md``, one assertion each."""
     desk, lru = records.recorded("rotrnn/fig3"), ("lru_learned", "lru_recomputed")
@@ -98,9 +92,6 @@ def test_what_the_records_of_fig_3_say():
         assert values("real_over_formula", task, "rotrnn").min() > 1.9
     learned, recomputed = (values("norm_end", "layers4", row).mean() for row in lru)
     assert abs(learned / recomputed - 1) < 0.02
-
-
-# -------------------------------------------------------------------------------------------------------------- table 1
 
 
 def test_what_table_1_says_of_its_records():
