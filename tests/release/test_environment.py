@@ -4,7 +4,6 @@ import os
 import re
 from pathlib import Path
 
-import pytest
 import yaml
 
 try:
@@ -15,36 +14,13 @@ except ModuleNotFoundError:  # Python 3.10, where pytest brings tomli along
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.fixture(scope="module")
-def project():
-    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-
-
-@pytest.fixture(scope="module")
-def conda():
-    return yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))
-
-
-def test_the_python_floor_is_the_same(project, conda):
-    assert "python" + project["requires-python"] in conda["dependencies"]
-
-
-def test_conda_brings_python_and_pip_and_pip_brings_the_rest(conda):
-    plain = [line for line in conda["dependencies"] if isinstance(line, str)]
-    by_pip = [line for line in conda["dependencies"] if isinstance(line, dict)]
+def test_conda_brings_the_python_of_pyproject_and_pip_and_pip_brings_the_rest():
+    """pip in one line of existing extras: a version named here could disagree with pyproject.toml."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    *plain, by_pip = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))["dependencies"]
     assert sorted(re.match(r"[\w-]+", line)[0] for line in plain) == ["pip", "python"]
-    assert len(by_pip) == 1
-    assert list(by_pip[0]) == ["pip"]
-    # One line only: a version named here could disagree with pyproject.toml.
-    assert len(by_pip[0]["pip"]) == 1
-    assert by_pip[0]["pip"][0].startswith("-e .[")
-
-
-def test_the_extras_exist_and_are_those_of_bootstrap(project, conda):
-    line = next(line for line in conda["dependencies"] if isinstance(line, dict))["pip"][0]
-    extras = re.fullmatch(r"-e \.\[([\w,]+)\]", line)[1].split(",")
-    assert set(extras) <= set(project["optional-dependencies"])
-    assert set(extras) == {"lab", "test"}
+    assert "python" + project["requires-python"] in plain
+    assert by_pip == {"pip": ["-e .[lab,test]"]} and {"lab", "test"} <= set(project["optional-dependencies"])
 
 
 def test_what_github_is_told_to_run_is_there():
@@ -52,4 +28,5 @@ def test_what_github_is_told_to_run_is_there():
     assert {system.partition("-")[0] for system in jobs["test"]["strategy"]["matrix"]["os"]} == {"ubuntu", "macos", "windows"}
     assert [step["run"] for job in jobs.values() for step in job["steps"] if "run" in step] == ["python bootstrap.py test", ".ci/run"]
     said = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()[-1]
+    assert "python bootstrap.py test --all" in (ROOT / "README.md").read_text(encoding="utf-8")
     assert said == "exec python3 bootstrap.py test --all" and os.access(ROOT / ".ci" / "run", os.X_OK)

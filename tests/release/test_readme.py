@@ -51,11 +51,6 @@ def test_the_model_trains_and_steps(registries):
     assert result.losses[-1][1] < result.losses[0][1]
 
 
-def test_ci_runs_the_readmes_test_command():
-    assert "python bootstrap.py test --all" in README
-    assert "python3 bootstrap.py test --all" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
-
-
 def commands():
     """(file, arguments) of every ``lrnnlab ...`` that a page, a chapter or an exercise shows: in backticks, or a line's own."""
     pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "notebooks").glob("*.md"),

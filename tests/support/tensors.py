@@ -6,6 +6,8 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from lrnnlab.models import PAPER_001, Net, RotRNN, blocks
+
 
 def strings(V, B, T, seed=0):
     """Tokens (B,T) of V symbols."""
@@ -15,6 +17,10 @@ def strings(V, B, T, seed=0):
 def normal(*shape, seed=0, dtype=torch.float64):
     """Standard normal numbers; the same ones, rounded, for another ``dtype``."""
     return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed)).to(dtype)
+
+
+def generator(seed=0):
+    return torch.Generator().manual_seed(seed)
 
 
 def gap(p, q):
@@ -42,6 +48,14 @@ def seeded(make, *arguments, seed=0, **options):
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(seed)
         return make(*arguments, **options)
+
+
+def paper_001_net(seed=0, dropout=0.0, mixer=RotRNN, layers=2):
+    """A net of two classes for strings (B, T, 2) of numbers, as paper 001 builds it."""
+    torch.manual_seed(seed)
+    options = {"state": 8, "heads": 2} if mixer is RotRNN else {"state": 8}
+    made = blocks(partial(mixer, **options), 4, layers, **{**PAPER_001, "gate": "full_glu"}, dropout=dropout)
+    return Net(made, 3, 4, columns=2, pool="mean")
 
 
 def torchs_layer(layer, heads, post_norm):

@@ -11,10 +11,7 @@ import pytest
 import torch
 
 if sys.platform != "linux" or platform.machine() != "x86_64":
-    pytest.skip(
-        f"Triton has no wheel for {platform.machine()} on {sys.platform}: its kernels are not tested here",
-        allow_module_level=True,
-    )
+    pytest.skip(f"Triton has no wheel for {platform.machine()} on {sys.platform}: not tested", allow_module_level=True)
 
 import triton as language
 from triton.backends.compiler import GPUTarget
@@ -28,13 +25,9 @@ SHARED_MEMORY = 227 << 10  # of one program on a Hopper GPU
 
 def test_kernels_in_the_interpreter():
     """Values and gradients of every kernel; the tests that failed stand in this one's message."""
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=short", TESTS / "support" / "triton_interpreted.py"],
-        env={**os.environ, "TRITON_INTERPRET": "1", "OMP_NUM_THREADS": "1"},
-        cwd=TESTS.parent,
-        capture_output=True,
-        text=True,
-    )
+    call = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=short", TESTS / "support" / "triton_interpreted.py"]
+    environ = {**os.environ, "TRITON_INTERPRET": "1", "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(call, env=environ, cwd=TESTS.parent, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
     passed = re.search(r"(\d+) passed in", done.stdout)
     assert passed and int(passed[1]) >= 80 and "skipped" not in done.stdout, done.stdout[-500:]
@@ -112,37 +105,23 @@ def interleaved(A):
 # n = 8 in bfloat16, one n elsewhere; most stages (16: most registers and shared memory) for n = 8, else few (4).
 # The numbers: launches, and loads that each of them has on their way (cp.async of a step: A and b, or A, dx and x).
 MANY = 1 << 15
+FORWARD, BACKWARD = "sequential_forward", "sequential_backward"
+CHUNKS = ("chunk_products", FORWARD, FORWARD, "chunk_products", FORWARD, BACKWARD)
+DIAGONAL = ("diagonal_forward", "diagonal_backward")
 CASES = {
-    "blocks 2": (lambda: scan_blocks(MANY, 1, 2, 2), ("sequential_forward", "sequential_backward")),
-    "blocks 3": (lambda: scan_blocks(MANY, 1, 2, 3), ("sequential_forward", "sequential_backward")),
-    "blocks 4": (lambda: scan_blocks(MANY, 1, 2, 4), ("sequential_forward", "sequential_backward")),
-    "blocks 8": (lambda: scan_blocks(2, 9, 8, 8), ("sequential_forward", "sequential_backward")),
-    "blocks 8 interleaved": (
-        lambda: scan_blocks(2048, 1, 8, 8, view=interleaved),
-        ("sequential_forward", "sequential_backward"),
-    ),
-    "blocks 8 bfloat16": (
-        lambda: scan_blocks(4096, 1, 8, 8, torch.bfloat16),
-        ("sequential_forward", "sequential_backward"),
-    ),
-    "blocks 16": (lambda: scan_blocks(1024, 1, 8, 16), ("sequential_forward", "sequential_backward")),
-    "one block": (lambda: scan_blocks(2048, 1, 8, 8, constant=True), ("sequential_forward", "sequential_backward")),
-    "chunks 4": (
-        lambda: scan_blocks(400, 256, 4, 4),
-        ("chunk_products", "sequential_forward", "sequential_forward")
-        + ("chunk_products", "sequential_forward", "sequential_backward"),
-    ),
-    "chunks 16": (
-        lambda: scan_blocks(16, 512, 8, 16),
-        ("chunk_products", "sequential_forward", "sequential_forward")
-        + ("chunk_products", "sequential_forward", "sequential_backward"),
-    ),
-    "tokens 8": (
-        lambda: scan_tokens(4096, 2, 4, 8, 5),
-        ("sequential_forward", "sequential_backward", "table_gradient"),
-    ),
-    "diagonal": (lambda: scan_diagonal(2, 3, 64, torch.float32), ("diagonal_forward", "diagonal_backward")),
-    "diagonal complex": (lambda: scan_diagonal(2, 3, 24, torch.complex64), ("diagonal_forward", "diagonal_backward")),
+    "blocks 2": (lambda: scan_blocks(MANY, 1, 2, 2), (FORWARD, BACKWARD)),
+    "blocks 3": (lambda: scan_blocks(MANY, 1, 2, 3), (FORWARD, BACKWARD)),
+    "blocks 4": (lambda: scan_blocks(MANY, 1, 2, 4), (FORWARD, BACKWARD)),
+    "blocks 8": (lambda: scan_blocks(2, 9, 8, 8), (FORWARD, BACKWARD)),
+    "blocks 8 interleaved": (lambda: scan_blocks(2048, 1, 8, 8, view=interleaved), (FORWARD, BACKWARD)),
+    "blocks 8 bfloat16": (lambda: scan_blocks(4096, 1, 8, 8, torch.bfloat16), (FORWARD, BACKWARD)),
+    "blocks 16": (lambda: scan_blocks(1024, 1, 8, 16), (FORWARD, BACKWARD)),
+    "one block": (lambda: scan_blocks(2048, 1, 8, 8, constant=True), (FORWARD, BACKWARD)),
+    "chunks 4": (lambda: scan_blocks(400, 256, 4, 4), CHUNKS),
+    "chunks 16": (lambda: scan_blocks(16, 512, 8, 16), CHUNKS),
+    "tokens 8": (lambda: scan_tokens(4096, 2, 4, 8, 5), (FORWARD, BACKWARD, "table_gradient")),
+    "diagonal": (lambda: scan_diagonal(2, 3, 64, torch.float32), DIAGONAL),
+    "diagonal complex": (lambda: scan_diagonal(2, 3, 24, torch.complex64), DIAGONAL),
 }
 
 

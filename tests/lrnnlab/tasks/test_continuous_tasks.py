@@ -6,6 +6,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tensors import generator
 
 from lrnnlab.tasks import atomic
 from lrnnlab.tasks.atomic_levels import cummax_level, shift_level, sort_level, trivial_level
@@ -15,10 +16,6 @@ TASKS = {"shift": atomic.Shift(4), "cumsum": atomic.CumSum(), "cummax": atomic.C
          "select": atomic.Select(3), "select_fixed": atomic.SelectFixed(3), "mips": atomic.MIPS(2), "context_shift": atomic.ContextShift(),
          "solve": atomic.Solve(), "solve_fixed": atomic.SolveFixed()}
 every_task = pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
-
-
-def generator(seed=0):
-    return torch.Generator().manual_seed(seed)
 
 
 def column(*numbers):

@@ -11,6 +11,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest, chisquare
+from tensors import generator
 
 from lrnnlab.automata import NO_LABEL, MooreMachine
 from lrnnlab.tasks import COUNTER_TASKS, blind_levels
@@ -19,10 +20,6 @@ from lrnnlab.tasks import counter_languages as counters
 ALL = {name: make() for name, make in COUNTER_TASKS.items()}
 every_task = pytest.mark.parametrize("task", ALL.values(), ids=list(ALL))
 LONGEST = {1: 12, 2: 12, 3: 9, 4: 6}  # by the number of symbols: all strings up to here are tried
-
-
-def generator(seed=0):
-    return torch.Generator().manual_seed(seed)
 
 
 def texts(task, longest):

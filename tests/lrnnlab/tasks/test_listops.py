@@ -7,6 +7,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tensors import generator
 
 from lrnnlab.automata import NO_LABEL
 from lrnnlab.tasks import listops
@@ -15,10 +16,6 @@ WORKED = [("[MAX 2 6 [MED [SM 3 1 6 ] 8 3 ] 4 5 ]", [0, 3, 6]),  # the paper's
           ("[MAX [MAX 9 [MAX 7 4 ] [SM 7 8 8 7 ] 2 ] 8 0 1 ]", [7, 0, 9, 9]),
           ("[MIN 1 1 2 [MED 1 [MED 0 6 9 5 ] 0 ] ]", [5, 1, 1]),
           ("[MED 2 5 ]", [3]), ("[SM 9 9 [MIN 4 2 ] ]", [2, 0])]
-
-
-def generator(seed=0):
-    return torch.Generator().manual_seed(seed)
 
 
 def tree(depth=3):

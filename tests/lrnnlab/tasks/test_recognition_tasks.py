@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 from scipy.stats import chisquare
+from tensors import generator
 
 from lrnnlab.automata import Language, build
 from lrnnlab.automata.languages import dyck, language, tomita_3
@@ -21,10 +22,6 @@ ALL = {name: make() for name, make in STRING_TASKS.items()}
 LANGUAGES = {name: task for name, task in ALL.items() if isinstance(task.draw, Halves)}
 every_task = pytest.mark.parametrize("task", ALL.values(), ids=list(ALL))
 every_language = pytest.mark.parametrize("task", LANGUAGES.values(), ids=list(LANGUAGES))
-
-
-def generator(seed=0):
-    return torch.Generator().manual_seed(seed)
 
 
 def distinct(strings):

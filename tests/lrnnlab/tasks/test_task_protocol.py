@@ -6,6 +6,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tensors import generator
 
 from lrnnlab.automata import NO_LABEL, MooreMachine, classify
 from lrnnlab.automata.languages import LANGUAGES, acceptor, language
@@ -14,10 +15,6 @@ from lrnnlab.tasks import TASKS, MachineTask, WordProblem, task
 from lrnnlab.tasks.regular import expression, group
 
 NAMES = [name for name in TASKS if not name.startswith("pathfinder")]  # pictures have no oracle but their geometry
-
-
-def generator(seed=0):
-    return torch.Generator().manual_seed(seed)
 
 
 def small(name):

@@ -7,6 +7,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tensors import generator
 
 from lrnnlab.automata import NO_LABEL, Language, build, equivalent, minimise
 from lrnnlab.tasks import EvenPair, MachineTask, ModArith, Sum, Task, best_of_checks
@@ -15,10 +16,6 @@ from lrnnlab.tasks.draws import Independent
 KINDS = (Sum, EvenPair, ModArith)
 MODULI = range(2, 12)
 every_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
-
-
-def generator(seed=0):
-    return torch.Generator().manual_seed(seed)
 
 
 def labelled(task, targets):

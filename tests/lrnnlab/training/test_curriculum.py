@@ -23,15 +23,8 @@ def small_net(row="regulargpt_c2", task=None, seed=0):
 
 
 def trained(net, task=None, **options):
-    given = {
-        "steps": 6,
-        "rate": 0.01,
-        "batch": 8,
-        "longest": 9,
-        "generator": rng(0, "x"),
-        "progress": False,
-    } | options
-    return train_strings(net, task or parity(), **given)
+    given = {"steps": 6, "rate": 0.01, "batch": 8, "longest": 9, "generator": rng(0, "x"), "progress": False}
+    return train_strings(net, task or parity(), **given | options)
 
 
 def weights(net):
@@ -68,9 +61,7 @@ def plain_loop(net, steps, rate, longest, batch, growth, gate, clip, decay, warm
         if loss < gate and length > reach / 2 and 0 < int((tokens.sum(1) % 2).sum()) < batch:
             doubled = min(2 * reach, longest)
         norm = math.sqrt(sum(float((p.grad**2).sum()) for p in net.parameters()))
-        share = (
-            (step + 1) / warmup if step < warmup else (1 + math.cos(math.pi * (step - warmup) / (steps - warmup))) / 2
-        )
+        share = (step + 1) / warmup if step < warmup else (1 + math.cos(math.pi * (step - warmup) / (steps - warmup))) / 2
         for name, p in net.named_parameters():
             first, second = moments[name]
             slope = p.grad * min(1.0, clip / (norm + 1e-6))  # torch keeps off zero so
@@ -93,11 +84,8 @@ def test_training_is_the_plain_loop(fault):
     assert off < 1e-9 if fault is None else off > 1e-5
 
 
-@pytest.mark.parametrize(
-    ("net", "wanted"),
-    [(Machine(), 30), (Machine(beyond=8), 100), (Machine(certain=1.0), 100)],
-    ids=["sure", "wrong at the longest", "right but unsure"],
-)
+@pytest.mark.parametrize("net, wanted", [(Machine(), 30), (Machine(beyond=8), 100), (Machine(certain=1.0), 100)],
+                         ids=["sure", "wrong at the longest", "right but unsure"])  # fmt: skip
 def test_training_ends_early_only_where_held_out_strings_are_surely_right(net, wanted):
     made = trained(net, steps=100, rate=1e-9, watch_every=5, patience=3, growth=20, sure=0.01)
     assert made.steps == wanted  # looks at 20, 25 and 30: from step 19 on all lengths are drawn

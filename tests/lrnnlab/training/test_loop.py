@@ -8,21 +8,15 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tensors import paper_001_net
 from torch import nn
 from torch.nn import functional as F
 
-from lrnnlab.models import PAPER_001, S5, Net, RotRNN, blocks
+from lrnnlab.models import PAPER_001, S5, Net, blocks
 from lrnnlab.training.determinism import rng
 from lrnnlab.training.loop import share_of_rate, train
 
-B, T, D = 5, 12, 4
-
-
-def small_net(seed=0, dropout=0.0, mixer=RotRNN, layers=2):
-    torch.manual_seed(seed)
-    options = {"state": 8, "heads": 2} if mixer is RotRNN else {"state": 8}
-    made = blocks(partial(mixer, **options), D, layers, **{**PAPER_001, "gate": "full_glu"}, dropout=dropout)
-    return Net(made, 3, D, columns=2, pool="mean")
+B, T = 5, 12
 
 
 def draw_batch(generator):
@@ -88,7 +82,7 @@ def test_training_is_the_plain_loop(fault):
     recipe = {"steps": 7, "rate": 0.01, "recurrent_rate": 0.003, "decay": 0.1, "warmup": 2, "betas": (0.8, 0.99),
               "epsilon": 1e-3, "clip": 0.1}  # fmt: skip
     wrong = {"warmup": 0, "betas": (0.9, 0.99), "epsilon": 1e-8, "clip": None}
-    one, two = small_net().double(), small_net().double()
+    one, two = paper_001_net().double(), paper_001_net().double()
     before = torch.get_default_dtype()
     torch.set_default_dtype(torch.float64)
     try:
@@ -103,7 +97,7 @@ def test_training_is_the_plain_loop(fault):
 def test_generator_decides_all_and_watching_changes_nothing():
     made = []
     for watch_every, noise in ((0, 0), (2, 17)):
-        net = small_net(dropout=0.3)
+        net = paper_001_net(dropout=0.3)
         torch.manual_seed(noise)
         before = torch.get_rng_state()
         watch = (lambda net, step: {"training": net.training, "validation": 0.5}) if watch_every else None
@@ -112,7 +106,7 @@ def test_generator_decides_all_and_watching_changes_nothing():
         made.append((weights(net), run.losses))
     assert torch.equal(made[0][0], made[1][0]) and made[0][1] == made[1][1]
     assert [seen["step"] for seen in run.watched] == [0, 2, 4, 6] and not any(seen["training"] for seen in run.watched)
-    other = small_net(dropout=0.3)
+    other = paper_001_net(dropout=0.3)
     trained(other, generator=rng(1, "x"))
     assert not torch.equal(weights(other), made[0][0])
 
@@ -124,14 +118,14 @@ def test_best_weights_are_those_of_the_best_validation():
         seen.append(weights(net))
         return {"validation": next(values)}
 
-    net = small_net()
+    net = paper_001_net()
     run = trained(net, watch=watch, watch_every=2)
     assert run.summary() == {"steps": 6, "finished": True, "last_validation": 0.3, "best_validation": 0.7, "best_step": 2}
-    kept = small_net(seed=9)
+    kept = paper_001_net(seed=9)
     kept.load_state_dict(run.best)
     assert torch.equal(weights(kept), seen[1]) and torch.equal(weights(net), seen[3])
     assert not torch.equal(seen[1], seen[2])
-    assert trained(small_net()).best is None
+    assert trained(paper_001_net()).best is None
 
 
 def test_regression_at_the_last_positions():

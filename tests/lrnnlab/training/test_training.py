@@ -66,10 +66,8 @@ def rates():
 
 
 @pytest.fixture(autouse=True)
-def settings_of_torch():
-    threads = torch.get_num_threads()
+def denormals():
     yield
-    torch.set_num_threads(threads)
     torch.set_flush_denormal(False)
 
 

@@ -41,10 +41,15 @@ def test_the_settings_are_those_that_they_were(name):
 
 @pytest.mark.parametrize("name", RECORDED)
 def test_records_answer_the_present_settings_and_are_told(name):
+    """Of every budget and protocol."""
+    by_way, cell = {}, {"tasks": "task", "rows": "row", "seeds": "seed"}
+    for one in records.read(records.data_folder(), name):
+        by_way.setdefault((one["budget"], one["protocol"]), []).append(one)
+    for (budget, protocol), found in by_way.items():
+        asked = {what: sorted({one[part] for one in found}) for what, part in cell.items()}
+        plan = tables.plan(name, budget=budget, protocol=protocol, **asked)
+        assert {one["fingerprint"] for one in found} <= {records.fingerprint(run.config()) for run in plan}
     found = records.recorded(name)
-    cell = {"tasks": "task", "rows": "row", "seeds": "seed"}
-    plan = tables.plan(name, budget="desk", **{what: sorted({one[part] for one in found}) for what, part in cell.items()})
-    assert {one["fingerprint"] for one in found} <= {records.fingerprint(run.config()) for run in plan}
     assert results.line(found[0]).startswith(results.who(found[0])) and results.text(found)
 
 

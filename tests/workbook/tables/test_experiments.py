@@ -9,10 +9,8 @@ from dataclasses import replace
 from functools import partial
 
 import pytest
-from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from lrnnlab.training import Phase, Recipe
-from lrnnlab.training.checkpoint import Checkpoint
 from workbook import cli, tables
 from workbook.tables import lrnn_training, records, results, runner
 from workbook.tables.results import range_in_percent
@@ -55,9 +53,7 @@ def test_measurements_take_jobs_too_and_what_was_interrupted_goes_on(tmp_path):
     start = [sys.executable, "-m", "lrnnlab", *call, "--jobs", "2", "--data", str(tmp_path)]
     environment = {**os.environ, "PYTHONPATH": HERE}
     heard = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # where these tests run behind a shell's &, it is not
-    process = subprocess.Popen(
-        start, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, preexec_fn=heard
-    )  # fmt: skip
+    process = subprocess.Popen(start, stdout=-1, stderr=-1, text=True, env=environment, preexec_fn=heard)
     first = json.loads(process.stdout.readline())
     process.send_signal(signal.SIGINT)
     said = process.communicate(timeout=300)[1]
@@ -88,43 +84,9 @@ def test_a_good_record_is_reused_and_a_bad_one_is_run_again(tmp_path, capfd):
     assert "another configuration" in capfd.readouterr().err
 
 
-def short(name):
-    """A run of a table of some thirty steps."""
-    if name == "lrnn/table2":
-        return tiny()
-    row, task, changed = {"ladder/models_x_tasks": ("lstm", "s_3", {"tries": [(1e-2, 30)]}),
-                          "dlr/table1": ("dlr_1", "shift-32", {"steps": 30, "looks": 3})}[name]  # fmt: skip
-    (run,) = tables.plan(name, rows=[row], tasks=[task], seeds=[3], budget="live")
-    run.setting.update(changed)
-    return run
-
-
-@pytest.mark.parametrize("name", ["lrnn/table2", "ladder/models_x_tasks", "dlr/table1"])
-def test_a_run_that_is_broken_off_goes_on_to_the_same_numbers(name, tmp_path, monkeypatch):
-    run, began, steps = short(name), Checkpoint.__init__, iter(range(1000))
-    whole = runner.perform(run)
-
-    def stop(*_):
-        if next(steps) == 15:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(Checkpoint, "__init__", lambda self, path, identity, seconds: began(self, path, identity, 0))
-    hook = register_optimizer_step_post_hook(stop)
-    with pytest.raises(KeyboardInterrupt):
-        runner.perform(run, checkpoint=tmp_path / "run.pt")
-    hook.remove()
-    assert list(tmp_path.iterdir())
-    again = []
-    hook = register_optimizer_step_post_hook(lambda *_: again.append(1))
-    assert without_clock(runner.perform(run, checkpoint=tmp_path / "run.pt")) == without_clock(whole)
-    hook.remove()
-    assert 0 < len(again) < 20
-
-
 def test_the_papers_protocol_reports_the_best_check():
-    setting = tables.get("lrnn/table2").for_protocol(
-        replace(TINY, recipe=replace(TINY.recipe, phases=(Phase(steps=80, lr=1e-3),))), "paper"
-    )
+    longer = replace(TINY, recipe=replace(TINY.recipe, phases=(Phase(steps=80, lr=1e-3),)))
+    setting = tables.get("lrnn/table2").for_protocol(longer, "paper")
     record = runner.perform(tiny(setting=setting, protocol="paper"))
     assert len(record["checks"]) == 40
     assert record["metrics"]["best_of_checks"] == max(c["score"] for c in record["checks"])
@@ -153,11 +115,3 @@ def test_the_committed_records_are_good():
     for path in files:
         found = list(records._good(path))
         assert found == sorted(found, key=records.identity) and {records.place(folder, one) for one in found} == {path}
-    for record in recorded:
-        run = next(
-            run for run in tables.plan(record["experiment"], tasks=[record["task"]], rows=[record["row"]],
-                                            seeds=[record["seed"]], budget=record["budget"], protocol=record["protocol"])
-        )  # fmt: skip
-        assert records.fingerprint(run.config()) == record["fingerprint"], (
-            f"{run}: the recipe has changed since"
-        )

@@ -76,18 +76,7 @@ def test_the_search_has_the_papers_grid_once_and_resumes(tmp_path, capsys, monke
         found = fwp_search.configurations(row)
         assert len({tuple(sorted(one.items())) for one in found}) == len(found) == size
     monkeypatch.setitem(fwp_search.DECLARED.budgets["live"], "stages", [[1, 10], [1, 50]])
-    command = [
-        "reproduce",
-        "fwp/table1",
-        "--search",
-        "2",
-        "--rows",
-        "e_lstm",
-        "--tasks",
-        "abab",
-        "--data",
-        str(tmp_path),
-    ]
+    command = ["reproduce", "fwp/table1", "--search", "2", *"--rows e_lstm --tasks abab --data".split(), str(tmp_path)]
     assert cli.main(command) == 0
     first = capsys.readouterr()
     assert "2 of 144 configurations" in first.out and "(recorded)" not in first.err
@@ -102,9 +91,7 @@ def test_mixed_lengths_have_the_windows_of_the_paper_and_the_answers_of_the_task
     words = mixed.strings(50, (2, 9), torch.Generator().manual_seed(1))
     batch = mixed.batch(words)
     for word, tokens, targets, mask in zip(words, batch.tokens, batch.targets, batch.mask):
-        assert tokens[: len(word)].tolist() == word and mask.tolist() == [
-            t < len(word) for t in range(batch.tokens.shape[1])
-        ]
+        assert tokens[: len(word)].tolist() == word and mask.tolist() == [t < len(word) for t in range(len(mask))]
         assert targets.tolist() == [*Sum(5).answer(word), *[-1] * (batch.tokens.shape[1] - len(word))]
     assert {len(word) for word in words} == set(range(2, 10))
     splits = mixed.splits(torch.Generator().manual_seed(2), train=500, test=500)

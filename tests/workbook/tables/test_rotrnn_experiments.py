@@ -2,7 +2,6 @@
 
 import copy
 import math
-from functools import partial
 
 import numpy as np
 import pytest
@@ -10,8 +9,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from recorded import found
+from tensors import paper_001_net
 
-from lrnnlab.models import LRU, PAPER_001, S5, Net, RotRNN, blocks
+from lrnnlab.models import LRU, S5, RotRNN
 from lrnnlab.training.determinism import rng
 from workbook import tables
 from workbook.tables import records, rotrnn_fig3
@@ -19,13 +19,6 @@ from workbook.tables.rotrnn_fig3 import expected_squares, layer_inputs
 
 TABLE_1 = found("rotrnn/table1")
 B, T, D = 5, 12, 4
-
-
-def small_net(seed=0, dropout=0.0, mixer=RotRNN, layers=2):
-    torch.manual_seed(seed)
-    options = {"state": 8, "heads": 2} if mixer is RotRNN else {"state": 8}
-    made = blocks(partial(mixer, **options), D, layers, **{**PAPER_001, "gate": "full_glu"}, dropout=dropout)
-    return Net(made, 3, D, columns=2, pool="mean")
 
 
 def covariance_traces(A, B, steps):
@@ -63,7 +56,7 @@ def test_formula_is_the_covariance_of_complex_modes(layer):
 
 
 def test_layer_inputs_by_hand_and_net_left_alone():
-    net = small_net(mixer=LRU)
+    net = paper_001_net(mixer=LRU)
     net.train()
     x, y = torch.randn(B, T, 2, generator=rng(0, "z")), torch.zeros(B, dtype=torch.long)
     state = copy.deepcopy(net.state_dict())
