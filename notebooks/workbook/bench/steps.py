@@ -3,8 +3,8 @@
 ``step``          the released model of paper 000 on every scan
 ``tree``          RegularGPT's tree beside its masks, for one answer per string; the sliding windows that paper 002 counts
                   (Sec. 3.4, T c scores per layer) belong to the masks, the tree keeps one position in c from depth to depth
-``fast_weights``  paper 003's models beside a loop of their equations, all heads and strings at once; softmax attention and
-                  torch's LSTM have no loop of ours
+``fast_weights``  paper 003's models, and today's gated rules, beside a loop of their equations, all heads and strings at once;
+                  softmax attention and torch's LSTM have no loop of ours
 
 Letters: B batch, T time, D width, h heads, c chunk.
 """
@@ -18,7 +18,7 @@ import torch
 from torch.nn import functional as F
 
 from lrnnlab import scans, tasks
-from lrnnlab.models import Net, build
+from lrnnlab.models import Net, Recurrence, build
 from lrnnlab.models.regular_gpt import PADDING, RegularGPT
 from lrnnlab.training.determinism import deterministic, rng
 from workbook.bench.recording import Bench, of_forms
@@ -26,10 +26,12 @@ from workbook.bench.scans import take_turns
 
 BATCH = 128  # of the released model
 CHUNKS, LENGTH = (2, 128), 512  # of RegularGPT
-FORMS = {  # of every model of paper 003, ours first
+NAIVE = "fla naive"
+FORMS = {  # of every model of paper 003 and of the gated rules, ours first
     **dict.fromkeys(("ult", "deltanet"), ("cpu", "chunkwise", "sequential")),
     "nlt": ("chunkwise", "sequential"),
     **dict.fromkeys(("recurrent_delta", "srwm", "e_lstm"), ("cpu", "loop")),
+    **dict.fromkeys(("gated_deltanet", "mamba2", "rwkv7"), ("cpu", "chunkwise", "loop", NAIVE)),
     **dict.fromkeys(("transformer", "plain_lstm"), ("torch",)),
 }
 
@@ -105,10 +107,27 @@ class Shape(NamedTuple):
 SHAPES = (Shape(16, 50, 8, 2), Shape(32, 150, 16, 4))  # parity; a^n b^n c^n at its longest (Tables 4 and 5)
 
 
+def fla_naive(layer: Recurrence, z: torch.Tensor) -> torch.Tensor:
+    """z (B,T,D) -> y, as ``dplr_recurrence`` does it (fla-org/flash-linear-attention at bc3b101,
+    fla/ops/generalized_delta_rule/dplr/naive.py): heads first, every step's part by its index, S (K,V)."""
+    q, v, k, gk, *ab = (x.transpose(1, 2) for x in layer.program(z))
+    alpha, beta = ab or (torch.zeros_like(k), torch.zeros_like(k))
+    o, S = torch.zeros_like(v), q.new_zeros(*q.shape[:2], q.shape[-1], v.shape[-1])
+    for i in range(q.shape[2]):
+        kv = k[:, :, i, :, None] * v[:, :, i, None]
+        kv = kv + (S.clone() * alpha[:, :, i, :, None]).sum(-2, keepdim=True) * beta[:, :, i, :, None]
+        S = S.clone() * gk[:, :, i].exp()[..., None] + kv
+        o[:, :, i] = torch.einsum("bhd,bhdm->bhm", q[:, :, i], S)
+    return o.transpose(1, 2).flatten(2)
+
+
 def set_form(model: Net, form: str) -> None:
     """Have every layer run in this form; attention and torch's LSTM have but one."""
     for layer in model.layers:
-        if hasattr(layer, "form"):
+        if form == NAIVE:
+            layer.mix = partial(fla_naive, layer)  # type: ignore[method-assign]
+        elif hasattr(layer, "form"):
+            vars(layer).pop("mix", None)
             layer.form = form  # type: ignore[assignment]
 
 
