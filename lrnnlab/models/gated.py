@@ -204,7 +204,8 @@ class RWKV7(_Gated):
     Peng et al. 2025 (arXiv:2503.14456), Eq. 17, with r the paper's a, "in-context learning rate"; fla/layers/rwkv7.py.
     log w = -e^(-1/2) sigmoid(d), so w > .545; r = sigmoid, kappa = (k * k_k) / |k * k_k|; what is written has the key
     k * (1 + (r - 1) * k_a).  d and r are affine in z (the paper's low rank would be wider than D here), and start, like
-    k_k and k_a, as in the released first layer, without its zigzag.
+    k_k and k_a, as in the released first layer, without its zigzag.  The eigenvalues of one token's matrix are real, above
+    -.455 and below 1; those of a product of two may be complex, or above 1, so that a state may grow.
 
     Parameters
     ----------

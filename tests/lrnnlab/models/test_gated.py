@@ -236,6 +236,21 @@ def test_what_gates_and_strengths_may_be():
         )
 
 
+def test_rwkv7_may_grow_or_turn_on_two_letters_in_turn():
+    """Rates (.95, .05) and (.05, .95) and w = .98: each matrix shrinks, of real eigenvalues; their product grows, or turns."""
+    for sign in (1, -1):
+        keys = torch.tensor([[0.25, 0.75], [0.75, 0.25]], dtype=f64).sqrt() * torch.tensor([[1, 1], [1, sign]])
+        rates = torch.tensor([[0.95, 0.05], [0.05, 0.95]], dtype=f64)
+        A = [0.98 * torch.eye(2, dtype=f64) - torch.outer(k, r * k) for k, r in zip(keys, rates)]
+        assert all(np.isreal(np.linalg.eigvals(one)).all() and abs(np.linalg.eigvals(one)).max() < 1 for one in A)
+        both = np.linalg.eigvals(A[0] @ A[1])
+        assert abs(both).max() > 1.15 if sign > 0 else not np.isreal(both).any()
+        log_w, k, a, b = (x.expand(500, -1, -1).reshape(1, 1000, 1, 2) for x in (
+            torch.full((2, 2), 0.98, dtype=f64).log(), torch.zeros(2, 2, dtype=f64), -keys, rates * keys))  # fmt: skip
+        _, S = generalised_delta(k, k, k, log_w, a, b, S0=torch.eye(2, dtype=f64).view(1, 1, 2, 2))
+        assert S.abs().max() > 1e30 if sign > 0 else S.abs().max() < 1e-30
+
+
 @pytest.mark.parametrize("flag", [True, False])
 def test_the_flag_counts_to_two(flag):
     """Weights: the token 1 has the strength 2 and reflects, W -> 1 - W, as the token 0 does nothing; without the flag the
@@ -266,3 +281,17 @@ def test_as_they_ship_one_letter_again_and_again_comes_to_rest(name, layers):
         net = build(name, vocab_size=2, classes=2, seed=seed, layers=layers, width=8).double()
         y = net(ones)[0]
         assert (y[-1] - y[-2]).abs().max() < 1e-6 < (y[1] - y[0]).abs().max()
+
+
+@pytest.mark.skipif(
+    not torch.cuda.is_available(), reason="NO GPU HERE: the chunks of the gated rules were not run on one"
+)
+@pytest.mark.parametrize("removal", [True, False])
+def test_a_gpu_agrees(removal):
+    expected = found("loop", drawn(2, 257, 3, 16, removal))
+    there = [x.cuda() for x in drawn(2, 257, 3, 16, removal, f32)]
+    leaves = [x.requires_grad_() for x in there]
+    y, S = generalised_delta(*leaves[:-1], S0=leaves[-1])
+    score = sum((x * normal(*x.shape, seed=5, dtype=f32).cuda()).sum() for x in (y, S))
+    for x, e in zip([y, S, *torch.autograd.grad(score, leaves)], expected):
+        assert (x.cpu() - e).abs().max() < 1e-4 * max(1, e.abs().max())

@@ -16,7 +16,8 @@ from lrnnlab.verification import quantise, verify
 from lrnnlab.verification.quantised import Quantised, _Steps, read_off
 
 CASES = int(os.environ.get("LRNNLAB_PROOF_CASES", 150))
-MODELS = ("lstm", "elman", "block_diagonal", "diagonal", "deltanet", "recurrent_delta", "srwm", "s5", "rotrnn", "dlr")
+MODELS = ("lstm", "elman", "block_diagonal", "diagonal", "deltanet", "recurrent_delta", "srwm", "s5", "rotrnn", "dlr",
+          "gated_deltanet", "mamba2", "rwkv7")  # fmt: skip
 
 
 class Turn(Recurrence):
@@ -125,7 +126,11 @@ def truth(model, specification, longest):
                 due = int(specification.outputs[goal])
                 if due >= 0 and int(logits.argmax()) != due:
                     return length
-                key = (*(part.numpy().tobytes() for part in torch.utils._pytree.tree_flatten(new[0])[0]), new[1] % model.every, goal)
+                key = (
+                    *(part.numpy().tobytes() for part in torch.utils._pytree.tree_flatten(new[0])[0]),
+                    new[1] % model.every,
+                    goal,
+                )
                 if key not in seen:
                     seen.add(key)
                     after.append((new, goal))
