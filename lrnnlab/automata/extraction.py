@@ -73,50 +73,14 @@ def extract(
 ) -> Extracted:
     """The smallest machine that answers as a black box does, as far as words can tell.
 
-    Parameters
-    ----------
-    answer : callable
-        ``answer(tokens)``: the class after every token of words (N, T) int, also (N, T).  ``MooreMachine.answer`` is
-        one; of a net, ``lrnnlab.verification.black_box.answers`` makes one.
-    symbols : sequence of str
-        The V tokens' names.
-    search : callable, optional
-        ``search(machine)``: a word after which the black box and the machine answer differently, None if there is none,
-        or ``Stopped``.  If not given, random words are compared.
-    rounds : int
-        At most so many machines are tried.
-    states : int
-        L* is stopped once a machine that it tries has more.
-    seconds : float
-        L* is stopped after so many.
-    walks : int
-        Random words a round.
-    length : int
-        Of a random word; the answers are compared at every position.
-    seed : int
-        Of random words.
+    ``answer(tokens)`` gives the class after every token of words (N, T), also (N, T): ``MooreMachine.answer`` is one, and
+    ``lrnnlab.verification.black_box.answers`` makes one of a net.  ``search(machine)`` gives a word after which the two
+    differ, None if there is none, or raises ``Stopped``; without it, ``walks`` random words a round, of ``length`` symbols,
+    drawn by ``seed``, are compared.  L* stops after so many ``rounds`` (machines that are tried), ``states`` or ``seconds``.
 
-    Returns
-    -------
-    Extracted
-        The machine, or none, and why.
-
-    Raises
-    ------
-    ImportError
-        Where aalpy is not installed.
-    ValueError
-        For a count below 1, seconds below 0, no symbol, or answers that are not one class a token.
-
-    Examples
-    --------
     >>> third = build(0, "01", lambda state, token: (state + token) % 3, lambda state: state)
-    >>> found = extract(third.answer, third.symbols, seconds=60)
-    >>> found.machine == third, str(found)
-    (True, '3 states: 300 random words of 60 symbols are all answered alike')
-    >>> fifth = build(0, "01", lambda state, token: (state + token) % 5, lambda state: int(state == 0))
-    >>> print(extract(fifth.answer, fifth.symbols, rounds=1, seconds=60))
-    no machine: stopped after 1 round, at 2 states, and a word was still answered otherwise
+    >>> print(extract(third.answer, third.symbols, seconds=60))
+    3 states: 300 random words of 60 symbols are all answered alike
     """
     for name, bound in {"rounds": rounds, "states": states, "walks": walks, "length": length}.items():
         whole_number(bound, 1, name)

@@ -52,11 +52,7 @@ class Language:
 
 
 def read(machine: MooreMachine, text: str) -> tuple[int, ...]:
-    """The tokens of a text.  ValueError names a character that is no symbol of the machine.
-
-    >>> read(language("Parity").machine, "011")
-    (0, 1, 1)
-    """
+    """The tokens of a text.  ValueError names a character that is no symbol of the machine."""
     wrong = [char for char in text if char not in machine.symbols]
     if wrong:
         raise ValueError(f"{wrong[0]!r} in {text!r} is no symbol; the symbols are {' '.join(machine.symbols)}")
@@ -203,26 +199,10 @@ EMPTY = frozenset("εϵɛλ")  # how books write the empty word
 def acceptor(pattern: str, symbols: Sequence[str] | None = None, limit: int = 100_000) -> MooreMachine:
     """The smallest machine that shows 1 after the strings of a regular expression and 0 after all others.
 
-    Parameters
-    ----------
-    pattern : str
-        Letters and digits, ``|``, ``*``, ``+``, ``?`` and parentheses, read as Python's ``re`` reads them.  Two repetitions
-        in a row, such as ``a*?``, are refused: there they say how to search.  An empty alternative is the empty word, as
-        in ``a|``; ε is no letter unless ``symbols`` have it.
-    symbols : sequence of str, optional
-        The alphabet; the letters of the pattern if not given.
-    limit : int
-        How many states may be met before the machine is minimised.
-
-    Raises
-    ------
-    ValueError
-        Shows what is wrong with the pattern or the alphabet; or where there are more states.
-
-    Examples
-    --------
-    >>> acceptor("(aa)*", "ab").num_states
-    3
+    A pattern has letters, digits, ``|``, ``*``, ``+``, ``?`` and parentheses, read as Python's ``re`` reads them; an empty
+    alternative is the empty word, as in ``a|``; ε is no letter unless ``symbols``, the alphabet, have it.  Two repetitions in
+    a row, such as ``a*?``, are refused: there they say how to search.  ValueError shows what is wrong, or says that more than
+    ``limit`` states were met before the machine was minimised.
     """
     if not pattern:
         raise ValueError(f"a regular expression is a text that is not empty, got {pattern!r}")

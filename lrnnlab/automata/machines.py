@@ -250,11 +250,7 @@ def equivalent(a: MooreMachine, b: MooreMachine, where_labelled: bool = False) -
 
 
 def apart(machine: MooreMachine, one: int, other: int) -> tuple | None:
-    """A shortest word that two states of a machine answer differently, None if there is none.
-
-    >>> apart(MooreMachine([[0, 1], [1, 0]], [0, 1], 0, ("0", "1")), 0, 1)
-    ()
-    """
+    """A shortest word that two states of a machine answer differently, None if there is none."""
     return equivalent(replace(machine, initial=one), replace(machine, initial=other))
 
 

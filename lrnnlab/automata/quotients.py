@@ -30,10 +30,6 @@ def quotients(machine: MooreMachine, limit: int = 2000) -> list[Quotient]:
     A congruence is made by pairs of states that it puts together: those made by one pair first, then what they make
     together.  ValueError if there are more than ``limit`` (n states that every token resets have as many as n points
     have partitions); with a limit of 0 only those of single pairs are made, and no error.
-
-    >>> from lrnnlab.automata.languages import language
-    >>> [found.machine.num_states for found in quotients(language("S_3").machine)]
-    [1, 2, 3, 3, 3, 6]
     """
     small = minimise(machine)
     whole_number(limit, 0, "limit")
@@ -55,10 +51,6 @@ def joined(machine: MooreMachine, blocks: tuple[int, ...], pairs: list[tuple[int
     """The least congruence that contains another and puts each of ``pairs`` together.
 
     A congruence is written as the least state of the block of each state.
-
-    >>> from lrnnlab.automata.languages import language
-    >>> joined(language("Tomita 5").machine, (0, 1, 2, 3), [(0, 3)])
-    (0, 1, 1, 0)
     """
     parent, moves, queue = list(blocks), machine.transitions.tolist(), list(pairs)
 

@@ -35,33 +35,10 @@ class QuotientScore:
 
 @checked
 def quotient_scores(predicted: Any, truth: Any, quotients: Iterable) -> list[QuotientScore]:
-    """How often answers are right in each quotient of a machine whose states they name.
+    """How often answers are right in each quotient of a machine whose states they name; one score a quotient.
 
-    Parameters
-    ----------
-    predicted : array of int
-        States of the machine, as a net answers them (shape as it may be).
-    truth : array of int
-        The right ones, of the same shape.
-    quotients : sequence
-        Each the block of every state, (Q,) numbers 0..B-1, or what has that as ``blocks``.
-
-    Returns
-    -------
-    list of QuotientScore
-        One a quotient, in their order.
-
-    Raises
-    ------
-    ValueError
-        For no answers, shapes that differ, or a state that a quotient does not know.
-
-    Examples
-    --------
-    >>> states, sign = [0, 1, 2, 3, 4, 5], [0, 1, 0, 1, 1, 0]  # of S_3, in the order of ``language("S_3").machine``
-    >>> half, whole = quotient_scores([2, 3, 0, 4, 1, 2], states, [sign, range(6)])
-    >>> half.accuracy, half.majority, half.size, whole.accuracy
-    (1.0, 0.5, 2, 0.0)
+    ``predicted`` and ``truth`` are states, in arrays of one shape; a quotient is the block of every state, (Q,) numbers
+    0..B-1, or has that as ``blocks``.
     """
     given, right = np.asarray(predicted), np.asarray(truth)
     if given.shape != right.shape or given.size == 0 or given.dtype.kind not in "iu" or right.dtype.kind not in "iu":

@@ -25,31 +25,10 @@ def my_machine(text: str, symbols: str | Sequence[str] | None = None) -> MooreMa
     machine says 1 after its strings.  Otherwise each line is an arrow, ``state token state``, from the state that the
     first arrow leaves; a ``*`` behind a state, anywhere, makes it answer 1, others 0.  Or lines ``state = answer``
     say what the states answer: any words, numbered in the order in which they come.  Empty lines and what follows a
-    ``#`` are left out.
+    ``#`` are left out.  ``symbols`` is the alphabet, where it is not that of the text, in its order.  ValueError says in one
+    sentence what is wrong.
 
-    Parameters
-    ----------
-    text : str
-        The expression or the table.
-    symbols : sequence of str, optional
-        The alphabet; if left out, the letters of the expression, or the tokens of the table, in the order of the text.
-
-    Raises
-    ------
-    ValueError
-        One sentence that says what is wrong: an expression that does not parse, an arrow that is missing or there
-        twice, a state that no arrow leaves, no answers, one token only, too many states.
-
-    Examples
-    --------
-    >>> my_machine("(ab)*").num_states
-    3
-    >>> my_machine('''
-    ... even a odd*
-    ... odd  a even
-    ... even b even
-    ... odd  b odd
-    ... ''').answer([0, 0, 0])
+    >>> my_machine("even a odd*\\n odd a even\\n even b even\\n odd b odd").answer([0, 0, 0])
     array([1, 0, 1])
     """
     lines = [line for row in text.splitlines() if (line := row.partition("#")[0].split())]

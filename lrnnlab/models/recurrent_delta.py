@@ -44,10 +44,6 @@ def recurrent_delta(
     (DeltaNet), and the memory and output to start with, W0 (B,h,n,n) and y0 (B,h,n), zero if absent.
 
     beta is ``greatest`` sigmoid(b); without ``removal`` it is the additive rule of Eq. 2, W_t = W_{t-1} + v phi(k)^T.
-
-    >>> slow = torch.tensor([0.0, 0.0, 0.5, 40.0]).expand(1, 4, 1, 4)      # one head of size 1: q, k, v, b
-    >>> recurrent_delta(slow, torch.zeros(1, 4, 1), greatest=2.0)[0].flatten().tolist()
-    [1.0, 0.0, 1.0, 0.0]
     """
     B, _, h, rows = slow.shape
     n = (rows - 1) // 3

@@ -180,10 +180,6 @@ def lru_as_rotrnn(lru: LRU) -> RotRNN:
     Re(c lambda^l b) = [Re c, -Im c] |lambda|^l R(theta)^l [Re b; Im b], so each eigenvalue is a head.  Each has a decay
     of its own, so its xi is one number, and goes into C together with the LRU's normaliser.  Eigenvalues need not come
     in pairs, as paper 001 (Sec. 4.1) asks.  torch's generator is left as it was.
-
-    >>> lru, z = LRU(3, state=4).double(), torch.randn(2, 9, 3, dtype=torch.float64)
-    >>> torch.allclose(lru_as_rotrnn(lru)(z), lru(z))
-    True
     """
     with torch.random.fork_rng(devices=[]):
         twin = RotRNN(

@@ -68,11 +68,7 @@ def shelf() -> Shelf:
 
 
 def empty(shape: Sequence[int], dtype: torch.dtype) -> Tensor:
-    """An uninitialised CPU tensor; a large one lies in kept memory.
-
-    >>> empty((2, 3), torch.float64).shape
-    torch.Size([2, 3])
-    """
+    """An uninitialised CPU tensor; a large one lies in kept memory."""
     size = math.prod(shape) * dtype.itemsize
     if size < LARGE:
         return torch.empty(shape, dtype=dtype)

@@ -10,14 +10,6 @@ _SHORT = (torch.float16, torch.bfloat16)
 
 
 def wide(*tensors: Any) -> tuple[Any, ...]:
-    """The tensors; under autocast those of 16 bits in single precision, since errors of a state add up from step to step.
-
-    >>> short = torch.ones(2, dtype=torch.bfloat16)
-    >>> with torch.autocast("cpu", dtype=torch.bfloat16):
-    ...     wide(short, None)[0].dtype
-    torch.float32
-    >>> wide(short)[0].dtype
-    torch.bfloat16
-    """
+    """The tensors; under autocast those of 16 bits in single precision, since errors of a state add up from step to step."""
     return tuple(x.float() if isinstance(x, torch.Tensor) and x.dtype in _SHORT and torch.is_autocast_enabled(x.device.type)
                  else x for x in tensors)  # fmt: skip

@@ -12,20 +12,12 @@ from torch import Tensor
 
 
 def within_func() -> bool:
-    """Whether a transform of ``torch.func`` is at work: then only what torch itself can transform runs.
-
-    >>> within_func(), torch.func.vmap(lambda x: x + within_func())(torch.zeros(2)).tolist()
-    (False, [1.0, 1.0])
-    """
+    """Whether a transform of ``torch.func`` is at work: then only what torch itself can transform runs."""
     return torch._C._functorch.maybe_current_level() is not None
 
 
 def values(x: Tensor) -> Tensor:
-    """``x``, within ``torch.func`` the tensor that is wrapped there, for a check: what it says may decide nothing else.
-
-    >>> torch.func.vmap(lambda x: x + float(values(x).max()))(torch.tensor([1.0, 2.0])).tolist()
-    [3.0, 4.0]
-    """
+    """``x``, within ``torch.func`` the tensor that is wrapped there, for a check: what it says may decide nothing else."""
     functorch = torch._C._functorch
     while not torch.compiler.is_compiling() and functorch.is_functorch_wrapped_tensor(x):
         x = functorch.get_unwrapped(x)

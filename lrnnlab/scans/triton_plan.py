@@ -31,11 +31,6 @@ def plan(B: int, T: int, h: int, n: int, itemsize: int = 4, backward: bool = Fal
 
     Sequential in time where the chains together move enough bytes in one step to hide its latency (n = 8, float32:
     from 820 chains), or where T is short; else in chunks of about sqrt(T) steps, which reads A twice.
-
-    >>> plan(128, 1024, 8, 8)
-    Plan(kernel='sequential', group=2, num_warps=1, num_stages=16, chunk=1024)
-    >>> plan(1, 16384, 8, 8).chunk
-    128
     """
     sequential = T < SHORT or B * h * (n * n + 2 * n) * itemsize >= PER_STEP
     chunk = T if sequential else max(32, next_power_of_two(round(T**0.5)))
@@ -51,11 +46,7 @@ def plan(B: int, T: int, h: int, n: int, itemsize: int = 4, backward: bool = Fal
 
 
 def padded(n: int) -> int:
-    """N: the side of the tile that holds a block.
-
-    >>> [padded(n) for n in (1, 2, 3, 8, 9)]
-    [2, 2, 4, 8, 16]
-    """
+    """N: the side of the tile that holds a block."""
     return max(2, next_power_of_two(n))
 
 

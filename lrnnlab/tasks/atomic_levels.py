@@ -38,9 +38,6 @@ def shift_level(copies: int = 8) -> float:
 
     Column j holds L - jL/C numbers of one variance, the rest zeros: in all the variance of L (C + 1) / 2 numbers, of
     which column 0 has L.  (The mean of a batch is taken as 0.)  It is the .22 in the paper's table 2.
-
-    >>> round(shift_level(8), 3)
-    0.222
     """
     return 2 / (whole_number(copies, 1, "the number of copies") + 1)
 
@@ -109,9 +106,6 @@ def mips_level(length: int) -> float:
     """R2 of answering the mean of v_0 ... v_i in MIPS, whatever is asked: (1 + 1/2 + ... + 1/L) / L.
 
     y_i is one of the i + 1 vectors, each as likely, all of norm 1 and uncorrelated; so 1/(i + 1) of it is explained.
-
-    >>> [round(mips_level(length), 3) for length in (64, 512)]
-    [0.074, 0.013]
     """
     length = whole_number(length, 1, "a length")
     return float((1 / np.arange(1, length + 1)).mean())
@@ -131,10 +125,6 @@ def trivial_level(task: BaseTask, length: Any) -> float:
     """R2 on ``task`` (one of ``ATOMIC``'s) at ``length`` of the best answer known here that learns no skill, else 0.
 
     0 is what one number for the whole batch scores; that nothing simple does better on the other tasks is not proved.
-
-    >>> from lrnnlab.tasks.atomic import Reverse, Shift
-    >>> round(trivial_level(Shift(), 64), 3), trivial_level(Reverse(), 64)
-    (0.222, 0.0)
     """
     length = task.check_length(length)
     if task.name == "Shift":

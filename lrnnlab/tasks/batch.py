@@ -93,9 +93,6 @@ def answered(logits: torch.Tensor, classes: int | None = None) -> torch.Tensor:
 
     Some NaN is what a state leaves that has overflowed; where there is no other answer at all, a warning says so.
     ValueError unless there are as many logits as ``classes``, if that is given.
-
-    >>> answered(torch.tensor([[0.0, 1.0], [2.0, 1.0]]), classes=2)
-    tensor([1, 0])
     """
     if not isinstance(logits, torch.Tensor) or not logits.ndim or not logits.shape[-1]:
         raise ValueError(f"logits must be a tensor (..., C), got {shown(logits)}")

@@ -96,9 +96,6 @@ def nodes(tokens: Any) -> list[tuple[int, int, int, int]]:
 
     ``position`` is that of the bracket, ``height`` 1 for a node whose arguments are all digits (figure 2 of paper 004).
     ``tokens``: a sequence of ints, no padding.  ValueError if it is no expression.
-
-    >>> nodes(ListOps().read("[MAX 2 6 [MED [SM 3 1 6 ] 8 3 ] 4 5 ]").tolist())
-    [(8, 13, 1, 0), (11, 12, 2, 3), (14, 11, 3, 6)]
     """
     levels: list[tuple[Any, list[int], list[int]]]
     found, levels = [], [(None, [], [0])]  # a level: its operator, its values, the heights of its arguments

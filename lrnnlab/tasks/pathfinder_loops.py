@@ -12,11 +12,7 @@ from lrnnlab.scans.jit import jit
 
 @jit()
 def distance(point: complex, start: complex, end: complex) -> float:
-    """The distance of a point from a dash, which may be a single point.
-
-    >>> distance(3 + 4j, 0j, 3 + 0j), distance(3 + 4j, 0j, 0j)
-    (4.0, 5.0)
-    """
+    """The distance of a point from a dash, which may be a single point."""
     along = end - start
     length = along.real**2 + along.imag**2
     if length == 0:
