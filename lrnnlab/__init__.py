@@ -13,6 +13,8 @@ The first hour needs seven names, which are loaded when they are used::
     parity = task("sum", 2)
     made = train(build("lstm", parity, width=16), parity, steps=200, rate=1e-2)
     print(evaluate(made.net, parity, length=100).accuracy_last)
+
+What is wrong in an argument is refused by a ``ValueError`` or ``TypeError`` that names it and shows what came.
 """
 
 from importlib import import_module

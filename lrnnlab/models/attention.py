@@ -117,12 +117,8 @@ class RotaryAttention(Attention):
 
     Parameters
     ----------
-    width : int
-        D.
-    heads : int
-        h, 4 in the paper.
-    head_size : int
-        d, the channels of a head; even, 32 in the paper.
+    width, heads, head_size : int
+        D; h, 4 in the paper; and d, the channels of a head, even, 32 in the paper.
     causal : bool
         True: a position attends to itself and what lies before; False: to all (no step form then).
     ff : int

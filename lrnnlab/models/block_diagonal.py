@@ -111,10 +111,8 @@ class BlockDiagonal(LinearRecurrence):
 
     Parameters
     ----------
-    h : int
-        Number of blocks.
-    b : int
-        Block size n; the width is h * b.
+    h, b : int
+        Number of blocks, and their size n; the width is h * b.
     rule : str
         The column rule, a name of the table at the head of this module.
     p : float

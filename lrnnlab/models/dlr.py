@@ -30,10 +30,8 @@ class DLR(ChannelModes):
 
     Parameters
     ----------
-    width : int
-        D.
-    state : int
-        N.
+    width, state : int
+        D and N.
     kind : str
         The kernel: ``"real"``, Re K (the paper's DLR), or ``"prod"``, Re K Im K.
     eigenvalues : str

@@ -28,19 +28,15 @@ class DSS(ChannelModes):
 
     Parameters
     ----------
-    width : int
-        D.
-    state : int
-        N.
+    width, state : int
+        D and N.
     init : str
         Lambda_n at the start is -1/2 + i pi n (``"lin"``, the released code) or -1/2 + 2 pi i n (``"two_pi"``, the
         paper, App. A.6).
     dt : (float, float)
         (low, high), the step sizes are log-uniform between them.  Table 7 has (1e-4, 1e-2).
-    bidirectional : bool
-        Two kernels a channel; both directions share Lambda and dt.
-    max_kernel : int, optional
-        As for :class:`lrnnlab.models.dlr.DLR`.
+    bidirectional, max_kernel
+        As for :class:`lrnnlab.models.dlr.DLR`; both directions share Lambda and dt.
 
     Examples
     --------

@@ -46,10 +46,8 @@ class ElementWiseLSTM(Recurrence):
 
     Parameters
     ----------
-    width : int
-        D.
-    inputs : int, optional
-        E, D if not given.
+    width, inputs : int
+        D; and E, D if not given.
     form : str
         As for :func:`element_wise`; may be changed on a finished layer.
 

@@ -40,10 +40,8 @@ class FastWeights(Recurrence):
 
     Parameters
     ----------
-    width : int
-        D.
-    heads : int
-        h.
+    width, heads : int
+        D and h.
     rule : str
         ``"sum"`` (ULT), ``"normalised"`` (NLT) or ``"delta"`` (DeltaNet).
     feature_map : str, optional
@@ -61,11 +59,6 @@ class FastWeights(Recurrence):
         that one where it can run, else chunkwise.
     chunk : int
         Steps a chunk, for ``"chunkwise"``.
-
-    Raises
-    ------
-    ValueError
-        For a wrong option, showing it.
 
     Examples
     --------

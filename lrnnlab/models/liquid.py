@@ -41,10 +41,8 @@ class LiquidS4(LinearRecurrence):
 
     Parameters
     ----------
-    width : int
-        D.
-    state : int
-        N, small, because A is a dense N x N matrix in every channel.
+    width, state : int
+        D; and N, small, because A is a dense N x N matrix in every channel.
     dt : (float, float)
         (low, high), the step sizes are log-uniform between them, as in S4.
 

@@ -31,10 +31,8 @@ class LRU(DenseModes):
 
     Parameters
     ----------
-    width : int
-        D.
-    state : int
-        N, the number of complex eigenvalues.
+    width, state : int
+        D; and N, the number of complex eigenvalues.
     modulus : (float, float)
         (low, high), eigenvalues start uniformly on that ring.
     phase : float

@@ -88,10 +88,8 @@ class Net(Module):
         C, None for a net without a readout, whose output is the vector(s) that it would read.
     width : int
         D, of the last block's output.
-    vocab_size : int, optional
-        V, for tokens (B,T).
-    columns : int, optional
-        For numbers (B,T,columns), in place of ``vocab_size``.
+    vocab_size, columns : int, optional
+        V, for tokens (B,T); or, in its place, the columns of numbers (B,T,columns).
     inputs : int, optional
         Width of what the first block reads, D if not given.
     encoder : str

@@ -23,10 +23,8 @@ class OneHotColumns(LinearRecurrence):
 
     Parameters
     ----------
-    width : int
-        D = h n, or 2 h n with phases: real parts, imaginary parts.
-    b : int
-        n.
+    width, b : int
+        D = h n, or 2 h n with phases (real parts, imaginary parts); and n.
     hidden : int
         Width of the hidden layer of the map that makes P.
     phases : bool

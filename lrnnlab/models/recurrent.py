@@ -40,12 +40,10 @@ class Nonlinear(Recurrence):
 
     Parameters
     ----------
-    width : int
-        D.
+    width, inputs : int
+        D; and the width of what it reads, D if not given.
     cell : str
         A name in ``CELLS``.
-    inputs : int, optional
-        Width of what it reads, D if not given.
     start : str
         Of the recurrent weights: ``"uniform"``, torch's own, or ``"orthogonal"``, with biases of zero.
 

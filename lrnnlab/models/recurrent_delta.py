@@ -94,10 +94,8 @@ class RecurrentDelta(Recurrence):
 
     Parameters
     ----------
-    width : int
-        D.
-    heads : int
-        h.
+    width, heads : int
+        D and h.
     feature_map : str
         phi, a name in ``FEATURE_MAPS``; the released code has softmax here.
     recurrence : str
@@ -110,11 +108,6 @@ class RecurrentDelta(Recurrence):
         What R is multiplied by at the start.
     form : str
         How it runs, one of ``lrnnlab.models.backend.FORMS``; may be changed on a finished layer.
-
-    Raises
-    ------
-    ValueError
-        For a wrong option.
 
     Examples
     --------

@@ -60,14 +60,8 @@ class RegularGPT(Module):
 
     Parameters
     ----------
-    vocab_size, classes : int
-        V and C.
-    chunk : int
-        c, at least 2.
-    width : int
-        D.
-    heads : int
-        h, a divisor of D.
+    vocab_size, classes, width, chunk, heads : int
+        V, C and D; c, at least 2; and h, a divisor of D.
     thickness : int
         K layers per depth.  In the tree they slide over all positions of a depth before it is thinned out.
     form : str
@@ -78,11 +72,6 @@ class RegularGPT(Module):
         Learned padding in the form of masks fills every class to a multiple of c: slow where c^2 is above T.
     block : str
         ``"post_norm"``, as released, or ``"gpt2"``, as in the text.
-
-    Raises
-    ------
-    ValueError
-        For a wrong option, an empty string or an unknown symbol.
 
     Examples
     --------

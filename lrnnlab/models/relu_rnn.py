@@ -26,18 +26,11 @@ class ReluRNN(Module):
 
     Parameters
     ----------
-    vocab_size, classes : int
-        V and C.  The one-hot input has a column more that no symbol uses, which counts in the paper's number of
+    vocab_size, classes, width : int
+        V, C and D.  The one-hot input has a column more that no symbol uses, which counts in the paper's number of
         parameters.
-    width : int
-        D.
     every : bool
         Whether it answers at every position.
-
-    Raises
-    ------
-    ValueError
-        For a wrong size, an empty string or an unknown symbol.
 
     Examples
     --------

@@ -45,12 +45,9 @@ class RotRNN(DenseModes):
 
     Parameters
     ----------
-    width : int
-        D, the numbers in an input and in an output.
-    state : int
-        N, the real numbers in the state of all heads together.
-    heads : int
-        h, the recurrences side by side; N/h, the size of a head, is even.
+    width, state, heads : int
+        D, the numbers in an input and in an output; N, the real numbers in the state of all heads together; and h, the
+        recurrences side by side.  N/h, the size of a head, is even.
     init : str
         ``"paper"`` (App. C: gamma^2 uniform, B and C of variance 1/D and 1/N) or ``"released"`` (log(-log gamma)
         uniform, B and C of variance 1/(D + N)).  xi cancels the size of B, so its variance only sets its pace.

@@ -54,10 +54,8 @@ class RWKV(Recurrence):
 
     Parameters
     ----------
-    width : int
-        D.
-    expand : int
-        E / D, 4 in RWKV-4.
+    width, expand : int
+        D; and E / D, 4 in RWKV-4.
 
     Examples
     --------

@@ -53,10 +53,8 @@ class S4(ChannelModes):
 
     Parameters
     ----------
-    width : int
-        D.
-    state : int
-        N, even.
+    width, state : int
+        D and N, even.
     dt : (float, float)
         (low, high), the step sizes are log-uniform between them.
 
@@ -135,14 +133,10 @@ class S4D(ChannelModes):
 
     Parameters
     ----------
-    width : int
-        D.
-    state : int
-        N, even.
+    width, state, dt
+        As for :class:`S4`.
     init : str
         Eigenvalues at the start, ``"lin"``, ``"inv"`` or ``"legs"`` (:func:`lrnnlab.models.hippo.diagonal_start`).
-    dt : (float, float)
-        As for :class:`S4`.
 
     Examples
     --------

@@ -24,12 +24,8 @@ class S5(DenseModes):
 
     Parameters
     ----------
-    width : int
-        D.
-    state : int
-        N, of which N/2 are kept.
-    blocks : int
-        J; N/J is even.
+    width, state, blocks : int
+        D; N, of which N/2 are kept; and J, where N/J is even.
     dt : (float, float)
         (low, high), the step sizes are log-uniform between them.
     bidirectional : bool

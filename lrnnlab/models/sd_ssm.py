@@ -21,12 +21,8 @@ class Dictionary(LinearRecurrence):
 
     Parameters
     ----------
-    width : int
-        D, of the input and of what is read.
-    matrices : int
-        K.
-    state : int
-        n.
+    width, matrices, state : int
+        D, of the input and of what is read; K; and n.
 
     Examples
     --------

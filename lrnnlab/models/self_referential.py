@@ -68,11 +68,6 @@ class SelfReferential(Recurrence):
     rates : int
         4 as released, 1 as in Eq. 10.
 
-    Raises
-    ------
-    ValueError
-        For a wrong option.
-
     Examples
     --------
     >>> SelfReferential(8, heads=2, rates=1)(torch.zeros(3, 7, 8)).shape

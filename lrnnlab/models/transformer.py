@@ -210,12 +210,8 @@ class RelativeTransformer(Module):
 
     Parameters
     ----------
-    vocab_size, classes : int
-        V and C.
-    width : int
-        D.
-    heads : int
-        h, a divisor of D.
+    vocab_size, classes, width, heads : int
+        V, C and D; and h, a divisor of D.
     layers : int
         5 in paper 002, each with weights of its own.
     position : str
@@ -223,11 +219,6 @@ class RelativeTransformer(Module):
         own code for Table 3 is not released.
     block : str
         As for :class:`lrnnlab.models.regular_gpt.RegularGPT`.
-
-    Raises
-    ------
-    ValueError
-        For a wrong option, an empty string or an unknown symbol.
 
     Examples
     --------

@@ -107,13 +107,6 @@ def linear_scan(A: Tensor, b: Tensor, x0: Tensor | None = None, *, backend: str 
         x, of b's shape; ``x[:, -1]`` is the state to carry on with.  Differentiable in A, b and x0 (zero where T = 0), a
         second time by ``reference`` and ``paper`` alone: a compiled backend refuses ``create_graph=True``.
 
-    Raises
-    ------
-    ValueError
-        For shapes, types or devices that do not fit, showing them.
-    TypeError
-        For what is no dense tensor.
-
     Examples
     --------
     >>> import torch

@@ -27,7 +27,7 @@ SHORT = 64  # up to here one dense product per channel is no slower than the FFT
 TABLE = 1 << 22  # numbers in a table of powers; beyond, the kernel is worked out piece by piece
 CHANNELS = 16  # of a convolution are worked on at a time on a CPU: their spectra stay in the cache
 MODES = 512  # of a kernel with shared modes are summed at a time
-PARTS = ("real", "pairs", "complex")
+PARTS = ("real", "complex")
 _CONVOLUTION = axes("u B L H, kernel H taps, D H, future H taps_ahead")
 _KERNEL = axes("log_lambda H N, C H N", "log_lambda N, C H N")
 _DOUBLE = {torch.float32: False, torch.complex64: False, torch.float64: True, torch.complex128: True}
@@ -54,11 +54,6 @@ def long_conv(u: Tensor, kernel: Tensor, D: Tensor | None = None, *, future: Ten
     -------
     Tensor
         y, (B, L, H), of u's type.  Differentiable in everything.
-
-    Raises
-    ------
-    ValueError
-        For shapes, types or devices that do not fit, showing them.
 
     Notes
     -----
@@ -221,8 +216,7 @@ def vandermonde(
     L : int
         The length of the kernel.
     part : str
-        ``"real"``, Re of the sum (DLR, DSS); ``"pairs"``, 2 Re, for modes of which one of each conjugate pair is kept
-        (S4D); ``"complex"``, the sum itself (DLR-prod is its real times its imaginary part).
+        ``"real"``, Re of the sum, or ``"complex"``, the sum itself (DLR-prod is its real times its imaginary part).
     dtype : torch.dtype, optional
         float32 or float64, what K is computed in; by default the precision of C.
 
@@ -230,11 +224,6 @@ def vandermonde(
     -------
     Tensor
         K, (H, L), real, or complex for ``part="complex"``.  Differentiable in log_lambda and C.
-
-    Raises
-    ------
-    ValueError
-        For shapes, types or options that do not fit, showing them.
 
     Notes
     -----
@@ -264,15 +253,15 @@ def vandermonde(
     double = _DOUBLE[dtype or C.dtype]
     kind = (torch.float32, torch.float64, torch.complex64, torch.complex128)[double + 2 * (part == "complex")]
     if log_lambda.ndim == 2 or C.shape[1] <= MODES:
-        return _sum_of_modes(log_lambda, C, L, part, kind)
+        return _sum_of_modes(log_lambda, C, L, kind)
 
     def some(log_lambda: Tensor, C: Tensor) -> Tensor:
-        return _kept_small(_sum_of_modes, log_lambda, C, L, part, kind)
+        return _kept_small(_sum_of_modes, log_lambda, C, L, kind)
 
     return reduce(torch.add, map(some, log_lambda.split(MODES), C.split(MODES, 1)))
 
 
-def _sum_of_modes(log_lambda: Tensor, C: Tensor, L: int, part: str, kind: torch.dtype) -> Tensor:
+def _sum_of_modes(log_lambda: Tensor, C: Tensor, L: int, kind: torch.dtype) -> Tensor:
     groups, rows = (1, len(C)) if log_lambda.ndim == 1 else (len(C), 1)  # channels of a group have the same modes
     powers = log_lambda.to(torch.complex128 if log_lambda.is_complex() else torch.float64)
     powers = powers.view(groups, C.shape[1])
@@ -280,7 +269,7 @@ def _sum_of_modes(log_lambda: Tensor, C: Tensor, L: int, part: str, kind: torch.
         C = C.real  # the rest would not be seen
     if kind in (torch.float32, torch.complex64):
         C = C.to(torch.complex64 if C.is_complex() else torch.float32)
-    weights = (2 * C if part == "pairs" else C).unflatten(0, (groups, rows)).unsqueeze(2)  # (groups, rows, 1, N)
+    weights = C.unflatten(0, (groups, rows)).unsqueeze(2)  # (groups, rows, 1, N)
 
     m = min(math.isqrt(rows * L) + 1, max(TABLE // max(powers.numel(), 1), 1), max(L, 1))  # the tables of equal size
     j = torch.arange(m, dtype=torch.float64, device=C.device)

@@ -79,11 +79,6 @@ def task(name: str | BaseTask, *arguments: Any, length: int | None = None, **opt
     length : int, optional
         Another training length.
 
-    Raises
-    ------
-    ValueError
-        For a name that is none, or an option that the task does not have.
-
     Examples
     --------
     >>> task("sum", 7), task("parity", p=0.9), task("tomita_3"), task("shift", length=256).train_length

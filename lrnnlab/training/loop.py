@@ -226,9 +226,7 @@ def train(
         The learning rate of the recurrent parameters, ``rate`` if absent (paper 001, App. B; S5); they have no decay.
     decay : float
         Weight decay of all other parameters.
-    betas : (float, float)
-        AdamW's.
-    epsilon : float
+    betas, epsilon
         AdamW's.
     clip : float, optional
         A gradient with a larger norm is scaled down to it.
@@ -257,11 +255,6 @@ def train(
     -------
     Trained
         The net, its losses and evaluations.
-
-    Raises
-    ------
-    ValueError
-        For a net without parameters, settings that cannot be, or a checkpoint file that is none.
 
     Examples
     --------
