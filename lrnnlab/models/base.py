@@ -31,6 +31,11 @@ class Module(nn.Module, ABC):
 
         def __getattr__(self, name: str) -> Any: ...
 
+    def extra_repr(self) -> str:
+        """The options that it was made with."""
+        plain = {name: value for name, value in vars(self).items() if isinstance(value, (bool, int, float, str))}
+        return ", ".join(f"{name}={value!r}" for name, value in plain.items() if name[0] != "_" and name != "training")
+
 
 class Recurrence(Module):
     """A mixer with a step form that gives the same numbers: ``mixer(z (B,T,D)) -> y (B,T,D)``.

@@ -187,10 +187,6 @@ class BlockDiagonal(LinearRecurrence):
         """D = h * b."""
         return self.h * self.b
 
-    def extra_repr(self) -> str:
-        start = "learned" if isinstance(self.x0, nn.Parameter) else "first"
-        return f"h={self.h}, b={self.b}, rule={self.rule!r}, p={self.p}, drive={self.drive!r}, start={start!r}"
-
     def transition(self, z: Tensor) -> tuple[Tensor, Tensor]:
         """A_t (..., h, n, n), the blocks of one step, and the input term B u_t (..., h, n), both made from z (..., D).
         """

@@ -83,9 +83,6 @@ class Diagonal(LinearRecurrence):
         with torch.no_grad():
             self.gate.bias.copy_(bias)
 
-    def extra_repr(self) -> str:
-        return f"kind={self.kind!r}"
-
     def _channels(self, x: Tensor) -> Tensor:
         """(..., D) real -> the layer's channels: the same, or (..., D/2) complex with [Re, Im] taken apart."""
         return torch.complex(*x.chunk(2, -1)) if self.turning else x

@@ -83,9 +83,6 @@ class DLR(ChannelModes):
         self.W = nn.Parameter(torch.randn(self.directions, width, state, *parts) / state)
         self.recurrent_parameters = ("root_decay", "W") if self.real else ("root_decay", "frequency", "W")
 
-    def extra_repr(self) -> str:
-        return f"kind={self.kind!r}, state={len(self.root_decay)}, eigenvalues={'real' if self.real else 'complex'!r}"
-
     def _system(self) -> tuple[Tensor, Tensor]:
         """log lambda (N,) and W (S, D, N), in double precision."""
         decay = -self.root_decay.double().square()

@@ -66,9 +66,6 @@ class DSS(ChannelModes):
         self.log_dt = nn.Parameter(log_uniform_steps(width, *dt))
         self.W = nn.Parameter(torch.randn(self.directions, width, state, 2))
 
-    def extra_repr(self) -> str:
-        return f"init={self.init!r}, state={len(self.log_decay)}"
-
     def _system(self) -> tuple[Tensor, Tensor]:
         """dt Lambda (D, N), and the weights of the DLR that this layer is, (S, D, N)."""
         Lambda = torch.complex(-self.log_decay.double().exp(), self.frequency.double())

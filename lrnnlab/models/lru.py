@@ -77,9 +77,6 @@ class LRU(DenseModes):
             self.gamma_log = nn.Parameter(remaining_power(self.nu_log.detach()).log() / 2)
             self.recurrent_parameters += ("gamma_log",)
 
-    def extra_repr(self) -> str:
-        return f"state={self.modes}, normaliser={self.normaliser!r}, bidirectional={self.bidirectional}"
-
     def scale(self) -> Tensor:
         """e^gamma, (N,): what B u_t is multiplied with."""
         return self.gamma_log.exp() if self.normaliser == "learned" else remaining_power(self.nu_log).sqrt()

@@ -52,9 +52,6 @@ class OneHotColumns(LinearRecurrence):
             nn.init.zeros_(self.angle.bias)
         self.register_buffer("x0", torch.eye(1, parts * b).repeat(self.h, 1))
 
-    def extra_repr(self) -> str:
-        return f"h={self.h}, b={self.b}, phases={self.phases}"
-
     def transition(self, z: Tensor) -> tuple[Tensor, Tensor]:
         """A (..., h, n, n) and b = 0; with phases the real form [[Re, -Im], [Im, Re]] of P D, (..., h, 2n, 2n)."""
         raw = self.columns(z).unflatten(-1, (self.h, self.b, self.b))

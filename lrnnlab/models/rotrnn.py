@@ -114,12 +114,6 @@ class RotRNN(DenseModes):
         x0 = torch.randn(heads, n) if start == "random" else torch.zeros(heads, n)
         self.register_buffer("x0", c**0.5 * nn.functional.normalize(x0, dim=-1))
 
-    def extra_repr(self) -> str:
-        return (
-            f"state={2 * self.modes}, heads={self.heads}, rotation={self.rotation!r}, normaliser={self.normaliser!r}, "
-            f"c={self.c}, bidirectional={self.bidirectional}"
-        )
-
     def gamma(self) -> Tensor:
         """(h,), the factor by which a step shrinks each head."""
         return torch.exp(-self.gamma_log.exp())

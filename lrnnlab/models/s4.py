@@ -153,9 +153,6 @@ class S4D(ChannelModes):
         self.C = pair_parameter(complex_normal(width, half))
         self.log_dt = nn.Parameter(log_uniform_steps(width, *dt))
 
-    def extra_repr(self) -> str:
-        return f"init={self.init!r}"
-
     def modes(self) -> tuple[Tensor, Tensor]:
         """dt lambda, and 2 C B with B after zero-order hold, (e^(dt lambda) - 1) / lambda; both (D, n)."""
         eigenvalues = torch.complex(-self.log_decay.double().exp(), self.frequency.double())

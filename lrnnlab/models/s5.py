@@ -64,9 +64,6 @@ class S5(DenseModes):
         C = torch.stack([_truncated(state, width, blocks, n, 2) for _ in range(self.directions)])
         self.C = pair_parameter((torch.view_as_complex(C) @ V).flatten(2))
 
-    def extra_repr(self) -> str:
-        return f"state={2 * self.modes}, blocks={self.blocks}, bidirectional={self.bidirectional}"
-
     def system(self) -> Modes:
         eigenvalues = torch.complex(self.Lambda_re, self.Lambda_im)
         log = eigenvalues * self.log_step.exp()
