@@ -42,7 +42,7 @@ from workbook.tables.ladder import (
     KNOWN,
     LENGTH,
     MACHINES,
-    TABLE,
+    ROWS,
     WINDOW,
     by_position,
     ladder_task,
@@ -104,7 +104,7 @@ def disagreements(found: pd.DataFrame) -> pd.DataFrame:
 def refutations(found: pd.DataFrame) -> list[dict]:
     """By model: the nets that last though none of their kind can, and how they answer the two words that refute it."""
     seeming, rows = disagreements(found), []
-    for row in there(seeming, "row", TABLE.rows):
+    for row in there(seeming, "row", ROWS):
         here = chosen(seeming, row=row)
         counted = Counter(map(machine_name, here["task"]))
         asked = here["refuted.words"][here["refuted.n"].notna()]  # one of the two it gets wrong
@@ -135,7 +135,7 @@ def missed(found: pd.DataFrame) -> list[dict]:
     can = found[predicted_of(found) == "can"]
     return [{"model": model_name(row), **_counts(here),
              "not on": ", ".join(dict.fromkeys(map(machine_name, here["task"][here["kind"] != "lasts"])))}
-            for row in there(can, "row", TABLE.rows) for here in [chosen(can, row=row)]]  # fmt: skip
+            for row in there(can, "row", ROWS) for here in [chosen(can, row=row)]]  # fmt: skip
 
 
 def in_short(found: Prediction) -> str:
@@ -151,7 +151,7 @@ def in_short(found: Prediction) -> str:
 def ladder(found: pd.DataFrame) -> Figure:
     """Rows models, two layers below one, columns machines: how long every cell is right; a red corner where a theorem says that
     it cannot last."""
-    rows = sorted(there(found, "row", TABLE.rows), key=lambda row: (TABLE.rows.index(row.removesuffix(DEEP)), row.endswith(DEEP)))
+    rows = sorted(there(found, "row", ROWS), key=lambda row: (ROWS.index(row.removesuffix(DEEP)), row.endswith(DEEP)))
     names = ["2 layers" if row.removesuffix(DEEP) in rows and row.endswith(DEEP) else model_name(row) for row in rows]
     columns = there(found, "task", MACHINES)
     cells = {key: summary(cell) for key, cell in found.groupby(["row", "task"])}

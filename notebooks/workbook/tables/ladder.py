@@ -214,3 +214,4 @@ def measure(setting: dict, seed: int, **how: Any) -> dict:
 
 
 TABLE, GATED = (load(name, by_setting(measure)) for name in ("ladder/models_x_tasks", "ladder/gated"))
+ROWS = tuple(dict.fromkeys((*TABLE.rows, *GATED.rows)))
