@@ -24,7 +24,7 @@ from lrnnlab import models, tasks, training, verification
 from workbook import show, tables
 from workbook.chapters import ch02
 from workbook.exercises import check, hint, solution
-from workbook.show import fading_figures, training_figures
+from workbook.show import lrnn_figures, training_figures
 from workbook.tables import lrnn_fading
 
 EXPECTED = "0.1"
@@ -120,7 +120,7 @@ show.table(
 # %% tags=["hide-input"]
 faded = tables.results.ordered(tables.results.runs("lrnn/fading"))
 show.figure(
-    fading_figures.fading(faded),
+    lrnn_figures.fading(faded),
     alt="Above: how far the 99 percent quantile of strings has gone towards an error, by "
         "position from 2 to 2,000, for three seeds of four models. Softmax and LSTM hardly "
         "move; release and clip rise; crosses mark where runs overflow. Below: for each "

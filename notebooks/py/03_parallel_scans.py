@@ -26,7 +26,7 @@ from lrnnlab.scans import linear_scan
 from workbook import show
 from workbook.chapters import ch03
 from workbook.exercises import check, hint, solution
-from workbook.show import scan_figures
+from workbook.show import lrnn_figures
 from workbook.show.widgets import explore
 
 EXPECTED = "0.1"
@@ -38,7 +38,7 @@ print(f"lrnnlab {EXPECTED}: ready")
 
 # %% tags=["hide-input"]
 show.figure(
-    scan_figures.scan_schedule(8),
+    lrnn_figures.scan_schedule(8),
     alt="The three levels of a parallel scan of length 8: the first applies A1, A3, A5, A7; "
         "the second A2, A3A2, A6, A7A6; the third A4, A5A4, A6A5A4, A7A6A5A4, each to the "
         "last state of the run before.",

@@ -22,7 +22,7 @@ from lrnnlab.scans import linear_scan, token_scan
 from workbook import show
 from workbook.chapters import ch03
 from workbook.exercises import hint, solution
-from workbook.show import scan_figures
+from workbook.show import lrnn_figures
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
@@ -46,7 +46,7 @@ live = ch03.live_speed(batch=16)
 ratios = live["model.pscan.ratio"]
 times = f"{min(ratios):.1f} to {max(ratios):.1f} times the loop's"
 show.figure(
-    scan_figures.speed_ratios(live, "live"),
+    lrnn_figures.speed_ratios(live, "live"),
     alt="Live: time over the sequential loop's in four settings, for the whole model and the "
         f"scan alone. PScan's time for the whole model is {times}.",
     caption="What to see: where PScan (first line of each group) lies: right of the line it "

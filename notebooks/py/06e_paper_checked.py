@@ -20,7 +20,7 @@ import torch
 import lrnnlab
 from lrnnlab.training.determinism import deterministic
 from workbook import show, tables
-from workbook.show.shift_figures import shift_by_length
+from workbook.show.dlr_figures import shift_by_length
 from workbook.tables import kernels
 
 EXPECTED = "0.1"

@@ -25,7 +25,7 @@ from lrnnlab.tasks import atomic, atomic_levels
 from workbook import show, tables
 from workbook.chapters import ch07
 from workbook.exercises import check, hint, predict, solution
-from workbook.show import atomic_figures
+from workbook.show import dlr_figures
 from workbook.show.widgets import explore
 
 EXPECTED = "0.1"
@@ -513,7 +513,7 @@ check("07.6", my_channels)
 # %%
 atomic_runs = tables.results.runs("dlr/table1")
 show.figure(
-    atomic_figures.r2_by_task(atomic_runs, lengths=[64]),
+    dlr_figures.r2_by_task(atomic_runs, lengths=[64]),
     alt="R2 of eleven tasks by net and number of layers for length 64, and the paper's. One layer of DLR knows Shift, CumSum, "
     "SelectFixed and SolveFixed; six layers know Reverse, Solve, CumMax and much of Select as well; attention knows CumMax, Select "
     "and MIPS; no net is more than .05 above its level on Sort and ContextShift.",

@@ -15,7 +15,7 @@
 import lrnnlab
 from workbook import show, tables
 from workbook.chapters import ch07
-from workbook.show import atomic_figures
+from workbook.show import dlr_figures
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
@@ -34,7 +34,7 @@ print(f"lrnnlab {EXPECTED}: ready")
 # %%
 atomic_runs = tables.results.runs("dlr/table1")
 show.figure(
-    atomic_figures.r2_by_task(atomic_runs),
+    dlr_figures.r2_by_task(atomic_runs),
     alt="R2 of eleven tasks by net and number of layers, for lengths 64, 128 and 512, and the paper's. One "
     "layer of DLR knows Shift, CumSum and SolveFixed at all three lengths, SelectFixed up to 128; at 64 six of them "
     "know Reverse, Solve, CumMax and much of Select as well, at 128 CumMax and much of Reverse; attention "

@@ -15,7 +15,7 @@
 import lrnnlab
 from workbook import show, tables
 from workbook.exercises import check, hint, solution
-from workbook.show import language_figures, levels_figures, long_range_figures
+from workbook.show import dlr_figures
 from workbook.tables import dlr_table3
 
 EXPECTED = "0.1"
@@ -36,7 +36,7 @@ print(f"lrnnlab {EXPECTED}: ready")
 
 # %% tags=["hide-input"]
 show.figure(
-    long_range_figures.pictures_and_classes(64, 3),
+    dlr_figures.pictures_and_classes(64, 3),
     alt="Three pictures of dashed curves with circles, and below each its mask; in the first and the third one of the "
     "two long paths has a circle at both ends, in the second none.",
     caption="Paper 004, Figure 1, at 64 x 64: pictures and what has to be answered at every pixel.",
@@ -52,7 +52,7 @@ show.figure(
 # %%
 trees = tables.results.runs("dlr/table3")
 show.figure(
-    long_range_figures.errors_by_node(trees, "listops-128"),
+    dlr_figures.errors_by_node(trees, "listops-128"),
     alt="Share of wrong answers by height of the subtree and by operator, for DLR and local attention, "
     "with the error of the commonest answer.",
     caption="Recorded; paper 004, Figure 2. What to see: errors grow with the height; SM, the sum modulo "
@@ -108,7 +108,7 @@ show.table(
 
 # %% tags=["hide-input"]
 show.figure(
-    long_range_figures.pictures_and_answers(trees, "segmentation-32"),
+    dlr_figures.pictures_and_answers(trees, "segmentation-32"),
     alt="Test pictures, their masks, and what trained nets answered.",
     caption="Recorded; paper 004, Figure 3: pictures that training never saw, what is right, and what "
     "nets answered. What to see: they find the ink, and do not follow the path.",
@@ -125,7 +125,7 @@ show.figure(
 
 # %% tags=["hide-input"]
 show.figure(
-    long_range_figures.scores_by_step(trees),
+    dlr_figures.scores_by_step(trees),
     alt="Scores by step of DLR, DSS and local attention on trees and on pictures of 32 x 32, DLR also with more items and "
     "steps: on trees that curve goes on rising far above the level of one who reads no further; on pictures it stays "
     "near the level of one who sees 3 x 3 pixels, unless the rate is lower, too, and then it rises.",
@@ -178,7 +178,7 @@ check("07.9", my_f1)
 # %%
 books = tables.results.runs("dlr/table5")
 show.figure(
-    language_figures.loss_by_step(books),
+    dlr_figures.loss_by_step(books),
     alt="Loss by training step for DLR and Transformer, post-norm on the left, pre-norm on the right. All "
     "four fall alike, below the trigram level of 1.81 nats, to about 1.4.",
     caption="Recorded: characters, test loss and, thin, training loss. What to see: at a fitting rate "
@@ -193,7 +193,7 @@ show.figure(
 
 # %% tags=["hide-input"]
 show.figure(
-    language_figures.loss_by_rate(books),
+    dlr_figures.loss_by_rate(books),
     alt="Test loss after 400 steps by learning rate, for 4 layers and for 16. With post-norm both DLR and "
     "Transformer end at the unigram level from some rate on, with a small start DLR later; pre-norm goes on to "
     "larger rates.",
@@ -230,7 +230,7 @@ show.figure(
 # %% tags=["hide-input"]
 arena = tables.results.runs("lra/levels", "rotrnn/table1", "dlr/table4")
 show.figure(
-    levels_figures.levels_beside_nets(arena),
+    dlr_figures.levels_beside_nets(arena),
     alt="For each task of the arena two rows of marks: diamonds for predictors without memory, dots "
     "for our nets; on Text and Retrieval the best diamond is as far right as the best dot.",
     caption="Recorded, stand-ins. Diamonds: predictors without long range, the best one named; dots: our "
@@ -242,7 +242,7 @@ show.table(
     [{"task": row["task"], "majority": f"{row['majority']:.0%}",
       "without long range": f"{row['trivial']:.0%} ({row['predictor']})",
       "best net": f"{row['net']:.0%}" if row["net"] else "", "which says": row["says"]}
-     for row in levels_figures.beside_nets(arena)],
+     for row in dlr_figures.beside_nets(arena)],
     caption="Recorded, on stand-ins: numbers of the papers, which are of the published data, cannot stand "
     "beside these.",
 )  # fmt: skip

@@ -13,22 +13,16 @@ from PIL import Image
 from lrnnlab.automata import MooreMachine
 from lrnnlab.models import snap
 from lrnnlab.verification import head_tables, heads_machine, verify
+from workbook.show import dlr_figures as dlr
 from workbook.show import frames, labels
+from workbook.show import lrnn_figures as lrnn
 from workbook.show import regulargpt_figures as regulargpt
-from workbook.show.atomic_figures import r2_by_task
 from workbook.show.automaton_figures import state_diagram
 from workbook.show.bench_figures import recorded, times_ours
-from workbook.show.fading_figures import fading
 from workbook.show.film import COMMENT, film
 from workbook.show.fwp_figures import fwp_tables, negative_by_position
-from workbook.show.growth_figures import growth_by_rule
-from workbook.show.language_figures import loss_by_rate, loss_by_step
-from workbook.show.levels_figures import levels_beside_nets
-from workbook.show.long_range_figures import errors_by_node, pictures_and_answers, pictures_and_classes
 from workbook.show.norm_figures import norm_through_training
 from workbook.show.output import save
-from workbook.show.scan_figures import scan_schedule, speed_ratios
-from workbook.show.shift_figures import shift_by_length
 from workbook.tables import get, plan, records, results, train
 
 FILM = "film"  # the one picture that moves
@@ -78,7 +72,7 @@ def comparison(found: pd.DataFrame, live: Mapping[tuple[str, str], Sequence[floa
 
 def speed(found: pd.DataFrame) -> Figure:
     """Recorded runs of ``lrnn/speed``, seed 0, beside the paper's ratios."""
-    return speed_ratios(results.ordered(frames.chosen(found, seed=0)))
+    return lrnn.speed_ratios(results.ordered(frames.chosen(found, seed=0)))
 
 
 def _desk(name: str) -> list[dict]:
@@ -93,10 +87,10 @@ PICTURES = {
         "State diagram of the automaton found in the weights of a trained network."),
     "lrnn_table2": Picture(comparison, ("lrnn/table2",),
         "Accuracy at the training length and past it, by task and model, over seeds."),
-    "lrnn_fig1": Picture(lambda: scan_schedule(8), (),
+    "lrnn_fig1": Picture(lambda: lrnn.scan_schedule(8), (),
         "The three levels of a parallel scan of length 8: the first applies A1, A3, A5, A7; the second A2, A3A2, A6, "
         "A7A6; the third A4, A5A4, A6A5A4, A7A6A5A4, each to the last state of the run before."),
-    "lrnn_growth": Picture(growth_by_rule, ("lrnn/growth",),
+    "lrnn_growth": Picture(lrnn.growth_by_rule, ("lrnn/growth",),
         "Norm of the state over 500 steps by column rule, for p = 1, 1.2 and 2: random signed blocks shrink it under "
         "every rule with a p; positive blocks make it overflow float32 at p = 1.2 under clip and unit; softmax keeps "
         "it."),
@@ -104,7 +98,7 @@ PICTURES = {
         "Time over the sequential loop's: on one CPU thread the parallel scan is slower than the loop in every "
         "setting, and the compiled scan by token makes the whole model fastest; on the paper's GPU the parallel scan "
         "was as fast or faster."),
-    "lrnn_fading": Picture(fading, ("lrnn/fading",),
+    "lrnn_fading": Picture(lrnn.fading, ("lrnn/fading",),
         "How far strings have gone to a wrong answer, by position, for release, clip, softmax and LSTM, three seeds "
         "each: it rises for release and clip only. Below, horizons: where float32 overflows first, one release seed and "
         "two of clip, what is predicted from 10 to 200 is what is seen; where nets fade, two of release and one of clip, "
@@ -117,30 +111,30 @@ PICTURES = {
         "Mean norm of the state in each of four layers through 400 steps of training, in four panels: RotRNN with 8 "
         "heads, RotRNN with 32, LRU with a learned and with a recomputed normaliser. In every panel the layers fan "
         "out."),
-    "dlr_table1": Picture(r2_by_task, ("dlr/table1",),
+    "dlr_table1": Picture(dlr.r2_by_task, ("dlr/table1",),
         "R2 on the eleven atomic tasks by mixer and number of layers, as numbers on a ground that is darker the more "
         "of what is above the level without skill is had: recorded runs at L = 64, 128 and 512 above, the paper's tables "
         "1 and 6 below. One layer of DLR has Shift, CumSum, SelectFixed (not at 512) and SolveFixed; at 64 six layers have "
         "Reverse, CumMax and Solve too; attention has MIPS and Select; nobody has Sort above its level, or ContextShift."),
-    "dlr_table2": Picture(shift_by_length, ("dlr/table2",),
+    "dlr_table2": Picture(dlr.shift_by_length, ("dlr/table2",),
         "R2 on Shift against the length for seven models, recorded runs on the left, the paper's numbers, of 128 "
         "times the length and the modes, on the right. In both DLR goes down the pale steps that its reach predicts "
         "and DLR-prod stays above. A dashed line at 0.222 is the score of copying the input: DLR-R gets no further."),
-    "dlr_fig1": Picture(lambda: pictures_and_classes(128, 4), (),
+    "dlr_fig1": Picture(lambda: dlr.pictures_and_classes(128, 4), (),
         "Four pictures of dashed paths with circles and, below each, which pixels are on a main path, and on one with a "
         "circle at both ends."),
-    "dlr_fig2": Picture(lambda found: errors_by_node(found, "listops-128"), ("dlr/table3",),
+    "dlr_fig2": Picture(lambda found: dlr.errors_by_node(found, "listops-128"), ("dlr/table3",),
         "Wrong answers at the brackets of nested lists by height of the node and by operator, for DLR and local attention, "
         "beside the error of the commonest answer there."),
-    "dlr_fig3": Picture(lambda found: pictures_and_answers(found, "segmentation-32"), ("dlr/table3",),
+    "dlr_fig3": Picture(lambda found: dlr.pictures_and_answers(found, "segmentation-32"), ("dlr/table3",),
         "Test pictures of dashed paths, the right class of every pixel, and the classes that trained nets gave."),
-    "dlr_table5": Picture(loss_by_step, ("dlr/table5",),
+    "dlr_table5": Picture(dlr.loss_by_step, ("dlr/table5",),
         "Loss by step of DLR and the Transformer as models of characters, post-norm on the left, pre-norm on the right. In "
         "both panels all curves pass the levels of counting single characters, pairs and triples."),
-    "dlr_table5_rates": Picture(loss_by_rate, ("dlr/table5",),
+    "dlr_table5_rates": Picture(dlr.loss_by_rate, ("dlr/table5",),
         "Test loss after a short run by learning rate, for 4 layers and for 16: post-norm nets end at the level of single "
         "characters at the larger rates, pre-norm nets do not."),
-    "lra_levels": Picture(levels_beside_nets, ("lra/levels", "rotrnn/table1", "dlr/table4"),
+    "lra_levels": Picture(dlr.levels_beside_nets, ("lra/levels", "rotrnn/table1", "dlr/table4"),
         "Right answers by task: predictors without memory as diamonds, our nets as blue dots. On Text and Retrieval the best "
         "diamond is level with the best net, on Image a few points behind it; on ListOps every net is ahead."),
     "fwp_tables": Picture(fwp_tables, ("fwp/table1", "fwp/table2"),

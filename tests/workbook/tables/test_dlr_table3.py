@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from lrnnlab.tasks.listops import evaluate
-from workbook.show.long_range_figures import pictures_and_answers
+from workbook.show.dlr_figures import pictures_and_answers
 from workbook.tables import dlr_table3 as table3
 from workbook.tables import records, results
 

@@ -9,7 +9,7 @@ from sample_files import write_samples
 
 from lrnnlab.tasks.long_range import FOLDERS, TEN_WORDS, DataFileError, SequenceData
 from workbook import tables
-from workbook.show.levels_figures import beside_nets
+from workbook.show.dlr_figures import beside_nets
 from workbook.tables import long_range_levels as levels
 from workbook.tables import records, results, surrogate_data
 
