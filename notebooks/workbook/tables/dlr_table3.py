@@ -36,9 +36,12 @@ TREES = {  # by T: the most levels and arguments, and the fewest tokens as a sha
 BATCH = 16  # pictures that are scored at a time, as in the paper at M = 128
 Data = tuple[Tensor, Tensor]
 
+
 def trees(T: int) -> ListOpsSubTrees:
     """ListOps-SubTrees as it is drawn for expressions of up to T tokens."""
-    return ListOpsSubTrees(*TREES[T])
+    task = ListOpsSubTrees()
+    task.max_depth, task.max_args, task.shortest = TREES[T]
+    return task
 
 
 @lru_cache(maxsize=6)  # the runs of one process share their data
