@@ -91,7 +91,8 @@ for backend, name in rounds.items():
 # In the cells SymPy may not swap two factors, so what holds for these letters holds for matrices of every size. (Bold words at a step
 # say which cases its cell checks.)
 #
-# **Step 1 (all cases).** Applied to $x$, the composed pair gives what the two maps give one after the other.
+# **Step 1 (all cases).** Applied to $x$, the composed pair gives what the two maps give one after the other. In colour: the
+# second matrix acts on the first step's input, too.
 
 # %% tags=["proof-composition"]
 A1, A2, A3, b1, b2, b3, x = sp.symbols("A1 A2 A3 b1 b2 b3 x", commutative=False)
@@ -108,7 +109,9 @@ def applied(pair, x):
 
 
 one_by_one = sp.expand(applied((A2, b2), applied((A1, b1), x)))
-print("first (A1, b1), then (A2, b2):", one_by_one)
+second_acts = r"A_{2} b_{1}"  # the second matrix acts on the first step's input, too
+orange = rf"\textcolor{{#D55E00}}{{{second_acts}}}"
+show.math("f_2(f_1(x)) =", sp.latex(one_by_one).replace(second_acts, orange))
 composed = applied(after((A2, b2), (A1, b1)), x)
 assert sp.expand(composed - one_by_one) == 0, "Composition, step 1: the pair is not both maps"
 
@@ -119,7 +122,7 @@ assert sp.expand(composed - one_by_one) == 0, "Composition, step 1: the pair is 
 f1, f2, f3 = (A1, b1), (A2, b2), (A3, b3)
 left = [sp.expand(part) for part in after(after(f3, f2), f1)]
 right = [sp.expand(part) for part in after(f3, after(f2, f1))]
-print("(f3 f2) f1 =", left)
+show.math(r"(f_3 \circ f_2) \circ f_1 =", tuple(left))
 assert left == right, "Composition, step 2: the brackets matter"
 
 # %% [markdown]
@@ -127,7 +130,7 @@ assert left == right, "Composition, step 2: the brackets matter"
 # this recurrence rests on this fact alone. (With a $\tanh$ around each step it fails:
 # [03a](03a_other_roads.ipynb).)
 #
-# **Break it.** The order of the two matrices matters: with $A_1 A_2$ in place of $A_2 A_1$ the pair is another map.
+# **Break it.** The order of the two matrices matters. With $A_1 A_2$ in place of $A_2 A_1$ the pair is another map:
 
 # %% tags=["proof-composition"]
 with show.expect_failure("Composition, step 1"):
@@ -312,7 +315,7 @@ assert all(same), "PScan, step 2: another beginning"
 # %% tags=["proof-pscan"]
 A, P, u, x, y = sp.symbols("A P u x y", commutative=False)
 one_more = A * (P * x + y) + u
-print("one step more:", sp.expand(one_more))
+show.math("A (P x + y) + u =", sp.expand(one_more))
 assert sp.expand(one_more - ((A * P) * x + (A * y + u))) == 0, "PScan, step 3: not of the same form"
 
 # %% [markdown]
@@ -550,7 +553,7 @@ check("03.5", my_scan)
 # Python, caches and page faults.
 #
 # A *chain* is the recurrence of one block on one string. $B$ strings have $B \cdot h$ of them, and none needs the others. The **token
-# table** is a loop that looks $A_t$ up in a small table ([03c](03c_test_time.ipynb)). Marks are measured, on a CPU and on an H200.
+# table** is a loop that looks $A_t$ up in a small table ([03c](03c_benchmark.ipynb)). Marks are measured, on a CPU and on an H200.
 
 # %% tags=["hide-input"]
 bench = ch03.timed()
@@ -589,8 +592,8 @@ race_widget
 # %% [markdown]
 # With 1,024 chains the model says *loop* on both machines, and so does the clock: no other scan that we timed is faster than our
 # loop there. On the H200 it reads and writes at up to 82 % of the memory's speed with blocks of 8 or 16, but the model is far too
-# kind to the trees ([03d](03d_benchmark.ipynb)). A loop that Python starts step by step is another matter: on the H200 PScan beats
-# it at $T = 500$ ([03c](03c_test_time.ipynb)).
+# kind to the trees ([03c](03c_benchmark.ipynb)). A loop that Python starts step by step is another matter: on the H200 PScan beats
+# it at $T = 500$ ([03c](03c_benchmark.ipynb)).
 
 # %% [markdown]
 # **Exercise 6** ★★ *(10 min, 4 points: to predict when less depth pays)* Leave the memory out: let the time be
@@ -683,7 +686,7 @@ show.figure(
 # %% [markdown]
 # In floats $\infty \cdot 0$ is not a number, and a product can overflow where no state does. Blocks whose products cannot grow are
 # safe: in chapter 02 the columns are probability distributions, and so are those of every product. Division by cumulative products,
-# logarithms, and a loop that indexes have traps of their own: [03e](03e_floats.ipynb).
+# logarithms, and a loop that indexes have traps of their own: [03d](03d_floats.ipynb).
 
 # %% [markdown]
 # ## What to remember
@@ -697,9 +700,8 @@ show.figure(
 #
 # * [03a other roads](03a_other_roads.ipynb) (20 min): a tree that makes fewer than $T$ products, why $\tanh$ cannot be scanned, and what needs no scan.
 # * [03b paper listings](03b_paper_listings.ipynb) (15 min): the paper's code checked against its printout, and where the paper says something else.
-# * [03c test time](03c_test_time.ipynb) (10 min): why the paper's PScan was no faster at test time, and the token table.
-# * [03d benchmark](03d_benchmark.ipynb) (20 min): every scan that we could install, timed on a CPU and on an H200.
-# * [03e floats](03e_floats.ipynb) (20 min): what overflows, which digits differ, and six things never to do.
+# * [03c benchmark](03c_benchmark.ipynb) (30 min): why the paper's PScan was no faster at test time, and every scan that we could install, timed on a CPU and on an H200.
+# * [03d floats](03d_floats.ipynb) (20 min): what overflows, which digits differ, and six things never to do.
 
 # %% [markdown]
 # ## Exercises

@@ -35,8 +35,8 @@ print(f"lrnnlab {EXPECTED}: ready")
 #
 # PScan makes up to $L/2$ products at every level. Most of these are not needed. Make a binary tree over the
 # steps, and go through it twice (after Blelloch, 1990). On the way **up**, compute one pair for each node: the
-# composition of all steps below it. On the way **down**, hand *states* to the nodes, to each the state before its
-# first step. The left child gets the state that its parent got. The right child gets this state after the left child's pair
+# composition of all steps below it. On the way **down**, hand each node
+# a *state*: the one before its first step. The left child gets the state that its parent got. The right child gets this state after the left child's pair
 # has been applied. These are two passes instead of one, but fewer than $T$ products, so $O(b^3 h T)$ work.
 #
 # **Step 1 (sample).** The tree gives the loop's states, on random whole numbers for $T = 1$ to 39. This checks the code. That the
@@ -80,7 +80,7 @@ print(f"the tree gives the loop's states for T = 1 to {T}")
 
 
 # %% [markdown]
-# **Step 2.** From a level of $n$ nodes the $\lceil n/2\rceil$ nodes above it are made with $\lceil n/2\rceil - 1$ products, one for each of them but the last, whose pair nobody needs. Summed over the levels that is less than $T$. (Counted for $T$ up to 5,000; for every $T$ the induction is left to you.)
+# **Step 2.** From a level of $n$ nodes the $\lceil n/2\rceil$ nodes above it are made with $\lceil n/2\rceil - 1$ products, one for each of them but the last, whose pair nobody needs. Summed over the levels that is less than $T$. **All $T \le 5{,}000$**; the induction for every $T$ is yours, in exercise 4.
 
 # %% tags=["proof-tree"]
 def made_by_tree(n):
@@ -198,7 +198,7 @@ predict("03.9", tree_on_doublings)
 # %% tags=["proof-tanh"]
 r, a, c, a2, c2 = sp.symbols("r a c a2 c2", real=True)
 line = sp.simplify(sp.diff(sp.atanh(sp.tanh(a * r + c)), r))
-print("the slope of artanh(tanh(a r + c)) is", line)
+show.math(r"\frac{d}{dr}\, \mathrm{artanh}(\tanh(a r + c)) =", line)
 assert line == a and sp.diff(line, r) == 0, "Two maps with tanh, step 1: one layer is no straight line"
 
 # %% [markdown]
@@ -223,19 +223,19 @@ assert bend.evalf() != 0, "Two maps with tanh, step 2: two layers are a straight
 #
 # **Claim (the WY form).** $(I - \beta_1 k_1k_1^\top)\cdots(I - \beta_c k_ck_c^\top) = I - \sum_i w_i k_i^\top$, and the vectors $w_i$ solve one triangular system (for $\beta_i \ne 0$; a factor with $\beta_i = 0$ is the identity and can be left out).
 #
-# **Step 1.** One factor more: if the product so far is $I - S$, the next is $I - S - w k^\top$ with $w = \beta\,(k - Sk)$. (Free letters; $q$ stands for $k^\top$.)
+# **Step 1.** One factor more: if the product so far is $I - S$, the next is $I - S - w k^\top$ with $w = \beta\,(k - Sk)$. **All cases**; $q$ is $k^\top$.
 
 # %% tags=["proof-wy"]
 S, k, q = sp.symbols("S k q", commutative=False)
 beta = sp.Symbol("beta")
 w = beta * (k - S * k)
 one_more = sp.expand((1 - S) * (1 - beta * k * q))
-print("(1 - S)(1 - beta k q) =", one_more)
+show.math(r"(1 - S)(1 - \beta k q) =", one_more)
 assert sp.expand(one_more - (1 - S - w * q)) == 0, "The WY form, step 1: not of the same form"
 
 # %% [markdown]
 # **Step 2.** With $S = \sum_{i<t} w_ik_i^\top$ that reads $\frac1{\beta_t} w_t + \sum_{i<t} (k_i^\top k_t)\, w_i = k_t$: the unknown $w_t$ is in the equations $t, t+1, \dots$ only, so
-# the system is triangular. (Solved in fractions for four vectors of size 3, an example.) $\blacksquare$
+# the system is triangular. **Example** in fractions: four vectors of size 3. $\blacksquare$
 
 # %% tags=["proof-wy"]
 K = sp.Matrix([[1, 2, 0, 1], [0, 1, 1, 3], [2, 0, 1, 1]])  # its columns are k_1 to k_4
@@ -246,7 +246,7 @@ W = K * system.inv()  # W (beta^-1 + strictly upper part of K'K) = K
 product = sp.eye(3)
 for t in range(4):
     product *= sp.eye(3) - betas[t] * K[:, t] * K[:, t].T
-print("the product of the four factors:", product.tolist())
+show.math(r"(I - \beta_1 k_1 k_1^\top) \cdots (I - \beta_4 k_4 k_4^\top) =", product)
 assert system.is_upper and product == sp.eye(3) - W * K.T, "The WY form, step 2: not the product"
 
 # %% [markdown]
@@ -276,7 +276,7 @@ print(f"numbers of a transition that must be kept for {T} steps: {T * d * d} as 
 # %% [markdown]
 # ## 4 Constant transitions
 #
-# **A constant transition** needs no scan at all. Then $x_t = \sum_s A^{t-s} b_s$ is a convolution, and the FFT computes it in $O(T \log T)$ for all $t$ at once. This is how S4 and DLR run (chapter 05). It is impossible as soon as $A_t$ depends on the input.
+# **A constant transition** needs no scan at all. Then $x_t = \sum_s A^{t-s} b_s$ is a convolution, and the FFT computes it in $O(T \log T)$ for all $t$ at once. This is how S4 and DLR run (chapter 05). It works no longer as soon as $A_t$ depends on the input.
 
 # %%
 from lrnnlab.scans.convolution import long_conv, vandermonde

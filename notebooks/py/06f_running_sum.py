@@ -109,7 +109,7 @@ with show.expect_failure("The running sum, step 3"):
 
 # %% [markdown]
 # So the sum may be used in **chunks** shorter than that, the last state of a chunk being carried into the next. Only a $\lambda$ that is the same
-# at every step has such a length, though. If it depends on the input no length is safe, and a reset is a division by 0 ([03e](03e_floats.ipynb)).
+# at every step has such a length, though. If it depends on the input no length is safe, and a reset is a division by 0 ([03d](03d_floats.ipynb)).
 
 # %%
 def in_chunks(lam, u, size):

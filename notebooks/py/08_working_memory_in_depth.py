@@ -23,6 +23,7 @@ import torch
 import lrnnlab
 from workbook import show
 from workbook.chapters import ch08
+from workbook.chapters.tree_composition import letters, truth, words
 from workbook.exercises import check, hint, predict, solution
 from workbook.show import regulargpt_figures
 from workbook.show.widgets import explore
@@ -234,7 +235,8 @@ for n in range(2, 5):
     for i, j, k in units:
         listed[[i * n + k, n * n + k * n + j], (i * n + j) * n + k] = 1
     assert np.array_equal(listed, first_weights(n)), "Lemma 1, step 2: the listing"
-    print(f"n = {n}: {n**3} hidden units; the last one reads {sums[-1]}")
+    print(f"n = {n}: {n**3} hidden units, of which the last one reads")
+    show.math(sums[-1])
 
 for n in range(2, 5):
     A, B = free(n)
@@ -242,7 +244,7 @@ for n in range(2, 5):
     assert (products @ second_weights(n) == (A @ B).ravel()).all(), (
         "Lemma 1, step 3: the second layer gives the product"
     )
-print(f"n = {n}: Flat(AB) begins with {(products @ second_weights(n))[0]}")
+show.math("(AB)_{00} =", (products @ second_weights(n))[0])
 
 
 # %% [markdown]
@@ -333,7 +335,7 @@ check("08.3", my_triple)
 #
 # For 500 letters the layer is used nine times, and eight times it reads its own output. The paper does not say two things that this
 # needs. Something must be there before the start of the string, and outputs must be bits again. Start with the first. Here are the
-# layer, the recursion, and the slow truth, which follows every state letter by letter:
+# layer and the recursion. They read what `letters` writes, the matrix of each letter; `truth` follows every state letter by letter:
 
 # %% tags=["proof-one_eighth"]
 def compose(A, B):
@@ -356,34 +358,12 @@ def recursion(leaves, layer, before):
     return held
 
 
-def letters(machine, strings):
-    """Eq. 2 for each letter of strings (S, T): a list over t of (S, n, n)."""
-    one = np.eye(machine.num_states, dtype=int)
-    return [one[machine.transitions[column]] for column in strings.T]
-
-
-def truth(machine, strings):
-    """The matrix of each prefix, by following every state letter by letter: a list over t."""
-    one = np.eye(machine.num_states, dtype=int)
-    state = np.tile(np.arange(machine.num_states), (len(strings), 1))
-    found = []
-    for column in strings.T:
-        state = np.take_along_axis(machine.transitions[column], state, axis=1)
-        found.append(one[state])
-    return found
-
-
-def words(machine, length):
-    """Every word of so many letters, (V^length, length)."""
-    return np.array(list(itertools.product(range(machine.num_symbols), repeat=length)))
-
-
 # %% [markdown]
 # **Claim (prefixes).** With identities before the string, $\lceil\log_2 T\rceil$ layers give the action of every prefix. With
 # zeros they do not.
 #
 # Why? After $\ell$ layers place $i$ holds its last $2^\ell$ letters in order, or all there are, if the *empty word* is before the
-# start. The empty word does nothing, so its matrix is the identity ([08d](08d_reading_its_own_output.ipynb) has the proof). With zeros
+# start. The empty word does nothing, so its matrix is the identity ([08c](08c_lemma_1_in_use.ipynb) has the proof). With zeros
 # you can read a position only if all letters of its tree exist. Of eight positions, only the last has them:
 
 # %%
@@ -459,7 +439,7 @@ print(ch08.noise_sentence(**noisy).replace("<b>", "").replace("</b>", ""))
 # %% [markdown]
 # **Claim (noise).** At worst the error of the ones doubles in every layer. That of the zeros more than doubles, as long as zeros are
 # at most $\frac12$; beyond, errors grow by a factor that tends to $2n$. Here the letters are permutations of $n$ states, as in Cycle
-# Navigation ([08e](08e_errors_double.ipynb) has the proof, and what holds for other letters).
+# Navigation ([08d](08d_errors_double.ipynb) has the proof, and what holds for other letters).
 #
 # Why doubling? Two ones, each $1 + x$, give $\mathrm{ReLU}(2(1 + x) - 1) = 1 + 2x$.
 #
@@ -508,7 +488,7 @@ for slope in (2, 3, 4):
 bound = sp.Rational(1, 4) - 1 / (4 * g)
 assert sp.simplify(2 * (1 - bound) - 1 - upper) == 0, "One eighth, step 2: two ones"
 assert sp.simplify((1 + bound) + bound - 1 - lower) == 0, "One eighth, step 2: a one and a zero"
-print(f"the bound for g = 2, 3, 4: {[str(bound.subs(g, slope)) for slope in (2, 3, 4)]}")
+show.math("e =", bound, r", \quad g = 2, 3, 4:", tuple(bound.subs(g, slope) for slope in (2, 3, 4)))
 
 
 # %% [markdown]
@@ -759,7 +739,7 @@ if len(desk):
         regulargpt_figures.accuracy_by_task(desk, {(live["task"], live["row"]): [live["metrics"]["accuracy"]]}),
         alt="Accuracy beyond the training length for thirteen tasks in four panels: RNN, "
             "Transformer, RegularGPT with chunks of 2 and of 3. Grey diamonds of the paper, "
-            "blue dots of every recorded seed, a live dot for Parity. Notebook 08f has "
+            "blue dots of every recorded seed, a live dot for Parity. Notebook 08e has "
             "the numbers.",
         caption="Paper (grey), recorded (blue, every seed), live (vermilion). What to see: "
                 "how far a dot is from the dashed stroke, which marks the commonest answer; and how "
@@ -768,7 +748,7 @@ if len(desk):
 
 
 # %% [markdown]
-# [08f](08f_paper_checked.ipynb) says why some dots are low, with Tables 1 and 2 in numbers.
+# [08e](08e_paper_checked.ipynb) says why some dots are low, with Tables 1 and 2 in numbers.
 
 # %% [markdown]
 # **Exercise 13** ★ *(5 min, 3 points: to predict what an exact layer does at new depths)*
@@ -815,7 +795,7 @@ predict("08.13", far_beyond)
 #
 # Why? Exchange the last $2^{\ell+1}$ letters of a string: at depth $\ell$ only one node changes. If that node held the same for two
 # words with different actions, the net would answer both strings alike, and one wrongly. For Parity and Cycle Navigation the number is
-# that of the states, as the paper has it. For most other tasks it is not ([08g](08g_number_of_clusters.ipynb) counts).
+# that of the states, as the paper has it. For most other tasks it is not ([08f](08f_clusters_and_gradients.ipynb) counts).
 #
 # Look at your net. You see its states at one depth, from strings of 500 letters, on the plane on which they vary most (PCA, principal
 # component analysis). Colours are the true actions, named as in the tree (e does nothing). Rings are
@@ -935,7 +915,7 @@ typed_widget
 
 # %% [markdown]
 # So a gradient is a hint, not an explanation. There is a recurrence that is right on Parity at every length, with 99 % of its gradient
-# on the last four of 64 letters ([08h](08h_gradients.ipynb) builds it).
+# on the last four of 64 letters ([08f](08f_clusters_and_gradients.ipynb) builds it).
 #
 # ## What to remember
 #
@@ -952,13 +932,11 @@ typed_widget
 #
 # * [08a tree and masks](08a_tree_and_masks.ipynb) (15 min): one route to each letter, how large the tree is, and the same weights as masks.
 # * [08b order of composition](08b_order_of_composition.ipynb) (20 min): the proof that the printed heads read backwards, and which product reads the state.
-# * [08c AND gates](08c_and_gates.ipynb) (10 min): how many units a merge needs, by Lemma 1 or with a gate for each pair of actions.
-# * [08d reading its own output](08d_reading_its_own_output.ipynb) (15 min): the proof of the claim on prefixes, and when outputs are bits again.
-# * [08e errors double](08e_errors_double.ipynb) (20 min): the nine steps of the claim on noise.
-# * [08f paper checked](08f_paper_checked.ipynb) (20 min): Tables 1 and 2 run again, chance, and where the paper says something else.
-# * [08g number of clusters](08g_number_of_clusters.ipynb) (25 min): the proof of the claim on clusters, and how many actions twelve tasks have.
-# * [08h gradients](08h_gradients.ipynb) (10 min): Figure 4 again, and what a gradient cannot tell.
-# * [08i text and cost](08i_text_and_cost.ipynb) (15 min): Table 3 on a small text, what breaks beyond $C^2$, and what the model costs.
+# * [08c Lemma 1 in use](08c_lemma_1_in_use.ipynb) (25 min): how many units a merge needs, what comes before the start, and when outputs are bits again.
+# * [08d errors double](08d_errors_double.ipynb) (15 min): the nine steps of the claim on noise.
+# * [08e paper checked](08e_paper_checked.ipynb) (20 min): Tables 1 and 2 run again, chance, and where the paper says something else.
+# * [08f clusters and gradients](08f_clusters_and_gradients.ipynb) (40 min): how many actions twelve tasks have, Figure 4 again, and what a gradient cannot tell.
+# * [08g text and cost](08g_text_and_cost.ipynb) (15 min): Table 3 on a small text, what breaks beyond $C^2$, and what the model costs.
 
 # %% [markdown]
 # ## Exercises
@@ -982,7 +960,7 @@ typed_widget
 # %% [markdown]
 # ## Read on
 #
-# More papers: [08f](08f_paper_checked.ipynb).
+# More papers: [08e](08e_paper_checked.ipynb).
 #
 # * The paper: T.-C. Chi, T.-H. Fan, A. I. Rudnicky, P. J. Ramadge, *Transformer Working Memory Enables Regular Language Reasoning and
 #   Natural Language Length Extrapolation*, 2023, [arXiv:2305.03796](https://arxiv.org/abs/2305.03796).

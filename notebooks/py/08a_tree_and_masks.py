@@ -24,6 +24,7 @@ import torch
 import lrnnlab
 from lrnnlab.models.chunk_masks import dilated_mask
 from workbook import show
+from workbook.chapters import ch08
 from workbook.exercises import check, hint, solution
 from workbook.tables import regulargpt_table1
 from workbook.tables.lrnn_fig1 import schedule
@@ -36,6 +37,16 @@ if not lrnnlab.__version__.startswith(EXPECTED):
     )
 print(f"lrnnlab {EXPECTED}: ready")
 
+# %% tags=["hide-input"]
+show.figure(
+    ch08.routes_picture(),
+    alt="Two rows of square masks over 27 letters in chunks of three. Above, with steps 1, 3 and 9, three masks of three diagonals each "
+        "make a full triangle of ones: one route to each earlier letter. Below, with steps 1, 2 and 4, the diagonals lie closer, and the "
+        "routes form a narrow band with one, two or three of them, and nothing beyond 14 letters.",
+    caption="Rows see columns, C = 3. What to see: with powers of three every earlier letter comes once. With powers of two some come two "
+            "or three times, and far ones never.",
+)  # fmt: skip
+
 
 # %% [markdown]
 # ## 1 The depths suffice
@@ -44,8 +55,7 @@ print(f"lrnnlab {EXPECTED}: ready")
 # Eq. 1).
 #
 # **Claim (the depths).** After depth $\ell$ position $m$ has seen the $C^{\ell+1}$ letters that end at $m$, *each of them by exactly one
-# route* (near the start all the letters that there are); and $\lceil\log_C T\rceil$ depths are enough for $T \ge 2$
-# letters, and no smaller number is.
+# route* (near the start: all there are). So $T \ge 2$ letters need $\lceil\log_C T\rceil$ depths, and no fewer are enough.
 #
 # **Step 1 (depth 0).** Position $m$ sees $m, m-1, \dots, m-C+1$: the distances $0$ to $C-1$, each by one route.
 #
@@ -94,9 +104,9 @@ for C, depths in ((2, 5), (3, 3), (5, 2)):
 
 
 # %% [markdown]
-# **Step 4 (how many depths).** The string is seen whole from $C^{\ell+1} \ge T$ on, so the number of depths is the least
-# $n$ with $C^n \ge T$, which is $\lceil\log_C T\rceil$. In floating point it is not quite: the released code
-# computes $\log T / \log C$ and rounds up, and the quotient of two rounded logarithms may lie above a whole number.
+# **Step 4 (how many depths).** A position has seen the whole string as soon as $C^{\ell+1} \ge T$. So the number of depths is the least
+# $n$ with $C^n \ge T$, which is $\lceil\log_C T\rceil$. Floats can get it wrong: the released code computes $\log T / \log C$ and rounds
+# up, and the quotient of two rounded logarithms may lie above a whole number.
 # $\blacksquare$
 
 # %% tags=["proof-depths"]
@@ -190,6 +200,7 @@ assert sp.simplify(series.subs(n, 1) - 1 / c) == 0, "The tree, step 1: the serie
 assert sp.simplify(series.subs(n, n + 1) - series - c ** -(n + 1)) == 0, (
     "The tree, step 1: the series from n to n + 1"
 )
+show.math(r"\frac{1}{C} + \frac{1}{C^2} + \cdots + \frac{1}{C^n} =", series)
 for C, T in itertools.product(range(2, 9), range(2, 2001)):
     depths = next(depths for depths in itertools.count(1) if C**depths >= T)
     nodes = sum(math.ceil(Fraction(T, C ** (depth + 1))) for depth in range(depths))

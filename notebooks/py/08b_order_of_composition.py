@@ -22,6 +22,7 @@ import lrnnlab
 from lrnnlab import automata
 from workbook import show
 from workbook.chapters import ch08
+from workbook.chapters.tree_composition import compose, letters, recursion, truth, words
 from workbook.exercises import check, hint, solution
 
 EXPECTED = "0.1"
@@ -32,64 +33,28 @@ if not lrnnlab.__version__.startswith(EXPECTED):
     )
 print(f"lrnnlab {EXPECTED}: ready")
 
+# %% tags=["hide-input"]
+show.figure(
+    ch08.order_picture(),
+    alt="Two trees over the letters a to h. Left the nodes read ab, cd, ef, gh, then abcd and efgh, and the root abcdefgh. "
+        "Right they read ba, dc, fe, hg, then dcba and hgfe, and the root hgfedcba.",
+    caption="What each node has read. What to see: one exchange in every merge turns the whole string around.",
+)  # fmt: skip
 
 # %% [markdown]
-# ## 1 The layer and the recursion
-#
 # A node holds the **action** of its word: a matrix $A$ whose row $s$ has its 1 in the column of the state that the word leads to from $s$
-# (the paper's Eq. 2). First the word $u$, then $v$, is the product $A_u A_v$. Here are the layer and the recursion of the sitting, and the slow truth, which follows every state letter by letter:
-
-# %% tags=["proof-order", "proof-read_out"]
-def compose(A, B):
-    """Lemma 1 without its zero weights: sum over k of ReLU(A_ik + B_kj - 1), for (..., n, n)."""
-    s = A[..., :, None, :] + np.swapaxes(B, -1, -2)[..., None, :, :] - 1
-    return np.maximum(s, 0).sum(-1)
-
-
-def recursion(leaves, layer, before):
-    """Depth by depth what each place holds, chunks of two: layer(place i - 2^l, place i).
-
-    before : what stands at places before the first.
-    """
-    held, back = [list(leaves)], 1
-    while back < len(leaves):
-        last = held[-1]
-        held.append([layer(last[i - back] if i >= back else before, last[i])
-                     for i in range(len(last))])  # fmt: skip
-        back *= 2
-    return held
-
-
-# %% tags=["proof-order", "proof-read_out"]
-def letters(machine, strings):
-    """Eq. 2 for each letter of strings (S, T): a list over t of (S, n, n)."""
-    one = np.eye(machine.num_states, dtype=int)
-    return [one[machine.transitions[column]] for column in strings.T]
-
-
-def truth(machine, strings):
-    """The matrix of each prefix, by following every state letter by letter: a list over t."""
-    one = np.eye(machine.num_states, dtype=int)
-    state = np.tile(np.arange(machine.num_states), (len(strings), 1))
-    found = []
-    for column in strings.T:
-        state = np.take_along_axis(machine.transitions[column], state, axis=1)
-        found.append(one[state])
-    return found
-
-
-def words(machine, length):
-    """Every word of so many letters, (V^length, length)."""
-    return np.array(list(itertools.product(range(machine.num_symbols), repeat=length)))
-
-
-# %% [markdown]
-# ## 2 The printed order
+# (the paper's Eq. 2). First the word $u$, then $v$, is the product $A_u A_v$.
+#
+# Four functions of the sitting are at work here: `compose(A, B)` is the layer of Lemma 1; `recursion(leaves, layer, before)` uses a layer
+# depth by depth, with `before` in front of the string; `letters` writes Eq. 2 for each letter; `truth` follows every state letter by
+# letter, slowly.
+#
+# ## 1 The printed order
 #
 # > **The paper, section 7.2.** "One concrete construction for concatenation is setting $r_0 = 0$ and the remaining $-\infty$ for
 # > the first head; $r_1 = 0$ and the remaining $-\infty$ for the second head."
 #
-# So the first head reads the position itself, which holds the *later* word, and the second head the earlier one. Lemma 1 then
+# So the first head reads the position itself, which holds the *later* word. The second head reads the earlier one. Lemma 1 then
 # multiplies later by earlier. But with one-hot *rows* it should be earlier by later: $A_u A_v$ is first $u$, then $v$.
 #
 # **Claim (the order).** The printed heads compute the action of the string *read backwards*. That is harmless exactly for tasks that answer a word
@@ -134,11 +99,11 @@ for name in ("S_3", "Tomita 3", "D_2"):
     print(f"{name}: {len(strings)} words of 8 letters, each answered as its mirror image")
 
 # %% [markdown]
-# **Step 3.** Two machines agree on *all* words if no pair of states that one word reaches in both has two answers, which a search
-# decides. For these eight tasks the printed order never errs.
+# **Step 3.** When do two machines agree on *all* words? Follow both on the same word: the two states that they reach must have the same
+# answer. A search over all such pairs of states decides it. For these eight tasks the printed order never errs.
 #
-# **Step 4.** If the letters commute, so do all products: the printed order is harmless. It is not only there that it is harmless:
-# for three of the eight the letters do not commute, but a word and its mirror image have one answer.
+# **Step 4.** If the letters commute, so do all products, and the printed order does no harm. But that is not the only way: in three of the
+# eight tasks the letters do not commute, and still a word and its mirror image have one answer.
 
 # %% tags=["proof-order"]
 commuting = ("Parity", "(aa)*", "Sum(5)", "Tomita 5", "Tomita 6")
@@ -171,8 +136,8 @@ for name in ("S_3", "Tomita 3", "D_2"):
 
 
 # %% [markdown]
-# How often does it err? Counting the words that lead both machines to each pair of states gives the share of uniform random words that
-# are answered right, exactly, at each length; for 8 letters also by a look at every word.
+# How often does it err? Count the words that lead both machines to each pair of states. That gives, exactly and at each length, the share
+# of uniform random words that are answered right. For 8 letters the cell also looks at every word.
 
 # %% tags=["proof-order"]
 def right_at(machine, longest, only=None):
@@ -201,9 +166,9 @@ for name, machine in ((name, ch08.machine_of(name)) for name in ("S_3", "Tomita 
     print(f"{name}: of all prefixes up to 64 right {float(sum(shares[name]) / 64):.3f}")
 
 # %% [markdown]
-# **Step 6.** Even that flatters it: almost every long random word is outside of $D_2$ (brackets that close, nested at most two deep),
-# read either way. Of the words that are *in* $D_2$, up to 64 letters, the printed order recognises none but the empty one: a balanced
-# word read backwards begins with a closing bracket. $\blacksquare$
+# **Step 6.** Even that flatters it. $D_2$ has the brackets that close, nested at most two deep; almost every long random word is outside of
+# it, read either way. Of the words that are *in* $D_2$, up to 64 letters, the printed order recognises only the empty one: a balanced word
+# read backwards begins with a closing bracket. $\blacksquare$
 
 # %% tags=["proof-order"]
 right, members = map(sum, zip(*right_at(ch08.machine_of("D_2"), 64, only=1)))
@@ -308,7 +273,7 @@ check("08.6", my_language)
 # </details>
 
 # %% [markdown]
-# ## 3 Which product reads the state?
+# ## 2 Which product reads the state?
 #
 # At the end the paper maps $A(\sigma_{0:T})$ to the state "$A(\sigma_{0:T}) \circ q_0$". Read as a function composition, which is how
 # its section 7.1 defines the sign, this is right: apply the action to the state $q_0$. (In the text that we have the sign is lost; we
@@ -368,5 +333,5 @@ with show.expect_failure("The readout, step 3"):
 #
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
-# | 5 | [2 The printed order](#2-The-printed-order) | ★ | 5 | 2 | to find a word on which two machines differ |
-# | 6 | [2 The printed order](#2-The-printed-order) | ★★ | 10 | 4 | to tell when the order of composition does not matter |
+# | 5 | [1 The printed order](#1-The-printed-order) | ★ | 5 | 2 | to find a word on which two machines differ |
+# | 6 | [1 The printed order](#1-The-printed-order) | ★★ | 10 | 4 | to tell when the order of composition does not matter |

@@ -17,7 +17,7 @@ SITTINGS: dict[str, tuple[str, int, tuple[str, ...], tuple[int, float], tuple[tu
         ("train and verify by hand", 20),
     )),
     "03": ("parallel scans", 45, ("02",), (2, 1.3), (
-        ("other roads", 20), ("paper listings", 15), ("test time", 10), ("benchmark", 20), ("floats", 20),
+        ("other roads", 20), ("paper listings", 15), ("benchmark", 30), ("floats", 20),
     )),
     "04": ("rotations", 60, ("00",), (1, 2.4), (
         ("layer in code", 20), ("every rotation", 25), ("constant norm", 20), ("coloured inputs", 30),
@@ -35,8 +35,8 @@ SITTINGS: dict[str, tuple[str, int, tuple[str, ...], tuple[int, float], tuple[tu
         ("linear or not", 10), ("lags and channels", 25), ("whole table", 10), ("harder benchmarks", 20),
     )),
     "08": ("memory in depth", 60, ("03",), (3, 1.3), (
-        ("tree and masks", 15), ("order of composition", 20), ("and gates", 10), ("reading its own output", 15),
-        ("errors double", 20), ("paper checked", 20), ("number of clusters", 25), ("gradients", 10), ("text and cost", 15),
+        ("tree and masks", 15), ("order of composition", 20), ("lemma 1 in use", 25), ("errors double", 15),
+        ("paper checked", 20), ("clusters and gradients", 40), ("text and cost", 15),
     )),
     "09": ("fast weights", 55, ("02",), (3, 3.2), (
         ("layer in code", 5), ("rational outputs", 20), ("counting brackets", 20), ("even lengths", 20), ("two letters", 15),

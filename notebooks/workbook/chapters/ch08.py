@@ -9,16 +9,18 @@ Letters: T time, c chunk (the paper's C), l depth or layers done; n states, m el
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+import matplotlib
 import numpy as np
 import pandas as pd
 import torch
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PatchCollection
-from matplotlib.colors import to_rgb
+from matplotlib.colors import ListedColormap, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 from torch import Tensor, nn
@@ -46,6 +48,7 @@ from workbook.show.style import (
     SMALL,
     SOURCES,
     canvas,
+    colour_bar,
     ink_on,
     label_ends,
     new_figure,
@@ -71,6 +74,10 @@ WORDS = {  # task -> a word to open on
     "Parity": "1011000110101101", "Cycle Navigation": "++0-+++--+0+++-+", "S_3": "ststtsstttsts",
     "D_2": "aababbabaabbab", "Tomita 3": "1101100110001001",
 }  # fmt: skip
+MERGED = (  # tasks whose units for a merge are counted
+    "Parity", "(aa)*", "Sum(5)", "EvenPair(2)", "EvenPair(5)", "Tomita 5", "Tomita 6", "S_3", "A_5", "ModArith(5)", "D_2", "D_3",
+    "D_4", "D_12", "Tomita 3", "Tomita 4",
+)  # fmt: skip
 CHUNKS = (2, 3, 4, 8, 16)
 ORDERS = ("earlier first", "as printed")
 LONGEST = 16  # letters that are drawn
@@ -189,6 +196,84 @@ def tree_sentence(task: str, string: str, C: int, order: str = ORDERS[0]) -> str
             f"{fair}.{turned}")  # fmt: skip
 
 
+@styled
+def routes_picture(C: int = 3, depths: int = 3) -> Figure:
+    """Masks of each depth, and the routes that they make to each letter: with steps C^l (above) and 2^l (below)."""
+    T = C**depths
+    back = np.subtract.outer(np.arange(T), np.arange(T))
+    figure, grid = new_figure(3.25, rows=2, columns=depths + 1, left=0.85, right=0.75, top=0.35, bottom=0.1, gap=0.25)
+    rows = []
+    for base in (C, 2):
+        masks = [np.isin(back, base**depth * np.arange(C)).astype(int) for depth in range(depths)]
+        rows.append([*masks, np.linalg.multi_dot(masks[::-1])])
+    most = max(int(row[-1].max()) for row in rows)
+    looks = ListedColormap(["white", *matplotlib.colormaps["Blues"](np.linspace(0.35, 1, most))])
+    for panels, row, base in zip(grid, rows, (C, 2)):
+        for axes, matrix in zip(panels, row):
+            drawn = axes.imshow(matrix, cmap=looks, vmin=-0.5, vmax=most + 0.5, interpolation="nearest")
+            axes.set(xticks=[], yticks=[])
+            axes.spines[:].set_visible(True)
+        panels[0].set_ylabel("steps " + ", ".join(str(base**depth) for depth in range(depths)))
+    for axes, title in zip(grid[0], [*(f"depth {depth}" for depth in range(depths)), "routes"]):
+        axes.set_title(title)
+    colour_bar(figure, drawn)
+    figure.axes[-1].set_yticks(range(most + 1))
+    return figure
+
+
+@styled
+def order_picture(word: str = "abcdefgh") -> Figure:
+    """The tree over a word with what each node has read: left the earlier word first, right in the order of the printed heads."""
+    figure, axes = canvas(2.6)
+    for left, title, turned in ((0.3, "earlier word first", False), (3.95, "as printed: later word first", True)):
+        axes.text(left, 2.35, title, fontsize=11)
+        across, held = left + 0.15 + 0.39 * np.arange(len(word)), list(word)
+        for row in range(4):
+            high = 0.2 + 0.6 * row
+            for x, text in zip(across, held):
+                axes.text(x, high, text, ha="center", va="center", zorder=3, color=LIVE if turned and row else INK,
+                          bbox={"fc": "white", "ec": "none", "pad": 1})  # fmt: skip
+            if row < 3:
+                middles = across.reshape(-1, 2).mean(1)
+                lines = [[(x, high), (middle, high + 0.6)] for middle, pair in zip(middles, across.reshape(-1, 2)) for x in pair]
+                axes.add_collection(LineCollection(lines, colors=FAINT, lw=1.2, zorder=1), autolim=False)
+                held = [v + u if turned else u + v for u, v in zip(held[::2], held[1::2])]
+                across = middles
+    return figure
+
+
+@styled
+def units_picture() -> Figure:
+    """Left, the unit ReLU(a + b - 1) between the bits; right, states and actions of ``MERGED``: do gates or Lemma 1 need less?"""
+    figure, (gate, plane) = new_figure(3.5, columns=2, left=0.4, right=0.2, top=0.4, gap=0.9, width_ratios=(1, 2.2))
+    a = np.linspace(0, 1, 101)
+    gate.imshow(np.maximum(a + a[:, None] - 1, 0), origin="lower", extent=(0, 1, 0, 1), cmap="Blues", vmax=1.3)
+    for x, y in itertools.product((0, 1), repeat=2):
+        gate.text(0.1 + 0.8 * x, 0.1 + 0.8 * y, f"{x * y}", ha="center", va="center", fontsize=14, fontweight="bold")
+    gate.set(xticks=[0, 1], yticks=[0, 1], xlabel="a", ylabel="b", title="ReLU(a + b − 1)")
+    gate.grid(False)
+    n = np.array([1.5, 100])
+    plane.fill_between(n, n**1.5, 1, color=SOURCES["recorded"].colour, alpha=0.12, lw=0)
+    plane.plot(n, n**1.5, color=INK, lw=1, ls=(0, (4, 3)))
+    at: dict[tuple[int, int], list[str]] = {}
+    for name in MERGED:
+        machine = machine_of(name)
+        place = machine.num_states, len(transition_monoid(machine))
+        at.setdefault(place, []).append(re.sub(r"_(\d+)", r"$_{\1}$", name))
+    for (states, actions), names in at.items():
+        left = states < 8 and names[0][:2] in ("D$", "S$")  # on the other side of what lies close by
+        plane.plot(states, actions, "o", color=LIVE, ms=5)
+        plane.annotate(", ".join(names), (states, actions), (-6, 3) if left else (6, -6), textcoords="offset points", va="center",
+                       ha="right" if left else "left", fontsize=SMALL)  # fmt: skip
+    plane.set(xscale="log", yscale="log", xlim=(1.5, 100), ylim=(1.2, 1500), xlabel="states n", ylabel="actions m")
+    plane.text(95, 2.2, "fewer gates: m² < n³", ha="right")
+    plane.text(1.7, 250, "fewer units in\nLemma 1: n³ < m²")
+    plane.set_xticks([2, 5, 10, 20, 50, 100], ["2", "5", "10", "20", "50", "100"])
+    plane.set_yticks([2, 10, 100, 1000], ["2", "10", "100", "1,000"])
+    plane.minorticks_off()
+    return figure
+
+
 def filling_widget() -> Moving:
     """The tree over 16 letters in chunks of two as it fills, merge by merge; a letter that is changed is merged again."""
     tasks = {}
@@ -261,6 +346,28 @@ def noise_picture(task: str, e: float, layer: str, noise: str) -> Figure:
     for axes in (left, right):
         axes.set_xticks(done)
     label_ends(right, [(1 / run.n, "chance", FAINT), (run.right[-1], "read", LIVE)])
+    return figure
+
+
+@styled
+def doubling_picture(e: float = 1 / 32) -> Figure:
+    """Lemma 1 on 512 letters of Cycle Navigation, each number off by up to e: worst errors of ones and zeros, and random ones."""
+    run = noisy_run("Cycle Navigation", e, "Lemma 1", "the letters")
+    done, worst = np.arange(len(run.errors)), [np.eye(run.n) + e]
+    for _ in done[1:]:
+        worst.append(composition.compose(worst[-1], worst[-1]))
+    ones, zeros = np.array([(numbers[0, 0] - 1, numbers[0, 1]) for numbers in worst]).T
+    figure, axes = new_figure(3.4, left=1.0, right=1.5)
+    axes.axhline(0.5, color=FAINT, lw=1.2, ls=(0, (1, 2)))
+    axes.plot(done, e * 2.0**done, color=INK, lw=1, ls=(0, (4, 3)))
+    axes.plot(done, zeros, color=SOURCES["recorded"].colour, marker="^", ms=5)
+    axes.plot(done, ones, color=INK, marker="s", ms=4)
+    axes.plot(done, run.errors, color=LIVE, marker="o", ms=4)
+    axes.set(yscale="log", xlim=(0, done[-1]), ylim=(0.02, 1e6), xlabel="layers done", ylabel="error of a number", xticks=done)
+    axes.set_yticks([0.1, 1, 10, 100, 1e3, 1e4, 1e5, 1e6], ["0.1", "1", "10", "100", "1,000", "10,000", "100,000", "1,000,000"])
+    axes.minorticks_off()
+    label_ends(axes, [(zeros[-1], "zeros, at worst", SOURCES["recorded"].colour), (ones[-1], "ones, at worst", INK),
+                      (run.errors[-1], "random errors", LIVE), (e * 2.0 ** done[-1], "doubling", INK), (0.5, "one half", FAINT)])  # fmt: skip
     return figure
 
 

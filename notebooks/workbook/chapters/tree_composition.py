@@ -1,20 +1,22 @@
 """Paper 002: actions of words composed depth by depth, as elements of a monoid (any chunk size) and, by Sec. 7.2, as matrices.
 
-The matrices are composed in layers of chunk size 2, with errors, and with a layer that repairs: after layer l position i holds the action of the 2^l letters that end there, l = 0 being the letters themselves; before
-the start stand identities.  Chapter 08 proves what is used here: Lemma 1, its order, how errors grow, and the repair.
+With matrices chunks are of size 2: after layer l position i holds the action of the 2^l letters that end there, l = 0 being
+the letters themselves.  Chapter 08 proves what is used here: Lemma 1, its order, how errors grow, and the repair.
 
-Letters: T time, V tokens, n states; A, B actions as matrices with one-hot rows (Eq. 2); e size of errors, g slope of the
-repair; a layer is a function (earlier, later) -> action of both.
+Letters: T time, S strings, V tokens, n states; A, B actions as matrices with one-hot rows (Eq. 2); e size of errors, g slope
+of the repair; a layer is a function (earlier, later) -> action of both.
 """
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, reduce
+from typing import Any
 
 import numpy as np
 
-from lrnnlab.automata import Monoid, MooreMachine, one_hot_transitions, transition_monoid
+from lrnnlab.automata import Monoid, MooreMachine, transition_monoid
 from lrnnlab.models.chunk_masks import depth_count, kept_positions
 from workbook.tables.word_actions import appended, multiplication_table
 
@@ -65,9 +67,39 @@ def grow(machine: MooreMachine, tokens: tuple[int, ...], chunk: int, later_first
     return Tree(machine, tuple(tokens), chunk, np.stack(rows))
 
 
-def row_transitions(machine: MooreMachine) -> np.ndarray:
-    """(V, n, n) int, Eq. 2: row s of matrix v is the one-hot of the state that token v leads to from s."""
-    return one_hot_transitions(machine).swapaxes(1, 2).astype(np.int64)
+def letters(machine: MooreMachine, strings: np.ndarray) -> list[np.ndarray]:
+    """Eq. 2 for each letter of strings (S, T) or (T,): a list over t of (S, n, n) or (n, n)."""
+    one = np.eye(machine.num_states, dtype=int)
+    return [one[machine.transitions[column]] for column in strings.T]
+
+
+def truth(machine: MooreMachine, strings: np.ndarray) -> list[np.ndarray]:
+    """The matrix of each prefix of strings (S, T), by following every state letter by letter: a list over t."""
+    one = np.eye(machine.num_states, dtype=int)
+    state = np.tile(np.arange(machine.num_states), (len(strings), 1))
+    found = []
+    for column in strings.T:
+        state = np.take_along_axis(machine.transitions[column], state, axis=1)
+        found.append(one[state])
+    return found
+
+
+def words(machine: MooreMachine, length: int) -> np.ndarray:
+    """Every word of so many letters, (V^length, length)."""
+    return np.array(list(itertools.product(range(machine.num_symbols), repeat=length)))
+
+
+def first_weights(n: int) -> np.ndarray:
+    """Lemma 1's W1 by Eq. 3, (2 n^2, n^3): hidden unit (i, j, k) reads the numbers at two places, from 1."""
+    z = np.arange(1, 2 * n * n + 1)[:, None, None, None]
+    i, j, k = np.ogrid[1 : n + 1, 1 : n + 1, 1 : n + 1]
+    reads = (z == (i - 1) * n + k) | (z == (n + k - 1) * n + j)
+    return reads.reshape(2 * n * n, n**3).astype(int)
+
+
+def second_weights(n: int) -> np.ndarray:
+    """Lemma 1's W2 = I (n^2 x n^2) times a column of n ones, Kronecker: (n^3, n^2)."""
+    return np.kron(np.eye(n * n, dtype=int), np.ones((n, 1), dtype=int))
 
 
 def compose(A: np.ndarray, B: np.ndarray) -> np.ndarray:
@@ -91,15 +123,23 @@ def reach(g: int) -> Fraction:
     return Fraction(1, 4) - Fraction(1, 4 * g)
 
 
-def recursion(leaves: np.ndarray, layer: Callable = compose) -> np.ndarray:
-    """The outputs of all layers: leaves (..., T, n, n) -> (L + 1, ..., T, n, n), the leaves first, L = ceil(log2 T);
-    layer(earlier, later), both (..., T, n, n), composes two words."""
-    *batch, T, n, _ = leaves.shape
+def recursion(leaves: Sequence, layer: Callable, before: Any) -> list[list]:
+    """Depth by depth what each place holds, chunks of two: layer(place i - 2^l, place i), ``before`` at places before the first."""
+    held, back = [list(leaves)], 1
+    while back < len(leaves):
+        last = held[-1]
+        held.append([layer(last[i - back] if i >= back else before, last[i]) for i in range(len(last))])
+        back *= 2
+    return held
+
+
+def recursion_at_once(leaves: np.ndarray, layer: Callable = compose) -> np.ndarray:
+    """``recursion`` of matrices (T, ..., n, n) after identities, all places of a depth at once: (L + 1, T, ..., n, n)."""
     outputs, back = [leaves], 1
-    while back < T:
+    while back < len(leaves):
         later = outputs[-1]
-        before = np.broadcast_to(np.eye(n, dtype=leaves.dtype), (*batch, back, n, n))
-        outputs.append(layer(np.concatenate([before, later[..., :-back, :, :]], axis=-3), later))
+        before = np.broadcast_to(np.eye(leaves.shape[-1], dtype=leaves.dtype), later[:back].shape)
+        outputs.append(layer(np.concatenate([before, later[:-back]]), later))
         back *= 2
     return np.stack(outputs)
 
@@ -121,11 +161,11 @@ def worst_errors(n: int, e: float, depth: int, layer: Callable = compose, everyw
 
 def simulate(machine: MooreMachine, tokens: np.ndarray, noise: float, draw: np.random.Generator,
              layer: Callable = compose, everywhere: bool = False) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    """The recursion on the matrices of a string (..., T) with uniform errors, and without: each (L + 1, ..., T, n, n)."""
-    leaves = row_transitions(machine)[tokens]
+    """The recursion on the matrices of a string (T,) or strings (S, T) with uniform errors, and without: each (L + 1, T, ..., n, n)."""
+    leaves = np.stack(letters(machine, tokens))
 
     def shaken(values):
         return values + draw.uniform(-noise, noise, values.shape)
 
-    noisy = recursion(shaken(leaves), (lambda a, b: shaken(layer(a, b))) if everywhere else layer)
-    return noisy, recursion(leaves)
+    noisy = recursion_at_once(shaken(leaves), (lambda a, b: shaken(layer(a, b))) if everywhere else layer)
+    return noisy, recursion_at_once(leaves)

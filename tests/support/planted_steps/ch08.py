@@ -33,7 +33,7 @@ prefixes
   step 1: back == 2«**depth→ ** (depth + 1)»]
   step 2: («other→itself».sum(1) == 0).sum()
   step 3: lambda earlier, later: «earlier + later→later + earlier»
-  step 3: back *= «2→3»
+  step 3: i + 1 - «2→3»**depth), i + 1))
   step 4: compose(one«[u], one[v]→[v], one[u]»), one[v[u]]
   step 5: compose, one«→[::-1]»)[-1]
   step 5: «compose→lambda u, v: compose(v, u)», one)[-1]

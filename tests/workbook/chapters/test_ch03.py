@@ -171,8 +171,8 @@ def test_the_sentence_follows_the_controls():
     assert "<b>tree</b>" in there and "no such case" in there
 
 
-def test_what_notebooks_03c_and_03d_say_of_the_gpu_is_recorded():
-    source = Path(ch03.__file__).parents[2] / "py" / "03d_benchmark.py"
+def test_what_notebook_03c_says_of_the_gpu_is_recorded():
+    source = Path(ch03.__file__).parents[2] / "py" / "03c_benchmark.py"
     text, table = " ".join(source.read_text(encoding="utf-8").replace("\n#", " ").split()), ch03.gpu_table()
     blocks = [line for line in table if line["case"].startswith(("blocks", "token"))]
 
@@ -188,4 +188,4 @@ def test_what_notebooks_03c_and_03d_say_of_the_gpu_is_recorded():
     assert all(line["times ours"] > 1 for line in table)
     peers = [bench_figures.found(bench_figures.recorded(device="cuda")[1], f"block B=128 T=500 h=8 b={b}") for b in (2, 4, 8, 16)]
     ratios = [one["PScan of the paper"]["forward"]["median"] / one["loop (unbind)"]["forward"]["median"] for one in peers]
-    assert "{:.2f}, {:.2f}, {:.2f} and {:.2f} times".format(*ratios) in source.with_name("03c_test_time.py").read_text(encoding="utf-8")
+    assert "{:.2f}, {:.2f}, {:.2f} and {:.2f} times".format(*ratios) in text

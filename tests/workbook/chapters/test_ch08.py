@@ -12,7 +12,7 @@ from matplotlib.colors import to_rgb
 from lrnnlab.models import build
 from lrnnlab.models.chunk_masks import depth_count, dilated_mask, kept_positions
 from workbook.chapters import ch08
-from workbook.chapters.tree_composition import recursion, row_transitions
+from workbook.chapters.tree_composition import letters, recursion_at_once
 from workbook.show.regulargpt_figures import element_names
 from workbook.show.style import INK
 from workbook.tables import ladder, regulargpt_fig3, regulargpt_fig4
@@ -155,11 +155,11 @@ def test_found_errors_stay_below_the_worst_and_none_without_noise(task, layer, n
 def test_the_worst_is_that_of_a_string_with_all_errors_at_their_ends(layer, noise):
     """Against the recursion itself on a string, +e or -e everywhere, on the letters and (or not) on every layer."""
     machine, e = machine_of("Cycle Navigation"), 1 / 16
-    leaves, function = row_transitions(machine)[np.arange(512) ** 2 % 3], ch08.LAYERS[layer]
-    exact, expected = recursion(leaves), []
+    leaves, function = np.stack(letters(machine, np.arange(512) ** 2 % 3)), ch08.LAYERS[layer]
+    exact, expected = recursion_at_once(leaves), []
     for shift in (-e, e):
         again = shift * ch08.PLACES[noise]
-        run = recursion(leaves + shift, lambda a, b, again=again: function(a, b) + again)
+        run = recursion_at_once(leaves + shift, lambda a, b, again=again: function(a, b) + again)
         expected.append(np.abs(run - exact)[:, -1].max((1, 2)))
     found = ch08.noisy_run("Cycle Navigation", e, layer, noise).worst
     assert found == pytest.approx(np.max(expected, axis=0), rel=1e-12)

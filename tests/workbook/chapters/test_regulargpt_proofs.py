@@ -10,7 +10,15 @@ from hypothesis import strategies as st
 from lrnnlab.automata import MooreMachine
 from lrnnlab.automata.languages import language
 from workbook.chapters import tree_composition as composition
-from workbook.chapters.tree_composition import compose, rebinarised, simulate
+from workbook.chapters.tree_composition import (
+    compose,
+    first_weights,
+    letters,
+    rebinarised,
+    second_weights,
+    simulate,
+    truth,
+)
 from workbook.exercises.ch08 import printed_machine
 from workbook.tables.word_actions import cluster_count, cycle_navigation
 
@@ -20,6 +28,8 @@ from workbook.tables.word_actions import cluster_count, cycle_navigation
 def test_the_layer_multiplies_bits(seed, n):
     A, B = np.random.default_rng(seed).integers(2, size=(2, n, n))
     assert (compose(A, B) == A @ B).all()
+    seen = np.maximum(np.concatenate([A.ravel(), B.ravel()]) @ first_weights(n) - 1, 0)
+    assert (seen @ second_weights(n) == (A @ B).ravel()).all()
 
 
 @settings(max_examples=40, deadline=None)
@@ -52,11 +62,13 @@ def machines(draw):
 @given(machines())
 def test_the_recursion_follows_any_machine(given_):
     machine, tokens = given_
-    leaves = composition.row_transitions(machine)[tokens]
-    layers = composition.recursion(leaves)
+    leaves, one = np.stack(letters(machine, np.array(tokens))), np.eye(machine.num_states, dtype=int)
+    layers = composition.recursion_at_once(leaves)
+    assert np.array_equal(layers, composition.recursion(leaves, compose, one))
+    assert np.array_equal(layers[-1][:, None], truth(machine, np.array([tokens])))
     assert len(layers) == 1 + (len(tokens) - 1).bit_length()
     assert composition.states_read(layers[-1], machine).tolist() == machine.run(tokens).tolist()
-    printed = composition.recursion(leaves, lambda earlier, later: compose(later, earlier))[-1]
+    printed = composition.recursion_at_once(leaves, lambda earlier, later: compose(later, earlier))[-1]
     mirrored = [int(machine.run(tokens[:end][::-1])[-1]) for end in range(1, len(tokens) + 1)]
     assert composition.states_read(printed, machine).tolist() == mirrored
     assert printed_machine(machine).answer(tokens).tolist() == machine.outputs[mirrored].tolist()
@@ -81,6 +93,6 @@ def test_the_cure_holds_at_one_eighth_in_every_layer(machine):
     noisy, exact = simulate(machine, tokens, 1 / 8, np.random.default_rng(2), rebinarised, everywhere=True)
     worst = np.abs(noisy - exact).reshape(len(exact), -1).max(1)
     assert (worst <= 1 / 8).all() and (worst > 0.12).all()
-    assert (composition.states_read(noisy[-1], machine) == machine.run(tokens)).all()
+    assert (composition.states_read(noisy[-1], machine) == machine.run(tokens).T).all()
     noisy, _ = simulate(machine, tokens, 1 / 8, np.random.default_rng(2), compose, everywhere=True)
-    assert (composition.states_read(noisy[-1], machine) != machine.run(tokens)).any()
+    assert (composition.states_read(noisy[-1], machine) != machine.run(tokens).T).any()

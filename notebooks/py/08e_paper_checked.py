@@ -7,7 +7,7 @@
 # ---
 
 # %% [markdown]
-# # 08f · Paper checked
+# # 08e · Paper checked
 #
 # What do the paper's Tables 1 and 2 say when we run them again, what is the level to beat, and where do paper, code and we disagree? *It takes* about 20 min to read. Behind [chapter 08](08_working_memory_in_depth.ipynb).
 
@@ -58,8 +58,8 @@ show.table(
 
 # %% [markdown]
 # Means hide how far seeds lie apart. And **a low number has a reason.** Here are all tasks whose seeds lie more than 15 points apart, or
-# whose *best* seed stays below 90 % beyond the trained lengths, with what this seed scores at the longest of them. Below 97 % there, the
-# net has *not learned* the task in the steps that it had. (The paper's scripts take 10,000 to a million; ours are in the records.) Then
+# whose *best* seed stays below 90 % beyond the trained lengths. The table gives that seed's score at the longest trained length. Below
+# 97 % there, the net has *not learned* the task in the steps that it had. (The paper's scripts take 10,000 to a million; ours are in the records.) Then
 # nothing is shown about what it could learn. Otherwise the task was learned and *lost with length*. A third reason would be that a net
 # *cannot express* the task; no theorem says so of a cell of this table.
 
@@ -154,7 +154,7 @@ print(*ch08.runs_of_table_2(desk_2), sep="\n")
 # | Lemma 1 is an "approximation" | it is exact (sitting, section 2) |
 # | the heads read [later, earlier], and Lemma 1 multiplies in this order (7.2) | with Eq. 2 this composes the string backwards; exchange the heads ([08b](08b_order_of_composition.ipynb)) |
 # | Lemma 1 is applied to its own outputs | needs one-hot rows, identities before the start, and something that keeps bits bits (sitting, sections 3 and 5) |
-# | clusters show "correct learning of state transition functions", 2 and 5 of them (7.3) | right for both. In general clusters are elements of the monoid that words of *one length* realise; their number is seldom that of the states ([08g](08g_number_of_clusters.ipynb)) |
+# | clusters show "correct learning of state transition functions", 2 and 5 of them (7.3) | right for both. In general clusters are elements of the monoid that words of *one length* realise; their number is seldom that of the states ([08f](08f_clusters_and_gradients.ipynb)) |
 # | "non-overlapping chunks" (3.1) | Eq. 1 slides; the code does not overlap. Same numbers at the last position, with the same padding ([08a](08a_tree_and_masks.ipynb)) |
 # | $\lceil\log_C T\rceil$ | in floating point $\log_5 125$ is 3.0000000000000004: the code's formula takes a fourth depth there. At $C = 2, 3, 4$ it is right up to 500 ([08a](08a_tree_and_masks.ipynb)) |
 # | "we follow all the other details of GPT2" | the code is post-norm, ReLU, without biases in attention, embeddings times $\sqrt d$ |
@@ -163,7 +163,7 @@ print(*ch08.runs_of_table_2(desk_2), sep="\n")
 # | trained up to 50 (section 2 of Table 1) | the scripts give no length for Tomita and $D_2$ to $D_4$, which makes it 40; but the 74.5 of Tomita 5 fits 50 only (section 2). $D_{12}$: 80 |
 # | scores on 41..500 | the code leaves out the first length: 42..500 |
 # | Modular Arithmetic | the code puts a `+` before each expression, for all models: then every chunk of two is (operator, digit) |
-# | $K < 3.11 L$ | $K < 2L$ for attention, $K < 0.54 L$ for whole layers ([08i](08i_text_and_cost.ipynb)) |
+# | $K < 3.11 L$ | $K < 2L$ for attention, $K < 0.54 L$ for whole layers ([08g](08g_text_and_cost.ipynb)) |
 #
 # ## 5 What this does not show
 #
@@ -172,7 +172,7 @@ print(*ch08.runs_of_table_2(desk_2), sep="\n")
 #   chapters 00 and 02 do for block-diagonal networks. The tree has no finite automaton to search: its state is a vector.
 # * **Not what the layers compute.** Lemma 1 is a construction. That clusters are there says that the *information* is; [08b](08b_order_of_composition.ipynb)
 #   shows how a wrong account of the computation can fit all the clusters that were looked at.
-# * **Little about natural language.** Our text is a stand-in of characters, small, and the model too.
+# * **Little about natural language.** Our text is one of characters, and small; so is the model.
 
 # %% [markdown]
 # ## Read on

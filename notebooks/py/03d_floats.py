@@ -7,7 +7,7 @@
 # ---
 
 # %% [markdown]
-# # 03e · Floats
+# # 03d · Floats
 #
 # What overflows in a scan, which digits differ, and what should you never do? *It takes* about 20 min to read. Behind [chapter 03](03_parallel_scans.ipynb).
 
@@ -54,7 +54,7 @@ def stopwatch(work):
 # %% tags=["proof-division"]
 P, S, a_t, b_t = sp.symbols("P S a_t b_t", nonzero=True)
 one_more = sp.expand((a_t * P) * (S + b_t / (a_t * P)))
-print("P_t (S + b_t / P_t) =", one_more)
+show.math(r"P_t \left(S + \frac{b_t}{P_t}\right) =", one_more)
 assert sp.simplify(one_more - (a_t * (P * S) + b_t)) == 0, "Division, step 1: not the recurrence"
 
 # %% [markdown]
@@ -70,7 +70,7 @@ assert first == 128 and state < 2, "Division, step 2: another step, or a state t
 
 
 # %% [markdown]
-# One can also do the same in logarithms, with $P_t = \exp \sum_{s \le t} \log a_s$. At which step does each of the
+# You can do the same in logarithms, with $P_t = \exp \sum_{s \le t} \log a_s$. At which step does each of the
 # two begin to be wrong?
 
 # %%

@@ -7,7 +7,7 @@
 # ---
 
 # %% [markdown]
-# # 08i · Text and cost
+# # 08g · Text and cost
 #
 # Does it carry over to natural language, what breaks beyond $C^2$ letters, and what does the model cost? *It takes* about 15 min to read. Behind [chapter 08](08_working_memory_in_depth.ipynb).
 
@@ -39,10 +39,10 @@ print(f"lrnnlab {EXPECTED}: ready")
 # > learn to model $\lceil\log_{32} 512\rceil = 2$ layers during training, hence it fails to recursively model more than $32^2 = 1024$
 # > tokens during inference."
 #
-# The paper trains on OpenWebText2, which is not ours to ship. As a **stand-in** we take the characters of Python's own help texts, short pieces in training, and
-# smaller $C$: for $C = 8$ and 16 the ratio of $C^2$ to the trained length, 2 and 8, is that of the paper's 32 and 64. In the tables
-# $C / K$ stands for chunks of $C$ and $K$ different layers at every depth (the paper calls $K$ the thickness). The numbers of the two texts cannot be compared,
-# their *shapes* can. (`lrnnlab reproduce regulargpt/table3 --budget desk`.)
+# The paper trains on OpenWebText2, which we may not ship. **In its place** we take the characters of Python's own help texts, with short
+# pieces in training and smaller $C$: for $C = 8$ and 16 the ratio of $C^2$ to the trained length, 2 and 8, is that of the paper's 32 and
+# 64. In the tables $C / K$ means chunks of $C$ and $K$ different layers at every depth (the paper calls $K$ the thickness). You cannot
+# compare the numbers of the two texts, but you can compare their *shapes*. (`lrnnlab reproduce regulargpt/table3 --budget desk`.)
 
 # %% tags=["hide-input"]
 text = ch08.recorded("regulargpt/table3")
@@ -159,7 +159,7 @@ for chunk in (32, 64, 128, 256):
     due = next((length for length in lengths if length > chunk ** depths(512, chunk)), None)
     assert cliff == due, "The cost, step 7: the cliffs of Table 3"
     print(f"C = {chunk}: two depths, up to {chunk**2:,} letters; the perplexity explodes at {cliff}")
-print(f"K = L pays from T = {6 * d + 2 * C:,} on")
+show.math(r"K = L \text{ pays from } T =", pays[0], rf"= {6 * d + 2 * C:,} \text{{ on}}".replace(",", "{,}"))
 
 # %% tags=["hide-input"]
 costs = [(C, depths(512, C)) for C in (32, 64, 128, 256)]
@@ -182,7 +182,7 @@ with show.expect_failure("The cost, step 2"):
 
 # %% [markdown]
 # All this is about the model *with masks*, which answers at every position. For one answer a string the tree does far less: each
-# depth has but one in $C$ positions of the last. Live, a training step of the same weights, $T = 512$:
+# depth has only one in $C$ positions of the depth before. Live, a training step of the same weights, $T = 512$:
 
 # %% tags=["nbval-ignore-output"]
 for chunk in (2, 128):

@@ -7,12 +7,16 @@
 # ---
 
 # %% [markdown]
-# # 08g · Number of clusters
+# # 08f · Clusters and gradients
 #
-# How many different states must a net have at each depth, and how many do trained nets have? *It takes* about 25 min to read. Behind [chapter 08](08_working_memory_in_depth.ipynb).
+# Two looks inside a net. How many different states must it have at each depth? And how far back does it look? *It takes* about 40 min to read. Behind [chapter 08](08_working_memory_in_depth.ipynb).
 
 # %% tags=["hide-input"]
 import itertools
+import math
+
+import numpy as np
+import sympy as sp
 
 import lrnnlab
 from workbook import show
@@ -53,8 +57,7 @@ print("states and answers:", *(machine.num_states for machine in three))
 # %% [markdown]
 # **Step 2.** Let a string end in a word $u$ of $C^{\ell+1}$ letters. At depth $\ell$ the tree has one node whose letters are exactly
 # $u$, and the others have no letter of $u$. So if $u$ is exchanged for $v$ of the same length, nothing at depth $\ell$ changes but this
-# node. If it holds the same for both, everything above is the same too, and so is the answer. (The cell follows the chunks of the
-# tree, for $C = 2$ and 3 and strings of up to 64 letters.)
+# node. If it holds the same for both, everything above is the same too, and so is the answer. **$C = 2$ and 3, all $T \le 64$.**
 
 # %% tags=["proof-at_least"]
 for C, T, depth in itertools.product((2, 3), range(2, 65), range(5)):
@@ -71,8 +74,8 @@ print(f"C = {C}, T = {T}: at the depth of {C**3} letters {len(range(T - 1, -1, -
 
 # %% [markdown]
 # **Step 3.** If $u$ and $v$ have different actions, some state $s$ is led to two states. Put a word in front that leads to $s$: the two
-# strings have different answers. So the node must hold different things. First the actions by length; then the cell finds the state, the
-# word and the answers for every pair of actions, at nine depths. $\blacksquare$
+# strings have different answers. So the node must hold different things. First list the actions by length. Then find the state, the word
+# and the answers for every pair of actions: **all pairs, nine depths**. $\blacksquare$
 
 # %% tags=["proof-at_least", "proof-clusters"]
 def actions_by_length(machine, longest):
@@ -148,8 +151,8 @@ check("08.14", my_clusters)
 # **Claim (actions).** In Parity and Cycle Navigation the number of actions is that of the states, at every depth, as the paper has it. In most
 # other tasks it is not.
 #
-# **Step 1.** With $S_k$ the set of actions for $k$ letters, $S_{k+1}$ is $S_k$ followed by every letter. The cell compares this with all
-# words, followed one by one, for up to 4 letters.
+# **Step 1.** Let $S_k$ be the set of actions for $k$ letters. Then $S_{k+1}$ is $S_k$ followed by every letter. **All words of up to 4
+# letters**, followed one by one, agree.
 #
 # **Step 2.** Figure 3 of the paper: 2 for Parity and 5 for Cycle Navigation, at all nine depths.
 #
@@ -187,13 +190,13 @@ print(f"D_2 and 4 letters: {len(one_by_one)} words followed one by one")
 
 # %% [markdown]
 # **Step 4.** $S_{k+1}$ depends on $S_k$ alone. So as soon as a set comes a second time, everything repeats, and *all* lengths are covered.
-# Only in four of the twelve is the lasting number that of the states.
+# In only four of the twelve tasks the lasting number is that of the states.
 #
 # **Step 5.** In a group (all letters are permutations) the lasting number is the order of the group divided by the length of that
-# period. For there $S_k$ followed by one letter $a$ has as many elements as $S_k$, so once the numbers repeat $S_{k+1}$ is just $S_k$
-# followed by $a$, for *every* letter $a$. So a letter takes $S_k$ to $S_{k+1}$ and an inverse letter takes it to $S_{k-1}$, whichever letter it is, and a word in
-# which letters and inverse letters are equally many takes $S_k$ to itself. Any two elements of $S_k$ differ by such a word. Hence each
-# $S_k$ is one coset of the subgroup that these words make, and the sets of one period are all its cosets. (Nine groups.)
+# period. Why? In a group $S_k$ followed by one letter $a$ has as many elements as $S_k$. Once the numbers repeat, $S_{k+1}$ is therefore
+# just $S_k$ followed by $a$, for *every* letter $a$. So every letter takes $S_k$ to $S_{k+1}$, and every inverse letter takes it to
+# $S_{k-1}$. A word with as many letters as inverse letters takes $S_k$ to itself, and any two elements of $S_k$ differ by such a word.
+# Hence each $S_k$ is one coset of the subgroup that these words make, and the sets of one period are all its cosets. **Nine groups.**
 
 # %% tags=["proof-clusters"]
 def lasting(found):
@@ -221,9 +224,10 @@ for name in ("Parity", "(aa)*", "Cycle Navigation", "Tomita 5", "Tomita 6", "S_3
     print(f"{name}: {order} / {len(counts)} = {counts[0]}")
 
 # %% [markdown]
-# **Step 6.** For the brackets $D_n$ there is a closed form. What a word does whose depths fill exactly $r + 1$ neighbouring ones, $r \le n$,
-# is determined by $r$, by where among them it starts and by where it ends: $(r+1)^2$ actions; all other words are one action, "wrong for ever". Long words of even length show
-# those that start and end at the same parity. $\blacksquare$ (Counted for $n = 2, 3, 4$ and 12.)
+# **Step 6.** For the brackets $D_n$ there is a closed form. Take a word that visits exactly $r + 1$ neighbouring depths, $r \le n$. What it
+# does depends on $r$, on where among them it starts, and on where it ends: $(r+1)^2$ actions. All other words are one action, "wrong for
+# ever". Long words of even length show the actions that start and end at the same parity. $\blacksquare$ **Counted for $n = 2, 3, 4$ and
+# 12.**
 
 # %% tags=["proof-clusters"]
 for brackets in (2, 3, 4, 12):
@@ -235,8 +239,8 @@ for brackets in (2, 3, 4, 12):
     print(f"D_{brackets}: {actions} actions; long words show {even} (even) or {actions - even} (odd)")
 
 # %% [markdown]
-# **Break a hypothesis.** *Exactly* $2^{\ell+1}$ letters: the first node of each depth has fewer, if the string does not fill its
-# chunks. Counting words of *up to* that length gives other numbers (Tomita 5: 4 instead of 2).
+# **Break a hypothesis.** The claim is about *exactly* $2^{\ell+1}$ letters. The first node of each depth has fewer, if the string does not
+# fill its chunks. Count words of *up to* that length, and the numbers change (Tomita 5: 4 instead of 2).
 
 # %% tags=["proof-clusters"]
 with show.expect_failure("Actions, step 3"):
@@ -249,11 +253,13 @@ with show.expect_failure("Actions, step 3"):
 # %% [markdown]
 # ## 3 The recorded nets
 #
-# Up to 120 states of each depth, from 64 strings of 500 letters, are drawn on one plane, the one on which they vary most (PCA, principal component
-# analysis); colours are the true actions, known from the machine. scikit-learn, told nothing about the task, makes clusters of the
-# states of all depths together by Ward's rule, which joins again and again the two groups whose union spreads least. It stops where the
-# mean *silhouette* is largest (how much nearer a state is to its own cluster than to the next one), at two clusters at the latest. The
-# clusters of a depth are those in which its states lie, so they may be fewer than two. Each cluster gets a ring.
+# The pictures show up to 120 states of each depth, from 64 strings of 500 letters, on the plane on which they vary most (PCA, principal
+# component analysis). Colours are the true actions, known from the machine.
+#
+# Clusters come from scikit-learn, which is told nothing about the task. It takes the states of all depths together and uses Ward's rule:
+# join the two groups whose union spreads least, again and again. It stops where the mean *silhouette* is largest (how much nearer a state
+# is to its own cluster than to the next one), but always before one cluster is left. The clusters of a depth are those in which its states
+# lie, so there may be only one. Each cluster gets a ring.
 #
 # Three tasks are recorded (`lrnnlab reproduce regulargpt/fig3 --budget desk`): the paper's two, and $S_3$, the permutations of three
 # things, whose letters do not commute. Words of two letters make four of its six permutations; longer ones all six. The sitting draws
@@ -296,12 +302,13 @@ for what in next(iter(measured.values()), {}):
     print(f"{what}: apart with seeds {[seed for seed, found in measured.items() if found[what] > 2]}")
 
 # %% [markdown]
-# So the first axis tells the action in all three nets, and the second one tells what an *even* word is made of: two even halves or two odd ones.
-# Of odd words it tells this with one seed only; with the others the two kinds overlap. In one of the nets (seed 2) the two kinds of even words
-# lie so far apart, half as far as even and odd ones do, that the rule counts three clusters. (In standard deviations, as in the table,
-# it has the least: its groups are wider.) So "how many clusters" depends on how closely one looks, by eye or by a
-# rule. What is certain is the proof above: *at least* as many as actions. More is no mistake, and the right number is no proof that a
-# net is right (one of the $S_3$ above has it and errs on one string in twelve).
+# So in all three nets the first axis tells the action. The second one tells what an *even* word is made of: two even halves or two odd ones.
+# For odd words only one seed tells this; with the others the two kinds overlap. In one of the nets (seed 2) the two kinds of even words lie
+# half as far apart as even and odd ones do, and the rule counts three clusters. (In standard deviations, as in the table, its distance is
+# the least: its groups are wider.)
+#
+# So "how many clusters" depends on how closely you look, by eye or by a rule. The proof above is certain: *at least* as many as actions.
+# More is no mistake, and the right number is no proof that a net is right: one of the $S_3$ above has it and errs on one string in twelve.
 #
 # *Try:* the depths of $S_3$; look which four actions are there at depth 0, and why it is these. Then an untrained net.
 
@@ -321,6 +328,132 @@ cluster_widget = explore(
     "cluster found; and the number of clusters by depth.",
 )
 cluster_widget
+
+# %% [markdown]
+# ## 4 Figure 4 again
+#
+# > **The paper, section 7.4.** "Ideally, we would like to see the receptive field covering the whole input sequence for the case of
+# > regular languages because every single bit in the input sequence is important for the final results. This is equivalent to a
+# > slanted line going from the lower right to the upper left, which is validated in Figure 4a."
+#
+# The tool: the size of the gradient of the answer by the vector of each letter, added up from the last letter to the first, as a
+# share of the whole. A straight line says that all count alike. Recorded, at length 500, for four nets and three tasks: Parity
+# (all bits count), Even Pairs (the first and the last do), and the parity of the last four bits.
+
+# %% tags=["hide-input"]
+gradient_runs = ch08.recorded("regulargpt/fig4")
+if len(gradient_runs):
+    show.figure(
+        regulargpt_figures.gradients(gradient_runs),
+        alt="Three panels, Parity, Even Pairs and the last four bits, with cumulative "
+            "gradients over 500 positions for RegularGPT, Transformer, RNN and block-diagonal "
+            "LRNN. The grey line is the straight one.",
+        caption="Recorded, three seeds, the first one thick. What to see: near the grey line "
+                "every letter counts alike. The legend says how many answers are right: a curve "
+                "of a net that errs is no explanation of a right answer.",
+    )  # fmt: skip
+
+# %% [markdown]
+# ## 5 What a gradient cannot tell
+#
+# A gradient says where a small change of a letter's *vector* would change the logits. That is not where the answer comes from. Here is a
+# recurrence that is right on Parity for strings of every length and has almost no gradient to letters far back. Write a bit as
+# $s = \pm 1$ (minus for a one), and let $x_t = \tanh(3\,s_t\,x_{t-1})$ from $x_0 = 1$; the answer is the sign of $x_T$.
+#
+# **Step 1.** $\tanh$ is odd and keeps the sign. So $\mathrm{sign}(x_t) = s_t\,\mathrm{sign}(x_{t-1})$, and turning *any one* letter turns the
+# answer, of a string of any length. **All 64 letters** of one string.
+
+# %% tags=["proof-gradient"]
+u = sp.Symbol("u", real=True)
+assert sp.simplify(sp.tanh(-3 * u) + sp.tanh(3 * u)) == 0, "The gradient, step 1: odd"
+signs = 1 - 2 * np.random.default_rng(0).integers(2, size=64)
+
+
+def run(signs):
+    x = [1.0]
+    for s in signs:
+        x.append(math.tanh(3 * s * x[-1]))
+    return x
+
+
+for t in range(64):
+    turned = np.where(np.arange(64) == t, -signs, signs)
+    assert run(turned)[-1] == -run(signs)[-1] != 0, "The gradient, step 1: one letter turned"
+print("each of 64 letters turns the answer")
+
+# %% [markdown]
+# **Step 2.** $|x_t| = \tanh(3\,|x_{t-1}|)$ does not depend on the letters, so the sizes of all slopes are the same for every string.
+# $\partial x_T / \partial s_t$ has a factor $3(1 - x_k^2)$ for each later step, which is below 0.1 once $|x|$ has settled: 99 % of the
+# gradient lies on the last four of 64 letters. $\blacksquare$
+
+# %% tags=["proof-gradient"]
+x = np.array(run(signs))
+assert np.array_equal(np.abs(x), run(np.ones(64))), (
+    "The gradient, step 2: the sizes are those of every string"
+)
+slopes = 3 * (1 - x[1:] ** 2)  # of x_t by s_t x_(t-1)
+by_letter = np.array([slopes[t] * abs(x[t]) * np.prod(slopes[t + 1 :]) for t in range(64)])
+assert slopes[10:].max() < 0.1 and by_letter[-4:].sum() > 0.99 * by_letter.sum(), (
+    "The gradient, step 2: 99 % lies on the last four letters"
+)
+print(f"on the last four letters lies {by_letter[-4:].sum() / by_letter.sum():.4%} of the gradient")
+
+# %% [markdown]
+# **Break it:** without the saturation, $x_t = s_t x_{t-1}$, the same answer has the same gradient everywhere.
+
+# %% tags=["proof-gradient"]
+with show.expect_failure("The gradient, step 2"):
+    slopes, x = np.ones(64), np.cumprod([1, *signs])
+    by_letter = np.array([slopes[t] * abs(x[t]) * np.prod(slopes[t + 1 :]) for t in range(64)])
+    assert by_letter[-4:].sum() > 0.99 * by_letter.sum(), (
+        f"The gradient, step 2: {by_letter[-4:].sum() / by_letter.sum():.1%}"
+    )
+
+# %% [markdown]
+# ## 6 Trained nets
+#
+# The trained nets show it too. Look at Parity, where all letters count alike for any net that is right:
+
+# %%
+for found in gradient_runs.query("task == 'parity'").itertuples():
+    print(
+        f"{found.row:14s} seed {found.seed}: right at 500: {found.accuracy:6.1%}; "
+        f"of the gradient {found.last4:5.1%} on the last four letters"
+    )
+
+# %% [markdown]
+# A straight line is only a hint, and its absence is not even that. Of the three RegularGPTs that know the last four bits, one
+# has a straighter line than any that knows Parity (blue, on the right). It looks at what it does not need.
+#
+# A picture to play with: four of the small nets of the sitting, trained live on strings of up to 16 bits, looked at on 64.
+
+# %%
+small = {name: ch08.small_nets(name) for name in ("parity", "suffix")}
+
+# %% tags=["nbval-ignore-output"]
+positions = (3, 7, 11, 15, 23, 31, 47, 63)
+readers = {
+    "Parity": ch08.small_readers("parity", small["parity"], positions),
+    "the last four": ch08.small_readers("suffix", small["suffix"], positions),
+}
+show.figure(
+    ch08.fields(readers["the last four"], 63),
+    alt="Cumulative gradients over 64 positions of four small nets that were trained on the "
+        "parity of the last four bits.",
+    caption="Live. What to see: to be right it is enough to look at the last four. A net may "
+            "look further back all the same.",
+)  # fmt: skip
+
+# %% tags=["hide-input"]
+fields_widget = explore(
+    lambda task, position: ch08.fields(readers[task], position),
+    {"task": list(readers), "position": list(positions)},
+    initial={"task": "Parity", "position": 31},
+    sentence=lambda task, position: ch08.fields_sentence(readers[task], position),
+    alt="Cumulative gradients of the answer at the chosen position, for RegularGPT, "
+    "Transformer, RNN and LRNN.",
+)
+fields_widget
 
 # %% [markdown]
 # ## Exercises
