@@ -58,8 +58,8 @@ def grow(machine: MooreMachine, tokens: tuple[int, ...], chunk: int, later_first
     """Compose the actions of ``tokens`` depth by depth: position i with i - j c^l, j = 1..c-1; before the start, nothing."""
     T = len(tokens)
     depths = depth_count(T, chunk)
-    times, letters = multiplication_table(transition_monoid(machine)), appended(machine)[1][:, 0]
-    rows = [letters[list(tokens)]]
+    times, single = multiplication_table(transition_monoid(machine)), appended(machine)[1][:, 0]
+    rows = [single[list(tokens)]]
     for depth in range(depths):
         back = [min(j * chunk**depth, T) for j in range(chunk)]
         seen = [np.concatenate([np.zeros(far, dtype=int), rows[-1][: T - far]]) for far in back]  # (c, T), itself first
