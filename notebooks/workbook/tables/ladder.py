@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from lrnnlab.automata import MooreMachine, minimise
 from lrnnlab.automata import build as machine
 from lrnnlab.automata.languages import language
 from lrnnlab.expressivity.predict import predict_expressivity
@@ -77,10 +78,35 @@ MACHINES: dict[str, Callable[[], Task]] = {
 }  # fmt: skip
 
 
+def drawn_at_random(kind: str, states: int, draw: int) -> StateTracking:
+    """A machine of two letters that are drawn as maps (``maps``) or permutations (``turns``) of so many states, all reached."""
+    dice = np.random.default_rng((states, draw, kind == "turns"))
+    while True:
+        moves = [dice.permutation(states) if kind == "turns" else dice.integers(states, size=states) for _ in range(2)]
+        found = minimise(MooreMachine(np.stack(moves), np.arange(states), 0, ("a", "b")))
+        if found.num_states == states:
+            return StateTracking(found, f"{kind} of {states} states, {draw}")
+
+
+def recall(keys: int, values: int) -> StateTracking:
+    """Which value was written last at each key; half of the tokens write nothing, so that something must be kept."""
+    writes = [(key, value) for key in range(keys) for value in range(values)]
+
+    def step(state: tuple, v: int) -> tuple:
+        return tuple(writes[v - 1][1] if v and writes[v - 1][0] == key else kept for key, kept in enumerate(state))
+
+    symbols = "-" + "".join("abcdefgh"[key] if not value else "ABCDEFGH"[key] for key, value in writes)
+    found = machine((0,) * keys, symbols, step, lambda state: sum(kept * values**key for key, kept in enumerate(state)))
+    return StateTracking(found, f"recall of {keys} keys", (len(writes), *[1] * len(writes)))
+
+
 @cache
 def ladder_task(name: str) -> Task:
-    """The task of a column, made once."""
-    return MACHINES[name]()
+    """The task of a column, made once; "maps_8_0" and "turns_8_0" are drawn at random, "recall_3" has so many keys."""
+    if name in MACHINES:
+        return MACHINES[name]()
+    kind, *numbers = name.split("_")
+    return recall(int(numbers[0]), 2) if kind == "recall" else drawn_at_random(kind, *map(int, numbers))
 
 
 @cache
@@ -121,7 +147,7 @@ def refuted(net: torch.nn.Module, row: str, task: str) -> dict | None:
 def row_of(setting: dict) -> str:
     """The row that a setting is of."""
     net = setting["model"], setting["options"]
-    cells = ((row, table.setting(row, setting["task"], "live")) for table in (TABLE, GATED) for row in table.rows)
+    cells = ((row, table.setting(row, table.tasks[0], "live")) for table in (TABLE, GATED) for row in table.rows)
     return next(row for row, cell in cells if (cell["model"], cell["options"]) == net)
 
 
@@ -142,9 +168,13 @@ class Growing(ResumableSource):
         """What is trained on, and how."""
         return f"{self.batch} of {self.task.identity}, lengths up to {self.longest} in {self.steps} steps"
 
+    def length(self) -> int:
+        """Of the next batch."""
+        return 4 + round((self.longest - 4) * min(1, self.drawn / (0.6 * self.steps)))
+
     def __call__(self, _: torch.Generator | None = None) -> Batch:
         """The next batch, from its own generator."""
-        length = 4 + round((self.longest - 4) * min(1, self.drawn / (0.6 * self.steps)))
+        length = self.length()
         self.drawn += 1
         return self.task.sample_near(self.batch, length, self.generator)
 
