@@ -50,6 +50,28 @@ def browser(program):
         started.close()
 
 
+@pytest.fixture
+def visit(browser):
+    """visit(file, width, scheme): a page opened from the disk without a network, where every request is written down."""
+    contexts, asked = [], []
+
+    def visit(file, width=1280, scheme="light", **options):
+        size = {"width": width, "height": 900}
+        contexts.append(browser.new_context(viewport=size, color_scheme=scheme, offline=True, **options))
+        contexts[-1].set_default_timeout(MS)
+        page = contexts[-1].new_page()
+        page.on("request", lambda one: asked.append(one.url) if not one.url.startswith(("file:", "data:")) else None)
+        page.on("requestfailed", lambda one: asked.append(one.url))
+        page.on("pageerror", lambda error: asked.append(str(error)))
+        page.goto(file.as_uri())
+        return page
+
+    yield visit
+    assert asked == []
+    for context in contexts:
+        context.close()
+
+
 # What a change seldom breaks and a machine is long busy with: planted faults, rehearsals, other processors, whole browsers.
 THOROUGH = {
     "test_baseline_rows", "test_browser", "test_course_grading", "test_course_marks", "test_course_sets",

@@ -61,6 +61,15 @@ def artefacts(environ=os.environ):
     return folder
 
 
+def violations(page, contrast=True):
+    """What axe-core finds, less what it calls minor; it stays out of formulas, which it has no rules for."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    options = {"resultTypes": ["violations"], "preload": False, "rules": {"color-contrast": {"enabled": contrast}}}
+    found = Axe().run(page, context={"exclude": ["math"]}, options=options).response["violations"]
+    return [(one["id"], one["impact"], one["nodes"][0]["html"]) for one in found if one["impact"] != "minor"]
+
+
 def chromium(environ=os.environ):
     """The browser's program, or None."""
     named = environ.get("LRNNLAB_CHROMIUM")

@@ -42,20 +42,15 @@ class Broken(nn.Module):
 class Spy(nn.Module):
     """Remembers what it was asked."""
 
-    def __init__(self, classes=2, width=4):
+    width = 4
+
+    def __init__(self):
         super().__init__()
-        if width:
-            self.width = width
-        self.classes, self.tokens, self.modes, self.settings = classes, [], [], []
+        self.tokens = []
 
     def forward(self, tokens):
         self.tokens.append(tokens.clone())
-        self.modes.append(self.training)
-        self.settings.append((torch.get_num_threads(), torch.is_grad_enabled()))
-        return torch.zeros(*tokens.shape, self.classes)
-
-    def asked(self):
-        return torch.cat(self.tokens)
+        return torch.zeros(*tokens.shape, 2)
 
 
 def within_chance(found, level, strings):
@@ -98,7 +93,7 @@ def test_another_seed_or_purpose_means_other_strings():
     def asked(**how):
         spy = Spy()
         evaluate(spy, Sum(2), length=40, strings=20, **{"seed": 0, **how})
-        return {tuple(row) for row in spy.asked().tolist()}
+        return {tuple(row) for row in torch.cat(spy.tokens).tolist()}
 
     torch.manual_seed(1)
     first = asked()

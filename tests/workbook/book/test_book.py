@@ -121,15 +121,13 @@ def test_a_clean_notebook_has_no_problem(pair):
 
 
 def test_the_page_shows_no_noise(pair):
-    committed, _ = pair
-    assert committed.cells[PRINTS].outputs == [new_output("stream", text="5 of 5 seeds\nloss 0.693147\n")]
+    shown, _ = pair
+    assert shown.cells[PRINTS].outputs == [new_output("stream", text="5 of 5 seeds\nloss 0.693147\n")]
     for panel in (PANEL, CONTROLS):
-        assert [output.data for output in committed.cells[panel].outputs] == [{"text/plain": WIDGET}]
-    assert [output.output_type for output in committed.cells[TIMES].outputs] == ["stream"]  # tqdm is silent
-    assert (
-        set(committed.metadata) == {"kernelspec", "language_info"} and "version" not in committed.metadata.language_info
-    )
-    assert all(set(cell.metadata) <= {"tags", "jupyter"} for cell in committed.cells)
+        assert [output.data for output in shown.cells[panel].outputs] == [{"text/plain": WIDGET}]
+    assert [output.output_type for output in shown.cells[TIMES].outputs] == ["stream"]  # tqdm is silent
+    assert set(shown.metadata) == {"kernelspec", "language_info"} and "version" not in shown.metadata.language_info
+    assert all(set(cell.metadata) <= {"tags", "jupyter"} for cell in shown.cells)
 
 
 def test_a_cell_is_folded_in_the_twin_where_its_source_says_so(book, tmp_path):
@@ -164,82 +162,42 @@ def picture(colour):
     return base64.b64encode(file.getvalue()).decode()
 
 
-def text(cell, old, new):
-    """A fault: ``old`` reads ``new`` in what is committed."""
+def reads(cell, old, new):
+    """What a cell shows, changed: ``old`` reads ``new``."""
 
-    def plant(committed, fresh):
-        output = committed.cells[cell].outputs[0]
+    def change(cells):
+        output = cells[cell].outputs[0]
         holder, key = (output, "text") if output.output_type == "stream" else (output.data, min(output.data))
         assert old in holder[key]
         holder[key] = holder[key].replace(old, new)
 
-    return plant
+    return change
+
+
+def committed(*changes):
+    """A fault in what is committed alone."""
+    return lambda notebook, fresh: [change(notebook.cells) for change in changes]
 
 
 def in_both(change):
     """A fault that was there when the notebook was built, and is there again."""
+    return lambda notebook, fresh: [change(notebook.cells), change(fresh.cells)]
 
-    def plant(committed, fresh):
-        change(committed.cells)
-        change(fresh.cells)
 
-    return plant
+def text(cell, old, new):
+    return committed(reads(cell, old, new))
 
 
 def of_cell(cell, **values):
-    return lambda committed, fresh: committed.cells[cell].update(values)
+    return committed(lambda cells: cells[cell].update(values))
 
 
-def tagged(cell, *tags):
-    return lambda committed, fresh: committed.cells[cell].metadata.update(tags=list(tags))
-
-
-def every_picture_replaced(committed, fresh):
-    html = committed.cells[FIGURE].outputs[0].data
-    html["text/html"] = html["text/html"].replace(picture("blue"), picture("red"))
-
-
-def does_not_raise(cells):
-    cells[RAISES].outputs.clear()
-
-
-def pasted(cells):
-    cells[TITLE].update(source="![a sheet](attachment:a.png)")
-
-
-def counts_out_of_order(committed, fresh):
-    committed.cells[PRINTS].execution_count, committed.cells[FIGURE].execution_count = 3, 2
-
-
-def no_alt(cells):
-    html = cells[FIGURE].outputs[0].data
-    html["text/html"] = html["text/html"].replace('alt="a blue sheet"', 'alt=" "')
+def tags(cell, *names):
+    return lambda cells: cells[cell].metadata.update(tags=list(names))
 
 
 def adds(cell, *outputs):
     return in_both(lambda cells: cells[cell].outputs.extend(deepcopy(outputs)))
-
-
-def with_view(committed, fresh):
-    committed.cells[PANEL].outputs[0].data[WIDGET_VIEW] = {"model_id": "1f", "version_major": 2, "version_minor": 0}
-
-
-def fresh_run_raised(committed, fresh):
-    fresh.cells[FIGURE].outputs = [new_output("error", ename="OSError", evalue="gone", traceback=["line 1"])]
-
-
-def tight_tolerance(committed, fresh):
-    text(PRINTS, "0.693147", "0.6932")(committed, fresh)
-    tagged(PRINTS, "rtol-1e-6")(committed, fresh)
-
-
-def wide_tolerance(committed, fresh):
-    text(PRINTS, "0.693147", "0.793147")(committed, fresh)
-    tagged(PRINTS, "rtol-0.5")(committed, fresh)
-
-
-def another_kernel(committed, fresh):
-    committed.metadata.kernelspec.name = "my-venv"
 
 
 ERROR = new_output("error", ename="ValueError", evalue="bad", traceback=[])
@@ -249,35 +207,35 @@ FAULTS = [
     ("result", text(RESULT, "[1, 2]", "[1, 3]"), {(RESULT, "text")}),
     ("float", text(PRINTS, "0.693147", "0.793147"), {(PRINTS, "number")}),
     ("float within tolerance", text(PRINTS, "0.693147", "0.6932"), set()),
-    ("float within tolerance, but the cell asks for more", tight_tolerance, {(PRINTS, "number")}),
-    ("float beyond tolerance, but the cell asks for less", wide_tolerance, set()),
-    ("every picture replaced", every_picture_replaced, {(FIGURE, "picture")}),
+    ("float within tolerance, but the cell asks for more", committed(reads(PRINTS, "0.693147", "0.6932"), tags(PRINTS, "rtol-1e-6")), {(PRINTS, "number")}),
+    ("float beyond tolerance, but the cell asks for less", committed(reads(PRINTS, "0.693147", "0.793147"), tags(PRINTS, "rtol-0.5")), set()),
+    ("every picture replaced", text(FIGURE, picture("blue"), picture("red")), {(FIGURE, "picture")}),
     ("caption changed", text(FIGURE, "Blue.", "Red."), {(FIGURE, "text")}),
-    ("no alt", in_both(no_alt), {(FIGURE, "alt")}),
+    ("no alt", in_both(reads(FIGURE, 'alt="a blue sheet"', 'alt=" "')), {(FIGURE, "alt")}),
     ("bare png", adds(RESULT, new_output("display_data", {"image/png": picture("blue")})), {(RESULT, "alt")}),
     ("svg", adds(RESULT, new_output("display_data", {"text/html": "<svg></svg>"})), {(RESULT, "alt")}),
     ("text cell's picture", in_both(lambda cells: cells[TITLE].update(source="![](a.png)")), {(TITLE, "alt")}),
-    ("a pasted picture", in_both(pasted), {(TITLE, "picture")}),
+    ("a pasted picture", in_both(lambda cells: cells[TITLE].update(source="![a sheet](attachment:a.png)")), {(TITLE, "picture")}),
     ("a pasted picture's bytes", of_cell(TITLE, attachments={"a.png": {"image/png": ""}}), {(TITLE, "picture")}),
     ("one cell never run", of_cell(SETUP, execution_count=None), {(SETUP, "never run")}),
-    ("order", counts_out_of_order, {(PRINTS, "order")}),
+    ("order", lambda c, f: [c.cells[cell].update(execution_count=n) for cell, n in ((PRINTS, 3), (FIGURE, 2))], {(PRINTS, "order")}),
     ("no output", of_cell(PRINTS, outputs=[]), {(PRINTS, "output")}),
     ("no output where values are ignored", of_cell(TIMES, outputs=[]), {(TIMES, "output")}),
     ("output from nowhere", of_cell(SETUP, outputs=[new_output("stream", text="hi")]), {(SETUP, "output")}),
     ("error", adds(PRINTS, ERROR), {(PRINTS, "error")}),
     ("error where values are ignored", adds(TIMES, ERROR), {(TIMES, "error")}),
-    ("no error where one is meant", in_both(does_not_raise), {(RAISES, "error")}),
+    ("no error where one is meant", in_both(lambda cells: cells[RAISES].outputs.clear()), {(RAISES, "error")}),
     ("another error", lambda c, f: c.cells[RAISES].outputs[0].update(evalue="q is odd"), {(RAISES, "text")}),
     ("warning", adds(PRINTS, new_output("stream", name="stderr", text="UserWarning: x")), {(PRINTS, "warning")}),
     ("path", adds(RESULT, new_output("stream", text="saved /home/ada/lrnnlab/x.pt")), {(RESULT, "path")}),
     ("path in a picture's caption", text(FIGURE, "Blue.", "in /tmp/xyz"), {(FIGURE, "path"), (FIGURE, "text")}),
-    ("upper case tag", tagged(SETUP, "NBVAL-Ignore-Output"), {(SETUP, "tag")}),
-    ("misspelt tag", tagged(SETUP, "nbval-ignore-outputs"), {(SETUP, "tag")}),
-    ("widget not tidied", with_view, {(PANEL, "widget")}),
+    ("upper case tag", committed(tags(SETUP, "NBVAL-Ignore-Output")), {(SETUP, "tag")}),
+    ("misspelt tag", committed(tags(SETUP, "nbval-ignore-outputs")), {(SETUP, "tag")}),
+    ("widget not tidied", lambda c, f: c.cells[PANEL].outputs[0].data.update({WIDGET_VIEW: {"model_id": "1f"}}), {(PANEL, "widget")}),
     ("semicolon", lambda c, f: c.cells[RESULT].update(source="[1, 2];"), {(RESULT, "semicolon")}),
     ("a name bound anew", in_both(lambda cells: cells[RESULT].update(source="bar = 3\n[1, 2]")), {(PRINTS, "again")}),
-    ("fresh run raises", fresh_run_raised, {(FIGURE, "error"), (FIGURE, "output")}),
-    ("kernel", another_kernel, {(-1, "kernel")}),
+    ("fresh run raises", lambda c, f: f.cells[FIGURE].update(outputs=[ERROR]), {(FIGURE, "error"), (FIGURE, "output")}),
+    ("kernel", lambda c, f: c.metadata.kernelspec.update(name="my-venv"), {(-1, "kernel")}),
 ]  # fmt: skip
 
 
@@ -335,9 +293,8 @@ def test_a_source_is_built_with_the_hints_of_their_file(tmp_path):
 def test_what_a_save_would_lose_is_not_built(tmp_path, capsys):
     source = page(tmp_path, '# %% planted="n"\nn = 1\n')
     assert main(["build", "--root", str(tmp_path)]) == 1
-    assert 'sample.py, cell 1 (In [1], "n = 1"): a save keeps tags and nbgrader, and would lose planted' in (
-        capsys.readouterr().err
-    )
+    said = 'sample.py, cell 1 (In [1], "n = 1"): a save keeps tags and nbgrader, and would lose planted'
+    assert said in capsys.readouterr().err
     assert source.read_text(encoding="utf-8").startswith("# %% planted")
 
 
@@ -393,10 +350,10 @@ def test_a_cell_without_end_is_stopped(tmp_path):
 
 # --- other arithmetic ------------------------------------------------------------------------------------------------
 
-def said_under(arithmetic, code):
+def said_under(code, *arithmetic):
     """What ``code`` prints in a process with the environment of a kernel of this arithmetic."""
-    told = subprocess.run([sys.executable, "-c", code], env=running.kernel_environment(arithmetic), capture_output=True,
-                          text=True, check=False)  # fmt: skip
+    environ = running.kernel_environment(*arithmetic)
+    told = subprocess.run([sys.executable, "-c", code], env=environ, capture_output=True, text=True, check=False)
     assert told.returncode == 0, told.stderr
     return told.stdout
 
@@ -405,7 +362,7 @@ def said_under(arithmetic, code):
 def test_an_arithmetic_takes_effect(name):
     if name == "avx2" and not torch.backends.cpu.get_cpu_capability().startswith("AVX"):
         pytest.skip("this processor has no AVX2")
-    assert SETTINGS[name].missed(said_under(name, ASK)) == []
+    assert SETTINGS[name].missed(said_under(ASK, name)) == []
 
 
 # --- nbval -----------------------------------------------------------------------------------------------------------
@@ -468,10 +425,7 @@ def test_texts_that_say_the_same(committed, fresh, same):
 def test_a_kernel_takes_one_thread_but_gives_more_to_who_asks(monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "4")
     code = "import torch; print(torch.get_num_threads()); torch.set_num_threads(2); print(torch.get_num_threads())"
-    said = subprocess.run(
-        [sys.executable, "-c", code], env=running.kernel_environment(), capture_output=True, text=True, check=True
-    )
-    assert said.stdout.split() == ["1", "2"]
+    assert said_under(code).split() == ["1", "2"]
 
 
 def drawing(line, **style):

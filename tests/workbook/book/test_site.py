@@ -14,7 +14,7 @@ from urllib.parse import unquote
 import nbformat
 import pytest
 import yaml
-from browser import CUT, MS, artefacts
+from browser import CUT, artefacts, violations
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from packaging.specifiers import SpecifierSet
 
@@ -213,36 +213,6 @@ def test_mathml(latex, holds):
 
 
 # --- in a browser ----------------------------------------------------------------------------------------------------
-
-
-def violations(page, contrast=True):
-    """What axe-core finds, less what it calls minor; it stays out of formulas, which it has no rules for."""
-    from axe_playwright_python.sync_playwright import Axe
-
-    options = {"resultTypes": ["violations"], "preload": False, "rules": {"color-contrast": {"enabled": contrast}}}
-    found = Axe().run(page, context={"exclude": ["math"]}, options=options).response["violations"]
-    return [(one["id"], one["impact"], one["nodes"][0]["html"]) for one in found if one["impact"] != "minor"]
-
-
-@pytest.fixture
-def visit(browser):
-    """visit(file, width, scheme): a page opened from the disk without a network, where every request is written down."""
-    contexts, asked = [], []
-
-    def visit(file, width=1280, scheme="light"):
-        contexts.append(browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, offline=True))
-        contexts[-1].set_default_timeout(MS)
-        page = contexts[-1].new_page()
-        page.on("request", lambda one: asked.append(one.url) if not one.url.startswith(("file:", "data:")) else None)
-        page.on("requestfailed", lambda one: asked.append(one.url))
-        page.on("pageerror", lambda error: asked.append(str(error)))
-        page.goto(file.as_uri())
-        return page
-
-    yield visit
-    assert asked == []
-    for context in contexts:
-        context.close()
 
 
 # Of each picture: the share of the width it was drawn for, at which its letters are 9 points high or more.

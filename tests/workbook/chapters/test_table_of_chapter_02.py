@@ -58,10 +58,9 @@ def test_the_theorems_that_forbid_rows_are_those_that_the_table_names():
 
 
 def test_every_recorded_cell_says_why_and_what_differs():
-    found = records.recorded(DESK)
-    told = ch02.table2_reasons(results.frame(found))
-    assert len(told) == len({(r["task"], r["row"]) for r in found})
-    text = results.text(found)
+    told = ch02.table2_reasons(results.frame(DESK_RECORDS))
+    assert len(told) == len({(r["task"], r["row"]) for r in DESK_RECORDS})
+    text = results.text(DESK_RECORDS)
     for cell in told.to_dict("records"):
         assert cell["why"] == "holds" or cell["why"].partition("; ")[0] in text
         assert cell[ch02.DIFFERS]
@@ -71,14 +70,17 @@ def test_every_recorded_cell_says_why_and_what_differs():
 
 def test_the_references_know_modarith_at_the_training_length():
     for row in REFERENCES:
-        cell = [r for r in records.recorded(DESK) if (r["task"], r["row"]) == ("modarith", row)]
+        cell = [r for r in DESK_RECORDS if (r["task"], r["row"]) == ("modarith", row)]
         knows = sum(r["metrics"]["accuracy_seen"] >= KNOWN for r in cell)
         assert len(cell) == 3 and knows >= 2 and tasks.task("modarith").train_length == 39
 
 
+DESK_RECORDS = records.recorded(DESK)
+
+
 def shares(task, row, name):
     """The recorded shares of a cell, in percent, by seed."""
-    cell = [r for r in records.recorded(DESK) if (r["task"], r["row"]) == (task, row)]
+    cell = [r for r in DESK_RECORDS if (r["task"], r["row"]) == (task, row)]
     return [100 * r["metrics"][f"accuracy_{name}"] for r in sorted(cell, key=lambda r: r["seed"])]
 
 

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from browser import MS, artefacts
+from browser import MS, artefacts, violations
 
 from lrnnlab.automata import MooreMachine
 from lrnnlab.tasks import Sum
@@ -246,90 +246,57 @@ def folder(tmp_path_factory):
     return folder
 
 
-@pytest.fixture
-def opened(browser, folder):
-    """opened(name, width, scheme) gives the page of a picture, opened from the disk without a network."""
-    contexts, said = [], []
-
-    def open_page(name, width=1280, scheme="light", **options):
-        contexts.append(browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, offline=True,
-                                            **options))  # fmt: skip
-        contexts[-1].set_default_timeout(MS)
-        page = contexts[-1].new_page()
-        page.on("pageerror", lambda error: said.append(str(error)))
-        page.goto((folder / f"{name}.html").as_uri())
-        return page
-
-    yield open_page
-    assert said == []
-    for context in contexts:
-        context.close()
-
-
 def shown(page):
     """What can be seen: the drawing, and the sentence under it."""
     picture = page.locator(".moving-picture")
     return picture.locator(".panels").inner_html(), picture.get_by_role("status").inner_html()
 
 
-def drag(page, handle, across, down):
-    """Drag by so many pixels, by the pointer."""
-    box = handle.locator(".halo").bounding_box()
-    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-    page.mouse.move(x, y)
-    page.mouse.down()
-    page.mouse.move(x + across / 2, y + down / 2)
-    page.mouse.move(x + across, y + down)
-    page.mouse.up()
+def dragged(name, across, down):
+    """Drag a slider by so many pixels, by the pointer."""
+
+    def act(page):
+        box = page.get_by_role("slider", name=name, exact=True).locator(".halo").bounding_box()
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        page.mouse.move(x, y)
+        page.mouse.down()
+        page.mouse.move(x + across / 2, y + down / 2)
+        page.mouse.move(x + across, y + down)
+        page.mouse.up()
+
+    return act
 
 
-def disc_by_pointer(page):
-    drag(page, page.get_by_role("slider", name="mode 3", exact=True), -20, 15)
+def pressed(name):
+    return lambda page: page.get_by_role("button", name=name).click()
 
 
-def simplex_by_pointer(page):
-    drag(page, page.get_by_role("slider", name="column 2"), 30, -40)
+def played(until):
+    """Play until the slider stands beyond a value."""
 
+    def act(page):
+        pressed("play")(page)
+        page.wait_for_function(f"document.querySelector('.moving-picture input').value > {until}")
+        pressed("pause")(page)
 
-def killers_by_pointer(page):
-    page.get_by_role("button", name="with a block").click()
-
-
-def fields_by_pointer(page):
-    page.get_by_role("button", name="letter 10").click()
-
-
-def film_by_pointer(page):
-    page.get_by_role("button", name="play").click()
-    page.wait_for_function("document.querySelector('.moving-picture input').value > 20")
-    page.get_by_role("button", name="pause").click()
-
-
-def levels_by_pointer(page):
-    page.get_by_role("button", name="play").click()
-    page.wait_for_function("document.querySelector('.moving-picture input').value > 1")
-    page.get_by_role("button", name="pause").click()
-
-
-def tree_by_pointer(page):
-    page.get_by_role("button", name="letter 6").click()
+    return act
 
 
 MOVES = {  # name -> (by pointer, what has the focus, a key)
-    "walk": (lambda page: page.get_by_role("button", name="read 4").click(), "[role=group] button", "3"),
-    "disc": (disc_by_pointer, "[aria-label='mode 5']", "ArrowDown"),
-    "killers": (killers_by_pointer, "[aria-label^='gate of \u2212']", "End"),
-    "fields": (fields_by_pointer, "[aria-label^='letter 12']", "ArrowUp"),
-    "film": (film_by_pointer, "input[type=range]", "ArrowRight"),
-    "levels": (levels_by_pointer, "input[type=range]", "ArrowRight"),
-    "tree": (tree_by_pointer, "input[type=range]", "ArrowRight"),
-    "simplex": (simplex_by_pointer, "[aria-label='column 3']", "ArrowDown"),
+    "walk": (pressed("read 4"), "[role=group] button", "3"),
+    "disc": (dragged("mode 3", -20, 15), "[aria-label='mode 5']", "ArrowDown"),
+    "killers": (pressed("with a block"), "[aria-label^='gate of \u2212']", "End"),
+    "fields": (pressed("letter 10"), "[aria-label^='letter 12']", "ArrowUp"),
+    "film": (played(20), "input[type=range]", "ArrowRight"),
+    "levels": (played(1), "input[type=range]", "ArrowRight"),
+    "tree": (pressed("letter 6"), "input[type=range]", "ArrowRight"),
+    "simplex": (dragged("column 2", 30, -40), "[aria-label='column 3']", "ArrowDown"),
 }
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_pointer_and_keyboard_move_the_picture_and_its_sentence(opened, name):
-    page = opened(name)
+def test_pointer_and_keyboard_move_the_picture_and_its_sentence(visit, folder, name):
+    page = visit(folder / f"{name}.html")
     by_pointer, focus, key = MOVES[name]
     assert page.locator(".moving-picture .controls > *").count() <= 4
     for act in (by_pointer, lambda page: page.locator(focus).first.press(key)):
@@ -340,18 +307,15 @@ def test_pointer_and_keyboard_move_the_picture_and_its_sentence(opened, name):
 
 
 @pytest.mark.parametrize("width, scheme", [(390, "light"), (1280, "dark")])
-def test_a_picture_fits_its_page_and_axe_finds_nothing(opened, width, scheme):
-    from axe_playwright_python.sync_playwright import Axe
-
+def test_a_picture_fits_its_page_and_axe_finds_nothing(visit, folder, width, scheme):
     for name in NAMES:
-        page = opened(name, width, scheme)
+        page = visit(folder / f"{name}.html", width, scheme)
         page.screenshot(path=artefacts() / f"moving_{name}_{width}_{scheme}.png")
         assert page.evaluate("document.scrollingElement.scrollWidth") <= width
-        found = Axe().run(page, options={"resultTypes": ["violations"], "preload": False}).response["violations"]
-        assert [(one["id"], one["nodes"][0]["html"]) for one in found if one["impact"] != "minor"] == [], name
+        assert violations(page) == [], name
 
 
-def test_without_scripts_the_page_says_what_could_be_seen(opened):
+def test_without_scripts_the_page_says_what_could_be_seen(visit, folder):
     for name, make in MADE.items():
-        page = opened(name, java_script_enabled=False)
+        page = visit(folder / f"{name}.html", java_script_enabled=False)
         assert make().alt in page.locator("figure").inner_text()
