@@ -132,20 +132,20 @@ def _reference(chapter: str, before: str, link: re.Match[str]) -> Reference:
     return Reference(chapter, link[1], link[2], authors.removeprefix("and ").strip(), title[1], year[0] if year else "")
 
 
-def theorem_map(folder: Path = SOURCES) -> str:
+def theorem_map() -> str:
     """All claims, chapter by chapter."""
-    return _by_chapter({number: claims(path) for number, path in chapters(folder).items()}, "**{name}**", folder)
+    return _by_chapter({number: claims(path) for number, path in chapters().items()}, "**{name}**")
 
 
-def widget_map(folder: Path = SOURCES) -> str:
+def widget_map() -> str:
     """All widgets, chapter by chapter."""
-    return _by_chapter({number: widgets(path) for number, path in chapters(folder).items()}, "`{name}`", folder)
+    return _by_chapter({number: widgets(path) for number, path in chapters().items()}, "`{name}`")
 
 
-def bibliography(folder: Path = SOURCES) -> str:
+def bibliography() -> str:
     """All papers of every *Read on*, each once, with the chapters that name it: the book's own first, then by author."""
     named: dict[str, list[Reference]] = {}
-    for path in chapters(folder).values():
+    for path in chapters().values():
         for paper in references(path):
             named.setdefault(paper.number.lower(), []).append(paper)
     own, others = [], []
@@ -153,7 +153,7 @@ def bibliography(folder: Path = SOURCES) -> str:
         best = max(papers, key=lambda paper: (len(paper.title), bool(paper.year), len(paper.authors)))
         year = next((paper.year for paper in papers if paper.year), "20" + best.number[:2])
         kind = "arXiv" if "arxiv.org" in best.address else "doi"
-        where = ", ".join(dict.fromkeys(_chapter(paper.chapter, folder) for paper in papers))
+        where = ", ".join(dict.fromkeys(_chapter(paper.chapter) for paper in papers))
         said = f"{best.authors}: *{best.title}*, {year}. [{kind}:{best.number}]({best.address}) ({where})"
         if number := next((number for number, at in PAPERS.items() if at == best.number), ""):
             own.append(f"* **{number}** {said}")
@@ -162,18 +162,18 @@ def bibliography(folder: Path = SOURCES) -> str:
     return "\n".join([*sorted(own), *(line for _, line in sorted(others))])
 
 
-def model_map(folder: Path = SOURCES) -> str:
+def model_map() -> str:
     """A row for every model of the registry: its step, what it reads, its paper, its chapter, its class."""
     rows = []
     for name, model in MODELS.items():
         made, home = _class_of(model), labels.MODELS.get(name, OWN)
         rows.append({"name in build": f'"{name}"', "one step": home["says"],
                      "reads": "tokens, numbers" if reads_numbers(name) else "tokens", "paper": _paper(home["paper"]),
-                     "chapter": _chapter(home["chapter"], folder), "class": f"`{made.__module__}.{made.__qualname__}`"})
+                     "chapter": _chapter(home["chapter"]), "class": f"`{made.__module__}.{made.__qualname__}`"})
     return _table(rows)
 
 
-def task_map(folder: Path = SOURCES) -> str:
+def task_map() -> str:
     """A row for every task of the registry: what it reads and asks, and what a guesser gets at its training length."""
     rows = []
     for name in TASKS:
@@ -181,7 +181,7 @@ def task_map(folder: Path = SOURCES) -> str:
         reads = f"{one.input_size} numbers a step" if one.reads == "numbers" else f"{one.input_size} letters"
         levels = {level: f"{value:.2g}" for level, value in one.levels(one.train_length).items()}
         rows.append({"name in task": f'"{name}"', "reads": reads, "asks": home["says"], "trained at": one.train_length,
-                     **levels, "score": one.score, "chapter": _chapter(home["chapter"], folder)})  # fmt: skip
+                     **levels, "score": one.score, "chapter": _chapter(home["chapter"])})  # fmt: skip
     return _table(rows)
 
 
@@ -196,8 +196,8 @@ def _paper(name: str) -> str:
     return f"[{name}](https://arxiv.org/abs/{PAPERS.get(name, name)})" if name else ""
 
 
-def _chapter(number: str, folder: Path) -> str:
-    path = chapters(folder).get(number)
+def _chapter(number: str) -> str:
+    path = chapters().get(number)
     return f"[{number}]({path.stem}.ipynb)" if path else number
 
 
@@ -206,12 +206,12 @@ def _table(rows: list[dict[str, Any]]) -> str:
     return "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |" for line in lines)
 
 
-def _by_chapter(entries: Mapping[str, list[Entry]], name: str, folder: Path) -> str:
+def _by_chapter(entries: Mapping[str, list[Entry]], name: str) -> str:
     parts = []
     for number, found in entries.items():
         lines = [f"* [{name.format(name=entry.name)}]({entry.link}){f': {entry.says}' * bool(entry.says)}"
                  for entry in found]  # fmt: skip
-        parts += [f"Chapter {_chapter(number, folder)}:", "\n".join(lines)] * bool(lines)
+        parts += [f"Chapter {_chapter(number)}:", "\n".join(lines)] * bool(lines)
     return "\n\n".join(parts)
 
 

@@ -114,15 +114,6 @@ def find(unfenced: bool = False, limits: Limits = DEFAULT) -> Fence:
                       "to run their code with your own rights") from None  # fmt: skip
 
 
-def machine() -> tuple[bool, str]:
-    """What the doctor says: does bubblewrap work here, and which it is, or why it does not."""
-    try:
-        found = _tried(DEFAULT)
-    except NoFence as error:
-        return False, str(error)
-    return True, f"{found.version}, system calls {'filtered' if _seccomp() else 'not filtered: no libseccomp'}"
-
-
 def _tried(limits: Limits) -> Fence:
     """bubblewrap, if a student's process starts in it; NoFence says why not."""
     program = shutil.which("bwrap")

@@ -150,11 +150,11 @@ MORE = {"": ("-", ""), "-longer": ((0, (4, 2)), ", more items"), "-slower": ((0,
 
 
 @styled
-def pictures_and_classes(side: int = 128, count: int = 4, seed: int = 0) -> Figure:
+def pictures_and_classes(side: int, count: int) -> Figure:
     """Figure 1: pictures of Pathfinder-Segmentation, connected and not in turn, and below each what is asked for."""
     settings = PathfinderSegmentation(side).settings
     figure, panels = new_figure(3.95, rows=2, columns=count, left=0.1, right=0.1, top=0.3, bottom=0.4, gap=0.1, squeeze=False)
-    rng = numpy_random(seed)
+    rng = numpy_random(0)
     for number, (above, below) in enumerate(panels.T):
         scene = draw_scene(settings, rng)
         while scene.connected != (number % 2 == 0):

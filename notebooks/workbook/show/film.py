@@ -55,10 +55,10 @@ def frame(run: dict, index: int, proved: bool) -> Figure:
     return figure
 
 
-def film(path: Path, every: int = 2) -> Path:
+def film(path: Path) -> Path:
     """Draw the recorded run of ``lrnn/film`` frame by frame, then its snapped copy, which a search has proved right."""
     (run,) = records.recorded("lrnn/film")[:1]
-    kept = [*range(0, len(run["frames"]) - 1, every), len(run["frames"]) - 1]
+    kept = [*range(0, len(run["frames"]) - 1, 2), len(run["frames"]) - 1]
     pictures = []
     for index, proved in [*((index, False) for index in kept), (kept[-1], True)]:
         canvas = FigureCanvasAgg(frame(run, index, proved))

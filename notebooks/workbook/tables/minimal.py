@@ -106,16 +106,16 @@ def even_pair(M: int) -> BlockModel:
     return BlockModel("first and last symbol", digits(M), ((first_symbol(M), last),))
 
 
-def subtraction_expressions(M: int = 5) -> BlockModel:
+def subtraction_expressions() -> BlockModel:
     """a-b-c-... is twice the first number less the sum of all: the first symbol, and a turn.  Expressions only."""
-    w = field_of(M)[1]
+    M, w = 5, field_of(5)[1]
     turn = table([1], [[[w**s]] for s in range(M)] + [[[1]]], root=M)
     return BlockModel("first number and a turn", (*digits(M), "-"), ((first_symbol(M, others=1), turn),))
 
 
-def subtraction_strings(M: int = 5) -> BlockModel:
+def subtraction_strings() -> BlockModel:
     """Every string of tokens: a real block of size 3 freezes the sum of the numbers before the first minus."""
-    number, w = field_of(M)
+    M, (number, w) = 5, field_of(5)
     turn = ((number(0), number(-1)), (number(1), w + w ** (M - 1)))
     power, moves = tuple(tuple(map(number, row)) for row in identity(2)), []
     for _ in range(M):
@@ -126,8 +126,9 @@ def subtraction_strings(M: int = 5) -> BlockModel:
     return BlockModel("a plane emptied into a line", (*digits(M), "-"), ((frozen, total),))
 
 
-def subtraction_unit_columns(M: int = 5) -> BlockModel:
+def subtraction_unit_columns() -> BlockModel:
     """Every string of tokens within Eq. 6: a one-hot sum, and e_k goes to k / (M-1) e_M at the first minus."""
+    M = 5
     keep = [tuple((*row, 0) for row in shift(s, M)) + ((0,) * M + (1,),) for s in range(M)]
     freeze = ((0,) * (M + 1),) * M + ((*(Fraction(k, M - 1) for k in range(M)), 1),)
     frozen = table([1] + [0] * M, [*keep, freeze])

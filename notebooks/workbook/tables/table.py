@@ -110,7 +110,7 @@ class Run:
         return tasks.task(self.task, self.modulus)
 
     def build_model(self, seed: int | None = None) -> Net:
-        """The untrained model of a ``Setting``, with the weights of ``seed`` (the run's own if absent)."""
+        """The untrained model of a ``Setting``, with the weights of ``seed`` (the run's own if absent): ``fit`` asks by seed."""
         task, seed = self.build_task(), self.seed if seed is None else seed
         sizes = {"vocab_size": task.vocab_size, "classes": task.classes}
         return build(self.setting.model, seed=seed, **sizes, **self.setting.options)
