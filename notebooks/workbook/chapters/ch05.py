@@ -9,7 +9,6 @@ K kernel.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from math import pi
 

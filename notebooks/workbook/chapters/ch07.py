@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from functools import cache
-from statistics import fmean
 
 import numpy as np
 import pandas as pd

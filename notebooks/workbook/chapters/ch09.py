@@ -19,13 +19,11 @@ Letters: T time, V different letters of the text, n size of a key; W fast weight
 from __future__ import annotations
 
 import math
-import tracemalloc
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from fractions import Fraction
 from functools import cache
 from html import escape
-from itertools import product
 from typing import NamedTuple
 
 import numpy as np

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from scipy.linalg import block_diag
 
-from workbook.exercises.judging import CannotJudge, call, claim, number, numbers, one_number, shown
+from workbook.exercises.judging import CannotJudge, call, claim, numbers, one_number, shown
 from workbook.exercises.prediction import prediction
 
 

@@ -8,7 +8,6 @@ Letters: B strings, T time.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
