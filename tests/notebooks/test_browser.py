@@ -8,28 +8,9 @@ import statistics
 import time
 from pathlib import Path
 
+import browser as reader
 import nbformat
 import pytest
-from browser import (
-    CONTROLS,
-    MS,
-    PANEL,
-    PICTURE,
-    WATCH,
-    artefacts,
-    change,
-    chromium,
-    close_dialog,
-    close_notebook,
-    finished,
-    kernel_idle,
-    kind,
-    next_picture,
-    open_notebook,
-    required,
-    run_all,
-    write,
-)
 from jupyter_lab import jupyter_lab
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
@@ -71,14 +52,9 @@ def folder(tmp_path_factory):
         shutil.copy(notebook, folder)
     nbformat.write(cleared(nbformat.read(ROOT / "notebooks" / f"{QUICK}.ipynb", 4)), folder / f"{RERUN}.ipynb")
     nbformat.write(gallery()[0], folder / f"{GALLERY}.ipynb")
-    nbformat.write(
-        new_notebook(cells=[new_markdown_cell("# A cell"), new_code_cell()], metadata={"kernelspec": KERNEL}),
-        folder / f"{EMPTY}.ipynb",
-    )
-    nbformat.write(
-        new_notebook(cells=[new_markdown_cell("# A prediction"), new_code_cell(ASK)], metadata={"kernelspec": KERNEL}),
-        folder / f"{PREDICTION}.ipynb",
-    )
+    for name, code in ((EMPTY, ""), (PREDICTION, ASK)):
+        made = new_notebook(cells=[new_markdown_cell("# One cell"), new_code_cell(code)], metadata={"kernelspec": KERNEL})
+        nbformat.write(made, folder / f"{name}.ipynb")
     return folder
 
 
@@ -94,8 +70,8 @@ def server(folder, tmp_path_factory):
 def widgets_lab(browser, server):
     """A page with JupyterLab on it, where the notebook of all widgets runs already, and no other is ever opened."""
     page = new_lab(browser, server, "widgets")
-    open_notebook(page, GALLERY)
-    run_all(page)
+    reader.open_notebook(page, GALLERY)
+    reader.run_all(page)
     yield page
     page.close()
 
@@ -110,7 +86,7 @@ def lab(browser, server, widgets_lab):
 
 def new_lab(browser, server, name):
     page = browser.new_page(viewport={"width": 1280, "height": 960})
-    page.set_default_timeout(MS)
+    page.set_default_timeout(reader.MS)
     page.goto(server.page(f"lab/workspaces/{name}"))
     return page
 
@@ -118,20 +94,17 @@ def new_lab(browser, server, name):
 def figures(name):
     """How many figures a committed chapter holds."""
     cells = nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", 4).cells
-    return sum(
-        str(output.get("data", {}).get("text/html", "")).count("<figure")
-        for cell in cells
-        for output in cell.get("outputs", [])
-    )
+    outputs = (output.get("data", {}).get("text/html", "") for cell in cells for output in cell.get("outputs", []))
+    return sum(str(html).count("<figure") for html in outputs)
 
 
 @pytest.mark.parametrize("name", [notebook.stem for notebook in NOTEBOOKS])
 def test_a_chapter_opens(lab, name):
     from playwright.sync_api import expect
 
-    panel = open_notebook(lab, name)
+    panel = reader.open_notebook(lab, name)
     panel.locator("mjx-container").first.wait_for(state="attached")  # it may be in a folded hint
-    lab.screenshot(path=artefacts() / f"{name}.png")
+    lab.screenshot(path=reader.artefacts() / f"{name}.png")
     assert lab.locator(".jp-Dialog").count() == 0
     assert panel.locator("mjx-merror").count() == 0
     pictures = panel.locator("figure img")
@@ -140,14 +113,14 @@ def test_a_chapter_opens(lab, name):
     assert all(alt.strip() for alt in pictures.evaluate_all("all => all.map(one => one.alt)"))
     chapters = panel.locator("a[href*='.ipynb']").evaluate_all("all => all.map(one => one.href)")
     assert all(Path(address.split("?")[0]).name in {one.name for one in NOTEBOOKS} for address in chapters)
-    close_notebook(lab)
+    reader.close_notebook(lab)
 
 
 def test_run_all_gives_what_is_committed(lab, folder):
-    panel = open_notebook(lab, RERUN)
-    run_all(lab)
-    finished(lab, panel)
-    lab.screenshot(path=artefacts() / f"{RERUN}.png")
+    panel = reader.open_notebook(lab, RERUN)
+    reader.run_all(lab)
+    reader.finished(lab, panel)
+    lab.screenshot(path=reader.artefacts() / f"{RERUN}.png")
     lab.keyboard.press("Control+s")
     lab.wait_for_function("() => !document.querySelector('.lm-DockPanel-tabBar .lm-mod-current.jp-mod-dirty')")
     committed = nbformat.read(ROOT / "notebooks" / f"{QUICK}.ipynb", 4)
@@ -163,21 +136,21 @@ def test_a_new_reader_s_first_minutes(browser, tmp_path, monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     with jupyter_lab(tmp_path / copies.FOLDER, tmp_path / "state") as server:
         page = new_lab(browser, server, "first")
-        panel, opened = open_notebook(page, QUICK), time.monotonic()
-        page.screenshot(path=artefacts() / "first_opened.png")
-        run_all(page)
+        panel, opened = reader.open_notebook(page, QUICK), time.monotonic()
+        page.screenshot(path=reader.artefacts() / "first_opened.png")
+        reader.run_all(page)
         expect(output(panel, "print(verdict.proved)")).to_have_text(re.compile("^True"))
-        (artefacts() / "first_proved.txt").write_text(f"{time.monotonic() - opened:.0f} seconds after chapter 00 opened\n")
-        finished(page, panel)
+        (reader.artefacts() / "first_proved.txt").write_text(f"{time.monotonic() - opened:.0f} seconds after chapter 00 opened\n")
+        reader.finished(page, panel)
         for words, outcome in ((["0", "1", "2", "3", "32"], "not yet"), (["0", "1", "2", "3", "4"], "right")):
-            write(page, cell_of(panel, 'check("00.2"'), f'my_words = {words}\ncheck("00.2", my_words)')
+            reader.write(page, cell_of(panel, 'check("00.2"'), f'my_words = {words}\ncheck("00.2", my_words)')
             page.keyboard.press("Shift+Enter")
             expect(cell_of(panel, 'check("00.2"').locator(".jp-OutputArea-output b")).to_have_text(outcome)
-            page.screenshot(path=artefacts() / f"first_{outcome.replace(' ', '_')}.png")
+            page.screenshot(path=reader.artefacts() / f"first_{outcome.replace(' ', '_')}.png")
         cell_of(panel, "progress()").locator(".cm-content").click()
         page.keyboard.press("Shift+Enter")
         expect(cell_of(panel, "progress()").locator("tr", has_text="00 start here")).to_contain_text("1 of 4")
-        page.screenshot(path=artefacts() / "first_progress.png")
+        page.screenshot(path=reader.artefacts() / "first_progress.png")
         assert panel.locator("[data-mime-type='application/vnd.jupyter.error']").count() == 0
         page.close()
 
@@ -193,36 +166,36 @@ def output(panel, code):
 
 
 def test_a_kernel_that_dies_is_told_and_started_again(lab, capsys):
-    panel = open_notebook(lab, EMPTY)
-    write(lab, panel.locator(".jp-CodeCell"), "import os\nos._exit(1)")
-    run_all(lab)
+    panel = reader.open_notebook(lab, EMPTY)
+    reader.write(lab, panel.locator(".jp-CodeCell"), "import os\nos._exit(1)")
+    reader.run_all(lab)
     lab.locator(".jp-Dialog").wait_for()
-    kernel_idle(lab)
-    close_dialog(lab)
+    reader.kernel_idle(lab)
+    reader.close_dialog(lab)
     assert "JupyterLab said: Kernel Restarting" in capsys.readouterr().out
-    write(lab, panel.locator(".jp-CodeCell"), "1 + 1")
-    run_all(lab)
-    finished(lab, panel)
+    reader.write(lab, panel.locator(".jp-CodeCell"), "1 + 1")
+    reader.run_all(lab)
+    reader.finished(lab, panel)
 
 
 def test_a_prediction_is_committed_by_keyboard(lab):
     """The slider goes from 1 over 8 and 16 to 31 faster than the kernel hears of it; what it shows last is meant."""
-    panel = open_notebook(lab, PREDICTION)
-    run_all(lab)
-    finished(lab, panel)
+    panel = reader.open_notebook(lab, PREDICTION)
+    reader.run_all(lab)
+    reader.finished(lab, panel)
     panel.get_by_role("slider").focus()
     for key in (*["ArrowRight"] * 3, "Tab", "Tab", "Enter"):  # past the slider's number to the button
         lab.keyboard.press(key)
     panel.get_by_text("you predicted 31, and 16 came out").wait_for()
     assert "It ran." in panel.inner_text()
-    lab.screenshot(path=artefacts() / "prediction.png")
+    lab.screenshot(path=reader.artefacts() / "prediction.png")
 
 
 @pytest.fixture(scope="module")
 def widgets(widgets_lab):
     """name -> the output area of each widget; every one of them has run."""
-    panel = widgets_lab.locator(PANEL)
-    finished(widgets_lab, panel)
+    panel = widgets_lab.locator(reader.PANEL)
+    reader.finished(widgets_lab, panel)
     areas = panel.locator(".jp-OutputArea-output:is(:has(> .widget-vbox), :has(.moving-picture))")
     names = gallery()[1]
     areas.nth(len(names) - 1).wait_for()
@@ -233,9 +206,9 @@ def widgets(widgets_lab):
 def test_the_keyboard_alone_reaches_every_control(widgets_lab, widgets):
     """Tab after Tab, from the page's first element on: it meets every control and comes round, so nothing holds it."""
     widgets_lab.evaluate("document.activeElement.blur()")
-    wanted = widgets_lab.locator(f"{PANEL} {CONTROLS}")
+    wanted = widgets_lab.locator(f"{reader.PANEL} {reader.CONTROLS}")
     count, presses = wanted.count(), 0
-    missing = f"[...document.querySelectorAll(`{PANEL} {CONTROLS}`)].filter(one => !one.dataset.met)"
+    missing = f"[...document.querySelectorAll(`{reader.PANEL} {reader.CONTROLS}`)].filter(one => !one.dataset.met)"
     while widgets_lab.evaluate(f"{missing}.length") and presses < 4 * count + 100:
         for _ in range(10):
             widgets_lab.keyboard.press("Tab")
@@ -247,18 +220,18 @@ def test_the_keyboard_alone_reaches_every_control(widgets_lab, widgets):
 
 def test_every_widget_follows_its_control(widgets_lab, widgets):
     """One control of each widget, by keyboard; the latency is written down, and no test asks how long."""
-    widgets_lab.evaluate(WATCH)
+    widgets_lab.evaluate(reader.WATCH)
     latencies, still = {}, []
     for name, area in widgets.items():
         area.scroll_into_view_if_needed()
         control = main_control(area)
         ms = moved(widgets_lab, area, control)
-        if kind(control) == "slider" and ms is not None:
+        if reader.kind(control) == "slider" and ms is not None:
             latencies[name] = ms
         if ms is None:
             said = control.evaluate("one => one.outerHTML.slice(0, 120)")
-            still.append(f"{name}: no other picture within {MS / 1000:.0f} s of a key for {said}")
-        area.screenshot(path=artefacts() / f"{name.replace(' ', '_')}.png")
+            still.append(f"{name}: no other picture within {reader.MS / 1000:.0f} s of a key for {said}")
+        area.screenshot(path=reader.artefacts() / f"{name.replace(' ', '_')}.png")
     report(latencies)
     assert still == []
 
@@ -271,13 +244,13 @@ def test_every_slider_follows_the_pointer(widgets_lab, widgets):
         if not track.count():
             continue
         area.scroll_into_view_if_needed()
-        before, box = area.evaluate(PICTURE), track.bounding_box()
+        before, box = area.evaluate(reader.PICTURE), track.bounding_box()
         handle = track.locator(".noUi-handle").bounding_box()
         share = 0.95 if handle["x"] + handle["width"] / 2 < box["x"] + box["width"] / 2 else 0.05
         widgets_lab.mouse.click(box["x"] + share * box["width"], box["y"] + box["height"] / 2)
-        ends = time.monotonic() + MS / 1000
-        while area.evaluate(PICTURE) == before:
-            assert time.monotonic() < ends, f"{name}: no other picture within {MS / 1000:.0f} s of a click"
+        ends = time.monotonic() + reader.MS / 1000
+        while area.evaluate(reader.PICTURE) == before:
+            assert time.monotonic() < ends, f"{name}: no other picture within {reader.MS / 1000:.0f} s of a click"
             widgets_lab.wait_for_timeout(20)
         followed += 1
     assert followed > 20
@@ -303,15 +276,15 @@ def test_a_machine_of_ones_own_is_typed(widgets_lab, widgets):
         box.press("Enter")
         area.get_by_text(f"{states} states;").wait_for()
         seconds.append(time.monotonic() - began)
-    picture = area.evaluate(PICTURE)
+    picture = area.evaluate(reader.PICTURE)
     for text in BROKEN:
         said = area.inner_text()
         box.fill(text)
         box.press("Enter")
-        ends = time.monotonic() + MS / 1000
+        ends = time.monotonic() + reader.MS / 1000
         while area.inner_text() == said and time.monotonic() < ends:
             widgets_lab.wait_for_timeout(20)
-        assert "states;" not in area.inner_text() and area.evaluate(PICTURE) == picture
+        assert "states;" not in area.inner_text() and area.evaluate(reader.PICTURE) == picture
     print(f"from Enter to what is told: median {statistics.median(seconds):.2f} s, at most {max(seconds):.2f} s")
 
 
@@ -321,18 +294,18 @@ def main_control(area):
     if slider.count():
         return slider
     shown = "one => one.classList.contains('mod-active')"
-    return next(one for one in area.locator(CONTROLS).all() if not one.evaluate(shown))
+    return next(one for one in area.locator(reader.CONTROLS).all() if not one.evaluate(shown))
 
 
 def moved(page, area, control):
     """Milliseconds from the key to another picture, or to another sentence after typing (0); None if neither came."""
-    before, said = area.evaluate(PICTURE), area.inner_text()
+    before, said = area.evaluate(reader.PICTURE), area.inner_text()
     seen = page.evaluate("watch.pictures.length")
-    change(page, control)
-    ms = next_picture(page, seen)
-    if ms is not None and area.evaluate(PICTURE) != before:
+    reader.change(page, control)
+    ms = reader.next_picture(page, seen)
+    if ms is not None and area.evaluate(reader.PICTURE) != before:
         return ms
-    return 0.0 if kind(control) == "input" and area.inner_text() != said else None
+    return 0.0 if reader.kind(control) == "input" and area.inner_text() != said else None
 
 
 def report(latencies):
@@ -340,27 +313,21 @@ def report(latencies):
     print(f"from slider to picture: median {median:.0f} ms of {len(latencies)} (aim: 90 ms on two idle cores)")
     told = {"median_ms": round(median), "cores": os.cpu_count(), "load": os.getloadavg()[0],
             "widgets": {name: round(ms) for name, ms in latencies.items()}}  # fmt: skip
-    (artefacts() / "latency.json").write_text(json.dumps(told, indent=1))
+    (reader.artefacts() / "latency.json").write_text(json.dumps(told, indent=1))
 
 
 # --- when there is no browser ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "environ, must",
-    [
-        ({}, False),
-        ({"CI": "true"}, True),
-        ({"CI": "false"}, False),
-        ({"CI": "1", "LRNNLAB_BROWSER": "optional"}, False),
-        ({"LRNNLAB_BROWSER": "required"}, True),
-    ],
-)
+@pytest.mark.parametrize("environ, must", [
+    ({}, False), ({"CI": "true"}, True), ({"CI": "false"}, False), ({"CI": "1", "LRNNLAB_BROWSER": "optional"}, False),
+    ({"LRNNLAB_BROWSER": "required"}, True),
+])  # fmt: skip
 def test_when_a_browser_must_be_there(environ, must):
-    assert required(environ) is must
+    assert reader.required(environ) is must
 
 
 def test_a_wrong_setting_and_a_missing_program_are_told():
     with pytest.raises(ValueError, match="'always'"):
-        required({"LRNNLAB_BROWSER": "always"})
-    assert chromium({"LRNNLAB_CHROMIUM": "no-such-browser"}) is None
+        reader.required({"LRNNLAB_BROWSER": "always"})
+    assert reader.chromium({"LRNNLAB_CHROMIUM": "no-such-browser"}) is None

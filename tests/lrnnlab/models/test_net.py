@@ -253,18 +253,15 @@ def test_pairs_by_hand():
 # --- parameters -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "mixer, options, wanted",
-    [
-        (partial(models.RotRNN, state=128, heads=32), {}, 212_291),  # Table 3 and App. B.2 to the letter, half GLU
-        (partial(models.RotRNN, state=128, heads=32), {"gate": "full_glu"}, 268_163),
-        (partial(models.RotRNN, state=128, heads=32, bidirectional=True), {}, 286_019),  # as their sweep runs it
-        (partial(models.RotRNN, state=128, heads=32, bidirectional=True, rotation="absorbed"), {}, 282_947),
-        (partial(models.LRU, state=64, bidirectional=True, normaliser="recomputed"), {}, 283_139),
-        (partial(models.LRU, state=64, bidirectional=True), {}, 283_523),
-        (partial(models.S5, state=128, blocks=16, bidirectional=True), {}, 283_523),
-    ],
-)
+@pytest.mark.parametrize("mixer, options, wanted", [
+    (partial(models.RotRNN, state=128, heads=32), {}, 212_291),  # Table 3 and App. B.2 to the letter, half GLU
+    (partial(models.RotRNN, state=128, heads=32), {"gate": "full_glu"}, 268_163),
+    (partial(models.RotRNN, state=128, heads=32, bidirectional=True), {}, 286_019),  # as their sweep runs it
+    (partial(models.RotRNN, state=128, heads=32, bidirectional=True, rotation="absorbed"), {}, 282_947),
+    (partial(models.LRU, state=64, bidirectional=True, normaliser="recomputed"), {}, 283_139),
+    (partial(models.LRU, state=64, bidirectional=True), {}, 283_523),
+    (partial(models.S5, state=128, blocks=16, bidirectional=True), {}, 283_523),
+])  # fmt: skip
 def test_sizes_on_speech_commands(mixer, options, wanted):
     """Table 2 of paper 001 has 284K for RotRNN, 283K for LRU, 280K for S5: D = 96, N = 128, 6 layers, 35 classes."""
     net = models.Net(models.blocks(mixer, 96, 6, **{**models.PAPER_001, **options}), 35, 96, columns=1, pool="mean")

@@ -195,13 +195,7 @@ def test_single_precision_gradients_against_double(form):
 
 
 @settings(max_examples=40, deadline=None)
-@given(
-    S=st.integers(1, 90),
-    c=st.integers(2, 60),
-    s=st.integers(1, 3),
-    seed=st.integers(0, 10**6),
-    absent=st.integers(0, 5),
-)
+@given(st.integers(1, 90), st.integers(2, 60), st.integers(1, 3), st.integers(0, 10**6), st.integers(0, 5))
 def test_window_attention_is_a_full_matrix(S, c, s, seed, absent):
     q, k, v = (normal(2, s, H, S, 3, seed=seed + i) for i in range(3))
     r, present = normal(H, c, seed=seed), torch.arange(S).expand(s, S) >= min(absent, S - 1)

@@ -6,21 +6,12 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tensors import gap, normal, strings, torchs_layer
+from tensors import gap, normal, same, strings, torchs_layer
 from torch.nn import functional as F
 
 from lrnnlab.models import transformer as transformers
 from lrnnlab.models.relu_rnn import ReluRNN
-from lrnnlab.models.transformer import (
-    POSITIONS,
-    Alibi,
-    RelativeTransformer,
-    Symbols,
-    XLLayer,
-    linear,
-    relative_shift,
-    sinusoids,
-)
+from lrnnlab.models.transformer import POSITIONS, RelativeTransformer, XLLayer, relative_shift, sinusoids
 
 D, H, V, C = 8, 2, 3, 4
 CAUSAL = [name for name in POSITIONS if name != "xl"]
@@ -79,16 +70,13 @@ def test_xl_against_pairs(T):
     assert gap(model(tokens), h[:, -1] @ model.head.weight.T + model.head.bias) < 1e-9
 
 
-@pytest.mark.parametrize(
-    "name, fault",
-    [
-        ("relative_shift", lambda scores: scores[..., : scores.shape[-2]]),
-        ("relative_shift", lambda scores: relative_shift(scores).mT),
-        ("sinusoids", lambda offsets, width: sinusoids(-offsets, width)),
-        ("sinusoids", lambda offsets, width: sinusoids(offsets.abs(), width)),
-        ("sinusoids", lambda offsets, width: sinusoids(offsets, width, 100.0)),
-    ],
-)
+@pytest.mark.parametrize("name, fault", [
+    ("relative_shift", lambda scores: scores[..., : scores.shape[-2]]),
+    ("relative_shift", lambda scores: relative_shift(scores).mT),
+    ("sinusoids", lambda offsets, width: sinusoids(-offsets, width)),
+    ("sinusoids", lambda offsets, width: sinusoids(offsets.abs(), width)),
+    ("sinusoids", lambda offsets, width: sinusoids(offsets, width, 100.0)),
+])  # fmt: skip
 def test_a_fault_in_the_positions_is_noticed(name, fault, monkeypatch):
     layer, h = seeded(lambda: XLLayer(D, H, "post_norm")), normal(1, 6, D)
     right = xl_by_hand(layer, h[0])
@@ -134,18 +122,15 @@ def test_biases_are_their_formulas(position):
         with torch.no_grad():
             model.position.r[0, 0] = -3.0  # below the least value
     bias = model.bias(150)
-    wanted = torch.tensor(
-        [[[by_hand(model, position, head, m, n) for n in range(0, 150, 7)] for m in range(150)] for head in range(H)],
-        dtype=torch.float64,
-    )
-    torch.testing.assert_close(bias[:, :, ::7].detach().double(), wanted, rtol=1e-12, atol=1e-12)
+    wanted = [[[by_hand(model, position, head, m, n) for n in range(0, 150, 7)] for m in range(150)] for head in range(H)]
+    same(bias[:, :, ::7].detach().double(), torch.tensor(wanted, dtype=torch.float64), 1e-12)
 
 
 def test_slopes_of_alibi():
-    assert Alibi.slopes_of(8) == [2.0**-i for i in range(1, 9)]
+    assert transformers.Alibi.slopes_of(8) == [2.0**-i for i in range(1, 9)]
     # 12 heads, as in Table 3: 8 of the row for 8, then numbers 1, 3, 5, 7 of the row for 16
-    assert Alibi.slopes_of(12) == [2.0**-i for i in range(1, 9)] + [2.0 ** (-i / 2) for i in (1, 3, 5, 7)]
-    assert Alibi.slopes_of(1) == [2.0**-8]
+    assert transformers.Alibi.slopes_of(12) == [2.0**-i for i in range(1, 9)] + [2.0 ** (-i / 2) for i in (1, 3, 5, 7)]
+    assert transformers.Alibi.slopes_of(1) == [2.0**-8]
 
 
 @pytest.mark.parametrize("position", POSITIONS)
@@ -170,7 +155,7 @@ def test_what_positions_add_to_the_parameters():
 def test_weights_start_as_in_haiku():
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(0)
-        layer, symbols = linear(400, 300), Symbols(500, 100)
+        layer, symbols = transformers.linear(400, 300), transformers.Symbols(500, 100)
     for weight, deviation in ((layer.weight.detach(), 0.05), (symbols.weight.detach(), 0.02)):
         assert float(weight.abs().max()) <= 2 * deviation
         assert float(weight.std()) == pytest.approx(0.8796 * deviation, rel=0.02)  # of a normal cut at two deviations

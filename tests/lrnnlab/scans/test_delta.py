@@ -220,8 +220,7 @@ def test_the_library_agrees(size, values):
     found = form_of("fla")(*there)
     leaves = [x.requires_grad_() for x in there]
     generator = torch.Generator().manual_seed(5)
-    score = sum(
-        (x * torch.randn(x.shape, dtype=f64, generator=generator).cuda()).sum() for x in form_of("fla")(*leaves)
-    )
+    weigh = lambda x: (x * torch.randn(x.shape, dtype=f64, generator=generator).cuda()).sum()
+    score = sum(map(weigh, form_of("fla")(*leaves)))
     for x, e in zip([*found, *torch.autograd.grad(score, leaves)], expected):
         assert (x.cpu() - e).abs().max() < 1e-4 * e.abs().max()

@@ -21,14 +21,13 @@ from lrnnlab.verification.rounding import Rounded, exact, through
 from lrnnlab.verification.search import Search
 
 
-def snapped(vocab, classes, seed, h=2, b=3, head="linear", layers=1):
-    options = dict(h=h, b=b, rule="softmax", drive="none", start="first", head=head, layers=layers, gain=4.0)
+def snapped(vocab, classes, seed, h=2, b=3, head="linear", layers=1, gain=4.0, **options):
+    options = dict(h=h, b=b, rule="softmax", drive="none", start="first", head=head, layers=layers, gain=gain, **options)
     return snap(build("block_diagonal", vocab_size=vocab, classes=classes, seed=seed, **options))
 
 
 def deep(seed, vocab=2, layers=2, h=2, b=2, head="mlp"):
-    options = dict(h=h, b=b, rule="softmax", drive="none", start="first", gain=6.0, hidden=12, layers=layers, head=head)
-    return snap(build("block_diagonal", vocab_size=vocab, classes=2, seed=seed, **options))
+    return snapped(vocab, 2, seed, h, b, head, layers, gain=6.0, hidden=12)
 
 
 def stepped(model, answers=lambda state, shown: shown):

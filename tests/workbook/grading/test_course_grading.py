@@ -9,9 +9,7 @@ import nbformat
 import pytest
 from attacks import QUICK
 from fenced import QUICK as LIMITS
-from fenced import the_fence
 from kinds import right
-from planted import Handout
 from rehearsal import left, marked, rehearse
 
 from workbook.cli import main as lrnnlab_main
@@ -31,16 +29,6 @@ from workbook.grading.validator import MIND, STOPS, validate
 ROOT = Path(__file__).parents[3]
 
 pytest.importorskip("nbgrader", reason="a release needs nbgrader: pip install -e '.[course]'")
-
-
-@pytest.fixture(scope="module")
-def handout():
-    return Handout.of("ps1", ROOT)
-
-
-@pytest.fixture(scope="module")
-def fence():
-    return the_fence()
 
 
 def hand_in(folder, name, notebook):

@@ -17,7 +17,6 @@ import nbformat
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from planted import Handout
 
 from workbook.exercises.judging import NOT_YET, RIGHT, UNJUDGED, Verdict
 from workbook.grading import fence
@@ -33,11 +32,6 @@ from workbook.grading.submissions import CODE, DEEP, FILE, Submission, collect
 ROOT = Path(__file__).parents[3]
 pytest.importorskip("nbgrader", reason="a release needs nbgrader: pip install -e '.[course]'")
 posix = pytest.mark.skipif(os.name != "posix", reason="grading needs Linux or macOS")
-
-
-@pytest.fixture(scope="module")
-def handout():
-    return Handout.of("ps1", ROOT)
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from fenced import QUICK, the_fence
+from fenced import QUICK
 from rehearsal import left, marked
 
 from workbook import doctor
@@ -18,11 +18,6 @@ from workbook.grading.sandboxed_process import Gone, Process
 
 ROOT = Path(__file__).parents[3]
 SLOW_START = Limits(wall=120)  # where a cell imports much on a busy machine
-
-
-@pytest.fixture(scope="module")
-def fence():
-    return the_fence()
 
 
 @pytest.fixture

@@ -1,11 +1,13 @@
-"""State diagrams: names, labels and answers are the machine's, and no label lies on another, a state or an arrow."""
+"""State diagrams show a machine's names, labels and answers; accuracy by length has its levels beside it."""
 
+import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
 from lrnnlab.tasks import EvenPair, ModArith, Sum
 from workbook.show import graph_layout, style
 from workbook.show.automaton_figures import state_diagram
+from workbook.show.training_figures import accuracy_by_length
 
 
 def written(figure):
@@ -26,3 +28,17 @@ def test_the_diagram_shows_names_labels_and_answers():
     assert "answer" not in written(state_diagram(Sum(5).machine))  # there the names are the answers
     with pytest.raises(ValueError, match="room for 16 states, this machine has 25"):
         state_diagram(ModArith(5).machine)
+
+
+def line(axes, label):
+    (found,) = [one for one in axes.lines if one.get_label() == label]
+    return found
+
+
+def test_accuracy_marks_training_length_chance_and_majority():
+    accuracies = np.linspace(1, 0, 100)
+    axes = accuracy_by_length({"lstm": accuracies}, train_length=40, chance=0.2, majority=0.7).axes[0]
+    assert np.array_equal(line(axes, "lstm").get_ydata(), accuracies)
+    assert line(axes, "lstm").get_xdata().tolist() == list(range(1, 101))
+    assert {"trained up to 40", "chance: 20 %", "majority: 70 %", "lstm"} <= {text.get_text() for text in axes.texts}
+    assert [40, 40] in [list(one.get_xdata()) for one in axes.lines]

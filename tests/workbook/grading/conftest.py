@@ -1,0 +1,17 @@
+"""What tests of the grader share."""
+
+from pathlib import Path
+
+import pytest
+from fenced import the_fence
+from planted import Handout
+
+
+@pytest.fixture(scope="module")
+def handout():
+    return Handout.of("ps1", Path(__file__).parents[3])
+
+
+@pytest.fixture(scope="module")
+def fence():
+    return the_fence()
