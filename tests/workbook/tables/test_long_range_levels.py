@@ -176,9 +176,9 @@ def test_what_the_records_say():
     best = {"listops": "ends", "text": "pairs", "retrieval": "bag", "image": "places", "speech": "windows"}
     for task, predictor in best.items():
         row = rows[task]
-        assert row["predictor"] == predictor and f"{levels.percent(row['trivial'])} %" in text, task
+        assert row["predictor"] == predictor and f"{results.percent(row['trivial'])} %" in text, task
         assert row["says"].startswith("asks nothing long") == (task in ("text", "retrieval"))
     for task, least, most in (("listops", 0.1, 0.2), ("image", 0.02, 0.05), ("speech", 0.2, 0.3)):
         assert least < rows[task]["net"] - rows[task]["trivial"] < most
-        assert f"{levels.percent(rows[task]['net'])} %" in text, task
+        assert f"{results.percent(rows[task]['net'])} %" in text, task
     assert rows["pathfinder"]["says"].startswith("neither gets beyond guessing")
