@@ -56,11 +56,10 @@ from workbook.show.style import (
     styled,
 )
 from workbook.show.widgets import Explorer, explore
-from workbook.tables import ladder, results
+from workbook.tables import ladder, regulargpt_table1, results
 from workbook.tables import regulargpt_fig3 as fig3
 from workbook.tables import regulargpt_fig4 as fig4
 from workbook.tables import regulargpt_table1 as table1
-from workbook.tables import regulargpt_table2 as table2
 from workbook.tables import regulargpt_table3 as table3
 from workbook.tables.declared import paper
 from workbook.tables.regulargpt_fig3 import elements_by_depth, states_by_depth
@@ -581,13 +580,13 @@ def over_the_seam(desk: pd.DataFrame) -> Iterator[str]:
 def rows_of_table_2(desk: pd.DataFrame) -> Iterator[dict]:
     """Table 2 in percent, rounded down: the paper's means, and ours with every seed in brackets."""
     theirs = paper("regulargpt/table2").pivot(index=["metric", "row"], columns="task", values="value")
-    for measure, title in table2.MEASURES.items():
-        for net in table2.TABLE.rows:
+    for measure, title in regulargpt_table1.MEASURES.items():
+        for net in regulargpt_table1.TABLE_2.rows:
             printed = theirs.loc[(measure, net)].map("{:.1f}".format)
             ours = desk[desk["row"] == net].groupby("task")[measure].agg(_mean_and_seeds)
             for said, cells in (("paper", printed), ("recorded", ours)):
                 yield {"lengths": title, "net": pictures.NETS[net], "from": said,
-                       **{f"p = {p}": cells.get(p) for p in table2.TABLE.tasks}}  # fmt: skip
+                       **{f"p = {p}": cells.get(p) for p in regulargpt_table1.TABLE_2.tasks}}  # fmt: skip
 
 
 def _mean_and_seeds(shares: pd.Series) -> str:
@@ -596,7 +595,7 @@ def _mean_and_seeds(shares: pd.Series) -> str:
 
 def runs_of_table_2(desk: pd.DataFrame) -> Iterator[str]:
     """For every net, how many runs are right on every string, and how many know the trained length."""
-    for net in table2.TABLE.rows:
+    for net in regulargpt_table1.TABLE_2.rows:
         mine = desk[desk["row"] == net]
         right = sum((mine["accuracy"] == 1) & (mine["accuracy_seen"] == 1))
         yield (f"{pictures.NETS[net]}: right on every string, at both lengths, in {right} of {len(mine)} runs; above 99 % at "

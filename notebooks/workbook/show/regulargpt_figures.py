@@ -17,8 +17,7 @@ from lrnnlab.automata import MooreMachine, transition_monoid
 from workbook.show import frames, labels
 from workbook.show.labels import looks, named
 from workbook.show.style import FAINT, INK, PAPER, RECORDED, Look, label_ends, printed, value_colour
-from workbook.tables import get
-from workbook.tables import regulargpt_table2 as table2
+from workbook.tables import get, regulargpt_table1
 from workbook.tables.declared import paper
 from workbook.tables.regulargpt_fig3 import build_task
 
@@ -47,19 +46,19 @@ def accuracy_by_task(found: pd.DataFrame, live: Mapping[tuple[str, str], Sequenc
 @frames.picture
 def accuracy_by_p(found: pd.DataFrame) -> Figure:
     """Table 2: a panel for every net, Parity with ones of probability p: at length 40 (above) and beyond (below)."""
-    rows = table2.TABLE.rows
+    rows = regulargpt_table1.TABLE_2.rows
     theirs = paper("regulargpt/table2")
     figure, grid = frames.panels([NETS[row] for row in rows] + [""] * len(rows), len(rows), 4.2, "p = P(1)", left=0.75, right=0.2,
                                  top=0.75, gap=0.35, sharex=True)  # fmt: skip
-    for axes, (measure, row) in zip(grid, itertools.product(table2.MEASURES, rows)):
+    for axes, (measure, row) in zip(grid, itertools.product(regulargpt_table1.MEASURES, rows)):
         printed = theirs[(theirs["metric"] == measure) & (theirs["row"] == row)]
         frames.put(axes, "paper", printed["task"].astype(float), printed["value"], zorder=2)
         for p, cell in found[found["row"] == row].groupby("task"):
             frames.put(axes, "seed", frames.beside(float(p), len(cell), 0.03), 100 * cell[measure], zorder=3)
         frames.level(axes, 50)
-        ps = [float(p) for p in table2.TABLE.tasks]
+        ps = [float(p) for p in regulargpt_table1.TABLE_2.tasks]
         axes.set(ylim=(40, 103), xlim=(0, 1), xticks=ps, yticks=[50, 75, 100])
-    for axes, title in zip(grid[:: len(rows)], table2.MEASURES.values()):
+    for axes, title in zip(grid[:: len(rows)], regulargpt_table1.MEASURES.values()):
         axes.set_ylabel(title.replace(" (", "\n("))
     frames.legend(figure, [frames.handle(name, mark) for mark, name in {**SAYS, "level": "majority"}.items()])
     return figure

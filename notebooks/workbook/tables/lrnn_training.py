@@ -1,16 +1,19 @@
-"""Table 2 of paper 000, and label smoothing: what ends training, what is looked at on the way, and what is measured."""
+"""Table 2 of paper 000, label smoothing, and how its baselines are trained: what ends training, what is looked at on the way,
+and what is measured."""
 
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from statistics import fmean
+from typing import Any
 
 from lrnnlab import scans, tasks
-from lrnnlab.models import snap
-from lrnnlab.training import Fit, fit
+from lrnnlab.models import build, snap
+from lrnnlab.training import Fit, Phase, Recipe, fit
 from lrnnlab.training.evaluation import evaluate
 from lrnnlab.verification import verify
-from workbook.tables.table import Run, Setting, load
+from workbook.tables.table import Run, Setting, by_setting, load
 
 SNAPPED_LENGTH = 10_000
 APART = 100_003  # more than the steps of any run here, so that no two (seed, step) look at the same strings
@@ -128,5 +131,20 @@ def for_protocol(found: Setting, protocol: str) -> Setting:
     return replace(found, stop="recipe", recipe=replace(found.recipe, attempts=1))
 
 
+def measure_rate(setting: dict, seed: int, **how: Any) -> dict:
+    """Train a baseline from seed ``first_seed + seed`` and say how often the answers are right at the training length."""
+    task, seed = tasks.task(setting["task"], setting["modulus"]), setting["first_seed"] + seed
+    sizes = {"vocab_size": task.vocab_size, "classes": task.classes}
+    result = fit(
+        lambda start: build(setting["model"], seed=start, **sizes, **setting["options"]), task,
+        Recipe((Phase(**setting["phase"]),), **setting["recipe"]), seed, **how,
+    )  # fmt: skip
+    found = evaluate(result.model, task, seed=seed, length=setting["length"], strings=setting["strings"], purpose="rate")
+    loss = fmean(value for _, value in result.losses[-10:]) if result.accepted else None
+    metrics = {"accuracy": found.accuracy_seen, "accuracy_last": found.accuracy_last, "loss": loss, "finished": result.accepted}
+    return {"metrics": metrics, "losses": [[step, round(value, 6)] for step, value in result.losses]}
+
+
 TABLE = load("lrnn/table2", measure, make=Setting.of_plain, for_protocol=for_protocol)
 load("lrnn/smoothing", measure, make=Setting.of_plain)
+load("lrnn/baseline_rates", by_setting(measure_rate))  # the paper says nothing of how its baselines were trained

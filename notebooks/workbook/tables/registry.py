@@ -15,9 +15,9 @@ from workbook.tables.fwp_search import MODELS, SEARCHED, configurations
 from workbook.tables.table import BUDGETS, PROTOCOLS, Run, get
 
 MODULES = """
-    lrnn_training lrnn_fig1 lrnn_growth lrnn_speed lrnn_baseline_rates lrnn_fading lrnn_film
+    lrnn_training lrnn_fig1 lrnn_growth lrnn_speed lrnn_fading lrnn_film
     dlr_table2 dlr_table1 dlr_table3 dlr_kernels dlr_table5 rotrnn_fig3 surrogate_data long_range_levels
-    regulargpt_table1 regulargpt_table2 regulargpt_fig3 regulargpt_fig4 regulargpt_table3
+    regulargpt_table1 regulargpt_fig3 regulargpt_fig4 regulargpt_table3
     fwp_training fwp_negative fwp_search ladder ladder_protocols ladder_restart ladder_random ladder_strings
 """.split()
 for _module in MODULES:  # each loads its tables

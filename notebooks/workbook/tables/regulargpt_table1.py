@@ -1,10 +1,15 @@
-"""Table 1 of paper 002 (Chi, Fan, Rudnicky, Ramadge 2023): which nets know a regular language at unseen lengths?
+"""Tables 1 and 2 of paper 002 (Chi, Fan, Rudnicky, Ramadge 2023): which nets know a regular language at unseen lengths?
+
+A task of table 2 is p, the probability of a 1 in Parity, in training and in the test.  The paper's words ("we alter the
+probability used to sample 1s") may also mean that only the strings of the test change: so every net is also asked at the
+other p, ``elsewhere``.
 
 Letters: B batch, T time, C classes, c chunk (the paper's C), D width.
 """
 
 import copy
 from collections.abc import Iterable
+from functools import partial
 from statistics import fmean
 from typing import Any
 
@@ -21,6 +26,7 @@ from lrnnlab.training.determinism import rng
 from lrnnlab.training.evaluation import accuracy_at_lengths
 from workbook.tables.table import by_setting, load, parameters
 
+MEASURES = {"accuracy_seen": "same length (40)", "accuracy": "extrapolation (42..500)"}  # of table 2
 NETWORKS = {  # row: the model's name and options
     "rnn": ("relu_rnn", {}),
     "transformer": ("xl_transformer", {}),
@@ -49,9 +55,16 @@ def trained(setting: dict, seed: int, **how: Any) -> Trained:
 
 
 def measure(setting: dict, seed: int, **how: Any) -> dict:
-    """Train, then score the last weights and the best ones (by held-out strings of training lengths)."""
+    """Train, then score the last weights and the best ones (by held-out strings of training lengths); in table 2 also
+    ``elsewhere``, what the last answer at lengths 40 and 500 where p is another."""
     made = trained(setting, seed, **how)
-    return {**score(made, setting, seed), "training": training_of(made), "cpu_seconds": round(made.cpu_seconds, 2)}
+    found = score(made, setting, seed)
+    if "elsewhere" in setting:
+        ask = partial(accuracy_at_lengths, made.net, lengths=(40, 500), strings=setting["elsewhere"])
+        others = [ask(STRING_TASKS["parity"](float(p)), generator=rng(seed, "elsewhere")) for p in TABLE_2.tasks]
+        answers = {str(length): [one[length] for one in others] for length in (40, 500)}
+        found["elsewhere"] = {"p": list(TABLE_2.tasks), **answers}
+    return {**found, "training": training_of(made), "cpu_seconds": round(made.cpu_seconds, 2)}
 
 
 def score(made: Trained, setting: dict, seed: int) -> dict:
@@ -112,3 +125,4 @@ def training_of(made: Trained) -> dict:
 
 
 TABLE = load("regulargpt/table1", by_setting(measure))
+TABLE_2 = load("regulargpt/table2", by_setting(measure))
