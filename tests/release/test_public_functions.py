@@ -14,14 +14,7 @@ RECIPE = Recipe((Phase(steps=1, lr=1e-3),), batch=2, length=3)
 T = torch.ones
 
 CALLS = {
-    "linear_scan, shapes": (lambda: scans.linear_scan(T(2, 3, 4), T(2, 3, 5)), r"\(2, 3, 5\)"),
-    "linear_scan, kinds": (lambda: scans.linear_scan(T(2, 3, 4), T(2, 3, 4).double()), "float64"),
-    "linear_scan, backend": (lambda: scans.linear_scan(T(2, 3, 4), T(2, 3, 4), backend="gpu"), "'gpu'"),
-    "linear_scan, list": (lambda: scans.linear_scan([1.0], T(2, 3, 4)), "A must be"),
-    "token_scan, beyond": (lambda: scans.token_scan(T(2, 4), T(2, 4), torch.tensor([[0, 5]])), "5"),
     "delta_rule, beta": (lambda: scans.delta_rule(T(2, 3, 2, 4), T(2, 3, 2, 4), T(2, 3, 2, 5), T(2, 3)), "beta"),
-    "long_conv, kernel": (lambda: scans.long_conv(T(2, 5, 3), T(4, 5)), "kernel"),
-    "build, name": (lambda: models.build("perceptron", vocab_size=2, classes=2), "no model 'perceptron'"),
     "build, sizes": (lambda: models.build("lstm", vocab_size=0, classes=2), "vocab_size"),
     "net, beyond": (lambda: ELMAN(torch.tensor([[0, 2]])), "token 2"),
     "net, numbers": (lambda: ELMAN(T(1, 3)), "tokens must be"),

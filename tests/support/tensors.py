@@ -1,5 +1,6 @@
 """Seeded tensors for tests of models, and how far two are apart."""
 
+import math
 from functools import partial
 
 import torch
@@ -56,6 +57,20 @@ def paper_001_net(seed=0, dropout=0.0, mixer=RotRNN, layers=2):
     options = {"state": 8, "heads": 2} if mixer is RotRNN else {"state": 8}
     made = blocks(partial(mixer, **options), 4, layers, **{**PAPER_001, "gate": "full_glu"}, dropout=dropout)
     return Net(made, 3, 4, columns=2, pool="mean")
+
+
+def adam_by_hand(net, moments, step, rate, betas=(0.9, 0.999), epsilon=1e-8, clip=math.inf):
+    """A step of AdamW by its formulas, after a backward pass; ``rate(name)`` -> (rate, decay) of a parameter."""
+    norm = math.sqrt(sum(float((p.grad**2).sum()) for p in net.parameters()))
+    for name, p in net.named_parameters():
+        first, second = moments.setdefault(name, (torch.zeros_like(p), torch.zeros_like(p)))
+        slope = p.grad * min(1.0, clip / (norm + 1e-6))  # torch keeps off zero so
+        for moment, beta, value in zip((first, second), betas, (slope, slope**2)):
+            moment.mul_(beta).add_((1 - beta) * value)
+        unbiased = [moment / (1 - beta ** (step + 1)) for moment, beta in zip((first, second), betas)]
+        height, decay = rate(name)
+        with torch.no_grad():
+            p.sub_(height * (unbiased[0] / (unbiased[1].sqrt() + epsilon) + decay * p))
 
 
 def torchs_layer(layer, heads, post_norm):

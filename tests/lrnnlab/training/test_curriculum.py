@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 import torch
+from tensors import adam_by_hand
 from torch import nn
 from torch.nn import functional as F
 
@@ -49,7 +50,7 @@ def plain_loop(net, steps, rate, longest, batch, growth, gate, clip, decay, warm
     doubled = 2
     data = rng(0, "x")
     draw_seed(data)  # what held-out strings are drawn from
-    moments = {name: (torch.zeros_like(p), torch.zeros_like(p)) for name, p in net.named_parameters()}
+    moments = {}
     for step in range(steps):
         reach = max(doubled, longest if step >= growth else -(-longest * (step + 1) // growth))
         length = int(torch.randint(1, reach + 1, (), generator=data))
@@ -60,16 +61,8 @@ def plain_loop(net, steps, rate, longest, batch, growth, gate, clip, decay, warm
         loss.backward()
         if loss < gate and length > reach / 2 and 0 < int((tokens.sum(1) % 2).sum()) < batch:
             doubled = min(2 * reach, longest)
-        norm = math.sqrt(sum(float((p.grad**2).sum()) for p in net.parameters()))
         share = (step + 1) / warmup if step < warmup else (1 + math.cos(math.pi * (step - warmup) / (steps - warmup))) / 2
-        for name, p in net.named_parameters():
-            first, second = moments[name]
-            slope = p.grad * min(1.0, clip / (norm + 1e-6))  # torch keeps off zero so
-            first.mul_(0.9).add_(0.1 * slope)
-            second.mul_(0.999).add_(0.001 * slope**2)
-            move = first / (1 - 0.9 ** (step + 1)) / ((second / (1 - 0.999 ** (step + 1))).sqrt() + 1e-8)
-            with torch.no_grad():
-                p.sub_(rate * share * (move + decay * p))
+        adam_by_hand(net, moments, step, lambda name, share=share: (rate * share, decay), clip=clip)
 
 
 @pytest.mark.parametrize("fault", [None, "rate", "clip", "growth", "gate", "decay", "warmup", "longest"])

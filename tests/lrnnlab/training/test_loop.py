@@ -8,7 +8,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tensors import paper_001_net
+from tensors import adam_by_hand, paper_001_net
 from torch import nn
 from torch.nn import functional as F
 
@@ -53,28 +53,18 @@ def test_rates_are_torchs_own_schedules(steps, part, schedule):
 
 def plain_loop(net, steps, rate, recurrent_rate, decay, warmup, betas, epsilon, clip):
     """The same training, written out: Adam's formulas by hand, decay decoupled and for the regular parameters only."""
-    beta1, beta2 = betas
     data = rng(0, "x")
     torch.randint(2**62, (1,), generator=data)  # what dropout is seeded with
     slow = {"gamma_log", "B"}
-    moments = {name: (torch.zeros_like(p), torch.zeros_like(p)) for name, p in net.named_parameters()}
+    moments = {}
     net.train()
     for step in range(steps):
         x, y = draw_batch(data)
         net.zero_grad()
         F.cross_entropy(net(x), y).backward()
-        norm = math.sqrt(sum(float((p.grad**2).sum()) for p in net.parameters()))
         share = (step + 1) / warmup if step < warmup else (1 + math.cos(math.pi * (step - warmup) / (steps - warmup))) / 2
-        for name, p in net.named_parameters():
-            recurrent = name.rsplit(".", 1)[-1] in slow
-            height = share * (recurrent_rate if recurrent else rate)
-            first, second = moments[name]
-            slope = p.grad * min(1.0, clip / (norm + 1e-6))  # torch keeps off zero so
-            first.mul_(beta1).add_((1 - beta1) * slope)
-            second.mul_(beta2).add_((1 - beta2) * slope**2)
-            move = first / (1 - beta1 ** (step + 1)) / ((second / (1 - beta2 ** (step + 1))).sqrt() + epsilon)
-            with torch.no_grad():
-                p.sub_(height * move + (0 if recurrent else height * decay) * p)
+        rates = {True: (share * recurrent_rate, 0), False: (share * rate, decay)}
+        adam_by_hand(net, moments, step, lambda name, rates=rates: rates[name.rsplit(".", 1)[-1] in slow], betas, epsilon, clip)
 
 
 @pytest.mark.parametrize("fault", [None, "rate", "recurrent_rate", "decay", "warmup", "betas", "epsilon", "clip"])

@@ -26,6 +26,10 @@ def test_what_section_6_reads_from_the_table_stands_in_it():
     others = [row for task, row in found if task == "mips" and "attention" not in row]
     assert all(found[task, "dlr_1"] > 0.9 for task in ("shift", "cumsum", "select_fixed", "solve_fixed"))
     assert max(found["select_fixed", row] for row in ("dss_1", "sgconv_1", "dlr_real_1")) < 0.6
+    assert max(found[task, "dlr_real_1"] for task in ("shift", "select_fixed", "solve_fixed", "reverse")) < 0.3
+    linear = ("shift", "cumsum", "select_fixed", "solve_fixed", "cummax", "reverse", "solve")
+    assert min(found[task, "dlr_6"] for task in linear) >= 0.9
+    assert min(found[task, row] for task in ("cummax", "mips") for row in ("attention_1", "attention_2", "attention_ff_2")) >= 0.9
     for task in ("reverse", "solve", "select"):
         assert found[task, "dlr_1"] < found[task, "dlr_2"] < found[task, "dlr_6"]
     assert max(found["solve", "dlr_1"], found["select", "dlr_1"]) < 0.2

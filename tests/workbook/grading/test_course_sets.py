@@ -15,8 +15,8 @@ from workbook.grading.command import main
 from workbook.grading.fence import Limits
 from workbook.grading.fence import find as find_fence
 from workbook.grading.grading import grade_notebook
-from workbook.grading.releasing import STUB, leaks, release
-from workbook.grading.sets import HIDDEN, SOLUTION, chosen, find, inside, load, without
+from workbook.grading.releasing import leaks, release
+from workbook.grading.sets import HIDDEN, SOLUTION, chosen, find, inside, load
 from workbook.grading.submissions import read
 
 ROOT = Path(__file__).parents[3]
@@ -88,16 +88,6 @@ def test_a_planted_leak_is_found(handouts, name):
         notebook = nbformat.reads(clean, as_version=4)
         plant(notebook)
         assert leaks(handout.problem_set, nbformat.writes(notebook)) == [line]
-
-
-@every_set
-def test_the_stub_is_contained_in_the_solution(handouts, name):
-    handout = handouts[name]
-    for cell, source in zip(handout.released.cells, handout.problem_set.notebook.cells, strict=True):
-        if cell.metadata.get("nbgrader", {}).get("solution"):
-            kept = [line for line in cell.source.splitlines() if line.strip() != STUB]
-            assert kept == without(source.source, SOLUTION).splitlines()
-            assert cell.source.count(STUB) == source.source.count("### BEGIN SOLUTION") >= 1
 
 
 def test_wrong_sources_are_refused(tmp_path):

@@ -294,21 +294,18 @@ def test_nobody_waits_for_it_without_end(fence, cell):
 # --- which fence there is --------------------------------------------------------------------------------------------
 
 
-def test_without_a_fence_grading_is_refused_or_says_so(monkeypatch):
-    monkeypatch.setattr(fences.shutil, "which", lambda program: None)
-    with pytest.raises(NoFence, match="there is no bubblewrap.*install bubblewrap.*--unfenced"):
-        find()
-    assert not find(unfenced=True).program
-    [said] = doctor.fence()
-    assert said.ok is None and "there is no bubblewrap" in said.detail and said.detail.endswith("needed for: course")
-
-
-def test_a_bubblewrap_that_does_not_work_is_no_fence(monkeypatch, tmp_path):
-    """As where the system refuses user namespaces."""
+@pytest.mark.parametrize("there, why", [
+    (False, "there is no bubblewrap.*install bubblewrap.*--unfenced"),
+    (True, "is there and does not work: bwrap: No permissions to create new namespace"),  # user namespaces are refused
+])  # fmt: skip
+def test_without_a_fence_that_works_grading_is_refused_or_says_so(monkeypatch, tmp_path, there, why):
     program = tmp_path / "bwrap"
     program.write_text("#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n")
     program.chmod(0o755)
-    monkeypatch.setattr(fences.shutil, "which", lambda name: str(program) if name == "bwrap" else None)
-    with pytest.raises(NoFence, match="is there and does not work: bwrap: No permissions to create new namespace"):
+    monkeypatch.setattr(fences.shutil, "which", lambda name: str(program) if there and name == "bwrap" else None)
+    with pytest.raises(NoFence, match=why):
         find()
     assert not find(unfenced=True).program
+    if not there:
+        [said] = doctor.fence()
+        assert said.ok is None and "there is no bubblewrap" in said.detail and said.detail.endswith("needed for: course")
