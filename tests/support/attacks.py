@@ -15,6 +15,11 @@ def _text(scene: Scene, source: str) -> str:
     return source
 
 
+def _kind(name: str, make: Callable[[Scene], Made]) -> Callable[[Scene], Made]:
+    make.__name__ = name
+    return make
+
+
 def _code(name: str, body: str) -> Callable[[Scene], Made]:
     """A kind whose answer to one task is this body."""
 
@@ -24,28 +29,17 @@ def _code(name: str, body: str) -> Callable[[Scene], Made]:
         source = "\n\n".join(f"def {function}(*arguments):\n    {lines}" for function in functions)
         return scene.with_answer(source), scene.others
 
-    kind.__name__ = name
-    return kind
+    return _kind(name, kind)
 
 
 def _first(name: str, source: str) -> Callable[[Scene], Made]:
     """A kind with everything solved, and this in a cell in front: it must cost nothing and win nothing."""
-
-    def kind(scene: Scene) -> Made:
-        return scene.with_first(_text(scene, source)), scene.full
-
-    kind.__name__ = name
-    return kind
+    return _kind(name, lambda scene: (scene.with_first(_text(scene, source)), scene.full))
 
 
 def _cheat(name: str, source: str) -> Callable[[Scene], Made]:
     """A kind with nothing solved, that tries to get points all the same."""
-
-    def kind(scene: Scene) -> Made:
-        return scene.with_last(_text(scene, source)), 0
-
-    kind.__name__ = name
-    return kind
+    return _kind(name, lambda scene: (scene.with_last(_text(scene, source)), 0))
 
 
 def _reply(name: str, message: str) -> Callable[[Scene], Made]:
@@ -62,11 +56,7 @@ serialization.Channel.send = lambda self, message: [os.write(self._writing.filen
 
 
 def _bytes(name: str, data: bytes) -> Callable[[Scene], Made]:
-    def kind(scene: Scene) -> Made:
-        return data, 0
-
-    kind.__name__ = name
-    return kind
+    return _kind(name, lambda scene: (data, 0))
 
 
 def _each(*attempts: str, first: str = "") -> str:

@@ -1,13 +1,7 @@
 """Verdicts on random networks against an exhaustive search that shares no code with ``lrnnlab.verification``.
 
-Networks of one to three layers get weights that compute random tables exactly; then one arrow, one readout weight or
-one answer is changed, or a head frozen, or heads that had no vote get one, or nothing.  The truth is found by a
-breadth-first search on plain dicts over the states of *all* heads of *all* layers and of the automaton, which asks the
-model itself (``step``) at every move.
-
-A few cases are run each time.  This runs 10,000 and prints how many were proved and refuted:
-
-    LRNNLAB_PROOF_CASES=10000 python -m pytest -n 0 -s tests/lrnnlab/verification/test_verification_random.py
+Weights compute random tables exactly; then an arrow, a weight, an answer or a head is changed, or nothing.  The search is
+breadth first on plain dicts and asks the model itself (``step``).  LRNNLAB_PROOF_CASES=10000 tries 10,000 cases.
 """
 
 import os
