@@ -553,7 +553,7 @@ check("03.5", my_scan)
 # Python, caches and page faults.
 #
 # A *chain* is the recurrence of one block on one string. $B$ strings have $B \cdot h$ of them, and none needs the others. The **token
-# table** is a loop that looks $A_t$ up in a small table ([03c](03c_benchmark.ipynb)). Marks are measured, on a CPU and on an H200.
+# table** is a loop that looks $A_t$ up in a small table ([03c](03c_benchmark.ipynb)). In the picture, marks are measured times.
 
 # %% tags=["hide-input"]
 bench = ch03.timed()
@@ -656,7 +656,7 @@ check("03.6", my_P)
 # </details>
 
 # %% [markdown]
-# ## 5 A tree forms products
+# ## 5 Products overflow where no state does
 #
 # The proof of section 2 is about real numbers. What about floats? Let a state of 0 wait through 300 steps that would double it. Then
 # inputs come. The loop (`reference` in Python, `cpu` compiled) doubles zero. PScan (`paper`) multiplies the zero of step 127 by a
@@ -685,8 +685,8 @@ show.figure(
 
 # %% [markdown]
 # In floats $\infty \cdot 0$ is not a number, and a product can overflow where no state does. Blocks whose products cannot grow are
-# safe: in chapter 02 the columns are probability distributions, and so are those of every product. Division by cumulative products,
-# logarithms, and a loop that indexes have traps of their own: [03d](03d_floats.ipynb).
+# safe: in chapter 02 the columns are probability distributions, and so are those of every product. Other ways to scan have traps
+# of their own ([03d](03d_floats.ipynb)): dividing by cumulative products, adding logarithms, a loop that takes `A[:, t]`.
 
 # %% [markdown]
 # ## What to remember
