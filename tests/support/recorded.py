@@ -22,6 +22,7 @@ SETTINGS = {  # digests of the settings of all cells of the tables that are decl
     "regulargpt/fig4": "96569c5f9123a308",
     "regulargpt/table3": "7c348af147850c38",
     "ladder/models_x_tasks": "e7d83f3e453c556c",
+    "ladder/gated": "871b84478e2d93ac",
     "ladder/protocols": "693d2310204e1ce4",
     "dlr/table1": "32a4d5560d85a178",
     "dlr/width": "7b62af3b50d4c3fd",

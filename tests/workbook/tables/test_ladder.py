@@ -1,6 +1,9 @@
 """The ladder: its tasks say the state of a machine, its nets are tried again by the training length alone."""
 
 
+from collections import Counter
+from itertools import product
+
 import numpy as np
 import pytest
 import torch
@@ -49,6 +52,28 @@ def test_what_was_found_is_what_the_records_say():
     shares = [percent(share) for share in block["metrics"]["rules"].values()]
     assert shares.count("100") == 4 and {"61.7", "22.6"} < set(shares)
     assert f"Seed 0, {len(kept)} nets" in said and "61.7" in said and "22.6" in said
+
+
+def test_what_was_found_of_the_gated_rules_is_what_the_records_say():
+    """As they ship none learns a machine with a group in it; the flag that lets beta reach 2 changes that on two."""
+    kept, said = results.runs("ladder/gated"), found("ladder/gated")
+    parity = kept[kept["task"] == "parity"].set_index(["row", "seed"]).sort_index()
+    plain = [*(("gated_deltanet", seed) for seed in (0, 1, 2)), *((f"{row}{deep}", 0) for row, deep in product(
+        ("gated_deltanet", "mamba2", "rwkv7"), ("", ladder.DEEP)))]  # fmt: skip
+    assert set(parity["kind"][plain]) == {"never learned"} == {parity["kind"]["deltanet", 0]}
+    assert all(f"{100 * parity['trained'][run]:.1f}" in said for run in plain)
+    signed = parity.loc["gated_deltanet_negative"]
+    assert set(signed["trained"]) == {1.0} and signed["first"].tolist() == [99, 70, 157]
+    assert "positions 99, 70 and 157, DeltaNet at 397" in said and parity["first"]["deltanet_negative", 0] == 397
+    groups = list(ladder.MACHINES)[list(ladder.MACHINES).index("parity") :]
+    one = kept[(kept["seed"] == 0) & ~kept["row"].str.endswith(ladder.DEEP)]
+    known = one[one["task"].isin(groups) & (one["kind"] != "never learned")]
+    assert len(groups) == 10 and set(zip(known["row"], known["task"])) == {
+        ("deltanet_negative", "parity"), ("gated_deltanet_negative", "parity"), ("gated_deltanet_negative", "tomita_5")}
+    assert Counter(one["row"][one["kind"] == "lasts"]) == {
+        "gated_deltanet": 3, "gated_deltanet_negative": 4, "mamba2": 2, "rwkv7": 3}
+    (seems,) = (run for _, run in one[one["kind"] == "lasts"].iterrows() if ladder.predicted(run["row"], run["task"]) == "cannot")
+    assert (seems["row"], seems["task"], seems["refuted.n"]) == ("gated_deltanet", "tomita_2", 3)
 
 
 @settings(max_examples=20, deadline=None)
