@@ -10,19 +10,21 @@ from nbformat.v4 import new_output
 from workbook.book.text import WIDGET
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+_BAR = re.compile(r"\d+%\|.*\|.*\[.*\]")  # tqdm drawn as a widget, which TQDM_DISABLE does not reach
 
 
 def tidy(outputs: Iterable[NotebookNode]) -> list[NotebookNode]:
-    """The outputs as they are committed; a kernel of the book draws no progress bars (``running.kernel_environment``)."""
+    """The outputs as they are committed; a kernel of the book writes no progress bars (``running.kernel_environment``)."""
     kept: list[NotebookNode] = []
     outputs = deepcopy(list(outputs))
     for output in outputs:
         if output.output_type == "stream" and kept and kept[-1].get("name") == output.name:
             kept[-1].text += output.text
-        elif not on_stderr(output):
+        elif WIDGET_VIEW not in output.get("data", {}):
+            kept += [] if on_stderr(output) else [output]
+        elif not _BAR.search(output.data.get("text/plain", "")):
+            output.data = NotebookNode({"text/plain": WIDGET})
             kept.append(output)
-            if WIDGET_VIEW in output.get("data", {}):
-                output.data = NotebookNode({"text/plain": WIDGET})
     # stderr is not ordered against stdout: where its pieces fall is chance, so it goes last
     stderr = "".join(output.text for output in outputs if on_stderr(output))
     return [*kept, *([new_output("stream", name="stderr", text=stderr)] if stderr.strip() else [])]
