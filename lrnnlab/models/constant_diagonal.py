@@ -208,10 +208,17 @@ class ChannelModes(ConstantDiagonal):
 # --- how their weights start and are kept ---------------------------------------------------------------------------
 
 
+def interval(name: str, given: tuple[float, float], most: float = math.inf) -> tuple[float, float]:
+    """(low, high); ``ValueError`` unless 0 < low <= high < most."""
+    low, high = given
+    if not 0 < low <= high < most:
+        raise ValueError(f"{name} needs 0 < low <= high < {most}, got {given}")
+    return low, high
+
+
 def log_uniform_steps(width: int, low: float, high: float) -> Tensor:
     """log dt, (D,), uniform between log low and log high."""
-    if not 0 < low <= high < math.inf:
-        raise ValueError(f"dt needs 0 < low <= high, got ({low}, {high})")
+    low, high = interval("dt", (low, high))
     return torch.empty(width).uniform_(math.log(low), math.log(high))
 
 
@@ -236,17 +243,9 @@ def real_part(C: Tensor) -> Tensor:
     return torch.stack([C[..., 0], -C[..., 1]], -1).flatten(-2)
 
 
-def check_modulus(modulus: tuple[float, float]) -> None:
-    """``ValueError`` unless 0 < low <= high < 1."""
-    low, high = modulus
-    if not 0 < low <= high < 1:
-        raise ValueError(f"the range of moduli needs 0 < low <= high < 1, got {modulus}")
-
-
 def ring_decay(count: int, modulus: tuple[float, float]) -> Tensor:
     """g, (count,), such that exp(-e^g) is the modulus of a point drawn uniformly from a ring (001, App. C)."""
-    check_modulus(modulus)
-    low, high = (r**2 for r in modulus)
+    low, high = (r**2 for r in interval("modulus", modulus, 1))
     squared = torch.rand(count, dtype=torch.float64) * (high - low) + low
     return torch.log(-0.5 * torch.log(squared)).to(torch.get_default_dtype())
 

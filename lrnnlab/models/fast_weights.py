@@ -91,31 +91,16 @@ class FastWeights(Recurrence):
                 "householders is 1, without negative eigenvalues and write_start, unless the rule is delta; got "
                 f"{householders}, {allow_negative_eigenvalues=}, {write_start=} with {rule!r}"
             )
+        if form not in FORMS or (form == "cpu" and rule == "normalised"):
+            raise ValueError(f"form is one of {', '.join(FORMS)}, cpu not for 'normalised', got {form!r} for {rule!r}")
         self.size = head_size(width, heads)
         self.heads, self.rule, self.householders = heads, rule, householders
         self.greatest = 2.0 if allow_negative_eigenvalues else 1.0  # of beta; reached by rounding alone, b > 16.6
         self.form, self.chunk = form, chunk
         per_write = 2 * self.size + (rule == "delta")
-        if write_start is None:
-            self.near = None
-        elif allow_negative_eigenvalues:
-            self.near = near_translation(per_write, self.size, write_start)
-        else:
-            self.near = near_addition(per_write, self.size, write_start)
+        near = near_translation if allow_negative_eigenvalues else near_addition
+        self.near = None if write_start is None else near(per_write, self.size, write_start)
         self.slow = nn.Linear(width, heads * (self.size + householders * per_write), bias=False)
-
-    @property
-    def form(self) -> str:
-        """How it runs; may be set."""
-        return self._form
-
-    @form.setter
-    def form(self, form: str) -> None:
-        if form not in FORMS or (form == "cpu" and self.rule == "normalised"):
-            raise ValueError(
-                f"form is one of {', '.join(FORMS)}, cpu not for 'normalised', got {form!r} for {self.rule!r}"
-            )
-        self._form = form
 
     def ask(self, z: Tensor) -> tuple[Tensor, Tensor]:
         """W_slow z of z (...,D): q (...,h,n) and, for each write, k, v and b (...,H,h,2n+1), without b (...,H,h,2n)."""

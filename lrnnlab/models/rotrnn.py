@@ -28,7 +28,7 @@ from torch import Tensor, nn
 from lrnnlab.models.constant_diagonal import (
     DenseModes,
     Modes,
-    check_modulus,
+    interval,
     real_part,
     remaining_power,
     ring_decay,
@@ -188,6 +188,5 @@ def lru_as_rotrnn(lru: LRU) -> RotRNN:
 
 def _loglog_decay(heads: int, gamma: tuple[float, float]) -> Tensor:
     """gamma_log, (h,), uniform between the two ends, as released."""
-    check_modulus(gamma)
-    low, high = (math.log(-math.log(g)) for g in gamma)
+    low, high = (math.log(-math.log(g)) for g in interval("gamma", gamma, 1))
     return high + (low - high) * torch.rand(heads)

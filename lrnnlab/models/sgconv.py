@@ -10,14 +10,12 @@ Letters: B batch, T time, D width, d weights of a piece, n pieces, S directions;
 
 from __future__ import annotations
 
-import math
-
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from lrnnlab.models.base import check_sizes
-from lrnnlab.models.constant_diagonal import ChannelModes
+from lrnnlab.models.constant_diagonal import ChannelModes, interval
 
 
 class SGConv(ChannelModes):
@@ -60,9 +58,7 @@ class SGConv(ChannelModes):
         bidirectional: bool = False,
     ):
         check_sizes(length=length, piece=piece)
-        low, high = alpha
-        if not 0 < low <= high < math.inf:
-            raise ValueError(f"alpha needs 0 < low <= high, got {alpha}")
+        low, high = interval("alpha", alpha)
         count = 1 + ((length - 1) // piece).bit_length()  # 1 + ceil(log2(length / piece)), without rounding
         super().__init__(width, bidirectional, max_kernel=piece << (count - 1))
         rows = self.directions * width

@@ -26,7 +26,6 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import product
 from math import comb
 from typing import Any
 
@@ -35,7 +34,7 @@ import torch
 
 from lrnnlab.automata.languages import counter, prefixes, repeats
 from lrnnlab.automata.oracles import what_is_left
-from lrnnlab.tasks.positive_strings import LISTED, CountedTask, PositiveTask, Regular
+from lrnnlab.tasks.positive_strings import CountedTask, PositiveTask, Regular
 from lrnnlab.validation import whole_number
 
 OPEN, CLOSE, RESET = 0, 1, 2
@@ -138,8 +137,6 @@ class BlockWords(OneWord):
     least_size = 1
 
     def __init__(self, letters):
-        if letters not in (2, 3):
-            raise ValueError(f"a^n b^n has 2 letters and a^n b^n c^n has 3, got letters={letters!r}")
         self.symbols = tuple("abc"[:letters])
         self.name = " ".join(f"{letter}^n" for letter in self.symbols)
         self.meanings = ("N", *self.symbols[1:], "S")
@@ -336,15 +333,6 @@ class Shuffle2(Brackets):
                 opened.append(kind)
             word.append(2 * (kind if token == OPEN else opened.pop()) + token)
         return word
-
-    def listed(self, window: tuple[int, int]) -> list[list[int]]:
-        if not self.nested:
-            return super().listed(window)
-        if (total := self.count(window)) > LISTED:
-            raise ValueError(f"{self}: window {window} has {total} strings; at most {LISTED} are listed")
-        dressed = (self._dress(row, kinds) for row in self._shapes.listed(window)
-                   for kinds in product(*((0, 1) if token == OPEN else (0,) for token in row)))  # fmt: skip
-        return sorted(dressed, key=lambda word: (len(word), word))
 
     def one(self, most: int, rng: random.Random) -> list[int]:
         """Nested; or two strings shuffled: the places of the first are any set of places of its size."""

@@ -44,7 +44,7 @@ TRIES = 30  # places tried for a distractor before it is left out
 
 @dataclass(frozen=True)
 class PathSettings:
-    """What a picture holds; lengths in pixels.  ValueError if circles or dashes could meet by these numbers."""
+    """What a picture holds; lengths in pixels, such that neither circles nor dashes can meet."""
 
     size: int
     margins: tuple
@@ -60,16 +60,6 @@ class PathSettings:
     antialias: int = 2
     padding: float = 1
     mark_distractors: bool = False
-
-    def __post_init__(self):
-        apart = 2 * min(self.margins) + self.thickness
-        if apart <= self.dash / 2 or apart <= self.marker + self.thickness / 2:
-            raise ValueError(f"dashes {apart} apart are too near for dashes of length {self.dash} and circles of "
-                             f"radius {self.marker}: take a larger margin than {min(self.margins)}")
-        if self.mark_distractors and apart < 2 * self.marker:
-            raise ValueError(f"circles of radius {self.marker} at ends {apart} apart would meet")
-        if 4 * self.seed_distance >= self.size:
-            raise ValueError(f"seeds {self.seed_distance} apart leave no centre in {self.size} pixels")
 
 
 # the Long Range Arena's Pathfinder32: contrast 2 of a path times .75 of its dashes, cut off at 1 when drawn

@@ -15,7 +15,6 @@ are distinct, where the language has 512.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Integral
 
 import torch
 
@@ -29,15 +28,10 @@ class UniformStrings:
     """
 
     def __init__(self, machine: MooreMachine, label: int = 1, weights: Sequence | None = None):
-        outputs = machine.outputs.tolist()
-        if label not in outputs:
-            raise ValueError(f"no state shows class {label!r}; the machine shows {sorted(set(outputs))}")
-        weights = [1] * machine.num_symbols if weights is None else list(weights)
-        if len(weights) != machine.num_symbols or not all(isinstance(w, Integral) and int(w) >= 0 for w in weights):
-            raise ValueError(f"need {machine.num_symbols} weights, whole numbers and at least 0, got {weights}")
-        self.label, self.weights, self.initial = label, weights, int(machine.initial)
+        self.weights = [1] * machine.num_symbols if weights is None else list(weights)
+        self.initial = int(machine.initial)
         self._followers = machine.transitions.T.tolist()  # (Q, V)
-        self._ways = [[int(shown == label) for shown in outputs]]  # [t][state]: with t more tokens; grows when asked
+        self._ways = [(machine.outputs == label).astype(int).tolist()]  # [t][state]: with t more tokens; grows when asked
 
     def count(self, length: int) -> int:
         """How many strings of ``length`` tokens there are, N (with weights: their total weight), a Python integer."""
@@ -51,13 +45,11 @@ class UniformStrings:
 
     def string(self, length: int, rank: int) -> list[int]:
         """String number ``rank`` of those with ``length`` tokens, in dictionary order, as a list of tokens."""
-        total = self.count(length)
-        if not isinstance(rank, Integral) or not 0 <= rank < total:
-            raise ValueError(f"the ranks of strings of length {length} are 0..{total - 1}, got rank {rank!r}")
+        self.count(length)
         state, word = self.initial, []
         for left in reversed(range(length)):
             ways = self._ways[left]
-            for token, follower in enumerate(self._followers[state]):  # always left by break: rank < total
+            for token, follower in enumerate(self._followers[state]):  # always left by break: there are more than ``rank``
                 owned = self.weights[token] * ways[follower]
                 if rank < owned:
                     break
@@ -68,8 +60,6 @@ class UniformStrings:
 
     def sample(self, length: int, count: int, generator: torch.Generator) -> torch.Tensor:
         """``count`` independent strings (count, T) int64, each uniform over all N, on the generator's device."""
-        count, total, rng = whole_number(count, 0, "a count"), self.count(length), python_random(generator)
-        if count and total == 0:
-            raise ValueError(f"no string of length {length} shows class {self.label}")
+        total, rng = self.count(length), python_random(generator)
         words = [self.string(length, rng.randrange(total)) for _ in range(count)]
         return torch.tensor(words, dtype=torch.int64, device=generator.device).reshape(count, length)

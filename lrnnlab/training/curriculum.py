@@ -21,7 +21,6 @@ from lrnnlab.tasks.base import BaseTask
 from lrnnlab.tasks.batch import Batch
 from lrnnlab.tasks.seeds import draw_seed
 from lrnnlab.training.loop import ResumableSource, Trained, early_stopping, train
-from lrnnlab.validation import whole_number
 
 MANY = 8  # times as many strings at most as at the longest length
 HELD_LENGTHS = 8  # held-out strings have the longest training lengths: with them the tree has all its depths
@@ -52,7 +51,7 @@ def train_strings(
     new lengths is below ``gate``; then a batch has about ``symbols`` symbols, where strings are short.  Training ends
     where ``patience`` evaluations in a row are right on held-out strings, with a loss below ``sure``.
     """
-    longest = _longest(task, longest, growth, patience, watch_every, stages)
+    longest = task.train_length if longest is None else longest
     own = torch.Generator().manual_seed(draw_seed(generator))  # evaluations and dropout change no training string
     watch = partial(_answers, batches=held_out(task, longest, own)) if watch_every else None
     device = next(net.parameters()).device
@@ -182,18 +181,3 @@ def _answers(net: nn.Module, step: int, batches: list[Batch]) -> dict:
         right += int(answers.sum())
         count += len(answers)
     return {"validation": -loss / count, "right": right / count}
-
-
-def _longest(
-    task: BaseTask, longest: int | None, growth: int, patience: int, watch_every: int, stages: Sequence[int]
-) -> int:
-    """The longest training length; ValueError for settings that cannot be."""
-    if not isinstance(task, BaseTask) or task.reads != "tokens":
-        raise ValueError(f"train_strings wants a task that gives tokens, got {task!r}")
-    if growth < 0 or patience < 0 or (patience and not watch_every):
-        raise ValueError("growth and patience are at least 0, and patience needs watch_every, "
-                         f"got growth={growth}, patience={patience}, watch_every={watch_every}")  # fmt: skip
-    longest = whole_number(task.train_length if longest is None else longest, 1, f"{task}: the longest length")
-    if stages and (list(stages) != sorted({*stages}) or stages[0] < 1 or stages[-1] != longest):
-        raise ValueError(f"stages rise from 1 or more to the longest length, {longest}, got stages={list(stages)}")
-    return longest

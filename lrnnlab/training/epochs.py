@@ -20,7 +20,6 @@ from lrnnlab.automata import NO_LABEL
 from lrnnlab.tasks import Batch
 from lrnnlab.tasks.batch import answered
 from lrnnlab.training.loop import ResumableSource, Trained, early_stopping, train
-from lrnnlab.validation import among, whole_number
 
 SCORED_AT_ONCE = 1 << 15  # tokens
 
@@ -95,11 +94,6 @@ def train_pools(
     In the last pool it ends where ``patience`` evaluations in a row have ``stop`` ("held_out" or "test") equal to 1, the
     held-out strings with a loss below ``sure``; ``stop="steps"`` takes every step.
     """
-    if not pools or min(patience, *(steps for steps, _ in pools)) < 1:
-        raise ValueError(f"training needs stages of at least 1 step and patience at least 1, got "
-                         f"stages of {[steps for steps, _ in pools]}, {patience=}")  # fmt: skip
-    whole_number(batch, 1, "batch")
-    among("stop", stop, ("held_out", "test", "steps"))
     dropout = generator.clone_state()  # what dropout draws must not change the batches
     total, last = sum(steps for steps, _ in pools), pools[-1][0]
 

@@ -164,9 +164,6 @@ def accuracy_at_lengths(
 ) -> dict[int, float]:
     """{length: share of right answers} on ``strings`` fresh strings of every length, where the task asks for an answer.
     """
-    lengths, strings = list(lengths), whole_number(strings, 1, "strings at every length")
-    if not lengths:
-        raise ValueError(f"accuracy is asked for at no length: lengths={lengths}")
     device = next((parameter.device for parameter in net.parameters()), torch.device("cpu"))
     found = {}
     with at_rest(net):
