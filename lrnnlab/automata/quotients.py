@@ -1,12 +1,15 @@
-"""Quotients: the smaller machines that a machine can be read as, such as the sign of a permutation in S_3.
+"""Quotients: the smaller machines that a machine can be read as, such as the sign of a permutation in S_3; and which of
+them a net tracks that fails on the machine.
 
 Letters: Q states, V tokens, B blocks; a congruence is a partition of the states that every token respects.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -72,3 +75,37 @@ def _quotient(small, blocks):
     names = tuple(" ".join(np.array(small.names)[numbers == number]) for number in range(len(kinds)))
     return Quotient(MooreMachine(numbers[small.transitions[:, kinds]], np.arange(len(kinds)),
                                  int(numbers[small.initial]), small.symbols, names), numbers)  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class QuotientScore:
+    """How a net's answers are right in one quotient."""
+
+    blocks: np.ndarray
+    accuracy: float
+    majority: float
+    chance: float
+
+    @property
+    def size(self) -> int:
+        """The number of blocks, which are the quotient's states."""
+        return int(self.blocks.max()) + 1
+
+
+@checked
+def quotient_scores(predicted: Any, truth: Any, known: Iterable) -> list[QuotientScore]:
+    """How often answers are right in each quotient of a machine whose states they name; one score a quotient.
+
+    A net may answer a third of S_3's states right and yet never leave the right sign: its own answers say what it tracks.
+    ``predicted`` and ``truth`` are states, in arrays of one shape; a quotient is the block of every state, (Q,) numbers
+    0..B-1, or has that as ``blocks``.
+    """
+    given, right = np.asarray(predicted), np.asarray(truth)
+    found = []
+    for quotient in known:
+        blocks = np.asarray(getattr(quotient, "blocks", quotient))
+        one, other = blocks[given], blocks[right]
+        shares = [np.bincount(part.ravel(), minlength=blocks.max() + 1) / part.size for part in (one, other)]
+        found.append(QuotientScore(blocks, float((one == other).mean()), float(shares[1].max()),
+                                   float(shares[0] @ shares[1])))  # fmt: skip
+    return found

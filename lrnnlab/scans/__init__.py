@@ -25,11 +25,10 @@ import torch
 from torch import Tensor
 
 from lrnnlab.scans import ops, paper, reference
-from lrnnlab.scans.autocast import wide
 from lrnnlab.scans.convolution import long_conv, vandermonde
 from lrnnlab.scans.delta import delta_rule
 from lrnnlab.scans.reference import no_steps
-from lrnnlab.scans.transforms import assert_symbols, check_symbols, within_func
+from lrnnlab.scans.transforms import assert_symbols, check_symbols, wide, within_func
 from lrnnlab.scans.triton_plan import LARGEST
 from lrnnlab.validation import among, axes, checked, fit, same_kind
 

@@ -19,8 +19,7 @@ from torch import Tensor
 from torch.nn import functional as F
 from torch.utils.checkpoint import checkpoint
 
-from lrnnlab.scans.autocast import wide
-from lrnnlab.scans.transforms import first_order, values, within_func
+from lrnnlab.scans.transforms import first_order, values, wide, within_func
 from lrnnlab.validation import among, axes, checked, fit, same_kind, whole_number
 
 SHORT = 64  # up to here one dense product per channel is no slower than the FFT, and forgets a finite future to the last bit

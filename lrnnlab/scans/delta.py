@@ -25,8 +25,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from lrnnlab.scans.autocast import wide
 from lrnnlab.scans.reference import no_steps
+from lrnnlab.scans.transforms import wide
 from lrnnlab.validation import among, axes, checked, fit, same_kind, whole_number
 
 FORMS = ("sequential", "chunkwise", "fla")

@@ -1,5 +1,5 @@
-"""What a function must know where ``torch.func`` transforms it (``vmap``, ``grad``), ``torch.compile`` traces it, or its
-gradient is differentiated again."""
+"""What a function must know where ``torch.func`` transforms it (``vmap``, ``grad``), ``torch.compile`` traces it,
+``torch.autocast`` shortens its numbers, or its gradient is differentiated again."""
 
 from __future__ import annotations
 
@@ -9,6 +9,14 @@ from typing import Any
 
 import torch
 from torch import Tensor
+
+_SHORT = (torch.float16, torch.bfloat16)
+
+
+def wide(*tensors: Any) -> tuple[Any, ...]:
+    """The tensors; under autocast those of 16 bits in single precision, since errors of a state add up from step to step."""
+    return tuple(x.float() if isinstance(x, Tensor) and x.dtype in _SHORT and torch.is_autocast_enabled(x.device.type)
+                 else x for x in tensors)  # fmt: skip
 
 
 def within_func() -> bool:

@@ -17,7 +17,7 @@ import torch
 
 import lrnnlab
 from lrnnlab import snap
-from lrnnlab.automata import quotients, tracked
+from lrnnlab.automata import quotients
 from lrnnlab.verification import black_box
 from workbook import show, tables
 from workbook.chapters import ch10
@@ -130,7 +130,7 @@ net = ladder.trained(ladder.TABLE.setting("deltanet_negative", "s_3", "live"), s
 batch = s_3.sample(128, 40, torch.Generator().manual_seed(1))
 answered = black_box.answers(net)(batch.tokens.numpy())
 every = quotients.quotients(s_3.machine)
-scores = tracked.quotient_scores(answered, batch.targets.numpy(), every)
+scores = quotients.quotient_scores(answered, batch.targets.numpy(), every)
 show.table(
     [{"quotient": " | ".join(found.machine.names), "states": score.size, "right": f"{score.accuracy:.1%}",
       "by chance": f"{score.chance:.1%}"} for found, score in zip(every[1:], scores[1:])],

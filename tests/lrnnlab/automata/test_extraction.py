@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from lrnnlab.automata import NO_LABEL, MooreMachine, build, equivalent, minimise
 from lrnnlab.automata.extraction import extract
 from lrnnlab.automata.languages import language
-from lrnnlab.automata.tracked import quotient_scores
+from lrnnlab.automata.quotients import quotient_scores
 from lrnnlab.models import build as net_of
 from lrnnlab.models import exact_model, snap
 from lrnnlab.verification.black_box import answers, extract_net
