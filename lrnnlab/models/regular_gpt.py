@@ -20,6 +20,8 @@ thickness, l depth, s residue classes of positions modulo c^l, S positions of on
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -83,6 +85,8 @@ class RegularGPT(Module):
     >>> model(tokens).shape
     torch.Size([3, 11, 2])
     """
+
+    layers: Any
 
     def __init__(
         self,
