@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from tqdm.auto import tqdm
@@ -15,7 +16,7 @@ def progress_bar(steps: int, show: bool = True, desc: str | None = None) -> tqdm
         total=steps,
         desc=desc,
         unit="step",
-        disable=not show,
+        disable=not show or bool(os.environ.get("TQDM_DISABLE")),  # which the bar of a notebook does not ask for itself
         leave=notebook,
         mininterval=0.2 if notebook or sys.stderr.isatty() else 10.0,  # a log file wants a line now and then, no film
     )

@@ -46,7 +46,7 @@ from IPython.display import HTML, display
 from ipywidgets import IntSlider, Output, VBox, interact
 from PIL import Image
 from tqdm import tqdm
-from tqdm.auto import tqdm as bar
+from lrnnlab.training.progress import progress_bar
 
 def figure(colour, alt):
     file = io.BytesIO()
@@ -58,8 +58,8 @@ def figure(colour, alt):
 
 # %%
 print("5 of 5 seeds")
-for _ in bar(tqdm(range(3))):
-    pass
+for _ in tqdm(range(3)):
+    progress_bar(3).close()
 print(f"loss {0.693147:.6f}")
 
 # %%
@@ -233,7 +233,7 @@ FAULTS = [
     ("misspelt tag", committed(tags(SETUP, "nbval-ignore-outputs")), {(SETUP, "tag")}),
     ("widget not tidied", lambda c, f: c.cells[PANEL].outputs[0].data.update({WIDGET_VIEW: {"model_id": "1f"}}), {(PANEL, "widget")}),
     ("semicolon", lambda c, f: c.cells[RESULT].update(source="[1, 2];"), {(RESULT, "semicolon")}),
-    ("a name bound anew", in_both(lambda cells: cells[RESULT].update(source="bar = 3\n[1, 2]")), {(PRINTS, "again")}),
+    ("a name bound anew", in_both(lambda cells: cells[RESULT].update(source="progress_bar = 3\n[1, 2]")), {(PRINTS, "again")}),
     ("fresh run raises", lambda c, f: f.cells[FIGURE].update(outputs=[ERROR]), {(FIGURE, "error"), (FIGURE, "output")}),
     ("kernel", lambda c, f: c.metadata.kernelspec.update(name="my-venv"), {(-1, "kernel")}),
 ]  # fmt: skip
