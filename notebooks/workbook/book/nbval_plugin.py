@@ -91,6 +91,7 @@ def _run(
 
 def pytest_collection_modifyitems(items: list) -> None:
     """Let each cell compare by our rules; after a notebook's last cell come ours, and those of proofs once more."""
+    os.environ.setdefault("TQDM_DISABLE", "1")  # the kernels', which begin later
     collected, items[:] = list(items), []
     for notebook, group in groupby(collected, key=lambda item: item.parent):
         cells = list(group)
