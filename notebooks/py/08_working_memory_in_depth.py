@@ -27,7 +27,7 @@ from workbook.chapters.tree_composition import letters, truth, words
 from workbook.exercises import check, hint, predict, solution
 from workbook.show import regulargpt_figures
 from workbook.show.widgets import explore
-from workbook.tables import regulargpt_table1
+from workbook.tables import regulargpt_table1, results
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
@@ -733,18 +733,17 @@ print(
 # than those of training.
 
 # %% tags=["hide-input"]
-desk = ch08.recorded("regulargpt/table1")
-if len(desk):
-    show.figure(
-        regulargpt_figures.accuracy_by_task(desk, {(live["task"], live["row"]): [live["metrics"]["accuracy"]]}),
-        alt="Accuracy beyond the training length for thirteen tasks in four panels: RNN, "
-            "Transformer, RegularGPT with chunks of 2 and of 3. Grey diamonds of the paper, "
-            "blue dots of every recorded seed, a live dot for Parity. Notebook 08e has "
-            "the numbers.",
-        caption="Paper (grey), recorded (blue, every seed), live (vermilion). What to see: "
-                "how far a dot is from the dashed stroke, which marks the commonest answer; and how "
-                "far the seeds of one line lie apart.",
-    )  # fmt: skip
+desk = results.runs("regulargpt/table1")
+show.figure(
+    regulargpt_figures.accuracy_by_task(desk, {(live["task"], live["row"]): [live["metrics"]["accuracy"]]}),
+    alt="Accuracy beyond the training length for thirteen tasks in four panels: RNN, "
+        "Transformer, RegularGPT with chunks of 2 and of 3. Grey diamonds of the paper, "
+        "blue dots of every recorded seed, a live dot for Parity. Notebook 08e has "
+        "the numbers.",
+    caption="Paper (grey), recorded (blue, every seed), live (vermilion). What to see: "
+            "how far a dot is from the dashed stroke, which marks the commonest answer; and how "
+            "far the seeds of one line lie apart.",
+)  # fmt: skip
 
 
 # %% [markdown]
@@ -824,19 +823,18 @@ print(f"at every depth two clusters or more, none of which holds both actions: {
 # permutations, longer ones all six.
 
 # %% tags=["hide-input"]
-runs_3 = ch08.recorded("regulargpt/fig3")
-if len(runs_3):
-    show.figure(
-        regulargpt_figures.clusters_of_tasks(runs_3),
-        alt="Three columns, Parity, Cycle Navigation and S_3. Above: states of all depths on "
-            "a plane by action, two, five and six; Parity's even words lie in two groups. "
-            "Below: the number of clusters found at every depth beside the algebra's number. ",
-        caption="Recorded; above the first of three seeds, below all (hollow: the others). The "
-                "paper's Figure 3, with a task whose letters do not commute. (In Cycle Navigation the "
-                "letters 0, 1, 2 stand for a step, staying, and a step back.) What to see: the "
-                "step from four to six in S_3, and Parity's even words, which lie in two "
-                "groups.",
-    )  # fmt: skip
+runs_3 = results.runs("regulargpt/fig3")
+show.figure(
+    regulargpt_figures.clusters_of_tasks(runs_3),
+    alt="Three columns, Parity, Cycle Navigation and S_3. Above: states of all depths on "
+        "a plane by action, two, five and six; Parity's even words lie in two groups. "
+        "Below: the number of clusters found at every depth beside the algebra's number. ",
+    caption="Recorded; above the first of three seeds, below all (hollow: the others). The "
+            "paper's Figure 3, with a task whose letters do not commute. (In Cycle Navigation the "
+            "letters 0, 1, 2 stand for a step, staying, and a step back.) What to see: the "
+            "step from four to six in S_3, and Parity's even words, which lie in two "
+            "groups.",
+)  # fmt: skip
 
 
 # %% [markdown]

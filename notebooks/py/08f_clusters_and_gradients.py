@@ -24,6 +24,7 @@ from workbook.chapters import ch08
 from workbook.exercises import check, hint, solution
 from workbook.show import regulargpt_figures
 from workbook.show.widgets import explore
+from workbook.tables import results
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
@@ -266,7 +267,7 @@ with show.expect_failure("Actions, step 3"):
 # them.
 
 # %% tags=["hide-input"]
-runs_3 = ch08.recorded("regulargpt/fig3")
+runs_3 = results.runs("regulargpt/fig3")
 show.table(
     ch08.rows_of_clusters(runs_3),
     caption="Recorded: clusters found / predicted, by how many letters a state of that depth sees.",
@@ -341,17 +342,16 @@ cluster_widget
 # (all bits count), Even Pairs (the first and the last do), and the parity of the last four bits.
 
 # %% tags=["hide-input"]
-gradient_runs = ch08.recorded("regulargpt/fig4")
-if len(gradient_runs):
-    show.figure(
-        regulargpt_figures.gradients(gradient_runs),
-        alt="Three panels, Parity, Even Pairs and the last four bits, with cumulative "
-            "gradients over 500 positions for RegularGPT, Transformer, RNN and block-diagonal "
-            "LRNN. The grey line is the straight one.",
-        caption="Recorded, three seeds, the first one thick. What to see: near the grey line "
-                "every letter counts alike. The legend says how many answers are right: a curve "
-                "of a net that errs is no explanation of a right answer.",
-    )  # fmt: skip
+gradient_runs = results.runs("regulargpt/fig4")
+show.figure(
+    regulargpt_figures.gradients(gradient_runs),
+    alt="Three panels, Parity, Even Pairs and the last four bits, with cumulative "
+        "gradients over 500 positions for RegularGPT, Transformer, RNN and block-diagonal "
+        "LRNN. The grey line is the straight one.",
+    caption="Recorded, three seeds, the first one thick. What to see: near the grey line "
+            "every letter counts alike. The legend says how many answers are right: a curve "
+            "of a net that errs is no explanation of a right answer.",
+)  # fmt: skip
 
 # %% [markdown]
 # ## 5 What a gradient cannot tell
@@ -437,7 +437,7 @@ readers = {
     "the last four": ch08.small_readers("suffix", small["suffix"], positions),
 }
 show.figure(
-    ch08.fields(readers["the last four"], 63),
+    regulargpt_figures.gradients(readers["the last four"][63]),
     alt="Cumulative gradients over 64 positions of four small nets that were trained on the "
         "parity of the last four bits.",
     caption="Live. What to see: to be right it is enough to look at the last four. A net may "
@@ -446,10 +446,10 @@ show.figure(
 
 # %% tags=["hide-input"]
 fields_widget = explore(
-    lambda task, position: ch08.fields(readers[task], position),
+    lambda task, position: regulargpt_figures.gradients(readers[task][position]),
     {"task": list(readers), "position": list(positions)},
     initial={"task": "Parity", "position": 31},
-    sentence=lambda task, position: ch08.fields_sentence(readers[task], position),
+    sentence=lambda task, position: ch08.fields_sentence(readers[task][position]),
     alt="Cumulative gradients of the answer at the chosen position, for RegularGPT, "
     "Transformer, RNN and LRNN.",
 )

@@ -20,9 +20,11 @@ import sympy as sp
 
 import lrnnlab
 from workbook import show
+from workbook.bench.steps import tree_ratio, tree_step
 from workbook.chapters import ch08
 from workbook.exercises import check, hint, solution
 from workbook.show import regulargpt_figures
+from workbook.tables import results
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
@@ -45,24 +47,23 @@ print(f"lrnnlab {EXPECTED}: ready")
 # compare the numbers of the two texts, but you can compare their *shapes*. (`lrnnlab reproduce regulargpt/table3 --budget desk`.)
 
 # %% tags=["hide-input"]
-text = ch08.recorded("regulargpt/table3")
-if len(text):
-    show.figure(
-        regulargpt_figures.perplexity_by_length(text),
-        alt="Left, recorded: perplexity of the last character by length, over that at the "
-            "trained length, means and ranges of three seeds. Right, the paper's, words, 512 "
-            "to 8,192. In both the curves of RegularGPT with small chunks jump up where the "
-            "length passes C squared (with GPT-2's blocks hardly); on the left, held to two depths, "
-            "they stay level. T5 rises from the start on the left, late "
-            "on the right; KERPLE and ALiBi stay almost level.",
-        caption="What to see: beyond C squared the thick lines rise, as in the paper. Thin "
-                "lines: the same nets, held to the two depths that they were trained with.",
-    )  # fmt: skip
-    show.table(
-        ch08.rows_of_perplexities(text),
-        caption="Recorded, on characters: perplexity of the last one after so many, mean and "
-                f"range of three seeds. Guessing by frequency: {text['unigram'].iloc[0]:.1f}.",
-    )  # fmt: skip
+text = results.runs("regulargpt/table3")
+show.figure(
+    regulargpt_figures.perplexity_by_length(text),
+    alt="Left, recorded: perplexity of the last character by length, over that at the "
+        "trained length, means and ranges of three seeds. Right, the paper's, words, 512 "
+        "to 8,192. In both the curves of RegularGPT with small chunks jump up where the "
+        "length passes C squared (with GPT-2's blocks hardly); on the left, held to two depths, "
+        "they stay level. T5 rises from the start on the left, late "
+        "on the right; KERPLE and ALiBi stay almost level.",
+    caption="What to see: beyond C squared the thick lines rise, as in the paper. Thin "
+            "lines: the same nets, held to the two depths that they were trained with.",
+)  # fmt: skip
+show.table(
+    ch08.rows_of_perplexities(text),
+    caption="Recorded, on characters: perplexity of the last one after so many, mean and "
+            f"range of three seeds. Guessing by frequency: {text['unigram'].iloc[0]:.1f}.",
+)  # fmt: skip
 show.table(
     ch08.rows_of_table_3(),
     caption="The paper, on words: perplexity of the last one after so many.",
@@ -186,7 +187,7 @@ with show.expect_failure("The cost, step 2"):
 
 # %% tags=["nbval-ignore-output"]
 for chunk in (2, 128):
-    print(f"C = {chunk}: masks take {ch08.masks_over_tree(chunk):.1f} times as long as the tree")
+    print(f"C = {chunk}: masks take {tree_ratio(tree_step(chunk, rounds=3)):.1f} times as long as the tree")
 
 # %% [markdown]
 # **Exercise 15** ★ *(10 min, 2 points: to count costs with whole depths)* $T = 512$, $C = 64$: below which

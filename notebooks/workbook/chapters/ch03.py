@@ -168,9 +168,8 @@ def _regions(axes, b, chains):
     """Colour T and P by the winner among those that read A from memory, with its name in each region."""
     T = np.unique(np.round(np.geomspace(4, 20_000, 40)).astype(int))
     P = 2.0 ** np.arange(0, 30.5, 0.5)
-    costs = np.array([[cost(way, int(t), b, chains) for t in T] for way in GIVEN], dtype=float)[..., None]
-    work, numbers, depth = costs[:, :, 0], costs[:, :, 1], costs[:, :, 2]  # each (ways, T, 1)
-    best = np.maximum.reduce([work / P, BALANCE * numbers / P, depth + 0 * P]).argmin(0)  # (T, P)
+    costs = [[cost(way, int(t), b, chains) for way in GIVEN] for t in T]
+    best = np.array([[np.argmin([ticks(of, p)[0] for of in ways]) for p in P] for ways in costs])  # (T, P)
     axes.pcolormesh(P, T, best, cmap=ListedColormap([COLOURS[way] for way in GIVEN]), vmin=-0.5, vmax=2.5, alpha=0.45,
                     shading="nearest")  # fmt: skip
     for place, way in enumerate(GIVEN):

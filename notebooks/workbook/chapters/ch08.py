@@ -33,7 +33,6 @@ from lrnnlab.tasks.batch import answered
 from lrnnlab.training.curriculum import train_strings
 from lrnnlab.training.determinism import rng
 from lrnnlab.training.evaluation import accuracy_at_lengths
-from workbook.bench.steps import tree_ratio, tree_step
 from workbook.chapters import tree_composition as composition
 from workbook.chapters.tree_composition import Tree, grow
 from workbook.show import regulargpt_figures as pictures
@@ -56,7 +55,7 @@ from workbook.show.style import (
     styled,
 )
 from workbook.show.widgets import Explorer, explore
-from workbook.tables import ladder, regulargpt_table1, results
+from workbook.tables import ladder, regulargpt_table1
 from workbook.tables import regulargpt_fig3 as fig3
 from workbook.tables import regulargpt_fig4 as fig4
 from workbook.tables import regulargpt_table1 as table1
@@ -502,40 +501,17 @@ def exact_fields_widget() -> Moving:
     return Moving("fields", {"tasks": tasks}, {"task": opened, "word": tasks[opened]["word"], "position": 12}, alt)
 
 
-class Readers(NamedTuple):
-    """Nets on one task of ``regulargpt/fig4``: row -> share right; position -> row -> cumulative gradient (position + 1,)."""
-
-    task: str
-    accuracy: Mapping[str, float]
-    curves: Mapping[int, Mapping[str, np.ndarray]]
-
-
-def fields(readers: Readers, position: int) -> Figure:
-    """How far back each net looks from a position, as ``show.regulargpt_figures.gradients`` draws it."""
-    curves = readers.curves[position]
-    return pictures.gradients(pd.DataFrame({
-        "task": readers.task, "row": list(curves), "seed": 0, "budget": "live", "gradient": list(curves.values()),
-        "accuracy": [readers.accuracy[row] for row in curves]}))  # fmt: skip
-
-
-def fields_sentence(readers: Readers, position: int) -> str:
-    """Where half of each net's gradient lies, as HTML.  A net that looks at nothing is said to."""
+def fields_sentence(looks: pd.DataFrame) -> str:
+    """Where half of each net's gradient lies, of ``small_readers`` at a position, as HTML.  A net that looks at nothing is said to."""
     told = []
-    for row, curve in readers.curves[position].items():
+    for row, curve in zip(looks["row"], looks["gradient"]):
         name, half = pictures.READERS[row][0], fig4.shape(curve)["half"]
         told.append(f"{name} <b>{half}</b>" if curve[0] > 0 else f"{name} looks at nothing")
-    return f"The answer after {position + 1} letters. Half of the gradient lies in the last: {', '.join(told)}."
+    letters = len(looks["gradient"].iloc[0])
+    return f"The answer after {letters} letters. Half of the gradient lies in the last: {', '.join(told)}."
 
 
 # ------------------------------------------------------------------------------------------------- records and live runs
-
-
-def recorded(name: str) -> pd.DataFrame:
-    """The runs of an experiment at the desk budget; says how they are made where there are none."""
-    found = results.runs(name)
-    if found.empty:
-        print(f"no records of {name} here; this makes them: lrnnlab reproduce {name} --budget desk")
-    return found if len(found) else found.reindex(columns=[*results.CELL, "seed", "accuracy", "accuracy_seen", "majority"])
 
 
 def rows_of_table_1(desk: pd.DataFrame, nets: Sequence[str]) -> pd.DataFrame:
@@ -571,7 +547,7 @@ def seeds_of_table_1(desk: pd.DataFrame) -> pd.DataFrame:
 
 def over_the_seam(desk: pd.DataFrame) -> Iterator[str]:
     """Of Modular Arithmetic in chunks of 2: the shares right by the number of × over the root's seam, means over seeds."""
-    found = pd.DataFrame([*desk.get("over_the_seam", pd.Series(dtype=object)).dropna()])  # a run by length
+    found = pd.DataFrame([*desk["over_the_seam"].dropna()])  # a run by length
     for length, shares in found.items():
         means = [*map(percent, np.mean([*shares], axis=0))]
         yield f"at length {length}, with {', '.join(map(str, range(len(means))))} or more ×: {' '.join(means)}"
@@ -670,25 +646,24 @@ def small_nets(name: str) -> dict[str, nn.Module]:
     return nets
 
 
-def small_readers(name: str, nets: Mapping[str, nn.Module], positions: Sequence[int]) -> Readers:
-    """How many of 256 strings of 64 bits each of four small nets answers, and how far back it looks from each position."""
+def small_readers(name: str, nets: Mapping[str, nn.Module], positions: Sequence[int]) -> dict[int, pd.DataFrame]:
+    """Position -> what ``show.regulargpt_figures.gradients`` draws: how far back each of four small nets looks from there.
+
+    The share of right answers is that on 256 strings of 64 bits.
+    """
     task, nets = fig4.build_task(name), {row: nets[row] for row in fig4.TABLE.rows}
     right = {row: accuracy_at_lengths(net, task, [64], strings=256, generator=rng(0, "chapter 08/test"))[64]
              for row, net in nets.items()}  # fmt: skip
     strings = task.sample(8, 64, rng(0, "chapter 08/look")).tokens
-    return Readers(name, right, {position: {row: cumulative_gradient(net, strings, position) for row, net in nets.items()}
-                                 for position in positions})  # fmt: skip
+    return {position: pd.DataFrame([{"task": name, "row": row, "seed": 0, "budget": "live", "accuracy": right[row],
+                                     "gradient": cumulative_gradient(net, strings, position)} for row, net in nets.items()])
+            for position in positions}  # fmt: skip
 
 
 def share_right(net: nn.Module, length: int, strings: int) -> float:
     """The share of right answers of a net for Parity on so many random strings of that length."""
     draw = rng(0, "chapter 08/far")
     return accuracy_at_lengths(net, fig3.build_task("parity"), [length], strings=strings, generator=draw)[length]
-
-
-def masks_over_tree(chunk: int) -> float:
-    """How many times as long a training step with masks takes as one of the tree, T = 512, the same weights; live."""
-    return tree_ratio(tree_step(chunk, rounds=3))
 
 
 # ------------------------------------------------------------------------------------- many nets, looked at alike

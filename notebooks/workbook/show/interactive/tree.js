@@ -17,7 +17,7 @@ const render = ({ model, el }) => {
   const here = () => data.tasks[at().task], depths = Math.log2(here().word.length);
   const task = choice("task", Object.keys(data.tasks).map(name => [name, name]),
     name => put({ task: name, word: data.tasks[name].word, changed: null }));
-  const slider = range("merges", 0, depths, done => put({ done, changed: null }));
+  const slider = range("rounds", 0, depths, done => put({ done, changed: null }));
   const play = player(slider, () => put({ done: at().done + 1, changed: null }), done => put({ done, changed: null }), 1100);
   controls.append(task.node, play.node, slider.node);
   const picture = html("div"), keys = html("div", { style: "display: flex", role: "group", "aria-label": "the letters; a press changes one" });
@@ -46,14 +46,14 @@ const render = ({ model, el }) => {
         typeset(depth ? names[element] : symbols[word[i]])));
     }));
     picture.replaceChildren(svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img",
-      "aria-label": `a tree over ${word.length} letters, filled up to ${done} merges` }, ...nodes));
+      "aria-label": `a tree over ${word.length} letters, filled in ${done} of ${depths} rounds of merges` }, ...nodes));
     buttons.forEach((button, k) => {
       button.textContent = typeset(symbols[word[k]]);
       set(button, { "aria-label": `letter ${k + 1}, ${symbols[word[k]]}` });
     });
     const root = rows[depths][0], many = 2 ** done;
     say((done === depths ? `The root does what <b>${safe(typeset(names[root]))}</b> does: ${safe(name)} answers <b>${answers[root]}</b> after ${word.length} letters. `
-      : `After ${done} merge${done === 1 ? "" : "s"} each circle holds what its ${many} letter${many === 1 ? "" : "s"} do${many === 1 ? "es" : ""}. `)
+      : `After ${done} round${done === 1 ? "" : "s"} of merges each circle holds what its ${many} letter${many === 1 ? "" : "s"} do${many === 1 ? "es" : ""}. `)
       + (changed === null || !done ? "Press a letter to change it." : `Letter ${changed + 1} has changed: <b>${done}</b> of ${word.length - word.length / many} merges had to be done again.`));
   };
   const stop = follow(draw);
