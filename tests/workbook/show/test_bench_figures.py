@@ -53,8 +53,8 @@ def real(tmp_path_factory):
 
 
 def write_small(folder):
-    found = dict(zip([case.name for case in SMALL], scans.run(SMALL, [OURS, "PScan of the paper"], rounds=1)))
-    (skipped,) = scans.run(SMALL[:1], ["loop (unbind)"], rounds=1, limit=0.0)
+    found = {case.name: scans.measure(case, [OURS, "PScan of the paper"], rounds=1) for case in SMALL}
+    skipped = scans.measure(SMALL[0], ["loop (unbind)"], rounds=1, limit=0.0)
     found[SMALL[0].name]["peers"] |= skipped["peers"]
     list(tables.run_all(timed_before(found).chosen(""), data=folder))
 
