@@ -26,12 +26,9 @@ from workbook.show.widgets import explore
 from workbook.tables import kernels
 from workbook.tables.regulargpt_fig4 import receptive_field
 
-EXPECTED = "0.1"
-if not lrnnlab.__version__.startswith(EXPECTED):
-    raise RuntimeError(
-        f"needs lrnnlab {EXPECTED}, here is {lrnnlab.__version__}: run bootstrap.py"
-    )
-print(f"lrnnlab {EXPECTED}: ready")
+if not lrnnlab.__version__.startswith("0.1"):
+    raise RuntimeError(f"needs lrnnlab 0.1, here is {lrnnlab.__version__}: run bootstrap.py")
+print("lrnnlab 0.1: ready")
 
 # %% tags=["hide-input"]
 show.figure(
@@ -51,7 +48,7 @@ show.figure(
 # sums, the DLR (diagonal linear RNN). On one benchmark, at four lengths, its $R^2$ is .83, .39, .25 and .22. You will predict these
 # four numbers to within .03, by counting modes, without any training.
 #
-# *You need:* complex numbers, and that $e^{i\theta}$ turns by $\theta$. *It takes* about 50 min to read, and about a minute of computing.
+# *You need:* complex numbers, and that $e^{i\theta}$ turns by $\theta$. *It takes* about 45 min to read, and about a minute of computing.
 # Chapter 06 shows what real numbers do in place of complex ones.
 
 # %% [markdown]
@@ -105,13 +102,13 @@ for k in range(5):
     assert sp.expand(y - sum(K[j] * u[k - j] for j in range(k + 1))) == 0, (
         "The convolution, step 2: the output is a convolution"
     )
-mode = sp.Symbol("z")  # stands for w lambda^j, any complex number
+mode = sp.Symbol("z")  # w lambda^j, any complex number
 assert sp.expand_complex(sp.re(mode) - (mode + sp.conjugate(mode)) / 2) == 0, (
     "The convolution, step 3: the mean"
 )
 mirror = sp.conjugate(w[0]) * sp.conjugate(lam[0]) ** 3
 assert sp.conjugate(w[0] * lam[0] ** 3) == mirror, "The convolution, step 3: the mirror image"
-print("y_1 =", sp.collect(sp.expand(K[1] * u[0] + K[0] * u[1]), u))
+show.math("y_1 =", sp.collect(sp.expand(K[1] * u[0] + K[0] * u[1]), u))
 
 # %% [markdown]
 # A layer of the package is this convolution, computed by the FFT, plus a learned *skip* weight times the input. An FFT computes a
@@ -205,7 +202,7 @@ for j in range(4):
     assert sp.simplify(A**j - V * Lam**j * V.inv()) == sp.zeros(2), (
         "Proposition 1, step 1: A^j = V Lambda^j V^-1"
     )
-print("V^-1 A^2 V =", sp.simplify(V.inv() * A**2 * V))
+show.math("V^{-1} A^2 V =", sp.simplify(V.inv() * A**2 * V))
 
 # %% [markdown]
 # **Step 2 (read off the weights).** A row times a diagonal times a column is $\sum_n (CV)_n \lambda_n^{\,j} (V^{-1}B)_n$. So
@@ -218,7 +215,7 @@ for j in range(4):
     assert sp.simplify(kernel - (w[0] * first**j + w[1] * second**j)) == 0, (
         "Proposition 1, step 2: the weights are read off"
     )
-print("w_1 =", sp.factor(w[0]))
+show.math("w_1 =", sp.factor(w[0]))
 
 # %% [markdown]
 # But *diagonalisable* is needed. Take the **delay line**, which hands its input on from cell to cell: with three cells
@@ -234,33 +231,22 @@ print("w_1 =", sp.factor(w[0]))
 # ## 3 Half a circle is better
 #
 # Where should training start? The paper spreads the modes evenly over the whole circle, at the angles $2\pi n/N$. Then "$K = \mathrm{DFT}\cdot w$",
-# and as the DFT can be inverted, $N$ weights give any kernel of length $N$ ([05c](05c_where_modes_start.ipynb) proves it, and tests
-# the decays). But a layer keeps only the real part of its kernel: it is *cast to reals*. Now $N$ complex weights are $2N$ real
+# and as the DFT can be inverted, $N$ weights give any kernel of length $N$ ([05c](05c_where_modes_start.ipynb) proves it, tests the decays, and
+# lets you choose $N$ and $L$). But a layer keeps only the real part of its kernel: it is *cast to reals*. Now $N$ complex weights are $2N$ real
 # numbers. Do they make all real kernels of length $2N$?
 #
 # The panel opens on the paper's start with 16 modes, asked for kernels of length 32. On the right are the singular values of the
 # real table of powers $\lambda_n^{\,j}$. Each one above 0 is a direction in which the kernel can be changed. Their number is the rank, and largest over smallest is the *condition number*.
 #
 # * Close the arc from 360 to 180, and watch rank and condition number.
-# * Then set $L = N$ and $|\lambda| = 0.9$. What does fading cost?
+# * Then let the modes fade: set their radius $|\lambda|$ to 0.9. What does fading cost?
 
 # %% tags=["hide-input"]
-start_opens = {"arc": 360, "N": 16, "L / N": 2, "|λ|": 1.0}
-
-
-def draw_start(**at):
-    return ch05.start_spectrum(*at.values())
-
-
-def say_start(**at):
-    return ch05.start_sentence(*at.values())
-
-
 start_widget = explore(
-    draw_start,
-    {"arc": [180, 210, 240, 270, 300, 330, 360], "N": [4, 8, 16, 32], "L / N": [1, 1.5, 2, 3],
-     "|λ|": [0.9, 0.97, 1.0]},
-    initial=start_opens, sentence=say_start,
+    lambda arc, radius: ch05.start_spectrum(arc, N=16, per_mode=2, r=radius),
+    {"arc": [180, 210, 240, 270, 300, 330, 360], "radius": [0.9, 0.95, 1.0]},
+    sentence=lambda arc, radius: ch05.start_sentence(arc, N=16, per_mode=2, r=radius),
+    initial={"arc": 360, "radius": 1.0},
     alt="Modes on an arc of the circle with their mirror images, and the singular values of "
         "their table of powers.",
 )  # fmt: skip
@@ -575,51 +561,23 @@ show.figure(
             "Recorded: our own runs, with N = 32 and L = 128 to 1,024.",
 )  # fmt: skip
 
-
 # %% [markdown]
 # With $N = 4096$ the paper's DLR scores .83, .39, .25 and .22. The staircase says .833, .417, .222 and .222. (Just past its last
-# step a layer scores a little more than nothing: [05g](05g_paper_checked.ipynb) says why, and has the tables. DLR-prod, which
+# step a layer scores a little more than nothing: [05f](05f_shift_and_reverse.ipynb) says why, and has the tables. DLR-prod, which
 # multiplies two kernels, reaches further: [05e](05e_product_of_kernels.ipynb).)
 #
-# Does a layer of yours obey the count? Train some live, at $L = 64$: width 16, and 200 steps of 8 sequences. That is too short to
-# reach the predicted score, but they should not exceed it.
+# Does a layer of yours obey the count? Train some live (`ch05.train_dlr`), at $L = 64$: width 16, and 200 steps of 8 sequences. That
+# is too short to reach the predicted score, but they should not exceed it.
 
 # %%
-def train(task, length, steps=200, layers=1, width=16, rate=5e-3, **options):
-    """(net before training as a state, net, R2 on fresh sequences)."""
-    torch.manual_seed(0)
-    draw = training.rng(0, "train")
-    scored = task.sample(1, length, draw).targets.shape[1]
-    paper = models.PAPER_004  # the norm behind the sum, the gate, the activation
-    stacked = models.blocks(lambda width: models.DLR(width, **options), width, layers, **paper)
-    net = models.Net(stacked, task.d_out, width, columns=task.d_in, last_outputs=scored)
-    start = {name: value.clone() for name, value in net.state_dict().items()}
-    optimiser = torch.optim.AdamW(net.parameters(), lr=rate, weight_decay=0, fused=True)
-    with training.deterministic():
-        for _ in range(steps):
-            batch = task.sample(8, length, draw)
-            optimiser.zero_grad()
-            batch.loss(net(batch.inputs)).backward()
-            optimiser.step()
-        fresh = task.sample(128, length, training.rng(0, "test"))
-        with torch.no_grad():
-            return start, net, tasks.continuous.r_squared(net(fresh.inputs), fresh.targets)
-
-
-flat = {"dt": (1e-5, 1e-5)}  # modes that hardly fade, the paper's start for such tasks
 kinds = {
-    "DLR, DFT start, N = 64": {"state": 64, **flat},
-    "DLR, DFT start, N = 16": {"state": 16, **flat},
-    "DLR, half circle, N = 16": {"state": 16, "init": "half_circle", **flat},
-    "DLR-prod, half circle, N = 16": {
-        "state": 16,
-        "init": "half_circle",
-        "kind": "prod",
-        **flat,
-    },
-    "DLR-ℝ, N = 64": {"state": 64, "eigenvalues": "real"},
+    "DLR, DFT start, N = 64": {"state": 64},
+    "DLR, DFT start, N = 16": {"state": 16},
+    "DLR, half circle, N = 16": {"state": 16, "init": "half_circle"},
+    "DLR-prod, half circle, N = 16": {"state": 16, "init": "half_circle", "kind": "prod"},
+    "DLR-ℝ, N = 64": {"state": 64, "eigenvalues": "real", "dt": (5e-4, 0.5)},
 }
-shift = {name: train(tasks.atomic.Shift(), 64, **options) for name, options in kinds.items()}
+shift = {name: ch05.train_dlr(tasks.atomic.Shift(), 64, **options) for name, options in kinds.items()}
 
 
 # %% tags=["nbval-ignore-output", "hide-input"]
@@ -679,7 +637,7 @@ show.figure(
 # %%
 def outputs_learned():
     shift = tasks.atomic.Shift()
-    _, net, _ = train(shift, 64, state=24, init="half_circle", **flat)
+    _, net, _ = ch05.train_dlr(shift, 64, state=24, init="half_circle")
     fresh = shift.sample(128, 64, training.rng(0, "test"))
     with torch.no_grad():
         made = net(fresh.inputs)
@@ -762,7 +720,7 @@ show.figure(
 # And here are two layers that learn Shift:
 
 # %% tags=["nbval-ignore-output", "hide-input"]
-untrained, deep, reached = train(tasks.atomic.Shift(), 64, steps=150, layers=2, state=64, **flat)
+untrained, deep, reached = ch05.train_dlr(tasks.atomic.Shift(), 64, steps=150, layers=2, state=64)
 inputs = tasks.atomic.Shift().sample(32, 64, training.rng(0, "fields")).inputs
 looked = receptive_field(deep, inputs)
 deep.load_state_dict(untrained)
@@ -823,12 +781,11 @@ check("05.14", my_tap)
 # **Go deeper:**
 #
 # * [05a layer and fft](05a_layer_and_fft.ipynb) (15 min): the layer built from its parameters, and how long its FFT must be.
-# * [05b delay line and dss](05b_delay_line_and_dss.ipynb) (20 min): which recurrences are a DLR, and what it costs to come near one that is not.
+# * [05b delay line and dss](05b_delay_line_and_dss.ipynb) (25 min): which recurrences are a DLR, and what it costs to come near one that is not.
 # * [05c where modes start](05c_where_modes_start.ipynb) (15 min): the paper's start, its decays, and kernels before and after training.
 # * [05d exact shifts](05d_exact_shifts.ipynb) (20 min): the proof of the cliff, and which kernels which modes fit.
 # * [05e product of kernels](05e_product_of_kernels.ipynb) (20 min): DLR-prod has $N(N+1)$ modes, not $4N^2$.
-# * [05f reverse](05f_reverse.ipynb) (15 min): why one convolution cannot turn a sequence around.
-# * [05g paper checked](05g_paper_checked.ipynb) (10 min): our records of Shift, where the paper says something else, and what all this does not show.
+# * [05f shift and reverse](05f_shift_and_reverse.ipynb) (25 min): why one convolution cannot reverse a sequence, our records of Shift, where the paper says something else, and what all this does not show.
 
 # %% [markdown]
 # ## Exercises

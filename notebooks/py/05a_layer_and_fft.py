@@ -19,15 +19,13 @@ import torch
 import lrnnlab
 from lrnnlab import models, scans
 from workbook import show
+from workbook.chapters import ch05
 from workbook.exercises import check, hint, solution
 from workbook.tables import kernels
 
-EXPECTED = "0.1"
-if not lrnnlab.__version__.startswith(EXPECTED):
-    raise RuntimeError(
-        f"needs lrnnlab {EXPECTED}, here is {lrnnlab.__version__}: run bootstrap.py"
-    )
-print(f"lrnnlab {EXPECTED}: ready")
+if not lrnnlab.__version__.startswith("0.1"):
+    raise RuntimeError(f"needs lrnnlab 0.1, here is {lrnnlab.__version__}: run bootstrap.py")
+print("lrnnlab 0.1: ready")
 
 # %% [markdown]
 # ## 1 The layer
@@ -56,7 +54,7 @@ same = [
     for other in (by_recurrence, by_sum, torch.stack(by_step, 1))
 ]
 print(
-    f"the layer's convolution = scan = the sum as it stands = one step at a time: {all(same)}"
+    f"the layer's convolution = scan = the sum as written = one step at a time: {all(same)}"
 )
 slopes = torch.autograd.functional.jacobian(
     lambda log: vandermonde(log, mode_weights, 6)[0], log_lambda
@@ -71,7 +69,7 @@ print(
 # %% [markdown]
 # The derivative in the last line is the paper's reason for the values at which training starts (its section 2.3). Where $|\lambda|$ is well below 1, $\lambda^j$ is nearly 0 at large $j$, and so is the gradient that could change it.
 #
-# Next, the whole layer is made from its parameters. Each mode has a decay and a frequency, which all channels share. Each channel has a complex weight for each mode. The kernel is a table of powers times the weights. The convolution goes through an FFT of twice the length; section 2 says why twice.
+# Now build the whole layer from its parameters. Each mode has a decay and a frequency, which all channels share. Each channel has a complex weight for each mode. The kernel is a table of powers times the weights. The convolution goes through an FFT of twice the length; section 2 says why twice.
 
 # %%
 def dlr_kernel(layer, L):
@@ -101,7 +99,17 @@ print(f"these lines have the package's kernel and outputs: {all(same)}")
 # ## 2 The FFT, and how long it must be
 #
 # A bidirectional layer has a kernel $\overset{\rightarrow}{K}$ looking back and another, $\overset{\leftarrow}{K}$, looking ahead (Eq. 5 and 6). Both together are a *Toeplitz* matrix: entry $(k, j)$ depends on $k - j$ only. Put the taps on a ring of $n$ places, those that look back from place 0 upwards and those that look ahead from place $n-1$ downwards. If they do not meet, the *circular* convolution with this ring gives the same outputs, and circular convolutions are what the FFT computes. In the ring of $2L$ places of the paper (section A.1) one place stays free, the paper's $X$.
-#
+
+# %% tags=["hide-input"]
+show.figure(
+    ch05.rings_of_taps(4),
+    alt="Left a ring of eight places. K0 to K3 go round from the top to the right, k0 to k2 from the top to the left, and one place "
+        "between them is X. Right a ring of four places; three of them hold two taps each.",
+    caption="Kernels of L = 4 taps. Green taps look back, pink ones look ahead (k_3 meets no input). What to see: on "
+            "2L places no two taps meet, and X is free. On L places three places hold two.",
+)  # fmt: skip
+
+# %% [markdown]
 # **Step 1 (Eq. 5 is Eq. 6).** Two recurrences, one from the left and one from the right, give two sums. **Sample:** one random example in whole numbers.
 
 # %% tags=["proof-ring"]
@@ -138,7 +146,7 @@ print("y =", sums)
 X = sp.Symbol("X")
 
 
-# what looks back stands from place 0 upwards, what looks ahead from place n - 1 downwards
+# taps that look back go from place 0 upwards, those that look ahead from place n - 1 downwards
 def ring(K, k, n, free=0):
     found = [None] * n
     for place, tap in [*enumerate(K), *((-1 - j, tap) for j, tap in enumerate(k[:-1]))]:

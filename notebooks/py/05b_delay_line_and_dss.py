@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 05b · The delay line and DSS
 #
-# Which linear recurrences are a DLR, and what does it cost to come near one that is not? *It takes* about 20 min to read. Behind [chapter 05](05_diagonal_kernels.ipynb).
+# Which linear recurrences are a DLR, and what does it cost to come near one that is not? *It takes* about 25 min to read. Behind [chapter 05](05_diagonal_kernels.ipynb).
 
 # %% tags=["hide-input"]
 import numpy as np
@@ -19,15 +19,13 @@ import torch
 import lrnnlab
 from lrnnlab import models, scans
 from workbook import show
+from workbook.chapters import ch05
 from workbook.exercises import check, hint, solution
 from workbook.tables import kernels
 
-EXPECTED = "0.1"
-if not lrnnlab.__version__.startswith(EXPECTED):
-    raise RuntimeError(
-        f"needs lrnnlab {EXPECTED}, here is {lrnnlab.__version__}: run bootstrap.py"
-    )
-print(f"lrnnlab {EXPECTED}: ready")
+if not lrnnlab.__version__.startswith("0.1"):
+    raise RuntimeError(f"needs lrnnlab 0.1, here is {lrnnlab.__version__}: run bootstrap.py")
+print("lrnnlab 0.1: ready")
 
 
 # %% [markdown]
@@ -40,7 +38,7 @@ print(f"lrnnlab {EXPECTED}: ready")
 
 # %% tags=["proof-equal_modes"]
 def system(draw, beside=0, N=4):
-    """Nodes (two equal), step 2's weights, and the kernel; ``beside`` stands above the equal nodes."""
+    """Nodes (two equal), step 2's weights, and the kernel; ``beside`` is the entry beside the equal nodes."""
     lower, upper = (sp.Matrix(np.triu(draw.integers(-1, 2, (N, N)), 1)) + sp.eye(N) for _ in "VU")
     V, nodes = lower.T * upper, draw.integers(-2, 3, N).tolist()  # V has determinant 1
     nodes[1] = nodes[0]
@@ -78,7 +76,17 @@ with show.expect_failure("Proposition 1, step 3"):
 # Is that an accident of the proof, or is there a linear recurrence that no DLR computes? The section of the paper is called "DLRs are as expressive as general linear RNNs". Take the **delay line**, which hands the input on from cell to cell and after $S + 1$ cells gives it out: with three cells $y_k = u_{k-2}$, and the kernel is $0, 0, 1, 0, 0, \dots$, with zeros for ever.
 #
 # > **The corrected statement.** A delay line by $S \ge 1$ steps is no DLR of any size.
-#
+
+# %% tags=["hide-input"]
+show.figure(
+    ch05.delay_and_echoes(5, (1, 0.8, 0.5)),
+    alt="Four kernels over 24 lags. The delay line has a single 1, at lag 5. Six modes on the unit circle have a 1 at lags 5, 11, 17 "
+        "and 23. With |lambda| = 0.8 the echo at lag 11 is 0.26 high, with 0.5 it cannot be seen.",
+    caption="The delay line by five steps, and three DLRs of six modes. What to see: the delay line is silent for ever, and a DLR "
+            "has an echo. Modes nearer 0 make the echo smaller, and need larger weights.",
+)  # fmt: skip
+
+# %% [markdown]
 # **Step 1 (zeros after the 1 force the weights to be 0).** Suppose $\sum_n w_n\lambda_n^{\,k}$ is that kernel, with $M$ different $\lambda_n \ne 0$. It is 0 at the $M$ lags $S+1, \dots, S+M$ after the 1. These are $M$ equations for $w$, with the determinant $\prod_n\lambda_n^{S+1} \prod_{i<j}(\lambda_j - \lambda_i) \ne 0$: so $w = 0$.
 
 # %% tags=["proof-delay_line"]
@@ -89,7 +97,7 @@ for M, S in [(M, S) for M in range(1, 5) for S in (1, 2, 3)]:
     assert sp.expand(table.det() - sp.prod(lam[:M]) ** (S + 1) * gaps) == 0, (
         "The delay line, step 1: the determinant of the silent lags"
     )
-print("M = 2, S = 2:", sp.factor(sp.Matrix(2, 2, lambda k, n: lam[n] ** (3 + k)).det()))
+show.math(r"M = S = 2:\quad\det =", sp.factor(sp.Matrix(2, 2, lambda k, n: lam[n] ** (3 + k)).det()))
 
 # %% [markdown]
 # **Step 2 (a mode at 0 does not help).** $\lambda = 0$ gives the kernel $1, 0, 0, \dots$, which is 0 at all lags from 1 on. So no mode is left that could make the 1 at lag $S$. $\blacksquare$
@@ -157,7 +165,7 @@ assert kernel == [eps ** (k - N + 1) if k % N == N - 1 else 0 for k in range(3 *
 assert all(sp.simplify(sp.Abs(a) - eps ** (1 - N) / N) == 0 for a in w), (
     "Near the delay line, step 1: the weights"
 )
-print("kernel:", kernel[:8], " |w| =", eps ** (1 - N) / N)
+show.math(r"K_0, \dots, K_7 =", kernel[:8], r",\quad |w| =", eps ** (1 - N) / N)
 
 # %% [markdown]
 # **Step 2 (in floats the price is paid).** **Float.** The cell makes this kernel for $N = 8$ and $\varepsilon = 0.1, 0.01, 0.001$ in float64, and compares it with the delay line's on the lags 0 to 15. In these three cases the error is at most $\varepsilon^N$, the exact one, plus $4N\cdot 2^{-53}$ times the largest weight. (For other $N$ and $\varepsilon$ we claim nothing. The rounding itself differs between processors, so the cell prints the bound.) The exact error $\varepsilon^N$ falls with $\varepsilon$, but already from $\varepsilon = 0.1$ to $0.01$ the rounding outweighs it, and the bound rises.
@@ -225,7 +233,7 @@ u = sp.symbols("u_0:4")
 held = sp.exp(t * rate) * x + (sp.exp(t * rate) - 1) / rate * u[0]
 assert sp.simplify(sp.diff(held, t) - rate * held - u[0]) == 0, "DSS, step 1: the equation"
 assert sp.simplify(held.subs(t, 0) - x) == 0, "DSS, step 1: the start"
-print("x(t) =", held)
+show.math("x(t) =", held)
 
 # %% [markdown]
 # **Step 2 (one step after the other).** Hold each input for a time $\Delta$. What comes out at the times $\Delta, 2\Delta, \dots$ is a DLR with $\lambda = e^{\Delta\Lambda}$ and the weight $w\,(e^{\Delta\Lambda} - 1)/\Lambda$.
@@ -237,13 +245,13 @@ for k in range(4):
     state = held.subs({t: step, x: state, u[0]: u[k]}, simultaneous=True)
     as_dlr = sum(w_dlr * leap**j * u[k - j] for j in range(k + 1))
     assert sp.simplify(w_dss * state - as_dlr) == 0, "DSS, step 2: held inputs make a DLR"
-print("w' =", w_dlr)
+show.math("w' =", w_dlr)
 
 # %% [markdown]
 # **Step 3 (and back).** Every $\lambda$ other than 0 and 1 is reached by $\Lambda = \ln\lambda/\Delta$ and $w = w'\Lambda/(\lambda - 1)$; at $\lambda = 1$ the weight has the limit $w\Delta$.
 
 # %% tags=["proof-dss"]
-back = {rate: sp.log(node) / step, w_dss: x * (sp.log(node) / step) / (node - 1)}  # x stands for w'
+back = {rate: sp.log(node) / step, w_dss: x * (sp.log(node) / step) / (node - 1)}  # x is w'
 assert [sp.simplify(one.subs(back, simultaneous=True)) for one in (leap, w_dss * gain)] == [
     node,
     x,
@@ -251,7 +259,7 @@ assert [sp.simplify(one.subs(back, simultaneous=True)) for one in (leap, w_dss *
 assert sp.limit(w_dss * (node - 1) / sp.log(node) * step, node, 1) == w_dss * step, (
     "DSS, step 3: the limit"
 )
-print("Lambda =", back[rate], ", w =", back[w_dss])
+show.math(r"\Lambda =", back[rate], r",\quad w =", back[w_dss].subs(x, sp.Symbol("w'")))
 
 # %% [markdown]
 # **Break it.** Leave out the factor $(e^{\Delta\Lambda} - 1)/\Lambda$:

@@ -20,14 +20,12 @@ import lrnnlab
 from lrnnlab import models, training
 from workbook import show
 from workbook.chapters import ch05
+from workbook.show.widgets import explore
 from workbook.tables import kernels
 
-EXPECTED = "0.1"
-if not lrnnlab.__version__.startswith(EXPECTED):
-    raise RuntimeError(
-        f"needs lrnnlab {EXPECTED}, here is {lrnnlab.__version__}: run bootstrap.py"
-    )
-print(f"lrnnlab {EXPECTED}: ready")
+if not lrnnlab.__version__.startswith("0.1"):
+    raise RuntimeError(f"needs lrnnlab 0.1, here is {lrnnlab.__version__}: run bootstrap.py")
+print("lrnnlab 0.1: ready")
 
 # %% [markdown]
 # ## 1 The paper's grid
@@ -91,7 +89,23 @@ with show.expect_failure("The DFT start, step 1"):
 # %% [markdown]
 # ## 2 With decays
 #
-# It also needs that the modes have *no decay*. By default the paper starts with $|\lambda| = e^{-dt/2}$, $dt$ log-uniform between .0005 and .5, "to induce locality bias". Is the table then still "well-conditioned"? **Float,** at $N = L = 128$.
+# The proof also needs modes that do *not decay*. By default the paper starts with $|\lambda| = e^{-dt/2}$, $dt$ log-uniform between .0005 and .5, "to induce locality bias". Is the table then still "well-conditioned"?
+#
+# First let all modes decay alike. The panel opens at $L = N$, where the paper's start has every kernel. What does $|\lambda| = 0.9$ cost? And which arc is
+# best at $L = 2N$?
+
+# %% tags=["hide-input"]
+decay_widget = explore(
+    lambda **at: ch05.start_spectrum(*at.values()),
+    {"arc": [180, 210, 240, 270, 300, 330, 360], "N": [4, 8, 16, 32], "L / N": [1, 1.5, 2, 3], "|λ|": [0.9, 0.97, 1.0]},
+    initial={"arc": 360, "N": 16, "L / N": 1, "|λ|": 0.97},
+    sentence=lambda **at: ch05.start_sentence(*at.values()),
+    alt="Modes on an arc of a circle with their mirror images, and the singular values of their table of powers.",
+)  # fmt: skip
+decay_widget
+
+# %% [markdown]
+# Without the cast to reals, at $N = L = 128$. **Float.**
 #
 # **Step 1 (one modulus).** If all $|\lambda_n| = r$, the table is $\mathrm{diag}(r^k)$ times the DFT, and its condition number is $r^{1-N}$.
 #
@@ -124,7 +138,7 @@ print(
 #
 # The best *achievable* error is not what training finds. Here all modes and weights are trained by Adam on the kernel itself. Each panel has two errors: after training, and the least that is possible with the modes of the start.
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["nbval-ignore-output", "hide-input"]
 N, L = 16, 32
 goals = {name: goal for name, goal in kernels.targets(L).items() if name != "shift by L/4"}
 wanted = torch.tensor(np.array(list(goals.values())), dtype=torch.float32)

@@ -17,20 +17,28 @@ import sympy as sp
 
 import lrnnlab
 from workbook import show
+from workbook.chapters import ch05
 from workbook.exercises import hint, solution
 from workbook.tables import kernels
 
-EXPECTED = "0.1"
-if not lrnnlab.__version__.startswith(EXPECTED):
-    raise RuntimeError(
-        f"needs lrnnlab {EXPECTED}, here is {lrnnlab.__version__}: run bootstrap.py"
-    )
-print(f"lrnnlab {EXPECTED}: ready")
+if not lrnnlab.__version__.startswith("0.1"):
+    raise RuntimeError(f"needs lrnnlab 0.1, here is {lrnnlab.__version__}: run bootstrap.py")
+print("lrnnlab 0.1: ready")
 
 # %% [markdown]
 # ## 1 The theorem
 #
 # A DLR (diagonal linear RNN) is $x_k = \mathrm{diag}(\Lambda)\,x_{k-1} + \mathbf 1\cdot u_k$, $y_k = \langle w, x_k\rangle$. Its kernel is $K_j = \sum_n w_n\lambda_n^{\,j}$, of which a layer keeps the real part.
+# How many modes does a shift by $S$ need? The count depends on whether the other taps must be exactly 0:
+
+# %% tags=["hide-input"]
+show.figure(
+    ch05.modes_for_shifts(64),
+    alt="The number of modes against the shift S, on 64 lags. Exact shifts: a V from 63 down to 33 at S = 32 and up to 64. Nearly exact "
+        "shifts: a straight line from 1 to 63, below the V.",
+    caption="Modes with their mirror images counted, so 2N for a layer. What to see: exactly 0 at all later lags is what makes "
+            "short shifts expensive.",
+)  # fmt: skip
 
 # %% [markdown]
 # > **Theorem (exact shifts).** There are $N$ modes ($\lambda \ne 0$) and weights whose kernel is 1 at $S$ and 0 at the other lags of $0 \dots L-1$ if and only if
@@ -49,7 +57,7 @@ for N in range(1, 6):
     assert c[-1] == 1 and sp.expand(c[0] - (-1) ** N * sp.prod(lam[:N])) == 0, (
         "Exact shifts, step 1: the ends"
     )
-print("N = 2: c =", [sp.expand(one) for one in kernels.monic(lam[:2])])
+show.math("N = 2:\\quad c =", [sp.expand(one) for one in kernels.monic(lam[:2])])
 
 
 # %% [markdown]

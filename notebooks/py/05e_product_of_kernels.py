@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 05e · The product of two kernels
 #
-# DLR-prod multiplies the real part of a kernel by its imaginary part. How many modes has the product? *It takes* about 20 min to read. Behind [chapter 05](05_diagonal_kernels.ipynb).
+# DLR-prod multiplies the real part of a kernel by its imaginary part. How many modes does the product have? *It takes* about 20 min to read. Behind [chapter 05](05_diagonal_kernels.ipynb).
 
 # %% tags=["hide-input"]
 import numpy as np
@@ -22,15 +22,12 @@ from workbook.exercises import check, hint, solution
 from workbook.show.widgets import explore
 from workbook.tables import kernels
 
-EXPECTED = "0.1"
-if not lrnnlab.__version__.startswith(EXPECTED):
-    raise RuntimeError(
-        f"needs lrnnlab {EXPECTED}, here is {lrnnlab.__version__}: run bootstrap.py"
-    )
-print(f"lrnnlab {EXPECTED}: ready")
+if not lrnnlab.__version__.startswith("0.1"):
+    raise RuntimeError(f"needs lrnnlab 0.1, here is {lrnnlab.__version__}: run bootstrap.py")
+print("lrnnlab 0.1: ready")
 
 # %% [markdown]
-# ## 1 How many modes has a product?
+# ## 1 How many modes does a product have?
 #
 # A DLR (diagonal linear RNN) is $x_k = \mathrm{diag}(\Lambda)\,x_{k-1} + \mathbf 1\cdot u_k$, $y_k = \langle w, x_k\rangle$. Its kernel is $K_j = \sum_n w_n\lambda_n^{\,j}$, of which a layer keeps the real part.
 #
@@ -60,7 +57,7 @@ assert kernels.hankel_rank(values, 7) == 6, "Kronecker, step 1: the size is need
 print("M = 3, N = 2: 6 modes; the Hankel rank of an example is", kernels.hankel_rank(values, 7))
 
 # %% [markdown]
-# The example has Gaussian primes for nodes, $2 + \mathrm i, 3 + 2\mathrm i, \dots$: there factors are unique, so that no two products coincide. So $MN$ modes can be necessary.
+# The example has Gaussian primes for nodes, $2 + \mathrm i, 3 + 2\mathrm i, \dots$: their factors are unique, so no two products coincide. So $MN$ modes can be necessary.
 #
 # **Break it.** The paper's first sum runs to $N$; it must run to $M$:
 
@@ -113,7 +110,7 @@ for N in (1, 2, 3, 4):
 print("N = 4:", len(left), "modes")
 
 # %% [markdown]
-# **Step 5 (no fewer).** Take Gaussian primes for nodes, none of which equals another one, or the conjugate of any of them, up to a unit ($\pm 1, \pm\mathrm i$). Then the $N(N+1)$ modes of step 4 are different, since factors are unique, and their weights are not 0; so the Hankel rank is $N(N+1)$, and no smaller DLR has this kernel. **$N = 1, 2, 3$.** The same holds for almost all nodes and weights: a determinant of size $N(N+1)$ is a polynomial in their real and imaginary parts, and one that is not 0 everywhere is 0 almost nowhere.
+# **Step 5 (no fewer).** Take Gaussian primes for nodes. Up to a unit ($\pm 1, \pm\mathrm i$), no two may be equal, and none may be the conjugate of any of them. Then the $N(N+1)$ modes of step 4 are different, since factors are unique, and their weights are not 0; so the Hankel rank is $N(N+1)$, and no smaller DLR has this kernel. **$N = 1, 2, 3$.** The same holds for almost all nodes and weights. The rank is full where a determinant is not 0. This is a polynomial in their real and imaginary parts, and a polynomial that is not 0 everywhere is 0 on a set of measure 0 only.
 
 # %% tags=["proof-dlr_prod"]
 for N in (1, 2, 3):
@@ -122,7 +119,7 @@ for N in (1, 2, 3):
     K = kernels.kernel(nodes, w, 2 * N * (N + 1) + 2)
     found = kernels.hankel_rank([value.x * value.y for value in K], N * (N + 1) + 1)
     assert found == N * (N + 1), f"DLR-prod, step 5: the rank is {found}"
-print("N = 3: rank", found, "in place of", 4 * 3**2)
+print("N = 3: rank", found, "instead of", 4 * 3**2)
 
 # %% [markdown]
 # **Exercise 10** ★★ *(10 min, 4 points: to share weights among products)*
@@ -180,7 +177,7 @@ with show.expect_failure("DLR-prod, step 5"):
     assert found == 4 * 3**2, f"DLR-prod, step 5: the rank is {found}"
 
 # %% [markdown]
-# For $N = 4096$ these are 16.8 million modes in place of 67 million, and 8.4 million with the cast. And **at the start the product has
+# For $N = 4096$ these are 16.8 million modes instead of 67 million, and 8.4 million with the cast. And **at the start the product has
 # no more modes than the DLR itself**.
 #
 # **Step 1 (products stay on the grid).** A product of two $N$-th roots of unity is an $N$-th root of unity, so there are $N$ products only.
@@ -268,7 +265,7 @@ product_widget
 # %% [markdown]
 # ## 2 Which shifts it can make
 #
-# Has DLR-prod enough modes for the paper's Shift task? It has $N(N+1)$, plenty for every shift of the paper's table. But its weights are not free: they come from only $2N$ numbers. So we construct weights that work. Take as modes the $n_1$-th and the $n_2$-th roots of unity, $n_1 + n_2 = N$ without a common factor, and weights such that $\mathrm{Re}\,K$ is 1 at the lags $S + n_1\mathbb Z$ and $\mathrm{Im}\,K$ at $S + n_2\mathbb Z$, both 0 elsewhere. **Their product is 1 at $S + n_1 n_2\mathbb Z$ only**: the modes are the same for all $S$, and the period is near $N^2/4$. With $2047 + 2049 = 4096$ it is $2^{22} - 1$, so at the paper's sizes DLR-prod can make *every* shift exactly, and what it lacks at $2^{20}$ has another reason than what it can express.
+# Does DLR-prod have enough modes for the paper's Shift task? It has $N(N+1)$, plenty for every shift of the paper's table. But its weights are not free: they come from only $2N$ numbers. So we construct weights that work. Take as modes the $n_1$-th and the $n_2$-th roots of unity, $n_1 + n_2 = N$ without a common factor, and weights such that $\mathrm{Re}\,K$ is 1 at the lags $S + n_1\mathbb Z$ and $\mathrm{Im}\,K$ at $S + n_2\mathbb Z$, both 0 elsewhere. **Their product is 1 at $S + n_1 n_2\mathbb Z$ only**: the modes are the same for all $S$, and the period is near $N^2/4$. With $2047 + 2049 = 4096$ it is $2^{22} - 1$, so at the paper's sizes DLR-prod can make *every* shift exactly. That it scores .78 at $2^{20}$ has another reason.
 
 # %% tags=["proof-prod_shifts"]
 N, L = 16, 63
@@ -293,5 +290,5 @@ print(f"{N} modes of DLR-prod make all {L} shifts on {L} lags")
 #
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
-# | 10 | [1 How many modes has a product?](#1-How-many-modes-has-a-product?) | ★★ | 10 | 4 | to share weights among products |
-# | 11 | [1 How many modes has a product?](#1-How-many-modes-has-a-product?) | ★ | 5 | 3 | to see where a bound is wasteful |
+# | 10 | [1 How many modes does a product have?](#1-How-many-modes-does-a-product-have?) | ★★ | 10 | 4 | to share weights among products |
+# | 11 | [1 How many modes does a product have?](#1-How-many-modes-does-a-product-have?) | ★ | 5 | 3 | to see where a bound is wasteful |

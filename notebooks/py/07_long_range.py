@@ -28,12 +28,9 @@ from workbook.exercises import check, hint, predict, solution
 from workbook.show import dlr_figures
 from workbook.show.widgets import explore
 
-EXPECTED = "0.1"
-if not lrnnlab.__version__.startswith(EXPECTED):
-    raise RuntimeError(
-        f"needs lrnnlab {EXPECTED}, here is {lrnnlab.__version__}: run bootstrap.py"
-    )
-print(f"lrnnlab {EXPECTED}: ready")
+if not lrnnlab.__version__.startswith("0.1"):
+    raise RuntimeError(f"needs lrnnlab 0.1, here is {lrnnlab.__version__}: run bootstrap.py")
+print("lrnnlab 0.1: ready")
 
 # %% tags=["hide-input"]
 show.figure(
@@ -76,7 +73,7 @@ show.figure(
 skill_widget = explore(
     ch07.one_input,
     {"task": list(atomic.ATOMIC), "length": [16, 32, 48, 64], "seed": [0, 1, 2, 3]},
-    sentence=ch07.asked,
+    sentence=ch07.task_sentence,
     alt="Two strips of coloured cells, one for the numbers that are read and one for those that "
     "have to be written.",
     initial={"task": "reverse", "length": 32},
@@ -105,7 +102,7 @@ level = sp.simplify(L / all_numbers)
 assert sp.simplify(level - 2 / (C + 1)) == 0, "Theorem 1, step 1: the share of column 0 is 2/(C+1)"
 packaged = atomic_levels.shift_level(8)
 assert math.isclose(level.subs(C, 8), packaged), "Theorem 1, step 1: the package has another level"
-print("share of column 0:", level, "; for the paper's 8 copies:", level.subs(C, 8))
+show.math(r"\text{share of column 0:}\quad", level, r",\qquad C = 8:\quad", level.subs(C, 8))
 
 # %% [markdown]
 # **Step 2 (MIPS).** After $i + 1$ places the answer is one of the values $v_0, \dots, v_i$. All have length 1, are uncorrelated,
@@ -155,7 +152,7 @@ with show.expect_failure("Theorem 1, step 2"):
 #
 # Now look at the picture again. On Shift, Sort, MIPS and ContextShift nothing was moved, sorted or searched for. These scores are
 # zeros that do not look like zeros. CumMax is 0.06 above its level, more than a linear map gets at that length
-# ([07a](07a_linear_or_not.ipynb)).
+# ([07a](07a_theorems_proved.ipynb)).
 
 # %% [markdown]
 # **Exercise 1** ★ *(5 min, 3 points: to see how a level depends on length)* **Predict.** Choose before you run: what part
@@ -243,7 +240,7 @@ for name in atomic.ATOMIC:
     y = batch.targets.flatten(1).double().numpy()
     weights = np.linalg.lstsq(x[:n], y[:n], rcond=1e-6)[0]
     found = tasks.continuous.r_squared(torch.tensor(x[n:] @ weights), torch.tensor(y[n:]))
-    rows.append({"task": task.name, "best linear map": f"{found:.2f}",
+    rows.append({"task": task.name, "best linear map": f"{round(found, 2) + 0:.2f}",
                  "without the skill": f"{atomic_levels.trivial_level(task, 32):.2f}"})  # fmt: skip
 show.table(rows, caption="R² of the best linear map from all numbers to all answers, fitted to "
            "12,000 inputs of length 32 and measured on 4,000 fresh ones.")  # fmt: skip
@@ -252,7 +249,7 @@ show.table(rows, caption="R² of the best linear map from all numbers to all ans
 # **Theorem 2.** *Shift, CumSum, Reverse, SelectFixed and SolveFixed are linear, up to a constant, in the numbers that change from
 # input to input. CumMax, Sort, Select, MIPS, ContextShift and Solve are not.*
 #
-# The table is a fit to a sample. [07a](07a_linear_or_not.ipynb) has the proof, which needs none. (On Select the linear map is itself an
+# The table is a fit to a sample. [07a](07a_theorems_proved.ipynb) has the proof, which needs none. (On Select the linear map is itself an
 # answer without the skill, so the 0.00 beside it is too low.)
 #
 # For each answer a linear task asks how much it wants of each *lag*: of the number that was read $s$ steps before. Here are these
@@ -327,7 +324,7 @@ channels_widget
 # * *(e) Solve of $N$ unknowns, which is not linear either, takes $N(N+1)/2$.*
 #
 # Why are fewer not enough? Because then some change of the input is seen by no kernel. Two inputs look alike and need different
-# answers, and no readout can help. [07b](07b_lags_and_channels.ipynb) proves all five parts in six steps, and adds the skip around the
+# answers, and no readout can help. [07a](07a_theorems_proved.ipynb) proves all five parts in six steps, and adds the skip around the
 # layer, which hands on one number more.
 #
 # This explains the strangest pair in the paper's table. At length 4,096 one layer of DLR with 128 channels scores 0.97 on SelectFixed
@@ -572,7 +569,7 @@ show.figure(
 
 # %% [markdown]
 # So a table of equal steps says *which net has a skill first*. It does not say *which net can have it*: that takes a proof. With
-# four times the steps nearly all of the zeros that we tried again turn into skills ([07c](07c_whole_table.ipynb)).
+# four times the steps nearly all of the zeros that we tried again turn into skills ([07b](07b_all_benchmarks.ipynb)).
 #
 # **Live.** Train one or two layers of DLR yourself: width 32, 64 modes, a few seconds each:
 
@@ -615,11 +612,11 @@ show.table(rows, caption="Live: R² after 400 steps of 32 inputs.")
 # %% tags=["hide-input", "nbval-ignore-output"]
 drawn = training.rng(1, "chapter 07, looks")
 fresh = {name: ch07.skill(name).sample(32, length, drawn).inputs for name, length in lengths.items()}
-maps = {name: ch07.looks(net, fresh[name]) for name, net in nets.items()}
+maps = {name: ch07.sensitivity(net, fresh[name]) for name, net in nets.items()}
 look_widget = explore(
-    lambda task, answer: ch07.looked_at(maps, task, answer),
+    lambda task, answer: ch07.sensitivity_picture(maps, task, answer),
     {"task": list(maps), "answer": list(range(0, 101, 5))},
-    sentence=lambda task, answer: ch07.looked_at_sentence(maps, task, answer),
+    sentence=lambda task, answer: ch07.sensitivity_sentence(maps, task, answer),
     alt="Above, for every answer, how strongly it depends on every place; below, the bars of one answer.",
     initial={"task": "reverse", "answer": 25},
 )  # fmt: skip
@@ -632,7 +629,7 @@ look_widget
 taps = {
     f"{ch07.skill(name).name}, layer {number}": kernel
     for name, net in nets.items()
-    for number, kernel in enumerate(ch07.kernels(net, fresh[name].shape[1]), 1)
+    for number, kernel in enumerate(ch07.sorted_kernels(net, fresh[name].shape[1]), 1)
 }
 kernel_widget = explore(
     lambda layer: ch07.kernel_picture(taps, layer),
@@ -651,15 +648,14 @@ kernel_widget
 #    as it has lags, Reverse $L/2$, whatever the readout.
 # 3. Depth divides a lag into digits: two layers of $\sqrt L$ channels reverse, where one layer takes $L/2$.
 # 4. A zero after few steps says nothing about the model.
-# 5. A benchmark asks for long range only where bags of words and single pixels fail ([07d](07d_harder_benchmarks.ipynb)).
+# 5. A benchmark asks for long range only where bags of words and single pixels fail ([07b](07b_all_benchmarks.ipynb)).
 #
 # **Go deeper:**
 #
-# * [07a linear or not](07a_linear_or_not.ipynb) (10 min): the proof of Theorem 2, and a running maximum from a running sum.
-# * [07b lags and channels](07b_lags_and_channels.ipynb) (25 min): the proof of Theorem 3, and what training makes of the channels.
-# * [07c whole table](07c_whole_table.ipynb) (10 min): three lengths, more steps, and where the paper says something else.
-# * [07d harder benchmarks](07d_harder_benchmarks.ipynb) (20 min): trees, pictures, books and the Long Range Arena, and what a mean
-#   score hides.
+# * [07a theorems proved](07a_theorems_proved.ipynb) (35 min): the proofs of Theorems 2 and 3, a running maximum from a running sum, and
+#   what training makes of the channels.
+# * [07b all benchmarks](07b_all_benchmarks.ipynb) (30 min): three lengths, more steps, trees, pictures, books and the Long Range Arena,
+#   where the paper says something else, and what all this does not show.
 
 # %% [markdown]
 # ## Exercises

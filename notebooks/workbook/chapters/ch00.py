@@ -23,16 +23,16 @@ SITTINGS: dict[str, tuple[str, int, tuple[str, ...], tuple[int, float], tuple[tu
         ("layer in code", 20), ("every rotation", 25), ("constant norm", 20), ("coloured inputs", 30),
         ("lru wider heads", 15), ("norm in training", 25), ("kept and reported", 15),
     )),
-    "05": ("diagonal kernels", 50, ("00",), (1, 3.7), (
-        ("layer and fft", 15), ("delay line and dss", 20), ("where modes start", 15), ("exact shifts", 20),
-        ("product of kernels", 20), ("reverse", 15), ("paper checked", 10),
+    "05": ("diagonal kernels", 45, ("00",), (1, 3.7), (
+        ("layer and fft", 15), ("delay line and dss", 25), ("where modes start", 15), ("exact shifts", 20),
+        ("product of kernels", 20), ("shift and reverse", 25),
     )),
     "06": ("ill-conditioned reals", 55, ("05",), (2, 3.7), (
         ("best nodes", 15), ("every shift", 25), ("nearly exact", 10), ("reach", 25), ("paper checked", 20),
         ("running sum", 10),
     )),
     "07": ("long-range suite", 45, ("05",), (2, 4.85), (
-        ("linear or not", 10), ("lags and channels", 25), ("whole table", 10), ("harder benchmarks", 20),
+        ("theorems proved", 35), ("all benchmarks", 30),
     )),
     "08": ("memory in depth", 60, ("03",), (3, 1.3), (
         ("tree and masks", 15), ("order of composition", 20), ("lemma 1 in use", 25), ("errors double", 15),

@@ -1,7 +1,6 @@
-"""Chapter 05 (diagonal kernels): its pictures with their sentences.
+"""Chapter 05 (diagonal kernels): its pictures with their sentences, and the training that its notebooks share.
 
-On the disc a mode is drawn at its lambda; the real part that a layer takes of its kernel puts a mirror mode at
-conj(lambda).
+On the disc a mode is drawn at its lambda, and the mirror mode that the real part brings at conj(lambda).
 
 Letters: T time, D channels, N modes, L length, k lag, S lag of the 1, r a factor on |lambda|; lambda nodes, w weights,
 K kernel.
@@ -13,9 +12,13 @@ from collections.abc import Mapping, Sequence
 from math import pi
 
 import numpy as np
+import torch
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 
+from lrnnlab import models, training
+from lrnnlab.tasks.continuous import ContinuousTask, r_squared
 from workbook.show.interactive import Moving
 from workbook.show.style import DIVERGING, FAINT, INK, PAGE, SMALL, SOURCES, Look, new_figure, styled
 from workbook.tables.kernels import (
@@ -32,11 +35,10 @@ from workbook.tables.kernels import (
 
 LENGTH = 32  # of the kernels of the picture with sliders
 DASHES = ("-", (0, (6, 1.5)), (0, (3, 1.2)), (0, (1, 1.2)), (0, (4, 1, 1, 1)))  # of the five families
-WANTED, FITTED, START = "#B0B0B0", "#0B6E4F", "#CC79A7"
-LOOKS = (Look("#0B6E4F"), Look("#E69F00", (0, (6, 1.5))), Look("#882255", (0, (3, 1.2))), Look("#000000", (0, (1, 1.2))))
+WANTED, FITTED, START, AHEAD = "#B0B0B0", "#0B6E4F", "#CC79A7", "#A0457A"  # FITTED: also of modes that can be dragged, and their kernel
+LOOKS = tuple(map(Look, (FITTED, "#E69F00", "#882255", "#000000"), DASHES))
 DISC, LAGS = 12, 24  # of the modes that are dragged; twice as many lags, which is what the half circle fits
 PERIODS = 3  # how many times L the impulse response is followed
-MOVED = "#0B6E4F"  # the modes and their kernel
 SETS = ("one mode", "shift by 7, DFT grid", "shift by 7, half circle", "box, half circle", "fading sine, real modes",
         "a layer at its start")  # fmt: skip
 STARTS = ("off the grid", "DFT grid")  # of the modes of a product
@@ -77,10 +79,10 @@ def waves_on_disc(modes: str) -> Figure:
     figure, (upper, lower) = new_figure(3.9, rows=2, left=3.55, right=0.15, top=0.35, gap=0.6)
     added, response = (weights * nodes ** lags[:, None]).real, impulse_response(nodes, weights, len(lags))
     for these, size in ((lags, 2.5), (lags[np.abs(response) > 0.5], 7)):  # large where all agree
-        upper.plot(these, added[these], "o", color=MOVED, ms=size)
+        upper.plot(these, added[these], "o", color=FITTED, ms=size)
     upper.set_title(f"what each of the {len(nodes)} modes adds")
     lower.plot(response, color=FAINT, lw=1.2)
-    lower.plot(response[:LAGS], "o", color=MOVED, ms=3.5)
+    lower.plot(response[:LAGS], "o", color=FITTED, ms=3.5)
     lower.set_title(f"their sum (dots: the kernel of {LAGS} taps)")
     lower.set_xlabel("lag")
     for axes in (upper, lower):
@@ -102,13 +104,48 @@ def modes_widget(modes: str) -> Moving:
     return Moving("disc", {"sets": sets, "L": LAGS, "periods": PERIODS}, opened, alt)
 
 
+@styled
+def rings_of_taps(L: int) -> Figure:
+    """L taps that look back (K) and L - 1 that look ahead (k) on a ring of 2L places, with one free, and on one of L."""
+    figure, rings = new_figure(3.5, columns=2, left=0.1, right=0.1, top=0.35, bottom=0.1, gap=0.3)
+    for axes, n in zip(rings, (2 * L, L)):
+        for place in range(n):
+            x, y = np.sin(2 * pi * place / n), np.cos(2 * pi * place / n)
+            taps = [(f"$K_{place}$", FITTED)] * (place < L) + [(f"$k_{n - 1 - place}$", AHEAD)] * (n - place < L)
+            axes.add_patch(Circle((x, y), 0.25, fc="#fde8d8" if len(taps) > 1 else "white", ec=FAINT, lw=1.2))
+            for (tap, colour), shift in zip(taps or [("X", FAINT)], (-0.12, 0.12) if len(taps) > 1 else (0,)):
+                axes.text(x + shift, y, tap, ha="center", va="center", color=colour, fontsize=11)
+            axes.text(0.62 * x, 0.62 * y, f"{place}", ha="center", va="center", color=FAINT, fontsize=SMALL)
+        axes.set(xlim=(-1.6, 1.6), ylim=(-1.3, 1.3), aspect="equal", title=f"a ring of {'2L' if n > L else 'L'} = {n} places")
+        axes.axis("off")
+    return figure
+
+
+@styled
+def delay_and_echoes(S: int, sizes: Sequence[float]) -> Figure:
+    """The kernel of a delay line by S, and of S + 1 modes at equal angles for each |lambda|: 1 at S, then echoes."""
+    lags = np.arange(4 * (S + 1))
+    kernels = {"delay line": (lags == S).astype(float)}
+    for size in sizes:
+        name = rf"$|\lambda| = {size}$, $|w| = {size**-S / (S + 1):.2g}$"
+        kernels[name] = np.where(lags % (S + 1) == S, float(size) ** (lags - S), 0)
+    figure, rows = new_figure(0.75 * len(kernels) + 0.7, rows=len(kernels), left=1.75, right=0.2, top=0.15, gap=0.15, sharex=True)
+    for axes, (name, kernel) in zip(rows, kernels.items()):
+        axes.vlines(lags, 0, kernel, color=FITTED, lw=2)
+        axes.plot(kernel, "o", color=FITTED, ms=4.5)
+        axes.set(ylim=(-0.15, 1.2), yticks=(0, 1), xlim=(-0.7, len(lags)), xticks=range(S, len(lags), S + 1))
+        axes.set_ylabel(name, rotation=0, ha="right", va="center", labelpad=8)
+    axes.set_xlabel("lag")
+    return figure
+
+
 def _disc(figure: Figure, place: Sequence[float], nodes: np.ndarray, weights: np.ndarray) -> None:
     """The unit circle with modes (dots, as large as their weights) and mirror modes (rings)."""
     axes, reach = figure.add_axes(place), 1.22
     axes.add_patch(Circle((0, 0), 1, fc="#fafafa", ec=FAINT, lw=1.2))
     axes.plot([-1, 1, np.nan, 0, 0], [0, 0, np.nan, -1, 1], color="#dddddd", lw=0.8)
-    axes.scatter(nodes.real, -nodes.imag, 95, facecolors="none", edgecolors=MOVED, lw=1.0, zorder=3)
-    axes.scatter(nodes.real, nodes.imag, 16 + 44 * np.abs(weights) / np.abs(weights).max(), color=MOVED, zorder=4)
+    axes.scatter(nodes.real, -nodes.imag, 95, facecolors="none", edgecolors=FITTED, lw=1.0, zorder=3)
+    axes.scatter(nodes.real, nodes.imag, 16 + 44 * np.abs(weights) / np.abs(weights).max(), color=FITTED, zorder=4)
     axes.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
     axes.axis("off")
     axes.text(0, 1.0, r"modes $\lambda_n$ (dots), their mirror images (rings)", transform=axes.transAxes, fontsize=SMALL)
@@ -128,19 +165,23 @@ def start_spectrum(arc: int, N: int, per_mode: float, r: float) -> Figure:
     nodes, length = start_nodes(arc, N, r), round(per_mode * N)
     found = spectrum(nodes, length)
     figure, axes = new_figure(3.3, left=4.0, right=0.3, top=0.35)
-    values = np.maximum(found["values"] / found["values"][0], ROUNDING)
-    axes.plot(np.arange(1, len(values) + 1), values, "o", color=MOVED, ms=4.5)
+    count = len(found["values"])
+    _singular_values(axes, found["values"] / found["values"][0])
     axes.axhline(1e-10, color=FAINT, lw=1.2, ls=(0, (4, 3)))
     axes.annotate("below counts as 0", (1, 1e-10), (0, -3), xycoords=("axes fraction", "data"),
                   textcoords="offset points", fontsize=SMALL, va="top", ha="right")  # fmt: skip
-    axes.set(yscale="log", ylim=(1e-16, 5), xlim=(0.5, len(values) + 0.5), xlabel="number",
-             ylabel="share of the largest",
-             title=f"singular values, rank {found['rank']} of {len(values)}")  # fmt: skip
+    axes.set(xlim=(0.5, count + 0.5), xlabel="number", title=f"singular values, rank {found['rank']} of {count}")
     axes.xaxis.get_major_locator().set_params(integer=True)
-    axes.set_yticks([1, 1e-5, 1e-10, 1e-15])
-    axes.minorticks_off()
     _disc(figure, (0.01, 0.02, 3.15 / 7.2, 3.15 / 3.3 * 0.95), nodes, np.ones(N))
     return figure
+
+
+def _singular_values(axes: Axes, values: np.ndarray) -> None:
+    """Shares of the largest, by size, on a logarithmic axis that ends where rounding begins."""
+    axes.plot(np.arange(1, len(values) + 1), np.maximum(values, ROUNDING), "o", color=FITTED, ms=4.5)
+    axes.set(yscale="log", ylim=(1e-16, 5), ylabel="share of the largest")
+    axes.set_yticks([1, 1e-5, 1e-10, 1e-15])
+    axes.minorticks_off()
 
 
 def start_sentence(arc: int, N: int, per_mode: float, r: float) -> str:
@@ -169,17 +210,14 @@ def product_spectrum(N: int, modes: str) -> np.ndarray:
 @styled
 def product_modes(N: int, modes: str) -> Figure:
     """How many modes DLR-prod's kernel has: singular values, with lines at N(N+1) and at the paper's 4N^2."""
-    values = np.maximum(product_spectrum(N, modes), ROUNDING)
+    values = product_spectrum(N, modes)
     figure, axes = new_figure(2.9, top=0.45)
-    axes.plot(np.arange(1, len(values) + 1), values, "o-", color=MOVED, ms=4.5, lw=0.8)
+    _singular_values(axes, values)
     for at, name in ((N * (N + 1), "N(N+1)"), (4 * N * N, "4N²")):
         axes.axvline(at, color=INK, lw=1.2, ls=(0, (4, 3)))
         axes.annotate(f"{name} = {at}", (at, 1), (0, 3), xycoords=("data", "axes fraction"), ha="center",
                       textcoords="offset points", fontsize=SMALL)  # fmt: skip
-    axes.set(yscale="log", ylim=(1e-16, 5), xlim=(0, len(values) + 1), ylabel="share of the largest",
-             xlabel="singular value of the Hankel matrix of Re K Im K, by size")  # fmt: skip
-    axes.set_yticks([1, 1e-5, 1e-10, 1e-15])
-    axes.minorticks_off()
+    axes.set(xlim=(0, len(values) + 1), xlabel="singular value of the Hankel matrix of Re K Im K, by size")
     return figure
 
 
@@ -192,7 +230,22 @@ def product_sentence(N: int, modes: str) -> str:
     return f"{text} With the cast to reals half as many have the same kernel, N(N+1)/2 = {N * (N + 1) // 2}."
 
 
-# --- kernels ----------------------------------------------------------------------------------------------------------
+# --- shifts and kernels ----------------------------------------------------------------------------------------------------------
+
+
+@styled
+def modes_for_shifts(L: int) -> Figure:
+    """How many modes, mirror images counted, each shift needs: exactly on L lags, and nearly at every length."""
+    figure, axes = new_figure(2.9, right=0.3, top=0.2)
+    S = np.arange(1, L)
+    exact = np.array([needed_modes(L, lag) for lag in S])
+    axes.fill_between(S, S, exact, color="#eeeeee", zorder=0)
+    axes.plot(S, exact, color=INK)
+    axes.plot(S, S, color=FITTED, ls=DASHES[1])
+    axes.text(0.16 * L, 0.87 * L, f"exact on {L} lags: max(S + 1, L − S)", va="bottom")
+    axes.text(0.25 * L, 0.21 * L, "nearly exact, at every length: S", va="top", color=FITTED)
+    axes.set(xlim=(0, L), ylim=(0, L + 2), xlabel="shift S", ylabel="modes", xticks=range(0, L + 1, L // 8), yticks=range(0, L + 1, L // 4))
+    return figure
 
 
 @styled
@@ -328,3 +381,27 @@ def reverse_moves(L: int) -> Figure:
     axes.set(xlim=(-0.6, 2 * L - 0.4), ylim=(-1.2, 0.75 + 0.45 * L))
     axes.axis("off")
     return figure
+
+
+# --- training ---------------------------------------------------------------------------------------------------------
+
+
+def train_dlr(task: ContinuousTask, length: int, steps: int = 200, layers: int = 1, dt: tuple[float, float] = (1e-5, 1e-5),
+              **options) -> tuple[dict, models.Net, float]:  # fmt: skip
+    """Train paper 004's net of width 16, by default with modes that hardly fade (its Table 7): start, net, R2 on new inputs."""
+    torch.manual_seed(0)
+    draw = training.rng(0, "train")
+    scored = task.sample(1, length, draw).targets.shape[1]
+    stacked = models.blocks(lambda width: models.DLR(width, dt=dt, **options), 16, layers, **models.PAPER_004)
+    net = models.Net(stacked, task.d_out, 16, columns=task.d_in, last_outputs=scored)
+    start = {name: value.clone() for name, value in net.state_dict().items()}
+    optimiser = torch.optim.AdamW(net.parameters(), lr=5e-3, weight_decay=0, fused=True)
+    with training.deterministic():
+        for _ in range(steps):
+            batch = task.sample(8, length, draw)
+            optimiser.zero_grad()
+            batch.loss(net(batch.inputs)).backward()
+            optimiser.step()
+        fresh = task.sample(128, length, training.rng(0, "test"))
+        with torch.no_grad():
+            return start, net, r_squared(net(fresh.inputs), fresh.targets)

@@ -1,4 +1,4 @@
-"""Chapter 07, the long-range suite: its pictures, and what is said under them.
+"""Chapter 07 (the long-range suite): its pictures with their sentences.
 
 Letters: B batch, T input length, T' answers, L the paper's length, H channels, N unknowns, M chosen places.
 """
@@ -6,13 +6,15 @@ Letters: B batch, T input length, T' answers, L the paper's length, H channels, 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 import numpy as np
 import pandas as pd
 import torch
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 from torch import nn
 
 from lrnnlab.models.dlr import DLR
@@ -23,6 +25,8 @@ from workbook.show.frames import chosen, curves, log_ticks, panels, picture
 from workbook.show.labels import TASKS, named
 from workbook.show.style import (
     DIVERGING,
+    FAINT,
+    GRID,
     INK,
     LIVE,
     PAPER,
@@ -112,19 +116,18 @@ def one_input(task: str, length: int, seed: int) -> Figure:
     return figure
 
 
-def asked(task: str, length: int, seed: int) -> str:
-    """What a task asks, and what answering without the skill is worth; HTML."""
+def task_sentence(task: str, length: int, seed: int) -> str:
+    """What a task asks for, and the score without the skill."""
     called, says = named(task), TASKS[task]["says"]
     level = trivial_level(skill(task), length)
-    return (f"<b>{called}</b>: {says}. R² of the best answer known that learns no skill, at this length: "
-            f"<b>{level:.3f}</b>.")  # fmt: skip
+    return f"<b>{called}</b>: {says}. Best known R² without the skill, at this length: <b>{level:.3f}</b>."
 
 
 # --- lags and channels -----------------------------------------------------------------------------------------------
 
 
 def lags(task: ContinuousTask, length: int) -> tuple[np.ndarray, np.ndarray]:
-    """What a task that is linear in its numbers asks of each lag, and which lags can be seen from each answer."""
+    """The weight that each answer of a linear task gives to each lag, and whether it sees a number there; (T', T) both."""
     drawn = task.draw(2, task.check_length(length), torch.Generator().manual_seed(0)).double()
     free = (drawn[0, :, 0] != drawn[1, :, 0]).nonzero()[:, 0]
     T = drawn.shape[1]
@@ -141,11 +144,8 @@ def lags(task: ContinuousTask, length: int) -> tuple[np.ndarray, np.ndarray]:
     return asks, seen
 
 
-def nearest(asks: np.ndarray, seen: np.ndarray, channels: int) -> np.ndarray:
-    """(T', T): the weights by lag that so many channels and a readout by place come nearest with, sum_h c_h(j) K_h(s).
-
-    Found by alternating least squares from one start, over what can be seen; what cannot is whatever comes.
-    """
+def fit_channels(asks: np.ndarray, seen: np.ndarray, channels: int) -> np.ndarray:
+    """sum_h c_h(j) K_h(s), (T', T), near ``asks`` where ``seen``: kernels and a readout by place, by alternating least squares."""
     rng, ridge = np.random.default_rng(0), 1e-9 * np.eye(channels)
     K, c = rng.normal(size=(channels, asks.shape[1])), np.zeros((len(asks), channels))
     for _ in range(60):
@@ -159,13 +159,10 @@ def nearest(asks: np.ndarray, seen: np.ndarray, channels: int) -> np.ndarray:
 
 
 @cache
-def had(name: str, length: int, channels: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
-    """What a linear task asks of each lag, what can be seen, what so many channels come nearest with, and its R2.
-
-    R2 counts the inputs as uncorrelated and of one variance.  It is what was found, so a lower bound of the best.
-    """
+def best_with_channels(name: str, length: int, channels: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
+    """``lags`` of a linear task, the best fit found with so many channels, and its R2 on uncorrelated inputs of one variance."""
     asks, seen = lags(skill(name), length)
-    found = nearest(asks, seen, channels)
+    found = fit_channels(asks, seen, channels)
     return asks, seen, found, float(1 - (((found - asks) * seen) ** 2).sum() / (asks**2).sum())
 
 
@@ -175,13 +172,13 @@ def lag_pictures(length: int) -> Figure:
     figure, every = new_figure(2.5, columns=4, left=0.6, right=0.1, top=0.35, bottom=0.55, gap=0.35)
     for axes, name in zip(every, LINEAR):
         asks, seen = lags(skill(name), length)
-        _weights(axes, asks, seen, named(name))
+        _lag_table(axes, asks, seen, named(name))
     every[0].set_ylabel("answer")
     return figure
 
 
-def _weights(axes, weights, seen, title):
-    """A table of weights by lag, grey where nothing can be seen."""
+def _lag_table(axes: Axes, weights: np.ndarray, seen: np.ndarray, title: str) -> None:
+    """Weights by lag in colour, grey where nothing can be seen."""
     colours = DIVERGING.with_extremes(bad="#dddddd")
     size = np.abs(weights[seen]).max()
     axes.imshow(np.where(seen, weights / size, np.nan), aspect="auto", cmap=colours, vmin=-1, vmax=1, interpolation="nearest")
@@ -192,29 +189,27 @@ def _weights(axes, weights, seen, title):
 @styled
 def with_channels(task: str, channels: int) -> Figure:
     """The weights by lag that a linear task of length 24 asks for, and those that so many channels come nearest with."""
-    asks, seen, found, _ = had(task, 24, channels)
+    asks, seen, found, _ = best_with_channels(task, 24, channels)
     figure, (left, right) = new_figure(2.7, columns=2, left=0.6, right=0.1, top=0.35, bottom=0.55, gap=0.4)
-    _weights(left, asks, seen, "asked for")
-    _weights(right, found, seen, f"with {channels} channel{'s' * (channels > 1)}")
+    _lag_table(left, asks, seen, "asked for")
+    _lag_table(right, found, seen, f"with {channels} channel{'s' * (channels > 1)}")
     left.set_ylabel("answer")
     return figure
 
 
 def with_channels_sentence(task: str, channels: int) -> str:
-    """The R2 that a readout by place has with so many channels; HTML."""
-    asks, _, _, score = had(task, 24, channels)
+    """The R2 of so many channels with a readout by place."""
+    asks, _, _, score = best_with_channels(task, 24, channels)
     return (f"{named(task)}, {len(asks)} answers: {channels} channel{'s' * (channels > 1)} with a linear readout, "
             f"another one at each place, come to an R² of <b>{score:.2f}</b>.")  # fmt: skip
 
 
 @picture
 def by_width(found: pd.DataFrame) -> Figure:
-    """R2 of one layer on Reverse (``dlr/width``) by its channels as a share of L: what any linear readout by place comes to,
-    what the gates of theorem 3 build, and what was trained.
-    """
+    """R2 of one layer on Reverse (``dlr/width``) by channels / L: best linear readout by place, gates of Theorem 3, trained."""
     figure, axes = new_figure(3.0, width=6.4, right=2.1, bottom=0.6, top=0.25)
     shares = {1 / 32: "1/32", 1 / 16: "1/16", 1 / 8: "1/8", 1 / 4: "1/4", 1 / 2: "1/2", 1: "1", 2: "2"}
-    bound = [had("reverse", 32, round(32 * share))[3] if share < 1 / 2 else 1.0 for share in shares]
+    bound = [best_with_channels("reverse", 32, round(32 * share))[3] if share < 1 / 2 else 1.0 for share in shares]
     axes.plot([*shares], bound, color=PAPER, lw=1.4)
     axes.plot([*shares], [min(1.0, share) for share in shares], color=INK, lw=1.4, ls=(0, (4, 2)))
     ends = [(1.0, "linear readouts by place", PAPER), (1.0, "gates: H / L", INK)]
@@ -268,14 +263,49 @@ def steps_to_learn(found: pd.DataFrame, longer: pd.DataFrame) -> Figure:
     return figure
 
 
+@styled
+def reverse_gates(L: int) -> Figure:
+    """What each channel of Theorem 3, step 4, holds at each place: a row a channel, framed where its gate is open."""
+    figure, axes = new_figure(0.36 * (L + 1) + 0.55, left=1.5, right=0.1, top=0.05)
+    for place in range(2 * L):
+        for h in range(L):
+            k, is_open = place - 2 * h - 1, place == L + h
+            axes.add_patch(Rectangle((place - 0.5, h - 0.5), 1, 1, fc="#fde8d8" if is_open else "white", ec=INK if is_open else GRID,
+                                     lw=1.6 if is_open else 0.8, zorder=2 + is_open))  # fmt: skip
+            axes.text(place, h, f"$x_{k}$" if 0 <= k < L else "0", ha="center", va="center", color=INK if is_open else FAINT, zorder=4)
+        if place >= L:
+            axes.text(place, L + 0.1, f"$x_{2 * L - 1 - place}$", ha="center", va="center")
+    axes.set(xlim=(-0.52, 2 * L - 0.48), ylim=(L + 0.6, -0.52), xticks=range(2 * L), xlabel="place", yticks=range(L + 1))
+    axes.set_yticklabels([*(f"channel {h}, lag {2 * h + 1}" for h in range(L)), "answer"])
+    axes.tick_params(length=0)
+    axes.grid(False)
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+    return figure
+
+
+@styled
+def soft_maximum(betas: Sequence[float]) -> Figure:
+    """48 numbers, their running maximum, and what a running sum of exponentials makes of them (Theorem 5)."""
+    draw, places = np.random.default_rng(1), np.arange(48)
+    x = draw.uniform(-1, 1, 48) * np.linspace(0.2, 1, 48)
+    figure, axes = new_figure(2.8, right=1.3, top=0.15)
+    axes.plot(x, "o", color=FAINT, ms=4)
+    curves = {f"β = {beta}": np.log(np.exp(beta * x).cumsum()) / beta for beta in betas}
+    curves["maximum"] = np.maximum.accumulate(x)
+    looks = [*zip(("#E69F00", "#882255", "#0B6E4F"), ((0, (1, 1.2)), (0, (3, 1.2)), (0, (6, 1.5)))), (INK, "-")]
+    for (name, curve), (colour, dash) in zip(curves.items(), looks):
+        axes.plot(places, curve, color=colour, ls=dash, drawstyle="steps-post")
+    axes.set(xlim=(-0.5, 47.5), xlabel="place i", ylabel="value")
+    label_ends(axes, [(curve[-1], name, colour) for (name, curve), (colour, _) in zip(curves.items(), looks)])
+    return figure
+
+
 # --- what a net looks at ---------------------------------------------------------------------------------------------
 
 
-def looks(net: nn.Module, inputs: torch.Tensor) -> np.ndarray:
-    """(T', T): the mean size of the derivative of every answer by every number that was read, over columns and batch.
-
-    Where all of several inputs have the same number nothing is read, and 0 stands there.
-    """
+def sensitivity(net: nn.Module, inputs: torch.Tensor) -> np.ndarray:
+    """(T', T): the mean size of the derivative of each answer by each number read; 0 where all inputs have the same number."""
     inputs = inputs.clone().requires_grad_()
     answers = net(inputs)
     rows = []
@@ -287,8 +317,8 @@ def looks(net: nn.Module, inputs: torch.Tensor) -> np.ndarray:
 
 
 @styled
-def looked_at(maps: Mapping[str, np.ndarray], task: str, answer: int) -> Figure:
-    """Where every answer of a trained net comes from, and, below, the one that was picked."""
+def sensitivity_picture(maps: Mapping[str, np.ndarray], task: str, answer: int) -> Figure:
+    """How much every answer of a trained net depends on every place, and, below, the answer that was picked."""
     found = maps[task]
     row = round(answer / 100 * (len(found) - 1))
     figure, (top, low) = new_figure(4.2, rows=2, left=0.7, right=0.9, top=0.15, bottom=0.55, gap=0.3, sharex=True,
@@ -303,8 +333,8 @@ def looked_at(maps: Mapping[str, np.ndarray], task: str, answer: int) -> Figure:
     return figure
 
 
-def looked_at_sentence(maps: Mapping[str, np.ndarray], task: str, answer: int) -> str:
-    """How many places the answer that was picked comes from; HTML."""
+def sensitivity_sentence(maps: Mapping[str, np.ndarray], task: str, answer: int) -> str:
+    """On which places the answer that was picked depends."""
     found = maps[task]
     row = round(answer / 100 * (len(found) - 1))
     sizes = np.sort(found[row])[::-1]
@@ -314,8 +344,8 @@ def looked_at_sentence(maps: Mapping[str, np.ndarray], task: str, answer: int) -
             "places.")  # fmt: skip
 
 
-def kernels(net: nn.Module, length: int) -> list[np.ndarray]:
-    """(H, length) of every DLR layer of a net, each channel divided by its largest tap, in the order of where that is."""
+def sorted_kernels(net: nn.Module, length: int) -> list[np.ndarray]:
+    """Of each DLR layer the kernels (H, length), divided by their largest taps and sorted by the lags of these."""
     found = []
     for layer in net.modules():
         if isinstance(layer, DLR):
@@ -327,7 +357,7 @@ def kernels(net: nn.Module, length: int) -> list[np.ndarray]:
 
 @styled
 def kernel_picture(found: Mapping[str, np.ndarray], layer: str) -> Figure:
-    """The kernels of one layer of a trained net, of several by name: a row a channel, a column a lag."""
+    """The kernels of one layer, ``found[layer]``: a row a channel, a column a lag."""
     figure, axes = new_figure(2.9, left=0.7, right=0.9, top=0.15, bottom=0.55)
     drawn = axes.imshow(found[layer], aspect="auto", cmap=DIVERGING, vmin=-1, vmax=1, interpolation="nearest")
     axes.set(xlabel="lag", ylabel="channel")
@@ -337,7 +367,7 @@ def kernel_picture(found: Mapping[str, np.ndarray], layer: str) -> Figure:
 
 
 def kernel_sentence(found: Mapping[str, np.ndarray], layer: str) -> str:
-    """How many different lags the channels of a layer lean on; HTML."""
+    """How many different lags the largest taps of a layer have."""
     taps = np.abs(found[layer])
     return (f"{layer}: the largest taps of {len(taps)} channels are at <b>{len(set(taps.argmax(1)))}</b> different "
             "lags.")  # fmt: skip

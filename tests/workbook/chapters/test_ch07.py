@@ -81,7 +81,7 @@ def test_one_layer_with_channels_enough_reverses():
     cells = results.runs("dlr/width").groupby(["task", "row"])["r2"].agg(list)
     shares = {L: {int(row) / L: r2 for row, r2 in cells[f"reverse-{L}"].items()} for L in (32, 64)}
     assert min(shares[32][2.0]) > 0.95 and max(shares[64][0.125]) < 0.2 and fmean(shares[64][1.0]) < 0.5
-    readouts = ch07.had
+    readouts = ch07.best_with_channels
     for share, r2s in shares[32].items():  # between the two lines
         assert share - 0.02 < fmean(r2s) or share > 0.5
         assert fmean(r2s) < (readouts("reverse", 32, round(32 * share))[3] if share < 0.5 else 1)
@@ -135,7 +135,7 @@ def test_what_is_said_of_text_stands_in_its_records():
 def test_every_task_can_be_seen_and_told(name):
     inputs, answers = ch07.example(name, 16, seed=1)
     assert inputs.shape[1] >= answers.shape[1] and len(ch07.one_input(name, 16, 1).axes) == 3
-    assert f"{ch07.trivial_level(ch07.skill(name), 16):.3f}" in ch07.asked(name, 16, 1)
+    assert f"{ch07.trivial_level(ch07.skill(name), 16):.3f}" in ch07.task_sentence(name, 16, 1)
 
 
 @pytest.mark.parametrize("name", ch07.LINEAR)
@@ -152,18 +152,18 @@ def test_weights_by_lag_give_the_answers(name):
 
 def test_channels_come_to_what_theory_says():
     one = sum(1 / k for k in range(1, 8, 2)) * 2 / 8  # a single convolution without a readout by place, chapter 05
-    assert one < ch07.had("reverse", 8, 1)[3] < ch07.had("reverse", 8, 2)[3] < 0.95
-    assert math.isclose(ch07.had("reverse", 8, 4)[3], 1, abs_tol=1e-3)  # L / 2
-    assert math.isclose(ch07.had("solve_fixed", 24, 1)[3], 1, abs_tol=1e-3)
-    assert math.isclose(ch07.had("cumsum", 8, 1)[3], 1, abs_tol=1e-3)
+    assert one < ch07.best_with_channels("reverse", 8, 1)[3] < ch07.best_with_channels("reverse", 8, 2)[3] < 0.95
+    assert math.isclose(ch07.best_with_channels("reverse", 8, 4)[3], 1, abs_tol=1e-3)  # L / 2
+    assert math.isclose(ch07.best_with_channels("solve_fixed", 24, 1)[3], 1, abs_tol=1e-3)
+    assert math.isclose(ch07.best_with_channels("cumsum", 8, 1)[3], 1, abs_tol=1e-3)
 
 
 def test_only_what_changes_is_looked_at():
     inputs = torch.randn(4, 6, 1)
     inputs[:, 4:] = 0
-    found = ch07.looks(torch.nn.Identity(), inputs)
+    found = ch07.sensitivity(torch.nn.Identity(), inputs)
     assert found.diagonal().tolist() == [1, 1, 1, 1, 0, 0]
-    assert ch07.looks(torch.nn.Identity(), inputs[:1]).diagonal().tolist() == [1] * 6  # one input alone tells nothing
+    assert ch07.sensitivity(torch.nn.Identity(), inputs[:1]).diagonal().tolist() == [1] * 6  # one input alone tells nothing
 
 
 def test_columns_of_an_answer_do_not_cancel():
@@ -171,4 +171,4 @@ def test_columns_of_an_answer_do_not_cancel():
         def forward(self, x):
             return torch.cat([x, -x], -1)
 
-    assert ch07.looks(Both(), torch.randn(3, 2, 1)).tolist() == [[1, 0], [0, 1]]
+    assert ch07.sensitivity(Both(), torch.randn(3, 2, 1)).tolist() == [[1, 0], [0, 1]]

@@ -168,7 +168,7 @@ def test_what_is_read_is_what_the_papers_read(published, monkeypatch):
 
 
 def test_what_the_records_say():
-    """What holds in the records, and stands in notebook 07d, section 4, and in ``data/records/README.md``."""
+    """What holds in the records, and stands in notebook 07b, section 6, and in ``data/records/README.md``."""
     text = found("lra/levels")
     made = records.recorded("lra/levels")
     assert {(one["task"], one["row"]) for one in made} == {(task, row) for task in levels.TABLE.tasks for row in levels.TABLE.rows}
