@@ -138,7 +138,7 @@ print(
 #
 # The best *achievable* error is not what training finds. Here all modes and weights are trained by Adam on the kernel itself. Each panel has two errors: after training, and the least that is possible with the modes of the start.
 
-# %% tags=["nbval-ignore-output", "hide-input"]
+# %% tags=["nbval-ignore-output"]
 N, L = 16, 32
 goals = {name: goal for name, goal in kernels.targets(L).items() if name != "shift by L/4"}
 wanted = torch.tensor(np.array(list(goals.values())), dtype=torch.float32)

@@ -16,11 +16,7 @@ import lrnnlab
 from workbook import show, tables
 from workbook.chapters import ch07
 from workbook.exercises import check, hint, solution
-<<<<<<< HEAD:notebooks/py/07d_harder_benchmarks.py
 from workbook.show import dlr_figures
-=======
-from workbook.show import atomic_figures, language_figures, levels_figures, long_range_figures
->>>>>>> 23a60b6e (Chapters 05 and 07: merged notebooks, pictures of their ideas):notebooks/py/07b_all_benchmarks.py
 from workbook.tables import dlr_table3
 
 if not lrnnlab.__version__.startswith("0.1"):
@@ -37,7 +33,7 @@ print("lrnnlab 0.1: ready")
 # %%
 atomic_runs = tables.results.runs("dlr/table1")
 show.figure(
-    atomic_figures.r2_by_task(atomic_runs),
+    dlr_figures.r2_by_task(atomic_runs),
     alt="R2 of eleven tasks by net and number of layers, for lengths 64, 128 and 512, and the paper's. One "
     "layer of DLR knows Shift, CumSum and SolveFixed at all three lengths, SelectFixed up to 128; at 64 six of them "
     "know Reverse, Solve, CumMax and much of Select as well, at 128 CumMax and much of Reverse; attention "
@@ -301,14 +297,8 @@ show.table(
     [{"task": row["task"], "majority": f"{row['majority']:.0%}",
       "without long range": f"{row['trivial']:.0%} ({row['predictor']})",
       "best net": f"{row['net']:.0%}" if row["net"] else "", "which says": row["says"]}
-<<<<<<< HEAD:notebooks/py/07d_harder_benchmarks.py
      for row in dlr_figures.beside_nets(arena)],
-    caption="Recorded, on stand-ins: numbers of the papers, which are of the published data, cannot stand "
-    "beside these.",
-=======
-     for row in levels_figures.beside_nets(arena)],
     caption="Recorded, on stand-ins. The papers' numbers are of the published data and cannot be compared with these.",
->>>>>>> 23a60b6e (Chapters 05 and 07: merged notebooks, pictures of their ideas):notebooks/py/07b_all_benchmarks.py
 )  # fmt: skip
 
 # %% [markdown]
