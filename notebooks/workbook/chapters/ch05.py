@@ -35,7 +35,7 @@ from workbook.tables.kernels import (
 
 LENGTH = 32  # of the kernels of the picture with sliders
 DASHES = ("-", (0, (6, 1.5)), (0, (3, 1.2)), (0, (1, 1.2)), (0, (4, 1, 1, 1)))  # of the five families
-WANTED, FITTED, START, AHEAD = "#B0B0B0", "#0B6E4F", "#CC79A7", "#A0457A"  # FITTED: also of modes that can be dragged, and their kernel
+WANTED, FITTED, START, AHEAD = "#B0B0B0", "#0B6E4F", "#CC79A7", "#A0457A"
 LOOKS = tuple(map(Look, (FITTED, "#E69F00", "#882255", "#000000"), DASHES))
 DISC, LAGS = 12, 24  # of the modes that are dragged; twice as many lags, which is what the half circle fits
 PERIODS = 3  # how many times L the impulse response is followed
@@ -63,7 +63,7 @@ def mode_set(name: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def impulse_response(nodes: np.ndarray, weights: np.ndarray, steps: int) -> np.ndarray:
-    """What the recurrence answers to 1, 0, 0, ...: (steps,), real part, by stepping."""
+    """The recurrence's answer to 1, 0, 0, ... by stepping: (steps,), real part."""
     state, found = np.ones(len(nodes), complex), []
     for _ in range(steps):
         found.append((weights * state).sum().real)
@@ -73,7 +73,7 @@ def impulse_response(nodes: np.ndarray, weights: np.ndarray, steps: int) -> np.n
 
 @styled
 def waves_on_disc(modes: str) -> Figure:
-    """Left the modes on the disc; right what each mode adds at each lag, and the sum: what is answered to an impulse."""
+    """Left the modes on the disc; right what each mode adds at each lag, and their sum, the impulse response."""
     nodes, weights = mode_set(modes)
     lags = np.arange(2 * LAGS)
     figure, (upper, lower) = new_figure(3.9, rows=2, left=3.55, right=0.15, top=0.35, gap=0.6)
@@ -230,7 +230,7 @@ def product_sentence(N: int, modes: str) -> str:
     return f"{text} With the cast to reals half as many have the same kernel, N(N+1)/2 = {N * (N + 1) // 2}."
 
 
-# --- shifts and kernels ----------------------------------------------------------------------------------------------------------
+# --- shifts and kernels ----------------------------------------------------------------------------------------------
 
 
 @styled
@@ -282,7 +282,7 @@ def fit_sentence(target: str, family: str, N: int) -> str:
     S = LENGTH // int(target[-1])
     need = needed_modes(LENGTH, S)
     return (f"{text} An exact shift by {S} on {LENGTH} lags needs {need} modes, mirror images counted: so "
-            f"N = {-(-need // 2)} at least, which the half circle makes do with.")  # fmt: skip
+            f"N = {-(-need // 2)} at least, and the half circle needs no more.")  # fmt: skip
 
 
 @styled

@@ -40,6 +40,28 @@ def test_dragging_by_half_a_step_turns_the_echo_over():
     assert taps[7 + N] == pytest.approx(math.cos(math.radians(15 * (7 + N))))
 
 
+def test_taps_meet_on_the_short_ring_only():
+    """Oracle: place each tap at its lag, modulo the size of the ring."""
+    for axes, n in zip(ch05.rings_of_taps(4).axes, (8, 4)):
+        lag = {f"$K_{j}$": j for j in range(4)} | {f"$k_{j}$": -1 - j for j in range(3)}
+        held = [text for text in axes.texts if text.get_text() in lag]
+        assert len(held) == 7
+        for text in held:
+            x, y = text.get_position()
+            place = lag[text.get_text()] % n
+            assert np.hypot(x - np.sin(2 * np.pi * place / n), y - np.cos(2 * np.pi * place / n)) < 0.2
+
+
+def test_echoes_are_those_of_the_modes():
+    """Oracle: S + 1 modes at equal angles, step by step."""
+    line, *rows = ch05.delay_and_echoes(5, (1, 0.8, 0.5)).axes
+    assert np.array_equal(line.lines[0].get_ydata(), np.arange(24) == 5)
+    for axes, size in zip(rows, (1, 0.8, 0.5)):
+        nodes = size * np.exp(2j * np.pi * np.arange(6) / 6)
+        assert np.allclose(axes.lines[0].get_ydata(), ch05.impulse_response(nodes, nodes**-5 / 6, 24), atol=1e-12)
+        assert f"{size**-5 / 6:.2g}" in axes.get_ylabel()
+
+
 @pytest.mark.parametrize("N_", [4, 8, 16])
 def test_half_circle_and_full_circle(N_):
     half, full = ch05.start_sentence(180, N_, 2, 1.0), ch05.start_sentence(360, N_, 2, 1.0)

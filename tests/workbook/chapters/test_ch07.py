@@ -158,6 +158,20 @@ def test_channels_come_to_what_theory_says():
     assert math.isclose(ch07.best_with_channels("cumsum", 8, 1)[3], 1, abs_tol=1e-3)
 
 
+def test_open_gates_hold_the_answer():
+    texts = {tuple(text.get_position()): text.get_text() for text in ch07.reverse_gates(6).axes[0].texts}
+    for place in range(6, 12):
+        assert texts[place, place - 6] == texts[place, 6.1] == f"$x_{11 - place}$"  # Reverse, at length 6
+    assert [texts[place, 0] for place in range(12)] == ["0", *(f"$x_{k}$" for k in range(6)), *"00000"]  # one step later
+
+
+def test_the_soft_maximum_is_within_its_bound():
+    numbers, *soft, largest = (line.get_ydata() for line in ch07.soft_maximum((3, 10, 30)).axes[0].lines)
+    assert np.array_equal(largest, [max(numbers[: i + 1]) for i in range(48)])
+    for beta, curve in zip((3, 10, 30), soft):
+        assert (curve >= largest - 1e-12).all() and (curve <= largest + np.log(np.arange(1, 49)) / beta + 1e-12).all()
+
+
 def test_only_what_changes_is_looked_at():
     inputs = torch.randn(4, 6, 1)
     inputs[:, 4:] = 0
