@@ -23,7 +23,7 @@ SITTINGS: dict[str, tuple[str, int, tuple[str, ...], tuple[int, float], tuple[tu
         ("layer in code", 20), ("every rotation", 25), ("constant norm", 20), ("coloured inputs", 30),
         ("lru wider heads", 15), ("norm in training", 25), ("kept and reported", 15),
     )),
-    "05": ("diagonal kernels", 45, ("00",), (1, 3.7), (
+    "05": ("diagonal kernels", 50, ("00",), (1, 3.7), (
         ("layer and fft", 15), ("delay line and dss", 25), ("where modes start", 15), ("exact shifts", 20),
         ("product of kernels", 20), ("shift and reverse", 25),
     )),
