@@ -454,7 +454,7 @@ def _one_key(family, facts, size):
         r = min(facts.cycles)
         return _answer(family, f"A word turns {r} states in a cycle. What I - beta k k^T does not shrink it does not move, "
                                "so words read again and again bring every layer to rest (chapter 09, section 3, for one "
-                               "letter, notebook 09e for two; arXiv:2411.12537 for Parity).",
+                               "letter, notebook 09a for two; arXiv:2411.12537 for Parity).",
                        least=None, words=facts.turned(r, 1))  # fmt: skip
     if facts.one[1] is None:
         return _answer(family, "Heads with keys of one number are gates in [0, 1], which are enough.", 1)
@@ -495,7 +495,7 @@ def _reflections(family, facts, size):
         if turned:
             words = facts.turned(turned[0], 2)
             no = (f"One layer does not last: one token turns {turned[0]} states in a cycle, and one reflection comes back "
-                  "after two (notebook 09j, section 2).")  # fmt: skip
+                  "after two (notebook 09h, section 2).")  # fmt: skip
     least = 2 if words else 1
     if not facts.known:
         return _answer(family, f"{no} {LARGE}", None, least, words=words)

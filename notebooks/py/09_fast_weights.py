@@ -26,8 +26,9 @@ from workbook import show
 from workbook.chapters import ch09
 from workbook.chapters import fast_weight_solutions as fw
 from workbook.exercises import check, hint, solution
+from workbook.show.fwp_figures import negative_by_position
 from workbook.show.widgets import explore
-from workbook.tables import plan, run_all
+from workbook.tables import plan, results, run_all
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
@@ -49,13 +50,13 @@ show.figure(
 
 # %% [markdown]
 # It counts. Small errors remain, and they pile up. Round a handful of its numbers, and you can prove that the copy is right on
-# every string, of every length ([09g](09g_found_counter.ipynb)).
+# every string, of every length ([09f](09f_found_counter.ipynb)).
 #
 # **What we ask.** *What can a memory count that is written by a learning rule?* Such memories are in linear Transformers, called
 # *fast weight programmers*. Paper 003 (Irie, Csordás and Schmidhuber, 2023) asks which languages they recognise. You will see
 # addition count but never forget, and the delta rule forget but leak. One sign and a second write then repair both.
 #
-# *You need:* outer products, eigenvalues, and section 1 of chapter 02. *It takes* about 55 min to read, and half a minute of computing.
+# *You need:* outer products, eigenvalues, and section 1 of chapter 02. *It takes* about 1 h to read, and half a minute of computing.
 
 # %% [markdown]
 # ## 1 A memory that is written while it reads
@@ -71,9 +72,26 @@ show.figure(
 #
 # The sum piles values up. The delta rule first asks what the memory says to $k_t$, and corrects this by a share $\beta_t$.
 #
-# To see it, let the memory learn *which letter follows which*. The key is the letter before, the value is this letter. The query is
-# this letter again, so $y_t$ guesses the next one. (The third rule, *recurrent*, also sees its last answer; see
-# [09h](09h_feedback.ipynb).)
+# Write six values to one key. What does the memory answer to it? Play the writes below the picture. Then choose another $\beta$: what
+# happens to the old values when it is larger than 1?
+
+# %% tags=["hide-input"]
+show.figure(
+    ch09.writes_picture(),
+    alt="Three panels of bars, one bar after each of the writes 3, 1, 4, 2, 5, 1 to one key. With the "
+        "sum each bar stacks all values so far, up to 16. With the delta rule and beta 1 each bar is "
+        "the last value alone. With beta one half a bar keeps a half of the bar before.",
+    caption="What to see: a line is the value that was written, a bar is the answer after it, and a "
+            "colour belongs to one write. The sum keeps every old value. The delta rule removes what "
+            "was there, all of it or a share.",
+)  # fmt: skip
+writes_widget = ch09.writes_widget()
+writes_widget
+
+# %% [markdown]
+# A whole memory has many keys. Let it learn *which letter follows which*. The key is the letter before, the value is this letter.
+# The query is this letter again, so $y_t$ guesses the next one. (The third rule, *recurrent*, also sees its last answer; see
+# [09g](09g_feedback.ipynb).)
 
 # %% tags=["hide-input"]
 show.figure(
@@ -127,7 +145,6 @@ assert sp.expand(by_rule - as_recurrence) == sp.zeros(2, 3), (
     "The delta rule, step 1: the rule is a linear recurrence"
 )
 
-# %% tags=["proof-transition"]
 layer, word = fw.random_layer(np.random.default_rng(0), V=3, n=4, m=2), [0, 2, 1, 1, 0, 2, 2, 1]
 by_rule = np.array(fw.states(layer, word, "delta")[1:], dtype=float)
 k, v, beta = (
@@ -567,7 +584,7 @@ with show.expect_failure("The leak, step 3"):
 # %% [markdown]
 # So the paper's 100 % for DeltaNet on Dyck-1 (balanced brackets, up to 100 of them) is a result about **bounded depth**. Other weights do no better:
 # with one write a token and $0 \le \beta|k|^2 \le 2$, no layer labels Dyck-1 with a fixed margin at all depths. And a small leak is
-# enough for the paper's strings ([09f](09f_bounded_depth.ipynb) has both proofs, and a trained net that leaks).
+# enough for the paper's strings ([09e](09e_bounded_depth.ipynb) has both proofs, and a trained net that leaks).
 
 # %% [markdown]
 # **Exercise 6** ★ *(5 min, 3 points: to predict how deep a counter counts)* **Predict.** A counter with leak
@@ -658,7 +675,7 @@ for record in run_all(plan("fwp/negative", tasks=["parity"], rows=list(doors), s
 
 # %% tags=["nbval-ignore-output", "hide-input"]
 show.figure(
-    ch09.far_out(),
+    negative_by_position(results.runs("fwp/negative")),
     alt="Right answers by position up to 400 on parity, (aa)*, Sum(5) and S3 for beta below 1 "
         "or below 2 and one or two writes a token. With beta below 1 all are down at the level of "
         "a constant answer after ten to twenty positions.",
@@ -669,8 +686,8 @@ show.figure(
 
 # %% [markdown]
 # "Most of it falls": an eigenvalue near $-1$ is not $-1$. For $\beta < 2$ the distance of $w$ from $\frac12$ shrinks by the factor $\beta - 1$ at every
-# 1, and parity is lost when it is as small as the noise ([09j](09j_modulo_m.ipynb)). [09k](09k_two_leaks.ipynb) finds the leaks in a trained net,
-# closes them, and proves it right at every length.
+# 1, and parity is lost when it is as small as the noise.
+# [09h](09h_reflections.ipynb) proves this, finds the leaks in a trained net, closes them, and proves it right at every length.
 
 # %% [markdown]
 # **Exercise 8** ★ *(5 min, 3 points: to predict how fast a reflection fades)* **Predict.** $\beta = 1.99$ and noise
@@ -717,10 +734,10 @@ check("09.8", my_ones)
 # |---|---|---|---|
 # | sum | yes ([09c](09c_counting_brackets.ipynb)) | no (section 2) | no ([09d](09d_even_lengths.ipynb)) |
 # | delta, $\beta\in(0,1)$ | no, only to a depth (section 4) | yes, where $\beta$ is 1 (as $\sigma(40)$ is in float32) | no (section 3) |
-# | delta, $\beta = 2$, one write a token | no ([09f](09f_bounded_depth.ipynb)) | yes, with $\beta = 1$ at the reset | yes (section 5) |
-# | **delta, $\beta \le 2$, two writes a token** | **yes** ([09g](09g_found_counter.ipynb)) | **yes** | **yes** |
-# | Recurrent Delta | not decided here | yes: without feedback it is the delta rule | yes ([09h](09h_feedback.ipynb)) |
-# | SRWM, a matrix that changes itself | not decided here | not decided here | yes ([09h](09h_feedback.ipynb)) |
+# | delta, $\beta = 2$, one write a token | no ([09e](09e_bounded_depth.ipynb)) | yes, with $\beta = 1$ at the reset | yes (section 5) |
+# | **delta, $\beta \le 2$, two writes a token** | **yes** ([09f](09f_found_counter.ipynb)) | **yes** | **yes** |
+# | Recurrent Delta | not decided here | yes: without feedback it is the delta rule | yes ([09g](09g_feedback.ipynb)) |
+# | SRWM, a matrix that changes itself | not decided here | not decided here | yes ([09g](09g_feedback.ipynb)) |
 #
 # The bold row is the net of the first picture. Its head reflects twice at each bracket, and clears itself at a 1. Nobody programmed it:
 # training began near a translation, and learned what to write.
@@ -760,18 +777,15 @@ check("09.7", my_keys)
 #
 # **Go deeper:**
 #
-# * [09a layer in code](09a_layer_in_code.ipynb) (5 min): a whole layer in twenty lines, and why a chunk cannot ask once.
+# * [09a delta rule](09a_delta_rule.ipynb) (20 min): a whole layer in twenty lines, how large $\beta$ may be, and why two letters do not help.
 # * [09b rational outputs](09b_rational_outputs.ipynb) (20 min): which outputs of a sum a weighted automaton can compute.
 # * [09c counting brackets](09c_counting_brackets.ipynb) (20 min): how many bits a sum holds, and two kinds of brackets.
 # * [09d even lengths](09d_even_lengths.ipynb) (20 min): why a sum has no parity, and what a layer norm changes.
-# * [09e two letters](09e_two_letters.ipynb) (15 min): how large $\beta$ may be, and why two letters in turn do not help.
-# * [09f bounded depth](09f_bounded_depth.ipynb) (25 min): no single write counts for ever, and a trained net that leaks.
-# * [09g found counter](09g_found_counter.ipynb) (30 min): the counter of the first picture, snapped and proved.
-# * [09h feedback](09h_feedback.ipynb) (20 min): rules that see their own answers keep parity.
-# * [09i tables](09i_tables.ipynb) (15 min): the paper's two tables, with ours beside them.
-# * [09j modulo m](09j_modulo_m.ipynb) (15 min): what one reflection and two count modulo $M$, and floats below $\beta = 2$.
-# * [09k two leaks](09k_two_leaks.ipynb) (10 min): a trained parity net, snapped and proved.
-# * [09l paper checked](09l_paper_checked.ipynb) (10 min): where the paper says something else, and what we do not show.
+# * [09e bounded depth](09e_bounded_depth.ipynb) (25 min): no single write counts for ever, and a trained net that leaks.
+# * [09f found counter](09f_found_counter.ipynb) (30 min): the counter of the first picture, snapped and proved.
+# * [09g feedback](09g_feedback.ipynb) (20 min): rules that see their own answers keep parity.
+# * [09h reflections](09h_reflections.ipynb) (25 min): floats below $\beta = 2$, counting modulo $M$, and a trained parity net, snapped and proved.
+# * [09i paper checked](09i_paper_checked.ipynb) (25 min): the paper's tables with ours beside them, and where it says something else.
 
 # %% [markdown]
 # ## Exercises

@@ -34,8 +34,8 @@ print(f"lrnnlab {EXPECTED}: ready")
 # %% [markdown]
 # ## 1 Proposition 3.1
 #
-# The paper has two linear Transformers: the *unnormalised* one (ULT) answers $y_t = W_t q_t$; the *normalised* one (NLT) divides this by $z_t\cdot q_t$, where $z_t$ is the
-# sum of the keys so far, so that it answers with a weighted mean of the values.
+# The paper has two linear Transformers. The *unnormalised* one (ULT) answers $y_t = W_t q_t$. The *normalised* one (NLT) divides this by
+# $z_t\cdot q_t$, where $z_t$ is the sum of the keys so far. So its answer is a weighted mean of the values.
 #
 # > **Proposition 3.1.** "NLTs are not rationally recurrent."
 # >
@@ -43,15 +43,16 @@ print(f"lrnnlab {EXPECTED}: ready")
 # >
 # > **Proposition 3.4.** "The state complexity of a single-layer NLT is $O(\log(n))$".
 #
-# The paper refers to other papers for the proofs. Here are ones that stand alone.
+# For the proofs the paper refers to other papers. These ones need no other paper.
 #
 # A *weighted automaton* with $N$ states gives each word a number: $f(w_1 \dots w_T) = \alpha A_{w_1} \cdots A_{w_T}\,\omega$, with a row $\alpha$ of $N$ numbers, a column $\omega$, and a
-# matrix $A_c$ for each letter. A function that some such automaton computes is *rational*, and a net is called *rationally recurrent* (Merrill and others, 2020) if every number that it passes on is rational. The *Hankel matrix* of $f$ is the table $H[u, v] = f(uv)$, a row for every
+# matrix $A_c$ for each letter. A function that such an automaton computes is *rational*. A net is *rationally recurrent* (Merrill and others, 2020) if every number that it
+# passes on is rational. The *Hankel matrix* of $f$ is the table $H[u, v] = f(uv)$, a row for every
 # beginning $u$ and a column for every ending $v$.
 #
 # **Claim (Proposition 3.1).** No weighted automaton computes what one normalised layer says.
 #
-# **Step 1.** One head with equal keys, value 1 for a and 0 for b, says the share of a's. (All 126 words of 1 to 6 letters.)
+# **Step 1.** One head with equal keys, value 1 for a and 0 for b, answers with the share of a's. **All words of 1 to 6 letters.**
 
 # %% tags=["proof-prop_3_1"]
 ab_words = ["".join(word) for n in range(1, 7) for word in product("ab", repeat=n)]
@@ -68,8 +69,9 @@ assert all(share_of_a(word) == Fraction(word.count("a"), len(word)) for word in 
 )
 
 # %% [markdown]
-# **Step 2.** For beginnings $a^i$ and endings $b^j$ the table is $i/(i+j)$: a Cauchy matrix (entries $1/(x_i + y_j)$) whose row $i$ is multiplied by $i$. It has full rank (checked at sizes 1, 2, 4, 8 and 16), and its determinant (checked at 1 to 8)
-# is $\prod_i i\,\prod_{i<j}(j-i)^2 / \prod_{i,j}(i+j)$, which is not 0.
+# **Step 2.** For beginnings $a^i$ and endings $b^j$ the table is $i/(i+j)$: a Cauchy matrix (entries $1/(x_i + y_j)$) whose row $i$ is multiplied by $i$. Its determinant is
+# $\prod_i i\,\prod_{i<j}(j-i)^2 / \prod_{i,j}(i+j)$, which is not 0, so it has full rank. **Checked:** the determinant at sizes 1 to 8, the rank at
+# 1, 2, 4, 8 and 16.
 
 # %% tags=["proof-prop_3_1"]
 H = sp.Matrix(16, 16, lambda i, j: sp.Rational(share_of_a("a" * (i + 1) + "b" * (j + 1))))
@@ -87,8 +89,9 @@ for n in range(1, 9):
     )
 
 # %% [markdown]
-# **Step 3.** The rank is full at *every* size. For suppose that $\sum_j c_j\,\frac{i}{i+j} = 0$ for $i = 1, \dots, n$. Then the polynomial $p(x) = \sum_j c_j \prod_{l \ne j}(x + l)$, of degree $n - 1$ at most, has the
-# $n$ zeros $1, \dots, n$, so it is 0; and $p(-j)$ is $c_j$ times a number that is not 0, so every $c_j$ is 0. (The cell does it for $n = 1, \dots, 8$ with free $c_j$; the argument is the same for all.)
+# **Step 3.** The rank is full at *every* size. Suppose that $\sum_j c_j\,\frac{i}{i+j} = 0$ for $i = 1, \dots, n$. Then the polynomial $p(x) = \sum_j c_j \prod_{l \ne j}(x + l)$, of degree $n - 1$ at most, has the
+# $n$ zeros $1, \dots, n$, so it is 0. But $p(-j)$ is $c_j$ times a number that is not 0, so every $c_j$ is 0. **All $n \le 8$**, with free $c_j$; the argument is the same
+# for all $n$.
 
 # %% tags=["proof-prop_3_1"]
 x = sp.Symbol("x")
@@ -102,8 +105,8 @@ for n in range(1, 9):
 print("n = 8: p(-j) / c_j =", factors)
 
 # %% [markdown]
-# **Step 4.** The table of an automaton with $N$ states has rank at most $N$: it is (rows $\alpha A_u$) times (columns $A_v\omega$), $N$ numbers in between. So no $N$ is enough for $f$. $\blacksquare$ (Random automata of
-# 1 to 4 states, words of up to 3 letters on both sides; the factorisation is what associativity says.)
+# **Step 4.** The table of an automaton with $N$ states has rank at most $N$: it is (rows $\alpha A_u$) times (columns $A_v\omega$), $N$ numbers in between. So no $N$ is enough for $f$. $\blacksquare$ **Sample:** random automata of
+# 1 to 4 states, words of up to 3 letters on both sides. (The factorisation is associativity.)
 
 # %% tags=["proof-prop_3_1"]
 draw, short = np.random.default_rng(0), [word for n in range(4) for word in product((0, 1), repeat=n)]
@@ -143,10 +146,13 @@ with show.expect_failure("Proposition 3.1, step 1"):
 #
 # > **Appendix C.1.** "these proofs can be directly adopted for ULTs"
 #
-# For Proposition 3.1 that needs a closer look. The construction that the paper adopts compares two counts with zero, and for unnormalised layers everything hangs on that comparison. **The corrected statement (rational outputs).** What an unnormalised layer says, what a DeltaNet layer says, and the states $W_t$ and $z_t$ of all of them are rational; only what a *non-linearity* makes of
-# them, such as "equal to 0", need not be.
+# For Proposition 3.1 that needs a closer look. The paper's construction compares two counts with zero, and for unnormalised layers everything
+# depends on that comparison.
 #
-# **Step 1.** Two states are enough for #a − #b, for $W_t$ (the number of a's) and for $z_t$ (the length): one is always 1, the other adds. (All words of up to 6 letters.)
+# **The corrected statement (rational outputs).** The outputs of an unnormalised layer and of a DeltaNet layer are rational, and so are the
+# states $W_t$ and $z_t$ of all of them. Only what a *non-linearity* makes of them, such as "equal to 0", need not be.
+#
+# **Step 1.** Two states are enough for #a − #b, for $W_t$ (the number of a's) and for $z_t$ (the length): one is always 1, the other adds. **All words of up to 6 letters.**
 
 # %% tags=["proof-rational"]
 def automaton(alpha, A, omega):
@@ -170,7 +176,8 @@ assert all((ones(w), length(w)) == (w.count(0), len(w)) for w in words), (
 print("aab:", balance((0, 0, 1)), ones((0, 0, 1)), length((0, 0, 1)))
 
 # %% [markdown]
-# **Step 2.** For a DeltaNet with keys of $n$ numbers and one query $n + 1$ are enough: the row of $W$, with a 1 behind it, changes by a matrix for each letter. (Here $n = 2$, random weights in fractions, words of up to 5 letters.)
+# **Step 2.** For a DeltaNet with keys of $n$ numbers and one query, $n + 1$ states are enough: the row of $W$, with a 1 behind it, is multiplied by a
+# matrix for each letter. **Sample:** $n = 2$, random weights in fractions, words of up to 5 letters.
 
 # %% tags=["proof-rational"]
 two_keys = fw.random_layer(np.random.default_rng(0), 2, 2)
@@ -192,9 +199,9 @@ print("n + 1 =", len(row_step(0)), "states; abab ->", one_query((0, 1, 0, 1)))
 
 
 # %% [markdown]
-# **Step 3.** With a query of its own for each letter one state more is enough, which keeps the last answer. An
-# unnormalised layer with any keys, values and queries is the same automaton with $A_c = I$, and $v_ck_c^\top$ in the
-# place of $\beta_cv_ck_c^\top$; and an output of several heads is a sum of such functions, which is rational too.
+# **Step 3.** With a query for each letter, one more state is enough. It keeps the last answer. An
+# unnormalised layer with any keys, values and queries is the same automaton with $A_c = I$, and $v_ck_c^\top$ in the place of
+# $\beta_cv_ck_c^\top$. An output of several heads is a sum of such functions, which is rational too.
 
 # %% tags=["proof-rational"]
 def with_answer(c):
@@ -209,7 +216,7 @@ assert all(many_queries(word) == fw.outputs(two_keys, word, "delta")[-1, 0] for 
 print("n + 2 =", len(with_answer(0)), "states; abab ->", many_queries((0, 1, 0, 1)))
 
 # %% [markdown]
-# **Step 4.** And no fewer do, by the ranks of their tables (words of up to 3 letters on both sides).
+# **Step 4.** Fewer states are not enough, as the ranks of their tables show (words of up to 3 letters on both sides).
 
 # %% tags=["proof-rational"]
 short = [word for word in words if len(word) < 4]

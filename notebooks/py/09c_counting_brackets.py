@@ -34,11 +34,11 @@ print(f"lrnnlab {EXPECTED}: ready")
 # %% [markdown]
 # ## 1 How much one layer of addition can remember
 #
-# **Claim (Proposition 3.4, made exact).** Without positions a sum does not see an order: one layer's output is a function of *how often each token occurred, and of the last token*. We call this pair the word's
-# *configuration*. After $n$ tokens of $|\Sigma|$ kinds it is one of $|\Sigma|\binom{n+|\Sigma|-2}{|\Sigma|-1}$, so $(|\Sigma|-1)\log_2 n + O(1)$ bits.
+# **Claim (Proposition 3.4, made exact).** Without positions a sum does not see an order: one layer's output is a function of *how often each token occurred, and of the last token*. We call this pair the word's *configuration*.
+# After $n$ tokens of $|\Sigma|$ kinds there are $|\Sigma|\binom{n+|\Sigma|-2}{|\Sigma|-1}$ of them, which takes $(|\Sigma|-1)\log_2 n + O(1)$ bits.
 #
-# **Step 1.** The sum over positions is a sum over tokens, each times its count: $y = \sum_c n_c\,v_c\,(k_c\cdot q)$, over $\sum_c n_c\,(k_c\cdot q)$ if normalised, with the query $q$ of the last token. (Three random layers in
-# fractions, every word of up to 4 tokens of three kinds.)
+# **Step 1.** The sum over positions is a sum over tokens, each times its count: $y = \sum_c n_c\,v_c\,(k_c\cdot q)$, over $\sum_c n_c\,(k_c\cdot q)$ if normalised, with the query $q$ of the last token.
+# **Sample:** three random layers in fractions, every word of up to 4 tokens of three kinds.
 
 # %% tags=["proof-prop_3_4"]
 layers = [fw.random_layer(np.random.default_rng(seed), 3, 3, 2) for seed in range(3)]
@@ -62,7 +62,8 @@ print(f"{len(token_words)} words, {len(layers)} layers, both rules:",
       "the order before the last token plays no part")  # fmt: skip
 
 # %% [markdown]
-# **Step 2.** The number of configurations: the last token is one of $|\Sigma|$, and the other $n - 1$ are spread over $|\Sigma|$ kinds. (Counted, 2 to 4 kinds, 1 to 5 tokens.)
+# **Step 2.** The number of configurations: the last token is one of $|\Sigma|$, and the other $n - 1$ are spread over $|\Sigma|$ kinds. **Counted** for
+# 2 to 4 kinds, 1 to 5 tokens.
 
 # %% tags=["proof-prop_3_4"]
 seen = {(V, n): len({(tuple(sorted(word)), word[-1]) for word in product(range(V), repeat=n)})
@@ -73,7 +74,14 @@ assert all(there == V * sp.binomial(n + V - 2, V - 1) for (V, n), there in seen.
 )
 
 # %% [markdown]
-# **Step 3.** The number cannot be lowered: a layer with general weights tells all configurations of one length apart. Take two of them, and look at the shares $n_c\,(k_c\cdot q)$ over their sum that they give to the values. If the counts differ, so do the shares where all keys and queries are alike, since both counts add up to the length. If only the last token differs, two kinds occur at least, and their queries can be chosen so that the shares differ. Where shares differ, the answers do for some values. So the two answers are rational functions of the weights, and not the same one; they agree on a set of measure 0 only, and there are countably many pairs. (Looked at for three kinds, up to 4 tokens, the best of the three layers.)
+# **Step 3.** No smaller number will do: a layer with general weights tells all configurations of one length apart. Take two of them. Each value
+# gets a share of the answer, $n_c\,(k_c\cdot q)$ over their sum.
+#
+# * If the counts differ, take equal keys and queries. Both counts add up to the length, so the shares differ.
+# * If only the last token differs, at least two kinds occur. Choose their queries so that the shares differ.
+#
+# Where shares differ, the answers differ for some values. So the two answers are different rational functions of the weights. They agree only
+# on a set of measure 0, and there are countably many pairs. **Sample:** three kinds, up to 4 tokens, the best of the three layers.
 
 # %% tags=["proof-prop_3_4"]
 told = [
@@ -84,7 +92,7 @@ print(f"outputs told apart, by layer: {told}; configurations of up to 4 tokens: 
 assert max(told) == configurations, "Proposition 3.4, step 3: a general layer tells all of them apart"
 
 # %% [markdown]
-# **Step 4.** In bits: the number over $n^{|\Sigma|-1}$ has the limit $|\Sigma|/(|\Sigma|-1)!$, so its logarithm is $(|\Sigma|-1)\log_2 n$ and a constant. $\blacksquare$
+# **Step 4.** In bits: the number over $n^{|\Sigma|-1}$ has the limit $|\Sigma|/(|\Sigma|-1)!$. So its logarithm is $(|\Sigma|-1)\log_2 n$ plus a constant in the limit. $\blacksquare$
 
 # %% tags=["proof-prop_3_4"]
 n = sp.Symbol("n", positive=True)
@@ -163,8 +171,8 @@ check("09.3", my_configurations)
 # %% [markdown]
 # ## 2 Counting, and the bits it takes
 #
-# **Proposition 3.2** holds, and counting is what addition is good at. Two remarks. It takes about $\log_2 n$ bits, whoever does it, so "finite precision" (the paper, section 1)
-# cannot mean a fixed number of them; and divided by $n$ the margin shrinks as $1/n$.
+# **Proposition 3.2** holds, and addition is good at counting. But any way of counting takes about $\log_2 n$ bits, so "finite precision" (the
+# paper, section 1) cannot mean a fixed number of them. And a counter that is divided by $n$ has a margin that shrinks as $1/n$.
 #
 # **Claim (bits).** Counting takes about $\log_2 n$ bits, and no fixed number is enough. The counter is one head with equal keys and the values 1 and $-1$, on all words of up to 7 letters.
 #
@@ -190,8 +198,8 @@ print("unnormalised:", {n: str(min(abs(y) for y in whole[n] if y)) for n in whol
 
 
 # %% [markdown]
-# **Step 3.** *Any* recogniser of Dyck-1 (balanced brackets) needs that many bits: the beginnings $(^d$, $d = 0, \dots, n/2$, must all be told apart, since the ending $)^d$ is right after one of them alone. So there are at least
-# $n/2 + 1$ states. (Checked for $d$ up to 12.)
+# **Step 3.** *Any* recogniser of Dyck-1 (balanced brackets) needs that many bits. It must tell the beginnings $(^d$, $d = 0, \dots, n/2$, apart,
+# because the ending $)^d$ is right after only one of them. So it has at least $n/2 + 1$ states. **Checked for all $d \le 12$.**
 
 # %% tags=["proof-bits"]
 def balanced(text):
@@ -204,7 +212,7 @@ assert accepts == np.eye(13, dtype=bool).tolist(), "Bits, step 3: )^d is right a
 print(f"n = 24: at least {len(accepts)} states, {np.log2(13):.1f} bits")
 
 # %% [markdown]
-# **Step 4.** The counter needs hardly more: $2n + 1$ values after up to $n$ letters.
+# **Step 4.** The counter needs only a little more: $2n + 1$ values after up to $n$ letters.
 
 # %% tags=["proof-bits"]
 reached = {n: len(set().union({0}, *(whole[m] for m in range(1, n + 1)))) for n in whole}
@@ -212,7 +220,8 @@ print("values after up to n letters:", reached)
 assert all(count == 2 * n + 1 for n, count in reached.items()), "Bits, step 4: 2n + 1 values"
 
 # %% [markdown]
-# **Step 5.** On a grid of $b$ binary digits behind the point, an excess of one pair, $2/n$, is rounded to 0 at $n = 2^{b+2}$, and not at any smaller even $n$. ($b = 1, \dots, 8$.)
+# **Step 5.** On a grid of $b$ binary digits behind the point, an excess of one pair, $2/n$, is rounded to 0 at $n = 2^{b+2}$, and not at any smaller
+# even $n$. **All $b \le 8$.**
 
 # %% tags=["proof-bits"]
 lost = {b: next(n for n in range(2, 2**12, 2) if round(Fraction(2, n) * 2**b) == 0) for b in range(1, 9)}
@@ -222,7 +231,7 @@ assert all(n == 2 ** (b + 2) for b, n in lost.items()), (
 )
 
 # %% [markdown]
-# **Step 6.** A float32 counter, which has 24 binary digits, stands still at $2^{24}$. $\blacksquare$
+# **Step 6.** A float32 counter, which has 24 binary digits, stops at $2^{24}$. $\blacksquare$
 
 # %% tags=["proof-bits"]
 full = np.float32(2**24)
@@ -244,9 +253,11 @@ with show.expect_failure("Bits, step 1"):
 # %% [markdown]
 # ## 3 Two kinds of brackets
 #
-# **Claim (Proposition 3.2).** Two layers, normalised or not, recognise Shuffle-2 exactly: words over two kinds of brackets that are balanced when one looks at either kind alone. One layer cannot.
+# **Claim (Proposition 3.2).** Two layers, normalised or not, recognise Shuffle-2 exactly: words over two kinds of brackets that are balanced if you look at
+# either kind alone. One layer cannot.
 #
-# **Step 1.** One head a kind, with $v = 1$ and $-1$ for its brackets and 0 for the others, says how many of that kind are open. (All words of up to 4 tokens.)
+# **Step 1.** One head a kind, with $v = 1$ and $-1$ for its brackets and 0 for the others, says how many of that kind are open. **All words of
+# up to 4 tokens.**
 
 # %% tags=["proof-prop_3_2"]
 bracket_values = np.array([[1, 0], [-1, 0], [0, 1], [0, -1]])  # tokens ( ) [ ]
@@ -260,8 +271,10 @@ print("([( ->", fw.outputs(kinds, (0, 2, 0))[-1].tolist())
 
 
 # %% [markdown]
-# **Step 2.** A word is in the language if and only if both counts are 0 at the end and were never negative; the second layer sums $\mathrm{ReLU}(-\text{count})$ over all positions, and that is 0 if and only if none was. (Every
-# word of up to 6 tokens, against taking out pairs.) Normalised layers divide by lengths: the count at position $t$ by $t$, the sum by the number of tokens. Nothing becomes 0 or changes its sign by that, so NLTs do it too.
+# **Step 2.** A word is in the language if and only if both counts are 0 at the end and were never negative. The second layer sums
+# $\mathrm{ReLU}(-\text{count})$ over all positions. That sum is 0 if and only if no count was negative. Normalised layers divide by lengths: the
+# count at position $t$ by $t$, the sum by the number of tokens. No sign changes by that, and nothing becomes 0, so NLTs do it too.
+# **All words of up to 6 tokens**, compared with taking out pairs.
 
 # %% tags=["proof-prop_3_2"]
 def removed(word, kind):
@@ -287,7 +300,8 @@ assert all(recognise(word) == two_layers(word, normalised=True) for word in brac
 print(f"{len(bracket_words)} words, {len(wrong)} wrong")
 
 # %% [markdown]
-# **Step 3.** One layer is not enough: `(())` and `)(()` have one configuration, so by Proposition 3.4 one answer, and one of them alone is in the language. $\blacksquare$
+# **Step 3.** One layer is not enough: `(())` and `)(()` have the same configuration, so by Proposition 3.4 the same answer. But only one of them is in
+# the language. $\blacksquare$
 
 # %% tags=["proof-prop_3_2"]
 pair = [(0, 0, 1, 1), (1, 0, 0, 1)]

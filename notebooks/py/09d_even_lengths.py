@@ -34,15 +34,15 @@ print(f"lrnnlab {EXPECTED}: ready")
 #
 # > **Proposition 3.3.** "NLTs can not recognise certain regular languages." *Proof.* "[...] NLTs can not recognise the regular language $(aa)^*$."
 #
-# **Claim (Proposition 3.3).** On $aaa\cdots$ a normalised linear Transformer without positions says one thing at every step, whatever its depth.
+# **Claim (Proposition 3.3).** On $aaa\cdots$ a normalised linear Transformer without positions gives the same answer at every step, at any depth.
 #
-# **Step 1.** A mean of equal things is that thing: $t$ equal keys and values give $W_t q/(z_t\cdot q) = v$. (Free symbols; $t = 1, \dots, 6$.)
+# **Step 1.** A mean of equal values is that value: $t$ equal keys and values give $W_t q/(z_t\cdot q) = v$. **All $t \le 6$**, with free symbols.
 
 # %% tags=["proof-prop_3_3"]
 key, query, value = (sp.Matrix(sp.symbols(f"{name}:2", positive=True)) for name in "kqv")
 nothing = (0 * key, 0 * value)
 
-def answer(t, front=nothing):  # front: key and value of a token that stands in front
+def answer(t, front=nothing):  # front: key and value of a token in front
     W = front[1] * front[0].T + sum((value * key.T for _ in range(t)), sp.zeros(2, 2))
     z = front[0] + sum((key for _ in range(t)), sp.zeros(2, 1))
     return (W * query / z.dot(query)).applyfunc(sp.cancel)
@@ -52,8 +52,8 @@ assert all(answer(t) == value for t in range(1, 7)), "Proposition 3.3, step 1: y
 
 
 # %% [markdown]
-# **Step 2.** So every layer's input is the same at all positions, and so is its output: by induction at any depth, with any norms and feed-forward parts in between. (Looked at in floats: five random networks of four
-# layers, on 40 a's.)
+# **Step 2.** So every layer's input is the same at all positions, and so is its output: by induction at any depth, with any norms and feed-forward
+# parts in between. **Float:** five random networks of four layers, on 40 a's.
 
 # %% tags=["proof-prop_3_3"]
 def norm(x, epsilon=1e-5):
@@ -76,8 +76,11 @@ assert max(moved) < 1e-10, (
 )
 
 # %% [markdown]
-# That is the whole proof, and it needs that nothing else stands in the string. **Step 3.** With a token in front (BOS, "beginning of string") it says $y_t = \frac{w_0v_0 + t\,w_1v_1}{w_0 + t\,w_1}$, where $w$ is key times query, and $y_{t+1} - y_t$ has one sign
-# at all $t$: outputs move, but monotonically, so a threshold on one layer's answer is crossed once at most. $\blacksquare$
+# That is the whole proof. It needs a string with nothing else in it.
+#
+# **Step 3.** Put a token in front (BOS, "beginning of string"). Then the answer is $y_t = \frac{w_0v_0 + t\,w_1v_1}{w_0 + t\,w_1}$, where $w$ is
+# key times query. The difference $y_{t+1} - y_t$ has the same sign at all $t$. So outputs move, but monotonically, and a threshold on one
+# layer's answer is crossed at most once. $\blacksquare$ **All cases.**
 
 # %% tags=["proof-prop_3_3"]
 w0, w1, t = sp.symbols("w0 w1 t", positive=True)
@@ -103,14 +106,15 @@ with show.expect_failure("Proposition 3.3, step 1"):
 # %% [markdown]
 # ## 2 With a layer norm
 #
-# Not normalised, the attention's output on $a^t$ is $t\,c$. Appendix C.1:
+# Without the normalisation the attention's output on $a^t$ is $t\,c$. Appendix C.1:
 #
 # > "Nevertheless, if we assume an extra layer normalisation layer following the self-attention layer (which is typically the case in practice), the
 # > constant-output argument also holds for unnormalised linear attention."
 #
-# **Claim (the norm).** $\mathrm{LN}(t\,c)$ is constant if the norm's $\varepsilon$ is 0 *and* nothing was added before. With an $\varepsilon$ it moves (for a $c$ whose entries are not all equal). With a residual $x$ it moves too, unless $x$ is a multiple of $c$ plus a constant vector. In practice there are both: blocks have a residual, and the released ones put the norm before the attention, not behind it.
+# **Claim (the norm).** $\mathrm{LN}(t\,c)$ is constant if the norm's $\varepsilon$ is 0 *and* nothing was added before. With an $\varepsilon$ it moves (for a $c$ whose entries are not all equal). With a residual $x$ it moves too, unless $x$ is a multiple of $c$ plus a constant vector. In practice there are both: blocks have a residual, and the released ones normalise before the attention, not
+# after it.
 #
-# **Step 1.** With $\varepsilon = 0$, directly behind the attention, it is constant. (Free $c$ of three numbers.)
+# **Step 1.** With $\varepsilon = 0$, directly behind the attention, it is constant. **All $c$** of three numbers.
 
 # %% tags=["proof-layer_norm"]
 def LN(x, epsilon=0):
@@ -138,7 +142,8 @@ assert sp.simplify(found - (entry - mean) * eps / (t**2 * s**2 + eps) ** sp.Rati
 
 
 # %% [markdown]
-# **Step 3.** With $\varepsilon = 0$ and a residual $x$ the norm gives the direction of $y = \bar x + t\,\bar c$ (bars: the mean taken away). It turns at the rate $\sqrt{|y|^2|\bar c|^2 - (y\cdot\bar c)^2}\,/\,|y|^2$, and what is under the root is $|\bar x|^2|\bar c|^2 - (\bar x\cdot\bar c)^2$ at every $t$: 0 only if $\bar x$ and $\bar c$ are parallel. $\blacksquare$ (Free $x$ and $c$ of three numbers.)
+# **Step 3.** With $\varepsilon = 0$ and a residual $x$ the norm gives the direction of $y = \bar x + t\,\bar c$ (bars: the mean taken away). It turns at the rate $\sqrt{|y|^2|\bar c|^2 - (y\cdot\bar c)^2}\,/\,|y|^2$, and under the root is $|\bar x|^2|\bar c|^2 - (\bar x\cdot\bar c)^2$ at every $t$. That is 0 only if $\bar x$ and
+# $\bar c$ are parallel. $\blacksquare$ **All $x$ and $c$** of three numbers.
 
 # %% tags=["proof-layer_norm"]
 def bar(x):
@@ -166,11 +171,11 @@ with show.expect_failure("The norm, step 1"):
 # %% [markdown]
 # ## 3 The corrected statement, for one layer
 #
-# **Claim (changes of sign).** Let $r(t)$ be the difference of two logits on $a^t$ behind an unnormalised attention and a feed-forward part with $m$ ReLU units. The norm may be behind the residual ("post"), before it ("pre", as released for the linear models), or behind everything as well ("post_twice", as released for the softmax Transformer). Then the answer changes at most $4m+2$ times ("post") or $8m+4$ times on all of $a^1, a^2, \dots$, while $(aa)^*$ wants a change
-# at every step.
+# **Claim (changes of sign).** Let $r(t)$ be the difference of two logits on $a^t$ behind an unnormalised attention and a feed-forward part with $m$ ReLU units. The norm may be behind the residual ("post"), before it ("pre", as released for the linear models), or behind everything as well ("post_twice", as released for the softmax Transformer). Then the answer changes at most $4m+2$ times
+# ("post") or $8m+4$ times on all of $a^1, a^2, \dots$, while $(aa)^*$ needs a change at every step.
 #
-# **Step 1.** The norm makes $x + tc$ into entries $(p + qt)/\sqrt{Q(t)}$, where $Q$ is a quadratic and positive (a variance and $\varepsilon$). So a unit's input, $(p + qt)/\sqrt{Q(t)}$ plus a bias, has at most two zeros, and $m$ units cut the line into at most
-# $2m+1$ pieces.
+# **Step 1.** The norm makes $x + tc$ into entries $(p + qt)/\sqrt{Q(t)}$, where $Q$ is a quadratic and positive (a variance and $\varepsilon$). So a unit's input, $(p + qt)/\sqrt{Q(t)}$ plus a bias, has at most two zeros. So $m$ units cut the line into at
+# most $2m+1$ pieces.
 
 # %% tags=["proof-repair"]
 t, p, q, bias = sp.symbols("t p q bias")
@@ -187,10 +192,10 @@ assert sp.degree(sp.expand((p + q * t) ** 2 - bias**2 * Q), t) == 2, (
 )
 
 # %% [markdown]
-# **Step 2.** On a piece $r$ is one formula, and where it is 0 a polynomial is 0 that one gets by bringing the root to one side and squaring: of degree 2 for "post", 4 for the other two. So $r$ has at most
-# $2(2m+1)$ or $4(2m+1)$ zeros, and changes its sign no more often. (If the polynomial is 0 identically, the two parts are
-# the same up to their sign. Then $r$ is 0 on the piece, where nothing changes, or twice the part without the root, which
-# has no more zeros than that.)
+# **Step 2.** On a piece, $r$ is one formula. Bring the root to one side and square: where $r$ is 0, a polynomial is 0, of degree 2 for "post"
+# and 4 for the other two. So $r$ has at most $2(2m+1)$ or $4(2m+1)$ zeros, and changes its sign no more often. (What if the polynomial is 0
+# everywhere? Then the two parts are the same up to their sign. So $r$ is 0 on the piece, where nothing changes, or twice the part without the
+# root, which has no more zeros than that.)
 
 # %% tags=["proof-repair"]
 t, p, q, u, w, const = sp.symbols("t p q u w const")
@@ -210,7 +215,8 @@ assert bounds == {"post": 4 * units + 2, "pre": 8 * units + 4, "post_twice": 8 *
 
 
 # %% [markdown]
-# **Step 3.** Random networks keep far below. (Forty of each kind, $m = 16$, $t \le 3000$, in floats.) $\blacksquare$ Deeper unnormalised nets are not decided here.
+# **Step 3.** Random networks change far less often. $\blacksquare$ **Sample:** forty of each kind, $m = 16$, $t \le 3000$, in floats. (Deeper unnormalised
+# nets are not decided here.)
 
 # %% tags=["proof-repair", "nbval-ignore-output"]
 def normed(x, epsilon=1e-5):
@@ -237,7 +243,7 @@ assert all(changes[place] <= allowed[place] for place in bounds), (
 )
 
 # %% [markdown]
-# **Break it:** a function that is no such network, $\cos \pi t$, which is what $(aa)^*$ wants.
+# **Break it:** a function that is no such network, $\cos \pi t$. This is what $(aa)^*$ needs.
 
 # %% tags=["proof-repair"]
 with show.expect_failure("Changes of sign, step 3"):

@@ -1,16 +1,7 @@
-"""Chapter 09 (fast weights): its pictures and widgets, and the rows of its tables.
+"""Chapter 09 (fast weights): its pictures, its widgets, and the rows of its tables.
 
-The memory that is drawn learns which letter follows which.  At token t the key is the letter before, the value this
-letter, the query this letter again, all one-hot; so column k of W is what W says will follow k, and y_t is its guess of
-the next letter.  (A slow net that sees two letters at once is assumed.  phi is the identity here.)
-
-==========  =======================================================  ==================================================
-rule        what a token writes into the column of its key            what the column then is
-==========  =======================================================  ==================================================
-sum         v                                            (Eq. 2)      how often each letter followed
-delta       beta (v - W k)                               (Eq. 7-8)    beta = 1: the last letter that followed
-recurrent   beta (v - tanh(y_{t-1}) / tanh(1) - W k)     (Eq. 9)      beta = 1, one successor: parity of pairs
-==========  =======================================================  ==================================================
+The memory that is drawn learns which letter follows which: at token t the key is the letter before, the value this
+letter, the query this letter again, all one-hot.  So column k of W is what W says will follow k.
 
 Letters: T time, V different letters of the text, n size of a key; W fast weights (V, V + 1), k, v, q, beta as in paper
 003, y answer; g = 1 - beta |k|^2 the eigenvalue along k, w what the memory answers to k; e leak, m depth.
@@ -26,10 +17,12 @@ from functools import cache
 from html import escape
 from typing import NamedTuple
 
+import matplotlib
 import numpy as np
 import pandas as pd
 import torch
 from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
@@ -40,7 +33,7 @@ from lrnnlab.tasks import COUNTER_TASKS
 from lrnnlab.training.determinism import deterministic
 from lrnnlab.training.loop import Trained
 from workbook.chapters import fast_weight_solutions as fast
-from workbook.show.fwp_figures import fwp_tables, negative_by_position
+from workbook.show.interactive import Moving
 from workbook.show.labels import named
 from workbook.show.style import (
     DIVERGING,
@@ -60,6 +53,7 @@ from workbook.tables.declared import paper
 
 RULES = {"sum": "sum", "delta rule": "delta", "recurrent": "recurrent"}  # as on the buttons
 BETAS = (0.25, 0.5, 0.75, 1.0, 1.5, 1.9, 2.0)
+WRITTEN = (3, 1, 4, 2, 5, 1)  # the values that are written to one key
 LONGEST, MOST = 16, 6  # tokens, different letters
 REACH = 2.0  # an entry of this size or more has the darkest colour
 START = "·"  # stands before the first letter
@@ -78,29 +72,26 @@ ADDER, DELTA, WRONG = "#009E73", "#E69F00", "#8B0000"  # the additive memory, th
 
 
 class Reading(NamedTuple):
-    """A text read by the memory: its letters, W_0 ... W_T (T+1, V, V+1), and y_1 ... y_T (T, V)."""
+    """A text read by the memory: its letters, the column of every key, W_0 ... W_T (T+1, V, V+1), and y_1 ... y_T (T, V)."""
 
-    text: str
     letters: tuple[str, ...]
+    keys: list[int]
     states: np.ndarray
     answers: np.ndarray
 
 
 def remember(text: str, rule: str, beta: float) -> Reading:
-    """Read a text; columns of W are the letters before (first the start), rows those after, in order of appearance.
-
-    ``ValueError`` for no letter, more than 16 letters or more than 6 different ones.
-    """
+    """Read a text; columns of W are the letters before (first the start), rows those after, in order of appearance."""
     letters = tuple(dict.fromkeys(text))
     if not 1 <= len(text) <= LONGEST or len(letters) > MOST:
         raise ValueError(f"a text of 1 to {LONGEST} letters, at most {MOST} different ones, is read; got {len(text)} with "
                          f"{len(letters)} different: {text!r}")  # fmt: skip
     V, place = len(letters), [letters.index(letter) for letter in text]
-    code = np.eye(V + 1)
-    keys, queries, values = code[[0, *(p + 1 for p in place[:-1])]], code[[p + 1 for p in place]], np.eye(V)[place]
-    layer = fast.FastLayer(keys, queries, values, np.full(len(text), float(beta)))
+    code, keys = np.eye(V + 1), [0, *(p + 1 for p in place[:-1])]
+    queries = code[[p + 1 for p in place]]
+    layer = fast.FastLayer(code[keys], queries, np.eye(V)[place], np.full(len(text), float(beta)))
     found = _with_feedback(layer) if rule == "recurrent" else fast.states(layer, range(len(text)), rule)
-    return Reading(text, letters, np.array(found), np.array([W @ q for W, q in zip(found[1:], queries)]))
+    return Reading(letters, keys, np.array(found), np.array([W @ q for W, q in zip(found[1:], queries)]))
 
 
 def _with_feedback(layer: fast.FastLayer) -> list[np.ndarray]:
@@ -118,9 +109,8 @@ def _with_feedback(layer: fast.FastLayer) -> list[np.ndarray]:
 def memory_picture(text: str, rule: str, beta: float, position: int) -> Figure:
     """W before a token, what the token writes, and W after it; a full frame is the key's column, a dashed the query's."""
     read, t = remember(text, rule, beta), min(position, len(text))
-    before, after = read.states[t - 1], read.states[t]
+    before, after, key = read.states[t - 1], read.states[t], read.keys[t - 1]
     figure, panels = new_figure(2.9, columns=3, left=0.6, right=0.7, top=0.85, bottom=0.5, gap=0.35, sharey=True)
-    key = 0 if t == 1 else 1 + read.letters.index(text[t - 2])
     titles = (f"$W_{{{t - 1}}}$, before", "written", f"$W_{{{t}}}$, after")
     for axes, W, title in zip(panels, (before, after - before, after), titles):
         drawn = _matrix(axes, W, read.letters)
@@ -167,9 +157,7 @@ def memory_sentence(text: str, rule: str, beta: float, position: int) -> str:
     """What the token did, and what the memory now expects."""
     read, t = remember(text, rule, beta), min(position, len(text))
     this, before = escape(text[t - 1]), escape(text[t - 2]) if t > 1 else "the start"
-    key = 0 if t == 1 else 1 + read.letters.index(text[t - 2])
-    row = read.letters.index(text[t - 1])
-    was, now = (read.states[s][row, key] for s in (t - 1, t))
+    was, now = read.states[t - 1 : t + 1, read.letters.index(text[t - 1]), read.keys[t - 1]]
     answer = read.answers[t - 1]
     best = answer.argmax()
     guess = f"<b>{escape(read.letters[best])}</b> ({answer[best]:.2f})" if answer[best] > 0.005 else "nothing it has seen"
@@ -202,6 +190,50 @@ def memory_film(text: str) -> Figure:
     return figure
 
 
+# --- one key, written again and again -----------------------------------------------------------------------------------
+
+
+def left_of(values: Sequence[float], beta: float | None) -> np.ndarray:
+    """What is left of value s (column) after write t (row) to one key of length 1: all of it for ``None``, the sum."""
+    age = np.subtract.outer(np.arange(len(values)), np.arange(len(values)))
+    kept = 1.0 if beta is None else beta * (1.0 - beta) ** age.clip(0)
+    return np.where(age < 0, 0, kept * np.array(values))
+
+
+@styled
+def writes_picture() -> Figure:
+    """One key written six times: a bar after each write, made of what is left of every value; a line is the value written."""
+    rules = {"sum": None, "delta rule, β = 1": 1.0, "delta rule, β = ½": 0.5}
+    figure, panels = new_figure(2.9, columns=3, left=0.6, right=0.1, top=0.35, bottom=0.55, gap=0.3, sharey=True)
+    t, colours = np.arange(len(WRITTEN)), _write_colours()
+    for axes, (name, beta) in zip(panels, rules.items()):
+        left = left_of(WRITTEN, beta)
+        for s in t:
+            axes.bar(t, left[:, s], 0.68, left[:, :s].sum(1), color=colours[s], ec=INK, lw=0.6)
+        axes.hlines(WRITTEN, t - 0.45, t + 0.45, color=INK, lw=2.2)
+        axes.set(title=name, xlabel="value written")
+        axes.set_xticks(t, WRITTEN)
+        axes.tick_params(length=0)
+        axes.grid(False, axis="x")
+    panels[0].set_ylabel("answer to the key")
+    panels[0].set_yticks([0, 5, 10, 15])
+    return figure
+
+
+def _write_colours() -> list[str]:
+    return [to_hex(colour) for colour in matplotlib.colormaps["viridis"](np.linspace(0.1, 1, len(WRITTEN)))]
+
+
+def writes_widget() -> Moving:
+    """One key written again and again, by the sum and by the delta rule: bars move from what was to what is left of it."""
+    colours, betas = _write_colours(), (0.25, 0.5, 1, 1.5)
+    low, high = (max(sum(row[sign * row > 0] * sign) for beta in (None, *betas) for row in left_of(WRITTEN, beta)) for sign in (-1, 1))
+    data = {"values": WRITTEN, "betas": betas, "colours": colours, "inks": [*map(ink_on, colours)], "least": -low, "most": high}
+    alt = ("Two rows of bars, one bar after each of six writes to one key, with a button that plays the writes and a slider over "
+           "them. With the sum each bar stacks all values so far. With the delta rule old values shrink, or turn round.")  # fmt: skip
+    return Moving("writes", data, {"beta": 1, "done": 3}, alt)
+
+
 # --- what can be counted, under sliders ---------------------------------------------------------------------------------
 
 
@@ -211,10 +243,7 @@ def along(beta: float, key: str) -> float:
 
 
 def counted(beta: float, key: str, noise: float, bits: str) -> tuple[np.ndarray, np.ndarray]:
-    """Bits repeated up to 60 tokens, and the counter's answers (60,): a 1 writes v = 1/2, a 0 nothing; seeded noise.
-
-    ``ValueError`` for a text that is not made of 0 and 1.
-    """
+    """Bits repeated up to 60 tokens, and the counter's answers (60,): a 1 writes v = 1/2, a 0 nothing; seeded noise."""
     if not bits or set(bits) - set("01"):
         raise ValueError(f"the counter reads strings of 0 and 1, got {bits!r}")
     numbers = np.resize([int(bit) for bit in bits], STEPS)
@@ -224,10 +253,7 @@ def counted(beta: float, key: str, noise: float, bits: str) -> tuple[np.ndarray,
 
 @styled
 def parity_picture(beta: float, key: str, noise: float, bits: str) -> Figure:
-    """Left, the two eigenvalues of I - beta k k^T on a line; right, what the counter says after every token.
-
-    Dots are right (above 1/2 if the 1s so far are odd), crosses wrong.
-    """
+    """Left, the two eigenvalues of I - beta k k^T on a line; right, the counter's state: dots are right answers, crosses wrong."""
     figure, (line, panel) = new_figure(2.9, columns=2, left=0.25, right=0.2, top=0.4, bottom=0.55, gap=0.6,
                                        gridspec_kw={"width_ratios": (1, 1.5)})  # fmt: skip
     _eigenvalues(line, beta, key)
@@ -272,7 +298,7 @@ def parity_sentence(beta: float, key: str, noise: float, bits: str) -> str:
         does = "a 1 turns the state round and takes it further away, without end"
     elif g < 0:
         does = (f"a 1 turns the state round and shrinks its distance from ½, which halves every "
-                f"{fast.half_life(1 - g):.3g} ones")  # fmt: skip
+                f"{math.log(2) / -math.log(-g):.3g} ones")  # fmt: skip
     else:
         does = "a 1 pulls the state towards ½ from below, and never to the other side"
     wrong = fast.first_error(w, numbers)
@@ -294,8 +320,7 @@ def leaked(e: float, deepest: int) -> np.ndarray:
 
 @styled
 def leak_picture(over: int, m: int) -> Figure:
-    """Left, the counter and the depth on (^m )^m; right, how far below 0 it ends, for all m: simulated (dots), formula (line).
-    """
+    """Left, the counter and the depth on (^m )^m; right, how far below 0 it ends, for all m: run (dots), formula (line)."""
     e, t = 1 / over, np.arange(2 * m + 1)
     figure, (left, right) = new_figure(3.1, columns=2, left=0.6, right=0.95, top=0.4, bottom=0.5, gap=1.4)
     depth, w = np.minimum(t, 2 * m - t), [0.0]
@@ -383,13 +408,11 @@ def reset_sentence(text: str, over: int, added: int) -> str:
 # --- the rows of its tables --------------------------------------------------------------------------------------------
 
 
-def down(share: float) -> int:
-    """A number of percent rounded down, so that 100 is exact; what only rounding keeps from the next counts as it."""
-    return math.floor(share + 1e-9)
-
-
 def whole_strings(found: pd.DataFrame, score: str = "last") -> pd.Series:
     """Whole strings right in Bin0/Bin1 by task and row: the mean over seeds, and (the range of Bin1), rounded down."""
+
+    def down(share: float) -> int:
+        return math.floor(share + 1e-9)  # 99.999... is 100
 
     def say(cell: pd.DataFrame) -> str:
         bin0, bin1 = (100 * cell[f"{score}.{name}"] for name in ("bin0", "bin1"))
@@ -416,12 +439,6 @@ def sizes() -> Iterator[dict]:
     for name in ("aa", "abab", "anbn", "anbncn"):
         task = COUNTER_TASKS[name]()
         yield {"task": named(name), "strings in Bin0": task.count(task.bin(0)), "in Bin1": task.count(task.bin(1))}
-
-
-def both_tables(live: Sequence[Mapping] = ()) -> Figure:
-    """Tables 1 and 2, the paper's and recorded; ``live`` : runs of Recurrent Delta on parity."""
-    squares = {("parity", "recurrent_delta"): [record["metrics"]["last"]["bin1"] for record in live]}
-    return fwp_tables(results.runs("fwp/table1", "fwp/table2"), live=squares)
 
 
 def chosen_by_test() -> pd.DataFrame:
@@ -546,11 +563,6 @@ def margin_picture(found: Mapping[str, Sequence[float]], sizes: Sequence[int]) -
     axes.set(xlabel="n of $a^n b^n$", ylabel="least margin")
     axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=2, borderaxespad=0.2)
     return figure
-
-
-def far_out() -> Figure:
-    """Right answers by position of the recorded runs of ``fwp/negative``."""
-    return negative_by_position(results.runs("fwp/negative"))
 
 
 def reflecting_net(seed: int) -> nn.Module:

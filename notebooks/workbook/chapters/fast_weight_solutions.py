@@ -18,7 +18,7 @@ output; e leak, m depth, w what the memory answers to the one key.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import inf, log
+from math import log
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -135,19 +135,6 @@ def first_error(found: np.ndarray, bits: np.ndarray) -> int | None:
     return int(wrong[0]) + 1 if len(wrong) else None
 
 
-def half_life(beta: float) -> float:
-    """After how many 1s the distance from 1/2 has halved: ln 2 / -ln|1 - beta|; 0 at beta = 1, never (inf) at 2."""
-    return _steps(log(2), beta)
-
-
 def predicted_error(beta: float, noise: float) -> float:
     """When |1 - beta|^t / 2 has come down to ``noise``: ln(1 / (2 noise)) / -ln|1 - beta|."""
-    return _steps(log(1 / (2 * noise)), beta)
-
-
-def _steps(logarithm: float, beta: float) -> float:
-    """How many steps by |1 - beta| make something smaller by e^-logarithm."""
-    kept = abs(1 - beta)
-    if not kept:
-        return 0.0
-    return inf if kept == 1 else logarithm / -log(kept)
+    return log(1 / (2 * noise)) / -log(abs(1 - beta))

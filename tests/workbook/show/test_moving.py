@@ -1,6 +1,7 @@
 """Pictures that move, in a real browser without a network: their mathematics is Python's, pointer and keys move them."""
 
 import itertools
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from browser import MS, artefacts, violations
 from lrnnlab.automata import MooreMachine
 from lrnnlab.tasks import Sum
 from workbook.book.site.moving import moving_html, script
-from workbook.chapters import ch01, ch02, ch03, ch05, ch08
+from workbook.chapters import ch01, ch02, ch03, ch05, ch08, ch09, fast_weight_solutions
 from workbook.show import interactive as moving
 from workbook.show.interactive import NAMES, module
 from workbook.tables import lrnn_film
@@ -25,6 +26,7 @@ MADE = {
     "film": ch02.film_widget,
     "fields": ch08.exact_fields_widget,
     "tree": ch08.filling_widget,
+    "writes": ch09.writes_widget,
 }
 
 
@@ -204,8 +206,34 @@ def tree_agrees(asked):
             assert [len(row) for row in rows] == [length >> depth for depth in range(len(rows))] and len(rows[-1]) == 1
 
 
-AGREES = {"tree": tree_agrees, "levels": levels_agrees, "film": film_agrees, "fields": fields_agrees, "killers": killers_agrees, "walk": walk_agrees, "disc": disc_agrees, "simplex": simplex_agrees}
+def writes_agrees(asked):
+    """A memory with one key, read after every write, with all its values and with each of them alone."""
+    draw = np.random.default_rng(8)
+    for beta in (None, 0.0, 0.25, 1.0, 1.5, 2.0):
+        values = draw.integers(-3, 6, 7)
+        parts = asked("left", values.tolist(), beta)
+        rule, strengths = ("sum", None) if beta is None else ("delta", [Fraction(beta)] * 7)
+
+        def answers(kept):
+            layer = fast_weight_solutions.table([[1]] * 7, [[1]] * 7, kept[:, None], strengths)
+            return fast_weight_solutions.outputs(layer, range(7), rule)[:, 0].astype(float)
+
+        assert np.allclose([sum(row) for row in parts], answers(values))
+        for s in range(7):
+            alone = answers(np.where(np.arange(7) == s, values, 0))
+            assert np.allclose([row[s] if s < len(row) else 0 for row in parts], alone)
+            assert np.allclose(ch09.left_of(values, beta)[:, s], alone)
+        for row in parts:
+            places = asked("stacked", row)
+            assert np.allclose([to - at for at, to in places], row)
+            for sign in (-1, 1):  # those of one sign stand on one another, the first on 0
+                ends = [0, *(to for (_, to), part in zip(places, row) if sign * part > 0)]
+                assert np.allclose(ends[:-1], [at for (at, _), part in zip(places, row) if sign * part > 0])
+
+
+AGREES = {"writes": writes_agrees, "tree": tree_agrees, "levels": levels_agrees, "film": film_agrees, "fields": fields_agrees, "killers": killers_agrees, "walk": walk_agrees, "disc": disc_agrees, "simplex": simplex_agrees}
 PLANTED = {
+    "writes": ("beta * value * (1 - beta)", "value * (1 - beta)"),
     "tree": ("times[first][row[2 * i + 1]]", "times[row[2 * i + 1]][first]"),
     "walk": ("transitions[token][way.at(-1)]", "transitions[token][way[0]]"),
     "disc": ("[a * c - b * d, a * d + b * c]", "[a * c - b * d, a * d - b * c]"),
@@ -290,6 +318,7 @@ MOVES = {  # name -> (by pointer, what has the focus, a key)
     "film": (played(20), "input[type=range]", "ArrowRight"),
     "levels": (played(1), "input[type=range]", "ArrowRight"),
     "tree": (pressed("letter 6"), "input[type=range]", "ArrowRight"),
+    "writes": (played(3), "input[type=range]", "ArrowLeft"),
     "simplex": (dragged("column 2", 30, -40), "[aria-label='column 3']", "ArrowDown"),
 }
 

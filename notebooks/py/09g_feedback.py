@@ -7,7 +7,7 @@
 # ---
 
 # %% [markdown]
-# # 09h · Feedback
+# # 09g · Feedback
 #
 # A rule that sees its own last answer keeps parity: how, and for how long? *It takes* about 20 min to read. Behind [chapter 09](09_fast_weights.ipynb).
 
@@ -35,8 +35,10 @@ print(f"lrnnlab {EXPECTED}: ready")
 #
 # > **The paper, abstract.** "recurrent FWPs and self-referential weight matrices successfully overcome certain limitations of the LT, e.g., allowing for generalisation on the parity problem."
 #
-# Explicit weights. **Claim (Recurrent Delta).** One number of *Recurrent Delta* computes parity: a 1 writes $1 - \tanh(y_{t-1})/\tanh 1$ with strength $\sigma(40)$, and a 0 the same with strength $\sigma(-40)$, next to nothing; the answer is
-# right on every string of up to $10^{16}$ tokens (in real numbers).
+# Here are weights that do it.
+#
+# **Claim (Recurrent Delta).** One number of *Recurrent Delta* computes parity. A 1 writes $1 - \tanh(y_{t-1})/\tanh 1$ with strength $\sigma(40)$. A
+# 0 writes the same with strength $\sigma(-40)$, next to nothing. The answer is right on every string of up to $10^{16}$ tokens (in real numbers).
 #
 # **Step 1.** What is written, $f(y) = 1 - \tanh(y)/\tanh 1$, takes 0 to 1 and 1 to 0.
 
@@ -47,7 +49,8 @@ print("f(0) =", f.subs(y, 0), "  f(1) =", sp.simplify(f.subs(y, 1)))
 assert f.subs(y, 0) == 1 and sp.simplify(f.subs(y, 1)) == 0, "Recurrent Delta, step 1: 0 -> 1 -> 0"
 
 # %% [markdown]
-# **Step 2.** The pair $\{0, 1\}$ *attracts*: $f'(0)f'(1) = 1/\sinh^2 1 = 0.724$ is below 1, so errors die out, where the delta rule's at best persist.
+# **Step 2.** The pair $\{0, 1\}$ *attracts*: $f'(0)f'(1) = 1/\sinh^2 1 = 0.724$ is below 1. So errors die out, while those of the delta rule at best
+# persist.
 
 # %% tags=["proof-recurrent_delta"]
 multiplier = (sp.diff(f, y).subs(y, 0) * sp.diff(f, y).subs(y, 1)).rewrite(sp.exp)
@@ -57,8 +60,13 @@ assert sp.simplify(multiplier - (1 / sp.sinh(1) ** 2).rewrite(sp.exp)) == 0 and 
 )
 
 # %% [markdown]
-# **Step 3.** How long? Let $\varepsilon$ be the error and $\sigma = \sigma(-40)$. Near its target the layer writes $f(y) = f(\text{target}) - \nu\,\delta$, with $\delta$ the signed error of $y$. By the mean value theorem $0 \le \nu \le L_0 = |f'(0)|$, and near 1 $0 \le \nu \le L_1 = |f'(0.9)|$ as long as $|\delta| \le 0.1$. So, up to a sign, a 0 takes $\delta$ to $\delta\,(1 - \sigma(1+\nu)) + \sigma$, and a 1 takes it to $\delta\,(\nu - \sigma(1+\nu)) + \sigma$: a 0 adds at most $\sigma$ to $\varepsilon$, and a 1 multiplies it by $L_0$ or $L_1$ at most and adds at most
-# $\sigma$. (The cell looks at a grid of errors up to 0.1, with three larger $\sigma$, and allows $1.1\,\sigma$.) Now measure the state by $\varepsilon$ where it should be 1, and by $L_0\,\varepsilon$ where it should be 0. Since $L_0L_1 < 1$, this measure grows by at most $1.1\,L_0\,\sigma$ a token, and stays below 0.1 for more than $10^{16}$ tokens.
+# **Step 3.** How long? Let $\varepsilon$ be the error and $\sigma = \sigma(-40)$. Near its target the layer writes $f(y) = f(\text{target}) - \nu\,\delta$, with $\delta$ the signed error of $y$. By the mean value theorem $0 \le \nu \le L_0 = |f'(0)|$, and near 1 $0 \le \nu \le L_1 = |f'(0.9)|$ as long as $|\delta| \le 0.1$. So, up to a sign, a 0 takes $\delta$ to
+# $\delta\,(1 - \sigma(1+\nu)) + \sigma$, and a 1 takes it to $\delta\,(\nu - \sigma(1+\nu)) + \sigma$. In words: a 0 adds at most $\sigma$ to
+# $\varepsilon$. A 1 multiplies $\varepsilon$ by at most $L_0$ or $L_1$, and adds at most $\sigma$. (**Grid:** errors up to 0.1, with three larger
+# $\sigma$; we allow $1.1\,\sigma$.)
+#
+# Now measure the state by $\varepsilon$ where it should be 1, and by $L_0\,\varepsilon$ where it should be 0. Since $L_0L_1 < 1$, this measure
+# grows by at most $1.1\,L_0\,\sigma$ a token, and stays below 0.1 for more than $10^{16}$ tokens.
 
 # %% tags=["proof-recurrent_delta"]
 L0, L1 = (abs(float(sp.diff(f, y).subs(y, at))) for at in (0, 0.9))
@@ -112,11 +120,14 @@ with show.expect_failure("Recurrent Delta, step 4"):
 # %% [markdown]
 # ## 2 A matrix that changes itself
 #
-# **Claim (SRWM).** One *SRWM* layer of size 4 computes parity. Its rule (Eq. 10 to 12) reads $y$, $q$, $k$ and the strength from its own matrix $W$ at a column $x$ that the token picks, and writes $W \leftarrow W + \beta\,W(\phi(q) - \phi(k))\,\phi(k)^\top$, $\phi$ a softmax. With large numbers
-# each softmax picks a single column, and the rule says "copy column $j$ into column $i$". Column 1 is what the token 1 reads, and it alternates between two programs: A ("answer 1; next copy column 2") and B ("answer 0; next copy column 3"); columns 2
-# and 3 keep B and A. A 0 reads column 4 less column 1: its strength is $\sigma(-120)$, so it writes nothing, and its answer is the parity so far.
+# **Claim (SRWM).** One *SRWM* layer of size 4 computes parity. Its rule (Eq. 10 to 12) reads $y$, $q$, $k$ and the strength from its own matrix $W$ at a column $x$ that the token picks, and writes $W \leftarrow W + \beta\,W(\phi(q) - \phi(k))\,\phi(k)^\top$, $\phi$ a softmax. With large
+# numbers each softmax picks a single column, and the rule says "copy column $j$ into column $i$".
 #
-# Here are the programs, as columns of $W$: what they answer, which column $q$ and $k$ pick, and the strength.
+# The token 1 reads column 1, which alternates between two programs: A ("answer 1; next copy column 2") and B ("answer 0; next copy column 3").
+# Columns 2 and 3 keep B and A. A 0 reads column 4 minus column 1. Its strength is $\sigma(-120)$, so it writes nothing, and its answer is the
+# parity so far.
+#
+# These are the programs, as columns of $W$: the answer, the columns that $q$ and $k$ pick, and the strength.
 
 # %% tags=["proof-srwm"]
 large = 120.0
@@ -133,7 +144,7 @@ print("columns 1 to 4: answer, q to column 2, q to 3, k to 1, strength")
 print(*W0[W0.any(1)].T.tolist(), sep="\n")
 
 # %% [markdown]
-# **Step 1.** At the token 1 the rule copies column 2 into column 1. (In floats; the softmaxes are $e^{-120}$ from picking one column.)
+# **Step 1.** At the token 1 the rule copies column 2 into column 1. **Float:** the softmaxes are $e^{-120}$ from picking one column.
 
 # %% tags=["proof-srwm"]
 inputs = np.array([[-1.0, 0, 0, 1], [1.0, 0, 0, 0]])  # of the tokens 0 and 1
@@ -154,7 +165,8 @@ assert np.allclose(once, W0[:, [1, 1, 2, 3]], atol=1e-9), (
 )
 
 # %% [markdown]
-# **Step 2.** The next 1 copies column 3 into column 1, and $W$ is what it was; a 0 writes nothing and answers the same. So the answer is the parity. (In floats, to $10^{-9}$; all strings of 8 bits, and 5,000 random ones.) $\blacksquare$
+# **Step 2.** The next 1 copies column 3 into column 1, and $W$ is what it was; a 0 writes nothing and answers the same. So the answer is the
+# parity. $\blacksquare$ **Float**, to $10^{-9}$: all strings of 8 bits, and 5,000 random bits.
 
 # %% tags=["proof-srwm"]
 assert np.allclose(srwm([1, 1], W0)[1], W0, atol=1e-9), "SRWM, step 2: two 1s bring W back"
@@ -180,8 +192,11 @@ with show.expect_failure("SRWM, step 1"):
 # %% [markdown]
 # ## 3 The e-LSTM
 #
-# The paper also compares with an *e-LSTM* ("element-wise": each number $c$ of its state sees, besides the input, only itself). It calls this net "computationally limited", and its own Table 1 has it at 100/100 on parity. **Claim (the e-LSTM).** One number does it: a 1 takes
-# $c$ to $\tanh(0.6 - 4c)$. So to see no other number of the state is no hindrance here. A *Quasi-RNN*, whose gates and writes see the input alone, cannot do this: what it writes does not depend on $c$ at all.
+# The paper also compares with an *e-LSTM* ("element-wise": each number $c$ of its state sees, besides the input, only itself). It calls
+# this net "computationally limited", but its own Table 1 has it at 100/100 on parity.
+#
+# **Claim (the e-LSTM).** One number is enough: a 1 takes $c$ to $\tanh(0.6 - 4c)$. So it does not matter here that it sees no other number of the
+# state. A *Quasi-RNN*, whose gates and writes see only the input, cannot do this: what it writes does not depend on $c$ at all.
 #
 # **Step 1.** Two intervals are taken into each other: $[0.9, 1]$ into $[-1, -0.9]$ and back. The map falls everywhere, so the ends decide.
 
@@ -197,7 +212,8 @@ assert ends[-0.9] >= 0.9 and ends[0.9] <= -0.9, "The e-LSTM, step 1: each interv
 
 
 # %% [markdown]
-# **Step 2.** A first 1 takes $c = 0$ into neither, but near $0.54$, which the second takes to near $-0.91$, into the left interval; from there on the sign of $c$ is the parity, at gates that are nearly 0 and 1 ($\sigma(\pm 40)$). (Every prefix of 20,000 random bits, in floats.) $\blacksquare$
+# **Step 2.** A first 1 takes $c = 0$ into neither interval, but near $0.54$. The second takes it near $-0.91$, into the left interval. From there on
+# the sign of $c$ is the parity, with gates that are nearly 0 and 1 ($\sigma(\pm 40)$). $\blacksquare$ **Float:** every prefix of 20,000 random bits.
 
 # %% tags=["proof-e_lstm"]
 def e_lstm(bits, weight=weight, gate=40.0):

@@ -7,9 +7,9 @@
 # ---
 
 # %% [markdown]
-# # 09f · Bounded depth
+# # 09e · Bounded depth
 #
-# How deep does one write a token count, whatever the weights, and what does a trained net do? *It takes* about 25 min to read. Behind [chapter 09](09_fast_weights.ipynb).
+# How deep can a layer count with one write a token, and what does a trained net do? *It takes* about 25 min to read. Behind [chapter 09](09_fast_weights.ipynb).
 
 # %% tags=["hide-input"]
 from fractions import Fraction
@@ -35,9 +35,16 @@ print(f"lrnnlab {EXPECTED}: ready")
 # %% [markdown]
 # ## 1 A small leak is enough
 #
-# Reset Dyck-1 asks whether a bracket is open since the last 1 (chapter 09, section 2). The delta rule forgets in one write. **Claim (a small leak).** One layer, with a leak of $e = 1/10{,}000$, labels reset Dyck-1 rightly on *every* legal string (no bracket closes what is not open) of up to 100 tokens. It also does so on longer strings with at most 100 tokens before the first 1 and after each 1. So it is right on all of the paper's, which have at most 100 on either side of their one 1. Its one number $w$ goes to $(1-e)\,w + 1$ at (, to $(1-e)\,w - 1$ at ), to 0 at 1; it says "open" if $w > \frac12$.
+# Reset Dyck-1 asks whether a bracket is open since the last 1 (chapter 09, section 2). The delta rule forgets in one write.
 #
-# **Step 1.** These are writes of the delta rule, with key 1: $\beta = e$, $v = \pm 1/e$, and for the 1 $\beta = 1$, $v = 0$, which gives 0 whatever $w$ was.
+# **Claim (a small leak).** One layer, with a leak of $e = 1/10{,}000$, labels reset Dyck-1 correctly on *every* legal string of up to 100 tokens.
+# (Legal: no bracket closes what is not open.) It also does so on longer strings with at most 100 tokens before the first 1 and after each 1. So
+# it is right on all of the paper's strings, which have at most 100 tokens on either side of their one 1.
+#
+# The layer has one number $w$. It goes to $(1-e)\,w + 1$ at `(`, to $(1-e)\,w - 1$ at `)`, and to 0 at `1`. The answer is "open" if
+# $w > \frac12$.
+#
+# **Step 1.** These are writes of the delta rule, with key 1: $\beta = e$, $v = \pm 1/e$, and for the 1 $\beta = 1$, $v = 0$, which gives 0 whatever $w$ was. **All cases.**
 
 # %% tags=["proof-leak_is_enough"]
 w, e = sp.symbols("w e")
@@ -49,8 +56,9 @@ assert write(w, 1, 0) == 0, "A small leak, step 1: the reset"
 
 
 # %% [markdown]
-# **Step 2.** Both bracket writes are increasing in $w$. So among all words of $t$ tokens that end at depth $d$ the least $w$ comes from the least $w$ of one token less, and the greatest from the greatest; a sweep over $t$ and $d$, in fractions, therefore bounds *all* words. At depth 0 the greatest $w$ is at most
-# $\frac12$, at any other depth the least is above $\frac12$. $\blacksquare$
+# **Step 2.** Both bracket writes are increasing in $w$. Take all words of $t$ tokens that end at depth $d$. Their least $w$ comes from the
+# least $w$ one token earlier, and their greatest from the greatest. So a sweep over $t$ and $d$ bounds *all* words. At depth 0 the greatest $w$
+# is at most $\frac12$. At any other depth the least $w$ is above $\frac12$. $\blacksquare$ **All words**, in fractions.
 
 # %% tags=["proof-leak_is_enough"]
 def sweep(e, T):
@@ -82,8 +90,8 @@ with show.expect_failure("A small leak, step 2"):
 
 
 # %% [markdown]
-# **By counts alone.** How much can *any* function of counts and last token get? Take all legal words of up to 8 tokens, sort them by what a layer of addition can see, and let an oracle give each group its
-# commonest label:
+# **By counts alone.** How many labels can *any* function of the counts and the last token get right? Take all legal words of up to 8 tokens, and
+# sort them by what a layer of addition can see. Let an oracle give each group its most common label:
 
 # %%
 def is_legal(text):
@@ -97,7 +105,8 @@ best = sum(max(labels) for labels in groups.values()) / len(legal)
 print(f"{len(legal)} words in {len(groups)} groups: at best {best:.1%} of the labels, by the sum")
 
 # %% [markdown]
-# So an addition that cannot solve the task may still give nineteen labels of twenty on short words. Only whole strings tell. (And explicit weights tell what *can* be expressed; how fast it is learned is the matter of Table 2 in [09i](09i_tables.ipynb).)
+# So an addition that cannot solve the task may still give nineteen labels of twenty on short words. Only whole strings show
+# the failure. (Explicit weights show what *can* be expressed. For what is learned, and how fast, see Table 2 in [09i](09i_paper_checked.ipynb).)
 
 # %% [markdown]
 # Both counters on one string:
@@ -117,7 +126,9 @@ show.figure(
 #
 # **Claim (one write).** No layer with *one write a token* and $0 \le \beta|k|^2 \le 2$ labels Dyck-1 with a fixed margin at all depths.
 #
-# **Step 1.** One number first: a write takes what is said to $k$ from $w$ to $(1-s)\,w + s\,v$, with $s = \beta|k|^2$. It is a contraction for $0 < s < 2$, a reflection at 2, nothing at 0, and **never a translation** $w \mapsto w + c$ with $c \ne 0$: that needs $s = 0$, and then nothing is added.
+# **Step 1.** One number first: a write takes what is said to $k$ from $w$ to $(1-s)\,w + s\,v$, with $s = \beta|k|^2$. It is a contraction for $0 < s < 2$, a
+# reflection at 2, and nothing at 0. It is **never a translation** $w \mapsto w + c$ with $c \ne 0$: that needs $s = 0$, and then nothing is added.
+# **All cases.**
 
 # %% tags=["proof-one_write"]
 w, s, v, c = sp.symbols("w s v c")
@@ -127,7 +138,8 @@ print("a write is w + c only for", needed)
 assert needed == [{s: 0, c: 0}], "One write, step 1: no translation but by 0"
 
 # %% [markdown]
-# **Step 2.** Now any keys. After equal tokens, $W_{m+1} - W_m = (1-s)\,(W_m - W_{m-1})$, so $W_{m+1} - W_m = (1-s)^m\,(W_1 - W_0)$; and at $s = 2$ this makes $W_{m+2} = W_m$. (Free symbols, keys of two numbers, any start.)
+# **Step 2.** Now any keys. After equal tokens, $W_{m+1} - W_m = (1-s)\,(W_m - W_{m-1})$, so $W_{m+1} - W_m = (1-s)^m\,(W_1 - W_0)$.
+# At $s = 2$ this makes $W_{m+2} = W_m$. **All keys of two numbers**, any start.
 
 # %% tags=["proof-one_write"]
 k, v, W = sp.Matrix(sp.symbols("k:2")), sp.Matrix(sp.symbols("v:2")), [sp.Matrix(2, 2, sp.symbols("w:4"))]
@@ -145,7 +157,7 @@ assert (W[2] - W[0]).subs(s, 2).applyfunc(sp.simplify) == sp.zeros(2, 2), (
 print("(W_2 - W_1) / (W_1 - W_0), entry by entry:", *{sp.cancel(b / a) for a, b in zip(*steps_of_W)})
 
 # %% [markdown]
-# **Step 3.** No later token takes two states apart: a write multiplies a row $x$ of their difference by $I - \beta kk^\top$, and $|x|^2$ falls by $s\,(2-s)\,(x\cdot u)^2 \ge 0$, with $u$ the unit vector along $k$.
+# **Step 3.** No later token moves two states apart: a write multiplies a row $x$ of their difference by $I - \beta kk^\top$, and $|x|^2$ falls by $s\,(2-s)\,(x\cdot u)^2 \ge 0$, with $u$ the unit vector along $k$.
 
 # %% tags=["proof-one_write"]
 x, u = sp.Matrix(sp.symbols("x:3")), sp.Matrix([*sp.symbols("u:2"), 0])
@@ -158,7 +170,10 @@ assert sp.expand(lost - s * (2 - s) * x.dot(u) ** 2) == 0, "One write, step 3: w
 
 
 # %% [markdown]
-# **Step 4.** So $(^m)^m$ and $(^{m+2})^m$, of which one is balanced and one is not, end within $|1-s|^m\,|W_2 - W_0|$ of each other, with the $s$ of the opening bracket, in each head. For $|1-s| < 1$ that is as near as you like; at $s = 2$ the two are one state; at $s = 0$ nothing is written. All these states lie in a bounded set, since what is old fades; there a continuous reading is uniformly continuous, so no fixed margin is left. (The bound looked at in 40 random layers, in fractions, $m = 8$.) $\blacksquare$
+# **Step 4.** So compare $(^m)^m$, which is balanced, with $(^{m+2})^m$, which is not. In each head they end within
+# $|1-s|^m\,|W_2 - W_0|$ of each other, with the $s$ of the opening bracket. For $|1-s| < 1$ that is as near as you like. At $s = 2$ the two are
+# the same state. At $s = 0$ nothing is written. All these states lie in a bounded set, because old writes fade. There a continuous reading is
+# uniformly continuous, so no fixed margin is left. $\blacksquare$ **Sample:** the bound in 40 random layers, in fractions, $m = 8$.
 
 # %% tags=["proof-one_write"]
 def beyond_the_bound(rule, m=8):
@@ -199,10 +214,16 @@ show.figure(
 # %% [markdown]
 # ## 3 The start decides: predict the drift, see it, cure it
 #
-# What does a *trained* DeltaNet do? In the table of [09i](09i_tables.ipynb) it is right on all of $a^nb^n$ up to $n = 50$ and wrong soon after, in every seed, while addition lasts longer with four seeds of five. By the formula of the leak (chapter 09, section 4), what the first $a$ wrote has shrunk to $(1-e)^n$ after $n$ letters, where $e$ is the share lost at a write. So the net cannot cancel $a$'s by $b$'s. It must learn what a faded count looks like for the $n$ that it sees, and nothing makes that right for the next. A net starts with $\beta$ near one half. To count to 100 it would have to learn $\beta$ down over four orders of magnitude, and what it writes up by as many; and once
-# Bin0 is right nothing asks for more.
+# What does a *trained* DeltaNet do? In the table of [09i](09i_paper_checked.ipynb) it is right on all of $a^nb^n$ up to $n = 50$ and wrong soon
+# after, in every seed. Addition lasts longer with four seeds of five. The leak explains it (chapter 09, section 4). After $n$ letters, what the
+# first $a$ wrote has shrunk to $(1-e)^n$, where $e$ is the share lost at a write. So the net cannot cancel $a$'s by $b$'s. It must learn what a
+# faded count looks like for each $n$ that it sees, and that does not help with the next $n$.
 #
-# The cure is to start there: $\beta = \sigma(-15) = 3\cdot10^{-7}$ for every token, and $v$ larger by as much (`write_start` of the layer; no number is frozen, and nothing can be expressed that could not be before). (Predict: up to which $n$ will each net be right?)
+# A net starts with $\beta$ near one half. To count to 100 it would have to lower $\beta$ by four orders of magnitude, and raise what it writes
+# by as many. But once Bin0 is right, the loss asks for nothing more.
+#
+# The cure is to start there: $\beta = \sigma(-15) = 3\cdot10^{-7}$ for every token, and $v$ larger by as much (the layer's
+# `write_start`). No number is frozen, and the layer can express nothing new. (Predict: up to which $n$ will each net be right?)
 
 # %% tags=["nbval-ignore-output"]
 sizes = range(1, 301)
@@ -235,7 +256,9 @@ show.figure(
 )  # fmt: skip
 
 # %% [markdown]
-# How far is the cured net *proved* right? The language has one string of each size, and the cell above ran every one of them: so up to the size before the first wrong one the net is right on **all** strings of the task, not on a sample. (In the floats of this machine; the margins are far above their rounding.)
+# How far is the cured net *proved* right? The language has one string of each size, and the cell above ran every one of them. So up to the
+# size before the first wrong one, the net is right on **all** strings of the task. (In the floats of this machine; the margins are far above
+# their rounding.)
 
 # %%
 shrinks = ch09.decay(nets["near addition"]) < 1e-4 < ch09.decay(nets["as released"])

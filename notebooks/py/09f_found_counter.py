@@ -7,7 +7,7 @@
 # ---
 
 # %% [markdown]
-# # 09g · A counter found by descent
+# # 09f · A counter found by descent
 #
 # Two writes a token count exactly. Does descent find such a counter, and can you prove it right? *It takes* about 30 min to read. Behind [chapter 09](09_fast_weights.ipynb).
 
@@ -58,7 +58,9 @@ print("w ->", both)
 assert sp.expand(both - w - 2 * (b - a)) == 0, "Two writes, step 1: two reflections are a translation"
 
 # %% [markdown]
-# **Step 2.** So these weights take $w$ to $w + 1$, to $w - 1$, to 0, and to $1 - w$. By induction, with the first three, $w$ *is* the number of open brackets since the last reset, on every string; and a token that flips, on a counter of its own, keeps its parity in $w$.
+# **Step 2.** So these weights take $w$ to $w + 1$, to $w - 1$, to 0, and to $1 - w$. By induction on the first three,
+# $w$ *is* the number of open brackets since the last reset, on every string. A token that flips a counter of its own keeps its parity there.
+# **All cases.**
 
 # %% tags=["proof-two_writes"]
 w, half = sp.Symbol("w"), sp.Rational(1, 2)
@@ -76,7 +78,8 @@ assert does == {"(": w + 1, ")": w - 1, "1": 0, "flip": 1 - w}, (
 
 
 # %% [markdown]
-# **Step 3.** Nothing here is rounded in floats: as long as the depth is below $2^{23}$ all numbers are halves of whole numbers that float32 has. The package's own layer, in float32, with these weights, reads $(^{5000})^{5000}$:
+# **Step 3.** Floats round nothing here: as long as the depth is below $2^{23}$, all numbers are halves of whole numbers, and float32 has
+# them. The package's own layer, in float32 and with these weights, reads $(^{5000})^{5000}$:
 
 # %% tags=["proof-two_writes"]
 def brackets_layer(beta=40.0):
@@ -132,8 +135,9 @@ with show.expect_failure("Two writes, step 1"):
 #
 # **Claim (the open interval).** If $0 < \beta|k|^2 < 2$ for all writes, then no number of writes a token counts exactly, whatever the keys are.
 #
-# **Step 1.** A token's writes multiply a row by $M = A_1 \cdots A_h$. By step 3 of the proof for one write ([09f](09f_bounded_depth.ipynb), section 2), $|xA_i| = |x|$ only where $x$ is orthogonal to $k_i$, and then $xA_i = x$; so $|xM| < |x|$ for every $x \ne 0$ in the span of the keys.
-# (The norm of $M$ on the span, for 200 random tokens with three writes and keys of four numbers, in floats.)
+# **Step 1.** A token's writes multiply a row by $M = A_1 \cdots A_h$. By step 3 of the proof for one write ([09e](09e_bounded_depth.ipynb), section 2), $|xA_i| = |x|$ only if
+# $x$ is orthogonal to $k_i$, and then $xA_i = x$. So $|xM| < |x|$ for every $x \ne 0$ in the span of the keys. **Sample:** the norm of $M$ on the
+# span, for 200 random tokens with three writes and keys of four numbers, in floats.
 
 # %% tags=["proof-open_interval"]
 def random_token(draw, shares=(0.05, 1.95)):
@@ -150,7 +154,9 @@ print(f"the greatest norm on the span is below 1: {max(norms) < 1}")
 assert max(norms) < 1, "The open interval, step 1: a contraction on the span (sampled)"
 
 # %% [markdown]
-# **Step 2.** What is written, $c$, lies in the span; so after equal tokens, from $W_0 = 0$, $W_{m+1} - W_m = c\,M^m$ falls at least as fast as the $m$-th power of that norm, and the end of the proof is that of one write, the states being bounded as there. $\blacksquare$ (The same 200 tokens, $m = 50$.)
+# **Step 2.** What is written, $c$, lies in the span. So after equal tokens, from $W_0 = 0$, the difference $W_{m+1} - W_m = c\,M^m$ falls at least
+# as fast as the $m$-th power of that norm. The states are bounded, and the proof ends as that of one write. $\blacksquare$ **Sample:** the same
+# 200 tokens, $m = 50$.
 
 # %% tags=["proof-open_interval"]
 outside = [np.abs(c - c @ basis @ basis.T).max() for M, c, basis in random_tokens]
@@ -164,7 +170,8 @@ assert all(size <= bound + 1e-12 for size, bound in zip(after_50, limits)), (
 )
 
 # %% [markdown]
-# **Step 3.** The counter above with $\beta = 1.99$ is the leaking one, with $e = 1 - 0.99^2$ and brackets that count for $0.995$ each; so it is wrong from depth 6 on, by the formula for the leak.
+# **Step 3.** The counter above with $\beta = 1.99$ is the leaking one, with $e = 1 - 0.99^2$ and brackets that count for $0.995$ each. By the
+# formula for the leak it is wrong from depth 6 on.
 
 # %% tags=["proof-open_interval"]
 w, beta = sp.Symbol("w"), sp.Rational(199, 100)
@@ -193,8 +200,11 @@ with show.expect_failure("The open interval, step 1"):
 # %% [markdown]
 # ## 3 Is it learned?
 #
-# The weights above are written by hand. Does descent find such weights? From the released start the delta rules of [09i](09i_tables.ipynb) are right, or nearly, on Bin0 of reset Dyck-1 and right on little more than half to two thirds of Bin1, and a start near addition stands in the way of the reset. The proof above says which start stands in the way of nothing: all writes go to one key, and every
-# $\beta$ starts near 2 (at $2\sigma(12) = 1.99999$), so that each token is a translation to begin with. What is left to learn are the values, and that the token 1 must lower a $\beta$. (Predict: of what a head holds, how much is left after each of the three tokens once the net knows reset Dyck-1?)
+# The weights above are written by hand. Does descent find such weights? From the released start the delta rules of
+# [09i](09i_paper_checked.ipynb) are right, or nearly, on Bin0 of reset Dyck-1. Of Bin1 they have little more than half to two thirds. A start near
+# addition makes the reset hard to learn. The proof above suggests a better start: all writes go to one key, and every $\beta$ starts near 2 (at
+# $2\sigma(12) = 1.99999$). Then each token is a translation at first. The net still has to learn the values, and that the token 1 must lower
+# a $\beta$. (Predict: once the net knows reset Dyck-1, how much of what a head holds is left after each of the three tokens?)
 
 # %% tags=["proof-found_counter", "nbval-ignore-output"]
 for seed in range(9):
@@ -219,13 +229,21 @@ show.table(
 print("heads in which brackets leave what is there, and the token 1 wipes it:", machines or "none")
 
 # %% [markdown]
-# A head that the last line names *is* the program of step 2, found by descent: a bracket leaves (nearly) all that is there and moves it, the token 1 leaves (nearly) nothing. With twice as many batches, on five times as many strings, such nets have all of Bin0 of reset Dyck-1, and four seeds of five have all of Bin1. That is the row *near translation* of [09i](09i_tables.ipynb), which does well on the other seven tasks, too.
+# A head that the last line names *is* the program of step 2, found by descent. A bracket leaves nearly all that is there and moves it; the
+# token 1 leaves nearly nothing. With twice as many batches, on five times as many strings, such nets get all of Bin0 of reset Dyck-1 right, and
+# four seeds of five get all of Bin1. That is the row *near translation* of [09i](09i_paper_checked.ipynb), which does well on the other seven tasks, too.
 
 # %% [markdown]
 # ## 4 Snap it, and prove it for every string
 #
-# The net above is not right for ever. A bracket leaves nearly all of what is there and not all, `1` nearly nothing, the steps of `(` and `)` are not quite opposite, and the other head, which counts nothing, has its say: small errors, and every token carries them on. So we set each number to the one that it is near: in
-# the counting head the values and strengths of step 2 of section 1, with half the difference of the net's own two steps as the step $c$; in the other head nothing. All else stays as descent left it: embedding, queries, norms, feed-forward part, readout. (Predict: of strings four times as long as those of training, how many does the net have right, and how many its copy?)
+# The net above is not right for ever. A bracket leaves nearly all of what is there, but not all. A `1` leaves nearly nothing, but not nothing. The
+# steps of `(` and `)` are not quite opposite. The other head counts nothing, and still takes part in the answer. These errors are small, and
+# every token carries them on.
+#
+# So we set each number to the exact one that it is near. The counting head gets the values and strengths of step 2 of section 1. Its step $c$ is
+# half the difference of the net's own two steps. The other head writes nothing. All else stays as trained: embedding, queries, norms,
+# feed-forward part, readout. (Predict: of strings four times as long as those of training, how many does the net get right, and how many its
+# copy?)
 
 # %% tags=["proof-found_counter", "nbval-ignore-output"]
 counter_net, counter = made.net.double(), machines[0] - 1
@@ -264,9 +282,10 @@ show.table(
 )
 
 # %% [markdown]
-# **Claim (the found counter).** The snapped copy of the trained net answers rightly on *every* string of reset Dyck-1, of every length (in real arithmetic).
+# **Claim (the found counter).** The snapped copy of the trained net answers correctly on *every* string of reset Dyck-1, of every length (in real arithmetic).
 #
-# **Step 1.** Its memory goes from any $w$ to $w + c$ at `(`, to $w - c$ at `)`, and to 0 at `1`. By induction it is $d\,c$, where $d$ is the number of open brackets since the reset. (Free symbols, with the strengths and the halves of $c$ that the copy has.)
+# **Step 1.** Its memory goes from any $w$ to $w + c$ at `(`, to $w - c$ at `)`, and to 0 at `1`. By induction it is
+# $d\,c$, where $d$ is the number of open brackets since the reset. **All cases**, with the copy's strengths and halves of $c$.
 
 # %% tags=["proof-found_counter"]
 w, c = sp.symbols("w c")
@@ -284,8 +303,13 @@ assert does == wanted, "The found counter, step 1: the memory is d c"
 
 
 # %% [markdown]
-# **Step 2.** So what is answered depends on the token and on $d$ alone. Let $\ell$ be the lead of the answer 1 over the answer 0. The block passes on the token's embedding plus what is read, $x = e + d\,u$, and adds a feed-forward part of the normalised $x$: so $\ell = A + B\,d + f$ with numbers $A$ and $B$ of the token, and $f$ that feed-forward part. A normalised vector of $D$
-# numbers is no longer than $\sqrt D$; so no unit of the feed-forward part gets more than its bias and $\sqrt D$ times the length of its weights, and $|f| \le R$ for every $x$ there is. Where $B > 0$, $\ell > 0$ for all $d > (R + |A|)/B$.
+# **Step 2.** So the answer depends only on the token and on $d$. Let $\ell$ be the margin of the answer 1 over the answer 0. The block passes on the
+# token's embedding plus what is read, $x = e + d\,u$, and adds a feed-forward part of the normalised $x$. So $\ell = A + B\,d + f$: the numbers $A$
+# and $B$ belong to the token, and $f$ is the feed-forward part.
+#
+# A normalised vector of $D$ numbers has at most the length $\sqrt D$. So a unit of the feed-forward part gets at most its bias plus
+# $\sqrt D$ times the length of its weights. This bounds $|f| \le R$ for every $x$. Where $B > 0$, it follows that $\ell > 0$ for all
+# $d > (R + |A|)/B$.
 
 # %% tags=["proof-found_counter", "nbval-ignore-output"]
 def block_output(token, depth):
@@ -310,7 +334,8 @@ assert min(B) > 0, "The found counter, step 2: the lead grows with the depth"
 
 
 # %% [markdown]
-# **Step 3.** Up to these depths, one by one: at `(` there is always a bracket open, at `1` never, and at `)` both occur. $\blacksquare$ (In doubles; the margins are far above their rounding.)
+# **Step 3.** Up to these depths, one by one: at `(` a bracket is always open, at `1` never, and at `)` both occur. $\blacksquare$ **Float:** in
+# doubles; the margins are far above their rounding.
 
 # %% tags=["proof-found_counter", "nbval-ignore-output"]
 def lead(token, depth):
@@ -338,4 +363,5 @@ with show.expect_failure("The found counter, step 1"):
     assert leaky == wanted, "The found counter, step 1: the memory is d c"
 
 # %% [markdown]
-# A network trained for seconds on strings of up to 50 tokens has a counter in it that is right for ever. The snapped machine of chapter 02 has five states; this one has infinitely many, so no search over states could prove it. What took the place of the search is induction for the memory and a bound for the readout.
+# A network trained for seconds on strings of up to 50 tokens has a counter in it that is right for ever. The snapped machine of chapter 02 has five states; this one has infinitely many, so no search over states
+# can prove it. Instead we used induction for the memory and a bound for the readout.
