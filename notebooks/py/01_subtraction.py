@@ -144,14 +144,15 @@ one = {"0": A, "1": A, "-": A}  # one transition for all letters
 assert all(state(f"{a}-{b}", z, one) == printed(a, b, z, A) for a, b in ("01", "10")), (
     "Proposition 1, step 1: the two sums as printed"
 )
-print("x(0-1) =", state("0-1", z, one))
+for word in ("0-1", "1-0"):
+    show.math(f"x_{{{word}}} =", state(word, z, one), mark=z)
 
 
 after = state("0-", z, one)
 assert all(state(f"0-{a}-{b}", z, one) == printed(a, b, after, one["-"]) for a, b in ("01", "10")), (
     "Proposition 1, step 2: the same sums from x(0-)"
 )
-print("x(0-) =", after)
+show.math("x_{0-} =", after, mark=z)
 
 
 # %% [markdown]
@@ -169,7 +170,7 @@ short, long = differences(one)
 assert short == long and not short.has(z), (
     "Proposition 1, step 3: one expression is left, and no start in it"
 )
-print("x(0-1) - x(1-0) = x(0-0-1) - x(0-1-0) =", short)
+show.math("x_{0-1} - x_{1-0} = x_{0-0-1} - x_{0-1-0} =", short)
 
 # %% [markdown]
 # **Step 4.** Suppose that different values have different states and equal values have equal states. Then the blue arrow is not zero,
@@ -223,7 +224,7 @@ with show.expect_failure("Proposition 1, step 3"):
     assert short == long and not short.has(z), (
         "Proposition 1, step 3: two expressions are left, and the start z is in the first"
     )
-print("x(0-1) - x(1-0) =", short)
+show.math("x_{0-1} - x_{1-0} =", short, mark=z)
 
 # %% [markdown]
 # ### The same with diagonal matrices
@@ -262,7 +263,7 @@ commuting = difference("1-0", "0-1", A_of)
 assert sp.expand(commuting - eq_8) == 0 and not commuting.has(any_start), (
     "Proposition 2, step 1: the start cancels, and Eq. 8 is left"
 )
-print("x(1-0) - x(0-1) =", commuting)
+show.math("x_{1-0} - x_{0-1} =", commuting)
 
 
 long = difference("0-1-0", "0-0-1", A_of)
@@ -270,7 +271,7 @@ assert sp.expand(long - commuting) == 0, "Proposition 2, step 2: the same is lef
 assert (0 - 1) % 5 != (1 - 0) % 5 and (0 - 0 - 1) % 5 == (0 - 1 - 0) % 5, (
     "Proposition 2, step 3: different values, equal values"
 )
-print("x(0-1-0) - x(0-0-1) =", long)
+show.math("x_{0-1-0} - x_{0-0-1} =", long)
 
 # %% [markdown]
 # ## 2 What the proof does not say
@@ -297,7 +298,7 @@ base, n = 7, sp.Symbol("n", integer=True, nonnegative=True)
 assert all(
     sp.floor((base * n + c) / sp.Integer(base)) == n and sp.Mod(base * n + c, base) == c for c in range(1, 7)
 ), "The base-7 layer, step 2: the old state and the letter can be read off the new state"
-print(f"({base} n + c) // {base} = n and ({base} n + c) mod {base} = c for c = 1, ..., 6 and every n")
+show.math(rf"\lfloor ({base} n + c) / {base} \rfloor = n, \quad ({base} n + c) - {base} n = c \quad \text{{for }} c = 1, \dots, 6")
 
 # %% [markdown]
 # **Step 3.** And this is how it escapes step 4 of the proof: `0-0-1` and `0-1-0` have the same value and different states.
@@ -441,7 +442,7 @@ rest = sp.expand(after - A ** (k + 1) * p)
 assert rest == A * c + u and not rest.has(p), (
     "Theorem A, step 1: one more letter, and still no prefix in the second part"
 )
-print("A (A^k p + c) + Bu = A^(k+1) p +", rest)
+show.math("A (A^k p + c) + Bu = A^{k+1} p +", rest)
 
 # %% [markdown]
 # **Step 2: move a collision (all cases).** Suppose $x(s) = x(t)$ with $s \ne t$. Drop their common beginning. By step 1 the
@@ -463,7 +464,7 @@ assert sp.expand((s1 - R) - (t1 - S) - ((-s1 - R) - (-t1 - S)) - 2 * (s1 - t1)) 
 k = sp.Symbol("k", integer=True, positive=True)
 M, half = 2 * k + 1, k + 1
 assert sp.Mod(sp.expand(2 * half - 1), M) == 0, "Theorem A, step 3: two has an inverse modulo M"
-print(f"2 (s1 - t1) = 0 modulo M; with M = {M} and 2 ({half}) = M + 1 this says s1 = t1 modulo M")
+show.math(r"2 (s_1 - t_1) \equiv 0 \ \text{ and } \ 2 \cdot (", half, r") \equiv 1 \ \text{ modulo } M =", M, r"\text{, so } s_1 \equiv t_1")
 
 # %% [markdown]
 # **Exercise 5** ★★ *(10 min, 4 points: to turn a contradiction into a construction)* **Code.** Steps
@@ -560,7 +561,7 @@ assert len(maps) == 256 and all(set(f) == set(range(4)) for f in injective), (
 n = sp.Symbol("n", positive=True)
 drive = sp.solve(sp.Eq(a * S + n * b, S), b)[0]
 assert sp.simplify(a * (S / n) + drive - S / n) == 0, "Theorem D, step 2: the mean stays"
-print(f"a S + n b = S gives b = {drive}, and a (S/n) + b = S/n")
+show.math(r"a S + n b = S \ \text{ gives } \ b =", drive, r"\text{, and then } \ a \tfrac{S}{n} + b = \tfrac{S}{n}")
 
 # %% [markdown]
 # **Step 3 (all cases).** So $ax + b = c + a(x - c)$, and $|ax + b - c|^2 = |a|^2\,|x - c|^2$.
@@ -608,7 +609,7 @@ last = x
 for gate, drive in ((a, b), (e, b1), (0, q), (a, b2)):  # the third letter is a reset to q
     last = sp.expand(gate * last + drive)
 assert not last.has(x) and last == a * q + b2, "Theorem D, step 5: nothing before a reset is left"
-print("c + a e (x - c) in both orders;  after a reset to q and one more letter: x =", last)
+show.math(r"c + a e (x - c) \text{ in both orders; after a reset to } q \text{ and one more letter: } x =", last)
 
 # %% [markdown]
 # **Exercise 8** ★★ *(15 min, 4 points: to see why a permuting letter is a turn)* **A proof step.** In step 3 of Theorem D,
@@ -779,7 +780,7 @@ columns = [block.col(j) for block in A for j in (0, 1)]
 assert all(sum(entry != 0 for entry in v) <= 1 and max(map(abs, v)) <= 1 for v in columns), (
     "The block of size 2, step 3: Eq. 6"
 )
-print("(0, 0) goes to", tuple(empty), "and (r, 1) to", tuple(full))
+show.math(sp.zeros(2, 1), r"\mapsto", empty, r"\text{, and then } \ ", sp.Matrix([r, 1]), r"\mapsto", full)
 
 # %% [markdown]
 # **Step 4 (all words).** With the last letter beside it (a channel with $A = 0$) this layer computes EvenPair: is the last letter the

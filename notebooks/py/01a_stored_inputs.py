@@ -180,7 +180,7 @@ check("01.6", my_expressions)
 # $A$ turns by one radian and shrinks to 0.8 (in floating point).
 #
 # **Step 1.** If $0.8 R + 1 \le R$, the disc of radius $R$ is never left, as every letter adds a vector of length at
-# most 1. (The cell takes $R = 1/(1 - 0.8)$, and looks at all expressions of four numbers.)
+# most 1. **All expressions** of four numbers, with $R = 1/(1 - 0.8)$.
 
 # %% tags=["proof-packing"]
 turn, shrink, margin = 1.0, 0.8, 0.5
@@ -228,7 +228,7 @@ print(f"room for {room:.0f} states: two are too close at {certain} numbers or be
 
 # %% [markdown]
 # **Step 3.** As in Theorem A, either these two expressions or the two with `0-` in front have different values, and
-# are as close. (Computed for the two that step 2 found.)
+# are as close. **Sample:** the two that step 2 found.
 
 # %% tags=["proof-packing"]
 def answer(word):

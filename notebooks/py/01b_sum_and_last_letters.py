@@ -41,7 +41,7 @@ print("lrnnlab 0.1: ready")
 # **Step 1.** The state is the sum: for six free letters, in symbols.
 #
 # **Step 2.** On strings of $n$ digits the state takes all values from 0 to $4n$ and no others: $4n + 1$ states,
-# which for $n = 500$ fit into 11 bits. (The cell lists them for $n \le 6$.)
+# which for $n = 500$ fit into 11 bits. **All $n \le 6$.**
 
 # %% tags=["proof-sum_by_counting"]
 A = 1
@@ -126,7 +126,7 @@ gap = sp.expand(after_letters(x, A, [w, u, w, w]) - after_letters(x, A, [w, v, w
 assert gap == A**2 * u - A**2 * v, (
     "Theorem B, step 1: what a letter adds does not depend on the others"
 )
-print("x(wuww) - x(wvww) =", gap)
+show.math("x_{wuww} - x_{wvww} =", gap)
 
 # %% [markdown]
 # **Step 2.** For finite sets $X, Y$ of *real numbers* let $X + Y$ be the set of all sums $x + y$. It has at least
@@ -141,12 +141,12 @@ for m, k in product(range(1, 7), repeat=2):
     chain = [X[0] + y for y in Y] + [x + Y[-1] for x in X[1:]]
     rises = [sp.expand(b - a).is_positive for a, b in zip(chain, chain[1:])]
     assert len(chain) == m + k - 1 and all(rises), "Theorem B, step 2: m + k - 1 sums that grow"
-print("m = k = 6:", *chain[:3], "...", chain[-1])
+show.math("m = k = 6:", chain[0], "<", chain[1], "<", chain[2], r"< \dots <", chain[-1])
 
 # %% [markdown]
 # **Step 3.** For *vectors*, replace each by one number, $f(v) = v_1 + N v_2 + N^2 v_3 + \cdots$, with $N$ so large that
 # no two of the finitely many sums get the same number. $f$ of a sum is the sum of the $f$, so step 2 counts the vectors
-# too. (Checked on examples: sums of integer vectors.)
+# too. **Sample:** sums of integer vectors.
 
 # %% tags=["proof-theorem_b"]
 draw = np.random.default_rng(0)
@@ -242,7 +242,7 @@ for D, entries in ((2, range(-2, 3)), (3, range(-1, 2))):
 # %% [markdown]
 # **Step 2.** Let $d = B(u_a - u_b)$ for two letters. If $A^D d \ne 0$, then by step 1 every position adds one of at
 # least two different vectors, and as in Theorem B there are at least $n + 1$ states at length $n$, for every $n$:
-# infinitely many. (Checked up to $n = 6$ on those of 150 random layers of width 1, 2, 3 in which $A^D d \ne 0$.)
+# infinitely many. **Sample:** up to $n = 6$, those of 150 random layers of width 1, 2, 3 in which $A^D d \ne 0$.
 
 # %% tags=["proof-theorem_c"]
 def longer(found, A, v):

@@ -46,7 +46,7 @@ assert p_t.subs(time, 1) == sp.Rational(1, 2), "Two layers, step 1: the clock st
 assert p_t.subs(time, 1) < threshold <= p_t.subs(time, 2) and p_t.diff(time).is_positive, (
     "Two layers, step 1: only the first letter is taken"
 )
-print("p_t =", p_t)
+show.math("p_t =", p_t)
 
 
 # %% [markdown]
@@ -71,7 +71,7 @@ print(f"{len(words)} strings are right")
 
 # %% [markdown]
 # **Step 3.** In float32 too, at any length: the clock stops at $p = 1$ for good, and $x$ is a whole number below 6,
-# which float32 holds exactly. (The cell runs the clock for 64 steps, and the layers on five strings of 120 digits.)
+# which float32 holds exactly. **Sample:** the clock for 64 steps, the layers on five strings of 120 digits.
 
 # %% tags=["proof-two_layers"]
 clock = [p for p, _ in both_layers([0] * 64, np.float32)]
@@ -111,8 +111,7 @@ print(f"what is older adds less than {float(oldest):.4f}, and that is below 1/16
 
 # %% [markdown]
 # **Step 2.** Layer 2 adds $7 (s_1 + 1)$ at the first digit and $s_t - s_{t-1}$ at every later one. These differences
-# cancel in pairs, and $6 (s_1 + 1) + (s_t + 1)$ is left: a number with two digits in base 6, which $h$ compares.
-# (The cell has eight free letters.)
+# cancel in pairs, and $6 (s_1 + 1) + (s_t + 1)$ is left: a number with two digits in base 6, which $h$ compares. **All words of eight letters.**
 
 # %% tags=["proof-two_plain_layers"]
 s = sp.symbols("s1:9")
@@ -120,7 +119,7 @@ total = 7 * (s[0] + 1) + sum(s[t] - s[t - 1] for t in range(1, 8))
 assert sp.expand(total - (6 * (s[0] + 1) + s[7] + 1)) == 0, (
     "Two plain layers, step 2: the first and the last letter are left"
 )
-print("x =", sp.expand(total))
+show.math("x =", sp.expand(total))
 
 # %% [markdown]
 # **Step 3.** In float32, at any length: the cell finds *all* values that $p$ can take, tries every next letter, and

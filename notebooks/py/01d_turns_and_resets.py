@@ -309,7 +309,7 @@ print(f"{wrong} of 300 random expressions wrong in float64")
 # > compute EvenPair.
 #
 # **Step 1.** Every letter permutes the states, and some power of a permutation does nothing: the $m$-th, if $m$ is
-# the least common multiple of the lengths of its cycles. (All permutations of up to 5 states.)
+# the least common multiple of the lengths of its cycles. **All permutations** of up to 5 states.
 
 # %% tags=["proof-invertible_only"]
 def power(f, m):  # a permutation (a tuple) m times
@@ -329,7 +329,7 @@ for n in range(1, 6):
 print(f"the last one, {f}, has cycles of the lengths {cycles}")
 
 # %% [markdown]
-# **Step 2.** So $0^m 1$ ends where $1$ ends. (All pairs of the 48 signed permutations of three coordinates, $m = 12$.)
+# **Step 2.** So $0^m 1$ ends where $1$ ends. **All pairs** of the 48 signed permutations of three coordinates, $m = 12$.
 
 # %% tags=["proof-invertible_only"]
 orders = [list(q) for q in product(range(3), repeat=3) if len(set(q)) == 3]

@@ -39,7 +39,7 @@ print("lrnnlab 0.1: ready")
 # **Step 1.** On the vectors $(x, 1)$ the map is linear, with a matrix $H$ of size $b + 1$ whose last row is
 # $0 \cdots 0\ 1$. Let $K_j$ be the space of the vectors that $H^j$ sends to 0. As in Theorem C ([01b](01b_sum_and_last_letters.ipynb)) it grows until it stops
 # for good. All its vectors end in 0, as the last coordinate stays; so its dimension is at most $b$, and $K_b = K_{b+1}
-# = \cdots$. (The cell tries all maps with entries 0 and $\pm 1$ for $b = 1, 2$, and 4,000 random ones for $b = 3$.)
+# = \cdots$. **All maps** with entries 0 and $\pm 1$ for $b = 1, 2$; **sample:** 4,000 for $b = 3$.
 #
 # **Step 2.** An orbit that is finite meets some point twice, $x_k = x_{k+N}$, with $k \ge b$ after going round the
 # cycle often enough. Then $H^k$ sends $(x_0, 1) - (x_N, 1)$ to 0; by step 1 so does $H^b$, and $x_b = x_{b+N}$: it is in

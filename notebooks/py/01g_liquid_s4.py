@@ -65,7 +65,7 @@ assert K.det() != 0 and (G["-"] * G["0"]).det() != 0, (
     "Liquid-S4, step 1: the equation for z has a solution"
 )
 escape = start(G, K)
-print("K =", K.tolist(), "  z =", tuple(escape))
+show.math("K =", K, r", \quad z =", escape)
 
 # %% [markdown]
 # **Step 2.** From this start $x_{0-0-1} = x_{0-1-0}$, exactly; **step 3:** and $x_{0-1} \ne x_{1-0}$.
@@ -77,7 +77,7 @@ assert liquid("0-0-1", escape, G) == liquid("0-1-0", escape, G), (
 assert liquid("0-1", escape, G) != liquid("1-0", escape, G), (
     "Liquid-S4, step 3: the different values have different states"
 )
-print("x(0-0-1) = x(0-1-0) =", tuple(liquid("0-0-1", escape, G)))
+show.math("x_{0-0-1} = x_{0-1-0} =", liquid("0-0-1", escape, G))
 
 # %% [markdown]
 # **Step 4.** The escape comes from the off-diagonal part of $A$ alone. Scale it by $t$: the determinant of $K$ is a
@@ -103,7 +103,7 @@ print(f"det K = {determinant};  at t = 0 both differences are {tuple(equal)}")
 # %% tags=["proof-liquid_s4"]
 gap = liquid("0", escape, G) - liquid("0-0", escape, G)
 assert gap != sp.zeros(2, 1), "Liquid-S4, step 5: equal values, different states"
-print("x(0) - x(0-0) =", tuple(gap))
+show.math("x_0 - x_{0-0} =", gap)
 
 # %% [markdown]
 # **Break a hypothesis.** Without the off-diagonal part, at $t = 0$, the equation of step 1 cannot be solved.

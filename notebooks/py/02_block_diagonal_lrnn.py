@@ -268,7 +268,7 @@ growth_widget
 r, s = sp.symbols("r s", nonnegative=True)  # the sizes of u and v
 gaps = [sp.expand((r + s) ** 2 - (a * r + c * s) ** 2) for a in (1, -1) for c in (1, -1)]
 assert all(gap.is_nonnegative for gap in gaps), "Eq. 7, step 1: the triangle inequality"
-print("(|u| + |v|)^2 - (u + v)^2 for the four pairs of signs:", *gaps, sep="  ")
+show.math(r"(|u| + |v|)^2 - (u + v)^2 \text{ for the four pairs of signs:} \quad", gaps)
 
 # %% [markdown]
 # **Step 2.** $\mathbf 1^\top|A'||A| \le \mathbf 1^\top|A|$. By Eq. 6 the columns of $|A'|$ sum to at most 1; write $1 - d_j$
@@ -284,7 +284,7 @@ left[0, :] = sp.Matrix([[1 - d[j] - left[1, j] - left[2, j] for j in range(n)]])
 missing = sp.expand(sp.ones(1, n) * size - sp.ones(1, n) * left * size)
 assert all(entry == sum(d[j] * size[j, k] for j in range(n)) and entry.is_nonnegative
            for k, entry in enumerate(missing)), "Eq. 7, step 2: what is missing"  # fmt: skip
-print("what is missing in the first column:", missing[0])
+show.math(r"\text{missing in the first column:} \quad", missing[0])
 
 
 # %% [markdown]

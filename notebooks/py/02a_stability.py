@@ -48,7 +48,7 @@ print(f"lrnnlab {EXPECTED}: ready")
 #
 # **Step 1.** A single column has $\|v\|_1 \le b^{1-1/p}\|v\|_p$ (Hölder). The function $x^p$ is convex, so it lies
 # above its tangent at the mean $\mu = \|v\|_1/b$ of the sizes $x_i = |v_i|$; summed over the $b$ entries the tangent
-# gives $b \mu^p$. So $\|v\|_p^p \ge b\mu^p = b^{1-p}\|v\|_1^p$. (The cell has $b = 4$.)
+# gives $b \mu^p$. So $\|v\|_p^p \ge b\mu^p = b^{1-p}\|v\|_1^p$. **All columns** of size $b = 4$.
 
 # %% tags=["proof-sharp"]
 x, p, q, mu = sp.symbols("x p q mu", positive=True)
@@ -59,7 +59,7 @@ tangent = tangent.subs(sizes[3], 4 * mu - sum(sizes[:3]))  # their mean is mu
 claimed = 1 - 1 / p  # the exponent of b
 rest = sp.simplify(sp.powdenest(((4 * mu) ** p * 4 ** (-p * claimed) / (4 * mu**p)), force=True))
 assert bend.is_positive and sp.simplify(tangent - 4 * mu**p) == 0 and rest == 1, "Theorem 1, step 1: Hölder"
-print("second derivative:", bend, " sum of the tangents for b = 4:", sp.simplify(tangent))
+show.math(r"\text{second derivative: }", bend, r"\text{; sum of the tangents for } b = 4:\ ", sp.simplify(tangent))
 
 # %% [markdown]
 # **Step 2.** The largest column 1-norm of a product is at most the product of the largest ones:
@@ -102,7 +102,7 @@ for b in (2, 3, 5):
     )
 assert sp.simplify(sp.powsimp(size * equal_entry / size ** (1 - 1 / p))) == 1, "Theorem 1, step 4: the powers"
 assert (1 - 1 / (1 + q)).simplify().is_positive, "Theorem 1, step 4: the powers"
-print("column sums of W^k: (b w)^k, with w = b^(-1/p):", sp.powsimp(size * equal_entry))
+show.math(r"\text{column sums of } W^k: \ (b w)^k \text{ with } b w =", sp.powsimp(size * equal_entry))
 
 # %% [markdown]
 # *Break it.* Claim half the exponent, $\tfrac12(1 - 1/p)$. Step 1 does not give it, and the powers of $W$ exceed it.

@@ -189,7 +189,7 @@ row = [r + extra[0], *(q + e for e in extra[1:])]
 new = sum(a * b for a, b in zip(row, soft_state))
 promised = q * (m + sum(y)) + (r - q) * m  # q + (r - q) m, for the mass m + y1 + y2 + y3 is 1
 assert sp.expand(new - promised).is_nonnegative, "Theorem 7, step 1: one token"
-print("new mass less the bound:", sp.expand(new - promised))
+show.math(r"\text{new mass less the bound: }", sp.expand(new - promised))
 
 # %% [markdown]
 # **Step 2.** The bound solves the recursion with equality, and starts at 1. (A lower bound before gives one after,
@@ -205,14 +205,14 @@ limit = q / (q + 1 - r)
 bound = limit + (r - q) ** t * (1 - limit)
 recursion = sp.simplify(bound.subs(t, t + 1) - q - (r - q) * bound)
 assert bound.subs(t, 0).simplify() == 1 and recursion == 0, "Theorem 7, step 2: the recursion"
-print("m* =", limit, " without repair (q = 0):", sp.simplify(bound.subs(q, 0)))
+show.math("m^* =", limit, r"\text{; without repair } (q = 0):\ ", sp.simplify(bound.subs(q, 0)))
 
 # %% tags=["proof-horizon"]
 g, l, m = sp.symbols("g l m", positive=True)
 lead = g * m - l * (1 - m)
 (threshold,) = sp.solve(lead, m)
 assert sp.simplify(threshold - l / (g + l)) == 0 and sp.diff(lead, m).is_positive, "Theorem 7, step 3: the readout"
-print("the lead is positive for m above", threshold)
+show.math(r"\text{the lead is positive for } m >", threshold)
 
 # %% [markdown]
 # **Step 4.** Two heads, in fractions, with an error of $\tfrac1{100}$ in every column. One *stores the last symbol*:

@@ -163,7 +163,7 @@ s, gap = sp.symbols("s delta", positive=True)  # p = 2 - delta
 loss = sp.simplify((sp.exp(-s) ** (2 - gap) - sp.exp(-s) ** 2) * sp.exp(2 * s))  # (t^p - t^2) / t^2
 assert sp.simplify(loss - (sp.exp(s * gap) - 1)) == 0, "Theorem 3, step 2: one entry"
 assert sp.diff(loss, s).is_positive and loss.subs(s, 0) == 0, "Theorem 3, step 2: one entry"
-print("(t^p - t^2) / t^2 =", loss, "which is 0 at s = 0 and rises")
+show.math("(t^p - t^2) / t^2 =", loss, r"\text{, which is 0 at } s = 0 \text{ and rises}")
 
 # %% tags=["proof-isometries"]
 signed = [sp.Matrix(3, 3, lambda i, j: signs[j] * (order[j] == i))
@@ -207,7 +207,7 @@ block = sp.Matrix([[a, c], [d, e]])
 m, characteristic = (a + e) / 2, (lam * sp.eye(2) - block).det()
 assert sp.expand(characteristic - (lam**2 - 2 * m * lam + a * e - c * d)) == 0, "Theorem 4, step 1: r^2 = ae - cd"
 assert sp.factor(m**2 - a * e - ((a - e) / 2) ** 2) == 0, "Theorem 4, step 1: r^2 = ae - cd"
-print("characteristic polynomial:", sp.expand(characteristic), "; m^2 - ae =", sp.factor(m**2 - a * e))
+show.math(r"\text{characteristic polynomial: }", sp.expand(characteristic), "; \\quad m^2 - a e =", sp.factor(m**2 - a * e))
 
 # %% [markdown]
 # **Step 2.** By Eq. 6, $|d|^p \le 1 - |a|^p$ and $|c|^p \le 1 - |e|^p$, so $|cd|^p \le (1-|a|^p)(1-|e|^p)$; and that
@@ -225,7 +225,7 @@ over = left(first) * left(last) - left((first + last) / 2) ** 2
 assert sp.simplify(second - expected) == 0 and (t + q).is_positive and over.max() <= 1e-12, (
     "Theorem 4, step 2: concave"
 )
-print("second derivative of log(1 - x^p):", expected)
+show.math(r"\text{second derivative of } \log(1 - x^p):\ ", expected)
 
 # %% [markdown]
 # **Step 3.** So $r^2 \le m^2 + (1-|m|^p)^{2/p}$. With $m = r\cos\theta$ the left side less $m^2$ is

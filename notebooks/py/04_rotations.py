@@ -89,7 +89,7 @@ for A in (R(theta), cayley(sp.randMatrix(4, min=-3, max=3, seed=6))):
     parts = gamma**2 * x.dot(x), (B * u).dot(B * u), 2 * gamma * (A * x).dot(B * u)
     assert sp.trigsimp(sp.expand(square - sum(parts))) == 0, "Lemma 3, step 1: Eq. 7"
     layers.append((B, x, u, parts))
-    print(f"width {N}: the square is the sum of three parts; the first is", parts[0])
+    show.math(rf"\text{{width {N}, first part:}} \quad \gamma^2 \|x\|^2 =", parts[0])
 
 
 # %% [markdown]
@@ -113,8 +113,7 @@ def mean(form, x, u, xu=0, uu=sp.eye(2)):
 
 for B, x, u, (own, driven, crossed) in layers:
     assert mean(crossed, x, u) == 0, "Lemma 3, step 2: Eq. 8"
-print("the mean of the third part:", mean(crossed, x, u))
-print("of the first, which is left as it is:", mean(own, x, u))
+show.math(r"\mathbb{E}\,[\, 2\gamma\, x^\top A^\top B u \,] =", mean(crossed, x, u))
 
 # %% [markdown]
 # **Step 3** (Eq. 9). The second part has the mean $\mathrm{Tr}\,B^\top B$. So one step makes
@@ -128,7 +127,7 @@ for B, x, u, (own, driven, crossed) in layers:
     assert sp.expand(whole - gamma**2 * before - (B.T * B).trace()) == 0, (
         "Lemma 3, step 3: the three parts"
     )
-print("the mean of the second part:", mean(driven, x, u))
+show.math(r"\mathbb{E}\,[\, u^\top B^\top B u \,] =", mean(driven, x, u), r"= \mathrm{Tr}\, B^\top B")
 
 # %% [markdown]
 # So far the paper is right. Its last line puts $\mathbb{E}\|x_{t-1}\|^2 = c$ and the printed $\alpha$ in, and says that $c$ comes out.
@@ -165,7 +164,7 @@ check("04.7", my_second_norm)
 c, gamma, Tr = sp.symbols("c gamma Tr", positive=True)
 printed_alpha2 = 1 / (c * gamma**2 + Tr)  # alpha squared
 value = sp.simplify(printed_alpha2 * (gamma**2 * c + Tr))
-print("E||x_t||^2 =", value)
+show.math(r"\mathbb{E}\|x_t\|^2 =", printed_alpha2, r"\cdot (\gamma^2 c + Tr) =", value)
 assert value == 1 and sp.solve(value - c, c) == [1], (
     "Lemma 3, step 4: 1 comes out, which is c for c = 1 only"
 )
@@ -190,7 +189,7 @@ c, gamma, Tr, s = sp.symbols("c gamma Tr s", positive=True)
 assert sp.simplify(settled - Tr / (Tr + (c - 1) * gamma**2)) == 0, "Lemma 3, step 5: the value"
 numerator = sp.factor(sp.together(settled - c).as_numer_denom()[0])
 assert sp.solve(numerator, c) == [1], "Lemma 3, step 5: when it is c"
-print("E||x||^2 tends to", settled, "and that minus c has the numerator", numerator)
+show.math(r"\mathbb{E}\|x\|^2 \to", settled, r"\text{; minus } c \text{ this has the numerator }", numerator)
 
 # %% [markdown]
 # **Break it.** Steps 1 to 3 use one hypothesis each. Take that hypothesis away, and the step fails. Do it by hand first: in the cell of step 1
@@ -232,7 +231,7 @@ assert sp.simplify(right * (gamma**2 * c + Tr)) == c, "Lemma 3 put right, step 1
 assert sp.solve(alpha2 * (gamma**2 * c + Tr) - c, alpha2) == [right], (
     "Lemma 3 put right, step 2: no other alpha does it"
 )
-print("alpha^2 =", right)
+show.math(r"\alpha^2 = \textcolor{#D55E00}{c} \cdot", right / c)
 
 # %% [markdown]
 # The paper's experiments have $c = 1$, where both agree. Its Eq. 11 inherits the error: [04c](04c_constant_norm.ipynb).
@@ -397,7 +396,7 @@ a, b = sp.symbols("a b", real=True)
 assert sp.expand(R(a) * R(b) - R(b) * R(a)) == sp.zeros(2, 2), (
     "P is redundant, step 3: rotations of the plane commute"
 )
-print("C A^5 B =", kept[5].evalf(4).tolist())
+show.math("C A^5 B =", kept[5].evalf(4))
 
 # %% [markdown]
 # **Step 4 (float).** A layer of the package with $P$ and one without it have the same outputs.
@@ -493,7 +492,7 @@ assert formula(0, c, gamma, s_0) == s_0, "The norm, step 1: the formula at t = 0
 assert sp.simplify(later - gamma**2 * now - c * (1 - gamma**2)) == 0, (
     "The norm, step 2: the formula solves the recurrence"
 )
-print("s_t =", now)
+show.math("s_t =", now)
 
 # %% [markdown]
 # **Step 4 (all cases).** From $x_0 = 0$ that is $c\,(1 - \gamma^{2t})$. It grows at *every* step, by
@@ -506,7 +505,7 @@ t = sp.Symbol("t", integer=True, nonnegative=True)
 now, later = formula(t, c, gamma, 0), formula(t + 1, c, gamma, 0)
 grows = sp.simplify((later - now) / (c * gamma ** (2 * t) * (1 - gamma**2)))
 assert grows == 1, "The norm, step 4: it grows at every step"
-print("from zero, s_t =", now)
+show.math(r"\text{from zero:} \quad s_t =", now)
 
 # %% [markdown]
 # Here is one pair of coordinates with $c = 1$, simulated. ρ is the *colour* of the input, how much one input is correlated with
@@ -623,7 +622,7 @@ assert (gamma * R(theta) * sp.Matrix([p, q]) - turned).expand() == sp.zeros(2, 1
 assert sp.expand(v * p - w * q - sp.re(sp.expand(c * x))) == 0, (
     "LRU as RotRNN, step 2: Re(c x) is the row C times the state"
 )
-print("Re(c x) =", sp.re(sp.expand(c * x)))
+show.math(r"\mathrm{Re}(\tilde c x) =", sp.re(sp.expand(c * x)))
 
 # %% [markdown]
 # **Step 3.** The head's $\xi$ and the LRU's own normaliser are *one number for each mode*. Divide the mode's columns of $C$ by

@@ -135,7 +135,7 @@ assert all(unrolled(t, alpha, 1, 0) == printed(t, alpha, 1) for t in range(1, 7)
 assert all(unrolled(t, 1, xi, 0) == printed(t, 1, xi) for t in range(1, 7)), (
     "Eq. 12, step 2: the sum of Eq. 12"
 )
-print("x_3 =", unrolled(3, 1, xi, 0))
+show.math("x_3 =", unrolled(3, 1, xi, 0))
 
 # %% [markdown]
 # **Step 3.** Both sums leave out the part of the start: $(\alpha\gamma A)^t x_0$ in the second form, and the same
@@ -151,7 +151,7 @@ layer_too = [sp.expand(unrolled(t, 1, xi, x_0) - printed(t, 1, xi)) for t in ran
 assert layer_too == [sp.expand((gamma * A) ** t * x_0) for t in range(1, 7)], (
     "Eq. 12, step 3: in the layer too"
 )
-print("left out at t = 3:", left_out[2])
+show.math(r"\text{left out at } t = 3:\ ", left_out[2])
 
 # %% [markdown]
 # *Break it:* start at another $x_0$.
@@ -180,7 +180,7 @@ cheap = point.multiply_elementwise(cos) + swapped.multiply_elementwise(sin)
 assert sp.expand(cheap - block_turns * point) == sp.zeros(6, 1), (
     "Eq. 19, step 1: Eq. 19 turns x by Theta"
 )
-print("first pair:", cheap[0], "and", cheap[1])
+show.math(r"\text{first pair: }", cheap[0], r"\text{ and }", cheap[1])
 
 # %% [markdown]
 # *Break it:* leave the minus signs out.

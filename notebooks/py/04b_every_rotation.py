@@ -76,7 +76,7 @@ series = sum((t**k * G**k / sp.factorial(k) for k in range(9)), sp.zeros(3, 3))
 left = sp.Poly(sp.expand(series.det()), t)
 right = [sp.Rational(G.trace() ** k, math.factorial(k)) for k in range(9)]
 assert [left.coeff_monomial(t**k) for k in range(9)] == right, "Lemma 1, step 3: the two series"
-print("det exp(tG) = exp(t Tr G) =", *right[:4], "... (coefficients of 1, t, t^2, t^3)")
+show.math(r"\det \exp(tG) = \exp(t\, \mathrm{Tr}\, G) = ", sp.series(sp.exp(G.trace() * t), t, 0, 4))
 
 # %% [markdown]
 # **Exercise 4** ★ *(5 min, 3 points: to find all logarithms of a rotation)* **A proof step.** Which rotations
@@ -170,7 +170,7 @@ for sign in (1, -1):
 # %% tags=["proof-lemma_2"]
 a, b = sp.symbols("a b", real=True)
 assert sp.expand_trig(R(a + b)) == sp.expand(R(a) * R(b)), "Lemma 2, step 4: R(a) R(b) = R(a + b)"
-print("cos(a + b) =", (R(a) * R(b))[0, 0])
+show.math(r"\cos(a + b) =", (R(a) * R(b))[0, 0])
 
 # %% [markdown]
 # **Break it.** Stretch one column of $P$, so that $P^\top P$ is no longer $I$.
@@ -236,13 +236,13 @@ theta, D = sp.Symbol("theta", real=True), sp.diag(-1, 1)
 assert D * D == sp.eye(2) and D.det() == -1 and D * R(theta) * D == R(-theta), (
     "Surjective, step 1: D turns a rotation around"
 )
-print(D * R(theta) * D)
+show.math(r"D R(\theta) D =", D * R(theta) * D)
 
 # %% [markdown]
 # **Step 2.** So change the sign of the first column of $P$ (multiply by a $D$ that is $\mathrm{diag}(-1, 1)$ on the
 # first pair and leaves the others alone), and the sign of $\theta_1$: $A$ stays the same, and the determinant of $P$
 # changes its sign. For odd $N$ there is an axis, and one may instead change the sign of the last column of $P$ and
-# leave $\Theta$ as it is. (Computed exactly on one $P$ of determinant $-1$ for $N = 4$ and on one for $N = 5$.)
+# leave $\Theta$ as it is. **Sample:** one $P$ of determinant $-1$ for $N = 4$ and one for $N = 5$, exactly.
 
 # %% tags=["proof-surjective"]
 turn = lambda p, q, r: sp.Matrix([[p, -q], [q, p]]) / r  # by fractions: p^2 + q^2 = r^2

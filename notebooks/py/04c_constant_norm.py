@@ -143,12 +143,12 @@ with show.expect_failure("The norm, step 8"):
     assert reached == [0] + [aim] * 12, "The norm, step 8: the first step is too small"
 
 # %% [markdown]
-# **Step 9** (sampled). In simulation: 3,000 runs of a head of width 4 with $\gamma = 0.97$ and $c = 1$, and three kinds
+# **Step 9 (sample).** In simulation: 3,000 runs of a head of width 4 with $\gamma = 0.97$ and $c = 1$, and three kinds
 # of white input. The last is uncorrelated in time but *not* independent: the signs are drawn anew at every step, but
 # their common size is one draw for the whole run. The means follow the formula within 5 standard
 # errors at each of 60 steps.
 #
-# **Step 10** (sampled). The mean length $\mathbb{E}\|x\|$ is smaller than the root of $\mathbb{E}\|x\|^2$.
+# **Step 10 (sample).** The mean length $\mathbb{E}\|x\|$ is smaller than the root of $\mathbb{E}\|x\|^2$.
 
 # %% tags=["proof-norm_exact"]
 draw = np.random.default_rng(0)

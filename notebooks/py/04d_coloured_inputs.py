@@ -101,10 +101,10 @@ def at(G, M, N):  # s_t over 1 - gamma^2
 one_step = g2 * at(G, M, N) + 1 + sum(z * (1 - Z) / (1 - z) for z, Z in ((m, M), (n, N)))
 assert at(1, 1, 1) == 0, "Colour, step 4: the start"
 assert sp.cancel(sp.together(at(g2 * G, m * M, n * N) - one_step)) == 0, "Colour, step 4: one step"
-print("in the long run:", sp.factor(limit))
+show.math(r"\text{in the long run: }", sp.factor(limit))
 
 # %% [markdown]
-# **Step 5** (sampled). Runs of a head with this input, stationary from its first step, and $x_0 = 0$: within 5 standard
+# **Step 5 (sample).** Runs of a head with this input, stationary from its first step, and $x_0 = 0$: within 5 standard
 # errors at each of 60 steps.
 
 # %% tags=["proof-colour"]

@@ -39,14 +39,14 @@ print(f"lrnnlab {EXPECTED}: ready")
 # where $b_k$ is the squared length of row $k$ of $\tilde B$.
 #
 # **Step 1.** Unrolled, the recurrence has $\Lambda^0 \tilde B u_t$ for the newest input: $x_t = \sum_{i=0}^{t-1}
-# \Lambda^i\tilde Bu_{t-i}$ (for $t$ up to 6).
+# \Lambda^i\tilde Bu_{t-i}$. **All $t \le 6$.**
 
 # %% tags=["proof-equation_14"]
 L, u, x = sp.Symbol("lambda"), sp.symbols("u_0:7"), 0
 for t in range(1, 7):
     x = sp.expand(L * x + u[t])
     assert x == sum(L**i * u[t - i] for i in range(t)), "Eq. 14, step 1: the recurrence unrolled"
-print("x_3 =", sum(L**i * u[3 - i] for i in range(3)))
+show.math("x_3 =", sum(L**i * u[3 - i] for i in range(3)))
 
 # %% [markdown]
 # **Step 2** (one LRU of three modes, exactly). So the sum runs from $i = 0$ to $t - 1$, and that is the trace of the
@@ -140,7 +140,7 @@ kernel = [sum(c[k] * both[k] ** power * b[k] for k in range(2)) for power in ran
 assert all(sp.im(sp.expand(entry)) == 0 for entry in kernel), (
     "Conjugate pairs, step 2: the kernel is real"
 )
-print("with conjugate rows and columns:", sp.expand(kernel[1]))
+show.math(r"\text{with conjugate rows and columns: }", sp.expand(kernel[1]))
 
 # %% [markdown]
 # ## 3 Wider heads

@@ -129,7 +129,7 @@ for r in range(1, 5):
     assert sp.expand(determinant - gaps(free[:r])) == 0, (
         "Claim 1, step 1: the determinant is the product of differences"
     )
-print("three nodes:", sp.factor(powers(free[:3], range(3)).det()))
+show.math(r"\text{three nodes:} \quad \det =", sp.factor(powers(free[:3], range(3)).det()))
 
 
 # %% [markdown]
@@ -150,7 +150,7 @@ for N in (2, 3, 4):
     assert [sp.cancel(tap) for tap in kernel] == [0] * (N - 1) + [1], f"Claim 1, step 2: {N} nodes"
 three = [sp.S(0), sp.Rational(1, 2), sp.S(1)]
 kernel = list(powers(three, range(3)) * sp.Matrix(weights(three)))
-print(f"nodes 0, 1/2, 1: weights {weights(three)}, kernel {kernel}")
+show.math(r"\text{nodes } 0, \tfrac12, 1: \quad w =", weights(three), r", \quad K =", kernel)
 
 
 # %% [markdown]
@@ -167,7 +167,7 @@ def printed(nodes):
 for N in (2, 3, 4):
     signs = {sp.cancel(wrong / right) for wrong, right in zip(printed(free[:N]), weights(free[:N]))}
     assert signs == {(-1) ** N}, "Claim 1, step 3: the sign is (-1)^N"
-print("nodes 0, 1/2, 1, as printed:", printed(three))
+show.math(r"\text{nodes } 0, \tfrac12, 1 \text{, as printed:} \quad w =", printed(three))
 
 # %% tags=["proof-claim_1"]
 for N in (2, 3, 4):
@@ -178,7 +178,7 @@ for N in (2, 3, 4):
     )
 some = [sp.S(1) / 4, sp.S(1) / 2, sp.S(1)]
 later = [w / node for w, node in zip(weights(some), some)]
-print(f"nodes 1/4, 1/2, 1: {weights(some)}; for lags 1 to 3: {later}")
+show.math(r"\text{nodes } \tfrac14, \tfrac12, 1: \quad w =", weights(some), r"\text{; for lags 1 to 3:} \quad w =", later)
 
 # %% [markdown]
 # **Step 5 (the largest is at least the geometric mean).** In $\prod_i |w_i|$ every pair of nodes occurs twice, so
@@ -192,7 +192,7 @@ for N in (2, 3, 4):
     )
 sizes = [abs(w) for w in weights(three)]
 mean = float(sp.prod(sizes)) ** (1 / 3)
-print(f"nodes 0, 1/2, 1: the largest weight is {max(sizes)}, the geometric mean {mean:.2f}")
+show.math(r"\text{nodes } 0, \tfrac12, 1: \quad \|w\|_\infty =", max(sizes), rf"\ge {mean:.2f} \text{{, the geometric mean}}")
 
 # %% [markdown]
 # So weights are large because nodes in $[0, 1]$ are close together: how large can that product be?
@@ -209,7 +209,7 @@ for N in (2, 3, 4):
     assert sp.expand(table.det() - 2 ** ((N - 1) ** 2) * gaps(free[:N])) == 0, (
         "Claim 1, step 6: the determinant of the Chebyshev rows"
     )
-print("row 2 of the table:", sp.expand(sp.chebyshevt(2, 2 * free[0] - 1)))
+show.math("T^*_2(x_1) =", sp.expand(sp.chebyshevt(2, 2 * free[0] - 1)))
 
 # %% [markdown]
 # **Step 7 (the claim).** By Hadamard's inequality a determinant is at most the product of the lengths of its columns. Here each
@@ -229,9 +229,9 @@ for N in range(2, 25):
     even = [Fraction(k, N - 1) for k in range(N)]
     largest = [max(map(abs, kernels.exact_weights(a))) for a in (even, kernels.chebyshev_nodes(N))]
     assert min(largest) >= 2 ** (2 * N - 4 + 2 / N) / N, "Claim 1, step 7: the bound"
-print("log2 of the bound:", exponent)
+show.math(r"\log_2 \|w\|_\infty \ge", exponent)
 bound, spaced, best = float(exponent.subs(n, N)), *map(math.log2, largest)
-print(f"N = {N}: bound 2^{bound:.1f}, evenly spaced 2^{spaced:.1f}, Chebyshev 2^{best:.1f}")
+show.math(rf"N = {N}: \quad 2^{{{bound:.1f}}} \text{{ (bound)}} \le 2^{{{best:.1f}}} \text{{ (Chebyshev)}} \le 2^{{{spaced:.1f}}} \text{{ (evenly spaced)}}")
 
 # %% [markdown]
 # **Exercise 1** ★ *(10 min, 3 points: to find the weights of a shift)* The nodes are $0, \frac14, 1$. Find the
@@ -323,7 +323,7 @@ for n in range(1, 13):
     assert T[n] ** 2 + sp.Poly(1 - X**2, X) * U[n - 1] ** 2 == 1, (
         "Theorem 1, step 2: T^2 + (1 - x^2) U^2 = 1"
     )
-print("T_3 =", T[3].as_expr(), "; U_2 =", U[2].as_expr())
+show.math("T_3 =", T[3].as_expr(), r", \quad U_2 =", U[2].as_expr())
 
 # %% [markdown]
 # **Step 3 (its leading coefficient).** $T_0 = 1$, $T_1 = x$, and $T_{n+1} = 2x\,T_n - T_{n-1}$: each leading coefficient is twice the one

@@ -51,7 +51,7 @@ for n in range(1, 13):
     q = sp.Poly(X**2 - 1, X) * U[n - 1]
     assert q.degree() == n + 1 and q.is_sqf, "Theorem 1, step 4: n + 1 different zeros"
     assert q.count_roots(-1, 1) == n + 1, "Theorem 1, step 4: all of them real and in [-1, 1]"
-print("n = 3:", sp.factor(T[3].as_expr() ** 2 - 1))
+show.math("T_3^2 - 1 =", sp.factor(T[3].as_expr() ** 2 - 1))
 
 # %% [markdown]
 # **Step 5 (the products of differences there).** Let $n = N-1$ and $q = (x^2 - 1)\,U_{n-1}$, whose zeros these are. Its derivative is $q' = x\,U_{n-1} + n\,T_n$: that is $n\,T_n$ at the inner zeros, and at both ends it is $2n\,T_n$. So $q'$ has the sign of $T_n$ at each of

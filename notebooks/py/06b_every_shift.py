@@ -44,7 +44,7 @@ print(f"lrnnlab {EXPECTED}: ready")
 # ($[x^S]\,p$ is the coefficient of $x^S$ in $p$.)
 #
 # **Step 1 (the coefficients).** For every $n$: since $T_n(\cos t) = \cos nt$, the polynomial $y = T^*_n$ solves $x(1-x)\,y'' + (\frac12 - x)\,y' + n^2 y = 0$ (put $x = \frac12(1 + \cos t)$). Compare the coefficients of $x^S$ on both sides: the coefficient of $x^{S+1}$ in $y$ is $-\frac{n^2 - S^2}{(S+1)(S+\frac12)}$ times that of $x^S$. The closed form grows by the same
-# factor, up to the sign, and at $S = 0$ both are $|T_n(-1)| = 1$. (The cell has free $n$, $S$ and $t$.)
+# factor, up to the sign, and at $S = 0$ both are $|T_n(-1)| = 1$. **All cases**, with free $n$, $S$ and $t$.
 
 # %% tags=["proof-theorem_2"]
 n, S, t = sp.symbols("n S t", positive=True)
@@ -64,7 +64,7 @@ at_S, above = [sp.expand(side).coeff(z, 0) for side in left]
 assert sp.simplify(at_S / above - factor) == 0, "Theorem 2, step 1: the coefficients of x^S"
 assert sp.gammasimp(closed.subs(S, S + 1) / closed - factor) == 0, "Theorem 2, step 1: the factor"
 assert sp.simplify(closed.subs(S, 0)) == 1, "Theorem 2, step 1: the first coefficient"
-print("from S to S + 1:", sp.factor(factor))
+show.math(r"\text{from } S \text{ to } S + 1:\ ", sp.factor(factor))
 
 
 # %% [markdown]
@@ -208,7 +208,7 @@ assert sp.gammasimp(price.subs(S, S + 1) / price - ratio) == 0, (
 assert sp.simplify(sp.limit(ratio.subs(S, n / sp.sqrt(2)), n, sp.oo)) == 1, (
     "The most expensive shift, step 1: its limit"
 )
-print("from S to S + 1:", sp.factor(ratio))
+show.math(r"\text{from } S \text{ to } S + 1:\ ", sp.factor(ratio))
 
 # %% [markdown]
 # **Step 2 (where the top is).** Within 1 of $n/\sqrt2$, for every $n < 60$ (each one computed).

@@ -73,7 +73,7 @@ for k in range(6):
     assert sp.expand(lam**k * sum(u[j] * lam**-j for j in range(k + 1)) - x) == 0, (
         "The running sum, step 1: the reduction is exact"
     )
-print("x_5 =", x)
+show.math("x_5 =", x)
 
 # %% [markdown]
 # **Steps 2 and 3 (measured, float32).** Four $\lambda$ and random inputs: errors stay small up to the last finite number; and the first number that is not finite comes at $88.7/|\ln\lambda|$, give or take a step, or up to $\ln\frac1{1-\lambda}/|\ln\lambda|$ steps before (exercise 13).

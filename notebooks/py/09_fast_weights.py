@@ -56,7 +56,7 @@ show.figure(
 # *fast weight programmers*. Paper 003 (Irie, Csordás and Schmidhuber, 2023) asks which languages they recognise. You will see
 # addition count but never forget, and the delta rule forget but leak. One sign and a second write then repair both.
 #
-# *You need:* outer products, eigenvalues, and section 1 of chapter 02. *It takes* about 1 h to read, and half a minute of computing.
+# *You need:* outer products, eigenvalues, and section 1 of chapter 02. *It takes* about 55 min to read, and half a minute of computing.
 
 # %% [markdown]
 # ## 1 A memory that is written while it reads
@@ -777,15 +777,15 @@ check("09.7", my_keys)
 #
 # **Go deeper:**
 #
-# * [09a delta rule](09a_delta_rule.ipynb) (20 min): a whole layer in twenty lines, how large $\beta$ may be, and why two letters do not help.
+# * [09a delta rule](09a_delta_rule.ipynb) (15 min): a whole layer in twenty lines, and how strong a write may be.
 # * [09b rational outputs](09b_rational_outputs.ipynb) (20 min): which outputs of a sum a weighted automaton can compute.
 # * [09c counting brackets](09c_counting_brackets.ipynb) (20 min): how many bits a sum holds, and two kinds of brackets.
 # * [09d even lengths](09d_even_lengths.ipynb) (20 min): why a sum has no parity, and what a layer norm changes.
 # * [09e bounded depth](09e_bounded_depth.ipynb) (25 min): no single write counts for ever, and a trained net that leaks.
 # * [09f found counter](09f_found_counter.ipynb) (30 min): the counter of the first picture, snapped and proved.
 # * [09g feedback](09g_feedback.ipynb) (20 min): rules that see their own answers keep parity.
-# * [09h reflections](09h_reflections.ipynb) (25 min): floats below $\beta = 2$, counting modulo $M$, and a trained parity net, snapped and proved.
-# * [09i paper checked](09i_paper_checked.ipynb) (25 min): the paper's tables with ours beside them, and where it says something else.
+# * [09h reflections](09h_reflections.ipynb) (25 min): reflections in floats, and a trained parity net, proved.
+# * [09i paper checked](09i_paper_checked.ipynb) (20 min): the paper's tables with ours beside them, and where it says something else.
 
 # %% [markdown]
 # ## Exercises
@@ -814,6 +814,6 @@ check("09.7", my_keys)
 #   the self-referential matrix: K. Irie and others, *A Modern Self-Referential Weight Matrix That Learns to Modify Itself*, 2022, [arXiv:2202.05780](https://arxiv.org/abs/2202.05780).
 # * In parallel over time: S. Yang and others, *Parallelizing Linear Transformers with the Delta Rule over Sequence Length*, 2024, [arXiv:2406.06484](https://arxiv.org/abs/2406.06484).
 # * Negative eigenvalues: R. Grazzi, J. Siems and others, *Unlocking State-Tracking in Linear RNNs Through Negative Eigenvalues*, 2024, [arXiv:2411.12537](https://arxiv.org/abs/2411.12537). Several writes a token: J. Siems and others, *DeltaProduct: Improving State-Tracking in Linear RNNs via Householder Products*, 2025, [arXiv:2502.10297](https://arxiv.org/abs/2502.10297).
-# * With a gate: S. Yang, J. Kautz, A. Hatamizadeh, *Gated Delta Networks: Improving Mamba2 with Delta Rule* (Gated DeltaNet, `build("gated_deltanet")`), 2024, [arXiv:2412.06464](https://arxiv.org/abs/2412.06464);
-#   T. Dao, A. Gu, *Transformers are SSMs* (Mamba-2, `build("mamba2")`), 2024, [arXiv:2405.21060](https://arxiv.org/abs/2405.21060); B. Peng and others, *RWKV-7 "Goose" with Expressive Dynamic State Evolution* (`build("rwkv7")`), 2025, [arXiv:2503.14456](https://arxiv.org/abs/2503.14456).
+# * With a gate: S. Yang, J. Kautz, A. Hatamizadeh, *Gated Delta Networks: Improving Mamba2 with Delta Rule* (Gated DeltaNet, our `gated_deltanet`), 2024, [arXiv:2412.06464](https://arxiv.org/abs/2412.06464);
+#   T. Dao, A. Gu, *Transformers are SSMs* (Mamba-2, our `mamba2`), 2024, [arXiv:2405.21060](https://arxiv.org/abs/2405.21060); B. Peng and others, *RWKV-7 "Goose" with Expressive Dynamic State Evolution* (our `rwkv7`), 2025, [arXiv:2503.14456](https://arxiv.org/abs/2503.14456).
 # * Rational recurrences and counters: W. Merrill and others, *A Formal Hierarchy of RNN Architectures*, 2020, [arXiv:2004.08500](https://arxiv.org/abs/2004.08500). Reset Dyck-1: S. Bhattamishra and others, *On the Ability and Limitations of Transformers to Recognize Formal Languages*, 2020, [arXiv:2009.11264](https://arxiv.org/abs/2009.11264).

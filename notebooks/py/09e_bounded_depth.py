@@ -127,8 +127,7 @@ show.figure(
 # **Claim (one write).** No layer with *one write a token* and $0 \le \beta|k|^2 \le 2$ labels Dyck-1 with a fixed margin at all depths.
 #
 # **Step 1.** One number first: a write takes what is said to $k$ from $w$ to $(1-s)\,w + s\,v$, with $s = \beta|k|^2$. It is a contraction for $0 < s < 2$, a
-# reflection at 2, and nothing at 0. It is **never a translation** $w \mapsto w + c$ with $c \ne 0$: that needs $s = 0$, and then nothing is added.
-# **All cases.**
+# reflection at 2, and nothing at 0. It is **never a translation** $w \mapsto w + c$ with $c \ne 0$: that needs $s = 0$, and then nothing is added. **All cases.**
 
 # %% tags=["proof-one_write"]
 w, s, v, c = sp.symbols("w s v c")
@@ -227,7 +226,7 @@ show.figure(
 
 # %% tags=["nbval-ignore-output"]
 sizes = range(1, 301)
-nets = {"as released": ch09.counting_net(None, 0), "near addition": ch09.counting_net(-15.0, 0)}
+nets = {"as released": ch09.counting_net("deltanet", 0), "near addition": ch09.counting_net("deltanet_additive", 0)}
 found = {name: ch09.margins(net, sizes) for name, net in nets.items()}
 first = {
     name: next((n for n, margin in zip(sizes, values) if margin <= 0), None)

@@ -59,8 +59,7 @@ assert sp.expand(both - w - 2 * (b - a)) == 0, "Two writes, step 1: two reflecti
 
 # %% [markdown]
 # **Step 2.** So these weights take $w$ to $w + 1$, to $w - 1$, to 0, and to $1 - w$. By induction on the first three,
-# $w$ *is* the number of open brackets since the last reset, on every string. A token that flips a counter of its own keeps its parity there.
-# **All cases.**
+# $w$ *is* the number of open brackets since the last reset, on every string. A token that flips a counter of its own keeps its parity there. **All cases.**
 
 # %% tags=["proof-two_writes"]
 w, half = sp.Symbol("w"), sp.Rational(1, 2)

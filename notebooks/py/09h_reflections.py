@@ -279,8 +279,7 @@ assert (turn - rotation).applyfunc(sp.simplify) == sp.zeros(2, 2), (
 
 
 # %% [markdown]
-# **Step 2.** At $\theta = \pi/M$ the first power that is the identity is the $M$-th, since the $j$-th power turns by $2\pi j/M$. $\blacksquare$
-# **All $M \le 12$.**
+# **Step 2.** At $\theta = \pi/M$ the first power that is the identity is the $M$-th, since the $j$-th power turns by $2\pi j/M$. $\blacksquare$ **All $M \le 12$.**
 
 # %% tags=["proof-rotation"]
 def period(angle):
@@ -398,8 +397,8 @@ print(f"nets (of {len(lines)}) without an error there:", right)
 #
 # As in chapter 02 you can *snap* a net (replace its soft numbers by the exact ones that they are near), and then *prove* the copy right.
 #
-# **Claim (the snapped net).** Take the net of seed 0. Set $\beta = 2$ for token 1 in its counting head, and 0 for everything else. This net answers
-# correctly on every string of every length (in real arithmetic).
+# **Claim (the snapped net).** The snapped copy of the net of seed 0 answers correctly on every string of every length (in real arithmetic). It has
+# $\beta = 2$ for token 1 in its counting head, and 0 for everything else.
 #
 # **Step 1.** With a unit key and $\beta = 2$ the memory goes from 0 to $2vk^\top$, and from there back to 0. Token 0 changes
 # nothing. So the memory is in one of two states, and the parity says in which. **All keys of three numbers.** (The argument needs only

@@ -39,8 +39,8 @@ SITTINGS: dict[str, tuple[str, int, tuple[str, ...], tuple[int, float], tuple[tu
         ("paper checked", 20), ("clusters and gradients", 40), ("text and cost", 15),
     )),
     "09": ("fast weights", 55, ("02",), (3, 3.2), (
-        ("delta rule", 20), ("rational outputs", 20), ("counting brackets", 20), ("even lengths", 20), ("bounded depth", 25),
-        ("found counter", 30), ("feedback", 20), ("reflections", 25), ("paper checked", 25),
+        ("delta rule", 15), ("rational outputs", 20), ("counting brackets", 20), ("even lengths", 20), ("bounded depth", 25),
+        ("found counter", 30), ("feedback", 20), ("reflections", 25), ("paper checked", 20),
     )),
     "10": ("one ladder", 35, ("01", "02"), (3, 0), (
         ("more theorems", 40), ("when nets fail", 10), ("whole ladder", 10), ("restart", 15),

@@ -48,7 +48,7 @@ from workbook.show.style import (
     new_figure,
     styled,
 )
-from workbook.tables import fwp_negative, fwp_training, get, results
+from workbook.tables import fwp_training, get, results
 from workbook.tables.declared import paper
 
 RULES = {"sum": "sum", "delta rule": "delta", "recurrent": "recurrent"}  # as on the buttons
@@ -87,22 +87,16 @@ def remember(text: str, rule: str, beta: float) -> Reading:
         raise ValueError(f"a text of 1 to {LONGEST} letters, at most {MOST} different ones, is read; got {len(text)} with "
                          f"{len(letters)} different: {text!r}")  # fmt: skip
     V, place = len(letters), [letters.index(letter) for letter in text]
-    code, keys = np.eye(V + 1), [0, *(p + 1 for p in place[:-1])]
-    queries = code[[p + 1 for p in place]]
-    layer = fast.FastLayer(code[keys], queries, np.eye(V)[place], np.full(len(text), float(beta)))
-    found = _with_feedback(layer) if rule == "recurrent" else fast.states(layer, range(len(text)), rule)
-    return Reading(letters, keys, np.array(found), np.array([W @ q for W, q in zip(found[1:], queries)]))
-
-
-def _with_feedback(layer: fast.FastLayer) -> list[np.ndarray]:
-    """W_0 ... W_T of the delta rule whose value sees the answer before: v_t - tanh(y_{t-1}) / tanh(1)."""
-    W, y = np.zeros((layer.values.shape[1], layer.keys.shape[1])), np.zeros(layer.values.shape[1])
-    found = [W]
-    for k, q, v, beta in zip(layer.keys, layer.queries, layer.values, layer.strengths):
-        W = W + beta * np.outer(v - np.tanh(y) / np.tanh(1) - W @ k, k)
-        y = W @ q
-        found.append(W)
-    return found
+    keys, W, y, answers = [0, *(p + 1 for p in place[:-1])], np.zeros((V, V + 1)), np.zeros(V), []
+    states = [W]
+    for key, this in zip(keys, place):
+        k, v = np.eye(V + 1)[key], np.eye(V)[this]
+        written = {"sum": v, "delta": beta * (v - W @ k), "recurrent": beta * (v - np.tanh(y) / np.tanh(1) - W @ k)}[rule]
+        W = W + np.outer(written, k)
+        y = W[:, this + 1]
+        states.append(W)
+        answers.append(y)
+    return Reading(letters, keys, np.array(states), np.array(answers))
 
 
 @styled
@@ -351,20 +345,13 @@ def leak_sentence(over: int, m: int) -> str:
             f"e = 1/{over} it breaks at depth {fast.breaks_at(e)}, about 1/√(2e) = {(over / 2) ** 0.5:.1f}.")  # fmt: skip
 
 
-def check_brackets(text: str) -> str:
-    """The text; ``ValueError`` unless it is 1 to 30 of ``( ) 1`` and closes nothing that is not open."""
-    if not 1 <= len(text) <= PLAYED or set(text) - set(fast.BRACKETS):
-        raise ValueError(f"1 to {PLAYED} tokens among ( ) 1 are read, got {len(text)}: {text!r}")
-    for end in range(1, len(text) + 1):
-        if fast.depth_since_reset(text[:end]) < 0:
-            raise ValueError(f"token {end} of {text!r} closes what is not open")
-    return text
-
-
 def both_counters(text: str, over: int, added: int) -> dict[str, np.ndarray]:
     """Depth since the reset, the delta counter with leak 1/over, and the adder whose value at 1 is ``added``; each (T,)."""
-    word = fast.tokens(check_brackets(text))
-    depth = [fast.depth_since_reset(text[:end]) for end in range(1, len(text) + 1)]
+    if not 1 <= len(text) <= PLAYED or set(text) - set(fast.BRACKETS):
+        raise ValueError(f"1 to {PLAYED} tokens among ( ) 1 are read, got {len(text)}: {text!r}")
+    word, depth = fast.tokens(text), [fast.depth_since_reset(text[:end]) for end in range(1, len(text) + 1)]
+    if min(depth) < 0:
+        raise ValueError(f"token {depth.index(-1) + 1} of {text!r} closes what is not open")
     delta = fast.outputs(fast.reset_counter(Fraction(1, over)), word, "delta")[:, 0]
     adder = fast.outputs(fast.table([[1]] * 3, [[1]] * 3, [[1], [-1], [added]]), word, "sum")[:, 0]
     return {"depth": np.array(depth, float), "delta rule": delta.astype(float), "sum": adder.astype(float)}
@@ -461,27 +448,26 @@ def reflecting(live: Sequence[Mapping]) -> Iterator[dict]:
             }  # fmt: skip
 
 
-def counting_net(write_start: float | None, seed: int) -> nn.Module:
-    """A DeltaNet trained on a^n b^n, n = 1..50, for 1,500 steps, from the released start or from one near addition."""
-    row = "deltanet" if write_start is None else "deltanet_additive"
-    setting = get("fwp/table1").setting(row, "anbn", "desk")
-    options = setting["options"] | ({} if write_start is None else {"write_start": write_start})
-    setting = {**setting, "options": options, "pool": 2000, "watch_every": 1500}
+@cache
+def _fit(table: str, row: str, task: str, budget: str, seed: int, **changed: int | tuple) -> Trained:
     with deterministic():
-        return fwp_training.fit(COUNTER_TASKS["anbn"](), setting, seed).net.eval()
+        return fwp_training.fit(COUNTER_TASKS[task](), get(table).setting(row, task, budget) | changed, seed)
+
+
+def counting_net(row: str, seed: int) -> nn.Module:
+    """A DeltaNet of that row of Table 1, trained on a^n b^n, n = 1..50, for 1,500 steps."""
+    return deepcopy(_fit("fwp/table1", row, "anbn", "desk", seed, pool=2000, watch_every=1500).net.eval())
+
+
+def reflecting_net(seed: int) -> nn.Module:
+    """The net of ``fwp/negative`` with beta in (0, 2), one write and one layer, trained on parity as live."""
+    return deepcopy(_fit("fwp/negative", "beta2_nh1", "parity", "live", seed).net.eval())
 
 
 def resetting_net(seed: int) -> Trained:
     """A DeltaNet with two writes a token, trained on reset Dyck-1 for 3,000 steps from a start near translation."""
-    return deepcopy(_resetting(seed))
-
-
-@cache
-def _resetting(seed: int) -> Trained:
-    setting = get("fwp/table2").setting("deltanet_translation", "reset_dyck_1", "desk")
-    setting |= {"pool": 2000, "watch_every": 3000, "stages": [(3000, setting["stages"][-1][1])]}
-    with deterministic():
-        return fwp_training.fit(COUNTER_TASKS["reset_dyck_1"](), setting, seed)
+    return deepcopy(_fit("fwp/table2", "deltanet_translation", "reset_dyck_1", "desk", seed, pool=2000, watch_every=3000,
+                         stages=((3000, 50),)))  # fmt: skip
 
 
 @torch.no_grad()
@@ -563,10 +549,3 @@ def margin_picture(found: Mapping[str, Sequence[float]], sizes: Sequence[int]) -
     axes.set(xlabel="n of $a^n b^n$", ylabel="least margin")
     axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=2, borderaxespad=0.2)
     return figure
-
-
-def reflecting_net(seed: int) -> nn.Module:
-    """The net of ``fwp/negative`` with beta in (0, 2), one write and one layer, trained on parity as live."""
-    task, setting = fwp_negative.MAKERS["parity"](), get("fwp/negative").setting("beta2_nh1", "parity", "live")
-    with deterministic():
-        return fwp_training.fit(task, setting, seed).net.eval()

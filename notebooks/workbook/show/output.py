@@ -20,7 +20,7 @@ from PIL.PngImagePlugin import PngInfo
 
 from lrnnlab.files import put
 from workbook.show.labels import renamed, typeset
-from workbook.show.style import DPI, styled
+from workbook.show.style import DPI, LIVE, styled
 
 LARGEST = 150_000  # bytes of a committed picture
 CSS_DPI = 96  # a CSS pixel is 1/96 inch by definition
@@ -129,8 +129,8 @@ def table(rows: Any, caption: str, formats: Mapping[str, str] | None = None) -> 
     _display(table_html(rows, caption, formats))
 
 
-def math(*parts: Any) -> None:
-    """Display a formula of its parts: strings are LaTeX, all else is written as LaTeX by SymPy.
+def math(*parts: Any, mark: Any = None) -> None:
+    """Display a formula of its parts: strings are LaTeX, all else is written as LaTeX by SymPy; ``mark`` is vermilion.
 
     >>> from workbook import show
     >>> show.math("x_2 =", 3)  # doctest: +SKIP
@@ -138,7 +138,9 @@ def math(*parts: Any) -> None:
     from IPython.display import Math, display
     from sympy import latex
 
-    display(Math(" ".join(part if isinstance(part, str) else latex(part) for part in parts)))
+    marked = {} if mark is None else {mark: rf"\textcolor{{{LIVE}}}{{{latex(mark)}}}"}
+    written = [part if isinstance(part, str) else latex(part, symbol_names=marked) for part in parts]
+    display(Math(" ".join(written)))
 
 
 def save(figure: Figure, path: str | Path, alt: str, **metadata: str) -> Path:

@@ -51,8 +51,11 @@ def test_a_figure_goes_out_with_its_texts_escaped_and_its_picture_whole():
 def test_a_formula_goes_out_as_latex(monkeypatch):
     shown = []
     monkeypatch.setattr("IPython.display.display", shown.append)
+    z = sp.Symbol("z")
     show.math("x^2 =", sp.Symbol("lambda1") ** 2, r"\ne", 3)
-    assert [one._repr_latex_() for one in shown] == [r"$\displaystyle x^2 = \lambda_{1}^{2} \ne 3$"]
+    show.math(z**2 + 1, mark=z)
+    assert [one._repr_latex_() for one in shown] == [
+        r"$\displaystyle x^2 = \lambda_{1}^{2} \ne 3$", r"$\displaystyle \textcolor{#D55E00}{z}^{2} + 1$"]  # fmt: skip
 
 
 def test_a_table_has_headers_caption_formats_and_dashes():

@@ -26,7 +26,7 @@ const render = ({ model, el }) => {
   root.append(html("style", {}, "@media (prefers-reduced-motion: reduce) { .moving-picture rect { transition: none !important; } }"));
 
   const panel = title => {
-    const picture = svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img" }), name = svg("text", { x: LEFT, y: 14 });
+    const picture = svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img" }), name = svg("text", { x: LEFT, y: 14, "font-weight": 600 });
     const x = t => LEFT + STEP * t + (STEP - BAR) / 2;
     const bars = values.map((_, t) => values.slice(0, t + 1).map((_, s) =>
       svg("rect", { x: x(t), width: BAR, fill: colours[s], stroke: "currentColor", "stroke-width": .7 })));
@@ -58,13 +58,14 @@ const render = ({ model, el }) => {
 
   const draw = () => {
     const { beta: rate, done } = at(), value = values[done - 1];
-    const answer = (one, count) => (count ? total(left(values, one)[count - 1]) : 0);
+    const answer = (one, count) => (count > 0 ? total(left(values, one)[count - 1]) : 0);
     beta.show(rate);
     slider.show(done, `${done} of ${values.length}`);
     shows.forEach(([show, rule]) => show(rule(rate), done));
+    const before = answer(rate, done - 1);
     say(done ? `The value ${value} is written. The sum now answers <b>${said(answer(null, done))}</b>: ${done > 1 ? `all ${done} values are in it` : "there is only one value"}. `
-      + `The delta rule answered ${said(answer(rate, done - 1))}, adds ${said(rate)} times what was missing, and now answers <b>${said(answer(rate, done))}</b>. `
-      + `Of what was there it keeps the share 1 − β = ${said(1 - rate)}.`
+      + `The delta rule answered ${said(before)}, so ${said(value - before)} was missing. It adds β times that, and now answers <b>${said(answer(rate, done))}</b>: `
+      + `of what was there the share 1 − β = ${said(1 - rate)} is left.`
       : "Nothing is written yet: both memories answer 0.");
   };
   const stop = follow(draw);
