@@ -19,6 +19,7 @@ import lrnnlab
 from lrnnlab import snap
 from lrnnlab.automata import quotients
 from lrnnlab.verification import black_box
+from lrnnlab.verification.interchange import interchange
 from workbook import show, tables
 from workbook.chapters import ch10
 from workbook.exercises import check, hint, solution
@@ -100,7 +101,7 @@ check("10.8", my_positions)
 # %% [markdown]
 # ## 2 From the net back to a machine
 #
-# The machine of chapter 10's section 5, learned and proved again:
+# The machine of chapter 10's section 6, learned and proved again:
 
 # %% tags=["nbval-ignore-output"]
 mine = ch10.typed("(ab|ba)*c")
@@ -157,6 +158,18 @@ for name, one in (("DeltaNet, beta up to 2", net), ("dictionary", knows)):
     probed = ch10.linear_probe(one.states(batch.tokens).detach().numpy(), sign[batch.targets.numpy()])
     print(f"{name}: its own answers have the right sign in {own.mean():.1%} of cases, a linear "
     f"probe reads it in {probed:.1%}")
+
+# %% [markdown]
+# **Swap two states.** A probe says that something can be read from a state, not that the net reads it. So let two strings exchange
+# their states at position 30, and let each read ten more tokens. If the answers come from the state, each string now answers for
+# the other's past. The control pushes each state as far in a random direction:
+
+# %% tags=["nbval-ignore-output"]
+one_layer = ladder.trained(ladder.TABLE.setting("block_softmax", "s_3", "live"), seed=0)[0].net
+for name, one in (("blocks, softmax", one_layer), ("dictionary", knows), ("DeltaNet, beta up to 2", net)):
+    found = interchange(one, s_3, position=30)
+    print(f"{name}: left alone {found.own:.1%} right; swapped, {found.swapped:.1%} right for the other's past; "
+          f"pushed at random, {found.random:.1%} right for its own")  # fmt: skip
 
 # %% [markdown]
 # **Exercise 9** ★ *(5 min, 2 points: to read accuracy through a quotient)* A net tracks the sign in $S_3$ and nothing else: it

@@ -32,10 +32,10 @@ from lrnnlab.training import Fit, Phase, fit, rng
 from lrnnlab.training.recipes import Mend
 from lrnnlab.verification import Quantised, Verdict, quantise, verify
 from workbook.show.automaton_figures import state_diagram
-from workbook.show.frames import chosen, level, log_ticks, number_grid, picture, there, trained
+from workbook.show.frames import chosen, level, log_ticks, number_grid, panels, picture, there, trained
 from workbook.show.labels import named
 from workbook.show.style import FAINT, GRID, INK, LIVE, PAPER, RECORDED, label_ends, new_figure, styled
-from workbook.tables import get, ladder_protocols, results
+from workbook.tables import get, ladder_protocols, ladder_random, ladder_restart, ladder_strings, results
 from workbook.tables.ladder import (
     DEEP,
     FAR,
@@ -61,7 +61,9 @@ COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9")  # 
 
 def machine_name(code: str) -> str:
     """A column's name in the text."""
-    return named(code, "ladder")
+    kind, *numbers = code.split("_")
+    drawn = code in ladder_random.TABLE.tasks
+    return f"{kind} of {', '.join(numbers)}{' keys' * (kind == 'recall')}" if drawn else named(code, "ladder")
 
 
 def model_name(row: str) -> str:
@@ -153,7 +155,7 @@ def ladder(found: pd.DataFrame) -> Figure:
     it cannot last."""
     rows = sorted(there(found, "row", ROWS), key=lambda row: (ROWS.index(row.removesuffix(DEEP)), row.endswith(DEEP)))
     names = ["2 layers" if row.removesuffix(DEEP) in rows and row.endswith(DEEP) else model_name(row) for row in rows]
-    columns = there(found, "task", MACHINES)
+    columns = there(found, "task", (*MACHINES, *ladder_random.TABLE.tasks))
     cells = {key: summary(cell) for key, cell in found.groupby(["row", "task"])}
     said = pd.DataFrame([[cells.get((row, column)) for column in columns] for row in rows])
     figure, axes = new_figure(1.25 + 0.215 * len(rows), left=1.62, right=0.1, top=1.05, bottom=0.12)
@@ -234,20 +236,74 @@ def restart_curves(curves: Mapping[str, np.ndarray]) -> Figure:
     return figure
 
 
-@styled
-def drifting_states(net: Net, restarted: Quantised, asked: StateTracking) -> Figure:
-    """States of 300 strings at positions 20, 100 and 500, alone (above) and restarted, coloured by the machine's state."""
-    batch, steps = asked.sample_near(300, FAR, rng(0, "ladder/states")), (20, 100, FAR)
-    free = quantise(net, asked, every=FAR + 1)
+def drift_widget(net: Net, restarted: Mapping[int, Quantised], asked: StateTracking) -> dict:
+    """What ``explore`` draws: states of 300 strings after t tokens, the net alone beside it restarted, a colour a state."""
+    steps = [10, 20, 40, 60, 100, 150, 200, 300, 400, FAR]
+    batch = asked.sample_near(300, FAR, rng(0, "ladder/states"))
+    models = {"alone": quantise(net, asked, every=FAR + 1), **{f"every {k}": model for k, model in restarted.items()}}
     with torch.no_grad():
-        rows = [model.states(batch.inputs)[:, [t - 1 for t in steps]].numpy() for model in (free, restarted)]
-    plane = PCA(2).fit(rows[0][:, 0])
-    figure, axes = new_figure(3.9, rows=2, columns=3, left=0.4, right=0.1, top=0.35, bottom=0.1, gap=0.12, sharex=True, sharey=True)
-    for row, (name, states) in enumerate(zip(("alone", "restarted"), rows)):
-        for column, t in enumerate(steps):
-            at, here = plane.transform(states[:, column]), axes[row][column]
-            here.scatter(*at.T, s=9, c=[COLOURS[q % len(COLOURS)] for q in batch.targets[:, t - 1].tolist()], lw=0, alpha=0.8)
-            here.set(xticks=[], yticks=[], title=f"after {t} tokens" if not row else "", ylabel="" if column else name)
+        seen = {name: model.states(batch.inputs)[:, [t - 1 for t in steps]].numpy() for name, model in models.items()}
+        right = {name: (model(batch.inputs).argmax(-1) == batch.targets).float().mean(0) for name, model in models.items()}
+    plane = PCA(2).fit(seen["alone"][:, 0])
+    places = {name: plane.transform(states.reshape(-1, states.shape[-1])).reshape(300, -1, 2) for name, states in seen.items()}
+    edge = 1.1 * np.abs(np.concatenate(list(places.values()))).max((0, 1))
+
+    @styled
+    def draw(t: int, restart: str) -> Figure:
+        figure, panels = new_figure(3.0, columns=2, left=0.2, right=0.1, top=0.35, bottom=0.1, gap=0.12)
+        colours = [COLOURS[q % len(COLOURS)] for q in batch.targets[:, t - 1].tolist()]
+        for name, panel in zip(("alone", restart), panels):
+            panel.scatter(*places[name][:, steps.index(t)].T, s=11, c=colours, lw=0, alpha=0.8)
+            panel.set(xticks=[], yticks=[], xlim=(-edge[0], edge[0]), ylim=(-edge[1], edge[1]), title=name)
+        return figure
+
+    def sentence(t: int, restart: str) -> str:
+        alone, mended = (float(right[name][t - 1]) for name in ("alone", restart))
+        return f"After {t} tokens the net alone is right on <b>{alone:.0%}</b> of 300 strings, restarted on <b>{mended:.0%}</b>."
+
+    return {"draw": draw, "controls": {"t": steps, "restart": [name for name in models if name != "alone"]}, "sentence": sentence,
+            "initial": {"t": FAR},
+            "alt": "Two clouds of points, in as many colours as the machine has states: the net's states after t tokens, in the two "
+                   "directions in which they vary most. Left the net alone, whose clouds spread and mix; right the same net "
+                   "restarted, whose clouds stay together."}  # fmt: skip
+
+
+def mended(found: pd.DataFrame) -> list[dict]:
+    """For each model, and for all, how many of the nets that lose their machine a restart mends, and how many are proved."""
+    lost = found[found["kind"].isin(ladder_restart.LOST)]
+    models = {model_name(row): lost[lost["row"] == row] for row in there(lost, "row", ROWS)}
+    layers = {f"all of {name}": lost[lost["row"].str.endswith(DEEP) == deep] for name, deep in (("one layer", False), ("two layers", True))}
+    return [{"model": name, "lost with length": len(here), "machines": here["task"].nunique(),
+             **{f"right, restarted every {k}": int((here[f"right.{k}"] >= KNOWN).sum()) for k in ladder_restart.EVERY},
+             "proved": int((here["verdict"] == "proved").sum()), "wrong on some string": int((here["verdict"] == "refuted").sum()),
+             "open": int((here["verdict"] == "open").sum())}
+            for name, here in (models | layers | {"all": lost}).items() if len(here)]  # fmt: skip
+
+
+def of_random(found: pd.DataFrame) -> list[dict]:
+    """For each model, on how many machines of each kind and size it knows length 40, and on how many it lasts."""
+    kinds = found["task"].str.replace(r"_\d+$", "", regex=True).where(~found["task"].str.startswith("recall"), "recall")
+    return [{"model": model_name(row),
+             **{kind.replace("_", " of "): f"{(here['kind'] != 'never learned').sum()}, {(here['kind'] == 'lasts').sum()} of {len(here)}"
+                for kind in dict.fromkeys(kinds) for here in [found[(found["row"] == row) & (kinds == kind)]]}}
+            for row in there(found, "row", ROWS)]  # fmt: skip
+
+
+@picture
+def strings_needed(found: pd.DataFrame) -> Figure:
+    """Right answers at 491 to 500 by the number of strings that were seen, a panel a machine, a line a rule."""
+    machines = list(dict.fromkeys(task.rsplit("-", 1)[0] for task in found["task"]))
+    figure, axes = panels([machine_name(name) for name in machines], 3, 2.7, "strings of 40 tokens", "right at 491 to 500", right=1.15)
+    colours = dict(zip(ladder_strings.TABLE.rows, ("#222222", RECORDED, "#009E73", "#E69F00")))
+    for name, panel in zip(machines, axes):
+        here = found[found["task"].str.startswith(f"{name}-")].assign(strings=lambda runs: runs["task"].str.rsplit("-").str[-1].astype(int))
+        for row, colour in colours.items():
+            line = here[here["row"] == row].sort_values("strings")
+            panel.plot(line["strings"], line["far"], color=colour, marker="o", ms=4, label=model_name(row) if row != "table" else "a table")
+        level(panel, here["majority"].iloc[0])
+        panel.set(xscale="log", xticks=sorted(set(here["strings"])), xticklabels=sorted(set(here["strings"])), ylim=(0, 1.05))
+        panel.minorticks_off()
+    axes[-1].legend(loc="center left", bbox_to_anchor=(1.02, 0.5))
     return figure
 
 

@@ -70,6 +70,21 @@ def _restarts(answer) -> None:
         claim(list(found) == wanted, f"for {len(tokens)} tokens and the codes {codes} the answers are {shown(found)}")
 
 
+def _tabulates(answer) -> None:
+    arrows = {(0, 0): 1, (0, 1): 2, (1, 0): 0, (1, 1): 1, (2, 0): 2, (2, 1): 0}
+    for strings in ([[0, 1, 1, 0], [1, 0, 1]], [[1, 1]], []):
+        states, wanted = [], {}
+        for tokens in strings:
+            states.append([])
+            q = 0
+            for token in tokens:
+                before, q = q, arrows[q, token]
+                wanted[before, token] = q
+                states[-1].append(q)
+        found = call(answer, [list(tokens) for tokens in strings], [list(row) for row in states])
+        claim(found == wanted, f"for the strings {strings} with the states {states} the table is {shown(found)}")
+
+
 def _by_depth(answer) -> None:
     machine = _typed(answer)
     reflections, phases = predict_expressivity(machine, "reflections"), predict_expressivity(machine, "complex")
@@ -85,4 +100,5 @@ EXERCISES = (
     ("10.5", _two_families), ("10.7", _by_depth), ("10.8", _positions), ("10.9", _shares),
     ("10.10", _restarts),
     ("10.11", one_number(122, "{}: count the letters that can be read from each code, and from the start")),
+    ("10.12", _tabulates),
 )  # fmt: skip
