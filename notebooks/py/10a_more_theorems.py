@@ -393,6 +393,33 @@ show.table(
 )
 
 # %% [markdown]
+# ## 4 Attention: no margin, and yet
+#
+# For attention the predictor says *never* on all nineteen machines, and it is right: no margin lasts. Still some recorded
+# Transformers are right to 500. A sharper question: is there a *program of counts* for the machine's states? A head can compare
+# how often letters came so far; its margin falls like $1/t$, which is enough for 500 tokens.
+#
+# **When counts tell the state.** Give every letter a weight such that the weights on every loop of the machine sum to zero. Then
+# the sum of the weights so far depends on the state alone: it is a *potential*. For brackets: $+1$ and $-1$, and the potential is
+# the depth. Once potentials are told, weights may depend on them, and so on. If at the end the letter and the potential before it
+# tell the next state, counts do. (Parts of the machine that are left for good are told apart first: counts know whether a letter was
+# ever read.) For Parity the loop $11$ leaves only weight 0. For a flip-flop, loops at each state leave every weight 0.
+
+# %%
+verdicts = {name: states_told_by_counts(ladder.ladder_task(name).machine) for name in ladder.MACHINES}
+assert [name for name, told in verdicts.items() if told] == ["tomita_1", "tomita_2", "tomita_7", "d_2", "d_3", "d_4", "evenpair"]
+
+# %% tags=["hide-input"]
+show.table(ch10.counted(recorded, verdicts), caption="Recorded: eight rows of attention (softmax, linear biases, a mean; one and two "
+           "layers), three seeds. Machines whose states counts tell, and the others.")  # fmt: skip
+
+# %% [markdown]
+# Where counts do not tell the states, no recorded net lasts, and outside the star-free machines none even learns length 40. Where they
+# do, some nets last: existence again, not learning. The criterion is that of the decider of *Algebraic decomposition theory for
+# transformer length generalization* (A. Yang and others, 2026), whose authors show that it is exact where strings end in a letter of
+# their own. We proved only that it is enough, by the program above.
+
+# %% [markdown]
 # ## Exercises
 #
 # You will find each exercise in its section. Stuck? `hint("10.6")`. Done? Compare with `solution("10.6")`.

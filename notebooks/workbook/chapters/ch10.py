@@ -38,6 +38,7 @@ from workbook.show.style import FAINT, GRID, INK, LIVE, PAPER, RECORDED, label_e
 from workbook.tables import get, ladder_protocols, ladder_random, ladder_restart, ladder_strings, results
 from workbook.tables.ladder import (
     DEEP,
+    FAMILY,
     FAR,
     KNOWN,
     LENGTH,
@@ -278,6 +279,13 @@ def mended(found: pd.DataFrame) -> list[dict]:
              "proved": int((here["verdict"] == "proved").sum()), "wrong on some string": int((here["verdict"] == "refuted").sum()),
              "open": int((here["verdict"] == "open").sum())}
             for name, here in (models | layers | {"all": lost}).items() if len(here)]  # fmt: skip
+
+
+def counted(found: pd.DataFrame, told: Mapping[str, bool]) -> list[dict]:
+    """Runs of attention on machines whose states counts tell, and on the others."""
+    runs = found[found["row"].str.removesuffix(DEEP).isin([row for row, (family, _) in FAMILY.items() if family == "attention"])]
+    return [{"counts tell the states": "yes" if said else "no", "machines": len([name for name in told if told[name] == said]),
+             **_counts(runs[runs["task"].map(told) == said])} for said in (True, False)]  # fmt: skip
 
 
 def of_random(found: pd.DataFrame) -> list[dict]:
