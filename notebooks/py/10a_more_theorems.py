@@ -18,6 +18,7 @@ import numpy as np
 import sympy as sp
 
 import lrnnlab
+from lrnnlab.expressivity.counting import states_told_by_counts
 from workbook import show, tables
 from workbook.chapters import ch10
 from workbook.exercises import hint, solution
