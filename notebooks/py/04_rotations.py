@@ -755,7 +755,8 @@ show.table(
 # why the paper's contrast is there at the start only: [04f](04f_norm_in_training.ipynb).
 #
 # So what does a norm-preserving transition keep? The past, evenly: what is left of an input does not depend on what came after it.
-# It cannot keep a bit for ever, because what is left shrinks as $\gamma^k$ ([04g](04g_kept_and_reported.ipynb)).
+# It cannot keep a bit for ever, because what is left shrinks as $\gamma^k$ ([04g](04g_kept_and_reported.ipynb)). And it keeps an
+# error as evenly as the past; only the readout can put the state back ([chapter 10](10_one_ladder.ipynb#5-What-drifts-can-be-mended)).
 #
 # ## What to remember
 #
