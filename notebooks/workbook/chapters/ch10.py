@@ -281,6 +281,15 @@ def mended(found: pd.DataFrame) -> list[dict]:
             for name, here in (models | layers | {"all": lost}).items() if len(here)]  # fmt: skip
 
 
+def not_proved(found: pd.DataFrame) -> list[dict]:
+    """The nets that lose their machine and are not proved when they are restarted after every token."""
+    left = found[found["kind"].isin(ladder_restart.LOST) & (found["verdict"] != "proved")]
+    return [{"model": model_name(run.row), "machine": machine_name(run.task), "states kept": f"{run.codes:.0f}",
+             "right at 491 to 500": f"{run.right:.1%}", "on all strings": "open" if run.verdict == "open" else
+             f"wrong on one of {run.shortest:.0f} letters", "its states": run.why if isinstance(run.why, str) else "closed"}
+            for run in left.assign(right=left["right.1"]).itertuples()]  # fmt: skip
+
+
 def counted(found: pd.DataFrame, told: Mapping[str, bool]) -> list[dict]:
     """Runs of attention on machines whose states counts tell, and on the others."""
     runs = found[found["row"].str.removesuffix(DEEP).isin([row for row, (family, _) in FAMILY.items() if family == "attention"])]
