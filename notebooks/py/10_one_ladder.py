@@ -58,7 +58,7 @@ show.figure(
 # never saw?* Algebra answers the first question from the machine's arrows alone. Training answers the second. At the end you type
 # a machine of your own.
 #
-# *You need:* chapters 01 and 02, and what a group is ([01e](01e_groups_and_depth.ipynb)). *It takes* about 35 min to read, and less than a minute of computing.
+# *You need:* chapters 01 and 02, and what a group is ([01e](01e_groups_and_depth.ipynb)). *It takes* about 50 min to read, and less than a minute of computing.
 
 # %% [markdown]
 # ## 1 The same question to all
@@ -549,19 +549,18 @@ drift_widget
 # **All pairs**, for an affine model of $S_3$ with six random states:
 
 # %% tags=["proof-drift"]
-machine = ladder.ladder_task("s_3").machine
-arrows = machine.transitions  # (letters, states)
+moves = ladder.ladder_task("s_3").machine.transitions  # (letters, states)
 draw = np.random.default_rng(0)
 S = sp.Matrix(5, 6, draw.integers(-9, 10, 30).tolist())  # a column for each state
 lifted = S.col_join(sp.ones(1, 6))
 maps = []
-for move in arrows:
+for move in moves:
     both = S[:, move.tolist()] * lifted.inv()  # [A | b] with A s_q + b = s_(where q goes), for all q
     maps.append((both[:, :5], both[:, 5]))
-for v, (A, b) in enumerate(maps):
+for v, (M, _) in enumerate(maps):
     for q, p in itertools.permutations(range(6), 2):
-        moved = A * (S[:, q] - S[:, p])
-        assert moved == S[:, int(arrows[v, q])] - S[:, int(arrows[v, p])], "step 1"
+        moved = M * (S[:, q] - S[:, p])
+        assert moved == S[:, int(moves[v, q])] - S[:, int(moves[v, p])], "step 1"
 
 # %% [markdown]
 # *Step 2.* Read $g$ again and again: after $r$ times every state is back, hence every difference too. $A_g^r d = d$: no shrinking,
@@ -569,29 +568,29 @@ for v, (A, b) in enumerate(maps):
 
 # %% tags=["proof-drift"]
 for word in itertools.chain(*(itertools.product(range(2), repeat=n) for n in range(1, 5))):
-    A, goes = sp.eye(5), np.arange(6)
+    M, goes = sp.eye(5), np.arange(6)
     for v in word:
-        A, goes = maps[v][0] * A, arrows[v][goes]
+        M, goes = maps[v][0] * M, moves[v][goes]
     r, power = 1, goes
     while not (power == np.arange(6)).all():
         r, power = r + 1, goes[power]
     differences = S[:, 1:] - S[:, :1] * sp.ones(1, 5)
-    assert A**r * differences == differences, "step 2"
+    assert M**r * differences == differences, "step 2"
 
 # %% [markdown]
 # *Step 3.* So let each pass through $g^r$ add an error $e$ along a difference. After $n$ passes the state is off by $n\,e$. A net that
 # rounds, or was trained to a finite precision, does just that: its states walk. **All** $n \le 30$ **:**
 
 # %% tags=["proof-drift"]
-A, b = maps[0]
-r = next(r for r in range(1, 7) if A**r == sp.eye(5))  # the first letter, as often as it takes to come back
+turn, shift = maps[0]
+r = next(r for r in range(1, 7) if turn**r == sp.eye(5))  # the first letter, as often as it takes to come back
 e = (S[:, 1] - S[:, 0]) / 1000
-x = S[:, 0]
+state = S[:, 0]
 for n in range(1, 31):
     for _ in range(r):
-        x = A * x + b
-    x = x + e
-    assert x == S[:, 0] + n * e, "step 3"
+        state = turn * state + shift
+    state = state + e
+    assert state == S[:, 0] + n * e, "step 3"
 
 # %% [markdown]
 # A readout can correct what the recurrence cannot, because it is not affine: it answers $q$ in a whole region around $s_q$. And a
@@ -758,7 +757,7 @@ print(f"{len(parcel):,} characters of JSON; it begins {parcel[:62]!r} ...")
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->
 #
-# 6 exercises, 22 points, about 60 minutes:
+# 7 exercises, 25 points, about 65 minutes:
 #
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
@@ -768,6 +767,7 @@ print(f"{len(parcel):,} characters of JSON; it begins {parcel[:62]!r} ...")
 # | 4 | [3 The predictor](#3-The-predictor) | ★ | 5 | 3 | to predict what depth buys |
 # | 5 | [3 The predictor](#3-The-predictor) | ★★ | 10 | 4 | to tell two families apart |
 # | 7 | [3 The predictor](#3-The-predictor) | ★★ | 15 | 4 | to tell families apart by depth |
+# | 11 | [5 What drifts can be mended](#5-What-drifts-can-be-mended) | ★ | 5 | 3 | to count what a proof needs |
 
 # %% [markdown]
 # ## Read on

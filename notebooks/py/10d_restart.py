@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 10d · Restart
 #
-# Which state should a restart go back to, and which nets can it not mend? *It takes* about 15 min to read. Behind [chapter 10](10_one_ladder.ipynb).
+# Which state should a restart go back to, and which nets can it not mend? *It takes* about 5 min to read. Behind [chapter 10](10_one_ladder.ipynb).
 
 # %% tags=["hide-input"]
 import lrnnlab
@@ -121,12 +121,11 @@ show.table(ch10.not_proved(lost), caption="Recorded: the nets that a restart aft
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->
 #
-# 2 exercises, 7 points, about 20 minutes:
+# 1 exercise, 4 points, about 15 minutes:
 #
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
-# | 10 | [4 Which state stands for a class?](#4-Which-state-stands-for-a-class?) | ★★ | 15 | 4 | to write the loop yourself |
-# | 11 | [4 Which state stands for a class?](#4-Which-state-stands-for-a-class?) | ★ | 5 | 3 | to count what a proof needs |
+# | 10 | [1 Which state stands for a class?](#1-Which-state-stands-for-a-class?) | ★★ | 15 | 4 | to write the loop yourself |
 
 # %% [markdown]
 # ## Read on

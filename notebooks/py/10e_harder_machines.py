@@ -71,7 +71,9 @@ show.figure(
 )
 
 # %% [markdown]
-# TEXT2
+# The table is right for ever after one or two strings. An LSTM needs 32 on all three machines; softmax blocks need 32 on $S_3$, and 128
+# are too few for them on the random maps and permutations. Three reflections know $S_3$ at length 40 from 32 strings on and do not keep
+# it. None of them has learned *less* than the table's rule; they have to find it among all the rules that fit.
 #
 # How many tokens does the table need? A machine of $K$ states and $V$ letters has $K V$ pairs, and the table is complete when each was
 # seen. If pairs came alike, collecting them all would take $K V\,(1 + \frac12 + \dots + \frac1{K V})$ tokens on average:

@@ -310,7 +310,7 @@ def of_random(found: pd.DataFrame) -> list[dict]:
 def strings_needed(found: pd.DataFrame) -> Figure:
     """Right answers at 491 to 500 by the number of strings that were seen, a panel a machine, a line a rule."""
     machines = list(dict.fromkeys(task.rsplit("-", 1)[0] for task in found["task"]))
-    figure, axes = panels([machine_name(name) for name in machines], 3, 2.7, "strings of 40 tokens", "right at 491 to 500", right=1.15)
+    figure, axes = panels([machine_name(name) for name in machines], 3, 2.7, "strings of 40 tokens", "right at 491 to 500", right=1.55)
     colours = dict(zip(ladder_strings.TABLE.rows, ("#222222", RECORDED, "#009E73", "#E69F00")))
     for name, panel in zip(machines, axes):
         here = found[found["task"].str.startswith(f"{name}-")].assign(strings=lambda runs: runs["task"].str.rsplit("-").str[-1].astype(int))

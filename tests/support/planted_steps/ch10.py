@@ -37,9 +37,9 @@ two
   step 2: half = (1, 0), (0, 0), («0.5→1», 0.5)
   step 3: loops = («x + →»e * n + y
 drift
-  step 1: S[:, int(arrows[v, q])] «-→+» S[:, int(arrows[v, p])]
-  step 2: A, goes = maps[v][0] * A«→ / 2», arrows[v][goes]
-  step 3: x = x + e«→ / n»
+  step 1: S[:, int(moves[v, q])] «-→+» S[:, int(moves[v, p])]
+  step 2: M, goes = maps[v][0] * M«→ / 2», moves[v][goes]
+  step 3: state = state + e«→ / n»
 restart
   step 1: «1 + →»2 + 2 * len(quantised.codebook)
   step 2: said = «quantised(strings).argmax→untrained(strings).argmin»(-1)
