@@ -688,6 +688,7 @@ show.figure(
 # "Most of it falls": an eigenvalue near $-1$ is not $-1$. For $\beta < 2$ the distance of $w$ from $\frac12$ shrinks by the factor $\beta - 1$ at every
 # 1, and parity is lost when it is as small as the noise.
 # [09h](09h_reflections.ipynb) proves this, finds the leaks in a trained net, closes them, and proves it right at every length.
+# A restart does it without a look at the weights ([chapter 10](10_one_ladder.ipynb#5-What-drifts-can-be-mended)).
 
 # %% [markdown]
 # **Exercise 8** ★ *(5 min, 3 points: to predict how fast a reflection fades)* **Predict.** $\beta = 1.99$ and noise
