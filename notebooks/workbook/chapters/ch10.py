@@ -239,7 +239,7 @@ def restart_curves(curves: Mapping[str, np.ndarray]) -> Figure:
 
 def drift_widget(net: Net, restarted: Mapping[int, Quantised], asked: StateTracking) -> dict:
     """What ``explore`` draws: states of 300 strings after t tokens, the net alone beside it restarted, a colour a state."""
-    steps = [10, 20, 40, 60, 100, 150, 200, 300, 400, FAR]
+    steps = [9, 19, 39, 59, 99, 149, 199, 299, 399, 499]  # just before a restart
     batch = asked.sample_near(300, FAR, rng(0, "ladder/states"))
     models = {"alone": quantise(net, asked, every=FAR + 1), **{f"every {k}": model for k, model in restarted.items()}}
     with torch.no_grad():
@@ -263,7 +263,7 @@ def drift_widget(net: Net, restarted: Mapping[int, Quantised], asked: StateTrack
         return f"After {t} tokens the net alone is right on <b>{alone:.0%}</b> of 300 strings, restarted on <b>{mended:.0%}</b>."
 
     return {"draw": draw, "controls": {"t": steps, "restart": [name for name in models if name != "alone"]}, "sentence": sentence,
-            "initial": {"t": FAR},
+            "initial": {"t": 499},
             "alt": "Two clouds of points, in as many colours as the machine has states: the net's states after t tokens, in the two "
                    "directions in which they vary most. Left the net alone, whose clouds spread and mix; right the same net "
                    "restarted, whose clouds stay together."}  # fmt: skip
