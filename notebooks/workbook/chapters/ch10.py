@@ -64,7 +64,7 @@ def machine_name(code: str) -> str:
     """A column's name in the text."""
     kind, *numbers = code.split("_")
     drawn = code in ladder_random.TABLE.tasks
-    return f"{kind} of {', '.join(numbers)}{' keys' * (kind == 'recall')}" if drawn else named(code, "ladder")
+    return f"{kind} {', '.join(numbers)}" if drawn else named(code, "ladder")
 
 
 def model_name(row: str) -> str:
