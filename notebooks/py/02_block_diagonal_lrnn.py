@@ -596,10 +596,7 @@ walk_widget = interactive.walk(machine, word=[0, 3, 2, 4])
 walk_widget
 
 # %% [markdown]
-# Snapping needs columns that sum to 1. A net of any other rule becomes a finite machine too, if its state is put back to one of a few
-# states after every token ([chapter 10](10_one_ladder.ipynb#5-What-drifts-can-be-mended)).
-#
-# Two more networks, EvenPair(5) and the hard ModArith(5), are learned and proved in [02c](02c_modarith_and_the_table.ipynb).
+# EvenPair(5) and ModArith(5): [02c](02c_modarith_and_the_table.ipynb). Other rules: by restart, [chapter 10](10_one_ladder.ipynb).
 #
 # ## 6 Build it yourself
 #

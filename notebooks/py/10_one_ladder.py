@@ -564,7 +564,10 @@ for v, (M, _) in enumerate(maps):
 
 # %% [markdown]
 # *Step 2.* Read $g$ again and again: after $r$ times every state is back, hence every difference too. $A_g^r d = d$: no shrinking,
-# in any norm. **All words up to length 4:**
+# in any norm. **All words up to length 4.**
+#
+# *Step 3.* So let each pass through $g^r$ add an error $e$ along a difference. After $n$ passes the state is off by $n\,e$. A net that
+# rounds, or was trained to a finite precision, does just that: its states walk. **All** $n \le 30$ **:**
 
 # %% tags=["proof-drift"]
 for word in itertools.chain(*(itertools.product(range(2), repeat=n) for n in range(1, 5))):
@@ -576,12 +579,6 @@ for word in itertools.chain(*(itertools.product(range(2), repeat=n) for n in ran
         r, power = r + 1, goes[power]
     differences = S[:, 1:] - S[:, :1] * sp.ones(1, 5)
     assert M**r * differences == differences, "step 2"
-
-# %% [markdown]
-# *Step 3.* So let each pass through $g^r$ add an error $e$ along a difference. After $n$ passes the state is off by $n\,e$. A net that
-# rounds, or was trained to a finite precision, does just that: its states walk. **All** $n \le 30$ **:**
-
-# %% tags=["proof-drift"]
 turn, shift = maps[0]
 r = next(r for r in range(1, 7) if turn**r == sp.eye(5))  # the first letter, as often as it takes to come back
 e = (S[:, 1] - S[:, 0]) / 1000
@@ -631,31 +628,7 @@ assert verdict.proved or verdict.counterexample or not verdict.decided
 # %% [markdown]
 # For $k = 5$ it reads off $2^1 + \dots + 2^5$ answers from each code, a larger machine. Each step is what this computer's arithmetic
 # makes of it. `verify` says by how much a logit leads, and compares that with what the other precision changes.
-
-# %% [markdown]
-# **Exercise 11** ★ *(5 min, 3 points: to count what a proof needs)* **Count.** A net on $A_5$ (60 states, 2 letters) is restarted
-# after every token. How many steps of the net decide whether it is right on all strings?
-
-# %%
-my_steps = None  # exercise 11
-check("10.11", my_steps)
-
-# %% [markdown]
-# <!-- Exercise 10.11: from notebooks/workbook/exercises/ch10.md, by lrnnlab book build; change it there. -->
 #
-# <details><summary>Hint</summary>
-#
-# From how many states can a letter be read?
-#
-# </details>
-#
-# <details><summary>Solution</summary>
-#
-# 122: two letters from each of 60 codes, and two from the start.
-#
-# </details>
-
-# %% [markdown]
 # Does it mend every net? We restarted the nets of the ladder (seed 0) that know length 40 and lose it:
 
 # %% tags=["hide-input"]
@@ -666,8 +639,7 @@ show.table(ch10.mended(lost)[-3:], caption="Recorded: of the nets that lose thei
 
 # %% [markdown]
 # Which, and what stands in the way of the others: [10d](10d_restart.ipynb).
-
-# %% [markdown]
+#
 # ## 6 A machine of your own
 #
 # Type a regular expression (letters and digits, `|`, `*`, `+`, `?`, parentheses), or arrows such as
@@ -717,18 +689,13 @@ show.table(
 # %% [markdown]
 # **Taught and proved.** Softmax blocks (chapter 02) learn the states of `mine`. Training ends when a search over all states that the
 # snapped copy can reach finds no word, of any length, that it answers wrongly. Words that the search does find are added to
-# the training strings, and the search begins again.
+# the training strings, and the search begins again. You can take all of it away as one text: the machine, the prediction for each family, the trained weights and what was proved of
+# them.
 
 # %% tags=["nbval-ignore-output"]
 made, verdict = ch10.taught(mine)
 print(f"{made.steps} steps in {made.seconds:.1f} s, rounds of mending: {len(made.lessons)}; {verdict}")
 assert verdict.proved or not made.accepted
-
-# %% [markdown]
-# You can take all of it away as one text: the machine, the prediction for each family, the trained weights and what was proved of
-# them.
-
-# %% tags=["nbval-ignore-output"]
 parcel = ch10.parcel(mine, made, verdict)
 print(f"{len(parcel):,} characters of JSON; it begins {parcel[:62]!r} ...")
 
@@ -743,11 +710,13 @@ print(f"{len(parcel):,} characters of JSON; it begins {parcel[:62]!r} ...")
 # 5. What drifts can be restarted without training. With a restart after every token a net is a finite machine, and finitely many
 #    transitions decide about every string.
 #
-# **Go deeper:** [10a more theorems](10a_more_theorems.ipynb), what depth buys and what fades, held against 4,218 runs ·
-# [10b when nets fail](10b_when_nets_fail.ipynb), can you
-# predict where, and what does a failing net still track? · [10c the whole ladder](10c_whole_ladder.ipynb), all rows and columns, and one net scored by five papers' rules ·
-# [10d restart](10d_restart.ipynb), which state stands for a class, and which nets cannot be mended ·
-# [10e harder machines](10e_harder_machines.ipynb), drawn at random: do they flatter fewer rules?
+# **Go deeper:**
+#
+# * [10a more theorems](10a_more_theorems.ipynb): what depth buys and what fades, held against 4,218 runs.
+# * [10b when nets fail](10b_when_nets_fail.ipynb): can you predict where, and what does a failing net still track?
+# * [10c the whole ladder](10c_whole_ladder.ipynb): all rows and columns, and one net scored by five papers' rules.
+# * [10d restart](10d_restart.ipynb): which state stands for a class, and which nets cannot be mended.
+# * [10e harder machines](10e_harder_machines.ipynb): drawn at random, and how many strings a rule needs.
 
 # %% [markdown]
 # ## Exercises
@@ -757,7 +726,7 @@ print(f"{len(parcel):,} characters of JSON; it begins {parcel[:62]!r} ...")
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->
 #
-# 7 exercises, 25 points, about 65 minutes:
+# 6 exercises, 22 points, about 60 minutes:
 #
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
@@ -767,7 +736,6 @@ print(f"{len(parcel):,} characters of JSON; it begins {parcel[:62]!r} ...")
 # | 4 | [3 The predictor](#3-The-predictor) | ★ | 5 | 3 | to predict what depth buys |
 # | 5 | [3 The predictor](#3-The-predictor) | ★★ | 10 | 4 | to tell two families apart |
 # | 7 | [3 The predictor](#3-The-predictor) | ★★ | 15 | 4 | to tell families apart by depth |
-# | 11 | [5 What drifts can be mended](#5-What-drifts-can-be-mended) | ★ | 5 | 3 | to count what a proof needs |
 
 # %% [markdown]
 # ## Read on

@@ -83,6 +83,29 @@ check("10.10", restart)
 # </details>
 
 # %% [markdown]
+# **Exercise 11** ★ *(5 min, 3 points: to count what a proof needs)* **Count.** A net on $A_5$ (60 states, 2 letters) is restarted
+# after every token. How many steps of the net decide whether it is right on all strings?
+
+# %%
+my_steps = None  # exercise 11
+check("10.11", my_steps)
+
+# %% [markdown]
+# <!-- Exercise 10.11: from notebooks/workbook/exercises/ch10.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint</summary>
+#
+# From how many states can a letter be read?
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# 122: two letters from each of 60 codes, and two from the start.
+#
+# </details>
+
+# %% [markdown]
 # ## 2 The ladder, restarted
 #
 # We trained the ladder's nets again (seed 0) that know length 40 and lose it by 500, and restarted them: all 209 of one layer, and of
@@ -121,11 +144,12 @@ show.table(ch10.not_proved(lost), caption="Recorded: the nets that a restart aft
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->
 #
-# 1 exercise, 4 points, about 15 minutes:
+# 2 exercises, 7 points, about 20 minutes:
 #
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
 # | 10 | [1 Which state stands for a class?](#1-Which-state-stands-for-a-class?) | ★★ | 15 | 4 | to write the loop yourself |
+# | 11 | [1 Which state stands for a class?](#1-Which-state-stands-for-a-class?) | ★ | 5 | 3 | to count what a proof needs |
 
 # %% [markdown]
 # ## Read on

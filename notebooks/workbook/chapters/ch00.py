@@ -42,8 +42,8 @@ SITTINGS: dict[str, tuple[str, int, tuple[str, ...], tuple[int, float], tuple[tu
         ("delta rule", 15), ("rational outputs", 20), ("counting brackets", 20), ("even lengths", 20), ("bounded depth", 25),
         ("found counter", 30), ("feedback", 20), ("reflections", 25), ("paper checked", 20),
     )),
-    "10": ("one ladder", 35, ("01", "02"), (3, 0), (
-        ("more theorems", 40), ("when nets fail", 10), ("whole ladder", 10), ("restart", 15), ("harder machines", 15),
+    "10": ("one ladder", 50, ("01", "02"), (3, 0), (
+        ("more theorems", 40), ("when nets fail", 10), ("whole ladder", 10), ("restart", 5), ("harder machines", 10),
     )),
 }
 EVENING = ("00", "02", "10")  # the path of one evening

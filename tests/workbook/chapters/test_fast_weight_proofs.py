@@ -172,9 +172,10 @@ def test_a_normalised_network_says_one_thing_on_a_to_the_t():
 
 def test_the_layer_norm_remark_on_the_real_block():
     """App. C.1: only a norm right behind the mixer, without what comes before it, and with epsilon 0."""
-    for place, epsilon, alike in (("output", 0.0, True), ("output", 1e-5, False), ("post", 0.0, False), ("pre", 0.0, False)):
-        model = models.build("ult", vocab_size=1, classes=2, seed=1, width=8, layers=1, heads=2, place=place).double()
-        model.blocks[0].norm.eps = model.blocks[0].ff_norm.eps = epsilon
-        with torch.no_grad():
-            logits = model(torch.zeros(1, 40, dtype=torch.int64))[0]
-        assert (float((logits - logits[0]).abs().max()) < 1e-12) == alike, (place, epsilon)
+    model = models.build("ult", vocab_size=1, classes=2, seed=1, width=8, layers=1, heads=2).double()
+    with torch.no_grad():
+        before = model.embedding(torch.zeros(1, 40, dtype=torch.int64))
+        mixed = model.layers[0](before)
+        for read, epsilon, alike in ((mixed, 0.0, True), (mixed, 1e-5, False), (before + mixed, 0.0, False)):
+            seen = torch.nn.functional.layer_norm(read, read.shape[-1:], eps=epsilon)[0]
+            assert (float((seen - seen[0]).abs().max()) < 1e-12) == alike, epsilon
