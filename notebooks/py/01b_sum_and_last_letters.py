@@ -141,7 +141,7 @@ for m, k in product(range(1, 7), repeat=2):
     chain = [X[0] + y for y in Y] + [x + Y[-1] for x in X[1:]]
     rises = [sp.expand(b - a).is_positive for a, b in zip(chain, chain[1:])]
     assert len(chain) == m + k - 1 and all(rises), "Theorem B, step 2: m + k - 1 sums that grow"
-show.math("m = k = 6:", chain[0], "<", chain[1], "<", chain[2], r"< \dots <", chain[-1])
+show.math(r"m = k = 6:\quad", chain[0], "<", chain[1], "<", chain[2], r"< \dots <", chain[-1])
 
 # %% [markdown]
 # **Step 3.** For *vectors*, replace each by one number, $f(v) = v_1 + N v_2 + N^2 v_3 + \cdots$, with $N$ so large that

@@ -638,7 +638,7 @@ show.table(ch10.mended(lost)[-3:], caption="Recorded: of the nets that lose thei
            "wrong on some.")  # fmt: skip
 
 # %% [markdown]
-# Which, and what stands in the way of the others: [10d](10d_restart.ipynb).
+# Which, and what stands in the way of the others: [10b](10b_when_nets_fail.ipynb).
 #
 # ## 6 A machine of your own
 #
@@ -713,15 +713,15 @@ print(f"{len(parcel):,} characters of JSON; it begins {parcel[:62]!r} ...")
 # **Go deeper:**
 #
 # * [10a more theorems](10a_more_theorems.ipynb): what depth buys and what fades, held against 4,218 runs.
-# * [10b when nets fail](10b_when_nets_fail.ipynb): can you predict where, and what does a failing net still track?
-# * [10c the whole ladder](10c_whole_ladder.ipynb): all rows and columns, and one net scored by five papers' rules.
-# * [10d restart](10d_restart.ipynb): which state stands for a class, and which nets cannot be mended.
-# * [10e harder machines](10e_harder_machines.ipynb): drawn at random, and how many strings a rule needs.
+# * [10b when nets fail](10b_when_nets_fail.ipynb): can you predict where, what does a failing net still track, and which nets does a
+#   restart not mend?
+# * [10c the whole ladder](10c_whole_ladder.ipynb): all rows and columns, machines drawn at random, how many strings a rule needs, and
+#   one net scored by five papers' rules.
 
 # %% [markdown]
 # ## Exercises
 #
-# You will find each exercise in its section (others are in 10a, 10b and 10d). Stuck? `hint("10.1")`. Done? Compare with `solution("10.1")`.
+# You will find each exercise in its section (others are in 10a to 10c). Stuck? `hint("10.1")`. Done? Compare with `solution("10.1")`.
 
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->

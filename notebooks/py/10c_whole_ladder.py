@@ -9,15 +9,14 @@
 # %% [markdown]
 # # 10c · The whole ladder
 #
-# All models on all machines, and what the five papers' rules make of the same nets. *It takes* about 10 min to read. Behind [chapter 10](10_one_ladder.ipynb).
+# All models on all machines, the same rules on machines that nobody chose, and what the five papers' rules of counting make of one net. *It takes* about 10 min to read. Behind [chapter 10](10_one_ladder.ipynb).
 
 # %% tags=["hide-input"]
-
-
 import lrnnlab
 from workbook import show, tables
 from workbook.chapters import ch10
-from workbook.exercises import hint, solution
+from workbook.exercises import check, hint, solution
+from workbook.tables import ladder
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
@@ -69,7 +68,123 @@ show.figure(
 )
 
 # %% [markdown]
-# ## 3 The ledger of protocols
+# ## 3 Drawn at random
+#
+# Somebody chose the ladder's nineteen machines. Do they flatter some rules? Take two letters, and for each letter a map of 4, 8 or 16 states to themselves: any map (*maps*) or a permutation (*turns*), three draws
+# each. The last two columns are *recall*: three or four keys, each with the last of two values that was written there. Keys are
+# written again and again, half of the tokens write nothing, and the state is what all keys hold: 8 or 16 states.
+
+# %% tags=["hide-input"]
+drawn = tables.results.runs("ladder/random")
+show.figure(
+    ch10.ladder(drawn),
+    alt="A table of eight models by twenty machines: maps of 4, 8 and 16 states, turns of 4, 8 and 16 states, recall of 3 and 4 keys.",
+    caption="Recorded, one seed, one try of 600 steps. ∞: right to 500. A number: the first ten positions below 99 %. Grey: never "
+    "learned at the training length. A red corner: a theorem says that no such net lasts.",
+)
+
+# %% tags=["hide-input"]
+show.table(ch10.of_random(drawn), caption="The same, counted: of the machines of each kind, how many a model learns at length 40, and "
+           "how many it keeps to 500.")  # fmt: skip
+
+# %% [markdown]
+# An LSTM keeps all twenty, an Elman net nearly all. Of what is linear in its state, softmax blocks and one-hot columns keep machines of
+# 4 states and many of 8; permutations of 16 do not fit into their blocks of 8 (red corners). And products of reflections? On the
+# ladder they learn nearly everything at length 40:
+
+# %%
+large = drawn[drawn["task"].str.contains("_8_|_16_")]
+for name, found in (("the ladder's machines", recorded), ("drawn, 8 or 16 states", large)):
+    known = found[found["row"] == "product_3"]["kind"] != "never learned"
+    print(f"three reflections, {name}: {known.sum()} of {len(known)} nets know length 40")
+
+# %% [markdown]
+# So yes: our nineteen machines flatter them. The ladder's groups are symmetries of small figures, which a few reflections make. What is
+# drawn at random is not. On recall all eight rules learn length 40; DeltaNet with $\beta$ up to 2 and two reflections lose it.
+#
+# The predictor was written before these machines were drawn. Where it says that no net of a family lasts, none does:
+
+# %%
+against = [
+    (run.row, run.task)
+    for run in drawn.itertuples()
+    if run.kind == "lasts" and ladder.predicted(run.row, run.task) == "cannot"
+]
+print(f"{len(drawn)} nets; last against a verdict: {len(against)}")
+assert not against
+
+# %% [markdown]
+# ## 4 How many strings?
+#
+# The ladder's nets see fresh strings for ever. What if there are only 1, 2, 4, ..., 128 strings of 40 tokens, seen again and again?
+# The rival is a *table*. It writes down which state followed which state and token, and answers from that. It has no weights.
+
+# %% tags=["hide-input"]
+few = tables.results.runs("ladder/strings")
+show.figure(
+    ch10.strings_needed(few),
+    alt="Right answers at positions 491 to 500 by the number of training strings, for three machines: the table is right from one or two "
+    "strings on; nets need more.",
+    caption="Recorded, one seed. Dashed: one who always gives the most frequent answer.",
+)
+
+# %% [markdown]
+# The table is right for ever after one or two strings. An LSTM needs 32 on $S_3$ and on the random maps, and on the permutations it is
+# nearly right from 32 on. Softmax blocks need 32 on $S_3$; 128 are too few for them on the other two. Three reflections know $S_3$ at
+# length 40 from 32 strings on and do not keep it. A net has to find the table's rule among all rules that fit its strings.
+#
+# How many tokens does the table need? A machine of $K$ states and $V$ letters has $K V$ pairs, and the table is complete when each was
+# seen. If pairs came alike, collecting them all would take $K V\,(1 + \frac12 + \dots + \frac1{K V})$ tokens on average:
+
+# %%
+for states in (4, 8, 16, 60):
+    pairs = 2 * states
+    print(
+        f"{states} states, 2 letters: {pairs} pairs, about {pairs * sum(1 / n for n in range(1, pairs + 1)):.0f} tokens"
+    )
+
+
+# %% [markdown]
+# The comparison is not fair, and that is its point: the table is *told* the state after every token, so nothing is hidden. A net is
+# worth its training where the state is not given, or where the rule must be found from answers alone (the words of [10b](10b_when_nets_fail.ipynb)).
+
+# %% [markdown]
+# **Exercise 12** ★ *(10 min, 4 points: to write the rival yourself)* **Build.** Write `table_of(strings, states)`: `strings` are lists of
+# tokens, `states` the state after each token, and every string starts in state 0. Return a dict from (state, token) to the next state.
+
+# %%
+def table_of(strings, states):
+    pass  # exercise 12
+
+
+check("10.12", table_of)
+
+# %% [markdown]
+# <!-- Exercise 10.12: from notebooks/workbook/exercises/ch10.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint</summary>
+#
+# The state before the first token is 0; the state before any other is the one that was reached by the token before it.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# ```python
+# def table_of(strings, states):
+#     table = {}
+#     for tokens, reached in zip(strings, states):
+#         before = 0
+#         for token, after in zip(tokens, reached):
+#             table[before, token] = after
+#             before = after
+#     return table
+# ```
+#
+# </details>
+
+# %% [markdown]
+# ## 5 The ledger of protocols
 #
 # The five papers count by four rules. How much of a number is the net, and how much is the rule? These nets were
 # trained once; every look at them was scored by each rule.
@@ -93,10 +208,24 @@ show.table(
 # every look or at none, and most where it is right at some looks only, as the blocks on $D_2$ and DeltaNet on Parity are.
 
 # %% [markdown]
-# ## 4 What this does not show
+# ## 6 What this does not show
 #
-# * "Lasts" means right to 500 on 128 strings, not for ever. What is proved is said to be proved (section 6).
+# * "Lasts" means right to 500 on 128 strings, not for ever. What is proved is said to be proved (chapter 10, sections 5 and 6).
 # * One recipe for all is fair and is nobody's best: "never learned" says that two tries of it did not, no more.
 # * A verdict of the predictor is about exact numbers and margins at every length. A net that will fail at a million
 #   may be all that anybody needs.
 # * Machines here have at most 60 states. What larger ones ask of memory is another question.
+
+# %% [markdown]
+# ## Exercises
+#
+# You will find each exercise in its section. Stuck? `hint("10.12")`. Done? Compare with `solution("10.12")`.
+
+# %% [markdown]
+# <!-- The exercises of this chapter, listed by lrnnlab book build. -->
+#
+# 1 exercise, 4 points, about 10 minutes:
+#
+# | exercise | section | difficulty | minutes | points | you will learn |
+# |---|---|---|---|---|---|
+# | 12 | [2 How many strings?](#2-How-many-strings?) | ★ | 10 | 4 | to write the rival yourself |

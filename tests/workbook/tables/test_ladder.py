@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from recorded import found
 
-from workbook.tables import ladder, records, results
+from workbook.tables import ladder, ladder_restart, ladder_strings, records, results
 from workbook.tables.ladder_protocols import FAR, LENGTH, measures
 from workbook.tables.results import percent
 
@@ -90,3 +90,49 @@ def test_measures_are_what_a_count_by_hand_says(seed):
     assert counted["bin1"] == pytest.approx(whole(range(LENGTH + 1, 2 * LENGTH + 1)))
     assert counted["past"] == pytest.approx(np.mean([string[length - 1] for length in range(42, FAR + 1) for string in right]))
     assert (counted["trained"], counted["last"]) == (right[:, 39].mean(), right[:, 499].mean())
+
+
+def test_what_a_restart_mends_is_what_the_records_say():
+    kept, said = results.runs("ladder/restart"), found("ladder/restart")
+    lost = kept[kept["kind"].isin(ladder_restart.LOST)]
+    one = lost[~lost["row"].str.endswith(ladder.DEEP)]
+    right = [int((one[name] >= ladder.KNOWN).sum()) for name in ("right.1", "right.5", "right.20", "alone")]
+    assert [len(one), *right, (one["verdict"] == "proved").sum()] == [209, 206, 200, 183, 11, 204]
+    assert all(str(number) in said for number in (209, *right, 204))
+    assert {(run.row, run.task) for run in one[one["verdict"] != "proved"].itertuples()} == {
+        ("pd", "evenpair"), ("pd", "z_5"), ("pd", "modarith_3"), ("block_clip", "modarith_3"), ("ult", "tomita_2")}  # fmt: skip
+    assert right[0] >= 0.9 * len(one) and (one["verdict"] == "proved").mean() >= 0.6
+
+
+def test_machines_drawn_at_random_are_what_the_records_say():
+    kept, said = results.runs("ladder/random"), found("ladder/random")
+    lasts = kept[kept["kind"] == "lasts"]
+    assert len(kept) == 160 and lasts.groupby("row").size().to_dict() == {
+        "lstm": 20, "elman": 17, "block_softmax": 12, "one_hot": 12, "diagonal_complex": 4, "product_3": 2}  # fmt: skip
+    assert "LSTM lasts on all 20 machines, Elman on 17" in said
+    assert all(ladder.predicted(run.row, run.task) != "cannot" for run in lasts.itertuples())
+
+
+def test_machines_are_drawn_with_all_states_in_reach_and_recall_keeps_the_last_value():
+    for name in ("maps_8_0", "turns_8_1"):
+        machine = ladder.ladder_task(name).machine
+        assert machine.num_states == 8 == len(machine.reachable())
+        assert (np.sort(machine.transitions).tolist() == [list(range(8))] * 2) == name.startswith("turns")
+    recall = ladder.ladder_task("recall_3")
+    tokens = np.random.default_rng(0).integers(7, size=200).tolist()
+    kept = {}
+    for at, token in enumerate(tokens):
+        if token:
+            kept[(token - 1) // 2] = (token - 1) % 2
+        held = [kept.get(key, 0) for key in range(3)]
+        name = recall.machine.names[recall.machine.run(tokens[: at + 1])[-1]]
+        assert name == str(tuple(held)), (at, name, held)
+
+
+def test_the_table_is_complete_when_every_pair_was_seen():
+    asked = ladder.ladder_task("maps_8_0")
+    strings = asked.sample_near(4, 40, torch.Generator().manual_seed(0))
+    table = ladder_strings.TransitionTable(strings, asked, asked.machine.initial)
+    assert table.unseen == 0 and (table.after.T.numpy() == asked.machine.transitions).all()
+    few = ladder_strings.TransitionTable(asked.sample_near(1, 4, torch.Generator().manual_seed(0)), asked, asked.machine.initial)
+    assert few.unseen >= 12
