@@ -377,7 +377,7 @@ check("10.3", my_count)
 
 # %%
 rows = [
-    {"family": found.family, "its transitions": FAMILIES[found.family], "S₃": found.verdict,
+    {"family": found.family, "its transitions": FAMILIES[found.family].replace("beta", "β").replace("k^T", "kᵀ"), "S₃": found.verdict,
      "words that one layer confuses": found.counterexample.text("st") if found.counterexample else ""}
     for found in predict_all(machine)
 ]  # fmt: skip
