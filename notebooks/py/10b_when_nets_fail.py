@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 10b · When nets fail
 #
-# A net that is right at 100 may fail at 300. Can you predict where, what does it still track when it fails, and which nets can a restart not mend? *It takes* about 10 min to read. Behind [chapter 10](10_one_ladder.ipynb).
+# A net that is right at 100 may fail at 300. Can you predict where, what does it still track when it fails, and which nets can a restart not mend? *It takes* about 15 min to read. Behind [chapter 10](10_one_ladder.ipynb).
 
 # %% tags=["hide-input"]
 import torch
@@ -315,12 +315,14 @@ show.table(ch10.not_proved(lost), caption="Recorded: the nets that a restart aft
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->
 #
-# 2 exercises, 6 points, about 15 minutes:
+# 4 exercises, 13 points, about 35 minutes:
 #
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
 # | 8 | [1 How long? The error horizon](#1-How-long?-The-error-horizon) | ★★ | 10 | 4 | to read a curve that comes back |
 # | 9 | [2 From the net back to a machine](#2-From-the-net-back-to-a-machine) | ★ | 5 | 2 | to read accuracy through a quotient |
+# | 10 | [3 Which state stands for a class?](#3-Which-state-stands-for-a-class?) | ★★ | 15 | 4 | to write the loop yourself |
+# | 11 | [3 Which state stands for a class?](#3-Which-state-stands-for-a-class?) | ★ | 5 | 3 | to count what a proof needs |
 
 # %% [markdown]
 # ## Read on

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 10c · The whole ladder
 #
-# All models on all machines, the same rules on machines that nobody chose, and what the five papers' rules of counting make of one net. *It takes* about 10 min to read. Behind [chapter 10](10_one_ladder.ipynb).
+# All models on all machines, the same rules on machines that nobody chose, and what the five papers' rules of counting make of one net. *It takes* about 15 min to read. Behind [chapter 10](10_one_ladder.ipynb).
 
 # %% tags=["hide-input"]
 import lrnnlab
@@ -228,4 +228,4 @@ show.table(
 #
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
-# | 12 | [2 How many strings?](#2-How-many-strings?) | ★ | 10 | 4 | to write the rival yourself |
+# | 12 | [4 How many strings?](#4-How-many-strings?) | ★ | 10 | 4 | to write the rival yourself |

@@ -24,6 +24,7 @@ SETTINGS = {  # digests of the settings of all cells of the tables that are decl
     "ladder/models_x_tasks": "e7d83f3e453c556c",
     "ladder/gated": "871b84478e2d93ac",
     "ladder/protocols": "693d2310204e1ce4",
+    "ladder/depth": "4fe502e5696a027d",
     "ladder/restart": "6c3fe12f66a8b607",
     "ladder/random": "6805465e56a24520",
     "ladder/strings": "7afb6a7ba1563fd4",

@@ -18,7 +18,7 @@ MODULES = """
     lrnn_training lrnn_fig1 lrnn_growth lrnn_speed lrnn_fading lrnn_film
     dlr_table2 dlr_table1 dlr_table3 dlr_kernels dlr_table5 rotrnn_fig3 surrogate_data long_range_levels
     regulargpt_table1 regulargpt_fig3 regulargpt_fig4 regulargpt_table3
-    fwp_training fwp_negative fwp_search ladder ladder_protocols ladder_restart ladder_random ladder_strings
+    fwp_training fwp_negative fwp_search ladder ladder_protocols ladder_restart ladder_random ladder_strings ladder_depth
 """.split()
 for _module in MODULES:  # each loads its tables
     import_module(f"workbook.tables.{_module}")

@@ -44,6 +44,7 @@ CELLS = {  # table: row, task, and what makes it a matter of a moment
     "ladder/protocols": ("lstm", "s_3", {"steps": 8, "looks": 4, "strings": 8}),
     "ladder/restart": ("lstm", "s_3", {"tries": [(1e-2, 8)]}),
     "ladder/random": ("lstm", "maps_4_0", {"tries": [(1e-2, 8)]}),
+    "ladder/depth": ("deltanet_negative-2", "s_3", {"tries": [(1e-2, 8)]}),
     "ladder/strings": ("lstm", "s_3-2", {"steps": 8}),
     "ladder/gated": ("mamba2", "s_3", {"tries": [(1e-2, 8)]}),
 }
