@@ -235,8 +235,7 @@ for n in range(2, 5):
     for i, j, k in units:
         listed[[i * n + k, n * n + k * n + j], (i * n + j) * n + k] = 1
     assert np.array_equal(listed, first_weights(n)), "Lemma 1, step 2: the listing"
-    print(f"n = {n}: {n**3} hidden units, of which the last one reads")
-    show.math(sums[-1])
+    show.math(rf"n = {n}:\quad {n**3}\text{{ hidden units, of which the last one reads }}", sums[-1])
 
 for n in range(2, 5):
     A, B = free(n)

@@ -421,6 +421,23 @@ show.table(ch10.counted(recorded, verdicts), caption="Recorded: eight rows of at
 # their own. We proved only that it is enough, by the program above.
 
 # %% [markdown]
+# ## 5 What no depth can do, depth does for a while
+#
+# Complex gates hold $S_3$ in two layers, $S_4$ in three, and $A_5$ in no number of layers. What do nets of one to four layers do? And
+# DeltaNet with $\beta$ up to 2?
+
+# %% tags=["hide-input"]
+deep = tables.results.runs("ladder/depth")
+show.figure(
+    ch10.depth_curves(deep),
+    alt="Six panels of right answers by position up to 100, lines for one to four layers: with more layers a line falls later.",
+    caption="Recorded, one seed, 600 steps. The upright line: the training length. Dashed: chance.",
+)
+
+# %% [markdown]
+# DEPTH
+
+# %% [markdown]
 # ## Exercises
 #
 # You will find each exercise in its section. Stuck? `hint("10.6")`. Done? Compare with `solution("10.6")`.

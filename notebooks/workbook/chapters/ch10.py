@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from html import escape
+from itertools import product
 from statistics import fmean
 from typing import NamedTuple
 
@@ -321,6 +322,24 @@ def strings_needed(found: pd.DataFrame) -> Figure:
         panel.set(xscale="log", xticks=sorted(set(here["strings"])), xticklabels=sorted(set(here["strings"])), ylim=(0, 1.05))
         panel.minorticks_off()
     axes[-1].legend(loc="center left", bbox_to_anchor=(1.02, 0.5))
+    return figure
+
+
+@picture
+def depth_curves(found: pd.DataFrame) -> Figure:
+    """Right answers by position, a panel a model and a machine, a line a number of layers."""
+    models, machines = (list(dict.fromkeys(found[name].str.replace(r"-\d$", "", regex=True))) for name in ("row", "task"))
+    titles = [f"{model_name(model)}, {machine_name(machine)}" for model in models for machine in machines]
+    figure, axes = panels(titles, len(machines), 4.6, "position", "right answers", right=1.0)
+    for panel, (model, machine) in zip(axes, product(models, machines)):
+        for layers, colour in zip((1, 2, 3, 4), ("#a6cee3", "#5fa2ce", "#1f6fb0", "#08306b")):
+            here = found[(found["row"] == f"{model}-{layers}") & (found["task"] == machine)]
+            for accuracy in here["accuracy"]:
+                panel.plot(range(1, len(accuracy) + 1), accuracy, color=colour, lw=1.8, label=f"{layers}")
+        level(panel, ladder_task(machine).chance)
+        panel.axvline(LENGTH, color=FAINT, lw=1)
+        panel.set(xlim=(0, 100), ylim=(0, 1.04))
+    axes[len(machines) - 1].legend(title="layers", loc="center left", bbox_to_anchor=(1.02, 0.5))
     return figure
 
 
