@@ -328,9 +328,10 @@ def strings_needed(found: pd.DataFrame) -> Figure:
 @picture
 def depth_curves(found: pd.DataFrame) -> Figure:
     """Right answers by position, a panel a model and a machine, a line a number of layers."""
-    models, machines = (list(dict.fromkeys(found[name].str.replace(r"-\d$", "", regex=True))) for name in ("row", "task"))
+    models = list(dict.fromkeys(found["row"].str.replace(r"-\d$", "", regex=True)))
+    machines = there(found, "task", MACHINES)
     titles = [f"{model_name(model)}, {machine_name(machine)}" for model in models for machine in machines]
-    figure, axes = panels(titles, len(machines), 4.6, "position", "right answers", right=1.0)
+    figure, axes = panels(titles, len(machines), 5.2, "position", "right answers", right=1.0)
     for panel, (model, machine) in zip(axes, product(models, machines)):
         for layers, colour in zip((1, 2, 3, 4), ("#a6cee3", "#5fa2ce", "#1f6fb0", "#08306b")):
             here = found[(found["row"] == f"{model}-{layers}") & (found["task"] == machine)]

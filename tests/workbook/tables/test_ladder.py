@@ -136,3 +136,10 @@ def test_the_table_is_complete_when_every_pair_was_seen():
     assert table.unseen == 0 and (table.after.T.numpy() == asked.machine.transitions).all()
     few = ladder_strings.TransitionTable(asked.sample_near(1, 4, torch.Generator().manual_seed(0)), asked, asked.machine.initial)
     assert few.unseen >= 12
+
+
+def test_how_far_depth_carries_is_what_the_records_say():
+    half, said = results.runs("ladder/depth").set_index(["task", "row"])["half"], found("ladder/depth")
+    for machine, positions in (("a_5", [11, 27, 37, 45]), ("s_4", [18, 37, 55, 66])):
+        assert [half[machine, f"diagonal_complex-{layers}"] for layers in (1, 2, 3, 4)] == positions
+    assert "from position 11, 27, 37 and 45" in said and "18, 37, 55 and 66" in said
