@@ -43,7 +43,7 @@ SITTINGS: dict[str, tuple[str, int, tuple[str, ...], tuple[int, float], tuple[tu
         ("found counter", 30), ("feedback", 20), ("reflections", 25), ("paper checked", 20),
     )),
     "10": ("one ladder", 50, ("01", "02"), (3, 0), (
-        ("more theorems", 40), ("when nets fail", 15), ("whole ladder", 15),
+        ("more theorems", 45), ("when nets fail", 15), ("whole ladder", 15),
     )),
 }
 EVENING = ("00", "02", "10")  # the path of one evening
