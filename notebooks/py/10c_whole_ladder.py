@@ -84,8 +84,8 @@ show.figure(
 )
 
 # %% tags=["hide-input"]
-show.table(ch10.of_random(drawn), caption="The same, counted: of the machines of each kind, how many a model learns at length 40, and "
-           "how many it keeps to 500.")  # fmt: skip
+show.table(ch10.of_random(drawn), caption="The same, counted: of three machines of each kind (two of recall), how many a model learns at "
+           "length 40 / how many it keeps to 500.")  # fmt: skip
 
 # %% [markdown]
 # An LSTM keeps all twenty, an Elman net nearly all. Of what is linear in its state, softmax blocks and one-hot columns keep machines of

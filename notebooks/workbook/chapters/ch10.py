@@ -299,11 +299,12 @@ def counted(found: pd.DataFrame, told: Mapping[str, bool]) -> list[dict]:
 
 
 def of_random(found: pd.DataFrame) -> list[dict]:
-    """For each model, on how many machines of each kind and size it knows length 40, and on how many it lasts."""
-    kinds = found["task"].str.replace(r"_\d+$", "", regex=True).where(~found["task"].str.startswith("recall"), "recall")
+    """For each model, on how many machines of each kind and size it knows length 40 / lasts."""
+    kinds = {"maps of 4": "maps_4_", "maps of 8": "maps_8_", "maps of 16": "maps_16_", "turns of 4": "turns_4_", "turns of 8": "turns_8_",
+             "turns of 16": "turns_16_", "recall (2)": "recall_"}  # fmt: skip
     return [{"model": model_name(row),
-             **{kind.replace("_", " of "): f"{(here['kind'] != 'never learned').sum()}, {(here['kind'] == 'lasts').sum()} of {len(here)}"
-                for kind in dict.fromkeys(kinds) for here in [found[(found["row"] == row) & (kinds == kind)]]}}
+             **{title: f"{(here['kind'] != 'never learned').sum()} / {(here['kind'] == 'lasts').sum()}" for title, kind in kinds.items()
+                for here in [found[(found["row"] == row) & found["task"].str.startswith(kind)]]}}
             for row in there(found, "row", ROWS)]  # fmt: skip
 
 
