@@ -332,7 +332,7 @@ def depth_curves(found: pd.DataFrame) -> Figure:
     models = list(dict.fromkeys(found["row"].str.replace(r"-\d$", "", regex=True)))
     machines = there(found, "task", MACHINES)
     titles = [f"{model_name(model)}, {machine_name(machine)}" for model in models for machine in machines]
-    figure, axes = panels(titles, len(machines), 5.2, "position", "right answers", right=1.0)
+    figure, axes = panels(titles, len(machines), 5.6, "position", "right answers", right=1.0, gap=0.55)
     for panel, (model, machine) in zip(axes, product(models, machines)):
         for layers, colour in zip((1, 2, 3, 4), ("#a6cee3", "#5fa2ce", "#1f6fb0", "#08306b")):
             here = found[(found["row"] == f"{model}-{layers}") & (found["task"] == machine)]
