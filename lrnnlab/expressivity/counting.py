@@ -9,9 +9,9 @@ Criterion.  In a strongly connected part of the machine let every letter (later:
 have a weight such that the weights of every loop sum to zero; then the sum since the part was entered tells a *potential*
 of the state.  States of equal potentials form a class; with classes in place of one, weights may depend on them, and so on
 until no class splits.  If the class before a letter and the letter tell the state after it, a program of counts does.
-That every machine without such weights is beyond counts is the claim of "Algebraic Decomposition Theory for Transformer
-Length Generalization" (Yang et al. 2026, github.com/bveseli/state-tracking-crasp, src/regex_generation/decider.py), for
-strings that end in a letter of their own; here the last letter is read.
+The weights are those of the decider released with "Algebraic Decomposition Theory for Transformer Length Generalization"
+(Yang et al. 2026, github.com/bveseli/state-tracking-crasp, src/regex_generation/decider.py), which does not read the last
+letter; here it is read.  Whether counts can do more than this, we did not check.
 
 Letters: Q states, V tokens, w a weight, phi a potential.
 """

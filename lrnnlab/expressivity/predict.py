@@ -546,7 +546,7 @@ def _attention(family, facts, size):
         told = states_told_by_counts(facts.small)
         counts = (" Without a margin that lasts: counts of the tokens tell its states, so there is a program that nets may learn "
                   "and keep for long" if told else
-                  " Nor do counts of the tokens tell its states (for all that is known)")  # fmt: skip
+                  " Counts of the tokens do not tell its states by the one criterion that we have")  # fmt: skip
         return _answer(family, "An answer hangs on one token as far back as one likes. What exchanging one early token of "
                                "n changes at the end tends to 0 in such layers, so no margin is kept (Hahn 2020, "
                                f"arXiv:1906.06755).{counts} (expressivity.counting).", None, None, words=words)  # fmt: skip

@@ -416,9 +416,9 @@ show.table(ch10.counted(recorded, verdicts), caption="Recorded: eight rows of at
 
 # %% [markdown]
 # Where counts do not tell the states, no recorded net lasts, and outside the star-free machines none even learns length 40. Where they
-# do, some nets last: existence again, not learning. The criterion is that of the decider of *Algebraic decomposition theory for
-# transformer length generalization* (A. Yang and others, 2026), whose authors show that it is exact where strings end in a letter of
-# their own. We proved only that it is enough, by the program above.
+# do, some nets last: existence again, not learning. The criterion follows the decider released with *Algebraic decomposition theory for
+# transformer length generalization* (A. Yang and others, 2026); we read its code, not the paper. That it is enough is argued above.
+# Whether counts tell no other machine's states, we did not check.
 
 # %% [markdown]
 # ## 5 What no depth can do, depth does for a while
