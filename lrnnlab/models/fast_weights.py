@@ -31,7 +31,7 @@ from lrnnlab.scans.delta import FORMS as DELTA_FORMS
 from lrnnlab.scans.delta import delta_rule
 from lrnnlab.validation import among, number
 
-FORMS = ("auto", "cpu", *DELTA_FORMS)
+FORMS = ("cpu", *DELTA_FORMS)
 RULES = {"sum": "elu", "normalised": "elu", "delta": "elu_sum"}  # and the feature map of the released code
 
 

@@ -8,6 +8,8 @@ W_{t-1} k_t it is the additive fast weight, linear attention without its normali
 ==============  =============================================================================================
 form            what it is
 ==============  =============================================================================================
+``auto``        one compiled pass (:mod:`lrnnlab.scans.cpu_delta`) on a CPU with numba, else ``chunkwise``: so on a
+                GPU, within ``torch.func`` and under ``torch.compile``
 ``sequential``  the loop you would write on a blackboard
 ``chunkwise``   T / chunk steps of matrix products (Yang, Wang, Zhang, Shen, Kim 2024)
 ``fla``         the fused kernel of the library ``fla-core``, float32 on a GPU
@@ -20,16 +22,18 @@ a chunk, N chunks; W fast weights (v, k), beta write strength, u what a step wri
 from __future__ import annotations
 
 import math
+from importlib.util import find_spec
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
 from lrnnlab.scans.reference import no_steps
-from lrnnlab.scans.transforms import wide
+from lrnnlab.scans.transforms import wide, within_func
 from lrnnlab.validation import among, axes, checked, fit, same_kind, whole_number
 
-FORMS = ("sequential", "chunkwise", "fla")
+FORMS = ("auto", "sequential", "chunkwise", "fla")
+HAS_NUMBA = find_spec("numba") is not None
 INSTALL = "pip install 'lrnnlab[fla]'"
 _AXES = axes("q B T H d_k, k B T H d_k, v B T H d_v, beta B T H, W0 B H d_v d_k")
 
@@ -42,8 +46,8 @@ def delta_rule(
     beta: Tensor,
     W0: Tensor | None = None,
     *,
-    form: str = "sequential",
-    chunk: int = 64,
+    form: str = "auto",
+    chunk: int = 32,
     return_state: bool = False,
     removal: bool = True,
 ) -> Tensor | tuple[Tensor, Tensor]:
@@ -62,7 +66,7 @@ def delta_rule(
     form : str
         One of ``FORMS``.
     chunk : int
-        Steps a chunk, for ``"chunkwise"`` only.
+        Steps a chunk of the chunkwise form.
     return_state : bool
         Whether to return W_T too.
     removal : bool
@@ -71,7 +75,8 @@ def delta_rule(
     Returns
     -------
     y : Tensor, (B, T, H, d_v)
-        Differentiable in all of q, k, v, beta and W0; float32 or float64.
+        Differentiable in all of q, k, v, beta and W0, but the compiled pass refuses ``create_graph=True``; float32 or
+        float64.
     W_T : Tensor, (B, H, d_v, d_k)
         Only with ``return_state``: the memory to carry on with.
 
@@ -87,9 +92,9 @@ def delta_rule(
     What is exact, and what lasts: the chunkwise form is an identity of polynomials, equal to the loop for every beta
     and every key (on small integers bit for bit).  How rounding grows is another matter.  Where 0 <= beta |k|^2 <= 2 no
     A_t stretches, the inverse of a chunk's system has entries of at most beta_t |k_t| |k_s| below its diagonal, and at
-    T = 4096 in float32, with unit keys, both forms stay within 3e-5 of the largest |y|.  Outside, A_t stretches along
-    k_t by |1 - beta |k|^2|, and every rounding error with it, in both forms.  Once a number is not finite, every y of its
-    chunk and of those that follow may be NaN in the chunkwise form, in the loop only those from that step on.
+    T = 4096 in float32, with unit keys, all forms stay within 3e-5 of the largest |y|.  Outside, A_t stretches along
+    k_t by |1 - beta |k|^2|, and every rounding error with it, in all of them.  Once a number is not finite, every y of its
+    chunk and of those that follow may be NaN in the chunkwise form, in the others only those from that step on.
 
     Examples
     --------
@@ -112,13 +117,23 @@ def delta_rule(
     W = v.new_zeros(B, H, v.shape[-1], size) if W0 is None else W0
     if not q.shape[1]:
         y = no_steps(v, q, k, beta, W)
+    elif form == "auto" and _is_compiled(q, v):
+        from lrnnlab.scans.cpu_delta import delta  # loads numba
+
+        y, W = delta(q, k, v, beta, W, removal)
     elif form == "sequential":
         y, W = _sequential(q, k, v, beta, W, removal)
-    elif form == "chunkwise":
-        y, W = _chunkwise(q, k, v, beta, W, removal, min(chunk, q.shape[1]))
-    else:
+    elif form == "fla":
         y, W = _fla(q, k, v, beta, W, removal)
+    else:
+        y, W = _chunkwise(q, k, v, beta, W, removal, min(chunk, q.shape[1]))
     return (y, W) if return_state else y
+
+
+def _is_compiled(q: Tensor, v: Tensor) -> bool:
+    """Whether the compiled pass runs, and there is something to do."""
+    traced = torch.compiler.is_compiling() or within_func()
+    return HAS_NUMBA and q.device.type == "cpu" and not traced and q.numel() * v.numel() > 0
 
 
 def _sequential(q: Tensor, k: Tensor, v: Tensor, beta: Tensor, W: Tensor, removal: bool) -> tuple[Tensor, Tensor]:

@@ -13,7 +13,7 @@ from lrnnlab.scans import delta
 from lrnnlab.scans.delta import FORMS, INSTALL, delta_rule
 
 f64, f32 = torch.float64, torch.float32
-HERE = ("sequential", "chunkwise")  # the forms that run without a GPU
+HERE = ("auto", "sequential", "chunkwise")  # the forms that run without a GPU
 
 
 def draw(T, B=2, H=3, size=4, values=5, seed=0, low=0.0, high=2.0):
@@ -54,7 +54,7 @@ def form_of(form, chunk=64, **options):
 
 
 @pytest.mark.parametrize("T", [0, 1, 2, 63, 64, 65, 130])
-@pytest.mark.parametrize("form, chunk", [("sequential", 64), *(("chunkwise", c) for c in (1, 2, 7, 64, 200))])
+@pytest.mark.parametrize("form, chunk", [("auto", 64), ("sequential", 64), *(("chunkwise", c) for c in (1, 2, 7, 64, 200))])
 def test_forms(form, chunk, T):
     inputs = draw(T, seed=T)
     rule = form_of(form, chunk)
@@ -101,17 +101,46 @@ def test_the_state_carries_on(first, second, chunk, form, seed):
 def gradients(rule, inputs):
     leaves = [x.clone().requires_grad_() for x in inputs]
     generator = torch.Generator().manual_seed(5)
-    score = sum((x * torch.randn(x.shape, dtype=f64, generator=generator)).sum() for x in rule(*leaves))
+    score = sum((x * torch.randn(x.shape, dtype=f64, generator=generator).to(x)).sum() for x in rule(*leaves))
     return torch.autograd.grad(score, leaves)
 
 
 @pytest.mark.parametrize("removal", [True, False])
+@pytest.mark.parametrize("size, values", [(4, 5), (16, 16), (20, 33)])  # one small tile, whole tiles, ends of some
 @pytest.mark.parametrize("T, chunk", [(1, 4), (37, 8), (100, 64), (130, 64)])
-def test_gradients_agree(T, chunk, removal):
-    inputs = draw(T, seed=T)
+def test_gradients_agree(T, chunk, size, values, removal):
+    inputs = draw(T, seed=T, size=size, values=values)
     expected = gradients(form_of("sequential", removal=removal), inputs)
-    for found, e in zip(gradients(form_of("chunkwise", chunk, removal=removal), inputs), expected):
-        assert (found - e).abs().max() < 1e-10 * max(1.0, e.abs().max())
+    for form, dtype, error in (("chunkwise", f64, 1e-10), ("auto", f64, 1e-12), ("auto", f32, 1e-4)):
+        given = [x.to(dtype) for x in inputs]
+        for found, e in zip(gradients(form_of(form, chunk, removal=removal), given), expected):
+            assert found.dtype == dtype and (found - e).abs().max() < error * max(1.0, e.abs().max())
+
+
+def test_the_compiled_pass_and_where_it_does_not_run(monkeypatch):
+    """The same bits on one thread and on two, and of a transposed tensor; chunkwise in its place where torch transforms."""
+    inputs = draw(200, B=5, size=32, values=32)
+    *most, W0 = inputs
+    expected = delta_rule(*inputs)
+    threads = torch.get_num_threads()
+    try:
+        for number in (1, 2):
+            torch.set_num_threads(number)
+            strided = [x.transpose(0, 1).contiguous().transpose(0, 1) for x in most]
+            assert torch.equal(delta_rule(*strided, W0), expected)
+    finally:
+        torch.set_num_threads(threads)
+    leaves = [x.requires_grad_() for x in inputs]
+    with pytest.raises(RuntimeError, match="create_graph=True.*form='sequential' or 'chunkwise'"):
+        torch.autograd.grad(delta_rule(*leaves).sum(), leaves, create_graph=True)
+    leaves = [x.detach() for x in leaves]
+    found = torch.func.vmap(lambda *one: delta_rule(*(x.unsqueeze(0) for x in one)).squeeze(0))(*leaves)
+    torch.testing.assert_close(found, expected, rtol=0, atol=1e-11)
+    slopes = torch.func.grad(lambda v: delta_rule(*leaves[:2], v, *leaves[3:]).sum())(leaves[2])
+    v = leaves[2].requires_grad_()
+    torch.testing.assert_close(slopes, torch.autograd.grad(delta_rule(*leaves).sum(), v)[0], rtol=0, atol=1e-10)
+    monkeypatch.setattr(delta, "HAS_NUMBA", False)
+    assert torch.equal(delta_rule(*leaves), delta_rule(*leaves, form="chunkwise"))
 
 
 @pytest.mark.parametrize("form", HERE)
@@ -167,7 +196,7 @@ def test_wrong_input_is_shown():
     ):
         with pytest.raises(ValueError, match=words):
             delta_rule(*bad)
-    with pytest.raises(ValueError, match="form is one of sequential, chunkwise, fla, got 'parallel'"):
+    with pytest.raises(ValueError, match="form is one of auto, sequential, chunkwise, fla, got 'parallel'"):
         delta_rule(q, k, v, beta, form="parallel")
     with pytest.raises(ValueError, match="chunk must be a whole number, at least 1, got 0"):
         delta_rule(q, k, v, beta, form="chunkwise", chunk=0)
