@@ -15,6 +15,8 @@ Letters: R lower states, V vocabulary, L layers, h heads, n states of a head; a 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import prod
+from typing import Any
 
 import numpy as np
 import torch
@@ -23,9 +25,9 @@ from torch.nn import functional as F
 from lrnnlab.automata import MooreMachine, minimise
 from lrnnlab.automata.machines import coarsest, equal_rows, leading_to
 from lrnnlab.models import Net, obstacle
-from lrnnlab.verification.rounding import Rounded, exact, through, unit
+from lrnnlab.verification.rounding import Rounded, through, unit
 
-AT_ONCE = 4096  # lower states moved by one call of the generators
+AT_ONCE = 4096  # lower states moved at once, and rows that a generator is called with
 
 
 @dataclass(frozen=True)
@@ -80,73 +82,94 @@ def reach(model: Net, live: MooreMachine, limit: int) -> LowerMachine | None:
 
     ``ValueError`` if no string is ever asked about: of that nothing can be proved.
     """
-    stack = _Stack(model)
-    first = [s for layer in model.layers[:-1] for s in layer.x0.argmax(-1).tolist()] + [live.initial]
-    small = np.min_scalar_type(max(live.num_states, *(layer.b for layer in model.layers)))
-    rows = [np.array(first, small)]
-    number, follow, asked = {rows[0].tobytes(): 0}, [], []
-    tables, leads, known = [], [], {}
-    while len(follow) < len(rows):
-        now = np.stack(rows[len(follow) : len(follow) + AT_ONCE])
-        to = np.full((len(now), model.vocab_size), -1)
-        kind = np.full((len(now), model.vocab_size), -1)
-        for token in range(model.vocab_size):
-            after = live.transitions[token, now[:, -1]]
-            alive = np.flatnonzero(live.outputs[after] == 1)
-            if not len(alive):
-                continue
-            states, table, lead, which = stack.step(token, now[alive, :-1])
-            pair, back = _different((which * live.num_states + after[alive])[:, None])
-            moved = np.concatenate([states[pair[:, 0] // live.num_states], pair % live.num_states], 1).astype(small)
-            to[alive, token] = _numbered(moved, number, rows)[back]
-            kinds = _numbered(table, known, tables)
-            leads += [np.full(table.shape[1:], np.inf)] * (len(tables) - len(leads))
-            for one, found in zip(kinds, lead):
-                leads[one] = np.minimum(leads[one], found)
-            kind[alive, token] = kinds[which]
-        follow.extend(to)
-        asked.extend(kind)
+    stack, V, last = _Stack(model), model.vocab_size, len(model.layers) - 1
+    first = [s for layer in model.layers[:last] for s in layer.x0.argmax(-1).tolist()] + [live.initial]
+    rows = np.array([first], np.min_scalar_type(max(live.num_states, *(layer.b for layer in model.layers))))
+    number, follow, asked = {rows.tobytes(): 0}, [], []
+    known, tables, leads = _nothing_read(model.layers[last])
+    kinds = np.full(V, -1)  # of each lower state and the token that has just led to it: which of the tables
+    while len(now := rows[len(follow) : len(follow) + AT_ONCE]):
+        after = live.transitions[:, now[:, -1]]
+        token, origin = np.nonzero(live.outputs[after] == 1)
+        moved = np.column_stack([stack.step(token, now[origin, :-1]), after[token, origin]]).astype(rows.dtype)
+        reached, new = _numbered(moved, number)
+        rows, kinds = np.concatenate([rows, moved[new]]), np.pad(kinds, (0, V * len(new)), constant_values=-1)
+        entered = reached * V + token
+        unread = np.unique(entered[kinds[entered] < 0])
+        table, lead = stack.read(last, unread % V, rows[unread // V, :-1])
+        kinds[unread], new = _numbered(table, known)
+        tables, leads = np.concatenate([tables, table[new]]), np.concatenate([leads, lead[new]])
+        np.minimum.at(leads, kinds[unread], lead)
+        for kept, found in ((follow, reached), (asked, kinds[entered])):
+            to = np.full((len(now), V), -1)
+            to[origin, token] = found
+            kept.extend(to)
         if len(rows) > limit:
             return None
-    if not tables:
+    if not len(tables):
         raise ValueError("the automaton asks for an answer after no string but, perhaps, the empty one")
-    return LowerMachine(np.stack(follow), np.stack(asked), np.stack(tables), np.stack(leads), stack.lead, stack.rounding)
+    return LowerMachine(np.stack(follow), np.stack(asked), tables, leads, stack.lead, stack.rounding)
 
 
-def _different(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct rows of ``table`` in order of first appearance, and the index of each row among them."""
-    packed = np.ascontiguousarray(table).view(f"V{table.shape[1] * table.itemsize}").reshape(-1)
-    number: dict[bytes, int] = {}
+def _nothing_read(layer: Any) -> tuple[dict[bytes, int], np.ndarray, np.ndarray]:
+    """Numbers of what a layer was read with or found to do; its tables, which say where each state goes; their leads."""
+    shape = (0, layer.h, layer.b)
+    return {}, np.empty(shape, np.min_scalar_type(layer.b)), np.empty(shape)
+
+
+def _numbered(found: np.ndarray, number: dict[bytes, int]) -> tuple[np.ndarray, np.ndarray]:
+    """The number of each row of ``found``, and where those that had none before come first, in order."""
+    before, flat = len(number), np.ascontiguousarray(found).reshape(len(found), prod(found.shape[1:]))
+    packed = flat.view(f"V{flat.shape[1] * flat.itemsize}").reshape(-1)
     which = np.array([number.setdefault(key, len(number)) for key in packed.tolist()], np.int64)
     first = np.zeros(len(number), np.int64)
-    first[which[::-1]] = np.arange(len(table))[::-1]
-    return table[first], which
-
-
-def _numbered(found: np.ndarray, number: dict[bytes, int], kept: list[np.ndarray]) -> np.ndarray:
-    """The number of each row of ``found``; a new one is kept."""
-    numbers = []
-    for row in found:
-        key = row.tobytes()
-        if key not in number:
-            number[key] = len(kept)
-            kept.append(row)
-        numbers.append(number[key])
-    return np.array(numbers)
+    first[which[::-1]] = np.arange(len(which))[::-1]
+    return which, first[before:]
 
 
 class _Stack:
-    """The layers of a snapped model, read one token at a time; ``lead`` and ``rounding`` are those of ``LowerMachine``."""
+    """The layers of a snapped model; each is read once for a token and the states that it leaves the layers below in.
+
+    ``lead`` and ``rounding`` are those of ``LowerMachine``.
+    """
 
     def __init__(self, model: Net):
         self.model, self.lead, self.rounding = model, np.inf, 0.0
-        self.symbols = self._read(0, exact(model.embedding.weight))  # the first layer sees nothing but the token
+        self.known = [_nothing_read(layer) for layer in model.layers[:-1]]
 
-    def _read(self, number: int, x: Rounded) -> tuple[np.ndarray, np.ndarray]:
+    def step(self, token: np.ndarray, states: np.ndarray) -> np.ndarray:
+        """The lower states that tokens (m,) lead to from lower states (m, sum of h)."""
+        after = states[:, :0]
+        for at, layer in enumerate(self.model.layers[:-1]):
+            number, moves, leads = self.known[at]
+            which, new = _numbered(np.column_stack([token, after]), number)
+            table, lead = self.read(at, token[new], after[new])
+            moves, leads = np.concatenate([moves, table]), np.concatenate([leads, lead])
+            self.known[at] = number, moves, leads
+            here = which[:, None], np.arange(layer.h), states[:, after.shape[1] : after.shape[1] + layer.h]
+            self.lead = min(self.lead, float(leads[here].min(initial=np.inf)))
+            after = np.column_stack([after, moves[here]])
+        return after
+
+    def read(self, at: int, token: np.ndarray, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What layer ``at`` does after tokens (m,) that leave those below in ``states``: tables and leads (m, h, n)."""
+        layers, layer = self.model.layers, self.model.layers[at]
+        parts = [_nothing_read(layer)[1:]]
+        for chosen in np.split(np.arange(len(token)), range(AT_ONCE, len(token), AT_ONCE)):
+            stream = self.model.embedding.weight[torch.from_numpy(token[chosen])]
+            error = unit(at, stream.dtype) * (stream.double().abs() + at)
+            below = torch.from_numpy(states[chosen].astype(np.int64)).split([one.h for one in layers[:at]], 1)
+            for one, part in zip(layers, below):
+                stream = stream + F.one_hot(part, one.b).flatten(1)
+            parts.append(self._decided(at, Rounded(stream, error)))
+        tables, leads = zip(*parts)
+        return np.concatenate(tables), np.concatenate(leads)
+
+    def _decided(self, at: int, x: Rounded) -> tuple[np.ndarray, np.ndarray]:
         """What enters a layer, (m, D) -> (m, h, n) twice: where each state of each head goes, and the column's lead."""
-        layer = self.model.layers[number]
+        layer = self.model.layers[at]
         alive = layer.alive().numpy()
-        raw = through(layer.generator, through(self.model.norms[number], x))
+        raw = through(layer.generator, through(self.model.norms[at], x))
         value, error = (v.unflatten(-1, (layer.b, layer.h, layer.b))[:, :, alive] for v in (raw.value, raw.error))
         self.rounding = max(self.rounding, Rounded(value, error).apart())
         value = value.double().numpy()  # (m, row, h', column)
@@ -160,29 +183,6 @@ class _Stack:
         lead = np.full(moves.shape, np.inf)
         moves[:, alive], lead[:, alive] = to, best - second
         return moves, lead
-
-    def step(self, token: int, states: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """One token on many lower states (m, sum of h): the different ones (u, sum of h) it leads to, the last layer's
-        tables and leads there (u, h, n), and which of the u each of the m comes to."""
-        layers, after, start = self.model.layers, [], 0
-        which, different = np.zeros(len(states), np.int64), states[:1]  # which rows of ``moves``
-        moves, lead = (v[token][None] for v in self.symbols)
-        for number, layer in enumerate(layers):
-            if number:
-                different, which = _different(np.concatenate(after, 1))
-                stream, begin = self.model.embedding.weight[token].expand(len(different), -1), 0
-                error = unit(number, stream.dtype) * (stream.double().abs() + number)
-                for below in layers[:number]:
-                    part = torch.from_numpy(different[:, begin : begin + below.h].astype(np.int64))
-                    stream, begin = stream + F.one_hot(part, below.b).flatten(1), begin + below.h
-                moves, lead = self._read(number, Rounded(stream, error))
-            if number + 1 == len(layers):
-                break
-            here = which[:, None], np.arange(layer.h), states[:, start : start + layer.h].astype(np.int64)
-            after.append(moves[here])  # (m, h)
-            self.lead = min(self.lead, float(lead[here].min()))
-            start += layer.h
-        return different, moves, lead, which
 
 
 def quotient(below: LowerMachine, heads: np.ndarray) -> LowerMachine:
