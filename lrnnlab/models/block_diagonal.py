@@ -32,10 +32,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from lrnnlab.models.backend import is_compiled, run_compiled
 from lrnnlab.models.base import LinearRecurrence, check_sizes
 from lrnnlab.models.block import Gate, PreNorm, SharedDropout
 from lrnnlab.models.net import Net
-from lrnnlab.scans import linear_scan, softmax_scan, token_scan
+from lrnnlab.scans import FEW_BLOCKS, FUSED, MISSING, linear_scan, softmax_scan, token_scan
 from lrnnlab.scans.transforms import within_func
 from lrnnlab.validation import among, checked, number
 
@@ -210,13 +211,23 @@ class BlockDiagonal(LinearRecurrence):
 
         Laid out so, a softmax or norm over rows runs over long stretches of memory.
         """
-        first, relu, last = self.generator
-        alive = self.alive()
-        weight, bias = last.weight, last.bias
+        W1, b1, W2, b2 = self._generator()
+        return F.linear(F.linear(z, W1, b1).relu(), W2, b2).unflatten(-1, (self.b, -1, self.b))
+
+    def _generator(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Weights and biases of g's two layers, of the heads that are not frozen."""
+        first, _, last = self.generator
+        weight, bias, alive = last.weight, last.bias, self.alive()
         if len(alive) < self.h:
             weight = weight.unflatten(0, (self.b, self.h, self.b)).index_select(1, alive).flatten(0, 2)
             bias = bias.unflatten(0, (self.b, self.h, self.b)).index_select(1, alive).flatten()
-        return F.linear(relu(first(z)), weight, bias).unflatten(-1, (self.b, -1, self.b))
+        return first.weight, first.bias, weight, bias
+
+    def _is_fused(self, z: Tensor) -> bool:
+        """Whether generator, softmax and scan of z (B,T,D) are one compiled pass."""
+        plain = not torch.compiler.is_compiling() and not torch.is_autocast_enabled(z.device.type)
+        return plain and self.backend in ("auto", "cpu") and self.b <= FUSED and z.shape[1] >= FEW_BLOCKS \
+            and not MISSING["cpu"] and self.x0.dtype == z.dtype and is_compiled("auto", z)  # fmt: skip
 
     def trace(self, z: Tensor, tokens: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """As every linear recurrence; frozen heads cost nothing, and their transitions are left out."""
@@ -233,7 +244,10 @@ class BlockDiagonal(LinearRecurrence):
     def _moved(self, z: Tensor, tokens: Tensor | None, x0: Tensor) -> tuple[Tensor, Tensor]:
         """(A, states) of the heads that are not frozen, where there is no input term."""
         if tokens is None and self.rule == "softmax" and not within_func():
-            A, x = softmax_scan(self.raw_blocks(z), x0, backend=self.backend)
+            if self._is_fused(z):
+                A, x = run_compiled("generator.GeneratedScan", (z, *self._generator(), x0))
+            else:
+                A, x = softmax_scan(self.raw_blocks(z), x0, backend=self.backend)
             return A.transpose(-3, -2), x
         A = self._blocks(z)
         zero = A.new_zeros(A.shape[:-1])

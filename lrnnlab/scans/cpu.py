@@ -1,17 +1,11 @@
-"""The ``cpu`` backend: compiled loops (``cpu_kernels.py``) with their threads and their memory.
+"""The ``cpu`` backend: compiled loops (``cpu_kernels.py``) on the memory of tensors.
 
-The chains (batch entries, and blocks or channels where the batch is small) are cut into parts whose number depends on
-the shape alone.  Parts may run on several threads (the kernels release Python's lock; ``torch.set_num_threads``
-bounds them), and sums over parts are taken in a fixed order: results do not depend on the number of threads.
+How the work is cut into parts, and who does them, is said in ``threads.py``.
 
 Letters: B batch, T time, D channels, h blocks, n block size, V vocabulary; A transition, b input term, x state.
 """
 
 from __future__ import annotations
-
-import os
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache
 
 import numpy as np
 import torch
@@ -21,50 +15,9 @@ from lrnnlab.scans import cpu_kernels as kernels
 from lrnnlab.scans import cpu_softmax
 from lrnnlab.scans.allocator import empty
 from lrnnlab.scans.cpu_vectors import ADD, NO, SET, YES
+from lrnnlab.scans.threads import PARTS, over_chains
 
-PARTS = 8
-SMALL = 1 << 18  # with fewer multiplications than this a second thread costs more than it brings
 LINE = 16  # channels are cut between cache lines, or threads would wait for each other's writes
-
-
-@cache
-def _pool(threads: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(threads, thread_name_prefix="lrnnlab-scan")
-
-
-if hasattr(os, "register_at_fork"):  # a forked child inherits the pool but not its threads, and would wait forever
-    os.register_at_fork(after_in_child=_pool.cache_clear)
-
-
-def _work_off(work, corners) -> None:
-    for corner in corners:
-        work(*corner)
-
-
-def _over_chains(work, batch: int, width: int, multiplications: int, grain: int = 1) -> int:
-    """Call ``work(part, i, j, k, l)`` for every part of the chains (batch entries i:j, blocks or channels k:l)."""
-    parts = 1 if multiplications < SMALL else PARTS
-    rows = min(parts, batch)
-    columns = max(1, min(parts // rows, width // grain))
-    over_batch = [batch * r // rows for r in range(rows + 1)]
-    over_width = [width // grain * c // columns * grain for c in range(columns)] + [width]
-    corners = [
-        (r * columns + c, over_batch[r], over_batch[r + 1], over_width[c], over_width[c + 1])
-        for r in range(rows)
-        for c in range(columns)
-    ]
-    threads = min(torch.get_num_threads(), len(corners))
-    if threads == 1:
-        _work_off(work, iter(corners))
-        return len(corners)
-    left = iter(corners)  # whoever is free takes the next part: a list's iterator hands each out once
-    others = [_pool(threads - 1).submit(_work_off, work, left) for _ in range(threads - 1)]
-    try:
-        _work_off(work, left)  # this thread works too, from the first moment on
-    finally:
-        for other in others:
-            other.result()  # the arrays are theirs until they end
-    return len(corners)
 
 
 def _flat(*tensors: Tensor) -> list[np.ndarray]:
@@ -94,7 +47,7 @@ def block_forward(A: Tensor, b: Tensor, x0: Tensor) -> Tensor:
     def work(_, *part):
         kernels.block_forward(*arrays, T, h, head, row, step, *part, size)
 
-    _over_chains(work, B, h, x.numel() * n)
+    over_chains(work, B, h, x.numel() * n)
     return x
 
 
@@ -112,7 +65,7 @@ def block_backward(A: Tensor, x0: Tensor, x: Tensor, dx: Tensor) -> tuple[Tensor
         into = (sums[p], ADD) if shared else (_flat(dA)[0], SET)
         kernels.block_backward(*inputs, into[0], *outputs, T, h, head, row, int(not shared), into[1], *part, size)
 
-    parts = _over_chains(work, B, h, x.numel() * n)
+    parts = over_chains(work, B, h, x.numel() * n)
     if shared:
         return _summed(sums, parts, A.shape), db, dx0
     return dA.transpose(2, 3) if interleaved else dA, db, dx0
@@ -127,7 +80,7 @@ def softmax_forward(raw: Tensor, x0: Tensor) -> tuple[Tensor, Tensor]:
     def work(_, *part):
         cpu_softmax.forward(*arrays, T, h, *part, size)
 
-    _over_chains(work, B, h, raw.numel())
+    over_chains(work, B, h, raw.numel())
     return A, x
 
 
@@ -141,7 +94,7 @@ def softmax_backward(A: Tensor, x0: Tensor, x: Tensor, dA: Tensor | None, dx: Te
     def work(_, *part):
         cpu_softmax.backward(*transitions, *inputs, *outputs, T, h, *part, size)
 
-    _over_chains(work, B, h, A.numel())
+    over_chains(work, B, h, A.numel())
     return draw, dx0
 
 
@@ -154,7 +107,7 @@ def token_forward(A_table: Tensor, b_table: Tensor, tokens: Tensor, x0: Tensor) 
     def work(_, *part):
         kernels.token_forward(*arrays, T, h, *part, size)
 
-    _over_chains(work, B, h, x.numel() * n)
+    over_chains(work, B, h, x.numel() * n)
     return x
 
 
@@ -168,7 +121,7 @@ def token_backward(A_table: Tensor, tokens: Tensor, x0: Tensor, x: Tensor, dx: T
     def work(p, *part):
         kernels.token_backward(*inputs, dA[p], db[p], dx0, T, h, *part, (0,) * n)
 
-    parts = _over_chains(work, B, h, x.numel() * n)
+    parts = over_chains(work, B, h, x.numel() * n)
     return _summed(dA, parts, A_table.shape), _summed(db, parts, (V, h, n)), torch.from_numpy(dx0).view(x0.shape)
 
 
@@ -181,7 +134,7 @@ def diagonal_forward(A: Tensor, b: Tensor, x0: Tensor) -> Tensor:
     def work(_, *part):
         kernels.diagonal_forward(*arrays, T, D * width, step, *part, *kind)
 
-    _over_chains(work, B, D * width, x.numel(), LINE)
+    over_chains(work, B, D * width, x.numel(), LINE)
     return x
 
 
@@ -200,7 +153,7 @@ def diagonal_backward(A: Tensor, x0: Tensor, x: Tensor, dx: Tensor) -> tuple[Ten
             *inputs, into[0], *outputs, T, D * width, int(not shared), into[1], *part, *kind
         )
 
-    parts = _over_chains(work, B, D * width, x.numel(), LINE)
+    parts = over_chains(work, B, D * width, x.numel(), LINE)
     if shared:
         total = _summed(sums, parts, (D, width))
         return torch.view_as_complex(total) if A.is_complex() else total[:, 0], db, dx0

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 import torch
 
 from lrnnlab.scans.allocator import keep_freed_memory
+from lrnnlab.scans.threads import torch_on_one
 from lrnnlab.validation import checked
 
 
@@ -39,7 +40,9 @@ def rng(seed: int, purpose: str) -> torch.Generator:
 
 @contextmanager
 def deterministic() -> Iterator[None]:
-    """Run on one thread with denormals flushed: the same numbers however busy the machine is, and no slow tails.
+    """Run torch on one thread with denormals flushed: the same numbers however busy the machine is, and no slow tails.
+
+    Compiled scans take as many threads as torch had; they add in a fixed order, whatever the threads.
 
     Sharp softmax columns are full of denormal numbers, which many processors handle far more slowly.  Asking the system
     for memory at each step takes time too, so the process keeps what it has
@@ -51,15 +54,14 @@ def deterministic() -> Iterator[None]:
     ...     torch.get_num_threads()
     1
     """
-    threads, flushing = torch.get_num_threads(), _flushes()
-    torch.set_num_threads(1)
+    flushing = _flushes()
     torch.set_flush_denormal(True)
     keep_freed_memory()
     try:
-        yield
+        with torch_on_one():
+            yield
     finally:
         torch.set_flush_denormal(flushing)
-        torch.set_num_threads(threads)
 
 
 def _flushes() -> bool:

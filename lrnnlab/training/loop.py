@@ -34,6 +34,7 @@ from lrnnlab.tasks.batch import answered
 from lrnnlab.tasks.seeds import draw_seed
 from lrnnlab.training.checkpoint import Checkpoint, fingerprint, plain
 from lrnnlab.training.determinism import deterministic, rng
+from lrnnlab.training.optimiser import adam, clip_gradients
 from lrnnlab.training.progress import advance, finish, progress_bar
 from lrnnlab.validation import among, checked, number, shown
 
@@ -75,7 +76,7 @@ class TrainState:
     """A net, its optimiser and what happened so far, ``made``; ``state`` and ``load`` carry all of it over a kill."""
 
     def __init__(
-        self, net: Any, optimiser: torch.optim.Optimizer, *, clip: float | None = None, average: float = 0.0
+        self, net: Any, optimiser: Any, *, clip: float | None = None, average: float = 0.0
     ):
         self.net, self.optimiser, self.clip = net, optimiser, clip
         self.average = AveragedModel(net, multi_avg_fn=get_ema_multi_avg_fn(average)) if average else None
@@ -97,7 +98,7 @@ class TrainState:
         self.optimiser.zero_grad()
         (loss if penalty is None else loss + penalty).backward()
         if self.clip is not None:
-            nn.utils.clip_grad_norm_(self.net.parameters(), self.clip)
+            clip_gradients(self.net.parameters(), self.clip)
         self.optimiser.step()
         if self.average is not None:
             self.average.update_parameters(self.net)
@@ -278,7 +279,7 @@ def train(
 
     generator = rng(seed, "train") if generator is None else generator
     groups = parameter_groups(net, rate, rate if recurrent_rate is None else recurrent_rate, decay)
-    optimiser = torch.optim.AdamW([group for group in groups if group["params"]], betas=betas, eps=epsilon, fused=True)
+    optimiser = adam([group for group in groups if group["params"]], betas, epsilon)
     rates = [group["lr"] for group in optimiser.param_groups]
     state = TrainState(net, optimiser, clip=clip)
     made, device = state.made, next(net.parameters()).device

@@ -25,6 +25,7 @@ from lrnnlab.training.checkpoint import Checkpoint, fingerprint
 from lrnnlab.training.determinism import deterministic, rng
 from lrnnlab.training.evaluation import at_rest
 from lrnnlab.training.loop import TrainState
+from lrnnlab.training.optimiser import adam
 from lrnnlab.training.progress import advance, finish, progress_bar
 from lrnnlab.training.recipes import Phase, Recipe
 from lrnnlab.validation import checked, whole_number
@@ -309,12 +310,12 @@ class _Run:
         self.earlier_seconds, self.earlier_cpu = state["seconds"], state["cpu_seconds"]
 
 
-def _optimiser(model: Net, recipe: Recipe) -> torch.optim.Optimizer:
-    if recipe.optimiser == "adam":
-        return torch.optim.Adam([{"params": list(model.parameters())}], lr=1e-3, betas=recipe.betas, fused=True)
+def _optimiser(model: Net, recipe: Recipe) -> Any:
     parameters = list(model.parameters())
+    if recipe.optimiser == "adam":
+        return adam([{"params": parameters}], recipe.betas, decoupled=False)
     groups = [{"params": [p for p in parameters if p.ndim > 1]}, {"params": [p for p in parameters if p.ndim <= 1]}]
-    return torch.optim.AdamW(groups, lr=1e-3, betas=recipe.betas, fused=True)
+    return adam(groups, recipe.betas)
 
 
 def _labelled(batch: Batch) -> Any:

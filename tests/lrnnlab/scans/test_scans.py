@@ -14,7 +14,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lrnnlab.scans import available, chosen, cpu, linear_scan, paper, token_scan
+from lrnnlab.scans import available, chosen, linear_scan, paper, token_scan
+from lrnnlab.scans import threads as parts
 
 BACKENDS = tuple(name for name in available() if name != "triton")  # the GPU has tests of its own
 ALL = (*BACKENDS, "auto")
@@ -243,7 +244,7 @@ def test_any_shape_and_any_cut(B, T, h, kind, backend, seed, cut):
 @pytest.mark.parametrize("how", [8, "interleaved", "real", "complex", "token"])
 def test_results_do_not_depend_on_the_number_of_threads(B, how):
     kind = 8 if how in ("interleaved", "token") else how
-    T = 1 + cpu.SMALL // (B * (128 if kind == 8 else 6))  # so many multiplications that the batch is cut into chunks
+    T = 1 + parts.SMALL // (B * (128 if kind == 8 else 6))  # so many multiplications that the batch is cut into chunks
     tokens = torch.randint(5, (B, T), generator=torch.Generator().manual_seed(1))
 
     def scan(A, b, x0):
@@ -256,16 +257,16 @@ def test_results_do_not_depend_on_the_number_of_threads(B, how):
     first = value_and_gradients(scan, inputs)
     for threads in (2, 3, 8):
         torch.set_num_threads(threads)
-        cpu._pool.cache_clear()
+        parts._pool.cache_clear()
         assert all(torch.equal(p, q) for p, q in zip(first, value_and_gradients(scan, inputs))), f"{threads} threads"
-        assert cpu._pool.cache_info().currsize > 0  # they were used
+        assert parts._pool.cache_info().currsize > 0  # they were used
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="not safe elsewhere")
 def test_a_forked_child_can_scan():
     """A child inherits the pool of threads without the threads; it must not wait for them."""
     torch.set_num_threads(2)
-    A, b, x0 = (v.float() for v in draw(8, 1 + cpu.SMALL // 512, B=8))
+    A, b, x0 = (v.float() for v in draw(8, 1 + parts.SMALL // 512, B=8))
     x = linear_scan(A, b, x0, backend="cpu").numpy()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # newer Pythons warn of every fork in a process with threads

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lrnnlab.models import BlockDiagonal
-from lrnnlab.scans import FUSED, available, cpu, softmax_scan
+from lrnnlab.scans import FUSED, available, softmax_scan, threads
 
 f32, f64 = torch.float32, torch.float64
 SIZES = (*range(1, 10), 16)
@@ -138,10 +138,10 @@ def test_threads_do_not_change_a_number():
     before = torch.get_num_threads()
     try:
         for B in (1, 16):  # parts of the blocks, and of the batch
-            raw, x0 = draw(B, cpu.SMALL // (16 * 8 * 64) * 16 // B + 1, 8, 8, f32)
+            raw, x0 = draw(B, threads.SMALL // (16 * 8 * 64) * 16 // B + 1, 8, 8, f32)
             runs = []
-            for threads in (1, 2, 3):
-                torch.set_num_threads(threads)
+            for number in (1, 2, 3):
+                torch.set_num_threads(number)
                 runs.append(all_of(lambda *given: softmax_scan(*given, backend="cpu"), raw, x0, "xA"))
             assert all(torch.equal(p, q) for other in runs[1:] for p, q in zip(runs[0], other))
     finally:

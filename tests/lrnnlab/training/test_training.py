@@ -11,12 +11,12 @@ from types import SimpleNamespace
 import pytest
 import torch
 from torch.nn import functional as F
-from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from lrnnlab.models import build
 from lrnnlab.tasks import ModArith, Sum
 from lrnnlab.training import Phase, Recipe, fit, loop, rng
 from lrnnlab.training import restarts as fitting
+from lrnnlab.training.optimiser import Adam
 from lrnnlab.training.restarts import impurity
 
 AUTOMATON = {"rule": "softmax", "drive": "none", "start": "first"}
@@ -55,14 +55,16 @@ def flushes():
 
 
 @pytest.fixture
-def rates():
+def rates(monkeypatch):
     """The param groups' settings at every optimiser step."""
-    seen = []
-    hook = register_optimizer_step_pre_hook(
-        lambda optimiser, *_: seen.append([(g["lr"], g["weight_decay"]) for g in optimiser.param_groups])
-    )
-    yield seen
-    hook.remove()
+    seen, step = [], Adam.step
+
+    def watched(optimiser):
+        seen.append([(g["lr"], g["weight_decay"]) for g in optimiser.param_groups])
+        step(optimiser)
+
+    monkeypatch.setattr(Adam, "step", watched)
+    return seen
 
 
 @pytest.fixture(autouse=True)
