@@ -20,8 +20,9 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from lrnnlab.scans.allocator import empty
-from lrnnlab.scans.cpu import _flat, _over_chains
+from lrnnlab.scans.cpu import _flat
 from lrnnlab.scans.cpu_vectors import Flat, compiled, dots, intrinsic
+from lrnnlab.scans.threads import over_chains
 from lrnnlab.scans.transforms import first_order
 
 CHUNK = 16  # steps
@@ -152,7 +153,7 @@ class DeltaLoop(torch.autograd.Function):
         def work(_, *part):
             forward(*arrays, sizes, removal, keep, *part, lanes)
 
-        _over_chains(work, B, H, v.numel() * K)
+        over_chains(work, B, H, v.numel() * K)
         ctx.removal = removal
         ctx.save_for_backward(q, k, beta, S, e)
         return y, S[:, :, -1].clone()
@@ -170,7 +171,7 @@ class DeltaLoop(torch.autograd.Function):
         def work(_, *part):
             backward(*arrays, q.new_empty((CHUNK + 1) * K * len(lanes)).numpy(), sizes, ctx.removal, *part, lanes)
 
-        _over_chains(work, B, H, e.numel() * K)
+        over_chains(work, B, H, e.numel() * K)
         return *found, gS, None, None
 
 
