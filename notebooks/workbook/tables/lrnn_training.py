@@ -9,10 +9,10 @@ from statistics import fmean
 from typing import Any
 
 from lrnnlab import scans, tasks
-from lrnnlab.models import build, snap
+from lrnnlab.models import Net, build, snap
 from lrnnlab.training import Fit, Phase, Recipe, fit
 from lrnnlab.training.evaluation import evaluate
-from lrnnlab.verification import verify
+from lrnnlab.verification import Verdict, verify
 from workbook.tables.table import Run, Setting, by_setting, load
 
 SNAPPED_LENGTH = 10_000
@@ -22,27 +22,34 @@ MENDABLE = 0.9  # a snapped model that is wrong more often than this at the trai
 
 def train(run: Run, progress: bool = True, checkpoint: Path | None = None) -> Fit:
     """Train the model of ``run`` as its ``Setting`` says; what a notebook's live cell calls."""
+    return _train(run, progress, checkpoint)[0]
+
+
+def _train(run: Run, progress: bool, checkpoint: Path | None) -> tuple[Fit, Verdict | None]:
+    """The trained model, and what the search that accepted it found, where that was asked."""
+    verdicts: list[Verdict] = []
     scans.warm()  # a first run on a machine compiles; that is not training time
     task, setting = run.build_task(), run.setting
     check, every = _check(run, task)
-    return fit(
+    made = fit(
         run.build_model, task, setting.recipe, run.seed,
-        accept=_accept(run, task), check=check, check_every=every, confirm=2 if setting.stop == "long" else 1,
+        accept=_accept(run, task, verdicts), check=check, check_every=every, confirm=2 if setting.stop == "long" else 1,
         checkpoint=checkpoint, progress=progress,
     )  # fmt: skip
+    return made, verdicts[-1] if made.accepted and verdicts else None
 
 
 def measure(run: Run, progress: bool = False, checkpoint: Path | None = None) -> dict:
     """Train, then ask for answers past the training length, of the snapped model too where the setting snaps."""
     task, setting = run.build_task(), run.setting
-    result = train(run, progress, checkpoint)
+    result, verdict = _train(run, progress, checkpoint)
     trained = time.perf_counter()
     metrics = evaluate(result.model, task, seed=run.seed).metrics()
     if result.best is not None:
         metrics |= {f"best_{k}": v for k, v in evaluate(result.best, task, seed=run.seed).metrics().items()}
         metrics["best_of_checks"] = max(found["score"] for found in result.checks)
     if setting.stop == "proved":
-        metrics |= _snapped(run, task, result)
+        metrics |= _snapped(run, task, result.model, verdict)
     return {
         "wall_seconds": round(result.seconds, 3), "cpu_seconds": round(result.cpu_seconds, 3),
         "evaluation_seconds": round(time.perf_counter() - trained, 3), "steps": result.steps,
@@ -90,8 +97,8 @@ def _perfect(run: Run, task: tasks.Task, model, step: int) -> dict:
     return {"score": 1.0, "stop": True}
 
 
-def _accept(run: Run, task: tasks.Task) -> Callable | None:
-    """What an attempt must pass, or training starts again."""
+def _accept(run: Run, task: tasks.Task, verdicts: list[Verdict]) -> Callable | None:
+    """What an attempt must pass, or training starts again; what is searched is added to ``verdicts``."""
     setting = run.setting
     if setting.stop in ("recipe", "watched"):
         return None
@@ -104,21 +111,28 @@ def _accept(run: Run, task: tasks.Task) -> Callable | None:
         if found.accuracy_seen < (1.0 if setting.recipe.mend is None else MENDABLE):
             return False
         verdict = verify(hard, task.specification, wanted=300, depth=task.train_length)
+        verdicts.append(verdict)
         seen = verdict.decided and (verdict.closed or verdict.depth >= task.train_length)
         return list(verdict.counterexamples) or seen
 
     return exact_when_snapped
 
 
-def _snapped(run: Run, task: tasks.Task, result: Fit) -> dict:
-    hard = snap(result.model)
-    found = evaluate(hard, task, seed=run.seed)
-    far = evaluate(hard, task, seed=run.seed, length=task.near(SNAPPED_LENGTH), strings=64, purpose="far")
-    verdict = verify(hard, task.specification)
+def _snapped(run: Run, task: tasks.Task, model: Net, verdict: Verdict | None) -> dict:
+    """What the snapped model does.  Of one that is proved right on every string, 256 strings only check the proof."""
+    hard = snap(model)
+    if verdict is None or not verdict.proved:
+        verdict = verify(hard, task.specification)
+    found, far = evaluate(hard, task, seed=run.seed, strings=256 if verdict.proved else 1024), 1.0
+    if not verdict.proved:
+        length = task.near(SNAPPED_LENGTH)
+        far = evaluate(hard, task, seed=run.seed, length=length, strings=64, purpose="far").accuracy_all
+    elif found.whole < 1:
+        raise AssertionError(f"{run.experiment}, {run.task}, seed {run.seed}: proved, and wrong on a string: please report this")
     return {
         "snapped_accuracy_last": found.accuracy_last,
         "snapped_accuracy_all": found.accuracy_all,
-        f"snapped_accuracy_{SNAPPED_LENGTH}": far.accuracy_all,
+        f"snapped_accuracy_{SNAPPED_LENGTH}": far,
         "snapped_proved": verdict.proved,
         "snapped_verdict": str(verdict),
     }

@@ -11,6 +11,7 @@ from functools import partial
 import pytest
 
 from lrnnlab.training import Phase, Recipe
+from lrnnlab.verification import Verdict
 from workbook import cli, tables
 from workbook.tables import lrnn_training, records, results, runner
 from workbook.tables.results import range_in_percent
@@ -38,6 +39,14 @@ def test_budget_paper_is_the_papers_setting():
     assert (recipe.steps, recipe.batch, recipe.optimiser) == (40_000, 128, "adam")
     assert (recipe.phases[0].lr, recipe.phases[0].weight_decay) == (2e-4, 1e-4)
     assert lrnn_training._check(run, run.build_task())[1] == 1000
+
+
+def test_a_proof_that_a_sample_contradicts_is_no_result(monkeypatch):
+    """A prover that believes anything is found out by the strings that check it."""
+    run = tables.plan("lrnn/table2", tasks=["sum"], rows=["ours"], seeds=[0])[0]
+    monkeypatch.setattr(lrnn_training, "verify", lambda *asked, **how: Verdict(True, (), 1, 1))
+    with pytest.raises(AssertionError, match="proved, and wrong"):
+        lrnn_training._snapped(run, run.build_task(), run.build_model(), None)
 
 
 def test_ours_is_the_best_row_and_wrong_names_are_refused():
