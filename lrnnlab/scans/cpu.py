@@ -18,6 +18,7 @@ from lrnnlab.scans.cpu_vectors import ADD, NO, SET, YES
 from lrnnlab.scans.threads import PARTS, over_chains
 
 LINE = 16  # channels are cut between cache lines, or threads would wait for each other's writes
+PAST = 1 << 24  # bytes from which a gradient is written past the cache, which could not hold it
 
 
 def _flat(*tensors: Tensor) -> list[np.ndarray]:
@@ -146,12 +147,11 @@ def diagonal_backward(A: Tensor, x0: Tensor, x: Tensor, dx: Tensor) -> tuple[Ten
     width, *kind = _numbers(x)
     dA = None if shared else empty(A.shape, A.dtype)
     sums = np.zeros((PARTS, D * width), inputs[0].dtype) if shared else None
+    past = YES if dA is not None and dA.nbytes >= PAST and D * width % LINE == 0 and dA.data_ptr() % 64 == 0 else NO
 
     def work(p, *part):
         into = (sums[p], ADD) if shared else (_reals(dA)[0], SET)
-        kernels.diagonal_backward(
-            *inputs, into[0], *outputs, T, D * width, int(not shared), into[1], *part, *kind
-        )
+        kernels.diagonal_backward(*inputs, into[0], *outputs, T, D * width, int(not shared), into[1], past, *part, *kind)
 
     parts = over_chains(work, B, D * width, x.numel(), LINE)
     if shared:

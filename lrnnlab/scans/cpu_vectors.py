@@ -35,6 +35,7 @@ from lrnnlab.scans.jit import jit
 _FAST = ("reassoc", "contract", "nsz")
 # Any to a type checker: an intrinsic is declared with what writes it, and called with values.
 compiled: Any = jit(nogil=True, fastmath=set(_FAST), error_model="numpy")
+inlined: Any = jit(nogil=True, fastmath=set(_FAST), error_model="numpy", forceinline=True)  # a call takes 50 ns
 
 
 class Flat:
@@ -55,9 +56,12 @@ class Flat:
         """The vector that begins at ``offset``."""
         return self.builder.load(self.pointer(offset), align=self.width)
 
-    def store(self, vector: ir.Value, offset: ir.Value) -> None:
-        """Put a vector to where ``offset`` is."""
-        self.builder.store(vector, self.pointer(offset), align=self.width)
+    def store(self, vector: ir.Value, offset: ir.Value, past: bool | ir.Value = False) -> None:
+        """Put a vector to where ``offset`` is; ``past`` the cache, to the beginning of a cache line."""
+        store = self.builder.store(vector, self.pointer(offset), align=64 if past is True else self.width)
+        if past is True:
+            flag = self.builder.module.add_metadata([ir.Constant(ir.IntType(32), 1)])
+            store.set_metadata("nontemporal", flag)
 
     def full(self, offset: ir.Value, j: int) -> ir.Value:
         """A vector full of number j from ``offset`` on."""
@@ -196,15 +200,15 @@ def _flip(builder, vector):
 @intrinsic
 def times(
     builder: ir.IRBuilder, left: Flat, l: ir.Value, right: Flat, r: ir.Value, base: Flat | None, q: ir.Value,
-    out: Flat, o: ir.Value, conjugate: bool | ir.Value, pairs: bool | ir.Value, n: int,
+    out: Flat, o: ir.Value, conjugate: bool | ir.Value, pairs: bool | ir.Value, past: bool | ir.Value, n: int,
 ) -> None:  # fmt: skip
-    """``pairs`` and ``conjugate`` are flags (YES or NO): numbers are complex, and ``left`` is conjugated."""
+    """Flags (YES or NO): ``left`` is conjugated, numbers are ``pairs`` (complex), and are written ``past`` the cache."""
     first, second = left.load(l), right.load(r)
     if pairs is True:
         product = _conjugate_product(builder, first if conjugate is True else _flip(builder, first), second)
     else:
         product = builder.fmul(first, second, flags=_FAST)
-    out.store(product if base is None else builder.fadd(product, base.load(q), flags=_FAST), o)
+    out.store(product if base is None else builder.fadd(product, base.load(q), flags=_FAST), o, past)
 
 
 @intrinsic
