@@ -14,7 +14,7 @@ from torch import Tensor
 from lrnnlab.scans import cpu_kernels as kernels
 from lrnnlab.scans import cpu_softmax
 from lrnnlab.scans.allocator import empty
-from lrnnlab.scans.cpu_vectors import ADD, NO, SET, YES
+from lrnnlab.scans.cpu_vectors import ADD, NO, SET, YES, Flag
 from lrnnlab.scans.threads import PARTS, over_chains
 
 LINE = 16  # channels are cut between cache lines, or threads would wait for each other's writes
@@ -61,10 +61,11 @@ def block_backward(A: Tensor, x0: Tensor, x: Tensor, dx: Tensor) -> tuple[Tensor
     shared = A.ndim == 3
     dA = None if shared else empty(stored.shape, A.dtype)
     sums = np.zeros((PARTS, A.numel()), inputs[0].dtype) if shared else None
+    past = NO if dA is None or interleaved else _past(dA, n)
 
     def work(p, *part):
         into = (sums[p], ADD) if shared else (_flat(dA)[0], SET)
-        kernels.block_backward(*inputs, into[0], *outputs, T, h, head, row, int(not shared), into[1], *part, size)
+        kernels.block_backward(*inputs, into[0], *outputs, T, h, head, row, int(not shared), into[1], past, *part, size)
 
     parts = over_chains(work, B, h, x.numel() * n)
     if shared:
@@ -147,7 +148,7 @@ def diagonal_backward(A: Tensor, x0: Tensor, x: Tensor, dx: Tensor) -> tuple[Ten
     width, *kind = _numbers(x)
     dA = None if shared else empty(A.shape, A.dtype)
     sums = np.zeros((PARTS, D * width), inputs[0].dtype) if shared else None
-    past = YES if dA is not None and dA.nbytes >= PAST and D * width % LINE == 0 and dA.data_ptr() % 64 == 0 else NO
+    past = NO if dA is None or D * width % LINE else _past(dA, LINE)
 
     def work(p, *part):
         into = (sums[p], ADD) if shared else (_reals(dA)[0], SET)
@@ -158,6 +159,12 @@ def diagonal_backward(A: Tensor, x0: Tensor, x: Tensor, dx: Tensor) -> tuple[Ten
         total = _summed(sums, parts, (D, width))
         return torch.view_as_complex(total) if A.is_complex() else total[:, 0], db, dx0
     return dA, db, dx0
+
+
+def _past(result: Tensor, row: int) -> Flag:
+    """Whether a result that is written in rows of so many numbers goes past the cache."""
+    fits = 64 % (row * result.element_size()) == 0 or row * result.element_size() % 64 == 0
+    return YES if fits and result.nbytes >= PAST and result.data_ptr() % 64 == 0 else NO
 
 
 def _numbers(like: Tensor) -> tuple:

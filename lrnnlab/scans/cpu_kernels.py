@@ -40,14 +40,16 @@ def block_forward(
 @compiled
 def block_backward(
     A: np.ndarray, x0: np.ndarray, x: np.ndarray, dx: np.ndarray, dA: np.ndarray, db: np.ndarray, dx0: np.ndarray,
-    T: int, h: int, head: int, s: int, step: int, into: Flag, i: int, j: int, k: int, l: int, size: tuple[int, ...],
+    T: int, h: int, head: int, s: int, step: int, into: Flag, past: Flag, i: int, j: int, k: int, l: int,
+    size: tuple[int, ...],
 ) -> None:  # fmt: skip
-    """Gradients of block_forward: g_t = dx_t + A_{t+1}^T g_{t+1}, db_t = g_t, dA_t = g_t x_{t-1}^T."""
+    """Gradients of block_forward: g_t = dx_t + A_{t+1}^T g_{t+1}, db_t = g_t, dA_t = g_t x_{t-1}^T, ``past`` the cache."""
     n = len(size)
     for B in range(i, j):
         for t in range(T - 1, -1, -1):
             for c in range(k, l):
                 at, row = ((B * T + t) * h + c) * n, step * (B * T + t) * h * n * n + c * head
+                prefetch(A, step * ((B * T + t) * h + c) * n * n - AHEAD, size)
                 if t == T - 1:
                     for d in range(n):
                         db[at + d] = dx[at + d]
@@ -55,10 +57,10 @@ def block_backward(
                     mix(A, row + step * h * n * n, s, db, at + h * n, dx, at, db, at, size)
                 if t == 0:
                     first = (B * h + c) * n
-                    outer(db, at, x0, first, dA, row, s, into, size)
+                    outer(db, at, x0, first, dA, row, s, into, past, size)
                     mix(A, row, s, db, at, dx0, first, dx0, first, size)
                 else:
-                    outer(db, at, x, at - h * n, dA, row, s, into, size)
+                    outer(db, at, x, at - h * n, dA, row, s, into, past, size)
 
 
 @compiled
@@ -102,10 +104,10 @@ def token_backward(
                 add(g, now, db, row, size)
                 if t == 0:
                     first = (B * h + c) * n
-                    outer(g, now, x0, first, dA, row * n, n, ADD, size)
+                    outer(g, now, x0, first, dA, row * n, n, ADD, NO, size)
                     mix(A_table, row * n, n, g, now, dx0, first, dx0, first, size)
                 else:
-                    outer(g, now, x, at - h * n, dA, row * n, n, ADD, size)
+                    outer(g, now, x, at - h * n, dA, row * n, n, ADD, NO, size)
 
 
 WIDE = (0,) * 16  # numbers at a time

@@ -57,8 +57,9 @@ class Flat:
         return self.builder.load(self.pointer(offset), align=self.width)
 
     def store(self, vector: ir.Value, offset: ir.Value, past: bool | ir.Value = False) -> None:
-        """Put a vector to where ``offset`` is; ``past`` the cache, to the beginning of a cache line."""
-        store = self.builder.store(vector, self.pointer(offset), align=64 if past is True else self.width)
+        """Put a vector to where ``offset`` is; ``past`` the cache, where rows of n fill cache lines from their beginning."""
+        align = min(64, self.n * self.width) if past is True else self.width
+        store = self.builder.store(vector, self.pointer(offset), align=align)
         if past is True:
             flag = self.builder.module.add_metadata([ir.Constant(ir.IntType(32), 1)])
             store.set_metadata("nontemporal", flag)
@@ -214,7 +215,7 @@ def times(
 @intrinsic
 def outer(
     builder: ir.IRBuilder, left: Flat, l: ir.Value, right: Flat, q: ir.Value, rows: Flat, r: ir.Value, s: ir.Value,
-    add: bool | ir.Value, n: int,
+    add: bool | ir.Value, past: bool | ir.Value, n: int,
 ) -> None:  # fmt: skip
     vector = right.load(q)
     for j in range(n):
@@ -222,7 +223,7 @@ def outer(
         if add is True:
             rows.store(_multiply_add(builder, rows.load(at), factor, vector), at)
         else:
-            rows.store(builder.fmul(factor, vector, flags=_FAST), at)
+            rows.store(builder.fmul(factor, vector, flags=_FAST), at, past)
 
 
 ADD, SET = (0, 0), 0  # what outer does with what was there: its type decides

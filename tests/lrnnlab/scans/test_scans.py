@@ -14,7 +14,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lrnnlab.scans import available, chosen, linear_scan, paper, token_scan
+from lrnnlab.scans import available, chosen, cpu, linear_scan, paper, token_scan
 from lrnnlab.scans import threads as parts
 
 BACKENDS = tuple(name for name in available() if name != "triton")  # the GPU has tests of its own
@@ -260,6 +260,21 @@ def test_results_do_not_depend_on_the_number_of_threads(B, how):
         parts._pool.cache_clear()
         assert all(torch.equal(p, q) for p, q in zip(first, value_and_gradients(scan, inputs))), f"{threads} threads"
         assert parts._pool.cache_info().currsize > 0  # they were used
+
+
+@pytest.mark.parametrize("dtype", [f32, torch.float64])
+@pytest.mark.parametrize("kind", [1, 2, 3, 8, 16, "real", "complex"])
+def test_gradients_written_past_the_cache_are_the_same(kind, dtype, monkeypatch):
+    """As those of 16 MB and more are, where their rows fill cache lines; else (blocks of 3) in the usual way."""
+    for B, T in ((2, 9), (1, 1)):
+        drawn = [v.to(dtype.to_complex() if v.is_complex() else dtype) for v in draw(kind, T, B=B)]
+        if kind in ("real", "complex"):  # 48 channels, that is three lines
+            drawn = [v.repeat_interleave(16, -1)[..., :48].contiguous() for v in drawn]
+        usual = value_and_gradients(lambda *given: linear_scan(*given, backend="cpu"), drawn)
+        monkeypatch.setattr(cpu, "PAST", 0)
+        past = value_and_gradients(lambda *given: linear_scan(*given, backend="cpu"), drawn)
+        monkeypatch.undo()
+        assert all(torch.equal(a, b) for a, b in zip(usual, past))
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="not safe elsewhere")
