@@ -156,7 +156,7 @@ def say_times(part):
 
 show.figure(
     draw_times("forward + backward"),
-    alt="For every case and number of threads, the time of six other scans over ours, "
+    alt="For every case and number of threads, the time of the other scans over ours, "
         "on a logarithmic axis. What was not run is a hollow mark. The numbers are "
         "in the table below.",
     caption="Recorded. What to see: everything right of the line takes longer than our "
@@ -179,8 +179,8 @@ for threads in bench:
         bench_figures.times_table(bench, threads), formats={"ours, ms": ".3g"},
         caption=f"Recorded on {bench_figures.origin(bench[threads])}, "
                 f"{threads} thread{'s' * (threads > 1)}, forward and backward: milliseconds of "
-                "ours (median), and how many times longer the others took; or why a case was "
-                "not run.",
+                "ours (median), the share of the copying speed (section 4) that it reaches forward and "
+                "in both together, and how many times longer the others took; or why a case was not run.",
     )  # fmt: skip
 
 # %% [markdown]

@@ -90,6 +90,7 @@ def _parser() -> argparse.ArgumentParser:
         "dlr": "a DLR layer beside paper 004's Figure 4",
         "tree": "RegularGPT's tree beside its masks",
         "fast_weights": "a step of paper 003's models beside a loop of its equations",
+        "delta": "the delta rule beside flash-linear-attention's naive forms",
     }.items():
         one = whats.add_parser(what, help=does, description=does)
         one.add_argument("--only", default="", help="cases whose name contains this, like 'b=8'")
@@ -100,8 +101,9 @@ def _parser() -> argparse.ArgumentParser:
         one.add_argument("--data", type=_folder, help="keep records here instead of in the repository's data/")
         if what in ("scans", "dlr"):
             one.add_argument("--threads", type=int, default=1, help="cores to use (1)")
-        if what == "scans":
+        if what in ("scans", "delta"):
             one.add_argument("--device", choices=["cpu", "cuda"], default="cpu", help="where the scans run")
+        if what == "scans":
             one.add_argument("--limit", type=float, default=20.0, help="skip calls of more seconds than this (20)")
     figures = verbs.add_parser("figures", help="draw the pictures in figures/ again")
     figures.add_argument("names", nargs="*", metavar="NAME", help="which; default: all")

@@ -1,14 +1,15 @@
 """What the scan benchmark scans: shapes, inputs, and the least number of bytes that must move.
 
-=============  ======================================================================================
-kind           what is given, and which gradients are asked for
-=============  ======================================================================================
-``block``      A (B,T,h,n,n), b (B,T,h,n); dA, db
-``table``      the same recurrence, but A and b are tables of V symbols and tokens are given; gradients of the tables
-``constant``   A (h,n,n), b (B,T,h,n); dA, db
-``real``       A, b (B,T,D); dA, db
-``complex``    the same in complex64
-=============  ======================================================================================
+================= ======================================================================================
+kind              what is given, and which gradients are asked for
+================= ======================================================================================
+``block``         A (B,T,h,n,n), b (B,T,h,n); dA, db
+``table``         the same recurrence, but A and b are tables of V symbols and tokens are given; gradients of the tables
+``constant``      A (h,n,n), b (B,T,h,n); dA, db
+``real``          A, b (B,T,D); dA, db
+``constant_real`` A (D,), b (B,T,D); dA, db
+``complex``       as ``real``, in complex64
+================= ======================================================================================
 
 Letters: B batch, T time, D channels, h blocks, n block size, V vocabulary; A transition, b input term, x state.
 """
@@ -39,7 +40,12 @@ class Case:
 
     @property
     def diagonal(self) -> bool:
-        return self.kind in ("real", "complex")
+        return self.kind in ("real", "constant_real", "complex")
+
+    @property
+    def constant(self) -> bool:
+        """Whether every step has the same A."""
+        return self.kind.startswith("constant")
 
     def shorter(self, T: int) -> Case:
         """The same with at most T steps."""
@@ -55,7 +61,7 @@ class Case:
 
     def _bytes(self, transitions: int, vectors: int) -> int:
         steps, number = self.B * self.T * self.h * self.n, 8 if self.kind == "complex" else 4
-        if self.kind in ("table", "constant"):  # one small A for all steps; a token is eight bytes
+        if self.kind == "table" or self.constant:  # one small A for all steps; a token is eight bytes
             return steps * number * vectors + (8 * self.B * self.T if self.kind == "table" else 0)
         return steps * number * (vectors + transitions * self.n)
 
@@ -63,7 +69,7 @@ class Case:
         """A and b (tables where the kind says so), tokens, and dx, the gradient that arrives; the same every time."""
         random = np.random.default_rng(0)
         block = () if self.diagonal else (self.n,)
-        lead = {"table": (V,), "constant": ()}.get(self.kind, (self.B, self.T))
+        lead = (V,) if self.kind == "table" else () if self.constant else (self.B, self.T)
         A = self._draw(random, (*lead, self.h, *block, *block))
         A *= 0.9 / self.n**0.5
         if self.diagonal:
@@ -82,5 +88,8 @@ BLOCKS = tuple(
     Case("block", B, T, 8, n) for n in (2, 4, 8, 16) for B, T in ((128, 40), (128, 500), (128, 4096), (1, 16384))
 )
 TABLES = tuple(Case("table", B, T, 8, 8) for B, T in ((128, 40), (128, 500), (128, 4096), (1, 16384)))
-DIAGONALS = (Case("real", 16, 4096, 256), Case("complex", 16, 4096, 256))
-CASES = (*BLOCKS, *TABLES, Case("constant", 128, 500, 8, 8), *DIAGONALS)
+AS_MANY = tuple(Case("block", B, 65536 // B, 8, 8) for B in (1, 4, 256))  # steps in all, few long strings to many short ones
+SHAPES = ((1, 65536, 256), (4, 16384, 256), (16, 4096, 256), (32, 512, 256), (16, 4096, 64), (128, 64, 1024))
+DIAGONALS = tuple(Case(kind, *shape) for kind in ("real", "complex") for shape in SHAPES)
+CONSTANT = (Case("constant", 128, 500, 8, 8), *(Case("constant_real", *shape) for shape in (SHAPES[0], SHAPES[2])))
+CASES = (*BLOCKS, *AS_MANY, *TABLES, *CONSTANT, *DIAGONALS)

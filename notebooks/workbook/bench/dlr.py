@@ -17,7 +17,7 @@ from torch import Tensor
 from lrnnlab.models.dlr import DLR
 from lrnnlab.training.determinism import deterministic
 from workbook.bench import memory
-from workbook.bench.recording import Bench, cores, part_line, spread
+from workbook.bench.recording import Bench, cores, part_heading, part_line, spread
 from workbook.bench.scans import take_turns
 
 Work = Callable[[], object]
@@ -112,7 +112,7 @@ def measure(shape: Shape, *, rounds: int = 7, threads: int = 1) -> dict:
 
 def report(name: str, found: dict) -> str:
     """One shape as text: milliseconds (medians), times ours, peak memory."""
-    return "\n".join([f"DLR layer, {name}", *(part_line(peer, one, 8) for peer, one in found["peers"].items())])
+    return "\n".join([f"DLR layer, {name}", part_heading(8), *(part_line(peer, one, 8) for peer, one in found["peers"].items())])
 
 
 def dlr(threads: int = 1, rounds: int = 7, shapes: Sequence[Shape] = SHAPES) -> Bench:

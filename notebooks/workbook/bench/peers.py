@@ -10,9 +10,11 @@ A call returns what it computed; on a GPU, before it is done.  All get the same 
 every one of them with the loop in float64.
 """
 
+import os
 from collections.abc import Callable
 from functools import cache, partial
 from importlib.util import find_spec
+from shutil import which
 from typing import NamedTuple
 
 import numpy as np
@@ -85,9 +87,21 @@ def _given(case: Case, A, b, tokens):
     """A and b for every step, whatever the kind: what a scan without tables must build first."""
     if case.kind == "table":
         return A[tokens], b[tokens]
-    if case.kind == "constant":
+    if case.constant:
         return A.expand(*b.shape[:2], *A.shape), b
     return A, b
+
+
+def _compiled_loop(case: Case, inputs: Inputs, device: str) -> tuple[Work, ...]:
+    """The plain loop, unrolled and fused by torch's compiler; the first call compiles, half a minute for 64 steps."""
+    torch.compiler.reset()  # it compiles one function eight times and no more
+
+    @partial(torch.compile, dynamic=False)
+    def scan(A, b, tokens):
+        A, b = _given(case, A, b, tokens)
+        return scans.linear_scan(A, b, backend="reference")
+
+    return _torch_calls(scan, inputs, device)[:2]
 
 
 def _torch_associative(case: Case, inputs: Inputs, device: str) -> tuple[Work, ...]:
@@ -146,7 +160,7 @@ def _jax_calls(scan, inputs: Inputs) -> tuple[Work, ...]:
 def _jax_given(case: Case, A, b, tokens):
     import jax.numpy as jnp
 
-    if case.kind == "constant":
+    if case.constant:
         return jnp.broadcast_to(A, (*b.shape[:2], *A.shape)), b
     return _given(case, A, b, tokens)
 
@@ -172,7 +186,7 @@ def _jax_sequential(case: Case, inputs: Inputs, device: str) -> tuple[Work, ...]
         x0 = jnp.zeros(inputs["dx"][:, 0].shape, b.dtype)
         if case.kind == "table":  # looks each token up as it comes: JAX's own best form of it
             states = jax.lax.scan(lambda x, token: move(A[token], b[token], x), x0, tokens.T)[1]
-        elif case.kind == "constant":
+        elif case.constant:
             states = jax.lax.scan(lambda x, b_t: move(A, b_t, x), x0, jnp.swapaxes(b, 0, 1))[1]
         else:
             steps = jnp.swapaxes(A, 0, 1), jnp.swapaxes(b, 0, 1)
@@ -207,17 +221,29 @@ def _accelerated(case: Case, inputs: Inputs, device: str) -> tuple[Work, ...]:
     return _torch_calls(scan, inputs, device)[:2]
 
 
+def _accelerated_reference(case: Case, inputs: Inputs, device: str) -> tuple[Work, ...]:
+    """Their reference in torch, a tree; it wants time last."""
+    from accelerated_scan.ref import scan as reference
+
+    def scan(A, b, tokens):
+        return reference(*(part.mT.contiguous() for part in _given(case, A, b, tokens))).mT
+
+    return _torch_calls(scan, inputs, device)[:2]
+
+
 class Peer(NamedTuple):
-    """How to prepare it, the library it needs, the kinds it can scan, and where."""
+    """How to prepare it, the library it needs, the kinds it can scan, where, and up to how many steps."""
 
     prepare: Callable[[Case, Inputs, str], tuple[Work, ...]]
     library: str
     kinds: tuple[str, ...]
     devices: tuple[str, ...]
+    longest: int = 1 << 30
 
 
 BLOCKS_ONLY = ("block", "table", "constant")
-EVERY = (*BLOCKS_ONLY, "real", "complex")
+DIAGONAL = ("real", "constant_real", "complex")
+EVERY = (*BLOCKS_ONLY, *DIAGONAL)
 CPU, GPU = ("cpu",), ("cuda",)
 PEERS = {
     "ours": Peer(_backend({"cpu": "cpu", "cuda": "triton"}), "torch", EVERY, CPU + GPU),
@@ -226,15 +252,19 @@ PEERS = {
     "JAX lax.scan": Peer(_jax_sequential, "jax", EVERY, CPU),
     "JAX associative_scan": Peer(_jax_associative, "jax", EVERY, CPU),
     "torch associative_scan": Peer(_torch_associative, "torch", EVERY, CPU + GPU),
+    "torch.compile loop": Peer(_compiled_loop, "torch", ("block", "real"), CPU + GPU, longest=64),
     "torch-slices": Peer(_slices, "slices", BLOCKS_ONLY, CPU + GPU),
     "pararnn scan_dense": Peer(_pararnn, "pararnn", BLOCKS_ONLY, GPU),
     "accelerated-scan": Peer(_accelerated, "accelerated_scan", ("real",), GPU),
+    "accelerated-scan reference": Peer(_accelerated_reference, "accelerated_scan", DIAGONAL, CPU),
 }
 
 
 def installed(device: str = "cpu") -> list[str]:
     """The peers that can run here on such a device."""
-    return [name for name, peer in PEERS.items() if device in peer.devices and find_spec(peer.library)]
+    compiler = device == "cuda" or which(os.environ.get("CXX", "g++"))
+    return [name for name, peer in PEERS.items() if device in peer.devices and find_spec(peer.library)
+            and (compiler or peer.prepare is not _compiled_loop)]  # fmt: skip
 
 
 def versions() -> dict[str, str]:

@@ -20,7 +20,7 @@ from typing import Any
 
 import torch
 
-MODULES = {"scans": "scans", "step": "steps", "dlr": "dlr", "tree": "steps", "fast_weights": "steps"}  # where each is
+MODULES = {"scans": "scans", "step": "steps", "dlr": "dlr", "tree": "steps", "fast_weights": "steps", "delta": "delta"}  # where each is
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,8 @@ class Bench:
         if self.rounds < 1:
             raise ValueError(f"rounds must be at least 1, got {self.rounds}")
         cores(self.threads)
+        if self.device == "cuda" and not torch.cuda.is_available():
+            raise ValueError("no CUDA device here")
         if self.device != "cpu" and self.threads > 1:
             raise ValueError(f"threads are of the CPU: with device {self.device} there is one, got {self.threads}")
 
@@ -127,6 +129,9 @@ def describe(machine: Mapping) -> str:
     return ", ".join(part for part in parts if part)
 
 
+PARTS = ("forward", "both", "backward")
+
+
 def spread(seconds: Sequence[float]) -> dict[str, Any]:
     """Median, least and greatest, and how many there are."""
     return {"median": statistics.median(seconds), "min": min(seconds), "max": max(seconds), "rounds": len(seconds)}
@@ -139,24 +144,29 @@ def summary(taken: Mapping[str, Sequence[float]]) -> dict[str, dict]:
     return {form: {**one, "times_ours": one["median"] / ours} for form, one in found.items()}
 
 
-def of_forms(name: str, head: str, steps: Mapping[str, Callable[[int], Mapping]], rounds: int) -> Bench:
+def of_forms(name: str, head: str, steps: Mapping[str, Callable[[int], Mapping]], rounds: int, device: str = "cpu"
+) -> Bench:
     """A benchmark of several forms of the same: by case ``steps(rounds)``, the seconds of every form, ours first."""
 
     def measured(timed: Callable[[int], Mapping]) -> dict:
         return {"forms": summary(timed(rounds))}
 
     def report(case: str, found: Mapping) -> str:
-        lines = [f"  {form:10s} " + " ".join(f"{one[part] * 1e3:8.2f}" for part in ("median", "min", "max"))
+        lines = [f"  {form:20s} " + " ".join(f"{one[part] * 1e3:8.2f}" for part in ("median", "min", "max"))
                  + f" {one['times_ours']:7.1f}x" for form, one in found["forms"].items()]  # fmt: skip
         return "\n".join([head.format(case), *lines])
 
-    return Bench(name, {case: partial(measured, timed) for case, timed in steps.items()}, report, rounds)
+    return Bench(name, {case: partial(measured, timed) for case, timed in steps.items()}, report, rounds, device=device)
+
+
+def part_heading(width: int) -> str:
+    """The columns of :func:`part_line`."""
+    return f"  {'':{width}s} " + "".join(f"{part + ', ms':>14s}   x ours   of copy" for part in PARTS) + "    memory, MB"
 
 
 def part_line(name: str, one: Mapping, width: int) -> str:
     """One peer: milliseconds (medians) of each part, times ours, share of the copy's speed where known, peak memory."""
-    cells = [f"{part} {one[part]['median'] * 1e3:9.2f} ms {one[part].get('times_ours', float('nan')):6.1f}x"
-             + (f" {one[part]['share']:5.0%}" if "share" in one[part] else "")
-             for part in ("forward", "both", "backward") if part in one]  # fmt: skip
-    room = "" if one["peak"] is None else f"   {one['peak'] / 1e6:8.0f} MB"
-    return f"  {name:{width}s} " + "  ".join(cells) + room
+    shown = (("median", 1e3, ".2f", 14), ("times_ours", 1, ".1f", 9), ("share", 1, ".0%", 10))
+    cells = [(f"{one[part][key] * scale:{form}}" if key in one.get(part, ()) else "").rjust(width_)
+             for part in PARTS for key, scale, form, width_ in shown]  # fmt: skip
+    return f"  {name:{width}s} " + "".join(cells) + ("" if one["peak"] is None else f"{one['peak'] / 1e6:14.0f}")

@@ -23,12 +23,13 @@ import torch
 
 from workbook.bench import memory, peers
 from workbook.bench.cases import CASES, Case
-from workbook.bench.recording import Bench, cores, part_line, spread
+from workbook.bench.recording import PARTS, Bench, cores, part_heading, part_line, spread
 
 COPY = 1 << 26  # float32 numbers: 256 MB read, 256 MB written; no cache holds them
 PROBE = 32  # steps of the short part that is tried first
 FLUSH = 1 << 23  # float64 numbers: 64 MB, more than a cache holds
 AHEAD = 8  # copies (0.16 ms each on an H200) that keep a GPU busy, and empty its cache, while Python launches a call
+WIDTH = 26  # letters of a peer's name
 ROOM = 0.6  # of the free memory, at most, is asked for
 
 
@@ -52,7 +53,7 @@ def measure(case: Case, names: Sequence[str], rounds: int = 7, limit: float = 20
     """One case: the copy's speed, and by peer seconds, ratios, peak memory and shares."""
     found, ready = {}, {}
     for name in names:
-        if case.kind in peers.PEERS[name].kinds:
+        if case.kind in peers.PEERS[name].kinds and case.T <= peers.PEERS[name].longest:
             beside = sum(not refused for refused in found.values())
             found[name] = _refuse(name, case, beside, limit, device) or {}
     inputs = case.inputs()
@@ -61,7 +62,7 @@ def measure(case: Case, names: Sequence[str], rounds: int = 7, limit: float = 20
         found[name]["peak"] = memory.peak(ready[name][:2][-1], device)  # and warm, and compiled
     works = {("copy", "forward"): peers.copy(COPY, device)}
     for name, calls in ready.items():
-        works |= {(name, part): call for part, call in zip(("forward", "both", "backward"), calls)}
+        works |= {(name, part): call for part, call in zip(PARTS, calls)}
     seconds = take_turns(works, rounds, device)
     speed = 2 * 4 * COPY / statistics.median(seconds.pop(("copy", "forward")))
     for (name, part), taken in seconds.items():
@@ -73,7 +74,7 @@ def measure(case: Case, names: Sequence[str], rounds: int = 7, limit: float = 20
 def _refuse(name: str, case: Case, beside: int, limit: float, device: str) -> dict | None:
     """Why this call is not made, judged by a short part of it; None if it may be."""
     short = case.shorter(PROBE)
-    if short.T == case.T:
+    if case.T <= 2 * PROBE:
         return None
     inputs = short.inputs()
     both = peers.PEERS[name].prepare(short, inputs, device)[:2][-1]
@@ -125,7 +126,7 @@ def _compare(case: Case, found: dict, speed: float) -> None:
     floor["both"] = sum(floor.values())
     ours = found.get("ours", {})
     for one in found.values():
-        for part in ("forward", "both", "backward"):
+        for part in PARTS:
             if part in one:
                 one[part]["share"] = floor[part] / one[part]["median"] / speed
                 if part in ours:
@@ -134,19 +135,18 @@ def _compare(case: Case, found: dict, speed: float) -> None:
 
 def report(case: str, found: dict) -> str:
     """One case as text: milliseconds (medians), times ours, share of the copy's speed, peak memory."""
-    lines = [f"{case}   (copy {found['copy_bytes_per_second'] / 1e9:.1f} GB/s, read and written)"]
+    copy = f"{case}   (copy {found['copy_bytes_per_second'] / 1e9:.1f} GB/s, read and written)"
+    lines = [copy, part_heading(WIDTH)]
     for name, one in found["peers"].items():
         if "skipped" in one:
-            lines.append(f"  {name:24s} not run: {one['skipped']}")
+            lines.append(f"  {name:{WIDTH}s} not run: {one['skipped']}")
         else:
-            lines.append(part_line(name, one, 24))
+            lines.append(part_line(name, one, WIDTH))
     return "\n".join(lines)
 
 
 def scans(threads: int = 1, rounds: int = 7, limit: float = 20.0, device: str = "cpu") -> Bench:
-    """All cases, for ``lrnnlab bench scans``; ValueError for a device that is not here."""
-    if device == "cuda" and not torch.cuda.is_available():
-        raise ValueError("no CUDA device here")
+    """All cases, for ``lrnnlab bench scans``."""
 
     def measured(case: Case) -> dict:
         with _cores(threads):

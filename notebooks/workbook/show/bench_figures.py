@@ -25,13 +25,14 @@ COLOURS = {"loop": "#222222", "PScan": "#AA4499", "tree": "#117733", "token tabl
 # whose code scans in which way; JAX and torch compose pairs in a tree, torch-slices in trees over chunks of 256 steps
 WAYS = {
     "ours": "loop", "loop (unbind)": "loop", "JAX lax.scan": "loop", "PScan of the paper": "PScan",
-    "JAX associative_scan": "tree", "torch associative_scan": "tree", "torch-slices": "tree",
+    "JAX associative_scan": "tree", "torch associative_scan": "tree", "torch-slices": "tree", "torch.compile loop": "loop",
+    "accelerated-scan reference": "tree",
 }  # fmt: skip
-MARKERS = dict(zip(WAYS, "*o^DvsX"))
+MARKERS = dict(zip(WAYS, "*o^DvsXPh"))
 LOOKS = {peer: Look(COLOURS[way], "-", MARKERS[peer]) for peer, way in WAYS.items()}
 PARTS = {"forward + backward": "both", "forward": "forward"}
 KINDS = {"block": "blocks", "table": "token table", "constant": "constant blocks", "real": "diagonal, real",
-         "complex": "diagonal, complex"}  # fmt: skip
+         "constant_real": "constant diagonal", "complex": "diagonal, complex"}  # fmt: skip
 LINE = 0.2  # inches between two rows
 
 
@@ -76,8 +77,9 @@ def rows(records: Mapping[int, Mapping]) -> list[Row]:
         kind, *given = name.split()
         size = {letter: int(number) for letter, number in (part.split("=") for part in given)}
         group = KINDS[kind] + (f", b = {size['b']}" if "b" in size else "")
-        place = list(KINDS).index(kind), size.get("b", 0), -size["B"], size["T"]
-        placed.append((place, Row(name, group, f"B = {size['B']}, T = {size['T']:,}")))
+        place = list(KINDS).index(kind), size.get("b", 0), -size["B"], size["T"], size.get("D", 0)
+        label = f"B = {size['B']}, T = {size['T']:,}" + (f", D = {size['D']:,}" if "D" in size else "")
+        placed.append((place, Row(name, group, label)))
     return [row for _, row in sorted(placed, key=lambda one: one[0])]
 
 
@@ -87,8 +89,8 @@ def found(record: Mapping, name: str) -> dict:
 
 
 def times_table(records: Mapping[int, Mapping], threads: int) -> list[dict]:
-    """One dict a case of the record with so many threads: milliseconds of ours, forward and backward, and by peer how
-    many times longer it took, or why it was not run."""
+    """One dict a case of the record with so many threads: milliseconds of ours, forward and backward, and its shares of the
+    copy's speed; by peer how many times longer it took, or why it was not run."""
     table = []
     for row in rows(records):
         peers = found(records[threads], row.name)
@@ -96,6 +98,7 @@ def times_table(records: Mapping[int, Mapping], threads: int) -> list[dict]:
             continue
         ours = peers.get(OURS, {})
         line = {"case": f"{row.group}, {row.label}", "ours, ms": ours["both"]["median"] * 1e3 if "both" in ours else None}
+        line |= {f"{part}, of copy": f"{ours[part]['share']:.0%}" if part in ours else "–" for part in ("forward", "both")}
         table.append(line | {peer: _cell(peers.get(peer, {})) for peer in WAYS if peer != OURS})
     return table
 
@@ -198,7 +201,7 @@ def _panels(records, cases, top):
             group, y = case.group, y + (0.35 if heights else 0)
             ticks, names, headings, y = [*ticks, y], [*names, group], [*headings, len(ticks)], y + 1
         heights, ticks, names, y = [*heights, y], [*ticks, y], [*names, case.label], y + 1
-    figure, panels = new_figure(LINE * (y + 0.4) + top + 0.75, columns=len(records), left=1.7, top=top, bottom=0.75,
+    figure, panels = new_figure(LINE * (y + 0.4) + top + 0.75, columns=len(records), left=2.0, top=top, bottom=0.75,
                                 gap=0.25, sharey=True, squeeze=False)  # fmt: skip
     machines = dict.fromkeys(record["machine"] for record in records.values() if "machine" in record)
     figure.text(0.99, 0.05 / figure.get_size_inches()[1], f"measured on: {'; '.join(machines)}" if machines else "",

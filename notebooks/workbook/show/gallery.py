@@ -104,7 +104,7 @@ PICTURES = {
         "two of clip, what is predicted from 10 to 200 is what is seen; where nets fade, two of release and one of clip, "
         "predictions are far off; softmax and LSTM hold beyond 2,000, as predicted."),
     "scan_bench": Picture(lambda: times_ours(recorded()), (),
-        "Forward and backward time of six other scans over that of our compiled loop, case by case, one panel for "
+        "Forward and backward time of other scans over that of our compiled loop, case by case, one panel for "
         "each number of threads, on a logarithmic axis; what was not run, because it would take too long or too much "
         "memory, is hollow.", recorded),
     "rotrnn_fig3": Picture(lambda found: norm_through_training(found, "layers4"), ("rotrnn/fig3",),

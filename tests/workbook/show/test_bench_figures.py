@@ -7,7 +7,7 @@ from workbook.bench import recording, scans
 from workbook.bench.cases import CASES, Case
 from workbook.show.bench_figures import OURS, memory_line, recorded, rows, times_ours, times_table
 
-SMALL = (Case("block", 2, 40, 2, 2), Case("real", 2, 40, 3))
+SMALL = (Case("block", 2, 96, 2, 2), Case("real", 2, 96, 3))
 LONG, LARGE = "would take about 63 s", "would need about 40 GB"
 
 
