@@ -318,7 +318,58 @@ show.table(
 )
 
 # %% [markdown]
-# ## 7 What this does not show
+# ## 7 A softmax and its scan in one pass
+#
+# Above the first layer there is no table: a small network makes raw numbers $r_t$, a softmax over the rows of each column makes $A_t$, and
+# the scan $x_t = A_t x_{t-1}$ reads it. Taken apart, the way back builds $\partial L / \partial A_t$ and then
+# $\partial L / \partial r_t$, each as large as $A_t$. The first need never exist.
+#
+# > **The gradient in closed form.** Let $g_t$ be the gradient that arrives at $x_t$, from its own use and from all later states, and
+# > $v_t = A_t^\top g_t$. Then $v_t$ is what passes on to $x_{t-1}$, and
+# > $$\frac{\partial L}{\partial r_t[i,j]} = A_t[i,j] \; x_{t-1}[j] \; \bigl(g_t[i] - v_t[j]\bigr).$$
+#
+# *Proof.* $x_t[i] = \sum_j A_t[i,j]\, x_{t-1}[j]$, so the gradient in $A_t[i,j]$ is $g_t[i]\, x_{t-1}[j]$. The softmax of column $j$ has
+# $\partial A[k,j] / \partial r[i,j] = A[k,j]\,(\delta_{ik} - A[i,j])$. Hence
+# $$\frac{\partial L}{\partial r[i,j]} = \sum_k g[k]\, x[j]\, A[k,j]\,(\delta_{ik} - A[i,j])
+# = x[j]\, A[i,j] \Bigl(g[i] - \sum_k A[k,j]\, g[k]\Bigr),$$
+# and the last sum is $v[j]$. $\square$
+#
+# So a block's way back needs only the block, one state and one vector $g$, and all of them fit into registers. Two things can be read off.
+# Every column of the gradient sums to 0, as it must, since a constant added to a column changes no softmax. And a column that is
+# one-hot has no gradient at all: where $A[i,j] = 1$, $v[j] = g[i]$. A sharp column learns no more.
+
+# %%
+B, T, h, b = 3, 20, 2, 4
+draw = torch.Generator().manual_seed(7)
+raw = torch.randn(B, T, b, h, b, generator=draw, dtype=torch.float64).requires_grad_()
+start = torch.rand(B, h, b, generator=draw, dtype=torch.float64)
+dx = torch.randn(B, T, h, b, generator=draw, dtype=torch.float64)
+A, x = scans.softmax_scan(raw, start, backend="reference")
+(by_autograd,) = torch.autograd.grad(x, raw, dx)
+
+A, x = A.detach().transpose(2, 3), x.detach()  # (B, T, h, row, column)
+before = torch.cat([start[:, None], x[:, :-1]], 1)
+closed, without_v, g = torch.empty_like(A), torch.empty_like(A), torch.zeros_like(start)
+for t in reversed(range(T)):
+    g = g + dx[:, t]
+    v = torch.einsum("zhij,zhi->zhj", A[:, t], g)
+    slope = A[:, t] * before[:, t, :, None]
+    closed[:, t] = slope * (g[..., :, None] - v[..., None, :])
+    without_v[:, t] = slope * g[..., :, None]  # a planted fault
+    g = v
+closed, without_v = (one.transpose(2, 3) for one in (closed, without_v))
+assert torch.allclose(closed, by_autograd, rtol=0, atol=1e-12)
+assert not torch.allclose(without_v, by_autograd, rtol=0, atol=1e-2)
+assert closed.sum(2).abs().max() < 1e-12
+print("the closed form is autograd's gradient to 1e-12; without v it is not; its columns sum to 0")
+
+# %% [markdown]
+# `softmax_scan` does this in one compiled pass. A layer of chapter 02 goes one step further
+# (`lrnnlab/models/kernels/generator.py`): the two products of the network stand in the same pass, part of the batch by part. Of the
+# tensors as large as $A$ only $A$ itself is kept; $r_t$ and its gradient do not outlive their part.
+
+# %% [markdown]
+# ## 8 What this does not show
 #
 # * **Nothing about other GPUs.** The numbers are of one H200, in float32, with one run of five rounds a case.
 # * **Not that trees are bad.** For $b = 1$, few chains and long strings they are the right thing on parallel hardware.

@@ -2,10 +2,10 @@
 
     r = relu(z W1^T + b1),   raw = r W2^T + b2,   A = softmax of raw's columns,   x_t = A_t x_{t-1}
 
-Apart, autograd keeps raw beside A and builds their gradients one after the other, each as large as A.  Here raw becomes A in
-place and dA is never built.  The batch is cut into parts whose number depends on the shape alone, and sums over parts are taken
-in order, so the numbers do not depend on the threads.  In float32 the products are oneDNN's, where torch has it: on a
-processor that is not Intel's, MKL, which torch takes by itself, leaves half of its vector units unused.
+Apart, autograd keeps raw beside A and builds both their gradients, each as large as A.  Here dA is never built, and raw and its
+gradient do not outlive their part of the batch.  How many parts there are depends on the shape alone, and sums over parts are
+taken in order, so the numbers do not depend on the threads.  In float32 the products are oneDNN's, where torch has it: MKL,
+which torch would take, leaves half of the vector units unused on processors that are not Intel's.
 
 Letters: B batch, T time, D width, h blocks, n block size; z input, r hidden layer, A transition, x state, d gradients.
 """
