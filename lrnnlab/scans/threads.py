@@ -20,11 +20,11 @@ _granted = 1  # threads that loops may use while torch has one
 
 
 @contextmanager
-def torch_on_one() -> Iterator[None]:
-    """Torch's own operations on one thread; compiled loops, which add in a fixed order, on as many as torch had before."""
+def torch_on_one(alone: bool) -> Iterator[None]:
+    """Torch's own operations on one thread; compiled loops, unless ``alone``, on as many as torch had before."""
     global _granted
     threads, before = torch.get_num_threads(), _granted
-    _granted = max(threads, before)
+    _granted = 1 if alone else max(threads, before)
     torch.set_num_threads(1)
     try:
         yield

@@ -1,7 +1,7 @@
 """Training: one loop (``train``), restarts until a model is accepted (``fit``), and how often a model is right (``evaluate``).
 
-All randomness comes from generators (``rng``), and everything runs on one thread (``deterministic``), so that a run
-gives the same numbers every time.
+All randomness comes from generators (``rng``), and sums are taken in the same order on any number of threads
+(``deterministic``), so that a run gives the same numbers every time.
 """
 
 from lrnnlab.training.determinism import deterministic, rng

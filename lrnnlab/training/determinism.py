@@ -39,10 +39,11 @@ def rng(seed: int, purpose: str) -> torch.Generator:
 
 
 @contextmanager
-def deterministic() -> Iterator[None]:
+def deterministic(alone: bool = False) -> Iterator[None]:
     """Run torch on one thread with denormals flushed: the same numbers however busy the machine is, and no slow tails.
 
-    Compiled scans take as many threads as torch had; they add in a fixed order, whatever the threads.
+    Compiled scans take as many threads as torch had, since they add in the same order on any number; with ``alone``, for a
+    clock, one too.
 
     Sharp softmax columns are full of denormal numbers, which many processors handle far more slowly.  Asking the system
     for memory at each step takes time too, so the process keeps what it has
@@ -58,7 +59,7 @@ def deterministic() -> Iterator[None]:
     torch.set_flush_denormal(True)
     keep_freed_memory()
     try:
-        with torch_on_one():
+        with torch_on_one(alone):
             yield
     finally:
         torch.set_flush_denormal(flushing)

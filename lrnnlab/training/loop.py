@@ -200,7 +200,7 @@ def train(
     save_seconds: float = 5.0,
     progress: bool = True,
 ) -> Trained:
-    """Train ``net`` for at most ``steps`` batches with AdamW (without decay this is Adam), on one thread.
+    """Train ``net`` for at most ``steps`` batches with AdamW (without decay this is Adam); see :func:`deterministic`.
 
     Batches of a task go to the device of the net's parameters.
 

@@ -75,7 +75,7 @@ def fit(
 ) -> Fit:
     """Train ``make_model(seed)`` on fresh strings of ``task`` at the training length; every labelled prefix counts.
 
-    Everything random comes from ``seed``; runs on one thread (see :func:`deterministic`).
+    Everything random comes from ``seed``; see :func:`deterministic`.
 
     Parameters
     ----------

@@ -95,7 +95,7 @@ def prepare(shape: Shape) -> dict[str, tuple[Work, Work]]:
 def measure(shape: Shape, *, rounds: int = 7, threads: int = 1) -> dict:
     """Seconds (median, least, greatest) of both calls of both, how many times ours the listing takes, peak memory."""
     cores(threads)
-    with deterministic():
+    with deterministic(alone=True):
         torch.set_num_threads(threads)  # put back by the context
         ready = prepare(shape)
         for _, both in ready.values():

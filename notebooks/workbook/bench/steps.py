@@ -60,7 +60,7 @@ def released_step(task_name: str, rounds: int = 9) -> dict[str, list[float]]:
         return F.cross_entropy(model(batch.tokens)[:, labelled].flatten(0, 1), batch.targets[:, labelled].flatten())
 
     names = sorted(scans.available("cpu"), key=lambda name: name != "cpu")  # ours first
-    with deterministic():
+    with deterministic(alone=True):
         return take_turns({name: partial(timed, optimiser, model, partial(loss, name)) for name in names}, rounds)
 
 
@@ -77,7 +77,7 @@ def tree_step(chunk: int, rounds: int = 5, *, length: int = LENGTH) -> dict[str,
         logits = models[form](tokens)
         return F.cross_entropy(logits if form == "tree" else logits[:, -1], labels[:, 0])
 
-    with deterministic():
+    with deterministic(alone=True):
         return take_turns({form: partial(timed, None, net, partial(loss, form)) for form, net in models.items()}, rounds)
 
 
@@ -141,7 +141,7 @@ def fast_weight_step(name: str, shape: Shape, rounds: int = 9) -> dict[str, list
         set_form(model, form)
         return F.cross_entropy(model(tokens).flatten(0, 1), labels.flatten())
 
-    with deterministic():
+    with deterministic(alone=True):
         return take_turns({form: partial(timed, optimiser, model, partial(loss, form)) for form in FORMS[name]}, rounds)
 
 

@@ -204,7 +204,7 @@ def race_sentence(records: Mapping[int, Mapping], T: int, b: int, chains: int, P
 def live_speed(batch: int) -> pd.DataFrame:
     """``lrnn/speed`` measured here and now with a small batch."""
     measured_here = []
-    with deterministic():
+    with deterministic(alone=True):
         for row in lrnn_speed.TABLE.rows:
             setting = {**lrnn_speed.TABLE.setting(row, "sum", "live"), "batch": batch}
             run = {"experiment": "lrnn/speed", "row": row, "budget": "live", "config": {"setting": setting}}

@@ -73,7 +73,7 @@ def tokens_per_second(net: nn.Module, tokens: Tensor, following: Tensor, device:
     tokens, following = tokens.to(device), following.to(device)
     now = time.process_time if device == "cpu" else time.perf_counter
     taken = []
-    with deterministic():
+    with deterministic(alone=True):
         for _ in range(5):
             start = now()
             every_character(net(tokens), following).backward()

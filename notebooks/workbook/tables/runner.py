@@ -35,7 +35,7 @@ class Work(Protocol):
 def perform(work: Work, progress: bool = False, checkpoint: Path | None = None) -> dict:
     """Train or measure; the returned record holds the configuration, what was found, and where it came from."""
     provenance, start = records.provenance(work.device), time.perf_counter()
-    with deterministic() if work.steady else nullcontext():
+    with deterministic(alone=work.clock) if work.steady else nullcontext():
         found = work.measure(progress, checkpoint)
     return {
         **work.says(), "wall_seconds": round(time.perf_counter() - start, 3), **found,
@@ -65,7 +65,7 @@ def run_all(
 ) -> Iterator[dict]:  # fmt: skip
     """Perform ``runs``, ``jobs`` at a time, and yield their records in order as they are ready.
 
-    Every run uses one thread and random numbers of its own, so the numbers depend neither on ``jobs`` nor on ``engine``.
+    Every run has sums in a fixed order and random numbers of its own, so the numbers depend neither on ``jobs`` nor on ``engine``.
     Where seconds are the result, one run goes at a time whatever ``jobs``: two clocks disturb each other.
 
     Parameters

@@ -13,8 +13,9 @@ import torch
 from torch.nn import functional as F
 
 from lrnnlab.models import build
+from lrnnlab.scans import threads
 from lrnnlab.tasks import ModArith, Sum
-from lrnnlab.training import Phase, Recipe, fit, loop, rng
+from lrnnlab.training import Phase, Recipe, deterministic, fit, loop, rng
 from lrnnlab.training import restarts as fitting
 from lrnnlab.training.optimiser import Adam
 from lrnnlab.training.restarts import impurity
@@ -254,6 +255,17 @@ def test_best_is_the_first_with_the_highest_score():
 
 
 # --- one thread, no denormals -----------------------------------------------------------------------------------------
+
+
+def test_scans_take_the_threads_that_torch_leaves_unless_a_clock_runs():
+    torch.set_num_threads(3)
+    with deterministic():
+        with deterministic():
+            assert (torch.get_num_threads(), threads.allowed()) == (1, 3)
+        with deterministic(alone=True), deterministic():
+            assert (torch.get_num_threads(), threads.allowed()) == (1, 1)
+        assert threads.allowed() == 3
+    assert (torch.get_num_threads(), threads.allowed()) == (3, 3)
 
 
 @pytest.mark.parametrize("flushed", [False, True])
