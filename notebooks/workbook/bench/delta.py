@@ -79,7 +79,7 @@ def prepare(shape: Shape, form: str, device: str = "cpu") -> dict[str, Callable[
 def timed(part: str, shape: Shape, device: str, rounds: int) -> dict[str, list[float]]:
     """Seconds of every form."""
     forms = FORMS + (("fla",) if device == "cuda" and find_spec("fla") else ())  # the library's own kernel
-    with deterministic():
+    with deterministic(alone=True):
         return take_turns({form: prepare(shape, form, device)[part] for form in forms}, rounds, device)
 
 
