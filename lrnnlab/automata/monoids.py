@@ -8,8 +8,6 @@ from itertools import product
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_matrix
-from scipy.sparse.csgraph import connected_components
 
 from lrnnlab.automata.machines import MooreMachine, minimise
 from lrnnlab.validation import checked
@@ -148,6 +146,9 @@ def groups_in(machine: MooreMachine, most: int = 20_000) -> Groups:
 
 def _on_images(moves, most):
     """For each class of images that lead to one another, permutations (of 0..r-1) that make its group, if it has one."""
+    from scipy.sparse import csr_matrix  # with the next a tenth of a second to load
+    from scipy.sparse.csgraph import connected_components
+
     place, images, edges = {tuple(range(moves.shape[1])): 0}, [np.arange(moves.shape[1])], []
     for i, image in enumerate(images):
         for v, to in enumerate(map(np.unique, moves[:, image])):

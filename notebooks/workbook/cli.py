@@ -167,7 +167,6 @@ def _reproduce(options: argparse.Namespace) -> int:
     from workbook import tables
     from workbook.tables import records
     from workbook.tables.registry import search_plan
-    from workbook.tables.results import beside, line, text
     from workbook.tables.runner import time_left
 
     chosen = {name: getattr(options, name) for name in ("tasks", "rows", "seeds", "budget")}
@@ -200,6 +199,12 @@ def _reproduce(options: argparse.Namespace) -> int:
     )
     try:
         for number, record in enumerate(found, 1):
+            from workbook.tables.results import (  # with pandas: only now, so that training begins at once
+                beside,
+                line,
+                text,
+            )
+
             done.append(record)
             made += not record["recorded"]
             shown = {**record, "row": asked.get(record["row"], record["row"]), "model_row": record["row"]}

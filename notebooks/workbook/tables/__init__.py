@@ -10,14 +10,22 @@ a pandas frame, of which ``grid``, ``lines`` and ``reasons`` make tables.
 [3]
 """
 
+from importlib import import_module
+
 from workbook.tables.declared import paper
 from workbook.tables.lrnn_training import levels, train
 from workbook.tables.registry import plan
-from workbook.tables.results import grid, lines, reasons, runs
 from workbook.tables.runner import perform, reproduce, run_all
-from workbook.tables.table import BUDGETS, PROTOCOLS, TABLES, Run, Setting, Table, get
+from workbook.tables.table import BUDGETS, NAMES, PROTOCOLS, Run, Setting, Table, get
 
 __all__ = [
-    "BUDGETS", "PROTOCOLS", "TABLES", "Run", "Setting", "Table", "get", "grid", "levels", "lines", "paper", "perform", "plan",
+    "BUDGETS", "NAMES", "PROTOCOLS", "Run", "Setting", "Table", "get", "grid", "levels", "lines", "paper", "perform", "plan",
     "reasons", "reproduce", "run_all", "runs", "train",
 ]  # fmt: skip
+
+
+def __getattr__(name: str):
+    """A function of ``results``, which loads pandas: a quarter of a second that a run does not need."""
+    if name not in {"grid", "lines", "reasons", "runs"}:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.results"), name)

@@ -29,10 +29,12 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
 import yaml
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 HERE = Path(__file__).resolve().parent
 NAMED = ("budgets", "tasks", "rows")
@@ -51,7 +53,7 @@ def there(found: Any, known: Collection, what: str, name: str) -> None:
         raise ValueError(f"{name} has no {what} {found!r}; there are {', '.join(shown)}")
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
     """YAML in which 1e-3 is a number and a key stands once."""
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict:
@@ -209,12 +211,14 @@ def _put(found: dict, path: str, value: Any) -> None:
     found[last] = value
 
 
-def paper(name: str) -> pd.DataFrame:
+def paper(name: str) -> DataFrame:
     """The numbers that the paper prints for a table, one a line: ``task``, ``row``, ``metric``, ``value``; there may be none.
 
     >>> paper("fwp/table1").query("task == 'parity' and row == 'deltanet'")["value"].tolist()
     [97.3, 11.8]
     """
+    import pandas as pd  # a quarter of a second to load
+
     file = HERE / "papers" / f"{name.replace('/', '_')}.csv"
     text = {"task": str, "row": str, "metric": str}
     return pd.read_csv(file, dtype=text) if file.is_file() else pd.DataFrame(columns=[*text, "value"])

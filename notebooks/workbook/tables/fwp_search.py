@@ -18,7 +18,7 @@ from itertools import product
 
 from workbook.tables import fwp_training
 from workbook.tables.declared import Declared, paper
-from workbook.tables.table import TABLES, Table
+from workbook.tables.table import LOADED, Table
 
 SEARCHED = ("fwp/table1", "fwp/table2")
 _RATES = {"rate": (1e-2, 2e-2, 3e-2, 1e-3, 2e-3, 3e-3), "batch": (16, 32, 64)}
@@ -85,6 +85,6 @@ def _said(record: dict) -> str:
 
 
 CHOICES = (("on the test bins (paper)", "by_test", _by_test), ("on held-out strings", "by_validation", _held_out))
-TABLE = TABLES["fwp/search"] = Table(
+TABLE = LOADED["fwp/search"] = Table(
     "fwp/search", ROWS, tuple(DECLARED.tasks), setting, fwp_training.TABLE.measure, DECLARED, text=table
 )

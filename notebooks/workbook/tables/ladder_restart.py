@@ -11,6 +11,7 @@ from lrnnlab.training.determinism import rng
 from lrnnlab.verification import quantise, verify
 from workbook.tables import records
 from workbook.tables.ladder import DEEP, FAR, by_position, kind, ladder_task, trained, windows
+from workbook.tables.registry import plan
 from workbook.tables.table import Run, by_setting, load
 
 EVERY = (1, 5, 20)
@@ -46,8 +47,6 @@ TABLE = load("ladder/restart", by_setting(measure))
 
 def lost(seed: int = 0, budget: str = "desk") -> list[Run]:
     """The runs of cells that the ladder's own record has as lost with length, one layer first."""
-    from workbook.tables.registry import plan  # which loads this module
-
     cells = {(one["task"], one["row"]) for one in records.recorded("ladder/models_x_tasks", budget, "ours")
              if one["seed"] == seed and one["metrics"]["kind"] in LOST}  # fmt: skip
     runs = [run for run in plan(TABLE.name, seeds=[seed], budget=budget) if (run.task, run.row) in cells]

@@ -264,6 +264,11 @@ def _skip(where: Path | str, why: str) -> None:
     print(f"record {where} {why}: skipped", file=sys.stderr)
 
 
+def who(record: Mapping) -> str:
+    """Task, row and seed of a record, as most lines begin."""
+    return f"{record['task']} {record['row']} seed {record['seed']}"
+
+
 def significant(value: SupportsFloat, digits: int = 5) -> float | None:
     """For a record: so many significant digits, None where there is no number."""
     value = float(value)

@@ -1,4 +1,4 @@
-"""All tables, in order, and which of their runs are asked for.
+"""Which runs of a table are asked for.
 
 >>> plan("lrnn/table2", tasks=["sum"], rows=["ours"], seeds=[101], budget="live")[0].setting.model
 'block_diagonal'
@@ -7,21 +7,10 @@
 """
 
 from collections.abc import Sequence
-from importlib import import_module
 
 from lrnnlab.validation import checked, whole_number
 from workbook.tables.declared import there
-from workbook.tables.fwp_search import MODELS, SEARCHED, configurations
 from workbook.tables.table import BUDGETS, PROTOCOLS, Run, get
-
-MODULES = """
-    lrnn_training lrnn_fig1 lrnn_growth lrnn_speed lrnn_fading lrnn_film
-    dlr_table2 dlr_table1 dlr_table3 dlr_kernels dlr_table5 rotrnn_fig3 surrogate_data long_range_levels
-    regulargpt_table1 regulargpt_fig3 regulargpt_fig4 regulargpt_table3
-    fwp_training fwp_negative fwp_search ladder ladder_protocols ladder_restart ladder_random ladder_strings ladder_depth
-""".split()
-for _module in MODULES:  # each loads its tables
-    import_module(f"workbook.tables.{_module}")
 
 
 @checked
@@ -68,6 +57,8 @@ def search_plan(
     seeds: Sequence[int] | None = None, budget: str = "live", first: int | None = None,
 ) -> list[Run]:  # fmt: skip
     """The runs of a search for table ``name``: of each task and row the ``first`` configurations (None: all)."""
+    from workbook.tables.fwp_search import MODELS, SEARCHED, configurations  # loads pandas, and reads two files
+
     there(name, SEARCHED, "table", "a search")
     if first is not None and first < 1:
         raise ValueError(f"a search tries the first N configurations, 1 or more, got {first}")

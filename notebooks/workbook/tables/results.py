@@ -24,6 +24,7 @@ import pandas as pd
 
 from workbook.tables import records
 from workbook.tables.declared import paper
+from workbook.tables.records import who
 from workbook.tables.table import Table, get
 
 CELL = ["task", "row"]
@@ -336,11 +337,6 @@ def line(record: Mapping) -> str:
             f"{record['wall_seconds']:.0f} s"]  # fmt: skip
     kept = " (not recorded)" if "unwritten" in record else " (recorded)" * bool(record.get("recorded"))
     return f"{who(record)}: {', '.join(map(' '.join, told.items()))}; {', '.join(ends)}{kept}"
-
-
-def who(record: Mapping) -> str:
-    """Task, row and seed of a record, as most lines begin."""
-    return f"{record['task']} {record['row']} seed {record['seed']}"
 
 
 def beside(name: str, recorded: Sequence[Mapping], live: Sequence[Mapping] = ()) -> pd.DataFrame:

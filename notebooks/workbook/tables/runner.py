@@ -9,13 +9,10 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Protocol
 
-from joblib import Parallel, delayed
-
 from lrnnlab.training import deterministic
 from lrnnlab.validation import checked
 from workbook.tables import engines, records
 from workbook.tables.registry import plan
-from workbook.tables.results import who
 
 
 class Work(Protocol):
@@ -131,8 +128,12 @@ def _performed(
     """The records of runs, in order, by this machine's processes or by an engine."""
     if engine is not None and data is not None and runs:
         yield from engines.submit(engine, recorded_once, [(run, data, reuse) for run in runs], jobs, data)
+    elif min(jobs, len(runs)) == 1:
+        yield from (recorded_once(run, data, reuse, progress) for run in runs)
     elif runs:
-        calls = (delayed(recorded_once)(run, data, reuse, progress and jobs == 1) for run in runs)
+        from joblib import Parallel, delayed  # a tenth of a second to load
+
+        calls = (delayed(recorded_once)(run, data, reuse) for run in runs)
         try:
             yield from Parallel(n_jobs=min(jobs, len(runs)), return_as="generator")(calls)
         except BrokenProcessPool as error:
@@ -153,7 +154,7 @@ def _recorded(runs: Sequence[Work], data: Path | None) -> list[dict | None]:
         if record and not run.enough(record):
             record = None
         if record and record["fingerprint"] != records.fingerprint(run.config()):
-            print(f"the record of {who(record)} belongs to another configuration: skipped", file=sys.stderr)
+            print(f"the record of {records.who(record)} belongs to another configuration: skipped", file=sys.stderr)
             record = None
         found.append(record and {**record, "recorded": True})
     return found

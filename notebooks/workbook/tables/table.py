@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,21 @@ BUDGETS = ("live", "desk", "paper")
 PLAIN = ("seeds", "protocols", "modulus", "clock", "scored", "aliases")  # of a declaration, as they are
 PROTOCOLS = ("ours", "paper")
 TRAINING = ("steps", "rate", "recurrent_rate", "schedule", "decay", "warmup", "watch_every")  # of a setting, for train
-TABLES: dict[str, Table] = {}
+MODULES = {  # of all tables, in order: where each is loaded
+    "lrnn/table2": "lrnn_training", "lrnn/smoothing": "lrnn_training", "lrnn/baseline_rates": "lrnn_training",
+    "lrnn/fig1": "lrnn_fig1", "lrnn/growth": "lrnn_growth", "lrnn/speed": "lrnn_speed", "lrnn/fading": "lrnn_fading",
+    "lrnn/film": "lrnn_film", "dlr/table2": "dlr_table2", "dlr/table1": "dlr_table1", "dlr/width": "dlr_table1",
+    "dlr/longer": "dlr_table1", "dlr/table3": "dlr_table3", "dlr/kernels": "dlr_kernels", "dlr/table5": "dlr_table5",
+    "rotrnn/fig3": "rotrnn_fig3", "rotrnn/table1": "surrogate_data", "dlr/table4": "surrogate_data",
+    "lra/levels": "long_range_levels", "regulargpt/table1": "regulargpt_table1", "regulargpt/table2": "regulargpt_table1",
+    "regulargpt/fig3": "regulargpt_fig3", "regulargpt/fig4": "regulargpt_fig4", "regulargpt/table3": "regulargpt_table3",
+    "fwp/table1": "fwp_training", "fwp/table2": "fwp_training", "fwp/negative": "fwp_negative", "fwp/search": "fwp_search",
+    "ladder/models_x_tasks": "ladder", "ladder/gated": "ladder", "ladder/protocols": "ladder_protocols",
+    "ladder/restart": "ladder_restart", "ladder/random": "ladder_random", "ladder/strings": "ladder_strings",
+    "ladder/depth": "ladder_depth",
+}  # fmt: skip
+NAMES = tuple(MODULES)
+LOADED: dict[str, Table] = {}
 
 
 @dataclass(frozen=True)
@@ -153,27 +168,29 @@ class Table:
 
 
 def get(name: str) -> Table:
-    """The table of that name; ``ValueError`` lists the names.
+    """The table of that name, whose module is loaded; ``ValueError`` lists the names.
 
     >>> get("lrnn/table2").tasks
     ('sum', 'evenpair', 'modarith')
     """
-    if name not in TABLES:
-        raise ValueError(f"no experiment {name!r}; there are {', '.join(TABLES)}")
-    return TABLES[name]
+    if name not in MODULES:
+        raise ValueError(f"no experiment {name!r}; there are {', '.join(MODULES)}")
+    if name not in LOADED:
+        import_module(f"workbook.tables.{MODULES[name]}")
+    return LOADED[name]
 
 
 def load(name: str, measure: Callable[..., dict], make: Callable[[dict], Any] = lambda found: found, **options: Any) -> Table:
     """The table that ``NAME.yaml`` declares; ``make`` turns its settings into what ``measure`` takes, see ``by_setting``."""
     said = Declared(name)
     extra = {task for tasks in said.extra.values() for task in tasks}
-    TABLES[name] = Table(**{
+    LOADED[name] = Table(**{
         "name": name, "rows": tuple(said.rows), "tasks": tuple(task for task in said.tasks if task not in extra),
         "configure": lambda *cell: make(said.setting(*cell)), "measure": measure, "declared": said,
         "budgets": tuple(said.budgets), "extra": said.extra, "only": said.only, "columns": said.columns,
         **{key: said.found[key] for key in PLAIN if key in said.found}, **options,
     })  # fmt: skip
-    return TABLES[name]
+    return LOADED[name]
 
 
 def by_setting(measure: Callable[..., dict]) -> Callable[[Run, bool, Path | None], dict]:

@@ -5,7 +5,7 @@ import pytest
 from lrnnlab.models import MODELS
 from lrnnlab.tasks import TASKS
 from workbook.show import labels
-from workbook.tables import TABLES
+from workbook.tables import NAMES, get
 
 READ = {"name", "in", "as_it_stands", "colour", "dash", "marker", "chapter", "paper", "says", "text", "paper_row"}
 
@@ -16,9 +16,9 @@ def test_every_model_and_task_of_a_registry_and_every_code_has_one_label():
     assert {key for label in labels.LABELS.values() for key in label} <= READ
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", NAMES)
 def test_no_two_rows_or_tasks_of_a_table_are_called_alike(name):
-    table = TABLES[name]
+    table = get(name)
     for codes in (table.rows, table.tasks):
         assert len({labels.named(code, name) for code in codes}) == len(codes)
 
@@ -26,5 +26,5 @@ def test_no_two_rows_or_tasks_of_a_table_are_called_alike(name):
 def test_a_name_for_some_tables_is_one_of_a_code_that_they_have():
     for code, label in labels.LABELS.items():
         for start, name in label.get("in", {}).items():
-            has = [code for table in TABLES.values() if table.name.startswith(start) for code in (*table.rows, *table.tasks)]
+            has = [code for table in map(get, NAMES) if table.name.startswith(start) for code in (*table.rows, *table.tasks)]
             assert any(code == one or one.startswith(f"{code}_") for one in has) and name != label["name"], (code, start)

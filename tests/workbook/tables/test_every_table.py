@@ -8,12 +8,13 @@ from recorded import SETTINGS
 
 from workbook import tables
 from workbook.tables import records, results
+from workbook.tables.table import LOADED
 
 RECORDED = [name for name in SETTINGS if name != "lrnn/fig1"]  # which is made at once
 
 
 def test_no_table_is_left_out():
-    assert {*tables.TABLES} == {*SETTINGS, "fwp/search"}
+    assert {*tables.NAMES} == {*SETTINGS, "fwp/search"} == {tables.get(name).name for name in tables.NAMES} == {*LOADED}
 
 
 @pytest.mark.parametrize("name", SETTINGS)
@@ -50,7 +51,7 @@ def test_records_answer_the_present_settings_and_are_told(name):
         plan = tables.plan(name, budget=budget, protocol=protocol, **asked)
         assert {one["fingerprint"] for one in found} <= {records.fingerprint(run.config()) for run in plan}
     found = records.recorded(name)
-    assert results.line(found[0]).startswith(results.who(found[0])) and results.text(found)
+    assert results.line(found[0]).startswith(records.who(found[0])) and results.text(found)
 
 
 @pytest.mark.parametrize("name", SETTINGS)
@@ -66,7 +67,7 @@ def test_what_a_table_shows_its_records_have(name):
                 assert results._parts(found, metric) if metric.endswith(".*") else len(results.column(found, metric))
 
 
-@pytest.mark.parametrize("name", [name for name, table in tables.TABLES.items() if "paper" in table.budgets])
+@pytest.mark.parametrize("name", [name for name in tables.NAMES if "paper" in tables.get(name).budgets])
 def test_the_papers_budget_has_the_papers_columns_and_says_if_it_needs_a_gpu(name, monkeypatch):
     table = tables.get(name)
     runs = tables.plan(name, rows=table.rows[:1], budget="paper")
