@@ -12,8 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.integrate import trapezoid
-from scipy.stats import beta, norm
+from scipy.special import betainc, ndtr, ndtri
 
 from lrnnlab.tasks.base import BaseTask
 from lrnnlab.validation import checked, whole_number
@@ -23,13 +22,18 @@ def largest_of_normals(length: int, points: int) -> np.ndarray:
     """(points,) values of a = max |x_i| of ``length`` standard normals, at equally probable quantiles."""
     points = whole_number(points, 1, "points")
     quantile = (np.arange(points) + 0.5) / points
-    return norm.isf((1 - quantile ** (1 / length)) / 2)
+    return -ndtri((1 - quantile ** (1 / length)) / 2)
+
+
+def density(x: np.ndarray) -> np.ndarray:
+    """Of the standard normal (``scipy.stats`` has it, and takes a second to load)."""
+    return np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi)
 
 
 def normalised_variance(length: int, points: int = 16) -> float:
     """Variance of a number of ``length`` normals divided by their largest absolute value; their mean is 0."""
     a = largest_of_normals(length, points)
-    cut = (1 / a**2 - 2 * norm.pdf(a) / (a * (2 * norm.cdf(a) - 1))).mean()
+    cut = (1 / a**2 - 2 * density(a) / (a * (2 * ndtr(a) - 1))).mean()
     return float(1 / length + (1 - 1 / length) * cut)
 
 
@@ -44,13 +48,15 @@ def shift_level(copies: int = 8) -> float:
 
 def cummax_level(length: int, points: int = 32) -> float:
     """R2 of answering the mean of each position, whatever the input: y_i = E[max(x_0..x_i) / max|x|]."""
+    from scipy.integrate import trapezoid  # a third of a second to load
+
     length = whole_number(length, 2, "a length")
     u = np.linspace(-1, 1, 801)
     k = np.arange(length + 1)[:, None]  # how many cut normals the maximum runs over; of none it is -1
     seen = np.arange(1, length + 1) / length  # P(the number of largest size is among x_0..x_i)
     moments = np.zeros((2, length))
     for a in largest_of_normals(length, points):
-        below = (norm.cdf(a * u) - norm.cdf(-a)) / (2 * norm.cdf(a) - 1)
+        below = (ndtr(a * u) - ndtr(-a)) / (2 * ndtr(a) - 1)
         power = below ** k
         first, second = 1 - trapezoid(power, u), 1 - trapezoid(2 * u * power, u)
         for row, moment in zip(moments, (first, second)):
@@ -66,19 +72,19 @@ def sort_level(length: int, points: int = 16) -> float:
     first, edges, step = (np.arange(50) + 0.5) / 50, np.linspace(0, 1, 801), np.linspace(0, 2, 2001)
     share = (edges[1:] + edges[:-1]) / 2
     size = largest_of_normals(length, points)[:, None, None]  # (points, 1, 1), then first numbers, then shares
-    total = 2 * norm.cdf(size) - 1
+    total = 2 * ndtr(size) - 1
 
     def nearest(x):
         """E[a number | it is the one at each share from x], (points, X, shares), and the share of +1 and of -1."""
-        mass = (norm.cdf(size * np.minimum(x + step, 1)) - norm.cdf(size * np.maximum(x - step, -1))) / total
+        mass = (ndtr(size * np.minimum(x + step, 1)) - ndtr(size * np.maximum(x - step, -1))) / total
         d = np.array([[np.interp(share, row, step) for row in rows] for rows in mass])
-        right, left = norm.pdf(size * (x + d)) * (x + d <= 1), norm.pdf(size * (x - d)) * (x - d >= -1)
+        right, left = density(size * (x + d)) * (x + d <= 1), density(size * (x - d)) * (x - d >= -1)
         return x + d * (right - left) / (right + left), mass
 
     def places(count):
         """(count, shares): how probably the k-th nearest of ``count`` numbers has each share."""
         k = np.arange(1, count + 1)[:, None]
-        return np.diff(beta.cdf(edges, k, count + 1 - k), axis=1)
+        return np.diff(betainc(k, count + 1 - k, edges), axis=1)
 
     # x_0 is the number that is 1, which happens once in L; as for -1, only the sign is another
     if_largest = (nearest(np.ones((1, 1)))[0] @ places(length - 1).T).mean((0, 1))
@@ -94,7 +100,7 @@ def sort_level(length: int, points: int = 16) -> float:
         passed = before @ later  # the k-th of the others comes before the largest
         follows = np.concatenate([np.ones_like(passed[..., :1]), passed[..., :-1]], -1)
         means = means + (answer * before @ later + answer * ~before @ earlier + largest * (follows - passed)) / 2
-    weights = size * norm.pdf(size * x) / total  # (points, X, 1)
+    weights = size * density(size * x) / total  # (points, X, 1)
     means = (weights * means).sum(0) / weights.sum(0)
     variance = normalised_variance(length, points)
     otherwise = np.average((means**2).sum(1), weights=weights.sum((0, 2)))

@@ -19,7 +19,6 @@ import random
 from collections.abc import Iterable
 
 import numpy as np
-from sklearn.datasets import load_digits
 
 from lrnnlab.tasks.listops import PAD, ListOps, nodes
 from lrnnlab.tasks.long_range.dataset import SequenceData, choose_split
@@ -113,6 +112,8 @@ def retrieval(count: int, split: int, seed: int) -> SequenceData:
 
 def image(count: int, split: int, seed: int, side: int = 32) -> SequenceData:
     """There are 1,797 digits: 1,437, 180 and 180, shuffled with ``seed``; fewer are given if ``count`` is more."""
+    from sklearn.datasets import load_digits  # a second to load
+
     digits = load_digits()
     cuts = [1437, 1617]
     rows = np.split(numpy_random(seed).permutation(len(digits.target)), cuts)[split][:count]

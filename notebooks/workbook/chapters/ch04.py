@@ -18,7 +18,6 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Arc, Circle, FancyBboxPatch, Wedge
 from scipy.linalg import expm
-from scipy.signal import lfilter
 
 from lrnnlab.models import PAPER_001, Net, blocks
 from lrnnlab.models.lru import LRU
@@ -314,6 +313,8 @@ STEPS = 60  # of the trajectory
 
 def norm_curve(gamma: float, rho: float, theta: float, start: str, T: int = LAST) -> np.ndarray:
     """E||x_t||^2 of a pair with c = 1 under AR(1) input, t = 0 to T: (T + 1,)."""
+    from scipy.signal import lfilter  # half a second to load
+
     angle = math.radians(theta)
     norms = norm_over_time(gamma, angle, rho, float(start == "unit"), T)
     if start == "scaled first step":
@@ -325,6 +326,8 @@ def norm_curve(gamma: float, rho: float, theta: float, start: str, T: int = LAST
 
 def simulated_norms(gamma: float, rho: float, theta: float, start: str, T: int = LAST, runs: int = RUNS) -> np.ndarray:
     """||x_t||^2 of K runs, t = 1 to T: (K, T).  The input is Gaussian and stationary, two numbers a step, through B."""
+    from scipy.signal import lfilter
+
     noise = np.random.default_rng(0).standard_normal((runs, T, 2))
     noise[:, 1:] *= math.sqrt(1 - rho**2)  # the first one is as it is: so u has variance 1 from the beginning
     u = lfilter([1], [1, -rho], noise, axis=1)

@@ -15,7 +15,6 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
-from scipy.signal import lfilter
 
 from workbook.show.style import DIVERGING, FAINT, INK, SMALL, label_ends, new_figure, styled
 from workbook.tables.kernels import (
@@ -355,6 +354,8 @@ class Sums(NamedTuple):
 
 def summed(lam: float, precision: str) -> Sums:
     """The running sum of random inputs against the recurrence in float64: the largest error of each stretch of lags."""
+    from scipy.signal import lfilter  # half a second to load
+
     predicted = math.log(float(np.finfo(precision).max)) / -math.log(lam)  # lambda^-k overflows from here on
     lam = float(np.array(lam, precision))
     u = np.random.default_rng(0).uniform(-1, 1, int(1.05 * predicted) + 2).astype(precision)

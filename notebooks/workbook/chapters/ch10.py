@@ -18,10 +18,6 @@ import pandas as pd
 import torch
 from matplotlib.colors import LinearSegmentedColormap, to_hex
 from matplotlib.figure import Figure
-from sklearn.decomposition import PCA
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from lrnnlab.automata import MooreMachine, classify
 from lrnnlab.automata.typed import my_machine
@@ -76,6 +72,10 @@ def model_name(row: str) -> str:
 def linear_probe(states: np.ndarray, labels: np.ndarray) -> float:
     """How often a logistic regression of standardised ``states`` (B, T, D) says ``labels`` (B, T): fitted on the first half of
     the strings, scored on the others.  Where all classes have the same mean its gradient is zero, and it finds nothing."""
+    from sklearn.linear_model import LogisticRegression  # scikit-learn takes a second to load
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
     half = len(labels) // 2
     seen, fresh = ((states[part].reshape(-1, states.shape[-1]), labels[part].ravel())
                    for part in (slice(half), slice(half, None)))  # fmt: skip
@@ -240,6 +240,8 @@ def restart_curves(curves: Mapping[str, np.ndarray]) -> Figure:
 
 def drift_widget(net: Net, restarted: Mapping[int, Quantised], asked: StateTracking) -> dict:
     """What ``explore`` draws: states of 300 strings after t tokens, the net alone beside it restarted, a colour a state."""
+    from sklearn.decomposition import PCA
+
     steps = [9, 19, 39, 59, 99, 149, 199, 299, 399, 499]  # just before a restart
     batch = asked.sample_near(300, FAR, rng(0, "ladder/states"))
     models = {"alone": quantise(net, asked, every=FAR + 1), **{f"every {k}": model for k, model in restarted.items()}}

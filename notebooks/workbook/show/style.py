@@ -17,7 +17,6 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.collections import LineCollection
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
-from scipy.optimize import isotonic_regression
 
 PAGE = 7.2  # inches: the width of a page's text
 DPI = 144  # pixels an inch; a screen shows 96 CSS pixels an inch, so this is crisp up to a scale of 1.5
@@ -137,6 +136,8 @@ def label_ends(axes: Axes, ends: Sequence[tuple[float, str, str]]) -> list:
 
 def spread_apart(heights: Sequence[float], gap: float) -> np.ndarray:
     """Heights at least ``gap`` apart, in the same order, as near the given ones as least squares allows."""
+    from scipy.optimize import isotonic_regression  # a sixth of a second to load
+
     heights = np.asarray(heights, dtype=float)
     order, gaps = np.argsort(heights, kind="stable"), gap * np.arange(len(heights))
     placed = np.empty_like(heights)

@@ -12,8 +12,6 @@ import numpy as np
 import pandas as pd
 import torch
 from numpy.lib.stride_tricks import sliding_window_view
-from sklearn.metrics import confusion_matrix, f1_score, recall_score
-from sklearn.tree import DecisionTreeClassifier
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -104,6 +102,8 @@ def operator_levels(T: int, count: int) -> dict[int, float]:
 
 def of_batches(targets: np.ndarray, answers: np.ndarray, B: int = BATCH) -> dict:
     """Macro F1 and macro accuracy of each batch of B pictures, averaged over the batches; and the share of right pixels."""
+    from sklearn.metrics import f1_score, recall_score  # scikit-learn takes a second to load
+
     cut = [(targets[k : k + B].ravel(), answers[k : k + B].ravel()) for k in range(0, len(targets), B)]
     found = {
         "macro_f1": fmean(f1_score(*pair, average="macro") for pair in cut),
@@ -116,6 +116,8 @@ def of_batches(targets: np.ndarray, answers: np.ndarray, B: int = BATCH) -> dict
 @lru_cache(maxsize=6)
 def local_level(M: int, count: int, side: int = 3) -> float:
     """Macro F1 of one who sees, of every pixel, the ``side`` x ``side`` pixels around it: a decision tree."""
+    from sklearn.tree import DecisionTreeClassifier
+
     tree = DecisionTreeClassifier(class_weight="balanced", min_samples_leaf=20, random_state=0)
     bright, targets = data("segmentation", M, "train", 2**18 // M**2)
     tree.fit(_around(bright, M, side), targets.numpy().ravel())
@@ -184,6 +186,8 @@ def of_listops(test: Data, found: Tensor) -> dict:
 
 def of_segmentation(test: Data, found: Tensor) -> dict:
     """What is taken for what (counts of pixels, true classes downwards), some pictures as digits, and two guessers."""
+    from sklearn.metrics import confusion_matrix
+
     targets, given = test[1].numpy(), found.where(found >= 0, 3)
     labels = range(int(given.max().clamp(min=2)) + 1)
     return {"confusion": confusion_matrix(targets.ravel(), given.numpy().ravel(), labels=labels)[:3].tolist(),

@@ -9,9 +9,6 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.linear_model import RidgeClassifierCV
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from lrnnlab.tasks.long_range import SequenceData
 from lrnnlab.tasks.long_range.texts import BYTES
@@ -114,6 +111,10 @@ def _read(data: SequenceData, most: int) -> tuple[list, np.ndarray]:
 
 def accuracies(row: str, train: SequenceData, tests: Sequence[SequenceData]) -> list[float]:
     """The share of right answers of one predictor, fitted to ``train``, on each of ``tests``."""
+    from sklearn.linear_model import RidgeClassifierCV  # scikit-learn takes a second to load
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
     items, targets = _read(train, MOST_ITEMS)
     pairs = isinstance(items[0], tuple)
     singles = [one for item in items for one in item] if pairs else items

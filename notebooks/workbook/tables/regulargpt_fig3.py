@@ -8,10 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from sklearn.cluster import AgglomerativeClustering
-from sklearn.decomposition import PCA
-from sklearn.metrics import pairwise_distances, silhouette_score
-from sklearn.metrics.cluster import contingency_matrix
 from torch import Tensor
 
 from lrnnlab.automata import MooreMachine, transition_monoid
@@ -131,6 +127,8 @@ def _composed(actions: np.ndarray, chunk: int, step: int) -> np.ndarray:
 def on_a_plane(points_by_depth: Sequence[np.ndarray]) -> tuple[list[np.ndarray], float]:
     """Points (N_l,D) of all depths in the coordinates of one PCA of them all, (N_l,2) each; and what share of their
     variance these coordinates hold."""
+    from sklearn.decomposition import PCA  # scikit-learn takes a second to load
+
     pca = PCA(2, svd_solver="full").fit(np.concatenate(points_by_depth))
     return [pca.transform(points) for points in points_by_depth], float(pca.explained_variance_ratio_.sum())
 
@@ -145,6 +143,9 @@ class Clusters(NamedTuple):
 
 def clusters_found(points: np.ndarray, most: int = 20) -> Clusters:
     """The clusters of points (N,D) by Ward's rule, as many of 2..``most`` as have the largest mean silhouette."""
+    from sklearn.cluster import AgglomerativeClustering
+    from sklearn.metrics import pairwise_distances, silhouette_score
+
     distinct, same = np.unique(points, axis=0, return_inverse=True)
     if len(distinct) < 3:  # nothing to choose
         return Clusters(same.reshape(-1), len(distinct), float(len(distinct) - 1))
@@ -158,6 +159,8 @@ def clusters_found(points: np.ndarray, most: int = 20) -> Clusters:
 
 def purity(labels: np.ndarray, truth: np.ndarray) -> float:
     """The share of points (N,) that have the commonest truth of their cluster."""
+    from sklearn.metrics.cluster import contingency_matrix
+
     return float(contingency_matrix(labels, truth).max(1).sum() / len(labels))
 
 

@@ -49,6 +49,13 @@ def test_a_proof_that_a_sample_contradicts_is_no_result(monkeypatch):
         lrnn_training._snapped(run, run.build_task(), run.build_model(), None)
 
 
+def test_training_begins_without_what_only_other_tables_and_results_need():
+    heavy = "joblib pandas scipy.sparse scipy.stats sklearn sympy torch._dynamo".split()
+    code = f"import sys; from workbook import cli, tables; tables.plan('lrnn/table2'); print({{*{heavy}}} & {{*sys.modules}})"
+    said = subprocess.check_output([sys.executable, "-c", code], text=True, env={**os.environ, "PYTHONPATH": HERE})
+    assert said.strip() == "set()"
+
+
 def test_ours_is_the_best_row_and_wrong_names_are_refused():
     assert tables.plan("lrnn/table2", rows=["ours"], seeds=[0])[0].row == "softmax"
     for wrong, said in (({"rows": ["nobody"]}, "nobody"), ({"tasks": ["chess"]}, "chess"), ({"budget": "huge"}, "no "), ({"protocol": "mine"}, "no ")):
