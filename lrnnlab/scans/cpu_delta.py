@@ -59,19 +59,19 @@ def forward(
     q: np.ndarray, k: np.ndarray, v: np.ndarray, beta: np.ndarray, S: np.ndarray, e: np.ndarray, y: np.ndarray,
     sizes: tuple, removal: bool, keep: bool, first: int, last: int, left: int, right: int, lanes: tuple,
 ) -> None:  # fmt: skip
-    """S (B,H,N+1,M,K,L), or (B,H,1,M,K,L) unless ``keep``, begins with S_0 and ends with S_T; of strings first:last and
+    """S (B,N+1,H,M,K,L), or (B,1,H,M,K,L) unless ``keep``, begins with S_0 and ends with S_T; of strings first:last and
     heads left:right; ``lanes`` are L zeros."""
     T, H, K, V = sizes
     L, u = len(lanes), np.empty(len(lanes), q.dtype)
     kept = (T + CHUNK - 1) // CHUNK + 1 if keep else 1
     for b in range(first, last):
-        for h in range(left, right):
-            state = (b * H + h) * kept * K * V
-            for start in range(0, T, CHUNK):
+        for start in range(0, T, CHUNK):
+            for h in range(left, right):
+                state = (b * kept * H + h) * K * V
                 if keep:
+                    state += (start // CHUNK + 1) * H * K * V
                     for i in range(state, state + K * V):
-                        S[i + K * V] = S[i]
-                    state += K * V
+                        S[i] = S[i - H * K * V]
                 for m in range(V // L):
                     s = state + m * K * L
                     for t in range(start, min(start + CHUNK, T)):
@@ -102,11 +102,11 @@ def backward(
     L, u, tile = len(lanes), np.empty(len(lanes), q.dtype), K * len(lanes)
     N = (T + CHUNK - 1) // CHUNK
     for b in range(first, last):
-        for h in range(left, right):
-            for c in range(N - 1, -1, -1):
-                start, end = c * CHUNK, min((c + 1) * CHUNK, T)
+        for c in range(N - 1, -1, -1):
+            start, end = c * CHUNK, min((c + 1) * CHUNK, T)
+            for h in range(left, right):
                 for m in range(V // L):
-                    s, g = ((b * H + h) * (N + 1) + c) * K * V + m * tile, (b * H + h) * K * V + m * tile
+                    s, g = ((b * (N + 1) + c) * H + h) * K * V + m * tile, (b * H + h) * K * V + m * tile
                     for i in range(K):
                         for l in range(L):
                             W[l * K + i] = S[s + i * L + l]
@@ -145,8 +145,8 @@ class DeltaLoop(torch.autograd.Function):
     def forward(ctx: Any, q: Tensor, k: Tensor, v: Tensor, beta: Tensor, S0: Tensor, removal: bool,
                 keep: bool) -> tuple[Tensor, Tensor]:  # fmt: skip
         B, T, H, K = k.shape
-        S = empty((B, H, -(-T // CHUNK) + 1 if keep else 1, *S0.shape[2:]), S0.dtype)
-        S[:, :, 0] = S0
+        S = empty((B, -(-T // CHUNK) + 1 if keep else 1, *S0.shape[1:]), S0.dtype)
+        S[:, 0] = S0
         e, y = empty(v.shape, v.dtype), empty(v.shape, v.dtype)
         arrays, sizes, lanes = _flat(q, k, v, beta, S, e, y), (T, H, K, v.shape[-1]), (0,) * S.shape[-1]
 
@@ -156,7 +156,7 @@ class DeltaLoop(torch.autograd.Function):
         over_chains(work, B, H, v.numel() * K)
         ctx.removal = removal
         ctx.save_for_backward(q, k, beta, S, e)
-        return y, S[:, :, -1].clone()
+        return y, S[:, -1].clone()
 
     @staticmethod
     @first_order
