@@ -90,6 +90,6 @@ BLOCKS = tuple(
 TABLES = tuple(Case("table", B, T, 8, 8) for B, T in ((128, 40), (128, 500), (128, 4096), (1, 16384)))
 AS_MANY = tuple(Case("block", B, 65536 // B, 8, 8) for B in (1, 4, 256))  # steps in all, few long strings to many short ones
 SHAPES = ((1, 65536, 256), (4, 16384, 256), (16, 4096, 256), (32, 512, 256), (16, 4096, 64), (128, 64, 1024))
-DIAGONALS = tuple(Case(kind, *shape) for kind in ("real", "complex") for shape in SHAPES)
+DIAGONALS = (*(Case("real", *shape) for shape in SHAPES), *(Case("complex", *shape) for shape in SHAPES[::2]))
 CONSTANT = (Case("constant", 128, 500, 8, 8), *(Case("constant_real", *shape) for shape in (SHAPES[0], SHAPES[2])))
 CASES = (*BLOCKS, *AS_MANY, *TABLES, *CONSTANT, *DIAGONALS)
