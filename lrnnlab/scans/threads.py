@@ -60,7 +60,8 @@ def _share(work: Callable[..., None], parts: Sequence[tuple]) -> None:
     """Call ``work(*part)`` for every part."""
     threads = min(allowed(), len(parts))
     left = iter(parts)  # whoever is free takes the next part: a list's iterator hands each out once
-    others = [_pool(threads - 1).submit(_work_off, work, left) for _ in range(threads - 1)]
+    flushing = flushes() if threads > 1 else False
+    others = [_pool(threads - 1).submit(_help, work, left, flushing) for _ in range(threads - 1)]
     try:
         _work_off(work, left)  # this thread works too, from the first moment on
     finally:
@@ -72,6 +73,16 @@ def _share(work: Callable[..., None], parts: Sequence[tuple]) -> None:
 def _work_off(work: Callable[..., None], parts: Iterator[tuple]) -> None:
     for part in parts:
         work(*part)
+
+
+def _help(work: Callable[..., None], parts: Iterator[tuple], flushing: bool) -> None:
+    torch.set_flush_denormal(flushing)  # every thread has this setting for itself
+    _work_off(work, parts)
+
+
+def flushes() -> bool:
+    """Whether denormals are flushed now (torch can set this but not tell)."""
+    return float(torch.tensor(1e-38) * torch.tensor(1e-2)) == 0.0
 
 
 @cache

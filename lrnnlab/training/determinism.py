@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import torch
 
 from lrnnlab.scans.allocator import keep_freed_memory
-from lrnnlab.scans.threads import torch_on_one
+from lrnnlab.scans.threads import flushes, torch_on_one
 from lrnnlab.validation import checked
 
 
@@ -55,7 +55,7 @@ def deterministic(alone: bool = False) -> Iterator[None]:
     ...     torch.get_num_threads()
     1
     """
-    flushing = _flushes()
+    flushing = flushes()
     torch.set_flush_denormal(True)
     keep_freed_memory()
     try:
@@ -63,8 +63,3 @@ def deterministic(alone: bool = False) -> Iterator[None]:
             yield
     finally:
         torch.set_flush_denormal(flushing)
-
-
-def _flushes() -> bool:
-    """Whether denormals are flushed now (torch can set this but not tell)."""
-    return float(torch.tensor(1e-38) * torch.tensor(1e-2)) == 0.0

@@ -262,6 +262,21 @@ def test_results_do_not_depend_on_the_number_of_threads(B, how):
         assert parts._pool.cache_info().currsize > 0  # they were used
 
 
+@pytest.mark.parametrize("flushed", [False, True])
+def test_every_thread_flushes_denormals_as_the_first_does(flushed):
+    T = 1 + parts.SMALL // (16 * 128)
+    A, b = torch.full((16, T, 2, 8, 8), 0.01), torch.zeros(16, T, 2, 8)  # the states fall to 0, through denormals
+    torch.set_num_threads(4)
+    torch.set_flush_denormal(flushed)
+    try:
+        for _ in range(20):  # whoever is free takes the next part
+            x = linear_scan(A, b, torch.ones(16, 2, 8), backend="cpu")
+            bits = x.view(torch.int32).abs()
+            assert bool(((bits > 0) & (bits < 1 << 23)).any()) != flushed
+    finally:
+        torch.set_flush_denormal(False)
+
+
 @pytest.mark.parametrize("dtype", [f32, torch.float64])
 @pytest.mark.parametrize("kind", [1, 2, 3, 8, 16, "real", "complex"])
 def test_gradients_written_past_the_cache_are_the_same(kind, dtype, monkeypatch):
