@@ -92,7 +92,7 @@ def _refuse(name: str, case: Case, beside: int, limit: float, device: str) -> di
 
 
 def take_turns(works: dict, rounds: int, device: str = "cpu") -> dict:
-    """Seconds of every call in every round, all once in each; of a peer, after two seconds of it, no more than two."""
+    """Seconds of every call, round by round; a slow peer stops after ``PATIENCE`` seconds in all, two rounds at least."""
     taken: dict = {name: [] for name in works}
     before = [peers.copy(COPY, device)] * AHEAD if device == "cuda" else [np.ones(FLUSH).sum]
     for turn in range(rounds + 1):
