@@ -107,7 +107,7 @@ def _accept(run: Run, task: tasks.Task, verdicts: list[Verdict]) -> Callable | N
 
     def exact_when_snapped(model):
         hard = snap(model)
-        found = evaluate(hard, task, seed=run.seed, length=task.train_length, strings=1000, purpose="accept")
+        found = evaluate(hard, task, seed=run.seed, length=task.train_length, strings=256, purpose="accept")
         if found.accuracy_seen < (1.0 if setting.recipe.mend is None else MENDABLE):
             return False
         verdict = verify(hard, task.specification, wanted=300, depth=task.train_length)
