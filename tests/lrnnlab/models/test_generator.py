@@ -57,7 +57,7 @@ def test_finite_differences():
 
 
 def test_threads_do_not_change_a_number():
-    given, runs = draw(32, 40, 8, 8, torch.float32, 64, 64), []
+    given, runs = draw(64, 40, 8, 8, torch.float32, 64, 64), []
     for number in (1, 2, 5):
         torch.set_num_threads(number)
         runs.append(all_of(fused, given))
