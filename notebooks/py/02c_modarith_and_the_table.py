@@ -86,7 +86,8 @@ print(f"snapped, right on every string of every length: {pair_verdict.proved}")
 # transitions form no group. Paper 000 gives the network three layers; so do we. Training sees expressions of 39
 # symbols, nothing longer, and has five parts:
 #
-# 1. **Learn** with large weight decay until the running loss is under 0.03.
+# 1. **Learn** with large weight decay: strings of 13 symbols until the running loss is under 0.08, then of 21 until it is under
+#    0.005. Length 39 comes with the next step.
 # 2. **Prune.** Of 24 heads, freeze those that the loss can spare (a *frozen* head stays in its first state for
 #    good), train on for 50 steps, and freeze again; this is done five times. Fewer heads make a smaller automaton,
 #    in which less can go wrong.
