@@ -97,12 +97,12 @@ print(f"snapped, right on every string of every length: {pair_verdict.proved}")
 # 5. **Mend.** If some are answered wrongly, let half of the strings in each of the next 100 batches begin with them;
 #    then snap and search again.
 #
-# How many of the five recorded networks end up proved stands in the table of section 3. Here is another seed, 530,
+# How many of the five recorded networks end up proved stands in the table of section 3. Here is another seed, 531,
 # live.
 
 # %% tags=["nbval-ignore-output"]
 arith = tasks.ModArith(5)
-arith_fit = tables.train(tables.plan("lrnn/table2", tasks=["modarith"], rows=["softmax"], seeds=[530])[0])
+arith_fit = tables.train(tables.plan("lrnn/table2", tasks=["modarith"], rows=["softmax"], seeds=[531])[0])
 print(f"trained in {arith_fit.seconds:.0f} s: {arith_fit.steps} steps, "
       f"{arith_fit.attempt + 1} start(s)")
 for number, (count, shortest) in enumerate(arith_fit.lessons, 1):
@@ -126,7 +126,7 @@ sampled = [
         "model": name,
         "length": n,
         "strings": count,
-        "right everywhere": training.evaluate(model, arith, seed=530, length=n, strings=count)
+        "right everywhere": training.evaluate(model, arith, seed=531, length=n, strings=count)
         .per_position.nan_to_num(nan=1.0)
         .min()
         == 1.0,
@@ -222,7 +222,7 @@ table2 = tables.get("lrnn/table2")
 desk = tables.results.runs("lrnn/table2")
 live = {("sum", row): [found.accuracy_all] for row, found in measured.items()}
 live["evenpair", "softmax"] = [pair_measured.accuracy_all]
-live["modarith", "softmax"] = [training.evaluate(arith_fit.model, arith, seed=530).accuracy_all]
+live["modarith", "softmax"] = [training.evaluate(arith_fit.model, arith, seed=531).accuracy_all]
 show.figure(
     gallery.comparison(desk, live),
     alt="Accuracy at the training length and past it for each task and model, recorded over "
