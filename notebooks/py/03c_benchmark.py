@@ -215,7 +215,7 @@ check("03.8", my_case)
 # step of a loop has a cost of its own, to start it; with one string and blocks of size 2 a step has next to nothing to
 # compute, and 16,384 starts are most of the time. The tree starts fewer and larger operations. With 128 strings a
 # step has more to compute, its start counts for less, and the tree wins little or nothing. At $b = 4$ and $B = 1$ it
-# even takes nine times the loop's time, and 43 times its own at $b = 2$, though the arithmetic grows eightfold only: JAX
+# even takes eight times the loop's time, and 37 times its own at $b = 2$, though the arithmetic grows eightfold only: JAX
 # must multiply these blocks in another way, which the table does not explain.
 #
 # </details>
