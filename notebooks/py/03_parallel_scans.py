@@ -590,8 +590,8 @@ race_widget = explore(
 race_widget
 
 # %% [markdown]
-# With 1,024 chains the model says *loop* on both machines, and so does the clock: no other scan that we timed is faster than our
-# loop there. On the H200 it reads and writes at up to 82 % of the memory's speed with blocks of 8 or 16, but the model is far too
+# With 1,024 chains the model says *loop* on both machines, and so does the clock: no scan of less depth that we timed is faster
+# than our loop there. On the H200 it reads and writes at up to 82 % of the memory's speed with blocks of 8 or 16, but the model is far too
 # kind to the trees ([03c](03c_benchmark.ipynb)). A loop that Python starts step by step is another matter: on the H200 PScan beats
 # it at $T = 500$ ([03c](03c_benchmark.ipynb)).
 

@@ -262,7 +262,7 @@ show.table(
 # * *Few long strings.* With $B = 1$ and $T = 16{,}384$ it cuts the string into chunks (chapter 03, exercise 10) and reaches 1 to 12 %. One case is unlike the others: with
 #   $b = 16$ forward takes 1.49 ms, 17 times as long as with $b = 8$, and backward only 0.31 ms. We cannot explain it.
 # * *Diagonal.* Real transitions reach 42 % forward, complex ones 19 %.
-# * *Token table.* On one CPU core it is 2.3 times as fast as reading $A$ ($T = 500$, $b = 8$, forward). Here it saves memory but no time: it takes 1.1 to 2.0 times as long.
+# * *Token table.* On one CPU core it is 2.4 times as fast as reading $A$ ($T = 500$, $b = 8$, forward). Here it saves memory but no time: it takes 1.1 to 2.0 times as long.
 # * *The others.* In no case was another scan faster. The nearest took 2.2 times as long (accelerated-scan, real diagonal, forward and backward), for blocks
 #   3.5 times (pararnn, forward only). With $B = 1$ only pararnn was timed; the others would have taken too long.
 # * *Two of them wait.* The loop (unbind) waits for Python, which starts every step: at $T = 500$ it takes 18 to 28 ms whatever the block size, though blocks of 16 move 36 times the bytes of blocks of 2.
