@@ -26,7 +26,7 @@ def scale_columns(A: np.ndarray, x: np.ndarray, out: np.ndarray) -> None:
     for i in range(r):
         for j in range(m):
             at = (i * m + j) * L
-            times(A, at, x, j * L, None, 0, out, at, NO, NO, LANES)
+            times(A, at, x, j * L, None, 0, out, at, NO, NO, NO, LANES)
 
 
 @compiled
@@ -36,7 +36,7 @@ def add_by_column(A: np.ndarray, B: np.ndarray, out: np.ndarray) -> None:
     for i in range(r):
         for j in range(m):
             at = (i * m + j) * L
-            times(A, at, B, at, out, j * L, out, j * L, NO, NO, LANES)
+            times(A, at, B, at, out, j * L, out, j * L, NO, NO, NO, LANES)
 
 
 @compiled

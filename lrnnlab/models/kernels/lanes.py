@@ -54,7 +54,7 @@ def add_product(A: np.ndarray, x: np.ndarray, out: np.ndarray) -> None:
     r, m = A.shape[0], A.shape[1]
     for i in range(r):
         for j in range(m):
-            times(A, (i * m + j) * L, x, j * L, out, i * L, out, i * L, NO, NO, LANES)
+            times(A, (i * m + j) * L, x, j * L, out, i * L, out, i * L, NO, NO, NO, LANES)
 
 
 @compiled
@@ -63,7 +63,7 @@ def add_transposed(A: np.ndarray, x: np.ndarray, out: np.ndarray) -> None:
     r, m = A.shape[0], A.shape[1]
     for j in range(m):
         for i in range(r):
-            times(A, (i * m + j) * L, x, i * L, out, j * L, out, j * L, NO, NO, LANES)
+            times(A, (i * m + j) * L, x, i * L, out, j * L, out, j * L, NO, NO, NO, LANES)
 
 
 @compiled
@@ -73,7 +73,7 @@ def add_outer(x: np.ndarray, y: np.ndarray, A: np.ndarray, out: np.ndarray) -> N
     for i in range(r):
         for j in range(m):
             at = (i * m + j) * L
-            times(x, i * L, y, j * L, A, at, out, at, NO, NO, LANES)
+            times(x, i * L, y, j * L, A, at, out, at, NO, NO, NO, LANES)
 
 
 @compiled
@@ -96,7 +96,7 @@ def clear(out: np.ndarray) -> None:
 def multiply(x: np.ndarray, y: np.ndarray, out: np.ndarray) -> None:
     """out = x y, of x (L,), y and out (r,L)."""
     for i in range(len(y)):
-        times(x, 0, y, i * L, None, 0, out, i * L, NO, NO, LANES)
+        times(x, 0, y, i * L, None, 0, out, i * L, NO, NO, NO, LANES)
 
 
 @intrinsic
@@ -174,7 +174,7 @@ def features_back(kind: int, phi: np.ndarray, scale: np.ndarray, g: np.ndarray) 
     n, one = len(phi), phi.dtype.type(1)
     along = np.zeros(L, phi.dtype)  # what arrives along phi changes nothing: the sum, or the length, stays
     for j in range(n if kind != ELU else 0):
-        times(phi, j * L, g, j * L, along, 0, along, 0, NO, NO, LANES)
+        times(phi, j * L, g, j * L, along, 0, along, 0, NO, NO, NO, LANES)
     for j in range(n):
         for l in range(L):
             if kind == SOFTMAX:
