@@ -11,6 +11,7 @@ a pandas frame, of which ``grid``, ``lines`` and ``reasons`` make tables.
 """
 
 from importlib import import_module
+from importlib.util import find_spec
 
 from workbook.tables.declared import paper
 from workbook.tables.lrnn_training import levels, train
@@ -25,7 +26,9 @@ __all__ = [
 
 
 def __getattr__(name: str):
-    """A function of ``results``, which loads pandas: a quarter of a second that a run does not need."""
-    if name not in {"grid", "lines", "reasons", "runs"}:
+    """A module of this folder, or a function of ``results``, loaded when it is asked for: both take time that a run does not need."""
+    if name in {"grid", "lines", "reasons", "runs"}:
+        return getattr(import_module(f"{__name__}.results"), name)
+    if name.startswith("_") or not find_spec(f"{__name__}.{name}"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.results"), name)
+    return import_module(f"{__name__}.{name}")
