@@ -18,7 +18,7 @@ from functools import partial
 from typing import Any
 
 from lrnnlab.automata.languages import GROUPS
-from lrnnlab.tasks import regular
+from lrnnlab.tasks import atomic_levels, regular  # noqa: F401  (chapters say tasks.atomic_levels)
 from lrnnlab.tasks.atomic import ATOMIC
 from lrnnlab.tasks.base import BaseTask
 from lrnnlab.tasks.batch import Batch
