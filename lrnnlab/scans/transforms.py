@@ -20,8 +20,11 @@ def wide(*tensors: Any) -> tuple[Any, ...]:
 
 
 def within_func() -> bool:
-    """Whether a transform of ``torch.func`` is at work: then only what torch itself can transform runs."""
-    return torch._C._functorch.maybe_current_level() is not None
+    """Whether a transform of ``torch.func`` is at work, or a mode that follows every operation (to count, to bound): then
+    only torch's own operations run."""
+    if torch._C._functorch.maybe_current_level() is not None:
+        return True
+    return not torch.compiler.is_compiling() and torch._C._len_torch_dispatch_stack() > 0
 
 
 def values(x: Tensor) -> Tensor:

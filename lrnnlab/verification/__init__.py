@@ -53,9 +53,8 @@ def verify(
     A counterexample is a string that ``model`` itself, asked here, answers wrongly.
 
     A quantised net (:func:`quantise`) is a machine of its codes, read off by one step from each code with each letter (for
-    ``every=k`` by k); that machine is compared on all strings.  Its steps are what this machine's arithmetic makes of
-    them: the least lead of a logit, and of a chosen code over the second, must be more than what the other precision
-    changes (measured, times 8).
+    ``every=k`` by k); that machine is compared on all strings.  The same holds for it: the least lead of a logit, and of a
+    chosen code over the second, is more than rounding can take, on every machine.
 
     Parameters
     ----------

@@ -20,12 +20,13 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 from torch.nn import functional as F
 
 from lrnnlab.automata import MooreMachine, minimise
 from lrnnlab.automata.machines import coarsest, equal_rows, leading_to
 from lrnnlab.models import Net, obstacle
-from lrnnlab.verification.rounding import Rounded, through, unit
+from lrnnlab.verification.rounding import Bounds
 
 AT_ONCE = 4096  # lower states moved at once, and rows that a generator is called with
 
@@ -156,23 +157,25 @@ class _Stack:
         layers, layer = self.model.layers, self.model.layers[at]
         parts = [_nothing_read(layer)[1:]]
         for chosen in np.split(np.arange(len(token)), range(AT_ONCE, len(token), AT_ONCE)):
-            stream = self.model.embedding.weight[torch.from_numpy(token[chosen])]
-            error = unit(at, stream.dtype) * (stream.double().abs() + at)
             below = torch.from_numpy(states[chosen].astype(np.int64)).split([one.h for one in layers[:at]], 1)
-            for one, part in zip(layers, below):
-                stream = stream + F.one_hot(part, one.b).flatten(1)
-            parts.append(self._decided(at, Rounded(stream, error)))
+            with Bounds() as bounds:
+                stream = self.model.embedding.weight[torch.from_numpy(token[chosen])]
+                for one, part in zip(layers, below):
+                    stream = stream + F.one_hot(part, one.b).flatten(1)
+                raw = layer.generator(self.model.norms[at](stream))
+            parts.append(self._decided(layer, raw, bounds))
         tables, leads = zip(*parts)
         return np.concatenate(tables), np.concatenate(leads)
 
-    def _decided(self, at: int, x: Rounded) -> tuple[np.ndarray, np.ndarray]:
-        """What enters a layer, (m, D) -> (m, h, n) twice: where each state of each head goes, and the column's lead."""
-        layer = self.model.layers[at]
+    def _decided(self, layer: Any, raw: Tensor, bounds: Bounds) -> tuple[np.ndarray, np.ndarray]:
+        """What a generator makes, (m, n h n) -> (m, h, n) twice: where each state of each head goes, and the column's lead."""
+        if not raw.isfinite().all():
+            raise ValueError(f"the weights are too large: a generator overflows {raw.dtype}")
         alive = layer.alive().numpy()
-        raw = through(layer.generator, through(self.model.norms[at], x))
-        value, error = (v.unflatten(-1, (layer.b, layer.h, layer.b))[:, :, alive] for v in (raw.value, raw.error))
-        self.rounding = max(self.rounding, Rounded(value, error).apart())
-        value = value.double().numpy()  # (m, row, h', column)
+        with bounds:
+            raw = raw.unflatten(-1, (layer.b, layer.h, layer.b))[:, :, alive]
+        self.rounding = max(self.rounding, bounds.apart(raw))
+        value = raw.double().numpy()  # (m, row, h', column)
         best, second = value[:, 0].copy(), np.full(value[:, 0].shape, -np.inf)
         to = np.zeros(best.shape, np.min_scalar_type(layer.b))
         for row in range(1, layer.b):  # an argmax over this axis would take several times as long

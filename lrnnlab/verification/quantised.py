@@ -18,11 +18,13 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 from torch.utils._pytree import tree_flatten, tree_map, tree_unflatten
 
 from lrnnlab.automata import NO_LABEL, MooreMachine
@@ -31,6 +33,7 @@ from lrnnlab.tasks.base import BaseTask
 from lrnnlab.training import deterministic, rng
 from lrnnlab.training.evaluation import at_rest
 from lrnnlab.validation import checked, number, whole_number
+from lrnnlab.verification.rounding import Bounds
 from lrnnlab.verification.search import Verdict
 
 STRINGS = 256  # drawn to visit states
@@ -59,6 +62,11 @@ class Quantised(nn.Module):
     def codebook(self) -> Tensor:
         return _as_rows(self.codes)
 
+    def _apply(self, fn: Any, recurse: bool = True) -> Quantised:
+        """The codes move with the weights, to another type or device."""
+        self.codes = tree_map(fn, self.codes)
+        return super()._apply(fn, recurse)
+
     def forward(self, tokens: Tensor) -> Tensor:
         """Tokens (B,T) -> logits (B,T,C)."""
         self.net.check(tokens)
@@ -83,7 +91,7 @@ class Quantised(nn.Module):
         """The code of each state (B,), given the net's logits there, and by how much it leads the second."""
         said = torch.stack([logits, *(_after_word(self.steps, state, word) for word in self.words[1:])], 1)  # (B, W, C)
         scores = said.log_softmax(-1)[:, torch.arange(len(self.words)), self.answers].sum(-1)  # (B, K)
-        first, second = nn.functional.pad(scores, (0, 1), value=-torch.inf).topk(2).values.unbind(-1)
+        first, second = F.pad(scores, (0, 1), value=-torch.inf).topk(2).values.unbind(-1)
         return scores.argmax(-1), first - second
 
     def _read(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
@@ -104,6 +112,7 @@ def quantise(
     """Find a codebook of a trained net's states and restart the net from it after every k-th token.
 
     Nothing is trained.  The task gives strings of its training length that visit states; its answers are not looked at.
+    The result is a copy in double precision, so that :func:`lrnnlab.verification.verify` can tell it from its rounding.
 
     Parameters
     ----------
@@ -146,6 +155,7 @@ def quantise(
     if net.vocab_size != task.input_size or net.head is None:
         raise ValueError(f"the net reads {net.vocab_size} symbols and answers with {net.outputs} classes, {task} has "
                          f"{task.input_size} and {task.output_size}")  # fmt: skip
+    net = copy.deepcopy(net).double()
     with at_rest(net), deterministic(), torch.no_grad():
         visited = _Visited(net, task.sample_near(STRINGS, task.train_length, rng(seed, "quantise")).inputs)
         words: list[tuple[int, ...]] = [()]
@@ -263,12 +273,12 @@ class _Visited:
 
 
 @checked
-def read_off(model: Quantised) -> tuple[MooreMachine, Tensor, Tensor]:
+def read_off(model: Quantised, bounds: Bounds | None = None) -> tuple[MooreMachine, Tensor, Tensor]:
     """The machine that a quantised net is, the logits (Q, C) that it shows, and the lead of each code that it chooses.
 
     A state is the start or a code, and the 1 ... k letters read since; it shows the net's answer after the last of them.
     The start itself (state 0) shows none.  After k letters the next state is that of the nearest code; its lead over the
-    second is infinite in all other states.  ``ValueError`` beyond 20,000 states.
+    second is infinite in all other states.  ``bounds`` follows how they are rounded.  ``ValueError`` beyond 20,000 states.
 
     >>> from lrnnlab.models import exact_model
     >>> from lrnnlab.tasks import Sum
@@ -281,7 +291,7 @@ def read_off(model: Quantised) -> tuple[MooreMachine, Tensor, Tensor]:
         raise ValueError(f"{roots - 1} codes and {V} letters make {total:,} states for every={k}; at most {NODES:,}")
     arrows, logits = np.zeros((V, total), np.int64), [torch.full((1, model.classes), torch.nan)]
     went = 1 + np.arange(roots * V).reshape(roots, V)  # where each root goes
-    with at_rest(model), deterministic(), torch.no_grad():
+    with at_rest(model), deterministic(), torch.no_grad(), bounds or nullcontext():
         start = model.steps.initial_state(1)
         level = tree_map(lambda first, codes: torch.cat([first.to(codes.dtype), codes]), start, model.codes)
         at = 1
@@ -294,10 +304,9 @@ def read_off(model: Quantised) -> tuple[MooreMachine, Tensor, Tensor]:
             at += n * V
             logits.append(said)
         codes, lead = model.nearest(level, said)
+        leads = torch.cat([torch.full((total - len(lead),), torch.inf, dtype=lead.dtype), lead])
+        every = torch.cat(logits).to(said.dtype)
     arrows[:, 0], arrows[:, at - len(codes) : at] = went[0], went[1 + codes.numpy()].T
-    leads = torch.full((total,), torch.inf, dtype=lead.dtype)
-    leads[at - len(codes) :] = lead
-    every = torch.cat(logits).to(said.dtype)
     outputs = every.argmax(-1).numpy()
     outputs[0] = NO_LABEL
     return MooreMachine(arrows, outputs, 0, tuple(map(str, range(V)))), every, leads
@@ -308,14 +317,17 @@ def verify_quantised(model: Quantised, specification: MooreMachine) -> Verdict:
     if specification.num_symbols != model.vocab_size or specification.outputs.max() >= model.classes:
         raise ValueError(f"the net reads {model.vocab_size} symbols and has {model.classes} classes, the specification reads "
                          f"{specification.num_symbols} and has {int(specification.outputs.max()) + 1}")  # fmt: skip
-    machine, logits, code_leads = read_off(model)
+    machine, logits, code_leads = read_off(model, bounds := Bounds())
+    with bounds:
+        first, second = F.pad(logits, (0, 1), value=-torch.inf).topk(2).values.unbind(-1)
+        leads = first - second
     Q, start = specification.num_states, specification.initial
     came: dict[int, Any] = {start: None}  # pairs (state of the net's machine, of the specification)
     queue, wrong = [start], None
     for pair in queue:
         state, wanted = divmod(pair, Q)
-        due = int(specification.outputs[wanted])
-        if state and due != NO_LABEL and machine.outputs[state] != due:
+        right = int(specification.outputs[wanted])
+        if state and right != NO_LABEL and machine.outputs[state] != right:
             wrong = pair
             break
         for v in range(machine.num_symbols):
@@ -328,25 +340,20 @@ def verify_quantised(model: Quantised, specification: MooreMachine) -> Verdict:
         wrong, v = step
         word.insert(0, v)
     reached = torch.tensor(sorted({pair // Q for pair in came}))
-    asked = torch.tensor(sorted({pair // Q for pair in came if specification.outputs[pair % Q] != NO_LABEL} - {0}))
-    first, second = logits[asked].topk(2).values.unbind(-1) if len(asked) else torch.tensor([[torch.inf], [0.0]])
-    noise = _noise(model, logits)
+    due = {pair // Q for pair in came if specification.outputs[pair % Q] != NO_LABEL} - {0}
+    asked = torch.tensor(sorted(due), dtype=torch.int64)
+
+    def least(lead: Tensor, where: Tensor) -> tuple[float, float]:
+        """The least lead, and what another machine's may differ by, where that is the most of it."""
+        lead, apart = lead[where].double(), 2 * bounds.of(lead)[where]
+        worst = int((lead - apart).argmin()) if len(where) else None
+        return (torch.inf, 0.0) if worst is None else (float(lead[worst]), float(apart[worst]))
+
+    (code_lead, code_apart), (lead, apart) = least(code_leads, reached), least(leads, asked)
     return Verdict(
-        not word, (tuple(word),) * bool(word), len(came), len(reached), None, depth, float(code_leads[reached].min()),
-        float((first - second).min()), (len(model.words) * noise, noise),
+        not word, (tuple(word),) * bool(word), len(came), len(reached), None, depth, code_lead, lead, (code_apart, apart),
+        ", ".join(sorted(bounds.unknown)),
     )  # fmt: skip
-
-
-def _noise(model: Quantised, logits: Tensor) -> float:
-    """How far the logits are from those of the same steps in the other precision; of doubles as much as they are finer.
-
-    Measured, with a factor of 8 for safety, and so no bound that is proved.
-    """
-    other = torch.float64 if logits.dtype == torch.float32 else torch.float32
-    twin = copy.deepcopy(model).to(other)
-    twin.codes = tree_map(lambda part, like: part.to(like.dtype), model.codes, twin.steps.initial_state(1))
-    apart = 8 * float((read_off(twin)[1][1:].double() - logits[1:].double()).abs().max())
-    return apart if other == torch.float64 else apart * torch.finfo(torch.float64).eps / torch.finfo(torch.float32).eps
 
 
 class _Steps(nn.Module):

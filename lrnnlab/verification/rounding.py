@@ -1,89 +1,370 @@
-"""How far rounding can carry what a network computes away from the exact numbers.
+"""How far rounding can carry what a network computes away from the exact numbers, on any machine.
 
-The rules are the textbook's (Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd ed., sections 3.1 and 4.2):
-a sum of n products is off by at most n u / (1 - n u) times the sum of their absolute values, in whatever order it is
-summed and whether or not multiplications and additions are fused; u is half the machine epsilon.  We take twice that,
-which also pays for the rounding of the bounds themselves.
+:class:`Bounds` follows a computation, operation by operation, and keeps beside every tensor a bound: this machine, and every
+other one with IEEE arithmetic of the tensor's type, ends no further than that from the exact number.  The rules are the
+textbook's (Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd ed., sections 3.1, 3.6 and 4.2): a sum of n
+products is off by at most n u / (1 - n u) times the sum of their absolute values, in whatever order it is summed and
+whether or not multiplications and additions are fused; u is half the machine epsilon.  We take twice that.  What is below
+the smallest normal number may be flushed to zero.
 
-Letters: D width, m rows.
+Two things are taken for granted: a function such as exp or tanh is right to 8 units in the last place (of 1, if it is
+bounded), and a linear system, or a matrix exponential, is solved for a matrix that differs from the given one by a
+relative 8 n eps.
+
+Letters: b the bounds, e one bound, s the largest absolute value on any machine, n terms of a sum.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional as F
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves, tree_map
+from torch.utils.weak import WeakTensorKeyDictionary
+
+FUNCTION = 16  # eps: twice the error of an elementary function
+PAY = 1.001  # for the rounding of the bounds themselves, sums of a few positive doubles
+RULES: dict[str, Callable] = {}  # (bounds, what came out, what went in ...) -> the bound of what came out
+
+MOVED = """alias as_strided cat clone detach diag_embed embedding expand flip index index_select lift_fresh permute
+repeat roll select slice split split_with_sizes squeeze stack t transpose unbind unsafe_split unsqueeze view
+_reshape_alias _unsafe_view""".split()  # numbers change their places and nothing else
+MADE = """arange empty empty_like eye full full_like new_empty new_full new_ones new_zeros ones ones_like scalar_tensor
+zeros zeros_like _linalg_check_errors""".split()
 
 
-@dataclass(frozen=True)
-class Rounded:
-    """``value`` (m, D) as computed here, and ``error`` (m, D) in double precision: every machine with IEEE arithmetic
-    of the value's type, this one included, ends within ``error`` of the exact number."""
+class Bounds(TorchDispatchMode):
+    """``with Bounds() as bounds:`` y = net(x); after it ``bounds.of(y)`` are the bounds of y, in double precision.
 
-    value: Tensor
-    error: Tensor
+    What was there before is taken as exact, unless :meth:`put` gives it a bound.  ``unknown`` names operations that have no
+    rule, overflows, and decisions of a program that rounding could change; after one of these all bounds are infinite.
 
-    @property
-    def size(self) -> Tensor:
-        """At least the absolute value on every machine."""
-        return self.value.double().abs() + 2 * self.error
-
-    def apart(self) -> float:
-        """The most by which the difference of two entries can differ between two machines."""
-        return 4 * float(self.error.detach().nan_to_num(nan=torch.inf).max()) if self.error.numel() else 0.0
-
-
-def unit(terms: int, dtype: torch.dtype) -> float:
-    """Relative error of a sum of so many products, twice over.
-
-    >>> unit(1, torch.float64) < 1e-15 < unit(1, torch.float32) < 1e-6
-    True
+    >>> third = torch.ones(1) / 3
+    >>> with Bounds() as bounds:
+    ...     y = third.exp()
+    >>> 1e-7 < float(bounds.of(y)) < 1e-5, float(bounds.of(third))
+    (True, 0.0)
     """
-    return terms * torch.finfo(dtype).eps
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.unknown: set[str] = set()
+        self._kept = WeakTensorKeyDictionary()
 
-def exact(value: Tensor) -> Rounded:
-    """A value without error."""
-    return Rounded(value, torch.zeros(value.shape, dtype=torch.float64))
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False  # else torch loads its whole compiler at the first operation
 
+    def of(self, x: Tensor) -> Tensor:
+        """The bound of each entry of x."""
+        if self.unknown:
+            return torch.full(x.shape, torch.inf, dtype=torch.float64)
+        return self._kept[x] if x in self._kept else torch.zeros(x.shape, dtype=torch.float64)
 
-def through(module: nn.Module, x: Rounded) -> Rounded:
-    """``module`` (Linear, ReLU, LayerNorm over the last axis, or a Sequential of these) applied to x.
-
-    Raises ``ValueError`` if a number overflows.
-
-    >>> through(nn.Linear(3, 2), exact(torch.ones(1, 3))).error.max() < 1e-5
-    tensor(True)
-    """
-    if isinstance(module, nn.Sequential):
-        for part in module:
-            x = through(part, x)
+    def put(self, x: Tensor, e: Tensor) -> Tensor:
+        """Let x be within e of the exact numbers; returns x."""
+        self._kept[x] = e.nan_to_num(nan=torch.inf, posinf=torch.inf)
         return x
-    value = module(x.value)
-    if not value.isfinite().all():
-        raise ValueError(f"the weights are too large: {type(module).__name__} overflows {value.dtype}")
-    if isinstance(module, nn.ReLU):
-        return Rounded(value, x.error)
-    norm: Any = module
-    weight, bias = norm.weight.double().abs(), norm.bias.double().abs()
-    u = unit(x.value.shape[-1] + 8, value.dtype)
-    if isinstance(module, nn.Linear):
-        tiny = x.value.shape[-1] * torch.finfo(value.dtype).tiny  # products may be flushed to zero
-        return Rounded(value, F.linear(x.error * (1 + u) + u * x.size, weight, u * bias + tiny))
-    return Rounded(value, _norm_error(x, u, weight, bias, norm.eps))
+
+    def apart(self, x: Tensor) -> float:
+        """The most by which the difference of two entries of x can differ between two machines."""
+        return 4 * float(self.of(x).max()) if x.numel() else 0.0
+
+    def e(self, x: Any) -> Any:
+        """The bound, the number 0 if x is exact."""
+        return self._kept[x] if isinstance(x, Tensor) and x in self._kept else 0.0
+
+    def s(self, x: Any) -> Any:
+        """At least the absolute value on every machine, but of an infinity."""
+        return _size(x) + 2 * self.e(x) if isinstance(x, Tensor) else abs(x)
+
+    def low(self, x: Any) -> Any:
+        """At most the absolute value on every machine; zero if it may be flushed there."""
+        return (_size(x) - 2 * self.e(x) - _least(x)).clamp(min=0) if isinstance(x, Tensor) else abs(x)
+
+    def rounded(self, given: Any) -> bool:
+        """Whether any tensor given is not exact."""
+        return any(isinstance(x, Tensor) and x in self._kept for x in tree_leaves(given))
+
+    def __torch_dispatch__(self, op: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        name, kwargs, e = op.overloadpacket.__name__, kwargs or {}, None
+        in_place = name.endswith("_")
+        if in_place:  # the rules need what was there before
+            name, before = name[:-1], args[0].clone()
+            if self.rounded(args[0]):
+                self.put(before, self.of(args[0]))
+        out = op(*args, **kwargs)
+        args = (before, *args[1:]) if in_place else args
+        if name in RULES:
+            e = RULES[name](self, out, *args, **kwargs)
+            if _infinite(out) and not _infinite((args, kwargs)):
+                self.unknown.add(f"overflow in {name}")
+        elif name in MOVED:
+            if self.rounded(args[1:]):
+                self.unknown.add(f"places that {name} takes")
+            if self.rounded(args[0]):
+                e = op(tree_map(lambda x: self.of(x).clone(), args[0]), *args[1:], **kwargs)
+        elif name not in MADE and (self.rounded(args) or any(map(_real, tree_leaves((args, out))))):
+            self.unknown.add(name)
+        for x, bound in zip(tree_leaves(out), e if isinstance(e, (tuple, list)) else [e]):
+            if isinstance(bound, Tensor) and (_real(x) or bound.any()):
+                self.put(x, PAY * bound)
+        return out
 
 
-def _norm_error(x: Rounded, u: float, weight: Tensor, bias: Tensor, eps: float) -> Tensor:
-    """The error of LayerNorm, however mean and variance are computed (also as the mean of squares less the squared
-    mean, the worst of ways)."""
-    value = x.value.double()
-    mean = value.mean(-1, keepdim=True)
-    d = (value - mean).abs()
-    s = (d.square().mean(-1, keepdim=True) + eps).sqrt()
-    off = x.error + x.error.mean(-1, keepdim=True) + u * (x.size + x.size.mean(-1, keepdim=True))
-    part = 2 * (x.error.square().mean(-1, keepdim=True).sqrt() + 4 * u * x.size.square().mean(-1, keepdim=True) / s) / s
-    error = weight / s * (2 * off + (4 * part + 2 * u) * (d + off)) + u * bias
-    return torch.where(part < 0.1, error, torch.inf)
+def _real(x: Any) -> bool:
+    return isinstance(x, Tensor) and (x.is_floating_point() or x.is_complex())
+
+
+def _infinite(given: Any) -> bool:
+    numbers = (x for x in tree_leaves(given) if _real(x) or isinstance(x, float))
+    return not all(torch.as_tensor(x).isfinite().all() for x in numbers)
+
+
+def _size(x: Tensor) -> Tensor:
+    return (x.abs() if x.is_complex() else x).double().abs().nan_to_num(posinf=0)
+
+
+def _eps(x: Tensor, terms: float = 1) -> float:
+    """Relative error of a sum of so many products, twice over; a complex product is four real ones."""
+    return terms * torch.finfo(x.dtype).eps * (4 if x.is_complex() else 1) if _real(x) else 0.0
+
+
+def _least(x: Tensor) -> float:
+    return torch.finfo(x.dtype).tiny if _real(x) else 0.0
+
+
+def _rule(names: str) -> Callable[[Callable], Callable]:
+    def kept(function: Callable) -> Callable:
+        RULES.update(dict.fromkeys(names.split(), function))
+        return function
+
+    return kept
+
+
+# --- sums and products --------------------------------------------------------------------------------------------------
+
+
+@_rule("add sub rsub")
+def _add(b: Bounds, out: Tensor, x: Any, y: Any, alpha: float = 1) -> Any:
+    return b.e(x) + b.e(y) * abs(alpha) + _eps(out, 2) * (b.s(x) + b.s(y) * abs(alpha)) + 3 * _least(out)
+
+
+@_rule("mul")
+def _mul(b: Bounds, out: Tensor, x: Any, y: Any) -> Any:
+    least = _least(out)
+    return b.e(x) * b.s(y) + b.s(x) * b.e(y) + _eps(out) * b.s(x) * b.s(y) + least * (b.s(x) + b.s(y) + 1)
+
+
+@_rule("div")
+def _div(b: Bounds, out: Tensor, x: Any, y: Any) -> Any:
+    low, least = b.low(y), _least(out)
+    return (b.e(x) + b.s(x) / low * b.e(y) + _eps(out) * b.s(x) + least) / low + least
+
+
+@_rule("lerp")
+def _lerp(b: Bounds, out: Tensor, x: Tensor, y: Tensor, w: Any) -> Tensor:
+    e, s = b.e(x) + b.e(y), b.s(x) + b.s(y)
+    return (e + _eps(out, 4) * s + 4 * _least(out)) * (1 + b.s(w)) + b.e(w) * s
+
+
+@_rule("mm bmm")
+def _mm(b: Bounds, out: Tensor, x: Tensor, y: Tensor, more: int = 0) -> Tensor:
+    n, least = x.shape[-1] + more, _least(out)
+    e = (b.e(x) + _eps(out, n) * b.s(x) + least) @ b.s(y) + n * least * (1 + b.s(x).amax(-1, keepdim=True))
+    return e if isinstance(b.e(y), float) else e + b.s(x) @ b.e(y)
+
+
+@_rule("addmm")
+def _addmm(b: Bounds, out: Tensor, bias: Tensor, x: Tensor, y: Tensor) -> Tensor:
+    return b.e(bias) + _eps(out, x.shape[-1] + 1) * b.s(bias) + _mm(b, out, x, y, 1)
+
+
+@_rule("sum")
+def _sum(b: Bounds, out: Tensor, x: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
+    n, dim = x.numel() // max(1, out.numel()), list(range(x.ndim)) if dim is None else dim
+    return (b.of(x) + _eps(out, n + 1) * b.s(x) + _least(out)).sum(dim, keepdim)
+
+
+@_rule("mean")
+def _mean(b: Bounds, out: Tensor, x: Tensor, *where: Any) -> Tensor:
+    return _sum(b, out, x, *where) * (out.numel() / x.numel())
+
+
+@_rule("linalg_vector_norm")
+def _norm(b: Bounds, out: Tensor, x: Tensor, order: float = 2, dim: Any = None, keepdim: bool = False) -> Tensor:
+    if order != 2:
+        b.unknown.add(f"a norm of order {order}")
+    n = x.numel() // max(1, out.numel())
+    e = b.of(x) + _eps(out, n + 4) * b.s(x) + n * _least(out) ** 0.5  # squares may be flushed
+    return torch.linalg.vector_norm(e, 2, dim, keepdim)
+
+
+# --- one number to one number -------------------------------------------------------------------------------------------
+
+
+def _function(slope: Callable, size: Callable) -> Callable:
+    """``slope``: at least the function's, wherever the argument may be; ``size``: what an error of FUNCTION eps is of."""
+
+    def rule(b: Bounds, out: Tensor, x: Tensor, *_: Any, **__: Any) -> Tensor:
+        moved = torch.where(b.of(x) > 0, b.of(x) * slope(b, x), 0.0)
+        return moved + _eps(out, FUNCTION) * size(b, x, out) + _least(out)
+
+    return rule
+
+
+def _grown(b: Bounds, x: Tensor, *_: Any) -> Tensor:
+    """exp where it is largest."""
+    return ((x.real if x.is_complex() else x).double() + 2 * b.e(x)).exp()
+
+
+def _constant(number: float) -> Callable:
+    return lambda *_: number
+
+
+RULES |= {
+    "exp": _function(_grown, _grown),
+    "expm1": _function(_grown, lambda b, x, out: _size(out) + 2 * b.e(x) * _grown(b, x)),
+    "log": _function(lambda b, x: 1 / b.low(x), lambda b, x, out: 1 + _size(out)),
+    "tanh": _function(lambda b, x: b.low(x).cosh() ** -2, _constant(1)),
+    "sigmoid": _function(lambda b, x: (b.low(x) / 2).cosh() ** -2 / 4, _constant(1)),
+    "sin": _function(_constant(1), _constant(1)),
+    "cos": _function(_constant(1), _constant(1)),
+    "softplus": _function(_constant(1), lambda b, x, out: 1 + b.s(x)),
+    "gelu": _function(_constant(1.13), lambda b, x, out: b.s(x)),
+    "silu": _function(_constant(1.1), lambda b, x, out: b.s(x)),
+    "sqrt": lambda b, out, x: _pow(b, out, x, 0.5),
+    "rsqrt": lambda b, out, x: _pow(b, out, x, -0.5),
+    "reciprocal": lambda b, out, x: _pow(b, out, x, -1),
+    "abs": lambda b, out, x: b.of(x) + x.is_complex() * _eps(x) * b.s(x),
+    **dict.fromkeys(("neg", "relu", "clamp", "clamp_min", "_conj"), lambda b, out, x, *_: b.of(x)),
+    **dict.fromkeys(("maximum", "minimum"), lambda b, out, x, y: torch.maximum(b.of(x), b.of(y))),
+    "amax": lambda b, out, x, dim=(), keepdim=False: b.of(x).amax(dim, keepdim),
+    "constant_pad_nd": lambda b, out, x, pad, value=0: F.pad(b.of(x), pad),
+    "complex": lambda b, out, x, y: torch.hypot(b.of(x), b.of(y)),
+    "polar": lambda b, out, size, angle: b.of(size) + b.s(size) * (b.of(angle) + _eps(out, FUNCTION)) + 4 * _least(out),
+    "view_as_complex": lambda b, out, x: b.of(x).norm(dim=-1),
+    "view_as_real": lambda b, out, x: b.of(x).unsqueeze(-1).expand(out.shape),
+}
+
+
+@_rule("pow")
+def _pow(b: Bounds, out: Tensor, x: Tensor, p: float) -> Tensor:
+    """For p within 0 and 1 two powers are no further apart than the power of the distance."""
+    e = b.of(x)
+    moved = e * abs(p) * torch.maximum(b.s(x) ** (p - 1), b.low(x) ** (p - 1))
+    moved = torch.where(e > 0, torch.fmin(moved, e**p) if 0 < p <= 1 else moved, 0.0)
+    return moved + _eps(out, FUNCTION) * (_size(out) + moved) + _least(out)
+
+
+@_rule("_to_copy")
+def _to_type(b: Bounds, out: Tensor, x: Tensor, **_: Any) -> Tensor:
+    if not _real(out) and b.rounded(x):
+        b.unknown.add("whole numbers of rounded ones")
+    shorter = _real(x) and _real(out) and torch.finfo(out.dtype).eps > torch.finfo(x.dtype).eps
+    return b.of(x) + shorter * (_eps(out) * b.s(x) + _least(out))
+
+
+# --- decisions; the bound is 1 where another machine may decide otherwise -----------------------------------------------------
+
+
+@_rule("eq ne gt ge lt le")
+def _compared(b: Bounds, out: Tensor, x: Tensor, y: Any) -> Tensor:
+    e = b.of(x) + b.e(y)
+    return ((x - y).abs() <= 2 * e).double() * (e > 0)
+
+
+@_rule("argmax")
+def _argmax(b: Bounds, out: Tensor, x: Tensor, dim: int = -1, keepdim: bool = False) -> Tensor:
+    first, second = F.pad(x.double().movedim(dim, -1), (0, 1), value=-torch.inf).topk(2).values.unbind(-1)
+    e = b.of(x).amax(dim)
+    tied = (first - second <= 4 * e).double() * (e > 0)
+    return tied.unsqueeze(dim) if keepdim else tied
+
+
+@_rule("scatter")
+def _scatter(b: Bounds, out: Tensor, x: Tensor, dim: int, index: Tensor, value: float) -> Tensor:
+    return torch.maximum(b.of(x), (b.of(index).amax(dim, keepdim=True) > 0) * (b.s(x) + abs(value)))
+
+
+@_rule("topk")
+def _topk(b: Bounds, out: Any, x: Tensor, k: int, dim: int = -1) -> tuple[Tensor, Tensor]:
+    e = b.of(x).amax(dim, keepdim=True).expand(out[0].shape)
+    return e, (e > 0).double()
+
+
+@_rule("sign")
+def _sign(b: Bounds, out: Tensor, x: Tensor) -> Tensor:
+    return 2 * (_size(x) <= 2 * b.of(x)).double() * (b.of(x) > 0)
+
+
+@_rule("where")
+def _where(b: Bounds, out: Tensor, chosen: Tensor, x: Any, y: Any) -> Tensor:
+    e_x, e_y = (b.of(part).expand(out.shape) for part in (x, y))
+    return torch.where(chosen, e_x, e_y) + b.of(chosen) * (b.s(x) + b.s(y) + e_x + e_y)
+
+
+@_rule("any bitwise_not")
+def _some(b: Bounds, out: Tensor, x: Tensor, *_: Any) -> Tensor:
+    return b.of(x) if out.shape == x.shape else b.of(x).max().expand(out.shape)
+
+
+# --- layers -------------------------------------------------------------------------------------------------------------
+
+
+@_rule("_softmax")
+def _softmax(b: Bounds, out: Tensor, x: Tensor, dim: int, half_to_float: bool) -> Tensor:
+    """Exponents that are off by d let a quotient be off by a factor exp(2 d) at most."""
+    s, n = b.s(x), x.shape[dim]
+    d = b.of(x).amax(dim, keepdim=True) + _eps(out, 2) * (s + s.amax(dim, keepdim=True)) + _eps(out, FUNCTION + n)
+    return out.double() * (2 * d).exp() * (2 * d).expm1() + _least(out)
+
+
+@_rule("_log_softmax")
+def _log_softmax(b: Bounds, out: Tensor, x: Tensor, dim: int, half_to_float: bool) -> Tensor:
+    s, n = b.s(x), x.shape[dim]
+    e, most = (part + part.amax(dim, keepdim=True) for part in (b.of(x), s))
+    return e + _eps(out, 4) * most + _eps(out, 2 * (FUNCTION + n)) * (1 + n)
+
+
+@_rule("glu")
+def _glu(b: Bounds, out: Tensor, x: Tensor, dim: int = -1) -> Tensor:
+    (s, _), (e, e_gate) = b.s(x).chunk(2, dim), b.of(x).chunk(2, dim)
+    return e + s * (e_gate / 4 + _eps(out, FUNCTION + 1)) + 2 * _least(out)
+
+
+@_rule("native_layer_norm")
+def _layer_norm(b: Bounds, out: Any, x: Tensor, shape: Any, weight: Any, bias: Any, eps: float) -> list:
+    """However mean and variance are computed (also as the mean of squares less the squared mean)."""
+    value, e, s, u = x.double(), b.of(x), b.s(x), _eps(out[0], shape[-1] + 8)
+    d = (value - value.mean(-1, keepdim=True)).abs()
+    deviation = (d.square().mean(-1, keepdim=True) + eps).sqrt()
+    off = e + e.mean(-1, keepdim=True) + u * (s + s.mean(-1, keepdim=True))  # of d, and, relative, of the deviation:
+    part = off.square().mean(-1, keepdim=True).sqrt() / deviation
+    part = part + 2 * u * (1 + s.square().mean(-1, keepdim=True) / deviation**2)
+    if b.rounded((weight, bias)) or len(shape) > 1:
+        b.unknown.add("a norm of rounded weights, or over several axes")
+    scaled = (1 if weight is None else b.s(weight)) / deviation * (off + 1.2 * (part + u) * (d + off))
+    return [torch.where(part < 0.1, scaled + u * (0 if bias is None else b.s(bias)), torch.inf), None, None]
+
+
+@_rule("linalg_matrix_exp")
+def _matrix_exp(b: Bounds, out: Tensor, x: Tensor) -> Tensor:
+    size, off = (part.norm(dim=(-2, -1), keepdim=True) for part in (x.double(), b.of(x)))
+    off = off + _eps(out, 8 * x.shape[-1]) * (1 + size)
+    turns = bool((x == -x.mT).all())  # then the exponential has norm 1
+    return (off * off.exp() * (1 if turns else size.exp())).expand(out.shape)
+
+
+@_rule("_linalg_solve_ex")
+def _solve(b: Bounds, out: Any, A: Tensor, B: Tensor, **_: Any) -> list:
+    column, n = B.ndim < A.ndim, A.shape[-1]
+    x, e = (part.unsqueeze(-1) if column else part for part in (_size(out[0]), b.of(B)))
+    inverse = A.to(torch.complex128 if A.is_complex() else torch.float64).inverse().abs()
+    off = b.of(A) + _eps(A, 8 * n) * _size(A).sum((-2, -1), keepdim=True)
+    e = torch.where((inverse @ off).sum(-1, keepdim=True) < 0.1, 1.2 * inverse @ (off @ x + e), torch.inf)
+    return [e.squeeze(-1) if column else e, None, None, None]

@@ -25,7 +25,7 @@ from torch.nn import functional as F
 from lrnnlab.automata import MooreMachine
 from lrnnlab.models import Net
 from lrnnlab.verification.lower_layers import LowerMachine, quotient
-from lrnnlab.verification.rounding import Rounded, exact, through
+from lrnnlab.verification.rounding import Bounds
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,8 @@ class Verdict:
     the second where a string can lead to.  (Where heads were left out: a column of those followed or below, and the
     right logit, however the others vote.)
     ``rounding``: what rounding can take of a column's lead and of a logit's, at most.  ``decided``: it takes neither.
+    ``unknown``: operations for which no bound of rounding is known; then nothing is decided.  (Of a quantised net: both
+    leads are those of the state where rounding can take the most of them; a column's lead is a chosen code's.)
     """
 
     closed: bool
@@ -54,6 +56,7 @@ class Verdict:
     column_lead: float = np.inf
     logit_lead: float = np.inf
     rounding: tuple[float, float] = (0.0, 0.0)
+    unknown: str = ""
 
     @property
     def decided(self) -> bool:
@@ -75,6 +78,8 @@ class Verdict:
             return f"refuted by a string of {len(self.counterexample)} symbols ({size} seen)"
         leads = f"columns lead by {self.column_lead:.2g}, logits by {self.logit_lead:.2g}"
         if not self.decided:
+            if self.unknown:
+                return f"not decided: no bound of rounding is known for {self.unknown} ({size} seen)"
             columns, logits = self.rounding
             return f"not decided: {leads}, and rounding may take {columns:.2g} and {logits:.2g} ({size} seen)"
         if self.closed:
@@ -92,13 +97,15 @@ def votes(model: Net) -> tuple[np.ndarray, np.ndarray, float]:
     last: Any
     layer, (last,) = model.layers[-1], model.head
     h, n = layer.h, layer.b
-    z = through(model.final_norm, exact(torch.eye(n, dtype=last.weight.dtype).repeat(1, h)))
-    worst = Rounded(z.value.abs().amax(0), z.error.amax(0))
-    rounding = through(last, worst).apart()
-    weight, seen = last.weight.double().unflatten(1, (h, n)), z.value.double().unflatten(1, (h, n))
+    with Bounds() as bounds:
+        z = model.final_norm(torch.eye(n, dtype=last.weight.dtype).repeat(1, h))
+    worst = bounds.put(z.abs().amax(0), bounds.of(z).amax(0))
+    with bounds:
+        logits = last(worst)
+    weight, seen = last.weight.double().unflatten(1, (h, n)), z.double().unflatten(1, (h, n))
     each = torch.einsum("chi,jhi->hjc", weight, seen)
     base = each[torch.arange(h), layer.x0.argmax(-1)]  # (h, C)
-    return (each - base[:, None]).numpy(), (last.bias.double() + base.sum(0)).numpy(), rounding
+    return (each - base[:, None]).numpy(), (last.bias.double() + base.sum(0)).numpy(), bounds.apart(logits)
 
 
 class Search:
@@ -172,11 +179,12 @@ class Search:
         """The class the network answers with, for tuples of all heads' states; all heads must be followed."""
         joints, back = np.unique(joints, return_inverse=True)
         x = F.one_hot(torch.from_numpy(self.digits(joints)), self.n).flatten(1).to(self.model.embedding.weight)
-        logits = through(self.model.head, through(self.model.final_norm, exact(x)))
-        self.logit_rounding = max(self.logit_rounding, logits.apart())
-        first, second = F.pad(logits.value, (0, 1), value=-torch.inf).topk(2).values.double().unbind(-1)
+        with Bounds() as bounds:
+            logits = self.model.head(self.model.final_norm(x))
+        self.logit_rounding = max(self.logit_rounding, bounds.apart(logits))
+        first, second = F.pad(logits, (0, 1), value=-torch.inf).topk(2).values.double().unbind(-1)
         self.logit_lead = min(self.logit_lead, float((first - second).min()))
-        return logits.value.argmax(-1).numpy()[back.reshape(-1)]
+        return logits.argmax(-1).numpy()[back.reshape(-1)]
 
     def _wrong(self, places: np.ndarray, least, ballots) -> np.ndarray:
         _, joint, state = self.split(places)

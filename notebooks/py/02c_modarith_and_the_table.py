@@ -97,7 +97,7 @@ print(f"snapped, right on every string of every length: {pair_verdict.proved}")
 # 5. **Mend.** If some are answered wrongly, let half of the strings in each of the next 100 batches begin with them;
 #    then snap and search again.
 #
-# How many of the five recorded networks end up proved stands in the table of section 3. Here is another seed, 531,
+# The table of section 3 counts how many of the five recorded networks are proved. Here is another seed, 531,
 # live.
 
 # %% tags=["nbval-ignore-output"]

@@ -365,7 +365,7 @@ print("the closed form is autograd's gradient to 1e-12; without v it is not; its
 
 # %% [markdown]
 # `softmax_scan` does this in one compiled pass. A layer of chapter 02 goes one step further
-# (`lrnnlab/models/kernels/generator.py`): the two products of the network stand in the same pass, part of the batch by part. Of the
+# (`lrnnlab/models/kernels/generator.py`): the same pass makes the two products of the network, part of the batch by part. Of the
 # tensors as large as $A$ only $A$ itself is kept; $r_t$ and its gradient do not outlive their part.
 
 # %% [markdown]

@@ -21,7 +21,7 @@ class Work(Protocol):
     experiment: str
     device: str
     clock: bool  # seconds are the result, so that nothing may run beside
-    steady: bool  # on one thread, with sums that do not depend on what ran before
+    steady: bool  # sums in a fixed order, so that its numbers depend on nothing beside
 
     def says(self) -> dict: ...  # what names it in its record
     def config(self) -> dict: ...  # all that decides what comes out

@@ -87,7 +87,7 @@ class Run:
     protocol: str
     setting: Any
     modulus: int | None = None  # of the task, in the tables of paper 000 whose tasks have one
-    steady = True  # on one thread, so that its numbers depend on nothing beside
+    steady = True  # sums in a fixed order, so that its numbers depend on nothing beside
 
     def config(self) -> dict:
         """All that decides the outcome, as plain data."""

@@ -97,6 +97,7 @@ def test_the_machine_read_off_answers_as_the_net(name, every):
     tokens = torch.randint(2, (64, 30), generator=torch.Generator().manual_seed(1))
     with torch.no_grad():
         logits = found.eval()(tokens)
+    assert found.codebook.dtype == logits.dtype == torch.float64 and next(net.parameters()).dtype == torch.float32
     machine, shown, _ = read_off(found)
     states = machine.run(tokens.numpy())
     assert float((shown[torch.from_numpy(states)] - logits).abs().max()) < 1e-4 * max(1, float(logits.abs().max()))
@@ -155,6 +156,7 @@ def test_no_proof_is_false():
         words = [(), *(tuple(rng.integers(V, size=n)) for n in range(1, int(rng.integers(1, 3))))]
         answers = torch.from_numpy(rng.integers(C, size=(K, len(words))))
         model = Quantised(net.eval(), every, codes, words, answers)
+        model = model.double() if case % 4 else model
         machine = minimise(read_off(model)[0])
         arrows, outputs = machine.transitions.copy(), machine.outputs.copy()
         change = case % 3

@@ -1,0 +1,154 @@
+"""Bounds of rounding, against the same operations, layers and nets in twice the digits, from numbers that are off."""
+
+import copy
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from lrnnlab.models import build
+from lrnnlab.tasks import task
+from lrnnlab.verification.rounding import Bounds
+
+MODULES = {
+    "linear": lambda: nn.Linear(7, 5),
+    "norm": lambda: nn.LayerNorm(7),
+    "sequential": lambda: nn.Sequential(nn.Linear(7, 9), nn.ReLU(), nn.LayerNorm(9), nn.Linear(9, 4)),
+}
+NETS = ("block_diagonal", "lstm", "elman", "vanilla", "diagonal", "s4", "s4d", "liquid_s4", "rwkv", "rotrnn", "lru", "s5",
+        "dlr", "dss", "ult", "nlt", "deltanet", "recurrent_delta", "srwm", "e_lstm", "pd", "dictionary", "gated_deltanet",
+        "mamba2", "rwkv7")  # fmt: skip
+SQUARE = torch.randn(7, 7, generator=torch.Generator().manual_seed(0))
+OPERATIONS = {
+    **{name: getattr(torch, name) for name in ("tanh", "sigmoid", "sin", "cos", "abs", "neg")},
+    **{name: getattr(F, name) for name in ("softplus", "gelu", "silu", "relu", "glu")},
+    "exp": lambda x: (x / 2).exp(),
+    "expm1": lambda x: (x / 2).expm1(),
+    "reciprocal": lambda x: (x.abs() + 1e-3).reciprocal(),
+    "sqrt": lambda x: x.abs().sqrt(),
+    "log": lambda x: (x.abs() + 1e-3).log(),
+    "square": lambda x: x**2,
+    "root": lambda x: x.abs() ** 0.3,
+    "rsqrt": lambda x: (x.abs() + 0.1).rsqrt(),
+    "sum": lambda x: x.sum(-1),
+    "mean": lambda x: x.mean(0),
+    "norm": lambda x: x.norm(dim=-1),
+    "add": lambda x: x + 3 * x.flip(0),
+    "subtract": lambda x: 1 - x,
+    "product": lambda x: x * x.flip(0),
+    "quotient": lambda x: x / (x.flip(0).abs() + 0.5),
+    "between": lambda x: torch.lerp(x, x.flip(0), x.flip(1)),
+    "matmul": lambda x: x @ SQUARE.to(x) @ x.mT,
+    "complex": lambda x: torch.view_as_real(torch.complex(x, x.flip(0)) * torch.polar(x.abs(), x.flip(1))).flatten(1),
+    "complex exp": lambda x: torch.view_as_real(torch.complex(x / 2, x.flip(0)).exp()),
+    "softmax": lambda x: x.softmax(-1),
+    "log_softmax": lambda x: x.log_softmax(-1),
+    "choice": lambda x: torch.where(x > 0, x.sin(), x.cos()),
+    "sign": lambda x: x.sign() * x,
+    "largest": lambda x: torch.zeros_like(x).scatter(-1, x.argmax(-1, keepdim=True), 1) + x.amax(-1, keepdim=True),
+    "sorted": lambda x: x.topk(3).values,
+    "in place": lambda x: x.clone().add_(x.flip(0)).tanh_(),
+    "rotation": lambda x: torch.linalg.matrix_exp(x[:7] / 50 - x[:7].mT / 50),
+    "system": lambda x: torch.linalg.solve(x[:7].to(x) + 300 * torch.eye(7).to(x), x[:7]),
+}
+
+
+def within(function, x, error, moved):
+    """Whether ``function`` of x, which is within ``error`` of ``moved``, is within its bound, and how large this is."""
+    bounds = Bounds()
+    x = bounds.put(x.clone(), error)
+    with bounds:
+        found = function(x)
+    assert not bounds.unknown, bounds.unknown
+    off = (found.double() - function(moved)).abs()
+    return bool((off <= bounds.of(found)).all()), bounds.of(found)
+
+
+@pytest.mark.parametrize("scale", (0.01, 1.0, 30.0))
+@pytest.mark.parametrize("name", OPERATIONS)
+@torch.no_grad()
+def test_no_operation_is_farther_off_than_its_bound(name, scale):
+    draw = torch.Generator().manual_seed(0)
+    x = scale * torch.randn(400, 8 if name == "glu" else 7, generator=draw)
+    x[0] = 0
+    for size in (0.0, 1e-9, 1e-3):
+        error = size * torch.rand(x.shape, generator=draw, dtype=torch.float64)
+        moved = x.double() + error * (2 * torch.randint(2, x.shape, generator=draw) - 1)
+        held, bound = within(OPERATIONS[name], x, error, moved)
+        assert held
+        if name not in ("reciprocal", "sign", "choice", "largest", "rotation", "system") and scale == 1:
+            assert bound.median() <= 300 * size + 1e-4  # and not for the reason that it is no bound at all
+
+
+def test_what_another_machine_may_decide_otherwise_is_in_doubt():
+    x, bounds = torch.tensor([[1.0, 1.0 + 1e-6, 0.0], [1.0, 2.0, 0.0]]), Bounds()
+    bounds.put(x, torch.full(x.shape, 1e-5, dtype=torch.float64))
+    with bounds:
+        first, shown = x.argmax(-1), torch.where(x > 1, 7.0, 0.0)
+        columns = torch.zeros(2, 3).scatter(-1, x.argmax(-1, keepdim=True), 1)
+    assert (bounds.of(first) > 0).tolist() == [True, False]
+    assert (bounds.of(columns) >= 1).tolist() == [[True] * 3, [False] * 3]
+    assert (bounds.of(shown) >= 7).tolist() == [[True, True, False], [True, False, False]]
+
+
+@pytest.mark.parametrize("function, named", [
+    (lambda x: x.cumsum(0), "cumsum"),
+    (lambda x: x if x[0, 0] > 0 else -x, "_local_scalar_dense"),
+    (lambda x: torch.eye(3)[x.exp().argmax(-1)], "places that index takes"),
+    (lambda x: (1e38 * x.exp()) * 10, "overflow in mul"),
+])  # fmt: skip
+def test_what_has_no_rule_is_named_and_nothing_is_decided(function, named):
+    bounds = Bounds()
+    x = bounds.put(torch.ones(2, 3), torch.ones(2, 3, dtype=torch.float64))
+    with bounds:
+        y = function(x)
+    assert bounds.unknown == {named} and bounds.of(y).isinf().all() and bounds.apart(y) == torch.inf
+
+
+@pytest.mark.parametrize("name", MODULES)
+@torch.no_grad()
+def test_nothing_is_farther_off_than_its_bound(name):
+    draw = torch.Generator().manual_seed(0)
+
+    def power(low, high):
+        return 10 ** torch.empty(4000, 1).uniform_(low, high, generator=draw)
+
+    module = MODULES[name]()
+    for parameter in module.parameters():
+        parameter.normal_(0, 3, generator=draw)
+    if name == "norm":
+        module.bias.zero_()  # its own error is larger than the one of an entry at the mean
+    wide = copy.deepcopy(module).double()
+    common = power(-2, 6) * (torch.rand(4000, 1, generator=draw) < 0.5)  # what a norm takes away again
+    x = torch.randn(4000, 7, generator=draw) * power(-2, 5) + common
+    x[::2, -1] = x[::2, :-1].mean(-1)  # an entry at the mean, of which a norm leaves nothing but rounding
+
+    def function(x):
+        return (module if x.dtype == torch.float32 else wide)(x)
+
+    assert within(function, x, torch.zeros(4000, 7, dtype=torch.float64), x.double())[0]
+    error = 1e-3 * torch.rand(4000, 7, generator=draw, dtype=torch.float64)
+    moved = x.double() + error * (torch.rand(4000, 7, generator=draw) < 0.5).double().sub(0.5).sign()
+    assert within(function, x, error, moved)[0]
+
+
+@pytest.mark.parametrize("layers", (1, 2))
+@pytest.mark.parametrize("name", NETS)
+@torch.no_grad()
+def test_no_net_is_farther_off_than_its_bound(name, layers):
+    """Three steps, plain and compiled, from states that are off; in double precision the bound decides."""
+    net = build(name, task("parity"), seed=1, layers=layers).eval()
+    wide, tokens = copy.deepcopy(net).double(), torch.tensor([0, 1])
+    for one, least in ((net, None), (copy.deepcopy(wide), 1e-3)):
+        with Bounds() as bounds:
+            state = one.initial_state(2)
+            for _ in range(3):
+                state, logits = one.step(state, tokens)
+        assert not bounds.unknown
+        state, other = one.initial_state(2), wide.initial_state(2)
+        for _ in range(3):
+            (state, compiled), (other, exact) = one.step(state, tokens), wide.step(other, tokens)
+        for found in (logits, compiled):
+            assert ((found.double() - exact).abs() <= bounds.of(logits)).all()
+        assert least is None or float(bounds.of(logits).max()) < least
