@@ -66,10 +66,14 @@ def test_what_was_found_of_the_gated_rules_is_what_the_records_say():
     assert set(signed["trained"]) == {1.0} and signed["first"].tolist() == [99, 70, 157]
     assert "positions 99, 70 and 157, DeltaNet at 397" in said and parity["first"]["deltanet_negative", 0] == 397
     groups = list(ladder.MACHINES)[list(ladder.MACHINES).index("parity") :]
+    assert len(groups) == 10 and len(kept[(kept["seed"] == 0) & kept["row"].str.match("gated|mamba2|rwkv7")]) == 2 * 4 * 19
+    known = kept[(kept["seed"] == 0) & kept["task"].isin(groups) & (kept["kind"] != "never learned")]
+    assert set(zip(known["row"], known["task"])) == {
+        ("deltanet_negative", "parity"), ("gated_deltanet_negative", "parity"), ("gated_deltanet_negative", "tomita_5"),
+        ("deltanet_negative x2", "parity"), *(("gated_deltanet_negative x2", task) for task in (
+            "parity", "tomita_3", "tomita_5", "tomita_6", "s_3", "s_4", "a_5"))}  # fmt: skip
+    assert "lasts" not in set(known["kind"]) and "two layers on seven (Parity, Tomita 3, 5 and 6, S_3, S_4, A_5)" in said
     one = kept[(kept["seed"] == 0) & ~kept["row"].str.endswith(ladder.DEEP)]
-    known = one[one["task"].isin(groups) & (one["kind"] != "never learned")]
-    assert len(groups) == 10 and set(zip(known["row"], known["task"])) == {
-        ("deltanet_negative", "parity"), ("gated_deltanet_negative", "parity"), ("gated_deltanet_negative", "tomita_5")}
     assert Counter(one["row"][one["kind"] == "lasts"]) == {
         "gated_deltanet": 3, "gated_deltanet_negative": 4, "mamba2": 2, "rwkv7": 3}
     (seems,) = (run for _, run in one[one["kind"] == "lasts"].iterrows() if ladder.predicted(run["row"], run["task"]) == "cannot")
