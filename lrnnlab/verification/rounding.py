@@ -5,7 +5,8 @@ other one with IEEE arithmetic of the tensor's type, ends no further than that f
 textbook's (Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd ed., sections 3.1, 3.6 and 4.2): a sum of n
 products is off by at most n u / (1 - n u) times the sum of their absolute values, in whatever order it is summed and
 whether or not multiplications and additions are fused; u is half the machine epsilon.  We take twice that.  What is below
-the smallest normal number may be flushed to zero.
+the smallest normal number may be flushed to zero; weights and states are no such numbers.  A scalar is first rounded to the type
+of what it meets.
 
 Two things are taken for granted: a function such as exp or tanh is right to 8 units in the last place (of 1, if it is
 bounded), and a linear system, or a matrix exponential, is solved for a matrix that differs from the given one by a
@@ -16,6 +17,7 @@ Letters: b the bounds, e one bound, s the largest absolute value on any machine,
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -30,11 +32,12 @@ FUNCTION = 16  # eps: twice the error of an elementary function
 PAY = 1.001  # for the rounding of the bounds themselves, sums of a few positive doubles
 RULES: dict[str, Callable] = {}  # (bounds, what came out, what went in ...) -> the bound of what came out
 
-MOVED = """alias as_strided cat clone detach diag_embed embedding expand flip index index_select lift_fresh permute
+MOVED = """alias cat clone detach diag_embed embedding expand flip index index_select lift_fresh permute
 repeat roll select slice split split_with_sizes squeeze stack t transpose unbind unsafe_split unsqueeze view
 _reshape_alias _unsafe_view""".split()  # numbers change their places and nothing else
 MADE = """arange empty empty_like eye full full_like new_empty new_full new_ones new_zeros ones ones_like scalar_tensor
 zeros zeros_like _linalg_check_errors""".split()
+EXACT = {"clamp": 1, "clamp_min": 1, "pow": 1, "scatter": 3, "constant_pad_nd": 1}  # from which argument on
 
 
 class Bounds(TorchDispatchMode):
@@ -67,7 +70,8 @@ class Bounds(TorchDispatchMode):
 
     def put(self, x: Tensor, e: Tensor) -> Tensor:
         """Let x be within e of the exact numbers; returns x."""
-        self._kept[x] = e.nan_to_num(nan=torch.inf, posinf=torch.inf)
+        most = torch.finfo(x.dtype).eps * torch.finfo(x.dtype).max if _real(x) else torch.inf  # of a sum that may overflow
+        self._kept[x] = torch.where(e < most, e, torch.inf)
         return x
 
     def apart(self, x: Tensor) -> float:
@@ -97,22 +101,26 @@ class Bounds(TorchDispatchMode):
             name, before = name[:-1], args[0].clone()
             if self.rounded(args[0]):
                 self.put(before, self.of(args[0]))
+            if torch._C._storage_Use_Count(args[0].untyped_storage()._cdata) > 2:  # a view's bound would not be changed
+                self.unknown.add(f"{name} in place of numbers that others see")
         out = op(*args, **kwargs)
-        args = (before, *args[1:]) if in_place else args
+        args = tuple(before if x is args[0] else x for x in args) if in_place else args
+        if name in EXACT and self.rounded((args[EXACT[name] :], kwargs)):
+            self.unknown.add(f"rounded options of {name}")
         if name in RULES:
             e = RULES[name](self, out, *args, **kwargs)
             if _infinite(out) and not _infinite((args, kwargs)):
                 self.unknown.add(f"overflow in {name}")
         elif name in MOVED:
-            if self.rounded(args[1:]):
+            if self.rounded((args[1:], kwargs)):
                 self.unknown.add(f"places that {name} takes")
             if self.rounded(args[0]):
                 e = op(tree_map(lambda x: self.of(x).clone(), args[0]), *args[1:], **kwargs)
-        elif name not in MADE and (self.rounded(args) or any(map(_real, tree_leaves((args, out))))):
+        elif name not in MADE and (self.rounded((args, kwargs)) or any(map(_real, tree_leaves((args, out))))):
             self.unknown.add(name)
         for x, bound in zip(tree_leaves(out), e if isinstance(e, (tuple, list)) else [e]):
             if isinstance(bound, Tensor) and (_real(x) or bound.any()):
-                self.put(x, PAY * bound)
+                self.put(x, (1 if name in MOVED else PAY) * bound)
         return out
 
 
@@ -135,7 +143,7 @@ def _eps(x: Tensor, terms: float = 1) -> float:
 
 
 def _least(x: Tensor) -> float:
-    return torch.finfo(x.dtype).tiny if _real(x) else 0.0
+    return torch.finfo(x.dtype).tiny * (4 if x.is_complex() else 1) if _real(x) else 0.0
 
 
 def _rule(names: str) -> Callable[[Callable], Callable]:
@@ -149,9 +157,14 @@ def _rule(names: str) -> Callable[[Callable], Callable]:
 # --- sums and products --------------------------------------------------------------------------------------------------
 
 
-@_rule("add sub rsub")
+@_rule("add sub")
 def _add(b: Bounds, out: Tensor, x: Any, y: Any, alpha: float = 1) -> Any:
     return b.e(x) + b.e(y) * abs(alpha) + _eps(out, 2) * (b.s(x) + b.s(y) * abs(alpha)) + 3 * _least(out)
+
+
+@_rule("rsub")
+def _rsub(b: Bounds, out: Tensor, x: Any, y: Any, alpha: float = 1) -> Any:
+    return _add(b, out, y, x, alpha)
 
 
 @_rule("mul")
@@ -163,7 +176,7 @@ def _mul(b: Bounds, out: Tensor, x: Any, y: Any) -> Any:
 @_rule("div")
 def _div(b: Bounds, out: Tensor, x: Any, y: Any) -> Any:
     low, least = b.low(y), _least(out)
-    return (b.e(x) + b.s(x) / low * b.e(y) + _eps(out) * b.s(x) + least) / low + least
+    return (b.e(x) + b.s(x) / low * b.e(y) + _eps(out, 2) * b.s(x) + least) / low + least
 
 
 @_rule("lerp")
@@ -200,7 +213,7 @@ def _norm(b: Bounds, out: Tensor, x: Tensor, order: float = 2, dim: Any = None, 
     if order != 2:
         b.unknown.add(f"a norm of order {order}")
     n = x.numel() // max(1, out.numel())
-    e = b.of(x) + _eps(out, n + 4) * b.s(x) + n * _least(out) ** 0.5  # squares may be flushed
+    e = b.of(x) + _eps(out, n + 4) * b.s(x) + _least(out) ** 0.5  # squares may be flushed
     return torch.linalg.vector_norm(e, 2, dim, keepdim)
 
 
@@ -211,8 +224,9 @@ def _function(slope: Callable, size: Callable) -> Callable:
     """``slope``: at least the function's, wherever the argument may be; ``size``: what an error of FUNCTION eps is of."""
 
     def rule(b: Bounds, out: Tensor, x: Tensor, *_: Any, **__: Any) -> Tensor:
-        moved = torch.where(b.of(x) > 0, b.of(x) * slope(b, x), 0.0)
-        return moved + _eps(out, FUNCTION) * size(b, x, out) + _least(out)
+        if x.is_complex() and slope is not _grown:
+            b.unknown.add("a function of a complex number")
+        return (b.of(x) + _least(x)) * slope(b, x) + _eps(out, FUNCTION) * size(b, x, out) + _least(out)
 
     return rule
 
@@ -234,13 +248,15 @@ RULES |= {
     "sigmoid": _function(lambda b, x: (b.low(x) / 2).cosh() ** -2 / 4, _constant(1)),
     "sin": _function(_constant(1), _constant(1)),
     "cos": _function(_constant(1), _constant(1)),
-    "softplus": _function(_constant(1), lambda b, x, out: 1 + b.s(x)),
+    "softplus": lambda b, out, x, beta=1, threshold=20: (  # from the threshold on it is x itself
+        b.of(x) + _eps(out, FUNCTION) * (1 / beta + b.s(x)) + math.exp(-threshold) / beta * (b.s(x) * beta >= threshold)
+    ),
     "gelu": _function(_constant(1.13), lambda b, x, out: b.s(x)),
     "silu": _function(_constant(1.1), lambda b, x, out: b.s(x)),
     "sqrt": lambda b, out, x: _pow(b, out, x, 0.5),
     "rsqrt": lambda b, out, x: _pow(b, out, x, -0.5),
     "reciprocal": lambda b, out, x: _pow(b, out, x, -1),
-    "abs": lambda b, out, x: b.of(x) + x.is_complex() * _eps(x) * b.s(x),
+    "abs": lambda b, out, x: b.of(x) + x.is_complex() * (_eps(x) * b.s(x) + _least(x)),
     **dict.fromkeys(("neg", "relu", "clamp", "clamp_min", "_conj"), lambda b, out, x, *_: b.of(x)),
     **dict.fromkeys(("maximum", "minimum"), lambda b, out, x, y: torch.maximum(b.of(x), b.of(y))),
     "amax": lambda b, out, x, dim=(), keepdim=False: b.of(x).amax(dim, keepdim),
@@ -255,9 +271,12 @@ RULES |= {
 @_rule("pow")
 def _pow(b: Bounds, out: Tensor, x: Tensor, p: float) -> Tensor:
     """For p within 0 and 1 two powers are no further apart than the power of the distance."""
-    e = b.of(x)
-    moved = e * abs(p) * torch.maximum(b.s(x) ** (p - 1), b.low(x) ** (p - 1))
-    moved = torch.where(e > 0, torch.fmin(moved, e**p) if 0 < p <= 1 else moved, 0.0)
+    e, root = b.of(x) + _least(x), p != int(p)
+    if root and x.is_complex():
+        b.unknown.add("a root of a complex number")
+    moved = e * abs(p) * torch.maximum((b.s(x) + e) ** (p - 1), b.low(x) ** (p - 1))
+    moved = torch.fmin(moved, e**p) if 0 < p <= 1 else moved
+    moved = torch.where(x.double() < 2 * b.of(x), torch.inf, moved) if root and b.rounded(x) else moved  # a root of less than 0
     return moved + _eps(out, FUNCTION) * (_size(out) + moved) + _least(out)
 
 
@@ -265,11 +284,11 @@ def _pow(b: Bounds, out: Tensor, x: Tensor, p: float) -> Tensor:
 def _to_type(b: Bounds, out: Tensor, x: Tensor, **_: Any) -> Tensor:
     if not _real(out) and b.rounded(x):
         b.unknown.add("whole numbers of rounded ones")
-    shorter = _real(x) and _real(out) and torch.finfo(out.dtype).eps > torch.finfo(x.dtype).eps
-    return b.of(x) + shorter * (_eps(out) * b.s(x) + _least(out))
+    shorter = _real(out) and (not _real(x) or torch.finfo(out.dtype).eps > torch.finfo(x.dtype).eps)
+    return b.of(x) + shorter * (_size(x).ge(1 / _eps(out)) if not _real(x) else 1) * (_eps(out) * b.s(x) + _least(out))
 
 
-# --- decisions; the bound is 1 where another machine may decide otherwise -----------------------------------------------------
+# --- decisions: not 0 where another machine may decide otherwise -------------------------------------------------------
 
 
 @_rule("eq ne gt ge lt le")
@@ -279,11 +298,13 @@ def _compared(b: Bounds, out: Tensor, x: Tensor, y: Any) -> Tensor:
 
 
 @_rule("argmax")
-def _argmax(b: Bounds, out: Tensor, x: Tensor, dim: int = -1, keepdim: bool = False) -> Tensor:
+def _argmax(b: Bounds, out: Tensor, x: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
+    e = b.of(x)
+    x, e, dim = (x, e, dim) if dim is not None else (x.flatten(), e.flatten(), 0)
     first, second = F.pad(x.double().movedim(dim, -1), (0, 1), value=-torch.inf).topk(2).values.unbind(-1)
-    e = b.of(x).amax(dim)
-    tied = (first - second <= 4 * e).double() * (e > 0)
-    return tied.unsqueeze(dim) if keepdim else tied
+    e = e.amax(dim)
+    tied = (first - second <= 4 * e).double() * (e > 0) * x.shape[dim]
+    return tied.reshape(out.shape)
 
 
 @_rule("scatter")
@@ -294,7 +315,7 @@ def _scatter(b: Bounds, out: Tensor, x: Tensor, dim: int, index: Tensor, value: 
 @_rule("topk")
 def _topk(b: Bounds, out: Any, x: Tensor, k: int, dim: int = -1) -> tuple[Tensor, Tensor]:
     e = b.of(x).amax(dim, keepdim=True).expand(out[0].shape)
-    return e, (e > 0).double()
+    return e, (e > 0).double() * x.shape[dim]
 
 
 @_rule("sign")
@@ -305,7 +326,8 @@ def _sign(b: Bounds, out: Tensor, x: Tensor) -> Tensor:
 @_rule("where")
 def _where(b: Bounds, out: Tensor, chosen: Tensor, x: Any, y: Any) -> Tensor:
     e_x, e_y = (b.of(part).expand(out.shape) for part in (x, y))
-    return torch.where(chosen, e_x, e_y) + b.of(chosen) * (b.s(x) + b.s(y) + e_x + e_y)
+    other = torch.where(b.of(chosen) > 0, (x * 1.0 - y).double().abs() + 2 * (e_x + e_y), 0.0)
+    return torch.where(chosen, e_x, e_y) + other
 
 
 @_rule("any bitwise_not")
@@ -321,14 +343,14 @@ def _softmax(b: Bounds, out: Tensor, x: Tensor, dim: int, half_to_float: bool) -
     """Exponents that are off by d let a quotient be off by a factor exp(2 d) at most."""
     s, n = b.s(x), x.shape[dim]
     d = b.of(x).amax(dim, keepdim=True) + _eps(out, 2) * (s + s.amax(dim, keepdim=True)) + _eps(out, FUNCTION + n)
-    return out.double() * (2 * d).exp() * (2 * d).expm1() + _least(out)
+    return (out.double() + _least(out)) * (2 * d).exp() * (2 * d).expm1() + _least(out)
 
 
 @_rule("_log_softmax")
 def _log_softmax(b: Bounds, out: Tensor, x: Tensor, dim: int, half_to_float: bool) -> Tensor:
     s, n = b.s(x), x.shape[dim]
     e, most = (part + part.amax(dim, keepdim=True) for part in (b.of(x), s))
-    return e + _eps(out, 4) * most + _eps(out, 2 * (FUNCTION + n)) * (1 + n)
+    return e + _eps(out, 4) * most + _eps(out, 2 * (FUNCTION + n))
 
 
 @_rule("glu")
@@ -343,28 +365,35 @@ def _layer_norm(b: Bounds, out: Any, x: Tensor, shape: Any, weight: Any, bias: A
     value, e, s, u = x.double(), b.of(x), b.s(x), _eps(out[0], shape[-1] + 8)
     d = (value - value.mean(-1, keepdim=True)).abs()
     deviation = (d.square().mean(-1, keepdim=True) + eps).sqrt()
-    off = e + e.mean(-1, keepdim=True) + u * (s + s.mean(-1, keepdim=True))  # of d, and, relative, of the deviation:
+    least = 3 * _least(out[0])
+    off = e + e.mean(-1, keepdim=True) + u * (s + s.mean(-1, keepdim=True)) + least  # of d; relative, of the deviation:
     part = off.square().mean(-1, keepdim=True).sqrt() / deviation
     part = part + 2 * u * (1 + s.square().mean(-1, keepdim=True) / deviation**2)
     if b.rounded((weight, bias)) or len(shape) > 1:
         b.unknown.add("a norm of rounded weights, or over several axes")
-    scaled = (1 if weight is None else b.s(weight)) / deviation * (off + 1.2 * (part + u) * (d + off))
-    return [torch.where(part < 0.1, scaled + u * (0 if bias is None else b.s(bias)), torch.inf), None, None]
+    scaled = (1 if weight is None else b.s(weight)) / deviation / (1 - 2 * part) * (off + (part + u) * (d + off) / (1 - 2 * part))
+    return [torch.where(part < 0.1, scaled + least + u * (0 if bias is None else b.s(bias)), torch.inf), None, None]
 
 
 @_rule("linalg_matrix_exp")
 def _matrix_exp(b: Bounds, out: Tensor, x: Tensor) -> Tensor:
     size, off = (part.norm(dim=(-2, -1), keepdim=True) for part in (x.double(), b.of(x)))
     off = off + _eps(out, 8 * x.shape[-1]) * (1 + size)
+    if x.is_complex():
+        b.unknown.add("exponentials of complex matrices")
     turns = bool((x == -x.mT).all())  # then the exponential has norm 1
-    return (off * off.exp() * (1 if turns else size.exp())).expand(out.shape)
+    return (off * (2 * off).exp() * (1 if turns else size.exp())).expand(out.shape)
 
 
 @_rule("_linalg_solve_ex")
-def _solve(b: Bounds, out: Any, A: Tensor, B: Tensor, **_: Any) -> list:
+def _solve(b: Bounds, out: Any, A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False) -> list:
+    if not left:
+        b.unknown.add("a system from the right")
     column, n = B.ndim < A.ndim, A.shape[-1]
     x, e = (part.unsqueeze(-1) if column else part for part in (_size(out[0]), b.of(B)))
     inverse = A.to(torch.complex128 if A.is_complex() else torch.float64).inverse().abs()
     off = b.of(A) + _eps(A, 8 * n) * _size(A).sum((-2, -1), keepdim=True)
-    e = torch.where((inverse @ off).sum(-1, keepdim=True) < 0.1, 1.2 * inverse @ (off @ x + e), torch.inf)
+    e = inverse @ (off @ x + e)
+    most, moved = (part.amax(-2, keepdim=True) for part in (e, (inverse @ off).sum(-1, keepdim=True)))
+    e = torch.where(moved < 0.1, e + most / 2, torch.inf)
     return [e.squeeze(-1) if column else e, None, None, None]

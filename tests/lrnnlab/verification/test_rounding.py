@@ -81,6 +81,34 @@ def test_no_operation_is_farther_off_than_its_bound(name, scale):
             assert bound.median() <= 300 * size + 1e-4  # and not for the reason that it is no bound at all
 
 
+CORNERS = {  # what is computed, from these numbers, from others within these errors
+    "a threshold": (F.softplus, [20 - 5e-13], 1e-12, [20 + 4e-13]),
+    "underflow": (lambda x: x.softmax(0), [0.0, -110.0], 50, [-50.0, -60.0]),
+    "an infinity": (lambda x: torch.where(x > 0, 0.0, -torch.inf).exp(), [1e-9], 1e-8, [-1e-9]),
+    "a far index": (lambda x: (x.argmax(0) == torch.arange(5)).double(), [1.0, 0, 0, 0, 1 - 1e-9], 1e-8, [1 - 1e-9, 0, 0, 0, 1.0]),
+    "a small solution": (lambda x: torch.linalg.solve(x[:4].view(2, 2), x[4:]), [1.0, 0, 0, 1, 0, 0], [0, 0.09, 0, 0, 0, 1],
+                         [1.0, 0.09, 0, 1, 0, 1]),
+    "a large power": (lambda x: torch.linalg.matrix_exp(x.view(1, 1)), [0.0], 1.0, [1.0]),
+    "itself": (lambda x: (y := x.clone()).mul_(y), [1.0], 1e-5, [1 + 1e-5]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CORNERS)
+def test_bounds_hold_in_corners(name):
+    function, x, error, moved = CORNERS[name]
+    x, moved = (torch.tensor(numbers, dtype=torch.float64) for numbers in (x, moved))
+    error = torch.as_tensor(error, dtype=torch.float64).expand(x.shape)
+    assert within(function, x, error, moved)[0]
+
+
+def test_a_norm_of_one_spike_is_within_its_bound():
+    x = torch.zeros(512, dtype=torch.float64)
+    x[0] = 1
+    error = torch.full_like(x, 1e-3)
+    for signs in (torch.ones(512), torch.where(torch.arange(512) == 0, -1.0, 1.0), (-1.0) ** torch.arange(512)):
+        assert within(nn.LayerNorm(512).double(), x, error, x + error * signs)[0]
+
+
 def test_what_another_machine_may_decide_otherwise_is_in_doubt():
     x, bounds = torch.tensor([[1.0, 1.0 + 1e-6, 0.0], [1.0, 2.0, 0.0]]), Bounds()
     bounds.put(x, torch.full(x.shape, 1e-5, dtype=torch.float64))
@@ -97,6 +125,9 @@ def test_what_another_machine_may_decide_otherwise_is_in_doubt():
     (lambda x: x if x[0, 0] > 0 else -x, "_local_scalar_dense"),
     (lambda x: torch.eye(3)[x.exp().argmax(-1)], "places that index takes"),
     (lambda x: (1e38 * x.exp()) * 10, "overflow in mul"),
+    (lambda x: x.exp()[0].add_(1), "add in place of numbers that others see"),
+    (lambda x: x.clamp(x.exp()), "rounded options of clamp"),
+    (lambda x: torch.view_as_complex(x[:, :2].contiguous()).tanh().real, "a function of a complex number"),
 ])  # fmt: skip
 def test_what_has_no_rule_is_named_and_nothing_is_decided(function, named):
     bounds = Bounds()
