@@ -67,7 +67,7 @@ def block_backward(A: Tensor, x0: Tensor, x: Tensor, dx: Tensor) -> tuple[Tensor
         into = (sums[p], ADD) if shared else (_flat(dA)[0], SET)
         kernels.block_backward(*inputs, into[0], *outputs, T, h, head, row, int(not shared), into[1], past, *part, size)
 
-    parts = over_chains(work, B, h, x.numel() * n)
+    parts = over_chains(work, B, h, x.numel() * n, sums=shared)
     if shared:
         return _summed(sums, parts, A.shape), db, dx0
     return dA.transpose(2, 3) if interleaved else dA, db, dx0
@@ -123,7 +123,7 @@ def token_backward(A_table: Tensor, tokens: Tensor, x0: Tensor, x: Tensor, dx: T
     def work(p, *part):
         kernels.token_backward(*inputs, dA[p], db[p], dx0, T, h, *part, (0,) * n)
 
-    parts = over_chains(work, B, h, x.numel() * n)
+    parts = over_chains(work, B, h, x.numel() * n, sums=True)
     return _summed(dA, parts, A_table.shape), _summed(db, parts, (V, h, n)), torch.from_numpy(dx0).view(x0.shape)
 
 
@@ -154,7 +154,7 @@ def diagonal_backward(A: Tensor, x0: Tensor, x: Tensor, dx: Tensor) -> tuple[Ten
         into = (sums[p], ADD) if shared else (_reals(dA)[0], SET)
         kernels.diagonal_backward(*inputs, into[0], *outputs, T, D * width, int(not shared), into[1], past, *part, *kind)
 
-    parts = over_chains(work, B, D * width, x.numel(), LINE)
+    parts = over_chains(work, B, D * width, x.numel(), LINE, sums=shared)
     if shared:
         total = _summed(sums, parts, (D, width))
         return torch.view_as_complex(total) if A.is_complex() else total[:, 0], db, dx0

@@ -15,7 +15,8 @@ from functools import cache
 import torch
 
 PARTS = 8
-SMALL = 1 << 18  # with fewer multiplications than this a second thread costs more than it brings
+SMALL = 1 << 18  # multiplications from which work is cut
+ALONE = 1 << 21  # up to so many one thread does all parts: to wake a second one costs more than it brings
 _granted = 1  # threads that loops may use while torch has one
 
 
@@ -41,24 +42,30 @@ def allowed() -> int:
 def over_batch(work: Callable[[int, int, int], None], batch: int, parts: int) -> None:
     """Call ``work(part, i, j)`` for ``parts`` parts of the batch, entries i:j each; at least one, at most ``PARTS``."""
     rows = max(1, min(parts, PARTS, batch))
-    _share(work, [(r, batch * r // rows, batch * (r + 1) // rows) for r in range(rows)])
+    _share(work, [(r, batch * r // rows, batch * (r + 1) // rows) for r in range(rows)], allowed())
 
 
-def over_chains(work: Callable[..., None], batch: int, width: int, multiplications: int, grain: int = 1) -> int:
-    """Call ``work(part, i, j, k, l)`` for batch entries i:j of every part, and blocks or channels k:l; how many parts."""
+def over_chains(
+    work: Callable[..., None], batch: int, width: int, multiplications: int, grain: int = 1, sums: bool = False
+) -> int:
+    """Call ``work(part, i, j, k, l)`` for batch entries i:j of every part, and blocks or channels k:l; how many parts.
+
+    Where parts have ``sums`` of their own, how many there are may not depend on the threads.
+    """
     large = multiplications >= SMALL
-    rows = min(PARTS, batch) if large else 1
+    rows = min(PARTS if sums else allowed(), batch) if large else 1
     columns = min(-(-min(allowed(), PARTS) // rows), width // grain) if large else 1
     columns = max(1, columns)
     over_width = [width // grain * c // columns * grain for c in range(columns)] + [width]
-    _share(work, [(r, batch * r // rows, batch * (r + 1) // rows, over_width[c], over_width[c + 1])
-                  for r in range(rows) for c in range(columns)])  # fmt: skip
+    parts = [(r, batch * r // rows, batch * (r + 1) // rows, over_width[c], over_width[c + 1])
+             for r in range(rows) for c in range(columns)]  # fmt: skip
+    _share(work, parts, 1 if multiplications <= ALONE else allowed())
     return rows
 
 
-def _share(work: Callable[..., None], parts: Sequence[tuple]) -> None:
+def _share(work: Callable[..., None], parts: Sequence[tuple], threads: int) -> None:
     """Call ``work(*part)`` for every part."""
-    threads = min(allowed(), len(parts))
+    threads = min(threads, len(parts))
     left = iter(parts)  # whoever is free takes the next part: a list's iterator hands each out once
     flushing = flushes() if threads > 1 else False
     others = [_pool(threads - 1).submit(_help, work, left, flushing) for _ in range(threads - 1)]
