@@ -62,6 +62,12 @@ class Quantised(nn.Module):
     def codebook(self) -> Tensor:
         return _as_rows(self.codes)
 
+    def restarted(self, every: int) -> Quantised:
+        """The same net and codebook, restarted after every k-th token."""
+        twin = copy.copy(self)
+        twin.every = whole_number(every, 1, "every")
+        return twin
+
     def _apply(self, fn: Any, recurse: bool = True) -> Quantised:
         """The codes move with the weights, to another type or device."""
         self.codes = tree_map(fn, self.codes)

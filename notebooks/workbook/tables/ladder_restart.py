@@ -29,9 +29,8 @@ def measure(setting: dict, seed: int, **how: Any) -> dict:
     alone = far(made.net)
     metrics: dict[str, Any] = {"alone": float(alone[-1]), "kind": kind(alone)}
     if metrics["kind"] in LOST:
-        restarted = {k: quantise(made.net, asked, every=k) for k in EVERY}
-        metrics["right"] = {str(k): float(far(model)[-1]) for k, model in restarted.items()}
-        found = restarted[1]
+        found = quantise(made.net, asked)
+        metrics["right"] = {str(k): float(far(found.restarted(k))[-1]) for k in EVERY}
         verdict = verify(found, asked.specification)
         metrics |= {"codes": len(found.codebook), "words": len(found.words), "closed": found.closed,
                     "verdict": "proved" if verdict.proved else "refuted" if verdict.counterexample else "open"}  # fmt: skip
