@@ -310,3 +310,17 @@ def lost_states(loop: np.ndarray, scan: np.ndarray) -> Figure:
     axes.set(xlim=(1, len(t)), ylim=(-0.1, 2.2), xlabel="step t", ylabel="state")
     label_ends(axes, [(float(loop[-1]), "loop", COLOURS["loop"])])
     return figure
+
+
+def rounding_curves(walks: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> Figure:
+    """How far float32 is from the exact state (solid) and from what is proved of every machine (dashed), by step and name."""
+    figure, axes = new_figure(2.9, right=1.5, bottom=0.55, top=0.25)
+    ends = []
+    for (name, (off, bound)), colour in zip(walks.items(), ("#0072B2", "#D55E00")):
+        steps = np.arange(1, len(off) + 1)
+        axes.semilogy(steps, np.where(off > 0, off, np.nan), color=colour, lw=1.4)
+        axes.semilogy(steps, bound, "--", color=colour, lw=1.4)
+        ends += [(off[-1], f"{name}, seen", colour), (bound[-1], f"{name}, proved", colour)]
+    axes.set(xlim=(0, len(off)), xlabel="step", ylabel="off by at most")
+    label_ends(axes, ends)
+    return figure
