@@ -63,14 +63,18 @@ class Quantised(nn.Module):
         return _as_rows(self.codes)
 
     def restarted(self, every: int) -> Quantised:
-        """The same net and codebook, restarted after every k-th token."""
-        twin = copy.copy(self)
+        """A copy that is restarted after every k-th token."""
+        twin = copy.deepcopy(self)
         twin.every = whole_number(every, 1, "every")
         return twin
 
     def _apply(self, fn: Any, recurse: bool = True) -> Quantised:
-        """The codes move with the weights, to another type or device."""
-        self.codes = tree_map(fn, self.codes)
+        """The codes move with the weights, to another type or device; complex ones too, which torch would leave as they are."""
+
+        def moved(part: Tensor) -> Tensor:
+            return torch.view_as_complex(fn(torch.view_as_real(part))) if part.is_complex() else fn(part)
+
+        self.codes = tree_map(moved, self.codes)
         return super()._apply(fn, recurse)
 
     def forward(self, tokens: Tensor) -> Tensor:
