@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 03d · Floats
 #
-# What overflows in a scan, which digits differ, and what should you never do? *It takes* about 20 min to read. Behind [chapter 03](03_parallel_scans.ipynb).
+# What overflows in a scan, which digits differ, and what should you never do? *It takes* about 25 min to read. Behind [chapter 03](03_parallel_scans.ipynb).
 
 # %% tags=["hide-input"]
 import time
@@ -175,7 +175,6 @@ print(
     f"most {float(((looped - treed).abs() / ulp).max()):,.0f} units in the last place"
 )
 
-
 # %% [markdown]
 # (There are many such units only where a state happens to be near 0: there the error is small compared with the
 # terms of the sum, but not with the sum.)
@@ -220,6 +219,7 @@ show.figure(
     "is proved grows slowly for blocks and exponentially for reflections.",
     caption="Solid: how far float32 is from float64. Dashed: how far any machine can be from the exact state.",
 )
+
 
 # %% [markdown]
 # A reflection makes no error larger, but $|A|$ does, and the bound sees no more than $|A|$. After some steps it says nothing.

@@ -272,6 +272,9 @@ def drift_widget(net: Net, restarted: Mapping[int, Quantised], asked: StateTrack
                    "restarted, whose clouds stay together."}  # fmt: skip
 
 
+VERDICTS = {"proved": "proved", "refuted": "wrong on some string", "open": "open: right by less than rounding may change"}
+
+
 def mended(found: pd.DataFrame) -> list[dict]:
     """For each model, and for all, how many of the nets that lose their machine a restart mends, and how many are proved."""
     lost = found[found["kind"].isin(ladder_restart.LOST)]
@@ -279,8 +282,7 @@ def mended(found: pd.DataFrame) -> list[dict]:
     layers = {f"all of {name}": lost[lost["row"].str.endswith(DEEP) == deep] for name, deep in (("one layer", False), ("two layers", True))}
     return [{"model": name, "lost with length": len(here), "machines": here["task"].nunique(),
              **{f"right, restarted every {k}": int((here[f"right.{k}"] >= KNOWN).sum()) for k in ladder_restart.EVERY},
-             "proved": int((here["verdict"] == "proved").sum()), "wrong on some string": int((here["verdict"] == "refuted").sum()),
-             "open": int((here["verdict"] == "open").sum())}
+             **{name: int((here["verdict"] == verdict).sum()) for verdict, name in VERDICTS.items() if (lost["verdict"] == verdict).any()}}
             for name, here in (models | layers | {"all": lost}).items() if len(here)]  # fmt: skip
 
 
