@@ -701,7 +701,7 @@ show.figure(
 # * [03a other roads](03a_other_roads.ipynb) (20 min): a tree that makes fewer than $T$ products, why $\tanh$ cannot be scanned, and what needs no scan.
 # * [03b paper listings](03b_paper_listings.ipynb) (15 min): the paper's code checked against its printout, and where the paper says something else.
 # * [03c benchmark](03c_benchmark.ipynb) (35 min): why the paper's PScan was no faster at test time, and every scan that we could install, timed on a CPU and on an H200.
-# * [03d floats](03d_floats.ipynb) (20 min): what overflows, which digits differ, and six things never to do.
+# * [03d floats](03d_floats.ipynb) (25 min): what overflows, which digits differ, and six things never to do.
 
 # %% [markdown]
 # ## Exercises

@@ -17,7 +17,7 @@ SITTINGS: dict[str, tuple[str, int, tuple[str, ...], tuple[int, float], tuple[tu
         ("train and verify by hand", 20),
     )),
     "03": ("parallel scans", 45, ("02",), (2, 1.3), (
-        ("other roads", 20), ("paper listings", 15), ("benchmark", 35), ("floats", 20),
+        ("other roads", 20), ("paper listings", 15), ("benchmark", 35), ("floats", 25),
     )),
     "04": ("rotations", 60, ("00",), (1, 2.4), (
         ("layer in code", 20), ("every rotation", 25), ("constant norm", 20), ("coloured inputs", 30),
@@ -43,7 +43,7 @@ SITTINGS: dict[str, tuple[str, int, tuple[str, ...], tuple[int, float], tuple[tu
         ("found counter", 30), ("feedback", 20), ("reflections", 25), ("paper checked", 20),
     )),
     "10": ("one ladder", 50, ("01", "02"), (3, 0), (
-        ("more theorems", 45), ("when nets fail", 15), ("whole ladder", 15),
+        ("more theorems", 45), ("when nets fail", 15), ("whole ladder", 20),
     )),
 }
 EVENING = ("00", "02", "10")  # the path of one evening
