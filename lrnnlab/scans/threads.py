@@ -16,8 +16,8 @@ from functools import cache
 import torch
 
 PARTS = 8
-SMALL = 1 << 18  # multiplications from which work is cut
-ALONE = 1 << 21  # up to so many one thread does all parts: to wake a second one costs more than it brings
+SMALL = 1 << 18  # multiplications from which sums are cut
+ALONE = 1 << 21  # up to so many one thread does all: to wake a second one costs more than it brings
 _granted = 1  # threads that loops may use while torch has one
 
 
@@ -53,14 +53,14 @@ def over_chains(
 
     Where parts have ``sums`` of their own, how many there are may not depend on the threads.
     """
-    large = multiplications >= SMALL
-    rows = min(PARTS if sums else allowed(), batch) if large else 1
-    columns = min(-(-min(allowed(), PARTS) // rows), width // grain) if large else 1
-    columns = max(1, columns)
+    threads = 1 if multiplications <= ALONE else allowed()
+    rows = threads if not sums else PARTS if multiplications >= SMALL else 1
+    rows = max(1, min(rows, batch))
+    columns = max(1, min(-(-min(threads, PARTS) // rows), width // grain))
     over_width = [width // grain * c // columns * grain for c in range(columns)] + [width]
     parts = [(r, batch * r // rows, batch * (r + 1) // rows, over_width[c], over_width[c + 1])
              for r in range(rows) for c in range(columns)]  # fmt: skip
-    _share(work, parts, 1 if multiplications <= ALONE else allowed())
+    _share(work, parts, threads)
     return rows
 
 

@@ -111,7 +111,7 @@ class Bounds(TorchDispatchMode):
             e = RULES[name](self, out, *args, **kwargs)
             if _infinite(out) and not _infinite((args, kwargs)):
                 self.unknown.add(f"overflow in {name}")
-        elif name in MOVED:
+        elif name in MOVED and op._overloadname != "dtype":
             if self.rounded((args[1:], kwargs)):
                 self.unknown.add(f"places that {name} takes")
             if self.rounded(args[0]):

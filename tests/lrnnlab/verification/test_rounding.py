@@ -122,6 +122,7 @@ def test_what_another_machine_may_decide_otherwise_is_in_doubt():
 
 @pytest.mark.parametrize("function, named", [
     (lambda x: x.cumsum(0), "cumsum"),
+    (lambda x: x.view(torch.int32), "view"),
     (lambda x: x if x[0, 0] > 0 else -x, "_local_scalar_dense"),
     (lambda x: torch.eye(3)[x.exp().argmax(-1)], "places that index takes"),
     (lambda x: (1e38 * x.exp()) * 10, "overflow in mul"),
