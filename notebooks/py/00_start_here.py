@@ -18,7 +18,7 @@
 # repair what does not hold.
 #
 # Run a cell with **Shift + Enter**, or all of them from the menu *Run → Run All Cells*. JupyterLab then jumps to the end: scroll
-# back up here and read on. *It takes* about 15 min to read, and your computer half a minute.
+# back up here and read on. *It takes* about 15 min to read and 25 min for the exercises, and your computer half a minute.
 
 # %% tags=["hide-input"]
 import numpy as np
@@ -218,16 +218,18 @@ predict("00.3", one_wrong_arrow)
 # %% [markdown]
 # ## The map
 #
-# Every chapter is a *sitting* of at most an hour. Behind 01 to 10 lie lettered notebooks, one idea each, for when you want more.
+# Every chapter is a *sitting*: at most an hour to read, and then its exercises, which take about as long again and which you can
+# leave for another day. Lettered notebooks go deeper into 01 to 10, one idea each, for when you want more.
 # Three paths: **one evening** (00, 02, 10), **four weeks** (as
 # [TEACHING.md](TEACHING.md) plans them), or everything.
 
 # %% tags=["hide-input"]
 show.figure(
     ch00.map_picture(),
-    alt="Map of the book: eleven sittings from 00 to 10 with their minutes, arrows from each to those that build on it, and beside "
-        "each the lettered notebooks behind it.",
-    caption="What to see: minutes of reading; an arrow means that a chapter uses the other. In colour: the path of one evening.",
+    alt="Map of the book: eleven sittings from 00 to 10 with their minutes of reading and of exercises, arrows from each to those that build on it, and beside "
+        "each its lettered notebooks.",
+    caption="Numbers: minutes to read + minutes for the exercises. What to see: an arrow means that a chapter uses "
+            "the other. In colour: the path of one evening.",
 )  # fmt: skip
 
 # %% [markdown]

@@ -81,7 +81,7 @@ show.figure(
 # symbols), **all** up to a size, a **sample**, or **float** (in rounded numbers). Where we break a hypothesis ourselves, `show.expect_failure` demands
 # that exactly this step fails.
 #
-# *You need:* matrices, eigenvalues, modular arithmetic, and chapter 00. *It takes* about 55 min to read, and less than a minute of
+# *You need:* matrices, eigenvalues, modular arithmetic, and chapter 00. *It takes* about 55 min to read and 1 h 5 min for the exercises, and less than a minute of
 # computing.
 
 # %% [markdown]
@@ -325,7 +325,7 @@ with show.expect_failure("The base-7 layer, step 1"):
 
 
 # %% [markdown]
-# **Exercise 2** ★ *(2 min, 2 points: to separate two demands on a state)* Of the two demands "different values, different
+# **Exercise 2** ★ *(5 min, 2 points: to separate two demands on a state)* Of the two demands "different values, different
 # states" and "equal values, equal states", which one does an arbitrary readout need?
 
 # %% [markdown]
@@ -896,12 +896,12 @@ check("01.11", my_block)
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->
 #
-# 7 exercises, 24 points, about 62 minutes:
+# 7 exercises, 24 points, about 65 minutes:
 #
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
 # | 1 | [1 A proof that says no](#1-A-proof-that-says-no) | ★ | 5 | 3 | to cancel what came before |
-# | 2 | [2 What the proof does not say](#2-What-the-proof-does-not-say) | ★ | 2 | 2 | to separate two demands on a state |
+# | 2 | [2 What the proof does not say](#2-What-the-proof-does-not-say) | ★ | 5 | 2 | to separate two demands on a state |
 # | 3 | [2 What the proof does not say](#2-What-the-proof-does-not-say) | ★★ | 10 | 4 | to find where a float forgets |
 # | 5 | [3 A layer that escapes stores everything](#3-A-layer-that-escapes-stores-everything) | ★★ | 10 | 4 | to turn a contradiction into a construction |
 # | 8 | [4 Diagonal layers: turns and resets](#4-Diagonal-layers:-turns-and-resets) | ★★ | 15 | 4 | to see why a permuting letter is a turn |

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 01b · Sum and last letters
 #
-# There is no subtraction in Sum. How many states does it need with one $A$, and what does a layer with finitely many states remember? *It takes* about 30 min to read. Behind [chapter 01](01_subtraction.ipynb).
+# There is no subtraction in Sum. How many states does it need with one $A$, and what does a layer with finitely many states remember? *It takes* about 30 min to read and 15 min for the exercises. Behind [chapter 01](01_subtraction.ipynb).
 
 # %% tags=["hide-input"]
 from itertools import product

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 01d · Turns and resets
 #
-# Theorem D gave words that no diagonal layer with finitely many states tells apart. Does that hold in floats, exactly which tasks fit, and what does a singular block add? *It takes* about 20 min to read. Behind [chapter 01](01_subtraction.ipynb).
+# Theorem D gave words that no diagonal layer with finitely many states tells apart. Does that hold in floats, exactly which tasks fit, and what does a singular block add? *It takes* about 20 min to read and 5 min for the exercises. Behind [chapter 01](01_subtraction.ipynb).
 
 # %% tags=["hide-input"]
 from itertools import product

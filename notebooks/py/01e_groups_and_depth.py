@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 01e · Groups and depth
 #
-# How many diagonal layers does a task need? The groups in its automaton say it. *It takes* about 25 min to read. Behind [chapter 01](01_subtraction.ipynb).
+# How many diagonal layers does a task need? The groups in its automaton say it. *It takes* about 25 min to read and 10 min for the exercises. Behind [chapter 01](01_subtraction.ipynb).
 
 # %% tags=["hide-input"]
 from itertools import product

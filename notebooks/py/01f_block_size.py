@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 01f · Block size
 #
-# One layer, blocks of size $b$: how large must they be? Theorem E gives a bound, and a table has the smallest exact models that we know. *It takes* about 20 min to read. Behind [chapter 01](01_subtraction.ipynb).
+# One layer, blocks of size $b$: how large must they be? Theorem E gives a bound, and a table has the smallest exact models that we know. *It takes* about 20 min to read and 20 min for the exercises. Behind [chapter 01](01_subtraction.ipynb).
 
 # %% tags=["hide-input"]
 from itertools import product

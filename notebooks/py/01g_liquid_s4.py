@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 01g · Liquid-S4 and errata
 #
-# How does Liquid-S4 escape Proposition 2, where does the paper say something else than we found, and what does all this not show? *It takes* about 10 min to read. Behind [chapter 01](01_subtraction.ipynb).
+# How does Liquid-S4 escape Proposition 2, where does the paper say something else than we found, and what does all this not show? *It takes* about 10 min to read and 15 min for the exercises. Behind [chapter 01](01_subtraction.ipynb).
 
 # %% tags=["hide-input"]
 

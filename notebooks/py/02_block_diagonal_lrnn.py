@@ -47,7 +47,7 @@ film_widget
 # Rudnicky, 2024) says yes, if the transition depends on the input and is not diagonal. You will build that model, train it, see
 # what keeps it stable and what makes it forget. At the end a search proves what it has learned, for strings of every length.
 #
-# *You need:* matrices, norms, a little of how networks are trained. *It takes* about 45 min to read, and a minute of computing on
+# *You need:* matrices, norms, a little of how networks are trained. *It takes* about 45 min to read and 1 h 20 min for the exercises, and a minute of computing on
 # two cores.
 
 # %% [markdown]

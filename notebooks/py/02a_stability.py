@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 02a · Stability
 #
-# How much can a product of blocks grow for every $p$, when does float32 overflow, and what do random columns do? *It takes* about 20 min to read. Behind [chapter 02](02_block_diagonal_lrnn.ipynb).
+# How much can a product of blocks grow for every $p$, when does float32 overflow, and what do random columns do? *It takes* about 20 min to read and 5 min for the exercises. Behind [chapter 02](02_block_diagonal_lrnn.ipynb).
 
 # %% tags=["hide-input"]
 from fractions import Fraction

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 02b · Fading
 #
-# What ends a trained network, and how long is a soft one provably right on every string? *It takes* about 30 min to read. Behind [chapter 02](02_block_diagonal_lrnn.ipynb).
+# What ends a trained network, and how long is a soft one provably right on every string? *It takes* about 30 min to read and 5 min for the exercises. Behind [chapter 02](02_block_diagonal_lrnn.ipynb).
 
 # %% tags=["hide-input"]
 import itertools

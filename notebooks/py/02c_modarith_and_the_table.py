@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 02c · ModArith and the table
 #
-# A harder task learned, pruned, snapped, mended and proved, and all models of the paper's Table 2. *It takes* about 25 min to read. Behind [chapter 02](02_block_diagonal_lrnn.ipynb).
+# A harder task learned, pruned, snapped, mended and proved, and all models of the paper's Table 2. *It takes* about 25 min to read and 1 h 20 min for the exercises. Behind [chapter 02](02_block_diagonal_lrnn.ipynb).
 
 # %% tags=["hide-input"]
 

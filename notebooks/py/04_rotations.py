@@ -50,7 +50,7 @@ show.figure(
 # turns the state, shrinks it a little, and scales it so that it should keep one size. You will mend its Lemma 3, see its norm
 # climb, and find that every LRU is a RotRNN.
 #
-# *You need:* matrices, complex numbers, and chapter 00. *It takes* about 1 h to read, and half a minute of computing.
+# *You need:* matrices, complex numbers, and chapter 00. *It takes* about 1 h to read and 50 min for the exercises, and half a minute of computing.
 
 # %% [markdown]
 # ## 1 Lemma 3, and one letter

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 04a · The layer in code
 #
-# How do you run the layer of chapter 04 step by step, as a sum, and as a scan, without ever multiplying by $A$? *It takes* about 20 min to read. Behind [chapter 04](04_rotations.ipynb).
+# How do you run the layer of chapter 04 step by step, as a sum, and as a scan, without ever multiplying by $A$? *It takes* about 20 min to read and 10 min for the exercises. Behind [chapter 04](04_rotations.ipynb).
 
 # %% tags=["hide-input"]
 import numpy as np

@@ -48,7 +48,7 @@ show.figure(
 # sums, the DLR (diagonal linear RNN). On one benchmark, at four lengths, its $R^2$ is .83, .39, .25 and .22. You will predict these
 # four numbers to within .03, by counting modes, without any training.
 #
-# *You need:* complex numbers, and that $e^{i\theta}$ turns by $\theta$. *It takes* about 50 min to read, and about a minute of computing.
+# *You need:* complex numbers, and that $e^{i\theta}$ turns by $\theta$. *It takes* about 50 min to read and 1 h 20 min for the exercises, and about a minute of computing.
 # Chapter 06 shows what real numbers do in place of complex ones.
 
 # %% [markdown]

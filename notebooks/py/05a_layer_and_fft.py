@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 05a · The layer and its FFT
 #
-# How does a DLR run in code, and how long must its FFT be? *It takes* about 15 min to read. Behind [chapter 05](05_diagonal_kernels.ipynb).
+# How does a DLR run in code, and how long must its FFT be? *It takes* about 15 min to read and 5 min for the exercises. Behind [chapter 05](05_diagonal_kernels.ipynb).
 
 # %% tags=["hide-input"]
 import numpy as np

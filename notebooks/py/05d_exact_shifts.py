@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 05d · Exact shifts
 #
-# How many modes does an exact shift need, and which kernels do which modes fit? *It takes* about 20 min to read. Behind [chapter 05](05_diagonal_kernels.ipynb).
+# How many modes does an exact shift need, and which kernels do which modes fit? *It takes* about 20 min to read and 10 min for the exercises. Behind [chapter 05](05_diagonal_kernels.ipynb).
 
 # %% tags=["hide-input"]
 import numpy as np

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 05f · Shift and Reverse
 #
-# Two tasks of the paper. Why can one convolution not reverse a sequence, what do our own runs of Shift score, and where does the paper say something else? *It takes* about 25 min to read. Behind [chapter 05](05_diagonal_kernels.ipynb).
+# Two tasks of the paper. Why can one convolution not reverse a sequence, what do our own runs of Shift score, and where does the paper say something else? *It takes* about 25 min to read and 5 min for the exercises. Behind [chapter 05](05_diagonal_kernels.ipynb).
 
 # %% tags=["hide-input"]
 import numpy as np

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 06c · Nearly exact
 #
-# What changes if the kernel of a shift may be a little wrong? *It takes* about 10 min to read. Behind [chapter 06](06_ill_conditioned_reals.ipynb).
+# What changes if the kernel of a shift may be a little wrong? *It takes* about 10 min to read and 35 min for the exercises. Behind [chapter 06](06_ill_conditioned_reals.ipynb).
 
 # %% tags=["hide-input"]
 import math

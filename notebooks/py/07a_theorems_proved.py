@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 07a · Theorems proved
 #
-# Theorems 2, 3 and 5: which of the eleven tasks are linear, what CumMax takes, which is not, and how many channels one layer needs for a task, whatever its readout. *It takes* about 35 min to read. Behind [chapter 07](07_long_range.ipynb).
+# Theorems 2, 3 and 5: which of the eleven tasks are linear, what CumMax takes, which is not, and how many channels one layer needs for a task, whatever its readout. *It takes* about 35 min to read and 20 min for the exercises. Behind [chapter 07](07_long_range.ipynb).
 
 # %% tags=["hide-input"]
 import math

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 07b · All benchmarks
 #
-# What do nets learn of the eleven tasks at three lengths, and what does a good score hide on trees, pictures, books and the Long Range Arena? *It takes* about 30 min to read. Behind [chapter 07](07_long_range.ipynb).
+# What do nets learn of the eleven tasks at three lengths, and what does a good score hide on trees, pictures, books and the Long Range Arena? *It takes* about 30 min to read and 5 min for the exercises. Behind [chapter 07](07_long_range.ipynb).
 
 # %% tags=["hide-input"]
 import lrnnlab

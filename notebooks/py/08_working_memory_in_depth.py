@@ -69,7 +69,7 @@ filling_widget
 # You will prove that such a layer can merge, and break what the proof takes for granted. Then you train one on 40 letters, ask it
 # 500, and look inside.
 #
-# *You need:* matrices, what attention is, and chapter 03. *It takes* about 1 h to read, and a minute of computing.
+# *You need:* matrices, what attention is, and chapter 03. *It takes* about 1 h to read and 1 h 5 min for the exercises, and a minute of computing.
 #
 # ## 1 A tree over the string
 #

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 08a · Tree and masks
 #
-# Does every letter reach the root by exactly one route, how large is the tree, and are the tree and the masks one model? *It takes* about 15 min to read. Behind [chapter 08](08_working_memory_in_depth.ipynb).
+# Does every letter reach the root by exactly one route, how large is the tree, and are the tree and the masks one model? *It takes* about 15 min to read and 10 min for the exercises. Behind [chapter 08](08_working_memory_in_depth.ipynb).
 
 # %% tags=["hide-input"]
 import itertools

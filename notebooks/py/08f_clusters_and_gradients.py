@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 08f · Clusters and gradients
 #
-# Two looks inside a net. How many different states must it have at each depth? And how far back does it look? *It takes* about 40 min to read. Behind [chapter 08](08_working_memory_in_depth.ipynb).
+# Two looks inside a net. How many different states must it have at each depth? And how far back does it look? *It takes* about 35 min to read and 5 min for the exercises. Behind [chapter 08](08_working_memory_in_depth.ipynb).
 
 # %% tags=["hide-input"]
 import itertools

@@ -56,7 +56,7 @@ show.figure(
 # *fast weight programmers*. Paper 003 (Irie, Csordás and Schmidhuber, 2023) asks which languages they recognise. You will see
 # addition count but never forget, and the delta rule forget but leak. One sign and a second write then repair both.
 #
-# *You need:* outer products, eigenvalues, and section 1 of chapter 02. *It takes* about 55 min to read, and half a minute of computing.
+# *You need:* outer products, eigenvalues, and section 1 of chapter 02. *It takes* about 55 min to read and 45 min for the exercises, and half a minute of computing.
 
 # %% [markdown]
 # ## 1 A memory that is written while it reads

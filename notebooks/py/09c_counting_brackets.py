@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 09c · Counting brackets
 #
-# How much can one layer of addition remember, and how many bits does its counting take? *It takes* about 20 min to read. Behind [chapter 09](09_fast_weights.ipynb).
+# How much can one layer of addition remember, and how many bits does its counting take? *It takes* about 20 min to read and 15 min for the exercises. Behind [chapter 09](09_fast_weights.ipynb).
 
 # %% tags=["hide-input"]
 from fractions import Fraction

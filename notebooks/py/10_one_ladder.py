@@ -58,7 +58,7 @@ show.figure(
 # never saw?* Algebra answers the first question from the machine's arrows alone. Training answers the second. At the end you type
 # a machine of your own.
 #
-# *You need:* chapters 01 and 02, and what a group is ([01e](01e_groups_and_depth.ipynb)). *It takes* about 50 min to read, and less than a minute of computing.
+# *You need:* chapters 01 and 02, and what a group is ([01e](01e_groups_and_depth.ipynb)). *It takes* about 50 min to read and 1 h for the exercises, and less than a minute of computing.
 
 # %% [markdown]
 # ## 1 The same question to all

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 10a · More theorems
 #
-# Which machines do more layers of gates hold, which does nothing that fades hold, and do trained nets obey? *It takes* about 45 min to read. Behind [chapter 10](10_one_ladder.ipynb).
+# Which machines do more layers of gates hold, which does nothing that fades hold, and do trained nets obey? *It takes* about 45 min to read and 15 min for the exercises. Behind [chapter 10](10_one_ladder.ipynb).
 
 # %% tags=["hide-input"]
 import itertools

@@ -7,7 +7,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from workbook.book.reading_time import reading
+from workbook.book.reading_time import exercising, reading
 from workbook.book.text import WIDGET
 from workbook.chapters.ch00 import SITTINGS as SITTINGS_ON_THE_MAP
 from workbook.exercises.hints import HEADER
@@ -75,18 +75,23 @@ def test_behind_it_an_idea_takes_an_hour_at_most(path):
     assert counts(path)["minutes"] <= 60
 
 
+def both(path):
+    """Minutes to read, and of exercises."""
+    cells = nbformat.read(path, 4).cells
+    return reading(cells), exercising(cells)
+
+
 def test_the_map_of_chapter_00_is_that_of_the_folder():
     for number, (_, minutes, uses, _, behind) in SITTINGS_ON_THE_MAP.items():
         (path,) = NOTEBOOKS.glob(f"{number}_*.ipynb")
-        found = [(one.stem.partition("_")[2].replace("_", " "), reading(nbformat.read(one, 4).cells))
-                 for one in LETTERED if one.stem.startswith(number)]  # fmt: skip
-        assert (minutes, list(behind)) == (reading(nbformat.read(path, 4).cells), found), number
+        found = [(one.stem.partition("_")[2].replace("_", " "), both(one)) for one in LETTERED if one.stem.startswith(number)]
+        assert (minutes, list(behind)) == (both(path), found), number
         assert {*uses} <= {*SITTINGS_ON_THE_MAP}
 
 
 def test_the_readme_says_the_same_minutes():
-    rows = re.findall(r"^\| \[(\d\d) .*\| (?:(\d+) h)? ?(?:(\d+)(?: min)?)? \|$", (NOTEBOOKS.parent / "README.md").read_text(), re.MULTILINE)
-    assert {number: 60 * int(hours or 0) + int(rest or 0) for number, hours, rest in rows} == {
+    rows = re.findall(r"^\| \[(\d\d) .*\| (\d+) \+ (\d+) \|$", (NOTEBOOKS.parent / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert {number: (int(read), int(exercises)) for number, read, exercises in rows} == {
         number: minutes for number, (_, minutes, *_) in SITTINGS_ON_THE_MAP.items()}  # fmt: skip
 
 

@@ -1,7 +1,8 @@
-"""How long a chapter takes to read: counted, from its words, formulas, lines of code and pictures.
+"""How long a chapter takes to read, counted from its words, formulas, lines of code and pictures; and its exercises.
 
 The rates are set, not measured: half the speed at which plain English is read silently, and what looking twice at a
-formula, a line or a picture takes.  What is folded away and the exercises, which say their own minutes, do not count.
+formula, a line or a picture takes.  What is folded away does not count, and exercises, which say their own minutes by the
+rule of ``notebooks/TEACHING.md``, are summed apart.
 """
 
 import re
@@ -14,15 +15,15 @@ from workbook.exercises.hints import HEADER
 
 WORDS = 120  # a minute
 SECONDS = {"formula": 5, "displayed formula": 20, "line of code": 5, "picture or table": 60}
-_SAID = re.compile(r"(\*It\s+takes\*\s+about\s)(?:\d+ h)?\s?(?:\d+ min)?(?=\s+to\s+read)")
+_LONG = r"(?:\d+ h)?\s?(?:\d+ min)?"
+_SAID = re.compile(rf"(\*It\s+takes\*\s+about\s){_LONG}\s+to\s+read(?:\s+and\s+{_LONG}\s+for\s+the\s+exercises)?")
 _DISPLAYED, _FORMULA, _WORD = re.compile(r"\$\$.+?\$\$", re.DOTALL), re.compile(r"\$[^$]+\$"), re.compile(r"[^\W\d_][\w'’-]*")
 _ASKS = re.compile(r"^(?:check|predict)\(", re.MULTILINE)
 _DRAWS = re.compile(r"\b(?:figure|table|explore)\(|_widget$", re.MULTILINE)
 
 
 def reading(cells: Sequence[NotebookNode]) -> int:
-    """Minutes, to the nearest five, that the cells of a chapter take to read once with care.
-    """
+    """Minutes, to the nearest five, that the cells of a chapter take to read once with care."""
     words, seconds = 0, 0
     for cell in cells:
         if cell.cell_type == "markdown" and not cell.source.startswith("<!--"):
@@ -38,9 +39,18 @@ def reading(cells: Sequence[NotebookNode]) -> int:
     return 5 * round((words / WORDS + seconds / 60) / 5)
 
 
-def timed(text: str, minutes: int) -> str:
-    """A text in which ``*It takes* about ... to read`` says so many minutes.
-    """
+def exercising(cells: Sequence[NotebookNode]) -> int:
+    """Minutes of the exercises in the cells of a chapter: the sum of what they say."""
+    return sum(int(found["minutes"]) for cell in cells if cell.cell_type == "markdown" for found in HEADER.finditer(cell.source))
+
+
+def said(minutes: int) -> str:
+    """Minutes as a text says them: ``55 min``, ``1 h``, ``1 h 40 min``."""
     hours, rest = divmod(minutes, 60)
-    said = " ".join([f"{hours} h"] * (hours > 0) + [f"{rest} min"] * (rest > 0))
-    return _SAID.sub(rf"\g<1>{said}", text)
+    return " ".join([f"{hours} h"] * (hours > 0) + [f"{rest} min"] * (rest > 0))
+
+
+def timed(text: str, read: int, exercises: int) -> str:
+    """A text in which ``*It takes* about ... to read and ... for the exercises`` says so many minutes."""
+    both = f"{said(read)} to read" + f" and {said(exercises)} for the exercises" * (exercises > 0)
+    return _SAID.sub(rf"\g<1>{both}", text)

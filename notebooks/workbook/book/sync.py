@@ -7,7 +7,7 @@ import jupytext
 import nbformat
 from nbformat import NotebookNode
 
-from workbook.book.reading_time import reading, timed
+from workbook.book.reading_time import exercising, reading, timed
 from workbook.book.running import HIDDEN, KERNEL, BookError, where
 from workbook.exercises.hints import refolded
 
@@ -52,10 +52,11 @@ def as_built(source: Path) -> str:
         if lost := sorted(set(cell.metadata) - KEPT):
             place = where(notebook.cells, i)
             raise BookError(f"{source.name}, {place}: a save keeps tags and nbgrader, and would lose {', '.join(lost)}")
-    written, minutes = [cell for cell in notebook.cells if cell.cell_type == "markdown"], reading(notebook.cells)
+    written = [cell for cell in notebook.cells if cell.cell_type == "markdown"]
+    read, exercises = reading(notebook.cells), exercising(notebook.cells)
     try:
         for cell, text in zip(written, refolded([cell.source for cell in written])):
-            cell.source = timed(text, minutes)
+            cell.source = timed(text, read, exercises)
     except ValueError as error:
         raise BookError(str(error)) from error
     notebook.metadata = NotebookNode(kernelspec=NotebookNode(KERNEL), jupytext=NotebookNode(FILTERS))

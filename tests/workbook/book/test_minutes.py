@@ -7,19 +7,35 @@ import jupytext
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
-from workbook.book.reading_time import reading, timed
+from workbook.book.reading_time import exercising, reading, timed
 from workbook.exercises.hints import HEADER
 
 NOTEBOOKS = Path(__file__).parents[3] / "notebooks"
 CHAPTERS = {path.stem.partition("_")[0]: jupytext.read(path).cells for path in sorted((NOTEBOOKS / "py").glob("[0-9]*.py"))}
 EXERCISES = {f"{chapter[:2]}.{found['number']}": int(found["minutes"]) for chapter, cells in CHAPTERS.items()
              for cell in cells for found in HEADER.finditer(cell.source)}  # fmt: skip
+
+
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_a_chapter_says_what_is_counted(chapter):
     cells = CHAPTERS[chapter]
-    minutes = reading(cells)
-    assert [timed(cell.source, minutes) for cell in cells] == [cell.source for cell in cells]
-    assert sum(timed(cell.source, minutes + 5) != cell.source for cell in cells) == 1
+    read, exercises = reading(cells), exercising(cells)
+    assert [timed(cell.source, read, exercises) for cell in cells] == [cell.source for cell in cells]
+    assert sum(timed(cell.source, read + 5, exercises) != cell.source for cell in cells) == 1
+    assert sum(timed(cell.source, read, exercises + 5) != cell.source for cell in cells) == 1
+
+
+@pytest.mark.parametrize("read, exercises, told", [
+    (45, 80, "45 min to read and 1 h 20 min for the exercises"), (60, 5, "1 h to read and 5 min for the exercises"),
+    (10, 0, "10 min to read"),
+])  # fmt: skip
+@pytest.mark.parametrize("before", ["5 min to read", "1 h 5 min\nto read and 1 h for\nthe exercises", "2 h to read and 5 min for the exercises"])
+def test_a_head_says_reading_and_exercises(read, exercises, told, before):
+    assert timed(f"*It takes* about {before}, and a minute.", read, exercises) == f"*It takes* about {told}, and a minute."
+
+
+def test_exercises_take_steps_of_five_minutes():
+    assert not {id: minutes for id, minutes in EXERCISES.items() if minutes % 5}
 
 
 def test_what_is_folded_and_what_exercises_ask_does_not_count():
@@ -28,6 +44,7 @@ def test_what_is_folded_and_what_exercises_ask_does_not_count():
     folded = new_code_cell("b = 1\n" * 600, metadata={"tags": ["hide-input"]})
     asked = [new_markdown_cell(header + "word " * 900), new_code_cell("x = None\n" * 600 + 'check("00.1", x)')]
     assert reading(cells) == reading([*cells, folded, *asked]) == 15
+    assert (exercising(cells), exercising([*cells, *asked, *asked])) == (0, 10)
     assert reading([new_markdown_cell("word " * 600 + "\n\n" + header + "word " * 900)]) == 5
     assert reading([*cells, *cells]) == 30
 
