@@ -53,6 +53,7 @@ FAMILIES = {
     "blocks": "blocks n x n with columns that are non-negative and sum to 1 (one-hot at their corners); size: n",
     "blocks, clipped": "blocks n x n with columns of p-norm at most 1, of any sign; size: n",
     "reflection, beta <= 1": "A_t = I - beta k k^T with a unit key and beta in [0, 1], as in DeltaNet",
+    "diagonal minus rank one": "A_t = diag(w) - (r k) k^T with a unit key, w in [.545, 1] and r in [0, 1], as in RWKV-7",
     "reflection": "A_t = I - beta k k^T with a unit key and beta in [0, 2], so that an eigenvalue may be -1",
     "reflections": "A_t a product of k such reflections (DeltaProduct); size: k",
     "one-hot columns, phases": "A_t = P D, P with one-hot columns, D diagonal and complex (PD-SSM)",
@@ -471,6 +472,22 @@ def _one_key(family, facts, size):
                            "of one number reset.", None, least, words=words, some=True, deeper=deeper)  # fmt: skip
 
 
+def _rank_one(family, facts, size):
+    turned = [r for r, (g, _) in facts.cycles.items() if len(g) == 1]
+    if turned:
+        return _answer(family, f"One token turns {turned[0]} states in a cycle. The eigenvalues of its matrix are real, above -1 "
+                               "and at most 1, so that token read again and again brings every layer to rest "
+                               "(expressivity.robustness; chapter 10, Theorem 9).",
+                       least=None, words=facts.turned(turned[0], 1))  # fmt: skip
+    gates = _diagonal("non-negative", facts, None)
+    if gates.least is None:
+        return _answer(family, "No theorem here decides it: a word of several tokens turns states in a cycle and no token alone "
+                               "does, and a product of such matrices may turn.")  # fmt: skip
+    no = "" if gates.layers == 1 else "One layer is not decided. "
+    return _answer(family, f"{no}Heads with keys of one number are gates in [-.455, 1]. Of gates in [0, 1]: {gates.theorem}",
+                   gates.layers, some=gates.verdict.startswith("some"))  # fmt: skip
+
+
 def _reflections(family, facts, size):
     k = 1 if family == "reflection" else size or 2
     order = 2 if k == 1 else None
@@ -558,6 +575,7 @@ def _attention(family, facts, size):
 _RULES = {
     "non-negative": _diagonal, "signed": _diagonal, "complex": _diagonal, "constant": _constant,
     "fading": _fading, "sums": _sums, "blocks": _blocks, "blocks, clipped": _blocks,
-    "reflection, beta <= 1": _one_key, "reflection": _reflections, "reflections": _reflections,
+    "reflection, beta <= 1": _one_key, "diagonal minus rank one": _rank_one, "reflection": _reflections,
+    "reflections": _reflections,
     "one-hot columns, phases": _any, "dictionary": _any, "non-linear": _any, "tree": _any, "attention": _attention,
 }  # fmt: skip

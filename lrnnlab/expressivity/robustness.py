@@ -20,6 +20,16 @@ that some token of w contracts; what is left is moved by tokens of w that contra
 * **One key a token, I - s k k^T with 0 <= s <= 1** (unit k).  Where no token of w contracts, all of them do nothing: a
   pair from p x and p must not reach, by tokens of a set C with x in it, a loop that contains all of C.  (A gate in front,
   a (I - s k k^T) with 0 <= a <= 1, changes nothing: what such a matrix does not shrink it does not move either.)
+* **Diagonal minus rank one, A = W - (r k) k^T**, W = diag(w), 0 < w <= 1, 0 <= r <= 1, unit k (RWKV-7; r k number by number).
+  *One token* comes to rest, in any number of layers.  Where all r > 0 let x . y be the sum of x_i y_i / r_i.  A is symmetric in
+  it: A x . y = (sum of w_i x_i y_i / r_i) - (k^T x)(k^T y).  And (k^T x)^2 <= (sum of r_i k_i^2)(x . x) <= x . x.  So A has a
+  basis of eigenvectors, and its eigenvalues are real, at least min w - 1 > -1, at most max w.  A number with r_i = 0 is a gate
+  w_i alone, which the others read, so the spectrum is that of both parts.  Nor has 1 a Jordan block: let y = (A - I) x and
+  (A - I) y = 0.  Then y = 0 in the gates.  Among the others A y = y, hence (sum of (1 - w_i) y_i^2 / r_i) + (k^T y)^2 = 0 and
+  k^T y = 0; there y = (A - I) x - c r k for some number c, hence y . y = x . (A - I) y - c k^T y = 0.
+  So in x <- A x + b with bounded x nothing is added along eigenvectors of 1, and all else shrinks: x converges like rho^n.  The
+  layer above reads what converges so: x <- A x + b + O(rho^n), where A and b are the limits and A is such a matrix, too.  So it
+  converges as well.  (In a word of several tokens with other r each has an inner product of its own: it may turn, and grow.)
 * **Any matrices of norm at most 1** (products of I - s k k^T, 0 <= s <= 2).  The tokens of a set C turn one subspace,
   and some word over C contracts all that stands at right angles to it.  So from p x^K and p, K as above, tokens of C
   must not lead to pairs that no word over C merges.

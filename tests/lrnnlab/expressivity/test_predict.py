@@ -220,6 +220,56 @@ def test_gates_from_0_to_1_never_hold_a_group(machine):
     assert found["non-negative"].least is None or groups.aperiodic
 
 
+def token_turns(machine):
+    """Whether some token, read again and again, leads a state of the minimised machine round a cycle of several."""
+    small = minimise(machine)
+    late = [np.arange(small.num_states)] * small.num_symbols
+    for _ in range(small.num_states):
+        late = [move[states] for move, states in zip(small.transitions, late)]
+    return any((move[states] != states).any() for move, states in zip(small.transitions, late))
+
+
+@SMALL
+@given(machines(5, 3))
+def test_diagonal_minus_rank_one_is_refuted_by_one_token_that_turns_and_else_does_what_gates_do(machine):
+    found, gates = (predict_expressivity(machine, family) for family in ("diagonal minus rank one", "non-negative"))
+    assert (found.verdict == NONE) == token_turns(machine)
+    if found.verdict == NONE:
+        first, other = found.counterexample.words(9)
+        assert len(set(found.counterexample.tail[0][0])) == 1 and answers(machine, [first])[0] != answers(machine, [other])[0]
+    elif classify(machine).aperiodic:
+        assert (found.verdict, found.layers, found.least) == (gates.verdict, gates.layers, 1)
+    else:
+        assert (found.verdict, found.layers, found.least) == (OPEN, None, 1)
+
+
+def rank_one(draw, n):
+    """diag(w) - (r k) k^T as RWKV-7 may come to, with many w, r and keys at the ends of what is allowed."""
+    w, r = draw.uniform(0.5453, 1, n), draw.uniform(0, 1, n)
+    w[draw.random(n) < 0.5], r[draw.random(n) < 0.3], r[draw.random(n) < 0.3] = 1, 0, 1
+    k = draw.normal(size=n) * (draw.random(n) < 0.7)
+    k = k / np.linalg.norm(k) if k.any() else np.eye(n)[0]
+    return np.diag(w) - np.outer(r * k, k)
+
+
+def test_one_token_of_diagonal_minus_rank_one_comes_to_rest_and_a_word_need_not():
+    """Eigenvalues real, from -.455 to 1; powers end somewhere, so that 1 has no Jordan block.  Two tokens in turn: a product
+    that turns and grows, so that no more than the one token could be asked for."""
+    draw = np.random.default_rng(0)
+    for n in np.repeat([1, 2, 3, 6], 60):
+        A = rank_one(draw, n)
+        values = np.linalg.eigvals(A)
+        assert np.abs(values.imag).max() < 1e-6 and values.real.min() > -0.4548 and values.real.max() < 1 + 1e-6
+        power = np.linalg.matrix_power(A, 2**30)
+        assert np.isfinite(power).all() and np.abs(A @ power - power).max() < 1e-6
+    both = np.eye(3)
+    for w, r, k in (([0.99, 0.99, 0.99], [0.01, 0.99, 0.99], [2, -1, -1]), ([0.99, 0.99, 0.9], [0.9, 0.99, 0.1], [-1, 0, 2])):
+        k = np.array(k) / np.linalg.norm(k)
+        both = (np.diag(w) - np.outer(r * k, k)) @ both
+    turning = [value for value in np.linalg.eigvals(both) if value.imag > 0.01]
+    assert len(turning) == 1 and abs(turning[0]) > 1
+
+
 def test_what_was_not_decided_once():
     """A counter modulo 4 that is reset; A_5 with a sink; a group of 16 states, of which no list is made."""
     counter = build(0, "ir", lambda s, v: (s + 1) % 4 * (v == 0), lambda s: s)
