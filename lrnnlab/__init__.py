@@ -18,21 +18,28 @@ What is wrong in an argument is refused by a ``ValueError`` or ``TypeError`` tha
 """
 
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 __version__ = "0.1.0"
 
-_HOMES = {
-    "build": "models", "evaluate": "training.evaluation", "linear_scan": "scans",
-    "snap": "models", "task": "tasks", "train": "training", "verify": "verification",
-}  # fmt: skip
-__all__ = sorted(_HOMES)
+__all__ = ["build", "evaluate", "linear_scan", "snap", "task", "train", "verify"]
 
+if TYPE_CHECKING:  # what an editor reads
+    from lrnnlab.models import build, snap
+    from lrnnlab.scans import linear_scan
+    from lrnnlab.tasks import task
+    from lrnnlab.training import evaluate, train
+    from lrnnlab.verification import verify
+else:
 
-def __getattr__(name: str):
-    """One of the seven names, from the room where it lives."""
-    if name not in _HOMES:
+    def __getattr__(name: str):
+        """One of the seven names, from the first room, from the bottom, that has it."""
+        rooms = ("scans", "tasks", "models", "training", "verification") if name in __all__ else ()
+        for room in rooms:
+            there = import_module(f"lrnnlab.{room}")
+            if name in there.__all__:
+                return getattr(there, name)
         raise AttributeError(f"module 'lrnnlab' has no attribute {name!r}; it gives {', '.join(__all__)}")
-    return getattr(import_module(f"lrnnlab.{_HOMES[name]}"), name)
 
 
 def __dir__() -> list[str]:

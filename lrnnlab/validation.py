@@ -1,7 +1,7 @@
 """The checks of public functions: an argument that cannot be is refused by its name, and what came is shown.
 
 Kinds are said by annotations (``checked``), shapes by letters (``axes``, ``fit``), values by ``whole_number``, ``number``
-and ``among``.  What a public function calls checks nothing again.
+and ``among``.  What a public function calls checks nothing again.  Torch is not loaded here: whoever has a tensor has it.
 """
 
 from __future__ import annotations
@@ -10,32 +10,43 @@ import collections.abc
 import functools
 import inspect
 import math
+import sys
 import types
 import typing
 from numbers import Integral, Real
 
 import numpy as np
-import torch
+
+if typing.TYPE_CHECKING:
+    import torch
 
 LONGEST = 100  # characters of a value that are shown
 MOST = 1 << 31  # strings, tokens, weights along one axis: more than any memory here holds
+Made = typing.TypeVar("Made", bound=collections.abc.Callable)
 
 
 def shown(value: typing.Any) -> str:
     """A value in a few words: arrays by their shapes, all else as Python writes it, cut.
 
+    >>> import torch
     >>> shown(torch.zeros(2, 3)), shown([1, 2])
     ('a tensor (2, 3) of torch.float32 on cpu', '[1, 2]')
     """
-    if isinstance(value, torch.Tensor):
-        layout = "" if value.layout is torch.strided else f", {value.layout}"
+    if _is_tensor(value):
+        layout = "" if _is_tensor(value, dense=True) else f", {value.layout}"
         return f"a tensor {tuple(value.shape)} of {value.dtype} on {value.device}{layout}"
     if isinstance(value, np.ndarray):
         return f"a NumPy array {value.shape} of {value.dtype}"
-    if isinstance(value, (list, tuple)) and any(isinstance(part, torch.Tensor) for part in value):
+    if isinstance(value, (list, tuple)) and any(map(_is_tensor, value)):
         return f"({', '.join(map(shown, value))})"
     text = hex(value) if isinstance(value, int) and value.bit_length() > 4 * LONGEST else repr(value)
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
+
+
+def _is_tensor(value: typing.Any, dense: bool = False) -> bool:
+    """Whether it is a tensor, or a dense one."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(value, torch.Tensor) and (not dense or value.layout is torch.strided)
 
 
 def whole_number(value: typing.Any, least: int, what: str, most: int = MOST) -> int:
@@ -80,6 +91,7 @@ def axes(*forms: str) -> tuple[dict[str, tuple[str, ...]], ...]:
 def fit(whose: str, forms: tuple[dict[str, tuple[str, ...]], ...], **tensors: torch.Tensor | None) -> None:
     """ValueError unless the tensors have the axes of one of the ``forms``, equal letters meaning equal sizes; None fits.
 
+    >>> import torch
     >>> fit("a scan", axes("A B T D, b B T D", "A D, b B T D"), A=torch.zeros(4), b=torch.zeros(2, 3, 5))
     Traceback (most recent call last):
     ValueError: a scan takes A (B,T,D), b (B,T,D) or A (D), b (B,T,D), got A (4,), b (2, 3, 5)
@@ -97,6 +109,7 @@ def fit(whose: str, forms: tuple[dict[str, tuple[str, ...]], ...], **tensors: to
 def same_kind(whose: str, **tensors: torch.Tensor | None) -> None:
     """ValueError unless all tensors have one type and one device, showing those of each.
 
+    >>> import torch
     >>> same_kind("a scan", b=torch.zeros(1), x0=torch.zeros(1, dtype=torch.float64))
     Traceback (most recent call last):
     ValueError: all tensors of a scan must have one type and one device: b is torch.float32 on cpu, x0 is torch.float64 on cpu
@@ -118,13 +131,14 @@ def among(name: str, value: typing.Any, options: typing.Iterable[str]) -> None:
         raise ValueError(f"{name} is one of {', '.join(options)}, got {shown(value)}")
 
 
-def checked(made: typing.Any) -> typing.Any:
-    """A function, or a class by its constructor, that refuses arguments of a wrong kind before it begins.
+def checked(made: Made) -> Made:
+    """A function, or a class by its constructor, that refuses arguments of a wrong kind before it begins; types stay.
 
     What is wrong is said by the annotations, in which an int is any whole number, a float any real number but NaN (a
     bool is neither), a Tensor a dense one; a sequence may be any, but its items are looked at only in a tuple or list.
     An argument without annotation is not looked at.
 
+    >>> import torch
     >>> @checked
     ... def scaled(x: torch.Tensor, by: float = 1.0):
     ...     return by * x
@@ -135,6 +149,7 @@ def checked(made: typing.Any) -> typing.Any:
     if isinstance(made, type):
         made.__init__ = checked(made.__init__)  # type: ignore[misc]
         return made
+    torch = sys.modules.get("torch")  # loaded by whoever wrote a function of tensors
     given = inspect.signature(made).parameters.values()
     names = [one.name for one in given if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
 
@@ -145,7 +160,7 @@ def checked(made: typing.Any) -> typing.Any:
 
     @functools.wraps(made)
     def function(*args, **options):
-        if torch.compiler.is_compiling():
+        if torch is not None and torch.compiler.is_compiling():
             return made(*args, **options)
         known = kinds()
         for name, value in (*zip(names, args), *options.items()):
@@ -155,14 +170,17 @@ def checked(made: typing.Any) -> typing.Any:
                 raise error(f"{called}: {name} must be {known[name][1]}, got {shown(value)}")
         return made(*args, **options)
 
-    return function
-
+    return typing.cast(Made, function)
 
 
 def _kind(hint) -> tuple[typing.Callable | None, str]:
     """Whether a value is of the kind that an annotation names (None: any may be), and the kind in words."""
+    if isinstance(hint, typing.TypeVar):
+        hint = hint.__bound__ or typing.Any
     if hint in _KINDS:
         return _KINDS[hint]
+    if inspect.isclass(hint) and (hint.__module__, hint.__name__) == ("torch", "Tensor"):
+        return lambda value: _is_tensor(value, dense=True), "a dense torch.Tensor"
     origin, parts = typing.get_origin(hint), typing.get_args(hint)
     if origin in (typing.Union, types.UnionType):
         tests, words = zip(*(_kind(part) for part in parts))
@@ -191,8 +209,6 @@ def _items(parts: tuple) -> tuple[typing.Callable, str]:
 
 
 _KINDS = {
-    torch.Tensor: (lambda value: isinstance(value, torch.Tensor) and value.layout is torch.strided,
-                   "a dense torch.Tensor"),
     bool: (lambda value: isinstance(value, (bool, np.bool_)), "True or False"),
     int: (lambda value: isinstance(value, Integral) and not isinstance(value, bool), "a whole number"),
     float: (lambda value: isinstance(value, Real) and not isinstance(value, bool) and value == value, "a number"),

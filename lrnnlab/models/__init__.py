@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, Literal, overload
 
 import torch
 from torch import nn
@@ -89,10 +89,10 @@ __all__ = [
 
 
 # How a paper puts its mixers into a net: options of ``network``, where they are not those of paper 000.
-PLAIN = {"last_residual": True, "final_norm": False, "head": "linear"}
-PAPER_003 = {**PLAIN, "by_symbol": False, "width": 16, "gate": "unbiased", "ff": 1}
-RNN_003 = {**PLAIN, "by_symbol": False, "width": 16, "inputs": 128, "norm": "none", "residual": False}
-NUMBERS = {**PLAIN, **PAPER_004, "width": 32}
+PLAIN: dict[str, Any] = {"last_residual": True, "final_norm": False, "head": "linear"}
+PAPER_003: dict[str, Any] = {**PLAIN, "by_symbol": False, "width": 16, "gate": "unbiased", "ff": 1}
+RNN_003: dict[str, Any] = {**PLAIN, "by_symbol": False, "width": 16, "inputs": 128, "norm": "none", "residual": False}
+NUMBERS: dict[str, Any] = {**PLAIN, **PAPER_004, "width": 32}
 
 MODELS: dict[str, Any] = {
     "block_diagonal": partial(network, BlockDiagonal.of_width),
@@ -134,6 +134,13 @@ MODELS: dict[str, Any] = {
     **{f"{position}_transformer": partial(RelativeTransformer, position=position) for position in POSITIONS},
 }
 
+# What ``build`` makes a ``Net`` of, for who completes or checks a call: the names that ``reads_numbers`` is true of.
+NetName = Literal[
+    "block_diagonal", "lstm", "elman", "vanilla", "diagonal", "s4", "s4d", "liquid_s4", "rwkv", "rotrnn", "lru", "s5", "dlr",
+    "dss", "sgconv", "attention", "local_attention", "ult", "nlt", "deltanet", "recurrent_delta", "srwm", "transformer",
+    "plain_lstm", "e_lstm", "pd", "dictionary", "gated_deltanet", "mamba2", "rwkv7",
+]  # fmt: skip
+
 
 def _constructor(name: str) -> Any:
     """A model of the registry; ``ValueError`` if there is none of this name."""
@@ -152,6 +159,26 @@ def reads_numbers(name: str) -> bool:
     return getattr(_constructor(name), "func", None) is network
 
 
+@overload
+def build(
+    name: NetName,
+    task: BaseTask | None = None,
+    *,
+    vocab_size: int | None = None,
+    classes: int | None = None,
+    seed: int = 0,
+    **options: Any,
+) -> Net: ...
+@overload
+def build(
+    name: str,
+    task: BaseTask | None = None,
+    *,
+    vocab_size: int | None = None,
+    classes: int | None = None,
+    seed: int = 0,
+    **options: Any,
+) -> nn.Module: ...
 @checked
 def build(
     name: str,

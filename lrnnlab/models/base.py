@@ -30,6 +30,7 @@ class Module(nn.Module, ABC):
     if TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any: ...
+        def __setattr__(self, name: str, value: Any) -> None: ...
 
     def extra_repr(self) -> str:
         """The options that it was made with."""

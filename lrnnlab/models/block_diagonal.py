@@ -374,5 +374,5 @@ def snap(model: Net) -> Net:
         raise ValueError(f"only a softmax model without input term can be snapped; {why}")
     snapped = copy.deepcopy(model).double()
     for layer in snapped.layers:
-        layer.rule = "hard"  # type: ignore[assignment]
+        layer.rule = "hard"
     return snapped

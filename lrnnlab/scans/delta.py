@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import math
 from importlib.util import find_spec
+from typing import Literal, overload
 
 import torch
 from torch import Tensor
@@ -38,6 +39,16 @@ INSTALL = "pip install 'lrnnlab[fla]'"
 _AXES = axes("q B T H d_k, k B T H d_k, v B T H d_v, beta B T H, W0 B H d_v d_k")
 
 
+@overload
+def delta_rule(
+    q: Tensor, k: Tensor, v: Tensor, beta: Tensor, W0: Tensor | None = None, *, form: str = "auto", chunk: int = 32,
+    return_state: Literal[False] = False, removal: bool = True,
+) -> Tensor: ...  # fmt: skip
+@overload
+def delta_rule(
+    q: Tensor, k: Tensor, v: Tensor, beta: Tensor, W0: Tensor | None = None, *, form: str = "auto", chunk: int = 32,
+    return_state: Literal[True], removal: bool = True,
+) -> tuple[Tensor, Tensor]: ...  # fmt: skip
 @checked
 def delta_rule(
     q: Tensor,

@@ -15,7 +15,7 @@ makes it: ``TASKS["lasttwo"] = lambda: Task(last_two_equal)``.  Data of the long
 import inspect
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, Literal, TypeVar, overload
 
 from lrnnlab.automata.languages import GROUPS
 from lrnnlab.tasks import atomic_levels, regular  # noqa: F401  (chapters say tasks.atomic_levels)
@@ -66,7 +66,21 @@ YOURS: dict[str, Callable[..., BaseTask]] = {
     "regex": regular.expression, "machine": MachineTask, "states": StateTracking, "group": WordProblem,
 }  # fmt: skip
 
+Given = TypeVar("Given", bound=BaseTask)
+# What ``task`` makes a ``Task`` of, for who completes or checks a call.
+TaskName = Literal[
+    "sum", "evenpair", "modarith", "even_pairs", "modular_arithmetic", "modular_arithmetic_prefix", "parity",
+    "cycle_navigation", "d_2", "d_3", "d_4", "d_12", "tomita_1", "tomita_2", "tomita_3", "tomita_4", "tomita_5", "tomita_6",
+    "tomita_7", "s_3", "a_4", "s_4", "q_8", "a_5", "regex", "machine", "states", "group",
+]  # fmt: skip
 
+
+@overload
+def task(name: TaskName, *arguments: Any, length: int | None = None, **options: Any) -> Task: ...
+@overload
+def task(name: str, *arguments: Any, length: int | None = None, **options: Any) -> BaseTask: ...
+@overload
+def task(name: Given) -> Given: ...
 @checked
 def task(name: str | BaseTask, *arguments: Any, length: int | None = None, **options: Any) -> BaseTask:
     """The task called ``name``; arguments and options go to what makes it.

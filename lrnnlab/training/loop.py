@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -44,7 +44,7 @@ Made = TypeVar("Made", bound=nn.Module)
 
 
 @dataclass
-class Trained:
+class Trained(Generic[Made]):
     """What :func:`train` returns.
 
     ``net`` has its last weights; ``best`` holds those of the highest validation, None if nothing was validated.
@@ -55,7 +55,7 @@ class Trained:
     0
     """
 
-    net: nn.Module
+    net: Made
     steps: int = 0
     finished: bool = True
     best: dict[str, Tensor] | None = None
@@ -178,7 +178,7 @@ class ResumableSource:
 @deterministic()
 @checked
 def train(
-    net: nn.Module,
+    net: Made,
     source: BaseTask | Callable[[torch.Generator], Batch | tuple],
     loss: Callable[..., Tensor] | None = None,
     *,
@@ -194,13 +194,13 @@ def train(
     clip: float | None = None,
     warmup: int = 0,
     schedule: str = "cosine",
-    watch: Callable[[nn.Module, int], dict] | None = None,
+    watch: Callable[[Made, int], dict] | None = None,
     watch_every: int = 0,
-    until: Callable[[Trained], bool] | None = None,
+    until: Callable[[Trained[Made]], bool] | None = None,
     checkpoint: Path | str | None = None,
     save_seconds: float = 5.0,
     progress: bool = True,
-) -> Trained:
+) -> Trained[Made]:
     """Train ``net`` for at most ``steps`` batches with AdamW (without decay this is Adam); see :func:`deterministic`.
 
     Batches of a task go to the device of the net's parameters.

@@ -12,7 +12,7 @@ Letters: B batch, T time, D width, h heads, c chunk.
 import statistics
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch.nn import functional as F
@@ -48,6 +48,7 @@ def timed(optimiser: torch.optim.Optimizer | None, net: torch.nn.Module, loss: C
 def released_step(task_name: str, rounds: int = 9) -> dict[str, list[float]]:
     """Seconds of each timed step, by backend: forward, backward and Adam of the released model of paper 000."""
     task = tasks.task(task_name, 5)
+    assert isinstance(task, tasks.Task), task
     layers = 3 if task_name == "modarith" else 1
     model = build("block_diagonal", vocab_size=task.vocab_size, classes=task.classes, rule="release", layers=layers)
     optimiser = torch.optim.Adam(model.parameters(), lr=1e-4)
@@ -100,8 +101,10 @@ class Shape(NamedTuple):
 
     def model(self, name: str) -> Net:
         """A fresh model of two symbols and two classes, the same every time."""
-        heads = {"heads": self.h} if name not in ("e_lstm", "plain_lstm") else {}
-        return build(name, vocab_size=2, classes=2, width=self.D, **heads)
+        heads: dict[str, Any] = {"heads": self.h} if name not in ("e_lstm", "plain_lstm") else {}
+        net = build(name, vocab_size=2, classes=2, width=self.D, **heads)
+        assert isinstance(net, Net), net
+        return net
 
 
 SHAPES = (Shape(16, 50, 8, 2), Shape(32, 150, 16, 4))  # parity; a^n b^n c^n at its longest (Tables 4 and 5)
@@ -128,7 +131,7 @@ def set_form(model: Net, form: str) -> None:
             layer.mix = partial(fla_naive, layer)  # type: ignore[method-assign]
         elif hasattr(layer, "form"):
             vars(layer).pop("mix", None)
-            layer.form = form  # type: ignore[assignment]
+            layer.form = form
 
 
 def fast_weight_step(name: str, shape: Shape, rounds: int = 9) -> dict[str, list[float]]:

@@ -18,11 +18,14 @@ from workbook.tables.registry import plan
 class Work(Protocol):
     """One thing to do and to record: a run of a table, or a case of a benchmark."""
 
-    experiment: str
-    device: str
-    clock: bool  # seconds are the result, so that nothing may run beside
-    steady: bool  # sums in a fixed order, so that its numbers depend on nothing beside
-
+    @property
+    def experiment(self) -> str: ...
+    @property
+    def device(self) -> str: ...
+    @property
+    def clock(self) -> bool: ...  # seconds are the result, so that nothing may run beside
+    @property
+    def steady(self) -> bool: ...  # sums in a fixed order, so that its numbers depend on nothing beside
     def says(self) -> dict: ...  # what names it in its record
     def config(self) -> dict: ...  # all that decides what comes out
     def measure(self, progress: bool, checkpoint: Path | None) -> dict: ...

@@ -122,12 +122,14 @@ class Run:
 
     def build_task(self) -> tasks.Task:
         """The task of a ``Setting``."""
-        return tasks.task(self.task, self.modulus)
+        found = tasks.task(self.task, self.modulus)
+        assert isinstance(found, tasks.Task), found
+        return found
 
     def build_model(self, seed: int | None = None) -> Net:
         """The untrained model of a ``Setting``, with the weights of ``seed`` (the run's own if absent): ``fit`` asks by seed."""
         task, seed = self.build_task(), self.seed if seed is None else seed
-        sizes = {"vocab_size": task.vocab_size, "classes": task.classes}
+        sizes: dict[str, Any] = {"vocab_size": task.vocab_size, "classes": task.classes}
         return build(self.setting.model, seed=seed, **sizes, **self.setting.options)
 
 
@@ -201,7 +203,7 @@ def by_setting(measure: Callable[..., dict]) -> Callable[[Run, bool, Path | None
 def trained_by(setting: dict, net: torch.nn.Module, draw: Callable, loss: Callable, generator: torch.Generator,
                watch: Callable | None = None, **how: Any) -> Trained:  # fmt: skip
     """``net`` after training as a setting says, watched ``looks`` times; ``how``: ``progress`` and ``checkpoint``."""
-    looks = {"watch": watch} if watch else {}
+    looks: dict[str, Any] = {"watch": watch} if watch else {}
     if "looks" in setting:
         looks["watch_every"] = max(setting["steps"] // setting["looks"], 1)
     options = {name: setting[name] for name in TRAINING if name in setting}
