@@ -24,12 +24,12 @@ from lrnnlab.tasks.base import BaseTask
 from lrnnlab.tasks.batch import Batch
 from lrnnlab.tasks.continuous import ContinuousTask
 from lrnnlab.tasks.counter_languages import COUNTER_TASKS
+from lrnnlab.tasks.language_task import Task
 from lrnnlab.tasks.levels import best_of_checks, blind_levels, whole_string_accuracy
 from lrnnlab.tasks.listops import ListOps, ListOpsSubTrees
 from lrnnlab.tasks.pathfinder import Pathfinder, PathfinderSegmentation
 from lrnnlab.tasks.positive_strings import PositiveTask
 from lrnnlab.tasks.regular import EvenPair, MachineTask, ModArith, StateTracking, Sum, WordProblem
-from lrnnlab.tasks.task import Task
 from lrnnlab.validation import checked
 
 __all__ = [

@@ -26,7 +26,7 @@ import numpy as np
 from lrnnlab.automata import NO_LABEL, MooreMachine, languages, minimise
 from lrnnlab.automata.languages import GROUPS, Language
 from lrnnlab.tasks.draws import Alive, Expressions, Halves, Independent, Uniform
-from lrnnlab.tasks.task import Task
+from lrnnlab.tasks.language_task import Task
 from lrnnlab.validation import checked, number, shown, whole_number
 
 STATES = 10_000  # the greatest modulus
