@@ -11,7 +11,7 @@
 #
 # Which machines do more layers of gates hold, which does nothing that fades hold, and do trained nets obey? *It takes* about 45 min to read and 15 min for the exercises. Behind [chapter 10](10_one_ladder.ipynb).
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 import itertools
 
 import numpy as np
@@ -359,7 +359,7 @@ recorded = tables.results.runs("ladder/models_x_tasks")
 # **Held against the ladder.** No recorded cell may last where a theorem says that it cannot. But lasting on drawn
 # strings is less than lasting, so some may seem to. The cell below looks for them.
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 show.table(ch10.outcomes(recorded), caption="Recorded runs, by what was predicted and what came "
 "out.")
 print(len(ch10.disagreements(recorded)), "of", len(recorded), "runs seem to last where none can")
@@ -373,7 +373,7 @@ print(len(ch10.disagreements(recorded)), "of", len(recorded), "runs seem to last
 # that of $(10)^n$. No string that was drawn goes on in turns after its mistake; the theorem knew where to look. Here is
 # that one live:
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["varies", "nbval-ignore-output"]
 seems_right = ladder.trained(ladder.TABLE.setting("diagonal_positive", "tomita_2", "live"), seed=0)[0].net
 said = ladder.refuted(seems_right, "diagonal_positive", "tomita_2")
 print(f"wrong at n = {said['n']}:", " and ".join(word[:12] + " ..." for word in said["words"]))
@@ -403,14 +403,26 @@ show.table(
 # **When counts tell the state.** Give every letter a weight such that the weights on every loop of the machine sum to zero. Then
 # the sum of the weights so far depends on the state alone: it is a *potential*. For brackets: $+1$ and $-1$, and the potential is
 # the depth. Once potentials are told, weights may depend on them, and so on. If at the end the letter and the potential before it
-# tell the next state, counts do. (Parts of the machine that are left for good are told apart first: counts know whether a letter was
-# ever read.) For Parity the loop $11$ leaves only weight 0. For a flip-flop, loops at each state leave every weight 0.
+# tell the next state, counts do. For Parity the loop $11$ leaves only weight 0. For a flip-flop, loops at each state leave every
+# weight 0.
+#
+# *And if the machine has several parts?* A part is a set of states that lead to each other; once it is left, the machine never comes
+# back. Which arrow leaves it hangs on the letter *and* on the state, so it is not enough to know whether a letter was ever read.
+# **Induction over the parts**, in the order in which they can be reached:
+#
+# 1. The first part is entered at the start, in the initial state. Of any other part suppose that counts tell at which position it was
+#    entered, and in which state.
+# 2. From there on count each pair of a letter and the potential before it. Their weighted sum and the potential of the first state
+#    are the potential now. That is so as long as the machine stays in the part.
+# 3. So while it stays, the letter and the potential before it tell the next state, by the criterion. Hence they tell the *first*
+#    position at which an arrow leads out, and where to: the count of such positions is 1 there for the first time. (Later the sums may
+#    say what they like.) So counts tell at which position the next part is entered, and in which state.
 
 # %%
 verdicts = {name: states_told_by_counts(ladder.ladder_task(name).machine) for name in ladder.MACHINES}
 assert [name for name, told in verdicts.items() if told] == ["tomita_1", "tomita_2", "tomita_7", "d_2", "d_3", "d_4", "evenpair"]
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 show.table(ch10.counted(recorded, verdicts), caption="Recorded: eight rows of attention (softmax, linear biases, a mean; one and two "
            "layers), three seeds. Machines whose states counts tell, and the others.")  # fmt: skip
 
@@ -426,7 +438,7 @@ show.table(ch10.counted(recorded, verdicts), caption="Recorded: eight rows of at
 # Complex gates hold $S_3$ in two layers, $S_4$ in three, and $A_5$ in no number of layers. What do nets of one to four layers do? And
 # DeltaNet with $\beta$ up to 2?
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 deep = tables.results.runs("ladder/depth")
 show.figure(
     ch10.depth_curves(deep),

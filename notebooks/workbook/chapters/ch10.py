@@ -34,6 +34,7 @@ from workbook.show.labels import named
 from workbook.show.style import FAINT, GRID, INK, LIVE, PAPER, RECORDED, label_ends, new_figure, styled
 from workbook.tables import get, ladder_protocols, ladder_random, ladder_restart, ladder_strings, results
 from workbook.tables.ladder import (
+    BACK,
     DEEP,
     FAMILY,
     FAR,
@@ -83,16 +84,21 @@ def linear_probe(states: np.ndarray, labels: np.ndarray) -> float:
 
 
 def summary(cell: pd.DataFrame) -> tuple[float, str]:
-    """How long a cell's nets are right, from 0 (never learned) to 1, and what is written: "∞": all seeds last; "1/3": so many;
-    else the first of ten positions below 99 % of the seed that fails first, with "~" where one comes back (aliases)."""
+    """How right a cell's nets are at 491 to 500, from 0 (as always the most frequent answer) to 1, and what is written: ``SIGNS``."""
     last, known = int((cell["kind"] == "lasts").sum()), cell[cell["kind"] != "never learned"]
-    if last:
-        return last / len(cell), "∞" if last == len(cell) else f"{last}/{len(cell)}"
     if known.empty:
         return 0.0, ""
-    first = int(known["first"].min())
-    aliases = any(known["kind"] == "aliases")
-    return 0.05 + 0.55 * max(0.0, math.log(first / 30) / math.log(FAR / 30)), f"{first}{'~' * aliases}"
+    skill = float(((cell["far"] - cell["majority"]) / (1 - cell["majority"])).clip(lower=0).mean())
+    if last:
+        return skill, "∞" if last == len(cell) else f"{last}/{len(cell)}"
+    return skill, f"{int(known['first'].min())}{'~' * any(known['kind'] == 'aliases')}"
+
+
+SIGNS = (f"∞: right to position {FAR}, which is not yet for ever (1/3: one seed of three). A number: the first of ten positions that are "
+         f"below {KNOWN:.0%} together, of the seed that fails first (~: a seed falls below {BACK[0]:.0%} and comes back above {BACK[1]:.0%}). "
+         f"The darker, the more answers are right at {FAR - WINDOW + 1} to {FAR}, all seeds together; the palest is no more than one who "
+         "always gives the most frequent answer. Grey: never learned at the training length. A red corner: a theorem says that no such "
+         "net lasts at every length.").replace("%", " %")  # fmt: skip
 
 
 def predicted_of(found: pd.DataFrame) -> pd.Series:
@@ -153,8 +159,7 @@ def in_short(found: Prediction) -> str:
 
 @picture
 def ladder(found: pd.DataFrame) -> Figure:
-    """Rows models, two layers below one, columns machines: how long every cell is right; a red corner where a theorem says that
-    it cannot last."""
+    """Rows models, two layers below one, columns machines; ``SIGNS`` says what is in a cell."""
     rows = sorted(there(found, "row", ROWS), key=lambda row: (ROWS.index(row.removesuffix(DEEP)), row.endswith(DEEP)))
     names = ["2 layers" if row.removesuffix(DEEP) in rows and row.endswith(DEEP) else model_name(row) for row in rows]
     columns = there(found, "task", (*MACHINES, *ladder_random.TABLE.tasks))
@@ -276,11 +281,13 @@ VERDICTS = {"proved": "proved", "refuted": "wrong on some string", "open": "open
 
 
 def mended(found: pd.DataFrame) -> list[dict]:
-    """For each model, and for all, how many of the nets that lose their machine a restart mends, and how many are proved."""
+    """For each model, and for all, how many of the nets that lose their machine are right at 491 to 500 alone and restarted, and
+    how many are proved."""
     lost = found[found["kind"].isin(ladder_restart.LOST)]
     models = {model_name(row): lost[lost["row"] == row] for row in there(lost, "row", ROWS)}
     layers = {f"all of {name}": lost[lost["row"].str.endswith(DEEP) == deep] for name, deep in (("one layer", False), ("two layers", True))}
     return [{"model": name, "lost with length": len(here), "machines": here["task"].nunique(),
+             "right alone": int((here["alone"] >= KNOWN).sum()),
              **{f"right, restarted every {k}": int((here[f"right.{k}"] >= KNOWN).sum()) for k in ladder_restart.EVERY},
              **{name: int((here["verdict"] == verdict).sum()) for verdict, name in VERDICTS.items() if (lost["verdict"] == verdict).any()}}
             for name, here in (models | layers | {"all": lost}).items() if len(here)]  # fmt: skip
@@ -395,8 +402,8 @@ def told(found: pd.DataFrame, row: str, machine: str) -> str:
     if learned:
         said += f", <b>{(here['kind'] == 'lasts').sum()}</b> last to {FAR}"
     if len(first):
-        said += f"; the ten positions from {first.min():.0f} on are below 99 %"
-        said += ", and back again: it aliases" * any(here["kind"] == "aliases")
+        said += f"; the ten positions from {first.min():.0f} on are below 99 %, {FAR - WINDOW + 1} to {FAR} are right to "
+        said += f"{percent(here['far'].min())} to {percent(here['far'].max())} %" + "; it aliases" * any(here["kind"] == "aliases")
     return said + ("." if learned == len(here) else f" (as little as {percent(here['trained'].min())} % at 31 to 40).")
 
 

@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 
+import numpy as np
 import pytest
 from recorded import found
 
@@ -92,6 +93,28 @@ def test_what_cannot_last_and_seems_to_is_seen():
     assert (can["runs"], can["lasts"], cannot["lasts"], is_open["learned, lost with length"]) == (2, 1, 1, 1)
     assert ch10.missed(runs)[-1] == {"model": "phases, 2 layers", "runs": 1, "never learned": 1, "learned, lost with length": 0,
                                       "lasts": 0, "not on": "S₃"}  # fmt: skip
+
+
+def test_a_dip_is_dark_a_collapse_pale_and_the_signs_say_what_the_code_does():
+    """The LSTM on the flip-flop is below 99 % at 42 once, and right at 500."""
+    kept = results.runs("ladder/models_x_tasks")
+    dip = kept[(kept["row"] == "lstm") & (kept["task"] == "flip_flop")]
+    assert min(map(min, dip["accuracy_by_ten"])) > 0.985 and ch10.summary(dip)[1] == "42" and ch10.summary(dip)[0] > 0.99
+    runs = {"collapse": run("drifts", 42, far=0.5), "half": run("drifts", 42, far=0.75), "back": run("aliases", 42, far=1.0),
+            "never": run("never learned", 1, 0.4, far=0.4)}  # fmt: skip
+    found = {name: ch10.summary(results.frame(cell("lstm", "parity", one))) for name, one in runs.items()}
+    assert found == {"collapse": (0.0, "42"), "half": (0.5, "42"), "back": (1.0, "42~"), "never": (0.0, "")}
+    assert "falls below 70 % and comes back above 90 %" in ch10.SIGNS and (ladder.BACK, ladder.KNOWN) == ((0.7, 0.9), 0.99)
+    assert [ladder.kind(np.array(([1.0] * 90 + [low] * 50 + [late] * 360)[:491])) for low, late in ((0.988, 1), (0.69, 0.91), (0.69, 0.89))] == [
+        "drifts", "aliases", "drifts"]  # fmt: skip
+    assert "99.6 to 100 %" in ch10.told(kept, "lstm", "flip_flop")
+
+
+def test_what_a_restart_mends_stands_beside_what_is_right_alone():
+    one, two, both = ch10.mended(results.runs("ladder/restart"))[-3:]
+    columns = ("lost with length", "right alone", "right, restarted every 1", "right, restarted every 5", "right, restarted every 20")
+    assert [tuple(row[name] for name in columns) for row in (one, two, both)] == [
+        (209, 11, 206, 200, 183), (281, 11, 273, 263, 233), (490, 22, 479, 463, 416)]  # fmt: skip
 
 
 @pytest.mark.parametrize("text", ["(aaa|b)*", "even a odd*; odd a even; even b even; odd b odd"])
