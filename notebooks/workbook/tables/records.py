@@ -4,15 +4,18 @@ A record is trusted only if it can be read, its seal fits its content, it has wh
 exactly the question that is asked (same experiment, same configuration).  Anything else is named on stderr and skipped.
 """
 
+import errno
 import hashlib
 import json
 import math
 import os
 import platform
+import re
 import secrets
 import subprocess
 import sys
 import time
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime, timezone
@@ -32,6 +35,7 @@ WORKBOOK = Path(__file__).resolve().parents[1]
 SCHEMA = 1
 LARGEST = 1 << 25  # bytes of a file that is read; the largest has three million
 FINISHED = Path("checkpoints", "finished")  # below data/: runs that are not lines yet; git ignores it
+FILE = re.compile(r"records/\w[\w-]*/\w[\w .=+-]*\.jsonl")  # where a table's records lie in data/
 PROBE = 1 << 20  # bytes that must find room before work begins whose outcome is to be written
 
 # What readers rely on, in a record of a run and in one of a case that was timed.
@@ -189,62 +193,91 @@ def fold(data: Path) -> None:
 
 
 def _fold(data: Path) -> None:
-    moved: dict[Path, list[Path]] = {}
+    moved: dict[Path, list[tuple[Path, dict, bytes]]] = {}
     for small in sorted((data / FINISHED).glob("*.json")):
-        for record in _good(small):
-            moved.setdefault(place(data, record), []).append(small)
-    for path, smalls in moved.items():
-        kept: dict[tuple, str] = {}
-        for one in (path, *smalls):  # the later of two counts
-            for number, line in enumerate(_lines(one)):
-                kept[_identity_of(line) or ("~", f"{one.name} {number}")] = line  # what is damaged is not lost either
-        put(path, "".join(f"{kept[key]}\n" for key in sorted(kept)).encode(errors="surrogateescape"))
-        for small in smalls:
-            small.unlink()
+        for record, line in _good(small):
+            if small.stat().st_size <= len(line) + 1:  # else somebody wrote into it: it stays, and is read
+                moved.setdefault(place(data, record), []).append((small, record, line))
+    for path, finished in moved.items():
+        with suppress(OSError):  # they wait; those of other tables do not
+            mark, lines = _lines(path)
+            if mark is None:
+                _skip(path, f"is no UTF-8: what is new waits in {data / FINISHED}", "not added to")
+                continue
+            keys = [None if isinstance(found := _trusted(line), str) else _key(found) for line in lines]
+            for _, record, line in finished:
+                _insert(lines, keys, _key(record), line)
+            put(path, mark + b"\n".join(lines))
+            for small, *_ in finished:
+                small.unlink()
 
 
-def _lines(path: Path) -> list[str]:
-    text = path.read_text(encoding="utf-8", errors="surrogateescape") if path.is_file() else ""
-    return text.removesuffix("\n").split("\n") if text else []
+def _insert(lines: list[bytes], keys: list[tuple | None], new: tuple, line: bytes) -> None:
+    """Put a record's line where its key belongs, in place of those of the same key; what has no key is not ours and stays."""
+    ours = {at: key for at, key in enumerate(keys) if key is not None}
+    same = [at for at, key in ours.items() if key == new]
+    later = [at for at, key in ours.items() if key > new]
+    place = [*same[::-1], *later, max(ours, default=-1) + 1][0]
+    lines.insert(place, line)
+    keys.insert(place, new)
+    for old in reversed(same):
+        del lines[old + (old >= place)], keys[old + (old >= place)]
+    if lines[-1] is line:
+        lines.append(b"")
+        keys.append(None)
 
 
-def _identity_of(line: str) -> tuple | None:
-    try:
-        return identity(json.loads(line))
-    except (ValueError, RecursionError, LookupError, AttributeError, TypeError):
-        return None
+def _key(record: Mapping) -> tuple:
+    return (record["experiment"], *identity(record))
+
+
+def _lines(path: Path) -> tuple[bytes | None, list[bytes]]:
+    """A file's mark of its encoding (None: not UTF-8), and its lines; the last is what follows the last end, often nothing.
+
+    ``OSError``, with the reason, for what is no file or too large.
+    """
+    if not os.path.lexists(path):
+        return b"", [b""]
+    if not path.is_file():  # a folder, a pipe, a link that leads nowhere
+        raise OSError(errno.EEXIST, "is no file")
+    if path.stat().st_size > LARGEST:
+        raise OSError(errno.EFBIG, f"has more than {LARGEST:,} bytes")
+    found = path.read_bytes()
+    with suppress(UnicodeError):
+        if found.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+            return None, found.decode("utf-16").encode().split(b"\n")
+    mark = BOM_UTF8 if found.startswith(BOM_UTF8) else b""
+    return mark, found.removeprefix(mark).split(b"\n")
 
 
 def read(data: Path, name: str = "*/*") -> list[dict]:
     """All good records of a table in ``data`` (by default of all tables), in order; what is not good is named on stderr."""
     timed = name.startswith("bench/")
-    waiting = [record for path in sorted((data / FINISHED).glob("*.json")) for record in _good(path)]  # before they move
+    waiting = [record for path in sorted((data / FINISHED).glob("*.json")) for record, _ in _good(path)]  # before they move
     files = {path for end in ("", "-*") for path in (data / "records").glob(f"{name}{end}.jsonl")}
-    lines = [record for path in sorted(files) if timed or path.parent.name != "bench" for record in _good(path)]
-    found = {(one["experiment"], *identity(one)): one for one in (*lines, *waiting)
+    lines = [record for path in sorted(files) if timed or path.parent.name != "bench" for record, _ in _good(path, data)]
+    found = {_key(one): one for one in (*lines, *waiting)
              if fnmatch(one["experiment"], name) and timed == ("case" in one)}  # fmt: skip
     return [found[key] for key in sorted(found)]
 
 
-def _good(path: Path) -> Iterator[dict]:
-    """The records in a file, a line each, that can be trusted; of each other line, why it is not."""
+def _good(path: Path, data: Path | None = None) -> Iterator[tuple[dict, bytes]]:
+    """The records, each with its line, that can be trusted and whose file in ``data`` this is; of other lines, why not."""
     try:
-        if not path.is_file():  # a folder, a pipe, a link that leads nowhere
-            return _skip(path, "is no file")
-        if path.stat().st_size > LARGEST:
-            return _skip(path, f"has more than {LARGEST:,} bytes")
-        lines = _lines(path)
+        lines = _lines(path)[1]
     except OSError as error:
         return _skip(path, f"cannot be read ({error.strerror})")
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(lines if lines[-1] else lines[:-1], 1):
         found = _trusted(line)
+        if not isinstance(found, str) and data is not None and place(data, found) != path:
+            found = f"belongs to {place(data, found)}"
         if isinstance(found, str):
             _skip(f"{path}, line {number},", found)
         else:
-            yield found
+            yield found, line
 
 
-def _trusted(line: str) -> dict | str:
+def _trusted(line: bytes) -> dict | str:
     """The record of a line, or why it is none."""
     try:
         record = json.loads(line)
@@ -257,11 +290,14 @@ def _trusted(line: str) -> dict | str:
         return f"has schema {record.get('schema')!r}, this version reads {SCHEMA}"
     needs = CASE if "case" in record else RUN
     lacking = [name for name, kind in needs.items() if not isinstance(record.get(name), kind)]
-    return f"has no {lacking[0]!r}, or not as {needs[lacking[0]].__name__}" if lacking else record
+    if lacking:
+        return f"has no {lacking[0]!r}, or not as {needs[lacking[0]].__name__}"
+    name = place(Path(), record).as_posix()
+    return record if FILE.fullmatch(name) else f"is of no table ({name})"
 
 
-def _skip(where: Path | str, why: str) -> None:
-    print(f"record {where} {why}: skipped", file=sys.stderr)
+def _skip(where: Path | str, why: str, then: str = "skipped") -> None:
+    print(f"record {where} {why}: {then}", file=sys.stderr)
 
 
 def who(record: Mapping) -> str:

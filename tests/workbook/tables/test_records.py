@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import random
 import re
 import subprocess
 import sys
@@ -93,6 +94,89 @@ def test_a_damaged_line_is_named_and_skipped_and_another_run_does_not_lose_it(ki
     assert lines[1] in stored.read_text(encoding="latin-1").split("\n")
     records.keep(tmp_path, run(1))
     assert seeds(tmp_path) == [0, 1, 2, 3]
+
+
+def line_of(seed, **other):
+    return json.dumps(json.loads(sealed(run(seed, **other))), separators=(",", ":")).encode()
+
+
+DONE = {  # what a person, an editor, git or another program does to the bytes of three good lines
+    "edited by hand": lambda text: text + line_of(1).replace(b"1.0", b"0.9") + b"\n",
+    "a budget that is a list": lambda text: text + json.dumps({**run(1), "budget": ["desk"]}).encode() + b"\n",
+    "a seed that is null": lambda text: json.dumps({**run(1), "seed": None}).encode() + b"\n" + text,
+    "threads that are a text": lambda text: text + b'{"case":"c","machine":{},"device":"cpu","threads":"2"}\n' * 2,
+    "of a later schema": lambda text: text + line_of(1, schema=2) + b"\n",
+    "without a seal": lambda text: text + json.dumps(run(1)).encode() + b"\n",
+    "merge marks": lambda text: b"<<<<<<< HEAD\n" + text + b"=======\n" + line_of(1, wall=2) + b"\n>>>>>>> other\n",
+    "no end of the last line": lambda text: text.rstrip(b"\n"),
+    "cut off": lambda text: text[:-40],
+    "CRLF": lambda text: text.replace(b"\n", b"\r\n"),
+    "CR": lambda text: text.replace(b"\n", b"\r"),
+    "a byte order mark": lambda text: b"\xef\xbb\xbf" + text,
+    "a byte order mark and a broken letter": lambda text: b"\xef\xbb\xbf" + text + b"\xe9\n",
+    "blanks behind lines": lambda text: text.replace(b"\n", b" \t\n"),
+    "empty lines": lambda text: b"\n\n" + text.replace(b"\n", b"\n\n"),
+    "zeros of a crash": lambda text: b"\0" * 512 + text + b"\0" * 512,
+    "an array, as a person would write it": lambda text: b"[\n" + text.replace(b"\n", b",\n") + b"]\n",
+    "two lines in one": lambda text: text.replace(b"\n", b"", 1),
+    "upside down": lambda text: b"".join(reversed(text.splitlines(keepends=True))),
+    "a remark": lambda text: "# größte zuerst\n".encode("latin-1") + text,
+    "another table's line of the same name": lambda text: text + line_of(1, experiment="lrnn/smoothing") + b"\n",
+    "a line that leads elsewhere": lambda text: text + line_of(1, experiment="../../lrnn/table2") + b"\n",
+    "nothing": lambda text: b"",
+}
+
+
+def check_that_only_ours_changes(data, file, text, new):
+    """Record ``new``: the bytes of the file are those that were there, and its line; what could be read can be read."""
+    file.write_bytes(text)
+    before = records.read(data)
+    records.keep(data, new)
+    after, line = file.read_bytes(), line_of(new["seed"]) + b"\n"
+    assert line in after and after.replace(line, b"", 1) in (text, text + b"\n")
+    assert [*before, {"schema": 1, **json.loads(json.dumps(new))}] == records.read(data)
+
+
+@pytest.mark.parametrize("kind", DONE)
+def test_what_others_put_into_a_file_stays_byte_for_byte_and_stops_nothing(kind, stored, tmp_path, capsys):
+    check_that_only_ours_changes(tmp_path, stored, DONE[kind](stored.read_bytes()), run(7))
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_so_do_bytes_of_all_kinds(seed, stored, tmp_path):
+    chance, text = random.Random(seed), stored.read_bytes()
+    for _ in range(chance.randint(1, 4)):
+        at = chance.randint(0, len(text))
+        done = [*DONE.values(), lambda text: text[:at] + chance.randbytes(9) + text[at:], lambda text: text[:at] + text[at + 9 :]]
+        text = chance.choice(done)(text)
+    check_that_only_ours_changes(tmp_path, stored, text, run(7))
+
+
+def test_a_file_in_another_encoding_is_read_and_what_is_new_waits_beside_it(stored, tmp_path, capsys):
+    """As a Windows editor saves it."""
+    text = stored.read_text(encoding="utf-8").encode("utf-16")
+    stored.write_bytes(text)
+    records.keep(tmp_path, run(7))
+    records.keep(tmp_path, run(2, metrics={"accuracy_last": 0.5}))
+    assert "is no UTF-8: what is new waits in" in capsys.readouterr().err
+    assert [(one["seed"], one["metrics"]["accuracy_last"]) for one in records.read(tmp_path)] == [(0, 1), (1, 1), (2, 0.5), (7, 1)]
+    assert stored.read_bytes() == text
+
+
+def test_a_run_that_git_has_merged_twice_is_one_line_again_when_it_is_recorded(stored, tmp_path):
+    text = stored.read_bytes()
+    stored.write_bytes(text + text)
+    assert seeds(tmp_path) == [0, 1, 2]
+    records.keep(tmp_path, run(1, metrics={"accuracy_last": 0.5}))
+    assert [json.loads(line)["metrics"]["accuracy_last"] for line in stored.open("rb")] == [1, 1, 1, 0.5, 1]
+    assert [one["metrics"]["accuracy_last"] for one in records.read(tmp_path)] == [1, 0.5, 1]
+
+
+def test_a_table_whose_file_is_no_file_does_not_keep_others_waiting(tmp_path, capsys):
+    (tmp_path / "records" / "lrnn" / "fading.jsonl").mkdir(parents=True)
+    records.write(tmp_path / records.FINISHED / "0.json", run(1, experiment="lrnn/fading"))
+    records.keep(tmp_path, run(0))
+    assert (tmp_path / "records" / "lrnn" / "table2.jsonl").is_file() and len(records.read(tmp_path)) == 2
 
 
 def test_a_finished_run_that_is_no_line_yet_is_read_and_moved_by_the_next(stored, tmp_path):
