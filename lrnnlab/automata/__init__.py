@@ -1,10 +1,10 @@
 """Finite machines, the languages of the book, and the algebra of what a machine can remember."""
 
 from lrnnlab.automata.languages import Language, language
-from lrnnlab.automata.machines import NO_LABEL, MooreMachine, build, equivalent, minimise, one_hot_transitions
+from lrnnlab.automata.machines import NO_LABEL, MooreMachine, equivalent, minimise, one_hot_transitions
 from lrnnlab.automata.monoids import Classification, Monoid, classify, transition_monoid
 
 __all__ = [
-    "NO_LABEL", "Classification", "Language", "Monoid", "MooreMachine", "build", "classify", "equivalent", "language",
+    "NO_LABEL", "Classification", "Language", "Monoid", "MooreMachine", "classify", "equivalent", "language",
     "minimise", "one_hot_transitions", "transition_monoid",
 ]  # fmt: skip

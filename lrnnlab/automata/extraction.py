@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from lrnnlab.automata.machines import NO_LABEL, MooreMachine, build, minimise
+from lrnnlab.automata.machines import NO_LABEL, MooreMachine, minimise
 from lrnnlab.validation import checked, number, whole_number
 
 INSTALL = "pip install 'aalpy>=1.4'"
@@ -78,7 +78,7 @@ def extract(
     differ, None if there is none, or raises ``Stopped``; without it, ``walks`` random words a round, of ``length`` symbols,
     drawn by ``seed``, are compared.  L* stops after so many ``rounds`` (machines that are tried), ``states`` or ``seconds``.
 
-    >>> third = build(0, "01", lambda state, token: (state + token) % 3, lambda state: state)
+    >>> third = MooreMachine.from_rule(0, "01", lambda state, token: (state + token) % 3, lambda state: state)
     >>> print(extract(third.answer, third.symbols, seconds=60))
     3 states: 300 random words of 60 symbols are all answered alike
     """
@@ -191,8 +191,10 @@ def _several(count, what):
 
 def _ours(learned, symbols):
     """aalpy's machine as one of ours."""
-    return build(learned.initial_state, symbols, lambda state, token: state.transitions[token], lambda state: state.output,
-                 name=lambda state: str(state.state_id))  # fmt: skip
+    return MooreMachine.from_rule(
+        learned.initial_state, symbols, lambda state, token: state.transitions[token], lambda state: state.output,
+        name=lambda state: str(state.state_id),
+    )  # fmt: skip
 
 
 def _started(machine):

@@ -17,8 +17,10 @@ from typing import Any
 import numpy as np
 
 from lrnnlab.automata import oracles
-from lrnnlab.automata.machines import NO_LABEL, MooreMachine, build, leading_to, minimise
+from lrnnlab.automata.machines import NO_LABEL, MooreMachine, leading_to, minimise
 from lrnnlab.validation import checked
+
+from_rule = MooreMachine.from_rule
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +41,7 @@ class Language:
 
     Examples
     --------
-    >>> ends_in_a = Language("ends in a", build(0, "ab", lambda state, token: 1 - token, lambda state: state),
+    >>> ends_in_a = Language("ends in a", MooreMachine.from_rule(0, "ab", lambda state, token: 1 - token, lambda state: state),
     ...                      lambda word: int(word[-1:] == "a"))
     >>> ends_in_a.oracle("ba"), int(ends_in_a.machine.answer([1, 0])[-1])
     (1, 1)
@@ -81,7 +83,7 @@ def digits(M: int) -> tuple[str, ...]:
 
 def counter(M: int, symbols: Any = None, adds: Sequence[int] | None = None) -> MooreMachine:
     """Token k adds k (or ``adds[k]``), mod M: Sum(M) of paper 000, section 4.1; Sum(2) is Parity."""
-    return build(0, symbols or digits(M), lambda s, v: (s + (adds[v] if adds else v)) % M, lambda s: s)
+    return from_rule(0, symbols or digits(M), lambda s, v: (s + (adds[v] if adds else v)) % M, lambda s: s)
 
 
 def even_pair(M: int, symbols: Any = None) -> MooreMachine:
@@ -91,7 +93,7 @@ def even_pair(M: int, symbols: Any = None) -> MooreMachine:
         first = token if state is None else state[0]
         return first, int(token == first)
 
-    return build(None, symbols or digits(M), step, lambda s: NO_LABEL if s is None else s[1])
+    return from_rule(None, symbols or digits(M), step, lambda s: NO_LABEL if s is None else s[1])
 
 
 def subtraction(M: int) -> MooreMachine:
@@ -101,7 +103,7 @@ def subtraction(M: int) -> MooreMachine:
         value, sign = state
         return (value, -1) if token == M else ((value + sign * token) % M, sign)
 
-    return build((0, 1), (*digits(M), "-"), step, lambda s: s[0])
+    return from_rule((0, 1), (*digits(M), "-"), step, lambda s: s[0])
 
 
 def mod_arith(M: int, symbols: Any = None, initial: tuple[int, int] = (0, 1)) -> MooreMachine:
@@ -113,14 +115,15 @@ def mod_arith(M: int, symbols: Any = None, initial: tuple[int, int] = (0, 1)) ->
             return a, c * token % M
         return (a, c) if token == M + 2 else ((a + c) % M, 1 if token == M else M - 1)
 
-    return build(initial, symbols or (*digits(M), "+", "-", "×"), step, lambda s: sum(s) % M)
+    return from_rule(initial, symbols or (*digits(M), "+", "-", "×"), step, lambda s: sum(s) % M)
 
 
 def after_the_first(machine: MooreMachine) -> MooreMachine:
     """The same answers after every token, and none, -1, before the first."""
-    return build((machine.initial, False), machine.symbols,
-                 lambda state, token: (int(machine.transitions[token, state[0]]), True),
-                 lambda state: int(machine.outputs[state[0]]) if state[1] else NO_LABEL)  # fmt: skip
+    return from_rule(
+        (machine.initial, False), machine.symbols, lambda state, token: (int(machine.transitions[token, state[0]]), True),
+        lambda state: int(machine.outputs[state[0]]) if state[1] else NO_LABEL,
+    )  # fmt: skip
 
 
 def expressions(machine: MooreMachine, first: str = "") -> MooreMachine:
@@ -136,7 +139,7 @@ def expressions(machine: MooreMachine, first: str = "") -> MooreMachine:
             return None  # two numbers or two operators in a row: nothing is asked any more
         return int(machine.transitions[token, state[0]]), kind
 
-    return build(
+    return from_rule(
         (machine.initial, "start" if first else "operator"),
         machine.symbols,
         step,
@@ -150,7 +153,7 @@ def repeats(word: str, symbols: Any) -> MooreMachine:
     def step(read, token):
         return None if read is None or symbols[token] != word[read] else (read + 1) % len(word)
 
-    return build(0, symbols, step, lambda read: int(read == 0))
+    return from_rule(0, symbols, step, lambda read: int(read == 0))
 
 
 def prefixes(machine: MooreMachine) -> MooreMachine:
@@ -165,7 +168,7 @@ def dyck(n: int, symbols: Any = "ab") -> MooreMachine:
         depth = None if depth is None else depth + 1 - 2 * token
         return depth if depth is not None and 0 <= depth <= n else None
 
-    return build(0, symbols, step, lambda depth: int(depth == 0))
+    return from_rule(0, symbols, step, lambda depth: int(depth == 0))
 
 
 def tomita_3(later: bool = False) -> MooreMachine:
@@ -181,7 +184,7 @@ def tomita_3(later: bool = False) -> MooreMachine:
 
 def permuting(symbols: Sequence[str], *generators: tuple[int, ...]) -> MooreMachine:
     """The group made by permutations g (tuples, x goes to g[x]); the class after a word is which element it is."""
-    machine = build(
+    machine = from_rule(
         tuple(range(len(generators[0]))),
         symbols,
         lambda s, v: tuple(generators[v][x] for x in s),
@@ -243,7 +246,7 @@ def acceptor(pattern: str, symbols: Sequence[str] | None = None, limit: int = 10
         return frozenset(found)
 
     try:
-        rule = build(
+        rule = from_rule(
             closed({nfa.initial_state}), symbols,
             lambda states, token: closed(after for state in states
                                          for after in nfa.transitions.get(state, {}).get(symbols[token], ())),
@@ -349,13 +352,13 @@ LANGUAGES = {
                  "no odd block of 1s directly before an odd block of 0s"),
         Language("Tomita 3, as written", tomita_3(later=True), oracles.without(f"{oracles.ODD_ONES}.*?{oracles.ODD_ZEROS}"),
                  "no odd block of 1s at any time before an odd block of 0s"),
-        Language("Tomita 4", build(0, "01", lambda s, v: 3 if s == 3 else (1 - v) * (s + 1), lambda s: int(s < 3)),
+        Language("Tomita 4", from_rule(0, "01", lambda s, v: 3 if s == 3 else (1 - v) * (s + 1), lambda s: int(s < 3)),
                  oracles.without("000"), "no 000"),
-        Language("Tomita 5", build((0, 0), "01", lambda s, v: (s[0] ^ (v == 0), s[1] ^ (v == 1)), lambda s: int(s == (0, 0))),
+        Language("Tomita 5", from_rule((0, 0), "01", lambda s, v: (s[0] ^ (v == 0), s[1] ^ (v == 1)), lambda s: int(s == (0, 0))),
                  lambda text: int(text.count("0") % 2 == text.count("1") % 2 == 0), "an even number of 0s and of 1s"),
-        Language("Tomita 6", build(0, "01", lambda s, v: (s + 1 - 2 * v) % 3, lambda s: int(s == 0)),
+        Language("Tomita 6", from_rule(0, "01", lambda s, v: (s + 1 - 2 * v) % 3, lambda s: int(s == 0)),
                  lambda text: int((text.count("0") - text.count("1")) % 3 == 0), "as many 0s as 1s, mod 3"),
-        Language("Tomita 7", build(0, "01", lambda s, v: min(4, s + (v != s % 2)), lambda s: int(s < 4)),
+        Language("Tomita 7", from_rule(0, "01", lambda s, v: min(4, s + (v != s % 2)), lambda s: int(s < 4)),
                  oracles.full("0*1*0*1*"), "0*1*0*1*: 10 once at the most"),
         *(word_problem(name, generators) for name, generators in GROUPS.items()),
     )

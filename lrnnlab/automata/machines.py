@@ -67,6 +67,37 @@ class MooreMachine:
         if len(self.names) != Q:
             raise ValueError(f"need {Q} names, got {len(self.names)}")
 
+    @classmethod
+    @checked
+    def from_rule(
+        cls, initial: Any, symbols: Iterable, step: Callable, output: Callable, name: Callable = str, limit: int = 100_000
+    ) -> MooreMachine:
+        """The machine of a Python rule: explore ``step(state, token) -> state`` breadth-first from ``initial``.
+
+        States may be any hashable values; ``output(state)`` is a class or -1, ``name(state)`` the text shown for it.
+        ValueError when more than ``limit`` states are met.
+
+        >>> MooreMachine.from_rule(0, "01", lambda state, token: (state + token) % 3, lambda state: state).num_states
+        3
+        """
+        symbols = tuple(_several(symbols, "symbols"))
+        _check_state(initial)
+        number, states, rows = {initial: 0}, [initial], []
+        if not symbols:
+            raise ValueError(f"a machine reads at least one symbol, got symbols={symbols}")
+        for state in states:
+            followers = [step(state, token) for token in range(len(symbols))]
+            for follower in followers:
+                _check_state(follower)
+                if follower not in number:
+                    number[follower] = len(states)
+                    states.append(follower)
+            if len(states) > limit:
+                raise ValueError(f"more than {limit} states: is the rule finite-state? The last one met is {states[-1]!r}")
+            rows.append([number[follower] for follower in followers])
+        outputs = np.array([output(s) for s in states])
+        return cls(np.array(rows).T, outputs, 0, symbols, tuple(map(name, states)))
+
     def __eq__(self, other):
         return (isinstance(other, MooreMachine) and self.initial == other.initial and self.symbols == other.symbols
                 and np.array_equal(self.transitions, other.transitions) and np.array_equal(self.outputs, other.outputs))
@@ -160,37 +191,6 @@ def _array(given, what):
         raise TypeError(f"{what} must be an array of integers, got {shown(given)}") from error
 
 
-@checked
-def build(
-    initial: Any, symbols: Iterable, step: Callable, output: Callable, name: Callable = str, limit: int = 100_000
-) -> MooreMachine:
-    """The machine of a Python rule: explore ``step(state, token) -> state`` breadth-first from ``initial``.
-
-    States may be any hashable values; ``output(state)`` is a class or -1, ``name(state)`` the text shown for it.
-    ValueError when more than ``limit`` states are met.
-
-    >>> build(0, "01", lambda state, token: (state + token) % 3, lambda state: state).num_states
-    3
-    """
-    symbols = tuple(_several(symbols, "symbols"))
-    _check_state(initial)
-    number, states, rows = {initial: 0}, [initial], []
-    if not symbols:
-        raise ValueError(f"a machine reads at least one symbol, got symbols={symbols}")
-    for state in states:
-        followers = [step(state, token) for token in range(len(symbols))]
-        for follower in followers:
-            _check_state(follower)
-            if follower not in number:
-                number[follower] = len(states)
-                states.append(follower)
-        if len(states) > limit:
-            raise ValueError(f"more than {limit} states: is the rule finite-state? The last one met is {states[-1]!r}")
-        rows.append([number[follower] for follower in followers])
-    outputs = np.array([output(s) for s in states])
-    return MooreMachine(np.array(rows).T, outputs, 0, symbols, tuple(map(name, states)))
-
-
 def _check_state(state):
     try:
         hash(state)
@@ -205,7 +205,7 @@ def minimise(machine: MooreMachine) -> MooreMachine:
     The numbering is canonical: two machines are equivalent iff their minimised machines are ``==``.  Each state keeps
     the name of the first of the states it stands for.
 
-    >>> minimise(build(0, "01", lambda s, token: (s + token) % 6, lambda s: s % 3)).num_states
+    >>> minimise(MooreMachine.from_rule(0, "01", lambda s, token: (s + token) % 6, lambda s: s % 3)).num_states
     3
     """
     live = machine.reachable()
@@ -214,8 +214,10 @@ def minimise(machine: MooreMachine) -> MooreMachine:
     follow = number[machine.transitions[:, live]].T  # (R, V)
     group = coarsest(equal_rows(machine.outputs[live][:, None]), follow)
     first = np.unique(group, return_index=True)[1]  # each class is known by its state met first
-    return build(0, machine.symbols, lambda s, token: int(first[group[follow[s, token]]]),
-                 lambda s: int(machine.outputs[live[s]]), lambda s: machine.names[live[s]], limit=len(first))
+    return MooreMachine.from_rule(
+        0, machine.symbols, lambda s, token: int(first[group[follow[s, token]]]), lambda s: int(machine.outputs[live[s]]),
+        lambda s: machine.names[live[s]], limit=len(first),
+    )  # fmt: skip
 
 
 @checked
@@ -226,8 +228,8 @@ def equivalent(a: MooreMachine, b: MooreMachine, where_labelled: bool = False) -
     order.  -1 counts as an answer like any other unless ``where_labelled``: then words after which ``a`` has no label
     are not compared.  ValueError if the symbols differ.
 
-    >>> even, fourth = (build(0, "01", lambda s, v: (s + v) % n, lambda s: int(s == 0)) for n in (2, 4))
-    >>> equivalent(even, fourth)
+    >>> modulo = lambda n: MooreMachine.from_rule(0, "01", lambda s, v: (s + v) % n, lambda s: int(s == 0))
+    >>> equivalent(modulo(2), modulo(4))
     (1, 1)
     """
     if a.symbols != b.symbols:

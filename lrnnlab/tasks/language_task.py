@@ -54,8 +54,9 @@ class Task(StringTask):
 
     Examples
     --------
-    >>> from lrnnlab.automata import Language, build
-    >>> machine = build((None, 0), "ab", lambda state, token: (token, int(token == state[0])), lambda state: state[1])
+    >>> from lrnnlab.automata import Language, MooreMachine
+    >>> machine = MooreMachine.from_rule((None, 0), "ab", lambda state, token: (token, int(token == state[0])),
+    ...                                  lambda state: state[1])
     >>> task = Task(Language("last two equal", machine, lambda word: int(word[-1:] == word[-2:-1])))
     >>> task.answer(task.read("abbaa")), task.targets(task.read("abbaa")[None]).tolist()
     ([0, 0, 1, 0, 1], [[0, 0, 1, 0, 1]])

@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 import numpy as np
 import torch
 
-from lrnnlab.automata import NO_LABEL, MooreMachine, build, languages, minimise
+from lrnnlab.automata import NO_LABEL, MooreMachine, languages, minimise
 from lrnnlab.tasks.batch import Batch
 from lrnnlab.tasks.levels import blind_levels
 from lrnnlab.tasks.seeds import python_random
@@ -154,7 +154,7 @@ class PositiveTask(StringTask):
     @cached_property
     def rule(self) -> MooreMachine:
         """The machine of ``step`` and ``output``; ValueError if it is not finite."""
-        return build(self.initial, self.symbols, self.onward, self.shown)
+        return MooreMachine.from_rule(self.initial, self.symbols, self.onward, self.shown)
 
     @cached_property
     def machine(self) -> MooreMachine:
@@ -320,7 +320,7 @@ class CountedTask(PositiveTask):
                 follower = self.onward(state, token)
                 return None if follower is None or self.through(follower) > longest else follower
 
-            acceptor = build(self.initial, self.symbols, step, lambda s: int(s is not None and self.accepts(s)))
+            acceptor = MooreMachine.from_rule(self.initial, self.symbols, step, lambda s: int(s is not None and self.accepts(s)))
             self._uniform = {longest: UniformStrings(acceptor)}
         return self._uniform[longest]
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import torch
 
-from lrnnlab.automata import NO_LABEL, MooreMachine, build, minimise
+from lrnnlab.automata import NO_LABEL, MooreMachine, minimise
 from lrnnlab.automata.machines import coarsest
 from lrnnlab.models import Net
 from lrnnlab.training import deterministic
@@ -76,7 +76,7 @@ def heads_machine(tables: HeadTables, heads: tuple[int, ...] | None, symbols: tu
         return int((tables.bias + tables.votes[chosen, np.array(states)].sum(0)).argmax())
 
     start = tuple(int(s) for s in tables.start[chosen])
-    return build(start, symbols, step, vote, name=lambda states: "".join(map(str, states)))
+    return MooreMachine.from_rule(start, symbols, step, vote, name=lambda states: "".join(map(str, states)))
 
 
 def learned_machine(model: Net, specification: MooreMachine, limit: int = 1_000_000) -> MooreMachine:

@@ -21,8 +21,8 @@ from matplotlib.figure import Figure
 
 from lrnnlab.automata import MooreMachine, classify
 from lrnnlab.automata.typed import my_machine
-from lrnnlab.expressivity.exact_weights import exact_weights
 from lrnnlab.expressivity.predict import FAMILIES, Prediction, predict_all, predict_expressivity
+from lrnnlab.expressivity.weights import exact_weights
 from lrnnlab.models import Net, build, snap
 from lrnnlab.tasks import StateTracking
 from lrnnlab.training import Fit, Phase, fit, rng

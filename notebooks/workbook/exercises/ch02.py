@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from lrnnlab.automata import MooreMachine, build, equivalent
+from lrnnlab.automata import MooreMachine, equivalent
 from workbook.exercises.judging import CannotJudge, call, claim, number, numbers, shown
 from workbook.exercises.prediction import prediction
 
@@ -110,7 +110,7 @@ def _snapped(A: np.ndarray, readout: Callable, symbols: Sequence[str]) -> MooreM
     """What heads with these soft blocks (V, h, b, b) and the readout do once they are snapped."""
     goes = A.argmax(2)  # (token, head, from)
     heads = range(goes.shape[1])
-    return build((0,) * len(heads), symbols, lambda s, token: tuple(goes[token][heads, s].tolist()), readout)
+    return MooreMachine.from_rule((0,) * len(heads), symbols, lambda s, token: tuple(goes[token][heads, s].tolist()), readout)
 
 
 def _counter(size: int, outputs: Sequence[int], steps: Sequence[int] = (1,)) -> MooreMachine:

@@ -5,7 +5,7 @@ from functools import reduce
 
 import numpy as np
 
-from lrnnlab.automata import MooreMachine, build, classify, equivalent
+from lrnnlab.automata import MooreMachine, classify, equivalent
 from lrnnlab.automata.languages import LANGUAGES, language
 from lrnnlab.models.chunk_masks import depth_count, kept_positions
 from workbook.exercises.judging import CannotJudge, agree, call, claim, numbers, one_number, shown
@@ -53,7 +53,7 @@ def _word(answer) -> None:
 def printed_machine(machine: MooreMachine) -> MooreMachine:
     """What the printed heads compute, as a machine of its own: its state is the product so far, as a map of states."""
     tables = machine.transitions.tolist()
-    return build(
+    return MooreMachine.from_rule(
         tuple(range(machine.num_states)),
         machine.symbols,
         lambda product, token: tuple(product[s] for s in tables[token]),

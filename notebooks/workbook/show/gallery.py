@@ -23,7 +23,7 @@ from workbook.show.film import COMMENT, film
 from workbook.show.fwp_figures import fwp_tables, negative_by_position
 from workbook.show.norm_figures import norm_through_training
 from workbook.show.output import save
-from workbook.tables import get, plan, records, results, train
+from workbook.tables import get, plan, records, results, train_run
 
 FILM = "film"  # the one picture that moves
 
@@ -52,7 +52,7 @@ class Picture(NamedTuple):
 def counter() -> MooreMachine:
     """The machine in the weights of a network trained on Sum(5) (``lrnn/table2``, row ``softmax``, seed 101), proved right."""
     run = plan("lrnn/table2", tasks=["sum"], rows=["softmax"], seeds=[101])[0]
-    task, model = run.build_task(), snap(train(run).model)
+    task, model = run.build_task(), snap(train_run(run).model)
     verdict = verify(model, task.specification)
     if not verdict.proved:
         raise RuntimeError(f"the network of seed {run.seed} should be provably right, but: {verdict}")

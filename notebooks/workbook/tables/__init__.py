@@ -14,14 +14,14 @@ from importlib import import_module
 from importlib.util import find_spec
 
 from workbook.tables.declared import paper
-from workbook.tables.lrnn_training import levels, train
+from workbook.tables.lrnn_training import levels, train_run
 from workbook.tables.registry import plan
 from workbook.tables.runner import perform, reproduce, run_all
 from workbook.tables.table import BUDGETS, NAMES, PROTOCOLS, Run, Setting, Table, get
 
 __all__ = [
     "BUDGETS", "NAMES", "PROTOCOLS", "Run", "Setting", "Table", "get", "grid", "levels", "lines", "paper", "perform", "plan",
-    "reasons", "reproduce", "run_all", "runs", "train",
+    "reasons", "reproduce", "run_all", "runs", "train_run",
 ]  # fmt: skip
 
 

@@ -17,7 +17,6 @@ import numpy as np
 import torch
 
 from lrnnlab.automata import MooreMachine, minimise
-from lrnnlab.automata import build as machine
 from lrnnlab.automata.languages import language
 from lrnnlab.expressivity.predict import predict_expressivity
 from lrnnlab.expressivity.robustness import Counterexample
@@ -44,7 +43,7 @@ FAMILY: dict[str, tuple[str, int | None]] = {  # row: the family of its transiti
     **dict.fromkeys(("vanilla", "s4", "s4d", "rotrnn", "lru", "s5", "dlr", "dss"), ("constant", None)),
     **dict.fromkeys(("deltanet", "gated_deltanet"), ("reflection, beta <= 1", None)),
     **dict.fromkeys(("deltanet_negative", "gated_deltanet_negative"), ("reflection", None)),
-    "rwkv7": ("diagonal minus rank one", None), "product_2": ("reflections", 2), "product_3": ("reflections", 3), "dictionary": ("dictionary", None),
+    **dict.fromkeys(("rwkv7", "rwkv7 slower"), ("diagonal minus rank one", None)), "product_2": ("reflections", 2), "product_3": ("reflections", 3), "dictionary": ("dictionary", None),
     **dict.fromkeys(("lstm", "elman", "relu_rnn", "recurrent_delta"), ("non-linear", None)),
     **dict.fromkeys(("transformer", "attention", "alibi_transformer", "nlt"), ("attention", None)),
 }  # fmt: skip
@@ -58,12 +57,12 @@ def _tracked(name: str) -> Callable[[], Task]:
 
 def flip_flop() -> StateTracking:
     """The last letter written; a tenth of the tokens write, so that something must be kept."""
-    return StateTracking(machine(0, "-ab", lambda s, v: v or s, lambda s: s), "flip-flop", (18, 1, 1))
+    return StateTracking(MooreMachine.from_rule(0, "-ab", lambda s, v: v or s, lambda s: s), "flip-flop", (18, 1, 1))
 
 
 def cycle() -> StateTracking:
     """A walk on a cycle of five: stay, forward, back."""
-    return StateTracking(machine(0, "0+-", lambda s, v: (s + (0, 1, -1)[v]) % 5, lambda s: s), "Cycle Navigation")
+    return StateTracking(MooreMachine.from_rule(0, "0+-", lambda s, v: (s + (0, 1, -1)[v]) % 5, lambda s: s), "Cycle Navigation")
 
 
 MACHINES: dict[str, Callable[[], Task]] = {
@@ -96,7 +95,8 @@ def recall(keys: int, values: int) -> StateTracking:
         return tuple(writes[v - 1][1] if v and writes[v - 1][0] == key else kept for key, kept in enumerate(state))
 
     symbols = "-" + "".join("abcdefgh"[key] if not value else "ABCDEFGH"[key] for key, value in writes)
-    found = machine((0,) * keys, symbols, step, lambda state: sum(kept * values**key for key, kept in enumerate(state)))
+    shown = lambda state: sum(kept * values**key for key, kept in enumerate(state))
+    found = MooreMachine.from_rule((0,) * keys, symbols, step, shown)
     return StateTracking(found, f"recall of {keys} keys", (len(writes), *[1] * len(writes)))
 
 

@@ -15,7 +15,7 @@ from lrnnlab.automata import NO_LABEL
 from lrnnlab.tasks.batch import answered
 from lrnnlab.training.determinism import rng
 from workbook.tables.lrnn_growth import FLOAT32_MAX
-from workbook.tables.lrnn_training import train
+from workbook.tables.lrnn_training import train_run
 from workbook.tables.records import significant
 from workbook.tables.table import Run, Setting, by_setting, get, load
 
@@ -34,7 +34,7 @@ def measure(setting: dict, seed: int, **how: Any) -> dict:
     """Train, then find the horizons, predicted and seen, and the curves that they come from."""
     training = Setting.of_plain(setting["training"])
     run = Run("lrnn/fading", setting["task"], setting["row"], seed, "live", "ours", training, setting["modulus"])
-    result = train(run, **how)
+    result = train_run(run, **how)
     found = look(result.model, run.build_task(), setting, seed)
     found["metrics"] |= {"steps": result.steps, "attempts": result.attempt + 1}
     return {**found, "cpu_seconds": round(result.cpu_seconds, 3)}

@@ -20,7 +20,7 @@ APART = 100_003  # more than the steps of any run here, so that no two (seed, st
 MENDABLE = 0.9  # a snapped model that is wrong more often than this at the training length is not worth mending
 
 
-def train(run: Run, progress: bool = True, checkpoint: Path | None = None) -> Fit:
+def train_run(run: Run, progress: bool = True, checkpoint: Path | None = None) -> Fit:
     """Train the model of ``run`` as its ``Setting`` says; what a notebook's live cell calls."""
     return _train(run, progress, checkpoint)[0]
 

@@ -14,8 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
-from lrnnlab.automata import Language
-from lrnnlab.automata import build as machine
+from lrnnlab.automata import Language, MooreMachine
 from lrnnlab.models import Net, build
 from lrnnlab.models.relu_rnn import ReluRNN
 from lrnnlab.tasks import STRING_TASKS, Task
@@ -30,7 +29,7 @@ WINDOW = 4  # letters
 
 def suffix_parity() -> Task:
     """1 if the number of 1s among the last four bits (of a shorter string: among all) is odd."""
-    rule = machine((0,) * WINDOW, "01", lambda state, token: (*state[1:], token), lambda state: sum(state) % 2)
+    rule = MooreMachine.from_rule((0,) * WINDOW, "01", lambda state, token: (*state[1:], token), lambda state: sum(state) % 2)
     return Task(Language("SuffixParity", rule, lambda text: text[-WINDOW:].count("1") % 2), "last")
 
 

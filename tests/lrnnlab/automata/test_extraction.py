@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lrnnlab.automata import NO_LABEL, MooreMachine, build, equivalent, minimise
+from lrnnlab.automata import NO_LABEL, MooreMachine, equivalent, minimise
 from lrnnlab.automata.extraction import extract
 from lrnnlab.automata.languages import language
 from lrnnlab.automata.quotients import quotient_scores
@@ -29,8 +29,10 @@ def drawn(seed, Q, V):
 def after_a_token(machine):
     """The machine, with no answer before the first token."""
     inner = machine.transitions
-    return build((machine.initial, False), machine.symbols, lambda state, v: (int(inner[v, state[0]]), True),
-                 lambda state: int(machine.outputs[state[0]]) if state[1] else NO_LABEL)  # fmt: skip
+    return MooreMachine.from_rule(
+        (machine.initial, False), machine.symbols, lambda state, v: (int(inner[v, state[0]]), True),
+        lambda state: int(machine.outputs[state[0]]) if state[1] else NO_LABEL,
+    )  # fmt: skip
 
 
 @settings(max_examples=60, deadline=None)

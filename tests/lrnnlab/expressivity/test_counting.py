@@ -8,7 +8,7 @@ import sympy as sp
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from lrnnlab.automata import MooreMachine, build, classify, minimise
+from lrnnlab.automata import MooreMachine, classify, minimise
 from lrnnlab.automata.languages import language
 from lrnnlab.expressivity.counting import states_told_by_counts
 
@@ -73,9 +73,9 @@ def test_known_languages(name, told):
 
 
 def test_a_flip_flop_is_not_told_until_its_letters_are_balanced():
-    flip_flop = build(0, "-ab", lambda s, v: v or s, lambda s: s)
+    flip_flop = MooreMachine.from_rule(0, "-ab", lambda s, v: v or s, lambda s: s)
     assert not states_told_by_counts(flip_flop)  # what was written last is not how often
-    polite = build(
+    polite = MooreMachine.from_rule(
         0, "-ab", lambda s, v: {0: s, 1: {0: 1}.get(s, 3), 2: {1: 0}.get(s, 3)}[v] if s < 3 else 3, lambda s: s
     )
     assert states_told_by_counts(polite)  # a and b must take turns, so a's less b's tell the state

@@ -8,15 +8,15 @@ import torch
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from lrnnlab.automata import MooreMachine, build, classify, minimise
+from lrnnlab.automata import MooreMachine, classify, minimise
 from lrnnlab.automata.languages import language
 from lrnnlab.automata.quotients import quotients
 from lrnnlab.expressivity import robustness
 from lrnnlab.expressivity.cascades import Channel, DiagonalCascade, pair_up
-from lrnnlab.expressivity.exact_weights import exact_weights
 from lrnnlab.expressivity.one_layer import possible_in_one_diagonal_layer
 from lrnnlab.expressivity.predict import FAMILIES, predict_all, predict_expressivity
 from lrnnlab.expressivity.two_layers import lower_quotient, refute_two_layers, two_layers_last
+from lrnnlab.expressivity.weights import exact_weights
 from lrnnlab.models import build as build_net
 from workbook.tables.ladder import FAMILY, TABLE, ladder_task
 from workbook.tables.word_actions import machine_of
@@ -272,7 +272,7 @@ def test_one_token_of_diagonal_minus_rank_one_comes_to_rest_and_a_word_need_not(
 
 def test_what_was_not_decided_once():
     """A counter modulo 4 that is reset; A_5 with a sink; a group of 16 states, of which no list is made."""
-    counter = build(0, "ir", lambda s, v: (s + 1) % 4 * (v == 0), lambda s: s)
+    counter = MooreMachine.from_rule(0, "ir", lambda s, v: (s + 1) % 4 * (v == 0), lambda s: s)
     assert predict_expressivity(counter, "signed").layers == predict_expressivity(counter, "signed").least == 2
     a_5 = machine_of("A_5").transitions
     moves = np.pad(a_5, ((0, 1), (0, 1)), constant_values=60)  # a letter more leads to a state more, for good
@@ -419,7 +419,7 @@ def test_finitely_many_states_are_a_special_case(machine):
 
 def test_a_layer_that_fades_knows_the_last_two_tokens():
     """Exercise 10 of chapter 01: no layer with finitely many states does it, x <- x/4 + code does."""
-    machine = build((None, 0), "ab", lambda s, v: (v, int(v == s[0])), lambda s: s[1])
+    machine = MooreMachine.from_rule((None, 0), "ab", lambda s, v: (v, int(v == s[0])), lambda s: s[1])
     assert not possible_in_one_diagonal_layer(machine).possible
     assert robustness.refute_diagonal(machine, 1) is None and robustness.refute_constant(machine) is None
     assert "fade" in predict_expressivity(machine, "non-negative").theorem
@@ -466,7 +466,7 @@ def test_a_layer_outside_the_theorems_stays_apart_on_their_counterexamples():
         assert apart(counterexample, sign, still) == 2
 
 
-FLIP_FLOP = build(0, ("0", "1", "-"), lambda s, v: s if v == 2 else v, lambda s: s)
+FLIP_FLOP = MooreMachine.from_rule(0, ("0", "1", "-"), lambda s, v: s if v == 2 else v, lambda s: s)
 
 
 def test_flip_flop_is_a_reset_and_attention_loses_it():

@@ -12,7 +12,7 @@ import torch
 from scipy.stats import chisquare
 from tensors import generator
 
-from lrnnlab.automata import Language, build
+from lrnnlab.automata import Language, MooreMachine
 from lrnnlab.automata.languages import dyck, language, tomita_3
 from lrnnlab.tasks import STRING_TASKS, regular
 from lrnnlab.tasks.draws import Expressions, Halves
@@ -173,7 +173,7 @@ def test_generators_have_the_law_found_by_hand(task, length, law):
 
 def test_a_machine_of_ones_own():
     """A reader's language: 1 where it holds at least two 1s; rare strings are found by counting, not by trying."""
-    twice = build(0, "01", lambda s, v: min(2, s + v), lambda s: int(s == 2))
+    twice = MooreMachine.from_rule(0, "01", lambda s, v: min(2, s + v), lambda s: int(s == 2))
     task = regular.recognition(Language("twice", twice, lambda text: int(text.count("1") >= 2)))
     assert disagreement(task, 8) is None
     assert task.label_counts(40) == [41, 2**40 - 41]

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tensors import generator
 
-from lrnnlab.automata import NO_LABEL, Language, build, equivalent, minimise
+from lrnnlab.automata import NO_LABEL, Language, MooreMachine, equivalent, minimise
 from lrnnlab.tasks import EvenPair, MachineTask, ModArith, Sum, Task, best_of_checks
 from lrnnlab.tasks.draws import Independent
 
@@ -31,7 +31,7 @@ def legal_strings(task, length):
 
 def parity(draw=None):
     """A reader's task: an even or an odd number of b's."""
-    machine = build(0, "ab", lambda state, token: (state + token) % 2, lambda state: state)
+    machine = MooreMachine.from_rule(0, "ab", lambda state, token: (state + token) % 2, lambda state: state)
     return Task(Language("Parity", machine, lambda word: word.count("b") % 2), draw=draw)
 
 
@@ -146,7 +146,7 @@ def test_a_readers_task():
     rare = parity(Independent([9, 1]))
     assert rare.sample(5000, 4, generator(2)).tokens.double().mean() == pytest.approx(0.1, abs=0.015)
     assert rare.label_distribution(1).tolist() == pytest.approx([0.82, 0.18])
-    machine = build((0, 0), "ab", lambda s, v: ((s[0] + v) % 3, 0), lambda s: s[0] if s[0] < 2 else NO_LABEL)
+    machine = MooreMachine.from_rule((0, 0), "ab", lambda s, v: ((s[0] + v) % 3, 0), lambda s: s[0] if s[0] < 2 else NO_LABEL)
     some = MachineTask(machine)  # where no class is shown, none is asked for
     assert some.answers == "places" and some.sample(8, 9, generator()).loss(torch.zeros(8, 9, 2)).isfinite()
 

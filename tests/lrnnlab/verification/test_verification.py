@@ -9,7 +9,6 @@ import torch
 from torch.nn import functional as F
 
 from lrnnlab.automata import MooreMachine, equivalent, minimise
-from lrnnlab.automata import build as build_machine
 from lrnnlab.models import build, snap
 from lrnnlab.models.block import PostNorm
 from lrnnlab.tasks import EvenPair, ModArith, Sum
@@ -43,7 +42,7 @@ def stepped(model, answers=lambda state, shown: shown):
             return answers(state, int(model.readout(one_hot(state)[-1].flatten(1)).argmax()))
 
     start = tuple(tuple(layer.x0.argmax(-1).tolist()) for layer in model.layers)
-    return build_machine(start, "ab"[: model.vocab_size], step, shown)
+    return MooreMachine.from_rule(start, "ab"[: model.vocab_size], step, shown)
 
 
 def complete(model, specification):
@@ -287,7 +286,7 @@ def test_only_strings_that_are_asked_about_count():
                 return None
             return int(inner.transitions[token, state[0]]), token
 
-        spec = build_machine((0, -1), "ab", step, lambda s, inner=inner: -1 if s is None else int(inner.outputs[s[0]]))
+        spec = MooreMachine.from_rule((0, -1), "ab", step, lambda s, inner=inner: -1 if s is None else int(inner.outputs[s[0]]))
         assert verify(model, spec).proved
         assert learned_machine(model, spec) == minimise(spec)
         assert live_part(spec).num_states == 4  # start, after a, after b, dead
