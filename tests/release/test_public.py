@@ -2,15 +2,19 @@
 
 import doctest
 import importlib
+import importlib.util
 import inspect
 import pkgutil
 import re
 import warnings
+from typing import get_args
 
 import pytest
 
 import lrnnlab
 import workbook
+from lrnnlab.models import MODELS, Net, NetName, build, reads_numbers
+from lrnnlab.tasks import TASKS, YOURS, Task, TaskName
 
 docscrape = pytest.importorskip("numpydoc.docscrape")
 ROOMS = ("scans", "automata", "expressivity", "tasks", "models", "training", "verification")
@@ -21,6 +25,23 @@ MODULES = sorted(found.name for package in (lrnnlab, workbook)
 
 def test_they_can_be_held_in_mind():
     assert len(set(NAMES)) == len(NAMES) <= 130
+
+
+def test_no_name_means_two_things():
+    meant, hidden = {}, []
+    for module in map(importlib.import_module, ("lrnnlab", *(name for name in MODULES if not name.endswith("__main__")))):
+        for name in getattr(module, "__all__", ()):
+            meant.setdefault(name, {})[id(getattr(module, name))] = module.__name__
+            if module.__name__.startswith("lrnnlab") and importlib.util.find_spec(f"{module.__name__}.{name}"):
+                hidden.append(f"{module.__name__}.{name}")  # a module that nobody can reach
+    assert not {name: sorted(homes.values()) for name, homes in meant.items() if len(homes) > 1} and not hidden
+
+
+def test_an_editor_knows_which_names_make_what():
+    tasks = {name for name, make in TASKS.items() if isinstance(make(), Task)}
+    assert set(get_args(TaskName)) == tasks | set(YOURS)
+    assert set(get_args(NetName)) == {name for name in MODELS if reads_numbers(name)}
+    assert all(isinstance(build(name, vocab_size=2, classes=2), Net) for name in get_args(NetName))
 
 
 def faults(thing):

@@ -20,3 +20,21 @@ def test_the_library_does_without_the_workbook():
     rooms = "scans, automata, expressivity, tasks, models, training, verification"
     code = f"import sys; from lrnnlab import {rooms}; print([name for name in sys.modules if name.startswith('workbook')])"
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
+
+
+def test_machines_and_predictions_need_no_torch():
+    code = """
+import sys
+sys.modules["torch"] = None  # an import of it fails
+from lrnnlab.automata import classify, language, minimise
+from lrnnlab.automata.extraction import extract
+from lrnnlab.expressivity import exact_weights, predict_all
+machine = minimise(language("Tomita 4").machine)
+print(len(predict_all(machine)) > 1, exact_weights(language("Parity").machine, "signed").family, classify(machine).aperiodic)
+try:
+    minimise(range(3))
+except TypeError as error:
+    print(error)
+"""
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert said.stdout.splitlines() == ["True signed True", "minimise: machine must be a MooreMachine, got range(0, 3)"], said.stderr
