@@ -13,7 +13,7 @@
 # It reads an expression letter by letter, $x_k = 7\,x_{k-1} + \mathrm{code}(u_k)$. The digits 0 to 4 have the codes 1 to 5, and the
 # minus has 6. At the end a function `h` reads the answer modulo 5 off the last state.
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 from fractions import Fraction
 from itertools import product
 
@@ -61,7 +61,7 @@ assert all(h(run(word)) == value(word) for word in tried), "The base-7 layer, st
 print(f"3-1-4: the state is {run((3, 1, 4))}, the answer {h(run((3, 1, 4)))}")
 print(f"{len(tried)} expressions, the longest of {max(map(len, tried))} numbers: all right")
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 show.figure(
     ch01.word_picture("digits (A = 7)", 2, 10),
     alt="25 points on five lines, one line for each value modulo 5. Every expression of two numbers has a state of its own.",
@@ -74,11 +74,12 @@ show.figure(
 # transition is the same for every letter (Proposition 1). And even if it depends on the letter, as long as it is diagonal
 # (Proposition 2). You have just seen one number subtract. So why does the proof seem right?
 #
-# Both proofs are short, and both quietly assume something. You will find the assumption, break it, and repair the result.
+# Both proofs are short, and both say what they assume: one gets its contradiction "by forcing $x_{0-1} \ne x_{1-0}$" and "Enforcing
+# $x_{0-0-1} = x_{0-1-0}$". Subtraction forces only one of the two. You will find out which, break the other, and repair the result.
 #
 # **How to read the proofs.** Each step is a sentence and a short cell that ends in `assert ..., "Theorem A, step 3: ..."`. Change a line
 # and run the cell again: the `assert` tells you which step of which proof breaks. A badge says how strong a step is: **all cases** (in
-# symbols), **all** up to a size, a **sample**, or **float** (in rounded numbers). Where we break a hypothesis ourselves, `show.expect_failure` demands
+# symbols), **all** of a finite number, a **sample** (drawn at random), or **float** (in rounded numbers). Where we break a hypothesis ourselves, `show.expect_failure` demands
 # that exactly this step fails.
 #
 # *You need:* matrices, eigenvalues, modular arithmetic, and chapter 00. *It takes* about 55 min to read and 1 h 5 min for the exercises, and less than a minute of
@@ -96,28 +97,25 @@ show.figure(
 # Write $x_{0-1}$ for the state after the three letters `0`, `-`, `1`. The proof compares two differences. The blue arrow leads from
 # $x_{1-0}$ to $x_{0-1}$. The orange arrow does the same after `0-`.
 
-# %% tags=["hide-input"]
-show.figure(
-    ch01.two_arrows("one A", 40, 0.8),
-    alt="Two equal and parallel arrows in the plane, from x(1-0) to x(0-1) and from x(0-1-0) to x(0-0-1), the sides of a parallelogram.",
-    caption="What to see: a parallelogram. What stood before moves both ends of an arrow alike, so both arrows are the same.",
-)
-
-# %% [markdown]
-# *Try* any turn and size of $A$, then the two other kinds of transition. When do the arrows come apart?
-
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 arrows_widget = explore(
     ch01.two_arrows,
     {"transition": list(ch01.TRANSITIONS), "turn": list(range(0, 181, 20)), "size": [0.4, 0.6, 0.8, 1.0, 1.2]},
     initial={"transition": "one A", "turn": 40, "size": 0.8},
     sentence=ch01.arrows_sentence,
-    alt="The arrow from x(1-0) to x(0-1) and the arrow from x(0-1-0) to x(0-0-1), for a chosen transition.",
+    alt="The arrow from x(1-0) to x(0-1) and the arrow from x(0-1-0) to x(0-0-1), for a chosen transition. With one A they are "
+        "equal and parallel, the sides of a parallelogram.",
 )
 arrows_widget
 
 # %% [markdown]
-# Now the proof. The symbols below do not commute, because matrices do not.
+# What you see is a parallelogram. What stood before moves both ends of an arrow alike, so both arrows are the same.
+#
+# *Try* any turn and size of $A$, then the two other kinds of transition. When do the arrows come apart?
+
+# %% [markdown]
+# Now the proof. The symbols below do not commute, because matrices do not. (The paper's $u_0$ is our $B u_0$, the input vector of
+# the letter `0`.)
 #
 # **Step 1 (all cases).** Multiply out, from any start $z$:
 #
@@ -142,7 +140,7 @@ def printed(a, b, x, A):
 
 one = {"0": A, "1": A, "-": A}  # one transition for all letters
 assert all(state(f"{a}-{b}", z, one) == printed(a, b, z, A) for a, b in ("01", "10")), (
-    "Proposition 1, step 1: the two sums as printed"
+    "Proposition 1, step 1: the paper's two sums, with B u for its u"
 )
 for word in ("0-1", "1-0"):
     show.math(f"x_{{{word}}} =", state(word, z, one), mark=z)
@@ -173,8 +171,9 @@ assert short == long and not short.has(z), (
 show.math("x_{0-1} - x_{1-0} = x_{0-0-1} - x_{0-1-0} =", short)
 
 # %% [markdown]
-# **Step 4.** Suppose that different values have different states and equal values have equal states. Then the blue arrow is not zero,
-# because $0-1 \ne 1-0$. And the orange arrow is zero, because $0-0-1 = 0-1-0$. But they are the same arrow: a contradiction.
+# **Step 4.** Now the two demands of the paper. It forces $x_{0-1} \ne x_{1-0}$, because $0-1 \ne 1-0$: the blue arrow is not zero.
+# And it enforces $x_{0-0-1} = x_{0-1-0}$, because $0-0-1 = 0-1-0$: the orange arrow is zero. But they are the same arrow: a
+# contradiction.
 
 # %% tags=["proof-proposition_1"]
 M = 5
@@ -233,13 +232,13 @@ show.math("x_{0-1} - x_{1-0} =", short, mark=z)
 #
 # > **The paper, Proposition 2.** "A diagonal input-dependent LRNN is inconsistent in representing subtraction."
 #
-# **Step 1 (all cases).** Diagonal matrices commute, so $A_1 A_- A_0 z = A_0 A_- A_1 z$, and the start cancels again. The paper's Eq. 8
-# is left:
+# **Step 1 (all cases).** Diagonal matrices commute, so $A_1 A_- A_0 z = A_0 A_- A_1 z$, and the start cancels again. What is left are
+# the two sides of the paper's Eq. 8, which says that they differ. Here is the right one minus the left one:
 #
 # $$x_{1-0} - x_{0-1} = A_0 A_- B u_1 - A_1 A_- B u_0 + (A_0 - A_1) B u_- + B u_0 - B u_1 .$$
 #
-# **Step 2 (all cases).** After `0-` the same is left (Eq. 9). **Step 3.** As in step 4 above, the two arrows are the same, but one has
-# to be zero and the other must not be.
+# **Step 2 (all cases).** After `0-` the same is left. The paper's Eq. 9 says that it is zero. **Step 3.** As in step 4 above, Eq. 8 and
+# Eq. 9 exclude each other: the two arrows are the same, but one has to be zero and the other must not be.
 
 # %% tags=["proof-proposition_2"]
 any_start = sp.Symbol("z", commutative=False)
@@ -261,7 +260,7 @@ eq_8 = A_of["0"] * A_of["-"] * Bu_of["1"] - A_of["1"] * A_of["-"] * Bu_of["0"]
 eq_8 += (A_of["0"] - A_of["1"]) * Bu_of["-"] + Bu_of["0"] - Bu_of["1"]
 commuting = difference("1-0", "0-1", A_of)
 assert sp.expand(commuting - eq_8) == 0 and not commuting.has(any_start), (
-    "Proposition 2, step 1: the start cancels, and Eq. 8 is left"
+    "Proposition 2, step 1: the start cancels, and the sides of Eq. 8 are left"
 )
 show.math("x_{1-0} - x_{0-1} =", commuting)
 
@@ -276,11 +275,11 @@ show.math("x_{0-1-0} - x_{0-0-1} =", long)
 # %% [markdown]
 # ## 2 What the proof does not say
 #
-# Look at step 4 again. It makes two demands on the state.
+# Look at step 4 again. It makes two demands on the state, and the paper says both aloud.
 #
-# * *Different values need different states.* True for any readout, because $h$ gives one answer to one state.
-# * *Equal values need equal states.* But why? Nothing requires it. A readout may give the same answer to many states, and the `h` that
-#   you ran does.
+# * *Different values need different states* ("by forcing"). True for any readout, because $h$ gives one answer to one state.
+# * *Equal values need equal states* ("Enforcing"). But why? Nothing but the proof enforces it. A readout may give the same answer to
+#   many states, and the `h` that you ran does.
 #
 # > **The corrected statement.** With one $A$ for all letters, or a diagonal one for each, the state cannot be a *function of the value*
 # > that keeps different values apart: $x_{0-1} \ne x_{1-0}$ and $x_{0-0-1} = x_{0-1-0}$ exclude each other.
@@ -288,7 +287,7 @@ show.math("x_{0-1-0} - x_{0-0-1} =", long)
 # As statements about *computing* subtraction, both propositions are false. The layer above refutes the first. A diagonal one that
 # refutes the second is in [01a](01a_stored_inputs.ipynb).
 #
-# But does the base-7 layer work at every length? Step 1 of a proof was the run at the top, a **sample**.
+# But does the base-7 layer work at every length? Step 1 of a proof was the run at the top: **all** expressions of up to four numbers and a **sample** of longer ones.
 #
 # **Step 2 (all cases).** Nothing is lost. From the state $7n + c$ one division gives the old state $n$ and the code $c$ back, for every
 # $n$ and every $c$ from 1 to 6. So `h` can read off the whole expression.
@@ -395,32 +394,25 @@ check("01.3", my_expression)
 # coloured by its value modulo 5. States are rounded: the readout only sees which cell of a grid a state is in. The *bits* say how
 # fine the grid is. A yellow cell holds several values: every readout of the cells errs there.
 
-# %% tags=["hide-input"]
-opened = {"layer": "spiral (A shrinks, turns)", "n": 3, "bits": 4}
-show.figure(
-    ch01.word_picture(**opened),
-    alt="Points in the plane, the states of 125 expressions of three numbers under a layer "
-        "that turns and shrinks, in five colours, over a grid of 16 by 16 cells. Several "
-        "cells are yellow; two points of one of them are ringed and named.",
-    caption="With 4 bits an axis has 16 cells. What to see: colours lie mixed. Where two of them share a cell it is yellow, and "
-            "every readout of the cells errs. Two expressions of one such cell are ringed and named.",
-)  # fmt: skip
-
-# %% [markdown]
-# *Try:* the counter does not improve with more bits, because its collisions are exact. The digits do improve, but each
-# further number asks for more bits. Now take the spiral with $n = 4$ and 8 bits. Two expressions share a cell *and* a value, so nothing is wrong yet. The
-# sentence below the picture puts `0-` in front, and then it is.
-
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 words_widget = explore(
     ch01.word_picture,
     {"layer": list(ch01.LAYERS), "n": [1, 2, 3, 4], "bits": [2, 3, 4, 5, 6, 8, 10, 12, 16, 20]},
-    initial=opened,
+    initial={"layer": "spiral (A shrinks, turns)", "n": 3, "bits": 4},
     sentence=ch01.word_sentence,
-    alt="The states of all expressions of n numbers, coloured by value, with the "
-        "cells of the readout.",
+    alt="Points in the plane, the states of all expressions of n numbers, coloured by value, over the cells of the readout. It "
+        "opens on 125 expressions under a layer that turns and shrinks: several of the 16 by 16 cells are yellow, and two "
+        "points of one of them are ringed and named.",
 )
 words_widget
+
+# %% [markdown]
+# With 4 bits an axis has 16 cells, and the colours lie mixed. Two expressions that share a cell, with different values, are
+# ringed and named.
+#
+# *Try:* the counter does not improve with more bits, because its collisions are exact. The digits do improve, but each
+# further number asks for more bits. Now take the spiral with $n = 4$ and 8 bits. Two expressions share a cell *and* a value, so nothing is wrong yet. The
+# sentence below the picture puts `0-` in front, and then it is.
 
 # %% [markdown]
 # That move is the proof of a theorem.
@@ -514,26 +506,18 @@ if my_refutation is not None:
 #
 # Choose what each letter does. Each dial is the complex plane around the centre of the turns, and the dot is the state.
 
-# %% tags=["hide-input"]
-show.figure(
-    ch01.killer_walk("leave", "turn 72°", "turn 180°"),
-    alt="Two rows of eight small dials: one channel while it reads 0-1-0-1 and while it "
-        "reads 1-0-0-1, which ends with the hand in the same place; below, two rows of eight "
-        "squares: a block of size 2 that reads the same words and keeps the first number, "
-        "ending 0.25 apart.",
-    caption="Here 0 leaves the state of the channel alone, 1 turns it by 72°, and the minus by 180°. What to see: the two "
-            "rows of the channel differ on the way and end alike. The block of size 2 (section 5), whose state is a point of "
-            "the square, remembers the first number.",
-)  # fmt: skip
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
+killers_widget = ch01.killers_widget()
+killers_widget
 
 # %% [markdown]
+# Here `0` leaves the state of the channel alone, `1` turns it by 72°, and the minus by 180°. The two rows of the channel
+# differ on the way and end alike. The block of size 2 (section 5), whose state is a point of the square, remembers the first
+# number.
+#
 # *Try* any turns and resets: the last dials agree. Then take the hypothesis away and let the minus *shrink*, so that the channel has
 # infinitely many states. The sentence says which step of the proof breaks first, and how far apart the words end. As long
 # as the minus resets, they end alike whatever the other letters do. Why?
-
-# %% tags=["hide-input"]
-killers_widget = ch01.killers_widget()
-killers_widget
 
 # %% [markdown]
 # > **Theorem D.** Let one diagonal layer reach finitely many states. If all letters of $u$ and $v$ occur in $w$, then for every $p$
@@ -541,9 +525,9 @@ killers_widget
 #
 # *Proof.* Take one channel. Its reachable states are a finite set $R \subset \mathbb C$, and every letter maps $R$ into $R$.
 #
-# **Step 1 (all cases; all 256 maps of four points).** $(ax + b) - (ay + b) = a(x - y)$. If $a = 0$ the letter is a **reset**: it forgets
-# everything. If $a \ne 0$ it keeps different states different. Such a map of a finite set into itself meets every point: it *permutes*
-# $R$.
+# **Step 1 (all cases).** $(ax + b) - (ay + b) = a(x - y)$. If $a = 0$ the letter is a **reset**: it forgets everything. If $a \ne 0$ it
+# keeps different states different. Such a map of a finite set into itself is onto: it *permutes* $R$. (That is the pigeonhole
+# principle; the cell tries **all 256 maps** of four points.)
 #
 # **Step 2 (all cases).** A permutation leaves the sum $S$ of the $n$ points of $R$ as it is: $aS + nb = S$. Let $c = S/n$ be their mean.
 # Then $ac + b = c$, for every letter that is no reset.
@@ -566,7 +550,8 @@ show.math(r"a S + n b = S \ \text{ gives } \ b =", drive, r"\text{, and then } \
 # %% [markdown]
 # **Step 3 (all cases).** So $ax + b = c + a(x - c)$, and $|ax + b - c|^2 = |a|^2\,|x - c|^2$.
 # Sum this over $R$. A permutation leaves $V = \sum_R |x - c|^2$ as it is, so $V = |a|^2 V$. If $R$ has more than one point, $V$ is
-# positive and $|a| = 1$: the letter is a **turn** about $c$. (If $R$ is one point, every letter leaves it alone.)
+# positive and $|a| = 1$: the letter is a **turn** about $c$. (If $R$ is one point, every letter leaves it alone. The cell also tries
+# **all sets** of two to four points of a $3 \times 3$ grid.)
 #
 # The cell also looks for a counterexample: it tries *all* maps $x \mapsto ax + b$ that permute two to four points of a grid.
 
@@ -598,8 +583,8 @@ print(f"{len(sets)} sets, {found} maps a x + b that permute one of them: |a| = 1
 # **Step 4 (all cases).** Turns about one centre commute. So if no letter of $w$ resets the channel, then no letter of $u$ and $v$ does,
 # and $uv$ and $vu$ do the same.
 #
-# **Step 5 (all cases).** If some letter of $w$ resets it, what came before is forgotten. After the last reset the state depends only on the
-# letters from there on. $\blacksquare$
+# **Step 5 (all cases).** If some letter of $w$ resets it, what came before is forgotten: no $x$ is left, and none comes back with the
+# next letter. After the last reset the state depends only on the letters from there on. $\blacksquare$
 
 # %% tags=["proof-theorem_d"]
 a, e, c, x, b, b1, b2, q = sp.symbols("a e c x b b1 b2 q")
@@ -645,8 +630,9 @@ show.math(r"c + a e (x - c) \text{ in both orders; after a reset to } q \text{ a
 # `0-`, $v$ = `1-`, $w$ = `0-1`. Then **0-1-0-1** and **1-0-0-1** end in the same state, and they need different answers. Here are such
 # words for 16 tasks; the [glossary](glossary.ipynb) lists the tasks.
 #
-# **Step 1.** For each task the letters of $u$ and $v$ are in $w$. **Step 2 (sample).** So by Theorem D both words end in one state. We run
-# them in *universal layers*, which contain every channel whose turns have a given order ([01d](01d_turns_and_resets.ipynb)).
+# **Step 1.** For each task the letters of $u$ and $v$ are in $w$. **Step 2 (orders 1 to 6 and 12).** So by Theorem D both words end in one
+# state. We run them in *universal layers*, which contain every channel whose turns have a given order
+# ([01d](01d_turns_and_resets.ipynb)).
 
 # %% tags=["proof-killer_words"]
 KILLERS = {  # task: u, v, w, with nothing in front
@@ -692,7 +678,7 @@ for task, words in pairs.items():
     assert again == [first, second], f"Killer words, step 4: the second definition of {task} answers {again}"
 print(f"{len(pairs)} tasks answer their two words differently")
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 show.table(
     [{"task": task, "word": words[0], "answer": answers_of(task, words)[0],
       "other word": words[1], "other answer": answers_of(task, words)[1]}

@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import time
 import urllib.error
 import urllib.request
@@ -14,7 +15,6 @@ import nbformat
 import pytest
 from jupyter_client import BlockingKernelClient
 from jupyter_lab import jupyter_lab
-from jupytext.config import find_jupytext_configuration_file
 
 from workbook import copies
 from workbook.book.sync import source_of
@@ -27,7 +27,6 @@ AN_HOUR_AGO = time.time() - 3600
 SPEC = importlib.util.spec_from_file_location("bootstrap", ROOT / "bootstrap.py")
 boot = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(boot)
-STARTS = {"reader": boot.READER, "author": boot.AUTHOR, "by hand": []}
 
 
 def aged(*paths, seconds=0.0):
@@ -52,15 +51,16 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("project")
     for place in (folder, folder / "copy"):
         shutil.copytree(ROOT / "notebooks", place / "notebooks", copy_function=shutil.copy)
-        shutil.copy(ROOT / "pyproject.toml", place)
+        shutil.copy(ROOT / "jupytext.toml", place)
     copies.make(folder / copies.FOLDER)
     return folder
 
 
-@pytest.fixture(scope="module", params=STARTS)
-def lab(request, folder, tmp_path_factory):
-    with jupyter_lab(folder, tmp_path_factory.mktemp("state"), options=STARTS[request.param]) as server:
-        yield request.param, server
+@pytest.fixture(scope="module")
+def lab(folder, tmp_path_factory):
+    """A Lab on the whole project, as an author starts it, or anybody by hand."""
+    with jupyter_lab(folder, tmp_path_factory.mktemp("state")) as server:
+        yield server
 
 
 def ask(server, path, model=None, method="PUT", api="contents"):
@@ -93,12 +93,12 @@ def test_every_chapter_opens(lab, folder, history):
         notebook = folder / "notebooks" / name
         aged(notebook, source_of(notebook))
         HISTORIES[history](notebook, source_of(notebook))
-        assert same(ask(lab[1], f"notebooks/{name}"), ROOT / "notebooks" / name)
+        assert same(ask(lab, f"notebooks/{name}"), ROOT / "notebooks" / name)
 
 
 def test_every_chapter_of_a_copied_folder_opens(lab, folder):
     for name in NAMES:
-        assert same(ask(lab[1], f"copy/notebooks/{name}"), ROOT / "notebooks" / name)
+        assert same(ask(lab, f"copy/notebooks/{name}"), ROOT / "notebooks" / name)
 
 
 def test_a_save_keeps_the_source_to_the_byte_and_the_chapter_opens_again(lab, folder):
@@ -106,23 +106,21 @@ def test_a_save_keeps_the_source_to_the_byte_and_the_chapter_opens_again(lab, fo
         notebook = folder / "notebooks" / name
         source, path = source_of(notebook), f"notebooks/{name}"
         source.touch()
-        save(lab[1], path, ask(lab[1], path)["content"])
+        save(lab, path, ask(lab, path)["content"])
         assert source.read_bytes() == (ROOT / "notebooks" / "py" / source.name).read_bytes()
         aged(source)
-        assert same(ask(lab[1], path), ROOT / "notebooks" / name)
+        assert same(ask(lab, path), ROOT / "notebooks" / name)
 
 
-def test_only_an_author_writes_into_the_source(lab, folder):
-    start, server = lab
+def test_an_edit_of_a_chapter_is_saved_in_its_source(lab, folder):
     path, source = f"copy/notebooks/{NAMES[0]}", source_of(folder / "copy" / "notebooks" / NAMES[0])
-    opened, before = ask(server, path)["content"], source.read_text(encoding="utf-8")
+    opened, before = ask(lab, path)["content"], source.read_text(encoding="utf-8")
     code = next(cell for cell in opened["cells"] if cell["cell_type"] == "code")
-    kept, code["source"] = code["source"], f"answer = {start!r}\n{code['source']}"
-    save(server, path, opened)
-    after = source.read_text(encoding="utf-8")
-    assert after == (before.replace(kept, code["source"], 1) if start == "author" else before)
+    kept, code["source"] = code["source"], f"answer = 7\n{code['source']}"
+    save(lab, path, opened)
+    assert source.read_text(encoding="utf-8") == before.replace(kept, code["source"], 1)
     code["source"] = kept
-    save(server, path, opened)
+    save(lab, path, opened)
     assert source.read_text(encoding="utf-8") == before
 
 
@@ -134,30 +132,43 @@ def test_a_save_in_a_reader_s_copy_touches_nothing_else(lab, folder):
     before = others()
     for name in NAMES:
         path = f"{copies.FOLDER}/{name}"
-        opened = ask(lab[1], path)["content"]
+        opened = ask(lab, path)["content"]
         code = next(cell for cell in opened["cells"] if cell["cell_type"] == "code")
-        code["source"] = f"answer = {lab[0]!r}\n{code['source']}"
-        save(lab[1], path, opened)
-        assert f"answer = {lab[0]!r}" in (folder / path).read_text(encoding="utf-8").replace("\\n", "\n")
+        code["source"] = f"answer = 7\n{code['source']}"
+        save(lab, path, opened)
+        assert "answer = 7" in (folder / path).read_text(encoding="utf-8")
     assert others() == before
     assert {path.name for path in (folder / copies.FOLDER).glob("[!.]*")} == set(NAMES)
 
 
-@pytest.mark.parametrize("place", [ROOT, ROOT / "notebooks"], ids=["the project", "its notebooks"])
-def test_no_file_pairs_a_reader_s_notebooks(place):
-    assert find_jupytext_configuration_file(place, search_parent_dirs=False) is None
+def test_jupytext_finds_every_pair_and_nothing_to_do(clone):
+    """``--sync`` goes by the time of the files, and either may be the newer."""
+    copies.make(clone / copies.FOLDER, clone)
+    pairs = [[f"notebooks/{name}" for name in NAMES], [f"notebooks/py/{name[:-6]}.py" for name in NAMES]]
+    for newer, asked in zip(pairs, pairs[::-1]):
+        for path in newer:
+            (clone / path).touch()
+        assert "not a paired notebook" not in jupytext(clone, "--sync", *asked)
+        assert git(clone, "status", "--porcelain") == ""
+    jupytext(clone, "--test", "--to", "py:percent", *pairs[0])
+    assert "not a paired notebook" in jupytext(clone, "--sync", f"{copies.FOLDER}/{NAMES[0]}")
+
+
+def jupytext(root, *words):
+    """What jupytext says; it must end well."""
+    told = subprocess.run([sys.executable, "-m", "jupytext", *words], cwd=root, capture_output=True, text=True, check=False)
+    assert told.returncode == 0, told.stdout + told.stderr
+    return told.stdout + told.stderr
 
 
 @pytest.fixture
 def clone(tmp_path, monkeypatch):
     """What of the project a reader's git, Lab and kernel look into, in a repository of its own; a kernel imports it."""
     root = tmp_path / "clone"
-    for name in ("lrnnlab", "notebooks", ".jupyter", ".gitignore", "bootstrap.py", "pyproject.toml"):
+    for name in ("lrnnlab", "notebooks", ".jupyter", ".gitignore", "bootstrap.py", "pyproject.toml", "jupytext.toml"):
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy2
         root.mkdir(exist_ok=True)
         copy(ROOT / name, root / name)
-    for source in (root / "notebooks" / "py").glob("*.py"):  # an author's Lab opens a chapter whose source is the newer
-        source.touch()
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(root), str(root / "notebooks")]))
     monkeypatch.setenv("JUPYTER_CONFIG_PATH", str(root / ".jupyter"))
     git(root, "init", "--quiet")

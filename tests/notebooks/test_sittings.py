@@ -8,9 +8,9 @@ import nbformat
 import pytest
 
 from workbook.book.reading_time import exercising, reading
-from workbook.book.text import WIDGET
 from workbook.chapters.ch00 import SITTINGS as SITTINGS_ON_THE_MAP
 from workbook.exercises.hints import HEADER
+from workbook.show.output import WIDGET
 
 NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
 LETTERED = sorted(NOTEBOOKS.glob("[0-9][0-9][a-z]_*.ipynb"))

@@ -10,22 +10,22 @@ executed, and committed with its outputs.  Three verbs keep the two true::
 
 Tags a cell may carry (lower case; anything else that looks like one of these is reported):
 
-``nbval-ignore-output``  values may differ from run to run (timings, last digits of training); output must be there
+``varies``               values may differ from run to run (timings, last digits of training); output must be there
+``nbval-ignore-output``  given by the build, to what varies, pictures and panels: nbval compares all other outputs letter by
+                         letter, and ``check`` the words and pixels of these, too
 ``raises-exception``     the cell must raise; the kind of error and its message are compared
-``rtol-1e-3``            relative tolerance for the floats this cell prints (default 1e-2); integers are always exact
-``atol-1e-6``            absolute tolerance beside it (default 1e-9)
 ``hide-input``           folded in JupyterLab and on the page: give it to what only imports or draws
 """
 
-from workbook.book.building import build
+from workbook.book.building import build_notebook
 from workbook.book.command import add_arguments, main
 from workbook.book.comparison import compare
 from workbook.book.inspection import Problem, inspect
-from workbook.book.nbval_plugin import check
-from workbook.book.running import BookError, Run, execute
+from workbook.book.nbval_plugin import check_notebook
+from workbook.book.running import BookError, Execution, execute
 from workbook.book.sync import drift
 
 __all__ = [
-    "BookError", "Problem", "Run", "add_arguments", "build", "check", "compare", "drift", "execute", "inspect",
-    "main",
+    "BookError", "Execution", "Problem", "add_arguments", "build_notebook", "check_notebook", "compare", "drift", "execute",
+    "inspect", "main",
 ]  # fmt: skip

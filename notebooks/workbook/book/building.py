@@ -10,18 +10,19 @@ from nbformat import NotebookNode
 
 from lrnnlab.files import put
 from workbook.book.inspection import inspect, widget_problems
-from workbook.book.outputs import tidy
-from workbook.book.running import KERNEL, BookError, Run, execute, failure
-from workbook.book.sync import SHOWN, as_built, folded, read_source, read_twin
+from workbook.book.outputs import tidy, unlike
+from workbook.book.running import KERNEL, BookError, Execution, execute, failure
+from workbook.book.stills import add_stills
+from workbook.book.sync import as_built, pairing, parsed, read_source, read_twin
 
 
-def build(source: Path, root: Path, *, say: Callable[[str], None] | None = None, timeout: float = 600) -> Path:
+def build_notebook(source: Path, root: Path, *, say: Callable[[str], None] | None = None, timeout: float = 600) -> Path:
     """Execute ``notebooks/py/NAME.py`` and write ``notebooks/NAME.ipynb`` under ``root``; return its path.
 
-    First the source gets its hints and solutions (:mod:`workbook.exercises.hints`), and its head and blank lines as a save
-    of the notebook would write them, so that JupyterLab takes the two for the same.  Building twice gives the same bytes
-    (where the cells print the same).  Only a notebook that passes its own inspection is written; else :class:`BookError`
-    names the cell, and the file that was there stays as it was.  ``timeout`` is in seconds, for one cell.
+    First the source gets its hints and solutions (:mod:`workbook.exercises.hints`), and its head and blank lines as jupytext
+    writes them; then, by its outputs, nbval's tags.  The two are a pair as jupytext leaves it.  Building twice gives the
+    same bytes (where the cells print the same).  Only a notebook that passes its own inspection is written; else
+    :class:`BookError` names the cell, and the file that was there stays as it was.  ``timeout`` is in seconds, for one cell.
     """
     source, root = Path(source), Path(root).resolve()
     twin = root / "notebooks" / f"{source.stem}.ipynb"
@@ -29,15 +30,22 @@ def build(source: Path, root: Path, *, say: Callable[[str], None] | None = None,
         raise BookError(f"{source.name} holds no cell: is it py:percent, with lines that begin with '# %%'?")
     if (built := as_built(source)) != source.read_text(encoding="utf-8"):
         put(source, built.encode())
-    notebook = folded(read_source(source))
+    notebook = read_source(source)
     notebook.metadata = NotebookNode(kernelspec=NotebookNode(KERNEL))
     give_ids(notebook.cells, read_twin(twin).cells if twin.is_file() else [], source.stem)
     run = execute(notebook, twin.parent, say=say, timeout=timeout)
     if run.failed is not None:
         raise BookError(f"{source.stem}, {failure(run)}\n\n{twin.name} is not written.")
+    add_stills(run)
     committed = for_commit(run, root)
+    built = as_built(source, {i for i, cell in enumerate(committed.cells) if unlike(cell.get("outputs", ()))})
+    for cell, marked in zip(committed.cells, parsed(built).cells, strict=True):
+        cell.metadata = marked.metadata
+    pairing(source).set_default_format_options(committed.metadata.setdefault("jupytext", NotebookNode()), read=True)
     if problems := inspect(committed, source.stem, root) + widget_problems(run, source.stem):
         raise BookError("\n".join([*map(str, problems), f"{twin.name} is not written."]))
+    if built != source.read_text(encoding="utf-8"):
+        put(source, built.encode())
     put(twin, as_bytes(committed))
     return twin
 
@@ -63,7 +71,7 @@ def _new_id(text: str, taken: set[str]) -> str:
     return id
 
 
-def for_commit(run: Run, root: Path) -> NotebookNode:
+def for_commit(run: Execution, root: Path) -> NotebookNode:
     """An executed notebook without what changes from run to run or from machine to machine."""
     # IPython writes a file in a traceback in full or from the home folder; a reader knows it from the repository
     home = Path.home()
@@ -73,7 +81,6 @@ def for_commit(run: Run, root: Path) -> NotebookNode:
     notebook.metadata.language_info.pop("version", None)
     notebook.nbformat, notebook.nbformat_minor = 4, 5  # cells have ids
     for cell in notebook.cells:
-        cell.metadata = NotebookNode({k: v for k, v in cell.metadata.items() if k in SHOWN})
         if cell.cell_type == "code":
             cell.outputs = tidy(cell.outputs)
             for output in cell.outputs:

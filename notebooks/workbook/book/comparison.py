@@ -11,10 +11,11 @@ import numpy as np
 from nbformat import NotebookNode
 from PIL import Image, UnidentifiedImageError
 
-from workbook.book.inspection import DATA_URI, IGNORE, TOLERANCE, Problem, inspect, output_faults, tags
-from workbook.book.outputs import on_stderr, tidy, whole_streams
-from workbook.book.running import is_code, where
+from workbook.book.inspection import Problem, inspect, output_faults
+from workbook.book.outputs import DATA_URI, on_stderr, tidy, whole_streams
+from workbook.book.running import VARIES, is_code, tags, where
 from workbook.book.text import difference
+from workbook.show.output import WIDGET
 
 # Measured on a 1024 x 640 line plot: lines drawn without antialiasing differ by (0.9, 25) and must pass; a flat line
 # for a sine by (1.8, 58), another title by (0.8, 40) and must not.  The same machine gives (0, 0).
@@ -43,14 +44,12 @@ def cell_faults(committed: NotebookNode, outputs: list[NotebookNode], root: Path
             if kind in {"error", "warning", "path", "alt"} - known]  # fmt: skip
     # stderr is told above, whole
     old, new = ([o for o in whole_streams(cell.outputs) if not on_stderr(o)] for cell in (committed, fresh))
-    if IGNORE in tags(committed):
+    if VARIES in tags(committed):
         missing = bool(new) and not old
         return anew + [("output", f"has no output, a fresh run gives {_sketch(new)}")] * missing
     if [_shape(output) for output in old] != [_shape(output) for output in new]:
         return [*anew, ("output", f"committed {_sketch(old)}, fresh run {_sketch(new)}")]
-    asked = [TOLERANCE.fullmatch(tag) for tag in tags(committed)]
-    tolerance = {match[1]: float(match[2]) for match in asked if match}
-    faults = (fault for a, b in zip(old, new) for was, now in zip(_forms(a), _forms(b)) for fault in _differ(was, now, tolerance))
+    faults = (fault for a, b in zip(old, new) for was, now in zip(_forms(a), _forms(b)) for fault in _differ(was, now))
     return [*anew, *dict.fromkeys(faults)]  # one cause shown through two mime types is one fault
 
 
@@ -58,7 +57,14 @@ def _shape(output: NotebookNode) -> tuple[str, ...]:
     """What kind of output it is: its stream, its error, or the forms it is shown in."""
     if output.output_type == "stream":
         return (output.name,)
+    if _is_panel(output):
+        return ("panel",)
     return ("error",) if output.output_type == "error" else tuple(sorted(output.data))
+
+
+def _is_panel(output: NotebookNode) -> bool:
+    """Whether it is a panel, which is moved through all its values instead; what moves has no still in a run of its own."""
+    return output.get("data", {}).get("text/plain") == WIDGET
 
 
 def _sketch(outputs: list[NotebookNode]) -> str:
@@ -71,10 +77,10 @@ def _forms(output: NotebookNode) -> list[tuple[str, object]]:
         return [("text/plain", output.text)]
     if output.output_type == "error":
         return [("text/plain", f"{output.ename}: {output.evalue}")]
-    return sorted(output.data.items())
+    return [] if _is_panel(output) else sorted(output.data.items())
 
 
-def _differ(old: tuple[str, object], new: tuple[str, object], tolerance: dict[str, float]) -> list[tuple[str, str]]:
+def _differ(old: tuple[str, object], new: tuple[str, object]) -> list[tuple[str, str]]:
     (mime, a), (_, b) = old, new
     if mime in {"image/png", "image/jpeg"}:
         return [("picture", fault)] if (fault := picture_difference(str(a), str(b))) else []
@@ -83,7 +89,7 @@ def _differ(old: tuple[str, object], new: tuple[str, object], tolerance: dict[st
     for (form, was), (_, now) in zip(DATA_URI.findall(a), DATA_URI.findall(b)):
         if form in {"png", "jpeg"} and (fault := picture_difference(was, now)):
             found.append(("picture", fault))
-    said = difference(DATA_URI.sub(_mark, a), DATA_URI.sub(_mark, b), **tolerance)
+    said = difference(DATA_URI.sub(_mark, a), DATA_URI.sub(_mark, b))
     return [*found, said] if said else found
 
 

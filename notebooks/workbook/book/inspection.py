@@ -8,15 +8,12 @@ from pathlib import Path
 from nbformat import NotebookNode
 
 from workbook.book.cell_dependencies import bound_again
-from workbook.book.outputs import WIDGET_VIEW, is_picture, on_stderr, texts, without_colour
-from workbook.book.running import KERNEL, Run, is_code, where
+from workbook.book.outputs import DATA_URI, WIDGET_VIEW, is_picture, on_stderr, texts, unlike, without_colour
+from workbook.book.running import IGNORE, KERNEL, RAISES, VARIES, Execution, is_code, tags, where
 
-IGNORE, RAISES = "nbval-ignore-output", "raises-exception"
-TOLERANCE = re.compile(r"(rtol|atol)-(\d+(?:\.\d+)?(?:e-?\d+)?)")
-KNOWN_TAGS = {IGNORE, RAISES}
+KNOWN_TAGS = {IGNORE, RAISES, VARIES}
 NO_DESCRIPTION = "No description has been provided for this image"  # what nbconvert says of a picture that has none
 WIDGET_TEXT = re.compile(r"\w+\(children=\(|Moving\(")  # Explorer(children=(Box(...: a widget in a kernel's words
-DATA_URI = re.compile(r"data:image/([\w.+-]+);base64,([A-Za-z0-9+/=]+)")
 MACHINE_PATHS = re.compile(
     r"(?<![\w.~])/(?:home|Users|root|tmp|var/folders)/[^\s'\"<>)]+"
     r"|\b[A-Z]:\\Users\\\S+|[^\s'\"<>(]*/site-packages/\S+"
@@ -64,7 +61,7 @@ def _bound_again(notebook: NotebookNode, name: str) -> list[Problem]:
                     where(notebook.cells, places[i])) for i, word, j in found]  # fmt: skip
 
 
-def widget_problems(run: Run, name: str) -> list[Problem]:
+def widget_problems(run: Execution, name: str) -> list[Problem]:
     """What widgets caught instead of letting it be seen: ``interact`` swallows the errors of its callback."""
     found = []
     for i, outputs in run.caught.items():
@@ -77,11 +74,6 @@ def widget_problems(run: Run, name: str) -> list[Problem]:
                 continue
             found.append(Problem(name, i + 1, "widget", message, where(run.notebook.cells, i)))
     return found
-
-
-def tags(cell: NotebookNode) -> list[str]:
-    """A cell's tags."""
-    return cell.metadata.get("tags", [])
 
 
 def _count_problems(notebook: NotebookNode, name: str) -> list[Problem]:
@@ -102,9 +94,9 @@ def _tag_faults(cell: NotebookNode) -> list[tuple[str, str]]:
     for tag in tags(cell):
         if tag != tag.lower():
             found.append(("tag", f"{tag!r}: tags are lower case; nbval would silently ignore this one"))
-        elif tag not in KNOWN_TAGS and re.match("nbval|raises|rtol|atol|skip", tag) and not TOLERANCE.fullmatch(tag):
+        elif tag not in KNOWN_TAGS and re.match("nbval|raises|skip|var", tag):
             known = ", ".join(sorted(KNOWN_TAGS))
-            found.append(("tag", f"{tag!r} is none of the tags the checks know ({known}, rtol-1e-3, atol-1e-6)"))
+            found.append(("tag", f"{tag!r} is none of the tags the checks know ({known})"))
     return found
 
 
@@ -122,6 +114,8 @@ def _text_faults(cell: NotebookNode) -> list[tuple[str, str]]:
 def output_faults(cell: NotebookNode, root: Path | None = None) -> list[tuple[str, str]]:
     """(kind, message) of what is wrong with a code cell's outputs, seen at rest."""
     found = []
+    if (IGNORE in tags(cell)) != (VARIES in tags(cell) or unlike(cell.outputs)):
+        found.append(("tag", f"{IGNORE} belongs to what varies, pictures and panels: build the notebook"))
     if IGNORE not in tags(cell) and cell.source.rstrip().endswith(";"):
         found.append(("semicolon", "ends in ';': nbval shows the value all the same, so assign it to _ instead"))
     errors = [output for output in cell.outputs if output.output_type == "error"]

@@ -1,10 +1,12 @@
-"""A pytest plugin that lets nbval compare notebooks as a reader would; ``lrnnlab book check`` calls it.
+"""What ``lrnnlab book check`` adds to a run of nbval, as a pytest plugin: nothing of what nbval finds is taken away.
 
-    pytest --nbval -p workbook.book.nbval_plugin notebooks/03_parallel_scans.ipynb
+    pytest --nbval notebooks/03_parallel_scans.ipynb                                    # strict and plain
+    pytest --nbval -p workbook.book.nbval_plugin notebooks/03_parallel_scans.ipynb      # and more
 
-nbval runs the cells; in place of its own comparison stands :func:`workbook.book.comparison.cell_faults`.  After the last
-cell every widget is moved through all its values, the kernel tells the arithmetic that it really has, and each cell of a
-proof runs again as a reader would run it: from the last to the first, so each alone, and then in order.
+Beside nbval's own comparison stands :func:`workbook.book.comparison.cell_faults`, which also looks at pictures and at the
+words beside them.  After the last cell every widget is moved through all its values, the kernel tells the arithmetic that
+it really has, and each cell of a proof runs again as a reader would run it: from the last to the first, so each alone, and
+then in order.
 """
 
 import json
@@ -26,18 +28,18 @@ from nbformat.v4 import new_code_cell
 
 from workbook.book.comparison import cell_faults
 from workbook.book.cpu_presets import ASK, NATIVE, SETTINGS
-from workbook.book.inspection import RAISES, Problem, inspect, tags
+from workbook.book.inspection import Problem, inspect
 from workbook.book.outputs import printed, without_colour
-from workbook.book.running import BookError, kernel_environment, where
+from workbook.book.running import IGNORE, RAISES, BookError, kernel_environment, tags, where
 from workbook.book.sync import drift, read_twin, source_of
 
-REPORT, ARITHMETIC = "LRNNLAB_NBVAL_REPORT", "LRNNLAB_NBVAL_ARITHMETIC"  # what check() tells the plugin
+REPORT, ARITHMETIC = "LRNNLAB_NBVAL_REPORT", "LRNNLAB_NBVAL_ARITHMETIC"  # what check_notebook() tells the plugin
 # Runs in the kernel after the last cell, where the widgets are alive: a first value that works proves one value.
 SWEEP = "from workbook.book.widget_sweep import sweep_explorers\nprint(*sweep_explorers(globals()), sep='\\n')"
 SECONDS_PER_CHAPTER = 120  # reported, never asserted: a loaded machine is no fault of the notebook
 
 
-def check(
+def check_notebook(
     notebook: Path, *, say: Callable[[str], None] | None = None, timeout: float = 600, arithmetic: str = NATIVE
 ) -> list[Problem]:
     """Everything wrong with a committed notebook: drift from its source, what is seen at rest, and after a fresh run.
@@ -90,7 +92,7 @@ def _run(
 
 
 def pytest_collection_modifyitems(items: list) -> None:
-    """Let each cell compare by our rules; after a notebook's last cell come ours, and those of proofs once more."""
+    """Let each cell compare by our rules too; after a notebook's last cell come ours, and those of proofs once more."""
     os.environ.setdefault("TQDM_DISABLE", "1")  # the kernels', which begin later
     collected, items[:] = list(items), []
     for notebook, group in groupby(collected, key=lambda item: item.parent):
@@ -106,15 +108,17 @@ def pytest_collection_modifyitems(items: list) -> None:
         for item in cells:
             item.job, item.faults, item.number = getattr(item, "job", "cell"), [], number.get(id(item.cell))
             item.options["check"] = item.job != "again"
-            item.compare_outputs = partial(_compare, item)
+            item.compare_outputs = partial(_compare, item, item.compare_outputs)
         items += cells
 
 
-def _compare(item: Any, fresh: list[NotebookNode], committed: list[NotebookNode]) -> bool:
-    """nbval's question, answered by our rules."""
+def _compare(item: Any, nbval: Callable, fresh: list[NotebookNode], committed: list[NotebookNode]) -> bool:
+    """nbval's question, answered by our rules and then by its own."""
     said = printed(NotebookNode(outputs=fresh))
     if item.job == "cell":
         item.faults = cell_faults(item.cell, fresh, Path(item.fspath).parents[1])
+        if not item.faults and IGNORE not in tags(item.cell) and not nbval(fresh, committed):
+            item.faults = [("nbval", "\n".join(map(str, item.comparison_traceback)))]
     elif item.job == "widget":
         item.faults = [("widget", line) for line in said.splitlines() if line.strip()]
     else:

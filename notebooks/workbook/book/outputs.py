@@ -7,8 +7,9 @@ from copy import deepcopy
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
 
-from workbook.book.text import WIDGET
+from workbook.show.output import WIDGET
 
+DATA_URI = re.compile(r"data:image/([\w.+-]+);base64,([A-Za-z0-9+/=]+)")
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 _BAR = re.compile(r"\d+%\|.*\|.*\[.*\]")  # tqdm drawn as a widget, which TQDM_DISABLE does not reach
 
@@ -23,11 +24,18 @@ def tidy(outputs: Iterable[NotebookNode]) -> list[NotebookNode]:
         elif WIDGET_VIEW not in output.get("data", {}):
             kept += [] if on_stderr(output) else [output]
         elif not _BAR.search(output.data.get("text/plain", "")):
-            output.data = NotebookNode({"text/plain": WIDGET})
+            still = {mime: shown for mime, shown in output.data.items() if mime == "text/html"}
+            output.data, output.metadata = NotebookNode({"text/plain": WIDGET, **still}), NotebookNode()
             kept.append(output)
     # stderr is not ordered against stdout: where its pieces fall is chance, so it goes last
     stderr = "".join(output.text for output in outputs if on_stderr(output))
     return [*kept, *([new_output("stream", name="stderr", text=stderr)] if stderr.strip() else [])]
+
+
+def unlike(outputs: Iterable[NotebookNode]) -> bool:
+    """Whether a fresh run may show another form of these: a panel, or a picture in HTML, whose pixels nbval would compare."""
+    shown = [output.get("data", {}) for output in outputs]
+    return any(data.get("text/plain") == WIDGET or DATA_URI.search(data.get("text/html", "")) for data in shown)
 
 
 def printed(cell: NotebookNode) -> str:

@@ -17,7 +17,8 @@ from workbook.book.cpu_presets import NATIVE, environment
 from workbook.book.outputs import without_colour
 
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
-HIDDEN = "hide-input"  # the tag of a cell whose code is folded: it only imports or draws
+# Tags: workbook.book says what each is for.
+HIDDEN, VARIES, IGNORE, RAISES = "hide-input", "varies", "nbval-ignore-output", "raises-exception"
 OUTPUT_WIDGET = "OutputModel"
 START = 180.0  # seconds for a kernel to start
 
@@ -27,16 +28,17 @@ class BookError(ValueError):
 
 
 @dataclass
-class Run:
+class Execution:
     """One execution: the notebook with fresh outputs, and the position of the cell that raised.
 
     ``caught`` maps a cell's position (from 0) to the outputs that Output widgets caught while it ran: there, and
-    nowhere else, lie the errors of ``interact`` callbacks.
+    nowhere else, lie the errors of ``interact`` callbacks.  ``widgets`` maps a widget's model to its state at the end.
     """
 
     notebook: NotebookNode
     caught: dict[int, list[NotebookNode]] = field(default_factory=dict)
     failed: int | None = None
+    widgets: dict[str, dict] = field(default_factory=dict)
 
 
 def kernel_environment(arithmetic: str = NATIVE) -> dict[str, str]:
@@ -50,9 +52,9 @@ def kernel_environment(arithmetic: str = NATIVE) -> dict[str, str]:
 
 def execute(
     notebook: NotebookNode, folder: Path, *, say: Callable[[str], None] | None = None, timeout: float = 600
-) -> Run:
+) -> Execution:
     """Run a copy of ``notebook`` in ``folder``; the first cell that raises (and is not meant to) ends the run."""
-    run = Run(cleared(notebook))
+    run = Execution(cleared(notebook))
     cells = run.notebook.cells
     order = [i for i, cell in enumerate(cells) if is_code(cell)]
     cell_began = time.perf_counter()
@@ -94,6 +96,7 @@ def execute(
         raise BookError(f"{where(cells, current)}: the kernel died while it ran (out of memory?)") from error
     except RuntimeError as error:  # so nbclient says that none came
         raise BookError(f"the kernel did not start: {error}") from error
+    run.widgets = client.widget_state
     return run
 
 
@@ -112,6 +115,11 @@ def is_code(cell: NotebookNode) -> bool:
     return cell.cell_type == "code" and bool(cell.source.strip())
 
 
+def tags(cell: NotebookNode) -> list[str]:
+    """A cell's tags."""
+    return cell.metadata.get("tags", [])
+
+
 def where(cells: list[NotebookNode], index: int) -> str:
     """A cell as a reader finds it: its place among all cells and among those that run."""
     cell = cells[index]
@@ -120,7 +128,7 @@ def where(cells: list[NotebookNode], index: int) -> str:
     return f'cell {index + 1} ({prompt}"{line[:60]}")'
 
 
-def failure(run: Run) -> str:
+def failure(run: Execution) -> str:
     """What the cell that ended a run did: its source and its traceback."""
     cell = run.notebook.cells[run.failed]
     errors = [output for output in cell.outputs if output.output_type == "error"]

@@ -1,20 +1,20 @@
 """Source and twin: do they still say the same?"""
 
 import difflib
+import os
+from collections.abc import Container
 from pathlib import Path
 
 import jupytext
 import nbformat
+from jupytext.config import JupytextConfiguration, load_jupytext_config
 from nbformat import NotebookNode
 
 from workbook.book.reading_time import exercising, reading, timed
-from workbook.book.running import HIDDEN, KERNEL, BookError, where
+from workbook.book.running import HIDDEN, IGNORE, KERNEL, VARIES, BookError, tags, where
 from workbook.exercises.hints import refolded
 
-# What a save in an author's JupyterLab (bootstrap.py lab --author) keeps in a source beside the cells' text.
-FILTERS = {"notebook_metadata_filter": "kernelspec,-jupytext", "cell_metadata_filter": "tags,nbgrader,-all"}
-KEPT = {"tags", "nbgrader"}
-SHOWN = KEPT | {"jupyter"}  # what a twin keeps: the build marks in it which cells are folded
+KEPT = ("jupyter", "nbgrader", "tags")  # what a cell has beside its text; jupytext.toml names the same, and a test says so
 
 
 def source_of(notebook: Path) -> Path:
@@ -30,28 +30,40 @@ def twin_of(source: Path) -> Path:
 def read_source(source: Path) -> NotebookNode:
     """A py:percent file as a notebook that was not run yet.  BookError for a file that is no text in UTF-8."""
     try:
-        return jupytext.reads(source.read_text(encoding="utf-8"), fmt="py:percent")
+        return parsed(source.read_text(encoding="utf-8"))
     except UnicodeDecodeError as error:
         raise BookError(f"{source} is no text in UTF-8 ({error})") from error
 
 
-def folded(notebook: NotebookNode) -> NotebookNode:
-    """The notebook with Jupyter's own mark at each cell that is tagged ``hide-input``."""
+def parsed(text: str) -> NotebookNode:
+    """The notebook that a text in py:percent is."""
+    notebook = jupytext.reads(text, fmt="py:percent")
     for cell in notebook.cells:
-        if HIDDEN in cell.metadata.get("tags", ()):
-            cell.metadata["jupyter"] = NotebookNode(source_hidden=True)
+        cell.metadata.pop("lines_to_next_cell", None)  # blank lines are as jupytext writes them
     return notebook
 
 
-def as_built(source: Path) -> str:
+def pairing(source: Path) -> JupytextConfiguration:
+    """How jupytext pairs a source: ``jupytext.toml`` of its project."""
+    if (config := load_jupytext_config(os.fspath(source.resolve()))) is None:
+        raise BookError(f"there is no jupytext.toml in a folder above {source}, to pair it with a notebook")
+    return config
+
+
+def as_built(source: Path, unlike: Container[int] | None = None) -> str:
     """The text of a source as a build leaves it: hints and solutions from their file, how long it takes to read as
-    counted, all else as a save would write it."""
+    counted, Jupyter's own mark where code is folded, all else as jupytext writes it.  ``unlike`` are the positions of cells
+    whose outputs nbval cannot compare: these alone, and those that vary, get its tag."""
     notebook = read_source(source)
     for i, cell in enumerate(notebook.cells):
-        cell.metadata.pop("lines_to_next_cell", None)  # how many blank lines were there instead
-        if lost := sorted(set(cell.metadata) - KEPT):
+        if lost := sorted(set(cell.metadata) - set(KEPT)):
             place = where(notebook.cells, i)
-            raise BookError(f"{source.name}, {place}: a save keeps tags and nbgrader, and would lose {', '.join(lost)}")
+            raise BookError(f"{source.name}, {place}: jupytext.toml keeps {', '.join(KEPT)}, and would lose {', '.join(lost)}")
+        if unlike is not None:
+            ignore = i in unlike or VARIES in tags(cell)
+            cell.metadata["tags"] = [*(tag for tag in tags(cell) if tag != IGNORE), *[IGNORE] * ignore]
+        cell.metadata["jupyter"] = {"source_hidden": True} if HIDDEN in tags(cell) else {}
+        cell.metadata = NotebookNode({key: cell.metadata[key] for key in KEPT if cell.metadata.get(key)})
     written = [cell for cell in notebook.cells if cell.cell_type == "markdown"]
     read, exercises = reading(notebook.cells), exercising(notebook.cells)
     try:
@@ -59,8 +71,8 @@ def as_built(source: Path) -> str:
             cell.source = timed(text, read, exercises)
     except ValueError as error:
         raise BookError(str(error)) from error
-    notebook.metadata = NotebookNode(kernelspec=NotebookNode(KERNEL), jupytext=NotebookNode(FILTERS))
-    return jupytext.writes(notebook, fmt="py:percent")
+    notebook.metadata = NotebookNode(kernelspec=NotebookNode(KERNEL))
+    return jupytext.writes(notebook, fmt="py:percent", config=pairing(source))
 
 
 def read_twin(notebook: Path) -> NotebookNode:
@@ -83,7 +95,7 @@ def drift(source: Path, notebook: Path) -> list[str]:
         if not file.is_file():
             return [f"{other.name} has no partner {file.name}"]
     twin = read_twin(notebook)
-    found = differences(folded(read_source(source)).cells, twin.cells, "source", "twin")
+    found = differences(read_source(source).cells, twin.cells, "source", "twin")
     if "widgets" in twin.metadata:
         found.append("the twin holds what Colab or JupyterLab saved of its widgets, which a build leaves out")
     return found or _not_as_built(source)
@@ -105,13 +117,13 @@ def differences(ours: list[NotebookNode], theirs: list[NotebookNode], us: str, t
 def _not_as_built(source: Path) -> list[str]:
     text, built = (one.splitlines() for one in (source.read_text(encoding="utf-8"), as_built(source)))
     line = next((n for n, (a, b) in enumerate(zip(text, built), 1) if a != b), min(len(text), len(built)) + 1)
-    what = "the head, the blank lines between cells or the hints and solutions are not as lrnnlab book build writes them"
+    what = "the head, the blank lines, the folds or the hints and solutions are not as lrnnlab book build writes them"
     return [f"line {line} of {source.name}: {what}"] if text != built else []
 
 
 def identity(cell: NotebookNode) -> tuple[str, str, str]:
     """What source and twin must agree on in one cell."""
-    metadata = {key: cell.metadata[key] for key in SHOWN if cell.metadata.get(key)}
+    metadata = {key: cell.metadata[key] for key in KEPT if cell.metadata.get(key)}
     return cell.cell_type, cell.source.rstrip(), repr(sorted(metadata.items()))
 
 

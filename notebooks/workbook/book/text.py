@@ -3,8 +3,6 @@
 import math
 import re
 
-WIDGET = "[An interactive panel stands here when this notebook runs.]"  # what a static page shows for a widget
-
 # Replaced by a constant on both sides before comparing: they change from run to run and claim nothing.
 SANITIZE = (
     (r"\b0x[0-9a-fA-F]{6,}", "ADDRESS"),

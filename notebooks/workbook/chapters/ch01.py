@@ -297,7 +297,7 @@ def killers_widget() -> Moving:
     points = {letter: [point.real, point.imag] for letter, point in POINTS.items()}
     data = {"gates": GATES, "points": points, "words": KILLERS, "M": M,
             "colours": [value_colour(value, M) for value in (*range(M), -1)]}  # fmt: skip
-    opened = {"zero": "leave", "one": "turn 72°", "minus": "turn 180°", "block": False}  # as in the still picture
+    opened = {"zero": "leave", "one": "turn 72°", "minus": "turn 180°", "block": True}
     alt = ("Dials of one channel that reads the words 0-1-0-1 and 1-0-0-1, with a menu for what each letter does to it; "
            "and, if a button is pressed, squares of a block of size 2 that reads the same words.")  # fmt: skip
     return Moving("killers", data, opened, alt)

@@ -23,6 +23,7 @@ from workbook.show.labels import renamed, typeset
 from workbook.show.style import DPI, LIVE, styled
 
 LARGEST = 150_000  # bytes of a committed picture
+WIDGET = "[An interactive panel stands here when this notebook runs.]"  # the text of a panel where no widget can be shown
 CSS_DPI = 96  # a CSS pixel is 1/96 inch by definition
 PARSER = FigureCanvasAgg(Figure()).get_renderer().mathtext_parser  # which keeps the formulas it has parsed
 
@@ -81,6 +82,14 @@ def figure(figure: Figure, alt: str, caption: str) -> None:
     >>> show.figure(new_figure()[0], alt="Two empty axes.", caption="Nothing to see.")  # doctest: +SKIP
     """
     _display(figure_html(figure, alt, caption))
+
+
+def still_html(picture: bytes, width: int, alt: str, said: str = "") -> str:
+    """The HTML of a panel where no kernel runs: its first picture (a PNG file, so many CSS pixels wide), and what it says."""
+    source = base64.b64encode(few_colours(picture)).decode()
+    return (f'<figure style="margin:1em 0"><img alt="{escape(alt)}" src="data:image/png;base64,{source}" '
+            f'style="max-width:100%;width:{width}px;background:#fff">{said}'
+            '<p><small>A still: run this cell, and it moves.</small></p></figure>')
 
 
 def table_html(rows: Any, caption: str, formats: Mapping[str, str] | None = None) -> str:

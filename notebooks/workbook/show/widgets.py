@@ -17,7 +17,7 @@ import ipywidgets
 from matplotlib.figure import Figure
 
 from workbook.show.labels import knob, named
-from workbook.show.output import css_width, quick_png
+from workbook.show.output import css_width, quick_png, still_html
 
 MOST = 4  # controls: more is a control panel, not a question
 UNSEEN = "position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap"
@@ -55,6 +55,11 @@ class Explorer(ipywidgets.VBox):
     def values(self) -> dict:
         """Name -> value of every control."""
         return {name: control.value for name, control in self.controls.items()}
+
+    def _repr_mimebundle_(self, **kwargs) -> dict:
+        """The widget, and a still of it for readers without a kernel: a front end shows the first that it can."""
+        still = still_html(self.image.value, int(self.image.layout.width.removesuffix("px")), self.alt, self.sentence.value)
+        return {**super()._repr_mimebundle_(**kwargs), "text/html": still}
 
     def _redraw(self, moved: ipywidgets.Widget | None = None) -> None:
         values = self.values
