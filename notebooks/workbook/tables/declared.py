@@ -24,6 +24,7 @@ say; ``rows`` and ``tasks`` may then be lists, of some of its own.
 from __future__ import annotations
 
 import copy
+import json
 import math
 import re
 from collections.abc import Collection, Iterator, Mapping
@@ -41,9 +42,32 @@ NAMED = ("budgets", "tasks", "rows")
 MOST = 40  # names that a refusal lists
 NAME = re.compile(r"(?<![\w.])[A-Za-z_][\w.]*")  # of what is set, in ``= 0.25 / options.state``
 IN_SUMS = {"pi": math.pi, "max": max, "min": min, "float": float, "int": int}
-KNOWN = {"like", "setting", "cells", *NAMED, "extra", "only", "columns", "aliases", "seeds", "protocols", "modulus", "clock",
-         "score", "scored", "shown", "why", "notes"}  # fmt: skip
-SHOWN = {"metric", "metrics", "title", "as", "across", "level", "of", "each"}
+KINDS = {dict: "keys with what they say", list: "a list", str: "a text", int: "a whole number", float: "a number",
+         bool: "true or false", type(None): "nothing"}  # fmt: skip
+KNOWN = {"like": (str,), "setting": (dict,), "cells": (list,), **dict.fromkeys(NAMED, (dict, list)), "aliases": (dict,),
+         **dict.fromkeys(("extra", "only", "columns"), (dict,)), "seeds": (list,), "protocols": (list,), "modulus": (int,),
+         "clock": (bool,), "score": (str, list), "scored": (str,), "shown": (list,), "why": (dict, list), "notes": (str,)}  # fmt: skip
+SHOWN = {"metric": str, "metrics": dict, "title": str, "level": dict, "as": ("percent", "number", "mean", "word"),
+         "across": ("row", "task"), "of": ("paper",), "each": ("row", "seed")}  # fmt: skip
+SETS = re.compile(r"[A-Za-z_]\w*(\.\w+)*")  # keys of settings
+NUMBER = re.compile(  # what all readers of YAML, and people, take for the same number
+    r"[-+]?(0|[1-9]\d*|[1-9]\d?\d?(_\d{3})+|(\d+\.\d*|\.\d+)([eE][-+]?\d{1,2})?|\d+[eE][-+]?\d{1,2}|\.inf)|0x[\da-fA-F]+",
+    re.ASCII,
+)
+LIKE_A_NUMBER = re.compile(
+    r"[-+\u2212\u2013.]?\s?\d[\d\s.,_eE+/%:'\u2019\u2212\u2013-]*[kKMf]?|0o\d+|[-+]?(?i:nan|inf|infinity)|None"
+)
+LONGEST = 40  # characters of a number
+FAULTS = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    NameError,
+    RecursionError,
+    SyntaxError,
+    TypeError,
+    ValueError,
+)  # of sums
 
 
 def there(found: Any, known: Collection, what: str, name: str) -> None:
@@ -54,80 +78,146 @@ def there(found: Any, known: Collection, what: str, name: str) -> None:
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """YAML in which 1e-3 is a number and a key stands once."""
+    """YAML in which 1e-3 is a number, and a key is the text that is written."""
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict:
-        keys = [key.value for key, _ in node.value]
-        if twice := {key for key in keys if keys.count(key) > 1}:
-            raise yaml.constructor.ConstructorError(None, None, f"{twice.pop()!r} stands twice", node.start_mark)
-        return super().construct_mapping(node, deep)
+        self.flatten_mapping(node)  # what "<<" means
+        return {key.value: self.construct_object(value, deep=deep) for key, value in node.value}
 
 
-_Loader.add_implicit_resolver("tag:yaml.org,2002:float", re.compile(r"^[-+]?\d+(\.\d*)?e[-+]?\d+$"), list("-+0123456789"))
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float", re.compile(r"[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+\Z", re.ASCII), list("-+.0123456789")
+)
 
 
 class Declared:
     """What ``NAME.yaml`` says of a table; ``ValueError`` with the file and the key for what cannot be."""
 
-    def __init__(self, name: str):
+    def __init__(self, name: str, within: tuple[str, ...] = ()):
         self.file = HERE / f"{name.replace('/', '_')}.yaml"
+        if name in within or not self.file.is_file():
+            why = "is like itself" if name in within else "is not there"
+            raise ValueError(f"{f'{within[-1]}.yaml: like: ' if within else ''}{self.file.name} {why}")
         self.found = own = _read(self.file)
-        for key in own:
+        for key, value in own.items():
             self._must(key, KNOWN, "key")
-        base = Declared(own["like"]) if "like" in own else None
+            self._kind(value, KNOWN[key], key)
+        base = Declared(own["like"], (*within, name)) if "like" in own else None
         if base is not None:
             self.found = {**base.found, **own}
+        if missing := [kind for kind in NAMED if kind not in self.found]:
+            raise self._refusal(missing[0], "is not there")
+        self._check_sets(own.get("setting", {}), "setting")
         self.budgets, self.tasks, self.rows = (
-            getattr(base, kind) if base and kind not in own else self._names(own[kind] or {}, kind, base) for kind in NAMED
+            getattr(base, kind) if base and kind not in own else self._names(own[kind], kind, base) for kind in NAMED
         )
-        for key in (key for one in own.get("shown", ()) for key in one):  # a comma in a title that is not quoted makes one
-            self._must(key, SHOWN, "key in shown:")
-        if "cells" in own:
-            self._check_cells(own["cells"])
+        self._check_cells(own.get("cells", ()))
+        self._check_said(own)
         for row in self.found.get("aliases", {}).values():
-            self._must(row, self.rows, "row in aliases:")
+            self._must(str(row), self.rows, "row in aliases:")
         self.extra, self.only, self.columns = (
-            {budget: tuple(self._chosen(budget, wanted)) for budget, wanted in self.found.get(kind, {}).items()}
+            {budget: self._chosen(budget, wanted, kind) for budget, wanted in self.found.get(kind, {}).items()}
             for kind in ("extra", "only", "columns")
         )
+
+    def _refusal(self, where: str, why: str) -> ValueError:
+        return ValueError(f"{self.file.name}: {where}: {why}")
+
+    def _kind(self, value: Any, kinds: tuple[type, ...], where: str) -> None:
+        if type(value) not in kinds:
+            raise self._refusal(where, f"asks for {' or '.join(KINDS[kind] for kind in kinds)}, got {value!r}")
+
+    def _check_said(self, own: Mapping) -> None:
+        """What is shown, why cells are low, and seeds: their parts."""
+        for seed in own.get("seeds", ()):
+            self._kind(seed, (int,), "seeds")
+        for one in _listed(own.get("why", [])):
+            self._kind(one, (dict,), "why")
+            for key in {"far", "known"} - {*one}:
+                raise self._refusal("why", f"has no {key!r}")
+        for number, one in enumerate(own.get("shown", ()), 1):
+            where = f"shown, number {number}"
+            self._kind(one, (dict,), where)
+            for key, value in one.items():  # a comma in a title that is not quoted makes one
+                self._must(key, SHOWN, "key in shown:")
+                if isinstance(SHOWN[key], type):
+                    self._kind(value, (SHOWN[key],), f"{where}, {key}")
+                else:
+                    self._must(value, SHOWN[key], f"{key!r} in shown:")
+            if "title" not in one or not {"metric", "metrics"} & {*one}:
+                raise self._refusal(where, "asks for a title, and for a metric or metrics")
+
+    def _check_sets(self, sets: Any, where: str, kinds: tuple[type, ...] = (dict,)) -> None:
+        """What is set must be a mapping whose keys are names, with dots between them."""
+        self._kind(sets, kinds, where)
+        for key in sets or ():
+            if not SETS.fullmatch(key):
+                raise self._refusal(where, f"{key!r} is no name of what could be set")
+        self._check_when((sets or {}).get("when", {}), f"{where}, when")
+
+    def _check_when(self, when: Any, where: str) -> None:
+        self._kind(when, (dict,), where)
+        for key, wanted in when.items():
+            for one in _listed(wanted):
+                self._kind(one, (str, int, float, bool), f"{where}, {key}")
 
     def _check_cells(self, cells: list[dict]) -> None:
         """What an exception is of must be there: rows, tasks, budgets by name, anything else by a key that something sets."""
         known = {"budget": self.budgets, "task": self.tasks, "row": self.rows}
+        for number, cell in enumerate(cells, 1):
+            self._check_sets(cell, f"cells, number {number}")
         sets = [self.found.get("setting", {}), *cells, *(one for names in known.values() for one in names.values())]
         keys = {**known, **dict.fromkeys(key for one in sets for key in _paths(one) if key != "when")}
         values = {value for one in sets for value in one.values() if isinstance(value, str)}
         for cell in cells:
             for key, wanted in cell.get("when", {}).items():
                 self._must(key, keys, "key in cells:")
-                for value in _listed(wanted) if key in known else ():
+                for value in _texts(wanted) if key in known else ():
                     if value not in values:
                         self._must(value, known[key], f"{key} in cells:")
 
-    def _chosen(self, budget: str, wanted: Mapping) -> Iterator[str]:
+    def _chosen(self, budget: str, wanted: Any, kind: str) -> tuple[str, ...]:
         """The tasks of which all this holds: ``{length: [512, 4096]}``, ``{task: [a, b]}``."""
         self._must(budget, self.budgets, "budget")
-        for task, sets in self.tasks.items():
-            if all(task in _listed(values) or sets.get(key) in _listed(values) for key, values in wanted.items()):
-                yield task
+        self._check_when(wanted, f"{kind}, {budget}")
+        found = tuple(
+            task for task, sets in self.tasks.items()
+            if all((key == "task" and task in _texts(values)) or sets.get(key) in _listed(values) for key, values in wanted.items())
+        )  # fmt: skip
+        if not found:
+            raise self._refusal(f"{kind}, {budget}", f"no task has {wanted}")
+        return found
 
     def _must(self, found: Any, known: Collection, what: str) -> None:
         there(found, known, what, self.file.name)
 
     def _names(self, said: Any, kind: str, base: Declared | None) -> dict[str, dict]:
         """Name -> what it sets; a name with ``{key}`` stands for one with each value that is listed under the key."""
-        if base is not None and isinstance(said, list):
+        if isinstance(said, list):
+            if base is None:
+                raise self._refusal(kind, "a list is of names of another file, and like: does not say which")
             for one in said:
-                self._must(one, getattr(base, kind), f"name in {kind}:")
-            return {one: getattr(base, kind)[one] for one in said}
+                self._kind(one, (str, int), kind)
+                self._must(str(one), getattr(base, kind), f"name in {kind}:")
+            return {str(one): getattr(base, kind)[str(one)] for one in said}
         found: dict[str, dict] = {}
         for pattern, sets in said.items():
-            sets, keys = sets or {}, re.findall(r"{(\w+)}", str(pattern))
+            where = f"{kind}, {pattern}"
+            self._check_sets(sets, where, (dict, type(None)))
+            sets, keys = sets or {}, re.findall(r"{(\w+)}", pattern)
+            if not pattern or set(re.sub(r"{\w+}", "", pattern)) & set("{}"):
+                raise self._refusal(where, "is neither a name nor a pattern such as {key}-{other}")
             for key in keys:
                 self._must(key, sets, f"key of {pattern!r}:")
+                self._kind(sets[key], (list,), f"{where}, {key}")
+                for value in sets[key]:
+                    self._kind(value, (str, int, float), f"{where}, {key}")
             for values in product(*(sets[key] for key in keys)):
                 bound = dict(zip(keys, values))
-                found[str(pattern).format(**bound)] = {**sets, **bound}
+                name = pattern.format(**bound)
+                if name in found:
+                    raise self._refusal(where, f"{name!r} stands twice")
+                found[name] = {**sets, **bound}
         return found
 
     def setting(self, row: str, task: str, budget: str, cells: bool = True, also: Mapping = {}) -> dict:
@@ -148,13 +238,13 @@ class Declared:
         for sets in (*plain, *(self.found.get("cells", ()) if cells else ()), also):
             if all(self._is(cell, found, key, wanted) for key, wanted in sets.get("when", {}).items()):
                 for path, value in sets.items():
-                    if path != "when":
-                        _put(found, path, copy.deepcopy(value))
+                    if path != "when" and not _put(found, path, copy.deepcopy(value)):
+                        raise self._refusal(path, f"cannot be set: {path.rpartition('.')[0]} is no mapping in {cell}")
         return self._worked_out(found, (), found, cell, ())
 
     @staticmethod
     def _is(cell: Mapping, found: Mapping, key: str, wanted: Any) -> bool:
-        if key in cell and cell[key] in _listed(wanted):
+        if key in cell and cell[key] in _texts(wanted):
             return True
         value: Any = found
         for name in key.split("."):
@@ -179,21 +269,72 @@ class Declared:
 
         try:
             said = NAME.sub(lambda one: one[0] if one[0] in IN_SUMS else repr(named(one[0])), value[2:])
-            return eval(said, {"__builtins__": {}}, IN_SUMS)
-        except (KeyError, TypeError, SyntaxError) as error:
+            found = eval(said, {"__builtins__": {}}, IN_SUMS)
+            json.dumps(found, allow_nan=False)  # no setting is complex, or infinite
+        except _NotWorkedOut:
+            raise
+        except FAULTS as error:
             names = ", ".join({**cell, **setting})
-            raise ValueError(f"{self.file.name}: {value!r} cannot be worked out ({error}); there are {names}") from None
+            why = f"{value!r} cannot be worked out ({error}); there are {names}"
+            raise _NotWorkedOut(f"{self.file.name}: {'.'.join(at)}: {why}") from None
+        return found
+
+
+class _NotWorkedOut(ValueError):
+    """A sum in a setting that has no value."""
 
 
 def _read(file: Path) -> dict:
+    """What a file says; ``ValueError``, with the file, the line and the key, for what is not YAML or has two meanings."""
     try:
-        return yaml.load(file.read_text(encoding="utf-8"), _Loader)
-    except yaml.YAMLError as error:
-        raise ValueError(f"{file.name}: {error}") from None
+        loader = _Loader(file.read_bytes().decode("utf-8-sig"))
+        node = loader.get_single_node()
+        if not isinstance(node, yaml.MappingNode):
+            raise ValueError(f"asks for keys and what they say, got {node and node.value!r}")
+        _check(node, "", {})
+        return loader.construct_document(node)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise ValueError(f"{file.name}: {' '.join(str(error).split())}") from None
+
+
+def _check(node: Any, path: str, done: dict[int, bool]) -> None:
+    """``ValueError`` unless a node means the same to all readers of YAML and to people; ``done``: nodes, and whether they ended."""
+    kind, text, why = node.tag.rpartition(":")[2], node.value, ""
+    if kind not in ("map", "seq", "str", "int", "float", "bool", "null", "merge"):
+        why = f"{text!r} is a {kind}; as text it stands in quotes"
+    elif isinstance(node, yaml.ScalarNode) and not node.style:  # neither in quotes nor a block
+        if kind in ("int", "float") and (len(text) > LONGEST or not NUMBER.fullmatch(text)):
+            why = f"not all read {text!r} as the same number"
+        elif kind == "bool" and text.lower() not in ("true", "false"):
+            why = f"{text!r} is true or false to some, a word to others; a word stands in quotes"
+        elif kind == "str" and LIKE_A_NUMBER.fullmatch(text):
+            why = f"{text!r} is no number here; as text it stands in quotes"
+        elif text.startswith("=") and not text.startswith("= "):
+            why = f"a sum begins with '= ', got {text!r}"
+    elif not done.get(id(node), True):
+        why = "contains itself"
+    elif kind == "map":
+        keys = [key.value for key, _ in text if isinstance(key, yaml.ScalarNode)]
+        if len(keys) < len(text):
+            why = "a key is a name"
+        elif twice := {key for key in keys if keys.count(key) > 1}:
+            why = f"{min(twice)!r} stands twice"
+    if why:
+        raise ValueError(f"line {node.start_mark.line + 1}, {path or 'the file'}: {why}")
+    if id(node) not in done and not isinstance(node, yaml.ScalarNode):
+        done[id(node)] = False
+        for key, part in zip(keys, (value for _, value in text)) if kind == "map" else enumerate(text, 1):
+            _check(part, f"{path}.{key}" if path else key, done)
+        done[id(node)] = True
 
 
 def _listed(wanted: Any) -> list:
     return wanted if isinstance(wanted, list) else [wanted]
+
+
+def _texts(wanted: Any) -> list[str]:
+    """Names that are listed, or the one: 8 is written for the row ``"8"``, too."""
+    return [str(one) for one in _listed(wanted)]
 
 
 def _paths(sets: Mapping, within: str = "") -> Iterator[str]:
@@ -204,11 +345,14 @@ def _paths(sets: Mapping, within: str = "") -> Iterator[str]:
             yield from _paths(value, f"{within}{key}.")
 
 
-def _put(found: dict, path: str, value: Any) -> None:
+def _put(found: dict, path: str, value: Any) -> bool:
     *into, last = path.split(".")
     for name in into:
         found = found.setdefault(name, {})
+        if not isinstance(found, dict):
+            return False
     found[last] = value
+    return True
 
 
 def paper(name: str) -> DataFrame:

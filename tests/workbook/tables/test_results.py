@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -71,6 +72,94 @@ def test_a_setting_is_put_together_in_order(sample):
 def test_what_cannot_be_is_refused_with_the_file_the_key_and_what_there_is(sample, old, new, message):
     with pytest.raises(ValueError, match=message):
         sample((old, new))
+
+
+MEANT = {  # as it is written: what it is
+    "1e-3": 1e-3, "1E-3": 1e-3, "1.e3": 1e3, ".5e3": 500.0, "+1e3": 1e3, ".5": 0.5, "5.": 5.0, "+5": 5, "-0": 0, "0x1F": 31,
+    "60_000": 60_000, "true": True, "True": True, "null": None, "~": None, "none": "none", ".inf": math.inf, "y": "y",
+    "'0777'": "0777", '"yes"': "yes", "'2026-11-28'": "2026-11-28", "= 2 * batch": 16, "&a [1, 2]": [1, 2], "{1: 2}": {"1": 2},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("written", MEANT)
+def test_a_value_means_what_it_says(sample, written):
+    assert sample(("rate: 1e-2", f"rate: {written}")).setting("plain", "sum", "live")["rate"] == MEANT[written]
+
+
+@pytest.mark.parametrize("written", [
+    "yes", "No", "on", "Off", "0777", "08", "00", "0o17", "0b11", "1_00", "1__0", "0.000_1", "2026-11-28", "12:30", "1:30.5",
+    "2026-11-28T12:00:00Z", ".nan", "NaN", "nan", "inf", "-Inf", "1e999", "9" * 5000, "None", "10k", "0.1f", "50%", "1/2", "1 000",
+    "1.5.2", "1e", "１２", "−1", "!!python/object/apply:os.getcwd []", "!!binary aGk=", "!!set {a}", "*nothing", "&a [*a]",
+    "&a {b: *a}", "{a: 1, a: 2}", "{? [a] : b}", "[1, 2", "a: b", "@x", "'", "<<", "=2",
+])  # fmt: skip
+def test_a_value_that_others_read_otherwise_is_refused_with_file_line_and_key(sample, written):
+    with pytest.raises(ValueError, match=r"^x\.yaml: .*line 2") as refused:
+        sample(("rate: 1e-2", f"rate: {written}"))
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("sum_", [
+    "= 2 *", "= 1 / 0", "= nope", "= rate", "= batch.x", "= max(1)", "= (-1) ** 0.5", "= 10.0 ** 400", "= int(task)"
+])  # fmt: skip
+def test_a_sum_that_has_no_value_is_refused_with_file_key_and_what_there_is(sample, sum_):
+    said = sample(("rate: 1e-2", f"rate: {sum_}"))
+    with pytest.raises(ValueError, match=r"^x\.yaml: rate: .* cannot be worked out \(.*\); there are row, task, budget, "):
+        said.setting("plain", "sum", "live")
+
+
+@pytest.mark.parametrize("name", ["8", "08", "1e3", "1.50", "0x10", "yes", "null", "true", "2026-11-28", "a b"])
+def test_a_name_is_the_text_that_is_written(sample, name):
+    said = sample(("  plain:", f"  {name}:"))
+    assert list(said.rows) == [name, "deep"] and said.setting(name, "sum", "live")["model"] == "a"
+
+
+def test_a_name_that_is_a_number_needs_no_quotes_in_a_list(sample):
+    said = sample(("  plain:", "  8:"), ("row: deep, kind", "row: [8], kind"), ("ours: deep", "ours: 8"))
+    assert said.setting("8", "sort-64", "desk")["rate"] == 0.25 and said.setting("deep", "sort-64", "desk")["rate"] == 0.01
+
+
+PLAIN_ROW = "plain: {model: a}"
+WRONG = {  # what stands in the place of a line of the sample, and of which key the refusal speaks
+    "nothing": (SAMPLE, "", "asks for keys"), "a remark": (SAMPLE, "# x\n", "asks for keys"), "a list": (SAMPLE, "- a\n", "asks for keys"),
+    "a word": (SAMPLE, "hello", "asks for keys"), "Latin-1": (SAMPLE, "notes: \udcfc", "utf-8"), "a tab": ("  plain", "\tplain", "line 8"),
+    "two documents": ("aliases:", "---\naliases:", "single document"), "zeros": ("aliases:", "\0aliases:", "control characters"),
+    "no rows": (SAMPLE[SAMPLE.index("rows:") : SAMPLE.index("cells:")], "", "rows: is not there"),
+    "an empty key": ("setting: {task: = task, batch: 16, rate: 1e-2, options: {width: 8}}", "setting:", "setting: asks for"),
+    "a key twice": ("aliases:", "extra:", "'extra' stands twice"), "a row twice": ("  deep:", "  plain:", "'plain' stands twice"),
+    "rows in a list": ("extra:", "like: y\nextra:", "like: y.yaml is not there"),
+    "a row that is a word": (PLAIN_ROW, "plain: a", "rows, plain: asks for"),
+    "a pattern of no list": (PLAIN_ROW, '"p{k}": {k: 3}', "k: asks for a list"),
+    "a pattern of truths": (PLAIN_ROW, '"p{k}": {k: [true]}', "asks for a text"), "a name twice": (PLAIN_ROW, '"{k}": {k: [deep]}', "'deep' stands"),
+    "half a pattern": (PLAIN_ROW, '"p{": {}', "rows, p{: is neither"), "no name": (PLAIN_ROW, '"": {}', "rows, : is neither"),
+    "a comma in a number": ("rate: 1e-2", "rate: 1,5", "setting: '5' is no name"), "dots": ("batch: 8", "a..b: 8", "cells, number 2: 'a..b'"),
+    "a key within a number": ("batch: 8", "batch.x: 8", "batch.x: cannot be set"), "a cell that is a word": ("- {when: {length", "- a\n- {when: {length", "cells, number 2"),
+    "when of nothing": ("when: {length: [128, 3]}", "when: ", "cells, number 2, when: asks"), "when of a list": ("when: {length: [128, 3]}", "when: [a]", "when: asks"),
+    "no cells": (SAMPLE[SAMPLE.index("cells:") : SAMPLE.index("extra:")], "cells:\n", "cells: asks for a list"),
+    "no tasks": ("desk: {length: 128}", "desk: {lenght: 128}", "extra, desk: no task"), "a list of tasks": ("desk: {task: [sum]}", "desk: [sum]", "columns, desk: asks"),
+    "an alias of nothing": ("ours: deep", "ours: null", "row in aliases"), "seeds": ("extra:", "seeds: [a]\nextra:", "seeds: asks for a whole number"),
+    "a clock of 1": ("extra:", "clock: 1\nextra:", "clock: asks for true"), "shown": ("extra:", "shown: [{metric: a}]\nextra:", "number 1: asks for a title"),
+    "how it is shown": ("extra:", "shown: [{metric: a, title: b, as: per cent}]\nextra:", "'as' in shown"),
+    "why": ("extra:", "why: {known: 1}\nextra:", "why: has no 'far'"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", WRONG)
+def test_a_wrong_table_is_refused_with_its_file_and_the_key(sample, tmp_path, kind):
+    old, new, message = WRONG[kind]
+    assert old in SAMPLE
+    (tmp_path / "w.yaml").write_bytes(SAMPLE.replace(old, new, 1).encode("latin-1" if "\udcfc" not in new else "utf-8", "surrogateescape"))
+    with pytest.raises(ValueError, match=f"w.yaml.*{re.escape(message)}"):
+        said = sample(name="x") and Declared("w")
+        [said.setting(row, task, budget) for row in said.rows for task in said.tasks for budget in said.budgets]
+
+
+def test_a_table_that_is_like_itself_is_refused(sample, tmp_path):
+    sample()
+    for name, other in (("a", "b"), ("b", "a"), ("c", "c")):
+        (tmp_path / f"{name}.yaml").write_text(f"like: {other}\n")
+    for name, wanted in (("a", "b.yaml: like: a.yaml is like itself"), ("c", "c.yaml: like: c.yaml is like itself"), ("d", "d.yaml is not there")):
+        with pytest.raises(ValueError, match=wanted):
+            Declared(name)
 
 
 def test_a_frame_has_every_metric_of_every_record():
