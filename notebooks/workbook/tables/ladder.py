@@ -43,7 +43,8 @@ FAMILY: dict[str, tuple[str, int | None]] = {  # row: the family of its transiti
     **dict.fromkeys(("vanilla", "s4", "s4d", "rotrnn", "lru", "s5", "dlr", "dss"), ("constant", None)),
     **dict.fromkeys(("deltanet", "gated_deltanet"), ("reflection, beta <= 1", None)),
     **dict.fromkeys(("deltanet_negative", "gated_deltanet_negative"), ("reflection", None)),
-    **dict.fromkeys(("rwkv7", "rwkv7_slower"), ("diagonal minus rank one", None)), "product_2": ("reflections", 2), "product_3": ("reflections", 3), "dictionary": ("dictionary", None),
+    **dict.fromkeys(("rwkv7", "rwkv7_slower"), ("diagonal minus rank one", None)),
+    "product_2": ("reflections", 2), "product_3": ("reflections", 3), "dictionary": ("dictionary", None),
     **dict.fromkeys(("lstm", "elman", "relu_rnn", "recurrent_delta"), ("non-linear", None)),
     **dict.fromkeys(("transformer", "attention", "alibi_transformer", "nlt"), ("attention", None)),
 }  # fmt: skip
