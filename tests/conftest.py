@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 import torch
-from browser import MS, chromium, required
+from browser import MS, required
 from hypothesis import HealthCheck, settings
+
+from workbook.book.browser import chromium
 
 # How long an example takes says how busy the machine is, and nothing about what is tested.
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])

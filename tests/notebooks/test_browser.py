@@ -16,6 +16,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from workbook import copies
 from workbook.book import compare
+from workbook.book.browser import chromium
 from workbook.book.cell_dependencies import widget_cells
 from workbook.book.running import KERNEL, cleared
 from workbook.book.sync import read_source
@@ -330,4 +331,4 @@ def test_when_a_browser_must_be_there(environ, must):
 def test_a_wrong_setting_and_a_missing_program_are_told():
     with pytest.raises(ValueError, match="'always'"):
         reader.required({"LRNNLAB_BROWSER": "always"})
-    assert reader.chromium({"LRNNLAB_CHROMIUM": "no-such-browser"}) is None
+    assert chromium({"LRNNLAB_CHROMIUM": "no-such-browser"}) is None

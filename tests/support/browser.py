@@ -1,16 +1,14 @@
 """A real browser for test_browser.py: which one, whether it must be there, and what a reader does with a page of it.
 
 LRNNLAB_BROWSER    required: a missing browser fails; optional: it is skipped, loudly; not set: required where CI is set
-LRNNLAB_CHROMIUM   the browser's program; default: the system's Chromium or Chrome (Playwright downloads nothing)
+LRNNLAB_CHROMIUM   the browser's program (workbook.book.browser)
 LRNNLAB_ARTEFACTS  where screenshots and latencies go; default: build/browser in the repository, which git ignores
 """
 
 import os
-import shutil
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 # How long every wait is, for what takes a second on an idle machine: a busy one is no fault of the page.
 MS = 150_000
 PANEL = ".jp-NotebookPanel:not(.lm-mod-hidden)"
@@ -68,12 +66,6 @@ def violations(page, contrast=True):
     options = {"resultTypes": ["violations"], "preload": False, "rules": {"color-contrast": {"enabled": contrast}}}
     found = Axe().run(page, context={"exclude": ["math"]}, options=options).response["violations"]
     return [(one["id"], one["impact"], one["nodes"][0]["html"]) for one in found if one["impact"] != "minor"]
-
-
-def chromium(environ=os.environ):
-    """The browser's program, or None."""
-    named = environ.get("LRNNLAB_CHROMIUM")
-    return shutil.which(named) if named else next(filter(None, map(shutil.which, PROGRAMS)), None)
 
 
 def required(environ=os.environ):

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from lrnnlab.files import files_in
 from workbook.arguments import Parser
-from workbook.book.building import build
+from workbook.book.building import build_notebook
 from workbook.book.cpu_presets import NATIVE, SETTINGS
-from workbook.book.nbval_plugin import check
+from workbook.book.nbval_plugin import check_notebook
 from workbook.book.running import BookError
 from workbook.book.sync import drift, source_of, twin_of
 from workbook.copies import meant
@@ -34,6 +34,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, default=Path("build/site"), help="of site: where to (default build/site)")
     parser.add_argument("--repository", metavar="OWNER/NAME", help="of site: where the book lies on GitHub; then every "
                         "page has buttons that open its notebook in Colab and on Binder")  # fmt: skip
+    parser.add_argument("--check", action="store_true", help="of site: look at every page in a browser, at the widths of a "
+                        "telephone and of a laptop: boxes cut without a sign, unset formulas, columns that touch, dead links")  # fmt: skip
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -44,6 +46,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         if options.arithmetic != NATIVE and options.verb != "check":
             raise BookError(f"--arithmetic {options.arithmetic} is for check, and this is {options.verb}")
+        if options.check and options.verb != "site":
+            raise BookError(f"--check is for site, and this is {options.verb}")
         root = find_root(options.root)
         sources = find_sources(root, options.names)
     except ValueError as error:
@@ -51,7 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     try:
         if options.verb == "site":
-            return _site(sources, options.out, options.repository, whole=not options.names)
+            return _site(sources, options.out, options.repository, options.check, whole=not options.names)
     except BookError as error:
         print(f"lrnnlab book {options.verb}: {error}", file=sys.stderr)
         return 1
@@ -89,10 +93,10 @@ def _one(verb: str, source: Path, root: Path, timeout: float, arithmetic: str) -
         if verb == "build":
             if not source.is_file():
                 raise BookError(f"{source} does not exist")
-            say(f"wrote {build(source, root, say=say, timeout=timeout).relative_to(root)}")
+            say(f"wrote {build_notebook(source, root, say=say, timeout=timeout).relative_to(root)}")
             return 0
         if verb == "check" and notebook.is_file():
-            problems = [str(problem) for problem in check(notebook, say=say, timeout=timeout, arithmetic=arithmetic)]
+            problems = [str(problem) for problem in check_notebook(notebook, say=say, timeout=timeout, arithmetic=arithmetic)]
         else:
             problems = drift(source_of(notebook), notebook)
     except BookError as error:
@@ -104,13 +108,18 @@ def _one(verb: str, source: Path, root: Path, timeout: float, arithmetic: str) -
     return int(bool(problems))
 
 
-def _site(sources: Sequence[Path], out: Path, repository: str | None, whole: bool) -> int:
+def _site(sources: Sequence[Path], out: Path, repository: str | None, check: bool, whole: bool) -> int:
     try:
         import myst_nb  # noqa: F401
     except ImportError:
         raise BookError("the pages are made by Sphinx: pip install -e '.[docs]'") from None
-    from workbook.book.site import build as build_site
+    from workbook.book.site import build_site
 
     problems = build_site([twin_of(source) for source in sources], out, repository=repository, whole=whole, say=print)
+    if check:
+        from workbook.book.site.rendered import look
+
+        print("the pages in a browser")
+        problems += look(out)
     print("\n".join([*problems, f"{out / 'index.html'}: {len(problems) or 'no'} problem{'s' * (len(problems) != 1)}"]))
     return int(bool(problems))

@@ -52,11 +52,11 @@ class PredictionWidget:
         from workbook.show.widgets import _alert, _status
 
         self._status, self._alert = _status, _alert
-        self.exercise, self._why, self._live, self.came = exercise, said.solution, live, None
+        self.exercise, self._said, self._live, self.came = exercise, said, live, None
         self._ended, self._more = float("-inf"), ""  # when the last run ended, and what else it told
         asked = ipywidgets.HTMLMath(f'<div style="max-width:44em;line-height:1.5">{escape(said.question)}</div>')
         if all(isinstance(one, Real) and not isinstance(one, bool) for one in exercise.choices):
-            options = [(_text(one), one) for one in exercise.choices]
+            options = [(in_words(one), one) for one in exercise.choices]
             self.choice = ipywidgets.SelectionSlider(options=options, description="I predict",
                                                      layout={"width": "24em"})  # fmt: skip
         else:  # buttons: a key pressed in an open menu would reach JupyterLab instead
@@ -69,7 +69,10 @@ class PredictionWidget:
         self.box = ipywidgets.VBox([asked, self.choice, self.button, self.says])
 
     def _repr_mimebundle_(self, **options):
-        return self.box._repr_mimebundle_(**options)
+        """The widget, and what it asks for readers without a kernel."""
+        choices = "".join(f"<li>{escape(in_words(one))}</li>" for one in self.exercise.choices)
+        still = f"<p>{escape(self._said.question)}</p><ul>{choices}</ul><p><small>Run this cell to choose.</small></p>"
+        return {**self.box._repr_mimebundle_(**options), "text/html": still}
 
     def commit(self) -> None:
         """Run, and say how the prediction did.  What ``live`` raises is shown and raised."""
@@ -98,7 +101,7 @@ class PredictionWidget:
     def _verdict(self, predicted: Any) -> str:
         outcome = RIGHT if same(predicted, self.came) else NOT_YET
         came = f": you predicted {_words(predicted)}, and {_words(self.came)} came out."
-        lines = [came, escape(self._more), f"Why: {escape(self._why)}"]
+        lines = [came, escape(self._more), f"Why: {escape(self._said.solution)}"]
         if not same(self.came, self.exercise.right):  # the reason belongs to another outcome
             lines[2] = f"When this was written, {_words(self.exercise.right)} came out. {lines[2]}"
         lines.append(escape(note(self.exercise.id, outcome)))
@@ -147,9 +150,10 @@ def _known(one: Any, choices: tuple) -> bool:
     return any(same(one, choice) for choice in choices)
 
 
-def _text(value: Any) -> str:
+def in_words(value: Any) -> str:
+    """A choice as a page says it."""
     return value if isinstance(value, str) else f"{value:,}" if isinstance(value, Integral) else f"{value:g}"
 
 
 def _words(value: Any) -> str:
-    return f"<b>{escape(_text(value))}</b>"
+    return f"<b>{escape(in_words(value))}</b>"

@@ -22,7 +22,7 @@ from workbook.book import BookError
 from workbook.book.command import add_arguments
 from workbook.book.outputs import WIDGET_VIEW
 from workbook.book.running import KERNEL
-from workbook.book.site import BRANCH, INSTALL, build
+from workbook.book.site import BRANCH, INSTALL, build_site
 from workbook.book.site.extension import mathml
 from workbook.book.site.flipbooks import book_html, flipbook
 from workbook.book.site.pages import ROOMS
@@ -39,7 +39,7 @@ P, B = [1.0, 1.1, 1.2, 2.0], [2, 8]
 def site(tmp_path_factory):
     """The whole book, without the pictures of its widgets, and what Sphinx found wrong."""
     folder = tmp_path_factory.mktemp("site") / "pages"
-    return folder, build(NOTEBOOKS, folder, books=False, repository="someone/lrnnlab")
+    return folder, build_site(NOTEBOOKS, folder, books=False, repository="someone/lrnnlab")
 
 
 @pytest.fixture(scope="module")
@@ -171,7 +171,7 @@ def notebook(folder, *cells, name="01_one"):
 
 def test_dead_links_and_formulas_that_cannot_be_set_are_found(tmp_path):
     text = "# One\n\nIt asks.\n\n[a](02_gone.ipynb) [b](#Gone) [c](#Here) $\\nosuchcommand$ `lrnnlab.scans.gone` `lrnnlab.scans`\n\n## Here"
-    told = "\n".join(build([notebook(tmp_path, new_markdown_cell(text))], tmp_path / "site", books=False))
+    told = "\n".join(build_site([notebook(tmp_path, new_markdown_cell(text))], tmp_path / "site", books=False))
     for fault in ("02_gone.ipynb", "Gone", "nosuchcommand", "lrnnlab.scans.gone"):
         assert told.count(fault) >= 1, told
     assert "'Here'" not in told and "target not found: lrnnlab.scans " not in told
@@ -184,7 +184,7 @@ def test_dead_links_and_formulas_that_cannot_be_set_are_found(tmp_path):
 ])  # fmt: skip
 def test_what_no_page_can_show_is_named(tmp_path, cell, said):
     with pytest.raises(BookError, match=said):
-        build([notebook(tmp_path, new_markdown_cell("# One"), cell)], tmp_path / "site")
+        build_site([notebook(tmp_path, new_markdown_cell("# One"), cell)], tmp_path / "site")
     assert not (tmp_path / "site").exists()
 
 
@@ -192,9 +192,9 @@ def test_a_folder_of_somebody_else_is_left_alone_and_nothing_is_deleted(site, tm
     path = notebook(tmp_path, new_markdown_cell("# One\n\nIt asks."))
     (tmp_path / "thesis.txt").write_text("years")
     with pytest.raises(BookError, match="holds something that is no site"):
-        build([path], tmp_path)
+        build_site([path], tmp_path)
     for _ in range(2):
-        build([path], tmp_path / "site", books=False)
+        build_site([path], tmp_path / "site", books=False)
         (tmp_path / "site" / "CNAME").write_text("years")
     assert (tmp_path / "site" / "CNAME").read_text() == (tmp_path / "thesis.txt").read_text() == "years"
 

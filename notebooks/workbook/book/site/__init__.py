@@ -18,7 +18,7 @@ from workbook.book.outputs import without_colour
 from workbook.book.running import BookError
 from workbook.book.site.pages import write_pages
 
-__all__ = ["BRANCH", "build"]
+__all__ = ["BRANCH", "build_site"]
 
 HERE = Path(__file__).parent
 BRANCH = "colab"  # .github/workflows/site.yml puts there the notebooks that Colab and Binder open
@@ -31,8 +31,8 @@ if importlib.util.find_spec("lrnnlab") is None:
     sys.path[:0] = ["lrnnlab_workbook", "lrnnlab_workbook/notebooks"]"""
 
 
-def build(notebooks: Sequence[Path], out: Path, *, books: bool = True, repository: str | None = None,
-          whole: bool = True, say: Callable[[str], None] = print) -> list[str]:  # fmt: skip
+def build_site(notebooks: Sequence[Path], out: Path, *, books: bool = True, repository: str | None = None,
+               whole: bool = True, say: Callable[[str], None] = print) -> list[str]:  # fmt: skip
     """Write the pages of ``notebooks`` into ``out``; return what Sphinx found wrong.
 
     Parameters
@@ -69,8 +69,14 @@ def build(notebooks: Sequence[Path], out: Path, *, books: bool = True, repositor
         options = _launch(repository) if repository else {}
         own = {f"html_theme_options.{name}": value for name, value in options.items()}
         own |= {} if whole else {"suppress_warnings": ["myst.header", "myst.xref_missing"]}
-        Sphinx(read, read, made, Path(folder) / "doctrees", "html", own, status=None,
-               warning=warnings, keep_going=True).build()  # fmt: skip
+        app = Sphinx(read, read, made, Path(folder) / "doctrees", "html", own, status=None, warning=warnings, keep_going=True)
+        started: list[str] = []
+        app.connect("source-read", lambda app, name, source: started.append(name))
+        app.connect("html-page-context", lambda app, name, *_: started.append(name))
+        try:
+            app.build()
+        except Exception as error:
+            raise BookError(f"{started[-1] if started else read}: no page can be made of it ({type(error).__name__}: {error})") from error
         for path in notebooks:
             (made / "_sources" / path.name).write_text(travelling(path, repository), encoding="utf-8")
         shutil.copytree(made, out, dirs_exist_ok=True)

@@ -11,6 +11,7 @@ nb_merge_streams = True
 nb_render_markdown_format = "myst"  # the glossary's maps are outputs, with links and formulas
 nb_code_prompt_show, nb_code_prompt_hide = "Show the code", "Hide the code"
 myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "html_image"]
+myst_dmath_double_inline = True  # a displayed formula need not begin a paragraph, as in JupyterLab
 myst_heading_anchors, myst_heading_slug_func = 4, "workbook.book.site.extension.slug"
 suppress_warnings = ["myst.header"]  # a chapter's folded hints begin below its headings
 bibtex_bibfiles, bibtex_default_style = ["references.bib"], "unsrt"

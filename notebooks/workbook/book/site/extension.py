@@ -1,7 +1,8 @@
-"""What the book adds to Sphinx: formulas as MathML, the addresses of JupyterLab's headings, names without a page."""
+"""What the book adds to Sphinx: formulas as MathML, lines of code that wrap, JupyterLab's addresses, names without a page."""
 
 import re
-from html import escape
+import unicodedata
+from html import escape, unescape
 from pkgutil import resolve_name
 
 from docutils import nodes
@@ -13,6 +14,8 @@ from sphinx.util import logging
 LOG = logging.getLogger(__name__)
 OURS = {"lrnnlab", "workbook"}
 UNKNOWN = re.compile(r"\\[A-Za-z]+")
+FORM = re.compile(r'(<(m[ino])\b[^>]*?) mathvariant="(?!normal)([^"]*)"([^>]*)>([^<]*)</\2>')
+CODE = re.compile(r"(<pre\b[^>]*>)(?:<span></span>)?(.*?)</pre>", re.DOTALL)
 
 
 def mathml(latex: str, display: str = "inline") -> str:
@@ -23,7 +26,20 @@ def mathml(latex: str, display: str = "inline") -> str:
         raise ValueError(f"the formula {latex!r} cannot be converted: {type(error).__name__}") from error
     if left := UNKNOWN.search(made):
         raise ValueError(f"the formula {latex!r} holds {left[0]}, which the converter does not know")
+    made = FORM.sub(lambda at: f"{at[1]}{at[4]}>{''.join(_formed(one, at[3]) for one in unescape(at[5]))}</{at[2]}>", made)
     return made.replace("<math ", f'<math alttext="{escape(latex.strip())}" ', 1)
+
+
+def _formed(letter: str, form: str) -> str:
+    """The letter of that form, such as double-struck, where Unicode has one: browsers no longer draw ``mathvariant``."""
+    name = re.sub("LATIN |LETTER ", "", unicodedata.name(letter, ""))
+    style = form.replace("-", " ").upper().replace("DOUBLE STRUCK", "DOUBLE-STRUCK").replace("SANS SERIF", "SANS-SERIF")
+    for said in (f"MATHEMATICAL {style}", style, style.replace("FRAKTUR", "BLACK-LETTER")):
+        try:
+            return unicodedata.lookup(f"{said} {name}")
+        except KeyError:
+            continue
+    return escape(letter)
 
 
 def slug(heading: str) -> str:
@@ -36,6 +52,8 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_html_math_renderer("mathml", inline_renderers=(_inline, None), block_renderers=(_block, None))
     app.connect("doctree-read", _link_names)
     app.connect("missing-reference", _resolve)
+    app.connect("doctree-resolved", _unlink)
+    app.connect("html-page-context", _mark_lines)
     app.connect("autodoc-process-docstring", _escape)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
@@ -51,7 +69,7 @@ def _block(writer, node: nodes.math_block) -> None:
 def _write(writer, node: nodes.Node, display: str) -> None:
     try:
         made = mathml(node.astext(), display)
-        writer.body.append(f'<div class="formula">{made}</div>' if display == "block" else made)
+        writer.body.append(f'<span class="formula">{made}</span>' if display == "block" else made)  # it may stand in a <p>
     except ValueError as error:
         LOG.warning(str(error), location=node)
     raise nodes.SkipNode
@@ -64,6 +82,22 @@ def _link_names(app: Sphinx, doctree: nodes.document) -> None:
             link = pending_xref("", refdomain="py", reftype="obj", reftarget=code.astext(), refdoc=app.env.docname)
             code.replace_self(link)
             link += code
+
+
+def _unlink(app: Sphinx, doctree: nodes.document, name: str) -> None:
+    """A link to a chapter that is not among these pages is a text that says so."""
+    for link in list(doctree.findall(nodes.reference)):
+        chapter = re.fullmatch(r"#(\w+)\.(?:ipynb|md)(?:#.*)?", link.get("refuri", "") or f"#{link.get('refid', '')}")
+        if chapter and chapter[1] not in app.env.found_docs:
+            link.replace_self(nodes.inline("", "", *link.children, classes=["absent"]))
+
+
+def _mark_lines(app: Sphinx, page: str, template: str, context: dict, doctree: nodes.document | None) -> None:
+    """Every line of code and of output becomes an element, so that a long one wraps and shows where (``book.css``)."""
+    def lines(at: re.Match) -> str:
+        return at[1] + "".join(f'<span class="line">{one}</span>' for one in at[2].splitlines(keepends=True)) + "</pre>"
+
+    context["body"] = CODE.sub(lines, context.get("body", ""))
 
 
 def _resolve(app: Sphinx, env, node: pending_xref, content: nodes.Node) -> nodes.Node | None:

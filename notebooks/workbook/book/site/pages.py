@@ -1,26 +1,32 @@
 """What Sphinx reads: the committed notebooks with flipbooks where widgets stand, an index, the public names, the papers."""
 
+import base64
+import io
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from xml.etree import ElementTree
 
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
+from PIL import Image
 
 from workbook.book.building import as_bytes
 from workbook.book.cell_dependencies import widget_cells, widgets
 from workbook.book.glossary import references
 from workbook.book.inspection import inspect
-from workbook.book.running import BookError
+from workbook.book.outputs import is_picture
+from workbook.book.running import BookError, where
 from workbook.book.site.flipbooks import book_html, flipbook
 from workbook.book.site.moving import moving_html, script
+from workbook.book.site.predictions import asked_in, prediction_markdown
 from workbook.book.sync import read_twin, source_of
-from workbook.book.text import WIDGET
 from workbook.show.interactive import Moving
-from workbook.show.output import few_colours
+from workbook.show.output import WIDGET, few_colours
 
 ROOMS = ["lrnnlab", *(f"lrnnlab.{room}" for room in
                       ("scans", "automata", "expressivity", "tasks", "models", "training", "verification"))]  # fmt: skip
+DATA = re.compile(r"""["'(]data:(image/[\w.+-]+);base64,([^"')]*)""")
 INDEX = """# lrnnlab
 
 A workbook you can run: linear recurrent networks and formal languages.
@@ -62,8 +68,11 @@ def write_pages(notebooks: Sequence[Path], folder: Path, books: bool = True) -> 
         page.metadata.pop("widgets", None)  # what Colab or JupyterLab saved
         if views := [str(fault) for fault in inspect(page, path.stem) if fault.kind in {"widget", "picture"}]:
             raise BookError("\n".join([*views, f"(lrnnlab book build {path.stem} mends what JupyterLab saved so)"]))
+        if damaged := [f"{path.name}, {said}" for said in _damage(page)]:
+            raise BookError("\n".join([*damaged, f"(lrnnlab book build {path.stem} makes all its outputs again)"]))
         titles[path.stem] = _title(page)
         _shorten_anchors(page)
+        _ask(page)
         _write(folder / path.name, as_bytes(_with_books(path, page, folder / "_static") if books else page))
     chapters = "\n\n".join(f"**[{title}]({name}.ipynb)**\\\n{lead}" for name, (title, lead) in titles.items())
     beside = [name for name in titles if not name[0].isdigit()]
@@ -95,6 +104,33 @@ def bibtex(notebooks: Sequence[Path]) -> str:
     )
 
 
+def _damage(page: NotebookNode) -> Iterator[str]:
+    """What of the outputs of a notebook is not what it says it is: half a picture, numbers in place of a text."""
+    for i, cell in enumerate(page.cells):
+        for output in cell.get("outputs", ()):
+            for mime, shown in output.get("data", {}).items():
+                try:
+                    _read(mime, shown)
+                except Exception as error:  # noqa: BLE001  (base64's, Pillow's and the parser's have no common ancestor)
+                    yield f"{where(page.cells, i)}: its {mime} cannot be shown ({error})"
+
+
+def _read(mime: str, shown: object) -> None:
+    """Read one form of an output to its end; raises where it is damaged."""
+    if mime.endswith("json"):
+        return
+    if not isinstance(shown, str):
+        raise ValueError(f"a text is meant, and it is {shown!r:.60}")
+    if mime == "image/svg+xml":
+        ElementTree.fromstring(shown)
+    elif is_picture(mime):
+        content = base64.b64decode("".join(shown.split()), validate=True)
+        if mime != "application/pdf":
+            Image.open(io.BytesIO(content)).load()
+    for kind, inside in DATA.findall(shown) if mime == "text/html" else ():
+        _read(kind, inside)
+
+
 def _title(page: NotebookNode) -> tuple[str, str]:
     """A chapter's title, and the paragraph after it."""
     first = next((cell.source for cell in page.cells if cell.cell_type == "markdown"), "")
@@ -111,6 +147,15 @@ def _shorten_anchors(page: NotebookNode) -> None:
               if "text/markdown" in output.get("data", {})]  # fmt: skip
     for holder, key in texts:
         holder[key] = re.sub(r"(?<=\.ipynb#)[^)\s]*", lambda at: re.sub("%24.*?%24", "", at[0]).rstrip("-"), holder[key])
+
+
+def _ask(page: NotebookNode) -> None:
+    """Where the notebook has a prediction's panel, the page asks itself."""
+    for cell in page.cells:
+        if cell.cell_type == "code" and (id := asked_in(cell.source)):
+            cell.outputs = [new_output("display_data", {"text/markdown": prediction_markdown(id)})
+                            if one.get("data", {}).get("text/plain") == WIDGET else one
+                            for one in cell.outputs]  # fmt: skip
 
 
 def _with_books(path: Path, page: NotebookNode, static: Path) -> NotebookNode:

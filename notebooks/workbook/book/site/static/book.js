@@ -1,13 +1,23 @@
-// What scrolls sideways is reached by the keyboard, and what does not is no stop on its way.
+// What scrolls sideways is reached by the keyboard, and says on which side there is more; what does not is no stop on the way.
+const scrolls = box => box.scrollWidth > box.clientWidth + 1 && ["auto", "scroll"].includes(getComputedStyle(box).overflowX);
+const say = box => {
+  const more = [["left", box.scrollLeft > 1], ["right", box.scrollLeft + box.clientWidth < box.scrollWidth - 1]];
+  box.dataset.more = more.filter(([, there]) => there).map(([side]) => side).join(" ");
+};
 const reach = () => {
   for (const box of document.querySelectorAll(".bd-article :is(pre, p, ul, ol, dl, table, .formula, .text_html, figure, .pst-scrollable-table-container)")) {
-    if (box.scrollWidth > box.clientWidth && getComputedStyle(box).overflowX === "auto") box.tabIndex = 0;
-    else if (!box.matches("pre")) box.removeAttribute("tabindex");
+    if (scrolls(box)) {
+      box.tabIndex = 0;
+      say(box);
+    } else {
+      box.removeAttribute("tabindex");
+      delete box.dataset.more;
+    }
   }
 };
-addEventListener("load", reach);
-addEventListener("resize", reach);
+for (const time of ["load", "resize", "beforeprint"]) addEventListener(time, reach);
 document.addEventListener("toggle", reach, true);
+document.addEventListener("scroll", event => { if (event.target.dataset?.more !== undefined) say(event.target); }, true);
 
 // A flipbook shows the picture that its controls choose; its pictures are fetched when the reader comes to them.
 for (const book of document.querySelectorAll(".flipbook")) {
@@ -27,4 +37,19 @@ for (const book of document.querySelectorAll(".flipbook")) {
   for (const coming of ["focusin", "pointerenter"]) book.addEventListener(coming, fetch, { once: true });
   book.addEventListener("input", turn);
   turn();
+}
+
+// A prediction is made first; then the fold opens, and the line above it says how it did.
+for (const asked of document.querySelectorAll(".predict")) {
+  const fold = asked.querySelector("details"), choices = [...asked.querySelectorAll("input")];
+  const judge = open => {
+    const chosen = choices.find(one => one.checked), right = chosen?.value === asked.dataset.right;
+    const said = chosen ? `${right ? "Right" : "Not yet"}: you predicted ${chosen.nextElementSibling.textContent}.` : "Nothing is chosen yet: choose one of the answers above.";
+    asked.querySelector(".verdict").textContent = open ? said : "";
+    return chosen;
+  };
+  fold.querySelector("summary").addEventListener("click", event => {
+    if (!fold.open && !judge(true)) event.preventDefault();
+  });
+  asked.addEventListener("input", () => judge(fold.open));
 }
