@@ -264,42 +264,15 @@ def block_path(word: str) -> np.ndarray:
     return np.array(path)
 
 
-def _gap(zero, one, minus):
-    return float(abs(np.subtract(*(channel_path(w, {"0": zero, "1": one, "-": minus})[-1] for w in KILLERS))))
-
-
-@styled
-def killer_walk(zero: str, one: str, minus: str) -> Figure:
-    """0-1-0-1 and 1-0-0-1, read letter by letter by a channel with these gates, and by a block of size 2: a dial is the
-    complex plane around the centre of the turns, its dot the state."""
-    gates = {"0": zero, "1": one, "-": minus}
-    figure, axes = canvas(4 * 0.92 + 0.1)
-    top = axes.get_ylim()[1]
-    for row in range(4):
-        word, y = list(KILLERS)[row % 2], top - 0.92 * row - 0.58
-        axes.text(0.05, y, f"{'channel,' if row < 2 else 'b = 2,'}\nvalue {KILLERS[word]}", va="center", fontsize=SMALL)
-        for t, state in enumerate(channel_path(word, gates) if row < 2 else block_path(word)):
-            x = 0.98 + STEP * t
-            axes.text(x, y + DIAL + 0.11, printed(word[t - 1]) if t else "start", ha="center", va="center",
-                      fontsize=11 if t else SMALL)  # fmt: skip
-            last = t == len(word)
-            _dial(axes, x, y, state, ring=2.4 if last else 0.9) if row < 2 else _square(axes, x, y, state, last)
-    middles = [top - 0.92 * row - 0.58 for row in (0, 2)]
-    for y, gap in zip(middles, (_gap(zero, one, minus), abs(np.subtract(*(block_path(w)[-1] for w in KILLERS))).max())):
-        x = 0.98 + STEP * len(word)
-        axes.plot([x + 0.37] * 2, [y + 0.2, y - 1.12], color=INK, lw=1.2)
-        axes.text(x + 0.42, y - 0.46, "same\nstate" if gap < 1e-9 else f"{gap:.2f}\napart", va="center", fontsize=SMALL)
-    return figure
-
-
 def killers_widget() -> Moving:
-    """The channel of :func:`killer_walk` with a gate to choose for each letter, and beside it a block of size 2."""
+    """A channel with a gate to choose for each letter, and beside it a block of size 2: a dial is the complex plane around the
+    centre of the turns, its dot the state."""
     points = {letter: [point.real, point.imag] for letter, point in POINTS.items()}
     data = {"gates": GATES, "points": points, "words": KILLERS, "M": M,
             "colours": [value_colour(value, M) for value in (*range(M), -1)]}  # fmt: skip
     opened = {"zero": "leave", "one": "turn 72°", "minus": "turn 180°", "block": True}
-    alt = ("Dials of one channel that reads the words 0-1-0-1 and 1-0-0-1, with a menu for what each letter does to it; "
-           "and, if a button is pressed, squares of a block of size 2 that reads the same words.")  # fmt: skip
+    alt = ("Dials of one channel that reads the words 0-1-0-1 and 1-0-0-1, with a menu for what each letter does to it. "
+           "They differ on the way and end alike. Beside them squares of a block of size 2 that reads the same words, and remembers.")  # fmt: skip
     return Moving("killers", data, opened, alt)
 
 
@@ -335,14 +308,6 @@ def _dial(axes: Axes, x: float, y: float, state: complex, ring: float = 0.9, ord
     axes.plot([x, tip[0]], [y, tip[1]], color=FAINT, lw=1.2, zorder=3)
     axes.plot(*tip, "o", ms=6.5, color=INK, zorder=4)
 
-
-def _square(axes: Axes, x: float, y: float, state: np.ndarray, last: bool):
-    """The unit square with the block's state in it, coloured by the number that it stores."""
-    corner = np.array([x - DIAL, y - DIAL])
-    edge, wide = (INK, 2.4) if last else (FAINT, 0.9)
-    axes.add_patch(Rectangle(corner, 2 * DIAL, 2 * DIAL, fc="white", ec=edge, lw=wide))
-    colour = value_colour(round(state[0] * (M - 1)) if state[1] else -1, M)
-    axes.plot(*(corner + 0.06 + state * (2 * DIAL - 0.12)), "o", ms=8, mfc=colour, mec=INK, mew=0.8)
 
 # --- lights: which exact models fit -----------------------------------------------------------------------------------
 

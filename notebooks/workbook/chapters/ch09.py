@@ -194,26 +194,6 @@ def left_of(values: Sequence[float], beta: float | None) -> np.ndarray:
     return np.where(age < 0, 0, kept * np.array(values))
 
 
-@styled
-def writes_picture() -> Figure:
-    """One key written six times: a bar after each write, made of what is left of every value; a line is the value written."""
-    rules = {"sum": None, "delta rule, β = 1": 1.0, "delta rule, β = ½": 0.5}
-    figure, panels = new_figure(2.9, columns=3, left=0.6, right=0.1, top=0.35, bottom=0.55, gap=0.3, sharey=True)
-    t, colours = np.arange(len(WRITTEN)), _write_colours()
-    for axes, (name, beta) in zip(panels, rules.items()):
-        left = left_of(WRITTEN, beta)
-        for s in t:
-            axes.bar(t, left[:, s], 0.68, left[:, :s].sum(1), color=colours[s], ec=INK, lw=0.6)
-        axes.hlines(WRITTEN, t - 0.45, t + 0.45, color=INK, lw=2.2)
-        axes.set(title=name, xlabel="value written")
-        axes.set_xticks(t, WRITTEN)
-        axes.tick_params(length=0)
-        axes.grid(False, axis="x")
-    panels[0].set_ylabel("answer to the key")
-    panels[0].set_yticks([0, 5, 10, 15])
-    return figure
-
-
 def _write_colours() -> list[str]:
     return [to_hex(colour) for colour in matplotlib.colormaps["viridis"](np.linspace(0.1, 1, len(WRITTEN)))]
 
@@ -224,7 +204,8 @@ def writes_widget() -> Moving:
     low, high = (max(sum(row[sign * row > 0] * sign) for beta in (None, *betas) for row in left_of(WRITTEN, beta)) for sign in (-1, 1))
     data = {"values": WRITTEN, "betas": betas, "colours": colours, "inks": [*map(ink_on, colours)], "least": -low, "most": high}
     alt = ("Two rows of bars, one bar after each of six writes to one key, with a button that plays the writes and a slider over "
-           "them. With the sum each bar stacks all values so far. With the delta rule old values shrink, or turn round.")  # fmt: skip
+           "them. With the sum each bar stacks all values so far. With the delta rule and beta 1 each bar is the last value alone; with "
+           "another beta old values shrink, or turn round.")  # fmt: skip
     return Moving("writes", data, {"beta": 1, "done": 3}, alt)
 
 

@@ -69,3 +69,14 @@ def test_a_training_that_broke_or_was_not_accepted_ends_red(bars):
 
 def stop():
     raise KeyboardInterrupt
+
+
+def test_a_notebook_keeps_no_text_of_a_bar(monkeypatch):
+    """It says how fast this run was, and another run would have to say the same (nbval)."""
+    told = []
+    monkeypatch.delenv("TQDM_DISABLE", raising=False)
+    monkeypatch.setattr(progress, "tqdm", notebook_bar)
+    monkeypatch.setattr("IPython.display.display", lambda *shown, raw=False: told.append((*map(set, shown), raw)))
+    progress.progress_bar(3).close()
+    progress.progress_bar(3, show=False).close()
+    assert told == [({"application/vnd.jupyter.widget-view+json"}, True)]
