@@ -20,7 +20,7 @@
 # Run a cell with **Shift + Enter**, or all of them from the menu *Run → Run All Cells*. JupyterLab then jumps to the end: scroll
 # back up here and read on. *It takes* about 15 min to read and 25 min for the exercises, and your computer half a minute.
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 import numpy as np
 
 import lrnnlab
@@ -33,7 +33,7 @@ from workbook.chapters import ch00
 from workbook.exercises import check, hint, my_copy, predict, progress, solution
 from workbook.show.automaton_figures import state_diagram
 from workbook.show.training_figures import accuracy_by_length
-from workbook.tables import plan, train
+from workbook.tables import plan, train_run
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
@@ -50,15 +50,15 @@ print(f"lrnnlab {EXPECTED}: ready")
 # Both networks are linear recurrences. One moves eight numbers at a time with an 8 × 8 block (the row `softmax` of
 # paper 000: Fan, Chi and Rudnicky, 2024); the other multiplies each number of its state by a complex factor (`diagonal_complex`).
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["varies", "nbval-ignore-output"]
 sum5, runs, nets = task("sum", 5), {}, {}
 for row, seed in (("softmax", 101), ("diagonal_complex", 2)):
     runs[row] = plan("lrnn/table2", tasks=["sum"], rows=[row], seeds=[seed])[0]
-    result = train(runs[row])
+    result = train_run(runs[row])
     nets[row] = result.model
     print(f"{row}: trained in {result.seconds:.1f} s, {result.steps} steps")
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["varies", "nbval-ignore-output"]
 measured = {row: evaluate(net, sum5, seed=101, length=500) for row, net in nets.items()}
 show.figure(
     accuracy_by_length(
@@ -71,10 +71,15 @@ show.figure(
 )  # fmt: skip
 
 # %%
-exact = measured["softmax"].accuracy_all == 1.0
-print(f"softmax: right at every position from 41 to 500, on 1,024 fresh strings: {exact}")
+least = float(measured["softmax"].per_position[40:].min())
+print(f"softmax, least accuracy at a position from 41 to 500, 1,024 fresh strings: {least:.1%}")
 
 # %% [markdown]
+# All five recorded seeds are right to 500 as well. But it takes a recipe that is made for such columns
+# ([02](02_block_diagonal_lrnn.ipynb)): it goes on until they are nearly pure, and starts again where the snapped copy is wrong.
+# [Chapter 10](10_one_ladder.ipynb) trains every rule alike, 600 steps on the answers alone. By then the columns are still blurred, and the
+# same network on this very task is lost: of three seeds none lasts, and the worst fails from position 102 on.
+#
 # Almost every model in this book is one equation:
 #
 # $$x_t = A_t\,x_{t-1} + b_t, \qquad y_t = h(x_t).$$
@@ -131,11 +136,11 @@ print(verdict.proved)
 # That `True` is about every string of every length. Here are the machine that the heads make together, and what the proof
 # measured: which heads are enough, how many pairs the search met, and by how much the largest entries lead.
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["varies", "nbval-ignore-output"]
 print(verdict)
 of_heads = heads_machine(head_tables(snapped), verdict.heads, sum5.symbols)
 
-# %% tags=["hide-input", "nbval-ignore-output"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "varies", "nbval-ignore-output"]
 machine, names = of_heads, "a state's name lists the states of the blocks that take part."
 if of_heads.num_states > 16:
     names = "drawn is the smallest machine that does the same, "
@@ -179,7 +184,7 @@ check("00.2", my_words)
 # of the automaton of Sum(5) is wrong. From the state of the sum 4, the digit 1 leads to 1 instead of 0. How often
 # is the last answer right on random strings of 500 digits?
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 def one_wrong_arrow():
     arrows = np.array([[(state + digit) % 5 for state in range(5)] for digit in range(5)])
     arrows[1, 4] = 1
@@ -223,7 +228,7 @@ predict("00.3", one_wrong_arrow)
 # Three paths: **one evening** (00, 02, 10), **four weeks** (as
 # [TEACHING.md](TEACHING.md) plans them), or everything.
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 show.figure(
     ch00.map_picture(),
     alt="Map of the book: eleven sittings from 00 to 10 with their minutes of reading and of exercises, arrows from each to those that build on it, and beside "

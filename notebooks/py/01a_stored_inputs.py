@@ -11,7 +11,7 @@
 #
 # Theorem A says that a layer with one $A$ that subtracts stores its input. What do the proofs look like on real layers, what if states are only close, and what if the modulus is even? *It takes* about 15 min to read and 25 min for the exercises. Behind [chapter 01](01_subtraction.ipynb).
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 from itertools import product
 
 import numpy as np
@@ -180,7 +180,7 @@ check("01.6", my_expressions)
 # $A$ turns by one radian and shrinks to 0.8 (in floating point).
 #
 # **Step 1.** If $0.8 R + 1 \le R$, the disc of radius $R$ is never left, as every letter adds a vector of length at
-# most 1. **All expressions** of four numbers, with $R = 1/(1 - 0.8)$.
+# most 1. **All expressions** of four numbers, with $R = 1/(1 - 0.8)$, in floats.
 
 # %% tags=["proof-packing"]
 turn, shrink, margin = 1.0, 0.8, 0.5
@@ -228,7 +228,7 @@ print(f"room for {room:.0f} states: two are too close at {certain} numbers or be
 
 # %% [markdown]
 # **Step 3.** As in Theorem A, either these two expressions or the two with `0-` in front have different values, and
-# are as close. **Sample:** the two that step 2 found.
+# are as close. **One pair:** the two that step 2 found.
 
 # %% tags=["proof-packing"]
 def answer(word):

@@ -11,7 +11,7 @@
 #
 # Theorems A to C are about one layer. Can two layers with one $A$ each hold the first letter? *It takes* about 10 min to read. Behind [chapter 01](01_subtraction.ipynb).
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 from fractions import Fraction
 from itertools import product
 
@@ -71,7 +71,7 @@ print(f"{len(words)} strings are right")
 
 # %% [markdown]
 # **Step 3.** In float32 too, at any length: the clock stops at $p = 1$ for good, and $x$ is a whole number below 6,
-# which float32 holds exactly. **Sample:** the clock for 64 steps, the layers on five strings of 120 digits.
+# which float32 holds exactly. **Runs:** the clock for 64 steps, the layers on five strings of 120 digits.
 
 # %% tags=["proof-two_layers"]
 clock = [p for p, _ in both_layers([0] * 64, np.float32)]

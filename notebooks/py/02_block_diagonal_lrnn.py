@@ -12,7 +12,7 @@
 # A linear recurrent neural network (LRNN) learns to add modulo 5: after every digit of a string it says the sum so far. Here is a
 # film of its training on strings of 40 digits. It opens where 40 digits come out right and 500 do not yet:
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 import itertools
 from fractions import Fraction
 
@@ -33,7 +33,7 @@ if not lrnnlab.__version__.startswith(EXPECTED):
                        f"{lrnnlab.__version__}: run bootstrap.py")
 print(f"lrnnlab {EXPECTED}: ready")
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 film_widget = ch02.film_widget()
 film_widget
 
@@ -47,7 +47,7 @@ film_widget
 # Rudnicky, 2024) says yes, if the transition depends on the input and is not diagonal. You will build that model, train it, see
 # what keeps it stable and what makes it forget. At the end a search proves what it has learned, for strings of every length.
 #
-# *You need:* matrices, norms, a little of how networks are trained. *It takes* about 45 min to read and 1 h 20 min for the exercises, and a minute of computing on
+# *You need:* matrices, norms, a little of how networks are trained. *It takes* about 50 min to read and 1 h 20 min for the exercises, and a minute of computing on
 # two cores.
 
 # %% [markdown]
@@ -82,8 +82,8 @@ assert (start == basis[task.machine.initial]).all(), "Claim, step 1: the start"
 print("the start:", start)
 
 # %% [markdown]
-# **Step 2 (all cases).** If it is so before a token, it is so after it. The block times the $j$-th basis vector is column $j$,
-# the basis vector of the state that comes next. All five tokens in all five states:
+# **Step 2 (all 25 cases).** If it is so before a token, it is so after it. The block times the $j$-th basis vector is column $j$,
+# the basis vector of the state that comes next. The cell runs all five tokens in all five states:
 
 # %% tags=["proof-one_hot"]
 A_of = exact.layers[0].transition(exact.symbol_inputs())[0][:, 0].int().numpy()  # (tokens, to, from)
@@ -93,7 +93,7 @@ print("where each of the 5 states goes on token 2 (column j is the target of sta
 print(A_of[2])
 
 # %% [markdown]
-# **Step 3 (all cases).** The readout, a LayerNorm and a linear map, gives the answer of each of the five basis vectors.
+# **Step 3 (all five states).** The readout, a LayerNorm and a linear map, gives the answer of each of the five basis vectors.
 # $\blacksquare$
 
 # %% tags=["proof-one_hot"]
@@ -113,8 +113,7 @@ with show.expect_failure("Claim, step 2"):
 
 # %%
 far = training.evaluate(exact, task, seed=0, length=10_000, strings=16)
-right = far.accuracy_seen == far.accuracy_all == 1.0
-print(f"no training at all; right on every prefix of strings of 10,000 digits: {right}")
+print(f"no training at all; right on {min(far.accuracy_seen, far.accuracy_all):.1%} of all prefixes of 16 strings of 10,000 digits")
 
 # %% [markdown]
 # Such a network *exists*. Does training *find* it, from strings of length 40?
@@ -153,19 +152,22 @@ check("02.1", my_blocks)
 # * `release` does with the columns what the paper's released code does: it subtracts each column's mean and divides the block by its
 #   largest column norm. It stops when two checks in a row on strings of length 500 are perfect, so it *has seen* the test length.
 #
-# How both recipes differ from the paper's: [02e](02e_train_and_verify_by_hand.ipynb).
+# How both recipes differ from the paper's: [02e](02e_train_and_verify_by_hand.ipynb). The first is made for this rule: weight decay, then
+# noise and a penalty on columns that are not pure. With all five recorded seeds it is right to 500. The one recipe of
+# [chapter 10](10_one_ladder.ipynb), 600 steps on the answers alone, leaves the columns blurred, and there the same model on the same task
+# fails with all three seeds, the worst from position 102 on. (Section 4 there puts the two side by side.)
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["varies", "nbval-ignore-output"]
 runs = {
     row: tables.plan("lrnn/table2", tasks=["sum"], rows=[row], seeds=[101])[0]
     for row in ("softmax", "release")
 }
-fits = {row: tables.train(run) for row, run in runs.items()}
+fits = {row: tables.train_run(run) for row, run in runs.items()}
 for row, found in fits.items():
     print(f"{row}: {found.seconds:.1f} s, {found.steps} steps, start number "
           f"{found.attempt + 1}")
 
-# %%
+# %% tags=["nbval-ignore-output"]
 measured = {row: training.evaluate(found.model, task, seed=101) for row, found in fits.items()}
 least = {row: float(found.per_position[40:].min()) for row, found in measured.items()}
 show.figure(
@@ -178,13 +180,13 @@ show.figure(
     caption="Trained just now. What to see: whether anything happens at the mark where the training strings ended.",
 )  # fmt: skip
 for row, share in least.items():
-    print(f"{row}: at least 99 % right at every position 41 to 500: {share >= 0.99}")
+    print(f"{row}: least accuracy at a position from 41 to 500: {share:.1%}")
 
 # %% [markdown]
 # **What changed inside.** The layer sees nothing but the token. So each head has five matrices, one for each digit, and all of
 # them fit on a page. Under each block is the strip of its column sums.
 
-# %% tags=["hide-input", "nbval-ignore-output"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "varies", "nbval-ignore-output"]
 before, _ = models.symbol_transitions(runs["softmax"].build_model())
 after, _ = models.symbol_transitions(fits["softmax"].model)
 show.figure(
@@ -201,7 +203,7 @@ show.figure(
 # **The whole network in ten lines.** $g$ turns each token's vector into blocks, once, and softmax makes their columns
 # distributions. Then each token costs one product of block and state, and the readout. These lines answer as the package does:
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["varies", "nbval-ignore-output"]
 def by_hand(model, digits):
     layer, answers = model.layers[0], []
     raw = layer.generator(model.symbol_inputs())  # (token, to x head x from)
@@ -230,7 +232,7 @@ assert answered == fits["softmax"].model(digits).argmax(-1)[0].tolist(), (
 # the product become alike, so that the head no longer knows where it started? What does *snapped* change? Type a single 0: why
 # does the sum stay, and what becomes of the states?
 
-# %% tags=["nbval-ignore-output", "hide-input"]
+# %% jupyter={"source_hidden": true} tags=["varies", "hide-input", "nbval-ignore-output"]
 token_widget = ch02.token_widget(
     {"trained": fits["softmax"].model, "snapped": models.snap(fits["softmax"].model)},
     task,
@@ -250,7 +252,7 @@ token_widget
 # Is 1.2 small enough? Move $p$ and $b$, pick a kind of columns, and watch how large a product can get. At $p = 1$ the worst case
 # is flat for every $b$. With any larger $p$ it rises.
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 growth_widget = ch02.growth_widget()
 growth_widget
 
@@ -396,10 +398,9 @@ long = {
     for name, model in compared.items()
 }
 for name in ("softmax, snapped", "exact"):
-    print(f"{name}: right at every position 1 to 2,000 on 256 strings: "
-          f"{float(long[name].per_position.min()) == 1.0}")
+    print(f"{name}: least accuracy at a position from 1 to 2,000, 256 strings: {float(long[name].per_position.min()):.1%}")
 
-# %% tags=["hide-input", "nbval-ignore-output"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "varies", "nbval-ignore-output"]
 ends = {}
 for name, found in long.items():
     below = np.flatnonzero(found.per_position.numpy() < 0.99)
@@ -427,7 +428,7 @@ show.figure(
 # *Try:* the soft counter forgets where it began. Drag each column into its corner: how near must it come for float32 to tell the
 # states apart after 1,000 steps? Then let two columns meet.
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 simplex_widget = ch02.simplex_widget("soft counter")
 simplex_widget
 
@@ -438,7 +439,7 @@ simplex_widget
 # different basis vectors, so they are 2 apart in 1-norm. At each step a new block is drawn and applied to both. After
 # how many steps are they less than a millionth apart?
 
-# %%
+# %% tags=["nbval-ignore-output"]
 def forgetting():
     draw, states = training.rng(8, "exercise"), torch.eye(8)[:, :2].double()
     names = {15: "after about 15 steps", 150: "after about 150", 1500: "after about 1,500"}
@@ -488,11 +489,14 @@ predict("02.5", forgetting)
 # > numbers that do not depend on *which* basis vectors they are. With a linear readout every head adds its own term
 # > to each logit, its **vote**, whatever the other heads do.
 #
-# **Step 1 (all cases).** A state of $h$ basis vectors of size $b$ has mean $1/b$ and variance $1/b - 1/b^2$, always. Here are all
-# $3^4$ states of four heads of size 3:
+# **Step 1 (all cases).** A state of $h$ basis vectors of size $b$ has $h$ ones and otherwise zeros. So its mean is $1/b$ and its
+# variance $1/b - 1/b^2$, always. The cell also counts in **all 81 states** of four heads of size 3.
 
 # %% tags=["proof-votes"]
 h, b, C = 4, 3, 2
+heads, size = sp.symbols("h b", positive=True)
+mean = heads / (heads * size)  # h ones among h b numbers; squared they are h ones again
+assert sp.simplify(mean - mean**2 - (1 / size - 1 / size**2)) == 0, "Theorem 9, step 1: mean and variance"
 tuples = list(itertools.product(range(b), repeat=h))
 joint = {t: np.concatenate([np.eye(b, dtype=int)[:, s] for s in t]) * Fraction(1) for t in tuples}
 means = {x.mean() for x in joint.values()}
@@ -503,32 +507,39 @@ assert means == {Fraction(1, b)} and variances == {Fraction(1, b) - Fraction(1, 
 print("means:", *means, " variances:", *variances)
 
 # %% [markdown]
-# **Step 2 (all cases).** So a logit is a constant and the sum of the heads' votes. For random weights $w$ we find the logit of
-# each of the 81 states from the votes of single heads, in fractions. The standard deviation is one number $\sigma$ for all states
-# and stays a factor.
+# **Step 2 (all weights, all 81 states).** So a logit is a constant and the sum of the heads' votes. The cell finds the logit of each
+# of the 81 states from the votes of single heads, with free weights. The standard deviation is one number $\sigma$ for all states and
+# stays a factor.
 
 # %% tags=["proof-votes"]
-draw = np.random.default_rng(0)
-w = draw.integers(-9, 10, (C, h, b)) * Fraction(1)
-w[:, 2:] /= 10  # heads 2 and 3 have small votes
 sigma = sp.sqrt(sp.Rational(1, b) - sp.Rational(1, b * b))
-logit = {t: w.reshape(C, -1) @ (x - Fraction(1, b)) for t, x in joint.items()}  # times 1 / sigma
 first = (0,) * h
-# head k votes by being in state s and not in state 0
-vote = lambda k, s: logit[first[:k] + (s,) + first[k + 1 :]] - logit[first]
-summed = {t: logit[first] + sum(vote(k, s) for k, s in enumerate(t)) for t in tuples}
-assert all((summed[t] == logit[t]).all() for t in tuples), "Theorem 9, step 2: a sum of votes"
+
+
+def logits_of(w):  # times sigma, in each state; w: (classes, h b)
+    return {t: w @ (x - Fraction(1, b)) for t, x in joint.items()}
+
+
+def vote(logit, k, s):  # of head k: it is in state s and not in state 0
+    return logit[first[:k] + (s,) + first[k + 1 :]] - logit[first]
+
+
+free = logits_of(np.array(sp.symbols(f"w:{h * b}")))  # one class: the others are alike
+summed = {t: free[first] + sum(vote(free, k, s) for k, s in enumerate(t)) for t in tuples}
+assert all(sp.expand(summed[t] - free[t]) == 0 for t in tuples), "Theorem 9, step 2: a sum of votes"
 print(f"{len(tuples)} states: constant and votes give every logit; 1 / sigma = {1 / sigma}")
 
 # %% [markdown]
-# **Step 3 (all cases).** So it can be enough to follow only some heads. Let class 0 lead class 1 by $v$ in the constant and the
+# **Step 3 (sample).** So it can be enough to follow only some heads. Let class 0 lead class 1 by $v$ in the constant and the
 # votes of the followed heads together. Each other head adds to this at least the smallest number that it adds in any of
 # its states (usually a negative one). If the sum of $v$ and all these numbers is positive, the answer is 0, whatever
-# states the others are in.
-# Checked for every state, with heads 0 and 1 followed. $\blacksquare$
+# states the others are in. The cell draws weights, follows heads 0 and 1, and checks every state. $\blacksquare$
 
 # %% tags=["proof-votes"]
-lead = lambda k, s: (vote(k, s) @ (1, -1))  # noqa: E731  what it adds to the lead of class 0
+w = np.random.default_rng(0).integers(-9, 10, (C, h, b)) * Fraction(1)
+w[:, 2:] /= 10  # heads 2 and 3 have small votes
+logit = logits_of(w.reshape(C, -1))
+lead = lambda k, s: vote(logit, k, s) @ (1, -1)  # noqa: E731  what it adds to the lead of class 0
 worst = sum(min(lead(k, s) for s in range(b)) for k in (2, 3))
 safe = [t for t in tuples if logit[first] @ (1, -1) + lead(0, t[0]) + lead(1, t[1]) + worst > 0]
 assert safe and all(logit[t][0] > logit[t][1] for t in safe), (
@@ -557,7 +568,7 @@ snapped = models.snap(fits["softmax"].model)
 verdict = verification.verify(snapped, task.specification)
 print(f"snapped, right on every string of every length: {verdict.proved}")
 
-# %% tags=["hide-input", "nbval-ignore-output"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "varies", "nbval-ignore-output"]
 print(verdict)
 head_tables = verification.head_tables(snapped)
 A_snapped, _ = models.symbol_transitions(snapped)
@@ -572,7 +583,7 @@ show.figure(
             "state would do nothing. Which of these are here, training decides.",
 )  # fmt: skip
 
-# %% tags=["hide-input", "nbval-ignore-output"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "varies", "nbval-ignore-output"]
 machine = verification.heads_machine(head_tables, verdict.heads, task.symbols)
 names = f"a name lists the states of heads {', '.join(map(str, verdict.heads or range(8)))}, in this order."
 if machine.num_states > 12:
@@ -591,7 +602,7 @@ show.figure(
 # Walk through it: press digits, here or on the keyboard. *Try:* find a second string that ends where 0324 does, and
 # then go on with the same digits from both.
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 walk_widget = interactive.walk(machine, word=[0, 3, 2, 4])
 walk_widget
 
@@ -780,6 +791,9 @@ if my_layer and my_answers and my_search:
 #   (2024), [arXiv:2309.07412](https://arxiv.org/abs/2309.07412): the paper of this chapter.
 # * B. Walker and others, *Structured Linear CDEs: Maximally Expressive and Parallel-in-Time Sequence Models* (2025),
 #   [arXiv:2505.17761](https://arxiv.org/abs/2505.17761): block-diagonal and other structured transitions in one theory.
+# * I. Dubinin, A. Orvieto, F. Effenberger, *Improved state mixing in higher-order and block diagonal linear recurrent networks* (2026),
+#   [arXiv:2602.12021](https://arxiv.org/abs/2602.12021): blocks again, chosen by the input, with rows kept in check by their 1-norm (we
+#   read the abstract).
 # * R. Grazzi, J. Siems and others, *Unlocking State-Tracking in Linear RNNs Through Negative Eigenvalues* (2024),
 #   [arXiv:2411.12537](https://arxiv.org/abs/2411.12537): what the range of the eigenvalues decides; chapter 09 goes on from there.
 # * J. Chung, H. Choi, S. J. Kim, *Rethinking State Tracking in Recurrent Models Through Error Control Dynamics* (2026),

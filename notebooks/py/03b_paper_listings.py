@@ -11,7 +11,7 @@
 #
 # Does the code that paper 000 prints do what its Figure 1 shows, and does ours agree with both? *It takes* about 15 min to read. Behind [chapter 03](03_parallel_scans.ipynb).
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 import math
 
 import numpy as np
@@ -81,8 +81,9 @@ assert levels_of(8) == printed, "The listings, step 1: not the lists of the pape
 n = sp.Symbol("n", integer=True, positive=True)
 left_over = (2**n - 1 - 1) / 2
 assert sp.simplify(left_over - (2 ** (n - 1) - 1)) == 0, "The listings, step 2: not 2^(n-1) - 1 rows are left"
-depths = {T: len(levels_of(1 << T.bit_length())) for T in (1, 2, 3, 7, 8, 40, 500, 1023)}
-print("levels for T inputs:", depths)
+levels = {L: len(levels_of(L)) for L in (2**k for k in range(1, 11))}
+depths = {T: levels[1 << T.bit_length()] for T in range(1, 1024)}
+print("levels for T inputs:", {T: depths[T] for T in (1, 2, 3, 7, 8, 40, 500, 1023)})
 assert depths == {T: math.ceil(math.log2(T + 1)) for T in depths}, "The listings, step 2: another depth"
 
 # %% [markdown]

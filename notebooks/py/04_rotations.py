@@ -11,7 +11,7 @@
 #
 # Lemma 3 of paper 001 promises: a state whose mean squared length is $c$ keeps it. Here are 2,000 runs that begin at $c = 4$:
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 import math
 
 import numpy as np
@@ -35,7 +35,7 @@ if not lrnnlab.__version__.startswith(EXPECTED):
     )
 print(f"lrnnlab {EXPECTED}: ready")
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 show.figure(
     ch04.size_of_runs(4),
     alt="Mean squared length of the state against the step. Lemma 3 says 4 at every step. With alpha as printed the mean falls to 1 "
@@ -49,6 +49,10 @@ show.figure(
 # **What we ask.** *What does a transition that preserves the norm keep?* Paper 001 (Biegun, Dolga, Cunningham and Barber, "RotRNN")
 # turns the state, shrinks it a little, and scales it so that it should keep one size. You will mend its Lemma 3, see its norm
 # climb, and find that every LRU is a RotRNN.
+#
+# **Which version.** The paper has several. We quote the one submitted to ICLR 2025 (later withdrawn), here and in 04a to 04g: its
+# numbers of lemmas and equations, its words, its code. What we find wrong is wrong in the version of that submission. A third version
+# on arXiv, of June 2026, we have not read; it may say better.
 #
 # *You need:* matrices, complex numbers, and chapter 00. *It takes* about 1 h to read and 50 min for the exercises, and half a minute of computing.
 
@@ -75,7 +79,7 @@ show.figure(
 #
 # $$\|\gamma Ax + Bu\|^2 = \gamma^2\|x\|^2 + u^\top B^\top B\,u + 2\gamma\,x^\top A^\top B\,u .$$
 #
-# The first part needs $A^\top A = I$: a rotation keeps the length of $x$, so $A$ drops out. **All cases** at width 2, where `R(theta)`
+# The first part needs $A^\top A = I$: a rotation keeps the length of $x$, so $A$ drops out. **All rotations** of width 2: `R(theta)`
 # turns the plane by a free angle. At width 4, **one** rotation of fractions (`cayley`), with $\gamma$, $B$, $x$ and $u$ free.
 
 # %% tags=["proof-lemma_3"]
@@ -174,7 +178,7 @@ with show.expect_failure("the last line of the paper's proof"):
 # %% [markdown]
 # Look at it as a budget. *Try:* at which $c$ does the last bar end at the dashed line? Then give $\alpha$ its letter.
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 budget_widget = explore(ch04.budget, **ch04.BUDGET_WIDGET)
 budget_widget
 
@@ -185,6 +189,8 @@ budget_widget
 
 # %% tags=["proof-lemma_3"]
 c, gamma, Tr, s = sp.symbols("c gamma Tr s", positive=True)
+below_one = sp.together(1 - printed_alpha2 * gamma**2).as_numer_denom()[0]  # its denominator is positive
+assert sp.expand(below_one - (Tr - (1 - c) * gamma**2)) == 0, "Lemma 3, step 5: the factor is below 1"
 (settled,) = sp.solve(printed_alpha2 * (gamma**2 * s + Tr) - s, s)
 assert sp.simplify(settled - Tr / (Tr + (c - 1) * gamma**2)) == 0, "Lemma 3, step 5: the value"
 numerator = sp.factor(sp.together(settled - c).as_numer_denom()[0])
@@ -245,7 +251,7 @@ show.math(r"\alpha^2 = \textcolor{#D55E00}{c} \cdot", right / c)
 # After $k$ steps $\gamma^k$ of an input is left, so a decay says how far back the layer can look. To look over several distances it
 # has $h$ such recurrences side by side, called *heads*. A matrix $C$ mixes their states into the output.
 
-# %%
+# %% tags=["nbval-ignore-output"]
 torch.manual_seed(3)
 rotrnn = models.RotRNN(16, state=24, heads=4)
 show.figure(
@@ -266,50 +272,52 @@ show.figure(
 #
 # $SO(N)$ is the set of rotations: $A^\top A = I$ and $\det A = 1$. So the network learns $M$ freely and always gets a rotation.
 #
-# **Step 1.** $S^\top = -S$ for every $M$ (**all cases**, $N = 4$). So $\exp(S)\exp(S)^\top = \exp(S)\exp(-S)$. Multiply it out:
+# **Step 1 (all cases).** $S^\top = -S$ for every $M$. So $\exp(S)\exp(S)^\top = \exp(S)\exp(-S)$. Multiply it out:
 # the terms of degree $k$ are $S^k$ times
-# $\sum_i \frac{1}{i!}\frac{(-1)^{k-i}}{(k-i)!} = \frac{(1 - 1)^k}{k!}$, by the binomial theorem. That is 0 for every $k \ge 1$
-# (computed for **all k ≤ 20**), so the product is $I$.
+# $\sum_i \frac{1}{i!}\frac{(-1)^{k-i}}{(k-i)!} = \frac{(1 - 1)^k}{k!}$, by the binomial theorem. That is 0 for every $k \ge 1$, so
+# the product is $I$. In the cell $N$ and $k$ are free.
 
 # %% tags=["proof-lemma_1"]
-M = sp.Matrix(4, 4, sp.symbols("m1:17"))
+N, k = sp.symbols("N k", integer=True, positive=True)
+i = sp.Symbol("i", integer=True, nonnegative=True)
+M = sp.MatrixSymbol("M", N, N)
 S = M - M.T
-assert S.T == -S, "Lemma 1, step 1: S is skew"
-of_degree = [
-    sum(sp.Integer(-1) ** (k - i) / (sp.factorial(i) * sp.factorial(k - i)) for i in range(k + 1))
-    for k in range(21)
-]
-assert of_degree == [1] + [0] * 20, "Lemma 1, step 1: the two series cancel"
-print("coefficients of S^0, S^1, S^2, ... in exp(S) exp(S)^T:", *of_degree[:6], "...")
+assert sp.simplify(S.T + S) == sp.ZeroMatrix(N, N), "Lemma 1, step 1: S is skew"
+term = sp.binomial(k, i) * sp.Integer(-1) ** (k - i)  # k! times 1 / i! times (-1)^(k - i) / (k - i)!
+of_degree = sp.summation(term, (i, 0, k))
+assert of_degree == 0, "Lemma 1, step 1: the two series cancel"
+show.math(r"k! \text{ times the factor of } S^k \text{ in } \exp(S)\exp(S)^\top: \ \sum_{i=0}^k", term, "=", of_degree)
 
 # %% [markdown]
-# **Steps 2 and 3** show $\det\exp(S) = \exp(\mathrm{Tr}\,S)$ for every square matrix: [04b](04b_every_rotation.ipynb).
-#
-# **Step 4 (all cases).** $S = M - M^\top$ has zeros on its diagonal, so $\mathrm{Tr}\,S = 0$ and the determinant is $\exp(0) = 1$.
-# $\blacksquare$
+# **Step 4 (all cases).** By step 1 $(\det A)^2 = \det(AA^\top) = 1$. And $A = \exp(\frac12 S)^2$ is the square of a real matrix, so
+# $\det A = d^2$ for a real $d$: it is not $-1$. So it is 1. $\blacksquare$ (Steps 2 and 3 show more,
+# $\det\exp(S) = \exp(\mathrm{Tr}\,S)$ for every square matrix: [04b](04b_every_rotation.ipynb).)
 #
 # **Step 5 (sample, float).** Fifty random $M$ of size 8.
 
 # %% tags=["proof-lemma_1"]
-det_exp = lambda trace, t: sp.exp(trace * t)  # det exp(tS) where Tr S = trace, by steps 2 and 3
-assert S.trace() == 0 and det_exp(S.trace(), 1) == 1, "Lemma 1, step 4: the determinant is 1"
+d = sp.Symbol("d", real=True)  # det exp(S / 2)
+found = {root**2 for root in sp.solve(sp.Eq((d**2) ** 2, 1), d)}
+assert found == {1}, "Lemma 1, step 4: the determinant is 1"
 worst = 0
 for m in np.random.default_rng(0).standard_normal((50, 8, 8)):
     A = linalg.expm(m - m.T)
     worst = max(worst, np.abs(A.T @ A - np.eye(8)).max(), abs(np.linalg.det(A) - 1))
 assert worst < 1e-11, "Lemma 1, step 5: rotations in floating point"
-print(f"det exp(S) = 1; in floating point all 50 are rotations to within 1e-11: {worst < 1e-11}")
+print("the determinant can only be", *found, "and 50 random exp(S) are rotations to within 1e-11")
 
 # %% [markdown]
-# **Break it.** Add the identity: $S$ is no longer skew, its trace is 4, and the determinant is $e^4$.
+# **Break it.** Add the identity, and $S$ is no longer skew. Take a mirror $\mathrm{diag}(-1, 1)$ in place of $\exp(S)$: it keeps every
+# length too, but it is no square.
 
 # %% tags=["proof-lemma_1"]
 with show.expect_failure("Lemma 1, step 1"):
-    tilted = S + sp.eye(4)
-    assert tilted.T == -tilted, "Lemma 1, step 1: S is skew"
+    tilted = S + sp.Identity(N)
+    assert sp.simplify(tilted.T + tilted) == sp.ZeroMatrix(N, N), "Lemma 1, step 1: S is skew"
 with show.expect_failure("Lemma 1, step 4"):
-    assert tilted.trace() == 0 and det_exp(tilted.trace(), 1) == 1, (
-        "Lemma 1, step 4: the trace is 4 and not 0"
+    mirror = sp.diag(-1, 1)
+    assert mirror * mirror.T == sp.eye(2) and mirror.det() == 1, (
+        "Lemma 1, step 4: the determinant of a mirror is -1"
     )
 
 
@@ -319,7 +327,7 @@ with show.expect_failure("Lemma 1, step 4"):
 # applied 1,000 times, without further rounding. How long is a vector of length 1 afterwards, to the nearest power of
 # ten?
 
-# %%
+# %% tags=["nbval-ignore-output"]
 def rounded_rotation():
     turn = torch.tensor([math.cos(1), math.sin(1)], dtype=torch.float64)
     cosine, sine = turn.bfloat16().tolist()
@@ -433,7 +441,7 @@ with show.expect_failure("P is redundant, step 1"):
 # change. Then go back to *absorbed*, with $\gamma = 0.999$ and a first angle of 120°: the pair visits three directions again and
 # again, and hardly shrinks. Which outputs can a head give if both angles are 0?
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 turning_widget = explore(ch04.turning, **ch04.TURNING_WIDGET)
 turning_widget
 
@@ -511,29 +519,21 @@ show.math(r"\text{from zero:} \quad s_t =", now)
 # Here is one pair of coordinates with $c = 1$, simulated. ρ is the *colour* of the input, how much one input is correlated with
 # the next: $\mathbb{E}\,u_t u_s^\top = \rho^{|t-s|} I$. At $\rho = 0$ it is white.
 
-# %% tags=["hide-input"]
-show.figure(
-    ch04.norm_climb(**ch04.CLIMB),
-    alt="Expected squared norm against the step, both logarithmic. The paper's line is flat "
-        "at 1. The formula climbs from 0.02 at step 1 and meets it after about 150 steps; the "
-        "mean of 100 simulated runs lies on the formula.",
-    caption="What to see: with white input and x₀ = 0 the paper's line is where the norm "
-            "arrives, not where it is.",
-)  # fmt: skip
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
+norm_widget = explore(ch04.norm_climb, **ch04.CLIMB_WIDGET)
+norm_widget
 
 # %% [markdown]
+# With white input and $x_0 = 0$ the paper's line is where the norm arrives, not where it is.
+#
 # With the controls you take away two hypotheses of Lemma 3: the start, and the white input. The sentence below says what fails
 # then. *Try:* choose $x_0$ *unit* or *scaled first step*: now the line is flat. Then set ρ = 0.9. Which angle makes the state
 # large, and which makes it small? What does θ do at ρ = 0? The formula for coloured input is in
 # [04d](04d_coloured_inputs.ipynb).
 
-# %% tags=["hide-input"]
-norm_widget = explore(ch04.norm_climb, **ch04.CLIMB_WIDGET)
-norm_widget
-
 # %% [markdown]
 # **Exercise 9** ★ *(5 min, 3 points: to read a power from a straight line)* **Read a picture.** Look at
-# the still picture of this section, $\gamma = 0.99$ and $x_0 = 0$. Both axes are logarithmic, and the formula begins
+# the picture of this section as it opens, $\gamma = 0.99$ and $x_0 = 0$. Both axes are logarithmic, and the formula begins
 # as a straight line: like which power of $t$ does $\mathbb{E}\|x_t\|^2$ grow there? And at about which step does it
 # pass one half? (20 percent off will do.)
 
@@ -670,7 +670,7 @@ with show.expect_failure("LRU as RotRNN, step 2"):
 # head. *Try:* $n = 2$, where nothing is tied. Then ListOps, where all angles are below 1.8°: at the start a mode is little more
 # than a fading average. Then Path-X, where all eigenvalues lie near the rim.
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 discs_widget = explore(ch04.discs, **ch04.DISCS_WIDGET)
 discs_widget
 
@@ -721,7 +721,7 @@ check("04.2", my_operator)
 # We trained networks of four layers on short ListOps expressions, for 400 steps: RotRNN with heads of width 8 and of width 2, and the
 # LRU with its normaliser learned and recomputed.
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 show.figure(
     show.norm_figures.norm_through_training(tables.results.runs("rotrnn/fig3"), "layers4"),
     alt="Recorded: the mean norm of the state in each of four layers, through 400 steps, in "
@@ -732,7 +732,7 @@ show.figure(
             "the root of the number of parts normalised to 1.",
 )  # fmt: skip
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 desk = records.recorded("rotrnn/fig3")
 LABELS = {row: name for row, (name, _) in show.norm_figures.LOOKS.items()}
 deep = {
@@ -799,7 +799,7 @@ show.table(
 # ## Read on
 #
 # * K. Biegun, R. Dolga, J. Cunningham and D. Barber, *RotRNN: Modelling long sequences with rotations*: the paper of
-#   this chapter, [arXiv:2407.07239](https://arxiv.org/abs/2407.07239).
+#   this chapter, [arXiv:2407.07239](https://arxiv.org/abs/2407.07239), in the version submitted to ICLR 2025.
 # * A. Orvieto and others, *Resurrecting recurrent neural networks for long sequences* (the LRU), [arXiv:2303.06349](https://arxiv.org/abs/2303.06349).
 # * M. Arjovsky, A. Shah and Y. Bengio, *Unitary evolution recurrent neural networks*, [arXiv:1511.06464](https://arxiv.org/abs/1511.06464): where
 #   rotations in recurrent networks begin.

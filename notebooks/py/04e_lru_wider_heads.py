@@ -9,9 +9,9 @@
 # %% [markdown]
 # # 04e · The LRU and wider heads
 #
-# Two corrections to what the paper says of the LRU, and what a RotRNN with heads wider than 2 cannot do. *It takes* about 15 min to read. Behind [chapter 04](04_rotations.ipynb).
+# Two corrections to what paper 001 says of the LRU, in the version submitted to ICLR 2025, and what a RotRNN with heads wider than 2 cannot do. *It takes* about 15 min to read. Behind [chapter 04](04_rotations.ipynb).
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 import numpy as np
 import sympy as sp
 import torch
@@ -31,7 +31,7 @@ print(f"lrnnlab {EXPECTED}: ready")
 # %% [markdown]
 # ## 1 Equation 14
 #
-# For comparison the paper derives the norm of the LRU, $\tilde x_t = \Lambda \tilde x_{t-1} + \tilde B u_t$, where
+# For comparison the paper, in that version, derives the norm of the LRU, $\tilde x_t = \Lambda \tilde x_{t-1} + \tilde B u_t$, where
 # $\Lambda$ is diagonal with complex numbers $\lambda_k$, the *modes*:
 #
 # > $\mathbb{E}[\|x_t\|^2] = \sum_{i=1}^t \sum_k b_k |\lambda_k|^{2i} \to \sum_k b_k \frac{1}{1 - |\lambda_k|^2}$
@@ -117,7 +117,8 @@ with torch.no_grad():
 print(f"an LRU of the package, and lru_as_rotrnn of it, say the same: {same}")
 
 # %% [markdown]
-# The paper's own version, on the other hand, lacks a hypothesis.
+# The paper has an equivalence too, of the RotRNN and an LRU whose eigenvalues come in conjugate pairs. In the version of the
+# submission it lacks a hypothesis.
 #
 # **Step 1** (a counterexample, exactly). If only the *eigenvalues* come in conjugate pairs, the kernel
 # $\tilde C\Lambda^k\tilde B$ need not be real, as that of a RotRNN is.
@@ -218,7 +219,7 @@ with show.expect_failure("Wider heads, step 4"):
 #
 # Where do the eigenvalues lie when training begins? The ranges are those of the paper's Table 3, for every data set.
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 show.figure(
     ch04.discs(**ch04.DISCS),
     alt="Left, 32 eigenvalues of an LRU spread over a ring of the unit disc. Middle, 32 of a "

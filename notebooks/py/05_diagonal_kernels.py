@@ -12,7 +12,7 @@
 # Take twelve complex numbers that only turn, each at a steady speed of its own. Weight them, add them up, keep the real part. For
 # 24 steps you get a single 1, at step 7, and 0 at all others:
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 import numpy as np
 import sympy as sp
 import torch
@@ -30,7 +30,7 @@ if not lrnnlab.__version__.startswith("0.1"):
     raise RuntimeError(f"needs lrnnlab 0.1, here is {lrnnlab.__version__}: run bootstrap.py")
 print("lrnnlab 0.1: ready")
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 show.figure(
     ch05.waves_on_disc("shift by 7, half circle"),
     alt="Left the unit circle with twelve modes on its upper half and their mirror images on the lower half. Right above "
@@ -66,7 +66,7 @@ show.figure(
 #   and mirror images meet again: look at the rank in the sentence, which is the number of independent kernels.
 # * **Break.** Move one mode by 5° in "box, half circle" and in "fading sine, real modes". In which of the two does the kernel break?
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 disc_widget = ch05.modes_widget("shift by 7, DFT grid")
 disc_widget
 
@@ -241,7 +241,7 @@ show.math("w_1 =", sp.factor(w[0]))
 # * Close the arc from 360 to 180, and watch rank and condition number.
 # * Then let the modes fade: set their radius $|\lambda|$ to 0.9. What does fading cost?
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 start_widget = explore(
     lambda arc, radius: ch05.start_spectrum(arc, N=16, per_mode=2, r=radius),
     {"arc": [180, 210, 240, 270, 300, 330, 360], "radius": [0.9, 0.95, 1.0]},
@@ -366,18 +366,22 @@ check("05.3", my_roots)
 # For given modes the kernel is linear in the weights. So the best approximation of a wanted kernel is a projection, and you can
 # compute its error. Begin with the hardest kernel, a **one-hot**: 1 at one lag $S$ and 0 at the others. It shifts the input by $S$.
 
-# %% tags=["hide-input"]
-show.figure(
-    ch05.fit_by_modes("shift by L/2", "half circle", 8),
-    alt="Left a one-hot at lag 16 of 32 and the best kernel of 8 half-circle modes, half as "
-        "high, with an echo. Right the least error by N for five families: the half circle "
-        "falls to 0 from N = 8 to 10, both circles at 18, real modes near 1 for long.",
-    caption="Error: distance from the wanted kernel, over its norm. What to see: the error does not fade away, it "
-            "falls off a cliff, where the theorem below says: as soon as 2N is 17 or more for the half circle, and N "
-            "for the paper's grid, circle (DFT) (drawn at even N: 10 and 18).",
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
+fit_widget = explore(
+    ch05.fit_by_modes,
+    {"target": list(kernels.targets(ch05.LENGTH)), "family": list(kernels.families(4)),
+     "N": [2, 4, 6, 8, 9, 10, 12, 16, 17, 18, 24, ch05.LENGTH]},
+    initial={"target": "shift by L/2", "family": "half circle", "N": 8}, sentence=ch05.fit_sentence,
+    alt="Left a target kernel with the best fit of N modes of a family, right the least error by N for five families. It opens "
+        "on a one-hot at lag 16 of 32 and 8 half-circle modes, whose kernel is half as high, with an echo. The error of the half "
+        "circle falls to 0 from N = 8 to 9, of both circles at 17, and of real modes stays near 1 for long.",
 )  # fmt: skip
+fit_widget
 
 # %% [markdown]
+# The error is the distance from the wanted kernel, over its norm. It does not fade away, it falls off a cliff, where the theorem
+# below says: as soon as $2N$ is 17 or more for the half circle, and $N$ for the paper's grid, *circle (DFT)*.
+#
 # The theorem behind the cliff lets you choose the modes *freely*:
 #
 # > **Theorem (exact shifts).** There are $N$ modes ($\lambda \ne 0$) and weights whose kernel is 1 at $S$ and 0 at the other lags of $0 \dots L-1$ if and only if
@@ -394,22 +398,11 @@ show.figure(
 #
 # So $S/2$ modes are enough for a shift that is *nearly* exact, at every length: being nearly 0 at all later lags costs no more modes.
 #
-# Now other kernels, and other families of modes. The panel opens on real modes, which fit what fades smoothly.
+# Back in the panel, try other kernels, and other families of modes. Real modes fit what fades smoothly: see the fading sine.
 #
 # * How does the paper's DFT grid do on the fading sine?
 # * "Noise" has no structure that few modes could use: how does its error fall?
 # * Where is the cliff of each family for "shift by L/4"?
-
-# %% tags=["hide-input"]
-fit_widget = explore(
-    ch05.fit_by_modes,
-    {"target": list(kernels.targets(ch05.LENGTH)), "family": list(kernels.families(4)),
-     "N": [2, 4, 6, 8, 9, 10, 12, 16, 17, 18, 24, ch05.LENGTH]},
-    initial={"target": "fading sine", "family": "real, (0,1]", "N": 8}, sentence=ch05.fit_sentence,
-    alt="A target kernel with the best fit of N modes of a family, and the least error by N "
-        "for all families.",
-)  # fmt: skip
-fit_widget
 
 # %% [markdown]
 # **Exercise 6** ★★ *(15 min, 5 points: to fit a kernel by least squares)* **Build,
@@ -549,7 +542,7 @@ check("05.8", my_count)
 #
 # $$R^2 = \frac1{4.5}\sum_{jL/8 \le 2N}\Big(1 - \frac j8\Big).$$
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 PAPER = tables.dlr_table2.printed()
 paper = {2**power / N: PAPER.loc[row, f"2^{power}"] for row, N in (("dlr", 4096), ("dlr_small", 512)) for power in (14, 16, 18, 20)}
 means = tables.results.runs("dlr/table2").astype({"task": int}).groupby(["row", "task"])["r2"].mean()["dlr"]
@@ -580,7 +573,7 @@ kinds = {
 shift = {name: ch05.train_dlr(tasks.atomic.Shift(), 64, **options) for name, options in kinds.items()}
 
 
-# %% tags=["nbval-ignore-output", "hide-input"]
+# %% jupyter={"source_hidden": true} tags=["varies", "hide-input", "nbval-ignore-output"]
 def reach(options):
     N = options["state"]
     return (N // 2 - 1) * (N // 2 + 1) if "kind" in options else 2 * N
@@ -596,23 +589,20 @@ show.table(
     formats={"R2, live": ".2f", "R2 predicted": ".3f"},
 )  # fmt: skip
 
-# %%
-score = {name: found[2] for name, found in shift.items()}
-full, grid, half, prod, real = score.values()
+# %% tags=["varies", "nbval-ignore-output"]
+full, grid, half, prod, real = (found[2] for found in shift.values())
 trivial = tasks.atomic_levels.trivial_level(tasks.atomic.Shift(), 64)
-print(
-    f"all shifts within reach: above 0.9: {full > 0.9}; 16 modes: at most what the reach "
-    f"allows, .833, on either start: {max(grid, half) < 0.86}"
-)
-print(
-    f"their product above both: {prod > max(grid, half)}; real modes within 0.05 of the "
-    f"trivial answer: {abs(real - trivial) < 0.05}"
-)
+assert full > 0.9, "all shifts within reach"
+assert max(grid, half) < 0.86, "16 modes have at most what their reach allows, .833, on either start"
+assert prod > max(grid, half), "their product has more than both"
+assert abs(real - trivial) < 0.05, "real modes are near the trivial answer"
+print(f"all shifts within reach: {full:.2f}; 16 modes, whose reach allows .833: {grid:.2f} and {half:.2f}")
+print(f"their product: {prod:.2f}; real modes: {real:.2f}, where the trivial answer has {trivial:.2f}")
 
 # %% [markdown]
 # What has training done to the kernels? Look at the best net's sixteen channels, each a row:
 
-# %% tags=["nbval-ignore-output", "hide-input"]
+# %% jupyter={"source_hidden": true} tags=["varies", "hide-input", "nbval-ignore-output"]
 start, net, _ = shift["DLR, DFT start, N = 64"]
 maps = {"after training": net.blocks[0].mixer.kernel(64).detach().numpy()}
 trained = {name: value.clone() for name, value in net.state_dict().items()}
@@ -634,7 +624,7 @@ show.figure(
 # the DLR of exercise 8, started on the half circle, is trained on Shift. Of the eight outputs, the shifts by 0, 8,
 # ..., 56, how many get an $R^2$ above one half?
 
-# %%
+# %% tags=["nbval-ignore-output"]
 def outputs_learned():
     shift = tasks.atomic.Shift()
     _, net, _ = ch05.train_dlr(shift, 64, state=24, init="half_circle")
@@ -693,7 +683,7 @@ print(f"one layer: |K| (with the skip weight at lag 0): {np.allclose(one, np.abs
 # %% [markdown]
 # So does depth make a net look further back? Here are stacks whose modes fade fast:
 
-# %% tags=["nbval-ignore-output", "hide-input"]
+# %% jupyter={"source_hidden": true} tags=["varies", "hide-input", "nbval-ignore-output"]
 T = 128
 noise = torch.randn(8, T, 3, generator=torch.Generator().manual_seed(0))
 fields = {}
@@ -719,7 +709,7 @@ show.figure(
 # %% [markdown]
 # And here are two layers that learn Shift:
 
-# %% tags=["nbval-ignore-output", "hide-input"]
+# %% jupyter={"source_hidden": true} tags=["varies", "hide-input", "nbval-ignore-output"]
 untrained, deep, reached = ch05.train_dlr(tasks.atomic.Shift(), 64, steps=150, layers=2, state=64)
 inputs = tasks.atomic.Shift().sample(32, 64, training.rng(0, "fields")).inputs
 looked = receptive_field(deep, inputs)
@@ -738,11 +728,9 @@ show.figure(
     "The start already looked everywhere.",
 )
 
-# %%
-print(
-    f"Shift in two layers, above 0.9: {reached > 0.9}; the eight places count more than every "
-    f"other: {right > 1}"
-)
+# %% tags=["varies", "nbval-ignore-output"]
+assert reached > 0.9 and right > 1, "two layers learn Shift, and look where the answer is"
+print(f"Shift in two layers: R2 {reached:.2f}; the least of the eight places counts {right:.1f} times as much as any other")
 
 # %% [markdown]
 # **Exercise 14** ★★ *(10 min, 4 points: to see what depth does to a fading kernel)* **A proof step.** A layer has one mode,

@@ -11,7 +11,7 @@
 #
 # How many modes does an exact shift need, and which kernels do which modes fit? *It takes* about 20 min to read and 10 min for the exercises. Behind [chapter 05](05_diagonal_kernels.ipynb).
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 import numpy as np
 import sympy as sp
 
@@ -31,7 +31,7 @@ print("lrnnlab 0.1: ready")
 # A DLR (diagonal linear RNN) is $x_k = \mathrm{diag}(\Lambda)\,x_{k-1} + \mathbf 1\cdot u_k$, $y_k = \langle w, x_k\rangle$. Its kernel is $K_j = \sum_n w_n\lambda_n^{\,j}$, of which a layer keeps the real part.
 # How many modes does a shift by $S$ need? The count depends on whether the other taps must be exactly 0:
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 show.figure(
     ch05.modes_for_shifts(64),
     alt="The number of modes against the shift S, on 64 lags. Exact shifts: a V from 63 down to 33 at S = 32 and up to 64. Nearly exact "
@@ -61,7 +61,7 @@ show.math("N = 2:\\quad c =", [sp.expand(one) for one in kernels.monic(lam[:2])]
 
 
 # %% [markdown]
-# **Step 2 (too few modes).** If $N < L - S$, take $k = S$: of $K_S \dots K_{S+N}$ only the first is not 0, so the recurrence says $c_0 = 0$, which is false. If $N < S + 1$, take $k = S - N$: only the last is not 0, so $c_N = 0$, false again. **All cases with $L < 8$:** the recurrence of one of these lags has exactly one term, $c_0$ or $c_N$. **Sample:** random nodes never solve it (exact ranks).
+# **Step 2 (too few modes).** If $N < L - S$, take $k = S$: of $K_S \dots K_{S+N}$ only the first is not 0, so the recurrence says $c_0 = 0$, which is false. If $N < S + 1$, take $k = S - N$: only the last is not 0, so $c_N = 0$, false again. **All $L < 8$:** the recurrence of one of these lags has exactly one term, $c_0$ or $c_N$. **Sample:** random nodes never solve it (exact ranks).
 
 # %% tags=["proof-exact_shifts"]
 def needed(L, S):
@@ -88,7 +88,7 @@ for N, L, S in cases:
 print(sum(N < needed(L, S) for N, L, S in cases), "cases with too few modes")
 
 # %% [markdown]
-# **Step 3 (enough modes).** The $N$-th roots of unity do it, with the weights $w_n = \lambda_n^{-S}/N$: their kernel is 1 at $S$ and at all multiples of $N$ from it, and 0 elsewhere; and $S - N$ and $S + N$ lie outside of $0 \dots L-1$. $\blacksquare$ **All cases with $L < 8$.**
+# **Step 3 (enough modes).** The $N$-th roots of unity do it, with the weights $w_n = \lambda_n^{-S}/N$: their kernel is 1 at $S$ and at all multiples of $N$ from it, and 0 elsewhere; and $S - N$ and $S + N$ lie outside of $0 \dots L-1$. $\blacksquare$ **All $L < 8$.**
 
 # %% tags=["proof-exact_shifts"]
 for N, L, S in cases:
@@ -194,7 +194,7 @@ assert max(fits[kind]["fading sine"].error for kind in reals) < 0.05, (
 said = lambda fit: f"{fit.error:.2f} ({fit.norm:.2g})"
 fit_rows = [{"target": name, **{kind: said(row[name]) for kind, row in fits.items()}} for name in goals]
 
-# %% tags=["nbval-ignore-output", "hide-input"]
+# %% jupyter={"source_hidden": true} tags=["varies", "hide-input", "nbval-ignore-output"]
 show.table(
     fit_rows,
     caption="32 modes, 64 lags: the best achievable error (as a share of the target's norm) "

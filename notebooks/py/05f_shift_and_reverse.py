@@ -11,7 +11,7 @@
 #
 # Two tasks of the paper. Why can one convolution not reverse a sequence, what do our own runs of Shift score, and where does the paper say something else? *It takes* about 25 min to read and 5 min for the exercises. Behind [chapter 05](05_diagonal_kernels.ipynb).
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 import numpy as np
 
 import lrnnlab
@@ -32,7 +32,7 @@ print("lrnnlab 0.1: ready")
 #
 # By how many places exactly? $x_p$ is at place $p$ and is wanted at place $2L - 1 - p$, so it must be shifted by $2L - 1 - 2p$. (With the paper's formula $x_0$ would land one place beyond the end.)
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 show.figure(
     ch05.reverse_moves(6),
     alt="Six letters and six zeros; an arrow from each letter to its place in the reversed "
@@ -115,7 +115,7 @@ with show.expect_failure("Reverse, step 1"):
 #
 # We train one layer for 100 steps on each of four atomic tasks, as in chapter 05, section 5.
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["varies", "nbval-ignore-output"]
 atomic = tasks.atomic
 asked = {
     atomic.CumSum(): "1",
@@ -141,9 +141,10 @@ show.table(
     formats={"live, L = 64": ".2f", "an answer that learns nothing, L = 64": ".2f"},
 )
 
-# %%
+# %% tags=["varies", "nbval-ignore-output"]
 least = max(other["Reverse"], other["ContextShift"])
-print(f"CumSum learned: {other['CumSum'] > 0.9}; Reverse and ContextShift not: {least < 0.4}")
+assert other["CumSum"] > 0.9 and least < 0.4, "CumSum is learned, Reverse and ContextShift are not"
+print(f"CumSum: {other['CumSum']:.2f}; Reverse: {other['Reverse']:.2f}; ContextShift: {other['ContextShift']:.2f}")
 
 # %% [markdown]
 # CumSum is one kernel (all ones). The paper's .52 on CumMax is little more than the .46 that the mean of each position scores at its length. Reverse needs many kernels. And ContextShift needs a kernel that depends on the input, which a constant transition cannot have.
@@ -192,7 +193,7 @@ print(f"CumSum learned: {other['CumSum'] > 0.9}; Reverse and ContextShift not: {
 # %% [markdown]
 # The shifts that a DLR reaches, and those that it makes exactly:
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 PAPER = tables.dlr_table2.printed()
 predictions, N = [], 4096
 for power in (14, 16, 18, 20):
@@ -219,7 +220,7 @@ print(
 # %% [markdown]
 # Our own records (`lrnnlab reproduce dlr/table2 --budget desk --seeds 0-2`, 2,000 steps) are that table with $N$ and $L$ divided by 128: 32 modes, at $L = 128$ to 1,024. The reach depends on $L/N$ alone, so its prediction is the same:
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 r2 = tables.results.runs("dlr/table2").astype({"task": int}).groupby(["row", "task"])["r2"]
 lowest, highest = r2.min(), r2.max()
 spread = r2.agg(lambda cell: f"{cell.mean():.2f} ({cell.min():.2f} to {cell.max():.2f})")
@@ -252,11 +253,8 @@ off = {
     for L in lengths
 }
 ahead = (lowest["dlr_prod"] - highest["dlr"]).min()
-print(
-    f"DLR within .02 of the prediction at 128 and 256: {max(off[128], off[256]) < 0.02}; "
-    f"within .09 at 512 and 1,024: {max(off[512], off[1024]) < 0.09}"
-)
-print(f"DLR-prod ahead of DLR by more than .1 at every length: {ahead > 0.1}")
+print("DLR, farthest from the prediction:", ", ".join(f"{found:.3f} at L = {L:,}" for L, found in off.items()))
+print(f"DLR-prod is ahead of DLR at every length, by {ahead:.2f} or more")
 
 # %% [markdown]
 # At 512 and 1,024 the prediction is a little off, for two reasons. At 512 the first shift is by 64, which is $2N$: the very edge of the reach, and training does not get there. (The paper's .39 at $2^{16}$ says the same.) At 1,024 all shifts are beyond the edge. Training learns none of them, but seven kernels, each of which misses its one-hot by a little less than the whole norm, add up to some .08. (The paper, too, has .30 at this $L/N$: $N = 512$ at $2^{14}$.)

@@ -11,7 +11,7 @@
 #
 # Fourteen real modes can delay their input by 13 steps, exactly. Store their weights in float32, and the delay is gone:
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 import math
 from fractions import Fraction
 
@@ -34,7 +34,7 @@ if not lrnnlab.__version__.startswith(EXPECTED):
     )
 print(f"lrnnlab {EXPECTED}: ready")
 
-# %% tags=["nbval-ignore-output", "hide-input"]
+# %% jupyter={"source_hidden": true} tags=["varies", "hide-input", "nbval-ignore-output"]
 show.figure(
     ch06.float_kernels("[0,1]", 14),
     alt="Left: 14 weights between 2^20 and 2^22, alternating in sign, at nodes from 0 to 1, "
@@ -69,7 +69,7 @@ show.figure(
 # Drag $N$ from 8 to 12, where float32 keeps a last trace of the shift by $N - 1$, and on to 14. Near 30 float64 loses it too. Then
 # try $[-1, 1]$, where both last twice as long, and the circle:
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 float_widget = explore(
     ch06.float_kernels,
     {"interval": list(kernels.INTERVALS), "N": list(ch06.MODES)},
@@ -88,7 +88,7 @@ float_widget
 # step 2. If $p$ stays within $\pm1$, then the sizes $|w_i|$ must add up to at least that much. Move the zeros of $p$: how much can
 # you prove?
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 seesaw_widget = explore(
     ch06.seesaw,
     {"N": [3, 4, 5, 6, 7, 8], "push": list(ch06.PUSHES)},
@@ -217,7 +217,8 @@ show.math("T^*_2(x_1) =", sp.expand(sp.chebyshevt(2, 2 * free[0] - 1)))
 #
 # $$\|w\|_\infty \;\ge\; \Big(2^{-(N-1)^2} N^{N/2}\Big)^{-2/N} = \frac{2^{2N - 4 + 2/N}}{N}. \qquad \blacksquare$$
 #
-# **Sample:** two sets of nodes for each $N$ up to 24.
+# The exponent in symbols (**all cases**); the bound for **two sets of nodes** at each $N$ up to 24, evenly spaced and
+# Chebyshev's.
 
 # %% tags=["proof-claim_1"]
 n = sp.Symbol("N", positive=True)
@@ -345,7 +346,7 @@ print(leading)
 # That is the bound. Nothing is lost in it if every weight has the sign that $T^*$ has at its node, where $T^*$ must be $\pm1$.
 # This happens at exactly $N$ places ([06a](06a_best_nodes.ipynb) proves it):
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 show.figure(
     ch06.extremal_proof(7),
     alt="Left: the Chebyshev polynomial of degree 6 on the interval from 0 to 1; it touches "
@@ -434,7 +435,7 @@ check("06.4", my_end)
 # **Step 2.** We look for the first $N$ at which some tap is wrong by one half or more. It is within 3 of the predicted one, for both
 # intervals and both floats; on the circle there is none up to $N = 64$. **Float.**
 
-# %% tags=["proof-floats"]
+# %% tags=["proof-floats", "varies", "nbval-ignore-output"]
 logs = [ch06.shift_weights(N, "[0,1]").log2_largest for N in (10, 20, 40)]
 growth = [(logs[1] - logs[0]) / 10, (logs[2] - logs[1]) / 20]
 assert all(1.8 < digits < 2 for digits in growth), "Floats, step 1: nearly 2 binary digits a mode"
@@ -453,12 +454,7 @@ for interval, digits_a_mode, start in (("[0,1]", 2, -3), ("[-1,1]", 1, -2), ("ci
             else lost is not None and abs(lost - predicted) <= 3
         )
         assert near, "Floats, step 2: within 3 of the predicted N"
-        said = (
-            f"predicted N = {predicted}, observed within 3 of it"
-            if predicted
-            else "none predicted, none observed up to 64"
-        )
-        print(f"{interval:7s} {digits} digits: {said}: {near}")
+        print(f"{interval:7s} {digits} digits: predicted N = {predicted or 'none'}, observed N = {lost or 'none up to 64'}")
 
 # %% [markdown]
 # (Another machine may lose the shift at 13 or 15, as rounding depends on the order of the sum.) **Break it.** On the circle the
@@ -534,35 +530,27 @@ check("06.5", my_expensive)
 # ($[x^S]\,p$ is the coefficient of $x^S$ in $p$.) The bound is the seesaw again: pair the kernel with $T^*_n$, and one coefficient is
 # left. [06b](06b_every_shift.ipynb) has the proof. More modes do not help:
 
-# %% tags=["hide-input"]
-show.figure(
-    ch06.shift_costs(256, 32),
-    alt="Logarithm of the least norm of the weights against the shift, for L = 256. With "
-        "nodes from 0 to 1 it rises to 10^194 near S = 180 and falls to 10^153; with nodes "
-        "from -1 to 1 it rises to about 10^96; on the circle it is 1 throughout. Float32 ends "
-        "at 10^38.",
-    caption="What to see: allowing negative nodes halves the exponent; allowing a phase "
-            "removes it. Diamonds: Table 2's shifts. Already the first of them, the ring, is "
-            "beyond float32.",
-)  # fmt: skip
-
-# %% [markdown]
-# The top is at 71 % of the length, *not* at the end that Claim 1 looks at. Is that so for every $L$? Try $L = 8$, then $L = 512$,
-# where even float64 ends. (`percent` is $100\,S/L$.)
-
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 cost_widget = explore(
     ch06.cost_picture,
     {"interval": list(kernels.INTERVALS), "L": list(ch06.LENGTHS), "percent": list(ch06.PERCENTS)},
     initial={"L": 256, "percent": 71}, sentence=ch06.cost_sentence,
-    alt="Logarithm of the least norm of the weights against the shift, for three sets of "
-        "nodes.",
+    alt="Logarithm of the least norm of the weights against the shift, for three sets of nodes. At L = 256, where it opens, nodes "
+        "from 0 to 1 rise to 10^194 near S = 180 and fall to 10^153, nodes from -1 to 1 rise to about 10^96, and on the circle it "
+        "is 1 throughout. Float32 ends at 10^38.",
 )  # fmt: skip
 cost_widget
 
 # %% [markdown]
-# **Exercise 7** ★ *(5 min, 2 points: to read a logarithmic axis)* **Read a picture.** Look at the still picture of
-# this section, $L = 256$. The line *float32 ends* is the largest number that float32 can hold. Up to about which
+# Negative nodes halve the exponent, a phase removes it. Diamonds are the shifts of Table 2: already the first of them is beyond
+# float32.
+#
+# The top is at 71 % of the length, *not* at the end that Claim 1 looks at. Is that so for every $L$? Try $L = 8$, then $L = 512$,
+# where even float64 ends. (`percent` is $100\,S/L$.)
+
+# %% [markdown]
+# **Exercise 7** ★ *(5 min, 2 points: to read a logarithmic axis)* **Read a picture.** Look at the picture of
+# this section as it opens, $L = 256$. The line *float32 ends* is the largest number that float32 can hold. Up to about which
 # shift, counted from 0, does a float32 hold weights of this size, with nodes in $[0, 1]$ and with nodes in $[-1, 1]$?
 # (Both within 5. The seven shifts of Table 2 begin at 32.)
 
@@ -682,7 +670,7 @@ check("06.14", my_circle)
 #
 # **Step 2 (1 is reached).** Take the $L$-th roots of unity and $w_i = \lambda_i^{-S}/L$. The kernel at lag $k$ is the mean of $z^i$,
 # $i = 0 \dots L-1$, with $z = e^{2\pi\mathrm i(k-S)/L}$. Since $(z - 1)\sum_i z^i = z^L - 1 = 0$, it is 0 unless $z = 1$.
-# $\blacksquare$ **All $L \le 12$.**
+# $\blacksquare$ **All $L \le 12$**, the kernels in floats.
 
 # %% tags=["proof-circle"]
 draw = np.random.default_rng(0)
@@ -705,7 +693,7 @@ for L in range(2, 13):
         assert abs(abs(w).sum() - 1) < 1e-12, "The circle, step 2: the norm, in floats"
 print("||w||_1 = 1 for every shift on L = 2 to 12 lags")
 
-# %% tags=["nbval-ignore-output", "hide-input"]
+# %% jupyter={"source_hidden": true} tags=["varies", "hide-input", "nbval-ignore-output"]
 show.figure(
     ch06.float_kernels("circle", 14),
     alt="Left: 14 weights of 1/14, far below both dashed lines. Right: the kernels in float32 and float64 are a one at lag 13 and "
@@ -726,7 +714,7 @@ show.figure(
 # answers 0 to the rest explains one of $\sum_j (1 - j/8) = 4.5$ shares of variance, $R^2 = 2/9$. So .22 means that nothing is learned but the identity. DLR-ℝ has .23. Here are both models live, at the paper's shortest
 # length, with 400 steps in place of 86,000, and $N = L = 256$. Predict first: what will output 1, the shift by 32, score?
 
-# %%
+# %% tags=["varies", "nbval-ignore-output"]
 identity = Fraction(1) / sum(1 - Fraction(j, 8) for j in range(8))
 table2, live, nets = tables.dlr_table2, {}, {}
 for run in tables.plan("dlr/table2", tasks=["256"], rows=["dlr_full", "dlr_real"], seeds=[101]):
@@ -744,15 +732,13 @@ for run in tables.plan("dlr/table2", tasks=["256"], rows=["dlr_full", "dlr_real"
         f"{run.row:8s} outputs with R2 above 0.9: {sum(value > 0.9 for value in by_shift)} of "
         f"8; below 0.1: {sum(value < 0.1 for value in by_shift)} of 8"
     )
-print(
-    f"DLR-R within 0.02 of the identity's {float(identity):.3f}: "
-    f"{abs(live['dlr_real'] - identity) < 0.02}"
-)
+assert abs(live["dlr_real"] - identity) < 0.02, "DLR-R has learned the identity and no more"
+print(f"mean R2: DLR {live['dlr_full']:.3f}, DLR-R {live['dlr_real']:.3f}; the identity has {float(identity):.3f}")
 
 # %% [markdown]
 # Each of the 32 channels has a kernel. Where modes turn, their sum can be a spike; where they only fade, it cannot:
 
-# %% tags=["hide-input", "nbval-ignore-output"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "varies", "nbval-ignore-output"]
 names = {"dlr_full": "DLR, N = L", "dlr_real": "DLR-ℝ"}
 learned = {
     names[row]: net.blocks[0].mixer.kernel(256).detach().numpy() for row, net in nets.items()

@@ -11,7 +11,7 @@
 #
 # A trained layer gives numbers that are nearly bits. What does the next layer make of them? *It takes* about 15 min to read and 35 min for the exercises. Behind [chapter 08](08_working_memory_in_depth.ipynb).
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 import itertools
 from fractions import Fraction
 
@@ -32,7 +32,7 @@ if not lrnnlab.__version__.startswith(EXPECTED):
     )
 print(f"lrnnlab {EXPECTED}: ready")
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 show.figure(
     ch08.doubling_picture(),
     alt="Errors by layers done, on a logarithmic axis. At worst the ones double three times and the zeros grow a little faster; once zeros "
@@ -60,7 +60,7 @@ show.figure(
 # **Step 1.** Every weight of $W_1$ and $W_2$ is 0 or more, and ReLU does not decrease. So the layer is *monotone*: a larger input
 # never makes a smaller output. The worst is therefore $+e$ everywhere or $-e$ everywhere.
 #
-# **Step 2 (sampled).** One run on 512 letters with random errors up to $e = \frac1{32}$ lies between the two ends, number by number.
+# **Step 2 (sample).** One run on 512 letters with random errors up to $e = \frac1{32}$ lies between the two ends, number by number.
 
 # %% tags=["proof-noise"]
 for n in range(2, 6):
@@ -159,7 +159,7 @@ print("in units of e: ones", [int((d - 1) / e) for d, o in grown], "zeros", [int
 #
 # **Step 8.** With $-e$ everywhere the ones shrink, $1 - 2^\ell e$; after $\log_2\frac1e$ layers nothing is left of the state.
 #
-# **Step 9 (sampled).** Random errors grow too, more slowly. $\blacksquare$
+# **Step 9 (sample).** Random errors grow too, more slowly. $\blacksquare$
 
 # %% tags=["proof-noise"]
 n = sp.Symbol("n", positive=True)

@@ -12,7 +12,7 @@
 # A small linear Transformer trains for some seconds on strings of brackets, at most 50 tokens long. A token 1 closes all brackets at
 # once, and after each token the net must say whether one is open. What does one of its heads remember, while it reads 400 tokens?
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 from fractions import Fraction
 from itertools import product
 
@@ -38,7 +38,7 @@ if not lrnnlab.__version__.startswith(EXPECTED):
     )
 print(f"lrnnlab {EXPECTED}: ready")
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["varies", "nbval-ignore-output"]
 counter_net, head = ch09.found_counter()
 show.figure(
     ch09.counter_picture(counter_net, head),
@@ -72,19 +72,11 @@ show.figure(
 #
 # The sum piles values up. The delta rule first asks what the memory says to $k_t$, and corrects this by a share $\beta_t$.
 #
-# Write six values to one key. What does the memory answer to it? Play the writes below the picture. Then choose another $\beta$: what
+# Write six values to one key. A line below is a value that was written, a bar is the answer after it, and a colour belongs to one
+# write. What does the memory answer to it? Play the writes below the picture. Then choose another $\beta$: what
 # happens to the old values when it is larger than 1?
 
-# %% tags=["hide-input"]
-show.figure(
-    ch09.writes_picture(),
-    alt="Three panels of bars, one bar after each of the writes 3, 1, 4, 2, 5, 1 to one key. With the "
-        "sum each bar stacks all values so far, up to 16. With the delta rule and beta 1 each bar is "
-        "the last value alone. With beta one half a bar keeps a half of the bar before.",
-    caption="What to see: a line is the value that was written, a bar is the answer after it, and a "
-            "colour belongs to one write. The sum keeps every old value. The delta rule removes what "
-            "was there, all of it or a share.",
-)  # fmt: skip
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 writes_widget = ch09.writes_widget()
 writes_widget
 
@@ -93,7 +85,7 @@ writes_widget
 # The query is this letter again, so $y_t$ guesses the next one. (The third rule, *recurrent*, also sees its last answer; see
 # [09g](09g_feedback.ipynb).)
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 show.figure(
     ch09.memory_film("abcabdab"),
     alt="Eight pictures of the memory in three rows, one after each letter of abcabdab. In "
@@ -110,7 +102,7 @@ show.figure(
 # *Try:* `aaaaaaaa` under each rule. Which one keeps the number of a's? Which keeps whether there was one, and which the parity?
 # Then set $\beta = 2$ in the delta rule.
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 memory_widget = explore(
     ch09.memory_picture,
     {
@@ -131,19 +123,17 @@ memory_widget
 #
 # $$W_t = W_{t-1}\,\underbrace{(I - \beta_t k_t k_t^\top)}_{A_t} + \beta_t v_t k_t^\top .$$
 #
-# **Step 1.** Multiply out. **All cases**, with free symbols.
+# **Step 1 (all cases).** Multiply out, with symbols that do not commute. In the cell `q` is $k^\top$.
 #
 # **Step 2.** So the scan of chapter 03 runs it. **Float:** one random layer, eight tokens. $\blacksquare$
 
 # %% tags=["proof-transition"]
-W, v = sp.Matrix(2, 3, sp.symbols("w:6")), sp.Matrix(sp.symbols("v:2"))
-k, beta = sp.Matrix(sp.symbols("k:3")), sp.Symbol("beta")
-by_rule = W + beta * (v - W * k) * k.T
-as_recurrence = W * (sp.eye(3) - beta * k * k.T) + beta * v * k.T
-print("difference of the two:", sp.expand(by_rule - as_recurrence).tolist())
-assert sp.expand(by_rule - as_recurrence) == sp.zeros(2, 3), (
-    "The delta rule, step 1: the rule is a linear recurrence"
-)
+W, v, k, q = sp.symbols("W v k q", commutative=False)
+beta = sp.Symbol("beta")
+by_rule = W + beta * (v - W * k) * q
+as_recurrence = W * (1 - beta * k * q) + beta * v * q
+print("both are", sp.expand(by_rule))
+assert sp.expand(by_rule - as_recurrence) == 0, "The delta rule, step 1: the rule is a linear recurrence"
 
 layer, word = fw.random_layer(np.random.default_rng(0), V=3, n=4, m=2), [0, 2, 1, 1, 0, 2, 2, 1]
 by_rule = np.array(fw.states(layer, word, "delta")[1:], dtype=float)
@@ -195,7 +185,7 @@ check("09.1", my_step)
 # the last 1*. The picture shows both rules as counters. The delta rule loses the share $e$ of its count at
 # each bracket; the sum may add what it likes at a 1:
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 reset_widget = explore(
     ch09.reset_picture, {"text": "((()1(())1((1()", "over": ch09.RESET_LEAKS, "added": [0, -1, -2, -3]},
     initial={"over": 10, "added": -1}, sentence=ch09.reset_sentence,
@@ -229,26 +219,26 @@ assert [depth > 0 for depth in depths] == [False, True], "Reset Dyck-1, step 2: 
 
 # %% [markdown]
 # **Step 3.** Whatever its keys and values are, the layer ends both words in one state: $W$, and the sum $z$ of its keys. So it gives one
-# answer, and one of the two is wrong. $\blacksquare$ **All cases**, with free symbols.
+# answer, and one of the two is wrong. $\blacksquare$ **All cases:** keys and values are symbols that do not commute.
 #
 # **Step 4.** This holds for one layer. A second layer sums what the first has counted at every position, and tells the words apart.
 
 # %% tags=["proof-reset_dyck_1"]
-keys = {char: sp.Matrix(sp.symbols(f"k{j}_:2")) for j, char in enumerate("()1")}
-values = {char: sp.Symbol(f"v{j}") for j, char in enumerate("()1")}
+keys, rows, values = ({char: sp.Symbol(f"{name}_{j}", commutative=False) for j, char in enumerate("()1")}
+                      for name in "kqv")  # fmt: skip
 
 def addition(W, char):
-    return W + values[char] * keys[char].T
+    return W + values[char] * rows[char]  # v k^T, so a row is a k^T
 
 def ends_in(text, rule):
-    W = sp.zeros(1, 2)
+    W = sp.S(0)
     for char in text:
-        W = rule(W, char).expand()
+        W = sp.expand(rule(W, char))
     return W
 
-print("W =", ends_in(pair[0], addition).tolist())
+print("W =", ends_in(pair[0], addition))
 assert ends_in(pair[0], addition) == ends_in(pair[1], addition), "Reset Dyck-1, step 3: one state W"
-z = [sum((keys[char] for char in text), sp.zeros(2, 1)) for text in pair]
+z = [sum(keys[char] for char in text) for text in pair]
 assert z[0] == z[1], "Reset Dyck-1, step 3: one z"
 
 counted = {text: np.cumsum([{"(": 1, ")": -1, "1": 0}[c] for c in text]) for text in pair}
@@ -267,7 +257,7 @@ with show.expect_failure("Reset Dyck-1, step 1"):
         "Reset Dyck-1, step 1: one configuration"
     )
 with show.expect_failure("Reset Dyck-1, step 3"):
-    delta = lambda W, char: W + (values[char] - W.dot(keys[char])) * keys[char].T
+    delta = lambda W, char: W + (values[char] - W * keys[char]) * rows[char]
     assert ends_in("(1", delta) == ends_in("1(", delta), "Reset Dyck-1, step 3: one state W"
 
 # %% [markdown]
@@ -354,7 +344,7 @@ check("09.5", my_writes)
 # $g = 1 - \beta|k|^2$. The counter below uses this one number: a 1 writes $v = \frac12$ with strength $\beta$, a 0 writes nothing. Its
 # state goes to $\frac12 + g\,(w - \frac12)$.
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 parity_widget = explore(
     ch09.parity_picture,
     {"beta": list(ch09.STRENGTHS), "key": list(ch09.KEYS), "noise": list(ch09.NOISES), "bits": "1101"},
@@ -469,11 +459,11 @@ assert rise.is_positive, "One letter, step 2: it rises at every step"
 
 
 # %% [markdown]
-# **Step 3.** So what one head says crosses a threshold once at most. $(aa)^*$ needs a crossing at every step. **Sample:** $\beta = \frac9{10}$,
+# **Step 3.** So what one head says crosses a threshold once at most. $(aa)^*$ needs a crossing at every step. **One layer:** $\beta = \frac9{10}$,
 # $k = (\frac12, \frac12)$, all thresholds at its values.
 #
 # **Step 4.** Several heads, read by any continuous function, do no better. Each step of $W$ is $g$ times the step before, so $W_t$ has a limit.
-# The answers to $a^t$ and $a^{t+1}$ come as near as you like, and no margin is left. $\blacksquare$ **All cases** for keys of two numbers.
+# The answers to $a^t$ and $a^{t+1}$ come as near as you like, and no margin is left. $\blacksquare$ **All keys and values** of two numbers, any start.
 
 # %% tags=["proof-repeated"]
 def crossings(beta, T=30):
@@ -510,7 +500,7 @@ with show.expect_failure("One letter, step 3"):
 # Can a memory forget in one write, and also count? A counter that loses the share $e$ at each bracket goes to $(1-e)\,w \pm 1$.
 # Drag `m`: how deep does it count with each leak?
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 leak_widget = explore(
     ch09.leak_picture,
     {"over": ch09.LEAKS, "m": list(ch09.DEPTHS)},
@@ -552,7 +542,7 @@ assert sp.simplify(down(m) - formula) == 0, "The leak, step 3: up and down"
 
 # %% [markdown]
 # **Step 4.** Rounded to a whole number, the counter is wrong where the formula passes $-\frac12$. For small $me$ the formula is near $-m^2e$,
-# so this happens near $m = 1/\sqrt{2e}$. $\blacksquare$ **Sample:** six leaks, run in fractions.
+# so this happens near $m = 1/\sqrt{2e}$. $\blacksquare$ **Six leaks**, run in fractions.
 
 # %% tags=["proof-leak"]
 def first_wrong(leak):
@@ -632,7 +622,7 @@ assert sp.expand(after - (1 - w)) == 0, "Parity, step 1: a 1 takes w to 1 - w"
 # **Step 2.** So the output is the parity after every prefix. **All strings of 8 bits**, by the layer itself, in fractions.
 #
 # **Step 3.** In float32 nothing is rounded, since $w$ is 0 or 1 and $\frac12$ is a float. So every length is exact. $\blacksquare$
-# **All cases** for the two transitions; 20,000 bits run as well.
+# **Both transitions**, and a run of 20,000 bits.
 
 # %% tags=["proof-parity"]
 layer = fw.table([[0, 1], [1, 0]], [[1, 0], [1, 0]], [[0], ["1/2"]], [1, Fraction(beta_of_1)])
@@ -667,13 +657,13 @@ with show.expect_failure("Parity, step 2"):
 # %% [markdown]
 # Does descent find it? Train the same net twice, live; only the factor 2 differs. Predict both numbers.
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["varies", "nbval-ignore-output"]
 doors = {"beta1_nh1": "beta in (0, 1)", "beta2_nh1": "beta in (0, 2)"}
 for record in run_all(plan("fwp/negative", tasks=["parity"], rows=list(doors), seeds=[0, 1])):
     share = record["metrics"]["last"]["bin1"]
     print(f"{doors[record['row']]}, seed {record['seed']}: {share:.0%} of strings of 51 to 100 bits right")
 
-# %% tags=["nbval-ignore-output", "hide-input"]
+# %% jupyter={"source_hidden": true} tags=["varies", "hide-input", "nbval-ignore-output"]
 show.figure(
     negative_by_position(results.runs("fwp/negative")),
     alt="Right answers by position up to 400 on parity, (aa)*, Sum(5) and S3 for beta below 1 "

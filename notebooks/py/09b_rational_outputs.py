@@ -11,7 +11,7 @@
 #
 # Which outputs of a layer of addition can a weighted automaton compute? *It takes* about 20 min to read. Behind [chapter 09](09_fast_weights.ipynb).
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 from fractions import Fraction
 from itertools import product
 

@@ -11,7 +11,7 @@
 #
 # How much can one layer of addition remember, and how many bits does its counting take? *It takes* about 20 min to read and 15 min for the exercises. Behind [chapter 09](09_fast_weights.ipynb).
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 from fractions import Fraction
 from itertools import product
 

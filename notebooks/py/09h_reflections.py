@@ -11,7 +11,7 @@
 #
 # What does a reflection keep below $\beta = 2$, and what do one and two of them count modulo $M$? Then a trained net that fails late, and a copy of it that never fails. *It takes* about 25 min to read and 25 min for the exercises. Behind [chapter 09](09_fast_weights.ipynb).
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 import numpy as np
 import sympy as sp
 import torch
@@ -63,11 +63,9 @@ def first_errors(noise):
     runs = [fw.reflected(ones, 1.9, noise=draw.normal(0, noise, 4000)) for _ in range(20)]
     return np.median([fw.first_error(run, ones) or 4000 for run in runs])
 
-due = fw.predicted_error(1.9, 1e-4)
-print(
-    f"predicted {due:.0f}; the median is within a half of it: {due / 2 < first_errors(1e-4) < 1.5 * due}"
-)
-assert due / 2 < first_errors(1e-4) < 1.5 * due, "Below 2, step 2: noise wins about then (sampled)"
+due, came = fw.predicted_error(1.9, 1e-4), first_errors(1e-4)
+print(f"predicted {due:.0f}; the median of 20 runs {came:.0f}")
+assert due / 2 < came < 1.5 * due, "Below 2, step 2: noise wins about then (sampled)"
 
 # %% [markdown]
 # **Step 3.** Floats hold two surprises. Without noise, rounding alone can keep a parity alive: at $\beta = 1.9$ and $1.99$ a float32 still swings by a
@@ -100,7 +98,7 @@ with show.expect_failure("Below 2, step 2"):
 # %% [markdown]
 # Here is the counter at $\beta = 1.9$, with noise of 0.01:
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 show.figure(
     ch09.parity_picture(1.9, "unit", 1e-2, "1101"),
     alt="Left, a line with the eigenvalues 1 and minus 0.9, both in the stable band. Right, "
@@ -152,7 +150,7 @@ check("09.9", my_tokens)
 # ever nearer to $\frac12$. Of $\beta = 1.5, 1.6, 1.7, 1.8, 1.9$, how many still tell the
 # parity of 20,000 ones?
 
-# %%
+# %% tags=["nbval-ignore-output"]
 def kept_alive():
     ones, strengths = np.ones(20_000, int), (1.5, 1.6, 1.7, 1.8, 1.9)
     lost = {beta: fw.first_error(fw.reflected(ones, beta), ones) for beta in strengths}
@@ -310,7 +308,7 @@ with show.expect_failure("Two writes modulo M, step 2"):
 #
 # We train the same net twice, live. Only the factor 2 differs. (Predict both numbers.)
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["varies", "nbval-ignore-output"]
 doors = {"beta1_nh1": "beta in (0, 1)", "beta2_nh1": "beta in (0, 2)"}
 door = list(
     run_all(plan("fwp/negative", tasks=["parity"], rows=list(doors), seeds=[0, 1, 2, 3]))
@@ -320,15 +318,14 @@ scores = trained["last.bin1"]
 for row, name in doors.items():
     print(f"{name}: all strings of 51 to 100 right: {sum(scores[row] == 1)} of {len(scores[row])} seeds")
 
-# %%
-near = all(abs(trained.loc["beta1_nh1", "symbols"] - 0.5) < 0.1)
-print(
-    f"beta in (0, 1), every seed: none of these strings right: {max(scores['beta1_nh1']) < 0.01}; "
-    f"single answers near chance: {near}\nbeta in (0, 2), the best seed: more than half of them "
-    f"right: {max(scores['beta2_nh1']) > 0.5}"
-)
+# %% tags=["varies", "nbval-ignore-output"]
+answers, best = trained.loc["beta1_nh1", "symbols"], max(scores["beta2_nh1"])
+assert max(scores["beta1_nh1"]) < 0.01 and all(abs(answers - 0.5) < 0.1), "beta in (0, 1) does not learn it"
+assert best > 0.5, "beta in (0, 2) learns it from some seed"
+print(f"beta in (0, 1), best seed: {max(scores['beta1_nh1']):.1%} of these strings right, single answers {max(answers):.1%}")
+print(f"beta in (0, 2), best seed: {best:.1%} of these strings right")
 
-# %% tags=["nbval-ignore-output", "hide-input"]
+# %% jupyter={"source_hidden": true} tags=["varies", "hide-input", "nbval-ignore-output"]
 show.table(
     ch09.reflecting(live=door),
     caption="In percent: whole strings, and single answers at positions 391 to 400; mean "
@@ -350,7 +347,7 @@ show.table(
 # We train the live net again. Its layer has two heads; we find the one in which token 1 has the larger $\beta$. Then we set one of the two
 # strengths, or both, to the number that it should have:
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["varies", "nbval-ignore-output"]
 def accuracy(net, strengths, tokens):
     """Right answers in the last ten positions, with strengths (token, head) in place of the net's."""
     mixer = net.blocks[0].mixer
@@ -386,7 +383,7 @@ show.table(
     "other head never writes.",
 )
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["varies", "nbval-ignore-output"]
 right = {name: sum(line[name] == 1 for line in lines) for name in list(lines[0])[3:]}
 print(f"nets (of {len(lines)}) without an error there:", right)
 
@@ -401,25 +398,23 @@ print(f"nets (of {len(lines)}) without an error there:", right)
 # $\beta = 2$ for token 1 in its counting head, and 0 for everything else.
 #
 # **Step 1.** With a unit key and $\beta = 2$ the memory goes from 0 to $2vk^\top$, and from there back to 0. Token 0 changes
-# nothing. So the memory is in one of two states, and the parity says in which. **All keys of three numbers.** (The argument needs only
-# $k\cdot k = 1$, and $\phi$ divides every key by its length.)
+# nothing. So the memory is in one of two states, and the parity says in which. **All keys of three numbers**, as $\phi$ divides every key
+# by its length: what is left after two writes has the factor $1 - k\cdot k$.
 
 # %% tags=["proof-snapped"]
-k, v, beta = sp.Matrix([*sp.symbols("k:2", real=True), 0]), sp.Matrix(sp.symbols("v:2")), 2
-k[2] = sp.sqrt(1 - k[0] ** 2 - k[1] ** 2)  # |k| = 1
+k, v, beta = sp.Matrix(sp.symbols("k:3")), sp.Matrix(sp.symbols("v:2")), 2
 W = [sp.zeros(2, 3)]
 for _ in range(2):
     W.append((W[-1] + beta * (v - W[-1] * k) * k.T).expand())
-print("W_1 - 2 v k^T =", (W[1] - 2 * v * k.T).expand().tolist(),
-      "  W_2 =", W[2].applyfunc(sp.simplify).tolist())  # fmt: skip
+print("W_1 - 2 v k^T =", (W[1] - 2 * v * k.T).expand().tolist(), "  W_2 =", W[2].applyfunc(sp.factor).tolist())
 assert (W[1] - 2 * v * k.T).expand() == sp.zeros(2, 3), "The snapped net, step 1: from 0 to 2 v k^T"
-assert W[2].applyfunc(sp.simplify) == sp.zeros(2, 3), "The snapped net, step 1: and back to 0"
+assert (W[2] - 4 * (1 - k.dot(k)) * v * k.T).expand() == sp.zeros(2, 3), "The snapped net, step 1: and back to 0"
 
 # %% [markdown]
 # **Step 2.** The answer at a position depends on the token there and on the memory: four cases. The trained net's own weights give the right answer
 # in each. **Float:** the margins are printed, and are far above rounding.
 
-# %% tags=["proof-snapped", "nbval-ignore-output"]
+# %% tags=["proof-snapped", "varies", "nbval-ignore-output"]
 parity_net = ch09.reflecting_net(0)
 parity_block, margins = parity_net.blocks[0], {}
 with torch.no_grad():

@@ -11,7 +11,7 @@
 #
 # What do trained nets of all rules reach on the paper's eight languages, and why? Where does the paper say something else, and what do we not show? *It takes* about 20 min to read. Behind [chapter 09](09_fast_weights.ipynb).
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 from itertools import product
 
 import lrnnlab
@@ -59,7 +59,7 @@ for record in feedback_runs:
 # In reset Dyck-1 a bin bounds each side of the 1, but training has strings of up to 50 tokens. So about a tenth of Bin0 is longer than any training
 # string, and *not learned* may be *lost with length* there.
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 show.table(
     ch09.sizes(),
     caption="Distinct strings there are. The other tasks have more than anybody will sample.",
@@ -87,7 +87,7 @@ show.table(
 # of Recurrent Delta starts with its feedback at 0. One is *near translation*, with two writes a token to one key. (In the regular tasks its
 # $\beta$ starts at 1 instead of 2. On reset Dyck-1 it has two heads, elsewhere eight.)
 
-# %% tags=["hide-input", "nbval-ignore-output"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "varies", "nbval-ignore-output"]
 for name, tasks in (
     ("table1", ("parity", "aa")),
     ("table1", ("abab", "anbn")),
@@ -107,13 +107,13 @@ for name, tasks in (
 # Now choose as the paper does: the weights with the best mean of both *test* bins among all evaluations of a run. The difference shows how much
 # you gain by selecting on the test set:
 
-# %% tags=["nbval-ignore-output", "hide-input"]
+# %% jupyter={"source_hidden": true} tags=["varies", "hide-input", "nbval-ignore-output"]
 show.table(
     ch09.chosen_by_test(),
     caption="Recorded: Bin0/Bin1 of the weights that the test bins choose.",
 )
 
-# %% tags=["nbval-ignore-output", "hide-input"]
+# %% jupyter={"source_hidden": true} tags=["varies", "hide-input", "nbval-ignore-output"]
 live = [record["metrics"]["last"]["bin1"] for record in feedback_runs]
 show.figure(
     fwp_tables(results.runs("fwp/table1", "fwp/table2"), live={("parity", "recurrent_delta"): live}),

@@ -31,7 +31,7 @@ lemma_1_determinant
   step 3: ics={f(0): «1→2»}
   step 3: t**k * G**k / sp.factorial(k«→ + 1»)
 lemma_1
-  step 4: assert «S.trace() == 0 and det_exp(S.trace(), 1) == 1→(S + sp.eye(4)).trace() == 0»
+  step 4: sp.Eq((d**2) ** «2→1», 1), d)«→ + [0]»
   step 5: linalg.expm(m - «→0.9 * »m.T)
 # Lemma 2
 lemma_2

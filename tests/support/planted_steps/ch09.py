@@ -5,8 +5,8 @@ from proof_cells import faults
 FAULTS = faults(r"""
 # --- 1: the delta rule is a linear recurrence
 transition
-  step 1: W * (sp.eye(3) «-→+» beta * k * k.T)
-  step 1: by_rule = W + «beta * →»(v - W * k) * k.T
+  step 1: W * (1 «-→+» beta * k * q)
+  step 1: by_rule = W + «beta * →»(v - W * k) * q
   step 2: b = «beta * →»v[:, :, None]
 # --- 2: what addition knows
 prop_3_1
@@ -93,7 +93,7 @@ abab
 reset_dyck_1
   step 1: «pair = ("((1()", "1((()")→pair = ("((1()", "1(()(")»
   step 2: [text.«rpartition("1")[2].→»count("(") -
-  step 3: return W + «values[char]→(values[char] - W.dot(keys[char]))» * keys[char].T
+  step 3: return W + «values[char]→(values[char] - W * keys[char])» * rows[char]
   step 4: np.cumsum([«{"(": 1, ")": -1, "1": 0}[c]→len(text) == 5» for c in text])
 leak_is_enough
   step 1: write = lambda w, beta, v: sp.expand(w + beta * «(v - w)→v»)
@@ -170,7 +170,7 @@ rotation
   step 2: periods = {M: period(sp.pi / «M→(M + 1)») for M
 snapped
   step 1: sp.Matrix(sp.symbols("v:2")), «2→sp.Rational(3, 2)»\n
-  step 1: k[2] = sp.sqrt(«1→2» - k[0] ** 2 - k[1] ** 2)
+  step 1: 4 * («1→2» - k.dot(k)) * v * k.T
   step 2: W = parity * «2→0» * torch.outer
   step 3: strengths[1, head] = «2→1»\n
 # --- 10: the printed examples
