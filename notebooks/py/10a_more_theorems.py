@@ -344,7 +344,8 @@ with show.expect_failure("Theorem 6, step 2"):
 #   linear attention of chapter 09);
 # * *blocks*, whose columns are not negative and sum to 1 (chapter 02), or have a norm of at most 1 (*clipped*);
 #   *reflection*: one factor $I - \beta kk^\top$ a token, with $\beta$ up to 1 or up to 2 (chapter 09); *reflections*: a
-#   product of several of them;
+#   product of several of them; *diagonal minus rank one*: $\mathrm{diag}(w) - (rk)k^\top$, RWKV-7's (Theorem 9 in
+#   [10c](10c_whole_ladder.ipynb));
 # * *one-hot columns, phases*: a matrix with one-hot columns times a complex diagonal one; *dictionary*: a mixture of
 #   dense matrices; *non-linear*: the state is squashed and fed back; *tree*: one map for the two halves of every chunk
 #   (chapter 08); *attention*: softmax attention, or a mean.

@@ -84,7 +84,7 @@ show.figure(
     ch10.ladder(gated),
     alt="A table of four models, with one layer and with two, by the ladder's machines. As they ship none learns a machine with a "
     "group in it; Gated DeltaNet with beta up to 2 learns two of them with one layer and seven with two, and keeps none.",
-    caption="Recorded, one seed, one try of 600 steps; signs as above. All red corners right of the third line are Theorems 2, 5 and 9.",
+    caption="Recorded, one seed, one try of 600 steps; signs as above.",
 )
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
@@ -116,7 +116,8 @@ for name, nets in (("one layer", ~parity["row"].str.endswith(ladder.DEEP)), ("tw
 assert len(parity) == 12 and parity["trained"].max() < ladder.KNOWN
 
 # %% [markdown]
-# One layer stays at chance, two get near, none knows length 40. Can they know *all* lengths?
+# So this is what the sentence rests on: one layer stays near chance, two layers get further, and none of the 12 knows length 40. Could
+# another net of the kind know *all* lengths?
 #
 # **Theorem 9.** *One letter of RWKV-7 comes to rest.* Each row $x$ of its state does $x_t = x_{t-1} A_t + b_t$ with
 # $A_t = \mathrm{diag}(w) - \kappa\,(r\kappa)^\top$ and $|\kappa| = 1$. As released, $w$ lies between $e^{-e^{-1/2}} = .545$ and 1 and
@@ -159,7 +160,8 @@ print(f"least eigenvalue of one letter: above {float(sp.exp(-sp.exp(-sp.Rational
 # %% [markdown]
 # **Step 3.** Read $v$ again and again. In the first layer $A$ and $b$ stay the same, and all eigenvalues are inside of the unit circle:
 # wherever it began, $x$ goes to one place, with an error like $\rho^n$. A layer above reads what comes to rest so. Its $A$ and $b$ tend to
-# limits of the same kind, as in step 3 of Theorem 2, and it comes to rest as well. $\blacksquare$
+# limits of the same kind, as in step 3 of Theorem 2, and it comes to rest as well. (What acts position by position, or shifts by a
+# token, changes nothing in this.) $\blacksquare$
 #
 # In every machine of the ladder from Parity on, one letter does turn states. So no number of released layers holds it at every length:
 
@@ -175,9 +177,9 @@ assert verdicts == ["no number of layers"] * 10
 # (The predictor allows the ends, $w = 1$ and $r = 0$, as it does for all gates, so that a layer may keep something for ever. The theorem
 # holds there too; the proof is in `lrnnlab.expressivity.robustness`. Strictly inside, one letter even forgets what was before it.)
 #
-# **What then does the paper's theorem use?** We know it by its announcement, and its construction only from a public programme: a factor
-# 2 before $\kappa$, $w = 1$, and $r$ of zeros and ones. With these one letter exchanges two entries of $x$, or copies one over another.
-# Such moves make every map of states. The released layer has the factor 1.
+# **What then does the paper's theorem use?** We have not read its proof. We know the announcement, and a public program that follows the
+# construction: a factor 2 before $\kappa$, $w = 1$, and $r$ of zeros and ones. With these one letter exchanges two entries of $x$, or
+# copies one over another, and such moves make every map of states. The released layer has the factor 1.
 #
 # **Break it.** The factor 2, **all pairs** of three numbers:
 
@@ -204,14 +206,15 @@ print(f"an eigenvalue of two letters, one after the other: {turning:.3f}, of siz
 assert abs(turning) > 1, "a word of two letters does not turn for ever"
 
 # %% [markdown]
-# So where only longer words turn states, as in $(abab)^*$, we cannot say: *not decided*. (If $a$ and $b$ in
+# With slightly smaller $w$ its size is 1, and it turns for ever. So where only longer words turn states, as in $(abab)^*$, we cannot say:
+# *not decided*. (If $a$ and $b$ in
 # $\mathrm{diag}(w) + ab^\top$ were free, even more could be computed than by one-hot columns and phases:
 # [arXiv:2603.03612](https://arxiv.org/abs/2603.03612), by its abstract.)
 #
 # And the next rule? *Erase-then-Delta* ([arXiv:2606.26560](https://arxiv.org/abs/2606.26560), by its abstract) erases along one direction
 # and then writes along another. In our reading that is $(I - \gamma ee^\top)(I - \beta kk^\top)$ with $\gamma, \beta \le 1$. Two factors
-# a token make a turn where each may reflect. Here none may: if $P$ and $Q$ have no negative eigenvalues, $PQ$ has those of
-# $P^{1/2}QP^{1/2}$, which are real and not negative either. One letter does not turn.
+# a token make a turn where each may reflect. Here none may: if $P$ and $Q$ are symmetric with no negative eigenvalue, $PQ$ has the
+# eigenvalues of $P^{1/2}QP^{1/2}$, which are real and not negative either. One letter does not turn.
 
 # %% [markdown]
 # ## 3 Drawn at random
