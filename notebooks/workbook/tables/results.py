@@ -360,11 +360,11 @@ def beside(name: str, recorded: Sequence[Mapping], live: Sequence[Mapping] = ())
 
 
 def write(found: pd.DataFrame, path: Path) -> None:
-    """As CSV, or as Parquet where the name ends in ``.parquet`` (which needs pyarrow); what is no number or text as JSON."""
-    plain = found.copy()
-    for name, values in plain.items():
-        if not pd.api.types.is_numeric_dtype(values):
-            plain[name] = [one if isinstance(one, str) or one is None else json.dumps(one, default=str) for one in values]
+    """As CSV, or as Parquet where the name ends in ``.parquet`` (which needs pyarrow); what is no number or text as JSON.
+
+    What a run has not, what is no number (NaN), and an empty text are missing: nothing between two commas, null in Parquet.
+    """
+    plain = found.apply(_plain)
     if path.suffix == ".parquet":
         try:
             plain.to_parquet(path, index=False)
@@ -372,3 +372,15 @@ def write(found: pd.DataFrame, path: Path) -> None:
             raise ValueError(f"{path}: Parquet needs pyarrow, which is not installed; .csv needs nothing") from None
     else:
         plain.to_csv(path, index=False)
+
+
+def _plain(values: pd.Series) -> pd.Series:
+    """A column of numbers, of truths or of text, None where a value is missing; of what is none of these, in JSON."""
+    if pd.api.types.is_numeric_dtype(values):
+        return values
+    kept = [None if one == "" or (isinstance(one, float) and math.isnan(one)) else one for one in values]
+    kinds = {type(one) for one in kept if one is not None}
+    if kinds <= {bool} or kinds <= {int, float}:
+        return pd.Series(kept, values.index, dtype="boolean" if kinds <= {bool} else float)
+    as_json = [one if one is None or isinstance(one, str) else json.dumps(records.as_json({"": one})[""]) for one in kept]
+    return pd.Series(as_json, values.index, dtype=object)

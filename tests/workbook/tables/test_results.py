@@ -229,3 +229,30 @@ def test_the_command_shows_what_is_recorded_and_writes_it_for_others(tmp_path, c
     assert cli.main(["results", "fwp/table9"]) == 2
     assert cli.main(["results", "fwp/table2", "--budget", "live"]) == 0
     assert capsys.readouterr().out.strip().endswith("no runs")
+
+
+def test_a_missing_value_is_missing_in_csv_and_in_parquet_in_every_column(tmp_path, monkeypatch):
+    """In the frames that pandas is given; with pyarrow, in the files too."""
+    full = {"number": 1.5, "whole": 3, "truth": True, "word": "lasts", "list": [1, math.nan], "mixed": 1}
+    found = results.frame([run(0, **full), run(1), run(2, **dict.fromkeys(full)), run(3, number=math.nan, word="", mixed="a")])
+    given = []
+    monkeypatch.setattr(pd.DataFrame, "to_parquet", lambda frame, path, **options: given.append(frame))
+    for made in (found, results.runs("lrnn/growth"), results.runs("lrnn/fading"), results.runs("regulargpt/table3")):
+        results.write(made, tmp_path / "a.csv")
+        results.write(made, tmp_path / "a.parquet")
+        read, frame = pd.read_csv(tmp_path / "a.csv"), given.pop()
+        assert read.isna().equals(frame.isna()) and list(read) == list(made)
+        for values in frame.select_dtypes(object).items():
+            assert {type(one) for one in values[1]} <= {str, type(None)}
+    results.write(found, tmp_path / "a.csv")
+    read = pd.read_csv(tmp_path / "a.csv")
+    assert read[[*full]].isna().sum().tolist() == [3, 3, 3, 3, 3, 2]
+    assert read["truth"][0] == True and read["list"][0] == "[1, null]"  # noqa: E712
+
+
+def test_a_missing_value_is_missing_in_the_file_of_parquet(tmp_path):
+    pytest.importorskip("pyarrow")
+    made = results.runs("lrnn/growth")
+    results.write(made, tmp_path / "a.csv")
+    results.write(made, tmp_path / "a.parquet")
+    assert pd.read_csv(tmp_path / "a.csv").isna().equals(pd.read_parquet(tmp_path / "a.parquet").isna())
