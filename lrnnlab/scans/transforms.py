@@ -39,7 +39,7 @@ def check_symbols(tokens: Tensor, V: int, where: str) -> None:
     """ValueError, showing the token and ``where`` it is not, unless all are in 0..V-1; see :func:`assert_symbols`."""
     if torch.compiler.is_compiling():
         assert_symbols(tokens, V, where)
-    elif tokens.numel():
+    elif tokens.numel() and torch._C._get_dispatch_mode(torch._C._TorchDispatchModeKey.FAKE) is None:  # they have values
         low, high = (int(v) for v in values(tokens).aminmax())
         if low < 0 or high >= V:
             raise ValueError(f"token {low if low < 0 else high} is outside {where}")

@@ -26,6 +26,7 @@ from lrnnlab.verification.heads import HeadTables, head_tables, heads_machine, l
 from lrnnlab.verification.lower_layers import LowerMachine, check_snapped, live_part, reach
 from lrnnlab.verification.quantised import Quantised, quantise, verify_quantised
 from lrnnlab.verification.search import Search, Verdict, reachable, votes
+from lrnnlab.verification.traced import plain_torch
 
 __all__ = ["HeadTables", "Quantised", "Verdict", "head_tables", "heads_machine", "learned_machine", "quantise", "verify"]
 
@@ -91,14 +92,24 @@ def verify(
     >>> verify(snap(untrained), Sum(2).specification).proved
     False
     """
-    if isinstance(model, Quantised):
-        verdict = verify_quantised(model, specification)
+    with plain_torch():
+        if isinstance(model, Quantised):
+            verdict = verify_quantised(model, specification)
+        else:
+            verdict = _verify_snapped(model, specification, limit, wanted, depth)
         wrong = _really_wrong(model, specification, verdict.counterexamples)
-        return replace(verdict, counterexamples=wrong)
+    if verdict.decided and wrong != verdict.counterexamples:
+        raise AssertionError("the model and the search disagree about a string: please report this")
+    return replace(verdict, counterexamples=wrong)
+
+
+def _verify_snapped(
+    model: Net, specification: MooreMachine, limit: int, wanted: int, depth: int | None
+) -> Verdict:
     check_snapped(model, specification)
     if limit < 1 or wanted < 1 or (depth is not None and depth < 0):
         raise ValueError(f"limit and wanted are at least 1, depth at least 0; got {limit}, {wanted}, {depth}")
-    with deterministic(), torch.no_grad():
+    with deterministic():
         below = reach(model, live_part(specification), LOWER)
         if below is None:
             return Verdict(False, (), 0, LOWER)
@@ -106,10 +117,7 @@ def verify(
         if verdict is None:
             everything = np.arange(model.layers[-1].h)
             verdict = Search(model, specification, below, everything).run(limit, wanted=wanted, depth=depth)
-        wrong = _really_wrong(model, specification, verdict.counterexamples)
-    if verdict.decided and wrong != verdict.counterexamples:
-        raise AssertionError("the model and the search disagree about a string: please report this")
-    return replace(verdict, counterexamples=wrong)
+    return replace(verdict, about=f"snapped, in {str(model.encoder.weight.dtype)[6:]}")
 
 
 def _really_wrong(model: Net | Quantised, specification: MooreMachine, words: tuple) -> tuple[tuple[int, ...], ...]:

@@ -16,7 +16,8 @@ from lrnnlab.tasks import StateTracking
 from lrnnlab.training import deterministic, rng
 from lrnnlab.training.evaluation import at_rest
 from lrnnlab.validation import checked, whole_number
-from lrnnlab.verification.quantised import _as_rows, _rows, _Steps
+from lrnnlab.verification.quantised import _as_rows, _rows
+from lrnnlab.verification.traced import TracedStep
 
 
 class Interchange(NamedTuple):
@@ -44,7 +45,7 @@ def interchange(
     moves = torch.tensor(machine.transitions)
     tokens = task.sample_near(strings, position + after, generator).inputs
     with at_rest(net), deterministic(), torch.no_grad():
-        steps = _Steps(net)
+        steps = TracedStep(net)
         state = steps.initial_state(strings)
         for token in tokens[:, :position].unbind(1):
             state, _ = steps.step(state, token)

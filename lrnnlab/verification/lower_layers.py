@@ -65,11 +65,18 @@ def check_snapped(model: Net, specification: MooreMachine | None = None) -> None
         raise ValueError(f"the model's parts do not fit together: {str(error).splitlines()[0]}") from error
     if specification is None:
         return
+    check_fits(model, specification)
+
+
+def check_fits(model: Any, specification: MooreMachine) -> None:
+    """``ValueError`` unless a model reads the symbols of a specification, and knows its answers; or if it asks for none."""
     if specification.num_symbols != model.vocab_size:
         raise ValueError(f"the model reads {model.vocab_size} symbols, the automaton {specification.num_symbols}")
-    largest = specification.outputs[specification.transitions[:, specification.reachable()]].max()
-    if largest >= model.classes:
-        raise ValueError(f"the model has {model.classes} classes, the automaton answers {largest}")
+    asked = specification.outputs[specification.transitions[:, specification.reachable()]]
+    if asked.max() >= model.classes:
+        raise ValueError(f"the model has {model.classes} classes, the automaton answers {asked.max()}")
+    if asked.max() < 0:
+        raise ValueError("the automaton asks for an answer after no string but, perhaps, the empty one")
 
 
 def live_part(specification: MooreMachine) -> MooreMachine:
@@ -79,10 +86,7 @@ def live_part(specification: MooreMachine) -> MooreMachine:
 
 
 def reach(model: Net, live: MooreMachine, limit: int) -> LowerMachine | None:
-    """Breadth-first over the lower states of a snapped ``model``; None if there are more than ``limit``.
-
-    ``ValueError`` if no string is ever asked about: of that nothing can be proved.
-    """
+    """Breadth-first over the lower states of a snapped ``model``; None if there are more than ``limit``."""
     stack, V, last = _Stack(model), model.vocab_size, len(model.layers) - 1
     first = [s for layer in model.layers[:last] for s in layer.x0.argmax(-1).tolist()] + [live.initial]
     rows = np.array([first], np.min_scalar_type(max(live.num_states, *(layer.b for layer in model.layers))))
@@ -107,8 +111,6 @@ def reach(model: Net, live: MooreMachine, limit: int) -> LowerMachine | None:
             kept.extend(to)
         if len(rows) > limit:
             return None
-    if not len(tables):
-        raise ValueError("the automaton asks for an answer after no string but, perhaps, the empty one")
     return LowerMachine(np.stack(follow), np.stack(asked), tables, leads, stack.lead, stack.rounding)
 
 

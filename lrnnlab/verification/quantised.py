@@ -5,6 +5,10 @@ is trained drifts.  Its readout can: what the net *answers* after its state says
 every k-th token the state is put to a state of a *codebook*, the one that answers alike.  No weight changes.  Then the
 net is a finite machine, which can be read off and compared with a specification on all strings.
 
+What is restarted, read off, proved and run is one object, :class:`~lrnnlab.verification.traced.TracedStep`: a list of
+torch's operations for one token and one string, with the net's weights in it.  The net itself, with all that its Python may
+do beside (count calls, look at the batch), stays behind; that it is no other net is tried when it is quantised.
+
 The codebook is found as Moore's algorithm finds the states of a machine, on the net's own states: two visited states
 are in one class if the net answers alike after each of a few words (at first after none: its answer there).  Where one
 letter leads from a class to two, the word that tells these apart, with the letter before it, joins the words.  The code
@@ -25,38 +29,62 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
-from torch.utils._pytree import tree_flatten, tree_map, tree_unflatten
+from torch.nn.modules import module as every_module
 
 from lrnnlab.automata import NO_LABEL, MooreMachine
-from lrnnlab.models import Net
+from lrnnlab.models.base import check_tokens
 from lrnnlab.tasks.base import BaseTask
 from lrnnlab.training import deterministic, rng
-from lrnnlab.training.evaluation import at_rest
 from lrnnlab.validation import checked, number, whole_number
+from lrnnlab.verification.lower_layers import check_fits
 from lrnnlab.verification.rounding import Bounds
 from lrnnlab.verification.search import Verdict
+from lrnnlab.verification.traced import State, TracedStep, impure, plain_torch
 
 STRINGS = 256  # drawn to visit states
 CANDIDATES = 48  # visited states of a class that may become its code
 RARE = 0.01  # of a class's steps by a letter: fewer that go elsewhere are the net's errors, and do not split it
 NODES = 20_000  # of the machine that is read off
+BATCHES = (1, 2, 7, 64)  # in which a net is asked whether it is what was traced, each with as many tokens:
+LENGTHS = (12, 12, 12, 40)
+ALIKE = 1e-6  # of the largest answer: what rounding may make of two orders of a sum in double precision
+NEEDED = ("vocab_size", "classes", "initial_state", "step")
 
 
 class Quantised(nn.Module):
     """A net that is restarted from a code after every k-th token; what :func:`quantise` makes.
 
-    ``every``: k.  ``codebook``: the K codes as rows of numbers (K, F).  ``answers`` (K, W): what the net answers in each
-    code after each of ``words``; a state is put to the code whose answers it gives with the greatest probability.
-    ``closed``: whether each letter leads from each code to the code to which it leads all of the states that the code
-    stands for (but for one in a hundred); ``why``: else, where not.  It reads tokens as the net does, by ``q(tokens)``
-    and ``q.step``; ``q.states(tokens)`` are the states, restarts included.
+    ``steps``: the net's step, frozen (``print(q.steps.graph.code)``): what is proved and what runs.  ``every``: k.
+    ``codebook``: the K codes as rows of numbers (K, F).  ``answers`` (K, W): what the net answers in each code after each of
+    ``words``; a state is put to the code whose answers it gives with the greatest probability.  ``closed``: whether each
+    letter leads from each code to the code to which it leads all of the states that the code stands for (but for one in a
+    hundred); ``why``: else, where not.  It reads tokens as the net does, by ``q(tokens)`` and ``q.step``;
+    ``q.states(tokens)`` are the states, restarts included.
+
+    It has no modes: ``train()`` and ``eval()`` change nothing.  Its ``state_dict`` is all that it knows, and is loaded as a
+    whole or not at all.  It stays in the type and on the device in which it was traced: ``TypeError`` else.
     """
 
-    def __init__(self, net: Net, every: int, codes: Any, words: list[tuple[int, ...]], answers: Tensor):
+    def __init__(self, steps: TracedStep, every: int, codes: State, words: list[tuple[int, ...]], answers: Tensor):
         super().__init__()
-        self.net, self.steps, self.every, self.words, self.answers = net, _Steps(net), every, words, answers
-        self.codes, self.closed, self.why = codes, False, ""
-        self.vocab_size, self.classes, self.width = net.vocab_size, net.classes, net.width
+        self.steps, self.every, self.words = steps, every, words
+        self.vocab_size, self.classes = steps.vocab_size, steps.classes
+        self.register_buffer("answers", answers)
+        for i, part in enumerate(codes):
+            self.register_buffer(f"code{i}", part)
+        self.closed, self.why = False, ""
+
+    @property
+    def every(self) -> int:
+        return self._every
+
+    @every.setter
+    def every(self, every: int) -> None:
+        self._every = whole_number(every, 1, "every")
+
+    @property
+    def codes(self) -> State:
+        return tuple(getattr(self, f"code{i}") for i in range(self.steps.parts))
 
     @property
     def codebook(self) -> Tensor:
@@ -65,46 +93,63 @@ class Quantised(nn.Module):
     def restarted(self, every: int) -> Quantised:
         """A copy that is restarted after every k-th token."""
         twin = copy.deepcopy(self)
-        twin.every = whole_number(every, 1, "every")
+        twin.every = every
         return twin
 
     def _apply(self, fn: Any, recurse: bool = True) -> Quantised:
-        """The codes move with the weights, to another type or device; complex ones too, which torch would leave as they are."""
-
-        def moved(part: Tensor) -> Tensor:
-            return torch.view_as_complex(fn(torch.view_as_real(part))) if part.is_complex() else fn(part)
-
-        self.codes = tree_map(moved, self.codes)
+        for kind in {(part.dtype, part.device) for part in self.buffers()}:
+            moved = fn(torch.empty(0, dtype=kind[0], device=kind[1]))
+            if (moved.dtype, moved.device) != kind:
+                raise TypeError(f"a quantised net computes as it was traced, in {kind[0]} on {kind[1]}, not in {moved.dtype} on "
+                                f"{moved.device}: another type or device is another function, so quantise a net in it")  # fmt: skip
         return super()._apply(fn, recurse)
+
+    def get_extra_state(self) -> dict[str, Any]:
+        return {"graph": self.steps.graph.code, "every": self.every, "words": self.words, "closed": self.closed, "why": self.why}
+
+    def set_extra_state(self, state: dict[str, Any]) -> None:
+        self.every, self.words, self.closed, self.why = (state[key] for key in ("every", "words", "closed", "why"))
+
+    def load_state_dict(self, state_dict: Any, strict: bool = True, assign: bool = False) -> Any:
+        """All of another's numbers, ``every`` and ``words`` with them; ``ValueError`` unless it runs the same graph."""
+
+        def kinds(state: Any) -> dict[str, Any]:
+            return {key: (x.shape, x.dtype) if isinstance(x, Tensor) else x["graph"] for key, x in state.items()}
+
+        mine, theirs = kinds(self.state_dict()), kinds(state_dict)
+        if other := [key for key in {**mine, **theirs} if mine.get(key) != theirs.get(key)]:
+            raise ValueError(f"these are the numbers of another quantised net: {other[0]} differs, so they would make a function "
+                             "that is neither; save and load the whole net (torch.save(q, file))")  # fmt: skip
+        return super().load_state_dict(state_dict, strict, assign)
 
     def forward(self, tokens: Tensor) -> Tensor:
         """Tokens (B,T) -> logits (B,T,C)."""
-        self.net.check(tokens)
         return self._read(tokens)[0]
 
     def states(self, tokens: Tensor) -> Tensor:
         """The states after each token, restarts included, as rows of numbers (B,T,F)."""
-        self.net.check(tokens)
         return self._read(tokens)[1]
 
-    def initial_state(self, batch: int) -> tuple[Any, int]:
+    def initial_state(self, batch: int) -> tuple[State, int]:
         """The net's state before the first token, and how many tokens have been read."""
         return self.steps.initial_state(batch), 0
 
-    def step(self, state: tuple[Any, int], token: Tensor) -> tuple[tuple[Any, int], Tensor]:
+    def step(self, state: tuple[State, int], token: Tensor) -> tuple[tuple[State, int], Tensor]:
         """(state, tokens (B,)) -> (state, logits (B,C)); the state is one of the codebook after every k-th token."""
         after, logits = self.steps.step(state[0], token)
         count = state[1] + 1
         return (after if count % self.every else _rows(self.codes, self.nearest(after, logits)[0]), count), logits
 
-    def nearest(self, state: Any, logits: Tensor) -> tuple[Tensor, Tensor]:
+    def nearest(self, state: State, logits: Tensor) -> tuple[Tensor, Tensor]:
         """The code of each state (B,), given the net's logits there, and by how much it leads the second."""
         said = torch.stack([logits, *(_after_word(self.steps, state, word) for word in self.words[1:])], 1)  # (B, W, C)
-        scores = said.log_softmax(-1)[:, torch.arange(len(self.words)), self.answers].sum(-1)  # (B, K)
+        place = torch.arange(len(self.words), device=logits.device)
+        scores = said.log_softmax(-1)[:, place, self.answers].sum(-1)  # (B, K)
         first, second = F.pad(scores, (0, 1), value=-torch.inf).topk(2).values.unbind(-1)
         return scores.argmax(-1), first - second
 
     def _read(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
+        check_tokens(tokens, self.vocab_size, like=self.answers)
         state, logits, rows = self.initial_state(len(tokens)), [], []
         for token in tokens.unbind(1):
             state, said = self.step(state, token)
@@ -117,17 +162,25 @@ class Quantised(nn.Module):
 
 @checked
 def quantise(
-    net: Net, task: BaseTask, every: int = 1, *, states: int = 100, rounds: int = 20, seconds: float = 60.0, seed: int = 0
+    net: nn.Module, task: BaseTask, every: int = 1, *, states: int = 100, rounds: int = 20, seconds: float = 60.0, seed: int = 0
 ) -> Quantised:
     """Find a codebook of a trained net's states and restart the net from it after every k-th token.
 
     Nothing is trained.  The task gives strings of its training length that visit states; its answers are not looked at.
-    The result is a copy in double precision, so that :func:`lrnnlab.verification.verify` can tell it from its rounding.
+    The result is a copy in double precision on the CPU, so that :func:`lrnnlab.verification.verify` can tell it from its
+    rounding, and in evaluation mode.
+
+    The step is traced once, for one string, as a list of torch's operations, and only that list runs afterwards: see
+    :mod:`lrnnlab.verification.traced`.  Before, the net itself is asked whether it is the same function: on strings of the
+    task, by ``step`` in batches of 1, 2, 7 and 64, and by ``forward``.  This is a trial and no proof; what is proved later is
+    proved of the list.
 
     Parameters
     ----------
-    net : Net
-        It reads tokens, answers after each, and has a state of one size (``step``).
+    net : Module
+        A :class:`lrnnlab.models.Net`, or any module with ``vocab_size``, ``classes``, ``initial_state(batch)`` and
+        ``step(state, tokens (B,)) -> (state, logits (B,C))``, that reads tokens, answers after each, and whose state is made of
+        tensors of one size, one entry a string.
     task : BaseTask
         Where strings are drawn.
     every : int
@@ -147,9 +200,10 @@ def quantise(
     Raises
     ------
     ValueError
-        For a net whose state grows with what it has read (attention, SGConv), and for one that reads other symbols.
+        For a net whose state grows with what it has read (attention, SGConv), for one that reads other symbols, and for one
+        whose step is no function of state and token, or not the function of its batches or its ``forward``: with the reason.
     TypeError
-        For what is no ``Net`` and has no step (RegularGPT), by its name.
+        For a net without one of these four (RegularGPT), by its name.
 
     Examples
     --------
@@ -162,12 +216,20 @@ def quantise(
     """
     whole_number(every, 1, "every"), whole_number(states, 2, "states"), whole_number(rounds, 0, "rounds")
     number(seconds, "seconds", 0)
-    if net.vocab_size != task.input_size or net.head is None:
-        raise ValueError(f"the net reads {net.vocab_size} symbols and answers with {net.outputs} classes, {task} has "
+    if lacks := [name for name in NEEDED if not hasattr(net, name)]:
+        raise TypeError(f"{type(net).__name__} has no {lacks[0]}: quantise takes a net with\n"
+                        "    vocab_size, classes = 3, 2                # V and C\n"
+                        "    def initial_state(self, batch): ...       # tensors with an axis of length batch\n"
+                        "    def step(self, state, tokens): ...        # tokens (B,) -> (state, logits (B, C))")  # fmt: skip
+    if net.vocab_size != task.input_size or net.classes is None:
+        raise ValueError(f"the net reads {net.vocab_size} symbols and answers with {net.classes} classes, {task} has "
                          f"{task.input_size} and {task.output_size}")  # fmt: skip
-    net = copy.deepcopy(net).double()
-    with at_rest(net), deterministic(), torch.no_grad():
-        visited = _Visited(net, task.sample_near(STRINGS, task.train_length, rng(seed, "quantise")).inputs)
+    with plain_torch(), deterministic():
+        net = copy.deepcopy(net).cpu().double().eval()
+        tokens = task.sample_near(STRINGS, task.train_length, rng(seed, "quantise")).inputs
+        steps = TracedStep(copy.deepcopy(net))
+        _compare(net, steps, tokens)
+        visited = _Visited(steps, tokens)
         words: list[tuple[int, ...]] = [()]
         stop, start = "", time.monotonic()
         while (word := visited.splits(words)) is not None:
@@ -189,19 +251,44 @@ def quantise(
     return found
 
 
+def _compare(net: nn.Module, steps: TracedStep, tokens: Tensor) -> None:
+    """``ValueError`` if the net itself, by step in batches or by forward, answers other than its traced step."""
+
+    def read(by: Any, part: Tensor) -> Tensor:
+        state, said = by.initial_state(len(part)), []
+        for token in part.unbind(1):
+            state, logits = by.step(state, token)
+            said.append(logits)
+        return torch.stack(said, 1)
+
+    def apart(what: Tensor, traced: Tensor) -> str:
+        off = (what - traced).abs().amax((0, 2)) / (1 + traced.abs().amax())
+        return "" if bool((off <= ALIKE).all()) else f"by {float(off.max()):.2g} after {int((~(off <= ALIKE)).nonzero()[0]) + 1} tokens"
+
+    name = type(net).__name__
+    for batch, length in zip(BATCHES, LENGTHS):
+        part = tokens[:batch, :length]
+        traced = read(steps, part)
+        if off := apart(read(net, part), traced):
+            raise ValueError(
+                f"in a batch of {len(part)} the answers of {name} differ from those of its step traced for one string, {off}: "
+                "a step must hang on its own string's state and token alone, not on the other strings of the batch (a mean, a "
+                "norm or a softmax over axis 0), nor on what it keeps between calls (a counter, an attribute, random numbers)")
+    if type(net).forward is not nn.Module.forward and (off := apart(net(part), traced)):
+        raise ValueError(f"forward and step of {name} differ, {off}: the net that was trained is not the one that would be proved")
+
+
 class _Visited:
     """The states that a net visits on some strings, and what it answers from there."""
 
-    def __init__(self, net: Net, tokens: Tensor):
-        self.net, self.steps, (B, T) = net, _Steps(net), tokens.shape
-        state, after, logits = self.steps.initial_state(B), [], []
+    def __init__(self, steps: TracedStep, tokens: Tensor):
+        self.steps, (B, T) = steps, tokens.shape
+        state, after, logits = steps.initial_state(B), [], []
         for token in tokens.unbind(1):
-            before, (state, said) = state, self.steps.step(state, token)
-            if [part.shape for part in tree_flatten(before)[0]] != [part.shape for part in tree_flatten(state)[0]]:
-                raise ValueError(_grows(net))
+            state, said = steps.step(state, token)
             after.append(state)
             logits.append(said)
-        self.states = tree_map(lambda *parts: torch.cat(parts), *after)  # (T B, ...): all strings' first states first
+        self.states = tuple(map(torch.cat, zip(*after)))  # (T B, ...): all strings' first states first
         self.logits = torch.cat(logits)
         self.token = tokens.mT.flatten()[B:]  # of each state but the first of a string: the letter that led to it
         self.before, self.after = torch.arange(B * (T - 1)), torch.arange(B, B * T)
@@ -222,7 +309,7 @@ class _Visited:
     def splits(self, words: list[tuple[int, ...]]) -> tuple[int, ...] | None:
         """A word that tells two states of one class apart; None if each letter leads from each class to one class."""
         self.signatures(words)
-        K, V = len(self.rows), self.net.vocab_size
+        K, V = len(self.rows), self.steps.vocab_size
         edge = (self.classes[self.before] * V + self.token) * K + self.classes[self.after]
         counts = torch.bincount(edge, minlength=K * V * K).view(K, V, K)
         counts = counts * (self.often[:, None, None] & self.often)
@@ -239,7 +326,7 @@ class _Visited:
         """The code of each class: the candidate with the widest margin over all letters."""
         self.signatures(words)
         kept = self.often.nonzero().flatten()
-        rows, V = self.rows[kept], self.net.vocab_size
+        rows, V = self.rows[kept], self.steps.vocab_size
         number_of = torch.full((len(self.rows),), -1)
         number_of[kept] = torch.arange(len(kept))
         mine, draw = number_of[self.classes], torch.Generator().manual_seed(0)
@@ -252,20 +339,21 @@ class _Visited:
                 if len(led):
                     target[k, v] = led.mode().values
         codes = _rows(self.states, torch.stack([(mine == k).nonzero()[0, 0] for k in range(len(kept))]))
-        found, bad = Quantised(self.net, every, codes, words, rows), []
+        found, bad = Quantised(self.steps, every, codes, words, rows), []
         chosen = []
         for k in range(len(kept)):
             here = (mine == k).nonzero().flatten()
             some = _rows(self.states, here[torch.randperm(len(here), generator=draw)[:CANDIDATES]])
-            if all(part.is_floating_point() or part.is_complex() for part in tree_flatten(some)[0]):
-                whole = _rows(self.states, here)
-                some = tree_map(lambda part, all_: torch.cat([part, all_.mean(0, keepdim=True)]), some, whole)
+            if all(part.is_floating_point() or part.is_complex() for part in some):
+                means = (part.mean(0, keepdim=True) for part in _rows(self.states, here))
+                some = tuple(map(torch.cat, zip(some, means)))
             leads = self._leads(found, some, target[k])
             best = int(leads.argmax())
             chosen.append(_rows(some, torch.tensor([best])))
             if float(leads[best]) <= 0:
                 bad.append(k)
-        found.codes = tree_map(lambda *parts: torch.cat(parts), *chosen)
+        for i, parts in enumerate(zip(*chosen)):
+            setattr(found, f"code{i}", torch.cat(parts))
         if bad:
             found.why = (f"from class {bad[0]} of {len(kept)} (answers {rows[bad[0]].tolist()}) a letter leads its code "
                          "elsewhere than most of its states")  # fmt: skip
@@ -273,10 +361,10 @@ class _Visited:
 
     def _leads(self, found: Quantised, some: Any, target: Tensor) -> Tensor:
         """For each candidate the least lead, over all letters, of the class that is right behind it."""
-        N, letters = len(tree_flatten(some)[0][0]), (target >= 0).nonzero().flatten()
+        N, letters = len(some[0]), (target >= 0).nonzero().flatten()
         if not len(letters):
             return torch.ones(N)
-        states = tree_map(lambda part: part.repeat_interleave(len(letters), 0), some)
+        states = tuple(part.repeat_interleave(len(letters), 0) for part in some)
         after, logits = self.steps.step(states, letters.repeat(N))
         code, lead = found.nearest(after, logits)
         return torch.where(code == target[letters].repeat(N), lead, -lead).view(N, -1).amin(1)
@@ -301,13 +389,12 @@ def read_off(model: Quantised, bounds: Bounds | None = None) -> tuple[MooreMachi
         raise ValueError(f"{roots - 1} codes and {V} letters make {total:,} states for every={k}; at most {NODES:,}")
     arrows, logits = np.zeros((V, total), np.int64), [torch.full((1, model.classes), torch.nan)]
     went = 1 + np.arange(roots * V).reshape(roots, V)  # where each root goes
-    with at_rest(model), deterministic(), torch.no_grad(), bounds or nullcontext():
-        start = model.steps.initial_state(1)
-        level = tree_map(lambda first, codes: torch.cat([first.to(codes.dtype), codes]), start, model.codes)
+    with plain_torch(), deterministic(), bounds or nullcontext():
+        level = tuple(map(torch.cat, zip(model.steps.initial_state(1), model.codes)))
         at = 1
         for j in range(k):
             n = roots * V**j
-            states = tree_map(lambda part: part.repeat_interleave(V, 0), level)
+            states = tuple(part.repeat_interleave(V, 0) for part in level)
             level, said = model.steps.step(states, torch.arange(V).repeat(n))
             if j:
                 arrows[:, at - n : at] = (at + np.arange(n * V)).reshape(n, V).T
@@ -322,11 +409,28 @@ def read_off(model: Quantised, bounds: Bounds | None = None) -> tuple[MooreMachi
     return MooreMachine(arrows, outputs, 0, tuple(map(str, range(V)))), every, leads
 
 
+def altered(model: Quantised) -> str | None:
+    """Why a quantised net would compute other than its graph and its numbers say, in a few words; None if it does not."""
+    kinds = {"": Quantised, "steps": TracedStep, "steps.graph": torch.fx.GraphModule}
+    for name, part in model.named_modules():
+        who = name or "the net"
+        right = name in kinds and (type(part) is kinds[name] or name == "steps.graph" and isinstance(part, kinds[name]))
+        if not right:
+            return f"{who} is a {type(part).__name__}"
+        own = [key for key in vars(part) if callable(getattr(type(part), key, None))]
+        if own or part._forward_hooks or part._forward_pre_hooks:
+            return f"{who} has its own {', '.join(own) or 'forward hooks'}"
+    if every_module._global_forward_hooks or every_module._global_forward_pre_hooks:
+        return "there are forward hooks on every module"
+    model.steps.graph.recompile()  # what runs is what stands in the graph
+    return impure(model.steps.graph)
+
+
 def verify_quantised(model: Quantised, specification: MooreMachine) -> Verdict:
     """Compare the machine that a quantised net is with a specification, on all strings; see ``verification.verify``."""
-    if specification.num_symbols != model.vocab_size or specification.outputs.max() >= model.classes:
-        raise ValueError(f"the net reads {model.vocab_size} symbols and has {model.classes} classes, the specification reads "
-                         f"{specification.num_symbols} and has {int(specification.outputs.max()) + 1}")  # fmt: skip
+    if why := altered(model):
+        raise ValueError(f"this takes what quantise returns, as it is; {why}")
+    check_fits(model, specification)
     machine, logits, code_leads = read_off(model, bounds := Bounds())
     with bounds:
         first, second = F.pad(logits, (0, 1), value=-torch.inf).topk(2).values.unbind(-1)
@@ -363,56 +467,24 @@ def verify_quantised(model: Quantised, specification: MooreMachine) -> Verdict:
     return Verdict(
         not word, (tuple(word),) * bool(word), len(came), len(reached), None, depth, code_lead, lead, (code_apart, apart),
         ", ".join(sorted(bounds.unknown)),
+        f"restarted after every {'token' if model.every == 1 else f'{model.every} tokens'}, in {str(logits.dtype)[6:]}",
     )  # fmt: skip
 
 
-class _Steps(nn.Module):
-    """A net's step on states whose parts all have the batch as their first axis (torch's LSTM has layers there)."""
-
-    def __init__(self, net: Net):
-        super().__init__()
-        self.net = net
-        two, three = (tree_flatten(net.initial_state(n))[0] for n in (2, 3))
-        self.axes = []
-        for a, b in zip(two, three):
-            shapes = zip(getattr(a, "shape", ()), getattr(b, "shape", ()))
-            axis = next((i for i, (n, m) in enumerate(shapes) if n != m), None)
-            if axis is None:  # a count of positions, or a memory that is empty at first
-                raise ValueError(_grows(net))
-            self.axes.append(axis)
-
-    def _moved(self, state: Any, back: bool) -> Any:
-        parts, tree = tree_flatten(state)
-        moved = [part.movedim(*((0, axis) if back else (axis, 0))) for part, axis in zip(parts, self.axes)]
-        return tree_unflatten(moved, tree)
-
-    def initial_state(self, batch: int) -> Any:
-        return self._moved(self.net.initial_state(batch), back=False)
-
-    def step(self, state: Any, token: Tensor) -> tuple[Any, Tensor]:
-        after, logits = self.net.step(self._moved(state, back=True), token)
-        return self._moved(after, back=False), logits
-
-
-def _grows(net: Net) -> str:
-    kinds = ", ".join(sorted({type(layer).__name__ for layer in net.layers}))
-    return f"the state of {kinds} grows with every token, so no finite codebook holds it"
-
-
-def _after_word(net: _Steps, state: Any, word: Sequence[int]) -> Tensor:
+def _after_word(steps: TracedStep, state: State, word: Sequence[int]) -> Tensor:
     """The logits (B,C) after a word that is not empty, from each state."""
-    n, logits = len(tree_flatten(state)[0][0]), None
+    logits = torch.empty(0)
     for letter in word:
-        state, logits = net.step(state, torch.full((n,), letter))
+        state, logits = steps.step(state, torch.full((len(state[0]),), letter, device=state[0].device))
     return logits
 
 
-def _rows(states: Any, which: Tensor) -> Any:
+def _rows(states: State, which: Tensor) -> State:
     """Some of the states, by number."""
-    return tree_map(lambda part: part[which], states)
+    return tuple(part[which] for part in states)
 
 
-def _as_rows(states: Any) -> Tensor:
+def _as_rows(states: State) -> Tensor:
     """States as rows of real numbers (B, F)."""
-    parts = [torch.view_as_real(part) if part.is_complex() else part for part in tree_flatten(states)[0]]
+    parts = (torch.view_as_real(part) if part.is_complex() else part for part in states)
     return torch.cat([part.flatten(1) for part in parts], 1)

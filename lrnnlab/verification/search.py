@@ -43,7 +43,8 @@ class Verdict:
     the second where a string can lead to.  (Where heads were left out: a column of those followed or below, and the
     right logit, however the others vote.)
     ``rounding``: what rounding can take of a column's lead and of a logit's, at most.  ``decided``: it takes neither.
-    ``unknown``: operations for which no bound of rounding is known; then nothing is decided.  (Of a quantised net: both
+    ``unknown``: operations for which no bound of rounding is known; then nothing is decided.  ``about``: of what net in what
+    type this is the verdict; none has a mode of training.  (Of a quantised net: both
     leads are those of the state where rounding can take the most of them; a column's lead is a chosen code's.)
     """
 
@@ -57,6 +58,7 @@ class Verdict:
     logit_lead: float = np.inf
     rounding: tuple[float, float] = (0.0, 0.0)
     unknown: str = ""
+    about: str = ""
 
     @property
     def decided(self) -> bool:
@@ -71,7 +73,7 @@ class Verdict:
         return self.counterexamples[0] if self.counterexamples else None
 
     def __str__(self) -> str:
-        size = f"{self.joint_states:,} joint states, {self.pairs:,} pairs"
+        size = f"{self.about}{': ' * bool(self.about)}{self.joint_states:,} joint states, {self.pairs:,} pairs"
         if self.heads is not None:
             size = f"heads {', '.join(map(str, self.heads))}: {size}"
         if self.counterexample is not None:
