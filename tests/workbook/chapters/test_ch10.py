@@ -110,6 +110,14 @@ def test_a_dip_is_dark_a_collapse_pale_and_the_signs_say_what_the_code_does():
     assert "99.6 to 100 %" in ch10.told(kept, "lstm", "flip_flop")
 
 
+def test_one_model_and_one_task_by_two_recipes():
+    """00, 02, 10 and README: by chapter 02's recipe right to 500 with all five seeds, by the ladder's lost with all three."""
+    ladders = results.runs("ladder/models_x_tasks").query("row == 'block_softmax' and task == 'z_5'")
+    assert sorted(ladders["first"]) == [102, 120, 307] and set(ladders["kind"]) == {"drifts"} and set(ladders["steps"]) == {600}
+    made_for_it = results.runs("lrnn/table2").query("row == 'softmax' and task == 'sum'")
+    assert len(made_for_it) == 5 and set(made_for_it["accuracy_all"]) == {1.0}
+
+
 def test_what_a_restart_mends_stands_beside_what_is_right_alone():
     one, two, both = ch10.mended(results.runs("ladder/restart"))[-3:]
     columns = ("lost with length", "right alone", "right, restarted every 1", "right, restarted every 5", "right, restarted every 20")
