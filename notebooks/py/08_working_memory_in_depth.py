@@ -888,8 +888,8 @@ exact_fields_widget
 # Now ask a net. The usual tool is the size of the gradient of its answer by the vector of each letter. The paper reads it so: if all
 # letters count alike, the net looks at the whole string.
 #
-# Type up to 24 bits. The height of a bar is the letter's share of the gradient. It is *filled* where the other letter would change the
-# net's answer. Bold letters decide the right answer. Dashed: all letters alike.
+# Type up to 24 bits. The height of a bar is the letter's share of the gradient. It is *filled*, blue as above, where the other letter would
+# change the net's answer. Bold letters decide the right answer. Dashed: all letters alike.
 #
 # *Try:* Parity with the RNN. How many letters turn its answer without a gradient to speak of? With *The last four*, does some net have
 # a high bar that is not filled?

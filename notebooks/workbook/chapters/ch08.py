@@ -22,7 +22,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PatchCollection
 from matplotlib.colors import ListedColormap, to_rgb
 from matplotlib.figure import Figure
-from matplotlib.patches import Circle
+from matplotlib.patches import Circle, Patch
 from torch import Tensor, nn
 
 from lrnnlab.automata import MooreMachine, transition_monoid
@@ -44,6 +44,7 @@ from workbook.show.style import (
     INK,
     LIVE,
     PAGE,
+    RECORDED,
     SMALL,
     SOURCES,
     canvas,
@@ -456,10 +457,13 @@ def _states(axes: Axes, seen: Seen, depth: int):
              title=f"{pictures.CLUSTERED[seen.task]}, {seen.across} {seen.groups[depth]}")  # fmt: skip
     if len(colours) <= NAMED:
         names = pictures.element_names(machine)
-        for element in sorted(set(points["element"][here].tolist())):
-            x, y = at[here & (points["element"] == element)].T
-            axes.annotate(names[element], (x.mean(), y.max()), (0, 6), textcoords="offset points", fontsize=SMALL + 1, zorder=4,
-                          fontweight="bold", ha="center", bbox={"fc": "white", "ec": "none", "pad": 0.4, "alpha": 0.7})  # fmt: skip
+        for cluster in sorted(set(points["cluster"][here].tolist())):  # -1: the states in no cluster
+            group = here & (points["cluster"] == cluster)
+            held = [names[element] for element in sorted(set(points["element"][group].tolist()))]
+            x, y = at[group].T
+            axes.annotate("/".join(held[:4]) + "/…" * (len(held) > 4), (x.mean(), y.max()), (0, 6), textcoords="offset points",
+                          fontsize=SMALL + 1, zorder=4, fontweight="bold", ha="center",
+                          bbox={"fc": "white", "ec": "none", "pad": 0.4, "alpha": 0.7})  # fmt: skip
 
 
 def _ring(inside: np.ndarray, margin: float) -> tuple[np.ndarray, float]:
@@ -474,14 +478,14 @@ def gathering_sentence(seen: Seen, depth: int) -> str:
     start = (f"{where} of {at['word']} letters: <b>{at['found']} cluster{'s' * (at['found'] != 1)}</b> among "
              f"{at['points']} states, the algebra predicts <b>{at['predicted']}</b>.")  # fmt: skip
     if "right" in at:
-        start += f" The net is right on {at['right']:.0%} of strings of this length."
+        start = f"The net is right on <b>{at['right']:.0%}</b> (guessing: {at['guessing']:.0%}). {start}"
+    mixed = f" Clusters mix actions: only {at['purity']:.0%} of the states have the commonest action of their cluster."
+    split = f" {at['wholeness']:.0%} of the states lie in the main cluster of their action."
+    start += mixed * (at["purity"] < 1) + split * (at["wholeness"] < 1)
     if at["purity"] == at["wholeness"] == 1:
         start += " Clusters and actions are the same."
-    else:
-        start += (f" {at['purity']:.0%} of the states have the commonest action of their cluster, {at['wholeness']:.0%} lie in the "
-                  "main cluster of their action.")  # fmt: skip
     has_names = len(transition_monoid(seen.machine)) <= NAMED
-    return start + " A group is named by a shortest word with its action (e: nothing)." * has_names
+    return start + " A cluster is named by a shortest word of each of its actions (e: nothing)." * has_names
 
 
 def exact_fields_widget() -> Moving:
@@ -671,6 +675,7 @@ def share_right(net: nn.Module, length: int, strings: int) -> float:
 SMALL_NETS = {**{row: name for row, (name, _) in pictures.READERS.items()}, "lstm": "LSTM", "deltanet": "DeltaNet"}
 LENGTHS = (4, 8, 16, 32, 64, 128)  # letters; small nets are trained on up to 16
 TYPED = 24  # letters at most
+TURNS = RECORDED  # where another letter would change the answer, here and in interactive/fields.js
 
 
 def read_vectors(net: nn.Module, tokens: Tensor) -> np.ndarray:
@@ -693,7 +698,7 @@ def across_lengths(net: nn.Module, task: str, lengths: Sequence[int] = LENGTHS) 
     found = fig3.gathered(asked.machine, lengths, [read_vectors(net, tokens) for tokens in drawn], elements)
     right = accuracy_at_lengths(net, asked, lengths, strings=256, generator=rng(0, "chapter 08/test"))
     for at in found["depths"]:
-        at["right"] = right[at["word"]]
+        at["right"], at["guessing"] = right[at["word"]], asked.majority(at["word"])
     return Seen(task, "live", found, "length")
 
 
@@ -745,11 +750,12 @@ def field_picture(field: Field) -> Figure:
     """A bar for each letter, filled where the other letter would change the net's answer; bold letters decide the right one."""
     figure, axes = new_figure(2.6, left=0.75, right=0.15, top=0.35, bottom=0.55)
     places = np.arange(len(field.text))
-    for mask, look in ((field.turns, {"color": LIVE, "label": "changes the net's answer"}),
-                       (~field.turns, {"facecolor": "none", "edgecolor": FAINT, "label": "does not"})):  # fmt: skip
+    changes, does_not = {"facecolor": TURNS, "edgecolor": TURNS}, {"facecolor": "none", "edgecolor": FAINT}
+    for mask, look in ((field.turns, changes), (~field.turns, does_not)):
         axes.bar(places[mask], field.share[mask], 0.7, **look)
-    axes.axhline(1 / len(places), color=FAINT, lw=1.0, ls=(0, (4, 3)), label="all letters alike")
-    axes.legend(loc="lower right", bbox_to_anchor=(1.01, 0.98), ncols=3, columnspacing=1.2, handletextpad=0.5)
+    alike = axes.axhline(1 / len(places), color=FAINT, lw=1.0, ls=(0, (4, 3)))
+    axes.legend([Patch(**changes), Patch(**does_not), alike], ["changes the net's answer", "does not", "all letters alike"],
+                loc="lower right", bbox_to_anchor=(1.01, 0.98), ncols=3, columnspacing=1.2, handletextpad=0.5)  # fmt: skip
     axes.set(xlim=(-0.6, max(16, len(places)) - 0.4), ylim=(0, max(0.3, 1.08 * field.share.max())), xlabel="letters",
              title="share of the gradient")  # fmt: skip
     axes.set_xticks(places, field.text)

@@ -7,14 +7,14 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from matplotlib.colors import to_rgb
+from matplotlib.colors import to_hex, to_rgb
 
 from lrnnlab.models import build
 from lrnnlab.models.chunk_masks import depth_count, dilated_mask, kept_positions
 from workbook.chapters import ch08
 from workbook.chapters.tree_composition import letters, recursion_at_once
 from workbook.show.regulargpt_figures import element_names
-from workbook.show.style import INK
+from workbook.show.style import INK, RECORDED
 from workbook.tables import ladder, regulargpt_fig3, regulargpt_fig4
 from workbook.tables.regulargpt_fig3 import elements_by_depth
 from workbook.tables.regulargpt_fig4 import cumulative_gradient, gradient_by_token
@@ -194,7 +194,10 @@ def test_names_of_elements_are_words_that_make_them(task):
 def test_the_cluster_sentence_tells_agreement_from_disagreement():
     at = {"word": 8, "found": 6, "predicted": 6, "purity": 1.0, "wholeness": 0.5, "points": 120}
     said = ch08.gathering_sentence(ch08.Seen("s_3", "recorded", {"depths": [at]}), 0)
-    assert "<b>6 clusters</b>" in said and "50% lie" in said and "the same" not in said
+    assert "<b>6 clusters</b>" in said and "50% of the states lie" in said and "the same" not in said and "mix" not in said
+    blob = {"word": 8, "found": 1, "predicted": 2, "purity": 0.55, "wholeness": 1.0, "points": 64, "right": 0.51, "guessing": 0.5}
+    said = ch08.gathering_sentence(ch08.Seen("parity", "live", {"depths": [blob]}), 0)
+    assert said.startswith("The net is right on <b>51%</b> (guessing: 50%).") and "mix actions: only 55%" in said and "100%" not in said
     assert "the same" in ch08.gathering_sentence(ch08.Seen("s_3", "live", {"depths": [{**at, "wholeness": 1.0}]}), 0)
 
 
@@ -305,8 +308,25 @@ def test_clusters_by_length_of_nets_that_are_known():
     answers = ch08.across_lengths(Holds(machine, lambda states: machine.outputs[states], corners=2), "suffix", (8, 64))
     for at in answers.found["depths"]:
         assert (at["found"], at["wholeness"], at["right"]) == (2, 1, 1) and at["purity"] < 0.5
-    assert ch08.gathering_sentence(answers, 1).startswith("Strings of 64 letters: <b>2 clusters</b> among 64 states")
+    assert "Strings of 64 letters: <b>2 clusters</b> among 64 states" in ch08.gathering_sentence(answers, 1)
     assert len(ch08.gathering(answers, 1).axes) == 2
+
+
+def test_a_cluster_of_two_actions_is_named_by_both():
+    machine = regulargpt_fig4.build_task("parity").machine
+    words = {"mixed": Holds(machine, lambda states: np.arange(len(states)) % 2, corners=2), "apart": Holds(machine, lambda states: states, corners=2)}
+    named = {kind: {text.get_text() for text in ch08.gathering(ch08.across_lengths(net, "parity", (8, 64)), 1).axes[0].texts}
+             for kind, net in words.items()}  # fmt: skip
+    assert named == {"mixed": {"e/1"}, "apart": {"e", "1"}}
+
+
+@pytest.mark.parametrize("turns", [(True, True), (False, False), (True, False)])
+def test_the_legend_shows_bars_as_they_are_drawn(turns):
+    field = ch08.Field("01", np.array([0.4, 0.6]), np.array(turns), np.array([True, True]), 0, 0)
+    changes, does_not, _ = ch08.field_picture(field).axes[0].get_legend().legend_handles
+    assert to_hex(changes.get_facecolor()) == to_hex(RECORDED) and does_not.get_facecolor()[3] == 0
+    for bar, turned in zip(sorted(ch08.field_picture(field).axes[0].patches, key=lambda bar: bar.get_x()), turns):
+        assert bar.get_facecolor() == (changes if turned else does_not).get_facecolor()
 
 
 def test_every_control_of_both_widgets_changes_the_picture():
