@@ -1,6 +1,9 @@
 """Each notebook says what its source says, and a fresh run by nbval, with a plainer processor's sums, what is committed."""
 
+import base64
 import re
+import subprocess
+import sys
 from collections import Counter
 from html import unescape
 from pathlib import Path
@@ -8,7 +11,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from workbook.book import check, drift
+from workbook.book import check_notebook, drift
+from workbook.show.output import WIDGET
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -65,8 +69,36 @@ def test_what_is_not_typeset_is_seen():
     pytest.param(path, id=path.stem, marks=pytest.mark.thorough if re.match(r"\d\d[a-z]_", path.stem) else ()) for path in NOTEBOOKS
 ])  # fmt: skip
 def test_a_fresh_run_with_other_arithmetic_gives_what_is_committed(notebook):
-    problems = check(notebook, say=print, arithmetic="plain")
+    problems = check_notebook(notebook, say=print, arithmetic="plain")
     _fail_with(problems, f"lrnnlab book check {notebook.stem} --arithmetic plain")
+
+
+CHEAP = "01_subtraction"  # nothing is trained in it, and it has panels, pictures and what moves
+
+
+@pytest.mark.parametrize("notebook", [
+    pytest.param(path, id=path.stem, marks=() if path.stem == CHEAP else pytest.mark.thorough) for path in NOTEBOOKS
+])  # fmt: skip
+def test_nbval_alone_and_strict_finds_nothing(notebook):
+    """As anybody runs it: no plugin of ours, no sanitizing, nothing in the environment."""
+    call = [sys.executable, "-m", "pytest", "--nbval", "-o", "addopts=", "-p", "no:cacheprovider", "-p", "no:xdist", "-q", notebook.name]
+    told = subprocess.run(call, cwd=notebook.parent, capture_output=True, text=True, check=False)
+    assert told.returncode == 0 and re.search(r"^\d+ passed in", told.stdout, re.M), told.stdout + told.stderr
+
+
+IMAGE = re.compile(r'<img alt="[^"]+" src="data:image/png;base64,([^"]+)"')
+LARGEST_STILL = 60_000  # bytes
+
+
+@every_notebook
+def test_a_panel_s_stored_output_shows_how_it_opens(notebook):
+    """A picture of it that says what it shows; of a prediction, what there is to choose from."""
+    for cell in nbformat.read(notebook, 4).cells:
+        for data in (output.get("data", {}) for output in cell.get("outputs", ())):
+            if data.get("text/plain") == WIDGET:
+                still = data.get("text/html", "")
+                assert "<li>" in still if cell.source.rstrip().endswith(")") else IMAGE.search(still), cell.source
+                assert all(len(base64.b64decode(found)) <= LARGEST_STILL for found in IMAGE.findall(still)), cell.source
 
 
 def _fail_with(lines, command=None):

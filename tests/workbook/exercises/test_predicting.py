@@ -37,6 +37,12 @@ def commit(asked, predicted):
     return asked.says.value
 
 
+def test_without_a_kernel_it_still_says_what_there_is_to_choose(ask):
+    bundle = ask("00.1", lambda: "heads")._repr_mimebundle_()
+    assert "application/vnd.jupyter.widget-view+json" in bundle
+    assert "Heads &amp; tails?" in bundle["text/html"] and "<li>heads</li><li>tails &lt;edge&gt;</li>" in bundle["text/html"]
+
+
 def test_nothing_runs_before_the_reader_commits(ask):
     runs = []
     asked = ask("00.1", lambda: runs.append(1) or "heads")

@@ -1,7 +1,9 @@
 """explore: a widget follows its controls, draws ahead, and says what the reader mistyped."""
 
 import asyncio
+import base64
 import itertools
+import re
 
 import pytest
 
@@ -10,6 +12,7 @@ from lrnnlab.tasks import Sum
 from workbook import show
 from workbook.chapters.ch02 import growth_sentence
 from workbook.show import style
+from workbook.show.output import few_colours
 
 widgets = pytest.importorskip("workbook.show.widgets")
 
@@ -31,6 +34,15 @@ def test_a_widget_opens_on_its_initial_values_and_shows_them():
     assert w.image.value == show.quick_png(dot(1.2, 8)) and 'aria-live="polite"' in w.sentence.value
     assert w.image.layout.width == "691px" and "A &lt;dot&gt; at p and b." in w.children[1].value
     assert w.image.tooltip is None  # with a tooltip, ipywidgets 8.1 shows a JavaScript error in place of the image
+
+
+def test_a_widget_leaves_a_still_of_itself_for_readers_without_a_kernel():
+    w = dot_widget()
+    w.controls["p"].value = 2.0
+    bundle = w._repr_mimebundle_()
+    assert "application/vnd.jupyter.widget-view+json" in bundle and growth_sentence(2.0, 8) in bundle["text/html"]
+    alt, code = re.search(r'<img alt="([^"]+)" src="data:image/png;base64,([^"]+)"', bundle["text/html"]).groups()
+    assert alt == "A &lt;dot&gt; at p and b." and base64.b64decode(code) == few_colours(w.image.value)
 
 
 def test_a_widget_follows_its_controls_through_all_their_values():
