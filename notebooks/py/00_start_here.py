@@ -58,8 +58,10 @@ for row, seed in (("softmax", 101), ("diagonal_complex", 2)):
     nets[row] = result.model
     print(f"{row}: trained in {result.seconds:.1f} s, {result.steps} steps")
 
-# %% tags=["varies", "nbval-ignore-output"]
+# %%
 measured = {row: evaluate(net, sum5, seed=101, length=500) for row, net in nets.items()}
+
+# %% jupyter={"source_hidden": true} tags=["hide-input", "varies", "nbval-ignore-output"]
 show.figure(
     accuracy_by_length(
         {row: found.per_position.numpy() for row, found in measured.items()},

@@ -11,7 +11,7 @@
 #
 # There is no subtraction in Sum. How many states does it need with one $A$, and what does a layer with finitely many states remember? *It takes* about 30 min to read and 15 min for the exercises. Behind [chapter 01](01_subtraction.ipynb).
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 from itertools import product
 
 import numpy as np

@@ -11,7 +11,7 @@
 #
 # How many diagonal layers does a task need? The groups in its automaton say it. *It takes* about 25 min to read and 10 min for the exercises. Behind [chapter 01](01_subtraction.ipynb).
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 from itertools import product
 
 import numpy as np
@@ -226,7 +226,7 @@ for count in (1,) * 20 + (2,) * 6 + (3,) * 3:
     drawn = tuple((random_channel(draw, depth),) for depth in range(count))
     stack = cascades.DiagonalCascade("random", ("a", "b", "c"), drawn)
     shown = lambda state: sum(q << i for i, (q,) in enumerate(state))
-    machine = automata.build(stack.start, stack.symbols, stack.step, shown)
+    machine = automata.MooreMachine.from_rule(stack.start, stack.symbols, stack.step, shown)
     length = automata.classify(machine).derived_length
     longest[count] = max(longest.get(count, 0), np.inf if length is None else length)
 assert all(length <= count for count, length in longest.items()), (
@@ -248,7 +248,7 @@ with show.expect_failure("Theorem D′, step 2"):
 # ## 3 Watch two of them work
 # The letters are $s$, which swaps the first two points, and $t$, which moves all of them round.
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 def reached(name, word):
     machine = language(name).machine
     return [machine.names[state] for state in (machine.initial, *machine.run(read(machine, word)))]
@@ -263,7 +263,7 @@ show.figure(
             "one way or the other, depending on layer 1.",
 )  # fmt: skip
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 show.figure(
     ch01.layers_run(groups.group_cascade("S_4"), "sttstst", reached("S_4", "sttstst")),
     alt="Four rows of dials for S_4 on the word s t t s t s t: a sign in layer 1, thirds of a "

@@ -11,7 +11,7 @@
 #
 # One layer, blocks of size $b$: how large must they be? Theorem E gives a bound, and a table has the smallest exact models that we know. *It takes* about 20 min to read and 20 min for the exercises. Behind [chapter 01](01_subtraction.ipynb).
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 from itertools import product
 
 import numpy as np
@@ -122,7 +122,7 @@ with show.expect_failure("Theorem E, step 2"):
             f"Theorem E, step 2: with b = {b}, {sum(steps[b:])} orbits run {b} steps and not {b - 1}"
         )
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 show.figure(
     state_diagram(ch01.brackets()),
     alt="Automaton of D_2, drawn as a ring: a leads from 0 to 1 to 2, and b back; a from 2 and b "
@@ -170,7 +170,7 @@ show.figure(
 # point, which have derived length 2 at most (a classical fact that we do not prove here). Every model in the table is exact: it is compared with the automaton over *all* words. "Within Eq.
 # 6" is the smallest block that we know among those that obey the paper's constraint with $p = 1.2$.
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 table = minimal.smallest_models()
 columns = [
     "task",
@@ -226,7 +226,7 @@ check("01.14", my_tasks)
 #
 # </details>
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 show.table(
     [
         {"task": task, **found.row()}
@@ -250,7 +250,7 @@ show.table(
 # known; below the lights it reads a word (type your own and press Enter). The two constant layers of [01c](01c_two_layers.ipynb) are
 # not among these models: in exact arithmetic their clock never stops, so they have infinitely many states.
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 show.figure(
     ch01.fit_lights("ModArith(5)", 2, 3),
     alt="Thirty lights for ModArith(5): impossible at b = 1 in one to three layers, open for "
@@ -260,7 +260,7 @@ show.figure(
             "and resets (b = 2) do what one layer does with b = 8.",
 )  # fmt: skip
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 fit_widget = explore(
     ch01.fit_lights,
     {"task": list(ch01.SAMPLES), "b": list(ch01.SIZES), "layers": list(ch01.DEPTHS), "word": ""},

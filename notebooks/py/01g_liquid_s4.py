@@ -11,7 +11,7 @@
 #
 # How does Liquid-S4 escape Proposition 2, where does the paper say something else than we found, and what does all this not show? *It takes* about 10 min to read and 15 min for the exercises. Behind [chapter 01](01_subtraction.ipynb).
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 
 import sympy as sp
 
@@ -94,7 +94,7 @@ unequal, equal = (
     sp.expand(liquid(a, y, G_0) - liquid(b, y, G_0)) for a, b in (("0-1", "1-0"), ("0-0-1", "0-1-0"))
 )
 assert unequal == equal and not equal.has(*y), "Liquid-S4, step 4: one difference, whatever the start"
-print(f"det K = {determinant};  at t = 0 both differences are {tuple(equal)}")
+show.math(r"\det K =", determinant, r"; \quad \text{at } t = 0 \text{ both differences are }", tuple(equal))
 
 # %% [markdown]
 # **Step 5.** This start escapes *one* contradiction. It does not make Liquid-S4 represent subtraction: already $0 = 0 -

@@ -167,9 +167,11 @@ for row, found in fits.items():
     print(f"{row}: {found.seconds:.1f} s, {found.steps} steps, start number "
           f"{found.attempt + 1}")
 
-# %% tags=["nbval-ignore-output"]
+# %%
 measured = {row: training.evaluate(found.model, task, seed=101) for row, found in fits.items()}
 least = {row: float(found.per_position[40:].min()) for row, found in measured.items()}
+
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 show.figure(
     training_figures.accuracy_by_length(
         {row: found.per_position.numpy() for row, found in measured.items()},
@@ -179,6 +181,8 @@ show.figure(
         f"{', '.join(f'{row} {share:.1%}' for row, share in least.items())}.",
     caption="Trained just now. What to see: whether anything happens at the mark where the training strings ended.",
 )  # fmt: skip
+
+# %% tags=["nbval-ignore-output"]
 for row, share in least.items():
     print(f"{row}: least accuracy at a position from 41 to 500: {share:.1%}")
 
@@ -527,7 +531,7 @@ def vote(logit, k, s):  # of head k: it is in state s and not in state 0
 free = logits_of(np.array(sp.symbols(f"w:{h * b}")))  # one class: the others are alike
 summed = {t: free[first] + sum(vote(free, k, s) for k, s in enumerate(t)) for t in tuples}
 assert all(sp.expand(summed[t] - free[t]) == 0 for t in tuples), "Theorem 9, step 2: a sum of votes"
-print(f"{len(tuples)} states: constant and votes give every logit; 1 / sigma = {1 / sigma}")
+show.math(rf"\text{{{len(tuples)} states: constant and votes give every logit; }} 1 / \sigma =", 1 / sigma)
 
 # %% [markdown]
 # **Step 3 (sample).** So it can be enough to follow only some heads. Let class 0 lead class 1 by $v$ in the constant and the

@@ -11,7 +11,7 @@
 #
 # How much can a product of blocks grow for every $p$, when does float32 overflow, and what do random columns do? *It takes* about 20 min to read and 5 min for the exercises. Behind [chapter 02](02_block_diagonal_lrnn.ipynb).
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 from fractions import Fraction
 
 import numpy as np
@@ -194,7 +194,7 @@ with show.expect_failure("Theorem 2, step 2"):
     square = Fraction(2)  # of the exact factor
     assert square**128 <= F < square**129, "Theorem 2, step 2: the factor is rounded first"
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 show.figure(
     ch02.growth(1.2, 8),
     alt="Norm of products of blocks over 500 steps on a logarithmic scale at p = 1.2, b = 8. "

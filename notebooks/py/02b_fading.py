@@ -11,7 +11,7 @@
 #
 # What ends a trained network, and how long is a soft one provably right on every string? *It takes* about 30 min to read and 5 min for the exercises. Behind [chapter 02](02_block_diagonal_lrnn.ipynb).
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 import itertools
 from fractions import Fraction
 
@@ -42,7 +42,7 @@ runs = {
     row: tables.plan("lrnn/table2", tasks=["sum"], rows=[row], seeds=[101])[0]
     for row in ("softmax", "release")
 }
-fits = {row: tables.train(run) for row, run in runs.items()}
+fits = {row: tables.train_run(run) for row, run in runs.items()}
 
 # %%
 length = 2000
@@ -56,7 +56,7 @@ compared = {row: found.model for row, found in fits.items()}
 # is a second way: at $p = 1.2$ ([02a](02a_stability.ipynb)) nothing bounds a product, so the state may simply outgrow
 # float32.
 
-# %% tags=["hide-input", "nbval-ignore-output"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "varies", "nbval-ignore-output"]
 strings = task.sample(256, length, training.rng(7, "spread"))
 shown = [10, 40, 200, 500, 1000, 1400]
 clouds, rows = {}, []
@@ -86,7 +86,7 @@ show.table(rows, caption="Mean spread within a value divided by the least gap be
 # **The second way.** The released rule does not bound the product either (Theorem 6, [02d](02d_column_rules.ipynb)). Here is the largest entry of
 # the state over the 256 strings:
 
-# %% tags=["hide-input", "nbval-ignore-output"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "varies", "nbval-ignore-output"]
 largest_of = {}
 for name in ("release", "softmax"):
     with torch.no_grad():
@@ -117,7 +117,7 @@ show.table(
 # positions 10 to 40, which training saw, and from 10 to 200; the earlier of "1 % of the strings are misread" and
 # "float32 overflows" is the predicted horizon.
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 faded = tables.results.ordered(tables.results.runs("lrnn/fading"))
 show.figure(
     lrnn_figures.fading(faded),
@@ -342,8 +342,8 @@ def vouch(model, reach=3000):
     return max(next(low, reach + 1) - 1, 0), mass[:, list(heads)].min((1, 2))
 
 
-# %% tags=["nbval-ignore-output"]
-other = tables.train(tables.plan("lrnn/table2", tasks=["sum"], rows=["softmax"], seeds=[732])[0])
+# %% tags=["varies", "nbval-ignore-output"]
+other = tables.train_run(tables.plan("lrnn/table2", tasks=["sum"], rows=["softmax"], seeds=[732])[0])
 for seed, soft in ((101, fits["softmax"].model), (732, other.model)):
     reached, mass = vouch(soft)
     wrong = ch02.first_wrong(soft, task, 20_000)

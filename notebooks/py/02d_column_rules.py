@@ -11,7 +11,7 @@
 #
 # Where do the paper and its code disagree, and what does Eq. 6 forbid a block to do? *It takes* about 30 min to read. Behind [chapter 02](02_block_diagonal_lrnn.ipynb).
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 import itertools
 from fractions import Fraction
 
@@ -77,12 +77,12 @@ for name, package in models.COLUMN_RULES.items():
     assert same, f"{name}: this line is not the package's rule"
 print(f"{len(rules)} rules on {len(drawn)} blocks: these lines = the package's")
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 raw_block = np.random.default_rng(3).normal(size=(4, 4)).round(2)
 rule_widget = ch02.rule_widget(raw_block)
 rule_widget
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 show.table(
     [ch02.rule_row(raw_block, rule) for rule in models.COLUMN_RULES],
     caption="What each rule makes of this block's columns (norms with p = 1.2).",
@@ -120,7 +120,7 @@ A = sp.Integer(b) ** (-1 / p) * s * s.T
 norm = sum(abs(entry) ** p for entry in A[:, 0])
 assert sp.ones(1, b) * A == sp.zeros(1, b) and sp.simplify(norm) == 1, "Theorem 6, step 2: the rule leaves it"
 assert sp.simplify(A * s - sp.sqrt(2) * s) == sp.zeros(b, 1), "Theorem 6, step 2: the growth"
-print("A s = sqrt(2) s at p = 1.2, b = 8, and every column sums to 0")
+print("A s is √2 s at p = 1.2, b = 8, and every column sums to 0")
 
 # %% [markdown]
 # *Break it.* For odd $b$ the same $s$ does not sum to 0.
@@ -149,7 +149,8 @@ left = (a**2 + c**2) * (e**2 + f**2) - sp.Matrix([[a, e], [c, f]]).det() ** 2
 A = np.random.default_rng(0).standard_normal((2000, 3, 3))
 share = np.abs(np.linalg.det(A)) / np.linalg.norm(A, axis=1).prod(1)
 assert sp.expand(left - (a * e + c * f) ** 2) == 0 and share.max() <= 1 + 1e-12, "Theorem 3, step 1: Hadamard"
-print(f"size 2: {sp.factor(left)}; size 3: largest share {share.max():.3f} of 2,000")
+show.math(r"\text{size 2: }", sp.factor(left))
+print(f"size 3: largest share {share.max():.3f} of 2,000")
 
 # %% [markdown]
 # **Step 2.** For $p < 2$ a column with $\|v\|_p \le 1$ has $\|v\|_2 \le 1$, and $\|v\|_2 = 1$ only if it has one

@@ -12,7 +12,7 @@
 # A linear recurrence $x_t = A_t\,x_{t-1} + b_t$ looks sequential: no state without the one before. Yet you can compute eight
 # positions in three rounds:
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 import math
 import time
 
@@ -36,7 +36,7 @@ if not lrnnlab.__version__.startswith(EXPECTED):
 scans.warm()
 print(f"lrnnlab {EXPECTED}: ready")
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 show.figure(
     lrnn_figures.scan_schedule(8),
     alt="The three levels of a parallel scan of length 8: the first applies A1, A3, A5, A7; "
@@ -51,7 +51,7 @@ show.figure(
 # %% [markdown]
 # The same trick computes 500 steps in nine rounds. Run it beside a loop, on 16 strings with 8 blocks of size 8:
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["varies", "nbval-ignore-output"]
 inputs = torch.Generator().manual_seed(0)
 blocks = torch.randn(16, 500, 8, 8, 8, generator=inputs) * 0.3
 drive = torch.randn(16, 500, 8, 8, generator=inputs)
@@ -218,7 +218,7 @@ check("03.2", my_pair)
 #
 # *Try:* $L = 16$. Which numbers change at the last level, and how far do their arrows reach?
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 schedule_widget = ch03.levels_widget()
 schedule_widget
 
@@ -380,7 +380,7 @@ with show.expect_failure("PScan, step 4"):
 # $T$ in a loop, $\log_2 L$ in PScan. The **work** is how much you compute in all. A loop applies one matrix a step: $b^2 h T$
 # multiplications for $h$ blocks of size $b$. PScan multiplies matrices *by matrices*, which takes $b^3$ each. How many more is that?
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 show.figure(
     ch03.work_picture(),
     alt="Multiplications over the loop's against T. With b = 1 PScan climbs to 13 and the tree to 4; with b = 8 PScan climbs to 55 "
@@ -555,39 +555,30 @@ check("03.5", my_scan)
 # A *chain* is the recurrence of one block on one string. $B$ strings have $B \cdot h$ of them, and none needs the others. The **token
 # table** is a loop that looks $A_t$ up in a small table ([03c](03c_benchmark.ipynb)). In the picture, marks are measured times.
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 bench = ch03.timed()
-opened = {"T": 500, "b": 8, "chains": 1024, "P": 16}
-show.figure(
-    ch03.scan_race(bench, **opened),
-    alt="Left: time over the loop's against processors for PScan, tree and token table at T = "
-        "500, b = 8 and 1,024 chains. The table lies below 1 up to some two and a half million processors. The "
-        "tree falls below 1 from some eight million on, PScan from some twenty million. Marks "
-        "of measured times are at 16, 32 and 16,896 processors, most of them far above their lines. Right: the loop is first everywhere "
-        "below about six million processors, and for nearly all T up to eight.",
-    caption="What to see: with 1,024 chains there is work for everybody without a tree. A tree pays "
-            "from some eight million processors on, where the loop has nothing left to spread. On the "
-            "right is the fastest of loop, PScan and tree, which all read A from memory; dotted is the P of one CPU "
-            "core (16 numbers at a time) and of two GPUs, and the ring is at the T and P of the dashed line. Marks are "
-            "recorded times over ours, without gradients, on one CPU core, two, and an H200 (star: ours; plus: ours with a token "
-            "table; purple diamond: PScan; green: other trees; black: other loops).",
-)  # fmt: skip
-
-# %% [markdown]
-# *Try:* one chain, $T = 16{,}384$ and the $P$ of an H200, 16,896: in the model the tree is now the right choice. Compare $b = 1$
-# with $b = 8$. And how far above its line is each mark? That is how much the model leaves out.
-
-# %% tags=["hide-input"]
 race_widget = explore(
     lambda T, b, chains, P: ch03.scan_race(bench, T, b, chains, P),
     {"T": list(ch03.LENGTHS), "b": list(ch03.SIZES), "chains": list(ch03.CHAINS),
      "P": ch03.PROCESSORS},
-    initial={"T": 16384, "b": 2, "chains": 8, "P": 16896},
+    initial={"T": 500, "b": 8, "chains": 1024, "P": 16},
     sentence=lambda T, b, chains, P: ch03.race_sentence(bench, T, b, chains, P),
-    alt="Modelled time against processors for four ways to scan, with measured marks; and "
-        "which way wins at every T and P.",
+    alt="Left: modelled time over the loop's against processors for PScan, tree and token table, with marks of measured "
+        "times, most of them far above their lines. Right: which way wins at every T and P. It opens on T = 500, b = 8 and "
+        "1,024 chains: the table lies below 1 up to some two and a half million processors, the tree falls below 1 from some "
+        "eight million on, PScan from some twenty million.",
 )  # fmt: skip
 race_widget
+
+# %% [markdown]
+# With 1,024 chains there is work for everybody without a tree. A tree pays from some eight million processors on, where the
+# loop has nothing left to spread. On the right is the fastest of loop, PScan and tree, which all read $A$ from memory; dotted
+# is the $P$ of one CPU core (16 numbers at a time) and of two GPUs, and the ring is at the $T$ and $P$ of the dashed line. Marks
+# are recorded times over ours, without gradients, on one CPU core, two, and an H200 (star: ours; plus: ours with a token table;
+# purple diamond: PScan; green: other trees; black: other loops).
+#
+# *Try:* one chain, $T = 16{,}384$ and the $P$ of an H200, 16,896: in the model the tree is now the right choice. Compare $b = 1$
+# with $b = 8$. And how far above its line is each mark? That is how much the model leaves out.
 
 # %% [markdown]
 # With 1,024 chains the model says *loop* on both machines, and so does the clock: no scan of less depth that we timed is faster
@@ -675,7 +666,7 @@ for backend, states in found.items():
         said = f"NaN from step {int(lost[0]) + 1} on, for {len(lost)} steps"
     print(f"{backend:10s} {said}")
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 show.figure(
     ch03.lost_states(found["reference"].numpy(), found["paper"].numpy()),
     alt="States against the step: the loop is 0 up to step 300 and then climbs to 2; PScan is 0 up to step 254 and not a number from "
@@ -732,3 +723,4 @@ show.figure(
 # * E. Martin, C. Cundy: *Parallelizing Linear Recurrent Neural Nets Over Sequence Length*, 2018, [arXiv:1709.04057](https://arxiv.org/abs/1709.04057).
 # * S. Yang and others: *Parallelizing Linear Transformers with the Delta Rule over Sequence Length*, 2024, [arXiv:2406.06484](https://arxiv.org/abs/2406.06484): the chunks of 03a.
 # * Y. H. Lim and others: *Parallelizing Non-Linear Sequential Models over the Sequence Length*, 2024, [arXiv:2309.12252](https://arxiv.org/abs/2309.12252): Newton's method with a scan in each step.
+# * W. Merrill and others: *Why Are Linear RNNs More Parallelizable?*, 2026, [arXiv:2603.03612](https://arxiv.org/abs/2603.03612): linear recurrences are circuits of logarithmic depth, non-linear ones need not be (we read the abstract).

@@ -11,7 +11,7 @@
 #
 # PScan makes about $\frac T2\log_2 T$ products of matrices. Can a tree do with fewer than $T$? Which recurrences cannot be scanned, and which need no scan at all? *It takes* about 20 min to read and 15 min for the exercises. Behind [chapter 03](03_parallel_scans.ipynb).
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 import sympy as sp
 import torch
 
@@ -130,7 +130,7 @@ check("03.4", my_bound)
 #
 # </details>
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 show.table(
     [
         {
@@ -152,7 +152,7 @@ show.table(
 # the same numbers, at how many steps does it give NaN, compared with PScan? And why can this never happen with blocks
 # whose columns are probability distributions?
 
-# %%
+# %% tags=["nbval-ignore-output"]
 def tree_on_doublings():
     waits = torch.arange(400) < 300
     A = torch.where(waits, 2.0, 0.5)[:, None, None] * torch.eye(2)

@@ -11,7 +11,7 @@
 #
 # Why was the paper's PScan no faster at test time? And how fast is each scan that we could install, beside what the memory allows, on a CPU and on a GPU? *It takes* about 35 min to read and 15 min for the exercises. Behind [chapter 03](03_parallel_scans.ipynb).
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 import math
 import statistics
 import time
@@ -45,10 +45,12 @@ print(f"lrnnlab {EXPECTED}: ready")
 #
 # Their machine was a GPU (Quadro RTX 8000) and ours is one thread of a CPU, so seconds cannot be compared; but ratios can be looked at side by side. Ours are measured live with a batch of 16, and recorded with a batch of 128 (`lrnnlab reproduce lrnn/speed --budget desk`).
 
-# %% tags=["nbval-ignore-output"]
+# %%
 live = ch03.live_speed(batch=16)
 ratios = live["model.pscan.ratio"]
 times = f"{min(ratios):.1f} to {max(ratios):.1f} times the loop's"
+
+# %% jupyter={"source_hidden": true} tags=["hide-input", "varies", "nbval-ignore-output"]
 show.figure(
     lrnn_figures.speed_ratios(live, "live"),
     alt="Live: time over the sequential loop's in four settings, for the whole model and the "
@@ -58,7 +60,7 @@ show.figure(
             "time. The paper's diamonds lie on the line or left.",
 )  # fmt: skip
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 table, least = ch03.speed_table()
 show.table(
     table,
@@ -142,7 +144,7 @@ print(
 #
 # We timed every scan that could be installed, in turn and on the same numbers (`lrnnlab bench scans --threads 1 --record`, and `--threads 2`). The colour says how it scans: black is a loop, purple PScan, green another tree.
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 bench = bench_figures.recorded()
 
 
@@ -165,7 +167,7 @@ show.figure(
 )  # fmt: skip
 print(say_times("forward + backward").replace(". ", ".\n"))
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 times_widget = explore(
     draw_times, {"part": list(bench_figures.PARTS)}, initial={"part": "forward"},
     sentence=say_times,
@@ -173,7 +175,7 @@ times_widget = explore(
 )  # fmt: skip
 times_widget
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 for threads in bench:
     show.table(
         bench_figures.times_table(bench, threads), formats={"ours, ms": ".3g"},
@@ -225,7 +227,7 @@ check("03.8", my_case)
 #
 # No scan that reads $A$ and $b$ and writes $x$ can be faster than the memory. How much of the memory's speed do they use? In the same run, in turn with the scans, a large array is copied; the bytes that this reads and writes in a second are our 100 %. Some cases beat 100 %: they fit into the cache, or they read far more than they write, which a copy does not. The copy itself varies: its least and greatest speed are printed below.
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 show.figure(
     bench_figures.memory_line(bench),
     alt="For every case, which share of the memory's copying speed our scan reaches, forward "
@@ -243,7 +245,7 @@ print(ch03.memory_sentence(bench))
 # the speed at which it copies memory in the same run, 4.1 to 4.2 TB/s. The last two columns name the other scan that comes nearest, and
 # how many times longer its forward pass takes.
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 show.table(
     ch03.gpu_table(),
     formats={"ours, forward, ms": ".3g", "times ours": ".3g"},
@@ -279,7 +281,7 @@ show.table(
 #
 # A result needs memory. The system hands out fresh memory page by page, when a page is touched for the first time. Each first touch costs a call into the system: 32,000 calls for the gradient of $A$ at $(B, T, h, b, b) = (128, 500, 8, 8, 8)$, 131 MB in pages of 4 kB. In a naive backward pass that takes about as long as all of the arithmetic. Linux gives pages of 2 MB to those who ask; `np.empty` asks, `torch.empty` does not, so our scans take large results from NumPy. Here is how long it takes to fill 64 MB, live:
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["varies", "nbval-ignore-output"]
 numbers = 1 << 24
 kept = torch.empty(numbers).fill_(0)
 ways = {

@@ -11,7 +11,7 @@
 #
 # What overflows in a scan, which digits differ, and what should you never do? *It takes* about 25 min to read. Behind [chapter 03](03_parallel_scans.ipynb).
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 import time
 
 import sympy as sp
@@ -168,7 +168,7 @@ print(
     f"{bool((looped - treed).abs().max() < 1e-4 * looped.abs().max())}"
 )
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["varies", "nbval-ignore-output"]
 ulp = torch.finfo(torch.float32).eps * 2.0 ** looped.abs().log2().floor()
 print(
     f"loop and PScan: {float((looped != treed).float().mean()):.0%} of the states differ; at "
@@ -185,7 +185,7 @@ print(
 # that for every operation of a net. Here are 60 random blocks with columns on the simplex, and 60 random reflections
 # $I - 2 k k^\top$, which change no length:
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["varies", "nbval-ignore-output"]
 draw.manual_seed(10)
 keys = torch.nn.functional.normalize(torch.randn(60, 8, 1, generator=draw), dim=1)
 products = {
@@ -213,6 +213,8 @@ for name, A in products.items():
     walks[name] = off.numpy(), proved.numpy()
     print(f"{name}, after 60 steps: float32 is off by {off[-1]:.0e}; "
           f"proved are {proved[-1]:.0e}, and {finer[-1]:.0e} for float64")
+
+# %% jupyter={"source_hidden": true} tags=["hide-input", "varies", "nbval-ignore-output"]
 show.figure(
     ch03.rounding_curves(walks),
     alt="Error of the state by step on a logarithmic axis: what is seen grows slowly for both; what "
@@ -231,7 +233,7 @@ show.figure(
 # **Never index in the loop that is to be differentiated.** `A[:, t]` looks harmless. But its gradient is a tensor of the *whole* shape of $A$, zero but for one slice, and there are $T$ of
 # them to add: quadratic. `A.unbind(1)` gives the same slices and one gradient for all.
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["varies", "nbval-ignore-output"]
 def loop_over(slices):
     x, states = 0.0, []
     for a_t in slices:
@@ -273,7 +275,7 @@ show.table(
 # The sequential loop of the paper's listing A.2.2 indexes `A[:,i]` and `u[:,i]`; and so does the one in the code that the authors released (`block_model.py`:
 # `blocks[:,i]`, `v[:,i]`). So its backward pass is the quadratic one. What that costs with blocks, at the paper's training length $T = 40$ and at $T = 160$:
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["varies", "nbval-ignore-output"]
 def matrix_loop(A, b):
     x, states = torch.zeros_like(b[0]), []
     for A_t, b_t in zip(A, b):

@@ -251,9 +251,11 @@ show.math(r"\alpha^2 = \textcolor{#D55E00}{c} \cdot", right / c)
 # After $k$ steps $\gamma^k$ of an input is left, so a decay says how far back the layer can look. To look over several distances it
 # has $h$ such recurrences side by side, called *heads*. A matrix $C$ mixes their states into the output.
 
-# %% tags=["nbval-ignore-output"]
+# %%
 torch.manual_seed(3)
 rotrnn = models.RotRNN(16, state=24, heads=4)
+
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 show.figure(
     ch04.layer_heads(rotrnn),
     alt="An input of 16 numbers goes to four heads. Each has a matrix of 6 by 16 and a dial "

@@ -11,7 +11,7 @@
 #
 # How do you run the layer of chapter 04 step by step, as a sum, and as a scan, without ever multiplying by $A$? *It takes* about 20 min to read and 10 min for the exercises. Behind [chapter 04](04_rotations.ipynb).
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 import numpy as np
 import sympy as sp
 import torch
@@ -47,6 +47,8 @@ print(f"lrnnlab {EXPECTED}: ready")
 # %%
 torch.manual_seed(3)
 net = ch04.paper_network()
+
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 show.figure(
     ch04.architecture(net),
     alt="Inputs go through a linear map, six blocks, a mean over time and a linear map to "

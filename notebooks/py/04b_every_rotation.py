@@ -11,7 +11,7 @@
 #
 # Is $\exp(M - M^\top)$ always a rotation, and is every rotation $P\Theta P^\top$ with such a $P$? The paper worries about that for no reason. *It takes* about 25 min to read and 10 min for the exercises. Behind [chapter 04](04_rotations.ipynb).
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 import math
 
 import numpy as np

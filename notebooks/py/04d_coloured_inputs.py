@@ -11,7 +11,7 @@
 #
 # Lemma 3 asks for white input. What happens to the norm without it, and how far can it go? *It takes* about 30 min to read and 15 min for the exercises. Behind [chapter 04](04_rotations.ipynb).
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 import math
 
 import numpy as np
@@ -166,7 +166,7 @@ check("04.10", my_prediction)
 #
 # </details>
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 colours = {f"ρ = {rho:g}": rho for rho in ch04.RHOS}
 show.table(
     [

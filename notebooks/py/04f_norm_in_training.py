@@ -53,7 +53,7 @@ print(f"lrnnlab {EXPECTED}: ready")
 #
 # First live, 40 steps of training:
 
-# %% tags=["varies", "nbval-ignore-output"]
+# %%
 live = [
     record
     for row in ("rotrnn", "lru_learned")
@@ -61,6 +61,8 @@ live = [
         tables.plan("rotrnn/fig3", tasks=["layers4"], rows=[row], seeds=[0]), reuse=False
     )
 ]
+
+# %% jupyter={"source_hidden": true} tags=["hide-input", "varies", "nbval-ignore-output"]
 show.figure(
     show.norm_figures.norm_through_training(tables.results.frame(live), "layers4"),
     alt="Live: the mean norm of the state in each of four layers of a RotRNN and of an LRU, "

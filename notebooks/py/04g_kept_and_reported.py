@@ -11,7 +11,7 @@
 #
 # What can a norm-preserving transition keep, what cannot be kept, and what does the paper report? *It takes* about 15 min to read. Behind [chapter 04](04_rotations.ipynb).
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 import math
 
 import sympy as sp
@@ -74,7 +74,7 @@ print(f"after 59 more steps {float(apart[-1] / apart[0]):.4f} of the first dista
 # **The price of a constant norm.** Of $\mathbb{E}\|x\|^2 = 1$ the newest input contributes $1 - \gamma^2$ (chapter
 # 04, section 4): the longer a head remembers, the less each new input counts.
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 show.table(
     [{"γ": f"{gamma:g}",
       "steps until half of a length is left": math.log(0.5) / math.log(gamma),
@@ -94,7 +94,7 @@ show.table(
 # 16,384; 50,000 to 500,000 steps of training on accelerators). We quote them and have not reproduced them; chapter
 # 07 is about these tasks.
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 TABLE_1 = {
     "S4": (59.6, 86.8, 90.9, 91.1, 94.2, 96.4, 86.5),
     "S5": (62.2, 89.3, 91.4, 90.1, 95.3, 98.6, 87.8),

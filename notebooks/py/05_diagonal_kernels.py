@@ -52,7 +52,7 @@ show.figure(
 # Chapter 06 shows what real numbers do in place of complex ones.
 
 # %% [markdown]
-# Each dot is a **mode** $\lambda = |\lambda| e^{i\theta}$: at every step it turns by its angle $\theta$, and its size is multiplied by
+# Each dot is the **node** $\lambda = |\lambda| e^{i\theta}$ of a **mode**: at every step the mode turns by $\theta$, and its size is multiplied by
 # $|\lambda|$. Each ring is a mirror image, $\bar\lambda$. The sum at step $k$ is *tap* $k$ of the kernel, $k$ is its *lag*, and the second
 # peak, upside down, is the *echo* of the first. Drag the modes, or go to one with Tab and move it with the
 # arrow keys: left and right turn it by 1°, up and down change $|\lambda|$ by 0.01, and with Shift five times as much.
@@ -118,7 +118,7 @@ show.math("y_1 =", sp.collect(sp.expand(K[1] * u[0] + K[0] * u[1]), u))
 # %% [markdown]
 # **Exercise 4** ★ *(5 min, 3 points: to compute a layer's kernel)* **Build, step 1 of 3.** In three exercises you write
 # a layer, and a fit of its weights to a wanted kernel (section 4), with NumPy alone. First the kernel. Write a function of the
-# nodes (another word for modes) $\lambda_n$, weights $w_n$ (arrays of $N$ complex numbers) and $L$ that returns the
+# nodes $\lambda_n$ of the modes, their weights $w_n$ (arrays of $N$ complex numbers) and $L$ that returns the
 # $L$ real numbers $\mathrm{Re}\sum_n w_n\lambda_n^{\,j}$, $j = 0, \dots, L-1$.
 
 # %%
@@ -363,7 +363,7 @@ check("05.3", my_roots)
 # %% [markdown]
 # ## 4 How many modes does a shift need?
 #
-# For given modes the kernel is linear in the weights. So the best approximation of a wanted kernel is a projection, and you can
+# For given nodes the kernel is linear in the weights. So the best approximation of a wanted kernel is a projection, and you can
 # compute its error. Begin with the hardest kernel, a **one-hot**: 1 at one lag $S$ and 0 at the others. It shifts the input by $S$.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
@@ -374,17 +374,17 @@ fit_widget = explore(
     initial={"target": "shift by L/2", "family": "half circle", "N": 8}, sentence=ch05.fit_sentence,
     alt="Left a target kernel with the best fit of N modes of a family, right the least error by N for five families. It opens "
         "on a one-hot at lag 16 of 32 and 8 half-circle modes, whose kernel is half as high, with an echo. The error of the half "
-        "circle falls to 0 from N = 8 to 9, of both circles at 17, and of real modes stays near 1 for long.",
+        "circle falls to 0 from N = 8 to 10, of both circles at 18, and of real modes stays near 1 for long.",
 )  # fmt: skip
 fit_widget
 
 # %% [markdown]
 # The error is the distance from the wanted kernel, over its norm. It does not fade away, it falls off a cliff, where the theorem
-# below says: as soon as $2N$ is 17 or more for the half circle, and $N$ for the paper's grid, *circle (DFT)*.
+# below says: as soon as $2N$ is 17 or more for the half circle, and $N$ for the paper's grid, *circle (DFT)* (drawn at even $N$: 10 and 18).
 #
-# The theorem behind the cliff lets you choose the modes *freely*:
+# The theorem behind the cliff lets you choose the nodes *freely*:
 #
-# > **Theorem (exact shifts).** There are $N$ modes ($\lambda \ne 0$) and weights whose kernel is 1 at $S$ and 0 at the other lags of $0 \dots L-1$ if and only if
+# > **Theorem (exact shifts).** There are $N$ nodes $\lambda_n \ne 0$ and weights whose kernel is 1 at $S$ and 0 at the other lags of $0 \dots L-1$ if and only if
 # > $$N \ge \max(S + 1,\; L - S).$$
 #
 # *Why so many?* A sum of $N$ exponentials obeys a recurrence: of any $N + 1$ taps in a row, the first and the last are

@@ -11,7 +11,7 @@
 #
 # How does a DLR run in code, and how long must its FFT be? *It takes* about 15 min to read and 5 min for the exercises. Behind [chapter 05](05_diagonal_kernels.ipynb).
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 import numpy as np
 import sympy as sp
 import torch
@@ -100,7 +100,7 @@ print(f"these lines have the package's kernel and outputs: {all(same)}")
 #
 # A bidirectional layer has a kernel $\overset{\rightarrow}{K}$ looking back and another, $\overset{\leftarrow}{K}$, looking ahead (Eq. 5 and 6). Both together are a *Toeplitz* matrix: entry $(k, j)$ depends on $k - j$ only. Put the taps on a ring of $n$ places, those that look back from place 0 upwards and those that look ahead from place $n-1$ downwards. If they do not meet, the *circular* convolution with this ring gives the same outputs, and circular convolutions are what the FFT computes. In the ring of $2L$ places of the paper (section A.1) one place stays free, the paper's $X$.
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 show.figure(
     ch05.rings_of_taps(4),
     alt="Left a ring of eight places. K0 to K3 go round from the top to the right, k0 to k2 from the top to the left, and one place "

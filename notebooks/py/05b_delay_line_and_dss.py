@@ -11,7 +11,7 @@
 #
 # Which linear recurrences are a DLR, and what does it cost to come near one that is not? *It takes* about 25 min to read and 10 min for the exercises. Behind [chapter 05](05_diagonal_kernels.ipynb).
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 import numpy as np
 import sympy as sp
 import torch
@@ -77,7 +77,7 @@ with show.expect_failure("Proposition 1, step 3"):
 #
 # > **The corrected statement.** A delay line by $S \ge 1$ steps is no DLR of any size.
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 show.figure(
     ch05.delay_and_echoes(5, (1, 0.8, 0.5)),
     alt="Four kernels over 24 lags. The delay line has a single 1, at lag 5. Six modes on the unit circle have a 1 at lags 5, 11, 17 "

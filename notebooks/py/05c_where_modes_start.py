@@ -138,7 +138,7 @@ print(
 #
 # The best *achievable* error is not what training finds. Here all modes and weights are trained by Adam on the kernel itself. Each panel has two errors: after training, and the least that is possible with the modes of the start.
 
-# %% tags=["varies", "nbval-ignore-output"]
+# %%
 N, L = 16, 32
 goals = {name: goal for name, goal in kernels.targets(L).items() if name != "shift by L/4"}
 wanted = torch.tensor(np.array(list(goals.values())), dtype=torch.float32)
@@ -176,6 +176,8 @@ for kind, options in kinds.items():
         "after": trained,
         "errors": [f"{got:.2f} / {best:.2f}" for got, best in zip(after[kind], least)],
     }
+
+# %% jupyter={"source_hidden": true} tags=["hide-input", "varies", "nbval-ignore-output"]
 show.figure(
     ch05.kernel_gallery(goals, columns),
     alt="Sixteen small panels: four target kernels by four families of modes, each with the "

@@ -41,7 +41,7 @@ show.figure(
 )  # fmt: skip
 
 # %% [markdown]
-# > **Theorem (exact shifts).** There are $N$ modes ($\lambda \ne 0$) and weights whose kernel is 1 at $S$ and 0 at the other lags of $0 \dots L-1$ if and only if
+# > **Theorem (exact shifts).** There are $N$ nodes ($\lambda \ne 0$) and weights whose kernel is 1 at $S$ and 0 at the other lags of $0 \dots L-1$ if and only if
 # > $$N \ge \max(S + 1,\; L - S).$$
 #
 # **Step 1 (a recurrence).** Let $c_0, \dots, c_N$ be the coefficients of the polynomial $\prod(z - \lambda_n)$. A sum of $N$ exponentials obeys $\sum_{j=0}^N c_j K_{k+j} = 0$ for all $k$, because each $\lambda_n$ is a root. And $c_N = 1$, $c_0 = \pm\prod\lambda_n \ne 0$.

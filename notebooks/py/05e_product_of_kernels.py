@@ -11,7 +11,7 @@
 #
 # DLR-prod multiplies the real part of a kernel by its imaginary part. How many modes does the product have? *It takes* about 20 min to read and 15 min for the exercises. Behind [chapter 05](05_diagonal_kernels.ipynb).
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 import numpy as np
 import sympy as sp
 
@@ -216,7 +216,7 @@ off_grid = [
 with show.expect_failure("On the grid, step 2"):
     assert product_rank(off_grid) <= 4, f"On the grid, step 2: the rank is {product_rank(off_grid)}"
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 product_opens = {"N": 3, "modes": "off the grid"}
 show.figure(
     ch05.product_modes(**product_opens),
@@ -225,7 +225,7 @@ show.figure(
     caption="What to see: the cliff is at N(N+1), not at 4N².",
 )  # fmt: skip
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 product_widget = explore(
     ch05.product_modes,
     {"N": [1, 2, 3, 4], "modes": list(ch05.STARTS)},

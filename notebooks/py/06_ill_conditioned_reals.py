@@ -46,13 +46,13 @@ show.figure(
 
 # %% [markdown]
 # The weights are right; only their last binary digits are rounded. But each is a million or more, and together they must cancel
-# until 0 or 1 is left.
+# until 0 or 1 is left. That is what *ill-conditioned* means: an error in a last digit comes out multiplied by a million.
 #
 # **What we ask.** *Why do real eigenvalues need such large weights, and what do complex ones do better?* Paper 004 (Gupta, Mehta
 # and Berant, 2022) claims that the weights grow exponentially. With this claim it explains why its real model, DLR-ℝ, cannot learn
 # to shift 256 numbers. You will prove the claim, find the exact value, and train both models.
 #
-# *You need:* matrices, polynomials, and section 1 of chapter 05. *It takes* about 55 min to read and 1 h 15 min for the exercises, and less than a minute of computing.
+# *You need:* matrices, polynomials, and section 1 of chapter 05. *It takes* about 50 min to read and 1 h 15 min for the exercises, and less than a minute of computing.
 
 # %% [markdown]
 # ## 1 A shift is a one-hot kernel
@@ -85,8 +85,10 @@ float_widget
 #
 # How can you *know* that weights must be large, whatever nodes somebody chooses? A polynomial tells you. Let $p$ have degree
 # $N - 1$. For the shift by $N - 1$ the sum $\sum_i w_i\,p(\lambda_i)$ is always the leading coefficient of $p$, as you will see in
-# step 2. If $p$ stays within $\pm1$, then the sizes $|w_i|$ must add up to at least that much. Move the zeros of $p$: how much can
-# you prove?
+# step 2. If $p$ stays within $\pm1$ on $[0, 1]$, then the sizes $|w_i|$ must add up to at least that much.
+#
+# So which $p$ proves most? The panel is a *seesaw*: `push` moves the zeros of $p$ from even spacing, at 0, towards the ends of the
+# interval, at 100. Its outer humps go down and its inner ones up; the highest may just touch $\pm1$. How much can you prove?
 
 # %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 seesaw_widget = explore(
@@ -99,8 +101,7 @@ seesaw_widget = explore(
 seesaw_widget
 
 # %% [markdown]
-# (`push` moves the zeros from even spacing, at 0, towards the ends of the interval.) Keep the best one in mind. The paper takes a
-# longer way, through determinants:
+# Keep the best one in mind. The paper takes a longer way, through determinants:
 #
 # > **The paper, Claim 1.** Let $\mathbf 1_N$ "denote the one-hot vector with 1 at position $N$. Let $P \in \mathbb R^{N\times N}$
 # > with $P_{ij} = \lambda_i^j$ be a $N \times N$ Vandermonde matrix with each $\lambda_i \in [0,1]$. If $\mathbf 1_N = wP$ for
@@ -309,7 +310,7 @@ terms = len(sp.Add.make_args(sp.expand(paired)))
 print(f"N = {N}: the same {terms} products w_i p_k x_i^k on both sides")
 
 # %% [markdown]
-# The best polynomial on the seesaw, at 100, is Chebyshev's, moved to $[0, 1]$: $T^*(x) = T_{N-1}(2x - 1)$.
+# The best polynomial of the seesaw, the one at `push` 100, is Chebyshev's, moved to $[0, 1]$: $T^*(x) = T_{N-1}(2x - 1)$.
 #
 # **Step 2 (it stays within ±1).** $T_n^2 + (1 - x^2)\,U_{n-1}^2 = 1$, where $U$ is Chebyshev's polynomial of the second kind. Both
 # terms are not negative on $[-1, 1]$, so neither is above 1. (With $x = \cos t$ this is $\cos^2 nt + \sin^2 nt = 1$, for every $n$.)
@@ -527,7 +528,7 @@ check("06.5", my_expensive)
 # > $$\|w\|_1 \;\ge\; \big|[x^S]\,T^*_n\big| = \frac{n}{n+S}\,4^S\binom{n+S}{2S},$$
 # > and $L$ nodes reach it, the same ones for every $S$: the extrema of $T^*_n$.
 #
-# ($[x^S]\,p$ is the coefficient of $x^S$ in $p$.) The bound is the seesaw again: pair the kernel with $T^*_n$, and one coefficient is
+# ($[x^S]\,p$ is the coefficient of $x^S$ in $p$.) The proof is that of Theorem 1 again: pair the kernel with $T^*_n$, and one coefficient is
 # left. [06b](06b_every_shift.ipynb) has the proof. More modes do not help:
 
 # %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]

@@ -11,7 +11,7 @@
 #
 # Which real nodes make a shift with the smallest weights, and why no others? *It takes* about 15 min to read and 10 min for the exercises. Behind [chapter 06](06_ill_conditioned_reals.ipynb).
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 import math
 from fractions import Fraction
 

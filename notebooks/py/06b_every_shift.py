@@ -11,7 +11,7 @@
 #
 # What does each shift cost with real nodes, and which is the most expensive? *It takes* about 25 min to read. Behind [chapter 06](06_ill_conditioned_reals.ipynb).
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 import math
 from fractions import Fraction
 
@@ -152,7 +152,7 @@ for S in range(L):
         "Theorem 2, step 5: the programme finds the same price"
     )
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 show.table(
     [
         {"S": S, "linear programme": price, "closed form": int(cost(6, S))}

@@ -11,7 +11,7 @@
 #
 # What changes if the kernel of a shift may be a little wrong? *It takes* about 10 min to read and 35 min for the exercises. Behind [chapter 06](06_ill_conditioned_reals.ipynb).
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 import math
 
 import numpy as np
@@ -35,7 +35,7 @@ print(f"lrnnlab {EXPECTED}: ready")
 #
 # Here is the best that double precision finds, with as many modes as lags, $N = L = 32$:
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["varies", "nbval-ignore-output"]
 L = 32
 kinds = kernels.families(L)
 rows = []
@@ -62,7 +62,7 @@ show.table(
 # modes in $(0, 1]$ and 32 lags. Double precision fits one-hots at lag 1, 8, 16 and 31, the last, as well as it can.
 # Which comes out worst?
 
-# %%
+# %% tags=["nbval-ignore-output"]
 def worst_fit():
     nodes = kernels.families(32)["real, (0,1]"]
     found = {S: kernels.best_fit(nodes, np.eye(32)[S]).error for S in (1, 8, 16, 31)}

@@ -12,7 +12,7 @@
 # A net reads 4,096 numbers and has to write them down sorted. It scores $R^2 = 0.49$, where a perfect answer scores 1 and a constant
 # 0. Has it learned half of sorting?
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 import math
 
 import numpy as np
@@ -32,7 +32,7 @@ if not lrnnlab.__version__.startswith("0.1"):
     raise RuntimeError(f"needs lrnnlab 0.1, here is {lrnnlab.__version__}: run bootstrap.py")
 print("lrnnlab 0.1: ready")
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 show.figure(
     ch07.published_scores(),
     alt="Five published scores between 0.01 and 0.52, each beside what can be scored without the skill. On Shift, Sort, MIPS and "
@@ -69,7 +69,7 @@ show.figure(
 #
 # Choose a task. The upper strip is what goes in; below it is what has to come out, where it has to come out:
 
-# %% tags=["nbval-ignore-output", "hide-input"]
+# %% jupyter={"source_hidden": true} tags=["varies", "hide-input", "nbval-ignore-output"]
 skill_widget = explore(
     ch07.one_input,
     {"task": list(atomic.ATOMIC), "length": [16, 32, 48, 64], "seed": [0, 1, 2, 3]},
@@ -158,7 +158,7 @@ with show.expect_failure("Theorem 1, step 2"):
 # **Exercise 1** ★ *(5 min, 3 points: to see how a level depends on length)* **Predict.** Choose before you run: what part
 # of the level at length 64 is the level of MIPS at length 128?
 
-# %%
+# %% tags=["nbval-ignore-output"]
 def level_of_double():
     ratio = atomic_levels.mips_level(128) / atomic_levels.mips_level(64)
     names = ("it stays", "a bit more than half", "a bit more than a quarter")
@@ -255,7 +255,7 @@ show.table(rows, caption="R² of the best linear map from all numbers to all ans
 # For each answer a linear task asks how much it wants of each *lag*: of the number that was read $s$ steps before. Here are these
 # weights. Grey is where nothing can be seen: before the start, or a number that is the same in all inputs.
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 show.figure(
     ch07.lag_pictures(32),
     alt="Four tables of weights, answers down, lags across. CumSum: every row one constant. "
@@ -302,7 +302,7 @@ check("07.5", my_lag)
 # A channel has one kernel, and all answers share it. How many channels does a task need? In the widget
 # Reverse has 24 answers, and each wants a lag of its own. Are 12 channels enough? And how many does SolveFixed need?
 
-# %% tags=["nbval-ignore-output", "hide-input"]
+# %% jupyter={"source_hidden": true} tags=["varies", "hide-input", "nbval-ignore-output"]
 channels_widget = explore(
     ch07.with_channels,
     {"task": list(ch07.LINEAR), "channels": [1, 2, 3, 4, 6, 8, 10, 12]},
@@ -507,7 +507,7 @@ check("07.6", my_channels)
 # (`lrnnlab reproduce dlr/table1 --budget desk`). Below are the paper's tables 1 and 6, of other lengths and widths, trained for 11,000
 # to 43,000 steps. The further a number is above what you score without the skill, the darker its background.
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 atomic_runs = tables.results.runs("dlr/table1")
 show.figure(
     dlr_figures.r2_by_task(atomic_runs, lengths=[64]),
@@ -554,7 +554,7 @@ check("07.8", my_tasks)
 # How many steps does a skill take as sequences get longer? After fewer steps than these, a score of zero says nothing about the
 # model:
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 longer_runs = tables.results.runs("dlr/longer")
 show.figure(
     ch07.steps_to_learn(atomic_runs, longer_runs),
@@ -573,7 +573,7 @@ show.figure(
 #
 # **Live.** Train one or two layers of DLR yourself: width 32, 64 modes, a few seconds each:
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["varies", "nbval-ignore-output"]
 def learn(name, length, layers, steps, rate):
     """A net that was trained on a task, and its R2 on fresh inputs."""
     task, draw = ch07.skill(name), training.rng(0, f"chapter 07, {name}")
@@ -609,7 +609,7 @@ show.table(rows, caption="Live: R² after 400 steps of 32 inputs.")
 # inputs. The upper panel has all answers at once: what section 3 drew, by place instead of by lag and without signs, now found by
 # training. The lower panel has the answer that you pick (`answer` goes from 0, the first one, to 100, the last).
 
-# %% tags=["hide-input", "nbval-ignore-output"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "varies", "nbval-ignore-output"]
 drawn = training.rng(1, "chapter 07, looks")
 fresh = {name: ch07.skill(name).sample(32, length, drawn).inputs for name, length in lengths.items()}
 maps = {name: ch07.sensitivity(net, fresh[name]) for name, net in nets.items()}
@@ -625,7 +625,7 @@ look_widget
 # %% [markdown]
 # And these are the kernels that do it, channels in the order of their largest tap:
 
-# %% tags=["hide-input", "nbval-ignore-output"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "varies", "nbval-ignore-output"]
 taps = {
     f"{ch07.skill(name).name}, layer {number}": kernel
     for name, net in nets.items()

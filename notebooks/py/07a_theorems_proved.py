@@ -11,7 +11,7 @@
 #
 # Theorems 2, 3 and 5: which of the eleven tasks are linear, what CumMax takes, which is not, and how many channels one layer needs for a task, whatever its readout. *It takes* about 35 min to read and 20 min for the exercises. Behind [chapter 07](07_long_range.ipynb).
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 import math
 
 import numpy as np
@@ -131,7 +131,7 @@ show.table(rows, caption="R² on CumMax of the best linear map, and of its const
 # **Theorem 5.** *$\frac1\beta \ln \sum_{k \le i} e^{\beta x_k}$, an exponential, a running sum and a logarithm, is
 # within $\frac{\ln(i+1)}{\beta}$ above $\max_{k \le i} x_k$.*
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 show.figure(
     ch07.soft_maximum((3, 10, 30)),
     alt="48 numbers as grey dots, their running maximum as steps, and three curves above it: for beta = 3 it ends 0.8 too high, "
@@ -278,7 +278,7 @@ with show.expect_failure("Theorem 3, step 3"):
 # number it has moved plus $B$; the sum over channels, less $B$, is the answer. (A GELU differs from $\max(z, 0)$ by
 # at most $|z|\,\Phi(-|z|)$, below $10^{-14}$ at $|z| \ge 8$.)
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 show.figure(
     ch07.reverse_gates(6),
     alt="A table of six channels by twelve places with the number that each channel holds. One cell of each channel is framed; the "
@@ -377,7 +377,7 @@ for N in (2, 3, 7):
 # an $R^2$ of $H/L$. The best linear readout by place does better, as the widget of chapter 07 (section 4) shows. Training ends between
 # the two for $L = 32$. For $L = 64$ it ends near $H/L$ up to $1/4$, and below it after that:
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 show.figure(
     ch07.by_width(tables.results.runs("dlr/width")),
     alt="R2 on Reverse by channels over L, on a logarithmic axis. A grey line from 0.25 at 1/32 to 1 at "

@@ -11,7 +11,7 @@
 #
 # What do nets learn of the eleven tasks at three lengths, and what does a good score hide on trees, pictures, books and the Long Range Arena? *It takes* about 30 min to read and 5 min for the exercises. Behind [chapter 07](07_long_range.ipynb).
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 import lrnnlab
 from workbook import show, tables
 from workbook.chapters import ch07
@@ -30,7 +30,7 @@ print("lrnnlab 0.1: ready")
 # (`lrnnlab reproduce dlr/table1 --budget desk`), width 32; the paper's tables 1 and 6 below, of other lengths and
 # widths, trained for 11,000 to 43,000 steps. The further a number is above what you score without the skill, the darker is its background.
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 atomic_runs = tables.results.runs("dlr/table1")
 show.figure(
     dlr_figures.r2_by_task(atomic_runs),
@@ -67,7 +67,7 @@ show.figure(
 # Where a net scores little, is it the net or the number of steps? Here are the same cells with four times the steps
 # (`lrnnlab reproduce dlr/longer --budget desk --rows 4`, and other rows):
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 longer_runs = tables.results.runs("dlr/longer")
 show.table(
     ch07.beside_more_steps(longer_runs, atomic_runs),
@@ -89,7 +89,7 @@ show.table(
 # * **Pathfinder-Segmentation**: for every pixel, does it lie on one of two long paths, and has that path a circle at both of its ends
 #   (class 2) or not (class 1)? Short paths have circles, too.
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 show.figure(
     dlr_figures.pictures_and_classes(64, 3),
     alt="Three pictures of dashed curves with circles, and below each its mask; in the first and the third one of the "
@@ -104,7 +104,7 @@ show.figure(
 # in them (height 1), and a net that knows those and guesses the others gets far. So we score by height of the subtree and by
 # operator, beside what the most common answer there gets:
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 trees = tables.results.runs("dlr/table3")
 show.figure(
     dlr_figures.errors_by_node(trees, "listops-128"),
@@ -161,7 +161,7 @@ show.table(
     "of answering class 1 wherever there is ink. Worked out live: of a decision tree that sees 3 × 3 pixels.",
 )  # fmt: skip
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 show.figure(
     dlr_figures.pictures_and_answers(trees, "segmentation-32"),
     alt="Test pictures, their masks, and what trained nets answered.",
@@ -178,7 +178,7 @@ show.figure(
 # At a third of the rate (`--tasks segmentation-32-slower`) a core gets beyond it in a quarter of an hour, to .71 at
 # 32 × 32 and .58 at 64 × 64, and both still rise. The paper's nets, after 150,000 steps, are at .94 to .97.
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 show.figure(
     dlr_figures.scores_by_step(trees),
     alt="Scores by step of DLR, DSS and local attention on trees and on pictures of 32 x 32, DLR also with more items and "
@@ -230,7 +230,7 @@ check("07.9", my_f1)
 # 64 and train for 1,500 steps (`lrnnlab reproduce dlr/table5 --budget desk`). A loss needs a baseline: here you see
 # the loss of counting single characters, pairs and triples in the same text.
 
-# %%
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 books = tables.results.runs("dlr/table5")
 show.figure(
     dlr_figures.loss_by_step(books),
@@ -246,7 +246,7 @@ show.figure(
 # So when does a post-norm net diverge? Eight other columns of that
 # table have short runs without a warm-up, at four rates, with 4 layers of width 64 and with 16 of width 32:
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 show.figure(
     dlr_figures.loss_by_rate(books),
     alt="Test loss after 400 steps by learning rate, for 4 layers and for 16. With post-norm both DLR and "
@@ -282,7 +282,7 @@ show.figure(
 # * Retrieval: do two texts have the same subject word?
 # * Speech: tones and chirps in noise.
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 arena = tables.results.runs("lra/levels", "rotrnn/table1", "dlr/table4")
 show.figure(
     dlr_figures.levels_beside_nets(arena),
@@ -292,7 +292,7 @@ show.figure(
     "nets. What to see: where the filled diamond reaches the dots, a good score shows nothing long.",
 )
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 show.table(
     [{"task": row["task"], "majority": f"{row['majority']:.0%}",
       "without long range": f"{row['trivial']:.0%} ({row['predictor']})",

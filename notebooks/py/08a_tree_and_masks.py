@@ -11,7 +11,7 @@
 #
 # Does every letter reach the root by exactly one route, how large is the tree, and are the tree and the masks one model? *It takes* about 15 min to read and 10 min for the exercises. Behind [chapter 08](08_working_memory_in_depth.ipynb).
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 import itertools
 import math
 from collections import Counter
@@ -37,7 +37,7 @@ if not lrnnlab.__version__.startswith(EXPECTED):
     )
 print(f"lrnnlab {EXPECTED}: ready")
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 show.figure(
     ch08.routes_picture(),
     alt="Two rows of square masks over 27 letters in chunks of three. Above, with steps 1, 3 and 9, three masks of three diagonals each "

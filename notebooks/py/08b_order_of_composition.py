@@ -11,7 +11,7 @@
 #
 # What do the printed heads compute, where does it matter, and which product reads the state? *It takes* about 20 min to read and 15 min for the exercises. Behind [chapter 08](08_working_memory_in_depth.ipynb).
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 import itertools
 from collections import Counter
 from fractions import Fraction
@@ -33,7 +33,7 @@ if not lrnnlab.__version__.startswith(EXPECTED):
     )
 print(f"lrnnlab {EXPECTED}: ready")
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 show.figure(
     ch08.order_picture(),
     alt="Two trees over the letters a to h. Left the nodes read ab, cd, ef, gh, then abcd and efgh, and the root abcdefgh. "
@@ -80,7 +80,7 @@ print(f"T = 5, the last place holds {recursion('abcde', lambda u, v: v + u, '')[
 # %% tags=["proof-order"]
 def printed(machine):
     """What the printed heads compute, as a machine: its state is the product so far, as a map."""
-    return automata.build(
+    return automata.MooreMachine.from_rule(
         tuple(range(machine.num_states)), machine.symbols,
         lambda product, letter: tuple(product[s] for s in machine.transitions[letter].tolist()),
         lambda product: int(machine.outputs[product[machine.initial]]),
@@ -175,7 +175,7 @@ right, members = map(sum, zip(*right_at(ch08.machine_of("D_2"), 64, only=1)))
 assert members > 0 and right == 0, "The order, step 6: no word of D_2 is recognised"
 print(f"words of D_2 with 1 to 64 letters: {members:,}, of which recognised: {right}")
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 lengths = (1, 2, 3, 4, 8, 16, 32, 64)
 show.table(
     [{"task": name, **{f"{T}": float(found[T - 1]) for T in lengths},

@@ -11,7 +11,7 @@
 #
 # How many hidden units does a merge need? What must be there before the start of the string? And when are the layer's outputs bits again, so that it can read them itself? *It takes* about 25 min to read and 15 min for the exercises. Behind [chapter 08](08_working_memory_in_depth.ipynb).
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 import itertools
 
 import numpy as np
@@ -32,7 +32,7 @@ if not lrnnlab.__version__.startswith(EXPECTED):
     )
 print(f"lrnnlab {EXPECTED}: ready")
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 show.figure(
     ch08.units_picture(),
     alt="Left: ReLU(a + b - 1) over the square of a and b; it is 0 at three corners and 1 where both are 1. Right: sixteen tasks by number "
@@ -128,7 +128,7 @@ for name in ("ModArith(5)", "D_12"):
     )
     print(f"{name}: {n**3:,} units or {m**2:,} gates, and {2 * n * n:,} numbers to read")
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 show.table(
     [{"task": name, "states n": n, "actions m": m, "n³ units": n**3, "m² gates": m**2}
      for name, (n, m) in n_and_m.items()],

@@ -11,7 +11,7 @@
 #
 # What do the paper's Tables 1 and 2 say when we run them again, what is the level to beat, and where do paper, code and we disagree? *It takes* about 20 min to read. Behind [chapter 08](08_working_memory_in_depth.ipynb).
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 from fractions import Fraction
 
 import lrnnlab
@@ -39,7 +39,7 @@ print(f"lrnnlab {EXPECTED}: ready")
 # over all but the first with $C = 2$ on Parity, Even Pairs and Cycle Navigation, else over every 3rd, 9th or 25th. The
 # paper reports the *best of three seeds* as well as the mean; we show every seed. The sitting has the picture.
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 desk = results.runs("regulargpt/table1")
 halves = {"RegularGPT": ("regulargpt_c2", "regulargpt_c3"), "the others": ("rnn", "transformer")}
 for half, nets in halves.items():
@@ -121,7 +121,7 @@ print(f"always 'no' is right in {level} = {float(level):.1%}")
 # A Transformer might sum all bits and look the sum up: then other sums, from longer strings or from another share of
 # ones, are news to it. So train on Parity with $P(1) = p$:
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 desk_2 = results.runs("regulargpt/table2")
 show.figure(
     regulargpt_figures.accuracy_by_p(desk_2),

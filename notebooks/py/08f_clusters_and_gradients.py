@@ -11,7 +11,7 @@
 #
 # Two looks inside a net. How many different states must it have at each depth? And how far back does it look? *It takes* about 35 min to read and 5 min for the exercises. Behind [chapter 08](08_working_memory_in_depth.ipynb).
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 import itertools
 import math
 
@@ -266,7 +266,7 @@ with show.expect_failure("Actions, step 3"):
 # things, whose letters do not commute. Words of two letters make four of its six permutations; longer ones all six. The sitting draws
 # them.
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 runs_3 = results.runs("regulargpt/fig3")
 show.table(
     ch08.rows_of_clusters(runs_3),
@@ -313,7 +313,7 @@ for what in next(iter(measured.values()), {}):
 #
 # *Try:* the depths of $S_3$; look which four actions are there at depth 0, and why it is these. Then an untrained net.
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 seen = {}
 for record in runs_3.to_dict("records"):
     kind = "untrained" if record["row"] == "untrained" else "recorded"
@@ -341,7 +341,7 @@ cluster_widget
 # share of the whole. A straight line says that all count alike. Recorded, at length 500, for four nets and three tasks: Parity
 # (all bits count), Even Pairs (the first and the last do), and the parity of the last four bits.
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 gradient_runs = results.runs("regulargpt/fig4")
 show.figure(
     regulargpt_figures.gradients(gradient_runs),
@@ -430,7 +430,7 @@ for found in gradient_runs.query("task == 'parity'").itertuples():
 # %%
 small = {name: ch08.small_nets(name) for name in ("parity", "suffix")}
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["varies", "nbval-ignore-output"]
 positions = (3, 7, 11, 15, 23, 31, 47, 63)
 readers = {
     "Parity": ch08.small_readers("parity", small["parity"], positions),
@@ -444,7 +444,7 @@ show.figure(
             "look further back all the same.",
 )  # fmt: skip
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 fields_widget = explore(
     lambda task, position: regulargpt_figures.gradients(readers[task][position]),
     {"task": list(readers), "position": list(positions)},

@@ -11,7 +11,7 @@
 #
 # Does it carry over to natural language, what breaks beyond $C^2$ letters, and what does the model cost? *It takes* about 15 min to read and 10 min for the exercises. Behind [chapter 08](08_working_memory_in_depth.ipynb).
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 import itertools
 import math
 from fractions import Fraction
@@ -46,7 +46,7 @@ print(f"lrnnlab {EXPECTED}: ready")
 # 64. In the tables $C / K$ means chunks of $C$ and $K$ different layers at every depth (the paper calls $K$ the thickness). You cannot
 # compare the numbers of the two texts, but you can compare their *shapes*. (`lrnnlab reproduce regulargpt/table3 --budget desk`.)
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 text = results.runs("regulargpt/table3")
 show.figure(
     regulargpt_figures.perplexity_by_length(text),
@@ -162,7 +162,7 @@ for chunk in (32, 64, 128, 256):
     print(f"C = {chunk}: two depths, up to {chunk**2:,} letters; the perplexity explodes at {cliff}")
 show.math(r"K = L \text{ pays from } T =", pays[0], rf"= {6 * d + 2 * C:,} \text{{ on}}".replace(",", "{,}"))
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 costs = [(C, depths(512, C)) for C in (32, 64, 128, 256)]
 show.table(
     [{"C": C, "depths": n, "window": C**n, "printed": 512 / (C * math.log(512, C)),
@@ -185,7 +185,7 @@ with show.expect_failure("The cost, step 2"):
 # All this is about the model *with masks*, which answers at every position. For one answer a string the tree does far less: each
 # depth has only one in $C$ positions of the depth before. Live, a training step of the same weights, $T = 512$:
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["varies", "nbval-ignore-output"]
 for chunk in (2, 128):
     print(f"C = {chunk}: masks take {tree_ratio(tree_step(chunk, rounds=3)):.1f} times as long as the tree")
 

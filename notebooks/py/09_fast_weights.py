@@ -38,7 +38,7 @@ if not lrnnlab.__version__.startswith(EXPECTED):
     )
 print(f"lrnnlab {EXPECTED}: ready")
 
-# %% tags=["varies", "nbval-ignore-output"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "varies", "nbval-ignore-output"]
 counter_net, head = ch09.found_counter()
 show.figure(
     ch09.counter_picture(counter_net, head),
@@ -128,11 +128,11 @@ memory_widget
 # **Step 2.** So the scan of chapter 03 runs it. **Float:** one random layer, eight tokens. $\blacksquare$
 
 # %% tags=["proof-transition"]
-W, v, k, q = sp.symbols("W v k q", commutative=False)
+W, v, k, q = sp.symbols(r"W v k k^\top", commutative=False)
 beta = sp.Symbol("beta")
 by_rule = W + beta * (v - W * k) * q
 as_recurrence = W * (1 - beta * k * q) + beta * v * q
-print("both are", sp.expand(by_rule))
+show.math(r"\text{rule and recurrence: }", sp.expand(by_rule))
 assert sp.expand(by_rule - as_recurrence) == 0, "The delta rule, step 1: the rule is a linear recurrence"
 
 layer, word = fw.random_layer(np.random.default_rng(0), V=3, n=4, m=2), [0, 2, 1, 1, 0, 2, 2, 1]
@@ -236,7 +236,7 @@ def ends_in(text, rule):
         W = sp.expand(rule(W, char))
     return W
 
-print("W =", ends_in(pair[0], addition))
+show.math("W =", ends_in(pair[0], addition))
 assert ends_in(pair[0], addition) == ends_in(pair[1], addition), "Reset Dyck-1, step 3: one state W"
 z = [sum(keys[char] for char in text) for text in pair]
 assert z[0] == z[1], "Reset Dyck-1, step 3: one z"
@@ -375,7 +375,7 @@ for n in (1, 2, 3, 4):
     found = (x * sp.eye(n) - (sp.eye(n) - beta * k * k.T)).det(method="berkowitz")
     claimed = (x - 1) ** (n - 1) * (x - 1 + beta * k.dot(k))
     assert sp.expand(found - claimed) == 0, "The eigenvalue, step 1: the characteristic polynomial"
-print("n = 4:", claimed)
+show.math(r"n = 4: \quad", claimed)
 
 for n in (5, 4, 3, 2):
     k = list(sp.symbols(f"k:{n - 1}"))
@@ -385,9 +385,7 @@ for n in (5, 4, 3, 2):
         "The eigenvalue, step 2: left"
     )
     assert sp.expand(1 - size - 2 * mixed) == 0, "The eigenvalue, step 2: right"
-print(
-    f"n = {n}: |k|^2 - 1/{n} =", sp.factor(size - sp.Rational(1, n)), "  1 - |k|^2 =", sp.factor(1 - size)
-)
+show.math(rf"n = {n}: \quad |k|^2 - \tfrac1{n} =", sp.factor(size - sp.Rational(1, n)), r", \quad 1 - |k|^2 =", sp.factor(1 - size))
 
 # %% [markdown]
 # **Step 3.** So $g$ lies between $1-\beta$ and $1-\beta/n$. **Sample:** 5,000 keys, by softmax and by the released code's
@@ -446,7 +444,7 @@ v, beta, size = sp.symbols("v beta size")
 g = 1 - beta * size  # size is |k|^2
 says = (1 - g**t) * v  # after t writes
 after = says + beta * (v - says) * size  # W k + beta (v - W k) |k|^2
-print("after one more write:", sp.factor(after))
+show.math(r"\text{after one more write: }", sp.factor(after))
 assert says.subs(t, 0) == 0 and sp.simplify(after - says.subs(t, t + 1)) == 0, (
     "One letter, step 1: W_t k = (1 - g^t) v"
 )
@@ -454,7 +452,7 @@ assert says.subs(t, 0) == 0 and sp.simplify(after - says.subs(t, t + 1)) == 0, (
 t, a = sp.symbols("t a", positive=True)
 between = 1 / (1 + a)
 rise = sp.simplify(between**t - between ** (t + 1))
-print("g^t - g^(t+1) =", rise)
+show.math("g^t - g^{t+1} =", rise)
 assert rise.is_positive, "One letter, step 2: it rises at every step"
 
 
@@ -481,7 +479,7 @@ for _ in range(3):
     W.append(W[-1] + beta * (v - W[-1] * k) * k.T)
 g = 1 - beta * k.dot(k)
 apart = [sp.expand(W[t + 1] - W[t] - g * (W[t] - W[t - 1])) for t in (1, 2)]
-print("W_(t+1) - W_t - g (W_t - W_(t-1)) =", [one.tolist() for one in apart])
+show.math("W_{t+1} - W_t - g\\,(W_t - W_{t-1}) =", apart[0])
 assert apart == [sp.zeros(2, 2)] * 2, "One letter, step 4: each step of W is g times the one before"
 
 # %% [markdown]
@@ -526,17 +524,17 @@ leak_widget
 # %% tags=["proof-leak"]
 e, m, j = sp.symbols("e m j", positive=True)
 up = lambda m: (1 - (1 - e) ** m) / e
-print("u_1, u_2, u_3 =", [sp.factor(up(n)) for n in (1, 2, 3)])
+show.math("u_1, u_2, u_3 =", tuple(sp.factor(up(n)) for n in (1, 2, 3)))
 assert up(0) == 0 and sp.simplify((1 - e) * up(m) + 1 - up(m + 1)) == 0, "The leak, step 1: up"
 
 down = lambda j: (1 - e) ** j * up(m) - up(j)
 assert down(0) == up(m) and sp.simplify((1 - e) * down(j) - 1 - down(j + 1)) == 0, (
     "The leak, step 2: down"
 )
-print("after ) :", sp.simplify(down(1)))
+show.math(r"\text{after one closing bracket: }", sp.simplify(down(1)))
 
 formula = -((1 - (1 - e) ** m) ** 2) / e
-print("after (^m )^m:", sp.factor(down(m)))
+show.math(r"\text{after as many: }", sp.factor(down(m)))
 assert sp.simplify(down(m) - formula) == 0, "The leak, step 3: up and down"
 
 

@@ -201,7 +201,7 @@ s, r, angle, C = sp.symbols("s r angle C")
 k, l = sp.Matrix([1, 0]), sp.Matrix([sp.cos(angle), sp.sin(angle)])
 M = (sp.eye(2) - s * k * k.T) * (sp.eye(2) - r * l * l.T)
 trace, det = 2 - s - r + s * r * C, (1 - s) * (1 - r)
-print("trace", trace, "  determinant", det)
+show.math(r"\text{trace: }", trace, r"; \quad \text{determinant: }", det)
 assert sp.simplify(M.trace() - trace.subs(C, sp.cos(angle) ** 2)) == 0, "Two letters, step 1: the trace"
 assert sp.simplify(M.det() - det) == 0, "Two letters, step 1: the determinant"
 
@@ -217,7 +217,7 @@ a, b, c = sp.symbols("a b c", positive=True)
 below_one = {s: 1 / (1 + a), r: 1 / (1 + b), C: 1 / (1 + c)}
 more = s * r * C * (2 * (1 - s) + 2 * (1 - r) + s * r * C)
 assert sp.expand(trace**2 - 4 * det - (s - r) ** 2 - more) == 0, "Two letters, step 2: the discriminant"
-print("what is added to (s - r)^2:", sp.factor(more.subs(below_one)))
+show.math(r"\text{added to } (s - r)^2: \quad", sp.factor(more.subs(below_one)))
 assert sp.factor(more.subs(below_one)).is_positive, "Two letters, step 2: it is positive"
 
 # %% [markdown]

@@ -47,7 +47,7 @@ def answer(t, front=nothing):  # front: key and value of a token in front
     z = front[0] + sum((key for _ in range(t)), sp.zeros(2, 1))
     return (W * query / z.dot(query)).applyfunc(sp.cancel)
 
-print("y_5 =", answer(5).tolist())
+show.math("y_5 =", answer(5))
 assert all(answer(t) == value for t in range(1, 7)), "Proposition 3.3, step 1: y_t = v at every t"
 
 
@@ -87,7 +87,7 @@ w0, w1, t = sp.symbols("w0 w1 t", positive=True)
 v0, v1 = sp.symbols("v0 v1", real=True)
 y = (w0 * v0 + t * w1 * v1) / (w0 + t * w1)
 step = sp.factor(y.subs(t, t + 1) - y)
-print("y_(t+1) - y_t =", step)
+show.math("y_{t+1} - y_t =", step)
 assert sp.simplify(step - (v1 - v0) * w0 * w1 / ((w0 + t * w1) * (w0 + (t + 1) * w1))) == 0, (
     "Proposition 3.3, step 3: monotone in t"
 )
@@ -126,7 +126,7 @@ def slope(c, residual=sp.zeros(3, 1), epsilon=0):
     return sp.diff(LN(residual + t * c, epsilon), t).applyfunc(sp.simplify)
 
 free = slope(sp.Matrix(sp.symbols("c:3", real=True)))
-print("d LN(t c) / dt =", free.tolist())
+show.math(r"\frac{d}{dt}\,\mathrm{LN}(t c) =", free)
 assert free == sp.zeros(3, 1), "The norm, step 1: LN(t c) does not depend on t"
 
 # %% [markdown]
@@ -135,7 +135,7 @@ assert free == sp.zeros(3, 1), "The norm, step 1: LN(t c) does not depend on t"
 # %% tags=["proof-layer_norm"]
 t, entry, mean, s, eps = sp.symbols("t c mu s epsilon", positive=True)
 found = sp.diff(t * (entry - mean) / sp.sqrt(t**2 * s**2 + eps), t)
-print(sp.factor(found))
+show.math(r"\text{the slope: }", sp.factor(found))
 assert sp.simplify(found - (entry - mean) * eps / (t**2 * s**2 + eps) ** sp.Rational(3, 2)) == 0, (
     "The norm, step 2: the slope"
 )

@@ -49,7 +49,8 @@ print(f"lrnnlab {EXPECTED}: ready")
 # %% tags=["proof-leak_is_enough"]
 w, e = sp.symbols("w e")
 write = lambda w, beta, v: sp.expand(w + beta * (v - w))
-print("( ->", write(w, e, 1 / e), "   ) ->", write(w, e, -1 / e), "   1 ->", write(w, 1, 0))
+for token, beta, v in (("(", e, 1 / e), (")", e, -1 / e), ("1", 1, 0)):
+    show.math(rf"\text{{at {token}}}: \quad w \mapsto", write(w, beta, v))
 assert sp.expand(write(w, e, 1 / e) - (1 - e) * w - 1) == 0, "A small leak, step 1: an opening bracket"
 assert sp.expand(write(w, e, -1 / e) - (1 - e) * w + 1) == 0, "A small leak, step 1: a closing bracket"
 assert write(w, 1, 0) == 0, "A small leak, step 1: the reset"
@@ -134,7 +135,7 @@ show.figure(
 w, s, v, c = sp.symbols("w s v c")
 written = (1 - s) * w + s * v
 needed = sp.solve(sp.Poly(written - (w + c), w).coeffs(), [s, c], dict=True)
-print("a write is w + c only for", needed)
+show.math(r"\text{a write is } w + c \text{ only for } (s, c) =", tuple(needed[0].values()))
 assert needed == [{s: 0, c: 0}], "One write, step 1: no translation but by 0"
 
 # %% [markdown]
@@ -165,7 +166,7 @@ s = sp.Symbol("s")
 u[2] = sp.sqrt(1 - u[0] ** 2 - u[1] ** 2)  # a unit vector
 after = x - s * u * x.dot(u)
 lost = sp.expand(x.dot(x) - after.dot(after))
-print("|x|^2 falls by", sp.factor(s * (2 - s)), "times (x.u)^2")
+show.math(r"|x|^2 \text{ falls by }", sp.factor(s * (2 - s)), r"\,(x \cdot u)^2")
 assert sp.expand(lost - s * (2 - s) * x.dot(u) ** 2) == 0, "One write, step 3: what a write takes away"
 
 

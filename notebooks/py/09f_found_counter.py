@@ -70,7 +70,8 @@ program = {
     "flip": [(2, half), (0, 0)],
 }
 does = {token: read(w, writes) for token, writes in program.items()}
-print(does)
+for token, after in does.items():
+    show.math(rf"\text{{at {token}}}: \quad w \mapsto", after)
 assert does == {"(": w + 1, ")": w - 1, "1": 0, "flip": 1 - w}, (
     "Two writes, step 2: counts, resets, keeps parity"
 )
@@ -296,7 +297,8 @@ for token, betas, shares in zip(wanted, strengths, shares_of_c):
     does[token] = w
     for share, strength in zip(map(sp.nsimplify, shares), map(sp.nsimplify, betas)):
         does[token] = sp.expand(does[token] + strength * (share * c - does[token]))
-print(does)
+for token, after in does.items():
+    show.math(rf"\text{{at {token}}}: \quad w \mapsto", after)
 assert does == wanted, "The found counter, step 1: the memory is d c"
 
 

@@ -47,7 +47,7 @@ g, t, half = *sp.symbols("g t"), sp.Rational(1, 2)
 beta = 1 - g
 says = half - half * g**t
 after = says + beta * (half - says)
-print("w_1, w_2, w_3 =", [sp.factor(says.subs(t, n)) for n in (1, 2, 3)])
+show.math("w_1, w_2, w_3 =", tuple(sp.factor(says.subs(t, n)) for n in (1, 2, 3)))
 assert says.subs(t, 0) == 0 and sp.simplify(after - says.subs(t, t + 1)) == 0, (
     "Below 2, step 1: the distance from 1/2"
 )
@@ -269,7 +269,7 @@ def reflection(angle):
     return sp.eye(2) - 2 * k * k.T
 
 turn = (reflection(theta) * reflection(0)).applyfunc(sp.trigsimp)
-print("the product:", turn.tolist())
+show.math(r"\text{the product: }", turn)
 rotation = sp.Matrix([[sp.cos(2 * theta), -sp.sin(2 * theta)], [sp.sin(2 * theta), sp.cos(2 * theta)]])
 assert (turn - rotation).applyfunc(sp.simplify) == sp.zeros(2, 2), (
     "Two writes modulo M, step 1: a rotation by twice the angle"
@@ -406,7 +406,7 @@ k, v, beta = sp.Matrix(sp.symbols("k:3")), sp.Matrix(sp.symbols("v:2")), 2
 W = [sp.zeros(2, 3)]
 for _ in range(2):
     W.append((W[-1] + beta * (v - W[-1] * k) * k.T).expand())
-print("W_1 - 2 v k^T =", (W[1] - 2 * v * k.T).expand().tolist(), "  W_2 =", W[2].applyfunc(sp.factor).tolist())
+show.math("W_1 =", W[1], r", \quad W_2 = 4\,(1 - k \cdot k)\,v k^\top")
 assert (W[1] - 2 * v * k.T).expand() == sp.zeros(2, 3), "The snapped net, step 1: from 0 to 2 v k^T"
 assert (W[2] - 4 * (1 - k.dot(k)) * v * k.T).expand() == sp.zeros(2, 3), "The snapped net, step 1: and back to 0"
 

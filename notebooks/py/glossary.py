@@ -13,7 +13,7 @@
 # what to read.
 # Back to [chapter 00](00_start_here.ipynb).
 
-# %% tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 from IPython.display import Markdown
 
 import lrnnlab
@@ -72,7 +72,8 @@ print(f"lrnnlab {EXPECTED}: ready")
 # | **simplex** | All vectors of numbers of at least 0 that add up to 1: probability distributions. | 02 |
 # | **snap** | Replace each column of a trained block by the one-hot of its largest entry, so that blocks become automata; nothing is retrained. | 00 |
 # | **eigenvalue** | A number $\lambda$ with $Ax = \lambda x$ for some $x \ne 0$; below 1 in absolute value what lies along $x$ fades, above 1 it grows. | 01 |
-# | **mode** | One eigenvalue of a linear recurrence with its share of the state; a diagonal recurrence is a sum of modes. | 05 |
+# | **node** | An eigenvalue $\lambda$ of a diagonal recurrence, by itself. | 05 |
+# | **mode** | A node with its weight, and its share of the state; the kernel of a diagonal recurrence is a sum of modes. | 05 |
 # | **rotation** | A transition that keeps all lengths and angles and does not mirror; its eigenvalues lie on the unit circle. | 01 |
 # | **orthogonal** matrix | A real matrix that keeps all lengths, $AA^\top = I$: a rotation, or a rotation with a mirror. | 04 |
 # | **reflection** | The map $I - 2kk^\top$ with $\lVert k\rVert = 1$: it turns $k$ round and leaves what is orthogonal to it. | 09 |
