@@ -430,12 +430,14 @@ for found in gradient_runs.query("task == 'parity'").itertuples():
 # %%
 small = {name: ch08.small_nets(name) for name in ("parity", "suffix")}
 
-# %% tags=["varies", "nbval-ignore-output"]
+# %%
 positions = (3, 7, 11, 15, 23, 31, 47, 63)
 readers = {
     "Parity": ch08.small_readers("parity", small["parity"], positions),
     "the last four": ch08.small_readers("suffix", small["suffix"], positions),
 }
+
+# %% jupyter={"source_hidden": true} tags=["hide-input", "varies", "nbval-ignore-output"]
 show.figure(
     regulargpt_figures.gradients(readers["the last four"][63]),
     alt="Cumulative gradients over 64 positions of four small nets that were trained on the "
