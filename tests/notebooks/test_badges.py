@@ -1,0 +1,48 @@
+"""A badge says how strong a step is: "all cases" stands on free symbols, "sample" on random draws."""
+
+import re
+from pathlib import Path
+
+import jupytext
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell
+
+SOURCES = sorted((Path(__file__).parents[2] / "notebooks" / "py").glob("[0-9]*.py"))
+# In the name of a step, or as a word of its own: **Step 2 (all cases).** ... **Sample:** fifty draws.
+BADGE = re.compile(r"\*\*[^*\n]*\((all cases|sample)\b|\*\*(all\s+cases|sample)\b", re.IGNORECASE)
+ASKS = {
+    "all cases": re.compile(r"\bsp\.(symbols|Symbol|MatrixSymbol|Function)\("),
+    "sample": re.compile(r"default_rng|randMatrix|randint|randn|Generator\(|\bdraw|\bseed"),
+}
+
+
+def tags(cell):
+    return {tag for tag in cell.metadata.get("tags", ()) if tag.startswith("proof-")}
+
+
+def unearned(cells):
+    """The badges whose cells, with those of the same proof before them, have not what the badge asks for."""
+    for i, cell in enumerate(cells):
+        badges = BADGE.findall(cell.source) if cell.cell_type == "markdown" else []
+        below = next((j for j in range(i + 1, len(cells)) if cells[j].cell_type == "markdown"), len(cells))
+        proof = set().union(*map(tags, cells[i + 1 : below]))
+        run = [other.source for other in cells[:below] if proof & tags(other)]
+        for badge in (" ".join((named or alone).lower().split()) for named, alone in badges):
+            if proof and not ASKS[badge].search("\n".join(run)):
+                yield badge, cell.source
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
+def test_a_badge_is_earned(source):
+    assert list(unearned(jupytext.read(source).cells)) == []
+
+
+@pytest.mark.parametrize("text, code, earned", [
+    ("**Step 1 (all cases).** So.", "x = sp.Symbol('x')", True), ("**Step 1 (all cases).** So.", "x = range(5)", False),
+    ("So it is. **All\ncases.**", "x = range(5)", False), ("**Step 2 (all 25 cases).** So.", "x = range(5)", True),
+    ("**Sample:** six leaks.", "x = (10, 30)", False), ("**Step 4 (sample).**", "draw = np.random.default_rng(0)", True),
+    ("**All $n \\le 6$.**", "x = range(7)", True),
+])  # fmt: skip
+def test_an_unearned_badge_is_seen(text, code, earned):
+    cells = [new_markdown_cell(text), new_code_cell(code, metadata={"tags": ["proof-one"]})]
+    assert (list(unearned(cells)) == []) == earned
