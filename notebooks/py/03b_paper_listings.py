@@ -101,7 +101,7 @@ assert short == [1], "The listings, step 3: the listing falls short elsewhere"
 # A.2.2 runs the loop and the scan on the same random numbers and prints both. We draw the same numbers, from the
 # same seed in the same order, and compare every scan of the package with the printout:
 
-# %%
+# %% tags=["varies", "nbval-ignore-output"]
 given = torch.Generator().manual_seed(1)
 A, u, x0 = (
     torch.randn(*shape, generator=given) for shape in ((1, 7, 2, 2), (1, 7, 2), (1, 2))
@@ -122,8 +122,8 @@ for backend in scans.available("cpu"):
     states = linear_scan(A.unsqueeze(2), u.unsqueeze(2), x0.unsqueeze(1), backend=backend)
     states = states[0, :, 0]
     apart = (torch.cat([x0, states]) - their_states).abs().max()
-    print(f"{backend:10s} agrees with the paper's printout to its four decimals: "
-          f"{bool(apart <= 0.5e-4 + 1e-6)}")
+    assert apart <= 0.5e-4 + 1e-6, f"{backend} is not the paper's printout"
+    print(f"{backend:10s} differs from the paper's four decimals by {apart:.1e} at most: they are rounded to 5.0e-05")
 
 
 # %% [markdown]

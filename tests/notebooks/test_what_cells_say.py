@@ -1,5 +1,6 @@
-"""A badge says how strong a step is: "all cases" stands on free symbols, "sample" on random draws."""
+"""What cells say of themselves: a badge says how strong a step is, and a measured number is printed, not that it is small."""
 
+import ast
 import re
 from pathlib import Path
 
@@ -46,3 +47,28 @@ def test_a_badge_is_earned(source):
 def test_an_unearned_badge_is_seen(text, code, earned):
     cells = [new_markdown_cell(text), new_code_cell(code, metadata={"tags": ["proof-one"]})]
     assert (list(unearned(cells)) == []) == earned
+
+
+def thresholds(code):
+    """The formatted values of a cell that are a comparison by size, as in ``f"below .1: {error < 0.1}"``, whole or in bool()."""
+    for node in ast.walk(ast.parse(code)):
+        inner = node.value if isinstance(node, ast.FormattedValue) else None
+        while isinstance(inner, ast.Call):
+            inner = inner.args[0] if inner.args else inner.func.value if isinstance(inner.func, ast.Attribute) else None
+        parts = inner.values if isinstance(inner, ast.BoolOp) else [inner]
+        if any(isinstance(part, ast.Compare) and isinstance(part.ops[0], ast.Lt | ast.Gt | ast.LtE | ast.GtE) for part in parts):
+            yield ast.unparse(node.value)
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
+def test_cells_print_numbers_and_not_that_they_are_small(source):
+    assert [found for cell in jupytext.read(source).cells if cell.cell_type == "code" for found in thresholds(cell.source)] == []
+
+
+@pytest.mark.parametrize("code, seen", [
+    ('print(f"below .1: {error < 0.1}")', True), ('print(f"all: {bool((x.abs() < 1).all())}")', True),
+    ('print(f"{a > 1 and b < 2}")', True), ('print(f"error {error:.2g}, the same: {a == b}")', False),
+    ('print(f"{many} net{\'s\' * (many > 1)}")', False), ('print(f"{sum(x > 0.9 for x in found)} of 8")', False),
+])  # fmt: skip
+def test_a_printed_threshold_is_seen(code, seen):
+    assert bool(list(thresholds(code))) == seen
