@@ -73,6 +73,7 @@ def _parser() -> argparse.ArgumentParser:
     reproduce.add_argument("--data", type=_folder, help="where records are kept; default: the repository's data/")
     reproduce.add_argument("--record", action=argparse.BooleanOptionalAction, default=None,
                            help="keep and reuse records; default: yes (--budget live: only with --data or --engine)")  # fmt: skip
+    reproduce.add_argument("--again", action="store_true", help="make what is recorded again, and record that")
     reproduce.add_argument("--search", type=int, nargs="?", const=sys.maxsize, metavar="N",
                            help="of fwp/table1 and fwp/table2: train the first N configurations of the paper's grid "
                            "(default: all) and say which is best")
@@ -195,8 +196,9 @@ def _reproduce(options: argparse.Namespace) -> int:
               f"({', '.join(parts)}; {_said(seeds)})", file=sys.stderr, flush=True)  # fmt: skip
 
     found = tables.run_all(
-        runs, jobs=options.jobs, engine=options.engine, data=data, progress=not options.json, announce=announce
-    )
+        runs, jobs=options.jobs, engine=options.engine, data=data, reuse=not options.again, progress=not options.json,
+        announce=announce,
+    )  # fmt: skip
     try:
         for number, record in enumerate(found, 1):
             from workbook.tables.results import (  # with pandas: only now, so that training begins at once

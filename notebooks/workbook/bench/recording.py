@@ -77,6 +77,9 @@ class Case:
         return {"experiment": self.experiment, "case": self.case, "threads": self.bench.threads, "device": self.device,
                 "machine": machine(self.device)}  # fmt: skip
 
+    def source(self) -> None:
+        """Nothing: what a clock says is never the same."""
+
     def says(self) -> dict:
         """What names it in its record, and how it was timed."""
         return {**self.config(), "rounds": self.bench.rounds, "limit": self.bench.limit, "versions": dict(self.bench.versions)}

@@ -20,15 +20,19 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime, timezone
 from fnmatch import fnmatch
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any, SupportsFloat
 
+import numpy as np
+import torch
 from filelock import FileLock
 
 import lrnnlab
 from lrnnlab import __version__
 from lrnnlab.files import check_file, put
+from lrnnlab.training import deterministic
 
 LIBRARY = Path(lrnnlab.__file__).resolve().parent
 WORKBOOK = Path(__file__).resolve().parents[1]
@@ -36,6 +40,7 @@ SCHEMA = 1
 LARGEST = 1 << 25  # bytes of a file that is read; the largest has three million
 FINISHED = Path("checkpoints", "finished")  # below data/: runs that are not lines yet; git ignores it
 FILE = re.compile(r"records/\w[\w-]*/\w[\w .=+-]*\.jsonl")  # where a table's records lie in data/
+SOURCES = "sources.json"  # in data/records
 PROBE = 1 << 20  # bytes that must find room before work begins whose outcome is to be written
 
 # What readers rely on, in a record of a run and in one of a case that was timed.
@@ -62,14 +67,17 @@ def fingerprint(config: dict) -> str:
     return hashlib.sha256(json.dumps(config, sort_keys=True, default=list).encode()).hexdigest()[:16]
 
 
-def provenance(device: str = "cpu") -> dict:
-    """Versions, revision, machine kind and date: enough to know what made a number, nothing about whose machine."""
+def provenance(device: str = "cpu", source: str | None = None) -> dict:
+    """Versions, revision, machine kind and date: enough to know what made a number, nothing about whose machine.
+
+    Of what is recorded also ``source``, the digest of the code that it went through, and which :func:`arithmetic` that was in.
+    """
     return {
         "python": platform.python_version(),
         "lrnnlab": __version__,
         **{name: version(name) for name in ("torch", "numpy", "numba")},
         "revision": _revision(),
-        "source": source(),
+        **({"source": source, "arithmetic": arithmetic()} if source else {}),
         "system": f"{platform.system()} {platform.machine()}",
         "device": device,
         "threads": 1,
@@ -77,13 +85,23 @@ def provenance(device: str = "cpu") -> dict:
     }
 
 
-def source() -> str:
-    """A digest of the two packages' own Python files: what made a number, where the revision does not tell."""
-    found = hashlib.sha256()
-    for package in (LIBRARY, WORKBOOK):
-        for path in sorted(package.rglob("*.py")):
-            found.update(f"{path.relative_to(package.parent).as_posix()}\n".encode() + path.read_bytes())
-    return found.hexdigest()[:16]
+@cache
+def arithmetic() -> str:
+    """A digest of the bits that this processor and these versions of torch and NumPy give, by no code of ours."""
+    with deterministic():
+        x = torch.randn(96, 200, generator=torch.Generator().manual_seed(0))
+        found = [x @ x.T, x.exp(), x.tanh(), x.softmax(-1), x.sum(), torch.fft.rfft(x).abs(), x.abs().pow(1.2).log1p(),
+                 torch.nn.functional.layer_norm(x, (200,)), torch.nn.functional.silu(x).cumsum(-1)]  # fmt: skip
+        bits = b"".join(one.numpy().tobytes() for one in found) + np.linalg.inv(x[:, :96].double().numpy()).tobytes()
+    return hashlib.sha256(bits).hexdigest()[:16]
+
+
+def sources() -> dict[str, list[str]]:
+    """By table the digests of codes that are known to give the numbers that are recorded (:mod:`workbook.tables.code`)."""
+    try:
+        return json.loads((recorded_folder() / "records" / SOURCES).read_bytes())
+    except (OSError, ValueError):
+        return {}
 
 
 def version(package: str) -> str:

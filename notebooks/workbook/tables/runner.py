@@ -12,6 +12,7 @@ from typing import Protocol
 from lrnnlab.training import deterministic
 from lrnnlab.validation import checked
 from workbook.tables import engines, records
+from workbook.tables.code import same
 from workbook.tables.registry import plan
 
 
@@ -28,13 +29,15 @@ class Work(Protocol):
     def steady(self) -> bool: ...  # sums in a fixed order, so that its numbers depend on nothing beside
     def says(self) -> dict: ...  # what names it in its record
     def config(self) -> dict: ...  # all that decides what comes out
+    def source(self) -> str | None: ...  # a digest of the code that it goes through, where that decides what comes out
     def measure(self, progress: bool, checkpoint: Path | None) -> dict: ...
     def enough(self, record: dict) -> bool: ...  # whether a record of this configuration will do
 
 
 def perform(work: Work, progress: bool = False, checkpoint: Path | None = None) -> dict:
     """Train or measure; the returned record holds the configuration, what was found, and where it came from."""
-    provenance, start = records.provenance(work.device), time.perf_counter()
+    provenance = records.provenance(work.device, work.source() if checkpoint else None)  # of the code as it is now
+    start = time.perf_counter()
     with deterministic(alone=work.clock) if work.steady else nullcontext():
         found = work.measure(progress, checkpoint)
     return {
@@ -160,7 +163,19 @@ def _recorded(runs: Sequence[Work], data: Path | None) -> list[dict | None]:
             print(f"the record of {records.who(record)} belongs to another configuration: skipped", file=sys.stderr)
             record = None
         found.append(record and {**record, "recorded": True})
+    _say_if_code_changed(runs, found)
     return found
+
+
+def _say_if_code_changed(runs: Sequence[Work], found: Sequence[dict | None]) -> None:
+    """Of records which other code made than would make them now, as far as is known: a line for each table."""
+    known, changed = records.sources(), dict[str, list[str]]()
+    for run, record in zip(runs, found):
+        if record and (now := run.source()) and not same(record["provenance"].get("source"), now, known.get(run.experiment, [])):
+            changed.setdefault(run.experiment, []).append(records.who(record))
+    for name, who in changed.items():
+        print(f"{name}: the code has changed since {len(who)} of these records were made (the first: {who[0]}); "
+              "--again makes them again", file=sys.stderr)  # fmt: skip
 
 
 def recorded_once(run: Work, data: Path | None, reuse: bool, progress: bool = False) -> dict:

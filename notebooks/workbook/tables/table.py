@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,9 @@ from typing import Any
 import torch
 
 from lrnnlab import tasks
-from lrnnlab.models import Net, build
+from lrnnlab.models import MODELS, Net, build
 from lrnnlab.training import Mend, Phase, Recipe, Trained, train
+from workbook.tables import code
 from workbook.tables.declared import Declared, there
 
 BUDGETS = ("live", "desk", "paper")
@@ -94,11 +96,17 @@ class Run:
         found = {**asdict(self), "setting": getattr(self.setting, "plain", lambda: self.setting)()}
         if self.modulus is None:
             del found["modulus"]
+        if (own := code.of_others((MODELS, tasks.TASKS), found)) is not None:  # a model of your own changes under its name
+            found["code"] = own
         return json.loads(json.dumps(found, default=list))
 
     def says(self) -> dict:
         """What names it in its record."""
         return {name: getattr(self, name) for name in ("experiment", "task", "row", "seed", "budget", "protocol")}
+
+    def source(self) -> str:
+        """A digest of the code that it goes through."""
+        return source(self.experiment)
 
     @property
     def clock(self) -> bool:
@@ -180,6 +188,13 @@ def get(name: str) -> Table:
     if name not in LOADED:
         import_module(f"workbook.tables.{MODULES[name]}")
     return LOADED[name]
+
+
+@cache
+def source(name: str) -> str:
+    """A digest of the code that the runs of a table go through."""
+    said = get(name).declared
+    return code.of_table(f"workbook.tables.{MODULES[name]}", [said.found, said.tasks, said.rows])
 
 
 def load(name: str, measure: Callable[..., dict], make: Callable[[dict], Any] = lambda found: found, **options: Any) -> Table:
