@@ -1,12 +1,14 @@
 """What all tests share."""
 
 import warnings
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import pytest
 import torch
 from browser import MS, required
 from hypothesis import HealthCheck, settings
+from packaging.requirements import Requirement
 
 from workbook.book.browser import chromium
 
@@ -79,6 +81,20 @@ THOROUGH = {
     "test_baseline_rows", "test_browser", "test_course_grading", "test_course_marks", "test_course_sets",
     "test_engines", "test_fence", "test_lab", "test_proof_cells", "test_records_again", "test_verification_random", "test_wheel",
 }  # fmt: skip
+
+
+def pytest_report_header():
+    """Which packages are here in other versions than in tests/constraints.txt: a failure may be theirs."""
+    other = []
+    for line in Path(__file__).with_name("constraints.txt").read_text(encoding="utf-8").splitlines():
+        tested = None if line.startswith("#") else Requirement(line)
+        if tested and (tested.marker is None or tested.marker.evaluate()):
+            try:
+                if version(tested.name) not in tested.specifier:
+                    other.append(f"{tested.name} {version(tested.name)} ({tested.specifier})")
+            except PackageNotFoundError:  # of an extra that is not here
+                continue
+    return "other versions than in tests/constraints.txt: " + (", ".join(other) or "none")
 
 
 def pytest_addoption(parser):

@@ -78,8 +78,8 @@ def _settings() -> list[Arithmetic]:
             {"threads": "1", "ATen": "DEFAULT", "numba": "generic without this processor's features",
              "NumPy": "its baseline", **({"OpenBLAS": "Nehalem"} if X86 else {})},
         ),
-        Arithmetic("two-threads", "what the libraries choose here, on two threads", {"OMP_NUM_THREADS": "2"},
-                   {"threads": "2"}),
+        Arithmetic("two-threads", "what the libraries choose here, on two threads",
+                   {"OMP_NUM_THREADS": "2", "MKL_DYNAMIC": "FALSE"}, {"threads": "2"}),  # dynamic: no more than there are cores
     ]  # fmt: skip
     if X86:
         avx2 = Arithmetic(

@@ -44,6 +44,7 @@ class Execution:
 def kernel_environment(arithmetic: str = NATIVE) -> dict[str, str]:
     """The environment of a kernel whose outputs are to be committed."""
     dropped = {"MPLBACKEND", "PYTHONHASHSEED", "PYTHONOPTIMIZE", "PYTHONWARNINGS"}
+    dropped |= {"MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OMP_THREAD_LIMIT", "OMP_DYNAMIC", "MKL_DYNAMIC"}
     kept = {name: value for name, value in os.environ.items() if name not in dropped}
     if kept.get("PYTHONPATH"):
         kept["PYTHONPATH"] = os.pathsep.join(map(os.path.abspath, kept["PYTHONPATH"].split(os.pathsep)))

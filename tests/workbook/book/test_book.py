@@ -393,6 +393,14 @@ def test_an_arithmetic_takes_effect(name):
     assert SETTINGS[name].missed(said_under(ASK, name)) == []
 
 
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system binds no process to a core")
+def test_two_threads_take_effect_on_one_core_too_and_whatever_libraries_are_told(monkeypatch):
+    for name in ("MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OMP_THREAD_LIMIT"):
+        monkeypatch.setenv(name, "1")
+    on_one = "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"
+    assert SETTINGS["two-threads"].missed(said_under(on_one + ASK, "two-threads")) == []
+
+
 # --- nbval -----------------------------------------------------------------------------------------------------------
 
 
