@@ -73,7 +73,7 @@ for backend, name in rounds.items():
 # Rudnicky, 2024) calls this one PScan, and reports that at test time it was no faster than a loop (section 4.5). You will prove that
 # PScan is right, count what it costs, and see where floats break it.
 #
-# *You need:* matrices, and what a logarithm is. *It takes* about 45 min to read and 55 min for the exercises, and less than a minute of computing. Words are
+# *You need:* matrices, and what a logarithm is. *It takes* about 50 min to read and 55 min for the exercises, and less than a minute of computing. Words are
 # explained where they first come, and once more in the [glossary](glossary.ipynb).
 
 # %% [markdown]

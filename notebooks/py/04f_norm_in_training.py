@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 04f · The norm in training
 #
-# The paper's Figure 3 says that the norm of a RotRNN is almost constant in training. Is it so in small networks, and why not? *It takes* about 25 min to read. Behind [chapter 04](04_rotations.ipynb).
+# The paper's Figure 3 says that the norm of a RotRNN is almost constant in training. Is it so in small networks, and why not? *It takes* about 20 min to read. Behind [chapter 04](04_rotations.ipynb).
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 import numpy as np

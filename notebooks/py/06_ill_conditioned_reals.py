@@ -52,7 +52,7 @@ show.figure(
 # and Berant, 2022) claims that the weights grow exponentially. With this claim it explains why its real model, DLR-ℝ, cannot learn
 # to shift 256 numbers. You will prove the claim, find the exact value, and train both models.
 #
-# *You need:* matrices, polynomials, and section 1 of chapter 05. *It takes* about 50 min to read and 1 h 15 min for the exercises, and less than a minute of computing.
+# *You need:* matrices, polynomials, and section 1 of chapter 05. *It takes* about 55 min to read and 1 h 15 min for the exercises, and less than a minute of computing.
 
 # %% [markdown]
 # ## 1 A shift is a one-hot kernel

@@ -48,7 +48,7 @@ show.figure(
 # see that this pattern depends on three numbers: how many lags a task asks for, how many channels there are, and how many steps
 # a net is trained.
 #
-# *You need:* chapter 05, and section 1 of chapter 06. *It takes* about 45 min to read and 50 min for the exercises, and a minute of computing.
+# *You need:* chapter 05, and section 1 of chapter 06. *It takes* about 40 min to read and 50 min for the exercises, and a minute of computing.
 
 # %% [markdown]
 # ## 1 Eleven skills
