@@ -2,6 +2,7 @@
 
 import base64
 import io
+import os
 import re
 import shutil
 import subprocess
@@ -71,7 +72,7 @@ figure("blue", "a blue sheet")
 # %% tags=["nbval-ignore-output"]
 VBox([IntSlider(3), Output()])
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["varies", "nbval-ignore-output"]
 interact(lambda x: x + 1, x=(0, 3));
 
 # %% tags=["varies", "nbval-ignore-output"]
