@@ -1,6 +1,9 @@
 """The book as pages: built by Sphinx from what is committed, read in a browser that has no network."""
 
 import argparse
+import base64
+import io
+import json
 import os
 import re
 import shutil
@@ -17,6 +20,7 @@ import yaml
 from browser import CUT, artefacts, violations
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from packaging.specifiers import SpecifierSet
+from PIL import Image
 
 from workbook.book import BookError
 from workbook.book.command import add_arguments
@@ -26,7 +30,9 @@ from workbook.book.site import BRANCH, INSTALL, build_site
 from workbook.book.site.extension import mathml
 from workbook.book.site.flipbooks import book_html, flipbook
 from workbook.book.site.pages import ROOMS
+from workbook.book.site.rendered import LOOK, WIDTHS, dead_links, faults, pages_of
 from workbook.chapters.ch02 import growth, growth_sentence
+from workbook.show.output import WIDGET, table_html
 from workbook.show.widgets import explore
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -169,12 +175,72 @@ def notebook(folder, *cells, name="01_one"):
     return path
 
 
-def test_dead_links_and_formulas_that_cannot_be_set_are_found(tmp_path):
-    text = "# One\n\nIt asks.\n\n[a](02_gone.ipynb) [b](#Gone) [c](#Here) $\\nosuchcommand$ `lrnnlab.scans.gone` `lrnnlab.scans`\n\n## Here"
-    told = "\n".join(build_site([notebook(tmp_path, new_markdown_cell(text))], tmp_path / "site", books=False))
+LONG = "print('a message that goes on and on, so far that no page is wide enough to hold it in one line of code')"
+ODD = """# One
+
+It asks.
+
+> For every $p$
+> $$\\mathbb C \\subset \\mathbf 1 \\subset \\mathcal A$$
+> and then $$x^2$$ on.
+
+- in a list, $a$
+  $$\\frac12$$
+
+$$SUM$$
+
+[gone](02_gone.ipynb) [gone](02_gone.ipynb#Where) [b](#Gone) [c](#Here) $\\nosuchcommand$ `lrnnlab.scans.gone` `lrnnlab.scans`
+
+<details><summary>Solution</summary>
+
+It is.
+
+</details>
+
+After it, inline $SUM$, and `a.longlonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglong.name`.
+
+## Here
+""".replace("SUM", " + ".join(f"x_{{{i}}}" for i in range(40)))
+
+
+@pytest.fixture(scope="module")
+def odd(tmp_path_factory):
+    """The site of one chapter that has what pages were once wrong at, and what Sphinx says of it."""
+    folder, words = tmp_path_factory.mktemp("odd"), {"answer": 3, "word": "1-0-0-1", "first": "never", "then": "never"}
+    tables = [table_html([words, words], "Words."), table_html([{f"column {i}": i for i in range(30)}], "Wide.")]
+    shown = [new_output("stream", name="stdout", text=f"{LONG}\n\n  short\n{'x' * 300}\n"),
+             *(new_output("display_data", {"text/html": one, "text/plain": "t"}) for one in tables)]  # fmt: skip
+    asked = [new_output("display_data", {"text/plain": WIDGET, "text/html": "<p>A still."})]
+    cells = [new_code_cell(LONG, execution_count=1, outputs=shown), new_code_cell('predict("02.5", it)', execution_count=2, outputs=asked)]
+    told = build_site([notebook(folder, new_markdown_cell(ODD), *cells)], folder / "site", books=False)
+    return folder / "site", "\n".join(told)
+
+
+def test_dead_links_and_formulas_that_cannot_be_set_are_found(odd):
     for fault in ("02_gone.ipynb", "Gone", "nosuchcommand", "lrnnlab.scans.gone"):
-        assert told.count(fault) >= 1, told
-    assert "'Here'" not in told and "target not found: lrnnlab.scans " not in told
+        assert odd[1].count(fault) >= 1, odd[1]
+    assert "'Here'" not in odd[1] and "target not found: lrnnlab.scans " not in odd[1]
+
+
+def picture(kind="PNG"):
+    file = io.BytesIO()
+    Image.effect_noise((64, 64), 9).save(file, kind)
+    return base64.b64encode(file.getvalue()).decode()
+
+
+@pytest.mark.parametrize("data", [
+    {"image/png": "cut base64!"}, {"image/png": picture()[:400]}, {"image/png": base64.b64encode(b"a text").decode()}, {"image/png": ""},
+    {"image/jpeg": picture("JPEG")[:-401]}, {"application/pdf": "%"}, {"image/svg+xml": "<svg><g></svg>"}, {"text/html": {"a": 1}},
+    {"image/png": 5}, None, {"text/html": f'<figure><img alt="A." src="data:image/png;base64,{picture()[:400]}"></figure>'},
+])  # fmt: skip
+def test_a_damaged_output_is_named_with_its_notebook(tmp_path, data):
+    path = notebook(tmp_path, new_markdown_cell("# One"), new_code_cell("w", execution_count=1))
+    book = json.loads(path.read_text())
+    book["cells"][1]["outputs"] = [{"output_type": "display_data", "metadata": {}, "data": data}]
+    path.write_text(json.dumps(book))
+    with pytest.raises(BookError, match=r"01_one"):
+        build_site([path], tmp_path / "site", books=False)
+    assert not (tmp_path / "site").exists()
 
 
 @pytest.mark.parametrize("cell, said", [
@@ -238,6 +304,102 @@ def test_axe_finds_nothing_on_any_page(visit, site, pages, width, scheme, short)
         assert min(page.evaluate(SHARES), default=1) >= 0.8, name
         assert [one for one in page.evaluate(CUT) if "pst-secondary-sidebar" not in one] == [], name  # a drawer
         page.context.close()
+
+
+QUICK = ("01_subtraction", "06_ill_conditioned_reals", "api/lrnnlab.tasks")
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_a_reader_of_a_page_trips_over_nothing(browser, site, name):
+    assert faults(browser, site[0], [site[0] / f"{name}.html"]) == []
+
+
+@pytest.mark.thorough
+def test_a_reader_of_any_page_trips_over_nothing(browser, site):
+    assert len(pages_of(site[0])) > len(NOTEBOOKS) and faults(browser, site[0], pages_of(site[0])) == []
+
+
+def test_what_pages_were_wrong_at_is_shown_whole(browser, odd):
+    """Display formulas within paragraphs, letters of other forms, long lines, wide tables, folds, links to what is not there."""
+    file = odd[0] / "01_one.html"
+    [dead, *others] = faults(browser, odd[0], [file])
+    assert "#Gone" in dead and [one for one in others if "nosuchcommand" not in one] == []
+    page = browser.new_page()
+    page.goto(file.as_uri())
+    text = page.locator("article").inner_text()
+    assert "ℂ⊂𝟏⊂𝒜" in re.sub(r"\s", "", text) and "$$" not in text
+    assert page.locator(".cell_input pre").first.evaluate("""one => {
+      getSelection().selectAllChildren(one);
+      return getSelection().toString().trim();
+    }""") == LONG  # what is copied has no arrows in it
+    assert page.locator(".absent").all_inner_texts() == ["gone", "gone"]
+    page.close()
+
+
+SCROLLS = '<div style="width: 200px; overflow-x: auto; {}"><p style="white-space: nowrap">A text that is wide enough to be cut.</div>'
+FADES = "mask-image: linear-gradient(90deg, #000, transparent)"
+PICTURE = f'<img alt="A." src="data:image/png;base64,{picture()}">'
+PLANTED = {
+    "is cut at the right without a sign": SCROLLS.format(""),
+    "is cut": '<div style="width: 200px; overflow: hidden"><p style="white-space: nowrap">A text that is wide enough to be cut.</div>',
+    "is cut above or below": '<div style="height: 30px; overflow: hidden"><p>Far<p>too<p>long</div>',
+    "reaches out of its frame": '<pre style="width: 100px; border: 1px solid">A line of code that is longer than its frame</pre>',
+    "shows unset LaTeX": "<p>costs $x$",
+    "shows C without its double-struck form": '<math alttext="C"><mi mathvariant="double-struck">C</mi></math>',
+    "has columns that touch": "<table cellspacing=0><tr><td style='padding: 0'>31<td style='padding: 0'>never</table>",
+    "has no space below it": "<details style='margin: 0'><summary>Solution</summary><p>It is.</details><div>Next</div>",
+    "is a picture that cannot be drawn": '<img alt="Broken." src="data:image/png;base64,AAAA">',
+}
+SOUND = [SCROLLS.format(FADES), "<p><code>$x$</code><pre>$ ls</pre>", '<math><mi mathvariant="normal">C</mi></math>', PICTURE,
+         "<table cellpadding=8><tr><td>31<td>never</table>", "<details><summary>S</summary></details><p style='margin-top: 9px'>Next"]  # fmt: skip
+
+
+@pytest.mark.parametrize("kinds, html", [*(([kind], html) for kind, html in PLANTED.items()), *(([], html) for html in SOUND)])
+def test_a_planted_fault_is_seen_and_a_sound_page_is_not_blamed(browser, kinds, html):
+    page = browser.new_page()
+    page.set_content(f'<!doctype html><article class="bd-article" style="width: 600px">{html}</article>')
+    assert [kind for kind, _ in page.evaluate(LOOK)] == kinds
+    page.close()
+
+
+def test_dead_links_are_seen(tmp_path):
+    (tmp_path / "other.html").write_text('<h2 id="a b">A</h2>')
+    links = {"other.html": 0, "other.html#a%20b": 0, "#here": 0, "https://x.org/y": 0, "mailto:a@b.c": 0,
+             "gone.html": 1, "other.html#gone": 1, "#gone": 1, "#other.ipynb": 1, "gone/a.png": 1}  # fmt: skip
+    for link, dead in links.items():
+        (tmp_path / "one.html").write_text(f'<p id="here"><a href="{link}">x</a><script>a = \'href="no"\'</script>')
+        assert len(dead_links(tmp_path, [tmp_path / "one.html"])) == dead, link
+
+
+def test_a_prediction_is_made_before_its_answer_is_seen(visit, odd):
+    page = visit(odd[0] / "01_one.html", WIDTHS[0])
+    asked = page.locator(".predict")
+    fold, verdict, choices = asked.locator("details"), asked.locator(".verdict"), asked.get_by_role("radio")
+    assert choices.count() == 4 and "1-norm" in asked.inner_text() and not asked.get_by_text("Why:").is_visible()
+    fold.locator("summary").click()
+    assert fold.get_attribute("open") is None and "Nothing is chosen yet" in verdict.inner_text()
+    choices.first.focus()
+    for key in ("ArrowDown", "Tab", "Enter"):
+        page.keyboard.press(key)
+    said = verdict.inner_text()
+    assert fold.get_attribute("open") is not None and asked.get_by_text("Why:").is_visible() and "you predicted after about 150." in said
+    assert said.startswith("Right") or f"{said}".startswith("Not yet")
+    outcomes = []
+    for choice in choices.all():
+        choice.check()
+        outcomes.append(verdict.inner_text().split(":")[0])
+    came = asked.locator("details b").inner_text()
+    labels = [one.strip() for one in asked.locator("label").all_inner_texts()]
+    assert outcomes == ["Right" if one == came else "Not yet" for one in labels] and outcomes.count("Right") == 1
+    assert violations(page) == []
+
+
+@pytest.mark.thorough
+def test_the_command_looks_at_its_pages(program, tmp_path):
+    notebook(tmp_path, new_markdown_cell("# One\n\nIt asks.\n\nIt costs \\$5."))
+    call = [sys.executable, "-m", "workbook.cli", "book", "site", "--root", tmp_path, "--out", tmp_path / "site", "--check"]
+    told = subprocess.run(call, capture_output=True, text=True, env={**os.environ, "LRNNLAB_CHROMIUM": program})
+    assert told.returncode == 1 and "'It costs $5.' shows unset LaTeX" in told.stdout, told
 
 
 def test_axe_finds_a_pale_text_and_a_mute_picture(browser):

@@ -1,7 +1,7 @@
 // What scrolls sideways is reached by the keyboard, and says on which side there is more; what does not is no stop on the way.
-const scrolls = box => box.scrollWidth > box.clientWidth + 1 && ["auto", "scroll"].includes(getComputedStyle(box).overflowX);
+const scrolls = box => box.scrollWidth > box.clientWidth && ["auto", "scroll"].includes(getComputedStyle(box).overflowX);
 const say = box => {
-  const more = [["left", box.scrollLeft > 1], ["right", box.scrollLeft + box.clientWidth < box.scrollWidth - 1]];
+  const more = [["left", box.scrollLeft > 0.5], ["right", box.scrollLeft + box.clientWidth < box.scrollWidth - 0.5]];
   box.dataset.more = more.filter(([, there]) => there).map(([side]) => side).join(" ");
 };
 const reach = () => {
