@@ -920,7 +920,7 @@ typed_widget
 # * [08c Lemma 1 in use](08c_lemma_1_in_use.ipynb) (25 min): how many units a merge needs, what comes before the start, and when outputs are bits again.
 # * [08d errors double](08d_errors_double.ipynb) (15 min): the nine steps of the claim on noise.
 # * [08e paper checked](08e_paper_checked.ipynb) (20 min): Tables 1 and 2 run again, chance, and where the paper says something else.
-# * [08f clusters and gradients](08f_clusters_and_gradients.ipynb) (40 min): how many actions twelve tasks have, Figure 4 again, and what a gradient cannot tell.
+# * [08f clusters and gradients](08f_clusters_and_gradients.ipynb) (35 min): how many actions twelve tasks have, Figure 4 again, and what a gradient cannot tell.
 # * [08g text and cost](08g_text_and_cost.ipynb) (15 min): Table 3 on a small text, what breaks beyond $C^2$, and what the model costs.
 
 # %% [markdown]
