@@ -5,11 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, Literal, overload
 
-import torch
 from torch import nn
 
 from lrnnlab.models.attention import CausalAttention, LocalAttention, RotaryAttention
-from lrnnlab.models.base import LinearRecurrence, Recurrence
+from lrnnlab.models.base import LinearRecurrence, Recurrence, at_default_device, weights_of
 from lrnnlab.models.block import PAPER_001, PAPER_004
 from lrnnlab.models.block_diagonal import COLUMN_RULES, BlockDiagonal, obstacle, snap, symbol_transitions
 from lrnnlab.models.diagonal import Diagonal
@@ -198,6 +197,7 @@ def build(
     ``TypeError`` for an option of a wrong kind, ``ValueError`` for a name that is none, a model that cannot read what
     the task gives, an option that no model can have, or that the memory here is too small for.
 
+    >>> import torch
     >>> from lrnnlab.models import build
     >>> from lrnnlab.tasks import task
     >>> build("block_diagonal", vocab_size=5, classes=2, rule="clip", p=1.2, b=4, h=2).width
@@ -224,10 +224,10 @@ def build(
             every: dict[str, dict] = {"regulargpt": {"form": "masks"}, "relu_rnn": {"every": True}}
             options = {**every.get(name, {}), **options}
     whole_number(seed, -(1 << 63), "seed", (1 << 64) - 1)  # what torch can be seeded with
-    with torch.random.fork_rng(devices=[]):
-        torch.default_generator.manual_seed(seed)  # torch.manual_seed would also seed every GPU
-        try:
-            return make(vocab_size, classes, **options)
-        except (RuntimeError, MemoryError, OverflowError) as error:  # of torch, about sizes
-            given = {"vocab_size": vocab_size, "classes": classes, **options}
-            raise ValueError(f"no {name} can be made with {shown(given)}: {str(error).splitlines()[0]}") from error
+    try:
+        with weights_of(seed):
+            net = make(vocab_size, classes, **options)
+        return at_default_device(net)
+    except (RuntimeError, MemoryError, OverflowError) as error:  # of torch, about sizes
+        given = {"vocab_size": vocab_size, "classes": classes, **options}
+        raise ValueError(f"no {name} can be made with {shown(given)}: {str(error).splitlines()[0]}") from error

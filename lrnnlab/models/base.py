@@ -10,8 +10,9 @@ what it gives, A transition, b input term, x state.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -22,6 +23,21 @@ from lrnnlab.scans.transforms import check_symbols, within_func
 from lrnnlab.validation import checked, shown, whole_number
 
 DEEPEST = 1000  # layers
+Made = TypeVar("Made", bound=nn.Module)
+
+
+@contextmanager
+def weights_of(seed: int) -> Iterator[None]:
+    """What is made within has weights that ``seed`` alone decides, on the CPU, and can learn, whatever torch is set to."""
+    with torch.random.fork_rng(devices=[]), torch.device("cpu"), torch.inference_mode(False):
+        torch.default_generator.manual_seed(seed)  # torch.manual_seed would also seed every GPU
+        yield
+
+
+def at_default_device(net: Made) -> Made:
+    """``net``, moved where torch makes new tensors."""
+    home = torch.get_default_device()
+    return net if home.type == "cpu" else net.to(home)
 
 
 class Module(nn.Module, ABC):

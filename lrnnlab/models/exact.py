@@ -25,7 +25,7 @@ class _OneHot(LinearRecurrence):
 
     def __init__(self, machine: MooreMachine):
         super().__init__()
-        table = torch.from_numpy(one_hot_transitions(machine))  # (V, Q, Q)
+        table = torch.as_tensor(one_hot_transitions(machine))  # (V, Q, Q)
         self.register_buffer("table", table.to(torch.get_default_dtype()))
         self.register_buffer("x0", torch.eye(machine.num_states)[machine.initial])
 

@@ -80,10 +80,11 @@ def _chunkwise(S: Tensor, q: Tensor, v: Tensor, k: Tensor, log_w: Tensor, *remov
     """All chunks' systems for u are solved at once; then S goes from chunk to chunk."""
     T, ab = q.shape[1], removed or (torch.zeros_like(k), torch.zeros_like(k))
     q, v, k, log_w, a, b = (chunks(x, CHUNK) for x in (q, v, k, log_w, *ab))  # (B,h,N,c,n)
-    total = log_w.cumsum(-2)
-    later = torch.ones(CHUNK, CHUNK, dtype=torch.bool, device=q.device).triu(1).unsqueeze(-1)
-    # what of step j's write is left at step i, and at step i - 1: (B,h,N,c,c,n)
-    left = (total.unsqueeze(-2) - total.unsqueeze(-3)).masked_fill(later, -math.inf).exp()
+    total, every = log_w.cumsum(-2), torch.ones(CHUNK, CHUNK, dtype=torch.bool, device=q.device)
+    upto, later = every.triu().unsqueeze(-1), every.triu(1).unsqueeze(-1)
+    # What of step j's write is left at step i, and at step i - 1: (B,h,N,c,c,n).  The decays from j + 1 to i are summed by
+    # themselves: in a difference of two totals a token that resets the state leaves no digits of what comes after it.
+    left = log_w.unsqueeze(-2).masked_fill(upto, 0).cumsum(-3).masked_fill(later, -math.inf).exp()
     before = F.pad(left[..., :-1, :, :], (0, 0, 0, 0, 1, 0))
     start, start_before = total.exp(), F.pad(total[..., :-1, :], (0, 0, 1, 0)).exp()
     qk, qb, ak, ab_ = (torch.einsum("...in,...ijn,...jn->...ij", x, kept, write)

@@ -227,17 +227,18 @@ def warm() -> None:
     """
     if MISSING["cpu"]:
         return
-    for n in (2, 5, 8):
-        A = torch.zeros(2, 3, 1, n, n, requires_grad=True)
-        b = torch.zeros(2, 3, 1, n)
-        linear_scan(A, b, backend="cpu").sum().backward()
-        token_scan(A[0], b[0], torch.zeros(1, 2, dtype=torch.int64), backend="cpu").sum().backward()
-    for used in (slice(1, 2), slice(0, 2)):  # the states alone, and A too: two kernels
-        both = softmax_scan(torch.zeros(1, 3, 8, 1, 8, requires_grad=True), backend="cpu")
-        sum(v.sum() for v in both[used]).backward()
-    for dtype in (torch.float32, torch.complex64):
-        a = torch.zeros(1, 2, 1, dtype=dtype, requires_grad=True)
-        linear_scan(a, a.detach(), backend="cpu").abs().sum().backward()
+    with torch.device("cpu"), torch.inference_mode(False), torch.enable_grad():
+        for n in (2, 5, 8):
+            A = torch.zeros(2, 3, 1, n, n, dtype=torch.float32, requires_grad=True)
+            b = A[..., 0].detach()
+            linear_scan(A, b, backend="cpu").sum().backward()
+            token_scan(A[0], b[0], torch.zeros(1, 2, dtype=torch.int64), backend="cpu").sum().backward()
+        for used in (slice(1, 2), slice(0, 2)):  # the states alone, and A too: two kernels
+            both = softmax_scan(torch.zeros(1, 3, 8, 1, 8, dtype=torch.float32, requires_grad=True), backend="cpu")
+            sum(v.sum() for v in both[used]).backward()
+        for dtype in (torch.float32, torch.complex64):
+            a = torch.zeros(1, 2, 1, dtype=dtype, requires_grad=True)
+            linear_scan(a, a.detach(), backend="cpu").abs().sum().backward()
 
 
 def _pick(backend: str, A: Tensor, block: bool, T: int) -> str:

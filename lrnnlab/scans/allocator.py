@@ -71,7 +71,7 @@ def empty(shape: Sequence[int], dtype: torch.dtype) -> Tensor:
     """An uninitialised CPU tensor; a large one lies in kept memory."""
     size = math.prod(shape) * dtype.itemsize
     if size < LARGE:
-        return torch.empty(shape, dtype=dtype)
+        return torch.empty(shape, dtype=dtype, device="cpu")
     return shelf().take(size).view(dtype).view(shape)
 
 

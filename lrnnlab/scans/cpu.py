@@ -56,7 +56,7 @@ def block_backward(A: Tensor, x0: Tensor, x: Tensor, dx: Tensor) -> tuple[Tensor
     """Gradients of :func:`block_forward` in A, b, x0: from its result x and the gradient dx that arrives there."""
     B, T, h, n = x.shape
     stored, head, row, interleaved = _as_stored(A)
-    db, dx0 = empty(x.shape, x.dtype), torch.zeros(x0.shape, dtype=x0.dtype)
+    db, dx0 = empty(x.shape, x.dtype), torch.zeros(x0.shape, dtype=x0.dtype, device="cpu")
     inputs, outputs, size = _flat(stored, x0, x, dx), _flat(db, dx0), (0,) * n
     shared = A.ndim == 3
     dA = None if shared else empty(stored.shape, A.dtype)
@@ -89,7 +89,7 @@ def softmax_forward(raw: Tensor, x0: Tensor) -> tuple[Tensor, Tensor]:
 def softmax_backward(A: Tensor, x0: Tensor, x: Tensor, dA: Tensor | None, dx: Tensor) -> tuple[Tensor, Tensor]:
     """Gradients of :func:`softmax_forward` in raw and x0, from its results and the gradients that arrive there."""
     B, T, h, n = x.shape
-    draw, dx0 = empty(A.shape, A.dtype), torch.zeros(x0.shape, dtype=x0.dtype)
+    draw, dx0 = empty(A.shape, A.dtype), torch.zeros(x0.shape, dtype=x0.dtype, device="cpu")
     inputs, outputs, size = _flat(x0, x, dx), _flat(draw, dx0), (0,) * n
     transitions = (*_flat(A), None if dA is None else _flat(dA)[0])
 
@@ -143,7 +143,7 @@ def diagonal_forward(A: Tensor, b: Tensor, x0: Tensor) -> Tensor:
 def diagonal_backward(A: Tensor, x0: Tensor, x: Tensor, dx: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Gradients of :func:`diagonal_forward` in A, b and x0."""
     B, T, D = x.shape
-    db, dx0 = empty(x.shape, x.dtype), torch.empty(x0.shape, dtype=x0.dtype)
+    db, dx0 = empty(x.shape, x.dtype), torch.empty(x0.shape, dtype=x0.dtype, device="cpu")
     inputs, outputs, shared = _reals(A, x0, x, dx), _reals(db, dx0), A.ndim == 1
     width, *kind = _numbers(x)
     dA = None if shared else empty(A.shape, A.dtype)

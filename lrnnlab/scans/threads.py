@@ -90,7 +90,8 @@ def _help(work: Callable[..., None], parts: Iterator[tuple], flushing: bool) -> 
 
 def flushes() -> bool:
     """Whether denormals are flushed now (torch can set this but not tell)."""
-    return float(torch.tensor(1e-38) * torch.tensor(1e-2)) == 0.0
+    small = torch.tensor([1e-38], dtype=torch.float32, device="cpu")
+    return float(small * 1e-2) == 0.0
 
 
 @cache

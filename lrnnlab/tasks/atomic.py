@@ -150,11 +150,12 @@ class Select(ContinuousTask):
 
     def positions(self, batch: int, length: int, generator: torch.Generator) -> torch.Tensor:
         """(B, M) the chosen positions, growing, uniform without replacement among the first M + L."""
-        order = torch.rand(batch, length + self.chosen, generator=generator, device=generator.device).argsort(1)
+        among = batch, length + self.chosen
+        order = torch.rand(among, dtype=torch.float32, generator=generator, device=generator.device).argsort(1)
         return order[:, :self.chosen].sort(1).values
 
     def draw(self, batch: int, length: int, generator: torch.Generator) -> torch.Tensor:
-        values = torch.zeros(batch, self.input_length(length), 2, device=generator.device)
+        values = torch.zeros(batch, self.input_length(length), 2, dtype=torch.float32, device=generator.device)
         values[:, :length + self.chosen, 0] = normal_sequences(batch, length + self.chosen, generator)
         values[:, :, 1].scatter_(1, self.positions(batch, length, generator), 1)
         return values
@@ -197,7 +198,7 @@ class MIPS(ContinuousTask):
         self.columns = 3 * self.d_out
 
     def draw(self, batch: int, length: int, generator: torch.Generator) -> torch.Tensor:
-        vectors = torch.randn(batch, length, 3, self.d_out, generator=generator, device=generator.device)
+        vectors = torch.randn(batch, length, 3, self.d_out, dtype=torch.float32, generator=generator, device=generator.device)
         return torch.nn.functional.normalize(vectors, dim=-1).flatten(2)
 
     def label(self, values: torch.Tensor, block: int = 512) -> torch.Tensor:
@@ -245,7 +246,7 @@ class ContextShift(ContinuousTask):
 
     def answer(self, values: Any) -> list[list[float]]:
         x = [row[0] for row in self.floats(values)]
-        angles = torch.arange(len(x), dtype=torch.float64) * (2 * pi / len(x))
+        angles = torch.arange(len(x), dtype=torch.float64, device="cpu") * (2 * pi / len(x))
         start = int(((angles.cos() - x[0]) ** 2 + (angles.sin() - x[1]) ** 2).argmin())  # the s whose point it is
         return [[number] for number in ([0.0] * start + x)[:len(x)]]
 
@@ -269,14 +270,14 @@ class Solve(ContinuousTask):
 
     def matrices(self, batch: int, size: int, generator: torch.Generator) -> torch.Tensor:
         """(B, N, N) orthogonal."""
-        gaussian = torch.randn(batch, size, size, generator=generator, device=generator.device)
+        gaussian = torch.randn(batch, size, size, dtype=torch.float32, generator=generator, device=generator.device)
         u, _, vh = torch.linalg.svd(gaussian)
         return u @ vh
 
     def draw(self, batch: int, length: int, generator: torch.Generator) -> torch.Tensor:
         size = unknowns(length)
         A = self.matrices(batch, size, generator)
-        X = torch.randn(batch, size, 1, generator=generator, device=generator.device)
+        X = torch.randn(batch, size, 1, dtype=torch.float32, generator=generator, device=generator.device)
         rows = torch.cat([A, A @ torch.nn.functional.normalize(X, dim=1)], dim=2).flatten(1)  # (B, N (N + 1))
         return torch.nn.functional.pad(rows, (0, length - rows.shape[1]))[..., None]
 
@@ -286,7 +287,7 @@ class Solve(ContinuousTask):
         return rows[:, :, :size].transpose(1, 2) @ rows[:, :, size:]  # A^T b: A is orthogonal
 
     def answer(self, values: Any) -> list[list[float]]:
-        rows = torch.tensor(self.floats(values), dtype=torch.float64)
+        rows = torch.tensor(self.floats(values), dtype=torch.float64, device="cpu")
         size = unknowns(len(rows))
         rows = rows[:size * (size + 1)].reshape(size, size + 1)
         try:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch import nn
 from torch.nn import functional as F
 
 from lrnnlab.validation import shown
@@ -42,6 +43,20 @@ class Batch:
     def to(self, device: Any) -> Batch:
         """The same batch on another device."""
         return Batch(*(part if part is None else part.to(device) for part in (self.inputs, self.targets, self.mask)))
+
+    def beside(self, net: nn.Module) -> Batch:
+        """The same batch where the weights of a net lie, its numbers in their type."""
+        weight = next((weight for weight in net.parameters() if weight.is_floating_point()), None)
+        if weight is None:
+            return self
+        there = self.to(weight.device)
+        inputs, targets = (x.to(weight.dtype) if x.is_floating_point() else x for x in (there.inputs, there.targets))
+        return Batch(inputs, targets, there.mask)
+
+    @property
+    def wanted(self) -> torch.Tensor:
+        """The answers that are asked for, (N,), or (B, T', d_out)."""
+        return self.targets if self.mask is None or self.targets.ndim == 1 else self.targets[self.mask]
 
     def asked(self, outputs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """The outputs where an answer is asked for, and the targets there: (N, C) and (N,), or twice (B, T', d_out).

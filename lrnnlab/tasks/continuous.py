@@ -53,7 +53,7 @@ def r_squared(prediction: torch.Tensor, target: torch.Tensor) -> float:
 
 def normal_sequences(batch: int, length: int, generator: torch.Generator) -> torch.Tensor:
     """(B, L) independent standard normals, each row divided by its largest absolute value (paper 004, section 3.1)."""
-    x = torch.randn(batch, length, generator=generator, device=generator.device)
+    x = torch.randn(batch, length, dtype=torch.float32, generator=generator, device=generator.device)
     return x / x.abs().amax(1, keepdim=True)
 
 
@@ -133,7 +133,7 @@ class ContinuousTask(BaseTask):
     def floats(self, values: Any) -> list[list[float]]:
         """ONE input (T, columns) as lists of Python floats, for the oracles; ValueError for what is none."""
         try:
-            given = torch.as_tensor(values).double()
+            given = torch.as_tensor(values, device="cpu").double()
         except (TypeError, ValueError, RuntimeError) as error:
             raise ValueError(f"{self}: values must be numbers (T, {self.columns}), got {shown(values)}") from error
         return self.check_values(given[None])[0].tolist()

@@ -160,9 +160,9 @@ class Alive(Independent):
     def __init__(self, machine: MooreMachine, odds: Sequence[float]):
         super().__init__(odds)
         self.initial, self.dies = machine.initial, bool(machine.sinks)
-        weights = torch.tensor(self.odds, dtype=torch.float64)
+        weights = torch.tensor(self.odds, dtype=torch.float64, device="cpu")
         self.arrows = torch.from_numpy(machine.transitions.T.copy())  # (Q, V)
-        free = weights * ~torch.isin(self.arrows, torch.tensor(machine.sinks))
+        free = weights * ~torch.isin(self.arrows, torch.tensor(machine.sinks, device="cpu"))
         free = torch.where(free.sum(1, keepdim=True) > 0, free, weights).cumsum(1)
         self.edges = (free / free[:, -1:])[:, :-1]
 

@@ -203,24 +203,25 @@ class ListOps(BaseTask):
         if not expressions:
             raise ValueError(f"{self}: a batch needs at least one expression, got expressions={expressions}")
         length = max(map(len, expressions)) if length is None else whole_number(length, 1, f"{self}: a length")
-        tokens = torch.full((len(expressions), length), PAD)
+        tokens = torch.full((len(expressions), length), PAD, device="cpu")
         targets = torch.full_like(tokens, NO_LABEL)
         for row, expression in enumerate(expressions):
             if len(expression) > length:
                 raise ValueError(f"{self}: expression {row} has {len(expression)} tokens, more than {length}")
-            tokens[row, :len(expression)] = torch.tensor(expression)
+            tokens[row, :len(expression)] = torch.tensor(expression, device="cpu")
             labels = self.labelled(expression)
             if not labels:
                 raise ValueError(f"{self}: expression {row}, {self.write(expression)!r}, has no bracket to label")
             places, values = zip(*labels)
-            targets[row, list(places)] = torch.tensor(values)
+            targets[row, list(places)] = torch.tensor(values, device="cpu")
+        device = torch.get_default_device() if device is None else device
         tokens, targets = tokens.to(device), targets.to(device)
         return Batch(tokens, targets, targets != NO_LABEL)
 
     def majority(self, length: int, expressions: int = 2000) -> float:
         """Accuracy of the best constant answer, measured on expressions drawn with seed 0 (there is no closed form)."""
         targets = self.sample(expressions, length, torch.Generator().manual_seed(0)).targets
-        return float((targets[targets != NO_LABEL].bincount() / (targets != NO_LABEL).sum()).max())
+        return float((targets[targets != NO_LABEL].bincount().float() / (targets != NO_LABEL).sum().float()).max())
 
     def write(self, tokens: Any) -> str:
         """One expression as text, without its padding.  ValueError for what is no token.

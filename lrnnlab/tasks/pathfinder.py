@@ -266,7 +266,7 @@ class Pathfinder(BaseTask):
         """
         scene = draw_scene(self.settings, numpy_random(*key))
         pixels = torch.from_numpy(draw(scene)).float().reshape(-1, 1)
-        return pixels / 127.5 - 1, torch.as_tensor(self.target(scene))
+        return pixels / 127.5 - 1, torch.as_tensor(self.target(scene), device="cpu")
 
     def check_length(self, length: int) -> int:
         """``length`` if it is M^2, else ValueError."""

@@ -72,7 +72,7 @@ class StringTask(BaseTask):
     def check_string(self, tokens: Any) -> list[int]:
         """One legal string, a sequence or (T,) tensor of tokens, as a list of ints; else ValueError."""
         try:
-            string = torch.as_tensor(tokens)
+            string = torch.as_tensor(tokens, device="cpu")
         except (TypeError, ValueError, RuntimeError) as error:
             raise ValueError(f"{self}: {shown(tokens)} is not a string of tokens") from error
         if string.ndim != 1 or not len(string):

@@ -136,8 +136,9 @@ class Stages(ResumableSource):
         if self.stage == len(self.stages) - 1:
             self.full = min(self.full, self.drawn)
         self.drawn += 1
-        new = bool(torch.rand((), generator=self.generator) < 0.5)
-        length = int(torch.randint(self.known * new + 1, self.stages[self.stage] + 1, (), generator=self.generator))
+        drawn = {"generator": self.generator, "device": self.generator.device}
+        new = bool(torch.rand((), dtype=torch.float32, **drawn) < 0.5)
+        length = int(torch.randint(self.known * new + 1, self.stages[self.stage] + 1, (), **drawn))
         strings = max(self.batch, min(MANY * self.batch, self.symbols // length))
         return self.task.sample_near(strings, max(length, self.task.least_length), self.generator).to(self.device)
 
@@ -154,8 +155,7 @@ class Stages(ResumableSource):
 
 def _tells(strings: Batch) -> bool:
     """Whether the answers that are asked for differ."""
-    asked = strings.targets if strings.targets.ndim == 1 else strings.targets[strings.mask]
-    return asked.unique().numel() > 1
+    return strings.wanted.unique().numel() > 1
 
 
 def longest_at(step: int, longest: int, growth: int) -> int:

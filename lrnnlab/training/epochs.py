@@ -37,7 +37,7 @@ class Pools(ResumableSource):
 
     def __init__(self, stages: Sequence[tuple[int, Batch]], size: int, generator: torch.Generator):
         self.stages, self.size, self.generator = list(stages), size, generator
-        self.drawn, self.order = 0, torch.empty(0, dtype=torch.int64)  # what is left of the epoch
+        self.drawn, self.order = 0, torch.empty(0, dtype=torch.int64, device="cpu")  # what is left of the epoch
 
     @property
     def identity(self) -> str:
@@ -55,7 +55,7 @@ class Pools(ResumableSource):
                 break
             begun += steps
         if self.drawn == begun or not len(self.order):
-            self.order = torch.randperm(len(stage[1]), generator=self.generator)
+            self.order = torch.randperm(len(stage[1]), generator=self.generator, device="cpu")
         now, self.order = self.order[: self.size], self.order[self.size :]
         self.drawn += 1
         return take(stage[1], now)
@@ -65,7 +65,7 @@ class Pools(ResumableSource):
 def answers(net: nn.Module, strings: Batch) -> tuple[Tensor, float]:
     """The classes (N,T) that ``net`` answers with, and its mean cross-entropy over the labelled positions, in nats."""
     found, loss = torch.full_like(strings.targets, NO_LABEL), 0.0
-    for index in torch.arange(len(strings.tokens)).split(max(1, SCORED_AT_ONCE // strings.tokens.shape[1])):
+    for index in torch.arange(len(strings.tokens), device="cpu").split(max(1, SCORED_AT_ONCE // strings.tokens.shape[1])):
         part = take(strings, index)
         logits = net(part.tokens)
         found[index, : part.tokens.shape[1]] = answered(logits)

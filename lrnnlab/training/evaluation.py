@@ -113,15 +113,14 @@ def evaluate(
     if task.reads == "tokens" and getattr(model, "vocab_size", task.input_size) != task.input_size:
         raise ValueError(f"the model reads {model.vocab_size} symbols, {task} has {task.input_size}")
     generator, done = rng(seed, purpose), 0
-    device = next((parameter.device for parameter in model.parameters()), torch.device("cpu"))
     width = getattr(model, "width", 0)
     rows = max(1, NUMBERS // (length * width) if width else PAIRS // length**2)
-    right, asked, whole, numbers = torch.zeros(length), torch.zeros(length), 0, []
+    right, asked, whole, numbers = *torch.zeros(2, length, dtype=torch.int64, device="cpu"), 0, []
     with at_rest(model), deterministic():
         while done < strings:
             batch = task.sample(min(DRAWN, strings - done), length, generator)  # the same strings for all models
             done += len(batch)
-            outputs = torch.cat([model(part.to(device)) for part in batch.inputs.split(rows)]).to(batch.targets.device)
+            outputs = torch.cat([model(part) for part in batch.beside(model).inputs.split(rows)]).to(batch.targets.device)
             if batch.targets.is_floating_point():
                 numbers.append(batch.asked(outputs))
                 continue
@@ -132,7 +131,7 @@ def evaluate(
             whole += int((good | ~mask).all(1).sum())
     if numbers:
         r2 = r_squared(*(torch.cat(part) for part in zip(*numbers)))
-        return Evaluation(length, strings, task.train_length, torch.empty(0), r2=r2)
+        return Evaluation(length, strings, task.train_length, torch.empty(0, device="cpu"), r2=r2)
     return Evaluation(length, strings, task.train_length, right.double() / asked.double(), whole / strings)
 
 
@@ -164,11 +163,10 @@ def accuracy_at_lengths(
 ) -> dict[int, float]:
     """{length: share of right answers} on ``strings`` fresh strings of every length, where the task asks for an answer.
     """
-    device = next((parameter.device for parameter in net.parameters()), torch.device("cpu"))
     found = {}
     with at_rest(net):
         for length in lengths:
-            batch = task.sample_near(strings, length, generator).to(device)
+            batch = task.sample_near(strings, length, generator).beside(net)
             parts = batch.inputs.split(max(1, PAIRS // batch.inputs.shape[1] ** 2))
             found[length] = float(batch.right(torch.cat([net(part) for part in parts])).double().mean())
     return found

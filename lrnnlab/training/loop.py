@@ -19,6 +19,7 @@ from __future__ import annotations
 import hashlib
 import math
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -29,6 +30,7 @@ import torch
 from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
+from lrnnlab.models.base import at_default_device, weights_of
 from lrnnlab.tasks import BaseTask, Batch
 from lrnnlab.tasks.batch import answered
 from lrnnlab.tasks.seeds import draw_seed
@@ -80,7 +82,17 @@ class TrainState:
     ):
         self.net, self.optimiser, self.clip = net, optimiser, clip
         self.weights = list(net.parameters())  # to walk through all modules at every step takes a third of a millisecond
-        self.average = AveragedModel(net, multi_avg_fn=get_ema_multi_avg_fn(average)) if average else None
+        if not any(weights.requires_grad for weights in self.weights):
+            frozen = f"all {len(self.weights)} are frozen" if self.weights else "it has none"
+            raise ValueError(f"training needs a net with parameters that may change, and {frozen}, got {type(net).__name__}")
+        if any(weights.is_inference() for weights in self.weights):
+            raise ValueError("the net was made within torch.inference_mode, where no weight can learn: make it outside")
+        self.average = None
+        if average:
+            self.average = AveragedModel(net, self.weights[0].device, multi_avg_fn=get_ema_multi_avg_fn(average))
+        self.before: list | None = [weights.detach().clone() for weights in self.weights]  # until one changes
+        self.answer: Tensor | None = None  # the first that was asked for
+        self.answers_differ = False
         self.made = Trained(net)
         self.window: list[float] = []  # losses since the last entry of ``made.losses``
         self.clock = time.process_time()
@@ -96,11 +108,15 @@ class TrainState:
         self.made.finished = math.isfinite(value)
         if not self.made.finished:
             return value
+        if not loss.requires_grad:
+            raise ValueError("nothing can be learned from a loss that depends on no weight of the net")
         self.optimiser.zero_grad()
         (loss if penalty is None else loss + penalty).backward()
         if self.clip is not None:
             clip_gradients(self.weights, self.clip)
         self.optimiser.step()
+        if self.before is not None and not all(map(torch.equal, self.weights, self.before)):
+            self.before = None
         if self.average is not None:
             self.average.update_parameters(self.net)
         self.made.steps += 1
@@ -130,6 +146,28 @@ class TrainState:
             made.best_validation, made.best_step = value, made.steps
             made.best = {name: tensor.clone() for name, tensor in self.current.state_dict().items()}
 
+    def look_at(self, answers: Any) -> None:
+        """Note whether what a batch asks for differs from what all batches before asked for."""
+        if self.answers_differ or not isinstance(answers, Tensor) or not answers.numel():
+            self.answers_differ = self.answers_differ or not isinstance(answers, Tensor)
+            return
+        if self.answer is None:
+            self.answer = answers.flatten()[0].clone()
+        self.answers_differ = bool((answers != self.answer).any())
+
+    def warn_if_nothing_was_learned(self) -> None:
+        """Say it where no batch asked for anything, or all for the same, no weight has changed, or the first loss is NaN."""
+        steps, why = self.made.steps, ""
+        if not steps:
+            why = "" if self.made.finished else "the first loss is not finite"
+        elif not self.answers_differ:
+            why = "no answer was asked for" if self.answer is None else f"all answers were {self.answer.item():g}"
+        elif self.before is not None:
+            still = not any(group["lr"] for group in self.optimiser.param_groups)
+            why = "no weight changed: " + ("the learning rate is 0" if still else "the gradient of the loss is 0")
+        if why:
+            warnings.warn(f"nothing could be learned in {steps} steps: {why}", stacklevel=3)
+
     def is_finite(self) -> bool:
         """Whether all weights are numbers: a loss says nothing of its own gradient's step."""
         return self.made.finished and all(bool(weights.isfinite().all()) for weights in self.weights)
@@ -146,12 +184,14 @@ class TrainState:
             "made": {name: value for name, value in vars(self.made).items() if name != "net"}, "window": self.window,
             "net": self.net.state_dict(), "optimiser": self.optimiser.state_dict(),
             "average": None if self.average is None else self.average.state_dict(),
+            "answer": self.answer, "answers_differ": self.answers_differ,
         }  # fmt: skip
 
     def load(self, state: dict) -> None:
         """Go on from a ``state``."""
         vars(self.made).update(state["made"])
-        self.window = state["window"]
+        self.window, self.before = state["window"], None
+        self.answer, self.answers_differ = state.get("answer"), state.get("answers_differ", True)
         self.net.load_state_dict(state["net"])
         self.optimiser.load_state_dict(state["optimiser"])
         if self.average is not None:
@@ -176,6 +216,8 @@ class ResumableSource:
 
 
 @deterministic()
+@torch.inference_mode(False)
+@torch.enable_grad()
 @checked
 def train(
     net: Made,
@@ -270,8 +312,6 @@ def train(
         raise ValueError(f"training needs steps >= 1 and 0 <= warmup < steps, got steps={steps}, warmup={warmup}")
     if watch_every < 0 or (watch is None) != (watch_every == 0):
         raise ValueError(f"watch and watch_every go together, got watch={watch} and watch_every={watch_every}")
-    if not any(True for _ in net.parameters()):
-        raise ValueError(f"training needs a net with parameters, got {net!r}")
     among("schedule", schedule, ("cosine", "constant", "trapezoid"))
     for name, size in {"rate": rate, "recurrent_rate": recurrent_rate or 0, "decay": decay}.items():
         number(size, name, 0)
@@ -310,8 +350,9 @@ def train(
             for group, height in zip(optimiser.param_groups, rates):
                 group["lr"] = height * share
 
-            drawn = source.training_batch(batch, generator).to(device) if isinstance(source, BaseTask) else source(generator)
+            drawn = source.training_batch(batch, generator).beside(net) if isinstance(source, BaseTask) else source(generator)
             *inputs, targets = (drawn.inputs, drawn) if isinstance(drawn, Batch) else drawn
+            state.look_at(targets.wanted if isinstance(targets, Batch) else targets)
             outputs = net(*inputs)
             value = targets.loss(outputs) if loss is None else loss(outputs, targets)
             if not isinstance(value, Tensor) or value.numel() != 1:
@@ -335,6 +376,7 @@ def train(
             made.finished = state.is_finite()
         if made.finished:
             finish(bar)
+    state.warn_if_nothing_was_learned()
     net.eval()
     state.read_clock()
     return made
@@ -430,9 +472,9 @@ def with_seed(make: Callable[[], Made], seed: int) -> Made:
     >>> bool((one.weight == two.weight).all())
     True
     """
-    with torch.random.fork_rng(devices=[]):
-        torch.default_generator.manual_seed(seed)  # torch.manual_seed would also seed every GPU
-        return make()
+    with weights_of(seed):
+        net = make()
+    return at_default_device(net)
 
 
 @torch.no_grad()

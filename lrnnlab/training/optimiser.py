@@ -15,7 +15,8 @@ class Adam:
         self.param_groups: list[dict[str, Any]] = [{"lr": 1e-3, "weight_decay": 0.0, **group} for group in groups]
         self.betas, self.eps, self.decoupled = betas, eps, decoupled
         self.moments: list[list[tuple]] = [
-            [(torch.zeros_like(p), torch.zeros_like(p), torch.zeros((), device=p.device)) for p in group["params"]]
+            [(torch.zeros_like(p), torch.zeros_like(p), torch.zeros((), dtype=torch.float32, device=p.device))
+             for p in group["params"]]
             for group in self.param_groups
         ]  # of each weight the means of its gradient and of that squared, and its steps
 

@@ -122,6 +122,8 @@ def fit(
         raise ValueError(f"this wants an answer at every position; {task.name} has one a string")
     with (
         deterministic(),
+        torch.inference_mode(False),
+        torch.enable_grad(),
         torch.random.fork_rng(devices=[]),  # dropout draws from torch's own generator
         progress_bar(recipe.steps, progress, f"{task.name}, seed {seed}") as bar,
     ):
@@ -149,6 +151,7 @@ def fit(
                 saved.save(run.state)
         if run.accepted:
             finish(bar)
+        run.train.warn_if_nothing_was_learned()
         return run.result()
 
 
@@ -213,8 +216,10 @@ class _Run:
         trace = model.trace(batch.tokens)
         states = trace.output
         if phase.noise:
-            states = states + phase.noise * grown * torch.randn(states.shape, generator=self.jitter)
+            normal = torch.randn(states.shape, dtype=torch.float32, generator=self.jitter, device="cpu")
+            states = states + phase.noise * grown * normal.to(states)
         labelled = _labelled(batch)
+        self.train.look_at(batch.targets[labelled])
         loss = _loss(model.readout(states[labelled]).flatten(0, -2), batch.targets[labelled].flatten(), phase)
         return loss, phase.purity * grown * impurity(model, trace, batch.tokens) if phase.purity else None
 
@@ -224,8 +229,8 @@ class _Run:
         if not self.lessons:
             return batch
         for row in range(len(batch.tokens) // 2):
-            lesson = self.lessons[int(torch.randint(len(self.lessons), (), generator=self.data))][:length]
-            batch.tokens[row, : len(lesson)] = torch.tensor(lesson)
+            lesson = self.lessons[int(torch.randint(len(self.lessons), (), generator=self.data, device="cpu"))][:length]
+            batch.tokens[row, : len(lesson)] = torch.tensor(lesson, device="cpu")
         return self.task.labelled(batch.tokens)
 
     def count(self, loss: float) -> None:

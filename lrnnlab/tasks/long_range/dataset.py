@@ -81,7 +81,7 @@ class SequenceData:
         dtype = torch.float32 if self.vocab_size is None else torch.int64
         if (longest := max(map(len, parts))) > self.length:
             raise DataFileError(f"{self.name}: item {index} has {longest:,} steps; expected: at most {self.length:,}")
-        parts = tuple(torch.as_tensor(part, dtype=dtype) for part in parts)
+        parts = tuple(torch.as_tensor(part, dtype=dtype, device="cpu") for part in parts)
         return (parts if isinstance(sequence, tuple) else parts[0]), int(self.targets[index])
 
     def batch(self, indices: Iterable, length: int | None = None) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
@@ -96,18 +96,18 @@ class SequenceData:
         sequences, targets = zip(*items)
         pairs = isinstance(sequences[0], tuple)
         parts = [part for sequence in sequences for part in sequence] if pairs else list(sequences)
-        lengths = torch.tensor([len(part) for part in parts])
+        lengths = torch.tensor([len(part) for part in parts], device="cpu")
         longest = int(lengths.max())
         length = longest if length is None else length
         if longest > length:
             raise ValueError(f"{self.name}: a sequence of {longest} does not fit into {length}")
         blank = 0 if self.vocab_size is None else self.vocab_size - 1
-        inputs = torch.full((len(parts), length, *parts[0].shape[1:]), blank, dtype=parts[0].dtype)
+        inputs = torch.full((len(parts), length, *parts[0].shape[1:]), blank, dtype=parts[0].dtype, device="cpu")
         for row, part in zip(inputs, parts):
             row[:len(part)] = part
         if pairs:
             inputs, lengths = inputs.unflatten(0, (-1, 2)), lengths.unflatten(0, (-1, 2))
-        return inputs, lengths, torch.tensor(targets)
+        return inputs, lengths, torch.tensor(targets, device="cpu")
 
     @property
     def chance(self) -> float:
