@@ -516,7 +516,7 @@ check("10.7", my_deep_one)
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 can = ch10.outcomes(recorded)[0]
 show.table(ch10.missed(recorded), caption="Recorded runs of models that can, with the layers they have: how "
-           "many never learned the training length, lost it later, or last; and the machines on "
+           "many never learned the training length, lost it later (one dip below 99 % counts), or last; and the machines on "
            f"which not all of them last. Of all {can['runs']:,} runs {can['never learned']} never learned it, "
            f"{can['learned, lost with length']} lost it, and {can['lasts']} last.")  # fmt: skip
 

@@ -362,7 +362,7 @@ recorded = tables.results.runs("ladder/models_x_tasks")
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 show.table(ch10.outcomes(recorded), caption="Recorded runs, by what was predicted and what came "
-"out.")
+"out. Lost: below 99 % somewhere, be it only a dip.")
 print(len(ch10.disagreements(recorded)), "of", len(recorded), "runs seem to last where none can")
 
 # %% [markdown]
