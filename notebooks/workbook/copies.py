@@ -7,6 +7,7 @@ such a folder has it as :func:`here`.
 """
 
 import os
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -69,7 +70,7 @@ def news(name: str, folder: Path | None = None, project: Path = PROJECT) -> str:
 
 def copied(folder: Path) -> list[str]:
     """The chapters that a working copy has or had, by name; ``ValueError`` where there is no working copy."""
-    return [one.stem for one in files_in(copy_in(folder) / AS_MADE, ".ipynb")]
+    return [one.stem for one in chapters_in(copy_in(folder) / AS_MADE)]
 
 
 def find(folder: Path | None = None) -> Path:
@@ -93,8 +94,17 @@ def _check_own(folder: Path) -> None:
         raise ValueError(f"{folder / AS_MADE} is a link, and nothing is written through one: choose another folder")
 
 
+def chapters_in(folder: Path, suffix: str = ".ipynb") -> list[Path]:
+    """The files of a folder whose names are words, as chapters have them: not ``01_more (1)``, ``01_more-LAPTOP`` or
+    ``01_more.sync-conflict``, which a program put there that keeps folders in step, nor Jupyter's ``01_more-Copy1``."""
+    return [file for file in files_in(folder, suffix) if re.fullmatch(r"\w+", file.stem) and file.is_file()]
+
+
 def _chapters(project: Path) -> list[Path]:
-    return files_in(project / "notebooks", ".ipynb") if (project / "notebooks").is_dir() else []
+    """The notebooks of a project that are made from a source of the same name; others, as Untitled, are somebody's."""
+    sources = project / "notebooks" / "py"
+    known = {source.stem for source in chapters_in(sources, ".py")} if sources.is_dir() else set()
+    return [one for one in chapters_in(project / "notebooks") if one.stem in known] if known else []
 
 
 def _chapter(name: str, project: Path) -> Path:

@@ -302,7 +302,9 @@ def test_what_a_failed_step_printed_is_shown_and_understood(tmp_path, capsys, ou
 
 
 def test_a_reader_s_copy_is_made_once_and_an_author_gets_none(machine):
-    (machine.root / "notebooks" / "00_start_here.ipynb").write_text("first")
+    (machine.root / "notebooks" / "py").mkdir()
+    for name in ("00_start_here.ipynb", "py/00_start_here.py"):
+        (machine.root / "notebooks" / name).write_text("first")
     mine = machine.root / "my_notebooks"
     assert machine.start("lab", "--author") == 7 and not mine.exists() and "JUPYTER_CONFIG_PATH" not in machine.env
     assert f"--ServerApp.root_dir={machine.root}" in machine.ran

@@ -10,6 +10,8 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from right_answers import right
 
 from workbook import cli, copies
+from workbook.book import glossary
+from workbook.book.command import find_sources
 from workbook.exercises import check, predict, progress
 from workbook.exercises.checking import exercises
 from workbook.exercises.progress import FILE, _exercises
@@ -19,7 +21,8 @@ CHAPTERS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 
 
 def chapter(project, name, *cells):
-    (project / "notebooks").mkdir(parents=True, exist_ok=True)
+    (project / "notebooks" / "py").mkdir(parents=True, exist_ok=True)
+    (project / "notebooks" / "py" / f"{name}.py").touch()
     nbformat.write(new_notebook(cells=list(cells)), project / "notebooks" / f"{name}.ipynb")
 
 
@@ -47,6 +50,27 @@ def test_what_is_there_is_never_overwritten_and_new_chapters_come(project):
     chapter(project, "02_new", new_markdown_cell("# New"))
     assert copies.make(folder, project) == ["02_new.ipynb"]
     assert (folder / "00_start.ipynb").read_text() == "mine"
+
+
+STRAY = ["01_more (1)", "01_more-LAPTOP-AB12", "01_more (Ann's conflicted copy 2026-11-28)", "01_more_conf(2)", "01_more-Copy1",
+         "01_more.sync-conflict-20261128-101112-ABCDEFG", "01_more.nbconvert", "Copy of 01_more", "Untitled", "01_mine"]
+
+
+def test_what_others_put_beside_the_chapters_is_no_chapter(project):
+    """Programs that keep folders in step leave conflict copies of notebook and source; people leave notebooks without a source."""
+    folder, notebooks = project / "mine", project / "notebooks"
+    copies.make(folder, project)
+    for name in STRAY:
+        for path in (notebooks / f"{name}.ipynb", folder / copies.AS_MADE / f"{name}.ipynb"):
+            path.write_bytes((notebooks / "01_more.ipynb").read_bytes())
+        if name not in STRAY[-2:]:
+            (notebooks / "py" / f"{name}.py").touch()
+    (notebooks / "py" / "03_folder.py").mkdir()
+    assert copies.make(folder, project) == []
+    assert "01_more: nothing has changed" in copies.news("01", folder, project)
+    assert not set(copies.copied(folder)) & set(STRAY[:-2])
+    assert find_sources(project, ["01_more"]) == [notebooks / "py" / "01_more.py"]
+    assert list(glossary.chapters(notebooks / "py")) == ["00", "01"]
 
 
 def test_starting_over_keeps_every_old_one(project):

@@ -5,14 +5,13 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from lrnnlab.files import files_in
 from workbook.arguments import Parser
 from workbook.book.building import build_notebook
 from workbook.book.cpu_presets import NATIVE, SETTINGS
 from workbook.book.nbval_plugin import check_notebook
 from workbook.book.running import BookError
 from workbook.book.sync import drift, source_of, twin_of
-from workbook.copies import meant
+from workbook.copies import chapters_in, meant
 
 VERBS = {
     "build": "execute the source and write the notebook, or say why not and write nothing",
@@ -75,7 +74,7 @@ def find_root(given: Path | None) -> Path:
 def find_sources(root: Path, names: Sequence[str]) -> list[Path]:
     """The sources meant by ``names`` (a name, the start of one, or a path), or all of them."""
     folder = root / "notebooks" / "py"
-    every = {file.stem for file in [*files_in(folder, ".py"), *files_in(root / "notebooks", ".ipynb")]}
+    every = {file.stem for file in [*chapters_in(folder, ".py"), *chapters_in(root / "notebooks")]}
     if not every:
         raise BookError(f"there is no notebook in {folder}")
     stems = [Path(name).name.removesuffix(".py").removesuffix(".ipynb") for name in names] or sorted(every)

@@ -24,6 +24,7 @@ from lrnnlab.models import MODELS, network, reads_numbers
 from lrnnlab.tasks import TASKS, task
 from workbook.book.cell_dependencies import widget_cells
 from workbook.book.sync import read_source
+from workbook.copies import chapters_in
 from workbook.show import labels
 
 OWN = {"says": "one of your own", "chapter": "", "paper": ""}  # a model or task that the reader added
@@ -67,7 +68,7 @@ class Reference:
 
 def chapters(folder: Path = SOURCES) -> dict[str, Path]:
     """Number -> source, in the order of the book."""
-    return {_number(path): path for path in sorted(folder.glob("[0-9][0-9]*_*.py"))}
+    return {_number(path): path for path in chapters_in(folder, ".py") if re.match(r"\d\d\w*_", path.stem)}
 
 
 def _number(source: Path) -> str:

@@ -12,7 +12,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from lrnnlab.files import alone, files_in, put, set_aside
+from lrnnlab.files import alone, put, set_aside
 from workbook import copies
 from workbook.exercises.hints import HEADER, Text
 from workbook.exercises.judging import NOT_YET, RIGHT, UNJUDGED, UNTRIED
@@ -67,7 +67,7 @@ def progress(folder: Path | None = None) -> Text:
     except OSError as error:
         done, said = {}, f"{folder / FILE} cannot be read ({error.strerror})."
     lines, following, totals = [], "", [0, 0, 0, 0]
-    for chapter in files_in(folder / copies.AS_MADE, ".ipynb"):
+    for chapter in copies.chapters_in(folder / copies.AS_MADE):
         points = _exercises(chapter)
         if not points:  # the glossary
             continue
@@ -142,7 +142,7 @@ def my_copy() -> Any:
 
     from workbook.show.widgets import _status
 
-    names = [chapter.stem for chapter in files_in(folder / copies.AS_MADE, ".ipynb")]
+    names = copies.copied(folder)
     which = ipywidgets.Dropdown(options=names, description="chapter")
     new, over = (ipywidgets.Button(description=text, layout={"width": "auto"})
                  for text in ("What is new since my copy?", "Start over"))  # fmt: skip
