@@ -5,13 +5,14 @@ const say = box => {
   box.dataset.more = more.filter(([, there]) => there).map(([side]) => side).join(" ");
 };
 const reach = () => {
-  for (const box of document.querySelectorAll(".bd-article :is(pre, p, ul, ol, dl, table, .formula, .text_html, figure, .pst-scrollable-table-container)")) {
+  for (const box of document.querySelectorAll(".bd-article *")) {
     if (scrolls(box)) {
-      box.tabIndex = 0;
+      if (!box.hasAttribute("tabindex")) box.tabIndex = box.dataset.stop = 0;
       say(box);
-    } else {
-      box.removeAttribute("tabindex");
+    } else if (box.dataset.more !== undefined) {
+      if (box.dataset.stop) box.removeAttribute("tabindex");
       delete box.dataset.more;
+      delete box.dataset.stop;
     }
   }
 };
