@@ -9,7 +9,7 @@ from html import escape
 from workbook.exercises.checking import find, told
 from workbook.exercises.prediction import Prediction, in_words
 
-ASKED = re.compile(r"""^predict\(\s*["'](\d\d\.\d+)["']""", re.MULTILINE)
+ASKED = re.compile(r"""\bpredict\(\s*["'](\d\d\.\d+)["']""")
 
 
 def asked_in(code: str) -> str | None:

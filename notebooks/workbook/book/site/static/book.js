@@ -16,7 +16,7 @@ const reach = () => {
     }
   }
 };
-for (const time of ["load", "resize", "beforeprint"]) addEventListener(time, reach);
+for (const time of ["load", "resize"]) addEventListener(time, reach);
 document.addEventListener("toggle", reach, true);
 document.addEventListener("scroll", event => { if (event.target.dataset?.more !== undefined) say(event.target); }, true);
 
