@@ -166,10 +166,10 @@ fits = {row: tables.train_run(run) for row, run in runs.items()}
 for row, found in fits.items():
     print(f"{row}: {found.seconds:.1f} s, {found.steps} steps, start number "
           f"{found.attempt + 1}")
-
-# %%
 measured = {row: training.evaluate(found.model, task, seed=101) for row, found in fits.items()}
 least = {row: float(found.per_position[40:].min()) for row, found in measured.items()}
+for row, share in least.items():
+    print(f"{row}: least accuracy at a position from 41 to 500: {share:.1%}")
 
 # %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 show.figure(
@@ -181,10 +181,6 @@ show.figure(
         f"{', '.join(f'{row} {share:.1%}' for row, share in least.items())}.",
     caption="Trained just now. What to see: whether anything happens at the mark where the training strings ended.",
 )  # fmt: skip
-
-# %% tags=["nbval-ignore-output"]
-for row, share in least.items():
-    print(f"{row}: least accuracy at a position from 41 to 500: {share:.1%}")
 
 # %% [markdown]
 # **What changed inside.** The layer sees nothing but the token. So each head has five matrices, one for each digit, and all of

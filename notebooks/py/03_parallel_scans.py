@@ -572,8 +572,8 @@ race_widget
 
 # %% [markdown]
 # With 1,024 chains there is work for everybody without a tree. A tree pays from some eight million processors on, where the
-# loop has nothing left to spread. On the right is the fastest of loop, PScan and tree, which all read $A$ from memory; dotted
-# is the $P$ of one CPU core (16 numbers at a time) and of two GPUs, and the ring is at the $T$ and $P$ of the dashed line. Marks
+# loop has nothing left to spread. On the right is the fastest of loop, PScan and tree, which all read $A$ from memory. Dotted
+# is the $P$ of one CPU core (16 numbers at a time) and of two GPUs; the ring is at the $T$ and $P$ of the dashed line. Marks
 # are recorded times over ours, without gradients, on one CPU core, two, and an H200 (star: ours; plus: ours with a token table;
 # purple diamond: PScan; green: other trees; black: other loops).
 #

@@ -380,7 +380,7 @@ fit_widget
 
 # %% [markdown]
 # The error is the distance from the wanted kernel, over its norm. It does not fade away, it falls off a cliff, where the theorem
-# below says: as soon as $2N$ is 17 or more for the half circle, and $N$ for the paper's grid, *circle (DFT)* (drawn at even $N$: 10 and 18).
+# below says. That is as soon as $2N$ is 17 or more for the half circle, and $N$ for the paper's grid, *circle (DFT)*. (Drawn at even $N$: 10 and 18.)
 #
 # The theorem behind the cliff lets you choose the nodes *freely*:
 #

@@ -50,11 +50,10 @@ filling_widget
 # %% [markdown]
 # **What we ask.** *Can depth replace recurrence?* A recurrent network carries its state from letter to letter. Paper 002 (Chi, Fan,
 # Rudnicky and Ramadge, 2023) carries it from layer to layer. Its RegularGPT is a Transformer with *one* layer, used again and again
-# on longer and longer words, until the word is the whole string. It is the sentence of this book, $x_t = A_t\,x_{t-1} + b_t$,
-# bracketed as a tree (chapter 03) and learned.
+# on longer and longer words, until the word is the whole string: $x_t = A_t\,x_{t-1} + b_t$, bracketed as a tree (chapter 03) and
+# learned.
 #
-# You will prove that such a layer can merge, and break what the proof takes for granted. Then you train one on 40 letters, ask it
-# 500, and look inside.
+# You will prove that such a layer can merge, break what the proof takes for granted, train one on 40 letters, and ask it 500.
 #
 # *You need:* matrices, what attention is, and chapter 03. *It takes* about 1 h to read and 1 h 5 min for the exercises, and a minute of computing.
 #
@@ -76,8 +75,7 @@ filling_widget
 # the other positions.
 #
 # *Try:* type a string of your own, of swaps `s` and turns `t` of three things. Make $C$ larger: you get fewer depths, but each merge
-# has more to do. If a string does not fill its chunks, lines lead out of it: remember them for section 3. The order *as printed* is
-# for section 4.
+# has more to do. If a string does not fill its chunks, lines lead out of it: remember them for section 3.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 tree_widget = explore(
@@ -125,7 +123,7 @@ check("08.1", my_nodes)
 #
 # A merge is one layer of a Transformer. The last word of the chunk asks. Its *query* is compared with the *key* of each word, every head
 # adds its own $r_j$, and a softmax of these scores mixes the words' *values*. The mixture is added to the last word and normalised.
-# Then a feed-forward network does the same: add, normalise. Here is all of it on plain matrices, with the tree around it:
+# Then a feed-forward network does the same: add, normalise. All of it on plain matrices, with the tree around it:
 
 # %%
 def merge(layer, words):
@@ -202,7 +200,7 @@ for a, b in itertools.product((0, 1), repeat=2):
 
 # %% [markdown]
 # **Step 2.** $(AB)_{ij} = \sum_k A_{ik} B_{kj}$. Give every $(i, j, k)$ a hidden unit: $n^3$ of them. With $A$ and $B$ free symbols,
-# the first layer makes $A_{ik} + B_{kj}$ for each. (The paper's listing, with loops, fills the same $W_1$.)
+# the first layer makes $A_{ik} + B_{kj}$ for each. (The paper's listing fills the same $W_1$.)
 #
 # **Step 3.** Subtract 1 and apply ReLU: by step 1 the unit then holds $A_{ik} B_{kj}$. The second layer adds up over $k$, and that is
 # $\mathrm{Flat}(AB)$, as an identity of polynomials. $\blacksquare$ **All matrices, $n \le 4$**; nothing in the steps depends on
@@ -239,8 +237,7 @@ show.math("(AB)_{00} =", (products @ second_weights(n))[0])
 # %% [markdown]
 # So on bits the network *is* the product; nothing is approximate.
 #
-# **Step 4 (all pairs for n = 2, then a sample).** The paper's example by hand, all 256 pairs for $n = 2$, and 200 random pairs for each
-# of $n = 3, 4, 5$.
+# **Step 4.** The paper's example by hand, **all 256 pairs** for $n = 2$, and a **sample** of 200 for each of $n = 3, 4, 5$.
 
 # %% tags=["proof-lemma_1"]
 def network(A, B, bias=1):
@@ -556,8 +553,8 @@ noise_widget = explore(
 noise_widget
 
 # %% [markdown]
-# A trained layer has more than Lemma 1: a residual connection and layer normalisation. Do they repair? You will measure it in section
-# 7. First build the model yourself, from nothing.
+# A trained layer also has a residual connection and layer normalisation. Do they repair? Section 7 measures it. First build the model
+# yourself.
 
 # %% [markdown]
 # **Exercise 10** ★ *(5 min, 3 points: to cut a row into full chunks)* **Build,
@@ -684,7 +681,7 @@ check("08.12", my_tree)
 # %% [markdown]
 # ## 6 Trained: Parity from 40 letters to 500
 #
-# Now the network itself: one layer, chunks of two, used at every depth. It reads strings of 1 to 40 bits and is asked once, at the last
+# The network is one layer, chunks of two, used at every depth. It reads strings of 1 to 40 bits and is asked once, at the last
 # position: is the number of ones odd? Strings of 500 need nine depths; in training it never used more than six.
 
 # %% tags=["varies", "nbval-ignore-output"]
@@ -878,7 +875,7 @@ models_widget
 # the answer change? The bars are exact.
 #
 # *Try:* in Even Pairs, which places count, and does it matter what is between them? Change letters of $S_3$: why is no bar of a letter
-# that was read ever less than full?
+# ever less than full?
 
 # %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 exact_fields_widget = ch08.exact_fields_widget()
@@ -889,7 +886,7 @@ exact_fields_widget
 # letters count alike, the net looks at the whole string.
 #
 # Type up to 24 bits. The height of a bar is the letter's share of the gradient. It is *filled*, blue as above, where the other letter would
-# change the net's answer. Bold letters decide the right answer. Dashed: all letters alike.
+# change the net's answer. Bold letters decide the right answer.
 #
 # *Try:* Parity with the RNN. How many letters turn its answer without a gradient to speak of? With *The last four*, does some net have
 # a high bar that is not filled?
@@ -949,6 +946,3 @@ typed_widget
 #
 # * The paper: T.-C. Chi, T.-H. Fan, A. I. Rudnicky, P. J. Ramadge, *Transformer Working Memory Enables Regular Language Reasoning and
 #   Natural Language Length Extrapolation*, 2023, [arXiv:2305.03796](https://arxiv.org/abs/2305.03796).
-# * The tree again, with a map that is drawn towards an associative one: C. Pert, D. Alrajeh, A. Russo, *Length Generalization with
-#   Log-Depth Recurrent Units*, 2026, [arXiv:2605.26035](https://arxiv.org/abs/2605.26035): 21 regular tasks, 18 of them at 100 % on longer
-#   strings (we read the abstract).

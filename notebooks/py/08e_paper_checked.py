@@ -184,6 +184,9 @@ print(*ch08.runs_of_table_2(desk_2), sep="\n")
 # * The tasks and their protocol: G. Delétang and others, *Neural Networks and the Chomsky Hierarchy*, 2022,
 #   [arXiv:2207.02098](https://arxiv.org/abs/2207.02098); S. Bhattamishra, K. Ahuja, N. Goyal, *On the Ability and Limitations of
 #   Transformers to Recognize Formal Languages*, 2020, [arXiv:2009.11264](https://arxiv.org/abs/2009.11264).
+# * The tree again, with a map that is drawn towards an associative one: C. Pert, D. Alrajeh, A. Russo, *Length Generalization with
+#   Log-Depth Recurrent Units*, 2026, [arXiv:2605.26035](https://arxiv.org/abs/2605.26035): 21 regular tasks, 18 of them at 100 % on longer
+#   strings (we read the abstract).
 # * How few layers a Transformer needs for an automaton, and when: B. Liu and others, *Transformers Learn Shortcuts to Automata*, 2022,
 #   [arXiv:2210.10749](https://arxiv.org/abs/2210.10749).
 # * What a fixed number of layers cannot do: W. Merrill, J. Petty, A. Sabharwal, *The Illusion of State in State-Space Models*, 2024,
