@@ -4,7 +4,7 @@
     y_t = Re <w, x_t> + skip * u_t     so     y = K * u + skip * u,   K_l = Re sum_n w_n lambda_n^l      (Eq. 1, 4)
 
 ``kind="prod"`` is DLR-prod (Sec. 2.1), whose kernel is Re K Im K; ``eigenvalues="real"`` is DLR-R (Sec. 3.3), whose
-lambda in (0, 1] and w are real.
+lambda in (0, 1] and w are real.  The released code has three kinds more, which no table of the paper uses.
 
 Letters: B batch, T time, D width, N state size, S directions.
 """
@@ -21,6 +21,8 @@ from lrnnlab.models.constant_diagonal import ChannelModes, complex_double, log_u
 from lrnnlab.scans.convolution import vandermonde
 from lrnnlab.validation import among
 
+FACTOR = {"real": 1, "imag": -1j, "sum": 1 - 1j}  # Im K = Re(-i K)
+
 
 class DLR(ChannelModes):
     """One DLR layer, (B,T,D) -> (B,T,D); agrees with ``ag1988/dlr`` (580d854).
@@ -33,7 +35,8 @@ class DLR(ChannelModes):
     width, state : int
         D and N.
     kind : str
-        The kernel: ``"real"``, Re K (the paper's DLR), or ``"prod"``, Re K Im K.
+        The kernel: ``"real"``, Re K (the paper's DLR), or ``"prod"``, Re K Im K; ``"imag"``, Im K, ``"sum"``, Re K + Im K,
+        and ``"real_prod"``, Re K in the first D // 2 channels and Re K Im K in the others (released code alone).
     eigenvalues : str
         ``"complex"``, or ``"real"``, with the kind ``"real"`` only.
     init : str
@@ -66,7 +69,7 @@ class DLR(ChannelModes):
         max_kernel: int | None = None,
     ):
         super().__init__(width, bidirectional, max_kernel)
-        among("kind", kind, ("real", "prod"))
+        among("kind", kind, (*FACTOR, "prod", "real_prod"))
         among("eigenvalues", eigenvalues, ("complex", "real"))
         among("init", init, ("dft", "half_circle"))
         check_sizes(state=state)
@@ -83,6 +86,11 @@ class DLR(ChannelModes):
         self.W = nn.Parameter(torch.randn(self.directions, width, state, *parts) / state)
         self.recurrent_parameters = ("root_decay", "W") if self.real else ("root_decay", "frequency", "W")
 
+    @property
+    def first(self) -> int:
+        """The first channel whose kernel is a product."""
+        return self.W.shape[1] // 2 if self.kind == "real_prod" else 0
+
     def _system(self) -> tuple[Tensor, Tensor]:
         """log lambda (N,) and W (S, D, N), in double precision."""
         decay = -self.root_decay.double().square()
@@ -93,15 +101,18 @@ class DLR(ChannelModes):
     def kernels(self, T: int) -> Tensor:
         """One product of tables of powers; for DLR-prod, Im K stands in it as Re(-i K)."""
         log_lambda, W = self._system()
-        if self.kind == "prod":
-            W = torch.cat([W, -1j * W], 1)  # (S, 2D, N)
+        D = W.shape[1]
+        if self.kind not in FACTOR:
+            W = torch.cat([W, -1j * W[:, self.first :]], 1)  # (S, 2D, N) where all channels are products
+        elif self.kind != "real":
+            W = FACTOR[self.kind] * W
         # Real modes overlap so much that their weights cancel (Claim 1): single precision would keep too few digits.
         dtype = torch.float64 if self.real else self.skip.dtype
         K = vandermonde(log_lambda, W.flatten(0, 1), T, dtype=dtype).to(self.skip.dtype).unflatten(0, W.shape[:2])
-        if self.kind == "real":
+        if self.kind in FACTOR:
             return K
-        re, im = K.chunk(2, 1)
-        return re * im
+        products = K[:, self.first : D] * K[:, D:]
+        return torch.cat([K[:, : self.first], products], 1) if self.first else products
 
     def modes(self) -> tuple[Tensor, Tensor]:
         """Of the kernel; DLR-prod is a DLR of N (N+1) / 2 modes: Re K Im K = Re(-i K^2 / 2).
@@ -109,7 +120,11 @@ class DLR(ChannelModes):
         K^2 = sum_{m<=n} (2 - [m=n]) w_m w_n (lambda_m lambda_n)^k; App. A.2 counts 4 N^2 modes.
         """
         log_lambda, (W, *_) = self._system()
-        if self.kind == "real":
-            return log_lambda, W
+        if self.kind in FACTOR:
+            return log_lambda, W if self.kind == "real" else FACTOR[self.kind] * W
         m, n = torch.triu_indices(len(log_lambda), len(log_lambda), device=W.device)
-        return log_lambda[m] + log_lambda[n], -0.5j * (2 - (m == n).double()) * W[:, m] * W[:, n]
+        pairs, products = log_lambda[m] + log_lambda[n], -0.5j * (2 - (m == n).double()) * W[:, m] * W[:, n]
+        if not self.first:
+            return pairs, products
+        product = (torch.arange(len(W), device=W.device) >= self.first).unsqueeze(1)
+        return torch.cat([log_lambda, pairs]), torch.cat([W * ~product, products * product], 1)

@@ -211,8 +211,8 @@ def dlr(m, z):
     if m.real:
         return _channels(decay.exp(), m.W[0].double(), m, z)
     lam, w = torch.exp(torch.complex(decay, m.frequency.double())), pairs(m.W[0].double())
-    if m.kind == "real":
-        return _channels(lam, w, m, z)
+    if m.kind in ("real", "imag", "sum"):
+        return _channels(lam, {"real": 1, "imag": -1j, "sum": 1 - 1j}[m.kind] * w, m, z)
     product = lambda v: outer(v, v).flatten(-2)  # DLR-prod: Re K Im K = Re(-i/2 K^2), over all n^2 products
     return _channels(product(lam), -0.5j * product(w), m, z)
 

@@ -50,7 +50,8 @@ class RotRNN(DenseModes):
         recurrences side by side.  N/h, the size of a head, is even.
     init : str
         ``"paper"`` (App. C: gamma^2 uniform, B and C of variance 1/D and 1/N) or ``"released"`` (log(-log gamma)
-        uniform, B and C of variance 1/(D + N)).  xi cancels the size of B, so its variance only sets its pace.
+        uniform, B and C of variance 1/(D + N)).  xi cancels the size of B, so its variance only sets its pace.  M is standard
+        normal in both; an older file of that repository, s5/rares_layers.py, draws it with variance 1/(N + N/h).
     gamma : (float, float)
         (low, high), the range that the decays start in.
     theta : float

@@ -12,7 +12,7 @@ from lrnnlab.models import DLR, DSS, SGConv
 
 D = 4
 LAYERS = {
-    **{f"dlr {kind}": (DLR, {"state": 5, "kind": kind}) for kind in ("real", "prod")},
+    **{f"dlr {kind}": (DLR, {"state": 5, "kind": kind}) for kind in ("real", "imag", "sum", "prod", "real_prod")},
     "dlr half circle": (DLR, {"state": 4, "init": "half_circle", "dt": (1e-4, 1e-2)}),
     "dlr real": (DLR, {"state": 5, "eigenvalues": "real"}),
     "dlr short": (DLR, {"state": 5, "kind": "prod", "max_kernel": 7}),
@@ -39,7 +39,9 @@ def dlr_kernel(layer, T):
         return np.einsum("shn,nt->sht", p["W"], np.exp(-(p["root_decay"][:, None] ** 2) * lags))
     log_lambda, W = -(p["root_decay"] ** 2) + 1j * p["frequency"], p["W"][..., 0] + 1j * p["W"][..., 1]
     K = np.einsum("shn,nt->sht", W, np.exp(log_lambda[:, None] * lags))
-    return {"real": K.real, "prod": K.real * K.imag}[layer.kind]
+    kinds = {"real": K.real, "imag": K.imag, "sum": K.real + K.imag, "prod": K.real * K.imag}
+    kinds["real_prod"] = np.concatenate([K[:, : D // 2].real, kinds["prod"][:, D // 2 :]], 1)
+    return kinds[layer.kind]
 
 
 def dss_kernel(layer, T):

@@ -22,7 +22,7 @@ MIXERS = {
     "lru recomputed": partial(M.LRU, normaliser="recomputed"),
     "rotrnn random": partial(M.RotRNN, state=8, heads=2, start="random"),
     "rotrnn absorbed": partial(M.RotRNN, state=8, heads=2, rotation="absorbed", normaliser="paper", c=0.5),
-    "dlr prod": partial(M.DLR, state=6, kind="prod"),
+    "dlr prod": partial(M.DLR, state=6, kind="prod"), "dlr sum": partial(M.DLR, state=6, kind="sum"),
     "dlr real": partial(M.DLR, state=6, eigenvalues="real"),
     "gated deltanet, to 2": partial(M.GatedDeltaNet, allow_negative_eigenvalues=True),
     "deltaproduct": partial(M.FastWeights, householders=2, allow_negative_eigenvalues=True),

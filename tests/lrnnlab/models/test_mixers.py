@@ -39,6 +39,7 @@ MIXERS = {
     "lru recomputed, both ways": partial(models.LRU, state=5, normaliser="recomputed", bidirectional=True),
     "s5": partial(models.S5, state=6), "s5 blocks, both ways": partial(models.S5, state=8, blocks=2, bidirectional=True),
     "dlr": partial(models.DLR, state=5), "dlr prod": partial(models.DLR, state=5, kind="prod"),
+    "dlr imag": partial(models.DLR, state=5, kind="imag"), "dlr real_prod": partial(models.DLR, state=5, kind="real_prod"),
     "dlr half circle": partial(models.DLR, state=4, init="half_circle", dt=(1e-4, 1e-2)),
     "dlr real": partial(models.DLR, state=5, eigenvalues="real"),
     "dlr short": partial(models.DLR, state=5, kind="prod", max_kernel=7),
