@@ -243,6 +243,7 @@ print("changes with the gate exp(-c):", sp.simplify(sp.exp(-c) ** n), "times the
 
 # %% tags=["proof-non_negative"]
 with show.expect_failure("Theorem 2, step 2"):
+    n, c = sp.symbols("n c", positive=True)
     for below in (sp.S(0), sp.exp(-c), sp.S(-1)):
         assert sp.limit(abs(below) ** n, n, sp.oo) == 0, "Theorem 2, step 2: a gate below 1 does not fade"
 
@@ -674,10 +675,10 @@ show.table(ch10.mended(lost)[-3:], caption="Recorded: of the nets that lose thei
 # nets they certify 1 of 20 GRUs and 0 of 20 LSTMs. A restart changes the net; in return it proves machines with groups, and any rule:
 
 # %%
-lost = lost[lost["kind"].isin(("drifts", "aliases"))]
-holds_group = lost["task"].isin(list(ladder.MACHINES)[list(ladder.MACHINES).index("parity") :])
-for name, nets in (("with a group", holds_group), ("LSTM", lost["row"].str.startswith("lstm"))):
-    print(f"{name}: {(lost['verdict'][nets] == 'proved').sum()} of {nets.sum()} restarted nets are proved right on every string")
+mended = lost[lost["kind"].isin(("drifts", "aliases"))]
+with_group = mended["task"].isin(list(ladder.MACHINES)[list(ladder.MACHINES).index("parity") :])
+for name, nets in (("with a group", with_group), ("LSTM", mended["row"].str.startswith("lstm"))):
+    print(f"{name}: {(mended['verdict'][nets] == 'proved').sum()} of {nets.sum()} restarted nets are proved right on every string")
 
 # %% [markdown]
 # Which nets, and what stands in the way of the others: [10b](10b_when_nets_fail.ipynb).
