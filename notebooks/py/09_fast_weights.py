@@ -440,8 +440,8 @@ with show.expect_failure("The eigenvalue, step 4"):
 
 # %% tags=["proof-repeated"]
 t = sp.Symbol("t", positive=True)
-v, beta, size = sp.symbols("v beta size")
-g = 1 - beta * size  # size is |k|^2
+v, beta, size = sp.symbols("v beta |k|^2")
+g = 1 - beta * size
 says = (1 - g**t) * v  # after t writes
 after = says + beta * (v - says) * size  # W k + beta (v - W k) |k|^2
 show.math(r"\text{after one more write: }", sp.factor(after))
