@@ -138,11 +138,11 @@ def test_the_rule_is_flas(form):
 # --- one rule, three forms --------------------------------------------------------------------------------------------
 
 
-def drawn(B, T, h, n, removal, dtype=f64):
-    """q, v, k, log w, a and b as RWKV-7 has them, S_0 last; some gates are shut, at log w = -300."""
+def drawn(B, T, h, n, removal, dtype=f64, shut=-300.0):
+    """q, v, k, log w, a and b as RWKV-7 has them, S_0 last; some gates are shut, at log w = ``shut``."""
     q, v, k, g, r = normal(5, B, T, h, n)
     kappa = torch.nn.functional.normalize(k, dim=-1)
-    log_w = torch.where(g > 1.5, -300.0, -g.square())
+    log_w = torch.where(g > 1.5, shut, -g.square())
     removed = [-kappa, torch.sigmoid(r) * kappa] if removal else []
     return [x.to(dtype) for x in (q, v, k, log_w, *removed, normal(B, h, n, n, seed=2))]
 
@@ -166,6 +166,16 @@ def test_the_forms_agree(B, T, h, n, removal):
         for dtype, tolerance in ((f64, 1e-10), (f32, 1e-4)):
             for x, e in zip(found(form, drawn(B, T, h, n, removal, dtype)), expected):
                 assert x.dtype == dtype and (x - e).abs().max() < tolerance * max(1, e.abs().max()), (form, dtype)
+
+
+@pytest.mark.parametrize("removal", [True, False])
+@pytest.mark.parametrize("shut", [-100.0, -1e4, -1e6, -np.inf])
+def test_a_token_that_resets_the_state_leaves_the_digits_of_what_follows(shut, removal):
+    expected = found("loop", drawn(2, 37, 2, 4, removal, shut=shut))
+    for form in FORMS:
+        for dtype, tolerance in ((f64, 1e-12), (f32, 1e-4)):
+            for x, e in zip(found(form, drawn(2, 37, 2, 4, removal, dtype, shut)), expected):
+                assert ((x - e).abs() <= tolerance * (1 + e.abs())).all(), (form, dtype)
 
 
 @pytest.mark.parametrize("removal", [True, False])

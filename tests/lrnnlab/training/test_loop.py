@@ -12,7 +12,9 @@ from tensors import adam_by_hand, paper_001_net
 from torch import nn
 from torch.nn import functional as F
 
-from lrnnlab.models import PAPER_001, S5, Net, blocks
+from lrnnlab.models import PAPER_001, S5, Net, blocks, build
+from lrnnlab.tasks import Batch, task
+from lrnnlab.training import Phase, Recipe, fit
 from lrnnlab.training.determinism import rng
 from lrnnlab.training.loop import share_of_rate, train
 
@@ -130,3 +132,62 @@ def test_regression_at_the_last_positions():
     run = train(net, batch, F.mse_loss, steps=80, rate=0.03, generator=rng(0, "y"), progress=False,
                           schedule="constant")  # fmt: skip
     assert run.losses[0][0] == 10 and run.losses[-1][1] < 0.3 * run.losses[0][1]
+
+
+# --- where nothing can be learned ---------------------------------------------------------------------------------------
+
+SUM = task("sum", 3)
+
+
+def told(label, asked=True):
+    """A source whose every answer is ``label``, or that asks for none."""
+    shape = 2, 5
+    return lambda generator: Batch(torch.randint(3, shape, generator=generator), torch.full(shape, label), torch.full(shape, asked))
+
+
+def run(source=SUM, change=lambda net: net, loss=None, **options):
+    return train(change(build("lstm", SUM, width=4)), source, loss, **{"steps": 3, "progress": False, **options})
+
+
+def fitted(asked=SUM, length=None, **phase):
+    make = lambda seed: build("lstm", vocab_size=asked.vocab_size, classes=asked.classes, width=4, seed=seed)
+    phases = (Phase(**{"steps": 3, "lr": 1e-3, **phase}),)
+    return fit(make, asked, Recipe(phases, batch=4, length=length), 0, progress=False)
+
+
+NOTHING = {
+    "one answer": (lambda: run(told(1)), "3 steps: all answers were 1"),
+    "no answer": (lambda: run(told(-1, asked=False)), "3 steps: no answer was asked for"),
+    "rate": (lambda: run(rate=0.0), "no weight changed: the learning rate is 0"),
+    "gradient": (lambda: run(loss=lambda y, batch: 0 * y.sum()), "no weight changed: the gradient of the loss is 0"),
+    "NaN": (lambda: run(loss=lambda y, batch: math.nan * y.sum()), "the first loss is not finite"),
+    "short strings": (lambda: run(task("tomita_7", length=2), lambda net: build("lstm", vocab_size=2, classes=2)), "answers were 1"),
+    "fit, one answer": (lambda: fitted(task("evenpair", 5), length=1), "all answers were 1"),
+    "fit, rate": (lambda: fitted(lr=0.0), "the learning rate is 0"),
+}
+REFUSED = {
+    "frozen": (lambda: run(change=lambda net: net.requires_grad_(False)), "parameters that may change, and all .* are frozen"),
+    "detached": (lambda: run(loss=lambda y, batch: y.detach().sum()), "depends on no weight"),
+    "no weights": (lambda: run(change=lambda net: nn.Identity()), "it has none, got Identity"),
+}
+
+
+@pytest.mark.parametrize("name", NOTHING)
+def test_training_that_can_teach_nothing_says_so(name):
+    call, says = NOTHING[name]
+    with pytest.warns(UserWarning, match=says):
+        call()
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_training_that_can_change_nothing_is_refused(name):
+    call, says = REFUSED[name]
+    with pytest.raises(ValueError, match=says):
+        call()
+
+
+@pytest.mark.filterwarnings("error")
+def test_training_that_teaches_is_quiet():
+    run(batch=1)
+    fitted()
+    run(loss=lambda y, batch: batch.loss(y))
