@@ -230,7 +230,7 @@ predict("00.3", one_wrong_arrow)
 # Three paths: **one evening** (00, 02, 10), **four weeks** (as
 # [TEACHING.md](TEACHING.md) plans them), or everything.
 
-# %% jupyter={"source_hidden": true} tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 show.figure(
     ch00.map_picture(),
     alt="Map of the book: eleven sittings from 00 to 10 with their minutes of reading and of exercises, arrows from each to those that build on it, and beside "
