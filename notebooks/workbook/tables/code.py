@@ -18,8 +18,6 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
-from lrnnlab.files import put
-
 OURS = ("lrnnlab", "workbook")
 LEFT_OUT = {
     "lrnnlab.validation",
@@ -242,19 +240,3 @@ def _plain(node: Any, uses: set[tuple[str, str]]) -> Any:
     if isinstance(node, documented) and ast.get_docstring(node, clean=False) is not None:
         fields["body"] = node.body[1:]
     return [type(node).__name__, *([name, _plain(value, uses)] for name, value in fields.items())]
-
-
-def _write(names: list[str]) -> None:
-    """Write down that today's code gives the numbers that are recorded of some tables, as test_records_again has found."""
-    from workbook.tables import records, table
-
-    known = records.sources()
-    for name in names or table.NAMES:
-        made = {record["provenance"].get("source") for record in records.read(records.recorded_folder(), name)}
-        known[name] = sorted(filter(None, {*made, table.source(name)}))
-    text = "".join(f"\n{json.dumps(name)}: {json.dumps(known[name])}," for name in sorted(known))
-    put(records.recorded_folder() / "records" / records.SOURCES, f"{{{text.removesuffix(',')}\n}}\n".encode())
-
-
-if __name__ == "__main__":
-    _write(sys.argv[1:])
