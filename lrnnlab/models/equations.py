@@ -17,6 +17,7 @@ Letters: B batch, T time, D width, h heads or blocks, n size of one, d size of a
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -34,7 +35,8 @@ def outputs_of(m: nn.Module, z: Tensor) -> Tensor:
     >>> bool((layer(z) - outputs_of(layer, z)).abs().max() < 1e-5)
     True
     """
-    kind, found = type(m), []
+    kind: Any = type(m)
+    found = []
     if kind in NETS:
         return NETS[kind](m, z)
     if kind in ATTENTION:
@@ -102,7 +104,8 @@ def diagonal(m, z):
     return A, b, lambda x: torch.cat([x.real, x.imag], -1) if x.is_complex() else x
 
 
-COLUMNS = {  # what a rule makes of the columns of raw (..., to, from); Eq. 6 is "clip", the released code has "release"
+# What a rule makes of the columns of raw (..., to, from); Eq. 6 is "clip", the released code has "release".
+COLUMNS: dict[str, Any] = {
     "clip": lambda raw, p: raw / norm(raw, p).clamp(min=1),
     "release": lambda raw, p: COLUMNS["block"](centred(raw), p),
     "centred": lambda raw, p: COLUMNS["clip"](centred(raw), p),
@@ -245,7 +248,7 @@ def s4(m, z):
 
 # --- fast weights: S (h,v,n) is written to and read from -------------------------------------------------------------
 
-PHI = {
+PHI: dict[str, Any] = {
     "elu": lambda x: torch.where(x > 0, x + 1, x.clamp(max=0).exp()),  # elu(x) + 1
     "elu_sum": lambda x: PHI["elu"](x) / PHI["elu"](x).sum(-1, keepdim=True),
     "softmax": lambda x: x.softmax(-1),

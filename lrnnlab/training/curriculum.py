@@ -136,7 +136,7 @@ class Stages(ResumableSource):
         if self.stage == len(self.stages) - 1:
             self.full = min(self.full, self.drawn)
         self.drawn += 1
-        drawn = {"generator": self.generator, "device": self.generator.device}
+        drawn: dict[str, Any] = {"generator": self.generator, "device": self.generator.device}
         new = bool(torch.rand((), dtype=torch.float32, **drawn) < 0.5)
         length = int(torch.randint(self.known * new + 1, self.stages[self.stage] + 1, (), **drawn))
         strings = max(self.batch, min(MANY * self.batch, self.symbols // length))
