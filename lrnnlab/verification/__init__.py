@@ -55,7 +55,11 @@ def verify(
 
     A quantised net (:func:`quantise`) is a machine of its codes, read off by one step from each code with each letter (for
     ``every=k`` by k); that machine is compared on all strings.  The same holds for it: the least lead of a logit, and of a
-    chosen code over the second, is more than rounding can take, on every machine.
+    chosen code over the second, is more than rounding can take, on every machine.  The object of the proof is ``model``: its
+    graph, ``model.steps.graph``, on each string of a batch alone, with the numbers that are in it now; ``model(tokens)`` runs
+    the same graph.  Nothing is proved of the net that was traced (which was compared on some strings), nor of what a
+    compiler makes of ``model``.  ``verdict.about`` says what was proved: restarted how often, in which type.  Modes of
+    torch (gradients, inference, autocast, default type and device) and of the model (training) change no verdict.
 
     Parameters
     ----------
@@ -80,7 +84,8 @@ def verify(
     ------
     ValueError
         If the model is not snapped, or anything in it could make it compute something else than its weights say
-        (:func:`lrnnlab.models.obstacle`); if weights are not on the CPU or of mixed types; if the alphabet or the
+        (:func:`lrnnlab.models.obstacle`; of a quantised net hooks, a class, a forward or parts of its own, or a graph with
+        more in it than torch's operations); if weights are not on the CPU or of mixed types; if the alphabet or the
         classes do not fit the specification; or if this never asks for an answer.
 
     Examples

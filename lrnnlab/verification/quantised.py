@@ -100,8 +100,8 @@ class Quantised(nn.Module):
         for kind in {(part.dtype, part.device) for part in self.buffers()}:
             moved = fn(torch.empty(0, dtype=kind[0], device=kind[1]))
             if (moved.dtype, moved.device) != kind:
-                raise TypeError(f"a quantised net computes as it was traced, in {kind[0]} on {kind[1]}, not in {moved.dtype} on "
-                                f"{moved.device}: another type or device is another function, so quantise a net in it")  # fmt: skip
+                raise TypeError(f"a quantised net computes as it was traced, in {kind[0]} on {kind[1]}; in {moved.dtype} on "
+                                f"{moved.device} it would be another function")  # fmt: skip
         return super()._apply(fn, recurse)
 
     def get_extra_state(self) -> dict[str, Any]:
@@ -262,8 +262,11 @@ def _compare(net: nn.Module, steps: TracedStep, tokens: Tensor) -> None:
         return torch.stack(said, 1)
 
     def apart(what: Tensor, traced: Tensor) -> str:
+        if what.shape != traced.shape:
+            return f"{(*what.shape,)} numbers and {(*traced.shape,)}"
         off = (what - traced).abs().amax((0, 2)) / (1 + traced.abs().amax())
-        return "" if bool((off <= ALIKE).all()) else f"by {float(off.max()):.2g} after {int((~(off <= ALIKE)).nonzero()[0]) + 1} tokens"
+        wrong = (~(off <= ALIKE)).nonzero()  # NaN is not alike
+        return f"by {float(off.max()):.2g} after {int(wrong[0]) + 1} tokens" if len(wrong) else ""
 
     name = type(net).__name__
     for batch, length in zip(BATCHES, LENGTHS):
@@ -275,7 +278,7 @@ def _compare(net: nn.Module, steps: TracedStep, tokens: Tensor) -> None:
                 "a step must hang on its own string's state and token alone, not on the other strings of the batch (a mean, a "
                 "norm or a softmax over axis 0), nor on what it keeps between calls (a counter, an attribute, random numbers)")
     if type(net).forward is not nn.Module.forward and (off := apart(net(part), traced)):
-        raise ValueError(f"forward and step of {name} differ, {off}: the net that was trained is not the one that would be proved")
+        raise ValueError(f"forward and step of {name} differ, {off}: the net that was trained is not the one to be proved")
 
 
 class _Visited:
@@ -414,7 +417,7 @@ def altered(model: Quantised) -> str | None:
     kinds = {"": Quantised, "steps": TracedStep, "steps.graph": torch.fx.GraphModule}
     for name, part in model.named_modules():
         who = name or "the net"
-        right = name in kinds and (type(part) is kinds[name] or name == "steps.graph" and isinstance(part, kinds[name]))
+        right = name in kinds and (type(part) is kinds[name] or (name == "steps.graph" and isinstance(part, kinds[name])))
         if not right:
             return f"{who} is a {type(part).__name__}"
         own = [key for key in vars(part) if callable(getattr(type(part), key, None))]

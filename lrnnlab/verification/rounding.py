@@ -8,6 +8,9 @@ whether or not multiplications and additions are fused; u is half the machine ep
 the smallest normal number may be flushed to zero; weights and states are no such numbers.  A scalar is first rounded to the type
 of what it meets.
 
+What cannot be followed is named in ``unknown``, and then all bounds are infinite: operations without a rule, or with
+arguments that a rule does not know; numbers that leave torch (``numpy()``, ``tolist()``) or come back under another name.
+
 Two things are taken for granted: a function such as exp or tanh is right to 8 units in the last place (of 1, if it is
 bounded), and a linear system, or a matrix exponential, is solved for a matrix that differs from the given one by a
 relative 8 n eps.
@@ -18,12 +21,14 @@ Letters: b the bounds, e one bound, s the largest absolute value on any machine,
 from __future__ import annotations
 
 import math
+import weakref
 from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
+from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map
 from torch.utils.weak import WeakTensorKeyDictionary
@@ -32,11 +37,13 @@ FUNCTION = 16  # eps: twice the error of an elementary function
 PAY = 1.001  # for the rounding of the bounds themselves, sums of a few positive doubles
 RULES: dict[str, Callable] = {}  # (bounds, what came out, what went in ...) -> the bound of what came out
 
-MOVED = """alias cat clone detach diag_embed embedding expand flip index index_select lift_fresh permute
+MOVED = """alias cat clone detach diag_embed embedding expand flip index index_select lift_fresh lift_fresh_copy permute
 repeat roll select slice split split_with_sizes squeeze stack t transpose unbind unsafe_split unsqueeze view
 _reshape_alias _unsafe_view""".split()  # numbers change their places and nothing else
 MADE = """arange empty empty_like eye full full_like new_empty new_full new_ones new_zeros ones ones_like scalar_tensor
 zeros zeros_like _linalg_check_errors""".split()
+LEAVING = """numpy tolist data_ptr storage untyped_storage _typed_storage __array__ __dlpack__ __deepcopy__ __reduce_ex__
+__repr__ __format__""".split()  # methods that let Python, or another library, see the numbers
 EXACT = {"clamp": 1, "clamp_min": 1, "pow": 1, "scatter": 3, "constant_pad_nd": 1}  # from which argument on
 
 
@@ -57,6 +64,17 @@ class Bounds(TorchDispatchMode):
         super().__init__()
         self.unknown: set[str] = set()
         self._kept = WeakTensorKeyDictionary()
+        self._memory: dict[int, Any] = {}  # where rounded numbers lie
+        self._shared: dict[int, Any] = {}  # where exact numbers lie that others see, who may write there
+        self._doors = _Doors(self)
+
+    def __enter__(self) -> Bounds:
+        self._doors.__enter__()
+        return super().__enter__()
+
+    def __exit__(self, *error: Any) -> None:
+        super().__exit__(*error)
+        self._doors.__exit__(*error)
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
@@ -64,7 +82,8 @@ class Bounds(TorchDispatchMode):
 
     def of(self, x: Tensor) -> Tensor:
         """The bound of each entry of x."""
-        if self.unknown:
+        x = torch.as_tensor(x)
+        if self.unknown or self._renamed(x):
             return torch.full(x.shape, torch.inf, dtype=torch.float64)
         return self._kept[x] if x in self._kept else torch.zeros(x.shape, dtype=torch.float64)
 
@@ -72,6 +91,8 @@ class Bounds(TorchDispatchMode):
         """Let x be within e of the exact numbers; returns x."""
         most = torch.finfo(x.dtype).eps * torch.finfo(x.dtype).max if _real(x) else torch.inf  # of a sum that may overflow
         self._kept[x] = torch.where(e < most, e, torch.inf)
+        if _has_memory(x) and bool(e.any()):
+            self._memory[_storage(x).data_ptr()] = weakref.ref(_storage(x))
         return x
 
     def apart(self, x: Tensor) -> float:
@@ -95,25 +116,39 @@ class Bounds(TorchDispatchMode):
         return any(isinstance(x, Tensor) and x in self._kept for x in tree_leaves(given))
 
     def __torch_dispatch__(self, op: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        name, kwargs, e = op.overloadpacket.__name__, kwargs or {}, None
+        with torch._C.DisableTorchFunction():
+            return self._follow(op, args, kwargs or {})
+
+    def _follow(self, op: Any, args: Any, kwargs: Any) -> Any:
+        name, e = op.overloadpacket.__name__ if op.namespace == "aten" else str(op), None
+        if any(self._renamed(x) for x in tree_leaves((args, kwargs)) if _real(x)):
+            self.unknown.add("numbers that are also seen under another name, as a Parameter or an array")
         in_place = name.endswith("_")
         if in_place:  # the rules need what was there before
             name, before = name[:-1], args[0].clone()
             if self.rounded(args[0]):
                 self.put(before, self.of(args[0]))
-            if torch._C._storage_Use_Count(args[0].untyped_storage()._cdata) > 2:  # a view's bound would not be changed
-                self.unknown.add(f"{name} in place of numbers that others see")
+            storage = args[0].untyped_storage()
+            if torch._C._storage_Use_Count(storage._cdata) > 2 or storage.data_ptr() in self._shared:
+                self.unknown.add(f"{name} in place of numbers that others see")  # whose bounds would not be changed
         out = op(*args, **kwargs)
         args = tuple(before if x is args[0] else x for x in args) if in_place else args
-        if name in EXACT and self.rounded((args[EXACT[name] :], kwargs)):
+        if name in EXACT and isinstance(args[0], Tensor) and self.rounded((args[EXACT[name] :], kwargs)):
             self.unknown.add(f"rounded options of {name}")
-        if name in RULES:
-            e = RULES[name](self, out, *args, **kwargs)
+        if "out" in kwargs:
+            self.unknown.add(f"{name} into a given tensor")
+        elif name in RULES:
+            try:
+                e = RULES[name](self, out, *args, **kwargs)
+            except (TypeError, ValueError, AttributeError, IndexError, RuntimeError):
+                self.unknown.add(f"{name} of such arguments")
             if _infinite(out) and not _infinite((args, kwargs)):
                 self.unknown.add(f"overflow in {name}")
         elif name in MOVED and op._overloadname != "dtype":
             if self.rounded((args[1:], kwargs)):
                 self.unknown.add(f"places that {name} takes")
+            if any(map(_real, tree_leaves(out))) and not all(map(_real, tree_leaves(args[0]))):
+                self.unknown.add(f"{name} of whole numbers and others")
             if self.rounded(args[0]):
                 e = op(tree_map(lambda x: self.of(x).clone(), args[0]), *args[1:], **kwargs)
         elif name not in MADE and (self.rounded((args, kwargs)) or any(map(_real, tree_leaves((args, out))))):
@@ -122,6 +157,36 @@ class Bounds(TorchDispatchMode):
             if isinstance(bound, Tensor) and (_real(x) or bound.any()):
                 self.put(x, (1 if name in MOVED else PAY) * bound)
         return out
+
+    def _renamed(self, x: Tensor) -> bool:
+        """Whether x has no bound of its own but lies where rounded numbers do."""
+        there = None if x in self._kept or not _has_memory(x) else self._memory.get(_storage(x).data_ptr())
+        return there is not None and there() is not None
+
+
+class _Doors(TorchFunctionMode):
+    """Names the ways by which rounded numbers leave torch."""
+
+    def __init__(self, bounds: Bounds):
+        super().__init__()
+        self.bounds = bounds
+
+    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if (name := getattr(function, "__name__", "")) in LEAVING:
+            if self.bounds.rounded(args):
+                self.bounds.unknown.add(f"{name}: numbers that leave torch")
+            elif isinstance(args[0], Tensor) and _has_memory(args[0]):
+                self.bounds._shared[_storage(args[0]).data_ptr()] = _storage(args[0])
+        return function(*args, **(kwargs or {}))
+
+
+def _storage(x: Tensor) -> Any:
+    with torch._C.DisableTorchFunction():
+        return x.untyped_storage()
+
+
+def _has_memory(x: Tensor) -> bool:
+    return x.layout is torch.strided and x.device.type != "meta" and x.numel() > 0
 
 
 def _real(x: Any) -> bool:
@@ -193,19 +258,29 @@ def _mm(b: Bounds, out: Tensor, x: Tensor, y: Tensor, more: int = 0) -> Tensor:
 
 
 @_rule("addmm")
-def _addmm(b: Bounds, out: Tensor, bias: Tensor, x: Tensor, y: Tensor) -> Tensor:
-    return b.e(bias) + _eps(out, x.shape[-1] + 1) * b.s(bias) + _mm(b, out, x, y, 1)
+def _addmm(b: Bounds, out: Tensor, bias: Tensor, x: Tensor, y: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
+    n = x.shape[-1] + 3  # two products more, by alpha and beta
+    least = 3 * _least(out) * (1 + abs(alpha) + abs(beta))
+    return abs(beta) * (b.e(bias) + _eps(out, n) * b.s(bias)) + abs(alpha) * _mm(b, out, x, y, 3) + least
+
+
+@_rule("mv")
+def _mv(b: Bounds, out: Tensor, x: Tensor, y: Tensor) -> Tensor:
+    column = y.unsqueeze(-1)
+    if b.rounded(y):
+        b.put(column, b.of(y).unsqueeze(-1))
+    return _mm(b, out, x, column).squeeze(-1)
 
 
 @_rule("sum")
-def _sum(b: Bounds, out: Tensor, x: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
+def _sum(b: Bounds, out: Tensor, x: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     n, dim = x.numel() // max(1, out.numel()), list(range(x.ndim)) if dim is None else dim
-    return (b.of(x) + _eps(out, n + 1) * b.s(x) + _least(out)).sum(dim, keepdim)
+    return (b.of(x) + _eps(out, n + 2) * b.s(x) + 2 * _least(out)).sum(dim, keepdim)  # each may be made another type first
 
 
 @_rule("mean")
-def _mean(b: Bounds, out: Tensor, x: Tensor, *where: Any) -> Tensor:
-    return _sum(b, out, x, *where) * (out.numel() / x.numel())
+def _mean(b: Bounds, out: Tensor, x: Tensor, *where: Any, **options: Any) -> Tensor:
+    return _sum(b, out, x, *where, **options) * (out.numel() / x.numel()) + _least(out)
 
 
 @_rule("linalg_vector_norm")
@@ -224,6 +299,8 @@ def _function(slope: Callable, size: Callable) -> Callable:
     """``slope``: at least the function's, wherever the argument may be; ``size``: what an error of FUNCTION eps is of."""
 
     def rule(b: Bounds, out: Tensor, x: Tensor, *_: Any, **__: Any) -> Tensor:
+        if not _real(x):
+            raise TypeError("a function of whole numbers")
         if x.is_complex() and slope is not _grown:
             b.unknown.add("a function of a complex number")
         return (b.of(x) + _least(x)) * slope(b, x) + _eps(out, FUNCTION) * size(b, x, out) + _least(out)
@@ -269,19 +346,50 @@ RULES |= {
 
 
 @_rule("pow")
-def _pow(b: Bounds, out: Tensor, x: Tensor, p: float) -> Tensor:
+def _pow(b: Bounds, out: Tensor, x: Any, p: Any) -> Tensor:
     """For p within 0 and 1 two powers are no further apart than the power of the distance."""
-    e, root = b.of(x) + _least(x), p != int(p)
-    if root and x.is_complex():
+    if not isinstance(x, Tensor):  # 2 ** p
+        if x <= 0:
+            raise ValueError("a power of a number that is not positive")
+        most, slope = x ** (p.double() + (2 * b.e(p) if x >= 1 else -2 * b.e(p))), abs(math.log(x))
+        moved = (b.of(p) + _least(out) + _eps(out) * b.s(p)) * slope * most
+        return moved + _eps(out, FUNCTION) * most * (1 + slope) + _least(out)
+    if not _real(x):
+        raise TypeError("a power of whole numbers")
+    p = torch.as_tensor(p, dtype=torch.float64)  # EXACT
+    e, root = b.of(x) + _least(x), p != p.trunc()
+    if bool(root.any()) and x.is_complex():
         b.unknown.add("a root of a complex number")
-    moved = e * abs(p) * torch.maximum((b.s(x) + e) ** (p - 1), b.low(x) ** (p - 1))
-    moved = torch.fmin(moved, e**p) if 0 < p <= 1 else moved
-    moved = torch.where(x.double() < 2 * b.of(x), torch.inf, moved) if root and b.rounded(x) else moved  # a root of less than 0
+    moved = e * p.abs() * torch.maximum((b.s(x) + e) ** (p - 1), b.low(x) ** (p - 1))
+    moved = torch.where((p > 0) & (p <= 1), torch.fmin(moved, e**p), moved)
+    below = x.double() < 2 * b.of(x) if not x.is_complex() else torch.zeros(x.shape, dtype=torch.bool)
+    moved = torch.where(root & below, torch.inf, moved) if b.rounded(x) else moved  # a root of less than 0
     return moved + _eps(out, FUNCTION) * (_size(out) + moved) + _least(out)
+
+
+@_rule("copy")
+def _copied(b: Bounds, out: Tensor, x: Tensor, y: Tensor, non_blocking: bool = False) -> Tensor:
+    return torch.as_tensor(_to_type(b, out, y)).expand(out.shape)
+
+
+@_rule("zero fill")
+def _filled(b: Bounds, out: Tensor, x: Tensor, value: Any = 0) -> Tensor:
+    return b.of(value).expand(out.shape)
+
+
+@_rule("select_scatter")
+def _select_scatter(b: Bounds, out: Tensor, x: Tensor, y: Tensor, *where: Any, **places: Any) -> Tensor:
+    return torch.select_scatter(b.of(x), b.of(y), *where, **places)
+
+
+@_rule("slice_scatter")
+def _slice_scatter(b: Bounds, out: Tensor, x: Tensor, y: Tensor, *where: Any, **places: Any) -> Tensor:
+    return torch.slice_scatter(b.of(x), b.of(y), *where, **places)
 
 
 @_rule("_to_copy")
 def _to_type(b: Bounds, out: Tensor, x: Tensor, **_: Any) -> Tensor:
+    x = torch.as_tensor(x)
     if not _real(out) and b.rounded(x):
         b.unknown.add("whole numbers of rounded ones")
     shorter = _real(out) and (not _real(x) or torch.finfo(out.dtype).eps > torch.finfo(x.dtype).eps)
@@ -294,6 +402,7 @@ def _to_type(b: Bounds, out: Tensor, x: Tensor, **_: Any) -> Tensor:
 @_rule("eq ne gt ge lt le")
 def _compared(b: Bounds, out: Tensor, x: Tensor, y: Any) -> Tensor:
     e = b.of(x) + b.e(y)
+    x = x if _real(x) else x.double()  # masks too
     return ((x - y).abs() <= 2 * e).double() * (e > 0)
 
 
@@ -309,6 +418,8 @@ def _argmax(b: Bounds, out: Tensor, x: Tensor, dim: int | None = None, keepdim: 
 
 @_rule("scatter")
 def _scatter(b: Bounds, out: Tensor, x: Tensor, dim: int, index: Tensor, value: float) -> Tensor:
+    if isinstance(value, Tensor):
+        raise TypeError("a tensor is scattered")
     return torch.maximum(b.of(x), (b.of(index).amax(dim, keepdim=True) > 0) * (b.s(x) + abs(value)))
 
 
@@ -325,6 +436,7 @@ def _sign(b: Bounds, out: Tensor, x: Tensor) -> Tensor:
 
 @_rule("where")
 def _where(b: Bounds, out: Tensor, chosen: Tensor, x: Any, y: Any) -> Tensor:
+    x, y = map(torch.as_tensor, (x, y))
     e_x, e_y = (b.of(part).expand(out.shape) for part in (x, y))
     other = torch.where(b.of(chosen) > 0, (x * 1.0 - y).double().abs() + 2 * (e_x + e_y), 0.0)
     return torch.where(chosen, e_x, e_y) + other
@@ -379,8 +491,8 @@ def _layer_norm(b: Bounds, out: Any, x: Tensor, shape: Any, weight: Any, bias: A
 def _matrix_exp(b: Bounds, out: Tensor, x: Tensor) -> Tensor:
     size, off = (part.norm(dim=(-2, -1), keepdim=True) for part in (x.double(), b.of(x)))
     off = off + _eps(out, 8 * x.shape[-1]) * (1 + size)
-    if x.is_complex():
-        b.unknown.add("exponentials of complex matrices")
+    if x.dtype not in (torch.float32, torch.float64):
+        b.unknown.add(f"exponentials of matrices of {str(x.dtype)[6:]}")
     turns = bool((x == -x.mT).all())  # then the exponential has norm 1
     return (off * (2 * off).exp() * (1 if turns else size.exp())).expand(out.shape)
 
@@ -391,9 +503,10 @@ def _solve(b: Bounds, out: Any, A: Tensor, B: Tensor, *, left: bool = True, chec
         b.unknown.add("a system from the right")
     column, n = B.ndim < A.ndim, A.shape[-1]
     x, e = (part.unsqueeze(-1) if column else part for part in (_size(out[0]), b.of(B)))
+    least, scale = n * _least(A), 1 + _size(A).sum((-2, -1), keepdim=True)
     inverse = A.to(torch.complex128 if A.is_complex() else torch.float64).inverse().abs()
-    off = b.of(A) + _eps(A, 8 * n) * _size(A).sum((-2, -1), keepdim=True)
-    e = inverse @ (off @ x + e)
+    off = b.of(A) + _eps(A, 8 * n) * _size(A).sum((-2, -1), keepdim=True) + least * scale
+    e = inverse @ (off @ x + e + least * scale) + _least(A)  # each product and each quotient may be flushed
     most, moved = (part.amax(-2, keepdim=True) for part in (e, (inverse @ off).sum(-1, keepdim=True)))
     e = torch.where(moved < 0.1, e + most / 2, torch.inf)
     return [e.squeeze(-1) if column else e, None, None, None]

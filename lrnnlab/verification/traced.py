@@ -25,7 +25,7 @@ from torch.utils._pytree import tree_flatten, tree_unflatten
 
 State = tuple[Tensor, ...]  # the parts of a state, each with B as its first axis
 
-EMPTY = {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided"}
+EMPTY = [[name] for name in ("empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided")]
 
 
 class TracedStep(nn.Module):
@@ -94,7 +94,7 @@ def trace(net: nn.Module) -> tuple[Any, list[Tensor]]:
         raise ValueError(f"the state of {_names(net)} is of {kinds[0][0]} before a step and of {kinds[0][1]} after it")
     why = next((why for node in graph.graph.nodes if (why := _type_by_default(graph, node))), None)
     graph = _frozen(graph, known)
-    if why := why or impure(graph):
+    if why := impure(graph) or why:
         raise ValueError(f"the step of {_names(net)} is no function of state and token: {why}")
     return graph, start
 
@@ -149,7 +149,7 @@ def _frozen(traced: Any, known: dict[int, str]) -> Any:
         if node.op == "get_attr":
             value = getattr(traced, node.target)
             name = known.get(id(value), node.target)
-        elif node.op == "call_function" and not node.all_input_nodes and _why_not(node) is None:
+        elif node.op == "call_function" and not node.all_input_nodes and not (_why_not(node) or _is_empty(node)):
             wanted = {key: getattr(node.meta["val"], key) for key in ("dtype", "device")}
             takes = {argument.name for argument in node.target._schema.arguments}
             value = node.target(*node.args, **node.kwargs | {key: kind for key, kind in wanted.items() if key in takes})
@@ -168,8 +168,7 @@ def _frozen(traced: Any, known: dict[int, str]) -> Any:
 def impure(graph: Any) -> str | None:
     """Why a graph is more, or other, than a function of what it is given, in a few words; None if it is that."""
     calls = [node for node in graph.graph.nodes if node.op not in ("placeholder", "get_attr", "output")]
-    empty = [node for node in calls if getattr(node.target, "__name__", "").split(".")[0] in EMPTY]
-    whys = (f"it uses memory that nobody has filled ({node.target})" for node in empty)
+    whys = (f"it uses memory that nobody has filled ({node.target})" for node in calls if _is_empty(node))
     return next((why for node in calls if (why := _why_not(node))), next(whys, None))
 
 
@@ -182,6 +181,10 @@ def _why_not(node: Any) -> str | None:
     if op._schema.is_mutable:
         return f"it changes {node.args[0]} ({op})"
     return None
+
+
+def _is_empty(node: Any) -> bool:
+    return str(node.target).split(".")[1:2] in EMPTY
 
 
 def _numbers(node: Any) -> bool:
