@@ -306,7 +306,7 @@ for m in np.random.default_rng(0).standard_normal((50, 8, 8)):
     A = linalg.expm(m - m.T)
     worst = max(worst, np.abs(A.T @ A - np.eye(8)).max(), abs(np.linalg.det(A) - 1))
 assert worst < 1e-11, "Lemma 1, step 5: rotations in floating point"
-print("the determinant can only be", *found, "and 50 random exp(S) are rotations to within 1e-11")
+print(f"the determinant can only be {found.pop()}; 50 random exp(S) are rotations to within 1e-11")
 
 # %% [markdown]
 # **Break it.** Add the identity, and $S$ is no longer skew. Take a mirror $\mathrm{diag}(-1, 1)$ in place of $\exp(S)$: it keeps every
