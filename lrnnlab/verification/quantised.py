@@ -32,7 +32,7 @@ from torch.nn import functional as F
 from torch.nn.modules import module as every_module
 
 from lrnnlab.automata import NO_LABEL, MooreMachine
-from lrnnlab.models.base import check_tokens
+from lrnnlab.models.base import Module, check_tokens
 from lrnnlab.tasks.base import BaseTask
 from lrnnlab.training import deterministic, rng
 from lrnnlab.validation import checked, number, whole_number
@@ -51,7 +51,7 @@ ALIKE = 1e-6  # of the largest answer: what rounding may make of two orders of a
 NEEDED = ("vocab_size", "classes", "initial_state", "step")
 
 
-class Quantised(nn.Module):
+class Quantised(Module):
     """A net that is restarted from a code after every k-th token; what :func:`quantise` makes.
 
     ``steps``: the net's step, frozen (``print(q.steps.graph.code)``): what is proved and what runs.  ``every``: k.
@@ -64,6 +64,9 @@ class Quantised(nn.Module):
     It has no modes: ``train()`` and ``eval()`` change nothing.  Its ``state_dict`` is all that it knows, and is loaded as a
     whole or not at all.  It stays in the type and on the device in which it was traced: ``TypeError`` else.
     """
+
+    vocab_size: int
+    classes: int
 
     def __init__(self, steps: TracedStep, every: int, codes: State, words: list[tuple[int, ...]], answers: Tensor):
         super().__init__()

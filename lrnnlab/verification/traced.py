@@ -15,20 +15,22 @@ from __future__ import annotations
 
 import operator
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.utils._pytree import tree_flatten, tree_unflatten
+
+from lrnnlab.models.base import Module
 
 State = tuple[Tensor, ...]  # the parts of a state, each with B as its first axis
 
 EMPTY = [[name] for name in ("empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided")]
 
 
-class TracedStep(nn.Module):
+class TracedStep(Module):
     """``step(state, tokens (B,)) -> (state, logits (B,C))`` of a net, frozen; ``print(traced.graph.code)`` shows all of it.
 
     ``graph`` takes one token and the parts of one string's state, without a batch axis, and gives logits (C,) and the parts
@@ -37,7 +39,10 @@ class TracedStep(nn.Module):
     ``ValueError``, with the reason, for a step that is no list of torch's operations: see :func:`trace`.
     """
 
-    def __init__(self, net: nn.Module):
+    vocab_size: int
+    classes: int
+
+    def __init__(self, net: Any):
         super().__init__()
         self.graph, start = trace(net)
         self.vocab_size, self.classes, self.parts = net.vocab_size, net.classes, len(start)
@@ -64,8 +69,8 @@ def plain_torch() -> Iterator[None]:
         yield
 
 
-def trace(net: nn.Module) -> tuple[Any, list[Tensor]]:
-    """The graph of one step on one string, and the state before the first token.
+def trace(net: Any) -> tuple[Any, list[Tensor]]:
+    """The graph of one step on one string, and its state before the first token.
 
     ``ValueError`` for a step whose state grows or changes its type; that needs a number to go on (``.item()``, ``.numpy()``,
     an ``if``); that draws random numbers, changes a weight, or calls operations other than torch's own.
@@ -99,7 +104,7 @@ def trace(net: nn.Module) -> tuple[Any, list[Tensor]]:
     return graph, start
 
 
-def _one_string(net: nn.Module) -> tuple[list[int], list[Tensor], Any]:
+def _one_string(net: Any) -> tuple[list[int], list[Tensor], Any]:
     """Where the batch axis of each part of a state is (torch's LSTM has layers first), the start without it, its tree."""
     two, three = (tree_flatten(net.initial_state(n))[0] for n in (2, 3))
     one, tree = tree_flatten(net.initial_state(1))
@@ -113,7 +118,7 @@ def _one_string(net: nn.Module) -> tuple[list[int], list[Tensor], Any]:
     return axes, [part.detach().squeeze(axis).clone() for part, axis in zip(one, axes)], tree
 
 
-def _traced(one: Any, net: nn.Module, start: list[Tensor]) -> Any:
+def _traced(one: Any, net: Any, start: list[Tensor]) -> Any:
     from torch.fx.experimental.proxy_tensor import make_fx
 
     with ExitStack() as stack:
@@ -220,7 +225,7 @@ def _grows(net: Any) -> str:
 
 
 # in-place writing over a whole tensor needs nothing of what was there
-WRITTEN = {
+WRITTEN: dict[Any, Callable[..., Any]] = {
     torch.ops.aten.copy.default: lambda old, new, non_blocking=False: new.to(old.dtype).expand(old.shape).clone(),
     torch.ops.aten.fill.Scalar: lambda old, number: torch.full(old.shape, number, dtype=old.dtype, device=old.device),
     torch.ops.aten.fill.Tensor: lambda old, number: number.to(old.dtype).expand(old.shape).clone(),
