@@ -309,7 +309,7 @@ for what in next(iter(measured.values()), {}):
 # the least: its groups are wider.)
 #
 # So "how many clusters" depends on how closely you look, by eye or by a rule. The proof above is certain: *at least* as many as actions.
-# More is no mistake, and the right number is no proof that a net is right: one of the $S_3$ above has it and errs on one string in twelve.
+# More is no mistake, and the right number is no proof that a net is right: one of the $S_3$ above has it and errs on one string in 23.
 #
 # *Try:* the depths of $S_3$; look which four actions are there at depth 0, and why it is these. Then an untrained net.
 
@@ -422,8 +422,8 @@ for found in gradient_runs.query("task == 'parity'").itertuples():
     )
 
 # %% [markdown]
-# A straight line is only a hint, and its absence is not even that. Of the three RegularGPTs that know the last four bits, one
-# has a straighter line than any that knows Parity (blue, on the right). It looks at what it does not need.
+# A straight line is only a hint, and its absence is not even that. Of the three RegularGPTs that know the last four bits, two
+# have a straighter line than any that knows Parity (blue, on the right). They look at what they do not need.
 #
 # A picture to play with: four of the small nets of the sitting, trained live on strings of up to 16 bits, looked at on 64.
 

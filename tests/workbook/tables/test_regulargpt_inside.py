@@ -169,8 +169,8 @@ def test_what_the_records_of_fig_4_say():
 
     assert min(of("parity", "regulargpt_c2", "accuracy")) == min(of("suffix", "regulargpt_c2", "accuracy")) == 1
     bends, suffix = of("parity", "regulargpt_c2", "bend"), of("suffix", "regulargpt_c2", "bend")
-    assert max(bends) < min(of("parity", "rnn", "bend")) and suffix[1] < min(bends) < max(bends) < suffix[0]
-    assert max(of("even_pairs", "regulargpt_c2", "bend")) < min(bends) and max(of("even_pairs", "regulargpt_c2", "first")) < 0.0045
+    assert max(bends) < min(of("parity", "rnn", "bend")) and max(suffix[1:]) < min(bends) < max(bends) < suffix[0]
+    assert max(of("even_pairs", "regulargpt_c2", "bend")) < min(bends) and max(of("even_pairs", "regulargpt_c2", "first")) < 0.0055
     assert max(max(of(task, "transformer", "accuracy")) for task in regulargpt_fig4.TABLE.tasks) == pytest.approx(0.81, abs=5e-3)
 
 
