@@ -48,7 +48,7 @@ SITTINGS: dict[str, tuple[str, Minutes, tuple[str, ...], tuple[int, float], tupl
     )),
 }
 EVENING = ("00", "02", "10")  # the path of one evening
-LEFT, WIDTH = (0.01, 0.62, 1.88, 2.86), (0.5, 0.88, 0.86, 0.86)  # of the boxes, by column
+LEFT, WIDTH = (0.01, 0.62, 1.88, 2.85), (0.53, 0.88, 0.86, 0.86)  # of the boxes, by column
 
 
 def lasts(minutes: Minutes) -> str:
