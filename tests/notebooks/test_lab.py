@@ -141,6 +141,7 @@ def test_a_save_in_a_reader_s_copy_touches_nothing_else(lab, folder):
     assert {path.name for path in (folder / copies.FOLDER).glob("[!.]*")} == set(NAMES)
 
 
+@pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
 def test_jupytext_finds_every_pair_and_nothing_to_do(clone):
     """``--sync`` goes by the time of the files, and either may be the newer."""
     copies.make(clone / copies.FOLDER, clone)
