@@ -1,56 +1,60 @@
-"""The cheapest run of each table, made again to the last digit, where arithmetic is that of the records (:func:`arithmetic`)."""
+"""Of each table some runs made again to the last digit, where arithmetic is that in which they were recorded."""
 
-import hashlib
 import json
 
-import numpy as np
 import pytest
-import torch
 
 from lrnnlab.training import deterministic
 from workbook import tables
 from workbook.tables import records
+from workbook.tables.table import source
 
-ARITHMETIC = "c0ea889751640d5f"  # of the machines on which the records were made
+FIRST = "c0ea889751640d5f"  # the arithmetic of records that do not say in which they were made
 CLOCK = ("seconds", "per_second")  # what a clock says is another number at every run
-DEAR = {"dlr/longer", "dlr/table3", "dlr/table4", "regulargpt/table3", "rotrnn/table1"}  # no run below 10 CPU seconds
 BARE = {"lrnn/fig1", "fwp/search"}  # nothing is recorded: the one is made at once, the other is asked for
+MOST = 15  # CPU seconds a table
+AGAIN = [name for name in tables.NAMES if not tables.get(name).clock and name not in BARE]
 
 
-def arithmetic() -> str:
-    """A digest of the bits that this processor and these versions of torch and NumPy give, by no code of ours."""
-    with deterministic():
-        x = torch.randn(96, 200, generator=torch.Generator().manual_seed(0))
-        found = [x @ x.T, x.exp(), x.tanh(), x.softmax(-1), x.sum(), torch.fft.rfft(x).abs(), x.abs().pow(1.2).log1p(),
-                 torch.nn.functional.layer_norm(x, (200,)), torch.nn.functional.silu(x).cumsum(-1)]  # fmt: skip
-        bits = b"".join(one.numpy().tobytes() for one in found) + np.linalg.inv(x[:, :96].double().numpy()).tobytes()
-    return hashlib.sha256(bits).hexdigest()[:16]
+def seconds(record: dict) -> float:
+    return record.get("cpu_seconds", record["wall_seconds"])
 
 
-def cheapest(name: str) -> dict:
-    """The recorded run of a table, of its desk budget, that took the least seconds."""
-    found = records.recorded(name)
-    return min(found, key=lambda record: record.get("cpu_seconds", record["wall_seconds"]))
+def chosen(name: str) -> list[dict]:
+    """Of each row of a table the recorded run that took least, of any budget; of these as many as take ``MOST`` together."""
+    found = [one for one in records.read(records.recorded_folder(), name) if one["protocol"] == "ours"]
+    runs, spent = [], 0.0
+    for record in sorted(found, key=seconds):
+        if record["row"] not in {one["row"] for one in runs} and (not runs or spent + seconds(record) < MOST):
+            runs.append(record)
+            spent += seconds(record)
+    return runs
 
 
 def without_clock(metrics: dict) -> dict:
     return {name: value for name, value in metrics.items() if not any(word in name for word in CLOCK)}
 
 
-AGAIN = [name for name in tables.NAMES if not tables.get(name).clock and name not in DEAR and name not in BARE]
+def test_no_table_is_left_out():
+    """Where a run at the desk takes long, one of the budget live is recorded (of dlr/longer none is shorter)."""
+    assert [name for name in AGAIN if seconds(chosen(name)[0]) > 20] == ["dlr/longer"]
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("name", AGAIN)
 def test_today_s_code_makes_the_recorded_numbers(name):
-    if arithmetic() != ARITHMETIC:
-        pytest.skip(f"the records were made with arithmetic {ARITHMETIC}, here is {arithmetic()}")
-    recorded = cheapest(name)
-    cell = {what: [recorded[part]] for what, part in {"tasks": "task", "rows": "row", "seeds": "seed"}.items()}
-    (run,) = tables.plan(name, budget="desk", **cell)
-    assert records.fingerprint(run.config()) == recorded["fingerprint"]
-    with deterministic():
-        made = json.loads(json.dumps(tables.perform(run), default=list))
-    assert without_clock(made["metrics"]) == without_clock(recorded["metrics"]), (
-        f"{recorded['task']} {recorded['row']} seed {recorded['seed']}: other numbers under the same fingerprint"
-    )
+    left = []
+    for recorded in chosen(name):
+        if recorded["provenance"].get("arithmetic", FIRST) != records.arithmetic():
+            left.append(recorded["provenance"].get("arithmetic", FIRST))
+            continue
+        cell = {what: [recorded[part]] for what, part in {"tasks": "task", "rows": "row", "seeds": "seed"}.items()}
+        (run,) = tables.plan(name, budget=recorded["budget"], protocol="ours", **cell)
+        assert records.fingerprint(run.config()) == recorded["fingerprint"]
+        with deterministic():
+            made = json.loads(json.dumps(tables.perform(run), default=list))
+        assert without_clock(made["metrics"]) == without_clock(recorded["metrics"]), (
+            f"{records.who(recorded)}: other numbers under the same fingerprint"
+        )
+    if left:
+        pytest.skip(f"{len(left)} runs were made with arithmetic {left[0]}, here is {records.arithmetic()}")
+    assert source(name) in records.sources().get(name, []), f"all is as recorded: write it down, python -m workbook.tables.sources {name}"
