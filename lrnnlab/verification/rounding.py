@@ -392,7 +392,9 @@ def _to_type(b: Bounds, out: Tensor, x: Tensor, **_: Any) -> Tensor:
     x = torch.as_tensor(x)
     if not _real(out) and b.rounded(x):
         b.unknown.add("whole numbers of rounded ones")
-    shorter = _real(out) and (not _real(x) or torch.finfo(out.dtype).eps > torch.finfo(x.dtype).eps)
+    if not _real(out):
+        return b.of(x)
+    shorter = (not _real(x) or torch.finfo(out.dtype).eps > torch.finfo(x.dtype).eps)
     return b.of(x) + shorter * (_size(x).ge(1 / _eps(out)) if not _real(x) else 1) * (_eps(out) * b.s(x) + _least(out))
 
 
@@ -402,7 +404,7 @@ def _to_type(b: Bounds, out: Tensor, x: Tensor, **_: Any) -> Tensor:
 @_rule("eq ne gt ge lt le")
 def _compared(b: Bounds, out: Tensor, x: Tensor, y: Any) -> Tensor:
     e = b.of(x) + b.e(y)
-    x = x if _real(x) else x.double()  # masks too
+    x, y = (part.double() if isinstance(part, Tensor) and part.dtype == torch.bool else part for part in (x, y))
     return ((x - y).abs() <= 2 * e).double() * (e > 0)
 
 

@@ -2,6 +2,7 @@
 
 import copy
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -136,6 +137,87 @@ def test_what_has_no_rule_is_named_and_nothing_is_decided(function, named):
     with bounds:
         y = function(x)
     assert bounds.unknown == {named} and bounds.of(y).isinf().all() and bounds.apart(y) == torch.inf
+
+
+class Through(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return torch.from_numpy(np.exp(x.numpy()))
+
+
+def by_another_name(x):
+    z = torch.zeros(3)
+    torch.from_numpy(z.numpy()).add_(x.exp())
+    return z
+
+
+@pytest.mark.parametrize("function", [
+    lambda x: torch.from_numpy(np.exp(x.exp().numpy())),
+    lambda x: torch.tensor(x.exp().tolist()),
+    lambda x: torch.as_tensor(np.asarray(x.exp())),
+    lambda x: torch.from_dlpack(x.exp()),
+    lambda x: nn.Parameter(x.exp(), requires_grad=False),
+    lambda x: nn.Parameter(x.exp(), requires_grad=False) + 1,
+    lambda x: copy.deepcopy(x.exp()),
+    lambda x: Through.apply(x.exp()),
+    lambda x: torch.exp(x, out=torch.empty(3)),
+    lambda x: torch.cat([x.exp(), torch.full((1,), 2**30)]),
+    lambda x: float(repr(x.exp()[0].item())) * torch.ones(3),
+    by_another_name,
+])  # fmt: skip
+@torch.no_grad()
+def test_no_bound_is_lost_where_numbers_leave_torch(function):
+    with Bounds() as bounds:
+        y = function(torch.tensor([1.0, 2.0, 3.0]) / 3)
+    assert bounds.of(y).isinf().all()
+
+
+ARGUMENTS = {
+    "a mean's type": lambda x: x.mean(-1, dtype=torch.float64), "a sum's type": lambda x: x.sum(-1, dtype=torch.float64),
+    "a norm's type": lambda x: torch.linalg.vector_norm(x, dim=-1, dtype=torch.float64),
+    "alpha and beta": lambda x: torch.addmm(x, x @ x.mT, x, alpha=0.5, beta=2), "alpha": lambda x: torch.add(x, x, alpha=-3),
+    "rounded down": lambda x: torch.div(x, 0.3, rounding_mode="floor"), "masks": lambda x: ((x > 0) == (x < 1)).to(x),
+    "masks unequal": lambda x: ((x > 0) != (x < 1)).to(x), "exponents": lambda x: x.abs() ** torch.full((7,), 1.5).to(x),
+    "powers of 2": lambda x: 2.0**x, "powers of a third": lambda x: 0.3**x, "a vector": lambda x: x @ x[0],
+    "another's place": lambda x: torch.zeros_like(x).copy_(x.exp()), "filled": lambda x: x.exp().fill_(0.1) + x,
+    "least": lambda x: x.topk(2, largest=False).values, "by numbers": lambda x: torch.where(x > 0, 1.0, x),
+    "mapped": lambda x: torch.vmap(lambda row: (row.exp() * 3) @ row)(x),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ARGUMENTS)
+@torch.no_grad()
+def test_ordinary_arguments_are_bounded_or_named(name):
+    x = torch.randn(30, 7, generator=torch.Generator().manual_seed(0)) * 1.1
+    with Bounds() as bounds:
+        y = ARGUMENTS[name](x * 1.1)
+    exact = ARGUMENTS[name]((x * 1.1).double())
+    assert ((y.double() - exact).abs() <= bounds.of(y)).all()
+    assert bool(bounds.unknown) == (name in ("a norm's type", "rounded down", "least"))
+
+
+@torch.no_grad()
+def test_a_linear_system_allows_for_flushed_numbers():
+    if not torch.set_flush_denormal(True):
+        pytest.skip("this processor cannot flush")
+    draw = torch.Generator().manual_seed(0)
+    try:
+        for _ in range(30):
+            x = 10 ** torch.empty(6, 6).uniform_(-37.5, -35, generator=draw) * torch.randn(6, 6, generator=draw).sign()
+            A = 3 * torch.eye(6) + torch.randn(6, 6, generator=draw) / 10
+            torch.set_flush_denormal(True)
+            with Bounds() as bounds:
+                y = torch.linalg.solve(A, x)
+            torch.set_flush_denormal(False)
+            assert ((y.double() - torch.linalg.solve(A.double(), x.double())).abs() <= bounds.of(y)).all()
+    finally:
+        torch.set_flush_denormal(False)
+
+
+def test_a_matrix_exponential_of_few_bits_is_named():
+    with Bounds() as bounds:
+        torch.linalg.matrix_exp(torch.eye(2, dtype=torch.bfloat16))
+    assert bounds.unknown == {"exponentials of matrices of bfloat16"}
 
 
 @pytest.mark.parametrize("name", MODULES)
