@@ -25,9 +25,6 @@ from lrnnlab.automata import MooreMachine, minimise, transition_monoid
 from lrnnlab.automata.machines import apart
 from lrnnlab.automata.monoids import groups_in, short_words
 from lrnnlab.automata.quotients import Quotient, quotients
-from lrnnlab.expressivity.counting import states_told_by_counts
-from lrnnlab.expressivity.groups import solvable_cascade
-from lrnnlab.expressivity.one_layer import possible_in_one_diagonal_layer
 from lrnnlab.expressivity.robustness import (
     Counterexample,
     refute_constant,
@@ -37,7 +34,10 @@ from lrnnlab.expressivity.robustness import (
     refute_one_key,
     refute_order,
 )
-from lrnnlab.expressivity.two_layers import lower_quotient, refute_two_layers, two_layers_last
+from lrnnlab.expressivity.theorems.counting import states_told_by_counts
+from lrnnlab.expressivity.theorems.groups import solvable_cascade
+from lrnnlab.expressivity.theorems.one_layer import possible_in_one_diagonal_layer
+from lrnnlab.expressivity.theorems.two_layers import lower_quotient, refute_two_layers, two_layers_last
 from lrnnlab.validation import checked, shown, whole_number
 
 ORDERS = {"non-negative": 1, "signed": 2, "complex": None}  # of a diagonal's entries that keep: 1, a sign, any root of 1

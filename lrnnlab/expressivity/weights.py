@@ -15,9 +15,6 @@ import numpy as np
 from lrnnlab.automata import MooreMachine, classify, minimise
 from lrnnlab.automata.quotients import Quotient
 from lrnnlab.automata.typed import STATES, TOKENS
-from lrnnlab.expressivity.cascades import BlockModel, Channel, DiagonalCascade, one_hot, pair_up, table, universal_layer
-from lrnnlab.expressivity.groups import solvable_cascade
-from lrnnlab.expressivity.one_layer import possible_in_one_diagonal_layer
 from lrnnlab.expressivity.predict import (
     FAMILIES,
     MONOID,
@@ -27,6 +24,17 @@ from lrnnlab.expressivity.predict import (
     writes_needed,
     writes_of_token,
 )
+from lrnnlab.expressivity.theorems.cascades import (
+    BlockModel,
+    Channel,
+    DiagonalCascade,
+    one_hot,
+    pair_up,
+    table,
+    universal_layer,
+)
+from lrnnlab.expressivity.theorems.groups import solvable_cascade
+from lrnnlab.expressivity.theorems.one_layer import possible_in_one_diagonal_layer
 from lrnnlab.validation import checked, shown
 
 Write = tuple[tuple[Fraction, ...], Fraction, Fraction]

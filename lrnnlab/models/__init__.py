@@ -1,4 +1,4 @@
-"""Models by name; one family per file, each file tells how A_t and b_t are made."""
+"""Models by name.  ``equations`` says on one page what each computes, ``layers`` holds them, ``net`` puts them together."""
 
 from __future__ import annotations
 
@@ -7,34 +7,42 @@ from typing import Any, Literal, overload
 
 from torch import nn
 
-from lrnnlab.models.attention import CausalAttention, LocalAttention, RotaryAttention
 from lrnnlab.models.base import LinearRecurrence, Recurrence, at_default_device, weights_of
-from lrnnlab.models.block import PAPER_001, PAPER_004
-from lrnnlab.models.block_diagonal import COLUMN_RULES, BlockDiagonal, obstacle, snap, symbol_transitions
-from lrnnlab.models.diagonal import Diagonal
-from lrnnlab.models.dlr import DLR
-from lrnnlab.models.dss import DSS
-from lrnnlab.models.e_lstm import ElementWiseLSTM
-from lrnnlab.models.exact import exact_model
-from lrnnlab.models.fast_weights import FastWeights
-from lrnnlab.models.gated import RWKV7, GatedDeltaNet, Mamba2
-from lrnnlab.models.liquid import LiquidS4
-from lrnnlab.models.lru import LRU
-from lrnnlab.models.net import Net, PairClassifier, blocks, network
-from lrnnlab.models.pd_ssm import OneHotColumns
-from lrnnlab.models.recurrent import Nonlinear
-from lrnnlab.models.recurrent_delta import RecurrentDelta
-from lrnnlab.models.regular_gpt import RegularGPT
-from lrnnlab.models.relu_rnn import ReluRNN
-from lrnnlab.models.rotrnn import RotRNN
-from lrnnlab.models.rwkv import RWKV
-from lrnnlab.models.s4 import S4, S4D
-from lrnnlab.models.s5 import S5
-from lrnnlab.models.sd_ssm import Dictionary
-from lrnnlab.models.self_referential import SelfReferential
-from lrnnlab.models.sgconv import SGConv
-from lrnnlab.models.transformer import POSITIONS, RelativeTransformer
-from lrnnlab.models.vanilla import Vanilla
+from lrnnlab.models.exact import exact_model, obstacle, snap, symbol_transitions
+from lrnnlab.models.layers import (
+    COLUMN_RULES,
+    DLR,
+    DSS,
+    LRU,
+    RWKV,
+    RWKV7,
+    S4,
+    S4D,
+    S5,
+    BlockDiagonal,
+    CausalAttention,
+    Diagonal,
+    Dictionary,
+    ElementWiseLSTM,
+    FastWeights,
+    GatedDeltaNet,
+    LiquidS4,
+    LocalAttention,
+    Mamba2,
+    Nonlinear,
+    OneHotColumns,
+    RecurrentDelta,
+    RegularGPT,
+    RelativeTransformer,
+    ReluRNN,
+    RotaryAttention,
+    RotRNN,
+    SelfReferential,
+    SGConv,
+    Vanilla,
+)
+from lrnnlab.models.layers.attention import POSITIONS
+from lrnnlab.models.net import PAPER_001, PAPER_004, Net, PairClassifier, blocks, network
 from lrnnlab.tasks.base import BaseTask
 from lrnnlab.validation import checked, shown, whole_number
 

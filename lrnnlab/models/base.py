@@ -1,4 +1,4 @@
-"""What all mixers share: a recurrence and its step form, the linear recurrence itself, and the checks of what comes in.
+"""What all layers share: a recurrence and its step form, the linear recurrence, feature maps, and checks of what comes in.
 
 A *mixer* stands in a block of :mod:`lrnnlab.models.net`.  Where the first block of a net sees nothing but the token,
 its mixer is handed one input per *symbol* and the tokens: what it computes from its input it computes once per symbol.
@@ -12,15 +12,17 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 from torch.utils._pytree import tree_map
 
 from lrnnlab.scans import linear_scan, token_scan
 from lrnnlab.scans.transforms import check_symbols, within_func
-from lrnnlab.validation import checked, shown, whole_number
+from lrnnlab.validation import among, checked, shown, whole_number
 
 DEEPEST = 1000  # layers
 Made = TypeVar("Made", bound=nn.Module)
@@ -208,3 +210,68 @@ def check_sizes(**sizes: int) -> None:
 def layers_of(count: int, make: Callable[[int], nn.Module]) -> list:
     """``[make(0), make(1), ...]``, ``count`` of them; ValueError unless that is 1 to 1000."""
     return [make(i) for i in range(whole_number(count, 1, "layers", DEEPEST))]
+
+
+# --- which implementation runs: a Python loop over time, or a compiled kernel ------------------------------------------
+
+# auto: cpu where it can, else (and within torch.func) loop.  loop: torch, one step after the other; any device and type,
+# gradients of any order.  cpu: compiled loops with a backward pass of their own (numba); float32 or float64, on a CPU.
+FORMS = ("auto", "loop", "cpu")
+
+
+def is_compiled(form: str, x: Tensor) -> bool:
+    """Whether the compiled loop runs on x (B,T,...); ``ValueError`` if it is asked for and cannot."""
+    among("form", form, FORMS)
+    fits = x.device.type == "cpu" and x.dtype in (torch.float32, torch.float64)
+    if form == "cpu" and not fits:
+        raise ValueError(
+            f"form 'cpu' runs in float32 or float64 on a CPU, got {x.dtype} on {x.device.type}; 'loop' runs everywhere"
+        )
+    if form == "cpu" and within_func():
+        raise ValueError("form 'cpu' does not run within torch.func; 'auto' and 'loop' do")
+    return form != "loop" and fits and not within_func() and x.numel() > 0  # nothing to do is not worth compiling for
+
+
+def run_compiled(loop: str, tensors: tuple[Tensor | None, ...], *options: Any) -> Any:
+    """The autograd Function ``module.Name`` of :mod:`lrnnlab.models.kernels`, which loads numba, at tensors and options."""
+    return (_run_untraced if torch.compiler.is_compiling() else _run)(loop, tensors, options)
+
+
+def _run(loop: str, tensors: tuple[Tensor | None, ...], options: tuple) -> Any:
+    module, name = loop.split(".")
+    function = getattr(import_module(f"lrnnlab.models.kernels.{module}"), name)
+    keep = torch.is_grad_enabled() and any(x is not None and x.requires_grad for x in tensors)
+    return function.apply(*tensors, *options, keep)
+
+
+_run_untraced = torch._disable_dynamo(_run)  # plainly called it would load the whole compiler
+
+
+# --- the activations phi of keys and queries in paper 003 (Sec. 2) -----------------------------------------------------
+
+
+def elu(x: Tensor) -> Tensor:
+    """x + 1 where x > 0, else e^x: accurate also where torch's elu(x) + 1 would round to 0."""
+    return torch.where(x > 0, x + 1, x.clamp(max=0).exp())
+
+
+def elu_sum(x: Tensor) -> Tensor:
+    """elu(x) / sum of it over the head: positive, and sums to one."""
+    positive = elu(x)
+    return positive / positive.sum(-1, keepdim=True)
+
+
+FEATURE_MAPS = {  # released: elu in linear Transformers, elu_sum in DeltaNet, softmax in Recurrent Delta and SRWM
+    "elu": elu,
+    "elu_sum": elu_sum,
+    "softmax": lambda x: x.softmax(-1),
+    "unit": lambda x: F.normalize(x, dim=-1),
+}
+POSITIVE = ("elu", "elu_sum", "softmax")  # the others have signs, and can be orthogonal
+
+
+def head_size(width: int, heads: int) -> int:
+    """n = D / h; ``ValueError`` unless heads divide the width."""
+    if heads < 1 or width < 1 or width % heads:
+        raise ValueError(f"heads must divide width, both at least 1, got heads={heads} and width={width}")
+    return width // heads

@@ -24,12 +24,13 @@ from importlib.util import find_spec
 import torch
 from torch import Tensor
 
-from lrnnlab.scans import ops, paper, reference
+from lrnnlab.scans import paper, reference
 from lrnnlab.scans.convolution import long_conv, vandermonde
 from lrnnlab.scans.delta import delta_rule
+from lrnnlab.scans.kernels import ops
+from lrnnlab.scans.kernels.triton_plan import LARGEST
 from lrnnlab.scans.reference import no_steps
 from lrnnlab.scans.transforms import assert_symbols, check_symbols, wide, within_func
-from lrnnlab.scans.triton_plan import LARGEST
 from lrnnlab.validation import among, axes, checked, fit, same_kind
 
 __all__ = [

@@ -8,7 +8,7 @@ W_{t-1} k_t it is the additive fast weight, linear attention without its normali
 ==============  =============================================================================================
 form            what it is
 ==============  =============================================================================================
-``auto``        one compiled pass (:mod:`lrnnlab.scans.cpu_delta`) on a CPU with numba, else ``chunkwise``: so on a
+``auto``        one compiled pass (:mod:`lrnnlab.scans.kernels.cpu_delta`) on a CPU with numba, else ``chunkwise``: so on a
                 GPU, within ``torch.func`` and under ``torch.compile``
 ``sequential``  the loop you would write on a blackboard
 ``chunkwise``   T / chunk steps of matrix products (Yang, Wang, Zhang, Shen, Kim 2024)
@@ -129,7 +129,7 @@ def delta_rule(
     if not q.shape[1]:
         y = no_steps(v, q, k, beta, W)
     elif form == "auto" and _is_compiled(q, v):
-        from lrnnlab.scans.cpu_delta import delta  # loads numba
+        from lrnnlab.scans.kernels.cpu_delta import delta  # loads numba
 
         y, W = delta(q, k, v, beta, W, removal)
     elif form == "sequential":

@@ -18,16 +18,17 @@ from functools import partial
 from typing import Any, Literal, TypeVar, overload
 
 from lrnnlab.automata.languages import GROUPS
-from lrnnlab.tasks import atomic_levels, regular  # noqa: F401  (chapters say tasks.atomic_levels)
-from lrnnlab.tasks.atomic import ATOMIC
+from lrnnlab.tasks import regular
 from lrnnlab.tasks.base import BaseTask
 from lrnnlab.tasks.batch import Batch
-from lrnnlab.tasks.continuous import ContinuousTask
 from lrnnlab.tasks.counter_languages import COUNTER_TASKS
 from lrnnlab.tasks.language_task import Task
 from lrnnlab.tasks.levels import best_of_checks, blind_levels, whole_string_accuracy
-from lrnnlab.tasks.listops import ListOps, ListOpsSubTrees
-from lrnnlab.tasks.pathfinder import Pathfinder, PathfinderSegmentation
+from lrnnlab.tasks.long_range.listops import ListOps, ListOpsSubTrees
+from lrnnlab.tasks.long_range.pathfinder import Pathfinder, PathfinderSegmentation
+from lrnnlab.tasks.numbers import atomic_levels  # noqa: F401  (chapters say tasks.atomic_levels)
+from lrnnlab.tasks.numbers.atomic import ATOMIC
+from lrnnlab.tasks.numbers.continuous import ContinuousTask
 from lrnnlab.tasks.positive_strings import PositiveTask
 from lrnnlab.tasks.regular import EvenPair, MachineTask, ModArith, StateTracking, Sum, WordProblem
 from lrnnlab.validation import checked

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 
 import torch
 
-from lrnnlab.scans.allocator import keep_freed_memory
-from lrnnlab.scans.threads import flushes, torch_on_one
+from lrnnlab.scans.kernels.allocator import keep_freed_memory
+from lrnnlab.scans.kernels.threads import flushes, torch_on_one
 from lrnnlab.validation import checked
 
 
@@ -47,7 +47,7 @@ def deterministic(alone: bool = False) -> Iterator[None]:
 
     Sharp softmax columns are full of denormal numbers, which many processors handle far more slowly.  Asking the system
     for memory at each step takes time too, so the process keeps what it has
-    (:func:`lrnnlab.scans.allocator.keep_freed_memory`).
+    (:func:`lrnnlab.scans.kernels.allocator.keep_freed_memory`).
 
     Examples
     --------

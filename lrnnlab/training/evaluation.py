@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from lrnnlab.tasks import BaseTask, Batch
 from lrnnlab.tasks.batch import answered
-from lrnnlab.tasks.continuous import r_squared
+from lrnnlab.tasks.numbers.continuous import r_squared
 from lrnnlab.training.determinism import deterministic, rng
 from lrnnlab.validation import checked, whole_number
 

@@ -14,7 +14,7 @@ import torch
 from lrnnlab.automata import MooreMachine
 from lrnnlab.automata.extraction import Extracted, Stopped, extract
 from lrnnlab.models import Net
-from lrnnlab.models.block_diagonal import obstacle
+from lrnnlab.models.exact import obstacle
 from lrnnlab.tasks.batch import answered
 from lrnnlab.training import deterministic
 from lrnnlab.training.evaluation import at_rest

@@ -88,7 +88,7 @@ print("ps2.2: right on the example shown")
 ### BEGIN HIDDEN TESTS
 import torch
 
-from lrnnlab.models.block_diagonal import COLUMN_RULES
+from lrnnlab.models.layers.transitions import COLUMN_RULES
 
 
 def _package(A, p):

@@ -22,7 +22,7 @@ import sympy as sp
 
 import lrnnlab
 from lrnnlab.automata.languages import language, read
-from lrnnlab.expressivity import cascades
+from lrnnlab.expressivity.theorems import cascades
 from workbook import show
 from workbook.chapters import ch01
 from workbook.exercises import check, hint, solution

@@ -20,7 +20,7 @@ import sympy as sp
 import lrnnlab
 from lrnnlab import automata
 from lrnnlab.automata.languages import language, read
-from lrnnlab.expressivity import cascades, one_layer
+from lrnnlab.expressivity.theorems import cascades, one_layer
 from workbook import show
 from workbook.exercises import hint, predict, solution
 from workbook.tables import minimal

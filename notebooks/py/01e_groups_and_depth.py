@@ -20,7 +20,7 @@ import sympy as sp
 import lrnnlab
 from lrnnlab import automata
 from lrnnlab.automata.languages import GROUPS, language, read
-from lrnnlab.expressivity import cascades, groups, one_layer
+from lrnnlab.expressivity.theorems import cascades, groups, one_layer
 from workbook import show
 from workbook.chapters import ch01
 from workbook.exercises import check, hint, solution

@@ -18,7 +18,7 @@ import numpy as np
 
 import lrnnlab
 from lrnnlab.automata.languages import language, read
-from lrnnlab.expressivity import cascades
+from lrnnlab.expressivity.theorems import cascades
 from workbook import show
 from workbook.chapters import ch01
 from workbook.exercises import check, hint, solution

@@ -113,7 +113,7 @@ torch.manual_seed(7)
 with torch.no_grad():
     lru = models.LRU(16, state=12).double()
     u = torch.randn(2, 300, 16, dtype=torch.float64)
-    same = torch.allclose(lru(u), models.rotrnn.lru_as_rotrnn(lru)(u))
+    same = torch.allclose(lru(u), models.layers.modes.lru_as_rotrnn(lru)(u))
 print(f"an LRU of the package, and lru_as_rotrnn of it, say the same: {same}")
 
 # %% [markdown]

@@ -21,7 +21,7 @@ import torch
 
 import lrnnlab
 from lrnnlab import tasks, training
-from lrnnlab.tasks import atomic, atomic_levels
+from lrnnlab.tasks.numbers import atomic, atomic_levels
 from workbook import show, tables
 from workbook.chapters import ch07
 from workbook.exercises import check, hint, predict, solution

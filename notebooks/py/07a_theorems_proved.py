@@ -20,7 +20,7 @@ import torch
 
 import lrnnlab
 from lrnnlab import tasks, training
-from lrnnlab.tasks import atomic
+from lrnnlab.tasks.numbers import atomic
 from workbook import show, tables
 from workbook.chapters import ch07
 from workbook.exercises import check, hint, solution

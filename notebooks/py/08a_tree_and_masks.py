@@ -22,7 +22,7 @@ import sympy as sp
 import torch
 
 import lrnnlab
-from lrnnlab.models.chunk_masks import dilated_mask
+from lrnnlab.models.layers.attention import dilated_mask
 from workbook import show
 from workbook.chapters import ch08
 from workbook.exercises import check, hint, solution

@@ -18,7 +18,7 @@ import numpy as np
 import sympy as sp
 
 import lrnnlab
-from lrnnlab.expressivity.counting import states_told_by_counts
+from lrnnlab.expressivity.theorems.counting import states_told_by_counts
 from workbook import show, tables
 from workbook.chapters import ch10
 from workbook.exercises import hint, solution
@@ -300,7 +300,7 @@ with show.expect_failure("Theorem 6, step 2"):
 # The same argument for gates of either sign needs words with an even number of each letter, and $y$ twice; it refutes
 # two layers for $D_3$. Complex gates do hold $D_n$ in two layers: the lower one turns by a step at every bracket and so
 # knows the depth modulo $n + 2$, the upper one keeps for ever that it was $n + 1$, which is $-1$ as well. All this, and
-# when two layers do hold a machine, is in `lrnnlab.expressivity.two_layers`.
+# when two layers do hold a machine, is in `lrnnlab.expressivity.theorems.two_layers`.
 
 # %% [markdown]
 # **Exercise 6** ★★★ *(15 min, 2 points: to use a second layer)* **A proof step.** EvenPair asks whether the

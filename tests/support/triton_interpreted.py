@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from lrnnlab.scans import triton
+from lrnnlab.scans.kernels import triton
 
 SIZES = (1, 2, 3, 4, 5, 8, 16)
 EXACT = {torch.float64: 1e-13, torch.float32: 1e-6, torch.float16: 2e-3, torch.bfloat16: 1.5e-2}

@@ -1,4 +1,4 @@
-"""Recurrent Delta as one compiled pass over every string, forward and back; the equations are in ``recurrent_delta.py``.
+"""Recurrent Delta as one compiled pass over every string, forward and back; the equations are in ``layers/recurrent.py``.
 
 Without feedback (m = 0) it is DeltaNet, without feedback and removal the unnormalised linear Transformer.  The way back
 works on what the way there has kept: every W_t, so 4 T h n^2 bytes a string in single precision.
@@ -33,7 +33,7 @@ from lrnnlab.models.kernels.lanes import (
     tanh,
     unpack,
 )
-from lrnnlab.scans.cpu_vectors import compiled
+from lrnnlab.scans.kernels.cpu_vectors import compiled
 from lrnnlab.scans.transforms import first_order
 
 
@@ -128,7 +128,7 @@ def backward(
 
 
 class RecurrentDeltaLoop(torch.autograd.Function):
-    """(y, W_T) of slow, R (or None), W_0 and y_0, as :func:`lrnnlab.models.recurrent_delta.recurrent_delta`; with
+    """(y, W_T) of slow, R (or None), W_0 and y_0, as :func:`lrnnlab.models.layers.recurrent.recurrent_delta`; with
     ``keep`` the way back can be taken."""
 
     second = "of RecurrentDelta with form='loop', and of FastWeights with form='sequential' or 'chunkwise'"

@@ -17,7 +17,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from lrnnlab.models.kernels.lanes import L, arrays, sigmoid, tanh
-from lrnnlab.scans.cpu_vectors import compiled
+from lrnnlab.scans.kernels.cpu_vectors import compiled
 from lrnnlab.scans.transforms import first_order
 
 
@@ -59,7 +59,7 @@ def backward(
 
 
 class ElementWiseLoop(torch.autograd.Function):
-    """c_1 ... c_T of s, w and c_0, as :func:`lrnnlab.models.e_lstm.element_wise`; with ``keep`` the way back can be
+    """c_1 ... c_T of s, w and c_0, as :func:`lrnnlab.models.layers.recurrent.element_wise`; with ``keep`` the way back can be
     taken."""
 
     second = "with form='loop'"

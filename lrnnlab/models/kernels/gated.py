@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from lrnnlab.models.kernels.lanes import LANES, L, add_outer, add_product, add_transposed, clear, pack, room, unpack
-from lrnnlab.scans.cpu_vectors import NO, compiled, times
+from lrnnlab.scans.kernels.cpu_vectors import NO, compiled, times
 from lrnnlab.scans.transforms import first_order
 
 

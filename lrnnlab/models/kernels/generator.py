@@ -17,9 +17,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from lrnnlab.scans import cpu_softmax
-from lrnnlab.scans.allocator import empty
-from lrnnlab.scans.threads import over_batch
+from lrnnlab.scans.kernels import cpu_softmax
+from lrnnlab.scans.kernels.allocator import empty
+from lrnnlab.scans.kernels.threads import over_batch
 from lrnnlab.scans.transforms import first_order
 
 ROWS = 800  # (string, time) rows that a part has at least: a part costs a tenth of a millisecond

@@ -4,7 +4,7 @@ Strings do not depend on each other, so each is a *lane*: the last axis of every
 and one vector instruction works on all of them.  A sum runs in the order of its equation, so that an answer does not
 depend on how wide a processor's vectors are.
 
-Letters: B batch, L lanes, n size of a head; phi of :mod:`lrnnlab.models.feature_maps`.
+Letters: B batch, L lanes, n size of a head; phi of :mod:`lrnnlab.models.base`.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from llvmlite import ir
 from torch import Tensor
 from torch.nn import functional as F
 
-from lrnnlab.models.feature_maps import FEATURE_MAPS
-from lrnnlab.scans.allocator import empty
-from lrnnlab.scans.cpu_softmax import exponential
-from lrnnlab.scans.cpu_vectors import NO, Flat, compiled, intrinsic, times
+from lrnnlab.models.base import FEATURE_MAPS
+from lrnnlab.scans.kernels.allocator import empty
+from lrnnlab.scans.kernels.cpu_softmax import exponential
+from lrnnlab.scans.kernels.cpu_vectors import NO, Flat, compiled, intrinsic, times
 
 LANES = (0,) * 16
 L = len(LANES)

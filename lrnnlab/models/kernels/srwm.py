@@ -30,7 +30,7 @@ from lrnnlab.models.kernels.lanes import (
     sigmoid,
     unpack,
 )
-from lrnnlab.scans.cpu_vectors import compiled
+from lrnnlab.scans.kernels.cpu_vectors import compiled
 from lrnnlab.scans.transforms import first_order
 
 
@@ -113,7 +113,7 @@ def backward(
 
 
 class SelfReferentialLoop(torch.autograd.Function):
-    """(y, W_T) of x and W_0, as :func:`lrnnlab.models.self_referential.self_referential`; with ``keep`` the way back
+    """(y, W_T) of x and W_0, as :func:`lrnnlab.models.layers.recurrent.self_referential`; with ``keep`` the way back
     can be taken."""
 
     second = "with form='loop'"

@@ -20,10 +20,10 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from lrnnlab.tasks.listops import PAD, ListOps, nodes
 from lrnnlab.tasks.long_range.dataset import SequenceData, choose_split
+from lrnnlab.tasks.long_range.listops import PAD, ListOps, nodes
+from lrnnlab.tasks.long_range.pathfinder import Pathfinder
 from lrnnlab.tasks.long_range.texts import BYTES, as_tokens
-from lrnnlab.tasks.pathfinder import Pathfinder
 from lrnnlab.tasks.seeds import numpy_random
 from lrnnlab.validation import whole_number
 

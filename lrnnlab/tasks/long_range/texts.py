@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from lrnnlab.tasks.listops import PAD, ListOps
 from lrnnlab.tasks.long_range.dataset import SequenceData, choose_split, damaged, data_files, need
+from lrnnlab.tasks.long_range.listops import PAD, ListOps
 
 BYTES = 257  # 256 values and the padding
 NOT_COUNTED = bytes(set(range(256)) - set(b"0123456789[]"))  # of an expression: one of these is in every token
@@ -64,7 +64,7 @@ def load_listops(path: Path | str, split: str, length: int = 2048) -> SequenceDa
     """ListOps (10 classes): ``path`` holds basic_train.tsv, basic_val.tsv and basic_test.tsv.
 
     The first line reads "Source", tab, "Target"; then one expression a line, in the Arena's parentheses.  Tokens are
-    those of ``lrnnlab.tasks.listops`` (V = 16).  Published sizes: 96,000, 2,000, 2,000.  ``DataFileError`` names a
+    those of ``lrnnlab.tasks.long_range.listops`` (V = 16).  Published sizes: 96,000, 2,000, 2,000.  ``DataFileError`` names a
     missing file, expressions of more than ``length`` tokens (cut, they would not have their answer), and a damaged line
     when it is met (its label in this call, its expression when it is read).
     """

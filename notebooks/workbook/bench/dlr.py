@@ -1,6 +1,6 @@
 """``lrnnlab bench dlr``: a DLR layer, forward and backward, beside Figure 4 of paper 004 done step by step, in one run.
 
-``ours`` is :class:`lrnnlab.models.dlr.DLR`; ``listing`` builds all N x T powers exp(k log lambda), multiplies W by them
+``ours`` is :class:`lrnnlab.models.layers.modes.DLR`; ``listing`` builds all N x T powers exp(k log lambda), multiplies W by them
 and convolves by FFT, as the figure says.  Both get the same numbers, each in the layout that it likes best, and both
 add skip * u.  They take turns; one thread unless said otherwise, denormal numbers flushed, as in our training.
 
@@ -14,7 +14,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from lrnnlab.models.dlr import DLR
+from lrnnlab.models.layers.modes import DLR
 from lrnnlab.training.determinism import deterministic
 from workbook.bench import memory
 from workbook.bench.recording import Bench, cores, part_heading, part_line, spread

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import torch
 
-from lrnnlab.scans import allocator as kept_memory
+from lrnnlab.scans.kernels import allocator as kept_memory
 
 _STATUS, _CLEAR, _MACHINE = Path("/proc/self/status"), Path("/proc/self/clear_refs"), Path("/proc/meminfo")
 

@@ -19,7 +19,7 @@ from torch.nn import functional as F
 
 from lrnnlab import scans, tasks
 from lrnnlab.models import Net, Recurrence, build
-from lrnnlab.models.regular_gpt import PADDING, RegularGPT
+from lrnnlab.models.layers.attention import PADDING, RegularGPT
 from lrnnlab.training.determinism import deterministic, rng
 from workbook.bench.recording import Bench, of_forms
 from workbook.bench.scans import take_turns

@@ -21,7 +21,7 @@ from matplotlib.patches import Circle, Rectangle
 
 from lrnnlab.automata import MooreMachine
 from lrnnlab.automata.languages import language, read
-from lrnnlab.expressivity.cascades import DiagonalCascade, pair_up
+from lrnnlab.expressivity.theorems.cascades import DiagonalCascade, pair_up
 from workbook.show.interactive import Moving
 from workbook.show.style import (
     DIVERGING,

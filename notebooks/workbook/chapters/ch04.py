@@ -20,8 +20,7 @@ from matplotlib.patches import Arc, Circle, FancyBboxPatch, Wedge
 from scipy.linalg import expm
 
 from lrnnlab.models import PAPER_001, Net, blocks
-from lrnnlab.models.lru import LRU
-from lrnnlab.models.rotrnn import RotRNN
+from lrnnlab.models.layers.modes import LRU, RotRNN
 from workbook.chapters.rotations import Head, absorb, norm_over_time, stationary_norm
 from workbook.show.frames import panels, picture
 from workbook.show.norm_figures import LOOKS

@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 
 from lrnnlab import models, training
-from lrnnlab.tasks.continuous import ContinuousTask, r_squared
+from lrnnlab.tasks.numbers.continuous import ContinuousTask, r_squared
 from workbook.show.interactive import Moving
 from workbook.show.style import DIVERGING, FAINT, INK, PAGE, SMALL, SOURCES, Look, new_figure, styled
 from workbook.tables.kernels import (

@@ -17,10 +17,10 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from torch import nn
 
-from lrnnlab.models.dlr import DLR
-from lrnnlab.tasks.atomic import ATOMIC, Select
-from lrnnlab.tasks.atomic_levels import trivial_level
-from lrnnlab.tasks.continuous import ContinuousTask
+from lrnnlab.models.layers.modes import DLR
+from lrnnlab.tasks.numbers.atomic import ATOMIC, Select
+from lrnnlab.tasks.numbers.atomic_levels import trivial_level
+from lrnnlab.tasks.numbers.continuous import ContinuousTask
 from workbook.show.frames import chosen, curves, log_ticks, panels, picture
 from workbook.show.labels import TASKS, named
 from workbook.show.style import (

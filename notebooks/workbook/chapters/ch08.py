@@ -28,7 +28,7 @@ from torch import Tensor, nn
 from lrnnlab.automata import MooreMachine, transition_monoid
 from lrnnlab.automata.languages import read
 from lrnnlab.models import build
-from lrnnlab.models.chunk_masks import dilated_mask
+from lrnnlab.models.layers.attention import dilated_mask
 from lrnnlab.tasks.batch import answered
 from lrnnlab.training.curriculum import train_strings
 from lrnnlab.training.determinism import rng

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from lrnnlab.automata import Monoid, MooreMachine, transition_monoid
-from lrnnlab.models.chunk_masks import depth_count, kept_positions
+from lrnnlab.models.layers.attention import depth_count, kept_positions
 from workbook.tables.word_actions import appended, multiplication_table
 
 

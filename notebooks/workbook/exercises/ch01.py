@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from lrnnlab.automata.languages import language, read
-from lrnnlab.expressivity.cascades import universal_layer
+from lrnnlab.expressivity.theorems.cascades import universal_layer
 from workbook.exercises.judging import CannotJudge, call, claim, numbers, one_number, shown, texts
 from workbook.exercises.prediction import prediction
 from workbook.tables.minimal import TASKS

@@ -6,7 +6,7 @@ from statistics import fmean
 
 import numpy as np
 
-from lrnnlab.tasks.atomic import ATOMIC
+from lrnnlab.tasks.numbers.atomic import ATOMIC
 from workbook.exercises.judging import CannotJudge, call, claim, number, numbers, one_number, shown, texts
 from workbook.exercises.prediction import prediction
 from workbook.tables.results import CELL, runs

@@ -7,7 +7,7 @@ import numpy as np
 
 from lrnnlab.automata import MooreMachine, classify, equivalent
 from lrnnlab.automata.languages import LANGUAGES, language
-from lrnnlab.models.chunk_masks import depth_count, kept_positions
+from lrnnlab.models.layers.attention import depth_count, kept_positions
 from workbook.exercises.judging import CannotJudge, agree, call, claim, numbers, one_number, shown
 from workbook.exercises.prediction import prediction
 from workbook.tables.word_actions import cluster_count, machine_of

@@ -15,8 +15,8 @@ from matplotlib.colors import LinearSegmentedColormap, ListedColormap, to_hex
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from lrnnlab.tasks.atomic_levels import shift_level
-from lrnnlab.tasks.pathfinder import PathfinderSegmentation, draw, draw_scene, segment
+from lrnnlab.tasks.long_range.pathfinder import PathfinderSegmentation, draw, draw_scene, segment
+from lrnnlab.tasks.numbers.atomic_levels import shift_level
 from lrnnlab.tasks.seeds import numpy_random
 from workbook.show import frames
 from workbook.show.labels import looks, named

@@ -47,7 +47,7 @@ KINDS = {dict: "keys with what they say", list: "a list", str: "a text", int: "a
 KNOWN = {"like": (str,), "setting": (dict,), "cells": (list,), **dict.fromkeys(NAMED, (dict, list)), "aliases": (dict,),
          **dict.fromkeys(("extra", "only", "columns"), (dict,)), "seeds": (list,), "protocols": (list,), "modulus": (int,),
          "clock": (bool,), "score": (str, list), "scored": (str,), "shown": (list,), "why": (dict, list), "notes": (str,)}  # fmt: skip
-SHOWN = {"metric": str, "metrics": dict, "title": str, "level": dict, "as": ("percent", "number", "mean", "word"),
+SHOWN: dict[str, Any] = {"metric": str, "metrics": dict, "title": str, "level": dict, "as": ("percent", "number", "mean", "word"),
          "across": ("row", "task"), "of": ("paper",), "each": ("row", "seed")}  # fmt: skip
 SETS = re.compile(r"[A-Za-z_]\w*(\.\w+)*")  # keys of settings
 NUMBER = re.compile(  # what all readers of YAML, and people, take for the same number
@@ -324,7 +324,7 @@ def _check(node: Any, path: str, done: dict[int, bool]) -> None:
     if id(node) not in done and not isinstance(node, yaml.ScalarNode):
         done[id(node)] = False
         for key, part in zip(keys, (value for _, value in text)) if kind == "map" else enumerate(text, 1):
-            _check(part, f"{path}.{key}" if path else key, done)
+            _check(part, f"{path}.{key}" if path else str(key), done)
         done[id(node)] = True
 
 

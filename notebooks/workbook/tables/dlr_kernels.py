@@ -9,9 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from lrnnlab.models.constant_diagonal import ChannelModes
-from lrnnlab.models.sgconv import SGConv
-from lrnnlab.tasks.atomic import Shift
+from lrnnlab.models.layers.modes import ChannelModes, SGConv
+from lrnnlab.tasks.numbers.atomic import Shift
 from lrnnlab.training import train, with_seed
 from lrnnlab.training.determinism import rng
 from workbook.tables import dlr_table2

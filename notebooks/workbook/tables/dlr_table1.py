@@ -10,9 +10,9 @@ from typing import Any
 import torch
 
 from lrnnlab.models import PAPER_004, Net
-from lrnnlab.tasks.atomic import ATOMIC, unknowns
-from lrnnlab.tasks.atomic_levels import context_shift_level, trivial_level
-from lrnnlab.tasks.continuous import ContinuousTask, r_squared
+from lrnnlab.tasks.numbers.atomic import ATOMIC, unknowns
+from lrnnlab.tasks.numbers.atomic_levels import context_shift_level, trivial_level
+from lrnnlab.tasks.numbers.continuous import ContinuousTask, r_squared
 from lrnnlab.training import with_seed
 from lrnnlab.training.determinism import rng
 from workbook.tables.dlr_table2 import curve, fit

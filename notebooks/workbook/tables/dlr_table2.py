@@ -12,9 +12,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from lrnnlab.models import PAPER_004, Net
-from lrnnlab.tasks.atomic import Shift
-from lrnnlab.tasks.atomic_levels import shift_level
-from lrnnlab.tasks.continuous import ContinuousTask, r_squared
+from lrnnlab.tasks.numbers.atomic import Shift
+from lrnnlab.tasks.numbers.atomic_levels import shift_level
+from lrnnlab.tasks.numbers.continuous import ContinuousTask, r_squared
 from lrnnlab.training import Trained, with_seed
 from lrnnlab.training.determinism import rng
 from workbook.tables.declared import paper

@@ -18,8 +18,8 @@ from torch.nn import functional as F
 from lrnnlab.automata import NO_LABEL
 from lrnnlab.models import Net
 from lrnnlab.tasks.batch import answered
-from lrnnlab.tasks.listops import OPERATORS, ListOpsSubTrees, nodes
-from lrnnlab.tasks.pathfinder import PathfinderSegmentation
+from lrnnlab.tasks.long_range.listops import OPERATORS, ListOpsSubTrees, nodes
+from lrnnlab.tasks.long_range.pathfinder import PathfinderSegmentation
 from lrnnlab.tasks.seeds import python_random
 from lrnnlab.training import with_seed
 from lrnnlab.training.determinism import rng

@@ -22,7 +22,7 @@ from sympy import primefactors
 
 from lrnnlab.automata import Classification, MooreMachine, classify
 from lrnnlab.automata.languages import GROUPS, digits, language
-from lrnnlab.expressivity.cascades import (
+from lrnnlab.expressivity.theorems.cascades import (
     Block,
     BlockModel,
     Channel,
@@ -32,8 +32,8 @@ from lrnnlab.expressivity.cascades import (
     pair_up,
     table,
 )
-from lrnnlab.expressivity.groups import group_cascade
-from lrnnlab.expressivity.one_layer import Verdict, possible_in_one_diagonal_layer
+from lrnnlab.expressivity.theorems.groups import group_cascade
+from lrnnlab.expressivity.theorems.one_layer import Verdict, possible_in_one_diagonal_layer
 
 QUARTER_TURNS = (((1, 0), (0, 1)), ((0, -1), (1, 0)), ((-1, 0), (0, -1)), ((0, 1), (-1, 0)))
 SYMBOLS = (*digits(5), "+", "-", "×")

@@ -5,10 +5,8 @@ from functools import partial
 from typing import Any
 
 from lrnnlab.models import LRU, S4, S4D, S5, LiquidS4, Net, RotRNN, blocks
-from lrnnlab.models.attention import LocalAttention, RotaryAttention
-from lrnnlab.models.dlr import DLR
-from lrnnlab.models.dss import DSS
-from lrnnlab.models.sgconv import SGConv
+from lrnnlab.models.layers.attention import LocalAttention, RotaryAttention
+from lrnnlab.models.layers.modes import DLR, DSS, SGConv
 
 MIXERS: dict[str, Any] = {
     "dlr": DLR, "dss": DSS, "sgconv": SGConv, "attention": RotaryAttention, "transformer": RotaryAttention,

@@ -12,8 +12,7 @@ from torch import Tensor
 
 from lrnnlab.automata import MooreMachine, transition_monoid
 from lrnnlab.automata.languages import language
-from lrnnlab.models.chunk_masks import depth_count, kept_positions
-from lrnnlab.models.regular_gpt import RegularGPT
+from lrnnlab.models.layers.attention import RegularGPT, depth_count, kept_positions
 from lrnnlab.tasks import STRING_TASKS, Task
 from lrnnlab.training.curriculum import train_strings
 from lrnnlab.training.determinism import rng

@@ -16,7 +16,7 @@ from torch.func import functional_call
 
 from lrnnlab.automata import Language, MooreMachine
 from lrnnlab.models import Net, build
-from lrnnlab.models.relu_rnn import ReluRNN
+from lrnnlab.models.layers.attention import ReluRNN
 from lrnnlab.tasks import STRING_TASKS, Task
 from lrnnlab.training.curriculum import train_strings
 from lrnnlab.training.determinism import rng

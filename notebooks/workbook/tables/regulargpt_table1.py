@@ -17,7 +17,7 @@ import torch
 from torch import nn
 
 from lrnnlab.models import build
-from lrnnlab.models.chunk_masks import depth_count
+from lrnnlab.models.layers.attention import depth_count
 from lrnnlab.tasks import STRING_TASKS, Task
 from lrnnlab.tasks.base import BaseTask
 from lrnnlab.training import Trained

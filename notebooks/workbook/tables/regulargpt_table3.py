@@ -11,9 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lrnnlab.models.chunk_masks import depth_count
-from lrnnlab.models.regular_gpt import RegularGPT
-from lrnnlab.models.transformer import RelativeTransformer
+from lrnnlab.models.layers.attention import RegularGPT, RelativeTransformer, depth_count
 from lrnnlab.training import train, with_seed
 from lrnnlab.training.determinism import rng
 from lrnnlab.training.evaluation import PAIRS

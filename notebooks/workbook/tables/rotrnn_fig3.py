@@ -13,8 +13,8 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from lrnnlab.models import PAPER_001, Net
-from lrnnlab.models.constant_diagonal import DenseModes
-from lrnnlab.tasks.listops import ListOps
+from lrnnlab.models.layers.modes import DenseModes
+from lrnnlab.tasks.long_range.listops import ListOps
 from lrnnlab.training import Trained, share_right, with_seed
 from lrnnlab.training.determinism import rng
 from workbook.tables.nets import stack

@@ -12,7 +12,7 @@ from lrnnlab import automata
 from lrnnlab.automata.languages import GROUPS, LANGUAGES, language
 from lrnnlab.automata.quotients import quotients
 from lrnnlab.automata.typed import my_machine
-from lrnnlab.expressivity.groups import then
+from lrnnlab.expressivity.theorems.groups import then
 from lrnnlab.tasks import EvenPair, ModArith, Sum
 
 from_rule = automata.MooreMachine.from_rule

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from lrnnlab.automata import MooreMachine, classify, minimise
 from lrnnlab.automata.languages import language
-from lrnnlab.expressivity.counting import states_told_by_counts
+from lrnnlab.expressivity.theorems.counting import states_told_by_counts
 
 
 def by_loops(small):

@@ -12,10 +12,10 @@ from lrnnlab.automata import MooreMachine, classify, minimise
 from lrnnlab.automata.languages import language
 from lrnnlab.automata.quotients import quotients
 from lrnnlab.expressivity import robustness
-from lrnnlab.expressivity.cascades import Channel, DiagonalCascade, pair_up
-from lrnnlab.expressivity.one_layer import possible_in_one_diagonal_layer
 from lrnnlab.expressivity.predict import FAMILIES, predict_all, predict_expressivity
-from lrnnlab.expressivity.two_layers import lower_quotient, refute_two_layers, two_layers_last
+from lrnnlab.expressivity.theorems.cascades import Channel, DiagonalCascade, pair_up
+from lrnnlab.expressivity.theorems.one_layer import possible_in_one_diagonal_layer
+from lrnnlab.expressivity.theorems.two_layers import lower_quotient, refute_two_layers, two_layers_last
 from lrnnlab.expressivity.weights import exact_weights
 from lrnnlab.models import build as build_net
 from workbook.tables.ladder import FAMILY, TABLE, ladder_task

@@ -8,7 +8,7 @@ import torch
 from tensors import gap, normal
 from torch import nn
 
-from lrnnlab.models.attention import LocalAttention, RotaryAttention, rotate
+from lrnnlab.models.layers.attention import LocalAttention, RotaryAttention, rotate
 
 D, SIZE = 6, {"heads": 2, "head_size": 4}
 LAYERS = {

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from tensors import same
 
 from lrnnlab.models import RWKV, S4, S4D, Diagonal, LiquidS4, build, symbol_transitions
-from lrnnlab.models.hippo import legs, legs_diagonal
-from lrnnlab.models.rwkv import wkv
+from lrnnlab.models.layers.modes import legs, legs_diagonal
+from lrnnlab.models.layers.recurrent import wkv
 
 V, C = 5, 3
 

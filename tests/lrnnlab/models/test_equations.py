@@ -7,7 +7,7 @@ import torch
 
 from lrnnlab import models as M
 from lrnnlab.models import equations
-from lrnnlab.models.transformer import POSITIONS
+from lrnnlab.models.layers.attention import POSITIONS
 from lrnnlab.training.loop import with_seed
 
 MIXERS = {

@@ -9,10 +9,8 @@ from tensors import normal, same, strings
 from torch import nn
 
 from lrnnlab import models
-from lrnnlab.models.e_lstm import element_wise
-from lrnnlab.models.feature_maps import FEATURE_MAPS, POSITIVE
-from lrnnlab.models.recurrent_delta import recurrent_delta
-from lrnnlab.models.self_referential import self_referential
+from lrnnlab.models.base import FEATURE_MAPS, POSITIVE
+from lrnnlab.models.layers.recurrent import element_wise, recurrent_delta, self_referential
 
 f32, f64 = torch.float32, torch.float64
 V, C = 5, 3

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tensors import normal, same, seeded
 
 from lrnnlab.models import RWKV7, FastWeights, GatedDeltaNet, Mamba2, build
-from lrnnlab.models.gated import FORMS, LEAST_LOG, generalised_delta
+from lrnnlab.models.layers.fast_weights import FORMS, LEAST_LOG, generalised_delta
 from lrnnlab.scans.delta import delta_rule
 
 f32, f64 = torch.float32, torch.float64

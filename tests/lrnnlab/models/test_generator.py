@@ -7,7 +7,7 @@ from torch.nn import functional as F
 from lrnnlab.models import build
 from lrnnlab.models.kernels import generator
 from lrnnlab.scans import softmax_scan
-from lrnnlab.scans import threads as parts
+from lrnnlab.scans.kernels import threads as parts
 
 pytest.importorskip("numba")
 NAMES = ("z", "W1", "b1", "W2", "b2", "x0")

@@ -10,10 +10,9 @@ from tensors import gap, normal
 from torch.func import functional_call
 
 from lrnnlab import models
-from lrnnlab.models.attention import CausalAttention, LocalAttention, RotaryAttention
-from lrnnlab.models.pd_ssm import OneHotColumns
-from lrnnlab.models.recurrent import Nonlinear
-from lrnnlab.models.sd_ssm import Dictionary
+from lrnnlab.models.layers.attention import CausalAttention, LocalAttention, RotaryAttention
+from lrnnlab.models.layers.recurrent import Nonlinear
+from lrnnlab.models.layers.transitions import Dictionary, OneHotColumns
 from lrnnlab.scans.convolution import SHORT
 
 D = 6

@@ -12,7 +12,7 @@ from torch import nn
 from torch.func import functional_call
 
 from lrnnlab import models
-from lrnnlab.models.block import GATES, PLACES, Block, SharedDropout, normalise
+from lrnnlab.models.net import GATES, PLACES, Block, SharedDropout, normalise
 from lrnnlab.training.loop import parameter_groups
 
 D, V, C = 4, 6, 3

@@ -9,9 +9,16 @@ from hypothesis import strategies as st
 from tensors import gap, normal, strings, torchs_layer
 from torch.nn import functional as F
 
-from lrnnlab.models import chunk_masks, regular_gpt
-from lrnnlab.models.chunk_masks import depth_count, dilated_mask, kept_positions, window_attention
-from lrnnlab.models.regular_gpt import RegularGPT, WindowLayer
+from lrnnlab.models.layers import attention
+from lrnnlab.models.layers.attention import (
+    RegularGPT,
+    WindowLayer,
+    chunk_attention,
+    depth_count,
+    dilated_mask,
+    kept_positions,
+    window_attention,
+)
 
 D, H, V, C = 8, 2, 3, 4
 FORMS, PADDINGS = ("tree", "masks"), ("learned", "masked")
@@ -152,7 +159,7 @@ def test_the_tables_of_training_have_the_logits_and_gradients_of_every_depth(B, 
         logits = model.train(training)(tokens)
         found.append([logits, *torch.autograd.grad(logits.sin().sum(), list(model.parameters()), allow_unused=True)])
     looked_up, all_of_them = map(sum, places)
-    by_table = fewer and "thickness" not in options and padding == regular_gpt.PADDING[form]
+    by_table = fewer and "thickness" not in options and padding == attention.PADDING[form]
     assert looked_up < all_of_them if by_table else looked_up == all_of_them
     for one, other in zip(*found):
         assert (one is None) == (other is None) and (one is None or gap(one, other) < 1e-10)
@@ -251,9 +258,9 @@ def test_parameter_counts_of_table_5():
 def attention_of(change):
     """Chunks attended to with one argument changed."""
     def fault(q, k, v, r, present):
-        return chunk_masks.chunk_attention(*change(q, k, v, r, present))
+        return chunk_attention(*change(q, k, v, r, present))
 
-    return regular_gpt, "chunk_attention", fault
+    return attention, "chunk_attention", fault
 
 
 def filled_from_the_right(model, h, multiple, right=RegularGPT._fill):
@@ -265,7 +272,7 @@ FAULTS = {
     "biases turned round": attention_of(lambda q, k, v, r, present: (q, k, v, r.flip(1), present)),  # Sec. 7.2 reversed
     "scores not scaled": attention_of(lambda q, k, v, r, present: (q * 2, k, v, r, present)),
     "padding is always seen": attention_of(lambda q, k, v, r, present: (q, k, v, r, torch.ones_like(present))),
-    "one depth too many": (regular_gpt, "depth_count", lambda T, c: depth_count(T, c) + 1),
+    "one depth too many": (attention, "depth_count", lambda T, c: depth_count(T, c) + 1),
     "filled from the right": (RegularGPT, "_fill", filled_from_the_right),
 }
 

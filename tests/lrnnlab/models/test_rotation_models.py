@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from tensors import normal, same, seeded
 
 from lrnnlab.models import LRU, S5, RotRNN
-from lrnnlab.models.hippo import legs
-from lrnnlab.models.rotrnn import lru_as_rotrnn
+from lrnnlab.models.layers.modes import legs, lru_as_rotrnn
 
 D, TWO = 3, {"bidirectional": True}
 ROT = {"state": 8, "heads": 2}

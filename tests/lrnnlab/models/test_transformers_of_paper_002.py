@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from tensors import gap, normal, same, strings, torchs_layer
 from torch.nn import functional as F
 
-from lrnnlab.models import transformer as transformers
-from lrnnlab.models.relu_rnn import ReluRNN
-from lrnnlab.models.transformer import POSITIONS, RelativeTransformer, XLLayer, relative_shift, sinusoids
+from lrnnlab.models.layers import attention as transformers
+from lrnnlab.models.layers.attention import POSITIONS, RelativeTransformer, ReluRNN, XLLayer, relative_shift, sinusoids
 
 D, H, V, C = 8, 2, 3, 4
 CAUSAL = [name for name in POSITIONS if name != "xl"]

@@ -9,8 +9,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lrnnlab.scans import allocator, linear_scan
-from lrnnlab.scans.allocator import LARGE, Shelf
+from lrnnlab.scans import linear_scan
+from lrnnlab.scans.kernels import allocator
+from lrnnlab.scans.kernels.allocator import LARGE, Shelf
 
 
 @settings(deadline=None)

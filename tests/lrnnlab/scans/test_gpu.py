@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from lrnnlab import scans
-from lrnnlab.scans import triton_plan
+from lrnnlab.scans.kernels import triton_plan
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU: what runs on one is not tested here")
 

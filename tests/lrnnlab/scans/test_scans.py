@@ -14,8 +14,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lrnnlab.scans import available, chosen, cpu, linear_scan, paper, token_scan
-from lrnnlab.scans import threads as parts
+from lrnnlab.scans import available, chosen, linear_scan, paper, token_scan
+from lrnnlab.scans.kernels import cpu
+from lrnnlab.scans.kernels import threads as parts
 
 BACKENDS = tuple(name for name in available() if name != "triton")  # the GPU has tests of its own
 ALL = (*BACKENDS, "auto")
@@ -504,7 +505,7 @@ def test_without_a_folder_for_compiled_loops_they_run_and_one_warning_says_so(mo
     """As in a container whose packages are read-only and whose user has no home."""
     from numba.core.caching import CacheImpl
 
-    from lrnnlab.scans import jit
+    from lrnnlab.scans.kernels import jit
 
     monkeypatch.setattr(CacheImpl, "_locator_classes", [])
     jit._warn.cache_clear()

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lrnnlab.models import BlockDiagonal
-from lrnnlab.scans import FUSED, available, softmax_scan, threads
+from lrnnlab.scans import FUSED, available, softmax_scan
+from lrnnlab.scans.kernels import threads
 
 f32, f64 = torch.float32, torch.float64
 SIZES = (*range(1, 10), 16)

@@ -9,9 +9,7 @@ from torch.func import functional_call, grad, stack_module_state, vmap
 
 from lrnnlab import build, task
 from lrnnlab.models import MODELS
-from lrnnlab.models.e_lstm import element_wise
-from lrnnlab.models.recurrent_delta import recurrent_delta
-from lrnnlab.models.self_referential import self_referential
+from lrnnlab.models.layers.recurrent import element_wise, recurrent_delta, self_referential
 from lrnnlab.scans import linear_scan, softmax_scan, token_scan
 
 OPTIONS = {"local_attention": {"chunk": 5}, "sgconv": {"length": 16, "piece": 4},

@@ -17,7 +17,7 @@ import triton as language
 from triton.backends.compiler import GPUTarget
 from triton.runtime.jit import JITFunction
 
-from lrnnlab.scans import triton
+from lrnnlab.scans.kernels import triton
 
 TESTS = Path(__file__).parents[2]
 SHARED_MEMORY = 227 << 10  # of one program on a Hopper GPU

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tensors import generator
 
-from lrnnlab.tasks import atomic
-from lrnnlab.tasks.atomic_levels import cummax_level, shift_level, sort_level, trivial_level
-from lrnnlab.tasks.continuous import position_features, r_squared
+from lrnnlab.tasks.numbers import atomic
+from lrnnlab.tasks.numbers.atomic_levels import cummax_level, shift_level, sort_level, trivial_level
+from lrnnlab.tasks.numbers.continuous import position_features, r_squared
 
 TASKS = {"shift": atomic.Shift(4), "cumsum": atomic.CumSum(), "cummax": atomic.CumMax(), "reverse": atomic.Reverse(), "sort": atomic.Sort(),
          "select": atomic.Select(3), "select_fixed": atomic.SelectFixed(3), "mips": atomic.MIPS(2), "context_shift": atomic.ContextShift(),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tensors import generator
 
 from lrnnlab.automata import NO_LABEL
-from lrnnlab.tasks import listops
+from lrnnlab.tasks.long_range import listops
 
 WORKED = [("[MAX 2 6 [MED [SM 3 1 6 ] 8 3 ] 4 5 ]", [0, 3, 6]),  # the paper's
           ("[MAX [MAX 9 [MAX 7 4 ] [SM 7 8 8 7 ] 2 ] 8 0 1 ]", [7, 0, 9, 9]),

@@ -14,8 +14,8 @@ from PIL import Image
 from sample_files import write_samples
 from scipy.io import wavfile
 
-from lrnnlab.tasks.listops import evaluate
 from lrnnlab.tasks.long_range import FOLDERS, STAND_INS, DataFileError, load, stand_in
+from lrnnlab.tasks.long_range.listops import evaluate
 from lrnnlab.tasks.long_range.pictures import read_cifar_batch
 from lrnnlab.tasks.long_range.standins import BAD, GOOD, SOUNDS, SUBJECTS, opinion_text, sound
 from lrnnlab.tasks.long_range.texts import load_retrieval
@@ -306,7 +306,7 @@ def test_pairs_follow_their_rule():
 
 
 def test_listops_stand_in_is_evaluated():
-    from lrnnlab.tasks.listops import ListOps
+    from lrnnlab.tasks.long_range.listops import ListOps
 
     for tokens, target in stand_in("listops", "test", 40):
         assert 32 <= len(tokens) <= 128 and evaluate(ListOps().write(tokens)) == target

@@ -7,7 +7,7 @@ import pytest
 import torch
 from scipy import ndimage
 
-from lrnnlab.tasks import pathfinder
+from lrnnlab.tasks.long_range import pathfinder
 
 
 def scenes(side, count):

@@ -13,7 +13,7 @@ import torch
 from torch.nn import functional as F
 
 from lrnnlab.models import build
-from lrnnlab.scans import threads
+from lrnnlab.scans.kernels import threads
 from lrnnlab.tasks import ModArith, Sum
 from lrnnlab.training import Phase, Recipe, deterministic, fit, loop, rng
 from lrnnlab.training import restarts as fitting

@@ -17,7 +17,7 @@ from torch.nn import functional as F
 
 from lrnnlab.automata import MooreMachine, minimise
 from lrnnlab.models import BlockDiagonal, Net
-from lrnnlab.models.block import PreNorm
+from lrnnlab.models.net import PreNorm
 from lrnnlab.verification import verify
 
 CASES = int(os.environ.get("LRNNLAB_PROOF_CASES", 120))

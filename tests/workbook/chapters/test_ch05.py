@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from lrnnlab.models.dlr import DLR
-from lrnnlab.models.dss import DSS
+from lrnnlab.models.layers.modes import DLR, DSS
 from workbook.chapters import ch05
 from workbook.chapters.ch05 import DISC as N
 from workbook.chapters.ch05 import LAGS as L

@@ -8,7 +8,7 @@ import pytest
 import torch
 from recorded import by_cell
 
-from lrnnlab.tasks.atomic import ATOMIC
+from lrnnlab.tasks.numbers.atomic import ATOMIC
 from workbook.chapters import ch07
 from workbook.tables import dlr_table1, dlr_table3, records, results
 

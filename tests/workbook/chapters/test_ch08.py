@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from matplotlib.colors import to_hex, to_rgb
 
 from lrnnlab.models import build
-from lrnnlab.models.chunk_masks import depth_count, dilated_mask, kept_positions
+from lrnnlab.models.layers.attention import depth_count, dilated_mask, kept_positions
 from workbook.chapters import ch08
 from workbook.chapters.tree_composition import letters, recursion_at_once
 from workbook.show.regulargpt_figures import element_names

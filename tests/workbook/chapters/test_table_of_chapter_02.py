@@ -5,7 +5,7 @@ from collections import Counter
 from recorded import found
 
 from lrnnlab import tasks
-from lrnnlab.expressivity.one_layer import possible_in_one_diagonal_layer
+from lrnnlab.expressivity.theorems.one_layer import possible_in_one_diagonal_layer
 from workbook import tables
 from workbook.chapters import ch02
 from workbook.tables import records, results

@@ -91,7 +91,7 @@ def test_the_course_is_not_seen_and_the_package_is(fence):
         assert run(process, listed) == {"printed": "['lrnnlab', 'notebooks']\n"}  # and the environment, where it lies there
         listed = f"import os; print(sorted(os.listdir({str(ROOT / 'notebooks' / 'workbook')!r})))"
         assert run(process, listed) == {"printed": "['__init__.py', 'copies.py', 'exercises', 'grading']\n"}
-        assert "error" not in run(process, "import lrnnlab.expressivity.cascades, lrnnlab.tasks, scipy.optimize")
+        assert "error" not in run(process, "import lrnnlab.expressivity.theorems.cascades, lrnnlab.tasks, scipy.optimize")
         for place in (Path.home() / ".profile", "/etc/passwd", "/sys", "/run", "/var", "/usr/src", Path.home() / ".ssh"):
             assert run(process, f"import os; print(os.path.exists({str(place)!r}))") == {"printed": "False\n"}, place
         walk = "import os\nprint([(at, name) for at, _, names in os.walk('/') for name in names if {}])"

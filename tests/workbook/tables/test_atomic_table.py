@@ -6,8 +6,8 @@ import torch
 from scipy.linalg import null_space, sqrtm
 from scipy.optimize import least_squares
 
-from lrnnlab.tasks.atomic import ATOMIC, unknowns
-from lrnnlab.tasks.atomic_levels import trivial_level
+from lrnnlab.tasks.numbers.atomic import ATOMIC, unknowns
+from lrnnlab.tasks.numbers.atomic_levels import trivial_level
 from workbook import tables
 from workbook.tables import dlr_table1
 from workbook.tables.dlr_table1 import TABLE

@@ -9,10 +9,8 @@ from hypothesis import strategies as st
 from recorded import found
 from torch import nn
 
-from lrnnlab.models.dlr import DLR
-from lrnnlab.models.dss import DSS
-from lrnnlab.models.sgconv import SGConv
-from lrnnlab.tasks.atomic import Shift
+from lrnnlab.models.layers.modes import DLR, DSS, SGConv
+from lrnnlab.tasks.numbers.atomic import Shift
 from workbook import tables
 from workbook.tables import dlr_kernels, dlr_table2, records
 from workbook.tables.kernels import predicted_r2

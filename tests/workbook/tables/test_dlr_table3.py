@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from lrnnlab.tasks.listops import evaluate
+from lrnnlab.tasks.long_range.listops import evaluate
 from workbook.show.dlr_figures import pictures_and_answers
 from workbook.tables import dlr_table3 as table3
 from workbook.tables import records, results

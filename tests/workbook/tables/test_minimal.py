@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from lrnnlab.automata import MooreMachine, classify, minimise
 from lrnnlab.automata.languages import LANGUAGES, language, permuting
-from lrnnlab.expressivity import one_layer
-from lrnnlab.expressivity.cascades import pair_up, real_block, universal_layer
-from lrnnlab.expressivity.groups import derived_series, inverse, solvable_cascade, then
+from lrnnlab.expressivity.theorems import one_layer
+from lrnnlab.expressivity.theorems.cascades import pair_up, real_block, universal_layer
+from lrnnlab.expressivity.theorems.groups import derived_series, inverse, solvable_cascade, then
 from lrnnlab.tasks import ModArith
 from workbook.exercises.ch01 import DEARER
 from workbook.tables import minimal

@@ -8,9 +8,7 @@ from hypothesis import strategies as st
 
 from lrnnlab.automata import MooreMachine, transition_monoid
 from lrnnlab.models import build
-from lrnnlab.models.chunk_masks import kept_positions
-from lrnnlab.models.regular_gpt import RegularGPT
-from lrnnlab.models.transformer import RelativeTransformer
+from lrnnlab.models.layers.attention import RegularGPT, RelativeTransformer, kept_positions
 from workbook.tables import records, regulargpt_fig3, regulargpt_fig4, regulargpt_table3
 from workbook.tables.regulargpt_fig3 import clusters_found, elements_by_depth, purity
 from workbook.tables.regulargpt_fig4 import cumulative_gradient

@@ -1,0 +1,1 @@
+"""The theorems behind the predictor, one idea a module."""

@@ -1,0 +1,1 @@
+"""Tasks on sequences of numbers: paper 004's atomic tasks."""
