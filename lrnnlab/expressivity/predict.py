@@ -296,8 +296,8 @@ def _turns(facts):
 
 CASCADE = "Krohn and Rhodes 1965, doi:10.1090/S0002-9947-1965-0188316-1"
 TWO = ("Two do: the lower one shows the last tokens and, where its gates turn, how often each token came, modulo some "
-       "number; no pair of states forbids an upper one that reads that (expressivity.two_layers).")  # fmt: skip
-NOT_TWO = "Nor do two: other two words (expressivity.two_layers)."
+       "number; no pair of states forbids an upper one that reads that (expressivity.theorems.two_layers).")  # fmt: skip
+NOT_TWO = "Nor do two: other two words (expressivity.theorems.two_layers)."
 LARGE = "Not all of the machine's groups are known: its words have too many images, or no short word turns states so."
 
 
@@ -339,7 +339,7 @@ def _diagonal(family, facts, size):
         return _answer(family, f"{no} {TWO}", 2, 2, words=words)
     if least == 2 and (below := lower_quotient(facts.small, facts.quotients, order)):
         return _answer(family, f"{no} Two do: the lower one holds a quotient of {below.machine.num_states} states, and one "
-                               "that reads it holds the rest (expressivity.two_layers.lower_quotient).",
+                               "that reads it holds the rest (expressivity.theorems.two_layers.lower_quotient).",
                        2, 2, words=words)  # fmt: skip
     deeper = refute_two_layers(facts.small, order) if order else None
     if deeper:
@@ -566,7 +566,7 @@ def _attention(family, facts, size):
                   " Counts of the tokens do not tell its states by the one criterion that we have")  # fmt: skip
         return _answer(family, "An answer hangs on one token as far back as one likes. What exchanging one early token of "
                                "n changes at the end tends to 0 in such layers, so no margin is kept (Hahn 2020, "
-                               f"arXiv:1906.06755).{counts} (expressivity.counting).", None, None, words=words)  # fmt: skip
+                               f"arXiv:1906.06755).{counts} (theorems.counting).", None, None, words=words)  # fmt: skip
     if _last_token(facts):
         return _answer(family, "The answer follows from the last token.", 1)
     return _answer(family, "No theorem here decides it: the answer follows from the length and the last tokens.")

@@ -26,7 +26,7 @@ from lrnnlab.tasks.language_task import Task
 from lrnnlab.tasks.levels import best_of_checks, blind_levels, whole_string_accuracy
 from lrnnlab.tasks.long_range.listops import ListOps, ListOpsSubTrees
 from lrnnlab.tasks.long_range.pathfinder import Pathfinder, PathfinderSegmentation
-from lrnnlab.tasks.numbers import atomic_levels  # noqa: F401  (chapters say tasks.atomic_levels)
+from lrnnlab.tasks.numbers import atomic, atomic_levels, continuous  # noqa: F401  (chapters say tasks.atomic)
 from lrnnlab.tasks.numbers.atomic import ATOMIC
 from lrnnlab.tasks.numbers.continuous import ContinuousTask
 from lrnnlab.tasks.positive_strings import PositiveTask
