@@ -7,9 +7,12 @@
   const seen = one => one.checkVisibility({ visibilityProperty: true }) && !one.closest(".visually-hidden, .sr-only");
   const rects = node => {
     if (node.nodeType === Node.ELEMENT_NODE) return [node.getBoundingClientRect()];
-    const range = document.createRange();
-    range.selectNodeContents(node);
-    return [...range.getClientRects()].filter(one => one.width > 0.5);
+    return [...node.data.matchAll(/\S+/g)].flatMap(word => {  // not the blanks at the end of a line that wraps
+      const range = document.createRange();
+      range.setStart(node, word.index);
+      range.setEnd(node, word.index + word[0].length);
+      return [...range.getClientRects()].filter(one => one.width > 0.5);
+    });
   };
 
   // Text, formulas and pictures, each with the boxes around it: the first that it reaches out of must say so.

@@ -11,6 +11,14 @@ from workbook.book.running import BookError
 
 LOOK = Path(__file__).with_name("look.js").read_text(encoding="utf-8")
 WIDTHS = (390, 1280)  # a telephone, a laptop
+SETTLE = """async () => {  // the page has had one width for ten frames: sidebars have come or gone
+  for (let width, still = 0; still < 10; ) {
+    await new Promise(requestAnimationFrame);
+    const now = (document.querySelector(".bd-article") ?? document.body).clientWidth;
+    still = now === width ? still + 1 : 0;
+    width = now;
+  }
+}"""
 ADDRESS = re.compile(r"""\b(?:href|src)=(?:"([^"]*)"|'([^']*)')""")
 MARK = re.compile(r"""\b(?:id|name)=(?:"([^"]*)"|'([^']*)'|([^\s>"']+))""")
 NOT_READ = re.compile(r"<!--.*?-->|(<script\b[^>]*>).*?</script>|<template\b.*?</template>", re.DOTALL)
@@ -55,7 +63,7 @@ def drawn_faults(page, file: Path) -> Iterator[str]:
     }""")
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 900})
-        page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        page.evaluate(SETTLE)
         for kind, words in page.evaluate(LOOK):
             yield f"at {width} px: {words!r} {kind}"
 

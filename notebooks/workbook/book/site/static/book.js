@@ -16,7 +16,8 @@ const reach = () => {
     }
   }
 };
-for (const time of ["load", "resize"]) addEventListener(time, reach);
+addEventListener("load", reach);
+for (const article of document.querySelectorAll(".bd-article")) new ResizeObserver(reach).observe(article);
 document.addEventListener("toggle", reach, true);
 document.addEventListener("scroll", event => { if (event.target.dataset?.more !== undefined) say(event.target); }, true);
 
