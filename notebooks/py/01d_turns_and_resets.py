@@ -215,7 +215,7 @@ with show.expect_failure("The two laws, step 1"):
 # fit into one diagonal layer with finitely many states? When you run your choice, the function
 # `one_layer.possible_in_one_diagonal_layer` decides.
 
-# %%
+# %% tags=["nbval-ignore-output"]
 def last_two_equal():
     def step(state, token):
         return token, int(token == state[0])

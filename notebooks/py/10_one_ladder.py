@@ -38,7 +38,7 @@ if not lrnnlab.__version__.startswith(EXPECTED):
     )
 print(f"lrnnlab {EXPECTED}: ready")
 
-# %% jupyter={"source_hidden": true} tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 recorded = tables.results.runs("ladder/models_x_tasks")
 EIGHT = ("flip_flop", "d_2", "evenpair", "parity", "z_5", "tomita_3", "s_3", "a_5")
 FEW = ("diagonal_positive", "diagonal_complex", "deltanet", "rotrnn", "block_softmax", "one_hot", "elman", "lstm")
