@@ -11,7 +11,7 @@
 #
 # Teach 38 models the same nineteen machines, by one protocol, and write down how far each stays right. Here are eight of each:
 
-# %% jupyter={"source_hidden": true} tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 import itertools
 
 import numpy as np
@@ -38,7 +38,6 @@ if not lrnnlab.__version__.startswith(EXPECTED):
     )
 print(f"lrnnlab {EXPECTED}: ready")
 
-# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 recorded = tables.results.runs("ladder/models_x_tasks")
 EIGHT = ("flip_flop", "d_2", "evenpair", "parity", "z_5", "tomita_3", "s_3", "a_5")
 FEW = ("diagonal_positive", "diagonal_complex", "deltanet", "rotrnn", "block_softmax", "one_hot", "elman", "lstm")
@@ -62,8 +61,7 @@ show.figure(
 # a machine of your own.
 #
 # *You need:* chapters 01 and 02, and what a group is ([01e](01e_groups_and_depth.ipynb)). *It takes* about 55 min to read and 1 h for the exercises, and less than a minute of computing.
-
-# %% [markdown]
+#
 # ## 1 The same question to all
 #
 # After every token a net says which state the smallest machine for the task is in. It trains on lengths 4 to 40, and a net that
@@ -165,6 +163,9 @@ check("10.1", my_first_below)
 # row $v(q)$ of column $q$, and start at the basis vector of the initial state.
 #
 # **Step 1 (all 12 arrows of $S_3$).** $A_v e_q = e_{v(q)}$: one token moves a basis vector as the arrow moves the state.
+#
+# **Step 2.** So by induction a word moves $e_q$ to the basis vector of the state that it leads to, at every length: nothing is
+# rounded, because floats hold 0 and 1 exactly. **Sample:** all words of up to six letters, and one of 100,000.
 
 # %% tags=["proof-one_hot"]
 machine = ladder.ladder_task("s_3").machine
@@ -177,12 +178,6 @@ for v, q in itertools.product(range(len(arrows)), range(Q)):
     )
 print(f"{len(arrows) * Q} arrows of S_3, each a column")
 
-
-# %% [markdown]
-# **Step 2.** So by induction a word moves $e_q$ to the basis vector of the state that it leads to, at every length: nothing is
-# rounded, because floats hold 0 and 1 exactly. **Sample:** all words of up to six letters, and one of 100,000.
-
-# %% tags=["proof-one_hot"]
 def carried(word):
     x = unit[machine.initial]
     for v in word:
@@ -265,6 +260,8 @@ with show.expect_failure("Theorem 2, step 2"):
 # more than one write a token.
 #
 # **Step 1 (all 10 exchanges of five points).** The reflection that exchanges $e_i$ and $e_j$ has $k = (e_i - e_j)/\sqrt2$.
+#
+# A cycle of $r$ points is $r - 1$ exchanges, one after the other. The cell builds **all 120 permutations** of five points.
 
 # %% tags=["proof-reflections"]
 def exchange(i, j, Q=5):
@@ -279,11 +276,6 @@ for i, j in itertools.combinations(range(5), 2):
     )
 print(exchange(0, 2, Q=3))
 
-
-# %% [markdown]
-# A cycle of $r$ points is $r - 1$ exchanges, one after the other. The cell builds **all 120 permutations** of five points.
-
-# %% tags=["proof-reflections"]
 def cycles(g):
     seen, found = set(), []
     for p in range(len(g)):
@@ -541,8 +533,7 @@ assert ch10.right_by_ten(in_02, z_5).min() == 1
 # The ladder trains all models alike: 600 steps on the answers alone. Its columns are not pure by then, so each token blurs the state a
 # little. Chapter 02's recipe is made for this rule: weight decay first, then noise and a penalty on the spread, and a new start where
 # the snapped copy is wrong. One recipe for all is a fair race between rules. What a rule can do at its best is another question.
-
-# %% [markdown]
+#
 # ## 5 What drifts can be mended
 #
 # The net of section 1 learned $S_3$ at length 40 and lost it before 500. Its readout is not what fails: near the right state it still

@@ -365,6 +365,18 @@ show.table(
 # * Machines here have at most 60 states. What larger ones ask of memory is another question.
 
 # %% [markdown]
+# ## Read on
+#
+# * A. Svete and others, *Olmo Hybrid: From Theory to Practice and Back*, 2026,
+#   [arXiv:2604.03444](https://arxiv.org/abs/2604.03444): a language model whose recurrent layers are Gated DeltaNet, and why.
+# * W. Merrill and others, *Why Are Linear RNNs More Parallelizable?*, 2026, [arXiv:2603.03612](https://arxiv.org/abs/2603.03612):
+#   what these rules can compute, as circuits.
+# * X. Li and others, *Erase-then-Delta Attention: Decoupling Erase and Write Addresses in Delta-Rule Linear Attention*, 2026,
+#   [arXiv:2606.26560](https://arxiv.org/abs/2606.26560): one erase step before each delta write (we read the abstract).
+# * B. Peng and others, *RWKV-7 "Goose" with Expressive Dynamic State Evolution*, 2025,
+#   [arXiv:2503.14456](https://arxiv.org/abs/2503.14456): the rule and its theorem about regular languages.
+
+# %% [markdown]
 # ## Exercises
 #
 # You will find each exercise in its section. Stuck? `hint("10.12")`. Done? Compare with `solution("10.12")`.

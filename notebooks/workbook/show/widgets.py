@@ -16,7 +16,7 @@ from numbers import Real
 import ipywidgets
 from matplotlib.figure import Figure
 
-from workbook.show.labels import knob, named
+from workbook.show.labels import knob, named, typeset
 from workbook.show.output import css_width, quick_png, still_html
 
 MOST = 4  # controls: more is a control panel, not a question
@@ -199,7 +199,7 @@ def _control(name: str, what, start) -> ipywidgets.Widget:
 
 
 def _status(said: str) -> str:
-    return f'<div role="status" aria-live="polite" style="max-width:44em;line-height:1.5">{said}</div>'
+    return f'<div role="status" aria-live="polite" style="max-width:44em;line-height:1.5">{typeset(said)}</div>'
 
 
 def _alert(message: str) -> str:
