@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from scipy.io import wavfile
 
 from lrnnlab.files import files_in, is_clutter
 from lrnnlab.tasks.long_range.dataset import DataFileError, SequenceData, choose_split, damaged, data_files, need
@@ -18,6 +17,8 @@ TEN_WORDS = ("yes", "no", "up", "down", "left", "right", "on", "off", "stop", "g
 
 def read_sound(path: Path | str) -> np.ndarray:
     """(T, 1) float32 in -1..1 of a mono 16-bit sound at 16 kHz; ``DataFileError`` if it is missing or anything else."""
+    from scipy.io import wavfile  # a tenth of a second to load
+
     expected = f"a mono .wav file of 16-bit samples at {RATE} Hz"
     need(path, expected)
     try:
