@@ -8,10 +8,10 @@ one_hot
   step 2: x = A[«v→0»] @ x
   step 2: x = unit[machine.initial«→ + 1»]
 non_negative
-  step 1: change - a«**n→ ** (n + 1)» * (states[1] - x)
-  step 1: states.append(sp.expand(a * states[-1] «→** 2 »+ b))
-  step 2: sp.«Rational(999, 1000)→S(1)»):
-  step 2: [states[0] «+ k * b →»for k in range(7)]
+  step 1: gate * read(x) + add«→ * x», x)
+  step 1: (read(y) - read(x)) - a«→ ** 2» * (y - x)
+  step 2: sp.S(«0→1»), sp.exp(-c)):
+  step 2: .subs(a, «1→2») == b
 reflections
   step 1: k = [(p == i) «-→+» (p == j)
   step 1: for first, *others in cycles(g)«→[::2]»:
