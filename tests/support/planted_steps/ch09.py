@@ -158,7 +158,7 @@ parity
   step 3: fw.reflected(bits, «float(beta_of_1)→1.5»)
 below_two
   step 1: says = half «-→+» half * g**t
-  step 2: due = fw.predicted_error(«1.9→1.99», 1e-4)
+  step 2: due, came = fw.predicted_error(«1.9→1.99», 1e-4)
   step 3: «for beta in (1.5, 1.9, 1.99)}→for beta in (1.5, 1.99)} | {1.9: 7}»
   step 4: 2 * torch.sigmoid(torch.tensor(float(b)«→ / 2»))
 modulo

@@ -40,6 +40,9 @@ drift
   step 1: S[:, int(moves[v, q])] «-→+» S[:, int(moves[v, p])]
   step 2: M, goes = maps[v][0] * M«→ / 2», moves[v][goes]
   step 3: state = state + e«→ / n»
+rwkv7
+  step 1: kept «-→+» x.dot(kappa) * y.dot(kappa)
+  step 2: x.dot(kappa) ** «2→4»
 restart
   step 1: «1 + →»2 + 2 * len(quantised.codebook)
   step 2: said = «quantised(strings).argmax→untrained(strings).argmin»(-1)
