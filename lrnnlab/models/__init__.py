@@ -7,83 +7,23 @@ from typing import Any, Literal, overload
 
 from torch import nn
 
+from lrnnlab.models import layers
 from lrnnlab.models.base import LinearRecurrence, Recurrence, at_default_device, weights_of
 from lrnnlab.models.exact import exact_model, obstacle, snap, symbol_transitions
-from lrnnlab.models.layers import (
-    COLUMN_RULES,
-    DLR,
-    DSS,
-    LRU,
-    RWKV,
-    RWKV7,
-    S4,
-    S4D,
-    S5,
-    BlockDiagonal,
-    CausalAttention,
-    Diagonal,
-    Dictionary,
-    ElementWiseLSTM,
-    FastWeights,
-    GatedDeltaNet,
-    LiquidS4,
-    LocalAttention,
-    Mamba2,
-    Nonlinear,
-    OneHotColumns,
-    RecurrentDelta,
-    RegularGPT,
-    RelativeTransformer,
-    ReluRNN,
-    RotaryAttention,
-    RotRNN,
-    SelfReferential,
-    SGConv,
-    Vanilla,
-)
+from lrnnlab.models.layers import *  # noqa: F403
 from lrnnlab.models.layers.attention import POSITIONS
 from lrnnlab.models.net import PAPER_001, PAPER_004, Net, PairClassifier, blocks, network
 from lrnnlab.tasks.base import BaseTask
 from lrnnlab.validation import checked, shown, whole_number
 
 __all__ = [
-    "COLUMN_RULES",
-    "DLR",
-    "DSS",
-    "LRU",
     "MODELS",
     "PAPER_001",
     "PAPER_004",
-    "RWKV",
-    "RWKV7",
-    "S4",
-    "S4D",
-    "S5",
-    "BlockDiagonal",
-    "CausalAttention",
-    "Diagonal",
-    "Dictionary",
-    "ElementWiseLSTM",
-    "FastWeights",
-    "GatedDeltaNet",
     "LinearRecurrence",
-    "LiquidS4",
-    "LocalAttention",
-    "Mamba2",
     "Net",
-    "Nonlinear",
-    "OneHotColumns",
     "PairClassifier",
     "Recurrence",
-    "RecurrentDelta",
-    "RegularGPT",
-    "RelativeTransformer",
-    "ReluRNN",
-    "RotRNN",
-    "RotaryAttention",
-    "SGConv",
-    "SelfReferential",
-    "Vanilla",
     "blocks",
     "build",
     "exact_model",
@@ -92,7 +32,8 @@ __all__ = [
     "reads_numbers",
     "snap",
     "symbol_transitions",
-]  # fmt: skip
+]
+__all__ += layers.__all__
 
 
 # How a paper puts its mixers into a net: options of ``network``, where they are not those of paper 000.
@@ -102,43 +43,43 @@ RNN_003: dict[str, Any] = {**PLAIN, "by_symbol": False, "width": 16, "inputs": 1
 NUMBERS: dict[str, Any] = {**PLAIN, **PAPER_004, "width": 32}
 
 MODELS: dict[str, Any] = {
-    "block_diagonal": partial(network, BlockDiagonal.of_width),
-    "lstm": partial(network, partial(Nonlinear, cell="lstm")),
-    "elman": partial(network, partial(Nonlinear, cell="elman")),
-    "vanilla": partial(network, Vanilla),
-    "diagonal": partial(network, Diagonal),
-    "s4": partial(network, S4),
-    "s4d": partial(network, S4D),
-    "liquid_s4": partial(network, LiquidS4),
-    "rwkv": partial(network, RWKV),
-    "rotrnn": partial(network, RotRNN),
-    "lru": partial(network, LRU),
-    "s5": partial(network, S5),
-    "dlr": partial(network, DLR),
-    "dss": partial(network, DSS),
-    "sgconv": partial(network, SGConv),
-    "attention": partial(network, RotaryAttention),
-    "local_attention": partial(network, LocalAttention),
-    "ult": partial(network, partial(FastWeights, rule="sum"), **PAPER_003),
-    "nlt": partial(network, partial(FastWeights, rule="normalised"), **PAPER_003),
-    "deltanet": partial(network, partial(FastWeights, rule="delta"), **PAPER_003),
-    "recurrent_delta": partial(network, RecurrentDelta, **PAPER_003),
-    "srwm": partial(network, SelfReferential, **PAPER_003, place="skip"),
+    "block_diagonal": partial(network, layers.BlockDiagonal.of_width),
+    "lstm": partial(network, partial(layers.Nonlinear, cell="lstm")),
+    "elman": partial(network, partial(layers.Nonlinear, cell="elman")),
+    "vanilla": partial(network, layers.Vanilla),
+    "diagonal": partial(network, layers.Diagonal),
+    "s4": partial(network, layers.S4),
+    "s4d": partial(network, layers.S4D),
+    "liquid_s4": partial(network, layers.LiquidS4),
+    "rwkv": partial(network, layers.RWKV),
+    "rotrnn": partial(network, layers.RotRNN),
+    "lru": partial(network, layers.LRU),
+    "s5": partial(network, layers.S5),
+    "dlr": partial(network, layers.DLR),
+    "dss": partial(network, layers.DSS),
+    "sgconv": partial(network, layers.SGConv),
+    "attention": partial(network, layers.RotaryAttention),
+    "local_attention": partial(network, layers.LocalAttention),
+    "ult": partial(network, partial(layers.FastWeights, rule="sum"), **PAPER_003),
+    "nlt": partial(network, partial(layers.FastWeights, rule="normalised"), **PAPER_003),
+    "deltanet": partial(network, partial(layers.FastWeights, rule="delta"), **PAPER_003),
+    "recurrent_delta": partial(network, layers.RecurrentDelta, **PAPER_003),
+    "srwm": partial(network, layers.SelfReferential, **PAPER_003, place="skip"),
     "transformer": partial(
-        network, CausalAttention, **{**PAPER_003, "gate": "from_zero", "final_norm": True}, place="post"
+        network, layers.CausalAttention, **{**PAPER_003, "gate": "from_zero", "final_norm": True}, place="post"
     ),
-    "plain_lstm": partial(network, partial(Nonlinear, cell="lstm"), **RNN_003),
-    "e_lstm": partial(network, ElementWiseLSTM, **RNN_003),
+    "plain_lstm": partial(network, partial(layers.Nonlinear, cell="lstm"), **RNN_003),
+    "e_lstm": partial(network, layers.ElementWiseLSTM, **RNN_003),
     # later work
-    "pd": partial(network, OneHotColumns),
-    "dictionary": partial(network, Dictionary),
-    "gated_deltanet": partial(network, GatedDeltaNet, **PAPER_003),
-    "mamba2": partial(network, Mamba2, **PAPER_003),
-    "rwkv7": partial(network, RWKV7, **PAPER_003),
+    "pd": partial(network, layers.OneHotColumns),
+    "dictionary": partial(network, layers.Dictionary),
+    "gated_deltanet": partial(network, layers.GatedDeltaNet, **PAPER_003),
+    "mamba2": partial(network, layers.Mamba2, **PAPER_003),
+    "rwkv7": partial(network, layers.RWKV7, **PAPER_003),
     # paper 002: RegularGPT, its RNN, and Transformers by what their scores know of positions
-    "regulargpt": RegularGPT,
-    "relu_rnn": ReluRNN,
-    **{f"{position}_transformer": partial(RelativeTransformer, position=position) for position in POSITIONS},
+    "regulargpt": layers.RegularGPT,
+    "relu_rnn": layers.ReluRNN,
+    **{f"{position}_transformer": partial(layers.RelativeTransformer, position=position) for position in POSITIONS},
 }
 
 # What ``build`` makes a ``Net`` of, for who completes or checks a call: the names that ``reads_numbers`` is true of.
