@@ -43,7 +43,7 @@ SOURCES = set("""INDEX_URL EXTRA_INDEX_URL DEFAULT_INDEX INDEX FIND_LINKS NO_IND
 ELSEWHERE = {"PYTHONPATH", "PYTHONHOME", "PYTHONPLATLIBDIR", "PYTHONEXECUTABLE", "__PYVENV_LAUNCHER__",
              "PYTHONOPTIMIZE"}  # without asserts no exercise and no proof would fail
 PIP = ["-I", "-m", "pip"]
-# Run by the Python of .venv: which one it is, and what is there; it fails where that is not this environment's Python.
+# Run by the Python of .venv: which one it is, and which packages it has; it fails where that is not this environment's Python.
 STATE = """import os, platform, sys, sysconfig
 assert os.path.samefile(sys.prefix, sys.argv[1])
 there = set(os.listdir(sysconfig.get_path("purelib"))) - {"__pycache__"}
@@ -165,7 +165,7 @@ def mend(environ, venv, tested):
         if name in ours or name.startswith(("nvidia-", "cuda-")):
             say(f"   {name} is damaged: it will be installed again")
             again.add(name)
-            shutil.rmtree(str(listed))  # pip's list of its files; pip then writes the files over what is there
+            shutil.rmtree(str(listed))  # pip's list of its files; pip then overwrites the files
     if ask(environ, venv, "-c", "import pip; print(pip.__path__[0])") is None or "pip" in again:
         step(environ, venv, "pip", [python_in(venv), "-I", "-m", "ensurepip", "--default-pip"])
 

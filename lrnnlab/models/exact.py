@@ -88,7 +88,7 @@ def obstacle(model: nn.Module, *rules: str) -> str | None:
     """Why ``model``, with one-hot columns, would not be a product of finite automata, in a few words; None if it is.
 
     Whatever changes what a model computes is looked at: every layer has one of ``rules``, no input term and a one-hot
-    x_0, and stands in the blocks of paper 000; nothing in the model is of another class than those it is built of,
+    x_0, and is in the blocks of paper 000; nothing in the model is of another class than those it is built of,
     overridden or hooked; all weights are there, and finite.
 
     >>> from lrnnlab.models import build
@@ -147,7 +147,7 @@ def snap(model: Net) -> Net:
     The copy computes in double precision, so that it is the weights, not rounding, which say what is largest: of a
     trained network's columns some lead by a millionth only.
 
-    Raises ``ValueError``, which names it, for whatever else stands in the way (:func:`obstacle`).
+    Raises ``ValueError``, which names it, for whatever else prevents it (:func:`obstacle`).
 
     >>> from lrnnlab.models import build
     >>> snap(build("block_diagonal", vocab_size=3, classes=2, rule="softmax", drive="none", start="first")).layers[0].rule

@@ -2,7 +2,7 @@
 
     inputs -> embedding, or Linear -> block x layers -> [LayerNorm] -> [pool] -> readout -> outputs
 
-A *mixer* is a recurrence (or attention): ``mixer(z (B,T,D)) -> y (B,T,D)``, and stands in one of three blocks,
+A *mixer* is a recurrence (or attention): ``mixer(z (B,T,D)) -> y (B,T,D)``, in one of three blocks,
 which differ in where the norm is:
 
     PreNorm      a = x + gate(mixer(norm(x)))      out = a + ff(norm(a))     papers 000 and 001; ULT, DeltaNet; GPT-2

@@ -428,7 +428,7 @@ def altered(model: Quantised) -> str | None:
             return f"{who} has its own {', '.join(own) or 'forward hooks'}"
     if every_module._global_forward_hooks or every_module._global_forward_pre_hooks:
         return "there are forward hooks on every module"
-    model.steps.graph.recompile()  # what runs is what stands in the graph
+    model.steps.graph.recompile()  # what runs is the graph
     return impure(model.steps.graph)
 
 

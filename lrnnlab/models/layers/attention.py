@@ -7,7 +7,7 @@
 A layer of paper 004 gives u + GELU(attention(u)); the block around it adds the linear map alone.  So the skip stands
 outside the GELU, where DLR has it inside (released code; the paper says DLR was "simply replaced").
 
-Behind them the models of paper 002, which are whole nets: Transformers with relative positions, RegularGPT, its RNN.
+After them come the models of paper 002, which are whole nets: Transformers with relative positions, RegularGPT, its RNN.
 
 Letters: B batch, T time, V vocabulary, C classes, D width, h heads, d size of a head, c chunk, K thickness, l depth, s
 residue classes of positions modulo c^l (1 in the tree), S positions of one of them; m position of a query, n of a key; z
@@ -588,7 +588,7 @@ def _window_bias(r: Tensor, present: Tensor, block: int, window: int) -> Tensor:
 #
 # With the same padding both give the last position the same numbers.  In the form of masks the answer at position m looks
 # at nothing behind m, but takes as many depths as the whole string needs; what the tree says of the prefix that ends at m
-# stands in ``hidden`` at the depth where that prefix would be done (for ``padding="masked"``).
+# is in ``hidden`` at the depth where that prefix would be done (for ``padding="masked"``).
 
 
 PADDING = {"tree": "learned", "masks": "masked"}  # as the code does, as the text says

@@ -475,7 +475,7 @@ class DLR(ChannelModes):
         return torch.complex(decay, self.frequency.double()), complex_double(self.W)
 
     def kernels(self, T: int) -> Tensor:
-        """One product of tables of powers; for DLR-prod, Im K stands in it as Re(-i K)."""
+        """One product of tables of powers; DLR-prod's Im K is in it as Re(-i K)."""
         log_lambda, W = self._system()
         D = W.shape[1]
         if self.kind not in FACTOR:

@@ -384,7 +384,7 @@ class SelfReferential(Recurrence):
 # input: what is multiplied into the state is the same for every token.
 #
 # RWKV adds its two parts to the residual stream.  A layer of this package is given the normalised stream z and nothing
-# else, so z stands in for the stream (RWKV itself normalises its embedding before the first block).
+# else, so z replaces the stream (RWKV itself normalises its embedding before the first block).
 
 
 def wkv(k: Tensor, v: Tensor, w: Tensor, u: Tensor, backend: str = "auto") -> Tensor:

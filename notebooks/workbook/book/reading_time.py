@@ -51,6 +51,6 @@ def said(minutes: int) -> str:
 
 
 def timed(text: str, read: int, exercises: int) -> str:
-    """A text in which ``*It takes* about ... to read and ... for the exercises`` says so many minutes."""
+    """A text in which ``*It takes* about ... to read and ... for the exercises`` gives these minutes."""
     both = f"{said(read)} to read" + f" and {said(exercises)} for the exercises" * (exercises > 0)
     return _SAID.sub(rf"\g<1>{both}", text)
