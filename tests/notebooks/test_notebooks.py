@@ -89,7 +89,7 @@ def test_nbval_alone_and_strict_finds_nothing(notebook):
 
 
 IMAGE = re.compile(r'<img alt="[^"]+" src="data:image/png;base64,([^"]+)"')
-LARGEST_STILL = 100_000  # bytes
+LARGEST_STILL = 60_000  # bytes
 
 
 @every_notebook

@@ -22,7 +22,8 @@ from lrnnlab.files import put
 from workbook.show.labels import renamed, typeset
 from workbook.show.style import DPI, LIVE, styled
 
-LARGEST = 150_000  # bytes of a committed picture
+LARGEST = 150_000  # bytes of a committed picture,
+MAX_STILL_BYTES = 60_000  # and of a panel's still
 WIDGET = "[An interactive panel stands here when this notebook runs.]"  # the text of a panel where no widget can be shown
 CSS_DPI = 96  # a CSS pixel is 1/96 inch by definition
 PARSER = FigureCanvasAgg(Figure()).get_renderer().mathtext_parser  # which keeps the formulas it has parsed
@@ -84,9 +85,18 @@ def figure(figure: Figure, alt: str, caption: str) -> None:
     _display(figure_html(figure, alt, caption))
 
 
+def smaller(picture: bytes, by: float) -> bytes:
+    """A PNG file, its sides multiplied by a number below 1."""
+    drawing, file = Image.open(io.BytesIO(picture)).convert("RGB"), io.BytesIO()
+    drawing.resize([round(by * side) for side in drawing.size], Image.Resampling.LANCZOS).save(file, format="PNG")
+    return file.getvalue()
+
+
 def still_html(picture: bytes, width: int, alt: str, said: str = "") -> str:
     """The HTML of a panel where no kernel runs: its first picture (a PNG file, so many CSS pixels wide), and what it says."""
-    source = base64.b64encode(few_colours(picture)).decode()
+    while len(still := few_colours(picture, 64)) > MAX_STILL_BYTES:  # of a picture of very many things
+        picture = smaller(picture, 0.8)
+    source = base64.b64encode(still).decode()
     return (f'<figure style="margin:1em 0"><img alt="{escape(alt)}" src="data:image/png;base64,{source}" '
             f'style="max-width:100%;width:{width}px;background:#fff">{said}'
             '<p><small>A still: run this cell, and it moves.</small></p></figure>')
