@@ -622,7 +622,7 @@ show.figure(
 # %% [markdown]
 # **Exercise 12** ★ *(5 min, 3 points: to predict what training reaches)* **Predict** before you run:
 # the DLR of exercise 8, started on the half circle, is trained on Shift. Of the eight outputs, the shifts by 0, 8,
-# ..., 56, how many get an $R^2$ above one half?
+# ..., 56, how many get an R² above one half?
 
 # %% tags=["nbval-ignore-output"]
 def outputs_learned():

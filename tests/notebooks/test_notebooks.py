@@ -48,7 +48,7 @@ def pages(notebook):
 
 def raw(html):
     """Mathematics and emphasis that a page shows as they are typed; code may."""
-    return RAW.findall(unescape(re.sub(r"<[^>]*>", "  ", re.sub(r"<code>.*?</code>|<img[^>]*>|\$[^$]+\$", "", html, flags=re.DOTALL))))
+    return RAW.findall(unescape(re.sub(r"<[^>]*>", "  ", re.sub(r"<code>.*?</code>|<img[^>]*>", "", html, flags=re.DOTALL))))
 
 
 @every_notebook

@@ -382,7 +382,7 @@ class ChannelModes(Recurrence):
 
     def modes(self) -> tuple[Tensor, Tensor]:
         """(log lambda, w), K_l = Re sum_n w_n lambda_n^l looking back: (N,) or (D,N), and (D,N); in double precision."""
-        raise NotImplementedError(f"{type(self).__name__} has no modes: it steps over its last max_kernel inputs")
+        raise ValueError(f"{type(self).__name__} has no modes: it steps over its last max_kernel inputs")
 
     def kernel(self, T: int) -> Tensor:
         """The kernel as it is used on T positions, (D,T) or, bidirectional, (2,D,T); T at most ``max_kernel``."""

@@ -24,6 +24,7 @@ SIGNS = (
     (re.compile(r"\b(alpha|beta|gamma|lambda|rho|theta)\b"), lambda found: GREEK[found[1]]),
     (re.compile(r"\bR2\b"), "R²"), (re.compile("&lt;="), "≤"), (re.compile("&gt;="), "≥"),
 )  # fmt: skip
+AS_TYPED = re.compile(r"(<code>.*?</code>|<[^>]*>|\$[^$]+\$)", re.DOTALL)
 SPARE = (Look("#000000"), Look("#777777", (0, (5, 2)), "s"), Look("#000000", (0, (1, 1.5)), "^"),
          Look("#aaaaaa", (0, (3, 1, 1, 1)), "v"))  # fmt: skip
 
@@ -76,7 +77,8 @@ def renamed(cell: str) -> str:
 
 
 def typeset(html: str) -> str:
-    """HTML with the mathematics of a plain text set as the chapters' text sets it; outside of code."""
+    """HTML with the mathematics of a plain text set as the chapters' text sets it; not in code, tags and LaTeX."""
+    parts = AS_TYPED.split(html)
     for sign, put in SIGNS:
-        html = sign.sub(put, html)
-    return html
+        parts[::2] = [sign.sub(put, part) for part in parts[::2]]
+    return "".join(parts)
