@@ -82,7 +82,7 @@ show.figure(
 # symbols), **all** of a finite number, a **sample** (drawn at random), or **float** (in rounded numbers). Where we break a hypothesis ourselves, `show.expect_failure` demands
 # that exactly this step fails.
 #
-# *You need:* matrices, eigenvalues, modular arithmetic, and chapter 00. *It takes* about 55 min to read and 1 h 5 min for the exercises, and less than a minute of
+# *You need:* matrices, eigenvalues, modular arithmetic, and chapter 00. *It takes* about 1 h to read and 1 h 5 min for the exercises, and less than a minute of
 # computing.
 
 # %% [markdown]
@@ -225,6 +225,14 @@ with show.expect_failure("Proposition 1, step 3"):
     )
 show.math("x_{0-1} - x_{1-0} =", short, mark=z)
 
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
+show.figure(
+    ch01.two_arrows("a matrix for each letter", 100, 0.8),
+    alt="The two arrows again, with a matrix of its own for each letter. They differ in length and direction.",
+    caption="What to see: with a matrix for each letter the two arrows are no longer one. The blue one need not be zero, and the "
+    "orange one may be.",
+)
+
 # %% [markdown]
 # ### The same with diagonal matrices
 #
@@ -313,6 +321,15 @@ used, needed = run((4,) * 119).bit_length(), (5**119 - 1).bit_length()
 assert used >= needed > 200, "The base-7 layer, step 4: the bits grow like the length"
 print(f"x(0-0-1) = {first}, x(0-1-0) = {second}, both answered {h(first)}")
 print(f"the state of 119 numbers: {used} bits; needed at least: {needed}")
+
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
+show.figure(
+    ch01.bits_by_length([run((4,) * n).bit_length() for n in range(1, 61)]),
+    alt="Bits of the state against the numbers in the expression. Base 7 rises by 5.6 bits a number and passes the 53 bits in which "
+    "a float counts at the tenth; the least that any layer with one A needs rises by 2.3.",
+    caption="What to see: the price grows with every number. At the tenth the state leaves the 53 bits in which a float counts. "
+    "Dashed: what any layer with one A needs.",
+)
 
 # %% [markdown]
 # **Break it.** In base 6 the code 6 of the minus does not fit into a digit, and step 1 fails.
@@ -413,8 +430,7 @@ words_widget
 # *Try:* the counter does not improve with more bits, because its collisions are exact. The digits do improve, but each
 # further number asks for more bits. Now take the spiral with $n = 4$ and 8 bits. Two expressions share a cell *and* a value, so nothing is wrong yet. The
 # sentence below the picture puts `0-` in front, and then it is.
-
-# %% [markdown]
+#
 # That move is the proof of a theorem.
 #
 # > **Theorem A.** Let $M \ge 3$ be odd, and let one layer have one $A$ for all letters. If some readout is right modulo $M$ on all
@@ -578,6 +594,14 @@ for R in sets:
                 "Theorem D, step 3: a permutation of R that is no turn"
             )
 print(f"{len(sets)} sets, {found} maps a x + b that permute one of them: |a| = 1 for each")
+
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
+show.figure(
+    ch01.turn_or_reset(),
+    alt="Left, five states on a circle, each with an arrow to the next; their mean stays. Right, the five states with arrows into one point.",
+    caption="What to see: all that a letter can do to a channel with finitely many states. It turns them about their mean, or it "
+    "sends all of them to one.",
+)
 
 # %% [markdown]
 # **Step 4 (all cases).** Turns about one centre commute. So if no letter of $w$ resets the channel, then no letter of $u$ and $v$ does,
@@ -767,6 +791,13 @@ assert all(sum(entry != 0 for entry in v) <= 1 and max(map(abs, v)) <= 1 for v i
     "The block of size 2, step 3: Eq. 6"
 )
 show.math(sp.zeros(2, 1), r"\mapsto", empty, r"\text{, and then } \ ", sp.Matrix([r, 1]), r"\mapsto", full)
+
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
+show.figure(
+    ch01.stored_first(["0-3-1", "1-4-0", "2-0-2", "3-1-4", "4-2-3"]),
+    alt="From the start (0, 0) five arrows, one for each first number, to five places on the line 1; each is named by its expression.",
+    caption="What to see: the first number chooses one of five places. The numbers after it leave the state where it is.",
+)
 
 # %% [markdown]
 # **Step 4 (all words).** With the last letter beside it (a channel with $A = 0$) this layer computes EvenPair: is the last letter the

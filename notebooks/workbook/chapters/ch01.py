@@ -309,6 +309,54 @@ def _dial(axes: Axes, x: float, y: float, state: complex, ring: float = 0.9, ord
     axes.plot(*tip, "o", ms=6.5, color=INK, zorder=4)
 
 
+@styled
+def bits_by_length(used: Sequence[int]) -> Figure:
+    """The bits that the state of the base-7 layer takes after 1, 2, ... numbers, beside those that any layer with one A
+    needs (Theorem A) and those of a float."""
+    n = np.arange(1, len(used) + 1)
+    figure, axes = new_figure(2.8, right=1.5, bottom=0.55)
+    axes.plot(n, used, color=LIVE)
+    axes.plot(n, n * np.log2(M), color=INK, ls="--")
+    axes.axhline(53, color=FAINT, lw=1.2)
+    for height, name in ((used[-1], "base 7"), (n[-1] * np.log2(M), "at least"), (53, "a float holds")):
+        axes.annotate(name, (n[-1], height), (6, 0), textcoords="offset points", va="center")
+    axes.set(xlabel="numbers in the expression", ylabel="bits of the state", xlim=(0, n[-1]), ylim=(0, None))
+    return figure
+
+
+@styled
+def turn_or_reset() -> Figure:
+    """Five states under a letter that turns them by 72° about their mean, and under one that resets them."""
+    R, c = np.exp(2j * np.pi * np.arange(5) / 5), 0.5 + 0.3j
+    figure, axes = new_figure(2.7, columns=2, left=0.1, right=0.1, top=0.4, bottom=0.1, gap=0.3)
+    for panel, title, to in ((axes[0], "a turn: |a| = 1", np.roll(R, -1)), (axes[1], "a reset: a = 0", np.full(5, -0.2 - 0.2j))):
+        for x, y in zip(R + c, to + c):
+            panel.annotate("", (y.real, y.imag), (x.real, x.imag),
+                           arrowprops={"arrowstyle": "-|>", "color": LIVE, "lw": 1.6, "shrinkA": 5, "shrinkB": 5})  # fmt: skip
+            panel.plot(x.real, x.imag, "o", ms=7, color=INK if abs(to[0] - to[1]) else FAINT)
+        panel.plot(c.real, c.imag, "+", ms=10, color=RECORDED)
+        panel.plot(to.real + c.real, to.imag + c.imag, "o", ms=7, color=INK)
+        panel.set(title=title, xlim=(-1.4, 2.4), ylim=(-0.95, 1.55))
+        panel.set_aspect("equal")
+        panel.set_axis_off()
+    axes[0].annotate("mean c", (c.real, c.imag), (8, -12), textcoords="offset points", color=RECORDED)
+    return figure
+
+
+@styled
+def stored_first(words: Sequence[str]) -> Figure:
+    """Where the state of the block of size 2 goes as it reads words that begin with different numbers."""
+    figure, axes = new_figure(2.6, left=0.75, right=0.3, bottom=0.55)
+    for word in words:
+        path, first = block_path(word), int(word[0])
+        axes.annotate("", path[1], path[0], arrowprops={"arrowstyle": "-|>", "color": value_colour(first, M), "lw": 1.8, "shrinkB": 6})
+        axes.plot(*path[1:].T, "o", ms=9, color=value_colour(first, M), mec=INK)
+        axes.annotate(printed(word), path[-1], (0, 9), textcoords="offset points", ha="center")
+    axes.plot(0, 0, "s", ms=7, color=INK)
+    axes.set(xlabel="first number of the state", ylabel="second number", xlim=(-0.15, 1.15), ylim=(-0.12, 1.3), yticks=[0, 1])
+    return figure
+
+
 # --- lights: which exact models fit -----------------------------------------------------------------------------------
 
 SIZES, DEPTHS = (1, 2, 3, 4, 5, 6, 8, 10, 13, 25), (1, 2, 3)
