@@ -227,7 +227,7 @@ show.math("x_{0-1} - x_{1-0} =", short, mark=z)
 
 # %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 show.figure(
-    ch01.two_arrows("a matrix for each letter", 100, 0.8),
+    ch01.two_arrows("a matrix for each letter", 140, 1.2),
     alt="The two arrows again, with a matrix of its own for each letter. They differ in length and direction.",
     caption="What to see: with a matrix for each letter the two arrows are no longer one. The blue one need not be zero, and the "
     "orange one may be.",

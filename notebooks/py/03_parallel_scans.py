@@ -115,6 +115,13 @@ show.math("f_2(f_1(x)) =", sp.latex(one_by_one).replace(second_acts, orange))
 composed = applied(after((A2, b2), (A1, b1)), x)
 assert sp.expand(composed - one_by_one) == 0, "Composition, step 1: the pair is not both maps"
 
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
+show.figure(
+    ch03.two_steps_are_one((0.5, 0.5), (-0.8, 1.4)),
+    alt="Three lines: step 1 takes 0 to 0.5, step 2 takes 0.5 to 1, and the line of both together takes 0 to 1.",
+    caption="What to see: on one number a step is a line. Two lines, one after the other, are a line again, so two steps are one.",
+)
+
 # %% [markdown]
 # **Step 2 (all cases).** Both ways to set brackets around three pairs give the same pair. $\blacksquare$
 
@@ -317,6 +324,14 @@ A, P, u, x, y = sp.symbols("A P u x y", commutative=False)
 one_more = A * (P * x + y) + u
 show.math("A (P x + y) + u =", sp.expand(one_more))
 assert sp.expand(one_more - ((A * P) * x + (A * y + u))) == 0, "PScan, step 3: not of the same form"
+
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
+show.figure(
+    ch03.two_starts(np.array([0.9, 0.8, 1.1, 0.7, 0.9, 1.2, 0.8, 0.9]), np.array([1, -0.5, 0.8, 0.3, -0.6, 0.9, -0.4, 0.5]), m=4),
+    alt="States of a loop from 0 to 7, and of the loop started anew at 4. Bars between them fit exactly.",
+    caption="What to see: a loop from 0 and the same loop started anew at m = 4. Each bar is the product of the matrices from 4 to t, "
+    "times the state at 3. It is all that the second half lacks.",
+)
 
 # %% [markdown]
 # **Step 4 (the level applies this product).** Count rows from 0. Before level $l$, row $r$ holds the $2^l$ words

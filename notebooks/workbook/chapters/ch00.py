@@ -9,7 +9,7 @@ Minutes = tuple[int, int]  # to read, and for the exercises
 # Of each sitting: its title, its minutes, the chapters that it uses, its place on the map, and its lettered notebooks.
 SITTINGS: dict[str, tuple[str, Minutes, tuple[str, ...], tuple[int, float], tuple[tuple[str, Minutes], ...]]] = {
     "00": ("start here", (15, 25), (), (0, 1.3), ()),
-    "01": ("subtraction", (55, 65), ("00",), (1, 0), (
+    "01": ("subtraction", (60, 65), ("00",), (1, 0), (
         ("stored inputs", (15, 25)), ("sum and last letters", (30, 15)), ("two layers", (10, 0)), ("turns and resets", (20, 5)),
         ("groups and depth", (25, 10)), ("block size", (20, 20)), ("liquid s4", (10, 15)),
     )),

@@ -276,6 +276,44 @@ def gpu_table() -> list[dict]:
 
 
 @styled
+def two_steps_are_one(first: tuple[float, float], second: tuple[float, float]) -> Figure:
+    """Two steps (A, b) on one number as lines, and their composition; a point that goes through both."""
+    (A1, b1), (A2, b2) = first, second
+    x, start = np.array([-1.0, 2.0]), 0.0
+    middle = A1 * start + b1
+    figure, panels = new_figure(2.6, columns=3, left=0.75, right=0.1, bottom=0.55, gap=0.5, sharey=True)
+    for axes, (A, b), at, title in zip(panels, (first, second, (A2 * A1, A2 * b1 + b2)), (start, middle, start),
+                                       ("step 1", "then step 2", "both, as one step")):  # fmt: skip
+        axes.plot(x, A * x + b, color=INK)
+        axes.plot([at, at, x[0]], [-1, A * at + b, A * at + b], color=FAINT, lw=1, ls="--")
+        axes.plot(at, A * at + b, "o", ms=7, color=COLOURS["PScan"])
+        axes.annotate(f"{at:g} → {A * at + b:g}", (at, A * at + b), (6, -16 if A > 0 else 8), textcoords="offset points")
+        axes.set(xlim=tuple(x), ylim=(-1, 2), title=title, xlabel="x before")
+    panels[0].set_ylabel("x after")
+    return figure
+
+
+@styled
+def two_starts(A: np.ndarray, b: np.ndarray, m: int) -> Figure:
+    """The states of x_t = A_t x_{t-1} + b_t from t = 0, and of the same loop started anew at m; bars are the product A_t ... A_m
+    times the state at m - 1."""
+    whole, anew, bars = [b[0]], {m: b[m]}, {}
+    for t in range(1, len(A)):
+        whole.append(A[t] * whole[-1] + b[t])
+        if t >= m:
+            anew[t] = b[t] if t == m else A[t] * anew[t - 1] + b[t]
+            bars[t] = A[m : t + 1].prod() * whole[m - 1]
+    figure, axes = new_figure(2.8, right=1.1, bottom=0.55)
+    for t, bar in bars.items():
+        axes.plot([t, t], [anew[t], anew[t] + bar], color=COLOURS["tree"], lw=5, alpha=0.5, solid_capstyle="butt")
+    axes.plot(whole, "o-", color=INK)
+    axes.plot(list(anew), list(anew.values()), "o-", color=COLOURS["PScan"])
+    label_ends(axes, [(whole[-1], "from 0", INK), (anew[len(A) - 1], f"anew at {m}", COLOURS["PScan"])])
+    axes.set(xlabel="t", ylabel="state", xlim=(0, len(A) - 1))
+    return figure
+
+
+@styled
 def work_picture() -> Figure:
     """Multiplications of PScan and the tree over the loop's, against T, for blocks of size 1 and 8."""
     figure, panels = new_figure(2.9, columns=2, right=0.8, gap=1.1, sharey=True)
