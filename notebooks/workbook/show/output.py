@@ -94,7 +94,7 @@ def smaller(picture: bytes, by: float) -> bytes:
 
 def still_html(picture: bytes, width: int, alt: str, said: str = "") -> str:
     """The HTML of a panel where no kernel runs: its first picture (a PNG file, so many CSS pixels wide), and what it says."""
-    while len(still := few_colours(picture, 64)) > MAX_STILL_BYTES:  # of a picture of very many things
+    while len(still := few_colours(picture)) > MAX_STILL_BYTES:  # of a picture of very many things
         picture = smaller(picture, 0.8)
     source = base64.b64encode(still).decode()
     return (f'<figure style="margin:1em 0"><img alt="{escape(alt)}" src="data:image/png;base64,{source}" '
