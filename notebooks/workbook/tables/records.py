@@ -222,27 +222,27 @@ def _fold(data: Path) -> None:
             if mark is None:
                 _skip(path, f"is no UTF-8: what is new waits in {data / FINISHED}", "not added to")
                 continue
-            keys = [None if isinstance(found := _trusted(line), str) else _key(found) for line in lines]
+            keyed = [(None if isinstance(found := _trusted(line), str) else _key(found), line) for line in lines]
             for _, record, line in finished:
-                _insert(lines, keys, _key(record), line)
-            put(path, mark + b"\n".join(lines))
+                _insert(keyed, _key(record), line)
+            put(path, mark + b"\n".join(line for _, line in keyed))
             for small, *_ in finished:
                 small.unlink()
 
 
-def _insert(lines: list[bytes], keys: list[tuple | None], new: tuple, line: bytes) -> None:
-    """Put a record's line where its key belongs, in place of those of the same key; what has no key is not ours and stays."""
-    ours = {at: key for at, key in enumerate(keys) if key is not None}
-    same = [at for at, key in ours.items() if key == new]
-    later = [at for at, key in ours.items() if key > new]
-    place = [*same[::-1], *later, max(ours, default=-1) + 1][0]
-    lines.insert(place, line)
-    keys.insert(place, new)
-    for old in reversed(same):
-        del lines[old + (old >= place)], keys[old + (old >= place)]
-    if lines[-1] is line:
-        lines.append(b"")
-        keys.append(None)
+def _insert(keyed: list[tuple[tuple | None, bytes]], key: tuple, line: bytes) -> None:
+    """Replace the lines of a key by this one, or put it where the key belongs; a line without a key is not ours and stays."""
+    ours = [(at, other) for at, (other, _) in enumerate(keyed) if other is not None]
+    same = [at for at, other in ours if other == key]
+    if same:
+        keyed[same[-1]] = key, line
+    else:
+        end = ours[-1][0] + 1 if ours else 0
+        keyed.insert(next((at for at, other in ours if other > key), end), (key, line))
+    for at in reversed(same[:-1]):
+        del keyed[at]
+    if keyed[-1][1] is line:  # a line ends
+        keyed.append((None, b""))
 
 
 def _key(record: Mapping) -> tuple:
