@@ -85,17 +85,18 @@ def figure(figure: Figure, alt: str, caption: str) -> None:
     _display(figure_html(figure, alt, caption))
 
 
-def smaller(picture: bytes, by: float) -> bytes:
-    """A PNG file, its sides multiplied by a number below 1."""
+def halved(picture: bytes) -> bytes:
+    """A PNG file with sides half as long."""
     drawing, file = Image.open(io.BytesIO(picture)).convert("RGB"), io.BytesIO()
-    drawing.resize([round(by * side) for side in drawing.size], Image.Resampling.LANCZOS).save(file, format="PNG")
+    drawing.resize([side // 2 for side in drawing.size], Image.Resampling.LANCZOS).save(file, format="PNG")
     return file.getvalue()
 
 
 def still_html(picture: bytes, width: int, alt: str, said: str = "") -> str:
     """The HTML of a panel where no kernel runs: its first picture (a PNG file, so many CSS pixels wide), and what it says."""
-    while len(still := few_colours(picture)) > MAX_STILL_BYTES:  # of a picture of very many things
-        picture = smaller(picture, 0.8)
+    still = few_colours(picture)
+    if len(still) > MAX_STILL_BYTES:  # of a picture of very many things: half the pixels a side, one a CSS pixel
+        still = few_colours(halved(picture), 64)
     source = base64.b64encode(still).decode()
     return (f'<figure style="margin:1em 0"><img alt="{escape(alt)}" src="data:image/png;base64,{source}" '
             f'style="max-width:100%;width:{width}px;background:#fff">{said}'
