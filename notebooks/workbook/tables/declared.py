@@ -58,16 +58,6 @@ LIKE_A_NUMBER = re.compile(
     r"[-+\u2212\u2013.]?\s?\d[\d\s.,_eE+/%:'\u2019\u2212\u2013-]*[kKMf]?|0o\d+|[-+]?(?i:nan|inf|infinity)|None"
 )
 LONGEST = 40  # characters of a number
-FAULTS = (
-    ArithmeticError,
-    AttributeError,
-    LookupError,
-    NameError,
-    RecursionError,
-    SyntaxError,
-    TypeError,
-    ValueError,
-)  # of sums
 
 
 def there(found: Any, known: Collection, what: str, name: str) -> None:
@@ -273,7 +263,7 @@ class Declared:
             json.dumps(found, allow_nan=False)  # no setting is complex, or infinite
         except _NotWorkedOut:
             raise
-        except FAULTS as error:
+        except Exception as error:  # noqa: BLE001  (of a sum, which is Python)
             names = ", ".join({**cell, **setting})
             why = f"{value!r} cannot be worked out ({error}); there are {names}"
             raise _NotWorkedOut(f"{self.file.name}: {'.'.join(at)}: {why}") from None
