@@ -12,7 +12,6 @@ import sys
 from importlib import import_module
 from itertools import product
 from pathlib import Path
-from urllib.parse import unquote
 
 import nbformat
 import pytest
@@ -50,8 +49,7 @@ def site(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def pages(site):
-    files = [path for path in site[0].rglob("*.html") if "_static" not in path.parts]  # there are the theme's templates
-    return {path.relative_to(site[0]).as_posix(): path.read_text(encoding="utf-8") for path in files}
+    return {path.relative_to(site[0]).as_posix(): path.read_text(encoding="utf-8") for path in pages_of(site[0])}
 
 
 # --- what stands on the pages ----------------------------------------------------------------------------------------
@@ -61,11 +59,9 @@ def test_sphinx_finds_nothing_wrong(site):
     assert site[1] == []
 
 
-def test_no_link_leads_to_a_file_that_is_not_there(site, pages):
-    """What Sphinx does not look at: links in outputs."""
-    for name, page in pages.items():
-        for href in set(re.findall(r'href="(?!https?:|mailto:|#)([^"#?]+)', page)):
-            assert (site[0] / name).parent.joinpath(unquote(href)).exists(), f"{name}: {href}"
+def test_no_link_and_no_picture_leads_nowhere(site):
+    """What Sphinx does not look at: those in outputs."""
+    assert dead_links(site[0], pages_of(site[0])) == []
 
 
 def test_every_picture_of_the_notebooks_arrives_with_its_words(pages):
