@@ -10,7 +10,7 @@ from typing import Any
 
 from PIL import Image, ImageChops
 
-from workbook.book.browser import PROGRAMS, chromium
+from workbook.book.browser import required_chromium
 from workbook.book.outputs import WIDGET_VIEW
 from workbook.book.running import BookError, Execution, where
 from workbook.show.output import still_html
@@ -39,17 +39,15 @@ def add_stills(run: Execution) -> None:
 
 def photograph(state: Mapping[str, Any]) -> tuple[bytes, int]:
     """How a moving picture in this ``state`` opens, as a PNG file; and its width in CSS pixels."""
-    if (browser := chromium()) is None:
-        raise FileNotFoundError(f"there is no browser: none of {', '.join(PROGRAMS)}; LRNNLAB_CHROMIUM names one")
     shown = json.dumps({name: state[name] for name in ("data", "at", "alt")}).replace("<", "\\u003c")  # no end of a script
     page = PAGE.format(module=state["_esm"].replace("export default", "const picture ="), state=shown, margin=MARGIN)
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "page.html").write_text(page, encoding="utf-8")
-        command = [browser, "--headless", "--no-sandbox", "--hide-scrollbars", f"--user-data-dir={folder}/profile",
+        command = [required_chromium(), "--headless", "--no-sandbox", "--hide-scrollbars", f"--user-data-dir={folder}/profile",
                    f"--window-size={WIDTH},{HEIGHT}", f"--force-device-scale-factor={SCALE}", "--virtual-time-budget=2000",
                    f"--screenshot={folder}/page.png", f"file://{folder}/page.html"]  # fmt: skip
         subprocess.run(command, check=True, capture_output=True, timeout=120)
-        seen = Image.open(io.BytesIO(Path(folder, "page.png").read_bytes())).convert("RGB")
+        seen = Image.open(Path(folder, "page.png")).convert("RGB")
     drawn = ImageChops.difference(seen, Image.new("RGB", seen.size, "white")).getbbox()
     if drawn is None:
         raise OSError("the browser shows nothing of it")

@@ -38,5 +38,5 @@ def test_what_moves_is_photographed_as_it_opens(program):
 
 def test_without_a_browser_nothing_is_built(monkeypatch):
     monkeypatch.setenv("LRNNLAB_CHROMIUM", "no-such-browser")
-    with pytest.raises(BookError, match=r'"walk_widget"\): no still of a picture that moves: there is no browser'):
+    with pytest.raises(BookError, match=r'"walk_widget"\): no still of a picture that moves: there is no browser: none of no-such-browser;'):
         add_stills(run_of(interactive.walk(Sum(3).machine)))

@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from workbook.book.browser import PROGRAMS, chromium
+from workbook.book.browser import required_chromium
 from workbook.book.running import BookError
 
 LOOK = Path(__file__).with_name("look.js").read_text(encoding="utf-8")
@@ -33,10 +33,12 @@ def look(site: Path) -> list[str]:
     """Everything wrong with the pages in ``site``; BookError where there is no browser to look with."""
     try:
         from playwright.sync_api import sync_playwright
+
+        program = required_chromium()
     except ImportError:
         raise BookError("the pages are looked at in a browser by Playwright: pip install playwright") from None
-    if (program := chromium()) is None:
-        raise BookError(f"no browser to look at the pages with: none of {', '.join(PROGRAMS)} is there; LRNNLAB_CHROMIUM names one")
+    except FileNotFoundError as error:
+        raise BookError(f"the pages are looked at in a browser, and {error}") from None
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         found = faults(browser, site, pages_of(site))
