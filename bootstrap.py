@@ -145,8 +145,7 @@ def has_nvidia_driver():
 
 
 def mend(environ, venv, tested):
-    """A Python and a pip that run in ``venv``, and no damaged package of those that are installed here: pip would take it for
-    a whole one."""
+    """Give ``venv`` a Python and a pip that run; have pip forget our damaged packages, so that it installs them again."""
     if not ask(environ, venv, "-c", STATE, venv):  # none yet, or what it was made from was removed, moved or upgraded
         for link in python_in(venv).parent.glob("python*"):
             if link.is_symlink() and re.match(r"python[\d.]*$", link.name):  # venv would leave one that leads nowhere
@@ -182,15 +181,15 @@ def install(root, environ, wanted, venv):
     mend(environ, venv, tested)
     environ, pip = pip_settings(environ, venv), [python, *PIP, "install"]
     step(environ, venv, "pip", pip + ["pip>=23.1"])  # the first pip of Python 3.10 cannot install a project editable
-    pinned = re.search(r"^torch==[\w.]+", tested, re.M)
-    if torch:
-        tested = tested.replace(pinned.group() if pinned else "", "")
+    pinned = next(iter(re.findall(r"^torch==[\w.]+", tested, re.M)), "torch")
+    if torch:  # another than the tested one, to which the constraints would lead back
+        tested = re.sub("^torch==.*", "", tested, flags=re.M)
     constraints = venv / "lrnnlab-constraints.txt"
     constraints.write_text(tested, encoding="utf-8")
-    ways = [(["-c", constraints], torch or (pinned.group() if pinned else "torch"))] if tested else []
+    ways = [(["-c", constraints], torch or pinned)] if tested else []
     for fit, asked in [*ways, ([], torch or "torch")]:
         try:
-            install_torch(environ, venv, pip + fit, asked, cpu and not torch)
+            install_torch(environ, venv, fit, asked, cpu and not torch)
             step(environ, venv, "lrnnlab and what it needs", pip + fit + ["-e", ".[{}]".format(",".join(wanted["extras"]))])
             break
         except Trouble as trouble:
@@ -201,11 +200,11 @@ def install(root, environ, wanted, venv):
         step(environ, venv, "compiled scans, so that no notebook waits", [python, "-m", "lrnnlab", "doctor", "--warm"])
 
 
-def install_torch(environ, venv, pip, asked, cpu):
-    """PyTorch, and where a CPU build will do, that one: it is a tenth of the size."""
-    constraints = pip[pip.index("install") + 1:]
-    uv = [pip[0], "-I", "-m", "uv", "--no-config", "pip", "install", "--python", pip[0], "--torch-backend", "cpu"]
-    uv += [*constraints, asked]
+def install_torch(environ, venv, fit, asked, cpu):
+    """PyTorch, and where a CPU build will do, that one: it is a tenth of the size; ``fit`` are the constraints."""
+    python = python_in(venv)
+    pip = [python, *PIP, "install", *fit]
+    uv = [python, "-I", "-m", "uv", "--no-config", "pip", "install", "--python", python, "--torch-backend", "cpu", *fit, asked]
     ways = [("PyTorch's CPU build, from where uv knows it to be", [pip + ["uv"], uv])] if cpu else []
     if cpu and "==" in asked:  # '+cpu' matches nothing but a CPU build, and only where pip is set up to find one
         ways.insert(0, ("PyTorch's CPU build, where pip is set up to find it", [pip + [asked + "+cpu"]]))
