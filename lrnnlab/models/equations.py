@@ -16,6 +16,7 @@ Letters: B batch, T time, D width, h heads or blocks, n size of one, d size of a
 
 from __future__ import annotations
 
+import copy
 import math
 from typing import Any
 
@@ -36,11 +37,23 @@ def outputs_of(m: nn.Module, z: Tensor) -> Tensor:
     True
     """
     kind: Any = type(m)
+    if kind in NETS or kind in ATTENTION:
+        return {**NETS, **ATTENTION}[kind](m, z)
+    if getattr(m, "bidirectional", False):
+        back = outputs_of(one_way(m, 1), z.flip(1)).flip(1) - m.get_parameter("skip") * z
+        if hasattr(m, "max_kernel"):  # paper 004, Eq. 6: on the way back an input counts from the position before it on
+            back = F.pad(back[:, 1:], (0, 0, 0, 1))
+        return outputs_of(one_way(m, 0), z) + back
+    if lags := getattr(m, "max_kernel", None):  # of the inputs only the last so many count
+        windows = F.pad(z, (0, 0, lags - 1, 0)).unfold(1, lags, 1).mT.flatten(0, 1)  # (BT,lags,D)
+        return _run(m, windows)[:, -1].unflatten(0, z.shape[:2])
+    return _run(m, z)
+
+
+def _run(m: nn.Module, z: Tensor) -> Tensor:
+    """Step by step."""
+    kind: Any = type(m)
     found = []
-    if kind in NETS:
-        return NETS[kind](m, z)
-    if kind in ATTENTION:
-        return ATTENTION[kind](m, z)
     if kind in FED_BACK:
         start, step = FED_BACK[kind]
         x = start(m, z)
@@ -65,6 +78,19 @@ def start_of(m: nn.Module, batch: int) -> Tensor | None:
     if isinstance(m, models.Diagonal) and m.turning:
         x0 = torch.complex(*x0.chunk(2))
     return None if x0 is None else x0.expand(batch, *x0.shape)
+
+
+BOTH = {"C": 0, "W": 0, "alpha": 0, "norm": 0, "pieces": 1}  # weights of two directions lie side by side on this axis
+
+
+def one_way(m: nn.Module, way: int) -> nn.Module:
+    """A layer of two directions as one that runs forward (0), or back (1); what is not in ``BOTH`` is shared."""
+    one: Any = copy.copy(m)
+    one.bidirectional = False
+    for kept in ("_parameters", "_buffers"):
+        weights = getattr(m, kept).items()
+        setattr(one, kept, {name: p.chunk(2, BOTH[name])[way] if name in BOTH else p for name, p in weights})
+    return one
 
 
 def times(A: Tensor, x: Tensor) -> Tensor:
@@ -123,7 +149,7 @@ def centred(raw):
 
 def norm(A, p):
     """p-norm of each column, (..., 1, n)."""
-    return A.abs().pow(p).sum(-2, keepdim=True).pow(1 / p)
+    return torch.linalg.vector_norm(A, p, -2, keepdim=True)
 
 
 def block_diagonal(m, z):
@@ -217,7 +243,11 @@ def dlr(m, z):
     if m.kind in ("real", "imag", "sum"):
         return _channels(lam, {"real": 1, "imag": -1j, "sum": 1 - 1j}[m.kind] * w, m, z)
     product = lambda v: outer(v, v).flatten(-2)  # DLR-prod: Re K Im K = Re(-i/2 K^2), over all n^2 products
-    return _channels(product(lam), -0.5j * product(w), m, z)
+    modes, weights = product(lam), -0.5j * product(w)
+    if m.kind == "real_prod":  # Re K in the first D // 2 channels
+        first = torch.arange(len(w)).unsqueeze(1) < len(w) // 2
+        modes, weights = torch.cat([lam, modes]), torch.cat([first * w, ~first * weights], -1)
+    return _channels(modes, weights, m, z)
 
 
 def dss(m, z):
@@ -349,6 +379,8 @@ def recurrent_delta(m, state, z):
     (S, y), n, phi = state, m.size, PHI[m.feature_map]
     seen = tanh(y) if m.R.shape[-1] == n else tanh(y).flatten(1).unsqueeze(1)
     s = m.slow(z).unflatten(-1, (m.heads, -1)) + times(m.R, seen)
+    if m.near is not None:
+        s = s * m.near[0].to(z) + m.near[1].to(z)
     q, k, v, b = phi(s[..., :n]), phi(s[..., n : 2 * n]), s[..., 2 * n : 3 * n], s[..., 3 * n :]
     S = S + outer(m.greatest * sigmoid(b) * (v - times(S, k)), k)
     return (S, times(S, q)), times(S, q).flatten(1)
@@ -416,15 +448,17 @@ def distances(T):
 
 
 def rotary(m, z):
-    """Paper 004, Sec. 3.3: each pair of q and k is turned by t 10000^(-2i/d); local: the own chunk and the one before."""
+    """Paper 004, Sec. 3.3: each pair of q and k is turned by t 10000^(-2i/d); local: the own chunk and those beside it."""
     t, d = torch.arange(z.shape[1]), m.head_size
     turn = torch.exp(1j * t.double().unsqueeze(1) * 10_000.0 ** (-torch.arange(0, d, 2).double() / d))
     turned = lambda x: torch.view_as_real(pairs(x.double().unflatten(-1, (-1, 2)).contiguous()) * turn).flatten(-2).to(z)
     q, k, v = (heads_of(f(z), m.heads) for f in (m.Q, m.K, m.V))
-    seen = distances(len(t)) >= 0
+    seen = (distances(len(t)) >= 0) | (not m.causal)
     if isinstance(m, models.LocalAttention):
-        seen = seen & (t.unsqueeze(1) // m.chunk - t // m.chunk <= 1)
-    y = m.ff(m.O(attend(turned(q) * m.temperature, turned(k), v, only(seen).to(z), scale=1)))
+        seen = seen & ((t.unsqueeze(1) // m.chunk - t // m.chunk).abs() <= 1)
+    y = m.O(attend(turned(q) * m.temperature, turned(k), v, only(seen).to(z), scale=1))
+    for norm, up, _, down in (part.inner for part in m.ff):
+        y = y + down(F.gelu(up(norm(y))))
     return y if m.bare else z + F.gelu(y)
 
 
@@ -441,12 +475,13 @@ ATTENTION = {models.RotaryAttention: rotary, models.LocalAttention: rotary, mode
 
 
 def relu_rnn(m, tokens):
-    """h_t = relu(W x_t + U h_{t-1} + b), one answer at the end."""
-    p = m.network
+    """h_t = relu(W x_t + U h_{t-1} + b), one answer at the end, or one at ``every`` position."""
+    p, states = m.network, []
     h = zeros(p.weight_hh_l0[:1], len(p.weight_hh_l0))
     for token in tokens.unbind(1):
         h = (p.weight_ih_l0.T[token] + h @ p.weight_hh_l0.T + p.bias_ih_l0 + p.bias_hh_l0).relu()
-    return m.head(h)
+        states.append(h)
+    return m.head(torch.stack(states, 1) if m.every else h)
 
 
 def embedded(m, tokens):
@@ -461,14 +496,19 @@ def layer_of_002(layer, h, scores, u=0):
 
 
 def regular_gpt(m, tokens):
-    """Eq. 1: at depth l position t sees t - j c^l, j < c, with a bias r_j; ceil(log_c T) depths see the whole string."""
+    """Eq. 1: at depth l position t sees t - j c^l, j < c, with a bias r_j; ceil(log_c T) depths see the whole string.
+
+    Learned padding: before each depth the string is filled up from the left with one vector to a multiple of c^(l+1).
+    """
     h, T, reach = embedded(m, tokens), tokens.shape[1], 1
     while reach < max(T, 2):
-        gap = distances(T)
+        if m.padding == "learned":
+            h = torch.cat([m.pad.expand(len(h), -T % (reach * m.chunk), -1), h], 1)
+        gap = distances(h.shape[1])
         seen = (gap >= 0) & (gap % reach == 0) & (gap < reach * m.chunk)
         for layer in m.layers:
             h = layer_of_002(layer, h, layer.r[:, (gap // reach).clamp(0, m.chunk - 1)] + only(seen).to(h))
-        reach *= m.chunk
+        h, reach = h[:, -T:], reach * m.chunk
     logits = m.head(m.norm(h))
     return logits[:, -1] if m.form == "tree" else logits
 
