@@ -1,4 +1,4 @@
-"""The baselines of paper 000: each against an oracle of its own."""
+"""The baselines of paper 000: their starts, that none can explode, and wkv against its sums."""
 
 import math
 
@@ -9,54 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tensors import same
 
-from lrnnlab.models import RWKV, S4, S4D, Diagonal, LiquidS4, build, symbol_transitions
+from lrnnlab.models import RWKV, S4, S4D, LiquidS4, build, symbol_transitions
 from lrnnlab.models.layers.modes import legs, legs_diagonal
 from lrnnlab.models.layers.recurrent import wkv
 
-V, C = 5, 3
 
-def strings(B, T, seed=0, symbols=V):
-    return torch.randint(symbols, (B, T), generator=torch.Generator().manual_seed(seed))
-
-
-# --- vanilla and diagonal -------------------------------------------------------------------------------------------
-
-
-def test_vanilla_is_a_sum_of_powers():
-    model, tokens = build("vanilla", vocab_size=V, classes=C, width=6).double(), strings(2, 9)
-    layer = model.layers[0]
-    A, x0 = layer.A.detach().numpy(), layer.x0.detach().numpy()
-    b = (model.symbol_inputs() @ layer.drive.weight.T).detach().numpy()[tokens]  # (B, T, D)
-    for t in range(9):
-        power = [np.linalg.matrix_power(A, s) for s in range(t + 2)]
-        wanted = power[t + 1] @ x0 + sum(b[:, s] @ power[t - s].T for s in range(t + 1))
-        same(model.states(tokens)[:, t].detach(), wanted)
-    table, _ = symbol_transitions(model)
-    assert table.shape == (V, 1, 6, 6) and torch.equal(table[0, 0], table[4, 0])
-
-
-@pytest.mark.parametrize("kind", ["positive", "signed", "complex", "unit"])
-def test_diagonal_is_its_definition(kind):
-    with torch.random.fork_rng():
-        torch.manual_seed(1)
-        layer, z = Diagonal(6, kind=kind).double(), torch.randn(2, 15, 6, dtype=torch.float64)
-    own = {key: p.detach().numpy() for key, p in layer.named_parameters()}
-    raw = {
-        name: z.numpy() @ own[f"{name}.weight"].T + own[f"{name}.bias"]
-        for name in ("gate", "angle")
-        if f"{name}.bias" in own
-    }
-    logistic = 1 / (1 + np.exp(-raw["gate"])) if "gate" in raw else 1.0
-    b, x = z.numpy() @ own["drive.weight"].T, own["x0"]
-    if kind in ("complex", "unit"):
-        A = logistic * (np.cos(raw["angle"]) + 1j * np.sin(raw["angle"]))
-        b, x = b[..., :3] + 1j * b[..., 3:], x[:3] + 1j * x[3:]
-    else:
-        A = np.tanh(raw["gate"]) if kind == "signed" else logistic
-    out = layer(z).detach()
-    for t in range(15):
-        x = A[:, t] * x + b[:, t]
-        same(out[:, t], np.concatenate([x.real, x.imag], -1) if kind in ("complex", "unit") else x)
+def test_vanilla_has_one_matrix_for_all_symbols():
+    table, _ = symbol_transitions(build("vanilla", vocab_size=5, classes=3, width=6))
+    assert table.shape == (5, 1, 6, 6) and torch.equal(table[0, 0], table[4, 0])
 
 
 # --- S4 and S4D -----------------------------------------------------------------------------------------------------
@@ -130,18 +90,6 @@ def disturbed(layer, seed):
     return layer
 
 
-@pytest.mark.parametrize("T", [1, 2, 40, 101])
-def test_s4_kernel_is_the_dense_recurrence(T):
-    layer = disturbed(S4(3, state=16), T)
-    A, B = dense(layer)
-    output = torch.view_as_complex(layer.C.detach()).numpy()
-    for channel, dt in enumerate(layer.log_dt.detach().exp().numpy()):
-        both = np.r_[output[channel], output[channel].conj()]
-        wanted = responses(*bilinear(A, B, dt), both, T)
-        assert np.abs(wanted.imag).max() < 1e-9
-        same(layer.kernel(T)[channel].detach(), wanted.real, 1e-8)
-
-
 @pytest.mark.parametrize("init", ["lin", "inv", "legs"])
 def test_s4d_kernel_is_a_sum_of_exponentials(init):
     T, layer = 10_000, S4D(2, state=8, init=init, dt=(1e-4, 1e-3))
@@ -161,24 +109,6 @@ def test_s4d_kernel_is_a_sum_of_exponentials(init):
 
 
 # --- Liquid-S4 ------------------------------------------------------------------------------------------------------
-
-
-def test_liquid_is_equation_4():
-    """Channel by channel, with loops and a discretisation of its own."""
-    layer = disturbed(LiquidS4(3, state=4), 1)
-    z = torch.randn(1, 12, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(2))
-    own = {key: p.detach().numpy() for key, p in layer.named_parameters()}
-    read = torch.zeros(12, 3, dtype=torch.float64)
-    for d in range(3):
-        S, P, r = own["skew"][d], own["P"][d], 1 / (1 + math.exp(-own["share"][d, 0]))
-        M = S - S.T - np.diag(np.exp(own["log_decay"][d])) - np.outer(P, P)
-        A = (1 - r) * bilinear(M, P, math.exp(own["log_dt"][d]))[0]
-        x = np.zeros(4)
-        for t in range(12):
-            Bu = r * np.tanh(own["B"][d] * float(z[0, t, d]))
-            x = (A + np.diag(Bu)) @ x + Bu
-            read[t, d] = own["C"][d] @ x
-    same(layer(z).detach()[0], layer.readout(read, z[0]).detach())
 
 
 @settings(max_examples=25, deadline=None)
@@ -263,30 +193,6 @@ def test_rwkv_starts():
     same(layer.log_decay.detach(), -5 + 8 * (i / 6) ** 0.7, 1e-6)
     same(layer.bonus.exp().detach(), 0.3 * torch.tensor([0, 0.5, -0.5, 0, 0.5, -0.5, 0]).exp(), 1e-6)
     same(layer.share.detach(), torch.stack([(i / 7).sqrt(), *[i / 7] * 4]), 1e-6)
-
-
-def test_rwkv_is_its_definition():
-    """Both mixings, written out position by position."""
-    with torch.random.fork_rng():
-        torch.manual_seed(3)
-        layer, z = disturbed(RWKV(4, expand=2), 3), torch.randn(9, 4, dtype=torch.float64)
-    own = {key: p.detach().numpy() for key, p in layer.named_parameters()}
-    logistic, zero = (lambda a: 1 / (1 + np.exp(-a))), np.zeros((1, 4))
-
-    def mixed(a, number):
-        mu = own["share"][number]
-        return mu * a + (1 - mu) * np.r_[zero, a[:-1]]
-
-    a = z.numpy()
-    r, k, v = (mixed(a, i) @ own[f"{name}.weight"].T for i, name in enumerate(("receptance", "key", "value")))
-    w = np.exp(own["log_decay"])
-    averages = np.stack([wkv_by_sum(k[:, d], v[:, d], w[d], own["bonus"][d]) for d in range(4)], 1)
-    m = a + (logistic(r) * averages) @ own["output.weight"].T
-    s = m - m.mean(-1, keepdims=True)
-    s = s / np.sqrt((s**2).mean(-1, keepdims=True) + 1e-5) * own["norm.weight"] + own["norm.bias"]
-    gate, hidden = mixed(s, 3) @ own["gate.weight"].T, np.maximum(mixed(s, 4) @ own["up.weight"].T, 0)
-    wanted = m + logistic(gate) * (hidden**2 @ own["down.weight"].T)
-    same(layer(z.unsqueeze(0))[0].detach(), wanted)
 
 
 def test_liquid_starts_as_hippo():

@@ -1,148 +1,19 @@
-"""Paper 003's models: the equations written out in NumPy, stepping, both forms of each recurrence, explicit weights."""
+"""Paper 003's models: torch's Transformer, starts, both forms of each recurrence, explicit weights."""
 
 import math
 
-import numpy as np
 import pytest
 import torch
 from tensors import normal, same, strings
 from torch import nn
 
 from lrnnlab import models
-from lrnnlab.models.base import FEATURE_MAPS, POSITIVE
+from lrnnlab.models.base import FEATURE_MAPS
 from lrnnlab.models.layers.recurrent import element_wise, recurrent_delta, self_referential
 
 f32, f64 = torch.float32, torch.float64
 V, C = 5, 3
 BEYOND = {"allow_negative_eigenvalues": True, "feature_map": "unit"}
-
-
-# --- the equations, written out ---------------------------------------------------------------------------------------
-
-
-def phi(name, x):
-    if name == "softmax":
-        return np.exp(x - x.max()) / np.exp(x - x.max()).sum()
-    if name == "unit":
-        return x / np.sqrt(x @ x)
-    positive = np.array([x_i + 1 if x_i > 0 else math.exp(x_i) for x_i in x])
-    return positive / positive.sum() if name == "elu_sum" else positive
-
-
-def sigmoid(x):
-    return (1 + np.tanh(x / 2)) / 2
-
-
-def additive(layer, z):
-    """Eq. 1-5, and 6-8, for one string z (T,D)."""
-    slow, h, n, H = layer.slow.weight.detach().numpy(), layer.heads, layer.size, layer.householders
-    W, Z, out = np.zeros((h, n, n)), np.zeros((h, n)), []
-    for z_t in z:
-        y = np.zeros((h, n))
-        for c, s in enumerate((slow @ z_t).reshape(h, -1)):
-            q, writes = phi(layer.feature_map, s[:n]), s[n:].reshape(H, -1)
-            for write in writes:
-                k, v = phi(layer.feature_map, write[:n]), write[n : 2 * n]
-                if layer.rule == "delta":
-                    beta = layer.greatest * sigmoid(write[2 * n])
-                    W[c] = W[c] + beta * np.outer(v - W[c] @ k, k)
-                else:
-                    W[c], Z[c] = W[c] + np.outer(v, k), Z[c] + k
-            y[c] = W[c] @ q / (Z[c] @ q if layer.rule == "normalised" else 1)
-        out.append(y.ravel())
-    return np.array(out)
-
-
-def recurrent(layer, z):
-    """Eq. 9 and 7-8."""
-    slow, R = layer.slow.weight.detach().numpy(), layer.R.detach().numpy()
-    h, n = layer.heads, layer.size
-    W, y, out = np.zeros((h, n, n)), np.zeros((h, n)), []
-    for z_t in z:
-        new = np.zeros((h, n))
-        for c, s in enumerate((slow @ z_t).reshape(h, -1)):
-            s = s + R[c] @ np.tanh(y[c] if R.shape[2] == n else y.ravel())
-            q, k, v = phi(layer.feature_map, s[:n]), phi(layer.feature_map, s[n : 2 * n]), s[2 * n : 3 * n]
-            W[c] = W[c] + layer.greatest * sigmoid(s[3 * n]) * np.outer(v - W[c] @ k, k)
-            new[c] = W[c] @ q
-        y = new
-        out.append(y.ravel())
-    return np.array(out)
-
-
-def referential(layer, z):
-    """Eq. 10-12, with one learning rate or four."""
-    W, rates = layer.W0.detach().numpy().copy(), layer.rates
-    h, _, n = W.shape
-    out = []
-    for z_t in z:
-        y = np.zeros((h, n))
-        for c, x in enumerate(z_t.reshape(h, n)):
-            s = W[c] @ x
-            y[c], q, k = s[:n], phi(layer.feature_map, s[n : 2 * n]), phi(layer.feature_map, s[2 * n : 3 * n])
-            move = np.outer(W[c] @ q - W[c] @ k, k)
-            b = sigmoid(s[3 * n :])
-            if rates == 1:
-                W[c] = W[c] + b * move
-            else:
-                for i, part in enumerate((slice(0, n), slice(n, 2 * n), slice(2 * n, 3 * n), slice(3 * n, None))):
-                    W[c][part] = W[c][part] + b[i] * move[part]
-        out.append(y.ravel())
-    return np.array(out)
-
-
-def e_lstm(layer, x):
-    """Eq. 17-21."""
-    p = {key: value.detach().numpy() for key, value in layer.named_parameters()}
-    D = p["w"].shape[1]
-    c, out = np.zeros(D), []
-    for x_t in x:
-        s = p["drive.weight"] @ x_t + p["drive.bias"]
-        f, z = sigmoid(s[:D] + p["w"][0] * c), np.tanh(s[D:] + p["w"][1] * c)
-        c = f * c + (1 - f) * z
-        out.append(sigmoid(p["O.weight"] @ x_t + p["O.bias"] + p["W_o"] @ c) * c)
-    return np.array(out)
-
-
-LAYERS = {
-    **{f"ult {name}": (models.FastWeights, additive, {"rule": "sum", "feature_map": name}) for name in FEATURE_MAPS},
-    **{f"nlt {name}": (models.FastWeights, additive, {"rule": "normalised", "feature_map": name}) for name in POSITIVE},
-    **{f"delta {name}": (models.FastWeights, additive, {"feature_map": name}) for name in FEATURE_MAPS},
-    "delta, beyond": (models.FastWeights, additive, {**BEYOND, "heads": 3}),
-    "deltaproduct": (models.FastWeights, additive, {**BEYOND, "householders": 2}),
-    **{f"recurrent {name}": (models.RecurrentDelta, recurrent, {"feature_map": name}) for name in FEATURE_MAPS},
-    "recurrent, full": (models.RecurrentDelta, recurrent, {"recurrence": "full"}),
-    "recurrent, beyond": (models.RecurrentDelta, recurrent, {**BEYOND, "heads": 3}),
-    "recurrent, heads of one": (models.RecurrentDelta, recurrent, {"heads": 6}),
-    **{f"srwm {name}": (models.SelfReferential, referential, {"feature_map": name}) for name in FEATURE_MAPS},
-    "srwm, one rate": (models.SelfReferential, referential, {"rates": 1}),
-    "srwm, heads of one": (models.SelfReferential, referential, {"heads": 6}),
-    "e-lstm": (models.ElementWiseLSTM, e_lstm, {"width": 7, "inputs": 6}),
-}
-
-
-def layer_of(name, seed=0, form=None):
-    kind, _, options = LAYERS[name]
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        layer = kind(**{"width": 6, **options}, **({} if form is None else {"form": form})).double()
-        with torch.no_grad():
-            for p in layer.parameters():
-                p.add_(0.3 * torch.randn_like(p))  # away from special starting values
-    return layer
-
-
-@pytest.mark.parametrize("name", LAYERS)
-def test_layers_are_the_equations(name):
-    z = normal(2, 9, 6, seed=1)
-    forms = ("sequential", "chunkwise", "auto") if LAYERS[name][0] is models.FastWeights else ("loop", "cpu")
-    for form in forms:
-        layer = layer_of(name, form=form)
-        expected = np.stack([LAYERS[name][1](layer, z_b.numpy()) for z_b in z])
-        with torch.no_grad():
-            same(layer(z), expected, 1e-11)
-        tokens = torch.tensor([[0, 1, 1], [2, 8, 0]])
-        same(layer(z[0], tokens), layer(z[0][tokens]))
 
 
 def test_the_transformer_is_torchs():

@@ -1,93 +1,18 @@
-"""Today's gated rules: the papers' equations and fla's naive forms written out in NumPy, all forms, and what gates can."""
+"""Today's gated rules: fla's naive forms written out in NumPy, all forms, and what gates can."""
 
 import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tensors import normal, same, seeded
+from mixers import MIXERS, disturbed
+from tensors import normal, same
 
-from lrnnlab.models import RWKV7, FastWeights, GatedDeltaNet, Mamba2, build
+from lrnnlab.models import FastWeights, GatedDeltaNet, Mamba2, build
 from lrnnlab.models.layers.fast_weights import FORMS, LEAST_LOG, generalised_delta
 from lrnnlab.scans.delta import delta_rule
 
 f32, f64 = torch.float32, torch.float64
-
-
-def sigmoid(x):
-    return 1 / (1 + np.exp(-x))
-
-
-def unit(x):
-    return x / np.sqrt(x @ x)
-
-
-# --- the papers' equations, one head and one token after the other ----------------------------------------------------
-
-
-def gated_deltanet(layer, p, c, z_t, S):
-    """arXiv:2412.06464, Eq. 10, with the gate of Mamba-2 and keys and queries of length one."""
-    n = layer.size
-    s = p["slow.weight"].reshape(layer.heads, -1, len(z_t))[c] @ z_t
-    q, k, v = unit(s[:n]), unit(s[n : 2 * n]), s[2 * n : 3 * n]
-    alpha = np.exp(-np.exp(p["A_log"][c]) * np.log1p(np.exp(s[3 * n] + p["dt_bias"][c])))
-    beta = layer.greatest * sigmoid(s[3 * n + 1])
-    S = S @ (alpha * (np.eye(n) - beta * np.outer(k, k))) + beta * np.outer(v, k)
-    return S, S @ q
-
-
-def mamba2(layer, p, c, z_t, S):
-    """arXiv:2405.21060: h_t = exp(dt A) h_{t-1} + dt B_t x_t, y_t = C_t^T h_t, h (N,P), A < 0 a number."""
-    n = layer.size
-    s = p["slow.weight"].reshape(layer.heads, -1, len(z_t))[c] @ z_t
-    C, B, x = s[:n], s[n : 2 * n], s[2 * n : 3 * n]
-    dt = np.log1p(np.exp(s[3 * n] + p["dt_bias"][c]))
-    h = np.exp(dt * -np.exp(p["A_log"][c])) * S.T + dt * np.outer(B, x)
-    return h.T, C @ h
-
-
-def rwkv7(layer, p, c, z_t, S):
-    """arXiv:2503.14456, Eq. 17: wkv_t = wkv_{t-1} (diag(w) - kappa^T (a * kappa)) + v^T k, rows as vectors."""
-    n = layer.size
-    r, k, v, d, a = (p["slow.weight"].reshape(layer.heads, -1, len(z_t))[c] @ z_t).reshape(5, n)
-    w = np.exp(-np.exp(-0.5) * sigmoid(p["d0"][c] + d))
-    a = sigmoid(p["r0"][c] + a)
-    kappa = unit(k * p["k_k"][c])
-    written = k + k * (a - 1) * p["k_a"][c]
-    S = S @ (np.diag(w) - np.outer(kappa, a * kappa)) + np.outer(v, written)
-    return S, S @ r
-
-
-LAYERS = {
-    "gated deltanet": (GatedDeltaNet, gated_deltanet, {}),
-    "gated deltanet, to 2": (GatedDeltaNet, gated_deltanet, {"allow_negative_eigenvalues": True, "heads": 3}),
-    "mamba2": (Mamba2, mamba2, {}), "rwkv7": (RWKV7, rwkv7, {}), "heads of one": (RWKV7, rwkv7, {"heads": 6}),
-}  # fmt: skip
-
-
-def layer_of(name, seed=0):
-    def make():
-        layer = LAYERS[name][0](6, **LAYERS[name][2]).double()
-        for p in layer.parameters():
-            p.data.add_(0.5 * torch.randn_like(p))
-        return layer
-
-    return seeded(make, seed=seed)
-
-
-@pytest.mark.parametrize("name", LAYERS)
-def test_layers_are_the_equations(name):
-    layer, z = layer_of(name), normal(2, 37, 6, seed=1)
-    p = {key: value.detach().numpy() for key, value in layer.named_parameters()}
-    expected = np.zeros((2, 37, layer.heads, layer.size))
-    for b in range(2):
-        for c in range(layer.heads):
-            S = np.zeros((layer.size, layer.size))
-            for t in range(37):
-                S, expected[b, t, c] = LAYERS[name][1](layer, p, c, z[b, t].numpy(), S)
-    for form in FORMS:
-        layer.form = form
-        same(layer(z), expected.reshape(2, 37, 6), 1e-11)
 
 
 # --- flash-linear-attention's naive forms (fla-org/flash-linear-attention at bc3b101), batch and head dropped -----------
@@ -232,7 +157,7 @@ def test_what_gates_and_strengths_may_be():
 
     for name, least, reached in (("gated deltanet", 0, 0.1), ("gated deltanet, to 2", -1, -0.8), ("mamba2", 0, 0.1),
                                  ("rwkv7", np.exp(LEAST_LOG) - 1, -0.2)):  # fmt: skip
-        found = spectrum(layer_of(name))
+        found = spectrum(disturbed(MIXERS[name], 6, by=0.5))
         assert (
             found.imag.abs().max() < 1e-7
             and least - 1e-7 <= found.real.min() <= reached

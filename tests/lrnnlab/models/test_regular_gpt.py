@@ -1,4 +1,4 @@
-"""RegularGPT: Eq. 1 and the released tree against torch's own encoder layer, both forms against each other, faults."""
+"""RegularGPT: Eq. 1 against full matrices, both forms against each other, tables of chunks, faults."""
 
 import math
 
@@ -6,9 +6,9 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tensors import gap, normal, strings, torchs_layer
-from torch.nn import functional as F
+from tensors import gap, normal, strings
 
+from lrnnlab.models import equations
 from lrnnlab.models.layers import attention
 from lrnnlab.models.layers.attention import (
     RegularGPT,
@@ -48,9 +48,6 @@ def hidden(model, form, tokens):
     return model.hidden(tokens)
 
 
-# --- the oracle: torch's encoder layer under a full matrix of biases ------------------------------------------------
-
-
 def band(r, present):
     """(h,S,S): r_j at (m, m-j), written out; a row sees itself and what is present."""
     S = len(present)
@@ -59,49 +56,6 @@ def band(r, present):
         seen = present[: S - j] | (j == 0)
         mask[:, at[j:], at[: S - j]] = torch.where(seen, r[:, j : j + 1], -math.inf)
     return mask
-
-
-def oracle(model, tokens, post_norm=True):
-    """Every depth's outputs, the slow way, in the model's form: all positions, full matrices."""
-    h = model.embedding.weight[tokens] * math.sqrt(D)
-    c, out, depth, n = model.chunk, [], 0, tokens.shape[1]
-    while not out or c**depth < n:
-        if model.form == "tree":
-            fill = (c - h.shape[1] % c) % c
-            h = torch.cat([model.pad.repeat(len(h), fill, 1), h], 1)
-            present = torch.arange(h.shape[1]) >= (fill if model.padding == "masked" else 0)
-            for layer in model.layers:
-                h = torchs_layer(layer, H, post_norm)(h, band(layer.r, present))
-            h = h[:, c - 1 :: c]
-        else:
-            for layer in model.layers:
-                h = torchs_layer(layer, H, post_norm)(h, dilated_mask(n, c, depth, layer.r))
-        out.append(h)
-        depth += 1
-    return out
-
-
-CASES = {
-    "c 2": {},
-    "c 3, K 2": {"chunk": 3, "thickness": 2},
-    "c 5, gpt2": {"chunk": 5, "block": "gpt2"},
-    "c 2, K 3, gpt2": {"thickness": 3, "block": "gpt2"},
-    "c 40, K 2": {"chunk": 40, "thickness": 2},
-}
-
-
-@pytest.mark.parametrize("form, padding", [("tree", "learned"), ("tree", "masked"), ("masks", "masked")])
-@pytest.mark.parametrize("name", CASES)
-def test_every_depth_against_the_oracle(name, form, padding):
-    model = make(form=form, padding=padding, **CASES[name])
-    post_norm = CASES[name].get("block", "post_norm") == "post_norm"
-    for T in (1, 2, 5, 8, 9, 41):
-        tokens = strings(V, 2, T)
-        for ours, theirs in zip(model.hidden(tokens), oracle(model, tokens, post_norm), strict=True):
-            assert gap(ours, theirs) < 1e-9
-        last = theirs[:, 0] if form == "tree" else theirs
-        last = last if post_norm else F.layer_norm(last, (D,), model.norm.weight, model.norm.bias)
-        assert gap(model(tokens), last @ model.head.weight.T + model.head.bias) < 1e-9
 
 
 # --- both forms -----------------------------------------------------------------------------------------------------
@@ -252,7 +206,7 @@ def test_parameter_counts_of_table_5():
     assert [(rest + 50_256 * 768 + K * layer) // 10**6 for K in (6, 12)] == [81, 123]
 
 
-# --- faults that the oracle must catch ------------------------------------------------------------------------------
+# --- faults that must show ------------------------------------------------------------------------------
 
 
 def attention_of(change):
@@ -280,10 +234,9 @@ FAULTS = {
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_in_the_tree_is_noticed(fault, monkeypatch):
     model, tokens = make(padding="masked"), strings(V, 2, 11)
-    right = oracle(model, tokens)[-1][:, 0]
+    right = equations.outputs_of(model, tokens)
     monkeypatch.setattr(*FAULTS[fault])
-    model.form = "tree"
-    assert gap(model.hidden(tokens)[-1][:, -1], right) > 1e-3
+    assert gap(model(tokens), right) > 1e-3
 
 
 @settings(max_examples=20, deadline=None)

@@ -1,4 +1,4 @@
-"""The baselines of paper 002: attention with relative positions against loops and torch's own layer; the ReLU RNN."""
+"""The baselines of paper 002: attention with relative positions against formulas and torch's own layer; the ReLU RNN."""
 
 import math
 
@@ -6,11 +6,12 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tensors import gap, normal, same, strings, torchs_layer
+from tensors import gap, same, strings, torchs_layer
 from torch.nn import functional as F
 
+from lrnnlab.models import equations
 from lrnnlab.models.layers import attention as transformers
-from lrnnlab.models.layers.attention import POSITIONS, RelativeTransformer, ReluRNN, XLLayer, relative_shift, sinusoids
+from lrnnlab.models.layers.attention import POSITIONS, RelativeTransformer, ReluRNN, relative_shift, sinusoids
 
 D, H, V, C = 8, 2, 3, 4
 CAUSAL = [name for name in POSITIONS if name != "xl"]
@@ -35,40 +36,6 @@ def count(model):
     return sum(p.numel() for p in model.parameters())
 
 
-def xl_by_hand(layer, h):
-    """One post-norm layer h (T,D) -> (T,D), pair by pair and head by head; R is released as np.arange(T, -T, -1), m - n."""
-    T, d = len(h), D // H
-    w = {name: weight.detach() for name, weight in layer.named_parameters()}
-    q, k, v = ((h @ w[f"{name}.weight"].T).view(T, H, d) for name in "QKV")
-    out = torch.zeros(T, H, d, dtype=torch.float64)
-    for head in range(H):
-        for m in range(T):
-            scores = []
-            for n in range(T):
-                angle = [(m - n) / 10_000 ** (2 * i / D) for i in range(D // 2)]
-                R = torch.tensor([math.sin(a) for a in angle] + [math.cos(a) for a in angle], dtype=torch.float64)
-                R = (w["W_r.weight"] @ R).view(H, d)[head]
-                scores.append((q[m, head] + w["u"][head, 0]) @ k[n, head] + (q[m, head] + w["v"][head, 0]) @ R)
-            weights = (torch.stack(scores) / math.sqrt(d)).softmax(0)
-            out[m, head] = weights @ v[:, head]
-    a = layer.block.norm(h + out.reshape(T, D) @ w["O.weight"].T)
-    hidden = torch.relu(a @ w["block.ff.up.weight"].T + w["block.ff.up.bias"])
-    return layer.block.ff_norm(a + hidden @ w["block.ff.down.weight"].T + w["block.ff.down.bias"])
-
-
-@pytest.mark.parametrize("T", [1, 2, 3, 9])
-def test_xl_against_pairs(T):
-    layer, h = seeded(lambda: XLLayer(D, H, "post_norm")), normal(2, T, D)
-    for ours, row in zip(layer(h), h):
-        assert gap(ours, xl_by_hand(layer, row)) < 1e-10
-    model, tokens = transformer("xl", layers=3), strings(V, 2, T)
-    h = model.embedding(tokens)
-    for ours, layer in zip(model.hidden(tokens), model.layers, strict=True):
-        h = torch.stack([xl_by_hand(layer, row) for row in h])
-        assert gap(ours, h) < 1e-9
-    assert gap(model(tokens), h[:, -1] @ model.head.weight.T + model.head.bias) < 1e-9
-
-
 @pytest.mark.parametrize("name, fault", [
     ("relative_shift", lambda scores: scores[..., : scores.shape[-2]]),
     ("relative_shift", lambda scores: relative_shift(scores).mT),
@@ -77,10 +44,10 @@ def test_xl_against_pairs(T):
     ("sinusoids", lambda offsets, width: sinusoids(offsets, width, 100.0)),
 ])  # fmt: skip
 def test_a_fault_in_the_positions_is_noticed(name, fault, monkeypatch):
-    layer, h = seeded(lambda: XLLayer(D, H, "post_norm")), normal(1, 6, D)
-    right = xl_by_hand(layer, h[0])
+    model, tokens = transformer("xl"), strings(V, 3, 6)
+    right = equations.outputs_of(model, tokens)
     monkeypatch.setattr(transformers, name, fault)
-    assert gap(layer(h)[0], right) > 1e-3
+    assert gap(model(tokens), right) > 1e-3
 
 
 @pytest.mark.parametrize("block", ["post_norm", "gpt2"])
@@ -163,17 +130,6 @@ def test_weights_start_as_in_haiku():
 
 def rnn(seed=0):
     return seeded(lambda: ReluRNN(V, C, width=D), seed)
-
-
-def test_the_rnn_is_its_formula():
-    model, tokens = rnn(), strings(V, 3, 9)
-    W, U, b, b2 = (weight.detach() for weight in model.network.parameters())
-    h, states = torch.zeros(3, D, dtype=torch.float64), []
-    for t in range(9):
-        h = torch.relu(W[:, tokens[:, t]].T + h @ U.T + b + b2)
-        states.append(h)
-    assert gap(model.states(tokens), torch.stack(states, 1)) < 1e-10
-    assert gap(model(tokens), torch.relu(h) @ model.head.weight.T + model.head.bias) < 1e-10
 
 
 @settings(max_examples=15, deadline=None)
