@@ -12,10 +12,9 @@ from nbformat import NotebookNode
 from PIL import Image, UnidentifiedImageError
 
 from workbook.book.inspection import Problem, inspect, output_faults
-from workbook.book.outputs import DATA_URI, on_stderr, tidy, whole_streams
+from workbook.book.outputs import DATA_URI, is_panel, on_stderr, tidy, whole_streams
 from workbook.book.running import VARIES, is_code, tags, where
 from workbook.book.text import difference
-from workbook.show.output import WIDGET
 
 # Measured on a 1024 x 640 line plot: lines drawn without antialiasing differ by (0.9, 25) and must pass; a flat line
 # for a sine by (1.8, 58), another title by (0.8, 40) and must not.  The same machine gives (0, 0).
@@ -57,14 +56,9 @@ def _shape(output: NotebookNode) -> tuple[str, ...]:
     """What kind of output it is: its stream, its error, or the forms it is shown in."""
     if output.output_type == "stream":
         return (output.name,)
-    if _is_panel(output):
+    if is_panel(output):
         return ("panel",)
     return ("error",) if output.output_type == "error" else tuple(sorted(output.data))
-
-
-def _is_panel(output: NotebookNode) -> bool:
-    """Whether it is a panel, which is moved through all its values instead; what moves has no still in a run of its own."""
-    return output.get("data", {}).get("text/plain") == WIDGET
 
 
 def _sketch(outputs: list[NotebookNode]) -> str:
@@ -72,12 +66,15 @@ def _sketch(outputs: list[NotebookNode]) -> str:
 
 
 def _forms(output: NotebookNode) -> list[tuple[str, object]]:
-    """(mime type, content) of an output; a traceback names lines and files of the machine and is left out."""
+    """(mime type, content) of an output, without tracebacks, which name files of the machine, and panels.
+
+    A panel is moved through all its values instead, and a fresh run makes no still of a picture that moves.
+    """
     if output.output_type == "stream":
         return [("text/plain", output.text)]
     if output.output_type == "error":
         return [("text/plain", f"{output.ename}: {output.evalue}")]
-    return [] if _is_panel(output) else sorted(output.data.items())
+    return [] if is_panel(output) else sorted(output.data.items())
 
 
 def _differ(old: tuple[str, object], new: tuple[str, object]) -> list[tuple[str, str]]:

@@ -3,8 +3,8 @@
     pytest --nbval notebooks/03_parallel_scans.ipynb                                    # strict and plain
     pytest --nbval -p workbook.book.nbval_plugin notebooks/03_parallel_scans.ipynb      # and more
 
-Beside nbval's own comparison stands :func:`workbook.book.comparison.cell_faults`, which also looks at pictures and at the
-words beside them.  After the last cell every widget is moved through all its values, the kernel tells the arithmetic that
+To nbval's own comparison it adds :func:`workbook.book.comparison.cell_faults`, which also compares pictures and the words
+beside them.  After the last cell every widget is moved through all its values, the kernel tells the arithmetic that
 it really has, and each cell of a proof runs again as a reader would run it: from the last to the first, so each alone, and
 then in order.
 """

@@ -34,8 +34,12 @@ def tidy(outputs: Iterable[NotebookNode]) -> list[NotebookNode]:
 
 def unlike(outputs: Iterable[NotebookNode]) -> bool:
     """Whether a fresh run may show another form of these: a panel, or a picture in HTML, whose pixels nbval would compare."""
-    shown = [output.get("data", {}) for output in outputs]
-    return any(data.get("text/plain") == WIDGET or DATA_URI.search(data.get("text/html", "")) for data in shown)
+    return any(is_panel(output) or DATA_URI.search(output.get("data", {}).get("text/html", "")) for output in outputs)
+
+
+def is_panel(output: NotebookNode) -> bool:
+    """Whether an output is a panel, as :func:`tidy` leaves it."""
+    return output.get("data", {}).get("text/plain") == WIDGET
 
 
 def printed(cell: NotebookNode) -> str:

@@ -69,7 +69,7 @@ def _block(writer, node: nodes.math_block) -> None:
 def _write(writer, node: nodes.Node, display: str) -> None:
     try:
         made = mathml(node.astext(), display)
-        writer.body.append(f'<span class="formula">{made}</span>' if display == "block" else made)  # it may stand in a <p>
+        writer.body.append(f'<span class="formula">{made}</span>' if display == "block" else made)  # within a <p>, too
     except ValueError as error:
         LOG.warning(str(error), location=node)
     raise nodes.SkipNode

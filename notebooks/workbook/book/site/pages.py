@@ -15,14 +15,14 @@ from workbook.book.building import as_bytes
 from workbook.book.cell_dependencies import widget_cells, widgets
 from workbook.book.glossary import references
 from workbook.book.inspection import inspect
-from workbook.book.outputs import is_picture
+from workbook.book.outputs import is_panel, is_picture
 from workbook.book.running import BookError, where
 from workbook.book.site.flipbooks import book_html, flipbook
 from workbook.book.site.moving import moving_html, script
 from workbook.book.site.predictions import asked_in, prediction_markdown
 from workbook.book.sync import read_twin, source_of
 from workbook.show.interactive import Moving
-from workbook.show.output import WIDGET, few_colours
+from workbook.show.output import few_colours
 
 ROOMS = ["lrnnlab", *(f"lrnnlab.{room}" for room in
                       ("scans", "automata", "expressivity", "tasks", "models", "training", "verification"))]  # fmt: skip
@@ -105,7 +105,7 @@ def bibtex(notebooks: Sequence[Path]) -> str:
 
 
 def _damage(page: NotebookNode) -> Iterator[str]:
-    """What of the outputs of a notebook is not what it says it is, such as half a picture."""
+    """Outputs that are not what their type says, such as half a picture: which, and why."""
     for i, cell in enumerate(page.cells):
         for output in cell.get("outputs", ()):
             for mime, shown in output.get("data", {}).items():
@@ -146,12 +146,10 @@ def _shorten_anchors(page: NotebookNode) -> None:
 
 
 def _ask(page: NotebookNode) -> None:
-    """Where the notebook has a prediction's panel, the page asks itself."""
+    """Replace the panels of predictions, which need a kernel, by questions that the page asks itself."""
     for cell in page.cells:
         if cell.cell_type == "code" and (id := asked_in(cell.source)):
-            cell.outputs = [new_output("display_data", {"text/markdown": prediction_markdown(id)})
-                            if one.get("data", {}).get("text/plain") == WIDGET else one
-                            for one in cell.outputs]  # fmt: skip
+            _replace_panel(cell, "text/markdown", prediction_markdown(id))
 
 
 def _with_books(path: Path, page: NotebookNode, static: Path) -> NotebookNode:
@@ -168,10 +166,12 @@ def _with_books(path: Path, page: NotebookNode, static: Path) -> NotebookNode:
                 names.append(f"{path.stem}/{name}_{n:02d}.png")
                 _write(static / names[-1], few_colours(frame.png))
             html = book_html(book, [f"_static/{one}" for one in names], name)
-        page.cells[i].outputs = [new_output("display_data", {"text/html": html})
-                                 if one.get("data", {}).get("text/plain") == WIDGET else one
-                                 for one in page.cells[i].outputs]  # fmt: skip
+        _replace_panel(page.cells[i], "text/html", html)
     return page
+
+
+def _replace_panel(cell: NotebookNode, mime: str, content: str) -> None:
+    cell.outputs = [new_output("display_data", {mime: content}) if is_panel(one) else one for one in cell.outputs]
 
 
 def _write(file: Path, content: bytes) -> None:
