@@ -78,7 +78,7 @@ class Case:
                 "machine": machine(self.device)}  # fmt: skip
 
     def source(self) -> None:
-        """Nothing: what a clock says is never the same."""
+        """None: seconds differ from run to run, whatever the code."""
 
     def says(self) -> dict:
         """What names it in its record, and how it was timed."""

@@ -24,24 +24,24 @@ LEFT_OUT = {
     "lrnnlab.files",
     "workbook.tables.declared",
     "workbook.tables.records",
-}  # refuse, read, write
+}  # no number depends on these
 LIBRARIES = [sysconfig.get_path(one) for one in ("stdlib", "purelib", "platlib")]
 DO_NOT_COUNT = ("annotation", "returns", "ctx", "type_params", "type_comment")
 
 
 def same(source: str | None, now: str, known: list[str]) -> bool:
-    """Whether code of a digest (None: older than digests) gives the numbers that today's gives, as far as is known."""
+    """Whether the code of a record (None: older than digests) is known to give the same numbers as today's, ``now``."""
     return source == now or (now in known and (source is None or source in known))
 
 
 def of_table(module: str, said: Any) -> str:
-    """A digest of what a table's module leads to, with the models and tasks that its declaration names."""
+    """A digest of all that a table's module leads to; ``said`` is its declaration, which names models and tasks."""
     roots = [*((module, name) for name in _bound(module)), ("lrnnlab.training", "deterministic")]
     return _digest(_reached(roots, frozenset(_words(said))))
 
 
 def of_others(registries: Iterable[Mapping[str, Any]], said: Any) -> str | None:
-    """A digest of the code of entries of registries that something names and the package does not ship; None without any."""
+    """A digest of the code of the models and tasks that ``said`` names and the package does not ship; None if there are none."""
     makers = [(name, part) for one in registries for name, maker in one.items() for part in _parts(maker)]
     others = [(name, part.__module__) for name, part in makers if _is_others(getattr(part, "__module__", None))]
     words = {*_words(said)} if others else set()
@@ -57,7 +57,7 @@ def _digest(texts: Iterable[str]) -> str:
 
 
 def _words(said: Any) -> Iterator[str]:
-    """All texts in plain data, keys too."""
+    """All strings in nested plain data, keys too."""
     if isinstance(said, str):
         yield said
     elif isinstance(said, (Mapping, list, tuple)):
@@ -66,7 +66,7 @@ def _words(said: Any) -> Iterator[str]:
 
 
 def _parts(maker: Any) -> Iterator[Any]:
-    """What makes a model: a function, a class, or one within another as ``partial(network, MyRule)``."""
+    """The functions and classes that make a model: two of ``partial(network, MyRule)``."""
     if isinstance(maker, partial):
         for part in (maker.func, *maker.args, *maker.keywords.values()):
             yield from _parts(part)
@@ -97,7 +97,7 @@ def _imported(module: str) -> set[str]:
 
 
 def _whole(module: str) -> Iterator[str]:
-    """The code of a module of somebody else's: of its file, or (in a notebook) what Python has compiled of its definitions."""
+    """The code of somebody else's module: its file, or, in a notebook, the compiled code of its definitions."""
     tree = _tree(module)
     if tree is not None:
         yield json.dumps(_plain(tree, set()))
@@ -154,7 +154,7 @@ def _bound(module: str) -> dict[str, list[Any]]:
 
 
 def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """Those of a module, also within ``if`` and ``try``."""
+    """The statements of a module, also those within ``if`` and ``try``."""
     for one in body:
         if isinstance(one, (ast.If, ast.Try)):
             yield from _statements([*one.body, *one.orelse, *getattr(one, "finalbody", [])])
@@ -173,7 +173,7 @@ def _imports(statement: ast.Import | ast.ImportFrom, module: str) -> Iterator[tu
 
 
 def _reached(roots: list[tuple[str, str]], words: frozenset[str]) -> Iterator[str]:
-    """The texts of all definitions to which ``roots`` lead; of mappings of names, of the entries called so."""
+    """The texts of all definitions to which ``roots`` lead; of registries, of the entries that ``words`` name."""
     todo, seen = [*roots], {*roots}
     while todo:
         module, name = todo.pop()
@@ -204,7 +204,7 @@ def _places(module: str, name: str, attribute: str) -> Iterator[tuple[str, str]]
 
 
 def _asked_for(statement: ast.AST, words: frozenset[str]) -> Iterator[ast.AST]:
-    """A definition; of a mapping of names, the entries that are asked for and those without a name."""
+    """A definition; of a registry only the entries that ``words`` name, and those without a name (``**others``)."""
     value = getattr(statement, "value", None)
     if not isinstance(value, ast.Dict) or not any(isinstance(key, ast.Constant) for key in value.keys):
         yield statement
@@ -222,7 +222,7 @@ def _read(node: ast.AST) -> tuple[str, frozenset[tuple[str, str]]]:
 
 
 def _plain(node: Any, uses: set[tuple[str, str]]) -> Any:
-    """A tree as plain data; ``uses`` is added to."""
+    """A tree as plain data; adds to ``uses`` the names, and attributes of names, that it reads."""
     if isinstance(node, list):
         return [_plain(one, uses) for one in node if not isinstance(one, (ast.Import, ast.ImportFrom))]
     if not isinstance(node, ast.AST):

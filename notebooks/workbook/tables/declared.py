@@ -61,7 +61,7 @@ LONGEST = 40  # characters of a number
 
 
 def there(found: Any, known: Collection, what: str, name: str) -> None:
-    """``ValueError``, with what there is, unless ``found`` is among ``known``."""
+    """Raise ``ValueError``, listing the valid names, unless ``found`` is one of them."""
     if found not in known:
         shown = [*map(str, list(known)[:MOST]), *([f"... ({len(known):,})"] if len(known) > MOST else [])]
         raise ValueError(f"{name} has no {what} {found!r}; there are {', '.join(shown)}")
@@ -118,7 +118,7 @@ class Declared:
             raise self._refusal(where, f"asks for {' or '.join(KINDS[kind] for kind in kinds)}, got {value!r}")
 
     def _check_said(self, own: Mapping) -> None:
-        """What is shown, why cells are low, and seeds: their parts."""
+        """Check the parts of ``seeds``, ``why`` and ``shown``."""
         for seed in own.get("seeds", ()):
             self._kind(seed, (int,), "seeds")
         for one in _listed(own.get("why", [])):
@@ -206,7 +206,7 @@ class Declared:
                 bound = dict(zip(keys, values))
                 name = pattern.format(**bound)
                 if name in found:
-                    raise self._refusal(where, f"{name!r} stands twice")
+                    raise self._refusal(where, f"{name!r} appears twice")
                 found[name] = {**sets, **bound}
         return found
 
@@ -291,14 +291,14 @@ def _check(node: Any, path: str, done: dict[int, bool]) -> None:
     """``ValueError`` unless a node means the same to all readers of YAML and to people; ``done``: nodes, and whether they ended."""
     kind, text, why = node.tag.rpartition(":")[2], node.value, ""
     if kind not in ("map", "seq", "str", "int", "float", "bool", "null", "merge"):
-        why = f"{text!r} is a {kind}; as text it stands in quotes"
+        why = f"{text!r} is a {kind}; quote it to make it a text"
     elif isinstance(node, yaml.ScalarNode) and not node.style:  # neither in quotes nor a block
         if kind in ("int", "float") and (len(text) > LONGEST or not NUMBER.fullmatch(text)):
             why = f"not all read {text!r} as the same number"
         elif kind == "bool" and text.lower() not in ("true", "false"):
-            why = f"{text!r} is true or false to some, a word to others; a word stands in quotes"
+            why = f"{text!r} is true or false to some readers, a word to others; write true or false, or quote it"
         elif kind == "str" and LIKE_A_NUMBER.fullmatch(text):
-            why = f"{text!r} is no number here; as text it stands in quotes"
+            why = f"{text!r} is no number here; quote it to make it a text"
         elif text.startswith("=") and not text.startswith("= "):
             why = f"a sum begins with '= ', got {text!r}"
     elif not done.get(id(node), True):
@@ -308,7 +308,7 @@ def _check(node: Any, path: str, done: dict[int, bool]) -> None:
         if len(keys) < len(text):
             why = "a key is a name"
         elif twice := {key for key in keys if keys.count(key) > 1}:
-            why = f"{min(twice)!r} stands twice"
+            why = f"{min(twice)!r} appears twice"
     if why:
         raise ValueError(f"line {node.start_mark.line + 1}, {path or 'the file'}: {why}")
     if id(node) not in done and not isinstance(node, yaml.ScalarNode):

@@ -70,7 +70,7 @@ def fingerprint(config: dict) -> str:
 def provenance(device: str = "cpu", source: str | None = None) -> dict:
     """Versions, revision, machine kind and date: enough to know what made a number, nothing about whose machine.
 
-    Of what is recorded also ``source``, the digest of the code that it went through, and which :func:`arithmetic` that was in.
+    Where ``source`` is given, the digest of the code that is run, it also says in which :func:`arithmetic` that is.
     """
     return {
         "python": platform.python_version(),
@@ -97,7 +97,7 @@ def arithmetic() -> str:
 
 
 def sources() -> dict[str, list[str]]:
-    """By table the digests of codes that are known to give the numbers that are recorded (:mod:`workbook.tables.code`)."""
+    """Table -> digests of all code that is known to give its recorded numbers (:mod:`workbook.tables.code`)."""
     try:
         return json.loads((recorded_folder() / "records" / SOURCES).read_bytes())
     except (OSError, ValueError):

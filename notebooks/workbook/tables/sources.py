@@ -1,4 +1,4 @@
-"""Write down that today's code gives the numbers that are recorded: after ``test_records_again`` has passed.
+"""Note that today's code gives the recorded numbers, once ``test_records_again`` has passed.
 
 ``python -m workbook.tables.sources [TABLE ...]``; see :mod:`workbook.tables.code`.
 """
