@@ -175,13 +175,19 @@ def dictionary(m, z):
     return COLUMNS["unit"](A, 1.2).unsqueeze(1), m.drive(z).unsqueeze(1), lambda x: m.read(x.flatten(1))
 
 
+def gated_readout(m, y, z):
+    """S4's: of what a linear map makes of GELU(y + skip z), one half times the sigmoid of the other."""
+    value, gate = m.readout.mix(F.gelu(y + m.readout.skip * z)).chunk(2, -1)
+    return value * sigmoid(gate)
+
+
 def liquid_s4(m, z):
     """Paper 000, Eq. 4: x_t = (A + diag(B u)) x_{t-1} + B u, one system a channel; A from Cayley's transform."""
     M = m.skew - m.skew.mT - torch.diag_embed(m.log_decay.exp()) - outer(m.P, m.P)
     half = M * (m.log_dt.exp() / 2).view(-1, 1, 1)
     r, A = sigmoid(m.share), torch.linalg.solve(eye(M.shape[-1], M) - half, eye(M.shape[-1], M) + half)
     b = r * tanh(m.B * z.unsqueeze(-1))
-    return (1 - r).unsqueeze(-1) * A + torch.diag_embed(b), b, lambda x: m.readout((x * m.C).sum(-1), z)
+    return (1 - r).unsqueeze(-1) * A + torch.diag_embed(b), b, lambda x: gated_readout(m, (x * m.C).sum(-1), z)
 
 
 # --- A constant -------------------------------------------------------------------------------------------------------
@@ -230,7 +236,7 @@ def _channels(lam, w, m, z):
     """n modes a channel, B = 1: y = Re <w, x> in each."""
     u = z.to(lam.dtype).unsqueeze(-1).expand(*z.shape, w.shape[-1])
     value = lambda x: (x * w).sum(-1).real.to(z.dtype)
-    read = (lambda x: m.readout(value(x), z)) if m.gated else (lambda x: value(x) + m.skip * z)
+    read = (lambda x: gated_readout(m, value(x), z)) if m.gated else (lambda x: value(x) + m.skip * z)
     return lam.expand_as(u), u, read
 
 
@@ -273,7 +279,7 @@ def s4(m, z):
     half = m.log_dt.double().exp().view(-1, 1, 1) / 2
     step = torch.linalg.solve(I - half * A, I + half * A)
     b = torch.linalg.solve(I - half * A, 2 * half * B.unsqueeze(-1)).squeeze(-1) * z.to(Lam.dtype).unsqueeze(-1)
-    return step.expand(len(z), -1, -1, -1), b, lambda x: m.readout((C * x).sum(-1).real.to(z), z)
+    return step.expand(len(z), -1, -1, -1), b, lambda x: gated_readout(m, (C * x).sum(-1).real.to(z), z)
 
 
 # --- fast weights: S (h,v,n) is written to and read from -------------------------------------------------------------

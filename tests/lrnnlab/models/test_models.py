@@ -10,6 +10,7 @@ from torch.nn import functional as F
 
 from lrnnlab import models
 from lrnnlab.automata import MooreMachine
+from lrnnlab.models import equations
 from lrnnlab.tasks import EvenPair, ModArith, Sum
 
 V, C = 5, 3
@@ -174,27 +175,17 @@ def norms(A, p):
 
 
 @pytest.mark.parametrize("p", PS)
-@pytest.mark.parametrize("rule", ["clip", "release", "centred", "block", "unit"])
+@pytest.mark.parametrize("rule", models.COLUMN_RULES)
 def test_rules_are_their_formulas(rule, p):
-    """Eq. 6 and its relatives: which columns are divided by what, after which mean was taken away."""
-    raw = blocks()
-    v = raw - raw.mean(1, keepdim=True) if rule in ("release", "centred") else raw
-    size = norms(v, p).unsqueeze(1)
+    """Of columns long and short, and of those that a rule leaves as they are."""
+    raw, apply = blocks(), models.COLUMN_RULES[rule]
+    size = norms(raw, p)
     assert (size > 1).any() and (size < 1).any()
-    by = {"clip": size.clamp(min=1), "centred": size.clamp(min=1), "unit": size}.get(rule, size.amax(-1, keepdim=True))
-    same(models.COLUMN_RULES[rule](raw, p), v / by)
-    assert rule == "release" or torch.equal(models.COLUMN_RULES["clip"](torch.eye(5), p), torch.eye(5))
-    assert not models.COLUMN_RULES[rule](torch.zeros(2, 3, 3), p).any()
-
-
-def test_softmax_columns_are_distributions_and_hard_ones_are_their_peaks():
-    raw = blocks()
-    A, hard = (models.COLUMN_RULES[rule](raw, 1.2) for rule in ("softmax", "hard"))
-    e = np.exp(raw.numpy() - raw.numpy().max(1, keepdims=True))
-    same(A, torch.from_numpy(e / e.sum(1, keepdims=True)))
-    assert hard.dtype == raw.dtype and ((hard == 0) | (hard == 1)).all() and (hard.sum(-2) == 1).all()
-    assert torch.equal(hard.argmax(-2), A.argmax(-2)) and torch.equal(hard.argmax(-2), raw.argmax(-2))
-    assert torch.equal(models.COLUMN_RULES["free"](raw, 1.2), raw)
+    A = apply(raw, p)
+    same(A, equations.COLUMNS[rule](raw, p))
+    assert A.dtype == raw.dtype and (rule != "hard" or torch.equal(A.argmax(-2), raw.argmax(-2)))
+    assert rule not in ("clip", "hard", "free") or torch.equal(apply(torch.eye(5), p), torch.eye(5))
+    assert rule in ("softmax", "hard") or not apply(torch.zeros(2, 3, 3), p).any()
 
 
 @pytest.mark.parametrize("rule", models.COLUMN_RULES)
@@ -333,15 +324,6 @@ def test_the_orthogonal_start(cell):
     W = own["weight_hh_l0"]
     assert torch.allclose(W.mT @ W, torch.eye(6), atol=1e-5)
     assert not own["bias_ih_l0"].any() and not own["bias_hh_l0"].any()
-
-
-def test_elman_is_tanh_of_a_sum():
-    model, tokens = models.build("elman", **SMALL, width=6).double(), strings(V, 1, 6)
-    own = {key: p.detach().numpy() for key, p in model.layers[0].network.named_parameters()}
-    x, z = np.zeros(6), model.symbol_inputs().detach().numpy()
-    for t, token in enumerate(tokens[0]):
-        x = np.tanh(own["weight_ih_l0"] @ z[token] + own["bias_ih_l0"] + own["weight_hh_l0"] @ x + own["bias_hh_l0"])
-        same(model.states(tokens)[0, t].detach(), torch.from_numpy(x))
 
 
 # --- snapping ---------------------------------------------------------------------------------------------------------
