@@ -15,7 +15,17 @@ from lrnnlab.models.layers.fast_weights import GATED_FORMS, RULE_FORMS
 
 LAYERS = {**MIXERS, **PAPER_003}
 SMALL = {"width": 8, "heads": 2}
+
+
+def fallen(*sizes):
+    """KERPLE with a weight below its least, which is to be told the way up."""
+    net = M.RelativeTransformer(*sizes, layers=2, position="kerple", **SMALL)
+    net.position.r.data[0, 0] = -3.0
+    return net
+
+
 NETS = {
+    "kerple, fallen": fallen,
     **{f"relu_rnn {every}": partial(M.ReluRNN, width=8, every=every) for every in (False, True)},
     **{f"regulargpt {c} {form} {padding} {block}": partial(M.RegularGPT, chunk=c, form=form, block=block, padding=padding, **SMALL)
        for c in (2, 3, 12, 40) for form in PADDING for padding in PADDING.values() for block in BLOCKS},
