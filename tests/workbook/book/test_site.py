@@ -393,7 +393,7 @@ def test_a_prediction_is_made_before_its_answer_is_seen(visit, odd):
 @pytest.mark.thorough
 def test_the_command_looks_at_its_pages(program, tmp_path):
     notebook(tmp_path, new_markdown_cell("# One\n\nIt asks.\n\nIt costs \\$5."))
-    call = [sys.executable, "-m", "workbook.cli", "book", "site", "--root", tmp_path, "--out", tmp_path / "site", "--check"]
+    call = [sys.executable, "-m", "lrnnlab", "book", "site", "--root", tmp_path, "--out", tmp_path / "site", "--check"]
     told = subprocess.run(call, capture_output=True, text=True, env={**os.environ, "LRNNLAB_CHROMIUM": program})
     assert told.returncode == 1 and "'It costs $5.' shows unset LaTeX" in told.stdout, told
 
