@@ -413,10 +413,18 @@ def rwkv4(m, state, z):
     return (z, s, fade * num + k.exp() * v, fade * den + k.exp()), y + sigmoid(m.gate(g)) * m.down(m.up(key).relu() ** 2)
 
 
+def stretched(w, times):
+    """A row drawn ``times`` as long, on straight lines: weight j lies at the middle of its own stretch."""
+    last = w.shape[-1] - 1
+    at = ((torch.arange(times * (last + 1)) + 0.5) / times - 0.5).clamp(0, last)
+    left = at.floor().long()
+    return w[..., left] + (at - left).to(w) * (w[..., (left + 1).clamp(max=last)] - w[..., left])
+
+
 def sgconv(m, seen, z):
     """SGConv: y_t = sum_l K_l z_{t-l} over the last inputs; K is a row of pieces, each twice as long as the last."""
-    stretched = [F.interpolate(w[None], scale_factor=2 ** max(0, i - 1), mode="linear")[0] for i, w in enumerate(m.pieces)]
-    K = torch.cat([m.alpha**i * w for i, w in enumerate(stretched)], -1) / m.norm  # (D, lags)
+    row = [m.alpha**i * stretched(w, 2 ** max(0, i - 1)) for i, w in enumerate(m.pieces)]
+    K = torch.cat(row, -1) / m.norm  # (D, lags)
     seen = torch.cat([z.unsqueeze(-1), seen[..., :-1]], -1)
     return seen, (seen * K).sum(-1) + m.skip * z
 

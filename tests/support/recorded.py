@@ -22,7 +22,7 @@ SETTINGS = {  # digests of the settings of all cells of the tables that are decl
     "regulargpt/fig4": "96569c5f9123a308",
     "regulargpt/table3": "7c348af147850c38",
     "ladder/models_x_tasks": "e7d83f3e453c556c",
-    "ladder/gated": "871b84478e2d93ac",
+    "ladder/gated": "308c4ee8852b5e9b",
     "ladder/protocols": "693d2310204e1ce4",
     "ladder/depth": "4fe502e5696a027d",
     "ladder/restart": "6c3fe12f66a8b607",

@@ -22,6 +22,7 @@ OURS = ("lrnnlab", "workbook")
 LEFT_OUT = {
     "lrnnlab.validation",
     "lrnnlab.files",
+    "workbook.tables.code",
     "workbook.tables.declared",
     "workbook.tables.records",
 }  # no number depends on these
@@ -158,7 +159,7 @@ def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
     for one in body:
         if isinstance(one, (ast.If, ast.Try)):
             yield from _statements([*one.body, *one.orelse, *getattr(one, "finalbody", [])])
-        else:
+        elif not (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant)):  # a docstring
             yield one
 
 

@@ -52,6 +52,7 @@ def tiny(**changes):
 
 THE_SAME = {
     "a remark": ("a.py", "# a remark", "# another, longer one"), "a docstring": ("a.py", '"""Measure."""', '"""Measure, slowly."""'),
+    "a module's docstring": ("a.py", '"""What a table measures."""', '"""What is measured."""'),
     "no docstring": ("a.py", '    """Measure."""\n', ""), "annotations": ("a.py", "x: int) -> float", "x)"),
     "what a refusal says": ("a.py", '"x is negative"', 'f"x must not be negative, got {x}"'), "blank lines": ("b.py", "\n\n\n", "\n\n\n\n\n"),
     "a function that nothing calls": ("b.py", "    return x\n", "    return 7\n"), "one in a module": ("c.py", "3 * x", "4 * x"),
