@@ -311,7 +311,7 @@ def main(argv, root=ROOT, environ=os.environ):
             return 0
         if command == "lab" and "--author" not in rest:
             sys.path[:0] = [str(root), str(root / "notebooks")]
-            from workbook import copies  # which imports Python's own library only
+            from lrnnbook.machinery import copies  # which imports Python's own library only
             say("Your copy of the chapters is {}.".format(root / "my_notebooks"))
             copies.make(root / "my_notebooks", root)
             env["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, [str(root / ".jupyter"), env.get("JUPYTER_CONFIG_PATH")]))

@@ -12,7 +12,7 @@ import os
 import sys
 from pathlib import Path
 
-from workbook import copies
+from lrnnbook.machinery import copies
 
 c = get_config()  # noqa: F821  (traitlets gives it)
 project, programs = Path(__file__).resolve().parents[1], Path(sys.executable).parent

@@ -12,6 +12,6 @@ except OSError:  # the folder is gone
 if HERE != os.path.dirname(os.path.dirname(os.path.realpath(__file__))):
     sys.path[:] = [place for place in sys.path if os.path.realpath(place) != HERE]
 
-from workbook.cli import main
+from lrnnbook.machinery.cli import main
 
 raise SystemExit(main())

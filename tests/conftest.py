@@ -10,7 +10,7 @@ from browser import MS, required
 from hypothesis import HealthCheck, settings
 from packaging.requirements import Requirement
 
-from workbook.book.browser import chromium
+from lrnnbook.machinery.book.browser import chromium
 
 # How long an example takes says how busy the machine is, and nothing about what is tested.
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])

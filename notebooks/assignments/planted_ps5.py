@@ -1,5 +1,5 @@
 # Answers planted to test the tests of ps5: right ones in another style, wrong ones, and the points each must get.
-# Not for students.  ``tests/support/rehearsal.py`` reads them; ``tests/workbook/grading/test_course_sets.py`` grades every one.
+# Not for students.  ``tests/support/rehearsal.py`` reads them; ``tests/lrnnbook/grading/test_course_sets.py`` grades every one.
 # ruff: noqa: F811, F821, SIM110
 
 # %% planted={"task": "ps5.1", "points": 3, "what": "right: with numpy"}

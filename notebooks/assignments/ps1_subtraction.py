@@ -23,7 +23,7 @@ import itertools
 
 import numpy as np
 
-from workbook.exercises import call, claim, expect, numbers
+from lrnnbook.content.exercises import call, claim, expect, numbers
 
 # %% [markdown]
 # ## ps1.1 · The state of an expression

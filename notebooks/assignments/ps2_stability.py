@@ -24,7 +24,7 @@ import math
 
 import numpy as np
 
-from workbook.exercises import agree, call, claim, expect, numbers
+from lrnnbook.content.exercises import agree, call, claim, expect, numbers
 
 # %% [markdown]
 # ## ps2.1 · Column norms

@@ -21,7 +21,7 @@
 # %% nbgrader={"grade_id": "ps3-setup", "locked": true}
 import numpy as np
 
-from workbook.exercises import agree, call, claim, expect, numbers
+from lrnnbook.content.exercises import agree, call, claim, expect, numbers
 
 # %% [markdown]
 # ## ps3.1 · The operator of the scan

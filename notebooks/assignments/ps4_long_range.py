@@ -21,7 +21,7 @@
 # %% nbgrader={"grade_id": "ps4-setup", "locked": true}
 import numpy as np
 
-from workbook.exercises import agree, call, claim, expect, numbers
+from lrnnbook.content.exercises import agree, call, claim, expect, numbers
 
 # %% [markdown]
 # ## ps4.1 · Find the bug: a score

@@ -22,7 +22,7 @@
 import itertools
 import math
 
-from workbook.exercises import expect
+from lrnnbook.content.exercises import expect
 
 # %% [markdown]
 # ## ps5.1 · Exact weights

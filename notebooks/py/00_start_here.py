@@ -24,16 +24,16 @@
 import numpy as np
 
 import lrnnlab
+from lrnnbook import show
+from lrnnbook.content.chapters import ch00
+from lrnnbook.content.exercises import check, hint, my_copy, predict, progress, solution
+from lrnnbook.content.show.automaton_figures import state_diagram
+from lrnnbook.content.show.training_figures import accuracy_by_length
+from lrnnbook.content.tables import plan, train_run
 from lrnnlab import scans, snap, task, verify
 from lrnnlab.automata import MooreMachine
 from lrnnlab.training.evaluation import evaluate
 from lrnnlab.verification import head_tables, heads_machine
-from workbook import show
-from workbook.chapters import ch00
-from workbook.exercises import check, hint, my_copy, predict, progress, solution
-from workbook.show.automaton_figures import state_diagram
-from workbook.show.training_figures import accuracy_by_length
-from workbook.tables import plan, train_run
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
@@ -104,7 +104,7 @@ my_sums = None  # a function of a text
 check("00.1", my_sums)
 
 # %% [markdown]
-# <!-- Exercise 00.1: from notebooks/workbook/exercises/ch00.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 00.1: from notebooks/lrnnbook/content/exercises/ch00.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -166,7 +166,7 @@ check("00.2", my_words)
 
 
 # %% [markdown]
-# <!-- Exercise 00.2: from notebooks/workbook/exercises/ch00.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 00.2: from notebooks/lrnnbook/content/exercises/ch00.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -205,7 +205,7 @@ def one_wrong_arrow():
 predict("00.3", one_wrong_arrow)
 
 # %% [markdown]
-# <!-- Exercise 00.3: from notebooks/workbook/exercises/ch00.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 00.3: from notebooks/lrnnbook/content/exercises/ch00.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -300,7 +300,7 @@ my_matrix = None  # two rows of two numbers
 check("00.4", my_matrix)
 
 # %% [markdown]
-# <!-- Exercise 00.4: from notebooks/workbook/exercises/ch00.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 00.4: from notebooks/lrnnbook/content/exercises/ch00.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #

@@ -21,13 +21,13 @@ import numpy as np
 import sympy as sp
 
 import lrnnlab
+from lrnnbook import show
+from lrnnbook.content.chapters import ch01
+from lrnnbook.content.exercises import check, hint, solution
+from lrnnbook.content.show.widgets import explore
+from lrnnbook.content.tables import minimal
 from lrnnlab.automata.languages import language, read
 from lrnnlab.expressivity.theorems import cascades
-from workbook import show
-from workbook.chapters import ch01
-from workbook.exercises import check, hint, solution
-from workbook.show.widgets import explore
-from workbook.tables import minimal
 
 if not lrnnlab.__version__.startswith("0.1"):
     raise RuntimeError(f"needs lrnnlab 0.1, here is {lrnnlab.__version__}: run bootstrap.py")
@@ -188,7 +188,7 @@ print(f"modulo {M}: 0-1 = {(0 - 1) % M} and 1-0 = {1 % M}; 0-0-1 = 0-1-0 = {(0 -
 # and $p$ is anything in front, and check that $p$ drops out.
 
 # %% [markdown]
-# <!-- Exercise 01.1: from notebooks/workbook/exercises/ch01.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 01.1: from notebooks/lrnnbook/content/exercises/ch01.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -345,7 +345,7 @@ with show.expect_failure("The base-7 layer, step 1"):
 # states" and "equal values, equal states", which one does an arbitrary readout need?
 
 # %% [markdown]
-# <!-- Exercise 01.2: from notebooks/workbook/exercises/ch01.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 01.2: from notebooks/lrnnbook/content/exercises/ch01.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -377,7 +377,7 @@ my_expression = None  # exercise 3: a text such as "0-1-2"
 check("01.3", my_expression)
 
 # %% [markdown]
-# <!-- Exercise 01.3: from notebooks/workbook/exercises/ch01.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 01.3: from notebooks/lrnnbook/content/exercises/ch01.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -486,7 +486,7 @@ my_refutation = None  # exercise 5: your line, a function such as lambda s, t: (
 check("01.5", my_refutation)
 
 # %% [markdown]
-# <!-- Exercise 01.5: from notebooks/workbook/exercises/ch01.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 01.5: from notebooks/lrnnbook/content/exercises/ch01.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -625,7 +625,7 @@ show.math(r"c + a e (x - c) \text{ in both orders; after a reset to } q \text{ a
 # why is $|a| = 1$, and where is it used that $R$ has more than one point?
 
 # %% [markdown]
-# <!-- Exercise 01.8: from notebooks/workbook/exercises/ch01.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 01.8: from notebooks/lrnnbook/content/exercises/ch01.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -730,7 +730,7 @@ my_words = None  # exercise 9: two words, for example ("aabb", "abab")
 check("01.9", my_words)
 
 # %% [markdown]
-# <!-- Exercise 01.9: from notebooks/workbook/exercises/ch01.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 01.9: from notebooks/lrnnbook/content/exercises/ch01.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -843,7 +843,7 @@ my_block = None
 check("01.11", my_block)
 
 # %% [markdown]
-# <!-- Exercise 01.11: from notebooks/workbook/exercises/ch01.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 01.11: from notebooks/lrnnbook/content/exercises/ch01.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #

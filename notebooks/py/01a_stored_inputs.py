@@ -18,8 +18,8 @@ import numpy as np
 import sympy as sp
 
 import lrnnlab
-from workbook import show
-from workbook.exercises import check, hint, solution
+from lrnnbook import show
+from lrnnbook.content.exercises import check, hint, solution
 
 if not lrnnlab.__version__.startswith("0.1"):
     raise RuntimeError(f"needs lrnnlab 0.1, here is {lrnnlab.__version__}: run bootstrap.py")
@@ -87,7 +87,7 @@ print(f"base 7: {5**4} expressions, {len(kept)} states")
 # at least?
 
 # %% [markdown]
-# <!-- Exercise 01.4: from notebooks/workbook/exercises/ch01.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 01.4: from notebooks/lrnnbook/content/exercises/ch01.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -147,7 +147,7 @@ my_expressions = None  # exercise 6: two expressions, for example ("0-1", "2-2")
 check("01.6", my_expressions)
 
 # %% [markdown]
-# <!-- Exercise 01.6: from notebooks/workbook/exercises/ch01.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 01.6: from notebooks/lrnnbook/content/exercises/ch01.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #

@@ -18,9 +18,9 @@ import numpy as np
 import sympy as sp
 
 import lrnnlab
+from lrnnbook import show
+from lrnnbook.content.exercises import check, hint, solution
 from lrnnlab.automata.languages import language, read
-from workbook import show
-from workbook.exercises import check, hint, solution
 
 if not lrnnlab.__version__.startswith("0.1"):
     raise RuntimeError(f"needs lrnnlab 0.1, here is {lrnnlab.__version__}: run bootstrap.py")
@@ -333,7 +333,7 @@ my_pieces = None  # exercise 7: the least number of pieces
 check("01.7", my_pieces)
 
 # %% [markdown]
-# <!-- Exercise 01.7: from notebooks/workbook/exercises/ch01.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 01.7: from notebooks/lrnnbook/content/exercises/ch01.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #

@@ -19,8 +19,8 @@ import numpy as np
 import sympy as sp
 
 import lrnnlab
-from workbook import show
-from workbook.exercises import hint, solution
+from lrnnbook import show
+from lrnnbook.content.exercises import hint, solution
 
 if not lrnnlab.__version__.startswith("0.1"):
     raise RuntimeError(f"needs lrnnlab 0.1, here is {lrnnlab.__version__}: run bootstrap.py")

@@ -18,12 +18,12 @@ import numpy as np
 import sympy as sp
 
 import lrnnlab
+from lrnnbook import show
+from lrnnbook.content.exercises import hint, predict, solution
+from lrnnbook.content.tables import minimal
 from lrnnlab import automata
 from lrnnlab.automata.languages import language, read
 from lrnnlab.expressivity.theorems import cascades, one_layer
-from workbook import show
-from workbook.exercises import hint, predict, solution
-from workbook.tables import minimal
 
 if not lrnnlab.__version__.startswith("0.1"):
     raise RuntimeError(f"needs lrnnlab 0.1, here is {lrnnlab.__version__}: run bootstrap.py")
@@ -233,7 +233,7 @@ def last_two_equal():
 predict("01.10", last_two_equal)
 
 # %% [markdown]
-# <!-- Exercise 01.10: from notebooks/workbook/exercises/ch01.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 01.10: from notebooks/lrnnbook/content/exercises/ch01.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #

@@ -18,13 +18,13 @@ import numpy as np
 import sympy as sp
 
 import lrnnlab
+from lrnnbook import show
+from lrnnbook.content.chapters import ch01
+from lrnnbook.content.exercises import check, hint, solution
+from lrnnbook.content.tables import minimal
 from lrnnlab import automata
 from lrnnlab.automata.languages import GROUPS, language, read
 from lrnnlab.expressivity.theorems import cascades, groups, one_layer
-from workbook import show
-from workbook.chapters import ch01
-from workbook.exercises import check, hint, solution
-from workbook.tables import minimal
 
 if not lrnnlab.__version__.startswith("0.1"):
     raise RuntimeError(f"needs lrnnlab 0.1, here is {lrnnlab.__version__}: run bootstrap.py")
@@ -286,7 +286,7 @@ my_layers = None  # exercise 12: a whole number
 check("01.12", my_layers)
 
 # %% [markdown]
-# <!-- Exercise 01.12: from notebooks/workbook/exercises/ch01.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 01.12: from notebooks/lrnnbook/content/exercises/ch01.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #

@@ -17,14 +17,14 @@ from itertools import product
 import numpy as np
 
 import lrnnlab
+from lrnnbook import show
+from lrnnbook.content.chapters import ch01
+from lrnnbook.content.exercises import check, hint, solution
+from lrnnbook.content.show.automaton_figures import state_diagram
+from lrnnbook.content.show.widgets import explore
+from lrnnbook.content.tables import minimal
 from lrnnlab.automata.languages import language, read
 from lrnnlab.expressivity.theorems import cascades
-from workbook import show
-from workbook.chapters import ch01
-from workbook.exercises import check, hint, solution
-from workbook.show.automaton_figures import state_diagram
-from workbook.show.widgets import explore
-from workbook.tables import minimal
 
 if not lrnnlab.__version__.startswith("0.1"):
     raise RuntimeError(f"needs lrnnlab 0.1, here is {lrnnlab.__version__}: run bootstrap.py")
@@ -136,7 +136,7 @@ show.figure(
 # vectors stand for the depths 0, 1, 2 and for the sink, and what are $A_a$ and $A_b$?
 
 # %% [markdown]
-# <!-- Exercise 01.13: from notebooks/workbook/exercises/ch01.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 01.13: from notebooks/lrnnbook/content/exercises/ch01.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -201,7 +201,7 @@ my_tasks = None  # exercise 14: a list of names from the table's first column
 check("01.14", my_tasks)
 
 # %% [markdown]
-# <!-- Exercise 01.14: from notebooks/workbook/exercises/ch01.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 01.14: from notebooks/lrnnbook/content/exercises/ch01.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #

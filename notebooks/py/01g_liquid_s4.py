@@ -16,8 +16,8 @@
 import sympy as sp
 
 import lrnnlab
-from workbook import show
-from workbook.exercises import hint, solution
+from lrnnbook import show
+from lrnnbook.content.exercises import hint, solution
 
 if not lrnnlab.__version__.startswith("0.1"):
     raise RuntimeError(f"needs lrnnlab 0.1, here is {lrnnlab.__version__}: run bootstrap.py")
@@ -121,7 +121,7 @@ with show.expect_failure("Liquid-S4, step 1"):
 # $v$ and $w$?
 
 # %% [markdown]
-# <!-- Exercise 01.15: from notebooks/workbook/exercises/ch01.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 01.15: from notebooks/lrnnbook/content/exercises/ch01.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #

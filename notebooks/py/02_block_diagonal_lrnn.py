@@ -21,11 +21,11 @@ import sympy as sp
 import torch
 
 import lrnnlab
+from lrnnbook import show, tables
+from lrnnbook.content.chapters import ch02
+from lrnnbook.content.exercises import check, hint, predict, solution
+from lrnnbook.content.show import automaton_figures, interactive, training_figures
 from lrnnlab import models, tasks, training, verification
-from workbook import show, tables
-from workbook.chapters import ch02
-from workbook.exercises import check, hint, predict, solution
-from workbook.show import automaton_figures, interactive, training_figures
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
@@ -127,7 +127,7 @@ my_blocks = None  # exercise 1: a function of goes, for example of [[0, 1], [1, 
 check("02.1", my_blocks)
 
 # %% [markdown]
-# <!-- Exercise 02.1: from notebooks/workbook/exercises/ch02.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 02.1: from notebooks/lrnnbook/content/exercises/ch02.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -335,7 +335,7 @@ with show.expect_failure("Eq. 7, step 3"):
 # an eigenvalue outside?
 
 # %% [markdown]
-# <!-- Exercise 02.2: from notebooks/workbook/exercises/ch02.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 02.2: from notebooks/lrnnbook/content/exercises/ch02.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -367,7 +367,7 @@ my_matrix = None  # exercise 3: two rows of two numbers
 check("02.3", my_matrix)
 
 # %% [markdown]
-# <!-- Exercise 02.3: from notebooks/workbook/exercises/ch02.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 02.3: from notebooks/lrnnbook/content/exercises/ch02.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -455,7 +455,7 @@ def forgetting():
 predict("02.5", forgetting)
 
 # %% [markdown]
-# <!-- Exercise 02.5: from notebooks/workbook/exercises/ch02.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 02.5: from notebooks/lrnnbook/content/exercises/ch02.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -623,7 +623,7 @@ my_layer = None  # exercise 8: a function of raw, (V, h, b, b); it returns block
 check("02.8", my_layer)
 
 # %% [markdown]
-# <!-- Exercise 02.8: from notebooks/workbook/exercises/ch02.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 02.8: from notebooks/lrnnbook/content/exercises/ch02.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -656,7 +656,7 @@ my_answers = None  # exercise 9: a function of A, (V, h, b, b), of readout, and 
 check("02.9", my_answers)
 
 # %% [markdown]
-# <!-- Exercise 02.9: from notebooks/workbook/exercises/ch02.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 02.9: from notebooks/lrnnbook/content/exercises/ch02.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -690,7 +690,7 @@ my_search = None  # exercise 10: a function of A, (V, h, b, b), of answer, and o
 check("02.10", my_search)
 
 # %% [markdown]
-# <!-- Exercise 02.10: from notebooks/workbook/exercises/ch02.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 02.10: from notebooks/lrnnbook/content/exercises/ch02.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #

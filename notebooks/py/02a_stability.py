@@ -18,9 +18,9 @@ import numpy as np
 import sympy as sp
 
 import lrnnlab
-from workbook import show
-from workbook.chapters import ch02
-from workbook.exercises import check, hint, solution
+from lrnnbook import show
+from lrnnbook.content.chapters import ch02
+from lrnnbook.content.exercises import check, hint, solution
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
@@ -217,7 +217,7 @@ check("02.4", my_p)
 
 
 # %% [markdown]
-# <!-- Exercise 02.4: from notebooks/workbook/exercises/ch02.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 02.4: from notebooks/lrnnbook/content/exercises/ch02.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #

@@ -20,12 +20,12 @@ import sympy as sp
 import torch
 
 import lrnnlab
+from lrnnbook import show, tables
+from lrnnbook.content.chapters import ch02
+from lrnnbook.content.exercises import check, hint, solution
+from lrnnbook.content.show import lrnn_figures, training_figures
+from lrnnbook.content.tables import lrnn_fading
 from lrnnlab import models, tasks, training, verification
-from workbook import show, tables
-from workbook.chapters import ch02
-from workbook.exercises import check, hint, solution
-from workbook.show import lrnn_figures, training_figures
-from workbook.tables import lrnn_fading
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
@@ -264,7 +264,7 @@ check("02.6", my_tokens)
 
 
 # %% [markdown]
-# <!-- Exercise 02.6: from notebooks/workbook/exercises/ch02.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 02.6: from notebooks/lrnnbook/content/exercises/ch02.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #

@@ -16,12 +16,12 @@
 import torch
 
 import lrnnlab
+from lrnnbook import show, tables
+from lrnnbook.content.chapters import ch02
+from lrnnbook.content.exercises import hint, solution
+from lrnnbook.content.show import gallery
+from lrnnbook.content.tables import records
 from lrnnlab import models, tasks, training, verification
-from workbook import show, tables
-from workbook.chapters import ch02
-from workbook.exercises import hint, solution
-from workbook.show import gallery
-from workbook.tables import records
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
@@ -54,7 +54,7 @@ print(f"snapped, right on every string of every length: {pair_verdict.proved}")
 # states each. Find out how they share the work: what does each head that the proof followed remember?
 
 # %% [markdown]
-# <!-- Exercise 02.11: from notebooks/workbook/exercises/ch02.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 02.11: from notebooks/lrnnbook/content/exercises/ch02.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -337,7 +337,7 @@ show.table(
 # `copy.deepcopy(model).double()`. How much is overflow, how much drift?
 
 # %% [markdown]
-# <!-- Exercise 02.12: from notebooks/workbook/exercises/ch02.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 02.12: from notebooks/lrnnbook/content/exercises/ch02.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #

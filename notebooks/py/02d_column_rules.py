@@ -20,10 +20,10 @@ import sympy as sp
 import torch
 
 import lrnnlab
+from lrnnbook import show
+from lrnnbook.content.chapters import ch02
+from lrnnbook.content.exercises import hint, solution
 from lrnnlab import models
-from workbook import show
-from workbook.chapters import ch02
-from workbook.exercises import hint, solution
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):

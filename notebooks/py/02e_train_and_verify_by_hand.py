@@ -17,11 +17,11 @@ import numpy as np
 import torch
 
 import lrnnlab
+from lrnnbook import show, tables
+from lrnnbook.content.chapters import ch02
+from lrnnbook.content.exercises import check, hint, solution
+from lrnnbook.content.show import training_figures
 from lrnnlab import models, tasks, training, verification
-from workbook import show, tables
-from workbook.chapters import ch02
-from workbook.exercises import check, hint, solution
-from workbook.show import training_figures
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
@@ -325,7 +325,7 @@ my_sizes = None  # exercise 7: four numbers, the least b for M = 6, 12, 30 and 3
 check("02.7", my_sizes)
 
 # %% [markdown]
-# <!-- Exercise 02.7: from notebooks/workbook/exercises/ch02.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 02.7: from notebooks/lrnnbook/content/exercises/ch02.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #

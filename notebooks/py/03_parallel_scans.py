@@ -21,13 +21,13 @@ import sympy as sp
 import torch
 
 import lrnnlab
+from lrnnbook import show
+from lrnnbook.content.chapters import ch03
+from lrnnbook.content.exercises import check, hint, solution
+from lrnnbook.content.show import lrnn_figures
+from lrnnbook.content.show.widgets import explore
 from lrnnlab import scans
 from lrnnlab.scans import linear_scan
-from workbook import show
-from workbook.chapters import ch03
-from workbook.exercises import check, hint, solution
-from workbook.show import lrnn_figures
-from workbook.show.widgets import explore
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
@@ -154,7 +154,7 @@ my_floats = None  # exercise 1: three numbers
 check("03.1", my_floats)
 
 # %% [markdown]
-# <!-- Exercise 03.1: from notebooks/workbook/exercises/ch03.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 03.1: from notebooks/lrnnbook/content/exercises/ch03.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -187,7 +187,7 @@ my_pair = None
 check("03.2", my_pair)
 
 # %% [markdown]
-# <!-- Exercise 03.2: from notebooks/workbook/exercises/ch03.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 03.2: from notebooks/lrnnbook/content/exercises/ch03.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -240,7 +240,7 @@ check("03.3", my_products)
 
 
 # %% [markdown]
-# <!-- Exercise 03.3: from notebooks/workbook/exercises/ch03.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 03.3: from notebooks/lrnnbook/content/exercises/ch03.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -530,7 +530,7 @@ my_scan = None  # exercise 5: a function of a and b that returns the T states
 check("03.5", my_scan)
 
 # %% [markdown]
-# <!-- Exercise 03.5: from notebooks/workbook/exercises/ch03.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 03.5: from notebooks/lrnnbook/content/exercises/ch03.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -611,7 +611,7 @@ my_P = None  # exercise 6: the least P for one string
 check("03.6", my_P)
 
 # %% [markdown]
-# <!-- Exercise 03.6: from notebooks/workbook/exercises/ch03.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 03.6: from notebooks/lrnnbook/content/exercises/ch03.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -640,7 +640,7 @@ check("03.6", my_P)
 # states. How many multiplications is that, and what is the depth? For which $c$ is the depth least?
 
 # %% [markdown]
-# <!-- Exercise 03.10: from notebooks/workbook/exercises/ch03.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 03.10: from notebooks/lrnnbook/content/exercises/ch03.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #

@@ -16,11 +16,11 @@ import sympy as sp
 import torch
 
 import lrnnlab
+from lrnnbook import show
+from lrnnbook.content.chapters import ch03
+from lrnnbook.content.exercises import check, hint, predict, solution
 from lrnnlab import scans
 from lrnnlab.scans import linear_scan
-from workbook import show
-from workbook.chapters import ch03
-from workbook.exercises import check, hint, predict, solution
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
@@ -107,7 +107,7 @@ for n in range(1, 2000) if my_bound else ():
 check("03.4", my_bound)
 
 # %% [markdown]
-# <!-- Exercise 03.4: from notebooks/workbook/exercises/ch03.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 03.4: from notebooks/lrnnbook/content/exercises/ch03.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -168,7 +168,7 @@ def tree_on_doublings():
 predict("03.9", tree_on_doublings)
 
 # %% [markdown]
-# <!-- Exercise 03.9: from notebooks/workbook/exercises/ch03.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 03.9: from notebooks/lrnnbook/content/exercises/ch03.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #

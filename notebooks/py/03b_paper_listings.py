@@ -19,9 +19,9 @@ import sympy as sp
 import torch
 
 import lrnnlab
+from lrnnbook.content.exercises import hint, solution
 from lrnnlab import scans
 from lrnnlab.scans import linear_scan, paper
-from workbook.exercises import hint, solution
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):

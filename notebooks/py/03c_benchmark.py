@@ -20,13 +20,13 @@ import numpy as np
 import torch
 
 import lrnnlab
+from lrnnbook import show
+from lrnnbook.content.chapters import ch03
+from lrnnbook.content.exercises import check, hint, solution
+from lrnnbook.content.show import bench_figures, lrnn_figures
+from lrnnbook.content.show.widgets import explore
 from lrnnlab import scans
 from lrnnlab.scans import linear_scan, token_scan
-from workbook import show
-from workbook.chapters import ch03
-from workbook.exercises import check, hint, solution
-from workbook.show import bench_figures, lrnn_figures
-from workbook.show.widgets import explore
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
@@ -124,7 +124,7 @@ print(
 # token table save memory, at given $B$ and $T$? And why can it not be used in the second layer?
 
 # %% [markdown]
-# <!-- Exercise 03.7: from notebooks/workbook/exercises/ch03.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 03.7: from notebooks/lrnnbook/content/exercises/ch03.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -196,7 +196,7 @@ my_case = None  # exercise 8: (b, B, T), three whole numbers
 check("03.8", my_case)
 
 # %% [markdown]
-# <!-- Exercise 03.8: from notebooks/workbook/exercises/ch03.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 03.8: from notebooks/lrnnbook/content/exercises/ch03.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #

@@ -18,12 +18,12 @@ import sympy as sp
 import torch
 
 import lrnnlab
+from lrnnbook import show
+from lrnnbook.content.chapters import ch03
+from lrnnbook.content.exercises import hint, solution
 from lrnnlab import scans
 from lrnnlab.scans import linear_scan
 from lrnnlab.verification.rounding import Bounds
-from workbook import show
-from workbook.chapters import ch03
-from workbook.exercises import hint, solution
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):

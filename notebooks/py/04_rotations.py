@@ -20,13 +20,13 @@ import torch
 from scipy import linalg
 
 import lrnnlab
+from lrnnbook import show, tables
+from lrnnbook.content.chapters import ch04
+from lrnnbook.content.chapters.rotations import R, cayley
+from lrnnbook.content.exercises import check, hint, predict, solution
+from lrnnbook.content.show.widgets import explore
+from lrnnbook.content.tables import records
 from lrnnlab import models
-from workbook import show, tables
-from workbook.chapters import ch04
-from workbook.chapters.rotations import R, cayley
-from workbook.exercises import check, hint, predict, solution
-from workbook.show.widgets import explore
-from workbook.tables import records
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
@@ -145,7 +145,7 @@ my_second_norm = None  # exercise 7: a number
 check("04.7", my_second_norm)
 
 # %% [markdown]
-# <!-- Exercise 04.7: from notebooks/workbook/exercises/ch04.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 04.7: from notebooks/lrnnbook/content/exercises/ch04.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -343,7 +343,7 @@ predict("04.3", rounded_rotation)
 
 
 # %% [markdown]
-# <!-- Exercise 04.3: from notebooks/workbook/exercises/ch04.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 04.3: from notebooks/lrnnbook/content/exercises/ch04.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -454,7 +454,7 @@ turning_widget
 # also be absorbed in a network that shares $P$ between two layers with different $B$?
 
 # %% [markdown]
-# <!-- Exercise 04.6: from notebooks/workbook/exercises/ch04.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 04.6: from notebooks/lrnnbook/content/exercises/ch04.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -544,7 +544,7 @@ my_reading = None  # exercise 9: two numbers, the power and the step
 check("04.9", my_reading)
 
 # %% [markdown]
-# <!-- Exercise 04.9: from notebooks/workbook/exercises/ch04.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 04.9: from notebooks/lrnnbook/content/exercises/ch04.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -577,7 +577,7 @@ my_scales = None
 check("04.8", my_scales)
 
 # %% [markdown]
-# <!-- Exercise 04.8: from notebooks/workbook/exercises/ch04.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 04.8: from notebooks/lrnnbook/content/exercises/ch04.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -692,7 +692,7 @@ my_operator = None  # exercise 2: a function of (first, second) that returns a t
 check("04.2", my_operator)
 
 # %% [markdown]
-# <!-- Exercise 04.2: from notebooks/workbook/exercises/ch04.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 04.2: from notebooks/lrnnbook/content/exercises/ch04.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #

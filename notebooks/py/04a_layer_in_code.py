@@ -17,11 +17,11 @@ import sympy as sp
 import torch
 
 import lrnnlab
+from lrnnbook import show
+from lrnnbook.content.chapters import ch04
+from lrnnbook.content.chapters.rotations import R
+from lrnnbook.content.exercises import check, hint, solution
 from lrnnlab import models
-from workbook import show
-from workbook.chapters import ch04
-from workbook.chapters.rotations import R
-from workbook.exercises import check, hint, solution
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
@@ -225,7 +225,7 @@ check("04.1", my_states)
 
 
 # %% [markdown]
-# <!-- Exercise 04.1: from notebooks/workbook/exercises/ch04.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 04.1: from notebooks/lrnnbook/content/exercises/ch04.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #

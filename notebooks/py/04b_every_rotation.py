@@ -19,9 +19,9 @@ import sympy as sp
 from scipy import linalg
 
 import lrnnlab
-from workbook import show
-from workbook.chapters.rotations import R, cayley, random_rotation
-from workbook.exercises import check, hint, solution
+from lrnnbook import show
+from lrnnbook.content.chapters.rotations import R, cayley, random_rotation
+from lrnnbook.content.exercises import check, hint, solution
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
@@ -84,7 +84,7 @@ show.math(r"\det \exp(tG) = \exp(t\, \mathrm{Tr}\, G) = ", sp.series(sp.exp(G.tr
 # $\det\exp(S) = -1$?
 
 # %% [markdown]
-# <!-- Exercise 04.4: from notebooks/workbook/exercises/ch04.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 04.4: from notebooks/lrnnbook/content/exercises/ch04.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -206,7 +206,7 @@ if my_D is not None:
 check("04.5", my_D)
 
 # %% [markdown]
-# <!-- Exercise 04.5: from notebooks/workbook/exercises/ch04.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 04.5: from notebooks/lrnnbook/content/exercises/ch04.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #

@@ -19,9 +19,9 @@ import sympy as sp
 import torch
 
 import lrnnlab
+from lrnnbook import show
+from lrnnbook.content.chapters.rotations import cayley, random_rotation
 from lrnnlab import models
-from workbook import show
-from workbook.chapters.rotations import cayley, random_rotation
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):

@@ -18,10 +18,10 @@ import numpy as np
 import sympy as sp
 
 import lrnnlab
-from workbook import show
-from workbook.chapters import ch04
-from workbook.chapters.rotations import R
-from workbook.exercises import check, hint, solution
+from lrnnbook import show
+from lrnnbook.content.chapters import ch04
+from lrnnbook.content.chapters.rotations import R
+from lrnnbook.content.exercises import check, hint, solution
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
@@ -145,7 +145,7 @@ my_prediction = None  # exercise 10: the long-run E||x||^2
 check("04.10", my_prediction)
 
 # %% [markdown]
-# <!-- Exercise 04.10: from notebooks/workbook/exercises/ch04.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 04.10: from notebooks/lrnnbook/content/exercises/ch04.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -287,7 +287,7 @@ my_input = None  # exercise 11: a function of t = 0, 1, 2, ... that returns two 
 check("04.11", my_input)
 
 # %% [markdown]
-# <!-- Exercise 04.11: from notebooks/workbook/exercises/ch04.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 04.11: from notebooks/lrnnbook/content/exercises/ch04.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #

@@ -17,9 +17,9 @@ import sympy as sp
 import torch
 
 import lrnnlab
+from lrnnbook import show
+from lrnnbook.content.chapters import ch04
 from lrnnlab import models
-from workbook import show
-from workbook.chapters import ch04
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):

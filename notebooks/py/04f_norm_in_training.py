@@ -17,11 +17,11 @@ import sympy as sp
 import torch
 
 import lrnnlab
+from lrnnbook import show, tables
+from lrnnbook.content.chapters import ch04
+from lrnnbook.content.chapters.rotations import cayley
+from lrnnbook.content.tables import records
 from lrnnlab import training
-from workbook import show, tables
-from workbook.chapters import ch04
-from workbook.chapters.rotations import cayley
-from workbook.tables import records
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):

@@ -18,9 +18,9 @@ import sympy as sp
 import torch
 
 import lrnnlab
+from lrnnbook import show
+from lrnnbook.content.chapters.rotations import R, cayley
 from lrnnlab import models
-from workbook import show
-from workbook.chapters.rotations import R, cayley
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):

@@ -18,13 +18,13 @@ import sympy as sp
 import torch
 
 import lrnnlab
+from lrnnbook import show, tables
+from lrnnbook.content.chapters import ch05
+from lrnnbook.content.exercises import check, hint, predict, solution
+from lrnnbook.content.show.widgets import explore
+from lrnnbook.content.tables import kernels
+from lrnnbook.content.tables.regulargpt_fig4 import receptive_field
 from lrnnlab import models, tasks, training
-from workbook import show, tables
-from workbook.chapters import ch05
-from workbook.exercises import check, hint, predict, solution
-from workbook.show.widgets import explore
-from workbook.tables import kernels
-from workbook.tables.regulargpt_fig4 import receptive_field
 
 if not lrnnlab.__version__.startswith("0.1"):
     raise RuntimeError(f"needs lrnnlab 0.1, here is {lrnnlab.__version__}: run bootstrap.py")
@@ -126,7 +126,7 @@ my_kernel = None  # exercise 4: a function of (nodes, weights, L)
 check("05.4", my_kernel)
 
 # %% [markdown]
-# <!-- Exercise 05.4: from notebooks/workbook/exercises/ch05.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 05.4: from notebooks/lrnnbook/content/exercises/ch05.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -155,7 +155,7 @@ my_convolution = None  # exercise 5: a function of (kernel, u)
 check("05.5", my_convolution)
 
 # %% [markdown]
-# <!-- Exercise 05.5: from notebooks/workbook/exercises/ch05.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 05.5: from notebooks/lrnnbook/content/exercises/ch05.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -335,7 +335,7 @@ my_roots = None  # a function of N: the number for z^(2N) - 1
 check("05.3", my_roots)
 
 # %% [markdown]
-# <!-- Exercise 05.3: from notebooks/workbook/exercises/ch05.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 05.3: from notebooks/lrnnbook/content/exercises/ch05.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -415,7 +415,7 @@ my_fit = None  # exercise 6: a function of (nodes, wanted)
 check("05.6", my_fit)
 
 # %% [markdown]
-# <!-- Exercise 05.6: from notebooks/workbook/exercises/ch05.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 05.6: from notebooks/lrnnbook/content/exercises/ch05.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -470,7 +470,7 @@ my_shift = None  # a function of (S, L); it returns two lists, nodes and weights
 check("05.7", my_shift)
 
 # %% [markdown]
-# <!-- Exercise 05.7: from notebooks/workbook/exercises/ch05.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 05.7: from notebooks/lrnnbook/content/exercises/ch05.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -508,7 +508,7 @@ my_count = None  # a whole number
 check("05.8", my_count)
 
 # %% [markdown]
-# <!-- Exercise 05.8: from notebooks/workbook/exercises/ch05.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 05.8: from notebooks/lrnnbook/content/exercises/ch05.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -639,7 +639,7 @@ def outputs_learned():
 predict("05.12", outputs_learned)
 
 # %% [markdown]
-# <!-- Exercise 05.12: from notebooks/workbook/exercises/ch05.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 05.12: from notebooks/lrnnbook/content/exercises/ch05.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -742,7 +742,7 @@ my_tap = None  # a function of (r, m, j): tap j of the stack
 check("05.14", my_tap)
 
 # %% [markdown]
-# <!-- Exercise 05.14: from notebooks/workbook/exercises/ch05.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 05.14: from notebooks/lrnnbook/content/exercises/ch05.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #

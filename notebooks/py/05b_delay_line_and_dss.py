@@ -17,11 +17,11 @@ import sympy as sp
 import torch
 
 import lrnnlab
+from lrnnbook import show
+from lrnnbook.content.chapters import ch05
+from lrnnbook.content.exercises import check, hint, solution
+from lrnnbook.content.tables import kernels
 from lrnnlab import models, scans
-from workbook import show
-from workbook.chapters import ch05
-from workbook.exercises import check, hint, solution
-from workbook.tables import kernels
 
 if not lrnnlab.__version__.startswith("0.1"):
     raise RuntimeError(f"needs lrnnlab 0.1, here is {lrnnlab.__version__}: run bootstrap.py")
@@ -201,7 +201,7 @@ my_A = None  # [[a, b], [c, d]]
 check("05.2", my_A)
 
 # %% [markdown]
-# <!-- Exercise 05.2: from notebooks/workbook/exercises/ch05.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 05.2: from notebooks/lrnnbook/content/exercises/ch05.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #

@@ -17,11 +17,11 @@ import sympy as sp
 import torch
 
 import lrnnlab
+from lrnnbook import show
+from lrnnbook.content.chapters import ch05
+from lrnnbook.content.show.widgets import explore
+from lrnnbook.content.tables import kernels
 from lrnnlab import models, training
-from workbook import show
-from workbook.chapters import ch05
-from workbook.show.widgets import explore
-from workbook.tables import kernels
 
 if not lrnnlab.__version__.startswith("0.1"):
     raise RuntimeError(f"needs lrnnlab 0.1, here is {lrnnlab.__version__}: run bootstrap.py")

@@ -16,10 +16,10 @@ import numpy as np
 import sympy as sp
 
 import lrnnlab
-from workbook import show
-from workbook.chapters import ch05
-from workbook.exercises import hint, solution
-from workbook.tables import kernels
+from lrnnbook import show
+from lrnnbook.content.chapters import ch05
+from lrnnbook.content.exercises import hint, solution
+from lrnnbook.content.tables import kernels
 
 if not lrnnlab.__version__.startswith("0.1"):
     raise RuntimeError(f"needs lrnnlab 0.1, here is {lrnnlab.__version__}: run bootstrap.py")
@@ -208,7 +208,7 @@ show.table(
 # to pay for it?
 
 # %% [markdown]
-# <!-- Exercise 05.9: from notebooks/workbook/exercises/ch05.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 05.9: from notebooks/lrnnbook/content/exercises/ch05.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #

@@ -16,11 +16,11 @@ import numpy as np
 import sympy as sp
 
 import lrnnlab
-from workbook import show
-from workbook.chapters import ch05
-from workbook.exercises import check, hint, solution
-from workbook.show.widgets import explore
-from workbook.tables import kernels
+from lrnnbook import show
+from lrnnbook.content.chapters import ch05
+from lrnnbook.content.exercises import check, hint, solution
+from lrnnbook.content.show.widgets import explore
+from lrnnbook.content.tables import kernels
 
 if not lrnnlab.__version__.startswith("0.1"):
     raise RuntimeError(f"needs lrnnlab 0.1, here is {lrnnlab.__version__}: run bootstrap.py")
@@ -143,7 +143,7 @@ if my_weight is not None:
 check("05.10", my_weight)
 
 # %% [markdown]
-# <!-- Exercise 05.10: from notebooks/workbook/exercises/ch05.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 05.10: from notebooks/lrnnbook/content/exercises/ch05.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -240,7 +240,7 @@ product_widget
 # product, and say in one sentence where it is wasteful.
 
 # %% [markdown]
-# <!-- Exercise 05.11: from notebooks/workbook/exercises/ch05.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 05.11: from notebooks/lrnnbook/content/exercises/ch05.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #

@@ -15,11 +15,11 @@
 import numpy as np
 
 import lrnnlab
+from lrnnbook import show, tables
+from lrnnbook.content.chapters import ch05
+from lrnnbook.content.exercises import hint, solution
+from lrnnbook.content.tables import kernels
 from lrnnlab import tasks
-from workbook import show, tables
-from workbook.chapters import ch05
-from workbook.exercises import hint, solution
-from workbook.tables import kernels
 
 if not lrnnlab.__version__.startswith("0.1"):
     raise RuntimeError(f"needs lrnnlab 0.1, here is {lrnnlab.__version__}: run bootstrap.py")
@@ -154,7 +154,7 @@ print(f"CumSum: {other['CumSum']:.2f}; Reverse: {other['Reverse']:.2f}; ContextS
 # $L$, and how many kernels, if each output may weigh them in its own way?
 
 # %% [markdown]
-# <!-- Exercise 05.13: from notebooks/workbook/exercises/ch05.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 05.13: from notebooks/lrnnbook/content/exercises/ch05.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #

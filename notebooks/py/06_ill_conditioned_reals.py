@@ -20,12 +20,12 @@ import sympy as sp
 import torch
 
 import lrnnlab
+from lrnnbook import show, tables
+from lrnnbook.content.chapters import ch06
+from lrnnbook.content.exercises import check, hint, solution
+from lrnnbook.content.show.widgets import explore
+from lrnnbook.content.tables import kernels
 from lrnnlab.training.determinism import deterministic
-from workbook import show, tables
-from workbook.chapters import ch06
-from workbook.exercises import check, hint, solution
-from workbook.show.widgets import explore
-from workbook.tables import kernels
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
@@ -244,7 +244,7 @@ my_weights = None  # three numbers, not rounded, for the nodes 0, 1/4, 1: for ex
 check("06.1", my_weights)
 
 # %% [markdown]
-# <!-- Exercise 06.1: from notebooks/workbook/exercises/ch06.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 06.1: from notebooks/lrnnbook/content/exercises/ch06.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -367,7 +367,7 @@ my_zeros = None  # a function of N; it returns (zeros at least, degree at most)
 check("06.3", my_zeros)
 
 # %% [markdown]
-# <!-- Exercise 06.3: from notebooks/workbook/exercises/ch06.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 06.3: from notebooks/lrnnbook/content/exercises/ch06.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -409,7 +409,7 @@ my_end = None  # a number, to three decimals
 check("06.4", my_end)
 
 # %% [markdown]
-# <!-- Exercise 06.4: from notebooks/workbook/exercises/ch06.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 06.4: from notebooks/lrnnbook/content/exercises/ch06.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -476,7 +476,7 @@ my_losses = None  # two numbers, for example (9.5, 12)
 check("06.9", my_losses)
 
 # %% [markdown]
-# <!-- Exercise 06.9: from notebooks/workbook/exercises/ch06.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 06.9: from notebooks/lrnnbook/content/exercises/ch06.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -507,7 +507,7 @@ my_expensive = None  # a whole number, before you read on
 check("06.5", my_expensive)
 
 # %% [markdown]
-# <!-- Exercise 06.5: from notebooks/workbook/exercises/ch06.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 06.5: from notebooks/lrnnbook/content/exercises/ch06.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -560,7 +560,7 @@ my_limits = None  # exercise 7: two shifts, for [0, 1] and for [-1, 1]
 check("06.7", my_limits)
 
 # %% [markdown]
-# <!-- Exercise 06.7: from notebooks/workbook/exercises/ch06.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 06.7: from notebooks/lrnnbook/content/exercises/ch06.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -586,7 +586,7 @@ my_solver = None  # a function of (nodes, S); it returns a list of fractions
 check("06.6", my_solver)
 
 # %% [markdown]
-# <!-- Exercise 06.6: from notebooks/workbook/exercises/ch06.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 06.6: from notebooks/lrnnbook/content/exercises/ch06.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -637,7 +637,7 @@ my_circle = None  # a function of (L, S); it returns (nodes, weights), each with
 check("06.14", my_circle)
 
 # %% [markdown]
-# <!-- Exercise 06.14: from notebooks/workbook/exercises/ch06.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 06.14: from notebooks/lrnnbook/content/exercises/ch06.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #

@@ -19,9 +19,9 @@ import numpy as np
 import sympy as sp
 
 import lrnnlab
-from workbook import show
-from workbook.exercises import check, hint, solution
-from workbook.tables import kernels
+from lrnnbook import show
+from lrnnbook.content.exercises import check, hint, solution
+from lrnnbook.content.tables import kernels
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
@@ -87,7 +87,7 @@ my_weight = None  # exercise 2: a function of N and k, such as lambda N, k: (-1)
 check("06.2", my_weight)
 
 # %% [markdown]
-# <!-- Exercise 06.2: from notebooks/workbook/exercises/ch06.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 06.2: from notebooks/lrnnbook/content/exercises/ch06.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #

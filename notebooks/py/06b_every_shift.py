@@ -20,8 +20,8 @@ import sympy as sp
 from scipy.optimize import linprog
 
 import lrnnlab
-from workbook import show
-from workbook.tables import kernels
+from lrnnbook import show
+from lrnnbook.content.tables import kernels
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):

@@ -19,9 +19,9 @@ import sympy as sp
 from scipy.optimize import linprog
 
 import lrnnlab
-from workbook import show
-from workbook.exercises import hint, predict, solution
-from workbook.tables import kernels
+from lrnnbook import show
+from lrnnbook.content.exercises import hint, predict, solution
+from lrnnbook.content.tables import kernels
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
@@ -73,7 +73,7 @@ def worst_fit():
 predict("06.10", worst_fit)
 
 # %% [markdown]
-# <!-- Exercise 06.10: from notebooks/workbook/exercises/ch06.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 06.10: from notebooks/lrnnbook/content/exercises/ch06.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -144,7 +144,7 @@ for S in (32, 128, 180, 224):
 # is small. Prove that it does. (Which kernel would make every inequality of the proof an equality?)
 
 # %% [markdown]
-# <!-- Exercise 06.8: from notebooks/workbook/exercises/ch06.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 06.8: from notebooks/lrnnbook/content/exercises/ch06.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #

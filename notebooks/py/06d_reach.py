@@ -18,11 +18,11 @@ import numpy as np
 import sympy as sp
 
 import lrnnlab
-from workbook import show
-from workbook.chapters import ch06
-from workbook.exercises import check, hint, solution
-from workbook.show.widgets import explore
-from workbook.tables import kernels
+from lrnnbook import show
+from lrnnbook.content.chapters import ch06
+from lrnnbook.content.exercises import check, hint, solution
+from lrnnbook.content.show.widgets import explore
+from lrnnbook.content.tables import kernels
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
@@ -57,7 +57,7 @@ my_modes = None  # a function of L
 check("06.11", my_modes)
 
 # %% [markdown]
-# <!-- Exercise 06.11: from notebooks/workbook/exercises/ch06.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 06.11: from notebooks/lrnnbook/content/exercises/ch06.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -271,7 +271,7 @@ my_input = None  # exercise 12: a list of at most 400 numbers
 check("06.12", my_input)
 
 # %% [markdown]
-# <!-- Exercise 06.12: from notebooks/workbook/exercises/ch06.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 06.12: from notebooks/lrnnbook/content/exercises/ch06.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #

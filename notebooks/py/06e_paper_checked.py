@@ -18,10 +18,10 @@ import numpy as np
 import torch
 
 import lrnnlab
+from lrnnbook import show, tables
+from lrnnbook.content.show.dlr_figures import shift_by_length
+from lrnnbook.content.tables import kernels
 from lrnnlab.training.determinism import deterministic
-from workbook import show, tables
-from workbook.show.dlr_figures import shift_by_length
-from workbook.tables import kernels
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):

@@ -18,10 +18,10 @@ import numpy as np
 import sympy as sp
 
 import lrnnlab
-from workbook import show
-from workbook.chapters import ch06
-from workbook.exercises import check, hint, solution
-from workbook.show.widgets import explore
+from lrnnbook import show
+from lrnnbook.content.chapters import ch06
+from lrnnbook.content.exercises import check, hint, solution
+from lrnnbook.content.show.widgets import explore
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
@@ -141,7 +141,7 @@ my_earlier = None  # a function of lambda
 check("06.13", my_earlier)
 
 # %% [markdown]
-# <!-- Exercise 06.13: from notebooks/workbook/exercises/ch06.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 06.13: from notebooks/lrnnbook/content/exercises/ch06.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #

@@ -20,13 +20,13 @@ import sympy as sp
 import torch
 
 import lrnnlab
+from lrnnbook import show, tables
+from lrnnbook.content.chapters import ch07
+from lrnnbook.content.exercises import check, hint, predict, solution
+from lrnnbook.content.show import dlr_figures
+from lrnnbook.content.show.widgets import explore
 from lrnnlab import tasks, training
 from lrnnlab.tasks.numbers import atomic, atomic_levels
-from workbook import show, tables
-from workbook.chapters import ch07
-from workbook.exercises import check, hint, predict, solution
-from workbook.show import dlr_figures
-from workbook.show.widgets import explore
 
 if not lrnnlab.__version__.startswith("0.1"):
     raise RuntimeError(f"needs lrnnlab 0.1, here is {lrnnlab.__version__}: run bootstrap.py")
@@ -169,7 +169,7 @@ predict("07.1", level_of_double)
 
 
 # %% [markdown]
-# <!-- Exercise 07.1: from notebooks/workbook/exercises/ch07.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 07.1: from notebooks/lrnnbook/content/exercises/ch07.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -203,7 +203,7 @@ my_r2 = None  # exercise 2: a function of (found, wanted)
 check("07.2", my_r2)
 
 # %% [markdown]
-# <!-- Exercise 07.2: from notebooks/workbook/exercises/ch07.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 07.2: from notebooks/lrnnbook/content/exercises/ch07.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -276,7 +276,7 @@ my_lag = None  # exercise 5: a function of (t, L)
 check("07.5", my_lag)
 
 # %% [markdown]
-# <!-- Exercise 07.5: from notebooks/workbook/exercises/ch07.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 07.5: from notebooks/lrnnbook/content/exercises/ch07.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -344,7 +344,7 @@ my_kernel = None  # exercise 10: a function of A (N, N) that returns N**2 + 2 * 
 check("07.10", my_kernel)
 
 # %% [markdown]
-# <!-- Exercise 07.10: from notebooks/workbook/exercises/ch07.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 07.10: from notebooks/lrnnbook/content/exercises/ch07.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -389,7 +389,7 @@ check("07.4", my_places)
 
 
 # %% [markdown]
-# <!-- Exercise 07.4: from notebooks/workbook/exercises/ch07.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 07.4: from notebooks/lrnnbook/content/exercises/ch07.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -478,7 +478,7 @@ my_channels = None  # exercise 6: a number
 check("07.6", my_channels)
 
 # %% [markdown]
-# <!-- Exercise 07.6: from notebooks/workbook/exercises/ch07.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 07.6: from notebooks/lrnnbook/content/exercises/ch07.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -528,7 +528,7 @@ my_tasks = None  # exercise 8: two names, for example ("Sort", "Shift")
 check("07.8", my_tasks)
 
 # %% [markdown]
-# <!-- Exercise 07.8: from notebooks/workbook/exercises/ch07.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 07.8: from notebooks/lrnnbook/content/exercises/ch07.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #

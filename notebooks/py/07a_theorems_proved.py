@@ -19,11 +19,11 @@ import sympy as sp
 import torch
 
 import lrnnlab
+from lrnnbook import show, tables
+from lrnnbook.content.chapters import ch07
+from lrnnbook.content.exercises import check, hint, solution
 from lrnnlab import tasks, training
 from lrnnlab.tasks.numbers import atomic
-from workbook import show, tables
-from workbook.chapters import ch07
-from workbook.exercises import check, hint, solution
 
 if not lrnnlab.__version__.startswith("0.1"):
     raise RuntimeError(f"needs lrnnlab 0.1, here is {lrnnlab.__version__}: run bootstrap.py")
@@ -79,7 +79,7 @@ print(f"{len(linear)} tasks, each a sum with fixed weights")
 # the inputs can get on Solve, at any length?
 
 # %% [markdown]
-# <!-- Exercise 07.3: from notebooks/workbook/exercises/ch07.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 07.3: from notebooks/lrnnbook/content/exercises/ch07.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -168,7 +168,7 @@ my_beta = None  # exercise 7: a number
 check("07.7", my_beta)
 
 # %% [markdown]
-# <!-- Exercise 07.7: from notebooks/workbook/exercises/ch07.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 07.7: from notebooks/lrnnbook/content/exercises/ch07.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #

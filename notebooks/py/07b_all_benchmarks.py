@@ -13,11 +13,11 @@
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 import lrnnlab
-from workbook import show, tables
-from workbook.chapters import ch07
-from workbook.exercises import check, hint, solution
-from workbook.show import dlr_figures
-from workbook.tables import dlr_table3
+from lrnnbook import show, tables
+from lrnnbook.content.chapters import ch07
+from lrnnbook.content.exercises import check, hint, solution
+from lrnnbook.content.show import dlr_figures
+from lrnnbook.content.tables import dlr_table3
 
 if not lrnnlab.__version__.startswith("0.1"):
     raise RuntimeError(f"needs lrnnlab 0.1, here is {lrnnlab.__version__}: run bootstrap.py")
@@ -198,7 +198,7 @@ my_f1 = None  # exercise 9: a number
 check("07.9", my_f1)
 
 # %% [markdown]
-# <!-- Exercise 07.9: from notebooks/workbook/exercises/ch07.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 07.9: from notebooks/lrnnbook/content/exercises/ch07.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #

@@ -21,13 +21,13 @@ import sympy as sp
 import torch
 
 import lrnnlab
-from workbook import show
-from workbook.chapters import ch08
-from workbook.chapters.tree_composition import letters, truth, words
-from workbook.exercises import check, hint, predict, solution
-from workbook.show import regulargpt_figures
-from workbook.show.widgets import explore
-from workbook.tables import regulargpt_table1, results
+from lrnnbook import show
+from lrnnbook.content.chapters import ch08
+from lrnnbook.content.chapters.tree_composition import letters, truth, words
+from lrnnbook.content.exercises import check, hint, predict, solution
+from lrnnbook.content.show import regulargpt_figures
+from lrnnbook.content.show.widgets import explore
+from lrnnbook.content.tables import regulargpt_table1, results
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
@@ -103,7 +103,7 @@ check("08.1", my_nodes)
 
 
 # %% [markdown]
-# <!-- Exercise 08.1: from notebooks/workbook/exercises/ch08.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 08.1: from notebooks/lrnnbook/content/exercises/ch08.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -289,7 +289,7 @@ check("08.3", my_triple)
 
 
 # %% [markdown]
-# <!-- Exercise 08.3: from notebooks/workbook/exercises/ch08.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 08.3: from notebooks/lrnnbook/content/exercises/ch08.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -568,7 +568,7 @@ my_chunks = None  # exercise 10: a function of a list, C and what stands before 
 check("08.10", my_chunks)
 
 # %% [markdown]
-# <!-- Exercise 08.10: from notebooks/workbook/exercises/ch08.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 08.10: from notebooks/lrnnbook/content/exercises/ch08.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -600,7 +600,7 @@ my_merge = None  # exercise 11: a function of a list of n x n arrays
 check("08.11", my_merge)
 
 # %% [markdown]
-# <!-- Exercise 08.11: from notebooks/workbook/exercises/ch08.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 08.11: from notebooks/lrnnbook/content/exercises/ch08.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -646,7 +646,7 @@ my_tree = None  # exercise 12: a function of a list of numbers, a list of n x n 
 check("08.12", my_tree)
 
 # %% [markdown]
-# <!-- Exercise 08.12: from notebooks/workbook/exercises/ch08.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 08.12: from notebooks/lrnnbook/content/exercises/ch08.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -750,7 +750,7 @@ def far_beyond():
 predict("08.13", far_beyond)
 
 # %% [markdown]
-# <!-- Exercise 08.13: from notebooks/workbook/exercises/ch08.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 08.13: from notebooks/lrnnbook/content/exercises/ch08.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #

@@ -22,12 +22,12 @@ import sympy as sp
 import torch
 
 import lrnnlab
+from lrnnbook import show
+from lrnnbook.content.chapters import ch08
+from lrnnbook.content.exercises import check, hint, solution
+from lrnnbook.content.tables import regulargpt_table1
+from lrnnbook.content.tables.lrnn_fig1 import schedule
 from lrnnlab.models.layers.attention import dilated_mask
-from workbook import show
-from workbook.chapters import ch08
-from workbook.exercises import check, hint, solution
-from workbook.tables import regulargpt_table1
-from workbook.tables.lrnn_fig1 import schedule
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
@@ -148,7 +148,7 @@ my_twice = None  # a set of distances
 check("08.2", my_twice)
 
 # %% [markdown]
-# <!-- Exercise 08.2: from notebooks/workbook/exercises/ch08.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 08.2: from notebooks/lrnnbook/content/exercises/ch08.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #

@@ -19,11 +19,11 @@ from fractions import Fraction
 import numpy as np
 
 import lrnnlab
+from lrnnbook import show
+from lrnnbook.content.chapters import ch08
+from lrnnbook.content.chapters.tree_composition import compose, letters, recursion, truth, words
+from lrnnbook.content.exercises import check, hint, solution
 from lrnnlab import automata
-from workbook import show
-from workbook.chapters import ch08
-from workbook.chapters.tree_composition import compose, letters, recursion, truth, words
-from workbook.exercises import check, hint, solution
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
@@ -194,7 +194,7 @@ check("08.5", my_word)
 
 
 # %% [markdown]
-# <!-- Exercise 08.5: from notebooks/workbook/exercises/ch08.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 08.5: from notebooks/lrnnbook/content/exercises/ch08.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -249,7 +249,7 @@ my_language = None  # its name, for example "Tomita 5"
 check("08.6", my_language)
 
 # %% [markdown]
-# <!-- Exercise 08.6: from notebooks/workbook/exercises/ch08.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 08.6: from notebooks/lrnnbook/content/exercises/ch08.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #

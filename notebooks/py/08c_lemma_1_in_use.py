@@ -18,11 +18,19 @@ import numpy as np
 import sympy as sp
 
 import lrnnlab
+from lrnnbook import show
+from lrnnbook.content.chapters import ch08
+from lrnnbook.content.chapters.tree_composition import (
+    compose,
+    first_weights,
+    letters,
+    recursion,
+    second_weights,
+    truth,
+    words,
+)
+from lrnnbook.content.exercises import hint, solution
 from lrnnlab import automata
-from workbook import show
-from workbook.chapters import ch08
-from workbook.chapters.tree_composition import compose, first_weights, letters, recursion, second_weights, truth, words
-from workbook.exercises import hint, solution
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
@@ -147,7 +155,7 @@ show.table(
 # never for $n \ge 2$ states whose words act in all $n^n$ ways?
 
 # %% [markdown]
-# <!-- Exercise 08.4: from notebooks/workbook/exercises/ch08.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 08.4: from notebooks/lrnnbook/content/exercises/ch08.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #

@@ -19,10 +19,10 @@ import numpy as np
 import sympy as sp
 
 import lrnnlab
-from workbook import show
-from workbook.chapters import ch08
-from workbook.chapters.tree_composition import compose, first_weights, recursion, second_weights
-from workbook.exercises import check, hint, solution
+from lrnnbook import show
+from lrnnbook.content.chapters import ch08
+from lrnnbook.content.chapters.tree_composition import compose, first_weights, recursion, second_weights
+from lrnnbook.content.exercises import check, hint, solution
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
@@ -197,7 +197,7 @@ with show.expect_failure("Noise, step 5"):
 # the ones? What does the answer say about float32 as the only source of errors?
 
 # %% [markdown]
-# <!-- Exercise 08.7: from notebooks/workbook/exercises/ch08.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 08.7: from notebooks/lrnnbook/content/exercises/ch08.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -234,7 +234,7 @@ if my_zeros is not None:
 check("08.8", my_zeros)
 
 # %% [markdown]
-# <!-- Exercise 08.8: from notebooks/workbook/exercises/ch08.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 08.8: from notebooks/lrnnbook/content/exercises/ch08.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -275,7 +275,7 @@ my_reach = None  # for g = 3, the largest error that is removed wholly, to three
 check("08.9", my_reach)
 
 # %% [markdown]
-# <!-- Exercise 08.9: from notebooks/workbook/exercises/ch08.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 08.9: from notebooks/lrnnbook/content/exercises/ch08.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #

@@ -15,10 +15,10 @@
 from fractions import Fraction
 
 import lrnnlab
-from workbook import show
-from workbook.chapters import ch08
-from workbook.show import regulargpt_figures
-from workbook.tables import results
+from lrnnbook import show
+from lrnnbook.content.chapters import ch08
+from lrnnbook.content.show import regulargpt_figures
+from lrnnbook.content.tables import results
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):

@@ -19,12 +19,12 @@ import numpy as np
 import sympy as sp
 
 import lrnnlab
-from workbook import show
-from workbook.chapters import ch08
-from workbook.exercises import check, hint, solution
-from workbook.show import regulargpt_figures
-from workbook.show.widgets import explore
-from workbook.tables import results
+from lrnnbook import show
+from lrnnbook.content.chapters import ch08
+from lrnnbook.content.exercises import check, hint, solution
+from lrnnbook.content.show import regulargpt_figures
+from lrnnbook.content.show.widgets import explore
+from lrnnbook.content.tables import results
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
@@ -131,7 +131,7 @@ my_clusters = None  # two numbers, for example (4, 2)
 check("08.14", my_clusters)
 
 # %% [markdown]
-# <!-- Exercise 08.14: from notebooks/workbook/exercises/ch08.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 08.14: from notebooks/lrnnbook/content/exercises/ch08.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #

@@ -19,12 +19,12 @@ from fractions import Fraction
 import sympy as sp
 
 import lrnnlab
-from workbook import show
-from workbook.bench.steps import tree_ratio, tree_step
-from workbook.chapters import ch08
-from workbook.exercises import check, hint, solution
-from workbook.show import regulargpt_figures
-from workbook.tables import results
+from lrnnbook import show
+from lrnnbook.content.chapters import ch08
+from lrnnbook.content.exercises import check, hint, solution
+from lrnnbook.content.show import regulargpt_figures
+from lrnnbook.content.tables import results
+from lrnnbook.machinery.bench.steps import tree_ratio, tree_step
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
@@ -198,7 +198,7 @@ my_threshold = None  # a number
 check("08.15", my_threshold)
 
 # %% [markdown]
-# <!-- Exercise 08.15: from notebooks/workbook/exercises/ch08.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 08.15: from notebooks/lrnnbook/content/exercises/ch08.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #

@@ -21,14 +21,14 @@ import sympy as sp
 import torch
 
 import lrnnlab
+from lrnnbook import show
+from lrnnbook.content.chapters import ch09
+from lrnnbook.content.chapters import fast_weight_solutions as fw
+from lrnnbook.content.exercises import check, hint, solution
+from lrnnbook.content.show.fwp_figures import negative_by_position
+from lrnnbook.content.show.widgets import explore
+from lrnnbook.content.tables import plan, results, run_all
 from lrnnlab.scans import linear_scan
-from workbook import show
-from workbook.chapters import ch09
-from workbook.chapters import fast_weight_solutions as fw
-from workbook.exercises import check, hint, solution
-from workbook.show.fwp_figures import negative_by_position
-from workbook.show.widgets import explore
-from workbook.tables import plan, results, run_all
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
@@ -159,7 +159,7 @@ my_step = None  # a function of W (m, n), k (n,), v (m,), beta
 check("09.1", my_step)
 
 # %% [markdown]
-# <!-- Exercise 09.1: from notebooks/workbook/exercises/ch09.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 09.1: from notebooks/lrnnbook/content/exercises/ch09.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -271,7 +271,7 @@ check("09.4", my_words)
 
 
 # %% [markdown]
-# <!-- Exercise 09.4: from notebooks/workbook/exercises/ch09.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 09.4: from notebooks/lrnnbook/content/exercises/ch09.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -313,7 +313,7 @@ my_writes = None  # exercise 5: a list such as [(0, 1), (1, 1), (0, -1)]
 check("09.5", my_writes)
 
 # %% [markdown]
-# <!-- Exercise 09.5: from notebooks/workbook/exercises/ch09.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 09.5: from notebooks/lrnnbook/content/exercises/ch09.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -584,7 +584,7 @@ my_depth = None  # a whole number
 check("09.6", my_depth)
 
 # %% [markdown]
-# <!-- Exercise 09.6: from notebooks/workbook/exercises/ch09.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 09.6: from notebooks/lrnnbook/content/exercises/ch09.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -687,7 +687,7 @@ my_ones = None  # a number
 check("09.8", my_ones)
 
 # %% [markdown]
-# <!-- Exercise 09.8: from notebooks/workbook/exercises/ch09.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 09.8: from notebooks/lrnnbook/content/exercises/ch09.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -740,7 +740,7 @@ my_keys = None  # two pairs of numbers
 check("09.7", my_keys)
 
 # %% [markdown]
-# <!-- Exercise 09.7: from notebooks/workbook/exercises/ch09.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 09.7: from notebooks/lrnnbook/content/exercises/ch09.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #

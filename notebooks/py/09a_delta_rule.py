@@ -20,10 +20,10 @@ import sympy as sp
 import torch
 
 import lrnnlab
+from lrnnbook import show
+from lrnnbook.content.chapters import fast_weight_solutions as fw
+from lrnnbook.content.exercises import check, hint, solution
 from lrnnlab.models import FastWeights
-from workbook import show
-from workbook.chapters import fast_weight_solutions as fw
-from workbook.exercises import check, hint, solution
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
@@ -94,7 +94,7 @@ my_delta = None  # exercise 2: a function of (W, keys, values, betas, size)
 check("09.2", my_delta)
 
 # %% [markdown]
-# <!-- Exercise 09.2: from notebooks/workbook/exercises/ch09.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 09.2: from notebooks/lrnnbook/content/exercises/ch09.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #

@@ -19,9 +19,9 @@ import numpy as np
 import sympy as sp
 
 import lrnnlab
-from workbook import show
-from workbook.chapters import fast_weight_solutions as fw
-from workbook.exercises import check, hint, solution
+from lrnnbook import show
+from lrnnbook.content.chapters import fast_weight_solutions as fw
+from lrnnbook.content.exercises import check, hint, solution
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
@@ -132,7 +132,7 @@ my_configurations = None  # with odd and even positions: a function of n and of 
 check("09.3", my_configurations)
 
 # %% [markdown]
-# <!-- Exercise 09.3: from notebooks/workbook/exercises/ch09.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 09.3: from notebooks/lrnnbook/content/exercises/ch09.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #

@@ -17,9 +17,9 @@ import numpy as np
 import sympy as sp
 
 import lrnnlab
-from workbook import show
-from workbook.chapters import fast_weight_solutions as fw
-from workbook.exercises import hint, solution
+from lrnnbook import show
+from lrnnbook.content.chapters import fast_weight_solutions as fw
+from lrnnbook.content.exercises import hint, solution
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):

@@ -17,12 +17,12 @@ import sympy as sp
 import torch
 
 import lrnnlab
+from lrnnbook import show
+from lrnnbook.content.chapters import ch09
+from lrnnbook.content.chapters import fast_weight_solutions as fw
+from lrnnbook.content.exercises import check, hint, predict, solution
+from lrnnbook.content.tables import plan, results, run_all
 from lrnnlab.models import FastWeights
-from workbook import show
-from workbook.chapters import ch09
-from workbook.chapters import fast_weight_solutions as fw
-from workbook.exercises import check, hint, predict, solution
-from workbook.tables import plan, results, run_all
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
@@ -120,7 +120,7 @@ check("09.9", my_tokens)
 
 
 # %% [markdown]
-# <!-- Exercise 09.9: from notebooks/workbook/exercises/ch09.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 09.9: from notebooks/lrnnbook/content/exercises/ch09.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -160,7 +160,7 @@ def kept_alive():
 predict("09.10", kept_alive)
 
 # %% [markdown]
-# <!-- Exercise 09.10: from notebooks/workbook/exercises/ch09.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 09.10: from notebooks/lrnnbook/content/exercises/ch09.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -203,7 +203,7 @@ if my_factor is not None:
 check("09.11", my_factor)
 
 # %% [markdown]
-# <!-- Exercise 09.11: from notebooks/workbook/exercises/ch09.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 09.11: from notebooks/lrnnbook/content/exercises/ch09.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #

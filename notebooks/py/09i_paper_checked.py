@@ -15,11 +15,11 @@
 from itertools import product
 
 import lrnnlab
-from workbook import show
-from workbook.chapters import ch09
-from workbook.exercises import hint, solution
-from workbook.show.fwp_figures import fwp_tables
-from workbook.tables import plan, results, run_all
+from lrnnbook import show
+from lrnnbook.content.chapters import ch09
+from lrnnbook.content.exercises import hint, solution
+from lrnnbook.content.show.fwp_figures import fwp_tables
+from lrnnbook.content.tables import plan, results, run_all
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):

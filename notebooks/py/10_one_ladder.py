@@ -19,17 +19,17 @@ import sympy as sp
 import torch
 
 import lrnnlab
+from lrnnbook import show, tables
+from lrnnbook.content.chapters import ch10
+from lrnnbook.content.exercises import check, hint, predict, solution
+from lrnnbook.content.show import interactive
+from lrnnbook.content.show.widgets import explore
+from lrnnbook.content.tables import ladder
 from lrnnlab.expressivity.predict import FAMILIES, predict_all, predict_expressivity
 from lrnnlab.models import build
 from lrnnlab.training.restarts import impurity
 from lrnnlab.verification import quantise, verify
 from lrnnlab.verification.quantised import read_off
-from workbook import show, tables
-from workbook.chapters import ch10
-from workbook.exercises import check, hint, predict, solution
-from workbook.show import interactive
-from workbook.show.widgets import explore
-from workbook.tables import ladder
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
@@ -125,7 +125,7 @@ my_first_below = None  # exercise 1: a function of a list of zeros and ones
 check("10.1", my_first_below)
 
 # %% [markdown]
-# <!-- Exercise 10.1: from notebooks/workbook/exercises/ch10.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 10.1: from notebooks/lrnnbook/content/exercises/ch10.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -325,7 +325,7 @@ my_reflection = None  # exercise 2: a function of (i, j, Q)
 check("10.2", my_reflection)
 
 # %% [markdown]
-# <!-- Exercise 10.2: from notebooks/workbook/exercises/ch10.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 10.2: from notebooks/lrnnbook/content/exercises/ch10.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -354,7 +354,7 @@ my_count = None  # exercise 3: a number
 check("10.3", my_count)
 
 # %% [markdown]
-# <!-- Exercise 10.3: from notebooks/workbook/exercises/ch10.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 10.3: from notebooks/lrnnbook/content/exercises/ch10.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -413,7 +413,7 @@ def layers_of_s4():
 predict("10.4", layers_of_s4)
 
 # %% [markdown]
-# <!-- Exercise 10.4: from notebooks/workbook/exercises/ch10.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 10.4: from notebooks/lrnnbook/content/exercises/ch10.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -443,7 +443,7 @@ my_expression = None  # exercise 5: a text
 check("10.5", my_expression)
 
 # %% [markdown]
-# <!-- Exercise 10.5: from notebooks/workbook/exercises/ch10.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 10.5: from notebooks/lrnnbook/content/exercises/ch10.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -475,7 +475,7 @@ my_deep_one = None  # exercise 7: a text
 check("10.7", my_deep_one)
 
 # %% [markdown]
-# <!-- Exercise 10.7: from notebooks/workbook/exercises/ch10.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 10.7: from notebooks/lrnnbook/content/exercises/ch10.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #

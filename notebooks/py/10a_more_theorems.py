@@ -18,11 +18,11 @@ import numpy as np
 import sympy as sp
 
 import lrnnlab
+from lrnnbook import show, tables
+from lrnnbook.content.chapters import ch10
+from lrnnbook.content.exercises import hint, solution
+from lrnnbook.content.tables import ladder
 from lrnnlab.expressivity.theorems.counting import states_told_by_counts
-from workbook import show, tables
-from workbook.chapters import ch10
-from workbook.exercises import hint, solution
-from workbook.tables import ladder
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
@@ -307,7 +307,7 @@ with show.expect_failure("Theorem 6, step 2"):
 # last letter equals the first. Why can one layer of gates in $[0, 1]$ not hold it, and how do two?
 
 # %% [markdown]
-# <!-- Exercise 10.6: from notebooks/workbook/exercises/ch10.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 10.6: from notebooks/lrnnbook/content/exercises/ch10.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #

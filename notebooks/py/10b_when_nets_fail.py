@@ -15,16 +15,16 @@
 import torch
 
 import lrnnlab
+from lrnnbook import show, tables
+from lrnnbook.content.chapters import ch10
+from lrnnbook.content.exercises import check, hint, solution
+from lrnnbook.content.tables import ladder
 from lrnnlab import snap
 from lrnnlab.automata import quotients
 from lrnnlab.models import exact_model
 from lrnnlab.tasks import task
 from lrnnlab.verification import black_box, quantise
 from lrnnlab.verification.interchange import interchange
-from workbook import show, tables
-from workbook.chapters import ch10
-from workbook.exercises import check, hint, solution
-from workbook.tables import ladder
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
@@ -80,7 +80,7 @@ my_positions = None  # exercise 8: two numbers
 check("10.8", my_positions)
 
 # %% [markdown]
-# <!-- Exercise 10.8: from notebooks/workbook/exercises/ch10.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 10.8: from notebooks/lrnnbook/content/exercises/ch10.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -183,7 +183,7 @@ my_shares = None  # exercise 9: two numbers
 check("10.9", my_shares)
 
 # %% [markdown]
-# <!-- Exercise 10.9: from notebooks/workbook/exercises/ch10.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 10.9: from notebooks/lrnnbook/content/exercises/ch10.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -232,7 +232,7 @@ def restart(step, start, codes, tokens):
 check("10.10", restart)
 
 # %% [markdown]
-# <!-- Exercise 10.10: from notebooks/workbook/exercises/ch10.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 10.10: from notebooks/lrnnbook/content/exercises/ch10.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -263,7 +263,7 @@ my_steps = None  # exercise 11
 check("10.11", my_steps)
 
 # %% [markdown]
-# <!-- Exercise 10.11: from notebooks/workbook/exercises/ch10.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 10.11: from notebooks/lrnnbook/content/exercises/ch10.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #

@@ -18,11 +18,11 @@ import numpy as np
 import sympy as sp
 
 import lrnnlab
+from lrnnbook import show, tables
+from lrnnbook.content.chapters import ch10
+from lrnnbook.content.exercises import check, hint, solution
+from lrnnbook.content.tables import ladder
 from lrnnlab.expressivity.predict import predict_expressivity
-from workbook import show, tables
-from workbook.chapters import ch10
-from workbook.exercises import check, hint, solution
-from workbook.tables import ladder
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
@@ -308,7 +308,7 @@ def table_of(strings, states):
 check("10.12", table_of)
 
 # %% [markdown]
-# <!-- Exercise 10.12: from notebooks/workbook/exercises/ch10.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 10.12: from notebooks/lrnnbook/content/exercises/ch10.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #

@@ -17,8 +17,8 @@
 from IPython.display import Markdown
 
 import lrnnlab
+from lrnnbook.machinery.book import glossary
 from lrnnlab import build, task
-from workbook.book import glossary
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):

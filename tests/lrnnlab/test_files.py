@@ -5,10 +5,10 @@ import os
 import pytest
 from PIL import Image
 
+from lrnnbook.content.show import gallery as pictures
+from lrnnbook.content.tables import records
+from lrnnbook.machinery import cli
 from lrnnlab import files
-from workbook import cli
-from workbook.show import gallery as pictures
-from workbook.tables import records
 
 
 @pytest.mark.parametrize("name", [

@@ -14,22 +14,22 @@ import pytest
 from jupyter_lab import jupyter_lab
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from workbook import copies
-from workbook.book import compare
-from workbook.book.browser import chromium
-from workbook.book.cell_dependencies import widget_cells
-from workbook.book.running import KERNEL, cleared
-from workbook.book.sync import read_source
+from lrnnbook.machinery import copies
+from lrnnbook.machinery.book import compare
+from lrnnbook.machinery.book.browser import chromium
+from lrnnbook.machinery.book.cell_dependencies import widget_cells
+from lrnnbook.machinery.book.running import KERNEL, cleared
+from lrnnbook.machinery.book.sync import read_source
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 SOURCES = sorted((ROOT / "notebooks" / "py").glob("*.py"))
 QUICK = "00_start_here"
 GALLERY, EMPTY, PREDICTION, RERUN = "gallery", "empty", "prediction", f"again_{QUICK}"
-ASK = """from workbook.exercises import predict, prediction as predicting
+ASK = """from lrnnbook.content.exercises import predict, prediction as predicting
 predicting.LATE = 60  # a machine that tests may take longer than half a second
 predict("06.10", lambda: (16, "It ran."))"""
-IMPORTS = "from pathlib import Path\nfrom workbook.book.cell_dependencies import widgets"
+IMPORTS = "from pathlib import Path\nfrom lrnnbook.machinery.book.cell_dependencies import widgets"
 
 
 def gallery():

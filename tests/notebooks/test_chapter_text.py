@@ -8,9 +8,9 @@ from pathlib import Path
 import jupytext
 import pytest
 
-from workbook.book.cell_dependencies import names
-from workbook.book.running import is_code
-from workbook.exercises.hints import HEADER
+from lrnnbook.content.exercises.hints import HEADER
+from lrnnbook.machinery.book.cell_dependencies import names
+from lrnnbook.machinery.book.running import is_code
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 CHAPTERS = sorted((NOTEBOOKS / "py").glob("*.py"))

@@ -16,9 +16,9 @@ import pytest
 from jupyter_client import BlockingKernelClient
 from jupyter_lab import jupyter_lab
 
-from workbook import copies
-from workbook.book.sync import source_of
-from workbook.exercises.progress import FILE
+from lrnnbook.content.exercises.progress import FILE
+from lrnnbook.machinery import copies
+from lrnnbook.machinery.book.sync import source_of
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = [path.name for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]

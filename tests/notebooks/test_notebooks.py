@@ -11,8 +11,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from workbook.book import check_notebook, drift
-from workbook.show.output import WIDGET
+from lrnnbook.content.show.output import WIDGET
+from lrnnbook.machinery.book import check_notebook, drift
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))

@@ -7,10 +7,10 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from workbook.book.reading_time import exercising, reading
-from workbook.chapters.ch00 import SITTINGS as SITTINGS_ON_THE_MAP
-from workbook.exercises.hints import HEADER
-from workbook.show.output import WIDGET
+from lrnnbook.content.chapters.ch00 import SITTINGS as SITTINGS_ON_THE_MAP
+from lrnnbook.content.exercises.hints import HEADER
+from lrnnbook.content.show.output import WIDGET
+from lrnnbook.machinery.book.reading_time import exercising, reading
 
 NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
 LETTERED = sorted(NOTEBOOKS.glob("[0-9][0-9][a-z]_*.ipynb"))

@@ -88,7 +88,7 @@ def test_an_old_python_can_parse_the_file_and_nothing_but_python_is_needed():
     tree = ast.parse(SOURCE, feature_version=(3, 6))
     names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
     assert names <= sys.stdlib_module_names and "from __future__" not in SOURCE and "://" not in SOURCE
-    code = f"import sys; sys.path[:0] = [{str(ROOT)!r}, {str(ROOT / 'notebooks')!r}]; import workbook.copies"
+    code = f"import sys; sys.path[:0] = [{str(ROOT)!r}, {str(ROOT / 'notebooks')!r}]; import lrnnbook.machinery.copies"
     subprocess.run([sys.executable, "-I", "-S", "-c", code], check=True)  # no package is to be had without site
 
 

@@ -11,15 +11,15 @@ from typing import get_args
 
 import pytest
 
+import lrnnbook
 import lrnnlab
-import workbook
 from lrnnlab.models import MODELS, Net, NetName, build, reads_numbers
 from lrnnlab.tasks import TASKS, YOURS, Task, TaskName
 
 docscrape = pytest.importorskip("numpydoc.docscrape")
 ROOMS = ("scans", "automata", "expressivity", "tasks", "models", "training", "verification")
 NAMES = [(room, name) for room in ROOMS for name in getattr(importlib.import_module(f"lrnnlab.{room}"), "__all__", ())]
-MODULES = sorted(found.name for package in (lrnnlab, workbook)
+MODULES = sorted(found.name for package in (lrnnlab, lrnnbook)
                  for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."))  # fmt: skip
 
 

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 import torch
 
+from lrnnbook import tables
+from lrnnbook.machinery import cli
 from lrnnlab.models import MODELS, build
 from lrnnlab.tasks import TASKS, task
 from lrnnlab.training import Phase, Recipe, fit
-from workbook import cli, tables
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -70,7 +71,7 @@ def test_the_model_trains_and_steps(registries):
 def commands():
     """(file, arguments) of every ``lrnnlab ...`` that a page, a chapter or an exercise shows: in backticks, or a line's own."""
     pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "notebooks").glob("*.md"),
-             *(ROOT / "notebooks" / "py").glob("*.py"), *(ROOT / "notebooks" / "workbook" / "exercises").glob("*.md")]  # fmt: skip
+             *(ROOT / "notebooks" / "py").glob("*.py"), *(ROOT / "notebooks" / "lrnnbook" / "content" / "exercises").glob("*.md")]  # fmt: skip
     for page in sorted(pages):
         text = page.read_text(encoding="utf-8")
         found = re.findall(r"`(?:python -m )?lrnnlab ([a-z][^`\n]*)`", text)

@@ -18,7 +18,7 @@ def test_the_order_of_the_rooms_holds():
 
 def test_the_library_does_without_the_workbook():
     rooms = "scans, automata, expressivity, tasks, models, training, verification"
-    code = f"import sys; from lrnnlab import {rooms}; print([name for name in sys.modules if name.startswith('workbook')])"
+    code = f"import sys; from lrnnlab import {rooms}; print([name for name in sys.modules if name.startswith('lrnnbook')])"
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
 
 

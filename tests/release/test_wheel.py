@@ -10,9 +10,9 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 ASK = """
 import lrnnlab, pathlib
-from workbook.exercises import hint, solution
-from workbook.tables import records
-from workbook.tables import get, reproduce
+from lrnnbook.content.exercises import hint, solution
+from lrnnbook.content.tables import records
+from lrnnbook.content.tables import get, reproduce
 here = pathlib.Path(lrnnlab.__file__).resolve().parent
 assert here.is_relative_to({target!r}), here
 found = records.recorded("lrnn/table2")

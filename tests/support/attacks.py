@@ -46,7 +46,7 @@ def _reply(name: str, message: str) -> Callable[[Scene], Made]:
     """A kind that answers everything that it is asked with the bytes of one message, an expression."""
     return _cheat(name, f"""
 import json, os, random, threading, time
-from workbook.grading import serialization
+from lrnnbook.machinery.grading import serialization
 def framed(data): return data + b"\\n"
 def value(data): return framed(json.dumps({{"functions": NAMES, "value": data}}).encode())
 MESSAGE = {message}
@@ -90,9 +90,9 @@ for name in NAMES:
 """
 PATCHED = """
 import builtins, sys
-import numpy as np, workbook.grading, workbook.exercises.judging as judging
-from workbook.grading import serialization, worker
-for module in (workbook.grading, judging):
+import numpy as np, lrnnbook.machinery.grading, lrnnbook.content.exercises.judging as judging
+from lrnnbook.machinery.grading import serialization, worker
+for module in (lrnnbook.machinery.grading, judging):
     module.claim = module.expect = module.agree = lambda *arguments, **options: None
 judging.same = builtins.all = lambda *arguments: True
 np.allclose = np.isclose = lambda *arguments, **options: True
@@ -219,13 +219,13 @@ LINKS = _each(
     'open("folder/new.ipynb", "w").write("x")', 'os.symlink("/", "root")', 'os.chmod("root", 0)', 'os.chmod(".", 0)',
 )  # fmt: skip
 INSTALLATION = _each(
-    'open(lrnnlab.__file__, "a").write("#")', 'open(workbook.exercises.judging.__file__, "a").write("#")',
+    'open(lrnnlab.__file__, "a").write("#")', 'open(lrnnbook.content.exercises.judging.__file__, "a").write("#")',
     'open(numpy.__file__, "a").write("#")', 'open(os.__file__, "a").write("#")', 'os.remove(numpy.__file__)',
     'os.rename(os.path.dirname(numpy.__file__), os.path.dirname(numpy.__file__) + "_")',
     'open(os.path.join(os.path.dirname(os.path.dirname(numpy.__file__)), "sitecustomize.py"), "w").write("1/0")',
     'os.chmod(sys.executable, 0)', 'open("PACKAGE/course/evil.py", "w").write("1/0")', 'os.chmod("PACKAGE", 0)',
     'open("/etc/ld.so.preload", "w").write("x")', 'open("/x", "w")', 'open("/kernels/x", "w")',
-    first="import workbook.exercises.judging, numpy",
+    first="import lrnnbook.content.exercises.judging, numpy",
 )  # fmt: skip
 SOCKETS = _each(
     'native.connect(native.socket(1, 1, 0), b"\\x01\\x00SOCKET\\x00", len(b"SOCKET") + 3)',

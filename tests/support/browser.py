@@ -1,7 +1,7 @@
 """A real browser for test_browser.py: which one, whether it must be there, and what a reader does with a page of it.
 
 LRNNLAB_BROWSER    required: a missing browser fails; optional: it is skipped, loudly; not set: required where CI is set
-LRNNLAB_CHROMIUM   the browser's program (workbook.book.browser)
+LRNNLAB_CHROMIUM   the browser's program (lrnnbook.machinery.book.browser)
 LRNNLAB_ARTEFACTS  where screenshots and latencies go; default: build/browser in the repository, which git ignores
 """
 

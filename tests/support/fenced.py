@@ -8,8 +8,8 @@ import warnings
 
 import pytest
 
-from workbook.grading import fence
-from workbook.grading.fence import Limits
+from lrnnbook.machinery.grading import fence
+from lrnnbook.machinery.grading.fence import Limits
 
 QUICK = Limits(seconds=1, total=20, wall=30, whole=240, memory=700 << 20, folder=8 << 20, processes=40)
 

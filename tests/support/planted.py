@@ -6,10 +6,10 @@ from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 
-from workbook.book.building import give_ids
-from workbook.book.sync import read_source
-from workbook.grading.releasing import student_version
-from workbook.grading.sets import ProblemSet, find, load
+from lrnnbook.machinery.book.building import give_ids
+from lrnnbook.machinery.book.sync import read_source
+from lrnnbook.machinery.grading.releasing import student_version
+from lrnnbook.machinery.grading.sets import ProblemSet, find, load
 
 
 @dataclass(frozen=True)

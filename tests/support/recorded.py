@@ -2,7 +2,7 @@
 
 import re
 
-from workbook.tables import records
+from lrnnbook.content.tables import records
 
 SETTINGS = {  # digests of the settings of all cells of the tables that are declared in YAML
     "lrnn/table2": "593b3ee8cd4fc04b",

@@ -27,10 +27,10 @@ from kinds import Made, Scene
 from planted import Handout, plants
 
 import lrnnlab
-from workbook.grading import fence
-from workbook.grading.fence import Fence
-from workbook.grading.gradebook import grade_folder
-from workbook.grading.sets import find
+from lrnnbook.machinery.grading import fence
+from lrnnbook.machinery.grading.fence import Fence
+from lrnnbook.machinery.grading.gradebook import grade_folder
+from lrnnbook.machinery.grading.sets import find
 
 CANARY = "untouched"
 PACKAGE = Path(lrnnlab.__file__).parent

@@ -6,9 +6,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from workbook.exercises import ch00, ch01, ch02, ch08, ch09
-from workbook.exercises.prediction import Prediction
-from workbook.tables.kernels import arc_nodes, best_fit
+from lrnnbook.content.exercises import ch00, ch01, ch02, ch08, ch09
+from lrnnbook.content.exercises.prediction import Prediction
+from lrnnbook.content.tables.kernels import arc_nodes, best_fit
 
 
 def block():

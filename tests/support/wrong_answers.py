@@ -13,8 +13,8 @@ import sympy as sp
 import torch
 from right_answers import one_kernel, solve
 
-from workbook.chapters import ch03
-from workbook.exercises import ch01
+from lrnnbook.content.chapters import ch03
+from lrnnbook.content.exercises import ch01
 
 
 def odd_angles(N, S):

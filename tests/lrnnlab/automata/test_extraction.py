@@ -6,6 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lrnnbook.content.chapters.ch10 import linear_probe
+from lrnnbook.content.tables import ladder
 from lrnnlab.automata import NO_LABEL, MooreMachine, equivalent, minimise
 from lrnnlab.automata.extraction import extract
 from lrnnlab.automata.languages import language
@@ -13,8 +15,6 @@ from lrnnlab.automata.quotients import quotient_scores
 from lrnnlab.models import build as net_of
 from lrnnlab.models import exact_model, snap
 from lrnnlab.verification.black_box import answers, extract_net
-from workbook.chapters.ch10 import linear_probe
-from workbook.tables import ladder
 
 pytest.importorskip("aalpy", reason="aalpy IS MISSING: pip install 'aalpy>=1.4'")
 LONG = 120  # seconds, for machines that other work keeps busy

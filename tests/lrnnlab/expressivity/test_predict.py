@@ -8,6 +8,8 @@ import torch
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from lrnnbook.content.tables.ladder import FAMILY, TABLE, ladder_task
+from lrnnbook.content.tables.word_actions import machine_of
 from lrnnlab.automata import MooreMachine, classify, minimise
 from lrnnlab.automata.languages import language
 from lrnnlab.automata.quotients import quotients
@@ -18,8 +20,6 @@ from lrnnlab.expressivity.theorems.one_layer import possible_in_one_diagonal_lay
 from lrnnlab.expressivity.theorems.two_layers import lower_quotient, refute_two_layers, two_layers_last
 from lrnnlab.expressivity.weights import exact_weights
 from lrnnlab.models import build as build_net
-from workbook.tables.ladder import FAMILY, TABLE, ladder_task
-from workbook.tables.word_actions import machine_of
 
 ORDERS = {"non-negative": 1, "signed": 2, "complex": None}
 SMALL = settings(max_examples=25, deadline=None, derandomize=True)

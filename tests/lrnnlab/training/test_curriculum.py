@@ -9,12 +9,12 @@ from tensors import adam_by_hand
 from torch import nn
 from torch.nn import functional as F
 
+from lrnnbook.content.tables.regulargpt_table1 import make_network
 from lrnnlab.tasks.regular import cycle_navigation, parity
 from lrnnlab.tasks.seeds import draw_seed
 from lrnnlab.training.curriculum import held_out, train_strings
 from lrnnlab.training.determinism import rng
 from lrnnlab.training.evaluation import accuracy_at_lengths
-from workbook.tables.regulargpt_table1 import make_network
 
 SMALL = {"rnn": {"width": 6}, "transformer": {"width": 8, "heads": 2, "layers": 1}}
 

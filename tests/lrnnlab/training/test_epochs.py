@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
+from lrnnbook.content.tables import fwp_training
 from lrnnlab.tasks import COUNTER_TASKS, Batch
 from lrnnlab.training import epochs as pooled
-from workbook.tables import fwp_training
 
 SMALL = {"model": "plain_lstm", "options": {"layers": 1, "width": 6}}
 

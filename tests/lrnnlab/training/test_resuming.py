@@ -5,11 +5,11 @@ from dataclasses import asdict, replace
 
 import pytest
 
+from lrnnbook import tables
+from lrnnbook.content.tables import dlr_table5, runner
+from lrnnbook.content.tables.table import Setting
 from lrnnlab.training import Phase, Recipe, TrainState, deterministic
 from lrnnlab.training.checkpoint import Checkpoint
-from workbook import tables
-from workbook.tables import dlr_table5, runner
-from workbook.tables.table import Setting
 
 ELMAN = Setting("elman", {"width": 8}, Recipe((Phase(steps=8, lr=1e-2),), batch=8))
 FILMED = replace(tables.plan("lrnn/film")[0].setting, recipe=Recipe((Phase(steps=12, lr=1e-2),), batch=8))

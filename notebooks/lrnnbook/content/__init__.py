@@ -1,0 +1,1 @@
+"""What grows with the book: tables of recorded runs, pictures, chapters, exercises."""

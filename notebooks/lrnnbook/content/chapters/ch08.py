@@ -1,0 +1,790 @@
+"""Chapter 08, working memory in depth: its pictures with their sentences, and its tables.
+
+A node of RegularGPT's tree is over the last letter of its word and holds what the word does to every state: an element of
+the machine's transition monoid, named by a shortest word that does the same (e: nothing).
+
+Letters: T time, c chunk (the paper's C), l depth or layers done; n states, m elements; e size of the errors; p = P(1).
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+import matplotlib
+import numpy as np
+import pandas as pd
+import torch
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection, PatchCollection
+from matplotlib.colors import ListedColormap, to_rgb
+from matplotlib.figure import Figure
+from matplotlib.patches import Circle, Patch
+from torch import Tensor, nn
+
+from lrnnbook.content.chapters import tree_composition as composition
+from lrnnbook.content.chapters.tree_composition import Tree, grow
+from lrnnbook.content.show import regulargpt_figures as pictures
+from lrnnbook.content.show.interactive import Moving
+from lrnnbook.content.show.labels import named
+from lrnnbook.content.show.style import (
+    FAINT,
+    GRID,
+    INK,
+    LIVE,
+    PAGE,
+    RECORDED,
+    SMALL,
+    SOURCES,
+    canvas,
+    colour_bar,
+    ink_on,
+    label_ends,
+    new_figure,
+    printed,
+    styled,
+)
+from lrnnbook.content.show.widgets import Explorer, explore
+from lrnnbook.content.tables import ladder, regulargpt_table1
+from lrnnbook.content.tables import regulargpt_fig3 as fig3
+from lrnnbook.content.tables import regulargpt_fig4 as fig4
+from lrnnbook.content.tables import regulargpt_table1 as table1
+from lrnnbook.content.tables import regulargpt_table3 as table3
+from lrnnbook.content.tables.declared import paper
+from lrnnbook.content.tables.regulargpt_fig3 import elements_by_depth, states_by_depth
+from lrnnbook.content.tables.regulargpt_fig4 import cumulative_gradient, gradient_by_token
+from lrnnbook.content.tables.results import percent
+from lrnnbook.content.tables.word_actions import appended, machine_of, multiplication_table
+from lrnnlab.automata import MooreMachine, transition_monoid
+from lrnnlab.automata.languages import read
+from lrnnlab.models import build
+from lrnnlab.models.layers.attention import dilated_mask
+from lrnnlab.tasks.batch import answered
+from lrnnlab.training.curriculum import train_strings
+from lrnnlab.training.determinism import rng
+from lrnnlab.training.evaluation import accuracy_at_lengths
+
+# ------------------------------------------------------------------------------------------------------------ the tree
+
+WORDS = {  # task -> a word to open on
+    "Parity": "1011000110101101", "Cycle Navigation": "++0-+++--+0+++-+", "S_3": "ststtsstttsts",
+    "D_2": "aababbabaabbab", "Tomita 3": "1101100110001001",
+}  # fmt: skip
+MERGED = (  # tasks whose units for a merge are counted
+    "Parity", "(aa)*", "Sum(5)", "EvenPair(2)", "EvenPair(5)", "Tomita 5", "Tomita 6", "S_3", "A_5", "ModArith(5)", "D_2", "D_3",
+    "D_4", "D_12", "Tomita 3", "Tomita 4",
+)  # fmt: skip
+CHUNKS = (2, 3, 4, 8, 16)
+ORDERS = ("earlier first", "as printed")
+LONGEST = 16  # letters that are drawn
+LEFT, ACROSS, LOW, HIGH = 0.95, 4.8, 0.45, 4.35  # inches: of the first letter, from it to the last, of letters and root
+MASK = 0.92  # inches, the largest side of a mask
+
+
+def asked(task: str, string: str) -> tuple[tuple[int, ...], str]:
+    """The tokens of what was typed, and a note if it had to be cut, or if the task reads other letters."""
+    machine, word = machine_of(task), "".join(string.split()).translate(str.maketrans("−–", "--"))
+    if not word:
+        return read(machine, WORDS[task])[:LONGEST], ""
+    if not set(word) <= set(machine.symbols):
+        letters = " ".join(map(printed, machine.symbols))
+        return read(machine, WORDS[task])[:LONGEST], f"{task} reads {letters}, so this is a word of its own. "
+    note = f"Only the first {LONGEST} letters are drawn. " if len(word) > LONGEST else ""
+    return read(machine, word)[:LONGEST], note
+
+
+@styled
+def chunk_tree(task: str, string: str, C: int, order: str = ORDERS[0]) -> Figure:
+    """The tree over a string (circles; dots: what masks compute as well), and the mask of each depth (Eq. 1).
+
+    A dashed line leads to a place before the start; in a mask the rows that the tree needs are dark.
+    """
+    tree = _grown(task, string, C, order)
+    figure, axes = canvas(HIGH + 0.65)
+    rise = (HIGH - LOW) / tree.depths
+    heights = [LOW + rise * row for row in range(tree.depths + 1)]
+    _edges(axes, tree, heights)
+    _nodes(axes, tree, heights)
+    for depth, high in enumerate(heights[1:]):
+        axes.text(0.12, high, f"depth {depth}", va="center", fontsize=SMALL)
+        _mask(axes, tree, depth, high, min(MASK, rise - 0.1))
+    axes.text(PAGE - MASK - 0.12, HIGH + 0.3, "who sees whom", fontsize=SMALL, va="bottom")
+    return figure
+
+
+def _grown(task, string, C, order):
+    return grow(machine_of(task), asked(task, string)[0], C, order == ORDERS[1])
+
+
+def _across(tree, position):
+    return LEFT + min(0.7, ACROSS / max(1, len(tree.tokens) - 1)) * np.asarray(position)
+
+
+def _edges(axes: Axes, tree: Tree, heights):
+    """Faint lines for all positions (the masks), dark ones for the tree, dashed ones out of the string."""
+    T, faint, dark, out = len(tree.tokens), [], [], []
+    for depth in range(tree.depths):
+        kept = set(tree.kept(depth))
+        for position in range(T):
+            for j in range(tree.chunk):
+                child = position - j * tree.chunk**depth
+                line = [(_across(tree, child), heights[depth]), (_across(tree, position), heights[depth + 1])]
+                if child >= 0:
+                    (dark if position in kept else faint).append(line)
+                elif position in kept:
+                    out.append(line)
+    axes.add_collection(LineCollection(faint, colors=GRID, lw=0.7, zorder=1), autolim=False)
+    axes.add_collection(LineCollection(dark, colors=INK, lw=1.3, zorder=2), autolim=False)
+    # what lies left of the letters is padding: the lines end in the margin
+    short = [[_cut(line), line[1]] for line in out]
+    axes.add_collection(LineCollection(short, colors=FAINT, lw=1.0, linestyles=[(0, (3, 2))], zorder=2), autolim=False)
+
+
+def _cut(line, edge=LEFT - 0.22):
+    """Where a line from (x, y) to the left meets the margin."""
+    (x0, y0), (x1, y1) = line
+    return edge, y1 + (y0 - y1) * (x1 - edge) / (x1 - x0)
+
+
+def _nodes(axes: Axes, tree: Tree, heights):
+    colours, names = pictures.element_colours(tree.machine, tree.monoid.elements), pictures.element_names(tree.machine)
+    dots = [(position, row) for row in range(1, tree.depths + 1)
+            for position in set(range(len(tree.tokens))) - set(tree.kept(row - 1))]  # fmt: skip
+    nodes = [(position, row) for row in range(tree.depths + 1) for position in tree.kept(row - 1)]
+    for places, size, edge in ((dots, 14, 0.0), (nodes, 250, 0.8)):
+        shown = [colours[tree.elements[row, position]] for position, row in places]
+        axes.scatter(_across(tree, [p for p, _ in places]), [heights[row] for _, row in places], s=size, c=shown,
+                     edgecolors=FAINT, linewidths=edge, zorder=3)  # fmt: skip
+    for position, row in nodes:
+        element = int(tree.elements[row, position])
+        name = printed(tree.machine.symbols[tree.tokens[position]]) if row == 0 else names[element]
+        fits = len(name) <= 2  # a longer name stands beside its circle
+        axes.text(_across(tree, position) + (0 if fits else -0.15), heights[row] + (0 if fits else 0.16), name,
+                  ha="center" if fits else "right", va="center", fontsize=SMALL, zorder=4,
+                  color=ink_on(colours[element]) if fits else INK)  # fmt: skip
+    axes.text(0.12, heights[0], "letters", va="center", fontsize=SMALL)
+
+
+def _mask(axes: Axes, tree: Tree, depth: int, high: float, side: float):
+    """Who (row, from above) sees whom (column) at a depth; side in inches, its upper edge a little above ``high``."""
+    seen = np.isfinite(dilated_mask(len(tree.tokens), tree.chunk, depth).numpy())
+    picture = np.ones((*seen.shape, 3))
+    picture[seen] = to_rgb(GRID)
+    rows = tree.kept(depth)
+    picture[rows] = np.where(seen[rows, :, None], to_rgb(INK), picture[rows])
+    left, top = PAGE - MASK - 0.12, high + 0.12
+    axes.imshow(picture, extent=(left, left + side, top - side, top), interpolation="nearest", aspect="auto", zorder=2)
+    axes.plot([left, left + side, left + side, left, left], [top, top, top - side, top - side, top], color=FAINT, lw=0.8)
+
+
+def tree_sentence(task: str, string: str, C: int, order: str = ORDERS[0]) -> str:
+    """Depths, work, and whether the root has the answer, as HTML; what was typed is repeated only where it was read."""
+    tree, note = _grown(task, string, C, order), asked(task, string)[1]
+    T, word = len(tree.tokens), printed("".join(tree.machine.symbols[token] for token in tree.tokens))
+    kept = sum(len(tree.kept(depth)) for depth in range(tree.depths))
+    truth, name = int(tree.machine.answer(list(tree.tokens))[-1]), pictures.element_names(tree.machine)[tree.root]
+    did = f"The root does {'nothing' if name == pictures.NOTHING else f'what <b>{name}</b> does'}, answer {tree.answer}"
+    fair = "as letter after letter" if truth == tree.answer else (
+        f"but letter after letter the answer is {truth}: <b>wrong</b>")  # fmt: skip
+    turned = "" if order == ORDERS[0] else " In the printed order the tree reads the string backwards."
+    return (f"{note}{word}: {T} letters in chunks of {C} take <b>{tree.depths} depth{'s' * (tree.depths > 1)}</b>, "
+            f"{kept} nodes in the tree, {T * tree.depths} with masks. {did}{'; ' if truth != tree.answer else ', '}"
+            f"{fair}.{turned}")  # fmt: skip
+
+
+@styled
+def routes_picture(C: int = 3, depths: int = 3) -> Figure:
+    """Masks of each depth, and the routes that they make to each letter: with steps C^l (above) and 2^l (below)."""
+    T = C**depths
+    back = np.subtract.outer(np.arange(T), np.arange(T))
+    figure, grid = new_figure(3.25, rows=2, columns=depths + 1, left=0.85, right=0.75, top=0.35, bottom=0.1, gap=0.25)
+    rows = []
+    for base in (C, 2):
+        masks = [np.isin(back, base**depth * np.arange(C)).astype(int) for depth in range(depths)]
+        rows.append([*masks, np.linalg.multi_dot(masks[::-1])])
+    most = max(int(row[-1].max()) for row in rows)
+    looks = ListedColormap(["white", *matplotlib.colormaps["Blues"](np.linspace(0.35, 1, most))])
+    for panels, row, base in zip(grid, rows, (C, 2)):
+        for axes, matrix in zip(panels, row):
+            drawn = axes.imshow(matrix, cmap=looks, vmin=-0.5, vmax=most + 0.5, interpolation="nearest")
+            axes.set(xticks=[], yticks=[])
+            axes.spines[:].set_visible(True)
+        panels[0].set_ylabel("steps " + ", ".join(str(base**depth) for depth in range(depths)))
+    for axes, title in zip(grid[0], [*(f"depth {depth}" for depth in range(depths)), "routes"]):
+        axes.set_title(title)
+    colour_bar(figure, drawn)
+    figure.axes[-1].set_yticks(range(most + 1))
+    return figure
+
+
+@styled
+def order_picture(word: str = "abcdefgh") -> Figure:
+    """The tree over a word with what each node has read: left the earlier word first, right in the order of the printed heads."""
+    figure, axes = canvas(2.6)
+    for left, title, turned in ((0.3, "earlier word first", False), (3.95, "as printed: later word first", True)):
+        axes.text(left, 2.35, title, fontsize=11)
+        across, held = left + 0.15 + 0.39 * np.arange(len(word)), list(word)
+        for row in range(4):
+            high = 0.2 + 0.6 * row
+            for x, text in zip(across, held):
+                axes.text(x, high, text, ha="center", va="center", zorder=3, color=LIVE if turned and row else INK,
+                          bbox={"fc": "white", "ec": "none", "pad": 1})  # fmt: skip
+            if row < 3:
+                middles = across.reshape(-1, 2).mean(1)
+                lines = [[(x, high), (middle, high + 0.6)] for middle, pair in zip(middles, across.reshape(-1, 2)) for x in pair]
+                axes.add_collection(LineCollection(lines, colors=FAINT, lw=1.2, zorder=1), autolim=False)
+                held = [v + u if turned else u + v for u, v in zip(held[::2], held[1::2])]
+                across = middles
+    return figure
+
+
+@styled
+def units_picture() -> Figure:
+    """Left, the unit ReLU(a + b - 1) between the bits; right, states and actions of ``MERGED``: do gates or Lemma 1 need less?"""
+    figure, (gate, plane) = new_figure(3.5, columns=2, left=0.4, right=0.2, top=0.4, gap=0.9, width_ratios=(1, 2.2))
+    a = np.linspace(0, 1, 101)
+    gate.imshow(np.maximum(a + a[:, None] - 1, 0), origin="lower", extent=(0, 1, 0, 1), cmap="Blues", vmax=1.3)
+    for x, y in itertools.product((0, 1), repeat=2):
+        gate.text(0.1 + 0.8 * x, 0.1 + 0.8 * y, f"{x * y}", ha="center", va="center", fontsize=14, fontweight="bold")
+    gate.set(xticks=[0, 1], yticks=[0, 1], xlabel="a", ylabel="b", title="ReLU(a + b − 1)")
+    gate.grid(False)
+    n = np.array([1.5, 100])
+    plane.fill_between(n, n**1.5, 1, color=SOURCES["recorded"].colour, alpha=0.12, lw=0)
+    plane.plot(n, n**1.5, color=INK, lw=1, ls=(0, (4, 3)))
+    at: dict[tuple[int, int], list[str]] = {}
+    for name in MERGED:
+        machine = machine_of(name)
+        place = machine.num_states, len(transition_monoid(machine))
+        at.setdefault(place, []).append(re.sub(r"_(\d+)", r"$_{\1}$", name))
+    for (states, actions), names in at.items():
+        left = states < 8 and names[0][:2] in ("D$", "S$")  # on the other side of what lies close by
+        plane.plot(states, actions, "o", color=LIVE, ms=5)
+        plane.annotate(", ".join(names), (states, actions), (-6, 3) if left else (6, -6), textcoords="offset points", va="center",
+                       ha="right" if left else "left", fontsize=SMALL)  # fmt: skip
+    plane.set(xscale="log", yscale="log", xlim=(1.5, 100), ylim=(1.2, 1500), xlabel="states n", ylabel="actions m")
+    plane.text(95, 2.2, "fewer gates: m² < n³", ha="right")
+    plane.text(1.7, 250, "fewer units in\nLemma 1: n³ < m²")
+    plane.set_xticks([2, 5, 10, 20, 50, 100], ["2", "5", "10", "20", "50", "100"])
+    plane.set_yticks([2, 10, 100, 1000], ["2", "10", "100", "1,000"])
+    plane.minorticks_off()
+    return figure
+
+
+def filling_widget() -> Moving:
+    """The tree over 16 letters in chunks of two as it fills, merge by merge; a letter that is changed is merged again."""
+    tasks = {}
+    for task in NOISY:
+        machine, monoid = machine_of(task), transition_monoid(machine_of(task))
+        colours = pictures.element_colours(machine, monoid.elements)
+        tasks[task.replace("S_3", "S₃")] = {
+            "symbols": list(machine.symbols), "letters": appended(machine)[1][:, 0].tolist(),
+            "times": multiplication_table(monoid).tolist(), "answers": machine.outputs[monoid.elements[:, machine.initial]].tolist(),
+            "names": pictures.element_names(machine), "colours": colours, "inks": [*map(ink_on, colours)],
+            "word": [int(token) for token in read(machine, 2 * WORDS[task])[:LONGEST]],
+        }  # fmt: skip
+    alt = ("A binary tree over 16 letters, with a button that plays its merges and a slider over them. Each circle is named by a "
+           "shortest word that does the same as its letters. A press changes a letter; what is merged again is orange.")  # fmt: skip
+    return Moving("tree", {"tasks": tasks}, {"task": "Cycle Navigation", "word": tasks["Cycle Navigation"]["word"], "done": 2,
+                                             "changed": None}, alt)  # fmt: skip
+
+
+# --------------------------------------------------------------------------------------------------------------- noise
+
+NOISY = ("Parity", "Cycle Navigation", "S_3")
+NOISES = (0.0, 0.005, 0.01, 0.02, 0.04, 0.08, 0.12, 0.125, 0.13, 0.16, 0.2, 0.24)
+LAYERS = {"Lemma 1": composition.compose, "repairing": composition.rebinarised}
+PLACES = {"the letters": False, "every layer": True}
+NOISY_LENGTH = 512  # letters
+FLAT, TOP = 0.01, 1e7  # errors below FLAT are drawn to scale, above it their logarithms
+
+
+class Noisy(NamedTuple):
+    """By layers done, 0..9: the largest error found, the largest possible, the share of positions whose state is read right."""
+
+    n: int
+    errors: np.ndarray
+    worst: np.ndarray
+    right: np.ndarray
+
+
+@lru_cache(maxsize=8)  # the picture and the sentence under it ask for the same run
+def noisy_run(task: str, e: float, layer: str, noise: str) -> Noisy:
+    """The recursion on a random string of 512 letters, its letters (or every layer's output too) wrong by up to e."""
+    machine, draw = machine_of(task), np.random.default_rng(0)
+    tokens = draw.integers(machine.num_symbols, size=NOISY_LENGTH)
+    noisy, exact = composition.simulate(machine, tokens, e, draw, LAYERS[layer], PLACES[noise])
+    right = composition.states_read(noisy, machine) == composition.states_read(exact, machine)
+    errors = np.abs(noisy - exact).reshape(len(exact), -1).max(axis=1)
+    worst = composition.worst_errors(machine.num_states, e, len(errors) - 1, LAYERS[layer], PLACES[noise])
+    return Noisy(machine.num_states, errors, np.array(worst), right.mean(1))
+
+
+@styled
+def noise_picture(task: str, e: float, layer: str, noise: str) -> Figure:
+    """Left, the largest error by layers done, found and possible (dashed: what is repaired); right, the share of states read."""
+    run = noisy_run(task, e, layer, noise)
+    figure, (left, right) = new_figure(3.3, columns=2, left=1.1, right=0.8, top=0.4, bottom=0.55, gap=1.7)
+    done = np.arange(len(run.errors))
+    left.axhline(float(composition.reach(2)), color=INK, lw=1.0, ls=(0, (4, 3)))
+    left.plot(done, run.worst, color=FAINT, marker="^", ms=4)
+    left.plot(done, run.errors, color=LIVE, marker="o", ms=4)
+    left.set_yscale("symlog", linthresh=FLAT, linscale=0.5)
+    left.set(ylim=(-FLAT / 5, TOP), xlim=(0, done[-1]), xlabel="layers done", ylabel="largest error of a number",
+             title=f"{task}, e = {e:g}")  # fmt: skip
+    left.set_yticks([0, 0.01, 0.1, 1, 100, 1e4, 1e6], ["0", "0.01", "0.1", "1", "100", "10,000", "1,000,000"])
+    left.minorticks_off()
+    label_ends(left, [(min(run.worst[-1], TOP), "at worst", FAINT), (min(run.errors[-1], TOP), "found", LIVE),
+                      (float(composition.reach(2)), "1/8", INK)])  # fmt: skip
+    right.axhline(1 / run.n, color=FAINT, lw=1.2, ls=(0, (1, 2)))
+    right.plot(done, run.right, color=LIVE, marker="o", ms=4, clip_on=False)
+    right.set(ylim=(0, 1), xlim=(0, done[-1]), xlabel="layers done", title="states read right")
+    right.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0", "25 %", "50 %", "75 %", "100 %"])
+    for axes in (left, right):
+        axes.set_xticks(done)
+    label_ends(right, [(1 / run.n, "chance", FAINT), (run.right[-1], "read", LIVE)])
+    return figure
+
+
+@styled
+def doubling_picture(e: float = 1 / 32) -> Figure:
+    """Lemma 1 on 512 letters of Cycle Navigation, each number off by up to e: worst errors of ones and zeros, and random ones."""
+    run = noisy_run("Cycle Navigation", e, "Lemma 1", "the letters")
+    done, worst = np.arange(len(run.errors)), [np.eye(run.n) + e]
+    for _ in done[1:]:
+        worst.append(composition.compose(worst[-1], worst[-1]))
+    ones, zeros = np.array([(numbers[0, 0] - 1, numbers[0, 1]) for numbers in worst]).T
+    figure, axes = new_figure(3.4, left=1.0, right=1.5)
+    axes.axhline(0.5, color=FAINT, lw=1.2, ls=(0, (1, 2)))
+    axes.plot(done, e * 2.0**done, color=INK, lw=1, ls=(0, (4, 3)))
+    axes.plot(done, zeros, color=SOURCES["recorded"].colour, marker="^", ms=5)
+    axes.plot(done, ones, color=INK, marker="s", ms=4)
+    axes.plot(done, run.errors, color=LIVE, marker="o", ms=4)
+    axes.set(yscale="log", xlim=(0, done[-1]), ylim=(0.02, 1e6), xlabel="layers done", ylabel="error of a number", xticks=done)
+    axes.set_yticks([0.1, 1, 10, 100, 1e3, 1e4, 1e5, 1e6], ["0.1", "1", "10", "100", "1,000", "10,000", "100,000", "1,000,000"])
+    axes.minorticks_off()
+    label_ends(axes, [(zeros[-1], "zeros, at worst", SOURCES["recorded"].colour), (ones[-1], "ones, at worst", INK),
+                      (run.errors[-1], "random errors", LIVE), (e * 2.0 ** done[-1], "doubling", INK), (0.5, "one half", FAINT)])  # fmt: skip
+    return figure
+
+
+def noise_sentence(task: str, e: float, layer: str, noise: str) -> str:
+    """What is left of the states after the last layer."""
+    run, within = noisy_run(task, e, layer, noise), e <= composition.reach(2)
+    start = f"Errors of up to {e:g} in {noise}: "
+    if e == 0:
+        return "Without errors both layers are exact at every depth."
+    if layer == "repairing" and within:
+        last = "after the first layer" if noise == "the letters" else "in the next layer, so none adds to another"
+        return f"{start}<b>gone</b> {last}, for any string of any length ({e:g} ≤ 1/8)."
+    share = f"{run.right[-1]:.0%} of the {NOISY_LENGTH} states are read right"
+    more = " Above 1/8 nothing is proved, but random errors are seldom at their worst." * (layer == "repairing")
+    return (f"{start}after {len(run.errors) - 1} layers the largest is {run.errors[-1]:.3g} (at worst "
+            f"{run.worst[-1]:.3g}), and <b>{share}</b>.{more}")  # fmt: skip
+
+
+# ------------------------------------------------------------------------------------------------ states and gradients
+
+NAMED = 12  # elements up to which each gets its name in the picture
+
+
+class Seen(NamedTuple):
+    """One net looked at: the task's name, ``recorded`` or ``live``, and what ``regulargpt_fig3.look`` found.
+
+    ``across`` : what the groups of its states are of, "depth" or "length".
+    """
+
+    task: str
+    source: str
+    found: Mapping
+    across: str = "depth"
+
+    @property
+    def machine(self) -> MooreMachine:
+        """The smallest machine for the task."""
+        return (fig3 if self.task in fig3.TABLE.tasks else fig4).build_task(self.task).machine
+
+    @property
+    def groups(self) -> list[int]:
+        """What the groups are called: numbers of depths, or of letters."""
+        return [at["word"] if self.across == "length" else depth for depth, at in enumerate(self.found["depths"])]
+
+
+@styled
+def gathering(seen: Seen, depth: int) -> Figure:
+    """Left, the states of a depth among those of all depths (faint), with a ring around each cluster found; right, their number.
+    """
+    depths = seen.found["depths"]
+    figure, (left, right) = new_figure(3.9, columns=2, left=0.35, right=1.3, top=0.4, bottom=0.55, gap=0.65, width_ratios=(2, 1))
+    _states(left, seen, depth)
+    look, places = SOURCES[seen.source], np.arange(len(depths))
+    due, found = ([at[name] for at in depths] for name in ("predicted", "found"))
+    right.step(places, due, where="mid", color=INK, lw=1.4)
+    right.plot(places, found, look.marker, color=look.colour, ms=6, zorder=3)
+    right.axvline(depth, color=FAINT, lw=1.2, ls=(0, (4, 3)))
+    most = max(*due, *found)
+    right.set(xlabel=seen.across, title="clusters", xlim=(-0.5, len(depths) - 0.5), yscale="log" if most > 20 else "linear",
+              ylim=(0.8, 1.5 * most) if most > 20 else (0, most + 1.0))  # fmt: skip
+    ticks = [1, 2, 5, 10, 20, 50, 100, 200, 500] if most > 20 else range(0, most + 2, 1 + most // 8)
+    right.set_yticks([tick for tick in ticks if tick <= 1.5 * most], [str(tick) for tick in ticks if tick <= 1.5 * most])
+    right.minorticks_off()
+    right.set_xticks(places[:: 1 + len(places) // 8], seen.groups[:: 1 + len(places) // 8])
+    label_ends(right, [(due[-1], "by algebra", INK), (found[-1], f"found, {seen.source}", look.colour)])
+    return figure
+
+
+def _states(axes: Axes, seen: Seen, depth: int):
+    points = {name: np.asarray(column) for name, column in seen.found["points"].items()}
+    at, here = np.stack([points["x"], points["y"]], axis=1), points["depth"] == depth
+    machine = seen.machine
+    colours = np.array(pictures.element_colours(machine, transition_monoid(machine).elements))
+    axes.scatter(*at[~here].T, s=14, color=GRID, linewidths=0, zorder=1)
+    axes.scatter(*at[here].T, s=48, c=colours[points["element"][here]], edgecolors=FAINT, linewidths=0.5, zorder=3)
+    margin = 0.04 * np.ptp(at, axis=0).max()
+    found = {  # (depth, cluster) -> middle and radius of its ring
+        key: _ring(at[(points["depth"] == key[0]) & (points["cluster"] == key[1])], margin)
+        for key in sorted(set(zip(points["depth"].tolist(), points["cluster"].tolist()))) if key[1] != -1
+    }  # fmt: skip
+    rings = [Circle(*ring) for (at_depth, _), ring in found.items() if at_depth == depth]
+    axes.add_collection(PatchCollection(rings, facecolor="none", edgecolor=INK, lw=0.9, zorder=2), autolim=False)
+    ends = np.concatenate([at, *(middle + [[-radius], [radius]] for middle, radius in found.values())])  # the same at every depth
+    low, high, panel = ends.min(0) - margin, ends.max(0) + 2 * margin, axes.get_window_extent().size
+    reach = panel * ((high - low) / panel).max()  # one scale on both axes
+    xlim, ylim = np.transpose([(low + high - reach) / 2, (low + high + reach) / 2])
+    axes.set(xlim=xlim, ylim=ylim, xticks=[], yticks=[], xlabel="first axis of PCA", ylabel="second axis", aspect="equal",
+             title=f"{pictures.CLUSTERED[seen.task]}, {seen.across} {seen.groups[depth]}")  # fmt: skip
+    if len(colours) <= NAMED:
+        names = pictures.element_names(machine)
+        for cluster in sorted(set(points["cluster"][here].tolist())):  # -1: the states in no cluster
+            group = here & (points["cluster"] == cluster)
+            held = [names[element] for element in sorted(set(points["element"][group].tolist()))]
+            x, y = at[group].T
+            axes.annotate("/".join(held[:4]) + "/…" * (len(held) > 4), (x.mean(), y.max()), (0, 6), textcoords="offset points",
+                          fontsize=SMALL + 1, zorder=4, fontweight="bold", ha="center",
+                          bbox={"fc": "white", "ec": "none", "pad": 0.4, "alpha": 0.7})  # fmt: skip
+
+
+def _ring(inside: np.ndarray, margin: float) -> tuple[np.ndarray, float]:
+    middle = inside.mean(0)
+    return middle, np.linalg.norm(inside - middle, axis=1).max() + margin
+
+
+def gathering_sentence(seen: Seen, depth: int) -> str:
+    """What was found at a depth beside what the algebra says, as HTML."""
+    at = seen.found["depths"][depth]
+    where = f"Depth {depth}, words" if seen.across == "depth" else "Strings"
+    start = (f"{where} of {at['word']} letters: <b>{at['found']} cluster{'s' * (at['found'] != 1)}</b> among "
+             f"{at['points']} states, the algebra predicts <b>{at['predicted']}</b>.")  # fmt: skip
+    if "right" in at:
+        start = f"The net is right on <b>{at['right']:.0%}</b> (guessing: {at['guessing']:.0%}). {start}"
+    mixed = f" Clusters mix actions: only {at['purity']:.0%} of the states have the commonest action of their cluster."
+    split = f" {at['wholeness']:.0%} of the states lie in the main cluster of their action."
+    start += mixed * (at["purity"] < 1) + split * (at["wholeness"] < 1)
+    if at["purity"] == at["wholeness"] == 1:
+        start += " Clusters and actions are the same."
+    has_names = len(transition_monoid(seen.machine)) <= NAMED
+    return start + " A cluster is named by a shortest word of each of its actions (e: nothing)." * has_names
+
+
+def exact_fields_widget() -> Moving:
+    """Which letters of a word decide what the smallest machine of a task answers, letter by letter."""
+    machines = {"parity of the last four bits": fig4.build_task("suffix").machine, "Parity": machine_of("Parity"),
+                "Even Pairs": fig4.build_task("even_pairs").machine, "Cycle Navigation": machine_of("Cycle Navigation"),
+                "S₃": machine_of("S_3")}  # fmt: skip
+    tasks = {
+        name: {"symbols": list(machine.symbols), "transitions": machine.transitions.tolist(),
+               "outputs": machine.outputs.tolist(), "initial": int(machine.initial),
+               "word": [int(bit) % len(machine.symbols) for bit in "0110100110010110"]}
+        for name, machine in machines.items()
+    }  # fmt: skip
+    opened = next(iter(tasks))
+    alt = ("A word of 16 letters, each a button that changes it, with a bar above each: the share of the other letters that "
+           "would change the answer if they stood there.")  # fmt: skip
+    return Moving("fields", {"tasks": tasks}, {"task": opened, "word": tasks[opened]["word"], "position": 12}, alt)
+
+
+def fields_sentence(looks: pd.DataFrame) -> str:
+    """Where half of each net's gradient lies, of ``small_readers`` at a position, as HTML.  A net that looks at nothing is said to."""
+    told = []
+    for row, curve in zip(looks["row"], looks["gradient"]):
+        name, half = pictures.READERS[row][0], fig4.shape(curve)["half"]
+        told.append(f"{name} <b>{half}</b>" if curve[0] > 0 else f"{name} looks at nothing")
+    letters = len(looks["gradient"].iloc[0])
+    return f"The answer after {letters} letters. Half of the gradient lies in the last: {', '.join(told)}."
+
+
+# ------------------------------------------------------------------------------------------------- records and live runs
+
+
+def rows_of_table_1(desk: pd.DataFrame, nets: Sequence[str]) -> pd.DataFrame:
+    """Table 1 in percent, rounded down: the paper, and greatest / mean of our seeds (how many)."""
+    theirs = paper("regulargpt/table1").pivot(index="task", columns=["row", "metric"], values="value")
+    cells = {}
+    for net in nets:
+        name = pictures.NETS[net].removeprefix("RegularGPT, ")
+        both = theirs[net].dropna()
+        cells[f"{name}: paper"] = both["greatest"].map("{:.1f} / ".format) + both["accuracy"].map("{:.1f}".format)
+        cells[f"{name}: recorded"] = desk[desk["row"] == net].groupby("task")["accuracy"].agg(_best_and_mean)
+    cells["majority"] = desk.groupby("task")["majority"].first().map(percent)
+    return pd.DataFrame(cells, index=table1.TABLE.tasks).rename(named).rename_axis("task")
+
+
+def _best_and_mean(shares: pd.Series) -> str:
+    return f"{percent(shares.max())} / {percent(shares.mean())} ({len(shares)})"
+
+
+def seeds_of_table_1(desk: pd.DataFrame) -> pd.DataFrame:
+    """A line for each net and task: every seed beyond the trained lengths, the best one's share within them, and why it is low."""
+    cells = desk.sort_values("accuracy").groupby(["row", "task"])
+    best, known = cells.last(), table1.TABLE.declared.found["why"]["known"]
+    found = pd.DataFrame({
+        "least": cells["accuracy"].min(), "greatest": best["accuracy"],
+        "each seed": cells["accuracy"].agg(lambda shares: " ".join(map(percent, shares))),
+        "best seed, trained lengths": best["accuracy_seen"].map(percent),
+        "why low": np.where(best["accuracy"] >= 0.9, "", np.where(best["accuracy_seen"] >= known, "lost with length", "not learned")),
+    })  # fmt: skip
+    order = pd.MultiIndex.from_product([pictures.NETS, table1.TABLE.tasks], names=["net", "task"])
+    return found.reindex(order).dropna().rename(pictures.NETS, level="net").rename(named, level="task").reset_index()
+
+
+def over_the_seam(desk: pd.DataFrame) -> Iterator[str]:
+    """Of Modular Arithmetic in chunks of 2: the shares right by the number of × over the root's seam, means over seeds."""
+    found = pd.DataFrame([*desk["over_the_seam"].dropna()])  # a run by length
+    for length, shares in found.items():
+        means = [*map(percent, np.mean([*shares], axis=0))]
+        yield f"at length {length}, with {', '.join(map(str, range(len(means))))} or more ×: {' '.join(means)}"
+
+
+def rows_of_table_2(desk: pd.DataFrame) -> Iterator[dict]:
+    """Table 2 in percent, rounded down: the paper's means, and ours with every seed in brackets."""
+    theirs = paper("regulargpt/table2").pivot(index=["metric", "row"], columns="task", values="value")
+    for measure, title in regulargpt_table1.MEASURES.items():
+        for net in regulargpt_table1.TABLE_2.rows:
+            printed = theirs.loc[(measure, net)].map("{:.1f}".format)
+            ours = desk[desk["row"] == net].groupby("task")[measure].agg(_mean_and_seeds)
+            for said, cells in (("paper", printed), ("recorded", ours)):
+                yield {"lengths": title, "net": pictures.NETS[net], "from": said,
+                       **{f"p = {p}": cells.get(p) for p in regulargpt_table1.TABLE_2.tasks}}  # fmt: skip
+
+
+def _mean_and_seeds(shares: pd.Series) -> str:
+    return f"{percent(shares.mean())} ({' '.join(map(percent, shares))})"
+
+
+def runs_of_table_2(desk: pd.DataFrame) -> Iterator[str]:
+    """For every net, how many runs are right on every string, and how many know the trained length."""
+    for net in regulargpt_table1.TABLE_2.rows:
+        mine = desk[desk["row"] == net]
+        right = sum((mine["accuracy"] == 1) & (mine["accuracy_seen"] == 1))
+        yield (f"{pictures.NETS[net]}: right on every string, at both lengths, in {right} of {len(mine)} runs; above 99 % at "
+               f"length 40 in {sum(mine['accuracy_seen'] > 0.99)}")  # fmt: skip
+
+
+def looked_at(net: nn.Module, task: str, strings: Tensor) -> Seen:
+    """A net that was trained just now, on strings (B, T)."""
+    return Seen(task, "live", fig3.look(net, fig3.build_task(task), strings, shown=120))
+
+
+def states_and_elements(net: nn.Module, machine: MooreMachine, strings: Tensor) -> list[tuple[np.ndarray, np.ndarray]]:
+    """For each depth all states (N, D) of a tree over strings (B, T), and the element (N,) that each should hold."""
+    return [(at.reshape(-1, at.shape[-1]), which.ravel())
+            for at, which in zip(states_by_depth(net, strings), elements_by_depth(machine, strings))]  # fmt: skip
+
+
+def rows_of_clusters(found: pd.DataFrame) -> list[dict]:
+    """For each run of ``regulargpt/fig3`` the clusters found / predicted, by letters below a state."""
+    return [{"task": pictures.CLUSTERED[run.task].strip("$"),
+             "net": "untrained" if run.row == "untrained" else "trained", "seed": run.seed,
+             "right at 500": f"{run.accuracy:.1%}",
+             **{str(at["word"]): f"{at['found']} / {at['predicted']}" for at in run.depths}}
+            for run in found.itertuples()]  # fmt: skip
+
+
+def halves(found: pd.DataFrame) -> dict[int, dict[tuple[int, int], tuple[np.ndarray, np.ndarray]]]:
+    """For each trained net for Parity (by seed): its states on the plane, (mean, standard deviation) by their halves.
+
+    The halves are the elements that the two words below a state make, 0 for an even number of ones; depth 0 is left out.
+    """
+    made = {}
+    for run in found.query("task == 'parity' and row == 'regulargpt_c2'").itertuples():
+        points = {name: np.array(column) for name, column in run.points.items()}
+        at = np.stack([points["x"], points["y"]], axis=1)
+        made[run.seed] = {}
+        for pair in itertools.product((0, 1), repeat=2):
+            here = at[(points["depth"] > 0) & (points["parts"] == pair).all(1)]
+            made[run.seed][pair] = here.mean(0), here.std(0)
+    return made
+
+
+def rows_of_perplexities(text: pd.DataFrame) -> Iterator[dict]:
+    """Our stand-in for Table 3: perplexity of the last character by length, mean and range of the seeds."""
+    for model, (measure, depth) in itertools.product(
+        table3.TABLE.rows, (("perplexity", "as the text needs"), ("trained_depth", "as in training"))
+    ):
+        seeds = text[text["row"] == model].filter(regex=rf"^{measure}\.").dropna()
+        said = {name.partition(".")[2]: f"{found.mean():.2f} ({found.min():.2f} to {found.max():.2f})"
+                for name, found in seeds.items()}  # fmt: skip
+        if len(seeds):
+            depth = depth if table3.TABLE.setting(model, "text", "desk")["kind"] == "regulargpt" else "–"
+            yield {"model (C / K)": pictures.MODELS[model][0], "depth": depth, **said}
+
+
+def rows_of_table_3() -> list[dict]:
+    """The paper's Table 3."""
+    return [{"model (C / K)": name, **dict(zip(found["task"], found["value"]))}
+            for name, found in paper("regulargpt/table3").groupby("row", sort=False)]  # fmt: skip
+
+
+def small_nets(name: str) -> dict[str, nn.Module]:
+    """The nets of ``SMALL_NETS``, trained live for 300 steps on strings of up to 16 bits.   name : ``parity`` or ``suffix``."""
+    task, nets = fig4.build_task(name), {}
+    for row in SMALL_NETS:
+        if row in fig4.TABLE.rows:
+            nets[row] = fig4.build_net(fig4.TABLE.setting(row, name, "live"), task, seed=0)
+        else:  # as in chapter 10
+            nets[row] = build(row, task, seed=0, **ladder.TABLE.setting(row, "parity", "live")["options"])
+        train_strings(nets[row], task, steps=300, rate=3e-3, batch=32, longest=16, growth=100, progress=False,
+                      generator=rng(0, f"chapter 08/{name}/{row}"))  # fmt: skip
+    return nets
+
+
+def small_readers(name: str, nets: Mapping[str, nn.Module], positions: Sequence[int]) -> dict[int, pd.DataFrame]:
+    """Position -> what ``show.regulargpt_figures.gradients`` draws: how far back each of four small nets looks from there.
+
+    The share of right answers is that on 256 strings of 64 bits.
+    """
+    task, nets = fig4.build_task(name), {row: nets[row] for row in fig4.TABLE.rows}
+    right = {row: accuracy_at_lengths(net, task, [64], strings=256, generator=rng(0, "chapter 08/test"))[64]
+             for row, net in nets.items()}  # fmt: skip
+    strings = task.sample(8, 64, rng(0, "chapter 08/look")).tokens
+    return {position: pd.DataFrame([{"task": name, "row": row, "seed": 0, "budget": "live", "accuracy": right[row],
+                                     "gradient": cumulative_gradient(net, strings, position)} for row, net in nets.items()])
+            for position in positions}  # fmt: skip
+
+
+def share_right(net: nn.Module, length: int, strings: int) -> float:
+    """The share of right answers of a net for Parity on so many random strings of that length."""
+    draw = rng(0, "chapter 08/far")
+    return accuracy_at_lengths(net, fig3.build_task("parity"), [length], strings=strings, generator=draw)[length]
+
+
+# ------------------------------------------------------------------------------------- many nets, looked at alike
+
+SMALL_NETS = {**{row: name for row, (name, _) in pictures.READERS.items()}, "lstm": "LSTM", "deltanet": "DeltaNet"}
+LENGTHS = (4, 8, 16, 32, 64, 128)  # letters; small nets are trained on up to 16
+TYPED = 24  # letters at most
+TURNS = RECORDED  # where another letter would change the answer, here and in interactive/fields.js
+
+
+def read_vectors(net: nn.Module, tokens: Tensor) -> np.ndarray:
+    """(B, D) what the readout of any net reads after the last letter of each string (B, T)."""
+    read: list[Tensor] = []
+    hook = net.get_submodule("head").register_forward_pre_hook(lambda _, given: read.append(given[0]))
+    with torch.no_grad():
+        net(tokens)
+    hook.remove()
+    (vectors,) = read
+    return (vectors if vectors.ndim == 2 else vectors[:, -1]).double().numpy(force=True)
+
+
+def across_lengths(net: nn.Module, task: str, lengths: Sequence[int] = LENGTHS) -> Seen:
+    """What a net's readout reads after 64 strings of each length, by what the whole string does, as :func:`gathering` takes it.
+    """
+    asked = fig4.build_task(task)
+    drawn = [asked.sample(64, length, rng(0, f"chapter 08/length {length}")).tokens for length in lengths]
+    elements = [elements_by_depth(asked.machine, tokens)[-1][:, -1] for tokens in drawn]
+    found = fig3.gathered(asked.machine, lengths, [read_vectors(net, tokens) for tokens in drawn], elements)
+    right = accuracy_at_lengths(net, asked, lengths, strings=256, generator=rng(0, "chapter 08/test"))
+    for at in found["depths"]:
+        at["right"], at["guessing"] = right[at["word"]], asked.majority(at["word"])
+    return Seen(task, "live", found, "length")
+
+
+def models_widget(small: Mapping[str, Mapping[str, nn.Module]]) -> Explorer:
+    """Clusters of what each net's readout reads, by length.   small : task's name -> row -> net, of ``small_nets``."""
+    seen = {task: {row: across_lengths(net, task) for row, net in nets.items()} for task, nets in small.items()}
+    return explore(
+        lambda length, net, task: gathering(seen[task][net], LENGTHS.index(length)),
+        {"length": list(LENGTHS), "net": _by_name(small), "task": {pictures.CLUSTERED[task]: task for task in small}},
+        sentence=lambda length, net, task: gathering_sentence(seen[task][net], LENGTHS.index(length)),
+        alt="What the readout of the chosen net reads after strings of one length, as points on a plane, coloured by what the "
+        "string does, with a ring around each cluster found; and the number of clusters by length.",
+        initial={"length": 16},
+    )
+
+
+def _by_name(small: Mapping[str, Mapping[str, nn.Module]]) -> dict[str, str]:
+    return {SMALL_NETS[row]: row for row in next(iter(small.values()))}
+
+
+class Field(NamedTuple):
+    """One string read by one net: ``share`` (T,) of the gradient at each letter; what the other letter there would do."""
+
+    text: str
+    share: np.ndarray
+    turns: np.ndarray
+    counts: np.ndarray
+    answer: int
+    right: int
+
+
+def field_of(net: nn.Module, task: str, text: str) -> Field:
+    """Read a typed string of at most 24 bits with a net for ``parity`` or ``suffix``."""
+    asked, text = fig4.build_task(task), "".join(text.split())
+    if not text or set(text) - set(asked.symbols) or len(text) > TYPED:
+        raise ValueError(f"Type 1 to {TYPED} of the letters {' and '.join(asked.symbols)}; this is {text[: 2 * TYPED]!r}")
+    word, T = asked.read(text), len(text)
+    words = torch.cat([word[None], (word + torch.eye(T, dtype=word.dtype)) % 2])  # itself, then with one letter changed
+    with torch.no_grad():
+        logits = net(words)
+    answers = answered(logits if logits.ndim == 2 else logits[:, -1]).numpy(force=True)
+    labels, sizes = asked.label(words).numpy(), gradient_by_token(net, word[None])
+    share = sizes / sizes.sum() if sizes.sum() > 0 else sizes
+    return Field(text, share, answers[1:] != answers[0], labels[1:] != labels[0], int(answers[0]), int(labels[0]))
+
+
+@styled
+def field_picture(field: Field) -> Figure:
+    """A bar for each letter, filled where the other letter would change the net's answer; bold letters decide the right one."""
+    figure, axes = new_figure(2.6, left=0.75, right=0.15, top=0.35, bottom=0.55)
+    places = np.arange(len(field.text))
+    changes, does_not = {"facecolor": TURNS, "edgecolor": TURNS}, {"facecolor": "none", "edgecolor": FAINT}
+    for mask, look in ((field.turns, changes), (~field.turns, does_not)):
+        axes.bar(places[mask], field.share[mask], 0.7, **look)
+    alike = axes.axhline(1 / len(places), color=FAINT, lw=1.0, ls=(0, (4, 3)))
+    axes.legend([Patch(**changes), Patch(**does_not), alike], ["changes the net's answer", "does not", "all letters alike"],
+                loc="lower right", bbox_to_anchor=(1.01, 0.98), ncols=3, columnspacing=1.2, handletextpad=0.5)  # fmt: skip
+    axes.set(xlim=(-0.6, max(16, len(places)) - 0.4), ylim=(0, max(0.3, 1.08 * field.share.max())), xlabel="letters",
+             title="share of the gradient")  # fmt: skip
+    axes.set_xticks(places, field.text)
+    for label, counts in zip(axes.get_xticklabels(), field.counts):
+        label.set(fontweight="bold" if counts else "normal", color=INK if counts else FAINT, fontsize=SMALL + 2)
+    axes.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
+    return figure
+
+
+def field_sentence(field: Field) -> str:
+    """What the net answers, at which letters, and where half of its gradient lies, as HTML."""
+    curve, T = field.share[::-1].cumsum()[::-1], len(field.text)
+    lies = f"half of the gradient lies on the last <b>{fig4.shape(curve)['half']}</b>" if curve[0] > 0 else "it has no gradient"
+    return (f"The net answers <b>{field.answer}</b>, {'rightly' if field.answer == field.right else 'wrongly'}. Another "
+            f"letter changes its answer at <b>{int(field.turns.sum())} of {T}</b> places, and the right answer at "
+            f"{int(field.counts.sum())}; {lies}.")  # fmt: skip
+
+
+def typed_widget(small: Mapping[str, Mapping[str, nn.Module]]) -> Explorer:
+    """The gradient of a typed string, by any small net.   small : task's name -> row -> net, of ``small_nets``."""
+    @lru_cache(maxsize=1)  # the picture and the sentence under it ask for the same
+    def read(net: str, task: str, string: str) -> Field:
+        return field_of(small[task][net], task, string)
+
+    return explore(
+        lambda net, task, string: field_picture(read(net, task, string)),
+        {"net": _by_name(small), "task": {pictures.CLUSTERED[task]: task for task in small}, "string": "0110100110010110"},
+        sentence=lambda net, task, string: field_sentence(read(net, task, string)),
+        alt="A bar for each letter of a typed string: its share of the gradient of the chosen net's answer, filled where "
+        "another letter would change that answer.",
+        initial={"net": "rnn"},
+    )

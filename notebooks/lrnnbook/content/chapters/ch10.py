@@ -1,0 +1,479 @@
+"""Chapter 10, one ladder: its pictures, and what is said under them.
+
+Letters: T time, V tokens, Q states.
+"""
+
+import json
+import math
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from html import escape
+from itertools import product
+from statistics import fmean
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import torch
+from matplotlib.colors import LinearSegmentedColormap, to_hex
+from matplotlib.figure import Figure
+
+from lrnnbook.content.show.automaton_figures import state_diagram
+from lrnnbook.content.show.frames import chosen, level, log_ticks, number_grid, panels, picture, there, trained
+from lrnnbook.content.show.labels import named
+from lrnnbook.content.show.style import FAINT, GRID, INK, LIVE, PAPER, RECORDED, label_ends, new_figure, styled
+from lrnnbook.content.tables import get, ladder_protocols, ladder_random, ladder_restart, ladder_strings, results
+from lrnnbook.content.tables.ladder import (
+    BACK,
+    DEEP,
+    FAMILY,
+    FAR,
+    KNOWN,
+    LENGTH,
+    MACHINES,
+    ROWS,
+    WINDOW,
+    by_position,
+    ladder_task,
+    predicted,
+    windows,
+)
+from lrnnbook.content.tables.results import percent
+from lrnnlab.automata import MooreMachine, classify
+from lrnnlab.automata.typed import my_machine
+from lrnnlab.expressivity.predict import FAMILIES, Prediction, predict_all, predict_expressivity
+from lrnnlab.expressivity.weights import exact_weights
+from lrnnlab.models import Net, build, snap
+from lrnnlab.tasks import StateTracking
+from lrnnlab.training import Fit, Phase, fit, rng
+from lrnnlab.training.recipes import Mend
+from lrnnlab.verification import Quantised, Verdict, quantise, verify
+
+GROUPS = {  # of columns, by their algebra: the first column of each
+    "flip_flop": "star-free", "parity": "commutative groups", "tomita_3": "more of them", "s_3": "other groups",
+}  # fmt: skip
+LASTING = LinearSegmentedColormap.from_list("lasting", ["#eaf2f8", RECORDED])
+NEVER = "#e4e4e4"
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9")  # of states
+
+
+def machine_name(code: str) -> str:
+    """A column's name in the text."""
+    kind, *numbers = code.split("_")
+    drawn = code in ladder_random.TABLE.tasks
+    return f"{kind} {', '.join(numbers)}" if drawn else named(code, "ladder")
+
+
+def model_name(row: str) -> str:
+    """A row's name in the text."""
+    return named(row.removesuffix(DEEP), "ladder") + ", 2 layers" * row.endswith(DEEP)
+
+
+def linear_probe(states: np.ndarray, labels: np.ndarray) -> float:
+    """How often a logistic regression of standardised ``states`` (B, T, D) says ``labels`` (B, T): fitted on the first half of
+    the strings, scored on the others.  Where all classes have the same mean its gradient is zero, and it finds nothing."""
+    from sklearn.linear_model import LogisticRegression  # scikit-learn takes a second to load
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    half = len(labels) // 2
+    seen, fresh = ((states[part].reshape(-1, states.shape[-1]), labels[part].ravel())
+                   for part in (slice(half), slice(half, None)))  # fmt: skip
+    return float(make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)).fit(*seen).score(*fresh))
+
+
+def summary(cell: pd.DataFrame) -> tuple[float, str]:
+    """How right a cell's nets are at 491 to 500, from 0 (as always the most frequent answer) to 1, and what is written: ``SIGNS``."""
+    last, known = int((cell["kind"] == "lasts").sum()), cell[cell["kind"] != "never learned"]
+    if known.empty:
+        return 0.0, ""
+    skill = float(((cell["far"] - cell["majority"]) / (1 - cell["majority"])).clip(lower=0).mean())
+    if last:
+        return skill, "∞" if last == len(cell) else f"{last}/{len(cell)}"
+    return skill, f"{int(known['first'].min())}{'~' * any(known['kind'] == 'aliases')}"
+
+
+SIGNS = (f"∞: right to position {FAR}, which is not yet for ever (1/3: one seed of three). A number: the first of ten positions that are "
+         f"below {KNOWN:.0%} together, of the seed that fails first (~: a seed falls below {BACK[0]:.0%} and comes back above {BACK[1]:.0%}). "
+         f"The darker, the more answers are right at {FAR - WINDOW + 1} to {FAR}, all seeds together; the palest is no more than one who "
+         "always gives the most frequent answer. Grey: never learned at the training length. A red corner: a theorem says that no such "
+         "net lasts at every length.").replace("%", " %")  # fmt: skip
+
+
+def predicted_of(found: pd.DataFrame) -> pd.Series:
+    """What is predicted of every run: ``can``, ``cannot`` or ``open``."""
+    return pd.Series([predicted(row, machine) for row, machine in zip(found["row"], found["task"])], found.index, dtype=object)
+
+
+def disagreements(found: pd.DataFrame) -> pd.DataFrame:
+    """The runs that last on all strings that were drawn though none of their kind can last."""
+    return found[(found["kind"] == "lasts") & (predicted_of(found) == "cannot")]
+
+
+def refutations(found: pd.DataFrame) -> list[dict]:
+    """By model: the nets that last though none of their kind can, and how they answer the two words that refute it."""
+    seeming, rows = disagreements(found), []
+    for row in there(seeming, "row", ROWS):
+        here = chosen(seeming, row=row)
+        counted = Counter(map(machine_name, here["task"]))
+        asked = here["refuted.words"][here["refuted.n"].notna()]  # one of the two it gets wrong
+        sizes = [max(map(len, words)) for words in asked]
+        rows.append({"model": model_name(row), "nets": len(here), "machines": ", ".join(
+                         f"{name} ({count})" if count > 1 else name for name, count in counted.items()),
+                     "wrong on the words": len(sizes), "letters of such a word, at most":
+                         " to ".join(map(str, sorted({min(sizes), max(sizes)}))) if sizes else ""})  # fmt: skip
+    return rows
+
+
+KINDS = {"never learned": ("never learned",), "learned, lost with length": ("drifts", "aliases"), "lasts": ("lasts",)}
+
+
+def _counts(found: pd.DataFrame) -> dict[str, int]:
+    return {"runs": len(found), **{name: int(found["kind"].isin(of).sum()) for name, of in KINDS.items()}}
+
+
+def outcomes(found: pd.DataFrame) -> list[dict]:
+    """For each thing that may be predicted, how many runs came out how."""
+    says = {"can": "it can, with so many layers", "cannot": "it cannot last", "open": "open, or no family of the table"}
+    of = predicted_of(found)
+    return [{"predicted": text, **_counts(found[of == what])} for what, text in says.items()]
+
+
+def missed(found: pd.DataFrame) -> list[dict]:
+    """For each model, what came of the cells that can last."""
+    can = found[predicted_of(found) == "can"]
+    return [{"model": model_name(row), **_counts(here),
+             "not on": ", ".join(dict.fromkeys(map(machine_name, here["task"][here["kind"] != "lasts"])))}
+            for row in there(can, "row", ROWS) for here in [chosen(can, row=row)]]  # fmt: skip
+
+
+def in_short(found: Prediction) -> str:
+    """A verdict for a narrow column: "1", "2", "≥ 2", "never" or "?"."""
+    if found.layers is not None:
+        return str(found.layers)
+    if found.least is None:
+        return "never"
+    return f"≥ {found.least}" if found.least > 1 or found.verdict.startswith("some") else "?"
+
+
+@picture
+def ladder(found: pd.DataFrame) -> Figure:
+    """Rows models, two layers below one, columns machines; ``SIGNS`` says what is in a cell."""
+    rows = sorted(there(found, "row", ROWS), key=lambda row: (ROWS.index(row.removesuffix(DEEP)), row.endswith(DEEP)))
+    names = ["2 layers" if row.removesuffix(DEEP) in rows and row.endswith(DEEP) else model_name(row) for row in rows]
+    columns = there(found, "task", (*MACHINES, *ladder_random.TABLE.tasks))
+    cells = {key: summary(cell) for key, cell in found.groupby(["row", "task"])}
+    said = pd.DataFrame([[cells.get((row, column)) for column in columns] for row in rows])
+    figure, axes = new_figure(1.25 + 0.215 * len(rows), left=1.62, right=0.1, top=1.05, bottom=0.12)
+    grounds = said.map(lambda cell: "" if cell is None else to_hex(LASTING(cell[0])) if cell[1] else NEVER)
+    number_grid(axes, said.map(lambda cell: cell and cell[1]), grounds)
+    for row, column in cells:
+        if predicted(row, column) == "cannot":
+            axes.plot([columns.index(column) - 0.4], [rows.index(row) - 0.34], "s", color=LIVE, ms=3, mew=0)
+    axes.set(xlim=(-0.5, len(columns) - 0.5))
+    axes.set_yticks(range(len(rows)), names)
+    axes.set_xticks(range(len(columns)), map(machine_name, columns), rotation=60, ha="left", rotation_mode="anchor")
+    axes.xaxis.tick_top()
+    axes.tick_params(length=0)
+    for code in GROUPS:
+        if code in columns and columns.index(code):
+            axes.axvline(columns.index(code) - 0.5, color=INK, lw=1)
+    for place in range(1, len(rows)):
+        axes.axhline(place - 0.5, color="white", lw=0.8 if names[place] == "2 layers" else 2)
+    return figure
+
+
+@picture
+def one_cell(found: pd.DataFrame, row: str, machine: str) -> Figure:
+    """Right answers by position of one model on one machine, a line a seed, in windows of ten positions."""
+    figure, axes = new_figure(2.9, right=1.3, bottom=0.55, top=0.3)
+    asked, ends = ladder_task(machine), []
+    here = found[(found["row"] == row) & (found["task"] == machine)]
+    for run in here.itertuples():
+        axes.plot(np.arange(1, len(run.accuracy_by_ten) + 1) * WINDOW, run.accuracy_by_ten, color=RECORDED, lw=1.4)
+        ends.append((run.accuracy_by_ten[-1], f"seed {run.seed}", RECORDED))
+    majority = asked.majority(asked.near(FAR)) if here.empty else here["majority"].iloc[0]
+    for height, name in ((majority, "majority"), (asked.chance, "chance")):
+        level(axes, height)
+        ends.append((height, name, FAINT))
+    axes.set(xlim=(0, FAR), ylim=(0, 1.03), xlabel="position", ylabel="right answers")
+    trained(axes, LENGTH)
+    axes.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
+    label_ends(axes, ends)
+    return figure
+
+
+@picture
+def horizons(found: pd.DataFrame) -> Figure:
+    """Where nets fail, against where their states at 10 to 100 predicted it; what lasts, or is predicted to, at the edge."""
+    figure, axes = new_figure(3.8, width=6.4, left=0.8, bottom=0.6, top=0.2, right=1.2)
+    pairs = horizon_pairs(found)
+    for kind, marker, colour in (("drifts", "o", RECORDED), ("aliases", "^", "#E69F00"), ("lasts", "s", "#009E73")):
+        here = pairs[pairs["kind"] == kind]
+        axes.plot(here["predicted"], here["seen"], ls="", marker=marker, color=colour, ms=5, mfc="none", label=kind, clip_on=False)
+    axes.plot([100, 5 * FAR], [100, 5 * FAR], color=GRID, lw=1.2)
+    axes.axhline(FAR, color=PAPER, lw=1, ls=(0, (3, 2)))
+    log_ticks(axes, x={100: "100", 200: "200", 500: "500", 1000: "1,000", 5 * FAR: "later"},
+              y={100: "100", 200: "200", FAR: str(FAR), FAR + 100: "never"})  # fmt: skip
+    axes.set(xlim=(60, 6 * FAR), ylim=(75, 700), xlabel="predicted from positions 10 to 100",
+             ylabel="first of ten positions below 99 %")  # fmt: skip
+    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+    return figure
+
+
+def right_by_ten(model: torch.nn.Module, asked: StateTracking, strings: int = 64) -> np.ndarray:
+    """Right answers in windows of ten positions, to 500, on fresh strings."""
+    return windows(by_position(model, asked, FAR, strings, rng(0, "ladder/test")))
+
+
+@styled
+def restart_curves(curves: Mapping[str, np.ndarray]) -> Figure:
+    """Right answers by position of one net alone and restarted, by name."""
+    figure, axes = new_figure(2.9, right=1.1, bottom=0.55, top=0.3)
+    colours = ("#222222", "#E69F00", "#56B4E9", "#009E73")
+    ends = []
+    for (name, right), colour, width in zip(curves.items(), colours, (1.6, 4.2, 2.6, 1.2)):
+        axes.plot(np.arange(len(right)) + WINDOW, right, color=colour, lw=width)
+        ends.append((right[-1], name, colour))
+    axes.set(xlim=(0, FAR), ylim=(0, 1.03), xlabel="position", ylabel="right answers")
+    trained(axes, LENGTH)
+    axes.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
+    label_ends(axes, ends)
+    return figure
+
+
+def drift_widget(net: Net, restarted: Mapping[int, Quantised], asked: StateTracking) -> dict:
+    """What ``explore`` draws: states of 300 strings after t tokens, the net alone beside it restarted, a colour a state."""
+    from sklearn.decomposition import PCA
+
+    steps = [9, 19, 39, 59, 99, 149, 199, 299, 399, 499]  # just before a restart
+    batch = asked.sample_near(300, FAR, rng(0, "ladder/states"))
+    models = {"alone": quantise(net, asked, every=FAR + 1), **{f"every {k}": model for k, model in restarted.items()}}
+    with torch.no_grad():
+        seen = {name: model.states(batch.inputs)[:, [t - 1 for t in steps]].numpy() for name, model in models.items()}
+        right = {name: (model(batch.inputs).argmax(-1) == batch.targets).float().mean(0) for name, model in models.items()}
+    plane = PCA(2).fit(seen["alone"][:, 0])
+    places = {name: plane.transform(states.reshape(-1, states.shape[-1])).reshape(300, -1, 2) for name, states in seen.items()}
+    edge = 1.1 * np.abs(np.concatenate(list(places.values()))).max((0, 1))
+
+    @styled
+    def draw(t: int, restart: str) -> Figure:
+        figure, panels = new_figure(3.0, columns=2, left=0.2, right=0.1, top=0.35, bottom=0.1, gap=0.12)
+        colours = [COLOURS[q % len(COLOURS)] for q in batch.targets[:, t - 1].tolist()]
+        for name, panel in zip(("alone", restart), panels):
+            panel.scatter(*places[name][:, steps.index(t)].T, s=11, c=colours, lw=0, alpha=0.8)
+            panel.set(xticks=[], yticks=[], xlim=(-edge[0], edge[0]), ylim=(-edge[1], edge[1]), title=name)
+        return figure
+
+    def sentence(t: int, restart: str) -> str:
+        alone, mended = (float(right[name][t - 1]) for name in ("alone", restart))
+        return f"After {t} tokens the net alone is right on <b>{alone:.0%}</b> of 300 strings, restarted on <b>{mended:.0%}</b>."
+
+    return {"draw": draw, "controls": {"t": steps, "restart": [name for name in models if name != "alone"]}, "sentence": sentence,
+            "initial": {"t": 499},
+            "alt": "Two clouds of points, in as many colours as the machine has states: the net's states after t tokens, in the two "
+                   "directions in which they vary most. Left the net alone, whose clouds spread and mix; right the same net "
+                   "restarted, whose clouds stay together."}  # fmt: skip
+
+
+VERDICTS = {"proved": "proved", "refuted": "wrong on some string", "open": "open: right by less than rounding may change"}
+
+
+def mended(found: pd.DataFrame) -> list[dict]:
+    """For each model, and for all, how many of the nets that lose their machine are right at 491 to 500 alone and restarted, and
+    how many are proved."""
+    lost = found[found["kind"].isin(ladder_restart.LOST)]
+    models = {model_name(row): lost[lost["row"] == row] for row in there(lost, "row", ROWS)}
+    layers = {f"all of {name}": lost[lost["row"].str.endswith(DEEP) == deep] for name, deep in (("one layer", False), ("two layers", True))}
+    return [{"model": name, "lost with length": len(here), "machines": here["task"].nunique(),
+             "right alone": int((here["alone"] >= KNOWN).sum()),
+             **{f"right, restarted every {k}": int((here[f"right.{k}"] >= KNOWN).sum()) for k in ladder_restart.EVERY},
+             **{name: int((here["verdict"] == verdict).sum()) for verdict, name in VERDICTS.items() if (lost["verdict"] == verdict).any()}}
+            for name, here in (models | layers | {"all": lost}).items() if len(here)]  # fmt: skip
+
+
+def not_proved(found: pd.DataFrame) -> list[dict]:
+    """The nets that lose their machine and are not proved when they are restarted after every token."""
+    left = found[found["kind"].isin(ladder_restart.LOST) & (found["verdict"] != "proved")]
+    return [{"model": model_name(run.row), "machine": machine_name(run.task), "states kept": f"{run.codes:.0f}",
+             "right at 491 to 500": f"{run.right:.1%}", "on all strings": "open" if run.verdict == "open" else
+             f"wrong on one of {run.shortest:.0f} letters", "its states": run.why if isinstance(run.why, str) else "closed"}
+            for run in left.assign(right=left["right.1"]).itertuples()]  # fmt: skip
+
+
+def counted(found: pd.DataFrame, told: Mapping[str, bool]) -> list[dict]:
+    """Runs of attention on machines whose states counts tell, and on the others."""
+    runs = found[found["row"].str.removesuffix(DEEP).isin([row for row, (family, _) in FAMILY.items() if family == "attention"])]
+    return [{"counts tell the states": "yes" if said else "no", "machines": len([name for name in told if told[name] == said]),
+             **_counts(runs[runs["task"].map(told) == said])} for said in (True, False)]  # fmt: skip
+
+
+def of_random(found: pd.DataFrame) -> list[dict]:
+    """For each model, on how many machines of each kind and size it knows length 40 / lasts."""
+    kinds = {"maps of 4": "maps_4_", "maps of 8": "maps_8_", "maps of 16": "maps_16_", "turns of 4": "turns_4_", "turns of 8": "turns_8_",
+             "turns of 16": "turns_16_", "recall (2)": "recall_"}  # fmt: skip
+    return [{"model": model_name(row),
+             **{title: f"{(here['kind'] != 'never learned').sum()} / {(here['kind'] == 'lasts').sum()}" for title, kind in kinds.items()
+                for here in [found[(found["row"] == row) & found["task"].str.startswith(kind)]]}}
+            for row in there(found, "row", ROWS)]  # fmt: skip
+
+
+@picture
+def strings_needed(found: pd.DataFrame) -> Figure:
+    """Right answers at 491 to 500 by the number of strings that were seen, a panel a machine, a line a rule."""
+    machines = list(dict.fromkeys(task.rsplit("-", 1)[0] for task in found["task"]))
+    figure, axes = panels([machine_name(name) for name in machines], 3, 2.7, "strings of 40 tokens", "right at 491 to 500", right=1.55)
+    colours = dict(zip(ladder_strings.TABLE.rows, ("#222222", RECORDED, "#009E73", "#E69F00")))
+    for name, panel in zip(machines, axes):
+        here = found[found["task"].str.startswith(f"{name}-")].assign(strings=lambda runs: runs["task"].str.rsplit("-").str[-1].astype(int))
+        for row, colour in colours.items():
+            line = here[here["row"] == row].sort_values("strings")
+            panel.plot(line["strings"], line["far"], color=colour, marker="o", ms=4, label=model_name(row) if row != "table" else "a table")
+        level(panel, here["majority"].iloc[0])
+        panel.set(xscale="log", xticks=sorted(set(here["strings"])), xticklabels=sorted(set(here["strings"])), ylim=(0, 1.05))
+        panel.minorticks_off()
+    axes[-1].legend(loc="center left", bbox_to_anchor=(1.02, 0.5))
+    return figure
+
+
+@picture
+def depth_curves(found: pd.DataFrame) -> Figure:
+    """Right answers by position, a panel a model and a machine, a line a number of layers."""
+    models = list(dict.fromkeys(found["row"].str.replace(r"-\d$", "", regex=True)))
+    machines = there(found, "task", MACHINES)
+    titles = [f"{model_name(model)}, {machine_name(machine)}" for model in models for machine in machines]
+    figure, axes = panels(titles, len(machines), 5.6, "position", "right answers", right=1.0, gap=0.55)
+    for panel, (model, machine) in zip(axes, product(models, machines)):
+        for layers, colour in zip((1, 2, 3, 4), ("#a6cee3", "#5fa2ce", "#1f6fb0", "#08306b")):
+            here = found[(found["row"] == f"{model}-{layers}") & (found["task"] == machine)]
+            for accuracy in here["accuracy"]:
+                panel.plot(range(1, len(accuracy) + 1), accuracy, color=colour, lw=1.8, label=f"{layers}")
+        level(panel, ladder_task(machine).chance)
+        panel.axvline(LENGTH, color=FAINT, lw=1)
+        panel.set(xlim=(0, 100), ylim=(0, 1.04))
+    axes[len(machines) - 1].legend(title="layers", loc="center left", bbox_to_anchor=(1.02, 0.5))
+    return figure
+
+
+def horizon_pairs(found: pd.DataFrame) -> pd.DataFrame:
+    """``predicted``, ``seen``, and the ``kind``, of every run that was still right at 100; beyond 2,500 counts as 2,500, and
+    what is right to 500 as 600."""
+    kept = found[found["horizon.law"].notna() & (found["first"].astype(float).fillna(FAR) >= 100)]
+    seen, expected = (kept[name].astype(float) for name in ("first", "horizon.horizon"))
+    expected = expected.fillna(math.inf).clip(upper=5 * FAR)
+    return pd.DataFrame({"predicted": expected, "seen": seen.fillna(FAR + 100), "kind": kept["kind"]})
+
+
+class HorizonScores(NamedTuple):
+    """How well the spread of states predicts where nets fail; ``factor`` and ``by_guess`` are medians of max(p/s, s/p)."""
+
+    drifted: int
+    factor: float
+    by_guess: float
+    rank: float
+    lasted: int
+    false_alarms: float
+
+
+def horizon_scores(found: pd.DataFrame) -> HorizonScores:
+    """The scores of ``horizon_pairs``, beside those of one who answers 150 for every net."""
+    from scipy.stats import spearmanr  # nearly a second to load
+
+    pairs = horizon_pairs(found)
+    drifted, lasted = pairs[pairs["kind"] == "drifts"], pairs[pairs["kind"] == "lasts"]
+
+    def off(predicted: float | pd.Series) -> float:
+        return float(np.maximum(predicted / drifted["seen"], drifted["seen"] / predicted).median())
+
+    rank = float(spearmanr(drifted["predicted"], drifted["seen"]).statistic)
+    alarms = (lasted["predicted"] < FAR).sum() / max(len(lasted), 1)
+    return HorizonScores(len(drifted), off(drifted["predicted"]), off(150), rank, len(lasted), alarms)
+
+
+def told(found: pd.DataFrame, row: str, machine: str) -> str:
+    """What one cell's runs say, in a sentence; HTML."""
+    here = found[(found["row"] == row) & (found["task"] == machine)]
+    if here.empty:
+        return f"{model_name(row)} on {machine_name(machine)} is not recorded."
+    learned = (here["trained"] >= KNOWN).sum()
+    said = f"{model_name(row)} on {machine_name(machine)}: <b>{learned} of {len(here)}</b> learned the training length"
+    first = here["first"][here["kind"].isin(("drifts", "aliases"))]
+    if learned:
+        said += f", <b>{(here['kind'] == 'lasts').sum()}</b> last to {FAR}"
+    if len(first):
+        said += f"; the ten positions from {first.min():.0f} on are below 99 %, {FAR - WINDOW + 1} to {FAR} are right to "
+        said += f"{percent(here['far'].min())} to {percent(here['far'].max())} %" + "; it aliases" * any(here["kind"] == "aliases")
+    return said + ("." if learned == len(here) else f" (as little as {percent(here['trained'].min())} % at 31 to 40).")
+
+
+def ledger() -> list[dict]:
+    """The recorded runs of ``ladder/protocols``: by machine and model, the mean of every rule, in percent."""
+    rules = ladder_protocols.RULES
+    return [{"machine": machine_name(machine), "model": model_name(row),
+             **{rule: percent(fmean(cell[f"rules.{rule}"])) for rule in rules}}
+            for (machine, row), cell in results.runs("ladder/protocols").groupby(results.CELL, sort=False)]  # fmt: skip
+
+
+# --- a machine of your own -------------------------------------------------------------------------------------------
+
+_MENDING = Mend(Phase(steps=200, lr=6e-3, final_lr=3e-4, noise=0.3, purity=0.5), rounds=4)
+
+
+def taught(machine: MooreMachine) -> tuple[Fit, Verdict]:
+    """Softmax blocks trained on the states of a machine until their snapped copy is proved, by the recipe of Sum(5); and the
+    last verdict.  What the copy gets wrong is learned, up to four times, then training starts again, up to four times."""
+    asked, found = StateTracking(machine, "yours"), get("lrnn/table2").setting("softmax", "sum", "live")
+    verdicts: list[Verdict] = []
+
+    def accept(model: Net) -> bool | list[tuple[int, ...]]:
+        verdicts.append(verify(snap(model), asked.specification, wanted=100))
+        return verdicts[-1].proved or list(verdicts[-1].counterexamples)
+
+    made = fit(lambda seed: build(found.model, asked, seed=seed, **found.options), asked,
+               replace(found.recipe, mend=_MENDING, attempts=4), 0, accept=accept, progress=False)  # fmt: skip
+    return made, verdicts[-1]
+
+
+def typed(text: str) -> MooreMachine:
+    """The machine of what is typed on one line: an expression, or arrows with a semicolon between them."""
+    return my_machine(text.replace(";", "\n"))
+
+
+def bench(text: str, family: str) -> Figure:
+    """The diagram of what is typed, minimised; ValueError says what is wrong with it."""
+    return state_diagram(typed(text))
+
+
+def bench_sentence(text: str, family: str) -> str:
+    """What algebra says of what is typed: its size, its groups, and the verdict on one family; HTML."""
+    machine = typed(text)
+    found, kind = predict_expressivity(machine, family), classify(machine)
+    groups = "no group: star-free" if kind.aperiodic else (
+        f"groups of up to {kind.max_group_order} elements, {'' if kind.solvable else 'not '}solvable")  # fmt: skip
+    confused = "Its layers come together on words like" if family in ("reflection", "reflections") else "It confuses, in the end,"
+    words = f" {confused} {escape(found.counterexample.text(machine.symbols))}." if found.counterexample else ""
+    return (f"{machine.num_states} states; words do {kind.monoid_size} different things to them; {groups}. "
+            f"{escape(FAMILIES[family])}: <b>{found.verdict}</b>. {escape(found.theorem)}{words}")  # fmt: skip
+
+
+def exact_rows(machine: MooreMachine) -> list[dict]:
+    """The families of which exact weights are known, with their layers and size; each was compared on all words."""
+    rows = []
+    for family in FAMILIES:
+        try:
+            made = exact_weights(machine, family)
+        except ValueError:  # none are known
+            continue
+        rows.append({"family": family, "layers": made.model.depth, "size": made.size})
+    return rows
+
+
+def parcel(machine: MooreMachine, made: Fit, verdict: Verdict) -> str:
+    """Machine, verdicts, trained weights and what was proved of their snapped copy, as JSON to take away."""
+    found = {"states": list(machine.names) or machine.num_states, "tokens": list(machine.symbols),
+             "arrows": machine.transitions.tolist(), "answers": machine.outputs.tolist(), "initial": machine.initial}  # fmt: skip
+    told = {one.family: {"verdict": one.verdict, "theorem": one.theorem} for one in predict_all(machine)}
+    weights = {name: weight.tolist() for name, weight in made.model.state_dict().items()}
+    return json.dumps({"machine": found, "predicted": told, "snapped": str(verdict), "proved": verdict.proved,
+                       "weights": weights}, indent=1)  # fmt: skip

@@ -1,0 +1,153 @@
+"""The judges of chapter 01's exercises; hints and solutions are in ch01.md."""
+
+import itertools
+import re
+import unicodedata
+from collections.abc import Sequence
+
+import numpy as np
+
+from lrnnbook.content.exercises.judging import CannotJudge, call, claim, numbers, one_number, shown, texts
+from lrnnbook.content.exercises.prediction import prediction
+from lrnnbook.content.tables.minimal import TASKS
+from lrnnlab.automata.languages import language, read
+from lrnnlab.expressivity.theorems.cascades import universal_layer
+
+M = 5
+PIECES = 2 * 400  # a rise and a fall for every five of the states 0 to 2000 of the counter for Sum(5) on 500 digits
+CHANNELS = (  # of the universal layer over a and b, in its order
+    "turns at every a", "turns at every b", "turns at every b and is reset by a", "turns at every a and is reset by b",
+    "is reset by every letter",
+)  # fmt: skip
+
+
+def _value(numbers: Sequence[int]) -> int:
+    return (2 * numbers[0] - sum(numbers)) % M  # a - b - c - ...
+
+
+def _sharing(answer) -> None:
+    answer = texts(answer, "two expressions such as '0-1'", 2)
+    strange = [text for text in answer if not re.fullmatch("[0-3]-[0-3]", text)]
+    claim(not strange, f"{strange and strange[0]!r} is no expression of two of the numbers 0, 1, 2, 3")
+    claim(answer[0] != answer[1], "these are one expression, not two")
+    for front in ("", *(f"{p}-" for p in range(4))):
+        pair = [front + text for text in answer]
+        values = [(2 * int(text[0]) - sum(map(int, text.split("-")))) % 4 for text in pair]
+        claim(values[0] == values[1], f"{pair[0]} has the value {values[0]} and {pair[1]} has {values[1]}")
+
+
+def _words(answer) -> None:
+    answer = texts(answer, "two words of a and b", 2)
+    machine = language("D_2").machine  # for its letters
+    strange = [word for word in answer if set(word) - set("ab") or len(word) != 4]
+    claim(not strange, f"{strange and strange[0]!r} is no word of four letters a and b")
+    ends = (universal_layer("ab", 12).run(read(machine, word))[-1][0] for word in answer)
+    telling = [what for what, one, other in zip(CHANNELS, *ends, strict=True) if one != other]
+    claim(not telling, f"a channel that {telling and telling[0]} tells {' and '.join(answer)} apart")
+    first, second = ("bb" in word for word in answer)
+    claim(first != second, f"{answer[0]} and {answer[1]} have the same answer, {'yes' if first else 'no'}: they rule out nothing")
+
+
+def _vector(value, size: int, what: str) -> np.ndarray:
+    """A vector, which may be written as a matrix of one column."""
+    try:
+        return numbers(value, (size, 1), what)[:, 0]
+    except CannotJudge:
+        return numbers(value, (size,), what)
+
+
+def _last_letter(answer) -> None:
+    if not isinstance(answer, dict) or set(answer) != set(range(5)):
+        raise CannotJudge(f"a dictionary with the letters 0 to 4 is asked for, got {shown(answer)}")
+    for letter, pair in answer.items():
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise CannotJudge(f"the letter {letter} should have a pair (A, Bu), got {shown(pair)}")
+    size = len(numbers(answer[0][0], (None, None), "A of the letter 0"))
+    claim(size > 0, "the blocks are empty: they should hold at least one number")
+    table = [(numbers(answer[c][0], (size, size), f"A of the letter {c}"),
+              _vector(answer[c][1], size, f"Bu of the letter {c}")) for c in range(5)]  # fmt: skip
+    zeros = (0,) * size  # of these, what forgets by and by has forgotten
+    for word in (word + more for word in itertools.product(range(5), repeat=4) for more in ((), zeros)):
+        state, last = [0.0] * size, 0
+        for letter in word:
+            A, drive = table[letter]
+            state, last = A @ state + drive, letter or last
+        claim(abs(state[0] - last / 4) < 1e-9, f"after {word} the first number is {state[0]:g}, not {last / 4:g}")
+
+
+def _refuted(answer) -> None:
+    pairs, draw = list(itertools.product(itertools.product(range(M), repeat=2), repeat=2)), np.random.default_rng(0)
+    for n in (1, 3, 4):
+        pairs += [tuple(map(tuple, draw.integers(M, size=(2, n)).tolist())) for _ in range(150)]
+    for s, t in ((s, t) for s, t in pairs if s[0] != t[0]):
+        given = call(answer, s, t)
+        try:
+            left, right = (tuple(numbers(side, (None,)).tolist()) for side in given)
+        except (TypeError, ValueError):
+            raise CannotJudge(f"two expressions are asked for, tuples of numbers, got {shown(given)}") from None
+        told, n = f"for {s} and {t} it gives {left} and {right}", len(s)
+        claim({*left, *right} <= set(range(M)), f"{told}: numbers are 0 to {M - 1}")
+        moved = left[-n:] == s and right[-n:] == t and left[:-n] == right[:-n]
+        claim(moved, f"{told}, of which step 1 does not say that they share a state")
+        claim(_value(left) != _value(right), f"{told}, and both have the value {_value(left)}")
+
+
+def _stored(word: Sequence[int]) -> float:
+    """The state of the base-7 layer, in floats."""
+    x = 0.0
+    for letter in "-".join(map(str, word)):
+        x = 7 * x + (6 if letter == "-" else int(letter) + 1)
+    return x
+
+
+def _read_off(x: float) -> int:
+    rest, digits = int(x), []
+    while rest:
+        rest, code = divmod(rest, 7)
+        digits += [code - 1] if code != 6 else []
+    return _value(digits[::-1])
+
+
+SHORTEST = 10  # numbers: 19 letters in base 7 can pass 2^53, and 17 cannot
+
+
+def _rounded(answer) -> None:
+    if not isinstance(answer, str) or not re.fullmatch("[0-4](-[0-4])*", answer):
+        raise CannotJudge(f'an expression of the numbers 0 to 4 is asked for, such as "0-1-2"; got {shown(answer)}')
+    word = tuple(map(int, answer.split("-")))
+    claim(len(word) <= SHORTEST, "there is a shorter expression that the layer gets wrong")
+    x, due = _stored(word), _value(word)
+    claim(_read_off(x) != due, f"the layer's state is {x:.0f}, from which h reads {due}: that is right")
+
+
+DEARER = ("Sum(5)", "a-b-c mod 5", "ModArith(5)", "Tomita 3", "Tomita 6", "S_3", "A_5")
+
+
+def _plain(name: str) -> str:
+    """S_3 and S₃, as the page shows it, and S3, as a browser copies that, are one name."""
+    return unicodedata.normalize("NFKC", name).replace("_", "")
+
+
+def _dearer(answer) -> None:
+    written = {_plain(name): name for name in TASKS}
+    answer = [written.get(_plain(name), name) for name in texts(answer, "the names of tasks")]
+    strange = sorted(set(answer) - set(TASKS))
+    claim(not strange, f"the table has no row for {strange and strange[0]!r}")
+    same_size = sorted(set(answer) - set(DEARER))
+    claim(not same_size, f"in the row of {same_size and same_size[0]} both columns say the same")
+    claim(len(set(answer)) == len(DEARER), "there are other rows, too, in which the two columns differ")
+
+
+EXERCISES = (
+    ("01.3", _rounded), ("01.5", _refuted), ("01.6", _sharing),
+    ("01.7", one_number(PIECES, "{} pieces are too few: no piece both rises and falls, and a continuous function that is right on "
+                        "every state rises and falls, by turns, more often", "{} pieces are enough, but fewer are as well",
+                        "pieces")),
+    ("01.9", _words),
+    prediction("01.10", ("yes", "no: two letters do not commute", "no: repetitions of a letter matter"),
+               "no: repetitions of a letter matter"),
+    ("01.11", _last_letter),
+    ("01.12", one_number(2, "{} is too few: take commutators, and commutators of these, as often as there are layers, and "
+                         "more than the identity is left", "{} would do, but fewer do as well", "layers")),
+    ("01.14", _dearer),
+)  # fmt: skip

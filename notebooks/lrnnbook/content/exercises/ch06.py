@@ -1,0 +1,134 @@
+"""The judges of chapter 06's exercises; hints and solutions are in ch06.md."""
+
+import math
+from fractions import Fraction
+from functools import cache
+from math import log10
+from numbers import Rational
+
+import numpy as np
+
+from lrnnbook.content.exercises.judging import call, claim, number, numbers, same, shown
+from lrnnbook.content.exercises.prediction import prediction
+from lrnnbook.content.tables import kernels
+
+NODES = (Fraction(0), Fraction(1, 4), Fraction(1))
+
+
+def _weights(answer) -> None:
+    given = _fractions(answer, 3, "the weights")
+    made = [f"{float(tap):.6g}" for tap in kernels.kernel(list(NODES), given, 3)]
+    right = all(same(float(w), float(v)) for w, v in zip(given, kernels.exact_weights(list(NODES))))  # 16/3 may be a float
+    claim(right, f"with these weights the kernel is {made}, and should be 0, 0, 1")
+
+
+def _fractions(values, count: int, what: str) -> list:
+    claim(np.isfinite(numbers(values, (count,), what, real=True)).all(), f"{what} should be finite, got {shown(values)}")
+    return [Fraction(value if isinstance(value, Rational) else float(value)) for value in values]
+
+
+def _zeros(answer) -> None:
+    for N in range(2, 30):
+        zeros, degree = numbers(call(answer, N), (2,), f"the pair at N = {N}", real=True).tolist()
+        claim(zeros == N - 1, f"N = {N}: between its {N} extrema it changes sign how often? Not {zeros:g} times")
+        claim(degree == N - 2, f"N = {N}: the leading terms, of degree {N - 1}, have cancelled; not {degree:g}")
+
+
+def _most_expensive(answer) -> None:
+    given, prices = number(answer), [kernels.smallest_norm(16, S) for S in range(16)]
+    claim(given in range(16), f"{given:g} is no shift on 16 lags")
+    claim(prices[int(given)] == max(prices), f"another shift costs more than the one by {given:g}")
+
+
+def _solver(answer) -> None:
+    draw = np.random.default_rng(0)
+    for _ in range(50):
+        N = int(draw.integers(1, 7))
+        nodes = [Fraction(int(a), 11) for a in draw.choice(30, N, replace=False)]
+        S = int(draw.integers(N))
+        made = kernels.kernel(nodes, _fractions(call(answer, list(nodes), S), N, "the weights"), N)
+        off = max(abs(tap - (k == S)) for k, tap in enumerate(made))
+        claim(not 0 < off < 1e-6, f"the kernel is off by {float(off):.1g}: floats are rounded, fractions are asked for")
+        claim(not off, f"nodes {[str(node) for node in nodes]}, S = {S}: the kernel is "
+                                                       f"{[str(tap) for tap in made]}")  # fmt: skip
+
+
+def _losses(answer) -> None:
+    first, second = numbers(answer, (2,), "the two N", real=True).tolist()
+    claim(abs(first - (8 + 3) / 2) <= 0.5, f"in [0, 1] it is not {first:g}: where does the exponent reach 8?")
+    claim(abs(second - (8 + 2)) <= 0.5, f"in [-1, 1] it is not {second:g}: where does the exponent reach 8?")
+
+
+@cache
+def _fits_float32(interval: str) -> int:
+    """The largest shift up to which float32 holds the least ||w||_1 at L = 256."""
+    return next(S for S in range(256) if log10(kernels.smallest_norm(256, S + 1, interval)) > log10(np.finfo("float32").max))
+
+
+def _limits(answer) -> None:
+    for given, interval in zip(numbers(answer, (2,), "the two shifts", real=True).tolist(), kernels.INTERVALS):
+        off = given - _fits_float32(interval)
+        claim(abs(off) <= 5, f"nodes in {interval}: at {given:g} the curve is well {'above' if off > 0 else 'below'} the line")
+
+
+def _echoes(answer) -> None:
+    u = numbers(answer, (None,), "the input", real=True)
+    claim(0 < len(u) <= 400, f"the input has {len(u)} numbers; 1 to 400 are asked for")
+    claim(np.abs(u).max() <= 1, f"the number {u[np.abs(u).argmax()]:g} is not between -1 and 1")
+    K = np.zeros(len(u))
+    K[10::16] = (-0.8) ** np.arange(len(K[10::16]))  # Theorem 4 for N = 8, S = 10, d = 0.8
+    made = np.convolve(K, u)[: len(u)]
+    due = np.concatenate([np.zeros(10), u])[: len(u)]
+    t = int(np.abs(made - due).argmax())
+    claim(abs(made[t] - due[t]) > 3.95, f"the worst output is that at step {t}: {made[t]:.3f} in place of {due[t]:.3g}")
+
+
+def _circle(answer) -> None:
+    for L, S in [(L, S) for L in (2, 5, 16) for S in range(L)]:
+        nodes, weights = numbers(call(answer, L, S), (2, L), f"the nodes and the weights at L = {L}, S = {S}")
+        k = int(np.abs(np.abs(nodes) - 1).argmax())
+        claim(abs(abs(nodes[k]) - 1) < 1e-9, f"L = {L}, S = {S}: a node has size {abs(nodes[k]):.3g}, and is not on the circle")
+        made = (weights * nodes ** np.arange(L)[:, None]).sum(1)
+        k = int(np.abs(made - np.eye(L)[S]).argmax())
+        claim(abs(made[k] - (k == S)) < 1e-6, f"L = {L}, S = {S}: at lag {k} the kernel is {made[k]:.3g}, and should be {int(k == S)}")
+        claim(np.abs(weights).sum() < 1 + 1e-6, f"L = {L}, S = {S}: the sizes of the weights add up to {np.abs(weights).sum():.3g}")
+
+
+def _end(answer) -> None:
+    a = number(answer)
+    claim(0 < a < 1e6, f"a should be above 0 and below a million, got {a:g}")
+    norm = float(sum(map(abs, kernels.exact_weights([Fraction(a) * node for node in kernels.chebyshev_nodes(5)]))))
+    claim(abs(norm - 1) < 1e-3, f"with a = {a:g} the least norm is {norm:.3f}")
+
+
+def _modes(answer) -> None:
+    for L in range(1, 100):
+        given = float(numbers(call(answer, L), (), f"the modes at L = {L}", real=True))
+        least = min(kernels.needed_modes(L, S) for S in range(L))
+        claim(given == least, f"L = {L}: the cheapest shift needs {least}, and not {given:g}")
+
+
+def _earlier(answer) -> None:
+    most = math.log(float(np.finfo(np.float32).max))
+    for lam in (0.2, 0.5, 0.9, 0.99, 0.999):
+        rate = -math.log(lam)
+        term, total = most / rate, (most + math.log(1 / lam - 1)) / rate - 1  # where the last term, and the sum, end
+        given = float(numbers(call(answer, lam), (), f"the answer at lambda = {lam}", real=True))
+        claim(abs(given - (term - total)) <= max(1e-3 * term, 1e-6),
+              f"lambda = {lam}: the sum overflows {term - total:.4g} steps earlier, not {given:.4g}")  # fmt: skip
+
+
+def _weight(answer) -> None:
+    for N in range(2, 13):
+        for k, w in enumerate(kernels.exact_weights(kernels.chebyshev_nodes(N))):
+            given = float(numbers(call(answer, N, k), (), f"the weight at N = {N}, k = {k}", real=True))
+            claim(math.isclose(given, float(w), rel_tol=1e-6), f"N = {N}, k = {k}: the kernel of these weights is no "
+                  "one-hot: " + ("the size is right and the sign is not" if math.isclose(-given, float(w), rel_tol=1e-6)
+                                 else "compare q' at the ends and inside, and count the halves"))  # fmt: skip
+
+
+EXERCISES = (
+    ("06.1", _weights), ("06.3", _zeros), ("06.4", _end), ("06.9", _losses), ("06.5", _most_expensive), ("06.7", _limits),
+    ("06.6", _solver), ("06.14", _circle), ("06.2", _weight), prediction("06.10", (1, 8, 16, 31), 16), ("06.11", _modes),
+    ("06.12", _echoes), ("06.13", _earlier),
+)  # fmt: skip

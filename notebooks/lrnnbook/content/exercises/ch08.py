@@ -1,0 +1,145 @@
+"""The judges of chapter 08's exercises; hints and solutions are in ch08.md."""
+
+import itertools
+from functools import reduce
+
+import numpy as np
+
+from lrnnbook.content.exercises.judging import CannotJudge, agree, call, claim, numbers, one_number, shown
+from lrnnbook.content.exercises.prediction import prediction
+from lrnnbook.content.tables.word_actions import cluster_count, machine_of
+from lrnnlab.automata import MooreMachine, classify, equivalent
+from lrnnlab.automata.languages import LANGUAGES, language
+from lrnnlab.models.layers.attention import depth_count, kept_positions
+
+
+def _twice(answer) -> None:
+    row = list(answer) if isinstance(answer, (set, frozenset)) else answer
+    given = set(numbers(row, (None,), "the distances").tolist())
+    routes = [first + second for first in (0, 1, 2) for second in (0, 2, 4)]
+    for distance in sorted(given):
+        ways = "one route" if routes.count(distance) == 1 else "no route at all"
+        claim(routes.count(distance) == 2, f"the distance {distance:g} comes by {ways}")
+    claim(given == {one for one in routes if routes.count(one) == 2}, "not all: another one comes by two routes")
+
+
+def _triple(answer) -> None:
+    draw = np.random.default_rng(0)
+    for n in (2, 3):
+        layer = call(answer, n)
+        if not isinstance(layer, (tuple, list)) or len(layer) != 3:
+            raise CannotJudge(f"W1, c and W2 are asked for, and n = {n} gave {shown(layer)}")
+        W1 = numbers(layer[0], (3 * n * n, None), "W1")
+        units = W1.shape[1]
+        c, W2 = numbers(layer[1], (units,), "c"), numbers(layer[2], (units, n * n), "W2")
+        claim(units <= n**4, f"n = {n}: {units} hidden units, and fewer do")
+        maps = np.eye(n, dtype=int)[np.array(list(itertools.product(range(n), repeat=n)))]
+        for A, B, C in maps[draw.integers(len(maps), size=(300, 3))]:
+            made = np.maximum(np.concatenate([A.ravel(), B.ravel(), C.ravel()]) @ W1 + c, 0) @ W2
+            claim(np.allclose(made, (A @ B @ C).ravel()),
+                  f"{A.tolist()}, {B.tolist()}, {C.tolist()} gave {shown(made.round(3).reshape(n, n))}")  # fmt: skip
+
+
+def _word(answer) -> None:
+    if not isinstance(answer, str) or not set(answer) <= set("st") or not answer:
+        raise CannotJudge(f"a text of the letters s and t is asked for, got {shown(answer)}")
+    machine = machine_of("S_3")
+    forward, backward = ([machine.symbols.index(letter) for letter in text] for text in (answer, answer[::-1]))
+    claim(machine.answer(forward)[-1] != machine.answer(backward)[-1],
+          f"{answer!r} and, backwards, {answer[::-1]!r} have one answer: there the printed order is right")  # fmt: skip
+    claim(len(answer) == 2, f"{answer!r} is one, but not the shortest")
+
+
+def printed_machine(machine: MooreMachine) -> MooreMachine:
+    """What the printed heads compute, as a machine of its own: its state is the product so far, as a map of states."""
+    tables = machine.transitions.tolist()
+    return MooreMachine.from_rule(
+        tuple(range(machine.num_states)),
+        machine.symbols,
+        lambda product, token: tuple(product[s] for s in tables[token]),
+        lambda product: int(machine.outputs[product[machine.initial]]),
+    )
+
+
+def _harmless(answer) -> None:
+    if not isinstance(answer, str):
+        raise CannotJudge(f"the name of a language is asked for, got {shown(answer)}")
+    if answer not in LANGUAGES:
+        raise CannotJudge(f"the book knows no language {shown(answer)}; names are written as in 'Tomita 5' and 'D_2'")
+    machine = language(answer).machine
+    claim(not classify(machine).commutative, f"the letters of {answer} commute")
+    differ = equivalent(machine, printed_machine(machine))
+    where = "".join(machine.symbols[token] for token in differ or ())
+    claim(differ is None, f"the printed order errs on {where!r} of {answer}")
+
+
+def _clusters(answer) -> None:
+    given = numbers(answer, (2,)).tolist()
+    for name, count in zip(("Tomita 5", "(aa)*"), given):
+        due = cluster_count(machine_of(name), 8)
+        claim(count == due, f"{name}: not {count:g}; which actions have words of 8 letters?")
+
+
+def _zeros(answer) -> None:
+    grown = [1]
+    for layers in range(20):
+        grown.append(2 * (2**layers + grown[-1]))
+    agree(answer, lambda layers: grown[layers], ((layers,) for layers in range(21)))
+
+
+def _chunked(row, C, empty):
+    row = [empty] * (-len(row) % C) + list(row)
+    return [row[start : start + C] for start in range(0, len(row), C)]
+
+
+def _chunks(answer) -> None:
+    agree(answer, _chunked, [([1, 2, 3], 2, 0), ([1, 2, 3, 4], 2, 0), ([5], 3, 7), ([5, 6, 7, 8], 3, 0), ([1, 2], 4, 9),
+                             ([[[0, 1], [1, 0]]], 2, [[1, 0], [0, 1]])])  # fmt: skip
+
+
+def _merge(answer) -> None:
+    draw = np.random.default_rng(0)
+    for errors, (n, C) in itertools.product((0, 1 / 8), ((2, 2), (3, 2), (3, 3), (4, 5))):
+        for _ in range(20):
+            maps = np.eye(n)[draw.integers(n, size=(C, n))]
+            off = draw.choice([-errors, errors], maps.shape)
+            made = numbers(call(answer, list(maps + off)), (n, n), "the product", real=True)
+            which = "each entry off by an eighth" if errors else "without errors"
+            claim(np.allclose(made, reduce(np.matmul, maps)),
+                  f"{', '.join(str(one.astype(int).tolist()) for one in maps)}, {which}, gave "
+                  f"{shown(made.round(3).tolist())}")  # fmt: skip
+
+
+def _tree(answer) -> None:
+    draw = np.random.default_rng(0)
+    for name, (C, T) in itertools.product(("S_3", "Tomita 3"), ((2, 2), (2, 8), (2, 11), (3, 9), (3, 14), (2, 64))):
+        machine = machine_of(name)
+        n, word = machine.num_states, draw.integers(machine.num_symbols, size=T).tolist()
+        A = np.eye(n)[machine.transitions] + draw.uniform(-1 / 8, 1 / 8, (machine.num_symbols, n, n))
+        rows, text = call(answer, word, list(A), C), f"{name}, C = {C}, the word {shown(word)}"
+        if not isinstance(rows, (list, tuple)):
+            raise CannotJudge(f"a list of rows is asked for, one for each depth, got {shown(rows)}")
+        claim(len(rows) == depth_count(T, C), f"{text}: {len(rows)} depths, and the package's tree has others")
+        for depth, row in enumerate(rows):
+            places = kept_positions(T, C, depth)
+            made = numbers(row, (None, n, n), f"depth {depth}", real=True)
+            claim(len(made) == len(places), f"{text}: {len(made)} nodes at depth {depth}")
+            for node, last in zip(made, places):
+                piece, states = word[max(0, last + 1 - C ** (depth + 1)) : last + 1], np.arange(n)
+                for letter in piece:
+                    states = machine.transitions[letter][states]
+                claim(np.allclose(node, np.eye(n)[states]), f"{text}: at depth {depth} the node over {shown(piece)} is "
+                                                            f"{shown(node.round(3).tolist())}")  # fmt: skip
+
+
+EXERCISES = (  # in the order in which they are asked: the sitting's first
+    ("08.1", one_number(sum(len(kept_positions(500, 2, depth)) for depth in range(9)),
+                        "{} is too few: is every letter under a node, and the last one of an odd row too?",
+                        "{} is too many: the letters are not counted, nor what only pads a row")),
+    ("08.3", _triple), ("08.10", _chunks), ("08.11", _merge), ("08.12", _tree),
+    prediction("08.13", ("about half", "most, not all", "all"), "all"),
+    ("08.2", _twice), ("08.5", _word), ("08.6", _harmless), ("08.8", _zeros),
+    ("08.9", one_number(1 / 4 - 1 / 12, "put g = 3 into the margin that you have proved: it is not {}", within=6e-3)),
+    ("08.14", _clusters),
+    ("08.15", one_number(512 / (64 * depth_count(512, 64)), "not {}: how many whole depths do 512 letters take?")),
+)  # fmt: skip

@@ -1,0 +1,157 @@
+"""``lrnnlab bench scans``: every installed peer on every case, in turn, in one run.
+
+The peers of a case take turns, so that a drift of the machine's speed meets all of them, and copying a large array
+takes its turn as well: shares of the memory's speed are shares of what was measured in the same minute.  A call that
+would need more memory than there is, or longer than the limit, is not made; what is found says so, and what a short
+part of the case leads one to expect.
+
+A GPU's seconds are its own, between two events: before each call it copies for about a millisecond, in which Python
+has launched the call's kernels.  (A loop of thousands of kernels waits for Python all the same.)
+
+The *share* is (bytes that must move) / (median seconds) / (bytes a second of the copy, read and written).
+"""
+
+import os
+import statistics
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+
+import numpy as np
+import torch
+
+from lrnnbook.machinery.bench import memory, peers
+from lrnnbook.machinery.bench.cases import CASES, Case
+from lrnnbook.machinery.bench.recording import PARTS, Bench, cores, part_heading, part_line, spread
+
+COPY = 1 << 26  # float32 numbers: 256 MB read, 256 MB written; no cache holds them
+PROBE = 32  # steps of the short part that is tried first
+FLUSH = 1 << 23  # float64 numbers: 64 MB, more than a cache holds
+AHEAD = 8  # copies (0.16 ms each on an H200) that keep a GPU busy, and empty its cache, while Python launches a call
+WIDTH = 26  # letters of a peer's name
+PATIENCE = 2.0  # seconds in all that a peer's call may take in more than two rounds
+ROOM = 0.6  # of the free memory, at most, is asked for
+
+
+@contextmanager
+def _cores(threads: int) -> Iterator[None]:
+    """Hold this process to ``threads`` cores: JAX has no other way to be told."""
+    pins, allowed = hasattr(os, "sched_setaffinity"), cores(threads)
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    if pins:
+        os.sched_setaffinity(0, allowed[:threads])
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+        if pins:
+            os.sched_setaffinity(0, allowed)
+
+
+def measure(case: Case, names: Sequence[str], rounds: int = 7, limit: float = 20.0, device: str = "cpu") -> dict:
+    """One case: the copy's speed, and by peer seconds, ratios, peak memory and shares."""
+    found, ready = {}, {}
+    for name in names:
+        if case.kind in peers.PEERS[name].kinds and case.T <= peers.PEERS[name].longest:
+            beside = sum(not refused for refused in found.values())
+            found[name] = _refuse(name, case, beside, limit, device) or {}
+    inputs = case.inputs()
+    for name in (name for name in found if not found[name]):
+        ready[name] = peers.PEERS[name].prepare(case, inputs, device)
+        found[name]["peak"] = memory.peak(ready[name][:2][-1], device)  # and warm, and compiled
+    works = {("copy", "forward"): peers.copy(COPY, device)}
+    for name, calls in ready.items():
+        works |= {(name, part): call for part, call in zip(PARTS, calls)}
+    seconds = take_turns(works, rounds, device)
+    speed = 2 * 4 * COPY / statistics.median(seconds.pop(("copy", "forward")))
+    for (name, part), taken in seconds.items():
+        found[name][part] = spread(taken)
+    _compare(case, found, speed)
+    return {"copy_bytes_per_second": speed, "peers": found}
+
+
+def _refuse(name: str, case: Case, beside: int, limit: float, device: str) -> dict | None:
+    """Why this call is not made, judged by a short part of it; None if it may be."""
+    short = case.shorter(PROBE)
+    if case.T <= 2 * PROBE:
+        return None
+    inputs = short.inputs()
+    both = peers.PEERS[name].prepare(short, inputs, device)[:2][-1]
+    _seconds(both, device)  # compiles
+    factor, room = case.T / short.T, memory.free(device)
+    held = (beside + 2) * factor * sum(part.nbytes for part in inputs.values())
+    need = (memory.peak(both, device) or 0) * factor
+    seconds = _seconds(both, device) * factor
+    if room is not None and need > ROOM * (room - held):
+        return {"skipped": f"would need about {need / 1e9:.0f} GB", "expected_seconds": seconds}
+    if seconds > limit:
+        return {"skipped": f"would take about {seconds:.0f} s", "expected_seconds": seconds}
+    return None
+
+
+def take_turns(works: dict, rounds: int, device: str = "cpu") -> dict:
+    """Seconds of every call, round by round; a slow peer stops after ``PATIENCE`` seconds in all, two rounds at least."""
+    taken: dict = {name: [] for name in works}
+    before = [peers.copy(COPY, device)] * AHEAD if device == "cuda" else [np.ones(FLUSH).sum]
+    for turn in range(rounds + 1):
+        for name, work in works.items():
+            if len(taken[name]) > 1 and sum(taken[name]) > PATIENCE and name[0] != "ours":
+                continue
+            for clear in before:
+                clear()
+            seconds = _seconds(work, device)
+            if turn:  # the first round warms up
+                taken[name].append(seconds)
+    return taken
+
+
+def _seconds(work, device: str) -> float:
+    """Seconds of one call: the processor's, or the GPU's."""
+    if device == "cpu":
+        start = time.perf_counter()
+        work()
+        return time.perf_counter() - start
+    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    begin.record()
+    work()
+    end.record()
+    end.synchronize()
+    return begin.elapsed_time(end) / 1e3
+
+
+def _compare(case: Case, found: dict, speed: float) -> None:
+    """Add shares of the copy's speed, and how many times longer than ours each peer takes."""
+    floor = {"forward": case.bytes_forward(), "backward": case.bytes_backward()}
+    floor["both"] = sum(floor.values())
+    ours = found.get("ours", {})
+    for one in found.values():
+        for part in PARTS:
+            if part in one:
+                one[part]["share"] = floor[part] / one[part]["median"] / speed
+                if part in ours:
+                    one[part]["times_ours"] = one[part]["median"] / ours[part]["median"]
+
+
+def report(case: str, found: dict) -> str:
+    """One case as text: milliseconds (medians), times ours, share of the copy's speed, peak memory."""
+    copy = f"{case}   (copy {found['copy_bytes_per_second'] / 1e9:.1f} GB/s, read and written)"
+    lines = [copy, part_heading(WIDTH)]
+    for name, one in found["peers"].items():
+        if "skipped" in one:
+            lines.append(f"  {name:{WIDTH}s} not run: {one['skipped']}")
+        else:
+            lines.append(part_line(name, one, WIDTH))
+    return "\n".join(lines)
+
+
+def scans(threads: int = 1, rounds: int = 7, limit: float = 20.0, device: str = "cpu") -> Bench:
+    """All cases, for ``lrnnlab bench scans``."""
+
+    def measured(case: Case) -> dict:
+        with _cores(threads):
+            return measure(case, peers.installed(device), rounds, limit, device)
+
+    cases = {case.name: partial(measured, case) for case in CASES}
+    return Bench("scans", cases, report, rounds, threads, device, limit, peers.versions())

@@ -1,0 +1,179 @@
+"""What Sphinx reads: the committed notebooks with flipbooks where widgets stand, an index, the public names, the papers."""
+
+import base64
+import io
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from xml.etree import ElementTree
+
+from nbformat import NotebookNode
+from nbformat.v4 import new_output
+from PIL import Image
+
+from lrnnbook.content.show.interactive import Moving
+from lrnnbook.content.show.output import few_colours
+from lrnnbook.machinery.book.building import as_bytes
+from lrnnbook.machinery.book.cell_dependencies import widget_cells, widgets
+from lrnnbook.machinery.book.glossary import references
+from lrnnbook.machinery.book.inspection import inspect
+from lrnnbook.machinery.book.outputs import is_panel, is_picture
+from lrnnbook.machinery.book.running import BookError, where
+from lrnnbook.machinery.book.site.flipbooks import book_html, flipbook
+from lrnnbook.machinery.book.site.moving import moving_html, script
+from lrnnbook.machinery.book.site.predictions import asked_in, prediction_markdown
+from lrnnbook.machinery.book.sync import read_twin, source_of
+
+ROOMS = ["lrnnlab", *(f"lrnnlab.{room}" for room in
+                      ("scans", "automata", "expressivity", "tasks", "models", "training", "verification"))]  # fmt: skip
+DATA = re.compile(r"""["'(]data:(image/[\w.+-]+);base64,([^"')]*)""")
+INDEX = """# lrnnlab
+
+A workbook you can run: linear recurrent networks and formal languages.
+
+> Which recurrent rule can learn a finite-state machine, and keep it at lengths it never saw?
+
+{chapters}
+
+These pages show each chapter as it was committed. Run the chapters to change what they do.
+
+```{{toctree}}
+:hidden:
+:caption: Chapters
+
+{names}
+```
+
+```{{toctree}}
+:hidden:
+:caption: Reference
+
+{reference}
+```
+
+```{{toctree}}
+:hidden:
+:caption: The library
+
+{library}
+```
+"""
+
+
+def write_pages(notebooks: Sequence[Path], folder: Path, books: bool = True) -> None:
+    """Write into ``folder`` all that Sphinx reads; without ``books`` a sentence stands where a widget would."""
+    titles = {}
+    for path in notebooks:
+        page = read_twin(path)
+        page.metadata.pop("widgets", None)  # what Colab or JupyterLab saved
+        if views := [str(fault) for fault in inspect(page, path.stem) if fault.kind in {"widget", "picture"}]:
+            raise BookError("\n".join([*views, f"(lrnnlab book build {path.stem} mends what JupyterLab saved so)"]))
+        if damaged := [f"{path.name}, {said}" for said in _damage(page)]:
+            raise BookError("\n".join([*damaged, f"(lrnnlab book build {path.stem} makes all its outputs again)"]))
+        titles[path.stem] = _title(page)
+        _shorten_anchors(page)
+        _ask(page)
+        _write(folder / path.name, as_bytes(_with_books(path, page, folder / "_static") if books else page))
+    chapters = "\n\n".join(f"**[{title}]({name}.ipynb)**\\\n{lead}" for name, (title, lead) in titles.items())
+    beside = [name for name in titles if not name[0].isdigit()]
+    if (teaching := notebooks[0].parent / "TEACHING.md").is_file():
+        beside.append(teaching.stem)
+        text = re.sub(r"\[([^\]]*)\]\(\.\./[^)]*\)", r"\1", teaching.read_text(encoding="utf-8"))  # no page of the book
+        _write(folder / teaching.name, text.encode())
+    text = INDEX.format(chapters=chapters, names="\n".join(name for name in titles if name[0].isdigit()),
+                        reference="\n".join([*beside, "references"]), library="\n".join(f"api/{room}" for room in ROOMS))  # fmt: skip
+    _write(folder / "index.md", text.encode())
+    for room in ROOMS:
+        title = room if "." in room else f"{room}: the first hour"
+        _write(folder / "api" / f"{room}.rst", f"{title}\n{'=' * len(title)}\n\n.. automodule:: {room}\n".encode())
+    _write(folder / "references.md", b"# Papers\n\n{download}`As BibTeX <references.bib>`\n\n```{bibliography}\n:all:\n:list: bullet\n```\n")
+    _write(folder / "references.bib", bibtex(notebooks).encode())
+
+
+def bibtex(notebooks: Sequence[Path]) -> str:
+    """Every paper that the chapters' *Read on* name, as BibTeX."""
+    papers = {}
+    for path in notebooks:
+        for paper in references(source_of(path)):
+            if paper.title:
+                papers.setdefault(paper.number.lower(), paper)
+    return "\n".join(
+        f"@misc{{{re.sub(r'[^a-z0-9.]', '_', number)},\n  author = {{{{{paper.authors}}}}},\n  title = {{{{{paper.title}}}}},\n"
+        f"  year = {{{paper.year or '20' + number[:2]}}},\n  url = {{{paper.address}}},\n}}"
+        for number, paper in sorted(papers.items(), key=lambda one: one[1].authors)
+    )
+
+
+def _damage(page: NotebookNode) -> Iterator[str]:
+    """Outputs that are not what their type says, such as half a picture: which, and why."""
+    for i, cell in enumerate(page.cells):
+        for output in cell.get("outputs", ()):
+            for mime, shown in output.get("data", {}).items():
+                try:
+                    _read(mime, shown)
+                except Exception as error:  # noqa: BLE001  (base64's, Pillow's and the parser's have no common ancestor)
+                    yield f"{where(page.cells, i)}: its {mime} cannot be shown ({error})"
+
+
+def _read(mime: str, shown: str) -> None:
+    """Read one form of an output to its end; raises where it is damaged."""
+    if mime == "image/svg+xml":
+        ElementTree.fromstring(shown)
+    elif is_picture(mime):
+        content = base64.b64decode("".join(shown.split()), validate=True)
+        if mime != "application/pdf":
+            Image.open(io.BytesIO(content)).load()
+    for kind, inside in DATA.findall(shown) if mime == "text/html" else ():
+        _read(kind, inside)
+
+
+def _title(page: NotebookNode) -> tuple[str, str]:
+    """A chapter's title, and the paragraph after it."""
+    first = next((cell.source for cell in page.cells if cell.cell_type == "markdown"), "")
+    title, *paragraphs = [part for part in re.split(r"\n\s*\n", first.strip()) if part.strip()]
+    if not title.startswith("# "):
+        raise BookError("a chapter needs a title: its first cell begins with '# '")
+    return title[2:].strip(), (paragraphs or [""])[0]
+
+
+def _shorten_anchors(page: NotebookNode) -> None:
+    """Sphinx leaves formulas out of the address of a heading; JupyterLab, for which links are written, does not."""
+    texts = [(cell, "source") for cell in page.cells if cell.cell_type == "markdown"]
+    texts += [(output.data, "text/markdown") for cell in page.cells for output in cell.get("outputs", ())
+              if "text/markdown" in output.get("data", {})]  # fmt: skip
+    for holder, key in texts:
+        holder[key] = re.sub(r"(?<=\.ipynb#)[^)\s]*", lambda at: re.sub("%24.*?%24", "", at[0]).rstrip("-"), holder[key])
+
+
+def _ask(page: NotebookNode) -> None:
+    """Replace the panels of predictions, which need a kernel, by questions that the page asks itself."""
+    for cell in page.cells:
+        if cell.cell_type == "code" and (id := asked_in(cell.source)):
+            _replace_panel(cell, "text/markdown", prediction_markdown(id))
+
+
+def _with_books(path: Path, page: NotebookNode, static: Path) -> NotebookNode:
+    """The notebook with a flipbook, or a picture that moves, where a widget's sentence stands; their files in ``static``."""
+    cells = widget_cells(page)
+    alive = widgets(source_of(path)) if cells else {}
+    for i, name in cells.items():
+        if isinstance(widget := alive[name], Moving):
+            _write(static / "moving" / f"{widget.name}.js", script(widget.name).encode())
+            html = moving_html(widget, f"_static/moving/{widget.name}.js")
+        else:
+            book, names = flipbook(widget), []
+            for n, frame in enumerate(book.frames):
+                names.append(f"{path.stem}/{name}_{n:02d}.png")
+                _write(static / names[-1], few_colours(frame.png))
+            html = book_html(book, [f"_static/{one}" for one in names], name)
+        _replace_panel(page.cells[i], "text/html", html)
+    return page
+
+
+def _replace_panel(cell: NotebookNode, mime: str, content: str) -> None:
+    cell.outputs = [new_output("display_data", {mime: content}) if is_panel(one) else one for one in cell.outputs]
+
+
+def _write(file: Path, content: bytes) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(content)

@@ -1,0 +1,80 @@
+"""``lrnnlab course release | grade | validate``."""
+
+import argparse
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from lrnnbook.machinery.arguments import Parser
+from lrnnbook.machinery.grading.sanitize import tell
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run ``lrnnlab course ...``; 0 where all is well, 1 where something was found, 2 where the call is wrong."""
+    options = _parser().parse_args(argv)
+    try:
+        verbs = {"release": _release, "grade": _grade, "validate": _validate}
+        return verbs[options.verb](options)
+    except ValueError as error:
+        tell(f"lrnnlab course: {error}", sys.stderr)
+        return 2
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = Parser(prog="lrnnlab course", description="Problem sets: hand out, take in, mark.")
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
+    release = verbs.add_parser("release", help="make the students' notebook, without solutions and hidden tests")
+    release.add_argument("set", help="ps1 to ps5, or the path of a source")
+    release.add_argument("--out", type=Path, required=True, help="the folder to write it to")
+    release.add_argument("--source", action="store_true", help="for nbgrader's folder source: with solutions and tests")
+    grade = verbs.add_parser("grade", help="grade a folder of submissions: marks.csv and a page for each student")
+    grade.add_argument("folder", type=Path, help="holds NAME.ipynb or NAME/ps1.ipynb for each student")
+    grade.add_argument("--set", help="ps1 to ps5, or the path of a source; default: what the submissions say")
+    grade.add_argument("--out", type=Path, help="where marks and feedback go; default: the folder's name and -marks")
+    grade.add_argument("--jobs", type=int, default=2, help="submissions at a time (2)")
+    grade.add_argument("--seconds", type=int, default=10, help="computing time of one cell or one call (10)")
+    grade.add_argument("--memory", type=int, default=1024, help="MiB for all its processes together (1024)")
+    grade.add_argument("--unfenced", action="store_true", help="run submissions with your own rights, without a fence")
+    grade.add_argument("--show-hidden", action="store_true",
+                       help="feedback tells on which input a hidden test failed, and what it wanted")
+    validate = verbs.add_parser("validate", help="before hand-in: what a grader would choke on, in plain words")
+    validate.add_argument("file", type=Path)
+    return parser
+
+
+def _release(options: argparse.Namespace) -> int:
+    from lrnnbook.machinery.grading.releasing import release
+
+    tell(release(options.set, options.out, source=options.source))
+    return 0
+
+
+def _grade(options: argparse.Namespace) -> int:
+    from lrnnbook.machinery.grading import fence
+    from lrnnbook.machinery.grading.gradebook import assignment_of, grade_folder
+    from lrnnbook.machinery.grading.grading import OWN_FAULT
+    from lrnnbook.machinery.grading.sets import chosen, find
+
+    folder = options.folder.resolve()
+    if not folder.name:
+        raise ValueError(f"{options.folder} is no folder of submissions")
+    out = options.out or folder.with_name(f"{folder.name}-marks")
+    seconds = options.seconds
+    limits = fence.Limits(seconds, 12 * seconds, 6 * seconds, 60 * seconds, memory=options.memory << 20)
+    within = fence.find(options.unfenced, limits)
+    tell(within.describe())
+    began = time.perf_counter()
+    source = chosen(options.set) if options.set else find(assignment_of(folder))
+    reports = grade_folder(folder, source, out, within, jobs=options.jobs, say=tell, show_hidden=options.show_hidden)
+    tell(f"{len(reports)} graded in {time.perf_counter() - began:.0f} s: {out / 'marks.csv'}, {out / 'feedback'}")
+    return int(any(report.problem.startswith(OWN_FAULT) for report in reports))
+
+
+def _validate(options: argparse.Namespace) -> int:
+    from lrnnbook.machinery.grading.validator import report, validate
+
+    findings = validate(options.file)
+    for line in report(findings).splitlines():
+        tell(line)
+    return int(bool(findings))

@@ -1,0 +1,110 @@
+"""From a problem set's source to the notebook that students get: no solution, no hidden test, paired with nothing.
+
+nbgrader's preprocessors do the cutting (so that the result is a notebook that nbgrader itself can grade); then
+:func:`leaks` searches the finished file, by other means, for every line that was to be cut, and nothing is written
+where it finds one.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from copy import deepcopy
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+import lrnnlab
+from lrnnbook.machinery.book.building import as_bytes, give_ids
+from lrnnbook.machinery.book.running import KERNEL
+from lrnnbook.machinery.grading.sets import HIDDEN, SOLUTION, ProblemSet, chosen, inside, load, without
+from lrnnlab.files import check_file, put, set_aside
+
+STUB = 'raise NotImplementedError("your code here")'
+TELLING = 12  # a shorter line ("else:", "return x") tells nothing, and may stand anywhere
+
+
+def release(name: str, folder: Path, root: Path | None = None, *, source: bool = False) -> Path:
+    """Write ``folder/ps1.ipynb`` for the problem set ``name`` (``ps1``, or a source's path), what was there kept beside it; with
+    ``source`` what nbgrader wants below ``COURSE/source/ps1``.  ValueError where the source is wrong or anything would leak."""
+    problem_set = load(chosen(name, root))
+    if "notebooks" in folder.resolve().parts:
+        raise ValueError(f"{folder} is below a folder called notebooks, where JupyterLab would pair it: choose another")
+    notebook = _described(deepcopy(problem_set.notebook), problem_set) if source else student_version(problem_set)
+    if not source and (found := leaks(problem_set, nbformat.writes(notebook))):
+        raise ValueError(f"{problem_set.name} would leak {len(found)} line(s), the first: {found[0]!r}")
+    path, content = folder / f"{problem_set.name}.ipynb", as_bytes(notebook)
+    check_file(path)
+    if path.exists() and path.read_bytes() != content:
+        set_aside(path)
+    put(path, content)
+    return path
+
+
+def student_version(problem_set: ProblemSet) -> NotebookNode:
+    """The notebook for students, in memory."""
+    notebook = deepcopy(problem_set.notebook)
+    for preprocessor in _preprocessors():
+        notebook, _ = preprocessor.preprocess(notebook, {"nbgrader": {}})
+    return _described(notebook, problem_set)
+
+
+def _described(notebook: NotebookNode, problem_set: ProblemSet) -> NotebookNode:
+    """The notebook, with its own description: which set it is, and which functions it asks for."""
+    answers = [{"id": task.id, "functions": list(task.functions), "points": task.points} for task in problem_set.tasks]
+    notebook.metadata = NotebookNode(
+        kernelspec=NotebookNode(KERNEL),
+        lrnnlab=NotebookNode(assignment=problem_set.name, version=lrnnlab.__version__, answers=answers),
+    )
+    give_ids(notebook.cells, [], problem_set.name)
+    notebook.nbformat, notebook.nbformat_minor = 4, 5
+    return notebook
+
+
+def _preprocessors() -> Iterator:
+    try:
+        from nbgrader import preprocessors
+    except ImportError as error:
+        raise ValueError(f"a release needs nbgrader ({error}): pip install -e '.[course]'") from error
+    from traitlets.config import Config
+
+    config = Config()
+    config.ClearSolutions.code_stub = {"python": STUB}
+    config.ClearSolutions.begin_solution_delimeter = f"BEGIN {SOLUTION}"
+    config.ClearSolutions.end_solution_delimeter = f"END {SOLUTION}"
+    for kind in ("LockCells", "ClearSolutions", "ClearOutput", "CheckCellMetadata", "ClearHiddenTests",
+                 "ClearMarkScheme", "ComputeChecksums"):  # fmt: skip
+        yield getattr(preprocessors, kind)(config=config)
+
+
+def leaks(problem_set: ProblemSet, released: str) -> list[str]:
+    """Lines of solutions and hidden tests that a released text holds: more often than in what students may see, or, a telling
+    line, as part of any other text there (an output, metadata)."""
+    data = json.loads(released)
+    texts = list(_texts(data))
+    shown = Counter(line.strip() for text in texts for line in text.splitlines())
+    open_text, secret = [], []
+    for cell in problem_set.notebook.cells:
+        open_text += without(without(cell.source, SOLUTION), HIDDEN).splitlines()
+        secret += inside(cell.source, SOLUTION) + inside(cell.source, HIDDEN)
+    allowed = Counter(line.strip() for line in open_text)
+    everything, may_stand = "\n".join(texts), "\n".join(open_text)
+    found = []
+    for line in dict.fromkeys(line.strip() for line in secret):
+        if not line:
+            continue
+        telling = len(line) >= TELLING and line in everything and line not in may_stand
+        if telling or shown[line] > allowed[line]:
+            found.append(line)
+    return found
+
+
+def _texts(data) -> Iterator[str]:
+    """Every text in a notebook's JSON; a cell's source, which may be a list of lines, as one."""
+    if isinstance(data, str):
+        yield data
+    elif isinstance(data, list) and data and all(isinstance(item, str) for item in data):
+        yield "".join(data)
+    elif isinstance(data, (list, dict)):
+        for item in data.values() if isinstance(data, dict) else data:
+            yield from _texts(item)

@@ -1,0 +1,213 @@
+"""A problem set: one py:percent source that holds text, solutions and hidden tests.
+
+Cells are marked in the first line, in nbgrader's words, shortened (what is left out is filled in by :func:`load`)::
+
+    # %% nbgrader={"grade_id": "ps1-setup", "locked": true}               run before everything, not to be changed
+    # %% nbgrader={"grade_id": "ps1_1", "solution": true}                 the student's; ### BEGIN SOLUTION ... END
+    # %% nbgrader={"grade_id": "ps1_1_seen", "grade": true, "points": 1}  a test; ### BEGIN HIDDEN TESTS ... END
+
+An answer is a function; its name is what binds it to its tests.  Sources live in ``notebooks/assignments``: below
+``notebooks``, where a teacher looks, and not in ``notebooks/py``, whose every file has an executed twin that all may
+read.
+"""
+
+import ast
+import re
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import lrnnlab
+from lrnnbook.content.exercises.judging import shown
+from lrnnbook.machinery.grading.sanitize import clean
+
+BEGIN, END = "### BEGIN ", "### END "
+SOLUTION, HIDDEN = "SOLUTION", "HIDDEN TESTS"
+_REMARKS = re.compile(r"  # (fmt: skip|noqa.*)$", re.MULTILINE)  # to tools that read the source, not to students
+_MARK = re.compile(r"\s*#+\s*(begin|end)\b.*(solution|hidden)", re.IGNORECASE)  # what means to be one, perhaps wrongly written
+HEADER = re.compile(r"^## (?P<id>ps\d+\.\d+) · (?P<title>.+)\n\*(?P<stars>★+) · (?P<minutes>\d+) minutes · "
+                    r"(?P<points>\d+) points\. Teaches: (?P<teaches>[^*]+)\*", re.MULTILINE)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Task:
+    """One task: its id (``ps1.1``), title, the functions that answer it, its test cells (grade_id, source, points)."""
+
+    id: str
+    title: str
+    functions: tuple[str, ...]
+    tests: tuple[tuple[str, str, int], ...]
+
+    @property
+    def points(self) -> int:
+        return sum(points for _, _, points in self.tests)
+
+
+@dataclass(frozen=True)
+class ProblemSet:
+    """A source, read: ``setup`` is the code of its locked cells that are no tests."""
+
+    name: str
+    notebook: Any
+    setup: str
+    tasks: tuple[Task, ...]
+
+    @property
+    def helpers(self) -> tuple[str, ...]:
+        """What the visible parts of its test cells define, statement by statement: an answer may use it, as in a notebook."""
+        return tuple(helper for task in self.tasks for _, source, _ in task.tests
+                     for helper in definitions(without(source, HIDDEN)))  # fmt: skip
+
+    @property
+    def functions(self) -> tuple[str, ...]:
+        return tuple(name for task in self.tasks for name in task.functions)
+
+    @property
+    def points(self) -> int:
+        return sum(task.points for task in self.tasks)
+
+
+def known(root: Path | None = None) -> list[Path]:
+    """The sources in ``notebooks/assignments``; ``root`` is the repository."""
+    folder = (root or Path(lrnnlab.__file__).parents[1]) / "notebooks" / "assignments"
+    return sorted(path for path in folder.glob("ps*.py") if re.fullmatch(r"ps\d+(_.*)?", path.stem))
+
+
+def find(name: str, root: Path | None = None) -> Path:
+    """The source of the known set ``ps1``, and never a path: a notebook that was handed in may say the name."""
+    there = known(root)
+    found = [path for path in there if name in (path.stem, path.stem.partition("_")[0])]
+    if len(found) != 1:
+        listed = ", ".join(path.stem for path in there) or "none"
+        raise ValueError(f"'{clean(name, 40)}' is no problem set; there are {listed}")
+    return found[0]
+
+
+def chosen(text: str, root: Path | None = None) -> Path:
+    """The source that a teacher names: a known set, or the path of a file.  Its code runs in the grader."""
+    if text.endswith(".py"):
+        if not Path(text).is_file():
+            raise ValueError(f"there is no file {text}")
+        return Path(text)
+    return find(text, root)
+
+
+def load(source: Path) -> ProblemSet:
+    """Read a source and fill in nbgrader's metadata.  ValueError says which cell of it is wrong."""
+    from lrnnbook.machinery.book.sync import (
+        read_source,  # here: a process that grades is handed the set, and loads no book
+    )
+
+    notebook, name = read_source(source), source.stem.partition("_")[0]
+    asked = [found for cell in notebook.cells if cell.cell_type == "markdown" for found in HEADER.finditer(cell.source)]
+    headers = {found["id"]: found for found in asked}
+    if not asked or len(headers) < len(asked):
+        again = [id for id, count in Counter(found["id"] for found in asked).items() if count > 1]
+        what = f"two headers say {again[0]}" if again else "there is no header of a task, ## ps1.1 · ..."
+        raise ValueError(f"{source.name}: {what}")
+    functions: dict[str, list[str]] = {id: [] for id in headers}
+    tests: dict[str, list] = {id: [] for id in headers}
+    setup, seen = [], set()
+    for number, cell in enumerate(notebook.cells, 1):
+        cell.source, where = _REMARKS.sub("", cell.source), f"{source.name}, cell {number}"
+        _check_regions(cell.source, where)
+        cell.metadata.pop("lines_to_next_cell", None)
+        marks = cell.metadata.get("nbgrader")
+        if marks is None:
+            continue
+        cell.metadata["nbgrader"] = marks = _filled(marks, where)
+        grade_id = marks["grade_id"]
+        task = ".".join(grade_id.split("_")[:2])
+        if grade_id in seen or (task not in headers and (marks["grade"] or marks["solution"])):
+            raise ValueError(f"{where}: {grade_id!r} is used twice, or no header names {task!r}")
+        seen.add(grade_id)
+        try:
+            compile(cell.source, where, "exec")
+        except SyntaxError as error:
+            raise ValueError(f"{where}, line {error.lineno}: {error.msg}") from None
+        if marks["solution"]:
+            functions[task] += top_names(without(cell.source, SOLUTION))
+        elif marks["grade"]:
+            tests[task].append((grade_id, cell.source, marks["points"]))
+        else:
+            setup.append(cell.source)
+    tasks = tuple(Task(id, found["title"], tuple(functions[id]), tuple(tests[id])) for id, found in headers.items())
+    for made in tasks:
+        said = int(headers[made.id]["points"])
+        if not made.functions or made.points != said:
+            raise ValueError(f"{source.name}: {made.id} says {said} points, its tests give {made.points}; "
+                             f"its functions are {made.functions}")  # fmt: skip
+    again = [one for one, count in Counter(one for made in tasks for one in made.functions).items() if count > 1]
+    if again:
+        raise ValueError(f"{source.name}: the function {again[0]!r} is asked for twice, and its name binds it to its tests")
+    return ProblemSet(name, notebook, "\n".join(setup), tasks)
+
+
+def _check_regions(source: str, where: str) -> None:
+    """ValueError for marks that are nearly right, which would hide nothing, and for regions that do not end."""
+    ends, wanted = {BEGIN + region: END + region for region in (SOLUTION, HIDDEN)}, ""
+    for number, line in enumerate(source.splitlines(), 1):
+        if not _MARK.match(line):
+            continue
+        mark = line.strip()
+        if mark != wanted if wanted else mark not in ends:
+            raise ValueError(f"{where}, line {number}: {mark!r} stands where {wanted or ' or '.join(ends)} should")
+        wanted = "" if wanted else ends[mark]
+    if wanted:
+        raise ValueError(f"{where}: {wanted!r} is missing at its end")
+
+
+def _filled(marks: Any, where: str) -> dict:
+    """nbgrader's metadata in full; ValueError where what a source says of it is none."""
+    if not isinstance(marks, dict) or not isinstance(marks.get("grade_id"), str):
+        raise ValueError(f"{where}: nbgrader's metadata are a dict with a grade_id, got {shown(marks)}")
+    if marks.get("grade") and (type(marks.get("points")) is not int or marks["points"] < 0):
+        raise ValueError(f"{where}: a test has points, a whole number, got {shown(marks.get('points'))}")
+    full = {"schema_version": 3, "grade": False, "solution": False, "task": False, **marks}
+    full["locked"] = bool(marks.get("locked", full["grade"] and not full["solution"]))
+    return full
+
+
+def top_names(source: str) -> list[str]:
+    """The functions that a cell defines at its top level, in order."""
+    found = []
+    for part in ast.parse(source).body:
+        if isinstance(part, (ast.FunctionDef, ast.ClassDef)):
+            found.append(part.name)
+        elif isinstance(part, ast.Assign) and isinstance(part.value, (ast.Lambda, ast.Name, ast.Call, ast.Attribute)):
+            found += [target.id for target in part.targets if isinstance(target, ast.Name)]
+    return found
+
+
+def definitions(source: str) -> list[str]:
+    """The statements of a test cell that define and do not run: imports, functions, classes, values without a call."""
+    kinds = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
+    try:
+        parts = ast.parse(source).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # a student's, before hand-in
+        return []
+    return [ast.unparse(part) for part in parts if isinstance(part, kinds)
+            or (isinstance(part, ast.Assign) and not any(isinstance(inner, ast.Call) for inner in ast.walk(part)))]  # fmt: skip
+
+
+def without(source: str, region: str) -> str:
+    """A cell without the lines of its regions of one kind (the marks go too)."""
+    return "\n".join(_split(source, region)[0])
+
+
+def inside(source: str, region: str) -> list[str]:
+    """The lines inside the regions of one kind."""
+    return _split(source, region)[1]
+
+
+def _split(source: str, region: str) -> tuple[list[str], list[str]]:
+    kept: list = []
+    cut: list = []
+    within = False
+    for line in source.splitlines():
+        if line.strip() in (BEGIN + region, END + region):
+            within = line.strip().startswith(BEGIN)
+        else:
+            (cut if within else kept).append(line)
+    return kept, cut

@@ -1,0 +1,177 @@
+"""Hints and solutions: read from a chapter's file, copied into the chapter, and right where they are code."""
+
+import ast
+import re
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+from proof_cells import sources
+from right_answers import right
+from wrong_answers import WRONG
+
+from lrnnbook.content.exercises import check, hint, predict, solution
+from lrnnbook.content.exercises.checking import exercises
+from lrnnbook.content.exercises.hints import HEADER, LISTED, folded, refolded, worked
+from lrnnbook.content.exercises.judging import NOT_YET, RIGHT
+from lrnnbook.content.exercises.prediction import Prediction
+from lrnnbook.machinery.book.sync import read_source
+from lrnnlab import models, tasks, verification
+
+ALL = [f"{chapter:02d}" for chapter in range(11)]
+CHAPTERS = ("05", "06", "07", "08", "09", "10")
+KINDS = {"A proof step", "Code", "Predict", "Break the hypothesis"}
+def test_an_exercise_that_no_cell_checks_has_hints_and_a_solution():
+    with pytest.raises(ValueError, match=r'no cell checks the exercise 01.8, but hint\("01.8"\)'):
+        check("01.8", 1)
+    assert hint("01.8", 2) == "When is this sum zero?" and solution("01.8").startswith("The letter permutes")
+
+
+def chapter_cells(number):
+    """The cells of a chapter: of its sitting, then of the lettered notebooks behind it."""
+    return [cell for path in sources(number) for cell in read_source(path).cells]
+
+
+@pytest.mark.parametrize("number", ALL)
+def test_each_exercise_has_its_parts(number):
+    """Header, a cell that asks where one can check it, hints and solution; in this order, and the next one after them."""
+    text = "\n\n".join(cell.source for cell in chapter_cells(number))
+    found = re.findall(r"^\*\*Exercise (\d+)|^(check|predict)\(\"(.*?)\"|^<!-- Exercise (.*?):", text, re.MULTILINE)
+    asked = {one.id: "predict" if isinstance(one, Prediction) else "check" for one in exercises(number)}
+    due = []
+    for n in [n for n, *_ in found if n]:
+        id = f"{number}.{n}"
+        due += [(n, "", "", ""), *([("", asked[id], id, "")] if id in asked else []), ("", "", "", id)]
+    assert found == due
+    assert {f"{number}.{n}" for n, *_ in found if n} == {*worked(number)}
+    assert len(HEADER.findall(text)) == len(worked(number)) == text.count("**Exercise ")
+
+
+@pytest.mark.parametrize("number", ALL)
+def test_a_chapter_holds_the_hints_and_solutions_of_its_file_and_lists_its_exercises(number):
+    """Nobody edits the chapter's copies: lrnnlab book build writes them."""
+    folds, listed = [], []
+    for path in sources(number):
+        texts = [cell.source for cell in read_source(path).cells if cell.cell_type == "markdown"]
+        assert refolded(texts) == texts
+        folds += [text for text in texts if "<details><summary>Solution" in text]
+        for table in (text for text in texts if text.startswith(LISTED)):
+            rows = re.findall(r"^\| (\d+) \| \[(.+)\]\(#(.+)\) \| ★+ \| \d+ \| (\d+) \|", table, re.MULTILINE)
+            headings = re.findall(r"^## (.+)$", "\n\n".join(texts), re.MULTILINE)
+            listed += [int(row[0]) for row in rows]
+            assert all(title in headings and link == title.replace(" ", "-") for _, title, link, _ in rows)
+            assert f" {sum(int(row[3]) for row in rows)} points, " in table
+    assert sorted(folds) == sorted(map(folded, worked(number)))
+    assert sorted(listed) == list(range(1, len(worked(number)) + 1))
+
+
+def source(chapter):
+    return "\n\n".join(path.read_text(encoding="utf-8") for path in sources(chapter))
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_each_chapter_asks_for_every_kind_of_answer(chapter):
+    asked = source(chapter).replace("\n# ", " ")
+    kinds = re.findall(r"\*\*Exercise \d+\*\* ★+ \*\([^*]+\)\* +\*\*([^*]+)\*\*", asked)
+    assert {kind.strip(".") for kind in kinds} >= KINDS
+
+
+def names_of(chapter, *wanted):
+    """The chapter's imports, and those functions and values of it, run."""
+    tree = ast.parse(source(chapter))
+    kept = [node for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))
+            or getattr(node, "name", None) in wanted
+            or (isinstance(node, ast.Assign) and getattr(node.targets[0], "id", None) in wanted)]  # fmt: skip
+    names = {}
+    exec(compile(ast.Module(kept, []), f"chapter {chapter}", "exec"), names)
+    return names
+
+
+@pytest.mark.parametrize("id, wanted", [("05.12", ("outputs_learned", "train", "flat")), ("06.10", ("worst_fit",)),
+                                        ("09.10", ("kept_alive",))])  # fmt: skip
+def test_predictions_come_out_as_they_are_explained(id, wanted):
+    """(08.13 needs the net that its chapter trains for eight seconds.)"""
+    asked = predict(id, names_of(id[:2], *wanted)[wanted[0]])
+    asked.choice.value = due(id)
+    asked.commit()
+    assert asked.came == due(id)
+    assert "right" in asked.says.value
+
+
+def due(id):
+    return right(next(one for one in exercises(id[:2]) if one.id == id))
+
+
+def written_solutions():
+    """(id, code) of the solutions that begin with a lambda or hold a function my_..."""
+    for chapter in CHAPTERS:
+        for id, one in worked(chapter).items():
+            for code in re.findall(r"^`(lambda .+?)`|^```\n(def my_.+?)^```", one.solution, re.MULTILINE | re.DOTALL):
+                yield pytest.param(id, "".join(code), id=id)
+
+
+@pytest.mark.parametrize("id, code", list(written_solutions()))
+def test_a_solution_that_is_code_is_right_with_what_the_chapter_imports(id, code):
+    """And with the functions of the exercises before it, as the steps of a build are."""
+    names = names_of(id[:2])
+    for earlier in written_solutions():
+        if earlier.id == id:
+            break
+        if earlier.id[:2] == id[:2] and earlier.values[1].startswith("def"):
+            exec(earlier.values[1], names)
+    exec(code if code.startswith("def") else f"my_answer = {code}", names)
+    assert check(id, next(value for name, value in reversed(names.items()) if name.startswith("my_"))).outcome == RIGHT
+
+
+def test_what_is_built_in_three_steps_gives_what_the_package_gives(capsys):
+    names = {"my_kernel": None, "my_convolution": None, "my_fit": None, **names_of("05")}
+    after = re.search(r"^if None not in \(my_kernel.+?(?=^# %%)", source("05"), re.MULTILINE | re.DOTALL)[0]
+    exec(after, names)
+    assert capsys.readouterr().out == ""
+    for name, id in zip(("my_kernel", "my_convolution", "my_fit"), ("05.4", "05.5", "05.6")):
+        names[name] = due(id)
+    exec(after, names)
+    layer, circle, half = capsys.readouterr().out.splitlines()
+    assert layer.endswith("True") and circle.endswith("0.71, 0.71, 0.71, 0.77, 0.75") and half.count("0.00") == 5
+    names["my_fit"] = WRONG["05.6"][0]
+    with pytest.raises(AssertionError):
+        exec(after, names)
+
+
+def test_the_bug_that_a_reader_looks_for_is_one_and_one_line_mends_it():
+    [shown] = re.findall(r"^def states_with_a_bug.+?\n\n", source("04"), re.MULTILINE | re.DOTALL)
+    names = {"np": np}
+    for code, outcome in ((shown, NOT_YET), (shown.replace("np.tile", "np.repeat"), RIGHT)):
+        exec(code, names)
+        assert check("04.1", names["states_with_a_bug"]).outcome == outcome
+
+
+def test_your_own_code_reads_a_network_of_chapter_02_as_the_package_does(capsys):
+    """The cell behind the three steps of "Build", run with their solutions, on a network that is right once snapped."""
+    [cell] = [cell.source for cell in chapter_cells("02") if cell.source.startswith("if my_layer and ")]
+    task = tasks.Sum(3)
+    net = models.build("block_diagonal", vocab_size=3, classes=3, h=2, b=3, rule="softmax", drive="none",
+                       start="first", head="linear")  # fmt: skip
+    counts = torch.stack([torch.eye(3)[:, [(s + v) % 3 for s in range(3)]] for v in range(3)])  # (token, to, from)
+    noise = torch.randn(3, 3, 2, 3, generator=torch.Generator().manual_seed(0))  # (token, to, head, from)
+    raw = 8 * torch.stack([counts, torch.zeros_like(counts)], dim=2) + noise
+    first, relu, last = net.layers[0].generator
+    with torch.no_grad():  # the first head counts, the other does what it likes
+        last.bias.zero_()
+        last.weight.copy_((torch.linalg.pinv(relu(first(net.symbol_inputs()))) @ raw.flatten(1)).T)
+        net.head[0].weight.copy_(torch.cat([10 * torch.eye(3), noise[0, :, 0]], dim=1))
+    digits = torch.tensor([[2, 1, 1, 0, 2, 2, 0, 1]])
+    snapped = models.snap(net)
+    solved = {f"my_{name}": right(one) for name, one in zip(("layer", "answers", "search"), [
+        one for one in exercises("02") if one.id in ("02.8", "02.9", "02.10")])}  # fmt: skip
+    names = {
+        **solved, "fits": {"softmax": SimpleNamespace(model=net)}, "head_tables": verification.head_tables(snapped),
+        "verdict": verification.verify(snapped, task.specification), "torch": torch, "np": np, "digits": digits,
+        "answered": net(digits).argmax(-1)[0].tolist(), "task": task,
+    }  # fmt: skip
+    exec(cell, names)
+    assert capsys.readouterr().out.count("True") == 3
+    names["task"] = tasks.EvenPair(3)
+    exec(cell, names)
+    assert "your search: False" in capsys.readouterr().out

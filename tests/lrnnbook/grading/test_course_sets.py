@@ -1,0 +1,180 @@
+"""The problem sets: their release leaks nothing, their tests take what is right and nothing that is planted wrong."""
+
+import json
+import re
+import tempfile
+from itertools import zip_longest
+from pathlib import Path
+
+import nbformat
+import pytest
+from planted import Handout, plants
+
+from lrnnbook.content.exercises.judging import RIGHT, CannotJudge
+from lrnnbook.machinery.grading.command import main
+from lrnnbook.machinery.grading.fence import Limits
+from lrnnbook.machinery.grading.fence import find as find_fence
+from lrnnbook.machinery.grading.grading import grade_notebook
+from lrnnbook.machinery.grading.releasing import leaks, release
+from lrnnbook.machinery.grading.sets import HIDDEN, SOLUTION, chosen, find, inside, load
+from lrnnbook.machinery.grading.submissions import read
+
+ROOT = Path(__file__).parents[3]
+NAMES = ("ps1", "ps2", "ps3", "ps4", "ps5")
+every_set = pytest.mark.parametrize("name", NAMES)
+
+pytest.importorskip("nbgrader", reason="a release needs nbgrader: pip install -e '.[course]'")
+
+
+@pytest.fixture(scope="module")
+def handouts():
+    return {name: Handout.of(name, ROOT) for name in NAMES}
+
+
+@pytest.fixture(scope="module")
+def fence():
+    """The fence of this machine; where it has none, these submissions, which are ours, run without."""
+    return find_fence(unfenced=True, limits=Limits(seconds=2))
+
+
+def as_read(notebook):
+    with tempfile.TemporaryDirectory() as folder:
+        nbformat.write(notebook, Path(folder) / "ps.ipynb")
+        return read(Path(folder) / "ps.ipynb")
+
+
+@every_set
+def test_the_release_leaks_nothing(name, tmp_path):
+    """Every line of a solution or a hidden test is searched for; this search shares no code with the release's own."""
+    from nbgrader.nbgraderformat import MetadataValidator
+
+    path = release(name, tmp_path, ROOT)
+    assert path == tmp_path / f"{name}.ipynb"
+    released = json.loads(path.read_text(encoding="utf-8"))
+    text = "\n".join(line for cell in released["cells"] for line in "".join(cell["source"]).splitlines())
+    secret, allowed, kind = [], [], "allowed"
+    for line in find(name, ROOT).read_text(encoding="utf-8").splitlines():
+        if "### BEGIN" in line or "### END" in line:
+            kind = "secret" if "BEGIN" in line else "allowed"
+        else:
+            (secret if kind == "secret" else allowed).append(line.strip())
+    told = [line for line in secret if len(line) > 8 and line not in "\n".join(allowed)]
+    assert len(told) > 30
+    raw = path.read_text(encoding="utf-8")
+    for line in told:
+        assert line not in text
+        assert json.dumps(line)[1:-1] not in raw
+    assert "### BEGIN" not in raw
+    assert set(released["metadata"]) == {"kernelspec", "lrnnlab"}  # jupytext's would pair it
+    assert not any(cell.get("outputs") for cell in released["cells"])
+    assert release(name, tmp_path, ROOT).read_text(encoding="utf-8") == raw
+    assert {path.name for path in tmp_path.iterdir()} == {f"{name}.ipynb"}
+    MetadataValidator().validate_nb(nbformat.reads(raw, as_version=4))
+
+
+@every_set
+def test_a_planted_leak_is_found(handouts, name):
+    handout = handouts[name]
+    clean = nbformat.writes(handout.released)
+    assert leaks(handout.problem_set, clean) == []
+    lines = [line.strip() for cell in handout.problem_set.notebook.cells
+             for line in inside(cell.source, SOLUTION) + inside(cell.source, HIDDEN)]  # fmt: skip
+    line = max(lines, key=len)
+    places = (lambda nb: nb.cells[3].update(source=nb.cells[3].source + "\n" + line),
+              lambda nb: nb.metadata.update(note=f"see: {line}"),
+              lambda nb: nb.cells.append(nbformat.v4.new_code_cell("1", outputs=[
+                  nbformat.v4.new_output("stream", text=f"{line}\n")])))  # fmt: skip
+    for plant in places:
+        notebook = nbformat.reads(clean, as_version=4)
+        plant(notebook)
+        assert leaks(handout.problem_set, nbformat.writes(notebook)) == [line]
+
+
+def test_wrong_sources_are_refused(tmp_path):
+    good = find("ps2", ROOT).read_text(encoding="utf-8")
+    for old, new, says in (
+        ('"points": 1}', '"points": 7}', "ps2.1 says 3 points, its tests give 9"),
+        ('"grade_id": "ps2_2", "solution"', '"grade_id": "ps2_1", "solution"', "'ps2_1' is used twice"),
+        ('"points": 1}', '"points": "1"}', "a test has points, a whole number, got '1'"),
+        ('"grade_id": "ps2_2", ', "", "a dict with a grade_id"),
+    ):
+        source = tmp_path / "ps2_x.py"
+        source.write_text(good.replace(old, new, 1), encoding="utf-8")
+        with pytest.raises(ValueError, match=re.escape(says)):
+            load(source)
+    with pytest.raises(ValueError, match="'ps9' is no problem set; there are ps1_subtraction"):
+        find("ps9", ROOT)
+    with pytest.raises(ValueError, match="there is no file nowhere.py"):
+        chosen("nowhere.py", ROOT)
+
+
+def test_a_release_loses_nothing_that_was_there(tmp_path):
+    path = release("ps1", tmp_path, ROOT)
+    assert release("ps1", tmp_path, ROOT) == path and len(list(tmp_path.iterdir())) == 1  # the same: nothing to keep
+    path.write_text(path.read_text(encoding="utf-8") + "\nmy work", encoding="utf-8")
+    release("ps1", tmp_path, ROOT, source=True)
+    kept = next(one for one in tmp_path.iterdir() if one != path)
+    assert kept.read_text(encoding="utf-8").endswith("my work") and "BEGIN SOLUTION" in path.read_text(encoding="utf-8")
+
+
+def test_a_release_is_not_written_through_a_link(tmp_path):
+    (tmp_path / "thesis.ipynb").write_text("years")
+    (tmp_path / "ps1.ipynb").symlink_to(tmp_path / "thesis.ipynb")
+    with pytest.raises(OSError, match="a link is there"):
+        release("ps1", tmp_path, ROOT)
+    assert (tmp_path / "thesis.ipynb").read_text() == "years" and (tmp_path / "ps1.ipynb").is_symlink()
+
+
+def test_the_command_releases(tmp_path, capsys):
+    assert main(["release", str(find("ps1", ROOT)), "--out", str(tmp_path)]) == 0
+    assert capsys.readouterr().out.strip() == str(tmp_path / "ps1.ipynb")
+    assert main(["release", "ps9", "--out", str(tmp_path)]) == 2
+    assert main(["release", "ps1", "--out", str(tmp_path / "notebooks")]) == 2
+    assert "JupyterLab would pair it" in capsys.readouterr().err
+
+
+@every_set
+def test_solutions_get_all_points_and_stubs_none(handouts, fence, name):
+    handout = handouts[name]
+    solved = grade_notebook("solved", as_read(handout.notebook()), handout.problem_set, fence)
+    assert [part for part in solved.parts if part.verdict.outcome != RIGHT] == []
+    assert solved.points == solved.possible == handout.problem_set.points
+    assert solved.notes == ()
+    empty = grade_notebook("empty", as_read(handout.released), handout.problem_set, fence)
+    assert empty.points == 0
+    assert {part.verdict.says for part in empty.parts} == {"not attempted"}
+
+
+@every_set
+def test_planted_answers_get_what_they_earn(handouts, fence, name):
+    """A submission has one planted answer to each task, and what each task gets is its plant's own."""
+    handout, by_task = handouts[name], {task.id: [] for task in handouts[name].problem_set.tasks}
+    for plant in plants(name, ROOT):
+        by_task[plant.task].append(plant)
+    for together in zip_longest(*by_task.values()):
+        made = {plant.task.replace(".", "_"): plant.source for plant in together if plant}
+        report = grade_notebook("planted", as_read(handout.notebook(**made)), handout.problem_set, fence)
+        for plant in filter(None, together):
+            got = sum(part.points for part in report.parts if part.id.startswith(plant.task.replace(".", "_")))
+            full = handout.points() - handout.points(plant.task)
+            assert got == plant.points, (plant.task, plant.what, report.parts)
+            assert plant.what.startswith("right") == (got == full), plant.what
+    for found in by_task.values():
+        rights = sum(plant.what.startswith("right") for plant in found)
+        assert rights >= 1 and len(found) - rights >= 3
+
+
+@every_set
+def test_the_source_and_the_release_run_as_notebooks(handouts, name):
+    """Top to bottom in one process, as in JupyterLab: the solutions pass every test, the stubs none."""
+    names = {}
+    for cell in handouts[name].problem_set.notebook.cells:
+        if cell.cell_type == "code":
+            exec(cell.source, names)
+    names = {}
+    for cell in handouts[name].released.cells:
+        if cell.cell_type == "code" and cell.metadata.get("nbgrader", {}).get("grade") and "print(" in cell.source:
+            with pytest.raises(CannotJudge, match="^not attempted$"):
+                exec(cell.source, names)
+        elif cell.cell_type == "code":
+            exec(cell.source, names)

@@ -1,0 +1,350 @@
+"""Pictures that move, in a real browser without a network: their mathematics is Python's, pointer and keys move them."""
+
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from browser import MS, artefacts, violations
+
+from lrnnbook.content.chapters import ch01, ch02, ch03, ch05, ch08, ch09, fast_weight_solutions
+from lrnnbook.content.show import interactive as moving
+from lrnnbook.content.show.interactive import NAMES, module
+from lrnnbook.content.tables import lrnn_film
+from lrnnbook.content.tables.kernels import spectrum
+from lrnnbook.content.tables.word_actions import machine_of
+from lrnnbook.machinery.book.site.moving import moving_html, script
+from lrnnlab.automata import MooreMachine
+from lrnnlab.tasks import Sum
+
+MADE = {
+    "walk": lambda: moving.walk(Sum(5).machine, [0, 3]),
+    "disc": lambda: ch05.modes_widget("shift by 7, half circle"),
+    "simplex": lambda: ch02.simplex_widget("soft counter"),
+    "killers": ch01.killers_widget,
+    "levels": ch03.levels_widget,
+    "film": ch02.film_widget,
+    "fields": ch08.exact_fields_widget,
+    "tree": ch08.filling_widget,
+    "writes": ch09.writes_widget,
+}
+
+
+def test_every_picture_is_tested():
+    assert set(MADE) == set(NAMES) == set(AGREES) == set(PLANTED) == set(MOVES)
+
+
+# --- mathematics -----------------------------------------------------------------------------------------------------
+
+IMPORT = """async source => {
+  const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
+  window.mathematics = (await import(url)).default.mathematics;
+}"""
+
+
+@pytest.fixture(scope="module")
+def ask(browser):
+    """ask(source) evaluates a module; what it gives calls one of its functions: asked("run", machine, word)."""
+    page = browser.new_page()
+    page.set_default_timeout(MS)
+
+    def ask(source):
+        page.evaluate(IMPORT, source)
+        return lambda name, *values: page.evaluate("([name, values]) => mathematics[name](...values)", [name, values])
+
+    yield ask
+    page.close()
+
+
+def walk_agrees(asked):
+    draw = np.random.default_rng(0)
+    for _ in range(20):
+        Q, V = draw.integers(1, 9), draw.integers(1, 4)
+        machine = MooreMachine(draw.integers(Q, size=(V, Q)), draw.integers(2, size=Q), int(draw.integers(Q)), "abc"[:V])
+        given = {"initial": machine.initial, "transitions": machine.transitions.tolist()}
+        word = draw.integers(V, size=12).tolist()
+        assert asked("run", given, word) == [machine.initial, *machine.run(word).tolist()]
+        words = asked("shortest", given)
+        by_length, length = {machine.initial: 0}, 0
+        while len(by_length) > length and length < Q:  # how far each state is, by powers of the relation
+            length += 1
+            before = [q for q, far in by_length.items() if far == length - 1]
+            for q in {int(moves[q]) for moves in machine.transitions for q in before} - set(by_length):
+                by_length[q] = length
+        for state, found in enumerate(words):
+            assert (found is not None) == (state in by_length)
+            if found is not None:
+                assert len(found) == by_length[state] and [machine.initial, *machine.run(found)][-1] == state
+
+
+def pairs(values):
+    return np.stack([values.real, values.imag], 1).tolist()
+
+
+def disc_agrees(asked):
+    draw = np.random.default_rng(1)
+    for N in (1, 2, 5, 12, 16):
+        nodes = draw.uniform(0.3, 1.05, N) * np.exp(1j * draw.uniform(-np.pi, np.pi, N))
+        weights = draw.normal(size=N) + 1j * draw.normal(size=N)
+        taps = asked("response", pairs(nodes), pairs(weights), 40)
+        assert np.allclose(taps, ch05.impulse_response(nodes, weights, 40), rtol=1e-10, atol=1e-12)
+        assert np.allclose(asked("frequencies", taps[:24]), np.abs(np.fft.fft(taps[:24], 360))[:181], atol=1e-10)
+        for L in (8, 24):
+            found, wanted = asked("spectrum", pairs(nodes), L), spectrum(nodes, L)
+            assert np.allclose(found["values"], wanted["values"], atol=1e-12 * wanted["values"][0])
+            assert found["rank"] == wanted["rank"]
+            if wanted["condition"] < 1e8:
+                assert found["condition"] == pytest.approx(wanted["condition"], rel=1e-6)
+    grid = np.exp(2j * np.pi * np.arange(12) / 12)
+    assert asked("spectrum", pairs(grid), 24)["condition"] == spectrum(grid, 24)["condition"] == np.inf
+
+
+def simplex_agrees(asked):
+    draw = np.random.default_rng(2)
+    for soft in (0.1, 1.0, 5.0):
+        A = draw.dirichlet([soft] * 3, size=3).T  # columns are distributions
+        columns = A.T.tolist()
+        found = asked("ways", columns, 60)
+        for t in (0, 1, 2, 17, 60):
+            power = np.linalg.matrix_power(A, t)
+            assert np.allclose(found[t], power.T, atol=1e-12)
+            gaps = {(i, j): abs(power[:, i] - power[:, j]).sum() / 2 for i, j in ((0, 1), (0, 2), (1, 2))}
+            far, i, j = asked("farthest", found[t])
+            assert far == pytest.approx(max(gaps.values()), abs=1e-12) and gaps[i, j] == pytest.approx(far, abs=1e-12)
+        lost = asked("forgotten", columns, 1e-3, 1000)
+        spread = [np.ptp(np.linalg.matrix_power(A, t), axis=1).max() for t in range(lost)]
+        assert min(spread, default=1) > 1e-3 / 2  # while two states are apart, some entry of the power shows it
+        assert np.ptp(np.linalg.matrix_power(A, lost), axis=1).max() <= 1e-3
+        inside = asked("shares", [160 + 10 * soft, 200])
+        assert sum(inside) == pytest.approx(1) and min(inside) >= 0
+    assert asked("forgotten", np.eye(3).tolist(), 1e-3, 100) is None
+    assert asked("shares", [160, -500]) == pytest.approx([1, 0, 0], abs=0.2)
+
+
+def killers_agrees(asked):
+    draw = np.random.default_rng(3)
+    points = {letter: [point.real, point.imag] for letter, point in ch01.POINTS.items()}
+    for _ in range(20):
+        gates = dict(zip("01-", draw.choice(list(ch01.GATES), 3)))
+        word = "".join(draw.choice(list("01-"), 9))
+        found = asked("channel", word, {letter: ch01.GATES[gate] for letter, gate in gates.items()}, points)
+        assert np.allclose(np.array(found) @ [1, 1j], ch01.channel_path(word, gates), atol=1e-12)
+        operands = "-".join(map(str, draw.integers(5, size=4)))
+        assert np.allclose(asked("block", operands, 5), ch01.block_path(operands), atol=1e-12)
+
+
+def fields_agrees(asked):
+    draw = np.random.default_rng(4)
+    for case in range(12):
+        Q, V = (4, 2) if case % 3 else (int(draw.integers(1, 7)), 3)
+        moves = draw.integers(Q, size=(V, Q))
+        if case % 3 == 1:  # a machine that knows the last two letters and nothing else
+            moves = np.array([[2 * (state % 2) + token for state in range(Q)] for token in range(V)])
+        machine = MooreMachine(moves, draw.integers(2, size=Q), int(draw.integers(Q)), "abc"[:V])
+        given = {"initial": machine.initial, "transitions": moves.tolist(), "outputs": machine.outputs.tolist()}
+        word = draw.integers(V, size=9)
+        said = machine.answer(word)[-1]
+        assert asked("answer", given, word.tolist()) == said
+        shares = [np.mean([machine.answer([*word[:k], other, *word[k + 1 :]])[-1] != said for other in range(V)
+                           if other != word[k]]) for k in range(9)]  # fmt: skip
+        assert np.allclose(asked("field", given, word.tolist()), shares)
+        met = {after(machine, machine.initial, w) for n in range(Q) for w in itertools.product(range(V), repeat=n)}
+        spread = (
+            {len({machine.outputs[after(machine, q, ending)] for q in met})
+             for ending in itertools.product(range(V), repeat=letters)}
+            for letters in range(6)
+        )  # fmt: skip
+        found = next((letters for letters, answers in enumerate(spread) if answers == {1}), None)
+        far = asked("reach", given)
+        assert far == found if found is not None else (far is None or far > 5)
+
+
+def after(machine, state, word):
+    for token in word:
+        state = int(machine.transitions[token, state])
+    return state
+
+
+def film_agrees(asked):
+    draw = np.random.default_rng(5)
+    A = draw.dirichlet([0.2] * 4, size=(3, 2, 4)).transpose(0, 1, 3, 2)  # (V, h, b, b), columns are distributions
+    text = lrnn_film.written(A)
+    for token in range(3):
+        heads = np.array(asked("blocks", text, [3, 2, 4], token))
+        assert np.abs(heads - A[token]).max() <= 0.5 / 63 + 1e-9
+        for least in (0.5, 0.9):
+            assert asked("pure", heads.tolist(), least) == (heads.max(1) >= least).sum()
+    assert asked("read", "0_") == [0, 1]
+
+
+def levels_agrees(asked):
+    draw = np.random.default_rng(6)
+    for L in (2, 4, 8, 16):
+        A, b = draw.integers(-2, 3, L).tolist(), draw.integers(-3, 4, L).tolist()
+        x = b[:1]
+        for t in range(1, L):
+            x.append(A[t] * x[-1] + b[t])
+        moves = ch03.levels_widget().data["levels"][str(L)]
+        rows, right = asked("rows", moves, A, b), asked("right", moves, L)
+        assert rows[-1] == x and right == [2**level for level in range(len(moves) + 1)]
+        for row, many in zip(rows, right):
+            assert row[:many] == x[:many]
+
+
+def tree_agrees(asked):
+    draw = np.random.default_rng(7)
+    for name, task in {"Parity": "Parity", "Cycle Navigation": "Cycle Navigation", "S₃": "S_3"}.items():
+        given, machine = ch08.filling_widget().data["tasks"][name], machine_of(task)
+        for length in (2, 16):
+            word = draw.integers(machine.num_symbols, size=length)
+            rows = asked("fill", given, word.tolist())
+            for depth, row in enumerate(rows):
+                for i, element in enumerate(row):
+                    here = word[i * 2**depth : (i + 1) * 2**depth]
+                    answer = machine.answer(here)[-1]
+                    assert given["answers"][element] == answer
+            assert [len(row) for row in rows] == [length >> depth for depth in range(len(rows))] and len(rows[-1]) == 1
+
+
+def writes_agrees(asked):
+    """A memory with one key, read after every write, with all its values and with each of them alone."""
+    draw = np.random.default_rng(8)
+    for beta in (None, 0.0, 0.25, 1.0, 1.5, 2.0):
+        values = draw.integers(-3, 6, 7)
+        parts = asked("left", values.tolist(), beta)
+        rule, strengths = ("sum", None) if beta is None else ("delta", [Fraction(beta)] * 7)
+
+        def answers(kept):
+            layer = fast_weight_solutions.table([[1]] * 7, [[1]] * 7, kept[:, None], strengths)
+            return fast_weight_solutions.outputs(layer, range(7), rule)[:, 0].astype(float)
+
+        assert np.allclose([sum(row) for row in parts], answers(values))
+        for s in range(7):
+            alone = answers(np.where(np.arange(7) == s, values, 0))
+            assert np.allclose([row[s] if s < len(row) else 0 for row in parts], alone)
+            assert np.allclose(ch09.left_of(values, beta)[:, s], alone)
+        for row in parts:
+            places = asked("stacked", row)
+            assert np.allclose([to - at for at, to in places], row)
+            for sign in (-1, 1):  # those of one sign stand on one another, the first on 0
+                ends = [0, *(to for (_, to), part in zip(places, row) if sign * part > 0)]
+                assert np.allclose(ends[:-1], [at for (at, _), part in zip(places, row) if sign * part > 0])
+
+
+AGREES = {"writes": writes_agrees, "tree": tree_agrees, "levels": levels_agrees, "film": film_agrees, "fields": fields_agrees, "killers": killers_agrees, "walk": walk_agrees, "disc": disc_agrees, "simplex": simplex_agrees}
+PLANTED = {
+    "writes": ("beta * value * (1 - beta)", "value * (1 - beta)"),
+    "tree": ("times[first][row[2 * i + 1]]", "times[row[2 * i + 1]][first]"),
+    "walk": ("transitions[token][way.at(-1)]", "transitions[token][way[0]]"),
+    "disc": ("[a * c - b * d, a * d + b * c]", "[a * c - b * d, a * d - b * c]"),
+    "killers": ("c * x - s * y + (1 - size) * px", "c * x + s * y + (1 - size) * px"),
+    "fields": ("answer(machine, word.with(k, other)) !== right", "answer(machine, word.with(k, other)) === right"),
+    "film": ("DIGITS.indexOf(sign) / 63", "DIGITS.indexOf(sign) / 64"),
+    "levels": ("* found.at(-1)[source]", "* row[target]"),
+    "simplex": ("Math.abs(one - b[i]), 0) / 2", "Math.abs(one - b[i]), 0)"),
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_picture_s_mathematics_is_python_s(ask, name):
+    AGREES[name](ask(module(name)))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_planted_fault_in_it_is_caught(ask, name):
+    right, wrong = PLANTED[name]
+    assert module(name).count(right) == 1
+    with pytest.raises(AssertionError):
+        AGREES[name](ask(module(name).replace(right, wrong)))
+
+
+# --- on a page without a server --------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A small site: a page for every picture."""
+    folder = tmp_path_factory.mktemp("site")
+    (folder / "moving").mkdir()
+    for name, make in MADE.items():
+        page = f'<html lang="en"><meta charset="utf-8"><meta name="color-scheme" content="light dark"><title>{name}</title>'
+        page += f"<main><h1>{name}</h1>{moving_html(make(), f'moving/{name}.js')}</main>"
+        (folder / f"{name}.html").write_text(f"<!DOCTYPE html>{page}", encoding="utf-8")
+        (folder / "moving" / f"{name}.js").write_text(script(name), encoding="utf-8")
+    return folder
+
+
+def shown(page):
+    """What can be seen: the drawing, and the sentence under it."""
+    picture = page.locator(".moving-picture")
+    return picture.locator(".panels").inner_html(), picture.get_by_role("status").inner_html()
+
+
+def dragged(name, across, down):
+    """Drag a slider by so many pixels, by the pointer."""
+
+    def act(page):
+        box = page.get_by_role("slider", name=name, exact=True).locator(".halo").bounding_box()
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        page.mouse.move(x, y)
+        page.mouse.down()
+        page.mouse.move(x + across / 2, y + down / 2)
+        page.mouse.move(x + across, y + down)
+        page.mouse.up()
+
+    return act
+
+
+def pressed(name):
+    return lambda page: page.get_by_role("button", name=name).click()
+
+
+def played(until):
+    """Play until the slider stands beyond a value."""
+
+    def act(page):
+        pressed("play")(page)
+        page.wait_for_function(f"document.querySelector('.moving-picture input').value > {until}")
+        pressed("pause")(page)
+
+    return act
+
+
+MOVES = {  # name -> (by pointer, what has the focus, a key)
+    "walk": (pressed("read 4"), "[role=group] button", "3"),
+    "disc": (dragged("mode 3", -20, 15), "[aria-label='mode 5']", "ArrowDown"),
+    "killers": (pressed("with a block"), "[aria-label^='gate of \u2212']", "End"),
+    "fields": (pressed("letter 10"), "[aria-label^='letter 12']", "ArrowUp"),
+    "film": (played(20), "input[type=range]", "ArrowRight"),
+    "levels": (played(1), "input[type=range]", "ArrowRight"),
+    "tree": (pressed("letter 6"), "input[type=range]", "ArrowRight"),
+    "writes": (played(3), "input[type=range]", "ArrowLeft"),
+    "simplex": (dragged("column 2", 30, -40), "[aria-label='column 3']", "ArrowDown"),
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_pointer_and_keyboard_move_the_picture_and_its_sentence(visit, folder, name):
+    page = visit(folder / f"{name}.html")
+    by_pointer, focus, key = MOVES[name]
+    assert page.locator(".moving-picture .controls > *").count() <= 4
+    for act in (by_pointer, lambda page: page.locator(focus).first.press(key)):
+        drawing, sentence = shown(page)
+        act(page)
+        now = shown(page)
+        assert now[0] != drawing and now[1] != sentence
+
+
+@pytest.mark.parametrize("width, scheme", [(390, "light"), (1280, "dark")])
+def test_a_picture_fits_its_page_and_axe_finds_nothing(visit, folder, width, scheme):
+    for name in NAMES:
+        page = visit(folder / f"{name}.html", width, scheme)
+        page.screenshot(path=artefacts() / f"moving_{name}_{width}_{scheme}.png")
+        assert page.evaluate("document.scrollingElement.scrollWidth") <= width
+        assert violations(page) == [], name
+
+
+def test_without_scripts_the_page_says_what_could_be_seen(visit, folder):
+    for name, make in MADE.items():
+        page = visit(folder / f"{name}.html", java_script_enabled=False)
+        assert make().alt in page.locator("figure").inner_text()
