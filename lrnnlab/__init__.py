@@ -6,7 +6,7 @@ Almost every model here is one equation::
 
 ``scans`` runs it, ``automata`` and ``tasks`` ask questions of it, ``models`` say what A_t and b_t are, ``training``
 fits and measures, ``verification`` proves, and ``expressivity`` predicts what a family of transitions can compute.
-The first hour needs seven names, which are loaded when they are used::
+Ten names are given here; each is loaded when it is used::
 
     from lrnnlab import build, evaluate, snap, task, train, verify
 
@@ -22,23 +22,26 @@ from typing import TYPE_CHECKING
 
 __version__ = "0.1.0"
 
-__all__ = ["build", "evaluate", "linear_scan", "snap", "task", "train", "verify"]
+__all__ = ["build", "evaluate", "extract", "linear_scan", "predict", "quantise", "snap", "task", "train", "verify"]
 
 if TYPE_CHECKING:  # what an editor reads
+    from lrnnlab.automata import extract
+    from lrnnlab.expressivity import predict
     from lrnnlab.models import build, snap
     from lrnnlab.scans import linear_scan
     from lrnnlab.tasks import task
     from lrnnlab.training import evaluate, train
-    from lrnnlab.verification import verify
+    from lrnnlab.verification import quantise, verify
 else:
+    ROOMS = {
+        "extract": "automata", "predict": "expressivity", "linear_scan": "scans", "task": "tasks", "build": "models",
+        "snap": "models", "evaluate": "training", "train": "training", "quantise": "verification", "verify": "verification",
+    }  # fmt: skip
 
     def __getattr__(name: str):
-        """One of the seven names, from the first room, from the bottom, that has it."""
-        rooms = ("scans", "tasks", "models", "training", "verification") if name in __all__ else ()
-        for room in rooms:
-            there = import_module(f"lrnnlab.{room}")
-            if name in there.__all__:
-                return getattr(there, name)
+        """One of the ten names; only its room, and what that needs, is loaded."""
+        if name in ROOMS:
+            return getattr(import_module(f"lrnnlab.{ROOMS[name]}"), name)
         raise AttributeError(f"module 'lrnnlab' has no attribute {name!r}; it gives {', '.join(__all__)}")
 
 

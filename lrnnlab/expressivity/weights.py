@@ -15,7 +15,7 @@ import numpy as np
 from lrnnlab.automata import MooreMachine, classify, minimise
 from lrnnlab.automata.quotients import Quotient
 from lrnnlab.automata.typed import STATES, TOKENS
-from lrnnlab.expressivity.predict import (
+from lrnnlab.expressivity.prediction import (
     FAMILIES,
     MONOID,
     ORDERS,
@@ -120,7 +120,7 @@ def _made(small, family):
     if family in order and (cascade := _diagonal(small, order[family])) is not None:
         return Weights(family, cascade)
     raise ValueError(f"no exact weights with finitely many states are known here for {family}; "
-                     "predict_expressivity says whether there can be any")  # fmt: skip
+                     "predict says whether there can be any")  # fmt: skip
 
 
 def _few(small, usable: Sequence[Quotient]):

@@ -26,7 +26,7 @@ import numpy as np
 import lrnnlab
 from lrnnbook import show
 from lrnnbook.content.chapters import ch00
-from lrnnbook.content.exercises import check, hint, my_copy, predict, progress, solution
+from lrnnbook.content.exercises import check, guess, hint, my_copy, progress, solution
 from lrnnbook.content.show.automaton_figures import state_diagram
 from lrnnbook.content.show.training_figures import accuracy_by_length
 from lrnnbook.content.tables import plan, train_run
@@ -202,7 +202,7 @@ def one_wrong_arrow():
     return shares[nearest], f"Right answers: {said}"
 
 
-predict("00.3", one_wrong_arrow)
+guess("00.3", one_wrong_arrow)
 
 # %% [markdown]
 # <!-- Exercise 00.3: from notebooks/lrnnbook/content/exercises/ch00.md, by lrnnlab book build; change it there. -->

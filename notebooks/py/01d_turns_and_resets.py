@@ -19,7 +19,7 @@ import sympy as sp
 
 import lrnnlab
 from lrnnbook import show
-from lrnnbook.content.exercises import hint, predict, solution
+from lrnnbook.content.exercises import guess, hint, solution
 from lrnnbook.content.tables import minimal
 from lrnnlab import automata
 from lrnnlab.automata.languages import language, read
@@ -230,7 +230,7 @@ def last_two_equal():
     return f"no: {cause}", f"{verdict.reason}; such a layer confuses {first} with {second}"
 
 
-predict("01.10", last_two_equal)
+guess("01.10", last_two_equal)
 
 # %% [markdown]
 # <!-- Exercise 01.10: from notebooks/lrnnbook/content/exercises/ch01.md, by lrnnlab book build; change it there. -->

@@ -23,7 +23,7 @@ import torch
 import lrnnlab
 from lrnnbook import show, tables
 from lrnnbook.content.chapters import ch02
-from lrnnbook.content.exercises import check, hint, predict, solution
+from lrnnbook.content.exercises import check, guess, hint, solution
 from lrnnbook.content.show import automaton_figures, interactive, training_figures
 from lrnnlab import models, tasks, training, verification
 
@@ -452,7 +452,7 @@ def forgetting():
     return "never: the norm is kept", f"after {step} steps they are {apart:.1e} apart"
 
 
-predict("02.5", forgetting)
+guess("02.5", forgetting)
 
 # %% [markdown]
 # <!-- Exercise 02.5: from notebooks/lrnnbook/content/exercises/ch02.md, by lrnnlab book build; change it there. -->

@@ -18,7 +18,7 @@ import torch
 import lrnnlab
 from lrnnbook import show
 from lrnnbook.content.chapters import ch03
-from lrnnbook.content.exercises import check, hint, predict, solution
+from lrnnbook.content.exercises import check, guess, hint, solution
 from lrnnlab import scans
 from lrnnlab.scans import linear_scan
 
@@ -165,7 +165,7 @@ def tree_on_doublings():
     return answer, f"NaN at {lost[0]} of 400 steps in the tree, at {lost[1]} in PScan"
 
 
-predict("03.9", tree_on_doublings)
+guess("03.9", tree_on_doublings)
 
 # %% [markdown]
 # <!-- Exercise 03.9: from notebooks/lrnnbook/content/exercises/ch03.md, by lrnnlab book build; change it there. -->

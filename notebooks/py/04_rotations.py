@@ -23,7 +23,7 @@ import lrnnlab
 from lrnnbook import show, tables
 from lrnnbook.content.chapters import ch04
 from lrnnbook.content.chapters.rotations import R, cayley
-from lrnnbook.content.exercises import check, hint, predict, solution
+from lrnnbook.content.exercises import check, guess, hint, solution
 from lrnnbook.content.show.widgets import explore
 from lrnnbook.content.tables import records
 from lrnnlab import models
@@ -339,7 +339,7 @@ def rounded_rotation():
     return 10.0 ** round(math.log10(length)), f"its length is {length:.3g}: {each}"
 
 
-predict("04.3", rounded_rotation)
+guess("04.3", rounded_rotation)
 
 
 # %% [markdown]

@@ -20,7 +20,7 @@ import torch
 import lrnnlab
 from lrnnbook import show, tables
 from lrnnbook.content.chapters import ch05
-from lrnnbook.content.exercises import check, hint, predict, solution
+from lrnnbook.content.exercises import check, guess, hint, solution
 from lrnnbook.content.show.widgets import explore
 from lrnnbook.content.tables import kernels
 from lrnnbook.content.tables.regulargpt_fig4 import receptive_field
@@ -636,7 +636,7 @@ def outputs_learned():
     return sum(value > 0.5 for value in found), f"R2 of each: {said}"
 
 
-predict("05.12", outputs_learned)
+guess("05.12", outputs_learned)
 
 # %% [markdown]
 # <!-- Exercise 05.12: from notebooks/lrnnbook/content/exercises/ch05.md, by lrnnlab book build; change it there. -->

@@ -20,7 +20,7 @@ from scipy.optimize import linprog
 
 import lrnnlab
 from lrnnbook import show
-from lrnnbook.content.exercises import hint, predict, solution
+from lrnnbook.content.exercises import guess, hint, solution
 from lrnnbook.content.tables import kernels
 
 EXPECTED = "0.1"
@@ -70,7 +70,7 @@ def worst_fit():
     return max(found, key=found.get), f"Errors, as a share of the one-hot: {said}"
 
 
-predict("06.10", worst_fit)
+guess("06.10", worst_fit)
 
 # %% [markdown]
 # <!-- Exercise 06.10: from notebooks/lrnnbook/content/exercises/ch06.md, by lrnnlab book build; change it there. -->

@@ -22,7 +22,7 @@ import torch
 import lrnnlab
 from lrnnbook import show, tables
 from lrnnbook.content.chapters import ch07
-from lrnnbook.content.exercises import check, hint, predict, solution
+from lrnnbook.content.exercises import check, guess, hint, solution
 from lrnnbook.content.show import dlr_figures
 from lrnnbook.content.show.widgets import explore
 from lrnnlab import tasks, training
@@ -165,7 +165,7 @@ def level_of_double():
     return min(zip((1, 0.5, 0.25), names), key=lambda one: abs(one[0] - ratio))[1]
 
 
-predict("07.1", level_of_double)
+guess("07.1", level_of_double)
 
 
 # %% [markdown]

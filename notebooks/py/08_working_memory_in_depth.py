@@ -24,7 +24,7 @@ import lrnnlab
 from lrnnbook import show
 from lrnnbook.content.chapters import ch08
 from lrnnbook.content.chapters.tree_composition import letters, truth, words
-from lrnnbook.content.exercises import check, hint, predict, solution
+from lrnnbook.content.exercises import check, guess, hint, solution
 from lrnnbook.content.show import regulargpt_figures
 from lrnnbook.content.show.widgets import explore
 from lrnnbook.content.tables import regulargpt_table1, results
@@ -747,7 +747,7 @@ def far_beyond():
     return said, f"Right at 2,048 bits: {right:.0%} of 32 strings"
 
 
-predict("08.13", far_beyond)
+guess("08.13", far_beyond)
 
 # %% [markdown]
 # <!-- Exercise 08.13: from notebooks/lrnnbook/content/exercises/ch08.md, by lrnnlab book build; change it there. -->

@@ -20,7 +20,7 @@ import lrnnlab
 from lrnnbook import show
 from lrnnbook.content.chapters import ch09
 from lrnnbook.content.chapters import fast_weight_solutions as fw
-from lrnnbook.content.exercises import check, hint, predict, solution
+from lrnnbook.content.exercises import check, guess, hint, solution
 from lrnnbook.content.tables import plan, results, run_all
 from lrnnlab.models import FastWeights
 
@@ -157,7 +157,7 @@ def kept_alive():
     said = ", ".join(f"β = {beta}: {at or 'never'}" for beta, at in lost.items())
     return list(lost.values()).count(None), f"Ones until parity is lost, {said}"
 
-predict("09.10", kept_alive)
+guess("09.10", kept_alive)
 
 # %% [markdown]
 # <!-- Exercise 09.10: from notebooks/lrnnbook/content/exercises/ch09.md, by lrnnlab book build; change it there. -->

@@ -21,11 +21,11 @@ import torch
 import lrnnlab
 from lrnnbook import show, tables
 from lrnnbook.content.chapters import ch10
-from lrnnbook.content.exercises import check, hint, predict, solution
+from lrnnbook.content.exercises import check, guess, hint, solution
 from lrnnbook.content.show import interactive
 from lrnnbook.content.show.widgets import explore
 from lrnnbook.content.tables import ladder
-from lrnnlab.expressivity.predict import FAMILIES, predict_all, predict_expressivity
+from lrnnlab.expressivity.prediction import FAMILIES, predict
 from lrnnlab.models import build
 from lrnnlab.training.restarts import impurity
 from lrnnlab.verification import quantise, verify
@@ -371,7 +371,7 @@ check("10.3", my_count)
 # %% [markdown]
 # ## 3 The predictor
 #
-# `predict_expressivity(machine, family)` puts these theorems and their relatives together. A *family* is a kind of transition. Can
+# `predict(machine, family)` puts these theorems and their relatives together. A *family* is a kind of transition. Can
 # one layer of it hold the machine, or several, or no number? The function answers and names the theorem.
 # Where one layer cannot, it gives two words that every such layer confuses. *Can* means: with bounded states, and with a margin
 # between different answers at every length. What a verdict leaves out: [10a](10a_more_theorems.ipynb).
@@ -380,7 +380,7 @@ check("10.3", my_count)
 rows = [
     {"family": found.family, "its transitions": FAMILIES[found.family].replace("beta", "β").replace("k^T", "kᵀ"), "S₃": found.verdict,
      "words that one layer confuses": found.counterexample.text("st") if found.counterexample else ""}
-    for found in predict_all(machine)
+    for found in predict(machine)
 ]  # fmt: skip
 show.table(rows, caption="What algebra says of S₃, where s exchanges two of three points and t turns all three: which permutation "
            "is the product of the letters so far? Words with an n are confused when n is large.")  # fmt: skip
@@ -394,7 +394,7 @@ table = []
 for family in FAMILIES:
     row = {"family": family}
     for name in ("flip_flop", "d_2", "evenpair", "parity", "z_5", "tomita_3", "s_3", "a_5"):
-        row[ch10.machine_name(name)] = ch10.in_short(predict_expressivity(machines[name], family))
+        row[ch10.machine_name(name)] = ch10.in_short(predict(machines[name], family))
     table.append(row)
 show.table(table, caption="How many layers are enough? A number: so many. ≥ 2, ≥ 3: fewer are not, and which number is, "
            "is open. ≥ 1: some number is, and whether one is, is open. Never: no number is. ?: not decided.")
@@ -406,11 +406,11 @@ show.table(table, caption="How many layers are enough? A number: so many. ≥ 2,
 
 # %% tags=["nbval-ignore-output"]
 def layers_of_s4():
-    found = predict_expressivity(ladder.ladder_task("s_4").machine, "complex")
+    found = predict(ladder.ladder_task("s_4").machine, "complex")
     return found.layers, found.theorem
 
 
-predict("10.4", layers_of_s4)
+guess("10.4", layers_of_s4)
 
 # %% [markdown]
 # <!-- Exercise 10.4: from notebooks/lrnnbook/content/exercises/ch10.md, by lrnnlab book build; change it there. -->
@@ -467,7 +467,7 @@ check("10.5", my_expression)
 # **Exercise 7** ★★ *(15 min, 4 points: to tell families apart by depth)* **Break a model.** Exercise 5 had a
 # machine that one family holds and another never does. Families differ by depth as well. Design a machine, as a
 # regular expression over `a` and `b`, that breaks *one* layer of complex phases: products of reflections (the family
-# `reflections`) hold it in one layer, complex phases (`complex`) do not, and `predict_expressivity` says how many layers of
+# `reflections`) hold it in one layer, complex phases (`complex`) do not, and `predict` says how many layers of
 # complex phases are enough.
 
 # %%

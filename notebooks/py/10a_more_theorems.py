@@ -323,14 +323,14 @@ with show.expect_failure("Theorem 6, step 2"):
 #
 # <details><summary>Solution</summary>
 #
-# For two letters `predict_expressivity` gives the words $01(01)^n$ and $1(01)^n$, which begin differently and end alike. A part of the state that the gate of 0 or of 1 shrinks forgets how the word began. In a part with both gates 1 every letter only adds, and bounded states leave that it adds nothing, for 0 may be read again and again, and so may 1: that part never moves. So the two words leave every part, in the end, in the same place. With two layers the lower one tells the first position: $x_t = x_{t-1}/2 + 1$ is 1 there and at least $3/2$ later. The upper one writes the letter there, keeps it with a gate of 1, and the readout compares it with the letter that is read now.
+# For two letters `predict` gives the words $01(01)^n$ and $1(01)^n$, which begin differently and end alike. A part of the state that the gate of 0 or of 1 shrinks forgets how the word began. In a part with both gates 1 every letter only adds, and bounded states leave that it adds nothing, for 0 may be read again and again, and so may 1: that part never moves. So the two words leave every part, in the end, in the same place. With two layers the lower one tells the first position: $x_t = x_{t-1}/2 + 1$ is 1 there and at least $3/2$ later. The upper one writes the letter there, keeps it with a gate of 1, and the readout compares it with the letter that is read now.
 #
 # </details>
 
 # %% [markdown]
 # ## 2 The predictor's families
 #
-# `predict_expressivity` takes a machine's arrows and a family of transitions and says whether one
+# `predict` takes a machine's arrows and a family of transitions and says whether one
 # layer, how many, or no number of layers can; which theorem says so; and, where the answer is no, two words that
 # every single such layer confuses: for all large $n$, or, where they contain a power that grows with $n$, for infinitely
 # many. (For products of reflections they are an example: on which loop a layer fails depends on the layer.) *Can* means: with bounded states, and with a margin between different answers

@@ -22,7 +22,7 @@ from lrnnbook import show, tables
 from lrnnbook.content.chapters import ch10
 from lrnnbook.content.exercises import check, hint, solution
 from lrnnbook.content.tables import ladder
-from lrnnlab.expressivity.predict import predict_expressivity
+from lrnnlab.expressivity.prediction import predict
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
@@ -167,10 +167,10 @@ print(f"least eigenvalue of one letter: above {float(sp.exp(-sp.exp(-sp.Rational
 
 # %%
 for name, machine in (("(abab)*", ch10.typed("(abab)*")), *((name, ladder.ladder_task(name).machine) for name in ("parity", "s_3"))):
-    found = predict_expressivity(machine, "diagonal minus rank one")
+    found = predict(machine, "diagonal minus rank one")
     print(f"{name}: {found.verdict}. {found.theorem}")
 groups = list(ladder.MACHINES)[list(ladder.MACHINES).index("parity") :]
-verdicts = [predict_expressivity(ladder.ladder_task(name).machine, "diagonal minus rank one").verdict for name in groups]
+verdicts = [predict(ladder.ladder_task(name).machine, "diagonal minus rank one").verdict for name in groups]
 assert verdicts == ["no number of layers"] * 10
 
 # %% [markdown]

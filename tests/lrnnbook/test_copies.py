@@ -9,7 +9,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from right_answers import right
 
-from lrnnbook.content.exercises import check, predict, progress
+from lrnnbook.content.exercises import check, guess, progress
 from lrnnbook.content.exercises.checking import exercises
 from lrnnbook.content.exercises.progress import FILE, _exercises
 from lrnnbook.machinery import cli, copies
@@ -168,7 +168,7 @@ def test_check_and_predict_write_what_the_page_shows(mine):
     answer = right(exercises("00")[0])
     for given in (None, lambda text: [], answer, None):
         check("00.1", given)
-    asked = predict("00.3", lambda: "about 20 %, no better than a guess")
+    asked = guess("00.3", lambda: "about 20 %, no better than a guess")
     asked.choice.value = "about 80 %"
     asked.button.click()
     done = json.loads((mine / FILE).read_text())

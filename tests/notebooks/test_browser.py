@@ -26,9 +26,9 @@ NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 SOURCES = sorted((ROOT / "notebooks" / "py").glob("*.py"))
 QUICK = "00_start_here"
 GALLERY, EMPTY, PREDICTION, RERUN = "gallery", "empty", "prediction", f"again_{QUICK}"
-ASK = """from lrnnbook.content.exercises import predict, prediction as predicting
+ASK = """from lrnnbook.content.exercises import guess, prediction as predicting
 predicting.LATE = 60  # a machine that tests may take longer than half a second
-predict("06.10", lambda: (16, "It ran."))"""
+guess("06.10", lambda: (16, "It ran."))"""
 IMPORTS = "from pathlib import Path\nfrom lrnnbook.machinery.book.cell_dependencies import widgets"
 
 

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+import lrnnlab
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -22,15 +24,21 @@ def test_the_library_does_without_the_workbook():
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
 
 
+def test_a_name_of_the_package_loads_its_room_alone():
+    assert set(lrnnlab.__all__) == set(lrnnlab.ROOMS)
+    code = "import sys, lrnnlab; lrnnlab.linear_scan; print(sorted({'sympy', 'aalpy', 'lrnnlab.tasks'} & {*sys.modules}))"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
+
+
 def test_machines_and_predictions_need_no_torch():
     code = """
 import sys
 sys.modules["torch"] = None  # an import of it fails
+from lrnnlab import extract, predict
 from lrnnlab.automata import classify, language, minimise
-from lrnnlab.automata.extraction import extract
-from lrnnlab.expressivity import exact_weights, predict_all
+from lrnnlab.expressivity import exact_weights
 machine = minimise(language("Tomita 4").machine)
-print(len(predict_all(machine)) > 1, exact_weights(language("Parity").machine, "signed").family, classify(machine).aperiodic)
+print(len(predict(machine)) > 1, exact_weights(language("Parity").machine, "signed").family, classify(machine).aperiodic)
 try:
     minimise(range(3))
 except TypeError as error:

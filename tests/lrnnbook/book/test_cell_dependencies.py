@@ -43,4 +43,4 @@ def test_a_chapter_s_widgets_are_made_without_the_rest(tmp_path):
 def test_every_widget_of_the_book_is_found_by_its_name(notebook):
     stored = nbformat.read(notebook, 4)
     panels = [i for i, cell in enumerate(stored.cells) if "interactive panel" in str(cell.get("outputs", ""))]
-    assert list(widget_cells(stored)) == [i for i in panels if "predict(" not in stored.cells[i].source]
+    assert list(widget_cells(stored)) == [i for i in panels if "guess(" not in stored.cells[i].source]

@@ -9,7 +9,7 @@ from recorded import found
 
 from lrnnbook.content.chapters import ch10
 from lrnnbook.content.tables import ladder, results
-from lrnnlab.expressivity.predict import FAMILIES
+from lrnnlab.expressivity.prediction import FAMILIES
 
 
 def test_what_was_found_is_what_the_records_say():

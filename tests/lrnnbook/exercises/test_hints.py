@@ -11,7 +11,7 @@ from proof_cells import sources
 from right_answers import right
 from wrong_answers import WRONG
 
-from lrnnbook.content.exercises import check, hint, predict, solution
+from lrnnbook.content.exercises import check, guess, hint, solution
 from lrnnbook.content.exercises.checking import exercises
 from lrnnbook.content.exercises.hints import HEADER, LISTED, folded, refolded, worked
 from lrnnbook.content.exercises.judging import NOT_YET, RIGHT
@@ -37,8 +37,8 @@ def chapter_cells(number):
 def test_each_exercise_has_its_parts(number):
     """Header, a cell that asks where one can check it, hints and solution; in this order, and the next one after them."""
     text = "\n\n".join(cell.source for cell in chapter_cells(number))
-    found = re.findall(r"^\*\*Exercise (\d+)|^(check|predict)\(\"(.*?)\"|^<!-- Exercise (.*?):", text, re.MULTILINE)
-    asked = {one.id: "predict" if isinstance(one, Prediction) else "check" for one in exercises(number)}
+    found = re.findall(r"^\*\*Exercise (\d+)|^(check|guess)\(\"(.*?)\"|^<!-- Exercise (.*?):", text, re.MULTILINE)
+    asked = {one.id: "guess" if isinstance(one, Prediction) else "check" for one in exercises(number)}
     due = []
     for n in [n for n, *_ in found if n]:
         id = f"{number}.{n}"
@@ -92,7 +92,7 @@ def names_of(chapter, *wanted):
                                         ("09.10", ("kept_alive",))])  # fmt: skip
 def test_predictions_come_out_as_they_are_explained(id, wanted):
     """(08.13 needs the net that its chapter trains for eight seconds.)"""
-    asked = predict(id, names_of(id[:2], *wanted)[wanted[0]])
+    asked = guess(id, names_of(id[:2], *wanted)[wanted[0]])
     asked.choice.value = due(id)
     asked.commit()
     assert asked.came == due(id)

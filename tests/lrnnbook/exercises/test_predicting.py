@@ -5,7 +5,7 @@ import re
 import pytest
 from proof_cells import sources
 
-from lrnnbook.content.exercises import check, hint, predict, solution
+from lrnnbook.content.exercises import check, guess, hint, solution
 from lrnnbook.content.exercises import prediction as predicting
 from lrnnbook.content.exercises.checking import exercises
 from lrnnbook.content.exercises.hints import Worked
@@ -24,10 +24,10 @@ SAID = Worked(("Guess.",), "$p<1$.", "Heads & tails?")
 
 @pytest.fixture
 def ask(monkeypatch):
-    """predict, with two made-up exercises that it finds."""
+    """guess, with two made-up exercises that it finds."""
     monkeypatch.setattr(predicting, "find", {"00.1": COIN, "00.2": COUNT}.__getitem__)
     monkeypatch.setattr(predicting, "told", lambda id: SAID)
-    return predict
+    return guess
 
 
 def commit(asked, predicted):
@@ -100,14 +100,14 @@ def test_what_live_raises_is_shown_and_raised(ask, fault):
 def asked_in_the_chapter(exercise):
     """What the chapter's own cell shows, made from the cells that it needs."""
     number = exercise.id.partition(".")[0]
-    call = re.compile(rf'^predict\("{re.escape(exercise.id)}", (\w+)\)$', re.MULTILINE)
+    call = re.compile(rf'^guess\("{re.escape(exercise.id)}", (\w+)\)$', re.MULTILINE)
     (path,) = (path for path in sources(number) if call.search(path.read_text(encoding="utf-8")))
     codes = [cell.source for cell in read_source(path).cells if is_code(cell)]
     (place,) = (i for i, code in enumerate(codes) if call.search(code))
     space = {"__name__": "__main__"}
     for i in needed(codes, place):
         exec(compile(codes[i], f"{number}, code cell {i + 1}", "exec"), space)
-    return predict(exercise.id, space[call.search(codes[place])[1]])
+    return guess(exercise.id, space[call.search(codes[place])[1]])
 
 
 @pytest.mark.parametrize("exercise", PREDICTIONS, ids=lambda one: one.id)

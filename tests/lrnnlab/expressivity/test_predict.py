@@ -14,7 +14,7 @@ from lrnnlab.automata import MooreMachine, classify, minimise
 from lrnnlab.automata.languages import language
 from lrnnlab.automata.quotients import quotients
 from lrnnlab.expressivity import robustness
-from lrnnlab.expressivity.predict import FAMILIES, predict_all, predict_expressivity
+from lrnnlab.expressivity.prediction import FAMILIES, predict
 from lrnnlab.expressivity.theorems.cascades import Channel, DiagonalCascade, pair_up
 from lrnnlab.expressivity.theorems.one_layer import possible_in_one_diagonal_layer
 from lrnnlab.expressivity.theorems.two_layers import lower_quotient, refute_two_layers, two_layers_last
@@ -92,7 +92,7 @@ def test_what_fades_keeps_the_last_tokens_and_nothing_else(machine):
         left = {frozenset(move[sorted(states)].tolist()) for states in left for move in small.transitions}
     told = all(len(states) == 1 for states in left)
     assert (robustness.refute_fading(machine) is None) == told
-    assert predict_expressivity(machine, "fading").verdict == (ONE if told else NONE)
+    assert predict(machine, "fading").verdict == (ONE if told else NONE)
     if told:  # a layer whose gates are constant fades, so what the one can the other can
         assert robustness.refute_constant(machine) is None and robustness.refute_diagonal(machine, 1) is None
 
@@ -112,7 +112,7 @@ def test_nets_of_the_ladder_forget_how_a_word_began(row, layers):
     """Untrained nets: the two words of the theorem come together, by fading, by a window that ends, or as one of n."""
     found = TABLE.setting(row, "flip_flop", "live")
     net = build_net(found["model"], ladder_task("flip_flop"), seed=0, **{**found["options"], "layers": layers}).double().eval()
-    counterexample = predict_expressivity(ladder_task("flip_flop").machine, FAMILY[row][0]).counterexample
+    counterexample = predict(ladder_task("flip_flop").machine, FAMILY[row][0]).counterexample
     with torch.no_grad():
         gaps = [(net(torch.tensor([one]))[0, -1] - net(torch.tensor([other]))[0, -1]).abs().max().item()
                 for n in (1, 40, 1600) for one, other in [counterexample.words(n)]]  # fmt: skip
@@ -187,7 +187,7 @@ ASKED = ("non-negative", "signed", "complex", "constant", "reflection, beta <= 1
 
 @pytest.mark.parametrize("name", KNOWN)
 def test_known_verdicts(name):
-    found = {verdict.family: verdict for verdict in predict_all(machine_of(name))}
+    found = {verdict.family: verdict for verdict in predict(machine_of(name))}
     assert list(found) == list(FAMILIES)
     assert tuple(found[family].verdict for family in ASKED) == KNOWN[name][:-1]
     assert found["blocks"].size == KNOWN[name][-1]
@@ -208,7 +208,7 @@ def test_known_verdicts(name):
 @SMALL
 @given(machines(5, 2))
 def test_gates_from_0_to_1_never_hold_a_group(machine):
-    found = {verdict.family: verdict for verdict in predict_all(machine)}
+    found = {verdict.family: verdict for verdict in predict(machine)}
     groups = classify(machine)
     for family in ("non-negative", "reflection, beta <= 1"):
         assert (found[family].verdict == NONE) == (not groups.aperiodic)
@@ -232,7 +232,7 @@ def token_turns(machine):
 @SMALL
 @given(machines(5, 3))
 def test_diagonal_minus_rank_one_is_refuted_by_one_token_that_turns_and_else_does_what_gates_do(machine):
-    found, gates = (predict_expressivity(machine, family) for family in ("diagonal minus rank one", "non-negative"))
+    found, gates = (predict(machine, family) for family in ("diagonal minus rank one", "non-negative"))
     assert (found.verdict == NONE) == token_turns(machine)
     if found.verdict == NONE:
         first, other = found.counterexample.words(9)
@@ -273,16 +273,16 @@ def test_one_token_of_diagonal_minus_rank_one_comes_to_rest_and_a_word_need_not(
 def test_what_was_not_decided_once():
     """A counter modulo 4 that is reset; A_5 with a sink; a group of 16 states, of which no list is made."""
     counter = MooreMachine.from_rule(0, "ir", lambda s, v: (s + 1) % 4 * (v == 0), lambda s: s)
-    assert predict_expressivity(counter, "signed").layers == predict_expressivity(counter, "signed").least == 2
+    assert predict(counter, "signed").layers == predict(counter, "signed").least == 2
     a_5 = machine_of("A_5").transitions
     moves = np.pad(a_5, ((0, 1), (0, 1)), constant_values=60)  # a letter more leads to a state more, for good
     fallen = MooreMachine(moves, np.arange(61), 0, "abz")
-    assert predict_expressivity(fallen, "reflections", 2).verdict == ONE
-    assert predict_expressivity(fallen, "complex").verdict == NONE
+    assert predict(fallen, "reflections", 2).verdict == ONE
+    assert predict(fallen, "complex").verdict == NONE
     draw = np.random.default_rng(0)
     shuffled = MooreMachine(np.stack([draw.permutation(16) for _ in range(2)]), np.arange(16), 0, "ab")
-    assert predict_expressivity(shuffled, "complex").verdict == NONE
-    assert predict_expressivity(shuffled, "blocks", 8).verdict == NONE  # it holds elements of order 11 and 13
+    assert predict(shuffled, "complex").verdict == NONE
+    assert predict(shuffled, "blocks", 8).verdict == NONE  # it holds elements of order 11 and 13
 
 
 @SMALL
@@ -300,13 +300,16 @@ def test_sizes():
         (s_3, "blocks", 2, NONE), (s_3, "blocks", 3, ONE), (s_4, "blocks", 2, NONE), (s_4, "reflections", 2, ONE),
         (s_4, "reflections", 1, OPEN), (d_2, "reflections", 3, ONE), (d_2, "reflections", 2, "2 layers"),
     ):  # fmt: skip
-        assert predict_expressivity(machine, family, size).verdict == verdict
-    assert "order 3" in predict_expressivity(s_4, "blocks", 2).theorem
-    assert predict_expressivity(s_4, "blocks", 3).least == 2
-    clipped = [predict_expressivity(s_4, "blocks, clipped", size) for size in (3, 4)]
+        assert predict(machine, family, size).verdict == verdict
+    assert "order 3" in predict(s_4, "blocks", 2).theorem
+    assert predict(s_4, "blocks", 3).least == 2
+    clipped = [predict(s_4, "blocks, clipped", size) for size in (3, 4)]
     assert [(found.verdict, found.size) for found in clipped] == [(OPEN, 4), (ONE, 4)]
-    assert predict_expressivity(machine_of("Q_8"), "blocks", 2).least == 2
-    assert predict_expressivity(machine_of("EvenPair(2)"), "reflections", 9).least == 2
+    assert predict(machine_of("Q_8"), "blocks", 2).least == 2
+    assert predict(machine_of("EvenPair(2)"), "reflections", 9).least == 2
+    assert predict(s_3) == [predict(s_3, family) for family in FAMILIES]
+    with pytest.raises(ValueError, match="size=3 for all families"):
+        predict(s_3, size=3)
 
 
 # --- exact weights -----------------------------------------------------------------------------------------------------
@@ -332,7 +335,7 @@ def test_exact_weights_of_random_machines(machine):
             assert family not in ("blocks", "one-hot columns, phases", "dictionary")
             continue
         agree(machine, weights)
-        found = predict_expressivity(machine, family, weights.size if family == "reflections" and weights.writes else None)
+        found = predict(machine, family, weights.size if family == "reflections" and weights.writes else None)
         assert found.verdict == (ONE if weights.model.depth == 1 else f"{weights.model.depth} layers")
         assert family not in ORDERS or all(
             (ORDERS[family] or channel.order) % channel.order == 0
@@ -422,7 +425,7 @@ def test_a_layer_that_fades_knows_the_last_two_tokens():
     machine = MooreMachine.from_rule((None, 0), "ab", lambda s, v: (v, int(v == s[0])), lambda s: s[1])
     assert not possible_in_one_diagonal_layer(machine).possible
     assert robustness.refute_diagonal(machine, 1) is None and robustness.refute_constant(machine) is None
-    assert "fade" in predict_expressivity(machine, "non-negative").theorem
+    assert "fade" in predict(machine, "non-negative").theorem
     code, right = np.array([1.0, 2.0]), True
     tokens, x, seen = np.random.default_rng(0).integers(2, size=2000), 0.0, {}
     for token, answer in zip(tokens, machine.answer(tokens)):
@@ -470,7 +473,7 @@ FLIP_FLOP = MooreMachine.from_rule(0, ("0", "1", "-"), lambda s, v: s if v == 2 
 
 
 def test_flip_flop_is_a_reset_and_attention_loses_it():
-    found = {verdict.family: verdict.verdict for verdict in predict_all(FLIP_FLOP)}
+    found = {verdict.family: verdict.verdict for verdict in predict(FLIP_FLOP)}
     assert {found[family] for family in ("non-negative", "signed", "complex", "reflection, beta <= 1")} == {ONE}
     assert found["constant"] == found["attention"] == NONE
 
@@ -478,7 +481,7 @@ def test_flip_flop_is_a_reset_and_attention_loses_it():
 def test_linear_attention_does_not_know_the_order_and_comes_to_rest_on_turns():
     for machine in ("s_3", "parity"):
         net = build_net("ult", ladder_task(machine), seed=1, width=32, heads=2).double().eval()
-        counterexample = predict_expressivity(ladder_task(machine).machine, "sums").counterexample
+        counterexample = predict(ladder_task(machine).machine, "sums").counterexample
         with torch.no_grad():
             said = [net(torch.tensor([word]))[0, -1].softmax(-1) for word in counterexample.words(500)]
         assert torch.allclose(*said, atol=1e-12 if machine == "s_3" else 5e-3)

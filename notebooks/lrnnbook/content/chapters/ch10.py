@@ -42,7 +42,7 @@ from lrnnbook.content.tables.ladder import (
 from lrnnbook.content.tables.results import percent
 from lrnnlab.automata import MooreMachine, classify
 from lrnnlab.automata.typed import my_machine
-from lrnnlab.expressivity.predict import FAMILIES, Prediction, predict_all, predict_expressivity
+from lrnnlab.expressivity.prediction import FAMILIES, Prediction, predict
 from lrnnlab.expressivity.weights import exact_weights
 from lrnnlab.models import Net, build, snap
 from lrnnlab.tasks import StateTracking
@@ -448,7 +448,7 @@ def bench(text: str, family: str) -> Figure:
 def bench_sentence(text: str, family: str) -> str:
     """What algebra says of what is typed: its size, its groups, and the verdict on one family; HTML."""
     machine = typed(text)
-    found, kind = predict_expressivity(machine, family), classify(machine)
+    found, kind = predict(machine, family), classify(machine)
     groups = "no group: star-free" if kind.aperiodic else (
         f"groups of up to {kind.max_group_order} elements, {'' if kind.solvable else 'not '}solvable")  # fmt: skip
     confused = "Its layers come together on words like" if family in ("reflection", "reflections") else "It confuses, in the end,"
@@ -473,7 +473,7 @@ def parcel(machine: MooreMachine, made: Fit, verdict: Verdict) -> str:
     """Machine, verdicts, trained weights and what was proved of their snapped copy, as JSON to take away."""
     found = {"states": list(machine.names) or machine.num_states, "tokens": list(machine.symbols),
              "arrows": machine.transitions.tolist(), "answers": machine.outputs.tolist(), "initial": machine.initial}  # fmt: skip
-    told = {one.family: {"verdict": one.verdict, "theorem": one.theorem} for one in predict_all(machine)}
+    told = {one.family: {"verdict": one.verdict, "theorem": one.theorem} for one in predict(machine)}
     weights = {name: weight.tolist() for name, weight in made.model.state_dict().items()}
     return json.dumps({"machine": found, "predicted": told, "snapped": str(verdict), "proved": verdict.proved,
                        "weights": weights}, indent=1)  # fmt: skip

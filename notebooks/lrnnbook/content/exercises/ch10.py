@@ -9,7 +9,7 @@ from lrnnbook.content.exercises.prediction import prediction
 from lrnnbook.content.tables.lrnn_fading import first_below
 from lrnnlab.automata import MooreMachine
 from lrnnlab.automata.typed import my_machine
-from lrnnlab.expressivity.predict import predict_expressivity
+from lrnnlab.expressivity.prediction import predict
 
 
 def _typed(answer) -> MooreMachine:
@@ -23,7 +23,7 @@ def _typed(answer) -> MooreMachine:
 
 def _two_families(answer) -> None:
     machine = _typed(answer)
-    signed, positive = predict_expressivity(machine, "signed"), predict_expressivity(machine, "non-negative")
+    signed, positive = predict(machine, "signed"), predict(machine, "non-negative")
     claim(signed.layers == 1, f"gates in [-1, 1]: {signed.verdict}")
     claim(positive.least is None, f"gates in [0, 1]: {positive.verdict}")
 
@@ -87,7 +87,7 @@ def _tabulates(answer) -> None:
 
 def _by_depth(answer) -> None:
     machine = _typed(answer)
-    reflections, phases = predict_expressivity(machine, "reflections"), predict_expressivity(machine, "complex")
+    reflections, phases = predict(machine, "reflections"), predict(machine, "complex")
     claim(reflections.layers == 1, f"products of reflections: {reflections.verdict}")
     claim(phases.layers != 1, f"complex phases: {phases.verdict}")
     claim(phases.layers is not None, f"complex phases: {phases.verdict}, and the number should be known")

@@ -2,8 +2,8 @@
 
 In a notebook::
 
-    predict("01.10", lambda: run_it())                    # what came out, one of the choices
-    predict("01.10", lambda: ("11", "all 2,000 words"))   # and a line that says more
+    guess("01.10", lambda: run_it())                    # what came out, one of the choices
+    guess("01.10", lambda: ("11", "all 2,000 words"))   # and a line that says more
 
 Nothing runs before the reader presses the button.  ``check``, ``hint`` and ``solution`` know the same id.
 Needs ipywidgets, which comes with the extra ``[lab]``; a :class:`Prediction` alone does not.
@@ -43,7 +43,7 @@ def prediction(id: str, choices: tuple, right: Any) -> Prediction:
 
 
 class PredictionWidget:
-    """What :func:`predict` returns: shows itself in a notebook; a test sets ``.choice.value``, clicks ``.button`` and reads
+    """What :func:`guess` returns: shows itself in a notebook; a test sets ``.choice.value``, clicks ``.button`` and reads
     ``says.value``, the HTML under it, and ``came``, what came out."""
 
     def __init__(self, exercise: Prediction, said: Worked, live: Callable[[], Any]):
@@ -108,7 +108,7 @@ class PredictionWidget:
         return marked(outcome, "<br>".join(line for line in lines if line))
 
 
-def predict(id: str, live: Callable[[], Any]) -> PredictionWidget:
+def guess(id: str, live: Callable[[], Any]) -> PredictionWidget:
     """Ask the question of the exercise ``id``; run ``live`` when the reader commits, and compare.
 
     Numbers are chosen on a slider, texts on buttons; the keyboard alone will do.  The reader may choose and commit
@@ -133,7 +133,7 @@ def predict(id: str, live: Callable[[], Any]) -> PredictionWidget:
 
     Examples
     --------
-    >>> asked = predict("02.5", lambda: "after about 15 steps")
+    >>> asked = guess("02.5", lambda: "after about 15 steps")
     >>> asked.button.click()
     >>> "Nothing is chosen yet" in asked.says.value
     True

@@ -1,4 +1,4 @@
-"""How far a reader has come: a plain file in the working copy, which ``check`` and ``predict`` write.
+"""How far a reader has come: a plain file in the working copy, which ``check`` and ``guess`` write.
 
 ``progress.json`` holds of each exercise whose cell was run its best outcome, how often an answer was tried, and the day
 of the last.  Nothing else reads it, and nothing leaves the machine.  Outside of a working copy
@@ -20,7 +20,7 @@ from lrnnlab.files import alone, put, set_aside
 FILE = "progress.json"
 NO_COPY = "Nothing is counted here. In your own copy of the chapters, which `python bootstrap.py lab` opens, it is."
 _ORDER = (UNTRIED, UNJUDGED, NOT_YET, RIGHT)
-_ASKED = re.compile(r"""^(?:check|predict)\("(\d\d\.\d+)",""", re.MULTILINE)
+_ASKED = re.compile(r"""^(?:check|guess)\("(\d\d\.\d+)",""", re.MULTILINE)
 
 
 def note(id: str, outcome: str) -> str:

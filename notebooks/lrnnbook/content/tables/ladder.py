@@ -20,7 +20,7 @@ from lrnnbook.content.tables.lrnn_fading import first_below, look
 from lrnnbook.content.tables.table import by_setting, load
 from lrnnlab.automata import MooreMachine, minimise
 from lrnnlab.automata.languages import language
-from lrnnlab.expressivity.predict import predict_expressivity
+from lrnnlab.expressivity.prediction import predict
 from lrnnlab.expressivity.robustness import Counterexample
 from lrnnlab.models import Net, build
 from lrnnlab.tasks import Batch, ModArith, StateTracking, Task
@@ -116,7 +116,7 @@ def predicted(row: str, task: str) -> str:
     if row.removesuffix(DEEP) not in FAMILY:
         return "open"
     family, size = FAMILY[row.removesuffix(DEEP)]
-    found, layers = predict_expressivity(ladder_task(task).machine, family, size), 2 if row.endswith(DEEP) else 1
+    found, layers = predict(ladder_task(task).machine, family, size), 2 if row.endswith(DEEP) else 1
     if found.least is None or found.least > layers:
         return "cannot"
     return "can" if found.layers is not None and found.layers <= layers else "open"
@@ -126,7 +126,7 @@ def words_against(row: str, task: str) -> Counterexample | None:
     """Two words to ask a net of a row, if algebra says that it cannot last and knows such words."""
     if predicted(row, task) != "cannot":
         return None
-    found = predict_expressivity(ladder_task(task).machine, *FAMILY[row.removesuffix(DEEP)])
+    found = predict(ladder_task(task).machine, *FAMILY[row.removesuffix(DEEP)])
     return (found.deeper if row.endswith(DEEP) else None) or found.counterexample
 
 

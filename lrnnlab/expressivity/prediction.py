@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import takewhile
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from sympy import primefactors
@@ -85,23 +85,27 @@ class Prediction:
     deeper: Counterexample | None = None
 
 
+@overload
+def predict(machine: MooreMachine, family: str, size: int | None = None) -> Prediction: ...
+@overload
+def predict(machine: MooreMachine, family: None = None) -> list[Prediction]: ...
 @checked
-def predict_expressivity(machine: MooreMachine, family: str, size: Any = None) -> Prediction:
-    """Predict whether one family of transitions can represent a machine; no training.
+def predict(machine: MooreMachine, family: str | None = None, size: Any = None) -> Prediction | list[Prediction]:
+    """Predict whether a family of transitions can represent a machine, or each family; no training.
 
     Parameters
     ----------
     machine : MooreMachine
         It is minimised first; -1 counts as an answer like any other.
-    family : str
-        One of ``FAMILIES``.
+    family : str, optional
+        One of ``FAMILIES``; without it, all are asked.
     size : int, optional
         n for blocks (if left out, the smallest that is known), k for "reflections" (2).
 
     Returns
     -------
-    Prediction
-        The verdict, its theorem, and two words where the answer is no.
+    Prediction or list of Prediction
+        The verdict, its theorem, and two words where the answer is no; without ``family``, one for each of ``FAMILIES``.
 
     Raises
     ------
@@ -111,41 +115,22 @@ def predict_expressivity(machine: MooreMachine, family: str, size: Any = None) -
     Examples
     --------
     >>> from lrnnlab.automata.languages import language
-    >>> found = predict_expressivity(language("S_3").machine, "complex")
+    >>> found = predict(language("S_3").machine, "complex")
     >>> found.verdict, found.counterexample.words(1)
     ('2 layers', ((0, 1, 0, 1, 0, 1), (1, 0, 0, 1, 0, 1)))
+    >>> {found.family: found.verdict for found in predict(language("Parity").machine)}["non-negative"]
+    'no number of layers'
     """
-    if family not in FAMILIES:
+    if family is not None and family not in FAMILIES:
         raise ValueError(f"the families are {', '.join(FAMILIES)}, got {shown(family)}")
     if size is not None:
         if family not in ("blocks", "blocks, clipped", "reflections"):
-            raise ValueError(f"only blocks and reflections have a size, got size={shown(size)} for {family}")
+            raise ValueError(f"only blocks and reflections have a size, got size={shown(size)} for {family or 'all families'}")
         whole_number(size, 1, "size")
-    return _RULES[family](family, _Facts(machine), size)
-
-
-@checked
-def predict_all(machine: MooreMachine) -> list[Prediction]:
-    """Predict for every family, sizes left open.
-
-    Parameters
-    ----------
-    machine : MooreMachine
-        It is minimised first.
-
-    Returns
-    -------
-    list of Prediction
-        One for each of ``FAMILIES``.
-
-    Examples
-    --------
-    >>> from lrnnlab.automata.languages import language
-    >>> {found.family: found.verdict for found in predict_all(language("Parity").machine)}["non-negative"]
-    'no number of layers'
-    """
     facts = _Facts(machine)
-    return [rule(family, facts, None) for family, rule in _RULES.items()]
+    if family is None:
+        return [rule(one, facts, None) for one, rule in _RULES.items()]
+    return _RULES[family](family, facts, size)
 
 
 # --- what is asked of the machine --------------------------------------------------------------------------------------
@@ -497,7 +482,7 @@ def _reflections(family, facts, size):
         return _answer(family, f"{gates}, so diagonal gates that last are enough.", 1, size=k)
     if separate(facts.small, heads):
         return _answer(family, f"One head for each quotient whose permutations, resets and projections take at most {k} "
-                               "writes a token (expressivity.predict.writes_needed).", 1, size=k)  # fmt: skip
+                               "writes a token (expressivity.prediction.writes_needed).", 1, size=k)  # fmt: skip
     turns = _turns(facts)
     if turns is not None and turns <= k:
         flag = " A head beside it holds whether the sink is reached." if facts.small.sinks else ""
