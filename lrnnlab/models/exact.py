@@ -19,7 +19,7 @@ from lrnnlab.automata import MooreMachine, one_hot_transitions
 from lrnnlab.models.base import LinearRecurrence
 from lrnnlab.models.layers.transitions import BlockDiagonal
 from lrnnlab.models.net import Gate, Net, PreNorm, SharedDropout
-from lrnnlab.validation import checked, whole_number
+from lrnnlab.validation import checked
 
 
 class _OneHot(LinearRecurrence):
@@ -40,19 +40,19 @@ class _OneHot(LinearRecurrence):
 
 
 @checked
-def exact_model(machine: MooreMachine, classes: int) -> Net:
-    """The block-diagonal LRNN of ``machine`` (proof: one-hot states, induction on t).
+def exact_model(machine: MooreMachine) -> Net:
+    """The block-diagonal LRNN of ``machine`` as a net (proof: one-hot states, induction on t).
 
-    Raises ``ValueError`` if the machine gives an answer outside 0..C-1.
+    It has a class for each answer 0..C-1 of the machine.  What other families make of a machine, in fractions:
+    :func:`lrnnlab.expressivity.construct`.
 
     >>> import torch
     >>> from lrnnlab.tasks import Sum
-    >>> model = exact_model(Sum(5).machine, classes=5)
+    >>> model = exact_model(Sum(5).machine)
     >>> model(torch.tensor([[0, 3, 2, 4]])).argmax(-1).tolist()
     [[0, 3, 0, 4]]
     """
-    V, Q = machine.num_symbols, machine.num_states
-    whole_number(classes, max(machine.outputs, default=0) + 1, "classes, one for every answer of the machine,")
+    V, Q, classes = machine.num_symbols, machine.num_states, max(1, int(machine.outputs.max()) + 1)
     net = Net([PreNorm(_OneHot(machine), V, norm="none", residual=False)], classes, Q, vocab_size=V, inputs=V)
     net.encoder = nn.Embedding.from_pretrained(torch.eye(V))
     net.head = nn.Sequential(nn.Linear(Q, classes, bias=False))

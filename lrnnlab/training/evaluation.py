@@ -105,7 +105,7 @@ def evaluate(
     >>> from lrnnlab.models import exact_model
     >>> from lrnnlab.tasks import Sum
     >>> task = Sum(3)
-    >>> evaluate(exact_model(task.machine, 3), task, seed=0, length=200, strings=8).accuracy_all
+    >>> evaluate(exact_model(task.machine), task, seed=0, length=200, strings=8).accuracy_all
     1.0
     """
     length = task.near(task.test_length) if length is None else task.check_length(length)

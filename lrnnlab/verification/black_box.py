@@ -69,7 +69,7 @@ def extract_net(net: torch.nn.Module, symbols: Iterable, **bounds: Any) -> Extra
     >>> from lrnnlab.models import build, exact_model, snap
     >>> from lrnnlab.tasks import task
     >>> s_3 = task("s_3")
-    >>> found = extract_net(exact_model(s_3.machine, 6), s_3.symbols, seconds=60)
+    >>> found = extract_net(exact_model(s_3.machine), s_3.symbols, seconds=60)
     >>> found.machine == s_3.machine, found.exact
     (True, False)
     >>> untrained = build("block_diagonal", vocab_size=2, classes=2, h=2, b=2, rule="softmax", drive="none",

@@ -37,7 +37,7 @@ def interchange(
 
     >>> from lrnnlab.models import exact_model
     >>> from lrnnlab.tasks import StateTracking, Sum
-    >>> interchange(exact_model(Sum(3).machine, 3), StateTracking(Sum(3).machine), position=20).swapped
+    >>> interchange(exact_model(Sum(3).machine), StateTracking(Sum(3).machine), position=20).swapped
     1.0
     """
     whole_number(position, 1, "position"), whole_number(after, 1, "after"), whole_number(strings, 2, "strings")

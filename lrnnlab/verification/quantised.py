@@ -213,7 +213,7 @@ def quantise(
     >>> from lrnnlab.models import exact_model
     >>> from lrnnlab.tasks import Sum
     >>> task = Sum(3)
-    >>> found = quantise(exact_model(task.machine, 3), task)
+    >>> found = quantise(exact_model(task.machine), task)
     >>> found.codebook.shape[0], found.closed
     (3, True)
     """
@@ -386,7 +386,7 @@ def read_off(model: Quantised, bounds: Bounds | None = None) -> tuple[MooreMachi
 
     >>> from lrnnlab.models import exact_model
     >>> from lrnnlab.tasks import Sum
-    >>> read_off(quantise(exact_model(Sum(3).machine, 3), Sum(3)))[0].num_states
+    >>> read_off(quantise(exact_model(Sum(3).machine), Sum(3)))[0].num_states
     13
     """
     roots, V, k = 1 + len(model.answers), model.vocab_size, model.every

@@ -75,7 +75,7 @@ film_widget
 
 # %% tags=["proof-one_hot"]
 task = tasks.Sum(5)
-exact = models.exact_model(task.machine, task.classes)
+exact = models.exact_model(task.machine)
 basis = np.eye(5, dtype=int)
 start = exact.layers[0].x0.int().numpy()
 assert (start == basis[task.machine.initial]).all(), "Claim, step 1: the start"
@@ -166,7 +166,7 @@ fits = {row: tables.train_run(run) for row, run in runs.items()}
 for row, found in fits.items():
     print(f"{row}: {found.seconds:.1f} s, {found.steps} steps, start number "
           f"{found.attempt + 1}")
-measured = {row: training.evaluate(found.model, task, seed=101) for row, found in fits.items()}
+measured = {row: training.evaluate(found.net, task, seed=101) for row, found in fits.items()}
 least = {row: float(found.per_position[40:].min()) for row, found in measured.items()}
 for row, share in least.items():
     print(f"{row}: least accuracy at a position from 41 to 500: {share:.1%}")
@@ -188,7 +188,7 @@ show.figure(
 
 # %% jupyter={"source_hidden": true} tags=["hide-input", "varies", "nbval-ignore-output"]
 before, _ = models.symbol_transitions(runs["softmax"].build_model())
-after, _ = models.symbol_transitions(fits["softmax"].model)
+after, _ = models.symbol_transitions(fits["softmax"].net)
 show.figure(
     ch02.transition_grid(after.numpy(), task.symbols),
     alt="Forty heatmaps, five tokens by eight heads, of the trained softmax model's blocks. "
@@ -216,10 +216,10 @@ def by_hand(model, digits):
 
 
 digits = task.sample(1, 40, training.rng(4, "by hand")).tokens
-answered = by_hand(fits["softmax"].model, digits[0].tolist())
+answered = by_hand(fits["softmax"].net, digits[0].tolist())
 print("digits: ", *digits[0].tolist())
 print("answers:", *answered)
-assert answered == fits["softmax"].model(digits).argmax(-1)[0].tolist(), (
+assert answered == fits["softmax"].net(digits).argmax(-1)[0].tolist(), (
     "these lines are not the package's network"
 )
 
@@ -234,7 +234,7 @@ assert answered == fits["softmax"].model(digits).argmax(-1)[0].tolist(), (
 
 # %% jupyter={"source_hidden": true} tags=["varies", "hide-input", "nbval-ignore-output"]
 token_widget = ch02.token_widget(
-    {"trained": fits["softmax"].model, "snapped": models.snap(fits["softmax"].model)},
+    {"trained": fits["softmax"].net, "snapped": models.snap(fits["softmax"].net)},
     task,
     "0324",
 )
@@ -391,8 +391,8 @@ check("02.3", my_matrix)
 
 # %%
 length = 2000
-compared = {"release": fits["release"].model, "softmax": fits["softmax"].model,
-            "softmax, snapped": models.snap(fits["softmax"].model), "exact": exact}  # fmt: skip
+compared = {"release": fits["release"].net, "softmax": fits["softmax"].net,
+            "softmax, snapped": models.snap(fits["softmax"].net), "exact": exact}  # fmt: skip
 long = {
     name: training.evaluate(model, task, seed=7, length=length, strings=256, purpose="long")
     for name, model in compared.items()
@@ -564,7 +564,7 @@ with show.expect_failure("Theorem 9, step 1"):
 # second (before the softmax), and the smallest lead of the right logit.
 
 # %%
-snapped = models.snap(fits["softmax"].model)
+snapped = models.snap(fits["softmax"].net)
 verdict = verification.verify(snapped, task.specification)
 print(f"snapped, right on every string of every length: {verdict.proved}")
 
@@ -721,7 +721,7 @@ check("02.10", my_search)
 
 # %%
 if my_layer and my_answers and my_search:
-    net, votes, followed = fits["softmax"].model, head_tables.votes, list(verdict.heads or (0,))
+    net, votes, followed = fits["softmax"].net, head_tables.votes, list(verdict.heads or (0,))
     layer = net.layers[0]
     with torch.no_grad():
         made = layer.generator(net.symbol_inputs()).unflatten(1, (layer.b, layer.h, layer.b))

@@ -116,8 +116,8 @@ print(verdict)
 # search is exact; for others, words are drawn.
 
 # %% tags=["varies", "nbval-ignore-output"]
-snapped = black_box.extract_net(snap(made.model), mine.symbols)
-trained = black_box.extract_net(made.model, mine.symbols)
+snapped = black_box.extract_net(snap(made.net), mine.symbols)
+trained = black_box.extract_net(made.net, mine.symbols)
 print("the snapped copy:", snapped)
 print("the net itself:  ", trained)
 
@@ -212,7 +212,7 @@ check("10.9", my_shares)
 
 # %%
 tomita_3 = task("tomita_3")
-behind = quantise(exact_model(tomita_3.machine, tomita_3.machine.num_states), tomita_3)
+behind = quantise(exact_model(tomita_3.machine), tomita_3)
 print(f"{len(behind.codebook)} classes, told apart by the words {[''.join(map(str, word)) for word in behind.words]}")
 
 

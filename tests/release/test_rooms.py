@@ -36,9 +36,9 @@ import sys
 sys.modules["torch"] = None  # an import of it fails
 from lrnnlab import extract, predict
 from lrnnlab.automata import classify, language, minimise
-from lrnnlab.expressivity import exact_weights
+from lrnnlab.expressivity import construct
 machine = minimise(language("Tomita 4").machine)
-print(len(predict(machine)) > 1, exact_weights(language("Parity").machine, "signed").family, classify(machine).aperiodic)
+print(len(predict(machine)) > 1, construct(language("Parity").machine, "signed").family, classify(machine).aperiodic)
 try:
     minimise(range(3))
 except TypeError as error:

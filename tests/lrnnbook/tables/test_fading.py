@@ -68,7 +68,7 @@ def tiny(**changed):
 
 def test_an_exact_model_never_fades_and_a_planted_growth_overflows_where_predicted(monkeypatch):
     task = Sum(5)
-    model = exact_model(task.machine, 5)
+    model = exact_model(task.machine)
     model.final_norm = torch.nn.LayerNorm(model.width)  # what is largest stays largest
     with torch.no_grad():
         model.head[-1].weight *= 3

@@ -79,7 +79,7 @@ def test_the_bounds_are_kept():
 def test_exact_weights_give_back_their_machine():
     for name in ("S_3", "D_2"):
         machine = ladder.ladder_task(name.lower()).rule
-        found = extract_net(exact_model(machine, machine.num_states), machine.symbols, seconds=LONG)
+        found = extract_net(exact_model(machine), machine.symbols, seconds=LONG)
         assert found.machine == machine
 
 

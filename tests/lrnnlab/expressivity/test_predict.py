@@ -14,11 +14,11 @@ from lrnnlab.automata import MooreMachine, classify, minimise
 from lrnnlab.automata.languages import language
 from lrnnlab.automata.quotients import quotients
 from lrnnlab.expressivity import robustness
+from lrnnlab.expressivity.construction import construct
 from lrnnlab.expressivity.prediction import FAMILIES, predict
 from lrnnlab.expressivity.theorems.cascades import Channel, DiagonalCascade, pair_up
 from lrnnlab.expressivity.theorems.one_layer import possible_in_one_diagonal_layer
 from lrnnlab.expressivity.theorems.two_layers import lower_quotient, refute_two_layers, two_layers_last
-from lrnnlab.expressivity.weights import exact_weights
 from lrnnlab.models import build as build_net
 
 ORDERS = {"non-negative": 1, "signed": 2, "complex": None}
@@ -329,7 +329,7 @@ def agree(machine, weights):
 def test_exact_weights_of_random_machines(machine):
     for family in FAMILIES:
         try:
-            weights = exact_weights(machine, family)
+            weights = construct(machine, family)
         except ValueError as refused:
             assert "no exact weights" in str(refused)
             assert family not in ("blocks", "one-hot columns, phases", "dictionary")
@@ -349,7 +349,7 @@ def test_exact_weights_of_random_machines(machine):
     ("EvenPair(5)", "blocks", 1, 4), ("ModArith(5)", "dictionary", 1, 25),
 ])  # fmt: skip
 def test_exact_weights_of_known_machines(name, family, layers, size):
-    weights = exact_weights(machine_of(name), family)
+    weights = construct(machine_of(name), family)
     assert (weights.model.depth, weights.size) == (layers, size)
     agree(machine_of(name), weights)
 
@@ -357,7 +357,7 @@ def test_exact_weights_of_known_machines(name, family, layers, size):
 @pytest.mark.parametrize("name", ["S_3", "D_2", "Tomita 6"])
 def test_writes_are_the_delta_rule(name):
     """Written one after the other, x <- x + s (v - k . x) k / (k . k), they are the block, from W_0 = 0."""
-    weights = exact_weights(machine_of(name), "reflections")
+    weights = construct(machine_of(name), "reflections")
     word = np.random.default_rng(0).integers(2, size=300).tolist()
     for head, (block, tokens) in enumerate(zip(weights.model.layers[0], weights.writes)):
         x, states = np.array(block.start), weights.model.run(word)

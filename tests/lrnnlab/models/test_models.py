@@ -36,7 +36,7 @@ EXACT = {"exact Sum": Sum(5), "exact EvenPair": EvenPair(5)}
 def make(name, seed=0):
     """A small model of two layers in double precision, so that equal means equal to ten digits."""
     if name in EXACT:
-        return models.exact_model(EXACT[name].machine, EXACT[name].classes).double()
+        return models.exact_model(EXACT[name].machine).double()
     registered, options = OTHERS.get(name, (name, {}))
     width = {} if registered == "block_diagonal" else {"width": 8}
     return models.build(registered, **SMALL, seed=seed, **{**width, "layers": 2, **options}).double()
@@ -387,17 +387,22 @@ def answers(task, tokens):
 @pytest.mark.parametrize("task", [kind(M) for kind in (Sum, EvenPair, ModArith) for M in (2, 3, 5, 7)], ids=str)
 def test_exact_models_are_right_on_every_prefix(task):
     tokens = task.sample(2, 9_999, torch.Generator().manual_seed(1)).tokens
-    model, wanted = models.exact_model(task.machine, task.classes), torch.from_numpy(answers(task, tokens.numpy()))
+    model, wanted = models.exact_model(task.machine), torch.from_numpy(answers(task, tokens.numpy()))
     states = model.states(tokens)
     assert ((states == 0) | (states == 1)).all() and (states.sum(-1) == 1).all()
     assert torch.equal(model(tokens).argmax(-1)[wanted >= 0], wanted[wanted >= 0])
     assert (wanted >= 0).sum() >= 9_999
 
 
+def test_an_exact_model_has_a_class_for_each_answer():
+    assert [models.exact_model(MooreMachine([[1, 0]], [first, 1], 0, "a")).classes for first in (-1, 0, 4)] == [2, 2, 5]
+    assert models.exact_model(MooreMachine([[0]], [-1], 0, "a")).classes == 1  # it asks for nothing
+
+
 def test_exact_models_start_where_the_machine_starts():
     machine = MooreMachine([[1, 2, 0], [0, 0, 2]], [0, 1, 1], initial=2, symbols="ab")
     tokens = torch.randint(2, (5, 30), generator=torch.Generator().manual_seed(0))
-    assert torch.equal(models.exact_model(machine, 2)(tokens).argmax(-1), torch.from_numpy(machine.answer(tokens.numpy())))
+    assert torch.equal(models.exact_model(machine)(tokens).argmax(-1), torch.from_numpy(machine.answer(tokens.numpy())))
 
 
 def test_hard_columns_pass_no_gradient():

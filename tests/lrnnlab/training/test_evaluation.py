@@ -31,7 +31,7 @@ class Broken(nn.Module):
 
     def __init__(self, task, k):
         super().__init__()
-        self.exact, self.k = exact_model(task.machine, task.classes), k
+        self.exact, self.k = exact_model(task.machine), k
         self.width = self.exact.width
 
     def forward(self, tokens):
@@ -60,7 +60,7 @@ def within_chance(found, level, strings):
 
 @pytest.mark.parametrize("task", TASKS, ids=str)
 def test_an_exact_model_is_always_right(task):
-    found = evaluate(exact_model(task.machine, task.classes), task, seed=0, strings=32)
+    found = evaluate(exact_model(task.machine), task, seed=0, strings=32)
     labelled = task.mask(task.test_length)
     assert (found.length, found.strings, found.beyond) == (task.test_length, 32, task.train_length)
     assert found.metrics() == {"accuracy_last": 1.0, "accuracy_all": 1.0, "accuracy_seen": 1.0}

@@ -62,13 +62,13 @@ def tasks():
 def training():
     found = []
     for name in ("lstm", "block_diagonal", "dlr", "mamba2", "transformer", "regulargpt", "lru"):
-        found += train(fresh(NETS[name]), SUM, steps=2, batch=2, progress=False).net.parameters()
-    found += train(fresh(READERS["s4"]), SHIFT, steps=2, batch=2, progress=False).net.parameters()
+        found += train(fresh(NETS[name]), SUM, steps=2, batch_size=2, progress=False).net.parameters()
+    found += train(fresh(READERS["s4"]), SHIFT, steps=2, batch_size=2, progress=False).net.parameters()
     phase = Phase(steps=2, lr=1e-2, noise=0.1, purity=0.1, weight_decay=0.1)
-    recipe = Recipe((phase,), batch=4, length=6, mend=Mend(phase=phase, rounds=1), average=0.5)
+    recipe = Recipe((phase,), batch_size=4, length=6, mend=Mend(phase=phase, rounds=1), average=0.5)
     made = fit(lambda seed: fresh(SOFT), SUM, recipe, 0, accept=lambda net: [(0, 1, 2)], check=lambda net, step: {"score": step},
                check_every=1, progress=False)  # fmt: skip
-    found += [*made.model.parameters(), *made.best.parameters()]
+    found += [*made.net.parameters(), *made.best.parameters()]
     found += [evaluate(NETS["lstm"], SUM, length=20, strings=300).per_position]
     return found + [torch.tensor([evaluate(READERS["dlr"], SHIFT, strings=4).r2], device="cpu", dtype=torch.float64)]
 
@@ -114,7 +114,7 @@ def test_a_setting_of_the_process_changes_no_number(usual, setting, work):
 
 def test_a_net_is_made_where_new_tensors_go_and_of_its_seed_alone():
     makers = {"build": lambda: build("s5", SUM), "seed": lambda: with_seed(lambda: torch.nn.Linear(2, 2), 5),
-              "exact": lambda: exact_model(SUM.machine, 3)}  # fmt: skip
+              "exact": lambda: exact_model(SUM.machine)}  # fmt: skip
     for make in makers.values():
         with SETTINGS["device"]():
             elsewhere = make()
@@ -129,5 +129,5 @@ def test_a_net_is_made_where_new_tensors_go_and_of_its_seed_alone():
 
 
 def test_numbers_go_to_a_net_in_its_own_type():
-    assert train(build("dlr", SHIFT).double(), SHIFT, steps=1, batch=2, progress=False).finished
+    assert train(build("dlr", SHIFT).double(), SHIFT, steps=1, batch_size=2, progress=False).finished
     assert evaluate(build("dlr", SHIFT).double(), SHIFT, strings=4).r2 < 1

@@ -11,7 +11,7 @@ S_3 = StateTracking(language("S_3").machine, "S_3")
 
 
 def test_an_exact_net_answers_by_the_state_that_it_was_given():
-    found = interchange(exact_model(S_3.machine, 6), S_3, position=30)
+    found = interchange(exact_model(S_3.machine), S_3, position=30)
     assert found.own == found.swapped == 1
     assert found.random < 1  # a push as far in a random direction is no state of the machine
 

@@ -38,7 +38,7 @@ def net_of(change, **parts):
 
         forward, mix = Recurrence.forward, Recurrence.mix  # step after step
 
-    net = exact_model(TASK.machine, 3)
+    net = exact_model(TASK.machine)
     mixer = Changed(TASK.machine)
     for name, part in parts.items():
         setattr(mixer, name, part)

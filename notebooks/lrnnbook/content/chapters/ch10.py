@@ -42,8 +42,8 @@ from lrnnbook.content.tables.ladder import (
 from lrnnbook.content.tables.results import percent
 from lrnnlab.automata import MooreMachine, classify
 from lrnnlab.automata.typed import my_machine
+from lrnnlab.expressivity.construction import construct
 from lrnnlab.expressivity.prediction import FAMILIES, Prediction, predict
-from lrnnlab.expressivity.weights import exact_weights
 from lrnnlab.models import Net, build, snap
 from lrnnlab.tasks import StateTracking
 from lrnnlab.training import Fit, Phase, fit, rng
@@ -431,7 +431,7 @@ def taught(machine: MooreMachine) -> tuple[Fit, Verdict]:
         return verdicts[-1].proved or list(verdicts[-1].counterexamples)
 
     made = fit(lambda seed: build(found.model, asked, seed=seed, **found.options), asked,
-               replace(found.recipe, mend=_MENDING, attempts=4), 0, accept=accept, progress=False)  # fmt: skip
+               replace(found.recipe, mend=_MENDING, attempts=4), seed=0, accept=accept, progress=False)  # fmt: skip
     return made, verdicts[-1]
 
 
@@ -462,7 +462,7 @@ def exact_rows(machine: MooreMachine) -> list[dict]:
     rows = []
     for family in FAMILIES:
         try:
-            made = exact_weights(machine, family)
+            made = construct(machine, family)
         except ValueError:  # none are known
             continue
         rows.append({"family": family, "layers": made.model.depth, "size": made.size})
@@ -474,6 +474,6 @@ def parcel(machine: MooreMachine, made: Fit, verdict: Verdict) -> str:
     found = {"states": list(machine.names) or machine.num_states, "tokens": list(machine.symbols),
              "arrows": machine.transitions.tolist(), "answers": machine.outputs.tolist(), "initial": machine.initial}  # fmt: skip
     told = {one.family: {"verdict": one.verdict, "theorem": one.theorem} for one in predict(machine)}
-    weights = {name: weight.tolist() for name, weight in made.model.state_dict().items()}
+    weights = {name: weight.tolist() for name, weight in made.net.state_dict().items()}
     return json.dumps({"machine": found, "predicted": told, "snapped": str(verdict), "proved": verdict.proved,
                        "weights": weights}, indent=1)  # fmt: skip

@@ -41,7 +41,7 @@ Write = tuple[tuple[Fraction, ...], Fraction, Fraction]
 
 
 @dataclass(frozen=True)
-class Weights:
+class Constructed:
     """Exact weights: ``model`` is right on all words that have an answer (not -1).
 
     ``writes``: for each head and token its writes (k, s, v), in their order.
@@ -58,8 +58,8 @@ class Weights:
 
 
 @checked
-def exact_weights(machine: MooreMachine, family: str) -> Weights:
-    """Construct exact weights for a machine, and compare them with it over all words that have an answer.
+def construct(machine: MooreMachine, family: str) -> Constructed:
+    """Construct exact weights in fractions for a machine, and compare them with it over all words that have an answer.
 
     Blocks, one-hot columns and the dictionary have one-hot states; reflections one head for each quotient that takes
     few writes; diagonal gates one layer of resets and turns where that is possible, else the layers of a solvable group.
@@ -73,7 +73,7 @@ def exact_weights(machine: MooreMachine, family: str) -> Weights:
 
     Returns
     -------
-    Weights
+    Constructed
         The exact model.
 
     Raises
@@ -84,9 +84,9 @@ def exact_weights(machine: MooreMachine, family: str) -> Weights:
     Examples
     --------
     >>> from lrnnlab.automata.languages import language
-    >>> exact_weights(language("S_3").machine, "reflections").size
+    >>> construct(language("S_3").machine, "reflections").size
     2
-    >>> exact_weights(language("S_4").machine, "complex").model.depth
+    >>> construct(language("S_4").machine, "complex").model.depth
     3
     """
     if family not in FAMILIES:
@@ -106,9 +106,9 @@ def _made(small, family):
     if family == "blocks":
         heads = _few(small, known_quotients(small))
         blocks = tuple(one_hot(found.machine).layers[0][0] for found in heads)
-        return Weights(family, BlockModel("one-hot", small.symbols, (blocks,)))
+        return Constructed(family, BlockModel("one-hot", small.symbols, (blocks,)))
     if family in ("one-hot columns, phases", "dictionary"):
-        return Weights(family, one_hot(small))
+        return Constructed(family, one_hot(small))
     order = {**ORDERS, "reflection, beta <= 1": 1, "reflection": 2}
     if family in ("reflection", "reflections"):
         cost = {found: needed for found in known_quotients(small) if (needed := writes_needed(found)) is not None}
@@ -116,9 +116,9 @@ def _made(small, family):
                       if separate(small, few := [q for q in cost if cost[q] <= k])), ())  # fmt: skip
         if heads and (family == "reflections" or max(cost[found] for found in heads) == 1):
             writes, blocks = zip(*map(_reflecting, heads))
-            return Weights(family, BlockModel("reflections", small.symbols, (blocks,)), writes)
+            return Constructed(family, BlockModel("reflections", small.symbols, (blocks,)), writes)
     if family in order and (cascade := _diagonal(small, order[family])) is not None:
-        return Weights(family, cascade)
+        return Constructed(family, cascade)
     raise ValueError(f"no exact weights with finitely many states are known here for {family}; "
                      "predict says whether there can be any")  # fmt: skip
 
