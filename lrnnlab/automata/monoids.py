@@ -5,6 +5,7 @@ Letters: V tokens, Q states, n elements of a monoid, g of a group, r points; a w
 
 from dataclasses import dataclass
 from itertools import product
+from math import factorial
 from typing import NamedTuple
 
 import numpy as np
@@ -135,9 +136,13 @@ def groups_in(machine: MooreMachine, most: int = 20_000) -> Groups:
 
     moves, orders, lengths = machine.transitions, [1], [0]
     for generators in _on_images(moves, most):
-        series = PermutationGroup([Permutation(g) for g in sorted(generators)]).derived_series()
-        orders.append(int(series[0].order()))
-        lengths.append(len(series) - 1 if series[-1].order() == 1 else None)
+        group = PermutationGroup([Permutation(g) for g in sorted(generators)])
+        orders.append(int(group.order()))
+        if group.degree > 4 and 2 * orders[-1] >= factorial(group.degree):  # all permutations, or all even ones
+            lengths.append(None)
+        else:
+            series = group.derived_series()
+            lengths.append(len(series) - 1 if series[-1].order() == 1 else None)
     return Groups(
         bool((np.sort(moves) == np.arange(moves.shape[1])).all()), max(orders),
         frozenset(p for order in orders for p in primefactors(order)), None if None in lengths else max(lengths)
