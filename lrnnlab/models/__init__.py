@@ -9,32 +9,15 @@ from torch import nn
 
 from lrnnlab.models import layers
 from lrnnlab.models.base import LinearRecurrence, Recurrence, at_default_device, weights_of
-from lrnnlab.models.exact import exact_model, obstacle, snap, symbol_transitions
-from lrnnlab.models.layers import *  # noqa: F403
+from lrnnlab.models.exact import exact_model, snap
 from lrnnlab.models.layers.attention import POSITIONS
-from lrnnlab.models.net import PAPER_001, PAPER_004, Net, PairClassifier, blocks, network
+from lrnnlab.models.net import PAPER_004, Net, PairClassifier, blocks, network
 from lrnnlab.tasks.base import BaseTask
 from lrnnlab.validation import checked, shown, whole_number
 
 __all__ = [
-    "MODELS",
-    "PAPER_001",
-    "PAPER_004",
-    "LinearRecurrence",
-    "Net",
-    "PairClassifier",
-    "Recurrence",
-    "blocks",
-    "build",
-    "exact_model",
-    "network",
-    "obstacle",
-    "reads_numbers",
-    "snap",
-    "symbol_transitions",
-]
-__all__ += layers.__all__
-
+    "MODELS", "LinearRecurrence", "Net", "PairClassifier", "Recurrence", "blocks", "build", "exact_model", "network", "snap",
+]  # fmt: skip
 
 # How a paper puts its mixers into a net: options of ``network``, where they are not those of paper 000.
 PLAIN: dict[str, Any] = {"last_residual": True, "final_norm": False, "head": "linear"}

@@ -24,7 +24,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lrnnlab import models
+from lrnnlab.models import layers
 
 sigmoid, tanh, softplus = torch.sigmoid, torch.tanh, F.softplus
 
@@ -32,7 +32,7 @@ sigmoid, tanh, softplus = torch.sigmoid, torch.tanh, F.softplus
 def outputs_of(m: nn.Module, z: Tensor) -> Tensor:
     """y (B,T,D) of inputs z (B,T,D); or, for a net of ``NETS``, the logits of tokens (B,T).
 
-    >>> layer, z = models.RotRNN(4, state=4, heads=2), torch.randn(2, 9, 4)
+    >>> layer, z = layers.RotRNN(4, state=4, heads=2), torch.randn(2, 9, 4)
     >>> bool((layer(z) - outputs_of(layer, z)).abs().max() < 1e-5)
     True
     """
@@ -73,9 +73,9 @@ def _run(m: nn.Module, z: Tensor) -> Tensor:
 def start_of(m: nn.Module, batch: int) -> Tensor | None:
     """x_0: learned or fixed where a layer says so, else zero."""
     x0 = getattr(m, "x0", None)
-    if isinstance(m, models.RotRNN):
+    if isinstance(m, layers.RotRNN):
         x0 = torch.view_as_complex(x0.view(-1, 2))
-    if isinstance(m, models.Diagonal) and m.turning:
+    if isinstance(m, layers.Diagonal) and m.turning:
         x0 = torch.complex(*x0.chunk(2))
     return None if x0 is None else x0.expand(batch, *x0.shape)
 
@@ -352,10 +352,10 @@ def rwkv7(m, z):
 
 
 EQUATIONS = {
-    models.Diagonal: diagonal, models.BlockDiagonal: block_diagonal, models.OneHotColumns: pd,
-    models.Dictionary: dictionary, models.LiquidS4: liquid_s4, models.Vanilla: vanilla, models.LRU: lru, models.S5: s5,
-    models.RotRNN: rotrnn, models.DLR: dlr, models.DSS: dss, models.S4D: s4d, models.S4: s4,
-    models.FastWeights: fast_weights, models.GatedDeltaNet: gated_deltanet, models.Mamba2: mamba2, models.RWKV7: rwkv7,
+    layers.Diagonal: diagonal, layers.BlockDiagonal: block_diagonal, layers.OneHotColumns: pd,
+    layers.Dictionary: dictionary, layers.LiquidS4: liquid_s4, layers.Vanilla: vanilla, layers.LRU: lru, layers.S5: s5,
+    layers.RotRNN: rotrnn, layers.DLR: dlr, layers.DSS: dss, layers.S4D: s4d, layers.S4: s4,
+    layers.FastWeights: fast_weights, layers.GatedDeltaNet: gated_deltanet, layers.Mamba2: mamba2, layers.RWKV7: rwkv7,
 }  # fmt: skip
 
 
@@ -430,12 +430,12 @@ def sgconv(m, seen, z):
 
 
 FED_BACK = {  # x_0, and the step
-    models.Nonlinear: (lambda m, z: (zeros(z, m.network.hidden_size),) * 2, elman_or_lstm),
-    models.ElementWiseLSTM: (lambda m, z: zeros(z, m.w.shape[1]), e_lstm),
-    models.RecurrentDelta: (lambda m, z: (zeros(z, m.heads, m.size, m.size), zeros(z, m.heads, m.size)), recurrent_delta),
-    models.SelfReferential: (lambda m, z: m.W0.expand(len(z), *m.W0.shape), self_referential),
-    models.RWKV: (lambda m, z: (zeros(z, z.shape[-1]),) * 4, rwkv4),
-    models.SGConv: (lambda m, z: zeros(z, z.shape[-1], m.max_kernel), sgconv),
+    layers.Nonlinear: (lambda m, z: (zeros(z, m.network.hidden_size),) * 2, elman_or_lstm),
+    layers.ElementWiseLSTM: (lambda m, z: zeros(z, m.w.shape[1]), e_lstm),
+    layers.RecurrentDelta: (lambda m, z: (zeros(z, m.heads, m.size, m.size), zeros(z, m.heads, m.size)), recurrent_delta),
+    layers.SelfReferential: (lambda m, z: m.W0.expand(len(z), *m.W0.shape), self_referential),
+    layers.RWKV: (lambda m, z: (zeros(z, z.shape[-1]),) * 4, rwkv4),
+    layers.SGConv: (lambda m, z: zeros(z, z.shape[-1], m.max_kernel), sgconv),
 }
 
 
@@ -468,7 +468,7 @@ def rotary(m, z):
     turned = lambda x: torch.view_as_real(pairs(x.double().unflatten(-1, (-1, 2)).contiguous()) * turn).flatten(-2).to(z)
     q, k, v = (heads_of(f(z), m.heads) for f in (m.Q, m.K, m.V))
     seen = (distances(len(t)) >= 0) | (not m.causal)
-    if isinstance(m, models.LocalAttention):
+    if isinstance(m, layers.LocalAttention):
         seen = seen & ((t.unsqueeze(1) // m.chunk - t // m.chunk).abs() <= 1)
     y = m.O(attend(turned(q) * m.temperature, turned(k), v, only(seen).to(z), scale=1))
     for norm, up, _, down in (part.inner for part in m.ff):
@@ -482,7 +482,7 @@ def causal(m, z):
     return attend(q, k, v, only(distances(z.shape[1]) >= 0).to(z))
 
 
-ATTENTION = {models.RotaryAttention: rotary, models.LocalAttention: rotary, models.CausalAttention: causal}
+ATTENTION = {layers.RotaryAttention: rotary, layers.LocalAttention: rotary, layers.CausalAttention: causal}
 
 
 # --- nets of paper 002 ----------------------------------------------------------------------------------------------------
@@ -557,4 +557,4 @@ def t5(p, gap):
 
 
 SCORES = {"Kerple": kerple, "T5": t5, "Alibi": lambda p, gap: -p.slopes * gap}
-NETS = {models.ReluRNN: relu_rnn, models.RegularGPT: regular_gpt, models.RelativeTransformer: transformer}
+NETS = {layers.ReluRNN: relu_rnn, layers.RegularGPT: regular_gpt, layers.RelativeTransformer: transformer}

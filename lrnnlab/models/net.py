@@ -249,7 +249,7 @@ def blocks(
 
     Examples
     --------
-    >>> from lrnnlab.models import RotRNN
+    >>> from lrnnlab.models.layers import RotRNN
     >>> len(blocks(partial(RotRNN, state=8, heads=2), 4, 6, gate="full_glu", dropout=0.1))
     6
     """
@@ -593,7 +593,7 @@ def network(
 
     Examples
     --------
-    >>> from lrnnlab.models import Vanilla
+    >>> from lrnnlab.models.layers import Vanilla
     >>> net = network(Vanilla, 5, 2, width=8, layers=3, dropout=0.1)
     >>> net.width, net.blocks[1].gate.dropout.share
     (8, 0.1)

@@ -84,7 +84,7 @@ def verify(
     ------
     ValueError
         If the model is not snapped, or anything in it could make it compute something else than its weights say
-        (:func:`lrnnlab.models.obstacle`; of a quantised net hooks, a class, a forward or parts of its own, or a graph with
+        (:func:`lrnnlab.models.exact.obstacle`; of a quantised net hooks, a class, a forward or parts of its own, or a graph with
         more in it than torch's operations); if weights are not on the CPU or of mixed types; if the alphabet or the
         classes do not fit the specification; or if this never asks for an answer.
 

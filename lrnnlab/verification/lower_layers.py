@@ -25,7 +25,8 @@ from torch.nn import functional as F
 
 from lrnnlab.automata import MooreMachine, minimise
 from lrnnlab.automata.machines import coarsest, equal_rows, leading_to
-from lrnnlab.models import Net, obstacle
+from lrnnlab.models import Net
+from lrnnlab.models.exact import obstacle
 from lrnnlab.verification.rounding import Bounds
 
 AT_ONCE = 4096  # lower states moved at once, and rows that a generator is called with

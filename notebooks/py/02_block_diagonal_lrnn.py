@@ -187,8 +187,8 @@ show.figure(
 # them fit on a page. Under each block is the strip of its column sums.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input", "varies", "nbval-ignore-output"]
-before, _ = models.symbol_transitions(runs["softmax"].build_model())
-after, _ = models.symbol_transitions(fits["softmax"].net)
+before, _ = models.exact.symbol_transitions(runs["softmax"].build_model())
+after, _ = models.exact.symbol_transitions(fits["softmax"].net)
 show.figure(
     ch02.transition_grid(after.numpy(), task.symbols),
     alt="Forty heatmaps, five tokens by eight heads, of the trained softmax model's blocks. "
@@ -571,7 +571,7 @@ print(f"snapped, right on every string of every length: {verdict.proved}")
 # %% jupyter={"source_hidden": true} tags=["hide-input", "varies", "nbval-ignore-output"]
 print(verdict)
 head_tables = verification.head_tables(snapped)
-A_snapped, _ = models.symbol_transitions(snapped)
+A_snapped, _ = models.exact.symbol_transitions(snapped)
 automata = ch02.head_automata(A_snapped.numpy(), head_tables.start, task.symbols)
 show.figure(
     automaton_figures.snapped_heads(automata, token=1),

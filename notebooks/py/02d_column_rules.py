@@ -72,7 +72,7 @@ rules = {
     "free": lambda V: V,
 }
 drawn = np.random.default_rng(1).normal(size=(100, 4, 4))
-for name, package in models.COLUMN_RULES.items():
+for name, package in models.layers.transitions.COLUMN_RULES.items():
     same = all(np.allclose(rules[name](V), package(torch.tensor(V), 1.2)) for V in drawn)
     assert same, f"{name}: this line is not the package's rule"
 print(f"{len(rules)} rules on {len(drawn)} blocks: these lines = the package's")
@@ -84,7 +84,7 @@ rule_widget
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 show.table(
-    [ch02.rule_row(raw_block, rule) for rule in models.COLUMN_RULES],
+    [ch02.rule_row(raw_block, rule) for rule in models.layers.transitions.COLUMN_RULES],
     caption="What each rule makes of this block's columns (norms with p = 1.2).",
 )
 

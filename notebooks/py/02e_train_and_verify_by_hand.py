@@ -134,21 +134,21 @@ variants = {run.row: run for run in tables.plan("lrnn/smoothing", seeds=[2])}
 probe = task.sample(128, 40, training.rng(2, "probe"))
 watched, past = {}, {}
 for name in shown:
-    run, seen, last = variants[name], [], [models.symbol_transitions(variants[name].build_model())[0]]
+    run, seen, last = variants[name], [], [models.exact.symbol_transitions(variants[name].build_model())[0]]
     smoothing = run.setting.recipe.phases[0].smoothing
 
     def watch(model, step, seen=seen, last=last, smoothing=smoothing):
         logits, answers = model(probe.tokens).flatten(0, 1), probe.targets.flatten()
         loss = torch.nn.functional.cross_entropy(logits, answers, label_smoothing=smoothing)
         gradients = torch.autograd.grad(loss, list(model.parameters()))
-        now, _ = models.symbol_transitions(model)
+        now, _ = models.exact.symbol_transitions(model)
         moved, last[0] = float((now - last[0]).norm() / now.norm()), now
         seen.append((float(torch.cat([g.flatten() for g in gradients]).norm()), moved))
         return {"score": 0.0}
 
-    found = training.fit(run.build_model, task, run.setting.recipe, 2, check=watch, check_every=25)
+    found = training.fit(run.build_model, task, run.setting.recipe, seed=2, watch=watch, watch_every=25)
     watched[name] = seen
-    past[name] = training.evaluate(found.model, task, seed=2, strings=256).accuracy_all
+    past[name] = training.evaluate(found.net, task, seed=2, strings=256).accuracy_all
 moved_last = {name: sum(m for _, m in seen[-4:]) for name, seen in watched.items()}
 six_seeds = tables.results.runs("lrnn/smoothing")
 recorded_past = six_seeds.query("seed == 2").set_index("row")["accuracy_all"]
@@ -212,12 +212,12 @@ show.table(rows, caption="Recorded. Accuracy at positions 41 to 500 after 500 st
 # What does training do to one head, and do the heads count?
 
 # %%
-snapped = models.snap(fits["softmax"].model)
+snapped = models.snap(fits["softmax"].net)
 verdict = verification.verify(snapped, task.specification)
 
 # %%
-before, _ = models.symbol_transitions(runs["softmax"].build_model())
-after, _ = models.symbol_transitions(fits["softmax"].model)
+before, _ = models.exact.symbol_transitions(runs["softmax"].build_model())
+after, _ = models.exact.symbol_transitions(fits["softmax"].net)
 
 # %% jupyter={"source_hidden": true} tags=["varies", "hide-input", "nbval-ignore-output"]
 head = (verdict.heads or (0,))[0]
@@ -255,7 +255,7 @@ def snap_by_hand(model):
     return raw.argmax(1).detach().numpy()  # (token, head, from): the entry of the column that is largest
 
 
-goes = models.symbol_transitions(snapped)[0].numpy()  # (token, head, to, from)
+goes = models.exact.symbol_transitions(snapped)[0].numpy()  # (token, head, to, from)
 assert np.array_equal(goes.argmax(2), snap_by_hand(snapped)), "these lines are not the package's snap"
 print("columns that are the basis vector of their largest entry:", int(goes.sum()))
 
@@ -313,7 +313,7 @@ print("heads that are enough, and pairs met:", by_hand_too, " the package's head
 #
 # small = replace(runs["softmax"].setting, options={**runs["softmax"].setting.options, "b": 4})  # h is 8
 # tried = tables.train_run(replace(runs["softmax"], setting=small))
-# tested = training.evaluate(tried.model, task, seed=101)
+# tested = training.evaluate(tried.net, task, seed=101)
 # print(tested.accuracy_seen, tested.accuracy_all)  # up to position 40, and past it
 # ```
 #

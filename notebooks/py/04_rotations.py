@@ -253,7 +253,7 @@ show.math(r"\alpha^2 = \textcolor{#D55E00}{c} \cdot", right / c)
 
 # %%
 torch.manual_seed(3)
-rotrnn = models.RotRNN(16, state=24, heads=4)
+rotrnn = models.layers.RotRNN(16, state=24, heads=4)
 
 # %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 show.figure(
@@ -414,8 +414,8 @@ show.math("C A^5 B =", kept[5].evalf(4))
 # %% tags=["proof-absorb"]
 torch.manual_seed(5)
 with torch.no_grad():
-    layer = models.RotRNN(3, state=12, heads=3).double()
-    without = models.RotRNN(3, state=12, heads=3, rotation="absorbed").double()
+    layer = models.layers.RotRNN(3, state=12, heads=3).double()
+    without = models.layers.RotRNN(3, state=12, heads=3, rotation="absorbed").double()
     P = layer.orthogonal()  # (h, n, n)
     for name in ("gamma_log", "theta", "skip"):
         getattr(without, name).copy_(getattr(layer, name))

@@ -89,7 +89,7 @@ def written_out(layer, u):
 
 
 torch.manual_seed(3)
-rotrnn = models.RotRNN(16, state=24, heads=4)
+rotrnn = models.layers.RotRNN(16, state=24, heads=4)
 with torch.no_grad():
     layer, u = rotrnn.double(), torch.randn(200, 16, dtype=torch.float64)
     y, one_by_one = layer(u.unsqueeze(0))[0], written_out(layer, u)

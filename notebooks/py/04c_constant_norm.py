@@ -224,7 +224,7 @@ for c, normaliser, predicted in (
     (2, "paper", (1 - 2 / 4) / (1 - 1 / 4)),
     (2, "corrected", 2.0),
 ):
-    head = models.RotRNN(
+    head = models.layers.RotRNN(
         16, state=8, heads=1, gamma=(0.5, 0.5), c=c, normaliser=normaliser, start="random"
     )
     with torch.no_grad():
@@ -233,6 +233,6 @@ for c, normaliser, predicted in (
 show.table(rows, caption="What the paper's ξ and the corrected ξ make of c.",
            formats={"E‖x‖² at t = 12": ".2f", "derived": ".2f"})  # fmt: skip
 try:
-    models.RotRNN(16, state=8, heads=1, gamma=(0.9, 0.9), c=2, normaliser="paper")(white)
+    models.layers.RotRNN(16, state=8, heads=1, gamma=(0.9, 0.9), c=2, normaliser="paper")(white)
 except ValueError as error:
     print(f"c = 2, gamma = 0.9: {str(error).split(',')[0]}")

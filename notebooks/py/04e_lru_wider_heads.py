@@ -111,7 +111,7 @@ with show.expect_failure("Eq. 14, step 2"):
 # %%
 torch.manual_seed(7)
 with torch.no_grad():
-    lru = models.LRU(16, state=12).double()
+    lru = models.layers.LRU(16, state=12).double()
     u = torch.randn(2, 300, 16, dtype=torch.float64)
     same = torch.allclose(lru(u), models.layers.modes.lru_as_rotrnn(lru)(u))
 print(f"an LRU of the package, and lru_as_rotrnn of it, say the same: {same}")
@@ -160,7 +160,7 @@ show.math(r"\text{with conjugate rows and columns: }", sp.expand(kernel[1]))
 # %% tags=["proof-wider"]
 torch.manual_seed(6)
 with torch.no_grad():
-    layer = models.RotRNN(3, state=24, heads=4).double()
+    layer = models.layers.RotRNN(3, state=24, heads=4).double()
     A, gammas = layer.transition().numpy(), layer.gamma().numpy()
     B, C = (layer.xi().view(-1, 1, 1) * layer.B).numpy(), layer.C[0].numpy()
     kernel = layer.kernel(60).numpy()

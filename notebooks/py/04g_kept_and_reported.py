@@ -55,7 +55,7 @@ for A in (R(sp.Symbol("theta", real=True)), cayley(sp.randMatrix(4, min=-3, max=
     )
 torch.manual_seed(9)
 with torch.no_grad():
-    head = models.RotRNN(4, state=8, heads=1, gamma=(0.9, 0.9)).double()
+    head = models.layers.RotRNN(4, state=8, heads=1, gamma=(0.9, 0.9)).double()
     string = torch.randn(60, 4, dtype=torch.float64)
     other = torch.cat([-string[:1], string[1:]])
     apart = (head.hidden(torch.stack([string, other])).diff(dim=0)[0] ** 2).sum(-1).sqrt()

@@ -447,7 +447,7 @@ check("05.6", my_fit)
 if None not in (my_kernel, my_convolution, my_fit):
     torch.manual_seed(0)
     with torch.no_grad():
-        one, white = models.DLR(1, state=8).double(), torch.randn(1, 50, 1, dtype=torch.float64)
+        one, white = models.layers.DLR(1, state=8).double(), torch.randn(1, 50, 1, dtype=torch.float64)
         log_lambda, w = one.modes()
         mine = my_convolution(my_kernel(log_lambda.exp().numpy(), w[0].numpy(), 50), white[0, :, 0].numpy())
         same = np.allclose(mine + one.skip.item() * white[0, :, 0].numpy(), one(white)[0, :, 0])
@@ -670,7 +670,7 @@ guess("05.12", outputs_learned)
 
 # %%
 torch.manual_seed(0)
-lower, upper = (models.DLR(1, state=8).double() for _ in range(2))
+lower, upper = (models.layers.DLR(1, state=8).double() for _ in range(2))
 probe = torch.randn(1, 40, 1, dtype=torch.float64)
 taps = [layer.kernel(40)[0].detach().numpy().copy() for layer in (lower, upper)]
 for layer, K in zip((lower, upper), taps):
@@ -690,10 +690,10 @@ fields = {}
 for depth in (1, 2, 4, 8):
     torch.manual_seed(depth)
     stacked = models.blocks(
-        lambda width: models.DLR(width, state=64, dt=(0.2, 0.5)),
+        lambda width: models.layers.DLR(width, state=64, dt=(0.2, 0.5)),
         16,
         depth,
-        **models.PAPER_004,
+        **models.net.PAPER_004,
     )
     stack = models.Net(stacked, 1, 16, columns=3)
     fields[f"{depth} layer{'s' * (depth > 1)}"] = receptive_field(stack, noise)

@@ -34,7 +34,7 @@ print("lrnnlab 0.1: ready")
 
 # %%
 torch.manual_seed(0)
-dlr = models.DLR(3, state=8).double()
+dlr = models.layers.DLR(3, state=8).double()
 batch = torch.randn(2, 50, 3, dtype=torch.float64)
 log_lambda, mode_weights = dlr.modes()
 by_recurrence = scans.linear_scan(

@@ -279,7 +279,7 @@ with show.expect_failure("DSS, step 2"):
 
 # %%
 torch.manual_seed(1)
-dss = models.DSS(3, state=8).double()
+dss = models.layers.DSS(3, state=8).double()
 exponents, weights = (part.detach() for part in dss.modes())
 as_dlr = scans.convolution.vandermonde(exponents, weights, 40)
 print(

@@ -157,7 +157,7 @@ exact_nodes = {
 columns, after = {}, {}
 for kind, options in kinds.items():
     torch.manual_seed(0)
-    layer = models.DLR(len(goals), state=N, **options)
+    layer = models.layers.DLR(len(goals), state=N, **options)
     nodes = exact_nodes.get(kind, layer.modes()[0].detach().exp().numpy())
     least = [kernels.best_fit(nodes, goal).error for goal in goals.values()]
     before = layer.kernel(L).detach().numpy()

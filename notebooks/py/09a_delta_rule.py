@@ -23,7 +23,7 @@ import lrnnlab
 from lrnnbook import show
 from lrnnbook.content.chapters import fast_weight_solutions as fw
 from lrnnbook.content.exercises import check, hint, solution
-from lrnnlab.models import FastWeights
+from lrnnlab.models.layers import FastWeights
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):

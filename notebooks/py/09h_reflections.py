@@ -22,7 +22,7 @@ from lrnnbook.content.chapters import ch09
 from lrnnbook.content.chapters import fast_weight_solutions as fw
 from lrnnbook.content.exercises import check, guess, hint, solution
 from lrnnbook.content.tables import plan, results, run_all
-from lrnnlab.models import FastWeights
+from lrnnlab.models.layers import FastWeights
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):

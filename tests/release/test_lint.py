@@ -4,6 +4,7 @@ import importlib.util
 import inspect
 import json
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -37,6 +38,13 @@ def test_nothing_is_left_of_a_merge():
     assert not [str(path) for path in files if left.search(path.read_text(encoding="utf-8"))]
 
 
+def test_what_is_left_to_a_thorough_run_is_there():
+    """A name that no file and no function has would leave out nothing."""
+    lists, tests = runpy.run_path(str(ROOT / "tests" / "conftest.py")), sorted((ROOT / "tests").rglob("test_*.py"))
+    defined = {path.stem for path in tests}.union(*(re.findall(r"^def (test_\w+)", path.read_text("utf-8"), re.M) for path in tests))
+    assert lists["THOROUGH"] | lists["THIRD"] | set(lists["LONGEST"]) <= defined
+
+
 def test_mypy():
     clean, said = found("mypy")
     assert clean, said
@@ -50,7 +58,7 @@ import torch
 import lrnnlab
 from lrnnlab import build, evaluate, linear_scan, snap, task, train, verify
 from lrnnlab.automata import minimise
-from lrnnlab.models import LRU
+from lrnnlab.models.layers import LRU
 from lrnnlab.scans import delta_rule
 from lrnnlab.verification import quantise
 parity, x = task("sum", 2), torch.ones(1, 3, 2)

@@ -4,7 +4,7 @@ from functools import partial
 
 from tensors import normal, seeded
 
-from lrnnlab import models as M
+from lrnnlab.models import layers as M
 from lrnnlab.models.base import FEATURE_MAPS, POSITIVE
 
 BLOCKS = M.BlockDiagonal.of_width
@@ -12,7 +12,7 @@ ROT, HEADS = {"state": 8, "heads": 2}, {"heads": 2, "head_size": 4}
 AUTOMATON = {"rule": "softmax", "drive": "none", "start": "first"}
 BEYOND = {"allow_negative_eigenvalues": True, "feature_map": "unit"}
 MIXERS = {
-    **{f"block {rule}": partial(BLOCKS, b=3, hidden=8, rule=rule) for rule in M.COLUMN_RULES},
+    **{f"block {rule}": partial(BLOCKS, b=3, hidden=8, rule=rule) for rule in M.transitions.COLUMN_RULES},
     "block automaton": partial(BLOCKS, b=3, hidden=8, stay=2.0, **AUTOMATON),
     "block linear drive": partial(BLOCKS, b=2, hidden=8, drive="linear", p=1.0),
     "blocks of one": partial(BLOCKS, b=1, hidden=8, p=float("inf")),

@@ -7,7 +7,9 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from lrnnlab.models import PAPER_001, Net, RotRNN, blocks
+from lrnnlab.models import Net, blocks
+from lrnnlab.models.layers import RotRNN
+from lrnnlab.models.net import PAPER_001
 
 
 def strings(V, B, T, seed=0):

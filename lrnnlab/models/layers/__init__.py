@@ -19,18 +19,9 @@ from lrnnlab.models.layers.attention import (
 from lrnnlab.models.layers.fast_weights import RWKV7, FastWeights, GatedDeltaNet, Mamba2
 from lrnnlab.models.layers.modes import DLR, DSS, LRU, S4, S4D, S5, RotRNN, SGConv
 from lrnnlab.models.layers.recurrent import RWKV, ElementWiseLSTM, Nonlinear, RecurrentDelta, SelfReferential
-from lrnnlab.models.layers.transitions import (
-    COLUMN_RULES,
-    BlockDiagonal,
-    Diagonal,
-    Dictionary,
-    LiquidS4,
-    OneHotColumns,
-    Vanilla,
-)
+from lrnnlab.models.layers.transitions import BlockDiagonal, Diagonal, Dictionary, LiquidS4, OneHotColumns, Vanilla
 
 __all__ = [
-    "COLUMN_RULES",
     "DLR",
     "DSS",
     "LRU",

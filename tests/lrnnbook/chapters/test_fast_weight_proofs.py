@@ -12,7 +12,7 @@ from proof_cells import proofs
 from lrnnbook.content.chapters import fast_weight_solutions as fast_weights
 from lrnnbook.content.chapters.fast_weight_solutions import outputs, random_layer
 from lrnnlab import models
-from lrnnlab.models import ElementWiseLSTM, FastWeights, RecurrentDelta, SelfReferential
+from lrnnlab.models.layers import ElementWiseLSTM, FastWeights, RecurrentDelta, SelfReferential
 from lrnnlab.scans.delta import delta_rule
 from lrnnlab.tasks import COUNTER_TASKS, whole_string_accuracy
 

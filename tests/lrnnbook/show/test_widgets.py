@@ -11,7 +11,7 @@ from lrnnbook import show
 from lrnnbook.content.chapters.ch02 import growth_sentence
 from lrnnbook.content.show import style
 from lrnnbook.content.show.output import few_colours
-from lrnnlab.models import COLUMN_RULES
+from lrnnlab.models.layers.transitions import COLUMN_RULES
 from lrnnlab.tasks import Sum
 
 widgets = pytest.importorskip("lrnnbook.content.show.widgets")

@@ -12,7 +12,7 @@ from torch.overrides import TorchFunctionMode
 from lrnnbook import tables
 from lrnnbook.content.tables import lrnn_fig1, lrnn_growth, lrnn_speed, records
 from lrnnbook.content.tables.lrnn_fig1 import schedule
-from lrnnlab.models import COLUMN_RULES
+from lrnnlab.models.layers.transitions import COLUMN_RULES
 from lrnnlab.scans import paper
 
 EQ6 = ("clip", "release", "centred", "block", "unit")  # the rules that leave no column with a p-norm above 1

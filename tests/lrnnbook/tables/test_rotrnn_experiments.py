@@ -14,7 +14,7 @@ from tensors import paper_001_net
 from lrnnbook import tables
 from lrnnbook.content.tables import records, rotrnn_fig3
 from lrnnbook.content.tables.rotrnn_fig3 import expected_squares, layer_inputs
-from lrnnlab.models import LRU, S5, RotRNN
+from lrnnlab.models.layers import LRU, S5, RotRNN
 from lrnnlab.training.determinism import rng
 
 TABLE_1 = found("rotrnn/table1")

@@ -9,7 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tensors import same
 
-from lrnnlab.models import RWKV, S4, S4D, LiquidS4, build, symbol_transitions
+from lrnnlab.models import build
+from lrnnlab.models.exact import symbol_transitions
+from lrnnlab.models.layers import RWKV, S4, S4D, LiquidS4
 from lrnnlab.models.layers.modes import legs, legs_diagonal
 from lrnnlab.models.layers.recurrent import wkv
 

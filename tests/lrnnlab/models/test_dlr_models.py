@@ -8,7 +8,7 @@ import torch
 from tensors import gap, normal, seeded
 from torch import nn
 
-from lrnnlab.models import DLR, DSS, SGConv
+from lrnnlab.models.layers import DLR, DSS, SGConv
 
 D = 4
 

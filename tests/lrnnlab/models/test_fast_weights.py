@@ -42,10 +42,10 @@ def test_the_transformer_is_torchs():
 def test_starts_are_those_of_the_released_code():
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        W0 = models.SelfReferential(256, heads=2).W0.detach()
-        R = models.RecurrentDelta(256, heads=2).R.detach()
-        full = models.RecurrentDelta(256, heads=2, recurrence="full").R.detach()
-        cells = models.ElementWiseLSTM(64, inputs=128)
+        W0 = models.layers.SelfReferential(256, heads=2).W0.detach()
+        R = models.layers.RecurrentDelta(256, heads=2).R.detach()
+        full = models.layers.RecurrentDelta(256, heads=2, recurrence="full").R.detach()
+        cells = models.layers.ElementWiseLSTM(64, inputs=128)
         gate = nn.Linear(128 + 64, 64)  # the released output gate, of [x; c]
     n = 128
     deviation = n**-0.5
@@ -63,7 +63,7 @@ def test_starts_are_those_of_the_released_code():
     for ours, theirs in ((cells.O.weight, gate.weight), (cells.W_o, gate.weight), (cells.O.bias, gate.bias)):
         assert float(ours.detach().std()) == pytest.approx(float(theirs.detach().std()), rel=0.2)
         assert bool((ours.abs() <= (128 + 64) ** -0.5).all())
-    assert models.CausalAttention(8).slow.bias.tolist() == [0.0] * 24
+    assert models.layers.CausalAttention(8).slow.bias.tolist() == [0.0] * 24
 
 
 # --- one recurrence, two forms ----------------------------------------------------------------------------------------
@@ -148,7 +148,7 @@ def test_a_run_can_be_carried_on(B, first, second):
 @pytest.mark.parametrize("T, chunk, H", [(50, 64, 1), (130, 16, 1), (40, 64, 2), (23, 7, 3)])
 def test_the_chunks_are_the_sequence(T, chunk, H, feature_map, dtype):
     """Values and gradients (of the input and of W_slow) of all three forms, beta over (0, 2)."""
-    layer = models.FastWeights(
+    layer = models.layers.FastWeights(
         12, heads=2, householders=H, chunk=chunk, allow_negative_eigenvalues=True, feature_map=feature_map
     ).to(dtype)
     layer.slow.weight.data.copy_(normal(*layer.slow.weight.shape, seed=2) / 2)
@@ -173,7 +173,7 @@ def test_the_eigenvalues_go_below_zero():
     ):  # fmt: skip
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(0)
-            _, k, _, beta = models.FastWeights(6, heads=2, **options).double().program(z)
+            _, k, _, beta = models.layers.FastWeights(6, heads=2, **options).double().program(z)
         eigenvalue = 1 - beta * k.square().sum(-1)
         assert least <= eigenvalue.min() and eigenvalue.max() <= most
         assert (eigenvalue.min() < -0.3) == (least < 0)
@@ -202,7 +202,7 @@ def test_two_householders_turn_and_one_cannot():
     a, b = torch.tensor([1.0, 0.0], dtype=f64), torch.tensor([1.0, 1.0], dtype=f64) / math.sqrt(2)
     eye = torch.eye(2, dtype=f64)
     turn = (eye - 2 * torch.outer(a, a)) @ (eye - 2 * torch.outer(b, b))
-    layer = models.FastWeights(2, heads=1, householders=2, **BEYOND).double()
+    layer = models.layers.FastWeights(2, heads=1, householders=2, **BEYOND).double()
     with torch.no_grad():
         layer.slow.weight.zero_()
         layer.slow.weight[2:4, 0] = a  # key of the first write

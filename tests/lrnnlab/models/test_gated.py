@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from mixers import MIXERS, disturbed
 from tensors import normal, same
 
-from lrnnlab.models import FastWeights, GatedDeltaNet, Mamba2, build
+from lrnnlab.models import build
+from lrnnlab.models.layers import FastWeights, GatedDeltaNet, Mamba2
 from lrnnlab.models.layers.fast_weights import FORMS, LEAST_LOG, generalised_delta
 from lrnnlab.scans.delta import delta_rule
 

@@ -19,7 +19,7 @@ BLOCKS = {"h": 2, "b": 3, "hidden": 16}
 AUTOMATON = {"rule": "softmax", "drive": "none", "start": "first"}
 # What reaches beyond the defaults of the registry: how to build it
 OTHERS = {
-    **{f"rule {rule}": ("block_diagonal", {**BLOCKS, "rule": rule}) for rule in models.COLUMN_RULES},
+    **{f"rule {rule}": ("block_diagonal", {**BLOCKS, "rule": rule}) for rule in models.layers.transitions.COLUMN_RULES},
     "linear drive": ("block_diagonal", {**BLOCKS, "drive": "linear", "head": "linear"}),
     "no drive": ("block_diagonal", {**BLOCKS, **AUTOMATON, "stay": 2.0}),
     "p = inf": ("block_diagonal", {**BLOCKS, "p": math.inf}),
@@ -80,12 +80,12 @@ def test_every_model_is_made_where_torch_makes_its_tensors(name):
 
 
 @pytest.mark.parametrize("made, says, change", [
-    (models.RWKV, "with backend='reference'", ("backend", "reference")),
-    (models.Diagonal, "with backend='reference'", ("backend", "reference")),
-    (models.FastWeights, "of FastWeights with form='sequential' or 'chunkwise'", ("form", "sequential")),
-    (models.FastWeights, "of FastWeights with form='sequential' or 'chunkwise'", ("form", "chunkwise")),
-    (models.RecurrentDelta, "of RecurrentDelta with form='loop'", ("form", "loop")),
-    (models.SelfReferential, "with form='loop'", ("form", "loop")), (models.ElementWiseLSTM, "with form='loop'", ("form", "loop")),
+    (models.layers.RWKV, "with backend='reference'", ("backend", "reference")),
+    (models.layers.Diagonal, "with backend='reference'", ("backend", "reference")),
+    (models.layers.FastWeights, "of FastWeights with form='sequential' or 'chunkwise'", ("form", "sequential")),
+    (models.layers.FastWeights, "of FastWeights with form='sequential' or 'chunkwise'", ("form", "chunkwise")),
+    (models.layers.RecurrentDelta, "of RecurrentDelta with form='loop'", ("form", "loop")),
+    (models.layers.SelfReferential, "with form='loop'", ("form", "loop")), (models.layers.ElementWiseLSTM, "with form='loop'", ("form", "loop")),
 ])  # fmt: skip
 def test_what_has_no_second_derivatives_says_what_has(made, says, change):
     layer, z = made(6), torch.randn(2, 9, 6, generator=torch.Generator().manual_seed(0)).requires_grad_()
@@ -175,10 +175,10 @@ def norms(A, p):
 
 
 @pytest.mark.parametrize("p", PS)
-@pytest.mark.parametrize("rule", models.COLUMN_RULES)
+@pytest.mark.parametrize("rule", models.layers.transitions.COLUMN_RULES)
 def test_rules_are_their_formulas(rule, p):
     """Of columns long and short, and of those that a rule leaves as they are."""
-    raw, apply = blocks(), models.COLUMN_RULES[rule]
+    raw, apply = blocks(), models.layers.transitions.COLUMN_RULES[rule]
     size = norms(raw, p)
     assert (size > 1).any() and (size < 1).any()
     A = apply(raw, p)
@@ -188,12 +188,12 @@ def test_rules_are_their_formulas(rule, p):
     assert rule in ("softmax", "hard") or not apply(torch.zeros(2, 3, 3), p).any()
 
 
-@pytest.mark.parametrize("rule", models.COLUMN_RULES)
+@pytest.mark.parametrize("rule", models.layers.transitions.COLUMN_RULES)
 @pytest.mark.parametrize("p", PS)
 def test_rules_work_along_another_axis(rule, p):
     """(h, n, n) with columns along -2, against (n, h, n) with columns along -3."""
-    A = models.COLUMN_RULES[rule](blocks(), p)
-    same(models.COLUMN_RULES[rule](blocks().transpose(0, 1).contiguous(), p, -3).transpose(0, 1), A)
+    A = models.layers.transitions.COLUMN_RULES[rule](blocks(), p)
+    same(models.layers.transitions.COLUMN_RULES[rule](blocks().transpose(0, 1).contiguous(), p, -3).transpose(0, 1), A)
 
 
 @pytest.mark.parametrize("rule", ["clip", "release", "centred", "block", "softmax", "free"])
@@ -202,7 +202,7 @@ def test_a_column_of_zeros_does_no_harm(rule, p):
     raw = blocks()[20].clone()
     raw[:, 2] = 0
     raw.requires_grad_()
-    A = models.COLUMN_RULES[rule](raw, p)
+    A = models.layers.transitions.COLUMN_RULES[rule](raw, p)
     (A * torch.arange(25.0).view(5, 5)).sum().backward()
     assert A.isfinite().all() and raw.grad.isfinite().all()
 
@@ -220,7 +220,7 @@ def test_derivatives_of_a_norm_are_those_of_torch(rule, p):
 
     size = torch.linalg.vector_norm(raw, p, -2, keepdim=True)
     by_torch = raw / (size.clamp(min=1) if rule == "clip" else size)
-    for found, wanted in zip(derivatives(models.COLUMN_RULES[rule](raw, p)), derivatives(by_torch)):
+    for found, wanted in zip(derivatives(models.layers.transitions.COLUMN_RULES[rule](raw, p)), derivatives(by_torch)):
         torch.testing.assert_close(found, wanted, rtol=1e-10, atol=1e-10)
 
 
@@ -228,10 +228,10 @@ def test_equation_7_holds_for_p_1_and_not_for_the_papers_p():
     """Products of clipped matrices stay within 1 in the 1-norm for p = 1; for p = 1.2 one step can gain 8^(1/6)."""
     raw = 3 * torch.randn(50, 8, 8, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
     product = torch.eye(8, dtype=torch.float64)
-    for A in models.COLUMN_RULES["clip"](raw, 1):
+    for A in models.layers.transitions.COLUMN_RULES["clip"](raw, 1):
         product = A @ product
         assert (norms(product, 1) <= 1 + 1e-12).all()
-    flat = models.COLUMN_RULES["clip"](torch.ones(8, 8, dtype=torch.float64), 1.2)
+    flat = models.layers.transitions.COLUMN_RULES["clip"](torch.ones(8, 8, dtype=torch.float64), 1.2)
     same(norms(flat, 1), torch.full((8,), 8 ** (1 / 6), dtype=torch.float64))
     same(norms(torch.linalg.matrix_power(flat, 100), 1), torch.full((8,), 8 ** (100 / 6), dtype=torch.float64))
 
@@ -256,7 +256,7 @@ def test_released_architecture():
     }  # fmt: skip
     assert [(key, b.any().item()) for key, b in model.named_buffers()] == [("blocks.0.mixer.frozen", False)]
     assert sum(p.numel() for p in model.parameters()) == 309_381
-    A, b = models.symbol_transitions(model)
+    A, b = models.exact.symbol_transitions(model)
     assert A.shape == (5, 8, 8, 8) and b.shape == (5, 8, 8)
     same(A.sum(-2), torch.zeros(5, 8, 8), 1e-6)
     same(norms(A, 1.2).amax(-1), torch.ones(5, 8), 1e-6)
@@ -277,7 +277,7 @@ def mlp(x, weights, prefix):
 
 def places_of_blocks(h, n):
     """(h, n, n): which output of g becomes which entry of which block; any order will do."""
-    layer = models.BlockDiagonal(h, n, hidden=2, rule="free").double()
+    layer = models.layers.BlockDiagonal(h, n, hidden=2, rule="free").double()
     with torch.no_grad():
         layer.generator[2].weight.zero_()
         layer.generator[2].bias.copy_(torch.arange(h * n * n))
@@ -320,7 +320,7 @@ def test_the_model_is_its_description(layers, rule):
 
 @pytest.mark.parametrize("cell", ["elman", "lstm"])
 def test_the_orthogonal_start(cell):
-    own = dict(models.Nonlinear(6, cell, start="orthogonal").network.named_parameters())
+    own = dict(models.layers.Nonlinear(6, cell, start="orthogonal").network.named_parameters())
     W = own["weight_hh_l0"]
     assert torch.allclose(W.mT @ W, torch.eye(6), atol=1e-5)
     assert not own["bias_ih_l0"].any() and not own["bias_hh_l0"].any()
@@ -344,7 +344,7 @@ def test_snapping_takes_the_largest_entries_and_leaves_the_model_alone():
     with torch.no_grad():
         before = model(tokens)
         snapped = models.snap(model)
-        soft, hard = models.symbol_transitions(model)[0], models.symbol_transitions(snapped)[0]
+        soft, hard = models.exact.symbol_transitions(model)[0], models.exact.symbol_transitions(snapped)[0]
         assert model.layers[0].rule == "softmax" and snapped.layers[0].rule == "hard"
         assert torch.equal(hard.argmax(-2), soft.argmax(-2)) and hard.amax(-2).eq(1).all()
         assert torch.equal(models.snap(snapped)(tokens), snapped(tokens))

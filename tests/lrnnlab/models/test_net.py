@@ -17,18 +17,18 @@ from lrnnlab.training.loop import parameter_groups
 
 D, V, C = 4, 6, 3
 MIXERS = {
-    "rotrnn": partial(models.RotRNN, state=8, heads=2),
-    "rotrnn random start": partial(models.RotRNN, state=8, heads=2, start="random"),
-    "lru": partial(models.LRU, state=3),
-    "s4d": partial(models.S4D, state=4),
-    "vanilla": models.Vanilla,
-    "rotrnn, bidirectional": partial(models.RotRNN, state=8, heads=2, bidirectional=True),
-    "lru, bidirectional": partial(models.LRU, state=3, bidirectional=True),
-    "s5, bidirectional": partial(models.S5, state=8, blocks=2, bidirectional=True),
+    "rotrnn": partial(models.layers.RotRNN, state=8, heads=2),
+    "rotrnn random start": partial(models.layers.RotRNN, state=8, heads=2, start="random"),
+    "lru": partial(models.layers.LRU, state=3),
+    "s4d": partial(models.layers.S4D, state=4),
+    "vanilla": models.layers.Vanilla,
+    "rotrnn, bidirectional": partial(models.layers.RotRNN, state=8, heads=2, bidirectional=True),
+    "lru, bidirectional": partial(models.layers.LRU, state=3, bidirectional=True),
+    "s5, bidirectional": partial(models.layers.S5, state=8, blocks=2, bidirectional=True),
 }
 def net_of(mixer, seed=0, layers=2, block=(), **options):
     options = {"vocab_size": V, "encoder": "linear", "pool": "mean", **options}
-    net = seeded(lambda: models.Net(models.blocks(MIXERS[mixer], D, layers, **{**models.PAPER_001, **dict(block)}), C, D, **options), seed=seed)
+    net = seeded(lambda: models.Net(models.blocks(MIXERS[mixer], D, layers, **{**models.net.PAPER_001, **dict(block)}), C, D, **options), seed=seed)
     with torch.no_grad():  # batch norm as after some training
         for norm in net.modules():
             if isinstance(norm, nn.BatchNorm1d):
@@ -225,7 +225,7 @@ def test_gradients(mixer, place, norm, gate):
 
 def pair_net(pool="mean", outputs=None):
     def make():
-        made = models.blocks(MIXERS["lru, bidirectional"], D, 2, **models.PAPER_001)
+        made = models.blocks(MIXERS["lru, bidirectional"], D, 2, **models.net.PAPER_001)
         return models.PairClassifier(models.Net(made, outputs, D, vocab_size=V, encoder="linear", pool=pool), 2)
 
     return seeded(make).double()
@@ -254,17 +254,17 @@ def test_pairs_by_hand():
 
 
 @pytest.mark.parametrize("mixer, options, wanted", [
-    (partial(models.RotRNN, state=128, heads=32), {}, 212_291),  # Table 3 and App. B.2 to the letter, half GLU
-    (partial(models.RotRNN, state=128, heads=32), {"gate": "full_glu"}, 268_163),
-    (partial(models.RotRNN, state=128, heads=32, bidirectional=True), {}, 286_019),  # as their sweep runs it
-    (partial(models.RotRNN, state=128, heads=32, bidirectional=True, rotation="absorbed"), {}, 282_947),
-    (partial(models.LRU, state=64, bidirectional=True, normaliser="recomputed"), {}, 283_139),
-    (partial(models.LRU, state=64, bidirectional=True), {}, 283_523),
-    (partial(models.S5, state=128, blocks=16, bidirectional=True), {}, 283_523),
+    (partial(models.layers.RotRNN, state=128, heads=32), {}, 212_291),  # Table 3 and App. B.2 to the letter, half GLU
+    (partial(models.layers.RotRNN, state=128, heads=32), {"gate": "full_glu"}, 268_163),
+    (partial(models.layers.RotRNN, state=128, heads=32, bidirectional=True), {}, 286_019),  # as their sweep runs it
+    (partial(models.layers.RotRNN, state=128, heads=32, bidirectional=True, rotation="absorbed"), {}, 282_947),
+    (partial(models.layers.LRU, state=64, bidirectional=True, normaliser="recomputed"), {}, 283_139),
+    (partial(models.layers.LRU, state=64, bidirectional=True), {}, 283_523),
+    (partial(models.layers.S5, state=128, blocks=16, bidirectional=True), {}, 283_523),
 ])  # fmt: skip
 def test_sizes_on_speech_commands(mixer, options, wanted):
     """Table 2 of paper 001 has 284K for RotRNN, 283K for LRU, 280K for S5: D = 96, N = 128, 6 layers, 35 classes."""
-    net = models.Net(models.blocks(mixer, 96, 6, **{**models.PAPER_001, **options}), 35, 96, columns=1, pool="mean")
+    net = models.Net(models.blocks(mixer, 96, 6, **{**models.net.PAPER_001, **options}), 35, 96, columns=1, pool="mean")
     assert sum(p.numel() for p in net.parameters()) == wanted
 
 
@@ -316,12 +316,12 @@ def test_forward_is_stepping_on_numbers(name):
 def test_the_first_mixer_works_once_a_symbol_or_once_a_position():
     """Same numbers; transitions one a symbol, or one a position.  Batch norm counts positions, so it never has a table."""
     tokens = strings(V, 3, 9)
-    nets = [seeded(lambda: models.network(models.Vanilla, V, C, width=D, by_symbol=way)).double() for way in (True, False)]
+    nets = [seeded(lambda: models.network(models.layers.Vanilla, V, C, width=D, by_symbol=way)).double() for way in (True, False)]
     same(nets[0](tokens), nets[1](tokens))
     traces = [net.trace(tokens) for net in nets]
     assert [len(trace.transitions[0]) for trace in traces] == [V, 3]
     same(traces[0].output, nets[0].states(tokens))
-    assert not models.network(models.Vanilla, V, C, width=D, norm="batch").by_symbol
+    assert not models.network(models.layers.Vanilla, V, C, width=D, norm="batch").by_symbol
 
 
 def test_a_mixer_that_sees_the_padding_is_noticed(monkeypatch):

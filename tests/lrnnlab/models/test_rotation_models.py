@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tensors import normal, same, seeded
 
-from lrnnlab.models import LRU, S5, RotRNN
+from lrnnlab.models.layers import LRU, S5, RotRNN
 from lrnnlab.models.layers.modes import legs, lru_as_rotrnn
 
 D = 3

@@ -6,7 +6,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lrnnlab.models import BlockDiagonal
+from lrnnlab.models.layers import BlockDiagonal
 from lrnnlab.scans import FUSED, available, softmax_scan
 from lrnnlab.scans.kernels import threads
 

@@ -12,7 +12,9 @@ from tensors import adam_by_hand, paper_001_net
 from torch import nn
 from torch.nn import functional as F
 
-from lrnnlab.models import PAPER_001, S5, Net, blocks, build
+from lrnnlab.models import Net, blocks, build
+from lrnnlab.models.layers import S5
+from lrnnlab.models.net import PAPER_001
 from lrnnlab.tasks import Batch, task
 from lrnnlab.training import Phase, Recipe, fit
 from lrnnlab.training.determinism import rng
@@ -27,7 +29,7 @@ def draw_batch(generator):
 
 
 def trained(net, **options):
-    given = {"steps": 6, "rate": 0.01, "generator": rng(0, "x"), "progress": False} | options
+    given = {"steps": 6, "lr": 0.01, "generator": rng(0, "x"), "progress": False} | options
     return train(net, draw_batch, F.cross_entropy, **given)
 
 
@@ -53,7 +55,7 @@ def test_rates_are_torchs_own_schedules(steps, part, schedule):
     np.testing.assert_allclose(found, wanted, atol=1e-12)
 
 
-def plain_loop(net, steps, rate, recurrent_rate, decay, warmup, betas, epsilon, clip):
+def plain_loop(net, steps, lr, recurrent_lr, weight_decay, warmup, betas, eps, clip):
     """The same training, written out: Adam's formulas by hand, decay decoupled and for the regular parameters only."""
     data = rng(0, "x")
     torch.randint(2**62, (1,), generator=data)  # what dropout is seeded with
@@ -65,15 +67,15 @@ def plain_loop(net, steps, rate, recurrent_rate, decay, warmup, betas, epsilon, 
         net.zero_grad()
         F.cross_entropy(net(x), y).backward()
         share = (step + 1) / warmup if step < warmup else (1 + math.cos(math.pi * (step - warmup) / (steps - warmup))) / 2
-        rates = {True: (share * recurrent_rate, 0), False: (share * rate, decay)}
+        rates = {True: (share * recurrent_lr, 0), False: (share * lr, weight_decay)}
         adam_by_hand(net, moments, step, lambda name, rates=rates: rates[name.rsplit(".", 1)[-1] in slow], betas, epsilon, clip)
 
 
-@pytest.mark.parametrize("fault", [None, "rate", "recurrent_rate", "decay", "warmup", "betas", "epsilon", "clip"])
+@pytest.mark.parametrize("fault", [None, "lr", "recurrent_lr", "weight_decay", "warmup", "betas", "eps", "clip"])
 def test_training_is_the_plain_loop(fault):
-    recipe = {"steps": 7, "rate": 0.01, "recurrent_rate": 0.003, "decay": 0.1, "warmup": 2, "betas": (0.8, 0.99),
-              "epsilon": 1e-3, "clip": 0.1}  # fmt: skip
-    wrong = {"warmup": 0, "betas": (0.9, 0.99), "epsilon": 1e-8, "clip": None}
+    recipe = {"steps": 7, "lr": 0.01, "recurrent_lr": 0.003, "weight_decay": 0.1, "warmup": 2, "betas": (0.8, 0.99),
+              "eps": 1e-3, "clip": 0.1}  # fmt: skip
+    wrong = {"warmup": 0, "betas": (0.9, 0.99), "eps": 1e-8, "clip": None}
     one, two = paper_001_net().double(), paper_001_net().double()
     before = torch.get_default_dtype()
     torch.set_default_dtype(torch.float64)
@@ -129,7 +131,7 @@ def test_regression_at_the_last_positions():
         x = torch.randn(16, 6, 1, generator=generator)
         return x, x[:, 3:5]
 
-    run = train(net, batch, F.mse_loss, steps=80, rate=0.03, generator=rng(0, "y"), progress=False,
+    run = train(net, batch, F.mse_loss, steps=80, lr=0.03, generator=rng(0, "y"), progress=False,
                           schedule="constant")  # fmt: skip
     assert run.losses[0][0] == 10 and run.losses[-1][1] < 0.3 * run.losses[0][1]
 
@@ -152,13 +154,13 @@ def run(source=SUM, change=lambda net: net, loss=None, **options):
 def fitted(asked=SUM, length=None, **phase):
     make = lambda seed: build("lstm", vocab_size=asked.vocab_size, classes=asked.classes, width=4, seed=seed)
     phases = (Phase(**{"steps": 3, "lr": 1e-3, **phase}),)
-    return fit(make, asked, Recipe(phases, batch=4, length=length), 0, progress=False)
+    return fit(make, asked, Recipe(phases, batch_size=4, length=length), seed=0, progress=False)
 
 
 NOTHING = {
     "one answer": (lambda: run(told(1)), "3 steps: all answers were 1"),
     "no answer": (lambda: run(told(-1, asked=False)), "3 steps: no answer was asked for"),
-    "rate": (lambda: run(rate=0.0), "no weight changed: the learning rate is 0"),
+    "rate": (lambda: run(lr=0.0), "no weight changed: the learning rate is 0"),
     "gradient": (lambda: run(loss=lambda y, batch: 0 * y.sum()), "no weight changed: the gradient of the loss is 0"),
     "NaN": (lambda: run(loss=lambda y, batch: math.nan * y.sum()), "the first loss is not finite"),
     "short strings": (lambda: run(task("tomita_7", length=2), lambda net: build("lstm", vocab_size=2, classes=2)), "answers were 1"),
@@ -188,6 +190,6 @@ def test_training_that_can_change_nothing_is_refused(name):
 
 @pytest.mark.filterwarnings("error")
 def test_training_that_teaches_is_quiet():
-    run(batch=1)
+    run(batch_size=1)
     fitted()
     run(loss=lambda y, batch: batch.loss(y))

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from torch.nn import functional as F
 
 from lrnnlab.automata import MooreMachine, minimise
-from lrnnlab.models import BlockDiagonal, Net
+from lrnnlab.models import Net
+from lrnnlab.models.layers import BlockDiagonal
 from lrnnlab.models.net import PreNorm
 from lrnnlab.verification import verify
 

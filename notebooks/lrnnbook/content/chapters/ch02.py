@@ -47,7 +47,9 @@ from lrnnbook.content.tables import get, lrnn_growth, results
 from lrnnbook.content.tables.lrnn_growth import FLOAT32_MAX, growth_per_step
 from lrnnbook.content.tables.records import recorded
 from lrnnlab.automata import NO_LABEL, MooreMachine
-from lrnnlab.models import COLUMN_RULES, Net, symbol_transitions
+from lrnnlab.models import Net
+from lrnnlab.models.exact import symbol_transitions
+from lrnnlab.models.layers.transitions import COLUMN_RULES
 from lrnnlab.tasks import MachineTask, Sum
 from lrnnlab.tasks.batch import answered
 

@@ -35,8 +35,9 @@ from lrnnbook.content.show.style import (
     new_figure,
     styled,
 )
-from lrnnlab.models import PAPER_001, Net, blocks
+from lrnnlab.models import Net, blocks
 from lrnnlab.models.layers.modes import LRU, RotRNN
+from lrnnlab.models.net import PAPER_001
 
 # --- the network and the layer, drawn from what runs -----------------------------------------------------------------
 

@@ -14,7 +14,8 @@ import torch
 
 from lrnnbook.content.tables.table import Run, get, load
 from lrnnlab import scans
-from lrnnlab.models import Net, snap, symbol_transitions
+from lrnnlab.models import Net, snap
+from lrnnlab.models.exact import symbol_transitions
 from lrnnlab.tasks import Task
 from lrnnlab.training import fit
 from lrnnlab.training.determinism import rng
@@ -53,13 +54,13 @@ def measure(run: Run, progress: bool = False, checkpoint: Path | None = None) ->
     scans.warm()
     task = run.build_task()
     strings = task.sample(STRINGS, task.train_length, rng(run.seed, "film"))
-    result = fit(run.build_model, task, replace(run.setting.recipe, attempts=1), run.seed, check_every=EVERY,
-                 check=lambda model, step: frame(model, task, step, run.seed),
+    result = fit(run.build_model, task, replace(run.setting.recipe, attempts=1), seed=run.seed, watch_every=EVERY,
+                 watch=lambda model, step: frame(model, task, step, run.seed),
                  checkpoint=checkpoint, progress=progress)  # fmt: skip
-    frames = [frame(run.build_model(), task, 0, run.seed), *result.checks]
+    frames = [frame(run.build_model(), task, 0, run.seed), *result.watched]
     if frames[-1]["step"] < result.steps:
-        frames.append(frame(result.model, task, result.steps, run.seed))
-    A = symbol_transitions(result.model)[0]
+        frames.append(frame(result.net, task, result.steps, run.seed))
+    A = symbol_transitions(result.net)[0]
     return {
         "wall_seconds": round(result.seconds, 3), "steps": result.steps, "frames": frames, "shape": list(A.shape),
         "positions": list(POSITIONS), "answers": strings.targets[:, -1].tolist(), "train_length": task.train_length,

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from lrnnbook.content.tables.table import by_setting, load
-from lrnnlab.models import COLUMN_RULES
+from lrnnlab.models.layers.transitions import COLUMN_RULES
 from lrnnlab.training.determinism import rng
 
 FLOAT32_MAX = float(np.finfo(np.float32).max)

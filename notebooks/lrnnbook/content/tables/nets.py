@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from lrnnlab.models import LRU, S4, S4D, S5, LiquidS4, Net, RotRNN, blocks
+from lrnnlab.models import Net, blocks
+from lrnnlab.models.layers import LRU, S4, S4D, S5, LiquidS4, RotRNN
 from lrnnlab.models.layers.attention import LocalAttention, RotaryAttention
 from lrnnlab.models.layers.modes import DLR, DSS, SGConv
 

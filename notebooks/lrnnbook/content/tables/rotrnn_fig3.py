@@ -15,8 +15,9 @@ from torch.nn import functional as F
 from lrnnbook.content.tables.nets import stack
 from lrnnbook.content.tables.records import significant
 from lrnnbook.content.tables.table import by_setting, load, trained_by
-from lrnnlab.models import PAPER_001, Net
+from lrnnlab.models import Net
 from lrnnlab.models.layers.modes import DenseModes
+from lrnnlab.models.net import PAPER_001
 from lrnnlab.tasks.long_range.listops import ListOps
 from lrnnlab.training import Trained, share_right, with_seed
 from lrnnlab.training.determinism import rng

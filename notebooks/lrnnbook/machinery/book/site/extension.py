@@ -76,7 +76,7 @@ def _write(writer, node: nodes.Node, display: str) -> None:
 
 
 def _link_names(app: Sphinx, doctree: nodes.document) -> None:
-    """In a text ``lrnnlab.models.LRU`` leads to its page."""
+    """In a text ``lrnnlab.models.layers.LRU`` leads to its page."""
     for code in list(doctree.findall(nodes.literal)):
         if re.fullmatch(r"lrnnlab(\.\w+)+", code.astext()) and isinstance(code.parent, nodes.TextElement):
             link = pending_xref("", refdomain="py", reftype="obj", reftarget=code.astext(), refdoc=app.env.docname)

@@ -25,7 +25,7 @@ from lrnnbook.machinery.book.site.predictions import asked_in, prediction_markdo
 from lrnnbook.machinery.book.sync import read_twin, source_of
 
 ROOMS = ["lrnnlab", *(f"lrnnlab.{room}" for room in
-                      ("scans", "automata", "expressivity", "tasks", "models", "training", "verification"))]  # fmt: skip
+                      ("scans", "automata", "expressivity", "tasks", "models", "models.layers", "training", "verification"))]  # fmt: skip
 DATA = re.compile(r"""["'(]data:(image/[\w.+-]+);base64,([^"')]*)""")
 INDEX = """# lrnnlab
 
@@ -84,7 +84,7 @@ def write_pages(notebooks: Sequence[Path], folder: Path, books: bool = True) -> 
                         reference="\n".join([*beside, "references"]), library="\n".join(f"api/{room}" for room in ROOMS))  # fmt: skip
     _write(folder / "index.md", text.encode())
     for room in ROOMS:
-        title = room if "." in room else f"{room}: the first hour"
+        title = room if "." in room else f"{room}: ten names"
         _write(folder / "api" / f"{room}.rst", f"{title}\n{'=' * len(title)}\n\n.. automodule:: {room}\n".encode())
     _write(folder / "references.md", b"# Papers\n\n{download}`As BibTeX <references.bib>`\n\n```{bibliography}\n:all:\n:list: bullet\n```\n")
     _write(folder / "references.bib", bibtex(notebooks).encode())
