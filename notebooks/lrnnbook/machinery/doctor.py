@@ -1,17 +1,12 @@
-"""Is everything here that the workbook needs, and does it work?  ``lrnnlab doctor`` answers.
+"""``lrnnlab doctor``: versions, scan backends, widgets and the fence.
 
-Each question is one small function that gives :class:`Check` lines; ``report`` asks them all, ``main`` prints the
-answers.  Nothing is believed because it is installed: each scan backend really runs, and the folder that makes
-sliders appear in JupyterLab is looked for on the disk.  A broken part is reported, and the rest still examined.
+Each function gives :class:`Check` lines: backends and the fence are run, and JupyterLab's half of ipywidgets is looked
+for on the disk.  A part that raises is reported, and the rest is still examined.
 """
 
 import argparse
-import importlib
-import importlib.util
 import json
-import os
 import platform
-import shutil
 import sys
 import time
 import warnings
@@ -22,7 +17,6 @@ from pathlib import Path
 
 REQUIRED_BACKENDS = ("reference", "paper", "cpu", "auto")  # any other (a GPU's) may be absent
 AnyError = Exception  # a broken part may raise what it likes
-ROOM_NEEDED, ROOM_WISHED = 0.2, 1.0  # free disk space in 10^9 bytes: to write any record at all; to work at ease
 
 
 @dataclass(frozen=True)
@@ -36,7 +30,7 @@ class Check:
 
 def report() -> list[Check]:
     """Examine this Python environment, a :class:`Check` a line; changes nothing."""
-    questions = (python, package, requirements, torch_build, scan_backends, widgets, kernel, fence, disk, threads)
+    questions = (python, package, requirements, torch_build, scan_backends, widgets, fence)
     return [check for question in questions for check in _answers(question)]
 
 
@@ -45,7 +39,7 @@ def _answers(question: Callable[[], Iterator[Check]]) -> Iterator[Check]:
     try:
         yield from question()
     except AnyError as error:
-        yield Check(question.__name__.replace("_", " "), False, f"cannot be examined: {_said(error)}")
+        yield Check(question.__name__.replace("_", " "), False, f"cannot be examined: {_one_line(error)}")
 
 
 def python() -> Iterator[Check]:
@@ -128,7 +122,7 @@ def _backend(name: str, linear_scan, inputs) -> Check:
             expected = linear_scan(*inputs, backend="reference")
             x = linear_scan(*(value.to(device) for value in inputs), backend=name).cpu()
     except AnyError as error:
-        return Check(f"scan {name}", False if needed else None, _said(error))
+        return Check(f"scan {name}", False if needed else None, _one_line(error))
     seconds = time.perf_counter() - started
     if x.shape != expected.shape:
         return Check(f"scan {name}", False, f"gives shape {tuple(x.shape)} where {tuple(expected.shape)} is right")
@@ -170,28 +164,6 @@ def widgets() -> Iterator[Check]:
         yield Check("widgets", True, f"ipywidgets {ours} with jupyterlab_widgets {half}, its extension in place")
 
 
-def kernel() -> Iterator[Check]:
-    """Whether there is a kernel called python3, which every notebook here asks for."""
-    try:
-        from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
-    except ImportError:
-        yield Check("kernel", None, "jupyter_client is not installed; needed for: lab")
-        return
-    try:
-        spec = KernelSpecManager().get_kernel_spec("python3")
-    except NoSuchKernel:
-        yield Check("kernel", False, "no kernel called python3: reinstall ipykernel")
-        return
-    # Jupyter replaces a bare 'python' by the interpreter that it runs in itself.
-    runs = sys.executable if spec.argv[0].startswith("python") else spec.argv[0]
-    if shutil.which(runs) is None:
-        yield Check("kernel", False, f"the kernel python3 would run {runs}, which is not there")
-    elif runs == sys.executable and importlib.util.find_spec("ipykernel") is None:
-        yield Check("kernel", False, f"the kernel python3 needs ipykernel in {sys.prefix}, where it is missing")
-    else:
-        yield Check("kernel", True, f"python3 runs {runs}")
-
-
 def fence() -> Iterator[Check]:
     """Whether students' code can be fenced in, which only a teacher needs: it is tried."""
     try:
@@ -199,21 +171,7 @@ def fence() -> Iterator[Check]:
 
         yield Check("fence", True, find().describe())
     except AnyError as error:
-        yield Check("fence", None, f"{_said(error)}; needed for: course")
-
-
-def disk() -> Iterator[Check]:
-    """Room for records and weights where the reader works."""
-    free = shutil.disk_usage(Path.cwd()).free / 1e9
-    ok = False if free < ROOM_NEEDED else None if free < ROOM_WISHED else True
-    yield Check("disk", ok, f"{free:.1f} GB free in {Path.cwd()}")
-
-
-def threads() -> Iterator[Check]:
-    """How many processors there are and how many torch and numba use."""
-    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    uses = [f"{name} uses {importlib.import_module(name).get_num_threads()}" for name in ("torch", "numba")]
-    yield Check("threads", True, ", ".join([f"{allowed} processors", *uses]))
+        yield Check("fence", None, f"{_one_line(error)}; needed for: course")
 
 
 def _version(name: str) -> str | None:
@@ -224,7 +182,7 @@ def _version(name: str) -> str | None:
         return None
 
 
-def _said(error: BaseException) -> str:
+def _one_line(error: BaseException) -> str:
     """What an error says, on one line, with its kind: some errors say nothing else."""
     return f"{type(error).__name__}: {error}".strip().splitlines()[0].rstrip(": ")
 
