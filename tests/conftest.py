@@ -1,6 +1,7 @@
 """What all tests share."""
 
 import warnings
+from collections import Counter
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -76,11 +77,25 @@ def visit(browser):
         context.close()
 
 
-# What a change seldom breaks and a machine is long busy with: planted faults, rehearsals, other processors, whole browsers.
+# What a change seldom breaks and a machine is long busy with: planted faults, rehearsals, other processors, whole browsers, and
+# whatever asks for the site of all notebooks.  Files, and functions of other files, which one looks for here.
 THOROUGH = {
     "test_baseline_rows", "test_browser", "test_course_grading", "test_course_marks", "test_course_sets",
     "test_engines", "test_fence", "test_lab", "test_proof_cells", "test_records_again", "test_verification_random", "test_wheel",
+    "test_a_picture_fits_its_page_and_axe_finds_nothing", "test_a_proof_s_cells_run_again_each_alone_and_in_order",
+    "test_an_arithmetic_takes_effect", "test_compiled_for_hopper", "test_gradients_written_past_the_cache_are_the_same",
+    "test_kernels_in_the_interpreter", "test_measurements_take_jobs_too_and_what_was_interrupted_goes_on", "test_mypy",
+    "test_nbval_alone_with_the_plugin_says_what_check_says", "test_no_proof_is_false",
+    "test_one_run_serves_nbval_and_the_checker", "test_pointer_and_keyboard_move_the_picture_and_its_sentence",
+    "test_what_is_said_of_trees_and_pictures_stands_in_their_records", "test_without_scripts_the_page_says_what_could_be_seen",
 }  # fmt: skip
+# Of these a third of the cases will do for a quick look.
+THIRD = {
+    "test_a_layer_is_its_equation", "test_a_model_trains_on_what_it_can_read",
+    "test_a_run_that_is_killed_goes_on_to_the_same_record", "test_the_machine_read_off_answers_as_the_net",
+}  # fmt: skip
+# The files that take longest come first, or one process of two would wait for them at the end.
+LONGEST = ["test_notebooks", "test_site", "test_browser", "test_proof_cells"]
 
 
 def pytest_report_header():
@@ -102,11 +117,18 @@ def pytest_addoption(parser):
 
 
 def pytest_collection_modifyitems(config, items):
-    # The file that takes longest comes first, or one process of two would wait for it at the end.
-    items.sort(key=lambda item: Path(item.location[0]).stem != "test_notebooks")
-    named = {Path(argument.partition("::")[0]).stem for argument in config.args}
+    stem = lambda item: Path(item.location[0]).stem
+    items.sort(key=lambda item: LONGEST.index(stem(item)) if stem(item) in LONGEST else len(LONGEST))
+    named, count = {Path(argument.partition("::")[0]).stem for argument in config.args}, Counter()
+
+    def is_left_out(item):
+        name = getattr(item, "originalname", item.name)
+        count[name] += 1
+        return stem(item) not in named and (
+            not THOROUGH.isdisjoint((stem(item), name)) or "site" in getattr(item, "fixturenames", ())
+            or item.get_closest_marker("thorough") or (name in THIRD and count[name] % 3 != 1))  # fmt: skip
+
     if not config.getoption("--all"):
-        left_out = [item for item in items if (stem := Path(item.location[0]).stem) not in named
-                    and (stem in THOROUGH or item.get_closest_marker("thorough"))]  # fmt: skip
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if item not in set(left_out)]
+        left_out = set(filter(is_left_out, items))
+        config.hook.pytest_deselected(items=list(left_out))
+        items[:] = [item for item in items if item not in left_out]

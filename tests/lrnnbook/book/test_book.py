@@ -88,6 +88,7 @@ raise ValueError("p must be at least 1")
 """
 ROOT = Path(__file__).resolve().parents[3]
 CLOCK = re.compile(rb"\d+\.\d+ seconds since 1970, <object object at 0x[0-9a-f]+>")
+MOST = 60  # seconds for a cell; where a message comes and nobody is woken, so long is waited for it
 TITLE, SETUP, PRINTS, FIGURE, PANEL, CONTROLS, TIMES, RAISES, RESULT = range(9)
 
 
@@ -105,12 +106,12 @@ def book(tmp_path_factory):
     """A repository with the sample, built: (root, source, twin)."""
     root = tmp_path_factory.mktemp("book")
     source = page(root)
-    return root, source, build_notebook(source, root)
+    return root, source, build_notebook(source, root, timeout=MOST)
 
 
 @pytest.fixture(scope="module")
 def second_run(book):
-    return execute(nbformat.read(book[2], as_version=4), book[2].parent).notebook
+    return execute(nbformat.read(book[2], as_version=4), book[2].parent, timeout=MOST).notebook
 
 
 @pytest.fixture

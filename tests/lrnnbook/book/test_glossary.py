@@ -3,6 +3,7 @@
 import importlib
 import inspect
 import re
+from functools import cache
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -28,6 +29,7 @@ def every():
             "tasks": maps.task_map(), "papers": maps.bibliography()}  # fmt: skip
 
 
+@cache
 def headings(stem):
     """The headings of a chapter as JupyterLab would address them, by the plainest of means."""
     found = re.findall(r"^# ##+ +(.+)$", TEXTS[stem], re.MULTILINE)
