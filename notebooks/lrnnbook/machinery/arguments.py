@@ -3,7 +3,7 @@
 import argparse
 from typing import Any
 
-MOST = 10**6  # seconds, MiB, rounds: more is a slip, and overflows what the system counts in
+MAX_NUMBER = 10**6  # seconds, MiB, rounds: more is a slip, and overflows what the system counts in
 
 
 class Parser(argparse.ArgumentParser):
@@ -20,6 +20,6 @@ class Parser(argparse.ArgumentParser):
     def _refuse(self, options: argparse.Namespace, rest: list[str]) -> tuple[argparse.Namespace, list[str]]:
         for action in self._actions:
             value = getattr(options, action.dest, None)
-            if action.type in (int, float) and value not in (None, action.const) and not 0 < value <= MOST:
-                self.error(f"argument {action.option_strings[0]}: must be above 0 and at most {MOST}, got {value}")
+            if action.type in (int, float) and value not in (None, action.const) and not 0 < value <= MAX_NUMBER:
+                self.error(f"argument {action.option_strings[0]}: must be above 0 and at most {MAX_NUMBER}, got {value}")
         return options, rest

@@ -13,9 +13,9 @@ from pathlib import Path
 import lrnnlab
 from lrnnbook.machinery.arguments import Parser
 
-LONG = ("losses", "checks", "curves", "frames", "points", "kernels", "training", "time", "seal")  # what --json leaves out
-OWN = {"book": "lrnnbook.machinery.book", "course": "lrnnbook.machinery.grading.command", "doctor": "lrnnbook.machinery.doctor"}  # parse their own arguments
-MOST_SEEDS = 10_000
+LEFT_OUT_OF_JSON = ("losses", "checks", "curves", "frames", "points", "kernels", "training", "time", "seal")  # what --json leaves out
+PARSE_THEIR_OWN = {"book": "lrnnbook.machinery.book", "course": "lrnnbook.machinery.grading.command", "doctor": "lrnnbook.machinery.doctor"}
+MAX_SEEDS = 10_000
 
 
 def _seeds(text: str) -> list[int]:
@@ -25,12 +25,12 @@ def _seeds(text: str) -> list[int]:
         for part in text.split(","):
             first, dash, last = part.partition("-")
             several = range(int(first), int(last if dash else first) + 1)
-            if not several or several[-1] - several[0] >= MOST_SEEDS or len(found) + len(several) > MOST_SEEDS:
+            if not several or several[-1] - several[0] >= MAX_SEEDS or len(found) + len(several) > MAX_SEEDS:
                 raise ValueError
             found += several
     except ValueError:
         raise argparse.ArgumentTypeError(
-            f"{text!r} is neither a seed (731), nor a list of at most {MOST_SEEDS:,} (0-4 or 0,3,7)"
+            f"{text!r} is neither a seed (731), nor a list of at most {MAX_SEEDS:,} (0-4 or 0,3,7)"
         ) from None
     return found
 
@@ -153,8 +153,8 @@ def _let_go_of_stdout(status: int) -> int:
 
 
 def _run(argv: list[str]) -> int:
-    if argv and argv[0] in OWN:  # loaded only now: book needs Jupyter's machinery, which the other verbs do without
-        return import_module(OWN[argv[0]]).main(argv[1:])
+    if argv and argv[0] in PARSE_THEIR_OWN:  # loaded only now: book needs Jupyter's machinery, which the other verbs do without
+        return import_module(PARSE_THEIR_OWN[argv[0]]).main(argv[1:])
     options = _parser().parse_args(argv)
     try:
         return {"copy": _copy, "figures": _figures, "bench": _bench, "reproduce": _reproduce,
@@ -193,7 +193,7 @@ def _reproduce(options: argparse.Namespace) -> int:
         seeds = list(dict.fromkeys(run.seed for run in runs))
         parts = [_counted(len({getattr(run, name) for run in runs}), name) for name in ("task", "row")]
         print(f"{options.experiment}, budget {options.budget}: {_counted(planned, 'run')} planned{where}\n"
-              f"({', '.join(parts)}; {_said(seeds)})", file=sys.stderr, flush=True)  # fmt: skip
+              f"({', '.join(parts)}; {_seeds_as_text(seeds)})", file=sys.stderr, flush=True)  # fmt: skip
 
     found = tables.run_all(
         runs, jobs=options.jobs, engine=options.engine, data=data, reuse=not options.again, progress=not options.json,
@@ -211,7 +211,7 @@ def _reproduce(options: argparse.Namespace) -> int:
             made += not record["recorded"]
             shown = {**record, "row": asked.get(record["row"], record["row"]), "model_row": record["row"]}
             if options.json:
-                print(json.dumps(records.as_json({k: v for k, v in shown.items() if k not in LONG})), flush=True)
+                print(json.dumps(records.as_json({k: v for k, v in shown.items() if k not in LEFT_OUT_OF_JSON})), flush=True)
             left = time_left(time.monotonic() - start, made, missing)
             print(f"[{number}/{len(runs)}] {line(shown)}{left and f'; {left}'}", file=sys.stderr, flush=True)
     except KeyboardInterrupt:
@@ -246,7 +246,7 @@ def _counted(number: int, what: str) -> str:
     return f"{number:,} {what}{'s' * (number != 1)}"
 
 
-def _said(seeds: Sequence[int]) -> str:
+def _seeds_as_text(seeds: Sequence[int]) -> str:
     """Which seeds are meant, at a glance: ``seed 7``, ``seeds 0 to 4``, ``2 seeds, 0 to 7``."""
     if len(seeds) == 1:
         return f"seed {seeds[0]}"

@@ -27,7 +27,7 @@ from lrnnbook.machinery.grading.grading import Part, Report, grade_all
 from lrnnbook.machinery.grading.releasing import release
 from lrnnbook.machinery.grading.sanitize import ROOM, cell, clean, label
 from lrnnbook.machinery.grading.sets import find
-from lrnnbook.machinery.grading.submissions import CODE, DEEP, FILE, Submission, collect
+from lrnnbook.machinery.grading.submissions import MAX_CHARACTERS, MAX_DEPTH, MAX_FILE_BYTES, Submission, collect
 
 ROOT = Path(__file__).parents[3]
 pytest.importorskip("nbgrader", reason="a release needs nbgrader: pip install -e '.[course]'")
@@ -89,8 +89,8 @@ def test_whatever_is_handed_in_has_a_row_and_nobody_else_is_touched(tmp_path, ha
     hand_in(b"html.ipynb", b"<html>", 0, "not JSON")
     hand_in(b"nested.ipynb", b'{"cells":' + b"[" * 100_000, 0, "not JSON")
     hand_in(b"huge.ipynb", b"{", 0, "has 50 MB")
-    os.truncate(os.path.join(folder, b"huge.ipynb"), FILE + 1)
-    hand_in(b"long.ipynb", with_cell("#" * CODE), 0, "1,000,000 characters")
+    os.truncate(os.path.join(folder, b"huge.ipynb"), MAX_FILE_BYTES + 1)
+    hand_in(b"long.ipynb", with_cell("#" * MAX_CHARACTERS), 0, "1,000,000 characters")
     hand_in(b"plus.ipynb", with_cell("x = " + "1+" * 100_000 + "1"), full, "")
     hand_in(b"minus.ipynb", with_cell("-" * 200_000 + "1"), full, "")
     hand_in(b"half.ipynb", with_cell('%x \ud800\nraise ValueError("\\ud800")'), full, "")
@@ -138,10 +138,10 @@ def collected(folder):
 
 @posix
 def test_both_ways_to_lay_out_a_folder(tmp_path):
-    for name in ("bob/ps1", "cy", "near/" + "d/" * DEEP, "far/" + "d/" * (DEEP + 1)):
+    for name in ("bob/ps1", "cy", "near/" + "d/" * MAX_DEPTH, "far/" + "d/" * (MAX_DEPTH + 1)):
         (tmp_path / name).mkdir(parents=True)
-    for name in ("ada.ipynb", "carl.IPYNB", "bob/ps1/PS1.IPYNB", "bob/other.ipynb", "near/" + "d/" * DEEP + "ps1.ipynb",
-                 "far/" + "d/" * (DEEP + 1) + "ps1.ipynb"):  # fmt: skip
+    for name in ("ada.ipynb", "carl.IPYNB", "bob/ps1/PS1.IPYNB", "bob/other.ipynb", "near/" + "d/" * MAX_DEPTH + "ps1.ipynb",
+                 "far/" + "d/" * (MAX_DEPTH + 1) + "ps1.ipynb"):  # fmt: skip
         (tmp_path / name).write_text("{}")
     (tmp_path / "dan.ipynb").symlink_to(tmp_path / "ada.ipynb")
     for name in (".DS_Store", "desktop.ini", "._ada.ipynb", "~$ada.ipynb", "Icon\r", "bob/._ps1.ipynb", "bob/ps1/._ps1.ipynb"):

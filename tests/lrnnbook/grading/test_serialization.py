@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from lrnnbook.content.exercises.judging import numbers
 from lrnnbook.machinery.grading import serialization
-from lrnnbook.machinery.grading.serialization import LARGEST, Channel, Closed, decode, encode
+from lrnnbook.machinery.grading.serialization import MAX_MESSAGE_BYTES, Channel, Closed, decode, encode
 from lrnnbook.machinery.grading.worker import Worker
 
 PLAIN = st.recursive(
@@ -112,7 +112,7 @@ def test_messages_end_and_are_no_larger_than_said():
             channel.receive()
     with pytest.raises(ValueError, match="an answer of 5 MB is too large"):
         channel.send("x" * 5_000_000)
-    with open(os.devnull, "wb") as nowhere, open("/dev/zero", "rb") as zeros, pytest.raises(ValueError, match=f"more than {LARGEST}"):
+    with open(os.devnull, "wb") as nowhere, open("/dev/zero", "rb") as zeros, pytest.raises(ValueError, match=f"more than {MAX_MESSAGE_BYTES}"):
         Channel(zeros, nowhere).receive()
     writing.write(b"{")
     writing.close()

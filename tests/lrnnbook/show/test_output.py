@@ -35,7 +35,7 @@ def test_the_same_figure_is_the_same_crisp_and_small_file_without_date_or_versio
     figure = state_diagram(EvenPair(5).machine)
     picture = written(figure)
     assert picture == written(state_diagram(EvenPair(5).machine)) and b"Software" not in picture and b"Date" not in picture
-    assert len(show.png(figure)) < show.LARGEST
+    assert len(show.png(figure)) < output.MAX_PICTURE_BYTES
     assert Image.open(io.BytesIO(picture)).width == pytest.approx(figure.get_size_inches()[0] * style.DPI, abs=1)
 
 
@@ -86,7 +86,7 @@ def test_saving_writes_the_picture_and_its_description_or_nothing(tmp_path, monk
     for name, alt in (("a.jpg", "alt"), ("a.png", "")):
         with pytest.raises(ValueError, match=r"\.png|alternative text"):
             show.save(figure, tmp_path / name, alt)
-    monkeypatch.setattr(output, "LARGEST", 1000)
+    monkeypatch.setattr(output, "MAX_PICTURE_BYTES", 1000)
     with pytest.raises(ValueError, match="a.png would have [0-9]+ bytes, more than 1000: draw less"):
         show.save(figure, tmp_path / "a.png", "two axes")
     assert [file.name for file in tmp_path.rglob("*.*")] == ["empty.png"]

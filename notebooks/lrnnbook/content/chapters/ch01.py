@@ -279,7 +279,7 @@ def killers_widget() -> Moving:
 @styled
 def layers_run(cascade: DiagonalCascade, word: str, names: Sequence[str]) -> Figure:
     """Every channel of a cascade while it reads at most 7 tokens: a row of dials a channel, lowest first, with marks at the
-    places that it turns among; names (T + 1) stand below the steps."""
+    places that it turns among; names (T + 1) are below the steps."""
     tokens = [cascade.symbols.index(letter) for letter in word]
     points = np.array([cascade.points(state) for state in (cascade.start, *cascade.run(tokens))])  # (T + 1, channels)
     channels = [(depth, channel) for depth, layer in enumerate(cascade.layers, 1) for channel in layer]
@@ -362,7 +362,7 @@ def stored_first(words: Sequence[str]) -> Figure:
 SIZES, DEPTHS = (1, 2, 3, 4, 5, 6, 8, 10, 13, 25), (1, 2, 3)
 LIGHTS = {True: ("#009E73", "✓", "an exact model fits"), False: ("#D9D9D9", "×", "impossible"),
           None: ("#FFFFFF", "?", "open")}  # fmt: skip
-LONGEST = 16  # tokens that are played
+MAX_TOKENS_PLAYED = 16  # tokens that are played
 SAMPLES = {
     "Parity": "0110111010", "Sum(5)": "0324410321", "(abab)*": "ababababba", "EvenPair(5)": "3021430133",
     "a-b-c mod 5": "3-1-4-0-2-2", "ModArith(5)": "2×3+4-1×3", "D_2": "aabbabaabb", "D_4": "aabaaabbbb",
@@ -389,7 +389,7 @@ def played(task: str, typed: str = "") -> tuple[str, str]:
     """(word, note): the word typed if the task can read it, else its sample word and a note that says so."""
     machine, word = language(task).machine, typed.translate(str.maketrans("*−–", "×--")).strip()
     if word and set(word) <= set(machine.symbols):
-        return word[:LONGEST], ""
+        return word[:MAX_TOKENS_PLAYED], ""
     note = f"{task} reads {' '.join(map(printed, machine.symbols))}, so this is its sample word. " if word else ""
     return SAMPLES[task], note
 

@@ -82,7 +82,7 @@ def paper_network() -> Net:
 
 @styled
 def architecture(net: Net) -> Figure:
-    """The network, and one of its pre-norm blocks larger: what stands in Figure 1 of paper 001, with this network's sizes."""
+    """The network, and one of its pre-norm blocks larger: as in Figure 1 of paper 001, with this network's sizes."""
     block, D = net.blocks[0], net.width
     size, C = net.vocab_size or net.columns, net.outputs
     figure, axes = canvas(2.75)

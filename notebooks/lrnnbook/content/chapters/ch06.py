@@ -33,9 +33,9 @@ LIMITS = {"float32 keeps 24 digits": 24 * log10(2), "float32 ends": log10(float(
           "float64 ends": log10(float(np.finfo("float64").max))}  # fmt: skip
 PUSHES = tuple(range(0, 131, 10))  # percent of the way of evenly spaced zeros to Chebyshev's
 EIGHTHS = range(1, 8)  # the shifts by j L/8 of paper 004's Table 2
-LARGEST = 64  # modes; their weights still fit float32
+MAX_MODES = 64  # modes; their weights still fit float32
 DIGITS = {"float32": 24, "float64": 53}
-MODES = (*range(2, 33), 36, 40, 48, 56, LARGEST)
+MODES = (*range(2, 33), 36, 40, 48, 56, MAX_MODES)
 LENGTHS = (8, 16, 32, 64, 128, 256, 512)
 PERCENTS = tuple(range(1, 100, 2))  # a shift as a share of L: S = L percent // 100
 LAMBDAS = (0.5, 0.7, 0.9, 0.95, 0.99, 0.995, 0.999)

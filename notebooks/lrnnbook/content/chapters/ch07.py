@@ -228,7 +228,7 @@ def steps_to_learn(found: pd.DataFrame, longer: pd.DataFrame) -> Figure:
     """After how many steps R2 is 0.9, by length: one layer of DLR and six, a line for each task that one of them learned.
 
     Of several seeds of ``dlr/table1`` the median counts, and one that did not learn took endless steps.  Where it did not
-    learn, ``dlr/longer`` is taken (hollow marks).  An arrow stands at the most steps where these did not either, or there
+    learn, ``dlr/longer`` is taken (hollow marks).  An arrow is drawn at the most steps where these did not either, or there
     are none.
     """
     titles = {"dlr_1": "1 layer", "dlr_6": "6 layers"}

@@ -12,7 +12,7 @@ A section is an exercise, a paragraph a hint, from faint to strong; the solution
 
     **Solution.** Far below: $(1 - r^2)/(1 + r^2)$.
 
-An exercise stands in the section that it is about: a paragraph that begins as :data:`HEADER` says, the cell that asks for
+An exercise is in the section that it is about: a paragraph that begins as :data:`HEADER` says, the cell that asks for
 the answer where one does, and a cell that begins with :data:`MARK`, which ``lrnnlab book build`` fills with the hints
 and the solution, folded.  The chapter's last section is a cell that begins with :data:`LISTED`: ``build`` fills it too.
 """

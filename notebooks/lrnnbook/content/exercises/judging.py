@@ -2,7 +2,7 @@
 
 A **judge** is a function of the answer that returns where the answer is right and raises :class:`NotYet` or
 :class:`CannotJudge` where it is not.  The helpers here (``expect``, ``agree``, ``claim``, ``numbers``) raise them, so
-a judge is a few lines; the same helpers stand in the test cells of the problem sets.  No Jupyter is needed.
+a judge is a few lines; the test cells of the problem sets use the same helpers.  No Jupyter is needed.
 """
 
 import cmath

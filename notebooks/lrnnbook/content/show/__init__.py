@@ -7,6 +7,6 @@ extra ``[lab]``.
 """
 
 from lrnnbook.content.show.expect_failure import expect_failure
-from lrnnbook.content.show.output import LARGEST, figure, figure_html, math, png, quick_png, save, table, table_html
+from lrnnbook.content.show.output import figure, figure_html, math, png, quick_png, save, table, table_html
 
-__all__ = ["LARGEST", "expect_failure", "figure", "figure_html", "math", "png", "quick_png", "save", "table", "table_html"]
+__all__ = ["expect_failure", "figure", "figure_html", "math", "png", "quick_png", "save", "table", "table_html"]

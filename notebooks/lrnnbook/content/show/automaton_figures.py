@@ -45,7 +45,7 @@ def snapped_heads(machines: Sequence[MooreMachine], *, token: int | None = None)
     edge = EDGE if token is None else 0.05
     sizes = [laid.high - laid.low + 2 * edge for *_, laid in busy]
     if token is not None and busy:
-        sizes = [np.max(sizes, axis=0)] * len(busy)  # small pictures stand in a grid, large ones one after the other
+        sizes = [np.max(sizes, axis=0)] * len(busy)  # small pictures make a grid, large ones one after the other
     rows, right = [], PAGE
     for drawing, (wide, high) in zip(busy, sizes):
         if right + wide > PAGE:

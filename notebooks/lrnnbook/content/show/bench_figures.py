@@ -33,7 +33,7 @@ LOOKS = {peer: Look(COLOURS[way], "-", MARKERS[peer]) for peer, way in WAYS.item
 PARTS = {"forward + backward": "both", "forward": "forward"}
 KINDS = {"block": "blocks", "table": "token table", "constant": "constant blocks", "real": "diagonal, real",
          "constant_real": "constant diagonal", "complex": "diagonal, complex"}  # fmt: skip
-LINE = 0.2  # inches between two rows
+ROW_INCHES = 0.2  # inches between two rows
 
 
 def recorded(folder: Path | None = None, device: str = "cpu") -> dict[int, dict]:
@@ -63,7 +63,7 @@ def origin(record: Mapping) -> str:
 
 
 class Row(NamedTuple):
-    """A case as it is drawn: its name in the record, the group it stands in, and what tells it from its neighbours."""
+    """A case as it is drawn: its name in the record, its group, and what tells it from its neighbours."""
 
     name: str
     group: str
@@ -112,7 +112,7 @@ def _cell(one: Mapping) -> str:
 @styled
 def times_ours(records: Mapping[int, Mapping], part: str = "both") -> Figure:
     """How many times longer than our compiled loop each peer takes, case by case; a panel for each record.  Hollow was not run:
-    too long (at what a short part leads one to expect), or, crossed, too much memory; else it stands at the right edge."""
+    too long (at what a short part leads one to expect), or, crossed, too much memory; else it is at the right edge."""
     cases = rows(records)
     figure, panels, heights = _panels(records, cases, top=1.0)
     farthest = 1.6 * max([10.0, *(at for r in records.values() for c in cases for _, at, _ in _marks(r, c.name, part)
@@ -201,7 +201,7 @@ def _panels(records, cases, top):
             group, y = case.group, y + (0.35 if heights else 0)
             ticks, names, headings, y = [*ticks, y], [*names, group], [*headings, len(ticks)], y + 1
         heights, ticks, names, y = [*heights, y], [*ticks, y], [*names, case.label], y + 1
-    figure, panels = new_figure(LINE * (y + 0.4) + top + 0.75, columns=len(records), left=2.0, top=top, bottom=0.75,
+    figure, panels = new_figure(ROW_INCHES * (y + 0.4) + top + 0.75, columns=len(records), left=2.0, top=top, bottom=0.75,
                                 gap=0.25, sharey=True, squeeze=False)  # fmt: skip
     machines = dict.fromkeys(record["machine"] for record in records.values() if "machine" in record)
     figure.text(0.99, 0.05 / figure.get_size_inches()[1], f"measured on: {'; '.join(machines)}" if machines else "",

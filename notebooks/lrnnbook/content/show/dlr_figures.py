@@ -81,7 +81,7 @@ def shift_by_length(found: pd.DataFrame) -> Figure:
 # --- the atomic tasks (chapter 07): R2 by task and net ----------------------------------------------------------------
 
 TASKS = list(dict.fromkeys(task.split("-")[0] for task in TABLE.tasks))
-LINE, HEAD = 0.215, 0.85  # inches, the height of a row of numbers and of what stands above the first
+ROW_INCHES, HEAD = 0.215, 0.85  # inches, the height of a row of numbers and of what is above the first
 COLUMNS, FIRST = 20.8, 2.8  # a panel is so many numbers wide, of which the first are the level without skill and the steps
 MIDDLE: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": SMALL}
 
@@ -89,11 +89,11 @@ MIDDLE: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": SMALL}
 @frames.picture
 def r2_by_task(found: pd.DataFrame, lengths: Sequence[int] = (64, 128, 512)) -> Figure:
     """R2 by task and net (``dlr/table1``), a panel for each length, in grey the paper's tables 1 and 6: the darker, the more
-    is had of what lies above the level without skill, which stands in the first column; the second has the steps."""
+    is had of what lies above the level without skill, which the first column shows; the second has the steps."""
     found = _split(found)
     lengths = frames.there(found, "L", lengths)
     titles = [*(f"here, L = {L}, by layers" for L in lengths), "paper, by layers and L"]
-    figure, grid = frames.panels(titles, 1, len(titles) * (len(TASKS) * LINE + HEAD) + 0.05, left=1.05, right=0.05, top=HEAD,
+    figure, grid = frames.panels(titles, 1, len(titles) * (len(TASKS) * ROW_INCHES + HEAD) + 0.05, left=1.05, right=0.05, top=HEAD,
                           bottom=0.05, gap=HEAD)  # fmt: skip
     for axes, L in zip(grid, lengths):
         cells = found[found["L"] == L]
@@ -119,7 +119,7 @@ def _split(found: pd.DataFrame) -> pd.DataFrame:
 
 
 def _numbers(axes: Axes, r2: pd.DataFrame, above: pd.DataFrame, levels: Sequence[float], heads: Sequence, colour: str) -> None:
-    """Numbers on a ground as dark as they stand above their level, under a head of (mixer, depth)."""
+    """Numbers on a ground that is darker the further they are above their level, under a head of (mixer, depth)."""
     shades = LinearSegmentedColormap.from_list("above", ["#ffffff", colour])
     wide = (COLUMNS - FIRST) / len(heads)
     middle = [FIRST + wide * (x + 0.5) for x in range(len(heads))]
@@ -169,7 +169,7 @@ def pictures_and_classes(side: int, count: int) -> Figure:
 @frames.picture
 def errors_by_node(found: pd.DataFrame, task: str, rows: Sequence[str] = ("dlr", "local_attention")) -> Figure:
     """Figure 2: how often values are wrong on a ListOps task of ``dlr/table3``, by height and by operator.  Dashes: what the
-    commonest value gets wrong, dots: who knows the operator too; a net above them has not read what stands below."""
+    commonest value gets wrong, dots: who knows the operator too; a net above them has not read the levels below."""
     found = frames.chosen(found[column(found, "by_height").notna() & found["row"].isin(rows)], task=task)
     options = frames.setting(found)
     figure, grid = frames.panels(["", ""], 2, 3.3, "operator", "% of the values wrong", left=0.65, right=0.15, top=0.45,

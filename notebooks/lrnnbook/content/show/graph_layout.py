@@ -1,6 +1,6 @@
 """Where the states, arrows and labels of a drawn automaton go.  Points in, points out; all lengths in inches.
 
-States stand on a circle, so no straight arrow between two of them can pass under a third.
+States are on a circle, so no straight arrow between two of them can pass under a third.
 
 Letters: Q states, V tokens, N points of a curve.
 """
@@ -15,7 +15,7 @@ from lrnnbook.content.show.style import PAGE
 from lrnnlab.automata import MooreMachine
 
 Edge = tuple[int, int]
-MOST = 16  # states: more cannot be read on a page
+MAX_STATES_DRAWN = 16  # states: more cannot be read on a page
 ALONG = np.linspace(0, 1, 241)[:, None]  # where a curve is sampled
 
 
@@ -37,11 +37,11 @@ class Plan:
 def plan(machine: MooreMachine, *, token: int | None = None) -> Plan:
     """Lay out a machine; with a ``token``, only the arrows of that token, without labels and on less room.
 
-    The states stand where they would with all arrows, so plans of different tokens can be compared.  ValueError for
+    The states are where they would be with all arrows, so plans of different tokens can be compared.  ValueError for
     more than 16 states.
     """
-    if machine.num_states > MOST:
-        raise ValueError(f"a diagram has room for {MOST} states, this machine has {machine.num_states}")
+    if machine.num_states > MAX_STATES_DRAWN:
+        raise ValueError(f"a diagram has room for {MAX_STATES_DRAWN} states, this machine has {machine.num_states}")
     every = edge_labels(machine)
     labels = every if token is None else {
         (state, int(end)): "" for state, end in enumerate(machine.transitions[token])}
@@ -122,7 +122,7 @@ def _depth_first(machine, number):
 
 
 def place_states(machine: MooreMachine, radius: float) -> np.ndarray:
-    """(Q, 2) centres around (0, 0).  An initial state that is never met again stands in the middle of four or more."""
+    """(Q, 2) centres around (0, 0).  An initial state that is never entered again is in the middle of four or more."""
     states = list(range(machine.num_states))
     alone = not (machine.transitions == machine.initial).any() and len(states) > 4
     ring = circle_order(machine, [s for s in states if not (alone and s == machine.initial)])

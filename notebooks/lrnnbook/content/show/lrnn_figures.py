@@ -47,7 +47,7 @@ def growth_by_rule(found: pd.DataFrame) -> Figure:
     figure, grid = panels([f"p = {p:g}, {kind} blocks" for p in norms for kind in KINDS], len(KINDS), 2.3 * len(norms) + 0.55,
                           "step k", r"$\|x_k\|_1\, /\, \|x_0\|_1$", left=0.8, right=1.2, gap=1.2, top=0.35, bottom=0.5,
                           sharex=True)  # fmt: skip
-    figure.subplots_adjust(hspace=0.2)  # labels stand beside the panels, not between the rows
+    figure.subplots_adjust(hspace=0.2)  # labels are beside the panels, not between the rows
     for axes, (p, kind) in zip(grid, [(p, kind) for p in norms for kind in KINDS]):
         runs = chosen(found, task=kind).itertuples()
         here = {run.row: run.curves.get(f"{p:g}", run.curves.get("any"))["state"] for run in runs}
@@ -118,7 +118,7 @@ def _curves(axes: Axes, found: pd.DataFrame) -> None:
 
 
 def _horizons(axes: Axes, found: pd.DataFrame, length: int) -> None:
-    """A row of marks for each run; what lies beyond the length stands at its end, as an arrow."""
+    """A row of marks for each run; an arrow at its end for what lies beyond the length."""
     beyond = 1.25 * length
     for place, (_, run) in enumerate(found.iterrows()):
         colour, seen = look(run["row"]).colour, beyond if np.isnan(run["seen"]) else run["seen"]

@@ -40,6 +40,6 @@ def norm_through_training(found: pd.DataFrame, task: str = "layers4") -> Figure:
             ends.append(curves(axes, norms, "step", "norm", LOOKS))
         axes.set_xlim(0, norms["step"].max())
     grid[0].set_ylim(0, None)
-    for axes, labels in zip(grid, ends):  # the limits, shared by all panels, stand now
+    for axes, labels in zip(grid, ends):  # the limits, shared by all panels, are final now
         label_ends(axes, labels)
     return figure

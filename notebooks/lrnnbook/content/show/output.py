@@ -22,7 +22,7 @@ from lrnnbook.content.show.labels import renamed, typeset
 from lrnnbook.content.show.style import DPI, LIVE, styled
 from lrnnlab.files import put
 
-LARGEST = 150_000  # bytes of a committed picture,
+MAX_PICTURE_BYTES = 150_000  # bytes of a committed picture,
 MAX_STILL_BYTES = 60_000  # and of a panel's still
 WIDGET = "[An interactive panel stands here when this notebook runs.]"  # the text of a panel where no widget can be shown
 CSS_DPI = 96  # a CSS pixel is 1/96 inch by definition
@@ -178,10 +178,10 @@ def save(figure: Figure, path: str | Path, alt: str, **metadata: str) -> Path:
     drawn = quick_png(figure)
     for colours in (256, 128, 64):  # a large table of numbers does with fewer: they are the letters' edges
         content = few_colours(drawn, colours, Description=alt, **metadata)
-        if len(content) <= LARGEST:
+        if len(content) <= MAX_PICTURE_BYTES:
             break
     else:
-        raise ValueError(f"{path.name} would have {len(content)} bytes, more than {LARGEST}: draw less, or smaller")
+        raise ValueError(f"{path.name} would have {len(content)} bytes, more than {MAX_PICTURE_BYTES}: draw less, or smaller")
     put(path, content)
     return path
 

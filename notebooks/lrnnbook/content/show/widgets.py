@@ -19,12 +19,12 @@ from matplotlib.figure import Figure
 from lrnnbook.content.show.labels import knob, named, typeset
 from lrnnbook.content.show.output import css_width, quick_png, still_html
 
-MOST = 4  # controls: more is a control panel, not a question
+MAX_CONTROLS = 4  # controls: more is a control panel, not a question
 UNSEEN = "position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap"
-SHORT = 40  # characters: choices that fit on a row of buttons
+MAX_BUTTON_CHARACTERS = 40  # characters: choices that fit on a row of buttons
 IDLE = 0.2  # seconds without a change, after which the neighbours are drawn
 SLOW = 0.25  # seconds: what takes longer to draw is not drawn ahead, because a key would have to wait for it
-KEPT = 12  # pictures
+MAX_PICTURES_KEPT = 12  # pictures
 
 
 class Explorer(ipywidgets.VBox):
@@ -34,7 +34,7 @@ class Explorer(ipywidgets.VBox):
                  say: Callable[..., str] | None, alt: str):
         self._draw, self._say, self._shown, self.alt = draw, say, None, alt
         self.controls = dict(controls)
-        self._kept: deque[tuple[dict, tuple[bytes, int, str]]] = deque(maxlen=KEPT)  # values; picture, width, sentence
+        self._kept: deque[tuple[dict, tuple[bytes, int, str]]] = deque(maxlen=MAX_PICTURES_KEPT)  # values; picture, width, sentence
         self._seconds = 0.0  # that the last drawing took
         # an Image has no alt, and the tooltip that would stand in for it breaks its view in ipywidgets 8.1; so the text
         # goes before the picture, where a screen reader meets it and nobody else does
@@ -166,8 +166,8 @@ def explore(draw: Callable[..., Figure], controls: Mapping[str, object], *, sent
     True
     """
     initial = dict(initial or {})
-    if not 1 <= len(controls) <= MOST:
-        raise ValueError(f"a widget has 1 to {MOST} controls, got {len(controls)}: {', '.join(controls)}")
+    if not 1 <= len(controls) <= MAX_CONTROLS:
+        raise ValueError(f"a widget has 1 to {MAX_CONTROLS} controls, got {len(controls)}: {', '.join(controls)}")
     if not isinstance(alt, str) or not alt.strip():
         raise ValueError(f"a widget needs its alternative text, got {alt!r}")
     unknown = [name for name in initial if name not in controls]
@@ -192,7 +192,7 @@ def _control(name: str, what, start) -> ipywidgets.Widget:
         return ipywidgets.SelectionSlider(options=options, value=start, continuous_update=True, **look)
     labels = [str(label) for label in what] if isinstance(what, Mapping) else [named(str(value)) for value in values]
     options = list(zip(labels, values))
-    if len(options) > 1 and sum(map(len, labels)) + 4 * len(labels) <= SHORT:
+    if len(options) > 1 and sum(map(len, labels)) + 4 * len(labels) <= MAX_BUTTON_CHARACTERS:
         look["style"]["button_width"] = "auto"
         return ipywidgets.ToggleButtons(options=options, value=start, **look)
     return ipywidgets.Dropdown(options=options, value=start, **look)

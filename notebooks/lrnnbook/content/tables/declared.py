@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).resolve().parent
 NAMED = ("budgets", "tasks", "rows")
-MOST = 40  # names that a refusal lists
+MAX_NAMES_LISTED = 40  # names that a refusal lists
 NAME = re.compile(r"(?<![\w.])[A-Za-z_][\w.]*")  # of what is set, in ``= 0.25 / options.state``
 IN_SUMS = {"pi": math.pi, "max": max, "min": min, "float": float, "int": int}
 KINDS = {dict: "keys with what they say", list: "a list", str: "a text", int: "a whole number", float: "a number",
@@ -57,13 +57,13 @@ NUMBER = re.compile(  # what all readers of YAML, and people, take for the same 
 LIKE_A_NUMBER = re.compile(
     r"[-+\u2212\u2013.]?\s?\d[\d\s.,_eE+/%:'\u2019\u2212\u2013-]*[kKMf]?|0o\d+|[-+]?(?i:nan|inf|infinity)|None"
 )
-LONGEST = 40  # characters of a number
+MAX_NUMBER_CHARACTERS = 40  # characters of a number
 
 
 def there(found: Any, known: Collection, what: str, name: str) -> None:
     """Raise ``ValueError``, listing the valid names, unless ``found`` is one of them."""
     if found not in known:
-        shown = [*map(str, list(known)[:MOST]), *([f"... ({len(known):,})"] if len(known) > MOST else [])]
+        shown = [*map(str, list(known)[:MAX_NAMES_LISTED]), *([f"... ({len(known):,})"] if len(known) > MAX_NAMES_LISTED else [])]
         raise ValueError(f"{name} has no {what} {found!r}; there are {', '.join(shown)}")
 
 
@@ -293,7 +293,7 @@ def _check(node: Any, path: str, done: dict[int, bool]) -> None:
     if kind not in ("map", "seq", "str", "int", "float", "bool", "null", "merge"):
         why = f"{text!r} is a {kind}; quote it to make it a text"
     elif isinstance(node, yaml.ScalarNode) and not node.style:  # neither in quotes nor a block
-        if kind in ("int", "float") and (len(text) > LONGEST or not NUMBER.fullmatch(text)):
+        if kind in ("int", "float") and (len(text) > MAX_NUMBER_CHARACTERS or not NUMBER.fullmatch(text)):
             why = f"not all read {text!r} as the same number"
         elif kind == "bool" and text.lower() not in ("true", "false"):
             why = f"{text!r} is true or false to some readers, a word to others; write true or false, or quote it"

@@ -6,7 +6,7 @@
 ``local``                the same with processes of this machine: to try out
 =======================  ==============================================================================================
 
-After ``slurm`` and ``local`` may stand what submitit's ``update_parameters`` takes, as in
+``slurm`` and ``local`` may be followed by what submitit's ``update_parameters`` takes, as in
 ``slurm:slurm_partition=cpu,timeout_min=600``.  The workers see the same ``data`` folder and have the same lrnnlab
 installed.  They write the records; a run whose worker dies is begun again elsewhere, from its checkpoint.
 """

@@ -4,7 +4,7 @@
 of the paper's grid, in an order that is random but always the same, so that 20 are a fair sample of all 1,458 and more
 can follow: every run is recorded, and what is recorded is not run again.  Row ``srwm-17`` is number 17 of that order.
 
-The paper reports the configuration that scores best on the test bins (the fastest of equals).  Beside it stands the one
+The paper reports the configuration that scores best on the test bins (the fastest of equals).  We also give the one
 with the best score on the held-out strings; both with their Bin0/Bin1, by the same measure that chose them.
 
 >>> len(configurations("srwm")), len(configurations("lstm"))

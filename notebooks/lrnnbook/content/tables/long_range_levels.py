@@ -16,7 +16,7 @@ from lrnnlab.tasks.long_range import SequenceData
 from lrnnlab.tasks.long_range.texts import BYTES
 
 MOST_ITEMS = 20_000  # of training
-KEPT = 1_000  # symbols, pairs or triples
+MAX_GRAMS = 1_000  # symbols, pairs or triples
 NEAR, FIRST, RANGES, WINDOW, MOST_PLACES = 8, 64, 16, 64, 2_048
 FLOOR = 1e-2  # of a power, lest its logarithm be that of nothing
 SHRINKING = tuple(10.0**power for power in range(-1, 6))
@@ -43,7 +43,7 @@ def _counting(row: str, items: Sequence[Sequence[Hashable]]) -> Features:
     every: Counter[Any] = Counter()
     for item in items:
         every.update(grams(row, item))
-    kept = {gram: place for place, gram in enumerate(sorted(every, key=lambda gram: (-every[gram], gram))[:KEPT])}
+    kept = {gram: place for place, gram in enumerate(sorted(every, key=lambda gram: (-every[gram], gram))[:MAX_GRAMS])}
 
     def features(items: Sequence[Any]) -> np.ndarray:
         found = np.zeros((len(items), max(1, len(kept))))

@@ -37,7 +37,7 @@ from lrnnlab.training import deterministic
 LIBRARY = Path(lrnnlab.__file__).resolve().parent
 LRNNBOOK = Path(__file__).resolve().parents[2]
 SCHEMA = 1
-LARGEST = 1 << 25  # bytes of a file that is read; the largest has three million
+MAX_FILE_BYTES = 1 << 25  # bytes of a file that is read; the largest has three million
 FINISHED = Path("checkpoints", "finished")  # below data/: runs that are not lines yet; git ignores it
 FILE = re.compile(r"records/\w[\w-]*/\w[\w .=+-]*\.jsonl")  # where a table's records lie in data/
 SOURCES = "sources.json"  # in data/records
@@ -258,8 +258,8 @@ def _lines(path: Path) -> tuple[bytes | None, list[bytes]]:
         return b"", [b""]
     if not path.is_file():  # a folder, a pipe, a link that leads nowhere
         raise OSError(errno.EEXIST, "is no file")
-    if path.stat().st_size > LARGEST:
-        raise OSError(errno.EFBIG, f"has more than {LARGEST:,} bytes")
+    if path.stat().st_size > MAX_FILE_BYTES:
+        raise OSError(errno.EFBIG, f"has more than {MAX_FILE_BYTES:,} bytes")
     found = path.read_bytes()
     with suppress(UnicodeError):
         if found.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):

@@ -140,9 +140,9 @@ def grid(
     across : str
         ``"row"`` or ``"task"``: what is told apart from left to right.
     printed : bool
-        Whether the paper's numbers stand below ours, in lines called ``paper``.
+        Whether to print the paper's numbers below ours, in lines called ``paper``.
     level : mapping
-        Title -> metric of what a task gives without skill: stands first.
+        Title -> metric of what a task gives without skill: comes first.
 
     Raises
     ------
@@ -227,7 +227,7 @@ def lines(
     each : str
         ``"row"``, or ``"seed"``: a line for each run.
     printed : bool
-        Whether the paper's numbers stand below ours, in lines called ``paper``.
+        Whether to print the paper's numbers below ours, in lines called ``paper``.
     """
     kept, at = _one_kind(found), [*CELL, *(["seed"] if each == "seed" else [])]
     wanted = {title: _listed(names) for title, names in metrics.items() if has(found, names)}
@@ -261,7 +261,7 @@ def reasons(found: pd.DataFrame) -> pd.DataFrame:
     heart; of how many seeds.  By the table's ``why``, or several of them: ``far``, the metric that counts; ``known``, the
     share from which on it does; ``seen``, the same of the training length; ``training``, of the training set, learned by
     heart where that is a tenth above ``far``; and ``not_expressible``: cells, as ``when`` has them, with where the
-    ``proof`` stands, or with a ``remark`` that is said beside the count.
+    ``proof`` is, or with a ``remark`` that is said beside the count.
     """
     declared = _table(found).declared
     body = []

@@ -115,7 +115,7 @@ def run_all(
     if announce is not None:
         announce(len(runs), len(runs) - len(missing))
     if data is not None:
-        data = data.resolve()  # other processes may stand in other folders
+        data = data.resolve()  # other processes may have other working folders
         places = {records.place(data, run.says()) for run in missing}
         records.check_writable([*places, *([data / records.FINISHED / "run.json"] if missing else [])])
     made = _performed(missing, jobs, engine, data, reuse, progress)

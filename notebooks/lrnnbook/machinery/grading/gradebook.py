@@ -25,7 +25,7 @@ from lrnnlab.files import alone, is_clutter, put
 if TYPE_CHECKING:
     import pandas as pd
 
-GUESSED = 5_000_000  # bytes of a notebook that is asked which set it is of
+MAX_GUESSED_BYTES = 5_000_000  # bytes of a notebook that is asked which set it is of
 
 
 def grade_folder(
@@ -144,7 +144,7 @@ def assignment_of(folder: Path) -> str:
     with TemporaryDirectory(prefix="lrnnlab-hand-ins-") as place:
         for submission in collect(folder, "", Path(place)):
             try:
-                small = submission.path and submission.path.stat().st_size < GUESSED
+                small = submission.path and submission.path.stat().st_size < MAX_GUESSED_BYTES
                 named[read(submission.path).assignment if small else ""] += 1
             except Unreadable:
                 continue

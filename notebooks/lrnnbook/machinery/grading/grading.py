@@ -31,9 +31,9 @@ from lrnnbook.machinery.grading.submissions import Notebook, Submission, Unreada
 if os.name == "posix":
     import resource
 
-MEMORY = 2 << 30  # bytes of a process that reads a notebook and judges answers
-NOTES = 40
-JUDGED = 5  # times what a student's function may compute: what a test itself may
+MAX_GRADER_BYTES = 2 << 30  # bytes of a process that reads a notebook and judges answers
+MAX_NOTES = 40
+TEST_TIME_FACTOR = 5  # times what a student's function may compute: what a test itself may
 OWN_FAULT = "the grader met"  # what is no fault of the submission
 # Not what lies in the folder in which the grader was started: that may be the submissions'.
 _START = "import sys; sys.path[:] = filter(None, sys.path); from lrnnbook.machinery.grading.grading import main; main()"
@@ -115,7 +115,7 @@ def main() -> None:
     with os.fdopen(os.dup(1), "wb") as out:
         os.dup2(2, 1)  # what a test prints
         if os.name == "posix":
-            for what, bound in ((resource.RLIMIT_DATA, MEMORY), (resource.RLIMIT_CPU, int(fence.limits.whole))):
+            for what, bound in ((resource.RLIMIT_DATA, MAX_GRADER_BYTES), (resource.RLIMIT_CPU, int(fence.limits.whole))):
                 resource.setrlimit(what, (bound, resource.getrlimit(what)[1]))
         pickle.dump(grade(submission, problem_set, fence), out)
 
@@ -146,7 +146,7 @@ def grade_notebook(student: str, notebook: Notebook, problem_set: ProblemSet, fe
     notes = [f"cell {number}: {note}" for number, found in sorted(session.notes.items()) for note in found if number]
     notes += [f"{f'cell {number}' if number else 'the set-up'} failed: {fault}"
               for number, fault in sorted(session.faults.items())]  # fmt: skip
-    notes, problem = [*notes, *notebook.doubled(problem_set.functions)][:NOTES], ""
+    notes, problem = [*notes, *notebook.doubled(problem_set.functions)][:MAX_NOTES], ""
     if notebook.assignment not in ("", problem_set.name):
         says = f"it is the notebook of {notebook.assignment}, graded as {problem_set.name}"
         problem, notes = ("", [says, *notes]) if any(part.points for part in parts) else (says, notes)
@@ -157,7 +157,7 @@ def _grade_task(task: Task, problem_set: ProblemSet, session: Session) -> Iterat
     names = _names(problem_set)
     names |= {name: _stand_in(name, session) for name in problem_set.functions}  # in place: helpers see them
     for id, source, points in task.tests:
-        verdict = _judge(_compiled(source, id), names, JUDGED * session.fence.limits.seconds)
+        verdict = _judge(_compiled(source, id), names, TEST_TIME_FACTOR * session.fence.limits.seconds)
         yield Part(id, points if verdict.outcome == RIGHT else 0, points, verdict)
 
 

@@ -21,7 +21,7 @@ from lrnnbook.machinery.grading.sets import HIDDEN, SOLUTION, ProblemSet, chosen
 from lrnnlab.files import check_file, put, set_aside
 
 STUB = 'raise NotImplementedError("your code here")'
-TELLING = 12  # a shorter line ("else:", "return x") tells nothing, and may stand anywhere
+TELLING = 12  # a shorter line ("else:", "return x") tells nothing, and may be anywhere
 
 
 def release(name: str, folder: Path, root: Path | None = None, *, source: bool = False) -> Path:

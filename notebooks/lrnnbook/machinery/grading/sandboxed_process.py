@@ -29,8 +29,8 @@ _START = "from lrnnbook.machinery.grading.worker import main; main()"
 STARTING = 120  # seconds by the clock
 ENDING = 60
 TICK = 0.1  # seconds between two looks
-SAYS = 400  # characters of what an exception says, or of a name
-LISTED = 5_000  # names of functions, and notes
+MAX_MESSAGE_CHARACTERS = 400  # characters of what an exception says, or of a name
+MAX_LISTED = 5_000  # names of functions, and notes
 FILES = 20_000
 
 
@@ -88,10 +88,10 @@ class Process:
         if self._why:
             self._give_up()
         for key in {"error", "kind"} & reply.keys():
-            reply[key] = str(reply[key])[:SAYS]
+            reply[key] = str(reply[key])[:MAX_MESSAGE_CHARACTERS]
         for key in {"functions", "notes"} & reply.keys():
             listed = reply[key] if isinstance(reply[key], list) else []
-            reply[key] = [text for text in listed[:LISTED] if isinstance(text, str) and len(text) < SAYS]
+            reply[key] = [text for text in listed[:MAX_LISTED] if isinstance(text, str) and len(text) < MAX_MESSAGE_CHARACTERS]
         return reply
 
     def _give_up(self) -> None:
@@ -160,7 +160,7 @@ class Process:
 
     def _files(self) -> int:
         """How many files are in the folders that it may write: the kernel keeps them in memory that nobody counts."""
-        count = 0  # before its first word the fence may not stand yet, and these be folders of the machine's own
+        count = 0  # before its first word the fence may not be up yet, and these be folders of the machine's own
         for folder in (HOME, str(KERNELS)) if self._handle >= 0 and self._ready else ():
             with suppress(OSError):  # it has ended, or there are no compiled kernels
                 found = os.statvfs(f"/proc/{self._root}/root{folder}")

@@ -16,7 +16,7 @@ _FORMULA = re.compile(r"(^|;)(\s*)(?=[=+\-@'])")
 
 
 def clean(text: object, room: int = ROOM) -> str:
-    """One line of at most ``room`` characters, where what is not printable stands as its escape.
+    """One line of at most ``room`` characters, where what is not printable is escaped.
 
     >>> clean("\\x1b[2J two\\nlines \\u202e \\ud800")
     '\\\\x1b[2J two lines \\\\u202e \\\\ud800'

@@ -20,10 +20,10 @@ import numpy as np
 
 from lrnnbook.content.exercises.judging import is_exact, is_tensor
 
-LARGEST = 1 << 22  # bytes of a message
-DIGITS = 100_000  # hexadecimal, of a whole number
-HASHED = 5_000  # values in a set or a dictionary
-CELLS = 1_000_000  # of an array; an axis of no length counts as one
+MAX_MESSAGE_BYTES = 1 << 22  # bytes of a message
+MAX_HEX_DIGITS = 100_000  # hexadecimal, of a whole number
+MAX_HASHED_VALUES = 5_000  # values in a set or a dictionary
+MAX_ARRAY_CELLS = 1_000_000  # of an array; an axis of no length counts as one
 DTYPES = {"b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "c8", "c16"}
 
 
@@ -48,10 +48,10 @@ class Channel:
 
     def receive(self) -> Any:
         """Read one message.  Closed at its end, ValueError for nonsense."""
-        line = self._reading.readline(LARGEST + 1)
+        line = self._reading.readline(MAX_MESSAGE_BYTES + 1)
         if not line.endswith(b"\n"):
-            if len(line) > LARGEST:
-                raise ValueError(f"a message of more than {LARGEST} bytes")
+            if len(line) > MAX_MESSAGE_BYTES:
+                raise ValueError(f"a message of more than {MAX_MESSAGE_BYTES} bytes")
             raise Closed("the other side is gone")
         try:
             return json.loads(line)
@@ -62,7 +62,7 @@ class Channel:
 def written(message: Any) -> bytes:
     """A message as a line of JSON."""
     data = json.dumps(message).encode() + b"\n"
-    if len(data) > LARGEST:
+    if len(data) > MAX_MESSAGE_BYTES:
         raise ValueError(f"an answer of {len(data) / 1e6:.0f} MB is too large")
     return data
 
@@ -129,20 +129,20 @@ def decode(data: Any) -> Any:
 
 
 def _whole(text: str) -> int:
-    if len(text) > DIGITS:
-        raise ValueError(f"more than {DIGITS} digits")
+    if len(text) > MAX_HEX_DIGITS:
+        raise ValueError(f"more than {MAX_HEX_DIGITS} digits")
     return int(text, 16)
 
 
 def _few(items: list) -> list:
-    if len(items) > HASHED:
-        raise ValueError(f"more than {HASHED} values in a set or dictionary")
+    if len(items) > MAX_HASHED_VALUES:
+        raise ValueError(f"more than {MAX_HASHED_VALUES} values in a set or dictionary")
     return items
 
 
 def _array(content: list) -> np.ndarray:
     dtype, shape, data = content
-    if dtype not in DTYPES or len(shape) > 16 or math.prod(max(n, 1) for n in shape) > CELLS:
+    if dtype not in DTYPES or len(shape) > 16 or math.prod(max(n, 1) for n in shape) > MAX_ARRAY_CELLS:
         raise ValueError(f"an array of type {str(dtype)[:20]} and shape {str(shape)[:80]}")
     return np.frombuffer(base64.b64decode(data), "<" + dtype).reshape(shape).copy()
 

@@ -13,7 +13,7 @@ from lrnnbook.machinery.grading.sandboxed_process import Gone, Process
 from lrnnbook.machinery.grading.serialization import decode, encode
 from lrnnbook.machinery.grading.submissions import Cell, Notebook
 
-RESTARTS = 12  # new processes for one submission
+MAX_RESTARTS = 12  # new processes for one submission
 
 
 class Session:
@@ -28,7 +28,7 @@ class Session:
         self.skipped: set[int] = set()  # cells that ended the process
         self.dead: dict[str, str] = {}  # functions that did
         self.functions: list[str] = []
-        self.left, self.until = RESTARTS, time.monotonic() + fence.limits.whole
+        self.left, self.until = MAX_RESTARTS, time.monotonic() + fence.limits.whole
         self.computed = 0.0  # seconds of computing time of the processes that have ended
         self.over = ""
 

@@ -18,10 +18,10 @@ from lrnnlab.files import is_clutter
 
 # A link is refused, a pipe does not make us wait; Windows has neither flag, and would change the ends of lines.
 OPEN = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
-FILE = 50_000_000  # bytes of one notebook: outputs are large, code is not
-CODE, CELLS = 1_000_000, 2_000  # characters of code of one notebook, and cells that hold some
-NAME = 200  # characters of a name in a notebook
-DEEP = 20  # folders below one another in which one student's notebook is looked for
+MAX_FILE_BYTES = 50_000_000  # bytes of one notebook: outputs are large, code is not
+MAX_CHARACTERS, MAX_CELLS = 1_000_000, 2_000  # characters of code of one notebook, and cells that hold some
+MAX_NAME_CHARACTERS = 200  # characters of a name in a notebook
+MAX_DEPTH = 20  # folders below one another in which one student's notebook is looked for
 _KINDS = {stat.S_IFLNK: "a link", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket", stat.S_IFCHR: "a device",
           stat.S_IFBLK: "a device", stat.S_IFDIR: "a folder"}  # fmt: skip
 
@@ -118,7 +118,7 @@ def _notebooks(top: str) -> Iterator[str]:
     """The notebooks below a folder; no link is followed."""
     for folder, folders, files in os.walk(top):
         depth = folder.count(os.sep) - top.count(os.sep)
-        folders[:] = [name for name in folders if depth < DEEP and not is_clutter(name)]
+        folders[:] = [name for name in folders if depth < MAX_DEPTH and not is_clutter(name)]
         for name in files:
             path = os.path.join(folder, name)
             if name.casefold().endswith(".ipynb") and not is_clutter(name) and not os.path.islink(path):
@@ -126,17 +126,17 @@ def _notebooks(top: str) -> Iterator[str]:
 
 
 def _bytes(path: str) -> bytes:
-    """The bytes of a file, no larger than FILE; Unreadable for a link, a pipe, or whatever else is no file."""
+    """The bytes of a file, no larger than MAX_FILE_BYTES; Unreadable for a link, a pipe, or whatever else is no file."""
     try:
         kind = os.lstat(path).st_mode
         if not stat.S_ISREG(kind):
             raise Unreadable(f"is {_KINDS.get(stat.S_IFMT(kind), 'something else')}, not a file")
         with open(os.open(path, OPEN), "rb") as file:  # it may have been replaced since
             size = os.fstat(file.fileno()).st_size
-            data = file.read(FILE + 1) if size <= FILE else b""
+            data = file.read(MAX_FILE_BYTES + 1) if size <= MAX_FILE_BYTES else b""
     except OSError as error:
         raise Unreadable(f"the file cannot be read ({error.strerror})") from error
-    if max(size, len(data)) > FILE:
+    if max(size, len(data)) > MAX_FILE_BYTES:
         raise Unreadable(f"the file has {max(size, len(data)) / 1e6:.0f} MB: clear all outputs and save it again")
     return data
 
@@ -167,13 +167,13 @@ def parse(data: bytes) -> Notebook:
         if cell.get("cell_type") == "code" and source.strip():
             is_test = bool(mark.get("grade"))
             cells.append(Cell(number, source, grade_id, is_test, bool(grade_id) and not is_test and not mark.get("solution")))
-    if sum(len(cell.source) for cell in cells) > CODE or len(cells) > CELLS:
-        raise Unreadable(f"it holds more than {CODE:,} characters or {CELLS:,} cells of code: hand in your answers "
+    if sum(len(cell.source) for cell in cells) > MAX_CHARACTERS or len(cells) > MAX_CELLS:
+        raise Unreadable(f"it holds more than {MAX_CHARACTERS:,} characters or {MAX_CELLS:,} cells of code: hand in your answers "
                          "alone, and read data from nowhere")  # fmt: skip
     about = _dict(_dict(content.get("metadata")).get("lrnnlab"))
     answers = [_name(name) for answer in _list(about.get("answers")) for name in _list(_dict(answer).get("functions"))]
-    return Notebook(tuple(cells), _name(about.get("assignment")), tuple(filter(str.isidentifier, answers))[:CELLS],
-                    tuple(marks[:CELLS]))  # fmt: skip
+    return Notebook(tuple(cells), _name(about.get("assignment")), tuple(filter(str.isidentifier, answers))[:MAX_CELLS],
+                    tuple(marks[:MAX_CELLS]))  # fmt: skip
 
 
 def _dict(value: Any) -> dict:
@@ -185,7 +185,7 @@ def _list(value: Any) -> list:
 
 
 def _name(value: Any) -> str:
-    return value[:NAME] if isinstance(value, str) else ""
+    return value[:MAX_NAME_CHARACTERS] if isinstance(value, str) else ""
 
 
 def _text(source: Any) -> str:

@@ -25,8 +25,8 @@ from lrnnbook.machinery.grading.serialization import Channel, Closed, decode, en
 if os.name == "posix":
     import resource
 
-KEPT = 2000  # characters of what a cell prints
-NOTES = 20  # of one cell
+MAX_PRINTED_CHARACTERS = 2000  # characters of what a cell prints
+MAX_CELL_NOTES = 20  # of one cell
 TIMED = ("time", "timeit", "capture", "prun")  # commands of Jupyter that run what follows them
 
 
@@ -111,9 +111,9 @@ class Worker:
         try:
             with redirect_stdout(sink), redirect_stderr(sink):
                 [(method, arguments)] = question.items()
-                return getattr(self, f"_{method}")(*arguments) or {"printed": sink.kept, "notes": self.notes[:NOTES]}
+                return getattr(self, f"_{method}")(*arguments) or {"printed": sink.kept, "notes": self.notes[:MAX_CELL_NOTES]}
         except BaseException as error:  # noqa: BLE001  whatever it raises, sys.exit too, is an outcome and no fault here
-            return {"error": raised(error) + _where(error), "kind": type(error).__name__, "notes": self.notes[:NOTES]}
+            return {"error": raised(error) + _where(error), "kind": type(error).__name__, "notes": self.notes[:MAX_CELL_NOTES]}
 
     def _cell(self, source: str, number: int) -> None:
         self.number = number
@@ -189,7 +189,7 @@ class _Sink(io.TextIOBase):
     kept = ""
 
     def write(self, text: str) -> int:
-        self.kept += text[: KEPT - len(self.kept)]
+        self.kept += text[: MAX_PRINTED_CHARACTERS - len(self.kept)]
         return len(text)
 
 

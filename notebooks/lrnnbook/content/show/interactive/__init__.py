@@ -26,7 +26,7 @@ EDGE = 12  # pixels of room around a machine
 
 
 def module(name: str) -> str:
-    """The ES module of a moving picture, in one piece: what it imports from ``parts.js`` stands before it."""
+    """The ES module of a moving picture, in one piece, after what it imports from ``parts.js``."""
     shared, own = ((HERE / f"{one}.js").read_text(encoding="utf-8") for one in ("parts", name))
     return f"{shared}\n{IMPORT.sub('', own)}"
 
