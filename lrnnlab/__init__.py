@@ -11,7 +11,7 @@ Ten names are given here; each is loaded when it is used::
     from lrnnlab import build, evaluate, snap, task, train, verify
 
     parity = task("sum", 2)
-    made = train(build("lstm", parity, width=16), parity, steps=200, rate=1e-2)
+    made = train(build("lstm", parity, width=16), parity, steps=200, lr=1e-2)
     print(evaluate(made.net, parity, length=100).accuracy_last)
 
 What is wrong in an argument is refused by a ``ValueError`` or ``TypeError`` that names it and shows what came.

@@ -4,13 +4,14 @@ All randomness comes from generators (``rng``), and sums are taken in the same o
 (``deterministic``), so that a run gives the same numbers every time.
 """
 
+from lrnnlab.tasks.levels import whole_string_accuracy
 from lrnnlab.training.determinism import deterministic, rng
-from lrnnlab.training.evaluation import evaluate
-from lrnnlab.training.loop import Trained, TrainState, early_stopping, share_right, train, with_seed
+from lrnnlab.training.evaluation import Evaluation, evaluate
+from lrnnlab.training.loop import Trained, early_stopping, train
 from lrnnlab.training.recipes import Mend, Phase, Recipe
 from lrnnlab.training.restarts import Fit, fit
 
 __all__ = [
-    "Fit", "Mend", "Phase", "Recipe", "TrainState", "Trained", "deterministic", "early_stopping", "evaluate", "fit", "rng",
-    "share_right", "train", "with_seed",
+    "Evaluation", "Fit", "Mend", "Phase", "Recipe", "Trained", "deterministic", "early_stopping", "evaluate", "fit", "rng",
+    "train", "whole_string_accuracy",
 ]  # fmt: skip

@@ -31,7 +31,7 @@ def train_strings(
     task: BaseTask,
     *,
     generator: torch.Generator,
-    batch: int = 128,
+    batch_size: int = 128,
     longest: int | None = None,
     growth: int = 0,
     gate: float = 0.0,
@@ -55,9 +55,9 @@ def train_strings(
     own = torch.Generator().manual_seed(draw_seed(generator))  # evaluations and dropout change no training string
     watch = partial(_answers, batches=held_out(task, longest, own)) if watch_every else None
     device = next(net.parameters()).device
-    source: Curriculum | Stages = Curriculum(task, batch, longest, generator, growth, gate, device)
+    source: Curriculum | Stages = Curriculum(task, batch_size, longest, generator, growth, gate, device)
     if stages:
-        source = Stages(task, batch, tuple(stages), generator, gate, symbols, device)
+        source = Stages(task, batch_size, tuple(stages), generator, gate, symbols, device)
 
     def until(made: Trained) -> bool:
         return early_stopping(made, lambda seen: seen["right"] == 1 and -seen["validation"] < sure, patience, source.full)
@@ -74,7 +74,7 @@ class Curriculum(ResumableSource):
     """Lengths uniform in 1..``reach``, which grows with the steps, or doubles where the longer half is known."""
 
     task: BaseTask
-    batch: int
+    batch_size: int
     longest: int
     generator: torch.Generator
     growth: int = 0
@@ -87,14 +87,14 @@ class Curriculum(ResumableSource):
 
     @property
     def identity(self) -> str:
-        return f"{self.batch} of {self.task.identity}, lengths up to {self.longest}, growth {self.growth}, gate {self.gate}"
+        return f"{self.batch_size} of {self.task.identity}, lengths up to {self.longest}, growth {self.growth}, gate {self.gate}"
 
     def __call__(self, _: torch.Generator | None = None) -> Batch:
         self.reach = min(self.longest, max(self.reach, longest_at(self.drawn, self.longest, self.growth)))
         if self.reach == self.longest:
             self.full = min(self.full, self.drawn)
         self.drawn += 1
-        return self.task.sample_up_to(self.batch, self.reach, self.generator).to(self.device)
+        return self.task.sample_up_to(self.batch_size, self.reach, self.generator).to(self.device)
 
     def loss(self, logits: Tensor, strings: Batch) -> Tensor:
         """The mean cross-entropy; if it is below the gate, longer strings may come next."""
@@ -110,7 +110,7 @@ class Stages(ResumableSource):
     """Lengths up to ``stages[stage]``, half of the batches new ones; the next stage comes only when this one is known."""
 
     task: BaseTask
-    batch: int
+    batch_size: int
     stages: tuple[int, ...]
     generator: torch.Generator
     gate: float
@@ -125,7 +125,7 @@ class Stages(ResumableSource):
 
     @property
     def identity(self) -> str:
-        return f"{self.batch} of {self.task.identity}, lengths up to {self.stages}, gate {self.gate}, {self.symbols} symbols"
+        return f"{self.batch_size} of {self.task.identity}, lengths up to {self.stages}, gate {self.gate}, {self.symbols} symbols"
 
     @property
     def known(self) -> int:
@@ -139,7 +139,7 @@ class Stages(ResumableSource):
         drawn: dict[str, Any] = {"generator": self.generator, "device": self.generator.device}
         new = bool(torch.rand((), dtype=torch.float32, **drawn) < 0.5)
         length = int(torch.randint(self.known * new + 1, self.stages[self.stage] + 1, (), **drawn))
-        strings = max(self.batch, min(MANY * self.batch, self.symbols // length))
+        strings = max(self.batch_size, min(MANY * self.batch_size, self.symbols // length))
         return self.task.sample_near(strings, max(length, self.task.least_length), self.generator).to(self.device)
 
     def loss(self, logits: Tensor, strings: Batch) -> Tensor:

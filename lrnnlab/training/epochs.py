@@ -81,7 +81,7 @@ def train_pools(
     net: nn.Module,
     pools: Sequence[tuple[int, Batch]],
     *,
-    batch: int,
+    batch_size: int,
     generator: torch.Generator,
     stop: str = "held_out",
     patience: int = 1,
@@ -101,7 +101,7 @@ def train_pools(
         return stop != "steps" and look[stop] == 1 and (stop == "test" or -look["validation"] < sure)
 
     return train(
-        net, Pools(pools, batch, generator), _cross_entropy, steps=total, betas=(0.9, 0.995), epsilon=1e-9,
+        net, Pools(pools, batch_size, generator), _cross_entropy, steps=total, betas=(0.9, 0.995), eps=1e-9,
         generator=dropout, schedule=schedule,
         until=lambda made: early_stopping(made, right, patience, since=total - last), **options,
     )  # fmt: skip

@@ -225,14 +225,14 @@ def train(
     loss: Callable[..., Tensor] | None = None,
     *,
     steps: int,
-    rate: float = 3e-3,
-    batch: int = 32,
+    lr: float = 3e-3,
+    batch_size: int = 32,
     seed: int = 0,
     generator: torch.Generator | None = None,
-    recurrent_rate: float | None = None,
-    decay: float = 0.0,
+    recurrent_lr: float | None = None,
+    weight_decay: float = 0.0,
     betas: tuple[float, float] = (0.9, 0.999),
-    epsilon: float = 1e-8,
+    eps: float = 1e-8,
     clip: float | None = None,
     warmup: int = 0,
     schedule: str = "cosine",
@@ -252,25 +252,25 @@ def train(
     net : Module
         The net to train; it ends with its last weights, in evaluation mode.
     source : BaseTask or callable
-        A task, whose ``training_batch`` gives ``batch`` inputs a step, or ``source(generator)``: see the head of this
+        A task, whose ``training_batch`` gives ``batch_size`` inputs a step, or ``source(generator)``: see the head of this
         module.  One with a memory has ``state()`` and ``load(state)``, as :class:`ResumableSource` has.
     loss : callable, optional
         ``loss(net(*inputs), targets)``; if not given, ``Batch.loss``.
     steps : int
         The most batches.
-    rate : float
+    lr : float
         The learning rate at its height.
-    batch : int
+    batch_size : int
         Inputs a step, where the source is a task.
     seed : int
         Seed of batches and dropout, where no generator is given.
     generator : torch.Generator, optional
         Source of randomness for batches and dropout; torch's own generator is left as it was.
-    recurrent_rate : float, optional
-        The learning rate of the recurrent parameters, ``rate`` if absent (paper 001, App. B; S5); they have no decay.
-    decay : float
-        Weight decay of all other parameters.
-    betas, epsilon
+    recurrent_lr : float, optional
+        The learning rate of the recurrent parameters, ``lr`` if absent (paper 001, App. B; S5); they have no weight decay.
+    weight_decay : float
+        Of all other parameters.
+    betas, eps
         AdamW's.
     clip : float, optional
         A gradient with a larger norm is scaled down to it.
@@ -313,20 +313,20 @@ def train(
     if watch_every < 0 or (watch is None) != (watch_every == 0):
         raise ValueError(f"watch and watch_every go together, got watch={watch} and watch_every={watch_every}")
     among("schedule", schedule, ("cosine", "constant", "trapezoid"))
-    for name, size in {"rate": rate, "recurrent_rate": recurrent_rate or 0, "decay": decay}.items():
+    for name, size in {"lr": lr, "recurrent_lr": recurrent_lr or 0, "weight_decay": weight_decay}.items():
         number(size, name, 0)
     if clip is not None:
         number(clip, "clip", 0, inside=True)
 
     generator = rng(seed, "train") if generator is None else generator
-    groups = parameter_groups(net, rate, rate if recurrent_rate is None else recurrent_rate, decay)
-    optimiser = adam([group for group in groups if group["params"]], betas, epsilon)
+    groups = parameter_groups(net, lr, lr if recurrent_lr is None else recurrent_lr, weight_decay)
+    optimiser = adam([group for group in groups if group["params"]], betas, eps)
     rates = [group["lr"] for group in optimiser.param_groups]
     state = TrainState(net, optimiser, clip=clip)
     made, device = state.made, next(net.parameters()).device
     watch = watch and torch.no_grad()(watch)
 
-    setting = (steps, rates, decay, betas, epsilon, clip, warmup, schedule, watch_every, batch)
+    setting = (steps, rates, weight_decay, betas, eps, clip, warmup, schedule, watch_every, batch_size)
     chance = hashlib.sha256(generator.get_state().numpy().tobytes()).hexdigest()
     identity = (_identity(source), _identity(loss), _identity(until), chance, setting, fingerprint(net))
     saved = Checkpoint(checkpoint, repr(identity), save_seconds)
@@ -350,7 +350,7 @@ def train(
             for group, height in zip(optimiser.param_groups, rates):
                 group["lr"] = height * share
 
-            drawn = source.training_batch(batch, generator).beside(net) if isinstance(source, BaseTask) else source(generator)
+            drawn = source.training_batch(batch_size, generator).beside(net) if isinstance(source, BaseTask) else source(generator)
             *inputs, targets = (drawn.inputs, drawn) if isinstance(drawn, Batch) else drawn
             state.look_at(targets.wanted if isinstance(targets, Batch) else targets)
             outputs = net(*inputs)
@@ -396,7 +396,7 @@ def _identity(made: Any) -> str:
     return getattr(made, "identity", name)
 
 
-def parameter_groups(net: nn.Module, rate: float, recurrent_rate: float, decay: float) -> list[dict]:
+def parameter_groups(net: nn.Module, lr: float, recurrent_lr: float, weight_decay: float) -> list[dict]:
     """Groups for ``torch.optim.AdamW`` as paper 001 and S5 train: (regular, recurrent)."""
     recurrent = []
     for layer in net.modules():
@@ -407,8 +407,8 @@ def parameter_groups(net: nn.Module, rate: float, recurrent_rate: float, decay: 
             recurrent.append(own[name])
     known = {id(p) for p in recurrent}
     return [
-        {"params": [p for p in net.parameters() if id(p) not in known], "lr": rate, "weight_decay": decay},
-        {"params": recurrent, "lr": recurrent_rate, "weight_decay": 0.0},
+        {"params": [p for p in net.parameters() if id(p) not in known], "lr": lr, "weight_decay": weight_decay},
+        {"params": recurrent, "lr": recurrent_lr, "weight_decay": 0.0},
     ]
 
 

@@ -94,7 +94,7 @@ class Recipe:
     ----------
     phases : tuple of Phase
         One after the other.
-    batch : int
+    batch_size : int
         Strings a step.
     optimiser : str
         ``"adamw"`` or ``"adam"`` (weight decay as an L2 term on every parameter, as torch's Adam has it).
@@ -113,7 +113,7 @@ class Recipe:
     """
 
     phases: tuple[Phase, ...]
-    batch: int = 128
+    batch_size: int = 128
     optimiser: str = "adamw"
     betas: tuple[float, float] = (0.9, 0.999)
     clip: float | None = None
@@ -128,7 +128,7 @@ class Recipe:
         among("optimiser", self.optimiser, ("adam", "adamw"))
         if self.average and any(phase.prune is not None for phase in self.phases):
             raise ValueError(f"averaged weights cannot be pruned, got average={self.average}")
-        whole_number(self.batch, 1, "batch")
+        whole_number(self.batch_size, 1, "batch_size")
         whole_number(self.attempts, 1, "attempts")
         if self.length is not None:
             whole_number(self.length, 1, "length")

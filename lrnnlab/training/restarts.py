@@ -35,10 +35,10 @@ Accept = Callable[[Net], bool | list[tuple[int, ...]]] | None
 
 @dataclass
 class Fit:
-    """What :func:`fit` returns: the last model, the best one that a check saw, and what it took.
+    """What :func:`fit` returns: the last model, the best one that ``watch`` saw, and what it took.
 
-    ``attempt`` counts from 0.  ``losses`` holds (step, mean loss since the last entry); ``checks`` what each check
-    returned; ``lessons``, for each round of mending, how many wrong strings were learned, and the first of them.  These,
+    ``attempt`` counts from 0.  ``losses`` holds (step, mean loss since the last entry); ``watched`` what ``watch``
+    found, with its ``step``; ``lessons``, for each round of mending, how many wrong strings were learned, and the first of them.  These,
     and ``best``, are of the last attempt; ``steps`` is the number in all attempts.  ``seconds`` is wall time and
     ``cpu_seconds`` this process's CPU time, both over all attempts and resumed parts.
 
@@ -46,7 +46,7 @@ class Fit:
     []
     """
 
-    model: Net
+    net: Net
     best: Net | None
     accepted: bool
     attempt: int
@@ -54,7 +54,7 @@ class Fit:
     seconds: float
     cpu_seconds: float
     losses: list[tuple[int, float]] = field(default_factory=list)
-    checks: list[dict] = field(default_factory=list)
+    watched: list[dict] = field(default_factory=list)
     lessons: list[tuple[int, tuple[int, ...]]] = field(default_factory=list)
 
 
@@ -63,11 +63,11 @@ def fit(
     make_model: Callable[[int], Net],
     task: StringTask,
     recipe: Recipe,
-    seed: int,
     *,
+    seed: int = 0,
     accept: Accept = None,
-    check: Callable[[Net, int], dict] | None = None,
-    check_every: int = 0,
+    watch: Callable[[Net, int], dict] | None = None,
+    watch_every: int = 0,
     confirm: int = 1,
     checkpoint: Path | str | None = None,
     save_seconds: float = 5.0,
@@ -91,13 +91,12 @@ def fit(
         Asked at the end of an attempt; if it says no, and ``recipe.attempts`` allows, training starts again from other
         weights and other strings.  It should look at training lengths only.  It may answer with strings that the model
         gets wrong: if the recipe can mend, those of at most the training length are learned first.
-    check : callable, optional
-        ``check(model, step)`` returns a dict, at least ``score``.  The model with the highest score is kept as
-        ``best``.
-    check_every : int
-        Steps between two checks, 0 for none.
+    watch : callable, optional
+        ``watch(net, step)`` returns a dict, at least ``score``.  The net with the highest score is kept as ``best``.
+    watch_every : int
+        Steps between two evaluations, 0 for none.
     confirm : int
-        Training ends after so many checks in a row with ``stop: True``.
+        Training ends after so many evaluations in a row with ``stop: True``.
     checkpoint, save_seconds, progress
         As in :func:`lrnnlab.training.loop.train`.
 
@@ -112,11 +111,11 @@ def fit(
     >>> from lrnnlab.tasks import Sum
     >>> task = Sum(2)
     >>> make = lambda seed: build("elman", vocab_size=2, classes=2, seed=seed, width=8)
-    >>> fit(make, task, Recipe((Phase(steps=3, lr=1e-3),), batch=4), seed=0, progress=False).steps
+    >>> fit(make, task, Recipe((Phase(steps=3, lr=1e-3),), batch_size=4), seed=0, progress=False).steps
     3
     """
-    if whole_number(check_every, 0, "check_every") and check is None:
-        raise ValueError(f"check_every={check_every} needs a check to call")
+    if whole_number(watch_every, 0, "watch_every") and watch is None:
+        raise ValueError(f"watch_every={watch_every} needs a watch to call")
     whole_number(confirm, 1, "confirm")
     if task.answers == "last":
         raise ValueError(f"this wants an answer at every position; {task.name} has one a string")
@@ -128,7 +127,7 @@ def fit(
         progress_bar(recipe.steps, progress, f"{task.name}, seed {seed}") as bar,
     ):
         run = _Run(make_model, task, recipe, seed)
-        identity = repr((task.identity, asdict(recipe), seed, check_every, confirm, fingerprint(run.train.net)))
+        identity = repr((task.identity, asdict(recipe), seed, watch_every, confirm, fingerprint(run.train.net)))
         saved = Checkpoint(checkpoint, identity, save_seconds)
         if (found := saved.find()) is not None:
             run.load(found)
@@ -140,8 +139,8 @@ def fit(
                 if not run.made.finished:
                     break
                 run.count(loss)
-                if check_every and run.made.steps % check_every == 0:
-                    run.train.evaluate(check, score="score")
+                if watch_every and run.made.steps % watch_every == 0:
+                    run.train.evaluate(watch, score="score")
                     latest = run.made.watched[-confirm:]
                     run.stopped = len(latest) == confirm and all(found.get("stop") for found in latest)
                 advance(bar, run.made.steps, run.running, attempt=run.attempt + 1)
@@ -177,7 +176,7 @@ class _Run:
         torch.default_generator.manual_seed(rng(seed, "dropout").initial_seed())
         self.train = TrainState(model, _optimiser(model, recipe), clip=recipe.clip, average=recipe.average)
         self.made = self.train.made
-        self.stopped = False  # a check said so
+        self.stopped = False  # an evaluation said so
         self.lessons: list = []  # strings to learn
         self.rounds: list = []  # for each round of mending their number and the first
         self.begin_phase(0)
@@ -225,7 +224,7 @@ class _Run:
 
     def batch(self, length: int) -> Batch:
         """Fresh strings; half of them begin with a lesson, if there are any."""
-        batch = self.task.sample(self.recipe.batch, length, self.data)
+        batch = self.task.sample(self.recipe.batch_size, length, self.data)
         if not self.lessons:
             return batch
         for row in range(len(batch.tokens) // 2):
@@ -257,7 +256,7 @@ class _Run:
         if wrong and self.recipe.mend is not None and len(self.rounds) < self.recipe.mend.rounds:
             self.lessons.extend(tuple(map(int, string)) for string in wrong)
             self.rounds.append((len(wrong), self.lessons[-len(wrong)]))
-            self.stopped = False  # a check may have ended an earlier phase
+            self.stopped = False  # an evaluation may have ended an earlier phase
             self.begin_phase(len(self.phases) - 1)
             return
         self.accepted = not isinstance(said, list) and bool(said)

@@ -33,7 +33,7 @@ from lrnnbook.content.tables import plan, train_run
 from lrnnlab import scans, snap, task, verify
 from lrnnlab.automata import MooreMachine
 from lrnnlab.training.evaluation import evaluate
-from lrnnlab.verification import head_tables, heads_machine
+from lrnnlab.verification.heads import head_tables, heads_machine
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):
@@ -55,7 +55,7 @@ sum5, runs, nets = task("sum", 5), {}, {}
 for row, seed in (("softmax", 101), ("diagonal_complex", 2)):
     runs[row] = plan("lrnn/table2", tasks=["sum"], rows=[row], seeds=[seed])[0]
     result = train_run(runs[row])
-    nets[row] = result.model
+    nets[row] = result.net
     print(f"{row}: trained in {result.seconds:.1f} s, {result.steps} steps")
 
 # %%

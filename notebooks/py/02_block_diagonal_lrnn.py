@@ -570,7 +570,7 @@ print(f"snapped, right on every string of every length: {verdict.proved}")
 
 # %% jupyter={"source_hidden": true} tags=["hide-input", "varies", "nbval-ignore-output"]
 print(verdict)
-head_tables = verification.head_tables(snapped)
+head_tables = verification.heads.head_tables(snapped)
 A_snapped, _ = models.exact.symbol_transitions(snapped)
 automata = ch02.head_automata(A_snapped.numpy(), head_tables.start, task.symbols)
 show.figure(
@@ -584,7 +584,7 @@ show.figure(
 )  # fmt: skip
 
 # %% jupyter={"source_hidden": true} tags=["hide-input", "varies", "nbval-ignore-output"]
-machine = verification.heads_machine(head_tables, verdict.heads, task.symbols)
+machine = verification.heads.heads_machine(head_tables, verdict.heads, task.symbols)
 names = f"a name lists the states of heads {', '.join(map(str, verdict.heads or range(8)))}, in this order."
 if machine.num_states > 12:
     names = (f"drawn is the smallest machine that does the same, for the heads' own has "

@@ -46,7 +46,7 @@ fits = {row: tables.train_run(run) for row, run in runs.items()}
 
 # %%
 length = 2000
-compared = {row: found.model for row, found in fits.items()}
+compared = {row: found.net for row, found in fits.items()}
 
 # %% [markdown]
 # ## 1 Two ways to fail
@@ -344,7 +344,7 @@ def vouch(model, reach=3000):
 
 # %% tags=["varies", "nbval-ignore-output"]
 other = tables.train_run(tables.plan("lrnn/table2", tasks=["sum"], rows=["softmax"], seeds=[732])[0])
-for seed, soft in ((101, fits["softmax"].model), (732, other.model)):
+for seed, soft in ((101, fits["softmax"].net), (732, other.net)):
     reached, mass = vouch(soft)
     wrong = ch02.first_wrong(soft, task, 20_000)
     string, seen = min(wrong.items(), key=lambda item: item[1], default=("none of these strings", 20_001))

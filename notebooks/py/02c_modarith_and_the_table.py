@@ -39,11 +39,11 @@ print(f"lrnnlab {EXPECTED}: ready")
 pair = tasks.EvenPair(5)
 pair_fit = tables.train_run(tables.plan("lrnn/table2", tasks=["evenpair"], rows=["softmax"], seeds=[101])[0])
 print(f"trained in {pair_fit.seconds:.1f} s; "
-      f"{verification.verify(models.snap(pair_fit.model), pair.specification)}")
+      f"{verification.verify(models.snap(pair_fit.net), pair.specification)}")
 
 # %%
-pair_verdict = verification.verify(models.snap(pair_fit.model), pair.specification)
-pair_measured = training.evaluate(pair_fit.model, pair, seed=101)
+pair_verdict = verification.verify(models.snap(pair_fit.net), pair.specification)
+pair_measured = training.evaluate(pair_fit.net, pair, seed=101)
 print(f"EvenPair(5), accuracy at positions 41 to 500: {pair_measured.accuracy_all:.1%}")
 print(f"(always answering 'no' is right {pair.majority(500):.0%} of the time)")
 print(f"snapped, right on every string of every length: {pair_verdict.proved}")
@@ -109,7 +109,7 @@ for number, (count, shortest) in enumerate(arith_fit.lessons, 1):
     print(f"mended, round {number}: {count} wrong strings, the shortest has {len(shortest)} "
           f"symbols: {arith.write(torch.tensor(shortest))}")
 alive = [
-    [k for k in range(layer.h) if not layer.frozen[k]] for layer in arith_fit.model.layers
+    [k for k in range(layer.h) if not layer.frozen[k]] for layer in arith_fit.net.layers
 ]
 print("heads left in layers 1, 2, 3:", *alive)
 
@@ -119,7 +119,7 @@ print("heads left in layers 1, 2, 3:", *alive)
 # wherever, whatever comes next, they give the last layer the same blocks.
 
 # %% tags=["varies", "nbval-ignore-output"]
-arith_snapped = models.snap(arith_fit.model)
+arith_snapped = models.snap(arith_fit.net)
 arith_verdict = verification.verify(arith_snapped, arith.specification)
 sampled = [
     {
@@ -131,7 +131,7 @@ sampled = [
         .min()
         == 1.0,
     }
-    for name, model in (("trained", arith_fit.model), ("snapped", arith_snapped))
+    for name, model in (("trained", arith_fit.net), ("snapped", arith_snapped))
     for n, count in ((499, 256), (1999, 16))
 ]
 show.table(
@@ -215,14 +215,14 @@ runs = {
 fits = {row: tables.train_run(run) for row, run in runs.items()}
 
 # %%
-measured = {row: training.evaluate(found.model, task, seed=101) for row, found in fits.items()}
+measured = {row: training.evaluate(found.net, task, seed=101) for row, found in fits.items()}
 
 # %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 table2 = tables.get("lrnn/table2")
 desk = tables.results.runs("lrnn/table2")
 live = {("sum", row): [found.accuracy_all] for row, found in measured.items()}
 live["evenpair", "softmax"] = [pair_measured.accuracy_all]
-live["modarith", "softmax"] = [training.evaluate(arith_fit.model, arith, seed=531).accuracy_all]
+live["modarith", "softmax"] = [training.evaluate(arith_fit.net, arith, seed=531).accuracy_all]
 show.figure(
     gallery.comparison(desk, live),
     alt="Accuracy at the training length and past it for each task and model, recorded over "

@@ -256,9 +256,9 @@ training.loop.train(
     lambda generator: fig3.expressions(32, 64, generator),
     torch.nn.functional.cross_entropy,
     steps=100,
-    rate=small["rate"],
-    recurrent_rate=small["recurrent_rate"],
-    decay=small["decay"],
+    lr=small["rate"],
+    recurrent_lr=small["recurrent_rate"],
+    weight_decay=small["decay"],
     generator=torch.Generator().manual_seed(2),
     progress=False,
 )

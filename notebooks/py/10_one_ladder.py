@@ -521,7 +521,7 @@ show.table(ch10.missed(recorded), caption="Recorded runs of models that can, wit
 # %% tags=["varies", "nbval-ignore-output"]
 z_5 = ladder.ladder_task("z_5")
 on_ladder = ladder.trained(ladder.TABLE.setting("block_softmax", "z_5", "live"), seed=0)[0].net
-in_02 = tables.train_run(tables.plan("lrnn/table2", tasks=["sum"], rows=["softmax"], seeds=[101])[0]).model
+in_02 = tables.train_run(tables.plan("lrnn/table2", tasks=["sum"], rows=["softmax"], seeds=[101])[0]).net
 strings = z_5.sample_near(64, 40, torch.Generator().manual_seed(0)).inputs
 for name, one in (("the ladder's recipe", on_ladder), ("chapter 02's recipe", in_02)):
     with torch.no_grad():

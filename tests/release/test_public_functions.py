@@ -10,7 +10,7 @@ from lrnnlab.training import Phase, Recipe
 
 ELMAN = models.build("elman", vocab_size=2, classes=2, width=4)
 PARITY = tasks.task("parity")
-RECIPE = Recipe((Phase(steps=1, lr=1e-3),), batch=2, length=3)
+RECIPE = Recipe((Phase(steps=1, lr=1e-3),), batch_size=2, length=3)
 T = torch.ones
 
 CALLS = {

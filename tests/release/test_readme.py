@@ -63,7 +63,7 @@ def test_the_model_trains_and_steps(registries):
     assert torch.allclose(model(tokens), torch.stack(stepped, 1), atol=1e-5)
     result = fit(
         lambda seed: build("signed_diagonal", vocab_size=2, classes=2, seed=seed), lasttwo,
-        Recipe((Phase(steps=60, lr=1e-2),), batch=16), seed=0, progress=False,
+        Recipe((Phase(steps=60, lr=1e-2),), batch_size=16), seed=0, progress=False,
     )  # fmt: skip
     assert result.losses[-1][1] < result.losses[0][1]
 

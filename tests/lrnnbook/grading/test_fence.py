@@ -192,7 +192,7 @@ from lrnnlab.models import build
 from lrnnlab.tasks import Sum
 from lrnnlab.training import Phase, Recipe, fit
 make = lambda seed: build("elman", vocab_size=2, classes=2, seed=seed, width=8)
-print(fit(make, Sum(2), Recipe((Phase(steps=3, lr=1e-3),), batch=4), seed=0, progress=False).steps)
+print(fit(make, Sum(2), Recipe((Phase(steps=3, lr=1e-3),), batch_size=4), seed=0, progress=False).steps)
 """
         assert run(process, cell) == {"printed": "3\n"}
         cell = ("from sklearn.cluster import KMeans\n"

@@ -52,7 +52,7 @@ def test_at_the_desk_only_the_shape_the_steps_and_the_learning_rate_differ():
         assert phase.final_lr == pytest.approx(phase.lr * 1e-2)
         recipes.add(replace(setting.recipe, phases=(replace(phase, steps=1, lr=1.0, final_lr=None),)))
     (recipe,) = recipes
-    assert (recipe.batch, recipe.betas, recipe.clip) == (32, (0.9, 0.99), 1.0)
+    assert (recipe.batch_size, recipe.betas, recipe.clip) == (32, (0.9, 0.99), 1.0)
     assert (recipe.optimiser, recipe.average, recipe.length) == ("adamw", 0.0, None)
     (phase,) = recipe.phases
     assert (phase.warmup, phase.weight_decay, phase.loss, phase.smoothing) == (100, 0.01, "cross_entropy", 0.0)

@@ -15,7 +15,7 @@ from lrnnlab.models import MODELS, network
 from lrnnlab.tasks import TASKS
 from lrnnlab.training import Phase, Recipe
 
-TINY = Setting("elman", {"width": 8}, Recipe((Phase(steps=20, lr=1e-2),), batch=8))
+TINY = Setting("elman", {"width": 8}, Recipe((Phase(steps=20, lr=1e-2),), batch_size=8))
 
 RULE = '''"""A rule."""
 import torch

@@ -18,7 +18,7 @@ from lrnnbook.machinery import cli
 from lrnnlab.training import Phase, Recipe
 from lrnnlab.verification import Verdict
 
-TINY = Setting("elman", {"width": 8}, Recipe((Phase(steps=20, lr=1e-2),), batch=8))
+TINY = Setting("elman", {"width": 8}, Recipe((Phase(steps=20, lr=1e-2),), batch_size=8))
 
 HERE = os.pathsep.join([str(records.LIBRARY.parent), str(records.LRNNBOOK.parent)])  # for processes of their own
 
@@ -37,7 +37,7 @@ def test_budget_paper_is_the_papers_setting():
     run = tables.plan("lrnn/table2", tasks=["modarith"], rows=["release"], seeds=[0], budget="paper")[0]
     recipe = run.setting.recipe
     assert run.protocol == "paper" and run.setting.options["layers"] == 3
-    assert (recipe.steps, recipe.batch, recipe.optimiser) == (40_000, 128, "adam")
+    assert (recipe.steps, recipe.batch_size, recipe.optimiser) == (40_000, 128, "adam")
     assert (recipe.phases[0].lr, recipe.phases[0].weight_decay) == (2e-4, 1e-4)
     assert lrnn_training._check(run, run.build_task())[1] == 1000
 
@@ -96,7 +96,7 @@ def test_a_good_record_is_reused_and_a_bad_one_is_run_again(tmp_path, capfd):
     path.write_text(path.read_text(encoding="utf-8").replace('"steps":20', '"steps":21'), encoding="utf-8")
     third = list(tables.run_all([run], data=tmp_path))[0]
     assert not third["recorded"] and f"{path.name}, line 1," in capfd.readouterr().err
-    changed = tiny(setting=replace(TINY, recipe=replace(TINY.recipe, batch=9)))
+    changed = tiny(setting=replace(TINY, recipe=replace(TINY.recipe, batch_size=9)))
     assert not list(tables.run_all([changed], data=tmp_path))[0]["recorded"]
     assert "another configuration" in capfd.readouterr().err
 

@@ -33,7 +33,7 @@ def test_a_model_trains_on_what_it_can_read(number, name):
         with pytest.raises(ValueError, match="reads tokens|answers once"):
             build(model, found)
     for model in [model for model in MODELS if fits(model, found)][number % 10 :: 10]:
-        made = train(build(model, found), found, steps=2, batch=2, seed=1, progress=False)
+        made = train(build(model, found), found, steps=2, batch_size=2, seed=1, progress=False)
         assert made.steps == 2 and made.finished, (name, model)
         with torch.no_grad():
             batch = found.training_batch(3, torch.Generator().manual_seed(0))
@@ -57,7 +57,7 @@ def test_a_kill_costs_nothing_whatever_is_trained(name, model, options, tmp_path
                 raise Killed
             return {"validation": -step}
 
-        return train(build(model, found, **options), found, steps=9, batch=2, watch=watch, watch_every=1,
+        return train(build(model, found, **options), found, steps=9, batch_size=2, watch=watch, watch_every=1,
                      progress=False, **more)  # fmt: skip
 
     whole = run()

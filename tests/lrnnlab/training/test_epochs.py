@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from torch import nn
 
 from lrnnbook.content.tables import fwp_training
-from lrnnlab.tasks import COUNTER_TASKS, Batch
+from lrnnlab.tasks import Batch
+from lrnnlab.tasks.counter_languages import COUNTER_TASKS
 from lrnnlab.training import epochs as pooled
 
 SMALL = {"model": "plain_lstm", "options": {"layers": 1, "width": 6}}
@@ -49,7 +50,7 @@ def some(task, count, window=(2, 20), seed=0):
 @settings(max_examples=15, deadline=None)
 @given(good=st.sets(st.integers(0, 7)), seed=st.integers(0, 50))
 def test_a_string_counts_only_if_all_its_positions_are_right(good, seed):
-    from lrnnlab.tasks import whole_string_accuracy
+    from lrnnlab.training import whole_string_accuracy
 
     strings = some("dyck_1", 8, seed=seed)
     found, loss = pooled.answers(Knows(strings, good), strings)
@@ -95,7 +96,7 @@ def looks_like(scores, **options):
     pools = options.pop("pools", [(60, one)])
     net = nn.Sequential(nn.Embedding(2, 4), nn.Linear(4, 2))
     return pooled.train_pools(
-        net, pools or [(60, one)], batch=1, rate=1e-3, generator=torch.Generator().manual_seed(0), watch_every=10,
+        net, pools or [(60, one)], batch_size=1, lr=1e-3, generator=torch.Generator().manual_seed(0), watch_every=10,
         watch=lambda net, step: dict(zip(("validation", "held_out", "test"), next(told))), **options,
     )  # fmt: skip
 
@@ -122,7 +123,7 @@ def test_training_is_torchs_adam_on_one_pool_after_the_other(fault):
     pools = [(3, some("parity", 9, (2, 6))), (4, some("parity", 6, (2, 12), seed=1))]
     one, two = (fwp_training.build_net(COUNTER_TASKS["parity"](), SMALL, 0) for _ in range(2))
     data, again = (torch.Generator().manual_seed(3) for _ in range(2))
-    pooled.train_pools(one, pools, batch=4, rate=0.02, generator=data, watch_every=5,
+    pooled.train_pools(one, pools, batch_size=4, lr=0.02, generator=data, watch_every=5,
                        watch=lambda net, step: {"validation": 0.0, "held_out": 0.0})  # fmt: skip
     optimiser = torch.optim.Adam(two.parameters(), **{name: plain[name] for name in ("betas", "eps", "lr")})
     for steps, pool in pools:

@@ -68,7 +68,7 @@ def plain_loop(net, steps, lr, recurrent_lr, weight_decay, warmup, betas, eps, c
         F.cross_entropy(net(x), y).backward()
         share = (step + 1) / warmup if step < warmup else (1 + math.cos(math.pi * (step - warmup) / (steps - warmup))) / 2
         rates = {True: (share * recurrent_lr, 0), False: (share * lr, weight_decay)}
-        adam_by_hand(net, moments, step, lambda name, rates=rates: rates[name.rsplit(".", 1)[-1] in slow], betas, epsilon, clip)
+        adam_by_hand(net, moments, step, lambda name, rates=rates: rates[name.rsplit(".", 1)[-1] in slow], betas, eps, clip)
 
 
 @pytest.mark.parametrize("fault", [None, "lr", "recurrent_lr", "weight_decay", "warmup", "betas", "eps", "clip"])

@@ -8,7 +8,7 @@ from lrnnlab.tasks import ModArith, Sum
 from lrnnlab.training import Mend, Phase, Recipe, fit
 from lrnnlab.training.restarts import _Run
 
-RECIPE = Recipe((Phase(steps=3, lr=1e-2),), batch=8, length=5, mend=Mend(Phase(steps=4, lr=1e-3), rounds=2), attempts=2)
+RECIPE = Recipe((Phase(steps=3, lr=1e-2),), batch_size=8, length=5, mend=Mend(Phase(steps=4, lr=1e-3), rounds=2), attempts=2)
 
 
 def elman(seed):
@@ -17,7 +17,7 @@ def elman(seed):
 
 def train(answers, recipe=RECIPE, **options):
     said = iter(answers)
-    return fit(elman, Sum(3), recipe, 0, accept=lambda model: next(said), progress=False, **options)
+    return fit(elman, Sum(3), recipe, seed=0, accept=lambda model: next(said), progress=False, **options)
 
 
 def test_each_refusal_with_strings_adds_a_round():
@@ -27,7 +27,7 @@ def test_each_refusal_with_strings_adds_a_round():
 
 def test_half_of_a_batch_begins_with_lessons_and_is_labelled_anew():
     task = ModArith(5)
-    run = _Run(lambda seed: build("elman", vocab_size=8, classes=5, seed=seed, width=4), task, Recipe((Phase(steps=1, lr=1e-2),), batch=10), 0)
+    run = _Run(lambda seed: build("elman", vocab_size=8, classes=5, seed=seed, width=4), task, Recipe((Phase(steps=1, lr=1e-2),), batch_size=10), 0)
     plain = run.batch(39)
     run.lessons = [(4, 7, 4, 5, 1), (2,)]
     mixed = run.batch(39)
@@ -68,12 +68,12 @@ def test_a_kill_changes_nothing(at, tmp_path):
         return [(0, 1, 2)] if model.head[-1].bias.sum() != 0 else True
 
     options = dict(accept=accept, progress=False)
-    whole, path = fit(elman, Sum(3), RECIPE, 0, **options), tmp_path / "run.pt"
+    whole, path = fit(elman, Sum(3), RECIPE, seed=0, **options), tmp_path / "run.pt"
     with pytest.raises(KeyboardInterrupt):
-        fit(elman, killed(at), RECIPE, 0, checkpoint=path, save_seconds=-1.0, **options)
-    resumed = fit(elman, Sum(3), RECIPE, 0, checkpoint=path, **options)
+        fit(elman, killed(at), RECIPE, seed=0, checkpoint=path, save_seconds=-1.0, **options)
+    resumed = fit(elman, Sum(3), RECIPE, seed=0, checkpoint=path, **options)
     assert (resumed.lessons, resumed.steps, resumed.attempt) == (whole.lessons, whole.steps, whole.attempt)
-    assert same(whole.model, resumed.model)
+    assert same(whole.net, resumed.net)
 
 
 def test_dropout_is_decided_by_the_seed_and_looked_at_without(tmp_path):
@@ -89,7 +89,7 @@ def test_dropout_is_decided_by_the_seed_and_looked_at_without(tmp_path):
         torch.manual_seed(global_seed)
         before = torch.get_rng_state()
         made = fit(lambda seed: build("rotrnn", vocab_size=3, classes=3, seed=seed, width=8, dropout=0.5), task or Sum(3),
-                   RECIPE, 0, accept=accept, check=lambda model, step: {"score": float(accept(model))}, check_every=2,
+                   RECIPE, seed=0, accept=accept, watch=lambda model, step: {"score": float(accept(model))}, watch_every=2,
                    progress=False, **options)  # fmt: skip
         assert torch.equal(before, torch.get_rng_state())
         return made
@@ -98,5 +98,5 @@ def test_dropout_is_decided_by_the_seed_and_looked_at_without(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         run(2, killed(3), checkpoint=tmp_path / "run.pt", save_seconds=-1.0)
     resumed = run(3, checkpoint=tmp_path / "run.pt")
-    assert all(seen) and len(seen) > 3 and not one.model.training
-    assert same(one.model, two.model) and same(one.model, resumed.model)
+    assert all(seen) and len(seen) > 3 and not one.net.training
+    assert same(one.net, two.net) and same(one.net, resumed.net)

@@ -43,13 +43,13 @@ def drawn(generator):
 
 def train_net(**options):
     net = torch.nn.Linear(3, 1)
-    return train(net, drawn, F.mse_loss, steps=50, rate=0.1, generator=torch.Generator(), **options)
+    return train(net, drawn, F.mse_loss, steps=50, lr=0.1, generator=torch.Generator(), **options)
 
 
 def test_a_training_that_ends_early_because_it_is_done_ends_full_and_green(bars):
-    fit(elman, Sum(2), Recipe((Phase(50, lr=1e-3, until=100.0), Phase(2, lr=1e-3)), batch=4), seed=0)
+    fit(elman, Sum(2), Recipe((Phase(50, lr=1e-3, until=100.0), Phase(2, lr=1e-3)), batch_size=4), seed=0)
     train_net(until=lambda made: made.steps == 20)
-    fit(elman, Sum(2), Recipe((Phase(5, lr=1e-3),), batch=4), seed=0)  # and one that takes all its steps
+    fit(elman, Sum(2), Recipe((Phase(5, lr=1e-3),), batch_size=4), seed=0)  # and one that takes all its steps
     assert [picture(bar) for bar in bars] == [("success", 1.0)] * 3
     assert bars[0].n < 52 and (bars[1].n, bars[2].n) == (20, 5)
     assert "20/20" in bars[1].container.children[2].value
@@ -57,11 +57,11 @@ def test_a_training_that_ends_early_because_it_is_done_ends_full_and_green(bars)
 
 def test_a_training_that_broke_or_was_not_accepted_ends_red(bars):
     made = train(torch.nn.Linear(3, 1), drawn, lambda *_: torch.tensor(math.nan, requires_grad=True), steps=50,
-                           rate=0.1, generator=torch.Generator())  # fmt: skip
+                           lr=0.1, generator=torch.Generator())  # fmt: skip
     assert not made.finished
     with pytest.raises(KeyboardInterrupt):
         train_net(until=lambda made: stop() if made.steps == 7 else False)
-    refused = Recipe((Phase(5, lr=1e-3, until=1e-9), Phase(50, lr=1e-3)), batch=4)
+    refused = Recipe((Phase(5, lr=1e-3, until=1e-9), Phase(50, lr=1e-3)), batch_size=4)
     assert not fit(elman, Sum(2), refused, seed=0).accepted
     assert [picture(bar)[0] for bar in bars] == ["danger"] * 3
     assert [bar.total for bar in bars] == [50, 50, 55]

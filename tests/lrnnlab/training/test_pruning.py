@@ -45,7 +45,7 @@ def test_frozen_heads_get_no_gradient_and_survive_training_and_a_state_dict():
         model.layers[0].freeze(mask(2))
         return model
 
-    found = fit(make, Sum(5), Recipe((Phase(steps=5, lr=1e-2),), batch=4, length=6), seed=0, progress=False).model
+    found = fit(make, Sum(5), Recipe((Phase(steps=5, lr=1e-2),), batch_size=4, length=6), seed=0, progress=False).net
     start = make(0)
     weight = lambda model: model.layers[0].generator[2].bias.unflatten(0, (3, 4, 3))
     assert torch.equal(weight(found)[:, 2], weight(start)[:, 2]) and not torch.equal(weight(found), weight(start))
@@ -73,5 +73,5 @@ def test_a_phase_prunes_what_the_task_does_not_need():
     phases = (Phase(steps=150, lr=1e-2, weight_decay=1.0), Phase(steps=40, lr=1e-2, prune=0.3), Phase(steps=20, lr=1e-2))
     make = lambda seed: build("block_diagonal", vocab_size=2, classes=2, seed=seed, h=6, b=2, rule="softmax", drive="none",
                               start="first", gain=4.0, hidden=16)  # fmt: skip
-    found = fit(make, Sum(2), Recipe(phases, batch=16, betas=(0.9, 0.99), clip=1.0, length=10), 0, progress=False)
-    assert 1 <= int((~found.model.layers[0].frozen).sum()) <= 3 and found.losses[-1][1] < 0.3
+    found = fit(make, Sum(2), Recipe(phases, batch_size=16, betas=(0.9, 0.99), clip=1.0, length=10), seed=0, progress=False)
+    assert 1 <= int((~found.net.layers[0].frozen).sum()) <= 3 and found.losses[-1][1] < 0.3

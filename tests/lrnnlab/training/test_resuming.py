@@ -8,11 +8,12 @@ import pytest
 from lrnnbook import tables
 from lrnnbook.content.tables import dlr_table5, runner
 from lrnnbook.content.tables.table import Setting
-from lrnnlab.training import Phase, Recipe, TrainState, deterministic
+from lrnnlab.training import Phase, Recipe, deterministic
 from lrnnlab.training.checkpoint import Checkpoint
+from lrnnlab.training.loop import TrainState
 
-ELMAN = Setting("elman", {"width": 8}, Recipe((Phase(steps=8, lr=1e-2),), batch=8))
-FILMED = replace(tables.plan("lrnn/film")[0].setting, recipe=Recipe((Phase(steps=12, lr=1e-2),), batch=8))
+ELMAN = Setting("elman", {"width": 8}, Recipe((Phase(steps=8, lr=1e-2),), batch_size=8))
+FILMED = replace(tables.plan("lrnn/film")[0].setting, recipe=Recipe((Phase(steps=12, lr=1e-2),), batch_size=8))
 SHORT = {"steps": 8, "warmup": 0, "watch_every": 3}
 STAGES = {"stages": [(3, 8), (5, 10)], "pool": 20, "tests": 5, "watch_every": 3}
 CELLS = {  # table: row, task, and what makes it a matter of a moment
@@ -71,8 +72,8 @@ def test_the_papers_own_setting_goes_on(tmp_path, monkeypatch):
     """Eq. 6 with p = 1.2, the paper's checks on the way; fewer and smaller steps, else as ``--budget paper`` has it."""
     (run,) = tables.plan("lrnn/table2", rows=["clip"], tasks=["sum"], seeds=[1], budget="paper")
     recipe = run.setting.recipe
-    assert (run.protocol, recipe.steps, recipe.batch) == ("paper", 40_000, 128)
-    recipe = replace(recipe, phases=(replace(recipe.phases[0], steps=8),), batch=2)
+    assert (run.protocol, recipe.steps, recipe.batch_size) == ("paper", 40_000, 128)
+    recipe = replace(recipe, phases=(replace(recipe.phases[0], steps=8),), batch_size=2)
     goes_on(replace(run, setting=replace(run.setting, recipe=recipe)), tmp_path, monkeypatch)
 
 

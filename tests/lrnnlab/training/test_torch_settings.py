@@ -11,7 +11,8 @@ from lrnnlab import build, evaluate, snap, task, train
 from lrnnlab.models import MODELS, exact_model, reads_numbers
 from lrnnlab.scans import delta_rule, linear_scan, long_conv, softmax_scan, token_scan
 from lrnnlab.tasks import TASKS
-from lrnnlab.training import Mend, Phase, Recipe, fit, with_seed
+from lrnnlab.training import Mend, Phase, Recipe, fit
+from lrnnlab.training.loop import with_seed
 
 SUM, SHIFT = task("sum", 3), task("shift", length=24)
 TOKENS = torch.randint(0, 3, (2, 20), generator=generator())

@@ -33,12 +33,12 @@ def soft(seed, layers=1):
                  **AUTOMATON)  # fmt: skip
 
 
-def recipe(*phases, batch=8, length=5, **shared):
-    return Recipe(phases, batch=batch, length=length, **shared)
+def recipe(*phases, batch_size=8, length=5, **shared):
+    return Recipe(phases, batch_size=batch_size, length=length, **shared)
 
 
 def train(recipe, seed=0, make=elman, task=None, **options):
-    return fit(make, task or Sum(2), recipe, seed, **{"progress": False, **options})
+    return fit(make, task or Sum(2), recipe, seed=seed, **{"progress": False, **options})
 
 
 def weights(model):
@@ -82,12 +82,12 @@ def test_the_seed_decides_everything():
     first = train(shared, seed=4)
     torch.manual_seed(99)
     torch.set_num_threads(2)
-    assert identical(train(shared, seed=4).model, first.model)
+    assert identical(train(shared, seed=4).net, first.net)
     assert train(shared, seed=4).losses == first.losses
     other = train(shared, seed=5)
-    assert not identical(other.model, first.model) and other.losses != first.losses
+    assert not identical(other.net, first.net) and other.losses != first.losses
     same_weights = train(shared, seed=5, make=lambda seed: elman(4))
-    assert not identical(same_weights.model, first.model), "the strings must depend on the seed as well"
+    assert not identical(same_weights.net, first.net), "the strings must depend on the seed as well"
 
 
 # --- the loss, by hand; with lr 0 the weights stand still ------------------------------------------------------------
@@ -153,7 +153,7 @@ def test_learning_rates(rates):
 
 def test_weight_decay_is_decoupled_and_on_matrices_only(rates):
     start = weights(elman(0))
-    plain, decayed = (train(recipe(Phase(1, lr=0.1, weight_decay=w))).model.state_dict() for w in (0.0, 0.5))
+    plain, decayed = (train(recipe(Phase(1, lr=0.1, weight_decay=w))).net.state_dict() for w in (0.0, 0.5))
     for key, w in start.items():
         shrunk = 0.1 * 0.5 * w if w.ndim > 1 else torch.zeros_like(w)
         torch.testing.assert_close(plain[key] - decayed[key], shrunk, rtol=0, atol=1e-6)
@@ -163,7 +163,7 @@ def test_weight_decay_is_decoupled_and_on_matrices_only(rates):
 def test_adam_has_its_decay_in_the_gradient_of_everything(rates):
     """torch's Adam, as the released code has it: g + w theta, whose first step is lr sign(g + w theta)."""
     start = weights(elman(0))
-    moved = train(recipe(Phase(1, lr=0.1, weight_decay=100.0), optimiser="adam")).model.state_dict()
+    moved = train(recipe(Phase(1, lr=0.1, weight_decay=100.0), optimiser="adam")).net.state_dict()
     for key, w in start.items():
         clear = w.abs() > 1e-2  # there the decay outweighs any gradient
         torch.testing.assert_close((w - moved[key])[clear], 0.1 * w.sign()[clear], rtol=0, atol=1e-4)
@@ -172,14 +172,14 @@ def test_adam_has_its_decay_in_the_gradient_of_everything(rates):
 
 def test_average_is_an_exponential_moving_average():
     seen = []
-    keep = {"check": lambda model, step: seen.append(weights(model)) or {"score": 0}, "check_every": 1}
+    keep = {"watch": lambda model, step: seen.append(weights(model)) or {"score": 0}, "watch_every": 1}
     train(recipe(Phase(6, lr=0.1)), **keep)
     result, mean = train(recipe(Phase(6, lr=0.1), average=0.8)), seen[0]
     for later in seen[1:]:
         mean = {key: 0.8 * mean[key] + 0.2 * later[key] for key in mean}
-    for key, value in result.model.state_dict().items():
+    for key, value in result.net.state_dict().items():
         torch.testing.assert_close(value, mean[key])
-    assert not identical(result.model, seen[-1])
+    assert not identical(result.net, seen[-1])
 
 
 # --- impurity ---------------------------------------------------------------------------------------------------------
@@ -228,7 +228,7 @@ def test_a_nan_ends_the_attempt_and_the_next_one_starts():
     assert (result.attempt, result.accepted, result.steps) == (2, True, 20) and asked == [1]  # a step that cannot be taken is none
     assert len(set(seeds)) == 3 and seeds[0] == 0
     assert all(math.isfinite(value) for _, value in result.losses)
-    assert all(value.isfinite().all() for value in result.model.state_dict().values())
+    assert all(value.isfinite().all() for value in result.net.state_dict().values())
 
 
 def test_a_refused_attempt_starts_again_from_other_weights_and_strings():
@@ -236,9 +236,9 @@ def test_a_refused_attempt_starts_again_from_other_weights_and_strings():
     shared = recipe(Phase(6, lr=1e-2), attempts=4)
     result = train(shared, accept=lambda model: models.append(weights(model)) or len(models) == 3)
     assert (result.attempt, result.accepted, result.steps) == (2, True, 18)
-    assert len(models) == 3 and identical(models[2], result.model)
+    assert len(models) == 3 and identical(models[2], result.net)
     assert not identical(models[0], models[1]) and not identical(models[1], models[2])
-    assert identical(models[0], train(shared).model)
+    assert identical(models[0], train(shared).net)
 
 
 def test_best_is_the_first_with_the_highest_score():
@@ -248,10 +248,10 @@ def test_best_is_the_first_with_the_highest_score():
         seen[step] = weights(model)
         return {"score": scores[step], "step seen": step}
 
-    result = train(recipe(Phase(11, lr=1e-2)), check=check, check_every=2)
-    assert [(c["step"], c["score"], c["step seen"]) for c in result.checks] == [(s, v, s) for s, v in scores.items()]
+    result = train(recipe(Phase(11, lr=1e-2)), watch=check, watch_every=2)
+    assert [(c["step"], c["score"], c["step seen"]) for c in result.watched] == [(s, v, s) for s, v in scores.items()]
     assert identical(result.best, seen[4])
-    assert not any(identical(result.model, found) for found in seen.values())
+    assert not any(identical(result.net, found) for found in seen.values())
 
 
 # --- one thread, no denormals -----------------------------------------------------------------------------------------
@@ -281,16 +281,16 @@ def test_threads_and_denormals_are_put_back(flushed, fails):
 
     if fails:
         with pytest.raises(ZeroDivisionError):
-            train(recipe(Phase(2, lr=1e-2)), check=check, check_every=1)
+            train(recipe(Phase(2, lr=1e-2)), watch=check, watch_every=1)
     else:
-        train(recipe(Phase(2, lr=1e-2)), check=check, check_every=1)
+        train(recipe(Phase(2, lr=1e-2)), watch=check, watch_every=1)
     assert set(inside) == {(1, True)}
     assert (torch.get_num_threads(), flushes()) == (2, flushed)
 
 
 # --- kills and checkpoints --------------------------------------------------------------------------------------------
 
-# Everything that has a state: phases, both generators, averaging, checks, three attempts.
+# Everything that has a state: phases, both generators, averaging, watching, three attempts.
 EVERYTHING = recipe(
     Phase(4, lr=1e-2, final_lr=1e-3, warmup=2, weight_decay=0.1, smoothing=0.1, noise=0.3),
     Phase(9, lr=5e-3, purity=0.5, until=100.0),  # ends after one step
@@ -323,7 +323,7 @@ def everything(checkpoint=None, task=None, save_seconds=-1.0, **options):
     """A run with all of it; ``save_seconds=-1`` saves after every step."""
     return train(
         EVERYTHING, seed=3, task=task, checkpoint=checkpoint, save_seconds=save_seconds,
-        **{"make": soft, "check": lambda model, step: {"score": model.embedding.weight.sum().item()}, "check_every": 2,
+        **{"make": soft, "watch": lambda model, step: {"score": model.embedding.weight.sum().item()}, "watch_every": 2,
            "accept": lambda model: False, **options},
     )  # fmt: skip
 
@@ -334,8 +334,8 @@ def uninterrupted():
 
 
 def same_run(found, wanted):
-    assert identical(found.model, wanted.model) and identical(found.best, wanted.best)
-    assert (found.losses, found.checks) == (wanted.losses, wanted.checks)
+    assert identical(found.net, wanted.net) and identical(found.best, wanted.best)
+    assert (found.losses, found.watched) == (wanted.losses, wanted.watched)
     assert (found.steps, found.attempt, found.accepted) == (wanted.steps, wanted.attempt, wanted.accepted)
 
 
@@ -366,14 +366,14 @@ def test_a_kill_changes_nothing(at, tmp_path, snapshots, uninterrupted):
 
 def test_the_running_mean_survives_a_kill(tmp_path):
     """``until`` looks at it, so without it a phase would end at another step."""
-    shared = recipe(Phase(100, lr=1e-2, until=0.62), Phase(2, lr=1e-3), batch=32, length=3)
+    shared = recipe(Phase(100, lr=1e-2, until=0.62), Phase(2, lr=1e-3), batch_size=32, length=3)
     wanted = train(shared)
     assert wanted.accepted and 20 < wanted.steps < 100
     for at in (5, 15, wanted.steps - 3):
         with pytest.raises(Killed):
             train(shared, task=killing(at)[0], checkpoint=tmp_path / str(at), save_seconds=-1.0)
         found = train(shared, checkpoint=tmp_path / str(at))
-        assert identical(found.model, wanted.model) and found.steps == wanted.steps
+        assert identical(found.net, wanted.net) and found.steps == wanted.steps
 
 
 def test_a_finished_run_can_be_asked_again(tmp_path, uninterrupted):
@@ -431,7 +431,7 @@ def test_a_damaged_checkpoint_is_named_and_ignored(damage, checkpoint, tmp_path,
     path = tmp_path / "run"
     path.write_bytes(DAMAGE[damage](checkpoint))
     found = train(SHORT, checkpoint=path)
-    assert identical(found.model, short.model) and found.steps == short.steps
+    assert identical(found.net, short.net) and found.steps == short.steps
     said = capsys.readouterr().err
     assert str(path) in said and "damaged" in said and "starting afresh" in said
     kept = [file for file in tmp_path.iterdir() if file.name != "run"]
@@ -485,8 +485,8 @@ def test_a_checkpoint_is_not_written_through_a_link_or_over_a_pipe(kind, checkpo
 
 def test_a_checkpoint_of_another_run_is_named_and_ignored(snapshots, tmp_path, capsys):
     path = tmp_path / "run"
-    other = Recipe(EVERYTHING.phases[1:], batch=8, length=5, average=0.9, clip=1.0, attempts=3)
-    checks = {"check": lambda model, step: {"score": 0}, "check_every": 2}
+    other = Recipe(EVERYTHING.phases[1:], batch_size=8, length=5, average=0.9, clip=1.0, attempts=3)
+    checks = {"watch": lambda model, step: {"score": 0}, "watch_every": 2}
     for arguments in (
         {"recipe": EVERYTHING, "seed": 4, **checks},
         {"recipe": other, "seed": 3, **checks},
@@ -502,7 +502,7 @@ def test_a_checkpoint_of_another_run_is_named_and_ignored(snapshots, tmp_path, c
         said = capsys.readouterr().err
         assert str(path) in said and "another run" in said
         wanted = train(**arguments)
-        assert identical(found.model, wanted.model) and found.steps == wanted.steps
+        assert identical(found.net, wanted.net) and found.steps == wanted.steps
 
 
 SCRIPT = """
@@ -519,9 +519,9 @@ def check(model, step):
     print(step, flush=True)
     return {"score": 0.0}
 
-recipe = Recipe((Phase(120, lr=1e-2, noise=0.1),), batch=8, length=5, average=0.9)
+recipe = Recipe((Phase(120, lr=1e-2, noise=0.1),), batch_size=8, length=5, average=0.9)
 path = Path(sys.argv[1])
-fit(make, Sum(2), recipe, 5, check=check, check_every=10, checkpoint=path, save_seconds=0.0, progress=False)
+fit(make, Sum(2), recipe, seed=5, watch=check, watch_every=10, checkpoint=path, save_seconds=0.0, progress=False)
 """
 
 
@@ -533,8 +533,8 @@ def test_a_process_that_is_killed_outright(tmp_path):
         run.kill()
     assert run.returncode != 0
     whole = recipe(Phase(120, lr=1e-2, noise=0.1), average=0.9)
-    checks = {"check": lambda model, step: {"score": 0.0}, "check_every": 10, "seed": 5}
+    checks = {"watch": lambda model, step: {"score": 0.0}, "watch_every": 10, "seed": 5}
     task, drawn = killing(0)
     found, wanted = train(whole, task=task, checkpoint=tmp_path / "run", **checks), train(whole, **checks)
-    assert identical(found.model, wanted.model) and (found.losses, found.checks) == (wanted.losses, wanted.checks)
+    assert identical(found.net, wanted.net) and (found.losses, found.watched) == (wanted.losses, wanted.watched)
     assert 0 < drawn.batches <= 120 - 29

@@ -79,7 +79,7 @@ MERGED = (  # tasks whose units for a merge are counted
 )  # fmt: skip
 CHUNKS = (2, 3, 4, 8, 16)
 ORDERS = ("earlier first", "as printed")
-LONGEST = 16  # letters that are drawn
+MAX_LETTERS_DRAWN = 16  # letters that are drawn
 LEFT, ACROSS, LOW, HIGH = 0.95, 4.8, 0.45, 4.35  # inches: of the first letter, from it to the last, of letters and root
 MASK = 0.92  # inches, the largest side of a mask
 
@@ -88,12 +88,12 @@ def asked(task: str, string: str) -> tuple[tuple[int, ...], str]:
     """The tokens of what was typed, and a note if it had to be cut, or if the task reads other letters."""
     machine, word = machine_of(task), "".join(string.split()).translate(str.maketrans("−–", "--"))
     if not word:
-        return read(machine, WORDS[task])[:LONGEST], ""
+        return read(machine, WORDS[task])[:MAX_LETTERS_DRAWN], ""
     if not set(word) <= set(machine.symbols):
         letters = " ".join(map(printed, machine.symbols))
-        return read(machine, WORDS[task])[:LONGEST], f"{task} reads {letters}, so this is a word of its own. "
-    note = f"Only the first {LONGEST} letters are drawn. " if len(word) > LONGEST else ""
-    return read(machine, word)[:LONGEST], note
+        return read(machine, WORDS[task])[:MAX_LETTERS_DRAWN], f"{task} reads {letters}, so this is a word of its own. "
+    note = f"Only the first {MAX_LETTERS_DRAWN} letters are drawn. " if len(word) > MAX_LETTERS_DRAWN else ""
+    return read(machine, word)[:MAX_LETTERS_DRAWN], note
 
 
 @styled
@@ -161,7 +161,7 @@ def _nodes(axes: Axes, tree: Tree, heights):
     for position, row in nodes:
         element = int(tree.elements[row, position])
         name = printed(tree.machine.symbols[tree.tokens[position]]) if row == 0 else names[element]
-        fits = len(name) <= 2  # a longer name stands beside its circle
+        fits = len(name) <= 2  # a longer name is written beside its circle
         axes.text(_across(tree, position) + (0 if fits else -0.15), heights[row] + (0 if fits else 0.16), name,
                   ha="center" if fits else "right", va="center", fontsize=SMALL, zorder=4,
                   color=ink_on(colours[element]) if fits else INK)  # fmt: skip
@@ -283,7 +283,7 @@ def filling_widget() -> Moving:
             "symbols": list(machine.symbols), "letters": appended(machine)[1][:, 0].tolist(),
             "times": multiplication_table(monoid).tolist(), "answers": machine.outputs[monoid.elements[:, machine.initial]].tolist(),
             "names": pictures.element_names(machine), "colours": colours, "inks": [*map(ink_on, colours)],
-            "word": [int(token) for token in read(machine, 2 * WORDS[task])[:LONGEST]],
+            "word": [int(token) for token in read(machine, 2 * WORDS[task])[:MAX_LETTERS_DRAWN]],
         }  # fmt: skip
     alt = ("A binary tree over 16 letters, with a button that plays its merges and a slider over them. Each circle is named by a "
            "shortest word that does the same as its letters. A press changes a letter; what is merged again is orange.")  # fmt: skip
@@ -387,7 +387,7 @@ def noise_sentence(task: str, e: float, layer: str, noise: str) -> str:
 
 # ------------------------------------------------------------------------------------------------ states and gradients
 
-NAMED = 12  # elements up to which each gets its name in the picture
+MAX_ELEMENTS_NAMED = 12  # elements up to which each gets its name in the picture
 
 
 class Seen(NamedTuple):
@@ -455,7 +455,7 @@ def _states(axes: Axes, seen: Seen, depth: int):
     xlim, ylim = np.transpose([(low + high - reach) / 2, (low + high + reach) / 2])
     axes.set(xlim=xlim, ylim=ylim, xticks=[], yticks=[], xlabel="first axis of PCA", ylabel="second axis", aspect="equal",
              title=f"{pictures.CLUSTERED[seen.task]}, {seen.across} {seen.groups[depth]}")  # fmt: skip
-    if len(colours) <= NAMED:
+    if len(colours) <= MAX_ELEMENTS_NAMED:
         names = pictures.element_names(machine)
         for cluster in sorted(set(points["cluster"][here].tolist())):  # -1: the states in no cluster
             group = here & (points["cluster"] == cluster)
@@ -484,7 +484,7 @@ def gathering_sentence(seen: Seen, depth: int) -> str:
     start += mixed * (at["purity"] < 1) + split * (at["wholeness"] < 1)
     if at["purity"] == at["wholeness"] == 1:
         start += " Clusters and actions are the same."
-    has_names = len(transition_monoid(seen.machine)) <= NAMED
+    has_names = len(transition_monoid(seen.machine)) <= MAX_ELEMENTS_NAMED
     return start + " A cluster is named by a shortest word of each of its actions (e: nothing)." * has_names
 
 
@@ -645,7 +645,7 @@ def small_nets(name: str) -> dict[str, nn.Module]:
             nets[row] = fig4.build_net(fig4.TABLE.setting(row, name, "live"), task, seed=0)
         else:  # as in chapter 10
             nets[row] = build(row, task, seed=0, **ladder.TABLE.setting(row, "parity", "live")["options"])
-        train_strings(nets[row], task, steps=300, rate=3e-3, batch=32, longest=16, growth=100, progress=False,
+        train_strings(nets[row], task, steps=300, lr=3e-3, batch_size=32, longest=16, growth=100, progress=False,
                       generator=rng(0, f"chapter 08/{name}/{row}"))  # fmt: skip
     return nets
 
@@ -674,7 +674,7 @@ def share_right(net: nn.Module, length: int, strings: int) -> float:
 
 SMALL_NETS = {**{row: name for row, (name, _) in pictures.READERS.items()}, "lstm": "LSTM", "deltanet": "DeltaNet"}
 LENGTHS = (4, 8, 16, 32, 64, 128)  # letters; small nets are trained on up to 16
-TYPED = 24  # letters at most
+MAX_LETTERS_TYPED = 24  # letters at most
 TURNS = RECORDED  # where another letter would change the answer, here and in interactive/fields.js
 
 
@@ -733,8 +733,8 @@ class Field(NamedTuple):
 def field_of(net: nn.Module, task: str, text: str) -> Field:
     """Read a typed string of at most 24 bits with a net for ``parity`` or ``suffix``."""
     asked, text = fig4.build_task(task), "".join(text.split())
-    if not text or set(text) - set(asked.symbols) or len(text) > TYPED:
-        raise ValueError(f"Type 1 to {TYPED} of the letters {' and '.join(asked.symbols)}; this is {text[: 2 * TYPED]!r}")
+    if not text or set(text) - set(asked.symbols) or len(text) > MAX_LETTERS_TYPED:
+        raise ValueError(f"Type 1 to {MAX_LETTERS_TYPED} of the letters {' and '.join(asked.symbols)}; this is {text[: 2 * MAX_LETTERS_TYPED]!r}")
     word, T = asked.read(text), len(text)
     words = torch.cat([word[None], (word + torch.eye(T, dtype=word.dtype)) % 2])  # itself, then with one letter changed
     with torch.no_grad():

@@ -20,7 +20,7 @@ from matplotlib.colors import LinearSegmentedColormap, to_hex
 from matplotlib.figure import Figure
 
 from lrnnbook.content.show.automaton_figures import state_diagram
-from lrnnbook.content.show.frames import chosen, level, log_ticks, number_grid, panels, picture, there, trained
+from lrnnbook.content.show.frames import in_order, level, log_ticks, number_grid, panels, picture, runs_of, trained
 from lrnnbook.content.show.labels import named
 from lrnnbook.content.show.style import FAINT, GRID, INK, LIVE, PAPER, RECORDED, label_ends, new_figure, styled
 from lrnnbook.content.tables import get, ladder_protocols, ladder_random, ladder_restart, ladder_strings, results
@@ -114,8 +114,8 @@ def disagreements(found: pd.DataFrame) -> pd.DataFrame:
 def refutations(found: pd.DataFrame) -> list[dict]:
     """By model: the nets that last though none of their kind can, and how they answer the two words that refute it."""
     seeming, rows = disagreements(found), []
-    for row in there(seeming, "row", ROWS):
-        here = chosen(seeming, row=row)
+    for row in in_order(seeming, "row", ROWS):
+        here = runs_of(seeming, row=row)
         counted = Counter(map(machine_name, here["task"]))
         asked = here["refuted.words"][here["refuted.n"].notna()]  # one of the two it gets wrong
         sizes = [max(map(len, words)) for words in asked]
@@ -145,7 +145,7 @@ def missed(found: pd.DataFrame) -> list[dict]:
     can = found[predicted_of(found) == "can"]
     return [{"model": model_name(row), **_counts(here),
              "not on": ", ".join(dict.fromkeys(map(machine_name, here["task"][here["kind"] != "lasts"])))}
-            for row in there(can, "row", ROWS) for here in [chosen(can, row=row)]]  # fmt: skip
+            for row in in_order(can, "row", ROWS) for here in [runs_of(can, row=row)]]  # fmt: skip
 
 
 def in_short(found: Prediction) -> str:
@@ -160,9 +160,9 @@ def in_short(found: Prediction) -> str:
 @picture
 def ladder(found: pd.DataFrame) -> Figure:
     """Rows models, two layers below one, columns machines; ``SIGNS`` says what is in a cell."""
-    rows = sorted(there(found, "row", ROWS), key=lambda row: (ROWS.index(row.removesuffix(DEEP)), row.endswith(DEEP)))
+    rows = sorted(in_order(found, "row", ROWS), key=lambda row: (ROWS.index(row.removesuffix(DEEP)), row.endswith(DEEP)))
     names = ["2 layers" if row.removesuffix(DEEP) in rows and row.endswith(DEEP) else model_name(row) for row in rows]
-    columns = there(found, "task", (*MACHINES, *ladder_random.TABLE.tasks))
+    columns = in_order(found, "task", (*MACHINES, *ladder_random.TABLE.tasks))
     cells = {key: summary(cell) for key, cell in found.groupby(["row", "task"])}
     said = pd.DataFrame([[cells.get((row, column)) for column in columns] for row in rows])
     figure, axes = new_figure(1.25 + 0.215 * len(rows), left=1.62, right=0.1, top=1.05, bottom=0.12)
@@ -284,7 +284,7 @@ def mended(found: pd.DataFrame) -> list[dict]:
     """For each model, and for all, how many of the nets that lose their machine are right at 491 to 500 alone and restarted, and
     how many are proved."""
     lost = found[found["kind"].isin(ladder_restart.LOST)]
-    models = {model_name(row): lost[lost["row"] == row] for row in there(lost, "row", ROWS)}
+    models = {model_name(row): lost[lost["row"] == row] for row in in_order(lost, "row", ROWS)}
     layers = {f"all of {name}": lost[lost["row"].str.endswith(DEEP) == deep] for name, deep in (("one layer", False), ("two layers", True))}
     return [{"model": name, "lost with length": len(here), "machines": here["task"].nunique(),
              "right alone": int((here["alone"] >= KNOWN).sum()),
@@ -316,7 +316,7 @@ def of_random(found: pd.DataFrame) -> list[dict]:
     return [{"model": model_name(row),
              **{title: f"{(here['kind'] != 'never learned').sum()} / {(here['kind'] == 'lasts').sum()}" for title, kind in kinds.items()
                 for here in [found[(found["row"] == row) & found["task"].str.startswith(kind)]]}}
-            for row in there(found, "row", ROWS)]  # fmt: skip
+            for row in in_order(found, "row", ROWS)]  # fmt: skip
 
 
 @picture
@@ -341,7 +341,7 @@ def strings_needed(found: pd.DataFrame) -> Figure:
 def depth_curves(found: pd.DataFrame) -> Figure:
     """Right answers by position, a panel a model and a machine, a line a number of layers."""
     models = list(dict.fromkeys(found["row"].str.replace(r"-\d$", "", regex=True)))
-    machines = there(found, "task", MACHINES)
+    machines = in_order(found, "task", MACHINES)
     titles = [f"{model_name(model)}, {machine_name(machine)}" for model in models for machine in machines]
     figure, axes = panels(titles, len(machines), 5.6, "position", "right answers", right=1.0, gap=0.55)
     for panel, (model, machine) in zip(axes, product(models, machines)):

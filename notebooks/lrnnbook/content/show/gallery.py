@@ -23,7 +23,8 @@ from lrnnbook.content.show.output import save
 from lrnnbook.content.tables import get, plan, records, results, train_run
 from lrnnlab.automata import MooreMachine
 from lrnnlab.models import snap
-from lrnnlab.verification import head_tables, heads_machine, verify
+from lrnnlab.verification import verify
+from lrnnlab.verification.heads import head_tables, heads_machine
 
 FILM = "film"  # the one picture that moves
 
@@ -52,7 +53,7 @@ class Picture(NamedTuple):
 def counter() -> MooreMachine:
     """The machine in the weights of a network trained on Sum(5) (``lrnn/table2``, row ``softmax``, seed 101), proved right."""
     run = plan("lrnn/table2", tasks=["sum"], rows=["softmax"], seeds=[101])[0]
-    task, model = run.build_task(), snap(train_run(run).model)
+    task, model = run.build_task(), snap(train_run(run).net)
     verdict = verify(model, task.specification)
     if not verdict.proved:
         raise RuntimeError(f"the network of seed {run.seed} should be provably right, but: {verdict}")
@@ -72,7 +73,7 @@ def comparison(found: pd.DataFrame, live: Mapping[tuple[str, str], Sequence[floa
 
 def speed(found: pd.DataFrame) -> Figure:
     """Recorded runs of ``lrnn/speed``, seed 0, beside the paper's ratios."""
-    return lrnn.speed_ratios(results.ordered(frames.chosen(found, seed=0)))
+    return lrnn.speed_ratios(results.ordered(frames.runs_of(found, seed=0)))
 
 
 def _desk(name: str) -> list[dict]:

@@ -15,8 +15,9 @@ from lrnnbook.content.tables.nets import MIXERS
 from lrnnbook.content.tables.table import by_setting, load
 from lrnnlab.models.layers.modes import ChannelModes, SGConv
 from lrnnlab.tasks.numbers.atomic import Shift
-from lrnnlab.training import train, with_seed
+from lrnnlab.training import train
 from lrnnlab.training.determinism import rng
+from lrnnlab.training.loop import with_seed
 
 TARGETS = {"one_hot": "shift by L/4", "box": "box", "sine": "fading sine", "noise": "noise"}
 
@@ -46,7 +47,7 @@ def _fit(setting: dict, seed: int, **how: Any) -> dict:
     before, first = _numbers(net), best(net, target)
     made = train(
         net, lambda generator: (goal,), lambda kernel, goal: (kernel - goal).square().sum() / goal.square().sum(),
-        steps=setting["steps"], rate=setting["rate"], generator=rng(seed, "kernels"), **how,
+        steps=setting["steps"], lr=setting["rate"], generator=rng(seed, "kernels"), **how,
     )  # fmt: skip
     after, last = _numbers(net), best(net, target)
     weights = net.layer.pieces if isinstance(net.layer, SGConv) else net.layer.modes()[1]

@@ -7,10 +7,12 @@ from typing import Any
 
 from torch import nn
 
-from lrnnbook.content.tables.table import by_setting, load, parameters
+from lrnnbook.content.tables.table import by_setting, load, options, parameters
 from lrnnlab.models import Net, build
-from lrnnlab.tasks import COUNTER_TASKS, PositiveTask, blind_levels, whole_string_accuracy
-from lrnnlab.training import Trained
+from lrnnlab.tasks.counter_languages import COUNTER_TASKS
+from lrnnlab.tasks.levels import blind_levels
+from lrnnlab.tasks.positive_strings import PositiveTask
+from lrnnlab.training import Trained, whole_string_accuracy
 from lrnnlab.training.determinism import rng
 from lrnnlab.training.epochs import answers, train_pools
 
@@ -43,7 +45,7 @@ def fit(
 
     return train_pools(
         build_net(task, setting, seed), pools, generator=rng(seed, "fwp/train"), watch=watch, **how,
-        **{name: setting[name] for name in PLAIN if name in setting},
+        **options(setting, PLAIN),
     )  # fmt: skip
 
 

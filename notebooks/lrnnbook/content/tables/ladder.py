@@ -187,7 +187,7 @@ def trained(setting: dict, seed: int, checkpoint: Path | None = None, **how: Any
         net = build(setting["model"], asked, seed=1000 * number + seed, **setting["options"])
         one = None if checkpoint is None else checkpoint.with_suffix(f".try{number}")
         drawn = rng(seed, f"ladder/train/{number}")
-        made = train(net, Growing(asked, 64, LENGTH, steps, drawn), steps=steps, rate=rate, clip=1.0,
+        made = train(net, Growing(asked, 64, LENGTH, steps, drawn), steps=steps, lr=rate, clip=1.0,
                      warmup=min(50, steps - 1), generator=drawn, checkpoint=one, **how)  # fmt: skip
         right = by_position(net, asked, LENGTH, 256, rng(seed, f"ladder/try/{number}"))
         found.append((float(windows(right)[-1]), -number, made))

@@ -48,7 +48,7 @@ def measures(right: np.ndarray) -> dict[str, float]:
     }  # fmt: skip
 
 
-def chosen(looks: Sequence[dict]) -> dict[str, dict]:
+def best_looks(looks: Sequence[dict]) -> dict[str, dict]:
     """The look that each choice of weights means: the last, or the first of the best."""
     return {
         "last": looks[-1], "held_out": max(looks, key=lambda look: look["held_out"]),
@@ -70,11 +70,11 @@ def measure(setting: dict, seed: int, **how: Any) -> dict:
         return {"held_out": float(held_out.mean()), **measures(test(step))}
 
     drawn = rng(seed, "ladder/protocols/train")
-    made = train(net, ladder.Growing(asked, 64, LENGTH, steps, drawn), steps=steps, rate=setting["rate"], clip=1.0,
+    made = train(net, ladder.Growing(asked, 64, LENGTH, steps, drawn), steps=steps, lr=setting["rate"], clip=1.0,
                  warmup=min(50, steps - 1), generator=drawn, watch=watch,
                  watch_every=max(1, steps // setting["looks"]), **how)  # fmt: skip
     looks = made.watched[1:]  # the first is of the untrained net
-    found, last = chosen(looks), test(made.steps)
+    found, last = best_looks(looks), test(made.steps)
     accuracy = ladder.windows(np.stack([last.sum(0), np.full(FAR, strings)]))
     majority = asked.majority(FAR)
     metrics = {

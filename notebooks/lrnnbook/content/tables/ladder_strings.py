@@ -77,7 +77,7 @@ def measure(setting: dict, seed: int, **how: Any) -> dict:
         steps = setting["steps"]
         net = build(setting["model"], asked, seed=seed, **setting["options"])
         source = Again(asked, 64, LENGTH, steps, drawn, strings=strings)
-        made = train(net, source, steps=steps, rate=setting["rate"], clip=1.0, warmup=min(50, steps - 1), generator=drawn, **how)
+        made = train(net, source, steps=steps, lr=setting["rate"], clip=1.0, warmup=min(50, steps - 1), generator=drawn, **how)
         metrics["loss"] = made.losses[-1][1]
     right = windows(by_position(net, asked, FAR, 128, rng(seed, "ladder/test")))
     metrics |= {"trained": float(right[LENGTH - WINDOW]), "far": float(right[-1]), "kind": kind(right),

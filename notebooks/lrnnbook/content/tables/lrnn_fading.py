@@ -35,7 +35,7 @@ def measure(setting: dict, seed: int, **how: Any) -> dict:
     training = Setting.of_plain(setting["training"])
     run = Run("lrnn/fading", setting["task"], setting["row"], seed, "live", "ours", training, setting["modulus"])
     result = train_run(run, **how)
-    found = look(result.model, run.build_task(), setting, seed)
+    found = look(result.net, run.build_task(), setting, seed)
     found["metrics"] |= {"steps": result.steps, "attempts": result.attempt + 1}
     return {**found, "cpu_seconds": round(result.cpu_seconds, 3)}
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from lrnnbook.content.tables.table import Run, Setting, by_setting, load
+from lrnnbook.content.tables.table import Run, Setting, by_setting, load, options
 from lrnnlab import scans, tasks
 from lrnnlab.models import Net, build, snap
 from lrnnlab.training import Fit, Phase, Recipe, fit
@@ -30,10 +30,10 @@ def _train(run: Run, progress: bool, checkpoint: Path | None) -> tuple[Fit, Verd
     verdicts: list[Verdict] = []
     scans.warm()  # a first run on a machine compiles; that is not training time
     task, setting = run.build_task(), run.setting
-    check, every = _check(run, task)
+    watch, every = _watch(run, task)
     made = fit(
-        run.build_model, task, setting.recipe, run.seed,
-        accept=_accept(run, task, verdicts), check=check, check_every=every, confirm=2 if setting.stop == "long" else 1,
+        run.build_model, task, setting.recipe, seed=run.seed,
+        accept=_accept(run, task, verdicts), watch=watch, watch_every=every, confirm=2 if setting.stop == "long" else 1,
         checkpoint=checkpoint, progress=progress,
     )  # fmt: skip
     return made, verdicts[-1] if made.accepted and verdicts else None
@@ -44,17 +44,17 @@ def measure(run: Run, progress: bool = False, checkpoint: Path | None = None) ->
     task, setting = run.build_task(), run.setting
     result, verdict = _train(run, progress, checkpoint)
     trained = time.perf_counter()
-    metrics = evaluate(result.model, task, seed=run.seed).metrics()
+    metrics = evaluate(result.net, task, seed=run.seed).metrics()
     if result.best is not None:
         metrics |= {f"best_{k}": v for k, v in evaluate(result.best, task, seed=run.seed).metrics().items()}
-        metrics["best_of_checks"] = max(found["score"] for found in result.checks)
+        metrics["best_of_checks"] = max(found["score"] for found in result.watched)
     if setting.stop == "proved":
-        metrics |= _snapped(run, task, result.model, verdict)
+        metrics |= _snapped(run, task, result.net, verdict)
     return {
         "wall_seconds": round(result.seconds, 3), "cpu_seconds": round(result.cpu_seconds, 3),
         "evaluation_seconds": round(time.perf_counter() - trained, 3), "steps": result.steps,
         "attempts": result.attempt + 1, "lessons": result.lessons, "accepted": result.accepted, "stop": setting.stop,
-        "metrics": metrics, "levels": levels(task), "checks": result.checks,
+        "metrics": metrics, "levels": levels(task), "checks": result.watched,
         "losses": [[s, round(v, 6)] for s, v in result.losses[:: max(1, len(result.losses) // 200)]],
     }  # fmt: skip
 
@@ -65,12 +65,12 @@ def levels(task: tasks.Task) -> dict[str, float]:
     return {
         "chance": task.chance,
         "majority": majority,
-        "best_of_40_guesser": tasks.best_of_checks(task.chance)[0],
-        "best_of_40_majority": tasks.best_of_checks(majority)[0],
+        "best_of_40_guesser": tasks.levels.best_of_checks(task.chance)[0],
+        "best_of_40_majority": tasks.levels.best_of_checks(majority)[0],
     }
 
 
-def _check(run: Run, task: tasks.Task) -> tuple[Callable | None, int]:
+def _watch(run: Run, task: tasks.Task) -> tuple[Callable | None, int]:
     """The paper's protocol checks 40 times, at the last position; ours only where the setting stops on long strings."""
     setting, paper = run.setting, run.protocol == "paper"
     if setting.stop == "long" and not paper:
@@ -151,9 +151,9 @@ def measure_rate(setting: dict, seed: int, **how: Any) -> dict:
     sizes = {"vocab_size": task.vocab_size, "classes": task.classes}
     result = fit(
         lambda start: build(setting["model"], seed=start, **sizes, **setting["options"]), task,
-        Recipe((Phase(**setting["phase"]),), **setting["recipe"]), seed, **how,
+        Recipe((Phase(**setting["phase"]),), **options(setting["recipe"])), seed=seed, **how,
     )  # fmt: skip
-    found = evaluate(result.model, task, seed=seed, length=setting["length"], strings=setting["strings"], purpose="rate")
+    found = evaluate(result.net, task, seed=seed, length=setting["length"], strings=setting["strings"], purpose="rate")
     loss = fmean(value for _, value in result.losses[-10:]) if result.accepted else None
     metrics = {"accuracy": found.accuracy_seen, "accuracy_last": found.accuracy_last, "loss": loss, "finished": result.accepted}
     return {"metrics": metrics, "losses": [[step, round(value, 6)] for step, value in result.losses]}

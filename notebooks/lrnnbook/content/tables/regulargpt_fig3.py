@@ -11,12 +11,13 @@ import torch
 from torch import Tensor
 
 from lrnnbook.content.tables.regulargpt_table1 import make_network, training_of
-from lrnnbook.content.tables.table import by_setting, load
+from lrnnbook.content.tables.table import by_setting, load, options
 from lrnnbook.content.tables.word_actions import cluster_count
 from lrnnlab.automata import MooreMachine, transition_monoid
 from lrnnlab.automata.languages import language
 from lrnnlab.models.layers.attention import RegularGPT, depth_count, kept_positions
-from lrnnlab.tasks import STRING_TASKS, Task
+from lrnnlab.tasks import Task
+from lrnnlab.tasks.regular import STRING_TASKS
 from lrnnlab.training.curriculum import train_strings
 from lrnnlab.training.determinism import rng
 from lrnnlab.training.evaluation import accuracy_at_lengths
@@ -34,7 +35,7 @@ def measure(setting: dict, seed: int, **how: Any) -> dict:
     training, cpu = {}, 0.0
     if setting["training"]:
         made = train_strings(net, task, generator=rng(seed, "fig3/train"), **how,
-                             **setting["training"])  # fmt: skip
+                             **options(setting["training"]))  # fmt: skip
         training, cpu = {**training_of(made), **made.summary()}, made.cpu_seconds
     strings = task.sample(setting["strings"], setting["length"], rng(seed, "fig3/look"))
     accuracy = accuracy_at_lengths(net, task, [setting["length"]], strings=256, generator=rng(seed, "fig3/test"))

@@ -15,11 +15,12 @@ from torch import Tensor, nn
 from torch.func import functional_call
 
 from lrnnbook.content.tables.regulargpt_table1 import make_network, training_of
-from lrnnbook.content.tables.table import by_setting, load
+from lrnnbook.content.tables.table import by_setting, load, options
 from lrnnlab.automata import Language, MooreMachine
 from lrnnlab.models import Net, build
 from lrnnlab.models.layers.attention import ReluRNN
-from lrnnlab.tasks import STRING_TASKS, Task
+from lrnnlab.tasks import Task
+from lrnnlab.tasks.regular import STRING_TASKS
 from lrnnlab.training.curriculum import train_strings
 from lrnnlab.training.determinism import rng
 from lrnnlab.training.evaluation import accuracy_at_lengths
@@ -50,7 +51,7 @@ def measure(setting: dict, seed: int, **how: Any) -> dict:
     task = build_task(setting["task"])
     net = build_net(setting, task, seed)
     made = train_strings(net, task, generator=rng(seed, "fig4/train"), **how,
-                         **setting["training"])  # fmt: skip
+                         **options(setting["training"]))  # fmt: skip
     length, test = setting["length"], partial(accuracy_at_lengths, net, task, generator=rng(seed, "fig4/test"))
     tokens = task.sample(setting["strings"], length, rng(seed, "fig4/look")).tokens
     share = cumulative_gradient(net, tokens)

@@ -16,11 +16,12 @@ from typing import Any
 import torch
 from torch import nn
 
-from lrnnbook.content.tables.table import by_setting, load, parameters
+from lrnnbook.content.tables.table import by_setting, load, options, parameters
 from lrnnlab.models import build
 from lrnnlab.models.layers.attention import depth_count
-from lrnnlab.tasks import STRING_TASKS, Task
+from lrnnlab.tasks import Task
 from lrnnlab.tasks.base import BaseTask
+from lrnnlab.tasks.regular import STRING_TASKS
 from lrnnlab.training import Trained
 from lrnnlab.training.curriculum import train_strings
 from lrnnlab.training.determinism import rng
@@ -51,7 +52,7 @@ def trained(setting: dict, seed: int, **how: Any) -> Trained:
     """The net after training; weights and strings are decided by ``seed``."""
     task = build_task(setting)
     net = make_network(setting["row"], task, seed=seed, **setting["options"]).to(setting["device"])
-    return train_strings(net, task, generator=rng(seed, "regulargpt/train"), **how, **setting["training"])
+    return train_strings(net, task, generator=rng(seed, "regulargpt/train"), **how, **options(setting["training"]))
 
 
 def measure(setting: dict, seed: int, **how: Any) -> dict:

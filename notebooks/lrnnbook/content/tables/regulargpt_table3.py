@@ -13,11 +13,12 @@ from torch.nn import functional as F
 
 from lrnnbook.content.tables import texts
 from lrnnbook.content.tables.regulargpt_fig4 import cumulative_gradient
-from lrnnbook.content.tables.table import by_setting, load, parameters
+from lrnnbook.content.tables.table import by_setting, load, options, parameters
 from lrnnlab.models.layers.attention import RegularGPT, RelativeTransformer, depth_count
-from lrnnlab.training import train, with_seed
+from lrnnlab.training import train
 from lrnnlab.training.determinism import rng
 from lrnnlab.training.evaluation import PAIRS
+from lrnnlab.training.loop import with_seed
 
 
 def build_net(setting: dict, seed: int) -> nn.Module:
@@ -35,7 +36,7 @@ def measure(setting: dict, seed: int, **how: Any) -> dict:
     net: Any = build_net(setting, seed)
     made = train(
         net, draw_batch, every_character, generator=rng(seed, "table3/train"), **how,
-        **{name: setting[name] for name in ("steps", "rate", "warmup")},
+        **options(setting, ("steps", "rate", "warmup")),
     )  # fmt: skip
     ask = partial(texts.before, test, setting["targets"], longest=max(setting["lengths"]))
     losses = {length: last_losses(net, *ask(length)) for length in setting["lengths"]}

@@ -7,7 +7,7 @@ rows and metrics are, and what differs from the paper; ``papers/`` has the paper
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from importlib import import_module
@@ -17,7 +17,7 @@ from typing import Any
 import torch
 
 from lrnnbook.content.tables import code
-from lrnnbook.content.tables.declared import Declared, there
+from lrnnbook.content.tables.declared import Declared, require_known
 from lrnnlab import tasks
 from lrnnlab.models import MODELS, Net, build
 from lrnnlab.training import Mend, Phase, Recipe, Trained, train
@@ -25,6 +25,7 @@ from lrnnlab.training import Mend, Phase, Recipe, Trained, train
 BUDGETS = ("live", "desk", "paper")
 PLAIN = ("seeds", "protocols", "modulus", "clock", "scored", "aliases")  # of a declaration, as they are
 PROTOCOLS = ("ours", "paper")
+WORDS = {"rate": "lr", "recurrent_rate": "recurrent_lr", "decay": "weight_decay", "batch": "batch_size"}  # recorded -> train's
 TRAINING = ("steps", "rate", "recurrent_rate", "schedule", "decay", "warmup", "watch_every")  # of a setting, for train
 MODULES = {  # of all tables, in order: where each is loaded
     "lrnn/table2": "lrnn_training", "lrnn/smoothing": "lrnn_training", "lrnn/baseline_rates": "lrnn_training",
@@ -56,7 +57,7 @@ class Setting:
     @classmethod
     def of_plain(cls, plain: Mapping) -> Setting:
         """From plain data, of which what has a default may be left out."""
-        recipe = dict(plain["recipe"])
+        recipe = options(plain["recipe"])
         recipe["phases"] = tuple(Phase(**phase) for phase in recipe["phases"])
         if recipe.get("mend"):
             recipe["mend"] = Mend(**{**recipe["mend"], "phase": Phase(**recipe["mend"]["phase"])})
@@ -64,8 +65,8 @@ class Setting:
 
     def plain(self) -> dict:
         """As plain data.  What recipes learned late is left out where it is not used, so that earlier records stay good."""
-        plain = asdict(self)
-        recipe = plain["recipe"]
+        recorded, plain = {new: old for old, new in WORDS.items()}, asdict(self)
+        plain["recipe"] = recipe = {recorded.get(name, name): value for name, value in plain["recipe"].items()}
         late = [(recipe, "mend"), *((phase, name) for phase in recipe["phases"] for name in ("prune", "length"))]
         late += [(recipe["mend"]["phase"], "length")] if recipe["mend"] else []
         for part, name in late:
@@ -167,9 +168,9 @@ class Table:
     def setting(self, row: str, task: str, budget: str) -> Any:
         """The setting of one cell; ``row`` may be an alias.  ``ValueError`` for a row, task or budget that is not there."""
         row = self.aliases.get(row, row)
-        there(row, self.rows, "row", self.name)
-        there(budget, self.budgets, "budget", self.name)
-        there(task, self.tasks_at(budget), f"task at the budget {budget}:", self.name)
+        require_known(row, self.rows, "row", self.name)
+        require_known(budget, self.budgets, "budget", self.name)
+        require_known(task, self.tasks_at(budget), f"task at the budget {budget}:", self.name)
         return self.configure(row, task, budget)
 
     def tasks_at(self, budget: str) -> tuple[str, ...]:
@@ -215,14 +216,18 @@ def by_setting(measure: Callable[..., dict]) -> Callable[[Run, bool, Path | None
     return lambda run, progress, checkpoint: measure(run.setting, run.seed, progress=progress, checkpoint=checkpoint)
 
 
+def options(setting: Mapping, names: Iterable[str] | None = None) -> dict:
+    """What is recorded of training (of it ``names``, where it is there), in the words of ``train`` and ``Recipe``."""
+    return {WORDS.get(name, name): setting[name] for name in names or setting if name in setting}
+
+
 def trained_by(setting: dict, net: torch.nn.Module, draw: Callable, loss: Callable, generator: torch.Generator,
                watch: Callable | None = None, **how: Any) -> Trained:  # fmt: skip
     """``net`` after training as a setting says, watched ``looks`` times; ``how``: ``progress`` and ``checkpoint``."""
     looks: dict[str, Any] = {"watch": watch} if watch else {}
     if "looks" in setting:
         looks["watch_every"] = max(setting["steps"] // setting["looks"], 1)
-    options = {name: setting[name] for name in TRAINING if name in setting}
-    return train(net.to(setting.get("device", "cpu")), draw, loss, generator=generator, **options, **looks, **how)
+    return train(net.to(setting.get("device", "cpu")), draw, loss, generator=generator, **options(setting, TRAINING), **looks, **how)
 
 
 def outcome(made: Trained, metrics: dict, **parts: Any) -> dict:
