@@ -109,7 +109,7 @@ memory_widget = explore(
         "text": "abcabdabcabd",
         "rule": ch09.RULES,
         "beta": list(ch09.BETAS),
-        "position": list(range(1, ch09.LONGEST + 1)),
+        "position": list(range(1, ch09.MAX_TOKENS + 1)),
     },
     initial={"rule": "delta", "beta": 1.0, "position": 6},
     sentence=ch09.memory_sentence,

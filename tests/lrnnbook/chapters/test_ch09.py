@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from lrnnbook.content.chapters import ch09
 from lrnnlab.tasks import COUNTER_TASKS
 
-texts = st.text("abcd", min_size=1, max_size=ch09.LONGEST)
+texts = st.text("abcd", min_size=1, max_size=ch09.MAX_TOKENS)
 bits = st.text("01", min_size=1, max_size=20)
 
 
@@ -54,8 +54,8 @@ def test_the_delta_rule_is_its_transition(text, beta):
 @pytest.mark.parametrize("cycle", ["a", "ab", "abcd"])
 def test_feedback_toggles(cycle):
     """beta = 1, and each letter has one successor: W says how often the pair occurred, mod 2."""
-    for T in range(1, ch09.LONGEST + 1):
-        text = (cycle * ch09.LONGEST)[:T]
+    for T in range(1, ch09.MAX_TOKENS + 1):
+        text = (cycle * ch09.MAX_TOKENS)[:T]
         pairs, read = Counter(pairwise(text)), ch09.remember(text, "recurrent", 1.0)
         for letter in read.letters:
             found = column(read, -1, letter)
@@ -78,7 +78,7 @@ def test_feedback_sees_the_last_answer(text, beta):
 
 
 def test_a_position_behind_the_end_is_the_last():
-    beyond, last = (ch09.memory_sentence("abcab", "delta", 0.5, t) for t in (ch09.LONGEST, 5))
+    beyond, last = (ch09.memory_sentence("abcab", "delta", 0.5, t) for t in (ch09.MAX_TOKENS, 5))
     assert beyond == last and beyond.startswith("Token 5 of 5, <b>b</b> after a: W had said 0.50")
     assert "<b>c</b> (0.50)" in last
 

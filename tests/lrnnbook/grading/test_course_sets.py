@@ -16,7 +16,7 @@ from lrnnbook.machinery.grading.fence import Limits
 from lrnnbook.machinery.grading.fence import find as find_fence
 from lrnnbook.machinery.grading.grading import grade_notebook
 from lrnnbook.machinery.grading.releasing import leaks, release
-from lrnnbook.machinery.grading.sets import HIDDEN, SOLUTION, chosen, find, inside, load
+from lrnnbook.machinery.grading.sets import HIDDEN, SOLUTION, find, inside, load, source_of
 from lrnnbook.machinery.grading.submissions import read
 
 ROOT = Path(__file__).parents[3]
@@ -105,7 +105,7 @@ def test_wrong_sources_are_refused(tmp_path):
     with pytest.raises(ValueError, match="'ps9' is no problem set; there are ps1_subtraction"):
         find("ps9", ROOT)
     with pytest.raises(ValueError, match="there is no file nowhere.py"):
-        chosen("nowhere.py", ROOT)
+        source_of("nowhere.py", ROOT)
 
 
 def test_a_release_loses_nothing_that_was_there(tmp_path):

@@ -62,4 +62,4 @@ def test_a_picture_is_of_runs_of_one_budget_that_are_there():
     with pytest.raises(ValueError, match=r"got 2 of \['desk', 'live'\]"):
         draw(results.frame([one, {**one, "budget": "live"}]))
     with pytest.raises(ValueError, match="no run of row 'c' among 1; there are .*'a'"):
-        frames.chosen(results.frame([one]), row="c")
+        frames.runs_of(results.frame([one]), row="c")

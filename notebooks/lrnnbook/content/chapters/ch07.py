@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from torch import nn
 
-from lrnnbook.content.show.frames import chosen, curves, log_ticks, panels, picture
+from lrnnbook.content.show.frames import curves, log_ticks, panels, picture, runs_of
 from lrnnbook.content.show.labels import TASKS, named
 from lrnnbook.content.show.style import (
     DIVERGING,
@@ -239,7 +239,7 @@ def steps_to_learn(found: pd.DataFrame, longer: pd.DataFrame) -> Figure:
     steps = pd.concat([found, more]).groupby(CELL)["steps"].max()
     for axes, row in zip(grid, titles):
         ends = []
-        cells = [(*task.split("-"), task) for task in chosen(found, row=row)["task"].drop_duplicates()]
+        cells = [(*task.split("-"), task) for task in runs_of(found, row=row)["task"].drop_duplicates()]
         for name in dict.fromkeys(name for name, *_ in cells):
             points = []
             for L, task in sorted((int(L), task) for other, L, task in cells if other == name):

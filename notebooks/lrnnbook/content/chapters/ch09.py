@@ -54,15 +54,15 @@ from lrnnlab.training.loop import Trained
 RULES = {"sum": "sum", "delta rule": "delta", "recurrent": "recurrent"}  # as on the buttons
 BETAS = (0.25, 0.5, 0.75, 1.0, 1.5, 1.9, 2.0)
 WRITTEN = (3, 1, 4, 2, 5, 1)  # the values that are written to one key
-LONGEST, MOST = 16, 6  # tokens, different letters
+MAX_TOKENS, MAX_LETTERS = 16, 6  # tokens, different letters
 REACH = 2.0  # an entry of this size or more has the darkest colour
-START = "·"  # stands before the first letter
+START = "·"  # before the first letter
 STRENGTHS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 1.9, 1.95, 1.99, 2.0, 2.05, 2.1, 2.25, 2.5)
 KEYS = {"unit": np.eye(4)[0], "sharp softmax": softmax([3.0, 0, 0, 0]), "flat softmax": np.full(4, 0.25)}
 NOISES = (0.0, 1e-4, 1e-2, 1e-1)
 STEPS = 60  # tokens of the parity counter
 LEAKS = {"1/10": 10, "1/30": 30, "1/100": 100, "1/300": 300, "1/1000": 1000, "1/10000": 10_000}  # 1/e
-DEPTHS, DEEPEST = (1, 2, 3, 5, 7, 8, 10, 12, 13, 15, 20, 23, 30, 50, 71, 100), 100
+DEPTHS, MAX_DEPTH = (1, 2, 3, 5, 7, 8, 10, 12, 13, 15, 20, 23, 30, 50, 71, 100), 100
 RESET_LEAKS = {"1/4": 4, "1/10": 10, "1/100": 100}
 PLAYED = 30  # brackets that are played
 ADDER, DELTA, WRONG = "#009E73", "#E69F00", "#8B0000"  # the additive memory, the delta rule, a wrong answer
@@ -83,8 +83,8 @@ class Reading(NamedTuple):
 def remember(text: str, rule: str, beta: float) -> Reading:
     """Read a text; columns of W are the letters before (first the start), rows those after, in order of appearance."""
     letters = tuple(dict.fromkeys(text))
-    if not 1 <= len(text) <= LONGEST or len(letters) > MOST:
-        raise ValueError(f"a text of 1 to {LONGEST} letters, at most {MOST} different ones, is read; got {len(text)} with "
+    if not 1 <= len(text) <= MAX_TOKENS or len(letters) > MAX_LETTERS:
+        raise ValueError(f"a text of 1 to {MAX_TOKENS} letters, at most {MAX_LETTERS} different ones, is read; got {len(text)} with "
                          f"{len(letters)} different: {text!r}")  # fmt: skip
     V, place = len(letters), [letters.index(letter) for letter in text]
     keys, W, y, answers = [0, *(p + 1 for p in place[:-1])], np.zeros((V, V + 1)), np.zeros(V), []
@@ -306,12 +306,12 @@ def leak_picture(over: int, m: int) -> Figure:
     left.axhline(0, color=INK, lw=0.8)
     left.set(xlim=(0, 2 * m), title=f"reading (^{m} )^{m}", xlabel="token")
     label_ends(left, [(0.0, "depth", FAINT), (w[-1], "counter", DELTA)])
-    every = np.arange(1, DEEPEST + 1)
+    every = np.arange(1, MAX_DEPTH + 1)
     right.plot(every, (1 - (1 - e) ** every) ** 2 / e, color=INK, lw=1.2)
-    right.plot(every[::3], -leaked(e, DEEPEST)[::3], "o", color=DELTA, ms=4)
+    right.plot(every[::3], -leaked(e, MAX_DEPTH)[::3], "o", color=DELTA, ms=4)
     right.plot([m], [-w[-1]], "o", mfc="none", mec=INK, mew=2, ms=11)
     right.axhline(0.5, color=FAINT, lw=1.2, ls=(0, (4, 3)))
-    right.set(xlim=(0, DEEPEST + 1), yscale="log", ylim=(5e-5, 3e2), xlabel="depth m", title="below 0, after (^m )^m")
+    right.set(xlim=(0, MAX_DEPTH + 1), yscale="log", ylim=(5e-5, 3e2), xlabel="depth m", title="below 0, after (^m )^m")
     right.set_yticks([1e-4, 1e-2, 1, 100], ["0.0001", "0.01", "1", "100"])
     right.minorticks_off()
     label_ends(right, [(0.5, "wrong above", FAINT)])

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import torch
+from lrnnlab.training.recipes import Mend
 from matplotlib.colors import LinearSegmentedColormap, to_hex
 from matplotlib.figure import Figure
 
@@ -47,7 +48,6 @@ from lrnnlab.expressivity.prediction import FAMILIES, Prediction, predict
 from lrnnlab.models import Net, build, snap
 from lrnnlab.tasks import StateTracking
 from lrnnlab.training import Fit, Phase, fit, rng
-from lrnnlab.training.recipes import Mend
 from lrnnlab.verification import Quantised, Verdict, quantise, verify
 
 GROUPS = {  # of columns, by their algebra: the first column of each

@@ -91,14 +91,14 @@ def r2_by_task(found: pd.DataFrame, lengths: Sequence[int] = (64, 128, 512)) -> 
     """R2 by task and net (``dlr/table1``), a panel for each length, in grey the paper's tables 1 and 6: the darker, the more
     is had of what lies above the level without skill, which the first column shows; the second has the steps."""
     found = _split(found)
-    lengths = frames.there(found, "L", lengths)
+    lengths = frames.in_order(found, "L", lengths)
     titles = [*(f"here, L = {L}, by layers" for L in lengths), "paper, by layers and L"]
     figure, grid = frames.panels(titles, 1, len(titles) * (len(TASKS) * ROW_INCHES + HEAD) + 0.05, left=1.05, right=0.05, top=HEAD,
                           bottom=0.05, gap=HEAD)  # fmt: skip
     for axes, L in zip(grid, lengths):
         cells = found[found["L"] == L]
         r2 = cells.groupby(["name", "row"])["r2"].agg(fmean).unstack().reindex(
-            index=TASKS, columns=frames.there(cells, "row", TABLE.rows))  # fmt: skip
+            index=TASKS, columns=frames.in_order(cells, "row", TABLE.rows))  # fmt: skip
         firsts = cells.drop_duplicates("name").set_index("name", drop=False).reindex(TASKS)
         levels = [level_of(run.task, run.level) if run.L > 0 else np.nan for run in firsts.itertuples()]
         above = r2.sub(levels, axis=0).div(1 - np.array(levels), axis=0)
@@ -170,7 +170,7 @@ def pictures_and_classes(side: int, count: int) -> Figure:
 def errors_by_node(found: pd.DataFrame, task: str, rows: Sequence[str] = ("dlr", "local_attention")) -> Figure:
     """Figure 2: how often values are wrong on a ListOps task of ``dlr/table3``, by height and by operator.  Dashes: what the
     commonest value gets wrong, dots: who knows the operator too; a net above them has not read the levels below."""
-    found = frames.chosen(found[column(found, "by_height").notna() & found["row"].isin(rows)], task=task)
+    found = frames.runs_of(found[column(found, "by_height").notna() & found["row"].isin(rows)], task=task)
     options = frames.setting(found)
     figure, grid = frames.panels(["", ""], 2, 3.3, "operator", "% of the values wrong", left=0.65, right=0.15, top=0.45,
                                  bottom=0.55, gap=0.35, gridspec_kw={"width_ratios": (1.5, 1)})  # fmt: skip
@@ -199,8 +199,8 @@ def errors_by_node(found: pd.DataFrame, task: str, rows: Sequence[str] = ("dlr",
 def pictures_and_answers(found: pd.DataFrame, task: str) -> Figure:
     r"""Figure 3: test pictures of a segmentation task of ``dlr/table3``, the classes asked for, and nets' answers (least seed).
     """
-    found = frames.chosen(found[column(found, "predicted").notna()], task=task).sort_values("seed").drop_duplicates("row")
-    runs = [frames.chosen(found, row=row).iloc[0] for row in frames.there(found, "row", CORES)]
+    found = frames.runs_of(found[column(found, "predicted").notna()], task=task).sort_values("seed").drop_duplicates("row")
+    runs = [frames.runs_of(found, row=row).iloc[0] for row in frames.in_order(found, "row", CORES)]
     side, count = frames.setting(found)["size"], len(runs[0]["predicted"])
     columns = 2 + len(runs)
     figure, panels_ = new_figure(0.9 + count * 7 / columns, rows=count, columns=columns, left=0.1, right=0.1, top=0.45,
@@ -235,7 +235,7 @@ def scores_by_step(found: pd.DataFrame) -> Figure:
                 at = frames.points(here, lambda run: pd.DataFrame(run.curve).set_index("step")).query("step > 0")
                 named = {row: (called + said, look) for row, (called, look) in CORES.items()}
                 frames.curves(axes, at, "step", name, named, ls=dash, ms=3.5, lw=1.3)
-        first = frames.chosen(found, task=task)
+        first = frames.runs_of(found, task=task)
         nothing = reading_nothing(frames.setting(first), first["by_height"].iloc[0])
         axes.axhline(nothing, color=FAINT, lw=1.4, ls=(0, (1, 1)), label="reads no further")
         axes.set(xscale="log", ylim=(0, 1))
@@ -280,7 +280,7 @@ def loss_by_step(found: pd.DataFrame, task: str = "characters") -> Figure:
     """Loss by step (``dlr/table5``), post-norm left, pre-norm right: thin on the text trained on, thick on the test text.
 
     Horizontal lines are what counting single tokens, pairs and triples gets on the same test text."""
-    found = frames.chosen(found, task=task)
+    found = frames.runs_of(found, task=task)
     figure, grid = frames.panels([*PLACES.values()], 2, 3.4, "training step", "nats a token", left=0.65, right=1.15, top=0.65,
                                  gap=0.4)  # fmt: skip
     levels = found["levels"].iloc[0]

@@ -43,7 +43,7 @@ def picture(draw: Callable[..., Figure]) -> Callable[..., Figure]:
     return drawn
 
 
-def chosen(found: pd.DataFrame, **wanted: Any) -> pd.DataFrame:
+def runs_of(found: pd.DataFrame, **wanted: Any) -> pd.DataFrame:
     """The runs of a task, a row or the like; ``ValueError`` where there are none."""
     kept = found
     for name, value in wanted.items():
@@ -53,7 +53,7 @@ def chosen(found: pd.DataFrame, **wanted: Any) -> pd.DataFrame:
     return kept
 
 
-def there(found: pd.DataFrame, name: str, order: Iterable) -> list:
+def in_order(found: pd.DataFrame, name: str, order: Iterable) -> list:
     """What there is of an order of tasks or rows."""
     known = set(found[name])
     return [one for one in order if one in known]
@@ -95,7 +95,7 @@ def curves(axes: Axes, found: pd.DataFrame, x: str, y: str | Sequence[str], look
 
     ``y`` is one column, or three: the middle, the least and the greatest of it."""
     ends = []
-    for key in there(found, by, looks):
+    for key in in_order(found, by, looks):
         (name, look), part = looks[key], found[found[by] == key]
         if isinstance(y, str):
             cell = part.groupby(x)[y].agg(["mean", "min", "max", "count", "size"]).query("count > 0")

@@ -29,7 +29,7 @@ def fwp_tables(found: pd.DataFrame, live: Mapping[tuple[str, str], Sequence[floa
 @frames.picture
 def negative_by_position(found: pd.DataFrame) -> Figure:
     """Right answers by position (``fwp/negative``), far past the training length; dotted is what a constant answer gets."""
-    tasks = frames.there(found, "task", get("fwp/negative").tasks)
+    tasks = frames.in_order(found, "task", get("fwp/negative").tasks)
     height = 2.1 * -(-len(tasks) // 2) + 1
     figure, grid = frames.panels([named(task, "fwp") for task in tasks], 2, height, "position in the string", "right answers",
                                  left=0.75, right=0.25, gap=0.55, top=0.7)  # fmt: skip
@@ -37,7 +37,7 @@ def negative_by_position(found: pd.DataFrame) -> Figure:
     at["position"] = fwp_negative.BLOCK * (at["block"] + 0.5)
     for axes, task in zip(grid, tasks):
         frames.curves(axes, at[at["task"] == task], "position", "right", LOOKS, lw=1.5)
-        here = frames.chosen(found, task=task)
+        here = frames.runs_of(found, task=task)
         majority = column(here, "levels.majority").iloc[0]
         frames.trained(axes, frames.setting(here)["stages"][-1][1])
         frames.level(axes, majority, color=INK, lw=1, ls=(0, (1, 2)), zorder=4)
@@ -45,5 +45,5 @@ def negative_by_position(found: pd.DataFrame) -> Figure:
                       va="top", fontsize=SMALL)  # fmt: skip
         axes.set(xlim=(0, fwp_negative.FAR), ylim=(0, 1.03))
         axes.set_yticks([0, 0.5, 1], ["0", "50 %", "100 %"])
-    frames.legend(figure, [frames.handle(*LOOKS[row], lw=1.5) for row in frames.there(found, "row", LOOKS)])
+    frames.legend(figure, [frames.handle(*LOOKS[row], lw=1.5) for row in frames.in_order(found, "row", LOOKS)])
     return figure

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from lrnnbook.content.show.frames import chosen, curves, handle, level, log_ticks, panels, picture, setting, trained
+from lrnnbook.content.show.frames import curves, handle, level, log_ticks, panels, picture, runs_of, setting, trained
 from lrnnbook.content.show.labels import look, looks
 from lrnnbook.content.show.style import (
     FAINT,
@@ -49,7 +49,7 @@ def growth_by_rule(found: pd.DataFrame) -> Figure:
                           sharex=True)  # fmt: skip
     figure.subplots_adjust(hspace=0.2)  # labels are beside the panels, not between the rows
     for axes, (p, kind) in zip(grid, [(p, kind) for p in norms for kind in KINDS]):
-        runs = chosen(found, task=kind).itertuples()
+        runs = runs_of(found, task=kind).itertuples()
         here = {run.row: run.curves.get(f"{p:g}", run.curves.get("any"))["state"] for run in runs}
         states = pd.concat([pd.DataFrame(state).assign(row=row, k=lengths[1:]) for row, state in here.items()])
         start = pd.DataFrame({"row": list(here), "k": 0, "median": 0, "min": 0, "max": 0})

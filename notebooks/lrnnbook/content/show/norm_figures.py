@@ -6,7 +6,7 @@ Letters: L layers, t time; x state.
 import pandas as pd
 from matplotlib.figure import Figure
 
-from lrnnbook.content.show.frames import chosen, curves, level, panels, picture, points, setting, there
+from lrnnbook.content.show.frames import curves, in_order, level, panels, picture, points, runs_of, setting
 from lrnnbook.content.show.labels import looks
 from lrnnbook.content.show.style import label_ends
 from lrnnbook.content.tables import get
@@ -19,8 +19,8 @@ DASHES = ("-", (0, (6, 1.5)), (0, (3, 1, 1, 1)), (0, (1, 1)))  # by layer
 def norm_through_training(found: pd.DataFrame, task: str = "layers4") -> Figure:
     """The mean of |x_t| at every look in training: one layer in one panel, more in a panel for each row.  Dashed: the root of the
     number of parts normalised to 1, what a norm tends to under white input (with the LRU, as it starts)."""
-    found = chosen(found, task=task)
-    rows, layers = there(found, "row", LOOKS), setting(found)["layers"]
+    found = runs_of(found, task=task)
+    rows, layers = in_order(found, "row", LOOKS), setting(found)["layers"]
     groups = {"one layer": rows} if layers == 1 else {LOOKS[row][0]: [row] for row in rows}
     across = min(2, len(groups))
     figure, grid = panels([*groups], across, 2.2 * -(-len(groups) // across) + 0.7, "step of training", r"mean $\|x_t\|$",
@@ -34,7 +34,7 @@ def norm_through_training(found: pd.DataFrame, task: str = "layers4") -> Figure:
             if layers > 1:
                 by_layer = {layer: (f"layer {layer + 1}", LOOKS[row][1]._replace(dash=DASHES[layer])) for layer in range(layers)}
                 ends.append(curves(axes, norms[norms["row"] == row], "step", "norm", by_layer, by="layer"))
-            options = setting(chosen(found, row=row))["options"]
+            options = setting(runs_of(found, row=row))["options"]
             level(axes, options.get("heads", options["state"]) ** 0.5)
         if layers == 1:
             ends.append(curves(axes, norms, "step", "norm", LOOKS))

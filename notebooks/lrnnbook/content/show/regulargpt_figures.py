@@ -82,12 +82,12 @@ def clusters_of_tasks(found: pd.DataFrame) -> Figure:
     """A column for each task: above the states of all depths of one net (least seed), coloured by the element of the monoid that
     the word below realises; below its clusters by depth (filled), other seeds' (hollow), and what the algebra predicts."""
     trained = found[found["row"] != "untrained"].sort_values("seed")
-    tasks = frames.there(trained, "task", CLUSTERED)
+    tasks = frames.in_order(trained, "task", CLUSTERED)
     titles = [CLUSTERED[task] for task in tasks] + [""] * len(tasks)
     figure, grid = frames.panels(titles, len(tasks), 4.5, "letters below a state",
                                  left=0.6, right=0.1, top=0.3, gap=0.45, sharey=False)  # fmt: skip
     for task, above, below in zip(tasks, grid, grid[len(tasks) :]):
-        runs = frames.chosen(trained, task=task)
+        runs = frames.runs_of(trained, task=task)
         _plane(above, task, runs["points"].iloc[0])
         _counts(below, [pd.DataFrame(depths) for depths in runs["depths"]])
     grid[0].set_ylabel("second axis")
@@ -124,12 +124,12 @@ def _counts(axes: Axes, nets: Sequence[pd.DataFrame]) -> None:
 def gradients(found: pd.DataFrame) -> Figure:
     """The share of the gradient from each position on (``regulargpt/fig4``), a line a net: thick the least seed, grey what every
     position alike would give.  The legend says how many answers the nets have right there."""
-    tasks = frames.there(found, "task", ASKED)
+    tasks = frames.in_order(found, "task", ASKED)
     figure, grid = frames.panels([""] * len(tasks), len(tasks), 3.6, "position", left=0.6, top=1.1, gap=0.3)
     for axes, task in zip(grid, tasks):
-        here = frames.chosen(found, task=task).sort_values("seed")
-        for row in frames.there(here, "row", READERS):
-            (name, look), mine = READERS[row], frames.chosen(here, row=row)
+        here = frames.runs_of(found, task=task).sort_values("seed")
+        for row in frames.in_order(here, "row", READERS):
+            (name, look), mine = READERS[row], frames.runs_of(here, row=row)
             ends = {round(100 * end) for end in (mine["accuracy"].min(), mine["accuracy"].max())}
             right = " to ".join(map(str, sorted(ends)))
             for place, share in enumerate(mine["gradient"]):

@@ -60,7 +60,7 @@ LIKE_A_NUMBER = re.compile(
 MAX_NUMBER_CHARACTERS = 40  # characters of a number
 
 
-def there(found: Any, known: Collection, what: str, name: str) -> None:
+def require_known(found: Any, known: Collection, what: str, name: str) -> None:
     """Raise ``ValueError``, listing the valid names, unless ``found`` is one of them."""
     if found not in known:
         shown = [*map(str, list(known)[:MAX_NAMES_LISTED]), *([f"... ({len(known):,})"] if len(known) > MAX_NAMES_LISTED else [])]
@@ -179,7 +179,7 @@ class Declared:
         return found
 
     def _must(self, found: Any, known: Collection, what: str) -> None:
-        there(found, known, what, self.file.name)
+        require_known(found, known, what, self.file.name)
 
     def _names(self, said: Any, kind: str, base: Declared | None) -> dict[str, dict]:
         """Name -> what it sets; a name with ``{key}`` stands for one with each value that is listed under the key."""

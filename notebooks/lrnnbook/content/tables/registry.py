@@ -8,7 +8,7 @@
 
 from collections.abc import Sequence
 
-from lrnnbook.content.tables.declared import there
+from lrnnbook.content.tables.declared import require_known
 from lrnnbook.content.tables.table import BUDGETS, PROTOCOLS, Run, get
 from lrnnlab.validation import checked, whole_number
 
@@ -36,11 +36,11 @@ def plan(
             raise ValueError(f"{name}: give at least one of the {what}, or leave them out for all, got {chosen!r}")
     for seed in seeds or ():
         whole_number(seed, 0, f"{name}: a seed", most=2**63 - 1)
-    there(budget, BUDGETS, "budget", "lrnnlab")
+    require_known(budget, BUDGETS, "budget", "lrnnlab")
     if protocol is None:
         protocol = "paper" if budget == "paper" and "paper" in table.protocols else "ours"
-    there(protocol, PROTOCOLS, "protocol", "lrnnlab")
-    there(protocol, table.protocols, "protocol", name)
+    require_known(protocol, PROTOCOLS, "protocol", "lrnnlab")
+    require_known(protocol, table.protocols, "protocol", name)
     every = dict.fromkeys(table.seeds if seeds is None else seeds)
     cells = [
         (task, row, table.for_protocol(table.setting(row, task, budget), protocol))
@@ -59,7 +59,7 @@ def search_plan(
     """The runs of a search for table ``name``: of each task and row the ``first`` configurations (None: all)."""
     from lrnnbook.content.tables.fwp_search import MODELS, SEARCHED, configurations  # loads pandas, and reads two files
 
-    there(name, SEARCHED, "table", "a search")
+    require_known(name, SEARCHED, "table", "a search")
     if first is not None and first < 1:
         raise ValueError(f"a search tries the first N configurations, 1 or more, got {first}")
     rows = [row for row in get(name).rows if row in MODELS] if rows is None else rows  # others have no grid of the paper

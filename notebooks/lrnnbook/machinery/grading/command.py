@@ -54,7 +54,7 @@ def _grade(options: argparse.Namespace) -> int:
     from lrnnbook.machinery.grading import fence
     from lrnnbook.machinery.grading.gradebook import assignment_of, grade_folder
     from lrnnbook.machinery.grading.grading import OWN_FAULT
-    from lrnnbook.machinery.grading.sets import chosen, find
+    from lrnnbook.machinery.grading.sets import find, source_of
 
     folder = options.folder.resolve()
     if not folder.name:
@@ -65,7 +65,7 @@ def _grade(options: argparse.Namespace) -> int:
     within = fence.find(options.unfenced, limits)
     tell(within.describe())
     began = time.perf_counter()
-    source = chosen(options.set) if options.set else find(assignment_of(folder))
+    source = source_of(options.set) if options.set else find(assignment_of(folder))
     reports = grade_folder(folder, source, out, within, jobs=options.jobs, say=tell, show_hidden=options.show_hidden)
     tell(f"{len(reports)} graded in {time.perf_counter() - began:.0f} s: {out / 'marks.csv'}, {out / 'feedback'}")
     return int(any(report.problem.startswith(OWN_FAULT) for report in reports))

@@ -17,7 +17,7 @@ from nbformat import NotebookNode
 import lrnnlab
 from lrnnbook.machinery.book.building import as_bytes, give_ids
 from lrnnbook.machinery.book.running import KERNEL
-from lrnnbook.machinery.grading.sets import HIDDEN, SOLUTION, ProblemSet, chosen, inside, load, without
+from lrnnbook.machinery.grading.sets import HIDDEN, SOLUTION, ProblemSet, inside, load, source_of, without
 from lrnnlab.files import check_file, put, set_aside
 
 STUB = 'raise NotImplementedError("your code here")'
@@ -27,7 +27,7 @@ TELLING = 12  # a shorter line ("else:", "return x") tells nothing, and may be a
 def release(name: str, folder: Path, root: Path | None = None, *, source: bool = False) -> Path:
     """Write ``folder/ps1.ipynb`` for the problem set ``name`` (``ps1``, or a source's path), what was there kept beside it; with
     ``source`` what nbgrader wants below ``COURSE/source/ps1``.  ValueError where the source is wrong or anything would leak."""
-    problem_set = load(chosen(name, root))
+    problem_set = load(source_of(name, root))
     if "notebooks" in folder.resolve().parts:
         raise ValueError(f"{folder} is below a folder called notebooks, where JupyterLab would pair it: choose another")
     notebook = _described(deepcopy(problem_set.notebook), problem_set) if source else student_version(problem_set)

@@ -84,7 +84,7 @@ def find(name: str, root: Path | None = None) -> Path:
     return found[0]
 
 
-def chosen(text: str, root: Path | None = None) -> Path:
+def source_of(text: str, root: Path | None = None) -> Path:
     """The source that a teacher names: a known set, or the path of a file.  Its code runs in the grader."""
     if text.endswith(".py"):
         if not Path(text).is_file():
