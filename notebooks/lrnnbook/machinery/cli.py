@@ -201,11 +201,7 @@ def _reproduce(options: argparse.Namespace) -> int:
     )  # fmt: skip
     try:
         for number, record in enumerate(found, 1):
-            from lrnnbook.content.tables.results import (  # with pandas: only now, so that training begins at once
-                beside,
-                line,
-                text,
-            )
+            from lrnnbook.content.tables import results  # with pandas: only now, so that training begins at once
 
             done.append(record)
             made += not record["recorded"]
@@ -213,16 +209,16 @@ def _reproduce(options: argparse.Namespace) -> int:
             if options.json:
                 print(json.dumps(records.as_json({k: v for k, v in shown.items() if k not in LEFT_OUT_OF_JSON})), flush=True)
             left = time_left(time.monotonic() - start, made, missing)
-            print(f"[{number}/{len(runs)}] {line(shown)}{left and f'; {left}'}", file=sys.stderr, flush=True)
+            print(f"[{number}/{len(runs)}] {results.line(shown)}{left and f'; {left}'}", file=sys.stderr, flush=True)
     except KeyboardInterrupt:
         return _interrupted(data)
     if not options.json:
-        print(text(done))
+        print(results.text(done))
         if "score" in asked_for.declared.found and options.search is None and options.budget == "live" and done:
             cells = {(record["task"], record["row"]) for record in done}
             desk = [record for record in records.recorded(options.experiment, protocol=done[0]["protocol"])
                     if (record["task"], record["row"]) in cells]
-            body = beside(options.experiment, desk, done).to_string(index=False)
+            body = results.beside(options.experiment, desk, done).to_string(index=False)
             print(f"\n{asked_for.scored}, in percent: in the paper, recorded at the desk, live\n{body}")
     return _unwritten([record["unwritten"] for record in done if "unwritten" in record], len(done))
 

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Circle, Polygon
 
-from lrnnbook.content.show.graph_layout import Plan, plan
+from lrnnbook.content.show.graph_layout import Plan, lay_out
 from lrnnbook.content.show.style import FAINT, INK, PAGE, SMALL, canvas, ink_on, printed, styled, value_colour
 from lrnnlab.automata import NO_LABEL, MooreMachine
 
@@ -23,7 +23,7 @@ EDGE = 0.12  # inches of white around a diagram
 def state_diagram(machine: MooreMachine) -> Figure:
     """The diagram of a machine with at most 16 states; an arrow's label says which tokens go that way.  Where a state's name is
     not its answer, a line below tells the answers' colours."""
-    laid = plan(machine)
+    laid = lay_out(machine)
     answers = sorted(set(machine.outputs.tolist()) - {NO_LABEL})
     told = bool(answers) and any(name != str(shown) for name, shown in zip(machine.names, machine.outputs.tolist()))
     (wide, high), below = laid.high - laid.low + 2 * EDGE, 0.35 * told
@@ -40,7 +40,7 @@ def state_diagram(machine: MooreMachine) -> Figure:
 @styled
 def snapped_heads(machines: Sequence[MooreMachine], *, token: int | None = None) -> Figure:
     """The automaton of each head (``ch02.head_automata``); heads with one state do nothing and are grey."""
-    busy = [(f"head {n}", m, plan(m, token=token)) for n, m in enumerate(machines) if m.num_states > 1]
+    busy = [(f"head {n}", m, lay_out(m, token=token)) for n, m in enumerate(machines) if m.num_states > 1]
     idle = [f"head {n}" for n, m in enumerate(machines) if m.num_states == 1]
     edge = EDGE if token is None else 0.05
     sizes = [laid.high - laid.low + 2 * edge for *_, laid in busy]

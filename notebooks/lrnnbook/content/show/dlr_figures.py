@@ -373,7 +373,7 @@ def beside_nets(found: pd.DataFrame) -> list[dict]:
         which, net = next(iter(means.items()), (None, None))
         body.append({
             **top[["task", "data", "chance", "majority"]], "trivial": top["accuracy"], "predictor": top["row"], "nets": means,
-            "net": net, "best_net": None if which is None else " ".join(which), "says": _says(top, net), "paper": _printed(task),
+            "net": net, "best_net": None if which is None else " ".join(which), "says": _conclusion(top, net), "paper": _printed(task),
         })  # fmt: skip
     return body
 
@@ -384,7 +384,7 @@ def _asked(config: Mapping) -> dict:
     return {name: value for name, value in files.items() if name != "length"}
 
 
-def _says(top: pd.Series, net: float | None) -> str:
+def _conclusion(top: pd.Series, net: float | None) -> str:
     """What follows for a task from its best predictor and its best net."""
     trivial, majority = top["accuracy"], top["majority"]
     if net is None:

@@ -34,7 +34,7 @@ class Plan:
     high: np.ndarray
 
 
-def plan(machine: MooreMachine, *, token: int | None = None) -> Plan:
+def lay_out(machine: MooreMachine, *, token: int | None = None) -> Plan:
     """Lay out a machine; with a ``token``, only the arrows of that token, without labels and on less room.
 
     The states are where they would be with all arrows, so plans of different tokens can be compared.  ValueError for

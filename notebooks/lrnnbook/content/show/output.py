@@ -67,8 +67,8 @@ def css_width(figure: Figure) -> int:
 
 def figure_html(figure: Figure, alt: str, caption: str) -> str:
     """The HTML that :func:`figure` displays."""
-    _said(alt, "alternative text")
-    _said(caption, "caption")
+    _require_text(alt, "alternative text")
+    _require_text(caption, "caption")
     source = base64.b64encode(png(figure)).decode()
     return (f'<figure style="margin:1em 0"><img alt="{escape(alt)}" src="data:image/png;base64,{source}" '
             f'style="max-width:100%;width:{css_width(figure)}px;background:#fff">'
@@ -105,7 +105,7 @@ def still_html(picture: bytes, width: int, alt: str, said: str = "") -> str:
 
 def table_html(rows: Any, caption: str, formats: Mapping[str, str] | None = None) -> str:
     """The HTML that :func:`table` displays."""
-    _said(caption, "caption")
+    _require_text(caption, "caption")
     records = _records(rows)
     columns, formats = list(records[0]), formats or {}
     for name in formats:
@@ -172,7 +172,7 @@ def save(figure: Figure, path: str | Path, alt: str, **metadata: str) -> Path:
     nothing is written.
     """
     path = Path(path)
-    _said(alt, "alternative text")
+    _require_text(alt, "alternative text")
     if path.suffix != ".png":
         raise ValueError(f"a picture is saved as .png, got {path.name}")
     drawn = quick_png(figure)
@@ -192,7 +192,7 @@ def _display(html: str) -> None:
     display(HTML(html))
 
 
-def _said(text: str, what: str) -> None:
+def _require_text(text: str, what: str) -> None:
     if not isinstance(text, str) or not text.strip():
         raise ValueError(f"a picture or table needs its {what}, got {text!r}")
 

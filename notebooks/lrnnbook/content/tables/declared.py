@@ -106,7 +106,7 @@ class Declared:
         for row in self.found.get("aliases", {}).values():
             self._must(str(row), self.rows, "row in aliases:")
         self.extra, self.only, self.columns = (
-            {budget: self._chosen(budget, wanted, kind) for budget, wanted in self.found.get(kind, {}).items()}
+            {budget: self._tasks_where(budget, wanted, kind) for budget, wanted in self.found.get(kind, {}).items()}
             for kind in ("extra", "only", "columns")
         )
 
@@ -166,7 +166,7 @@ class Declared:
                     if value not in values:
                         self._must(value, known[key], f"{key} in cells:")
 
-    def _chosen(self, budget: str, wanted: Any, kind: str) -> tuple[str, ...]:
+    def _tasks_where(self, budget: str, wanted: Any, kind: str) -> tuple[str, ...]:
         """The tasks of which all this holds: ``{length: [512, 4096]}``, ``{task: [a, b]}``."""
         self._must(budget, self.budgets, "budget")
         self._check_when(wanted, f"{kind}, {budget}")
@@ -281,13 +281,13 @@ def _read(file: Path) -> dict:
         node = loader.get_single_node()
         if not isinstance(node, yaml.MappingNode):
             raise ValueError(f"asks for keys and what they say, got {node and node.value!r}")
-        _check(node, "", {})
+        _check_node(node, "", {})
         return loader.construct_document(node)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise ValueError(f"{file.name}: {' '.join(str(error).split())}") from None
 
 
-def _check(node: Any, path: str, done: dict[int, bool]) -> None:
+def _check_node(node: Any, path: str, done: dict[int, bool]) -> None:
     """``ValueError`` unless a node means the same to all readers of YAML and to people; ``done``: nodes, and whether they ended."""
     kind, text, why = node.tag.rpartition(":")[2], node.value, ""
     if kind not in ("map", "seq", "str", "int", "float", "bool", "null", "merge"):
@@ -314,7 +314,7 @@ def _check(node: Any, path: str, done: dict[int, bool]) -> None:
     if id(node) not in done and not isinstance(node, yaml.ScalarNode):
         done[id(node)] = False
         for key, part in zip(keys, (value for _, value in text)) if kind == "map" else enumerate(text, 1):
-            _check(part, f"{path}.{key}" if path else str(key), done)
+            _check_node(part, f"{path}.{key}" if path else str(key), done)
         done[id(node)] = True
 
 

@@ -23,7 +23,7 @@ TRIES = 4  # of one run, whose worker dies
 PATIENCE = 30  # seconds until a scheduler must have answered
 
 
-def check(engine: str, data: Path | None) -> None:
+def check_engine(engine: str, data: Path | None) -> None:
     """``ValueError`` for an engine that is not known, a package that is not installed, or no ``data`` to meet in."""
     kind, _, where = engine.partition(":")
     if kind not in ("dask", "slurm", "local") or (kind == "dask" and not where.strip("/")):

@@ -61,7 +61,7 @@ def table(records: Sequence[dict]) -> str:
             best = max(tried, key=key)
             bins = best["metrics"][score]
             parts.append(f"  chosen {title}: {best['row']} seed {best['seed']}, Bin0/Bin1 {100 * bins['bin0']:.1f}/"
-                         f"{100 * bins['bin1']:.1f} after {bins['step']} steps; {_said(best)}")  # fmt: skip
+                         f"{100 * bins['bin1']:.1f} after {bins['step']} steps; {_options_as_text(best)}")  # fmt: skip
     return "\n".join(parts)
 
 
@@ -78,7 +78,7 @@ def _held_out(record: dict) -> tuple[float, float]:
     return held_out, validation
 
 
-def _said(record: dict) -> str:
+def _options_as_text(record: dict) -> str:
     made = record["config"]["setting"]
     said = {**made["options"], "rate": made["rate"], "batch": made["batch"]}
     return ", ".join(f"{name} {value}" for name, value in said.items())

@@ -105,7 +105,7 @@ def _number(value: float) -> str:
     return f"{value:,.0f}" if 1e4 <= abs(value) < 1e9 else f"{value:.4g}"
 
 
-def said(values: Sequence, ends: Iterable = ()) -> str:
+def mean_and_range(values: Sequence, ends: Iterable = ()) -> str:
     """Mean (least to greatest, also of ``ends``) over seeds in four digits; one number where all are the same."""
     if isinstance(values[0], (str, bool, list)):
         return _words(values)
@@ -115,7 +115,7 @@ def said(values: Sequence, ends: Iterable = ()) -> str:
 
 
 SAID: dict[str, Callable[..., str]] = {
-    "percent": lambda values, ends=(): range_in_percent(values), "number": said,
+    "percent": lambda values, ends=(): range_in_percent(values), "number": mean_and_range,
     "mean": lambda values, ends=(): f"{round(fmean(values), 2) + 0.0:.2f}", "word": lambda values, ends=(): _words(values),
 }  # fmt: skip
 
@@ -290,7 +290,7 @@ def _listed(value: Any) -> list:
     return value if isinstance(value, list) else [value]
 
 
-def shown(found: pd.DataFrame, one: Mapping) -> str:
+def entry_as_text(found: pd.DataFrame, one: Mapping) -> str:
     """What an entry of ``shown:`` has of some runs, under its title; "" where they have none of it."""
     name, as_ = one.get("metric"), one.get("as", "percent" if "metric" in one else "number")
     if "metrics" in one:
@@ -317,7 +317,7 @@ def text(found: Sequence[dict]) -> str:
     if (own := _table(made).text) is not None:
         return own(found)
     declared = _table(made).declared.found
-    parts = [shown(made, one) for one in declared.get("shown", ())]
+    parts = [entry_as_text(made, one) for one in declared.get("shown", ())]
     if "why" in declared and len(low := reasons(made)):
         parts.append(f"why cells are low\n{low.to_string(index=False)}")
     return "\n\n".join(filter(None, [*parts, declared.get("notes", "").rstrip()]))

@@ -109,7 +109,7 @@ def run_all(
         if engine is not None:
             raise ValueError(f"{runs[0].experiment} measures time: it runs alone on this machine, not by --engine {engine}")
     if engine is not None:
-        engines.check(engine, data)
+        engines.check_engine(engine, data)
     found = _recorded(runs, data if reuse else None)
     missing = [run for run, record in zip(runs, found) if record is None]
     if announce is not None:

@@ -95,11 +95,9 @@ def source_of(text: str, root: Path | None = None) -> Path:
 
 def load(source: Path) -> ProblemSet:
     """Read a source and fill in nbgrader's metadata.  ValueError says which cell of it is wrong."""
-    from lrnnbook.machinery.book.sync import (
-        read_source,  # here: a process that grades is handed the set, and loads no book
-    )
+    from lrnnbook.machinery.book import sync  # here: a process that grades is handed the set, and loads no book
 
-    notebook, name = read_source(source), source.stem.partition("_")[0]
+    notebook, name = sync.read_source(source), source.stem.partition("_")[0]
     asked = [found for cell in notebook.cells if cell.cell_type == "markdown" for found in HEADER.finditer(cell.source)]
     headers = {found["id"]: found for found in asked}
     if not asked or len(headers) < len(asked):

@@ -14,7 +14,7 @@ import anywidget
 import numpy as np
 import traitlets
 
-from lrnnbook.content.show.graph_layout import plan
+from lrnnbook.content.show.graph_layout import lay_out
 from lrnnbook.content.show.output import CSS_DPI
 from lrnnbook.content.show.style import ink_on, value_colour
 from lrnnlab.automata import MooreMachine
@@ -55,7 +55,7 @@ def walk(machine: MooreMachine, word: Sequence[int] = ()) -> Moving:
     >>> len(walk(Sum(3).machine).data["edges"])
     9
     """
-    laid, M = plan(machine), max(2, int(machine.outputs.max()) + 1)
+    laid, M = lay_out(machine), max(2, int(machine.outputs.max()) + 1)
     wide, high = (laid.high - laid.low) * CSS_DPI + 2 * EDGE
 
     def placed(points):
