@@ -170,3 +170,15 @@ def accuracy_at_lengths(
             parts = batch.inputs.split(max(1, PAIRS // batch.inputs.shape[1] ** 2))
             found[length] = float(batch.right(torch.cat([net(part) for part in parts])).double().mean())
     return found
+
+
+@torch.no_grad()
+def share_right(net: nn.Module, batches: Iterable[tuple]) -> float:
+    """The share of right answers over ``batches`` of ``(*inputs, targets)``: the largest output answers, NaN does not."""
+    right = count = 0
+    for *inputs, targets in batches:
+        right += int((answered(net(*inputs)) == targets).sum())
+        count += targets.numel()
+    if not count:
+        raise ValueError("a share of right answers needs answers, got 0 targets")
+    return right / count

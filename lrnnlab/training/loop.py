@@ -18,184 +18,32 @@ from __future__ import annotations
 
 import hashlib
 import math
-import time
-import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
-from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from lrnnlab.models.base import at_default_device, weights_of
 from lrnnlab.tasks import BaseTask, Batch
-from lrnnlab.tasks.batch import answered
 from lrnnlab.tasks.seeds import draw_seed
-from lrnnlab.training.checkpoint import Checkpoint, fingerprint, plain
 from lrnnlab.training.determinism import deterministic, rng
-from lrnnlab.training.optimiser import adam, clip_gradients
-from lrnnlab.training.progress import advance, finish, progress_bar
+from lrnnlab.training.engine import (
+    Checkpoint,
+    Made,
+    Trained,
+    TrainState,
+    adam,
+    advance,
+    fingerprint,
+    finish,
+    progress_bar,
+)  # fmt: skip
 from lrnnlab.validation import among, checked, number, shown
 
-WINDOW = 10  # steps whose mean loss is one entry of ``losses``
 FALL = 0.2  # the last part of a trapezoid
-Made = TypeVar("Made", bound=nn.Module)
-
-
-@dataclass
-class Trained(Generic[Made]):
-    """What :func:`train` returns.
-
-    ``net`` has its last weights; ``best`` holds those of the highest validation, None if nothing was validated.
-    ``losses``: (step, mean loss since the entry before).  ``watched``: what each evaluation found, with its ``step``.
-    ``finished`` is False if training broke off after ``steps`` because the loss was no longer a number.
-
-    >>> Trained(nn.Identity()).summary()["steps"]
-    0
-    """
-
-    net: Made
-    steps: int = 0
-    finished: bool = True
-    best: dict[str, Tensor] | None = None
-    best_step: int | None = None
-    best_validation: float | None = None
-    last_validation: float | None = None
-    losses: list[tuple[int, float]] = field(default_factory=list)
-    watched: list[dict] = field(default_factory=list)
-    cpu_seconds: float = 0.0
-
-    def summary(self) -> dict:
-        """The validation, last and best, and what it took: plain data for a record."""
-        names = ("steps", "finished", "last_validation", "best_validation", "best_step")
-        return {name: getattr(self, name) for name in names}
-
-
-class TrainState:
-    """A net, its optimiser and what happened so far, ``made``; ``state`` and ``load`` carry all of it over a kill."""
-
-    def __init__(
-        self, net: Any, optimiser: Any, *, clip: float | None = None, average: float = 0.0
-    ):
-        self.net, self.optimiser, self.clip = net, optimiser, clip
-        self.weights = list(net.parameters())  # to walk through all modules at every step takes a third of a millisecond
-        if not any(weights.requires_grad for weights in self.weights):
-            frozen = f"all {len(self.weights)} are frozen" if self.weights else "it has none"
-            raise ValueError(f"training needs a net with parameters that may change, and {frozen}, got {type(net).__name__}")
-        if any(weights.is_inference() for weights in self.weights):
-            raise ValueError("the net was made within torch.inference_mode, where no weight can learn: make it outside")
-        self.average = None
-        if average:
-            self.average = AveragedModel(net, self.weights[0].device, multi_avg_fn=get_ema_multi_avg_fn(average))
-        self.before: list | None = [weights.detach().clone() for weights in self.weights]  # until one changes
-        self.answer: Tensor | None = None  # the first that was asked for
-        self.answers_differ = False
-        self.made = Trained(net)
-        self.window: list[float] = []  # losses since the last entry of ``made.losses``
-        self.clock = time.process_time()
-
-    @property
-    def current(self) -> Any:
-        """The net; where weights are averaged, the one with the average."""
-        return self.net if self.average is None else self.average.module
-
-    def step(self, loss: Tensor, penalty: Tensor | None = None) -> float:
-        """One step of the optimiser (none where the loss is not finite); returns the loss, without the penalty."""
-        value = loss.item()
-        self.made.finished = math.isfinite(value)
-        if not self.made.finished:
-            return value
-        if not loss.requires_grad:
-            raise ValueError("nothing can be learned from a loss that depends on no weight of the net")
-        self.optimiser.zero_grad()
-        (loss if penalty is None else loss + penalty).backward()
-        if self.clip is not None:
-            clip_gradients(self.weights, self.clip)
-        self.optimiser.step()
-        if self.before is not None and not all(map(torch.equal, self.weights, self.before)):
-            self.before = None
-        if self.average is not None:
-            self.average.update_parameters(self.net)
-        self.made.steps += 1
-        self.window.append(value)
-        if len(self.window) == WINDOW:
-            self.close_window()
-        return value
-
-    def close_window(self) -> None:
-        """Record the mean of the losses since the last entry, if there are any."""
-        if self.window:
-            self.made.losses.append((self.made.steps, sum(self.window) / len(self.window)))
-            self.window = []
-
-    def evaluate(self, watch: Callable[[Any, int], dict], score: str = "validation") -> None:
-        """Keep what ``watch(net, step)`` finds, and the weights where ``score`` is higher than ever before."""
-        made = self.made
-        found = plain(watch(self.current.eval(), made.steps))
-        self.net.train()
-        if not isinstance(found, dict):
-            raise TypeError(f"watch gives a dict of numbers, got {shown(found)}")
-        made.watched.append({"step": made.steps, **found})
-        value = found.get(score)
-        if value is not None:
-            made.last_validation = value
-        if value is not None and value > (-math.inf if made.best_validation is None else made.best_validation):
-            made.best_validation, made.best_step = value, made.steps
-            made.best = {name: tensor.clone() for name, tensor in self.current.state_dict().items()}
-
-    def look_at(self, answers: Any) -> None:
-        """Note whether what a batch asks for differs from what all batches before asked for."""
-        if self.answers_differ or not isinstance(answers, Tensor) or not answers.numel():
-            self.answers_differ = self.answers_differ or not isinstance(answers, Tensor)
-            return
-        if self.answer is None:
-            self.answer = answers.flatten()[0].clone()
-        self.answers_differ = bool((answers != self.answer).any())
-
-    def warn_if_nothing_was_learned(self) -> None:
-        """Say it where no batch asked for anything, or all for the same, no weight has changed, or the first loss is NaN."""
-        steps, why = self.made.steps, ""
-        if not steps:
-            why = "" if self.made.finished else "the first loss is not finite"
-        elif not self.answers_differ:
-            why = "no answer was asked for" if self.answer is None else f"all answers were {self.answer.item():g}"
-        elif self.before is not None:
-            still = not any(group["lr"] for group in self.optimiser.param_groups)
-            why = "no weight changed: " + ("the learning rate is 0" if still else "the gradient of the loss is 0")
-        if why:
-            warnings.warn(f"nothing could be learned in {steps} steps: {why}", stacklevel=3)
-
-    def is_finite(self) -> bool:
-        """Whether all weights are numbers: a loss says nothing of its own gradient's step."""
-        return self.made.finished and all(bool(weights.isfinite().all()) for weights in self.weights)
-
-    def read_clock(self) -> None:
-        """Add the CPU seconds since the last call to ``made.cpu_seconds``."""
-        last, self.clock = self.clock, time.process_time()
-        self.made.cpu_seconds += self.clock - last
-
-    def state(self) -> dict:
-        """All of it, as ``torch.save`` takes it."""
-        self.read_clock()
-        return {
-            "made": {name: value for name, value in vars(self.made).items() if name != "net"}, "window": self.window,
-            "net": self.net.state_dict(), "optimiser": self.optimiser.state_dict(),
-            "average": None if self.average is None else self.average.state_dict(),
-            "answer": self.answer, "answers_differ": self.answers_differ,
-        }  # fmt: skip
-
-    def load(self, state: dict) -> None:
-        """Go on from a ``state``."""
-        vars(self.made).update(state["made"])
-        self.window, self.before = state["window"], None
-        self.answer, self.answers_differ = state.get("answer"), state.get("answers_differ", True)
-        self.net.load_state_dict(state["net"])
-        self.optimiser.load_state_dict(state["optimiser"])
-        if self.average is not None:
-            self.average.load_state_dict(state["average"])
 
 
 class ResumableSource:
@@ -267,7 +115,7 @@ def train(
     generator : torch.Generator, optional
         Source of randomness for batches and dropout; torch's own generator is left as it was.
     recurrent_lr : float, optional
-        The learning rate of the recurrent parameters, ``lr`` if absent (paper 001, App. B; S5); they have no weight decay.
+        The learning rate of the recurrent parameters, ``lr`` if absent (paper 001, App. B; S5); they do not decay.
     weight_decay : float
         Of all other parameters.
     betas, eps
@@ -346,11 +194,11 @@ def train(
                 state.evaluate(watch)
 
         while made.steps < steps and not (until and until(made)):
-            share = share_of_rate(made.steps, steps, warmup, schedule)
             for group, height in zip(optimiser.param_groups, rates):
-                group["lr"] = height * share
+                group["lr"] = scheduled_lr(made.steps, steps, height, warmup=warmup, schedule=schedule, start=warmup)
 
-            drawn = source.training_batch(batch_size, generator).beside(net) if isinstance(source, BaseTask) else source(generator)
+            drawn = (source.training_batch(batch_size, generator).beside(net) if isinstance(source, BaseTask)
+                     else source(generator))  # fmt: skip
             *inputs, targets = (drawn.inputs, drawn) if isinstance(drawn, Batch) else drawn
             state.look_at(targets.wanted if isinstance(targets, Batch) else targets)
             outputs = net(*inputs)
@@ -412,13 +260,17 @@ def parameter_groups(net: nn.Module, lr: float, recurrent_lr: float, weight_deca
     ]
 
 
-def share_of_rate(step: int, steps: int, warmup: int, schedule: str = "cosine") -> float:
-    """What share of its full height a rate has at ``step`` = 0 ... steps - 1."""
-    if step < warmup:
-        return (step + 1) / warmup
-    if schedule == "trapezoid":
-        return min(1.0, (steps - step) / (FALL * steps))
-    return 1.0 if schedule == "constant" else 0.5 * (1 + math.cos(math.pi * (step - warmup) / (steps - warmup)))
+def scheduled_lr(
+    step: int, steps: int, lr: float, final_lr: float = 0.0, *, warmup: int = 0, schedule: str = "cosine", start: int = 0
+) -> float:
+    """The learning rate at ``step`` = 0 ... steps - 1: a linear rise over ``warmup`` steps, times a fall from ``start`` on."""
+    rise = min(1.0, (step + 1) / warmup) if warmup else 1.0
+    fall = 1.0
+    if step >= start and schedule == "cosine":
+        fall = 0.5 * (1 + math.cos(math.pi * (step - start) / (steps - start)))
+    elif step >= start and schedule == "trapezoid":
+        fall = min(1.0, (steps - step) / (FALL * steps))
+    return (final_lr + (lr - final_lr) * fall) * rise
 
 
 def early_stopping(made: Trained, right: Callable[[dict], bool], patience: int, since: float = 0) -> bool:
@@ -451,57 +303,7 @@ def early_stopping(made: Trained, right: Callable[[dict], bool], patience: int, 
 
 
 def with_seed(make: Callable[[], Made], seed: int) -> Made:
-    """``make()`` with weights that ``seed`` alone decides; torch's own generator is left as it was.
-
-    Parameters
-    ----------
-    make : callable
-        Builds a module, drawing its weights from torch's own generator.
-    seed : int
-        The seed.
-
-    Returns
-    -------
-    Module
-        What ``make`` returns.
-
-    Examples
-    --------
-    >>> from functools import partial
-    >>> one, two = (with_seed(partial(nn.Linear, 2, 2), seed=3) for _ in range(2))
-    >>> bool((one.weight == two.weight).all())
-    True
-    """
+    """``make()`` with weights that ``seed`` alone decides; torch's own generator is left as it was."""
     with weights_of(seed):
         net = make()
     return at_default_device(net)
-
-
-@torch.no_grad()
-def share_right(net: nn.Module, batches: Iterable[tuple]) -> float:
-    """The share of right answers over ``batches`` of ``(*inputs, targets)``: the largest output answers, NaN does not.
-
-    Parameters
-    ----------
-    net : Module
-        Called with the inputs; gives one output per class.
-    batches : iterable of tuple
-        Inputs, and the classes that are right; ``ValueError`` if there is no target.
-
-    Returns
-    -------
-    float
-        From 0 to 1.
-
-    Examples
-    --------
-    >>> share_right(torch.nn.Identity(), [(torch.eye(4), torch.tensor([0, 1, 2, 0]))])
-    0.75
-    """
-    right = count = 0
-    for *inputs, targets in batches:
-        right += int((answered(net(*inputs)) == targets).sum())
-        count += targets.numel()
-    if not count:
-        raise ValueError("a share of right answers needs answers, got 0 targets")
-    return right / count

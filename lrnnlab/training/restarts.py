@@ -1,5 +1,7 @@
 """``fit``: training in phases, restarted from fresh weights until a model is accepted; mending and pruning on the way.
 
+A recipe is plain data, so that a record can hold it.
+
 Letters: B batch, T time, h blocks, n block size; A transition, x state.
 """
 
@@ -21,14 +23,149 @@ from lrnnlab.models.net import Trace
 from lrnnlab.scans.transforms import first_order
 from lrnnlab.tasks import Batch
 from lrnnlab.tasks.strings import StringTask
-from lrnnlab.training.checkpoint import Checkpoint, fingerprint
 from lrnnlab.training.determinism import deterministic, rng
+from lrnnlab.training.engine import Checkpoint, TrainState, adam, advance, fingerprint, finish, progress_bar
 from lrnnlab.training.evaluation import at_rest
-from lrnnlab.training.loop import TrainState
-from lrnnlab.training.optimiser import adam
-from lrnnlab.training.progress import advance, finish, progress_bar
-from lrnnlab.training.recipes import Phase, Recipe
-from lrnnlab.validation import checked, whole_number
+from lrnnlab.training.loop import scheduled_lr
+from lrnnlab.validation import among, checked, number, whole_number
+
+
+@checked
+@dataclass(frozen=True)
+class Phase:
+    """A stretch of training.
+
+    A number that trains nothing, or the wrong way (negative, NaN, infinite), is a ``ValueError`` or ``TypeError``.
+
+    Parameters
+    ----------
+    steps : int
+        How many.
+    lr : float
+        The learning rate, constant unless ``final_lr`` is given.
+    final_lr : float, optional
+        Where a cosine from ``lr`` ends.
+    warmup : int
+        Steps of a linear rise of the learning rate.
+    weight_decay : float
+        Decoupled, on matrices only.
+    loss : str
+        ``"cross_entropy"``, or ``"squared"``: logits regress on the one-hot of the answer.
+    smoothing : float
+        Of the labels; for cross-entropy.
+    noise : float
+        Standard deviation of Gaussian noise on the last layer's states, growing linearly from 0.
+    purity : float
+        Weight, growing linearly from 0, of the mean of sum_j x_j (1 - sum_i A_ij^2): how far the columns that are in
+        use are from one-hot.
+    until : float, optional
+        End sooner, once the running mean of this phase's losses is below this.
+    prune : float, optional
+        When the phase ends, freeze every head that training can do without: as long as the loss on a fresh batch stays
+        under this, or under twice what it was (:meth:`_Run.prune`).
+    length : int, optional
+        Of the training strings of this phase; the recipe's if absent.  Phases of growing lengths, each ``until`` it is
+        known, are a curriculum.
+    """
+
+    steps: int
+    lr: float
+    final_lr: float | None = None
+    warmup: int = 0
+    weight_decay: float = 0.0
+    loss: str = "cross_entropy"
+    smoothing: float = 0.0
+    noise: float = 0.0
+    purity: float = 0.0
+    until: float | None = None
+    prune: float | None = None
+    length: int | None = None
+
+    def __post_init__(self):
+        whole_number(self.steps, 1, "steps, of a phase,")
+        whole_number(self.warmup, 0, "warmup")
+        for name in ("lr", "final_lr", "weight_decay", "noise", "purity", "until", "prune"):
+            if getattr(self, name) is not None:
+                number(getattr(self, name), name, 0, inside=name == "until")
+        number(self.smoothing, "smoothing", 0, 1)
+        if self.length is not None:
+            whole_number(self.length, 1, "length")
+        among("loss", self.loss, ("cross_entropy", "squared"))
+
+
+@checked
+@dataclass(frozen=True)
+class Mend:
+    """What to do with strings that the finished model gets wrong: learn them, ``rounds`` times at most.
+
+    Half of each batch of ``phase`` then begins with such strings.
+    """
+
+    phase: Phase
+    rounds: int
+
+    def __post_init__(self):
+        whole_number(self.rounds, 0, "rounds")
+
+
+@checked
+@dataclass(frozen=True)
+class Recipe:
+    """How to train: the phases, one after the other, and what they share.
+
+    Parameters
+    ----------
+    phases : tuple of Phase
+        One after the other.
+    batch_size : int
+        Strings a step.
+    optimiser : str
+        ``"adamw"`` or ``"adam"`` (weight decay as an L2 term on every parameter, as torch's Adam has it).
+    betas : (float, float)
+        The optimiser's.
+    clip : float, optional
+        A gradient whose norm is greater is scaled down to it.
+    average : float
+        Decay of an exponential moving average of the weights, which then is the model; 0 for none.
+    attempts : int
+        How often to start (again, from fresh weights) until ``accept`` agrees and every ``until`` is reached.
+    length : int, optional
+        Of the training strings; the task's own if absent.
+    mend : Mend, optional
+        Learn the strings that ``accept`` names, before starting again.
+    """
+
+    phases: tuple[Phase, ...]
+    batch_size: int = 128
+    optimiser: str = "adamw"
+    betas: tuple[float, float] = (0.9, 0.999)
+    clip: float | None = None
+    average: float = 0.0
+    attempts: int = 1
+    length: int | None = None
+    mend: Mend | None = None
+
+    def __post_init__(self):
+        if not self.phases:
+            raise ValueError(f"a recipe needs at least one phase, got phases={self.phases}")
+        among("optimiser", self.optimiser, ("adam", "adamw"))
+        if self.average and any(phase.prune is not None for phase in self.phases):
+            raise ValueError(f"averaged weights cannot be pruned, got average={self.average}")
+        whole_number(self.batch_size, 1, "batch_size")
+        whole_number(self.attempts, 1, "attempts")
+        if self.length is not None:
+            whole_number(self.length, 1, "length")
+        if self.clip is not None:
+            number(self.clip, "clip", 0, inside=True)
+        if not all(0 <= beta < 1 for beta in self.betas):
+            raise ValueError(f"betas are at least 0 and below 1, got {self.betas}")
+        if not 0 <= self.average < 1:
+            raise ValueError(f"average is at least 0 and below 1, got {self.average}")
+
+    @property
+    def steps(self) -> int:
+        return sum(phase.steps for phase in self.phases)
+
 
 Accept = Callable[[Net], bool | list[tuple[int, ...]]] | None
 
@@ -38,9 +175,9 @@ class Fit:
     """What :func:`fit` returns: the last model, the best one that ``watch`` saw, and what it took.
 
     ``attempt`` counts from 0.  ``losses`` holds (step, mean loss since the last entry); ``watched`` what ``watch``
-    found, with its ``step``; ``lessons``, for each round of mending, how many wrong strings were learned, and the first of them.  These,
-    and ``best``, are of the last attempt; ``steps`` is the number in all attempts.  ``seconds`` is wall time and
-    ``cpu_seconds`` this process's CPU time, both over all attempts and resumed parts.
+    found, with its ``step``; ``lessons``, for each round of mending, how many wrong strings were learned, and the
+    first of them.  These, and ``best``, are of the last attempt; ``steps`` is the number in all attempts.
+    ``seconds`` is wall time and ``cpu_seconds`` this process's CPU time, both over all attempts and resumed parts.
 
     >>> Fit(None, None, accepted=True, attempt=0, steps=3, seconds=0.1, cpu_seconds=0.1).losses
     []
@@ -200,11 +337,10 @@ class _Run:
 
     def set_rates(self, phase: Phase) -> None:
         """Learning rate, and weight decay of matrices alone, at this step of the phase."""
-        lr = phase.lr
-        if phase.final_lr is not None:
-            lr = phase.final_lr + (phase.lr - phase.final_lr) * 0.5 * (1 + math.cos(math.pi * self.here / phase.steps))
-        if phase.warmup:
-            lr *= min(1.0, (self.here + 1) / phase.warmup)
+        lr = scheduled_lr(
+            self.here, phase.steps, phase.lr, phase.final_lr or 0.0, warmup=phase.warmup,
+            schedule="constant" if phase.final_lr is None else "cosine",
+        )  # fmt: skip
         for group, decay in zip(self.train.optimiser.param_groups, (phase.weight_decay, 0.0)):
             group.update(lr=lr, weight_decay=decay)
 
@@ -358,11 +494,11 @@ def impurity(model: Net, trace: Trace, tokens: Tensor) -> Tensor:
     Zero exactly when every column that the state leans on is one-hot (for columns on the simplex).
     """
     total = 0.0
-    for number, (layer, A, states) in enumerate(zip(model.layers, trace.transitions, trace.states)):
+    for depth, (layer, A, states) in enumerate(zip(model.layers, trace.transitions, trace.states)):
         if A is None:
-            raise ValueError(f"purity needs transition matrices; layer {number + 1} is {type(layer).__name__}")
+            raise ValueError(f"purity needs transition matrices; layer {depth + 1} is {type(layer).__name__}")
         spread = 1 - _Squares.apply(A)  # (V or B,T, h, n)
-        spread = spread[tokens] if number == 0 else spread
+        spread = spread[tokens] if depth == 0 else spread
         start = layer.initial(len(tokens)).unsqueeze(1)  # (B, 1, h, n)
         before = torch.cat([start, states.unflatten(2, start.shape[2:])[:, :-1]], 1)
         if spread.shape[-2] < before.shape[-2]:  # frozen heads have no transitions
@@ -374,18 +510,18 @@ def impurity(model: Net, trace: Trace, tokens: Tensor) -> Tensor:
 def freeze_idle(model: Net, harm: Callable[[Net], float], ceiling: float) -> int:
     """Freeze heads of a block-diagonal ``model``, the least harmful first, while ``harm(model)`` is at most ``ceiling``."""
     alone = []
-    for number, layer in enumerate(model.layers):
+    for depth, layer in enumerate(model.layers):
         for head in (~layer.frozen).nonzero().flatten().tolist():
             before = _freeze_too(layer, head)
-            alone.append((harm(model), number, head))
+            alone.append((harm(model), depth, head))
             layer.freeze(before)
     count = 0
-    for _, number, head in sorted(alone):
-        before = _freeze_too(model.layers[number], head)
+    for _, depth, head in sorted(alone):
+        before = _freeze_too(model.layers[depth], head)
         if harm(model) <= ceiling:
             count += 1
         else:
-            model.layers[number].freeze(before)
+            model.layers[depth].freeze(before)
     return count
 
 

@@ -101,7 +101,7 @@ def loss_of_fresh_strings():
 
 
 theirs, optimiser, stream = fresh()
-state = training.loop.TrainState(theirs, optimiser, clip=1.0)
+state = training.engine.TrainState(theirs, optimiser, clip=1.0)
 for _ in range(20):
     state.step(loss_of_fresh_strings())
 same = all(torch.allclose(a, b) for a, b in zip(ours.parameters(), theirs.parameters()))

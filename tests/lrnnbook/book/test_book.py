@@ -1,5 +1,6 @@
 """The checker of notebooks, checked on one that is built and run once: every planted fault is found, and nothing else."""
 
+import asyncio
 import base64
 import io
 import os
@@ -9,6 +10,7 @@ import subprocess
 import sys
 from copy import deepcopy
 from pathlib import Path
+from queue import Empty
 
 import jupytext
 import nbformat
@@ -28,6 +30,7 @@ from lrnnbook.machinery.book.building import give_ids
 from lrnnbook.machinery.book.comparison import picture_difference
 from lrnnbook.machinery.book.cpu_presets import ASK, SETTINGS
 from lrnnbook.machinery.book.outputs import WIDGET_VIEW
+from lrnnbook.machinery.book.running import Channel, Manager
 from lrnnbook.machinery.book.sync import KEPT, as_built, pairing
 from lrnnbook.machinery.book.text import difference
 from lrnnbook.machinery.book.widget_sweep import sweep_explorers
@@ -50,7 +53,7 @@ from IPython.display import HTML, display
 from ipywidgets import IntSlider, Output, VBox, interact
 from PIL import Image
 from tqdm import tqdm
-from lrnnlab.training.progress import progress_bar
+from lrnnlab.training.engine import progress_bar
 
 def figure(colour, alt):
     file = io.BytesIO()
@@ -125,6 +128,28 @@ def pair(book, second_run):
 
 def test_a_clean_notebook_has_no_problem(pair):
     assert compare(*pair) == []
+
+
+def test_a_message_that_wakes_nobody_is_found_within_a_second():
+    """Also that :class:`Channel` is what a run listens with."""
+
+    class Asleep:
+        asked = 0
+
+        async def poll(self, timeout):
+            self.asked += 1
+            await asyncio.sleep(min(timeout, 10) / 1000)
+            return self.asked > 2
+
+    channel = Channel.__new__(Channel)
+    channel.socket = Asleep()
+    channel._recv = lambda: asyncio.sleep(0, {"found": True})
+    assert asyncio.run(channel.get_msg(timeout=None)) == {"found": True} and channel.socket.asked == 3
+    channel.socket = Asleep()
+    with pytest.raises(Empty):
+        asyncio.run(channel.get_msg(timeout=0.01))
+    client = Manager().client()
+    assert isinstance(client.shell_channel, Channel) and isinstance(client.iopub_channel, Channel)
 
 
 def test_the_page_shows_no_noise(pair):

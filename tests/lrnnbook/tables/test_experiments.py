@@ -39,7 +39,7 @@ def test_budget_paper_is_the_papers_setting():
     assert run.protocol == "paper" and run.setting.options["layers"] == 3
     assert (recipe.steps, recipe.batch_size, recipe.optimiser) == (40_000, 128, "adam")
     assert (recipe.phases[0].lr, recipe.phases[0].weight_decay) == (2e-4, 1e-4)
-    assert lrnn_training._check(run, run.build_task())[1] == 1000
+    assert lrnn_training._watch(run, run.build_task())[1] == 1000
 
 
 def test_a_proof_that_a_sample_contradicts_is_no_result(monkeypatch):

@@ -11,7 +11,7 @@ from torch import nn
 from lrnnbook.content.tables import fwp_training
 from lrnnlab.tasks import Batch
 from lrnnlab.tasks.counter_languages import COUNTER_TASKS
-from lrnnlab.training import epochs as pooled
+from lrnnlab.training import curriculum as pooled
 
 SMALL = {"model": "plain_lstm", "options": {"layers": 1, "width": 6}}
 

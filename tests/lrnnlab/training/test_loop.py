@@ -18,7 +18,7 @@ from lrnnlab.models.net import PAPER_001
 from lrnnlab.tasks import Batch, task
 from lrnnlab.training import Phase, Recipe, fit
 from lrnnlab.training.determinism import rng
-from lrnnlab.training.loop import share_of_rate, train
+from lrnnlab.training.loop import scheduled_lr, train
 
 B, T = 5, 12
 
@@ -51,7 +51,7 @@ def test_rates_are_torchs_own_schedules(steps, part, schedule):
         optimiser.step()
         if step >= warmup:
             falls.step()
-    found = [share_of_rate(step, steps, warmup, schedule) for step in range(steps)]
+    found = [scheduled_lr(step, steps, 1.0, warmup=warmup, schedule=schedule, start=warmup) for step in range(steps)]
     np.testing.assert_allclose(found, wanted, atol=1e-12)
 
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from lrnnlab.training import optimiser
+from lrnnlab.training import engine
 
 
 def groups(net):
@@ -32,9 +32,9 @@ def test_a_walk_is_torch_s_to_the_last_bit(decoupled):
     ours, theirs = nn.Sequential(nn.Linear(5, 33), nn.Linear(33, 2)), None
     theirs, betas = copy.deepcopy(ours), (0.9, 0.95)
     kind = torch.optim.AdamW if decoupled else torch.optim.Adam
-    made = optimiser.adam(groups(ours), betas, 1e-7, decoupled=decoupled)
-    assert isinstance(made, optimiser.Adam)
-    found = walk(ours, made, 12, optimiser.clip_gradients)
+    made = engine.adam(groups(ours), betas, 1e-7, decoupled=decoupled)
+    assert isinstance(made, engine.Adam)
+    found = walk(ours, made, 12, engine.clip_gradients)
     wanted = walk(theirs, kind(groups(theirs), betas=betas, eps=1e-7, fused=True), 12, nn.utils.clip_grad_norm_)
     assert all(torch.equal(a, b) for a, b in zip(found, wanted))
 
@@ -42,15 +42,15 @@ def test_a_walk_is_torch_s_to_the_last_bit(decoupled):
 def test_a_walk_goes_on_from_what_a_checkpoint_holds(tmp_path):
     whole, half = (nn.Sequential(nn.Linear(5, 4), nn.Linear(4, 2)) for _ in range(2))
     half.load_state_dict(whole.state_dict())
-    made = optimiser.adam(groups(half), (0.9, 0.99))
-    walk(half, made, 4, optimiser.clip_gradients)
+    made = engine.adam(groups(half), (0.9, 0.99))
+    walk(half, made, 4, engine.clip_gradients)
     torch.save(made.state_dict(), tmp_path / "state")
-    again, lost = optimiser.adam(groups(half), (0.9, 0.99)), copy.deepcopy(half)
+    again, lost = engine.adam(groups(half), (0.9, 0.99)), copy.deepcopy(half)
     again.load_state_dict(torch.load(tmp_path / "state", weights_only=True))
-    reference = optimiser.adam(groups(whole), (0.9, 0.99))
-    walk(whole, reference, 4, optimiser.clip_gradients)
-    fresh = optimiser.adam(groups(lost), (0.9, 0.99))
-    ours, theirs, others = (walk(net, one, 3, optimiser.clip_gradients)
+    reference = engine.adam(groups(whole), (0.9, 0.99))
+    walk(whole, reference, 4, engine.clip_gradients)
+    fresh = engine.adam(groups(lost), (0.9, 0.99))
+    ours, theirs, others = (walk(net, one, 3, engine.clip_gradients)
                             for net, one in ((half, again), (whole, reference), (lost, fresh)))  # fmt: skip
     assert all(torch.equal(a, b) for a, b in zip(ours, theirs))
     assert not all(torch.equal(a, b) for a, b in zip(ours, others))  # the control: the moments count
@@ -59,5 +59,5 @@ def test_a_walk_goes_on_from_what_a_checkpoint_holds(tmp_path):
 def test_where_the_kernel_has_another_name_torch_s_optimiser_works(monkeypatch):
     monkeypatch.delattr(torch, "_fused_adamw_")
     net = nn.Linear(3, 2)
-    found = optimiser.adam(groups(net), (0.9, 0.99))
+    found = engine.adam(groups(net), (0.9, 0.99))
     assert isinstance(found, torch.optim.AdamW) and [group["weight_decay"] for group in found.param_groups] == [0, 0]

@@ -9,7 +9,7 @@ from tqdm.notebook import tqdm as notebook_bar
 
 from lrnnlab.models import build
 from lrnnlab.tasks import Sum
-from lrnnlab.training import Phase, Recipe, fit, progress
+from lrnnlab.training import Phase, Recipe, engine, fit
 from lrnnlab.training.loop import train
 
 
@@ -22,7 +22,7 @@ def bars(monkeypatch):
         shown.append(notebook_bar(**{**options, "leave": True, "display": False}))
         return shown[-1]
 
-    monkeypatch.setattr(progress, "tqdm", bar)
+    monkeypatch.setattr(engine, "tqdm", bar)
     return shown
 
 
@@ -75,8 +75,8 @@ def test_a_notebook_keeps_no_text_of_a_bar(monkeypatch):
     """It says how fast this run was, and another run would have to say the same (nbval)."""
     told = []
     monkeypatch.delenv("TQDM_DISABLE", raising=False)
-    monkeypatch.setattr(progress, "tqdm", notebook_bar)
+    monkeypatch.setattr(engine, "tqdm", notebook_bar)
     monkeypatch.setattr("IPython.display.display", lambda *shown, raw=False: told.append((*map(set, shown), raw)))
-    progress.progress_bar(3).close()
-    progress.progress_bar(3, show=False).close()
+    engine.progress_bar(3).close()
+    engine.progress_bar(3, show=False).close()
     assert told == [({"application/vnd.jupyter.widget-view+json"}, True)]

@@ -9,8 +9,7 @@ from lrnnbook import tables
 from lrnnbook.content.tables import dlr_table5, runner
 from lrnnbook.content.tables.table import Setting
 from lrnnlab.training import Phase, Recipe, deterministic
-from lrnnlab.training.checkpoint import Checkpoint
-from lrnnlab.training.loop import TrainState
+from lrnnlab.training.engine import Checkpoint, TrainState
 
 ELMAN = Setting("elman", {"width": 8}, Recipe((Phase(steps=8, lr=1e-2),), batch_size=8))
 FILMED = replace(tables.plan("lrnn/film")[0].setting, recipe=Recipe((Phase(steps=12, lr=1e-2),), batch_size=8))

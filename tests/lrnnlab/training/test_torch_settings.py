@@ -67,8 +67,8 @@ def training():
     found += train(fresh(READERS["s4"]), SHIFT, steps=2, batch_size=2, progress=False).net.parameters()
     phase = Phase(steps=2, lr=1e-2, noise=0.1, purity=0.1, weight_decay=0.1)
     recipe = Recipe((phase,), batch_size=4, length=6, mend=Mend(phase=phase, rounds=1), average=0.5)
-    made = fit(lambda seed: fresh(SOFT), SUM, recipe, 0, accept=lambda net: [(0, 1, 2)], check=lambda net, step: {"score": step},
-               check_every=1, progress=False)  # fmt: skip
+    made = fit(lambda seed: fresh(SOFT), SUM, recipe, seed=0, accept=lambda net: [(0, 1, 2)], watch=lambda net, step: {"score": step},
+               watch_every=1, progress=False)  # fmt: skip
     found += [*made.net.parameters(), *made.best.parameters()]
     found += [evaluate(NETS["lstm"], SUM, length=20, strings=300).per_position]
     return found + [torch.tensor([evaluate(READERS["dlr"], SHIFT, strings=4).r2], device="cpu", dtype=torch.float64)]

@@ -17,7 +17,7 @@ from lrnnlab.scans.kernels import threads
 from lrnnlab.tasks import ModArith, Sum
 from lrnnlab.training import Phase, Recipe, deterministic, fit, loop, rng
 from lrnnlab.training import restarts as fitting
-from lrnnlab.training.optimiser import Adam
+from lrnnlab.training.engine import Adam
 from lrnnlab.training.restarts import impurity
 
 AUTOMATON = {"rule": "softmax", "drive": "none", "start": "first"}

@@ -16,7 +16,6 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import torch
-from lrnnlab.training.recipes import Mend
 from matplotlib.colors import LinearSegmentedColormap, to_hex
 from matplotlib.figure import Figure
 
@@ -48,6 +47,7 @@ from lrnnlab.expressivity.prediction import FAMILIES, Prediction, predict
 from lrnnlab.models import Net, build, snap
 from lrnnlab.tasks import StateTracking
 from lrnnlab.training import Fit, Phase, fit, rng
+from lrnnlab.training.restarts import Mend
 from lrnnlab.verification import Quantised, Verdict, quantise, verify
 
 GROUPS = {  # of columns, by their algebra: the first column of each

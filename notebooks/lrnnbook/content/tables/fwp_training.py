@@ -13,8 +13,8 @@ from lrnnlab.tasks.counter_languages import COUNTER_TASKS
 from lrnnlab.tasks.levels import blind_levels
 from lrnnlab.tasks.positive_strings import PositiveTask
 from lrnnlab.training import Trained, whole_string_accuracy
+from lrnnlab.training.curriculum import answers, train_pools
 from lrnnlab.training.determinism import rng
-from lrnnlab.training.epochs import answers, train_pools
 
 PLAIN = ("batch", "rate", "schedule", "watch_every", "stop", "patience")  # options of train_pools in a setting
 

@@ -19,8 +19,10 @@ from lrnnlab.models import Net
 from lrnnlab.models.layers.modes import DenseModes
 from lrnnlab.models.net import PAPER_001
 from lrnnlab.tasks.long_range.listops import ListOps
-from lrnnlab.training import Trained, share_right, with_seed
+from lrnnlab.training import Trained
 from lrnnlab.training.determinism import rng
+from lrnnlab.training.evaluation import share_right
+from lrnnlab.training.loop import with_seed
 
 
 def expressions(count: int, length: int, generator: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:

@@ -21,8 +21,9 @@ from lrnnlab.models import PairClassifier
 from lrnnlab.models.net import PAPER_001
 from lrnnlab.tasks.long_range import FOLDERS, SequenceData, load, stand_in
 from lrnnlab.tasks.long_range.dataset import need
-from lrnnlab.training import share_right, with_seed
 from lrnnlab.training.determinism import rng
+from lrnnlab.training.evaluation import share_right
+from lrnnlab.training.loop import with_seed
 
 made_once = lru_cache(maxsize=3)(stand_in)  # the runs of one process share their data: pictures take a minute to draw
 
