@@ -9,7 +9,7 @@ from html import escape
 from lrnnbook.content.exercises.checking import find, told
 from lrnnbook.content.exercises.prediction import Prediction, in_words
 
-ASKED = re.compile(r"""\bpredict\(\s*["'](\d\d\.\d+)["']""")
+ASKED = re.compile(r"""\bguess\(\s*["'](\d\d\.\d+)["']""")
 
 
 def asked_in(code: str) -> str | None:
