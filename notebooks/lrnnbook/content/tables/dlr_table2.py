@@ -39,7 +39,7 @@ def printed() -> pd.DataFrame:
 
 
 def build_net(setting: dict, seed: int) -> Net:
-    """The untrained network: 3 inputs (the number, and where it stands), one block, 8 outputs at every position."""
+    """The untrained network: 3 inputs (the number, and its position), one block, 8 outputs at every position."""
     task = Shift()
     return with_seed(lambda: stack(setting, task.d_out, PAPER_004, columns=task.d_in), seed)
 
