@@ -149,7 +149,7 @@ def test_a_message_that_wakes_nobody_is_found_within_a_second():
     with pytest.raises(Empty):
         asyncio.run(channel.get_msg(timeout=0.01))
     client = Manager().client()
-    assert isinstance(client.shell_channel, Channel) and isinstance(client.iopub_channel, Channel)
+    assert client.shell_channel_class is client.iopub_channel_class is Channel
 
 
 def test_the_page_shows_no_noise(pair):

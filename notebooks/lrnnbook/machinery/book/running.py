@@ -6,12 +6,17 @@ from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
+from queue import Empty
 from textwrap import indent
 
 import matplotlib.font_manager  # noqa: F401  builds the font cache here: the kernel would announce it on stderr
+from jupyter_client.asynchronous.client import AsyncKernelClient
+from jupyter_client.channels import AsyncZMQSocketChannel
+from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
+from traitlets import Type
 
 from lrnnbook.machinery.book.cpu_presets import NATIVE, environment
 from lrnnbook.machinery.book.outputs import without_colour
@@ -39,6 +44,25 @@ class Execution:
     caught: dict[int, list[NotebookNode]] = field(default_factory=dict)
     failed: int | None = None
     widgets: dict[str, dict] = field(default_factory=dict)
+
+
+class Channel(AsyncZMQSocketChannel):
+    """Ask every second: a message that comes between two looks may wake nobody, and is then waited for until ``timeout``."""
+
+    async def get_msg(self, timeout: float | None = None) -> dict:  # type: ignore[override]
+        ends = float("inf") if timeout is None else time.monotonic() + timeout
+        while not await self.socket.poll(max(0, int(1000 * min(1, ends - time.monotonic())))):
+            if time.monotonic() >= ends:
+                raise Empty
+        return await self._recv()
+
+
+class Client(AsyncKernelClient):
+    shell_channel_class, iopub_channel_class = Type(Channel), Type(Channel)
+
+
+class Manager(AsyncKernelManager):
+    client_factory = Type(Client)
 
 
 def kernel_environment(arithmetic: str = NATIVE) -> dict[str, str]:
@@ -79,6 +103,7 @@ def execute(
     client = NotebookClient(
         run.notebook,
         kernel_name=KERNEL["name"],
+        kernel_manager_class=Manager,
         startup_timeout=START,
         timeout=timeout,
         record_timing=False,
