@@ -23,37 +23,23 @@ from lrnnlab.tasks.base import BaseTask
 from lrnnlab.tasks.batch import Batch
 from lrnnlab.tasks.counter_languages import COUNTER_TASKS
 from lrnnlab.tasks.language_task import Task
-from lrnnlab.tasks.levels import best_of_checks, blind_levels, whole_string_accuracy
 from lrnnlab.tasks.long_range.listops import ListOps, ListOpsSubTrees
 from lrnnlab.tasks.long_range.pathfinder import Pathfinder, PathfinderSegmentation
 from lrnnlab.tasks.numbers import atomic, atomic_levels, continuous  # noqa: F401  (chapters say tasks.atomic)
 from lrnnlab.tasks.numbers.atomic import ATOMIC
-from lrnnlab.tasks.numbers.continuous import ContinuousTask
-from lrnnlab.tasks.positive_strings import PositiveTask
 from lrnnlab.tasks.regular import EvenPair, MachineTask, ModArith, StateTracking, Sum, WordProblem
 from lrnnlab.validation import checked
 
 __all__ = [
-    "ATOMIC", "COUNTER_TASKS", "STRING_TASKS", "TASKS", "BaseTask", "Batch", "ContinuousTask", "EvenPair", "ListOps",
-    "ListOpsSubTrees", "MachineTask", "ModArith", "Pathfinder", "PathfinderSegmentation", "PositiveTask",
-    "StateTracking", "Sum", "Task", "WordProblem", "best_of_checks", "blind_levels", "task", "whole_string_accuracy",
+    "TASKS", "BaseTask", "Batch", "EvenPair", "ListOps", "MachineTask", "ModArith", "Pathfinder", "StateTracking", "Sum", "Task",
+    "WordProblem", "task",
 ]  # fmt: skip
-
-STRING_TASKS: dict[str, Callable[..., Task]] = {
-    "even_pairs": regular.even_pairs,
-    "modular_arithmetic": regular.modular_arithmetic,
-    "modular_arithmetic_prefix": partial(regular.modular_arithmetic, prefix=True),
-    "parity": regular.parity,
-    "cycle_navigation": regular.cycle_navigation,
-    **{f"d_{n}": partial(regular.bounded_dyck, n) for n in (2, 3, 4, 12)},
-    **{f"tomita_{k}": partial(regular.tomita, k) for k in range(1, 8)},
-}
 
 TASKS: dict[str, Callable[..., BaseTask]] = {
     # paper 000: an answer at every position (ModArith: at every number)
     "sum": Sum, "evenpair": EvenPair, "modarith": ModArith,
     # paper 002: one answer a string
-    **STRING_TASKS,
+    **regular.STRING_TASKS,
     # paper 003: strings of a language, an answer at every position; its Parity is called by what it asks
     **{("prefix_parity" if name == "parity" else name): made for name, made in COUNTER_TASKS.items()},
     # paper 004: numbers; the long-range arena's and paper 004's trees and pictures

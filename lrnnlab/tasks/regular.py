@@ -276,3 +276,14 @@ def group(name: str) -> WordProblem:
         order = int(found[1])
         return WordProblem({"0": tuple(range(order)), "1": (*range(1, order), 0)}, proper)
     raise ValueError(f"no group is called {name!r}; there are {', '.join(g.lower() for g in GROUPS)}, and z_M, M from 2 to 9999")
+
+
+STRING_TASKS: dict[str, Callable[..., Task]] = {
+    "even_pairs": even_pairs,
+    "modular_arithmetic": modular_arithmetic,
+    "modular_arithmetic_prefix": partial(modular_arithmetic, prefix=True),
+    "parity": parity,
+    "cycle_navigation": cycle_navigation,
+    **{f"d_{n}": partial(bounded_dyck, n) for n in (2, 3, 4, 12)},
+    **{f"tomita_{k}": partial(tomita, k) for k in range(1, 8)},
+}

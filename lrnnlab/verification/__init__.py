@@ -22,13 +22,13 @@ from lrnnlab.automata import MooreMachine
 from lrnnlab.models import Net
 from lrnnlab.training import deterministic
 from lrnnlab.validation import checked
-from lrnnlab.verification.heads import HeadTables, head_tables, heads_machine, learned_machine
+from lrnnlab.verification.heads import learned_machine
 from lrnnlab.verification.lower_layers import LowerMachine, check_snapped, live_part, reach
 from lrnnlab.verification.quantised import Quantised, quantise, verify_quantised
 from lrnnlab.verification.search import Search, Verdict, reachable, votes
 from lrnnlab.verification.traced import plain_torch
 
-__all__ = ["HeadTables", "Quantised", "Verdict", "head_tables", "heads_machine", "learned_machine", "quantise", "verify"]
+__all__ = ["Quantised", "Verdict", "learned_machine", "quantise", "verify"]
 
 LOWER = 200_000  # at most so many states of the layers under the last
 

@@ -6,7 +6,7 @@ import torch
 from lrnnbook.content.chapters import ch02
 from lrnnlab.models import build, snap
 from lrnnlab.tasks import EvenPair, Sum
-from lrnnlab.verification import head_tables, heads_machine
+from lrnnlab.verification.heads import head_tables, heads_machine
 
 
 def soft(seed=0, vocab=3, classes=3):

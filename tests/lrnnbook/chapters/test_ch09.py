@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lrnnbook.content.chapters import ch09
-from lrnnlab.tasks import COUNTER_TASKS
+from lrnnlab.tasks.counter_languages import COUNTER_TASKS
 
 texts = st.text("abcd", min_size=1, max_size=ch09.MAX_TOKENS)
 bits = st.text("01", min_size=1, max_size=20)

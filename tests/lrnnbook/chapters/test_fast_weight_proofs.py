@@ -14,7 +14,8 @@ from lrnnbook.content.chapters.fast_weight_solutions import outputs, random_laye
 from lrnnlab import models
 from lrnnlab.models.layers import ElementWiseLSTM, FastWeights, RecurrentDelta, SelfReferential
 from lrnnlab.scans.delta import delta_rule
-from lrnnlab.tasks import COUNTER_TASKS, whole_string_accuracy
+from lrnnlab.tasks.counter_languages import COUNTER_TASKS
+from lrnnlab.training import whole_string_accuracy
 
 
 def of_the_proof(name, upto=None):

@@ -166,7 +166,7 @@ def test_your_own_code_reads_a_network_of_chapter_02_as_the_package_does(capsys)
     solved = {f"my_{name}": right(one) for name, one in zip(("layer", "answers", "search"), [
         one for one in exercises("02") if one.id in ("02.8", "02.9", "02.10")])}  # fmt: skip
     names = {
-        **solved, "fits": {"softmax": SimpleNamespace(model=net)}, "head_tables": verification.head_tables(snapped),
+        **solved, "fits": {"softmax": SimpleNamespace(net=net)}, "head_tables": verification.heads.head_tables(snapped),
         "verdict": verification.verify(snapped, task.specification), "torch": torch, "np": np, "digits": digits,
         "answered": net(digits).argmax(-1)[0].tolist(), "task": task,
     }  # fmt: skip

@@ -8,7 +8,8 @@ import torch
 from lrnnbook.content.tables import fwp_negative, fwp_search, fwp_training, get, records, results
 from lrnnbook.content.tables.declared import Declared, paper
 from lrnnbook.machinery import cli
-from lrnnlab.tasks import COUNTER_TASKS, Sum
+from lrnnlab.tasks import Sum
+from lrnnlab.tasks.counter_languages import COUNTER_TASKS
 from lrnnlab.training.determinism import deterministic
 
 BASE = Declared("fwp")

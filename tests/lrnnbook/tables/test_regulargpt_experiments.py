@@ -9,8 +9,7 @@ from torch.nn import functional as F
 from lrnnbook.content.tables import records, regulargpt_table1
 from lrnnbook.content.tables.declared import paper
 from lrnnbook.content.tables.results import percent
-from lrnnlab.tasks import STRING_TASKS
-from lrnnlab.tasks.regular import parity
+from lrnnlab.tasks.regular import STRING_TASKS, parity
 from lrnnlab.training.determinism import rng
 
 

@@ -14,8 +14,9 @@ from scipy.stats import binomtest, chisquare
 from tensors import generator
 
 from lrnnlab.automata import NO_LABEL, MooreMachine
-from lrnnlab.tasks import COUNTER_TASKS, blind_levels
 from lrnnlab.tasks import counter_languages as counters
+from lrnnlab.tasks.counter_languages import COUNTER_TASKS
+from lrnnlab.tasks.levels import blind_levels
 
 ALL = {name: make() for name, make in COUNTER_TASKS.items()}
 every_task = pytest.mark.parametrize("task", ALL.values(), ids=list(ALL))

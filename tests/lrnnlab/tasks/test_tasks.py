@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from tensors import generator
 
 from lrnnlab.automata import NO_LABEL, Language, MooreMachine, equivalent, minimise
-from lrnnlab.tasks import EvenPair, MachineTask, ModArith, Sum, Task, best_of_checks
+from lrnnlab.tasks import EvenPair, MachineTask, ModArith, Sum, Task
 from lrnnlab.tasks.draws import Independent
+from lrnnlab.tasks.levels import best_of_checks
 
 KINDS = (Sum, EvenPair, ModArith)
 MODULI = range(2, 12)

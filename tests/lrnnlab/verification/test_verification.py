@@ -12,7 +12,8 @@ from lrnnlab.automata import MooreMachine, equivalent, minimise
 from lrnnlab.models import build, snap
 from lrnnlab.models.net import PostNorm
 from lrnnlab.tasks import EvenPair, ModArith, Sum
-from lrnnlab.verification import head_tables, learned_machine, verify
+from lrnnlab.verification import learned_machine, verify
+from lrnnlab.verification.heads import head_tables
 from lrnnlab.verification.lower_layers import live_part, quotient, reach
 from lrnnlab.verification.search import Search
 

@@ -19,8 +19,9 @@ from lrnnlab.models.net import PAPER_004
 from lrnnlab.tasks.numbers.atomic import Shift
 from lrnnlab.tasks.numbers.atomic_levels import shift_level
 from lrnnlab.tasks.numbers.continuous import ContinuousTask, r_squared
-from lrnnlab.training import Trained, with_seed
+from lrnnlab.training import Trained
 from lrnnlab.training.determinism import rng
+from lrnnlab.training.loop import with_seed
 
 
 def reach(setting: dict) -> int | None:

@@ -23,8 +23,8 @@ from lrnnlab.tasks.batch import answered
 from lrnnlab.tasks.long_range.listops import OPERATORS, ListOpsSubTrees, nodes
 from lrnnlab.tasks.long_range.pathfinder import PathfinderSegmentation
 from lrnnlab.tasks.seeds import python_random
-from lrnnlab.training import with_seed
 from lrnnlab.training.determinism import rng
+from lrnnlab.training.loop import with_seed
 
 SPLITS = ("train", "validation", "test")
 SHOWN = 3  # test pictures whose predicted classes are kept in a record

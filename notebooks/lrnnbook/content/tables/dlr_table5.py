@@ -20,8 +20,8 @@ from lrnnbook.content.tables.table import by_setting, load, outcome, trained_by
 from lrnnbook.content.tables.texts import Vocabulary, learn_vocabulary, ngram_level
 from lrnnlab.models import Net
 from lrnnlab.tasks.long_range import load_books
-from lrnnlab.training import with_seed
 from lrnnlab.training.determinism import deterministic, rng
+from lrnnlab.training.loop import with_seed
 
 LEVELS = ("unigram", "bigram", "trigram")
 FIRST_BOOKS, COUNTED = 1_000, 20_000_000  # of PG-19: books that the vocabulary is made from, tokens that are counted
