@@ -214,22 +214,22 @@ def layers_of(count: int, make: Callable[[int], nn.Module]) -> list:
 
 # --- which implementation runs: a Python loop over time, or a compiled kernel ------------------------------------------
 
-# auto: cpu where it can, else (and within torch.func) loop.  loop: torch, one step after the other; any device and type,
+# auto: cpu where it can, else (and within torch.func) reference.  reference: torch, a loop over time; any device and type,
 # gradients of any order.  cpu: compiled loops with a backward pass of their own (numba); float32 or float64, on a CPU.
-FORMS = ("auto", "loop", "cpu")
+BACKENDS = ("auto", "reference", "cpu")
 
 
-def is_compiled(form: str, x: Tensor) -> bool:
+def is_compiled(backend: str, x: Tensor) -> bool:
     """Whether the compiled loop runs on x (B,T,...); ``ValueError`` if it is asked for and cannot."""
-    among("form", form, FORMS)
+    among("backend", backend, BACKENDS)
     fits = x.device.type == "cpu" and x.dtype in (torch.float32, torch.float64)
-    if form == "cpu" and not fits:
+    if backend == "cpu" and not fits:
         raise ValueError(
-            f"form 'cpu' runs in float32 or float64 on a CPU, got {x.dtype} on {x.device.type}; 'loop' runs everywhere"
+            f"backend 'cpu' runs in float32 or float64 on a CPU, got {x.dtype} on {x.device.type}; 'reference' runs everywhere"
         )
-    if form == "cpu" and within_func():
-        raise ValueError("form 'cpu' does not run within torch.func; 'auto' and 'loop' do")
-    return form != "loop" and fits and not within_func() and x.numel() > 0  # nothing to do is not worth compiling for
+    if backend == "cpu" and within_func():
+        raise ValueError("backend 'cpu' does not run within torch.func; 'auto' and 'reference' do")
+    return backend != "reference" and fits and not within_func() and x.numel() > 0  # nothing to do is not worth compiling for
 
 
 def run_compiled(loop: str, tensors: tuple[Tensor | None, ...], *options: Any) -> Any:

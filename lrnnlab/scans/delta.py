@@ -6,11 +6,11 @@ Csordas, Schmidhuber 2023, Sec. 2, Eq. 7-8; the paper's phi and sigma are applie
 W_{t-1} k_t it is the additive fast weight, linear attention without its normaliser (Eq. 2-3).
 
 ==============  =============================================================================================
-form            what it is
+backend         what it is
 ==============  =============================================================================================
 ``auto``        one compiled pass (:mod:`lrnnlab.scans.kernels.cpu_delta`) on a CPU with numba, else ``chunkwise``: so on a
                 GPU, within ``torch.func`` and under ``torch.compile``
-``sequential``  the loop you would write on a blackboard
+``reference``   the loop you would write on a blackboard
 ``chunkwise``   T / chunk steps of matrix products (Yang, Wang, Zhang, Shen, Kim 2024)
 ``fla``         the fused kernel of the library ``fla-core``, float32 on a GPU
 ==============  =============================================================================================
@@ -33,7 +33,7 @@ from lrnnlab.scans.reference import no_steps
 from lrnnlab.scans.transforms import wide, within_func
 from lrnnlab.validation import among, axes, checked, fit, same_kind, whole_number
 
-FORMS = ("auto", "sequential", "chunkwise", "fla")
+BACKENDS = ("auto", "reference", "chunkwise", "fla")
 HAS_NUMBA = find_spec("numba") is not None
 INSTALL = "pip install 'lrnnlab[fla]'"
 _AXES = axes("q B T H d_k, k B T H d_k, v B T H d_v, beta B T H, W0 B H d_v d_k")
@@ -41,12 +41,12 @@ _AXES = axes("q B T H d_k, k B T H d_k, v B T H d_v, beta B T H, W0 B H d_v d_k"
 
 @overload
 def delta_rule(
-    q: Tensor, k: Tensor, v: Tensor, beta: Tensor, W0: Tensor | None = None, *, form: str = "auto", chunk: int = 32,
+    q: Tensor, k: Tensor, v: Tensor, beta: Tensor, W0: Tensor | None = None, *, backend: str = "auto", chunk: int = 32,
     return_state: Literal[False] = False, removal: bool = True,
 ) -> Tensor: ...  # fmt: skip
 @overload
 def delta_rule(
-    q: Tensor, k: Tensor, v: Tensor, beta: Tensor, W0: Tensor | None = None, *, form: str = "auto", chunk: int = 32,
+    q: Tensor, k: Tensor, v: Tensor, beta: Tensor, W0: Tensor | None = None, *, backend: str = "auto", chunk: int = 32,
     return_state: Literal[True], removal: bool = True,
 ) -> tuple[Tensor, Tensor]: ...  # fmt: skip
 @checked
@@ -57,7 +57,7 @@ def delta_rule(
     beta: Tensor,
     W0: Tensor | None = None,
     *,
-    form: str = "auto",
+    backend: str = "auto",
     chunk: int = 32,
     return_state: bool = False,
     removal: bool = True,
@@ -74,8 +74,8 @@ def delta_rule(
         The strength of each write, any real number.
     W0 : Tensor, (B, H, d_v, d_k), optional
         The memory before the first step, zero if absent.
-    form : str
-        One of ``FORMS``.
+    backend : str
+        One of ``BACKENDS``.
     chunk : int
         Steps a chunk of the chunkwise form.
     return_state : bool
@@ -96,14 +96,14 @@ def delta_rule(
     ValueError
         For shapes, types, devices or options that do not fit, showing them.
     ImportError
-        Where the form is ``"fla"`` and the library is missing.
+        Where the backend is ``"fla"`` and the library is missing.
 
     Notes
     -----
     What is exact, and what lasts: the chunkwise form is an identity of polynomials, equal to the loop for every beta
     and every key (on small integers bit for bit).  How rounding grows is another matter.  Where 0 <= beta |k|^2 <= 2 no
     A_t stretches, the inverse of a chunk's system has entries of at most beta_t |k_t| |k_s| below its diagonal, and at
-    T = 4096 in float32, with unit keys, all forms stay within 3e-5 of the largest |y|.  Outside, A_t stretches along
+    T = 4096 in float32, with unit keys, all backends stay within 3e-5 of the largest |y|.  Outside, A_t stretches along
     k_t by |1 - beta |k|^2|, and every rounding error with it, in all of them.  Once a number is not finite, every y of its
     chunk and of those that follow may be NaN in the chunkwise form, in the others only those from that step on.
 
@@ -114,7 +114,7 @@ def delta_rule(
     >>> import torch
     >>> bits = torch.tensor([1., 0., 1., 1., 0., 1.])
     >>> one = torch.ones(1, 6, 1, 1)
-    >>> delta_rule(one, one, one / 2, 2 * bits.view(1, 6, 1), form="chunkwise", chunk=4).flatten().tolist()
+    >>> delta_rule(one, one, one / 2, 2 * bits.view(1, 6, 1), backend="chunkwise", chunk=4).flatten().tolist()
     [1.0, 1.0, 0.0, 1.0, 1.0, 0.0]
     """
     q, k, v, beta, W0 = wide(q, k, v, beta, W0)
@@ -122,19 +122,19 @@ def delta_rule(
     same_kind("delta_rule", q=q, k=k, v=v, beta=beta, W0=W0)
     if q.dtype not in (torch.float32, torch.float64):
         raise ValueError(f"delta_rule takes float32 or float64, got {q.dtype}")
-    among("form", form, FORMS)
+    among("backend", backend, BACKENDS)
     whole_number(chunk, 1, "chunk")
     B, _, H, size = k.shape
     W = v.new_zeros(B, H, v.shape[-1], size) if W0 is None else W0
     if not q.shape[1]:
         y = no_steps(v, q, k, beta, W)
-    elif form == "auto" and _is_compiled(q, v):
+    elif backend == "auto" and _is_compiled(q, v):
         from lrnnlab.scans.kernels.cpu_delta import delta  # loads numba
 
         y, W = delta(q, k, v, beta, W, removal)
-    elif form == "sequential":
-        y, W = _sequential(q, k, v, beta, W, removal)
-    elif form == "fla":
+    elif backend == "reference":
+        y, W = _reference(q, k, v, beta, W, removal)
+    elif backend == "fla":
         y, W = _fla(q, k, v, beta, W, removal)
     else:
         y, W = _chunkwise(q, k, v, beta, W, removal, min(chunk, q.shape[1]))
@@ -147,7 +147,7 @@ def _is_compiled(q: Tensor, v: Tensor) -> bool:
     return HAS_NUMBA and q.device.type == "cpu" and not traced and q.numel() * v.numel() > 0
 
 
-def _sequential(q: Tensor, k: Tensor, v: Tensor, beta: Tensor, W: Tensor, removal: bool) -> tuple[Tensor, Tensor]:
+def _reference(q: Tensor, k: Tensor, v: Tensor, beta: Tensor, W: Tensor, removal: bool) -> tuple[Tensor, Tensor]:
     """One step after the other, over unbound tensors (indexing by t would make the backward pass quadratic in T)."""
     outputs = []
     for q_t, k_t, v_t, beta_t in zip(*(x.unsqueeze(-1).unbind(1) for x in (q, k, v, beta))):
@@ -186,11 +186,11 @@ def chunks(x: Tensor, c: int) -> Tensor:
 def _fla(q: Tensor, k: Tensor, v: Tensor, beta: Tensor, W: Tensor, removal: bool) -> tuple[Tensor, Tensor]:
     """The library's recurrent form: float32 inside, and any beta (its chunkwise form is made for bfloat16)."""
     if not removal:
-        raise ValueError("form 'fla' has no removal=False; take 'sequential' or 'chunkwise'")
+        raise ValueError("backend 'fla' has no removal=False; take 'reference' or 'chunkwise'")
     if q.device.type != "cuda" or q.dtype != torch.float32:
         raise ValueError(
-            f"form 'fla' runs in float32 on a GPU ({INSTALL}), got {q.dtype} on {q.device.type}; "
-            "'sequential' and 'chunkwise' run everywhere"
+            f"backend 'fla' runs in float32 on a GPU ({INSTALL}), got {q.dtype} on {q.device.type}; "
+            "'reference' and 'chunkwise' run everywhere"
         )
     return _in_its_layout(_library(), q, k, v, beta, W)
 
@@ -200,7 +200,7 @@ def _library():
     try:
         from fla.ops.delta_rule import fused_recurrent_delta_rule
     except ImportError as error:
-        raise ImportError(f"form 'fla' needs the library fla-core: {INSTALL}") from error
+        raise ImportError(f"backend 'fla' needs the library fla-core: {INSTALL}") from error
     return fused_recurrent_delta_rule
 
 

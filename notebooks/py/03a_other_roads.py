@@ -261,7 +261,7 @@ q, k, v = (torch.randn(B, T, H, d, generator=draw) for _ in range(3))
 k = torch.nn.functional.normalize(k, dim=-1)
 beta = torch.rand(B, T, H, generator=draw) * 2
 by_loop, by_chunk = (
-    delta_rule(q, k, v, beta, form=form, chunk=32) for form in ("sequential", "chunkwise")
+    delta_rule(q, k, v, beta, backend=backend, chunk=32) for backend in ("reference", "chunkwise")
 )
 A = torch.eye(d) - beta[..., None, None] * k[..., :, None] * k[..., None, :]  # (B, T, 1, d, d)
 drive = beta[..., None, None] * v[..., :, None] * k[..., None, :]

@@ -114,7 +114,7 @@ for chance in draw.random((20_000, 2)):
     depth = (depth + 1, depth - 1, 0)[tokens[-1]]
     depths.append(depth)
 assert counts(bracket_counter, tokens) == depths, "Two writes, step 3: 20,000 tokens with resets"
-bracket_counter.form = "sequential"
+bracket_counter.backend = "reference"
 assert counts(bracket_counter, tokens[:2000]) == depths[:2000], "Two writes, step 3: and step by step"
 print(f"{tokens.count(2)} resets, depth up to {max(depths)}: exact")
 
@@ -259,7 +259,7 @@ snapped_beta[:2, :, counter], snapped_beta[2, 0, counter] = 2, 1
 def whole_right(strings, snapped):
     """The share of whole strings that the net has right, with its own or the snapped writes."""
     mixer, written = counter_block.mixer, (snapped_v[strings.tokens], snapped_beta[strings.tokens])
-    mixer.form = "sequential"  # the compiled form makes its own writes
+    mixer.backend = "reference"  # the compiled backend makes its own writes
     if snapped:
         mixer.program = lambda z: (*FastWeights.program(mixer, z)[:2], *written)
     with torch.no_grad():

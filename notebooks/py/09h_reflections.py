@@ -352,7 +352,7 @@ def accuracy(net, strengths, tokens):
     """Right answers in the last ten positions, with strengths (token, head) in place of the net's."""
     mixer = net.blocks[0].mixer
     mixer.program = lambda z: (*FastWeights.program(mixer, z)[:3], strengths[tokens][:, :, None])
-    mixer.form = "sequential"  # the compiled form makes its own strengths
+    mixer.backend = "reference"  # the compiled backend makes its own strengths
     with torch.no_grad():
         right = net(tokens).argmax(-1) == 1 - tokens.cumsum(1) % 2  # the class 1 is "even"
     del mixer.program
@@ -441,7 +441,7 @@ tokens = torch.randint(2, (20, 1000), generator=torch.Generator().manual_seed(7)
 strengths[1, head] = 2
 mixer = parity_block.mixer
 mixer.program = lambda z: (*FastWeights.program(mixer, z)[:3], strengths[tokens][:, :, None])
-mixer.form = "sequential"  # the compiled form makes its own strengths
+mixer.backend = "reference"  # the compiled backend makes its own strengths
 with torch.no_grad():
     right = parity_net(tokens).argmax(-1) == 1 - tokens.cumsum(1) % 2
 del mixer.program  # its own strengths again

@@ -131,7 +131,7 @@ class RecurrentDeltaLoop(torch.autograd.Function):
     """(y, W_T) of slow, R (or None), W_0 and y_0, as :func:`lrnnlab.models.layers.recurrent.recurrent_delta`; with
     ``keep`` the way back can be taken."""
 
-    second = "of RecurrentDelta with form='loop', and of FastWeights with form='sequential' or 'chunkwise'"
+    second = "of RecurrentDelta with backend='reference', and of FastWeights with backend='reference' or 'chunkwise'"
 
     @staticmethod
     def forward(ctx: Any, slow: Tensor, R: Tensor | None, W0: Tensor, y0: Tensor, kind: str, removal: bool,

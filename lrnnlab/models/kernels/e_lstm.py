@@ -62,7 +62,7 @@ class ElementWiseLoop(torch.autograd.Function):
     """c_1 ... c_T of s, w and c_0, as :func:`lrnnlab.models.layers.recurrent.element_wise`; with ``keep`` the way back can be
     taken."""
 
-    second = "with form='loop'"
+    second = "with backend='reference'"
 
     @staticmethod
     def forward(ctx: Any, s: Tensor, w: Tensor, c0: Tensor, keep: bool) -> Tensor:

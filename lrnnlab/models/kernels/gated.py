@@ -86,7 +86,7 @@ def backward(x: np.ndarray, S: np.ndarray, gy: np.ndarray, gS: np.ndarray, gx: n
 class GatedLoop(torch.autograd.Function):
     """(y, S_T) of x (B,T,h,4 or 6,n) and S_0 (B,h,n,n); with ``keep`` the way back can be taken."""
 
-    second = "with form='loop' or 'chunkwise'"
+    second = "with backend='reference' or 'chunkwise'"
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, S0: Tensor, keep: bool) -> tuple[Tensor, Tensor]:

@@ -116,7 +116,7 @@ class SelfReferentialLoop(torch.autograd.Function):
     """(y, W_T) of x and W_0, as :func:`lrnnlab.models.layers.recurrent.self_referential`; with ``keep`` the way back
     can be taken."""
 
-    second = "with form='loop'"
+    second = "with backend='reference'"
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, W0: Tensor, rates: int, kind: str, keep: bool) -> tuple[Tensor, Tensor]:

@@ -27,10 +27,10 @@ norm and the gate of the output, skips (Mamba-2's D; RWKV-7's bonus r_k and the 
 own output map, norms, residual and feed-forward part (:mod:`lrnnlab.models.net`).
 
 ========== ==============================================================================================
-form       what runs
+backend    what runs
 ========== ==============================================================================================
-auto       ``cpu`` where it can, ``chunkwise`` on a GPU, else ``loop``
-loop       the equation, one step after the other; any device, gradients of any order
+auto       ``cpu`` where it can, ``chunkwise`` on a GPU, else ``reference``
+reference  the equation, one step after the other; any device, gradients of any order
 chunkwise  T / 16 steps of matrix products; any device, gradients of any order (fla's ``dplr_chunkwise``)
 cpu        one compiled pass over every string (:mod:`lrnnlab.models.kernels.gated`)
 ========== ==============================================================================================
@@ -50,8 +50,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from lrnnlab.models.base import (
+    BACKENDS,
     FEATURE_MAPS,
-    FORMS,
     POSITIVE,
     Recurrence,
     check_sizes,
@@ -60,19 +60,19 @@ from lrnnlab.models.base import (
     run_compiled,
 )
 from lrnnlab.models.layers.recurrent import near_addition, recurrent_delta
-from lrnnlab.scans.delta import FORMS as DELTA_FORMS
+from lrnnlab.scans.delta import BACKENDS as DELTA_BACKENDS
 from lrnnlab.scans.delta import chunks, delta_rule
 from lrnnlab.scans.reference import no_steps
 from lrnnlab.validation import among, number
 
-RULE_FORMS = ("cpu", *DELTA_FORMS)
+RULE_BACKENDS = ("cpu", *DELTA_BACKENDS)
 RULES = {"sum": "elu", "normalised": "elu", "delta": "elu_sum"}  # and the feature map of the released code
 
 
 class FastWeights(Recurrence):
     """One layer of Eq. 2-8: inputs (B,T,D) -> y (B,T,D), the heads side by side.
 
-    ``form`` says how it runs, and may be changed on a finished layer: ``"sequential"``, ``"chunkwise"`` and ``"fla"`` as in
+    ``backend`` says how it runs, and may be changed on a finished layer: ``"reference"``, ``"chunkwise"`` and ``"fla"`` as in
     :func:`lrnnlab.scans.delta.delta_rule`; ``"cpu"``, one compiled pass, not for the normalised rule; ``"auto"``, that one
     where it can run, else chunkwise.
 
@@ -90,7 +90,7 @@ class FastWeights(Recurrence):
         allow_negative_eigenvalues: bool = False,  # beta in (0, 2), not (0, 1)
         householders: int = 1,  # n_h, the writes per token
         write_start: float | None = None,  # where b starts: see near_addition and near_translation
-        form: str = "auto",
+        backend: str = "auto",
         chunk: int = 64,  # steps, for "chunkwise"
     ):
         super().__init__()
@@ -105,12 +105,12 @@ class FastWeights(Recurrence):
                 "householders is 1, without negative eigenvalues and write_start, unless the rule is delta; got "
                 f"{householders}, {allow_negative_eigenvalues=}, {write_start=} with {rule!r}"
             )
-        if form not in RULE_FORMS or (form == "cpu" and rule == "normalised"):
-            raise ValueError(f"form is one of {', '.join(RULE_FORMS)}, cpu not for 'normalised', got {form!r} for {rule!r}")
+        if backend not in RULE_BACKENDS or (backend == "cpu" and rule == "normalised"):
+            raise ValueError(f"backend is one of {', '.join(RULE_BACKENDS)}; cpu not for 'normalised'; got {backend!r}, {rule!r}")
         self.size = head_size(width, heads)
         self.heads, self.rule, self.householders = heads, rule, householders
         self.greatest = 2.0 if allow_negative_eigenvalues else 1.0  # of beta; reached by rounding alone, b > 16.6
-        self.form, self.chunk = form, chunk
+        self.backend, self.chunk = backend, chunk
         per_write = 2 * self.size + (rule == "delta")
         near = near_translation if allow_negative_eigenvalues else near_addition
         self.near = None if write_start is None else near(per_write, self.size, write_start)
@@ -149,15 +149,15 @@ class FastWeights(Recurrence):
         return self.read(y[:, self.householders - 1 :: self.householders])  # what the last write left
 
     def _is_compiled(self, z: Tensor) -> bool:
-        return self.rule != "normalised" and self.form in ("auto", "cpu") and is_compiled(self.form, z)
+        return self.rule != "normalised" and self.backend in ("auto", "cpu") and is_compiled(self.backend, z)
 
     def _scanned(self, z: Tensor) -> Tensor:
         """y (B,TH,h,v), read after every write."""
         q, k, v, beta = self.program(z)
         q = q.unsqueeze(2).expand(-1, -1, self.householders, -1, -1)
         q, k, v, beta = (x.flatten(1, 2) for x in (q, k, v, beta))  # (B,T,H,...) -> (B,TH,...)
-        form = "chunkwise" if self.form in ("auto", "cpu") else self.form
-        return delta_rule(q, k, v, beta, form=form, chunk=self.chunk, removal=self.rule == "delta")
+        backend = "chunkwise" if self.backend in ("auto", "cpu") else self.backend
+        return delta_rule(q, k, v, beta, backend=backend, chunk=self.chunk, removal=self.rule == "delta")
 
     def _compiled(self, z: Tensor) -> Tensor:
         """The same from the compiled loop of Recurrent Delta, with no feedback."""
@@ -168,7 +168,7 @@ class FastWeights(Recurrence):
         q = q.unsqueeze(2).expand(-1, -1, self.householders, -1, -1)
         slow = torch.cat([q, writes], -1).flatten(1, 2)  # (B,T,H,h,3n+1) -> (B,TH,h,3n+1)
         return recurrent_delta(
-            slow, None, form=self.form, feature_map=self.feature_map, greatest=self.greatest, removal=removal
+            slow, None, backend=self.backend, feature_map=self.feature_map, greatest=self.greatest, removal=removal
         )[0]
 
     def initial(self, batch: int) -> Tensor:
@@ -201,13 +201,13 @@ def _times(W: Tensor, x: Tensor) -> Tensor:
 
 # --- gated rules -------------------------------------------------------------------------------------------------------
 
-GATED_FORMS = (*FORMS, "chunkwise")
+GATED_BACKENDS = (*BACKENDS, "chunkwise")
 CHUNK = 16  # steps, as in fla
 LEAST_LOG = -math.exp(-0.5)  # of RWKV-7's w, so w > .545
 
 
 def generalised_delta(
-    q: Tensor, v: Tensor, k: Tensor, log_w: Tensor, *removed: Tensor, S0: Tensor | None = None, form: str = "auto"
+    q: Tensor, v: Tensor, k: Tensor, log_w: Tensor, *removed: Tensor, S0: Tensor | None = None, backend: str = "auto"
 ) -> tuple[Tensor, Tensor]:
     """y (B,T,h,n) and S_T (B,h,n,n) of the equation above, from q, v, k, log w and, if anything is removed, a and b, all
     (B,T,h,n), and S_0 (B,h,n,n), zero if absent.
@@ -216,18 +216,18 @@ def generalised_delta(
     >>> generalised_delta(one, one, one, math.log(0.5) * one)[0].flatten().tolist()
     [1.0, 1.5, 1.75]
     """
-    among("form", form, GATED_FORMS)
+    among("backend", backend, GATED_BACKENDS)
     B, T, h, n = q.shape
     S = q.new_zeros(B, h, n, n) if S0 is None else S0
-    if form in ("auto", "cpu") and is_compiled(form, q):
+    if backend in ("auto", "cpu") and is_compiled(backend, q):
         return run_compiled("gated.GatedLoop", (torch.stack([q, v, k, log_w.exp(), *removed], -2), S))
     if not T:
         return no_steps(q, v, k, log_w, *removed, S), S
-    run = _chunkwise if form == "chunkwise" or (form == "auto" and q.is_cuda) else _loop
+    run = _chunkwise if backend == "chunkwise" or (backend == "auto" and q.is_cuda) else _reference
     return run(S, q, v, k, log_w, *removed)
 
 
-def _loop(S: Tensor, q: Tensor, v: Tensor, k: Tensor, log_w: Tensor, *removed: Tensor) -> tuple[Tensor, Tensor]:
+def _reference(S: Tensor, q: Tensor, v: Tensor, k: Tensor, log_w: Tensor, *removed: Tensor) -> tuple[Tensor, Tensor]:
     """The equation; vectors are columns."""
     outputs = []
     for q_t, v_t, k_t, w_t, *ab in zip(*(x.unsqueeze(-1).unbind(1) for x in (q, v, k, log_w.exp(), *removed))):
@@ -264,7 +264,7 @@ def _chunkwise(S: Tensor, q: Tensor, v: Tensor, k: Tensor, log_w: Tensor, *remov
 class _Gated(Recurrence):
     """A mixer whose state is S; a subclass says what a token gives."""
 
-    form = "auto"  # how it runs, one of ``GATED_FORMS``; may be set
+    backend = "auto"  # how it runs, one of ``GATED_BACKENDS``; may be set
 
     def __init__(self, width: int, heads: int, rows: int, scalars: int = 0):
         super().__init__()
@@ -294,10 +294,10 @@ class _Gated(Recurrence):
         return self.slow.weight.new_zeros(batch, self.heads, self.size, self.size)
 
     def mix(self, z: Tensor) -> Tensor:
-        return generalised_delta(*self.program(z), form=self.form)[0].flatten(2)
+        return generalised_delta(*self.program(z), backend=self.backend)[0].flatten(2)
 
     def step(self, state: Tensor, z_t: Tensor) -> tuple[Tensor, Tensor]:
-        y, S = generalised_delta(*self.program(z_t.unsqueeze(1)), S0=state, form=self.form)
+        y, S = generalised_delta(*self.program(z_t.unsqueeze(1)), S0=state, backend=self.backend)
         return S, y.flatten(1)
 
 

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lrnnlab.models.base import FEATURE_MAPS, FORMS, Recurrence, check_sizes, head_size, is_compiled, run_compiled
+from lrnnlab.models.base import BACKENDS, FEATURE_MAPS, Recurrence, check_sizes, head_size, is_compiled, run_compiled
 from lrnnlab.scans import linear_scan
 from lrnnlab.scans.reference import no_steps
 from lrnnlab.scans.transforms import within_func
@@ -92,14 +92,14 @@ class Nonlinear(Recurrence):
 # The paper prints no biases; the released code has them, and one layer only (the search in the text has one and two).
 
 
-def element_wise(s: Tensor, w: Tensor, c0: Tensor, *, form: str = "auto") -> Tensor:
+def element_wise(s: Tensor, w: Tensor, c0: Tensor, *, backend: str = "auto") -> Tensor:
     """c_1 ... c_T (B,T,D) of Eq. 17-19, from s (B,T,2,D), that is F x + b_f and Z x + b_z, w (2,D) and c0 (B,D)."""
-    if is_compiled(form, s):
+    if is_compiled(backend, s):
         return run_compiled("e_lstm.ElementWiseLoop", (s, w, c0))
-    return _e_lstm_loop(s, w, c0)
+    return _e_lstm_reference(s, w, c0)
 
 
-def _e_lstm_loop(s: Tensor, w: Tensor, c: Tensor) -> Tensor:
+def _e_lstm_reference(s: Tensor, w: Tensor, c: Tensor) -> Tensor:
     states = []
     for s_t in s.unbind(1):
         gate, new = (s_t + w * c.unsqueeze(1)).unbind(1)
@@ -113,18 +113,18 @@ class ElementWiseLSTM(Recurrence):
 
     They start as released: F, Z, w_f, w_z, b_f and b_z normal with deviation 0.1; O, W_o and b_o as torch's one linear
     map of [x; c] would, uniform up to (E + D)^-1/2.
-    E (``inputs``) is D if not given; ``form`` is one of ``FORMS`` and may be changed on a finished layer.
+    E (``inputs``) is D if not given; ``backend`` is one of ``BACKENDS`` and may be changed on a finished layer.
 
     >>> ElementWiseLSTM(5, inputs=3)(torch.zeros(2, 7, 3)).shape
     torch.Size([2, 7, 5])
     """
 
-    def __init__(self, width: int, *, inputs: int | None = None, form: str = "auto"):
+    def __init__(self, width: int, *, inputs: int | None = None, backend: str = "auto"):
         super().__init__()
         inputs = width if inputs is None else inputs
         check_sizes(width=width, inputs=inputs)
-        among("form", form, FORMS)
-        self.form = form
+        among("backend", backend, BACKENDS)
+        self.backend = backend
         self.drive = nn.Linear(inputs, 2 * width)  # F and Z, with their biases
         self.w = nn.Parameter(torch.empty(2, width))
         self.O = nn.Linear(inputs, width)
@@ -139,7 +139,7 @@ class ElementWiseLSTM(Recurrence):
 
     def _run(self, x: Tensor, c0: Tensor) -> tuple[Tensor, Tensor]:
         """x (B,T,E) -> c and h, both (B,T,D)."""
-        c = element_wise(self.drive(x).unflatten(-1, self.w.shape), self.w, c0, form=self.form)
+        c = element_wise(self.drive(x).unflatten(-1, self.w.shape), self.w, c0, backend=self.backend)
         return c, torch.sigmoid(self.O(x) + c @ self.W_o.mT) * c
 
     def mix(self, z: Tensor) -> Tensor:
@@ -159,7 +159,7 @@ class ElementWiseLSTM(Recurrence):
 # In the released code a head's R sees the y of that head alone (``recurrence="head"``); Eq. 9 concatenates the whole y
 # (``recurrence="full"``).
 #
-# Two forms, equal in value and gradient: ``loop`` is the equations, step by step, all heads at once; ``cpu`` is one
+# Two backends, equal in value and gradient: ``reference`` is the equations, step by step, all heads at once; ``cpu`` is one
 # compiled pass over every string, forward and back (:mod:`lrnnlab.models.kernels.delta`).
 
 
@@ -175,7 +175,7 @@ def recurrent_delta(
     feature_map: str = "softmax",
     greatest: float = 1.0,
     removal: bool = True,
-    form: str = "auto",
+    backend: str = "auto",
 ) -> tuple[Tensor, Tensor]:
     """y (B,T,h,n) and W_T (B,h,n,n) of Eq. 7-9, from slow = W_slow z (B,T,h,3n+1), R (h,3n+1,m) or None for no feedback
     (DeltaNet), and the memory and output to start with, W0 (B,h,n,n) and y0 (B,h,n), zero if absent.
@@ -186,12 +186,12 @@ def recurrent_delta(
     n = (rows - 1) // 3
     W = slow.new_zeros(B, h, n, n) if W0 is None else W0
     y = slow.new_zeros(B, h, n) if y0 is None else y0
-    if is_compiled(form, slow):
+    if is_compiled(backend, slow):
         return run_compiled("delta.RecurrentDeltaLoop", (slow, R, W, y), feature_map, removal, greatest)
-    return _delta_loop(slow, R, W, y, feature_map, greatest, removal)
+    return _delta_reference(slow, R, W, y, feature_map, greatest, removal)
 
 
-def _delta_loop(
+def _delta_reference(
     slow: Tensor, R: Tensor | None, W: Tensor, y: Tensor, feature_map: str, greatest: float, removal: bool
 ) -> tuple[Tensor, Tensor]:
     """The equations.  Vectors are columns, so that a product with W is one batched matrix product."""
@@ -243,14 +243,14 @@ class RecurrentDelta(Recurrence):
         allow_negative_eigenvalues: bool = False,  # beta in (0, 2), not (0, 1)
         write_start: float | None = None,  # see near_addition
         feedback_start: float = 1.0,  # what R is multiplied by at the start
-        form: str = "auto",  # one of FORMS; may be changed on a finished layer
+        backend: str = "auto",  # one of BACKENDS; may be changed on a finished layer
     ):
         super().__init__()
         among("feature_map", feature_map, FEATURE_MAPS)
-        among("form", form, FORMS)
+        among("backend", backend, BACKENDS)
         among("recurrence", recurrence, ("head", "full"))
         number(feedback_start, "feedback_start")
-        self.heads, self.size, self.feature_map, self.form = heads, head_size(width, heads), feature_map, form
+        self.heads, self.size, self.feature_map, self.backend = heads, head_size(width, heads), feature_map, backend
         self.greatest = 2.0 if allow_negative_eigenvalues else 1.0  # of beta
         rows, seen = 3 * self.size + 1, self.size if recurrence == "head" else width
         self.slow = nn.Linear(width, heads * rows, bias=False)
@@ -265,7 +265,7 @@ class RecurrentDelta(Recurrence):
             scale, shift = (part.to(slow) for part in self.near)
             slow, R = slow * scale + shift, R * scale.unsqueeze(-1)
         return recurrent_delta(
-            slow, R, W0, y0, feature_map=self.feature_map, greatest=self.greatest, form=self.form
+            slow, R, W0, y0, feature_map=self.feature_map, greatest=self.greatest, backend=self.backend
         )
 
     def mix(self, z: Tensor) -> Tensor:
@@ -290,20 +290,20 @@ class RecurrentDelta(Recurrence):
 # The start W_0 is all that is learned.  Eq. 10 has one learning rate; the released code has four, one each for the rows
 # that make y, q, k and b.  (Its GPU kernel reads min(4, n) of them; here all four count at any n.)
 #
-# Two forms, equal in value and gradient: ``loop`` is the equations, step by step, all heads at once; ``cpu`` is one
+# Two backends, equal in value and gradient: ``reference`` is the equations, step by step, all heads at once; ``cpu`` is one
 # compiled pass over every string, forward and back (:mod:`lrnnlab.models.kernels.srwm`).
 
 
 def self_referential(
-    x: Tensor, W0: Tensor, *, rates: int = 4, feature_map: str = "softmax", form: str = "auto"
+    x: Tensor, W0: Tensor, *, rates: int = 4, feature_map: str = "softmax", backend: str = "auto"
 ) -> tuple[Tensor, Tensor]:
     """y (B,T,h,n) and W_T of Eq. 10-12, from x (B,T,h,n) and W0 (B,h,3n+rates,n); y_t sees W_{t-1}, not step t's write."""
-    if is_compiled(form, x):
+    if is_compiled(backend, x):
         return run_compiled("srwm.SelfReferentialLoop", (x, W0), rates, feature_map)
-    return _srwm_loop(x, W0, rates, feature_map)
+    return _srwm_reference(x, W0, rates, feature_map)
 
 
-def _srwm_loop(x: Tensor, W: Tensor, rates: int, feature_map: str) -> tuple[Tensor, Tensor]:
+def _srwm_reference(x: Tensor, W: Tensor, rates: int, feature_map: str) -> tuple[Tensor, Tensor]:
     """The equations.  Vectors are columns, so that a product with W is one batched matrix product."""
     phi, n = FEATURE_MAPS[feature_map], x.shape[-1]
     part = rate_of_row(n, rates, x.device)
@@ -341,15 +341,15 @@ class SelfReferential(Recurrence):
         heads: int = 2,
         rates: int = 4,  # as released; 1 as in Eq. 10
         feature_map: str = "softmax",  # phi
-        form: str = "auto",  # one of FORMS; may be changed on a finished layer
+        backend: str = "auto",  # one of BACKENDS; may be changed on a finished layer
     ):
         super().__init__()
         among("feature_map", feature_map, FEATURE_MAPS)
-        among("form", form, FORMS)
+        among("backend", backend, BACKENDS)
         if rates not in (1, 4):
             raise ValueError(f"rates is 1 or 4, got {rates}")
         n = head_size(width, heads)
-        self.rates, self.feature_map, self.form = rates, feature_map, form
+        self.rates, self.feature_map, self.backend = rates, feature_map, backend
         W0 = torch.randn(heads, 3 * n + rates, n) / n**0.5
         W0[:, n : 2 * n] *= 0.01
         W0[:, 3 * n :] -= 1  # as released
@@ -358,7 +358,7 @@ class SelfReferential(Recurrence):
     def run(self, x: Tensor, W: Tensor) -> tuple[Tensor, Tensor]:
         """x (B,T,D) -> y (B,T,h,n) and W_T, from W (B,h,r,n)."""
         x = x.unflatten(-1, (len(self.W0), -1))
-        return self_referential(x, W, rates=self.rates, feature_map=self.feature_map, form=self.form)
+        return self_referential(x, W, rates=self.rates, feature_map=self.feature_map, backend=self.backend)
 
     def mix(self, z: Tensor) -> Tensor:
         return self.run(z, self.initial(len(z)))[0].flatten(2)

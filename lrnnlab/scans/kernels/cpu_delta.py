@@ -1,4 +1,4 @@
-"""The delta rule as one compiled pass over every string, forward and back: what ``form="auto"`` runs on a CPU.
+"""The delta rule as one compiled pass over every string, forward and back: what ``backend="auto"`` runs on a CPU.
 
 On the way there the columns of S = W^T do not depend on each other, so S is cut into tiles of L columns, which stay in
 the nearest cache for a chunk of steps.  Kept for the way back are the errors e, and S where a chunk starts: from these
@@ -139,7 +139,7 @@ def backward(
 class DeltaLoop(torch.autograd.Function):
     """y (B,T,H,V) and S_T (B,H,M,K,L); with ``keep`` the way back can be taken."""
 
-    second = "with form='sequential' or 'chunkwise'"
+    second = "with backend='reference' or 'chunkwise'"
 
     @staticmethod
     def forward(ctx: Any, q: Tensor, k: Tensor, v: Tensor, beta: Tensor, S0: Tensor, removal: bool,

@@ -76,9 +76,9 @@ def random_bits(T):
     return np.random.default_rng(0).integers(0, 2, T)
 
 
-@pytest.mark.parametrize("form, T", [("chunkwise", 100_000), ("sequential", 2000)])
-def test_deltanet_with_beta_2_computes_parity(form, T):
-    layer = FastWeights(2, heads=1, feature_map="unit", allow_negative_eigenvalues=True, form=form)
+@pytest.mark.parametrize("backend, T", [("chunkwise", 100_000), ("reference", 2000)])
+def test_deltanet_with_beta_2_computes_parity(backend, T):
+    layer = FastWeights(2, heads=1, feature_map="unit", allow_negative_eigenvalues=True, backend=backend)
     q, k = [[1, 1], [0, 0]], [[0, 1], [1, 0]]
     filled(layer, slow__weight=[*q, *k, [0, 0.5], [0, 0], [0, 40]])
     bits = np.stack([random_bits(T), np.ones(T, int)])

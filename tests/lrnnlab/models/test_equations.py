@@ -9,9 +9,9 @@ from tensors import gap, normal, same, strings
 
 from lrnnlab import models as M
 from lrnnlab.models import equations
-from lrnnlab.models.base import FORMS
+from lrnnlab.models.base import BACKENDS
 from lrnnlab.models.layers.attention import BLOCKS, PADDING, POSITIONS
-from lrnnlab.models.layers.fast_weights import GATED_FORMS, RULE_FORMS
+from lrnnlab.models.layers.fast_weights import GATED_BACKENDS, RULE_BACKENDS
 
 LAYERS = {**MIXERS, **PAPER_003}
 SMALL = {"width": 8, "heads": 2}
@@ -47,10 +47,10 @@ def same_slopes(given, due, wanted):
     return all(gap(a, b) <= 1e-7 * (1 + float(b.abs().max())) for a, b in zip(slopes_of(given, wanted), slopes_of(due, wanted)))
 
 
-def forms_of(layer):
+def backends_of(layer):
     if isinstance(layer, M.layers.FastWeights):
-        return [form for form in RULE_FORMS if form != "fla" and (form, layer.rule) != ("cpu", "normalised")]
-    return GATED_FORMS if isinstance(layer, (M.layers.GatedDeltaNet, M.layers.Mamba2, M.layers.RWKV7)) else FORMS if hasattr(layer, "form") else [None]
+        return [backend for backend in RULE_BACKENDS if backend != "fla" and (backend, layer.rule) != ("cpu", "normalised")]
+    return GATED_BACKENDS if isinstance(layer, (M.layers.GatedDeltaNet, M.layers.Mamba2, M.layers.RWKV7)) else BACKENDS if hasattr(layer, "backend") else [None]
 
 
 @pytest.mark.parametrize("name, T", [(name, T) for name in LAYERS for T in (1, 9, 24, 70) if T <= GROWING.get(name, T)])
@@ -58,13 +58,13 @@ def test_a_layer_is_its_equation(name, T):
     layer, table, tokens = disturbed(LAYERS[name], 6), normal(9, 6, seed=1), strings(9, 3, T)
     z = table[tokens].requires_grad_()
     due, tolerance = equations.outputs_of(layer, z), 1e-9 if isinstance(layer, M.layers.S4) else 1e-11
-    for form in forms_of(layer):
-        if form:
-            layer.form = form
+    for backend in backends_of(layer):
+        if backend:
+            layer.backend = backend
         given = layer(z)
         same(given, due, tolerance)
         same(layer(table, tokens), due, tolerance)
-        assert name in NO_SLOPE or same_slopes(given, due, [z, *layer.parameters()]), form
+        assert name in NO_SLOPE or same_slopes(given, due, [z, *layer.parameters()]), backend
         if "both ways" not in name:
             state, steps = layer.initial(3), []
             for z_t in z.unbind(1):

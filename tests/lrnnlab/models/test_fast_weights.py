@@ -70,11 +70,11 @@ def test_starts_are_those_of_the_released_code():
 
 
 def both_ways(rule, inputs, forms, dtype):
-    """By form: values, and gradients in double precision of a random linear score of them."""
+    """By backend: values, and gradients in double precision of a random linear score of them."""
     found = []
-    for form in forms:
+    for backend in forms:
         leaves = [x.to(dtype).clone().requires_grad_() for x in inputs]
-        out = list(rule(form, *leaves))
+        out = list(rule(backend, *leaves))
         score = sum((x * normal(*x.shape, seed=5, dtype=dtype)).sum() for x in out)
         found.append([*(x.detach() for x in out), *torch.autograd.grad(score, leaves)])
     return found
@@ -101,21 +101,21 @@ def test_the_compiled_passes_are_the_loops(B, T, h, n, feature_map, dtype):
     W[:, :, n : 3 * n] += 0.5 * unit
     W[:, :, 3 * n :] -= shrink
 
-    def delta(form, *leaves):
-        return recurrent_delta(*leaves, feature_map=feature_map, greatest=2.0 * shrink**3, form=form)
+    def delta(backend, *leaves):
+        return recurrent_delta(*leaves, feature_map=feature_map, greatest=2.0 * shrink**3, backend=backend)
 
-    def srwm(form, *leaves):
-        return self_referential(*leaves, rates=rates, feature_map=feature_map, form=form)
+    def srwm(backend, *leaves):
+        return self_referential(*leaves, rates=rates, feature_map=feature_map, backend=backend)
 
-    def cells(form, *leaves):
-        return [element_wise(*leaves, form=form)]
+    def cells(backend, *leaves):
+        return [element_wise(*leaves, backend=backend)]
 
     for rule, inputs in (
         (cells, [normal(B, T, 2, 6 * n), normal(2, 6 * n, seed=1), normal(B, 6 * n, seed=2)]),
         (delta, [slow, R, normal(B, h, n, n, seed=2), normal(B, h, n, seed=3)]),
         (srwm, [shrink * (1 + 0.5 * normal(B, T, h, n)), W]),
     ):
-        ours, loop = both_ways(rule, inputs, ("cpu", "loop"), dtype)
+        ours, loop = both_ways(rule, inputs, ("cpu", "reference"), dtype)
         assert worst(ours, loop) < TOLERANCE[dtype]
         with torch.no_grad():  # nothing is kept for a way back
             assert all(map(torch.equal, rule("cpu", *(x.to(dtype) for x in inputs)), ours))
@@ -155,12 +155,12 @@ def test_the_chunks_are_the_sequence(T, chunk, H, feature_map, dtype):
     beta = layer.program(normal(4, T, 12, dtype=dtype))[3]
     assert beta.min() < 0.3 and beta.max() > 1.7
 
-    def rule(form, z, weight):
-        layer.form = form
+    def rule(backend, z, weight):
+        layer.backend = backend
         return [torch.func.functional_call(layer, {"slow.weight": weight}, (z,))]
 
     inputs = [normal(4, T, 12), layer.slow.weight.detach()]
-    chunks, compiled, sequence = both_ways(rule, inputs, ("chunkwise", "cpu", "sequential"), dtype)
+    chunks, compiled, sequence = both_ways(rule, inputs, ("chunkwise", "cpu", "reference"), dtype)
     assert worst(chunks, sequence) < TOLERANCE[dtype]
     assert worst(compiled, sequence) < TOLERANCE[dtype]
 
@@ -182,18 +182,18 @@ def test_the_eigenvalues_go_below_zero():
 # --- explicit weights -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="NO GPU HERE: DeltaNet with form 'fla' was not run")
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="NO GPU HERE: DeltaNet with backend 'fla' was not run")
 def test_the_library_agrees_on_a_gpu():
     pytest.importorskip("fla", reason="fla-core IS MISSING: pip install 'lrnnlab[fla]'")
     model = models.build("deltanet", vocab_size=V, classes=C, width=16, heads=2, householders=2, **BEYOND).cuda()
     tokens = strings(V, 3, 70).cuda()
     found = {}
-    for form in ("chunkwise", "fla"):
-        model.layers[0].form = form
+    for backend in ("chunkwise", "fla"):
+        model.layers[0].backend = backend
         model.zero_grad()
         logits = model(tokens)
         logits.square().sum().backward()
-        found[form] = [logits.detach(), *(p.grad for p in model.parameters())]
+        found[backend] = [logits.detach(), *(p.grad for p in model.parameters())]
     assert worst(found["fla"], found["chunkwise"]) < 1e-4
 
 
@@ -227,8 +227,8 @@ def test_recurrent_delta_counts_modulo_two():
     slow = torch.zeros(2, 3000, 1, 4, dtype=f64)
     slow[..., 0, 2], slow[..., 0, 3] = 1, 80.0 * bits - 40
     R = torch.tensor([0, 0, -1 / math.tanh(1), 0], dtype=f64).view(1, 4, 1)
-    for form in ("cpu", "loop"):
-        y, _ = recurrent_delta(slow, R, form=form)
+    for backend in ("cpu", "reference"):
+        y, _ = recurrent_delta(slow, R, backend=backend)
         same(y.flatten(1), (bits.cumsum(1) % 2).double(), 1e-12)
 
 
@@ -248,8 +248,8 @@ def test_srwm_counts_modulo_two():
     x = torch.zeros(2, 500, 1, 4, dtype=f64)
     x[..., 0, 0] = 2 * bits.double() - 1
     x[..., 0, 3] = 1 - bits.double()
-    for form in ("cpu", "loop"):
-        out, _ = self_referential(x, start.expand(2, 1, 13, 4), rates=1, form=form)
+    for backend in ("cpu", "reference"):
+        out, _ = self_referential(x, start.expand(2, 1, 13, 4), rates=1, backend=backend)
         before = torch.cat([torch.zeros(2, 1, dtype=torch.int64), bits.cumsum(1)[:, :-1]], 1) % 2
         found = out[:, :, 0, 0].abs()  # y_t sees W_{t-1}: the parity before the token
         same(found, before.double(), 1e-12)

@@ -10,7 +10,7 @@ from tensors import normal, same
 
 from lrnnlab.models import build
 from lrnnlab.models.layers import FastWeights, GatedDeltaNet, Mamba2
-from lrnnlab.models.layers.fast_weights import FORMS, LEAST_LOG, generalised_delta
+from lrnnlab.models.layers.fast_weights import BACKENDS, LEAST_LOG, generalised_delta
 from lrnnlab.scans.delta import delta_rule
 
 f32, f64 = torch.float32, torch.float64
@@ -39,16 +39,16 @@ def fla_dplr(q, k, v, alpha, beta, gk):
     return np.array(out)
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_the_rule_is_flas(form):
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_the_rule_is_flas(backend):
     """RWKV-7's call in fla/layers/rwkv7.py is a=-kk, b=kk * a; simple_gla is the gated rule with nothing removed."""
     q, k, v, a, b, g = normal(6, 1, 41, 1, 5)
     one = [x[0, :, 0].numpy() for x in (q, k, v, a, b)]
     log_w = -g.square()
-    y, _ = generalised_delta(q, v, k, log_w, a / 5, b / 5, form=form)
+    y, _ = generalised_delta(q, v, k, log_w, a / 5, b / 5, backend=backend)
     same(y[0, :, 0], fla_dplr(*one[:3], one[3] / 5, one[4] / 5, log_w[0, :, 0].numpy()), 1e-11)
     k, beta, gate = torch.nn.functional.normalize(k, dim=-1), 2 * torch.sigmoid(a[..., :1]), log_w[..., :1]
-    y, _ = generalised_delta(q, beta * v, k, gate.expand_as(k), -beta * gate.exp() * k, k, form=form)
+    y, _ = generalised_delta(q, beta * v, k, gate.expand_as(k), -beta * gate.exp() * k, k, backend=backend)
     same(
         y[0, :, 0],
         fla_gated_delta_rule(one[0], k[0, :, 0].numpy(), one[2], beta.numpy().ravel(), gate.numpy().ravel()),
@@ -58,7 +58,7 @@ def test_the_rule_is_flas(form):
     for t in range(41):  # fla/ops/simple_gla/naive.py, naive_recurrent_simple_gla
         S = S * np.exp(gate[0, t, 0].numpy()) + np.outer(k[0, t, 0], v[0, t, 0])
         sums.append(q[0, t, 0].numpy() @ S)
-    same(generalised_delta(q, v, k, gate.expand_as(k), form=form)[0][0, :, 0], np.array(sums), 1e-11)
+    same(generalised_delta(q, v, k, gate.expand_as(k), backend=backend)[0][0, :, 0], np.array(sums), 1e-11)
 
 
 # --- one rule, three forms --------------------------------------------------------------------------------------------
@@ -73,10 +73,10 @@ def drawn(B, T, h, n, removal, dtype=f64, shut=-300.0):
     return [x.to(dtype) for x in (q, v, k, log_w, *removed, normal(B, h, n, n, seed=2))]
 
 
-def found(form, inputs):
+def found(backend, inputs):
     """y, S_T, and the gradients of a random linear score of both."""
     leaves = [x.clone().requires_grad_() for x in inputs]
-    out = generalised_delta(*leaves[:-1], S0=leaves[-1], form=form)
+    out = generalised_delta(*leaves[:-1], S0=leaves[-1], backend=backend)
     score = sum((x * normal(*x.shape, seed=5, dtype=x.dtype)).sum() for x in out)
     return [*out, *torch.autograd.grad(score, leaves)]
 
@@ -87,42 +87,42 @@ def found(form, inputs):
 )
 def test_the_forms_agree(B, T, h, n, removal):
     """Values and gradients, in both precisions, against the loop in double precision."""
-    expected = found("loop", drawn(B, T, h, n, removal))
-    for form in FORMS:
+    expected = found("reference", drawn(B, T, h, n, removal))
+    for backend in BACKENDS:
         for dtype, tolerance in ((f64, 1e-10), (f32, 1e-4)):
-            for x, e in zip(found(form, drawn(B, T, h, n, removal, dtype)), expected):
-                assert x.dtype == dtype and (x - e).abs().max() < tolerance * max(1, e.abs().max()), (form, dtype)
+            for x, e in zip(found(backend, drawn(B, T, h, n, removal, dtype)), expected):
+                assert x.dtype == dtype and (x - e).abs().max() < tolerance * max(1, e.abs().max()), (backend, dtype)
 
 
 @pytest.mark.parametrize("removal", [True, False])
 @pytest.mark.parametrize("shut", [-100.0, -1e4, -1e6, -np.inf])
 def test_a_token_that_resets_the_state_leaves_the_digits_of_what_follows(shut, removal):
-    expected = found("loop", drawn(2, 37, 2, 4, removal, shut=shut))
-    for form in FORMS:
+    expected = found("reference", drawn(2, 37, 2, 4, removal, shut=shut))
+    for backend in BACKENDS:
         for dtype, tolerance in ((f64, 1e-12), (f32, 1e-4)):
-            for x, e in zip(found(form, drawn(2, 37, 2, 4, removal, dtype, shut)), expected):
-                assert ((x - e).abs() <= tolerance * (1 + e.abs())).all(), (form, dtype)
+            for x, e in zip(found(backend, drawn(2, 37, 2, 4, removal, dtype, shut)), expected):
+                assert ((x - e).abs() <= tolerance * (1 + e.abs())).all(), (backend, dtype)
 
 
 @pytest.mark.parametrize("removal", [True, False])
-@pytest.mark.parametrize("form", FORMS)
-def test_gradients(form, removal):
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_gradients(backend, removal):
     inputs = [x.clamp(-3, 3).requires_grad_() for x in drawn(1, 5, 2, 3, removal)]
-    assert torch.autograd.gradcheck(lambda *x: generalised_delta(*x[:-1], S0=x[-1], form=form), inputs)
+    assert torch.autograd.gradcheck(lambda *x: generalised_delta(*x[:-1], S0=x[-1], backend=backend), inputs)
 
 
 @settings(max_examples=25, deadline=None)
-@given(st.integers(0, 20), st.integers(0, 20), st.sampled_from(FORMS), st.booleans())
-def test_the_state_carries_on(first, second, form, removal):
+@given(st.integers(0, 20), st.integers(0, 20), st.sampled_from(BACKENDS), st.booleans())
+def test_the_state_carries_on(first, second, backend, removal):
     """Any two pieces are the whole; nothing is kept where no gradient is asked for."""
     *inputs, S0 = drawn(2, first + second, 2, 3, removal)
-    y, S = generalised_delta(*inputs, S0=S0, form=form)
-    y1, middle = generalised_delta(*(x[:, :first] for x in inputs), S0=S0, form=form)
-    y2, end = generalised_delta(*(x[:, first:] for x in inputs), S0=middle, form=form)
+    y, S = generalised_delta(*inputs, S0=S0, backend=backend)
+    y1, middle = generalised_delta(*(x[:, :first] for x in inputs), S0=S0, backend=backend)
+    y2, end = generalised_delta(*(x[:, first:] for x in inputs), S0=middle, backend=backend)
     same(torch.cat([y1, y2], 1), y, 1e-11)
     same(end, S, 1e-11)
     leaf = S0.clone().requires_grad_()
-    same(generalised_delta(*inputs, S0=leaf, form=form)[0], y, 1e-12)
+    same(generalised_delta(*inputs, S0=leaf, backend=backend)[0], y, 1e-12)
 
 
 # --- gates ------------------------------------------------------------------------------------------------------------
@@ -133,8 +133,8 @@ def test_an_open_gate_is_deltanet(greatest):
     """The rule against the delta rule, and the layer, with A = 0, against DeltaNet with unit keys: w is exactly 1."""
     q, k, v = normal(3, 2, 33, 2, 4)
     k, beta = torch.nn.functional.normalize(k, dim=-1), greatest * torch.sigmoid(normal(2, 33, 2, 1, seed=3))
-    for form in FORMS:
-        y, _ = generalised_delta(q, beta * v, k, torch.zeros_like(k), -beta * k, k, form=form)
+    for backend in BACKENDS:
+        y, _ = generalised_delta(q, beta * v, k, torch.zeros_like(k), -beta * k, k, backend=backend)
         same(y, delta_rule(q, k, v, beta[..., 0]), 1e-12)
     signed = {"allow_negative_eigenvalues": greatest == 2}
     ours, theirs = GatedDeltaNet(8, **signed).double(), FastWeights(8, feature_map="unit", **signed).double()
@@ -224,7 +224,7 @@ def test_as_they_ship_one_letter_again_and_again_comes_to_rest(name, layers):
 )
 @pytest.mark.parametrize("removal", [True, False])
 def test_a_gpu_agrees(removal):
-    expected = found("loop", drawn(2, 257, 3, 16, removal))
+    expected = found("reference", drawn(2, 257, 3, 16, removal))
     there = [x.cuda() for x in drawn(2, 257, 3, 16, removal, f32)]
     leaves = [x.requires_grad_() for x in there]
     y, S = generalised_delta(*leaves[:-1], S0=leaves[-1])

@@ -25,9 +25,9 @@ OTHERS = {
     "p = inf": ("block_diagonal", {**BLOCKS, "p": math.inf}),
     "dictionary": ("dictionary", {"width": 6, "matrices": 3, "state": 4}),
     "deltaproduct": ("deltanet", {"allow_negative_eigenvalues": True, "feature_map": "unit", "householders": 3}),
-    "deltanet, post": ("deltanet", {"form": "sequential", "place": "post", "residual": False, "chunk": 5}),
+    "deltanet, post": ("deltanet", {"backend": "reference", "place": "post", "residual": False, "chunk": 5}),
     "recurrent_delta, full": ("recurrent_delta", {"recurrence": "full", "feature_map": "elu_sum"}),
-    "srwm, one rate": ("srwm", {"rates": 1, "form": "loop", "place": "pre"}),
+    "srwm, one rate": ("srwm", {"rates": 1, "backend": "reference", "place": "pre"}),
     "nlt, softmax": ("nlt", {"feature_map": "softmax", "heads": 4}),
 }  # fmt: skip
 EXACT = {"exact Sum": Sum(5), "exact EvenPair": EvenPair(5)}
@@ -82,10 +82,10 @@ def test_every_model_is_made_where_torch_makes_its_tensors(name):
 @pytest.mark.parametrize("made, says, change", [
     (models.layers.RWKV, "with backend='reference'", ("backend", "reference")),
     (models.layers.Diagonal, "with backend='reference'", ("backend", "reference")),
-    (models.layers.FastWeights, "of FastWeights with form='sequential' or 'chunkwise'", ("form", "sequential")),
-    (models.layers.FastWeights, "of FastWeights with form='sequential' or 'chunkwise'", ("form", "chunkwise")),
-    (models.layers.RecurrentDelta, "of RecurrentDelta with form='loop'", ("form", "loop")),
-    (models.layers.SelfReferential, "with form='loop'", ("form", "loop")), (models.layers.ElementWiseLSTM, "with form='loop'", ("form", "loop")),
+    (models.layers.FastWeights, "of FastWeights with backend='reference' or 'chunkwise'", ("backend", "reference")),
+    (models.layers.FastWeights, "of FastWeights with backend='reference' or 'chunkwise'", ("backend", "chunkwise")),
+    (models.layers.RecurrentDelta, "of RecurrentDelta with backend='reference'", ("backend", "reference")),
+    (models.layers.SelfReferential, "with backend='reference'", ("backend", "reference")), (models.layers.ElementWiseLSTM, "with backend='reference'", ("backend", "reference")),
 ])  # fmt: skip
 def test_what_has_no_second_derivatives_says_what_has(made, says, change):
     layer, z = made(6), torch.randn(2, 9, 6, generator=torch.Generator().manual_seed(0)).requires_grad_()

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lrnnlab.scans import delta
-from lrnnlab.scans.delta import FORMS, INSTALL, delta_rule
+from lrnnlab.scans.delta import BACKENDS, INSTALL, delta_rule
 
 f64, f32 = torch.float64, torch.float32
-HERE = ("auto", "sequential", "chunkwise")  # the forms that run without a GPU
+HERE = ("auto", "reference", "chunkwise")  # the backends that run without a GPU
 
 
 def draw(T, B=2, H=3, size=4, values=5, seed=0, low=0.0, high=2.0):
@@ -49,19 +49,19 @@ def gap(rule, inputs, removal=True):
     return max(abs(x.numpy() - e).max(initial=0) for x, e in zip(found, expected)) / scale
 
 
-def form_of(form, chunk=64, **options):
-    return lambda *inputs: delta_rule(*inputs, form=form, chunk=chunk, return_state=True, **options)
+def backend_of(backend, chunk=64, **options):
+    return lambda *inputs: delta_rule(*inputs, backend=backend, chunk=chunk, return_state=True, **options)
 
 
 @pytest.mark.parametrize("T", [0, 1, 2, 63, 64, 65, 130])
-@pytest.mark.parametrize("form, chunk", [("auto", 64), ("sequential", 64), *(("chunkwise", c) for c in (1, 2, 7, 64, 200))])
-def test_forms(form, chunk, T):
+@pytest.mark.parametrize("backend, chunk", [("auto", 64), ("reference", 64), *(("chunkwise", c) for c in (1, 2, 7, 64, 200))])
+def test_forms(backend, chunk, T):
     inputs = draw(T, seed=T)
-    rule = form_of(form, chunk)
+    rule = backend_of(backend, chunk)
     assert gap(rule, inputs) < 1e-12
     *rest, W0 = inputs
     assert torch.equal(rule(*rest, None)[0], rule(*rest, torch.zeros_like(W0))[0])
-    assert torch.equal(delta_rule(*inputs, form=form, chunk=chunk), rule(*inputs)[0])
+    assert torch.equal(delta_rule(*inputs, backend=backend, chunk=chunk), rule(*inputs)[0])
     single = rule(*(x.float() for x in inputs))
     assert all(x.dtype == f32 for x in single) and gap(lambda *_: single, inputs) < 2e-5
 
@@ -81,16 +81,16 @@ def test_the_chunkwise_form_is_an_identity(data):
     expected = oracle(*exact)
     assert max(abs(x).max() for x in expected) < 2**45  # |I - beta k k^T| <= 17, in nine steps: 2^53 is far
     inputs = [torch.from_numpy(x.astype(float)) for x in exact]
-    for form in HERE:
-        for found, e in zip(form_of(form, chunk)(*inputs), expected):
-            assert found.tolist() == e.astype(float).tolist(), form
+    for backend in HERE:
+        for found, e in zip(backend_of(backend, chunk)(*inputs), expected):
+            assert found.tolist() == e.astype(float).tolist(), backend
 
 
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 20), st.integers(0, 20), st.integers(1, 9), st.sampled_from(HERE), st.integers(0, 99))
-def test_the_state_carries_on(first, second, chunk, form, seed):
+def test_the_state_carries_on(first, second, chunk, backend, seed):
     *inputs, W0 = draw(first + second, seed=seed)
-    rule = form_of(form, chunk)
+    rule = backend_of(backend, chunk)
     y, W = rule(*inputs, W0)
     y1, middle = rule(*(x[:, :first] for x in inputs), W0)
     y2, end = rule(*(x[:, first:] for x in inputs), middle)
@@ -110,10 +110,10 @@ def gradients(rule, inputs):
 @pytest.mark.parametrize("T, chunk", [(1, 4), (37, 8), (100, 64), (130, 64)])
 def test_gradients_agree(T, chunk, size, values, removal):
     inputs = draw(T, seed=T, size=size, values=values)
-    expected = gradients(form_of("sequential", removal=removal), inputs)
-    for form, dtype, error in (("chunkwise", f64, 1e-10), ("auto", f64, 1e-12), ("auto", f32, 1e-4)):
+    expected = gradients(backend_of("reference", removal=removal), inputs)
+    for backend, dtype, error in (("chunkwise", f64, 1e-10), ("auto", f64, 1e-12), ("auto", f32, 1e-4)):
         given = [x.to(dtype) for x in inputs]
-        for found, e in zip(gradients(form_of(form, chunk, removal=removal), given), expected):
+        for found, e in zip(gradients(backend_of(backend, chunk, removal=removal), given), expected):
             assert found.dtype == dtype and (found - e).abs().max() < error * max(1.0, e.abs().max())
 
 
@@ -131,7 +131,7 @@ def test_the_compiled_pass_and_where_it_does_not_run(monkeypatch):
     finally:
         torch.set_num_threads(threads)
     leaves = [x.requires_grad_() for x in inputs]
-    with pytest.raises(RuntimeError, match="create_graph=True.*form='sequential' or 'chunkwise'"):
+    with pytest.raises(RuntimeError, match="create_graph=True.*backend='reference' or 'chunkwise'"):
         torch.autograd.grad(delta_rule(*leaves).sum(), leaves, create_graph=True)
     leaves = [x.detach() for x in leaves]
     found = torch.func.vmap(lambda *one: delta_rule(*(x.unsqueeze(0) for x in one)).squeeze(0))(*leaves)
@@ -140,20 +140,20 @@ def test_the_compiled_pass_and_where_it_does_not_run(monkeypatch):
     v = leaves[2].requires_grad_()
     torch.testing.assert_close(slopes, torch.autograd.grad(delta_rule(*leaves).sum(), v)[0], rtol=0, atol=1e-10)
     monkeypatch.setattr(delta, "HAS_NUMBA", False)
-    assert torch.equal(delta_rule(*leaves), delta_rule(*leaves, form="chunkwise"))
+    assert torch.equal(delta_rule(*leaves), delta_rule(*leaves, backend="chunkwise"))
 
 
-@pytest.mark.parametrize("form", HERE)
+@pytest.mark.parametrize("backend", HERE)
 @pytest.mark.parametrize("T", [0, 1, 50])
-def test_without_removal_it_adds(form, T):
+def test_without_removal_it_adds(backend, T):
     """The additive rule in closed form: y_t = W_0 q_t + sum_{s<=t} beta_s (k_s . q_t) v_s."""
     q, k, v, beta, W0 = inputs = draw(T, seed=T)
-    y, W = delta_rule(*inputs, form=form, chunk=16, removal=False, return_state=True)
+    y, W = delta_rule(*inputs, backend=backend, chunk=16, removal=False, return_state=True)
     scores = np.tril(np.einsum("bthi,bshi->bhts", q, k)) * beta.numpy().transpose(0, 2, 1)[:, :, None]
     expected = np.einsum("bhts,bshj->bthj", scores, v) + np.einsum("bhji,bthi->bthj", W0, q)
     np.testing.assert_allclose(y, expected, rtol=0, atol=1e-12)
     np.testing.assert_allclose(W, W0 + torch.einsum("bth,bthj,bthi->bhji", beta, v, k), rtol=0, atol=1e-12)
-    assert gap(form_of(form, 16, removal=False), inputs, removal=False) < 1e-12
+    assert gap(backend_of(backend, 16, removal=False), inputs, removal=False) < 1e-12
 
 
 def keys_and_rates(case, T):
@@ -169,21 +169,21 @@ def keys_and_rates(case, T):
 def test_long_sequences_in_single_precision(case):
     """What the docstring states: T = 4096, unit keys, beta in (0, 2), within 3e-5 of the largest |y|."""
     inputs = keys_and_rates(case, 4096)
-    expected = delta_rule(*(x.double() for x in inputs), form="chunkwise")
-    for form in HERE:
-        found = delta_rule(*inputs, form=form)
+    expected = delta_rule(*(x.double() for x in inputs), backend="chunkwise")
+    for backend in HERE:
+        found = delta_rule(*inputs, backend=backend)
         assert (found - expected).abs().max() < 3e-5 * expected.abs().max()
 
 
-@pytest.mark.parametrize("form", HERE)
-def test_parity_is_exact(form):
+@pytest.mark.parametrize("backend", HERE)
+def test_parity_is_exact(backend):
     """beta = 2 reflects W to 1 - W; every number is a multiple of a half, so nothing rounds at any length."""
     bits = torch.randint(0, 2, (3, 4096), generator=torch.Generator().manual_seed(1))
     keys = torch.nn.functional.one_hot(1 - bits, 2).float().unsqueeze(2)  # a one writes on the first key
     first = torch.zeros_like(keys)
     first[..., 0] = 1
     beta = torch.full((3, 4096, 1), 2.0)
-    y = delta_rule(first, keys, torch.full((3, 4096, 1, 1), 0.5), beta, form=form)
+    y = delta_rule(first, keys, torch.full((3, 4096, 1, 1), 0.5), beta, backend=backend)
     assert torch.equal(y.flatten(1), (bits.cumsum(1) % 2).float())
 
 
@@ -196,19 +196,19 @@ def test_wrong_input_is_shown():
     ):
         with pytest.raises(ValueError, match=words):
             delta_rule(*bad)
-    with pytest.raises(ValueError, match="form is one of auto, sequential, chunkwise, fla, got 'parallel'"):
-        delta_rule(q, k, v, beta, form="parallel")
+    with pytest.raises(ValueError, match="backend is one of auto, reference, chunkwise, fla, got 'parallel'"):
+        delta_rule(q, k, v, beta, backend="parallel")
     with pytest.raises(ValueError, match="chunk must be a whole number, at least 1, got 0"):
-        delta_rule(q, k, v, beta, form="chunkwise", chunk=0)
+        delta_rule(q, k, v, beta, backend="chunkwise", chunk=0)
 
 
 def test_without_a_gpu_or_the_library(monkeypatch):
-    assert "fla" in FORMS
+    assert "fla" in BACKENDS
     inputs = [x.float() for x in draw(4)]
     with pytest.raises(ValueError, match=r"pip install 'lrnnlab\[fla\]'.*float32 on cpu"):
-        delta_rule(*inputs, form="fla")
+        delta_rule(*inputs, backend="fla")
     with pytest.raises(ValueError, match="removal=False"):
-        delta_rule(*inputs, form="fla", removal=False)
+        delta_rule(*inputs, backend="fla", removal=False)
     monkeypatch.setitem(sys.modules, "fla.ops.delta_rule", None)
     with pytest.raises(ImportError) as caught:
         delta._library()
@@ -232,24 +232,24 @@ def test_the_librarys_conventions_are_met():
 
     with torch.no_grad():
         assert gap(rule, inputs) < 1e-12
-    expected = gradients(form_of("sequential"), inputs)
+    expected = gradients(backend_of("reference"), inputs)
     for found, e in zip(gradients(rule, inputs), expected):
         torch.testing.assert_close(found, e, rtol=0, atol=1e-12)
     assert rule(*(x.requires_grad_() for x in inputs[:4]), inputs[4])[0].requires_grad  # W0 without a gradient
     assert not inputs[4].requires_grad
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="NO GPU HERE: the form 'fla' of the delta rule was not run")
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="NO GPU HERE: the backend 'fla' of the delta rule was not run")
 @pytest.mark.parametrize("size, values", [(8, 8), (5, 3)])
 def test_the_library_agrees(size, values):
-    pytest.importorskip("fla", reason=f"fla-core IS MISSING, the form 'fla' was not run: {INSTALL}")
+    pytest.importorskip("fla", reason=f"fla-core IS MISSING, the backend 'fla' was not run: {INSTALL}")
     inputs = draw(300, size=size, values=values)
-    expected = [*form_of("sequential")(*inputs), *gradients(form_of("sequential"), inputs)]
+    expected = [*backend_of("reference")(*inputs), *gradients(backend_of("reference"), inputs)]
     there = [x.float().cuda() for x in inputs]
-    found = form_of("fla")(*there)
+    found = backend_of("fla")(*there)
     leaves = [x.requires_grad_() for x in there]
     generator = torch.Generator().manual_seed(5)
     weigh = lambda x: (x * torch.randn(x.shape, dtype=f64, generator=generator).cuda()).sum()
-    score = sum(map(weigh, form_of("fla")(*leaves)))
+    score = sum(map(weigh, backend_of("fla")(*leaves)))
     for x, e in zip([*found, *torch.autograd.grad(score, leaves)], expected):
         assert (x.cpu() - e).abs().max() < 1e-4 * e.abs().max()

@@ -121,10 +121,10 @@ def test_compiled_backends_say_what_runs_instead():
     with pytest.raises(ValueError, match="does not run within torch.func"):
         vmap(lambda raw: softmax_scan(raw, backend="cpu"))(torch.rand(4, 2, 9, 3, 1, 3))
     slow = torch.zeros(2, 5, 2, 10)
-    for call in (lambda x: recurrent_delta(slow + x, None, form="cpu"), lambda x: element_wise(
-            torch.zeros(2, 5, 2, 3) + x, torch.zeros(2, 3), torch.zeros(2, 3), form="cpu"), lambda x: self_referential(
-            torch.zeros(2, 5, 2, 3) + x, torch.zeros(2, 2, 13, 3), form="cpu")):  # fmt: skip
-        with pytest.raises(ValueError, match="form 'cpu' does not run within torch.func; 'auto' and 'loop' do"):
+    for call in (lambda x: recurrent_delta(slow + x, None, backend="cpu"), lambda x: element_wise(
+            torch.zeros(2, 5, 2, 3) + x, torch.zeros(2, 3), torch.zeros(2, 3), backend="cpu"), lambda x: self_referential(
+            torch.zeros(2, 5, 2, 3) + x, torch.zeros(2, 2, 13, 3), backend="cpu")):  # fmt: skip
+        with pytest.raises(ValueError, match="backend 'cpu' does not run within torch.func; 'auto' and 'reference' do"):
             vmap(call)(torch.zeros(2))
 
 

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from lrnnbook.machinery.bench.recording import Bench, of_forms
 from lrnnbook.machinery.bench.scans import take_turns
-from lrnnbook.machinery.bench.steps import Shape
+from lrnnbook.machinery.bench.steps import RECORDED_AS, Shape
 from lrnnlab.scans.delta import delta_rule
 from lrnnlab.training.determinism import deterministic
 
@@ -65,7 +65,7 @@ def prepare(shape: Shape, form: str, device: str = "cpu") -> dict[str, Callable[
         function = naive_recurrence if form.endswith("recurrence") else naive_chunkwise
         inputs = [x.transpose(1, 2).contiguous() for x in inputs]
     else:
-        function = partial(delta_rule, form="auto" if form == "ours" else form)
+        function = partial(delta_rule, backend="auto" if form == "ours" else RECORDED_AS.get(form, form))
     *leaves, dy = inputs
     leaves = [x.requires_grad_() for x in leaves]
 

@@ -27,6 +27,7 @@ from lrnnlab.training.determinism import deterministic, rng
 BATCH = 128  # of the released model
 CHUNKS, LENGTH = (2, 128), 512  # of RegularGPT
 NAIVE = "fla naive"
+RECORDED_AS = {"sequential": "reference", "loop": "reference"}  # what records call a backend -> what it is called
 FORMS = {  # of every model of paper 003 and of the gated rules, ours first
     **dict.fromkeys(("ult", "deltanet"), ("cpu", "chunkwise", "sequential")),
     "nlt": ("chunkwise", "sequential"),
@@ -129,9 +130,9 @@ def set_form(model: Net, form: str) -> None:
     for layer in model.layers:
         if form == NAIVE:
             layer.mix = partial(fla_naive, layer)  # type: ignore[method-assign]
-        elif hasattr(layer, "form"):
+        elif hasattr(layer, "backend"):
             vars(layer).pop("mix", None)
-            layer.form = form
+            layer.backend = RECORDED_AS.get(form, form)
 
 
 def fast_weight_step(name: str, shape: Shape, rounds: int = 9) -> dict[str, list[float]]:
