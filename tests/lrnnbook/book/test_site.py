@@ -31,8 +31,9 @@ from lrnnbook.machinery.book.running import KERNEL
 from lrnnbook.machinery.book.site import BRANCH, INSTALL, build_site
 from lrnnbook.machinery.book.site.extension import mathml
 from lrnnbook.machinery.book.site.flipbooks import book_html, flipbook
-from lrnnbook.machinery.book.site.pages import ROOMS
+from lrnnbook.machinery.book.site.pages import ROOMS, equations_page
 from lrnnbook.machinery.book.site.rendered import LOOK, WIDTHS, dead_links, faults, pages_of
+from lrnnlab.models import equations
 
 ROOT = Path(__file__).resolve().parents[3]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -62,6 +63,15 @@ def test_sphinx_finds_nothing_wrong(site):
 def test_no_link_and_no_picture_leads_nowhere(site):
     """What Sphinx does not look at: those in outputs."""
     assert dead_links(site[0], pages_of(site[0])) == []
+
+
+def test_every_layer_has_its_equation_on_one_page():
+    """In a section, not in the head, and each line of the file once."""
+    head, *sections = equations_page().split("\n## ")
+    page, steps = "".join(sections), [step for _, step in equations.FED_BACK.values()]
+    for one in [*equations.EQUATIONS.values(), *steps, *equations.ATTENTION.values(), *equations.NETS.values()]:
+        assert page.count(f"def {getattr(one, 'func', one).__name__}(") == 1
+    assert "def outputs_of(" in head
 
 
 def test_every_picture_of_the_notebooks_arrives_with_its_words(pages):

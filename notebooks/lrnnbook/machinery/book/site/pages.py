@@ -23,6 +23,7 @@ from lrnnbook.machinery.book.site.flipbooks import book_html, flipbook
 from lrnnbook.machinery.book.site.moving import moving_html, script
 from lrnnbook.machinery.book.site.predictions import asked_in, prediction_markdown
 from lrnnbook.machinery.book.sync import read_twin, source_of
+from lrnnlab.models import equations
 
 ROOMS = ["lrnnlab", *(f"lrnnlab.{room}" for room in
                       ("scans", "automata", "expressivity", "tasks", "models", "models.layers", "training", "verification"))]  # fmt: skip
@@ -81,13 +82,21 @@ def write_pages(notebooks: Sequence[Path], folder: Path, books: bool = True) -> 
         text = re.sub(r"\[([^\]]*)\]\(\.\./[^)]*\)", r"\1", teaching.read_text(encoding="utf-8"))  # no page of the book
         _write(folder / teaching.name, text.encode())
     text = INDEX.format(chapters=chapters, names="\n".join(name for name in titles if name[0].isdigit()),
-                        reference="\n".join([*beside, "references"]), library="\n".join(f"api/{room}" for room in ROOMS))  # fmt: skip
+                        reference="\n".join([*beside, "equations", "references"]), library="\n".join(f"api/{room}" for room in ROOMS))  # fmt: skip
     _write(folder / "index.md", text.encode())
     for room in ROOMS:
         title = room if "." in room else f"{room}: ten names"
         _write(folder / "api" / f"{room}.rst", f"{title}\n{'=' * len(title)}\n\n.. automodule:: {room}\n".encode())
+    _write(folder / "equations.md", equations_page().encode())
     _write(folder / "references.md", b"# Papers\n\n{download}`As BibTeX <references.bib>`\n\n```{bibliography}\n:all:\n:list: bullet\n```\n")
     _write(folder / "references.bib", bibtex(notebooks).encode())
+
+
+def equations_page() -> str:
+    """The file ``lrnnlab/models/equations.py`` as a page, a section for each of its parts."""
+    head, *parts = re.split(r"^# --- (.*?) -+\n", Path(equations.__file__).read_text(encoding="utf-8"), flags=re.MULTILINE)
+    sections = [f"## {title}\n\n```python\n{code.strip()}\n```" for title, code in zip(parts[::2], parts[1::2])]
+    return "\n\n".join(["# Every model on one page", f"```python\n{head.strip()}\n```", *sections]) + "\n"
 
 
 def bibtex(notebooks: Sequence[Path]) -> str:
