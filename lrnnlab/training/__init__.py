@@ -6,7 +6,8 @@ All randomness comes from generators (``rng``), and sums are taken in the same o
 >>> from lrnnlab.models import build
 >>> from lrnnlab.tasks import task
 >>> parity = task("sum", 2)
->>> made = train(build("lstm", parity, width=8), parity, steps=300, lr=1e-2, progress=False)
+>>> net = build("block_diagonal", parity, rule="softmax", drive="none", start="first", gain=4.0, head="linear")
+>>> made = train(net, parity, steps=200, lr=1e-2, weight_decay=1.0, clip=1.0, progress=False)
 >>> evaluate(made.net, parity, length=20, strings=64).accuracy_last
 1.0
 """

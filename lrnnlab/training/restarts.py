@@ -233,7 +233,7 @@ def fit(
     watch_every : int
         Steps between two evaluations, 0 for none.
     confirm : int
-        Training ends after so many evaluations in a row with ``stop: True``.
+        Training ends after this number of evaluations in a row with ``stop: True``.
     checkpoint, save_seconds, progress
         As in :func:`lrnnlab.training.loop.train`.
 
