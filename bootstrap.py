@@ -2,8 +2,8 @@
 
     python bootstrap.py lab  [jupyter lab options]   open your copy of the workbook: lab --no-browser --port 8899
     python bootstrap.py lab  --author [options]      open the workbook itself: a save writes its source too
-    python bootstrap.py test [pytest options]        library, workbook, five notebooks, in minutes: test -k scans -x -n 0
-    python bootstrap.py test --all                   and all notebooks, planted faults, rehearsals, every browser test
+    python bootstrap.py test [pytest options]        library, workbook and chapters, in minutes: test -k scans -x -n 0
+    python bootstrap.py test --all                   and deeper notebooks, planted faults, rehearsals, every browser test
     python bootstrap.py env                          only make the environment, or repair it: pip looks at every package
 
 Your copy is the folder my_notebooks, made at the first start; nothing in it is ever overwritten.  The environment is the

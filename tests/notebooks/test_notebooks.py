@@ -65,27 +65,17 @@ def test_what_is_not_typeset_is_seen():
     assert raw("<td>S<sub>3</sub>, (aa)* and (abab)*</td><code>A_t</code><img alt='x_t'>") == []
 
 
-QUICK = {"00_start_here", "01_subtraction", "03_parallel_scans", "04_rotations", "glossary"}
-
-
-@pytest.mark.parametrize("notebook", [
-    pytest.param(path, id=path.stem, marks=() if path.stem in QUICK else pytest.mark.thorough) for path in NOTEBOOKS
-])  # fmt: skip
+@pytest.mark.thorough
+@every_notebook
 def test_a_fresh_run_with_other_arithmetic_gives_what_is_committed(notebook):
     problems = check_notebook(notebook, say=print, arithmetic="plain")
     _fail_with(problems, f"lrnnlab book check {notebook.stem} --arithmetic plain")
 
 
-CHEAP = "01_subtraction"  # nothing is trained in it, and it has panels, pictures and what moves
-TRAINS = ROOT / "notebooks" / "02_block_diagonal_lrnn.ipynb"
-
-
-@pytest.mark.parametrize("notebook", [
-    pytest.param(path, id=path.stem, marks=() if path.stem == CHEAP else pytest.mark.thorough) for path in NOTEBOOKS[:2] + [TRAINS]
-])  # fmt: skip
+@pytest.mark.parametrize("notebook", [path for path in NOTEBOOKS if not re.match(r"\d\d[a-z]_", path.stem)], ids=lambda path: path.stem)
 def test_nbval_alone_and_strict_finds_nothing(notebook):
-    """As anybody runs it: no plugin of ours, no sanitizing, nothing in the environment.  (The check of each
-    notebook makes nbval's own comparison, too.)"""
+    """As anybody runs it: no plugin of ours, no sanitizing, nothing in the environment.  (The check of a lettered notebook
+    makes nbval's own comparison, too.)"""
     call = [sys.executable, "-m", "pytest", "--nbval", "-o", "addopts=", "-p", "no:cacheprovider", "-p", "no:xdist", "-q", notebook.name]
     told = subprocess.run(call, cwd=notebook.parent, capture_output=True, text=True, check=False)
     assert told.returncode == 0 and re.search(r"^\d+ passed in", told.stdout, re.M), told.stdout + told.stderr
