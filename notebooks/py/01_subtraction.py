@@ -293,7 +293,7 @@ show.math("x_{0-1-0} - x_{0-0-1} =", long)
 # > that keeps different values apart: $x_{0-1} \ne x_{1-0}$ and $x_{0-0-1} = x_{0-1-0}$ exclude each other.
 #
 # As statements about *computing* subtraction, both propositions are false. The layer above refutes the first. A diagonal one that
-# refutes the second is in [01a](01a_stored_inputs.ipynb).
+# refutes the second is in [01a](deeper/01a_stored_inputs.ipynb).
 #
 # But does the base-7 layer work at every length? Step 1 of a proof was the run at the top: **all** expressions of up to four numbers and a **sample** of longer ones.
 #
@@ -656,7 +656,7 @@ show.math(r"c + a e (x - c) \text{ in both orders; after a reset to } q \text{ a
 #
 # **Step 1.** For each task the letters of $u$ and $v$ are in $w$. **Step 2 (orders 1 to 6 and 12).** So by Theorem D both words end in one
 # state. We run them in *universal layers*, which contain every channel whose turns have a given order
-# ([01d](01d_turns_and_resets.ipynb)).
+# ([01d](deeper/01d_turns_and_resets.ipynb)).
 
 # %% tags=["proof-killer_words"]
 KILLERS = {  # task: u, v, w, with nothing in front
@@ -829,7 +829,7 @@ with show.expect_failure("The block of size 2, step 1"):
 
 # %% [markdown]
 # The same block subtracts. It keeps the first number $a$; beside it a channel that turns by 72° for each unit keeps the sum of all
-# numbers ([01d](01d_turns_and_resets.ipynb)). And $a - b - c - \cdots = 2a - (a + b + c + \cdots)$.
+# numbers ([01d](deeper/01d_turns_and_resets.ipynb)). And $a - b - c - \cdots = 2a - (a + b + c + \cdots)$.
 
 # %% [markdown]
 # **Exercise 11** ★★ *(10 min, 4 points: to forget with a transition of zeros)* **Code.** Change the block of this
@@ -878,14 +878,14 @@ check("01.11", my_block)
 #
 # **Go deeper:**
 #
-# * [01a stored inputs](01a_stored_inputs.ipynb): what if states are only close, or the modulus is even? (15 min)
-# * [01b sum and last letters](01b_sum_and_last_letters.ipynb): how many states does a sum need, and what do finitely many
+# * [01a stored inputs](deeper/01a_stored_inputs.ipynb): what if states are only close, or the modulus is even? (15 min)
+# * [01b sum and last letters](deeper/01b_sum_and_last_letters.ipynb): how many states does a sum need, and what do finitely many
 #   remember? (30 min)
-# * [01c two layers](01c_two_layers.ipynb): two layers with one $A$ each hold the first letter at any length. (10 min)
-# * [01d turns and resets](01d_turns_and_resets.ipynb): exactly which tasks fit into one diagonal layer? (20 min)
-# * [01e groups and depth](01e_groups_and_depth.ipynb): how many diagonal layers does a group need? (25 min)
-# * [01f block size](01f_block_size.ipynb): how large must a block be, and what are the smallest models? (20 min)
-# * [01g Liquid-S4 and errata](01g_liquid_s4.ipynb): how Liquid-S4 escapes, where the paper says something else, and what all this
+# * [01c two layers](deeper/01c_two_layers.ipynb): two layers with one $A$ each hold the first letter at any length. (10 min)
+# * [01d turns and resets](deeper/01d_turns_and_resets.ipynb): exactly which tasks fit into one diagonal layer? (20 min)
+# * [01e groups and depth](deeper/01e_groups_and_depth.ipynb): how many diagonal layers does a group need? (25 min)
+# * [01f block size](deeper/01f_block_size.ipynb): how large must a block be, and what are the smallest models? (20 min)
+# * [01g Liquid-S4 and errata](deeper/01g_liquid_s4.ipynb): how Liquid-S4 escapes, where the paper says something else, and what all this
 #   does not show. (10 min)
 #
 # ## Read on

@@ -152,7 +152,7 @@ check("02.1", my_blocks)
 # * `release` does with the columns what the paper's released code does: it subtracts each column's mean and divides the block by its
 #   largest column norm. It stops when two checks in a row on strings of length 500 are perfect, so it *has seen* the test length.
 #
-# How both recipes differ from the paper's: [02e](02e_train_and_verify_by_hand.ipynb). The first is made for this rule: weight decay, then
+# How both recipes differ from the paper's: [02e](deeper/02e_train_and_verify_by_hand.ipynb). The first is made for this rule: weight decay, then
 # noise and a penalty on columns that are not pure. With all five recorded seeds it is right to 500. The one recipe of
 # [chapter 10](10_one_ladder.ipynb), 600 steps on the answers alone, leaves the columns blurred, and there the same model on the same task
 # fails with all three seeds, the worst from position 102 on. (Section 4 there puts the two side by side.)
@@ -327,7 +327,7 @@ with show.expect_failure("Eq. 7, step 3"):
 # %% [markdown]
 # **The corrected statement.** For $p \ge 1$ and $b \ge 2$ the columns of a product of $k$ blocks have 1-norm at most
 # $b^{k(1-1/p)}$, and the block of equal entries attains it. At $p = 1.2$ and $b = 8$ that is a factor of $\sqrt2$ a step: enough to
-# leave float32 after 256 steps. Proof: [02a](02a_stability.ipynb). [02d](02d_column_rules.ipynb) shows its price: below
+# leave float32 after 256 steps. Proof: [02a](deeper/02a_stability.ipynb). [02d](deeper/02d_column_rules.ipynb) shows its price: below
 # $p = 2$ rotations are hard to build.
 #
 # **Exercise 2** ★★ *(15 min, 4 points: to bound eigenvalues by a norm)* **A proof step.** Show that a matrix whose
@@ -473,11 +473,11 @@ guess("02.5", forgetting)
 # </details>
 
 # %% [markdown]
-# Two theorems say how long a soft network lasts ([02b](02b_fading.ipynb)). One guarantees that it is right on every
+# Two theorems say how long a soft network lasts ([02b](deeper/02b_fading.ipynb)). One guarantees that it is right on every
 # string up to a length, computed from its columns. The other says that a soft head cannot count for ever: on $111\dots$ its
 # state converges.
 #
-# And `release`? States of one answer drift apart, or they grow until float32 overflows. [02b](02b_fading.ipynb) measures which
+# And `release`? States of one answer drift apart, or they grow until float32 overflows. [02b](deeper/02b_fading.ipynb) measures which
 # comes first.
 #
 # ## 5 Snap it and prove it
@@ -607,7 +607,7 @@ walk_widget = interactive.walk(machine, word=[0, 3, 2, 4])
 walk_widget
 
 # %% [markdown]
-# EvenPair(5) and ModArith(5): [02c](02c_modarith_and_the_table.ipynb). Other rules: by restart, [chapter 10](10_one_ladder.ipynb).
+# EvenPair(5) and ModArith(5): [02c](deeper/02c_modarith_and_the_table.ipynb). Other rules: by restart, [chapter 10](10_one_ladder.ipynb).
 #
 # ## 6 Build it yourself
 #
@@ -754,14 +754,14 @@ if my_layer and my_answers and my_search:
 #
 # **Go deeper**
 #
-# * [02a stability](02a_stability.ipynb) (20 min): how much can a product grow for every $p$, when does float32 overflow, and what do
+# * [02a stability](deeper/02a_stability.ipynb) (20 min): how much can a product grow for every $p$, when does float32 overflow, and what do
 #   random columns do?
-# * [02b fading](02b_fading.ipynb) (30 min): what ends a trained network, and how long is a soft one provably
+# * [02b fading](deeper/02b_fading.ipynb) (30 min): what ends a trained network, and how long is a soft one provably
 #   right?
-# * [02c ModArith and the table](02c_modarith_and_the_table.ipynb) (25 min): a harder task learned, mended and proved, and all models
+# * [02c ModArith and the table](deeper/02c_modarith_and_the_table.ipynb) (25 min): a harder task learned, mended and proved, and all models
 #   of the paper's Table 2.
-# * [02d column rules](02d_column_rules.ipynb) (30 min): where the paper and its code disagree, and what Eq. 6 forbids a block to do.
-# * [02e train and verify by hand](02e_train_and_verify_by_hand.ipynb) (20 min): the recipes, label smoothing, and a
+# * [02d column rules](deeper/02d_column_rules.ipynb) (30 min): where the paper and its code disagree, and what Eq. 6 forbids a block to do.
+# * [02e train and verify by hand](deeper/02e_train_and_verify_by_hand.ipynb) (20 min): the recipes, label smoothing, and a
 #   training step, *snap* and *verify* in a few lines.
 
 # %% [markdown]
@@ -797,6 +797,6 @@ if my_layer and my_answers and my_search:
 # * R. Grazzi, J. Siems and others, *Unlocking State-Tracking in Linear RNNs Through Negative Eigenvalues* (2024),
 #   [arXiv:2411.12537](https://arxiv.org/abs/2411.12537): what the range of the eigenvalues decides; chapter 09 goes on from there.
 # * J. Chung, H. Choi, S. J. Kim, *Rethinking State Tracking in Recurrent Models Through Error Control Dynamics* (2026),
-#   [arXiv:2605.07755](https://arxiv.org/abs/2605.07755): why an affine recurrence has a finite horizon, and how to predict it; compare [02b](02b_fading.ipynb).
+#   [arXiv:2605.07755](https://arxiv.org/abs/2605.07755): why an affine recurrence has a finite horizon, and how to predict it; compare [02b](deeper/02b_fading.ipynb).
 # * W. Merrill, J. Petty, A. Sabharwal, *The Illusion of State in State-Space Models* (2024), [arXiv:2404.08819](https://arxiv.org/abs/2404.08819): what
 #   transitions that do not depend on the input cannot do.

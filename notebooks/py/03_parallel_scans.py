@@ -135,7 +135,7 @@ assert left == right, "Composition, step 2: the brackets matter"
 # %% [markdown]
 # So you may set brackets as you like, and compute what is in different brackets at the same time. Every parallel scan of
 # this recurrence rests on this fact alone. (With a $\tanh$ around each step it fails:
-# [03a](03a_other_roads.ipynb).)
+# [03a](deeper/03a_other_roads.ipynb).)
 #
 # **Break it.** The order of the two matrices matters. With $A_1 A_2$ in place of $A_2 A_1$ the pair is another map:
 
@@ -378,7 +378,7 @@ print(f"T = 1 to {T}: the same words in every state; x_3 =", " + ".join(sorted(x
 
 # %% [markdown]
 # **Break it.** Multiply in the other order, and step 4 fails. (For matrices that commute the other order is right, too:
-# [03b](03b_paper_listings.ipynb).)
+# [03b](deeper/03b_paper_listings.ipynb).)
 
 # %% tags=["proof-pscan"]
 with show.expect_failure("PScan, step 4"):
@@ -568,7 +568,7 @@ check("03.5", my_scan)
 # Python, caches and page faults.
 #
 # A *chain* is the recurrence of one block on one string. $B$ strings have $B \cdot h$ of them, and none needs the others. The **token
-# table** is a loop that looks $A_t$ up in a small table ([03c](03c_benchmark.ipynb)). In the picture, marks are measured times.
+# table** is a loop that looks $A_t$ up in a small table ([03c](deeper/03c_benchmark.ipynb)). In the picture, marks are measured times.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 bench = ch03.timed()
@@ -598,8 +598,8 @@ race_widget
 # %% [markdown]
 # With 1,024 chains the model says *loop* on both machines, and so does the clock: no scan of less depth that we timed is faster
 # than our loop there. On the H200 it reads and writes at up to 82 % of the memory's speed with blocks of 8 or 16, but the model is far too
-# kind to the trees ([03c](03c_benchmark.ipynb)). A loop that Python starts step by step is another matter: on the H200 PScan beats
-# it at $T = 500$ ([03c](03c_benchmark.ipynb)).
+# kind to the trees ([03c](deeper/03c_benchmark.ipynb)). A loop that Python starts step by step is another matter: on the H200 PScan beats
+# it at $T = 500$ ([03c](deeper/03c_benchmark.ipynb)).
 
 # %% [markdown]
 # **Exercise 6** ★★ *(10 min, 4 points: to predict when less depth pays)* Leave the memory out: let the time be
@@ -692,7 +692,7 @@ show.figure(
 # %% [markdown]
 # In floats $\infty \cdot 0$ is not a number, and a product can overflow where no state does. Blocks whose products cannot grow are
 # safe: in chapter 02 the columns are probability distributions, and so are those of every product. Other ways to scan have traps
-# of their own ([03d](03d_floats.ipynb)): dividing by cumulative products, adding logarithms, a loop that takes `A[:, t]`.
+# of their own ([03d](deeper/03d_floats.ipynb)): dividing by cumulative products, adding logarithms, a loop that takes `A[:, t]`.
 
 # %% [markdown]
 # ## What to remember
@@ -704,10 +704,10 @@ show.figure(
 #
 # **Go deeper:**
 #
-# * [03a other roads](03a_other_roads.ipynb) (20 min): a tree that makes fewer than $T$ products, why $\tanh$ cannot be scanned, and what needs no scan.
-# * [03b paper listings](03b_paper_listings.ipynb) (15 min): the paper's code checked against its printout, and where the paper says something else.
-# * [03c benchmark](03c_benchmark.ipynb) (35 min): why the paper's PScan was no faster at test time, and every scan that we could install, timed on a CPU and on an H200.
-# * [03d floats](03d_floats.ipynb) (25 min): what overflows, which digits differ, and six things never to do.
+# * [03a other roads](deeper/03a_other_roads.ipynb) (20 min): a tree that makes fewer than $T$ products, why $\tanh$ cannot be scanned, and what needs no scan.
+# * [03b paper listings](deeper/03b_paper_listings.ipynb) (15 min): the paper's code checked against its printout, and where the paper says something else.
+# * [03c benchmark](deeper/03c_benchmark.ipynb) (35 min): why the paper's PScan was no faster at test time, and every scan that we could install, timed on a CPU and on an H200.
+# * [03d floats](deeper/03d_floats.ipynb) (25 min): what overflows, which digits differ, and six things never to do.
 
 # %% [markdown]
 # ## Exercises

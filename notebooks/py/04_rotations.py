@@ -240,7 +240,7 @@ assert sp.solve(alpha2 * (gamma**2 * c + Tr) - c, alpha2) == [right], (
 show.math(r"\alpha^2 = \textcolor{#D55E00}{c} \cdot", right / c)
 
 # %% [markdown]
-# The paper's experiments have $c = 1$, where both agree. Its Eq. 11 inherits the error: [04c](04c_constant_norm.ipynb).
+# The paper's experiments have $c = 1$, where both agree. Its Eq. 11 inherits the error: [04c](deeper/04c_constant_norm.ipynb).
 #
 # ## 2 A rotation from any matrix
 #
@@ -293,7 +293,7 @@ show.math(r"k! \text{ times the factor of } S^k \text{ in } \exp(S)\exp(S)^\top:
 # %% [markdown]
 # **Step 4 (all cases).** By step 1 $(\det A)^2 = \det(AA^\top) = 1$. And $A = \exp(\frac12 S)^2$ is the square of a real matrix, so
 # $\det A = d^2$ for a real $d$: it is not $-1$. So it is 1. $\blacksquare$ (Steps 2 and 3 show more,
-# $\det\exp(S) = \exp(\mathrm{Tr}\,S)$ for every square matrix: [04b](04b_every_rotation.ipynb).)
+# $\det\exp(S) = \exp(\mathrm{Tr}\,S)$ for every square matrix: [04b](deeper/04b_every_rotation.ipynb).)
 #
 # **Step 5 (sample, float).** Fifty random $M$ of size 8.
 
@@ -371,7 +371,7 @@ guess("04.3", rounded_rotation)
 # The layer uses this rotation indirectly. It learns angles and a rotation $P = \exp(M - M^\top)$, and takes
 # $A = P\Theta P^\top$, where $\Theta$ holds turns of the plane $R(\theta_i)$ along its diagonal. Powers are then cheap:
 # $A^k = P\Theta^kP^\top$, and $\Theta^k$ turns by $k\theta_i$. (Lemma 2 says that every rotation has this form:
-# [04b](04b_every_rotation.ipynb).)
+# [04b](deeper/04b_every_rotation.ipynb).)
 #
 # But does the layer need $P$ at all? $C$ and $B$ are free matrices, and
 #
@@ -507,7 +507,7 @@ show.math("s_t =", now)
 # %% [markdown]
 # **Step 4 (all cases).** From $x_0 = 0$ that is $c\,(1 - \gamma^{2t})$. It grows at *every* step, by
 # $c\,\gamma^{2t}(1 - \gamma^2) > 0$: the norm is constant nowhere. (Steps 3 and 5 to 10, with two ways to make it constant:
-# [04c](04c_constant_norm.ipynb).)
+# [04c](deeper/04c_constant_norm.ipynb).)
 
 # %% tags=["proof-norm"]
 c, gamma = sp.symbols("c gamma", positive=True)
@@ -531,7 +531,7 @@ norm_widget
 # With the controls you take away two hypotheses of Lemma 3: the start, and the white input. The sentence below says what fails
 # then. *Try:* choose $x_0$ *unit* or *scaled first step*: now the line is flat. Then set ρ = 0.9. Which angle makes the state
 # large, and which makes it small? What does θ do at ρ = 0? The formula for coloured input is in
-# [04d](04d_coloured_inputs.ipynb).
+# [04d](deeper/04d_coloured_inputs.ipynb).
 
 # %% [markdown]
 # **Exercise 9** ★ *(5 min, 3 points: to read a power from a straight line)* **Read a picture.** Look at
@@ -678,7 +678,7 @@ discs_widget
 
 # %% [markdown]
 # Heads wider than 2 share one $\gamma$, so they are LRUs whose moduli are *tied*: wider heads take functions away
-# ([04e](04e_lru_wider_heads.ipynb)). Apart from this tie, the two models compute the same. They differ in how they are trained.
+# ([04e](deeper/04e_lru_wider_heads.ipynb)). Apart from this tie, the two models compute the same. They differ in how they are trained.
 
 # %% [markdown]
 # **Exercise 2** ★★ *(10 min, 4 points: to write the operator of a scan)* **Code.** The parallel scan of
@@ -754,10 +754,10 @@ show.table(
 # %% [markdown]
 # White input gives the formula's norm even in trained layers. ListOps does not, because it is not white. What one layer keeps, the
 # next one reads, so deeper layers get inputs that are correlated in time. And $B$ turns to where inputs are large. All layers, and
-# why the paper's contrast is there at the start only: [04f](04f_norm_in_training.ipynb).
+# why the paper's contrast is there at the start only: [04f](deeper/04f_norm_in_training.ipynb).
 #
 # So what does a norm-preserving transition keep? The past, evenly: what is left of an input does not depend on what came after it.
-# It cannot keep a bit for ever, because what is left shrinks as $\gamma^k$ ([04g](04g_kept_and_reported.ipynb)). And it keeps an
+# It cannot keep a bit for ever, because what is left shrinks as $\gamma^k$ ([04g](deeper/04g_kept_and_reported.ipynb)). And it keeps an
 # error as evenly as the past; only the readout can put the state back ([chapter 10](10_one_ladder.ipynb#5-What-drifts-can-be-mended)).
 #
 # ## What to remember
@@ -770,13 +770,13 @@ show.table(
 #
 # **Go deeper:**
 #
-# * [04a the layer in code](04a_layer_in_code.ipynb): how do you run it without ever multiplying by $A$? About 20 min.
-# * [04b every rotation](04b_every_rotation.ipynb): does $P\Theta P^\top$ reach all rotations, as Lemma 2 hopes? About 25 min.
-# * [04c a constant norm](04c_constant_norm.ipynb): how long does the climb take, and how can you avoid it? About 20 min.
-# * [04d coloured inputs](04d_coloured_inputs.ipynb): what happens to the norm without white input? About 30 min.
-# * [04e the LRU and wider heads](04e_lru_wider_heads.ipynb): Eq. 14, and what a tied modulus costs. About 15 min.
-# * [04f the norm in training](04f_norm_in_training.ipynb): the paper's Figure 3, tried again on small networks. About 25 min.
-# * [04g kept and reported](04g_kept_and_reported.ipynb): what can be kept, the paper's accuracies, and its errata. About 15 min.
+# * [04a the layer in code](deeper/04a_layer_in_code.ipynb): how do you run it without ever multiplying by $A$? About 20 min.
+# * [04b every rotation](deeper/04b_every_rotation.ipynb): does $P\Theta P^\top$ reach all rotations, as Lemma 2 hopes? About 25 min.
+# * [04c a constant norm](deeper/04c_constant_norm.ipynb): how long does the climb take, and how can you avoid it? About 20 min.
+# * [04d coloured inputs](deeper/04d_coloured_inputs.ipynb): what happens to the norm without white input? About 30 min.
+# * [04e the LRU and wider heads](deeper/04e_lru_wider_heads.ipynb): Eq. 14, and what a tied modulus costs. About 15 min.
+# * [04f the norm in training](deeper/04f_norm_in_training.ipynb): the paper's Figure 3, tried again on small networks. About 25 min.
+# * [04g kept and reported](deeper/04g_kept_and_reported.ipynb): what can be kept, the paper's accuracies, and its errata. About 15 min.
 
 # %% [markdown]
 # ## Exercises

@@ -113,7 +113,7 @@ show.math("y_1 =", sp.collect(sp.expand(K[1] * u[0] + K[0] * u[1]), u))
 # %% [markdown]
 # A layer of the package is this convolution, computed by the FFT, plus a learned *skip* weight times the input. An FFT computes a
 # *circular* convolution, on a ring where the end of a sequence runs into its beginning, so the ring must be long enough. Notebook
-# [05a](05a_layer_and_fft.ipynb) builds the whole layer from its parameters. Here you build the kernel and the convolution:
+# [05a](deeper/05a_layer_and_fft.ipynb) builds the whole layer from its parameters. Here you build the kernel and the convolution:
 
 # %% [markdown]
 # **Exercise 4** ★ *(5 min, 3 points: to compute a layer's kernel)* **Build, step 1 of 3.** In three exercises you write
@@ -224,14 +224,14 @@ show.math("w_1 =", sp.factor(w[0]))
 # > **The corrected statement.** Every diagonalisable linear RNN is a DLR. A delay line by $S \ge 1$ steps is no DLR of any size.
 #
 # Why not? A sum of $M$ different exponentials (none of them 0) that is 0 for $M$ lags in a row is 0 for ever. So the first
-# picture must have an echo: after 24 steps its waves meet again, upside down. Notebook [05b](05b_delay_line_and_dss.ipynb) proves it, and
+# picture must have an echo: after 24 steps its waves meet again, upside down. Notebook [05b](deeper/05b_delay_line_and_dss.ipynb) proves it, and
 # comes as near to a delay line as you like, with weights that explode.
 
 # %% [markdown]
 # ## 3 Half a circle is better
 #
 # Where should training start? The paper spreads the modes evenly over the whole circle, at the angles $2\pi n/N$. Then "$K = \mathrm{DFT}\cdot w$",
-# and as the DFT can be inverted, $N$ weights give any kernel of length $N$ ([05c](05c_where_modes_start.ipynb) proves it, tests the decays, and
+# and as the DFT can be inverted, $N$ weights give any kernel of length $N$ ([05c](deeper/05c_where_modes_start.ipynb) proves it, tests the decays, and
 # lets you choose $N$ and $L$). But a layer keeps only the real part of its kernel: it is *cast to reals*. Now $N$ complex weights are $2N$ real
 # numbers. Do they make all real kernels of length $2N$?
 #
@@ -389,11 +389,11 @@ fit_widget
 #
 # *Why so many?* A sum of $N$ exponentials obeys a recurrence: of any $N + 1$ taps in a row, the first and the last are
 # combinations of the others. With $N$ zeros in a row, before the 1 or after it, the 1 would be 0 too. Cast to reals, $N$ modes and their mirror images count as $2N$,
-# and the half circle reaches this bound. [05d](05d_exact_shifts.ipynb) has the proof, in four steps.
+# and the half circle reaches this bound. [05d](deeper/05d_exact_shifts.ipynb) has the proof, in four steps.
 #
 # But must a layer be exact? Let the modes of the half circle fade, $|\lambda_n| = r < 1$, and their echoes fade with them. This changes the count:
 #
-# > **Theorem (the reach; proved in [06d](06d_reach.ipynb)).** Let $N$ modes be cast to reals, and let lag 0 be free (the skip weight sets it). If $S \le 2N$, then for every error $0 < d < 1$ there is a kernel that is 1 at $S$ and at most $d$ in size at every other lag, **for all lengths at once**.
+# > **Theorem (the reach; proved in [06d](deeper/06d_reach.ipynb)).** Let $N$ modes be cast to reals, and let lag 0 be free (the skip weight sets it). If $S \le 2N$, then for every error $0 < d < 1$ there is a kernel that is 1 at $S$ and at most $d$ in size at every other lag, **for all lengths at once**.
 # > Its weights have $\|w\|_1 = d^{-S/2N} \le 1/d$. If $S > 2N$ and $L \ge 2S$, every kernel of $N$ modes misses the one-hot by at least $\sqrt{1 - 2N/S}$ of its norm.
 #
 # So $S/2$ modes are enough for a shift that is *nearly* exact, at every length: being nearly 0 at all later lags costs no more modes.
@@ -556,8 +556,8 @@ show.figure(
 
 # %% [markdown]
 # With $N = 4096$ the paper's DLR scores .83, .39, .25 and .22. The staircase says .833, .417, .222 and .222. (Just past its last
-# step a layer scores a little more than nothing: [05f](05f_shift_and_reverse.ipynb) says why, and has the tables. DLR-prod, which
-# multiplies two kernels, reaches further: [05e](05e_product_of_kernels.ipynb).)
+# step a layer scores a little more than nothing: [05f](deeper/05f_shift_and_reverse.ipynb) says why, and has the tables. DLR-prod, which
+# multiplies two kernels, reaches further: [05e](deeper/05e_product_of_kernels.ipynb).)
 #
 # Does a layer of yours obey the count? Train some live (`ch05.train_dlr`), at $L = 64$: width 16, and 200 steps of 8 sequences. That
 # is too short to reach the predicted score, but they should not exceed it.
@@ -768,12 +768,12 @@ check("05.14", my_tap)
 #
 # **Go deeper:**
 #
-# * [05a layer and fft](05a_layer_and_fft.ipynb) (15 min): the layer built from its parameters, and how long its FFT must be.
-# * [05b delay line and dss](05b_delay_line_and_dss.ipynb) (25 min): which recurrences are a DLR, and what it costs to come near one that is not.
-# * [05c where modes start](05c_where_modes_start.ipynb) (15 min): the paper's start, its decays, and kernels before and after training.
-# * [05d exact shifts](05d_exact_shifts.ipynb) (20 min): the proof of the cliff, and which kernels which modes fit.
-# * [05e product of kernels](05e_product_of_kernels.ipynb) (20 min): DLR-prod has $N(N+1)$ modes, not $4N^2$.
-# * [05f shift and reverse](05f_shift_and_reverse.ipynb) (25 min): why one convolution cannot reverse a sequence, our records of Shift, where the paper says something else, and what all this does not show.
+# * [05a layer and fft](deeper/05a_layer_and_fft.ipynb) (15 min): the layer built from its parameters, and how long its FFT must be.
+# * [05b delay line and dss](deeper/05b_delay_line_and_dss.ipynb) (25 min): which recurrences are a DLR, and what it costs to come near one that is not.
+# * [05c where modes start](deeper/05c_where_modes_start.ipynb) (15 min): the paper's start, its decays, and kernels before and after training.
+# * [05d exact shifts](deeper/05d_exact_shifts.ipynb) (20 min): the proof of the cliff, and which kernels which modes fit.
+# * [05e product of kernels](deeper/05e_product_of_kernels.ipynb) (20 min): DLR-prod has $N(N+1)$ modes, not $4N^2$.
+# * [05f shift and reverse](deeper/05f_shift_and_reverse.ipynb) (25 min): why one convolution cannot reverse a sequence, our records of Shift, where the paper says something else, and what all this does not show.
 
 # %% [markdown]
 # ## Exercises

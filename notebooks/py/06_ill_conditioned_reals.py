@@ -345,7 +345,7 @@ print(leading)
 
 # %% [markdown]
 # That is the bound. Nothing is lost in it if every weight has the sign that $T^*$ has at its node, where $T^*$ must be $\pm1$.
-# This happens at exactly $N$ places ([06a](06a_best_nodes.ipynb) proves it):
+# This happens at exactly $N$ places ([06a](deeper/06a_best_nodes.ipynb) proves it):
 
 # %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 show.figure(
@@ -529,7 +529,7 @@ check("06.5", my_expensive)
 # > and $L$ nodes reach it, the same ones for every $S$: the extrema of $T^*_n$.
 #
 # ($[x^S]\,p$ is the coefficient of $x^S$ in $p$.) The proof is that of Theorem 1 again: pair the kernel with $T^*_n$, and one coefficient is
-# left. [06b](06b_every_shift.ipynb) has the proof. More modes do not help:
+# left. [06b](deeper/06b_every_shift.ipynb) has the proof. More modes do not help:
 
 # %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 cost_widget = explore(
@@ -705,7 +705,7 @@ show.figure(
 # %% [markdown]
 # So **it is the phase that helps, not the sign.** And how many modes do you need? For an exact shift $N \ge \max(S + 1,\; L - S)$. If
 # lag 0 is free and every other lag may be off by $d$, then $2N \ge S$ modes, cast to reals, are enough, with weights that add up to
-# at most $1/d$ ([06d](06d_reach.ipynb)).
+# at most $1/d$ ([06d](deeper/06d_reach.ipynb)).
 #
 # ## 7 Does training find it?
 #
@@ -755,7 +755,7 @@ show.figure(
 
 # %% [markdown]
 # Is it the training that fails, or the modes? It is the modes. Give DLR-ℝ's learned nodes the best weights that float64 can find,
-# and they still miss ([06e](06e_paper_checked.ipynb)). Real modes are not useless, though: a moving average or a cumulative sum, whatever fades
+# and they still miss ([06e](deeper/06e_paper_checked.ipynb)). Real modes are not useless, though: a moving average or a cumulative sum, whatever fades
 # smoothly, is well within their reach.
 #
 # ## What to remember
@@ -768,12 +768,12 @@ show.figure(
 #
 # **Go deeper:**
 #
-# * [06a best nodes](06a_best_nodes.ipynb) (15 min): which nodes reach the bound, and why no others do.
-# * [06b every shift](06b_every_shift.ipynb) (25 min): the proof of Theorem 2, the most expensive shift, and nodes in $[-1, 1]$.
-# * [06c nearly exact](06c_nearly_exact.ipynb) (10 min): what changes if the kernel may be a little wrong.
-# * [06d reach](06d_reach.ipynb) (25 min): how many modes with a phase a shift needs.
-# * [06e paper checked](06e_paper_checked.ipynb) (20 min): the paper's Table 2 predicted and run, and where the paper says something else.
-# * [06f running sum](06f_running_sum.ipynb) (10 min): the recurrence as a cumulative sum, and where its floats end.
+# * [06a best nodes](deeper/06a_best_nodes.ipynb) (15 min): which nodes reach the bound, and why no others do.
+# * [06b every shift](deeper/06b_every_shift.ipynb) (25 min): the proof of Theorem 2, the most expensive shift, and nodes in $[-1, 1]$.
+# * [06c nearly exact](deeper/06c_nearly_exact.ipynb) (10 min): what changes if the kernel may be a little wrong.
+# * [06d reach](deeper/06d_reach.ipynb) (25 min): how many modes with a phase a shift needs.
+# * [06e paper checked](deeper/06e_paper_checked.ipynb) (20 min): the paper's Table 2 predicted and run, and where the paper says something else.
+# * [06f running sum](deeper/06f_running_sum.ipynb) (10 min): the recurrence as a cumulative sum, and where its floats end.
 
 # %% [markdown]
 # ## Exercises

@@ -152,7 +152,7 @@ with show.expect_failure("Theorem 1, step 2"):
 #
 # Now look at the picture again. On Shift, Sort, MIPS and ContextShift nothing was moved, sorted or searched for. These scores are
 # zeros that do not look like zeros. CumMax is 0.06 above its level, more than a linear map gets at that length
-# ([07a](07a_theorems_proved.ipynb)).
+# ([07a](deeper/07a_theorems_proved.ipynb)).
 
 # %% [markdown]
 # **Exercise 1** ★ *(5 min, 3 points: to see how a level depends on length)* **Predict.** Choose before you run: what part
@@ -249,7 +249,7 @@ show.table(rows, caption="R² of the best linear map from all numbers to all ans
 # **Theorem 2.** *Shift, CumSum, Reverse, SelectFixed and SolveFixed are linear, up to a constant, in the numbers that change from
 # input to input. CumMax, Sort, Select, MIPS, ContextShift and Solve are not.*
 #
-# The table is a fit to a sample. [07a](07a_theorems_proved.ipynb) has the proof, which needs none. (On Select the linear map is itself an
+# The table is a fit to a sample. [07a](deeper/07a_theorems_proved.ipynb) has the proof, which needs none. (On Select the linear map is itself an
 # answer without the skill, so the 0.00 beside it is too low.)
 #
 # For each answer a linear task asks how much it wants of each *lag*: of the number that was read $s$ steps before. Here are these
@@ -324,7 +324,7 @@ channels_widget
 # * *(e) Solve of $N$ unknowns, which is not linear either, takes $N(N+1)/2$.*
 #
 # Why are fewer not enough? Because then some change of the input is seen by no kernel. Two inputs look alike and need different
-# answers, and no readout can help. [07a](07a_theorems_proved.ipynb) proves all five parts in six steps, and adds the skip around the
+# answers, and no readout can help. [07a](deeper/07a_theorems_proved.ipynb) proves all five parts in six steps, and adds the skip around the
 # layer, which hands on one number more.
 #
 # This explains the strangest pair in the paper's table. At length 4,096 one layer of DLR with 128 channels scores 0.97 on SelectFixed
@@ -569,7 +569,7 @@ show.figure(
 
 # %% [markdown]
 # So a table of equal steps says *which net has a skill first*. It does not say *which net can have it*: that takes a proof. With
-# four times the steps nearly all of the zeros that we tried again turn into skills ([07b](07b_all_benchmarks.ipynb)).
+# four times the steps nearly all of the zeros that we tried again turn into skills ([07b](deeper/07b_all_benchmarks.ipynb)).
 #
 # **Live.** Train one or two layers of DLR yourself: width 32, 64 modes, a few seconds each:
 
@@ -648,13 +648,13 @@ kernel_widget
 #    as it has lags, Reverse $L/2$, whatever the readout.
 # 3. Depth divides a lag into digits: two layers of $\sqrt L$ channels reverse, where one layer takes $L/2$.
 # 4. A zero after few steps says nothing about the model.
-# 5. A benchmark asks for long range only where bags of words and single pixels fail ([07b](07b_all_benchmarks.ipynb)).
+# 5. A benchmark asks for long range only where bags of words and single pixels fail ([07b](deeper/07b_all_benchmarks.ipynb)).
 #
 # **Go deeper:**
 #
-# * [07a theorems proved](07a_theorems_proved.ipynb) (35 min): the proofs of Theorems 2 and 3, a running maximum from a running sum, and
+# * [07a theorems proved](deeper/07a_theorems_proved.ipynb) (35 min): the proofs of Theorems 2 and 3, a running maximum from a running sum, and
 #   what training makes of the channels.
-# * [07b all benchmarks](07b_all_benchmarks.ipynb) (30 min): three lengths, more steps, trees, pictures, books and the Long Range Arena,
+# * [07b all benchmarks](deeper/07b_all_benchmarks.ipynb) (30 min): three lengths, more steps, trees, pictures, books and the Long Range Arena,
 #   where the paper says something else, and what all this does not show.
 
 # %% [markdown]

@@ -69,7 +69,7 @@ filling_widget
 #
 # and nothing else. It adds a learned number $r_j$ to the score of the position $j$ steps back. Then comes the feed-forward network,
 # and then the same layer again with the next $\ell$, $\lceil \log_C T\rceil$ times in all. Every letter reaches the root by exactly
-# one route ([08a](08a_tree_and_masks.ipynb) proves it).
+# one route ([08a](deeper/08a_tree_and_masks.ipynb) proves it).
 #
 # Below is the tree of the paper's Figure 1, for another task, with the mask of every depth. Dots are what the masks compute for
 # the other positions.
@@ -350,7 +350,7 @@ def recursion(leaves, layer, before):
 # zeros they do not.
 #
 # Why? After $\ell$ layers place $i$ holds its last $2^\ell$ letters in order, or all there are, if the *empty word* is before the
-# start. The empty word does nothing, so its matrix is the identity ([08c](08c_lemma_1_in_use.ipynb) has the proof). With zeros
+# start. The empty word does nothing, so its matrix is the identity ([08c](deeper/08c_lemma_1_in_use.ipynb) has the proof). With zeros
 # you can read a position only if all letters of its tree exist. Of eight positions, only the last has them:
 
 # %%
@@ -377,7 +377,7 @@ for said, before in {"identities": np.eye(5, dtype=int), "zeros": np.zeros((5, 5
 # tasks that answer a word and its mirror image alike.
 #
 # Why? If a layer writes the later word first, every place ends with its prefix mirrored. How often does this matter? Count
-# over all words of six letters ([08b](08b_order_of_composition.ipynb) proves the claim and counts for longer ones):
+# over all words of six letters ([08b](deeper/08b_order_of_composition.ipynb) proves the claim and counts for longer ones):
 
 # %%
 def share_right(machine, layer, length=6):
@@ -426,7 +426,7 @@ print(ch08.noise_sentence(**noisy).replace("<b>", "").replace("</b>", ""))
 # %% [markdown]
 # **Claim (noise).** At worst the error of the ones doubles in every layer. That of the zeros more than doubles, as long as zeros are
 # at most $\frac12$; beyond, errors grow by a factor that tends to $2n$. Here the letters are permutations of $n$ states, as in Cycle
-# Navigation ([08d](08d_errors_double.ipynb) has the proof, and what holds for other letters).
+# Navigation ([08d](deeper/08d_errors_double.ipynb) has the proof, and what holds for other letters).
 #
 # Why doubling? Two ones, each $1 + x$, give $\mathrm{ReLU}(2(1 + x) - 1) = 1 + 2x$.
 #
@@ -733,7 +733,7 @@ show.figure(
 
 
 # %% [markdown]
-# [08e](08e_paper_checked.ipynb) says why some dots are low, with Tables 1 and 2 in numbers.
+# [08e](deeper/08e_paper_checked.ipynb) says why some dots are low, with Tables 1 and 2 in numbers.
 
 # %% [markdown]
 # **Exercise 13** ★ *(5 min, 3 points: to predict what an exact layer does at new depths)*
@@ -780,7 +780,7 @@ guess("08.13", far_beyond)
 #
 # Why? Exchange the last $2^{\ell+1}$ letters of a string: at depth $\ell$ only one node changes. If that node held the same for two
 # words with different actions, the net would answer both strings alike, and one wrongly. For Parity and Cycle Navigation the number is
-# that of the states, as the paper has it. For most other tasks it is not ([08f](08f_clusters_and_gradients.ipynb) counts).
+# that of the states, as the paper has it. For most other tasks it is not ([08f](deeper/08f_clusters_and_gradients.ipynb) counts).
 #
 # Look at your net. You see its states at one depth, from strings of 500 letters, on the plane on which they vary most (PCA, principal
 # component analysis). Colours are the true actions, named as in the tree (e does nothing). Rings are
@@ -897,7 +897,7 @@ typed_widget
 
 # %% [markdown]
 # So a gradient is a hint, not an explanation. There is a recurrence that is right on Parity at every length, with 99 % of its gradient
-# on the last four of 64 letters ([08f](08f_clusters_and_gradients.ipynb) builds it).
+# on the last four of 64 letters ([08f](deeper/08f_clusters_and_gradients.ipynb) builds it).
 #
 # ## What to remember
 #
@@ -912,13 +912,13 @@ typed_widget
 #
 # **Go deeper:**
 #
-# * [08a tree and masks](08a_tree_and_masks.ipynb) (15 min): one route to each letter, how large the tree is, and the same weights as masks.
-# * [08b order of composition](08b_order_of_composition.ipynb) (20 min): the proof that the printed heads read backwards, and which product reads the state.
-# * [08c Lemma 1 in use](08c_lemma_1_in_use.ipynb) (25 min): how many units a merge needs, what comes before the start, and when outputs are bits again.
-# * [08d errors double](08d_errors_double.ipynb) (15 min): the nine steps of the claim on noise.
-# * [08e paper checked](08e_paper_checked.ipynb) (20 min): Tables 1 and 2 run again, chance, and where the paper says something else.
-# * [08f clusters and gradients](08f_clusters_and_gradients.ipynb) (35 min): how many actions twelve tasks have, Figure 4 again, and what a gradient cannot tell.
-# * [08g text and cost](08g_text_and_cost.ipynb) (15 min): Table 3 on a small text, what breaks beyond $C^2$, and what the model costs.
+# * [08a tree and masks](deeper/08a_tree_and_masks.ipynb) (15 min): one route to each letter, how large the tree is, and the same weights as masks.
+# * [08b order of composition](deeper/08b_order_of_composition.ipynb) (20 min): the proof that the printed heads read backwards, and which product reads the state.
+# * [08c Lemma 1 in use](deeper/08c_lemma_1_in_use.ipynb) (25 min): how many units a merge needs, what comes before the start, and when outputs are bits again.
+# * [08d errors double](deeper/08d_errors_double.ipynb) (15 min): the nine steps of the claim on noise.
+# * [08e paper checked](deeper/08e_paper_checked.ipynb) (20 min): Tables 1 and 2 run again, chance, and where the paper says something else.
+# * [08f clusters and gradients](deeper/08f_clusters_and_gradients.ipynb) (35 min): how many actions twelve tasks have, Figure 4 again, and what a gradient cannot tell.
+# * [08g text and cost](deeper/08g_text_and_cost.ipynb) (15 min): Table 3 on a small text, what breaks beyond $C^2$, and what the model costs.
 
 # %% [markdown]
 # ## Exercises
@@ -942,7 +942,7 @@ typed_widget
 # %% [markdown]
 # ## Read on
 #
-# More papers: [08e](08e_paper_checked.ipynb).
+# More papers: [08e](deeper/08e_paper_checked.ipynb).
 #
 # * The paper: T.-C. Chi, T.-H. Fan, A. I. Rudnicky, P. J. Ramadge, *Transformer Working Memory Enables Regular Language Reasoning and
 #   Natural Language Length Extrapolation*, 2023, [arXiv:2305.03796](https://arxiv.org/abs/2305.03796).

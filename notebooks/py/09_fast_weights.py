@@ -50,7 +50,7 @@ show.figure(
 
 # %% [markdown]
 # It counts. Small errors remain, and they pile up. Round a handful of its numbers, and you can prove that the copy is right on
-# every string, of every length ([09f](09f_found_counter.ipynb)).
+# every string, of every length ([09f](deeper/09f_found_counter.ipynb)).
 #
 # **What we ask.** *What can a memory count that is written by a learning rule?* Such memories are in linear Transformers, called
 # *fast weight programmers*. Paper 003 (Irie, Csordás and Schmidhuber, 2023) asks which languages they recognise. You will see
@@ -83,7 +83,7 @@ writes_widget
 # %% [markdown]
 # A whole memory has many keys. Let it learn *which letter follows which*. The key is the letter before, the value is this letter.
 # The query is this letter again, so $y_t$ guesses the next one. (The third rule, *recurrent*, also sees its last answer; see
-# [09g](09g_feedback.ipynb).)
+# [09g](deeper/09g_feedback.ipynb).)
 
 # %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 show.figure(
@@ -491,7 +491,7 @@ with show.expect_failure("One letter, step 3"):
 
 # %% [markdown]
 # A normalised sum does worse: on $aaa\cdots$ it gives a mean of equal values, the same at every step, at any depth
-# ([09d](09d_even_lengths.ipynb)).
+# ([09d](deeper/09d_even_lengths.ipynb)).
 #
 # ## 4 The leak
 #
@@ -572,7 +572,7 @@ with show.expect_failure("The leak, step 3"):
 # %% [markdown]
 # So the paper's 100 % for DeltaNet on Dyck-1 (balanced brackets, up to 100 of them) is a result about **bounded depth**. Other weights do no better:
 # with one write a token and $0 \le \beta|k|^2 \le 2$, no layer labels Dyck-1 with a fixed margin at all depths. And a small leak is
-# enough for the paper's strings ([09e](09e_bounded_depth.ipynb) has both proofs, and a trained net that leaks).
+# enough for the paper's strings ([09e](deeper/09e_bounded_depth.ipynb) has both proofs, and a trained net that leaks).
 
 # %% [markdown]
 # **Exercise 6** ★ *(5 min, 3 points: to predict how deep a counter counts)* **Predict.** A counter with leak
@@ -675,7 +675,7 @@ show.figure(
 # %% [markdown]
 # "Most of it falls": an eigenvalue near $-1$ is not $-1$. For $\beta < 2$ the distance of $w$ from $\frac12$ shrinks by the factor $\beta - 1$ at every
 # 1, and parity is lost when it is as small as the noise.
-# [09h](09h_reflections.ipynb) proves this, finds the leaks in a trained net, closes them, and proves it right at every length.
+# [09h](deeper/09h_reflections.ipynb) proves this, finds the leaks in a trained net, closes them, and proves it right at every length.
 # A restart does it without a look at the weights ([chapter 10](10_one_ladder.ipynb#5-What-drifts-can-be-mended)).
 
 # %% [markdown]
@@ -721,12 +721,12 @@ check("09.8", my_ones)
 #
 # | rule, one layer | counts exactly | resets | parity |
 # |---|---|---|---|
-# | sum | yes ([09c](09c_counting_brackets.ipynb)) | no (section 2) | no ([09d](09d_even_lengths.ipynb)) |
+# | sum | yes ([09c](deeper/09c_counting_brackets.ipynb)) | no (section 2) | no ([09d](deeper/09d_even_lengths.ipynb)) |
 # | delta, $\beta\in(0,1)$ | no, only to a depth (section 4) | yes, where $\beta$ is 1 (as $\sigma(40)$ is in float32) | no (section 3) |
-# | delta, $\beta = 2$, one write a token | no ([09e](09e_bounded_depth.ipynb)) | yes, with $\beta = 1$ at the reset | yes (section 5) |
-# | **delta, $\beta \le 2$, two writes a token** | **yes** ([09f](09f_found_counter.ipynb)) | **yes** | **yes** |
-# | Recurrent Delta | not decided here | yes: without feedback it is the delta rule | yes ([09g](09g_feedback.ipynb)) |
-# | SRWM, a matrix that changes itself | not decided here | not decided here | yes ([09g](09g_feedback.ipynb)) |
+# | delta, $\beta = 2$, one write a token | no ([09e](deeper/09e_bounded_depth.ipynb)) | yes, with $\beta = 1$ at the reset | yes (section 5) |
+# | **delta, $\beta \le 2$, two writes a token** | **yes** ([09f](deeper/09f_found_counter.ipynb)) | **yes** | **yes** |
+# | Recurrent Delta | not decided here | yes: without feedback it is the delta rule | yes ([09g](deeper/09g_feedback.ipynb)) |
+# | SRWM, a matrix that changes itself | not decided here | not decided here | yes ([09g](deeper/09g_feedback.ipynb)) |
 #
 # The bold row is the net of the first picture. Its head reflects twice at each bracket, and clears itself at a 1. Nobody programmed it:
 # training began near a translation, and learned what to write.
@@ -766,15 +766,15 @@ check("09.7", my_keys)
 #
 # **Go deeper:**
 #
-# * [09a delta rule](09a_delta_rule.ipynb) (15 min): a whole layer in twenty lines, and how strong a write may be.
-# * [09b rational outputs](09b_rational_outputs.ipynb) (20 min): which outputs of a sum a weighted automaton can compute.
-# * [09c counting brackets](09c_counting_brackets.ipynb) (20 min): how many bits a sum holds, and two kinds of brackets.
-# * [09d even lengths](09d_even_lengths.ipynb) (20 min): why a sum has no parity, and what a layer norm changes.
-# * [09e bounded depth](09e_bounded_depth.ipynb) (25 min): no single write counts for ever, and a trained net that leaks.
-# * [09f found counter](09f_found_counter.ipynb) (30 min): the counter of the first picture, snapped and proved.
-# * [09g feedback](09g_feedback.ipynb) (20 min): rules that see their own answers keep parity.
-# * [09h reflections](09h_reflections.ipynb) (25 min): reflections in floats, and a trained parity net, proved.
-# * [09i paper checked](09i_paper_checked.ipynb) (20 min): the paper's tables with ours beside them, and where it says something else.
+# * [09a delta rule](deeper/09a_delta_rule.ipynb) (15 min): a whole layer in twenty lines, and how strong a write may be.
+# * [09b rational outputs](deeper/09b_rational_outputs.ipynb) (20 min): which outputs of a sum a weighted automaton can compute.
+# * [09c counting brackets](deeper/09c_counting_brackets.ipynb) (20 min): how many bits a sum holds, and two kinds of brackets.
+# * [09d even lengths](deeper/09d_even_lengths.ipynb) (20 min): why a sum has no parity, and what a layer norm changes.
+# * [09e bounded depth](deeper/09e_bounded_depth.ipynb) (25 min): no single write counts for ever, and a trained net that leaks.
+# * [09f found counter](deeper/09f_found_counter.ipynb) (30 min): the counter of the first picture, snapped and proved.
+# * [09g feedback](deeper/09g_feedback.ipynb) (20 min): rules that see their own answers keep parity.
+# * [09h reflections](deeper/09h_reflections.ipynb) (25 min): reflections in floats, and a trained parity net, proved.
+# * [09i paper checked](deeper/09i_paper_checked.ipynb) (20 min): the paper's tables with ours beside them, and where it says something else.
 
 # %% [markdown]
 # ## Exercises

@@ -60,7 +60,7 @@ show.figure(
 # never saw?* Algebra answers the first question from the machine's arrows alone. Training answers the second. At the end you type
 # a machine of your own.
 #
-# *You need:* chapters 01 and 02, and what a group is ([01e](01e_groups_and_depth.ipynb)). *It takes* about 55 min to read and 1 h for the exercises, and less than a minute of computing.
+# *You need:* chapters 01 and 02, and what a group is ([01e](deeper/01e_groups_and_depth.ipynb)). *It takes* about 55 min to read and 1 h for the exercises, and less than a minute of computing.
 #
 # ## 1 The same question to all
 #
@@ -157,7 +157,7 @@ check("10.1", my_first_below)
 # %% [markdown]
 # ## 2 Three theorems
 #
-# Where do the red corners come from? Mostly from three short theorems ([10a](10a_more_theorems.ipynb) has more).
+# Where do the red corners come from? Mostly from three short theorems ([10a](deeper/10a_more_theorems.ipynb) has more).
 #
 # **Theorem 1.** *Blocks with one-hot columns compute every machine.* Write the arrows of token $v$ as the matrix $A_v$ with a 1 in
 # row $v(q)$ of column $q$, and start at the basis vector of the initial state.
@@ -374,7 +374,7 @@ check("10.3", my_count)
 # `predict(machine, family)` puts these theorems and their relatives together. A *family* is a kind of transition. Can
 # one layer of it hold the machine, or several, or no number? The function answers and names the theorem.
 # Where one layer cannot, it gives two words that every such layer confuses. *Can* means: with bounded states, and with a margin
-# between different answers at every length. What a verdict leaves out: [10a](10a_more_theorems.ipynb).
+# between different answers at every length. What a verdict leaves out: [10a](deeper/10a_more_theorems.ipynb).
 
 # %%
 rows = [
@@ -560,7 +560,7 @@ drift_widget = explore(**ch10.drift_widget(net, restarted, s_3))
 drift_widget
 
 # %% [markdown]
-# Why can the recurrence not do this itself? (Theorems 4 to 6 are in [10a](10a_more_theorems.ipynb).)
+# Why can the recurrence not do this itself? (Theorems 4 to 6 are in [10a](deeper/10a_more_theorems.ipynb).)
 #
 # **Theorem 7.** Let $x_t = A_v x_{t-1} + b_v$ hold a machine exactly: $A_v s_q + b_v = s_{\delta(q, v)}$. If a word $g$ permutes the
 # states and $g^r$ is the identity, then $A_g^r$ fixes every difference $s_q - s_p$. So an error along such a difference is never
@@ -672,7 +672,7 @@ for name, nets in (("with a group", with_group), ("LSTM", mended["row"].str.star
     print(f"{name}: {(mended['verdict'][nets] == 'proved').sum()} of {nets.sum()} restarted nets are proved right on every string")
 
 # %% [markdown]
-# Which nets, and what stands in the way of the others: [10b](10b_when_nets_fail.ipynb).
+# Which nets, and what stands in the way of the others: [10b](deeper/10b_when_nets_fail.ipynb).
 #
 # ## 6 A machine of your own
 #
@@ -746,10 +746,10 @@ print(f"{len(parcel):,} characters of JSON; it begins {parcel[:62]!r} ...")
 #
 # **Go deeper:**
 #
-# * [10a more theorems](10a_more_theorems.ipynb): what depth buys and what fades, held against 4,218 runs.
-# * [10b when nets fail](10b_when_nets_fail.ipynb): can you predict where, what does a failing net still track, and which nets does a
+# * [10a more theorems](deeper/10a_more_theorems.ipynb): what depth buys and what fades, held against 4,218 runs.
+# * [10b when nets fail](deeper/10b_when_nets_fail.ipynb): can you predict where, what does a failing net still track, and which nets does a
 #   restart not mend?
-# * [10c the whole ladder](10c_whole_ladder.ipynb): all rows and columns, machines drawn at random, how many strings a rule needs, and
+# * [10c the whole ladder](deeper/10c_whole_ladder.ipynb): all rows and columns, machines drawn at random, how many strings a rule needs, and
 #   one net scored by five papers' rules.
 
 # %% [markdown]

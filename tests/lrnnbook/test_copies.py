@@ -17,11 +17,12 @@ from lrnnbook.machinery.book import glossary
 from lrnnbook.machinery.book.command import find_sources
 
 ROOT = Path(__file__).resolve().parents[2]
-CHAPTERS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+CHAPTERS = copies.chapters_in(ROOT / "notebooks")
 
 
 def chapter(project, name, *cells):
-    (project / "notebooks" / "py").mkdir(parents=True, exist_ok=True)
+    (project / "notebooks" / "py" / name).parent.mkdir(parents=True, exist_ok=True)
+    (project / "notebooks" / name).parent.mkdir(exist_ok=True)
     (project / "notebooks" / "py" / f"{name}.py").touch()
     nbformat.write(new_notebook(cells=list(cells)), project / "notebooks" / f"{name}.ipynb")
 
@@ -50,6 +51,47 @@ def test_what_is_there_is_never_overwritten_and_new_chapters_come(project):
     chapter(project, "02_new", new_markdown_cell("# New"))
     assert copies.make(folder, project) == ["02_new.ipynb"]
     assert (folder / "00_start.ipynb").read_text() == "mine"
+
+
+def test_what_goes_deeper_lies_below_in_a_copy_as_in_the_project(project, monkeypatch):
+    folder = project / "mine"
+    for name in ("deeper/00a_and", "deeper/01a_on"):
+        chapter(project, name, new_markdown_cell("# And"))
+    assert copies.make(folder, project) == ["00_start.ipynb", "deeper/00a_and.ipynb", "01_more.ipynb", "deeper/01a_on.ipynb"]
+    assert copies.copied(folder) == ["00_start", "00a_and", "01_more", "01a_on"]
+    (folder / "deeper" / "01a_on.ipynb").write_text("mine")
+    assert "01a_on: nothing has changed" in copies.news("01a", folder, project)
+    assert "deeper/01a_on.ipynb is fresh; what you had is deeper/01a_on.20" in copies.start_over("01a", folder, project)
+    for place, found in (("", folder), ("deeper", folder), (copies.AS_MADE, None), ("../notebooks/deeper", None)):
+        monkeypatch.chdir(folder / place)
+        assert copies.here() == found
+
+
+def test_a_copy_that_was_made_flat_is_neither_lost_nor_broken(tmp_path, monkeypatch, capsys):
+    """Made before there was ``deeper/``: what the reader has stays, can be asked about, and the new ones come beside it."""
+    project, folder = tmp_path / "project", tmp_path / "mine"
+    for name in ("00_start", "00a_and"):
+        chapter(project, name, new_markdown_cell("# And"))
+    copies.make(folder, project)
+    (folder / "00a_and.ipynb").write_text("mine")
+    (project / "notebooks" / "deeper").mkdir()
+    (project / "notebooks" / "py" / "deeper").mkdir()
+    for file in ("00a_and.ipynb", "py/00a_and.py"):
+        file = project / "notebooks" / file
+        file.rename(file.parent / "deeper" / file.name)
+    chapter(project, "deeper/00a_and", new_markdown_cell("# Other"))
+    assert "1 change since your copy was made" in copies.news("00a", folder, project)
+    assert "deeper/00a_and.ipynb is fresh; what you had is 00a_and.ipynb" in copies.start_over("00a", folder, project)
+    (folder / "deeper" / "00a_and.ipynb").unlink()
+    monkeypatch.setattr(copies, "PROJECT", project)
+    monkeypatch.setattr(copies.make, "__defaults__", (project,))
+    monkeypatch.setattr(copies.left_behind, "__defaults__", (project,))
+    assert cli.main(["copy", "--folder", str(folder)]) == 0
+    assert capsys.readouterr().out.splitlines()[:2] == [
+        "deeper/00a_and.ipynb", "Lettered chapters are in deeper/ now; yours from before stay as they are: 00a_and.ipynb"]  # fmt: skip
+    assert (folder / "00a_and.ipynb").read_text() == "mine" and copies.copied(folder) == ["00_start", "00a_and"]
+    assert "nothing has changed" in copies.news("00a", folder, project)
+    assert cli.main(["copy", "--folder", str(folder)]) == 0 and "before" not in capsys.readouterr().out
 
 
 STRAY = ["01_more (1)", "01_more-LAPTOP-AB12", "01_more (Ann's conflicted copy 2026-11-28)", "01_more_conf(2)", "01_more-Copy1",
@@ -144,6 +186,9 @@ def test_nothing_is_written_through_a_link(project, tmp_path, capsys):
         assert ".as_made is a link" in capsys.readouterr().err
     (mine / copies.AS_MADE).unlink()
     (mine / copies.AS_MADE).mkdir()
+    (mine / copies.AS_MADE / copies.DEEPER).symlink_to(other)
+    assert cli.main(["copy", "--folder", str(mine)]) == 2 and "deeper is a link" in capsys.readouterr().err
+    (mine / copies.AS_MADE / copies.DEEPER).unlink()
     (mine / copies.AS_MADE / "00_start.ipynb").symlink_to(other / copies.AS_MADE / "00_start.ipynb")
     (mine / "00_start.ipynb").write_text("mine")
     with pytest.raises(OSError, match="a link is there"):
@@ -162,7 +207,7 @@ def test_every_exercise_that_a_cell_checks_is_found_with_its_points(number):
     assert len({points > 0 for points in found.values()}) == 1  # all of a chapter's have points, or none has
 
 
-def test_check_and_predict_write_what_the_page_shows(mine):
+def test_check_and_predict_write_what_the_page_shows(mine, monkeypatch):
     assert "| [00 start here](00_start_here.ipynb) | not opened | 0 of 4 | 0 of 12 |" in progress()
     assert "**Next:** open [00 start here](00_start_here.ipynb)." in progress()
     answer = right(exercises("00")[0])
@@ -178,6 +223,11 @@ def test_check_and_predict_write_what_the_page_shows(mine):
     for id in ("00.2", "00.4"):
         check(id, None)
     assert "run to the end | 1 of 4" in progress()
+    asked = "| [01a stored inputs](deeper/01a_stored_inputs.ipynb) | {} |"
+    assert asked.format("not opened") in progress()
+    monkeypatch.chdir(mine / copies.DEEPER)
+    check(next(iter(_exercises(mine / copies.DEEPER / "01a_stored_inputs.ipynb"))), None)
+    assert "[01a stored inputs](deeper/01a_stored_inputs.ipynb) | " in progress() and asked.format("not opened") not in progress()
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff", b'{"00.1": 3}', b'{"00.1": {"outcome": "x", "tries": 0}}'])

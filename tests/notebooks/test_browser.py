@@ -22,8 +22,8 @@ from lrnnbook.machinery.book.running import KERNEL, cleared
 from lrnnbook.machinery.book.sync import read_source
 
 ROOT = Path(__file__).resolve().parents[2]
-NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-SOURCES = sorted((ROOT / "notebooks" / "py").glob("*.py"))
+NOTEBOOKS = copies.chapters_in(ROOT / "notebooks")
+SOURCES = copies.chapters_in(ROOT / "notebooks" / "py", ".py")
 QUICK = "00_start_here"
 GALLERY, EMPTY, PREDICTION, RERUN = "gallery", "empty", "prediction", f"again_{QUICK}"
 ASK = """from lrnnbook.content.exercises import guess, prediction as predicting
@@ -92,24 +92,24 @@ def new_lab(browser, server, name):
     return page
 
 
-def figures(name):
+def figures(notebook):
     """How many figures a committed chapter holds."""
-    cells = nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", 4).cells
+    cells = nbformat.read(notebook, 4).cells
     outputs = (output.get("data", {}).get("text/html", "") for cell in cells for output in cell.get("outputs", []))
     return sum(str(html).count("<figure") for html in outputs)
 
 
-@pytest.mark.parametrize("name", [notebook.stem for notebook in NOTEBOOKS])
-def test_a_chapter_opens(lab, name):
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda notebook: notebook.stem)
+def test_a_chapter_opens(lab, notebook):
     from playwright.sync_api import expect
 
-    panel = reader.open_notebook(lab, name)
+    panel = reader.open_notebook(lab, notebook.stem)
     panel.locator("mjx-container").first.wait_for(state="attached")  # it may be in a folded hint
-    lab.screenshot(path=reader.artefacts() / f"{name}.png")
+    lab.screenshot(path=reader.artefacts() / f"{notebook.stem}.png")
     assert lab.locator(".jp-Dialog").count() == 0
     assert panel.locator("mjx-merror").count() == 0
     pictures = panel.locator("figure img")
-    expect(pictures).to_have_count(figures(name))
+    expect(pictures).to_have_count(figures(notebook))
     pictures.evaluate_all("all => Promise.all(all.map(one => one.decode()))")  # raises for one that is no picture
     assert all(alt.strip() for alt in pictures.evaluate_all("all => all.map(one => one.alt)"))
     chapters = panel.locator("a[href*='.ipynb']").evaluate_all("all => all.map(one => one.href)")

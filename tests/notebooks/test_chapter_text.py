@@ -11,9 +11,10 @@ import pytest
 from lrnnbook.content.exercises.hints import HEADER
 from lrnnbook.machinery.book.cell_dependencies import names
 from lrnnbook.machinery.book.running import is_code
+from lrnnbook.machinery.copies import chapters_in
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
-CHAPTERS = sorted((NOTEBOOKS / "py").glob("*.py"))
+CHAPTERS = chapters_in(NOTEBOOKS / "py", ".py")
 SOURCES = [*CHAPTERS, *sorted((NOTEBOOKS / "assignments").rglob("*.py"))]
 CODE = re.compile(r"(`+)(.+?)\1", re.DOTALL)
 FORMULA = re.compile(r"\$\$.+?\$\$|(?<!\\)\$[^$]+\$", re.DOTALL)

@@ -21,7 +21,7 @@ from lrnnbook.machinery import copies
 from lrnnbook.machinery.book.sync import source_of
 
 ROOT = Path(__file__).resolve().parents[2]
-NAMES = [path.name for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
+NAMES = [copies.place(path).as_posix() for path in copies.chapters_in(ROOT / "notebooks")]
 RUN = "01_subtraction.ipynb"  # its exercises need no training, and nothing compiled
 AN_HOUR_AGO = time.time() - 3600
 SPEC = importlib.util.spec_from_file_location("bootstrap", ROOT / "bootstrap.py")
@@ -107,7 +107,7 @@ def test_a_save_keeps_the_source_to_the_byte_and_the_chapter_opens_again(lab, fo
         source, path = source_of(notebook), f"notebooks/{name}"
         source.touch()
         save(lab, path, ask(lab, path)["content"])
-        assert source.read_bytes() == (ROOT / "notebooks" / "py" / source.name).read_bytes()
+        assert source.read_bytes() == source_of(ROOT / "notebooks" / name).read_bytes()
         aged(source)
         assert same(ask(lab, path), ROOT / "notebooks" / name)
 
@@ -127,7 +127,7 @@ def test_an_edit_of_a_chapter_is_saved_in_its_source(lab, folder):
 def test_a_save_in_a_reader_s_copy_touches_nothing_else(lab, folder):
     def others():
         files = [path for path in folder.rglob("*") if path.is_file() and ".ipynb_checkpoints" not in path.parts]
-        return {path: path.read_bytes() for path in files if path.parent != folder / copies.FOLDER}
+        return {path: path.read_bytes() for path in files if copies.tree(path) != folder / copies.FOLDER}
 
     before = others()
     for name in NAMES:
@@ -138,7 +138,8 @@ def test_a_save_in_a_reader_s_copy_touches_nothing_else(lab, folder):
         save(lab, path, opened)
         assert "answer = 7" in (folder / path).read_text(encoding="utf-8")
     assert others() == before
-    assert {path.name for path in (folder / copies.FOLDER).glob("[!.]*")} == set(NAMES)
+    mine = [path for shown in ("[!.]*", f"{copies.DEEPER}/[!.]*") for path in (folder / copies.FOLDER).glob(shown)]
+    assert {copies.place(path).as_posix() for path in mine} == {*NAMES, copies.DEEPER}
 
 
 @pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")

@@ -13,10 +13,12 @@ import pytest
 
 from lrnnbook.content.show.output import WIDGET
 from lrnnbook.machinery.book import check_notebook, drift
+from lrnnbook.machinery.book.sync import source_of, twin_of
+from lrnnbook.machinery.copies import chapters_in
 
 ROOT = Path(__file__).resolve().parents[2]
-NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-SOURCES = sorted((ROOT / "notebooks" / "py").glob("*.py"))
+NOTEBOOKS = chapters_in(ROOT / "notebooks")
+SOURCES = chapters_in(ROOT / "notebooks" / "py", ".py")
 
 every_notebook = pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
 
@@ -26,12 +28,29 @@ def test_there_are_notebooks():
 
 
 def test_every_source_has_its_notebook_and_every_notebook_its_source():
-    assert [path.stem for path in NOTEBOOKS] == [path.stem for path in SOURCES]
+    assert NOTEBOOKS == [*map(twin_of, SOURCES)] and SOURCES == [*map(source_of, NOTEBOOKS)]
+
+
+def test_the_folder_shows_the_sittings_and_what_goes_deeper_lies_below():
+    shown, deeper = ([path.stem for path in sorted(folder.glob("*.ipynb"))] for folder in (ROOT / "notebooks", ROOT / "notebooks" / "deeper"))
+    assert [stem[:3] for stem in shown[:-1]] == [f"{number:02d}_" for number in range(11)] and shown[-1] == "glossary"
+    assert all(re.match(r"\d\d[a-z]_", stem) for stem in deeper) and len(shown) + len(deeper) == len(NOTEBOOKS)
+
+
+@every_notebook
+def test_every_link_of_a_text_leads_to_a_file(notebook):
+    """And so does one of a map, which is an output."""
+    page = nbformat.read(notebook, 4)
+    texts = [cell.source for cell in page.cells if cell.cell_type == "markdown"]
+    texts += [data["text/markdown"] for cell in page.cells for output in cell.get("outputs", ())
+              if "text/markdown" in (data := output.get("data", {}))]  # fmt: skip
+    files = [found for text in texts for found in re.findall(r"\]\(([^()#\s:]+\.\w+)(?:#[^)]*)?\)", text)]
+    assert files and not [file for file in files if not (notebook.parent / file).is_file()]
 
 
 @every_notebook
 def test_says_what_its_source_says(notebook):
-    differences = drift(ROOT / "notebooks" / "py" / f"{notebook.stem}.py", notebook)
+    differences = drift(source_of(notebook), notebook)
     _fail_with(differences, f"lrnnlab book build {notebook.stem}")
 
 

@@ -13,7 +13,7 @@ from lrnnbook.content.show.output import WIDGET
 from lrnnbook.machinery.book.reading_time import exercising, reading
 
 NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
-LETTERED = sorted(NOTEBOOKS.glob("[0-9][0-9][a-z]_*.ipynb"))
+LETTERED = sorted((NOTEBOOKS / "deeper").glob("[0-9][0-9][a-z]_*.ipynb"))
 SITTINGS = [path for path in sorted(NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))
             if path.stem[:2] in {"00", *(lettered.stem[:2] for lettered in LETTERED)}]  # fmt: skip
 NOT_TEXT = re.compile(r"```[\s\S]*?```|<!--[\s\S]*?-->|^\|.*\|$|^#+ .*$", re.MULTILINE)
@@ -30,7 +30,7 @@ def text(cell):
     source = cell.source
     if cell.cell_type != "markdown" or is_generated(cell) or HEADER.search(source):
         return ""
-    return FORMULA.sub("x", NOT_TEXT.sub("\n\n", source))
+    return FORMULA.sub("x", NOT_TEXT.sub("\n\n", source.replace("](deeper/", "](")))  # the folder of an address is no word
 
 
 def sentences(written):

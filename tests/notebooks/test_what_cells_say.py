@@ -8,7 +8,9 @@ import jupytext
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
-SOURCES = sorted((Path(__file__).parents[2] / "notebooks" / "py").glob("[0-9]*.py"))
+from lrnnbook.machinery.copies import chapters_in
+
+SOURCES = [path for path in chapters_in(Path(__file__).parents[2] / "notebooks" / "py", ".py") if path.stem[0].isdigit()]
 # In the name of a step, or as a word of its own: **Step 2 (all cases).** ... **Sample:** fifty draws.
 BADGE = re.compile(r"\*\*[^*\n]*\((all cases|sample)\b|\*\*(all\s+cases|sample)\b", re.IGNORECASE)
 ASKS = {

@@ -32,7 +32,7 @@ def test_ruff():
 def test_nothing_is_left_of_a_merge():
     left = re.compile(r"^(<{7} .*|={7}|>{7} .*)$", re.MULTILINE)
     assert left.search("a\n=======\nb")
-    rooms = [ROOT, ROOT / "data/records", *map(ROOT.joinpath, ("lrnnlab", "notebooks/lrnnbook/content/chapters", "notebooks", "notebooks/py"))]
+    rooms = [ROOT, ROOT / "data/records", *map(ROOT.joinpath, ("lrnnlab", "notebooks/lrnnbook/content/chapters", "notebooks", "notebooks/py", "notebooks/py/deeper"))]
     files = [*(ROOT / "lrnnlab").rglob("*.py"), *(ROOT / "tests").glob("*.py")]
     files += [path for room in rooms for end in ("py", "md") for path in room.glob(f"*.{end}")]
     assert not [str(path) for path in files if left.search(path.read_text(encoding="utf-8"))]

@@ -43,7 +43,7 @@ def faults(table: str) -> list[Fault]:
 
 def sources(chapter: str) -> list[Path]:
     """The sources of a chapter: its sitting, then the lettered notebooks behind it."""
-    return sorted(PY.glob(f"{chapter}_*.py")) + sorted(PY.glob(f"{chapter}[a-z]_*.py"))
+    return sorted(PY.glob(f"{chapter}_*.py")) + sorted(PY.glob(f"deeper/{chapter}[a-z]_*.py"))
 
 
 @cache

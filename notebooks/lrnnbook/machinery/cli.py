@@ -285,7 +285,9 @@ def _copy(options: argparse.Namespace) -> int:
             if not copies._chapters(copies.PROJECT):
                 raise ValueError(f"the chapters come with a checkout of the project, and {copies.PROJECT} has none")
             raise ValueError(f"{folder} has files of the chapters' names that lrnnlab did not copy there: choose another folder")
-        print("\n".join([*added, f"Your copy of the chapters is {folder}"]))
+        old = copies.left_behind(folder) if added else []
+        moved = [f"Lettered chapters are in {copies.DEEPER}/ now; yours from before stay as they are: {', '.join(old)}"] * bool(old)
+        print("\n".join([*added, *moved, f"Your copy of the chapters is {folder}"]))
     elif options.what == "progress":
         from lrnnbook.content.exercises import progress
 

@@ -1,9 +1,9 @@
 """A reader's own copy of the chapters: made once, never overwritten, and compared with what the project has by now.
 
-A working copy is a folder of notebooks with a folder ``.as_made`` in it, which holds each chapter as it was when it was
-copied.  ``bootstrap.py`` makes one as ``my_notebooks`` at the first start of the Lab (with whatever Python it runs in, so
+A working copy is a tree like ``notebooks/``: the sittings, ``deeper/`` with the lettered chapters, and ``.as_made``, which
+holds each chapter as it was when it was copied.  ``bootstrap.py`` makes one as ``my_notebooks`` at the first start of the Lab (with whatever Python it runs in, so
 nothing outside of Python's own library is imported above); ``lrnnlab copy`` makes one anywhere.  A kernel that runs in
-such a folder has it as :func:`here`.
+such a folder, or in its ``deeper/``, has it as :func:`here`.
 """
 
 import os
@@ -13,38 +13,54 @@ from pathlib import Path
 
 from lrnnlab.files import files_in, put, set_aside
 
-FOLDER, AS_MADE = "my_notebooks", ".as_made"
+FOLDER, AS_MADE, DEEPER = "my_notebooks", ".as_made", "deeper"
 PROJECT = Path(__file__).resolve().parents[3]
 
 
 def here() -> Path | None:
     """The working copy that this process runs in; None where it runs elsewhere, as tests and builds do."""
     folder = Path.cwd()
-    return folder if (folder / AS_MADE).is_dir() else None
+    return next((one for one in (folder, tree(folder / "any")) if (one / AS_MADE).is_dir()), None)
+
+
+def place(chapter: Path) -> Path:
+    """Where a chapter lies in its tree: ``NAME.ipynb`` or ``deeper/NAME.ipynb``, and so its source and its copy."""
+    return Path(*chapter.parts[-2:]) if chapter.parent.name == DEEPER else Path(chapter.name)
+
+
+def tree(chapter: Path) -> Path:
+    """The folder that a chapter's :func:`place` is in: ``notebooks``, ``notebooks/py``, or a working copy."""
+    return chapter.parents[len(place(chapter).parts) - 1]
 
 
 def make(folder: Path, project: Path = PROJECT) -> list[str]:
-    """Copy into ``folder`` each chapter of ``project`` that it does not have, and return their names; what is there stays.
+    """Copy into ``folder`` each chapter of ``project`` that it does not have, and return their places; what is there stays.
     ValueError where ``.as_made`` in the folder is a link: what is behind it would be written over."""
     _check_own(folder)
     added = []
     for chapter in _chapters(project):
-        if not os.path.lexists(folder / chapter.name):  # a link that leads nowhere is the reader's, too
-            put(folder / AS_MADE / chapter.name, chapter.read_bytes())
-            put(folder / chapter.name, chapter.read_bytes())
-            added.append(chapter.name)
+        if not os.path.lexists(folder / place(chapter)):  # a link that leads nowhere is the reader's, too
+            put(folder / AS_MADE / place(chapter), chapter.read_bytes())
+            put(folder / place(chapter), chapter.read_bytes())
+            added.append(place(chapter).as_posix())
     return added
+
+
+def left_behind(folder: Path, project: Path = PROJECT) -> list[str]:
+    """The reader's chapters that a copy made before there was ``deeper/`` has beside the sittings."""
+    return [one.name for one in _chapters(project) if place(one) != Path(one.name) and (folder / AS_MADE / one.name).is_file()
+            and (folder / one.name).is_file()]  # fmt: skip
 
 
 def start_over(name: str, folder: Path | None = None, project: Path = PROJECT) -> str:
     """Put the project's chapter in the place of the reader's, which is kept beside it with the date in its name."""
     folder, chapter = copy_in(folder), _chapter(name, project)
-    mine = folder / chapter.name
-    put(folder / AS_MADE / chapter.name, chapter.read_bytes())
-    kept = set_aside(mine) if os.path.lexists(mine) else None
+    mine = folder / place(chapter)
+    put(folder / AS_MADE / place(chapter), chapter.read_bytes())
+    kept = set_aside(mine) if os.path.lexists(mine) else folder / chapter.name  # as it was before there was deeper/
+    old = f"what you had is {kept.relative_to(folder).as_posix()}" if os.path.lexists(kept) else "you had none"
     put(mine, chapter.read_bytes())
-    old = f"what you had is {kept.name}" if kept else "you had none"
-    return f"{mine.name} is fresh; {old}. Where it is open, choose File, then Reload Notebook from Disk."
+    return f"{place(mine).as_posix()} is fresh; {old}. Where it is open, choose File, then Reload Notebook from Disk."
 
 
 def news(name: str, folder: Path | None = None, project: Path = PROJECT) -> str:
@@ -53,9 +69,9 @@ def news(name: str, folder: Path | None = None, project: Path = PROJECT) -> str:
     from lrnnbook.machinery.book.sync import differences, read_twin
 
     folder, chapter = copy_in(folder), _chapter(name, project)
-    made = folder / AS_MADE / chapter.name
-    if not made.is_file():
-        raise ValueError(f"{made} is missing, which says what your copy of {chapter.stem} was made from")
+    made = {one.stem: one for one in chapters_in(folder / AS_MADE)}.get(chapter.stem)
+    if made is None:
+        raise ValueError(f"{folder / AS_MADE / place(chapter)} is missing, which says what your copy of {chapter.stem} was made from")
     try:
         before = read_twin(made)
     except ValueError as error:
@@ -89,15 +105,19 @@ def copy_in(folder: Path | None) -> Path:
 
 
 def _check_own(folder: Path) -> None:
-    """ValueError where ``.as_made`` is a link: what it leads to is somebody else's, and would be overwritten."""
-    if (folder / AS_MADE).is_symlink():
-        raise ValueError(f"{folder / AS_MADE} is a link, and nothing is written through one: choose another folder")
+    """ValueError where ``.as_made``, or its ``deeper/``, is a link: what it leads to is somebody else's, and would be overwritten."""
+    for made in (folder / AS_MADE, folder / AS_MADE / DEEPER):
+        if made.is_symlink():
+            raise ValueError(f"{made} is a link, and nothing is written through one: choose another folder")
 
 
 def chapters_in(folder: Path, suffix: str = ".ipynb") -> list[Path]:
-    """The files of a folder whose names are words, as chapters have them: not ``01_more (1)``, ``01_more-LAPTOP`` or
-    ``01_more.sync-conflict``, which a program put there that keeps folders in step, nor Jupyter's ``01_more-Copy1``."""
-    return [file for file in files_in(folder, suffix) if re.fullmatch(r"\w+", file.stem) and file.is_file()]
+    """The files of a folder and its ``deeper/`` whose names are words, as chapters have them, in the order of the book: not
+    ``01_more (1)``, ``01_more-LAPTOP`` or ``01_more.sync-conflict``, which a program put there that keeps folders in step,
+    nor Jupyter's ``01_more-Copy1``.  Of two of one name the deeper one counts: the other was there before."""
+    files = files_in(folder, suffix) + (files_in(folder / DEEPER, suffix) if (folder / DEEPER).is_dir() else [])
+    found = {file.stem: file for file in files if re.fullmatch(r"\w+", file.stem) and file.is_file()}
+    return [found[stem] for stem in sorted(found)]
 
 
 def _chapters(project: Path) -> list[Path]:

@@ -6,8 +6,9 @@ import nbformat
 import pytest
 
 from lrnnbook.machinery.book.cell_dependencies import needed, widget_cells, widgets
+from lrnnbook.machinery.copies import chapters_in
 
-NOTEBOOKS = sorted((Path(__file__).resolve().parents[3] / "notebooks").glob("*.ipynb"))
+NOTEBOOKS = chapters_in(Path(__file__).resolve().parents[3] / "notebooks")
 
 
 @pytest.mark.parametrize("codes, kept", [

@@ -9,9 +9,10 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from lrnnbook.content.exercises.hints import HEADER
 from lrnnbook.machinery.book.reading_time import exercising, reading, timed
+from lrnnbook.machinery.copies import chapters_in
 
 NOTEBOOKS = Path(__file__).parents[3] / "notebooks"
-CHAPTERS = {path.stem.partition("_")[0]: jupytext.read(path).cells for path in sorted((NOTEBOOKS / "py").glob("[0-9]*.py"))}
+CHAPTERS = {path.stem.partition("_")[0]: jupytext.read(path).cells for path in chapters_in(NOTEBOOKS / "py", ".py") if path.stem[0].isdigit()}
 EXERCISES = {f"{chapter[:2]}.{found['number']}": int(found["minutes"]) for chapter, cells in CHAPTERS.items()
              for cell in cells for found in HEADER.finditer(cell.source)}  # fmt: skip
 

@@ -33,10 +33,12 @@ from lrnnbook.machinery.book.site.extension import mathml
 from lrnnbook.machinery.book.site.flipbooks import book_html, flipbook
 from lrnnbook.machinery.book.site.pages import ROOMS, equations_page
 from lrnnbook.machinery.book.site.rendered import LOOK, WIDTHS, dead_links, faults, pages_of
+from lrnnbook.machinery.book.sync import source_of
+from lrnnbook.machinery.copies import chapters_in, place
 from lrnnlab.models import equations
 
 ROOT = Path(__file__).resolve().parents[3]
-NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+NOTEBOOKS = chapters_in(ROOT / "notebooks")
 WORKFLOW = yaml.safe_load((ROOT / ".github" / "workflows" / "site.yml").read_text())["jobs"]["site"]
 P, B = [1.0, 1.1, 1.2, 2.0], [2, 8]
 
@@ -51,6 +53,10 @@ def site(tmp_path_factory):
 @pytest.fixture(scope="module")
 def pages(site):
     return {path.relative_to(site[0]).as_posix(): path.read_text(encoding="utf-8") for path in pages_of(site[0])}
+
+
+def address(notebook):
+    return place(notebook).with_suffix(".html").as_posix()
 
 
 # --- what stands on the pages ----------------------------------------------------------------------------------------
@@ -78,13 +84,13 @@ def test_every_picture_of_the_notebooks_arrives_with_its_words(pages):
     for notebook in NOTEBOOKS:
         stored = [alt for cell in nbformat.read(notebook, 4).cells for output in cell.get("outputs", [])
                   for alt in re.findall(r'<img alt="([^"]+)"', output.get("data", {}).get("text/html", ""))]  # fmt: skip
-        page = pages[f"{notebook.stem}.html"]
+        page = pages[address(notebook)]
         assert all(f'alt="{alt}"' in page for alt in stored) and (stored or notebook.stem[2] != "_")  # of a sitting
 
 
 def test_formulas_are_mathml_and_none_is_left_as_text(pages):
     for notebook in NOTEBOOKS:
-        page = pages[f"{notebook.stem}.html"]
+        page = pages[address(notebook)]
         assert page.count("<math ") == page.count("alttext=") > 0
         text = re.sub(r"<(pre|code|script|title)\b.*?</\1>|<[^>]*>", " ", page, flags=re.DOTALL)
         assert not re.search(r"\$\$|\\(?:begin|frac|lambda|mathbf|sum)\b", text)
@@ -104,10 +110,10 @@ def test_every_public_name_of_the_library_has_its_place(pages):
 
 def test_a_page_can_be_run_elsewhere_and_downloaded(site, pages):
     for notebook in NOTEBOOKS:
-        page, name = pages[f"{notebook.stem}.html"], notebook.name
+        page, name = pages[address(notebook)], place(notebook).as_posix()
         assert f"https://colab.research.google.com/github/someone/lrnnlab/blob/{BRANCH}/notebooks/{name}" in page
         assert f"https://mybinder.org/v2/gh/someone/lrnnlab/{BRANCH}?urlpath=lab/tree/notebooks/{name}" in page
-        assert f'href="_sources/{name}"' in page
+        assert f'href="{"../" * name.count("/")}_sources/{name}"' in page
         whole, copy = (nbformat.read(path, 4) for path in (notebook, site[0] / "_sources" / name))
         assert "https://github.com/someone/lrnnlab " in copy.cells.pop(0).source and copy == whole
 
@@ -152,8 +158,9 @@ def test_what_github_and_binder_are_told_can_be_done():
 def test_the_workflow_puts_the_notebooks_where_colab_is_sent(site, tmp_path):
     """Its step is run in a small checkout, and pushes into a repository of this machine."""
     [step] = [step for step in WORKFLOW["steps"] if "env" in step]
-    (tmp_path / "notebooks").mkdir()
-    for file in ("README.md", f"notebooks/{NOTEBOOKS[0].name}"):
+    (tmp_path / "notebooks" / "deeper").mkdir(parents=True)
+    shown = [f"notebooks/{place(next(path for path in NOTEBOOKS if path.parent.name == folder)).as_posix()}" for folder in ("notebooks", "deeper")]
+    for file in ("README.md", *shown):
         shutil.copy(ROOT / file, tmp_path / file)
     git = ["git", "-c", "user.name=x", "-c", "user.email=x@localhost"]
     for call in (["init", "-q", "--bare", "remote"], ["init", "-q"], ["add", "README.md", "notebooks"], ["commit", "-qm", "all"]):
@@ -162,9 +169,9 @@ def test_the_workflow_puts_the_notebooks_where_colab_is_sent(site, tmp_path):
     for _ in range(2):  # the second time the branch is there
         environ = {**os.environ, "REMOTE": str(tmp_path / "remote")}
         subprocess.run(["bash", "-e", "-c", step["run"]], cwd=tmp_path, env=environ, check=True)
-    shown = subprocess.run(["git", "show", f"{BRANCH}:notebooks/{NOTEBOOKS[0].name}"], cwd=tmp_path / "remote",
-                           capture_output=True, text=True, check=True)  # fmt: skip
-    assert "git clone --quiet" in shown.stdout
+    for file in shown:
+        there = subprocess.run(["git", "show", f"{BRANCH}:{file}"], cwd=tmp_path / "remote", capture_output=True, text=True, check=True)
+        assert "git clone --quiet" in there.stdout
     listed = subprocess.run(["git", "ls-tree", "--name-only", BRANCH], cwd=tmp_path / "remote", capture_output=True, text=True, check=True)
     assert listed.stdout.split() == ["README.md", "notebooks"]
 
@@ -174,9 +181,10 @@ def test_the_workflow_puts_the_notebooks_where_colab_is_sent(site, tmp_path):
 
 def notebook(folder, *cells, name="01_one"):
     """A book of one chapter, in a repository of its own."""
-    (folder / "notebooks" / "py").mkdir(parents=True, exist_ok=True)
     path = folder / "notebooks" / f"{name}.ipynb"
-    (path.parent / "py" / f"{name}.py").write_text("# %% [markdown]\n# # One\n", encoding="utf-8")
+    source_of(path).parent.mkdir(parents=True, exist_ok=True)
+    path.parent.mkdir(exist_ok=True)
+    source_of(path).write_text("# %% [markdown]\n# # One\n", encoding="utf-8")
     nbformat.write(new_notebook(cells=list(cells), metadata={"kernelspec": KERNEL}), path)
     return path
 
@@ -226,6 +234,19 @@ def test_dead_links_and_formulas_that_cannot_be_set_are_found(odd):
     for fault in ("02_gone.ipynb", "Gone", "nosuchcommand", "lrnnlab.scans.gone"):
         assert odd[1].count(fault) >= 1, odd[1]
     assert "'Here'" not in odd[1] and "target not found: lrnnlab.scans " not in odd[1]
+
+
+def test_a_deeper_page_knows_which_chapters_are_there(tmp_path):
+    """A link to one that is not among the pages is a text."""
+    deeper = "# And\n\n[up](../01_one.ipynb) [beside](01b_two.ipynb) [gone](../02_gone.ipynb) [lost](01c_lost.ipynb) [dead](../01_one.ipynb#Nowhere)"
+    made = {"01_one": "# One\n\n[down](deeper/01a_and.ipynb)", "deeper/01a_and": deeper, "deeper/01b_two": "# Two"}
+    paths = [notebook(tmp_path, new_markdown_cell(text), name=name) for name, text in made.items()]
+    assert "ipynb" not in "\n".join(build_site(paths, tmp_path / "site", books=False, whole=False))
+    [dead] = dead_links(tmp_path / "site", pages_of(tmp_path / "site"))
+    assert "deeper/01a_and.html: the link" in dead and "Nowhere" in dead
+    page = (tmp_path / "site" / "deeper" / "01a_and.html").read_text(encoding="utf-8")
+    assert re.findall(r'<span class="absent">(?:<span[^>]*>)?(\w+)<', page) == ["gone", "lost"]
+    assert re.findall(r'<a class="reference internal" href="([^"]*)">(?:<span[^>]*>)?(?:up|beside)<', page) == ["../01_one.html", "01b_two.html"]
 
 
 def picture(kind="PNG"):

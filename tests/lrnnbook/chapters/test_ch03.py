@@ -172,7 +172,7 @@ def test_the_sentence_follows_the_controls():
 
 
 def test_what_notebook_03c_says_of_the_gpu_is_recorded():
-    source = Path(ch03.__file__).parents[3] / "py" / "03c_benchmark.py"
+    source = Path(ch03.__file__).parents[3] / "py" / "deeper" / "03c_benchmark.py"
     text, table = " ".join(source.read_text(encoding="utf-8").replace("\n#", " ").split()), ch03.gpu_table()
     blocks = [line for line in table if line["case"].startswith(("blocks", "token"))]
 

@@ -73,12 +73,12 @@ def progress(folder: Path | None = None) -> Text:
             continue
         ran = [id for id in points if id in done]
         right = [id for id in ran if done[id]["outcome"] == RIGHT]
-        saved = folder / chapter.name
+        saved = folder / copies.place(chapter)
         opened = bool(ran) or (saved.is_file() and saved.read_bytes() != chapter.read_bytes())
         state = "run to the end" if len(ran) == len(points) else "begun" if opened else "not opened"
         counts = [len(right), len(points), sum(points[id] for id in right), sum(points.values())]
         totals = [a + b for a, b in zip(totals, counts)]
-        link = f"[{chapter.stem.replace('_', ' ')}]({chapter.name})"
+        link = f"[{chapter.stem.replace('_', ' ')}]({copies.place(chapter).as_posix()})"
         worth = "{} of {}".format(*counts[2:]) if counts[3] else "–"  # a chapter may give none
         lines.append(f"| {link} | {state} | {counts[0]} of {counts[1]} | {worth} |")
         if not following and len(right) < len(points):

@@ -1,7 +1,7 @@
 """The notebooks as one source and its executed twin: build the twin, check it, find drift.
 
 ``notebooks/py/NAME.py`` (py:percent) is the one file edited by hand; ``notebooks/NAME.ipynb`` is made from it,
-executed, and committed with its outputs.  Three verbs keep the two true::
+executed, and committed with its outputs; lettered ones lie in ``deeper/`` of both folders.  Three verbs keep the two true::
 
     lrnnlab book build 02_block_diagonal    # execute the source, write the twin (or say why not, and write nothing)
     lrnnlab book check                      # execute every twin afresh and compare with what is committed

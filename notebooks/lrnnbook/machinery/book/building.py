@@ -13,11 +13,12 @@ from lrnnbook.machinery.book.outputs import tidy, unlike
 from lrnnbook.machinery.book.running import KERNEL, BookError, Execution, execute, failure
 from lrnnbook.machinery.book.stills import add_stills
 from lrnnbook.machinery.book.sync import as_built, pairing, parsed, read_source, read_twin
+from lrnnbook.machinery.copies import place
 from lrnnlab.files import put
 
 
 def build_notebook(source: Path, root: Path, *, say: Callable[[str], None] | None = None, timeout: float = 600) -> Path:
-    """Execute ``notebooks/py/NAME.py`` and write ``notebooks/NAME.ipynb`` under ``root``; return its path.
+    """Execute ``notebooks/py/NAME.py`` and write ``notebooks/NAME.ipynb`` under ``root``, or both in ``deeper/``; return its path.
 
     First the source gets its hints and solutions (:mod:`lrnnbook.content.exercises.hints`), and its head and blank lines as jupytext
     writes them; then, by its outputs, nbval's tags.  The two are a pair as jupytext leaves it.  Building twice gives the
@@ -25,7 +26,7 @@ def build_notebook(source: Path, root: Path, *, say: Callable[[str], None] | Non
     :class:`BookError` names the cell, and the file that was there stays as it was.  ``timeout`` is in seconds, for one cell.
     """
     source, root = Path(source), Path(root).resolve()
-    twin = root / "notebooks" / f"{source.stem}.ipynb"
+    twin = root / "notebooks" / place(source).with_suffix(".ipynb")
     if not read_source(source).cells:
         raise BookError(f"{source.name} holds no cell: is it py:percent, with lines that begin with '# %%'?")
     if (built := as_built(source)) != source.read_text(encoding="utf-8"):

@@ -74,11 +74,12 @@ def find_root(given: Path | None) -> Path:
 def find_sources(root: Path, names: Sequence[str]) -> list[Path]:
     """The sources meant by ``names`` (a name, the start of one, or a path), or all of them."""
     folder = root / "notebooks" / "py"
-    every = {file.stem for file in [*chapters_in(folder, ".py"), *chapters_in(root / "notebooks")]}
+    every = {file.stem: source_of(file) for file in chapters_in(root / "notebooks")}
+    every |= {file.stem: file for file in chapters_in(folder, ".py")}
     if not every:
         raise BookError(f"there is no notebook in {folder}")
     stems = [Path(name).name.removesuffix(".py").removesuffix(".ipynb") for name in names] or sorted(every)
-    return [folder / f"{meant(stem, every)}.py" for stem in stems]
+    return [every[meant(stem, every)] for stem in stems]
 
 
 def _one(verb: str, source: Path, root: Path, timeout: float, arithmetic: str) -> int:

@@ -23,7 +23,7 @@ import lrnnlab
 from lrnnbook.content.show import labels
 from lrnnbook.machinery.book.cell_dependencies import widget_cells
 from lrnnbook.machinery.book.sync import read_source
-from lrnnbook.machinery.copies import chapters_in
+from lrnnbook.machinery.copies import chapters_in, place
 from lrnnlab.models import MODELS, network, reads_numbers
 from lrnnlab.tasks import TASKS, task
 
@@ -76,6 +76,11 @@ def _number(source: Path) -> str:
     return source.stem.partition("_")[0]
 
 
+def _address(source: Path) -> str:
+    """The notebook of a source, as the glossary links it."""
+    return place(source).with_suffix(".ipynb").as_posix()
+
+
 def anchor(heading: str) -> str:
     """The address of a heading on its page, as JupyterLab and the site make it."""
     return _plain(heading.strip()).replace(" ", "-")
@@ -103,9 +108,9 @@ def widgets(source: Path) -> list[Entry]:
     notebook, found = read_source(source), []
     links = dict(_links(source))
     for i, name in widget_cells(notebook).items():
-        near = max((place for place in links if place[0] <= i), default=None)
+        near = max((at for at in links if at[0] <= i), default=None)
         says = next(_alternatives(notebook.cells[i].source, source.stem[:2]), "")
-        found.append(Entry(_number(source), name, says, links[near] if near else f"{source.stem}.ipynb"))
+        found.append(Entry(_number(source), name, says, links[near] if near else _address(source)))
     return found
 
 
@@ -199,7 +204,7 @@ def _paper(name: str) -> str:
 
 def _chapter(number: str) -> str:
     path = chapters().get(number)
-    return f"[{number}]({path.stem}.ipynb)" if path else number
+    return f"[{number}]({_address(path)})" if path else number
 
 
 def _table(rows: list[dict[str, Any]]) -> str:
@@ -222,12 +227,12 @@ def _links(source: Path) -> Iterator[tuple[tuple[int, int], str]]:
              for i, cell in enumerate(read_source(source).cells) if cell.cell_type == "markdown"
              for heading in HEADING.finditer(cell.source)]  # fmt: skip
     names = [name for _, name in found]
-    yield from ((place, f"{source.stem}.ipynb#{quote(name, safe=SAFE)}") for place, name in found if names.count(name) == 1)
+    yield from ((at, f"{_address(source)}#{quote(name, safe=SAFE)}") for at, name in found if names.count(name) == 1)
 
 
 def _passages(source: Path) -> Iterator[tuple[str, str]]:
     """The texts of a chapter, cut at its headings, each with the link to the heading above it."""
-    links, link = dict(_links(source)), f"{source.stem}.ipynb"
+    links, link = dict(_links(source)), _address(source)
     for i, cell in enumerate(read_source(source).cells):
         if cell.cell_type != "markdown":
             continue

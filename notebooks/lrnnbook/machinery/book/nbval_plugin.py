@@ -32,6 +32,7 @@ from lrnnbook.machinery.book.inspection import Problem, inspect
 from lrnnbook.machinery.book.outputs import printed, without_colour
 from lrnnbook.machinery.book.running import IGNORE, RAISES, BookError, kernel_environment, tags, where
 from lrnnbook.machinery.book.sync import drift, read_twin, source_of
+from lrnnbook.machinery.copies import tree
 
 REPORT, ARITHMETIC = "LRNNLAB_NBVAL_REPORT", "LRNNLAB_NBVAL_ARITHMETIC"  # what check_notebook() tells the plugin
 # Runs in the kernel after the last cell, where the widgets are alive: a first value that works proves one value.
@@ -50,7 +51,7 @@ def check_notebook(
     notebook = Path(notebook).resolve()
     name, cells = notebook.stem, (committed := read_twin(notebook)).cells
     found = [Problem(name, 0, "drift", line) for line in drift(source_of(notebook), notebook)]
-    found += inspect(committed, name, notebook.parent.parent)
+    found += inspect(committed, name, tree(notebook).parent)
     code, began = [i for i, cell in enumerate(cells) if cell.cell_type == "code"], time.perf_counter()
     faults, said = _run(notebook, len(code), say, timeout, arithmetic)
     if say:
@@ -119,7 +120,7 @@ def _compare(item: Any, nbval: Callable, fresh: list[NotebookNode], committed: l
     """nbval's question, answered by our rules and then by its own."""
     said = printed(NotebookNode(outputs=fresh))
     if item.job == "cell":
-        item.faults = cell_faults(item.cell, fresh, Path(item.fspath).parents[1])
+        item.faults = cell_faults(item.cell, fresh, tree(Path(item.fspath)).parent)
         if not item.faults and IGNORE not in tags(item.cell) and not nbval(fresh, committed):
             item.faults = [("nbval", "\n".join(map(str, item.comparison_traceback)))]
     elif item.job == "widget":

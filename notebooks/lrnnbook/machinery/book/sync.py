@@ -13,18 +13,19 @@ from nbformat import NotebookNode
 from lrnnbook.content.exercises.hints import refolded
 from lrnnbook.machinery.book.reading_time import exercising, reading, timed
 from lrnnbook.machinery.book.running import HIDDEN, IGNORE, KERNEL, VARIES, BookError, tags, where
+from lrnnbook.machinery.copies import place, tree
 
 KEPT = ("jupyter", "nbgrader", "tags")  # what a cell has beside its text; jupytext.toml names the same, and a test says so
 
 
 def source_of(notebook: Path) -> Path:
-    """``notebooks/NAME.ipynb`` -> ``notebooks/py/NAME.py``."""
-    return notebook.parent / "py" / f"{notebook.stem}.py"
+    """``notebooks/NAME.ipynb`` -> ``notebooks/py/NAME.py``; below ``deeper/`` where the notebook is."""
+    return tree(notebook) / "py" / place(notebook).with_suffix(".py")
 
 
 def twin_of(source: Path) -> Path:
-    """``notebooks/py/NAME.py`` -> ``notebooks/NAME.ipynb``."""
-    return source.parent.parent / f"{source.stem}.ipynb"
+    """``notebooks/py/NAME.py`` -> ``notebooks/NAME.ipynb``; below ``deeper/`` where the source is."""
+    return tree(source).parent / place(source).with_suffix(".ipynb")
 
 
 def read_source(source: Path) -> NotebookNode:

@@ -4,6 +4,7 @@ import re
 import unicodedata
 from html import escape, unescape
 from pkgutil import resolve_name
+from posixpath import dirname, normpath
 
 from docutils import nodes
 from latex2mathml.converter import convert
@@ -87,8 +88,8 @@ def _link_names(app: Sphinx, doctree: nodes.document) -> None:
 def _unlink(app: Sphinx, doctree: nodes.document, name: str) -> None:
     """A link to a chapter that is not among these pages is a text that says so."""
     for link in list(doctree.findall(nodes.reference)):
-        chapter = re.fullmatch(r"#(\w+)\.(?:ipynb|md)(?:#.*)?", link.get("refuri", "") or f"#{link.get('refid', '')}")
-        if chapter and chapter[1] not in app.env.found_docs:
+        chapter = re.fullmatch(r"#([\w./]+)\.(?:ipynb|md)(?:#.*)?", link.get("refuri", "") or f"#{link.get('refid', '')}")
+        if chapter and normpath(f"{dirname(name) or '.'}/{chapter[1]}") not in app.env.found_docs:
             link.replace_self(nodes.inline("", "", *link.children, classes=["absent"]))
 
 

@@ -23,6 +23,7 @@ from lrnnbook.machinery.book.site.flipbooks import book_html, flipbook
 from lrnnbook.machinery.book.site.moving import moving_html, script
 from lrnnbook.machinery.book.site.predictions import asked_in, prediction_markdown
 from lrnnbook.machinery.book.sync import read_twin, source_of
+from lrnnbook.machinery.copies import place, tree
 from lrnnlab.models import equations
 
 ROOMS = ["lrnnlab", *(f"lrnnlab.{room}" for room in
@@ -71,17 +72,18 @@ def write_pages(notebooks: Sequence[Path], folder: Path, books: bool = True) -> 
             raise BookError("\n".join([*views, f"(lrnnlab book build {path.stem} mends what JupyterLab saved so)"]))
         if damaged := [f"{path.name}, {said}" for said in _damage(page)]:
             raise BookError("\n".join([*damaged, f"(lrnnlab book build {path.stem} makes all its outputs again)"]))
-        titles[path.stem] = _title(page)
+        titles[place(path).with_suffix("").as_posix()] = _title(page)
         _shorten_anchors(page)
         _ask(page)
-        _write(folder / path.name, as_bytes(_with_books(path, page, folder / "_static") if books else page))
+        _write(folder / place(path), as_bytes(_with_books(path, page, folder / "_static") if books else page))
     chapters = "\n\n".join(f"**[{title}]({name}.ipynb)**\\\n{lead}" for name, (title, lead) in titles.items())
-    beside = [name for name in titles if not name[0].isdigit()]
-    if (teaching := notebooks[0].parent / "TEACHING.md").is_file():
+    numbered = {name: Path(name).name[0].isdigit() for name in titles}
+    beside = [name for name, is_chapter in numbered.items() if not is_chapter]
+    if (teaching := tree(notebooks[0]) / "TEACHING.md").is_file():
         beside.append(teaching.stem)
         text = re.sub(r"\[([^\]]*)\]\(\.\./[^)]*\)", r"\1", teaching.read_text(encoding="utf-8"))  # no page of the book
         _write(folder / teaching.name, text.encode())
-    text = INDEX.format(chapters=chapters, names="\n".join(name for name in titles if name[0].isdigit()),
+    text = INDEX.format(chapters=chapters, names="\n".join(name for name in titles if numbered[name]),
                         reference="\n".join([*beside, "equations", "references"]), library="\n".join(f"api/{room}" for room in ROOMS))  # fmt: skip
     _write(folder / "index.md", text.encode())
     for room in ROOMS:
@@ -165,16 +167,17 @@ def _with_books(path: Path, page: NotebookNode, static: Path) -> NotebookNode:
     """The notebook with a flipbook, or a picture that moves, where a widget's sentence stands; their files in ``static``."""
     cells = widget_cells(page)
     alive = widgets(source_of(path)) if cells else {}
+    up = "../" * (len(place(path).parts) - 1)
     for i, name in cells.items():
         if isinstance(widget := alive[name], Moving):
             _write(static / "moving" / f"{widget.name}.js", script(widget.name).encode())
-            html = moving_html(widget, f"_static/moving/{widget.name}.js")
+            html = moving_html(widget, f"{up}_static/moving/{widget.name}.js")
         else:
             book, names = flipbook(widget), []
             for n, frame in enumerate(book.frames):
                 names.append(f"{path.stem}/{name}_{n:02d}.png")
                 _write(static / names[-1], few_colours(frame.png))
-            html = book_html(book, [f"_static/{one}" for one in names], name)
+            html = book_html(book, [f"{up}_static/{one}" for one in names], name)
         _replace_panel(page.cells[i], "text/html", html)
     return page
 
