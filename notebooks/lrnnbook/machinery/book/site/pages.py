@@ -5,6 +5,7 @@ import io
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from posixpath import dirname, normpath
 from xml.etree import ElementTree
 
 from nbformat import NotebookNode
@@ -72,7 +73,8 @@ def write_pages(notebooks: Sequence[Path], folder: Path, books: bool = True) -> 
             raise BookError("\n".join([*views, f"(lrnnlab book build {path.stem} mends what JupyterLab saved so)"]))
         if damaged := [f"{path.name}, {said}" for said in _damage(page)]:
             raise BookError("\n".join([*damaged, f"(lrnnlab book build {path.stem} makes all its outputs again)"]))
-        titles[place(path).with_suffix("").as_posix()] = _title(page)
+        name, (title, lead) = place(path).with_suffix("").as_posix(), _title(page)
+        titles[name] = title, _from_the_top(lead, dirname(name))
         _shorten_anchors(page)
         _ask(page)
         _write(folder / place(path), as_bytes(_with_books(path, page, folder / "_static") if books else page))
@@ -145,6 +147,11 @@ def _title(page: NotebookNode) -> tuple[str, str]:
     if not title.startswith("# "):
         raise BookError("a chapter needs a title: its first cell begins with '# '")
     return title[2:].strip(), (paragraphs or [""])[0]
+
+
+def _from_the_top(text: str, folder: str) -> str:
+    """A text of ``folder`` with its links to notebooks as the index has them."""
+    return re.sub(r"(?<=\]\()[^():]+(?=\.ipynb)", lambda link: normpath(f"{folder or '.'}/{link[0]}"), text)
 
 
 def _shorten_anchors(page: NotebookNode) -> None:
