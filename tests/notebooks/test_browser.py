@@ -169,8 +169,7 @@ def output(panel, code):
 def test_a_kernel_that_dies_is_told_and_started_again(lab, capsys):
     panel = reader.open_notebook(lab, EMPTY)
     reader.write(lab, panel.locator(".jp-CodeCell"), "import os\nos._exit(1)")
-    reader.run_all(lab)
-    lab.locator(".jp-Dialog").wait_for()
+    reader.run_until(lab, lab.locator(".jp-Dialog"))
     reader.kernel_idle(lab)
     reader.close_dialog(lab)
     assert "JupyterLab said: Kernel Restarting" in capsys.readouterr().out

@@ -117,6 +117,19 @@ def run_all(page):
     page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
 
 
+def run_until(page, seen):
+    """*Run All Cells* until this is seen; again where a kernel that has just started missed the first message."""
+    from playwright.sync_api import TimeoutError as Late
+
+    for attempt in range(3):
+        run_all(page)
+        try:
+            return seen.wait_for(timeout=MS if attempt == 2 else MS / 3)
+        except Late:
+            if attempt == 2:
+                raise
+
+
 def write(page, cell, text):
     """Click into a code cell, and put this text in place of what it holds."""
     from playwright.sync_api import expect
