@@ -53,7 +53,7 @@ def test_every_peer_computes_the_same(name, case):
 def test_every_form_of_the_delta_rule_computes_the_same(form):
     """Beside a loop in double precision; the naive forms have heads first."""
     shape = steps.Shape(2, 64, 12, 3)
-    given = delta.prepare(shape, "sequential")["forward"].__wrapped__.args
+    given = delta.prepare(shape, "sequential")[0].__wrapped__.args
     q, k, v, beta = (x.detach().double().requires_grad_() for x in given)
     W, outputs = torch.zeros(2, 3, 4, 4, dtype=torch.float64), []
     for t in range(64):
@@ -63,8 +63,8 @@ def test_every_form_of_the_delta_rule_computes_the_same(form):
     y = torch.stack(outputs, 1)
     dy = torch.randn(4, 2, 64, 3, 4, generator=torch.Generator().manual_seed(0))[3].double()
     want = [y.detach(), *torch.autograd.grad(y, (q, k, v, beta), dy)]
-    calls = delta.prepare(shape, form)
-    for got, right in zip([calls["forward"](), *calls["both"]()], [want[0], *want]):
+    forward, both = delta.prepare(shape, form)
+    for got, right in zip([forward(), *both()], [want[0], *want]):
         got = got.transpose(1, 2) if form.startswith("fla naive") else got
         torch.testing.assert_close(got.double(), right, rtol=0, atol=2e-5 * float(right.abs().max()))
 

@@ -16,7 +16,7 @@ Letters: B batch, T time, D channels, h blocks, n block size, V vocabulary; A tr
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -47,23 +47,19 @@ class Case:
         """Whether every step has the same A."""
         return self.kind.startswith("constant")
 
-    def shorter(self, T: int) -> Case:
-        """The same with at most T steps."""
-        return replace(self, T=min(T, self.T))
-
     def bytes_forward(self) -> int:
         """Read A and b (or the tokens), write x: what no algorithm that reads its inputs from memory can avoid."""
-        return self._bytes(transitions=1, vectors=1 if self.kind == "table" else 2)
+        return self._bytes(transitions=1, vectors=2)
 
     def bytes_backward(self) -> int:
         """Read A, x and dx, write dA and db (or read the tokens, x and dx)."""
-        return self._bytes(transitions=2, vectors=2 if self.kind == "table" else 3)
+        return self._bytes(transitions=2, vectors=3)
 
     def _bytes(self, transitions: int, vectors: int) -> int:
         steps, number = self.B * self.T * self.h * self.n, 8 if self.kind == "complex" else 4
-        if self.kind == "table" or self.constant:  # one small A for all steps; a token is eight bytes
-            return steps * number * vectors + (8 * self.B * self.T if self.kind == "table" else 0)
-        return steps * number * (vectors + transitions * self.n)
+        if self.kind == "table":  # a token, of eight bytes, is read in place of A and b
+            return steps * number * (vectors - 1) + 8 * self.B * self.T
+        return steps * number * (vectors + (0 if self.constant else transitions * self.n))  # one small A for all steps
 
     def inputs(self) -> dict[str, np.ndarray]:
         """A and b (tables where the kind says so), tokens, and dx, the gradient that arrives; the same every time."""

@@ -9,14 +9,14 @@ Letters: B batch, T time, H heads, d size of a head, N chunks of c steps.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from importlib.util import find_spec
 
 import torch
 from torch import Tensor
 
-from lrnnbook.machinery.bench.recording import Bench, of_forms
+from lrnnbook.machinery.bench.peers import Work, calls
+from lrnnbook.machinery.bench.recording import PARTS, Bench, of_forms
 from lrnnbook.machinery.bench.scans import take_turns
 from lrnnbook.machinery.bench.steps import RECORDED_AS, Shape
 from lrnnlab.scans.delta import delta_rule
@@ -55,7 +55,7 @@ def naive_chunkwise(q: Tensor, k: Tensor, v: Tensor, beta: Tensor) -> Tensor:
     return y.flatten(2, 3)
 
 
-def prepare(shape: Shape, form: str, device: str = "cpu") -> dict[str, Callable[[], object]]:
+def prepare(shape: Shape, form: str, device: str = "cpu") -> tuple[Work, ...]:
     """y, and y with the gradients of q, k, v and beta, as calls without arguments; the same numbers every time."""
     generator = torch.Generator().manual_seed(0)
     q, k, v, dy = torch.randn(4, shape.B, shape.T, shape.h, shape.D // shape.h, generator=generator)
@@ -66,25 +66,18 @@ def prepare(shape: Shape, form: str, device: str = "cpu") -> dict[str, Callable[
         inputs = [x.transpose(1, 2).contiguous() for x in inputs]
     else:
         function = partial(delta_rule, backend="auto" if form == "ours" else RECORDED_AS.get(form, form))
-    *leaves, dy = inputs
-    leaves = [x.requires_grad_() for x in leaves]
-
-    def both():
-        y = function(*leaves)
-        return y.detach(), *torch.autograd.grad(y, leaves, dy)
-
-    return {"forward": torch.no_grad()(partial(function, *leaves)), "both": both}
+    return calls(function, inputs[:-1], inputs[-1])[:2]
 
 
 def timed(part: str, shape: Shape, device: str, rounds: int) -> dict[str, list[float]]:
     """Seconds of every form."""
     forms = FORMS + (("fla",) if device == "cuda" and find_spec("fla") else ())  # the library's own kernel
     with deterministic(alone=True):
-        return take_turns({form: prepare(shape, form, device)[part] for form in forms}, rounds, device)
+        return take_turns({form: prepare(shape, form, device)[PARTS.index(part)] for form in forms}, rounds, device)
 
 
 def delta(rounds: int = 7, device: str = "cpu") -> Bench:
     """All shapes, forward, and forward and backward."""
     head = "delta rule, {}, one thread (ms: median, min, max; times ours)"
-    steps = {f"{part} {shape.name}": partial(timed, part, shape, device) for shape in SHAPES for part in ("forward", "both")}
+    steps = {f"{part} {shape.name}": partial(timed, part, shape, device) for shape in SHAPES for part in PARTS[:2]}
     return of_forms("delta", head, steps, rounds, device)

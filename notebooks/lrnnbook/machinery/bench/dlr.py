@@ -7,20 +7,18 @@ add skip * u.  They take turns; one thread unless said otherwise, denormal numbe
 Letters: B batch, T time (the paper's L), D width (H), N state size; u input, y output, K kernel.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import torch
 from torch import Tensor
 
-from lrnnbook.machinery.bench import memory
-from lrnnbook.machinery.bench.recording import Bench, cores, part_heading, part_line, spread
-from lrnnbook.machinery.bench.scans import take_turns
+from lrnnbook.machinery.bench.peers import Work, calls
+from lrnnbook.machinery.bench.recording import Bench, of_peers
+from lrnnbook.machinery.bench.scans import compare
 from lrnnlab.models.layers.modes import DLR
 from lrnnlab.training.determinism import deterministic
-
-Work = Callable[[], object]
 
 
 @dataclass(frozen=True)
@@ -65,54 +63,29 @@ def listing(u: Tensor, root_decay: Tensor, frequency: Tensor, W: Tensor, skip: T
     return torch.fft.irfft(spectrum, n=2 * T)[..., :T] + skip.unsqueeze(-1) * u
 
 
-def prepare(shape: Shape) -> dict[str, tuple[Work, Work]]:
+def prepare(shape: Shape) -> dict[str, tuple[Work, ...]]:
     """By name two calls without arguments: y, and y with the gradients of u, the eigenvalues, W and the skip."""
     layer, (u, dy) = shape.layer(), shape.signals()
     weights = (layer.root_decay, layer.frequency, layer.W, layer.skip)
-
-    def calls(function: Callable[[Tensor], Tensor], u: Tensor, dy: Tensor) -> tuple[Work, Work]:
-        leaf = u.clone().requires_grad_()
-
-        def forward():
-            with torch.no_grad():
-                return function(u)
-
-        def both():
-            y = function(leaf)
-            return y.detach(), *torch.autograd.grad(y, (leaf, *weights), dy)
-
-        return forward, both
-
-    return {
-        "ours": calls(layer, u, dy),
-        "listing": calls(
-            lambda u: listing(u, layer.root_decay, layer.frequency, layer.W[0], layer.skip),
-            *(x.mT.contiguous() for x in (u, dy)),
-        ),
-    }
+    mine = calls(layer, [u], dy, weights)
+    theirs = calls(lambda u: listing(u, layer.root_decay, layer.frequency, layer.W[0], layer.skip),
+                   [u.mT.contiguous()], dy.mT.contiguous(), weights)  # fmt: skip
+    return {"ours": mine[:2], "listing": theirs[:2]}
 
 
 def measure(shape: Shape, *, rounds: int = 7, threads: int = 1) -> dict:
     """Seconds (median, least, greatest) of both calls of both, how many times ours the listing takes, peak memory."""
-    cores(threads)
     with deterministic(alone=True):
         torch.set_num_threads(threads)  # put back by the context
         ready = prepare(shape)
         for _, both in ready.values():
             both()  # loads libraries, whose memory is nobody's
-        found: dict = {name: {"peak": memory.peak(both)} for name, (_, both) in ready.items()}
-        works = {(name, part): work for name, pair in ready.items() for part, work in zip(("forward", "both"), pair)}
-        for (name, part), taken in take_turns(works, rounds).items():
-            found[name][part] = spread(taken)
-    for one in found.values():
-        for part in ("forward", "both"):
-            one[part]["times_ours"] = one[part]["median"] / found["ours"][part]["median"]
-    return {"peers": found}
+        return {"peers": compare(ready.items(), rounds)}
 
 
 def report(name: str, found: dict) -> str:
-    """One shape as text: milliseconds (medians), times ours, peak memory."""
-    return "\n".join([f"DLR layer, {name}", part_heading(8), *(part_line(peer, one, 8) for peer, one in found["peers"].items())])
+    """One shape as text."""
+    return of_peers(f"DLR layer, {name}", found, 8)
 
 
 def dlr(threads: int = 1, rounds: int = 7, shapes: Sequence[Shape] = SHAPES) -> Bench:

@@ -6,12 +6,12 @@ A peer is a function ``prepare(case, inputs)`` that returns up to three calls wi
 * ``both``      scans them and takes the gradient ``dx`` back to A and b; a peer without gradients has only ``forward``
 * ``backward``  takes the gradient back alone; only our own backends have it
 
-A call returns what it computed; on a GPU, before it is done.  All get the same numbers; ``tests/lrnnbook/tables/test_bench.py`` compares
+A call returns what it computed; on a GPU, before it is done.  All get the same numbers; ``tests/lrnnbook/bench/test_bench.py`` compares
 every one of them with the loop in float64.
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
 from importlib.util import find_spec
 from shutil import which
@@ -28,28 +28,30 @@ Work = Callable[[], object]
 Inputs = dict[str, np.ndarray]
 
 
-def _torch_calls(scan, inputs: Inputs, device: str) -> tuple[Work, ...]:
-    """``forward``, ``both`` and ``backward`` of a differentiable scan(A, b, tokens)."""
-    given = {name: torch.from_numpy(array).to(device) for name, array in inputs.items()}
-    tokens, dx = given["tokens"], given["dx"]
-    leaves = [given[name].detach().requires_grad_() for name in ("A", "b")]
-
-    def forward():
-        with torch.no_grad():
-            return scan(given["A"], given["b"], tokens)
+def calls(function, inputs: Iterable[torch.Tensor], dy: torch.Tensor, weights: Sequence[torch.Tensor] = ()) -> tuple[Work, ...]:
+    """``forward``, ``both`` and ``backward`` of a differentiable function, which takes dy back to its inputs and ``weights``."""
+    given = [x.detach() for x in inputs]
+    leaves = [x.detach().requires_grad_() for x in given]
+    wanted = [*leaves, *weights]
 
     def both():
-        x = scan(*leaves, tokens)
-        return x.detach(), *torch.autograd.grad(x, leaves, dx)
+        y = function(*leaves)
+        return y.detach(), *torch.autograd.grad(y, wanted, dy)
 
     @cache
-    def scanned():
-        return scan(*leaves, tokens)
+    def done():
+        return function(*leaves)
 
     def backward():
-        return torch.autograd.grad(scanned(), leaves, dx, retain_graph=True)
+        return torch.autograd.grad(done(), wanted, dy, retain_graph=True)
 
-    return forward, both, backward
+    return torch.no_grad()(partial(function, *given)), both, backward
+
+
+def _torch_calls(scan, inputs: Inputs, device: str) -> tuple[Work, ...]:
+    """The calls of a differentiable scan(A, b, tokens)."""
+    A, b, tokens, dx = (torch.from_numpy(inputs[name]).to(device) for name in ("A", "b", "tokens", "dx"))
+    return calls(partial(scan, tokens=tokens), (A, b), dx)
 
 
 def copy(numbers: int, device: str = "cpu") -> Work:
@@ -60,17 +62,17 @@ def copy(numbers: int, device: str = "cpu") -> Work:
     return partial(target.copy_, source)
 
 
-def _backend(by_device: dict[str, str]):
+def _backend(cpu: str, cuda: str):
     def prepare(case: Case, inputs: Inputs, device: str) -> tuple[Work, ...]:
-        name = by_device[device]
+        name = cpu if device == "cpu" else cuda
 
         def scan(A, b, tokens):
             if case.kind == "table":
                 return scans.token_scan(A, b, tokens, backend=name)
             return scans.linear_scan(A, b, backend=name)
 
-        calls = _torch_calls(scan, inputs, device)
-        return calls if name in scans.COMPILED else calls[:2]  # others would keep a graph of many times A's size
+        # others than compiled ones would keep a graph of many times A's size
+        return _torch_calls(scan, inputs, device)[: 3 if name in scans.COMPILED else 2]
 
     return prepare
 
@@ -246,9 +248,9 @@ DIAGONAL = ("real", "constant_real", "complex")
 EVERY = (*BLOCKS_ONLY, *DIAGONAL)
 CPU, GPU = ("cpu",), ("cuda",)
 PEERS = {
-    "ours": Peer(_backend({"cpu": "cpu", "cuda": "triton"}), "torch", EVERY, CPU + GPU),
-    "loop (unbind)": Peer(_backend({"cpu": "reference", "cuda": "reference"}), "torch", EVERY, CPU + GPU),
-    "PScan of the paper": Peer(_backend({"cpu": "paper", "cuda": "paper"}), "torch", EVERY, CPU + GPU),
+    "ours": Peer(_backend("cpu", "triton"), "torch", EVERY, CPU + GPU),
+    "loop (unbind)": Peer(_backend("reference", "reference"), "torch", EVERY, CPU + GPU),
+    "PScan of the paper": Peer(_backend("paper", "paper"), "torch", EVERY, CPU + GPU),
     "JAX lax.scan": Peer(_jax_sequential, "jax", EVERY, CPU),
     "JAX associative_scan": Peer(_jax_associative, "jax", EVERY, CPU),
     "torch associative_scan": Peer(_torch_associative, "torch", EVERY, CPU + GPU),

@@ -162,14 +162,15 @@ def of_forms(name: str, head: str, steps: Mapping[str, Callable[[int], Mapping]]
     return Bench(name, {case: partial(measured, timed) for case, timed in steps.items()}, report, rounds, device=device)
 
 
-def part_heading(width: int) -> str:
-    """The columns of :func:`part_line`."""
-    return f"  {'':{width}s} " + "".join(f"{part + ', ms':>14s}   x ours   of copy" for part in PARTS) + "    memory, MB"
-
-
-def part_line(name: str, one: Mapping, width: int) -> str:
-    """One peer: milliseconds (medians) of each part, times ours, share of the copy's speed where known, peak memory."""
+def of_peers(head: str, found: Mapping, width: int) -> str:
+    """Peers as text: milliseconds (medians) of each part, times ours, share of the copy's speed where known, peak memory."""
+    heading = "".join(f"{part + ', ms':>14s}   x ours   of copy" for part in PARTS)
+    lines = [head, f"  {'':{width}s} {heading}    memory, MB"]
     shown = (("median", 1e3, ".2f", 14), ("times_ours", 1, ".1f", 9), ("share", 1, ".0%", 10))
-    cells = [(f"{one[part][key] * scale:{form}}" if key in one.get(part, ()) else "").rjust(width_)
-             for part in PARTS for key, scale, form, width_ in shown]  # fmt: skip
-    return f"  {name:{width}s} " + "".join(cells) + ("" if one["peak"] is None else f"{one['peak'] / 1e6:14.0f}")
+    for name, one in found["peers"].items():
+        cells = [(f"{one[part][key] * scale:{form}}" if key in one.get(part, ()) else "").rjust(room)
+                 for part in PARTS for key, scale, form, room in shown]  # fmt: skip
+        peak = "" if one.get("peak") is None else f"{one['peak'] / 1e6:14.0f}"
+        said = f"not run: {one['skipped']}" if "skipped" in one else "".join(cells) + peak
+        lines.append(f"  {name:{width}s} {said}")
+    return "\n".join(lines)

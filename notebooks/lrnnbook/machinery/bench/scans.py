@@ -12,18 +12,19 @@ The *share* is (bytes that must move) / (median seconds) / (bytes a second of th
 """
 
 import os
-import statistics
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
+from itertools import chain, product
 
 import numpy as np
 import torch
 
 from lrnnbook.machinery.bench import memory, peers
 from lrnnbook.machinery.bench.cases import CASES, Case
-from lrnnbook.machinery.bench.recording import PARTS, Bench, cores, part_heading, part_line, spread
+from lrnnbook.machinery.bench.recording import PARTS, Bench, cores, of_peers, spread
 
 COPY = 1 << 26  # float32 numbers: 256 MB read, 256 MB written; no cache holds them
 PROBE = 32  # steps of the short part that is tried first
@@ -52,31 +53,41 @@ def _cores(threads: int) -> Iterator[None]:
 
 def measure(case: Case, names: Sequence[str], rounds: int = 7, limit: float = 20.0, device: str = "cpu") -> dict:
     """One case: the copy's speed, and by peer seconds, ratios, peak memory and shares."""
-    found, ready = {}, {}
+    found: dict = {}
     for name in names:
         if case.kind in peers.PEERS[name].kinds and case.T <= peers.PEERS[name].longest:
             beside = sum(not refused for refused in found.values())
             found[name] = _refuse(name, case, beside, limit, device) or {}
-    inputs = case.inputs()
-    for name in (name for name in found if not found[name]):
-        ready[name] = peers.PEERS[name].prepare(case, inputs, device)
-        found[name]["peak"] = memory.peak(ready[name][:2][-1], device)  # and warm, and compiled
-    works = {("copy", "forward"): peers.copy(COPY, device)}
-    for name, calls in ready.items():
-        works |= {(name, part): call for part, call in zip(PARTS, calls)}
-    seconds = take_turns(works, rounds, device)
-    speed = 2 * 4 * COPY / statistics.median(seconds.pop(("copy", "forward")))
-    for (name, part), taken in seconds.items():
-        found[name][part] = spread(taken)
-    _compare(case, found, speed)
+    inputs, run = case.inputs(), [name for name in found if not found[name]]
+    ready = ((name, peers.PEERS[name].prepare(case, inputs, device)) for name in run)
+    found |= compare(chain(ready, [("copy", (peers.copy(COPY, device),))]), rounds, device)
+    speed = 2 * 4 * COPY / found.pop("copy")["forward"]["median"]
+    floor = {"forward": case.bytes_forward(), "backward": case.bytes_backward()}
+    floor["both"] = sum(floor.values())
+    for name, part in product(run, PARTS):
+        if part in found[name]:
+            found[name][part]["share"] = floor[part] / found[name][part]["median"] / speed
     return {"copy_bytes_per_second": speed, "peers": found}
+
+
+def compare(ready: Iterable[tuple[str, Sequence[peers.Work]]], rounds: int, device: str = "cpu") -> dict[str, dict]:
+    """By peer its peak memory, and by part its seconds and how many times longer than ours they are; all calls take turns."""
+    found, works = {}, {}
+    for name, calls in ready:
+        found[name] = {"peak": memory.peak(calls[:2][-1], device)}  # and warm, and compiled
+        works |= {(name, part): call for part, call in zip(PARTS, calls)}
+    for (name, part), taken in take_turns(works, rounds, device).items():
+        found[name][part] = one = spread(taken)
+        if part in found.get("ours", {}):
+            one["times_ours"] = one["median"] / found["ours"][part]["median"]
+    return found
 
 
 def _refuse(name: str, case: Case, beside: int, limit: float, device: str) -> dict | None:
     """Why this call is not made, judged by a short part of it; None if it may be."""
-    short = case.shorter(PROBE)
     if case.T <= 2 * PROBE:
         return None
+    short = replace(case, T=PROBE)
     inputs = short.inputs()
     both = peers.PEERS[name].prepare(short, inputs, device)[:2][-1]
     _seconds(both, device)  # compiles
@@ -121,29 +132,9 @@ def _seconds(work, device: str) -> float:
     return begin.elapsed_time(end) / 1e3
 
 
-def _compare(case: Case, found: dict, speed: float) -> None:
-    """Add shares of the copy's speed, and how many times longer than ours each peer takes."""
-    floor = {"forward": case.bytes_forward(), "backward": case.bytes_backward()}
-    floor["both"] = sum(floor.values())
-    ours = found.get("ours", {})
-    for one in found.values():
-        for part in PARTS:
-            if part in one:
-                one[part]["share"] = floor[part] / one[part]["median"] / speed
-                if part in ours:
-                    one[part]["times_ours"] = one[part]["median"] / ours[part]["median"]
-
-
 def report(case: str, found: dict) -> str:
-    """One case as text: milliseconds (medians), times ours, share of the copy's speed, peak memory."""
-    copy = f"{case}   (copy {found['copy_bytes_per_second'] / 1e9:.1f} GB/s, read and written)"
-    lines = [copy, part_heading(WIDTH)]
-    for name, one in found["peers"].items():
-        if "skipped" in one:
-            lines.append(f"  {name:{WIDTH}s} not run: {one['skipped']}")
-        else:
-            lines.append(part_line(name, one, WIDTH))
-    return "\n".join(lines)
+    """One case as text, with the speed of the copy."""
+    return of_peers(f"{case}   (copy {found['copy_bytes_per_second'] / 1e9:.1f} GB/s, read and written)", found, WIDTH)
 
 
 def scans(threads: int = 1, rounds: int = 7, limit: float = 20.0, device: str = "cpu") -> Bench:

@@ -10,7 +10,7 @@ Letters: B batch, T time, D width, h heads, c chunk.
 """
 
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -37,17 +37,23 @@ FORMS = {  # of every model of paper 003 and of the gated rules, ours first
 }
 
 
-def timed(optimiser: torch.optim.Optimizer | None, net: torch.nn.Module, loss: Callable[[], torch.Tensor]) -> None:
-    """Forward, backward and the optimiser's step, if there is one."""
-    found = loss()
-    net.zero_grad()
-    found.backward()
-    if optimiser is not None:
-        optimiser.step()
+def in_turn(loss: Callable[[str], torch.Tensor], nets: Mapping[str, torch.nn.Module], rounds: int,
+            optimiser: torch.optim.Optimizer | None = None) -> dict[str, list[float]]:  # fmt: skip
+    """Seconds of every timed step, by form: ``loss(form)`` of its net, backward, and the optimiser's step if there is one."""
+
+    def step(form: str, net: torch.nn.Module) -> None:
+        found = loss(form)
+        net.zero_grad()
+        found.backward()
+        if optimiser is not None:
+            optimiser.step()
+
+    with deterministic(alone=True):
+        return take_turns({form: partial(step, form, net) for form, net in nets.items()}, rounds)
 
 
 def released_step(task_name: str, rounds: int = 9) -> dict[str, list[float]]:
-    """Seconds of each timed step, by backend: forward, backward and Adam of the released model of paper 000."""
+    """Seconds by backend: forward, backward and Adam of the released model of paper 000."""
     task = tasks.task(task_name, 5)
     assert isinstance(task, tasks.Task), task
     layers = 3 if task_name == "modarith" else 1
@@ -62,8 +68,7 @@ def released_step(task_name: str, rounds: int = 9) -> dict[str, list[float]]:
         return F.cross_entropy(model(batch.tokens)[:, labelled].flatten(0, 1), batch.targets[:, labelled].flatten())
 
     names = sorted(scans.available("cpu"), key=lambda name: name != "cpu")  # ours first
-    with deterministic(alone=True):
-        return take_turns({name: partial(timed, optimiser, model, partial(loss, name)) for name in names}, rounds)
+    return in_turn(loss, dict.fromkeys(names, model), rounds, optimiser)
 
 
 def tree_step(chunk: int, rounds: int = 5, *, length: int = LENGTH) -> dict[str, list[float]]:
@@ -79,8 +84,7 @@ def tree_step(chunk: int, rounds: int = 5, *, length: int = LENGTH) -> dict[str,
         logits = models[form](tokens)
         return F.cross_entropy(logits if form == "tree" else logits[:, -1], labels[:, 0])
 
-    with deterministic(alone=True):
-        return take_turns({form: partial(timed, None, net, partial(loss, form)) for form, net in models.items()}, rounds)
+    return in_turn(loss, models, rounds)
 
 
 def tree_ratio(taken: dict[str, list[float]]) -> float:
@@ -145,8 +149,7 @@ def fast_weight_step(name: str, shape: Shape, rounds: int = 9) -> dict[str, list
         set_form(model, form)
         return F.cross_entropy(model(tokens).flatten(0, 1), labels.flatten())
 
-    with deterministic(alone=True):
-        return take_turns({form: partial(timed, optimiser, model, partial(loss, form)) for form in FORMS[name]}, rounds)
+    return in_turn(loss, dict.fromkeys(FORMS[name], model), rounds, optimiser)
 
 
 def step(rounds: int = 9) -> Bench:
