@@ -68,7 +68,7 @@ def _sketch(outputs: list[NotebookNode]) -> str:
 def _forms(output: NotebookNode) -> list[tuple[str, object]]:
     """(mime type, content) of an output, without tracebacks, which name files of the machine, and panels.
 
-    A panel is moved through all its values instead, and a fresh run makes no still of a picture that moves.
+    A panel is moved through its values instead, and a fresh run makes no still of a picture that moves.
     """
     if output.output_type == "stream":
         return [("text/plain", output.text)]

@@ -4,9 +4,8 @@
     pytest --nbval -p lrnnbook.machinery.book.nbval_plugin notebooks/03_parallel_scans.ipynb      # and more
 
 To nbval's own comparison it adds :func:`lrnnbook.machinery.book.comparison.cell_faults`, which also compares pictures and the words
-beside them.  After the last cell every widget is moved through all its values, the kernel tells the arithmetic that
-it really has, and each cell of a proof runs again as a reader would run it: from the last to the first, so each alone, and
-then in order.
+beside them.  After the last cell every widget is moved through its values, the kernel tells the arithmetic that it really
+has, and the cells of proofs run once more, as a reader would run them again.
 """
 
 import json
@@ -104,7 +103,7 @@ def pytest_collection_modifyitems(items: list) -> None:
         proof = [item.cell for item in cells if any(tag.startswith("proof-") for tag in tags(item.cell))]
         own = [("widget", new_code_cell(SWEEP, execution_count=1)), ("arithmetic", new_code_cell(ASK, execution_count=1))]
         number = {id(item.cell): item.cell_num for item in cells}
-        for cell_num, (job, cell) in enumerate(own + [("again", cell) for cell in proof[::-1] + proof], len(cells)):
+        for cell_num, (job, cell) in enumerate(own + [("again", cell) for cell in proof], len(cells)):
             options: dict = defaultdict(bool)
             cells.append(type(cells[0]).from_parent(notebook, name=f"Cell {cell_num}", cell_num=cell_num, cell=cell,
                                                     options=options))  # fmt: skip

@@ -1,4 +1,4 @@
-"""Move a widget's controls through all their values: a headless run of a notebook draws the first of each alone."""
+"""Move a widget's controls through their values: a headless run of a notebook draws the first of each alone."""
 
 import itertools
 from typing import Any
@@ -10,8 +10,11 @@ ARGUMENT_ERRORS = (
 )  # fmt: skip
 
 
+MAX_VALUES = 9  # of one control; of a longer one the ends and what lies evenly between
+
+
 def sweep_explorers(namespace: dict[str, Any]) -> list[str]:
-    """Move every control of every ``Explorer`` among ``namespace``'s values through all its values; say what raised."""
+    """Move every control of every ``Explorer`` among ``namespace``'s values from one end to the other; say what raised."""
     from lrnnbook.content.show.widgets import Explorer
 
     explorers, seen = {}, set()
@@ -37,7 +40,9 @@ def _move_controls(explorer) -> list[str]:
 
 
 def _offered(control) -> list:
-    """All values of a control that offers some; for a text box what it holds, nothing, and nonsense."""
+    """Values of a control that offers some; for a text box what it holds, nothing, and nonsense."""
     if hasattr(control, "options"):
-        return [option[1] if isinstance(option, tuple) else option for option in control.options]
+        values = [option[1] if isinstance(option, tuple) else option for option in control.options]
+        step = (len(values) - 1) / (MAX_VALUES - 1)
+        return values if len(values) <= MAX_VALUES else [values[round(step * i)] for i in range(MAX_VALUES)]
     return [control.value, "", "\N{SNOWMAN}"]
