@@ -3,6 +3,7 @@
 import json
 import re
 import tempfile
+from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
 
@@ -34,7 +35,7 @@ def handouts():
 @pytest.fixture(scope="module")
 def fence():
     """The fence of this machine; where it has none, these submissions, which are ours, run without."""
-    return find_fence(unfenced=True, limits=Limits(seconds=2))
+    return find_fence(unfenced=True)
 
 
 def as_read(notebook):
@@ -152,9 +153,11 @@ def test_planted_answers_get_what_they_earn(handouts, fence, name):
     for plant in plants(name, ROOT):
         by_task[plant.task].append(plant)
     for together in zip_longest(*by_task.values()):
-        made = {plant.task.replace(".", "_"): plant.source for plant in together if plant}
-        report = grade_notebook("planted", as_read(handout.notebook(**made)), handout.problem_set, fence)
-        for plant in filter(None, together):
+        planted = [plant for plant in together if plant]
+        made = {plant.task.replace(".", "_"): plant.source for plant in planted}
+        quick = Limits(seconds=1) if any("too slow" in plant.what for plant in planted) else fence.limits
+        report = grade_notebook("planted", as_read(handout.notebook(**made)), handout.problem_set, replace(fence, limits=quick))
+        for plant in planted:
             got = sum(part.points for part in report.parts if part.id.startswith(plant.task.replace(".", "_")))
             full = handout.points() - handout.points(plant.task)
             assert got == plant.points, (plant.task, plant.what, report.parts)

@@ -17,7 +17,12 @@ from lrnnbook.machinery.grading.fence import HOME, Fence, Limits, NoFence, find
 from lrnnbook.machinery.grading.sandboxed_process import Gone, Process
 
 ROOT = Path(__file__).parents[3]
-SLOW_START = Limits(wall=120)  # where a cell imports much on a busy machine
+
+
+@pytest.fixture(scope="module")
+def fence(fence):
+    """With time for a busy machine: what is about the limit of time itself takes QUICK."""
+    return replace(fence, limits=Limits(seconds=20, wall=120, folder=8 << 20, processes=40))
 
 
 @pytest.fixture
@@ -85,18 +90,17 @@ def test_without_a_fence_the_secret_is_read(secret):
         assert run(process, f"print(open({str(secret)!r}).read())") == {"printed": SECRET + "\n"}
 
 
-def test_the_course_is_not_seen_and_the_package_is(fence):
-    with Process(replace(fence, limits=SLOW_START)) as process:
-        listed = f"import os; print(sorted(name for name in os.listdir({str(ROOT)!r}) if name != '.venv'))"
-        assert run(process, listed) == {"printed": "['lrnnlab', 'notebooks']\n"}  # and the environment, where it lies there
-        listed = f"import os; print(sorted(os.listdir({str(ROOT / 'notebooks' / 'lrnnbook')!r})))"
-        assert run(process, listed) == {"printed": "['__init__.py', 'content', 'machinery']\n"}
-        assert "error" not in run(process, "import lrnnlab.expressivity.theorems.cascades, lrnnlab.tasks, scipy.optimize")
-        for place in (Path.home() / ".profile", "/etc/passwd", "/sys", "/run", "/var", "/usr/src", Path.home() / ".ssh"):
-            assert run(process, f"import os; print(os.path.exists({str(place)!r}))") == {"printed": "False\n"}, place
-        walk = "import os\nprint([(at, name) for at, _, names in os.walk('/') for name in names if {}])"
-        walked = run(process, walk.format("name.startswith(('ps1_subtr', 'planted_ps')) or name.endswith('.sock')"))
-        assert walked == {"printed": "[]\n"}
+def test_the_course_is_not_seen_and_the_package_is(process):
+    listed = f"import os; print(sorted(name for name in os.listdir({str(ROOT)!r}) if name != '.venv'))"
+    assert run(process, listed) == {"printed": "['lrnnlab', 'notebooks']\n"}  # and the environment, where it lies there
+    listed = f"import os; print(sorted(os.listdir({str(ROOT / 'notebooks' / 'lrnnbook')!r})))"
+    assert run(process, listed) == {"printed": "['__init__.py', 'content', 'machinery']\n"}
+    assert "error" not in run(process, "import lrnnlab.expressivity.theorems.cascades, lrnnlab.tasks, scipy.optimize")
+    for place in (Path.home() / ".profile", "/etc/passwd", "/sys", "/run", "/var", "/usr/src", Path.home() / ".ssh"):
+        assert run(process, f"import os; print(os.path.exists({str(place)!r}))") == {"printed": "False\n"}, place
+    walk = "import os\nprint([(at, name) for at, _, names in os.walk('/') for name in names if {}])"
+    walked = run(process, walk.format("name.startswith(('ps1_subtr', 'planted_ps')) or name.endswith('.sock')"))
+    assert walked == {"printed": "[]\n"}
 
 
 def test_what_is_hidden_stays_so_below_what_python_needs(fence, tmp_path, monkeypatch):
@@ -110,7 +114,7 @@ def test_what_is_hidden_stays_so_below_what_python_needs(fence, tmp_path, monkey
     monkeypatch.setattr(sys, "exec_prefix", str(prefix))
     monkeypatch.setattr(fences, "PACKAGE", checkout / "lrnnlab")
     monkeypatch.setattr(fences, "SHOWN", (checkout / "lrnnlab", *fences.SHOWN[1:]))
-    monkeypatch.setattr(fences, "KERNELS", checkout / "lrnnlab" / "scans" / "__pycache__")
+    monkeypatch.setattr(fences, "KERNELS", checkout / "lrnnlab" / "scans" / "kernels" / "__pycache__")
     with Process(fence.hiding(hand_ins)) as process:
         read = "print(open({!r}).read())"
         assert SECRET in run(process, read.format(str(prefix / "lib" / "library.py")))["printed"]
@@ -131,7 +135,7 @@ for at, folders, files in os.walk("/"):
             os.close(os.open(os.path.join(at, name), os.O_WRONLY | os.O_CREAT | os.O_NONBLOCK))
         except OSError:
             continue
-        if not at.startswith(("/dev", os.getcwd())) and not at.endswith("scans/__pycache__"):
+        if not at.startswith(("/dev", os.getcwd())) and not at.endswith("scans/kernels/__pycache__"):
             print(os.path.join(at, name))
 """
     assert run(process, cell) == {"printed": ""}
@@ -182,11 +186,11 @@ def test_processes_do_not_share_anything(fence):
 
 
 def test_a_network_is_trained_with_the_package_s_own_fit_and_by_scikit_learn(fence):
-    """Also: compiled kernels are read, not compiled again, which would take longer than the limit."""
+    """Also: compiled kernels are read, not compiled again, which would take seconds and write them."""
     from lrnnlab import scans
 
     scans.warm()
-    with Process(replace(fence, limits=SLOW_START)) as process:
+    with Process(fence) as process:
         cell = """
 from lrnnlab.models import build
 from lrnnlab.tasks import Sum
@@ -202,6 +206,12 @@ print(fit(make, Sum(2), Recipe((Phase(steps=3, lr=1e-3),), batch_size=4), seed=0
                 "a = torch.full((1, 50, 3), 0.5, requires_grad=True)\n"
                 "linear_scan(a, torch.ones(1, 50, 3), backend='cpu').sum().backward()\nprint(a.grad.shape)")  # fmt: skip
         assert run(process, cell) == {"printed": "torch.Size([1, 50, 3])\n"}
+        cell = """
+from pathlib import Path
+read, now = ({(one.name, one.stat().st_mtime_ns) for one in Path(place).rglob("*.nb?")} for place in PLACES)
+print(len(read) > 2, read == now, [*Path().rglob("*.nb?")])
+""".replace("PLACES", repr((fences.STORED, str(fences.KERNELS))))
+        assert run(process, cell) == {"printed": "True True []\n"}
 
 
 CELLS = {
@@ -215,7 +225,7 @@ CELLS = {
 
 
 def test_cells_run_as_in_jupyter(fence):
-    with Process(replace(fence, limits=SLOW_START)) as process:
+    with Process(fence) as process:
         for what, cell in CELLS.items():
             assert run(process, f"{cell}\n") == {"printed": ""}, what
 
@@ -229,11 +239,11 @@ def test_cells_run_as_in_jupyter(fence):
      "used more than 1 seconds of computing time"),
     ("import os; os._exit(3)", "ended the whole process .exit status 3"), ("import ctypes; ctypes.string_at(0)", "crashed"),
     ("import os, time\nfor _ in range(4):\n    if not os.fork():\n        kept = b'x' * (300 << 20)\n"
-     "        time.sleep(99)\ntime.sleep(99)", "used more than 700 MiB of memory"),
-    ("import os, signal\nsignal.signal(signal.SIGXCPU, signal.SIG_IGN)\nfor at in range(10**6):\n"
-     "    os.close(os.open(f'f{at}', os.O_CREAT))", "made more than 20000 files|used more than 1 seconds"),
+     "        time.sleep(99)\ntime.sleep(99)", "used more than 1024 MiB of memory"),
+    ("import os\nfor at in range(10**6):\n    os.close(os.open(f'f{at}', os.O_CREAT))", "made more than 20000 files"),
 ])  # fmt: skip
 def test_why_a_process_ended(fence, cell, why):
+    fence = replace(fence, limits=QUICK) if "seconds" in why else fence
     with Process(fence) as process, pytest.raises(Gone, match=why):
         run(process, cell)
 
@@ -258,7 +268,7 @@ def test_processes_are_counted(process):
     "os.fork()\nimport time\ntime.sleep(999)",
 ], ids=["bombs", "leaves and leaves", "leaves a daemon", "ignores signals"])  # fmt: skip
 def test_the_whole_tree_ends(fence, cell):
-    fence = marked(replace(fence, limits=replace(QUICK, wall=4)))
+    fence = marked(replace(fence, limits=replace(QUICK, wall=2)))
     began = time.monotonic()
     with Process(fence) as process:
         assert left(fence)
@@ -286,8 +296,8 @@ def test_it_ends_with_the_grader(fence):
     "import os, time\nfor _ in range(999):\n    os.write(4, b'\\0'); time.sleep(0.5)",
 ], ids=["sleeps", "stops itself", "drips"])  # fmt: skip
 def test_nobody_waits_for_it_without_end(fence, cell):
-    why = "took more than 2 seconds by the clock|sent the grader what"
-    with Process(replace(fence, limits=replace(QUICK, wall=2))) as process, pytest.raises(Gone, match=why):
+    why = "took more than 1 seconds by the clock|sent the grader what"
+    with Process(replace(fence, limits=replace(QUICK, wall=1))) as process, pytest.raises(Gone, match=why):
         run(process, cell)
 
 
