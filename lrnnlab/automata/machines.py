@@ -102,6 +102,9 @@ class MooreMachine:
         return (isinstance(other, MooreMachine) and self.initial == other.initial and self.symbols == other.symbols
                 and np.array_equal(self.transitions, other.transitions) and np.array_equal(self.outputs, other.outputs))
 
+    def __hash__(self):
+        return hash((self.initial, self.symbols, self.transitions.tobytes(), self.outputs.tobytes()))
+
     @property
     def num_symbols(self) -> int:
         return self.transitions.shape[0]

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import takewhile
 from typing import Any, overload
 
@@ -127,10 +127,20 @@ def predict(machine: MooreMachine, family: str | None = None, size: Any = None) 
         if family not in ("blocks", "blocks, clipped", "reflections"):
             raise ValueError(f"only blocks and reflections have a size, got size={shown(size)} for {family or 'all families'}")
         whole_number(size, 1, "size")
-    facts = _Facts(machine)
     if family is None:
-        return [rule(one, facts, None) for one, rule in _RULES.items()]
-    return _RULES[family](family, facts, size)
+        return [_prediction(machine, machine.names, one, None) for one in _RULES]
+    return _prediction(machine, machine.names, family, size)
+
+
+# Kept, since a table asks twenty families about one machine, and thirty models of one family.
+@lru_cache(maxsize=1024)
+def _prediction(machine: MooreMachine, names: tuple, family: str, size: int | None) -> Prediction:
+    return _RULES[family](family, _facts(machine, names), size)
+
+
+@lru_cache(maxsize=32)
+def _facts(machine: MooreMachine, names: tuple) -> _Facts:
+    return _Facts(machine)
 
 
 # --- what is asked of the machine --------------------------------------------------------------------------------------
