@@ -21,8 +21,7 @@ from hypothesis import strategies as st
 from lrnnbook.content.exercises.judging import NOT_YET, RIGHT, UNJUDGED, Verdict
 from lrnnbook.machinery.grading import fence
 from lrnnbook.machinery.grading.command import main
-from lrnnbook.machinery.grading.feedback import page
-from lrnnbook.machinery.grading.gradebook import assignment_of, grade_folder, merge_marks, read_marks
+from lrnnbook.machinery.grading.gradebook import assignment_of, grade_folder, merge_marks, page, read_marks
 from lrnnbook.machinery.grading.grading import Part, Report, grade_all
 from lrnnbook.machinery.grading.releasing import release
 from lrnnbook.machinery.grading.sanitize import ROOM, cell, clean, label
@@ -335,7 +334,7 @@ def test_marks_are_written_whole_or_not_at_all(tmp_path, handout, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "replace", full)
-    with pytest.raises(ValueError, match="marks.csv cannot be written .No space left"):
+    with pytest.raises(OSError, match="No space left.*marks.csv"):
         merge_marks(path, handout.problem_set, [report_of(handout, "bob")])
     assert path.read_bytes() == before
     assert {one.name for one in tmp_path.iterdir()} <= {"marks.csv", ".marks.csv.lock"}
@@ -384,7 +383,7 @@ def test_grading_that_is_stopped_ends_at_once(tmp_path, handout, within):
     nbformat.write(made, tmp_path / "ada.ipynb")
     copies = [Submission(name, tmp_path / "ada.ipynb") for name in ("ada", "bob", "cy")]
     reports = grade_all(copies, handout.problem_set, within, jobs=1)
-    threading.Timer(4, lambda: signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)).start()
+    threading.Timer(2, lambda: signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)).start()
     began = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         next(reports)

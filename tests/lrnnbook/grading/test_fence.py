@@ -4,6 +4,7 @@ import shutil
 import subprocess
 import sys
 import time
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,7 +28,7 @@ def fence(fence):
 
 @pytest.fixture
 def process(fence):
-    with Process(fence) as process:
+    with closing(Process(fence)) as process:
         yield process
 
 
@@ -83,7 +84,7 @@ def test_nothing_outside_can_be_read_or_written(process, secret):
 
 def test_without_a_fence_the_secret_is_read(secret):
     """So the test above can fail."""
-    with Process(Fence(limits=QUICK)) as process:
+    with closing(Process(Fence(limits=QUICK))) as process:
         for way, cell in TOUCH.items():
             if way.startswith(("reads", "imports")) and "proc" not in way:
                 assert "error" not in run(process, cell.format(path=str(secret), folder=str(secret.parent))), way
@@ -115,7 +116,7 @@ def test_what_is_hidden_stays_so_below_what_python_needs(fence, tmp_path, monkey
     monkeypatch.setattr(fences, "PACKAGE", checkout / "lrnnlab")
     monkeypatch.setattr(fences, "SHOWN", (checkout / "lrnnlab", *fences.SHOWN[1:]))
     monkeypatch.setattr(fences, "KERNELS", checkout / "lrnnlab" / "scans" / "kernels" / "__pycache__")
-    with Process(fence.hiding(hand_ins)) as process:
+    with closing(Process(fence.hiding(hand_ins))) as process:
         read = "print(open({!r}).read())"
         assert SECRET in run(process, read.format(str(prefix / "lib" / "library.py")))["printed"]
         assert "error" in run(process, read.format(str(checkout / "notebooks" / "solution.py")))
@@ -159,7 +160,7 @@ def test_who_it_is_and_what_it_may(process):
 def test_without_libseccomp_the_fence_still_stands(fence, monkeypatch, secret):
     monkeypatch.setattr(fences, "_seccomp", lambda: None)
     assert "there is no libseccomp" in fence.describe()
-    with Process(fence) as process:
+    with closing(Process(fence)) as process:
         assert "error" in run(process, f"open({str(secret)!r})")
         assert "error" in run(process, "import ctypes; assert ctypes.CDLL(None).unshare(0x10000000) == 0")
         assert "error" in run(process, "import socket; socket.create_connection(('127.0.0.1', 22), 1)")
@@ -167,14 +168,14 @@ def test_without_libseccomp_the_fence_still_stands(fence, monkeypatch, secret):
 
 def test_the_environment_tells_nothing(fence, monkeypatch):
     monkeypatch.setenv("SECRET_TOKEN", "x")
-    with Process(fence) as process:
+    with closing(Process(fence)) as process:
         assert run(process, "import os; assert 'SECRET_TOKEN' not in os.environ\n"
                             "assert b'SECRET' not in open('/proc/1/environ', 'rb').read()") == {"printed": ""}  # fmt: skip
         assert run(process, "import os; print(os.getcwd(), os.environ['HOME'])") == {"printed": f"{HOME} {HOME}\n"}
 
 
 def test_processes_do_not_share_anything(fence):
-    with Process(fence) as first, Process(fence) as second:
+    with closing(Process(fence)) as first, closing(Process(fence)) as second:
         run(first, "import numpy; numpy.pi = 3; left = 1; open('note', 'w').write('x')")
         assert run(second, "import numpy, os; assert numpy.pi > 3.1 and not os.path.exists('note')") == {"printed": ""}
         assert run(second, "left")["kind"] == "NameError"
@@ -190,7 +191,7 @@ def test_a_network_is_trained_with_the_package_s_own_fit_and_by_scikit_learn(fen
     from lrnnlab import scans
 
     scans.warm()
-    with Process(fence) as process:
+    with closing(Process(fence)) as process:
         cell = """
 from lrnnlab.models import build
 from lrnnlab.tasks import Sum
@@ -225,7 +226,7 @@ CELLS = {
 
 
 def test_cells_run_as_in_jupyter(fence):
-    with Process(fence) as process:
+    with closing(Process(fence)) as process:
         for what, cell in CELLS.items():
             assert run(process, f"{cell}\n") == {"printed": ""}, what
 
@@ -244,7 +245,7 @@ def test_cells_run_as_in_jupyter(fence):
 ])  # fmt: skip
 def test_why_a_process_ended(fence, cell, why):
     fence = replace(fence, limits=QUICK) if "seconds" in why else fence
-    with Process(fence) as process, pytest.raises(Gone, match=why):
+    with closing(Process(fence)) as process, pytest.raises(Gone, match=why):
         run(process, cell)
 
 
@@ -270,7 +271,7 @@ def test_processes_are_counted(process):
 def test_the_whole_tree_ends(fence, cell):
     fence = marked(replace(fence, limits=replace(QUICK, wall=2)))
     began = time.monotonic()
-    with Process(fence) as process:
+    with closing(Process(fence)) as process:
         assert left(fence)
         with pytest.raises(Gone):
             run(process, cell)
@@ -297,7 +298,7 @@ def test_it_ends_with_the_grader(fence):
 ], ids=["sleeps", "stops itself", "drips"])  # fmt: skip
 def test_nobody_waits_for_it_without_end(fence, cell):
     why = "took more than 1 seconds by the clock|sent the grader what"
-    with Process(replace(fence, limits=replace(QUICK, wall=1))) as process, pytest.raises(Gone, match=why):
+    with closing(Process(replace(fence, limits=replace(QUICK, wall=1)))) as process, pytest.raises(Gone, match=why):
         run(process, cell)
 
 

@@ -72,9 +72,11 @@ def _grade(options: argparse.Namespace) -> int:
 
 
 def _validate(options: argparse.Namespace) -> int:
-    from lrnnbook.machinery.grading.validator import report, validate
+    from lrnnbook.machinery.grading.validator import validate
 
     findings = validate(options.file)
-    for line in report(findings).splitlines():
-        tell(line)
+    for number, finding in enumerate(findings, 1):
+        tell(f"{number}. {finding}")
+    if not findings:
+        tell("Nothing found: a grader can run this notebook, and its visible tests pass.")
     return int(bool(findings))

@@ -2,7 +2,7 @@
 
 For each submission the grader starts a process of its own (:func:`main`), which reads the notebook and runs the tests of
 the *source*, whatever the submission holds in their place; there each function of the student's is a stand-in that asks
-the student's process (:class:`lrnnbook.machinery.grading.session.Session`).  So a submission cannot see a hidden test, change a
+the student's process (:class:`Session`).  So a submission cannot see a hidden test, change a
 checker, or report a mark; and what is deleted, doubled or split in it does not matter, as long as the function is there
 at the end.
 
@@ -10,28 +10,34 @@ Tests are a teacher's, but they run on what students return, and a value can mak
 each test has a bounded computing time, its process a bounded memory and a time by the clock.
 """
 
+from __future__ import annotations
+
+import difflib
 import os
 import pickle
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from types import CodeType
+from typing import Any
 
-from lrnnbook.content.exercises.judging import RIGHT, UNJUDGED, AnyError, Verdict, judge, raised
+from lrnnbook.content.exercises.judging import RIGHT, UNJUDGED, AnyError, CannotJudge, Verdict, judge, raised, shown
 from lrnnbook.machinery.grading.fence import LRNNBOOK, PACKAGE, Fence
-from lrnnbook.machinery.grading.sandboxed_process import STARTING
-from lrnnbook.machinery.grading.session import Session
+from lrnnbook.machinery.grading.sandboxed_process import STARTING, Gone, Process
+from lrnnbook.machinery.grading.serialization import decode, encode
 from lrnnbook.machinery.grading.sets import ProblemSet, Task
-from lrnnbook.machinery.grading.submissions import Notebook, Submission, Unreadable, read
+from lrnnbook.machinery.grading.submissions import Cell, Notebook, Submission, Unreadable, read
 
 if os.name == "posix":
     import resource
 
 MAX_GRADER_BYTES = 2 << 30  # bytes of a process that reads a notebook and judges answers
+MAX_RESTARTS = 12  # new processes for one submission
 MAX_NOTES = 40
 TEST_TIME_FACTOR = 5  # times what a student's function may compute: what a test itself may
 OWN_FAULT = "the grader met"  # what is no fault of the submission
@@ -140,7 +146,7 @@ def ungraded(student: str, problem_set: ProblemSet, why: str) -> Report:
 
 def grade_notebook(student: str, notebook: Notebook, problem_set: ProblemSet, fence: Fence) -> Report:
     """Grade what was read of one submission."""
-    with Session(notebook, problem_set.setup, problem_set.helpers, fence) as session:
+    with closing(Session(notebook, problem_set.setup, problem_set.helpers, fence)) as session:
         session.start()
         parts = tuple(part for task in problem_set.tasks for part in _grade_task(task, problem_set, session))
     notes = [f"cell {number}: {note}" for number, found in sorted(session.notes.items()) for note in found if number]
@@ -200,3 +206,121 @@ def _judge(test: CodeType, names: dict, seconds: int) -> Verdict:
     finally:
         if timed:
             signal.setitimer(signal.ITIMER_PROF, 0)
+
+
+class Session:
+    """The locked set-up, what the visible tests define (``helpers``: an answer may use that), then a notebook's own cells; what
+    takes too long or ends its process costs what depends on it: a new process takes over without it."""
+
+    def __init__(self, notebook: Notebook, setup: str, helpers: tuple[str, ...], fence: Fence) -> None:
+        self.notebook, self.setup, self.helpers, self.fence = notebook, setup, helpers, fence
+        self.process: Process | None = None
+        self.faults: dict[int, str] = {}  # cell, 0 for the set-up -> what it raised
+        self.notes: dict[int, list[str]] = {}  # cell -> what of it was not run
+        self.skipped: set[int] = set()  # cells that ended the process
+        self.dead: dict[str, str] = {}  # functions that did
+        self.functions: list[str] = []
+        self.left, self.until = MAX_RESTARTS, time.monotonic() + fence.limits.whole
+        self.computed = 0.0  # seconds of computing time of the processes that have ended
+        self.over = ""
+
+    def close(self) -> None:
+        """End the process."""
+        if self.process is not None:
+            self.process.close()
+            self.computed += self.process.computed
+            self.process = None
+
+    def start(self) -> None:
+        """Run the cells, in a new process whenever one ends it; at the end ``process`` is ready, or ``over``."""
+        while self.process is None and not self._exhausted():
+            self.left -= 1
+            limits = self.fence.limits
+            left = replace(limits, total=int(limits.total - self.computed) + 1)
+            self.process = Process(replace(self.fence, limits=left))
+            number = 0
+            try:
+                self._run(self.process, self.setup, 0)
+                for helper in self.helpers:
+                    self.process.ask("cell", helper, 0)
+                for cell in self.notebook.own:
+                    if cell.number not in self.skipped:
+                        number = cell.number
+                        self._run(self.process, cell.source, number)
+                number = 0
+                self.functions = self.process.ask("functions").get("functions", [])
+            except Gone as gone:
+                self.close()
+                self.faults[number] = str(gone)
+                self.skipped.add(number)
+
+    def _run(self, process: Process, source: str, number: int) -> None:
+        reply = process.ask("cell", source, number)
+        self.notes[number] = reply.get("notes", [])
+        if "error" in reply:
+            self.faults[number] = reply["error"]
+
+    def _exhausted(self) -> str:
+        """Why no more is asked of this notebook, or nothing."""
+        limits = self.fence.limits
+        if self.computed + (self.process.computed if self.process else 0) > limits.total:
+            self.over = self.over or f"the notebook as a whole used more than {limits.total} seconds of computing time"
+        elif time.monotonic() > self.until:
+            self.over = self.over or f"the notebook as a whole took more than {limits.whole:g} seconds by the clock"
+        elif self.process is None and self.left <= 0:
+            self.over = self.over or "the notebook ended its process again and again"
+        return self.over
+
+    def call(self, name: str, arguments: tuple, named: dict) -> object:
+        """Ask the student's function; CannotJudge says why there is no answer."""
+        if name in self.dead:
+            raise CannotJudge(self.dead[name])
+        self.start()
+        if self._exhausted():
+            raise CannotJudge(self.over)
+        if name not in self.functions:
+            raise CannotJudge(self.missing(name))
+        asked = f"{name}({', '.join([*map(shown, arguments), *(f'{key}={shown(value)}' for key, value in named.items())])})"
+        question = name, [encode(value) for value in arguments], {key: encode(value) for key, value in named.items()}
+        try:
+            reply = self.process.ask("call", *question)
+        except Gone as gone:
+            self.close()
+            self.dead[name] = f"{name} was called before and {gone}"  # without arguments: they may be a hidden test's
+            raise CannotJudge(f"{asked} {gone}") from None
+        if "error" in reply:
+            undone = reply.get("kind") == "NotImplementedError"
+            raise CannotJudge("not attempted" if undone else f"{asked} raised {reply['error']}"[:400])
+        try:
+            return decode(reply.get("value"))
+        except ValueError as error:
+            raise CannotJudge(f"{asked} sent the grader what is no answer: {str(error)[:100]}") from None
+
+    def missing(self, name: str) -> str:
+        """There is no such function: what may have happened?"""
+        text = f"there is no function {name!r} when all cells have run"
+        near = difflib.get_close_matches(name, [one for one in self.functions if one not in self.setup], 1)
+        cells = {cell.number: cell for cell in self.notebook.cells if f"def {name}" in cell.source}
+        if cells and all(cell.is_test for cell in cells.values()):
+            return f"{text}: it stands in cell {min(cells)}, which is a test and is replaced. Put it into a cell of its own"
+        number = min(cells, default=None)
+        if number in self.faults:
+            return f"{text}: cell {number}, where it stands, failed: {self.faults[number]}"
+        return f"{text}; there is {near[0]!r}: was it renamed?" if near else f"{text}: was its cell deleted?"
+
+    def begin_tests(self) -> None:
+        """Make names for visible tests in the student's own process: the set-up's, the helpers', and the answers."""
+        self._ask("begin", [self.setup, *self.helpers], self.notebook.answers)
+
+    def test(self, cell: Cell) -> str:
+        """Run a visible test in the student's own process; what it raised, or nothing."""
+        return self._ask("test", cell.source, cell.number).get("error", "")
+
+    def _ask(self, *question: Any) -> dict:
+        if self.process is None:
+            return {}
+        try:
+            return self.process.ask(*question)
+        except Gone as gone:
+            self.close()
+            return {"error": str(gone)}

@@ -39,7 +39,7 @@ class Gone(RuntimeError):
 
 
 class Process:
-    """A fresh interpreter in the fence, which runs cells and calls; use it as a context manager, or close it."""
+    """A fresh interpreter in the fence, which runs cells and calls; close it at the end."""
 
     def __init__(self, fence: Fence) -> None:
         self.fence, self.limits = fence, fence.limits
@@ -55,12 +55,6 @@ class Process:
             self._receive()
         except Gone as gone:
             raise RuntimeError(f"a process in the fence did not start: it {gone}") from None
-
-    def __enter__(self) -> Process:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def ask(self, question: str, *arguments: Any) -> dict:
         """Ask what :class:`lrnnbook.machinery.grading.worker.Worker` answers, return the reply.  Gone where there is none."""
