@@ -1,4 +1,5 @@
-"""What pyproject.toml cannot say: a wheel and an archive of sources carry data/, so that records are there without a checkout."""
+"""What pyproject.toml cannot say: a wheel and an archive of sources carry data/ and the chapters, so that records and
+``lrnnlab copy`` are there without a checkout."""
 
 import shutil
 from pathlib import Path
@@ -6,29 +7,33 @@ from pathlib import Path
 from setuptools import setup
 from setuptools.command.build_py import build_py
 
-DATA = Path("data")  # setuptools runs where this file lies
-OWN = ("checkpoints", "long_range")  # what git ignores there: checkpoints, and published files that somebody has put there
+# folder -> where it lies in a wheel, which files, and what of it stays behind: what git ignores, a package of its own
+CARRIED = {
+    "data": ("lrnnlab/data", ("",), ("checkpoints", "long_range")),
+    "notebooks": ("lrnnbook/project/notebooks", (".ipynb", ".py"), ("lrnnbook",)),
+}
 
 
 class WithData(build_py):
-    """Copy data/ into the package of a wheel, as lrnnlab/data; an editable install reads it where it lies."""
+    """Copy what is carried into a wheel's packages; an editable install reads it where it lies."""
 
     def run(self):
         super().run()
-        if not self.editable_mode:
-            for file in kept():
-                inside = Path(self.build_lib) / "lrnnlab" / file
-                inside.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(file, inside)
+        for folder, file in [] if self.editable_mode else kept():
+            inside = Path(self.build_lib, CARRIED[folder][0], *file.parts[1:])
+            inside.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(file, inside)
 
     def get_source_files(self):
         """What an archive of sources takes along."""
-        return [*super().get_source_files(), *map(str, kept())]
+        return [*super().get_source_files(), *(str(file) for _, file in kept())]
 
 
 def kept():
-    """The files of data/ that are the project's."""
-    return sorted(file for file in DATA.rglob("*") if file.is_file() and file.parts[1] not in OWN)
+    """(folder, file) of the files that are the project's."""
+    return [(folder, file) for folder, (_, ends, others) in CARRIED.items() for file in sorted(Path(folder).rglob("*"))
+            if file.is_file() and file.name.endswith(ends) and file.parts[1] not in others
+            and not any(part.startswith(".") for part in file.parts)]  # fmt: skip
 
 
 setup(cmdclass={"build_py": WithData})

@@ -1,4 +1,4 @@
-"""A wheel that is installed without the checkout: the package is whole, and its records are there."""
+"""A wheel that is installed without the checkout: the package is whole, and its records and chapters are there."""
 
 import shutil
 import subprocess
@@ -7,14 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from lrnnbook.machinery.copies import chapters_in
+
 ROOT = Path(__file__).resolve().parents[2]
 ASK = """
-import lrnnlab, pathlib
+import lrnnbook, lrnnlab, pathlib
 from lrnnbook.content.exercises import hint, solution
 from lrnnbook.content.tables import records
 from lrnnbook.content.tables import get, reproduce
-here = pathlib.Path(lrnnlab.__file__).resolve().parent
-assert here.is_relative_to({target!r}), here
+here, book = (pathlib.Path(package.__file__).resolve().parent for package in (lrnnlab, lrnnbook))
+assert here.is_relative_to({target!r}) and book.is_relative_to({target!r}), (here, book)
 found = records.recorded("lrnn/table2")
 print(len(found), [one["metrics"]["levels"] for one in reproduce("lrnn/fig1", rows=["8"])], (here / "py.typed").is_file())
 assert hint("04.4") and solution("04.4")
@@ -27,7 +29,7 @@ def installed(tmp_path_factory):
     """The folder into which pip unpacked a wheel, made of an archive of sources, made of this checkout."""
     folder = tmp_path_factory.mktemp("wheel")
     source = folder / "source"
-    for name in ("lrnnlab", "data"):
+    for name in ("lrnnlab", "data", "notebooks"):
         shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("long_range", "checkpoints"):  # what a reader has put there, and git ignores
         (source / "data" / name).mkdir(exist_ok=True)
@@ -54,3 +56,20 @@ def test_it_works_and_has_its_records(installed, tmp_path):
     lines = (ROOT / "data" / "records" / "lrnn" / "table2.jsonl").read_text(encoding="utf-8").splitlines()
     assert int(count) == sum('"budget":"desk"' in line for line in lines) > 0
     assert rest.strip() == "[3] True" or rest.strip() == "[[3]] True"
+
+
+def test_it_brings_the_chapters_and_the_problem_sets(installed, tmp_path):
+    def lrnnlab(*words):
+        done = subprocess.run([sys.executable, "-m", "lrnnlab", *words], cwd=tmp_path, capture_output=True, text=True, check=False,
+                              env={"PYTHONPATH": str(installed), "PATH": ""})  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    assert str(tmp_path / "my_notebooks") in lrnnlab("copy")
+    committed = {path.relative_to(ROOT / "notebooks") for path in chapters_in(ROOT / "notebooks")}
+    for chapter in committed:
+        assert (tmp_path / "my_notebooks" / chapter).read_bytes() == (ROOT / "notebooks" / chapter).read_bytes()
+    assert "nothing has changed" in lrnnlab("copy", "news", "03")
+    lrnnlab("course", "release", "ps1", "--out", "class")
+    assert list((tmp_path / "class").rglob("ps1*.ipynb"))
+    assert not list((installed / "lrnnbook" / "project").rglob("lrnnbook"))  # only once

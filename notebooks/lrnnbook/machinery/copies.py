@@ -14,7 +14,8 @@ from pathlib import Path
 from lrnnlab.files import files_in, put, set_aside
 
 FOLDER, AS_MADE, DEEPER = "my_notebooks", ".as_made", "deeper"
-PROJECT = Path(__file__).resolve().parents[3]
+PACKAGED = Path(__file__).resolve().parents[1] / "project"  # the chapters that a wheel brings
+PROJECT = PACKAGED if PACKAGED.is_dir() else Path(__file__).resolve().parents[3]
 
 
 def here() -> Path | None:
@@ -90,8 +91,9 @@ def copied(folder: Path) -> list[str]:
 
 
 def find(folder: Path | None = None) -> Path:
-    """The working copy meant on the command line: ``folder``, else the one here, else the project's ``my_notebooks``."""
-    return folder or here() or PROJECT / FOLDER
+    """The working copy meant on the command line: ``folder``, else the one here, else the ``my_notebooks`` of the checkout, or
+    of the current folder where the package runs from none."""
+    return folder or here() or (Path.cwd() if PROJECT == PACKAGED else PROJECT) / FOLDER
 
 
 def copy_in(folder: Path | None) -> Path:

@@ -19,16 +19,15 @@ from types import ModuleType
 from typing import Any
 from urllib.parse import quote
 
-import lrnnlab
 from lrnnbook.content.show import labels
 from lrnnbook.machinery.book.cell_dependencies import widget_cells
 from lrnnbook.machinery.book.sync import read_source
-from lrnnbook.machinery.copies import chapters_in, place
+from lrnnbook.machinery.copies import PROJECT, chapters_in, place
 from lrnnlab.models import MODELS, network, reads_numbers
 from lrnnlab.tasks import TASKS, task
 
 OWN = {"says": "one of your own", "chapter": "", "paper": ""}  # a model or task that the reader added
-SOURCES = Path(lrnnlab.__file__).parents[1] / "notebooks" / "py"
+SOURCES = PROJECT / "notebooks" / "py"
 HEADING = re.compile(r"^#{2,4} +(.+)$", re.MULTILINE)
 CLAIM = re.compile(
     r"^(?:> ?)?\*\*((?:The paper, )?(?:Theorem|Lemma|Proposition|Corollary|Claim)\b[^*]*?)(?:\.\*\*|\*\*(?= \())(.*)$"

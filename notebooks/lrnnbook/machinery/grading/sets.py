@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import lrnnlab
 from lrnnbook.content.exercises.judging import shown
+from lrnnbook.machinery import copies
 from lrnnbook.machinery.grading.sanitize import clean
 
 BEGIN, END = "### BEGIN ", "### END "
@@ -70,7 +70,7 @@ class ProblemSet:
 
 def known(root: Path | None = None) -> list[Path]:
     """The sources in ``notebooks/assignments``; ``root`` is the repository."""
-    folder = (root or Path(lrnnlab.__file__).parents[1]) / "notebooks" / "assignments"
+    folder = (root or copies.PROJECT) / "notebooks" / "assignments"
     return sorted(path for path in folder.glob("ps*.py") if re.fullmatch(r"ps\d+(_.*)?", path.stem))
 
 
