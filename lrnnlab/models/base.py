@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.utils._pytree import tree_map
 
-from lrnnlab.scans import linear_scan, token_scan
+from lrnnlab.scans.kernels import dispatch
 from lrnnlab.scans.transforms import check_symbols, within_func
 from lrnnlab.validation import among, checked, shown, whole_number
 
@@ -131,9 +131,9 @@ class LinearRecurrence(Recurrence):
     def trace(self, z: Tensor, tokens: Tensor | None = None) -> tuple[Tensor, Tensor]:
         A, b = self.transition(z)
         if tokens is None:
-            x = linear_scan(A, b, self.initial(len(z)), backend=self.backend)
+            x = dispatch.linear(A, b, self.initial(len(z)), self.backend)
         else:
-            x = token_scan(A, b, tokens, self.initial(len(tokens)), backend=self.backend)
+            x = dispatch.by_token(A, b, tokens, self.initial(len(tokens)), self.backend)
         return A, self.output(x.flatten(2), z, tokens)  # (B,T,h,n) -> (B,T,hn)
 
     def output(self, x: Tensor, z: Tensor, tokens: Tensor | None = None) -> Tensor:

@@ -38,7 +38,7 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "gelu": F.gelu,
     "gelu_tanh": partial(F.gelu, approximate="tanh"),  # what JAX calls gelu
     "relu": F.relu,
-    "identity": lambda y: y,
+    "identity": nn.Identity(),
 }
 GATES = {  # of a = activation(y): which linear maps a gate has, and what it gives
     "half_glu1": ("gate",),  # a * sigmoid(gate(a))
@@ -83,11 +83,12 @@ class Gate(Module):
             nn.init.zeros_(self.value.bias)
 
     def forward(self, y: Tensor) -> Tensor:
-        a = self.dropout(ACTIVATIONS[self.activation](y))
+        drop = self.dropout if self.dropout.share else ACTIVATIONS["identity"]
+        a = drop(ACTIVATIONS[self.activation](y))
         if self.kind == "none":
             return a
         value = self.value(a) if "value" in GATES[self.kind] else a
-        return self.dropout(value * torch.sigmoid(self.gate(a)) if "gate" in GATES[self.kind] else value)
+        return drop(value * torch.sigmoid(self.gate(a)) if "gate" in GATES[self.kind] else value)
 
 
 class FeedForward(Module):
@@ -147,30 +148,23 @@ class Block(Module):
         return x if mask is None else x.masked_fill(~mask.unsqueeze(-1), 0)
 
     @abstractmethod
-    def after(self, x: Tensor | None, y: Tensor, mask: Tensor | None = None) -> Tensor:
-        """The block's output, from its input (None where nothing of it is added) and what the mixer made; (..., D)."""
-
-    def add(self, x: Tensor | None, y: Tensor) -> Tensor:
-        """x + y, or y without a residual."""
-        return x + y if self.residual else y  # type: ignore[operator]
-
-    def feed(self, a: Tensor, mask: Tensor | None) -> Tensor:
-        """a + ff(norm(a))."""
-        return a if self.ff is None else a + self.ff(normalise(self.ff_norm, a, mask))
+    def after(self, x: Tensor, y: Tensor, mask: Tensor | None = None) -> Tensor:
+        """The block's output, from its input and what the mixer made; (..., D)."""
 
     def forward(self, x: Tensor, mask: Tensor | None = None, tokens: Tensor | None = None) -> Tensor:
         """x (B,T,D) with mask (B,T), true at true positions; or tokens (B,T) and the table x (V,D) that they index."""
         z = self.before(x, mask)
         y = self.mixer(z) if tokens is None else self.mixer(z, tokens)
-        return self.after(self._stream(x, tokens), y, mask)
+        if self.residual and tokens is not None:
+            x = F.embedding(tokens, x)
+        return self.after(x, y, mask)
 
     def trace(self, x: Tensor, tokens: Tensor | None = None) -> tuple[Tensor | None, Tensor, Tensor]:
         """(transitions A, what the mixer gave y, the block's output)."""
         A, y = self.mixer.trace(self.before(x), tokens)
-        return A, y, self.after(self._stream(x, tokens), y)
-
-    def _stream(self, x: Tensor, tokens: Tensor | None) -> Tensor | None:
-        return None if not self.residual else x if tokens is None else F.embedding(tokens, x)
+        if self.residual and tokens is not None:
+            x = F.embedding(tokens, x)
+        return A, y, self.after(x, y)
 
     def step(self, state: Any, x_t: Tensor) -> tuple[Any, Tensor]:
         """One position: (state, x_t (B,D)) -> (state, output (B,D))."""
@@ -184,10 +178,11 @@ class PreNorm(Block):
     place = "pre"
 
     def before(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
-        return super().before(normalise(self.norm, x, mask), mask)
+        return normalise(self.norm, x, mask)
 
-    def after(self, x: Tensor | None, y: Tensor, mask: Tensor | None = None) -> Tensor:
-        return self.feed(self.add(x, self.gate(y)), mask)
+    def after(self, x: Tensor, y: Tensor, mask: Tensor | None = None) -> Tensor:
+        a = x + self.gate(y) if self.residual else self.gate(y)
+        return a if self.ff is None else a + self.ff(normalise(self.ff_norm, a, mask))
 
 
 class PostNorm(Block):
@@ -195,8 +190,8 @@ class PostNorm(Block):
 
     place = "post"
 
-    def after(self, x: Tensor | None, y: Tensor, mask: Tensor | None = None) -> Tensor:
-        a = normalise(self.norm, self.add(x, self.gate(y)), mask)
+    def after(self, x: Tensor, y: Tensor, mask: Tensor | None = None) -> Tensor:
+        a = normalise(self.norm, x + self.gate(y) if self.residual else self.gate(y), mask)
         return a if self.ff is None else normalise(self.ff_norm, a + self.ff(a), mask)
 
 
@@ -205,9 +200,9 @@ class SkipNorm(Block):
 
     place = "skip"
 
-    def after(self, x: Tensor | None, y: Tensor, mask: Tensor | None = None) -> Tensor:
-        y = self.gate(y)
-        return self.feed(y if x is None else self.add(normalise(self.norm, x, mask), y), mask)
+    def after(self, x: Tensor, y: Tensor, mask: Tensor | None = None) -> Tensor:
+        a = normalise(self.norm, x, mask) + self.gate(y) if self.residual else self.gate(y)
+        return a if self.ff is None else a + self.ff(normalise(self.ff_norm, a, mask))
 
 
 PLACES: dict[str, type[Block]] = {made.place: made for made in (PreNorm, PostNorm, SkipNorm)}
@@ -417,7 +412,8 @@ class Net(Module):
         """What its mixers gave and their transitions, block by block."""
         self.check(inputs)
         states, transitions = [], []
-        x, tokens = self._first(inputs)
+        tokens = inputs if self.by_symbol else None
+        x = self._encoded(inputs) if tokens is None else self.encoder.weight
         for block in self.blocks:
             A, y, x = block.trace(x, tokens)
             tokens = None
@@ -448,17 +444,12 @@ class Net(Module):
 
     def _through(self, inputs: Tensor, mask: Tensor | None) -> Tensor:
         """Inputs -> what comes out of the last block."""
-        x, tokens = self._first(inputs) if mask is None else (self._encoded(inputs), None)
+        tokens = inputs if self.by_symbol and mask is None else None  # then the first block reads the table of symbols
+        x = self._encoded(inputs) if tokens is None else self.encoder.weight
         for block in self.blocks:
             x = block(x, mask, tokens)
             tokens = None
         return x
-
-    def _first(self, inputs: Tensor) -> tuple[Tensor, Tensor | None]:
-        """What the first block reads: the table of symbols, once for each, and the tokens; else the encoded inputs."""
-        if self.by_symbol:
-            return self.encoder.weight, inputs
-        return self._encoded(inputs), None
 
     def _table(self) -> Tensor:
         if isinstance(self.encoder, nn.Embedding):

@@ -1,5 +1,15 @@
 """x_t = A_t x_{t-1} + b_t, as plain functions on tensors; nothing here knows of models.
 
+>>> import torch
+>>> from lrnnlab.scans import linear_scan
+>>> A = torch.full((1, 4, 1), 0.5).requires_grad_()        # batch, time, channels
+>>> x = linear_scan(A, torch.ones(1, 4, 1))                 # x_t = x_{t-1} / 2 + 1
+>>> x.flatten().tolist()
+[1.0, 1.5, 1.75, 1.875]
+>>> x.sum().backward()                                      # every backend has its gradients
+>>> A.grad.flatten().tolist()
+[0.0, 1.75, 2.25, 1.75]
+
 =============  ==============================================================================================
 backend        what it is
 =============  ==============================================================================================
@@ -11,7 +21,8 @@ backend        what it is
                else, within ``torch.func``, and for a handful of steps, ``reference``
 =============  ==============================================================================================
 
-Under ``torch.autocast`` every scan takes 16-bit tensors in single precision, and answers so.
+Under ``torch.autocast`` every scan takes 16-bit tensors in single precision, and answers so.  With ``return_state=True`` every
+one gives the state after its last step too: what the next call takes as its first.
 
 Letters: B batch, T time, D channels, h blocks, n block size (the papers' b), V vocabulary; A transition, b input
 term, x state.
@@ -19,74 +30,55 @@ term, x state.
 
 from __future__ import annotations
 
-from importlib.util import find_spec
+from contextlib import suppress
+from typing import Literal, overload
 
 import torch
 from torch import Tensor
 
-from lrnnlab.scans import paper, reference
 from lrnnlab.scans.convolution import long_conv, vandermonde
 from lrnnlab.scans.delta import delta_rule
-from lrnnlab.scans.kernels import ops
-from lrnnlab.scans.kernels.triton_plan import LARGEST
-from lrnnlab.scans.reference import no_steps
-from lrnnlab.scans.transforms import assert_symbols, check_symbols, wide, within_func
-from lrnnlab.validation import among, axes, checked, fit, same_kind
+from lrnnlab.scans.kernels import dispatch
+from lrnnlab.scans.kernels.dispatch import BACKENDS, COMPILED, MISSING  # noqa: F401
+from lrnnlab.validation import axes, checked, fit
 
-__all__ = [
-    "available", "chosen", "delta_rule", "linear_scan", "long_conv", "softmax_scan", "token_scan", "vandermonde", "warm",
-]  # fmt: skip
-
-_PLAIN = {"reference": reference, "paper": paper}
-_DEVICE = {"cpu": "cpu", "triton": "cuda"}  # where a compiled backend runs
-COMPILED = tuple(_DEVICE)
-BACKENDS = (*_PLAIN, *COMPILED)
-
-_WIDE = (torch.float32, torch.float64)
-_REAL = {"cpu": _WIDE, "triton": (*_WIDE, torch.float16, torch.bfloat16)}
-_COMPLEX = (torch.complex64, torch.complex128)
-
-FEW, FEW_BLOCKS = 6, 3  # with fewer steps the loop is done before a compiled scan has begun
-_LARGEST = {"cpu": 128, "triton": LARGEST}  # block size: each has a loop of its own, and making it takes its time
-FUSED = 16  # block size up to which softmax and scan are one loop: its code grows with the square
-# why a compiled backend cannot run on this machine, or None; found without loading it, which takes a second
-MISSING = {
-    "cpu": None if find_spec("numba") else "No module named 'numba'",
-    "triton": None if torch.cuda.is_available() and find_spec("triton") else "no CUDA device, or no triton",
-}
+__all__ = ["backends", "delta_rule", "linear_scan", "long_conv", "softmax_scan", "token_scan", "vandermonde", "warm"]
 
 _TRANSITIONS = axes("A B T D", "A B T h n n")
-_LINEAR = axes("A B T D, b B T D, x0 B D", "A D, b B T D, x0 B D",
-               "A B T h n n, b B T h n, x0 B h n", "A h n n, b B T h n, x0 B h n")  # fmt: skip
-_TOKENS = axes("A_table V D, b_table V D, tokens B T, x0 B D", "A_table V h n n, b_table V h n, tokens B T, x0 B h n")
-_SOFTMAX = axes("raw B T n h n, x0 B h n")
 
 
 @checked
-def available(device: str | None = None) -> tuple[str, ...]:
-    """The backends that run on this machine (``MISSING`` says why another does not), of those for tensors on ``device``.
+def backends(A: Tensor | None = None) -> tuple[str, ...]:
+    """The backends that run on this machine; with transitions A (B,T,D) or (B,T,h,n,n) those that take A, ``auto``'s last.
 
-    >>> {"reference", "paper"} <= set(available())
+    >>> {"reference", "paper"} <= set(backends())
     True
-    """
-    runs = (name for name in BACKENDS if MISSING.get(name) is None)
-    return tuple(name for name in runs if device is None or _DEVICE.get(name, device) == device)
-
-
-@checked
-def chosen(A: Tensor) -> str:
-    """The backend that ``auto`` takes for transitions A (B,T,D) or (B,T,h,n,n).
-
     >>> import torch
-    >>> chosen(torch.zeros(1, 100, 1, 2, 2, dtype=torch.int64))           # no compiled scan takes integers
+    >>> backends(torch.zeros(1, 1, 1, 2, 2))[-1]                     # of one step the loop is done soonest
     'reference'
     """
-    fit("chosen", _TRANSITIONS, A=A)
-    return _pick("auto", A, A.ndim == 5, A.shape[1])
+    if A is None:
+        return tuple(name for name in BACKENDS if MISSING.get(name) is None)
+    fit("backends", _TRANSITIONS, A=A)
+    found, given = [], (A, A.ndim == 5, A.shape[1])
+    for name in BACKENDS:
+        with suppress(ValueError):
+            found.append(dispatch.pick(name, *given))
+    return tuple(sorted(found, key=dispatch.pick("auto", *given).__eq__))
 
 
+@overload
+def linear_scan(
+    A: Tensor, b: Tensor, x0: Tensor | None = None, *, backend: str = "auto", return_state: Literal[False] = False
+) -> Tensor: ...  # fmt: skip
+@overload
+def linear_scan(
+    A: Tensor, b: Tensor, x0: Tensor | None = None, *, backend: str = "auto", return_state: Literal[True]
+) -> tuple[Tensor, Tensor]: ...  # fmt: skip
 @checked
-def linear_scan(A: Tensor, b: Tensor, x0: Tensor | None = None, *, backend: str = "auto") -> Tensor:
+def linear_scan(
+    A: Tensor, b: Tensor, x0: Tensor | None = None, *, backend: str = "auto", return_state: bool = False
+) -> Tensor | tuple[Tensor, Tensor]:  # fmt: skip
     """All states of x_t = A_t x_{t-1} + b_t, t = 1..T (paper 000, Eq. 1 and 5).
 
     Parameters
@@ -100,12 +92,16 @@ def linear_scan(A: Tensor, b: Tensor, x0: Tensor | None = None, *, backend: str 
         The state before the first step, zero if absent.
     backend : str
         One of ``BACKENDS``, or ``"auto"``.
+    return_state : bool
+        Whether to return x_T too.
 
     Returns
     -------
-    Tensor
-        x, of b's shape; ``x[:, -1]`` is the state to carry on with.  Differentiable in A, b and x0 (zero where T = 0), a
-        second time by ``reference`` and ``paper`` alone: a compiled backend refuses ``create_graph=True``.
+    x : Tensor
+        Of b's shape.  Differentiable in A, b and x0 (zero where T = 0), a second time by ``reference`` and ``paper`` alone:
+        a compiled backend refuses ``create_graph=True``.
+    x_T : Tensor, of x0's shape
+        Only with ``return_state``: ``x[:, -1]``, or x0 where T = 0.
 
     Examples
     --------
@@ -113,22 +109,25 @@ def linear_scan(A: Tensor, b: Tensor, x0: Tensor | None = None, *, backend: str 
     >>> linear_scan(torch.full((1, 3, 1), 0.5), torch.ones(1, 3, 1)).flatten().tolist()
     [1.0, 1.5, 1.75]
     """
-    A, b, x0 = wide(A, b, x0)
-    fit("linear_scan", _LINEAR, A=A, b=b, x0=x0)
-    same_kind("a scan", A=A, b=b, x0=x0)
-    name = _pick(backend, A, b.ndim == 4, b.shape[1])
-    x0 = b.new_zeros(b.shape[:1] + b.shape[2:]) if x0 is None else x0
-    if not b.shape[1]:
-        return no_steps(b, A, x0)
-    if name in _PLAIN:
-        return _PLAIN[name].linear_scan(A if A.ndim > b.ndim - 1 else A.expand(*b.shape[:2], *A.shape), b, x0)
-    return ops.scan(A, b, None, x0, name)
+    x = dispatch.linear(A, b, x0, backend)
+    return (x, _last(x, x0)) if return_state else x
 
 
+@overload
+def token_scan(
+    A_table: Tensor, b_table: Tensor, tokens: Tensor, x0: Tensor | None = None,
+    *, backend: str = "auto", return_state: Literal[False] = False
+) -> Tensor: ...  # fmt: skip
+@overload
+def token_scan(
+    A_table: Tensor, b_table: Tensor, tokens: Tensor, x0: Tensor | None = None,
+    *, backend: str = "auto", return_state: Literal[True]
+) -> tuple[Tensor, Tensor]: ...  # fmt: skip
 @checked
 def token_scan(
-    A_table: Tensor, b_table: Tensor, tokens: Tensor, x0: Tensor | None = None, *, backend: str = "auto"
-) -> Tensor:
+    A_table: Tensor, b_table: Tensor, tokens: Tensor, x0: Tensor | None = None,
+    *, backend: str = "auto", return_state: bool = False
+) -> Tensor | tuple[Tensor, Tensor]:  # fmt: skip
     """:func:`linear_scan` with A_t = A_table[token_t] and b_t = b_table[token_t].
 
     Where there are few distinct tokens this is the fast road: the ``cpu`` backend never builds the (B, T, h, n, n)
@@ -146,11 +145,15 @@ def token_scan(
         The state before the first token, zero if absent.
     backend : str
         As for :func:`linear_scan`.
+    return_state : bool
+        Whether to return x_T too.
 
     Returns
     -------
-    Tensor
-        x, (B, T, D) or (B, T, h, n).  Differentiable in both tables and x0.
+    x : Tensor, (B, T, D) or (B, T, h, n)
+        Differentiable in both tables and x0.
+    x_T : Tensor, (B, D) or (B, h, n)
+        Only with ``return_state``.
 
     Examples
     --------
@@ -161,24 +164,22 @@ def token_scan(
     >>> x[0, :, 0, 1].tolist()
     [1.0, 1.0, 0.0, 1.0]
     """
-    A_table, b_table, x0 = wide(A_table, b_table, x0)
-    fit("token_scan", _TOKENS, A_table=A_table, b_table=b_table, tokens=tokens, x0=x0)
-    same_kind("a scan", A_table=A_table, b_table=b_table, x0=x0)
-    if tokens.dtype not in (torch.int64, torch.int32) or tokens.device != A_table.device:
-        raise ValueError(f"tokens must be integers on {A_table.device}, got {tokens.dtype} on {tokens.device}")
-    check = check_symbols if tokens.device.type == "cpu" else assert_symbols
-    check(tokens, len(A_table), f"the table of {len(A_table)} symbols (0..{len(A_table) - 1})")
-    name = _pick(backend, A_table, A_table.ndim == 4, tokens.shape[1])
-    x0 = b_table.new_zeros(tokens.shape[:1] + b_table.shape[1:]) if x0 is None else x0
-    if not tokens.shape[1]:
-        return no_steps(b_table[tokens], A_table, x0)
-    if name in _PLAIN:
-        return _PLAIN[name].linear_scan(A_table[tokens], b_table[tokens], x0)
-    return ops.scan(A_table, b_table, tokens, x0, name)
+    x = dispatch.by_token(A_table, b_table, tokens, x0, backend)
+    return (x, _last(x, x0)) if return_state else x
 
 
+@overload
+def softmax_scan(
+    raw: Tensor, x0: Tensor | None = None, *, backend: str = "auto", return_state: Literal[False] = False
+) -> tuple[Tensor, Tensor]: ...  # fmt: skip
+@overload
+def softmax_scan(
+    raw: Tensor, x0: Tensor | None = None, *, backend: str = "auto", return_state: Literal[True]
+) -> tuple[Tensor, Tensor, Tensor]: ...  # fmt: skip
 @checked
-def softmax_scan(raw: Tensor, x0: Tensor | None = None, *, backend: str = "auto") -> tuple[Tensor, Tensor]:
+def softmax_scan(
+    raw: Tensor, x0: Tensor | None = None, *, backend: str = "auto", return_state: bool = False
+) -> tuple[Tensor, Tensor] | tuple[Tensor, Tensor, Tensor]:  # fmt: skip
     """:func:`linear_scan` with b_t = 0 and every column of A_t the softmax of raw_t's (paper 000, Sec. 3.3, with p = 1).
 
     The ``cpu`` backend makes both in one pass for blocks of up to 16, and then never builds the gradient in A; the
@@ -192,6 +193,8 @@ def softmax_scan(raw: Tensor, x0: Tensor | None = None, *, backend: str = "auto"
         The state before the first step, zero if absent.
     backend : str
         As for :func:`linear_scan`.
+    return_state : bool
+        Whether to return x_T too.
 
     Returns
     -------
@@ -199,6 +202,8 @@ def softmax_scan(raw: Tensor, x0: Tensor | None = None, *, backend: str = "auto"
         Of raw's shape (``A.transpose(2, 3)`` is what :func:`linear_scan` takes).  Differentiable in raw.
     x : Tensor, (B, T, h, n)
         Differentiable in raw and x0.
+    x_T : Tensor, (B, h, n)
+        Only with ``return_state``.
 
     Examples
     --------
@@ -207,18 +212,15 @@ def softmax_scan(raw: Tensor, x0: Tensor | None = None, *, backend: str = "auto"
     >>> x[0, :, 0].tolist()
     [[0.5, 0.5], [0.5, 0.5], [0.5, 0.5]]
     """
-    raw, x0 = wide(raw, x0)
-    fit("softmax_scan", _SOFTMAX, raw=raw, x0=x0)
-    same_kind("a scan", raw=raw, x0=x0)
-    if not raw.is_floating_point():
-        raise ValueError(f"softmax_scan takes real floating numbers, got {raw.dtype}")
-    B, T, n, h, _ = raw.shape
-    name = _pick(backend, raw, True, T)
-    x0 = raw.new_zeros(B, h, n) if x0 is None else x0
-    if name == "cpu" and raw.numel() and n <= FUSED and not torch.compiler.is_compiling():
-        return ops.SoftmaxScan.apply(raw, x0)
-    A = raw.softmax(2)
-    return A, linear_scan(A.transpose(2, 3), raw.new_zeros(B, T, h, n), x0, backend=name)
+    A, x = dispatch.softmax(raw, x0, backend)
+    return (A, x, _last(x, x0)) if return_state else (A, x)
+
+
+def _last(x: Tensor, x0: Tensor | None) -> Tensor:
+    """The state after the last step of x (B,T,...)."""
+    if x.shape[1]:
+        return x[:, -1]
+    return x.new_zeros(x.shape[:1] + x.shape[2:]) if x0 is None else x0.to(x.dtype)
 
 
 def warm() -> None:
@@ -240,28 +242,3 @@ def warm() -> None:
         for dtype in (torch.float32, torch.complex64):
             a = torch.zeros(1, 2, 1, dtype=dtype, requires_grad=True)
             linear_scan(a, a.detach(), backend="cpu").abs().sum().backward()
-
-
-def _pick(backend: str, A: Tensor, block: bool, T: int) -> str:
-    """The backend's name, once it is sure that it can take A."""
-    if backend == "auto":
-        if T < (FEW_BLOCKS if block else FEW) or within_func():
-            return "reference"
-        return next((name for name in COMPILED if MISSING[name] is None and _takes(name, A, block)), "reference")
-    among("backend", backend, (*BACKENDS, "auto"))
-    if backend in COMPILED:
-        if MISSING[backend]:
-            raise ValueError(f"the {backend} backend cannot run here: {MISSING[backend]}")
-        if within_func():
-            raise ValueError(f"the {backend} backend does not run within torch.func; {', '.join(_PLAIN)} and auto do")
-        if not _takes(backend, A, block):
-            kinds = ", ".join(str(kind).removeprefix("torch.") for kind in _REAL[backend] + (() if block else _COMPLEX))
-            sizes = f" and blocks of 1..{_LARGEST[backend]}" if block else ""
-            wanted = f"{kinds}{sizes} on {_DEVICE[backend]}"
-            raise ValueError(f"the {backend} backend takes {wanted}, got {A.dtype} {tuple(A.shape)} on {A.device.type}")
-    return backend
-
-
-def _takes(backend: str, A: Tensor, block: bool) -> bool:
-    small = not block or (1 if backend == "triton" else 0) <= A.shape[-1] <= _LARGEST[backend]
-    return small and A.device.type == _DEVICE[backend] and A.dtype in _REAL[backend] + (() if block else _COMPLEX)

@@ -10,12 +10,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-_SHORT = (torch.float16, torch.bfloat16)
+SHORT = (torch.float16, torch.bfloat16)
 
 
 def wide(*tensors: Any) -> tuple[Any, ...]:
     """The tensors; under autocast those of 16 bits in single precision, since errors of a state add up from step to step."""
-    return tuple(x.float() if isinstance(x, Tensor) and x.dtype in _SHORT and torch.is_autocast_enabled(x.device.type)
+    return tuple(x.float() if isinstance(x, Tensor) and x.dtype in SHORT and torch.is_autocast_enabled(x.device.type)
                  else x for x in tensors)  # fmt: skip
 
 
@@ -40,9 +40,15 @@ def check_symbols(tokens: Tensor, V: int, where: str) -> None:
     if torch.compiler.is_compiling():
         assert_symbols(tokens, V, where)
     elif tokens.numel() and torch._C._get_dispatch_mode(torch._C._TorchDispatchModeKey.FAKE) is None:  # they have values
-        low, high = (int(v) for v in values(tokens).aminmax())
+        low, high = map(int, (values(tokens) if within_func() else tokens).aminmax())
         if low < 0 or high >= V:
             raise ValueError(f"token {low if low < 0 else high} is outside {where}")
+
+
+def check_table(tokens: Tensor, V: int) -> None:
+    """The same where tokens are the rows of a table; on a GPU by :func:`assert_symbols`."""
+    check = check_symbols if tokens.device.type == "cpu" else assert_symbols
+    check(tokens, V, f"the table of {V} symbols (0..{V - 1})")
 
 
 def assert_symbols(tokens: Tensor, V: int, where: str) -> None:

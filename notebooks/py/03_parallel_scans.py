@@ -673,7 +673,7 @@ T = 400
 waits = torch.arange(T) < 300
 A = torch.where(waits, 2.0, 0.5)[None, :, None, None, None] * torch.eye(2)
 b = torch.where(waits, 0.0, 1.0)[None, :, None, None].expand(1, T, 1, 2)
-found = {backend: linear_scan(A, b, backend=backend)[0, :, 0, 0] for backend in scans.available("cpu")}
+found = {backend: linear_scan(A, b, backend=backend)[0, :, 0, 0] for backend in scans.backends(A)}
 for backend, states in found.items():
     lost = (~states.isfinite()).nonzero()
     said = f"finite; last state {float(states[-1]):.4f}"

@@ -28,7 +28,7 @@ def fake_scans(monkeypatch, **backends):
         return table[backend](A, b, x0)
 
     module = types.SimpleNamespace(
-        BACKENDS=("reference", *(name for name in backends if name != "auto")), linear_scan=linear_scan, warm=lambda: None, chosen=lambda A: "reference"
+        BACKENDS=("reference", *(name for name in backends if name != "auto")), linear_scan=linear_scan, warm=lambda: None, backends=lambda A: ("reference",)
     )
     monkeypatch.setattr(lrnnlab, "scans", module)
     return module

@@ -27,8 +27,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from lrnnlab.models.base import Module, Recurrence, check_sizes
-from lrnnlab.scans import linear_scan
 from lrnnlab.scans.convolution import long_conv, vandermonde
+from lrnnlab.scans.kernels import dispatch
 from lrnnlab.scans.transforms import values
 from lrnnlab.validation import among, number
 
@@ -102,9 +102,9 @@ class DenseModes(Recurrence):
     def _states(self, log: Tensor, b: Tensor) -> list[Tensor]:
         """The states (B,T,K) of each direction."""
         start = self.initial(len(b))
-        states = [linear_scan(log.exp(), b, start, backend=self.backend)]
+        states = [dispatch.linear(log.exp(), b, start, self.backend)]
         if self.bidirectional:
-            states.append(linear_scan(log.exp(), b.flip(1), start, backend=self.backend).flip(1))
+            states.append(dispatch.linear(log.exp(), b.flip(1), start, self.backend).flip(1))
         return states
 
     def _read(self, states: list[Tensor], C: Tensor, z: Tensor) -> Tensor:

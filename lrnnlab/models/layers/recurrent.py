@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from lrnnlab.models.base import BACKENDS, FEATURE_MAPS, Recurrence, check_sizes, head_size, is_compiled, run_compiled
-from lrnnlab.scans import linear_scan
+from lrnnlab.scans.kernels import dispatch
 from lrnnlab.scans.reference import no_steps
 from lrnnlab.scans.transforms import within_func
 from lrnnlab.validation import among, number
@@ -395,7 +395,7 @@ def wkv(k: Tensor, v: Tensor, w: Tensor, u: Tensor, backend: str = "auto") -> Te
         p = ((k.to(wide) + past).cummax(1).values - past).to(k.dtype)
         before = torch.cat([torch.full_like(p[:, :1], -math.inf), p[:, :-1]], 1)  # p_{t-1}: nothing before the start
     keep, new = torch.exp(before - w - p), torch.exp(k - p)
-    sums = linear_scan(torch.cat([keep, keep], -1), torch.cat([new * v, new], -1), backend=backend)
+    sums = dispatch.linear(torch.cat([keep, keep], -1), torch.cat([new * v, new], -1), None, backend)
     a, c = F.pad(sums, (0, 0, 1, 0))[:, : k.shape[1]].chunk(2, -1)  # those of t - 1
     return _quotient(a, c, before, u + k, v)
 

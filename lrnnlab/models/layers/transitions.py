@@ -39,7 +39,7 @@ from torch.nn import functional as F
 
 from lrnnlab.models.base import LinearRecurrence, check_sizes, is_compiled, run_compiled
 from lrnnlab.models.layers.modes import GatedReadout, legs, log_uniform_steps
-from lrnnlab.scans import FEW_BLOCKS, FUSED, MISSING, linear_scan, softmax_scan, token_scan
+from lrnnlab.scans.kernels import dispatch
 from lrnnlab.scans.transforms import within_func
 from lrnnlab.validation import among, checked, number
 
@@ -209,8 +209,9 @@ class BlockDiagonal(LinearRecurrence):
     def _is_fused(self, z: Tensor) -> bool:
         """Whether generator, softmax and scan of z (B,T,D) are one compiled pass."""
         plain = not torch.compiler.is_compiling() and not torch.is_autocast_enabled(z.device.type)
-        return plain and self.backend in ("auto", "cpu") and self.b <= FUSED and z.shape[1] >= FEW_BLOCKS \
-            and not MISSING["cpu"] and self.x0.dtype == z.dtype and is_compiled("auto", z)  # fmt: skip
+        return plain and self.backend in ("auto", "cpu") and self.b <= dispatch.MAX_FUSED_BLOCK \
+            and z.shape[1] >= dispatch.MIN_STEPS_OF_BLOCKS and not dispatch.MISSING["cpu"] \
+            and self.x0.dtype == z.dtype and is_compiled("auto", z)  # fmt: skip
 
     def trace(self, z: Tensor, tokens: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """As every linear recurrence; frozen heads cost nothing, and their transitions are left out."""
@@ -219,24 +220,23 @@ class BlockDiagonal(LinearRecurrence):
         B, T = (z if tokens is None else tokens).shape[:2]
         alive = self.alive()
         frozen = len(alive) < self.h
-        A, x = self._moved(z, tokens, (self.x0[alive] if frozen else self.x0).expand(B, -1, -1))
-        if frozen:
-            x = self.x0.expand(B, T, self.h, self.b).index_copy(2, alive, x)
-        return A, x.flatten(2)
-
-    def _moved(self, z: Tensor, tokens: Tensor | None, x0: Tensor) -> tuple[Tensor, Tensor]:
-        """(A, states) of the heads that are not frozen, where there is no input term."""
+        x0 = (self.x0[alive] if frozen else self.x0).expand(B, -1, -1)
         if tokens is None and self.rule == "softmax" and not within_func():
             if self._is_fused(z):
                 A, x = run_compiled("generator.GeneratedScan", (z, *self._generator(), x0))
             else:
-                A, x = softmax_scan(self.raw_blocks(z), x0, backend=self.backend)
-            return A.transpose(-3, -2), x
-        A = self._blocks(z)
-        zero = A.new_zeros(A.shape[:-1])
-        if tokens is None:
-            return A, linear_scan(A, zero, x0, backend=self.backend)
-        return A, token_scan(A, zero, tokens, x0, backend=self.backend)
+                A, x = dispatch.softmax(self.raw_blocks(z), x0, self.backend)
+            A = A.transpose(-3, -2)
+        else:
+            A = self._blocks(z)
+            b = A.new_zeros(A.shape[:-1])
+            if tokens is None:
+                x = dispatch.linear(A, b, x0, self.backend)
+            else:
+                x = dispatch.by_token(A, b, tokens, x0, self.backend)
+        if frozen:
+            x = self.x0.expand(B, T, self.h, self.b).index_copy(2, alive, x)
+        return A, x.flatten(2)
 
     def alive(self) -> Tensor:
         """Numbers of the heads that are not frozen (as an index they cost half of what the mask costs).

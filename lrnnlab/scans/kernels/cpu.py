@@ -16,13 +16,22 @@ from lrnnlab.scans.kernels import cpu_softmax
 from lrnnlab.scans.kernels.allocator import empty
 from lrnnlab.scans.kernels.cpu_vectors import ADD, NO, SET, YES, Flag
 from lrnnlab.scans.kernels.threads import PARTS, over_chains
+from lrnnlab.scans.transforms import check_table
 
+# how many reals a channel's number is, by whether it is complex, and that as types: whether they are pairs, a tuple
+NUMBERS: dict[bool, tuple] = {False: (1, NO, (0,)), True: (2, YES, (0, 0))}
 LINE = 16  # channels are cut between cache lines, or threads would wait for each other's writes
 PAST = 1 << 24  # bytes from which a gradient is written past the cache, which could not hold it
 
 
+def _array(tensor: Tensor) -> np.ndarray:
+    """Flat, complex numbers as pairs of reals."""
+    array = tensor.detach().resolve_conj().resolve_neg().contiguous().numpy().reshape(-1)
+    return array.view(array.real.dtype)
+
+
 def _flat(*tensors: Tensor) -> list[np.ndarray]:
-    return [t.detach().resolve_conj().resolve_neg().contiguous().numpy().reshape(-1) for t in tensors]
+    return list(map(_array, tensors))
 
 
 def _as_stored(A: Tensor) -> tuple[Tensor, int, int, bool]:
@@ -102,14 +111,17 @@ def softmax_backward(A: Tensor, x0: Tensor, x: Tensor, dA: Tensor | None, dx: Te
 
 def token_forward(A_table: Tensor, b_table: Tensor, tokens: Tensor, x0: Tensor) -> Tensor:
     """States (B,T,h,n) with A_t = A_table[token_t] of (V,h,n,n) and b_t = b_table[token_t] of (V,h,n)."""
-    (_, h, n), (B, T) = b_table.shape, tokens.shape
+    (V, h, n), (B, T) = b_table.shape, tokens.shape
     x = empty((B, T, h, n), b_table.dtype)
-    arrays, size = _flat(A_table.transpose(-1, -2), b_table, tokens.to(torch.int64), x0, x), (0,) * n
+    arrays, size, outside = _flat(A_table.transpose(-1, -2), b_table, tokens.to(torch.int64), x0, x), (0,) * n, []
 
-    def work(_, *part):
-        kernels.token_forward(*arrays, T, h, *part, size)
+    def work(p, *part):
+        if not kernels.token_forward(*arrays, T, h, *part, size):
+            outside.append(p)
 
     over_chains(work, B, h, x.numel() * n)
+    if outside:
+        check_table(tokens, V)
     return x
 
 
@@ -131,7 +143,7 @@ def diagonal_forward(A: Tensor, b: Tensor, x0: Tensor) -> Tensor:
     """States (B,T,D) of x_t = A_t x_{t-1} + b_t channel by channel; A (B,T,D), or (D,) if it is always the same."""
     B, T, D = b.shape
     x = empty(b.shape, b.dtype)
-    arrays, step, (width, *kind) = _reals(A, b, x0, x), int(A.ndim == 3), _numbers(b)
+    arrays, step, (width, *kind) = _flat(A, b, x0, x), int(A.ndim == 3), NUMBERS[b.is_complex()]
 
     def work(_, *part):
         kernels.diagonal_forward(*arrays, T, D * width, step, *part, *kind)
@@ -144,14 +156,14 @@ def diagonal_backward(A: Tensor, x0: Tensor, x: Tensor, dx: Tensor) -> tuple[Ten
     """Gradients of :func:`diagonal_forward` in A, b and x0."""
     B, T, D = x.shape
     db, dx0 = empty(x.shape, x.dtype), torch.empty(x0.shape, dtype=x0.dtype, device="cpu")
-    inputs, outputs, shared = _reals(A, x0, x, dx), _reals(db, dx0), A.ndim == 1
-    width, *kind = _numbers(x)
+    inputs, outputs, shared = _flat(A, x0, x, dx), _flat(db, dx0), A.ndim == 1
+    width, *kind = NUMBERS[x.is_complex()]
     dA = None if shared else empty(A.shape, A.dtype)
     sums = np.zeros((PARTS, D * width), inputs[0].dtype) if shared else None
     past = NO if dA is None or D * width % LINE else _past(dA, LINE)
 
     def work(p, *part):
-        into = (sums[p], ADD) if shared else (_reals(dA)[0], SET)
+        into = (sums[p], ADD) if shared else (_flat(dA)[0], SET)
         kernels.diagonal_backward(*inputs, into[0], *outputs, T, D * width, int(not shared), into[1], past, *part, *kind)
 
     parts = over_chains(work, B, D * width, x.numel(), LINE, sums=shared)
@@ -165,13 +177,3 @@ def _past(result: Tensor, row: int) -> Flag:
     """Whether a result that is written in rows of so many numbers goes past the cache."""
     fits = 64 % (row * result.element_size()) == 0 or row * result.element_size() % 64 == 0
     return YES if fits and result.nbytes >= PAST and result.data_ptr() % 64 == 0 else NO
-
-
-def _numbers(like: Tensor) -> tuple:
-    """How many reals a number is, whether they are pairs, and that as the type of a tuple."""
-    return (2, YES, (0, 0)) if like.is_complex() else (1, NO, (0,))
-
-
-def _reals(*tensors: Tensor) -> list[np.ndarray]:
-    """Flat, complex numbers as pairs of reals."""
-    return [array.view(array.real.dtype) if array.dtype.kind == "c" else array for array in _flat(*tensors)]

@@ -80,18 +80,22 @@ def block_backward(
 def token_forward(
     columns: np.ndarray, b_table: np.ndarray, tokens: np.ndarray, x0: np.ndarray, x: np.ndarray, T: int, h: int, i: int,
     j: int, k: int, l: int, size: tuple[int, ...],
-) -> None:  # fmt: skip
-    """x_t = A[token_t] x_{t-1} + b[token_t]; columns is flat (V,h,n,n), column by column."""
+) -> bool:  # fmt: skip
+    """x_t = A[token_t] x_{t-1} + b[token_t]; columns is flat (V,h,n,n), column by column.  False: a token is not in 0..V-1."""
     n = len(size)
+    V = len(b_table) // (h * n)
     for B in range(i, j):
         for t in range(T):
             v = tokens[B * T + t]
+            if v < 0 or v >= V:
+                return False
             for c in range(k, l):
                 at, row = ((B * T + t) * h + c) * n, (v * h + c) * n
                 if t == 0:
                     mix(columns, row * n, n, x0, (B * h + c) * n, b_table, row, x, at, size)
                 else:
                     mix(columns, row * n, n, x, at - h * n, b_table, row, x, at, size)
+    return True
 
 
 @compiled

@@ -1,4 +1,4 @@
-"""The compiled backends as torch operators, with gradients, and whole under ``torch.compile``.
+"""The compiled backends as torch operators, with gradients, and whole under ``torch.compile``; ``dispatch`` calls them.
 
 A backend is a module of six plain functions: ``block_forward``, ``block_backward``, ``diagonal_forward``,
 ``diagonal_backward``, ``token_forward``, ``token_backward``; ``cpu`` has ``softmax_forward`` and ``softmax_backward``
@@ -67,25 +67,26 @@ def _keep(ctx, inputs, output) -> None:
 
 
 class Scan(torch.autograd.Function):
-    """x_t = A_t x_{t-1} + b_t; arguments as in :func:`scan`."""
+    """x_t = A_t x_{t-1} + b_t by the named backend; with tokens (B, T), A and b are tables."""
 
     second = REFERENCE
 
     @staticmethod
-    def forward(ctx: Any, *inputs: Any) -> Any:
-        x = _forward(*inputs)
-        _keep(ctx, inputs, x)
+    def forward(ctx: Any, A: Any, b: Any, tokens: Any, x0: Any, backend: Any) -> Any:
+        x = _forward(A, b, tokens, x0, backend)
+        ctx.backend = backend
+        ctx.save_for_backward(A, tokens, x0, x)
         return x
 
     backward = staticmethod(first_order(_rule(_backward)))  # type: ignore[assignment]
 
 
-_operator = torch.library.custom_op("lrnnlab::scan", _forward, mutates_args=())
+operator = torch.library.custom_op("lrnnlab::scan", _forward, mutates_args=())
 _gradients = torch.library.custom_op("lrnnlab::scan_backward", _backward, mutates_args=())
-_operator.register_autograd(_rule(_gradients), setup_context=_keep)
+operator.register_autograd(_rule(_gradients), setup_context=_keep)
 
 
-@_operator.register_fake
+@operator.register_fake
 def _(A, b, tokens, x0, backend):
     return b.new_empty(b.shape if tokens is None else (*tokens.shape, *b.shape[1:]))
 
@@ -119,13 +120,3 @@ class SoftmaxScan(torch.autograd.Function):
         A, x0, x = ctx.saved_tensors
         dx = torch.zeros_like(x) if dx is None else dx
         return _module("cpu").softmax_backward(A, x0, x, dA, dx)
-
-
-def scan(A: Tensor, b: Tensor, tokens: Tensor | None, x0: Tensor, backend: str) -> Tensor:
-    """Differentiable scan by the named compiled backend; with tokens (B, T), A and b are tables.
-
-    Inputs are checked by :func:`lrnnlab.scans.linear_scan` and :func:`lrnnlab.scans.token_scan`.
-    """
-    if tokens is not None and A.ndim == 2:  # for diagonal tables the gathered A is no larger than the states
-        A, b, tokens = A[tokens], b[tokens], None
-    return (_operator if torch.compiler.is_compiling() else Scan.apply)(A, b, tokens, x0, backend)

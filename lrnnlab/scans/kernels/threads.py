@@ -57,6 +57,9 @@ def over_chains(
     rows = threads if not sums else PARTS if multiplications >= SMALL else 1
     rows = max(1, min(rows, batch))
     columns = max(1, min(-(-min(threads, PARTS) // rows), width // grain))
+    if rows == columns == 1:
+        work(0, 0, batch, 0, width)
+        return 1
     over_width = [width // grain * c // columns * grain for c in range(columns)] + [width]
     parts = [(r, batch * r // rows, batch * (r + 1) // rows, over_width[c], over_width[c + 1])
              for r in range(rows) for c in range(columns)]  # fmt: skip

@@ -23,7 +23,7 @@ from torch import Tensor
 from lrnnlab.scans.kernels import triton_block as block
 from lrnnlab.scans.kernels import triton_diagonal as diagonal
 from lrnnlab.scans.kernels import triton_token as token
-from lrnnlab.scans.kernels.triton_plan import LARGEST, SHORT, Plan, next_power_of_two, padded, plan
+from lrnnlab.scans.kernels.triton_plan import MAX_BLOCK, MIN_CHUNKED_STEPS, Plan, next_power_of_two, padded, plan
 
 SLICE = 1024  # places (sequence, step) for each slice of a token's occurrences
 TILE = 128  # steps that a diagonal kernel scans at a time; backward half as many, complex a quarter
@@ -153,7 +153,7 @@ def _products(A, b, tokens, shape, chosen: Plan, source: str, *, reverse: bool) 
         block.chunk_products[_grid(B * K * h, group)](
             A, b, P, o, tokens, *_strides(A if reverse else A.mT), T * h * n if reverse else _between(b, tokens),
             h, T, chosen.chunk, K, B * K * h,
-            STAGES=4, SOURCE=source, WHOLE=False, REVERSE=reverse, num_warps=4 if N == LARGEST else 1,
+            STAGES=4, SOURCE=source, WHOLE=False, REVERSE=reverse, num_warps=4 if N == MAX_BLOCK else 1,
             **_sizes(A, group),
         )  # fmt: skip
     return P, o
@@ -162,7 +162,7 @@ def _products(A, b, tokens, shape, chosen: Plan, source: str, *, reverse: bool) 
 def _entries(P: Tensor, o: Tensor, start: Tensor) -> Tensor:
     """The state before each chunk (B,K,h,n), from the chunks' steps and the state before the first."""
     B, K, h, n = o.shape
-    chosen, x = plan(B, min(K, SHORT - 1), h, n, o.itemsize), torch.empty_like(o)
+    chosen, x = plan(B, min(K, MIN_CHUNKED_STEPS - 1), h, n, o.itemsize), torch.empty_like(o)
     with torch.cuda.device_of(P):
         block.sequential_forward[_grid(B * h, chosen.group)](
             P, o, start.contiguous(), x, None, *_strides(P), _between(o, None), h, K, K, 1, B * h,

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-LARGEST = 16  # blocks beyond this do not fit the registers of a warp
+MAX_BLOCK = 16  # blocks beyond this do not fit the registers of a warp
 PROCESSORS = 132  # of an H200
 IN_FLIGHT = 48 << 10  # bytes that a processor must have asked for, to keep 4.3 TB/s busy over some 1,500 ns
 PER_STEP = 256 << 10  # bytes all chains must move in one step, for its latency not to matter
-SHORT = 256  # with fewer steps than this, three launches cost more than they save
+MIN_CHUNKED_STEPS = 256  # with fewer, three launches cost more than they save
 
 
 class Plan(NamedTuple):
@@ -32,7 +32,7 @@ def plan(B: int, T: int, h: int, n: int, itemsize: int = 4, backward: bool = Fal
     Sequential in time where the chains together move enough bytes in one step to hide its latency (n = 8, float32:
     from 820 chains), or where T is short; else in chunks of about sqrt(T) steps, which reads A twice.
     """
-    sequential = T < SHORT or B * h * (n * n + 2 * n) * itemsize >= PER_STEP
+    sequential = T < MIN_CHUNKED_STEPS or B * h * (n * n + 2 * n) * itemsize >= PER_STEP
     chunk = T if sequential else max(32, next_power_of_two(round(T**0.5)))
     N = padded(n)
     group = max(2, (256 if backward else 128) // N**2)  # one warp, each lane at least 16 bytes of A ...

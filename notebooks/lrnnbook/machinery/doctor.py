@@ -105,7 +105,7 @@ def scan_backends() -> Iterator[Check]:
     for name in scans.BACKENDS:
         yield _backend(name, scans.linear_scan, (A, b, x0))
     devices, long = ["cpu"] + ["cuda"] * torch.cuda.is_available(), torch.zeros(1, 100, 1, 2, 2)
-    chosen = ", ".join(f"takes {scans.chosen(long.to(device))} on {device}" for device in devices)
+    chosen = ", ".join(f"takes {scans.backends(long.to(device))[-1]} on {device}" for device in devices)
     auto = _backend("auto", scans.linear_scan, (A, b, x0))
     yield Check("scan auto", True, chosen) if auto.ok else auto
 

@@ -118,7 +118,7 @@ their_states = torch.tensor(
         [2.5068, -0.6256],
     ]
 )
-for backend in scans.available("cpu"):
+for backend in scans.backends(A.unsqueeze(2)):
     states = linear_scan(A.unsqueeze(2), u.unsqueeze(2), x0.unsqueeze(1), backend=backend)
     states = states[0, :, 0]
     apart = (torch.cat([x0, states]) - their_states).abs().max()

@@ -77,3 +77,54 @@ def test_gradients_in_single_precision_at_length(name):
     for (key, p), q in zip(single.named_parameters(), double.parameters()):
         assert q.grad.abs().max() > 0 or name == "block free", key
         assert p.grad.isfinite().all() and gap(p.grad, q.grad) < 1e-2 * float(q.grad.abs().max()) + 1e-4, key
+
+
+# --- what is called by itself is checked by itself --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [name for name in MIXERS if isinstance(make(name), models.LinearRecurrence) and name != "vanilla"])
+@pytest.mark.parametrize("wrong", [4, -1, 1 << 40])
+def test_a_layer_reads_no_symbol_that_its_table_has_not(name, wrong):
+    layer, tokens = make(name), torch.zeros(3, 70, dtype=torch.int64)
+    tokens[1, 3] = wrong
+    block = models.net.PreNorm(layer, D, residual=False).double()
+    for call in (layer, layer.forward, layer.trace, lambda table, tokens: block(table, None, tokens), block.trace):
+        with pytest.raises(ValueError, match=rf"token {wrong} is outside the table of 4 symbols \(0..3\)"):
+            call(normal(4, D), tokens)
+
+
+class Rule(models.LinearRecurrence):
+    """Blocks of 2 x 2 that someone wrote; ``spoil`` changes what they give."""
+
+    def __init__(self, spoil):
+        super().__init__()
+        self.spoil, self.x0 = spoil, torch.ones(3, 2)
+
+    def transition(self, z):
+        b = z.unflatten(-1, (3, 2))
+        return self.spoil(b.unsqueeze(-1).expand(*b.shape, 2), b)
+
+
+@pytest.mark.parametrize("spoil, error, message", [
+    (lambda A, b: (A[..., :1, :, :], b), ValueError, r"takes A.*, got A.* \(4?.*1, 2, 2\), b"),
+    (lambda A, b: (A, b[..., :2, :]), ValueError, "takes A.*, got A"),
+    (lambda A, b: (A, b[..., 0]), ValueError, "takes A.*, got A"),
+    (lambda A, b: (A, b[:1]), ValueError, "takes A.*, got A"),
+    (lambda A, b: (A[..., 0, 0], b[..., 0]), ValueError, r"takes A.*, x0 \(2, 3, 2\)"),
+    (lambda A, b: (A.double(), b), ValueError, "must have one type and one device"),
+    (lambda A, b: (A.double(), b.double()), ValueError, "must have one type and one device.*x0.* is torch.float32"),
+    (lambda A, b: (A.to("meta"), b), ValueError, "must have one type and one device"),
+    (lambda A, b: (A.tolist(), b), TypeError, r"A.* must be a dense torch.Tensor, got \[\["),
+    (lambda A, b: (A, b.numpy()), TypeError, "b.* must be a dense torch.Tensor, got a NumPy array"),
+    (lambda A, b: (A.to_sparse(), b), TypeError, "must be a dense torch.Tensor, got a tensor .*sparse"),
+])  # fmt: skip
+def test_a_rule_of_ones_own_is_refused_before_it_is_run(spoil, error, message):
+    rule = Rule(spoil)
+    for given in ((normal(2, 9, D).float(),), (normal(4, D).float(), torch.zeros(2, 9, dtype=torch.int64))):
+        for backend in ("auto", "reference", "cpu"):
+            rule.backend = backend
+            with pytest.raises(error, match=message):
+                rule(*given)
+    for z in (normal(9, D), normal(2, 2, 9, D)):
+        with pytest.raises(ValueError, match="linear_scan takes A"):
+            Rule(lambda A, b: (A, b))(z.float())

@@ -1,7 +1,9 @@
 """The net around a mixer: its equations, padding, pools, dropout, stepping, sizes and groups of parameters."""
 
 import math
+import sys
 from functools import partial
+from pathlib import Path
 
 import pytest
 import torch
@@ -11,6 +13,7 @@ from tensors import gap, normal, same, seeded, strings
 from torch import nn
 from torch.func import functional_call
 
+import lrnnlab
 from lrnnlab import models
 from lrnnlab.models.net import GATES, PLACES, Block, SharedDropout, normalise
 from lrnnlab.training.loop import parameter_groups
@@ -284,6 +287,39 @@ def test_parameter_groups():
     net.blocks[0].mixer.recurrent_parameters = ("nu",)
     with pytest.raises(ValueError, match="S5 names 'nu' as recurrent but has no such parameter"):
         parameter_groups(net, 1, 1, 1)
+
+
+# --- how far it is from a call to its kernel --------------------------------------------------------------------------
+
+
+def entered(call):
+    """The functions of lrnnlab that a call enters, each once, in order: (path, name)."""
+    found, home = {}, Path(lrnnlab.__file__).parent
+
+    def note(frame, event, _):
+        if event == "call" and frame.f_code.co_filename.startswith(str(home)):
+            found[frame.f_code] = Path(frame.f_code.co_filename).relative_to(home).as_posix(), frame.f_code.co_name
+
+    sys.setprofile(note)
+    try:
+        call()
+    finally:
+        sys.setprofile(None)
+    return list(found.values())
+
+
+@pytest.mark.parametrize("name, options", [
+    ("block_diagonal", {"rule": "softmax", "drive": "none", "start": "first"}), ("pd", {}), ("lru", {}), ("rotrnn", {}),
+    ("s5", {}), ("diagonal", {}), ("dictionary", {}), ("deltanet", {}), ("mamba2", {}),
+])  # fmt: skip
+def test_at_most_thirty_functions_lead_to_the_kernel(name, options):
+    """Arguments are checked once, at the door: it was 61 functions, and 21 of them checks."""
+    net, tokens = models.build(name, vocab_size=5, classes=5, **options), torch.zeros(8, 20, dtype=torch.int64)
+    net(tokens)  # loads what is loaded at the first call
+    functions = entered(lambda: net(tokens))
+    kernel = max(i for i, (path, name) in enumerate(functions, 1) if "kernels/" in path and name in ("work", "forward"))
+    assert [name for _, name in functions[:3]] == ["forward", "encode", "check"] and kernel <= 30, functions
+    assert name != "block_diagonal" or len(functions) <= 30, functions
 
 
 # --- what is refused ------------------------------------------------------------------------------------------------

@@ -14,11 +14,11 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lrnnlab.scans import available, chosen, linear_scan, paper, token_scan
+from lrnnlab.scans import backends, linear_scan, paper, softmax_scan, token_scan
 from lrnnlab.scans.kernels import cpu
 from lrnnlab.scans.kernels import threads as parts
 
-BACKENDS = tuple(name for name in available() if name != "triton")  # the GPU has tests of its own
+BACKENDS = tuple(name for name in backends() if name != "triton")  # the GPU has tests of its own
 ALL = (*BACKENDS, "auto")
 SIZES = (1, 2, 3, 4, 5, 8, 16, 25)
 LENGTHS = (1, 2, 3, 63, 100, 257)
@@ -521,9 +521,9 @@ import sys
 sys.modules["numba"] = None
 import torch
 from lrnnlab import scans
-assert scans.available() == ("reference", "paper") and "numba" in scans.MISSING["cpu"]
+assert scans.backends() == ("reference", "paper") and "numba" in scans.MISSING["cpu"]
 A = torch.full((1, 3, 1), 0.5)
-assert scans.chosen(torch.zeros(1, 100, 1)) == "reference" and scans.linear_scan(A, torch.ones(1, 3, 1)).flatten().tolist() == [1, 1.5, 1.75]
+assert scans.backends(torch.zeros(1, 100, 1))[-1] == "reference" and scans.linear_scan(A, torch.ones(1, 3, 1)).flatten().tolist() == [1, 1.5, 1.75]
 try:
     scans.linear_scan(A, A, backend="cpu")
 except ValueError as error:
@@ -535,9 +535,37 @@ scans.warm()
     subprocess.run([sys.executable, "-c", code], check=True, timeout=300)
 
 
+@pytest.mark.parametrize("kind", [3, "real", "complex"])
+@pytest.mark.parametrize("cut", [0, 4, 9])
+def test_the_last_state_is_what_the_next_call_takes(kind, cut):
+    A, b, x0 = draw(kind, 9)
+    tokens = torch.randint(9, (len(b), 9), generator=torch.Generator().manual_seed(0))
+    doors = [lambda at, start: linear_scan(A[:, at], b[:, at], start, return_state=True),
+             lambda at, start: token_scan(A[0], b[0], tokens[:, at], start, return_state=True)]
+    if kind == 3:
+        doors.append(lambda at, start: softmax_scan(A.movedim(-2, 2)[:, at].contiguous(), start, return_state=True)[1:])
+    for door in doors:
+        for start in (x0, None):
+            (x, last), (head, middle) = door(slice(None), start), door(slice(cut), start)
+            tail, end = door(slice(cut, None), middle)
+            assert middle.shape == x0.shape and torch.equal(last, x[:, -1])
+            close(torch.cat([head, tail], 1), x, 1e-9)
+            close(end, last, 1e-9)
+
+
+def test_which_backends_take_what():
+    """The one of ``auto`` comes last."""
+    assert backends(torch.zeros(1, 100, 1))[-1] == "cpu" and "triton" not in backends(torch.zeros(1, 100, 1))
+    for few in (torch.zeros(1, 2, 3), torch.zeros(1, 2, 1, 3, 3), torch.zeros(1, 100, 1).half()):
+        assert backends(few)[-1] == "reference" and set(backends(few)) <= set(backends())
+    assert torch.func.vmap(lambda A: A * len(backends(A)))(torch.ones(1, 1, 100, 1)).unique().tolist() == [2.0]
+    with pytest.raises(ValueError, match=r"backends takes A \(B,T,D\) or A \(B,T,h,n,n\), got A \(3,\)"):
+        backends(torch.zeros(3))
+
+
 def test_blocks_that_would_take_minutes_to_compile_take_the_loop():
     """Each block size has a compiled loop of its own: of size 300 it took ten minutes to make without vectors."""
-    assert chosen(torch.zeros(1, 100, 1, 128, 128)) == "cpu" and chosen(torch.zeros(1, 100, 1, 129, 129)) == "reference"
+    assert backends(torch.zeros(1, 100, 1, 128, 128))[-1] == "cpu" and backends(torch.zeros(1, 100, 1, 129, 129)) == ("paper", "reference")
     A, b = 0.01 * torch.randn(2, 1, 300, 300), torch.randn(2, 1, 300)
     tokens = torch.randint(2, (1, 9))
     assert torch.equal(token_scan(A, b, tokens), token_scan(A, b, tokens, backend="reference"))

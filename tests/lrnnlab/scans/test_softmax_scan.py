@@ -7,8 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lrnnlab.models.layers import BlockDiagonal
-from lrnnlab.scans import FUSED, available, softmax_scan
+from lrnnlab.scans import backends, softmax_scan
 from lrnnlab.scans.kernels import threads
+from lrnnlab.scans.kernels.dispatch import MAX_FUSED_BLOCK
 
 f32, f64 = torch.float32, torch.float64
 SIZES = (*range(1, 10), 16)
@@ -64,7 +65,7 @@ def test_value_and_gradient(B, T, h, size, which, seed):
     assert all(v.dtype == dtype for v in found)
 
 
-@pytest.mark.parametrize("backend", [name for name in (*available(), "auto") if name != "triton"])
+@pytest.mark.parametrize("backend", [name for name in (*backends(), "auto") if name != "triton"])
 @pytest.mark.parametrize("T", [1, 2, 3, 40])
 def test_every_backend_gives_the_same(backend, T):
     raw, x0 = draw(2, T, 3, 5)
@@ -79,7 +80,7 @@ def test_the_fused_operator_is_what_auto_takes():
         return softmax_scan(raw.requires_grad_(), x0)[1].grad_fn.name()
 
     assert function(2, 5, 1, 4) == "SoftmaxScanBackward" == function(2, 5, 1, 8, dtype=f32)
-    assert function(2, 5, 1, FUSED + 1) == "ScanBackward" and function(2, 1, 1, 4) == "StackBackward0"
+    assert function(2, 5, 1, MAX_FUSED_BLOCK + 1) == "ScanBackward" and function(2, 1, 1, 4) == "StackBackward0"
 
 
 @pytest.mark.parametrize("dtype", [f32, f64])
