@@ -223,9 +223,9 @@ INSTALLATION = _each(
     'open(numpy.__file__, "a").write("#")', 'open(os.__file__, "a").write("#")', 'os.remove(numpy.__file__)',
     'os.rename(os.path.dirname(numpy.__file__), os.path.dirname(numpy.__file__) + "_")',
     'open(os.path.join(os.path.dirname(os.path.dirname(numpy.__file__)), "sitecustomize.py"), "w").write("1/0")',
-    'os.chmod(sys.executable, 0)', 'open("PACKAGE/course/evil.py", "w").write("1/0")', 'os.chmod("PACKAGE", 0)',
+    'os.chmod(sys.executable, 0)', 'open("PACKAGE/scans/evil.py", "w").write("1/0")', 'os.chmod("PACKAGE", 0)',
     'open("/etc/ld.so.preload", "w").write("x")', 'open("/x", "w")', 'open("/kernels/x", "w")',
-    first="import lrnnbook.content.exercises.judging, numpy",
+    first="import lrnnbook.content.exercises.judging, lrnnlab, numpy",
 )  # fmt: skip
 SOCKETS = _each(
     'native.connect(native.socket(1, 1, 0), b"\\x01\\x00SOCKET\\x00", len(b"SOCKET") + 3)',
@@ -259,8 +259,8 @@ DEVICES = _each(
     *(f'open("/dev/{name}", "r+b", 0).write(b"x")'
       for name in ("tty", "mem", "kmsg", "vda", "sda", "full", "fuse", "ptmx")),
     'open("/dev/new", "w")', 'open("/dev/shm/new", "w").write("x")', "c.inotify_init()", "c.fanotify_init(0, 0)",
-    "c.userfaultfd(0)", "c.syscall(425, 8, ctypes.create_string_buffer(200))", "c.syscall(321, 0, 0, 0)",
-    "c.perf_event_open(0)", "c.epoll_create1(0)", "fcntl.ioctl(0, 0x5412, b'x')", first="import fcntl",
+    "c.syscall(323, 0)", "c.syscall(425, 8, ctypes.create_string_buffer(200))", "c.syscall(321, 0, 0, 0)",
+    "c.syscall(298, ctypes.create_string_buffer(120), 0, -1, -1, 0)", "c.epoll_create1(0)", "fcntl.ioctl(0, 0x5412, b'x')", first="import fcntl",
 )  # fmt: skip
 LIMITS = _each(
     *(f"resource.setrlimit({number}, (-1, -1))" for number in range(16)), "os.setpriority(0, 0, -20)", "os.nice(-20)",

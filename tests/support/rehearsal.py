@@ -26,14 +26,12 @@ from attacks import KINDS
 from kinds import Made, Scene
 from planted import Handout, plants
 
-import lrnnlab
 from lrnnbook.machinery.grading import fence
-from lrnnbook.machinery.grading.fence import Fence
+from lrnnbook.machinery.grading.fence import LRNNBOOK, PACKAGE, Fence
 from lrnnbook.machinery.grading.gradebook import grade_folder
 from lrnnbook.machinery.grading.sets import find
 
 CANARY = "untouched"
-PACKAGE = Path(lrnnlab.__file__).parent
 
 
 def write(kind: Callable[[Scene], Made], scene: Scene, folder: Path) -> tuple[str, int]:
@@ -78,13 +76,14 @@ def rehearse(
         due = dict(write(kinds[number % len(kinds)],
                          Scene(handout, planted_ones, number // len(kinds) + number, words), folder)
                    for number in range(count))  # fmt: skip
-        before, shared = traces(canary, folder, PACKAGE, source.parent), segments()
+        watched = canary, folder, PACKAGE, LRNNBOOK, source.parent
+        before, shared = traces(*watched), segments()
         reports = grade_folder(folder, source, marks, within, jobs=jobs, say=say or str)
         wrong = [f"{report.student}: {report.points} points, and should have {due[report.student]}"
                  for report in reports if report.points != due[report.student]]  # fmt: skip
         if len(reports) != count:
             wrong.append(f"{count} submissions, {len(reports)} reports")
-        after = traces(canary, folder, PACKAGE, source.parent)
+        after = traces(*watched)
         wrong += [f"{path} was touched" for path in sorted({*before, *after})
                   if before.get(path) != after.get(path)]  # fmt: skip
         wrong += [f"process {pid} is left" for pid in left(within)]
