@@ -1,4 +1,14 @@
-"""Models by name.  ``equations`` says on one page what each computes, ``layers`` holds them, ``net`` puts them together."""
+"""Models by name.  ``equations`` has every model on one page, ``layers`` holds them, ``net`` stacks them in blocks.
+
+>>> import torch
+>>> from lrnnlab.models import build
+>>> net = build("lru", vocab_size=3, classes=2, width=16)          # or a task: build("lru", task("parity"))
+>>> net(torch.tensor([[0, 1, 2, 1]])).shape                        # batch, time, classes
+torch.Size([1, 4, 2])
+>>> state, logits = net.step(net.initial_state(1), torch.tensor([0]))       # the same, one token at a time
+>>> torch.allclose(logits, net(torch.tensor([[0]]))[:, 0], atol=1e-6)
+True
+"""
 
 from __future__ import annotations
 
@@ -120,10 +130,10 @@ def build(
     seed: int = 0,
     **options: Any,
 ) -> nn.Module:
-    """A fresh model by its registry name, for a ``task`` or for so many symbols and classes.
+    """A fresh model by its registry name, for a ``task``, or for ``vocab_size`` symbols and ``classes`` answers.
 
-    ``options`` go to its constructor.  For a task that gives numbers, the model's mixer stands in blocks of paper 004
-    (``NUMBERS``) behind a linear map of the input columns; outputs are those of the mean over time where the task has
+    ``options`` go to its constructor.  For a task that gives numbers, the blocks are those of paper 004
+    (``NUMBERS``) after a linear map of the input columns; outputs are those of the mean over time where the task has
     one answer a sequence.  The weights depend on ``seed`` alone: torch's global generator is put back afterwards.
 
     ``TypeError`` for an option of a wrong kind, ``ValueError`` for a name that is none, a model that cannot read what

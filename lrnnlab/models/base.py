@@ -1,7 +1,8 @@
 """What all layers share: a recurrence and its step form, the linear recurrence, feature maps, and checks of what comes in.
 
-A *mixer* stands in a block of :mod:`lrnnlab.models.net`.  Where the first block of a net sees nothing but the token,
-its mixer is handed one input per *symbol* and the tokens: what it computes from its input it computes once per symbol.
+A *mixer* is the part of a block (:mod:`lrnnlab.models.net`) that mixes positions.  Where the first block of a net sees
+nothing but the token, its mixer is given one input per *symbol*, and the tokens: what it computes from an input it then
+computes once per symbol.
 
 Letters: B batch, T time, V vocabulary, D model width, h blocks, n block size (the paper's b); z input of a mixer, y
 what it gives, A transition, b input term, x state.
@@ -24,7 +25,7 @@ from lrnnlab.scans.kernels import dispatch
 from lrnnlab.scans.transforms import check_symbols, within_func
 from lrnnlab.validation import among, checked, shown, whole_number
 
-DEEPEST = 1000  # layers
+MAX_LAYERS = 1000
 Made = TypeVar("Made", bound=nn.Module)
 
 
@@ -209,7 +210,7 @@ def check_sizes(**sizes: int) -> None:
 
 def layers_of(count: int, make: Callable[[int], nn.Module]) -> list:
     """``[make(0), make(1), ...]``, ``count`` of them; ValueError unless that is 1 to 1000."""
-    return [make(i) for i in range(whole_number(count, 1, "layers", DEEPEST))]
+    return [make(i) for i in range(whole_number(count, 1, "layers", MAX_LAYERS))]
 
 
 # --- which implementation runs: a Python loop over time, or a compiled kernel ------------------------------------------

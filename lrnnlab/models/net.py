@@ -69,7 +69,7 @@ class SharedDropout(Module):
 
 
 class Gate(Module):
-    """What stands between a mixer's output y (...,D) and the sum: see ``GATES``; dropout after each of its halves."""
+    """From a mixer's output y (...,D) to the sum: see ``GATES``; dropout after each of its halves."""
 
     def __init__(self, width: int, kind: str, activation: str, dropout: float):
         super().__init__()
@@ -106,7 +106,7 @@ class FeedForward(Module):
 
 @checked
 class Block(Module):
-    """A mixer with a norm, a gate, a sum and a feed-forward part; a subclass says where the norm stands.
+    """A mixer with a norm, a gate, a sum and a feed-forward part; a subclass places the norm.
 
     ``mixer`` is None where another module mixes between ``before`` and ``after``.  ``residual=False`` leaves x out of
     the sum.  ``ff`` is the feed-forward part: its width in units of D, 0 for none, or one that is made.
@@ -236,7 +236,7 @@ def blocks(
     width, layers : int
         D, and how many blocks.
     place : str
-        Where the norm stands, ``"pre"``, ``"post"`` or ``"skip"``: see :class:`Block`.
+        The place of the norm, ``"pre"``, ``"post"`` or ``"skip"``: see :class:`Block`.
     **options
         Of a block: ``norm`` (``"batch"``, ``"layer"``, ``"none"``), ``residual``, ``gate`` and ``activation`` (names in
         ``GATES`` and ``ACTIVATIONS`` there), ``dropout``, ``ff`` (width of the feed-forward part in units of D) and
@@ -254,15 +254,15 @@ def blocks(
 
 @dataclass(frozen=True)
 class Trace:
-    """What happened in one pass: per block what its mixer gave (B,T,D), and its transitions A; the last block's output.
+    """One pass: the output of each block's mixer (B,T,D), its transitions A, and what :meth:`Net.states` gives.
 
     Where the first block reads a table of symbols its transitions are one a *symbol*, (V,h,n,n), else one a position,
     (B,T,h,n,n); None where there is no such matrix.
     """
 
-    states: list[Tensor]
+    mixed: list[Tensor]
     transitions: list[Tensor | None]
-    output: Tensor
+    states: Tensor
 
 
 @checked
@@ -286,7 +286,7 @@ class Net(Module):
     by_symbol : bool
         Whether the first mixer computes what it can from an embedding once per symbol; False: once per position.
     final_norm : bool
-        Whether a LayerNorm stands before the pool.
+        Whether there is a LayerNorm before the pool.
     pool : str
         Over time, ``"mean"``, ``"max"``, ``"last"``, or ``"none"``: outputs at every position.
     last_outputs : int, optional
@@ -397,7 +397,7 @@ class Net(Module):
         return x if self.last_outputs is None else last_positions(x, lengths, self.last_outputs)
 
     def states(self, inputs: Tensor) -> Tensor:
-        """What comes out of the last block, (B,T,D); the state x_1 ... x_T of a linear recurrence that stands alone."""
+        """What comes out of the last block, (B,T,D); the state x_1 ... x_T where the net is one linear recurrence."""
         self.check(inputs)
         return self._through(inputs, None)
 
@@ -409,17 +409,17 @@ class Net(Module):
         return self.head(self.final_norm(states))
 
     def trace(self, inputs: Tensor) -> Trace:
-        """What its mixers gave and their transitions, block by block."""
+        """The outputs of its mixers and their transitions, block by block."""
         self.check(inputs)
-        states, transitions = [], []
+        mixed, transitions = [], []
         tokens = inputs if self.by_symbol else None
         x = self._encoded(inputs) if tokens is None else self.encoder.weight
         for block in self.blocks:
             A, y, x = block.trace(x, tokens)
             tokens = None
-            states.append(y)
+            mixed.append(y)
             transitions.append(A)
-        return Trace(states, transitions, x)
+        return Trace(mixed, transitions, x)
 
     def initial_state(self, batch: int) -> list:
         """The states of all blocks before the first input."""

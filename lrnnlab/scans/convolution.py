@@ -1,4 +1,4 @@
-"""A recurrence that does not look at its input is a convolution: y_t = sum_s K_s u_{t-s}, K_l = sum_n C_n lambda_n^l.
+"""A recurrence with constant coefficients is a convolution: y_t = sum_s K_s u_{t-s}, K_l = sum_n C_n lambda_n^l.
 
 Two functions: the long convolution, by FFT, and its kernel from the eigenvalues, by a product of two short tables of
 powers.  Together they are the diagonal recurrence x_t = lambda x_{t-1} + u_t, y_t = C x_t, for all t at once.
@@ -22,10 +22,10 @@ from torch.utils.checkpoint import checkpoint
 from lrnnlab.scans.transforms import first_order, values, wide, within_func
 from lrnnlab.validation import among, axes, checked, fit, same_kind, whole_number
 
-SHORT = 64  # up to here one dense product per channel is no slower than the FFT, and forgets a finite future to the last bit
-TABLE = 1 << 22  # numbers in a table of powers; beyond, the kernel is worked out piece by piece
-CHANNELS = 16  # of a convolution are worked on at a time on a CPU: their spectra stay in the cache
-MODES = 512  # of a kernel with shared modes are summed at a time
+MAX_DENSE_LENGTH = 64  # up to here a product with a matrix is as fast as the FFT, and blind to a finite future to the last bit
+MAX_TABLE = 1 << 22  # numbers in a table of powers; a longer kernel is computed in pieces
+CHANNELS_AT_ONCE = 16  # on a CPU: their spectra stay in the cache
+MODES_AT_ONCE = 512  # of a kernel with shared modes
 PARTS = ("real", "complex")
 _CONVOLUTION = axes("u B L H, kernel H taps, D H, future H taps_ahead")
 _KERNEL = axes("log_lambda H N, C H N", "log_lambda N, C H N")
@@ -42,11 +42,11 @@ def long_conv(u: Tensor, kernel: Tensor, D: Tensor | None = None, *, future: Ten
         The inputs.  This and the others are real: the papers take the real part of a complex kernel, as
         :func:`vandermonde` does.
     kernel : Tensor, (H, L')
-        Of any length L'; what lies beyond L is never met.
+        Of any length L'; beyond L it is not used.
     D : Tensor, (H,), optional
         The skip weight.
     future : Tensor, (H, L''), optional
-        The other direction of a bidirectional layer as in paper 004: ``future_0`` meets the next input, so u_t is
+        The other direction of a bidirectional layer as in paper 004: ``future_0`` multiplies the next input, so u_t is
         counted once.  (Where both directions shall see u_t, the first tap of the second belongs to D.)
 
     Returns
@@ -56,7 +56,7 @@ def long_conv(u: Tensor, kernel: Tensor, D: Tensor | None = None, *, future: Ten
 
     Notes
     -----
-    The FFT runs over so many zeros that the end does not wrap around to the beginning.  Its rounding errors are small
+    Zeros are appended for the FFT, so that the end does not wrap around to the beginning.  Its rounding errors are small
     against |K| |u| (norms), not against each y_t, and flow back in time; up to L = 64 a dense product is taken instead,
     and y_t then is a function of u_1 ... u_t to the last bit, if all of u is finite (0 times infinity is NaN).
 
@@ -77,7 +77,7 @@ def long_conv(u: Tensor, kernel: Tensor, D: Tensor | None = None, *, future: Ten
     behind, ahead = kernel[:, :L], kernel[:, :0] if future is None else future[:, : L - 1]
     if D is not None:  # one more at lag 0
         behind = torch.cat([F.pad(behind, (0, not behind.shape[1]))[:, :1] + D.unsqueeze(1), behind[:, 1:]], 1)
-    if L <= SHORT:
+    if L <= MAX_DENSE_LENGTH:
         return _dense(u, behind, ahead)
     return (_circular if within_func() else _Ring.apply)(u, behind, ahead)
 
@@ -105,7 +105,7 @@ def fast_length(n: int, *, real: bool = False) -> int:
 class _Ring(torch.autograd.Function):
     """On a ring of n points: the taps behind from 0 on, those ahead from n - 1 downwards, zeros between."""
 
-    second = f"of at most {SHORT} positions, and by a layer's step"
+    second = f"of at most {MAX_DENSE_LENGTH} positions, and by a layer's step"
 
     @staticmethod
     def forward(ctx, u: Tensor, behind: Tensor, ahead: Tensor) -> Tensor:
@@ -148,7 +148,7 @@ def _points(u: Tensor, behind: Tensor, ahead: Tensor) -> int:
 
 def _channels(u: Tensor) -> list[slice]:
     H = u.shape[2]
-    some = CHANNELS if u.device.type == "cpu" else H
+    some = CHANNELS_AT_ONCE if u.device.type == "cpu" else H
     return [slice(first, min(first + some, H)) for first in range(0, H, some)]
 
 
@@ -157,7 +157,7 @@ def _ring(behind: Tensor, ahead: Tensor, n: int) -> Tensor:
 
 
 class _Powers(torch.autograd.Function):
-    """exp(log_lambda t), (..., N, M) of log_lambda (..., N) and t (M,), worked out in double precision, then cast."""
+    """exp(log_lambda t), (..., N, M) of log_lambda (..., N) and t (M,), computed in double precision, then cast."""
 
     second = "by a layer's step"
 
@@ -191,7 +191,7 @@ def _powers(log_lambda: Tensor, t: Tensor, double: bool) -> Tensor:
 
 
 def _kept_small(function: Callable[..., Tensor], *given: Any) -> Tensor:
-    """``function(*given)``, worked out again on the way back, so that no table is kept until then."""
+    """``function(*given)``, computed again in the backward pass, so that no table is kept until then."""
     if within_func():  # where nothing can be put off
         return function(*given)
     return checkpoint(function, *given, use_reentrant=False, preserve_rng_state=False)
@@ -227,7 +227,7 @@ def vandermonde(
     Notes
     -----
     exp(log_lambda l) in single precision loses its phase long before l = 10,000.  Written as l = m i + j, it is
-    exp(log_lambda m i) exp(log_lambda j): two tables of about sqrt(L) powers, worked out in double precision whatever
+    exp(log_lambda m i) exp(log_lambda j): two tables of about sqrt(L) powers, computed in double precision whatever
     the weights are, then cast, and one matrix product.  Taking log_lambda as it is given, a single-precision K is then
     right to 1e-6 of sum_n |C| |lambda|^l at every l up to 2^20, as long as the powers are normal numbers; where modes
     cancel each other, K is smaller and keeps fewer digits.  With g the gradient by K, that by C is right to 1e-6 of
@@ -251,13 +251,13 @@ def vandermonde(
         raise ValueError(f"single or double precision, and a real dtype; got {log_lambda.dtype}, {C.dtype}, {dtype=}")
     double = _DOUBLE[dtype or C.dtype]
     kind = (torch.float32, torch.float64, torch.complex64, torch.complex128)[double + 2 * (part == "complex")]
-    if log_lambda.ndim == 2 or C.shape[1] <= MODES:
+    if log_lambda.ndim == 2 or C.shape[1] <= MODES_AT_ONCE:
         return _sum_of_modes(log_lambda, C, L, kind)
 
     def some(log_lambda: Tensor, C: Tensor) -> Tensor:
         return _kept_small(_sum_of_modes, log_lambda, C, L, kind)
 
-    return reduce(torch.add, map(some, log_lambda.split(MODES), C.split(MODES, 1)))
+    return reduce(torch.add, map(some, log_lambda.split(MODES_AT_ONCE), C.split(MODES_AT_ONCE, 1)))
 
 
 def _sum_of_modes(log_lambda: Tensor, C: Tensor, L: int, kind: torch.dtype) -> Tensor:
@@ -270,7 +270,7 @@ def _sum_of_modes(log_lambda: Tensor, C: Tensor, L: int, kind: torch.dtype) -> T
         C = C.to(torch.complex64 if C.is_complex() else torch.float32)
     weights = C.unflatten(0, (groups, rows)).unsqueeze(2)  # (groups, rows, 1, N)
 
-    m = min(math.isqrt(rows * L) + 1, max(TABLE // max(powers.numel(), 1), 1), max(L, 1))  # the tables of equal size
+    m = min(math.isqrt(rows * L) + 1, max(MAX_TABLE // max(powers.numel(), 1), 1), max(L, 1))  # the tables of equal size
     j = torch.arange(m, dtype=torch.float64, device=C.device)
     double = kind in (torch.float64, torch.complex128)
     fine = _for_product(_powers(powers, j, double), 1, kind)  # (groups, N, m), or 2N
@@ -281,7 +281,7 @@ def _sum_of_modes(log_lambda: Tensor, C: Tensor, L: int, kind: torch.dtype) -> T
         return (table.flatten(1, 2) @ fine).view(len(C), len(i) * m)
 
     starts = torch.arange(max(math.ceil(L / m), 1), dtype=torch.float64, device=C.device)
-    pieces = starts.split(max(TABLE // max(weights.numel(), 1), 1))
+    pieces = starts.split(max(MAX_TABLE // max(weights.numel(), 1), 1))
     if len(pieces) == 1:
         return piece(starts)[:, :L]
     return torch.cat([_kept_small(piece, i) for i in pieces], 1)[:, :L]

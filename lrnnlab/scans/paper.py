@@ -21,7 +21,7 @@ def products(transitions: Tensor) -> list[Tensor]:
     (..., L / 2^(l+1), 2^l, n, n): group, position in the second half, matrix.
 
     >>> import torch
-    >>> A = torch.arange(1., 8.).reshape(7, 1, 1)          # 1 x 1 matrices 1..7 stand for A1..A7
+    >>> A = torch.arange(1., 8.).reshape(7, 1, 1)          # A1..A7 are the 1 x 1 matrices 1..7
     >>> [level.squeeze().tolist() for level in products(A)]
     [[1.0, 3.0, 5.0, 7.0], [[2.0, 6.0], [6.0, 42.0]], [4.0, 20.0, 120.0, 840.0]]
     """

@@ -1,4 +1,4 @@
-"""What a function must know where ``torch.func`` transforms it (``vmap``, ``grad``), ``torch.compile`` traces it,
+"""How a function finds out that ``torch.func`` transforms it (``vmap``, ``grad``), ``torch.compile`` traces it,
 ``torch.autocast`` shortens its numbers, or its gradient is differentiated again."""
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-SHORT = (torch.float16, torch.bfloat16)
+HALF = (torch.float16, torch.bfloat16)
 
 
 def wide(*tensors: Any) -> tuple[Any, ...]:
     """The tensors; under autocast those of 16 bits in single precision, since errors of a state add up from step to step."""
-    return tuple(x.float() if isinstance(x, Tensor) and x.dtype in SHORT and torch.is_autocast_enabled(x.device.type)
+    return tuple(x.float() if isinstance(x, Tensor) and x.dtype in HALF and torch.is_autocast_enabled(x.device.type)
                  else x for x in tensors)  # fmt: skip
 
 
@@ -52,7 +52,7 @@ def check_table(tokens: Tensor, V: int) -> None:
 
 
 def assert_symbols(tokens: Tensor, V: int, where: str) -> None:
-    """The same on the device, a RuntimeError that shows no token: where a look at a value would stop everything."""
+    """The same on the device, a RuntimeError that shows no token: to read a value would stop the GPU, or the compiler."""
     torch._assert_async(((tokens >= 0) & (tokens < V)).all(), f"a token is outside {where}")
 
 

@@ -22,7 +22,7 @@ from lrnnlab.models import Net
 from lrnnlab.models.net import Trace
 from lrnnlab.scans.transforms import first_order
 from lrnnlab.tasks import Batch
-from lrnnlab.tasks.strings import StringTask
+from lrnnlab.tasks.base import StringTask
 from lrnnlab.training.determinism import deterministic, rng
 from lrnnlab.training.engine import Checkpoint, TrainState, adam, advance, fingerprint, finish, progress_bar
 from lrnnlab.training.evaluation import at_rest
@@ -349,7 +349,7 @@ class _Run:
         model, grown = self.train.net, self.here / phase.steps
         batch = self.batch(self.length if phase.length is None else phase.length)
         trace = model.trace(batch.tokens)
-        states = trace.output
+        states = trace.states
         if phase.noise:
             normal = torch.randn(states.shape, dtype=torch.float32, generator=self.jitter, device="cpu")
             states = states + phase.noise * grown * normal.to(states)
@@ -494,7 +494,7 @@ def impurity(model: Net, trace: Trace, tokens: Tensor) -> Tensor:
     Zero exactly when every column that the state leans on is one-hot (for columns on the simplex).
     """
     total = 0.0
-    for depth, (layer, A, states) in enumerate(zip(model.layers, trace.transitions, trace.states)):
+    for depth, (layer, A, states) in enumerate(zip(model.layers, trace.transitions, trace.mixed)):
         if A is None:
             raise ValueError(f"purity needs transition matrices; layer {depth + 1} is {type(layer).__name__}")
         spread = 1 - _Squares.apply(A)  # (V or B,T, h, n)

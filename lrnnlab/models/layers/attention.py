@@ -4,8 +4,8 @@
     LocalAttention    to its own chunk and the chunk before (and after)
     CausalAttention   to itself and all before it, without positions: the Transformer that paper 003 starts from
 
-A layer of paper 004 gives u + GELU(attention(u)); the block around it adds the linear map alone.  So the skip stands
-outside the GELU, where DLR has it inside (released code; the paper says DLR was "simply replaced").
+A layer of paper 004 gives u + GELU(attention(u)); the block around it adds the linear map alone.  So the skip is
+outside the GELU; in DLR it is inside (released code; the paper says DLR was "simply replaced").
 
 After them come the models of paper 002, which are whole nets: Transformers with relative positions, RegularGPT, its RNN.
 
@@ -300,7 +300,7 @@ class TransformerLayer(Module):
         self.Q, self.K, self.V, self.O = (linear(width, width, bias=block == "gpt2") for _ in range(4))
 
     def forward(self, h: Tensor, seen: Tensor | None = None) -> Tensor:
-        """h (...,S,D) -> (...,S,D); ``seen`` is what ``attend`` asks for."""
+        """h (...,S,D) -> (...,S,D); ``seen`` goes to ``attend``."""
         z = self.block.before(h)
         o = self.attend(*self.project(z, z), seen)
         return self.block.after(h, self.O(merge_heads(o)))
@@ -318,7 +318,7 @@ class TransformerLayer(Module):
 
 
 def final_norm(block: str, width: int) -> nn.Module:
-    """What stands between the last layer and the readout: a LayerNorm in GPT-2, nothing after a post-norm block."""
+    """The norm before the readout: a LayerNorm in GPT-2, none after a post-norm block."""
     return nn.LayerNorm(width) if block == "gpt2" else nn.Identity()
 
 
@@ -485,7 +485,7 @@ class RelativeTransformer(Module):
 # So after depth l it has seen c^(l+1) symbols, and ceil(log_c T) depths see a whole string.
 #
 # ``dilated_mask`` is that as a T x T matrix, for the eye.  To run it, positions that are equal modulo c^l are put in one
-# row, where the c positions seen stand side by side: ``window_attention``, T c scores instead of T^2.  If only the
+# row, where the c positions seen are neighbours: ``window_attention``, T c scores instead of T^2.  If only the
 # last position is asked for, depth l + 1 reads but every c-th position of depth l: ``chunk_attention``, T scores; the
 # released code.
 
@@ -543,7 +543,7 @@ def _by_distance(q: Tensor, k: Tensor, v: Tensor, r: Tensor, present: Tensor) ->
     S, window = q.shape[-2], r.shape[1]
 
     def shifted(x: Tensor, dim: int) -> list[Tensor]:
-        """What stands 0, 1, ... before each position."""
+        """x 0, 1, ... positions earlier."""
         fill = [0, 0] * (-1 - dim) + [window - 1, 0]
         return [F.pad(x, fill).narrow(dim, window - 1 - j, S) for j in range(window)]
 
@@ -679,7 +679,7 @@ class RegularGPT(Module):
         """What comes out of every depth, o^(l) of Sec. 3.1 and Fig. 3: (B,T,D) each, in the tree (B,ceil(T/c^(l+1)),D).
 
         The tree's are those at :func:`lrnnlab.models.layers.attention.kept_positions`.  They are the outputs of the whole
-        block, behind its last norm, as in the released plots.
+        block, after its last norm, as in the released plots.
         """
         h, outputs = self.embedding(tokens), []
         for depth in range(depth_count(tokens.shape[1], self.chunk)):

@@ -164,7 +164,7 @@ class FastWeights(Recurrence):
         q, writes = self.ask(z)
         removal = self.rule == "delta"
         if not removal:
-            writes = F.pad(writes, (0, 1))  # a b that nobody looks at
+            writes = F.pad(writes, (0, 1))  # the loop reads a b, and ignores it without removal
         q = q.unsqueeze(2).expand(-1, -1, self.householders, -1, -1)
         slow = torch.cat([q, writes], -1).flatten(1, 2)  # (B,T,H,h,3n+1) -> (B,TH,h,3n+1)
         return recurrent_delta(

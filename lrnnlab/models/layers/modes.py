@@ -203,7 +203,7 @@ class RotRNN(DenseModes):
         return torch.eye(n, dtype=self.B.dtype, device=self.B.device).expand(self.heads, n, n)
 
     def transition(self) -> Tensor:
-        """gamma A, (h,n,n), to look at: nothing here multiplies by it."""
+        """gamma A, (h,n,n), for tests and pictures: no pass multiplies by it."""
         cos, sin = self.theta.cos(), self.theta.sin()
         pairs = torch.stack([torch.stack([cos, -sin], -1), torch.stack([sin, cos], -1)], -2)  # (h, n/2, 2, 2)
         turn, P = torch.stack([torch.block_diag(*head) for head in pairs]), self.orthogonal()

@@ -4,7 +4,7 @@ Each compiled form equals the Python loop in value and gradient (:mod:`lrnnlab.m
 
 Letters: B batch, T time, D width, E width of the input or of channel mixing, h heads, n = D/h size of a head, m what a
 head sees of y (n or D), r = 3n + rates rows of W; z or x input of the layer, c cell or denominator, a numerator, W fast
-weights, q, k, v queries, keys and values, s what stands before phi and sigmoid, y output.
+weights, q, k, v queries, keys and values, s the arguments of phi and sigmoid, y output.
 """
 
 from __future__ import annotations

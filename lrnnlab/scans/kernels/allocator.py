@@ -20,9 +20,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-LARGE = 1 << 22  # bytes from which this pays
-KEPT = 1 << 28  # bytes that may stay here while nobody uses them
-LINE = 64  # bytes of a cache line
+MIN_KEPT = 1 << 22  # bytes from which this pays
+MAX_IDLE = 1 << 28  # bytes that may stay here unused
+CACHE_LINE_BYTES = 64
 
 
 class Shelf:
@@ -37,9 +37,9 @@ class Shelf:
         """``size`` bytes that nobody else uses, uninitialised, from the beginning of a cache line on."""
         with self._lock:
             idle = [i for i, (_, view) in enumerate(self._arrays) if view() is None]
-            fitting = next((i for i in reversed(idle) if self._arrays[i][0].nbytes == size + LINE), None)
-            memory = np.empty(size + LINE, np.uint8) if fitting is None else self._arrays.pop(fitting)[0]
-            start = -memory.ctypes.data % LINE
+            fitting = next((i for i in reversed(idle) if self._arrays[i][0].nbytes == size + CACHE_LINE_BYTES), None)
+            memory = np.empty(size + CACHE_LINE_BYTES, np.uint8) if fitting is None else self._arrays.pop(fitting)[0]
+            start = -memory.ctypes.data % CACHE_LINE_BYTES
             handed = memory[start : start + size]
             self._arrays.append((memory, weakref.ref(handed)))
             self._give_back(self.kept)
@@ -55,7 +55,7 @@ class Shelf:
         total, staying = 0, []
         for memory, view in reversed(self._arrays):
             in_use = view() is not None
-            total += 0 if in_use else memory.nbytes - LINE  # as asked for: two of 128 MB are 256 MB
+            total += 0 if in_use else memory.nbytes - CACHE_LINE_BYTES  # as asked for: two of 128 MB are 256 MB
             if in_use or total <= most:
                 staying.append((memory, view))
         self._arrays = staying[::-1]
@@ -64,23 +64,23 @@ class Shelf:
 @cache
 def shelf() -> Shelf:
     """The process's one shelf."""
-    return Shelf(KEPT)
+    return Shelf(MAX_IDLE)
 
 
 def empty(shape: Sequence[int], dtype: torch.dtype) -> Tensor:
     """An uninitialised CPU tensor; a large one lies in kept memory."""
     size = math.prod(shape) * dtype.itemsize
-    if size < LARGE:
+    if size < MIN_KEPT:
         return torch.empty(shape, dtype=dtype, device="cpu")
     return shelf().take(size).view(dtype).view(shape)
 
 
 @cache
 def keep_freed_memory() -> bool:
-    """From now on let this process keep what torch frees on the CPU, up to ``KEPT`` bytes; says whether it can."""
+    """From now on let this process keep what torch frees on the CPU, up to ``MAX_IDLE`` bytes; says whether it can."""
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
     if mallopt is None:
         return False
     trim_threshold, mmap_threshold = -1, -3  # glibc's malloc.h
     largest = 1 << 25  # a larger piece is mapped by itself in any case
-    return bool(mallopt(trim_threshold, KEPT) and mallopt(mmap_threshold, largest))
+    return bool(mallopt(trim_threshold, MAX_IDLE) and mallopt(mmap_threshold, largest))

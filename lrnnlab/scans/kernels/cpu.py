@@ -20,8 +20,8 @@ from lrnnlab.scans.transforms import check_table
 
 # how many reals a channel's number is, by whether it is complex, and that as types: whether they are pairs, a tuple
 NUMBERS: dict[bool, tuple] = {False: (1, NO, (0,)), True: (2, YES, (0, 0))}
-LINE = 16  # channels are cut between cache lines, or threads would wait for each other's writes
-PAST = 1 << 24  # bytes from which a gradient is written past the cache, which could not hold it
+CHANNELS_OF_A_LINE = 16  # cut between cache lines, or threads would wait for each other's writes
+MIN_PAST_CACHE = 1 << 24  # bytes from which a gradient is written past the cache, which could not hold it
 
 
 def _array(tensor: Tensor) -> np.ndarray:
@@ -148,7 +148,7 @@ def diagonal_forward(A: Tensor, b: Tensor, x0: Tensor) -> Tensor:
     def work(_, *part):
         kernels.diagonal_forward(*arrays, T, D * width, step, *part, *kind)
 
-    over_chains(work, B, D * width, x.numel(), LINE)
+    over_chains(work, B, D * width, x.numel(), CHANNELS_OF_A_LINE)
     return x
 
 
@@ -160,13 +160,13 @@ def diagonal_backward(A: Tensor, x0: Tensor, x: Tensor, dx: Tensor) -> tuple[Ten
     width, *kind = NUMBERS[x.is_complex()]
     dA = None if shared else empty(A.shape, A.dtype)
     sums = np.zeros((PARTS, D * width), inputs[0].dtype) if shared else None
-    past = NO if dA is None or D * width % LINE else _past(dA, LINE)
+    past = NO if dA is None or D * width % CHANNELS_OF_A_LINE else _past(dA, CHANNELS_OF_A_LINE)
 
     def work(p, *part):
         into = (sums[p], ADD) if shared else (_flat(dA)[0], SET)
         kernels.diagonal_backward(*inputs, into[0], *outputs, T, D * width, int(not shared), into[1], past, *part, *kind)
 
-    parts = over_chains(work, B, D * width, x.numel(), LINE, sums=shared)
+    parts = over_chains(work, B, D * width, x.numel(), CHANNELS_OF_A_LINE, sums=shared)
     if shared:
         total = _summed(sums, parts, (D, width))
         return torch.view_as_complex(total) if A.is_complex() else total[:, 0], db, dx0
@@ -174,6 +174,6 @@ def diagonal_backward(A: Tensor, x0: Tensor, x: Tensor, dx: Tensor) -> tuple[Ten
 
 
 def _past(result: Tensor, row: int) -> Flag:
-    """Whether a result that is written in rows of so many numbers goes past the cache."""
+    """Whether a result that is written in rows of ``row`` numbers goes past the cache."""
     fits = 64 % (row * result.element_size()) == 0 or row * result.element_size() % 64 == 0
-    return YES if fits and result.nbytes >= PAST and result.data_ptr() % 64 == 0 else NO
+    return YES if fits and result.nbytes >= MIN_PAST_CACHE and result.data_ptr() % 64 == 0 else NO

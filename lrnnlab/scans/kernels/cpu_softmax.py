@@ -40,7 +40,7 @@ def exponential(builder: ir.IRBuilder, y: ir.Value) -> ir.Value:
     """
     kind = y.type
     bits, bias, degree, high, low = _KINDS[str(kind.element)]
-    # Added to so large a number, y / ln 2 is rounded to a whole one, which then stands in the lowest bits.
+    # Added to so large a number, y / ln 2 is rounded to a whole one, which the lowest bits then hold.
     large = _constant(kind, 1.5 * 2.0**bits + bias)
     shifted = builder.fadd(builder.fmul(y, _constant(kind, 1 / math.log(2)), flags=_EXACT), large, flags=_EXACT)
     k = builder.fsub(shifted, large, flags=_EXACT)

@@ -18,7 +18,7 @@ from lrnnlab.scans import paper, reference
 from lrnnlab.scans.kernels import ops
 from lrnnlab.scans.kernels.triton_plan import MAX_BLOCK
 from lrnnlab.scans.reference import no_steps
-from lrnnlab.scans.transforms import SHORT, check_table, wide, within_func
+from lrnnlab.scans.transforms import HALF, check_table, wide, within_func
 from lrnnlab.validation import among, axes, fit, same_kind, shown
 
 _PLAIN = {"reference": reference, "paper": paper}
@@ -48,7 +48,7 @@ _SOFTMAX = axes("raw B T n h n, x0 B h n")
 def linear(A: Tensor, b: Tensor, x0: Tensor | None, backend: str = "auto") -> Tensor:
     """:func:`lrnnlab.scans.linear_scan`, for layers."""
     if not (
-        isinstance(A, Tensor) and isinstance(b, Tensor) and b.ndim in (3, 4) and b.dtype not in SHORT
+        isinstance(A, Tensor) and isinstance(b, Tensor) and b.ndim in (3, 4) and b.dtype not in HALF
         and A.shape in (step := (*b.shape[2:], *b.shape[3:]), b.shape[:2] + step) and A.dtype == b.dtype and A.device == b.device
         and A.layout == b.layout == torch.strided
         and (x0 is None or (x0.shape == b.shape[:1] + b.shape[2:] and x0.dtype == b.dtype and x0.device == b.device))
@@ -66,7 +66,7 @@ def linear(A: Tensor, b: Tensor, x0: Tensor | None, backend: str = "auto") -> Te
 def by_token(A_table: Tensor, b_table: Tensor, tokens: Tensor, x0: Tensor | None, backend: str = "auto") -> Tensor:
     """:func:`lrnnlab.scans.token_scan`, for layers."""
     if not (
-        isinstance(A_table, Tensor) and isinstance(b_table, Tensor) and b_table.ndim in (2, 3) and b_table.dtype not in SHORT
+        isinstance(A_table, Tensor) and isinstance(b_table, Tensor) and b_table.ndim in (2, 3) and b_table.dtype not in HALF
         and A_table.shape == b_table.shape + b_table.shape[2:] and A_table.dtype == b_table.dtype
         and A_table.layout == b_table.layout == torch.strided
         and A_table.device == b_table.device == tokens.device and tokens.ndim == 2 and tokens.dtype in (torch.int64, torch.int32)
@@ -87,7 +87,7 @@ def by_token(A_table: Tensor, b_table: Tensor, tokens: Tensor, x0: Tensor | None
 def softmax(raw: Tensor, x0: Tensor | None, backend: str = "auto") -> tuple[Tensor, Tensor]:
     """:func:`lrnnlab.scans.softmax_scan`, for layers."""
     if not (
-        raw.ndim == 5 and raw.shape[2] == raw.shape[4] and raw.is_floating_point() and raw.dtype not in SHORT
+        raw.ndim == 5 and raw.shape[2] == raw.shape[4] and raw.is_floating_point() and raw.dtype not in HALF
         and (x0 is None or (x0.shape == raw.shape[:1] + raw.shape[3:] and x0.dtype == raw.dtype and x0.device == raw.device))
     ):  # fmt: skip
         raw, x0 = _check("softmax_scan", _SOFTMAX, raw=raw, x0=x0)

@@ -16,8 +16,8 @@ from functools import cache
 import torch
 
 PARTS = 8
-SMALL = 1 << 18  # multiplications from which sums are cut
-ALONE = 1 << 21  # up to so many one thread does all: to wake a second one costs more than it brings
+MIN_CUT_SUM = 1 << 18  # multiplications from which sums are cut
+MAX_ALONE = 1 << 21  # multiplications up to which one thread does all: to wake another would take longer
 _granted = 1  # threads that loops may use while torch has one
 
 
@@ -53,8 +53,8 @@ def over_chains(
 
     Where parts have ``sums`` of their own, how many there are may not depend on the threads.
     """
-    threads = 1 if multiplications <= ALONE else allowed()
-    rows = threads if not sums else PARTS if multiplications >= SMALL else 1
+    threads = 1 if multiplications <= MAX_ALONE else allowed()
+    rows = threads if not sums else PARTS if multiplications >= MIN_CUT_SUM else 1
     rows = max(1, min(rows, batch))
     columns = max(1, min(-(-min(threads, PARTS) // rows), width // grain))
     if rows == columns == 1:

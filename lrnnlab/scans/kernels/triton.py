@@ -82,7 +82,7 @@ def diagonal_backward(A: Tensor, x0: Tensor, x: Tensor, dx: Tensor) -> tuple[Ten
 
 
 def _diagonal(kernel, A: Tensor, tensors: list[Tensor], shape: torch.Size, most: int) -> None:
-    """Launch with tiles of 16 channels and at most so many steps."""
+    """Launch with tiles of 16 channels and at most ``most`` steps."""
     B, T, D = shape
     tensors = [_parts(t) for t in tensors]
     R = min(TILE // 4 if A.is_complex() else most, max(32, next_power_of_two(T)))

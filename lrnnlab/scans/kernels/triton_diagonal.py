@@ -1,7 +1,7 @@
 """Triton kernels of the diagonal scan x_t = A_t x_{t-1} + b_t, real or complex; ``triton.py`` launches them.
 
-A program takes R steps of Q channels at a time, scans them with ``tl.associative_scan`` (pairs (a, b) that stand for
-x -> a x + b) and hands the last state to the next tile.  The state before a tile enters as part of its first step's b.
+A program takes R steps of Q channels at a time, scans them with ``tl.associative_scan`` (pairs (a, b), each the
+map x -> a x + b) and hands the last state to the next tile.  The state before a tile enters as part of its first step's b.
 Complex numbers come as pairs (real, imaginary), which lie side by side in memory: one wide load, then ``tl.split``.
 The backward kernel counts time from the end, so that the same scan runs in it.
 

@@ -87,8 +87,8 @@ def test_a_net_takes_it_and_says_what_it_said(frozen, monkeypatch):
     def found():
         trace = net.trace(tokens)
         net.zero_grad()
-        (net.readout(trace.output).square().sum() + trace.transitions[1].square().sum()).backward()
-        return [trace.output.detach(), trace.transitions[1].detach(), *(p.grad.clone() for p in net.parameters() if p.grad is not None)]
+        (net.readout(trace.states).square().sum() + trace.transitions[1].square().sum()).backward()
+        return [trace.states.detach(), trace.transitions[1].detach(), *(p.grad.clone() for p in net.parameters() if p.grad is not None)]
 
     ours = found()
     assert len(taken) == 1  # the first layer reads a table of symbols

@@ -6,7 +6,7 @@ from mixers import MIXERS
 from tensors import gap, normal, seeded
 
 from lrnnlab import models
-from lrnnlab.scans.convolution import SHORT
+from lrnnlab.scans.convolution import MAX_DENSE_LENGTH
 
 D = 6
 ONE_WAY = [name for name in MIXERS if "both ways" not in name]
@@ -30,7 +30,7 @@ def test_forward_is_stepping_in_single_precision(name):
     """At both sides of the length where convolutions change their method."""
     layer = make(name).float()
     with torch.no_grad():
-        for T in (SHORT, SHORT + 1):
+        for T in (MAX_DENSE_LENGTH, MAX_DENSE_LENGTH + 1):
             z = normal(2, T, D, dtype=torch.float32)
             y = layer(z)
             assert gap(stepped(layer, z), y) < 1e-4 * (1 + float(y.abs().max()))

@@ -134,11 +134,11 @@ def test_no_parameter_is_dead(name):
 def test_trace(layers):
     model = models.build("block_diagonal", **SMALL, **BLOCKS, layers=layers)
     trace = model.trace(strings(V, 4, 7))
-    assert [tuple(x.shape) for x in trace.states] == [(4, 7, 6)] * layers
+    assert [tuple(x.shape) for x in trace.mixed] == [(4, 7, 6)] * layers
     assert [tuple(A.shape) for A in trace.transitions] == [(V, 2, 3, 3), *[(4, 7, 2, 3, 3)] * (layers - 1)]
-    assert torch.equal(trace.states[-1], model.states(strings(V, 4, 7)))
+    assert torch.equal(trace.mixed[-1], model.states(strings(V, 4, 7)))
     trace = models.build("lstm", **SMALL, width=6, layers=2).trace(strings(V, 4, 7))
-    assert trace.transitions == [None, None] and trace.states[1].shape == (4, 7, 6)
+    assert trace.transitions == [None, None] and trace.mixed[1].shape == (4, 7, 6)
 
 
 @pytest.mark.parametrize("name, options, message", [
@@ -333,7 +333,7 @@ def test_a_snapped_model_is_an_automaton(layers):
     """Every state is exactly one-hot in every block, for thousands of steps."""
     model = models.build("block_diagonal", **SMALL, h=3, b=4, hidden=16, layers=layers, gain=4.0, **AUTOMATON)
     with torch.no_grad():
-        for states in models.snap(model).trace(strings(V, 4, 3000)).states:
+        for states in models.snap(model).trace(strings(V, 4, 3000)).mixed:
             states = states.view(4, 3000, 3, 4)
             assert ((states == 0) | (states == 1)).all() and (states.sum(-1) == 1).all()
             assert len(states[:, :, 0].argmax(-1).unique()) > 1, "a block that never moves tests nothing"

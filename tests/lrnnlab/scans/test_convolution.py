@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tensors import normal
 
 from lrnnlab.scans import convolution, linear_scan
-from lrnnlab.scans.convolution import SHORT, long_conv, vandermonde
+from lrnnlab.scans.convolution import MAX_DENSE_LENGTH, long_conv, vandermonde
 
 f64, f32, c128, c64 = torch.float64, torch.float32, torch.complex128, torch.complex64
 FAR = 1 << 20
@@ -45,7 +45,7 @@ def test_against_the_oracle(L, taps):
         assert gap(u, kernel, D, future) < 1e-12
 
 
-@pytest.mark.parametrize("L", [2 * SHORT + 3, 4096])
+@pytest.mark.parametrize("L", [2 * MAX_DENSE_LENGTH + 3, 4096])
 def test_rounding_is_small_against_the_norms(L):
     u, kernel = normal(2, L, 2, dtype=f32), normal(2, L, seed=1, dtype=f32)
     error = (long_conv(u, kernel) - long_conv(u.double(), kernel.double())).abs()  # (B, L, H)
@@ -53,7 +53,7 @@ def test_rounding_is_small_against_the_norms(L):
     assert (error.amax(1) < 1e-6 * u.norm(dim=1) * kernel.norm(dim=1)).all()
 
 
-@pytest.mark.parametrize("L", [1, 40, SHORT, SHORT + 1, 200])
+@pytest.mark.parametrize("L", [1, 40, MAX_DENSE_LENGTH, MAX_DENSE_LENGTH + 1, 200])
 def test_causal(L):
     """To the last bit where the product is dense; up to rounding of the FFT beyond."""
     u, kernel = normal(1, L, 2), normal(2, L, seed=1)
@@ -61,15 +61,15 @@ def test_causal(L):
     later[:, -1] += 1
     change = (long_conv(later, kernel) - long_conv(u, kernel)).abs()
     assert change[:, -1].min() > 1e-4
-    assert change[:, :-1].sum() == 0 if L <= SHORT else change[:, :-1].max() < 1e-12
+    assert change[:, :-1].sum() == 0 if L <= MAX_DENSE_LENGTH else change[:, :-1].max() < 1e-12
     if L > 1:  # one tap ahead is seen exactly one step before
         ahead = (long_conv(later, kernel, future=kernel[:, :1]) - long_conv(u, kernel)).abs()
         assert ahead[:, -2].max() > 0.1
 
 
-@pytest.mark.parametrize("short", [0, SHORT])
+@pytest.mark.parametrize("short", [0, MAX_DENSE_LENGTH])
 def test_gradients(monkeypatch, short):
-    monkeypatch.setattr(convolution, "SHORT", short)  # 0: the FFT at every length
+    monkeypatch.setattr(convolution, "MAX_DENSE_LENGTH", short)  # 0: the FFT at every length
     inputs = [x.requires_grad_() for x in (normal(1, 4, 2), normal(2, 3), normal(2, seed=4), normal(2, 5, seed=5))]
 
     def both_ways(u, kernel, D, future):
@@ -188,12 +188,12 @@ def test_the_kernel_of_roots_of_unity_is_a_fourier_transform():
     torch.testing.assert_close(K, (N * torch.fft.ifft(w)).repeat(1, 3), rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("table", [convolution.TABLE, 24])
+@pytest.mark.parametrize("table", [convolution.MAX_TABLE, 24])
 @pytest.mark.parametrize("part", convolution.PARTS)
 @pytest.mark.parametrize("lead, kinds", [((2,), (c128, c128)), ((3, 2), (c128, f64)), ((2,), (f64, c128))])
 def test_kernel_gradients(monkeypatch, table, part, lead, kinds):
     """Whole, and piece by piece."""
-    monkeypatch.setattr(convolution, "TABLE", table)
+    monkeypatch.setattr(convolution, "MAX_TABLE", table)
     inputs = [(0.1 * normal(*lead, dtype=kinds[0]) - 0.2), normal(3, 2, seed=1, dtype=kinds[1])]
     inputs = [x.requires_grad_() for x in inputs]
     assert torch.autograd.gradcheck(lambda a, C: vandermonde(a, C, 9, part=part), inputs)
@@ -218,7 +218,7 @@ def test_pieces_need_less_memory(monkeypatch):
     log_lambda = torch.complex(-normal(20, dtype=f64).abs() / 100, normal(20, seed=1))
     C = normal(25, 20, seed=2, dtype=c128)
     whole, *expected = kept(log_lambda, C, 800)
-    monkeypatch.setattr(convolution, "TABLE", 1000)
+    monkeypatch.setattr(convolution, "MAX_TABLE", 1000)
     parts, *found = kept(log_lambda, C, 800)
     assert parts < whole / 5
     for x, e in zip(found, expected):

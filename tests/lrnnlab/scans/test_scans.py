@@ -245,7 +245,7 @@ def test_any_shape_and_any_cut(B, T, h, kind, backend, seed, cut):
 @pytest.mark.parametrize("how", [8, "interleaved", "real", "complex", "token"])
 def test_results_do_not_depend_on_the_number_of_threads(B, how):
     kind = 8 if how in ("interleaved", "token") else how
-    T = 1 + parts.ALONE // (B * (128 if kind == 8 else 6))  # so many multiplications that the batch is cut into chunks
+    T = 1 + parts.MAX_ALONE // (B * (128 if kind == 8 else 6))  # so many multiplications that the batch is cut into chunks
     tokens = torch.randint(5, (B, T), generator=torch.Generator().manual_seed(1))
 
     def scan(A, b, x0):
@@ -265,7 +265,7 @@ def test_results_do_not_depend_on_the_number_of_threads(B, how):
 
 @pytest.mark.parametrize("flushed", [False, True])
 def test_every_thread_flushes_denormals_as_the_first_does(flushed):
-    T = 1 + parts.ALONE // (16 * 128)
+    T = 1 + parts.MAX_ALONE // (16 * 128)
     A, b = torch.full((16, T, 2, 8, 8), 0.01), torch.zeros(16, T, 2, 8)  # the states fall to 0, through denormals
     torch.set_num_threads(4)
     torch.set_flush_denormal(flushed)
@@ -287,7 +287,7 @@ def test_gradients_written_past_the_cache_are_the_same(kind, dtype, monkeypatch)
         if kind in ("real", "complex"):  # 48 channels, that is three lines
             drawn = [v.repeat_interleave(16, -1)[..., :48].contiguous() for v in drawn]
         usual = value_and_gradients(lambda *given: linear_scan(*given, backend="cpu"), drawn)
-        monkeypatch.setattr(cpu, "PAST", 0)
+        monkeypatch.setattr(cpu, "MIN_PAST_CACHE", 0)
         past = value_and_gradients(lambda *given: linear_scan(*given, backend="cpu"), drawn)
         monkeypatch.undo()
         assert all(torch.equal(a, b) for a, b in zip(usual, past))
@@ -297,7 +297,7 @@ def test_gradients_written_past_the_cache_are_the_same(kind, dtype, monkeypatch)
 def test_a_forked_child_can_scan():
     """A child inherits the pool of threads without the threads; it must not wait for them."""
     torch.set_num_threads(2)
-    A, b, x0 = (v.float() for v in draw(8, 1 + parts.ALONE // 512, B=8))
+    A, b, x0 = (v.float() for v in draw(8, 1 + parts.MAX_ALONE // 512, B=8))
     x = linear_scan(A, b, x0, backend="cpu").numpy()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # newer Pythons warn of every fork in a process with threads

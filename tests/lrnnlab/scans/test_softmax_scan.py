@@ -140,7 +140,7 @@ def test_threads_do_not_change_a_number():
     before = torch.get_num_threads()
     try:
         for B in (1, 16):  # parts of the blocks, and of the batch
-            raw, x0 = draw(B, threads.SMALL // (16 * 8 * 64) * 16 // B + 1, 8, 8, f32)
+            raw, x0 = draw(B, threads.MIN_CUT_SUM // (16 * 8 * 64) * 16 // B + 1, 8, 8, f32)
             runs = []
             for number in (1, 2, 3):
                 torch.set_num_threads(number)

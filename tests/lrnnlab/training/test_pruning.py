@@ -30,12 +30,12 @@ def test_forward_equals_stepping_and_the_full_transitions(frozen, layer):
         for t in range(11):
             state, logits = model.step(state, tokens[:, t])
             torch.testing.assert_close(logits, model(tokens)[:, t])
-        z = model.norms[layer](model.embedding(tokens) + (trace.states[0] if layer else 0.0))
+        z = model.norms[layer](model.embedding(tokens) + (trace.mixed[0] if layer else 0.0))
         A, b = model.layers[layer].transition(z)
         x = linear_scan(A, b, model.layers[layer].initial(3), backend="reference")
-    torch.testing.assert_close(x.flatten(2), trace.states[layer])
+    torch.testing.assert_close(x.flatten(2), trace.mixed[layer])
     assert (A[..., list(frozen), :, :] == torch.eye(3)).all()
-    at_rest = trace.states[layer].unflatten(2, (4, 3))[:, :, list(frozen)]
+    at_rest = trace.mixed[layer].unflatten(2, (4, 3))[:, :, list(frozen)]
     assert (at_rest == model.layers[layer].x0[list(frozen)]).all()
 
 

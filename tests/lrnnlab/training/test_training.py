@@ -198,7 +198,7 @@ def test_impurity_by_hand(layers):
             for t in range(4):
                 A = trace.transitions[i][tokens[s, t]] if i == 0 else trace.transitions[i][s, t]
                 for k in range(2):
-                    x = trace.states[i][s, t - 1].view(2, 2)[k] if t else model.layers[i].x0[k]
+                    x = trace.mixed[i][s, t - 1].view(2, 2)[k] if t else model.layers[i].x0[k]
                     terms.append(sum(x[j] * (1 - sum(A[k, r, j] ** 2 for r in range(2))) for j in range(2)).item())
     assert impurity_of(model, tokens) == pytest.approx(sum(terms) / len(terms), rel=1e-5)
 

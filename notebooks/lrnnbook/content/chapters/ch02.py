@@ -407,7 +407,7 @@ def token_by_token(model: Net, tokens: Sequence[int]) -> tuple[np.ndarray, np.nd
     """What the first layer does on one string: blocks A_t (T, h, b, b), products A_t ... A_1, states x_t (T + 1, h, b)."""
     word = torch.as_tensor(tokens)
     with torch.no_grad():
-        x = model.trace(word[None]).states[0][0]  # (T, h b)
+        x = model.trace(word[None]).mixed[0][0]  # (T, h b)
     A = symbol_transitions(model)[0].numpy()[word.numpy()]
     start = model.layers[0].initial(1).detach().flatten(1)
     products = np.stack(list(itertools.accumulate(A, lambda done, after: after @ done)))
