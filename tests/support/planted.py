@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from copy import deepcopy
 from dataclasses import dataclass
-from pathlib import Path
 
 from lrnnbook.machinery.book.building import give_ids
 from lrnnbook.machinery.book.sync import read_source
@@ -22,9 +21,9 @@ class Plant:
     source: str
 
 
-def plants(name: str, root: Path | None = None) -> list[Plant]:
+def plants(name: str) -> list[Plant]:
     """The planted answers of a problem set, in order.  ValueError where its file is missing."""
-    source = find(name, root)
+    source = find(name)
     planted = source.with_name(f"planted_{load(source).name}.py")
     if not planted.is_file():
         raise ValueError(f"{planted.name} does not exist: each problem set has planted answers beside it")
@@ -41,8 +40,8 @@ class Handout:
     answers: dict[str, str]
 
     @classmethod
-    def of(cls, name: str, root: Path | None = None) -> Handout:
-        problem_set = load(find(name, root))
+    def of(cls, name: str) -> Handout:
+        problem_set = load(find(name))
         answers = {_task(cell): cell.source for cell in problem_set.notebook.cells
                    if cell.metadata.get("nbgrader", {}).get("solution")}  # fmt: skip
         return cls(problem_set, student_version(problem_set), answers)

@@ -59,11 +59,10 @@ def rehearse(
     *,
     within: Fence | None = None,
     kinds: Sequence = KINDS,
-    root: Path | None = None,
     say: Callable[[str], None] | None = None,
 ) -> list[str]:
     """Make ``count`` submissions, kind after kind, grade them, and say what is not as it must be."""
-    source, handout, planted_ones = find(name, root), Handout.of(name, root), plants(name, root)
+    source, handout, planted_ones = find(name), Handout.of(name), plants(name)
     within = marked(within or fence.find())
     with tempfile.TemporaryDirectory(prefix="lrnnlab-rehearsal-") as place, listeners(Path(place)) as (words, heard):
         folder, marks, canary = Path(place) / "submitted", Path(place) / "marks", Path(place) / "canary"

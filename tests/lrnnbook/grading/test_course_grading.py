@@ -47,7 +47,7 @@ def with_first(notebook, cell):
 def test_a_third_of_the_kinds_get_what_they_earned_and_leave_nothing(fence):
     """All of them, 200 times: python tests/support/rehearsal.py."""
     chosen = [right, *QUICK[::3], right]
-    assert rehearse("ps1", len(chosen), jobs=2, within=fence, kinds=chosen, root=ROOT) == []
+    assert rehearse("ps1", len(chosen), jobs=2, within=fence, kinds=chosen) == []
 
 
 def test_the_rehearsal_notices_what_is_wrong():
@@ -68,7 +68,7 @@ socket.socket(socket.AF_UNIX).connect({scene.places["SOCKET"]!r})
 """
         return scene.with_first(cell), scene.full
 
-    found = rehearse("ps1", 4, within=Fence(limits=LIMITS), kinds=[right, lucky, reads, touches], root=ROOT)
+    found = rehearse("ps1", 4, within=Fence(limits=LIMITS), kinds=[right, lucky, reads, touches])
     assert found[:2] == ["001_lucky: 0 points, and should have 1", "002_reads: 16 points, and should have 0"]
     assert found[2].endswith("canary was touched")
     assert found[3:] == ["somebody reached the unix socket"]
@@ -97,7 +97,7 @@ def test_one_that_burns_all_its_time_costs_the_one_beside_it_nothing(fence, tmp_
 
 def test_a_test_that_never_ends_or_fills_the_memory_costs_its_points_or_its_submission_alone(fence, tmp_path, handout, monkeypatch):
     """Python is stopped in the middle of it; what Python cannot stop ends with the process that grades."""
-    text = find("ps1", ROOT).read_text(encoding="utf-8")
+    text = find("ps1").read_text(encoding="utf-8")
     marker = '# %% nbgrader={"grade_id": "ps1_2_seen"'
     at = text.index("\n", text.index(marker)) + 1
     plants = {"large": "if answer == 'large':\n    x = [0] * 10**10", "ever": "while answer == 'ever':\n    pass", "deaf": "if answer == 'deaf':\n    sum(range(10**14))"}
@@ -170,7 +170,7 @@ def test_wrong_calls_are_one_line(tmp_path, capsys, monkeypatch):
         assert len(capsys.readouterr().err.splitlines()) == 1
     (tmp_path / "ada.ipynb").write_text("{}")
     with pytest.raises(ValueError, match="marks do not belong among the submissions"):
-        grade_folder(tmp_path, find("ps1", ROOT), tmp_path / "marks", Fence())
+        grade_folder(tmp_path, find("ps1"), tmp_path / "marks", Fence())
 
 
 # --- a set of a teacher's own ----------------------------------------------------------------------------------------

@@ -112,7 +112,7 @@ def test_whatever_is_handed_in_has_a_row_and_nobody_else_is_touched(tmp_path, ha
     put(b".DS_Store", b"")
 
     said = []
-    reports = grade_folder(tmp_path / "in", find("ps1", ROOT), tmp_path / "out", within, jobs=2, say=said.append)
+    reports = grade_folder(tmp_path / "in", find("ps1"), tmp_path / "out", within, jobs=2, say=said.append)
     subprocess.run(["rm", "-rf", folder], check=True)  # deeper than shutil.rmtree goes
     table = read_marks(tmp_path / "out" / "marks.csv", handout.problem_set)
     got = dict(zip(table.index, zip(table["points"].astype(int), table["problem"])))
@@ -177,7 +177,7 @@ def test_a_notebook_names_no_file(tmp_path, handout, honest, capsys, monkeypatch
     assert main(["grade", str(tmp_path / "in"), "--unfenced"]) == 2
     assert "which problem set is it? The submissions say " in capsys.readouterr().err
     with pytest.raises(ValueError, match="is no problem set; there are ps1_subtraction"):
-        find(str(path), ROOT)
+        find(str(path))
     assert not (tmp_path / "PWNED").exists()
     notebook.metadata["lrnnlab"] = {"assignment": "ps1"}
     nbformat.write(notebook, tmp_path / "in" / "eve.ipynb")
@@ -245,7 +245,7 @@ def test_marks_and_pages_go_to_no_place_of_somebody_else(tmp_path, handout, with
         (out / "marks.csv").symlink_to(theirs / "marks.csv")
     before = {path: path.is_file() and path.read_bytes() for path in tmp_path.rglob("*")}
     with pytest.raises(ValueError, match="choose another --out"):
-        grade_folder(tmp_path / "in", find("ps1", ROOT), out, within)
+        grade_folder(tmp_path / "in", find("ps1"), out, within)
     assert {path: path.is_file() and path.read_bytes() for path in tmp_path.rglob("*")} == before
 
 
@@ -358,14 +358,14 @@ def test_a_fault_of_the_grader_s_own_costs_no_marks(tmp_path, handout, capsys, m
     folder, out = tmp_path / "in", tmp_path / "out"
     folder.mkdir()
     nbformat.write(handout.notebook(), folder / "ada.ipynb")
-    asked = ["grade", str(folder), "--set", str(find("ps1", ROOT)), "--out", str(out), "--unfenced"]
+    asked = ["grade", str(folder), "--set", str(find("ps1")), "--out", str(out), "--unfenced"]
     out.mkdir()
     merge_marks(out / "marks.csv", handout.problem_set, [report_of(handout, "ada")])
     before = (out / "marks.csv").read_bytes()
     assert main([*asked, "--memory", "1"]) == 2
     assert "nothing can be graded" in capsys.readouterr().err and (out / "marks.csv").read_bytes() == before
     broken = tmp_path / "ps1_x.py"
-    text = find("ps1", ROOT).read_text(encoding="utf-8")
+    text = find("ps1").read_text(encoding="utf-8")
     broken.write_text(text.replace('"locked": true}\n', '"locked": true}\nimport nothing_of_the_kind\n', 1), encoding="utf-8")
     assert main([*asked[:3], str(broken), *asked[4:]]) == 2
     assert "nothing can be graded: the grader met ModuleNotFoundError" in capsys.readouterr().err
@@ -422,7 +422,7 @@ def test_nbgrader_grades_what_is_released_as_its_source(tmp_path, handout, monke
 
     monkeypatch.setenv("PATH", os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"])))  # for alembic
     monkeypatch.setenv("PYTHONPATH", str(ROOT))  # for the kernel
-    release("ps1", tmp_path / "source" / "ps1", ROOT, source=True)
+    release("ps1", tmp_path / "source" / "ps1", source=True)
     config = Config()
     config.CourseDirectory.root, config.CourseDirectory.db_url = str(tmp_path), f"sqlite:///{tmp_path}/gradebook.db"
     course = NbGraderAPI(config=config)

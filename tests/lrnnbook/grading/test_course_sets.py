@@ -20,7 +20,6 @@ from lrnnbook.machinery.grading.releasing import leaks, release
 from lrnnbook.machinery.grading.sets import HIDDEN, SOLUTION, find, inside, load, source_of
 from lrnnbook.machinery.grading.submissions import read
 
-ROOT = Path(__file__).parents[3]
 NAMES = ("ps1", "ps2", "ps3", "ps4", "ps5")
 every_set = pytest.mark.parametrize("name", NAMES)
 
@@ -29,7 +28,7 @@ pytest.importorskip("nbgrader", reason="a release needs nbgrader: pip install -e
 
 @pytest.fixture(scope="module")
 def handouts():
-    return {name: Handout.of(name, ROOT) for name in NAMES}
+    return {name: Handout.of(name) for name in NAMES}
 
 
 @pytest.fixture(scope="module")
@@ -49,12 +48,12 @@ def test_the_release_leaks_nothing(name, tmp_path):
     """Every line of a solution or a hidden test is searched for; this search shares no code with the release's own."""
     from nbgrader.nbgraderformat import MetadataValidator
 
-    path = release(name, tmp_path, ROOT)
+    path = release(name, tmp_path)
     assert path == tmp_path / f"{name}.ipynb"
     released = json.loads(path.read_text(encoding="utf-8"))
     text = "\n".join(line for cell in released["cells"] for line in "".join(cell["source"]).splitlines())
     secret, allowed, kind = [], [], "allowed"
-    for line in find(name, ROOT).read_text(encoding="utf-8").splitlines():
+    for line in find(name).read_text(encoding="utf-8").splitlines():
         if "### BEGIN" in line or "### END" in line:
             kind = "secret" if "BEGIN" in line else "allowed"
         else:
@@ -68,7 +67,7 @@ def test_the_release_leaks_nothing(name, tmp_path):
     assert "### BEGIN" not in raw
     assert set(released["metadata"]) == {"kernelspec", "lrnnlab"}  # jupytext's would pair it
     assert not any(cell.get("outputs") for cell in released["cells"])
-    assert release(name, tmp_path, ROOT).read_text(encoding="utf-8") == raw
+    assert release(name, tmp_path).read_text(encoding="utf-8") == raw
     assert {path.name for path in tmp_path.iterdir()} == {f"{name}.ipynb"}
     MetadataValidator().validate_nb(nbformat.reads(raw, as_version=4))
 
@@ -92,7 +91,7 @@ def test_a_planted_leak_is_found(handouts, name):
 
 
 def test_wrong_sources_are_refused(tmp_path):
-    good = find("ps2", ROOT).read_text(encoding="utf-8")
+    good = find("ps2").read_text(encoding="utf-8")
     for old, new, says in (
         ('"points": 1}', '"points": 7}', "ps2.1 says 3 points, its tests give 9"),
         ('"grade_id": "ps2_2", "solution"', '"grade_id": "ps2_1", "solution"', "'ps2_1' is used twice"),
@@ -104,16 +103,16 @@ def test_wrong_sources_are_refused(tmp_path):
         with pytest.raises(ValueError, match=re.escape(says)):
             load(source)
     with pytest.raises(ValueError, match="'ps9' is no problem set; there are ps1_subtraction"):
-        find("ps9", ROOT)
+        find("ps9")
     with pytest.raises(ValueError, match="there is no file nowhere.py"):
-        source_of("nowhere.py", ROOT)
+        source_of("nowhere.py")
 
 
 def test_a_release_loses_nothing_that_was_there(tmp_path):
-    path = release("ps1", tmp_path, ROOT)
-    assert release("ps1", tmp_path, ROOT) == path and len(list(tmp_path.iterdir())) == 1  # the same: nothing to keep
+    path = release("ps1", tmp_path)
+    assert release("ps1", tmp_path) == path and len(list(tmp_path.iterdir())) == 1  # the same: nothing to keep
     path.write_text(path.read_text(encoding="utf-8") + "\nmy work", encoding="utf-8")
-    release("ps1", tmp_path, ROOT, source=True)
+    release("ps1", tmp_path, source=True)
     kept = next(one for one in tmp_path.iterdir() if one != path)
     assert kept.read_text(encoding="utf-8").endswith("my work") and "BEGIN SOLUTION" in path.read_text(encoding="utf-8")
 
@@ -122,12 +121,12 @@ def test_a_release_is_not_written_through_a_link(tmp_path):
     (tmp_path / "thesis.ipynb").write_text("years")
     (tmp_path / "ps1.ipynb").symlink_to(tmp_path / "thesis.ipynb")
     with pytest.raises(OSError, match="a link is there"):
-        release("ps1", tmp_path, ROOT)
+        release("ps1", tmp_path)
     assert (tmp_path / "thesis.ipynb").read_text() == "years" and (tmp_path / "ps1.ipynb").is_symlink()
 
 
 def test_the_command_releases(tmp_path, capsys):
-    assert main(["release", str(find("ps1", ROOT)), "--out", str(tmp_path)]) == 0
+    assert main(["release", str(find("ps1")), "--out", str(tmp_path)]) == 0
     assert capsys.readouterr().out.strip() == str(tmp_path / "ps1.ipynb")
     assert main(["release", "ps9", "--out", str(tmp_path)]) == 2
     assert main(["release", "ps1", "--out", str(tmp_path / "notebooks")]) == 2
@@ -150,7 +149,7 @@ def test_solutions_get_all_points_and_stubs_none(handouts, fence, name):
 def test_planted_answers_get_what_they_earn(handouts, fence, name):
     """A submission has one planted answer to each task, and what each task gets is its plant's own."""
     handout, by_task = handouts[name], {task.id: [] for task in handouts[name].problem_set.tasks}
-    for plant in plants(name, ROOT):
+    for plant in plants(name):
         by_task[plant.task].append(plant)
     for together in zip_longest(*by_task.values()):
         planted = [plant for plant in together if plant]

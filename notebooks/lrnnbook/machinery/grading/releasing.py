@@ -24,10 +24,10 @@ STUB = 'raise NotImplementedError("your code here")'
 TELLING = 12  # a shorter line ("else:", "return x") tells nothing, and may be anywhere
 
 
-def release(name: str, folder: Path, root: Path | None = None, *, source: bool = False) -> Path:
+def release(name: str, folder: Path, *, source: bool = False) -> Path:
     """Write ``folder/ps1.ipynb`` for the problem set ``name`` (``ps1``, or a source's path), what was there kept beside it; with
     ``source`` what nbgrader wants below ``COURSE/source/ps1``.  ValueError where the source is wrong or anything would leak."""
-    problem_set = load(source_of(name, root))
+    problem_set = load(source_of(name))
     if "notebooks" in folder.resolve().parts:
         raise ValueError(f"{folder} is below a folder called notebooks, where JupyterLab would pair it: choose another")
     notebook = _described(deepcopy(problem_set.notebook), problem_set) if source else student_version(problem_set)
@@ -85,8 +85,8 @@ def leaks(problem_set: ProblemSet, released: str) -> list[str]:
     shown = Counter(line.strip() for text in texts for line in text.splitlines())
     open_text, secret = [], []
     for cell in problem_set.notebook.cells:
-        open_text += without(without(cell.source, SOLUTION), HIDDEN).splitlines()
-        secret += inside(cell.source, SOLUTION) + inside(cell.source, HIDDEN)
+        open_text += without(cell.source, SOLUTION, HIDDEN).splitlines()
+        secret += inside(cell.source, SOLUTION, HIDDEN)
     allowed = Counter(line.strip() for line in open_text)
     everything, may_stand = "\n".join(texts), "\n".join(open_text)
     found = []

@@ -14,6 +14,7 @@ read.
 import ast
 import re
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -68,15 +69,15 @@ class ProblemSet:
         return sum(task.points for task in self.tasks)
 
 
-def known(root: Path | None = None) -> list[Path]:
-    """The sources in ``notebooks/assignments``; ``root`` is the repository."""
-    folder = (root or copies.PROJECT) / "notebooks" / "assignments"
+def known() -> list[Path]:
+    """The sources in ``notebooks/assignments``."""
+    folder = copies.PROJECT / "notebooks" / "assignments"
     return sorted(path for path in folder.glob("ps*.py") if re.fullmatch(r"ps\d+(_.*)?", path.stem))
 
 
-def find(name: str, root: Path | None = None) -> Path:
+def find(name: str) -> Path:
     """The source of the known set ``ps1``, and never a path: a notebook that was handed in may say the name."""
-    there = known(root)
+    there = known()
     found = [path for path in there if name in (path.stem, path.stem.partition("_")[0])]
     if len(found) != 1:
         listed = ", ".join(path.stem for path in there) or "none"
@@ -84,13 +85,13 @@ def find(name: str, root: Path | None = None) -> Path:
     return found[0]
 
 
-def source_of(text: str, root: Path | None = None) -> Path:
+def source_of(text: str) -> Path:
     """The source that a teacher names: a known set, or the path of a file.  Its code runs in the grader."""
     if text.endswith(".py"):
         if not Path(text).is_file():
             raise ValueError(f"there is no file {text}")
         return Path(text)
-    return find(text, root)
+    return find(text)
 
 
 def load(source: Path) -> ProblemSet:
@@ -189,23 +190,24 @@ def definitions(source: str) -> list[str]:
             or (isinstance(part, ast.Assign) and not any(isinstance(inner, ast.Call) for inner in ast.walk(part)))]  # fmt: skip
 
 
-def without(source: str, region: str) -> str:
-    """A cell without the lines of its regions of one kind (the marks go too)."""
-    return "\n".join(_split(source, region)[0])
+def without(source: str, *regions: str) -> str:
+    """A cell without the lines of its regions of these kinds, and without any mark."""
+    return "\n".join(line for region, line in _lines(source) if region not in regions)
 
 
-def inside(source: str, region: str) -> list[str]:
-    """The lines inside the regions of one kind."""
-    return _split(source, region)[1]
+def inside(source: str, *regions: str) -> list[str]:
+    """The lines inside the regions of these kinds."""
+    return [line for region, line in _lines(source) if region in regions]
 
 
-def _split(source: str, region: str) -> tuple[list[str], list[str]]:
-    kept: list = []
-    cut: list = []
-    within = False
+def _lines(source: str) -> Iterator[tuple[str, str]]:
+    """Each line that is no mark, and the kind of region that it is in, or nothing."""
+    region = ""
     for line in source.splitlines():
-        if line.strip() in (BEGIN + region, END + region):
-            within = line.strip().startswith(BEGIN)
+        begun, mark, kind = line.strip().partition(BEGIN)
+        if not begun and mark and kind in (SOLUTION, HIDDEN):
+            region = kind
+        elif line.strip() == END + region:
+            region = ""
         else:
-            (cut if within else kept).append(line)
-    return kept, cut
+            yield region, line
