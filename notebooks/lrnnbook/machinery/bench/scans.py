@@ -72,7 +72,8 @@ def measure(case: Case, names: Sequence[str], rounds: int = 7, limit: float = 20
 
 def compare(ready: Iterable[tuple[str, Sequence[peers.Work]]], rounds: int, device: str = "cpu") -> dict[str, dict]:
     """By peer its peak memory, and by part its seconds and how many times longer than ours they are; all calls take turns."""
-    found, works = {}, {}
+    found: dict[str, dict] = {}
+    works: dict = {}
     for name, calls in ready:
         found[name] = {"peak": memory.peak(calls[:2][-1], device)}  # and warm, and compiled
         works |= {(name, part): call for part, call in zip(PARTS, calls)}
