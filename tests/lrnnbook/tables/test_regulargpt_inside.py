@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from lrnnbook.content.tables import records, regulargpt_fig3, regulargpt_fig4, regulargpt_table3
 from lrnnbook.content.tables.regulargpt_fig3 import clusters_found, elements_by_depth, purity
-from lrnnbook.content.tables.regulargpt_fig4 import cumulative_gradient
+from lrnnbook.content.tables.regulargpt_fig4 import cumulative_gradient, gradient_by_token
 from lrnnlab.automata import MooreMachine, transition_monoid
 from lrnnlab.models import build
 from lrnnlab.models.layers.attention import RegularGPT, RelativeTransformer, kept_positions
@@ -94,24 +94,27 @@ NETS = {
     "xl": lambda: RelativeTransformer(T, 3, width=8, heads=2, layers=2),
     "alibi": lambda: RelativeTransformer(T, 3, width=8, heads=2, layers=2, position="alibi"),
     "lrnn": lambda: build("block_diagonal", vocab_size=T, classes=3, h=2, b=2), "lstm": lambda: build("lstm", vocab_size=T, classes=3, width=8),
-    "deep": lambda: build("block_diagonal", vocab_size=T, classes=3, h=2, b=2, layers=2),
+    "deep": lambda: build("block_diagonal", vocab_size=T, classes=3, h=2, b=2, layers=2), "deltanet": lambda: build("deltanet", vocab_size=T, classes=3),
 }  # fmt: skip
 
 
+@pytest.mark.parametrize("position", [T - 1, 6])
 @pytest.mark.parametrize("name", NETS)
-def test_the_gradient_is_that_of_the_rows_of_the_embedding(name):
+def test_the_gradient_is_that_of_the_rows_of_the_embedding(name, position):
     """Where every place has a symbol of its own, derivatives by a place are derivatives by a row of the weights."""
     net = NETS[name]().eval()
-    tokens = torch.randperm(T, generator=draw(1)).unsqueeze(0)
-    logits = net(tokens)
-    last = logits[0] if logits.ndim == 2 else logits[0, -1]
-    slopes = [torch.autograd.grad(value, net.embedding.weight, retain_graph=True)[0] for value in last]
-    size = torch.stack(slopes).square().sum((0, 2)).sqrt()[tokens[0]].numpy()
+    strings = torch.stack([torch.randperm(T, generator=draw(seed)) for seed in (1, 2)])
+    logits, sizes = net(strings[:, : position + 1]), []
+    for string, last in zip(strings, logits if logits.ndim == 2 else logits[:, -1]):
+        slopes = [torch.autograd.grad(value, net.embedding.weight, retain_graph=True)[0] for value in last]
+        sizes.append(torch.stack(slopes).square().sum((0, 2)).sqrt()[string[: position + 1]])
+    scaled = net.embedding(strings[:1, :1]).norm() / net.embedding.weight[strings[0, 0]].norm()  # a vector may be a row times sqrt(width)
+    size = (torch.stack(sizes).mean(0) / scaled).detach().numpy()
     before = {key: value.clone() for key, value in net.state_dict().items()}
-    found = cumulative_gradient(net, tokens)
-    assert np.allclose(found, size[::-1].cumsum()[::-1] / size.sum(), atol=1e-5)
+    assert np.allclose(gradient_by_token(net, strings, position), size, rtol=1e-4, atol=1e-5)
+    assert np.allclose(cumulative_gradient(net, strings, position), size[::-1].cumsum()[::-1] / size.sum(), atol=1e-5)
     assert all((net.state_dict()[key] == value).all() for key, value in before.items())
-    assert not net._forward_hooks and not net.embedding._forward_hooks and (net(tokens) == logits).all()
+    assert not net._forward_hooks and not net.embedding._forward_hooks and (net(strings[:, : position + 1]) == logits).all()
 
 
 @pytest.mark.parametrize("chunk, thickness, depths", [(2, 1, 3), (2, 3, 2), (3, 2, 2), (4, 3, 1)])
