@@ -128,23 +128,31 @@ def test_a_process_that_grades_and_is_ended_gets_another_try(tmp_path, handout, 
     assert once.exists() and report.points == 16
 
 
-def test_the_command_grades(tmp_path, handout, fence, capsys, monkeypatch):
-    folder = tmp_path / "submitted"
+def test_the_command_grades_and_a_late_hand_in_alone(tmp_path, handout, fence, capsys, monkeypatch):
+    """One at a time or two make no difference."""
+    folder, late, out = tmp_path / "submitted", tmp_path / "late", tmp_path / "submitted-marks"
     hand_in(folder, "=ada", handout.notebook())
     hand_in(folder, "bob", handout.notebook(ps1_2="def collision(M, n): return 1 / 0"))
+    for name in ("bob", "cy"):
+        hand_in(late, name, handout.notebook())
     assert assignment_of(folder) == "ps1"
     monkeypatch.chdir(ROOT)
-    assert main(["grade", str(folder), "--jobs", "1"]) == 0
-    rows = list(csv.DictReader((tmp_path / "submitted-marks" / "marks.csv").open()))
-    assert [(row["student"], row["points"], row["ps1.2"], row["problem"]) for row in rows] == [
-        ("'=ada", "16", "3", ""), ("bob", "13", "0", "")]  # fmt: skip
-    assert {row["fence"] for row in rows} == {fence.describe()}
-    feedback = (tmp_path / "submitted-marks" / "feedback" / "bob.html").read_text()
+
+    def graded(*options):
+        assert main(["grade", *map(str, options)]) == 0
+        rows = list(csv.DictReader((out / "marks.csv").open()))
+        assert {(row["problem"], row["fence"]) for row in rows} == {("", fence.describe())}
+        return [(row["student"], row["points"], row["ps1.2"]) for row in rows]
+
+    assert graded(folder, "--jobs", 1) == [("'=ada", "16", "3"), ("bob", "13", "0")]
+    feedback = (out / "feedback" / "bob.html").read_text()
     assert "collision(5, 2) raised ZeroDivisionError: division by zero (cell 8, line 1)" in feedback
     assert "ran fenced in by bubblewrap" in feedback
     said = capsys.readouterr().out
-    assert "2 graded in" in said
-    assert said.startswith(fence.describe())
+    assert "2 graded in" in said and said.startswith(fence.describe())
+    assert graded(late, "--out", out, "--jobs", 2) == [("'=ada", "16", "3"), ("bob", "16", "3"), ("cy", "16", "3")]
+    said = capsys.readouterr().out
+    assert "1/2 bob: 16/16 (was 13)" in said and "2/2 cy: 16/16\n" in said
 
 
 def test_without_a_fence_the_command_refuses_or_marks_and_pages_say_so(tmp_path, handout, capsys, monkeypatch):

@@ -391,25 +391,6 @@ def test_grading_that_is_stopped_ends_at_once(tmp_path, handout, within):
     assert time.monotonic() - began < 30
 
 
-@posix
-def test_a_late_hand_in_is_graded_alone(tmp_path, handout, capsys):
-    """Started as a teacher does; one at a time or two make no difference."""
-    for folder, names in (("in", ("ada", "bob")), ("late", ("bob", "cy"))):
-        (tmp_path / folder).mkdir()
-        for name in names:
-            nbformat.write(handout.notebook(**({"ps1_2": None} if (folder, name) == ("in", "bob") else {})),
-                           tmp_path / folder / f"{name}.ipynb")  # fmt: skip
-    for folder, jobs in (("in", "2"), ("late", "1")):
-        call = ["grade", str(tmp_path / folder), "--out", str(tmp_path / "out"), "--unfenced", "--jobs", jobs]
-        assert main(call) == 0
-    found = read_marks(tmp_path / "out" / "marks.csv", handout.problem_set)
-    assert list(found[["points", "ps1.2"]].itertuples(name=None)) == [
-        ("ada", "16", "3"), ("bob", "16", "3"), ("cy", "16", "3")]  # fmt: skip
-    shown = capsys.readouterr().out
-    assert "1/2 bob: 16/16 (was 13)" in shown
-    assert "2/2 cy: 16/16\n" in shown
-
-
 # --- before hand-in, and nbgrader ------------------------------------------------------------------------------------
 
 
