@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from lrnnbook.machinery.bench import delta, dlr, memory, peers, scans, steps
+from lrnnbook.machinery.bench import delta, dlr, peers, scans, steps
 from lrnnbook.machinery.bench.cases import Case
 from lrnnbook.machinery.bench.recording import summary
 
@@ -92,9 +92,9 @@ def test_what_takes_too_long_or_too_much_is_said_and_not_done(monkeypatch, small
     found = scans.measure(case, ["loop (unbind)"], rounds=1, limit=0.0)
     assert found["peers"]["loop (unbind)"]["skipped"].startswith("would take about")
     assert "not run: would take" in scans.report(case.name, found)
-    if memory.free() is not None:
-        monkeypatch.setattr(memory, "free", lambda device: 0)
-        monkeypatch.setattr(memory, "peak", lambda work, device: 5e9)
+    if scans.free_memory() is not None:
+        monkeypatch.setattr(scans, "free_memory", lambda device: 0)
+        monkeypatch.setattr(scans, "peak_memory", lambda work, device: 5e9)
         found = scans.measure(case, ["loop (unbind)"], rounds=1)
         assert found["peers"]["loop (unbind)"]["skipped"] == "would need about 15 GB"
 

@@ -11,6 +11,8 @@ has launched the call's kernels.  (A loop of thousands of kernels waits for Pyth
 The *share* is (bytes that must move) / (median seconds) / (bytes a second of the copy, read and written).
 """
 
+import ctypes
+import gc
 import os
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,13 +20,15 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from itertools import chain, product
+from pathlib import Path
 
 import numpy as np
 import torch
 
-from lrnnbook.machinery.bench import memory, peers
+from lrnnbook.machinery.bench import peers
 from lrnnbook.machinery.bench.cases import CASES, Case
 from lrnnbook.machinery.bench.recording import PARTS, Bench, cores, of_peers, spread
+from lrnnlab.scans.kernels import allocator
 
 COPY = 1 << 26  # float32 numbers: 256 MB read, 256 MB written; no cache holds them
 PROBE = 32  # steps of the short part that is tried first
@@ -33,6 +37,7 @@ AHEAD = 8  # copies (0.16 ms each on an H200) that keep a GPU busy, and empty it
 WIDTH = 26  # letters of a peer's name
 PATIENCE = 2.0  # seconds in all that a peer's call may take in more than two rounds
 ROOM = 0.6  # of the free memory, at most, is asked for
+_STATUS, _CLEAR, _MACHINE = Path("/proc/self/status"), Path("/proc/self/clear_refs"), Path("/proc/meminfo")
 
 
 @contextmanager
@@ -75,7 +80,7 @@ def compare(ready: Iterable[tuple[str, Sequence[peers.Work]]], rounds: int, devi
     found: dict[str, dict] = {}
     works: dict = {}
     for name, calls in ready:
-        found[name] = {"peak": memory.peak(calls[:2][-1], device)}  # and warm, and compiled
+        found[name] = {"peak": peak_memory(calls[:2][-1], device)}  # and warm, and compiled
         works |= {(name, part): call for part, call in zip(PARTS, calls)}
     for (name, part), taken in take_turns(works, rounds, device).items():
         found[name][part] = one = spread(taken)
@@ -92,9 +97,9 @@ def _refuse(name: str, case: Case, beside: int, limit: float, device: str) -> di
     inputs = short.inputs()
     both = peers.PEERS[name].prepare(short, inputs, device)[:2][-1]
     _seconds(both, device)  # compiles
-    factor, room = case.T / short.T, memory.free(device)
+    factor, room = case.T / short.T, free_memory(device)
     held = (beside + 2) * factor * sum(part.nbytes for part in inputs.values())
-    need = (memory.peak(both, device) or 0) * factor
+    need = (peak_memory(both, device) or 0) * factor
     seconds = _seconds(both, device) * factor
     if room is not None and need > ROOM * (room - held):
         return {"skipped": f"would need about {need / 1e9:.0f} GB", "expected_seconds": seconds}
@@ -131,6 +136,39 @@ def _seconds(work, device: str) -> float:
     end.record()
     end.synchronize()
     return begin.elapsed_time(end) / 1e3
+
+
+def _read(path: Path, field: str) -> int:
+    """Bytes of a line such as ``VmHWM:  1234 kB``."""
+    line = next(line for line in path.read_text().splitlines() if line.startswith(f"{field}:"))
+    return int(line.split()[1]) * 1024
+
+
+def peak_memory(work: peers.Work, device: str = "cpu") -> int | None:
+    """Bytes that resident memory (or the GPU's) grew at its highest while ``work`` ran, its result included; None off Linux."""
+    gc.collect()
+    if device == "cuda":
+        torch.cuda.reset_peak_memory_stats()
+        before = torch.cuda.memory_allocated()
+        work()
+        return torch.cuda.max_memory_allocated() - before
+    if not _CLEAR.exists():
+        return None
+    ctypes.CDLL(None).malloc_trim(0)  # or memory freed before would be used again, and not counted
+    allocator.shelf().clear()
+    before = _read(_STATUS, "VmRSS")
+    _CLEAR.write_text("5")  # resets the highest mark
+    result = work()
+    grown = _read(_STATUS, "VmHWM") - before
+    del result
+    return max(0, grown)
+
+
+def free_memory(device: str = "cpu") -> int | None:
+    """Bytes that a program can have without swapping: of a GPU, or on Linux."""
+    if device == "cuda":
+        return torch.cuda.mem_get_info()[0]
+    return _read(_MACHINE, "MemAvailable") if _MACHINE.exists() else None
 
 
 def report(case: str, found: dict) -> str:
