@@ -407,7 +407,7 @@ show.table(table, caption="How many layers are enough? A number: so many. ≥ 2,
 # %% tags=["nbval-ignore-output"]
 def layers_of_s4():
     found = predict(ladder.ladder_task("s_4").machine, "complex")
-    return found.layers, found.theorem
+    return str(found.layers), found.theorem
 
 
 guess("10.4", layers_of_s4)
