@@ -45,15 +45,6 @@ def test_the_rank_of_dlr_prod_against_high_precision(N):
     assert found[N * (N + 1)] < 1e-10 * found[0] < 1e-2 * found[N * (N + 1) - 1]
 
 
-@pytest.mark.parametrize("N, L", [(4, 8), (16, 32), (64, 128)])
-def test_ranks_of_the_circle_in_floats(N, L):
-    half, full = (kernels.spectrum(nodes, L) for nodes in (kernels.arc_nodes(N, np.pi),
-                                                                 kernels.arc_nodes(N, offset=0)))  # fmt: skip
-    assert half["rank"] == L and half["condition"] == pytest.approx(1, abs=1e-9)
-    assert full["rank"] == N and full["condition"] == np.inf
-    assert half["values"] == pytest.approx(np.full(L, math.sqrt(N)))
-
-
 @settings(max_examples=25, deadline=None)
 @given(st.sets(st.integers(-30, 30), min_size=1, max_size=6), st.data())
 def test_exact_weights_solve_the_table(places, data):

@@ -35,20 +35,6 @@ def small(row, **changes):
     return {**dlr_table2.TABLE.setting(row, "256", "live"), "length": 72, "looks": 1, "tests": 4, **changes}
 
 
-def test_the_number_of_modes_stays_while_the_length_grows_as_in_the_paper():
-    def of(row, task, budget="desk"):
-        return dlr_table2.TABLE.setting(row, task, budget)
-
-    for row, N in (("dlr", 32), ("dlr_prod", 32), ("dlr_small", 4), ("dss", 32)):
-        assert {of(row, task)["options"]["state"] for task in dlr_table2.TABLE.tasks} == {N}
-        assert of(row, "65536", "paper")["options"]["state"] == N * 128
-    assert [of("dlr_full", task)["options"]["state"] for task in dlr_table2.TABLE.tasks] == [128, 256, 512, 1024]
-    assert of("dlr_real", "256")["options"]["state"] == 256 and of("dlr_real", "256", "paper")["options"]["state"] == 4096
-    assert (of("dlr", "65536", "paper")["rate"], of("dss", "65536", "paper")["rate"]) == (1e-5, 1e-3)
-    with pytest.raises(ValueError, match="'65536'"):
-        dlr_table2.TABLE.setting("dlr", "65536", "desk")
-
-
 def test_the_reach_predicts_the_paper():
     """To within .03, but for the .30 of N = 512 at 2^14: shifts beyond the reach are not learned, but not quite nothing."""
     for row, N in (("dlr", 4096), ("dlr_small", 512)):

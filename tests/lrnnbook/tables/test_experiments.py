@@ -33,15 +33,6 @@ def without_clock(record):
     return json.loads(json.dumps({k: v for k, v in record.items() if k not in changing} | {"schema": 1}))
 
 
-def test_budget_paper_is_the_papers_setting():
-    run = tables.plan("lrnn/table2", tasks=["modarith"], rows=["release"], seeds=[0], budget="paper")[0]
-    recipe = run.setting.recipe
-    assert run.protocol == "paper" and run.setting.options["layers"] == 3
-    assert (recipe.steps, recipe.batch_size, recipe.optimiser) == (40_000, 128, "adam")
-    assert (recipe.phases[0].lr, recipe.phases[0].weight_decay) == (2e-4, 1e-4)
-    assert lrnn_training._watch(run, run.build_task())[1] == 1000
-
-
 def test_a_proof_that_a_sample_contradicts_is_no_result(monkeypatch):
     """A prover that believes anything is found out by the strings that check it."""
     run = tables.plan("lrnn/table2", tasks=["sum"], rows=["ours"], seeds=[0])[0]
