@@ -1,9 +1,11 @@
 """What tests of the papers' tables have in common: digests of their settings, and what is said of their records."""
 
+import os
 import re
 
 from lrnnbook.content.tables import records
 
+HERE = os.pathsep.join([str(records.LIBRARY.parent), str(records.LRNNBOOK.parent)])  # PYTHONPATH for processes of their own
 SETTINGS = {  # digests of the settings of all cells of the tables that are declared in YAML
     "lrnn/table2": "593b3ee8cd4fc04b",
     "lrnn/smoothing": "fbe98b1e9f7190ab",
@@ -49,9 +51,9 @@ def found(name):
     return " ".join(said.split())
 
 
-def by_cell(found):
-    """Records by (task, row)."""
+def by_cell(found, part=lambda record: record):
+    """Records, or a part of each, by (task, row)."""
     cells = {}
     for record in found:
-        cells.setdefault((record["task"], record["row"]), []).append(record)
+        cells.setdefault((record["task"], record["row"]), []).append(part(record))
     return cells

@@ -59,10 +59,6 @@ def test_at_the_desk_only_the_shape_the_steps_and_the_learning_rate_differ():
     assert (phase.noise, phase.purity) == (0.0, 0.0)
 
 
-def swept():
-    return records.recorded(SWEEP)
-
-
 def chosen(found):
     """(layers, readout, rate) that won, by task and baseline; a rate that broke off on one task is out on all."""
     tried, parts, broken = {}, {}, set()
@@ -98,17 +94,18 @@ def as_chosen(found):
 
 
 def test_the_settings_are_what_the_records_say():
-    of, modarith = as_chosen(swept()), {row: chosen_for(row, "modarith") for row in ROWS}
+    swept = records.recorded(SWEEP)
+    of, modarith = as_chosen(swept), {row: chosen_for(row, "modarith") for row in ROWS}
     assert of == {task: {row: chosen_for(row, task) for row in ROWS if row not in SAME} for task in ("sum", "evenpair")}
     for row in modarith:  # three layers with the paper's readout, as the module says
         if row not in REFERENCES:
             assert modarith[row] == (3, "mlp", 3e-3 if row == "vanilla" else 1e-2)
     tried = {}
-    for record in swept():
+    for record in swept:
         if record["task"] == "modarith":
             tried.setdefault(record["config"]["setting"]["baseline"], {})[how_tried(record)] = record["metrics"]["accuracy"]
     assert set(tried) >= {"vanilla", "s4", "s4d", "diagonal_positive", "diagonal_unit"}
     for row, found in tried.items():  # the sweep found none that is better by more than two points
         assert found[modarith[row]] > max(found.values()) - 0.02
-    broken = [(r["task"], r["row"]) for r in swept() if not r["metrics"]["finished"]]
+    broken = [(r["task"], r["row"]) for r in swept if not r["metrics"]["finished"]]
     assert set(broken) >= {("evenpair", "vanilla-0.01"), ("evenpair", "vanilla-0.03"), ("sum", "vanilla-0.03")}

@@ -6,7 +6,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from recorded import found
+from recorded import by_cell, found
 from torch import nn
 
 from lrnnbook import tables
@@ -91,26 +91,22 @@ def test_least_squares_reaches_what_the_layer_itself_makes(layer):
 
 def test_what_the_records_of_table_2_say():
     """A DLR learns the shifts within its reach and no others; its product and N = L learn what it cannot."""
-    cell = {}
-    for record in records.recorded("dlr/table2"):
-        cell.setdefault((record["row"], record["task"]), []).append(record["metrics"])
+    cell = by_cell(records.recorded("dlr/table2"), lambda record: record["metrics"])
     for L in (128, 256, 512, 1024):
-        dlr, prod = ([m["r2"] for m in cell[row, str(L)]] for row in ("dlr", "dlr_prod"))
+        dlr, prod = ([m["r2"] for m in cell[str(L), row]] for row in ("dlr", "dlr_prod"))
         assert max(abs(r2 - predicted_r2(L, 32)) for r2 in dlr) < (0.02 if L < 512 else 0.09)
         assert min(prod) > max(dlr) + 0.1 and (L > 256 or min(prod) > 0.99)
-        for m in cell["dlr", str(L)]:
+        for m in cell[str(L), "dlr"]:
             learned = [value > 0.9 for value in m["by_shift"]]
             assert learned == [j * L // 8 < 64 or (j * L // 8 == 64 and L < 512) for j in range(8)]  # at 512 the edge is missed
-    assert min(m["r2"] for m in cell["dlr_full", "256"]) > 0.99
-    assert all(abs(m["r2"] - m["level"]) < 0.02 for m in cell["dlr_real", "256"])
+    assert min(m["r2"] for m in cell["256", "dlr_full"]) > 0.99
+    assert all(abs(m["r2"] - m["level"]) < 0.02 for m in cell["256", "dlr_real"])
     for row, task, paper in (("dlr", "128", 0.83), ("dlr", "512", 0.39), ("sgconv", "128", 0.88), ("dlr_prod", "128", 1)):
-        assert abs(np.mean([m["r2"] for m in cell[row, task]]) - paper) < 0.03
+        assert abs(np.mean([m["r2"] for m in cell[task, row]]) - paper) < 0.03
 
 
 def test_what_the_records_of_table_4_say():
-    cells, text = {}, found("dlr/table4")
-    for record in records.recorded("dlr/table4"):
-        cells.setdefault((record["task"], record["row"]), []).append(100 * record["metrics"]["accuracy"])
+    cells, text = by_cell(records.recorded("dlr/table4"), lambda record: 100 * record["metrics"]["accuracy"]), found("dlr/table4")
     means = {cell: np.mean(accuracies) for cell, accuracies in cells.items()}
     pathfinder = {row: means.pop((task, row)) for task, row in list(means) if task == "pathfinder"}
     assert set(pathfinder) == set(tables.get("dlr/table4").rows) and max(pathfinder.values()) < 55

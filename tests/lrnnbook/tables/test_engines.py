@@ -8,13 +8,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from recorded import HERE
 
 from lrnnbook import tables
 from lrnnbook.content.tables import records
 from lrnnbook.machinery import cli
 
 CALL = "reproduce fwp/table1 --rows lstm --tasks aa --seeds 0-3".split()
-PACKAGE = os.pathsep.join([str(records.LIBRARY.parent), str(records.LRNNBOOK.parent)])
 
 
 def runs():
@@ -34,7 +34,7 @@ def alone():
 
 @pytest.fixture(autouse=True)
 def same_package(monkeypatch):
-    monkeypatch.setenv("PYTHONPATH", PACKAGE)  # of the processes that are started
+    monkeypatch.setenv("PYTHONPATH", HERE)  # of the processes that are started
 
 
 def test_a_killed_process_is_one_line_and_the_same_call_does_the_rest(tmp_path, alone):

@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import partial
 
 import pytest
+from recorded import HERE
 
 from lrnnbook import tables
 from lrnnbook.content.tables import lrnn_training, records, results, runner
@@ -19,8 +20,6 @@ from lrnnlab.training import Phase, Recipe
 from lrnnlab.verification import Verdict
 
 TINY = Setting("elman", {"width": 8}, Recipe((Phase(steps=20, lr=1e-2),), batch_size=8))
-
-HERE = os.pathsep.join([str(records.LIBRARY.parent), str(records.LRNNBOOK.parent)])  # for processes of their own
 
 
 def tiny(seed=0, **changes):

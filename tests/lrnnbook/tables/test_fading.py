@@ -13,8 +13,6 @@ from lrnnbook.content.tables.lrnn_fading import centre_scores, crossing, way_to_
 from lrnnlab.models import exact_model
 from lrnnlab.tasks import Sum
 
-DESK = "lrnn/fading"
-
 
 @settings(max_examples=30, deadline=None)
 @given(B=st.integers(3, 30), C=st.integers(2, 5), scale=st.floats(0.1, 5), seed=st.integers(0, 999))
@@ -89,12 +87,8 @@ def test_an_exact_model_never_fades_and_a_planted_growth_overflows_where_predict
     assert found["predicted"]["10-40"]["growth"] == pytest.approx(1.25, rel=1e-3)
 
 
-def committed():
-    return records.recorded(DESK)
-
-
 def test_committed_records_answer_todays_question_and_hang_together():
-    made = committed()
+    made = records.recorded("lrnn/fading")
     assert {(r["row"], r["seed"]) for r in made} == {(row, seed) for row in lrnn_fading.TABLE.rows for seed in range(3)}
     for r in made:
         found, curves = r["metrics"], r["curves"]
@@ -108,7 +102,7 @@ def test_committed_records_answer_todays_question_and_hang_together():
 
 
 def test_committed_records_say_what_chapter_and_readme_say():
-    made = {(r["row"], r["seed"]): r for r in committed()}
+    made = {(r["row"], r["seed"]): r for r in records.recorded("lrnn/fading")}
     overflowing = {("release", 0), ("release", 1), ("release", 2), ("clip", 2)}
     for key, r in made.items():
         found = r["metrics"]

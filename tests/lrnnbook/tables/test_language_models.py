@@ -67,10 +67,6 @@ def test_the_loss_is_that_of_a_net_that_reads_one_token_at_a_time(row):
     assert isinstance(net.final_norm, torch.nn.LayerNorm) == row.endswith("pre")
 
 
-def recorded():
-    return records.recorded("dlr/table5")
-
-
 def verdict(record):
     """What became of a run, by its levels: who is no further than a tenth of a nat below the unigram level has learned no order."""
     test, levels = record["metrics"]["test"], record["levels"]
@@ -83,7 +79,7 @@ def verdict(record):
 
 
 def test_what_the_records_say():
-    text, by_cell = found("dlr/table5"), {(one["task"], one["row"]): one for one in recorded()}
+    text, by_cell = found("dlr/table5"), {(one["task"], one["row"]): one for one in records.recorded("dlr/table5")}
     four = dlr_table5.TABLE.rows[:4]
     for task in TEXTS:
         assert all(verdict(by_cell[task, row]).startswith("below") for row in four)

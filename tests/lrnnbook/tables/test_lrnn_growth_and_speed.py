@@ -98,12 +98,8 @@ def test_the_four_ways_compute_the_same(row):
         assert all(len(taken) == 2 and min(taken) > 0 for taken in found["seconds"][part].values())
 
 
-def desk(name):
-    return records.recorded(name)
-
-
 def test_committed_growth_can_be_made_again_and_says_what_the_picture_says():
-    found = {(r["task"], r["row"]): r for r in desk("lrnn/growth")}
+    found = {(r["task"], r["row"]): r for r in records.recorded("lrnn/growth")}
     assert set(found) == {(task, row) for task in lrnn_growth.TABLE.tasks for row in lrnn_growth.TABLE.rows}
     (again,) = made("lrnn/growth", tasks=["positive"], rows=["block"], budget="desk")
     for p, metrics in found["positive", "block"]["metrics"].items():
@@ -116,7 +112,7 @@ def test_committed_growth_can_be_made_again_and_says_what_the_picture_says():
 
 
 def test_committed_speed_says_what_the_picture_says():
-    found = {record["row"]: record["metrics"] for record in desk("lrnn/speed")}
+    found = {record["row"]: record["metrics"] for record in records.recorded("lrnn/speed")}
     assert set(found) == set(lrnn_speed.TABLE.rows)
     for metrics in found.values():
         assert metrics["largest_difference"] < 1e-4

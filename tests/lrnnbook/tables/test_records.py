@@ -9,12 +9,12 @@ import subprocess
 import sys
 
 import pytest
+from recorded import HERE
 
 from lrnnbook.content.tables import records
 from lrnnbook.machinery import cli
 from lrnnlab import files
 
-HERE = os.pathsep.join([str(records.LIBRARY.parent), str(records.LRNNBOOK.parent)])  # for processes of their own
 CONFIG = {"task": "sum", "phases": (1, 2)}
 RECORD = {"experiment": "lrnn/table2", "task": "sum", "row": "clip", "seed": 0, "budget": "desk", "protocol": "ours",
           "metrics": {"accuracy_last": 1.0}, "config": CONFIG, "fingerprint": records.fingerprint(CONFIG),
