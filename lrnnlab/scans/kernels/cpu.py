@@ -160,7 +160,8 @@ def diagonal_backward(A: Tensor, x0: Tensor, x: Tensor, dx: Tensor) -> tuple[Ten
     width, *kind = NUMBERS[x.is_complex()]
     dA = None if shared else empty(A.shape, A.dtype)
     sums = np.zeros((PARTS, D * width), inputs[0].dtype) if shared else None
-    past = NO if dA is None or D * width % CHANNELS_OF_A_LINE else _past(dA, CHANNELS_OF_A_LINE)
+    aligned = not D * width % CHANNELS_OF_A_LINE and (dA is None or _past(dA, CHANNELS_OF_A_LINE) is YES)
+    past = _past(db, CHANNELS_OF_A_LINE) if aligned else NO
 
     def work(p, *part):
         into = (sums[p], ADD) if shared else (_flat(dA)[0], SET)

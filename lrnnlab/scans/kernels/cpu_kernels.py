@@ -22,6 +22,7 @@ from lrnnlab.scans.kernels.cpu_vectors import (
     dots,
     inlined,
     mix,
+    move,
     outer,
     prefetch,
     times,
@@ -162,7 +163,8 @@ def diagonal_backward(
     A: np.ndarray, x0: np.ndarray, x: np.ndarray, dx: np.ndarray, dA: np.ndarray, db: np.ndarray, dx0: np.ndarray,
     T: int, D: int, step: int, into: Flag, past: Flag, i: int, j: int, k: int, l: int, pairs: Flag, unit: tuple[int, ...],
 ) -> None:  # fmt: skip
-    """Gradients of diagonal_forward, for complex numbers torch's, with conjugates; dA is written ``past`` the cache."""
+    """Gradients of diagonal_forward, for complex numbers torch's, with conjugates; dA and db are written ``past`` the cache."""
+    g = np.empty(l - k, dx.dtype)  # what db holds need not be read again
     for B in range(i, j):
         for t in range(T - 1, -1, -1):
             at = (B * T + t) * D + k
@@ -170,45 +172,36 @@ def diagonal_backward(
             for d in range(at - BEHIND, at - BEHIND + l - k, len(WIDE)):
                 prefetch(dx, d, LINE)
                 prefetch(x, d, LINE)
-                prefetch(db, d, LINE)
+                if not isinstance(past, tuple):
+                    prefetch(db, d, LINE)
                 if step:
                     prefetch(A, d, LINE)
-            if t == T - 1:
-                db[at : at + l - k] = dx[at : at + l - k]
-            elif t == 0:
-                _all(A, later, db, at + D, dx, at, db, at, l - k, YES, pairs, unit)
-            else:
-                _both(A, later, db, at, D, dx, x, dA, row, l - k, into, past, pairs, unit)
             if t == 0:
-                _slope(x0, B * D + k, db, at, dA, row, l - k, into, pairs, unit)
-            elif t == T - 1:
-                _slope(x, at - D, db, at, dA, row, l - k, into, pairs, unit)
+                _slopes(A, later, g, dx, db, at, x0, B * D + k, dA, row, T == 1, into, past, pairs, unit)
+            else:
+                _slopes(A, later, g, dx, db, at, x, at - D, dA, row, t == T - 1, into, past, pairs, unit)
         first = B * T * D
-        _all(A, step * first + k, db, first + k, None, 0, dx0, B * D + k, l - k, YES, pairs, unit)
+        _all(A, step * first + k, g, 0, None, 0, dx0, B * D + k, l - k, YES, pairs, unit)
 
 
 @inlined
-def _slope(before, p, g, at, dA, o, count, into, pairs, unit):
-    if isinstance(into, tuple):
-        _all(before, p, g, at, dA, o, dA, o, count, YES, pairs, unit)
-    else:
-        _all(before, p, g, at, None, 0, dA, o, count, YES, pairs, unit)
-
-
-@inlined
-def _both(A, a, db, at, D, dx, x, dA, o, count, into, past, pairs, unit):
-    """g_t and dA_t in one pass: one after the other they take up to twice as long."""
-    wide = count - count % len(WIDE)
+def _slopes(A, a, g, dx, db, at, before, p, dA, o, last, into, past, pairs, unit):
+    """g_t, db_t and dA_t in one pass: one after the other they take up to twice as long."""
+    wide = len(g) - len(g) % len(WIDE)
     for d in range(0, wide, len(WIDE)):
-        _pair(A, a + d, db, at + d, D, dx, x, dA, o + d, into, past, pairs, WIDE)
-    for d in range(wide, count, len(unit)):
-        _pair(A, a + d, db, at + d, D, dx, x, dA, o + d, into, NO, pairs, unit)
+        _slope(A, a + d, g, d, dx, db, at + d, before, p + d, dA, o + d, last, into, past, pairs, WIDE)
+    for d in range(wide, len(g), len(unit)):
+        _slope(A, a + d, g, d, dx, db, at + d, before, p + d, dA, o + d, last, into, NO, pairs, unit)
 
 
 @inlined
-def _pair(A, a, db, at, D, dx, x, dA, o, into, past, pairs, size):
-    times(A, a, db, at + D, dx, at, db, at, YES, pairs, NO, size)
-    if isinstance(into, tuple):
-        times(x, at - D, db, at, dA, o, dA, o, YES, pairs, NO, size)
+def _slope(A, a, g, d, dx, db, at, before, p, dA, o, last, into, past, pairs, size):
+    if last:
+        move(dx, at, g, d, NO, size)
     else:
-        times(x, at - D, db, at, None, 0, dA, o, YES, pairs, past, size)
+        times(A, a, g, d, dx, at, g, d, YES, pairs, NO, size)
+    move(g, d, db, at, past, size)
+    if isinstance(into, tuple):
+        times(before, p, g, d, dA, o, dA, o, YES, pairs, NO, size)
+    else:
+        times(before, p, g, d, None, 0, dA, o, YES, pairs, past, size)

@@ -8,6 +8,7 @@ not vectorise loops as short as one block:
 * ``dots``   out[o + i] = base[q + i] + sum_j rows[r + i s + j] * right[w + j]
   (A x with A's rows as rows)
 * ``add``    out[o : o+n] += base[q : q+n]
+* ``move``   out[o : o+n] = base[q : q+n]
 * ``times``  out[o : o+n] = base[q : q+n] + left[l : l+n] * right[r : r+n], number by number; base may be None (zero)
 * ``outer``  rows[r + j s : r + j s + n] (+)= left[l+j] * right[q : q+n]
   (the gradient g x^T)
@@ -174,6 +175,11 @@ def prefetch(builder: ir.IRBuilder, array: Flat, offset: ir.Value, n: int) -> No
 @intrinsic
 def add(builder: ir.IRBuilder, base: Flat, q: ir.Value, out: Flat, o: ir.Value, n: int) -> None:
     out.store(builder.fadd(out.load(o), base.load(q), flags=_FAST), o)
+
+
+@intrinsic
+def move(builder: ir.IRBuilder, base: Flat, q: ir.Value, out: Flat, o: ir.Value, past: bool | ir.Value, n: int) -> None:
+    out.store(base.load(q), o, past)
 
 
 def _conjugate_product(builder, left, right):

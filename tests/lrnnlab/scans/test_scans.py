@@ -293,6 +293,19 @@ def test_gradients_written_past_the_cache_are_the_same(kind, dtype, monkeypatch)
         assert all(torch.equal(a, b) for a, b in zip(usual, past))
 
 
+@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize("kind", ["real", "complex"])
+def test_short_wide_scans_of_large_gradients(kind, shared):
+    """So large that they are written past the cache, and by several threads; also with one A for all steps."""
+    A, b, x0 = draw(kind, 32, B=32, h=1392)  # 4176 channels, 16 MB in float32
+    A = A[0, 0] if shared else A
+    wanted = value_and_gradients(lambda A, b, x0: plain(A.expand_as(b), b, x0), (A, b, x0))
+    torch.set_num_threads(2)
+    narrow = [v.to(c64 if v.is_complex() else f32) for v in (A, b, x0)]
+    for got, want in zip(value_and_gradients(lambda *given: linear_scan(*given, backend="cpu"), narrow), wanted):
+        close(got, want, 3e-6)
+
+
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="not safe elsewhere")
 def test_a_forked_child_can_scan():
     """A child inherits the pool of threads without the threads; it must not wait for them."""
