@@ -293,6 +293,7 @@ def test_gradients_written_past_the_cache_are_the_same(kind, dtype, monkeypatch)
         assert all(torch.equal(a, b) for a, b in zip(usual, past))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("shared", [False, True])
 @pytest.mark.parametrize("kind", ["real", "complex"])
 def test_short_wide_scans_of_large_gradients(kind, shared):
