@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from fractions import Fraction
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -80,7 +81,8 @@ def test_equality_cannot_be_bought():
 
         __hash__ = float.__hash__
 
-    assert not judging.same(Always(3), 5.0) and not judging.same(5.0, Always(3))
+    for one, other in ((Always(3), 5.0), (5.0, Always(3)), (mock.ANY, 5), ([mock.ANY], [5])):
+        assert not judging.same(one, other)
 
 
 def test_an_answer_may_raise_an_error_of_its_own():
@@ -104,13 +106,6 @@ def test_an_answer_may_raise_an_error_of_its_own():
 def test_what_is_no_number_is_not_read_as_one(wrong):
     with pytest.raises(judging.CannotJudge, match="should be numbers of shape"):
         judging.numbers(wrong, (2,))
-
-    class Other:
-        def __eq__(self, other):
-            return True
-
-    assert not judging.same(Other(), 5)
-    assert not judging.same([Other()], [5])
 
 
 def test_judging_needs_no_pictures():

@@ -5,33 +5,9 @@ import pytest
 from lrnnbook import tables
 from lrnnbook.content.show.bench_figures import OURS, memory_line, recorded, rows, times_ours, times_table
 from lrnnbook.machinery.bench import recording, scans
-from lrnnbook.machinery.bench.cases import CASES, Case
+from lrnnbook.machinery.bench.cases import Case
 
 SMALL = (Case("block", 2, 96, 2, 2), Case("real", 2, 96, 3))
-LONG, LARGE = "would take about 63 s", "would need about 40 GB"
-
-
-def timed(seconds, ours, share=0.5):
-    one = {"median": seconds, "share": share, "times_ours": seconds / ours}
-    return {"forward": dict(one), "both": dict(one), "backward": dict(one)}
-
-
-def made(threads=1):
-    """A record of every case, by hand: the loop takes 10 times ours, PScan was too long, torch-slices too large."""
-    cases = []
-    for place, case in enumerate(CASES):
-        ours = 0.001 * (place + 1)
-        found = {OURS: timed(ours, ours, 0.8), "loop (unbind)": timed(10 * ours, ours, 0.1),
-                 "JAX lax.scan": timed(0.5 * ours, ours, 0.9)}  # fmt: skip
-        del found["loop (unbind)"]["backward"]
-        found["PScan of the paper"] = {"skipped": LONG, "expected_seconds": 50 * ours}
-        if not case.diagonal:
-            found["torch-slices"] = {"skipped": LARGE, "expected_seconds": 200 * ours}
-        cases.append({"case": case.name, "copy_bytes_per_second": 1e10, "peers": found})
-    return {"threads": threads, "cases": cases}
-
-
-BOTH = {1: made(1), 2: made(2)}
 
 
 def lines(axes, label):
@@ -78,10 +54,10 @@ def test_what_the_benchmark_writes_can_be_drawn(real):
     assert first["loop (unbind)"].startswith("take about") and first["JAX lax.scan"] == "–"
 
 
-def test_the_table_says_what_the_record_says():
-    table = times_table(BOTH, 1)
-    assert len(table) == len(CASES)
-    by_case = {row.name: line for row, line in zip(rows(BOTH), table)}
-    for place, case in enumerate(CASES):
-        assert by_case[case.name]["ours, ms"] == pytest.approx(place + 1)
-        assert by_case[case.name]["loop (unbind)"] == "10"
+def test_the_table_says_what_the_record_says(real):
+    peers, table = {one["case"]: one["peers"] for one in real[1]["cases"]}, times_table(real, 1)
+    assert len(table) == len(SMALL)
+    for row, line in zip(rows(real), table):
+        assert line["ours, ms"] == pytest.approx(1000 * peers[row.name][OURS]["both"]["median"])
+        times = float(line["PScan of the paper"])
+        assert times == pytest.approx(peers[row.name]["PScan of the paper"]["both"]["times_ours"], rel=0.006)

@@ -249,11 +249,3 @@ def test_a_missing_value_is_missing_in_csv_and_in_parquet_in_every_column(tmp_pa
     read = pd.read_csv(tmp_path / "a.csv")
     assert read[[*full]].isna().sum().tolist() == [3, 3, 3, 3, 3, 2]
     assert read["truth"][0] == True and read["list"][0] == "[1, null]"  # noqa: E712
-
-
-def test_a_missing_value_is_missing_in_the_file_of_parquet(tmp_path):
-    pytest.importorskip("pyarrow")
-    made = results.runs("lrnn/growth")
-    results.write(made, tmp_path / "a.csv")
-    results.write(made, tmp_path / "a.parquet")
-    assert pd.read_csv(tmp_path / "a.csv").isna().equals(pd.read_parquet(tmp_path / "a.parquet").isna())
