@@ -50,16 +50,13 @@ def main() -> None:
         while True:
             question = channel.receive()
             allow(limits.seconds)
-            _reply(channel, worker.answer(question))
+            reply = worker.answer(question)
+            try:
+                channel.send(reply)
+            except (TypeError, ValueError, RecursionError, MemoryError) as error:
+                channel.send({"error": raised(error)})
     except Closed:
         os._exit(0)  # whatever threads a student has left
-
-
-def _reply(channel: Channel, message: dict) -> None:
-    try:
-        channel.send(message)
-    except (TypeError, ValueError, RecursionError, MemoryError) as error:
-        channel.send({"error": raised(error)})
 
 
 def confine(limits: Limits) -> None:
