@@ -6,16 +6,13 @@ from functools import partial
 from importlib import import_module, invalidate_caches
 
 import pytest
+from recorded import TINY, tiny
 
 from lrnnbook import tables
 from lrnnbook.content.tables import code, records, runner, table
-from lrnnbook.content.tables.table import Run, Setting
 from lrnnbook.machinery import cli
 from lrnnlab.models import MODELS, network
 from lrnnlab.tasks import TASKS
-from lrnnlab.training import Phase, Recipe
-
-TINY = Setting("elman", {"width": 8}, Recipe((Phase(steps=20, lr=1e-2),), batch_size=8))
 
 RULE = '''"""A rule."""
 import torch
@@ -45,10 +42,6 @@ PACKAGE = {  # a package and what may be written in place of one of its files
             'MODELS = {"one": half, "two": two}\n',
     "c.py": "def twice(x):\n    return 2 * x\n\n\ndef thrice(x):\n    return 3 * x\n", "d.py": "def late(x):\n    return x\n", "__init__.py": "",
 }  # fmt: skip
-
-
-def tiny(**changes):
-    return replace(Run("lrnn/table2", "sum", "elman", 0, "desk", "ours", TINY, modulus=2), **changes)
 
 
 THE_SAME = {

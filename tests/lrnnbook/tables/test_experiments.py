@@ -9,21 +9,14 @@ from dataclasses import replace
 from functools import partial
 
 import pytest
-from recorded import HERE
+from recorded import HERE, TINY, tiny
 
 from lrnnbook import tables
 from lrnnbook.content.tables import lrnn_training, records, results, runner
 from lrnnbook.content.tables.results import range_in_percent
-from lrnnbook.content.tables.table import Run, Setting
 from lrnnbook.machinery import cli
-from lrnnlab.training import Phase, Recipe
+from lrnnlab.training import Phase
 from lrnnlab.verification import Verdict
-
-TINY = Setting("elman", {"width": 8}, Recipe((Phase(steps=20, lr=1e-2),), batch_size=8))
-
-
-def tiny(seed=0, **changes):
-    return replace(Run("lrnn/table2", "sum", "elman", seed, "desk", "ours", TINY, modulus=2), **changes)
 
 
 def without_clock(record):
