@@ -33,7 +33,7 @@ if sys.version_info < (3, 10):  # noqa: UP036
              "for example: python3.12 bootstrap.py lab".format(*sys.version_info[:2]))
 
 ROOT = Path(__file__).resolve().parent
-EXTRAS = {"lab": {"lab"}, "test": {"lab", "test"}, "env": {"lab", "test"}}
+EXTRAS = {"lab": {"book"}, "test": {"book", "test"}, "env": {"book", "test"}}
 TESTS = ["-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"]  # two processes, each with whole files
 # Of the settings of pip and uv, those that say what comes from where.  All others are ignored, in files and in variables such
 # as PIP_TARGET: they could lead packages out of .venv, or keep them from being installed.

@@ -1,6 +1,6 @@
 """A JupyterHub for a class on one machine, as notebooks/TEACHING.md explains it.  In the workbook's environment::
 
-    pip install -e '.[lab,hub]' && lrnnlab doctor --warm
+    pip install -e '.[book,hub]' && lrnnlab doctor --warm
     LRNNLAB_CLASS=/srv/class LRNNLAB_CLASS_PASSWORD=... jupyterhub -f .jupyter/jupyterhub_config.py
 
 LRNNLAB_CLASS is a folder: of each student it holds a working copy of the chapters, beside it the hub keeps its own

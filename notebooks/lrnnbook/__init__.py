@@ -17,4 +17,15 @@ def __getattr__(name: str):
     """A part of the content, loaded when it is asked for: the command and a student's fence do without most."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return import_module(f"{__name__}.content.{name}")
+    try:
+        return import_module(f"{__name__}.content.{name}")
+    except ModuleNotFoundError as error:
+        raise without_extra(error) from error
+
+
+def without_extra(error: ModuleNotFoundError) -> ModuleNotFoundError:
+    """The error of a package that comes with the extra ``book``, with what to type; any other as it is."""
+    if str(error.name).partition(".")[0] in ("lrnnlab", "lrnnbook"):
+        return error
+    said = f"the book needs {error.name}, which is not installed: pip install 'lrnnlab[book]'"
+    return ModuleNotFoundError(said, name=error.name)

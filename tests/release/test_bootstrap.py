@@ -21,7 +21,7 @@ spec.loader.exec_module(boot)
 PYPROJECT = 'dependencies = [\n    "torch>=2.4",\n]\n'
 TESTED = "torch==2.13.0\nnumpy==2.4.6\n"
 CPU_TORCH = "torch==2.13.0+cpu"
-STEPS = [" -m venv ", "ensurepip", "config list", "pip>=23.1", CPU_TORCH, "-e .[lab,test]", "doctor --warm"]
+STEPS = [" -m venv ", "ensurepip", "config list", "pip>=23.1", CPU_TORCH, "-e .[book,test]", "doctor --warm"]
 
 
 class Machine:
@@ -168,7 +168,7 @@ def test_a_damaged_package_is_installed_again_and_a_person_s_own_left_alone(mach
     assert steps(machine) == STEPS[1:]  # pip itself was
 
 
-STAMPS = ["", "[1]", "null", "3", '"text"', '{"root": 3, "extras": null}', '{"extras": [{}, ["lab"]], "torch": {}}', "\udc80", "[" * 9999]
+STAMPS = ["", "[1]", "null", "3", '"text"', '{"root": 3, "extras": null}', '{"extras": [{}, ["book"]], "torch": {}}', "\udc80", "[" * 9999]
 
 
 @pytest.mark.parametrize("text", STAMPS, ids=range(len(STAMPS)))

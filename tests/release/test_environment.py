@@ -23,7 +23,7 @@ def test_conda_brings_the_python_of_pyproject_and_pip_and_pip_brings_the_rest():
     *plain, by_pip = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))["dependencies"]
     assert sorted(re.match(r"[\w-]+", line)[0] for line in plain) == ["pip", "python"]
     assert "python" + project["requires-python"] in plain
-    assert by_pip == {"pip": ["-e .[lab,test]"]} and {"lab", "test"} <= set(project["optional-dependencies"])
+    assert by_pip == {"pip": ["-e .[book,test]"]} and {"book", "test"} <= set(project["optional-dependencies"])
 
 
 PYTHONS = ["3.10", "3.11", "3.12", "3.13", "3.14"]
@@ -47,7 +47,7 @@ def test_one_tested_version_of_every_package_is_written_down_for_every_python(py
             assert only.operator == "==" and canonicalize_name(one.name) not in tested, line
             tested[canonicalize_name(one.name)] = only.version
     missing = []
-    for line in [*project["dependencies"], *extras["lab"], *extras["test"]]:
+    for line in [*project["dependencies"], *extras["book"], *extras["test"]]:
         one = Requirement(line)
         fits = one.specifier.contains(tested.get(canonicalize_name(one.name), "0"), prereleases=True)
         if (one.marker is None or one.marker.evaluate(where)) and not fits and one.name != "triton":  # which torch brings

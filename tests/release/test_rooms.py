@@ -1,5 +1,6 @@
 """The packages as houses: a room imports only from the rooms that pyproject.toml puts below it, in functions too."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -46,3 +47,54 @@ except TypeError as error:
 """
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert said.stdout.splitlines() == ["True signed True", "minimise: machine must be a MooreMachine, got range(0, 3)"], said.stderr
+
+
+# What the library itself needs beside Python; the rest comes with the extra "book" and the others.
+ALONE = """
+import sys
+
+class Without:
+    def __init__(self, finder):
+        self.finder = finder
+    def __getattr__(self, name):
+        return getattr(self.finder, name)
+    def find_spec(self, name, path=None, target=None):
+        return None if name.partition(".")[0] in %r else self.finder.find_spec(name, path, target)
+
+sys.meta_path[:] = map(Without, sys.meta_path)
+"""
+BOOK = {"matplotlib", "sklearn", "pandas", "joblib", "yaml", "filelock", "packaging", "PIL", "IPython", "ipywidgets", "anywidget",
+        "jupytext", "nbclient", "nbformat", "nbconvert", "jupyterlab", "ipykernel", "latex2mathml", "aalpy"}  # fmt: skip
+
+
+def alone(code, *arguments):
+    return subprocess.run([sys.executable, "-c", ALONE % BOOK + code, *arguments], capture_output=True, text=True, check=False)
+
+
+def test_the_library_does_without_the_extras():
+    """Every room, its hello-world and its public examples; L* alone says what it needs."""
+    code = """
+import doctest, importlib
+failed = []
+for room in ("scans", "automata", "expressivity", "tasks", "models", "models.layers", "training", "verification"):
+    there = importlib.import_module(f"lrnnlab.{room}")
+    things = [(name, getattr(there, name)) for name in there.__all__] + [(room, there)]
+    for name, thing in things:
+        for test in doctest.DocTestFinder(recurse=False).find(thing, name) if hasattr(thing, "__doc__") else ():
+            failed += [name] * bool(doctest.DocTestRunner(verbose=False).run(test, out=lambda text: None).failed)
+print(sorted(set(failed)))
+from lrnnlab.tasks.long_range.standins import image
+try:
+    image(1, 0, 0)
+except ModuleNotFoundError as error:
+    print(error)
+"""
+    said = alone(code)
+    assert said.stdout.splitlines() == ["['extract']", "sklearn.datasets is not installed: pip install 'lrnnlab[book]'"], said
+
+
+@pytest.mark.parametrize("words", ["book build 00", "figures", "results lrnn/table2", "reproduce lrnn/table2"])
+def test_a_command_without_the_extras_is_told_what_to_type(words):
+    said = alone("from lrnnbook.machinery.cli import main\nraise SystemExit(main(sys.argv[1:]))", *words.split())
+    assert said.returncode == 2 and re.fullmatch(r"lrnnlab: the book needs \w+, which is not installed: "
+                                                 r"pip install 'lrnnlab\[book\]'\n", said.stderr), said  # fmt: skip

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -17,6 +19,14 @@ from lrnnlab.files import files_in
 
 class DataFileError(ValueError):
     """A file or folder of a data set is missing or damaged; the message names it and says what was expected there."""
+
+
+def optional(module: str) -> Any:
+    """A module that comes with the extra ``book``, which the library does without."""
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(f"{module} is not installed: pip install 'lrnnlab[book]'", name=error.name) from error
 
 
 def need(path: Path | str, expected: str) -> Path:

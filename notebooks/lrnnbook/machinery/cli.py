@@ -11,6 +11,7 @@ from importlib import import_module
 from pathlib import Path
 
 import lrnnlab
+from lrnnbook import without_extra
 from lrnnbook.machinery.arguments import Parser
 
 LEFT_OUT_OF_JSON = ("losses", "checks", "curves", "frames", "points", "kernels", "training", "time", "seal")  # what --json leaves out
@@ -131,6 +132,11 @@ def main(argv: Sequence[str] | None = None) -> int:
             return _run(list(sys.argv[1:] if argv is None else argv))
         finally:
             sys.stdout.flush()  # or a full disk and a closed pipe show when Python ends, where nobody can catch it
+    except ModuleNotFoundError as error:
+        if (said := without_extra(error)) is error:
+            raise
+        print(f"lrnnlab: {said}", file=sys.stderr)
+        return 2
     except BrokenPipeError:
         return _let_go_of_stdout(141)  # as of a program that SIGPIPE ends: lrnnlab doctor | head -1
     except OSError as error:

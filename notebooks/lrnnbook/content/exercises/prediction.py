@@ -6,7 +6,7 @@ In a notebook::
     guess("01.10", lambda: ("11", "all 2,000 words"))   # and a line that says more
 
 Nothing runs before the reader presses the button.  ``check``, ``hint`` and ``solution`` know the same id.
-Needs ipywidgets, which comes with the extra ``[lab]``; a :class:`Prediction` alone does not.
+Needs ipywidgets, which comes with the extra ``[book]``; a :class:`Prediction` alone does not.
 """
 
 import time

@@ -3,7 +3,7 @@
 ``show.figure`` and ``show.table`` put a picture or a table into a notebook with its alternative text, ``show.math`` a
 formula; ``widgets`` lets the reader move a picture's controls, and ``moving`` holds those that move in the page itself;
 the pictures that two chapters share are in the modules called ``..._figures``.  Only ``widgets`` and ``moving`` need the
-extra ``[lab]``.
+extra ``[book]``.
 """
 
 from lrnnbook.content.show.expect_failure import expect_failure

@@ -187,7 +187,7 @@ def save(figure: Figure, path: str | Path, alt: str, **metadata: str) -> Path:
 
 
 def _display(html: str) -> None:
-    from IPython.display import HTML, display  # only notebooks need it, and it comes with the extra [lab]
+    from IPython.display import HTML, display  # only notebooks need it, and it comes with the extra [book]
 
     display(HTML(html))
 

@@ -1,7 +1,7 @@
 """A picture the reader can play with: a plain figure function, at most four controls, a sentence that follows them.
 
 One living ``Image`` gets a new picture at every change, half the time that a new inline figure takes; while the kernel has
-nothing to do it draws what the next key would show.  Needs ipywidgets, which comes with the extra ``[lab]``.
+nothing to do it draws what the next key would show.  Needs ipywidgets, which comes with the extra ``[book]``.
 """
 
 import asyncio

@@ -3,7 +3,7 @@
 Each is one small file of JavaScript beside this one, written as an anywidget module; ``parts.js`` is what they share.
 The same module runs in JupyterLab, where ``at`` tells Python where the reader has moved the picture, and on the static
 site (``lrnnbook.machinery.book.site.moving``).  What a module computes it offers as ``mathematics``, which tests compare with the
-Python that it repeats.  Needs anywidget, which comes with the extra ``[lab]``.
+Python that it repeats.  Needs anywidget, which comes with the extra ``[book]``.
 """
 
 import re

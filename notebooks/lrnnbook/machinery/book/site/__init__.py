@@ -28,7 +28,7 @@ INSTALL = """# On Colab this takes a minute. Where the workbook is installed it 
 import importlib.util, sys
 if importlib.util.find_spec("lrnnlab") is None:
     !git clone --quiet --depth 1 https://github.com/{repository} lrnnlab_workbook
-    %pip install --quiet anywidget ipywidgets jupytext nbclient 'aalpy>=1.4' -e ./lrnnlab_workbook
+    %pip install --quiet anywidget ipywidgets jupytext nbclient 'aalpy>=1.4' matplotlib scikit-learn pandas joblib filelock -e ./lrnnlab_workbook
     sys.path[:0] = ["lrnnlab_workbook", "lrnnlab_workbook/notebooks"]"""
 
 
