@@ -132,9 +132,10 @@ def _traced(one: Any, net: Any, start: list[Tensor]) -> Any:
             graph.graph.eliminate_dead_code()
             if any(map(_numbers, graph.graph.nodes)):
                 raise RuntimeError("a number of a tensor decides what comes next, or the shape of another tensor")
-            # once more, of the list alone: what is written in place becomes a tensor of its own
-            again = torch.func.functionalize(graph)
-            graph = make_fx(again, WRITTEN, "fake", _allow_non_fake_inputs=True)(*given)
+            if any(_writes(node) for node in graph.graph.nodes):  # what is written in place becomes a tensor of its own
+                again = torch.func.functionalize(graph)
+                graph = make_fx(again, WRITTEN, "fake", _allow_non_fake_inputs=True)(*given)
+                graph.graph.eliminate_dead_code()
         except ValueError:
             raise
         except Exception as error:
@@ -143,7 +144,6 @@ def _traced(one: Any, net: Any, start: list[Tensor]) -> Any:
                 f"that it decides and computes from state and token to be operations of torch, without .item(), .numpy() "
                 f"or an if ({type(error).__name__}: {str(error).strip().splitlines()[0]})"
             ) from error
-    graph.graph.eliminate_dead_code()
     return graph
 
 
@@ -183,9 +183,13 @@ def _why_not(node: Any) -> str | None:
         return None if op is operator.getitem else f"it calls {op}, which is no operation of torch's own"
     if torch.Tag.nondeterministic_seeded in op.tags:
         return f"it draws random numbers ({op})"
-    if op._schema.is_mutable:
+    if _writes(node):
         return f"it changes {node.args[0]} ({op})"
     return None
+
+
+def _writes(node: Any) -> bool:
+    return isinstance(node.target, torch._ops.OpOverload) and node.target._schema.is_mutable
 
 
 def _is_empty(node: Any) -> bool:
