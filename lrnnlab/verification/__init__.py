@@ -8,6 +8,23 @@ on a million random symbols and wrong on a string of fifteen.
 The plain product of all blocks' states is too large to search.  Two things make it small: lower layers count only by
 what they make the last layer do (``lower_layers``), and with a linear readout most heads of the last layer need not be
 followed at all (``search``).
+
+A module of your own needs ``vocab_size``, ``classes``, ``initial_state`` and ``step``; untrained, this one is refuted:
+
+>>> from lrnnlab.tasks import task
+>>> class Mine(torch.nn.Module):
+...     vocab_size = classes = 2
+...     def __init__(self):
+...         super().__init__()
+...         self.cell, self.readout = torch.nn.RNNCell(2, 8), torch.nn.Linear(8, 2)
+...     def initial_state(self, batch):
+...         return torch.zeros(batch, 8, dtype=self.readout.weight.dtype)
+...     def step(self, state, tokens):
+...         state = self.cell(torch.nn.functional.one_hot(tokens, 2).to(state.dtype), state)
+...         return state, self.readout(state)
+>>> parity = task("parity")
+>>> verify(quantise(Mine(), parity), parity.specification).counterexample is not None
+True
 """
 
 from __future__ import annotations
@@ -25,7 +42,7 @@ from lrnnlab.validation import checked
 from lrnnlab.verification.heads import learned_machine
 from lrnnlab.verification.lower_layers import LowerMachine, check_snapped, live_part, reach
 from lrnnlab.verification.quantised import Quantised, quantise, verify_quantised
-from lrnnlab.verification.search import Search, Verdict, reachable, votes
+from lrnnlab.verification.search import Search, Verdict, contributions, reachable
 from lrnnlab.verification.traced import plain_torch
 
 __all__ = ["Quantised", "Verdict", "learned_machine", "quantise", "verify"]
@@ -37,6 +54,7 @@ LOWER = 200_000  # at most so many states of the layers under the last
 def verify(
     model: Net | Quantised,
     specification: MooreMachine,
+    *,
     limit: int = 1_000_000,
     wanted: int = 1,
     depth: int | None = None,
@@ -138,14 +156,14 @@ def _really_wrong(model: Net | Quantised, specification: MooreMachine, words: tu
 def _some_heads(
     model: Net, specification: MooreMachine, below: LowerMachine, limit: int, depth: int | None
 ) -> Verdict | None:
-    """Follow more and more heads, the loudest first, while some are left out; None if that proves nothing."""
-    ballots, h = votes(model), model.layers[-1].h
-    heard = [ballots[0][k, reachable(model, below, k)] for k in range(h)]  # (reachable states, C) each
-    order = np.argsort([-np.ptp(v, axis=0).max() for v in heard], kind="stable")
+    """Follow more and more heads, widest contributions first, while some are left out; None if that proves nothing."""
+    each, h = contributions(model), model.layers[-1].h
+    reached = [each[0][k, reachable(model, below, k)] for k in range(h)]  # (reachable states, C) of each head
+    order = np.argsort([-np.ptp(v, axis=0).max() for v in reached], kind="stable")
     for count in range(1, h):
-        least = sum((v[:, :, None] - v[:, None, :]).min(0) for v in (heard[k] for k in order[count:]))
+        rest = sum((v[:, :, None] - v[:, None, :]).min(0) for v in (reached[k] for k in order[count:]))
         search = Search(model, specification, below, np.sort(order[:count]))
-        verdict = search.run(limit, least, ballots, depth=depth)
+        verdict = search.run(limit, rest, each, depth=depth)
         if verdict.proved or (depth is not None and verdict.depth >= depth):
             return verdict
         if verdict.pairs > limit:  # more heads would only mean more pairs

@@ -15,20 +15,20 @@ from lrnnlab.automata.machines import coarsest
 from lrnnlab.models import Net
 from lrnnlab.training import deterministic
 from lrnnlab.verification.lower_layers import check_snapped, live_part, reach
-from lrnnlab.verification.search import Search, absent, votes
+from lrnnlab.verification.search import Search, absent, contributions
 
 
 @dataclass(frozen=True)
 class HeadTables:
     """A snapped one-layer model with a linear readout, as tables.
 
-    ``moves`` (h, V, n): where each state of each head goes.  ``start`` (h,).  ``votes`` (h, n, C): what each head in
-    each state adds to the logits, beside the constant ``bias`` (C,).
+    ``moves`` (h, V, n): where each state of each head goes.  ``start`` (h,).  ``contributions`` (h, n, C): what each
+    head in each state adds to the logits, beside the constant ``bias`` (C,).
     """
 
     moves: np.ndarray
     start: np.ndarray
-    votes: np.ndarray
+    contributions: np.ndarray
     bias: np.ndarray
 
 
@@ -48,15 +48,15 @@ def head_tables(model: Net) -> HeadTables:
         raise ValueError(f"head tables need a snapped model with one layer and a linear readout; got {found}")
     with torch.no_grad():
         A, _ = layer.transition(model.symbol_inputs())  # (V, h, n, n)
-        each, bias, _ = votes(model)
+        each, bias, _ = contributions(model)
     return HeadTables(A.argmax(-2).permute(1, 0, 2).numpy(), layer.x0.argmax(-1).numpy(), each, bias)
 
 
 def heads_machine(tables: HeadTables, heads: tuple[int, ...] | None, symbols: tuple[str, ...]) -> MooreMachine:
     """What some heads of a snapped model (None: all) do together: the reachable tuples of their states, as one machine.
 
-    A state shows the class that these heads vote for, and is named by the heads' states; with the heads of a proved
-    ``Verdict`` this is the automaton that the network has learned.
+    A state shows the class with the largest sum of these heads' contributions, and is named by the heads' states; with
+    the heads of a proved ``Verdict`` this is the automaton that the network has learned.
 
     >>> from lrnnlab.models import build, snap
     >>> model = build("block_diagonal", vocab_size=3, classes=2, h=2, b=4, rule="softmax", drive="none",
@@ -72,14 +72,14 @@ def heads_machine(tables: HeadTables, heads: tuple[int, ...] | None, symbols: tu
     def step(states, token):
         return tuple(int(s) for s in tables.moves[chosen, token, np.array(states)])
 
-    def vote(states):
-        return int((tables.bias + tables.votes[chosen, np.array(states)].sum(0)).argmax())
+    def largest(states):
+        return int((tables.bias + tables.contributions[chosen, np.array(states)].sum(0)).argmax())
 
     start = tuple(int(s) for s in tables.start[chosen])
-    return MooreMachine.from_rule(start, symbols, step, vote, name=lambda states: "".join(map(str, states)))
+    return MooreMachine.from_rule(start, symbols, step, largest, name=lambda states: "".join(map(str, states)))
 
 
-def learned_machine(model: Net, specification: MooreMachine, limit: int = 1_000_000) -> MooreMachine:
+def learned_machine(model: Net, specification: MooreMachine, *, limit: int = 1_000_000) -> MooreMachine:
     """The smallest machine that answers as the snapped ``model`` does wherever ``specification`` asks.
 
     Nothing of the specification's answers is used, only where it asks.  Equal (``==``) to the specification exactly if

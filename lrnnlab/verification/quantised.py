@@ -165,7 +165,7 @@ class Quantised(Module):
 
 @checked
 def quantise(
-    net: nn.Module, task: BaseTask, every: int = 1, *, states: int = 100, rounds: int = 20, seconds: float = 60.0, seed: int = 0
+    net: nn.Module, task: BaseTask, *, every: int = 1, states: int = 100, rounds: int = 20, seconds: float = 60.0, seed: int = 0
 ) -> Quantised:
     """Find a codebook of a trained net's states and restart the net from it after every k-th token.
 

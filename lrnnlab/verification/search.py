@@ -2,8 +2,8 @@
 
 With all heads followed the search is the network itself, and a wrong answer is a counter-example.  With a linear
 readout fewer may do: LayerNorm on a tuple of one-hots is one fixed affine map, so every head adds its own term to the
-logits, and the heads that are not followed can take away no more than a known amount.  If the followed ones win by more
-than that everywhere, the proof is done; the others only make noise.
+logits, and the heads that are not followed can take away no more than a known amount.  Where the contributions of the
+followed ones lead by more than this bound on the rest in every state, the proof is done.
 
 A place is packed into 64 bits where all places fit into them, and into Python's integers, which have no limit, where
 they do not.
@@ -41,7 +41,7 @@ class Verdict:
     ``depth``: all strings of up to so many symbols were covered.
     ``column_lead``, ``logit_lead``: by how much at least the largest entry of a column, and the largest logit, leads
     the second where a string can lead to.  (Where heads were left out: a column of those followed or below, and the
-    right logit, however the others vote.)
+    right logit, whatever states the others are in.)
     ``rounding``: what rounding can take of a column's lead and of a logit's, at most.  ``decided``: it takes neither.
     ``unknown``: operations for which no bound of rounding is known; then nothing is decided.  ``about``: of what net in what
     type this is the verdict; none has a mode of training.  (Of a quantised net: both
@@ -89,7 +89,7 @@ class Verdict:
         return f"right on every string of up to {self.depth} symbols, not decided beyond ({size} seen)"
 
 
-def votes(model: Net) -> tuple[np.ndarray, np.ndarray, float]:
+def contributions(model: Net) -> tuple[np.ndarray, np.ndarray, float]:
     """What each state of each last-layer head adds to the logits (h, n, C), beside the constant (C,), relative to x_0;
     and what rounding can take of the difference of two logits.
 
@@ -111,7 +111,7 @@ def votes(model: Net) -> tuple[np.ndarray, np.ndarray, float]:
 
 
 class Search:
-    """One search; ``heads`` are followed, the others may vote as badly as they can."""
+    """One search; ``heads`` are followed, the others may be in the states that harm most."""
 
     def __init__(self, model: Net, specification: MooreMachine, below: LowerMachine, heads: np.ndarray):
         layer = model.layers[-1]
@@ -125,12 +125,12 @@ class Search:
         self.start = (states[None] @ self.unit) * self.Q + specification.initial  # (1,)
         self.column_lead, self.logit_lead, self.logit_rounding = below.lead, np.inf, 0.0
 
-    def run(self, limit: int, least: np.ndarray | None = None, ballots: tuple[np.ndarray, np.ndarray, float] | None = None,
+    def run(self, limit: int, rest: np.ndarray | None = None, each: tuple[np.ndarray, np.ndarray, float] | None = None,
             wanted: int = 1, depth: int | None = None) -> Verdict:
         """Follow the strings, shortest first, until no new place is reached or more than ``limit`` are seen.
 
-        Where heads are left out, ``ballots`` is what :func:`votes` returns, and ``least`` [c, d] (C, C) the least that
-        they add to logit c minus logit d, whatever their states.
+        Where heads are left out, ``each`` is what :func:`contributions` returns, and ``rest`` [c, d] (C, C) bounds from below
+        what they add to logit c minus logit d, whatever their states.
         """
         seen = generation = self.start
         tree, wrong_strings = [], []  # of each generation: where each member came from, and by which token
@@ -142,7 +142,7 @@ class Search:
                 parents.append(origin * self.specification.num_symbols + token)
             places, first = np.unique(np.concatenate(reached), return_index=True)
             came = np.concatenate(parents)[first]
-            wrong = self._wrong(places, least, ballots)
+            wrong = self._wrong(places, rest, each)
             if wrong.any() and not self.complete:
                 return self.verdict(False, (), seen, tree)
             for parent in came[wrong][: wanted - len(wrong_strings)]:
@@ -188,7 +188,7 @@ class Search:
         self.logit_lead = min(self.logit_lead, float((first - second).min()))
         return logits.argmax(-1).numpy()[back.reshape(-1)]
 
-    def _wrong(self, places: np.ndarray, least, ballots) -> np.ndarray:
+    def _wrong(self, places: np.ndarray, rest, each) -> np.ndarray:
         _, joint, state = self.split(places)
         due = self.specification.outputs[state]
         wrong = np.zeros(len(places), bool)
@@ -198,10 +198,10 @@ class Search:
         if self.complete:
             wrong[asked] = self.shown(joint[asked]) != due[asked]
             return wrong
-        (each, bias, self.logit_rounding), due = ballots, due[asked]
-        logits = bias + each[self.heads, self.digits(joint[asked])].sum(1)  # (m, C)
+        (added, bias, self.logit_rounding), due = each, due[asked]
+        logits = bias + added[self.heads, self.digits(joint[asked])].sum(1)  # (m, C)
         rows = np.arange(len(due))
-        lead = logits[rows, due][:, None] - logits + least[due]
+        lead = logits[rows, due][:, None] - logits + rest[due]
         lead[rows, due] = np.inf
         self.logit_lead = min(self.logit_lead, lead.min())
         wrong[asked] = lead.min(1) <= self.logit_rounding

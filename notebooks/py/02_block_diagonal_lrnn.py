@@ -721,7 +721,7 @@ check("02.10", my_search)
 
 # %%
 if my_layer and my_answers and my_search:
-    net, votes, followed = fits["softmax"].net, head_tables.votes, list(verdict.heads or (0,))
+    net, votes, followed = fits["softmax"].net, head_tables.contributions, list(verdict.heads or (0,))
     layer = net.layers[0]
     with torch.no_grad():
         made = layer.generator(net.symbol_inputs()).unflatten(1, (layer.b, layer.h, layer.b))

@@ -74,7 +74,7 @@ def test_a_net_that_drifts_is_right_at_every_length_and_proved(yes_no):
     alone = evaluate(net, asked, seed=0, length=600, strings=32)
     assert alone.accuracy_all < 0.9
     for every in (1, 3):
-        found = quantise(net, asked, every)
+        found = quantise(net, asked, every=every)
         assert len(found.codebook) == 5 and found.closed and not found.why
         assert (len(found.words) > 1) == yes_no
         assert evaluate(found, asked, seed=0, length=600, strings=32).accuracy_all == 1
@@ -97,7 +97,7 @@ def test_a_wrong_net_gets_its_shortest_counterexample():
 @pytest.mark.parametrize("every", (1, 3))
 def test_the_machine_read_off_answers_as_the_net(name, every):
     net = build(name, task("parity"), seed=3)
-    found = quantise(net, task("parity"), every, rounds=2, states=20)
+    found = quantise(net, task("parity"), every=every, rounds=2, states=20)
     tokens = torch.randint(2, (64, 30), generator=torch.Generator().manual_seed(1))
     with torch.no_grad():
         logits = found.eval()(tokens)

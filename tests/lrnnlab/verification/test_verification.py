@@ -177,7 +177,7 @@ def test_what_rounding_could_change_is_not_proved():
         assert str(verdict).startswith("not decided: columns lead by")
     close = constant([1e6, 1e6 - 1e-3], 2)
     assert verify(close, ALWAYS_0).proved and verify(close, ALWAYS_0).logit_lead == pytest.approx(1e-3)
-    for lead, proved in ((0.0, False), (1e-15, False), (1e-6, True)):  # the lead of one column, of a head that is heard
+    for lead, proved in ((0.0, False), (1e-15, False), (1e-6, True)):  # the lead of one column, of a head that contributes
         model = by_hand(1, 3, V=2, C=3)
         blocks = torch.eye(3, dtype=torch.float64)
         blocks[1, 0] = 1 - lead
