@@ -133,9 +133,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         finally:
             sys.stdout.flush()  # or a full disk and a closed pipe show when Python ends, where nobody can catch it
     except ModuleNotFoundError as error:
-        if (said := without_extra(error)) is error:
+        if (told := without_extra(error)) is error:
             raise
-        print(f"lrnnlab: {said}", file=sys.stderr)
+        print(f"lrnnlab: {told}", file=sys.stderr)
         return 2
     except BrokenPipeError:
         return _let_go_of_stdout(141)  # as of a program that SIGPIPE ends: lrnnlab doctor | head -1
