@@ -40,10 +40,10 @@ from lrnnlab.models import Net
 from lrnnlab.training import deterministic
 from lrnnlab.validation import checked
 from lrnnlab.verification.heads import learned_machine
-from lrnnlab.verification.lower_layers import LowerMachine, check_snapped, live_part, reach
 from lrnnlab.verification.quantised import Quantised, quantise, verify_quantised
 from lrnnlab.verification.search import Search, Verdict, contributions, reachable
-from lrnnlab.verification.traced import plain_torch
+from lrnnlab.verification.semantics.lower_layers import LowerMachine, check_snapped, live_part, reach
+from lrnnlab.verification.semantics.traced import plain_torch
 
 __all__ = ["Quantised", "Verdict", "learned_machine", "quantise", "verify"]
 
@@ -65,7 +65,7 @@ def verify(
     of every string where the specification answers, whatever the batch, the length and the scan, on every machine that
     computes in IEEE arithmetic of that type (so not in a shorter one, as TensorFloat32 or under autocast).  The search
     itself is exact.  Where a number decides (the largest entry of a column, the largest logit) its lead must be more
-    than rounding can take, by a bound that holds for every order of summation (:mod:`lrnnlab.verification.rounding`);
+    than rounding can take, by a bound that holds for every order of summation (:mod:`lrnnlab.verification.semantics.rounding`);
     else the verdict is "not decided".  The verdict tells the least leads.  ``snap`` gives double precision; in float32
     a model may be right and yet not decided.  Nothing is proved of the trained model that was snapped.
 

@@ -14,8 +14,8 @@ from lrnnlab.automata import NO_LABEL, MooreMachine, minimise
 from lrnnlab.automata.machines import coarsest
 from lrnnlab.models import Net
 from lrnnlab.training import deterministic
-from lrnnlab.verification.lower_layers import check_snapped, live_part, reach
 from lrnnlab.verification.search import Search, absent, contributions
+from lrnnlab.verification.semantics.lower_layers import check_snapped, live_part, reach
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from lrnnlab.training import deterministic, rng
 from lrnnlab.training.evaluation import at_rest
 from lrnnlab.validation import checked, whole_number
 from lrnnlab.verification.quantised import _as_rows, _rows
-from lrnnlab.verification.traced import TracedStep
+from lrnnlab.verification.semantics.traced import TracedStep
 
 
 class Interchange(NamedTuple):

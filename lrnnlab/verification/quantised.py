@@ -5,7 +5,7 @@ is trained drifts.  Its readout can: what the net *answers* after its state says
 every k-th token the state is put to a state of a *codebook*, the one that answers alike.  No weight changes.  Then the
 net is a finite machine, which can be read off and compared with a specification on all strings.
 
-What is restarted, read off, proved and run is one object, :class:`~lrnnlab.verification.traced.TracedStep`: a list of
+What is restarted, read off, proved and run is one object, :class:`~lrnnlab.verification.semantics.traced.TracedStep`: a list of
 torch's operations for one token and one string, with the net's weights in it.  The net itself, with all that its Python may
 do beside (count calls, look at the batch), stays behind; that it is no other net is tried when it is quantised.
 
@@ -36,10 +36,10 @@ from lrnnlab.models.base import Module, check_tokens
 from lrnnlab.tasks.base import BaseTask
 from lrnnlab.training import deterministic, rng
 from lrnnlab.validation import checked, number, whole_number
-from lrnnlab.verification.lower_layers import check_fits
-from lrnnlab.verification.rounding import Bounds
 from lrnnlab.verification.search import Verdict
-from lrnnlab.verification.traced import State, TracedStep, impure, plain_torch
+from lrnnlab.verification.semantics.lower_layers import check_fits
+from lrnnlab.verification.semantics.rounding import Bounds
+from lrnnlab.verification.semantics.traced import State, TracedStep, impure, plain_torch
 
 STRINGS = 256  # drawn to visit states
 CANDIDATES = 48  # visited states of a class that may become its code
@@ -174,8 +174,8 @@ def quantise(
     rounding, and in evaluation mode.
 
     The step is traced once, for one string, as a list of torch's operations, and only that list runs afterwards: see
-    :mod:`lrnnlab.verification.traced`.  Before, the net itself is asked whether it is the same function: on strings of the
-    task, by ``step`` in batches of 1, 2, 7 and 64, and by ``forward``.  This is a trial and no proof; what is proved later is
+    :mod:`lrnnlab.verification.semantics.traced`.  Before, the net itself is asked whether it is the same function: on strings
+    of the task, by ``step`` in batches of 1, 2, 7 and 64, and by ``forward``.  This is a trial and no proof; what is proved later is
     proved of the list.
 
     Parameters

@@ -24,8 +24,8 @@ from torch.nn import functional as F
 
 from lrnnlab.automata import MooreMachine
 from lrnnlab.models import Net
-from lrnnlab.verification.lower_layers import LowerMachine, quotient
-from lrnnlab.verification.rounding import Bounds
+from lrnnlab.verification.semantics.lower_layers import LowerMachine, quotient
+from lrnnlab.verification.semantics.rounding import Bounds
 
 
 @dataclass(frozen=True)

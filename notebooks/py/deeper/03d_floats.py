@@ -23,7 +23,7 @@ from lrnnbook.content.chapters import ch03
 from lrnnbook.content.exercises import hint, solution
 from lrnnlab import scans
 from lrnnlab.scans import linear_scan
-from lrnnlab.verification.rounding import Bounds
+from lrnnlab.verification.semantics.rounding import Bounds
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):

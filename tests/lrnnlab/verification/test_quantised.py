@@ -15,7 +15,7 @@ from lrnnlab.tasks import StateTracking, task
 from lrnnlab.training import evaluate
 from lrnnlab.verification import quantise, verify
 from lrnnlab.verification.quantised import Quantised, read_off
-from lrnnlab.verification.traced import TracedStep
+from lrnnlab.verification.semantics.traced import TracedStep
 
 CASES = int(os.environ.get("LRNNLAB_PROOF_CASES", 150))
 MODELS = ("lstm", "elman", "block_diagonal", "diagonal", "deltanet", "recurrent_delta", "srwm", "s5", "rotrnn", "dlr",

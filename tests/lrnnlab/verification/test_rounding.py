@@ -10,7 +10,7 @@ from torch.nn import functional as F
 
 from lrnnlab.models import build
 from lrnnlab.tasks import task
-from lrnnlab.verification.rounding import Bounds
+from lrnnlab.verification.semantics.rounding import Bounds
 
 MODULES = {
     "linear": lambda: nn.Linear(7, 5),

@@ -20,7 +20,7 @@ from lrnnlab.models.base import Recurrence
 from lrnnlab.models.exact import _OneHot
 from lrnnlab.tasks import Sum
 from lrnnlab.verification import Quantised, quantise, verify
-from lrnnlab.verification.traced import TracedStep
+from lrnnlab.verification.semantics.traced import TracedStep
 
 TASK = Sum(3)
 HELD: list = [0]

@@ -14,8 +14,8 @@ from lrnnlab.models.net import PostNorm
 from lrnnlab.tasks import EvenPair, ModArith, Sum
 from lrnnlab.verification import learned_machine, verify
 from lrnnlab.verification.heads import head_tables
-from lrnnlab.verification.lower_layers import live_part, quotient, reach
 from lrnnlab.verification.search import Search
+from lrnnlab.verification.semantics.lower_layers import live_part, quotient, reach
 
 
 def snapped(vocab, classes, seed, h=2, b=3, head="linear", layers=1, gain=4.0, **options):

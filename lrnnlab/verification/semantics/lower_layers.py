@@ -27,7 +27,7 @@ from lrnnlab.automata import MooreMachine, minimise
 from lrnnlab.automata.machines import coarsest, equal_rows, leading_to
 from lrnnlab.models import Net
 from lrnnlab.models.exact import obstacle
-from lrnnlab.verification.rounding import Bounds
+from lrnnlab.verification.semantics.rounding import Bounds
 
 AT_ONCE = 4096  # lower states moved at once, and rows that a generator is called with
 
