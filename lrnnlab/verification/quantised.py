@@ -175,8 +175,8 @@ def quantise(
 
     The step is traced once, for one string, as a list of torch's operations, and only that list runs afterwards: see
     :mod:`lrnnlab.verification.semantics.traced`.  Before, the net itself is asked whether it is the same function: on strings
-    of the task, by ``step`` in batches of 1, 2, 7 and 64, and by ``forward``.  This is a trial and no proof; what is proved later is
-    proved of the list.
+    of the task, by ``step`` in batches of 1, 2, 7 and 64, and by ``forward``.  This is a trial and no proof; what is proved later
+    is proved of the list.
 
     Parameters
     ----------
