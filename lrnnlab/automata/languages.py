@@ -3,8 +3,8 @@
 Letters: V tokens, Q states, M modulus.  A word is typed as text, one character a token: ``"1-0-3"``, ``"abab"``; where
 a symbol has more than one character (Sum(12)), a word is a tuple of symbols.
 
-The machine says what to remember; the oracle (``oracles``) shares no code with it and says what the language *is*, so
-that one can be tested against the other.
+The machine says what to remember; the oracle shares no code with it and says what the language *is*, by regular
+expressions, Python's own arithmetic, points carried along: one is tested against the other.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import prod
 from typing import Any
 
 import numpy as np
 
-from lrnnlab.automata import oracles
-from lrnnlab.automata.machines import NO_LABEL, MooreMachine, leading_to, minimise
-from lrnnlab.validation import checked
+from lrnnlab.automata.machines import NO_LABEL, MooreMachine, leading_to
+from lrnnlab.automata.parsing import acceptor
 
 from_rule = MooreMachine.from_rule
 
@@ -194,67 +194,90 @@ def permuting(symbols: Sequence[str], *generators: tuple[int, ...]) -> MooreMach
     return replace(machine, outputs=np.arange(machine.num_states))
 
 
-OPERATORS = frozenset("()|*+?")
-EMPTY = frozenset("εϵɛλ")  # how books write the empty word
+# --- oracles: what each language is, said without a machine ------------------------------------------------------------
+
+ODD_ONES, ODD_ZEROS = "(?<!1)1(?:11)*(?!1)", "(?<!0)0(?:00)*(?!0)"
 
 
-@checked
-def acceptor(pattern: str, symbols: Sequence[str] | None = None, limit: int = 100_000) -> MooreMachine:
-    """The smallest machine that shows 1 after the strings of a regular expression and 0 after all others.
+def matches(pattern: str) -> Callable[[str], int]:
+    """1 if the whole text matches, else 0.
 
-    A pattern has letters, digits, ``|``, ``*``, ``+``, ``?`` and parentheses, read as Python's ``re`` reads them; an empty
-    alternative is the empty word, as in ``a|``; ε is no letter unless ``symbols``, the alphabet, have it.  Two repetitions in
-    a row, such as ``a*?``, are refused: there they say how to search.  ValueError shows what is wrong, or says that more than
-    ``limit`` states were met before the machine was minimised.
+    >>> matches("(aa)*")("aaa")
+    0
     """
-    if not pattern:
-        raise ValueError(f"a regular expression is a text that is not empty, got {pattern!r}")
-    strange = sorted({char for char in pattern if char not in OPERATORS and not char.isalnum()})
-    if strange:
-        raise ValueError(f"{strange[0]!r} in {pattern!r}: letters, digits, | * + ? and parentheses are read")
-    if twice := re.search(r"[*+?][*+?]", pattern):
-        raise ValueError(f"{twice[0]!r} in {pattern!r}: one repetition at a time, parentheses say of what")
-    letters = sorted(set(pattern) - OPERATORS)
-    symbols = tuple([x for x in letters if x not in EMPTY] or letters if symbols is None else symbols)
-    if not symbols or not all(isinstance(symbol, str) for symbol in symbols):
-        raise ValueError(f"{pattern!r} needs symbols that are letters, at least one, got {symbols!r}")
-    if empty := sorted(EMPTY & set(letters) - set(symbols)):
-        raise ValueError(f"{empty[0]!r} in {pattern!r}: the empty word is written as nothing, as in (a|) or a?; for a letter, "
-                         "give symbols that have it")  # fmt: skip
-    if not set(letters) <= set(symbols):
-        raise ValueError(f"{pattern!r} has the letters {''.join(letters)!r}, the alphabet has {''.join(symbols)!r}")
-    if len(set(symbols)) < len(symbols):
-        raise ValueError(f"an alphabet has every letter once, got {''.join(symbols)!r}")
-    # An import of half a second that nothing else needs.
-    from automata.base.exceptions import AutomatonException, RegexException
-    from automata.fa.nfa import NFA
+    return lambda text: int(re.fullmatch(pattern, text) is not None)
 
-    try:
-        re.compile(pattern)
-        alternatives = re.sub(r"(?<=[(|])(?=\|)|(?<=\|)(?=\))|^(?=\|)|(?<=\|)$", "()", pattern)  # () for an empty one
-        nfa = NFA.from_regex(alternatives, input_symbols=set(symbols))
-    except (re.error, AutomatonException, RegexException) as error:
-        raise ValueError(f"{pattern!r} is no regular expression: {error}") from error
 
-    def closed(states):  # with all that is reached without reading a letter
-        found = set(states)
-        queue = list(found)
-        for state in queue:
-            new = nfa.transitions.get(state, {}).get("", set()) - found
-            found |= new
-            queue += new
-        return frozenset(found)
+def lacks(pattern: str) -> Callable[[str], int]:
+    """1 if no part of the text matches, else 0.
 
-    try:
-        rule = from_rule(
-            closed({nfa.initial_state}), symbols,
-            lambda states, token: closed(after for state in states
-                                         for after in nfa.transitions.get(state, {}).get(symbols[token], ())),
-            lambda states: int(not states.isdisjoint(nfa.final_states)), limit=limit,
-        )  # fmt: skip
-    except ValueError as error:
-        raise ValueError(f"{pattern!r} takes more than {limit} states") from error
-    return replace(minimise(rule), names=())
+    >>> lacks("000")("1001")
+    1
+    """
+    return lambda text: int(re.search(pattern, text) is None)
+
+
+def last_is_first(text: Sequence[str]) -> int:
+    """1 if the last symbol is the first one, 0 if not, -1 for the empty text.
+
+    >>> last_is_first("010"), last_is_first("")
+    (1, -1)
+    """
+    return int(text[0] == text[-1]) if text else NO_LABEL
+
+
+def sum_of_terms(word: Sequence[str]) -> int:
+    """Sum of signed products of numbers, for every word; between two signs stands an empty product, 1.
+
+    >>> sum_of_terms("1+2-3×4"), sum_of_terms("2-+")
+    (-9, 2)
+    """
+    _, *parts = re.split("([+-])", " ".join(("+", *word)))
+    return sum(int(sign + "1") * prod(int(symbol) for symbol in part.split() if symbol != "×")
+               for sign, part in zip(parts[::2], parts[1::2]))  # fmt: skip
+
+
+def after_minus(text: str) -> int:
+    """The numbers before the first minus less all numbers after it."""
+    head, _, tail = text.partition("-")
+    return sum(map(int, head)) - sum(int(char) for char in tail if char != "-")
+
+
+def python_value(text: str) -> int:
+    """Python's own arithmetic on a written expression, mod 5; -1 for other texts.
+
+    >>> python_value("1+2-3×4"), python_value("1+")
+    (1, -1)
+    """
+    if re.fullmatch(r"\d([-+×]\d)*", text) is None:
+        return NO_LABEL
+    return eval(text.replace("×", "*"), {"__builtins__": {}}) % 5  # the text holds checked numbers and operators only
+
+
+def carried(generators: Mapping[str, tuple[int, ...]], text: Sequence[str]) -> str:
+    """Where each point ends that goes through the permutations of the text (or of symbols), one after another.
+
+    The ends stand side by side, with commas between them where there are more than ten points.
+
+    >>> carried({"s": (1, 0, 2), "t": (1, 2, 0)}, "st")
+    '210'
+    """
+    reached = []
+    for point in range(len(next(iter(generators.values())))):
+        for char in text:
+            point = generators[char][point]
+        reached.append(str(point))
+    return ("," if len(reached) > 10 else "").join(reached)
+
+
+def what_is_left(text: str, *pairs: str, times: int | None = None) -> str:
+    """What is left when the pairs are taken out, again and again (or so many times): nothing of balanced brackets."""
+    before = None
+    while text != before and times != 0:
+        before, times = text, None if times is None else times - 1
+        for pair in pairs:
+            text = text.replace(pair, "")
+    return text
 
 
 # --- languages --------------------------------------------------------------------------------------------------------
@@ -267,13 +290,13 @@ def modular_sum(M: int) -> Language:
 
 def first_is_last(M: int) -> Language:
     """EvenPair(M) of paper 000, section 4.1: 1 if the last number is the first one."""
-    return Language(f"EvenPair({M})", even_pair(M), oracles.pair, "is the last symbol the first one?")
+    return Language(f"EvenPair({M})", even_pair(M), last_is_first, "is the last symbol the first one?")
 
 
 def arithmetic(M: int, prefix: bool = False) -> Language:
     """ModArith(M) of paper 000, section 4.1: the value of an expression, × before + and -; ``prefix``: + begins it."""
     return Language(f"ModArith({M})", mod_arith(M, None, (0, 0) if prefix else (0, 1)),
-                    lambda word: oracles.terms(word[prefix:]) % M, f"sum of signed products, mod {M}")  # fmt: skip
+                    lambda word: sum_of_terms(word[prefix:]) % M, f"sum of signed products, mod {M}")  # fmt: skip
 
 
 def odd_changes() -> Language:
@@ -290,19 +313,19 @@ def cycle_walk() -> Language:
 
 def bounded_dyck(n: int, symbols: str = "ab") -> Language:
     """D_n = (a D_{n-1} b)* of paper 002: balanced brackets a, b of depth at most n."""
-    return Language(f"D_{n}", dyck(n, symbols), lambda text: int(oracles.what_is_left(text, symbols, times=n) == ""),
+    return Language(f"D_{n}", dyck(n, symbols), lambda text: int(what_is_left(text, symbols, times=n) == ""),
                     f"brackets {symbols[0]}, {symbols[1]} balanced, depth at most {n}")  # fmt: skip
 
 
 def regular(pattern: str, symbols: Sequence[str] | None = None) -> Language:
     """The strings of a regular expression (:func:`acceptor`); Python's ``re`` is the oracle."""
-    return Language(pattern, acceptor(pattern, symbols), oracles.full(pattern))
+    return Language(pattern, acceptor(pattern, symbols), matches(pattern))
 
 
 def word_problem(name: str, generators: Mapping[str, tuple[int, ...]]) -> Language:
     """Which element of a group the product of a word is; ``generators`` {symbol: permutation, x goes to g[x]}."""
     machine = permuting(tuple(generators), *generators.values())
-    oracle = lambda word: machine.names.index(oracles.carried(generators, word))
+    oracle = lambda word: machine.names.index(carried(generators, word))
     return Language(name, machine, oracle, "which element of the group")
 
 
@@ -320,7 +343,7 @@ def followed(name: str, machine: MooreMachine) -> Language:
 
 
 def _expression(name: str, machine: MooreMachine) -> Language:
-    return Language(name, expressions(machine), oracles.python, "the same, asked after a number of a written expression")
+    return Language(name, expressions(machine), python_value, "the same, asked after a number of a written expression")
 
 
 GROUPS: dict[str, dict[str, tuple[int, ...]]] = {
@@ -335,31 +358,31 @@ LANGUAGES = {
     found.name: found
     for found in (
         Language("Parity", counter(2), lambda text: text.count("1") % 2, "how many 1s, mod 2"),
-        Language("(aa)*", repeats("aa", "a"), oracles.full("(aa)*"), "an even number of a"),
+        Language("(aa)*", repeats("aa", "a"), matches("(aa)*"), "an even number of a"),
         modular_sum(5),
-        Language("(abab)*", repeats("abab", "ab"), oracles.full("(abab)*"), "abab, any number of times"),
+        Language("(abab)*", repeats("abab", "ab"), matches("(abab)*"), "abab, any number of times"),
         first_is_last(2),
         first_is_last(5),
-        Language("a-b-c mod 5", subtraction(5), lambda text: oracles.after_minus(text) % 5,
+        Language("a-b-c mod 5", subtraction(5), lambda text: after_minus(text) % 5,
                  "numbers before the first minus less numbers after it"),
         _expression("a-b-c mod 5, expressions", subtraction(5)),
         arithmetic(5),
         _expression("ModArith(5), expressions", mod_arith(5)),
         *map(bounded_dyck, (2, 3, 4, 12)),
-        Language("Tomita 1", repeats("1", "01"), oracles.without("0"), "only 1s"),
-        Language("Tomita 2", repeats("10", "01"), oracles.full("(10)*"), "10, any number of times"),
-        Language("Tomita 3", tomita_3(), oracles.without(oracles.ODD_ONES + oracles.ODD_ZEROS),
+        Language("Tomita 1", repeats("1", "01"), lacks("0"), "only 1s"),
+        Language("Tomita 2", repeats("10", "01"), matches("(10)*"), "10, any number of times"),
+        Language("Tomita 3", tomita_3(), lacks(ODD_ONES + ODD_ZEROS),
                  "no odd block of 1s directly before an odd block of 0s"),
-        Language("Tomita 3, as written", tomita_3(later=True), oracles.without(f"{oracles.ODD_ONES}.*?{oracles.ODD_ZEROS}"),
+        Language("Tomita 3, as written", tomita_3(later=True), lacks(f"{ODD_ONES}.*?{ODD_ZEROS}"),
                  "no odd block of 1s at any time before an odd block of 0s"),
         Language("Tomita 4", from_rule(0, "01", lambda s, v: 3 if s == 3 else (1 - v) * (s + 1), lambda s: int(s < 3)),
-                 oracles.without("000"), "no 000"),
+                 lacks("000"), "no 000"),
         Language("Tomita 5", from_rule((0, 0), "01", lambda s, v: (s[0] ^ (v == 0), s[1] ^ (v == 1)), lambda s: int(s == (0, 0))),
                  lambda text: int(text.count("0") % 2 == text.count("1") % 2 == 0), "an even number of 0s and of 1s"),
         Language("Tomita 6", from_rule(0, "01", lambda s, v: (s + 1 - 2 * v) % 3, lambda s: int(s == 0)),
                  lambda text: int((text.count("0") - text.count("1")) % 3 == 0), "as many 0s as 1s, mod 3"),
         Language("Tomita 7", from_rule(0, "01", lambda s, v: min(4, s + (v != s % 2)), lambda s: int(s < 4)),
-                 oracles.full("0*1*0*1*"), "0*1*0*1*: 10 once at the most"),
+                 matches("0*1*0*1*"), "0*1*0*1*: 10 once at the most"),
         *(word_problem(name, generators) for name, generators in GROUPS.items()),
     )
 }  # fmt: skip

@@ -13,8 +13,8 @@ from fractions import Fraction
 import numpy as np
 
 from lrnnlab.automata import MooreMachine, classify, minimise
-from lrnnlab.automata.quotients import Quotient
-from lrnnlab.automata.typed import STATES, TOKENS
+from lrnnlab.automata.algebra import Quotient
+from lrnnlab.automata.parsing import MAX_STATES, MAX_TOKENS
 from lrnnlab.expressivity.prediction import (
     FAMILIES,
     MONOID,
@@ -30,10 +30,10 @@ from lrnnlab.expressivity.theorems.cascades import (
     DiagonalCascade,
     one_hot,
     pair_up,
+    solvable_cascade,
     table,
     universal_layer,
 )
-from lrnnlab.expressivity.theorems.groups import solvable_cascade
 from lrnnlab.expressivity.theorems.one_layer import possible_in_one_diagonal_layer
 from lrnnlab.validation import checked, shown
 
@@ -92,8 +92,8 @@ def construct(machine: MooreMachine, family: str) -> Constructed:
     if family not in FAMILIES:
         raise ValueError(f"the families are {', '.join(FAMILIES)}, got {shown(family)}")
     small = minimise(machine)
-    if small.num_states > STATES or small.num_symbols > TOKENS:
-        raise ValueError(f"exact weights are made for machines of at most {STATES} states and {TOKENS} tokens; this one "
+    if small.num_states > MAX_STATES or small.num_symbols > MAX_TOKENS:
+        raise ValueError(f"exact weights are made for machines of at most {MAX_STATES} states and {MAX_TOKENS} tokens; this one "
                          f"has {small.num_states} states and {small.num_symbols} tokens")  # fmt: skip
     made = _made(small, family)
     counterexample = pair_up(made.model, small)[1]

@@ -22,9 +22,8 @@ import numpy as np
 from sympy import primefactors
 
 from lrnnlab.automata import MooreMachine, minimise, transition_monoid
+from lrnnlab.automata.algebra import Quotient, groups_in, quotients, short_words
 from lrnnlab.automata.machines import apart
-from lrnnlab.automata.monoids import groups_in, short_words
-from lrnnlab.automata.quotients import Quotient, quotients
 from lrnnlab.expressivity.robustness import (
     Counterexample,
     refute_constant,
@@ -34,8 +33,8 @@ from lrnnlab.expressivity.robustness import (
     refute_one_key,
     refute_order,
 )
+from lrnnlab.expressivity.theorems.cascades import solvable_cascade
 from lrnnlab.expressivity.theorems.counting import states_told_by_counts
-from lrnnlab.expressivity.theorems.groups import solvable_cascade
 from lrnnlab.expressivity.theorems.one_layer import possible_in_one_diagonal_layer
 from lrnnlab.expressivity.theorems.two_layers import lower_quotient, refute_two_layers, two_layers_last
 from lrnnlab.validation import checked, shown, whole_number

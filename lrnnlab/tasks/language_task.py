@@ -18,10 +18,9 @@ import torch
 
 from lrnnlab.automata import NO_LABEL, MooreMachine, minimise
 from lrnnlab.automata.languages import Language
+from lrnnlab.tasks.base import StringTask
 from lrnnlab.tasks.batch import Batch
-from lrnnlab.tasks.draws import Independent
-from lrnnlab.tasks.strings import StringTask
-from lrnnlab.tasks.uniform_strings import UniformStrings
+from lrnnlab.tasks.draws import Independent, UniformStrings
 from lrnnlab.validation import among, whole_number
 
 MEASURED = 4096  # strings, where a level has no closed form

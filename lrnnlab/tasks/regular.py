@@ -189,7 +189,7 @@ def bounded_dyck(n: int) -> Task:
 
 
 def expression(pattern: str, symbols: Sequence[str] | None = None) -> Task:
-    """Is the string in the language of a regular expression?  See ``automata.languages.acceptor``."""
+    """Is the string in the language of a regular expression?  See ``automata.parsing.acceptor``."""
     found = languages.regular(pattern, symbols)
     accepted = set(found.machine.outputs[found.machine.transitions].ravel().tolist())  # after one letter or more
     if len(accepted) == 1:

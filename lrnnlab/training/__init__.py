@@ -12,7 +12,7 @@ All randomness comes from generators (``rng``), and sums are taken in the same o
 1.0
 """
 
-from lrnnlab.tasks.levels import whole_string_accuracy
+from lrnnlab.tasks.batch import whole_string_accuracy
 from lrnnlab.training.determinism import deterministic, rng
 from lrnnlab.training.engine import Trained
 from lrnnlab.training.evaluation import Evaluation, evaluate

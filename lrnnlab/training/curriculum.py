@@ -28,7 +28,7 @@ from torch.nn import functional as F
 from lrnnlab.automata import NO_LABEL
 from lrnnlab.tasks.base import BaseTask
 from lrnnlab.tasks.batch import Batch, answered
-from lrnnlab.tasks.seeds import draw_seed
+from lrnnlab.tasks.draws import draw_seed
 from lrnnlab.training.loop import ResumableSource, Trained, early_stopping, train
 
 MANY = 8  # times as many strings at most as at the longest length

@@ -28,7 +28,7 @@ from torch import Tensor, nn
 
 from lrnnlab.models.base import at_default_device, weights_of
 from lrnnlab.tasks import BaseTask, Batch
-from lrnnlab.tasks.seeds import draw_seed
+from lrnnlab.tasks.draws import draw_seed
 from lrnnlab.training.determinism import deterministic, rng
 from lrnnlab.training.engine import (
     Checkpoint,

@@ -22,7 +22,7 @@ from lrnnlab.models import Net
 from lrnnlab.models.net import Trace
 from lrnnlab.scans.transforms import first_order
 from lrnnlab.tasks import Batch
-from lrnnlab.tasks.strings import StringTask
+from lrnnlab.tasks.base import StringTask
 from lrnnlab.training.determinism import deterministic, rng
 from lrnnlab.training.engine import Checkpoint, TrainState, adam, advance, fingerprint, finish, progress_bar
 from lrnnlab.training.evaluation import at_rest

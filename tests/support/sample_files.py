@@ -12,12 +12,12 @@ import numpy as np
 from PIL import Image
 from scipy.io import wavfile
 
+from lrnnlab.tasks.draws import numpy_random
 from lrnnlab.tasks.long_range import FOLDERS
 from lrnnlab.tasks.long_range.listops import FIRST_OPERATOR, SYMBOLS, ListOps, nodes
 from lrnnlab.tasks.long_range.pathfinder import ARENA_32, draw, draw_scene
 from lrnnlab.tasks.long_range.speech import RATE
 from lrnnlab.tasks.long_range.standins import opinion_text, sound, subject_pair
-from lrnnlab.tasks.seeds import numpy_random
 
 
 def arena_text(tokens: Any) -> str:

@@ -40,8 +40,8 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from lrnnlab.automata import MooreMachine, minimise
+from lrnnlab.automata.algebra import Quotient
 from lrnnlab.automata.machines import apart
-from lrnnlab.automata.quotients import Quotient
 from lrnnlab.expressivity.robustness import Counterexample, refute_diagonal, token_sets
 
 CONTEXTS = {1: ((2, 1), (3, 1)), 2: ((2, 1), (3, 1), (2, 2), (3, 2)),

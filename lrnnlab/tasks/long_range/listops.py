@@ -32,7 +32,7 @@ import torch
 from lrnnlab.automata import NO_LABEL
 from lrnnlab.tasks.base import BaseTask
 from lrnnlab.tasks.batch import Batch
-from lrnnlab.tasks.seeds import python_random
+from lrnnlab.tasks.draws import python_random
 from lrnnlab.validation import checked, shown, whole_number
 
 OPERATORS = ("[MIN", "[MAX", "[MED", "[SM")

@@ -30,7 +30,7 @@ import torch
 
 from lrnnlab.tasks.base import BaseTask
 from lrnnlab.tasks.batch import Batch
-from lrnnlab.tasks.seeds import draw_seed, numpy_random
+from lrnnlab.tasks.draws import draw_seed, numpy_random
 from lrnnlab.validation import whole_number
 
 ANGLES = np.linspace(-np.pi / 2, np.pi / 2, 361)

@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from PIL import Image
 
-from lrnnlab.tasks.long_range.dataset import SequenceData, choose_split, damaged, data_files, need
+from lrnnlab.tasks.long_range.dataset import SequenceData, choose_split, damaged, data_files, need, optional
 
 
 class ArrayUnpickler(pickle.Unpickler):
@@ -85,8 +84,9 @@ def read_picture(path: Path | str) -> np.ndarray:
     """(M^2,) uint8 grey values of a square picture; ``DataFileError`` if it is missing, damaged or not square."""
     expected = "a square grey .png picture"
     need(path, expected)
+    reader = optional("PIL.Image")
     try:
-        with Image.open(path) as image:
+        with reader.open(path) as image:
             pixels = np.asarray(image.convert("L"))
     except (OSError, SyntaxError, ValueError) as error:
         raise damaged(path, f"{type(error).__name__}: {error}", expected) from error

@@ -20,11 +20,11 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from lrnnlab.tasks.long_range.dataset import SequenceData, choose_split
+from lrnnlab.tasks.draws import numpy_random
+from lrnnlab.tasks.long_range.dataset import SequenceData, choose_split, optional
 from lrnnlab.tasks.long_range.listops import PAD, ListOps, nodes
 from lrnnlab.tasks.long_range.pathfinder import Pathfinder
 from lrnnlab.tasks.long_range.texts import BYTES, as_tokens
-from lrnnlab.tasks.seeds import numpy_random
 from lrnnlab.validation import whole_number
 
 SPLITS = {"train": 2000, "val": 500, "test": 500}  # items by default
@@ -112,9 +112,7 @@ def retrieval(count: int, split: int, seed: int) -> SequenceData:
 
 def image(count: int, split: int, seed: int, side: int = 32) -> SequenceData:
     """There are 1,797 digits: 1,437, 180 and 180, shuffled with ``seed``; fewer are given if ``count`` is more."""
-    from sklearn.datasets import load_digits  # a second to load
-
-    digits = load_digits()
+    digits = optional("sklearn.datasets").load_digits()
     cuts = [1437, 1617]
     rows = np.split(numpy_random(seed).permutation(len(digits.target)), cuts)[split][:count]
     block = np.ones((side // 8, side // 8))

@@ -20,7 +20,7 @@ from lrnnbook.content.chapters import ch10
 from lrnnbook.content.exercises import check, hint, solution
 from lrnnbook.content.tables import ladder
 from lrnnlab import snap
-from lrnnlab.automata import quotients
+from lrnnlab.automata.algebra import quotient_scores, quotients
 from lrnnlab.models import exact_model
 from lrnnlab.tasks import task
 from lrnnlab.verification import black_box, quantise
@@ -132,8 +132,8 @@ s_3 = ladder.ladder_task("s_3")
 net = ladder.trained(ladder.TABLE.setting("deltanet_negative", "s_3", "live"), seed=0)[0].net
 batch = s_3.sample(128, 40, torch.Generator().manual_seed(1))
 answered = black_box.answers(net)(batch.tokens.numpy())
-every = quotients.quotients(s_3.machine)
-scores = quotients.quotient_scores(answered, batch.targets.numpy(), every)
+every = quotients(s_3.machine)
+scores = quotient_scores(answered, batch.targets.numpy(), every)
 show.table(
     [{"quotient": " | ".join(found.machine.names), "states": score.size, "right": f"{score.accuracy:.1%}",
       "by chance": f"{score.chance:.1%}"} for found, score in zip(every[1:], scores[1:])],

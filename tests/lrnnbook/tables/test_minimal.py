@@ -13,8 +13,15 @@ from lrnnbook.content.tables.minimal import constructions, mod_arith_cascade
 from lrnnlab.automata import MooreMachine, classify, minimise
 from lrnnlab.automata.languages import LANGUAGES, language, permuting
 from lrnnlab.expressivity.theorems import one_layer
-from lrnnlab.expressivity.theorems.cascades import pair_up, real_block, universal_layer
-from lrnnlab.expressivity.theorems.groups import derived_series, inverse, solvable_cascade, then
+from lrnnlab.expressivity.theorems.cascades import (
+    derived_series,
+    inverse,
+    pair_up,
+    real_block,
+    solvable_cascade,
+    then,
+    universal_layer,
+)
 from lrnnlab.tasks import ModArith
 
 POSSIBLE = {"Parity": 2, "(aa)*": 2, "Sum(5)": 5, "Tomita 5": 2, "Tomita 6": 3, "Tomita 1": 1}  # proofs.md A2: and nothing else

@@ -9,10 +9,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from lrnnlab import automata
+from lrnnlab.automata.algebra import quotients
 from lrnnlab.automata.languages import GROUPS, LANGUAGES, language
-from lrnnlab.automata.quotients import quotients
-from lrnnlab.automata.typed import my_machine
-from lrnnlab.expressivity.theorems.groups import then
+from lrnnlab.automata.parsing import my_machine
+from lrnnlab.expressivity.theorems.cascades import then
 from lrnnlab.tasks import EvenPair, ModArith, Sum
 
 from_rule = automata.MooreMachine.from_rule
@@ -141,17 +141,17 @@ def test_maximal_subgroups_against_the_definition():
             if then(e, e) == e:
                 local = {then(then(e, m), e) for m in elements}
                 orders.add(sum(any(then(u, v) == e == then(v, u) for v in local) for u in local))
-        found = automata.monoids.groups_in(machine)
+        found = automata.algebra.groups_in(machine)
         assert found.order == max(orders)
         assert found.primes == {p for p in range(2, 10) if any(order % p == 0 for order in orders) and all(p % q for q in range(2, p))}
 
 
 def test_groups_of_machines_whose_monoid_is_too_large_to_list():
     turn, swap = np.roll(np.arange(16), 1), np.r_[1, 0, np.arange(2, 16)]
-    found, draw = automata.monoids.groups_in(automata.MooreMachine(np.stack([turn, swap]), range(16), 0, "ab")), np.random.default_rng(0)
+    found, draw = automata.algebra.groups_in(automata.MooreMachine(np.stack([turn, swap]), range(16), 0, "ab")), np.random.default_rng(0)
     assert found.whole and not found.solvable and found.order == math.factorial(16)
     with pytest.raises(ValueError, match="more than 20000 images"):
-        automata.monoids.groups_in(automata.MooreMachine(np.stack([draw.integers(40, size=40) for _ in range(3)]), range(40), 0, "abc"))
+        automata.algebra.groups_in(automata.MooreMachine(np.stack([draw.integers(40, size=40) for _ in range(3)]), range(40), 0, "abc"))
 
 
 def test_a_machine_of_a_rule_is_numbered_breadth_first_or_refused():

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from lrnnbook.content.chapters.ch10 import linear_probe
 from lrnnbook.content.tables import ladder
 from lrnnlab.automata import NO_LABEL, MooreMachine, equivalent, minimise
+from lrnnlab.automata.algebra import quotient_scores
 from lrnnlab.automata.extraction import extract
 from lrnnlab.automata.languages import language
-from lrnnlab.automata.quotients import quotient_scores
 from lrnnlab.models import build as net_of
 from lrnnlab.models import exact_model, snap
 from lrnnlab.verification.black_box import answers, extract_net

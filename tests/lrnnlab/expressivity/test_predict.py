@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from lrnnbook.content.tables.ladder import FAMILY, TABLE, ladder_task
 from lrnnbook.content.tables.word_actions import machine_of
 from lrnnlab.automata import MooreMachine, classify, minimise
+from lrnnlab.automata.algebra import quotients
 from lrnnlab.automata.languages import language
-from lrnnlab.automata.quotients import quotients
 from lrnnlab.expressivity import robustness
 from lrnnlab.expressivity.construction import construct
 from lrnnlab.expressivity.prediction import FAMILIES, predict

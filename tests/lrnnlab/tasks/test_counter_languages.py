@@ -15,8 +15,8 @@ from tensors import generator
 
 from lrnnlab.automata import NO_LABEL, MooreMachine
 from lrnnlab.tasks import counter_languages as counters
+from lrnnlab.tasks.batch import blind_levels
 from lrnnlab.tasks.counter_languages import COUNTER_TASKS
-from lrnnlab.tasks.levels import blind_levels
 
 ALL = {name: make() for name, make in COUNTER_TASKS.items()}
 every_task = pytest.mark.parametrize("task", ALL.values(), ids=list(ALL))

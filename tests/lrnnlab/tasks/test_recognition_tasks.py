@@ -15,9 +15,8 @@ from tensors import generator
 from lrnnlab.automata import Language, MooreMachine
 from lrnnlab.automata.languages import dyck, language, tomita_3
 from lrnnlab.tasks import regular
-from lrnnlab.tasks.draws import Expressions, Halves
+from lrnnlab.tasks.draws import Expressions, Halves, UniformStrings
 from lrnnlab.tasks.regular import STRING_TASKS
-from lrnnlab.tasks.uniform_strings import UniformStrings
 
 ALL = {name: make() for name, make in STRING_TASKS.items()}
 LANGUAGES = {name: task for name, task in ALL.items() if isinstance(task.draw, Halves)}

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from tensors import generator
 
 from lrnnlab.automata import NO_LABEL, MooreMachine, classify
-from lrnnlab.automata.languages import LANGUAGES, acceptor, language
+from lrnnlab.automata.languages import LANGUAGES, language
 from lrnnlab.automata.languages import read as read_word
+from lrnnlab.automata.parsing import acceptor
 from lrnnlab.tasks import TASKS, MachineTask, WordProblem, task
 from lrnnlab.tasks.regular import expression, group
 

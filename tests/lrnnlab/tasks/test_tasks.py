@@ -11,8 +11,8 @@ from tensors import generator
 
 from lrnnlab.automata import NO_LABEL, Language, MooreMachine, equivalent, minimise
 from lrnnlab.tasks import EvenPair, MachineTask, ModArith, Sum, Task
+from lrnnlab.tasks.batch import best_of_checks
 from lrnnlab.tasks.draws import Independent
-from lrnnlab.tasks.levels import best_of_checks
 
 KINDS = (Sum, EvenPair, ModArith)
 MODULI = range(2, 12)

@@ -10,8 +10,8 @@ from torch import nn
 from torch.nn import functional as F
 
 from lrnnbook.content.tables.regulargpt_table1 import make_network
+from lrnnlab.tasks.draws import draw_seed
 from lrnnlab.tasks.regular import cycle_navigation, parity
-from lrnnlab.tasks.seeds import draw_seed
 from lrnnlab.training.curriculum import held_out, train_strings
 from lrnnlab.training.determinism import rng
 from lrnnlab.training.evaluation import accuracy_at_lengths

@@ -41,7 +41,7 @@ from lrnnbook.content.tables.ladder import (
 )
 from lrnnbook.content.tables.results import percent
 from lrnnlab.automata import MooreMachine, classify
-from lrnnlab.automata.typed import my_machine
+from lrnnlab.automata.parsing import my_machine
 from lrnnlab.expressivity.construction import construct
 from lrnnlab.expressivity.prediction import FAMILIES, Prediction, predict
 from lrnnlab.models import Net, build, snap

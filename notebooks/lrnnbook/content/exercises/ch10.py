@@ -8,7 +8,7 @@ from lrnnbook.content.exercises.judging import CannotJudge, call, claim, numbers
 from lrnnbook.content.exercises.prediction import prediction
 from lrnnbook.content.tables.lrnn_fading import first_below
 from lrnnlab.automata import MooreMachine
-from lrnnlab.automata.typed import my_machine
+from lrnnlab.automata.parsing import my_machine
 from lrnnlab.expressivity.prediction import predict
 
 

@@ -35,9 +35,9 @@ from lrnnbook.content.tables.dlr_table1 import PAPER_LEVELS, TABLE, level_of, sh
 from lrnnbook.content.tables.dlr_table3 import SPLITS, operator_levels, reading_nothing
 from lrnnbook.content.tables.kernels import predicted_r2
 from lrnnbook.content.tables.results import column, percent
+from lrnnlab.tasks.draws import numpy_random
 from lrnnlab.tasks.long_range.pathfinder import PathfinderSegmentation, draw, draw_scene, segment
 from lrnnlab.tasks.numbers.atomic_levels import shift_level
-from lrnnlab.tasks.seeds import numpy_random
 
 # --- Shift (chapter 06): R2 by length ---------------------------------------------------------------------------------
 

@@ -20,9 +20,9 @@ from lrnnbook.content.tables.table import by_setting, load, outcome, trained_by
 from lrnnlab.automata import NO_LABEL
 from lrnnlab.models import Net
 from lrnnlab.tasks.batch import answered
+from lrnnlab.tasks.draws import python_random
 from lrnnlab.tasks.long_range.listops import OPERATORS, ListOpsSubTrees, nodes
 from lrnnlab.tasks.long_range.pathfinder import PathfinderSegmentation
-from lrnnlab.tasks.seeds import python_random
 from lrnnlab.training.determinism import rng
 from lrnnlab.training.loop import with_seed
 

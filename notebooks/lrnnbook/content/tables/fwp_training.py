@@ -9,9 +9,9 @@ from torch import nn
 
 from lrnnbook.content.tables.table import by_setting, load, options, parameters
 from lrnnlab.models import Net, build
+from lrnnlab.tasks.batch import blind_levels
 from lrnnlab.tasks.counter_languages import COUNTER_TASKS
-from lrnnlab.tasks.levels import blind_levels
-from lrnnlab.tasks.positive_strings import PositiveTask
+from lrnnlab.tasks.counter_languages.strings import PositiveTask
 from lrnnlab.training import Trained, whole_string_accuracy
 from lrnnlab.training.curriculum import answers, train_pools
 from lrnnlab.training.determinism import rng

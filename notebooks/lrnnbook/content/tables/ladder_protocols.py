@@ -18,8 +18,7 @@ from lrnnbook.content.tables.ladder import FAR, LENGTH
 from lrnnbook.content.tables.table import by_setting, load
 from lrnnlab.models import build
 from lrnnlab.tasks import Task
-from lrnnlab.tasks.batch import answered
-from lrnnlab.tasks.levels import best_of_checks
+from lrnnlab.tasks.batch import answered, best_of_checks
 from lrnnlab.training import train
 from lrnnlab.training.determinism import rng
 

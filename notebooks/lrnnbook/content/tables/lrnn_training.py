@@ -65,8 +65,8 @@ def levels(task: tasks.Task) -> dict[str, float]:
     return {
         "chance": task.chance,
         "majority": majority,
-        "best_of_40_guesser": tasks.levels.best_of_checks(task.chance)[0],
-        "best_of_40_majority": tasks.levels.best_of_checks(majority)[0],
+        "best_of_40_guesser": tasks.batch.best_of_checks(task.chance)[0],
+        "best_of_40_majority": tasks.batch.best_of_checks(majority)[0],
     }
 
 

@@ -28,11 +28,11 @@ from lrnnlab.expressivity.theorems.cascades import (
     Channel,
     DiagonalCascade,
     field_of,
+    group_cascade,
     one_hot,
     pair_up,
     table,
 )
-from lrnnlab.expressivity.theorems.groups import group_cascade
 from lrnnlab.expressivity.theorems.one_layer import Verdict, possible_in_one_diagonal_layer
 
 QUARTER_TURNS = (((1, 0), (0, 1)), ((0, -1), (1, 0)), ((-1, 0), (0, -1)), ((0, 1), (-1, 0)))

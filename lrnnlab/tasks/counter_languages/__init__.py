@@ -32,9 +32,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from lrnnlab.automata.languages import counter, prefixes, repeats
-from lrnnlab.automata.oracles import what_is_left
-from lrnnlab.tasks.positive_strings import CountedTask, PositiveTask, Regular
+from lrnnlab.automata.languages import counter, prefixes, repeats, what_is_left
+from lrnnlab.tasks.counter_languages.strings import CountedTask, PositiveTask, Regular
 from lrnnlab.validation import whole_number
 
 OPEN, CLOSE, RESET = 0, 1, 2

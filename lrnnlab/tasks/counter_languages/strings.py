@@ -20,11 +20,9 @@ import numpy as np
 import torch
 
 from lrnnlab.automata import NO_LABEL, MooreMachine, languages, minimise
-from lrnnlab.tasks.batch import Batch
-from lrnnlab.tasks.levels import blind_levels
-from lrnnlab.tasks.seeds import python_random
-from lrnnlab.tasks.strings import StringTask
-from lrnnlab.tasks.uniform_strings import UniformStrings
+from lrnnlab.tasks.base import StringTask
+from lrnnlab.tasks.batch import Batch, blind_levels
+from lrnnlab.tasks.draws import UniformStrings, python_random
 from lrnnlab.validation import shown, whole_number
 
 BIN = 50  # sizes in one bin

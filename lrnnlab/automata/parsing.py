@@ -1,20 +1,82 @@
-"""A machine of your own, typed: a regular expression, or a table of arrows.
+"""Machines that are typed: a regular expression, or a table of arrows.
 
 Letters: Q states, V tokens.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from lrnnlab.automata.languages import acceptor
 from lrnnlab.automata.machines import MooreMachine, minimise
 from lrnnlab.validation import checked
 
-STATES, TOKENS = 60, 10
-READ, LONGEST = 2000, 300  # states before a machine is minimised; characters of an expression
+OPERATORS = frozenset("()|*+?")
+EMPTY = frozenset("εϵɛλ")  # how books write the empty word
+MAX_STATES, MAX_TOKENS = 60, 10  # of a machine that is typed
+MAX_STATES_READ, MAX_CHARACTERS = 2000, 300  # before it is minimised; of an expression
+
+
+@checked
+def acceptor(pattern: str, symbols: Sequence[str] | None = None, limit: int = 100_000) -> MooreMachine:
+    """The smallest machine that shows 1 after the strings of a regular expression and 0 after all others.
+
+    A pattern has letters, digits, ``|``, ``*``, ``+``, ``?`` and parentheses, read as Python's ``re`` reads them; an empty
+    alternative is the empty word, as in ``a|``; ε is no letter unless ``symbols``, the alphabet, have it.  Two repetitions in
+    a row, such as ``a*?``, are refused: there they say how to search.  ValueError shows what is wrong, or says that more than
+    ``limit`` states were met before the machine was minimised.
+    """
+    if not pattern:
+        raise ValueError(f"a regular expression is a text that is not empty, got {pattern!r}")
+    strange = sorted({char for char in pattern if char not in OPERATORS and not char.isalnum()})
+    if strange:
+        raise ValueError(f"{strange[0]!r} in {pattern!r}: letters, digits, | * + ? and parentheses are read")
+    if twice := re.search(r"[*+?][*+?]", pattern):
+        raise ValueError(f"{twice[0]!r} in {pattern!r}: one repetition at a time, parentheses say of what")
+    letters = sorted(set(pattern) - OPERATORS)
+    symbols = tuple([x for x in letters if x not in EMPTY] or letters if symbols is None else symbols)
+    if not symbols or not all(isinstance(symbol, str) for symbol in symbols):
+        raise ValueError(f"{pattern!r} needs symbols that are letters, at least one, got {symbols!r}")
+    if empty := sorted(EMPTY & set(letters) - set(symbols)):
+        raise ValueError(f"{empty[0]!r} in {pattern!r}: the empty word is written as nothing, as in (a|) or a?; for a letter, "
+                         "give symbols that have it")  # fmt: skip
+    if not set(letters) <= set(symbols):
+        raise ValueError(f"{pattern!r} has the letters {''.join(letters)!r}, the alphabet has {''.join(symbols)!r}")
+    if len(set(symbols)) < len(symbols):
+        raise ValueError(f"an alphabet has every letter once, got {''.join(symbols)!r}")
+    # An import of half a second that nothing else needs.
+    from automata.base.exceptions import AutomatonException, RegexException
+    from automata.fa.nfa import NFA
+
+    try:
+        re.compile(pattern)
+        alternatives = re.sub(r"(?<=[(|])(?=\|)|(?<=\|)(?=\))|^(?=\|)|(?<=\|)$", "()", pattern)  # () for an empty one
+        nfa = NFA.from_regex(alternatives, input_symbols=set(symbols))
+    except (re.error, AutomatonException, RegexException) as error:
+        raise ValueError(f"{pattern!r} is no regular expression: {error}") from error
+
+    def closed(states):  # with all that is reached without reading a letter
+        found = set(states)
+        queue = list(found)
+        for state in queue:
+            new = nfa.transitions.get(state, {}).get("", set()) - found
+            found |= new
+            queue += new
+        return frozenset(found)
+
+    try:
+        rule = MooreMachine.from_rule(
+            closed({nfa.initial_state}), symbols,
+            lambda states, token: closed(after for state in states
+                                         for after in nfa.transitions.get(state, {}).get(symbols[token], ())),
+            lambda states: int(not states.isdisjoint(nfa.final_states)), limit=limit,
+        )  # fmt: skip
+    except ValueError as error:
+        raise ValueError(f"{pattern!r} takes more than {limit} states") from error
+    return replace(minimise(rule), names=())
 
 
 @checked
@@ -35,15 +97,15 @@ def my_machine(text: str, symbols: str | Sequence[str] | None = None) -> MooreMa
     if not lines:
         raise ValueError("nothing is typed: a regular expression such as (ab)*, or lines such as  even a odd*")
     single = len(lines) == 1 and len(lines[0]) == 1
-    if single and len(lines[0][0]) > LONGEST:
-        raise ValueError(f"an expression of {len(lines[0][0])} characters is too long: at most {LONGEST} are read")
-    found = acceptor(lines[0][0], symbols, READ) if single else _table(lines, symbols)
+    if single and len(lines[0][0]) > MAX_CHARACTERS:
+        raise ValueError(f"an expression of {len(lines[0][0])} characters is too long: at most {MAX_CHARACTERS} are read")
+    found = acceptor(lines[0][0], symbols, MAX_STATES_READ) if single else _table(lines, symbols)
     if len(found.symbols) < 2:
         raise ValueError(f"a machine that reads {found.symbols[0]!r} only hears the length of a string: "
                          "give it a second token")  # fmt: skip
-    if len(found.symbols) > TOKENS or found.num_states > STATES:
-        raise ValueError(f"at most {STATES} states and {TOKENS} tokens are taken; this machine has {found.num_states} and "
-                         f"{len(found.symbols)} after it was minimised")  # fmt: skip
+    if len(found.symbols) > MAX_TOKENS or found.num_states > MAX_STATES:
+        raise ValueError(f"at most {MAX_STATES} states and {MAX_TOKENS} tokens are taken; this machine has "
+                         f"{found.num_states} and {len(found.symbols)} after it was minimised")  # fmt: skip
     if found.num_states == 1:
         raise ValueError("every string has the same answer: there is nothing to compute")
     return found
@@ -71,8 +133,8 @@ def _table(lines, symbols):
             raise ValueError(f"two arrows leave {state!r} by {token!r}: to {arrows[state, token]!r} and to {after!r}")
     states = list(dict.fromkeys(state for state, _ in arrows))
     tokens = list(dict.fromkeys(token for _, token in arrows)) if symbols is None else list(symbols)
-    if len(states) > READ:
-        raise ValueError(f"{len(states)} states are too many: at most {READ} are read")
+    if len(states) > MAX_STATES_READ:
+        raise ValueError(f"{len(states)} states are too many: at most {MAX_STATES_READ} are read")
     if not states:
         raise ValueError("there is no arrow: write lines such as  even a odd*")
     for (state, token), after in arrows.items():
