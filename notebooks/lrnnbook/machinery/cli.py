@@ -9,6 +9,7 @@ import time
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import lrnnlab
 from lrnnbook import without_extra
@@ -56,7 +57,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=lrnnlab.__version__)
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     reproduce = verbs.add_parser("reproduce", help="run (part of) a table or figure of a paper and print what came out")
-    reproduce.add_argument("experiment", help="for example lrnn/table2, which trains, or lrnn/speed, which measures")
+    reproduce.add_argument("experiment", help="for example lrnn/table2, which trains, or lrnn/speed, which measures; or a .yaml "
+                           "of your own rows")  # fmt: skip
     reproduce.add_argument("--budget", default="live", help="live (seconds a run), desk (hours a table), paper")
     reproduce.add_argument("--protocol", help="ours (last weights, every position, no choice on test data) or paper "
                            "(best of 40 checks, last position); default: paper for --budget paper, else ours")
@@ -71,7 +73,8 @@ def _parser() -> argparse.ArgumentParser:
     reproduce.add_argument("--engine", help="where the runs go: dask://HOST:PORT, slurm or local, see the README; needs "
                            "lrnnlab[cluster]; on processors of one kind the numbers stay the same")  # fmt: skip
     reproduce.add_argument("--json", action="store_true", help="one JSON object a run on stdout instead of a table")
-    reproduce.add_argument("--data", type=_folder, help="where records are kept; default: the repository's data/")
+    reproduce.add_argument("--data", type=_folder, help="where records are kept; default: the repository's data/, or data/ "
+                           "beside a .yaml of your own")  # fmt: skip
     reproduce.add_argument("--record", action=argparse.BooleanOptionalAction, default=None,
                            help="keep and reuse records; default: yes (--budget live: only with --data or --engine)")  # fmt: skip
     reproduce.add_argument("--again", action="store_true", help="make what is recorded again, and record that")
@@ -79,8 +82,10 @@ def _parser() -> argparse.ArgumentParser:
                            help="of fwp/table1 and fwp/table2: train the first N configurations of the paper's grid "
                            "(default: all) and say which is best")
     results = verbs.add_parser("results", help="recorded runs of a table: as text, or as a file for other programs")
-    results.add_argument("experiment", help="for example fwp/table1")
-    results.add_argument("--budget", default="desk", help="desk (the default) or paper")
+    results.add_argument("experiment", help="for example fwp/table1; or a .yaml of your own rows")
+    results.add_argument("--budget", help="desk, paper or live; default: the first of these that has runs")
+    results.add_argument("--data", type=_folder, help="where records are kept; default: those that come with the project, or "
+                         "data/ beside a .yaml of your own")  # fmt: skip
     results.add_argument("--protocol", default="ours", help="ours (the default) or paper")
     results.add_argument("--csv", type=Path, metavar="FILE", help="write one line a run, one column a metric; Parquet "
                          "where the name ends in .parquet")  # fmt: skip
@@ -109,7 +114,9 @@ def _parser() -> argparse.ArgumentParser:
             one.add_argument("--limit", type=float, default=20.0, help="skip calls of more seconds than this (20)")
     figures = verbs.add_parser("figures", help="draw the pictures in figures/ again")
     figures.add_argument("names", nargs="*", metavar="NAME", help="which; default: all")
-    figures.add_argument("--folder", type=_folder, help="where to; default: figures/ beside data/")
+    figures.add_argument("--data", type=_folder, help="with the name ladder: draw the ladder with your own rows that are recorded "
+                         "there, as .png, .svg and .pdf")  # fmt: skip
+    figures.add_argument("--folder", type=_folder, help="where to; default: figures/ beside data/, or here with --data")
     copy = verbs.add_parser("copy", help="a copy of the chapters of your own: make it, start one over, see what is new")
     copy.add_argument("what", nargs="?", choices=["make", "start-over", "news", "progress"], default="make", help="make: "
                       "copy the chapters that are not there yet (the default); start-over: a fresh chapter, the old one "
@@ -183,10 +190,11 @@ def _reproduce(options: argparse.Namespace) -> int:
         if options.protocol is not None:
             raise ValueError(f"--search has one protocol, got --protocol {options.protocol}")
         runs = search_plan(options.experiment, first=options.search, **chosen)
-    keep = options.budget != "live" or options.data is not None or options.engine is not None
-    keep = keep if options.record is None else options.record
-    data = (options.data or records.data_folder()) if keep else None
     asked_for = tables.get(options.experiment)
+    beside = _beside(asked_for)
+    keep = options.budget != "live" or any(one is not None for one in (options.data, options.engine, beside))
+    keep = keep if options.record is None else options.record
+    data = (options.data or beside or records.data_folder()) if keep else None
     if asked_for.clock and options.jobs > 1:
         print(f"{options.experiment} measures time: one run at a time, not {options.jobs}", file=sys.stderr)
     asked = {asked_for.aliases.get(row, row): row for row in options.rows or ()}  # print the name that was asked for
@@ -222,9 +230,9 @@ def _reproduce(options: argparse.Namespace) -> int:
         print(results.text(done))
         if "score" in asked_for.declared.found and options.search is None and options.budget == "live" and done:
             cells = {(record["task"], record["row"]) for record in done}
-            desk = [record for record in records.recorded(options.experiment, protocol=done[0]["protocol"])
+            desk = [record for record in records.recorded(asked_for.name, protocol=done[0]["protocol"])
                     if (record["task"], record["row"]) in cells]
-            body = results.beside(options.experiment, desk, done).to_string(index=False)
+            body = results.beside(asked_for.name, desk, done).to_string(index=False)
             print(f"\n{asked_for.scored}, in percent: in the paper, recorded at the desk, live\n{body}")
     return _unwritten([record["unwritten"] for record in done if "unwritten" in record], len(done))
 
@@ -233,14 +241,23 @@ def _results(options: argparse.Namespace) -> int:
     from lrnnbook import tables
     from lrnnbook.content.tables import records, results
 
-    tables.get(options.experiment)
-    found = records.recorded(options.experiment, options.budget, options.protocol)
+    table = tables.get(options.experiment)
+    every = [one for one in records.read(options.data or _beside(table) or records.recorded_folder(), table.name)
+             if one["protocol"] == options.protocol and (not table.declared.outside or one["row"] in table.rows)]  # fmt: skip
+    there = {one["budget"] for one in every}
+    budget = options.budget or next((one for one in ("desk", "paper", "live") if one in there), "desk")
+    found = [one for one in every if one["budget"] == budget]
     if options.csv is None:
         print(results.text(found))
     else:
         results.write(results.frame(found), options.csv)
         print(f"{options.csv}: {_counted(len(found), 'run')}")
     return 0
+
+
+def _beside(table: Any) -> Path | None:
+    """Where the records of a ``.yaml`` of one's own are kept; None for a table of ours."""
+    return table.declared.file.parent / "data" if table.declared.outside else None
 
 
 def _counted(number: int, what: str) -> str:
@@ -274,7 +291,13 @@ def _figures(options: argparse.Namespace) -> int:
     from lrnnbook.content.show import gallery as pictures
     from lrnnbook.content.tables import records
 
-    for path in pictures.draw(options.folder or records.data_folder().parent / "figures", options.names):
+    if options.data is not None:
+        if options.names != ["ladder"]:
+            raise ValueError(f"figures --data draws the ladder: figures ladder --data FOLDER, got {' '.join(options.names) or 'no name'}")
+        drawn = pictures.draw_ladder(options.data, options.folder or Path())
+    else:
+        drawn = pictures.draw(options.folder or records.data_folder().parent / "figures", options.names)
+    for path in drawn:
         print(path)
     return 0
 

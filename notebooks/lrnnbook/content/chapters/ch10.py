@@ -161,8 +161,9 @@ def in_short(found: Prediction) -> str:
 def ladder(found: pd.DataFrame) -> Figure:
     """Rows models, two layers below one, columns machines; ``SIGNS`` says what is in a cell."""
     rows = sorted(in_order(found, "row", ROWS), key=lambda row: (ROWS.index(row.removesuffix(DEEP)), row.endswith(DEEP)))
+    rows += dict.fromkeys(row for row in found["row"] if row not in ROWS)  # of one's own
     names = ["2 layers" if row.removesuffix(DEEP) in rows and row.endswith(DEEP) else model_name(row) for row in rows]
-    columns = in_order(found, "task", (*MACHINES, *ladder_random.TABLE.tasks))
+    columns = in_order(found, "task", dict.fromkeys([*MACHINES, *ladder_random.TABLE.tasks, *found["task"]]))
     cells = {key: summary(cell) for key, cell in found.groupby(["row", "task"])}
     said = pd.DataFrame([[cells.get((row, column)) for column in columns] for row in rows])
     figure, axes = new_figure(1.25 + 0.215 * len(rows), left=1.62, right=0.1, top=1.05, bottom=0.12)

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -187,6 +188,26 @@ def draw(folder: Path, names: list[str] | None = None) -> list[Path]:
         counter()  # or its last frame would not be true
         made.append(film(paths[FILM]))
     return made
+
+
+def draw_ladder(data: Path, folder: Path) -> list[Path]:
+    """Draw the recorded ladder with the runs of one's own in ``data`` below it, as PNG, SVG and PDF with key and caption."""
+    from lrnnbook.content.chapters import ch10
+
+    name = "ladder/models_x_tasks"
+    found, own = results.runs(name), results.frame(records.read(data, name))
+    if own.empty:
+        raise ValueError(f"{data} has no records of {name}: lrnnlab reproduce a .yaml that is like it, first")
+    other = own["budget"] != "desk"
+    own.loc[other, "row"] += " (" + own["budget"][other] + ")"
+    figure = ch10.ladder(pd.concat([found, own.assign(budget="desk")], ignore_index=True))
+    said = f"{ch10.SIGNS} The last rows are one's own; in brackets their budget, where it is not that of all others, desk."
+    figure.text(0.02, -0.01, textwrap.fill(said, 110), va="top", fontsize=7, transform=figure.transFigure)
+    paths = [folder / f"ladder.{kind}" for kind in ("png", "svg", "pdf")]
+    records.check_writable(paths)
+    for path in paths:
+        figure.savefig(path, bbox_inches="tight", dpi=200)
+    return paths
 
 
 def _drawn_here(path: Path) -> bool:

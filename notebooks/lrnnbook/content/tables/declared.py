@@ -19,6 +19,9 @@
 Settings are put together in that order, a later one over an earlier one; sums are worked out last.  What begins with ``_``
 serves sums and ``when`` alone and is no part of a setting.  ``like: NAME`` takes from another file what this one does not
 say; ``rows`` and ``tasks`` may then be lists, of some of its own.
+
+A file of your own, anywhere, is like a table, and adds to its rows or tasks: ``rows: {mine: {model: "my_module:MyRule"}}``
+(:mod:`lrnnbook.content.tables.own`).
 """
 
 from __future__ import annotations
@@ -83,8 +86,9 @@ _Loader.add_implicit_resolver(
 class Declared:
     """What ``NAME.yaml`` says of a table; ``ValueError`` with the file and the key for what cannot be."""
 
-    def __init__(self, name: str, within: tuple[str, ...] = ()):
-        self.file = HERE / f"{name.replace('/', '_')}.yaml"
+    def __init__(self, name: str, within: tuple[str, ...] = (), tables: Collection[str] = ()):
+        self.outside = name.endswith(".yaml")  # a file of one's own
+        self.file = Path(name).resolve() if self.outside else HERE / f"{name.replace('/', '_')}.yaml"
         if name in within or not self.file.is_file():
             why = "is like itself" if name in within else "is not there"
             raise ValueError(f"{f'{within[-1]}.yaml: like: ' if within else ''}{self.file.name} {why}")
@@ -92,6 +96,9 @@ class Declared:
         for key, value in own.items():
             self._must(key, KNOWN, "key")
             self._kind(value, KNOWN[key], key)
+        if self.outside:
+            own["like"] = {one.replace("/", "_"): one for one in tables}.get(own.get("like"), own.get("like"))
+            self._must(own["like"], tables, "table in like:")
         base = Declared(own["like"], (*within, name)) if "like" in own else None
         if base is not None:
             self.found = {**base.found, **own}
@@ -101,6 +108,8 @@ class Declared:
         self.budgets, self.tasks, self.rows = (
             getattr(base, kind) if base and kind not in own else self._names(own[kind], kind, base) for kind in NAMED
         )
+        if base and self.outside:
+            self._check_new(own, base)
         self._check_cells(own.get("cells", ()))
         self._check_said(own)
         for row in self.found.get("aliases", {}).values():
@@ -109,6 +118,16 @@ class Declared:
             {budget: self._tasks_where(budget, wanted, kind) for budget, wanted in self.found.get(kind, {}).items()}
             for kind in ("extra", "only", "columns")
         )
+
+    def _check_new(self, own: Mapping, base: Declared) -> None:
+        """Rows and tasks of one's own have names of their own; of what a table says of others, only what they have counts."""
+        for kind, known in (("rows", base.rows), ("tasks", base.tasks)):
+            for one in own[kind] if isinstance(own.get(kind), dict) else ():
+                if one in known:
+                    raise self._refusal(f"{kind}, {one}", f"{own['like']} has this name already; take another, or list names to keep")
+        gone = {"aliases", "extra", "only", "columns"} - {*own}
+        self.found = {key: value for key, value in self.found.items() if key not in gone}
+        self.found["setting"] = {"options": {}, **base.found.get("setting", {}), **own.get("setting", {})}
 
     def _refusal(self, where: str, why: str) -> ValueError:
         return ValueError(f"{self.file.name}: {where}: {why}")
@@ -216,7 +235,9 @@ class Declared:
         return {key: value for key, value in found.items() if not key.startswith("_")}
 
     def holds(self, when: Mapping, row: str, task: str, budget: str) -> bool:
-        """Whether a cell is one that ``when`` means."""
+        """Whether a cell is one that ``when`` means; none is that the table does not have, such as one of one's own."""
+        if row not in self.rows or task not in self.tasks:
+            return False
         cell = {"row": row, "task": task, "budget": budget}
         return all(self._is(cell, self._all_that_is_set(cell), key, wanted) for key, wanted in when.items())
 

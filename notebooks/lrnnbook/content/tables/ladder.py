@@ -23,7 +23,7 @@ from lrnnlab.automata.languages import language
 from lrnnlab.expressivity.prediction import predict
 from lrnnlab.expressivity.robustness import Counterexample
 from lrnnlab.models import Net, build
-from lrnnlab.tasks import Batch, ModArith, StateTracking, Task
+from lrnnlab.tasks import TASKS, Batch, ModArith, StateTracking, Task
 from lrnnlab.tasks.batch import answered
 from lrnnlab.training.determinism import deterministic, rng
 from lrnnlab.training.evaluation import at_rest
@@ -106,7 +106,14 @@ def ladder_task(name: str) -> Task:
     """The task of a column, made once; "maps_8_0" and "turns_8_0" are drawn at random, "recall_3" has so many keys."""
     if name in MACHINES:
         return MACHINES[name]()
+    if name in TASKS:
+        found = TASKS[name]()  # of one's own
+        if not isinstance(found, Task):
+            raise ValueError(f"the ladder asks for a Task, which answers tokens from a language; {name!r} makes {found}")
+        return found
     kind, *numbers = name.split("_")
+    if kind not in ("recall", "maps", "turns"):
+        raise ValueError(f"no machine {name!r}")
     return recall(int(numbers[0]), 2) if kind == "recall" else drawn_at_random(kind, *map(int, numbers))
 
 
@@ -115,8 +122,11 @@ def predicted(row: str, task: str) -> str:
     """Whether the net of a cell can last by what algebra says of its machine: "can", "cannot" or "open"."""
     if row.removesuffix(DEEP) not in FAMILY:
         return "open"
-    family, size = FAMILY[row.removesuffix(DEEP)]
-    found, layers = predict(ladder_task(task).machine, family, size), 2 if row.endswith(DEEP) else 1
+    try:
+        machine = ladder_task(task).machine
+    except (ValueError, AttributeError):  # a column of one's own
+        return "open"
+    found, layers = predict(machine, *FAMILY[row.removesuffix(DEEP)]), 2 if row.endswith(DEEP) else 1
     if found.least is None or found.least > layers:
         return "cannot"
     return "can" if found.layers is not None and found.layers <= layers else "open"
@@ -149,7 +159,7 @@ def row_of(setting: dict) -> str:
     """The row that a setting is of."""
     net = setting["model"], setting["options"]
     cells = ((row, table.setting(row, table.tasks[0], "live")) for table in (TABLE, GATED) for row in table.rows)
-    return next(row for row, cell in cells if (cell["model"], cell["options"]) == net)
+    return next((row for row, cell in cells if (cell["model"], cell["options"]) == net), setting["model"])  # one's own is no row
 
 
 @dataclass

@@ -47,7 +47,8 @@ def plan(
         for task in dict.fromkeys(table.columns.get(budget, table.tasks) if tasks is None else tasks)
         for row in dict.fromkeys(table.aliases.get(row, row) for row in (table.rows if rows is None else rows))
     ]
-    return [Run(name, task, row, seed, budget, protocol, setting, table.modulus)
+    folder = str(table.declared.file.parent) if table.declared.outside else None
+    return [Run(table.name, task, row, seed, budget, protocol, setting, table.modulus, folder)
             for task, row, setting in cells for seed in every]  # fmt: skip
 
 

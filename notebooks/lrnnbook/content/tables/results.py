@@ -15,7 +15,7 @@ import operator
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial, reduce
-from itertools import chain
+from itertools import chain, product
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -355,7 +355,8 @@ def beside(name: str, recorded: Sequence[Mapping], live: Sequence[Mapping] = ())
     return pd.DataFrame([
         {"task": task, "row": row, "paper": printed.get((task, row), ""),
          **{kind: range_in_percent(cells[task, row]) if (task, row) in cells else "" for kind, cells in shares.items()}}
-        for task in table.tasks for row in table.rows if any((task, row) in cells for cells in shares.values())
+        for task, row in dict.fromkeys([*product(table.tasks, table.rows), *chain(*shares.values())])  # then those of one's own
+        if any((task, row) in cells for cells in shares.values())
     ])  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -16,10 +16,10 @@ from typing import Any
 
 import torch
 
-from lrnnbook.content.tables import code
+from lrnnbook.content.tables import code, own
 from lrnnbook.content.tables.declared import Declared, require_known
 from lrnnlab import tasks
-from lrnnlab.models import MODELS, Net, build
+from lrnnlab.models import Net, build
 from lrnnlab.training import Mend, Phase, Recipe, Trained, train
 
 BUDGETS = ("live", "desk", "paper")
@@ -90,15 +90,24 @@ class Run:
     protocol: str
     setting: Any
     modulus: int | None = None  # of the task, in the tables of paper 000 whose tasks have one
+    folder: str | None = None  # of the YAML and the modules of one's own
     steady = True  # sums in a fixed order, so that its numbers depend on nothing beside
+
+    def __post_init__(self) -> None:
+        if self.folder is not None:
+            own.enter(self.folder, {"task": self.task, **(self.setting if isinstance(self.setting, dict) else vars(self.setting))})
+
+    def __reduce__(self) -> tuple:  # made anew in another process, which then knows one's own modules
+        return type(self), tuple(getattr(self, one.name) for one in fields(self))
 
     def config(self) -> dict:
         """All that decides the outcome, as plain data."""
         found = {**asdict(self), "setting": getattr(self.setting, "plain", lambda: self.setting)()}
+        del found["folder"]
         if self.modulus is None:
             del found["modulus"]
-        if (own := code.of_others((MODELS, tasks.TASKS), found)) is not None:  # a model of your own changes under its name
-            found["code"] = own
+        if (others := code.of_others(own.REGISTRIES.values(), found)) is not None:  # a model of your own changes under its name
+            found["code"] = others
         return json.loads(json.dumps(found, default=list))
 
     def says(self) -> dict:
@@ -164,6 +173,7 @@ class Table:
     modulus: int | None = None  # of its tasks
     clock: bool = False  # True where seconds are the result: then one run goes at a time
     text: Callable[[Sequence[dict]], str] | None = None  # of records, in place of what the YAML shows
+    make: Callable[[dict], Any] = lambda found: found  # what is set -> the setting
 
     def setting(self, row: str, task: str, budget: str) -> Any:
         """The setting of one cell; ``row`` may be an alias.  ``ValueError`` for a row, task or budget that is not there."""
@@ -179,11 +189,13 @@ class Table:
 
 
 def get(name: str) -> Table:
-    """The table of that name, whose module is loaded; ``ValueError`` lists the names.
+    """The table of that name, whose module is loaded, or that a ``.yaml`` of your own adds to; ``ValueError`` lists the names.
 
     >>> get("lrnn/table2").tasks
     ('sum', 'evenpair', 'modarith')
     """
+    if name.endswith(".yaml"):
+        return _like(Declared(name, tables=MODULES))
     if name not in MODULES:
         raise ValueError(f"no experiment {name!r}; there are {', '.join(MODULES)}")
     if name not in LOADED:
@@ -200,15 +212,30 @@ def source(name: str) -> str:
 
 def load(name: str, measure: Callable[..., dict], make: Callable[[dict], Any] = lambda found: found, **options: Any) -> Table:
     """The table that ``NAME.yaml`` declares; ``make`` turns its settings into what ``measure`` takes, see ``by_setting``."""
-    said = Declared(name)
-    extra = {task for tasks in said.extra.values() for task in tasks}
-    LOADED[name] = Table(**{
-        "name": name, "rows": tuple(said.rows), "tasks": tuple(task for task in said.tasks if task not in extra),
-        "configure": lambda *cell: make(said.setting(*cell)), "measure": measure, "declared": said,
-        "budgets": tuple(said.budgets), "extra": said.extra, "only": said.only, "columns": said.columns,
-        **{key: said.found[key] for key in PLAIN if key in said.found}, **options,
-    })  # fmt: skip
+    LOADED[name] = Table(**{"name": name, "measure": measure, "make": make, **_parts(Declared(name), make), **options})
     return LOADED[name]
+
+
+def _parts(said: Declared, make: Callable[[dict], Any]) -> dict[str, Any]:
+    """The parts of a table that its YAML says."""
+    extra = {task for tasks in said.extra.values() for task in tasks}
+    return {
+        "rows": tuple(said.rows), "tasks": tuple(task for task in said.tasks if task not in extra),
+        "configure": lambda *cell: make(said.setting(*cell)), "declared": said,
+        "budgets": tuple(said.budgets), "extra": said.extra, "only": said.only, "columns": said.columns,
+        **{key: said.found[key] for key in PLAIN if key in said.found},
+    }  # fmt: skip
+
+
+def _like(said: Declared) -> Table:
+    """A table with the rows and tasks of a file of one's own; its runs are measured, recorded and shown as the table's are."""
+    table = get(said.found["like"])
+    keys = {key for sets in (table.declared.found.get("setting", {}), *table.declared.rows.values(), *table.declared.tasks.values())
+            for key in sets}  # fmt: skip
+    for name, sets in {**said.rows, **said.tasks}.items():
+        for key in own.REGISTRIES.keys() & sets.keys() - keys:
+            raise ValueError(f"{said.file.name}: {name}: {table.name} has no {key!r} that could be set, got {sets[key]!r}")
+    return replace(table, **{"aliases": {}, **_parts(said, table.make)})
 
 
 def by_setting(measure: Callable[..., dict]) -> Callable[[Run, bool, Path | None], dict]:
