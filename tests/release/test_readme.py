@@ -3,6 +3,7 @@
 import argparse
 import re
 import shlex
+import sys
 from pathlib import Path
 
 import pytest
@@ -94,7 +95,7 @@ class Parsed(Exception):
 
 
 @pytest.mark.parametrize("words", list(commands()))
-def test_a_command_that_a_page_shows_is_understood(words, monkeypatch):
+def test_a_command_that_a_page_shows_is_understood(words, monkeypatch, tmp_path, restored):
     def only(parse):
         def parsed(parser, argv):
             raise Parsed(parse(parser, argv))
@@ -106,6 +107,11 @@ def test_a_command_that_a_page_shows_is_understood(words, monkeypatch):
     with pytest.raises(Parsed) as found:
         cli.main(words)
     options = found.value.args[0]
+    if "mine.yaml" in words:  # as the README has it, beside its module
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setattr(sys, "path", [*sys.path])
+        Path("mine.yaml").write_text(re.search(r"```yaml\n(like:.*?)```", README, re.S)[1], encoding="utf-8")
+        Path("my_module.py").write_text(next(block for block in BLOCKS if "class SignedDiagonal" in block), encoding="utf-8")
     if words[0] == "reproduce":  # and every name in it is one
         names = {name: getattr(options, name) for name in ("budget", "protocol", "tasks", "rows", "seeds")}
         assert tables.plan(options.experiment, **names)

@@ -87,6 +87,7 @@ def _parser() -> argparse.ArgumentParser:
     results.add_argument("--data", type=_folder, help="where records are kept; default: those that come with the project, or "
                          "data/ beside a .yaml of your own")  # fmt: skip
     results.add_argument("--protocol", default="ours", help="ours (the default) or paper")
+    results.add_argument("--latex", action="store_true", help="the score as LaTeX (booktabs), the paper's beside what is recorded")
     results.add_argument("--csv", type=Path, metavar="FILE", help="write one line a run, one column a metric; Parquet "
                          "where the name ends in .parquet")  # fmt: skip
     bench = verbs.add_parser("bench", help="time our scans beside every other that is installed, in turn, in one run")
@@ -247,7 +248,9 @@ def _results(options: argparse.Namespace) -> int:
     there = {one["budget"] for one in every}
     budget = options.budget or next((one for one in ("desk", "paper", "live") if one in there), "desk")
     found = [one for one in every if one["budget"] == budget]
-    if options.csv is None:
+    if options.latex:
+        print(results.latex(table.name, found))
+    elif options.csv is None:
         print(results.text(found))
     else:
         results.write(results.frame(found), options.csv)

@@ -8,6 +8,7 @@ import pytest
 from PIL import Image
 
 from lrnnbook.content.tables import plan
+from lrnnbook.content.tables.own import REGISTRIES
 from lrnnbook.machinery import cli
 
 MODULE = '''
@@ -77,7 +78,11 @@ def mine(tmp_path, monkeypatch, request):
     file.write_text(MINE.format(like="ladder_models_x_tasks", module=module))
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
+    before = {id(one): (one, dict(one)) for one in REGISTRIES.values()}
     yield file, module
+    for registry, was in before.values():
+        registry.clear()
+        registry.update(was)
     sys.path[:] = [one for one in sys.path if one != str(tmp_path)]
 
 
@@ -93,6 +98,10 @@ def test_own_rows_on_an_own_task_are_recorded_shown_and_drawn(mine, capsys):
         assert cli.main(["results", *asked]) == 0
         said = capsys.readouterr().out
         assert "lasttwo" in said and "signed" in said and "cell" in said
+    assert cli.main(["results", str(file), "--latex"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("\\begin{tabular}{llrr}\n\\toprule\ntask & row & paper & recorded \\\\")
+    assert "lasttwo & signed &  & " in said and said.endswith("\\bottomrule\n\\end{tabular}\n")
     pictures = file.parent / "pictures"
     assert cli.main(["figures", "ladder", "--data", str(file.parent / "data"), "--folder", str(pictures)]) == 0
     svg = (pictures / "ladder.svg").read_text()

@@ -12,6 +12,7 @@ where it is one of several (``last.bin1``); all else that is recorded (``cpu_sec
 import json
 import math
 import operator
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial, reduce
@@ -358,6 +359,13 @@ def beside(name: str, recorded: Sequence[Mapping], live: Sequence[Mapping] = ())
         for task, row in dict.fromkeys([*product(table.tasks, table.rows), *chain(*shares.values())])  # then those of one's own
         if any((task, row) in cells for cells in shares.values())
     ])  # fmt: skip
+
+
+def latex(name: str, found: Sequence[Mapping]) -> str:
+    """A table's score as LaTeX (booktabs): by task and row, the paper's beside what is recorded."""
+    body = beside(name, found).reindex(columns=["task", "row", "paper", "recorded"])
+    lines = [" & ".join(re.sub(r"([#$%&_{}])", r"\\\1", str(cell)) for cell in line) + r" \\" for line in [body.columns, *body.values]]
+    return "\n".join([r"\begin{tabular}{llrr}", r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule", r"\end{tabular}"])
 
 
 def write(found: pd.DataFrame, path: Path) -> None:
