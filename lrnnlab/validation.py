@@ -20,8 +20,8 @@ import numpy as np
 if typing.TYPE_CHECKING:
     import torch
 
-LONGEST = 100  # characters of a value that are shown
-MOST = 1 << 31  # strings, tokens, weights along one axis: more than any memory here holds
+MAX_SHOWN = 100  # characters of a value that are shown
+MAX_COUNT = 1 << 31  # strings, tokens, weights along one axis: more than any memory here holds
 Made = typing.TypeVar("Made", bound=collections.abc.Callable)
 
 
@@ -39,8 +39,8 @@ def shown(value: typing.Any) -> str:
         return f"a NumPy array {value.shape} of {value.dtype}"
     if isinstance(value, (list, tuple)) and any(map(_is_tensor, value)):
         return f"({', '.join(map(shown, value))})"
-    text = hex(value) if isinstance(value, int) and value.bit_length() > 4 * LONGEST else repr(value)
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
+    text = hex(value) if isinstance(value, int) and value.bit_length() > 4 * MAX_SHOWN else repr(value)
+    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}..."
 
 
 def _is_tensor(value: typing.Any, dense: bool = False) -> bool:
@@ -49,7 +49,7 @@ def _is_tensor(value: typing.Any, dense: bool = False) -> bool:
     return torch is not None and isinstance(value, torch.Tensor) and (not dense or value.layout is torch.strided)
 
 
-def whole_number(value: typing.Any, least: int, what: str, most: int = MOST) -> int:
+def whole_number(value: typing.Any, least: int, what: str, most: int = MAX_COUNT) -> int:
     """``value`` as an int; ValueError unless it is a whole number, at least ``least`` and at most ``most``."""
     whole = isinstance(value, Integral) and not isinstance(value, bool)
     if not whole or not least <= int(value) <= most:

@@ -1,4 +1,13 @@
-"""Finite machines, the languages of the book, and the algebra of what a machine can remember."""
+"""Finite machines, the languages of the book, and the algebra of what a machine can remember.
+
+>>> parity = MooreMachine(transitions=[[0, 1], [1, 0]], outputs=[0, 1], initial=0, symbols=("0", "1"))
+>>> parity.answer([1, 1, 0, 1])
+array([1, 0, 0, 1])
+>>> equivalent(parity, language("Parity").machine) is None  # else a word that they answer differently
+True
+>>> classify(parity).aperiodic  # it counts modulo 2, and no aperiodic machine can
+False
+"""
 
 from lrnnlab.automata.algebra import Classification, Monoid, classify, transition_monoid
 from lrnnlab.automata.extraction import Extracted, extract

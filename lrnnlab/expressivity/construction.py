@@ -17,7 +17,7 @@ from lrnnlab.automata.algebra import Quotient
 from lrnnlab.automata.parsing import MAX_STATES, MAX_TOKENS
 from lrnnlab.expressivity.prediction import (
     FAMILIES,
-    MONOID,
+    MAX_MONOID,
     ORDERS,
     known_quotients,
     separate,
@@ -159,7 +159,7 @@ def _reflecting(found):
 
 def _diagonal(small, order):
     """Layers of diagonal gates with turns of an order that divides ``order`` (None: any), or None."""
-    groups = classify(small, MONOID)
+    groups = classify(small, MAX_MONOID)
     if not groups.group or not groups.solvable or groups.monoid_size > 500:
         verdict = possible_in_one_diagonal_layer(small)
         fits = verdict.possible and (order is None or order % verdict.order == 0)

@@ -40,8 +40,8 @@ from lrnnlab.expressivity.theorems.two_layers import lower_quotient, refute_two_
 from lrnnlab.validation import checked, shown, whole_number
 
 ORDERS = {"non-negative": 1, "signed": 2, "complex": None}  # of a diagonal's entries that keep: 1, a sign, any root of 1
-MONOID = 20_000  # elements; of a larger monoid only some groups are looked at
-SHORT = 500  # actions of short words that are looked at where the monoid is larger
+MAX_MONOID = 20_000  # elements; of a larger monoid only some groups are looked at
+MAX_SHORT_WORDS = 500  # actions of short words that are looked at where the monoid is larger
 FAMILIES = {
     "non-negative": "diagonal A_t with entries in [0, 1] that depend on the token",
     "signed": "diagonal A_t with entries in [-1, 1] that depend on the token",
@@ -157,9 +157,9 @@ class _Facts:
     def monoid(self):
         """The monoid, and whether this is all of it: of a large one the elements of short words only."""
         try:
-            return transition_monoid(self.small, MONOID), True
+            return transition_monoid(self.small, MAX_MONOID), True
         except ValueError:
-            return short_words(self.small, SHORT), False
+            return short_words(self.small, MAX_SHORT_WORDS), False
 
     @cached_property
     def groups(self):

@@ -29,7 +29,7 @@ from lrnnlab.tasks.draws import Alive, Expressions, Halves, Independent, Uniform
 from lrnnlab.tasks.language_task import Task
 from lrnnlab.validation import checked, number, shown, whole_number
 
-STATES = 10_000  # the greatest modulus
+MAX_MODULUS = 10_000  # the greatest modulus
 
 # --- paper 000: an answer at every position ---------------------------------------------------------------------------
 
@@ -38,7 +38,7 @@ class _Modular(Task):
     """A task over the numbers 0..M-1."""
 
     def __init__(self, made: Callable[[int], Language], draw: Callable[[int], Independent], modulus: int, **options):
-        modulus = whole_number(modulus, 2, f"{type(self).__name__}: the modulus", STATES)
+        modulus = whole_number(modulus, 2, f"{type(self).__name__}: the modulus", MAX_MODULUS)
         super().__init__(made(modulus), draw=draw(modulus), **options)
         self.modulus = modulus
 
@@ -119,7 +119,7 @@ def cycle_navigation() -> Task:
 
 def modular_arithmetic(modulus: int = 5, prefix: bool = False) -> Task:
     """The value of an expression mod M, × before + and -; numbers and operators uniform (002: M = 5)."""
-    modulus = whole_number(modulus, 2, "ModularArithmetic: the modulus", STATES)
+    modulus = whole_number(modulus, 2, "ModularArithmetic: the modulus", MAX_MODULUS)
     name = f"ModularArithmetic({modulus}{', prefix' if prefix else ''})"
     made = Task(languages.arithmetic(modulus, prefix), "last", Expressions(modulus, prefix), name=name)
     made.modulus = modulus

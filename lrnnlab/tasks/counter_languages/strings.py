@@ -26,7 +26,7 @@ from lrnnlab.tasks.draws import UniformStrings, python_random
 from lrnnlab.validation import shown, whole_number
 
 BIN = 50  # sizes in one bin
-LISTED = 100_000  # a window with more strings is not listed
+MAX_LISTED = 100_000  # a window with more strings is not listed
 
 Window = tuple[int, int]
 
@@ -328,8 +328,8 @@ class CountedTask(PositiveTask):
     def listed(self, window: Window) -> list[list[int]]:
         """All strings of a window as lists of tokens; ValueError if there are more than 100,000."""
         total = self.count(window)
-        if total > LISTED:
-            raise ValueError(f"{self}: window {window} has {total} strings; at most {LISTED} are listed")
+        if total > MAX_LISTED:
+            raise ValueError(f"{self}: window {window} has {total} strings; at most {MAX_LISTED} are listed")
         lengths = self.lengths(window)
         strings = self.uniform(lengths[-1])
         words = [strings.string(length, rank) for length in lengths for rank in range(strings.count(length))]

@@ -11,7 +11,7 @@ from itertools import product
 
 from lrnnbook.content.show.widgets import Explorer
 
-MOST = 30  # pictures of one book: more would weigh a megabyte and tell no more
+MAX_PICTURES = 30  # pictures of one book: more would weigh a megabyte and tell no more
 ALERT = 'role="alert"'  # what stands under a picture that could not be drawn
 
 
@@ -52,7 +52,7 @@ class Flipbook:
         return shown
 
 
-def flipbook(explorer: Explorer, most: int = MOST) -> Flipbook:
+def flipbook(explorer: Explorer, most: int = MAX_PICTURES) -> Flipbook:
     """The pictures of a widget, at most ``most``, over its first slider (else its first choice) and another control that goes
     with it: one with which no picture is refused, as of a typed string under another task."""
     first, *others = _choices(explorer)
