@@ -71,8 +71,8 @@ print(f"snapped, right on every string of every length: {pair_verdict.proved}")
 # <details><summary>Solution</summary>
 #
 # No single head can hold (first symbol, is it equal now) in 8 states, but one head can hold part
-# of "which symbol came first" and another what the last one was; the votes of the heads add up to "equal" or
-# "not". The proof's list of heads shows which ones are needed, and `heads_machine` what they do together.
+# of "which symbol came first" and another what the last one was; the heads' contributions to the logits add up to
+# "equal" or "not". The proof's list of heads shows which ones are needed, and `heads_machine` what they do together.
 #
 # </details>
 
