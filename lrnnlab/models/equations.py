@@ -5,7 +5,8 @@
 Each function below takes a layer m of :mod:`lrnnlab.models` with its weights, and one input z (B,D), and returns A, b and
 read.  A is diagonal, of b's shape (..., n), or a matrix (..., n, n).  Fast weights have a matrix S (v,n) as their state,
 whose v rows all move by one A.  Layers that squash their state and feed it back have a step of their own (``FED_BACK``);
-attention keeps all it has seen (``ATTENTION``); three models of paper 002 are whole nets (``NETS``).
+attention keeps all it has seen (``ATTENTION``); three models of paper 002 are whole nets (``NETS``).  DeltaNet and DeltaProduct
+are ``fast_weights`` with the delta rule; ``lrnnlab.models.MODELS`` says which layer each name is built of.
 
 :func:`outputs_of` runs a layer by the loop that one writes on a blackboard.  Nothing here is fast, and what is fast
 elsewhere is right because it gives these numbers: ``tests/lrnnlab/models/test_equations.py`` compares every layer's
@@ -61,6 +62,8 @@ def _run(m: nn.Module, z: Tensor) -> Tensor:
             x, y = step(m, x, z_t)
             found.append(y)
         return torch.stack(found, 1)
+    if kind not in EQUATIONS:
+        raise ValueError(f"{kind.__name__} has no equation here: enter a function of it in EQUATIONS")
     x = start_of(m, len(z))
     for z_t in z.unbind(1):
         A, b, read = EQUATIONS[kind](m, z_t)
@@ -283,6 +286,7 @@ def s4(m, z):
 
 
 # --- fast weights: S (h,v,n) is written to and read from -------------------------------------------------------------
+# The papers multiply S from the right, S_t = S_{t-1} M + ...; A acts on each row as on a column, so A is the transpose of M.
 
 PHI: dict[str, Any] = {
     "elu": lambda x: torch.where(x > 0, x + 1, x.clamp(max=0).exp()),  # elu(x) + 1
@@ -320,7 +324,7 @@ def fast_weights(m, z):
         y = times(S, phi(q))
         return (y[..., :-1] / y[..., -1:] if m.rule == "normalised" else y).flatten(1)
 
-    return A.mT.expand(*q.shape, n).unsqueeze(-3), b, read  # A acts on rows: S A = (A^T S^T)^T
+    return A.mT.expand(*q.shape, n).unsqueeze(-3), b, read
 
 
 def gated_deltanet(m, z):

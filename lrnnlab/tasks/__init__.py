@@ -8,8 +8,8 @@ torch.Size([4, 256, 3])
 
 ``TASKS`` maps each name to what makes the task; ``lrnnlab.tasks.base`` has the protocol.  A task about a language is
 ``Task(language, ask, draw)``: which language, when an answer is asked, how strings are drawn.  To add one, enter what
-makes it: ``TASKS["lasttwo"] = lambda: Task(last_two_equal)``.  Data of the long-range arena, read or generated, are in
-``lrnnlab.tasks.long_range``.
+makes it: ``TASKS["lasttwo"] = last_two_equal``, a function without arguments that returns a task.  Data of the
+long-range arena, read or generated, are in ``lrnnlab.tasks.long_range``.
 """
 
 import inspect

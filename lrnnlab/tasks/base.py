@@ -140,8 +140,8 @@ class BaseTask(ABC):
 class StringTask(BaseTask):
     """A task that reads strings over ``symbols``.
 
-    It needs ``draw(batch, length, generator)``, strings (B, T); ``labelled(tokens)``, the ``Batch`` of strings that are
-    not looked at; and ``answer(tokens)``, the oracle for ONE string.
+    It needs ``draw(batch, length, generator)``, strings (B, T); ``labelled(tokens)``, the ``Batch`` of legal strings, which
+    are not checked; and ``answer(tokens)``, the oracle for ONE string.
     """
 
     symbols: tuple[str, ...]
@@ -150,7 +150,7 @@ class StringTask(BaseTask):
 
     @abstractmethod
     def labelled(self, tokens: torch.Tensor) -> Batch:
-        """``tokens`` (B, T), which are not looked at, with their answers."""
+        """Legal strings ``tokens`` (B, T), which are not checked, with their answers."""
 
     @abstractmethod
     def answer(self, tokens: Any) -> Any:

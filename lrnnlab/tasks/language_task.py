@@ -36,9 +36,9 @@ class Task(StringTask):
     ask : str
         ``"every"``: after every token after which the machine shows a class; targets are (B, T), -1 where it shows none.
         ``"last"``: once, after the whole string; targets are (B,).
-    draw : callable
-        ``draw(batch, length, generator)``, one of ``lrnnlab.tasks.draws``; if not given, all strings of one length are
-        alike.
+    draw : Independent
+        What draws strings: one of ``lrnnlab.tasks.draws``, or a subclass of your own, which says how likely its strings are.
+        If not given, all strings of one length are equally likely.
     name : str
         The language's, if not given.
     lengths : (int, int)
@@ -50,6 +50,8 @@ class Task(StringTask):
     ------
     ValueError
         Unless the answers are the classes 0, ..., C-1, at least two of them.
+    TypeError
+        For a ``draw`` that is no ``Independent``.
 
     Examples
     --------
@@ -62,10 +64,12 @@ class Task(StringTask):
     """
 
     def __init__(
-        self, language: Language, ask: str = "every", draw: Any = None, *, name: str | None = None,
+        self, language: Language, ask: str = "every", draw: Independent | None = None, *, name: str | None = None,
         lengths: tuple[int, int] = (40, 500), classes: int | None = None,
     ):  # fmt: skip
         among("ask", ask, ("every", "last"))
+        if draw is not None and not isinstance(draw, Independent):
+            raise TypeError(f"draw must be one of lrnnlab.tasks.draws or a subclass of its Independent, got {draw!r:.100}")
         machine = language.machine
         self.language, self.ask, self.symbols = language, ask, machine.symbols
         self.draw = draw or Independent([1] * machine.num_symbols)
@@ -133,7 +137,7 @@ class Task(StringTask):
         return super().sample(batch, self.string_length(length), generator)
 
     def label(self, tokens: torch.Tensor) -> torch.Tensor:
-        """The classes (B, T) or (B,) of ``tokens`` (B, T), which are not looked at; -1 for none."""
+        """The classes (B, T) or (B,) of legal strings ``tokens`` (B, T), which are not checked; -1 for none."""
         shown = self.specification.answer(tokens.cpu().numpy())
         return torch.from_numpy(shown[:, -1] if self.ask == "last" else shown).to(tokens.device)
 

@@ -165,3 +165,8 @@ def test_what_is_refused(call, says):
     with pytest.raises(ValueError) as error:
         call()
     assert says in str(error.value)
+
+
+def test_strings_are_drawn_by_what_knows_how_likely_they_are():
+    with pytest.raises(TypeError, match="draw must be one of lrnnlab.tasks.draws or a subclass of its Independent, got <function"):
+        Task(Sum(2).language, draw=lambda batch, length, generator: torch.zeros(batch, length, dtype=torch.long))
