@@ -24,7 +24,7 @@ from lrnnbook.content.exercises import check, hint, solution
 from lrnnbook.content.tables import minimal
 from lrnnlab import automata
 from lrnnlab.automata.languages import GROUPS, language, read
-from lrnnlab.expressivity.theorems import cascades, groups, one_layer
+from lrnnlab.expressivity.theorems import cascades, one_layer
 
 if not lrnnlab.__version__.startswith("0.1"):
     raise RuntimeError(f"needs lrnnlab 0.1, here is {lrnnlab.__version__}: run bootstrap.py")
@@ -52,7 +52,7 @@ print("lrnnlab 0.1: ready")
 # (the table of [01f](01f_block_size.ipynb) computes a derived length of 0 for it).
 
 # %%
-series = {name: [*map(len, groups.derived_series(list(GROUPS[name].values())))] for name in GROUPS}
+series = {name: [*map(len, cascades.derived_series(list(GROUPS[name].values())))] for name in GROUPS}
 show.table(
     [
         {
@@ -118,8 +118,8 @@ print("x, after turns by 1/a, 1/e, a, e about c:", sp.simplify(y))
 
 # %% tags=["proof-theorem_d_prime"]
 def layers_of(name, wanted):
-    machine, series = language(name).machine, groups.derived_series(list(GROUPS[name].values()))
-    cascade = groups.group_cascade(name)
+    machine, series = language(name).machine, cascades.derived_series(list(GROUPS[name].values()))
+    cascade = cascades.group_cascade(name)
     assert cascade.depth == wanted == len(series) - 1, (
         f"Theorem D′, step 2: {name} has {cascade.depth} layers, not {wanted}"
     )
@@ -179,7 +179,7 @@ print("200 random words for each of", ", ".join(built))
 # **Step 6.** One layer is not enough for any of the five.
 
 # %% tags=["proof-theorem_d_prime"]
-A_5 = groups.derived_series(list(GROUPS["A_5"].values()))
+A_5 = cascades.derived_series(list(GROUPS["A_5"].values()))
 assert A_5[0] == A_5[1] and len(A_5[0]) == 60, (
     "Theorem D′, step 5: the commutators of A_5 are all of A_5"
 )
@@ -255,7 +255,7 @@ def reached(name, word):
 
 
 show.figure(
-    ch01.layers_run(groups.group_cascade("S_3"), "sttstst", reached("S_3", "sttstst")),
+    ch01.layers_run(cascades.group_cascade("S_3"), "sttstst", reached("S_3", "sttstst")),
     alt="Two rows of dials for S_3 on the word s t t s t s t: the first row flips at "
         "each s, the second row turns by thirds, forwards or backwards; below, the "
         "permutation reached.",
@@ -265,7 +265,7 @@ show.figure(
 
 # %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 show.figure(
-    ch01.layers_run(groups.group_cascade("S_4"), "sttstst", reached("S_4", "sttstst")),
+    ch01.layers_run(cascades.group_cascade("S_4"), "sttstst", reached("S_4", "sttstst")),
     alt="Four rows of dials for S_4 on the word s t t s t s t: a sign in layer 1, thirds of a "
         "turn in layer 2, two signs in layer 3; below, the permutation reached.",
     caption="What to see, S_4: a sign, a third of a turn above it, two signs above both: 2 x "
