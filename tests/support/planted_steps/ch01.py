@@ -120,7 +120,7 @@ theorem_d_prime
   step 1: y = c + turn * «(y - c)→y»
   step 2: "S_4": «3→2»}
   step 2: {"S_3": «2→1»
-  step 2: cascade = groups.«group_cascade(name)→solvable_cascade(name, list(GROUPS[name]), list(GROUPS[name].values())[::-1])»\n
+  step 2: cascade = cascades.«group_cascade(name)→solvable_cascade(name, list(GROUPS[name]), list(GROUPS[name].values())[::-1])»\n
   step 3: for j, group in enumerate(series«→, 1»):
   step 4: points = [«generators[token][point] for point in points→points[point] for point in generators[token]»]
   step 4: drift < «1e-9→-1»
