@@ -13,8 +13,7 @@ All randomness comes from generators (``rng``), and sums are taken in the same o
 """
 
 from lrnnlab.tasks.batch import whole_string_accuracy
-from lrnnlab.training.determinism import deterministic, rng
-from lrnnlab.training.engine import Trained
+from lrnnlab.training.engine import Trained, deterministic, rng
 from lrnnlab.training.evaluation import Evaluation, evaluate
 from lrnnlab.training.loop import early_stopping, train
 from lrnnlab.training.restarts import Fit, Mend, Phase, Recipe, fit

@@ -1,4 +1,5 @@
-"""What a training run is made of: net, optimiser and what happened so far; its checkpoint file, and the bar it shows."""
+"""What a training run is made of: net, optimiser and what happened so far; its checkpoint file, the bar it shows, and the same
+numbers every time: streams of randomness by purpose, and arithmetic that does not depend on the load."""
 
 from __future__ import annotations
 
@@ -10,8 +11,8 @@ import pickle
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -22,7 +23,9 @@ from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 from tqdm.auto import tqdm
 
 from lrnnlab.files import check_file, put, set_aside
-from lrnnlab.validation import shown
+from lrnnlab.scans.kernels.allocator import keep_freed_memory
+from lrnnlab.scans.kernels.threads import flushes, torch_on_one
+from lrnnlab.validation import checked, shown
 
 WINDOW = 10  # steps whose mean loss is one entry of ``losses``
 Made = TypeVar("Made", bound=nn.Module)
@@ -369,3 +372,55 @@ def finish(bar: tqdm) -> None:
     bar.total = bar.n
     if hasattr(bar, "container"):  # a notebook's, whose picture has a length of its own
         bar.container.children[1].max = bar.n
+
+
+@checked
+def rng(seed: int, purpose: str) -> torch.Generator:
+    """Make a generator for one (seed, purpose), so that no two uses of randomness share numbers.
+
+    Parameters
+    ----------
+    seed : int
+        The seed of a run.
+    purpose : str
+        What the numbers are for, such as ``"train"`` or ``"test"``.
+
+    Returns
+    -------
+    torch.Generator
+        Seeded by a SHA-256 digest of both.
+
+    Examples
+    --------
+    >>> rng(1, "train").initial_seed() == rng(1, "test").initial_seed()
+    False
+    """
+    digest = hashlib.sha256(f"{purpose}/{seed}".encode()).digest()
+    return torch.Generator().manual_seed(int.from_bytes(digest[:7], "big"))
+
+
+@contextmanager
+def deterministic(alone: bool = False) -> Iterator[None]:
+    """Run torch on one thread with denormals flushed: the same numbers however busy the machine is, and no slow tails.
+
+    Compiled scans take as many threads as torch had, since they add in the same order on any number; with ``alone``, for a
+    clock, one too.
+
+    Sharp softmax columns are full of denormal numbers, which many processors handle far more slowly.  Asking the system
+    for memory at each step takes time too, so the process keeps what it has
+    (:func:`lrnnlab.scans.kernels.allocator.keep_freed_memory`).
+
+    Examples
+    --------
+    >>> with deterministic():
+    ...     torch.get_num_threads()
+    1
+    """
+    flushing = flushes()
+    torch.set_flush_denormal(True)
+    keep_freed_memory()
+    try:
+        with torch_on_one(alone):
+            yield
+    finally:
+        torch.set_flush_denormal(flushing)

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from lrnnlab.tasks import BaseTask, Batch
 from lrnnlab.tasks.batch import answered
 from lrnnlab.tasks.numbers.continuous import r_squared
-from lrnnlab.training.determinism import deterministic, rng
+from lrnnlab.training.engine import deterministic, rng
 from lrnnlab.validation import checked, whole_number
 
 DRAWN = 256  # strings at a time

@@ -29,7 +29,6 @@ from torch import Tensor, nn
 from lrnnlab.models.base import at_default_device, weights_of
 from lrnnlab.tasks import BaseTask, Batch
 from lrnnlab.tasks.draws import draw_seed
-from lrnnlab.training.determinism import deterministic, rng
 from lrnnlab.training.engine import (
     Checkpoint,
     Made,
@@ -37,9 +36,11 @@ from lrnnlab.training.engine import (
     TrainState,
     adam,
     advance,
+    deterministic,
     fingerprint,
     finish,
     progress_bar,
+    rng,
 )  # fmt: skip
 from lrnnlab.validation import among, checked, number, shown
 

@@ -23,8 +23,17 @@ from lrnnlab.models.net import Trace
 from lrnnlab.scans.transforms import first_order
 from lrnnlab.tasks import Batch
 from lrnnlab.tasks.base import StringTask
-from lrnnlab.training.determinism import deterministic, rng
-from lrnnlab.training.engine import Checkpoint, TrainState, adam, advance, fingerprint, finish, progress_bar
+from lrnnlab.training.engine import (
+    Checkpoint,
+    TrainState,
+    adam,
+    advance,
+    deterministic,
+    fingerprint,
+    finish,
+    progress_bar,
+    rng,
+)
 from lrnnlab.training.evaluation import at_rest
 from lrnnlab.training.loop import scheduled_lr
 from lrnnlab.validation import among, checked, number, whole_number

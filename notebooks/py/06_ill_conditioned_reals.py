@@ -25,7 +25,7 @@ from lrnnbook.content.chapters import ch06
 from lrnnbook.content.exercises import check, hint, solution
 from lrnnbook.content.show.widgets import explore
 from lrnnbook.content.tables import kernels
-from lrnnlab.training.determinism import deterministic
+from lrnnlab.training import deterministic
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):

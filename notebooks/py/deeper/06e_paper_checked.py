@@ -21,7 +21,7 @@ import lrnnlab
 from lrnnbook import show, tables
 from lrnnbook.content.show.dlr_figures import shift_by_length
 from lrnnbook.content.tables import kernels
-from lrnnlab.training.determinism import deterministic
+from lrnnlab.training import deterministic
 
 EXPECTED = "0.1"
 if not lrnnlab.__version__.startswith(EXPECTED):

@@ -11,7 +11,7 @@ from lrnnbook.content.tables.declared import Declared, paper
 from lrnnbook.machinery import cli
 from lrnnlab.tasks import Sum
 from lrnnlab.tasks.counter_languages import COUNTER_TASKS
-from lrnnlab.training.determinism import deterministic
+from lrnnlab.training import deterministic
 
 BASE = Declared("fwp")
 NAMES = ("fwp/table1", "fwp/table2", "fwp/negative")

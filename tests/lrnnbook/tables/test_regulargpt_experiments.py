@@ -10,7 +10,7 @@ from lrnnbook.content.tables import records, regulargpt_table1
 from lrnnbook.content.tables.declared import paper
 from lrnnbook.content.tables.results import percent
 from lrnnlab.tasks.regular import STRING_TASKS, parity
-from lrnnlab.training.determinism import rng
+from lrnnlab.training import rng
 
 
 def test_the_score_leaves_out_the_first_length_beyond_training_and_says_which_weights(monkeypatch):

@@ -15,7 +15,7 @@ from lrnnbook import tables
 from lrnnbook.content.tables import records, rotrnn_fig3
 from lrnnbook.content.tables.rotrnn_fig3 import expected_squares, layer_inputs
 from lrnnlab.models.layers import LRU, S5, RotRNN
-from lrnnlab.training.determinism import rng
+from lrnnlab.training import rng
 
 TABLE_1 = found("rotrnn/table1")
 B, T, D = 5, 12, 4

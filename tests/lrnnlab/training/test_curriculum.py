@@ -12,8 +12,8 @@ from torch.nn import functional as F
 from lrnnbook.content.tables.regulargpt_table1 import make_network
 from lrnnlab.tasks.draws import draw_seed
 from lrnnlab.tasks.regular import cycle_navigation, parity
+from lrnnlab.training import rng
 from lrnnlab.training.curriculum import held_out, train_strings
-from lrnnlab.training.determinism import rng
 from lrnnlab.training.evaluation import accuracy_at_lengths
 
 SMALL = {"rnn": {"width": 6}, "transformer": {"width": 8, "heads": 2, "layers": 1}}

@@ -16,8 +16,7 @@ from lrnnlab.models import Net, blocks, build
 from lrnnlab.models.layers import S5
 from lrnnlab.models.net import PAPER_001
 from lrnnlab.tasks import Batch, task
-from lrnnlab.training import Phase, Recipe, fit
-from lrnnlab.training.determinism import rng
+from lrnnlab.training import Phase, Recipe, fit, rng
 from lrnnlab.training.loop import scheduled_lr, train
 
 B, T = 5, 12

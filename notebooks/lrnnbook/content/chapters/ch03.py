@@ -28,7 +28,7 @@ from lrnnbook.content.tables import lrnn_speed, results
 from lrnnbook.content.tables import records as files
 from lrnnbook.content.tables.lrnn_fig1 import schedule
 from lrnnbook.machinery.bench.cases import Case
-from lrnnlab.training.determinism import deterministic
+from lrnnlab.training import deterministic
 
 BALANCE = 32  # a core of 16 lanes at 2.5 GHz beside a memory of 5 GB/s: 32; an H200 (16,896 lanes, 4.3 TB/s): 31
 LANES = 16  # of single precision, in one vector of a core

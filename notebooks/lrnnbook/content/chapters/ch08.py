@@ -63,8 +63,8 @@ from lrnnlab.automata.languages import read
 from lrnnlab.models import build
 from lrnnlab.models.layers.attention import dilated_mask
 from lrnnlab.tasks.batch import answered
+from lrnnlab.training import rng
 from lrnnlab.training.curriculum import train_strings
-from lrnnlab.training.determinism import rng
 from lrnnlab.training.evaluation import accuracy_at_lengths
 
 # ------------------------------------------------------------------------------------------------------------ the tree

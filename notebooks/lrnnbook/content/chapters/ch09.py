@@ -48,7 +48,7 @@ from lrnnbook.content.show.style import (
 from lrnnbook.content.tables import fwp_training, get, results
 from lrnnbook.content.tables.declared import paper
 from lrnnlab.tasks.counter_languages import COUNTER_TASKS
-from lrnnlab.training.determinism import deterministic
+from lrnnlab.training import deterministic
 from lrnnlab.training.loop import Trained
 
 RULES = {"sum": "sum", "delta rule": "delta", "recurrent": "recurrent"}  # as on the buttons

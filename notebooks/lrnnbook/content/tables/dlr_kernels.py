@@ -15,8 +15,7 @@ from lrnnbook.content.tables.nets import MIXERS
 from lrnnbook.content.tables.table import by_setting, load
 from lrnnlab.models.layers.modes import ChannelModes, SGConv
 from lrnnlab.tasks.numbers.atomic import Shift
-from lrnnlab.training import train
-from lrnnlab.training.determinism import rng
+from lrnnlab.training import rng, train
 from lrnnlab.training.loop import with_seed
 
 TARGETS = {"one_hot": "shift by L/4", "box": "box", "sine": "fading sine", "noise": "noise"}

@@ -17,7 +17,7 @@ from lrnnlab.models.net import PAPER_004
 from lrnnlab.tasks.numbers.atomic import ATOMIC, unknowns
 from lrnnlab.tasks.numbers.atomic_levels import context_shift_level, trivial_level
 from lrnnlab.tasks.numbers.continuous import ContinuousTask, r_squared
-from lrnnlab.training.determinism import rng
+from lrnnlab.training import rng
 from lrnnlab.training.loop import with_seed
 
 KNOWN = 0.9  # an R2 from which a task counts as learned

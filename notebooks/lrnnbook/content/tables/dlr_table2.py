@@ -19,8 +19,7 @@ from lrnnlab.models.net import PAPER_004
 from lrnnlab.tasks.numbers.atomic import Shift
 from lrnnlab.tasks.numbers.atomic_levels import shift_level
 from lrnnlab.tasks.numbers.continuous import ContinuousTask, r_squared
-from lrnnlab.training import Trained
-from lrnnlab.training.determinism import rng
+from lrnnlab.training import Trained, rng
 from lrnnlab.training.loop import with_seed
 
 

@@ -23,7 +23,7 @@ from lrnnlab.tasks.batch import answered
 from lrnnlab.tasks.draws import python_random
 from lrnnlab.tasks.long_range.listops import OPERATORS, ListOpsSubTrees, nodes
 from lrnnlab.tasks.long_range.pathfinder import PathfinderSegmentation
-from lrnnlab.training.determinism import rng
+from lrnnlab.training import rng
 from lrnnlab.training.loop import with_seed
 
 SPLITS = ("train", "validation", "test")

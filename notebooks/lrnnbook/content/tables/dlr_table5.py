@@ -20,7 +20,7 @@ from lrnnbook.content.tables.table import by_setting, load, outcome, trained_by
 from lrnnbook.content.tables.texts import Vocabulary, learn_vocabulary, ngram_level
 from lrnnlab.models import Net
 from lrnnlab.tasks.long_range import load_books
-from lrnnlab.training.determinism import deterministic, rng
+from lrnnlab.training import deterministic, rng
 from lrnnlab.training.loop import with_seed
 
 LEVELS = ("unigram", "bigram", "trigram")

@@ -22,8 +22,8 @@ from lrnnbook.content.tables import fwp_training
 from lrnnbook.content.tables.table import by_setting, load
 from lrnnlab.tasks import BaseTask, Batch, Sum, Task, WordProblem
 from lrnnlab.tasks.counter_languages import COUNTER_TASKS
+from lrnnlab.training import rng
 from lrnnlab.training.curriculum import answers
-from lrnnlab.training.determinism import rng
 
 FAR, FAR_STRINGS, BLOCK = 400, 100, 10  # tokens, strings, and positions that are averaged
 

@@ -12,9 +12,8 @@ from lrnnlab.models import Net, build
 from lrnnlab.tasks.batch import blind_levels
 from lrnnlab.tasks.counter_languages import COUNTER_TASKS
 from lrnnlab.tasks.counter_languages.strings import PositiveTask
-from lrnnlab.training import Trained, whole_string_accuracy
+from lrnnlab.training import Trained, rng, whole_string_accuracy
 from lrnnlab.training.curriculum import answers, train_pools
-from lrnnlab.training.determinism import rng
 
 PLAIN = ("batch", "rate", "schedule", "watch_every", "stop", "patience")  # options of train_pools in a setting
 

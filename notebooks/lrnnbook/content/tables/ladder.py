@@ -25,7 +25,7 @@ from lrnnlab.expressivity.robustness import Counterexample
 from lrnnlab.models import Net, build
 from lrnnlab.tasks import TASKS, Batch, ModArith, StateTracking, Task
 from lrnnlab.tasks.batch import answered
-from lrnnlab.training.determinism import deterministic, rng
+from lrnnlab.training import deterministic, rng
 from lrnnlab.training.evaluation import at_rest
 from lrnnlab.training.loop import ResumableSource, Trained, train
 from lrnnlab.verification.black_box import answers

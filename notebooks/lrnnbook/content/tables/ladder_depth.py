@@ -6,7 +6,7 @@ import numpy as np
 
 from lrnnbook.content.tables.ladder import LENGTH, WINDOW, by_position, ladder_task, trained, windows
 from lrnnbook.content.tables.table import by_setting, load
-from lrnnlab.training.determinism import rng
+from lrnnlab.training import rng
 
 SHOWN = 100  # positions
 

@@ -19,8 +19,7 @@ from lrnnbook.content.tables.table import by_setting, load
 from lrnnlab.models import build
 from lrnnlab.tasks import Task
 from lrnnlab.tasks.batch import answered, best_of_checks
-from lrnnlab.training import train
-from lrnnlab.training.determinism import rng
+from lrnnlab.training import rng, train
 
 HELD_OUT = 128
 RULES = {  # which weights, what is measured

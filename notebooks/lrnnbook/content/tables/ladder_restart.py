@@ -11,7 +11,7 @@ from lrnnbook.content.tables import records
 from lrnnbook.content.tables.ladder import DEEP, FAR, by_position, kind, ladder_task, trained, windows
 from lrnnbook.content.tables.registry import plan
 from lrnnbook.content.tables.table import Run, by_setting, load
-from lrnnlab.training.determinism import rng
+from lrnnlab.training import rng
 from lrnnlab.verification import quantise, verify
 
 EVERY = (1, 5, 20)

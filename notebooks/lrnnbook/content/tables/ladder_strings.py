@@ -16,7 +16,7 @@ from lrnnbook.content.tables.ladder import FAR, LENGTH, WINDOW, Growing, by_posi
 from lrnnbook.content.tables.table import by_setting, load
 from lrnnlab.models import build
 from lrnnlab.tasks import Batch, Task
-from lrnnlab.training.determinism import rng
+from lrnnlab.training import rng
 from lrnnlab.training.loop import train
 
 

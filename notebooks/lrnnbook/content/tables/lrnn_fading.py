@@ -17,7 +17,7 @@ from lrnnbook.content.tables.table import Run, Setting, by_setting, get, load
 from lrnnlab import tasks
 from lrnnlab.automata import NO_LABEL
 from lrnnlab.tasks.batch import answered
-from lrnnlab.training.determinism import rng
+from lrnnlab.training import rng
 
 OVERFLOW = math.sqrt(FLOAT32_MAX)
 FLOOR = 1e-9  # what float32 cannot tell from zero

@@ -17,8 +17,7 @@ from lrnnlab import scans
 from lrnnlab.models import Net, snap
 from lrnnlab.models.exact import symbol_transitions
 from lrnnlab.tasks import Task
-from lrnnlab.training import fit
-from lrnnlab.training.determinism import rng
+from lrnnlab.training import fit, rng
 from lrnnlab.training.evaluation import evaluate
 
 DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_"

@@ -12,7 +12,7 @@ import torch
 
 from lrnnbook.content.tables.table import by_setting, load
 from lrnnlab.models.layers.transitions import COLUMN_RULES
-from lrnnlab.training.determinism import rng
+from lrnnlab.training import rng
 
 FLOAT32_MAX = float(np.finfo(np.float32).max)
 

@@ -16,7 +16,7 @@ from lrnnbook.content.tables.declared import paper
 from lrnnbook.content.tables.table import by_setting, load
 from lrnnlab import scans, tasks
 from lrnnlab.models import Net, build
-from lrnnlab.training.determinism import rng
+from lrnnlab.training import rng
 
 BACKENDS = {"sequential": "reference", "pscan": "paper", "cpu": "cpu", "table": "cpu"}
 

@@ -18,8 +18,8 @@ from lrnnlab.automata.languages import language
 from lrnnlab.models.layers.attention import RegularGPT, depth_count, kept_positions
 from lrnnlab.tasks import Task
 from lrnnlab.tasks.regular import STRING_TASKS
+from lrnnlab.training import rng
 from lrnnlab.training.curriculum import train_strings
-from lrnnlab.training.determinism import rng
 from lrnnlab.training.evaluation import accuracy_at_lengths
 
 

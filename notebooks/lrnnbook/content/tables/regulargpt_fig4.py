@@ -21,8 +21,8 @@ from lrnnlab.models import Net, build
 from lrnnlab.models.layers.attention import ReluRNN
 from lrnnlab.tasks import Task
 from lrnnlab.tasks.regular import STRING_TASKS
+from lrnnlab.training import rng
 from lrnnlab.training.curriculum import train_strings
-from lrnnlab.training.determinism import rng
 from lrnnlab.training.evaluation import accuracy_at_lengths
 
 WINDOW = 4  # letters

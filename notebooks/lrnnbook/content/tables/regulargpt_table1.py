@@ -22,9 +22,8 @@ from lrnnlab.models.layers.attention import depth_count
 from lrnnlab.tasks import Task
 from lrnnlab.tasks.base import BaseTask
 from lrnnlab.tasks.regular import STRING_TASKS
-from lrnnlab.training import Trained
+from lrnnlab.training import Trained, rng
 from lrnnlab.training.curriculum import train_strings
-from lrnnlab.training.determinism import rng
 from lrnnlab.training.evaluation import accuracy_at_lengths
 
 MEASURES = {"accuracy_seen": "same length (40)", "accuracy": "extrapolation (42..500)"}  # of table 2

@@ -15,8 +15,7 @@ from lrnnbook.content.tables import texts
 from lrnnbook.content.tables.regulargpt_fig4 import cumulative_gradient
 from lrnnbook.content.tables.table import by_setting, load, options, parameters
 from lrnnlab.models.layers.attention import RegularGPT, RelativeTransformer, depth_count
-from lrnnlab.training import train
-from lrnnlab.training.determinism import rng
+from lrnnlab.training import rng, train
 from lrnnlab.training.evaluation import PAIRS
 from lrnnlab.training.loop import with_seed
 

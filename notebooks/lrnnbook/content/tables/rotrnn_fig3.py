@@ -19,8 +19,7 @@ from lrnnlab.models import Net
 from lrnnlab.models.layers.modes import DenseModes
 from lrnnlab.models.net import PAPER_001
 from lrnnlab.tasks.long_range.listops import ListOps
-from lrnnlab.training import Trained
-from lrnnlab.training.determinism import rng
+from lrnnlab.training import Trained, rng
 from lrnnlab.training.evaluation import share_right
 from lrnnlab.training.loop import with_seed
 

@@ -21,7 +21,7 @@ from lrnnlab.models import PairClassifier
 from lrnnlab.models.net import PAPER_001
 from lrnnlab.tasks.long_range import FOLDERS, SequenceData, load, stand_in
 from lrnnlab.tasks.long_range.dataset import need
-from lrnnlab.training.determinism import rng
+from lrnnlab.training import rng
 from lrnnlab.training.evaluation import share_right
 from lrnnlab.training.loop import with_seed
 

@@ -20,7 +20,7 @@ from lrnnbook.machinery.bench.recording import PARTS, Bench, of_forms
 from lrnnbook.machinery.bench.scans import take_turns
 from lrnnbook.machinery.bench.steps import RECORDED_AS, Shape
 from lrnnlab.scans.delta import delta_rule
-from lrnnlab.training.determinism import deterministic
+from lrnnlab.training import deterministic
 
 CHUNK = 32  # of the naive form, as it is released
 SHAPES = (Shape(16, 256, 128, 4), Shape(128, 64, 16, 2), Shape(1, 1024, 512, 8), Shape(4, 256, 512, 4))

@@ -18,7 +18,7 @@ from lrnnbook.machinery.bench.peers import Work, calls
 from lrnnbook.machinery.bench.recording import Bench, of_peers
 from lrnnbook.machinery.bench.scans import compare
 from lrnnlab.models.layers.modes import DLR
-from lrnnlab.training.determinism import deterministic
+from lrnnlab.training import deterministic
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from lrnnbook.machinery.bench.scans import take_turns
 from lrnnlab import scans, tasks
 from lrnnlab.models import Net, Recurrence, build
 from lrnnlab.models.layers.attention import PADDING, RegularGPT
-from lrnnlab.training.determinism import deterministic, rng
+from lrnnlab.training import deterministic, rng
 
 BATCH = 128  # of the released model
 CHUNKS, LENGTH = (2, 128), 512  # of RegularGPT
