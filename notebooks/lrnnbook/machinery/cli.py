@@ -297,7 +297,9 @@ def _figures(options: argparse.Namespace) -> int:
     if options.data is not None:
         if options.names != ["ladder"]:
             raise ValueError(f"figures --data draws the ladder: figures ladder --data FOLDER, got {' '.join(options.names) or 'no name'}")
-        drawn = pictures.draw_ladder(options.data, options.folder or Path())
+        from lrnnbook.content.chapters import ch10
+
+        drawn = ch10.draw_ladder(options.data, options.folder or Path())
     else:
         drawn = pictures.draw(options.folder or records.data_folder().parent / "figures", options.names)
     for path in drawn:

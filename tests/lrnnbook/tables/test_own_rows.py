@@ -103,10 +103,13 @@ def test_own_rows_on_an_own_task_are_recorded_shown_and_drawn(mine, capsys):
     assert said.startswith("\\begin{tabular}{llrr}\n\\toprule\ntask & row & paper & recorded \\\\")
     assert "lasttwo & signed &  & " in said and said.endswith("\\bottomrule\n\\end{tabular}\n")
     pictures = file.parent / "pictures"
-    assert cli.main(["figures", "ladder", "--data", str(file.parent / "data"), "--folder", str(pictures)]) == 0
+    draw = ["figures", "ladder", "--data", str(file.parent / "data"), "--folder", str(pictures)]
+    assert cli.main(draw) == cli.main(draw) == 0
     svg = (pictures / "ladder.svg").read_text()
     assert "cell (live)" in svg and "LSTM" in svg and "Grey: never learned" in svg
     assert (pictures / "ladder.pdf").read_bytes()[:4] == b"%PDF" and Image.open(pictures / "ladder.png").width > 1000
+    Image.new("L", (8, 8)).save(pictures / "ladder.png")
+    assert cli.main(draw) == 2 and "was not drawn by lrnnlab" in capsys.readouterr().err and Image.open(pictures / "ladder.png").width == 8
 
 
 def test_another_process_imports_the_module_from_the_folder_of_the_yaml(mine):

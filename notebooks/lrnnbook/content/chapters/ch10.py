@@ -5,11 +5,13 @@ Letters: T time, V tokens, Q states.
 
 import json
 import math
+import textwrap
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from html import escape
 from itertools import product
+from pathlib import Path
 from statistics import fmean
 from typing import NamedTuple
 
@@ -23,7 +25,15 @@ from lrnnbook.content.show.automaton_figures import state_diagram
 from lrnnbook.content.show.frames import in_order, level, log_ticks, number_grid, panels, picture, runs_of, trained
 from lrnnbook.content.show.labels import named
 from lrnnbook.content.show.style import FAINT, GRID, INK, LIVE, PAPER, RECORDED, label_ends, new_figure, styled
-from lrnnbook.content.tables import get, ladder_protocols, ladder_random, ladder_restart, ladder_strings, results
+from lrnnbook.content.tables import (
+    get,
+    ladder_protocols,
+    ladder_random,
+    ladder_restart,
+    ladder_strings,
+    records,
+    results,
+)
 from lrnnbook.content.tables.ladder import (
     BACK,
     DEEP,
@@ -183,6 +193,30 @@ def ladder(found: pd.DataFrame) -> Figure:
     for place in range(1, len(rows)):
         axes.axhline(place - 0.5, color="white", lw=0.8 if names[place] == "2 layers" else 2)
     return figure
+
+
+def draw_ladder(data: Path, folder: Path) -> list[Path]:
+    """Draw the recorded ladder with the runs of one's own in ``data`` below it, as PNG, SVG and PDF with key and caption.
+    ValueError where there are none, and for files of these names that we did not draw."""
+    from lrnnbook.content.show.gallery import drawn_here  # which loads what draws the pictures of all tables
+
+    name = "ladder/models_x_tasks"
+    own = results.frame(records.read(data, name))
+    if own.empty:
+        raise ValueError(f"{data} has no records of {name}: lrnnlab reproduce a .yaml that is like it, first")
+    paths = [folder / f"ladder.{kind}" for kind in ("png", "svg", "pdf")]
+    if found := [path for path in paths if path.exists() and not drawn_here(paths[0])]:
+        raise ValueError(f"{found[0]} was not drawn by lrnnlab: choose another --folder, or move it away")
+    records.check_writable(paths)
+    other = own["budget"] != "desk"
+    own.loc[other, "row"] += " (" + own["budget"][other] + ")"
+    figure = ladder(pd.concat([results.runs(name), own.assign(budget="desk")], ignore_index=True))
+    said = f"{SIGNS} The last rows are one's own; in brackets their budget, where it is not that of all others, desk."
+    figure.text(0.02, -0.01, textwrap.fill(said, 110), va="top", fontsize=7, transform=figure.transFigure)
+    for path in paths:
+        more = {"metadata": {"Records": str(data)}} if path == paths[0] else {}
+        figure.savefig(path, bbox_inches="tight", dpi=200, **more)
+    return paths
 
 
 @picture

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -179,7 +178,7 @@ def draw(folder: Path, names: list[str] | None = None) -> list[Path]:
         raise ValueError(f"no picture {unknown[0]!r}; there are {', '.join(every)}")
     paths = {name: folder / f"{name}.{'gif' if name == FILM else 'png'}" for name in names or every}
     for path in paths.values():
-        if path.exists() and not _drawn_here(path):
+        if path.exists() and not drawn_here(path):
             raise ValueError(f"{path} was not drawn by lrnnlab: choose another --folder, or move it away")
     records.check_writable(paths.values())
     asked = {path: PICTURES[name] for name, path in paths.items() if name != FILM}
@@ -190,27 +189,7 @@ def draw(folder: Path, names: list[str] | None = None) -> list[Path]:
     return made
 
 
-def draw_ladder(data: Path, folder: Path) -> list[Path]:
-    """Draw the recorded ladder with the runs of one's own in ``data`` below it, as PNG, SVG and PDF with key and caption."""
-    from lrnnbook.content.chapters import ch10
-
-    name = "ladder/models_x_tasks"
-    found, own = results.runs(name), results.frame(records.read(data, name))
-    if own.empty:
-        raise ValueError(f"{data} has no records of {name}: lrnnlab reproduce a .yaml that is like it, first")
-    other = own["budget"] != "desk"
-    own.loc[other, "row"] += " (" + own["budget"][other] + ")"
-    figure = ch10.ladder(pd.concat([found, own.assign(budget="desk")], ignore_index=True))
-    said = f"{ch10.SIGNS} The last rows are one's own; in brackets their budget, where it is not that of all others, desk."
-    figure.text(0.02, -0.01, textwrap.fill(said, 110), va="top", fontsize=7, transform=figure.transFigure)
-    paths = [folder / f"ladder.{kind}" for kind in ("png", "svg", "pdf")]
-    records.check_writable(paths)
-    for path in paths:
-        figure.savefig(path, bbox_inches="tight", dpi=200)
-    return paths
-
-
-def _drawn_here(path: Path) -> bool:
+def drawn_here(path: Path) -> bool:
     """Tell whether a file is a picture that :func:`draw` wrote: it has the digest of its records in it."""
     try:
         with Image.open(path) as picture:
