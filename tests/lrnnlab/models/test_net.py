@@ -356,7 +356,7 @@ def test_the_first_mixer_works_once_a_symbol_or_once_a_position():
     same(nets[0](tokens), nets[1](tokens))
     traces = [net.trace(tokens) for net in nets]
     assert [len(trace.transitions[0]) for trace in traces] == [V, 3]
-    same(traces[0].output, nets[0].states(tokens))
+    same(traces[0].states, nets[0].states(tokens))
     assert not models.network(models.layers.Vanilla, V, C, width=D, norm="batch").by_symbol
 
 
