@@ -271,7 +271,7 @@ def carried(generators: Mapping[str, tuple[int, ...]], text: Sequence[str]) -> s
 
 
 def what_is_left(text: str, *pairs: str, times: int | None = None) -> str:
-    """What is left when the pairs are taken out, again and again (or so many times): nothing of balanced brackets."""
+    """What is left when the pairs are taken out, again and again or as often as asked: nothing of balanced brackets."""
     before = None
     while text != before and times != 0:
         before, times = text, None if times is None else times - 1

@@ -245,7 +245,7 @@ def test_any_shape_and_any_cut(B, T, h, kind, backend, seed, cut):
 @pytest.mark.parametrize("how", [8, "interleaved", "real", "complex", "token"])
 def test_results_do_not_depend_on_the_number_of_threads(B, how):
     kind = 8 if how in ("interleaved", "token") else how
-    T = 1 + parts.MAX_ALONE // (B * (128 if kind == 8 else 6))  # so many multiplications that the batch is cut into chunks
+    T = 1 + parts.MAX_ALONE // (B * (128 if kind == 8 else 6))  # enough multiplications for the batch to be cut into chunks
     tokens = torch.randint(5, (B, T), generator=torch.Generator().manual_seed(1))
 
     def scan(A, b, x0):
