@@ -20,15 +20,17 @@ from lrnnbook.content.show.style import ink_on, value_colour
 from lrnnlab.automata import MooreMachine
 
 HERE = Path(__file__).parent
-NAMES = tuple(sorted(path.stem for path in HERE.glob("*.js") if path.stem != "parts"))
-IMPORT = re.compile(r'^import \{[^}]*\} from "\./parts\.js";\n', re.MULTILINE)
+SHARED = ("parts", "engine")  # engine: nets that run in the page
+NAMES = tuple(sorted(path.stem for path in HERE.glob("*.js") if path.stem not in SHARED))
+IMPORT = re.compile(r'^import \{[^}]*\} from "\./(\w+)\.js";\n', re.MULTILINE)
 EDGE = 12  # pixels of room around a machine
 
 
 def module(name: str) -> str:
-    """The ES module of a moving picture, in one piece, after what it imports from ``parts.js``."""
-    shared, own = ((HERE / f"{one}.js").read_text(encoding="utf-8") for one in ("parts", name))
-    return f"{shared}\n{IMPORT.sub('', own)}"
+    """The ES module of a moving picture, in one piece, after the files of this folder from which it imports."""
+    own = (HERE / f"{name}.js").read_text(encoding="utf-8")
+    shared = [(HERE / f"{one}.js").read_text(encoding="utf-8") for one in IMPORT.findall(own)]
+    return "\n".join([*shared, IMPORT.sub("", own)])
 
 
 class Moving(anywidget.AnyWidget):

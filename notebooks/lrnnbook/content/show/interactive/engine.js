@@ -1,0 +1,274 @@
+// A net in the page: run it, snap it, search all strings.  Plain functions without a page, so that they can be tried anywhere.
+// What a net is, `export.py` says: operations on flat arrays, in the order in which they are computed.
+
+const bytes = text => Uint8Array.from(atob(text), sign => sign.charCodeAt(0)).buffer;
+const argmax = values => values.reduce((best, value, i) => (value > values[best] ? i : best), 0);
+
+const values_of = (size, f) => {  // loops: three times as fast as `map` of typed arrays
+  const y = new Float64Array(size);
+  for (let i = 0; i < size; i++) y[i] = f(i);
+  return y;
+};
+const each = f => x => values_of(x.length, i => f(x[i]));
+const pair = f => (x, y) => values_of(x.length, i => f(x[i], y[i]));
+const OPERATIONS = {
+  relu: each(x => Math.max(x, 0)), exp: each(Math.exp), tanh: each(Math.tanh), sigmoid: each(x => 1 / (1 + Math.exp(-x))),
+  neg: each(x => -x), sqrt: each(Math.sqrt), abs: each(Math.abs), sin: each(Math.sin), cos: each(Math.cos),
+  log1p: each(Math.log1p), softplus: each(x => (x > 20 ? x : Math.log1p(Math.exp(x)))), reciprocal: each(x => 1 / x),
+  add: pair((x, y) => x + y), sub: pair((x, y) => x - y), mul: pair((x, y) => x * y), div: pair((x, y) => x / y),
+  times: (x, y) => values_of(x.length, i => (i % 2 ? x[i - 1] * y[i] + x[i] * y[i - 1] : x[i] * y[i] - x[i + 1] * y[i + 1])),
+  matmul: (a, b, batch, m, k, n) => {
+    const c = new Float64Array(batch * m * n);
+    for (let z = 0; z < batch; z++)
+      for (let i = 0; i < m; i++)
+        for (let l = 0; l < k; l++) {
+          const value = a[(z * m + i) * k + l], from = (z * k + l) * n, to = (z * m + i) * n;
+          if (value) for (let j = 0; j < n; j++) c[to + j] += value * b[from + j];
+        }
+    return c;
+  },
+  norm: (x, scale, shift, eps) => {
+    const D = scale.length, y = new Float64Array(x.length);
+    for (let from = 0; from < x.length; from += D) {
+      let mean = 0, square = 0;
+      for (let d = 0; d < D; d++) mean += x[from + d] / D;
+      for (let d = 0; d < D; d++) square += (x[from + d] - mean) ** 2 / D;
+      for (let d = 0; d < D; d++) y[from + d] = (x[from + d] - mean) / Math.sqrt(square + eps) * scale[d] + shift[d];
+    }
+    return y;
+  },
+  softmax: (x, D) => x.map((value, i) => {
+    const row = x.subarray(i - i % D, i - i % D + D), top = Math.max(...row);
+    return Math.exp(value - top) / row.reduce((sum, one) => sum + Math.exp(one - top), 0);
+  }),
+  sum: (x, D) => values_of(x.length / D, i => {
+    let sum = 0;
+    for (let d = 0; d < D; d++) sum += x[i * D + d];
+    return sum;
+  }),
+};
+const OPERANDS = { matmul: 2, norm: 3, softmax: 1, sum: 1 };  // how many of the arguments are values; else all
+
+// {start, step(state, token) -> {state, logits}}; `tables` may be other than the net's own (snapped, broken).
+const netOf = (data, tables = tablesOf(data)) => {
+  const nodes = data.nodes.map(([name, ...given]) => {
+    if (name === "table") return (_, token) => tables[given[0]][tables[given[0]].length > 1 ? token : 0];
+    if (name === "fill") { const value = new Float64Array(given[1]).fill(given[0]); return () => value; }
+    if (name === "take") {
+      const [sources, places] = given;
+      return values => {
+        const x = sources.length > 1 ? sources.flatMap(one => [...values[one]]) : values[sources[0]], y = new Float64Array(places.length);
+        for (let i = 0; i < y.length; i++) y[i] = x[places[i]];
+        return y;
+      };
+    }
+    const count = OPERANDS[name] ?? given.length, operands = given.slice(0, count), rest = given.slice(count);
+    if (operands.length === 1) return values => OPERATIONS[name](values[operands[0]], ...rest);
+    if (operands.length === 2) return values => OPERATIONS[name](values[operands[0]], values[operands[1]], ...rest);
+    return values => OPERATIONS[name](...operands.map(one => values[one]), ...rest);
+  });
+  const [answer, ...after] = data.ends;
+  return {
+    start: data.start.map(part => Float64Array.from(part)),
+    step: (state, token) => {
+      const values = [...state];
+      for (const node of nodes) values.push(node(values, token));
+      return { state: after.map(end => values[end]), logits: values[answer] };
+    },
+  };
+};
+
+// The tables of numbers, a row for each token where they hang on it.
+const tablesOf = data => {
+  const weights = new Float32Array(bytes(data.weights)), rows = new (data.rows_in === "<f8" ? Float64Array : Float32Array)(bytes(data.rows));
+  let [w, r] = [0, 0];
+  return data.tables.map(([count, size]) => (count === 1 ? [Float64Array.from(weights.subarray(w, w += size))]
+    : Array.from({ length: count }, () => Float64Array.from(rows.subarray(r, r += size)))));
+};
+
+// The code whose answers, after each of the words, the net gives with the greatest probability, and by how much it leads.
+const nearest = (net, { words, answers }, state, logits) => {
+  const said = words.map(word => word.reduce((now, token) => net.step(now.state, token), { state, logits }).logits).map(row => {
+    const top = Math.max(...row), all = top + Math.log(row.reduce((sum, value) => sum + Math.exp(value - top), 0));
+    return row.map(value => value - all);
+  });
+  const scores = answers.map(row => row.reduce((sum, answer, w) => sum + said[w][answer], 0)), code = argmax(scores);
+  return { code, lead: Math.min(...scores.map((score, k) => (k === code ? Infinity : scores[code] - score))) };
+};
+
+// The codes, each as the parts of a state.
+const codesOf = data => {
+  const numbers = new Float32Array(bytes(data.codes));
+  let at = 0;
+  return data.answers.map(() => data.start.map(part => Float64Array.from(numbers.subarray(at, at += part.length))));
+};
+
+// Read a word (tokens): the states, the first before it, and the answers.  With `restart` the state is put to a code each time.
+const run = (net, data, word, restart = false) => {
+  const codes = restart ? codesOf(data) : null;
+  const states = [net.start], answers = [], at = [];
+  for (const token of word) {
+    const after = net.step(states.at(-1), token);
+    answers.push(argmax(after.logits));
+    if (restart) at.push(nearest(net, data, after.state, after.logits).code);
+    states.push(restart ? codes[at.at(-1)] : after.state);
+  }
+  return { states, answers, codes: at };
+};
+
+// What should be answered.
+const wanted = ({ transitions, outputs, initial }, word) => {
+  let state = initial;
+  return word.map(token => outputs[state = transitions[token][state]]);
+};
+
+// --- blocks ----------------------------------------------------------------------------------------------------------
+
+// Where each column of each block sends its state: to its largest entry, but where it is broken. moves[token][block][from]
+const columns = (data, broken = new Map(), tables = tablesOf(data)) => {
+  const { table, h, n } = data.blocks;
+  return tables[table].map((A, token) => Array.from({ length: h }, (_, k) => Array.from({ length: n }, (_, from) => {
+    const own = Array.from({ length: n }, (_, to) => A[(k * n + to) * n + from]);
+    return broken.get([token, k, from].join()) ?? argmax(own);
+  })));
+};
+
+// The tables of the snapped net.
+const snapped = (data, moves) => {
+  const tables = tablesOf(data), { table, h, n } = data.blocks;
+  tables[table] = moves.map(blocks => {
+    const A = new Float64Array(h * n * n);
+    blocks.forEach((block, k) => block.forEach((to, from) => { A[(k * n + to) * n + from] = 1; }));
+    return A;
+  });
+  return tables;
+};
+
+const oneHot = (states, n) => {
+  const x = new Float64Array(states.length * n);
+  states.forEach((state, k) => { x[k * n + state] = 1; });
+  return x;
+};
+
+// The logits of a tuple of block states.  A step by token 0 of a net whose blocks stay reads out what it was given.
+const readoutOf = (data, n, h) => {
+  const stay = Array.from({ length: data.V }, () => Array.from({ length: h }, () => Array.from({ length: n }, (_, j) => j)));
+  const net = netOf(data, snapped(data, stay)), known = new Map();
+  return states => {
+    const key = states.join();
+    if (!known.has(key)) known.set(key, net.step([oneHot(states, n)], 0).logits);
+    return known.get(key);
+  };
+};
+
+// All strings at once: places are (states of the followed blocks, state of the machine).  Where a place is wrong the search
+// ends with the shortest string that leads there; where no new place is found, it is closed.
+const explore = ({ V, machine, start, move, wrong, limit }) => {
+  const places = [{ states: start, due: machine.initial, from: -1, by: -1 }], arrows = [];
+  const known = new Map([[`${start}|${machine.initial}`, 0]]);
+  for (let p = 0; p < places.length; p++) {
+    for (let token = 0; token < V; token++) {
+      const states = move(places[p].states, token), due = machine.transitions[token][places[p].due];
+      const key = `${states}|${due}`;
+      let to = known.get(key);
+      if (to === undefined) {
+        to = places.length;
+        known.set(key, to);
+        places.push({ states, due, from: p, by: token });
+      }
+      arrows.push([p, token, to]);
+      if (machine.outputs[due] >= 0 && wrong(states, machine.outputs[due], places[p].states, token)) {
+        const word = [token];
+        for (let q = p; places[q].from >= 0; q = places[q].from) word.unshift(places[q].by);
+        return { places, arrows, word, closed: false };
+      }
+    }
+    if (places.length > limit) return { places, arrows, word: null, closed: false };
+  }
+  return { places, arrows, word: null, closed: true };
+};
+
+const leadOf = (logits, due) => Math.min(...logits.map((value, c) => (c === due ? Infinity : logits[due] - value)));
+
+// Prove or refute a snapped net.  Layer norm is one affine map on tuples of one-hots, so with a linear readout each block adds
+// its own term: more and more blocks are followed, the others may be in whichever of their states harms most.
+const searchBlocks = (data, moves, limit = 200000) => {
+  const { h, n, linear } = data.blocks, { V, machine } = data, tell = readoutOf(data, n, h);
+  const start = Array.from({ length: h }, (_, k) => argmax(data.start[0].slice(k * n, k * n + n)));
+  const begin = performance.now();
+  const done = (found, blocks, lead) => ({ ...found, blocks, lead, milliseconds: performance.now() - begin });
+  if (linear) {
+    const base = tell(start);
+    const terms = start.map((first, k) => Array.from({ length: n }, (_, j) => {
+      const logits = tell(start.map((state, i) => (i === k ? j : state)));
+      return logits.map((value, c) => value - base[c]);
+    }));
+    const reached = start.map((first, k) => {
+      const seen = new Set([first]);
+      for (const state of seen) for (let token = 0; token < V; token++) seen.add(moves[token][k][state]);
+      return [...seen];
+    });
+    const spread = reached.map((states, k) => Math.max(...Array.from(base, (_, c) => {
+      const some = states.map(state => terms[k][state][c]);
+      return Math.max(...some) - Math.min(...some);
+    })));
+    const order = start.map((_, k) => k).sort((a, b) => spread[b] - spread[a] || a - b);
+    for (let count = 1; count < h; count++) {
+      const blocks = order.slice(0, count).sort((a, b) => a - b), rest = order.slice(count);
+      const least = (c, d) => rest.reduce((sum, k) => sum + Math.min(...reached[k].map(j => terms[k][j][c] - terms[k][j][d])), 0);
+      const taken = Array.from(base, (_, c) => Array.from(base, (_, d) => least(c, d)));
+      let lead = Infinity;
+      const found = explore({
+        V, machine, limit, start: blocks.map(k => start[k]),
+        move: (states, token) => states.map((state, i) => moves[token][blocks[i]][state]),
+        wrong: (states, due) => {
+          const logits = Array.from(base, (value, c) => value + states.reduce((sum, j, i) => sum + terms[blocks[i]][j][c], 0));
+          const here = Math.min(...logits.map((value, d) => (d === due ? Infinity : logits[due] - value + taken[due][d])));
+          lead = Math.min(lead, here);
+          return here <= 1e-9;
+        },
+      });
+      if (found.closed) return done(found, blocks, lead);
+      if (found.places.length > limit) break;
+    }
+  }
+  let lead = Infinity;
+  const found = explore({
+    V, machine, limit, start,
+    move: (states, token) => states.map((state, k) => moves[token][k][state]),
+    wrong: (states, due) => {
+      const here = leadOf(tell(states), due);
+      if (here > 0) lead = Math.min(lead, here);
+      return here <= 0;
+    },
+  });
+  return done(found, start.map((_, k) => k), lead);
+};
+
+// --- codes -----------------------------------------------------------------------------------------------------------
+
+// The machine of a restarted net: from the start (place K) and from each code, by each letter, its answer and the next code.
+const codeMachine = (net, data) => {
+  const froms = [...codesOf(data), net.start];
+  return froms.map(state => Array.from({ length: data.V }, (_, token) => {
+    const after = net.step(state, token), { code, lead } = nearest(net, data, after.state, after.logits);
+    return { code, lead, logits: after.logits };
+  }));
+};
+
+// Prove or refute a restarted net: its machine against the one that it should be, on all strings.
+const searchCodes = (net, data, limit = 200000) => {
+  const begin = performance.now(), table = codeMachine(net, data);
+  let lead = Infinity, chosen = Infinity;
+  const found = explore({
+    V: data.V, machine: data.machine, limit, start: [data.answers.length],
+    move: ([code], token) => [table[code][token].code],
+    wrong: (states, due, [from], token) => {
+      const { logits, lead: by } = table[from][token], here = leadOf(logits, due);
+      lead = Math.min(lead, here > 0 ? here : Infinity);
+      chosen = Math.min(chosen, by);
+      return here <= 0;
+    },
+  });
+  return { ...found, lead, chosen, codes: table, milliseconds: performance.now() - begin };
+};
