@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from html import escape
 from typing import Any
 
 from torch import nn
@@ -90,33 +89,9 @@ def record(progress: bool = True) -> dict[str, Any]:
     return {"provenance": provenance(), "nets": nets}
 
 
-PAGE = """<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>{title}</title>
-<style>
-:root {{ color-scheme: light dark; }}
-body {{ font: 16px/1.45 system-ui, "DejaVu Sans", sans-serif; margin: 0 auto; max-width: 72rem; padding: .8rem 1.2rem; }}
-h1 {{ font-size: 1.5rem; margin: .3rem 0; }}
-figure {{ margin: 0; }}
-</style>
-<h1>{title}</h1>
-<p>{lead}</p>
-<main>{figure}</main>
-<script>
-{script}
-</script>
-</html>
-"""
 TITLE = "A network that counts: run it, break it, prove it"
 LEAD = ("Trained linear recurrent networks, in this page alone: your letters run through their own weights here. Nothing is recorded but the "
         "weights, and nothing is sent.")  # fmt: skip
-
-
-def standalone(figure: str, script: str) -> str:
-    """One file with everything in it."""
-    return PAGE.format(title=escape(TITLE), lead=escape(LEAD), figure=figure, script=script)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""``lrnnlab book build | check | drift | site [NAME ...]``."""
+"""``lrnnlab book build | check | drift | site | playground [NAME ...]``."""
 
 import argparse
 import sys
@@ -12,12 +12,14 @@ from lrnnbook.machinery.book.nbval_plugin import check_notebook
 from lrnnbook.machinery.book.running import BookError
 from lrnnbook.machinery.book.sync import drift, source_of, twin_of
 from lrnnbook.machinery.copies import chapters_in, meant
+from lrnnlab.files import put
 
 VERBS = {
     "build": "execute the source and write the notebook, or say why not and write nothing",
     "check": "execute the notebook afresh and compare with what is committed",
     "drift": "say where source and notebook differ (runs nothing)",
     "site": "write the notebooks as static pages that need no network (runs what the widgets need)",
+    "playground": "write the page in which trained networks run, break and are proved, as one file that needs nothing else",
 }
 
 
@@ -30,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--arithmetic", choices=[*SETTINGS, "all"], default=NATIVE, help="of check: run the chapters "
                         "with " + "; ".join(f"{name}: {one.says}" for name, one in SETTINGS.items()) + "; all: each of "
                         f"these in turn (default {NATIVE})")  # fmt: skip
-    parser.add_argument("--out", type=Path, default=Path("build/site"), help="of site: where to (default build/site)")
+    parser.add_argument("--out", type=Path, help="of site and playground: where to (default build/site, build/playground.html)")
     parser.add_argument("--repository", metavar="OWNER/NAME", help="of site: where the book lies on GitHub; then every "
                         "page has buttons that open its notebook in Colab and on Binder")  # fmt: skip
     parser.add_argument("--check", action="store_true", help="of site: look at every page in a browser, at the widths of a "
@@ -53,8 +55,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"lrnnlab book: {error}", file=sys.stderr)
         return 2
     try:
+        if options.verb == "playground":
+            return _playground(options.out or Path("build/playground.html"))
         if options.verb == "site":
-            return _site(sources, options.out, options.repository, options.check, whole=not options.names)
+            return _site(sources, options.out or Path("build/site"), options.repository, options.check, whole=not options.names)
     except BookError as error:
         print(f"lrnnlab book {options.verb}: {error}", file=sys.stderr)
         return 1
@@ -123,3 +127,14 @@ def _site(sources: Sequence[Path], out: Path, repository: str | None, check: boo
         problems += look(out)
     print("\n".join([*problems, f"{out / 'index.html'}: {len(problems) or 'no'} problem{'s' * (len(problems) != 1)}"]))
     return int(bool(problems))
+
+
+def _playground(out: Path) -> int:
+    from lrnnbook.content.chapters import playground
+    from lrnnbook.machinery.book.site.moving import page_alone
+
+    page = page_alone(playground.panel(playground.recorded()["nets"]), playground.TITLE, playground.LEAD)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    put(out, page.encode())
+    print(f"{out}: {len(page.encode()):,} bytes")
+    return 0

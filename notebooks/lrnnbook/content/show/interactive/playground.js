@@ -4,11 +4,12 @@ import { codesOf, columns, netOf, run, searchBlocks, searchCodes, snapped, table
 const OWN = `
 .moving-picture.playground { max-width: none; }
 .playground > p { max-width: 60em; }
-.playground .cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr)); gap: .8rem; }
+.playground .panels { display: grid; align-items: stretch; grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr)); gap: .8rem; }
 .playground section { border: 1px solid color-mix(in srgb, currentColor 25%, transparent); border-radius: .5rem; padding: .6rem .8rem;
   min-width: 0; }
 .playground h3 { font-size: 1rem; margin: 0 0 .3rem; }
 .playground section p { margin: .3rem 0; }
+.playground select { max-width: 100%; }
 .playground input[type=text] { width: 100%; box-sizing: border-box; font-family: ui-monospace, "DejaVu Sans Mono", monospace; }
 .playground .wrong { background: ${LIVE}; color: #000; border-radius: 3px; }
 .playground .word { min-height: 3.6em; }
@@ -55,7 +56,7 @@ const planeOf = codes => {
 };
 
 const render = ({ model, el }) => {
-  const { root, controls, panels, data, at, put, follow, panel } = stage(model, el);
+  const { root, controls, panels, data, at, put, say, follow, panel } = stage(model, el);
   root.classList.add("playground");
   root.prepend(html("style", {}, OWN));
   let found = null, clock = null, ran = {}, last = 0;
@@ -77,7 +78,7 @@ const render = ({ model, el }) => {
   // --- 1: the word
   const input = html("input", { type: "text", "aria-label": "your word", spellcheck: "false", autocomplete: "off", autocapitalize: "off",
     input: event => read([...event.target.value].map(sign => net().symbols.indexOf(sign)).filter(token => token >= 0)) });
-  const strip = html("ol", { class: "word", "aria-label": "letters, and the answer after each" }), score = html("p");
+  const strip = html("ol", { class: "word", "aria-label": "letters, and the answer after each" }), score = root.querySelector("[role=status]");
   const bars = panel(400, 62, "right and wrong answers by position");
   const slider = range("position", 0, 1, t => put({ t }));
   const play = player(slider, () => put({ t: at().t + 1 }), t => put({ t }), calm() ? 600 : 200);
@@ -99,10 +100,10 @@ const render = ({ model, el }) => {
       + "Then search."));
 
   // --- 4: all strings
-  const verdict = html("p", { class: "verdict", role: "status", "aria-live": "polite" }), graph = html("div", { class: "wide" });
+  const verdict = html("p", { class: "verdict", "aria-live": "polite" }), graph = html("div", { class: "wide" });
   const proved = html("section", {}, html("h3", {}, "2 Right on every string?"), button("search", () => search()), verdict, graph);
-  panels.append(told);
-  root.append(html("div", { class: "cards" }, typed, proved, seen, moved));
+  panels.before(told);
+  panels.append(typed, proved, seen, moved);
 
   const compute = () => {
     const { hard, restart: put_back, word } = at(), key = JSON.stringify([at().net, hard, put_back, at().broken, word]);
@@ -256,9 +257,9 @@ const render = ({ model, el }) => {
     if (document.activeElement !== input || input.value.length > 5000) input.value = text;
     const marks = answers.map((answer, i) => due[i] < 0 || answer === due[i]), miss = marks.indexOf(false);
     const wrong = marks.filter(mark => !mark).length;
-    score.innerHTML = !word.length ? `Letters: ${one.symbols.map(safe).map(typeset).join(" ")}.`
+    say(!word.length ? `Letters: ${one.symbols.map(safe).map(typeset).join(" ")}.`
       : `${miss < 0 ? "<b>Right at every position</b>" : `<b>Wrong at ${number(wrong)} of ${number(word.length)}</b>, first at ${number(miss + 1)}`}`
-        + ` (${number(word.length)} letters in ${now.milliseconds.toFixed(0)} ms).`;
+        + ` (${number(word.length)} letters in ${now.milliseconds.toFixed(0)} ms).`);
     const first = Math.max(0, Math.min(t, word.length) - SHOWN);
     strip.replaceChildren(html("li", {}, first ? "\u2026" : "start"), ...word.slice(first, Math.max(t, Math.min(SHOWN, word.length))).map((token, i) =>
       html("li", { class: first + i === t - 1 ? "now" : "" }, typeset(one.symbols[token]),
@@ -283,4 +284,11 @@ const render = ({ model, el }) => {
   return follow(draw);
 };
 
-export default { render, mathematics: { columns, netOf, run, searchBlocks, searchCodes } };
+const brief = ({ places, arrows, codes, ...found }) => ({ ...found, places: places.length, arrows: arrows.length });
+
+export default { render, mathematics: {
+  answers: (data, words, restart = false) => { const net = netOf(data); return words.map(word => run(net, data, word, restart).answers); },
+  logits: (data, word) => { const net = netOf(data); return word.map((_, t) => [...net.step(run(net, data, word.slice(0, t)).states.at(-1), word[t]).logits]); },
+  snapped: (data, broken = {}) => brief(searchBlocks(data, columns(data, new Map(Object.entries(broken))))),
+  restarted: data => brief(searchCodes(netOf(data), data)),
+} };

@@ -32,10 +32,40 @@ def script(name: str) -> str:
 
 def moving_html(picture: Moving, address: str) -> str:
     """The HTML of a moving picture whose script lies at ``address``; without scripts it says what could be seen."""
+    return f'{_figure(picture)}<script src="{escape(address)}" defer></script>'
+
+
+def _figure(picture: Moving) -> str:
     state = json.dumps({"data": picture.data, "at": picture.at, "alt": picture.alt}, separators=(",", ":"))
     state = state.replace("<", "\\u003c")  # no text of ours ends the script
     return (
         f'<figure data-moving="{picture.name}"><script type="application/json">{state}</script>'
         f"<p>{escape(picture.alt)} (It moves where the page may run scripts.)</p></figure>"
-        f'<script src="{escape(address)}" defer></script>'
     )
+
+
+PAGE = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>{title}</title>
+<style>
+:root {{ color-scheme: light dark; }}
+body {{ font: 16px/1.45 system-ui, "DejaVu Sans", sans-serif; margin: 0 auto; max-width: 72rem; padding: .8rem 1.2rem; }}
+h1 {{ font-size: 1.5rem; margin: .3rem 0; }}
+figure {{ margin: 0; }}
+</style>
+<main>
+<h1>{title}</h1>
+<p>{lead}</p>
+{figure}
+</main>
+<script>
+{script}</script>
+</html>
+"""
+
+
+def page_alone(picture: Moving, title: str, lead: str) -> str:
+    """A page that is one file: a moving picture, what it needs, and nothing from elsewhere."""
+    return PAGE.format(title=escape(title), lead=escape(lead), figure=_figure(picture), script=script(picture.name))

@@ -12,6 +12,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_output
 from PIL import Image
 
+from lrnnbook.content.chapters import playground
 from lrnnbook.content.show.interactive import Moving
 from lrnnbook.content.show.output import few_colours
 from lrnnbook.machinery.book.building import as_bytes
@@ -35,6 +36,9 @@ INDEX = """# lrnnlab
 A workbook you can run: linear recurrent networks and formal languages.
 
 > Which recurrent rule can learn a finite-state machine, and keep it at lengths it never saw?
+
+**[{playground}](playground.md)**\\
+Trained networks in a page: type a word, break a weight, and search all strings.
 
 {chapters}
 
@@ -85,12 +89,16 @@ def write_pages(notebooks: Sequence[Path], folder: Path, books: bool = True) -> 
         beside.append(teaching.stem)
         text = re.sub(r"\[([^\]]*)\]\(\.\./[^)]*\)", r"\1", teaching.read_text(encoding="utf-8"))  # no page of the book
         _write(folder / teaching.name, text.encode())
-    text = INDEX.format(chapters=chapters, names="\n".join(name for name in titles if numbered[name]),
-                        reference="\n".join([*beside, "equations", "references"]), library="\n".join(f"api/{room}" for room in ROOMS))  # fmt: skip
+    text = INDEX.format(chapters=chapters, playground=playground.TITLE, names="\n".join(name for name in titles if numbered[name]),
+                        reference="\n".join(["playground", *beside, "equations", "references"]), library="\n".join(f"api/{room}" for room in ROOMS))  # fmt: skip
     _write(folder / "index.md", text.encode())
     for room in ROOMS:
         title = room if "." in room else f"{room}: ten names"
         _write(folder / "api" / f"{room}.rst", f"{title}\n{'=' * len(title)}\n\n.. automodule:: {room}\n".encode())
+    picture = playground.panel(playground.recorded()["nets"])
+    _write(folder / "_static/moving/playground.js", script(picture.name).encode())
+    html = moving_html(picture, "_static/moving/playground.js")
+    _write(folder / "playground.md", f"# {playground.TITLE}\n\n{playground.LEAD}\n\n```{{raw}} html\n{html}\n```\n".encode())
     _write(folder / "equations.md", equations_page().encode())
     _write(folder / "references.md", b"# Papers\n\n{download}`As BibTeX <references.bib>`\n\n```{bibliography}\n:all:\n:list: bullet\n```\n")
     _write(folder / "references.bib", bibtex(notebooks).encode())
