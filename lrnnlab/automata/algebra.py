@@ -42,7 +42,7 @@ class Monoid:
 
 
 @checked
-def transition_monoid(machine: MooreMachine, limit: int = 200_000) -> Monoid:
+def transition_monoid(machine: MooreMachine, *, limit: int = 200_000) -> Monoid:
     """Every distinct action of a word on the machine's Q states, shorter words first, then in dictionary order.
 
     ``elements[i][s]`` is where ``words[i]`` leads from s; reading u and then v is ``m_v[m_u]``.  ValueError if there
@@ -95,7 +95,7 @@ class Classification:
 
 
 @checked
-def classify(machine: MooreMachine, limit: int = 200_000) -> Classification:
+def classify(machine: MooreMachine, *, limit: int = 200_000) -> Classification:
     """Algebra of the minimised machine, hence of the answers and not of how the machine was drawn.
 
     aperiodic: no word turns two or more states in a cycle.  group: every token permutes the states.  commutative: the
@@ -212,7 +212,7 @@ class Quotient:
 
 
 @checked
-def quotients(machine: MooreMachine, limit: int = 2000) -> list[Quotient]:
+def quotients(machine: MooreMachine, *, limit: int = 2000) -> list[Quotient]:
     """All quotients of the minimised machine, small ones first: from one state to all of them.
 
     A congruence is made by pairs of states that it puts together: those made by one pair first, then what they make

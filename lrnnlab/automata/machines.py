@@ -224,7 +224,7 @@ def minimise(machine: MooreMachine) -> MooreMachine:
 
 
 @checked
-def equivalent(a: MooreMachine, b: MooreMachine, where_labelled: bool = False) -> tuple | None:
+def equivalent(a: MooreMachine, b: MooreMachine, *, where_labelled: bool = False) -> tuple | None:
     """None if the machines answer alike, else a shortest word (tuple of tokens) after which they differ.
 
     The word may be empty, ``()``, so compare the result with None; of the shortest words it is the first in dictionary

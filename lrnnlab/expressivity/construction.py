@@ -159,7 +159,7 @@ def _reflecting(found):
 
 def _diagonal(small, order):
     """Layers of diagonal gates with turns of an order that divides ``order`` (None: any), or None."""
-    groups = classify(small, MAX_MONOID)
+    groups = classify(small, limit=MAX_MONOID)
     if not groups.group or not groups.solvable or groups.monoid_size > 500:
         verdict = possible_in_one_diagonal_layer(small)
         fits = verdict.possible and (order is None or order % verdict.order == 0)

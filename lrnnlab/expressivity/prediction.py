@@ -85,11 +85,11 @@ class Prediction:
 
 
 @overload
-def predict(machine: MooreMachine, family: str, size: int | None = None) -> Prediction: ...
+def predict(machine: MooreMachine, family: str, *, size: int | None = None) -> Prediction: ...
 @overload
 def predict(machine: MooreMachine, family: None = None) -> list[Prediction]: ...
 @checked
-def predict(machine: MooreMachine, family: str | None = None, size: Any = None) -> Prediction | list[Prediction]:
+def predict(machine: MooreMachine, family: str | None = None, *, size: Any = None) -> Prediction | list[Prediction]:
     """Predict whether a family of transitions can represent a machine, or each family; no training.
 
     Parameters
@@ -157,7 +157,7 @@ class _Facts:
     def monoid(self):
         """The monoid, and whether this is all of it: of a large one the elements of short words only."""
         try:
-            return transition_monoid(self.small, MAX_MONOID), True
+            return transition_monoid(self.small, limit=MAX_MONOID), True
         except ValueError:
             return short_words(self.small, MAX_SHORT_WORDS), False
 

@@ -277,12 +277,12 @@ def test_what_was_not_decided_once():
     a_5 = machine_of("A_5").transitions
     moves = np.pad(a_5, ((0, 1), (0, 1)), constant_values=60)  # a letter more leads to a state more, for good
     fallen = MooreMachine(moves, np.arange(61), 0, "abz")
-    assert predict(fallen, "reflections", 2).verdict == ONE
+    assert predict(fallen, "reflections", size=2).verdict == ONE
     assert predict(fallen, "complex").verdict == NONE
     draw = np.random.default_rng(0)
     shuffled = MooreMachine(np.stack([draw.permutation(16) for _ in range(2)]), np.arange(16), 0, "ab")
     assert predict(shuffled, "complex").verdict == NONE
-    assert predict(shuffled, "blocks", 8).verdict == NONE  # it holds elements of order 11 and 13
+    assert predict(shuffled, "blocks", size=8).verdict == NONE  # it holds elements of order 11 and 13
 
 
 @SMALL
@@ -300,13 +300,13 @@ def test_sizes():
         (s_3, "blocks", 2, NONE), (s_3, "blocks", 3, ONE), (s_4, "blocks", 2, NONE), (s_4, "reflections", 2, ONE),
         (s_4, "reflections", 1, OPEN), (d_2, "reflections", 3, ONE), (d_2, "reflections", 2, "2 layers"),
     ):  # fmt: skip
-        assert predict(machine, family, size).verdict == verdict
-    assert "order 3" in predict(s_4, "blocks", 2).theorem
-    assert predict(s_4, "blocks", 3).least == 2
-    clipped = [predict(s_4, "blocks, clipped", size) for size in (3, 4)]
+        assert predict(machine, family, size=size).verdict == verdict
+    assert "order 3" in predict(s_4, "blocks", size=2).theorem
+    assert predict(s_4, "blocks", size=3).least == 2
+    clipped = [predict(s_4, "blocks, clipped", size=size) for size in (3, 4)]
     assert [(found.verdict, found.size) for found in clipped] == [(OPEN, 4), (ONE, 4)]
-    assert predict(machine_of("Q_8"), "blocks", 2).least == 2
-    assert predict(machine_of("EvenPair(2)"), "reflections", 9).least == 2
+    assert predict(machine_of("Q_8"), "blocks", size=2).least == 2
+    assert predict(machine_of("EvenPair(2)"), "reflections", size=9).least == 2
     assert predict(s_3) == [predict(s_3, family) for family in FAMILIES]
     with pytest.raises(ValueError, match="size=3 for all families"):
         predict(s_3, size=3)
@@ -335,7 +335,7 @@ def test_exact_weights_of_random_machines(machine):
             assert family not in ("blocks", "one-hot columns, phases", "dictionary")
             continue
         agree(machine, weights)
-        found = predict(machine, family, weights.size if family == "reflections" and weights.writes else None)
+        found = predict(machine, family, size=weights.size if family == "reflections" and weights.writes else None)
         assert found.verdict == (ONE if weights.model.depth == 1 else f"{weights.model.depth} layers")
         assert family not in ORDERS or all(
             (ORDERS[family] or channel.order) % channel.order == 0

@@ -126,7 +126,8 @@ def predicted(row: str, task: str) -> str:
         machine = ladder_task(task).machine
     except (ValueError, AttributeError):  # a column of one's own
         return "open"
-    found, layers = predict(machine, *FAMILY[row.removesuffix(DEEP)]), 2 if row.endswith(DEEP) else 1
+    (family, size), layers = FAMILY[row.removesuffix(DEEP)], 2 if row.endswith(DEEP) else 1
+    found = predict(machine, family, size=size)
     if found.least is None or found.least > layers:
         return "cannot"
     return "can" if found.layers is not None and found.layers <= layers else "open"
@@ -136,7 +137,8 @@ def words_against(row: str, task: str) -> Counterexample | None:
     """Two words to ask a net of a row, if algebra says that it cannot last and knows such words."""
     if predicted(row, task) != "cannot":
         return None
-    found = predict(ladder_task(task).machine, *FAMILY[row.removesuffix(DEEP)])
+    family, size = FAMILY[row.removesuffix(DEEP)]
+    found = predict(ladder_task(task).machine, family, size=size)
     return (found.deeper if row.endswith(DEEP) else None) or found.counterexample
 
 
