@@ -4,15 +4,17 @@ import { codesOf, columns, netOf, run, searchBlocks, searchCodes, snapped, table
 const OWN = `
 .moving-picture.playground { max-width: none; }
 .playground > p { max-width: 60em; }
-.playground .panels { display: grid; align-items: stretch; grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr)); gap: .8rem; }
+.moving-picture.playground .panels { display: grid; align-items: stretch; gap: .8rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr)); gap: .8rem; }
 .playground section { border: 1px solid color-mix(in srgb, currentColor 25%, transparent); border-radius: .5rem; padding: .6rem .8rem;
   min-width: 0; }
 .playground h3 { font-size: 1rem; margin: 0 0 .3rem; }
 .playground section p { margin: .3rem 0; }
-.playground select { max-width: 100%; }
+.playground :is(select, label) { max-width: 100%; min-width: 0; }
 .playground input[type=text] { width: 100%; box-sizing: border-box; font-family: ui-monospace, "DejaVu Sans Mono", monospace; }
 .playground .wrong { background: ${LIVE}; color: #000; border-radius: 3px; }
 .playground .word { min-height: 3.6em; }
+.playground .bars svg { width: 100%; height: .9rem; }
+.playground .bars small { display: block; line-height: 1.3; }
 .playground .verdict { font-weight: 600; min-height: 3em; }
 .playground table.cells { border-collapse: collapse; border: 0; margin: .3rem 0; display: block; }
 .playground table.cells :is(td, tr) { padding: 0; border: 0; background: none; }
@@ -58,7 +60,7 @@ const planeOf = codes => {
 const render = ({ model, el }) => {
   const { root, controls, panels, data, at, put, say, follow, panel } = stage(model, el);
   root.classList.add("playground");
-  root.prepend(html("style", {}, OWN));
+  root.append(html("style", {}, OWN));
   let found = null, clock = null, ran = {}, last = 0;
   const entry = () => data.nets[at().net], net = () => entry().net, broken = () => new Map(Object.entries(at().broken));
   const random = length => Array.from({ length }, () => Math.floor(Math.random() * net().V));
@@ -79,12 +81,12 @@ const render = ({ model, el }) => {
   const input = html("input", { type: "text", "aria-label": "your word", spellcheck: "false", autocomplete: "off", autocapitalize: "off",
     input: event => read([...event.target.value].map(sign => net().symbols.indexOf(sign)).filter(token => token >= 0)) });
   const strip = html("ol", { class: "word", "aria-label": "letters, and the answer after each" }), score = root.querySelector("[role=status]");
-  const bars = panel(400, 62, "right and wrong answers by position");
+  const bars = html("div", { class: "bars" });
   const slider = range("position", 0, 1, t => put({ t }));
   const play = player(slider, () => put({ t: at().t + 1 }), t => put({ t }), calm() ? 600 : 200);
   const typed = html("section", {}, html("h3", {}, "1 Type a word"), input,
     html("div", { class: "controls" }, "random", ...[40, 500, 5000].map(n => button(number(n), () => read(random(n)), `${number(n)} random letters`))),
-    score, strip, html("div", {}, bars), html("div", { class: "controls" }, slider.node, play.node));
+    score, strip, bars, html("div", { class: "controls" }, slider.node, play.node));
 
   // --- 2: the state
   const where = html("h3", {}, "3 Where the state is"), state = html("div"), saying = html("p");
@@ -142,8 +144,9 @@ const render = ({ model, el }) => {
     verdict.textContent = found.word ? `Refuted: the shortest wrong string is ${spell(found.word)} (${size}). It is in the box.`
       : !found.closed ? `Not decided: no wrong string among the first ${size}.`
       : last < found.arrows.length ? "Searching \u2026"
-      : `Proved: right on every string of every length, computed exactly. By ${what}: ${size}, and no new place. `
-        + `The right answer leads by ${found.lead.toPrecision(2)} at least, far more than rounding.`;
+      : `Proved: the ${found.of === "snap" ? "snapped" : "restarted"} net is right on every string of every length. By ${what}: ${size}, and `
+        + `no new place; the right answer leads by ${found.lead.toPrecision(2)} at least. (In exact arithmetic: rounding is bounded by verify, `
+        + "in the library.)";
   };
 
   const drawGraph = () => {
@@ -266,13 +269,13 @@ const render = ({ model, el }) => {
         html("span", { class: `answer${marks[first + i] ? "" : " wrong"}` }, String(answers[first + i])))));
     slider.input.max = word.length;
     slider.show(t, `${number(t)} of ${number(word.length)}`);
-    const scale = 400 / Math.max(1, word.length), rows = [["this net", marks], ...(rival
-      ? [[entry().rival_name, rival.map((answer, i) => due[i] < 0 || answer === due[i])]] : [])];
-    bars.replaceChildren(...rows.flatMap(([name, right], row) => [
-      svg("text", { x: 0, y: 11 + 31 * row }, name),
-      ...runs(right).map(([good, from, to]) => svg("rect", { x: from * scale, y: 15 + 31 * row, height: 13,
-        width: Math.max((to - from) * scale, good ? 0 : 1), fill: good ? GREEN : LIVE, "fill-opacity": good ? .35 : 1 }))]));
-    bars.setAttribute("aria-label", rows.map(([name, right]) => `${name}: ${right.filter(one => !one).length} wrong answers`).join("; "));
+    const rows = [["this net", answers], ...(rival ? [[entry().rival_name, rival]] : [])];
+    bars.replaceChildren(...rows.flatMap(([name, given]) => {
+      const right = given.map((answer, i) => due[i] < 0 || answer === due[i]), lost = right.filter(good => !good).length;
+      return [html("small", {}, name), svg("svg", { viewBox: `0 0 ${Math.max(1, right.length)} 1`, preserveAspectRatio: "none", role: "img",
+        "aria-label": `${name}: ${number(lost)} wrong answers` }, ...runs(right).map(([good, from, to]) => svg("rect", { x: from, y: 0, height: 1,
+        width: good ? to - from : Math.max(to - from, right.length / 600), fill: good ? GREEN : LIVE, "fill-opacity": good ? .35 : 1 })))];
+    }));
     where.textContent = `3 Where the state is after ${number(t)} letter${t === 1 ? "" : "s"}`;
     if (one.blocks) drawBlocks(now);
     else drawPlane(now);
