@@ -23,7 +23,7 @@ class BaseTask(ABC):
 
     ==================  =============================================================================================
     ``reads``           ``"tokens"`` or ``"numbers"``
-    ``answers``         where answers stand: at ``"every"`` position, the ``"last"``, or at ``"places"`` that differ
+    ``answers``         where answers are: at ``"every"`` position, the ``"last"``, or at ``"places"`` that differ
     ``padded``          whether the strings of a batch may end before its last column
     ``input_size``      the number of symbols V, or of input columns d_in
     ``output_size``     the number of classes C, or of target columns d_out

@@ -1,4 +1,4 @@
-"""What stands behind the notebooks, in two parts; ``lrnnlab`` is the library and knows nothing of either.
+"""What the notebooks call, in two parts; ``lrnnlab`` is the library and knows nothing of either.
 
 ``content`` grows with the book: tables of recorded runs, pictures (``show``), chapters, exercises.  ``machinery`` does not:
 the book's build and site, grading, benchmarks, the command.  A notebook writes ``from lrnnbook import show, tables``.

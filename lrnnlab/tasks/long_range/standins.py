@@ -1,6 +1,6 @@
 """Stand-ins: small generated data in the shape of the long-range tasks, for machines and minutes that are small.
 
-Letters: T time, n items.  No number on a stand-in may stand beside a published one as if it were the same task: every
+Letters: T time, n items.  No number on a stand-in may be printed beside a published one as if it were the same task: every
 name ends in "(stand-in)".  Data is made whole at the first call and decided by (seed, split, item).
 
 | name | what it is | T | V or real | classes |

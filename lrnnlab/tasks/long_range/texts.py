@@ -1,6 +1,6 @@
 """The Long Range Arena's three text tasks, and the books of PG-19, read from the files that were published.
 
-Bytes are the tokens of Text and Retrieval: 0..255 as they stand in the file, 256 the padding (V = 257).  Papers differ
+Bytes are the tokens of Text and Retrieval: 0..255 as they are in the file, 256 the padding (V = 257).  Papers differ
 here: many codes read characters and drop rare ones (paper 001's figures come from such a code), which changes V, not
 the task.  Files are scanned once for labels and places; a text is read when it is asked for.
 """
@@ -123,7 +123,7 @@ def load_retrieval(path: Path | str, split: str, length: int = 4000) -> Sequence
 
     No first line; label, id1, id2, text1, text2 with tabs between, without quoting (as the Arena's own code reads it).
     Published sizes: 147,086, 18,090 and 17,437.  Not known for certain: whether the texts hold escaped characters;
-    they are taken byte by byte as they stand.  Batches are pairs (B, 2, T).  ``DataFileError`` as in ``load_listops``.
+    they are taken byte by byte as they are.  Batches are pairs (B, 2, T).  ``DataFileError`` as in ``load_listops``.
     """
     part = {"train": "train", "val": "eval", "test": "test"}[choose_split(split, ("train", "val", "test"))]
     path = need(Path(path) / f"new_aan_pairs.{part}.tsv",

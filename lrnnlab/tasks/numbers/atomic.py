@@ -6,7 +6,7 @@ values, N the unknowns of a linear system.  ``lrnnlab.tasks.numbers.continuous``
 
 The last four depend on the input in what they do to it: MIPS, ContextShift, Solve and, for comparison, SolveFixed.
 Their targets are functions of the input too, also where the paper draws the answer first: in ``ContextShift`` the shift
-stands in the first two numbers, in ``Solve`` the system has one solution.  ``ATOMIC`` has all eleven by name.
+is in the first two numbers, in ``Solve`` the system has one solution.  ``ATOMIC`` has all eleven by name.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ MODELS = looks(["kerple", "t5", "alibi", "c8k1", "c8k2", "c16k2", "c24k2", "c8k2
 
 @frames.picture
 def accuracy_by_task(found: pd.DataFrame, live: Mapping[tuple[str, str], Sequence[float]] = {}) -> Figure:
-    """Table 1: the share of right answers beyond the trained lengths; dots of one cell stand one below the other, a seed each.
+    """Table 1: the share of right answers beyond the trained lengths; the dots of a cell are its seeds, one below the other.
 
     ``live`` is (task, row) -> shares of runs of today."""
     says = {"best": "paper, best of 3", **SAYS, "live": "live", "level": "majority"}

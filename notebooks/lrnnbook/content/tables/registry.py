@@ -23,7 +23,7 @@ def plan(
     budget: str = "live",
     protocol: str | None = None,
 ) -> list[Run]:
-    """All runs asked for, each once, tasks outermost, seeds innermost.
+    """List the requested runs without duplicates, ordered by task, then row, then seed.
 
     The paper's budget has the paper's protocol by default, where there is one, and the paper's columns.  Without
     ``seeds``: those that the table says.

@@ -34,7 +34,7 @@ class Names:
 
 
 def names(code: str) -> Names:
-    """What a cell does to which global names, as far as its text says.  Changed in place counts what stands first in a statement
+    """What a cell does to which global names, as far as its text says.  Changed in place counts what comes first in a statement
     that is only a call (``rows.append(1)``, ``fit(model)``, but not ``print``), and what is assigned into (``table["a"] = 1``).
     """
     tree = ast.parse(code)

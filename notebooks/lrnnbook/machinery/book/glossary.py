@@ -1,4 +1,4 @@
-"""Where everything stands: theorems, widgets, models, tasks and papers of the book, as Markdown with links.
+"""Where to find everything: theorems, widgets, models, tasks and papers of the book, as Markdown with links.
 
 All of it is read from the chapters' sources and from the registries when it is asked for; the glossary shows it, and the
 site's links come from there.  A claim is a paragraph that begins with ``**Theorem 3.**`` (or Lemma, Proposition,
@@ -36,7 +36,7 @@ PAPER = re.compile(r"\[(?:arXiv|doi):([^\]]+)\]\((https://[^)]+)\)")
 ITALICS = re.compile(r"(?<!\*)\*([^*]+)\*(?!\*)")
 READ_ON = re.compile(r"^## (?:\d+ )?Read on$", re.MULTILINE)
 HYPOTHESIS = ("Let ", '"Let ', '"[...] let ')
-SAFE = "/:,;?!'="  # in an address, as they stand
+SAFE = "/:,;?!'="  # in an address, as they are
 FORMULA = re.compile(r"\$[^$]*\$")
 EMPHASIS = re.compile(r"(\$[^$]*\$)|[*`]")
 # The papers of the book, by their numbers at arXiv.
@@ -45,7 +45,7 @@ PAPERS = {"000": "2309.07412", "001": "2407.07239", "002": "2305.03796", "003": 
 
 @dataclass(frozen=True)
 class Entry:
-    """Something of a chapter: what it is called, what it says, and a link to the heading under which it stands."""
+    """Something of a chapter: what it is called, what it says, and a link to its heading."""
 
     chapter: str
     name: str

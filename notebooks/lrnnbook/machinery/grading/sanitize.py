@@ -1,4 +1,4 @@
-"""What a student wrote, made fit to be shown: every page, table and line on a terminal goes through :func:`clean`.
+"""Sanitise student text before it is shown; every page, table and line on a terminal goes through :func:`clean`.
 
 A message or a file's name may hold megabytes, line breaks, the escape sequences of a terminal, characters that turn
 the direction of writing round, halves of a character that no encoding can write, and a spreadsheet's formulas.

@@ -3,7 +3,7 @@
 Plain is: None, truth values, numbers (whole, fractions, floats, complex), text, lists, tuples, sets, dictionaries,
 NumPy arrays of numbers and torch tensors.  Decimals, longer floats and SymPy's roots become floats.  A message is a line
 of JSON.  What a student can make large beyond the message's own bytes is bounded here: the digits of a whole number, an
-array's axes, and what stands in one set or dictionary, since whoever chooses it can make each value collide with all
+array's axes, and what is in one set or dictionary, since whoever chooses it can make each value collide with all
 others.  The time and memory that the rest takes are bounded by the process that reads (:mod:`lrnnbook.machinery.grading.grading`).
 """
 

@@ -44,7 +44,7 @@ def build_site(notebooks: Sequence[Path], out: Path, *, books: bool = True, repo
         The folder of the site: a new one, an empty one, or one that a site was written into before.  Nothing in it is
         deleted.
     books : bool
-        Make flipbooks; else a sentence stands where a widget would.
+        Make flipbooks; else a sentence takes the place of each widget.
     repository : str, optional
         ``owner/name`` on GitHub: then every page has buttons for Colab and Binder.
     whole : bool

@@ -12,7 +12,7 @@ from itertools import product
 from lrnnbook.content.show.widgets import Explorer
 
 MAX_PICTURES = 30  # pictures of one book: more would weigh a megabyte and tell no more
-ALERT = 'role="alert"'  # what stands under a picture that could not be drawn
+ALERT = 'role="alert"'  # what is shown under a picture that could not be drawn
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What Sphinx reads: the committed notebooks with flipbooks where widgets stand, an index, the public names, the papers."""
+"""What Sphinx reads: the committed notebooks with flipbooks for widgets, an index, the public names, the papers."""
 
 import base64
 import io
@@ -68,7 +68,7 @@ These pages show each chapter as it was committed. Run the chapters to change wh
 
 
 def write_pages(notebooks: Sequence[Path], folder: Path, books: bool = True) -> None:
-    """Write into ``folder`` all that Sphinx reads; without ``books`` a sentence stands where a widget would."""
+    """Write into ``folder`` all that Sphinx reads; without ``books`` a sentence takes the place of each widget."""
     titles = {}
     for path in notebooks:
         page = read_twin(path)
@@ -179,7 +179,7 @@ def _ask(page: NotebookNode) -> None:
 
 
 def _with_books(path: Path, page: NotebookNode, static: Path) -> NotebookNode:
-    """The notebook with a flipbook, or a picture that moves, where a widget's sentence stands; their files in ``static``."""
+    """The notebook with a flipbook, or a picture that moves, for each widget's sentence; their files in ``static``."""
     cells = widget_cells(page)
     alive = widgets(source_of(path)) if cells else {}
     up = "../" * (len(place(path).parts) - 1)
