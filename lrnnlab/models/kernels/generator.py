@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from lrnnlab.scans.kernels import cpu_softmax
+from lrnnlab.scans.kernels import cpu_kernels as kernels
 from lrnnlab.scans.kernels.allocator import empty
 from lrnnlab.scans.kernels.threads import over_batch
 from lrnnlab.scans.transforms import first_order
@@ -52,7 +52,7 @@ class GeneratedScan(torch.autograd.Function):
             r[here] = product(rows[here], W1, b1, "relu")
             raw = product(r[here], W2, b2).numpy().reshape(-1)
             start, blocks, states = (array[i:j].reshape(-1) for array in arrays)
-            cpu_softmax.forward(raw, start, blocks, states, T, h, 0, j - i, 0, h, (0,) * n)
+            kernels.softmax_forward(raw, start, blocks, states, T, h, 0, j - i, 0, h, (0,) * n)
 
         over_batch(work, B, B * T // ROWS)
         ctx.set_materialize_grads(False)
@@ -74,7 +74,7 @@ class GeneratedScan(torch.autograd.Function):
             here, draw = slice(i * T, j * T), empty(((j - i) * T, n * h * n), z.dtype)
             mine = [None if array is None else array[i:j].reshape(-1) for array in arrays]
             passed = dx0[i:j].numpy().reshape(-1)
-            cpu_softmax.backward(*mine, draw.numpy().reshape(-1), passed, T, h, 0, j - i, 0, h, (0,) * n)
+            kernels.softmax_backward(*mine, draw.numpy().reshape(-1), passed, T, h, 0, j - i, 0, h, (0,) * n)
             dr = torch.ops.aten.threshold_backward(product(draw, W2.mT), r[here], 0)
             dz.flatten(0, 1)[here] = product(dr, W1.mT)
             sums[p] = (product(rows[here].mT, dr.mT).mT, dr.sum(0), product(r[here].mT, draw.mT).mT, draw.sum(0))

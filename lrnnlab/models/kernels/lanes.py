@@ -17,8 +17,7 @@ from torch.nn import functional as F
 
 from lrnnlab.models.base import FEATURE_MAPS
 from lrnnlab.scans.kernels.allocator import empty
-from lrnnlab.scans.kernels.cpu_softmax import exponential
-from lrnnlab.scans.kernels.cpu_vectors import NO, Flat, compiled, intrinsic, times
+from lrnnlab.scans.kernels.cpu_vectors import NO, Flat, compiled, exponential, intrinsic, times
 
 LANES = (0,) * 16
 L = len(LANES)

@@ -32,7 +32,7 @@ backend    what runs
 auto       ``cpu`` where it can, ``chunkwise`` on a GPU, else ``reference``
 reference  the equation, one step after the other; any device, gradients of any order
 chunkwise  T / 16 steps of matrix products; any device, gradients of any order (fla's ``dplr_chunkwise``)
-cpu        one compiled pass over every string (:mod:`lrnnlab.models.kernels.gated`)
+cpu        one compiled pass over every string (:mod:`lrnnlab.models.kernels.fast_weights`)
 ========== ==============================================================================================
 
 Letters: B batch, T time, D width, h heads, n = D/h size of a head, H = n_h writes per token, c steps of a chunk, N
@@ -220,7 +220,7 @@ def generalised_delta(
     B, T, h, n = q.shape
     S = q.new_zeros(B, h, n, n) if S0 is None else S0
     if backend in ("auto", "cpu") and is_compiled(backend, q):
-        return run_compiled("gated.GatedLoop", (torch.stack([q, v, k, log_w.exp(), *removed], -2), S))
+        return run_compiled("fast_weights.GatedLoop", (torch.stack([q, v, k, log_w.exp(), *removed], -2), S))
     if not T:
         return no_steps(q, v, k, log_w, *removed, S), S
     run = _chunkwise if backend == "chunkwise" or (backend == "auto" and q.is_cuda) else _reference

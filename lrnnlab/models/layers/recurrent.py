@@ -1,6 +1,7 @@
 """Recurrences that squash their state and feed it back: Elman, LSTM, e-LSTM, Recurrent Delta, SRWM, RWKV-4.
 
-Each compiled form equals the Python loop in value and gradient (:mod:`lrnnlab.models.kernels`).
+Paper 003's have two backends, equal in value and gradient: ``reference`` is the equations, step by step, all heads at once;
+``cpu`` is one compiled pass over every string, forward and back (:mod:`lrnnlab.models.kernels.recurrent`).
 
 Letters: B batch, T time, D width, E width of the input or of channel mixing, h heads, n = D/h size of a head, m what a
 head sees of y (n or D), r = 3n + rates rows of W; z or x input of the layer, c cell or denominator, a numerator, W fast
@@ -95,7 +96,7 @@ class Nonlinear(Recurrence):
 def element_wise(s: Tensor, w: Tensor, c0: Tensor, *, backend: str = "auto") -> Tensor:
     """c_1 ... c_T (B,T,D) of Eq. 17-19, from s (B,T,2,D), that is F x + b_f and Z x + b_z, w (2,D) and c0 (B,D)."""
     if is_compiled(backend, s):
-        return run_compiled("e_lstm.ElementWiseLoop", (s, w, c0))
+        return run_compiled("recurrent.ElementWiseLoop", (s, w, c0))
     return _e_lstm_reference(s, w, c0)
 
 
@@ -158,9 +159,6 @@ class ElementWiseLSTM(Recurrence):
 #
 # In the released code a head's R sees the y of that head alone (``recurrence="head"``); Eq. 9 concatenates the whole y
 # (``recurrence="full"``).
-#
-# Two backends, equal in value and gradient: ``reference`` is the equations, step by step, all heads at once; ``cpu`` is one
-# compiled pass over every string, forward and back (:mod:`lrnnlab.models.kernels.delta`).
 
 
 FARTHEST = 80.0  # a write_start whose exponential is still a float32
@@ -187,7 +185,7 @@ def recurrent_delta(
     W = slow.new_zeros(B, h, n, n) if W0 is None else W0
     y = slow.new_zeros(B, h, n) if y0 is None else y0
     if is_compiled(backend, slow):
-        return run_compiled("delta.RecurrentDeltaLoop", (slow, R, W, y), feature_map, removal, greatest)
+        return run_compiled("recurrent.RecurrentDeltaLoop", (slow, R, W, y), feature_map, removal, greatest)
     return _delta_reference(slow, R, W, y, feature_map, greatest, removal)
 
 
@@ -289,9 +287,6 @@ class RecurrentDelta(Recurrence):
 #
 # The start W_0 is all that is learned.  Eq. 10 has one learning rate; the released code has four, one each for the rows
 # that make y, q, k and b.  (Its GPU kernel reads min(4, n) of them; here all four count at any n.)
-#
-# Two backends, equal in value and gradient: ``reference`` is the equations, step by step, all heads at once; ``cpu`` is one
-# compiled pass over every string, forward and back (:mod:`lrnnlab.models.kernels.srwm`).
 
 
 def self_referential(
@@ -299,7 +294,7 @@ def self_referential(
 ) -> tuple[Tensor, Tensor]:
     """y (B,T,h,n) and W_T of Eq. 10-12, from x (B,T,h,n) and W0 (B,h,3n+rates,n); y_t sees W_{t-1}, not step t's write."""
     if is_compiled(backend, x):
-        return run_compiled("srwm.SelfReferentialLoop", (x, W0), rates, feature_map)
+        return run_compiled("recurrent.SelfReferentialLoop", (x, W0), rates, feature_map)
     return _srwm_reference(x, W0, rates, feature_map)
 
 

@@ -12,7 +12,6 @@ import torch
 from torch import Tensor
 
 from lrnnlab.scans.kernels import cpu_kernels as kernels
-from lrnnlab.scans.kernels import cpu_softmax
 from lrnnlab.scans.kernels.allocator import empty
 from lrnnlab.scans.kernels.cpu_vectors import ADD, NO, SET, YES, Flag
 from lrnnlab.scans.kernels.threads import PARTS, over_chains
@@ -89,7 +88,7 @@ def softmax_forward(raw: Tensor, x0: Tensor) -> tuple[Tensor, Tensor]:
     arrays, size = _flat(raw, x0, A, x), (0,) * n
 
     def work(_, *part):
-        cpu_softmax.forward(*arrays, T, h, *part, size)
+        kernels.softmax_forward(*arrays, T, h, *part, size)
 
     over_chains(work, B, h, raw.numel())
     return A, x
@@ -103,7 +102,7 @@ def softmax_backward(A: Tensor, x0: Tensor, x: Tensor, dA: Tensor | None, dx: Te
     transitions = (*_flat(A), None if dA is None else _flat(dA)[0])
 
     def work(_, *part):
-        cpu_softmax.backward(*transitions, *inputs, *outputs, T, h, *part, size)
+        kernels.softmax_backward(*transitions, *inputs, *outputs, T, h, *part, size)
 
     over_chains(work, B, h, A.numel())
     return draw, dx0

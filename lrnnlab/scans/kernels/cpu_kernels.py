@@ -25,6 +25,8 @@ from lrnnlab.scans.kernels.cpu_vectors import (
     move,
     outer,
     prefetch,
+    softmax_step,
+    softmax_step_back,
     times,
 )
 
@@ -205,3 +207,47 @@ def _slope(A, a, g, d, dx, db, at, before, p, dA, o, last, into, past, pairs, si
         times(before, p, g, d, dA, o, dA, o, YES, pairs, NO, size)
     else:
         times(before, p, g, d, None, 0, dA, o, YES, pairs, past, size)
+
+
+# --- column softmax and scan in one pass, for transitions that are made to be scanned once -----------------------------
+# Apart, the softmax writes A, the scan reads it, and on the way back dA is written, read, and turned into d raw, each
+# time through the whole memory.  Together a block stays in registers from its raw numbers to its state.  raw, A and their
+# gradients lie as (B,T,row,h,column), a block's rows h n apart.
+
+
+@compiled
+def softmax_forward(
+    raw: np.ndarray, x0: np.ndarray, A: np.ndarray, x: np.ndarray, T: int, h: int, i: int, j: int, k: int, l: int,
+    size: tuple[int, ...],
+) -> None:  # fmt: skip
+    """A_t = softmax of raw_t's columns, x_t = A_t x_{t-1}, for batch entries i to j and blocks k to l."""
+    n = len(size)
+    for B in range(i, j):
+        for t in range(T):
+            for c in range(k, l):
+                at, row = ((B * T + t) * h + c) * n, (B * T + t) * h * n * n + c * n
+                prefetch(raw, ((B * T + t) * h + c) * n * n + AHEAD, size)
+                if t == 0:
+                    softmax_step(raw, A, row, h * n, x0, (B * h + c) * n, x, at, size)
+                else:
+                    softmax_step(raw, A, row, h * n, x, at - h * n, x, at, size)
+
+
+@compiled
+def softmax_backward(
+    A: np.ndarray, dA: np.ndarray | None, x0: np.ndarray, x: np.ndarray, dx: np.ndarray, draw: np.ndarray,
+    dx0: np.ndarray, T: int, h: int, i: int, j: int, k: int, l: int, size: tuple[int, ...],
+) -> None:  # fmt: skip
+    """Gradients of softmax_forward; dA is the gradient that arrives at A from elsewhere, or None; dx0 is zero before."""
+    n = len(size)
+    for B in range(i, j):
+        for t in range(T - 1, -1, -1):
+            for c in range(k, l):
+                at, row, first = ((B * T + t) * h + c) * n, (B * T + t) * h * n * n + c * n, (B * h + c) * n
+                prefetch(A, ((B * T + t) * h + c) * n * n - AHEAD, size)
+                prefetch(draw, ((B * T + t) * h + c) * n * n - AHEAD, size)
+                # dx0 holds what has come back so far, first to state T - 1 and at last to x_0
+                if t == 0:
+                    softmax_step_back(A, dA, draw, row, h * n, x0, first, dx, at, dx0, first, size)
+                else:
+                    softmax_step_back(A, dA, draw, row, h * n, x, at - h * n, dx, at, dx0, first, size)

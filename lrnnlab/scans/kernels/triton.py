@@ -20,9 +20,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from lrnnlab.scans.kernels import triton_block as block
-from lrnnlab.scans.kernels import triton_diagonal as diagonal
-from lrnnlab.scans.kernels import triton_token as token
+from lrnnlab.scans.kernels import triton_kernels as kernels
 from lrnnlab.scans.kernels.triton_plan import MAX_BLOCK, MIN_CHUNKED_STEPS, Plan, next_power_of_two, padded, plan
 
 SLICE = 1024  # places (sequence, step) for each slice of a token's occurrences
@@ -59,7 +57,7 @@ def token_backward(A_table: Tensor, tokens: Tensor, x0: Tensor, x: Tensor, dx: T
         R = max(4, 1024 // padded(n) ** 2)
         sizes = {"n": n, "N": padded(n), "R": R, "S": S, "ACC": _accumulator(x), "enable_fp_fusion": True}
         with torch.cuda.device_of(x):
-            token.table_gradient[V, S, h](order, edges, g, _parts(x), _parts(x0), dA, db, T, h, **sizes)
+            kernels.table_gradient[V, S, h](order, edges, g, _parts(x), _parts(x0), dA, db, T, h, **sizes)
     return dA.sum(0).to(A_table.dtype), db.sum(0).to(A_table.dtype), dx0
 
 
@@ -67,7 +65,7 @@ def diagonal_forward(A: Tensor, b: Tensor, x0: Tensor) -> Tensor:
     """All states x (B,T,D) of x_t = A_t x_{t-1} + b_t, channel by channel, real or complex (paper 000, Eq. 1)."""
     x = torch.empty(b.shape, dtype=b.dtype, device=b.device)
     if b.numel():
-        _diagonal(diagonal.diagonal_forward, A, [A, b, x0, x], b.shape, TILE)
+        _diagonal(kernels.diagonal_forward, A, [A, b, x0, x], b.shape, TILE)
     return x
 
 
@@ -77,7 +75,7 @@ def diagonal_backward(A: Tensor, x0: Tensor, x: Tensor, dx: Tensor) -> tuple[Ten
     dA = torch.zeros(x.shape if A.ndim == 3 else x0.shape, dtype=A.dtype if A.ndim == 3 else summed, device=A.device)
     db, dx0 = (torch.zeros(t.shape, dtype=t.dtype, device=t.device) for t in (x, x0))
     if x.numel():
-        _diagonal(diagonal.diagonal_backward, A, [A, x0, x, dx, dA, db, dx0], x.shape, TILE // 2)
+        _diagonal(kernels.diagonal_backward, A, [A, x0, x, dx, dA, db, dx0], x.shape, TILE // 2)
     return dA if A.ndim == 3 else dA.sum(0).to(A.dtype), db, dx0
 
 
@@ -108,7 +106,7 @@ def _forward(A: Tensor, b: Tensor, x0: Tensor, tokens: Tensor | None, shape: tor
         P, o = _products(A, b, tokens, shape, chosen, source, reverse=False)
         entry = _entries(P, o, entry)
     with torch.cuda.device_of(A):
-        block.sequential_forward[_grid(B * K * h, chosen.group)](
+        kernels.sequential_forward[_grid(B * K * h, chosen.group)](
             A, b, entry, x, tokens, *_strides(A), _between(b, tokens), h, T, chosen.chunk, K, B * K * h,
             STAGES=chosen.num_stages, SOURCE=source, WHOLE=K == 1, num_warps=chosen.num_warps,
             **_sizes(x, chosen.group),
@@ -133,7 +131,7 @@ def _backward(A: Tensor, x0: Tensor, x: Tensor, dx: Tensor, tokens: Tensor | Non
             P, o = _products(A, dx, tokens, x.shape, chosen, source, reverse=True)
             r_in = _entries(P, o, r_in[:, 0]).flip(1)
         with torch.cuda.device_of(A):
-            block.sequential_backward[_grid(B * K * h, chosen.group)](
+            kernels.sequential_backward[_grid(B * K * h, chosen.group)](
                 A, x0, x, dx, r_in, dA, g, r_out, tokens, *_strides(A), *_strides(dA),
                 h, T, chosen.chunk, K, B * K * h,
                 STAGES=chosen.num_stages, SOURCE=source, WHOLE=K == 1, num_warps=chosen.num_warps,
@@ -150,7 +148,7 @@ def _products(A, b, tokens, shape, chosen: Plan, source: str, *, reverse: bool) 
     summed = torch.promote_types(A.dtype, torch.float32)
     P, o = (torch.empty(size, dtype=summed, device=A.device) for size in ((B, K, h, n, n), (B, K, h, n)))
     with torch.cuda.device_of(A):
-        block.chunk_products[_grid(B * K * h, group)](
+        kernels.chunk_products[_grid(B * K * h, group)](
             A, b, P, o, tokens, *_strides(A if reverse else A.mT), T * h * n if reverse else _between(b, tokens),
             h, T, chosen.chunk, K, B * K * h,
             STAGES=4, SOURCE=source, WHOLE=False, REVERSE=reverse, num_warps=4 if N == MAX_BLOCK else 1,
@@ -164,7 +162,7 @@ def _entries(P: Tensor, o: Tensor, start: Tensor) -> Tensor:
     B, K, h, n = o.shape
     chosen, x = plan(B, min(K, MIN_CHUNKED_STEPS - 1), h, n, o.itemsize), torch.empty_like(o)
     with torch.cuda.device_of(P):
-        block.sequential_forward[_grid(B * h, chosen.group)](
+        kernels.sequential_forward[_grid(B * h, chosen.group)](
             P, o, start.contiguous(), x, None, *_strides(P), _between(o, None), h, K, K, 1, B * h,
             STAGES=chosen.num_stages, SOURCE="steps", WHOLE=True, num_warps=chosen.num_warps, **_sizes(P, chosen.group),
         )  # fmt: skip

@@ -1,4 +1,5 @@
-"""The generalised delta rule as one compiled pass over every string, forward and back; the equations are in ``gated.py``.
+"""The generalised delta rule as one compiled pass over every string, forward and back; the equations are in
+``layers/fast_weights.py``.
 
 The way back works on what the way there has kept: every S_t, so 4 T h n^2 bytes a string in single precision.
 
