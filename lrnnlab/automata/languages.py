@@ -19,7 +19,6 @@ import numpy as np
 
 from lrnnlab.automata.machines import NO_LABEL, MooreMachine, leading_to
 from lrnnlab.automata.parsing import acceptor
-from lrnnlab.validation import named, numbered
 
 from_rule = MooreMachine.from_rule
 
@@ -63,25 +62,15 @@ def read(machine: MooreMachine, text: str) -> tuple[int, ...]:
 
 
 def language(name: str) -> Language:
-    """A language by its name in the book, or by that of its task (``lrnnlab.task``), whatever its capitals, spaces and
-    underscores.  ValueError lists the names there are, the nearest first.
+    """A language by its name in the book.  ValueError lists the names there are.
 
     >>> found = language("a-b-c mod 5")
     >>> found.oracle("1-0-3"), int(found.machine.answer(read(found.machine, "1-0-3"))[-1])
     (3, 3)
-    >>> language("sum").name, language("Sum(7)").name, language("tomita_3").name, language("s_5").machine.num_states
-    ('Sum(5)', 'Sum(7)', 'Tomita 3', 120)
     """
-    if name not in LANGUAGES and (permutations := group(name)):
-        return word_problem(name.upper(), permutations)
-    plain, numbers = (name, []) if name in LANGUAGES else numbered(name)
-    found = named("language", plain, [*LANGUAGES, *MADE], ", z_M and s_N")
-    if found in LANGUAGES:
-        return LANGUAGES[found]
-    try:
-        return MADE[found](*numbers)
-    except TypeError:
-        raise ValueError(f"{found} takes one number at most, got {name!r}") from None
+    if name not in LANGUAGES:
+        raise ValueError(f"no language is called {name!r}; there are {', '.join(LANGUAGES)}")
+    return LANGUAGES[name]
 
 
 # --- machines ---------------------------------------------------------------------------------------------------------
@@ -357,25 +346,10 @@ def _expression(name: str, machine: MooreMachine) -> Language:
     return Language(name, expressions(machine), python_value, "the same, asked after a number of a written expression")
 
 
-def symmetric(N: int) -> dict[str, tuple[int, ...]]:
-    """S_N by the exchange of two neighbours and the cycle of all."""
-    return {"s": (1, 0, *range(2, N)), "t": (*range(1, N), 0)}
-
-
-def group(name: str) -> dict[str, tuple[int, ...]] | None:
-    """{symbol: permutation} of one of ``GROUPS``, of z_M, M from 2 to 9,999, or of s_N, N from 3 to 7; None of other names."""
-    proper = name.upper()
-    found = re.fullmatch(r"([ZS])_([1-9]\d{0,3})", proper)
-    kind, order = (found[1], int(found[2])) if found else ("", 0)
-    if kind == "Z" and order >= 2:
-        return {"0": tuple(range(order)), "1": (*range(1, order), 0)}
-    return symmetric(order) if kind == "S" and 3 <= order <= 7 else GROUPS.get(proper)
-
-
 GROUPS: dict[str, dict[str, tuple[int, ...]]] = {
-    "S_3": symmetric(3),
+    "S_3": {"s": (1, 0, 2), "t": (1, 2, 0)},
     "A_4": {"s": (1, 0, 3, 2), "t": (1, 2, 0, 3)},
-    "S_4": symmetric(4),
+    "S_4": {"s": (1, 0, 2, 3), "t": (1, 2, 3, 0)},
     "Q_8": {"i": (1, 2, 3, 0, 5, 6, 7, 4), "j": (4, 7, 6, 5, 2, 1, 0, 3)},
     "A_5": {"s": (1, 2, 0, 3, 4), "t": (1, 2, 3, 4, 0)},
 }
@@ -412,7 +386,3 @@ LANGUAGES = {
         *(word_problem(name, generators) for name, generators in GROUPS.items()),
     )
 }  # fmt: skip
-
-MADE: dict[str, Callable[..., Language]] = {  # what ``task`` calls them, where that is not the name above
-    "sum": lambda M=5: modular_sum(whole_number(M, 2, "Sum: the modulus", MAX_MODULUS)),
-}
