@@ -7,9 +7,11 @@ and ``among``.  What a public function calls checks nothing again.  Torch is not
 from __future__ import annotations
 
 import collections.abc
+import difflib
 import functools
 import inspect
 import math
+import re
 import sys
 import types
 import typing
@@ -131,6 +133,36 @@ def among(name: str, value: typing.Any, options: typing.Iterable[str]) -> None:
         raise ValueError(f"{name} is one of {', '.join(options)}, got {shown(value)}")
 
 
+def named(kind: str, name: str, known: typing.Collection[str], others: str = "") -> str:
+    """The one of ``known`` that ``name`` is, whatever its capitals, spaces and underscores; else ValueError with the nearest.
+
+    >>> named("task", "Tomita 3", ["parity", "tomita_3"])
+    'tomita_3'
+    >>> named("task", "pairty", ["parity", "tomita_3"])
+    Traceback (most recent call last):
+    ValueError: no task is called 'pairty'; the nearest: parity; there are parity, tomita_3
+    """
+    plain = lambda name: re.sub(r"[\s_]", "", name).lower()
+    spelled = {plain(one): one for one in known}
+    if name in known or plain(name) in spelled:
+        return name if name in known else spelled[plain(name)]
+    near = [spelled[one] for one in difflib.get_close_matches(plain(name), spelled)]
+    nearest = f"the nearest: {', '.join(near)}; " if near else ""
+    raise ValueError(f"no {kind} is called {shown(name)}; {nearest}there are {', '.join(known)}{others}")
+
+
+def numbered(name: str) -> tuple[str, tuple[float, ...]]:
+    """A name and the numbers in brackets behind it.
+
+    >>> numbered("Sum(5)"), numbered("(aa)*")
+    (('Sum', (5,)), ('(aa)*', ()))
+    """
+    found = re.fullmatch(r"([^()]+)\((\d+(?:\.\d+)?(?:, *\d+(?:\.\d+)?)*)\)", name)
+    if found is None:
+        return name, ()
+    return found[1], tuple(float(part) if "." in part else int(part) for part in found[2].split(","))
+
+
 def checked(made: Made) -> Made:
     """A function, or a class by its constructor, that refuses arguments of a wrong kind before it begins; types stay.
 
@@ -181,6 +213,8 @@ def _kind(hint) -> tuple[typing.Callable | None, str]:
         return _KINDS[hint]
     if inspect.isclass(hint) and (hint.__module__, hint.__name__) == ("torch", "Tensor"):
         return lambda value: _is_tensor(value, dense=True), "a dense torch.Tensor"
+    if getattr(hint, "_is_protocol", False):  # whoever takes one says what is missing
+        return None, "anything"
     origin, parts = typing.get_origin(hint), typing.get_args(hint)
     if origin in (typing.Union, types.UnionType):
         tests, words = zip(*(_kind(part) for part in parts))

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -19,8 +20,11 @@ import numpy as np
 
 from lrnnlab.automata.machines import NO_LABEL, MooreMachine, leading_to
 from lrnnlab.automata.parsing import acceptor
+from lrnnlab.validation import named, numbered, whole_number
 
 from_rule = MooreMachine.from_rule
+MAX_MODULUS = 10_000  # the greatest modulus
+MAX_POINTS = 7  # that all permutations are taken of: 5,040
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,15 +66,25 @@ def read(machine: MooreMachine, text: str) -> tuple[int, ...]:
 
 
 def language(name: str) -> Language:
-    """A language by its name in the book.  ValueError lists the names there are.
+    """A language by its name in the book, or by that of its task (``lrnnlab.task``), whatever its capitals, spaces and
+    underscores.  ValueError lists the names there are, the nearest first.
 
     >>> found = language("a-b-c mod 5")
     >>> found.oracle("1-0-3"), int(found.machine.answer(read(found.machine, "1-0-3"))[-1])
     (3, 3)
+    >>> language("sum").name, language("Sum(7)").name, language("tomita_3").name, language("s_5").machine.num_states
+    ('Sum(5)', 'Sum(7)', 'Tomita 3', 120)
     """
-    if name not in LANGUAGES:
-        raise ValueError(f"no language is called {name!r}; there are {', '.join(LANGUAGES)}")
-    return LANGUAGES[name]
+    if name in LANGUAGES:
+        return LANGUAGES[name]
+    if found := group(name):
+        return LANGUAGES.get(found[0]) or word_problem(*found)
+    plain, numbers = numbered(name)
+    called = named("language", plain, [*LANGUAGES, *MADE], ", z_M, s_N")
+    if len(numbers) > (called in MADE and MADE[called] not in (odd_changes, cycle_walk)):
+        raise ValueError(f"no language is called {name!r}: {called} takes no such numbers")
+    moduli = [whole_number(M, 2, f"{called}: the modulus", MAX_MODULUS) for M in numbers]
+    return MADE[called](*moduli) if called in MADE else LANGUAGES[called]
 
 
 # --- machines ---------------------------------------------------------------------------------------------------------
@@ -283,19 +297,20 @@ def what_is_left(text: str, *pairs: str, times: int | None = None) -> str:
 # --- languages --------------------------------------------------------------------------------------------------------
 
 
-def modular_sum(M: int) -> Language:
+def modular_sum(M: int = 5) -> Language:
     """Sum(M) of paper 000, section 4.1: the sum of all numbers so far, mod M."""
     return Language(f"Sum({M})", counter(M), lambda word: sum(map(int, word)) % M, f"the sum, mod {M}")
 
 
-def first_is_last(M: int) -> Language:
+def first_is_last(M: int = 5) -> Language:
     """EvenPair(M) of paper 000, section 4.1: 1 if the last number is the first one."""
     return Language(f"EvenPair({M})", even_pair(M), last_is_first, "is the last symbol the first one?")
 
 
-def arithmetic(M: int, prefix: bool = False) -> Language:
+def arithmetic(M: int = 5, prefix: bool = False) -> Language:
     """ModArith(M) of paper 000, section 4.1: the value of an expression, × before + and -; ``prefix``: + begins it."""
-    return Language(f"ModArith({M})", mod_arith(M, None, (0, 0) if prefix else (0, 1)),
+    name = "modular_arithmetic_prefix" if prefix else "ModArith"
+    return Language(f"{name}({M})", mod_arith(M, None, (0, 0) if prefix else (0, 1)),
                     lambda word: sum_of_terms(word[prefix:]) % M, f"sum of signed products, mod {M}")  # fmt: skip
 
 
@@ -346,10 +361,27 @@ def _expression(name: str, machine: MooreMachine) -> Language:
     return Language(name, expressions(machine), python_value, "the same, asked after a number of a written expression")
 
 
+def symmetric(N: int) -> dict[str, tuple[int, ...]]:
+    """S_N by the exchange of two neighbours and the cycle of all."""
+    return {"s": (1, 0, *range(2, N)), "t": (*range(1, N), 0)}
+
+
+def group(name: str) -> tuple[str, dict[str, tuple[int, ...]]] | None:
+    """Name and {symbol: permutation} of one of ``GROUPS``, of z_M, M from 2 to 9,999, or s_N, N from 3 to 7; else None."""
+    found = re.fullmatch(r"([A-Z])[_ ]?([1-9]\d{0,3})", name.upper())
+    if found is None:
+        return None
+    proper, order = f"{found[1]}_{found[2]}", int(found[2])
+    if found[1] == "Z" and order >= 2:
+        return proper, {"0": tuple(range(order)), "1": (*range(1, order), 0)}
+    permutations = symmetric(order) if found[1] == "S" and 3 <= order <= MAX_POINTS else GROUPS.get(proper)
+    return permutations and (proper, permutations)
+
+
 GROUPS: dict[str, dict[str, tuple[int, ...]]] = {
-    "S_3": {"s": (1, 0, 2), "t": (1, 2, 0)},
+    "S_3": symmetric(3),
     "A_4": {"s": (1, 0, 3, 2), "t": (1, 2, 0, 3)},
-    "S_4": {"s": (1, 0, 2, 3), "t": (1, 2, 3, 0)},
+    "S_4": symmetric(4),
     "Q_8": {"i": (1, 2, 3, 0, 5, 6, 7, 4), "j": (4, 7, 6, 5, 2, 1, 0, 3)},
     "A_5": {"s": (1, 2, 0, 3, 4), "t": (1, 2, 3, 4, 0)},
 }
@@ -385,4 +417,9 @@ LANGUAGES = {
                  matches("0*1*0*1*"), "0*1*0*1*: 10 once at the most"),
         *(word_problem(name, generators) for name, generators in GROUPS.items()),
     )
+}  # fmt: skip
+
+MADE: dict[str, Callable[..., Language]] = {  # as their tasks are called; with a modulus, 5 if none is given, but two
+    "sum": modular_sum, "evenpair": first_is_last, "modarith": arithmetic, "modular_arithmetic": arithmetic,
+    "modular_arithmetic_prefix": partial(arithmetic, prefix=True), "even_pairs": odd_changes, "cycle_navigation": cycle_walk,
 }  # fmt: skip

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Literal, TypeVar, overload
 
-from lrnnlab.automata.languages import GROUPS
+from lrnnlab.automata.languages import GROUPS, group
 from lrnnlab.tasks import regular
 from lrnnlab.tasks.base import BaseTask
 from lrnnlab.tasks.batch import Batch
@@ -28,7 +28,7 @@ from lrnnlab.tasks.long_range.pathfinder import Pathfinder, PathfinderSegmentati
 from lrnnlab.tasks.numbers import atomic, atomic_levels, continuous  # noqa: F401  (chapters say tasks.atomic)
 from lrnnlab.tasks.numbers.atomic import ATOMIC
 from lrnnlab.tasks.regular import EvenPair, MachineTask, ModArith, StateTracking, Sum, WordProblem
-from lrnnlab.validation import checked
+from lrnnlab.validation import checked, named, numbered
 
 __all__ = [
     "TASKS", "BaseTask", "Batch", "EvenPair", "ListOps", "MachineTask", "ModArith", "Pathfinder", "StateTracking", "Sum", "Task",
@@ -58,7 +58,7 @@ Given = TypeVar("Given", bound=BaseTask)
 TaskName = Literal[
     "sum", "evenpair", "modarith", "even_pairs", "modular_arithmetic", "modular_arithmetic_prefix", "parity",
     "cycle_navigation", "d_2", "d_3", "d_4", "d_12", "tomita_1", "tomita_2", "tomita_3", "tomita_4", "tomita_5", "tomita_6",
-    "tomita_7", "s_3", "a_4", "s_4", "q_8", "a_5", "regex", "machine", "states", "group",
+    "tomita_7", "s_3", "a_4", "s_4", "s_5", "q_8", "a_5", "regex", "machine", "states", "group",
 ]  # fmt: skip
 
 
@@ -75,8 +75,9 @@ def task(name: str | BaseTask, *arguments: Any, length: int | None = None, **opt
     Parameters
     ----------
     name : str or BaseTask
-        One of ``TASKS``; or ``z_7``, a cyclic group; or ``regex``, ``machine``, ``states`` and ``group``, for a regular
-        expression, a ``MooreMachine``, the states of one, permutations of your own.  A task that is made already comes back.
+        One of ``TASKS``, or as its language is called, ``Sum(7)`` or ``Tomita 3``; or ``z_7`` and ``s_5``, groups; or ``regex``,
+        ``machine``, ``states`` and ``group``, for a regular expression, a ``MooreMachine``, the states of one, permutations of
+        your own (``{"s": (1, 0, 2), "t": (1, 2, 0)}``).  A task that is made already comes back.
     length : int, optional
         Another training length.
 
@@ -91,13 +92,15 @@ def task(name: str | BaseTask, *arguments: Any, length: int | None = None, **opt
         if arguments or options or length is not None:
             raise ValueError(f"{name} is made already and takes nothing more, got {arguments=}, {options=}, {length=}")
         return name
-    make = {**TASKS, **YOURS}.get(name) or (partial(regular.group, name) if name.startswith("z_") else None)
-    if make is None:
-        raise ValueError(f"no task is called {name!r}; the tasks are {', '.join(sorted(TASKS))}; and z_M for a cyclic "
-                         f"group, {', '.join(YOURS)} for one of your own")
+    known: dict[str, Callable[..., BaseTask]] = {**TASKS, **YOURS}
+    numbers: tuple = ()
+    if name in known or not group(name):
+        plain, numbers = (name, ()) if name in known else numbered(name)
+        name = named("task", plain, [*sorted(TASKS), *YOURS], ", z_M and s_N")
+    make = known.get(name) or partial(regular.group, name)
     try:
-        inspect.signature(make).bind(*arguments, **options)
+        inspect.signature(make).bind(*numbers, *arguments, **options)
     except TypeError as error:
         raise ValueError(f"task {name!r}: {error}") from None
-    found = make(*arguments, **options)
+    found = make(*numbers, *arguments, **options)
     return found if length is None else found.with_length(length)

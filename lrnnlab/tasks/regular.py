@@ -15,7 +15,6 @@ text trains up to length 50 and scores on 51..100; the code trains these tasks u
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -24,12 +23,10 @@ from functools import partial
 import numpy as np
 
 from lrnnlab.automata import NO_LABEL, MooreMachine, languages, minimise
-from lrnnlab.automata.languages import GROUPS, Language
+from lrnnlab.automata.languages import GROUPS, MAX_MODULUS, Language
 from lrnnlab.tasks.draws import Alive, Expressions, Halves, Independent, Uniform
 from lrnnlab.tasks.language_task import Task
 from lrnnlab.validation import checked, number, shown, whole_number
-
-MAX_MODULUS = 10_000  # the greatest modulus
 
 # --- paper 000: an answer at every position ---------------------------------------------------------------------------
 
@@ -267,15 +264,12 @@ class WordProblem(Task):
 
 
 def group(name: str) -> WordProblem:
-    """The word problem of a group of the book, ``s_3``, ``a_4``, ``s_4``, ``q_8``, ``a_5``, or ``z_M``, M from 2 to 9,999."""
-    proper = name.upper()
-    if proper in GROUPS:
-        return WordProblem(GROUPS[proper], proper)
-    found = re.fullmatch(r"Z_(\d{1,4})", proper)
-    if found and int(found[1]) >= 2:
-        order = int(found[1])
-        return WordProblem({"0": tuple(range(order)), "1": (*range(1, order), 0)}, proper)
-    raise ValueError(f"no group is called {name!r}; there are {', '.join(g.lower() for g in GROUPS)}, and z_M, M from 2 to 9999")
+    """The word problem of a group: ``a_4``, ``q_8``, ``a_5``, ``z_M``, M from 2 to 9,999, or ``s_N``, N from 3 to 7."""
+    found = languages.group(name)
+    if found is None:
+        raise ValueError(f"no group is called {name!r}; there are {', '.join(map(str.lower, GROUPS))}, z_M and s_N, "
+                         "M from 2 to 9999, N from 3 to 7")
+    return WordProblem(found[1], found[0])
 
 
 STRING_TASKS: dict[str, Callable[..., Task]] = {

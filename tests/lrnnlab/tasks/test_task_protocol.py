@@ -1,6 +1,7 @@
 """Every task by its name keeps one protocol: what it reads, where it asks, its slow oracle, its levels, its batches."""
 
 import re
+from typing import get_args
 
 import pytest
 import torch
@@ -12,7 +13,7 @@ from lrnnlab.automata import NO_LABEL, MooreMachine, classify
 from lrnnlab.automata.languages import LANGUAGES, language
 from lrnnlab.automata.languages import read as read_word
 from lrnnlab.automata.parsing import acceptor
-from lrnnlab.tasks import TASKS, MachineTask, WordProblem, task
+from lrnnlab.tasks import TASKS, YOURS, MachineTask, TaskName, WordProblem, task
 from lrnnlab.tasks.regular import expression, group
 
 NAMES = [name for name in TASKS if not name.startswith("pathfinder")]  # pictures have no oracle but their geometry
@@ -71,8 +72,29 @@ def test_a_language_of_the_book_is_a_task(name):
         assert read_word(language.machine, text) == tuple(tokens.tolist())
 
 
+@pytest.mark.parametrize("name", [name for name in get_args(TaskName) if name not in YOURS])
+def test_tasks_and_languages_are_called_alike(name):
+    """Either takes the other's name, in any spelling; both mean one language."""
+    made = task(name)
+    for spelling in (name, name.upper(), name.replace("_", " ").title(), made.language.name):
+        for found in (task(spelling).language, language(spelling)):
+            assert (found.machine.transitions == made.rule.transitions).all(), spelling
+            assert (found.machine.outputs == made.rule.outputs).all(), spelling
+
+
+def test_a_name_that_is_none_shows_the_nearest():
+    for find, wrong, nearest in ((task, "pairty", "parity"), (language, "Tomita 33", "Tomita 3"), (task, "evenpairz(3)", "evenpair"),
+                                 (language, "cycle navigator", "cycle_navigation")):  # fmt: skip
+        with pytest.raises(ValueError, match=f"no {find.__name__} is called .*; the nearest: .*{nearest}"):
+            find(wrong)
+    for find, wrong in ((task, "Sum(5, 3)"), (language, "Sum(1)"), (language, "Parity(2)"), (language, "even_pairs(3)"),
+                        (task, "z_1"), (language, "s_9"), (task, "")):  # fmt: skip
+        with pytest.raises(ValueError, match="(?i)" + re.escape(wrong.partition("(")[0])):
+            find(wrong)
+
+
 def test_groups_are_the_groups_they_are_called():
-    assert [group(name).classes for name in ("s_3", "a_4", "s_4", "q_8", "a_5", "z_7")] == [6, 12, 24, 8, 60, 7]
+    assert [group(name).classes for name in ("s_3", "a_4", "s_4", "q_8", "a_5", "z_7", "s_5")] == [6, 12, 24, 8, 60, 7, 120]
     found = {name: classify(group(name).machine) for name in ("z_6", "s_4", "a_5")}
     assert found["z_6"].abelian and found["s_4"].derived_length == 3 and not found["a_5"].solvable
     dihedral = WordProblem({"r": (1, 2, 3, 0), "s": (0, 3, 2, 1)}, "D_4")
