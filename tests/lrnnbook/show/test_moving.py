@@ -5,16 +5,20 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+import torch
 from browser import MS, artefacts, violations
 
-from lrnnbook.content.chapters import ch01, ch02, ch03, ch05, ch08, ch09, fast_weight_solutions
+from lrnnbook.content.chapters import ch01, ch02, ch03, ch05, ch08, ch09, fast_weight_solutions, playground
 from lrnnbook.content.show import interactive as moving
 from lrnnbook.content.show.interactive import NAMES, module
+from lrnnbook.content.show.interactive.export import page_net
 from lrnnbook.content.tables import lrnn_film
 from lrnnbook.content.tables.kernels import spectrum
 from lrnnbook.content.tables.word_actions import machine_of
 from lrnnbook.machinery.book.site.moving import moving_html, script
+from lrnnlab import build, quantise, snap, verify
 from lrnnlab.automata import MooreMachine
+from lrnnlab.models import exact_model
 from lrnnlab.tasks import Sum
 
 MADE = {
@@ -27,6 +31,7 @@ MADE = {
     "fields": ch08.exact_fields_widget,
     "tree": ch08.filling_widget,
     "writes": ch09.writes_widget,
+    "playground": lambda: playground.panel(playground.recorded()["nets"]),
 }
 
 
@@ -231,8 +236,41 @@ def writes_agrees(asked):
                 assert np.allclose(ends[:-1], [at for (at, _), part in zip(places, row) if sign * part > 0])
 
 
-AGREES = {"writes": writes_agrees, "tree": tree_agrees, "levels": levels_agrees, "film": film_agrees, "fields": fields_agrees, "killers": killers_agrees, "walk": walk_agrees, "disc": disc_agrees, "simplex": simplex_agrees}
+RULES = {  # nets of one layer whose step has other operations each
+    "block_diagonal": {"h": 2, "b": 3}, "diagonal": {"kind": "complex"}, "rotrnn": {}, "lstm": {}, "elman": {}, "mamba2": {}, "rwkv7": {},
+    "gated_deltanet": {"allow_negative_eigenvalues": True},
+    "deltanet": {"householders": 2, "allow_negative_eigenvalues": True, "feature_map": "unit"},
+}  # fmt: skip
+
+
+def playground_agrees(asked):
+    """Nets whose weights are drawn give torch's numbers; blocks and codes give ``verify``'s verdicts."""
+    draw, sum3 = torch.Generator().manual_seed(9), Sum(3)
+    for seed, (rule, options) in enumerate(RULES.items()):
+        net = build(rule, sum3, seed=seed, **options).eval()
+        word = torch.randint(3, (1, 12), generator=draw)
+        with torch.no_grad():
+            logits = net.double()(word)[0].numpy()
+        assert np.allclose(asked("logits", page_net(net, sum3.specification), word[0].tolist()), logits, rtol=1e-4, atol=1e-4), rule
+    for seed, head in itertools.product(range(6), ("linear", "mlp")):
+        net = build("block_diagonal", sum3, h=3, b=3, rule="softmax", drive="none", start="first", head=head, seed=seed, gain=5.0)
+        same_verdict(asked("snapped", page_net(net, sum3.specification)), verify(snap(net), sum3.specification))
+    for net in (exact_model(sum3.machine), build("diagonal", sum3, kind="unit", drive="none", seed=1)):
+        made = quantise(net, sum3)
+        given, words = page_net(net, sum3.specification, made), torch.randint(3, (4, 30), generator=draw)
+        same_verdict(asked("restarted", given), verify(made, sum3.specification))
+        assert asked("answers", given, words.tolist(), True) == made(words).argmax(-1).tolist()
+
+
+def same_verdict(found, verdict):
+    """``proved`` alike, and a shortest wrong string of the same length."""
+    assert found["closed"] == verdict.proved
+    assert len(found["word"] or []) == len(verdict.counterexample or [])
+
+
+AGREES = {"playground": playground_agrees, "writes": writes_agrees, "tree": tree_agrees, "levels": levels_agrees, "film": film_agrees, "fields": fields_agrees, "killers": killers_agrees, "walk": walk_agrees, "disc": disc_agrees, "simplex": simplex_agrees}
 PLANTED = {
+    "playground": ("x[i] * y[i] - x[i + 1] * y[i + 1]", "x[i] * y[i] + x[i + 1] * y[i + 1]"),
     "writes": ("beta * value * (1 - beta)", "value * (1 - beta)"),
     "tree": ("times[first][row[2 * i + 1]]", "times[row[2 * i + 1]][first]"),
     "walk": ("transitions[token][way.at(-1)]", "transitions[token][way[0]]"),
@@ -327,6 +365,7 @@ MOVES = {  # name -> (by pointer, what has the focus, a key)
     "levels": (played(1), "input[type=range]", "ArrowRight"),
     "tree": (pressed("letter 6"), "input[type=range]", "ArrowRight"),
     "writes": (played(3), "input[type=range]", "ArrowLeft"),
+    "playground": (pressed("500 random letters"), "input[type=text]", "3"),
     "simplex": (dragged("column 2", 30, -40), "[aria-label='column 3']", "ArrowDown"),
 }
 
@@ -335,7 +374,7 @@ MOVES = {  # name -> (by pointer, what has the focus, a key)
 def test_pointer_and_keyboard_move_the_picture_and_its_sentence(visit, folder, name):
     page = visit(folder / f"{name}.html")
     by_pointer, focus, key = MOVES[name]
-    assert page.locator(".moving-picture .controls > *").count() <= 4
+    assert page.locator(".moving-picture .controls > *").count() <= (4 if name != "playground" else 12)  # which is a page
     for act in (by_pointer, lambda page: page.locator(focus).first.press(key)):
         drawing, sentence = shown(page)
         act(page)

@@ -11,19 +11,19 @@ Letters: V tokens, C classes, K codes, W words.
 from __future__ import annotations
 
 import base64
-import copy
 import math
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from lrnnlab.automata import MooreMachine
+from lrnnlab.models.base import RecurrentNet
 from lrnnlab.models.exact import obstacle, symbol_transitions
 from lrnnlab.verification import Quantised
-from lrnnlab.verification.semantics.traced import TracedStep, plain_torch
+from lrnnlab.verification.semantics.traced import TracedStep, in_double, plain_torch
 
 MOVES = set("clone detach alias unsqueeze squeeze view _unsafe_view reshape expand t transpose permute select slice split "
             "split_with_sizes unbind stack cat view_as_real view_as_complex flatten unflatten".split())  # fmt: skip
@@ -31,7 +31,7 @@ EACH = set("relu exp tanh sigmoid neg sqrt abs sin cos log1p softplus reciprocal
 PAIRS = {"add": "add", "sub": "sub", "mul": "mul", "div": "div"}
 
 
-def page_net(net: nn.Module, machine: MooreMachine, quantised: Quantised | None = None) -> dict[str, Any]:
+def page_net(net: RecurrentNet, machine: MooreMachine, quantised: Quantised | None = None) -> dict[str, Any]:
     """What ``engine.js`` runs, as JSON: a trained net, the machine that it should be, and its codes where it was quantised.
 
     ``ValueError`` for a step that is no list of torch's operations, or has one that the page does not know, by its name.
@@ -42,7 +42,7 @@ def page_net(net: nn.Module, machine: MooreMachine, quantised: Quantised | None 
     [[1.0, 0.0, 0.0]]
     """
     with plain_torch():
-        made = _Listing(TracedStep(copy.deepcopy(net).cpu().double().eval()))
+        made = _Listing(TracedStep(in_double(net, "the page")))
         found = made.found() | {"symbols": list(machine.symbols), "machine": {
             "transitions": machine.transitions.tolist(), "outputs": machine.outputs.tolist(), "initial": int(machine.initial)}}
         if obstacle(net, "softmax", "hard") is None and len(net.layers) == 1:

@@ -7,7 +7,7 @@ const OWN = `
 .moving-picture.playground .panels { display: grid; align-items: stretch; gap: .8rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr)); gap: .8rem; }
 .playground section { border: 1px solid color-mix(in srgb, currentColor 25%, transparent); border-radius: .5rem; padding: .6rem .8rem;
   min-width: 0; }
-.playground h3 { font-size: 1rem; margin: 0 0 .3rem; }
+.playground .head { font-weight: 600; margin: 0 0 .3rem; }
 .playground section p { margin: .3rem 0; }
 .playground :is(select, label) { max-width: 100%; min-width: 0; }
 .playground input[type=text] { width: 100%; box-sizing: border-box; font-family: ui-monospace, "DejaVu Sans Mono", monospace; }
@@ -84,26 +84,26 @@ const render = ({ model, el }) => {
   const bars = html("div", { class: "bars" });
   const slider = range("position", 0, 1, t => put({ t }));
   const play = player(slider, () => put({ t: at().t + 1 }), t => put({ t }), calm() ? 600 : 200);
-  const typed = html("section", {}, html("h3", {}, "1 Type a word"), input,
+  const typed = html("section", {}, html("p", { class: "head" }, "1 Type a word"), input,
     html("div", { class: "controls" }, "random", ...[40, 500, 5000].map(n => button(number(n), () => read(random(n)), `${number(n)} random letters`))),
     score, strip, bars, html("div", { class: "controls" }, slider.node, play.node));
 
   // --- 2: the state
-  const where = html("h3", {}, "3 Where the state is"), state = html("div"), saying = html("p");
+  const where = html("p", { class: "head" }, "3 Where the state is"), state = html("div"), saying = html("p");
   const seen = html("section", {}, where, state, saying);
 
   // --- 3: what a letter does, in blocks
   const letters = html("div", { class: "keys", role: "group", "aria-label": "letter" });
   const blocks = choice("block", [], value => put({ block: Number(value) })), cells = html("table", { class: "cells", role: "grid" });
   const mend = button("mend", () => anew({ broken: {} }));
-  const moved = html("section", {}, html("h3", {}, "4 What a letter does: break it"),
+  const moved = html("section", {}, html("p", { class: "head" }, "4 What a letter does: break it"),
     html("div", { class: "controls" }, letters, blocks.node, mend), html("div", { class: "wide" }, cells),
     html("p", {}, "Each column says where the letter sends one state of the block. Press a cell: the column goes there now. "
       + "Then search."));
 
   // --- 4: all strings
   const verdict = html("p", { class: "verdict", "aria-live": "polite" }), graph = html("div", { class: "wide" });
-  const proved = html("section", {}, html("h3", {}, "2 Right on every string?"), button("search", () => search()), verdict, graph);
+  const proved = html("section", {}, html("p", { class: "head" }, "2 Right on every string?"), button("search", () => search()), verdict, graph);
   panels.before(told);
   panels.append(typed, proved, seen, moved);
 
