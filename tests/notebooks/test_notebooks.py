@@ -10,9 +10,11 @@ from pathlib import Path
 
 import nbformat
 import pytest
+import warm
 
 from lrnnbook.content.show.output import WIDGET
 from lrnnbook.machinery.book import check_notebook, drift
+from lrnnbook.machinery.book.running import kernel_environment
 from lrnnbook.machinery.book.sync import source_of, twin_of
 from lrnnbook.machinery.copies import chapters_in
 
@@ -84,9 +86,16 @@ def test_what_is_not_typeset_is_seen():
     assert raw("<td>S<sub>3</sub>, (aa)* and (abab)*</td><code>A_t</code><img alt='x_t'>") == []
 
 
+@pytest.fixture(scope="module")
+def warm_python():
+    with warm.python(kernel_environment("plain")) as program:
+        yield program
+
+
 @pytest.mark.thorough
 @every_notebook
-def test_a_fresh_run_with_other_arithmetic_gives_what_is_committed(notebook):
+def test_a_fresh_run_with_other_arithmetic_gives_what_is_committed(notebook, warm_python, monkeypatch):
+    monkeypatch.setattr(sys, "executable", warm_python)  # of nbval, and of the kernel that it starts
     problems = check_notebook(notebook, say=print, arithmetic="plain")
     _fail_with(problems, f"lrnnlab book check {notebook.stem} --arithmetic plain")
 
