@@ -156,6 +156,20 @@ show.figure(
 )  # fmt: skip
 
 # %% [markdown]
+# ## Run it, break it, prove it
+#
+# Here are the two networks that you have just trained. Type digits, or take 500 at random; snap; search. Then press a cell of a
+# matrix, so that one column sends its state elsewhere, and search again: the shortest string that the broken network gets
+# wrong is put into the box.
+
+# %% jupyter={"source_hidden": true} tags=["hide-input", "varies", "nbval-ignore-output"]
+playground_widget = ch00.playground_widget(nets)
+playground_widget
+
+# %% [markdown]
+# The same page, with three more networks and no Python, is one file: `lrnnlab book playground`.
+
+# %% [markdown]
 # **Exercise 2** ★ *(5 min, 3 points: to count the states that a task needs)* **A proof step.** Two words may end
 # in the same state of an automaton only if the right answers agree after them, at once and after every further word.
 # For Sum(5), give five words of which no two may end in the same state.
@@ -338,8 +352,8 @@ check("00.4", my_matrix)
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
 # | 1 | [Two networks, live](#Two-networks,-live) | ★ | 5 | 3 | to write the task down |
-# | 2 | [Not sampled, but proved](#Not-sampled,-but-proved) | ★ | 5 | 3 | to count the states that a task needs |
-# | 3 | [Not sampled, but proved](#Not-sampled,-but-proved) | ★ | 5 | 3 | what one wrong arrow does to a counter |
+# | 2 | [Run it, break it, prove it](#Run-it,-break-it,-prove-it) | ★ | 5 | 3 | to count the states that a task needs |
+# | 3 | [Run it, break it, prove it](#Run-it,-break-it,-prove-it) | ★ | 5 | 3 | what one wrong arrow does to a counter |
 # | 4 | [How to read a number](#How-to-read-a-number) | ★★ | 10 | 3 | to tell a soft network from its snapped copy |
 
 # %% [markdown]

@@ -1,9 +1,15 @@
-"""Chapter 00 (start here): the map of the book."""
+"""Chapter 00 (start here): the map of the book, and its two networks to play with."""
+
+from collections.abc import Mapping
 
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
+from lrnnbook.content.chapters import playground
+from lrnnbook.content.show.interactive import Moving
 from lrnnbook.content.show.style import FAINT, INK, LIVE, PAGE, SMALL, styled
+from lrnnlab import task
+from lrnnlab.models import Net
 
 Minutes = tuple[int, int]  # to read, and for the exercises
 # Of each sitting: its title, its minutes, the chapters that it uses, its place on the map, and its lettered notebooks.
@@ -81,3 +87,8 @@ def map_picture() -> Figure:
                           arrowprops={"arrowstyle": "-|>", "color": LIVE if both else FAINT, "lw": 2 if both else 1.2,
                                       "connectionstyle": f"arc3,rad={bend}"})  # fmt: skip
     return figure
+
+
+def playground_widget(nets: Mapping[str, Net]) -> Moving:
+    """The chapter's two trained networks, to run, break and prove."""
+    return playground.panel([playground.entry("Sum(5), blocks", nets["softmax"], task("sum", 5), nets["diagonal_complex"])])
