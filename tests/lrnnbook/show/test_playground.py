@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 import torch
-from browser import MS, violations
+from browser import MS, ROOT, violations
 
 from lrnnbook.content.chapters import playground
 from lrnnbook.content.show.interactive import module
@@ -91,6 +91,10 @@ def alone(tmp_path_factory):
     out = tmp_path_factory.mktemp("alone") / "new" / "playground.html"
     assert main(["playground", "--out", str(out)]) == 0
     return out
+
+
+def test_the_page_in_figures_is_what_the_command_makes(alone):
+    assert (ROOT / "figures/playground.html").read_bytes() == alone.read_bytes()
 
 
 def proof(page):
