@@ -7,7 +7,8 @@
 A layer of paper 004 gives u + GELU(attention(u)); the block around it adds the linear map alone.  So the skip is
 outside the GELU; in DLR it is inside (released code; the paper says DLR was "simply replaced").
 
-After them come the models of paper 002, which are whole nets: Transformers with relative positions, RegularGPT, its RNN.
+After them come the models of paper 002 (RegularGPT; Chi, Fan, Rudnicky, Ramadge 2023), which are whole nets: Transformers with
+relative positions, RegularGPT, its RNN.
 
 Letters: B batch, T time, V vocabulary, C classes, D width, h heads, d size of a head, c chunk, K thickness, l depth, s
 residue classes of positions modulo c^l (1 in the tree), S positions of one of them; m position of a query, n of a key; z
@@ -236,9 +237,7 @@ class CausalAttention(Attention):
         return q, k, v
 
 
-# --- Transformers of paper 002 -----------------------------------------------------------------------------------------
-# The Transformers of paper 002 (RegularGPT; Chi, Fan, Rudnicky, Ramadge 2023): one layer, four relative positions.
-#
+# --- Transformers of paper 002: one layer, four relative positions -----------------------------------------------------
 #     xl       (q + u) k + (q + v) W_r R_(m-n)            Transformer-XL (Dai et al. 2019); Tables 1 and 2
 #     kerple   q k - r_1 log(1 + r_2 (m-n))               KERPLE, log (Chi et al. 2022); Table 3
 #     t5       q k + b_bucket(m-n)                        T5 (Raffel et al. 2020); Table 3
@@ -478,9 +477,7 @@ class RelativeTransformer(Module):
         return self.position(distance.clamp(min=0)).masked_fill(distance < 0, -math.inf)
 
 
-# --- who attends to whom in RegularGPT ---------------------------------------------------------------------------------
-# Who attends to whom in RegularGPT (paper 002: Chi, Fan, Rudnicky, Ramadge 2023), drawn and run.
-#
+# --- who attends to whom in RegularGPT, drawn and run ------------------------------------------------------------------
 # Eq. 1: at depth l = 0, 1, ... position m sees n = m - j c^l for j = 0 .. c-1, and adds r_j to the score; nothing else.
 # So after depth l it has seen c^(l+1) symbols, and ceil(log_c T) depths see a whole string.
 #
@@ -573,9 +570,7 @@ def _window_bias(r: Tensor, present: Tensor, block: int, window: int) -> Tensor:
     return torch.where(seen.unsqueeze(1), r[:, back.clamp(0, window - 1)].unsqueeze(1), -math.inf)
 
 
-# --- RegularGPT --------------------------------------------------------------------------------------------------------
-# RegularGPT (paper 002: Chi, Fan, Rudnicky, Ramadge 2023): a Transformer whose depth grows with the string.
-#
+# --- RegularGPT, a Transformer whose depth grows with the string -------------------------------------------------------
 # One layer (or K of them, the "thickness") is used again at every depth l = 0, 1, ...; there, position m attends to
 # m - j c^l, j = 0 .. c-1, and ceil(log_c T) depths see the whole string.  Two forms of the same weights:
 #
@@ -750,9 +745,7 @@ class RegularGPT(Module):
         return torch.cat([self.pad.expand(B, missing, D), h], 1), present
 
 
-# --- the RNN of paper 002 ----------------------------------------------------------------------------------------------
-# The RNN of paper 002 (RegularGPT; Chi, Fan, Rudnicky, Ramadge 2023, Table 1): h_t = relu(W x_t + U h_{t-1} + b).
-#
+# --- the RNN of paper 002 (Table 1): h_t = relu(W x_t + U h_{t-1} + b) -------------------------------------------------
 # As in the code it builds on (Deletang et al. 2023): one-hot inputs, h_0 = 0, one answer from h_T.  That code has a ReLU
 # between h_T and the readout as well, which does nothing to a state that is not negative.
 

@@ -138,15 +138,15 @@ class FastWeights(Recurrence):
             v = F.pad(v, (0, 1), value=1.0)
         return phi(q), phi(k), v, beta
 
-    def read(self, y: Tensor) -> Tensor:
-        """What W_t says to phi(q), (...,h,v) -> (...,D)."""
+    def output(self, y: Tensor) -> Tensor:
+        """The layer's output from y = W_t phi(q), (...,h,v) -> (...,D)."""
         if self.rule == "normalised":
             y = y[..., :-1] / y[..., -1:]
         return y.flatten(-2)
 
     def mix(self, z: Tensor) -> Tensor:
         y = self._compiled(z) if self._is_compiled(z) else self._scanned(z)
-        return self.read(y[:, self.householders - 1 :: self.householders])  # what the last write left
+        return self.output(y[:, self.householders - 1 :: self.householders])  # what the last write left
 
     def _is_compiled(self, z: Tensor) -> bool:
         return self.rule != "normalised" and self.backend in ("auto", "cpu") and is_compiled(self.backend, z)
@@ -182,7 +182,7 @@ class FastWeights(Recurrence):
         for k_j, v_j, beta_j in zip(k.unbind(1), v.unbind(1), beta.unbind(1)):
             error = v_j - _times(W, k_j) if self.rule == "delta" else v_j
             W = W + (beta_j.unsqueeze(-1) * error).unsqueeze(-1) * k_j.unsqueeze(-2)
-        return W, self.read(_times(W, q))
+        return W, self.output(_times(W, q))
 
 
 def near_translation(rows: int, n: int, write_start: float) -> tuple[Tensor, Tensor]:

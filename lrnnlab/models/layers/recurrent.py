@@ -82,9 +82,7 @@ class Nonlinear(Recurrence):
         return state, out.squeeze(1)
 
 
-# --- e-LSTM ------------------------------------------------------------------------------------------------------------
-# The e-LSTM that paper 003 (Irie, Csordas, Schmidhuber 2023) compares with.
-#
+# --- the e-LSTM that paper 003 compares with ---------------------------------------------------------------------------
 # Its equations (App. C.3, Eq. 17-21; "QuasiLSTM" in the released code): every cell sees the last state of itself alone.
 #
 #     f = sigmoid(F x + w_f * c_{t-1} + b_f)        z = tanh(Z x + w_z * c_{t-1} + b_z)
@@ -151,9 +149,7 @@ class ElementWiseLSTM(Recurrence):
         return c[:, 0], h[:, 0]
 
 
-# --- Recurrent Delta ---------------------------------------------------------------------------------------------------
-# Recurrent Delta: the delta rule whose slow net also sees what the memory answered one step before.
-#
+# --- Recurrent Delta: the delta rule whose slow net also sees what the memory answered before --------------------------
 #     q, k, v, b = W_slow z_t + R tanh(y_{t-1})               (paper 003, Irie, Csordas, Schmidhuber 2023, Eq. 9)
 #     W_t = W_{t-1} + beta (v - W_{t-1} phi(k)) phi(k)^T,  beta = sigmoid(b),   y_t = W_t phi(q),   y_0 = 0
 #
@@ -279,9 +275,7 @@ class RecurrentDelta(Recurrence):
         return (W, y[:, 0]), y.flatten(1)
 
 
-# --- SRWM --------------------------------------------------------------------------------------------------------------
-# SRWM, the self-referential weight matrix: one matrix that answers, and programs its own change.
-#
+# --- SRWM, the self-referential weight matrix: it answers, and programs its own change ---------------------------------
 #     y, q, k, b = W_{t-1} x_t                                 (paper 003, Irie, Csordas, Schmidhuber 2023, Eq. 10-12)
 #     W_t = W_{t-1} + sigmoid(b) (W_{t-1} phi(q) - W_{t-1} phi(k)) phi(k)^T
 #
@@ -367,9 +361,7 @@ class SelfReferential(Recurrence):
         return W, y.flatten(1)
 
 
-# --- RWKV-4 ------------------------------------------------------------------------------------------------------------
-# RWKV-4 (Peng et al. 2023), a baseline of paper 000 (Sec. 4.1): time mixing, then channel mixing.
-#
+# --- RWKV-4 (Peng et al. 2023), a baseline of paper 000 (Sec. 4.1): time mixing, then channel mixing -------------------
 #     r, k, v = linear maps of  mu z_t + (1 - mu) z_{t-1}      (token shift, its own mu for each)
 #     wkv_t   = (sum_{i<t} e^(k_i - (t-1-i) w) v_i + e^(u + k_t) v_t) / (the same with v = 1)
 #     m_t     = z_t + W_o (sigmoid(r_t) * wkv_t)

@@ -1,7 +1,5 @@
-"""What a block does with a vector as short as itself, as LLVM vector instructions for numba's loops.
-
-They are written so because numba cannot be told that two arrays do not overlap, and without that knowledge it does
-not vectorise loops as short as one block:
+"""Products of a block and a vector as LLVM vector instructions: numba does not vectorise loops as short as a block, as it
+cannot be told that two arrays do not overlap.
 
 * ``mix``    out[o : o+n] = base[q : q+n] + sum_j weight[w+j] * rows[r + j s : r + j s + n]
   (A x with A's columns as rows; A^T g)
@@ -234,7 +232,7 @@ def outer(
             rows.store(builder.fmul(factor, vector, flags=_FAST), at, past)
 
 
-ADD, SET = (0, 0), 0  # what outer does with what was there: its type decides
+ADD, SET = (0, 0), 0  # outer adds to what is there, or overwrites it: told by the type, which is known when numba compiles
 YES, NO = (0, 0), 0  # so does a flag's
 Flag = int | tuple[int, int]
 

@@ -52,7 +52,7 @@ def _backward(
     return (module.block_backward if x.ndim == 4 else module.diagonal_backward)(A, x0, x, dx)
 
 
-def _rule(gradients):
+def _way_back(gradients):
     def backward(ctx, dx):
         dA, db, dx0 = gradients(*ctx.saved_tensors, dx, ctx.backend)
         return dA, db, None, dx0, None
@@ -78,12 +78,12 @@ class Scan(torch.autograd.Function):
         ctx.save_for_backward(A, tokens, x0, x)
         return x
 
-    backward = staticmethod(first_order(_rule(_backward)))  # type: ignore[assignment]
+    backward = staticmethod(first_order(_way_back(_backward)))  # type: ignore[assignment]
 
 
 operator = torch.library.custom_op("lrnnlab::scan", _forward, mutates_args=())
 _gradients = torch.library.custom_op("lrnnlab::scan_backward", _backward, mutates_args=())
-operator.register_autograd(_rule(_gradients), setup_context=_keep)
+operator.register_autograd(_way_back(_gradients), setup_context=_keep)
 
 
 @operator.register_fake
