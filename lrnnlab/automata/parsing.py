@@ -85,7 +85,7 @@ def my_machine(text: str, symbols: str | Sequence[str] | None = None) -> MooreMa
 
     A text of one word is a regular expression (letters, digits, ``|``, ``*``, ``+``, ``?``, parentheses), and the
     machine says 1 after its strings.  Otherwise each line is an arrow, ``state token state``, from the state that the
-    first arrow leaves; a ``*`` behind a state, anywhere, makes it answer 1, others 0.  Or lines ``state = answer``
+    first arrow leaves; a ``*`` after a state, anywhere, makes it answer 1, others 0.  Or lines ``state = answer``
     say what the states answer: any words, numbered in the order in which they come.  Empty lines and what follows a
     ``#`` are left out.  ``symbols`` is the alphabet, where it is not that of the text, in its order.  ValueError says in one
     sentence what is wrong.

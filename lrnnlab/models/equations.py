@@ -45,7 +45,7 @@ def outputs_of(m: nn.Module, z: Tensor) -> Tensor:
         if hasattr(m, "max_kernel"):  # paper 004, Eq. 6: on the way back an input counts from the position before it on
             back = F.pad(back[:, 1:], (0, 0, 0, 1))
         return outputs_of(one_way(m, 0), z) + back
-    if lags := getattr(m, "max_kernel", None):  # of the inputs only the last so many count
+    if lags := getattr(m, "max_kernel", None):  # only the last ``lags`` inputs count
         windows = F.pad(z, (0, 0, lags - 1, 0)).unfold(1, lags, 1).mT.flatten(0, 1)  # (BT,lags,D)
         return _run(m, windows)[:, -1].unflatten(0, z.shape[:2])
     return _run(m, z)

@@ -462,7 +462,7 @@ class Net(Module):
         return F.embedding(inputs, self.encoder.weight.mT) + self.encoder.bias
 
     def check(self, inputs: Tensor, axes: str = "(B, T)") -> None:
-        """TypeError or ValueError unless inputs are tokens of these axes, or numbers with their columns behind those.
+        """TypeError or ValueError unless inputs are tokens of these axes, or numbers with their columns after those.
 
         T > 0 for numbers, and where a pool is.
         """

@@ -27,8 +27,7 @@ TINY = 1e-12  # the least length that ``unit`` divides by, as in torch's normali
 
 
 def pack(x: Tensor) -> Tensor:
-    """(B, ...) -> (blocks, ..., L): strings become lanes, zeros behind the last one.  A copy, which may be written into.
-    """
+    """(B, ...) -> (blocks, ..., L): strings become lanes, then zeros.  A copy, which may be written into."""
     x = F.pad(x.detach(), (0, 0) * (x.ndim - 1) + (0, -len(x) % L))
     return x.unflatten(0, (-1, L)).movedim(1, -1).clone(memory_format=torch.contiguous_format)
 

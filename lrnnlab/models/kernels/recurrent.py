@@ -355,6 +355,6 @@ class ElementWiseLoop(torch.autograd.Function):
 
 
 def _groups(x: Tensor) -> Tensor:
-    """(..., D) -> (..., d, L), with zeros behind the last cell."""
+    """(..., D) -> (..., d, L), with zeros after the last cell."""
     x = x.detach()
     return F.pad(x, (0, -x.shape[-1] % L)).unflatten(-1, (-1, L)).contiguous()

@@ -202,7 +202,7 @@ class LocalAttention(RotaryAttention):
         return o.flatten(1, 2)[:, :T].unflatten(0, (B, h))
 
     def _around(self, x: Tensor) -> Tensor:
-        """(Bh,n,c,d) -> (Bh,n,2c,d), each chunk behind the one before; if not causal (Bh,n,3c,d), the next as well."""
+        """(Bh,n,c,d) -> (Bh,n,2c,d), each chunk after the one before it; if not causal (Bh,n,3c,d), the next as well."""
         parts = [F.pad(x, (0, 0, 0, 0, 1, 0))[:, :-1], x]
         if not self.causal:
             parts.append(F.pad(x, (0, 0, 0, 0, 0, 1))[:, 1:])
@@ -513,7 +513,7 @@ def dilated_mask(length: int, chunk: int, depth: int, r: Tensor | None = None) -
 
 
 def kept_positions(length: int, chunk: int, depth: int) -> list[int]:
-    """The positions that the tree still has behind depth l: T-1, T-1-c^(l+1), ..., in rising order."""
+    """The positions that the tree still has after depth l: T-1, T-1-c^(l+1), ..., in rising order."""
     return list(range(length - 1, -1, -(chunk ** (depth + 1))))[::-1]
 
 
@@ -565,7 +565,7 @@ def _in_blocks(q: Tensor, k: Tensor, v: Tensor, r: Tensor, present: Tensor) -> T
 def _window_bias(r: Tensor, present: Tensor, block: int, window: int) -> Tensor:
     """r (h,c), present (s,S/a,a+c-1) -> (s,h,S/a,a,a+c-1): r_j where a query of a block sees that key, else -inf."""
     row = torch.arange(block, device=r.device).unsqueeze(1)
-    back = row + window - 1 - torch.arange(present.shape[-1], device=r.device)  # how far the key lies behind the query
+    back = row + window - 1 - torch.arange(present.shape[-1], device=r.device)  # how far the key is before the query
     seen = (back >= 0) & (back < window) & (present.unsqueeze(-2) | (back == 0))  # (s,S/a,a,a+c-1)
     return torch.where(seen.unsqueeze(1), r[:, back.clamp(0, window - 1)].unsqueeze(1), -math.inf)
 
@@ -582,7 +582,7 @@ def _window_bias(r: Tensor, present: Tensor, block: int, window: int) -> Tensor:
 # In training each of the few different chunks of the lowest depths is computed once (``by_table``).
 #
 # With the same padding both give the last position the same numbers.  In the form of masks the answer at position m looks
-# at nothing behind m, but takes as many depths as the whole string needs; what the tree says of the prefix that ends at m
+# at nothing after m, but takes as many depths as the whole string needs; what the tree says of the prefix that ends at m
 # is in ``hidden`` at the depth where that prefix would be done (for ``padding="masked"``).
 
 
@@ -737,7 +737,7 @@ class RegularGPT(Module):
         return h.transpose(1, 2).flatten(1, 2)[:, -T:]
 
     def _fill(self, h: Tensor, multiple: int) -> tuple[Tensor, Tensor]:
-        """h (B,T,D) behind pad vectors, so that ``multiple`` divides its length; and which positions are to be seen."""
+        """h (B,T,D) after pad vectors, so that ``multiple`` divides its length; and which positions are to be seen."""
         B, T, D = h.shape
         missing = -T % multiple
         positions = torch.arange(missing + T, device=h.device)

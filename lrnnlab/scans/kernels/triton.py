@@ -6,7 +6,7 @@ carries on, but the backward pass reads x_{t-1} as it was stored, that is, round
 
 No kernel uses atomics and no size is found by timing: two runs on the same input give the same bits.  The chunked and
 the diagonal kernels multiply the transitions of a chunk or tile with each other; where such a product overflows, so
-does the state behind it (0 * inf = NaN), even if the state itself would have stayed finite.
+does the state after it (0 * inf = NaN), even if the state itself would have stayed finite.
 
 Letters: B batch, T time, D channels, V vocabulary, h blocks, n block size, N the power of two that holds it, K chunks
 of L steps, G chains (blocks followed through time) of a program; A transition, b input term, x state, g the gradient
