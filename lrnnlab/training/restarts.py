@@ -35,67 +35,40 @@ from lrnnlab.training.engine import (
     rng,
 )
 from lrnnlab.training.evaluation import at_rest
-from lrnnlab.training.loop import scheduled_lr
+from lrnnlab.training.loop import early_stopping, scheduled_lr
 from lrnnlab.validation import among, checked, number, whole_number
 
 
 @checked
 @dataclass(frozen=True)
 class Phase:
-    """A stretch of training.
+    """A stretch of training; a number that trains nothing, or the wrong way (negative, NaN, infinite), is refused.
 
-    A number that trains nothing, or the wrong way (negative, NaN, infinite), is a ``ValueError`` or ``TypeError``.
-
-    Parameters
-    ----------
-    steps : int
-        How many.
-    lr : float
-        The learning rate, constant unless ``final_lr`` is given.
-    final_lr : float, optional
-        Where a cosine from ``lr`` ends.
-    warmup : int
-        Steps of a linear rise of the learning rate.
-    weight_decay : float
-        Decoupled, on matrices only.
-    loss : str
-        ``"cross_entropy"``, or ``"squared"``: logits regress on the one-hot of the answer.
-    smoothing : float
-        Of the labels; for cross-entropy.
-    noise : float
-        Standard deviation of Gaussian noise on the last layer's states, growing linearly from 0.
-    purity : float
-        Weight, growing linearly from 0, of the mean of sum_j x_j (1 - sum_i A_ij^2): how far the columns that are in
-        use are from one-hot.
-    until : float, optional
-        End sooner, once the running mean of this phase's losses is below this.
-    prune : float, optional
-        When the phase ends, freeze every head that training can do without: as long as the loss on a fresh batch stays
-        under this, or under twice what it was (:meth:`_Run.prune`).
-    length : int, optional
-        Of the training strings of this phase; the recipe's if absent.  Phases of growing lengths, each ``until`` it is
-        known, are a curriculum.
+    Phases of growing ``length``, each ``until`` it is known, are a curriculum.
     """
 
-    steps: int
-    lr: float
-    final_lr: float | None = None
-    warmup: int = 0
-    weight_decay: float = 0.0
-    loss: str = "cross_entropy"
-    smoothing: float = 0.0
-    noise: float = 0.0
-    purity: float = 0.0
-    until: float | None = None
-    prune: float | None = None
-    length: int | None = None
+    steps: int  #: the most
+    lr: float  #: the learning rate, constant unless ``final_lr`` is given
+    final_lr: float | None = None  #: where a cosine from ``lr`` ends
+    warmup: int = 0  #: steps of a linear rise of the learning rate
+    weight_decay: float = 0.0  #: decoupled, on matrices only
+    loss: str = "cross_entropy"  #: or ``"squared"``: logits regress on the one-hot of the answer
+    smoothing: float = 0.0  #: of the labels; for cross-entropy
+    noise: float = 0.0  #: standard deviation of Gaussian noise on the last layer's states, growing linearly from 0
+    purity: float = 0.0  #: weight, growing linearly from 0, of :func:`impurity`: are columns in use one-hot?
+    until: float | None = None  #: end sooner, once the running mean of this phase's losses is below this
+    enough: float | None = None  #: not below this at the last step, the attempt is lost; ``until`` if absent
+    prune: float | None = None  #: at the end freeze heads, as long as the loss stays under this or twice what it was
+    length: int | None = None  #: of the training strings; the recipe's if absent
 
     def __post_init__(self):
         whole_number(self.steps, 1, "steps, of a phase,")
         whole_number(self.warmup, 0, "warmup")
-        for name in ("lr", "final_lr", "weight_decay", "noise", "purity", "until", "prune"):
+        for name in ("lr", "final_lr", "weight_decay", "noise", "purity", "until", "enough", "prune"):
             if getattr(self, name) is not None:
-                number(getattr(self, name), name, 0, inside=name == "until")
+                number(getattr(self, name), name, 0, inside=name in ("until", "enough"))
+        if self.enough is not None and self.enough < (self.until or 0):
+            raise ValueError(f"enough is at least until, {self.until}, got {self.enough}")
         number(self.smoothing, "smoothing", 0, 1)
         if self.length is not None:
             whole_number(self.length, 1, "length")
@@ -120,39 +93,17 @@ class Mend:
 @checked
 @dataclass(frozen=True)
 class Recipe:
-    """How to train: the phases, one after the other, and what they share.
-
-    Parameters
-    ----------
-    phases : tuple of Phase
-        One after the other.
-    batch_size : int
-        Strings a step.
-    optimiser : str
-        ``"adamw"`` or ``"adam"`` (weight decay as an L2 term on every parameter, as torch's Adam has it).
-    betas : (float, float)
-        The optimiser's.
-    clip : float, optional
-        A gradient whose norm is greater is scaled down to it.
-    average : float
-        Decay of an exponential moving average of the weights, which then is the model; 0 for none.
-    attempts : int
-        How often to start (again, from fresh weights) until ``accept`` agrees and every ``until`` is reached.
-    length : int, optional
-        Of the training strings; the task's own if absent.
-    mend : Mend, optional
-        Learn the strings that ``accept`` names, before starting again.
-    """
+    """How to train: the phases, one after the other, and what they share."""
 
     phases: tuple[Phase, ...]
     batch_size: int = 128
-    optimiser: str = "adamw"
+    optimiser: str = "adamw"  #: or ``"adam"``: weight decay is an L2 term on every parameter, as in torch
     betas: tuple[float, float] = (0.9, 0.999)
-    clip: float | None = None
-    average: float = 0.0
-    attempts: int = 1
-    length: int | None = None
-    mend: Mend | None = None
+    clip: float | None = None  #: a gradient whose norm is greater is scaled down to it
+    average: float = 0.0  #: decay of an exponential moving average of the weights, which then is the model; 0 for none
+    attempts: int = 1  #: how often to start, each time from fresh weights, until none is lost and ``accept`` agrees
+    length: int | None = None  #: of the training strings; the task's own if absent
+    mend: Mend | None = None  #: learn the strings that ``accept`` names, before starting again
 
     def __post_init__(self):
         if not self.phases:
@@ -204,6 +155,9 @@ class Fit:
     lessons: list[tuple[int, tuple[int, ...]]] = field(default_factory=list)
 
 
+@deterministic()
+@torch.inference_mode(False)
+@torch.enable_grad()
 @checked
 def fit(
     make_model: Callable[[int], Net],
@@ -220,8 +174,6 @@ def fit(
     progress: bool = True,
 ) -> Fit:
     """Train ``make_model(seed)`` on fresh strings of ``task`` at the training length; every labelled prefix counts.
-
-    Everything random comes from ``seed``; see :func:`deterministic`.
 
     Parameters
     ----------
@@ -255,9 +207,8 @@ def fit(
     --------
     >>> from lrnnlab.models import build
     >>> from lrnnlab.tasks import Sum
-    >>> task = Sum(2)
     >>> make = lambda seed: build("elman", vocab_size=2, classes=2, seed=seed, width=8)
-    >>> fit(make, task, Recipe((Phase(steps=3, lr=1e-3),), batch_size=4), seed=0, progress=False).steps
+    >>> fit(make, Sum(2), Recipe((Phase(steps=3, lr=1e-3),), batch_size=4), seed=0, progress=False).steps
     3
     """
     if whole_number(watch_every, 0, "watch_every") and watch is None:
@@ -265,13 +216,8 @@ def fit(
     whole_number(confirm, 1, "confirm")
     if task.answers == "last":
         raise ValueError(f"this wants an answer at every position; {task.name} has one a string")
-    with (
-        deterministic(),
-        torch.inference_mode(False),
-        torch.enable_grad(),
-        torch.random.fork_rng(devices=[]),  # dropout draws from torch's own generator
-        progress_bar(recipe.steps, progress, f"{task.name}, seed {seed}") as bar,
-    ):
+    bar = progress_bar(recipe.steps, progress, f"{task.name}, seed {seed}")
+    with torch.random.fork_rng(devices=[]), bar:  # dropout draws from torch's own generator
         run = _Run(make_model, task, recipe, seed)
         identity = repr((task.identity, asdict(recipe), seed, watch_every, confirm, fingerprint(run.train.net)))
         saved = Checkpoint(checkpoint, identity, save_seconds)
@@ -287,8 +233,7 @@ def fit(
                 run.count(loss)
                 if watch_every and run.made.steps % watch_every == 0:
                     run.train.evaluate(watch, score="score")
-                    latest = run.made.watched[-confirm:]
-                    run.stopped = len(latest) == confirm and all(found.get("stop") for found in latest)
+                    run.stopped = early_stopping(run.made, lambda found: found.get("stop"), confirm)
                 advance(bar, run.made.steps, run.running, attempt=run.attempt + 1)
                 saved.save(run.state)
             run.end_phase(phase, accept)
@@ -336,13 +281,13 @@ class _Run:
         """The recipe's, and one for each round of mending."""
         return (*self.recipe.phases, *(self.recipe.mend.phase for _ in self.rounds))
 
-    def is_known(self, phase: Phase) -> bool:
-        """Whether ``until`` is reached."""
-        return phase.until is not None and self.here > 0 and self.running < phase.until
+    def is_below(self, bound: float | None) -> bool:
+        """Whether the running mean is; False where there is no bound or no loss yet."""
+        return bound is not None and self.running < bound
 
     def has_ended(self, phase: Phase) -> bool:
         """Whether no step of the phase is left to take."""
-        return self.here >= phase.steps or self.stopped or self.is_known(phase)
+        return self.here >= phase.steps or self.stopped or self.is_below(phase.until)
 
     def set_rates(self, phase: Phase) -> None:
         """Learning rate, and weight decay of matrices alone, at this step of the phase."""
@@ -385,8 +330,9 @@ class _Run:
     def end_phase(self, phase: Phase, accept: Accept) -> None:
         """Prune, and go on to the next phase; at the end of the attempt, or where it failed, to what follows that."""
         failed = not self.train.is_finite()
-        if self.here >= phase.steps or self.is_known(phase):
-            failed = failed or (phase.until is not None and not self.is_known(phase))
+        if self.here >= phase.steps or self.is_below(phase.until):
+            enough = phase.until if phase.enough is None else phase.enough
+            failed = failed or (enough is not None and not self.is_below(enough))
             if phase.prune is not None and not failed:
                 self.prune(phase.prune)
             self.begin_phase(self.phase + 1)

@@ -241,6 +241,28 @@ def test_a_refused_attempt_starts_again_from_other_weights_and_strings():
     assert identical(models[0], train(shared).net)
 
 
+def test_what_is_enough_at_the_last_step_tells_a_lost_attempt_from_one_that_goes_on():
+    """The first net reads the same of every symbol; the second learns, be it slower than ``until`` asks."""
+    def make(seed):
+        model = elman(seed)
+        if seed == 0:
+            torch.nn.init.zeros_(model.embedding.weight).requires_grad_(False)
+        return model
+
+    def tried(**ends):
+        shared = recipe(Phase(80, lr=2e-2, **ends), Phase(3, lr=1e-3), attempts=2, length=3, batch_size=32)
+        found = train(shared, make=make)
+        return found.accepted, found.attempt, found.steps
+
+    assert tried(until=1e-6) == (False, 1, 160)  # both lost
+    assert tried(until=1e-6, enough=0.5) == tried(enough=0.5) == (True, 1, 163)
+    assert tried(until=1e-6, enough=1.0) == (True, 0, 83)  # neither: it only begins the second phase
+    accepted, attempt, steps = tried(until=0.5, enough=0.6)
+    assert (accepted, attempt) == (True, 1) and 83 < steps < 163  # it still ends sooner where it can
+    with pytest.raises(ValueError, match="enough is at least until, 0.5, got 0.1"):
+        Phase(5, lr=1e-2, until=0.5, enough=0.1)
+
+
 def test_best_is_the_first_with_the_highest_score():
     scores, seen = {2: 0.5, 4: 0.9, 6: 0.9, 8: 0.1, 10: 0.2}, {}
 

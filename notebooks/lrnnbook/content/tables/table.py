@@ -67,8 +67,8 @@ class Setting:
         """As plain data.  What recipes learned late is left out where it is not used, so that earlier records stay good."""
         recorded, plain = {new: old for old, new in WORDS.items()}, asdict(self)
         plain["recipe"] = recipe = {recorded.get(name, name): value for name, value in plain["recipe"].items()}
-        late = [(recipe, "mend"), *((phase, name) for phase in recipe["phases"] for name in ("prune", "length"))]
-        late += [(recipe["mend"]["phase"], "length")] if recipe["mend"] else []
+        late = [(recipe, "mend"), *((phase, name) for phase in recipe["phases"] for name in ("prune", "length", "enough"))]
+        late += [(recipe["mend"]["phase"], name) for name in ("length", "enough") if recipe["mend"]]
         for part, name in late:
             if part[name] is None:
                 del part[name]
