@@ -81,6 +81,13 @@ def _parser() -> argparse.ArgumentParser:
     reproduce.add_argument("--search", type=int, nargs="?", const=sys.maxsize, metavar="N",
                            help="of fwp/table1 and fwp/table2: train the first N configurations of the paper's grid "
                            "(default: all) and say which is best")
+    card = verbs.add_parser("card", help="which machines can my layer learn, and how far? a picture and a page, in minutes")
+    card.add_argument("name", help="a model (deltanet), a class or function of your own (my_module:MyRule), or of a library "
+                      "(fla.layers.DeltaNet)")  # fmt: skip
+    card.add_argument("--machines", type=_names, help="comma-separated, of chapter 10's; default: eight")
+    card.add_argument("--seed", type=_seeds, default=[0], help="which one (0)")
+    card.add_argument("--jobs", type=int, default=2, help="machines at a time, one thread each (2)")
+    card.add_argument("--out", type=_folder, default=Path("cards"), help="where to (cards); what is finished is kept there, in data/")
     results = verbs.add_parser("results", help="recorded runs of a table: as text, or as a file for other programs")
     results.add_argument("experiment", help="for example fwp/table1; or a .yaml of your own rows")
     results.add_argument("--budget", help="desk, paper or live; default: the first of these that has runs")
@@ -157,7 +164,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _let_go_of_stdout(status: int) -> int:
-    """``status``; what stdout could not take goes nowhere, or Python would try again at its end and complain."""
+    """Return ``status``; point stdout at /dev/null where it is closed, so that Python's final flush does not fail."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -171,7 +178,7 @@ def _run(argv: list[str]) -> int:
         return import_module(PARSE_THEIR_OWN[argv[0]]).main(argv[1:])
     options = _parser().parse_args(argv)
     try:
-        return {"copy": _copy, "figures": _figures, "bench": _bench, "reproduce": _reproduce,
+        return {"copy": _copy, "card": _card, "figures": _figures, "bench": _bench, "reproduce": _reproduce,
                 "results": _results}[options.verb](options)
     except ValueError as error:
         print(f"lrnnlab: {error}", file=sys.stderr)
@@ -304,6 +311,19 @@ def _figures(options: argparse.Namespace) -> int:
         drawn = pictures.draw(options.folder or records.data_folder().parent / "figures", options.names)
     for path in drawn:
         print(path)
+    return 0
+
+
+def _card(options: argparse.Namespace) -> int:
+    from lrnnbook.content.show import card
+
+    if len(options.seed) > 1:
+        raise ValueError(f"a card is of one seed, got {_seeds_as_text(options.seed)}")
+    try:
+        for path in card.make(options.name, options.machines, options.out, options.seed[0], options.jobs):
+            print(path)
+    except KeyboardInterrupt:
+        return _interrupted(options.out / "data")
     return 0
 
 

@@ -15,6 +15,8 @@ from lrnnbook.content.tables.nets import MIXERS
 from lrnnlab.models import MODELS, Recurrence, network
 from lrnnlab.tasks import TASKS, BaseTask
 
+WIDTHS = ("hidden_size", "d_model")  # what constructors of layers, (B,T,D) -> (B,T,D), call D
+INSTALL = {"fla": "flash-linear-attention"}  # module -> what pip calls it
 REGISTRIES: dict[str, dict[str, Any]] = {"model": MODELS, "mixer": MIXERS, "task": TASKS, "machine": TASKS}  # by key of a setting
 
 
@@ -24,14 +26,36 @@ class Stepwise(nn.Module):
     def __init__(self, make: Callable[..., nn.Module], *sizes: int, **options: Any):
         super().__init__()
         self.net: Any = make(*sizes, **options)
+        self.vocab_size, self.classes = sizes
+
+    def initial_state(self, batch: int) -> Any:
+        """Before the first token."""
+        return self.net.initial_state(batch)
+
+    def step(self, state: Any, token: torch.Tensor) -> tuple[Any, torch.Tensor]:
+        """(state, tokens (B,)) -> (state, logits (B, classes))."""
+        return self.net.step(state, token)
 
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:
         """(B, T) -> (B, T, classes)."""
-        state, logits = self.net.initial_state(len(tokens)), []
+        state, logits = self.initial_state(len(tokens)), []
         for token in tokens.unbind(1):
-            state, said = self.net.step(state, token)
+            state, said = self.step(state, token)
             logits.append(said)
         return torch.stack(logits, 1)
+
+
+class Layer(nn.Module):
+    """A layer of another library as a mixer: of what it returns, the first counts, as flash-linear-attention has it."""
+
+    def __init__(self, make: Callable[..., nn.Module], called: str, width: int, **options: Any):
+        super().__init__()
+        self.layer = make(**{called: width}, **options)
+
+    def forward(self, z: torch.Tensor) -> torch.Tensor:
+        """(B, T, D) -> (B, T, D)."""
+        found = self.layer(z)
+        return found[0] if isinstance(found, tuple) else found
 
 
 def enter(folder: str, setting: Mapping[str, Any]) -> None:
@@ -39,11 +63,11 @@ def enter(folder: str, setting: Mapping[str, Any]) -> None:
     for key, registry in REGISTRIES.items():
         name = setting.get(key)
         if isinstance(name, str) and ":" in name:
-            found = _imported(name, Path(folder))
+            found = imported(name, Path(folder))
             registry[name] = _task(name, found) if registry is TASKS else _model(name, found, key)
 
 
-def _imported(name: str, folder: Path) -> Any:
+def imported(name: str, folder: Path) -> Any:
     """What ``module:name`` is; the module is looked for in ``folder`` first."""
     module, _, attribute = name.partition(":")
     if str(folder) not in sys.path:
@@ -51,9 +75,11 @@ def _imported(name: str, folder: Path) -> Any:
     try:
         found = import_module(module)
     except (ModuleNotFoundError, ValueError) as error:
-        if isinstance(error, ModuleNotFoundError) and error.name and error.name != module.partition(".")[0]:
+        if isinstance(error, ModuleNotFoundError) and error.name and not f"{module}.".startswith(f"{error.name}."):
             raise  # of what the module itself imports
-        raise ValueError(f"{name!r}: there is no module {module!r} in {folder}") from None
+        missing = INSTALL.get(module.partition(".")[0])
+        hint = f", and none is installed: pip install {missing}" if missing else ""
+        raise ValueError(f"{name!r}: there is no module {module!r} in {folder}{hint}") from None
     top, file = folder / module.partition(".")[0], Path(getattr(found, "__file__", None) or folder)
     if (top.is_dir() or top.with_suffix(".py").is_file()) and not file.resolve().is_relative_to(folder):
         raise ValueError(f"{name!r}: another {module!r} is imported already, from {file}, in place of that in {folder}")
@@ -71,7 +97,8 @@ def _model(name: str, found: Any, key: str) -> Any:
         if issubclass(found, Recurrence):
             return partial(network, found)
         if found.forward is not nn.Module.forward:
-            return found
+            width = next((one for one in WIDTHS if one in inspect.signature(found).parameters), None)
+            return found if width is None else partial(network, partial(Layer, found, width), by_symbol=False)
         if hasattr(found, "initial_state") and hasattr(found, "step"):
             return partial(Stepwise, found)
     elif callable(found) and not inspect.isclass(found):
