@@ -38,7 +38,7 @@ MODULES = {  # of all tables, in order: where each is loaded
     "fwp/table1": "fwp_training", "fwp/table2": "fwp_training", "fwp/negative": "fwp_negative", "fwp/search": "fwp_search",
     "ladder/models_x_tasks": "ladder", "ladder/gated": "ladder", "ladder/protocols": "ladder_protocols",
     "ladder/restart": "ladder_restart", "ladder/random": "ladder_random", "ladder/strings": "ladder_strings",
-    "ladder/depth": "ladder_depth",
+    "ladder/depth": "ladder_depth", "ladder/atlas": "ladder_atlas",
 }  # fmt: skip
 NAMES = tuple(MODULES)
 LOADED: dict[str, Table] = {}
