@@ -47,7 +47,7 @@ def _kept(found: dict) -> str:
     if found["kind"] == "never learned":
         return f"not learned: {percent(found['trained'])}% at {LENGTH}"
     if found["kind"] == "lasts":
-        return f"right to {FAR}"
+        return f"lasts to {FAR}"
     return f"learned; below {KNOWN:.0%} at {found['first']}"
 
 
@@ -61,7 +61,7 @@ def _proof(found: dict) -> str:
             "open": "restarted: not decided", "none": "cannot be restarted"}[found["verdict"]]  # fmt: skip
 
 
-def sentences(name: str, made: Sequence[dict]) -> tuple[str, str, str]:
+def sentences(name: str, made: Sequence[dict]) -> tuple[str, ...]:
     """What came out: learned, kept, proved."""
     by: dict[str, list[dict]] = {state: [one for one in made if _state(one["metrics"]) == state] for state in COLOURS}
     learned, lost, missed = by["lasts"] + by["lost"], by["lost"], by["never learned"]
@@ -149,7 +149,7 @@ Why these machines, each asked for its state after every letter:
 **How.** {_budget(made)[0].upper()}{_budget(made)[1:]}; another try is made only where the last did not know the training length.
 {made[0]["metrics"]["parameters"]:,} weights ("{_title(made[0])}"). Asked on 128 fresh random strings of {FAR} letters.
 *Not learned*: below {KNOWN:.0%} at letters {LENGTH - WINDOW + 1} to {LENGTH}, with this budget and seed. *Below {KNOWN:.0%} at*: where the first ten
-letters begin that are below {KNOWN:.0%} together. *Right to {FAR}* is not for ever. *Restarted*: after every letter the state is put to one of
+letters begin that are below {KNOWN:.0%} together. *Lasts to {FAR}*: nowhere below, which is not for ever. *Restarted*: after every letter the state is put to one of
 finitely many of the net's own states, no weight changed, in double precision; *proved* is on every string of every length, of this restarted net.
 
 {_versions(made)}; to make it again: `{command}`

@@ -38,7 +38,7 @@ from lrnnlab.verification import quantise, verify
 
 EIGHT = {  # machine: what it asks for, and which families it tells apart
     "flip_flop": ("Keep the last", "the last letter written is kept until the next: a state that fades at one rate cannot"),
-    "d_2": ("Brackets, two deep", "up and down between two ends: a sum has no ends, and entries in [0, 1] need three layers or more"),
+    "d_2": ("Brackets, 2 deep", "up and down between two ends: a sum has no ends, and entries in [0, 1] need three layers or more"),
     "evenpair": ("Keep the first", "the first letter is kept for ever and compared with each: diagonals and reflections need two layers"),
     "parity": ("Count to two", "asks for a sign: entries in [0, 1], and DeltaNet with β up to 1, cannot at any depth"),
     "tomita_6": ("Count to three", "asks for a turn by a third: signs alone cannot at any depth"),

@@ -98,7 +98,8 @@ def _model(name: str, found: Any, key: str) -> Any:
             return partial(network, found)
         if found.forward is not nn.Module.forward:
             width = next((one for one in WIDTHS if one in inspect.signature(found).parameters), None)
-            return found if width is None else partial(network, partial(Layer, found, width), by_symbol=False)
+            mixer: Any = partial(Layer, found, width)
+            return found if width is None else partial(network, mixer, by_symbol=False)
         if hasattr(found, "initial_state") and hasattr(found, "step"):
             return partial(Stepwise, found)
     elif callable(found) and not inspect.isclass(found):
