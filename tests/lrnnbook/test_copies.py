@@ -13,7 +13,6 @@ from lrnnbook.content.exercises import check, guess, progress
 from lrnnbook.content.exercises.checking import exercises
 from lrnnbook.content.exercises.progress import FILE, _exercises
 from lrnnbook.machinery import cli, copies
-from lrnnbook.machinery.book import glossary
 from lrnnbook.machinery.book.command import find_sources
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -112,7 +111,7 @@ def test_what_others_put_beside_the_chapters_is_no_chapter(project):
     assert "01_more: nothing has changed" in copies.news("01", folder, project)
     assert not set(copies.copied(folder)) & set(STRAY[:-2])
     assert find_sources(project, ["01_more"]) == [notebooks / "py" / "01_more.py"]
-    assert list(glossary.chapters(notebooks / "py")) == ["00", "01"]
+    assert [path.stem for path in copies.chapters_in(notebooks / "py", ".py")] == ["00_start", "01_more"]
 
 
 def test_starting_over_keeps_every_old_one(project):

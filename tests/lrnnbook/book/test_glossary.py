@@ -1,9 +1,7 @@
-"""The glossary and its maps: nothing of the chapters and the registries is missing, what they point to is there."""
+"""The glossary is in step with the chapters and the registries: nothing is missing, and what it points to is there."""
 
-import importlib
-import inspect
 import re
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -11,23 +9,31 @@ import pytest
 from proof_cells import sources
 
 from lrnnbook.content.show import labels
-from lrnnbook.machinery.book import glossary as maps
 from lrnnbook.machinery.book.site.extension import mathml
+from lrnnbook.machinery.book.site.pages import PAPER
 from lrnnbook.machinery.copies import chapters_in
-from lrnnlab.models import MODELS
-from lrnnlab.tasks import TASKS
+from lrnnlab.models import MODELS, network, reads_numbers
+from lrnnlab.tasks import TASKS, task
 
 PY = Path(__file__).resolve().parents[3] / "notebooks" / "py"
 CHAPTERS = [path for path in chapters_in(PY, ".py") if path.stem[0].isdigit()]
 TEXTS = {path.stem: path.read_text(encoding="utf-8") for path in CHAPTERS}
+GLOSSARY = (PY / "glossary.py").read_text(encoding="utf-8")
+NAMES = ["words", "letters", "models", "tasks", "papers", "theorems", "widgets"]
+SECTIONS = dict(zip(NAMES, re.split(r"^# ## \d .*\n", GLOSSARY, flags=re.MULTILINE)[1:], strict=True))
 LINK = re.compile(r"\]\(([\w/]+)\.ipynb(?:#([^) ]*))?\)")
+OWN = ["2309.07412", "2407.07239", "2305.03796", "2310.16076", "2212.00768"]  # papers 000 to 004
 
 
-@pytest.fixture(scope="module")
-def every():
-    """name -> Markdown of each map."""
-    return {"theorems": maps.theorem_map(), "widgets": maps.widget_map(), "models": maps.model_map(),
-            "tasks": maps.task_map(), "papers": maps.bibliography()}  # fmt: skip
+def rows(name):
+    """The cells of every row of a section's table, by the name in quotes that it begins with."""
+    found = [re.split(r" (?<!\\)\| ", line.removeprefix("# | ").removesuffix(" |")) for line in SECTIONS[name].splitlines()]
+    return {cells[0].strip('"'): cells[1:] for cells in found if cells[0].startswith('"')}
+
+
+def plain(text):
+    """A text in one line, without the marks of emphasis and code."""
+    return re.sub(r"[*`]|^# ?(> ?)?", "", " ".join(re.sub(r"\n#? ?(> ?)?", " ", text).split()))
 
 
 @cache
@@ -37,90 +43,97 @@ def headings(stem):
     return [re.sub(r"[*`](?![^$]*\$)", "", one).strip().replace(" ", "-") for one in found]
 
 
-@pytest.mark.parametrize("name", ["theorems", "widgets", "models", "tasks", "papers"])
-def test_no_link_of_a_map_is_dead(every, name):
-    links = [(Path(page), place) for page, place in LINK.findall(every[name])]
+@pytest.mark.parametrize("name", NAMES[2:])
+def test_no_link_is_dead(name):
+    links = [(Path(page), place) for page, place in LINK.findall(SECTIONS[name])]
     assert len(links) > 20
     dead = [(page, place) for page, place in links if not (PY / f"{page}.py").is_file() or (place and headings(page.name).count(unquote(place)) != 1)]  # fmt: skip
     assert dead == []
 
 
-def test_every_model_stands_in_its_map_with_its_class(every):
-    rows = re.findall(r'^\| "(\w+)" \|.*\| `([\w.]+)` \|$', every["models"], re.MULTILINE)
-    assert [name for name, _ in rows] == list(MODELS)
-    for _, place in rows:
-        module, _, name = place.rpartition(".")
-        made = getattr(importlib.import_module(module), name)
-        assert inspect.isclass(made) and made.__module__ == module
+def class_of(made):
+    """The class behind an entry of the registry of models."""
+    while isinstance(made, partial):
+        made = made.args[0] if made.func is network else made.func
+    return getattr(made, "__self__", made)
 
 
-def test_every_model_names_a_paper_that_the_book_links(every):
-    rows = [line for line in every["models"].splitlines() if line.startswith('| "')]
-    known = {paper.number for path in CHAPTERS for paper in maps.references(path)}
-    named = [re.search(r"\[(\d{3}|[\d.]+)\]\(https://arxiv\.org/abs/([\d.]+)\)", row) for row in rows]
-    assert all(named) and {found[2] for found in named} <= known
-    for found in named:
-        assert maps.PAPERS.get(found[1], found[1]) == found[2]
+def test_every_model_is_listed_with_what_it_reads_its_paper_and_its_class():
+    found, papers = rows("models"), {paper["number"] for paper in PAPER.finditer(GLOSSARY)}
+    assert list(found) == list(MODELS)
+    for name, (says, reads, paper, _, made) in found.items():
+        model = class_of(MODELS[name])
+        assert made == f"`{model.__module__}.{model.__qualname__}`" and says
+        assert reads == ("tokens, numbers" if reads_numbers(name) else "tokens")
+        number, address = re.fullmatch(r"\[([\d.]+)\]\(https://arxiv\.org/abs/([\d.]+)\)", paper).groups()
+        assert address in papers and address == (OWN[int(number)] if "." not in number else number)
 
 
-def test_every_task_stands_in_its_map_with_its_levels(every):
-    rows = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in every["tasks"].splitlines()]
-    assert {row[0].strip('"') for row in rows[2:]} == set(TASKS)
-    column = rows[0].index("majority")
-    for name, level in {"sum": 1 / 5, "evenpair": 4 / 5, "s_4": 2 / 24, "parity": 1 / 2}.items():  # by hand
-        [row] = [row for row in rows if row[0] == f'"{name}"']
-        assert float(row[column]) == pytest.approx(level, rel=0.01)
+def test_every_task_is_listed_with_its_length_its_score_and_its_levels():
+    found = rows("tasks")
+    assert list(found) == list(TASKS)
+    for name, (reads, says, length, chance, majority, score, _) in found.items():
+        one = task(name)
+        levels = {level: f"{value:.2g}" for level, value in one.levels(one.train_length).items()}
+        assert says and reads == f"{one.input_size} {'numbers a step' if one.reads == 'numbers' else 'letters'}"
+        assert (length, levels, score) == (str(one.train_length), {"chance": chance, "majority": majority}, one.score)
 
 
-def test_every_widget_stands_in_its_map(every):
+def test_every_widget_is_listed():
     for stem, text in TEXTS.items():
         shown = re.findall(r"^(\w+_widget)$", text, re.MULTILINE)
-        assert re.findall(rf"^\* \[`(\w+)`\]\((?:deeper/)?{stem}", every["widgets"], re.MULTILINE) == shown
-    assert every["widgets"].count("_widget`") > 30
-    assert all(": " in line for line in every["widgets"].splitlines() if "`kernel_widget`" in line or "`norm_widget`" in line)
+        assert re.findall(rf"^# \* \[`(\w+)`\]\((?:deeper/)?{stem}", SECTIONS["widgets"], re.MULTILINE) == shown
+    assert SECTIONS["widgets"].count("_widget`") > 30
 
 
-def test_every_claim_stands_in_its_map(every):
-    """Each paragraph of a chapter that begins with the bold word; the exact forms are the map's own matter."""
+def test_every_claim_is_listed_in_the_words_of_its_chapter():
+    """Each paragraph of a chapter that begins with the bold word."""
     for stem, text in TEXTS.items():
         begun = re.findall(r"^# (?:> )?\*\*(?:The paper, )?((?:Theorem|Lemma|Proposition|Corollary|Claim)\b[^*]*)\*\*( \()?", text, re.M)
         said = [name.rstrip(".") for name, remark in begun if name.endswith(".") or remark]
-        listed = re.findall(rf"^\* \[\*\*(?:The paper, )?(.+?)\*\*\]\((?:deeper/)?{stem}", every["theorems"], re.MULTILINE)
-        assert listed == said, stem
-    assert every["theorems"].count("\n* ") > 70
+        listed = re.findall(rf"^# \* \[\*\*(?:The paper, )?(.+?)\*\*\]\((?:deeper/)?{stem}[^ ]*\): (.*)$", SECTIONS["theorems"], re.MULTILINE)
+        assert [name for name, _ in listed] == said, stem
+        chapter = plain(text)
+        for name, says in listed:
+            assert plain(says.removesuffix(" ...").strip('"')) in chapter, (stem, name)
+    assert SECTIONS["theorems"].count("\n# * ") > 70
 
 
-def test_no_formula_of_a_map_is_cut(every):
-    formulas = [formula for text in every.values() for formula in re.findall(r"(?<!\\)\$([^$\n]+)\$", text)]
+def test_no_formula_is_cut():
+    formulas = [formula for name in NAMES[2:] for formula in re.findall(r"(?<!\\)\$([^$\n]+)\$", SECTIONS[name])]
     assert len(formulas) > 100 and all("<math " in mathml(formula) for formula in formulas)  # raises for half a formula
-    assert all(line.replace(r"\$", "").count("$") % 2 == 0 for line in every["theorems"].splitlines())
+    assert all(line.replace(r"\$", "").count("$") % 2 == 0 for line in SECTIONS["theorems"].splitlines())
 
 
 def read_on(path):
-    return path.read_text(encoding="utf-8").rpartition("Read on\n")[2]
+    return path.read_text(encoding="utf-8").rpartition("Read on\n")[2].partition("\n# %%")[0]
 
 
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
 def test_every_number_of_an_arxiv_paper_is_a_link_with_a_title(path):
     numbers = re.findall(r"\d{4}\.\d{5}(?!\d)", re.sub(r"\(https://[^)]*\)", "", read_on(path)))
-    papers = maps.references(path)
-    assert [paper.number for paper in papers if "arxiv" in paper.address] == numbers
+    linked = re.findall(r"\*[^*]+\*(?!\*)[^*]*?\[arXiv:([^\]]+)\]\(https://arxiv\.org/abs/\1\)", read_on(path))
+    assert linked == numbers
     assert numbers or path.stem[2] != "_"  # a lettered notebook may leave them to its sitting
-    for paper in papers:
-        assert paper.title and paper.authors and paper.number.lower() in paper.address.lower(), paper
 
 
-def test_the_bibliography_has_every_paper_once_the_book_s_first(every):
-    numbers = re.findall(r"\[(?:arXiv|doi):([^\]]+)\]", every["papers"])
-    assert {number.lower() for number in numbers} == {
-        paper.number.lower() for path in CHAPTERS for paper in maps.references(path)}  # fmt: skip
-    assert len(numbers) == len(set(numbers)) and numbers[:5] == list(maps.PAPERS.values())
-    lines = every["papers"].splitlines()[5:]
-    assert lines[0].startswith("* M. Arjovsky") and lines[-1].startswith("* S. Yang")
+def test_every_paper_of_a_read_on_is_listed_once_with_its_chapters_the_book_s_first():
+    named = {}
+    for path in CHAPTERS:
+        for number in dict.fromkeys(re.findall(r"\[(?:arXiv|doi):([^\]]+)\]\(https", read_on(path))):
+            named.setdefault(number.lower(), []).append(path.stem.partition("_")[0])
+    lines = re.findall(r"^# \* .*\[(?:arXiv|doi):.*$", SECTIONS["papers"], re.MULTILINE)
+    papers = [PAPER.match(line) for line in lines]
+    assert all(papers) and [paper["number"] for paper in papers[:5]] == OWN
+    assert {paper["number"].lower(): re.findall(r"\[(\d\d\w?)\]\([\w/]+\.ipynb\)", line) for paper, line in zip(papers, lines)} == named
+    assert len(papers) == len(named) and all(paper["number"].lower() in paper["address"].lower() for paper in papers)
+    book = plain(" ".join(read_on(path) for path in CHAPTERS))
+    assert [paper["title"] for paper in papers if plain(paper["title"]) not in book] == []
+    surnames = [re.split(r",| and | et al", paper["authors"])[0].split()[-1].lower() for paper in papers[5:]]
+    assert surnames == sorted(surnames)
 
 
-GLOSSARY = (PY / "glossary.py").read_text(encoding="utf-8")
-WORDS = re.findall(r"^# \| (\*\*.+?) \| (.+) \| (\d\d) \|$", GLOSSARY, re.MULTILINE)  # of the tables of section 1
+WORDS = re.findall(r"^# \| (\*\*.+?) \| (.+) \| (\d\d) \|$", SECTIONS["words"], re.MULTILINE)
 
 
 def chapter(number):
@@ -150,18 +163,7 @@ def test_a_word_occurs_in_the_chapter_it_points_to(term, number):
     assert not missing(term, number)
 
 
-def test_every_model_and_every_task_has_a_label():
-    for known, registry in ((labels.MODELS, MODELS), (labels.TASKS, TASKS)):
-        assert {name for name, label in known.items() if "says" in label} == set(registry)
-
-
 @pytest.mark.parametrize("known", [labels.MODELS, labels.TASKS], ids=["models", "tasks"])
 def test_models_and_tasks_occur_where_they_live(known):
     living = {name: label for name, label in known.items() if "chapter" in label}
     assert [name for name, label in living.items() if missing(label.get("text", label["name"]), label["chapter"])] == []
-
-
-def test_one_of_your_own_is_listed_too(monkeypatch):
-    monkeypatch.setitem(MODELS, "mine", MODELS["lstm"])
-    monkeypatch.setitem(TASKS, "mine", TASKS["sum"])
-    assert all("one of your own" in shown.splitlines()[-1] for shown in (maps.model_map(), maps.task_map()))

@@ -8,7 +8,7 @@ nitpicky = True
 
 nb_execution_mode = "off"  # the pages show what is committed
 nb_merge_streams = True
-nb_render_markdown_format = "myst"  # the glossary's maps are outputs, with links and formulas
+nb_render_markdown_format = "myst"  # outputs in Markdown, with links and formulas
 nb_code_prompt_show, nb_code_prompt_hide = "Show the code", "Hide the code"
 myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "html_image"]
 myst_dmath_double_inline = True  # a displayed formula need not begin a paragraph, as in JupyterLab

@@ -17,7 +17,6 @@ from lrnnbook.content.show.interactive import Moving
 from lrnnbook.content.show.output import few_colours
 from lrnnbook.machinery.book.building import as_bytes
 from lrnnbook.machinery.book.cell_dependencies import widget_cells, widgets
-from lrnnbook.machinery.book.glossary import references
 from lrnnbook.machinery.book.inspection import inspect
 from lrnnbook.machinery.book.outputs import is_panel, is_picture
 from lrnnbook.machinery.book.running import BookError, where
@@ -31,6 +30,9 @@ from lrnnlab.models import equations
 ROOMS = ["lrnnlab", *(f"lrnnlab.{room}" for room in
                       ("scans", "automata", "expressivity", "tasks", "models", "models.layers", "training", "verification"))]  # fmt: skip
 DATA = re.compile(r"""["'(]data:(image/[\w.+-]+);base64,([^"')]*)""")
+# A paper in the glossary's source: authors, title, year, and a link that says its number.
+PAPER = re.compile(r"^# \* (?:\*\*\d+\*\* )?(?P<authors>.+?): \*(?P<title>.+?)\*, (?P<year>\d{4})\. "
+                   r"\[(?:arXiv|doi):(?P<number>[^\]]+)\]\((?P<address>[^)]+)\)", re.MULTILINE)  # fmt: skip
 INDEX = """# lrnnlab
 
 A workbook you can run: linear recurrent networks and formal languages.
@@ -101,7 +103,7 @@ def write_pages(notebooks: Sequence[Path], folder: Path, books: bool = True) -> 
     _write(folder / "playground.md", f"# {playground.TITLE}\n\n{playground.LEAD}\n\n```{{raw}} html\n{html}\n```\n".encode())
     _write(folder / "equations.md", equations_page().encode())
     _write(folder / "references.md", b"# Papers\n\n{download}`As BibTeX <references.bib>`\n\n```{bibliography}\n:all:\n:list: bullet\n```\n")
-    _write(folder / "references.bib", bibtex(notebooks).encode())
+    _write(folder / "references.bib", bibtex(tree(source_of(notebooks[0])) / "glossary.py").encode())
 
 
 def equations_page() -> str:
@@ -111,17 +113,13 @@ def equations_page() -> str:
     return "\n\n".join(["# Every model on one page", f"```python\n{head.strip()}\n```", *sections]) + "\n"
 
 
-def bibtex(notebooks: Sequence[Path]) -> str:
-    """Every paper that the chapters' *Read on* name, as BibTeX."""
-    papers = {}
-    for path in notebooks:
-        for paper in references(source_of(path)):
-            if paper.title:
-                papers.setdefault(paper.number.lower(), paper)
+def bibtex(glossary: Path) -> str:
+    """Every paper that the glossary lists, as BibTeX; nothing where the book has no glossary."""
+    listed = PAPER.finditer(glossary.read_text(encoding="utf-8")) if glossary.is_file() else ()
     return "\n".join(
-        f"@misc{{{re.sub(r'[^a-z0-9.]', '_', number)},\n  author = {{{{{paper.authors}}}}},\n  title = {{{{{paper.title}}}}},\n"
-        f"  year = {{{paper.year or '20' + number[:2]}}},\n  url = {{{paper.address}}},\n}}"
-        for number, paper in sorted(papers.items(), key=lambda one: one[1].authors)
+        f"@misc{{{re.sub(r'[^a-z0-9.]', '_', paper['number'].lower())},\n  author = {{{{{paper['authors']}}}}},\n"
+        f"  title = {{{{{paper['title']}}}}},\n  year = {{{paper['year']}}},\n  url = {{{paper['address']}}},\n}}"
+        for paper in sorted(listed, key=lambda paper: paper["authors"])
     )
 
 
@@ -164,11 +162,9 @@ def _from_the_top(text: str, folder: str) -> str:
 
 def _shorten_anchors(page: NotebookNode) -> None:
     """Sphinx leaves formulas out of the address of a heading; JupyterLab, for which links are written, does not."""
-    texts = [(cell, "source") for cell in page.cells if cell.cell_type == "markdown"]
-    texts += [(output.data, "text/markdown") for cell in page.cells for output in cell.get("outputs", ())
-              if "text/markdown" in output.get("data", {})]  # fmt: skip
-    for holder, key in texts:
-        holder[key] = re.sub(r"(?<=\.ipynb#)[^)\s]*", lambda at: re.sub("%24.*?%24", "", at[0]).rstrip("-"), holder[key])
+    for cell in page.cells:
+        if cell.cell_type == "markdown":
+            cell.source = re.sub(r"(?<=\.ipynb#)[^)\s]*", lambda at: re.sub("%24.*?%24", "", at[0]).rstrip("-"), cell.source)
 
 
 def _ask(page: NotebookNode) -> None:
