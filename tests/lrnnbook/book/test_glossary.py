@@ -61,9 +61,10 @@ def class_of(made):
 def test_every_model_is_listed_with_what_it_reads_its_paper_and_its_class():
     found, papers = rows("models"), {paper["number"] for paper in PAPER.finditer(GLOSSARY)}
     assert list(found) == list(MODELS)
-    for name, (says, reads, paper, _, made) in found.items():
+    for name, (says, reads, paper, chapter, made) in found.items():
         model = class_of(MODELS[name])
         assert made == f"`{model.__module__}.{model.__qualname__}`" and says
+        assert chapter.startswith(f"[{labels.MODELS[name]['chapter']}](")
         assert reads == ("tokens, numbers" if reads_numbers(name) else "tokens")
         number, address = re.fullmatch(r"\[([\d.]+)\]\(https://arxiv\.org/abs/([\d.]+)\)", paper).groups()
         assert address in papers and address == (OWN[int(number)] if "." not in number else number)
@@ -72,8 +73,9 @@ def test_every_model_is_listed_with_what_it_reads_its_paper_and_its_class():
 def test_every_task_is_listed_with_its_length_its_score_and_its_levels():
     found = rows("tasks")
     assert list(found) == list(TASKS)
-    for name, (reads, says, length, chance, majority, score, _) in found.items():
+    for name, (reads, says, length, chance, majority, score, chapter) in found.items():
         one = task(name)
+        assert chapter.startswith(f"[{labels.TASKS[name]['chapter']}](")
         levels = {level: f"{value:.2g}" for level, value in one.levels(one.train_length).items()}
         assert says and reads == f"{one.input_size} {'numbers a step' if one.reads == 'numbers' else 'letters'}"
         assert (length, levels, score) == (str(one.train_length), {"chance": chance, "majority": majority}, one.score)
