@@ -253,8 +253,7 @@ class _Run:
     def __init__(self, make_model: Callable[[int], Net], task: StringTask, recipe: Recipe, seed: int):
         self.make_model, self.task, self.recipe, self.seed = make_model, task, recipe, seed
         self.length = task.train_length if recipe.length is None else recipe.length
-        self.earlier_seconds = self.earlier_cpu = 0.0
-        self.wall_start, self.cpu_start = time.perf_counter(), time.process_time()
+        self.wall_start, self.cpu_start = time.perf_counter(), time.process_time()  # a resumed part moves them back
         self.accepted = self.over = False
         self.steps = 0  # in all attempts
         self.begin(0)
@@ -371,8 +370,7 @@ class _Run:
 
     def seconds(self) -> tuple[float, float]:
         """Wall and CPU time, over all attempts and resumed parts."""
-        wall = self.earlier_seconds + time.perf_counter() - self.wall_start
-        return wall, self.earlier_cpu + time.process_time() - self.cpu_start
+        return time.perf_counter() - self.wall_start, time.process_time() - self.cpu_start
 
     def result(self) -> Fit:
         """What came out of it."""
@@ -402,7 +400,8 @@ class _Run:
         self.data.set_state(state["data"])
         self.jitter.set_state(state["jitter"])
         torch.set_rng_state(state["dropout"])
-        self.earlier_seconds, self.earlier_cpu = state["seconds"], state["cpu_seconds"]
+        self.wall_start -= state["seconds"]
+        self.cpu_start -= state["cpu_seconds"]
 
 
 def _optimiser(model: Net, recipe: Recipe) -> Any:
