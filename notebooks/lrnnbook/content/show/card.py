@@ -52,13 +52,21 @@ def _kept(found: dict) -> str:
 
 
 def _proof(found: dict) -> str:
-    """What is known of all strings."""
+    """What is known of all strings, or, where nothing was learned, what needs no skill."""
     if found["kind"] == "never learned":
         return f"always the same answer: {percent(found['majority'])}%"
-    if (found.get("refuted") or {}).get("n"):
-        return f"alone: wrong on {max(map(len, found['refuted']['words']))} chosen letters"
-    return {"proved": "restarted: proved, every string", "refuted": f"restarted: wrong on {found.get('shortest')} letters",
-            "open": "restarted: not decided", "none": "cannot be restarted"}[found["verdict"]]  # fmt: skip
+    return _refuted(found) or f"restarted: {_restarted(found)}".replace("restarted: cannot", "cannot")
+
+
+def _refuted(found: dict) -> str:
+    """Of a net that lasts on random strings though theory says that it cannot: whether it errs on the words that theory names."""
+    asked = found.get("refuted") or {}
+    return f"alone: wrong on {max(map(len, asked['words']))} chosen letters" if asked.get("n") else ""
+
+
+def _restarted(found: dict) -> str:
+    return {"proved": "proved, every string", "refuted": f"wrong on {found.get('shortest')} letters", "open": "not decided",
+            "none": "cannot be restarted", None: "-"}[found.get("verdict")]  # fmt: skip
 
 
 def sentences(name: str, made: Sequence[dict]) -> tuple[str, ...]:
@@ -125,13 +133,14 @@ def page(name: str, made: Sequence[dict], picture: str, command: str) -> str:
     for one in made:
         found = one["metrics"]
         rows.append([f"{_title(one)} ({ladder_task(one['task'])})", THEORY[predicted(one["row"], one["task"])],
-                     f"{percent(found['trained'])}%", _kept(found), f"{percent(found['far'])}%",
-                     _proof(found) if "verdict" in found else "-", str(found["tries"]), f"{percent(found['majority'])}%",
+                     f"{percent(found['trained'])}%", "; ".join(filter(None, (_kept(found), _refuted(found)))),
+                     f"{percent(found['far'])}%", _restarted(found), str(found["tries"]), f"{percent(found['majority'])}%",
                      f"{percent(found['chance'])}%"])  # fmt: skip
     table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
     whys = "\n".join(f"- **{title}**: {why}." for task, (title, why) in EIGHT.items() if any(one["task"] == task for one in made))
     family = FAMILY.get(made[0]["row"].removesuffix(DEEP))
-    kin = f"Its family: {FAMILIES[family[0]]}." if family else "No family of transitions is declared, so nothing is predicted."
+    kin = (f'Its family: {FAMILIES[family[0]]}. "Yes" and "no" are theorems about {_layers(made)} and *every* length; they say nothing '
+           "of training.") if family else "No family of transitions is declared, so theory says nothing."  # fmt: skip
     return f"""# {name}: which machines does it learn, and how far?
 
 ![{_alt(name, made)}]({picture})
@@ -140,11 +149,11 @@ def page(name: str, made: Sequence[dict], picture: str, command: str) -> str:
 
 {table}
 
-Why these machines, each asked for its state after every letter:
+What they tell apart, each asked for its state after every letter:
 
 {whys}
 
-{kin} "Yes" and "no" are theorems about {_layers(made)} and *every* length; they say nothing of training.
+{kin}
 
 **How.** {_budget(made)[0].upper()}{_budget(made)[1:]}; another try is made only where the last did not know the training length.
 {made[0]["metrics"]["parameters"]:,} weights ("{_title(made[0])}"). Asked on 128 fresh random strings of {FAR} letters.

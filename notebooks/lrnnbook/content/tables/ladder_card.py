@@ -101,7 +101,7 @@ def restart(net: Any, asked: Task, seed: int) -> dict:
             setattr(net, name, getattr(asked, name))
     try:
         found = quantise(net, asked, seconds=SECONDS)
-    except Exception as error:  # noqa: BLE001  (of a net of somebody else)
+    except Exception as error:  # noqa: BLE001  (of somebody else's net)
         return {"verdict": "none", "why": said_by(error)}
     far, verdict = windows(by_position(found, asked, FAR, 128, rng(seed, "ladder/test"))), verify(found, asked.specification)
     said = "proved" if verdict.proved else "refuted" if verdict.counterexample else "open"
@@ -120,28 +120,40 @@ def cells(name: str, machines: Sequence[str] | None = None, seed: int = 0, folde
         name = ":".join(name.rpartition(".")[::2])
     family = None
     if ":" in name:
-        try:
-            family = getattr(own.imported(name, folder), "family", None)
-        except ValueError:
-            raise
-        except Exception as error:  # noqa: BLE001  (of somebody else's file)
-            raise ValueError(f"{name} cannot be imported: {said_by(error)}") from error
-        family = None if family is None else [family, None] if isinstance(family, str) else [*family]
+        family = _declared(name, folder)
     else:
         _known(name, [*ROWS, *MODELS], "model", "; or one's own, my_module:MyRule, of a file in this folder")
     made = [Cell("ladder/card", one, name, seed, BUDGET, "ours", _setting(name, one, family), folder=str(folder)) for one in machines]
     if family is not None:
-        FAMILY[name] = family[0], family[1]
-        predict(ladder_task(machines[0]).machine, family[0], size=family[1])  # a family that there is
+        FAMILY[name] = family
     _try_out(made[0])
     return made
 
 
-def _setting(name: str, machine: str, family: list | None) -> dict:
+def _declared(name: str, folder: Path) -> tuple[str, int | None] | None:
+    """The family that one's own says that it is of: a name, or a name and a size; None if it says nothing."""
+    try:
+        found = getattr(own.imported(name, folder), "family", None)
+    except ValueError:
+        raise
+    except Exception as error:  # noqa: BLE001  (of somebody else's file)
+        raise ValueError(f"{name} cannot be imported: {said_by(error)}") from error
+    if found is None:
+        return None
+    try:
+        family, size = (found, None) if isinstance(found, str) else found
+        predict(ladder_task("parity").machine, family, size=size)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name}: family is a name, or a name and a size, got {found!r}: {error}") from error
+    return family, size
+
+
+def _setting(name: str, machine: str, family: tuple | None) -> dict:
     for table in (TABLE, GATED):
-        if name in table.rows and machine in table.tasks:
-            return {**table.setting(name, machine, BUDGET), "tries": TRIES}
-    return {"task": machine, "model": name, "options": {}, "tries": TRIES, **({"family": family} if family else {})}
+        if name in table.rows:
+            known = machine if machine in table.tasks else table.tasks[0]  # or one's own
+            return {**table.setting(name, known, BUDGET), "task": machine, "tries": TRIES}
+    return {"task": machine, "model": name, "options": {}, "tries": TRIES, **({"family": [*family]} if family else {})}
 
 
 def _known(name: str, names: Iterable[str], what: str, also: str = "") -> None:
