@@ -14,8 +14,8 @@ from typing import Any
 
 import torch
 
-from lrnnlab.tasks.batch import Batch
-from lrnnlab.validation import checked, shown, whole_number
+from lrnnlab.tasks.batch import SPLITS, Batch, TaskDataset
+from lrnnlab.validation import among, checked, shown, whole_number
 
 
 class BaseTask(ABC):
@@ -89,6 +89,45 @@ class BaseTask(ABC):
         options = {key: value for key, value in sorted(vars(self).items())
                    if isinstance(value, (bool, int, float, str, tuple, type(None))) or is_dataclass(value)}  # fmt: skip
         return repr((type(self).__qualname__, self.name, self.train_length, self.test_length, options))
+
+    @checked
+    def dataset(
+        self, length: int | tuple[int, int] | None = None, strings: int | None = None, seed: int = 0, split: str = "train"
+    ) -> TaskDataset:  # fmt: skip
+        """The task's strings as a torch ``IterableDataset``, the same at every pass, however many workers read.
+
+        Parameters
+        ----------
+        length : int or (int, int), optional
+            Of every string; or the shortest and the longest, between which each has its own.  If not given, the training
+            length; where a task trains on strings that are padded, as it trains.
+        strings : int, optional
+            How many; endless if not given.  Fewer are the first of more.
+        seed : int
+            What decides them.
+        split : str
+            ``"train"``, ``"validation"`` or ``"test"``: each drawn by chance of its own, so short strings may be in several.
+
+        Examples
+        --------
+        >>> from torch.utils.data import DataLoader
+        >>> from lrnnlab.tasks import task
+        >>> data = task("sum", 5).dataset(length=(3, 40), strings=100)
+        >>> for tokens, targets, mask, lengths in DataLoader(data, batch_size=50, collate_fn=data.collate):
+        ...     print(tokens.shape == targets.shape == mask.shape, len(lengths))
+        True 50
+        True 50
+        """
+        length = self.near(self.train_length) if length is None and not self.padded else length
+        if length is not None:
+            low, high = length if isinstance(length, (tuple, list)) else (length, length)
+            low = whole_number(low, 1, f"{self}: the shortest length")
+            length = low, whole_number(high, low, f"{self}: the longest length")
+            if low == high:
+                self.check_length(low)
+        among("split", split, SPLITS)
+        strings = None if strings is None else whole_number(strings, 1, "strings")
+        return TaskDataset(self, length, strings, whole_number(seed, 0, "the seed", 2**62), split)
 
     # --- lengths ------------------------------------------------------------------------------------------------------
 

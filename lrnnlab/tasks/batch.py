@@ -1,21 +1,39 @@
-"""What tasks produce and what training and evaluation consume: inputs side by side with their targets; and what a guesser
-scores on them.
+"""What tasks produce and what training and evaluation consume: inputs side by side with their targets; the same for other
+libraries; and what a guesser scores on them.
 
 Letters: B batch, T time, C classes, N answers.
 """
 
 from __future__ import annotations
 
+import copy
+import errno
+import inspect
+import io
+import itertools
+import json
+import math
 import warnings
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from torch import nn
 from torch.nn import functional as F
+from torch.nn.utils.rnn import pad_sequence
+from torch.utils.data import IterableDataset, get_worker_info
 
+import lrnnlab
+from lrnnlab.files import put
 from lrnnlab.validation import checked, number, shown, whole_number
+
+SPLITS = ("train", "validation", "test")
+AT_A_TIME = 64  # strings that one seed decides
+IGNORED = -100  # the target where nothing is asked, as torch has it
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +59,9 @@ class Batch:
 
     def __len__(self):
         return len(self.inputs)
+
+    def __iter__(self):
+        return iter((self.inputs, self.targets, self.mask))
 
     def to(self, device: Any) -> Batch:
         """The same batch on another device."""
@@ -120,6 +141,127 @@ def answered(logits: torch.Tensor, classes: int | None = None) -> torch.Tensor:
     if nothing.numel() and nothing.all():
         warnings.warn(f"all {nothing.numel()} answers are NaN, and count as wrong", stacklevel=2)
     return found.masked_fill(nothing, NO_ANSWER)
+
+
+# --- for other libraries --------------------------------------------------------------------------------------------------
+
+
+class TaskDataset(IterableDataset):
+    """Strings of a task, one by one, for a ``DataLoader``, and as a file: what ``task.dataset(...)`` gives; see there.
+
+    Each is ``(inputs, targets, mask, length)``: tokens (T,) int64 or numbers (T, d_in); classes (T,) int64, -100 (what torch's
+    ``cross_entropy`` leaves out) where nothing is asked, or numbers (T, d_out), 0 there; mask (T,) bool, where something is;
+    T.  ``collate`` makes them B side by side, padded at their ends.
+    """
+
+    def __init__(self, task: Any, lengths: tuple[int, int] | None, strings: int | None, seed: int, split: str):
+        self.task, self.lengths, self.strings, self.seed, self.split = task, lengths, strings, seed, split
+
+    def __repr__(self):
+        lengths = self.lengths or "as in training"
+        return f"{self.task.name}: {self.strings or 'endless'} strings, lengths {lengths}, {self.split}, seed {self.seed}"
+
+    def __getstate__(self):
+        """What a worker needs: an oracle may be a function that cannot be sent there, and is not asked."""
+        state = dict(vars(self))
+        if hasattr(self.task, "language"):
+            state["task"] = copy.copy(self.task)
+            state["task"].language = replace(self.task.language, oracle=None)
+        return state
+
+    def __iter__(self) -> Iterator[tuple[torch.Tensor, torch.Tensor, torch.Tensor, int]]:
+        worker = get_worker_info()
+        first, step = (worker.id, worker.num_workers) if worker else (0, 1)
+        for group in itertools.count(first, step):
+            left = AT_A_TIME if self.strings is None else self.strings - group * AT_A_TIME
+            if left <= 0:
+                return
+            yield from itertools.islice(self._group(group), left)
+
+    def _group(self, group: int) -> Iterator[tuple[torch.Tensor, torch.Tensor, torch.Tensor, int]]:
+        """Group number ``group`` of strings, decided by the seed: who reads it, and how many read, changes nothing."""
+        drawn = np.random.SeedSequence((self.seed, SPLITS.index(self.split), group)).generate_state(1, np.uint64)
+        generator = torch.Generator().manual_seed(int(drawn[0]) >> 1)
+        if self.lengths is None:
+            found = list(self._rows(self.task.training_batch(AT_A_TIME, generator)))
+        else:
+            low, high, least = *self.lengths, self.task.least_length
+            lengths = Counter(torch.randint(low, high + 1, (AT_A_TIME,), generator=generator, device="cpu").tolist())
+            batches = (self.task.sample_near(lengths[one], max(one, least), generator) for one in sorted(lengths))
+            found = [row for batch in batches for row in self._rows(batch)]
+        order = torch.randperm(AT_A_TIME, generator=generator, device="cpu")  # some draws give one class after the other
+        return (found[at] for at in order.tolist())
+
+    def _rows(self, batch: Batch) -> Iterator[tuple[torch.Tensor, torch.Tensor, torch.Tensor, int]]:
+        inputs, targets, mask = batch
+        B, T = inputs.shape[:2]
+        if mask is None:  # of the whole string, or of the last positions
+            mask = (torch.arange(T, device="cpu") >= T - (1 if targets.ndim == 1 else targets.shape[1])).expand(B, T)
+        if targets.is_floating_point():
+            targets = F.pad(targets, (0, 0, T - targets.shape[1], 0))
+        else:
+            targets = (targets[:, None] if targets.ndim == 1 else targets).expand(B, T).masked_fill(~mask, IGNORED)
+        ends = torch.where(mask, torch.arange(T, device="cpu") + 1, 0).amax(1).tolist() if self.task.padded else [T] * B
+        return ((x[:end].clone(), y[:end].clone(), m[:end].clone(), end) for x, y, m, end in zip(inputs, targets, mask, ends))
+
+    @staticmethod
+    def collate(
+        strings: Sequence[tuple[torch.Tensor, torch.Tensor, torch.Tensor, int]],
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+        """B strings side by side: inputs (B, T) or (B, T, d_in), targets, mask (B, T), lengths (B,); for a ``DataLoader``."""
+        inputs, targets, masks, lengths = zip(*strings)
+        nothing = 0 if targets[0].is_floating_point() else IGNORED
+        padded = (pad_sequence(part, True, fill) for part, fill in ((inputs, 0), (targets, nothing), (masks, False)))
+        return *padded, torch.tensor(lengths, device="cpu")  # type: ignore[return-value]
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What a file says of itself: the task, its symbols, levels and oracle, and how its strings were drawn."""
+        task = self.task
+        longest = task.near(max(self.lengths[1] if self.lengths else task.train_length, task.least_length))
+        language = getattr(task, "language", None)
+        says = (language.says or language.name) if language else (inspect.getdoc(type(task)) or "").partition("\n")[0]
+        oracle: Any = language.oracle if language else task.answer
+        levels = {name: level if math.isfinite(level) else None for name, level in task.levels(longest).items()}
+        return {
+            "task": task.name, "reads": task.reads, "symbols": list(getattr(task, "symbols", ())), "classes": task.classes,
+            "asks": says, "oracle": f"{oracle.__module__}.{getattr(oracle, '__qualname__', oracle)}", "score": task.score,
+            "levels": {"length": longest, **levels}, "not_asked": IGNORED, "lengths": self.lengths,
+            "strings": self.strings, "split": self.split, "seed": self.seed, "lrnnlab": lrnnlab.__version__,
+        }  # fmt: skip
+
+    def save(self, path: Path | str, overwrite: bool = False) -> Path:
+        """Write all strings, and what ``about`` says, to a file that ends in .jsonl, .csv or .npz; returns its path.
+
+        JSON lines: ``about``, then ``{"inputs": [...], "targets": [...]}`` a string.  CSV, of tokens alone: ``about`` in lines
+        that begin with #, then two columns, numbers with spaces between.  NumPy: arrays ``inputs``, ``targets``, ``mask`` and
+        ``lengths``, padded as by ``collate``, and ``about`` as JSON.  ValueError for another ending, or endless strings;
+        FileExistsError where something is, unless ``overwrite``.
+        """
+        path = Path(path)
+        kind = path.suffix.lower()
+        if kind not in (".jsonl", ".csv", ".npz"):
+            raise ValueError(f"strings are written to a .jsonl, .csv or .npz file, got {str(path)!r}")
+        if kind == ".csv" and self.task.reads != "tokens":
+            raise ValueError(f"{self.task.name} reads columns of numbers: take .jsonl or .npz, got {str(path)!r}")
+        if self.strings is None:
+            raise ValueError(f"a file takes a number of strings, got strings=None: {str(path)!r}")
+        if path.exists() and not overwrite:
+            raise FileExistsError(errno.EEXIST, "a file is there; overwrite=True, or --overwrite, replaces it", str(path))
+        about = self.about
+        if kind == ".npz":
+            arrays = dict(zip(("inputs", "targets", "mask", "lengths"), (part.numpy() for part in self.collate(list(self)))))
+            np.savez_compressed(file := io.BytesIO(), about=np.array(json.dumps(about)), **arrays)
+            put(path, file.getvalue())
+            return path
+        rows = ((inputs.tolist(), targets.tolist()) for inputs, targets, _, _ in self)
+        if kind == ".jsonl":
+            lines = [json.dumps(about), *(json.dumps({"inputs": x, "targets": y}) for x, y in rows)]
+        else:
+            lines = [*(f"# {name}: {json.dumps(value)}" for name, value in about.items()), "inputs,targets",
+                     *(",".join(" ".join(map(str, part)) for part in row) for row in rows)]  # fmt: skip
+        put(path, "".join(f"{line}\n" for line in lines).encode())
+        return path
 
 
 # --- scores --------------------------------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """What every verb of the command line has in common: one clear line for what is wrong, and no traceback."""
 
+import json
 import os
 import shlex
 import subprocess
@@ -22,6 +23,10 @@ def started(*command, **options):
     ("reproduce lrnn/table2 --seeds 0-99999999999999999999", "'0-99999999999999999999' is neither a seed"),
     ("reproduce lrnn/table2 --rows ''", "'' names nothing"), ("reproduce lrnn/table2 --tasks ''", "'' names nothing"),
     ("reproduce lrnn/fig1 --data ''", "a folder is asked for, got ''"), ("copy --folder ''", "a folder is asked for, got ''"),
+    ("task parity --out a.txt", "a .jsonl, .csv or .npz file, got 'a.txt'"), ("task pairty --out a.csv", "the nearest: parity"),
+    ("task parity --out a.csv --length 9-x", "'9-x' is neither a length (40) nor two (3-40)"),
+    ("task parity --out a.csv --length 9-3", "at least 9, got 3"), ("task parity --out a.csv --strings 0", "must be above 0"),
+    ("task shift --out a.csv", "take .jsonl or .npz"), ("task none:here --out a.csv", "there is no module 'none'"),
     ("reproduce fwp/table1 --search 0", "must be above 0"), ("bench step --threads 2", "unrecognized arguments: --threads"),
 ])  # fmt: skip
 def test_a_wrong_call_is_refused_before_anything_runs(call, said, capsys):
@@ -30,6 +35,19 @@ def test_a_wrong_call_is_refused_before_anything_runs(call, said, capsys):
     except SystemExit as stop:
         status = stop.code
     assert status == 2 and said in capsys.readouterr().err
+
+
+def test_a_task_of_ones_own_becomes_a_file(tmp_path, monkeypatch, capsys):
+    (tmp_path / "our_task.py").write_text("from lrnnlab.tasks import task\n\ndef ends():\n    return task('regex', '(a|b)*a')\n")
+    monkeypatch.chdir(tmp_path)
+    for name in ("our_task:ends", "Tomita 3"):
+        call = ["task", name, "--out", "strings.jsonl", "--length", "3-9", "--strings", "5"]
+        assert cli.main([*call, "--overwrite"]) == 0
+        about, *strings = map(json.loads, (tmp_path / "strings.jsonl").read_text().splitlines())
+        assert len(strings) == 5 and about["lengths"] == [3, 9] and about["levels"]["chance"] == 0.5
+    before = (tmp_path / "strings.jsonl").read_bytes()
+    assert cli.main([*call, "--seed", "1"]) == 2 and "--overwrite" in capsys.readouterr().err
+    assert (tmp_path / "strings.jsonl").read_bytes() == before
 
 
 @pytest.mark.parametrize("call", [

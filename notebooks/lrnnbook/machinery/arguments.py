@@ -7,7 +7,7 @@ MAX_NUMBER = 10**6  # seconds, MiB, rounds: more is a slip, and overflows what t
 
 
 class Parser(argparse.ArgumentParser):
-    """An ``ArgumentParser`` whose numbers are above 0 and at most 10^6: counts, seconds, sizes."""
+    """An ``ArgumentParser`` whose numbers, but the default, are above 0 and at most 10^6: counts, seconds, sizes."""
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """As argparse does, for this parser and each of its verbs; ends with status 2 where a number is none."""
@@ -20,6 +20,6 @@ class Parser(argparse.ArgumentParser):
     def _refuse(self, options: argparse.Namespace, rest: list[str]) -> tuple[argparse.Namespace, list[str]]:
         for action in self._actions:
             value = getattr(options, action.dest, None)
-            if action.type in (int, float) and value not in (None, action.const) and not 0 < value <= MAX_NUMBER:
+            if action.type in (int, float) and value not in (None, action.const, action.default) and not 0 < value <= MAX_NUMBER:
                 self.error(f"argument {action.option_strings[0]}: must be above 0 and at most {MAX_NUMBER}, got {value}")
         return options, rest

@@ -45,6 +45,15 @@ def _names(text: str) -> list[str]:
     return found
 
 
+def _lengths(text: str) -> tuple[int, int]:
+    """``40`` is that one length, ``3-40`` all from the first to the last."""
+    first, dash, last = text.partition("-")
+    try:
+        return int(first), int(last if dash else first)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither a length (40) nor two (3-40)") from None
+
+
 def _folder(text: str) -> Path:
     """A path; none is refused, or an empty shell variable would mean the current folder."""
     if not text:
@@ -97,6 +106,15 @@ def _parser() -> argparse.ArgumentParser:
     results.add_argument("--latex", action="store_true", help="the score as LaTeX (booktabs), the paper's beside what is recorded")
     results.add_argument("--csv", type=Path, metavar="FILE", help="write one line a run, one column a metric; Parquet "
                          "where the name ends in .parquet")  # fmt: skip
+    task = verbs.add_parser("task", help="a task's strings as a file, for other programs: JSON lines, CSV or NumPy")
+    task.add_argument("name", help="a task (parity, 'Sum(7)'), or a function or class of your own that makes one (my_module:my_task)")
+    task.add_argument("--out", type=Path, metavar="FILE", required=True, help="ends in .jsonl, .csv or .npz; says in itself what it "
+                      "is: symbols, chance and majority levels, oracle, seed")  # fmt: skip
+    task.add_argument("--length", type=_lengths, help="40, or 3-40: each string its own; default: the training length")
+    task.add_argument("--strings", type=int, default=1000, help="how many (1000)")
+    task.add_argument("--seed", type=int, default=0, help="what decides them (0)")
+    task.add_argument("--split", default="train", help="train (the default), validation or test")
+    task.add_argument("--overwrite", action="store_true", help="replace the file where there is one")
     bench = verbs.add_parser("bench", help="time our scans beside every other that is installed, in turn, in one run")
     whats = bench.add_subparsers(dest="what", required=True, metavar="WHAT")
     for what, does in {
@@ -179,7 +197,7 @@ def _run(argv: list[str]) -> int:
     options = _parser().parse_args(argv)
     try:
         return {"copy": _copy, "card": _card, "figures": _figures, "bench": _bench, "reproduce": _reproduce,
-                "results": _results}[options.verb](options)
+                "results": _results, "task": _task}[options.verb](options)
     except ValueError as error:
         print(f"lrnnlab: {error}", file=sys.stderr)
         return 2
@@ -324,6 +342,18 @@ def _card(options: argparse.Namespace) -> int:
             print(path)
     except KeyboardInterrupt:
         return _interrupted(options.out / "data")
+    return 0
+
+
+def _task(options: argparse.Namespace) -> int:
+    from lrnnlab import task
+
+    if ":" in options.name:
+        from lrnnbook.content.tables import own
+
+        own.enter(str(Path.cwd()), {"task": options.name})
+    data = task(options.name).dataset(options.length, options.strings, options.seed, options.split)
+    print(f"{data.save(options.out, options.overwrite)}: {_counted(options.strings, 'string')}")
     return 0
 
 

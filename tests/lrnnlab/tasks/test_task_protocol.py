@@ -1,13 +1,18 @@
 """Every task by its name keeps one protocol: what it reads, where it asks, its slow oracle, its levels, its batches."""
 
+import json
+import pickle
 import re
 from typing import get_args
 
+import numpy as np
+import pandas
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tensors import generator
+from torch.utils.data import DataLoader
 
 from lrnnlab.automata import NO_LABEL, MooreMachine, classify
 from lrnnlab.automata.languages import LANGUAGES, language
@@ -57,6 +62,70 @@ def test_batches_are_decided_by_their_generator_and_scored_alike(name):
     assert len(given) == len(wanted) and torch.isfinite(one.loss(outputs))
     levels = found.levels(found.near(found.train_length))
     assert set(levels) == {"chance", "majority"} and all(0 <= level <= 1 for level in levels.values())
+
+
+@pytest.mark.parametrize("name", ["sum", "modarith", "parity", "tomita_3", "anbn", "listops", "shift", "solve"])
+def test_a_dataset_has_the_tasks_strings_and_answers_whoever_reads_it(name):
+    found = task(name)
+    data, length = found.dataset(strings=150), found.near(found.train_length)
+    items = list(data)
+    spread = list(DataLoader(data, batch_size=None, num_workers=2)) + list(pickle.loads(pickle.dumps(data)))
+    as_text = lambda items: sorted(repr([part.tolist() for part in item[:3]]) for item in items)
+    assert len(items) == 150 and as_text(items) * 2 == as_text(spread[:150]) + as_text(spread[150:]) == as_text(data) * 2
+    assert as_text(found.dataset(strings=7)) == as_text(items[:7]) and len(set(as_text(items))) > 25
+    assert as_text(items) not in (as_text(found.dataset(strings=150, **other)) for other in ({"seed": 1}, {"split": "test"}))
+    for inputs, targets, mask, T in items[:20]:
+        assert len(inputs) == len(targets) == len(mask) == T and (T == length or found.padded)
+        assert (targets[~mask] == (0 if found.classes is None else -100)).all()
+        if found.classes is None:
+            torch.testing.assert_close(targets[mask], torch.tensor(found.answer(inputs[:, :-2])), atol=1e-5, rtol=1e-5)
+        else:
+            said = found.answer(inputs.tolist())
+            assert targets[mask].tolist() == (said if isinstance(said, list) else [said])
+
+
+def test_a_dataset_gives_batches_that_torch_takes_as_they_are():
+    data = task("modarith").dataset(length=(1, 12), strings=100)
+    for tokens, targets, mask, lengths in DataLoader(data, batch_size=50, collate_fn=data.collate):
+        B, T = tokens.shape
+        logits = torch.randn(B, T, 5, generator=generator())
+        loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1), targets.flatten())
+        torch.testing.assert_close(loss, torch.nn.functional.cross_entropy(logits[mask], targets[mask]))
+        assert T == int(lengths.max()) <= 12 and len(set(lengths.tolist())) > 3 and (lengths % 2 == 1).all()
+        assert ((targets != -100) == mask).all() and not mask[torch.arange(T) >= lengths[:, None]].any()
+    few = [int(targets[mask]) for _, targets, mask, _ in task("tomita_4").dataset(strings=16)]
+    assert 0 < sum(few) < 16  # where half are drawn from a language, they do not come first
+    endless = iter(task("s_5").dataset())
+    assert len({tuple(next(endless)[0].tolist()) for _ in range(200)}) == 200
+    inputs, targets, mask = task("sum").sample(2, 3, generator())
+    assert inputs.shape == targets.shape == mask.shape
+    for wrong in ({"length": 0}, {"length": 2}, {"length": (9, 3)}, {"strings": 0}, {"seed": -1}, {"split": "tset"}):
+        with pytest.raises(ValueError, match=re.escape(str([*wrong.values()][0] if wrong != {"length": (9, 3)} else 3))):
+            task("modarith").dataset(**wrong)
+
+
+def test_a_dataset_is_a_file_that_other_programs_read(tmp_path):
+    data = task("parity", p=0.25).dataset(length=(2, 9), strings=20, seed=3)
+    tokens, targets, mask, lengths = data.collate(list(data))
+    first, *rest = map(json.loads, data.save(tmp_path / "a.jsonl").read_text().splitlines())
+    assert [row["inputs"] for row in rest] == [row[:T].tolist() for row, T in zip(tokens, lengths)]
+    assert [row["targets"] for row in rest] == [row[:T].tolist() for row, T in zip(targets, lengths)]
+    assert first["symbols"] == ["0", "1"] and first["levels"] == {"length": 9, **data.task.levels(9)} and first["seed"] == 3
+    assert first["asks"] == "how many 1s, mod 2" and "languages" in first["oracle"]
+    table = pandas.read_csv(data.save(tmp_path / "a.csv"), comment="#")
+    assert [[int(part) for part in text.split()] for text in table["inputs"]] == [row["inputs"] for row in rest]
+    assert [[int(part) for part in text.split()] for text in table["targets"]] == [row["targets"] for row in rest]
+    arrays = np.load(data.save(tmp_path / "a.npz"))
+    assert all((arrays[name] == part.numpy()).all() for name, part in zip(("inputs", "targets", "mask", "lengths"),
+                                                                          (tokens, targets, mask, lengths)))  # fmt: skip
+    assert json.loads(str(arrays["about"])) == first
+    with pytest.raises(FileExistsError, match="overwrite"):
+        data.save(tmp_path / "a.npz")
+    data.save(tmp_path / "a.npz", overwrite=True)
+    assert task("shift").dataset(strings=2).save(tmp_path / "b.jsonl").exists()
+    for wrong, path in ((data, "a.txt"), (task("shift").dataset(strings=2), "c.csv"), (task("sum").dataset(), "c.csv")):
+        with pytest.raises(ValueError, match=path):
+            wrong.save(tmp_path / path)
 
 
 @pytest.mark.parametrize("name", ["Sum(5)", "EvenPair(5)", "ModArith(5)", "Parity", "Tomita 4", "D_3", "S_3", "A_4"])
