@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lrnnlab.automata.machines import MooreMachine, minimise
+from lrnnlab.automata.machines import MooreMachine, Search, minimise
 from lrnnlab.validation import checked, whole_number
 
 
@@ -42,40 +42,35 @@ class Monoid:
 
 
 @checked
-def transition_monoid(machine: MooreMachine, *, limit: int = 200_000) -> Monoid:
+def transition_monoid(machine: MooreMachine, *, limit: int = 200_000, whole: bool = True) -> Monoid:
     """Every distinct action of a word on the machine's Q states, shorter words first, then in dictionary order.
 
-    ``elements[i][s]`` is where ``words[i]`` leads from s; reading u and then v is ``m_v[m_u]``.  ValueError if there
-    are more than ``limit``.
+    ``elements[i][s]`` is where ``words[i]`` leads from s; reading u and then v is ``m_v[m_u]``.  If there are more than
+    ``limit``, ValueError, or unless ``whole`` the actions of short words alone.
 
     >>> transition_monoid(MooreMachine([[0, 1], [1, 0]], [0, 1], 0, "01")).words
     ((), (1,))
     """
-    return _generate(machine.transitions, limit)
-
-
-def short_words(machine: MooreMachine, most: int) -> Monoid:
-    """The actions of short words only, about ``most`` of them, of a monoid that may be too large to be listed whole.
-    """
-    return _generate(machine.transitions, most, whole=False)
-
-
-def _generate(generators, limit=None, whole=True):
-    """The monoid of all products of the maps ``generators`` (V, Q); unless ``whole``, it ends at the limit."""
-    Q = generators.shape[1]
-    identity = np.arange(Q, dtype=generators.dtype)  # of one type, since elements are compared as bytes
-    found, queue = {identity.tobytes(): ()}, [identity]
-    for element in queue:
-        word = found[element.tobytes()]
-        for token, longer in enumerate(generators[:, element]):  # (V, Q): the word first, then one more token
-            if longer.tobytes() not in found:
-                found[longer.tobytes()] = (*word, token)
-                queue.append(longer)
-        if limit is not None and len(queue) > limit:
+    moves = machine.transitions
+    actions = Search(np.arange(machine.num_states, dtype=moves.dtype).tobytes(), lambda action: enumerate(
+        after.tobytes() for after in moves[:, np.frombuffer(action, moves.dtype)]))  # fmt: skip
+    for _ in actions:
+        if len(actions.came) > limit:
             if not whole:
                 break
             raise ValueError(f"the monoid has more than {limit} elements")
-    return Monoid(np.array(queue), tuple(found.values()))
+    elements = np.frombuffer(b"".join(actions.came), moves.dtype).reshape(-1, machine.num_states).copy()
+    return Monoid(elements, tuple(map(actions.word, actions.came)))
+
+
+def cycle_lengths(maps: np.ndarray) -> np.ndarray:
+    """(n, Q): the length of the cycle in which each of the maps (n, Q) turns each point, 0 of a point on none."""
+    points, power = np.arange(maps.shape[1]), maps
+    length = np.zeros(maps.shape, np.int64)
+    for r in range(1, len(points) + 1):
+        length[(power == points) & (length == 0)] = r
+        power = np.take_along_axis(maps, power, 1)
+    return length
 
 
 @dataclass(frozen=True)
@@ -107,8 +102,8 @@ def classify(machine: MooreMachine, *, limit: int = 200_000) -> Classification:
     >>> found.monoid_size, found.group, found.aperiodic, found.derived_length
     (2, True, False, 1)
     """
-    tokens = minimise(machine).transitions
-    elements, groups = _generate(tokens, limit).elements, groups_in(minimise(machine), limit)
+    small = minimise(machine)
+    tokens, elements, groups = small.transitions, transition_monoid(small, limit=limit).elements, groups_in(small, limit)
     return Classification(
         num_states=tokens.shape[1], monoid_size=len(elements), aperiodic=groups.order == 1, group=groups.whole,
         commutative=all((u[v] == v[u]).all() for u, v in product(tokens, repeat=2)),

@@ -9,7 +9,7 @@ Letters: V tokens, Q states, R of them, T time; a word is a tuple of token numbe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any
@@ -19,6 +19,30 @@ import numpy as np
 from lrnnlab.validation import checked, shown
 
 NO_LABEL = -1
+
+
+class Search:
+    """What tokens lead to from ``start``, breadth-first; ``follow(node)`` gives pairs (token, the node after it)."""
+
+    def __init__(self, start: Any, follow: Callable[[Any], Iterable[tuple[int, Any]]]):
+        self.follow = follow
+        self.came: dict[Any, tuple[Any, int] | None] = {start: None}  # from which node, by which token, each was reached
+
+    def __iter__(self) -> Iterator[Any]:
+        for node in (queue := [*self.came]):  # the list grows while we read it
+            yield node
+            for token, after in self.follow(node):
+                if after not in self.came:
+                    self.came[after] = node, token
+                    queue.append(after)
+
+    def word(self, node: Any) -> tuple[int, ...]:
+        """A shortest word to a node that has been reached, of them the first in the order of tokens."""
+        word: list[int] = []
+        while (before := self.came[node]) is not None:
+            node, token = before
+            word.append(token)
+        return tuple(reversed(word))
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,13 +177,7 @@ class MooreMachine:
 
     def reachable(self) -> np.ndarray:
         """The reachable states, an array in breadth-first order (tokens in their own order)."""
-        order, seen = [self.initial], {self.initial}
-        for state in order:  # the list grows while we read it: it is the queue
-            for follower in self.transitions[:, state].tolist():
-                if follower not in seen:
-                    seen.add(follower)
-                    order.append(follower)
-        return np.array(order)
+        return np.array([*self._search()])
 
     def ways(self) -> dict[int, tuple[int, ...]]:
         """A shortest word to every state that can be reached.
@@ -168,14 +186,11 @@ class MooreMachine:
         >>> language("Tomita 4").machine.ways()
         {0: (), 1: (0,), 2: (0, 0), 3: (0, 0, 0)}
         """
-        words: dict[int, tuple[int, ...]] = {self.initial: ()}
-        queue = [self.initial]
-        for state in queue:
-            for token, follower in enumerate(self.transitions[:, state].tolist()):
-                if follower not in words:
-                    words[follower] = (*words[state], token)
-                    queue.append(follower)
-        return words
+        search = self._search()
+        return {state: search.word(state) for state in search}
+
+    def _search(self) -> Search:
+        return Search(self.initial, lambda state: enumerate(self.transitions[:, state].tolist()))
 
 
 def _several(given, what):
@@ -237,20 +252,12 @@ def equivalent(a: MooreMachine, b: MooreMachine, *, where_labelled: bool = False
     """
     if a.symbols != b.symbols:
         raise ValueError(f"the machines read different symbols: {a.symbols} and {b.symbols}")
-    pairs = [(a.initial, b.initial)]
-    came_from: dict[tuple[int, int], tuple[tuple[int, int], int] | None] = {pairs[0]: None}
-    for pair in pairs:
-        word: list[int] = []
-        shown = a.outputs[pair[0]]
-        if shown != b.outputs[pair[1]] and not (where_labelled and shown == NO_LABEL):
-            while (before := came_from[pair]) is not None:
-                pair, token = before
-                word.append(token)
-            return tuple(reversed(word))
-        for token, follower in enumerate(zip(a.transitions[:, pair[0]].tolist(), b.transitions[:, pair[1]].tolist())):
-            if follower not in came_from:
-                came_from[follower] = (pair, token)
-                pairs.append(follower)
+    both = Search((a.initial, b.initial), lambda pair: enumerate(
+        zip(a.transitions[:, pair[0]].tolist(), b.transitions[:, pair[1]].tolist())))  # fmt: skip
+    for one, other in both:
+        shown = a.outputs[one]
+        if shown != b.outputs[other] and not (where_labelled and shown == NO_LABEL):
+            return both.word((one, other))
     return None
 
 

@@ -22,7 +22,7 @@ from lrnnlab.expressivity.prediction import (
     known_quotients,
     separate,
     writes_needed,
-    writes_of_token,
+    writes_of,
 )
 from lrnnlab.expressivity.theorems.cascades import (
     BlockModel,
@@ -137,16 +137,13 @@ def _few(small, usable: Sequence[Quotient]):
 
 def _reflecting(found):
     """The writes of each token, and the block that they make: x is the unit vector of a state less that of the first."""
-    machine, needed = found.machine, writes_needed(found)
-    sink = next(sink for sink in (None, *machine.sinks)
-                if (rows := [writes_of_token(move, sink) for move in machine.transitions])
-                and None not in rows and max(map(len, rows)) == needed)  # fmt: skip
+    machine, (sink, rows) = found.machine, writes_of(found)
     kept = [q for q in range(machine.num_states) if q != sink]
     start = np.array([Fraction(int(q == machine.initial)) for q in kept])
     writes, matrices, drives = [], [], []
-    for move in machine.transitions:
+    for row in rows:
         A, drive, made = np.eye(len(kept), dtype=int) * Fraction(1), start * 0, []
-        for key, strength, target in writes_of_token(move, sink):
+        for key, strength, target in row:
             k, v = np.array([Fraction(key.get(q, 0)) for q in kept]), Fraction(target)
             v, share = v - k @ start, Fraction(strength) / (k @ k)
             A, drive = A - share * np.outer(k, k @ A), drive + share * (v - k @ drive) * k

@@ -15,14 +15,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import takewhile
 from typing import Any, overload
 
 import numpy as np
 from sympy import primefactors
 
 from lrnnlab.automata import MooreMachine, minimise, transition_monoid
-from lrnnlab.automata.algebra import Quotient, groups_in, quotients, short_words
+from lrnnlab.automata.algebra import Quotient, cycle_lengths, groups_in, quotients
 from lrnnlab.automata.machines import apart
 from lrnnlab.expressivity.robustness import (
     Counterexample,
@@ -159,7 +158,7 @@ class _Facts:
         try:
             return transition_monoid(self.small, limit=MAX_MONOID), True
         except ValueError:
-            return short_words(self.small, MAX_SHORT_WORDS), False
+            return transition_monoid(self.small, limit=MAX_SHORT_WORDS, whole=False), False
 
     @cached_property
     def groups(self):
@@ -176,13 +175,9 @@ class _Facts:
 
     @cached_property
     def cycles(self):
-        """length -> (g, q): a word g, short ones first, that turns so many states in a cycle, and one of them."""
+        """length -> (g, q): a word g, short ones first, that turns ``length`` states in a cycle, and one of them."""
         monoid = self.monoid[0]
-        maps, points = monoid.elements, np.arange(self.small.num_states)
-        length, power = np.zeros(maps.shape, np.int64), maps
-        for r in range(1, len(points) + 1):
-            length[(power == points) & (length == 0)] = r
-            power = np.take_along_axis(maps, power, 1)
+        length = cycle_lengths(monoid.elements)
         return {int(r): (monoid.words[rows[0]], int(states[0])) for r in np.unique(length) if r > 1
                 for rows, states in [np.nonzero(length == r)]}  # fmt: skip
 
@@ -231,12 +226,16 @@ def separate(small: MooreMachine, chosen: Iterable[Quotient]) -> bool:
 
 def writes_needed(found: Quotient) -> int | None:
     """How many writes I - beta k k^T a token compute a quotient in one head; None if no way is known."""
-    needed = []
+    return max(map(len, way[1])) if (way := writes_of(found)) else None
+
+
+def writes_of(found: Quotient) -> tuple[int | None, list] | None:
+    """The state that is the zero vector, if one is, and the writes of each token, as few as are known; None if none are."""
+    known = []
     for sink in (None, *found.machine.sinks):
-        made = (writes_of_token(move, sink) for move in found.machine.transitions)
-        rows = list(takewhile(lambda writes: writes is not None, made))
-        needed += [max(map(len, rows))] if len(rows) == found.machine.num_symbols else []
-    return min(needed, default=None)
+        rows = [writes_of_token(move, sink) for move in found.machine.transitions]
+        known += [(sink, rows)] if None not in rows else []
+    return min(known, key=lambda way: max(map(len, way[1])), default=None)
 
 
 def writes_of_token(move: np.ndarray, sink: int | None) -> list[tuple[dict[int, int], int, int]] | None:

@@ -14,7 +14,7 @@ that some token of w contracts; what is left is moved by tokens of w that contra
   from p x^K and p, leads through loops that contain x (and y).
   **Conversely**, if no pair does, one layer lasts: for each set S of tokens let it keep the last k tokens of S, fading,
   and how often every other token came between them, modulo N.  Two words that agree in all of this for a large k end in
-  one state of the machine.  For both end in the same k tokens, among which (Ramsey) stands a word that acts as an
+  one state of the machine.  For both end in the same k tokens, among which (Ramsey) there is a word that acts as an
   idempotent, a loop for any pair; the tokens in it may be exchanged and struck out N at a time by the two laws, so
   before it only tokens outside matter, of which both have the same last k; and so on, at most V times.
 * **One key a token, I - s k k^T with 0 <= s <= 1** (unit k).  Where no token of w contracts, all of them do nothing: a
@@ -31,7 +31,7 @@ that some token of w contracts; what is left is moved by tokens of w that contra
   layer above reads what converges so: x <- A x + b + O(rho^n), where A and b are the limits and A is such a matrix, too.  So it
   converges as well.  (In a word of several tokens with other r each has an inner product of its own: it may turn, and grow.)
 * **Any matrices of norm at most 1** (products of I - s k k^T, 0 <= s <= 2).  The tokens of a set C turn one subspace,
-  and some word over C contracts all that stands at right angles to it.  So from p x^K and p, K as above, tokens of C
+  and some word over C contracts all that is orthogonal to it.  So from p x^K and p, K as above, tokens of C
   must not lead to pairs that no word over C merges.
 * **One matrix for all tokens.**  What a token adds must fade, or sums grow: a pair from p x and p y must not loop.
 * **Whatever is old fades**, at a rate that no input changes (RWKV, Liquid-S4, a window).  No pair must loop, and this
@@ -53,7 +53,7 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 
 from lrnnlab.automata import MooreMachine, minimise
-from lrnnlab.automata.machines import apart
+from lrnnlab.automata.machines import Search, apart
 
 Word = tuple  # of tokens, and of words that are repeated n times
 WHOLE = 6  # tokens up to which every set of tokens is tried
@@ -171,17 +171,12 @@ class _Pairs:
 
     def _inside(self, start, part, wanted):
         """A shortest way inside a part whose last step is wanted: its tokens, and where it ends."""
-        queue, words = [start], {start: ()}
-        for pair in queue:
-            for token in self.letters:
-                after = self.after(pair, token)
-                if after[0] == after[1] or self.part_of(after) != part:
-                    continue
+        inside = Search(start, lambda pair: ((token, after) for token in self.letters
+                        if (after := self.after(pair, token))[0] != after[1] and self.part_of(after) == part))  # fmt: skip
+        for pair in inside:
+            for token, after in inside.follow(pair):
                 if wanted(token, after):
-                    return (*words[pair], token), after
-                if after not in words:
-                    words[after] = (*words[pair], token)
-                    queue.append(after)
+                    return (*inside.word(pair), token), after
         raise AssertionError("the tokens are on loops of this part")
 
 
@@ -192,19 +187,19 @@ def token_sets(V: int) -> Iterator[tuple[int, ...]]:
             yield from combinations(range(V), size)
 
 
-def _power(move: np.ndarray) -> int:
-    """The least K > 0 for which K and 2 K repetitions of a map do the same."""
+def idempotent(move: np.ndarray) -> tuple[int, np.ndarray]:
+    """The least K > 0 for which K and 2 K repetitions of a map do the same, and what they do."""
     power, K = move, 1
     while not np.array_equal(power[power], power):
         power, K = move[power], K + 1
-    return K
+    return K, power
 
 
 def refute_diagonal(machine: MooreMachine, order: int | None = None) -> Counterexample | None:
     """Words that refute every lasting layer of diagonal gates, None if one exists: the first theorem above."""
     small = minimise(machine)
     pairs, states, tokens = _Pairs(small, range(small.num_symbols)), range(small.num_states), range(small.num_symbols)
-    powers: list[Word] = [(x,) * order if order else ((x,) * _power(small.transitions[x]),) for x in tokens]
+    powers: list[Word] = [(x,) * order if order else ((x,) * idempotent(small.transitions[x])[0],) for x in tokens]
     struck = [(1 << x, [(q, powers[x], ()) for q in states]) for x in tokens]
     turned = [(1 << x | 1 << y, [(q, (x, y), (y, x)) for q in states]) for x, y in combinations(tokens, 2)]
     laws: list = struck if order == 1 else [*struck, *turned] if order == 2 else [*turned, *struck]
@@ -226,7 +221,7 @@ def refute_one_key(machine: MooreMachine) -> Counterexample | None:
 def refute_contraction(machine: MooreMachine) -> Counterexample | None:
     """Words to a pair for which no layer of matrices of norm at most 1 lasts; None if this law finds none."""
     small = minimise(machine)
-    powers = [((x,) * _power(move),) for x, move in enumerate(small.transitions)]
+    powers = [((x,) * idempotent(move)[0],) for x, move in enumerate(small.transitions)]
     for C in token_sets(small.num_symbols):
         pairs = _Pairs(small, C)
         last = {part: loops & -loops for part, loops in enumerate(pairs.loops) if loops and pairs.closed[part]}

@@ -810,7 +810,7 @@ for M in (2, 5):
     first = model.layers[0][0]  # the block; beside it stands the last letter
     for token in range(M):
         step = Fraction(token, M - 1)
-        assert first.rule(token, ()) == (((1, -step), (0, 0)), (step, 1)), (
+        assert first.transition(token, ()) == (((1, -step), (0, 0)), (step, 1)), (
             "The block of size 2, step 4: the block above"
         )
     assert model.size == 2 and cascades.pair_up(model, machine)[1] is None, (

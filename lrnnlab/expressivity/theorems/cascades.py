@@ -26,6 +26,7 @@ from sympy.combinatorics import Permutation, PermutationGroup
 
 from lrnnlab.automata import NO_LABEL, MooreMachine
 from lrnnlab.automata.languages import GROUPS
+from lrnnlab.automata.machines import Search
 
 
 @dataclass(frozen=True)
@@ -90,15 +91,15 @@ def as_complex(entry: Any, n: int) -> complex:
 
 @dataclass(frozen=True)
 class Block:
-    """``rule(token, lower)`` is (A, b), rows and a vector of exact entries; lower: the states of all lower layers."""
+    """``transition(token, lower)`` is (A, b), rows and a vector of exact entries; lower: the states of all lower layers."""
 
     start: tuple
-    rule: Callable[[int, tuple], tuple[tuple, tuple]]
+    transition: Callable[[int, tuple], tuple[tuple, tuple]]
     root: int = 1  # n, the entries are in Q(w)
 
     def move(self, x: tuple, token: int, lower: tuple) -> tuple:
         """A x + b."""
-        A, drive = self.rule(token, lower)
+        A, drive = self.transition(token, lower)
         return tuple(sum((a * entry for a, entry in zip(row, x) if a and entry), start)
                      for row, start in zip(A, drive))  # fmt: skip
 
@@ -130,31 +131,21 @@ class BlockModel(Stack):
 
     def column_norm(self, p: float) -> float:
         """The largest p-norm of a column of any transition, in real numbers; Eq. 6 asks for at most 1."""
-        return float(max(column_norms(A, p).max() for A in self.transitions))
+        return float(max(np.linalg.norm(A, p, axis=-2).max() for A in self.transitions))
 
     @cached_property
     def transitions(self) -> list[np.ndarray]:
         """Every A that occurs, as a real block: for upper layers over all lower states that can be reached."""
-        states, seen = [self.start], {self.start}
-        for state in states if self.depth > 1 else ():
-            for token in range(len(self.symbols)):
-                following = self.step(state, token)
-                if following not in seen:
-                    seen.add(following)
-                    states.append(following)
-        found = []
+        tokens, found = range(len(self.symbols)), []
+        every = Search(self.start, lambda state: ((token, self.step(state, token)) for token in tokens))
+        states = [*every] if self.depth > 1 else [self.start]
         for depth, layer in enumerate(self.layers):
             below = {state[:depth] for state in states}
             for block in layer:
-                exact = {block.rule(token, lower)[0] for token in range(len(self.symbols)) for lower in below}
+                exact = {block.transition(token, lower)[0] for token in tokens for lower in below}
                 found += [real_block(np.array([[as_complex(entry, block.root) for entry in row] for row in A]))
                           for A in exact]  # fmt: skip
         return found
-
-
-def column_norms(A: np.ndarray, p: float) -> np.ndarray:
-    """(..., b) p-norms of the columns of A (..., b, b); Eq. 6 asks for at most 1."""
-    return np.linalg.norm(A, p, axis=-2)
 
 
 def real_block(A: np.ndarray) -> np.ndarray:
@@ -178,16 +169,16 @@ def one_hot(machine: MooreMachine, sink: int | None = None, name: str = "one-hot
 
 @dataclass(frozen=True)
 class Channel:
-    """One diagonal channel: ``rule(token, lower)`` is ``("turn", k)`` or ``("reset", q)``; m * r states."""
+    """One diagonal channel: ``gate(token, lower)`` is ``("turn", k)`` or ``("reset", q)``; m * r states."""
 
     order: int
-    rule: Callable[[int, tuple], tuple[str, int]]
+    gate: Callable[[int, tuple], tuple[str, int]]
     rings: int = 1
     start: int = 0
 
     def move(self, q: int, token: int, lower: tuple) -> int:
-        """The next state.  ValueError if the rule names no such gate or no such state."""
-        kind, by = self.rule(token, lower)
+        """The next state.  ValueError if there is no such gate or no such state."""
+        kind, by = self.gate(token, lower)
         if kind == "turn":
             return q - q % self.order + (q + by) % self.order
         if kind != "reset" or not 0 <= by < self.order * self.rings:
@@ -200,7 +191,7 @@ class Channel:
 
     def affine(self, token: int, lower: tuple) -> tuple[complex, complex]:
         """(a, b) of x_t = a x_{t-1} + b."""
-        kind, by = self.rule(token, lower)
+        kind, by = self.gate(token, lower)
         return (np.exp(2j * np.pi * by / self.order), 0j) if kind == "turn" else (0j, self.point(by))
 
 
@@ -247,22 +238,18 @@ def pair_up(
     """
     if tuple(model.symbols) != machine.symbols:
         raise ValueError(f"the model reads {model.symbols}, the machine {machine.symbols}")
-    pairs, answers = [(model.start, machine.initial)], {}
-    words: dict[tuple, tuple[int, ...]] = {pairs[0]: ()}
+    tokens, answers = range(machine.num_symbols), {}
+    pairs = Search((model.start, machine.initial), lambda pair: (
+        (token, (model.step(pair[0], token), int(machine.transitions[token, pair[1]]))) for token in tokens))  # fmt: skip
     for pair in pairs:
         state, q = pair
         label = int(machine.outputs[q])
+        if len(pairs.came) > limit:
+            raise ValueError(f"more than {limit} pairs of states: is the model finite-state? The last is {[*pairs.came][-1]}")
         if label != NO_LABEL:
-            known, first = answers.setdefault(state, (label, words[pair]))
+            known, first = answers.setdefault(state, (label, pair))
             if known != label:
-                return {}, (words[pair], first)
-        for token in range(machine.num_symbols):
-            following = (model.step(state, token), int(machine.transitions[token, q]))
-            if following not in words:
-                words[following] = (*words[pair], token)
-                pairs.append(following)
-        if len(pairs) > limit:
-            raise ValueError(f"more than {limit} pairs of states: is the model finite-state? The last is {pairs[-1]}")
+                return {}, (pairs.word(pair), pairs.word(first))
     return {state: label for state, (label, _) in answers.items()}, None
 
 
@@ -275,13 +262,13 @@ def universal_layer(symbols: Sequence[str], N: int) -> DiagonalCascade:
     V = len(symbols)
 
     def channel(resets, counted):
-        def rule(token, lower):
+        def gate(token, lower):
             if token in resets:
                 return "reset", (resets.index(token) + 1) * order
             return "turn", int(token == counted)
 
         order = 1 if counted is None else N
-        return Channel(order, rule, len(resets) + 1)
+        return Channel(order, gate, len(resets) + 1)
 
     sets = chain.from_iterable(combinations(range(V), size) for size in range(V + 1))
     return DiagonalCascade(

@@ -24,7 +24,8 @@ from math import lcm
 import numpy as np
 
 from lrnnlab.automata import MooreMachine, minimise, transition_monoid
-from lrnnlab.automata.machines import apart
+from lrnnlab.automata.algebra import cycle_lengths
+from lrnnlab.automata.machines import Search, apart
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ def possible_in_one_diagonal_layer(machine: MooreMachine) -> Verdict:
     """Decide it by the two laws above; -1 counts as an answer like any other."""
     small = minimise(machine)
     monoid = transition_monoid(small)
-    N = period(monoid.elements)
+    N = lcm(*(length for length in np.unique(cycle_lengths(monoid.elements)).tolist() if length))
     for x, y in combinations(range(small.num_symbols), 2):
         word = _not_commuting(small.transitions, x, y)
         if word is not None:
@@ -63,35 +64,20 @@ def possible_in_one_diagonal_layer(machine: MooreMachine) -> Verdict:
     return Verdict(True, N, f"turns of order {N} and resets are enough" if N > 1 else "resets are enough")
 
 
-def period(elements: np.ndarray) -> int:
-    """The least common multiple of the lengths of all cycles of all elements (n, Q)."""
-    found, points = 1, np.arange(elements.shape[1])
-    for element in elements:
-        image = element
-        for _ in range(len(points)):  # then only the points on cycles are left
-            image = element[image]
-        power, length = element, 1
-        while not np.array_equal(power[image], image):
-            power, length = element[power], length + 1
-        found = lcm(found, length)
-    return found
-
-
 def _not_commuting(transitions, x, y):
     """A shortest word m with x and y in it and x y m != y x m, or None."""
     xy, yx = transitions[y][transitions[x]], transitions[x][transitions[y]]
-    identity = np.arange(transitions.shape[1])
-    queue, found = [(identity, False, False)], {(identity.tobytes(), False, False): ()}
-    for element, has_x, has_y in queue:
-        word = found[element.tobytes(), has_x, has_y]
-        if has_x and has_y and (element[xy] != element[yx]).any():
-            return word
+
+    def follow(node):
+        element = np.frombuffer(node[0], transitions.dtype)
         for token, move in enumerate(transitions):
-            longer = (move[element], has_x or token == x, has_y or token == y)
-            key = (longer[0].tobytes(), *longer[1:])
-            if key not in found:
-                found[key] = (*word, token)
-                queue.append(longer)
+            yield token, (move[element].tobytes(), node[1] or token == x, node[2] or token == y)
+
+    words = Search((np.arange(transitions.shape[1]).tobytes(), False, False), follow)
+    for node in words:
+        element = np.frombuffer(node[0], transitions.dtype)
+        if node[1] and node[2] and (element[xy] != element[yx]).any():
+            return words.word(node)
     return None
 
 

@@ -9,10 +9,10 @@ does not, is in ``robustness``; here are its two arguments one storey higher.
   set C that lead one state of the machine to two, at one context, from which loops can be read that contain all of C.
   The proof is that of ``robustness``: two words that agree in the last k contexts of every set of contexts end, by Ramsey,
   in a loop; the parts between contexts outside the loop may be exchanged, for both begin and end at the same contexts
-  (a part that begins behind a context is known by the token before it: the layer keeps k + 1 tokens where k are tried);
+  (a part that begins after a context is known by the token before it: the layer keeps k + 1 tokens where k are tried);
   so more and more contexts do not matter, at last all.
 * **Words that refute two** (:func:`refute_two_layers`).  Let e be a word that acts as an idempotent and contains all
-  tokens of a set B, and x and y words over B.  Read e^n before and behind each of them.  A part of the lower layer that
+  tokens of a set B, and x and y words over B.  Read e^n before and after each of them.  A part of the lower layer that
   some token of B contracts knows, but for an error like c^n, no more than what came since e^n began.  What no token of
   B contracts is a turn by -1 or nothing (gates in [0, 1]: nothing): with every token an even number of times in e, x
   and y it is where it was.  So all that y changes, e^n y e^n, meets the same gates as it does in the loop
@@ -41,8 +41,8 @@ from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from lrnnlab.automata import MooreMachine, minimise
 from lrnnlab.automata.algebra import Quotient
-from lrnnlab.automata.machines import apart
-from lrnnlab.expressivity.robustness import Counterexample, refute_diagonal, token_sets
+from lrnnlab.automata.machines import Search, apart
+from lrnnlab.expressivity.robustness import Counterexample, idempotent, refute_diagonal, token_sets
 
 CONTEXTS = {1: ((2, 1), (3, 1)), 2: ((2, 1), (3, 1), (2, 2), (3, 2)),
             None: ((2, 1), (3, 1), (2, 2), (3, 2), (1, 3), (1, 4), (1, 5), (1, 6))}  # k and m that are tried
@@ -164,18 +164,18 @@ def refute_two_layers(machine: MooreMachine, order: int) -> Counterexample | Non
 def _reached(small, letters, order) -> dict:
     """(action, letters seen, letters seen an odd number of times) -> a shortest word; empty if there are too many."""
     start: tuple = (tuple(range(small.num_states)), frozenset(), frozenset())
-    words: dict[tuple, tuple] = {start: ()}
-    queue = [start]
-    for key in queue:
+
+    def follow(key):
         action, seen, odd = key
         for v in letters:
-            new = tuple(small.transitions[v][list(action)].tolist()), seen | {v}, odd ^ {v} if order == 2 else odd
-            if new not in words:
-                words[new] = (*words[key], v)
-                queue.append(new)
-        if len(queue) > ACTIONS:
+            yield v, (tuple(small.transitions[v][list(action)].tolist()), seen | {v}, odd ^ {v} if order == 2 else odd)
+
+    words, found = Search(start, follow), {}
+    for key in words:
+        if len(words.came) > ACTIONS:
             return {}
-    return words
+        found[key] = words.word(key)
+    return found
 
 
 def _exchanged(small, loop, e, near, order) -> Counterexample | None:
@@ -186,9 +186,7 @@ def _exchanged(small, loop, e, near, order) -> Counterexample | None:
                 ((y_word, y_word), (), y[y], e, (x_word, y_word), y[x]),
                 ((x_word, y_word), (y_word, x_word), y[x], x[y], (x_word, y_word), y[x])]  # fmt: skip
             for left, right, one, other, turn, W in tries:
-                times, power = 1, W
-                while not np.array_equal(power[power], power):
-                    times, power = times + 1, W[power]
+                times, power = idempotent(W)
                 states = np.flatnonzero(power[one] != power[other])
                 if len(states):
                     ways, tail = small.ways(), _between(loop, turn) * times
@@ -201,5 +199,5 @@ def _exchanged(small, loop, e, near, order) -> Counterexample | None:
 
 
 def _between(loop: Sequence, words: Sequence) -> tuple:
-    """The words, each with e^n behind it."""
+    """The words, each with e^n after it."""
     return tuple(item for word in words for item in (*word, loop))

@@ -92,10 +92,10 @@ def test_every_subgroup_of_s4_has_a_cascade_of_its_derived_length(a, b):
 
 
 def spoiled(cascade, layer, wrong):
-    """The cascade with another rule in the first channel of a layer."""
+    """The cascade with another gate in the first channel of a layer."""
     first, *rest = cascade.layers[layer]
     layers = list(cascade.layers)
-    layers[layer] = (replace(first, rule=wrong(first.rule)), *rest)
+    layers[layer] = (replace(first, gate=wrong(first.gate)), *rest)
     return replace(cascade, layers=tuple(layers))
 
 

@@ -185,7 +185,7 @@ def mod_arith_two_layers(turn: bool = False) -> BlockModel:
 
     moves = [((w**s,),) if turn else shift(s, 5) for s in range(5)]
     steps = table([w] if turn else [0, 1, 0, 0, 0], moves, root=5 if turn else 1)
-    upper = Block(steps.start, lambda token, lower: steps.rule(added(token, lower) % 5, ()), steps.root)
+    upper = Block(steps.start, lambda token, lower: steps.transition(added(token, lower) % 5, ()), steps.root)
     return BlockModel(
         "term, then value as a turn" if turn else "term, then value", SYMBOLS, ((_growing_term(),), (upper,))
     )
@@ -206,11 +206,11 @@ def mod_arith_three_layers() -> BlockModel:
     def term(token, lower):
         operator = lower[0][0].index(1)  # 0, 1, 2 for + - ×
         if token >= PLUS:
-            return times.rule(1, ())
-        return times.rule(token, ()) if operator == 2 else begun.rule((1, -1)[operator] * token % 5, ())
+            return times.transition(1, ())
+        return times.transition(token, ()) if operator == 2 else begun.transition((1, -1)[operator] * token % 5, ())
 
     def finished(token, lower):
-        return shifts.rule(lower[1][0].index(1) if token in (PLUS, MINUS) else 0, ())
+        return shifts.transition(lower[1][0].index(1) if token in (PLUS, MINUS) else 0, ())
 
     return BlockModel("operator, term, sum", SYMBOLS, (
         (last,), (Block(begun.start, term),), (Block(shifts.start, finished),)))  # fmt: skip
