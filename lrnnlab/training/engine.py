@@ -63,9 +63,7 @@ class Trained(Generic[Made]):
 class TrainState:
     """A net, its optimiser and what happened so far, ``made``; ``state`` and ``load`` carry all of it over a kill."""
 
-    def __init__(
-        self, net: Any, optimiser: Any, *, clip: float | None = None, average: float = 0.0
-    ):
+    def __init__(self, net: Any, optimiser: Any, *, clip: float | None = None, average: float = 0.0):
         self.net, self.optimiser, self.clip = net, optimiser, clip
         self.weights = list(net.parameters())  # to walk through all modules at every step takes a third of a millisecond
         if not any(weights.requires_grad for weights in self.weights):
@@ -378,17 +376,7 @@ def finish(bar: tqdm) -> None:
 def rng(seed: int, purpose: str) -> torch.Generator:
     """Make a generator for one (seed, purpose), so that no two uses of randomness share numbers.
 
-    Parameters
-    ----------
-    seed : int
-        The seed of a run.
-    purpose : str
-        What the numbers are for, such as ``"train"`` or ``"test"``.
-
-    Returns
-    -------
-    torch.Generator
-        Seeded by a SHA-256 digest of both.
+    ``purpose``, such as ``"train"`` or ``"test"``, goes into a SHA-256 digest with the seed of a run; it seeds the generator.
 
     Examples
     --------

@@ -277,21 +277,7 @@ def scheduled_lr(
 def early_stopping(made: Trained, right: Callable[[dict], bool], patience: int, since: float = 0) -> bool:
     """True once the last ``patience`` evaluations (1 or more), all after step ``since``, satisfy ``right``: for ``until``.
 
-    Parameters
-    ----------
-    made : Trained
-        What :func:`train` hands to ``until``.
-    right : callable
-        Asked of each entry of ``made.watched``.
-    patience : int
-        How many evaluations in a row.
-    since : float
-        Evaluations up to this step do not count.
-
-    Returns
-    -------
-    bool
-        Whether to stop.
+    ``right`` is asked of entries of ``made.watched``; ``until`` gets ``made`` from :func:`train`.
 
     Examples
     --------
