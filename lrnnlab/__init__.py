@@ -25,16 +25,15 @@ __version__ = "0.1.0"
 __all__ = ["build", "evaluate", "extract", "linear_scan", "predict", "quantise", "snap", "task", "train", "verify"]
 
 if TYPE_CHECKING:  # what an editor reads
-    from lrnnlab.automata import extract
     from lrnnlab.expressivity import predict
     from lrnnlab.models import build, snap
     from lrnnlab.scans import linear_scan
     from lrnnlab.tasks import task
     from lrnnlab.training import evaluate, train
-    from lrnnlab.verification import quantise, verify
+    from lrnnlab.verification import extract, quantise, verify
 else:
     ROOMS = {
-        "extract": "automata", "predict": "expressivity", "linear_scan": "scans", "task": "tasks", "build": "models",
+        "extract": "verification", "predict": "expressivity", "linear_scan": "scans", "task": "tasks", "build": "models",
         "snap": "models", "evaluate": "training", "train": "training", "quantise": "verification", "verify": "verification",
     }  # fmt: skip
 

@@ -18,7 +18,7 @@ from typing import Any, Literal, overload
 from torch import nn
 
 from lrnnlab.models import layers
-from lrnnlab.models.base import LinearRecurrence, Recurrence, at_default_device, weights_of
+from lrnnlab.models.base import LinearRecurrence, Recurrence, RecurrentNet, at_default_device, weights_of
 from lrnnlab.models.exact import exact_model, snap
 from lrnnlab.models.layers.attention import POSITIONS
 from lrnnlab.models.net import PAPER_004, Net, PairClassifier, blocks, network
@@ -26,7 +26,8 @@ from lrnnlab.tasks.base import BaseTask
 from lrnnlab.validation import checked, shown, whole_number
 
 __all__ = [
-    "MODELS", "LinearRecurrence", "Net", "PairClassifier", "Recurrence", "blocks", "build", "exact_model", "network", "snap",
+    "MODELS", "LinearRecurrence", "Net", "PairClassifier", "Recurrence", "RecurrentNet", "blocks", "build", "exact_model",
+    "network", "snap",
 ]  # fmt: skip
 
 # How a paper puts its mixers into a net: options of ``network``, where they are not those of paper 000.
@@ -102,24 +103,14 @@ def reads_numbers(name: str) -> bool:
 
 @overload
 def build(
-    name: NetName,
-    task: BaseTask | None = None,
-    *,
-    vocab_size: int | None = None,
-    classes: int | None = None,
-    seed: int = 0,
+    name: NetName, task: BaseTask | None = None, *, vocab_size: int | None = None, classes: int | None = None, seed: int = 0,
     **options: Any,
-) -> Net: ...
+) -> Net: ...  # fmt: skip
 @overload
 def build(
-    name: str,
-    task: BaseTask | None = None,
-    *,
-    vocab_size: int | None = None,
-    classes: int | None = None,
-    seed: int = 0,
+    name: str, task: BaseTask | None = None, *, vocab_size: int | None = None, classes: int | None = None, seed: int = 0,
     **options: Any,
-) -> nn.Module: ...
+) -> nn.Module: ...  # fmt: skip
 @checked
 def build(
     name: str,

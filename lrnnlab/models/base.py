@@ -14,7 +14,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -112,6 +112,95 @@ class Recurrence(Module):
     @abstractmethod
     def step(self, state: Any, z_t: Tensor) -> tuple[Any, Tensor]:
         """One token: (state, z_t (B,D)) -> (state, y_t (B,D))."""
+
+
+class RecurrentNet(Protocol):
+    """A net that reads one token after another: what ``evaluate``, ``quantise``, ``interchange``, ``extract`` and pictures take.
+
+    ``initial_state(batch)`` is the state before the first token: tensors, alone or in tuples, lists and dicts, each with an
+    axis of length ``batch``, whichever (torch's RNN, GRU and LSTM have their layers first).
+    ``step(state, tokens (B,)) -> (state, logits (B,C))`` reads a token of each string.  No base class is needed.
+
+    >>> class Mine(nn.Module):
+    ...     vocab_size, classes = 3, 2
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.embedding, self.lstm, self.head = nn.Embedding(3, 8), nn.LSTM(8, 8), nn.Linear(8, 2)
+    ...     def initial_state(self, batch):
+    ...         return (self.head.weight.new_zeros(1, batch, 8),) * 2
+    ...     def step(self, state, tokens):
+    ...         y, state = self.lstm(self.embedding(tokens)[None], state)
+    ...         return state, self.head(y[0])
+    >>> as_module(Mine(), "evaluate")(torch.zeros(4, 10, dtype=torch.int64)).shape
+    torch.Size([4, 10, 2])
+    """
+
+    @property
+    def vocab_size(self) -> int | None: ...
+
+    @property
+    def classes(self) -> int | None: ...
+
+    def initial_state(self, batch: int, /) -> Any: ...
+
+    def step(self, state: Any, tokens: Tensor, /) -> tuple[Any, Tensor]: ...
+
+
+def check_recurrent(net: Any, whose: str, *needed: str) -> None:
+    """``TypeError``, with the first name that is missing and how to write it, unless ``net`` has all of a recurrent net."""
+    if isinstance(net, type):
+        raise TypeError(f"{whose} takes a net, and {net.__name__} is a class: make one, {net.__name__}(...)")
+    if lacks := [name for name in needed or ("vocab_size", "classes", "initial_state", "step") if not hasattr(net, name)]:
+        raise TypeError(f"{type(net).__name__} has no {lacks[0]}: {whose} takes a net with\n"
+                        "    vocab_size, classes = 3, 2                # V and C\n"
+                        "    def initial_state(self, batch): ...       # tensors with an axis of length batch\n"
+                        "    def step(self, state, tokens): ...        # tokens (B,) -> (state, logits (B, C))")  # fmt: skip
+
+
+def step_of(net: RecurrentNet, state: Any, tokens: Tensor) -> tuple[Any, Tensor]:
+    """One step; ``ValueError`` unless it gives a state and logits (B,C)."""
+    found: Any = net.step(state, tokens)
+    logits = found[1] if isinstance(found, (tuple, list)) and len(found) == 2 else None
+    C = getattr(net, "classes", None)
+    if not isinstance(logits, Tensor) or logits.ndim != 2 or len(logits) != len(tokens) or C not in (None, logits.shape[1]):
+        raise ValueError(f"the step of {type(net).__name__} must return (state, logits ({len(tokens)}, {C or 'C'})), "
+                         f"got {shown(found)}")  # fmt: skip
+    return found[0], logits
+
+
+def as_module(net: Any, whose: str) -> nn.Module:
+    """A net as a module that reads whole strings: itself, or its steps one after another; ``TypeError`` if it has neither."""
+    if isinstance(net, nn.Module) and getattr(net.forward, "__func__", None) is not nn.Module.forward:
+        return net
+    check_recurrent(net, whose, "initial_state", "step")
+    return Stepwise(net)
+
+
+class Stepwise(Module):
+    """A net that has ``initial_state`` and ``step`` alone, on whole strings."""
+
+    width = 1  # what it holds of each position: its logits
+
+    def __init__(self, net: Any, **sizes: int):
+        super().__init__()
+        self.net = net
+        for name in ("vocab_size", "classes"):
+            if name in sizes or hasattr(net, name):
+                setattr(self, name, sizes.get(name, getattr(net, name, None)))
+
+    def initial_state(self, batch: int) -> Any:
+        return self.net.initial_state(batch)
+
+    def step(self, state: Any, tokens: Tensor) -> tuple[Any, Tensor]:
+        return step_of(self.net, state, tokens)
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """(B,T) -> (B,T,C)."""
+        state, logits = self.initial_state(len(tokens)), []
+        for token in tokens.unbind(1):
+            state, said = self.step(state, token)
+            logits.append(said)
+        return torch.stack(logits, 1)
 
 
 class LinearRecurrence(Recurrence):

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from lrnnlab.models.base import RecurrentNet, as_module
 from lrnnlab.tasks import BaseTask, Batch
 from lrnnlab.tasks.batch import answered
 from lrnnlab.tasks.numbers.continuous import r_squared
@@ -64,7 +65,7 @@ class Evaluation:
 @checked
 @torch.no_grad()
 def evaluate(
-    model: nn.Module,
+    model: nn.Module | RecurrentNet,
     task: BaseTask,
     *,
     seed: int = 0,
@@ -76,8 +77,9 @@ def evaluate(
 
     Parameters
     ----------
-    model : Module
-        Reads what the task gives: tokens (B, T) or numbers (B, T, d).  An answer that is NaN is wrong.
+    model : Module or RecurrentNet
+        Reads what the task gives, tokens (B, T) or numbers (B, T, d); or, without ``forward``, token by token
+        (:class:`lrnnlab.models.RecurrentNet`).  An answer that is NaN is wrong.
     task : BaseTask
         Where inputs and answers come from.
     seed : int
@@ -99,6 +101,8 @@ def evaluate(
     ValueError
         For a model with other symbols or classes than the task's, or that does not answer where the task asks; for no
         string, or a length that is none.
+    TypeError
+        For what neither reads strings nor has ``initial_state`` and ``step``.
 
     Examples
     --------
@@ -108,6 +112,7 @@ def evaluate(
     >>> evaluate(exact_model(task.machine), task, seed=0, length=200, strings=8).accuracy_all
     1.0
     """
+    model = as_module(model, "evaluate")
     length = task.near(task.test_length) if length is None else task.check_length(length)
     strings = whole_number(strings, 1, "strings")
     if task.reads == "tokens" and getattr(model, "vocab_size", task.input_size) != task.input_size:
@@ -144,10 +149,12 @@ def _by_position(batch: Batch, outputs: Tensor, classes: int) -> tuple[Tensor, T
 
 
 @contextmanager
-def at_rest(model: nn.Module) -> Iterator[None]:
+def at_rest(model: nn.Module | RecurrentNet) -> Iterator[None]:
     """The model in evaluation mode, and afterwards each of its parts in the mode it was in."""
-    modes = {part: part.training for part in model.modules()}
-    model.eval()
+    modes = {}
+    if isinstance(model, nn.Module):
+        modes = {part: part.training for part in model.modules()}
+        model.eval()
     try:
         yield
     finally:

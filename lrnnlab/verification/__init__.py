@@ -39,13 +39,14 @@ from lrnnlab.automata import MooreMachine
 from lrnnlab.models import Net
 from lrnnlab.training import deterministic
 from lrnnlab.validation import checked
+from lrnnlab.verification.black_box import extract
 from lrnnlab.verification.heads import learned_machine
 from lrnnlab.verification.quantised import Quantised, quantise, verify_quantised
 from lrnnlab.verification.search import Search, Verdict, contributions, reachable
 from lrnnlab.verification.semantics.lower_layers import LowerMachine, check_snapped, live_part, reach
 from lrnnlab.verification.semantics.traced import plain_torch
 
-__all__ = ["Quantised", "Verdict", "learned_machine", "quantise", "verify"]
+__all__ = ["Quantised", "Verdict", "extract", "learned_machine", "quantise", "verify"]
 
 LOWER = 200_000  # at most so many states of the layers under the last
 

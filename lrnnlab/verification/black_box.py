@@ -5,15 +5,17 @@ Letters: N words, T time, V tokens.
 
 from __future__ import annotations
 
+import typing
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 import torch
 
-from lrnnlab.automata import MooreMachine
-from lrnnlab.automata.extraction import Extracted, Stopped, extract
+from lrnnlab.automata import MooreMachine, extraction
+from lrnnlab.automata.extraction import Extracted, Stopped
 from lrnnlab.models import Net
+from lrnnlab.models.base import RecurrentNet, as_module
 from lrnnlab.models.exact import obstacle
 from lrnnlab.tasks.batch import answered
 from lrnnlab.training import deterministic
@@ -25,7 +27,7 @@ PAIRS = 200_000  # of states that one exact search looks at
 
 
 @checked
-def answers(net: torch.nn.Module) -> Callable[[np.ndarray], np.ndarray]:
+def answers(net: torch.nn.Module | RecurrentNet) -> Callable[[np.ndarray], np.ndarray]:
     """What a net that reads tokens answers, as ``MooreMachine.answer`` gives it: words (N, T) -> classes (N, T).
 
     >>> from lrnnlab.models import build
@@ -33,18 +35,22 @@ def answers(net: torch.nn.Module) -> Callable[[np.ndarray], np.ndarray]:
     (5, 4)
     """
 
+    reader = as_module(net, "extract")
+
     @torch.no_grad()
     @deterministic()
     def asked(words: np.ndarray) -> np.ndarray:
-        with at_rest(net):
-            return np.concatenate([answered(net(part)).numpy() for part in torch.from_numpy(words).split(AT_ONCE)])
+        with at_rest(reader):
+            return np.concatenate([answered(reader(part)).numpy() for part in torch.from_numpy(words).split(AT_ONCE)])
 
     return asked
 
 
 @checked
-def extract_net(net: torch.nn.Module, symbols: Iterable, **bounds: Any) -> Extracted:
-    """The smallest machine that answers as ``net`` does: ``extract`` of its answers, exact where it is snapped.
+def extract(
+    net: torch.nn.Module | RecurrentNet | Callable[[np.ndarray], Any], symbols: Iterable, **bounds: Any
+) -> Extracted:
+    """The smallest machine that answers as ``net`` does: :func:`lrnnlab.automata.extract` of its answers, exact if it is snapped.
 
     Of a snapped net every question of L* for a word that is answered otherwise goes to :func:`verify`, which covers the
     words of every length.  Of any other net random words are compared, so the machine is that of words up to ``length``:
@@ -52,12 +58,12 @@ def extract_net(net: torch.nn.Module, symbols: Iterable, **bounds: Any) -> Extra
 
     Parameters
     ----------
-    net : Module
-        It reads tokens and answers after each.
+    net : Module or RecurrentNet
+        It reads tokens and answers after each; or a function of words (N, T), as ``automata.extract`` takes it.
     symbols : sequence of str
         The tokens' names.
     **bounds
-        Of ``extract``: ``rounds``, ``states``, ``seconds``, ``walks``, ``length``, ``seed``.
+        Of ``automata.extract``: ``rounds``, ``states``, ``seconds``, ``walks``, ``length``, ``seed``.
 
     Returns
     -------
@@ -69,16 +75,19 @@ def extract_net(net: torch.nn.Module, symbols: Iterable, **bounds: Any) -> Extra
     >>> from lrnnlab.models import build, exact_model, snap
     >>> from lrnnlab.tasks import task
     >>> s_3 = task("s_3")
-    >>> found = extract_net(exact_model(s_3.machine), s_3.symbols, seconds=60)
+    >>> found = extract(exact_model(s_3.machine), s_3.symbols, seconds=60)
     >>> found.machine == s_3.machine, found.exact
     (True, False)
     >>> untrained = build("block_diagonal", vocab_size=2, classes=2, h=2, b=2, rule="softmax", drive="none",
     ...                   start="first", seed=1)
-    >>> extract_net(snap(untrained), "01", seconds=60).why
+    >>> extract(snap(untrained), "01", seconds=60).why
     'an exact search found no word that is answered otherwise'
     """
-    search = _searching(net) if isinstance(net, Net) and obstacle(net, "hard") is None else None
-    return extract(answers(net), symbols, search=search, **bounds)
+    if callable(net) and not isinstance(net, (type, torch.nn.Module)) and not hasattr(net, "step"):
+        return extraction.extract(net, symbols, **bounds)
+    if isinstance(net, Net) and obstacle(net, "hard") is None:
+        bounds["search"] = _searching(net)
+    return extraction.extract(answers(typing.cast(RecurrentNet, net)), symbols, **bounds)
 
 
 def _searching(net: Net) -> Callable[[MooreMachine], tuple | None]:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import torch
 from torch.utils._pytree import tree_map
 
-from lrnnlab.models import Net
+from lrnnlab.models.base import RecurrentNet, check_recurrent
 from lrnnlab.tasks import StateTracking
 from lrnnlab.training import deterministic, rng
 from lrnnlab.training.evaluation import at_rest
@@ -31,7 +31,7 @@ class Interchange(NamedTuple):
 
 @checked
 def interchange(
-    net: Net, task: StateTracking, position: int, *, strings: int = 256, after: int = 10, seed: int = 0
+    net: RecurrentNet, task: StateTracking, position: int, *, strings: int = 256, after: int = 10, seed: int = 0
 ) -> Interchange:  # fmt: skip
     """Let strings of two different states exchange the net's states at a position, and read ``after`` more tokens.
 
@@ -40,6 +40,7 @@ def interchange(
     >>> interchange(exact_model(Sum(3).machine), StateTracking(Sum(3).machine), position=20).swapped
     1.0
     """
+    check_recurrent(net, "interchange")
     whole_number(position, 1, "position"), whole_number(after, 1, "after"), whole_number(strings, 2, "strings")
     machine, generator = task.machine, rng(seed, "interchange")
     moves = torch.tensor(machine.transitions)

@@ -27,19 +27,19 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional as F
 from torch.nn.modules import module as every_module
 
 from lrnnlab.automata import NO_LABEL, MooreMachine
-from lrnnlab.models.base import Module, check_tokens
+from lrnnlab.models.base import Module, RecurrentNet, as_module, check_tokens, step_of
 from lrnnlab.tasks.base import BaseTask
 from lrnnlab.training import deterministic, rng
 from lrnnlab.validation import checked, number, whole_number
 from lrnnlab.verification.search import Verdict
 from lrnnlab.verification.semantics.lower_layers import check_fits
 from lrnnlab.verification.semantics.rounding import Bounds
-from lrnnlab.verification.semantics.traced import State, TracedStep, impure, plain_torch
+from lrnnlab.verification.semantics.traced import State, TracedStep, impure, in_double, plain_torch
 
 STRINGS = 256  # drawn to visit states
 CANDIDATES = 48  # visited states of a class that may become its code
@@ -48,7 +48,6 @@ NODES = 20_000  # of the machine that is read off
 BATCHES = (1, 2, 7, 64)  # in which a net is asked whether it is what was traced, each with as many tokens:
 LENGTHS = (12, 12, 12, 40)
 ALIKE = 1e-6  # of the largest answer: what rounding may make of two orders of a sum in double precision
-NEEDED = ("vocab_size", "classes", "initial_state", "step")
 
 
 class Quantised(Module):
@@ -165,7 +164,14 @@ class Quantised(Module):
 
 @checked
 def quantise(
-    net: nn.Module, task: BaseTask, *, every: int = 1, states: int = 100, rounds: int = 20, seconds: float = 60.0, seed: int = 0
+    net: RecurrentNet,
+    task: BaseTask,
+    *,
+    every: int = 1,
+    states: int = 100,
+    rounds: int = 20,
+    seconds: float = 60.0,
+    seed: int = 0,
 ) -> Quantised:
     """Find a codebook of a trained net's states and restart the net from it after every k-th token.
 
@@ -180,10 +186,9 @@ def quantise(
 
     Parameters
     ----------
-    net : Module
-        A :class:`lrnnlab.models.Net`, or any module with ``vocab_size``, ``classes``, ``initial_state(batch)`` and
-        ``step(state, tokens (B,)) -> (state, logits (B,C))``, that reads tokens, answers after each, and whose state is made of
-        tensors of one size, one entry a string.
+    net : RecurrentNet
+        Any net (:class:`lrnnlab.models.RecurrentNet`) whose state is made of tensors of one size.  If it is no module of torch
+        it stays in the types it has.
     task : BaseTask
         Where strings are drawn.
     every : int
@@ -219,16 +224,11 @@ def quantise(
     """
     whole_number(every, 1, "every"), whole_number(states, 2, "states"), whole_number(rounds, 0, "rounds")
     number(seconds, "seconds", 0)
-    if lacks := [name for name in NEEDED if not hasattr(net, name)]:
-        raise TypeError(f"{type(net).__name__} has no {lacks[0]}: quantise takes a net with\n"
-                        "    vocab_size, classes = 3, 2                # V and C\n"
-                        "    def initial_state(self, batch): ...       # tensors with an axis of length batch\n"
-                        "    def step(self, state, tokens): ...        # tokens (B,) -> (state, logits (B, C))")  # fmt: skip
+    net = in_double(net, "quantise")
     if net.vocab_size != task.input_size or net.classes is None:
         raise ValueError(f"the net reads {net.vocab_size} symbols and answers with {net.classes} classes, {task} has "
                          f"{task.input_size} and {task.output_size}")  # fmt: skip
     with plain_torch(), deterministic():
-        net = copy.deepcopy(net).cpu().double().eval()
         tokens = task.sample_near(STRINGS, task.train_length, rng(seed, "quantise")).inputs
         steps = TracedStep(copy.deepcopy(net))
         _compare(net, steps, tokens)
@@ -254,13 +254,13 @@ def quantise(
     return found
 
 
-def _compare(net: nn.Module, steps: TracedStep, tokens: Tensor) -> None:
+def _compare(net: RecurrentNet, steps: TracedStep, tokens: Tensor) -> None:
     """``ValueError`` if the net itself, by step in batches or by forward, answers other than its traced step."""
 
     def read(by: Any, part: Tensor) -> Tensor:
         state, said = by.initial_state(len(part)), []
         for token in part.unbind(1):
-            state, logits = by.step(state, token)
+            state, logits = step_of(by, state, token)
             said.append(logits)
         return torch.stack(said, 1)
 
@@ -280,7 +280,8 @@ def _compare(net: nn.Module, steps: TracedStep, tokens: Tensor) -> None:
                 f"in a batch of {len(part)} the answers of {name} differ from those of its step traced for one string, {off}: "
                 "a step must hang on its own string's state and token alone, not on the other strings of the batch (a mean, a "
                 "norm or a softmax over axis 0), nor on what it keeps between calls (a counter, an attribute, random numbers)")
-    if type(net).forward is not nn.Module.forward and (off := apart(net(part), traced)):
+    reader = as_module(net, name)
+    if reader is net and (off := apart(reader(part), traced)):
         raise ValueError(f"forward and step of {name} differ, {off}: the net that was trained is not the one to be proved")
 
 

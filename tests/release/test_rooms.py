@@ -35,8 +35,8 @@ def test_machines_and_predictions_need_no_torch():
     code = """
 import sys
 sys.modules["torch"] = None  # an import of it fails
-from lrnnlab import extract, predict
-from lrnnlab.automata import classify, language, minimise
+from lrnnlab import predict
+from lrnnlab.automata import classify, extract, language, minimise
 from lrnnlab.expressivity import construct
 machine = minimise(language("Tomita 4").machine)
 print(len(predict(machine)) > 1, construct(language("Parity").machine, "signed").family, classify(machine).aperiodic)

@@ -13,6 +13,7 @@ Letters: B batch, V tokens, C classes of answers.
 
 from __future__ import annotations
 
+import copy
 import operator
 import sys
 from collections.abc import Callable, Iterator
@@ -20,10 +21,11 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
-from lrnnlab.models.base import Module
+from lrnnlab.models.base import Module, RecurrentNet, check_recurrent, step_of
+from lrnnlab.validation import shown
 
 State = tuple[Tensor, ...]  # the parts of a state, each with B as its first axis
 
@@ -42,7 +44,7 @@ class TracedStep(Module):
     vocab_size: int
     classes: int
 
-    def __init__(self, net: Any):
+    def __init__(self, net: RecurrentNet):
         super().__init__()
         self.graph, start = trace(net)
         self.vocab_size, self.classes, self.parts = net.vocab_size, net.classes, len(start)
@@ -69,6 +71,14 @@ def plain_torch() -> Iterator[None]:
         yield
 
 
+def in_double(net: RecurrentNet, whose: str) -> Any:
+    """A copy of a net in double precision, on the CPU, in evaluation mode; what is no module of torch stays in its types."""
+    check_recurrent(net, whose)
+    with plain_torch():
+        net = copy.deepcopy(net)
+        return net.cpu().double().eval() if isinstance(net, nn.Module) else net
+
+
 def trace(net: Any) -> tuple[Any, list[Tensor]]:
     """The graph of one step on one string, and its state before the first token.
 
@@ -76,11 +86,12 @@ def trace(net: Any) -> tuple[Any, list[Tensor]]:
     an ``if``); that draws random numbers, changes a weight, or calls operations other than torch's own.
     """
     axes, start, tree = _one_string(net)
-    known = {id(weight): name.replace(".", "_") for name, weight in (*net.named_parameters(), *net.named_buffers())}
+    weights = (*net.named_parameters(), *net.named_buffers()) if isinstance(net, nn.Module) else ()
+    known = {id(weight): name.replace(".", "_") for name, weight in weights}
 
     def one(token: Tensor, *parts: Tensor) -> tuple[Tensor, ...]:
         state = [part.clone().unsqueeze(axis) for part, axis in zip(parts, axes)]  # which the step may overwrite
-        after, logits = net.step(tree_unflatten(state, tree), token.clone().unsqueeze(0))
+        after, logits = step_of(net, tree_unflatten(state, tree), token.clone().unsqueeze(0))
         after = tree_flatten(after)[0]
         if len(after) != len(axes):
             raise ValueError(_grows(net))
@@ -113,7 +124,8 @@ def _one_string(net: Any) -> tuple[list[int], list[Tensor], Any]:
         shapes = zip(getattr(a, "shape", ()), getattr(b, "shape", ()))
         axis = next((i for i, (n, m) in enumerate(shapes) if n != m), None)
         if axis is None:  # a count of positions, or a memory that is empty at first
-            raise ValueError(_grows(net))
+            raise ValueError(f"a part of the state of {_names(net)}, {shown(a)}, has no axis of length batch: it counts or grows "
+                             "with every token, so no finite codebook holds it")  # fmt: skip
         axes.append(axis)
     return axes, [part.detach().squeeze(axis).clone() for part, axis in zip(one, axes)], tree
 

@@ -116,8 +116,8 @@ print(verdict)
 # search is exact; for others, words are drawn.
 
 # %% tags=["varies", "nbval-ignore-output"]
-snapped = black_box.extract_net(snap(made.net), mine.symbols)
-trained = black_box.extract_net(made.net, mine.symbols)
+snapped = black_box.extract(snap(made.net), mine.symbols)
+trained = black_box.extract(made.net, mine.symbols)
 print("the snapped copy:", snapped)
 print("the net itself:  ", trained)
 

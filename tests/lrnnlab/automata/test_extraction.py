@@ -10,11 +10,10 @@ from lrnnbook.content.chapters.ch10 import linear_probe
 from lrnnbook.content.tables import ladder
 from lrnnlab.automata import NO_LABEL, MooreMachine, equivalent, minimise
 from lrnnlab.automata.algebra import quotient_scores
-from lrnnlab.automata.extraction import extract
 from lrnnlab.automata.languages import language
 from lrnnlab.models import build as net_of
 from lrnnlab.models import exact_model, snap
-from lrnnlab.verification.black_box import answers, extract_net
+from lrnnlab.verification.black_box import answers, extract
 
 pytest.importorskip("aalpy", reason="aalpy IS MISSING: pip install 'aalpy>=1.4'")
 LONG = 120  # seconds, for machines that other work keeps busy
@@ -80,7 +79,7 @@ def test_the_bounds_are_kept():
 def test_exact_weights_give_back_their_machine():
     for name in ("S_3", "D_2"):
         machine = ladder.ladder_task(name.lower()).rule
-        found = extract_net(exact_model(machine), machine.symbols, seconds=LONG)
+        found = extract(exact_model(machine), machine.symbols, seconds=LONG)
         assert found.machine == machine
 
 
@@ -88,7 +87,7 @@ def test_exact_weights_give_back_their_machine():
 def test_a_snapped_net_is_asked_exactly(seed):
     net = snap(net_of("block_diagonal", vocab_size=3, classes=3, h=2, b=3, rule="softmax", drive="none", start="first",
                       seed=seed))  # fmt: skip
-    found = extract_net(net, "abc", seconds=LONG)
+    found = extract(net, "abc", seconds=LONG)
     words = np.random.default_rng(seed).integers(3, size=(200, 50))
     assert found.exact and (found.machine.answer(words) == answers(net)(words)).all()
 
