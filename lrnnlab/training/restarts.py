@@ -463,26 +463,17 @@ def impurity(model: Net, trace: Trace, tokens: Tensor) -> Tensor:
 
 def freeze_idle(model: Net, harm: Callable[[Net], float], ceiling: float) -> int:
     """Freeze heads of a block-diagonal ``model``, the least harmful first, while ``harm(model)`` is at most ``ceiling``."""
-    alone = []
-    for depth, layer in enumerate(model.layers):
-        for head in (~layer.frozen).nonzero().flatten().tolist():
-            before = _freeze_too(layer, head)
-            alone.append((harm(model), depth, head))
+
+    def harm_without(layer: Any, head: int, most: float = -math.inf) -> float:
+        """The harm with one more head frozen, which it stays if that is at most ``most``."""
+        before = layer.frozen.clone()
+        more = before.clone()
+        more[head] = True
+        layer.freeze(more)
+        if not (found := harm(model)) <= most:
             layer.freeze(before)
-    count = 0
-    for _, depth, head in sorted(alone):
-        before = _freeze_too(model.layers[depth], head)
-        if harm(model) <= ceiling:
-            count += 1
-        else:
-            model.layers[depth].freeze(before)
-    return count
+        return found
 
-
-def _freeze_too(layer, head: int) -> Tensor:
-    """Freeze one more head; returns what was frozen before."""
-    before = layer.frozen.clone()
-    more = before.clone()
-    more[head] = True
-    layer.freeze(more)
-    return before
+    heads = [(layer, head) for layer in model.layers for head in (~layer.frozen).nonzero().flatten().tolist()]
+    alone = [harm_without(*head) for head in heads]
+    return sum(harm_without(*heads[k], ceiling) <= ceiling for k in sorted(range(len(heads)), key=alone.__getitem__))
