@@ -35,8 +35,33 @@ PICTURE = """async panel => {
 CUT = """() => {
   const scrolls = one => one && (["auto", "scroll"].includes(getComputedStyle(one).overflowX) || scrolls(one.parentElement));
   return [...document.body.querySelectorAll("*")]
-    .filter(one => one.getClientRects().length && one.getBoundingClientRect().right > innerWidth + 1 && !scrolls(one.parentElement))
+    .filter(one => one.getBoundingClientRect().right > innerWidth + 1 && !scrolls(one.parentElement))
     .map(one => one.outerHTML.slice(0, 100));
+}"""
+# Axe takes 3 ms for the contrast of one text, and a page of code has thousands.  So it looks at the first three of each colour,
+# size, weight, line and ground; ``seen`` counts them, on other pages too.
+COLOURS = """seen => {
+  const styles = new Map(), style = one => styles.get(one) ?? styles.set(one, getComputedStyle(one)).get(one);
+  const drawn = one => ["color", "fontSize", "fontWeight", "textDecorationLine", "textShadow"].map(name => style(one)[name]).join();
+  const grounds = new Map(), ground = one => {
+    if (!one || grounds.has(one)) return grounds.get(one) ?? "";
+    const { backgroundColor, backgroundImage, opacity } = style(one), own = [backgroundColor, backgroundImage, opacity].join();
+    const all = own === "rgba(0, 0, 0, 0),none,1" ? ground(one.parentElement) : `${own} ${ground(one.parentElement)}`;
+    return grounds.set(one, all).get(one);
+  };
+  for (const one of document.body.querySelectorAll("*")) {
+    one.removeAttribute("data-colour");
+    const words = [...one.childNodes].map(node => node.nodeType === 3 ? node.data.trim() : "").join("");
+    const says = one.matches("input, select, textarea") || words.length > 1;  // of one letter axe says nothing
+    const { right, bottom, width } = one.getBoundingClientRect();  // of what only a screen reader meets: 1 pixel, or far left
+    if (!says || one.closest("math") || !one.checkVisibility({ visibilityProperty: true }) || right < 0 || bottom < 0 || width < 2) continue;
+    const link = one.closest("a"), key = [drawn(one), link ? drawn(link.parentElement) : "", ground(one)].join(" | ");
+    if ((seen[key] ?? 0) === 3) continue;
+    seen[key] = (seen[key] ?? 0) + 1;
+    for (const marked of [one, link]) marked?.setAttribute("data-colour", "");
+  }
+  axe.configure({ rules: [{ id: "color-contrast", selector: "[data-colour]" }, { id: "link-in-text-block", selector: "a[data-colour]" }] });
+  return seen;
 }"""
 RAN = ".jp-CodeCell .jp-InputPrompt:text-matches('[0-9]')"
 # How a run that was asked for stands; a cell whose code is folded shows no number.  A kernel that has just started may
@@ -59,12 +84,19 @@ def artefacts(environ=os.environ):
     return folder
 
 
-def violations(page, contrast=True):
-    """What axe-core finds, less what it calls minor; it stays out of formulas, which it has no rules for."""
+def violations(page, seen=None, colours_only=False):
+    """What axe-core finds, less what it calls minor; it stays out of formulas, which it has no rules for.  Of texts that look
+    alike it checks the colours of three, on all pages that share ``seen``, a dict."""
     from axe_playwright_python.sync_playwright import Axe
 
-    options = {"resultTypes": ["violations"], "preload": False, "rules": {"color-contrast": {"enabled": contrast}}}
-    found = Axe().run(page, context={"exclude": ["math"]}, options=options).response["violations"]
+    seen = {} if seen is None else seen
+    before = dict(seen)
+    page.evaluate("window.axe?.version") or page.evaluate(Axe().axe_script)
+    seen |= page.evaluate(COLOURS, seen)
+    if colours_only and seen == before:
+        return []
+    options = {"resultTypes": ["violations"], "preload": False, **({"runOnly": ["color-contrast", "link-in-text-block"]} if colours_only else {})}
+    found = page.evaluate("options => axe.run({exclude: ['math']}, options)", options)["violations"]
     return [(one["id"], one["impact"], one["nodes"][0]["html"]) for one in found if one["impact"] != "minor"]
 
 

@@ -55,7 +55,7 @@ def faults(browser, site: Path, pages: Sequence[Path]) -> list[str]:
 
 
 def drawn_faults(page, file: Path) -> Iterator[str]:
-    """What is wrong with a page at each width, with everything unfolded."""
+    """What is wrong with a page at each width, with everything unfolded; the width that the window has comes first."""
     page.goto(file.as_uri())
     page.evaluate("""async () => {
       document.querySelectorAll("details").forEach(one => { one.open = true; });
@@ -63,7 +63,7 @@ def drawn_faults(page, file: Path) -> Iterator[str]:
       shown.forEach(one => { one.loading = "eager"; });
       await Promise.all([document.fonts.ready, ...shown.map(one => one.decode().catch(() => null))]);
     }""")
-    for width in WIDTHS:
+    for width in sorted(WIDTHS, key=lambda one: one != page.viewport_size["width"]):
         page.set_viewport_size({"width": width, "height": 900})
         page.evaluate(SETTLE)
         for kind, words in page.evaluate(LOOK):
