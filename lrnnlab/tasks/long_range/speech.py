@@ -66,7 +66,7 @@ def load_speech(path: Path | str, split: str, words: Sequence[str] | None = None
     lists = {"val": read_list(root / "validation_list.txt"), "test": read_list(root / "testing_list.txt")}
     both = lists["val"] & lists["test"]
     if both:
-        raise DataFileError(f"{min(both)} stands in both lists of {root}; expected: lists without overlap")
+        raise DataFileError(f"{min(both)} is in both lists of {root}; expected: lists without overlap")
     folders = [folder.name for folder in word_folders(root)]
     words = folders if words is None else words
     found, targets = [], []

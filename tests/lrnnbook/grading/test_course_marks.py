@@ -312,8 +312,8 @@ def test_marks_are_merged(tmp_path, handout):
 @pytest.mark.parametrize("text, says", [
     ("student,points\nada,1\n", "has no column fence, possible, problem, ps1.1"), ("", "cannot be read"),
     ("\xff", "cannot be read"), ("HEAD\nada,1,1,1,1,1,1,1,,,,,\n", "cannot be read"),
-    ("HEAD\nada,1,1,1,1,1,1,1,,\nada,2,1,1,1,1,1,1,,\n", "'ada' stands there twice"),
-    ("HEAD,note,note\nada,1,1,1,1,1,1,1,,,one,two\n", "'note' stands there twice"),
+    ("HEAD\nada,1,1,1,1,1,1,1,,\nada,2,1,1,1,1,1,1,,\n", "'ada' is there twice"),
+    ("HEAD,note,note\nada,1,1,1,1,1,1,1,,,one,two\n", "'note' is there twice"),
 ])  # fmt: skip
 def test_another_table_is_not_written_over(tmp_path, handout, text, says):
     path = tmp_path / "marks.csv"

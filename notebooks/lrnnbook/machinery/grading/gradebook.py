@@ -112,7 +112,7 @@ def read_marks(path: Path, problem_set: ProblemSet) -> pd.DataFrame:
     twice = [name for names in (table.columns, () if missing else table["student"])
              for name, count in Counter(names).items() if count > 1]  # fmt: skip
     if missing or twice:
-        what = f"it has no column {', '.join(sorted(missing))}" if missing else f"{twice[0]!r} stands there twice"
+        what = f"it has no column {', '.join(sorted(missing))}" if missing else f"{twice[0]!r} is there twice"
         raise ValueError(f"{path} is no table of marks of {problem_set.name} ({what}): move it away, "
                          "or choose another --out")  # fmt: skip
     return table.set_index("student")

@@ -302,10 +302,10 @@ class Session:
         near = difflib.get_close_matches(name, [one for one in self.functions if one not in self.setup], 1)
         cells = {cell.number: cell for cell in self.notebook.cells if f"def {name}" in cell.source}
         if cells and all(cell.is_test for cell in cells.values()):
-            return f"{text}: it stands in cell {min(cells)}, which is a test and is replaced. Put it into a cell of its own"
+            return f"{text}: it is in cell {min(cells)}, which is a test and is replaced. Put it into a cell of its own"
         number = min(cells, default=None)
         if number in self.faults:
-            return f"{text}: cell {number}, where it stands, failed: {self.faults[number]}"
+            return f"{text}: its cell, {number}, failed: {self.faults[number]}"
         return f"{text}; there is {near[0]!r}: was it renamed?" if near else f"{text}: was its cell deleted?"
 
     def begin_tests(self) -> None:

@@ -151,7 +151,7 @@ def _check_regions(source: str, where: str) -> None:
             continue
         mark = line.strip()
         if mark != wanted if wanted else mark not in ends:
-            raise ValueError(f"{where}, line {number}: {mark!r} stands where {wanted or ' or '.join(ends)} should")
+            raise ValueError(f"{where}, line {number}: {mark!r} is where {wanted or ' or '.join(ends)} should be")
         wanted = "" if wanted else ends[mark]
     if wanted:
         raise ValueError(f"{where}: {wanted!r} is missing at its end")
