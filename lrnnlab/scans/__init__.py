@@ -69,15 +69,17 @@ def backends(A: Tensor | None = None) -> tuple[str, ...]:
 
 @overload
 def linear_scan(
-    A: Tensor, b: Tensor, x0: Tensor | None = None, *, backend: str = "auto", return_state: Literal[False] = False
+    A: Tensor, b: Tensor, x0: Tensor | None = None, *, backend: str = "auto", return_state: Literal[False] = False,
+    reverse: bool = False,
 ) -> Tensor: ...  # fmt: skip
 @overload
 def linear_scan(
-    A: Tensor, b: Tensor, x0: Tensor | None = None, *, backend: str = "auto", return_state: Literal[True]
+    A: Tensor, b: Tensor, x0: Tensor | None = None, *, backend: str = "auto", return_state: Literal[True],
+    reverse: bool = False,
 ) -> tuple[Tensor, Tensor]: ...  # fmt: skip
 @checked
 def linear_scan(
-    A: Tensor, b: Tensor, x0: Tensor | None = None, *, backend: str = "auto", return_state: bool = False
+    A: Tensor, b: Tensor, x0: Tensor | None = None, *, backend: str = "auto", return_state: bool = False, reverse: bool = False
 ) -> Tensor | tuple[Tensor, Tensor]:  # fmt: skip
     """All states of x_t = A_t x_{t-1} + b_t, t = 1..T (paper 000, Eq. 1 and 5).
 
@@ -94,6 +96,8 @@ def linear_scan(
         One of ``BACKENDS``, or ``"auto"``.
     return_state : bool
         Whether to return x_T too.
+    reverse : bool
+        Whether time runs from the last step to the first, x_t = A_t x_{t+1} + b_t; x_T is then ``x[:, 0]``.
 
     Returns
     -------
@@ -108,9 +112,24 @@ def linear_scan(
     >>> import torch
     >>> linear_scan(torch.full((1, 3, 1), 0.5), torch.ones(1, 3, 1)).flatten().tolist()
     [1.0, 1.5, 1.75]
+
+    Channels with more axes, (B, T, D, N), are flattened.  The columns of a matrix, (B, T, h, n, m), do not see each other: they
+    are m times as many strings.
+
+    >>> A, b = torch.rand(2, 1, 3, 4, 5)                                                   # B = 1, T = 3, D = 4, N = 5
+    >>> linear_scan(A.flatten(2), b.flatten(2)).unflatten(2, (4, 5)).shape
+    torch.Size([1, 3, 4, 5])
+    >>> A, b = torch.rand(1, 3, 4, 5, 5), torch.rand(1, 3, 4, 5, 2)                        # h = 4, n = 5, m = 2
+    >>> x = linear_scan(A.repeat(2, 1, 1, 1, 1), b.movedim(-1, 0).flatten(0, 1)).unflatten(0, (2, 1)).movedim(0, -1)
+    >>> torch.allclose(x[:, 2], A[:, 2] @ x[:, 1] + b[:, 2])
+    True
     """
+    if reverse and b.ndim > 2:
+        A, b = A.flip(1) if A.ndim >= b.ndim else A, b.flip(1)
     x = dispatch.linear(A, b, x0, backend)
-    return (x, _last(x, x0)) if return_state else x
+    last = _last(x, x0) if return_state else x
+    x = x.flip(1) if reverse else x
+    return (x, last) if return_state else x
 
 
 @overload

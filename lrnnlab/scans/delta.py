@@ -30,24 +30,26 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from lrnnlab.scans.reference import no_steps
-from lrnnlab.scans.transforms import wide, within_func
+from lrnnlab.scans.transforms import HALF, tell_slow, wide, within_func
 from lrnnlab.validation import among, axes, checked, fit, same_kind, whole_number
 
 BACKENDS = ("auto", "reference", "chunkwise", "fla")
 HAS_NUMBA = find_spec("numba") is not None
 INSTALL = "pip install 'lrnnlab[fla]'"
-_AXES = axes("q B T H d_k, k B T H d_k, v B T H d_v, beta B T H, W0 B H d_v d_k")
+_AXES = axes("q B T H d_k, k B T H d_k, v B T H d_v, beta B T H, g B T H, write B T H, W0 B H d_v d_k")
 
 
 @overload
 def delta_rule(
     q: Tensor, k: Tensor, v: Tensor, beta: Tensor, W0: Tensor | None = None, *, backend: str = "auto", chunk: int = 32,
-    return_state: Literal[False] = False, removal: bool = True,
+    return_state: Literal[False] = False, removal: bool = True, g: Tensor | None = None, write: Tensor | None = None,
+    reverse: bool = False,
 ) -> Tensor: ...  # fmt: skip
 @overload
 def delta_rule(
     q: Tensor, k: Tensor, v: Tensor, beta: Tensor, W0: Tensor | None = None, *, backend: str = "auto", chunk: int = 32,
-    return_state: Literal[True], removal: bool = True,
+    return_state: Literal[True], removal: bool = True, g: Tensor | None = None, write: Tensor | None = None,
+    reverse: bool = False,
 ) -> tuple[Tensor, Tensor]: ...  # fmt: skip
 @checked
 def delta_rule(
@@ -61,8 +63,14 @@ def delta_rule(
     chunk: int = 32,
     return_state: bool = False,
     removal: bool = True,
+    g: Tensor | None = None,
+    write: Tensor | None = None,
+    reverse: bool = False,
 ) -> Tensor | tuple[Tensor, Tensor]:
     """Read-outs y_t = W_t q_t of the delta rule (paper 003, Eq. 3, 7, 8); y_t sees step t's own write.
+
+    With a gate and a write strength of its own: W_t = e^(g_t) W_{t-1} (I - beta_t k_t k_t^T) + write_t v_t k_t^T (Yang,
+    Kautz and Hatamizadeh 2024, Eq. 10, where write = beta).
 
     Parameters
     ----------
@@ -82,12 +90,18 @@ def delta_rule(
         Whether to return W_T too.
     removal : bool
         ``False`` for the additive rule W_t = W_{t-1} + beta_t v_t k_t^T.
+    g : Tensor, (B, T, H), optional
+        The logarithm of the share of the memory that is kept, 0 if absent; -inf forgets all.  Not with ``"fla"``.
+    write : Tensor, (B, T, H), optional
+        The strength of what is written, beta if absent; beta then erases alone.  Not with ``"fla"``.
+    reverse : bool
+        Whether time runs from the last step to the first; W_T is then the memory after the first.
 
     Returns
     -------
     y : Tensor, (B, T, H, d_v)
-        Differentiable in all of q, k, v, beta and W0, but the compiled pass refuses ``create_graph=True``; float32 or
-        float64.
+        Differentiable in all tensors, but the compiled pass refuses ``create_graph=True``.  Of 16 bits where they are: all is
+        done in float32, and rounded at the end.
     W_T : Tensor, (B, H, d_v, d_k)
         Only with ``return_state``: the memory to carry on with.
 
@@ -117,28 +131,41 @@ def delta_rule(
     >>> delta_rule(one, one, one / 2, 2 * bits.view(1, 6, 1), backend="chunkwise", chunk=4).flatten().tolist()
     [1.0, 1.0, 0.0, 1.0, 1.0, 0.0]
     """
-    q, k, v, beta, W0 = wide(q, k, v, beta, W0)
-    fit("delta_rule", _AXES, q=q, k=k, v=v, beta=beta, W0=W0)
-    same_kind("delta_rule", q=q, k=k, v=v, beta=beta, W0=W0)
+    q, k, v, beta, W0, g, write = wide(q, k, v, beta, W0, g, write)
+    fit("delta_rule", _AXES, q=q, k=k, v=v, beta=beta, W0=W0, g=g, write=write)
+    same_kind("delta_rule", q=q, k=k, v=v, beta=beta, W0=W0, g=g, write=write)
+    kind = q.dtype
+    if kind in HALF:
+        q, k, v, beta, W0, g, write = (x if x is None else x.float() for x in (q, k, v, beta, W0, g, write))
     if q.dtype not in (torch.float32, torch.float64):
-        raise ValueError(f"delta_rule takes float32 or float64, got {q.dtype}")
+        raise ValueError(f"delta_rule takes float32, float64, bfloat16 or float16, got {q.dtype}")
     among("backend", backend, BACKENDS)
     whole_number(chunk, 1, "chunk")
     B, _, H, size = k.shape
     W = v.new_zeros(B, H, v.shape[-1], size) if W0 is None else W0
+    if reverse:
+        q, k, v, beta, g, write = (x if x is None else x.flip(1) for x in (q, k, v, beta, g, write))
+    plain = g is None and write is None
+    compiled = backend == "auto" and _is_compiled(q, v)
+    if backend == "auto" and q.device.type == "cpu" and not (compiled and plain):
+        why = "with g or write" if compiled else "without numba"
+        tell_slow("delta_rule", f"on a CPU {why} runs in chunks of matrix products, not in one compiled pass", q.shape[1], 4)
     if not q.shape[1]:
-        y = no_steps(v, q, k, beta, W)
-    elif backend == "auto" and _is_compiled(q, v):
+        y = no_steps(v, q, k, beta, W, g, write)
+    elif compiled and plain:
         from lrnnlab.scans.kernels.cpu_delta import delta  # loads numba
 
         y, W = delta(q, k, v, beta, W, removal)
     elif backend == "reference":
-        y, W = _reference(q, k, v, beta, W, removal)
+        y, W = _reference(q, k, v, beta, W, removal, g, write)
     elif backend == "fla":
+        if not plain:
+            raise ValueError("backend 'fla' has neither g nor write; take 'reference' or 'chunkwise'")
         y, W = _fla(q, k, v, beta, W, removal)
     else:
-        y, W = _chunkwise(q, k, v, beta, W, removal, min(chunk, q.shape[1]))
-    return (y, W) if return_state else y
+        y, W = _chunkwise(q, k, v, beta, W, removal, min(chunk, q.shape[1]), g, write)
+    y = (y.flip(1) if reverse else y).to(kind)
+    return (y, W.to(kind)) if return_state else y
 
 
 def _is_compiled(q: Tensor, v: Tensor) -> bool:
@@ -147,33 +174,52 @@ def _is_compiled(q: Tensor, v: Tensor) -> bool:
     return HAS_NUMBA and q.device.type == "cpu" and not traced and q.numel() * v.numel() > 0
 
 
-def _reference(q: Tensor, k: Tensor, v: Tensor, beta: Tensor, W: Tensor, removal: bool) -> tuple[Tensor, Tensor]:
+def _reference(
+    q: Tensor, k: Tensor, v: Tensor, beta: Tensor, W: Tensor, removal: bool, g: Tensor | None, write: Tensor | None
+) -> tuple[Tensor, Tensor]:
     """One step after the other, over unbound tensors (indexing by t would make the backward pass quadratic in T)."""
     outputs = []
-    for q_t, k_t, v_t, beta_t in zip(*(x.unsqueeze(-1).unbind(1) for x in (q, k, v, beta))):
-        error = v_t - W @ k_t if removal else v_t  # (B, H, v, 1)
-        W = W + beta_t.unsqueeze(-1) * error @ k_t.mT
+    options = ([None] * q.shape[1] if x is None else x[..., None, None].unbind(1) for x in (g, write))
+    for q_t, k_t, v_t, beta_t, g_t, write_t in zip(*(x.unsqueeze(-1).unbind(1) for x in (q, k, v, beta)), *options):
+        W = W if g_t is None else g_t.exp() * W
+        if write_t is None:
+            error = v_t - W @ k_t if removal else v_t  # (B, H, v, 1)
+            W = W + beta_t.unsqueeze(-1) * error @ k_t.mT
+        else:
+            erased = beta_t.unsqueeze(-1) * (W @ k_t) if removal else 0
+            W = W + (write_t * v_t - erased) @ k_t.mT
         outputs.append(W @ q_t)
     return torch.stack(outputs, 1).squeeze(-1), W
 
 
 def _chunkwise(
-    q: Tensor, k: Tensor, v: Tensor, beta: Tensor, W: Tensor, removal: bool, c: int
+    q: Tensor, k: Tensor, v: Tensor, beta: Tensor, W: Tensor, removal: bool, c: int, g: Tensor | None, write: Tensor | None
 ) -> tuple[Tensor, Tensor]:
-    """All chunks' systems are solved at once; then W goes from chunk to chunk."""
+    """All chunks' systems are solved at once; then W goes from chunk to chunk.
+
+    With a gate, e^(g_{s+1} + ... + g_t) of what step s wrote is left at step t: each sum is added up, as the difference of two
+    long ones would lose, after a strong g, all digits of the weak ones behind it.
+    """
     T = k.shape[1]
     q, k, v, beta = (chunks(x, c) for x in (q, k, v, beta.unsqueeze(-1)))  # (B, H, N, c, .)
-    V, K = beta * v, k.new_zeros(k.shape)
+    V, K = (beta if write is None else chunks(write.unsqueeze(-1), c)) * v, k.new_zeros(k.shape)
+    reads, writes, decay, within, since = q, k, [None] * k.shape[2], lambda x: x, None  # of W at a chunk's start, to W at its end
+    if g is not None:
+        g = chunks(g.unsqueeze(-1), c)
+        left, since = g.expand(*g.shape[:-1], c).tril(-1).cumsum(-2).exp(), g.cumsum(-2).exp()  # (.., t, s); (.., t, 1)
+        reads, writes, decay = since * q, left[..., -1, :, None] * k, since[..., -1:, :].unbind(2)
+        within = lambda x: left * x
     if removal:
-        system = ((beta * k) @ k.mT).tril(-1)  # (B, H, N, c, c); its diagonal of ones is implied
-        solved = torch.linalg.solve_triangular(system, torch.cat([V, beta * k], -1), upper=False, unitriangular=True)
+        system = within((beta * k) @ k.mT).tril(-1)  # (B, H, N, c, c); its diagonal of ones is implied
+        erased = beta * k if since is None else since * beta * k
+        solved = torch.linalg.solve_triangular(system, torch.cat([V, erased], -1), upper=False, unitriangular=True)
         V, K = solved.split([v.shape[-1], k.shape[-1]], -1)
-    scores = (q @ k.mT).tril()  # q_t . k_s for s <= t
+    scores = within(q @ k.mT).tril()  # q_t . k_s for s <= t
     outputs = []
-    for q_n, k_n, V_n, K_n, scores_n in zip(*(x.unbind(2) for x in (q, k, V, K, scores))):
+    for q_n, k_n, V_n, K_n, scores_n, kept in zip(*(x.unbind(2) for x in (reads, writes, V, K, scores)), decay):
         U = V_n - K_n @ W.mT  # (B, H, c, v)
         outputs.append(q_n @ W.mT + scores_n @ U)
-        W = W + U.mT @ k_n
+        W = (W if kept is None else kept * W) + U.mT @ k_n
     return torch.cat(outputs, 2)[:, :, :T].transpose(1, 2), W
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -11,12 +12,21 @@ import torch
 from torch import Tensor
 
 HALF = (torch.float16, torch.bfloat16)
+_TOLD: set[str] = set()
 
 
 def wide(*tensors: Any) -> tuple[Any, ...]:
     """The tensors; under autocast those of 16 bits in single precision, since errors of a state add up from step to step."""
     return tuple(x.float() if isinstance(x, Tensor) and x.dtype in HALF and torch.is_autocast_enabled(x.device.type)
                  else x for x in tensors)  # fmt: skip
+
+
+def tell_slow(whose: str, what: str, T: int, frames: int) -> None:
+    """Warn once that ``backend="auto"`` takes a slow road over T steps; not of a few, and not within ``torch.func``."""
+    if T >= 64 and what not in _TOLD and not torch.compiler.is_compiling() and not within_func():
+        _TOLD.add(what)
+        silence = "warnings.filterwarnings('ignore', 'slow scan')"
+        warnings.warn(f"slow scan: {whose} {what}; this is said once, and {silence} silences it", stacklevel=frames)
 
 
 def within_func() -> bool:

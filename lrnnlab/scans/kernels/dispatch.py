@@ -18,7 +18,7 @@ from lrnnlab.scans import paper, reference
 from lrnnlab.scans.kernels import ops
 from lrnnlab.scans.kernels.triton_plan import MAX_BLOCK
 from lrnnlab.scans.reference import no_steps
-from lrnnlab.scans.transforms import HALF, check_table, wide, within_func
+from lrnnlab.scans.transforms import HALF, check_table, tell_slow, wide, within_func
 from lrnnlab.validation import among, axes, fit, same_kind, shown
 
 _PLAIN = {"reference": reference, "paper": paper}
@@ -59,6 +59,8 @@ def linear(A: Tensor, b: Tensor, x0: Tensor | None, backend: str = "auto") -> Te
     if not b.shape[1]:
         return no_steps(b, A, x0)
     if name in _PLAIN:
+        if backend == "auto" and not torch.compiler.is_compiling():
+            _say_if_slow(A, b.ndim == 4, b.shape[1])
         return _PLAIN[name].linear_scan(A if A.ndim > b.ndim - 1 else A.expand(*b.shape[:2], *A.shape), b, x0)
     return (ops.operator if torch.compiler.is_compiling() else ops.Scan.apply)(A, b, None, x0, name)
 
@@ -120,6 +122,16 @@ def pick(backend: str, A: Tensor, block: bool, T: int) -> str:
             wanted = f"{kinds}{f' and blocks of 1..{most}' if block else ''} on {_DEVICE[backend]}"
             raise ValueError(f"the {backend} backend takes {wanted}, got {A.dtype} {tuple(A.shape)} on {A.device.type}")
     return backend
+
+
+def _say_if_slow(A: Tensor, block: bool, T: int) -> None:
+    """Warn where ``auto`` takes the loop for want of a compiled backend, and say which tensors that would take."""
+    try:
+        pick(_ON[A.device.type], A, block, MIN_STEPS)
+    except ValueError as error:
+        tell_slow("linear_scan", f"runs step by step in Python: {error}".partition(" (")[0], T, 6)
+    except KeyError:
+        tell_slow("linear_scan", f"runs step by step in Python on {A.device.type}", T, 6)
 
 
 def _check(whose: str, forms: tuple, **tensors: Tensor | None) -> Any:

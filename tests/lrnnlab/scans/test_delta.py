@@ -1,6 +1,8 @@
 """The delta rule: three forms against a loop over explicit matrices, in exact integers where it can be."""
 
+import math
 import sys
+import warnings
 from itertools import product
 
 import numpy as np
@@ -9,7 +11,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lrnnlab.scans import delta
+from lrnnlab.scans import delta, linear_scan, transforms
 from lrnnlab.scans.delta import BACKENDS, INSTALL, delta_rule
 
 f64, f32 = torch.float64, torch.float32
@@ -25,16 +27,17 @@ def draw(T, B=2, H=3, size=4, values=5, seed=0, low=0.0, high=2.0):
     return [q, k / k.norm(dim=-1, keepdim=True), v, beta, W0]
 
 
-def oracle(q, k, v, beta, W0, removal=True):
-    """W_t = W_{t-1} (I - beta k k^T) + beta v k^T, the matrix written out, one head after the other; any kind of number."""
+def oracle(q, k, v, beta, W0, removal=True, g=None, write=None):
+    """W_t = e^g W_{t-1} (I - beta k k^T) + write v k^T, the matrix written out, one head after the other; any kind of number."""
     q, k, v, beta, W0 = (np.asarray(x) for x in (q, k, v, beta, W0))
+    write = beta if write is None else np.asarray(write)
     y, last = np.zeros(v.shape, v.dtype), np.zeros(W0.shape, v.dtype)
     for b, h in product(range(v.shape[0]), range(v.shape[2])):
         W = W0[b, h]
         for t in range(v.shape[1]):
             k_t = k[b, t, h]
             A = np.eye(len(k_t), dtype=v.dtype) - removal * beta[b, t, h] * np.outer(k_t, k_t)
-            W = W.dot(A) + beta[b, t, h] * np.outer(v[b, t, h], k_t)
+            W = W.dot(A if g is None else math.exp(g[b, t, h]) * A) + write[b, t, h] * np.outer(v[b, t, h], k_t)
             y[b, t, h] = W.dot(q[b, t, h])
         last[b, h] = W
     return y, last
@@ -51,6 +54,77 @@ def gap(rule, inputs, removal=True):
 
 def backend_of(backend, chunk=64, **options):
     return lambda *inputs: delta_rule(*inputs, backend=backend, chunk=chunk, return_state=True, **options)
+
+
+def gates(T, B=2, H=3, seed=0):
+    """g and write (B, T, H); some steps nearly forget all, one does."""
+    generator = torch.Generator().manual_seed(seed)
+    g = -torch.rand(B, T, H, dtype=f64, generator=generator)
+    g[:, 5::7] = -30.0
+    g[:, 11:12] = -torch.inf
+    return g, torch.randn(B, T, H, dtype=f64, generator=generator)
+
+
+@pytest.mark.parametrize("removal", [True, False])
+@pytest.mark.parametrize("backend, chunk", [("auto", 32), ("reference", 32), *(("chunkwise", c) for c in (1, 7, 64))])
+def test_a_gate_and_a_write_strength_of_its_own(backend, chunk, removal):
+    inputs, (g, write) = draw(65), gates(65)
+    inputs[3][:, ::3] = 0  # nothing is erased, and yet written
+    for options in ({"g": g}, {"write": write}, {"g": g, "write": write}):
+        found = delta_rule(*inputs, backend=backend, chunk=chunk, removal=removal, return_state=True, **options)
+        for x, expected in zip(found, oracle(*inputs, removal=removal, **options)):
+            torch.testing.assert_close(x, torch.from_numpy(expected), atol=1e-11, rtol=1e-11)
+    after_reset = delta_rule(*(x.float() for x in inputs), g=g.float(), backend=backend, chunk=chunk, removal=removal)
+    torch.testing.assert_close(after_reset.double(), torch.from_numpy(oracle(*inputs, removal=removal, g=g)[0]), atol=2e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("backend", ["reference", "chunkwise"])
+def test_gradients_of_gate_and_write_strength(backend):
+    inputs, (g, write) = draw(6, B=1, H=2, size=2, values=2), gates(6, B=1, H=2)
+    tensors = [x.requires_grad_() for x in (*inputs, g.clamp(min=-2), write)]
+    rule = lambda q, k, v, beta, W0, g, write: delta_rule(q, k, v, beta, W0, g=g, write=write, backend=backend, chunk=4, return_state=True)
+    assert torch.autograd.gradcheck(rule, tensors)
+    g = torch.full((1, 6, 2), -torch.inf, dtype=f64, requires_grad=True)
+    for dx in torch.autograd.grad(delta_rule(*tensors[:5], g=g, backend=backend, chunk=4).sum(), (g, *tensors[:4])):
+        assert dx.isfinite().all()
+
+
+def test_time_the_other_way():
+    inputs, (g, write) = draw(40), gates(40)
+    for options in ({}, {"g": g, "write": write}):
+        y, W = delta_rule(*inputs, reverse=True, return_state=True, **options)
+        turned = [*(x.flip(1) for x in inputs[:4]), inputs[4]]
+        expected, last = oracle(*turned, **{name: x.flip(1) for name, x in options.items()})
+        torch.testing.assert_close(y.flip(1), torch.from_numpy(expected), atol=1e-11, rtol=1e-11)
+        torch.testing.assert_close(W, torch.from_numpy(last), atol=1e-11, rtol=1e-11)
+
+
+@pytest.mark.parametrize("kind", [torch.bfloat16, torch.float16])
+def test_sixteen_bits_are_single_precision_rounded_once(kind):
+    inputs = [x.to(kind) for x in draw(70)]
+    y, W = delta_rule(*inputs, return_state=True)
+    wanted = delta_rule(*(x.float() for x in inputs), return_state=True)
+    assert y.dtype == W.dtype == kind and torch.equal(y, wanted[0].to(kind)) and torch.equal(W, wanted[1].to(kind))
+    v = inputs[2].requires_grad_()
+    delta_rule(*inputs[:2], v, *inputs[3:]).sum().backward()
+    assert v.grad.dtype == kind and v.grad.isfinite().all()
+
+
+def test_a_slow_road_is_told_once_and_can_be_silenced(monkeypatch):
+    monkeypatch.setattr(transforms, "_TOLD", set())
+    inputs, (g, _) = draw(70), gates(70)
+    half = torch.zeros(1, 70, 2, dtype=torch.bfloat16)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        delta_rule(*inputs), linear_scan(half.float(), half.float()), linear_scan(half[:, :9], half[:, :9])
+        delta_rule(*inputs, g=g, backend="chunkwise")  # asked for
+    for run, said in ((lambda: delta_rule(*inputs, g=g), "delta_rule on a CPU with g or write"),
+                      (lambda: linear_scan(half, half), "the cpu backend takes .* got torch.bfloat16")):  # fmt: skip
+        with pytest.warns(UserWarning, match=f"slow scan: .*{said}.*filterwarnings"):
+            run()
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            run()
 
 
 @pytest.mark.parametrize("T", [0, 1, 2, 63, 64, 65, 130])

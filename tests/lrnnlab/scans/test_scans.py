@@ -550,6 +550,22 @@ scans.warm()
 
 
 @pytest.mark.parametrize("kind", [3, "real", "complex"])
+@pytest.mark.parametrize("backend", ALL)
+def test_time_runs_the_other_way(backend, kind):
+    """x_t = A_t x_{t+1} + b_t, each step's transition its own, or one for all."""
+    A, b, x0 = draw(kind, 9)
+    for transitions in (A, A[0, 0]):
+        steps = transitions if transitions is A else A[:1, :1].expand(A.shape)
+        wanted = plain(steps.flip(1), b.flip(1), x0).flip(1)
+        x, last = linear_scan(transitions, b, x0, backend=backend, reverse=True, return_state=True)
+        torch.testing.assert_close(x, wanted, atol=1e-12, rtol=1e-12)
+        assert torch.equal(last, x[:, 0])
+    found = value_and_gradients(lambda *inputs: linear_scan(*inputs, backend=backend, reverse=True), (A, b, x0))
+    for got, want in zip(found, value_and_gradients(lambda A, b, x0: plain(A.flip(1), b.flip(1), x0).flip(1), (A, b, x0))):
+        close(got, want)
+
+
+@pytest.mark.parametrize("kind", [3, "real", "complex"])
 @pytest.mark.parametrize("cut", [0, 4, 9])
 def test_the_last_state_is_what_the_next_call_takes(kind, cut):
     A, b, x0 = draw(kind, 9)
