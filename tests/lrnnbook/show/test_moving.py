@@ -9,15 +9,17 @@ import torch
 from browser import MS, artefacts, violations
 
 from lrnnbook.content.chapters import ch01, ch02, ch03, ch05, ch08, ch09, fast_weight_solutions, playground
+from lrnnbook.content.show import atlas
 from lrnnbook.content.show import interactive as moving
 from lrnnbook.content.show.interactive import NAMES, module
 from lrnnbook.content.show.interactive.export import page_net
-from lrnnbook.content.tables import lrnn_film
+from lrnnbook.content.tables import ladder_atlas, lrnn_film
 from lrnnbook.content.tables.kernels import spectrum
 from lrnnbook.content.tables.word_actions import machine_of
 from lrnnbook.machinery.book.site.moving import moving_html, script
 from lrnnlab import build, quantise, snap, verify
 from lrnnlab.automata import MooreMachine
+from lrnnlab.automata.parsing import acceptor
 from lrnnlab.models import exact_model
 from lrnnlab.tasks import Sum
 
@@ -32,6 +34,7 @@ MADE = {
     "tree": ch08.filling_widget,
     "writes": ch09.writes_widget,
     "playground": lambda: playground.panel(playground.recorded()["nets"]),
+    "atlas": atlas.panel,
 }
 
 
@@ -268,8 +271,44 @@ def same_verdict(found, verdict):
     assert len(found["word"] or []) == len(verdict.counterexample or [])
 
 
-AGREES = {"playground": playground_agrees, "writes": writes_agrees, "tree": tree_agrees, "levels": levels_agrees, "film": film_agrees, "fields": fields_agrees, "killers": killers_agrees, "walk": walk_agrees, "disc": disc_agrees, "simplex": simplex_agrees}
+def atlas_agrees(asked):
+    for states in (1, 2, 3):
+        assert asked("tables", states) == [list(table) for table in ladder_atlas.tables(states)]
+    for text in ("", "a", "(ab*a|b)*", "(a|b)*abb", "a?b+", "(aa)*|(bbb)*", ".(ab|ba)*.", "((a|b)(a|b))*b"):
+        table, pattern = asked("typed", text), text.replace(".", "(a|b)") or "()"
+        moves = np.array(table).reshape(-1, 2).T
+        assert len(moves[0]) == acceptor(pattern, "ab").num_states, text
+        # the same answers under some way to name states as accepting: those of the library's own machine
+        own, reached = acceptor(pattern, "ab"), {}
+        for word in (w for n in range(7) for w in itertools.product(range(2), repeat=n)):
+            state = after(own, own.initial, word)
+            assert reached.setdefault(state, (here := _through(moves, word))) == here
+        turn = asked("turning", table)
+        map_of = lambda word, moves=moves: [_through(moves, ["ab".index(letter) for letter in word], q) for q in range(len(moves[0]))]
+        if turn is None:
+            assert all(_settles(map_of(word)) for n in range(1, 6) for word in map("".join, itertools.product("ab", repeat=n)))
+        else:
+            front = asked("wayTo", table, turn["state"])
+            assert _through(moves, ["ab".index(letter) for letter in front]) == turn["state"] and not _settles(map_of(turn["word"]))
+
+
+def _through(moves, word, state=0):
+    for token in word:
+        state = int(moves[token][state])
+    return state
+
+
+def _settles(power):
+    """Whether a map's powers become one map."""
+    many = power
+    for _ in power:
+        many = [power[q] for q in many]
+    return [power[q] for q in many] == many
+
+
+AGREES = {"atlas": atlas_agrees, "playground": playground_agrees, "writes": writes_agrees, "tree": tree_agrees, "levels": levels_agrees, "film": film_agrees, "fields": fields_agrees, "killers": killers_agrees, "walk": walk_agrees, "disc": disc_agrees, "simplex": simplex_agrees}
 PLANTED = {
+    "atlas": ("empty(x[1]) ? or(first", "!empty(x[1]) ? or(first"),
     "playground": ("x[i] * y[i] - x[i + 1] * y[i + 1]", "x[i] * y[i] + x[i + 1] * y[i + 1]"),
     "writes": ("beta * value * (1 - beta)", "value * (1 - beta)"),
     "tree": ("times[first][row[2 * i + 1]]", "times[row[2 * i + 1]][first]"),
@@ -365,6 +404,7 @@ MOVES = {  # name -> (by pointer, what has the focus, a key)
     "levels": (played(1), "input[type=range]", "ArrowRight"),
     "tree": (pressed("letter 6"), "input[type=range]", "ArrowRight"),
     "writes": (played(3), "input[type=range]", "ArrowLeft"),
+    "atlas": (pressed("machine 112001"), "[aria-label^='a word']", "b"),
     "playground": (pressed("500 random letters"), "input[type=text]", "3"),
     "simplex": (dragged("column 2", 30, -40), "[aria-label='column 3']", "ArrowDown"),
 }

@@ -10,8 +10,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 from PIL import Image
 
+from lrnnbook.content.show import atlas, frames, labels
 from lrnnbook.content.show import dlr_figures as dlr
-from lrnnbook.content.show import frames, labels
 from lrnnbook.content.show import lrnn_figures as lrnn
 from lrnnbook.content.show import regulargpt_figures as regulargpt
 from lrnnbook.content.show.automaton_figures import state_diagram
@@ -166,6 +166,10 @@ PICTURES = {
         "Perplexity over that at the trained length, by length: on the left a step up behind C squared for "
         "RegularGPT, which is gone where the depth of training is kept; on the right the paper's models, of which "
         "RegularGPT with C = 32 and 64 rises by a factor of 25 and more."),
+    "atlas": Picture(atlas.poster, (),
+        "All 216 machines of three states and two letters as small diagrams, in five colours: 23 are kept for ever by one layer of "
+        "gates in [0, 1], 16 by two such layers, 122 need signs, 19 turns or reflections, and of 36 it is not known how many layers "
+        "of turns they need.", atlas.verdicts),
 }  # fmt: skip
 
 

@@ -6,7 +6,6 @@ What its rows and metrics are is said in ``ladder_atlas.yaml``.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -41,13 +40,9 @@ def machine(table: tuple[int, ...]) -> MooreMachine:
     return MooreMachine(np.reshape(table, (-1, 2)).T, np.arange(len(table) // 2), 0, ("a", "b"))
 
 
-@cache
-def asked(states: int, family: str) -> str:
-    """What is known of each machine, a sign each."""
-    return "".join(map(_sign, (predict(machine(table), family) for table in tables(states))))
-
-
-def _sign(found: Any) -> str:
+def sign(machine: MooreMachine, family: str) -> str:
+    """What is known of a machine, as one sign."""
+    found = predict(machine, family)
     if found.layers is not None:
         return str(found.layers)
     return NEVER if found.least is None else OPEN if found.verdict == "not decided" else SOME
@@ -55,7 +50,7 @@ def _sign(found: Any) -> str:
 
 def measure(setting: dict, seed: int, **how: Any) -> dict:
     """The verdicts of one family on all machines of so many states, and how many there are of each."""
-    found = asked(setting["states"], setting["family"])
+    found = "".join(sign(machine(table), setting["family"]) for table in tables(setting["states"]))
     share = {sign: found.count(sign) / len(found) for sign in ("1", NEVER, OPEN)}
     metrics = {"kept": 1 - share[NEVER] - share[OPEN], "one": share["1"], "never": share[NEVER], "open": share[OPEN]}
     return {"metrics": metrics | {"machines": len(found)}, "verdicts": found}

@@ -1,4 +1,4 @@
-"""``lrnnlab book build | check | drift | site | playground [NAME ...]``."""
+"""``lrnnlab book build | check | drift | site | playground | atlas [NAME ...]``."""
 
 import argparse
 import sys
@@ -20,6 +20,7 @@ VERBS = {
     "drift": "say where source and notebook differ (runs nothing)",
     "site": "write the notebooks as static pages that need no network (runs what the widgets need)",
     "playground": "write the page in which trained networks run, break and are proved, as one file that needs nothing else",
+    "atlas": "write the page of all small machines, likewise",
 }
 
 
@@ -32,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--arithmetic", choices=[*SETTINGS, "all"], default=NATIVE, help="of check: run the chapters "
                         "with " + "; ".join(f"{name}: {one.says}" for name, one in SETTINGS.items()) + "; all: each of "
                         f"these in turn (default {NATIVE})")  # fmt: skip
-    parser.add_argument("--out", type=Path, help="of site and playground: where to (default build/site, build/playground.html)")
+    parser.add_argument("--out", type=Path, help="of site, playground and atlas: where to (default build/site, build/playground.html)")
     parser.add_argument("--repository", metavar="OWNER/NAME", help="of site: where the book lies on GitHub; then every "
                         "page has buttons that open its notebook in Colab and on Binder")  # fmt: skip
     parser.add_argument("--check", action="store_true", help="of site: look at every page in a browser, at the widths of a "
@@ -55,8 +56,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"lrnnlab book: {error}", file=sys.stderr)
         return 2
     try:
-        if options.verb == "playground":
-            return _playground(options.out or Path("build/playground.html"))
+        if options.verb in ("playground", "atlas"):
+            return _one_page(options.verb, options.out or Path(f"build/{options.verb}.html"))
         if options.verb == "site":
             return _site(sources, options.out or Path("build/site"), options.repository, options.check, whole=not options.names)
     except BookError as error:
@@ -129,12 +130,13 @@ def _site(sources: Sequence[Path], out: Path, repository: str | None, check: boo
     return int(bool(problems))
 
 
-def _playground(out: Path) -> int:
-    from lrnnbook.content.chapters import playground
+def _one_page(name: str, out: Path) -> int:
     from lrnnbook.machinery.book.site.moving import page_alone
+    from lrnnbook.machinery.book.site.pages import moving_pages
 
-    page = page_alone(playground.panel(playground.recorded()["nets"]), playground.TITLE, playground.LEAD)
+    title, lead, picture = moving_pages()[name]
+    page = page_alone(picture, title, lead).encode()
     out.parent.mkdir(parents=True, exist_ok=True)
-    put(out, page.encode())
-    print(f"{out}: {len(page.encode()):,} bytes")
+    put(out, page)
+    print(f"{out}: {len(page):,} bytes")
     return 0

@@ -13,6 +13,7 @@ from nbformat.v4 import new_output
 from PIL import Image
 
 from lrnnbook.content.chapters import playground
+from lrnnbook.content.show import atlas
 from lrnnbook.content.show.interactive import Moving
 from lrnnbook.content.show.output import few_colours
 from lrnnbook.machinery.book.building import as_bytes
@@ -41,6 +42,9 @@ A workbook you can run: linear recurrent networks and formal languages.
 
 **[{playground}](playground.md)**\\
 Trained networks in a page: type a word, break a weight, and search all strings.
+
+**[{atlas}](atlas.md)**\\
+Every machine of two letters and three states: which networks can keep it, and why the others cannot.
 
 {chapters}
 
@@ -91,19 +95,25 @@ def write_pages(notebooks: Sequence[Path], folder: Path, books: bool = True) -> 
         beside.append(teaching.stem)
         text = re.sub(r"\[([^\]]*)\]\(\.\./[^)]*\)", r"\1", teaching.read_text(encoding="utf-8"))  # no page of the book
         _write(folder / teaching.name, text.encode())
-    text = INDEX.format(chapters=chapters, playground=playground.TITLE, names="\n".join(name for name in titles if numbered[name]),
-                        reference="\n".join(["playground", *beside, "equations", "references"]), library="\n".join(f"api/{room}" for room in ROOMS))  # fmt: skip
+    text = INDEX.format(chapters=chapters, playground=playground.TITLE, atlas=atlas.TITLE, names="\n".join(name for name in titles if numbered[name]),
+                        reference="\n".join(["playground", "atlas", *beside, "equations", "references"]), library="\n".join(f"api/{room}" for room in ROOMS))  # fmt: skip
     _write(folder / "index.md", text.encode())
     for room in ROOMS:
         title = room if "." in room else f"{room}: ten names"
         _write(folder / "api" / f"{room}.rst", f"{title}\n{'=' * len(title)}\n\n.. automodule:: {room}\n".encode())
-    picture = playground.panel(playground.recorded()["nets"])
-    _write(folder / "_static/moving/playground.js", script(picture.name).encode())
-    html = moving_html(picture, "_static/moving/playground.js")
-    _write(folder / "playground.md", f"# {playground.TITLE}\n\n{playground.LEAD}\n\n```{{raw}} html\n{html}\n```\n".encode())
+    for name, (title, lead, picture) in moving_pages().items():
+        _write(folder / f"_static/moving/{name}.js", script(name).encode())
+        html = moving_html(picture, f"_static/moving/{name}.js")
+        _write(folder / f"{name}.md", f"# {title}\n\n{lead}\n\n```{{raw}} html\n{html}\n```\n".encode())
     _write(folder / "equations.md", equations_page().encode())
     _write(folder / "references.md", b"# Papers\n\n{download}`As BibTeX <references.bib>`\n\n```{bibliography}\n:all:\n:list: bullet\n```\n")
     _write(folder / "references.bib", bibtex(tree(source_of(notebooks[0])) / "glossary.py").encode())
+
+
+def moving_pages() -> dict[str, tuple[str, str, Moving]]:
+    """Pages that are one picture to play with: name -> title, what is said first, the picture."""
+    nets = playground.panel(playground.recorded()["nets"])
+    return {"playground": (playground.TITLE, playground.LEAD, nets), "atlas": (atlas.TITLE, atlas.LEAD, atlas.panel())}
 
 
 def equations_page() -> str:
