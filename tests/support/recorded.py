@@ -34,6 +34,7 @@ SETTINGS = {  # digests of the settings of all cells of the tables that are decl
     "ladder/restart": "6c3fe12f66a8b607",
     "ladder/random": "6805465e56a24520",
     "ladder/strings": "7afb6a7ba1563fd4",
+    "ladder/atlas": "15d6b26b2ac2982f",
     "dlr/table1": "32a4d5560d85a178",
     "dlr/width": "7b62af3b50d4c3fd",
     "dlr/longer": "d1c04d7fc98a37f0",
