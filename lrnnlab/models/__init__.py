@@ -19,15 +19,15 @@ from torch import nn
 
 from lrnnlab.models import layers
 from lrnnlab.models.base import LinearRecurrence, Recurrence, RecurrentNet, at_default_device, weights_of
-from lrnnlab.models.exact import exact_model, snap
+from lrnnlab.models.exact import block_net, exact_model, snap
 from lrnnlab.models.layers.attention import POSITIONS
 from lrnnlab.models.net import PAPER_004, Net, PairClassifier, blocks, network
 from lrnnlab.tasks.base import BaseTask
 from lrnnlab.validation import checked, shown, whole_number
 
 __all__ = [
-    "MODELS", "LinearRecurrence", "Net", "PairClassifier", "Recurrence", "RecurrentNet", "blocks", "build", "exact_model",
-    "network", "snap",
+    "MODELS", "LinearRecurrence", "Net", "PairClassifier", "Recurrence", "RecurrentNet", "block_net", "blocks", "build",
+    "exact_model", "network", "snap",
 ]  # fmt: skip
 
 # How a paper puts its mixers into a net: options of ``network``, where they are not those of paper 000.

@@ -77,7 +77,7 @@ film_widget
 task = tasks.Sum(5)
 exact = models.exact_model(task.machine)
 basis = np.eye(5, dtype=int)
-start = exact.layers[0].x0.int().numpy()
+start = exact.layers[0].x0[0].int().numpy()
 assert (start == basis[task.machine.initial]).all(), "Claim, step 1: the start"
 print("the start:", start)
 

@@ -17,7 +17,7 @@ from torch.nn import functional as F
 from lrnnlab.automata import MooreMachine
 from lrnnlab.models import build, exact_model, snap
 from lrnnlab.models.base import Recurrence
-from lrnnlab.models.exact import _OneHot
+from lrnnlab.models.exact import TokenBlocks
 from lrnnlab.tasks import Sum
 from lrnnlab.verification import Quantised, quantise, verify
 from lrnnlab.verification.semantics.traced import TracedStep
@@ -29,7 +29,7 @@ HELD: list = [0]
 def net_of(change, **parts):
     """The exact net of Sum(3), whose step is changed: (mixer, new state, answer, state before, letter) -> (state, answer)."""
 
-    class Changed(_OneHot):
+    class Changed(TokenBlocks):
         def step(self, state, z):
             return change(self, *super().step(state, z), state, z)
 
@@ -39,7 +39,7 @@ def net_of(change, **parts):
         forward, mix = Recurrence.forward, Recurrence.mix  # step after step
 
     net = exact_model(TASK.machine)
-    mixer = Changed(TASK.machine)
+    mixer = Changed(net.layers[0].table, net.layers[0].x0)
     for name, part in parts.items():
         setattr(mixer, name, part)
     net.blocks[0].mixer = mixer
