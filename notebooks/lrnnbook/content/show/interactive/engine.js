@@ -272,3 +272,55 @@ const searchCodes = (net, data, limit = 200000) => {
   });
   return { ...found, lead, chosen, codes: table, milliseconds: performance.now() - begin };
 };
+
+// --- certificates: the format of lrnnlab.verification.semantics.certificate ----------------------------------------------
+
+// What a closed search leaves behind, as text.
+const certificateOf = ({ places, arrows }, { V, symbols, machine }, digest) => {
+  const names = [...new Set(places.map(place => String(place.states)))], number = place => names.indexOf(String(place.states));
+  const table = names.map(() => new Array(V).fill(-1)), answers = names.map(() => -1);
+  for (const [from, token, to] of arrows) {
+    table[number(places[from])][token] = number(places[to]);
+    if (machine.outputs[places[to].due] >= 0) answers[number(places[to])] = machine.outputs[places[to].due];
+  }
+  const across = machine.transitions[0].map((_, state) => machine.transitions.map(moves => moves[state]));
+  return JSON.stringify({
+    format: "lrnnlab certificate 1",
+    task: { letters: symbols, start: machine.initial, arrows: across, answers: machine.outputs },
+    net: { digest, start: number(places[0]), arrows: table, answers },
+    places: places.map(place => [number(place), place.due]),
+  });
+};
+
+// Why a text is no proof that its two tables agree on every string; "" if it is one.  Nothing of the search is used.
+const whyNoProof = text => {
+  let found;
+  try { found = JSON.parse(text); } catch (error) { return `no certificate: ${error.message}`; }
+  const whole = (row, least, below, length) => Array.isArray(row) && row.length === length
+    && row.every(x => Number.isInteger(x) && x >= least && x < below);
+  const keys = value => (value && typeof value === "object" ? Object.keys(value).sort().join(" ") : "");
+  if (keys(found) !== "format net places task" || found.format !== "lrnnlab certificate 1") return "not of the format 'lrnnlab certificate 1'";
+  const { task, net, places } = found, { letters } = task;
+  if (keys(task) !== "answers arrows letters start" || keys(net) !== "answers arrows digest start") return "task or net has other keys";
+  if (!Array.isArray(letters) || !letters.length || new Set(letters).size !== letters.length) return "the letters are not distinct";
+  for (const [name, { arrows, answers, start }, least] of [["task", task, 0], ["net", net, -1]])
+    if (!Array.isArray(arrows) || !arrows.every(row => whole(row, least, arrows.length, letters.length)) || !whole([start], 0, arrows.length, 1)
+      || !whole(answers, -1, 2 ** 53, arrows.length)) return `the ${name} is no table of states`;
+  if (!Array.isArray(places) || !places.every(place => whole(place, 0, 2 ** 53, 2))) return "the places are no pairs of states";
+  if (places.some(([s, q]) => s >= net.arrows.length || q >= task.arrows.length)) return "a place has a state that there is not";
+  const asked = new Set(task.answers.flatMap((answer, state) => (answer >= 0 ? [state] : [])));
+  task.arrows.forEach(() => task.arrows.forEach((row, state) => { if (row.some(to => asked.has(to))) asked.add(state); }));
+  const known = new Set(places.map(String));
+  if (!known.has(String([net.start, task.start]))) return "the start is not among the places";
+  let compared = 0;
+  for (const [state, wanted] of places)
+    for (const [v, letter] of letters.entries()) {
+      const after = net.arrows[state][v], due = task.arrows[wanted][v], here = `letter '${letter}' leads from the place ${state}, ${wanted} to`;
+      if (after < 0 && asked.has(due)) return `${here} nowhere, though the task asks for answers beyond`;
+      if (after < 0) continue;
+      if (!known.has(String([after, due]))) return `${here} ${after}, ${due}, which is not among the places`;
+      if (task.answers[due] >= 0 && task.answers[due] !== net.answers[after]) return `${here} ${after}, ${due}, where the answer is wrong`;
+      compared += task.answers[due] >= 0;
+    }
+  return compared ? "" : "the task never asks for an answer";
+};

@@ -1,5 +1,5 @@
 import { button, choice, GREEN, html, LIVE, path, player, range, safe, set, stage, svg, typeset } from "./parts.js";
-import { codesOf, columns, netOf, run, searchBlocks, searchCodes, snapped, tablesOf, wanted } from "./engine.js";
+import { certificateOf, codesOf, columns, netOf, run, searchBlocks, searchCodes, snapped, tablesOf, wanted, whyNoProof } from "./engine.js";
 
 const OWN = `
 .moving-picture.playground { max-width: none; }
@@ -16,6 +16,7 @@ const OWN = `
 .playground .bars svg { width: 100%; height: .9rem; }
 .playground .bars small { display: block; line-height: 1.3; }
 .playground .verdict { font-weight: 600; min-height: 3em; }
+.playground textarea { width: 100%; box-sizing: border-box; font: .8rem ui-monospace, monospace; color: inherit; background: transparent; }
 .playground table.cells { border-collapse: collapse; border: 0; margin: .3rem 0; display: block; }
 .playground table.cells :is(td, tr) { padding: 0; border: 0; background: none; }
 .playground table.cells button { width: 1.7rem; min-width: 0; height: 1.7rem; min-height: 0; padding: 0; display: block; margin: 1px;
@@ -103,7 +104,8 @@ const render = ({ model, el }) => {
 
   // --- 4: all strings
   const verdict = html("p", { class: "verdict", "aria-live": "polite" }), graph = html("div", { class: "wide" });
-  const proved = html("section", {}, html("p", { class: "head" }, "2 Right on every string?"), button("search", () => search()), verdict, graph);
+  const paper = html("details", { hidden: "" });
+  const proved = html("section", {}, html("p", { class: "head" }, "2 Right on every string?"), button("search", () => search()), verdict, graph, paper);
   panels.before(told);
   panels.append(typed, proved, seen, moved);
 
@@ -137,7 +139,15 @@ const render = ({ model, el }) => {
   };
 
   const tell = () => {
+    paper.hidden = !found?.closed || last < found.arrows.length;
     if (!found) { verdict.textContent = ""; return; }
+    if (!paper.hidden) {
+      const text = certificateOf(found, net(), `of the page: ${entry().name}`), why = whyNoProof(text);
+      paper.replaceChildren(html("summary", {}, `certificate: ${number(text.length)} characters, ${why || "checked again"}`),
+        html("p", {}, "The search's places as text. A check that shares nothing with the search finds them closed, and every answer right; "
+          + "Python's is lrnnlab.verification.check_certificate."),
+        html("textarea", { readonly: "", rows: 4, "aria-label": "certificate" }, text));
+    }
     const size = `${number(found.places.length)} places, ${number(found.arrows.length)} arrows, ${found.milliseconds.toFixed(0)} ms`;
     const what = found.of === "restart" ? "its codes" : found.blocks.length === net().blocks.h ? "all blocks"
       : `block${found.blocks.length > 1 ? "s" : ""} ${found.blocks.join(" and ")}`;
@@ -281,7 +291,7 @@ const render = ({ model, el }) => {
     else drawPlane(now);
     drawCells();
     proved.querySelector("button").disabled = !one.blocks && !put_back;
-    if (!found) { graph.replaceChildren(); verdict.textContent = one.blocks || put_back ? "" : "A net that only drifts has no finite set of places: restart it first."; }
+    if (!found) { paper.hidden = true; graph.replaceChildren(); verdict.textContent = one.blocks || put_back ? "" : "A net that only drifts has no finite set of places: restart it first."; }
     else tell();
   };
   return follow(draw);
@@ -294,4 +304,6 @@ export default { render, mathematics: {
   logits: (data, word) => { const net = netOf(data); return word.map((_, t) => [...net.step(run(net, data, word.slice(0, t)).states.at(-1), word[t]).logits]); },
   snapped: (data, broken = {}) => brief(searchBlocks(data, columns(data, new Map(Object.entries(broken))))),
   restarted: data => brief(searchCodes(netOf(data), data)),
+  certificate: (data, restart) => certificateOf(restart ? searchCodes(netOf(data), data) : searchBlocks(data, columns(data)), data, "of the page"),
+  whyNoProof,
 } };
