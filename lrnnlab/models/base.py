@@ -22,7 +22,7 @@ from torch.nn import functional as F
 from torch.utils._pytree import tree_map
 
 from lrnnlab.scans.kernels import dispatch
-from lrnnlab.scans.transforms import check_symbols, within_func
+from lrnnlab.scans.transforms import check_symbols, is_exporting, within_func
 from lrnnlab.validation import among, checked, shown, whole_number
 
 MAX_LAYERS = 1000
@@ -64,6 +64,7 @@ class Recurrence(Module):
     of symbols overrides ``forward``.  Its options are checked by their annotations (:func:`lrnnlab.validation.checked`).
     """
 
+    loops = False  # whether ``mix`` is a loop over time in compiled code, which ``torch.export`` cannot follow
     _start: tuple[int, Any] | None = None  # (B, what the last state that was checked had to be like)
 
     def __init_subclass__(cls, **options):
@@ -91,7 +92,10 @@ class Recurrence(Module):
 
     def forward(self, z: Tensor, tokens: Tensor | None = None) -> Tensor:
         """y (B,T,D) of inputs z (B,T,D); or, with tokens (B,T), of inputs z[tokens], z (V,D)."""
-        return self.mix(z if tokens is None else z[tokens])
+        z = z if tokens is None else z[tokens]
+        if is_exporting() and (self.loops or type(self).mix is Recurrence.mix):
+            return _exported(self, z)
+        return self.mix(z)
 
     def trace(self, z: Tensor, tokens: Tensor | None = None) -> tuple[Tensor | None, Tensor]:
         """(A, y): the transitions A_t of the given z, one per row, beside y; None where there is no such matrix."""
@@ -112,6 +116,18 @@ class Recurrence(Module):
     @abstractmethod
     def step(self, state: Any, z_t: Tensor) -> tuple[Any, Tensor]:
         """One token: (state, z_t (B,D)) -> (state, y_t (B,D))."""
+
+
+def _exported(mixer: Recurrence, z: Tensor) -> Tensor:
+    """``mix`` by ``step`` in torch's own loop over time, which ``torch.export`` keeps as one: the program takes any length."""
+    from torch._higher_order_ops.scan import scan
+
+    def step(state: Any, z_t: Tensor) -> tuple[Any, Tensor]:
+        state, y_t = mixer.step(state, z_t)
+        return state, y_t.clone()  # else it may be part of the state
+
+    start = tree_map(torch.clone, mixer.initial(z.shape[0]))
+    return scan(step, start, z.movedim(1, 0))[1].movedim(0, 1)
 
 
 class RecurrentNet(Protocol):
@@ -221,9 +237,9 @@ class LinearRecurrence(Recurrence):
     def trace(self, z: Tensor, tokens: Tensor | None = None) -> tuple[Tensor, Tensor]:
         A, b = self.transition(z)
         if tokens is None:
-            x = dispatch.linear(A, b, self.initial(len(z)), self.backend)
+            x = dispatch.linear(A, b, self.initial(z.shape[0]), self.backend)
         else:
-            x = dispatch.by_token(A, b, tokens, self.initial(len(tokens)), self.backend)
+            x = dispatch.by_token(A, b, tokens, self.initial(tokens.shape[0]), self.backend)
         return A, self.output(x.flatten(2), z, tokens)  # (B,T,h,n) -> (B,T,hn)
 
     def output(self, x: Tensor, z: Tensor, tokens: Tensor | None = None) -> Tensor:
@@ -319,7 +335,9 @@ def is_compiled(backend: str, x: Tensor) -> bool:
         )
     if backend == "cpu" and within_func():
         raise ValueError("backend 'cpu' does not run within torch.func; 'auto' and 'reference' do")
-    return backend != "reference" and fits and not within_func() and x.numel() > 0  # nothing to do is not worth compiling for
+    if is_exporting() or within_func() or not x.numel():  # nothing to do is not worth compiling for
+        return False
+    return backend != "reference" and fits
 
 
 def run_compiled(loop: str, tensors: tuple[Tensor | None, ...], *options: Any) -> Any:

@@ -37,6 +37,9 @@ def within_func() -> bool:
     return not torch.compiler.is_compiling() and torch._C._len_torch_dispatch_stack() > 0
 
 
+is_exporting = getattr(torch.compiler, "is_exporting", lambda: False)  # which old versions do not know
+
+
 def values(x: Tensor) -> Tensor:
     """``x``, within ``torch.func`` the tensor that is wrapped there, for a check: what it says may decide nothing else."""
     functorch = torch._C._functorch

@@ -80,6 +80,8 @@ class FastWeights(Recurrence):
     torch.Size([3, 7, 8])
     """
 
+    loops = True
+
     def __init__(
         self,
         width: int,
@@ -265,6 +267,8 @@ class _Gated(Recurrence):
     """A mixer whose state is S; a subclass says what a token gives."""
 
     backend = "auto"  # how it runs, one of ``GATED_BACKENDS``; may be set
+
+    loops = True
 
     def __init__(self, width: int, heads: int, rows: int, scalars: int = 0):
         super().__init__()

@@ -118,6 +118,8 @@ class ElementWiseLSTM(Recurrence):
     torch.Size([2, 7, 5])
     """
 
+    loops = True
+
     def __init__(self, width: int, *, inputs: int | None = None, backend: str = "auto"):
         super().__init__()
         inputs = width if inputs is None else inputs
@@ -227,6 +229,8 @@ class RecurrentDelta(Recurrence):
     torch.Size([3, 7, 8])
     """
 
+    loops = True
+
     def __init__(
         self,
         width: int,
@@ -322,6 +326,8 @@ class SelfReferential(Recurrence):
     >>> SelfReferential(8, heads=2, rates=1)(torch.zeros(3, 7, 8)).shape
     torch.Size([3, 7, 8])
     """
+
+    loops = True
 
     def __init__(
         self,

@@ -40,7 +40,7 @@ from torch.nn import functional as F
 from lrnnlab.models.base import LinearRecurrence, check_sizes, is_compiled, run_compiled
 from lrnnlab.models.layers.modes import GatedReadout, legs, log_uniform_steps
 from lrnnlab.scans.kernels import dispatch
-from lrnnlab.scans.transforms import within_func
+from lrnnlab.scans.transforms import is_exporting, within_func
 from lrnnlab.validation import among, checked, number
 
 
@@ -175,7 +175,7 @@ class BlockDiagonal(LinearRecurrence):
         """A_t (..., h, n, n), the blocks of one step, and the input term B u_t (..., h, n), both made from z (..., D).
         """
         A = self._blocks(z)
-        if not within_func() and self.frozen.any():
+        if not (within_func() or is_exporting()) and self.frozen.any():
             stay = torch.eye(self.b, dtype=A.dtype, device=A.device)
             A = stay.expand(*z.shape[:-1], self.h, -1, -1).index_copy(-3, self.alive(), A)
         if self.drive == "none":
@@ -185,7 +185,7 @@ class BlockDiagonal(LinearRecurrence):
     def _blocks(self, z: Tensor) -> Tensor:
         """(..., h', b, b): the blocks of the heads that are not frozen; within ``torch.func`` of all."""
         A = COLUMN_RULES[self.rule](self.raw_blocks(z), self.p, -3).transpose(-3, -2)  # (..., h', row, column)
-        if within_func():  # which heads are frozen may differ from net to net of a stack
+        if within_func() or is_exporting():  # which heads are frozen may differ from net to net of a stack
             A = torch.where(self.frozen[:, None, None], torch.eye(self.b, dtype=A.dtype, device=A.device), A)
         return A
 
@@ -221,7 +221,7 @@ class BlockDiagonal(LinearRecurrence):
         alive = self.alive()
         frozen = len(alive) < self.h
         x0 = (self.x0[alive] if frozen else self.x0).expand(B, -1, -1)
-        if tokens is None and self.rule == "softmax" and not within_func():
+        if tokens is None and self.rule == "softmax" and not (within_func() or is_exporting()):
             if self._is_fused(z):
                 A, x = run_compiled("generator.GeneratedScan", (z, *self._generator(), x0))
             else:
@@ -241,9 +241,9 @@ class BlockDiagonal(LinearRecurrence):
     def alive(self) -> Tensor:
         """Numbers of the heads that are not frozen (as an index they cost half of what the mask costs).
 
-        Within ``torch.func`` of all heads.
+        Within ``torch.func`` and ``torch.export`` of all heads.
         """
-        if within_func():
+        if within_func() or is_exporting():
             return torch.arange(self.h, device=self.frozen.device)
         return (~self.frozen).nonzero().flatten()
 
