@@ -185,7 +185,8 @@ def test_a_net_that_lasts_against_theory_is_shown_with_the_words_that_refute_it(
 
 
 @pytest.mark.thorough
-def test_a_model_of_the_ladder_comes_out_as_chapter_10_has_it(module, capsys):
+def test_a_model_of_the_ladder_comes_out_as_chapter_10_has_it(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
     assert cli.main(["card", "deltanet", "--machines", "flip_flop,parity,s_3"]) == 0
     said = capsys.readouterr().err
     assert "Keep the last: learned; below 99% at" in said and "restarted: proved, every string" in said
