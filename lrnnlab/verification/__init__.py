@@ -31,6 +31,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import groupby
+from os import PathLike
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import torch
@@ -43,10 +46,15 @@ from lrnnlab.verification.black_box import extract
 from lrnnlab.verification.heads import learned_machine
 from lrnnlab.verification.quantised import Quantised, quantise, verify_quantised
 from lrnnlab.verification.search import Search, Verdict, contributions, reachable
+from lrnnlab.verification.semantics.carried import digest, read_graph
+from lrnnlab.verification.semantics.certificate import check_certificate
 from lrnnlab.verification.semantics.lower_layers import LowerMachine, check_snapped, live_part, reach
-from lrnnlab.verification.semantics.traced import plain_torch
+from lrnnlab.verification.semantics.traced import TracedStep, plain_torch
 
-__all__ = ["Quantised", "Verdict", "extract", "learned_machine", "quantise", "verify"]
+__all__ = [
+    "Quantised", "Verdict", "check_certificate", "digest", "extract", "learned_machine", "load_proof", "quantise",
+    "save_proof", "verify",
+]  # fmt: skip
 
 LOWER = 200_000  # at most so many states of the layers under the last
 
@@ -125,6 +133,66 @@ def verify(
     if verdict.decided and wrong != verdict.counterexamples:
         raise AssertionError("the model and the search disagree about a string: please report this")
     return replace(verdict, counterexamples=wrong)
+
+
+def save_proof(file: str | PathLike, model: Quantised, specification: MooreMachine) -> Verdict:
+    """Prove a quantised net, and write it with its codes, the task and the certificate into one file for another machine.
+
+    ``ValueError`` with the verdict if it is not proved, or has more places than a certificate tells.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from lrnnlab.models import exact_model
+    >>> from lrnnlab.tasks import task
+    >>> parity = task("parity")
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = save_proof(Path(folder, "parity.pt"), quantise(exact_model(parity.machine), parity), parity.specification)
+    ...     model, verdict = load_proof(Path(folder, "parity.pt"), parity.specification)
+    >>> verdict.proved, model(torch.tensor([[1, 1, 0, 1]])).argmax(-1).tolist()
+    (True, [[1, 0, 0, 1]])
+    """
+    verdict = verify(model, specification)
+    if not verdict.certificate:
+        raise ValueError(f"there is no proof to save: {verdict}")
+    sizes = {"vocab_size": model.vocab_size, "classes": model.classes}
+    torch.save({"format": "lrnnlab proof 1", "certificate": verdict.certificate, **sizes, "net": dict(model.state_dict())}, file)
+    return verdict
+
+
+def load_proof(file: str | PathLike, specification: MooreMachine | None = None) -> tuple[Quantised, Verdict]:
+    """The net in a file of :func:`save_proof`, and its verdict: nothing in the file is believed, it is proved again here.
+
+    The file is data (``torch.load(weights_only=True)``); the net is read as a list of operations of torch and refused if
+    there is anything else in it.  ``specification``: the task that you mean; without it the file's own is proved, of which
+    ``verdict.certificate`` says what it asks.  ``ValueError``, with the reason, if the file does not hold what it says.
+    """
+    try:
+        held = torch.load(file, map_location="cpu", weights_only=True)
+        if held["format"] != "lrnnlab proof 1":
+            raise ValueError(f"format {held['format']!r}")
+        with plain_torch():
+            model = _read_net(held)
+        task = check_certificate(held["certificate"], specification)["task"]
+    except OSError:
+        raise
+    except Exception as error:  # whatever a file may hold
+        raise ValueError(f"{file} holds no proof: {error}") from error
+    machine = MooreMachine(np.array(task["arrows"]).T, task["answers"], task["start"], tuple(task["letters"]))
+    verdict = verify(model, specification or machine)
+    if not verdict.proved or verdict.certificate != held["certificate"]:
+        raise ValueError(f"{file} holds another net than its certificate says: {verdict}")
+    return model, verdict
+
+
+def _read_net(held: dict[str, Any]) -> Quantised:
+    net, sizes = held["net"], SimpleNamespace(vocab_size=int(held["vocab_size"]), classes=int(held["classes"]))
+    known = net["_extra_state"]
+    start, codes = ([part for key, part in net.items() if key.startswith(name)] for name in ("steps.start", "code"))
+    weights = {key.removeprefix("steps.graph."): part for key, part in net.items() if key.startswith("steps.graph.")}
+    steps = TracedStep(sizes, (read_graph(known["graph"], weights), start))
+    model = Quantised(steps, known["every"], tuple(codes), [tuple(word) for word in known["words"]], net["answers"])
+    model.closed, model.why = known["closed"], known["why"]
+    return model
 
 
 def _verify_snapped(

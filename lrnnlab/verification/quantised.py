@@ -23,6 +23,7 @@ import copy
 import time
 from collections.abc import Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,7 @@ from lrnnlab.tasks.base import BaseTask
 from lrnnlab.training import deterministic, rng
 from lrnnlab.validation import checked, number, whole_number
 from lrnnlab.verification.search import Verdict
+from lrnnlab.verification.semantics.carried import certificate, told
 from lrnnlab.verification.semantics.lower_layers import check_fits
 from lrnnlab.verification.semantics.rounding import Bounds
 from lrnnlab.verification.semantics.traced import State, TracedStep, impure, in_double, plain_torch
@@ -107,7 +109,8 @@ class Quantised(Module):
         return super()._apply(fn, recurse)
 
     def get_extra_state(self) -> dict[str, Any]:
-        return {"graph": self.steps.graph.code, "every": self.every, "words": self.words, "closed": self.closed, "why": self.why}
+        known = {"every": self.every, "words": self.words, "closed": self.closed, "why": self.why}
+        return {"graph": told(self.steps.graph), **known}
 
     def set_extra_state(self, state: dict[str, Any]) -> None:
         self.every, self.words, self.closed, self.why = (state[key] for key in ("every", "words", "closed", "why"))
@@ -121,7 +124,7 @@ class Quantised(Module):
         mine, theirs = kinds(self.state_dict()), kinds(state_dict)
         if other := [key for key in {**mine, **theirs} if mine.get(key) != theirs.get(key)]:
             raise ValueError(f"these are the numbers of another quantised net: {other[0]} differs, so they would make a function "
-                             "that is neither; save and load the whole net (torch.save(q, file))")  # fmt: skip
+                             "that is neither; save_proof and load_proof carry a whole net")  # fmt: skip
         return super().load_state_dict(state_dict, strict, assign)
 
     def forward(self, tokens: Tensor) -> Tensor:
@@ -471,11 +474,16 @@ def verify_quantised(model: Quantised, specification: MooreMachine) -> Verdict:
         return (torch.inf, 0.0) if worst is None else (float(lead[worst]), float(apart[worst]))
 
     (code_lead, code_apart), (lead, apart) = least(code_leads, reached), least(leads, asked)
-    return Verdict(
+    verdict = Verdict(
         not word, (tuple(word),) * bool(word), len(came), len(reached), None, depth, code_lead, lead, (code_apart, apart),
         ", ".join(sorted(bounds.unknown)),
         f"restarted after every {'token' if model.every == 1 else f'{model.every} tokens'}, in {str(logits.dtype)[6:]}",
     )  # fmt: skip
+    if not verdict.proved:
+        return verdict
+    places = np.array([*came])
+    after, said = machine.transitions[:, places // Q], machine.outputs[places // Q]
+    return replace(verdict, certificate=certificate(model, specification, 0, places, after, said))
 
 
 def _after_word(steps: TracedStep, state: State, word: Sequence[int]) -> Tensor:

@@ -15,7 +15,7 @@ states; a *place* is one number for (lower state, head states, automaton state).
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from torch.nn import functional as F
 
 from lrnnlab.automata import MooreMachine
 from lrnnlab.models import Net
+from lrnnlab.verification.semantics.carried import PLACES, certificate
 from lrnnlab.verification.semantics.lower_layers import LowerMachine, quotient
 from lrnnlab.verification.semantics.rounding import Bounds
 
@@ -46,6 +47,8 @@ class Verdict:
     ``unknown``: operations for which no bound of rounding is known; then nothing is decided.  ``about``: of what net in what
     type this is the verdict; none has a mode of training.  (Of a quantised net: both
     leads are those of the state where rounding can take the most of them; a column's lead is a chosen code's.)
+    ``certificate``: of what is proved in at most 20,000 pairs, these pairs as JSON, for others to check
+    (:func:`lrnnlab.verification.check_certificate`).
     """
 
     closed: bool
@@ -59,6 +62,7 @@ class Verdict:
     rounding: tuple[float, float] = (0.0, 0.0)
     unknown: str = ""
     about: str = ""
+    certificate: str = field(default="", repr=False, compare=False)
 
     @property
     def decided(self) -> bool:
@@ -155,7 +159,23 @@ class Search:
             seen = np.sort(np.concatenate([seen, generation]))  # many times as fast as a union
             if len(seen) > limit:
                 return self.verdict(False, wrong_strings, seen, tree)
-        return self.verdict(not len(generation), wrong_strings, seen, tree)
+        verdict = self.verdict(not len(generation), wrong_strings, seen, tree)
+        return replace(verdict, certificate=self._certificate(seen, each)) if verdict.proved else verdict
+
+    def _certificate(self, places: np.ndarray, each: Any) -> str:
+        """What the places reached say, once the search is closed, as JSON."""
+        if len(places) > PLACES:
+            return ""
+        after = np.full((self.specification.num_symbols, len(places)), -1, places.dtype)
+        for token, row in enumerate(after):
+            origin, to = self.move(places, token)
+            row[origin] = to // self.Q
+        joint = self.split(places)[1]
+        if self.complete:
+            said = self.shown(joint)
+        else:
+            said = (each[1] + each[0][self.heads, self.digits(joint)].sum(1)).argmax(1)
+        return certificate(self.model, self.specification, int(self.start[0]) // self.Q, places, after, said)
 
     def move(self, places: np.ndarray, token: int) -> tuple[np.ndarray, np.ndarray]:
         """(numbers of the places from which the token may follow, the places it leads to)."""

@@ -44,9 +44,9 @@ class TracedStep(Module):
     vocab_size: int
     classes: int
 
-    def __init__(self, net: RecurrentNet):
+    def __init__(self, net: Any, made: tuple[Any, list[Tensor]] | None = None):
         super().__init__()
-        self.graph, start = trace(net)
+        self.graph, start = made or trace(net)  # made: what was traced before
         self.vocab_size, self.classes, self.parts = net.vocab_size, net.classes, len(start)
         for i, part in enumerate(start):
             self.register_buffer(f"start{i}", part)

@@ -12,7 +12,7 @@ from lrnnlab.automata import MooreMachine, equivalent, minimise
 from lrnnlab.models import build, snap
 from lrnnlab.models.net import PostNorm
 from lrnnlab.tasks import EvenPair, ModArith, Sum
-from lrnnlab.verification import learned_machine, verify
+from lrnnlab.verification import check_certificate, digest, learned_machine, verify
 from lrnnlab.verification.heads import head_tables
 from lrnnlab.verification.search import Search
 from lrnnlab.verification.semantics.lower_layers import live_part, quotient, reach
@@ -57,7 +57,8 @@ def complete(model, specification):
 @pytest.mark.parametrize("head", ["linear", "mlp"])
 def test_a_model_is_proved_equal_to_its_own_machine(seed, head):
     model = snapped(2, 2, seed, head=head)
-    assert verify(model, stepped(model)).proved
+    verdict = verify(model, machine := stepped(model))
+    assert verdict.proved and check_certificate(verdict.certificate, machine, digest=digest(model))
 
 
 @pytest.mark.parametrize("seed", range(12))
