@@ -217,6 +217,13 @@ After it, inline $SUM$, and `a.longlonglonglonglonglonglonglonglonglonglonglongl
 """.replace("SUM", " + ".join(f"x_{{{i}}}" for i in range(40)))
 
 
+def small_site(notebooks, folder, **how):
+    """A site without widgets' pictures and with one room of the library: each takes Sphinx a second."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("lrnnbook.machinery.book.site.pages.ROOMS", ["lrnnlab.scans"])
+        return build_site(notebooks, folder, books=False, **how)
+
+
 @pytest.fixture(scope="module")
 def odd(tmp_path_factory):
     """The site of one chapter that has what pages were once wrong at, and what Sphinx says of it."""
@@ -226,7 +233,7 @@ def odd(tmp_path_factory):
              *(new_output("display_data", {"text/html": one, "text/plain": "t"}) for one in tables)]  # fmt: skip
     asked = [new_output("display_data", {"text/plain": WIDGET, "text/html": "<p>A still."})]
     cells = [new_code_cell(LONG, execution_count=1, outputs=shown), new_code_cell('guess("02.5", it)', execution_count=2, outputs=asked)]
-    told = build_site([notebook(folder, new_markdown_cell(ODD), *cells)], folder / "site", books=False)
+    told = small_site([notebook(folder, new_markdown_cell(ODD), *cells)], folder / "site")
     return folder / "site", "\n".join(told)
 
 
@@ -241,7 +248,7 @@ def test_a_deeper_page_knows_which_chapters_are_there(tmp_path):
     deeper = "# And\n\n[up](../01_one.ipynb) [beside](01b_two.ipynb) [gone](../02_gone.ipynb) [lost](01c_lost.ipynb) [dead](../01_one.ipynb#Nowhere)"
     made = {"01_one": "# One\n\n[down](deeper/01a_and.ipynb)", "deeper/01a_and": deeper, "deeper/01b_two": "# Two"}
     paths = [notebook(tmp_path, new_markdown_cell(text), name=name) for name, text in made.items()]
-    assert "ipynb" not in "\n".join(build_site(paths, tmp_path / "site", books=False, whole=False))
+    assert "ipynb" not in "\n".join(small_site(paths, tmp_path / "site", whole=False))
     assert dead_links(tmp_path / "site", pages_of(tmp_path / "site")) == [  # the index shows how a page begins
         "deeper/01a_and.html: the link ../01_one.html#Nowhere leads nowhere", "index.html: the link 01_one.html#Nowhere leads nowhere",
     ]  # fmt: skip
@@ -288,7 +295,7 @@ def test_a_folder_of_somebody_else_is_left_alone_and_nothing_is_deleted(site, tm
     with pytest.raises(BookError, match="holds something that is no site"):
         build_site([path], tmp_path)
     for _ in range(2):
-        build_site([path], tmp_path / "site", books=False)
+        small_site([path], tmp_path / "site")
         (tmp_path / "site" / "CNAME").write_text("years")
     assert (tmp_path / "site" / "CNAME").read_text() == (tmp_path / "thesis.txt").read_text() == "years"
 
