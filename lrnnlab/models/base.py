@@ -162,22 +162,29 @@ class RecurrentNet(Protocol):
     def step(self, state: Any, tokens: Tensor, /) -> tuple[Any, Tensor]: ...
 
 
+def missing(net: Any, whose: str, *needed: str) -> str:
+    """The first name that a net, or a class of nets, lacks, and how to write it; empty if it has all of a recurrent net."""
+    who = net if isinstance(net, type) else type(net)
+    lacks = next((name for name in needed or ("vocab_size", "classes", "initial_state", "step") if not hasattr(net, name)), "")
+    return lacks and (f"{who.__name__} has no {lacks}: {whose} takes a net with\n"
+                      "    vocab_size, classes = 3, 2                # V and C\n"
+                      "    def initial_state(self, batch): ...       # tensors with an axis of length batch\n"
+                      "    def step(self, state, tokens): ...        # tokens (B,) -> (state, logits (B, C))")  # fmt: skip
+
+
 def check_recurrent(net: Any, whose: str, *needed: str) -> None:
-    """``TypeError``, with the first name that is missing and how to write it, unless ``net`` has all of a recurrent net."""
+    """``TypeError``, with what is missing and how to write it, unless ``net`` has all of a recurrent net."""
+    if lacks := missing(net, whose, *needed):
+        raise TypeError(lacks)
     if isinstance(net, type):
         raise TypeError(f"{whose} takes a net, and {net.__name__} is a class: make one, {net.__name__}(...)")
-    if lacks := [name for name in needed or ("vocab_size", "classes", "initial_state", "step") if not hasattr(net, name)]:
-        raise TypeError(f"{type(net).__name__} has no {lacks[0]}: {whose} takes a net with\n"
-                        "    vocab_size, classes = 3, 2                # V and C\n"
-                        "    def initial_state(self, batch): ...       # tensors with an axis of length batch\n"
-                        "    def step(self, state, tokens): ...        # tokens (B,) -> (state, logits (B, C))")  # fmt: skip
 
 
-def step_of(net: RecurrentNet, state: Any, tokens: Tensor) -> tuple[Any, Tensor]:
+def step_of(net: RecurrentNet, state: Any, tokens: Tensor, classes: int | None = None) -> tuple[Any, Tensor]:
     """One step; ``ValueError`` unless it gives a state and logits (B,C)."""
     found: Any = net.step(state, tokens)
     logits = found[1] if isinstance(found, (tuple, list)) and len(found) == 2 else None
-    C = getattr(net, "classes", None)
+    C = classes or getattr(net, "classes", None)
     if not isinstance(logits, Tensor) or logits.ndim != 2 or len(logits) != len(tokens) or C not in (None, logits.shape[1]):
         raise ValueError(f"the step of {type(net).__name__} must return (state, logits ({len(tokens)}, {C or 'C'})), "
                          f"got {shown(found)}")  # fmt: skip
@@ -208,7 +215,7 @@ class Stepwise(Module):
         return self.net.initial_state(batch)
 
     def step(self, state: Any, tokens: Tensor) -> tuple[Any, Tensor]:
-        return step_of(self.net, state, tokens)
+        return step_of(self.net, state, tokens, getattr(self, "classes", None))
 
     def forward(self, tokens: Tensor) -> Tensor:
         """(B,T) -> (B,T,C)."""

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from lrnnbook.content.tables import plan
-from lrnnbook.content.tables.own import REGISTRIES
+from lrnnbook.content.tables.own import REGISTRIES, enter
 from lrnnbook.machinery import cli
 
 MODULE = '''
@@ -171,3 +171,14 @@ def test_a_rule_of_ones_own_is_planned_in_other_tables(mine, like, tasks, row):
     (run, *_) = plan(str(file), budget="desk", seeds=[3])
     config = run.config()
     assert (run.experiment, run.row, run.seed) == (like, "a", 3) and config["code"] and f"{module}:" in str(config["setting"])
+
+
+def test_a_net_without_a_step_is_told_how_to_write_one(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    tmp_path.joinpath("half_a_net.py").write_text("""
+from torch import nn
+class Half(nn.Module):
+    def initial_state(self, batch): ...
+""")
+    with pytest.raises(ValueError, match=r"'half_a_net:Half' reads neither .* Half has no step: a row takes a net with\n.*\n.*\n +def step"):
+        enter(str(tmp_path), {"model": "half_a_net:Half"})

@@ -13,6 +13,7 @@ from torch import nn
 
 from lrnnbook.content.tables.nets import MIXERS
 from lrnnlab.models import MODELS, Recurrence, network
+from lrnnlab.models.base import Stepwise, missing
 from lrnnlab.tasks import TASKS, BaseTask
 
 WIDTHS = ("hidden_size", "d_model")  # what constructors of layers, (B,T,D) -> (B,T,D), call D
@@ -20,29 +21,9 @@ INSTALL = {"fla": "flash-linear-attention"}  # module -> what pip calls it
 REGISTRIES: dict[str, dict[str, Any]] = {"model": MODELS, "mixer": MIXERS, "task": TASKS, "machine": TASKS}  # by key of a setting
 
 
-class Stepwise(nn.Module):
+def stepwise(make: Callable[..., nn.Module], vocab_size: int, classes: int, **options: Any) -> Stepwise:
     """A net that has ``initial_state`` and ``step`` alone, on whole strings."""
-
-    def __init__(self, make: Callable[..., nn.Module], *sizes: int, **options: Any):
-        super().__init__()
-        self.net: Any = make(*sizes, **options)
-        self.vocab_size, self.classes = sizes
-
-    def initial_state(self, batch: int) -> Any:
-        """Before the first token."""
-        return self.net.initial_state(batch)
-
-    def step(self, state: Any, token: torch.Tensor) -> tuple[Any, torch.Tensor]:
-        """(state, tokens (B,)) -> (state, logits (B, classes))."""
-        return self.net.step(state, token)
-
-    def forward(self, tokens: torch.Tensor) -> torch.Tensor:
-        """(B, T) -> (B, T, classes)."""
-        state, logits = self.initial_state(len(tokens)), []
-        for token in tokens.unbind(1):
-            state, said = self.step(state, token)
-            logits.append(said)
-        return torch.stack(logits, 1)
+    return Stepwise(make(vocab_size, classes, **options), vocab_size=vocab_size, classes=classes)
 
 
 class Layer(nn.Module):
@@ -100,8 +81,9 @@ def _model(name: str, found: Any, key: str) -> Any:
             width = next((one for one in WIDTHS if one in inspect.signature(found).parameters), None)
             mixer: Any = partial(Layer, found, width)
             return found if width is None else partial(network, mixer, by_symbol=False)
-        if hasattr(found, "initial_state") and hasattr(found, "step"):
-            return partial(Stepwise, found)
+        if lacks := missing(found, "a row", "initial_state", "step"):
+            raise ValueError(f"{name!r} reads neither strings by forward nor tokens by step: {lacks}")
+        return partial(stepwise, found)
     elif callable(found) and not inspect.isclass(found):
         return found
     raise ValueError(f"{name!r} is no recurrence: it is neither a Recurrence, nor a torch module with forward, or with initial_state "
