@@ -143,3 +143,17 @@ def test_a_map_links_every_chapter_that_is_open(text):
 def test_a_lettered_notebook_and_its_sitting_link_each_other(path):
     (sitting,) = path.parents[1].glob(f"{path.stem[:2]}_*.ipynb")
     assert f"(deeper/{path.name})" in sitting.read_text(encoding="utf-8") and f"(../{sitting.name})" in path.read_text(encoding="utf-8")
+
+
+def test_who_cites_finds_the_same_in_every_place():
+    """CITATION.cff, README's BibTeX and the wheel's metadata; what a reader copies is what the release says."""
+    yaml, tomllib = pytest.importorskip("yaml"), pytest.importorskip("tomllib")  # tomllib comes with Python 3.11
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    ((name, fields),) = re.findall(r"```bibtex\n@software\{(\w+),\n(.*?)\n\}\n```", README, re.S)
+    told = {key: value.strip("{}") for key, value in re.findall(r"(\w+) = (\{.*\})", fields)}
+    authors = " and ".join(author["name"] for author in cited["authors"])
+    assert told == {"title": cited["title"], "author": authors, "version": cited["version"],
+                    "date": str(cited["date-released"]), "license": cited["license"]}  # fmt: skip
+    assert [name, told["version"], told["license"]] == [project["name"], project["version"], project["license"]]
+    assert [[one["name"] for one in project["authors"]], project["keywords"]] == [[authors], cited["keywords"]]
