@@ -135,6 +135,7 @@ def verify(
     return replace(verdict, counterexamples=wrong)
 
 
+@checked
 def save_proof(file: str | PathLike, model: Quantised, specification: MooreMachine) -> Verdict:
     """Prove a quantised net, and write it with its codes, the task and the certificate into one file for another machine.
 
@@ -159,12 +160,22 @@ def save_proof(file: str | PathLike, model: Quantised, specification: MooreMachi
     return verdict
 
 
+@checked
 def load_proof(file: str | PathLike, specification: MooreMachine | None = None) -> tuple[Quantised, Verdict]:
     """The net in a file of :func:`save_proof`, and its verdict: nothing in the file is believed, it is proved again here.
 
     The file is data (``torch.load(weights_only=True)``); the net is read as a list of operations of torch and refused if
     there is anything else in it.  ``specification``: the task that you mean; without it the file's own is proved, of which
     ``verdict.certificate`` says what it asks.  ``ValueError``, with the reason, if the file does not hold what it says.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     torch.save([1, 2], Path(folder, "parity.pt"))
+    ...     load_proof(Path(folder, "parity.pt"))  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    ValueError: ...parity.pt holds no proof: list indices must be integers or slices, not str
     """
     try:
         held = torch.load(file, map_location="cpu", weights_only=True)
