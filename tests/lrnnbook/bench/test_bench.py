@@ -31,11 +31,11 @@ def loop(case, inputs):
 
 
 @pytest.mark.parametrize("case", SMALL, ids=lambda case: case.kind)
-@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.thorough if "compile" in name else ())  # half a minute
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.thorough if {"compile", "native"} & {*name.replace(".", " ").split()} else ())  # half a minute
                                   for name, peer in peers.PEERS.items() if "cpu" in peer.devices])
 def test_every_peer_computes_the_same(name, case):
     if name not in peers.installed():
-        pytest.skip(f"{name} is not installed: pip install 'lrnnlab[peers]'")
+        pytest.skip(peers.absent().get(name) or f"{name} is not installed: pip install 'lrnnlab[peers]'")
     if case.kind not in peers.PEERS[name].kinds:
         assert (name, case.diagonal) == ("torch-slices", True) or "compile" in name or "accelerated" in name
         return
@@ -85,6 +85,30 @@ def test_a_case_is_timed_and_compared(small_copy):
     floor = case.bytes_forward() + case.bytes_backward()
     assert ours["both"]["share"] == pytest.approx(floor / ours["both"]["median"] / speed)
     assert "ours" in scans.report(case.name, found) and "GB/s" in scans.report(case.name, found)
+
+
+@pytest.mark.parametrize("native", [True, False])
+def test_torchs_own_scan_is_a_row_where_torch_has_one(native, small_copy, monkeypatch):
+    """Where it has none, the table says so."""
+    case = Case("block", 2, 40, 1, 2)
+    monkeypatch.setattr(peers, "NATIVE", native)
+    monkeypatch.setattr(scans, "CASES", (case,))
+    assert ("torch native" in peers.installed()) == (native and "torch.compile loop" in peers.installed())
+    monkeypatch.setattr(peers, "installed", lambda device: ["ours"])
+    found = scans.scans(rounds=1).cases[case.name]()
+    assert ("torch native" in found["peers"]) != native
+    assert ("not run: torch " in scans.report(case.name, found)) != native
+
+
+@pytest.mark.thorough  # the compiler takes half a minute
+def test_torchs_own_scan_compiled_is_right():
+    """The row, also where torch has no kernel: there it is compiled from a tree."""
+    case = Case("real", 2, 5, 3)
+    inputs = case.inputs()
+    forward, both = peers.PEERS["torch native"].prepare(case, inputs, "cpu")
+    want = loop(case, inputs)
+    for got, right in zip([forward(), *both()], [want[0], *want]):
+        np.testing.assert_allclose(got.numpy(), right.numpy(), atol=2e-5 * float(right.abs().max()))
 
 
 def test_what_takes_too_long_or_too_much_is_said_and_not_done(monkeypatch, small_copy):

@@ -106,14 +106,17 @@ def _compiled_loop(case: Case, inputs: Inputs, device: str) -> tuple[Work, ...]:
     return _torch_calls(scan, inputs, device)[:2]
 
 
-def _torch_associative(case: Case, inputs: Inputs, device: str) -> tuple[Work, ...]:
+def _torch_associative(case: Case, inputs: Inputs, device: str, native: bool = False) -> tuple[Work, ...]:
+    """Torch's tree of whole tensors; ``native``: compiled, where torch has a kernel for it."""
     from torch._higher_order_ops.associative_scan import associative_scan
 
     def scan(A, b, tokens):  # "pointwise" gives wrong gradients: tests/lrnnlab/scans/test_scans.py shows it
         pair = tuple(part.contiguous() for part in _given(case, A, b, tokens))
         return associative_scan(_after, pair, dim=1, combine_mode="generic")[1]
 
-    return _torch_calls(scan, inputs, device)[:2]
+    if native:
+        torch.compiler.reset()
+    return _torch_calls(torch.compile(scan, dynamic=False) if native else scan, inputs, device)[:2]
 
 
 def _slices(case: Case, inputs: Inputs, device: str) -> tuple[Work, ...]:
@@ -247,6 +250,7 @@ BLOCKS_ONLY = ("block", "table", "constant")
 DIAGONAL = ("real", "constant_real", "complex")
 EVERY = (*BLOCKS_ONLY, *DIAGONAL)
 CPU, GPU = ("cpu",), ("cuda",)
+NATIVE = hasattr(torch.ops.aten, "associative_scan")  # a kernel of its own
 PEERS = {
     "ours": Peer(_backend("cpu", "triton"), "torch", EVERY, CPU + GPU),
     "loop (unbind)": Peer(_backend("reference", "reference"), "torch", EVERY, CPU + GPU),
@@ -254,6 +258,7 @@ PEERS = {
     "JAX lax.scan": Peer(_jax_sequential, "jax", EVERY, CPU),
     "JAX associative_scan": Peer(_jax_associative, "jax", EVERY, CPU),
     "torch associative_scan": Peer(_torch_associative, "torch", EVERY, CPU + GPU),
+    "torch native": Peer(partial(_torch_associative, native=True), "torch", EVERY, CPU + GPU),
     "torch.compile loop": Peer(_compiled_loop, "torch", ("block", "real"), CPU + GPU, longest=64),
     "torch-slices": Peer(_slices, "slices", BLOCKS_ONLY, CPU + GPU),
     "pararnn scan_dense": Peer(_pararnn, "pararnn", BLOCKS_ONLY, GPU),
@@ -262,11 +267,18 @@ PEERS = {
 }
 
 
+def absent(device: str = "cpu") -> dict[str, str]:
+    """The peers of libraries that are installed which cannot run here on such a device, and why."""
+    found = {} if NATIVE else {"torch native": f"torch {torch.__version__} has no aten::associative_scan"}
+    if device == "cpu" and not which(os.environ.get("CXX", "g++")):
+        found |= dict.fromkeys(("torch native", "torch.compile loop"), "no C++ compiler")
+    return found
+
+
 def installed(device: str = "cpu") -> list[str]:
     """The peers that can run here on such a device."""
-    compiler = device == "cuda" or which(os.environ.get("CXX", "g++"))
-    return [name for name, peer in PEERS.items() if device in peer.devices and find_spec(peer.library)
-            and (compiler or peer.prepare is not _compiled_loop)]  # fmt: skip
+    missing = absent(device)
+    return [name for name, peer in PEERS.items() if device in peer.devices and find_spec(peer.library) and name not in missing]
 
 
 def versions() -> dict[str, str]:

@@ -181,7 +181,9 @@ def scans(threads: int = 1, rounds: int = 7, limit: float = 20.0, device: str = 
 
     def measured(case: Case) -> dict:
         with _cores(threads):
-            return measure(case, peers.installed(device), rounds, limit, device)
+            found = measure(case, peers.installed(device), rounds, limit, device)
+        found["peers"] |= {name: {"skipped": why} for name, why in peers.absent(device).items()}
+        return found
 
     cases = {case.name: partial(measured, case) for case in CASES}
     return Bench("scans", cases, report, rounds, threads, device, limit, peers.versions())
