@@ -130,7 +130,7 @@ def verify(
         else:
             verdict = _verify_snapped(model, specification, limit, wanted, depth)
         wrong = _really_wrong(model, specification, verdict.counterexamples)
-    if verdict.decided and wrong != verdict.counterexamples:
+    if verdict.robust and wrong != verdict.counterexamples:
         raise AssertionError("the model and the search disagree about a string: please report this")
     return replace(verdict, counterexamples=wrong)
 

@@ -112,7 +112,7 @@ def learned_machine(model: Net, specification: MooreMachine, *, limit: int = 1_0
         here = asked.outputs[state] == 1  # elsewhere a tie is nobody's business
         shown[here] = search.shown(joint[here])
     found = search.verdict(True, (), places, [])
-    if not found.decided:
+    if not found.robust:
         raise ValueError(str(found))
     follow = np.full((len(places), asked.num_symbols), -1)
     for token in range(asked.num_symbols):

@@ -459,10 +459,11 @@ def verify_quantised(model: Quantised, specification: MooreMachine) -> Verdict:
             if after not in came:
                 came[after] = pair, v
                 queue.append(after)
-    word, depth = [], 0
-    while wrong is not None and (step := came[wrong]):
-        wrong, v = step
-        word.insert(0, v)
+    way, at = [], queue[-1] if wrong is None else wrong  # to the wrong pair, or to one of those farthest away
+    while step := came[at]:
+        at, v = step
+        way.insert(0, v)
+    word, depth = (way, len(way) - 1) if wrong is not None else ([], len(way) + 1)
     reached = torch.tensor(sorted({pair // Q for pair in came}))
     due = {pair // Q for pair in came if specification.outputs[pair % Q] != NO_LABEL} - {0}
     asked = torch.tensor(sorted(due), dtype=torch.int64)

@@ -37,21 +37,21 @@ class Verdict:
     length.
     ``counterexamples``: strings on which the last answer is wrong, shortest first; ``counterexample`` the first.  The
     model itself has been asked each of them, and was wrong.
-    ``closed``: no pair was left unexplored.  ``pairs``, ``joint_states``: how many were reached.
+    ``exhausted``: no pair was left unexplored.  ``pairs``, ``joint_states``: how many were reached.
     ``heads``: the last layer's blocks that had to be followed (counted from 0); None if all were.
-    ``depth``: all strings of up to so many symbols were covered.
+    ``depth``: all strings of up to so many symbols were covered (once it is exhausted, of every length).
     ``column_lead``, ``logit_lead``: by how much at least the largest entry of a column, and the largest logit, leads
     the second where a string can lead to.  (Where heads were left out: a column of those followed or below, and the
     right logit, whatever states the others are in.)
-    ``rounding``: what rounding can take of a column's lead and of a logit's, at most.  ``decided``: it takes neither.
-    ``unknown``: operations for which no bound of rounding is known; then nothing is decided.  ``about``: of what net in what
+    ``rounding``: what rounding can take of a column's lead and of a logit's, at most.  ``robust``: it takes neither.
+    ``unknown``: operations for which no bound of rounding is known; then nothing is robust.  ``about``: of what net in what
     type this is the verdict; none has a mode of training.  (Of a quantised net: both
     leads are those of the state where rounding can take the most of them; a column's lead is a chosen code's.)
     ``certificate``: of what is proved in at most 20,000 pairs, these pairs as JSON, for others to check
     (:func:`lrnnlab.verification.check_certificate`).
     """
 
-    closed: bool
+    exhausted: bool
     counterexamples: tuple[tuple[int, ...], ...]
     pairs: int
     joint_states: int
@@ -65,12 +65,12 @@ class Verdict:
     certificate: str = field(default="", repr=False, compare=False)
 
     @property
-    def decided(self) -> bool:
+    def robust(self) -> bool:
         return self.column_lead > self.rounding[0] and self.logit_lead > self.rounding[1]
 
     @property
     def proved(self) -> bool:
-        return self.closed and not self.counterexamples and self.decided
+        return self.exhausted and not self.counterexamples and self.robust
 
     @property
     def counterexample(self) -> tuple[int, ...] | None:
@@ -83,12 +83,12 @@ class Verdict:
         if self.counterexample is not None:
             return f"refuted by a string of {len(self.counterexample)} symbols ({size} seen)"
         leads = f"columns lead by {self.column_lead:.2g}, logits by {self.logit_lead:.2g}"
-        if not self.decided:
+        if not self.robust:
             if self.unknown:
                 return f"not decided: no bound of rounding is known for {self.unknown} ({size} seen)"
             columns, logits = self.rounding
             return f"not decided: {leads}, and rounding may take {columns:.2g} and {logits:.2g} ({size} seen)"
-        if self.closed:
+        if self.exhausted:
             return f"proved for every string ({size}; {leads})"
         return f"right on every string of up to {self.depth} symbols, not decided beyond ({size} seen)"
 
@@ -235,12 +235,12 @@ class Search:
             parent = members[parent // V]
         return tuple(tokens[::-1])
 
-    def verdict(self, closed: bool, wrong: Iterable[tuple[int, ...]], seen: np.ndarray, tree: list) -> Verdict:
+    def verdict(self, exhausted: bool, wrong: Iterable[tuple[int, ...]], seen: np.ndarray, tree: list) -> Verdict:
         """What has been found so far."""
         joint_states = len(np.unique(seen // self.Q))
         followed = None if self.complete else tuple(self.heads.tolist())
         return Verdict(
-            closed, tuple(wrong), len(seen), joint_states, followed, len(tree), float(self.column_lead),
+            exhausted, tuple(wrong), len(seen), joint_states, followed, len(tree), float(self.column_lead),
             float(self.logit_lead), (self.below.rounding, self.logit_rounding),
         )  # fmt: skip
 

@@ -645,7 +645,7 @@ verdict = verify(restarted[1], s_3.specification)
 print(f"every token: {len(restarted[1].codebook)} codes; {verdict}")
 print(f"every 5:     {verify(restarted[5], s_3.specification)}")
 print(f"A logit leads by {verdict.logit_lead:.2g}. On any machine rounding may take {verdict.rounding[1]:.1g} of that.")
-assert verdict.proved or verdict.counterexample or not verdict.decided
+assert verdict.proved or verdict.counterexample or not verdict.robust
 
 # %% [markdown]
 # For $k = 5$ it reads off $2^1 + \dots + 2^5$ answers from each code, a larger machine. A restarted net computes in double precision,

@@ -37,7 +37,7 @@ def digest(net: nn.Module) -> str:
     for name, part in net.state_dict().items():
         if isinstance(part, Tensor):
             total.update(f"{name} {part.dtype} {(*part.shape,)} ".encode())
-            total.update(part.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes())
+            total.update(part.detach().cpu().clone(memory_format=torch.contiguous_format).reshape(-1).view(torch.uint8).numpy().tobytes())
         else:
             total.update(f"{name} {part!r} ".encode())
     return f"sha256 {total.hexdigest()}"

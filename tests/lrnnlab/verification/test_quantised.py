@@ -3,6 +3,7 @@
 import copy
 import os
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -91,7 +92,17 @@ def test_a_wrong_net_gets_its_shortest_counterexample():
     with torch.no_grad():
         net.embedding.weight[0, 0] = 1.0  # token 0 counts as well
     verdict = verify(quantise(net, asked), asked.specification)
-    assert verdict.counterexample == (0,) and not verdict.proved
+    assert verdict.counterexample == (0,) and not verdict.proved and verdict.depth == 0
+
+
+def test_a_verdict_says_how_long_the_strings_were_that_it_covered():
+    """A counter to 5 is where it has been after five tokens; one more shows it."""
+    verdict = verify(quantise(turning(0.004), counting()), counting().specification)
+    assert verdict.proved and verdict.exhausted and verdict.depth == 6
+    goal = counting().specification
+    late = replace(goal, outputs=np.where(goal.outputs == 4, 0, goal.outputs))
+    wrong = verify(quantise(turning(0.004), counting()), late)
+    assert len(wrong.counterexample) == 4 and wrong.depth == 3
 
 
 @pytest.mark.parametrize("name", MODELS)

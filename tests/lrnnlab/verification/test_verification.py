@@ -174,7 +174,7 @@ def test_what_rounding_could_change_is_not_proved():
     """Ties, and leads that may be lost in rounding; with more of a lead, or of digits, the proof is there."""
     for logits in ([1.0, 1.0], [1e6, 1e6 - 1e-3]):
         verdict = verify(constant(logits, 2).float(), ALWAYS_0)
-        assert not verdict.proved and not verdict.decided and verdict.counterexample is None
+        assert not verdict.proved and not verdict.robust and verdict.counterexample is None
         assert str(verdict).startswith("not decided: columns lead by")
     close = constant([1e6, 1e6 - 1e-3], 2)
     assert verify(close, ALWAYS_0).proved and verify(close, ALWAYS_0).logit_lead == pytest.approx(1e-3)
@@ -361,4 +361,4 @@ def test_a_tie_in_a_layer_below_the_last_is_not_proved():
         for weight in (last.weight.view(layer.b, layer.h, layer.b, -1), last.bias.view(layer.b, layer.h, layer.b)):
             weight[1] = weight[0]  # both entries of every column are alike
     verdict = verify(model, stepped(model))
-    assert verdict.closed and not verdict.proved and verdict.column_lead == 0
+    assert verdict.exhausted and not verdict.proved and verdict.column_lead == 0

@@ -112,7 +112,7 @@ def _accept(run: Run, task: tasks.Task, verdicts: list[Verdict]) -> Callable | N
             return False
         verdict = verify(hard, task.specification, wanted=300, depth=task.train_length)
         verdicts.append(verdict)
-        seen = verdict.decided and (verdict.closed or verdict.depth >= task.train_length)
+        seen = verdict.robust and (verdict.exhausted or verdict.depth >= task.train_length)
         return list(verdict.counterexamples) or seen
 
     return exact_when_snapped
