@@ -375,7 +375,7 @@ def group(name: str) -> tuple[str, dict[str, tuple[int, ...]]] | None:
     if found[1] == "Z" and order >= 2:
         return proper, {"0": tuple(range(order)), "1": (*range(1, order), 0)}
     permutations = symmetric(order) if found[1] == "S" and 3 <= order <= MAX_POINTS else GROUPS.get(proper)
-    return permutations and (proper, permutations)
+    return (proper, permutations) if permutations else None
 
 
 GROUPS: dict[str, dict[str, tuple[int, ...]]] = {

@@ -22,6 +22,7 @@ a chunk, N chunks; W fast weights (v, k), beta write strength, u what a step wri
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import Literal, overload
 
@@ -203,7 +204,8 @@ def _chunkwise(
     T = k.shape[1]
     q, k, v, beta = (chunks(x, c) for x in (q, k, v, beta.unsqueeze(-1)))  # (B, H, N, c, .)
     V, K = (beta if write is None else chunks(write.unsqueeze(-1), c)) * v, k.new_zeros(k.shape)
-    reads, writes, decay, within, since = q, k, [None] * k.shape[2], lambda x: x, None  # of W at a chunk's start, to W at its end
+    decay: Sequence[Tensor | None] = [None] * k.shape[2]
+    reads, writes, within, since = q, k, lambda x: x, None  # of W at a chunk's start, to W at its end
     if g is not None:
         g = chunks(g.unsqueeze(-1), c)
         left, since = g.expand(*g.shape[:-1], c).tril(-1).cumsum(-2).exp(), g.cumsum(-2).exp()  # (.., t, s); (.., t, 1)

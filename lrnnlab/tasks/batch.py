@@ -211,7 +211,7 @@ class TaskDataset(IterableDataset):
         """B strings side by side: inputs (B, T) or (B, T, d_in), targets, mask (B, T), lengths (B,); for a ``DataLoader``."""
         inputs, targets, masks, lengths = zip(*strings)
         nothing = 0 if targets[0].is_floating_point() else IGNORED
-        padded = (pad_sequence(part, True, fill) for part, fill in ((inputs, 0), (targets, nothing), (masks, False)))
+        padded = (pad_sequence(list(part), True, fill) for part, fill in ((inputs, 0), (targets, nothing), (masks, False)))
         return *padded, torch.tensor(lengths, device="cpu")  # type: ignore[return-value]
 
     @property
@@ -250,7 +250,8 @@ class TaskDataset(IterableDataset):
             raise FileExistsError(errno.EEXIST, "a file is there; overwrite=True, or --overwrite, replaces it", str(path))
         about = self.about
         if kind == ".npz":
-            arrays = dict(zip(("inputs", "targets", "mask", "lengths"), (part.numpy() for part in self.collate(list(self)))))
+            parts = (part.numpy() for part in self.collate(list(self)))
+            arrays: dict[str, Any] = dict(zip(("inputs", "targets", "mask", "lengths"), parts))
             np.savez_compressed(file := io.BytesIO(), about=np.array(json.dumps(about)), **arrays)
             put(path, file.getvalue())
             return path
