@@ -122,6 +122,69 @@ class MooreMachine:
         outputs = np.array([output(s) for s in states])
         return cls(np.array(rows).T, outputs, 0, symbols, tuple(map(name, states)))
 
+    @classmethod
+    def from_automata(cls, dfa: Any) -> MooreMachine:
+        """The machine of a ``DFA`` of automata-lib: it shows 1 in final states, else 0; missing arrows lead to a dead state.
+
+        Letters are sorted.  TypeError for anything else; ``DFA.from_nfa`` makes one of an NFA.
+
+        >>> from automata.fa.dfa import DFA
+        >>> dfa = DFA(states={"p", "q"}, input_symbols={"a", "b"}, transitions={"p": {"a": "q"}, "q": {"a": "p"}},
+        ...           initial_state="p", final_states={"q"}, allow_partial=True)
+        >>> MooreMachine.from_automata(dfa).answer([[0, 0, 0], [0, 1, 0]]).tolist()
+        [[1, 0, 1], [1, 0, 0]]
+        """
+        from automata.fa.dfa import DFA
+
+        if not isinstance(dfa, DFA):
+            raise TypeError(f"from_automata takes a DFA of automata-lib, got {shown(dfa)}")
+        symbols = sorted(dfa.input_symbols, key=str)
+
+        def step(state: tuple, token: int) -> tuple:  # a state in a tuple; the empty one is dead
+            row = dfa.transitions.get(state[0], {}) if state else {}
+            return (row[symbols[token]],) if symbols[token] in row else ()
+
+        start, name = (dfa.initial_state,), lambda state: str(state[0]) if state else "dead"
+        return cls.from_rule(start, symbols, step, lambda state: int(bool(state) and state[0] in dfa.final_states), name)
+
+    def to_automata(self, final: int = 1) -> Any:
+        """A ``DFA`` of automata-lib whose states are this machine's numbers and whose final ones show ``final``.
+
+        >>> parity = MooreMachine([[0, 1], [1, 0]], [0, 1], 0, "01")
+        >>> parity.to_automata().accepts_input("1101"), MooreMachine.from_automata(parity.to_automata()) == parity
+        (True, True)
+        """
+        from automata.fa.dfa import DFA
+
+        arrows = {state: dict(zip(self.symbols, row)) for state, row in enumerate(self.transitions.T.tolist())}
+        return DFA(states={*arrows}, input_symbols={*self.symbols}, transitions=arrows, initial_state=self.initial,
+                   final_states=set(np.flatnonzero(self.outputs == final).tolist()))  # fmt: skip
+
+    def to_dot(self) -> str:
+        """The diagram in the language of Graphviz: each state's name and answer, letters that go the same way together.
+
+        >>> print(MooreMachine([[0, 1], [1, 0]], [0, -1], 0, "01", ("even", "odd")).to_dot())
+        digraph {
+          rankdir=LR; start [shape=point]; start -> 0
+          0 [label="even\\n0"]; 1 [label="odd"]
+          0 -> 0 [label="0"]; 0 -> 1 [label="1"]
+          1 -> 1 [label="0"]; 1 -> 0 [label="1"]
+        }
+        """
+
+        def text(label: Any) -> str:
+            return str(label).replace("\\", "\\\\").replace('"', '\\"')
+
+        labels = [text(name) + (f"\\n{answer}" if answer >= 0 else "") for name, answer in zip(self.names, self.outputs.tolist())]
+        lines = [f"rankdir=LR; start [shape=point]; start -> {self.initial}",
+                 "; ".join(f'{state} [label="{label}"]' for state, label in enumerate(labels))]  # fmt: skip
+        for state, row in enumerate(self.transitions.T.tolist()):
+            ways: dict[int, list[str]] = {}
+            for symbol, after in zip(self.symbols, row):
+                ways.setdefault(after, []).append(text(symbol))
+            lines.append("; ".join(f'{state} -> {after} [label="{", ".join(by)}"]' for after, by in ways.items()))
+        return "\n".join(["digraph {", *(f"  {line}" for line in lines), "}"])
+
     def __eq__(self, other):
         return (isinstance(other, MooreMachine) and self.initial == other.initial and self.symbols == other.symbols
                 and np.array_equal(self.transitions, other.transitions) and np.array_equal(self.outputs, other.outputs))

@@ -307,3 +307,23 @@ def test_what_cannot_be_read_is_refused_in_a_sentence(text, message):
     with pytest.raises(ValueError) as refused:
         my_machine(text)
     assert message in str(refused.value) and "\n" not in str(refused.value)
+
+
+def test_a_machine_goes_to_automata_lib_and_comes_back():
+    from automata.fa.dfa import DFA
+    from automata.fa.nfa import NFA
+
+    for name in ("Parity", "Tomita 3", "D_2"):
+        machine = language(name).machine
+        assert automata.equivalent(automata.MooreMachine.from_automata(machine.to_automata()), machine) is None
+    s_3 = language("S_3").machine
+    for shown in range(6):  # one class at a time
+        back = automata.MooreMachine.from_automata(s_3.to_automata(final=shown))
+        assert automata.equivalent(back, automata.MooreMachine(s_3.transitions, (s_3.outputs == shown).astype(int), 0, s_3.symbols)) is None
+    with pytest.raises(TypeError, match="takes a DFA of automata-lib, got"):
+        automata.MooreMachine.from_automata(NFA.from_dfa(DFA.universal_language({"a"})))
+
+
+def test_a_diagram_takes_any_name_and_letter():
+    dot = automata.MooreMachine([[0, 1], [0, 0], [1, 1]], [0, -1], 0, ('"', "\\", "bb"), ('a"b', "c\\d")).to_dot()
+    assert r'0 [label="a\"b\n0"]; 1 [label="c\\d"]' in dot and r'0 -> 0 [label="\", \\"]; 0 -> 1 [label="bb"]' in dot
