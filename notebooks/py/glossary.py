@@ -697,3 +697,7 @@ print(f"{sum(w.numel() for w in model.parameters()):,} weights")
 # * [`drift_widget`](10_one_ladder.ipynb#5-What-drifts-can-be-mended)
 # * [`machine_widget`](10_one_ladder.ipynb#6-A-machine-of-your-own): The smallest machine of what is typed: its states as circles, its arrows with their tokens.
 # * [`own_walk_widget`](10_one_ladder.ipynb#6-A-machine-of-your-own)
+#
+# Chapter [10a](deeper/10a_more_theorems.ipynb):
+#
+# * [`atlas_widget`](deeper/10a_more_theorems.ipynb#An-atlas)

@@ -43,7 +43,7 @@ def turns(table):
     return any(power(one, Q + 1) != power(one, Q) for one in maps)
 
 
-@pytest.mark.parametrize("states", [2, 3])
+@pytest.mark.parametrize("states", [2, 3, 4])
 def test_gates_in_0_1_keep_exactly_what_no_word_turns(states):
     signs = atlas.verdicts(states)["non_negative"]
     kept = [sign not in (ladder_atlas.NEVER, ladder_atlas.OPEN) for sign in signs]
@@ -51,7 +51,7 @@ def test_gates_in_0_1_keep_exactly_what_no_word_turns(states):
     assert sum(kept) == APERIODIC[states]
 
 
-@pytest.mark.parametrize("states, many", [(2, 12), (3, 16)])
+@pytest.mark.parametrize("states, many", [(2, 12), (3, 16), (4, 4)])
 def test_what_is_recorded_is_predicted_again(states, many):
     every, signs = list(ladder_atlas.tables(states)), atlas.verdicts(states)
     assert set(signs) == set(get("ladder/atlas").rows) == set(atlas.FAMILIES)

@@ -45,8 +45,8 @@ ALT = ("All 216 machines of three states and two letters as tiles in five colour
 
 
 def panel() -> Moving:
-    """The atlas to look things up in; what is typed may have as few states as are recorded."""
-    signs = {states: verdicts(states) for states in (2, 3)}
+    """The atlas to look things up in; what is typed may have two to four states."""
+    signs = {states: verdicts(states) for states in (2, 3, 4)}
     order = [[which, i] for which, i, _ in in_order(signs[3])]
     first = list(tables(3))[order[0][1]]
     data = {"verdicts": {str(states): found for states, found in signs.items()}, "order": order, "kinds": [list(one) for one in KINDS],
