@@ -1,6 +1,7 @@
 """The page in which nets run, break and are proved: torch's answers, ``verify``'s verdicts, and nothing asked of a network."""
 
 import copy
+import json
 import re
 
 import numpy as np
@@ -15,6 +16,7 @@ from lrnnbook.content.tables import plan, train_run
 from lrnnbook.machinery.book.command import main
 from lrnnlab import snap, task, verify
 from lrnnlab.models.exact import symbol_transitions
+from lrnnlab.verification.semantics.certificate import check_certificate
 
 BROKEN = 500
 
@@ -84,6 +86,32 @@ def test_what_is_recorded_is_proved_and_refuted_as_the_page_says(ask):
     assert ask("snapped", nets[0])["closed"]
     assert [ask("restarted", net)["closed"] for net in nets[1:]] == [True, True, True]
     assert ask("snapped", nets[3])["word"]  # A_5: snapped it is wrong
+
+
+def test_the_page_s_certificates_pass_python_s_check_and_changed_ones_neither(ask):
+    nets = [one["net"] for one in playground.recorded()["nets"]]
+    texts = [ask("certificate", nets[0], False), *(ask("certificate", net, True) for net in nets[1:])]
+    for text in texts:
+        check_certificate(text)
+        assert ask("whyNoProof", text) == ""
+        for spoil in SPOILED:
+            found = json.loads(text)
+            spoil(found)
+            changed = json.dumps(found)
+            assert ask("whyNoProof", changed) != ""
+            with pytest.raises(ValueError):
+                check_certificate(changed)
+
+
+SPOILED = (
+    lambda found: found["places"].pop(),
+    lambda found: found["net"]["arrows"][1].reverse(),
+    lambda found: found["net"]["answers"].__setitem__(1, (found["net"]["answers"][1] + 1) % 2),
+    lambda found: found["task"].__setitem__("start", len(found["task"]["arrows"]) - 1),
+    lambda found: found.__setitem__("format", "lrnnlab certificate 2"),
+    lambda found: found["net"].__setitem__("weights", []),
+    lambda found: found["places"].append([10**6, 0]),
+)
 
 
 @pytest.fixture(scope="module")
