@@ -8,7 +8,7 @@ import pytest
 import torch
 from browser import MS, artefacts, violations
 
-from lrnnbook.content.chapters import ch01, ch02, ch03, ch05, ch08, ch09, fast_weight_solutions, playground
+from lrnnbook.content.chapters import ch01, ch02, ch03, ch05, ch08, ch09, fast_weight_solutions, golf, playground
 from lrnnbook.content.show import atlas
 from lrnnbook.content.show import interactive as moving
 from lrnnbook.content.show.interactive import NAMES, module
@@ -35,6 +35,7 @@ MADE = {
     "writes": ch09.writes_widget,
     "playground": lambda: playground.panel(playground.recorded()["nets"]),
     "atlas": atlas.panel,
+    "golf": golf.panel,
 }
 
 
@@ -306,8 +307,41 @@ def _settles(power):
     return [power[q] for q in many] == many
 
 
-AGREES = {"atlas": atlas_agrees, "playground": playground_agrees, "writes": writes_agrees, "tree": tree_agrees, "levels": levels_agrees, "film": film_agrees, "fields": fields_agrees, "killers": killers_agrees, "walk": walk_agrees, "disc": disc_agrees, "simplex": simplex_agrees}
+def golf_agrees(asked):
+    """The page judges as Python does: entries at par, ones with a number changed, and what cannot be read."""
+    draw, kinds = np.random.default_rng(12), []
+    for line in golf.entries():
+        hole, text = golf.HOLES[line.hole], (golf.recorded_folder() / "golf" / line.file).read_text(encoding="utf-8")
+        if line.trained:
+            continue
+        head, body = text.split("start:")
+        for _ in range(8):
+            kinds.append(same_judgement(asked, hole, text))
+            numbers = body.split(" ")
+            numbers[draw.integers(1, len(numbers))] = str(draw.choice(["0", "1", "-1", "2", "1/2", "0.3", "-7/3", "x", "1/0", "1\n"]))
+            text = f"{head}start:{' '.join(numbers)}"
+    assert all(kinds.count(kind) >= 5 for kind in ("proved", "refuted", "never", "not", "cannot")), kinds
+
+
+def same_judgement(asked, hole, text):
+    """Judge in both, compare, and say what came out in a word."""
+    machine = {"transitions": hole.machine.transitions.tolist(), "initial": int(hole.machine.initial), "symbols": list(hole.machine.symbols)}
+    found = asked("judge", machine, text)
+    try:
+        judged = hole.judge(text)
+    except ValueError as error:
+        assert found == {"fault": str(error)}, text
+        return "cannot"
+    spell = lambda word: " ".join(machine["symbols"][token] for token in word)
+    clash = found["clash"] and tuple(map(spell, found["clash"]))
+    never = found["never"] and (spell(found["never"][0]), Fraction(found["never"][1]))
+    assert golf.Judged(found["numbers"], found["proved"], found["values"], clash, never) == judged, text
+    return str(judged).split(":")[0].split(" ")[0]
+
+
+AGREES = {"golf": golf_agrees, "atlas": atlas_agrees, "playground": playground_agrees, "writes": writes_agrees, "tree": tree_agrees, "levels": levels_agrees, "film": film_agrees, "fields": fields_agrees, "killers": killers_agrees, "walk": walk_agrees, "disc": disc_agrees, "simplex": simplex_agrees}
 PLANTED = {
+    "golf": ("values[at].state !== state", "values[at].state > state"),
     "atlas": ("empty(x[1]) ? or(first", "!empty(x[1]) ? or(first"),
     "playground": ("x[i] * y[i] - x[i + 1] * y[i + 1]", "x[i] * y[i] + x[i + 1] * y[i + 1]"),
     "writes": ("beta * value * (1 - beta)", "value * (1 - beta)"),
@@ -405,6 +439,7 @@ MOVES = {  # name -> (by pointer, what has the focus, a key)
     "tree": (pressed("letter 6"), "input[type=range]", "ArrowRight"),
     "writes": (played(3), "input[type=range]", "ArrowLeft"),
     "atlas": (pressed("machine 112001"), "[aria-label^='a word']", "b"),
+    "golf": (pressed("6 S"), "textarea", "1"),
     "playground": (pressed("500 random letters"), "input[type=text]", "3"),
     "simplex": (dragged("column 2", 30, -40), "[aria-label='column 3']", "ArrowDown"),
 }

@@ -1,4 +1,4 @@
-"""``lrnnlab book build | check | drift | site | playground | atlas [NAME ...]``."""
+"""``lrnnlab book build | check | drift | site | playground | atlas | golf [NAME ...]``."""
 
 import argparse
 import sys
@@ -21,6 +21,7 @@ VERBS = {
     "site": "write the notebooks as static pages that need no network (runs what the widgets need)",
     "playground": "write the page in which trained networks run, break and are proved, as one file that needs nothing else",
     "atlas": "write the page of all small machines, likewise",
+    "golf": "write the game of holding a machine in few numbers, likewise",
 }
 
 
@@ -33,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--arithmetic", choices=[*SETTINGS, "all"], default=NATIVE, help="of check: run the chapters "
                         "with " + "; ".join(f"{name}: {one.says}" for name, one in SETTINGS.items()) + "; all: each of "
                         f"these in turn (default {NATIVE})")  # fmt: skip
-    parser.add_argument("--out", type=Path, help="of site, playground and atlas: where to (default build/site, build/playground.html)")
+    parser.add_argument("--out", type=Path, help="of site, playground, atlas and golf: where to (default build/site, build/playground.html)")
     parser.add_argument("--repository", metavar="OWNER/NAME", help="of site: where the book lies on GitHub; then every "
                         "page has buttons that open its notebook in Colab and on Binder")  # fmt: skip
     parser.add_argument("--check", action="store_true", help="of site: look at every page in a browser, at the widths of a "
@@ -56,7 +57,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"lrnnlab book: {error}", file=sys.stderr)
         return 2
     try:
-        if options.verb in ("playground", "atlas"):
+        if options.verb in ("playground", "atlas", "golf"):
             return _one_page(options.verb, options.out or Path(f"build/{options.verb}.html"))
         if options.verb == "site":
             return _site(sources, options.out or Path("build/site"), options.repository, options.check, whole=not options.names)

@@ -20,7 +20,7 @@ from lrnnbook.content.show.style import ink_on, value_colour
 from lrnnlab.automata import MooreMachine
 
 HERE = Path(__file__).parent
-SHARED = ("parts", "engine")  # engine: nets that run in the page
+SHARED = ("parts", "engine", "fractions")  # engine: nets that run in the page
 NAMES = tuple(sorted(path.stem for path in HERE.glob("*.js") if path.stem not in SHARED))
 IMPORT = re.compile(r'^import \{[^}]*\} from "\./(\w+)\.js";\n', re.MULTILINE)
 EDGE = 12  # pixels of room around a machine

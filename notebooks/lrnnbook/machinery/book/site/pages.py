@@ -12,7 +12,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_output
 from PIL import Image
 
-from lrnnbook.content.chapters import playground
+from lrnnbook.content.chapters import golf, playground
 from lrnnbook.content.show import atlas
 from lrnnbook.content.show.interactive import Moving
 from lrnnbook.content.show.output import few_colours
@@ -45,6 +45,9 @@ Trained networks in a page: type a word, break a weight, and search all strings.
 
 **[{atlas}](atlas.md)**\\
 Every machine of two letters and three states: which networks can keep it, and why the others cannot.
+
+**[{golf}](golf.md)**\\
+Twelve machines, fractions, and a judge that proves your entry or answers with two strings.
 
 {chapters}
 
@@ -95,8 +98,8 @@ def write_pages(notebooks: Sequence[Path], folder: Path, books: bool = True) -> 
         beside.append(teaching.stem)
         text = re.sub(r"\[([^\]]*)\]\(\.\./[^)]*\)", r"\1", teaching.read_text(encoding="utf-8"))  # no page of the book
         _write(folder / teaching.name, text.encode())
-    text = INDEX.format(chapters=chapters, playground=playground.TITLE, atlas=atlas.TITLE, names="\n".join(name for name in titles if numbered[name]),
-                        reference="\n".join(["playground", "atlas", *beside, "equations", "references"]), library="\n".join(f"api/{room}" for room in ROOMS))  # fmt: skip
+    text = INDEX.format(chapters=chapters, playground=playground.TITLE, atlas=atlas.TITLE, golf=golf.TITLE, names="\n".join(name for name in titles if numbered[name]),
+                        reference="\n".join(["playground", "atlas", "golf", *beside, "equations", "references"]), library="\n".join(f"api/{room}" for room in ROOMS))  # fmt: skip
     _write(folder / "index.md", text.encode())
     for room in ROOMS:
         title = room if "." in room else f"{room}: ten names"
@@ -113,7 +116,8 @@ def write_pages(notebooks: Sequence[Path], folder: Path, books: bool = True) -> 
 def moving_pages() -> dict[str, tuple[str, str, Moving]]:
     """Pages that are one picture to play with: name -> title, what is said first, the picture."""
     nets = playground.panel(playground.recorded()["nets"])
-    return {"playground": (playground.TITLE, playground.LEAD, nets), "atlas": (atlas.TITLE, atlas.LEAD, atlas.panel())}
+    return {"playground": (playground.TITLE, playground.LEAD, nets), "atlas": (atlas.TITLE, atlas.LEAD, atlas.panel()),
+            "golf": (golf.TITLE, golf.LEAD, golf.panel())}  # fmt: skip
 
 
 def equations_page() -> str:
