@@ -13,6 +13,7 @@ import io
 import itertools
 import json
 import math
+import sys
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -27,7 +28,6 @@ from torch.nn import functional as F
 from torch.nn.utils.rnn import pad_sequence
 from torch.utils.data import IterableDataset, get_worker_info
 
-import lrnnlab
 from lrnnlab.files import put
 from lrnnlab.validation import checked, number, shown, whole_number
 
@@ -227,7 +227,7 @@ class TaskDataset(IterableDataset):
             "task": task.name, "reads": task.reads, "symbols": list(getattr(task, "symbols", ())), "classes": task.classes,
             "asks": says, "oracle": f"{oracle.__module__}.{getattr(oracle, '__qualname__', oracle)}", "score": task.score,
             "levels": {"length": longest, **levels}, "not_asked": IGNORED, "lengths": self.lengths,
-            "strings": self.strings, "split": self.split, "seed": self.seed, "lrnnlab": lrnnlab.__version__,
+            "strings": self.strings, "split": self.split, "seed": self.seed, "lrnnlab": sys.modules["lrnnlab"].__version__,
         }  # fmt: skip
 
     def save(self, path: Path | str, overwrite: bool = False) -> Path:
