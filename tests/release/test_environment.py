@@ -2,6 +2,7 @@
 
 import os
 import re
+from importlib.metadata import requires
 from pathlib import Path
 
 import pytest
@@ -72,3 +73,18 @@ def test_what_github_is_told_to_run_is_there():
     said = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()[-1]
     assert "python bootstrap.py test --all" in (ROOT / "README.md").read_text(encoding="utf-8")
     assert said == "exec python3 bootstrap.py test --all" and os.access(ROOT / ".ci" / "run", os.X_OK)
+
+
+def test_the_library_alone_asks_for_few_packages_beside_torchs_own():
+    """All that pip would install, by what is installed here: numpy, scipy, numba and what these and the small ones need."""
+
+    def asked_for(names):
+        found = [*map(canonicalize_name, names)]
+        for name in found:
+            needs = [need for need in map(Requirement, requires(name) or []) if not need.marker or need.marker.evaluate({"extra": ""})]
+            found += [new for need in needs if (new := canonicalize_name(need.name)) not in found]
+        return {*found}
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    more = asked_for(Requirement(line).name for line in project["dependencies"]) - asked_for(["torch"])
+    assert {"numpy", "scipy", "numba"} < more and len(more) <= 8, more
