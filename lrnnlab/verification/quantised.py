@@ -483,8 +483,8 @@ def verify_quantised(model: Quantised, specification: MooreMachine) -> Verdict:
     if not verdict.proved:
         return verdict
     places = np.array([*came])
-    after, said = machine.transitions[:, places // Q], machine.outputs[places // Q]
-    return replace(verdict, certificate=certificate(model, specification, 0, places, after, said))
+    arrows, said = machine.transitions[:, places // Q], machine.outputs[places // Q]
+    return replace(verdict, certificate=certificate(model, specification, 0, places, arrows, said))
 
 
 def _after_word(steps: TracedStep, state: State, word: Sequence[int]) -> Tensor:
