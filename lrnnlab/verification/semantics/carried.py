@@ -101,7 +101,7 @@ def read_graph(lists: list[tuple], weights: dict[str, Tensor]) -> torch.fx.Graph
             return [read(one) for one in x]
         if type(x) is dict and len(x) == 1:
             ((kind, name),) = x.items()
-            found = {"node": nodes.get, "device": torch.device, "torch": lambda name: getattr(torch, name)}[kind](name)
+            found = nodes.get(name) if kind == "node" else torch.device(name) if kind == "device" else getattr(torch, name)
             if isinstance(found, (torch.fx.Node, torch.device, torch.dtype, torch.layout, torch.memory_format)):
                 return found
         elif x is None or type(x) in (bool, int, float) or x in TEXTS:
