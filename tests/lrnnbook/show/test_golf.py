@@ -12,7 +12,7 @@ from lrnnbook.machinery.book.command import main
 from lrnnlab.automata import transition_monoid
 
 BOARD = golf.recorded_folder() / "golf"
-PAR = {line.hole: (BOARD / line.file).read_text(encoding="utf-8") for line in golf.entries() if not line.trained}
+PAR = {name: (BOARD / f"{name}.txt").read_text(encoding="utf-8") for name in golf.HOLES}
 NEXT = {"1": "-1", "-1": "0", "0": "1"}
 
 
@@ -113,6 +113,16 @@ def test_an_entry_that_is_not_proved_stays_off_the_board(tmp_path):
     (folder / "z_3.txt").write_text(PAR["z_3"].replace("hole: z_3", "hole: z_9"), encoding="utf-8")
     with pytest.raises(ValueError, match=r"z_3.txt: hole: z_9 is none of parity"):
         golf.page_of(folder)
+
+
+@pytest.mark.parametrize("name, instead", [("last_two", "flip_flop"), ("flip_flop", "s_3")])
+def test_a_trained_net_is_proved_for_its_own_hole_only(tmp_path, name, instead):
+    folder = shutil.copytree(BOARD, tmp_path / "golf")
+    file = folder / f"{name}_trained.txt"
+    assert golf.judged(file).proved and golf.judged(file).numbers >= golf.HOLES[name].least
+    file.write_text(file.read_text(encoding="utf-8").replace(f"hole: {name}", f"hole: {instead}"), encoding="utf-8")
+    with pytest.raises(ValueError, match="holds no proof"):
+        golf.judged(file)
 
 
 # --- the page --------------------------------------------------------------------------------------------------------

@@ -28,6 +28,7 @@ from lrnnbook.content.show.interactive import Moving
 from lrnnbook.content.tables.records import data_folder, recorded_folder
 from lrnnlab.automata import MooreMachine, language, one_hot_transitions
 from lrnnlab.files import put
+from lrnnlab.tasks import StateTracking
 from lrnnlab.verification import load_proof
 
 LIMIT, LARGEST, WIDEST = 5000, 10**100, 100  # values that are followed, how large numbers may grow, numbers in a state
@@ -261,8 +262,8 @@ def judged(file: Path) -> Line:
     if not given.get("author"):
         raise ValueError(f"{file.name} has no author")
     if "net" in given:
-        net, verdict = load_proof(file.with_name(Path(given["net"]).name), HOLES[name].machine)
-        return Line(file.name, name, given["author"], True, net.codebook.shape[1], verdict.proved, f"proved: {verdict.visited} places")
+        net, verdict = load_proof(file.with_name(Path(given["net"]).name), StateTracking(HOLES[name].machine).specification)
+        return Line(file.name, name, given["author"], True, net.codebook.shape[1], verdict.proved, str(verdict))
     found = HOLES[name].judge(text)
     return Line(file.name, name, given["author"], False, found.numbers, found.proved, str(found))
 
@@ -284,7 +285,7 @@ def board(lines: Sequence[Line]) -> str:
 
     rows = [f"| {hole.name} | {hole.machine.num_states} | {hole.least if hole.least == hole.par else f'{hole.least} or {hole.par}'} | "
             f"{best(name, False)} | {best(name, True)} |" for name, hole in HOLES.items()]  # fmt: skip
-    return "\n".join(["| Hole | States | Numbers needed | Hand-made | Trained |", "| --- | --- | --- | --- | --- |", *rows]) + "\n"
+    return "\n".join(["| Hole | States | Needed by hand | Hand-made | Trained |", "| --- | --- | --- | --- | --- |", *rows]) + "\n"
 
 
 README = """# State golf
@@ -292,7 +293,8 @@ README = """# State golf
 {lead}
 
 One file is one entry: its `hole`, its `author`, then what the box of the page holds (`lrnnlab book golf` makes the page), or the
-`net`, a file of `lrnnlab.verification.save_proof` beside it, for a network that was trained. Its score is the numbers in its state.
+`net`, a file of `lrnnlab.verification.save_proof` beside it, for a network that was trained (any rule, put back to a code after each
+letter). Its score is the numbers in its state.
 Holes: {names}.
 
 `python -m lrnnbook.content.chapters.golf` judges every entry, refuses what is not proved, and writes this page.
