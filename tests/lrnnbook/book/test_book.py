@@ -17,6 +17,7 @@ import nbformat
 import numpy as np
 import pytest
 import torch
+import warm
 from matplotlib.figure import Figure
 from nbformat.v4 import new_output
 from PIL import Image
@@ -113,6 +114,18 @@ def book(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
+def warm_python():
+    with warm.python(running.kernel_environment()) as program:
+        yield program
+
+
+@pytest.fixture
+def forks(warm_python, monkeypatch):
+    """Pytest and kernels start at once; their threads and the order of their sets are those of the process they come from."""
+    monkeypatch.setattr(sys, "executable", warm_python)
+
+
+@pytest.fixture(scope="module")
 def second_run(book):
     return execute(nbformat.read(book[2], as_version=4), book[2].parent, timeout=MOST).notebook
 
@@ -179,7 +192,7 @@ def test_building_twice_gives_the_same_bytes(book, tmp_path):
     assert first == second
 
 
-def test_the_command_checks_it(book, capsys):
+def test_the_command_checks_it(book, capsys, forks):
     assert main(["check", "sam", "--root", str(book[0])]) == 0
     said = capsys.readouterr().out
     assert "sample: cell 8 of 8: passed" in said and "of the 120 s" in said and "sample: no problem" in said
@@ -323,7 +336,7 @@ def test_a_source_is_built_with_the_hints_of_their_file(tmp_path):
             as_built(none)
 
 
-def test_a_build_gives_nbval_s_tags_and_folds_to_the_source(book, tmp_path):
+def test_a_build_gives_nbval_s_tags_and_folds_to_the_source(book, tmp_path, forks):
     """By what the cells show: also where an author has put them elsewhere."""
     _, source, _ = book
     bare = re.sub(r'(, )?"nbval-ignore-output"|jupyter=.*? (?=tags)', "", SAMPLE).replace(" tags=[]", "")
@@ -431,7 +444,7 @@ def test_two_threads_take_effect_on_one_core_too_and_whatever_libraries_are_told
 # --- nbval -----------------------------------------------------------------------------------------------------------
 
 
-def test_one_run_serves_nbval_and_the_checker(book, tmp_path):
+def test_one_run_serves_nbval_and_the_checker(book, tmp_path, forks):
     """What only nbval says is a problem too, and a cell that raises is named once."""
     source = page(tmp_path, SAMPLE.replace("[1, 2]", "[1, 2]  # seven"), "other")
     twin = build_notebook(source, tmp_path)
@@ -445,7 +458,7 @@ def test_one_run_serves_nbval_and_the_checker(book, tmp_path):
     assert [problem.kind for problem in told] == ["drift", "error"] and "ZeroDivisionError" in told[1].message
 
 
-def test_nbval_alone_with_the_plugin_says_what_check_says(book, tmp_path):
+def test_nbval_alone_with_the_plugin_says_what_check_says(book, tmp_path, forks):
     twin = tmp_path / "notebooks" / "sample.ipynb"
     twin.parent.mkdir()
     before = book[2].read_text(encoding="utf-8")
@@ -455,7 +468,7 @@ def test_nbval_alone_with_the_plugin_says_what_check_says(book, tmp_path):
     assert "2 failed, 8 passed" in told and "[picture] pixels differ" in told and "[number] committed 0.793147" in told
 
 
-def test_a_proof_s_cells_run_again(tmp_path):
+def test_a_proof_s_cells_run_again(tmp_path, forks):
     """``rows`` grows each time, which no text shows: the second cell does not hold again after the first."""
     proof = '# %% tags=["proof-count"]\nrows.append(len(rows))\n\n# %% tags=["proof-count"]\nassert len(rows) == 1, "step 1"\n'
     source = page(tmp_path, SAMPLE + "\n# %%\nrows = []\n\n" + proof, "again")
