@@ -90,7 +90,7 @@ THOROUGH = {
     "test_compiled_for_hopper", "test_dead_links_and_formulas_that_cannot_be_set_are_found",
     "test_every_control_of_both_widgets_changes_the_picture", "test_gradients_written_past_the_cache_are_the_same",
     "test_kernels_in_the_interpreter", "test_measurements_take_jobs_too_and_what_was_interrupted_goes_on", "test_mypy",
-    "test_nbval_alone_with_the_plugin_says_what_check_says", "test_no_link_of_a_map_is_dead", "test_no_proof_is_false",
+    "test_nbval_alone_with_the_plugin_says_what_check_says", "test_no_proof_is_false",
     "test_one_run_serves_nbval_and_the_checker", "test_pointer_and_keyboard_move_the_picture_and_its_sentence",
     "test_results_do_not_depend_on_the_number_of_threads", "test_the_command_checks_it",
     "test_the_same_pictures_as_slow_arithmetic", "test_two_threads_take_effect_on_one_core_too_and_whatever_libraries_are_told",

@@ -59,7 +59,7 @@ class Stopped(Exception):
 
 
 @checked
-def extract(
+def lstar(
     answer: Callable[[np.ndarray], Any],
     symbols: Iterable,
     *,
@@ -79,7 +79,7 @@ def extract(
     drawn by ``seed``, are compared.  L* stops after so many ``rounds`` (machines that are tried), ``states`` or ``seconds``.
 
     >>> third = MooreMachine.from_rule(0, "01", lambda state, token: (state + token) % 3, lambda state: state)
-    >>> print(extract(third.answer, third.symbols, seconds=60))
+    >>> print(lstar(third.answer, third.symbols, seconds=60))
     3 states: 300 random words of 60 symbols are all answered alike
     """
     for name, bound in {"rounds": rounds, "states": states, "walks": walks, "length": length}.items():

@@ -19,9 +19,10 @@ from torch import nn
 
 from lrnnlab.models import layers
 from lrnnlab.models.base import LinearRecurrence, Recurrence, RecurrentNet, at_default_device, weights_of
+from lrnnlab.models.block import PAPER_004
 from lrnnlab.models.exact import block_net, exact_model, snap
 from lrnnlab.models.layers.attention import POSITIONS
-from lrnnlab.models.net import PAPER_004, Net, PairClassifier, blocks, network
+from lrnnlab.models.net import Net, PairClassifier, blocks, network
 from lrnnlab.tasks.base import BaseTask
 from lrnnlab.validation import checked, shown, whole_number
 

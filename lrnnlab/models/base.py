@@ -1,6 +1,6 @@
 """What all layers share: a recurrence and its step form, the linear recurrence, feature maps, and checks of what comes in.
 
-A *mixer* is the part of a block (:mod:`lrnnlab.models.net`) that mixes positions.  Where the first block of a net sees
+A *mixer* is the part of a block (:mod:`lrnnlab.models.block`) that mixes positions.  Where the first block of a net sees
 nothing but the token, its mixer is given one input per *symbol*, and the tokens: what it computes from an input it then
 computes once per symbol.
 

@@ -19,8 +19,9 @@ from torch.nn import functional as F
 
 from lrnnlab.automata import MooreMachine, one_hot_transitions
 from lrnnlab.models.base import LinearRecurrence, at_default_device
+from lrnnlab.models.block import Gate, PreNorm, SharedDropout
 from lrnnlab.models.layers.transitions import BlockDiagonal
-from lrnnlab.models.net import Gate, Net, PreNorm, SharedDropout
+from lrnnlab.models.net import Net
 from lrnnlab.validation import axes, checked, fit, shown
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from lrnnlab.automata import MooreMachine, extraction
+from lrnnlab.automata import MooreMachine, lstar
 from lrnnlab.automata.extraction import Extracted, Stopped
 from lrnnlab.models import Net
 from lrnnlab.models.base import RecurrentNet, as_module
@@ -48,9 +48,17 @@ def answers(net: torch.nn.Module | RecurrentNet) -> Callable[[np.ndarray], np.nd
 
 @checked
 def extract(
-    net: torch.nn.Module | RecurrentNet | Callable[[np.ndarray], Any], symbols: Iterable, **bounds: Any
+    net: torch.nn.Module | RecurrentNet | Callable[[np.ndarray], Any],
+    symbols: Iterable,
+    *,
+    rounds: int = 30,
+    states: int = 100,
+    seconds: float = 10.0,
+    walks: int = 300,
+    length: int = 60,
+    seed: int = 0,
 ) -> Extracted:
-    """The smallest machine that answers as ``net`` does: :func:`lrnnlab.automata.extract` of its answers, exact if it is snapped.
+    """The smallest machine that answers as ``net`` does: :func:`lrnnlab.automata.lstar` of its answers, exact if it is snapped.
 
     Of a snapped net every question of L* for a word that is answered otherwise goes to :func:`verify`, which covers the
     words of every length.  Of any other net random words are compared, so the machine is that of words up to ``length``:
@@ -59,11 +67,15 @@ def extract(
     Parameters
     ----------
     net : Module or RecurrentNet
-        It reads tokens and answers after each; or a function of words (N, T), as ``automata.extract`` takes it.
+        It reads tokens and answers after each; or a function of words (N, T), as ``automata.lstar`` takes it.
     symbols : sequence of str
         The tokens' names.
-    **bounds
-        Of ``automata.extract``: ``rounds``, ``states``, ``seconds``, ``walks``, ``length``, ``seed``.
+    rounds, states : int
+        L* stops after so many machines that are tried, or so many states;
+    seconds : float
+        or so many seconds.
+    walks, length, seed : int
+        How many random words a round, of how many tokens, and what draws them.
 
     Returns
     -------
@@ -77,17 +89,19 @@ def extract(
     >>> s_3 = task("s_3")
     >>> found = extract(exact_model(s_3.machine), s_3.symbols, seconds=60)
     >>> found.machine == s_3.machine, found.exact
-    (True, False)
+    (True, True)
     >>> untrained = build("block_diagonal", vocab_size=2, classes=2, h=2, b=2, rule="softmax", drive="none",
     ...                   start="first", seed=1)
     >>> extract(snap(untrained), "01", seconds=60).why
     'an exact search found no word that is answered otherwise'
     """
     if callable(net) and not isinstance(net, (type, torch.nn.Module)) and not hasattr(net, "step"):
-        return extraction.extract(net, symbols, **bounds)
-    if isinstance(net, Net) and obstacle(net, "hard") is None:
-        bounds["search"] = _searching(net)
-    return extraction.extract(answers(typing.cast(RecurrentNet, net)), symbols, **bounds)
+        ask, search = net, None
+    else:
+        ask = answers(typing.cast(RecurrentNet, net))
+        search = _searching(net) if isinstance(net, Net) and obstacle(net, "hard") is None else None
+    return lstar(ask, symbols, search=search, rounds=rounds, states=states, seconds=seconds, walks=walks, length=length,
+                 seed=seed)  # fmt: skip
 
 
 def _searching(net: Net) -> Callable[[MooreMachine], tuple | None]:

@@ -693,7 +693,7 @@ for depth in (1, 2, 4, 8):
         lambda width: models.layers.DLR(width, state=64, dt=(0.2, 0.5)),
         16,
         depth,
-        **models.net.PAPER_004,
+        **models.block.PAPER_004,
     )
     stack = models.Net(stacked, 1, 16, columns=3)
     fields[f"{depth} layer{'s' * (depth > 1)}"] = receptive_field(stack, noise)

@@ -36,7 +36,7 @@ def test_machines_and_predictions_need_no_torch():
 import sys
 sys.modules["torch"] = None  # an import of it fails
 from lrnnlab import predict
-from lrnnlab.automata import classify, extract, language, minimise
+from lrnnlab.automata import classify, language, lstar, minimise
 from lrnnlab.expressivity import construct
 machine = minimise(language("Tomita 4").machine)
 print(len(predict(machine)) > 1, construct(language("Parity").machine, "signed").family, classify(machine).aperiodic)
@@ -90,11 +90,24 @@ except ModuleNotFoundError as error:
     print(error)
 """
     said = alone(code)
-    assert said.stdout.splitlines() == ["['extract']", "sklearn.datasets is not installed: pip install 'lrnnlab[book]'"], said
+    assert said.stdout.splitlines() == ["['extract', 'lstar']", "sklearn.datasets is not installed: pip install 'lrnnlab[book]'"], said
 
 
-@pytest.mark.parametrize("words", ["book build 00", "figures", "results lrnn/table2", "reproduce lrnn/table2"])
+@pytest.mark.parametrize("words", ["book --help", "book site", "figures", "results lrnn/table2", "reproduce lrnn/table2",
+                                   "bench scans", "card deltanet", "course release ps1 --out ."])  # fmt: skip
 def test_a_command_without_the_extras_is_told_what_to_type(words):
     said = alone("from lrnnbook.machinery.cli import main\nraise SystemExit(main(sys.argv[1:]))", *words.split())
     assert said.returncode == 2 and re.fullmatch(r"lrnnlab: the book needs \w+, which is not installed: "
                                                  r"pip install 'lrnnlab\[book\]'\n", said.stderr), said  # fmt: skip
+
+
+@pytest.mark.parametrize("words", ["--help", "copy --help", "course --help", "task parity --out parity.jsonl"])
+def test_what_needs_no_extra_works_without(words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    said = alone("from lrnnbook.machinery.cli import main\nraise SystemExit(main(sys.argv[1:]))", *words.split())
+    assert said.returncode == 0 and said.stdout and not said.stderr, said
+
+
+def test_the_doctor_without_the_extras_finds_the_library_well():
+    said = alone("from lrnnbook.machinery.cli import main\nraise SystemExit(main(sys.argv[1:]))", "doctor")
+    assert said.returncode == 0 and "needs packaging, which is not installed: pip install 'lrnnlab[book]'" in said.stdout, said

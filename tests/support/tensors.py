@@ -8,8 +8,8 @@ from torch import nn
 from torch.nn import functional as F
 
 from lrnnlab.models import Net, blocks
+from lrnnlab.models.block import PAPER_001
 from lrnnlab.models.layers import RotRNN
-from lrnnlab.models.net import PAPER_001
 
 
 def strings(V, B, T, seed=0):

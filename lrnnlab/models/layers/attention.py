@@ -36,8 +36,8 @@ from lrnnlab.models.base import (
     head_size,
     layers_of,
 )
+from lrnnlab.models.block import FeedForward, PostNorm, PreNorm
 from lrnnlab.models.layers.recurrent import run
-from lrnnlab.models.net import FeedForward, PostNorm, PreNorm
 from lrnnlab.scans.transforms import within_func
 from lrnnlab.validation import among, checked, whole_number
 
@@ -220,7 +220,7 @@ class CausalAttention(Attention):
     """Softmax attention without positions, (B,T,D) -> (B,T,D), the heads side by side, for paper 003 (Irie et al. 2023).
 
     Weights start as in torch's attention.  The paper's released row is torch's ``nn.TransformerEncoderLayer``: a
-    :class:`lrnnlab.models.net.Block` with ``place="post"`` around this layer gives the same numbers.
+    :class:`lrnnlab.models.block.Block` with ``place="post"`` around this layer gives the same numbers.
 
     >>> CausalAttention(8, heads=2)(torch.zeros(3, 7, 8)).shape
     torch.Size([3, 7, 8])

@@ -24,7 +24,7 @@ removed, and with w = 1, a = -beta k, b = k and beta v in place of v it is Delta
 Each mixer is the released layer's recurrence, with its parametrisation of gates and strengths and their start.  What the
 released layers put around it is not here, as it is not in our DeltaNet: the short convolution (RWKV-7: token shift), the
 norm and the gate of the output, skips (Mamba-2's D; RWKV-7's bonus r_k and the first layer's values); the one net has its
-own output map, norms, residual and feed-forward part (:mod:`lrnnlab.models.net`).
+own output map, norms, residual and feed-forward part (:mod:`lrnnlab.models.block`).
 
 ========== ==============================================================================================
 backend    what runs

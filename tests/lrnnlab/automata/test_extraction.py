@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from lrnnbook.content.chapters.ch10 import linear_probe
 from lrnnbook.content.tables import ladder
-from lrnnlab.automata import NO_LABEL, MooreMachine, equivalent, minimise
+from lrnnlab.automata import NO_LABEL, MooreMachine, equivalent, lstar, minimise
 from lrnnlab.automata.algebra import quotient_scores
 from lrnnlab.automata.languages import language
 from lrnnlab.models import build as net_of
@@ -40,7 +40,7 @@ def test_a_machine_is_given_back(seed, Q, V):
     machine = drawn(seed, Q, V)
     asked = after_a_token(machine)
     differ = lambda other: equivalent(asked, other, where_labelled=True)
-    found = extract(machine.answer, machine.symbols, seconds=LONG, search=differ)
+    found = lstar(machine.answer, machine.symbols, seconds=LONG, search=differ)
     assert found.exact and found.machine is not None
     assert equivalent(asked, found.machine, where_labelled=True) is None
     assert found.machine.num_states <= minimise(machine).num_states

@@ -87,7 +87,7 @@ def test_gradients_in_single_precision_at_length(name):
 def test_a_layer_reads_no_symbol_that_its_table_has_not(name, wrong):
     layer, tokens = make(name), torch.zeros(3, 70, dtype=torch.int64)
     tokens[1, 3] = wrong
-    block = models.net.PreNorm(layer, D, residual=False).double()
+    block = models.block.PreNorm(layer, D, residual=False).double()
     for call in (layer, layer.forward, layer.trace, lambda table, tokens: block(table, None, tokens), block.trace):
         with pytest.raises(ValueError, match=rf"token {wrong} is outside the table of 4 symbols \(0..3\)"):
             call(normal(4, D), tokens)

@@ -15,7 +15,7 @@ from torch.func import functional_call
 
 import lrnnlab
 from lrnnlab import models
-from lrnnlab.models.net import GATES, PLACES, Block, SharedDropout, normalise
+from lrnnlab.models.block import GATES, PLACES, Block, SharedDropout, normalise
 from lrnnlab.training.loop import parameter_groups
 
 D, V, C = 4, 6, 3
@@ -31,7 +31,7 @@ MIXERS = {
 }
 def net_of(mixer, seed=0, layers=2, block=(), **options):
     options = {"vocab_size": V, "encoder": "linear", "pool": "mean", **options}
-    net = seeded(lambda: models.Net(models.blocks(MIXERS[mixer], D, layers, **{**models.net.PAPER_001, **dict(block)}), C, D, **options), seed=seed)
+    net = seeded(lambda: models.Net(models.blocks(MIXERS[mixer], D, layers, **{**models.block.PAPER_001, **dict(block)}), C, D, **options), seed=seed)
     with torch.no_grad():  # batch norm as after some training
         for norm in net.modules():
             if isinstance(norm, nn.BatchNorm1d):
@@ -228,7 +228,7 @@ def test_gradients(mixer, place, norm, gate):
 
 def pair_net(pool="mean", outputs=None):
     def make():
-        made = models.blocks(MIXERS["lru, bidirectional"], D, 2, **models.net.PAPER_001)
+        made = models.blocks(MIXERS["lru, bidirectional"], D, 2, **models.block.PAPER_001)
         return models.PairClassifier(models.Net(made, outputs, D, vocab_size=V, encoder="linear", pool=pool), 2)
 
     return seeded(make).double()
@@ -267,7 +267,7 @@ def test_pairs_by_hand():
 ])  # fmt: skip
 def test_sizes_on_speech_commands(mixer, options, wanted):
     """Table 2 of paper 001 has 284K for RotRNN, 283K for LRU, 280K for S5: D = 96, N = 128, 6 layers, 35 classes."""
-    net = models.Net(models.blocks(mixer, 96, 6, **{**models.net.PAPER_001, **options}), 35, 96, columns=1, pool="mean")
+    net = models.Net(models.blocks(mixer, 96, 6, **{**models.block.PAPER_001, **options}), 35, 96, columns=1, pool="mean")
     assert sum(p.numel() for p in net.parameters()) == wanted
 
 

@@ -13,8 +13,8 @@ from torch import nn
 from torch.nn import functional as F
 
 from lrnnlab.models import Net, blocks, build
+from lrnnlab.models.block import PAPER_001
 from lrnnlab.models.layers import S5
-from lrnnlab.models.net import PAPER_001
 from lrnnlab.tasks import Batch, task
 from lrnnlab.training import Phase, Recipe, fit, rng
 from lrnnlab.training.loop import scheduled_lr, train

@@ -10,7 +10,7 @@ from torch.nn import functional as F
 
 from lrnnlab.automata import MooreMachine, equivalent, minimise
 from lrnnlab.models import build, snap
-from lrnnlab.models.net import PostNorm
+from lrnnlab.models.block import PostNorm
 from lrnnlab.tasks import EvenPair, ModArith, Sum
 from lrnnlab.verification import check_certificate, digest, learned_machine, verify
 from lrnnlab.verification.heads import head_tables

@@ -17,8 +17,8 @@ from torch.nn import functional as F
 
 from lrnnlab.automata import MooreMachine, minimise
 from lrnnlab.models import Net
+from lrnnlab.models.block import PreNorm
 from lrnnlab.models.layers import BlockDiagonal
-from lrnnlab.models.net import PreNorm
 from lrnnlab.verification import verify
 
 CASES = int(os.environ.get("LRNNLAB_PROOF_CASES", 120))

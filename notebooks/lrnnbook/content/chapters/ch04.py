@@ -36,8 +36,8 @@ from lrnnbook.content.show.style import (
     styled,
 )
 from lrnnlab.models import Net, blocks
+from lrnnlab.models.block import PAPER_001
 from lrnnlab.models.layers.modes import LRU, RotRNN
-from lrnnlab.models.net import PAPER_001
 
 # --- the network and the layer, drawn from what runs -----------------------------------------------------------------
 

@@ -392,7 +392,7 @@ def train_dlr(task: ContinuousTask, length: int, steps: int = 200, layers: int =
     torch.manual_seed(0)
     draw = training.rng(0, "train")
     scored = task.sample(1, length, draw).targets.shape[1]
-    stacked = models.blocks(lambda width: models.layers.DLR(width, dt=dt, **options), 16, layers, **models.net.PAPER_004)
+    stacked = models.blocks(lambda width: models.layers.DLR(width, dt=dt, **options), 16, layers, **models.block.PAPER_004)
     net = models.Net(stacked, task.d_out, 16, columns=task.d_in, last_outputs=scored)
     start = {name: value.clone() for name, value in net.state_dict().items()}
     optimiser = torch.optim.AdamW(net.parameters(), lr=5e-3, weight_decay=0, fused=True)

@@ -13,7 +13,7 @@ from lrnnbook.content.tables.dlr_table2 import curve, fit
 from lrnnbook.content.tables.nets import stack
 from lrnnbook.content.tables.table import by_setting, load, outcome
 from lrnnlab.models import Net
-from lrnnlab.models.net import PAPER_004
+from lrnnlab.models.block import PAPER_004
 from lrnnlab.tasks.numbers.atomic import ATOMIC, unknowns
 from lrnnlab.tasks.numbers.atomic_levels import context_shift_level, trivial_level
 from lrnnlab.tasks.numbers.continuous import ContinuousTask, r_squared

@@ -15,7 +15,7 @@ from lrnnbook.content.tables.declared import paper
 from lrnnbook.content.tables.nets import stack
 from lrnnbook.content.tables.table import by_setting, load, outcome, trained_by
 from lrnnlab.models import Net
-from lrnnlab.models.net import PAPER_004
+from lrnnlab.models.block import PAPER_004
 from lrnnlab.tasks.numbers.atomic import Shift
 from lrnnlab.tasks.numbers.atomic_levels import shift_level
 from lrnnlab.tasks.numbers.continuous import ContinuousTask, r_squared

@@ -16,8 +16,8 @@ from lrnnbook.content.tables.nets import stack
 from lrnnbook.content.tables.records import significant
 from lrnnbook.content.tables.table import by_setting, load, trained_by
 from lrnnlab.models import Net
+from lrnnlab.models.block import PAPER_001
 from lrnnlab.models.layers.modes import DenseModes
-from lrnnlab.models.net import PAPER_001
 from lrnnlab.tasks.long_range.listops import ListOps
 from lrnnlab.training import Trained, rng
 from lrnnlab.training.evaluation import share_right

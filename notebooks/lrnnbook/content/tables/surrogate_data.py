@@ -18,7 +18,7 @@ from lrnnbook.content.tables.records import data_folder
 from lrnnbook.content.tables.table import by_setting, parameters, trained_by
 from lrnnbook.content.tables.table import load as load_table
 from lrnnlab.models import PairClassifier
-from lrnnlab.models.net import PAPER_001
+from lrnnlab.models.block import PAPER_001
 from lrnnlab.tasks.long_range import FOLDERS, SequenceData, load, stand_in
 from lrnnlab.tasks.long_range.dataset import need
 from lrnnlab.training import rng
