@@ -15,6 +15,8 @@ from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
 
+from lrnnbook import without_extra
+
 REQUIRED_BACKENDS = ("reference", "paper", "cpu", "auto")  # any other (a GPU's) may be absent
 AnyError = Exception  # a broken part may raise what it likes
 
@@ -38,6 +40,8 @@ def _answers(question: Callable[[], Iterator[Check]]) -> Iterator[Check]:
     """The lines of a question, the last of which says so if it could not be answered to its end."""
     try:
         yield from question()
+    except ModuleNotFoundError as error:
+        yield Check(question.__name__.replace("_", " "), None if error.name == "packaging" else False, str(without_extra(error)))
     except AnyError as error:
         yield Check(question.__name__.replace("_", " "), False, f"cannot be examined: {_one_line(error)}")
 
