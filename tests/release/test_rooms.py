@@ -36,7 +36,7 @@ def test_machines_and_predictions_need_no_torch():
 import sys
 sys.modules["torch"] = None  # an import of it fails
 from lrnnlab import predict
-from lrnnlab.automata import classify, extract, language, minimise
+from lrnnlab.automata import classify, language, lstar, minimise
 from lrnnlab.expressivity import construct
 machine = minimise(language("Tomita 4").machine)
 print(len(predict(machine)) > 1, construct(language("Parity").machine, "signed").family, classify(machine).aperiodic)
@@ -90,7 +90,7 @@ except ModuleNotFoundError as error:
     print(error)
 """
     said = alone(code)
-    assert said.stdout.splitlines() == ["['extract']", "sklearn.datasets is not installed: pip install 'lrnnlab[book]'"], said
+    assert said.stdout.splitlines() == ["['extract', 'lstar']", "sklearn.datasets is not installed: pip install 'lrnnlab[book]'"], said
 
 
 @pytest.mark.parametrize("words", ["book --help", "book site", "figures", "results lrnn/table2", "reproduce lrnn/table2",
