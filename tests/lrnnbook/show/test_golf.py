@@ -93,6 +93,10 @@ def test_an_entry_that_cannot_be_read_is_told_why(text, said):
         golf.HOLES["parity"].judge(text)
 
 
+def test_a_minus_that_was_copied_is_read():
+    assert golf.HOLES["parity"].judge(PAR["parity"].replace("-", "\u2212")).proved
+
+
 def test_a_counter_is_not_closed():
     found = golf.HOLES["tomita_7"].judge("start: 0\n0: 1 + 1\n1: 1 + 7")
     assert not found.proved and found.never is None
@@ -140,8 +144,8 @@ def test_the_page_alone_proves_refutes_and_keeps_the_score(visit, alone, width, 
     page = visit(alone, width, scheme)
     said, box = page.get_by_role("status"), page.get_by_role("textbox")
     assert "Proved: 2 numbers" in said.inner_text()
-    box.fill(PAR["parity"])
-    assert "Proved: 1 number " in said.inner_text() and "Par." in said.inner_text()
+    box.fill(PAR["parity"].replace("-", "\u2212"))  # a minus that was copied from the page
+    assert "Proved: 1 number holds" in said.inner_text() and "Par." in said.inner_text()
     box.fill("start: 1\n0: 1\n1: 1")
     assert "After nothing and after 1 your state is the same" in said.inner_text()
     page.get_by_role("button", name="5 Count to six").click()

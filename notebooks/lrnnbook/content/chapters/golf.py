@@ -127,7 +127,7 @@ def fractions(text: str) -> tuple[Fraction, ...]:
 def fields(text: str) -> dict[str, str]:
     """The lines of an entry, ``name: rest``; empty ones and those after # are left out."""
     given: dict[str, str] = {}
-    for line in (one.strip() for one in text.split("\n")):
+    for line in (one.strip() for one in text.replace("\u2212", "-").split("\n")):
         if line and not line.startswith("#"):
             name, colon, rest = (part.strip() for part in line.partition(":"))
             if not colon:
@@ -237,7 +237,7 @@ def panel() -> Moving:
     shown = [{"name": hole.name, "about": hole.about, "symbols": list(hole.machine.symbols), "transitions": hole.machine.transitions.tolist(),
               "initial": int(hole.machine.initial), "names": list(hole.machine.names), "least": hole.least, "par": hole.par, "why": hole.why,
               "start": hole.start} for hole in HOLES.values()]  # fmt: skip
-    return Moving("golf", {"holes": shown}, {"hole": 0, "text": shown[0]["start"], "best": {}}, ALT)
+    return Moving("golf", {"holes": shown}, {"hole": 0, "text": shown[0]["start"], "best": {"0": HOLES["parity"].machine.num_states}}, ALT)
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ const OWN = `
 const readEntry = (text, symbols) => {
   const given = new Map(), known = ["start", ...symbols];
   const numbers = part => part.trim().split(/\s+/).filter(Boolean).map(fractionOf);
-  for (const line of text.split("\n").map(one => one.trim())) {
+  for (const line of text.replaceAll("\u2212", "-").split("\n").map(one => one.trim())) {
     if (!line || line.startsWith("#")) continue;
     const colon = line.indexOf(":"), name = line.slice(0, colon).trim();
     if (colon < 0) throw new Error(`${line}: a line is a name, a colon and numbers`);
@@ -108,7 +108,7 @@ const drawn = ({ values, arrows, at }, names, symbols) => {
     if (r > 9) picture.append(svg("text", { x: cx, y: cy + 4, "text-anchor": "middle", style: "font-size: 10px" }, typeset(names[shown[place].state])));
   });
   return [picture, html("p", {}, ...symbols.flatMap((symbol, token) => [
-    html("span", { "aria-hidden": "true", style: `color: ${INK[token % INK.length]}` }, "\u2192"), ` ${typeset(symbol)}  `]),
+    html("span", { "aria-hidden": "true", style: `color: ${INK[token % INK.length]}` }, "\u2192"), ` ${typeset(symbol)}\u2003`]),
     values.length > MOST ? `the first ${MOST} of ${values.length} values` : "each circle: a value of the state, and the machine's state there")];
 };
 
@@ -163,7 +163,7 @@ const render = ({ model, el }) => {
     const size = now.values && `${counted(now.values.length, "value")}, ${counted(now.arrows.length, "arrow")}`;
     const place = now.numbers < hole.par ? " <b>Below par!</b>" : now.numbers === hole.par ? " Par." : "";
     say(now.fault ? `<b>${safe(now.fault)}</b>`
-      : now.proved ? `<b>Proved: ${counted(now.numbers, "number")} hold it for ever</b>, after every string of every length: ${size}, no new value, `
+      : now.proved ? `<b>Proved: ${counted(now.numbers, "number")} hold${now.numbers === 1 ? "s" : ""} it for ever</b>, after every string of every length: ${size}, no new value, `
         + `and each belongs to one state of the machine (exact fractions, ${now.milliseconds.toFixed(0)} ms).${place}`
       : now.clash ? `<b>Refuted.</b> After <b>${spell(now.clash[0])}</b> and after <b>${spell(now.clash[1])}</b> your state is the same, `
         + `${typeset(now.values[now.at].x.map(writtenFraction).join(" "))}; the machine's is not.`
