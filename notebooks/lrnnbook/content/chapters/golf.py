@@ -79,20 +79,27 @@ class Hole:
         """Follow every string in exact fractions; ``ValueError`` if the entry cannot be read."""
         machine = self.machine
         start, moves = read(entry, machine.symbols)
-        words, states, known = [""], [machine.initial], {start: 0}
+        states, known, came = [machine.initial], {start: 0}, [(0, "")]  # came: from which value, by which letter
         values, n = [start], len(start)
+
+        def word(place: int, *after: str) -> str:
+            while place:
+                place, symbol = came[place]
+                after = (symbol, *after)
+            return " ".join(after)
+
         for place, x in enumerate(values):
             for token, (A, b) in enumerate(moves):
                 to = tuple(b[i] + sum((value * x[j] for j, value in enumerate(row) if value), Fraction()) for i, row in enumerate(A))
                 if any(max(abs(value.numerator), value.denominator) > LARGEST for value in to):
                     return Judged(n, False, len(values), never=never(values, moves, machine.symbols))
-                state, word = int(machine.transitions[token, states[place]]), " ".join([*words[place].split(), machine.symbols[token]])
+                state, symbol = int(machine.transitions[token, states[place]]), machine.symbols[token]
                 if to not in known:
                     known[to] = len(values)
-                    for line, one in ((values, to), (states, state), (words, word)):
+                    for line, one in ((values, to), (states, state), (came, (place, symbol))):
                         line.append(one)
                 elif states[known[to]] != state:
-                    return Judged(n, False, len(values), (words[known[to]], word))
+                    return Judged(n, False, len(values), (word(known[to]), word(place, symbol)))
                 if len(values) > LIMIT:
                     return Judged(n, False, len(values), never=never(values, moves, machine.symbols))
         return Judged(n, True, len(values))
