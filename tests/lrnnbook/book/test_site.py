@@ -2,6 +2,7 @@
 
 import argparse
 import base64
+import doctest
 import io
 import json
 import os
@@ -31,7 +32,7 @@ from lrnnbook.machinery.book.running import KERNEL
 from lrnnbook.machinery.book.site import BRANCH, INSTALL, build_site
 from lrnnbook.machinery.book.site.extension import mathml
 from lrnnbook.machinery.book.site.flipbooks import book_html, flipbook
-from lrnnbook.machinery.book.site.pages import ROOMS, equations_page
+from lrnnbook.machinery.book.site.pages import ROOMS, equations_page, researchers_page
 from lrnnbook.machinery.book.site.rendered import LOOK, WIDTHS, dead_links, drawn_faults, faults, pages_of
 from lrnnbook.machinery.book.sync import source_of
 from lrnnbook.machinery.copies import chapters_in, place
@@ -80,6 +81,17 @@ def test_every_layer_has_its_equation_on_one_page():
     assert "def outputs_of(" in head
 
 
+def test_a_researcher_can_type_each_room_as_it_stands():
+    """Each section from a fresh start; every public name is there with a sentence."""
+    _, *sections = re.split(r"^(lrnnlab\.[\w.]+)\n-+$", researchers_page(), flags=re.MULTILINE)
+    assert sections[::2] == ROOMS[1:]
+    for room, section in zip(sections[::2], sections[1::2]):
+        typed = doctest.DocTestParser().get_doctest(section, {"__name__": "__main__"}, room, None, 0)
+        assert typed.examples and not doctest.DocTestRunner(verbose=False).run(typed).failed
+        for name in import_module(room).__all__:
+            assert re.search(rf"`{name}`: \S.*[.:?]", section), name
+
+
 def test_every_picture_of_the_notebooks_arrives_with_its_words(pages):
     for notebook in NOTEBOOKS:
         stored = [alt for cell in nbformat.read(notebook, 4).cells for output in cell.get("outputs", [])
@@ -102,7 +114,8 @@ def test_every_public_name_of_the_library_has_its_place(pages):
         for name in getattr(import_module(room), "__all__", ()):
             thing = getattr(import_module(room), name)
             assert f'id="{room}.{name}"' in page or not callable(thing), f"{room}.{name}"
-    assert 'href="api/lrnnlab.models.layers.html#lrnnlab.models.layers.LRU"' in pages["glossary.html"]
+    for page in ("glossary", "researchers"):
+        assert 'href="api/lrnnlab.models.layers.html#lrnnlab.models.layers.LRU"' in pages[f"{page}.html"]
 
 
 # --- where a page can be run -----------------------------------------------------------------------------------------

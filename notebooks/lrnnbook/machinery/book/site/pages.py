@@ -1,9 +1,12 @@
 """What Sphinx reads: the committed notebooks with flipbooks for widgets, an index, the public names, the papers."""
 
 import base64
+import doctest
+import inspect as introspection
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from importlib import import_module
 from pathlib import Path
 from posixpath import dirname, normpath
 from xml.etree import ElementTree
@@ -99,7 +102,7 @@ def write_pages(notebooks: Sequence[Path], folder: Path, books: bool = True) -> 
         text = re.sub(r"\[([^\]]*)\]\(\.\./[^)]*\)", r"\1", teaching.read_text(encoding="utf-8"))  # no page of the book
         _write(folder / teaching.name, text.encode())
     text = INDEX.format(chapters=chapters, playground=playground.TITLE, atlas=atlas.TITLE, golf=golf.TITLE, names="\n".join(name for name in titles if numbered[name]),
-                        reference="\n".join(["playground", "atlas", "golf", *beside, "equations", "references"]), library="\n".join(f"api/{room}" for room in ROOMS))  # fmt: skip
+                        reference="\n".join(["playground", "atlas", "golf", *beside, "equations", "references"]), library="\n".join(["researchers", *(f"api/{room}" for room in ROOMS)]))  # fmt: skip
     _write(folder / "index.md", text.encode())
     for room in ROOMS:
         title = room if "." in room else f"{room}: ten names"
@@ -109,6 +112,7 @@ def write_pages(notebooks: Sequence[Path], folder: Path, books: bool = True) -> 
         html = moving_html(picture, f"_static/moving/{name}.js")
         _write(folder / f"{name}.md", f"# {title}\n\n{lead}\n\n```{{raw}} html\n{html}\n```\n".encode())
     _write(folder / "equations.md", equations_page().encode())
+    _write(folder / "researchers.rst", researchers_page().encode())
     _write(folder / "references.md", b"# Papers\n\n{download}`As BibTeX <references.bib>`\n\n```{bibliography}\n:all:\n:list: bullet\n```\n")
     _write(folder / "references.bib", bibtex(tree(source_of(notebooks[0])) / "glossary.py").encode())
 
@@ -125,6 +129,33 @@ def equations_page() -> str:
     head, *parts = re.split(r"^# --- (.*?) -+\n", Path(equations.__file__).read_text(encoding="utf-8"), flags=re.MULTILINE)
     sections = [f"## {title}\n\n```python\n{code.strip()}\n```" for title, code in zip(parts[::2], parts[1::2])]
     return "\n\n".join(["# Every model on one page", f"```python\n{head.strip()}\n```", *sections]) + "\n"
+
+
+def researchers_page() -> str:
+    """A hello-world of each room, from its docstring, and its public names with their first lines."""
+    title = "For researchers"
+    sections = [f"{title}\n{'=' * len(title)}\n\nEach room of the library with its first lines to type, and every public name."]
+    for room in ROOMS[1:]:
+        there = import_module(room)
+        examples = doctest.DocTestParser().get_examples(doc := introspection.cleandoc(there.__doc__ or ""))
+        words = {*re.findall(r"\w+", "".join(one.source for one in examples))}
+        first = [f"import {name}" for name in ("torch",) if name in words and not re.search(rf"import {name}\b", doc)]
+        used = [name for name in there.__all__ if name in words and not re.search(rf"import .*\b{name}\b", doc)]
+        first += [f"from {room} import {', '.join(used)}"] if used else []
+        typed = [f">>> {line}\n" for line in first]
+        for one in examples:
+            start, *more = one.source.splitlines()
+            typed.append("\n".join([f">>> {start}", *(f"... {line}" for line in more), one.want]))
+        names = [f"* :py:obj:`{name}`: {_first_line(getattr(there, name))}" for name in there.__all__]
+        sections += [f"{room}\n{'-' * len(room)}\n\n.. currentmodule:: {room}\n\n{doc.splitlines()[0]}", "".join(typed), "\n".join(names)]
+    return "\n\n".join(sections) + "\n"
+
+
+def _first_line(thing: object) -> str:
+    """What a function or class says of itself first; of any other value, what it holds."""
+    if callable(thing):
+        return (introspection.getdoc(thing) or "").split("\n\n")[0].replace("\n", " ")
+    return f"{len(thing)} names, of which the first is ``{next(iter(thing))}``." if isinstance(thing, Collection) else f"``{thing!r}``."
 
 
 def bibtex(glossary: Path) -> str:
