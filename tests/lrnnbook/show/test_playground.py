@@ -147,7 +147,7 @@ def test_the_page_alone_proves_at_the_first_click(visit, alone, width, scheme):
 
 def test_a_net_is_broken_by_the_keyboard_and_its_shortest_wrong_string_is_in_the_box(visit, alone):
     page = visit(alone, reduced_motion="reduce")
-    followed = re.search(r"By blocks? (\d)", proof(page))[1]
+    followed = re.search(r"of blocks? (\d)", proof(page))[1]
     page.get_by_role("combobox", name="block", exact=True).select_option(followed)
     page.locator("[data-cell='0,0']").focus()
     for _ in range(8):  # every state goes to state 0: nothing is counted any more

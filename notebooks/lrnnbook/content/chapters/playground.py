@@ -25,20 +25,21 @@ ALT = ("A trained network to play with: a box to type a word in, the network's a
        "and a search over all strings that proves it right or finds the shortest wrong one.")  # fmt: skip
 ABOUT = {
     "Sum(5), blocks": (
-        "After each digit the network says the sum so far modulo 5. Its state is eight blocks of eight shares, and each digit moves "
-        "every block by a matrix of its own. It was trained on 40 digits; so was the complex diagonal network below it. Type, or try "
-        "500. <b>Snap</b> puts 1 for the largest entry of each column: then a search can follow all strings.", "complex diagonal"),
+        "After each digit the network says the sum so far modulo 5. Its state is eight blocks, each with eight weights that sum to 1, and a "
+        "digit moves every block by a matrix of its own. It was trained on strings of 40 digits; so was the complex diagonal network in the "
+        "lower bar. Type, or try 500. <b>Snap</b> puts 1 for the largest entry of each column, so that a search can follow all strings.",
+        "complex diagonal"),
     "Parity, Gated DeltaNet with negative eigenvalues": (
-        "Is the number of ones so far odd? Gated DeltaNet writes with a strength beta up to 1, as it ships, and then learns nothing "
-        "(lower bar). With beta up to 2 it learns 40 letters, and is lost later. <b>Restart</b> puts its state back to the nearest of "
-        "two codes after each letter: no weight changes, and it is right for ever.", "as it ships"),
+        "Is the number of ones so far odd? Gated DeltaNet writes with a strength of up to 1 as it ships, and then learns nothing (lower bar). "
+        "With a strength of up to 2 it learns strings of 40, and is lost later. <b>Restart</b> puts its state back, after each letter, to the "
+        "nearer of two states of its own: no weight changes, and it is right for ever.", "as it ships"),
     "S_3, two reflections a token": (
-        "Which of the six ways to order three things have we reached? A product of two reflections turns a plane, so this DeltaNet with "
-        "two Householder steps a token learns it, and drifts. <b>Restart</b> keeps it.", ""),
+        "Three cups: s swaps the first two, t moves each on by one. Which of the six orders, numbered 0 to 5, is reached? This DeltaNet may "
+        "reflect its memory twice a letter; it learns strings of 40 and drifts. <b>Restart</b> keeps it.", ""),
     "A_5, blocks": (
-        "Sixty states, the smallest group that cannot be taken apart: no diagonal network of any depth keeps it. Eight blocks learn it from "
-        "40 letters and lose it later. Snapped it is wrong; <b>restarted</b> it is proved.", ""),
-}
+        "Five cups and two ways to move them reach sixty orders, numbered 0 to 59: the smallest group that no stack of diagonal layers can "
+        "keep. Eight blocks learn strings of 40 and lose it later. Snapped it is wrong; <b>restarted</b> it is proved.", ""),
+}  # fmt: skip
 
 
 def entry(name: str, net: nn.Module, asked: Task, rival: nn.Module | None = None, *, codes: bool = False, about: str | None = None,
@@ -56,13 +57,16 @@ def entry(name: str, net: nn.Module, asked: Task, rival: nn.Module | None = None
 def panel(entries: Sequence[dict[str, Any]]) -> Moving:
     """The playground for the lines that :func:`entry` makes."""
     word = entries[0]["word"]
-    at = {"net": 0, "word": word, "t": len(word), "hard": False, "restart": False, "broken": {}, "token": 1, "block": 0}
+    at = {"net": 0, "word": word, "t": len(word), "hard": False, "restart": False, "broken": {}, "token": 1, "block": None, "strange": ""}
     return Moving("playground", {"nets": list(entries)}, at, ALT)
 
 
 def recorded() -> dict[str, Any]:
     """What was recorded: ``nets``, and where they come from."""
-    return json.loads((data_folder() / RECORD).read_text(encoding="utf-8"))
+    found = json.loads((data_folder() / RECORD).read_text(encoding="utf-8"))
+    for one in found["nets"]:
+        one["about"], one["rival_name"] = ABOUT[one["name"]]  # as they are told today
+    return found
 
 
 def record(progress: bool = True) -> dict[str, Any]:
@@ -90,8 +94,8 @@ def record(progress: bool = True) -> dict[str, Any]:
 
 
 TITLE = "A network that counts: run it, break it, prove it"
-LEAD = ("Trained linear recurrent networks, in this page alone: your letters run through their own weights here. Nothing is recorded but the "
-        "weights, and nothing is sent.")  # fmt: skip
+LEAD = ("Trained linear recurrent networks, in this page alone: your letters run through their own weights here. Only the weights were made "
+        "before; everything else is computed here, and nothing is sent.")  # fmt: skip
 
 
 if __name__ == "__main__":

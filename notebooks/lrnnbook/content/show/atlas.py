@@ -15,7 +15,7 @@ from lrnnbook.content.tables.ladder_atlas import NEVER, OPEN, SOME, tables
 KINDS = (  # what a machine needs, the least first; its colour
     ("gates in [0, 1] (Mamba's), one layer", "#5aae61"),
     ("gates in [0, 1], two layers", "#c7e9c0"),
-    ("signs: gates in [-1, 1]", "#b3d3ec"),
+    ("negative gates: in [-1, 1]", "#b3d3ec"),
     ("turns or reflections, one or two layers", "#d5bfe0"),
     ("turns: how many layers is not known", "#fdc980"),
 )
@@ -38,8 +38,8 @@ FAMILIES = {
     "blocks": "a block with soft columns",
 }  # fmt: skip
 TITLE = "An atlas of small machines"
-LEAD = ("Every machine of two letters and three states, in the colour of what can keep it for ever: strings of any length, whatever is trained. "
-        "Press one, or type your own. The verdicts are theorems (chapter 10), recorded by lrnnlab reproduce ladder/atlas.")  # fmt: skip
+LEAD = ("Every machine of two letters and three states. Its colour is the simplest family of recurrent networks that can track its state on strings "
+        "of any length, with the best possible weights. Press one (arrow keys move on), or type your own. The verdicts are theorems, told in chapter 10.")  # fmt: skip
 ALT = ("All 216 machines of three states and two letters as tiles in five colours. Press one to see what each family of networks can do "
        "with it, two words that show why not, and to run a word; or type a machine of your own.")  # fmt: skip
 

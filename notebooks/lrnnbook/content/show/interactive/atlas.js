@@ -1,7 +1,7 @@
 import { button, choice, html, LIVE, safe, set, stage, svg } from "./parts.js";
 
 const A = "#222222", B = "#b2182b", CORNERS = [[0, -27], [-27, 20], [27, 20]];
-const RULE = { "-": ["no number of layers", "no"], "?": ["not known", "open"], s: ["some number of layers; how many is not known", "some"],
+const RULE = { "-": ["impossible at any depth", "no"], "?": ["not known", "open"], s: ["some number of layers; how many is not known", "some"],
   1: ["one layer", "yes"], 2: ["two layers", "yes"] };
 const OWN = `
 .moving-picture.atlas { max-width: none; }
@@ -15,7 +15,8 @@ const OWN = `
 .atlas td { padding: .1em 0; }
 .atlas .key { display: flex; flex-wrap: wrap; gap: .2em 1.2em; }
 .atlas .key i { display: inline-block; width: .9em; height: .9em; border-radius: 3px; margin-right: .4em; vertical-align: -.1em; }
-.atlas input[type=text] { font-family: ui-monospace, "DejaVu Sans Mono", monospace; width: 14em; max-width: 100%; }
+.atlas input[type=text] { font-family: ui-monospace, "DejaVu Sans Mono", monospace; width: 17em; max-width: 100%; }
+.atlas [role=status] { overflow-wrap: anywhere; min-height: 3em; }
 `;
 
 // All machines of so many states, in the order of the record: where each state goes by a and by b, state by state.
@@ -56,6 +57,7 @@ const smallest = (moves, outputs, initial = 0) => {
 
 // The machine of a regular expression over a and b: * + ? | ( ) and . for any letter.  States are what is left to be read.
 const ofExpression = text => {
+  if (text.length > 60) throw new Error(`an expression of at most 60 signs, got ${text.length}`);
   let at = 0;
   const sign = () => text[at];
   const alternatives = () => {
@@ -89,7 +91,6 @@ const ofExpression = text => {
     return one;
   };
   // Brzozowski's derivatives, on expressions as nested arrays: "0" nothing, "e" the empty word, a letter, [op, ...]
-  const same = (x, y) => JSON.stringify(x) === JSON.stringify(y);
   const or = (x, y) => {
     const parts = [x, y].flatMap(one => (one[0] === "|" ? one.slice(1) : [one])).filter(one => one !== "0").map(one => JSON.stringify(one));
     const kept = [...new Set(parts)].sort().map(one => JSON.parse(one));
@@ -107,13 +108,13 @@ const ofExpression = text => {
   };
   const whole = text ? alternatives() : "e";
   if (at < text.length) throw new Error(`${text[at]} comes where nothing can`);
-  const states = [whole], moves = [];
+  const states = [whole], moves = [], known = new Map([[JSON.stringify(whole), 0]]);
   for (const state of states) {
-    if (states.length > 500) throw new Error("more than 500 states");
+    if (states.length > 100) throw new Error("this has more than 100 states before they are merged; the atlas ends at four");
     moves.push(["a", "b"].map(one => {
-      const next = after(state, one), known = states.findIndex(other => same(other, next));
-      if (known < 0) states.push(next);
-      return known < 0 ? states.length - 1 : known;
+      const next = after(state, one), key = JSON.stringify(next);
+      if (!known.has(key)) { known.set(key, states.length); states.push(next); }
+      return known.get(key);
     }));
   }
   return smallest(moves, states.map(empty));
@@ -197,14 +198,27 @@ const render = ({ model, el }) => {
   const three = known.get(3), nodes = new Map();
   const grid = html("div", { class: "tiles", role: "group", "aria-label": "machines of three states" });
   for (const [which, i] of data.order) {
-    const node = set(button("", () => put({ table: three[i], word: "", text: "" }), `machine ${three[i].join("")}`),
-      { style: `background: ${data.kinds[which][1]}`, "data-kind": which });
+    const node = set(button("", () => put({ table: three[i], word: "", text: "", fault: "" }), `machine ${three[i].join("")}`),
+      { style: `background: ${data.kinds[which][1]}`, "data-kind": which, tabindex: -1 });
     node.append(drawn(three[i], "100%", .9));
     nodes.set(three[i].join(), node);
     grid.append(node);
   }
-  const only = choice("show", [["", "all 216 of three states"], ...data.kinds.map(([name], k) => [k, name])], value => put({ only: value }));
-  const own = html("input", { type: "text", "aria-label": "your machine: a regular expression over a and b, or a table", placeholder: "(ab*a|b)*  or  1 0, 2 0, 2 2",
+  grid.addEventListener("keydown", event => {
+    const seen = [...grid.children].filter(node => !node.hidden), place = seen.indexOf(document.activeElement);
+    const across = seen.filter(node => node.offsetTop === seen[0].offsetTop).length;
+    const next = seen[place + ({ ArrowLeft: -1, ArrowRight: 1, ArrowUp: -across, ArrowDown: across }[event.key] ?? NaN)];
+    if (place < 0 || !next) return;
+    event.preventDefault();
+    next.focus();
+    next.click();
+  });
+  const only = choice("show", [["", "all 216 of three states"], ...data.kinds.map(([name], k) => [k, name])], value => {
+    const kept = data.order.find(([which, i]) => value === "" || (String(which) === value && three[i].join() === at().table.join()))
+      ?? data.order.find(([which]) => String(which) === value);
+    put(value === "" ? { only: value } : { only: value, table: three[kept[1]], word: "", text: "", fault: "" });
+  });
+  const own = html("input", { type: "text", "aria-label": "your machine: a regular expression over a and b, or a table", placeholder: "(ab*a|b)* or 1 0, 2 0, 2 2",
     autocomplete: "off", autocapitalize: "off", spellcheck: "false",
     input: event => {
       const text = event.target.value;
@@ -213,20 +227,25 @@ const render = ({ model, el }) => {
     } });
   controls.append(only.node, html("label", {}, "your own ", own));
   const key = html("p", { class: "key" }, ...data.kinds.map(([name, colour], k) => html("span", {}, html("i", { style: `background: ${colour}` }),
-    `${data.order.filter(([which]) => which === k).length} ${name}`)));
+    `${data.order.filter(([which]) => which === k).length} ${name}`)),
+    html("span", {}, "letter a: black, b: dashed red; a black dot is the first state"));
   panels.before(key);
+  key.before(root.querySelector("[role=status]"));
   const big = html("div"), rows = html("table"), words = html("p");
   const input = html("input", { type: "text", "aria-label": "a word of a and b to run", placeholder: "abba", autocomplete: "off", autocapitalize: "off",
-    spellcheck: "false", input: event => put({ word: event.target.value.replace(/[^ab]/g, "") }) });
+    spellcheck: "false", input: event => put({ word: event.target.value.toLowerCase().replace(/[^ab]/g, "") }) });
   panels.append(grid, html("div", { class: "one" }, big, rows, words, html("label", {}, "run a word ", input)));
 
   const draw = () => {
     const { table, word, fault } = at(), Q = table.length / 2, place = placeOf(table), shown = at().only;
     for (const node of nodes.values()) {
       node.hidden = shown !== "" && node.dataset.kind !== String(shown);
-      node.setAttribute("aria-pressed", "false");
+      set(node, { "aria-pressed": "false", tabindex: -1 });
     }
-    nodes.get(table.join())?.setAttribute("aria-pressed", "true");
+    const pressed = nodes.get(table.join());
+    set(pressed && !pressed.hidden ? pressed : [...nodes.values()].find(node => !node.hidden), { tabindex: 0 });
+    pressed?.setAttribute("aria-pressed", "true");
+    panels.style.opacity = fault ? .35 : 1;
     only.show(shown);
     let here = 0;
     const answers = [...word].map(letter => { here = table[2 * here + (letter === "b" ? 1 : 0)]; return here; });
@@ -236,16 +255,16 @@ const render = ({ model, el }) => {
       html("td", {}, RULE[signs[i]]?.[0] ?? `${signs[i]} layers`))) : []));
     const turn = turning(table), front = turn && wayTo(table, turn.state);
     const power = turn && `${safe(front)}${turn.word.length > 1 ? `(${turn.word})` : turn.word}<sup>n</sup>`;
-    words.innerHTML = !turn ? "No word turns its states in a cycle: gates in [0, 1] keep it in some number of layers."
+    words.innerHTML = !turn ? "No word turns its states in a cycle: gates in [0, 1] track it in some number of layers."
       : `Why gates in [0, 1] cannot: <b>${turn.word}</b> turns ${turn.length} of its states in a cycle. So after <b>${power}</b> and after `
         + `<b>${power}${turn.word}</b> the right states differ, for every n; but what such gates hold settles as n grows, alike in both.`;
     if (document.activeElement !== input) input.value = word;
     if (document.activeElement !== own) own.value = at().text;
     const name = table.reduce((text, to, i) => text + (i && i % 2 === 0 ? ", " : i ? " " : "") + to, "");
     say(fault ? `<b>${safe(fault)}</b>` : `Machine <b>${safe(name)}</b> (where a and b lead from each state)` + (signs
-      ? `: gates in [0, 1] ${RULE[signs[0]][1] === "no" ? "can never keep it" : `keep it in ${RULE[signs[0]][0]}`}.`
+      ? `: gates in [0, 1] ${RULE[signs[0]][1] === "no" ? "cannot track it at any depth" : `track it in ${RULE[signs[0]][0]}`}.`
       : ` has ${Q} state${Q === 1 ? "" : "s"}; the atlas has those of two to four. In Python: <code>predict(machine)</code>.`)
-      + (word ? ` The word <b>${word}</b> leads through ${[0, ...answers].join(" ")}.` : ""));
+      + (word ? ` The word <b>${word.length > 20 ? `\u2026${word.slice(-20)}` : word}</b> leads through ${answers.length > 20 ? "\u2026 " : ""}${[0, ...answers].slice(-20).join(" ")}.` : ""));
   };
   return follow(draw);
 };

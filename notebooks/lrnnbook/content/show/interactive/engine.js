@@ -188,6 +188,16 @@ const explore = ({ V, machine, start, move, wrong, limit }) => {
   return { places, arrows, word: null, closed: true };
 };
 
+// The blocks, that with the widest say in the answer first; all states of a block count.
+const widest = data => {
+  const { h, n } = data.blocks, tell = readoutOf(data, n, h), start = Array.from({ length: h }, (_, k) => argmax(data.start[0].slice(k * n, k * n + n)));
+  const spread = start.map((_, k) => {
+    const rows = Array.from({ length: n }, (_, j) => tell(start.map((state, i) => (i === k ? j : state))));
+    return Math.max(...Array.from(rows[0], (_, c) => Math.max(...rows.map(row => row[c])) - Math.min(...rows.map(row => row[c]))));
+  });
+  return start.map((_, k) => k).sort((a, b) => spread[b] - spread[a] || a - b);
+};
+
 const leadOf = (logits, due) => Math.min(...logits.map((value, c) => (c === due ? Infinity : logits[due] - value)));
 
 // Prove or refute a snapped net.  Layer norm is one affine map on tuples of one-hots, so with a linear readout each block adds

@@ -1,5 +1,5 @@
 import { button, choice, GREEN, html, LIVE, path, player, range, safe, set, stage, svg, typeset } from "./parts.js";
-import { certificateOf, codesOf, columns, netOf, run, searchBlocks, searchCodes, snapped, tablesOf, wanted, whyNoProof } from "./engine.js";
+import { certificateOf, codesOf, columns, netOf, run, searchBlocks, searchCodes, snapped, tablesOf, wanted, whyNoProof, widest } from "./engine.js";
 
 const OWN = `
 .moving-picture.playground { max-width: none; }
@@ -63,28 +63,32 @@ const render = ({ model, el }) => {
   root.classList.add("playground");
   root.append(html("style", {}, OWN));
   let found = null, clock = null, ran = {}, last = 0;
-  const entry = () => data.nets[at().net], net = () => entry().net, broken = () => new Map(Object.entries(at().broken));
+  const first = data.nets.map(one => (one.net.blocks ? widest(one.net)[0] : 0));  // whose break is felt
+  const entry = () => data.nets[at().net], net = () => entry().net, block = () => at().block ?? first[at().net], broken = () => new Map(Object.entries(at().broken));
   const random = length => Array.from({ length }, () => Math.floor(Math.random() * net().V));
   const spell = word => typeset(word.map(token => net().symbols[token]).join(""));
   const anew = change => { clearInterval(clock); found = null; put(change); };
-  const read = word => put({ word, t: word.length });
+  const read = (word, strange = "") => put({ word, t: word.length, strange });
 
   // --- the controls: which net, and how it runs
   const menu = choice("network", data.nets.map((one, i) => [i, one.name]), value => anew({
-    net: Number(value), word: data.nets[value].word, t: data.nets[value].word.length, broken: {}, hard: false, restart: false, block: 0,
+    net: Number(value), word: data.nets[value].word, t: data.nets[value].word.length, broken: {}, hard: false, restart: false, block: null, strange: "",
     token: Math.min(1, data.nets[value].net.V - 1) }));
-  const snap = button("snap", () => anew({ hard: !at().hard, broken: {} }));
-  const restart = button("restart", () => anew({ restart: !at().restart }));
+  const snap = button("snap", () => anew({ hard: !at().hard, restart: false, broken: {} }));
+  const restart = button("restart", () => anew({ restart: !at().restart, hard: false, broken: {} }));
   const told = html("p");
   controls.append(menu.node, snap, restart);
 
   // --- 1: the word
   const input = html("input", { type: "text", "aria-label": "your word", spellcheck: "false", autocomplete: "off", autocapitalize: "off",
-    input: event => read([...event.target.value].map(sign => net().symbols.indexOf(sign)).filter(token => token >= 0)) });
+    input: event => {
+      const signs = [...event.target.value], strange = signs.filter(sign => !net().symbols.includes(sign) && sign.trim());
+      read(signs.map(sign => net().symbols.indexOf(sign)).filter(token => token >= 0), [...new Set(strange)].join(" "));
+    } });
   const strip = html("ol", { class: "word", "aria-label": "letters, and the answer after each" }), score = root.querySelector("[role=status]");
   const bars = html("div", { class: "bars" });
   const slider = range("position", 0, 1, t => put({ t }));
-  const play = player(slider, () => put({ t: at().t + 1 }), t => put({ t }), calm() ? 600 : 200);
+  const play = player(slider, () => put({ t: Math.min(at().word.length, at().t + Math.ceil(at().word.length / 100)) }), t => put({ t }), calm() ? 600 : 200);
   const typed = html("section", {}, html("p", { class: "head" }, "1 Type a word"), input,
     html("div", { class: "controls" }, "random", ...[40, 500, 5000].map(n => button(number(n), () => read(random(n)), `${number(n)} random letters`))),
     score, strip, bars, html("div", { class: "controls" }, slider.node, play.node));
@@ -100,7 +104,7 @@ const render = ({ model, el }) => {
   const moved = html("section", {}, html("p", { class: "head" }, "4 What a letter does: break it"),
     html("div", { class: "controls" }, letters, blocks.node, mend), html("div", { class: "wide" }, cells),
     html("p", {}, "Each column says where the letter sends one state of the block. Press a cell: the column goes there now. "
-      + "Then search."));
+      + "Then search. The answer may need some of the blocks only."));
 
   // --- 4: all strings
   const verdict = html("p", { class: "verdict", "aria-live": "polite" }), graph = html("div", { class: "wide" });
@@ -122,6 +126,7 @@ const render = ({ model, el }) => {
   const search = () => {
     clearInterval(clock);
     const one = net();
+    if (!at().restart && !one.blocks) put({ restart: true });
     if (at().restart) found = { ...searchCodes(netOf(one), one), of: "restart" };
     else {
       if (!at().hard) put({ hard: true });
@@ -149,14 +154,16 @@ const render = ({ model, el }) => {
         html("textarea", { readonly: "", rows: 4, "aria-label": "certificate" }, text));
     }
     const size = `${number(found.places.length)} places, ${number(found.arrows.length)} arrows, ${found.milliseconds.toFixed(0)} ms`;
+    const cut = new Set([...broken().keys()].map(key => Number(key.split(",")[1])));
+    const spared = [...cut].every(k => !found.blocks?.includes(k)) && cut.size ? ` You broke block ${[...cut].join(" and ")}, which the answer does not need.` : "";
     const what = found.of === "restart" ? "its codes" : found.blocks.length === net().blocks.h ? "all blocks"
       : `block${found.blocks.length > 1 ? "s" : ""} ${found.blocks.join(" and ")}`;
     verdict.textContent = found.word ? `Refuted: the shortest wrong string is ${spell(found.word)} (${size}). It is in the box.`
       : !found.closed ? `Not decided: no wrong string among the first ${size}.`
       : last < found.arrows.length ? "Searching \u2026"
-      : `Proved: the ${found.of === "snap" ? "snapped" : "restarted"} net is right on every string of every length. By ${what}: ${size}, and `
-        + `no new place; the right answer leads by ${found.lead.toPrecision(2)} at least. (In exact arithmetic: rounding is bounded by verify, `
-        + "in the library.)";
+      : `Proved: the ${found.of === "snap" ? "snapped" : "restarted"} net is right on every string of every length. Every string leads to one of `
+        + `${number(found.places.length)} places of ${what}, and all ${number(found.arrows.length)} arrows were followed (${found.milliseconds.toFixed(0)} ms); `
+        + `there the right answer leads by ${found.lead.toPrecision(2)} at least.${spared} (In exact arithmetic; the library's verify bounds rounding.)`;
   };
 
   const drawGraph = () => {
@@ -165,7 +172,7 @@ const render = ({ model, el }) => {
     const P = found.places.length, r = Math.min(17, 300 / P), R = 112;
     const spot = p => P === 1 ? [0, 0] : corner(p, P, R);
     const shown = found.arrows.slice(0, last), reached = new Set([0, ...shown.map(([, , to]) => to)]);
-    const picture = svg("svg", { viewBox: "-150 -140 300 280", width: 300, height: 280, role: "img",
+    const picture = svg("svg", { viewBox: "-150 -150 300 300", width: 300, height: 300, role: "img",
       "aria-label": `${reached.size} places and ${shown.length} arrows of the search` });
     for (const [from, , to] of shown) {
       const [x, y] = spot(from), [a, b] = spot(to);
@@ -202,8 +209,8 @@ const render = ({ model, el }) => {
     state.replaceChildren(picture);
     const off = Math.max(...Array.from({ length: h }, (_, k) => 1 - Math.max(...states[t][0].slice(k * n, k * n + n))));
     saying.textContent = at().hard ? "Snapped: each block is exactly in one of its states."
-      : `Each polygon is a block; its state is ${n} shares that sum to 1, drawn at their mean. The farthest block has ${off.toPrecision(2)} `
-        + "of its share outside one corner.";
+      : `Each polygon is a block, whose state is ${n} weights that sum to 1; the dot is the mean of the corners, so weighted. The least certain `
+        + `block has ${(100 * off).toPrecision(2)} % of its weight off its main corner.`;
   };
 
   const drawPlane = ({ states }) => {
@@ -230,12 +237,12 @@ const render = ({ model, el }) => {
     const one = net();
     moved.hidden = !one.blocks;
     if (!one.blocks) return;
-    const { h, n } = one.blocks, { token, block, hard } = at(), moves = columns(one, broken())[token][block];
+    const { h, n } = one.blocks, { token, hard } = at(), here = block();
     const A = compute().tables[one.blocks.table][token];
     letters.replaceChildren(...one.symbols.map((symbol, v) => set(button(typeset(symbol), () => put({ token: v }), `letter ${symbol}`),
       { "aria-pressed": String(v === token) })));
     blocks.node.querySelector("select").replaceChildren(...Array.from({ length: h }, (_, k) => html("option", { value: k }, String(k))));
-    blocks.show(block);
+    blocks.show(here);
     const focus = cells.contains(document.activeElement) ? document.activeElement.dataset.cell : null;
     const key = event => {
       const [i, j] = event.target.dataset.cell.split(",").map(Number);
@@ -245,13 +252,13 @@ const render = ({ model, el }) => {
       event.preventDefault();
       next.focus();
     };
-    cells.setAttribute("aria-label", `letter ${one.symbols[token]}, block ${block}: columns are the state before, rows after`);
+    cells.setAttribute("aria-label", `letter ${one.symbols[token]}, block ${here}: columns are the state before, rows after`);
     cells.replaceChildren(...Array.from({ length: n }, (_, i) => html("tr", { role: "row" }, ...Array.from({ length: n }, (_, j) => {
-      const value = A[(block * n + i) * n + j], cut = at().broken[[token, block, j].join()] === i;
+      const value = A[(here * n + i) * n + j], cut = at().broken[[token, here, j].join()] === i;
       const cell = html("button", { type: "button", "data-cell": `${i},${j}`, tabindex: i || j ? -1 : 0, keydown: key, class: cut ? "cut" : "",
         "aria-label": `from ${j} to ${i}: ${value.toFixed(hard ? 0 : 3)}${cut ? ", broken" : ""}`, title: value.toFixed(4),
         style: `background: color-mix(in srgb, ${LIVE} ${Math.round(100 * value)}%, transparent)`,
-        click: () => anew({ hard: true, broken: { ...at().broken, [[token, block, j].join()]: i } }) });
+        click: () => anew({ hard: true, restart: false, broken: { ...at().broken, [[token, here, j].join()]: i } }) });
       return html("td", { role: "gridcell" }, cell);
     }))));
     if (focus) cells.querySelector(`[data-cell="${focus}"]`)?.focus();
@@ -270,13 +277,15 @@ const render = ({ model, el }) => {
     if (document.activeElement !== input || input.value.length > 5000) input.value = text;
     const marks = answers.map((answer, i) => due[i] < 0 || answer === due[i]), miss = marks.indexOf(false);
     const wrong = marks.filter(mark => !mark).length;
-    say(!word.length ? `Letters: ${one.symbols.map(safe).map(typeset).join(" ")}.`
+    const strange = at().strange ? `<b>${safe(at().strange)}</b>: no letter of this network, left out. ` : "";
+    say(strange + (!word.length ? `Letters: ${one.symbols.map(safe).map(typeset).join(" ")}.`
       : `${miss < 0 ? "<b>Right at every position</b>" : `<b>Wrong at ${number(wrong)} of ${number(word.length)}</b>, first at ${number(miss + 1)}`}`
-        + ` (${number(word.length)} letters in ${now.milliseconds.toFixed(0)} ms).`);
-    const first = Math.max(0, Math.min(t, word.length) - SHOWN);
-    strip.replaceChildren(html("li", {}, first ? "\u2026" : "start"), ...word.slice(first, Math.max(t, Math.min(SHOWN, word.length))).map((token, i) =>
-      html("li", { class: first + i === t - 1 ? "now" : "" }, typeset(one.symbols[token]),
-        html("span", { class: `answer${marks[first + i] ? "" : " wrong"}` }, String(answers[first + i])))));
+        + ` (${number(word.length)} letters in ${now.milliseconds.toFixed(0)} ms).${wrong ? " Below a wrong answer, the right one." : ""}`));
+    const start = Math.max(0, Math.min(t, word.length) - SHOWN);
+    strip.replaceChildren(html("li", {}, start ? "\u2026" : "start"), ...word.slice(start, Math.max(t, Math.min(SHOWN, word.length))).map((token, i) =>
+      html("li", { class: start + i === t - 1 ? "now" : "" }, typeset(one.symbols[token]),
+        html("span", { class: `answer${marks[start + i] ? "" : " wrong"}` }, String(answers[start + i])),
+        ...(marks[start + i] ? [] : [html("small", {}, String(due[start + i]))]))));
     slider.input.max = word.length;
     slider.show(t, `${number(t)} of ${number(word.length)}`);
     const rows = [["this net", answers], ...(rival ? [[entry().rival_name, rival]] : [])];
@@ -290,8 +299,9 @@ const render = ({ model, el }) => {
     if (one.blocks) drawBlocks(now);
     else drawPlane(now);
     drawCells();
-    proved.querySelector("button").disabled = !one.blocks && !put_back;
-    if (!found) { paper.hidden = true; graph.replaceChildren(); verdict.textContent = one.blocks || put_back ? "" : "A net that only drifts has no finite set of places: restart it first."; }
+    seen.style.gridColumn = one.blocks ? "" : "1 / -1";
+    if (!found) { paper.hidden = true; graph.replaceChildren(); verdict.textContent = hard || put_back ? "" : `A trained net's state can be in endlessly many places, so no search of them ends: `
+      + `it is ${one.blocks ? "snapped" : "restarted"} first.`; }
     else tell();
   };
   return follow(draw);
