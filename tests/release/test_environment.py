@@ -2,13 +2,14 @@
 
 import os
 import re
-from importlib.metadata import requires
 from pathlib import Path
 
 import pytest
 import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+
+from lrnnbook.machinery.bench.alone import needed
 
 try:
     import tomllib
@@ -77,14 +78,6 @@ def test_what_github_is_told_to_run_is_there():
 
 def test_the_library_alone_asks_for_few_packages_beside_torchs_own():
     """All that pip would install, by what is installed here: numpy, scipy, numba and what these and the small ones need."""
-
-    def asked_for(names):
-        found = [*map(canonicalize_name, names)]
-        for name in found:
-            needs = [need for need in map(Requirement, requires(name) or []) if not need.marker or need.marker.evaluate({"extra": ""})]
-            found += [new for need in needs if (new := canonicalize_name(need.name)) not in found]
-        return {*found}
-
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    more = asked_for(Requirement(line).name for line in project["dependencies"]) - asked_for(["torch"])
+    more = needed(Requirement(line).name for line in project["dependencies"]) - needed(["torch"])
     assert {"numpy", "scipy", "numba"} < more and len(more) <= 8, more
