@@ -231,10 +231,10 @@ const render = ({ model, el }) => {
     html("span", {}, "letter a: black, b: dashed red; a black dot is the first state"));
   panels.before(key);
   key.before(root.querySelector("[role=status]"));
-  const big = html("div"), rows = html("table"), words = html("p");
+  const big = html("div"), rows = html("table"), words = html("p"), weights = html("p");
   const input = html("input", { type: "text", "aria-label": "a word of a and b to run", placeholder: "abba", autocomplete: "off", autocapitalize: "off",
     spellcheck: "false", input: event => put({ word: event.target.value.toLowerCase().replace(/[^ab]/g, "") }) });
-  panels.append(grid, html("div", { class: "one" }, big, rows, words, html("label", {}, "run a word ", input)));
+  panels.append(grid, html("div", { class: "one" }, big, rows, words, weights, html("label", {}, "run a word ", input)));
 
   const draw = () => {
     const { table, word, fault } = at(), Q = table.length / 2, place = placeOf(table), shown = at().only;
@@ -258,6 +258,9 @@ const render = ({ model, el }) => {
     words.innerHTML = !turn ? "No word turns its states in a cycle: gates in [0, 1] track it in some number of layers."
       : `Why gates in [0, 1] cannot: <b>${turn.word}</b> turns ${turn.length} of its states in a cycle. So after <b>${power}</b> and after `
         + `<b>${power}${turn.word}</b> the right states differ, for every n; but what such gates hold settles as n grows, alike in both.`;
+    const columns = v => table.filter((_, i) => i % 2 === v).map((to, from) => `${from}\u2192${to}`).join(" ");
+    weights.innerHTML = `Exact weights: one block of ${Q} states whose columns are one-hot, <b>a</b>: ${columns(0)}, <b>b</b>: ${columns(1)}. Of the other `
+      + "families <code>construct(machine, family)</code> gives them in Python, as fractions.";
     if (document.activeElement !== input) input.value = word;
     if (document.activeElement !== own) own.value = at().text;
     const name = table.reduce((text, to, i) => text + (i && i % 2 === 0 ? ", " : i ? " " : "") + to, "");
