@@ -24,9 +24,9 @@ class Monoid:
     """All actions of words: ``elements`` (n, Q), the identity first; ``words`` n tuples of tokens, a shortest each."""
 
     elements: np.ndarray
-    words: tuple
+    words: tuple[tuple[int, ...], ...]
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.elements)
 
     def numbers(self, actions: np.ndarray) -> np.ndarray:

@@ -60,10 +60,10 @@ class MooreMachine:
     transitions: np.ndarray
     outputs: np.ndarray
     initial: int
-    symbols: tuple
-    names: tuple = ()
+    symbols: tuple[Any, ...]
+    names: tuple[str, ...] = ()
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for field, ndim in (("transitions", 2), ("outputs", 1)):
             given = _array(getattr(self, field), field)
             if given.ndim != ndim or given.size == 0 or given.dtype.kind not in "iu":
@@ -185,11 +185,11 @@ class MooreMachine:
             lines.append("; ".join(f'{state} -> {after} [label="{", ".join(by)}"]' for after, by in ways.items()))
         return "\n".join(["digraph {", *(f"  {line}" for line in lines), "}"])
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return (isinstance(other, MooreMachine) and self.initial == other.initial and self.symbols == other.symbols
                 and np.array_equal(self.transitions, other.transitions) and np.array_equal(self.outputs, other.outputs))
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash((self.initial, self.symbols, self.transitions.tobytes(), self.outputs.tobytes()))
 
     @property
@@ -302,7 +302,7 @@ def minimise(machine: MooreMachine) -> MooreMachine:
 
 
 @checked
-def equivalent(a: MooreMachine, b: MooreMachine, *, where_labelled: bool = False) -> tuple | None:
+def equivalent(a: MooreMachine, b: MooreMachine, *, where_labelled: bool = False) -> tuple[int, ...] | None:
     """None if the machines answer alike, else a shortest word (tuple of tokens) after which they differ.
 
     The word may be empty, ``()``, so compare the result with None; of the shortest words it is the first in dictionary

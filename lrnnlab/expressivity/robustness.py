@@ -47,6 +47,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -55,7 +56,7 @@ from scipy.sparse.csgraph import connected_components
 from lrnnlab.automata import MooreMachine, minimise
 from lrnnlab.automata.machines import Search, apart
 
-Word = tuple  # of tokens, and of words that are repeated n times
+Word = tuple[Any, ...]  # of tokens, and of words that are repeated n times
 WHOLE = 6  # tokens up to which every set of tokens is tried
 
 
@@ -79,7 +80,7 @@ class Counterexample:
         end = tuple(token for word, again in self.tail for token in _read(word, n) * (n if again else 1))
         return _read(self.left, n) + end, _read(self.right, n) + end
 
-    def text(self, symbols: tuple) -> str:
+    def text(self, symbols: tuple[Any, ...]) -> str:
         """The two words, as in "0(01)^n and 1(01)^n"."""
         end = "".join(f"({self._spelled(word, symbols)})^n" if again else self._spelled(word, symbols)
                       for word, again in self.tail)  # fmt: skip

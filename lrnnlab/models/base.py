@@ -67,7 +67,7 @@ class Recurrence(Module):
     loops = False  # whether ``mix`` is a loop over time in compiled code, which ``torch.export`` cannot follow
     _start: tuple[int, Any] | None = None  # (B, what the last state that was checked had to be like)
 
-    def __init_subclass__(cls, **options):
+    def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         if "__init__" in vars(cls):
             checked(cls)

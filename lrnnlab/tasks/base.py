@@ -36,17 +36,20 @@ class BaseTask(ABC):
     ==================  =============================================================================================
     """
 
-    reads, answers, padded, score = "tokens", "every", False, "accuracy"
+    reads: str = "tokens"
+    answers: str = "every"
+    padded: bool = False
+    score: str = "accuracy"
     name: str  # the class's, unless an instance has another
     classes: int | None = None  # None where numbers are asked for
     train_length: int
     test_length: int
-    least = 1  # the shortest length that may be asked for
+    least: int = 1  # the shortest length that may be asked for
 
-    def __init_subclass__(cls):
+    def __init_subclass__(cls) -> None:
         cls.name = vars(cls).get("name", cls.__name__)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return self.name
 
     @abstractmethod

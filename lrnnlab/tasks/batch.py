@@ -57,10 +57,10 @@ class Batch:
         """``inputs`` by the name they have where they are tokens."""
         return self.inputs
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.inputs)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         return iter((self.inputs, self.targets, self.mask))
 
     def to(self, device: Any) -> Batch:
@@ -157,7 +157,7 @@ class TaskDataset(IterableDataset):
     def __init__(self, task: Any, lengths: tuple[int, int] | None, strings: int | None, seed: int, split: str):
         self.task, self.lengths, self.strings, self.seed, self.split = task, lengths, strings, seed, split
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         lengths = self.lengths or "as in training"
         return f"{self.task.name}: {self.strings or 'endless'} strings, lengths {lengths}, {self.split}, seed {self.seed}"
 

@@ -61,7 +61,7 @@ class Phase:
     prune: float | None = None  #: at the end freeze heads, as long as the loss stays under this or twice what it was
     length: int | None = None  #: of the training strings; the recipe's if absent
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         whole_number(self.steps, 1, "steps, of a phase,")
         whole_number(self.warmup, 0, "warmup")
         for name in ("lr", "final_lr", "weight_decay", "noise", "purity", "until", "enough", "prune"):
@@ -86,7 +86,7 @@ class Mend:
     phase: Phase
     rounds: int
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         whole_number(self.rounds, 0, "rounds")
 
 
@@ -105,7 +105,7 @@ class Recipe:
     length: int | None = None  #: of the training strings; the task's own if absent
     mend: Mend | None = None  #: learn the strings that ``accept`` names, before starting again
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not self.phases:
             raise ValueError(f"a recipe needs at least one phase, got phases={self.phases}")
         among("optimiser", self.optimiser, ("adam", "adamw"))

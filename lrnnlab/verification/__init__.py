@@ -136,7 +136,7 @@ def verify(
 
 
 @checked
-def save_proof(file: str | PathLike, model: Quantised, specification: MooreMachine) -> Verdict:
+def save_proof(file: str | PathLike[str], model: Quantised, specification: MooreMachine) -> Verdict:
     """Prove a quantised net, and write it with its codes, the task and the certificate into one file for another machine.
 
     ``ValueError`` with the verdict if it is not proved, or has more places than a certificate tells.
@@ -161,7 +161,7 @@ def save_proof(file: str | PathLike, model: Quantised, specification: MooreMachi
 
 
 @checked
-def load_proof(file: str | PathLike, specification: MooreMachine | None = None) -> tuple[Quantised, Verdict]:
+def load_proof(file: str | PathLike[str], specification: MooreMachine | None = None) -> tuple[Quantised, Verdict]:
     """The net in a file of :func:`save_proof`, and its verdict: nothing in the file is believed, it is proved again here.
 
     The file is data (``torch.load(weights_only=True)``); the net is read as a list of operations of torch and refused if
