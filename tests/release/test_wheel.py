@@ -73,3 +73,5 @@ def test_it_brings_the_chapters_and_the_problem_sets(installed, tmp_path):
     lrnnlab("course", "release", "ps1", "--out", "class")
     assert list((tmp_path / "class").rglob("ps1*.ipynb"))
     assert not list((installed / "lrnnbook" / "project").rglob("lrnnbook"))  # only once
+    for page in ("playground", "atlas", "golf"):  # from any folder, of what the package brings
+        assert lrnnlab("book", page).startswith(f"build/{page}.html: ")

@@ -15,7 +15,7 @@ from torch import nn
 from lrnnbook.content.show.interactive import Moving
 from lrnnbook.content.show.interactive.export import page_net
 from lrnnbook.content.tables import ladder, plan, train_run
-from lrnnbook.content.tables.records import data_folder, provenance
+from lrnnbook.content.tables.records import data_folder, provenance, recorded_folder
 from lrnnlab import build, quantise, task, train
 from lrnnlab.files import put
 from lrnnlab.tasks import Task
@@ -63,7 +63,7 @@ def panel(entries: Sequence[dict[str, Any]]) -> Moving:
 
 def recorded() -> dict[str, Any]:
     """What was recorded: ``nets``, and where they come from."""
-    found = json.loads((data_folder() / RECORD).read_text(encoding="utf-8"))
+    found = json.loads((recorded_folder() / RECORD).read_text(encoding="utf-8"))
     for one in found["nets"]:
         one["about"], one["rival_name"] = ABOUT[one["name"]]  # as they are told today
     return found

@@ -51,14 +51,14 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise BookError(f"--arithmetic {options.arithmetic} is for check, and this is {options.verb}")
         if options.check and options.verb != "site":
             raise BookError(f"--check is for site, and this is {options.verb}")
+        if options.verb in ("playground", "atlas", "golf"):  # from anywhere: they need no notebooks
+            return _one_page(options.verb, options.out or Path(f"build/{options.verb}.html"))
         root = find_root(options.root)
         sources = find_sources(root, options.names)
     except ValueError as error:
         print(f"lrnnlab book: {error}", file=sys.stderr)
         return 2
     try:
-        if options.verb in ("playground", "atlas", "golf"):
-            return _one_page(options.verb, options.out or Path(f"build/{options.verb}.html"))
         if options.verb == "site":
             return _site(sources, options.out or Path("build/site"), options.repository, options.check, whole=not options.names)
     except BookError as error:
