@@ -18,11 +18,12 @@ import operator
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.utils._pytree import tree_flatten, tree_unflatten
+from torch.utils._pytree import tree_flatten, tree_map_only, tree_unflatten
 
 from lrnnlab.models.base import Module, RecurrentNet, check_recurrent, step_of
 from lrnnlab.validation import shown
@@ -75,8 +76,12 @@ def in_double(net: RecurrentNet, whose: str) -> Any:
     """A copy of a net in double precision, on the CPU, in evaluation mode; what is no module of torch stays in its types."""
     check_recurrent(net, whose)
     with plain_torch():
-        net = copy.deepcopy(net)
-        return net.cpu().double().eval() if isinstance(net, nn.Module) else net
+        found: Any = copy.deepcopy(net)
+        if isinstance(net, nn.Module):
+            start = found.cpu().double().eval().initial_state  # torch.zeros(batch, width) has torch's type, not the weights'
+            wide = partial(tree_map_only, Tensor, lambda part: part.double() if part.is_floating_point() else part)
+            found.initial_state = lambda batch: wide(start(batch))
+        return found
 
 
 def trace(net: Any) -> tuple[Any, list[Tensor]]:

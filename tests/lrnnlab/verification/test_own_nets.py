@@ -39,6 +39,17 @@ class Reads(Mine):
         return self.readout(self.rnn(self.embedding(tokens))[0])
 
 
+class Zeros(Mine):
+    """A start of torch's own type, as everybody writes it, which forward asks for too."""
+
+    def initial_state(self, batch):
+        zeros = torch.zeros(self.layers, batch, 16)
+        return (zeros, zeros) if self.kind is nn.LSTM else zeros
+
+    def forward(self, tokens):
+        return self.readout(self.rnn(self.embedding(tokens), self.initial_state(len(tokens)))[0])
+
+
 class Plain:
     """Parity without a module of torch: the state is one number."""
 
@@ -86,6 +97,16 @@ DOORS = {
     "interchange": lambda net: interchange(net, STATES, position=9),
     "extract": lambda net: extract(net, "01"),
 }
+
+
+@pytest.mark.parametrize("kind", (nn.RNN, nn.GRU, nn.LSTM))
+def test_a_start_in_torchs_own_type_is_that_of_the_weights(kind):
+    torch.manual_seed(0)
+    net, other = Zeros(kind), Reads(kind)
+    other.load_state_dict(net.state_dict())
+    one, two = (quantise(each, PARITY, rounds=0) for each in (net, other))
+    assert torch.equal(one.codebook, two.codebook) and one.codebook.dtype == torch.float64
+    assert net.initial_state(1)[0].dtype == torch.float32  # the net itself is left as it was
 
 
 @pytest.mark.parametrize("door", DOORS)
