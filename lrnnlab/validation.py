@@ -225,7 +225,8 @@ def _kind(hint) -> tuple[typing.Callable | None, str]:
         return _items(parts)
     if not inspect.isclass(origin or hint):
         return None, "anything"
-    kind, texts = origin or hint, (str, bytes) if origin and str not in parts else ()  # a sequence, but not of letters
+    letters = not origin or bool({str, collections.abc.Hashable} & {*parts})  # else a sequence, but not of letters
+    kind, texts = origin or hint, () if letters else (str, bytes)
     return (lambda value: isinstance(value, kind) and not isinstance(value, texts)
             and getattr(value, "ndim", 1) != 0), f"a {kind.__name__}"  # an array without axes calls itself iterable
 

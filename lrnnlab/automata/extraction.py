@@ -19,7 +19,7 @@ Letters: V tokens, Q states, N words, T time.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -33,7 +33,7 @@ INSTALL = "pip install 'aalpy>=1.4'"
 
 @dataclass(frozen=True, eq=False)
 class Extracted:
-    """What :func:`extract` found.
+    """What :func:`lstar` found.
 
     ``machine``: the smallest that answers as the black box does, None if L* was stopped.  ``why``: what ended it, in
     words.  ``exact``: an exact search found no word that is answered otherwise; False where random words were all.
@@ -61,7 +61,7 @@ class Stopped(Exception):
 @checked
 def lstar(
     answer: Callable[[np.ndarray], Any],
-    symbols: Iterable,
+    symbols: Iterable[Hashable],
     *,
     search: Callable[[MooreMachine], tuple | None] | None = None,
     rounds: int = 30,

@@ -94,8 +94,9 @@ class MooreMachine:
     @classmethod
     @checked
     def from_rule(
-        cls, initial: Any, symbols: Iterable, step: Callable, output: Callable, name: Callable = str, limit: int = 100_000
-    ) -> MooreMachine:
+        cls, initial: Any, symbols: Iterable[Hashable], step: Callable, output: Callable, name: Callable = str,
+        limit: int = 100_000,
+    ) -> MooreMachine:  # fmt: skip
         """The machine of a Python rule: explore ``step(state, token) -> state`` breadth-first from ``initial``.
 
         States may be any hashable values; ``output(state)`` is a class or -1, ``name(state)`` the text shown for it.

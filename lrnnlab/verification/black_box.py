@@ -6,7 +6,7 @@ Letters: N words, T time, V tokens.
 from __future__ import annotations
 
 import typing
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
 import numpy as np
@@ -49,7 +49,7 @@ def answers(net: torch.nn.Module | RecurrentNet) -> Callable[[np.ndarray], np.nd
 @checked
 def extract(
     net: torch.nn.Module | RecurrentNet | Callable[[np.ndarray], Any],
-    symbols: Iterable,
+    symbols: Iterable[Hashable],
     *,
     rounds: int = 30,
     states: int = 100,
