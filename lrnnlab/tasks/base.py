@@ -102,8 +102,8 @@ class BaseTask(ABC):
         Parameters
         ----------
         length : int or (int, int), optional
-            Of every string; or the shortest and the longest, between which each has its own.  If not given, the training
-            length; where a task trains on strings that are padded, as it trains.
+            Of every string; or the shortest and the longest, between which each has its own (a task without strings of that
+            length takes the nearest that it has).  If not given, the training length; of padded strings, as it trains.
         strings : int, optional
             How many; endless if not given.  Fewer are the first of more.
         seed : int
@@ -130,7 +130,7 @@ class BaseTask(ABC):
                 self.check_length(low)
         among("split", split, SPLITS)
         strings = None if strings is None else whole_number(strings, 1, "strings")
-        return TaskDataset(self, length, strings, whole_number(seed, 0, "the seed", 2**62), split)
+        return TaskDataset(self, length, strings, whole_number(seed, 0, "the seed", 2**32 - 1), split)
 
     # --- lengths ------------------------------------------------------------------------------------------------------
 

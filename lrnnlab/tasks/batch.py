@@ -221,7 +221,7 @@ class TaskDataset(IterableDataset):
         longest = task.near(max(self.lengths[1] if self.lengths else task.train_length, task.least_length))
         language = getattr(task, "language", None)
         says = (language.says or language.name) if language else (inspect.getdoc(type(task)) or "").partition("\n")[0]
-        oracle: Any = language.oracle if language else task.answer
+        oracle: Any = (language.oracle if language else getattr(task, "answer", None)) or type(task)  # none after pickling
         levels = {name: level if math.isfinite(level) else None for name, level in task.levels(longest).items()}
         return {
             "task": task.name, "reads": task.reads, "symbols": list(getattr(task, "symbols", ())), "classes": task.classes,

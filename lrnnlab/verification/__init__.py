@@ -29,9 +29,11 @@ True
 
 from __future__ import annotations
 
+import io
 from dataclasses import replace
 from itertools import groupby
 from os import PathLike
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -39,6 +41,7 @@ import numpy as np
 import torch
 
 from lrnnlab.automata import MooreMachine
+from lrnnlab.files import put
 from lrnnlab.models import Net
 from lrnnlab.training import deterministic
 from lrnnlab.validation import checked
@@ -156,7 +159,9 @@ def save_proof(file: str | PathLike[str], model: Quantised, specification: Moore
     if not verdict.certificate:
         raise ValueError(f"there is no proof to save: {verdict}")
     sizes = {"vocab_size": model.vocab_size, "classes": model.classes}
-    torch.save({"format": "lrnnlab proof 1", "certificate": verdict.certificate, **sizes, "net": dict(model.state_dict())}, file)
+    held = {"format": "lrnnlab proof 1", "certificate": verdict.certificate, **sizes, "net": dict(model.state_dict())}
+    torch.save(held, whole := io.BytesIO())
+    put(Path(file), whole.getvalue())
     return verdict
 
 
@@ -184,12 +189,12 @@ def load_proof(file: str | PathLike[str], specification: MooreMachine | None = N
         with plain_torch():
             model = _read_net(held)
         task = check_certificate(held["certificate"], specification)["task"]
+        machine = MooreMachine(np.array(task["arrows"]).T, task["answers"], task["start"], tuple(task["letters"]))
+        verdict = verify(model, specification or machine)
     except OSError:
         raise
     except Exception as error:  # whatever a file may hold
         raise ValueError(f"{file} holds no proof: {error}") from error
-    machine = MooreMachine(np.array(task["arrows"]).T, task["answers"], task["start"], tuple(task["letters"]))
-    verdict = verify(model, specification or machine)
     if not verdict.proved or verdict.certificate != held["certificate"]:
         raise ValueError(f"{file} holds another net than its certificate says: {verdict}")
     return model, verdict

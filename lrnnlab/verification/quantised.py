@@ -432,6 +432,9 @@ def altered(model: Quantised) -> str | None:
             return f"{who} has its own {', '.join(own) or 'forward hooks'}"
     if every_module._global_forward_hooks or every_module._global_forward_pre_hooks:
         return "there are forward hooks on every module"
+    starts = [getattr(model.steps, f"start{i}") for i in range(model.steps.parts)]
+    if any((code.dtype, code.shape[1:]) != (start.dtype, start.shape) for code, start in zip(model.codes, starts)):
+        return "its codes are of another type or size than its first state"
     model.steps.graph.recompile()  # what runs is the graph
     return impure(model.steps.graph)
 

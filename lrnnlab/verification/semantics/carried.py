@@ -17,8 +17,13 @@ from torch import Tensor, nn
 
 from lrnnlab.automata import MooreMachine
 from lrnnlab.verification.semantics.certificate import described
+from lrnnlab.verification.semantics.rounding import EXACT, MADE, MOVED, RULES
 
 PLACES = 20_000  # of more no certificate is written
+# What a graph in a file may call: what has a bound of rounding, and what makes or moves whole numbers and truths.
+ALLOWED = {*RULES, *MOVED, *EXACT, *(name for name in MADE if "empty" not in name and name[0] != "_")} | set(
+    "all argmin bitwise_and bitwise_or bitwise_xor floor_divide gather logical_and logical_not logical_or logical_xor "
+    "masked_fill one_hot remainder reshape".split())  # fmt: skip
 TEXTS = ("none", "tanh", "floor", "trunc")  # that operations take; others take the name of a file
 
 
@@ -114,6 +119,8 @@ def read_graph(lists: list[tuple], weights: dict[str, Tensor]) -> torch.fx.Graph
             called = operator.getitem if target == "getitem" else torch.ops.aten
             for part in target.removeprefix("aten.").split(".") if called is torch.ops.aten else ():
                 called = getattr(called, part, None)
+            if called is not operator.getitem and target.split(".")[1] not in ALLOWED:
+                raise ValueError(f"{target!r} is no operation that a proof knows")
             if called is not operator.getitem and not isinstance(called, torch._ops.OpOverload):
                 raise ValueError(f"{target!r} is no operation of torch's own")
         if op not in ("placeholder", "get_attr", "call_function", "output") or (op == "placeholder" and (args or kwargs)):

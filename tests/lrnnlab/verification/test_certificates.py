@@ -160,6 +160,14 @@ print(verdict, digest(model), (model(tokens).argmax(-1) == tokens.cumsum(1) % 2)
     assert said.stdout.splitlines() == [str(verdict), digest(model), "True"], said.stderr
 
 
+def test_codes_of_another_type_than_the_first_state_are_no_proof(carried):
+    """Beside each other in one tensor they were proved in the wider type, and ran in the shorter one."""
+    model, _ = load_proof(carried[0])
+    model.code0 = model.code0.half()
+    with pytest.raises(ValueError, match="its codes are of another type or size"):
+        verify(model, task("parity").specification)
+
+
 def test_a_tampered_file_is_refused(carried, tmp_path):
     held = torch.load(carried[0], weights_only=True)
     (name,) = [key for key in held["net"] if key.endswith("readout_weight")]
@@ -177,7 +185,12 @@ def test_a_tampered_file_is_refused(carried, tmp_path):
         "format 'mine'": held | {"format": "mine"},
         "'torch._dynamo.reset' is no operation": with_node(call, (*nodes[call][:2], "torch._dynamo.reset", *nodes[call][3:])),
         "is no name": with_node(0, ("placeholder", "x", f"x=open({str(ran)!r},'w')", (), {})),
-        "is given to an operation": with_node(call, ("call_function", "x", "aten.from_file.default", [str(ran), True, 8], {})),
+        "'aten.from_file.default' is no operation that a proof knows":
+            with_node(call, ("call_function", "x", "aten.from_file.default", [str(ran), True, 8], {})),
+        "'aten.manual_seed.default' is no op": with_node(call, ("call_function", "x", "aten.manual_seed.default", [5], {})),
+        "'aten.resize.default' is no op": with_node(call, ("call_function", "x", "aten.resize.default", [nodes[call][3][0], [9]], {})),
+        "'aten.stride.int' is no op": with_node(call, ("call_function", "x", "aten.stride.int", [nodes[call][3][0], 0], {})),
+        "is given to an operation": with_node(call, (*nodes[call][:3], [{"torch": "save"}], {})),
         "'call_module' is no part of a graph": with_node(call, ("call_module", *nodes[call][1:])),
         "holds no proof: ": [],
     }
