@@ -198,6 +198,20 @@ const widest = data => {
   return start.map((_, k) => k).sort((a, b) => spread[b] - spread[a] || a - b);
 };
 
+// How much the right answer leads at least, and how large logits are; of rounding nothing is known here but that it is less
+// than a billionth of them.  A lead that is no number counts as none.
+const leads = () => {
+  const found = { lead: Infinity, size: 0 };
+  return {
+    found,
+    note: (here, logits) => {
+      found.lead = Math.min(found.lead, here);
+      found.size = Math.max(found.size, ...Array.from(logits, Math.abs));
+    },
+    enough: () => found.lead > 1e-9 * (1 + found.size),
+  };
+};
+
 const leadOf = (logits, due) => Math.min(...logits.map((value, c) => (c === due ? Infinity : logits[due] - value)));
 
 // Prove or refute a snapped net.  Layer norm is one affine map on tuples of one-hots, so with a linear readout each block adds
@@ -206,7 +220,8 @@ const searchBlocks = (data, moves, limit = 200000) => {
   const { h, n, linear } = data.blocks, { V, machine } = data, tell = readoutOf(data, n, h);
   const start = Array.from({ length: h }, (_, k) => argmax(data.start[0].slice(k * n, k * n + n)));
   const begin = performance.now();
-  const done = (found, blocks, lead) => ({ ...found, blocks, lead, milliseconds: performance.now() - begin });
+  const done = (found, blocks, seen) => ({ ...found, closed: found.closed && seen.enough(), thin: found.closed && !seen.enough(), blocks,
+    lead: seen.found.lead, milliseconds: performance.now() - begin });
   if (linear) {
     const base = tell(start);
     const terms = start.map((first, k) => Array.from({ length: n }, (_, j) => {
@@ -227,32 +242,32 @@ const searchBlocks = (data, moves, limit = 200000) => {
       const blocks = order.slice(0, count).sort((a, b) => a - b), rest = order.slice(count);
       const least = (c, d) => rest.reduce((sum, k) => sum + Math.min(...reached[k].map(j => terms[k][j][c] - terms[k][j][d])), 0);
       const taken = Array.from(base, (_, c) => Array.from(base, (_, d) => least(c, d)));
-      let lead = Infinity;
+      const seen = leads();
       const found = explore({
         V, machine, limit, start: blocks.map(k => start[k]),
         move: (states, token) => states.map((state, i) => moves[token][blocks[i]][state]),
         wrong: (states, due) => {
           const logits = Array.from(base, (value, c) => value + states.reduce((sum, j, i) => sum + terms[blocks[i]][j][c], 0));
           const here = Math.min(...logits.map((value, d) => (d === due ? Infinity : logits[due] - value + taken[due][d])));
-          lead = Math.min(lead, here);
-          return here <= 1e-9;
+          seen.note(here, [...base, ...logits]);
+          return !seen.enough();
         },
       });
-      if (found.closed) return done(found, blocks, lead);
+      if (found.closed) return done(found, blocks, seen);
       if (found.places.length > limit) break;
     }
   }
-  let lead = Infinity;
+  const seen = leads();
   const found = explore({
     V, machine, limit, start,
     move: (states, token) => states.map((state, k) => moves[token][k][state]),
     wrong: (states, due) => {
-      const here = leadOf(tell(states), due);
-      if (here > 0) lead = Math.min(lead, here);
-      return here <= 0;
+      const logits = tell(states), right = argmax(logits) === due;
+      if (right) seen.note(leadOf(logits, due), logits);
+      return !right;
     },
   });
-  return done(found, start.map((_, k) => k), lead);
+  return done(found, start.map((_, k) => k), seen);
 };
 
 // --- codes -----------------------------------------------------------------------------------------------------------
@@ -269,18 +284,20 @@ const codeMachine = (net, data) => {
 // Prove or refute a restarted net: its machine against the one that it should be, on all strings.
 const searchCodes = (net, data, limit = 200000) => {
   const begin = performance.now(), table = codeMachine(net, data);
-  let lead = Infinity, chosen = Infinity;
+  const seen = leads();
+  let chosen = Infinity;
   const found = explore({
     V: data.V, machine: data.machine, limit, start: [data.answers.length],
     move: ([code], token) => [table[code][token].code],
     wrong: (states, due, [from], token) => {
-      const { logits, lead: by } = table[from][token], here = leadOf(logits, due);
-      lead = Math.min(lead, here > 0 ? here : Infinity);
+      const { logits, lead: by } = table[from][token], right = argmax(logits) === due;
+      if (right) seen.note(leadOf(logits, due), logits);
       chosen = Math.min(chosen, by);
-      return here <= 0;
+      return !right;
     },
   });
-  return { ...found, lead, chosen, codes: table, milliseconds: performance.now() - begin };
+  const closed = found.closed && seen.enough() && chosen > 1e-9;
+  return { ...found, closed, thin: found.closed && !closed, lead: seen.found.lead, chosen, codes: table, milliseconds: performance.now() - begin };
 };
 
 // --- certificates: the format of lrnnlab.verification.semantics.certificate ----------------------------------------------
@@ -310,8 +327,10 @@ const whyNoProof = text => {
     && row.every(x => Number.isInteger(x) && x >= least && x < below);
   const keys = value => (value && typeof value === "object" ? Object.keys(value).sort().join(" ") : "");
   if (keys(found) !== "format net places task" || found.format !== "lrnnlab certificate 1") return "not of the format 'lrnnlab certificate 1'";
-  const { task, net, places } = found, { letters } = task;
+  const { task, net, places } = found;
   if (keys(task) !== "answers arrows letters start" || keys(net) !== "answers arrows digest start") return "task or net has other keys";
+  const { letters } = task;
+  if (typeof net.digest !== "string") return "the net's digest is no text";
   if (!Array.isArray(letters) || !letters.length || new Set(letters).size !== letters.length) return "the letters are not distinct";
   for (const [name, { arrows, answers, start }, least] of [["task", task, 0], ["net", net, -1]])
     if (!Array.isArray(arrows) || !arrows.every(row => whole(row, least, arrows.length, letters.length)) || !whole([start], 0, arrows.length, 1)

@@ -41,6 +41,8 @@ def page_net(net: RecurrentNet, machine: MooreMachine, quantised: Quantised | No
     >>> page_net(exact_model(Sum(3).machine), Sum(3).specification)["start"]
     [[1.0, 0.0, 0.0]]
     """
+    if int(machine.outputs.max()) >= net.classes:
+        raise ValueError(f"the machine answers up to {int(machine.outputs.max())}, the net has {net.classes} classes")
     with plain_torch():
         made = _Listing(TracedStep(in_double(net, "the page")))
         found = made.found() | {"symbols": list(machine.symbols), "machine": {

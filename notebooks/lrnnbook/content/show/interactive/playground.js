@@ -159,6 +159,7 @@ const render = ({ model, el }) => {
     const what = found.of === "restart" ? "its codes" : found.blocks.length === net().blocks.h ? "all blocks"
       : `block${found.blocks.length > 1 ? "s" : ""} ${found.blocks.join(" and ")}`;
     verdict.textContent = found.word ? `Refuted: the shortest wrong string is ${spell(found.word)} (${size}). It is in the box.`
+      : found.thin ? `Not decided: an answer leads by no more than rounding may take (${size}).`
       : !found.closed ? `Not decided: no wrong string among the first ${size}.`
       : last < found.arrows.length ? "Searching \u2026"
       : `Proved: the ${found.of === "snap" ? "snapped" : "restarted"} net is right on every string of every length. Every string leads to one of `
