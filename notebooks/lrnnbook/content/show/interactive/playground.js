@@ -17,11 +17,10 @@ const OWN = `
 .playground .bars small { display: block; line-height: 1.3; }
 .playground .verdict { font-weight: 600; min-height: 3em; }
 .playground textarea { width: 100%; box-sizing: border-box; font: .8rem ui-monospace, monospace; color: inherit; background: transparent; }
-.playground table.cells { border-collapse: collapse; border: 0; margin: .3rem 0; display: block; }
-.playground table.cells :is(td, tr) { padding: 0; border: 0; background: none; }
-.playground table.cells button { width: 1.7rem; min-width: 0; height: 1.7rem; min-height: 0; padding: 0; display: block; margin: 1px;
-  border-radius: 3px; }
-.playground table.cells button.cut { outline: 3px solid ${LIVE}; outline-offset: -3px; }
+.playground .cells { margin: .3rem 0; }
+.playground .cells [role=row] { display: flex; }
+.playground .cells button { width: 1.7rem; min-width: 0; height: 1.7rem; min-height: 0; padding: 0; display: block; margin: 1px; border-radius: 3px; }
+.playground .cells button.cut { outline: 3px solid ${LIVE}; outline-offset: -3px; }
 `;
 const SHOWN = 24;  // letters of a long word
 const GRAPH = 40;  // places that are drawn
@@ -99,7 +98,7 @@ const render = ({ model, el }) => {
 
   // --- 3: what a letter does, in blocks
   const letters = html("div", { class: "keys", role: "group", "aria-label": "letter" });
-  const blocks = choice("block", [], value => put({ block: Number(value) })), cells = html("table", { class: "cells", role: "grid" });
+  const blocks = choice("block", [], value => put({ block: Number(value) })), cells = html("div", { class: "cells", role: "grid" });
   const mend = button("mend", () => anew({ broken: {} }));
   const moved = html("section", {}, html("p", { class: "head" }, "4 What a letter does: break it"),
     html("div", { class: "controls" }, letters, blocks.node, mend), html("div", { class: "wide" }, cells),
@@ -191,20 +190,20 @@ const render = ({ model, el }) => {
   };
 
   const drawBlocks = ({ states }) => {
-    const { h, n } = net().blocks, { t } = at(), across = Math.min(4, h), picture = panel(400, 104 * Math.ceil(h / across), "the blocks");
+    const { h, n } = net().blocks, { t } = at(), R = 29, across = Math.min(4, h), picture = panel(80 * across, 92 * Math.ceil(h / across), "the blocks");
     for (let k = 0; k < h; k++) {
       const hot = found?.closed && found.blocks?.includes(k) && found.blocks.length < h, share = x => x.slice(k * n, k * n + n);
-      const g = svg("g", { transform: `translate(${50 + 100 * (k % across)} ${46 + 104 * Math.floor(k / across)})` });
-      const spot = x => share(x).reduce((sum, value, i) => { const [a, b] = corner(i, n, 36); return [sum[0] + value * a, sum[1] + value * b]; },
+      const g = svg("g", { transform: `translate(${40 + 80 * (k % across)} ${38 + 92 * Math.floor(k / across)})` });
+      const spot = x => share(x).reduce((sum, value, i) => { const [a, b] = corner(i, n, R); return [sum[0] + value * a, sum[1] + value * b]; },
         [0, 0]);
       const trail = states.slice(Math.max(0, t - 6), t + 1).map(parts => spot(parts[0]));
-      g.append(svg("path", { d: `${path(Array.from({ length: n }, (_, i) => corner(i, n, 36)))}Z`, class: hot ? "line" : "faint" }),
+      g.append(svg("path", { d: `${path(Array.from({ length: n }, (_, i) => corner(i, n, R)))}Z`, class: hot ? "line" : "faint" }),
         ...Array.from(share(states[t][0]), (value, i) => {
-          const [cx, cy] = corner(i, n, 36);
+          const [cx, cy] = corner(i, n, R);
           return svg("circle", { cx, cy, r: 2 + 5 * Math.max(0, value), fill: value > .5 ? LIVE : "currentColor", "fill-opacity": value > .5 ? 1 : .4 });
         }), svg("path", { d: path(trail), fill: "none", stroke: LIVE, "stroke-opacity": .6 }),
         svg("circle", { cx: trail.at(-1)[0], cy: trail.at(-1)[1], r: 4, fill: LIVE }),
-        svg("text", { x: 0, y: 54, "text-anchor": "middle", "font-weight": hot ? "bold" : null }, `block ${k}`));
+        svg("text", { x: 0, y: 47, "text-anchor": "middle", "font-weight": hot ? "bold" : null }, `block ${k}`));
       picture.append(g);
     }
     state.replaceChildren(picture);
@@ -254,13 +253,13 @@ const render = ({ model, el }) => {
       next.focus();
     };
     cells.setAttribute("aria-label", `letter ${one.symbols[token]}, block ${here}: columns are the state before, rows after`);
-    cells.replaceChildren(...Array.from({ length: n }, (_, i) => html("tr", { role: "row" }, ...Array.from({ length: n }, (_, j) => {
+    cells.replaceChildren(...Array.from({ length: n }, (_, i) => html("div", { role: "row" }, ...Array.from({ length: n }, (_, j) => {
       const value = A[(here * n + i) * n + j], cut = at().broken[[token, here, j].join()] === i;
       const cell = html("button", { type: "button", "data-cell": `${i},${j}`, tabindex: i || j ? -1 : 0, keydown: key, class: cut ? "cut" : "",
         "aria-label": `from ${j} to ${i}: ${value.toFixed(hard ? 0 : 3)}${cut ? ", broken" : ""}`, title: value.toFixed(4),
         style: `background: color-mix(in srgb, ${LIVE} ${Math.round(100 * value)}%, transparent)`,
         click: () => anew({ hard: true, restart: false, broken: { ...at().broken, [[token, here, j].join()]: i } }) });
-      return html("td", { role: "gridcell" }, cell);
+      return html("div", { role: "gridcell" }, cell);
     }))));
     if (focus) cells.querySelector(`[data-cell="${focus}"]`)?.focus();
     mend.disabled = !Object.keys(at().broken).length;
