@@ -4,7 +4,7 @@ const A = "#222222", B = "#b2182b", CORNERS = [[0, -27], [-27, 20], [27, 20]];
 const RULE = { "-": ["impossible at any depth", "no"], "?": ["not known", "open"], s: ["some number of layers; how many is not known", "some"],
   1: ["one layer", "yes"], 2: ["two layers", "yes"] };
 const OWN = `
-.moving-picture.atlas { max-width: none; }
+.moving-picture.atlas { max-width: 43rem; }
 .atlas .tiles { display: grid; grid-template-columns: repeat(auto-fill, minmax(3.2rem, 1fr)); gap: 3px; flex: 1 1 28rem; max-height: 34rem; overflow: auto; padding: 4px; }
 .atlas .tiles button { padding: 0; min-width: 0; min-height: 0; border-radius: 6px; border: 0; aspect-ratio: 1; color: #222; }
 .atlas .tiles button[aria-pressed=true] { outline: 3px solid ${LIVE}; outline-offset: -1px; }

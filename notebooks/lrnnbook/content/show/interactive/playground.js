@@ -2,7 +2,7 @@ import { button, choice, GREEN, html, LIVE, path, player, range, safe, set, stag
 import { certificateOf, codesOf, columns, netOf, run, searchBlocks, searchCodes, snapped, tablesOf, wanted, whyNoProof, widest } from "./engine.js";
 
 const OWN = `
-.moving-picture.playground { max-width: none; }
+.moving-picture.playground { max-width: 43rem; }
 .playground > p { max-width: 60em; }
 .moving-picture.playground .panels { display: grid; align-items: stretch; gap: .8rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr)); gap: .8rem; }
 .playground section { border: 1px solid color-mix(in srgb, currentColor 25%, transparent); border-radius: .5rem; padding: .6rem .8rem;

@@ -54,6 +54,7 @@ PAGE = """<!doctype html>
 body {{ font: 16px/1.45 system-ui, "DejaVu Sans", sans-serif; margin: 0 auto; max-width: 72rem; padding: .8rem 1.2rem; }}
 h1 {{ font-size: 1.5rem; margin: .3rem 0; }}
 figure {{ margin: 0; }}
+main .moving-picture.moving-picture {{ max-width: none; }}
 </style>
 <main>
 <h1>{title}</h1>
