@@ -125,6 +125,13 @@ def test_the_page_in_figures_is_what_the_command_makes(alone):
     assert (ROOT / "figures/playground.html").read_bytes() == alone.read_bytes()
 
 
+def test_a_file_that_is_no_such_page_is_not_written_over(tmp_path, capsys):
+    notes = tmp_path / "notes.md"
+    notes.write_text("mine", encoding="utf-8")
+    assert main(["atlas", "--out", str(notes)]) == 2 and str(notes) in capsys.readouterr().err
+    assert notes.read_text(encoding="utf-8") == "mine"
+
+
 def proof(page):
     page.get_by_role("button", name="search").click()
     return page.locator(".verdict").inner_text()

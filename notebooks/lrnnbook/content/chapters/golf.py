@@ -301,7 +301,7 @@ README = """# State golf
 
 One file is one entry: its `hole`, its `author`, then what the box of the page holds (`lrnnlab book golf` makes the page), or the
 `net`, a file of `lrnnlab.verification.save_proof` beside it, for a network that was trained (any rule, put back to a code after each
-letter). Its score is the numbers in its state.
+letter). Its score is the numbers in its state. That an entry is right is proved; that it was trained is its author's word.
 Holes: {names}.
 
 `python -m lrnnbook.content.chapters.golf` judges every entry, refuses what is not proved, and writes this page.

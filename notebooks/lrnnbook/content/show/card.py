@@ -74,10 +74,10 @@ def sentences(name: str, made: Sequence[dict]) -> tuple[str, ...]:
     by: dict[str, list[dict]] = {state: [one for one in made if _state(one["metrics"]) == state] for state in COLOURS}
     learned, lost, missed = by["lasts"] + by["lost"], by["lost"], by["never learned"]
     first = (f"{name} learned {len(learned)} of {_counted(made, 'machine')} at the training length, {LENGTH} letters, and kept "
-             f"{len(by['lasts']) or 'none'} of them to letter {FAR}.")  # fmt: skip
+             f"{len(by['lasts']) or 'none'} of them to letter {FAR}, on random strings.")  # fmt: skip
     ends = sorted(one["metrics"]["first"] for one in lost)
     second = [f"It falls below {KNOWN:.0%} on {_listed(lost)} {_between(ends)}"] if lost else []
-    second += ["It forgot none of what it had learned"] if learned and not lost else []
+    second += ["It forgot none of what it had learned, on these"] if learned and not lost else []
     second += [f"{_listed(missed)} it did not learn with this budget, which by itself does not say that it cannot"] if missed else []
     proved = [one for one in learned if one["metrics"]["verdict"] == "proved"]
     outside = [one for one in learned if one["metrics"]["verdict"] == "none"]

@@ -137,6 +137,8 @@ def _one_page(name: str, out: Path) -> int:
 
     title, lead, picture = moving_pages()[name]
     page = page_alone(picture, title, lead).encode()
+    if out.exists() and b"moving-picture" not in out.read_bytes():
+        raise BookError(f"{out} is no page that this command wrote: choose another --out, or move it away")
     out.parent.mkdir(parents=True, exist_ok=True)
     put(out, page)
     print(f"{out}: {len(page):,} bytes")
