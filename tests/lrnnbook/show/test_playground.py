@@ -125,6 +125,24 @@ def test_the_page_in_figures_is_what_the_command_makes(alone):
     assert (ROOT / "figures/playground.html").read_bytes() == alone.read_bytes()
 
 
+def test_arrows_go_from_tile_to_tile_and_from_cell_to_cell(visit, alone, tmp_path):
+    assert main(["atlas", "--out", str(tmp_path / "atlas.html")]) == 0
+    page = visit(tmp_path / "atlas.html")
+    tiles, met = page.locator(".tiles button"), set()
+    tiles.first.focus()
+    for key in ["ArrowRight"] * 215 + ["ArrowLeft", "ArrowUp", "ArrowDown"]:
+        met.add(page.evaluate("document.activeElement.getAttribute('aria-label')"))
+        page.keyboard.press(key)
+    assert len(met) == tiles.count() == 216 and page.locator(".tiles [tabindex='0']").count() == 1
+    page = visit(alone)
+    page.locator("[data-cell='0,0']").focus()
+    for row in range(8):
+        for _ in range(7):
+            page.keyboard.press("ArrowLeft" if row % 2 else "ArrowRight")
+        assert page.evaluate("document.activeElement.dataset.cell") == f"{row},{0 if row % 2 else 7}"
+        page.keyboard.press("ArrowDown")
+
+
 def test_a_file_that_is_no_such_page_is_not_written_over(tmp_path, capsys):
     notes = tmp_path / "notes.md"
     notes.write_text("mine", encoding="utf-8")
