@@ -152,7 +152,7 @@ def named(kind: str, name: str, known: typing.Collection[str], others: str = "")
 
 
 def numbered(name: str) -> tuple[str, tuple[float, ...]]:
-    """A name and the numbers in brackets behind it.
+    """A name and the numbers in brackets after it.
 
     >>> numbered("Sum(5)"), numbered("(aa)*")
     (('Sum', (5,)), ('(aa)*', ()))

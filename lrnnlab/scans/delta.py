@@ -199,7 +199,7 @@ def _chunkwise(
     """All chunks' systems are solved at once; then W goes from chunk to chunk.
 
     With a gate, e^(g_{s+1} + ... + g_t) of what step s wrote is left at step t: each sum is added up, as the difference of two
-    long ones would lose, after a strong g, all digits of the weak ones behind it.
+    long ones would lose, after a strong g, all digits of the weak ones after it.
     """
     T = k.shape[1]
     q, k, v, beta = (chunks(x, c) for x in (q, k, v, beta.unsqueeze(-1)))  # (B, H, N, c, .)

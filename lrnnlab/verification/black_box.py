@@ -71,9 +71,9 @@ def extract(
     symbols : sequence of str
         The tokens' names.
     rounds, states : int
-        L* stops after so many machines that are tried, or so many states;
+        The most machines that L* tries, and the most states;
     seconds : float
-        or so many seconds.
+        and the most seconds that it takes.
     walks, length, seed : int
         How many random words a round, of how many tokens, and what draws them.
 

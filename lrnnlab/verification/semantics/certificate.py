@@ -113,7 +113,7 @@ def _keys(value: Any) -> str:
 
 
 def _whole(row: Any, least: int, below: int, length: int) -> bool:
-    """Whether ``row`` is a list of so many whole numbers; true is none."""
+    """Whether ``row`` is a list of ``length`` whole numbers; true is none."""
     return type(row) is list and len(row) == length and all(type(x) is int and least <= x < below for x in row)
 
 

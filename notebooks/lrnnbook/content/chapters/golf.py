@@ -210,7 +210,7 @@ def holes() -> dict[str, Hole]:
     """The twelve machines."""
     one = "Fewer than one number is no state."
     line = "One number that never leaves a finite set can stay, flip its sign around a point or be overwritten, so it counts to two at most."
-    chain = "A word passes through {} states before it stays: so many numbers must be forgotten one by one."
+    chain = "A word passes through {} states before it stays: as many numbers must be forgotten one by one."
     finite = "A finite group of {0} x {0} matrices of fractions has at most {1} elements{2}."
     pair = MooreMachine.from_rule((0, 0), "01", lambda s, v: (s[1], v), lambda s: 2 * s[0] + s[1], lambda s: f"{s[0]}{s[1]}")
     last = MooreMachine.from_rule(0, "-ab", lambda s, v: v or s, lambda s: s, lambda s: "-ab"[s])

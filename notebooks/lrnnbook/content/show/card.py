@@ -59,7 +59,7 @@ def _proof(found: dict) -> str:
 
 
 def _refuted(found: dict) -> str:
-    """Of a net that lasts on random strings though theory says that it cannot: whether it errs on the words that theory names."""
+    """Of a net that lasts on random strings though theory says that it cannot: whether it is wrong on the words that theory names."""
     asked = found.get("refuted") or {}
     return f"alone: wrong on {max(map(len, asked['words']))} chosen letters" if asked.get("n") else ""
 

@@ -18,7 +18,7 @@ NEVER, OPEN, SOME = "-", "?", "s"
 
 
 def tables(states: int) -> Iterator[tuple[int, ...]]:
-    """Where each state goes by a and by b, state by state, of all machines of so many states; see ``ladder_atlas.yaml``.
+    """Where each state goes by a and by b, state by state, of all machines with ``states`` states; see ``ladder_atlas.yaml``.
 
     >>> len(list(tables(2))), len(list(tables(3)))
     (12, 216)
@@ -49,7 +49,7 @@ def sign(machine: MooreMachine, family: str) -> str:
 
 
 def measure(setting: dict, seed: int, **how: Any) -> dict:
-    """The verdicts of one family on all machines of so many states, and how many there are of each."""
+    """The verdicts of one family on all machines of one size, and how many there are of each."""
     found = "".join(sign(machine(table), setting["family"]) for table in tables(setting["states"]))
     share = {sign: found.count(sign) / len(found) for sign in ("1", NEVER, OPEN)}
     metrics = {"kept": 1 - share[NEVER] - share[OPEN], "one": share["1"], "never": share[NEVER], "open": share[OPEN]}

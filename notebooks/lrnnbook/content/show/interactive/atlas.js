@@ -19,7 +19,7 @@ const OWN = `
 .atlas [role=status] { overflow-wrap: anywhere; min-height: 3em; }
 `;
 
-// All machines of so many states, in the order of the record: where each state goes by a and by b, state by state.
+// All machines with a given number of states, in the order of the record: where each state goes by a and by b, state by state.
 const tables = states => {
   const found = [];
   const grow = (table, seen) => {
