@@ -7,10 +7,12 @@ the book's build and site, grading, benchmarks, the command.  A notebook writes 
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+import lrnnlab
+
 if TYPE_CHECKING:
     from lrnnbook.content import chapters, exercises, show, tables
 
-__all__ = ["chapters", "exercises", "show", "tables"]
+__all__ = ["chapters", "exercises", "needs", "show", "tables"]
 
 
 def __getattr__(name: str):
@@ -21,6 +23,16 @@ def __getattr__(name: str):
         return import_module(f"{__name__}.content.{name}")
     except ModuleNotFoundError as error:
         raise without_extra(error) from error
+
+
+def needs(version: str) -> None:
+    """RuntimeError unless the installed ``lrnnlab`` is of the ``version`` (its first numbers) that a notebook was written for.
+
+    >>> needs("0.1")
+    """
+    if f"{lrnnlab.__version__}.".startswith(f"{version}."):
+        return
+    raise RuntimeError(f"this notebook needs lrnnlab {version}, here is {lrnnlab.__version__}: run bootstrap.py")
 
 
 def without_extra(error: ModuleNotFoundError) -> ModuleNotFoundError:

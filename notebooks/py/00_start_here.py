@@ -23,7 +23,7 @@
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 import numpy as np
 
-import lrnnlab
+import lrnnbook
 from lrnnbook import show
 from lrnnbook.content.chapters import ch00
 from lrnnbook.content.exercises import check, guess, hint, my_copy, progress, solution
@@ -35,13 +35,8 @@ from lrnnlab.automata import MooreMachine
 from lrnnlab.training.evaluation import evaluate
 from lrnnlab.verification.heads import head_tables, heads_machine
 
-EXPECTED = "0.1"
-if not lrnnlab.__version__.startswith(EXPECTED):
-    raise RuntimeError(
-        f"this notebook needs lrnnlab {EXPECTED}, not {lrnnlab.__version__}: run bootstrap.py"
-    )
+lrnnbook.needs("0.1")
 scans.warm()  # compiles the fast loops: up to a minute at the very first start, and then they are kept
-print(f"lrnnlab {EXPECTED}: ready")
 
 # %% [markdown]
 # ## Two networks, live

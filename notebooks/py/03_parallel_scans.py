@@ -20,7 +20,7 @@ import numpy as np
 import sympy as sp
 import torch
 
-import lrnnlab
+import lrnnbook
 from lrnnbook import show
 from lrnnbook.content.chapters import ch03
 from lrnnbook.content.exercises import check, hint, solution
@@ -29,12 +29,8 @@ from lrnnbook.content.show.widgets import explore
 from lrnnlab import scans
 from lrnnlab.scans import linear_scan
 
-EXPECTED = "0.1"
-if not lrnnlab.__version__.startswith(EXPECTED):
-    raise RuntimeError(f"this notebook needs lrnnlab {EXPECTED}, here is "
-                       f"{lrnnlab.__version__}: run bootstrap.py")
+lrnnbook.needs("0.1")
 scans.warm()
-print(f"lrnnlab {EXPECTED}: ready")
 
 # %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 show.figure(

@@ -19,7 +19,7 @@ import sympy as sp
 import torch
 from scipy import linalg
 
-import lrnnlab
+import lrnnbook
 from lrnnbook import show, tables
 from lrnnbook.content.chapters import ch04
 from lrnnbook.content.chapters.rotations import R, cayley
@@ -28,12 +28,7 @@ from lrnnbook.content.show.widgets import explore
 from lrnnbook.content.tables import records
 from lrnnlab import models
 
-EXPECTED = "0.1"
-if not lrnnlab.__version__.startswith(EXPECTED):
-    raise RuntimeError(
-        f"this notebook needs lrnnlab {EXPECTED}, here is {lrnnlab.__version__}: run bootstrap.py"
-    )
-print(f"lrnnlab {EXPECTED}: ready")
+lrnnbook.needs("0.1")
 
 # %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 show.figure(

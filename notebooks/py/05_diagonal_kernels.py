@@ -17,7 +17,7 @@ import numpy as np
 import sympy as sp
 import torch
 
-import lrnnlab
+import lrnnbook
 from lrnnbook import show, tables
 from lrnnbook.content.chapters import ch05
 from lrnnbook.content.exercises import check, guess, hint, solution
@@ -26,9 +26,7 @@ from lrnnbook.content.tables import kernels
 from lrnnbook.content.tables.regulargpt_fig4 import receptive_field
 from lrnnlab import models, tasks, training
 
-if not lrnnlab.__version__.startswith("0.1"):
-    raise RuntimeError(f"needs lrnnlab 0.1, here is {lrnnlab.__version__}: run bootstrap.py")
-print("lrnnlab 0.1: ready")
+lrnnbook.needs("0.1")
 
 # %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 show.figure(

@@ -19,6 +19,7 @@ import numpy as np
 import sympy as sp
 import torch
 
+import lrnnbook
 import lrnnlab
 from lrnnbook import show, tables
 from lrnnbook.content.chapters import ch07
@@ -28,9 +29,7 @@ from lrnnbook.content.show.widgets import explore
 from lrnnlab import tasks, training
 from lrnnlab.tasks.numbers import atomic, atomic_levels
 
-if not lrnnlab.__version__.startswith("0.1"):
-    raise RuntimeError(f"needs lrnnlab 0.1, here is {lrnnlab.__version__}: run bootstrap.py")
-print("lrnnlab 0.1: ready")
+lrnnbook.needs("0.1")
 
 # %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 show.figure(

@@ -20,7 +20,7 @@ import numpy as np
 import sympy as sp
 import torch
 
-import lrnnlab
+import lrnnbook
 from lrnnbook import show
 from lrnnbook.content.chapters import ch08
 from lrnnbook.content.chapters.tree_composition import letters, truth, words
@@ -29,13 +29,7 @@ from lrnnbook.content.show import regulargpt_figures
 from lrnnbook.content.show.widgets import explore
 from lrnnbook.content.tables import regulargpt_table1, results
 
-EXPECTED = "0.1"
-if not lrnnlab.__version__.startswith(EXPECTED):
-    raise RuntimeError(
-        f"this notebook needs lrnnlab {EXPECTED}, here is {lrnnlab.__version__}: run "
-        "bootstrap.py"
-    )
-print(f"lrnnlab {EXPECTED}: ready")
+lrnnbook.needs("0.1")
 
 # %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 filling_widget = ch08.filling_widget()

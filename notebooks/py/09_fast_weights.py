@@ -20,7 +20,7 @@ import numpy as np
 import sympy as sp
 import torch
 
-import lrnnlab
+import lrnnbook
 from lrnnbook import show
 from lrnnbook.content.chapters import ch09
 from lrnnbook.content.chapters import fast_weight_solutions as fw
@@ -30,13 +30,7 @@ from lrnnbook.content.show.widgets import explore
 from lrnnbook.content.tables import plan, results, run_all
 from lrnnlab.scans import linear_scan
 
-EXPECTED = "0.1"
-if not lrnnlab.__version__.startswith(EXPECTED):
-    raise RuntimeError(
-        f"this notebook needs lrnnlab {EXPECTED}, here is {lrnnlab.__version__}: run "
-        "bootstrap.py"
-    )
-print(f"lrnnlab {EXPECTED}: ready")
+lrnnbook.needs("0.1")
 
 # %% jupyter={"source_hidden": true} tags=["hide-input", "varies", "nbval-ignore-output"]
 counter_net, head = ch09.found_counter()

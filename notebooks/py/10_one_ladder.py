@@ -18,7 +18,7 @@ import numpy as np
 import sympy as sp
 import torch
 
-import lrnnlab
+import lrnnbook
 from lrnnbook import show, tables
 from lrnnbook.content.chapters import ch10
 from lrnnbook.content.exercises import check, guess, hint, solution
@@ -31,12 +31,7 @@ from lrnnlab.training.restarts import impurity
 from lrnnlab.verification import quantise, verify
 from lrnnlab.verification.quantised import read_off
 
-EXPECTED = "0.1"
-if not lrnnlab.__version__.startswith(EXPECTED):
-    raise RuntimeError(
-        f"needs lrnnlab {EXPECTED}, here is {lrnnlab.__version__}: run bootstrap.py"
-    )
-print(f"lrnnlab {EXPECTED}: ready")
+lrnnbook.needs("0.1")
 
 recorded = tables.results.runs("ladder/models_x_tasks")
 EIGHT = ("flip_flop", "d_2", "evenpair", "parity", "z_5", "tomita_3", "s_3", "a_5")

@@ -14,14 +14,10 @@
 # Back to [chapter 00](00_start_here.ipynb).
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
-import lrnnlab
+import lrnnbook
 from lrnnlab import build, task
 
-EXPECTED = "0.1"
-if not lrnnlab.__version__.startswith(EXPECTED):
-    raise RuntimeError(f"this notebook needs lrnnlab {EXPECTED}, here is "
-                       f"{lrnnlab.__version__}: run bootstrap.py")
-print(f"lrnnlab {EXPECTED}: ready")
+lrnnbook.needs("0.1")
 
 # %% [markdown]
 # ## 1 Words

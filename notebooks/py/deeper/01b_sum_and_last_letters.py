@@ -17,14 +17,12 @@ from itertools import product
 import numpy as np
 import sympy as sp
 
-import lrnnlab
+import lrnnbook
 from lrnnbook import show
 from lrnnbook.content.exercises import check, hint, solution
 from lrnnlab.automata.languages import language, read
 
-if not lrnnlab.__version__.startswith("0.1"):
-    raise RuntimeError(f"needs lrnnlab 0.1, here is {lrnnlab.__version__}: run bootstrap.py")
-print("lrnnlab 0.1: ready")
+lrnnbook.needs("0.1")
 
 # %% [markdown]
 # ## 1 Sum, and what S4 cannot do

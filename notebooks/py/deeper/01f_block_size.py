@@ -16,7 +16,7 @@ from itertools import product
 
 import numpy as np
 
-import lrnnlab
+import lrnnbook
 from lrnnbook import show
 from lrnnbook.content.chapters import ch01
 from lrnnbook.content.exercises import check, hint, solution
@@ -26,9 +26,7 @@ from lrnnbook.content.tables import minimal
 from lrnnlab.automata.languages import language, read
 from lrnnlab.expressivity.theorems import cascades
 
-if not lrnnlab.__version__.startswith("0.1"):
-    raise RuntimeError(f"needs lrnnlab 0.1, here is {lrnnlab.__version__}: run bootstrap.py")
-print("lrnnlab 0.1: ready")
+lrnnbook.needs("0.1")
 
 # %% [markdown]
 # ## 1 How large must a block be?

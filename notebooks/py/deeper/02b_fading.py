@@ -19,7 +19,7 @@ import numpy as np
 import sympy as sp
 import torch
 
-import lrnnlab
+import lrnnbook
 from lrnnbook import show, tables
 from lrnnbook.content.chapters import ch02
 from lrnnbook.content.exercises import check, hint, solution
@@ -27,11 +27,7 @@ from lrnnbook.content.show import lrnn_figures, training_figures
 from lrnnbook.content.tables import lrnn_fading
 from lrnnlab import models, tasks, training, verification
 
-EXPECTED = "0.1"
-if not lrnnlab.__version__.startswith(EXPECTED):
-    raise RuntimeError(f"this notebook needs lrnnlab {EXPECTED}, here is "
-                       f"{lrnnlab.__version__}: run bootstrap.py")
-print(f"lrnnlab {EXPECTED}: ready")
+lrnnbook.needs("0.1")
 
 # %% [markdown]
 # The two networks of the chapter, trained again; `release` and `softmax` are followed for 2,000 positions.

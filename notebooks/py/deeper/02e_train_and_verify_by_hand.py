@@ -16,18 +16,14 @@
 import numpy as np
 import torch
 
-import lrnnlab
+import lrnnbook
 from lrnnbook import show, tables
 from lrnnbook.content.chapters import ch02
 from lrnnbook.content.exercises import check, hint, solution
 from lrnnbook.content.show import training_figures
 from lrnnlab import models, tasks, training, verification
 
-EXPECTED = "0.1"
-if not lrnnlab.__version__.startswith(EXPECTED):
-    raise RuntimeError(f"this notebook needs lrnnlab {EXPECTED}, here is "
-                       f"{lrnnlab.__version__}: run bootstrap.py")
-print(f"lrnnlab {EXPECTED}: ready")
+lrnnbook.needs("0.1")
 
 # %% [markdown]
 # ## 1 The recipes

@@ -15,19 +15,15 @@
 import sympy as sp
 import torch
 
-import lrnnlab
+import lrnnbook
 from lrnnbook import show
 from lrnnbook.content.chapters import ch03
 from lrnnbook.content.exercises import check, guess, hint, solution
 from lrnnlab import scans
 from lrnnlab.scans import linear_scan
 
-EXPECTED = "0.1"
-if not lrnnlab.__version__.startswith(EXPECTED):
-    raise RuntimeError(f"this notebook needs lrnnlab {EXPECTED}, here is "
-                       f"{lrnnlab.__version__}: run bootstrap.py")
+lrnnbook.needs("0.1")
 scans.warm()
-print(f"lrnnlab {EXPECTED}: ready")
 
 
 # %% [markdown]

@@ -18,17 +18,13 @@ import numpy as np
 import sympy as sp
 import torch
 
-import lrnnlab
+import lrnnbook
 from lrnnbook.content.exercises import hint, solution
 from lrnnlab import scans
 from lrnnlab.scans import linear_scan, paper
 
-EXPECTED = "0.1"
-if not lrnnlab.__version__.startswith(EXPECTED):
-    raise RuntimeError(f"this notebook needs lrnnlab {EXPECTED}, here is "
-                       f"{lrnnlab.__version__}: run bootstrap.py")
+lrnnbook.needs("0.1")
 scans.warm()
-print(f"lrnnlab {EXPECTED}: ready")
 
 
 # %% [markdown]

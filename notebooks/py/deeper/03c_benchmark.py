@@ -19,7 +19,7 @@ import time
 import numpy as np
 import torch
 
-import lrnnlab
+import lrnnbook
 from lrnnbook import show
 from lrnnbook.content.chapters import ch03
 from lrnnbook.content.exercises import check, hint, solution
@@ -28,12 +28,8 @@ from lrnnbook.content.show.widgets import explore
 from lrnnlab import scans
 from lrnnlab.scans import linear_scan, token_scan
 
-EXPECTED = "0.1"
-if not lrnnlab.__version__.startswith(EXPECTED):
-    raise RuntimeError(f"this notebook needs lrnnlab {EXPECTED}, here is "
-                       f"{lrnnlab.__version__}: run bootstrap.py")
+lrnnbook.needs("0.1")
 scans.warm()
-print(f"lrnnlab {EXPECTED}: ready")
 
 # %% [markdown]
 # ## 1 Why the paper's PScan was no faster at test time

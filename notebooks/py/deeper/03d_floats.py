@@ -17,7 +17,7 @@ import time
 import sympy as sp
 import torch
 
-import lrnnlab
+import lrnnbook
 from lrnnbook import show
 from lrnnbook.content.chapters import ch03
 from lrnnbook.content.exercises import hint, solution
@@ -25,12 +25,8 @@ from lrnnlab import scans
 from lrnnlab.scans import linear_scan
 from lrnnlab.verification.semantics.rounding import Bounds
 
-EXPECTED = "0.1"
-if not lrnnlab.__version__.startswith(EXPECTED):
-    raise RuntimeError(f"this notebook needs lrnnlab {EXPECTED}, here is "
-                       f"{lrnnlab.__version__}: run bootstrap.py")
+lrnnbook.needs("0.1")
 scans.warm()
-print(f"lrnnlab {EXPECTED}: ready")
 
 # %%
 draw = torch.Generator().manual_seed(0)

@@ -16,19 +16,14 @@ import numpy as np
 import sympy as sp
 import torch
 
-import lrnnlab
+import lrnnbook
 from lrnnbook import show
 from lrnnbook.content.chapters import ch04
 from lrnnbook.content.chapters.rotations import R
 from lrnnbook.content.exercises import check, hint, solution
 from lrnnlab import models
 
-EXPECTED = "0.1"
-if not lrnnlab.__version__.startswith(EXPECTED):
-    raise RuntimeError(
-        f"this notebook needs lrnnlab {EXPECTED}, here is {lrnnlab.__version__}: run bootstrap.py"
-    )
-print(f"lrnnlab {EXPECTED}: ready")
+lrnnbook.needs("0.1")
 
 # %% [markdown]
 # ## 1 The layer

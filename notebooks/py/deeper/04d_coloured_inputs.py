@@ -17,18 +17,13 @@ import math
 import numpy as np
 import sympy as sp
 
-import lrnnlab
+import lrnnbook
 from lrnnbook import show
 from lrnnbook.content.chapters import ch04
 from lrnnbook.content.chapters.rotations import R
 from lrnnbook.content.exercises import check, hint, solution
 
-EXPECTED = "0.1"
-if not lrnnlab.__version__.startswith(EXPECTED):
-    raise RuntimeError(
-        f"this notebook needs lrnnlab {EXPECTED}, here is {lrnnlab.__version__}: run bootstrap.py"
-    )
-print(f"lrnnlab {EXPECTED}: ready")
+lrnnbook.needs("0.1")
 
 # %% [markdown]
 # `R(theta)` is the rotation of the plane in SymPy.

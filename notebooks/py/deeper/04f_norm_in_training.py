@@ -16,19 +16,14 @@ import numpy as np
 import sympy as sp
 import torch
 
-import lrnnlab
+import lrnnbook
 from lrnnbook import show, tables
 from lrnnbook.content.chapters import ch04
 from lrnnbook.content.chapters.rotations import cayley
 from lrnnbook.content.tables import records
 from lrnnlab import training
 
-EXPECTED = "0.1"
-if not lrnnlab.__version__.startswith(EXPECTED):
-    raise RuntimeError(
-        f"this notebook needs lrnnlab {EXPECTED}, here is {lrnnlab.__version__}: run bootstrap.py"
-    )
-print(f"lrnnlab {EXPECTED}: ready")
+lrnnbook.needs("0.1")
 
 # %% [markdown]
 # `cayley(M)` is the rotation $(I + S)(I - S)^{-1}$ with $S = M - M^\top$: of

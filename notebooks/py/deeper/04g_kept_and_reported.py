@@ -17,17 +17,12 @@ import math
 import sympy as sp
 import torch
 
-import lrnnlab
+import lrnnbook
 from lrnnbook import show
 from lrnnbook.content.chapters.rotations import R, cayley
 from lrnnlab import models
 
-EXPECTED = "0.1"
-if not lrnnlab.__version__.startswith(EXPECTED):
-    raise RuntimeError(
-        f"this notebook needs lrnnlab {EXPECTED}, here is {lrnnlab.__version__}: run bootstrap.py"
-    )
-print(f"lrnnlab {EXPECTED}: ready")
+lrnnbook.needs("0.1")
 
 # %% [markdown]
 # `R(theta)` is the rotation of the plane in SymPy. `cayley(M)` is the rotation $(I + S)(I - S)^{-1}$ with $S = M - M^\top$: of

@@ -16,16 +16,14 @@ import numpy as np
 import sympy as sp
 import torch
 
-import lrnnlab
+import lrnnbook
 from lrnnbook import show
 from lrnnbook.content.chapters import ch05
 from lrnnbook.content.exercises import check, hint, solution
 from lrnnbook.content.tables import kernels
 from lrnnlab import models, scans
 
-if not lrnnlab.__version__.startswith("0.1"):
-    raise RuntimeError(f"needs lrnnlab 0.1, here is {lrnnlab.__version__}: run bootstrap.py")
-print("lrnnlab 0.1: ready")
+lrnnbook.needs("0.1")
 
 
 # %% [markdown]

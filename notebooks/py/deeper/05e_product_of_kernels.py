@@ -15,16 +15,14 @@
 import numpy as np
 import sympy as sp
 
-import lrnnlab
+import lrnnbook
 from lrnnbook import show
 from lrnnbook.content.chapters import ch05
 from lrnnbook.content.exercises import check, hint, solution
 from lrnnbook.content.show.widgets import explore
 from lrnnbook.content.tables import kernels
 
-if not lrnnlab.__version__.startswith("0.1"):
-    raise RuntimeError(f"needs lrnnlab 0.1, here is {lrnnlab.__version__}: run bootstrap.py")
-print("lrnnlab 0.1: ready")
+lrnnbook.needs("0.1")
 
 # %% [markdown]
 # ## 1 How many modes does a product have?

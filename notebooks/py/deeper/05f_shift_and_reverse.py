@@ -14,16 +14,14 @@
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 import numpy as np
 
-import lrnnlab
+import lrnnbook
 from lrnnbook import show, tables
 from lrnnbook.content.chapters import ch05
 from lrnnbook.content.exercises import hint, solution
 from lrnnbook.content.tables import kernels
 from lrnnlab import tasks
 
-if not lrnnlab.__version__.startswith("0.1"):
-    raise RuntimeError(f"needs lrnnlab 0.1, here is {lrnnlab.__version__}: run bootstrap.py")
-print("lrnnlab 0.1: ready")
+lrnnbook.needs("0.1")
 
 # %% [markdown]
 # ## 1 One convolution is not enough

@@ -18,17 +18,12 @@ import numpy as np
 import sympy as sp
 from scipy.optimize import linprog
 
-import lrnnlab
+import lrnnbook
 from lrnnbook import show
 from lrnnbook.content.exercises import guess, hint, solution
 from lrnnbook.content.tables import kernels
 
-EXPECTED = "0.1"
-if not lrnnlab.__version__.startswith(EXPECTED):
-    raise RuntimeError(
-        f"needs lrnnlab {EXPECTED}, here is {lrnnlab.__version__}: run bootstrap.py"
-    )
-print(f"lrnnlab {EXPECTED}: ready")
+lrnnbook.needs("0.1")
 
 # %% [markdown]
 # ## 1 What double precision finds

@@ -17,18 +17,13 @@ from fractions import Fraction
 import numpy as np
 import torch
 
-import lrnnlab
+import lrnnbook
 from lrnnbook import show, tables
 from lrnnbook.content.show.dlr_figures import shift_by_length
 from lrnnbook.content.tables import kernels
 from lrnnlab.training import deterministic
 
-EXPECTED = "0.1"
-if not lrnnlab.__version__.startswith(EXPECTED):
-    raise RuntimeError(
-        f"needs lrnnlab {EXPECTED}, here is {lrnnlab.__version__}: run bootstrap.py"
-    )
-print(f"lrnnlab {EXPECTED}: ready")
+lrnnbook.needs("0.1")
 
 # %% [markdown]
 # > **The paper, section 3.3.** "While this version managed to give an $R^2$ score of 1 on CumSum, it scored 0 on Select-Fixed

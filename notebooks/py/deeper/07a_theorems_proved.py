@@ -18,16 +18,14 @@ import numpy as np
 import sympy as sp
 import torch
 
-import lrnnlab
+import lrnnbook
 from lrnnbook import show, tables
 from lrnnbook.content.chapters import ch07
 from lrnnbook.content.exercises import check, hint, solution
 from lrnnlab import tasks, training
 from lrnnlab.tasks.numbers import atomic
 
-if not lrnnlab.__version__.startswith("0.1"):
-    raise RuntimeError(f"needs lrnnlab 0.1, here is {lrnnlab.__version__}: run bootstrap.py")
-print("lrnnlab 0.1: ready")
+lrnnbook.needs("0.1")
 
 # %% [markdown]
 # ## 1 Which tasks are linear: Theorem 2

@@ -12,16 +12,14 @@
 # What do nets learn of the eleven tasks at three lengths, and what does a good score hide on trees, pictures, books and the Long Range Arena? *It takes* about 30 min to read and 5 min for the exercises. Behind [chapter 07](../07_long_range.ipynb).
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
-import lrnnlab
+import lrnnbook
 from lrnnbook import show, tables
 from lrnnbook.content.chapters import ch07
 from lrnnbook.content.exercises import check, hint, solution
 from lrnnbook.content.show import dlr_figures
 from lrnnbook.content.tables import dlr_table3
 
-if not lrnnlab.__version__.startswith("0.1"):
-    raise RuntimeError(f"needs lrnnlab 0.1, here is {lrnnlab.__version__}: run bootstrap.py")
-print("lrnnlab 0.1: ready")
+lrnnbook.needs("0.1")
 
 # %% [markdown]
 # ## 1 Eleven tasks at three lengths

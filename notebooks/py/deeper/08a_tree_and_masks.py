@@ -21,7 +21,7 @@ import numpy as np
 import sympy as sp
 import torch
 
-import lrnnlab
+import lrnnbook
 from lrnnbook import show
 from lrnnbook.content.chapters import ch08
 from lrnnbook.content.exercises import check, hint, solution
@@ -29,13 +29,7 @@ from lrnnbook.content.tables import regulargpt_table1
 from lrnnbook.content.tables.lrnn_fig1 import schedule
 from lrnnlab.models.layers.attention import dilated_mask
 
-EXPECTED = "0.1"
-if not lrnnlab.__version__.startswith(EXPECTED):
-    raise RuntimeError(
-        f"this notebook needs lrnnlab {EXPECTED}, here is {lrnnlab.__version__}: run "
-        "bootstrap.py"
-    )
-print(f"lrnnlab {EXPECTED}: ready")
+lrnnbook.needs("0.1")
 
 # %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 show.figure(

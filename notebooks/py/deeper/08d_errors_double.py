@@ -18,19 +18,13 @@ from fractions import Fraction
 import numpy as np
 import sympy as sp
 
-import lrnnlab
+import lrnnbook
 from lrnnbook import show
 from lrnnbook.content.chapters import ch08
 from lrnnbook.content.chapters.tree_composition import compose, first_weights, recursion, second_weights
 from lrnnbook.content.exercises import check, hint, solution
 
-EXPECTED = "0.1"
-if not lrnnlab.__version__.startswith(EXPECTED):
-    raise RuntimeError(
-        f"this notebook needs lrnnlab {EXPECTED}, here is {lrnnlab.__version__}: run "
-        "bootstrap.py"
-    )
-print(f"lrnnlab {EXPECTED}: ready")
+lrnnbook.needs("0.1")
 
 # %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 show.figure(

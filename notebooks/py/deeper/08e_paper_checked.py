@@ -14,19 +14,13 @@
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 from fractions import Fraction
 
-import lrnnlab
+import lrnnbook
 from lrnnbook import show
 from lrnnbook.content.chapters import ch08
 from lrnnbook.content.show import regulargpt_figures
 from lrnnbook.content.tables import results
 
-EXPECTED = "0.1"
-if not lrnnlab.__version__.startswith(EXPECTED):
-    raise RuntimeError(
-        f"this notebook needs lrnnlab {EXPECTED}, here is {lrnnlab.__version__}: run "
-        "bootstrap.py"
-    )
-print(f"lrnnlab {EXPECTED}: ready")
+lrnnbook.needs("0.1")
 
 # %% [markdown]
 # ## 1 Table 1

@@ -18,7 +18,7 @@ import math
 import numpy as np
 import sympy as sp
 
-import lrnnlab
+import lrnnbook
 from lrnnbook import show
 from lrnnbook.content.chapters import ch08
 from lrnnbook.content.exercises import check, hint, solution
@@ -26,13 +26,7 @@ from lrnnbook.content.show import regulargpt_figures
 from lrnnbook.content.show.widgets import explore
 from lrnnbook.content.tables import results
 
-EXPECTED = "0.1"
-if not lrnnlab.__version__.startswith(EXPECTED):
-    raise RuntimeError(
-        f"this notebook needs lrnnlab {EXPECTED}, here is {lrnnlab.__version__}: run "
-        "bootstrap.py"
-    )
-print(f"lrnnlab {EXPECTED}: ready")
+lrnnbook.needs("0.1")
 
 # %% [markdown]
 # ## 1 As many states as actions

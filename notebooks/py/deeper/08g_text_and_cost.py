@@ -18,7 +18,7 @@ from fractions import Fraction
 
 import sympy as sp
 
-import lrnnlab
+import lrnnbook
 from lrnnbook import show
 from lrnnbook.content.chapters import ch08
 from lrnnbook.content.exercises import check, hint, solution
@@ -26,13 +26,7 @@ from lrnnbook.content.show import regulargpt_figures
 from lrnnbook.content.tables import results
 from lrnnbook.machinery.bench.steps import tree_ratio, tree_step
 
-EXPECTED = "0.1"
-if not lrnnlab.__version__.startswith(EXPECTED):
-    raise RuntimeError(
-        f"this notebook needs lrnnlab {EXPECTED}, here is {lrnnlab.__version__}: run "
-        "bootstrap.py"
-    )
-print(f"lrnnlab {EXPECTED}: ready")
+lrnnbook.needs("0.1")
 
 # %% [markdown]
 # ## 1 Natural language

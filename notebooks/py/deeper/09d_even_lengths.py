@@ -16,18 +16,12 @@
 import numpy as np
 import sympy as sp
 
-import lrnnlab
+import lrnnbook
 from lrnnbook import show
 from lrnnbook.content.chapters import fast_weight_solutions as fw
 from lrnnbook.content.exercises import hint, solution
 
-EXPECTED = "0.1"
-if not lrnnlab.__version__.startswith(EXPECTED):
-    raise RuntimeError(
-        f"this notebook needs lrnnlab {EXPECTED}, here is {lrnnlab.__version__}: run "
-        "bootstrap.py"
-    )
-print(f"lrnnlab {EXPECTED}: ready")
+lrnnbook.needs("0.1")
 
 # %% [markdown]
 # ## 1 What addition cannot: $(aa)^*$

@@ -14,20 +14,14 @@
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 from itertools import product
 
-import lrnnlab
+import lrnnbook
 from lrnnbook import show
 from lrnnbook.content.chapters import ch09
 from lrnnbook.content.exercises import hint, solution
 from lrnnbook.content.show.fwp_figures import fwp_tables
 from lrnnbook.content.tables import plan, results, run_all
 
-EXPECTED = "0.1"
-if not lrnnlab.__version__.startswith(EXPECTED):
-    raise RuntimeError(
-        f"this notebook needs lrnnlab {EXPECTED}, here is {lrnnlab.__version__}: run "
-        "bootstrap.py"
-    )
-print(f"lrnnlab {EXPECTED}: ready")
+lrnnbook.needs("0.1")
 
 # %% [markdown]
 # ## 1 One cell, live

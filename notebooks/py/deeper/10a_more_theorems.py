@@ -17,7 +17,7 @@ import itertools
 import numpy as np
 import sympy as sp
 
-import lrnnlab
+import lrnnbook
 from lrnnbook import show, tables
 from lrnnbook.content.chapters import ch10
 from lrnnbook.content.exercises import hint, solution
@@ -25,12 +25,7 @@ from lrnnbook.content.show import atlas
 from lrnnbook.content.tables import ladder
 from lrnnlab.expressivity.theorems.counting import states_told_by_counts
 
-EXPECTED = "0.1"
-if not lrnnlab.__version__.startswith(EXPECTED):
-    raise RuntimeError(
-        f"needs lrnnlab {EXPECTED}, here is {lrnnlab.__version__}: run bootstrap.py"
-    )
-print(f"lrnnlab {EXPECTED}: ready")
+lrnnbook.needs("0.1")
 
 # %% [markdown]
 # ## An atlas

@@ -14,7 +14,7 @@
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 import torch
 
-import lrnnlab
+import lrnnbook
 from lrnnbook import show, tables
 from lrnnbook.content.chapters import ch10
 from lrnnbook.content.exercises import check, hint, solution
@@ -26,12 +26,7 @@ from lrnnlab.tasks import task
 from lrnnlab.verification import black_box, quantise
 from lrnnlab.verification.interchange import interchange
 
-EXPECTED = "0.1"
-if not lrnnlab.__version__.startswith(EXPECTED):
-    raise RuntimeError(
-        f"needs lrnnlab {EXPECTED}, here is {lrnnlab.__version__}: run bootstrap.py"
-    )
-print(f"lrnnlab {EXPECTED}: ready")
+lrnnbook.needs("0.1")
 
 # %%
 recorded = tables.results.runs("ladder/models_x_tasks")
