@@ -8,7 +8,6 @@ from functools import partial
 from itertools import product
 
 import numpy as np
-import scipy.special
 import sympy as sp
 import torch
 from right_answers import one_kernel, solve
@@ -275,29 +274,6 @@ WRONG = {
         lambda e, s: math.floor(math.log(s) / math.log(1 - e)), lambda e, s: int((1 - s) / e), lambda e, s: int(math.log(1 / s) / e), lambda e, s: -1, lambda e, s: None, 68,
     ],
     "02.7": [(6, 12, 30, 360), (5, 5, 5, 5), (3, 4, 5, 8), (2, 4, 5, 9), (3, 4, 5), 5, "3, 4, 5, 9"],
-    "02.8": [
-        lambda raw: torch.from_numpy(raw).softmax(-1),  # rows
-        lambda raw: np.exp(raw) / np.exp(raw).sum(-2, keepdims=True),  # overflows
-        lambda raw: np.exp(raw - raw.max()) / np.exp(raw - raw.max()).sum((-1, -2), keepdims=True),
-        lambda raw: raw / np.abs(raw).sum(-2, keepdims=True), lambda raw: (raw == raw.max(-2, keepdims=True)) * 1.0,
-        lambda raw: raw[0], 5,
-    ],
-    "02.9": [
-        lambda A, readout, tokens: [readout(x) for x in (start_of(A), *run(A, tokens)[:-1])],  # answers first
-        lambda A, readout, tokens: [readout(x) for x in run(A.swapaxes(2, 3), tokens)],  # x A in place of A x
-        lambda A, readout, tokens: [readout(x) for x in run(A, tokens[::-1])],
-        lambda A, readout, tokens: [readout(A[token, :, :, 0]) for token in tokens],  # starts anew at each token
-        lambda A, readout, tokens: [readout(x) for x in run(A, tokens, 1 / A.shape[2])],  # starts everywhere at once
-        lambda A, readout, tokens: readout(run(A, tokens)[-1]), lambda A, readout, tokens: [readout(A[0])], 3,
-    ],
-    "02.10": [
-        lambda A, answer, machine: None, lambda A, answer, machine: [0], lambda A, answer, machine: [],
-        lambda A, answer, machine: searched(A, answer, machine, key=lambda states, q: states),
-        lambda A, answer, machine: searched(A, answer, machine, key=lambda states, q: q),
-        lambda A, answer, machine: searched(A, answer, machine, last=-1),  # depth first
-        lambda A, answer, machine: searched(A.swapaxes(2, 3), answer, machine),
-        lambda A, answer, machine: searched(A, answer, machine, longest=8), "01", lambda A, answer, machine: [7],
-    ],
     "03.1": [(1, 2, 3), (1e16, -1e16, 1 + 7j), (0.1, 0.2, 0.3), (1e308, 1e308, -1e308), (1e16, 1, 1, 1), (1e16, 1, -1), "1e16", 1e16],
     "03.2": [
         lambda second, first: (first[0] + second[0], max(first[1], second[1])),
@@ -539,12 +515,6 @@ OTHER_STYLE = {
     ],
     "02.3": [[[1 / sp.sqrt(2)] * 2] * 2, [[0.8, 0.8], [0.6, 0.6]], -np.ones((2, 2)) / 2**0.5, torch.full((2, 2), 0.7071, dtype=torch.float64)],
     "02.6": [lambda e, s: next(t for t in range(10**6) if (1 - e) ** (t + 1) <= s)],
-    "02.8": [lambda raw: torch.from_numpy(raw).softmax(2), lambda raw: scipy.special.softmax(raw, axis=2).tolist()],
-    "02.9": [
-        lambda A, readout, tokens: [readout(x) for x in run(A, tokens)],
-        lambda A, readout, tokens: [readout(power(A, tokens[:t])) for t in range(1, len(tokens) + 1)],
-    ],
-    "02.10": [lambda A, answer, machine: searched(A, answer, machine), by_levels],
     "03.2": [lambda s, f: np.array([s[0] + f[0], np.maximum(s[0] + f[1], s[1])])],
     "03.4": [lambda n: ch03.tree_counts(n)[0], lambda n: np.float64(n - 1), lambda n: n - 1 / 3],
     "03.5": [

@@ -2,22 +2,20 @@
 
 import ast
 import re
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
-import torch
 from proof_cells import sources
 from right_answers import right
 from wrong_answers import WRONG
 
 from lrnnbook.content.exercises import check, hint, solution
+from lrnnbook.content.exercises.building import builds
 from lrnnbook.content.exercises.checking import exercises
 from lrnnbook.content.exercises.hints import HEADER, LISTED, folded, refolded, worked
 from lrnnbook.content.exercises.judging import NOT_YET, RIGHT
 from lrnnbook.content.exercises.prediction import Prediction
 from lrnnbook.machinery.book.sync import read_source
-from lrnnlab import models, tasks, verification
 
 ALL = [f"{chapter:02d}" for chapter in range(11)]
 CHAPTERS = ("05", "06", "07", "08", "09", "10")
@@ -38,8 +36,10 @@ def chapter_cells(number):
 def test_each_exercise_has_its_parts(number):
     """Header, a cell that asks where one can check it, hints and solution; in this order, and the next one after them."""
     text = "\n\n".join(cell.source for cell in chapter_cells(number))
-    found = re.findall(r"^\*\*Exercise (\d+)|^(check|guess)\(\"(.*?)\"|^<!-- Exercise (.*?):", text, re.MULTILINE)
+    found = re.findall(r"^\*\*Exercise (\d+)|^(check|guess|%%build)(?:\(\"(.*?)\"| (\w+)$)|^<!-- Exercise (.*?):", text, re.MULTILINE)
+    found = [(n, how, id or (builds()[name].exercise if name else ""), fold) for n, how, id, name, fold in found]
     asked = {one.id: "guess" if isinstance(one, Prediction) else "check" for one in exercises(number)}
+    asked |= {one.exercise: "%%build" for one in builds(number).values()}
     due = []
     for n in [n for n, *_ in found if n]:
         id = f"{number}.{n}"
@@ -125,33 +125,3 @@ def test_the_bug_that_a_reader_looks_for_is_one_and_one_line_mends_it():
     for code, outcome in ((shown, NOT_YET), (shown.replace("np.tile", "np.repeat"), RIGHT)):
         exec(code, names)
         assert check("04.1", names["states_with_a_bug"]).outcome == outcome
-
-
-def test_your_own_code_reads_a_network_of_chapter_02_as_the_package_does(capsys):
-    """The cell behind the three steps of "Build", run with their solutions, on a network that is right once snapped."""
-    [cell] = [cell.source for cell in chapter_cells("02") if cell.source.startswith("if my_layer and ")]
-    task = tasks.Sum(3)
-    net = models.build("block_diagonal", vocab_size=3, classes=3, h=2, b=3, rule="softmax", drive="none",
-                       start="first", head="linear")  # fmt: skip
-    counts = torch.stack([torch.eye(3)[:, [(s + v) % 3 for s in range(3)]] for v in range(3)])  # (token, to, from)
-    noise = torch.randn(3, 3, 2, 3, generator=torch.Generator().manual_seed(0))  # (token, to, head, from)
-    raw = 8 * torch.stack([counts, torch.zeros_like(counts)], dim=2) + noise
-    first, relu, last = net.layers[0].generator
-    with torch.no_grad():  # the first head counts, the other does what it likes
-        last.bias.zero_()
-        last.weight.copy_((torch.linalg.pinv(relu(first(net.symbol_inputs()))) @ raw.flatten(1)).T)
-        net.head[0].weight.copy_(torch.cat([10 * torch.eye(3), noise[0, :, 0]], dim=1))
-    digits = torch.tensor([[2, 1, 1, 0, 2, 2, 0, 1]])
-    snapped = models.snap(net)
-    solved = {f"my_{name}": right(one) for name, one in zip(("layer", "answers", "search"), [
-        one for one in exercises("02") if one.id in ("02.8", "02.9", "02.10")])}  # fmt: skip
-    names = {
-        **solved, "fits": {"softmax": SimpleNamespace(net=net)}, "head_tables": verification.heads.head_tables(snapped),
-        "verdict": verification.verify(snapped, task.specification), "torch": torch, "np": np, "digits": digits,
-        "answered": net(digits).argmax(-1)[0].tolist(), "task": task,
-    }  # fmt: skip
-    exec(cell, names)
-    assert capsys.readouterr().out.count("True") == 3
-    names["task"] = tasks.EvenPair(3)
-    exec(cell, names)
-    assert "your search: False" in capsys.readouterr().out

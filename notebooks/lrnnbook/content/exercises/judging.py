@@ -120,8 +120,8 @@ def agree(function: Callable, reference: Callable, cases: Iterable[tuple], **tol
     expect(function, ((case, reference(*copy.deepcopy(case))) for case in cases), **tolerance)
 
 
-def call(function: Callable, *arguments: Any) -> Any:
-    """``function`` on copies of the arguments; CannotJudge where it is no function or raises.
+def call(function: Callable, *arguments: Any, copied: bool = True) -> Any:
+    """``function`` on copies of the arguments (not ``copied``: on themselves); CannotJudge where it is no function or raises.
 
     >>> call(7, 1)
     Traceback (most recent call last):
@@ -130,7 +130,7 @@ def call(function: Callable, *arguments: Any) -> Any:
     if not callable(function):
         raise CannotJudge("not attempted" if function is None else f"a function is asked for, got {shown(function)}")
     try:
-        return function(*copy.deepcopy(arguments))
+        return function(*(copy.deepcopy(arguments) if copied else arguments))
     except NotImplementedError:
         raise CannotJudge("not attempted") from None
     except CannotJudge:  # from the grader: the function lives in another process, and that says what happened

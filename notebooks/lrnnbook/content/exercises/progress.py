@@ -1,7 +1,7 @@
 """How far a reader has come: a plain file in the working copy, which ``check`` and ``guess`` write.
 
-``progress.json`` holds of each exercise whose cell was run its best outcome, how often an answer was tried, and the day
-of the last.  Nothing else reads it, and nothing leaves the machine.  Outside of a working copy
+``progress.json`` holds of each exercise whose cell was run its best outcome, how often an answer was tried, the day of the
+last, and of a build the digest of the cell that was kept.  Nothing else reads it, and nothing leaves the machine.  Outside of a working copy
 (:mod:`lrnnbook.machinery.copies`), as in tests and when a chapter is built, nothing is written.
 """
 
@@ -23,8 +23,8 @@ _ORDER = (UNTRIED, UNJUDGED, NOT_YET, RIGHT)
 _ASKED = re.compile(r"""^(?:check|guess)\("(\d\d\.\d+)",""", re.MULTILINE)
 
 
-def note(id: str, outcome: str) -> str:
-    """Write down how an exercise went; a sentence where that met a difficulty, else an empty text."""
+def note(id: str, outcome: str, kept: str = "") -> str:
+    """Write down how an exercise went, and the digest of what is ``kept`` of it; a sentence where that failed, else an empty text."""
     folder = copies.here()
     if folder is None:
         return ""
@@ -35,10 +35,21 @@ def note(id: str, outcome: str) -> str:
             one["outcome"] = max(one["outcome"], outcome, key=_ORDER.index)
             one["tries"] += outcome != UNTRIED
             one["last"] = time.strftime("%Y-%m-%d")
+            if kept:
+                one["kept"] = kept
             put(folder / FILE, json.dumps(done, indent=1, sort_keys=True).encode())
     except OSError as error:
         return f"Your progress could not be written to {folder / FILE} ({error.strerror}); the answer is judged all the same."
     return said
+
+
+def digest(id: str) -> str:
+    """The digest of what was kept of an exercise when it was found right; an empty text where nothing was."""
+    folder = copies.here()
+    try:
+        return str(_read(folder / FILE)[0].get(id, {}).get("kept", "")) if folder else ""
+    except OSError:
+        return ""
 
 
 def progress(folder: Path | None = None) -> Text:
@@ -113,13 +124,21 @@ def _exercises(chapter: Path) -> dict[str, int]:
         for cell in json.loads(chapter.read_text(encoding="utf-8"))["cells"]:
             source = "".join(cell["source"])
             if cell["cell_type"] == "code":
-                asked += _ASKED.findall(source)
+                asked += _ASKED.findall(source) or built(source)
             else:
                 points.update((f"{chapter.stem[:2]}.{one['number']}", int(one["points"])) for one in HEADER.finditer(source))
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(f"{chapter} is not a notebook ({type(error).__name__}: {error}): "
                          f"lrnnlab copy start-over {chapter.stem.partition('_')[0]} puts a fresh one there") from error
     return {id: points.get(id, 0) for id in dict.fromkeys(asked)}
+
+
+def built(source: str) -> list[str]:
+    """The exercise of a build cell, in a list; of another cell an empty one."""
+    from lrnnbook.content.exercises.building import MAGIC, build  # which writes down progress
+
+    found = MAGIC.match(source)
+    return [build(found[1]).exercise] if found else []
 
 
 def my_copy() -> Any:

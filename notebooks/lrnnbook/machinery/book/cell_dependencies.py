@@ -17,6 +17,7 @@ from typing import Any
 
 from nbformat import NotebookNode
 
+from lrnnbook.content.exercises.building import MAGIC
 from lrnnbook.machinery.book.running import is_code
 from lrnnbook.machinery.book.sync import read_source
 
@@ -37,7 +38,7 @@ def names(code: str) -> Names:
     """What a cell does to which global names, as far as its text says.  Changed in place counts what comes first in a statement
     that is only a call (``rows.append(1)``, ``fit(model)``, but not ``print``), and what is assigned into (``table["a"] = 1``).
     """
-    tree = ast.parse(code)
+    tree = ast.parse(MAGIC.sub("", code))
     imported = {(alias.asname or alias.name).partition(".")[0] for node in ast.walk(tree)
                 if isinstance(node, ast.Import | ast.ImportFrom) for alias in node.names}  # fmt: skip
     changes = {name for node in ast.walk(tree) for name in _changed_by(node)} - imported

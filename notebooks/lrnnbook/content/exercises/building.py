@@ -1,0 +1,115 @@
+"""%%build and mine: what a reader builds is kept, and later cells and chapters run on it.
+
+A cell that begins ``%%build scan`` is run, and its ``scan`` is judged by the contract of that name.  Where it is right, the
+cell is kept as ``mine/scan.py`` in the reader's copy, and its digest in ``progress.json``; ``mine("scan")`` gives it from
+then on, in every notebook.  Before that, and where there is no copy (in tests, when the book is built, on the site), it
+gives the package's.  A chapter's builds are the ``BUILDS`` of its ``chNN.py``.
+"""
+
+import hashlib
+import importlib
+import re
+import runpy
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lrnnbook.content.exercises.judging import RIGHT, UNTRIED, AnyError, Verdict, judge, raised
+from lrnnbook.content.exercises.progress import digest, note
+from lrnnbook.machinery import copies
+
+FOLDER = "mine"
+MAGIC = re.compile(r"%%build +(\w+) *(?:\n|$)")  # the first line of a build cell
+CHAPTERS = tuple(f"{number:02d}" for number in range(11))
+_session: dict[str, Any] = {}  # what was found right in this process: a reader without a copy has it, too
+
+
+@dataclass(frozen=True)
+class Build:
+    """One thing to build: its exercise, the contract that judges it, the package's own, and what *right* says besides."""
+
+    exercise: str
+    contract: Callable[[Any], None]
+    reference: Any
+    says: str
+
+
+def builds(chapter: str = "") -> dict[str, Build]:
+    """All builds by name, or those of a chapter ("02")."""
+    found = {}
+    for one in (chapter,) if chapter else CHAPTERS:
+        found |= getattr(importlib.import_module(f"lrnnbook.content.exercises.ch{one}"), "BUILDS", {})
+    return found
+
+
+def build(name: str) -> Build:
+    """The build of this name; ValueError, with all names, where there is none."""
+    there = builds()
+    if name not in there:
+        raise ValueError(f"there is no build {name!r}; there are {', '.join(there)}")
+    return there[name]
+
+
+def verdict(name: str, answer: Any) -> Verdict:
+    """What a build is told: right, and a sentence more; not yet, with the smallest input that fails; or not tried yet."""
+    one = build(name)
+    found = judge(lambda: one.contract(answer))
+    if found.says == "not attempted":
+        return Verdict(UNTRIED, f'write the cell and run it again; hint("{one.exercise}") gives you a start')
+    return Verdict(RIGHT, one.says) if found.outcome == RIGHT else found
+
+
+def mine(name: str) -> Any:
+    """The reader's ``name``, as it was last found right; else the package's, and a sentence that says so.
+
+    ValueError for a name that no build cell has.
+
+    >>> scan = mine("scan")
+    scan: the package's, until yours is right (exercise 02.9)
+    """
+    one = build(name)
+    if name in _session:
+        return _session[name]
+    why, file = f"until yours is right (exercise {one.exercise})", kept(name)
+    if file is not None and file.is_file():
+        why = f"for {FOLDER}/{file.name} was changed since it was found right: run its cell again (exercise {one.exercise})"
+        if digest(one.exercise) == _digest(file.read_bytes()):
+            try:
+                return runpy.run_path(str(file))[name]
+            except AnyError as error:
+                why = f"for {FOLDER}/{file.name} raised {raised(error)}"
+    print(f"{name}: the package's, {why}")
+    return one.reference
+
+
+def kept(name: str) -> Path | None:
+    """Where the reader's ``name`` is kept, or would be; None where there is no working copy."""
+    folder = copies.here()
+    return folder / FOLDER / f"{name}.py" if folder else None
+
+
+def run(shell: Any, name: str, cell: str) -> Verdict | None:
+    """Run a build cell, judge what it makes, and keep it if it is right; None where the cell itself raised."""
+    one = build(name.strip())
+    name = name.strip()
+    if not shell.run_cell(cell).success:  # which has shown the error
+        return None
+    found = verdict(name, shell.user_ns.get(name))
+    text = cell.encode()
+    if found.outcome == RIGHT:
+        _session[name] = shell.user_ns[name]
+        if (file := kept(name)) is not None:
+            copies.put(file, text)
+    if said := note(one.exercise, found.outcome, _digest(text) if found.outcome == RIGHT else ""):
+        print(said)
+    return found
+
+
+def register(shell: Any) -> None:
+    """Give an IPython shell the magic ``%%build``."""
+    shell.register_magic_function(lambda line, cell: run(shell, line, cell), "cell", "build")
+
+
+def _digest(text: bytes) -> str:
+    return hashlib.sha256(text).hexdigest()

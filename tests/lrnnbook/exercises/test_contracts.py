@@ -1,0 +1,111 @@
+"""Builds: every contract lets right cells of any style through and tells wrong ones where; what is right is kept."""
+
+import json
+import re
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+
+from lrnnbook.content.exercises import building, check
+from lrnnbook.content.exercises.building import builds, mine, run, verdict
+from lrnnbook.content.exercises.checking import told
+from lrnnbook.content.exercises.judging import NOT_YET, RIGHT, UNJUDGED, UNTRIED
+from lrnnbook.content.exercises.progress import FILE
+from lrnnbook.machinery import copies
+
+GIVEN = {"RIGHT": {}, "WRONG": {}}
+for file in sorted(Path(__file__).parent.glob("contracts_ch*.py")):
+    names = runpy.run_path(str(file))
+    for kind, found in GIVEN.items():
+        found |= names[kind]
+SCAN = "import torch\n\n\ndef step(x, A):\n    return (A @ x.unsqueeze(-1)).squeeze(-1)\n\n\ndef scan(A, tokens, x0):\n"
+SCAN += "    x, states = x0.expand(len(tokens), *x0.shape), []\n    for token in tokens.T:\n        x = step(x, A[token])\n"
+SCAN += "        states.append(x)\n    return torch.stack(states, 1)\n"
+STUB = "def scan(A, tokens, x0):\n    raise NotImplementedError  # your lines\n"
+
+
+def test_every_build_has_two_right_and_three_wrong_ones():
+    for name in builds():
+        assert len(GIVEN["RIGHT"][name]) >= 2 and len(GIVEN["WRONG"][name]) >= 3, name
+
+
+@pytest.mark.parametrize("name", builds())
+def test_a_contract_takes_the_reference_and_every_style(name):
+    one = builds()[name]
+    for answer in (one.reference, *GIVEN["RIGHT"][name]):
+        found = verdict(name, answer)
+        assert found.outcome == RIGHT and found.says == one.says, (answer, found)
+    assert check(one.exercise, one.reference).outcome == RIGHT and told(one.exercise).hints
+
+
+@pytest.mark.parametrize("name", builds())
+def test_a_contract_tells_a_wrong_one_where(name):
+    for answer, words in GIVEN["WRONG"][name]:
+        found = verdict(name, answer)
+        assert found.outcome in (NOT_YET, UNJUDGED) and words in found.says and "the test met" not in found.says, (words, found)
+    assert {verdict(name, wrong).outcome for wrong, _ in GIVEN["WRONG"][name]} & {NOT_YET}
+
+
+@pytest.mark.parametrize("name", builds())
+def test_a_stub_is_not_attempted(name):
+    def stub(*given):
+        raise NotImplementedError
+
+    assert verdict(name, stub).outcome == verdict(name, None).outcome == UNTRIED
+
+
+@pytest.fixture
+def copy(tmp_path, monkeypatch):
+    (tmp_path / copies.AS_MADE / copies.DEEPER).mkdir(parents=True)
+    (tmp_path / copies.DEEPER).mkdir()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(building, "_session", {})
+    return tmp_path
+
+
+def a_new_kernel(folder):
+    """What ``mine("scan")`` is in another process that runs in ``folder``: what it prints, and where its code is from."""
+    code = "from lrnnbook.content.exercises import mine; print(mine('scan').__code__.co_filename)"
+    return subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=True).stdout
+
+
+def test_what_is_right_is_kept_over_kernels_and_a_changed_file_is_not_used(copy, capsys):
+    shell, file = InteractiveShell(), copy / "mine" / "scan.py"
+    assert run(shell, "scan", STUB).outcome == UNTRIED and not file.exists()
+    assert "contracts.py" in a_new_kernel(copy) and "until yours is right (exercise 02." in a_new_kernel(copy)
+    assert run(shell, "scan", SCAN.replace("A @", "A.mT @")).outcome == NOT_YET and not file.exists()
+    assert run(shell, "scan", "1 / 0") is None and "ZeroDivisionError" in capsys.readouterr().out
+    assert run(shell, "scan", SCAN).outcome == RIGHT and file.read_text() == SCAN
+    assert a_new_kernel(copy / copies.DEEPER).strip() == str(file)  # with its helper, from a lettered chapter too
+    assert run(shell, "scan", STUB).outcome == UNTRIED and file.read_text() == SCAN  # the last right one stays
+    (entry,) = json.loads((copy / FILE).read_text()).values()
+    assert entry["outcome"] == RIGHT and len(entry["kept"]) == 64
+    file.write_text(SCAN + "# mended\n")
+    said = a_new_kernel(copy)
+    assert "the package's, for mine/scan.py was changed since it was found right" in said and "contracts.py" in said
+    assert run(shell, "scan", SCAN + "# mended\n").outcome == RIGHT and str(file) in a_new_kernel(copy)
+
+
+def test_without_a_copy_a_build_lasts_as_long_as_its_kernel(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(building, "_session", {})
+    shell = InteractiveShell()
+    assert run(shell, "scan", SCAN).outcome == RIGHT
+    assert mine("scan") is shell.user_ns["scan"] and capsys.readouterr().out == "" and not list(tmp_path.iterdir())
+
+
+def test_a_name_that_nobody_builds_is_told_what_there_is():
+    with pytest.raises(ValueError, match=r"there is no build 'scam'; there are columns, scan, "):
+        mine("scam")
+
+
+def test_a_build_cell_in_a_notebook_is_run_by_the_magic(tmp_path):
+    code = ("from IPython.core.interactiveshell import InteractiveShell as S\nshell = S.instance()\n"
+            "shell.run_cell('from lrnnbook.content.exercises import mine')\n"
+            f"print(repr(shell.run_cell('%%build scan\\n' + {SCAN!r}).result))\n")  # fmt: skip
+    said = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    assert re.search("right: .*gradient", said)
