@@ -56,14 +56,16 @@ def test_a_chapter_holds_the_hints_and_solutions_of_its_file_and_lists_its_exerc
     for path in sources(number):
         texts = [cell.source for cell in read_source(path).cells if cell.cell_type == "markdown"]
         assert refolded(texts) == texts
-        folds += [text for text in texts if "<details><summary>Solution" in text]
+        folds += [text for text in texts if text.startswith("<!-- Exercise ")]
         for table in (text for text in texts if text.startswith(LISTED)):
             rows = re.findall(r"^\| (\d+) \| \[(.+)\]\(#(.+)\) \| ★+ \| \d+ \| (\d+) \|", table, re.MULTILINE)
             headings = re.findall(r"^## (.+)$", "\n\n".join(texts), re.MULTILINE)
             listed += [int(row[0]) for row in rows]
             assert all(title in headings and link == title.replace(" ", "-") for _, title, link, _ in rows)
             assert f" {sum(int(row[3]) for row in rows)} points, " in table
-    assert sorted(folds) == sorted(map(folded, worked(number)))
+            solved = re.findall(r"<summary>Solution of (.+?)</summary>\n\n(.+?)\n\n</details>", table, re.DOTALL)
+            assert dict(solved) == {f"{number}.{row[0]}": worked(number)[f"{number}.{row[0]}"].solution for row in rows}
+    assert sorted(folds) == sorted(map(folded, worked(number))) and not any("Solution" in fold for fold in folds)
     assert sorted(listed) == list(range(1, len(worked(number)) + 1))
 
 

@@ -13,8 +13,9 @@ A section is an exercise, a paragraph a hint, from faint to strong; the solution
     **Solution.** Far below: $(1 - r^2)/(1 + r^2)$.
 
 An exercise is in the section that it is about: a paragraph that begins as :data:`HEADER` says, the cell that asks for
-the answer where one does, and a cell that begins with :data:`MARK`, which ``lrnnlab book build`` fills with the hints
-and the solution, folded.  The chapter's last section is a cell that begins with :data:`LISTED`: ``build`` fills it too.
+the answer where one does, and a cell that begins with :data:`MARK`, which ``lrnnlab book build`` fills with the hints,
+folded.  The chapter's last section is a cell that begins with :data:`LISTED`: ``build`` lists the exercises there, and
+folds their solutions below.
 """
 
 import re
@@ -77,18 +78,22 @@ def parsed(text: str, name: str) -> dict[str, Worked]:
 
 
 def folded(id: str) -> str:
-    r"""The cell that follows an exercise: each of its hints under a line to click, and so its solution."""
+    r"""The cell that follows an exercise: each of its hints under a line to click."""
+    chapter, hints = id.partition(".")[0], _of(id).hints
+    names = ["Hint"] if len(hints) == 1 else [f"Hint {n}" for n, _ in enumerate(hints, 1)]
+    return "\n\n".join([MARK.format(id, chapter), *map(_FOLD.format, names, hints)])
+
+
+def _of(id: str) -> Worked:
     chapter = id.partition(".")[0]
     one = worked(chapter).get(id)
     if one is None:
         raise ValueError(f"ch{chapter}.md has no section {id!r}")
-    names = ["Hint"] if len(one.hints) == 1 else [f"Hint {n}" for n, _ in enumerate(one.hints, 1)]
-    folds = map(_FOLD.format, [*names, "Solution"], [*one.hints, one.solution])
-    return "\n\n".join([MARK.format(id, chapter), *folds])
+    return one
 
 
 def listed(texts: Sequence[str]) -> str:
-    """The cell that lists a chapter's exercises, from the texts of its Markdown cells."""
+    """The cell that lists a chapter's exercises, from the texts of its Markdown cells, with their solutions folded below."""
     rows, place, sums = [], "", [0, 0]
     for found in re.finditer(f"{_HEADING.pattern}|{HEADER.pattern}", "\n\n".join(texts), re.MULTILINE):
         if found["number"] is None:
@@ -99,7 +104,9 @@ def listed(texts: Sequence[str]) -> str:
                     f"{' '.join(found['teaches'].split())} |")  # fmt: skip
     many = "1 exercise" if len(rows) == 1 else f"{len(rows)} exercises"
     head = ["| exercise | section | difficulty | minutes | points | you will learn |", "|---|---|---|---|---|---|"]
-    return "\n".join([LISTED, "", f"{many}, {sums[1]} points, about {sums[0]} minutes:", "", *head, *rows])
+    table = "\n".join([LISTED, "", f"{many}, {sums[1]} points, about {sums[0]} minutes:", "", *head, *rows])
+    ids = (found[1] for text in texts if (found := _MARKED.match(text)))
+    return "\n\n".join([table, *(_FOLD.format(f"Solution of {id}", _of(id).solution) for id in ids)])
 
 
 def refolded(texts: Sequence[str]) -> list[str]:

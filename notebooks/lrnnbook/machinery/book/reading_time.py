@@ -18,7 +18,7 @@ SECONDS = {"formula": 5, "displayed formula": 20, "line of code": 5, "picture or
 _LONG = r"(?:\d+ h)?\s?(?:\d+ min)?"
 _SAID = re.compile(rf"(\*It\s+takes\*\s+about\s){_LONG}\s+to\s+read(?:\s+and\s+{_LONG}\s+for\s+the\s+exercises)?")
 _DISPLAYED, _FORMULA, _WORD = re.compile(r"\$\$.+?\$\$", re.DOTALL), re.compile(r"\$[^$]+\$"), re.compile(r"[^\W\d_][\w'’-]*")
-_ASKS = re.compile(r"^(?:check|guess)\(", re.MULTILINE)
+_ASKS = re.compile(r"^(?:(?:check|guess)\(|%%build )", re.MULTILINE)
 _DRAWS = re.compile(r"\b(?:figure|table|explore)\(|_widget$", re.MULTILINE)
 
 
