@@ -697,3 +697,7 @@ print(f"{sum(w.numel() for w in model.parameters()):,} weights")
 # Chapter [10a](deeper/10a_more_theorems.ipynb):
 #
 # * [`atlas_widget`](deeper/10a_more_theorems.ipynb#An-atlas)
+#
+# Chapter [10d](deeper/10d_recurrence_puzzles.ipynb):
+#
+# * [`golf_widget`](deeper/10d_recurrence_puzzles.ipynb)

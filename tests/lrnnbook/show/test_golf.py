@@ -1,14 +1,16 @@
 """State golf: twelve machines are held, wrong entries are answered with two strings, rounded turns are refused, the board is judged."""
 
 import math
+import re
 import shutil
 
 import numpy as np
 import pytest
-from browser import artefacts, violations
+from browser import ROOT, artefacts, violations
 
 from lrnnbook.content.chapters import golf
 from lrnnbook.machinery.book.command import main
+from lrnnbook.machinery.book.sync import read_source
 from lrnnlab.automata import transition_monoid
 
 BOARD = golf.recorded_folder() / "golf"
@@ -100,6 +102,60 @@ def test_a_minus_that_was_copied_is_read():
 def test_a_counter_is_not_closed():
     found = golf.HOLES["tomita_7"].judge("start: 0\n0: 1 + 1\n1: 1 + 7")
     assert not found.proved and found.never is None
+
+
+# --- the puzzles of notebook 10d -------------------------------------------------------------------------------------
+
+
+def given(name, **changed):
+    """The board's entry in Python's numbers, each letter's as another kind of row."""
+    start, moves = golf.read(PAR[name], symbols := golf.HOLES[name].machine.symbols)
+    moves = dict(zip(symbols, moves))
+    kinds = [list, lambda rows: np.array(rows, dtype=object), lambda rows: [[float(one) for one in row] for row in rows]]
+    numbers = {"start": start, "A": {letter: kinds[i % 3](A) for i, (letter, (A, _)) in enumerate(moves.items())},
+               "b": {letter: b for letter, (_, b) in moves.items() if any(b)}}  # fmt: skip
+    return golf.puzzle(name, **numbers | changed)
+
+
+def test_the_notebook_has_every_hole_once_and_none_is_tried(monkeypatch):
+    asked = []
+    cells = read_source(ROOT / "notebooks/py/deeper/10d_recurrence_puzzles.py").cells
+    for cell in (cell.source for cell in cells if cell.source.startswith("# ")):
+        if "puzzle(" in cell:
+            number, name = re.match(r"# (\d+) [^\n]*\npuzzle\(\"(\w+)\"", cell).groups()
+            hole, verdict = golf.HOLES[name], eval(cell, {"puzzle": golf.puzzle})
+            assert verdict.outcome == "not tried yet" and int(number) == len(asked) + 1
+            assert re.findall(r'"(.)": \[\[', cell) == list(hole.machine.symbols) and f"Par {hole.par}" in cell
+            names = re.search(r"  States (.*?)[.,(]", cell)
+            assert (set(names[1].split()) == {*hole.machine.names}) if names else f"{hole.machine.num_states} states" in cell
+            asked.append(name)
+    assert asked == [*golf.HOLES]
+
+
+@pytest.mark.parametrize("name", golf.HOLES)
+def test_a_puzzle_is_right_with_the_board_s_numbers_and_its_readout_is_judged(name):
+    verdict, names = given(name), {}
+    assert verdict.outcome == "right" and verdict.says.endswith("Par") and golf.HOLES[name].why in golf.par(name)
+    for _, value, state in golf.HOLES[name].judge(PAR[name]).reached:
+        names[value] = golf.HOLES[name].machine.names[state]
+    assert given(name, readout=lambda x: names[tuple(x)]).outcome == "right"
+    last = [*names][-1]
+    wrong = given(name, readout=lambda x: names[tuple(x)] if tuple(x) != last else "lost")
+    word = re.match(r"after (.*) the state is (.*): the readout says 'lost', and the machine is in", wrong.says)
+    assert wrong.outcome == "not yet" and run(golf.HOLES[name], PAR[name], word[1])[1] == list(last)
+
+
+@pytest.mark.parametrize("changed, outcome, said", [
+    ({"A": {"0": 1, "1": 1}, "b": None}, "not yet", "after nothing and after 1 the state is the same"),
+    ({"A": {"0": 1}}, "cannot be judged", "no line for 1"), ({"A": [[1]]}, "cannot be judged", "A is a dict"),
+    ({"b": {"2": 1}}, "cannot be judged", "got also 2"), ({"A": {"0": [[1, 0]], "1": 1}}, "cannot be judged", "A of 0 is 1 rows of 1, got [[1, 0]]"),
+    ({"start": [1j]}, "cannot be judged", "1j is no fraction"), ({"readout": lambda x: x[1]}, "cannot be judged", "raised IndexError"),
+    ({"start": [...]}, "not tried yet", 'par("parity")'), ({"start": 1, "A": {0: 1, 1: -1}, "b": {1: [0]}}, "right", "Par"),
+    ({"A": {"0": 1, "1": [["1/2"]]}}, "not yet", "never closes"), ({"start": [0, 1], "A": {"0": np.eye(2), "1": np.eye(2)[::-1]}}, "right", "par is 1"),
+])  # fmt: skip
+def test_a_puzzle_s_answer_of_another_kind_is_told_what_is_wrong(changed, outcome, said):
+    verdict = given("parity", **changed)
+    assert verdict.outcome == outcome and said in verdict.says
 
 
 # --- the board -------------------------------------------------------------------------------------------------------

@@ -50,7 +50,7 @@ SITTINGS: dict[str, tuple[str, Minutes, tuple[str, ...], tuple[int, float], tupl
         ("bounded depth", (25, 0)), ("found counter", (30, 0)), ("feedback", (20, 0)), ("reflections", (25, 25)), ("paper checked", (20, 0)),
     )),
     "10": ("one ladder", (55, 60), ("01", "02"), (3, 0), (
-        ("more theorems", (50, 15)), ("when nets fail", (20, 35)), ("whole ladder", (30, 10)),
+        ("more theorems", (50, 15)), ("when nets fail", (20, 35)), ("whole ladder", (30, 10)), ("recurrence puzzles", (10, 0)),
     )),
 }
 EVENING = ("00", "02", "10")  # the path of one evening

@@ -16,14 +16,17 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import sympy as sp
 
+from lrnnbook.content.exercises.hints import Text
+from lrnnbook.content.exercises.judging import RIGHT, UNTRIED, CannotJudge, Verdict, call, claim, judge, shown
 from lrnnbook.content.show.interactive import Moving
 from lrnnbook.content.tables.records import data_folder, recorded_folder
 from lrnnlab.automata import MooreMachine, language, one_hot_transitions
@@ -51,6 +54,7 @@ class Judged:
     values: int
     clash: tuple[str, str] | None = None
     never: tuple[str, Fraction] | None = None  # a word whose matrix shows that the state never closes, and its trace
+    reached: tuple[tuple[str, tuple[Fraction, ...], int], ...] = field(default=(), repr=False, compare=False)  # proved: word, value, state
 
     def __str__(self) -> str:
         if self.proved:
@@ -102,7 +106,7 @@ class Hole:
                     return Judged(n, False, len(values), (word(known[to]), word(place, symbol)))
                 if len(values) > LIMIT:
                     return Judged(n, False, len(values), never=never(values, moves, machine.symbols))
-        return Judged(n, True, len(values))
+        return Judged(n, True, len(values), reached=tuple((word(place), *both) for place, both in enumerate(zip(values, states))))
 
 
 def never(values: Sequence[tuple[Fraction, ...]], moves: Sequence[tuple[Rows, Any]], symbols: Sequence[str]) -> tuple[str, Fraction] | None:
@@ -237,6 +241,61 @@ def holes() -> dict[str, Hole]:
 
 
 HOLES = holes()
+
+
+def puzzle(name: str, start: Any, A: Any, b: Any = None, readout: Any = None) -> Verdict:
+    """Judge an entry in numbers: of each letter the rows ``A`` and what is added, ``b``; ``readout`` of a state says its name.
+
+    >>> puzzle("parity", start=[1], A={"0": [[1]], "1": [[-1]]}, readout=lambda x: int(x[0] < 0))
+    right: proved: 1 number, 2 values. Par
+    >>> puzzle("parity", start=[1], A={"0": [[1]], "1": [[-1]]}, readout=lambda x: x[0])
+    not yet: after nothing the state is 1: the readout says Fraction(1, 1), and the machine is in 0
+    """
+    if "Ellipsis" in repr((start, A, b)):
+        return Verdict(UNTRIED, f'put fractions where the dots are and run the cell again; par("{name}") shows an entry that is right')
+    said: list[str] = []
+    verdict = judge(lambda: said.append(_held(HOLES[name], start, A, {} if b is None else b, readout)))
+    return Verdict(RIGHT, said[0]) if said else verdict
+
+
+def _held(hole: Hole, start: Any, A: Any, b: Any, readout: Any) -> str:
+    """What is said of an entry that is right; raises where it is not."""
+    for what, given in (("A", A), ("b", b)):
+        if not isinstance(given, dict) or (strange := {str(letter) for letter in given} - {*hole.machine.symbols}):
+            raise CannotJudge(f"{what} is a dict with an entry for each letter, {' '.join(hole.machine.symbols)}; got "
+                              + (f"also {', '.join(sorted(strange))}" if isinstance(given, dict) else shown(given)))  # fmt: skip
+    x, b = [*chain(*_rows(start))], {str(letter): [*chain(*_rows(given))] for letter, given in b.items()}
+    moves = {str(letter): (_rows(given), b.get(str(letter), [])) for letter, given in A.items()}
+    for letter, (rows, added) in moves.items():
+        if len(rows) != len(x) or {len(row) for row in rows} != {len(x)} or len(added) not in (0, len(x)):
+            raise CannotJudge(f"start has {len(x)}: so A of {letter} is {len(x)} rows of {len(x)}, got {shown(rows)}, and b {len(x)} or none, got {shown(added)}")
+    try:
+        found = hole.judge(written(x, moves))
+    except ValueError as error:
+        raise CannotJudge(str(error)) from None
+    claim(found.proved, str(found).removeprefix("refuted: "))
+    for word, value, state in found.reached if readout is not None else ():
+        says, due = call(readout, list(value)), hole.machine.names[state]
+        if says is ...:
+            break
+        claim(str(says) == due, f"after {word or 'nothing'} the state is {' '.join(map(str, value))}: the readout says {shown(says)}, "
+                                f"and the machine is in {due}")  # fmt: skip
+    return f"{found}{'. Par' if found.numbers == hole.par else f'; par is {hole.par}' if found.numbers > hole.par else '. Below par!'}"
+
+
+def _rows(given: Any) -> list[list]:
+    """A matrix as lists of its rows; a vector, or one number, is one row."""
+    given = given.tolist() if hasattr(given, "tolist") else given
+    rows = list(given) if isinstance(given, (list, tuple)) else [given]
+    nested = any(isinstance(one, (list, tuple)) or getattr(one, "shape", ()) for one in rows)
+    return [*chain(*map(_rows, rows))] if nested else [rows]
+
+
+def par(name: str) -> Text:
+    """How few numbers hold a hole's machine, why not fewer, and an entry of the board that does."""
+    hole = HOLES[name]
+    _, start, lines = (recorded_folder() / f"golf/{name}.txt").read_text(encoding="utf-8").partition("start:")
+    return Text(f"Par is {hole.par}. {hole.why}\n\n```\n{start}{lines}```")
 
 
 def panel() -> Moving:
