@@ -746,6 +746,7 @@ print(f"{len(parcel):,} characters of JSON; it begins {parcel[:62]!r} ...")
 #   restart not mend?
 # * [10c the whole ladder](deeper/10c_whole_ladder.ipynb): all rows and columns, machines drawn at random, how many strings a rule needs, and
 #   one net scored by five papers' rules.
+# * [10d recurrence puzzles](deeper/10d_recurrence_puzzles.ipynb): twelve machines, each to be held in as few numbers as you can.
 
 # %% [markdown]
 # ## Exercises
