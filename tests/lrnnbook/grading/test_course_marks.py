@@ -268,12 +268,13 @@ def test_pages_keep_hidden_tests_to_themselves(handout):
     assert page(report, handout.problem_set, show_hidden=True).count(words) == 2
 
 
-def test_pages_say_what_held_and_show_nothing_raw(handout):
+def test_pages_show_nothing_raw(handout):
     bad = "\x1b[31m<script>\u202e\ud800\0" + "x" * 10**7
     report = Report(bad, report_of(handout, "", 0, bad, NOT_YET).parts, (bad,), bad)
-    text = page(report, handout.problem_set, show_hidden=True, fence_note="NOT FENCED: <b>")
+    text = page(report, handout.problem_set, show_hidden=True, adjust="2", comment=f"<b>good</b> {bad}")
     text.encode()
-    assert "<p><strong>NOT FENCED: &lt;b&gt;</strong></p>" in text
+    assert "2 of 16 points, of these +2 by hand" in text
+    assert "&lt;b&gt;good&lt;/b&gt;" in text
     assert "<script" not in text
     assert "\\x1b[31m&lt;script&gt;\\u202e\\ud800\\x00xxx" in text
     assert text.replace("\n", "").isprintable()

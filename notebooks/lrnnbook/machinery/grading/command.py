@@ -1,4 +1,4 @@
-"""``lrnnlab course release | grade | validate``."""
+"""``lrnnlab course release | grade | marks | validate``."""
 
 import argparse
 import sys
@@ -14,7 +14,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run ``lrnnlab course ...``; 0 where all is well, 1 where something was found, 2 where the call is wrong."""
     options = _parser().parse_args(argv)
     try:
-        verbs = {"release": _release, "grade": _grade, "validate": _validate}
+        verbs = {"release": _release, "grade": _grade, "marks": _marks, "validate": _validate}
         return verbs[options.verb](options)
     except ValueError as error:
         tell(f"lrnnlab course: {error}", sys.stderr)
@@ -29,7 +29,8 @@ def _parser() -> argparse.ArgumentParser:
     release.add_argument("--out", type=Path, required=True, help="the folder to write it to")
     release.add_argument("--source", action="store_true", help="for nbgrader's folder source: with solutions and tests")
     grade = verbs.add_parser("grade", help="grade a folder of submissions: marks.csv and a page for each student")
-    grade.add_argument("folder", type=Path, help="holds NAME.ipynb or NAME/ps1.ipynb for each student")
+    grade.add_argument("folder", type=Path, help="holds NAME.ipynb or NAME/ps1.ipynb for each student; or the zip that Moodle "
+                       "or Canvas gives")
     grade.add_argument("--set", help="ps1 to ps5, or the path of a source; default: what the submissions say")
     grade.add_argument("--out", type=Path, help="where marks and feedback go; default: the folder's name and -marks")
     grade.add_argument("--jobs", type=int, default=2, help="submissions at a time (2)")
@@ -38,6 +39,11 @@ def _parser() -> argparse.ArgumentParser:
     grade.add_argument("--unfenced", action="store_true", help="run submissions with your own rights, without a fence")
     grade.add_argument("--show-hidden", action="store_true",
                        help="feedback tells on which input a hidden test failed, and what it wanted")
+    marks = verbs.add_parser("marks", help="add up what you wrote into marks.csv, put it on the pages; into Moodle's or Canvas's table")
+    marks.add_argument("folder", type=Path, help="the folder that grade wrote, with marks.csv")
+    marks.add_argument("--into", type=Path, metavar="WORKSHEET.csv", help="the platform's own export: a filled copy of it and a zip "
+                       "of pages to upload are written beside marks.csv")  # fmt: skip
+    marks.add_argument("--column", default="", help="the export's column that takes the points (Moodle's Grade; Canvas's 'ps1 (87568)')")
     validate = verbs.add_parser("validate", help="before hand-in: what a grader would choke on, in plain words")
     validate.add_argument("file", type=Path)
     return parser
@@ -59,7 +65,7 @@ def _grade(options: argparse.Namespace) -> int:
     folder = options.folder.resolve()
     if not folder.name:
         raise ValueError(f"{options.folder} is no folder of submissions")
-    out = options.out or folder.with_name(f"{folder.name}-marks")
+    out = options.out or folder.with_name(f"{folder.stem if folder.is_file() else folder.name}-marks")
     seconds = options.seconds
     limits = fence.Limits(seconds, 12 * seconds, 6 * seconds, 60 * seconds, memory=options.memory << 20)
     within = fence.find(options.unfenced, limits)
@@ -69,6 +75,19 @@ def _grade(options: argparse.Namespace) -> int:
     reports = grade_folder(folder, source, out, within, jobs=options.jobs, say=tell, show_hidden=options.show_hidden)
     tell(f"{len(reports)} graded in {time.perf_counter() - began:.0f} s: {out / 'marks.csv'}, {out / 'feedback'}")
     return int(any(report.problem.startswith(OWN_FAULT) for report in reports))
+
+
+def _marks(options: argparse.Namespace) -> int:
+    from lrnnbook.machinery.grading import lms
+    from lrnnbook.machinery.grading.gradebook import TASK, update
+
+    table, pages = update(options.folder)
+    tell(f"{len(table)} rows added up, {sum(map(bool, table['adjust']))} of them with points by hand: {options.folder / 'marks.csv'}")
+    if options.into:
+        name = next((column for column in table.columns if TASK.fullmatch(column)), "ps").partition(".")[0]
+        for said in lms.fill(options.into, table, pages, options.folder, name, options.column):
+            tell(said)
+    return 0
 
 
 def _validate(options: argparse.Namespace) -> int:

@@ -7,16 +7,22 @@ answer: a page says it only where the teacher wishes so; else what was right, wh
 
 from __future__ import annotations
 
+import html
+import math
+import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import jinja2
+import markupsafe
 import nbformat
 
 from lrnnbook.content.exercises.judging import NOT_YET, RIGHT, UNJUDGED
+from lrnnbook.machinery.grading import lms
 from lrnnbook.machinery.grading.fence import Fence
 from lrnnbook.machinery.grading.grading import OWN_FAULT, Report, grade_all
 from lrnnbook.machinery.grading.sanitize import cell, clean
@@ -27,6 +33,7 @@ from lrnnlab.files import alone, is_clutter, put
 if TYPE_CHECKING:
     import pandas as pd
 
+TASK = re.compile(r"ps\d+\.\d+")
 MAX_GUESSED_BYTES = 5_000_000  # bytes of a notebook that is asked which set it is of
 
 
@@ -46,7 +53,7 @@ def grade_folder(
     problem_set, marks = load(source), out / "marks.csv"
     if out.resolve().is_relative_to(folder.resolve()):
         raise ValueError(f"marks do not belong among the submissions: {out} is inside {folder}")
-    before = read_marks(marks, problem_set)["points"].to_dict()
+    before = read_marks(marks, problem_set)
     reports = []
     with TemporaryDirectory(prefix="lrnnlab-hand-ins-") as place:  # which its owner alone may read
         submissions = collect(folder, problem_set.name, Path(place))
@@ -57,18 +64,22 @@ def grade_folder(
         rehearse(problem_set, fence)
         if not marks.exists():  # which says from now on that the pages beside it are ours
             merge_marks(marks, problem_set, [], note)
-        for report in grade_all(submissions, problem_set, fence, jobs):
+        for submission, report in zip(submissions, grade_all(submissions, problem_set, fence, jobs)):
+            report = replace(report, notes=(submission.said, *report.notes)) if submission.said else report
             reports.append(report)
             done, name = f"{len(reports)}/{len(submissions)} {report.student}", cell(report.student)
-            if report.problem.startswith(OWN_FAULT) and name in before:
+            if report.problem.startswith(OWN_FAULT) and name in before.index:
                 say(f"{done}: {report.problem}; the marks of before stay")
                 continue
-            text = page(report, problem_set, show_hidden=show_hidden, fence_note=note)
+            about = {"id": submission.id, "late": "LATE" if submission.late else "", "handed_in": submission.handed_in}
+            merge_marks(marks, problem_set, [report], note, about)  # after each: an interrupted run leaves what it has
+            row = read_marks(marks, problem_set).loc[name]
+            text = page(report, problem_set, show_hidden=show_hidden, adjust=row["adjust"], comment=row["comment"])
             put(out / "feedback" / f"{report.student}.html", text.encode())
-            merge_marks(marks, problem_set, [report], note)  # after each: an interrupted run leaves what it has
-            was = f" (was {before[name]})" if before.get(name, str(report.points)) != str(report.points) else ""
-            remark = f", {report.problem}" if report.problem else ""
-            say(f"{done}: {report.points}/{report.possible}{was}{remark}")
+            was = before["points"].get(name, row["points"])
+            by_hand = f", {row['adjust']} by hand" if row["adjust"] else ""
+            say(f"{done}: {row['points']}/{report.possible}{by_hand}{f' (was {was})' if was != row['points'] else ''}"
+                + "".join(f", {said}" for said in (about["late"], report.problem, submission.said) if said))
     return reports
 
 
@@ -96,40 +107,101 @@ def check_out(out: Path) -> None:
         raise ValueError(f"{pages} holds files, and no marks.csv lies beside it: choose another --out, or move it away")
 
 
-def read_marks(path: Path, problem_set: ProblemSet) -> pd.DataFrame:
+def read_marks(path: Path, problem_set: ProblemSet | None = None) -> pd.DataFrame:
     """A table of marks, all text, by student; empty where there is none.  ValueError for what is another table."""
     import pandas as pd
 
-    columns = ["student", "points", "possible", *(task.id for task in problem_set.tasks), "problem", "fence"]
+    tasks = [task.id for task in problem_set.tasks] if problem_set else []
+    needed, more = ["student", "points", "possible", *tasks, "problem", "fence"], ["id", "adjust", "comment", "late", "handed_in"]
     if not path.exists():
-        return pd.DataFrame(columns=columns, dtype=str).set_index("student")
+        return pd.DataFrame(columns=[*needed, *more], dtype=str).set_index("student")
     try:
-        table = pd.read_csv(path, dtype=str, header=None, keep_default_na=False, encoding="utf-8-sig")
+        table, sep = lms.table(path)
     except (OSError, ValueError) as error:  # of pandas' own: no text, no table, rows that are too long
         raise ValueError(f"{path} cannot be read ({error}): move it away, or choose another --out") from error
-    table = table.set_axis(table.iloc[0], axis=1).iloc[1:]
-    missing = set(columns) - set(table.columns)
+    missing = set(needed) - set(table.columns)
     twice = [name for names in (table.columns, () if missing else table["student"])
              for name, count in Counter(names).items() if count > 1]  # fmt: skip
     if missing or twice:
         what = f"it has no column {', '.join(sorted(missing))}" if missing else f"{twice[0]!r} is there twice"
-        raise ValueError(f"{path} is no table of marks of {problem_set.name} ({what}): move it away, "
+        raise ValueError(f"{path} is no table of marks{f' of {problem_set.name}' if problem_set else ''} ({what}): move it away, "
                          "or choose another --out")  # fmt: skip
-    return table.set_index("student")
+    for column in more:
+        table[column] = table.get(column, "")
+    for student, text in zip(table["student"], table["adjust"]):
+        adjusted(text, student)
+    table = table.set_index("student")
+    table.attrs["sep"] = sep
+    return table
 
 
-def merge_marks(path: Path, problem_set: ProblemSet, reports: Sequence[Report], fence_note: str = "") -> None:
-    """Write a row for each report into the table, among those that are there, sorted by student."""
+def adjusted(text: str, student: str = "") -> float:
+    """What a person has added to the points of the tests.  ValueError for what is no number.
+
+    >>> adjusted(""), adjusted("-1,5")
+    (0.0, -1.5)
+    """
+    try:
+        found = float(text.strip(" '").replace(",", ".") or 0)
+    except ValueError:
+        found = math.nan
+    if not math.isfinite(found):
+        raise ValueError(f"the column adjust of {student} is a number of points, such as 2 or -0.5, got {text!r}")
+    return found
+
+
+def add_up(table: pd.DataFrame) -> pd.DataFrame:
+    """The table with ``points`` as the sum of the tasks' and of ``adjust``, sorted, the grader's columns first."""
+    tasks = [column for column in table.columns if TASK.fullmatch(column)]
+    for student, row in table.iterrows():
+        total = sum(float(row[task] or 0) for task in tasks) + adjusted(row["adjust"], str(student))
+        table.loc[student, "points"] = f"{total:g}"
+    ours = ["id", "points", "possible", *tasks, "adjust", "comment", "late", "problem", "fence", "handed_in"]
+    return table[[*ours, *(column for column in table.columns if column not in ours)]].fillna("").sort_index()
+
+
+def merge_marks(path: Path, problem_set: ProblemSet, reports: Sequence[Report], fence_note: str = "",
+                about: Mapping[str, str] | None = None) -> None:  # fmt: skip
+    """Write a row for each report into the table, among those that are there, sorted by student.  What a person wrote stays:
+    ``adjust``, which is added to the points, ``comment``, and columns of his own."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with alone(path):
         table = read_marks(path, problem_set)
+        sep = table.attrs.get("sep", ",")
         for report in reports:
             got = {part.id: part.points for part in report.parts}
-            tasks = {task.id: sum(got[id] for id, _, _ in task.tests) for task in problem_set.tasks}
-            row = {"points": report.points, "possible": report.possible, **tasks, "problem": cell(report.problem),
-                   "fence": cell(fence_note)}  # fmt: skip
+            tasks = {task.id: sum(got.get(id, 0) for id, _, _ in task.tests) for task in problem_set.tasks}
+            row = {"possible": report.possible, **tasks, "problem": cell(report.problem), "fence": cell(fence_note),
+                   **{key: cell(value) for key, value in (about or {}).items()}}  # fmt: skip
             table.loc[cell(report.student), list(row)] = [str(value) for value in row.values()]
-        put(path, table.fillna("").sort_index().to_csv(lineterminator="\r\n").encode())
+        _write(path, table.fillna(""), sep)
+
+
+def _write(path: Path, table: pd.DataFrame, sep: str) -> pd.DataFrame:
+    table = add_up(table)
+    put(path, table.to_csv(lineterminator="\r\n", sep=sep).encode())
+    return table
+
+
+def update(out: Path) -> tuple[pd.DataFrame, dict[str, Path]]:
+    """Add up the marks that a person has changed by hand and put his word on the pages; the table, and the page of each student."""
+    path = out / "marks.csv"
+    if not path.is_file():
+        raise ValueError(f"there is no {path}: lrnnlab course grade writes it")
+    check_out(out)
+    with alone(path):
+        table = read_marks(path)
+        table = _write(path, table, table.attrs["sep"])
+    pages = {cell(one.stem): one for one in sorted((out / "feedback").glob("*.html"))}
+    for student, row in table.iterrows():
+        if student in pages:
+            text = pages[student].read_text(encoding="utf-8")
+            begin, _, rest = text.partition(TOTAL[0])
+            _, end, rest = rest.partition(TOTAL[1])
+            new = _total(float(row["points"]), row["possible"], row["adjust"], row["comment"])
+            if end:
+                put(pages[student], f"{begin}{new}{rest}".encode())
+    return table, pages
 
 
 def assignment_of(folder: Path) -> str:
@@ -150,6 +222,7 @@ def assignment_of(folder: Path) -> str:
     return said.most_common(1)[0][0]
 
 
+TOTAL = "<!-- total -->", "<!-- /total -->"
 _SIGNS = {RIGHT: "✓", NOT_YET: "✗", UNJUDGED: "?"}  # a sign beside the word: not by colour alone
 _HIDDEN = {NOT_YET: "a hidden test fails", UNJUDGED: "on the input of a hidden test"}
 _PAGE = """<!DOCTYPE html>
@@ -161,8 +234,7 @@ th { width: 9em } th + th { width: 5em } th + th + th { width: auto } tr { borde
 </style></head>
 <body>
 <h1>{{ name }}: {{ report.student | clean }}</h1>
-<p>{{ report.points }} of {{ report.possible }} points.</p>
-{% if fence %}<p><strong>{{ fence | clean }}</strong></p>{% endif %}
+{{ total }}
 {% if report.problem %}<p><strong>It could not be graded: {{ report.problem | clean }}.</strong></p>{% endif %}
 {% for task, rows in tasks %}
 <h2>{{ task.id }} · {{ task.title | clean }}</h2>
@@ -183,13 +255,21 @@ th { width: 9em } th + th { width: 5em } th + th + th { width: auto } tr { borde
 """
 
 
-def page(report: Report, problem_set: ProblemSet, *, show_hidden: bool = False, fence_note: str = "") -> str:
-    """The page as text: with what hidden tests say if ``show_hidden``, and with a sentence on the fence."""
+def page(report: Report, problem_set: ProblemSet, *, show_hidden: bool = False, adjust: str = "", comment: str = "") -> str:
+    """The page as text: with what hidden tests say if ``show_hidden``, and with what a person added and said."""
     written = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     written.filters["clean"] = clean
     tasks = [(task, _rows(task, report, show_hidden)) for task in problem_set.tasks]
-    return written.from_string(_PAGE).render(name=problem_set.name, report=report, fence=fence_note, tasks=tasks,
-                                             right=RIGHT, signs=_SIGNS)  # fmt: skip
+    total = markupsafe.Markup(_total(report.points + adjusted(adjust), report.possible, adjust, comment))
+    return written.from_string(_PAGE).render(name=problem_set.name, report=report, total=total, tasks=tasks, right=RIGHT,
+                                             signs=_SIGNS)  # fmt: skip
+
+
+def _total(points: float, possible: object, adjust: str, comment: str) -> str:
+    """The part of a page that a person's word changes: the points in all, and what was added by hand, and why."""
+    by_hand = f", of these {adjusted(adjust):+g} by hand" if adjusted(adjust) else ""
+    said = f'<blockquote><strong>From your teacher.</strong> {html.escape(clean(comment, 4000))}</blockquote>' if comment.strip() else ""
+    return f"{TOTAL[0]}<p>{points:g} of {html.escape(str(possible))} points{by_hand}.</p>{said}{TOTAL[1]}"
 
 
 def _rows(task: Task, report: Report, show_hidden: bool) -> list[tuple]:

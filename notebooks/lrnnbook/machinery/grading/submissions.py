@@ -1,6 +1,7 @@
 """What came back: whose it is, and what it says.  Nothing here runs a student's code.
 
-A folder of submissions holds ``NAME.ipynb`` or ``NAME/ps1.ipynb`` (at any depth below NAME, as nbgrader has it).
+A folder of submissions, or a zip of one, holds ``NAME.ipynb`` or ``NAME/ps1.ipynb`` (at any depth below NAME, as nbgrader has it),
+each perhaps zipped, NAME perhaps as Moodle or Canvas writes it.
 Before the first one runs, all are copied to a place that only the grader may read; then their folder is not read again.
 """
 
@@ -8,11 +9,13 @@ import json
 import os
 import re
 import stat
+import zipfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lrnnbook.machinery.grading.lms import Name, unpack, whose, zipped
 from lrnnbook.machinery.grading.sanitize import label
 from lrnnlab.files import is_clutter
 
@@ -21,6 +24,7 @@ OPEN = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONB
 MAX_FILE_BYTES = 50_000_000  # bytes of one notebook: outputs are large, code is not
 MAX_CHARACTERS, MAX_CELLS = 1_000_000, 2_000  # characters of code of one notebook, and cells that hold some
 MAX_NAME_CHARACTERS = 200  # characters of a name in a notebook
+PACKED = (".ipynb", ".zip")
 MAX_DEPTH = 20  # folders below one another in which one student's notebook is looked for
 _KINDS = {stat.S_IFLNK: "a link", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket", stat.S_IFCHR: "a device",
           stat.S_IFBLK: "a device", stat.S_IFDIR: "a folder"}  # fmt: skip
@@ -32,11 +36,15 @@ class Unreadable(ValueError):
 
 @dataclass(frozen=True)
 class Submission:
-    """One student's: the notebook's path, or None and what is wrong."""
+    """One student's: the notebook's path, or None and what is wrong; of a platform's, whose id it is and how it was called."""
 
     student: str
     path: Path | None
     problem: str = ""
+    id: str = ""
+    late: bool = False
+    handed_in: str = ""
+    said: str = ""  # which of several uploads counts
 
 
 @dataclass(frozen=True)
@@ -72,8 +80,11 @@ class Notebook:
 
 
 def collect(folder: Path, name: str, place: Path) -> list[Submission]:
-    """Copy every notebook in a folder of submissions to ``place``; one submission for each entry, sorted by student, who is
-    called as the entry is.  Of several notebooks of one ``name.ipynb`` counts."""
+    """Copy every notebook in a folder of submissions, or a zip of one, to ``place``; one submission for each entry, sorted by student,
+    who is called as the entry is; of a platform's for each student's id, of which the last upload counts.  Of several notebooks of
+    one ``name.ipynb`` counts."""
+    if folder.is_file() and zipfile.is_zipfile(folder):
+        folder = unpack(folder, place, MAX_FILE_BYTES)
     try:
         entries = [entry for entry in os.scandir(folder) if not is_clutter(entry.name)]
     except OSError as error:
@@ -81,18 +92,54 @@ def collect(folder: Path, name: str, place: Path) -> list[Submission]:
     if not entries:
         raise ValueError(f"{folder} holds no submission")
     names, found = {entry.name.casefold() for entry in entries}, []
-    for number, entry in enumerate(sorted(entries, key=lambda entry: entry.name)):
+    uploads = _by_id(sorted(entries, key=lambda entry: entry.name))
+    for number, (entry, about, others) in enumerate(uploads):
         stem, suffix = os.path.splitext(entry.name)
-        student = label(stem if suffix.casefold() == ".ipynb" and stem.casefold() not in names else entry.name)
+        plain = stem if suffix.casefold() in PACKED and stem.casefold() not in names else entry.name
+        said = f"of {len(others) + 1} uploads {entry.name} counts, the last one; not {', '.join(others)}" if others else ""
+        more = (about.id, about.late, label(entry.name), said) if about else ()
+        student = label(about.student if about else plain)
+        student = label(entry.name) if student in {one.student for one in found} else student
         try:
-            data = _bytes(_notebook(entry, name))
+            path = _notebook(entry, name)
+            data = _bytes(path)
+            if path.casefold().endswith(".zip"):
+                data = _unzipped(data, name)
         except Unreadable as error:
-            found.append(Submission(student, None, str(error)))
+            found.append(Submission(student, None, str(error), *more))
             continue
         copy = place / f"{number}.ipynb"
         copy.write_bytes(data)
-        found.append(Submission(student, copy))
+        found.append(Submission(student, copy, "", *more))
     return sorted(found, key=lambda submission: submission.student)
+
+
+def _by_id(entries: list[os.DirEntry]) -> Iterator[tuple[os.DirEntry, Name | None, list[str]]]:
+    """Each entry, what a platform's name says of it, and the names of the same student's that do not count."""
+    said = {entry.name: whose(entry.name) for entry in entries}
+    same: dict[str, list[os.DirEntry]] = {}
+    for entry in entries:
+        about = said[entry.name]
+        same.setdefault(about.id if about else "", []).append(entry)
+    for id, theirs in same.items():
+        numbers = [said[entry.name].upload for entry in theirs if id]
+        if len({*numbers} - {0}) + numbers.count(0) < len(theirs):  # no platform's: plain names, or an upload's number twice
+            yield from ((entry, None, []) for entry in theirs)
+            continue
+        *others, last = sorted(theirs, key=lambda entry: (_holds_one(entry), said[entry.name].upload))
+        yield last, said[last.name], [entry.name for entry in others]
+
+
+def _holds_one(entry: os.DirEntry) -> bool:
+    """May this upload hold a notebook?  Moodle has a text that was typed in beside the file."""
+    return "_onlinetext" not in entry.name and (entry.is_dir() or os.path.splitext(entry.name)[1].casefold() in PACKED)
+
+
+def _unzipped(data: bytes, name: str) -> bytes:
+    try:
+        return zipped(data, name, MAX_FILE_BYTES)
+    except ValueError as error:
+        raise Unreadable(str(error)) from error
 
 
 def _notebook(entry: os.DirEntry, name: str) -> str:
@@ -103,7 +150,7 @@ def _notebook(entry: os.DirEntry, name: str) -> str:
         os.scandir(entry.path).close()
     except OSError as error:
         raise Unreadable(f"the folder cannot be read ({error.strerror})") from error
-    notebooks = list(_notebooks(entry.path))
+    notebooks = list(_notebooks(entry.path, ".ipynb")) or list(_notebooks(entry.path, ".zip"))
     named = [path for path in notebooks if os.path.basename(path).casefold() == f"{name}.ipynb".casefold()] or notebooks
     if len(named) != 1:
         listed = ", ".join(os.path.relpath(path, entry.path) for path in sorted(named)[:5])
@@ -111,14 +158,14 @@ def _notebook(entry: os.DirEntry, name: str) -> str:
     return named[0]
 
 
-def _notebooks(top: str) -> Iterator[str]:
-    """The notebooks below a folder; no link is followed."""
+def _notebooks(top: str, suffix: str) -> Iterator[str]:
+    """The notebooks (or zips) below a folder; no link is followed."""
     for folder, folders, files in os.walk(top):
         depth = folder.count(os.sep) - top.count(os.sep)
         folders[:] = [name for name in folders if depth < MAX_DEPTH and not is_clutter(name)]
         for name in files:
             path = os.path.join(folder, name)
-            if name.casefold().endswith(".ipynb") and not is_clutter(name) and not os.path.islink(path):
+            if name.casefold().endswith(suffix) and not is_clutter(name) and not os.path.islink(path):
                 yield path
 
 

@@ -1,0 +1,149 @@
+"""In and out of a learning platform: whose a hand-in of Moodle's or Canvas's is, what is in a zip, and their own tables, filled.
+
+Moodle calls a student's folder ``Ann Lee_4712_assignsubmission_file`` (older ones end in ``_``; without folders a file's name
+follows), Canvas a file ``leeann_LATE_102_90211_ps1.ipynb``: the student, the student's id, the number of the upload.  What comes
+after these is the student's to choose, so a name is read from its front.
+"""
+
+import io
+import os
+import re
+import zipfile
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lrnnlab.files import is_clutter, put
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOODLE = re.compile(r"(?P<name>.+?)_(?P<id>[0-9]+)_assignsubmission_(?:file|onlinetext)(?:_.*)?", re.DOTALL)
+CANVAS = re.compile(r"(?P<name>[^_]+)_(?P<late>LATE_)?(?P<id>[0-9]+)_(?P<upload>[0-9]+)_.+", re.DOTALL)
+MAX_MEMBERS = 10_000  # files in a zip
+BAD_ZIP = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError, RuntimeError, ValueError)
+
+
+@dataclass(frozen=True)
+class Name:
+    """What a platform's name of a hand-in says; ``upload`` grows with each new hand-in of Canvas's."""
+
+    student: str
+    id: str
+    late: bool = False
+    upload: int = 0
+
+
+def whose(name: str) -> Name | None:
+    """What the name of a hand-in says, where it is a platform's.
+
+    >>> whose("leeann_LATE_102_90211_ps1.ipynb")
+    Name(student='leeann (102)', id='102', late=True, upload=90211)
+    >>> whose("Ann Lee_4712_assignsubmission_file_").student, whose("ann.ipynb")
+    ('Ann Lee (4712)', None)
+    """
+    if found := MOODLE.fullmatch(name):
+        return Name(f"{found['name']} ({found['id']})", found["id"])
+    if found := CANVAS.fullmatch(name):
+        return Name(f"{found['name']} ({found['id']})", found["id"], bool(found["late"]), int(found["upload"]))
+    return None
+
+
+def unpack(path: Path, place: Path, most: int) -> Path:
+    """The folder below ``place`` that holds what is in a platform's zip; of a file of more than ``most`` bytes its size alone.
+
+    ValueError where it cannot be read."""
+    folder = place / "unpacked"
+    try:
+        with zipfile.ZipFile(path) as archive:
+            for member in archive.infolist()[:MAX_MEMBERS]:
+                if member.file_size <= most:
+                    archive.extract(member, folder)
+                    continue
+                (folder / member.filename).resolve().relative_to(folder.resolve())
+                (folder / member.filename).parent.mkdir(parents=True, exist_ok=True)
+                (folder / member.filename).touch()
+                os.truncate(folder / member.filename, most + 1)
+    except BAD_ZIP as error:
+        raise ValueError(f"{path} cannot be unpacked ({error})") from error
+    return folder
+
+
+def zipped(data: bytes, name: str, most: int) -> bytes:
+    """The one notebook in a student's zip, ``name.ipynb`` of several.  ValueError says in plain words what there is instead."""
+    if data.count(b"PK\x01\x02") > MAX_MEMBERS:
+        raise ValueError(f"the zip holds more than {MAX_MEMBERS:,} files")
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            books = {one.filename: one for one in archive.infolist() if one.filename.casefold().endswith(".ipynb")
+                     and not any(map(is_clutter, one.filename.split("/")))}  # fmt: skip
+            chosen = [one for file, one in books.items() if file.rpartition("/")[2].casefold() == f"{name}.ipynb".casefold()]
+            chosen = chosen or list(books.values())
+            if len(chosen) == 1 and chosen[0].file_size <= most:
+                return archive.read(chosen[0])
+    except BAD_ZIP as error:
+        raise ValueError(f"the zip cannot be read ({str(error)[:80]})") from error
+    if len(chosen) == 1:
+        raise ValueError(f"the notebook in the zip has {chosen[0].file_size / 1e6:.0f} MB: clear all outputs and save it again")
+    raise ValueError(f"the zip holds {len(chosen) or 'no'} notebook{'s' * (len(chosen) > 1)} (the zip of a whole class is named itself: "
+                     "lrnnlab course grade CLASS.zip)")  # fmt: skip
+
+
+def table(path: Path) -> "tuple[pd.DataFrame, str]":
+    """A table of text, and what separates its columns: a comma, or a semicolon as a spreadsheet writes it.  ValueError if it is none."""
+    import pandas as pd
+
+    text = path.read_bytes().decode("utf-8-sig")
+    sep = max(",;\t", key=text.partition("\n")[0].count)
+    found = pd.read_csv(io.StringIO(text), sep=sep, dtype=str, header=None, keep_default_na=False)
+    return found.set_axis(found.iloc[0], axis=1).iloc[1:], sep
+
+
+def fill(worksheet: Path, marks: "pd.DataFrame", pages: dict[str, Path], out: Path, name: str, column: str = "") -> list[str]:
+    """Write the platform's own export with points and comments in it, and a zip of pages named as it takes them back, to ``out``.
+
+    What was done comes back in sentences.  ValueError where the export has no column for ids, or not one for the points."""
+    grades, sep = table(worksheet)
+    marked = {id: (student, row) for student, row in marks.iterrows() if (id := row["id"])}
+    ids = [[(re.search(r"[0-9]+\s*$", text) or [""])[0].strip() for text in grades.iloc[:, place]] for place in range(grades.shape[1])]
+    known = [place for place, title in enumerate(grades.columns) if title in ("Identifier", "ID")] or range(grades.shape[1])
+    best = max(known, key=lambda place: sum(id in marked for id in ids[place]))
+    if not any(id in marked for id in ids[best]):
+        raise ValueError(f"no column of {worksheet} holds an id of the marks ({', '.join(list(marked)[:3]) or 'which have none'}): is it "
+                         "the export of this assignment?")  # fmt: skip
+    titles = [title for title in grades.columns if column in ("", title) and (column or title == "Grade" or re.match(
+        rf"{name}\b.*\([0-9]+\)$", title, re.IGNORECASE))]  # fmt: skip
+    if len(titles) != 1:
+        raise ValueError(f"which column takes the points? --column says it; there are {', '.join(map(repr, grades.columns))}")
+    where, comments = grades.columns.get_loc(titles[0]), [n for n, title in enumerate(grades.columns) if title == "Feedback comments"]
+    filled, most, limit = set(), {*marks["possible"]}, set()
+    for line, id in enumerate(ids[best]):
+        if "Maximum Grade" in grades.columns:
+            limit.add(grades["Maximum Grade"].iloc[line])
+        elif grades.iloc[line, 0].strip().startswith("Points Possible"):
+            limit.add(grades.iloc[line, where])
+        if id in marked:
+            student, row = marked[id]
+            filled.add(student)
+            grades.iloc[line, where] = row["points"].replace(".", "," if sep == ";" else ".")
+            for place in comments:
+                grades.iloc[line, place] = row["comment"] or row["problem"]
+    put(out / f"{worksheet.stem}-filled.csv", grades.to_csv(index=False, sep=sep, lineterminator="\r\n").encode("utf-8-sig"))
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for student, row in marks.iterrows():
+            stem, suffix = os.path.splitext(row["handed_in"])
+            of_file = suffix.casefold() in (".ipynb", ".zip") or not row["handed_in"]
+            if student in pages:
+                archive.write(pages[student], f"{stem or student}.html" if of_file else f"{row['handed_in']}/{name}_feedback.html")
+    put(out / f"{worksheet.stem}-feedback.zip", packed.getvalue())
+    without = [student for student in marks.index if student not in filled]
+    says = [f"{len(filled)} of {len(grades)} lines filled, in {titles[0]!r}: {out / f'{worksheet.stem}-filled.csv'}",
+            f"pages to upload: {out / f'{worksheet.stem}-feedback.zip'}"]  # fmt: skip
+    says += [f"without a line: {', '.join(without)}"] if without else []
+    number: Callable[[str], float] = lambda text: float(text.replace(",", "."))  # noqa: E731
+    if limit and any(re.fullmatch(r"[0-9.,]+", text) and number(text) not in map(number, most) for text in limit):
+        says += [f"the platform's maximum is {', '.join(sorted(limit))}, the set's {', '.join(most)}: make them equal before you import"]
+    return says

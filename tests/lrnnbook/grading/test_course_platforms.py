@@ -1,0 +1,254 @@
+"""A learning platform's hand-ins come in with their ids, and its own export goes back filled; what a person wrote stays."""
+
+import csv
+import io
+import json
+import os
+import shutil
+import zipfile
+
+import nbformat
+import pytest
+
+from lrnnbook.content.exercises.judging import RIGHT, Verdict
+from lrnnbook.machinery.grading.command import main
+from lrnnbook.machinery.grading.gradebook import merge_marks, page, read_marks
+from lrnnbook.machinery.grading.grading import Part, Report
+from lrnnbook.machinery.grading.lms import whose
+from lrnnbook.machinery.grading.submissions import MAX_FILE_BYTES, collect
+
+pytest.importorskip("nbgrader", reason="a release needs nbgrader: pip install -e '.[course]'")
+posix = pytest.mark.skipif(os.name != "posix", reason="grading needs Linux or macOS")
+
+MOODLE = {"Ann Lee_4711_assignsubmission_file_": "ann", "Bo Öz O'Neil_4712_assignsubmission_file": "bo"}
+CANVAS = {"leeann_101_90001_ps1.ipynb": "ann", "ozbo_LATE_102_90002_ps1.ipynb": "late", "ozbo_102_90011_ps1-1.ipynb": "bo"}
+
+
+def zip_of(files):
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    return data.getvalue()
+
+
+def collected(path, place):
+    place.mkdir()
+    return {one.student: (one.path.read_text() if one.path else one.problem, one.id, one.late, one.said)
+            for one in collect(path, "ps1", place)}  # fmt: skip
+
+
+# --- what comes in ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["folder", "zip"])
+def test_moodles_and_canvas_hand_ins_have_their_ids_and_the_last_upload_counts(tmp_path, kind):
+    for shape, files in (("moodle", {f"{name}/ps1.ipynb": text for name, text in MOODLE.items()}), ("canvas", CANVAS)):
+        if kind == "zip":
+            path = tmp_path / f"{shape}.zip"
+            path.write_bytes(zip_of(files))
+        else:
+            path = tmp_path / shape
+            for name, text in files.items():
+                (path / name).parent.mkdir(parents=True, exist_ok=True)
+                (path / name).write_text(text)
+        found = collected(path, tmp_path / f"{shape}_place")
+        if shape == "moodle":
+            assert found == {"Ann Lee (4711)": ("ann", "4711", False, ""), "Bo Öz O'Neil (4712)": ("bo", "4712", False, "")}
+        else:
+            assert found == {"leeann (101)": ("ann", "101", False, ""), "ozbo (102)": ("bo", "102", False,
+                "of 2 uploads ozbo_102_90011_ps1-1.ipynb counts, the last one; not ozbo_LATE_102_90002_ps1.ipynb")}  # fmt: skip
+
+
+def test_what_a_student_may_choose_in_a_name_makes_him_nobody_else():
+    """The file's own name comes last, and may look like any other's front."""
+    assert whose("Eve_4713_assignsubmission_file_Ann Lee_4711_assignsubmission_file_ps1.ipynb").id == "4713"
+    assert whose("eve_103_90000_leeann_101_99999_ps1.ipynb").id == "103"
+    assert whose("ann.ipynb") is whose("000_right.ipynb") is whose("lab_two_final.ipynb") is None
+
+
+def test_plain_names_that_look_like_a_platforms_lose_nobody(tmp_path):
+    """Numbers in plain names: a platform gives each upload its own."""
+    (tmp_path / "in").mkdir()
+    for name in ("lab_3_2_anna.ipynb", "lab_3_2_bob.ipynb", "Ann (4711).ipynb", "Ann_4711_assignsubmission_file_ps1.ipynb"):
+        (tmp_path / "in" / name).write_text(name)
+    found = collected(tmp_path / "in", tmp_path / "place")
+    assert sorted(text for text, *_ in found.values()) == sorted(os.listdir(tmp_path / "in"))
+
+
+def test_a_text_typed_beside_the_file_and_a_late_pdf_do_not_count(tmp_path):
+    for name, text in {"Ann_1_assignsubmission_file/ps1.ipynb": "file", "Ann_1_assignsubmission_onlinetext/onlinetext.html": "",
+                       "bo_2_10_ps1.ipynb": "bo", "bo_2_11_scan.pdf": ""}.items():  # fmt: skip
+        (tmp_path / "in" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "in" / name).write_text(text)
+    assert {student: text for student, (text, *_) in collected(tmp_path / "in", tmp_path / "place").items()} == {
+        "Ann (1)": "file", "bo (2)": "bo"}  # fmt: skip
+
+
+@pytest.mark.parametrize("files, says", [
+    ({"a/ps1.ipynb": "mine", "__MACOSX/._ps1.ipynb": "", "a/notes.txt": ""}, "mine"),
+    ({"x.ipynb": "x", "PS1.ipynb": "mine"}, "mine"),
+    ({"x.ipynb": "", "y.ipynb": ""}, "the zip holds 2 notebooks"), ({"x.py": ""}, "the zip holds no notebook"),
+    ({"x.ipynb": "0" * (MAX_FILE_BYTES + 1)}, "has 50 MB"), ({f"{n}.txt": "" for n in range(10_001)}, "more than 10,000 files"),
+    (None, "cannot be read"),
+])  # fmt: skip
+def test_a_zip_that_a_student_handed_in(tmp_path, files, says):
+    (tmp_path / "in" / "Bo_7_assignsubmission_file").mkdir(parents=True)
+    data = zip_of(files) if files else zip_of({"x.ipynb": "0" * 9999})[:-40] + b"x" * 40
+    (tmp_path / "in" / "ada.zip").write_bytes(data)
+    (tmp_path / "in" / "Bo_7_assignsubmission_file" / "all.zip").write_bytes(data)
+    found = collected(tmp_path / "in", tmp_path / "place")
+    assert set(found) == {"ada", "Bo (7)"}
+    assert all(says in text for text, *_ in found.values()), found
+
+
+def test_a_class_zip_writes_nowhere_else(tmp_path):
+    (tmp_path / "c.zip").write_bytes(zip_of({"../../evil.ipynb": "e", "/tmp/evil2.ipynb": "e", "big.ipynb": "0" * (MAX_FILE_BYTES + 1)}))
+    found = collected(tmp_path / "c.zip", tmp_path / "place")
+    assert "has 50 MB" in found["big"][0]
+    assert {path.name for path in tmp_path.iterdir()} == {"c.zip", "place"}
+    (tmp_path / "d.zip").write_bytes(zip_of({"../big.ipynb": "0" * (MAX_FILE_BYTES + 1)}))
+    with pytest.raises(ValueError, match=r"d\.zip cannot be unpacked"):
+        collected(tmp_path / "d.zip", tmp_path / "other")
+
+
+# --- what a person writes --------------------------------------------------------------------------------------------
+
+
+def report_of(handout, student, points=1):
+    parts = tuple(Part(id, points, most, Verdict(RIGHT)) for task in handout.problem_set.tasks for id, _, most in task.tests)
+    return Report(student, parts)
+
+
+def edited(path, sep=",", **cells):
+    """Write cells of the first row, as a spreadsheet does."""
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file, delimiter=sep))
+    rows[0] |= cells
+    with path.open("w", encoding="utf-8-sig", newline="") as file:
+        out = csv.DictWriter(file, rows[0], delimiter=";")
+        out.writeheader()
+        out.writerows(rows)
+
+
+def test_a_persons_word_adds_up_and_stays_and_is_on_the_page(tmp_path, handout, capsys):
+    marks = tmp_path / "marks.csv"
+    reports = [report_of(handout, "ada"), report_of(handout, "bob")]
+    (tmp_path / "feedback").mkdir()
+    for report in reports:
+        (tmp_path / "feedback" / f"{report.student}.html").write_text(page(report, handout.problem_set), encoding="utf-8")
+    merge_marks(marks, handout.problem_set, reports)
+    edited(marks, adjust="2,5", comment="A fine <idea>; see me", room="12")
+    assert main(["marks", str(tmp_path)]) == 0
+    assert "2 rows added up, 1 of them with points by hand" in capsys.readouterr().out
+    shown = (tmp_path / "feedback" / "ada.html").read_text(encoding="utf-8")
+    assert "12.5 of 16 points, of these +2.5 by hand" in shown and "A fine &lt;idea&gt;; see me" in shown
+    assert "10 of 16 points." in (tmp_path / "feedback" / "bob.html").read_text(encoding="utf-8")
+    for points, total in ((1, "12.5"), (0, "2.5")):  # graded again, and again
+        merge_marks(marks, handout.problem_set, [report_of(handout, "ada", points)])
+        row = read_marks(marks, handout.problem_set).loc["ada"]
+        assert list(row[["points", "adjust", "comment", "room"]]) == [total, "2,5", "A fine <idea>; see me", "12"]
+    assert marks.read_text(encoding="utf-8").startswith("student;id;points;possible;ps1.1")  # a semicolon, as the spreadsheet has it
+    edited(marks, ";", adjust="two")
+    before = marks.read_bytes()
+    assert main(["marks", str(tmp_path)]) == 2
+    assert "the column adjust of ada is a number of points, such as 2 or -0.5, got 'two'" in capsys.readouterr().err
+    assert marks.read_bytes() == before
+
+
+# --- what goes back --------------------------------------------------------------------------------------------------
+
+WORKSHEET = """Identifier,Full name,Status,Grade,Maximum Grade,Feedback comments
+Participant 4711,Ann Lee,Submitted,,16.00,
+Participant 4712,Bo Öz O'Neil,Submitted,,16.00,
+Participant 4713,Cy Dee,No submission,,16.00,
+"""
+GRADEBOOK = """Student,ID,SIS Login ID,Section,ps1 (87568),ps2 (87570)
+    Points Possible,,,,20,14
+"Lee, Ann",101,al,1,,3
+"Öz, Bo",102,bo,1,,4
+"""
+
+
+@pytest.mark.parametrize("sep", [",", ";"])
+def test_a_platforms_own_export_is_filled(tmp_path, handout, capsys, sep):
+    for shape, names, export in (("moodle", list(MOODLE), WORKSHEET), ("canvas", list(CANVAS)[::2], GRADEBOOK)):
+        out = tmp_path / shape
+        (out / "feedback").mkdir(parents=True)
+        for name in [*names, "zed"]:
+            about, student = whose(name), whose(name).student if whose(name) else name
+            more = {"id": about.id if about else "", "handed_in": name if about else ""}
+            merge_marks(out / "marks.csv", handout.problem_set, [report_of(handout, student)], "", more)
+            (out / "feedback" / f"{student}.html").write_text(page(report_of(handout, student), handout.problem_set), encoding="utf-8")
+        edited(out / "marks.csv", adjust="0.5", comment="See me")
+        sheet = tmp_path / f"{shape}.csv"
+        sheet.write_text(export.replace('"Lee, Ann"', "Lee Ann").replace('"Öz, Bo"', "Öz Bo").replace(",", sep), encoding="utf-8")
+        before = sheet.read_bytes()
+        assert main(["marks", str(out), "--into", str(sheet)]) == 0
+        said = capsys.readouterr().out
+        assert "without a line: zed" in said and sheet.read_bytes() == before
+        assert ("the platform's maximum is 20, the set's 16" in said) == (shape == "canvas")
+        with (out / f"{shape}-filled.csv").open(encoding="utf-8-sig", newline="") as file:
+            rows = list(csv.reader(file, delimiter=sep))
+        half = "10.5" if sep == "," else "10,5"
+        with zipfile.ZipFile(out / f"{shape}-feedback.zip") as pages:
+            inside = sorted(pages.namelist())
+            assert all(b"points" in pages.read(one) for one in inside)
+        if shape == "moodle":
+            assert "2 of 3 lines filled, in 'Grade'" in said
+            assert [row[3] for row in rows] == ["Grade", half, "10", ""] and rows[1][5] == "See me"
+            assert inside == ["Ann Lee_4711_assignsubmission_file_/ps1_feedback.html",
+                              "Bo Öz O'Neil_4712_assignsubmission_file/ps1_feedback.html", "zed.html"]  # fmt: skip
+        else:
+            assert [row[4:] for row in rows] == [["ps1 (87568)", "ps2 (87570)"], ["20", "14"], [half, "3"], ["10", "4"]]
+            assert inside == ["leeann_101_90001_ps1.html", "ozbo_102_90011_ps1-1.html", "zed.html"]
+
+
+def test_an_export_of_something_else_is_refused(tmp_path, handout, capsys):
+    merge_marks(tmp_path / "marks.csv", handout.problem_set, [report_of(handout, "Ann (4711)")], "", {"id": "4711"})
+    sheet = tmp_path / "w.csv"
+    for text, says in (("Identifier,Grade\nParticipant 9,\n", "holds an id of the marks (4711)"),
+                       ("Identifier,Note\nParticipant 4711,\n", "which column takes the points? --column says it; there are 'Identifier', 'Note'")):  # fmt: skip
+        sheet.write_text(text)
+        assert main(["marks", str(tmp_path), "--into", str(sheet)]) == 2
+        assert says in capsys.readouterr().err
+    assert main(["marks", str(tmp_path), "--into", str(sheet), "--column", "Note"]) == 0
+    assert (tmp_path / "w-filled.csv").read_text(encoding="utf-8-sig").splitlines()[1] == "Participant 4711,10"
+    assert main(["marks", str(tmp_path / "nowhere")]) == 2
+
+
+# --- the whole way ---------------------------------------------------------------------------------------------------
+
+
+@posix
+def test_the_way_of_a_class_from_zip_to_export(tmp_path, handout, capsys, monkeypatch):
+    """A resubmission, a late one, a hostile one, an endless one, a zip; graded twice, with a person's word between."""
+    right, wrong = handout.notebook(), handout.notebook(ps1_2="def collision(M, n):\n    return (1, 0), (0, 1)\n")
+    loop = handout.notebook(ps1_2="def collision(M, n):\n    while True:\n        pass\n")
+    evil = handout.notebook(ps1_2="import os, pathlib\ndef collision(M, n):\n    pathlib.Path('/marks.csv').write_text('16')\n    os._exit(0)\n")
+    evil.metadata["lrnnlab"]["assignment"] = "../../evil"
+    text = {name: nbformat.writes(one) for name, one in (("right", right), ("wrong", wrong), ("loop", loop), ("evil", evil))}
+    files = {"leeann_101_9001_ps1.ipynb": text["right"], "ozbo_LATE_102_9002_ps1.ipynb": text["wrong"], "ozbo_102_9010_ps1-1.ipynb": text["right"],
+             "deecy_LATE_103_9003_ps1.ipynb": text["wrong"], "eve_104_9004_ps1.ipynb": text["evil"], "fay_105_9005_ps1.ipynb": text["loop"],
+             "gus_106_9006_ps1.zip": zip_of({"ps1/ps1.ipynb": json.dumps(right)})}  # fmt: skip
+    (tmp_path / "class.zip").write_bytes(zip_of(files))
+    monkeypatch.chdir(tmp_path)
+    asked = ["grade", "class.zip", "--seconds", "2"]
+    asked += [] if shutil.which("bwrap") else ["--unfenced"]
+    assert main(asked) == 0
+    said = capsys.readouterr().out
+    out = tmp_path / "class-marks"
+    marks = read_marks(out / "marks.csv", handout.problem_set)
+    assert marks["points"].to_dict() == {"leeann (101)": "16", "ozbo (102)": "16", "deecy (103)": "14", "eve (104)": "13",
+                                         "fay (105)": "13", "gus (106)": "16"}  # fmt: skip
+    assert marks["late"].to_dict()["deecy (103)"] == "LATE" and marks["late"].value_counts()["LATE"] == 1
+    assert "of 2 uploads ozbo_102_9010_ps1-1.ipynb counts" in said
+    assert "fenced" not in (out / "feedback" / "eve (104).html").read_text(encoding="utf-8").lower()
+    edited(out / "marks.csv", adjust="-1", comment="Late by a day")
+    (tmp_path / "again.zip").write_bytes(zip_of({"deecy_103_9100_ps1-1.ipynb": text["right"]}))
+    assert main(["grade", "again.zip", "--out", "class-marks", *asked[2:]]) == 0
+    assert "deecy (103): 15/16, -1 by hand (was 14)" in capsys.readouterr().out
+    assert "Late by a day" in (out / "feedback" / "deecy (103).html").read_text(encoding="utf-8")
+    (tmp_path / "grades.csv").write_text(GRADEBOOK + '"Dee, Cy",103,cd,1,,\n', encoding="utf-8")
+    assert main(["marks", "class-marks", "--into", "grades.csv"]) == 0
+    assert '"Dee, Cy",103,cd,1,15,' in (out / "grades-filled.csv").read_text(encoding="utf-8-sig")
