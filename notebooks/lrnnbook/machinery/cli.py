@@ -144,12 +144,13 @@ def _parser() -> argparse.ArgumentParser:
                          "there, as .png, .svg and .pdf")  # fmt: skip
     figures.add_argument("--folder", type=_folder, help="where to; default: figures/ beside data/, or here with --data")
     copy = verbs.add_parser("copy", help="a copy of the chapters of your own: make it, start one over, see what is new")
-    copy.add_argument("what", nargs="?", choices=["make", "start-over", "news", "progress"], default="make", help="make: "
+    copy.add_argument("what", nargs="?", choices=["make", "start-over", "news", "progress", "export"], default="make", help="make: "
                       "copy the chapters that are not there yet (the default); start-over: a fresh chapter, the old one "
                       "kept beside it; news: what has changed in the project's chapters since they were copied; progress: "
-                      "how far you have come")  # fmt: skip
+                      "how far you have come; export: what you built, as one file that trains and proves with torch alone")  # fmt: skip
     copy.add_argument("names", nargs="*", metavar="NAME", help="of start-over and news: 03, or the whole name")
     copy.add_argument("--folder", type=_folder, help="the copy; default: where you are, or the project's my_notebooks")
+    copy.add_argument("--out", type=Path, help="of export: the file; default: my_library.py where you are")
     verbs.add_parser("book", help="build, check or compare the notebooks", add_help=False)
     verbs.add_parser("course", help="hand out problem sets, grade what comes back", add_help=False)
     verbs.add_parser("doctor", help="what is installed, which scans work, whether widgets can render", add_help=False)
@@ -361,7 +362,7 @@ def _copy(options: argparse.Namespace) -> int:
     from lrnnbook.machinery import copies
 
     folder, names = copies.find(options.folder), options.names
-    if (options.what in ("make", "progress") and names) or (options.what == "start-over" and not names):
+    if (options.what in ("make", "progress", "export") and names) or (options.what == "start-over" and not names):
         raise ValueError(f"copy {options.what} asks for {'no names' if names else 'the names of chapters, like 03'}")
     if options.what == "make":
         added = copies.make(folder)
@@ -376,6 +377,14 @@ def _copy(options: argparse.Namespace) -> int:
         from lrnnbook.content.exercises import progress
 
         print(progress(folder and copies.copy_in(folder)))
+    elif options.what == "export":
+        from lrnnbook.content.exercises import library
+
+        out = Path(options.out or library.FILE).absolute()
+        os.chdir(copies.copy_in(folder))  # whose mine/ is meant
+        ours = library.write(out)
+        rest = [step for step in library.STEPS if step not in ours]
+        print(f"{out}: yours are {', '.join(ours) or 'none yet'}; the package's are {', '.join(rest) or 'none'}. Run it: python {out.name}")
     else:
         verb, failed = copies.news if options.what == "news" else copies.start_over, 0
         for name in names or copies.copied(folder):

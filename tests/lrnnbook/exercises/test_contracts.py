@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
-from lrnnbook.content.exercises import building, check
+from lrnnbook.content.exercises import building, check, library
 from lrnnbook.content.exercises.building import builds, mine, run, verdict
 from lrnnbook.content.exercises.checking import told
 from lrnnbook.content.exercises.judging import NOT_YET, RIGHT, UNJUDGED, UNTRIED
 from lrnnbook.content.exercises.progress import FILE
 from lrnnbook.machinery import copies
+from lrnnbook.machinery.cli import main
 
 GIVEN = {"RIGHT": {}, "WRONG": {}}
 for file in sorted(Path(__file__).parent.glob("contracts_ch*.py")):
@@ -109,3 +110,25 @@ def test_a_build_cell_in_a_notebook_is_run_by_the_magic(tmp_path):
             f"print(repr(shell.run_cell('%%build scan\\n' + {SCAN!r}).result))\n")  # fmt: skip
     said = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
     assert re.search("right: .*gradient", said)
+
+
+def test_a_reader_s_library_is_one_page_that_trains_and_proves_with_torch_alone(copy, capsys):
+    assert run(InteractiveShell(), "scan", SCAN).outcome == RIGHT
+    assert main(["copy", "export"]) == 0
+    assert "yours are scan; the package's are columns, training_step, snap, search" in capsys.readouterr().out
+    text = (copy / library.FILE).read_text()
+    assert SCAN[SCAN.index("def scan") :] in text and text.count("import torch\n") == 1
+    assert len(text.splitlines()) <= 80 + 4  # four are the reader's helper
+    alone = f"import sys, runpy; sys.modules.update(lrnnlab=None, lrnnbook=None); runpy.run_path({library.FILE!r}, run_name='__main__')"
+    said = subprocess.run([sys.executable, "-c", alone], cwd=copy, capture_output=True, text=True, check=True).stdout
+    assert said.splitlines()[-1].endswith("proved for every string")
+    assert main(["copy", "export"]) == 2 and (copy / library.FILE).read_text() == text
+    assert f"{library.FILE} is there already" in capsys.readouterr().err
+
+
+def test_two_cells_that_give_one_name_to_different_things_are_told_apart(copy):
+    shell = InteractiveShell()
+    assert run(shell, "scan", SCAN).outcome == RIGHT
+    assert run(shell, "snap", "def step(A):\n    return A.argmax(-2)\n\n\ndef snap(A):\n    return step(A)\n").outcome == RIGHT
+    with pytest.raises(ValueError, match="two of your cells define 'step', each in its own way: rename it in the cell of snap"):
+        library.write(copy / "own.py")
