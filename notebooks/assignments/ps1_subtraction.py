@@ -122,6 +122,7 @@ print("ps1.2: right for M = 5, n = 2")
 # %% nbgrader={"grade_id": "ps1_2_hidden", "grade": true, "points": 2}
 # Further cases, run when this is graded: other M and n.
 ### BEGIN HIDDEN TESTS
+# says: n larger than 2
 for _M, _n in itertools.product((3, 5, 7, 11), (2, 3, 4, 9)):
     refutes(collision, _M, _n)
 ### END HIDDEN TESTS

@@ -21,8 +21,9 @@ from lrnnbook.machinery.grading.fence import Fence
 from lrnnbook.machinery.grading.gradebook import assignment_of, grade_folder, page
 from lrnnbook.machinery.grading.gradebook import rehearse as rehearse_set
 from lrnnbook.machinery.grading.grading import grade_all, grade_notebook
+from lrnnbook.machinery.grading.releasing import release
 from lrnnbook.machinery.grading.sets import find, load
-from lrnnbook.machinery.grading.submissions import Cell, Notebook, Submission
+from lrnnbook.machinery.grading.submissions import Cell, Notebook, Submission, read
 from lrnnbook.machinery.grading.validator import MIND, STOPS, validate
 
 ROOT = Path(__file__).parents[3]
@@ -147,7 +148,8 @@ def test_the_command_grades_and_a_late_hand_in_alone(tmp_path, handout, fence, c
     assert graded(folder, "--jobs", 1) == [("'=ada", "16", "3"), ("bob", "13", "0")]
     feedback = (out / "feedback" / "bob.html").read_text()
     assert "collision(5, 2) raised ZeroDivisionError: division by zero (cell 8, line 1)" in feedback
-    assert "ran fenced in by bubblewrap" in feedback
+    assert "fence" not in feedback and "bubblewrap" not in feedback  # that is the teacher's to know
+    assert "def collision(M, n): return 1 / 0" in feedback
     said = capsys.readouterr().out
     assert "2 graded in" in said and said.startswith(fence.describe())
     assert graded(late, "--out", out, "--jobs", 2) == [("'=ada", "16", "3"), ("bob", "16", "3"), ("cy", "16", "3")]
@@ -155,7 +157,7 @@ def test_the_command_grades_and_a_late_hand_in_alone(tmp_path, handout, fence, c
     assert "1/2 bob: 16/16 (was 13)" in said and "2/2 cy: 16/16\n" in said
 
 
-def test_without_a_fence_the_command_refuses_or_marks_and_pages_say_so(tmp_path, handout, capsys, monkeypatch):
+def test_without_a_fence_the_command_refuses_or_marks_say_so(tmp_path, handout, capsys, monkeypatch):
     folder = tmp_path / "submitted"
     hand_in(folder, "ada", handout.notebook())
     monkeypatch.setattr(fences.shutil, "which", lambda program: None)
@@ -167,7 +169,6 @@ def test_without_a_fence_the_command_refuses_or_marks_and_pages_say_so(tmp_path,
     assert main(["grade", str(folder), "--set", "ps1", "--unfenced"]) == 0
     [row] = csv.DictReader((tmp_path / "submitted-marks" / "marks.csv").open())
     assert (row["points"], row["fence"]) == ("16", Fence().describe())
-    assert "NOT FENCED IN" in (tmp_path / "submitted-marks" / "feedback" / "ada.html").read_text()
     assert "NOT FENCED IN" in capsys.readouterr().out
 
 
@@ -248,7 +249,55 @@ def test_a_later_visible_test_tells_no_hidden_input(tmp_path, fence):
     report = grade_notebook("ada", Notebook((Cell(1, cell),)), problem_set, fence)
     assert [part.points for part in report.parts] == [1, 0, 0]
     assert report.parts[2].verdict.says == "power was called before and ended the whole process (exit status 1)"
-    assert "12345" in report.parts[1].verdict.says and "12345" not in page(report, problem_set)
+    shown = page(report, problem_set)
+    assert "12345" in report.parts[1].verdict.says and "12345" not in shown.partition("What you wrote")[0]
+    assert "power ended the whole process (exit status 1)" in shown
+
+
+def test_a_student_s_own_kind_of_error_tells_no_hidden_input(tmp_path, fence):
+    """A class of errors can be called as an input is; one of Python's own is named."""
+    problem_set = own_set(tmp_path)
+    for raised, told in (("type(f'Seen{x}', (ValueError,), {})(x)", "power raised an error"), ("IndexError(x)", "power raised IndexError")):
+        cell = f"def power(x, n):\n    if x > 100:\n        raise {raised}\n    return x**n\ndef square(x, n): return x * x"
+        report = grade_notebook("ada", Notebook((Cell(1, cell),)), problem_set, fence)
+        shown = page(report, problem_set)
+        assert "12345" in report.parts[1].verdict.says and "12345" not in shown
+        assert f"<code>{told}</code>" in shown
+
+
+WORDS = """
+# %% [markdown]
+# ## ps6.3 · Why
+# *★ · 10 minutes · 3 points. Teaches: reasons*
+
+# %% [markdown] nbgrader={"grade_id": "ps6_3", "solution": true, "grade": true, "points": 3}
+# ### BEGIN SOLUTION
+# 1 point: names the powers.
+# ### END SOLUTION
+"""
+
+
+def test_an_answer_in_words_is_released_and_shown_and_its_points_are_a_persons(tmp_path, fence):
+    source = tmp_path / "ps6_own.py"
+    source.write_text((OWN + WORDS).replace("SETUP", "").replace("WANTED", "16"), encoding="utf-8")
+    problem_set = load(source)
+    rehearse_set(problem_set, fence)  # what no test can judge holds nothing up
+    released = nbformat.read(release(str(source), tmp_path / "out"), as_version=4)
+    assert "names the powers" not in nbformat.writes(released)
+    [cell] = [one for one in released.cells if one.metadata.get("nbgrader", {}).get("grade_id") == "ps6_3"]
+    path = tmp_path / "out" / "ps6.ipynb"
+    assert cell.source == "*Your words here.*" and any("ps6_3 holds no words of yours yet" in line for line in validate(path, fence))
+    cell.source = "Because\n<i>powers</i>."
+    nbformat.write(released, path)
+    assert not any("words of yours" in line for line in validate(path, fence))
+    report = grade_notebook("ada", read(path), problem_set, fence)
+    assert (report.points, report.possible) == (0, 6)
+    shown = page(report, problem_set, adjust="2", comment="No powers of 0")
+    assert "<pre>1 point: names the powers.</pre>" in shown and "Because\n&lt;i&gt;powers&lt;/i&gt;." in shown
+    assert "✎ read by a person" in shown and "2 of 6 points, of these +2 by hand" in shown and "No powers of 0" in shown
+    source.write_text(source.read_text(encoding="utf-8").replace(', "grade": true, "points": 3', ""), encoding="utf-8")
+    with pytest.raises(ValueError, match="'ps6_3' is of words, which are a solution and have points"):
+        load(source)
 
 
 def test_a_hand_in_of_another_set_is_told_so(fence, tmp_path):

@@ -249,22 +249,23 @@ def test_marks_and_pages_go_to_no_place_of_somebody_else(tmp_path, handout, with
     assert {path: path.is_file() and path.read_bytes() for path in tmp_path.rglob("*")} == before
 
 
-def test_pages_keep_hidden_tests_to_themselves(handout):
+def test_pages_keep_hidden_tests_to_themselves_and_say_what_helps(handout):
     words = "collision(11, 9) gave X, and should give Y"
-    seen = {"ps1_1_seen", "ps1_2_seen"}
-    parts = tuple(
-        Part(id, 0, most, Verdict(NOT_YET, f"visible {id}") if id in seen else Verdict(outcome, said))
-        for (id, most), outcome, said in zip(
-            ((id, most) for task in handout.problem_set.tasks[:2] for id, _, most in task.tests),
-            (NOT_YET, NOT_YET, NOT_YET, UNJUDGED), ("", words, "", words)))  # fmt: skip
+    raised = Verdict(UNJUDGED, words, "collision raised IndexError")
+    seen = {"ps1_1_seen": Verdict(NOT_YET, "visible ps1_1_seen"), "ps1_2_seen": Verdict(RIGHT)}
+    parts = tuple(Part(id, 0, most, seen.get(id) or (Verdict(NOT_YET, words) if id == "ps1_1_hidden" else raised))
+                  for task in handout.problem_set.tasks[:2] for id, _, most in task.tests)  # fmt: skip
     rest = report_of(handout, "ada", 0, "not attempted", UNJUDGED).parts[4:]
-    report = Report("ada", parts + rest)
+    report = Report("ada", parts + rest, answers={"ps1.1": "def state_after(A):\n    return '<b>'"})
     shut = page(report, handout.problem_set)
-    assert words not in shut
-    assert shut.count("a hidden test fails") == shut.count("on the input of a hidden test") == 1
-    assert "ps1_1_hidden</td><td>0 of 2" in shut
+    assert words not in shut and "11, 9" not in shut
+    assert "Further cases, run when this is graded: several dimensions, one operand" in shut and "ps1_1_hidden" not in shut
+    assert shut.count("wrong on an input that you have not seen") == 1
+    assert "collision raised IndexError · n larger than 2" in shut  # its author's sentence
     assert "visible ps1_1_seen" in shut
-    assert shut.count("not attempted") == len(rest)  # visible and hidden tests say the same
+    assert shut.count("○ not tried yet") == len(rest)  # visible and hidden tests say the same
+    assert "<pre>def state_after(A):\n    return &#39;&lt;b&gt;&#39;</pre>" in shut  # folded, as it was written
+    assert "How to go on: this task teaches Theorem A" in shut and "Hint: The state is the sum of the digits." in shut
     assert page(report, handout.problem_set, show_hidden=True).count(words) == 2
 
 

@@ -46,6 +46,7 @@ class Verdict:
 
     outcome: str
     says: str = ""
+    brief: str = ""  # why it cannot be judged, where its input may not be told
 
     def __repr__(self) -> str:
         return f"{self.outcome}: {self.says}" if self.says else self.outcome
@@ -70,7 +71,11 @@ class NotYet(AssertionError):
 
 
 class CannotJudge(TypeError):
-    """The answer is of a wrong kind, is missing, or raised; the message says which."""
+    """The answer is of a wrong kind, is missing, or raised; the message says which, ``brief`` perhaps without the input."""
+
+    def __init__(self, says: str = "", brief: str = "") -> None:
+        super().__init__(says)
+        self.brief = brief
 
     def _render_traceback_(self) -> list[str]:
         return [f"{UNJUDGED}: {self}"]
@@ -83,7 +88,7 @@ def judge(test: Callable[[], Any]) -> Verdict:
     except NotYet as error:
         return Verdict(NOT_YET, _short(str(error)))
     except CannotJudge as error:
-        return Verdict(UNJUDGED, _short(str(error)))
+        return Verdict(UNJUDGED, _short(str(error)), error.brief)
     except AnyError as error:  # the test itself stumbled over what the answer is
         return Verdict(UNJUDGED, f"the test met {raised(error)}")
     return Verdict(RIGHT)

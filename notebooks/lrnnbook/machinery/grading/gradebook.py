@@ -21,12 +21,12 @@ import jinja2
 import markupsafe
 import nbformat
 
-from lrnnbook.content.exercises.judging import NOT_YET, RIGHT, UNJUDGED
+from lrnnbook.content.exercises.judging import NOT_YET, RIGHT, UNJUDGED, UNTRIED
 from lrnnbook.machinery.grading import lms
 from lrnnbook.machinery.grading.fence import Fence
-from lrnnbook.machinery.grading.grading import OWN_FAULT, Report, grade_all
-from lrnnbook.machinery.grading.sanitize import cell, clean
-from lrnnbook.machinery.grading.sets import HIDDEN, ProblemSet, Task, inside, known, load
+from lrnnbook.machinery.grading.grading import BY_HAND, OWN_FAULT, Part, Report, grade_all
+from lrnnbook.machinery.grading.sanitize import block, cell, clean
+from lrnnbook.machinery.grading.sets import HIDDEN, ProblemSet, Task, inside, known, load, without
 from lrnnbook.machinery.grading.submissions import Submission, Unreadable, collect, read
 from lrnnlab.files import alone, is_clutter, put
 
@@ -91,7 +91,7 @@ def rehearse(problem_set: ProblemSet, fence: Fence) -> None:
         [report] = grade_all([Submission("the source", path)], problem_set, fence.hiding(place))
     if report.problem:
         raise ValueError(f"nothing can be graded: {report.problem}")
-    lost = [part for part in report.parts if part.points < part.possible]
+    lost = [part for part in report.parts if part.points < part.possible and part.verdict.outcome != BY_HAND]
     if report.notes or lost:
         said = report.notes[0] if report.notes else f"{lost[0].id} gives no points: {lost[0].verdict.says}"
         raise ValueError(f"{problem_set.name} cannot be graded, for with the source's own answers {said}")
@@ -170,7 +170,7 @@ def merge_marks(path: Path, problem_set: ProblemSet, reports: Sequence[Report], 
         sep = table.attrs.get("sep", ",")
         for report in reports:
             got = {part.id: part.points for part in report.parts}
-            tasks = {task.id: sum(got.get(id, 0) for id, _, _ in task.tests) for task in problem_set.tasks}
+            tasks = {task.id: sum(got.get(id, 0) for id, _ in task.parts) for task in problem_set.tasks}
             row = {"possible": report.possible, **tasks, "problem": cell(report.problem), "fence": cell(fence_note),
                    **{key: cell(value) for key, value in (about or {}).items()}}  # fmt: skip
             table.loc[cell(report.student), list(row)] = [str(value) for value in row.values()]
@@ -223,14 +223,15 @@ def assignment_of(folder: Path) -> str:
 
 
 TOTAL = "<!-- total -->", "<!-- /total -->"
-_SIGNS = {RIGHT: "✓", NOT_YET: "✗", UNJUDGED: "?"}  # a sign beside the word: not by colour alone
-_HIDDEN = {NOT_YET: "a hidden test fails", UNJUDGED: "on the input of a hidden test"}
+_SIGNS = {RIGHT: "✓", NOT_YET: "✗", UNJUDGED: "?", BY_HAND: "✎", UNTRIED: "○"}  # a sign beside the word: not by colour alone
+_UNSEEN = {NOT_YET: "wrong on an input that you have not seen", UNJUDGED: "of a wrong kind on an input that you have not seen"}
 _PAGE = """<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><title>{{ name }}: {{ report.student | clean }}</title><style>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{{ name }}: {{ report.student | clean }}</title><style>
 body { font: 16px/1.5 sans-serif; max-width: 46em; margin: 2em auto; padding: 0 1em; color: #222; background: #fff }
 table { border-collapse: collapse; width: 100% } th, td { text-align: left; vertical-align: top; padding: .3em .6em }
-th { width: 9em } th + th { width: 5em } th + th + th { width: auto } tr { border-top: 1px solid #ccc }
-.right { color: #00664b } .not { color: #a33c00 } code { overflow-wrap: anywhere }
+td { width: 40% } td + td { width: 5em } td + td + td { width: auto } tr { border-top: 1px solid #ccc }
+.right { color: #00664b } .not { color: #a33c00 } code, pre { overflow-wrap: anywhere; white-space: pre-wrap }
+pre { background: #f4f4f4; padding: .6em }
 </style></head>
 <body>
 <h1>{{ name }}: {{ report.student | clean }}</h1>
@@ -240,12 +241,21 @@ th { width: 9em } th + th { width: 5em } th + th + th { width: auto } tr { borde
 <h2>{{ task.id }} · {{ task.title | clean }}</h2>
 <table>
 <tr><th>test</th><th>points</th><th>result</th></tr>
-{% for part, says in rows %}
-<tr><td>{{ part.id | clean }}</td><td>{{ part.points }} of {{ part.possible }}</td><td>
-<span class="{{ "right" if part.verdict.outcome == right else "not" }}">{{ signs[part.verdict.outcome] }} {{ part.verdict.outcome }}</span>
+{% for part, asks, outcome, says in rows %}
+<tr><td>{{ asks | clean }}</td><td>{{ part.points }} of {{ part.possible }}</td><td>
+<span class="{{ {right: "right", "not yet": "not"}[outcome] }}">{{ signs[outcome] }} {{ outcome }}</span>
 {%- if says %}<br><code>{{ says | clean }}</code>{% endif %}</td></tr>
 {% endfor %}
 </table>
+{% for _, rubric, points in task.words %}
+<p>A person reads these words. What counts, {{ points }} points:</p><pre>{{ rubric | block }}</pre>
+{% endfor %}
+{% if rows | selectattr(2, "ne", right) | list %}
+<p>How to go on: this task teaches {{ task.teaches | clean }}. {% if task.hint %}Hint: {{ task.hint | clean }}{% endif %}</p>
+{% endif %}
+{% if report.answers.get(task.id) %}
+<details><summary>What you wrote</summary><pre>{{ report.answers[task.id] | block }}</pre></details>
+{% endif %}
 {% endfor %}
 {% if report.notes %}
 <h2>About the notebook</h2>
@@ -258,7 +268,7 @@ th { width: 9em } th + th { width: 5em } th + th + th { width: auto } tr { borde
 def page(report: Report, problem_set: ProblemSet, *, show_hidden: bool = False, adjust: str = "", comment: str = "") -> str:
     """The page as text: with what hidden tests say if ``show_hidden``, and with what a person added and said."""
     written = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    written.filters["clean"] = clean
+    written.filters |= {"clean": clean, "block": block}
     tasks = [(task, _rows(task, report, show_hidden)) for task in problem_set.tasks]
     total = markupsafe.Markup(_total(report.points + adjusted(adjust), report.possible, adjust, comment))
     return written.from_string(_PAGE).render(name=problem_set.name, report=report, total=total, tasks=tasks, right=RIGHT,
@@ -272,11 +282,22 @@ def _total(points: float, possible: object, adjust: str, comment: str) -> str:
     return f"{TOTAL[0]}<p>{points:g} of {html.escape(str(possible))} points{by_hand}.</p>{said}{TOTAL[1]}"
 
 
-def _rows(task: Task, report: Report, show_hidden: bool) -> list[tuple]:
-    """The parts of a task, each with what is said of it.  What a visible test says too gives no hidden one away."""
-    hidden = {id for id, source, _ in task.tests if inside(source, HIDDEN)}
-    parts = [part for part in report.parts if part.id in {id for id, _, _ in task.tests}]
-    open_words = {part.verdict.says for part in parts if part.id not in hidden}
-    return [(part, _HIDDEN.get(part.verdict.outcome, "")
-             if part.id in hidden and not show_hidden and part.verdict.says not in open_words else part.verdict.says)
-            for part in parts]  # fmt: skip
+def _rows(task: Task, report: Report, show_hidden: bool) -> list[tuple[Part, str, str, str]]:
+    """The parts of a task, each with what it asks, its outcome and what is said.  What a visible test says too gives nothing away."""
+    got, sources = {part.id: part for part in report.parts}, {id: source for id, source, _ in task.tests}
+    hidden = {id for id, source in sources.items() if inside(source, HIDDEN)}
+    open_words = {got[id].verdict.says for id in sources if id in got and id not in hidden}
+    rows = []
+    for part in (got[id] for id, _ in task.parts if id in got):
+        outcome, says, asks = part.verdict.outcome, part.verdict.says, "the test that you have"
+        if says == "not attempted":
+            outcome, says = UNTRIED, ""
+        if part.id not in sources:
+            asks = "your words"
+        elif part.id in hidden:
+            asks = " ".join(re.findall(r"^# (.+)", without(sources[part.id], HIDDEN), re.MULTILINE)) or "further cases"
+            if not show_hidden and (outcome == NOT_YET or (says and says not in open_words)):
+                told = re.findall(r"# says: (.+)", sources[part.id])
+                says = " · ".join(filter(None, (part.verdict.brief or _UNSEEN[outcome], *told)))
+        rows.append((part, asks, outcome, says))
+    return rows

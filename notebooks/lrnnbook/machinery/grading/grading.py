@@ -12,6 +12,7 @@ each test has a bounded computing time, its process a bounded memory and a time 
 
 from __future__ import annotations
 
+import builtins
 import difflib
 import os
 import pickle
@@ -22,7 +23,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import CodeType
 from typing import Any
 
@@ -40,6 +41,7 @@ MAX_GRADER_BYTES = 2 << 30  # bytes of a process that reads a notebook and judge
 MAX_RESTARTS = 12  # new processes for one submission
 MAX_NOTES = 40
 TEST_TIME_FACTOR = 5  # times what a student's function may compute: what a test itself may
+BY_HAND = "read by a person"  # the outcome of an answer in words
 OWN_FAULT = "the grader met"  # what is no fault of the submission
 # Not what lies in the folder in which the grader was started: that may be the submissions'.
 _START = "import sys; sys.path[:] = filter(None, sys.path); from lrnnbook.machinery.grading.grading import main; main()"
@@ -57,12 +59,13 @@ class Part:
 
 @dataclass(frozen=True)
 class Report:
-    """One student's result; ``notes`` are about the notebook as a whole."""
+    """One student's result; ``notes`` are about the notebook as a whole, ``answers`` what was written, by the task's id."""
 
     student: str
     parts: tuple[Part, ...]
     notes: tuple[str, ...] = ()
     problem: str = ""
+    answers: dict[str, str] = field(default_factory=dict)
 
     @property
     def points(self) -> int:
@@ -140,7 +143,7 @@ def grade(submission: Submission, problem_set: ProblemSet, fence: Fence) -> Repo
 
 def ungraded(student: str, problem_set: ProblemSet, why: str) -> Report:
     """No points, and why."""
-    parts = [Part(id, 0, points, Verdict(UNJUDGED, why)) for task in problem_set.tasks for id, _, points in task.tests]
+    parts = [Part(id, 0, points, Verdict(UNJUDGED, why)) for task in problem_set.tasks for id, points in task.parts]
     return Report(student, tuple(parts), problem=why)
 
 
@@ -156,7 +159,8 @@ def grade_notebook(student: str, notebook: Notebook, problem_set: ProblemSet, fe
     if notebook.assignment not in ("", problem_set.name):
         says = f"it is the notebook of {notebook.assignment}, graded as {problem_set.name}"
         problem, notes = ("", [says, *notes]) if any(part.points for part in parts) else (says, notes)
-    return Report(student, parts, tuple(notes), problem)
+    answers = {task.id: notebook.answer(task.functions, [id for id, *_ in task.words]) for task in problem_set.tasks}
+    return Report(student, parts, tuple(notes), problem, answers)
 
 
 def _grade_task(task: Task, problem_set: ProblemSet, session: Session) -> Iterator[Part]:
@@ -165,6 +169,7 @@ def _grade_task(task: Task, problem_set: ProblemSet, session: Session) -> Iterat
     for id, source, points in task.tests:
         verdict = _judge(_compiled(source, id), names, TEST_TIME_FACTOR * session.fence.limits.seconds)
         yield Part(id, points if verdict.outcome == RIGHT else 0, points, verdict)
+    yield from (Part(id, 0, points, Verdict(BY_HAND)) for id, _, points in task.words)
 
 
 def _names(problem_set: ProblemSet) -> dict[str, object]:
@@ -202,7 +207,8 @@ def _judge(test: CodeType, names: dict, seconds: int) -> Verdict:
     try:
         return judge(lambda: exec(test, names))  # noqa: S102  a teacher's
     except OutOfTime:
-        return Verdict(UNJUDGED, f"the test took more than {seconds} seconds of computing time on what the answer is")
+        said = f"the test took more than {seconds} seconds of computing time on what the answer is"
+        return Verdict(UNJUDGED, said, said)
     finally:
         if timed:
             signal.setitimer(signal.ITIMER_PROF, 0)
@@ -274,12 +280,12 @@ class Session:
     def call(self, name: str, arguments: tuple, named: dict) -> object:
         """Ask the student's function; CannotJudge says why there is no answer."""
         if name in self.dead:
-            raise CannotJudge(self.dead[name])
+            raise CannotJudge(self.dead[name], self.dead[name])
         self.start()
         if self._exhausted():
-            raise CannotJudge(self.over)
+            raise CannotJudge(self.over, self.over)
         if name not in self.functions:
-            raise CannotJudge(self.missing(name))
+            raise CannotJudge(*[self.missing(name)] * 2)
         asked = f"{name}({', '.join([*map(shown, arguments), *(f'{key}={shown(value)}' for key, value in named.items())])})"
         question = name, [encode(value) for value in arguments], {key: encode(value) for key, value in named.items()}
         try:
@@ -287,14 +293,18 @@ class Session:
         except Gone as gone:
             self.close()
             self.dead[name] = f"{name} was called before and {gone}"  # without arguments: they may be a hidden test's
-            raise CannotJudge(f"{asked} {gone}") from None
+            raise CannotJudge(f"{asked} {gone}", f"{name} {gone}") from None
         if "error" in reply:
-            undone = reply.get("kind") == "NotImplementedError"
-            raise CannotJudge("not attempted" if undone else f"{asked} raised {reply['error']}"[:400])
+            kind = reply.get("kind")
+            if kind == "NotImplementedError":
+                raise CannotJudge("not attempted")
+            known = isinstance(getattr(builtins, str(kind), None), type)  # a class of the student's own may be called as an input is
+            raise CannotJudge(f"{asked} raised {reply['error']}"[:400], f"{name} raised {kind if known else 'an error'}")
         try:
             return decode(reply.get("value"))
         except ValueError as error:
-            raise CannotJudge(f"{asked} sent the grader what is no answer: {str(error)[:100]}") from None
+            said = "sent the grader what is no answer"
+            raise CannotJudge(f"{asked} {said}: {str(error)[:100]}", f"{name} {said}") from None
 
     def missing(self, name: str) -> str:
         """There is no such function: what may have happened?"""

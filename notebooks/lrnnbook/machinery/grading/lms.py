@@ -10,7 +10,7 @@ import os
 import re
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 MOODLE = re.compile(r"(?P<name>.+?)_(?P<id>[0-9]+)_assignsubmission_(?:file|onlinetext)(?:_.*)?", re.DOTALL)
 CANVAS = re.compile(r"(?P<name>[^_]+)_(?P<late>LATE_)?(?P<id>[0-9]+)_(?P<upload>[0-9]+)_.+", re.DOTALL)
+PACKED = (".ipynb", ".zip")
 MAX_MEMBERS = 10_000  # files in a zip
 BAD_ZIP = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError, RuntimeError, ValueError)
 
@@ -106,44 +107,31 @@ def fill(worksheet: Path, marks: "pd.DataFrame", pages: dict[str, Path], out: Pa
 
     What was done comes back in sentences.  ValueError where the export has no column for ids, or not one for the points."""
     grades, sep = table(worksheet)
-    marked = {id: (student, row) for student, row in marks.iterrows() if (id := row["id"])}
-    ids = [[(re.search(r"[0-9]+\s*$", text) or [""])[0].strip() for text in grades.iloc[:, place]] for place in range(grades.shape[1])]
-    known = [place for place, title in enumerate(grades.columns) if title in ("Identifier", "ID")] or range(grades.shape[1])
-    best = max(known, key=lambda place: sum(id in marked for id in ids[place]))
-    if not any(id in marked for id in ids[best]):
-        raise ValueError(f"no column of {worksheet} holds an id of the marks ({', '.join(list(marked)[:3]) or 'which have none'}): is it "
-                         "the export of this assignment?")  # fmt: skip
-    titles = [title for title in grades.columns if column in ("", title) and (column or title == "Grade" or re.match(
-        rf"{name}\b.*\([0-9]+\)$", title, re.IGNORECASE))]  # fmt: skip
-    if len(titles) != 1:
-        raise ValueError(f"which column takes the points? --column says it; there are {', '.join(map(repr, grades.columns))}")
-    where, comments = grades.columns.get_loc(titles[0]), [n for n, title in enumerate(grades.columns) if title == "Feedback comments"]
-    filled, most, limit = set(), {*marks["possible"]}, set()
-    for line, id in enumerate(ids[best]):
-        if "Maximum Grade" in grades.columns:
-            limit.add(grades["Maximum Grade"].iloc[line])
-        elif grades.iloc[line, 0].strip().startswith("Points Possible"):
-            limit.add(grades.iloc[line, where])
-        if id in marked:
-            student, row = marked[id]
-            filled.add(student)
-            grades.iloc[line, where] = row["points"].replace(".", "," if sep == ";" else ".")
-            for place in comments:
-                grades.iloc[line, place] = row["comment"] or row["problem"]
-    put(out / f"{worksheet.stem}-filled.csv", grades.to_csv(index=False, sep=sep, lineterminator="\r\n").encode("utf-8-sig"))
-    packed = io.BytesIO()
+    once = [title for title, count in Counter(grades).items() if count == 1]
+    students = {id: student for student, id in marks["id"].items() if id}
+    found = [grades[title].str.extract(r"([0-9]+)\s*$")[0] for title in [one for one in ("Identifier", "ID") if one in once] or once]
+    ids = max(found, key=lambda ids: ids.isin(students).sum())
+    lines = grades.index[ids.isin(students)]
+    if lines.empty:
+        raise ValueError(f"no column of {worksheet} holds an id of the marks ({', '.join(list(students)[:3]) or 'which have none'})")
+    own = [title for title in once if title == (column or "Grade") or (not column and re.match(rf"{name}\b.*\([0-9]+\)$", title, re.I))]
+    if len(own) != 1:
+        raise ValueError(f"which column takes the points? --column says it; there are {', '.join(map(repr, once))}")
+    theirs = marks.loc[[students[id] for id in ids[lines]]]
+    grades.loc[lines, own[0]] = theirs["points"].str.replace(".", "," if sep == ";" else ".").values
+    if "Feedback comments" in once:
+        grades.loc[lines, "Feedback comments"] = theirs["comment"].mask(theirs["comment"] == "", theirs["problem"]).values
+    filled, packed = out / f"{worksheet.stem}-filled.csv", io.BytesIO()
+    put(filled, grades.to_csv(index=False, sep=sep, lineterminator="\r\n").encode("utf-8-sig"))
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        for student, row in marks.iterrows():
-            stem, suffix = os.path.splitext(row["handed_in"])
-            of_file = suffix.casefold() in (".ipynb", ".zip") or not row["handed_in"]
+        for student, handed_in in marks["handed_in"].items():
+            stem, suffix = os.path.splitext(handed_in or f"{student}.ipynb")
             if student in pages:
-                archive.write(pages[student], f"{stem or student}.html" if of_file else f"{row['handed_in']}/{name}_feedback.html")
-    put(out / f"{worksheet.stem}-feedback.zip", packed.getvalue())
-    without = [student for student in marks.index if student not in filled]
-    says = [f"{len(filled)} of {len(grades)} lines filled, in {titles[0]!r}: {out / f'{worksheet.stem}-filled.csv'}",
-            f"pages to upload: {out / f'{worksheet.stem}-feedback.zip'}"]  # fmt: skip
+                archive.write(pages[student], f"{stem}.html" if suffix.casefold() in PACKED else f"{handed_in}/{name}_feedback.html")
+    put(filled.with_name(f"{worksheet.stem}-feedback.zip"), packed.getvalue())
+    says = [f"{len(lines)} of {len(grades)} lines filled, in {own[0]!r}: {filled}; pages to upload: {worksheet.stem}-feedback.zip"]
+    without = [student for student in marks.index if student not in set(theirs.index)]
     says += [f"without a line: {', '.join(without)}"] if without else []
-    number: Callable[[str], float] = lambda text: float(text.replace(",", "."))  # noqa: E731
-    if limit and any(re.fullmatch(r"[0-9.,]+", text) and number(text) not in map(number, most) for text in limit):
-        says += [f"the platform's maximum is {', '.join(sorted(limit))}, the set's {', '.join(most)}: make them equal before you import"]
-    return says
+    total = grades[grades.iloc[:, 0].str.strip().str.startswith("Points Possible")][own[0]] if "Maximum Grade" not in once else grades["Maximum Grade"]
+    other = {text for text in total if re.fullmatch(r"[0-9]+([.,]0*)?", text) and int(float(text.replace(",", "."))) != int(theirs["possible"].iloc[0])}
+    return says + [f"the platform's maximum is {text}, the set's {theirs['possible'].iloc[0]}: make them equal" for text in sorted(other)]

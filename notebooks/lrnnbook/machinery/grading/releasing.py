@@ -17,7 +17,7 @@ from nbformat import NotebookNode
 import lrnnlab
 from lrnnbook.machinery.book.building import as_bytes, give_ids
 from lrnnbook.machinery.book.running import KERNEL
-from lrnnbook.machinery.grading.sets import HIDDEN, SOLUTION, ProblemSet, inside, load, source_of, without
+from lrnnbook.machinery.grading.sets import HIDDEN, NO_WORDS, SOLUTION, ProblemSet, inside, load, source_of, without
 from lrnnlab.files import check_file, put, set_aside
 
 STUB = 'raise NotImplementedError("your code here")'
@@ -69,7 +69,7 @@ def _preprocessors() -> Iterator:
     from traitlets.config import Config
 
     config = Config()
-    config.ClearSolutions.code_stub = {"python": STUB}
+    config.ClearSolutions.code_stub, config.ClearSolutions.text_stub = {"python": STUB}, NO_WORDS
     config.ClearSolutions.begin_solution_delimeter = f"BEGIN {SOLUTION}"
     config.ClearSolutions.end_solution_delimeter = f"END {SOLUTION}"
     for kind in ("LockCells", "ClearSolutions", "ClearOutput", "CheckCellMetadata", "ClearHiddenTests",

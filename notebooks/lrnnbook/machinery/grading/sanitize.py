@@ -30,6 +30,16 @@ def clean(text: object, room: int = ROOM) -> str:
     return f"{begin[: room - 3]}..." if cut else begin
 
 
+def block(text: str) -> str:
+    """Lines of code or of words, indented as they were, where what is not printable is escaped.
+
+    >>> block("if x:\\n\\treturn '\\x1b'")
+    "if x:\\n    return '\\\\x1b'"
+    """
+    lines = text.expandtabs(4).splitlines()
+    return "\n".join("".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in line) for line in lines)
+
+
 def label(name: str) -> str:
     """The name of a file or folder as a student's name: printable, at most 214 bytes, not hidden, and no two alike.
 

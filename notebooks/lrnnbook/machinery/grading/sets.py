@@ -5,8 +5,11 @@ Cells are marked in the first line, in nbgrader's words, shortened (what is left
     # %% nbgrader={"grade_id": "ps1-setup", "locked": true}               run before everything, not to be changed
     # %% nbgrader={"grade_id": "ps1_1", "solution": true}                 the student's; ### BEGIN SOLUTION ... END
     # %% nbgrader={"grade_id": "ps1_1_seen", "grade": true, "points": 1}  a test; ### BEGIN HIDDEN TESTS ... END
+    # %% [markdown] nbgrader={"grade_id": "ps1_1_why", "solution": true, "grade": true, "points": 2}   an answer in words
 
-An answer is a function; its name is what binds it to its tests.  Sources live in ``notebooks/assignments``: below
+An answer is a function; its name is what binds it to its tests.  An answer in words is read by a person; its solution is the
+rubric, which the page shows.  The comment on top of a hidden test is its name on the page, ``# says: n larger than 2`` inside it
+what the page says where it fails.  Sources live in ``notebooks/assignments``: below
 ``notebooks``, where a teacher looks, and not in ``notebooks/py``, whose every file has an executed twin that all may
 read.
 """
@@ -25,24 +28,34 @@ from lrnnbook.machinery.grading.sanitize import clean
 
 BEGIN, END = "### BEGIN ", "### END "
 SOLUTION, HIDDEN = "SOLUTION", "HIDDEN TESTS"
+NO_WORDS = "*Your words here.*"  # where an answer in words goes
 _REMARKS = re.compile(r"  # (fmt: skip|noqa.*)$", re.MULTILINE)  # to tools that read the source, not to students
 _MARK = re.compile(r"\s*#+\s*(begin|end)\b.*(solution|hidden)", re.IGNORECASE)  # what means to be one, perhaps wrongly written
 HEADER = re.compile(r"^## (?P<id>ps\d+\.\d+) · (?P<title>.+)\n\*(?P<stars>★+) · (?P<minutes>\d+) minutes · "
                     r"(?P<points>\d+) points\. Teaches: (?P<teaches>[^*]+)\*", re.MULTILINE)  # fmt: skip
+HINT = re.compile(r"<summary>Hint</summary>(.+?)</details>", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class Task:
-    """One task: its id (``ps1.1``), title, the functions that answer it, its test cells (grade_id, source, points)."""
+    """One task: its id (``ps1.1``), title, the functions that answer it, its test cells (grade_id, source, points), its answers in
+    words (grade_id, rubric, points), what it teaches, its hint."""
 
     id: str
     title: str
     functions: tuple[str, ...]
     tests: tuple[tuple[str, str, int], ...]
+    words: tuple[tuple[str, str, int], ...] = ()
+    teaches: str = ""
+    hint: str = ""
+
+    @property
+    def parts(self) -> list[tuple[str, int]]:
+        return [(id, points) for id, _, points in (*self.tests, *self.words)]
 
     @property
     def points(self) -> int:
-        return sum(points for _, _, points in self.tests)
+        return sum(points for _, points in self.parts)
 
 
 @dataclass(frozen=True)
@@ -101,12 +114,14 @@ def load(source: Path) -> ProblemSet:
     notebook, name = sync.read_source(source), source.stem.partition("_")[0]
     asked = [found for cell in notebook.cells if cell.cell_type == "markdown" for found in HEADER.finditer(cell.source)]
     headers = {found["id"]: found for found in asked}
+    hints = {found["id"]: HINT.search(found.string, found.end()) for found in asked}
     if not asked or len(headers) < len(asked):
         again = [id for id, count in Counter(found["id"] for found in asked).items() if count > 1]
         what = f"two headers say {again[0]}" if again else "there is no header of a task, ## ps1.1 · ..."
         raise ValueError(f"{source.name}: {what}")
     functions: dict[str, list[str]] = {id: [] for id in headers}
     tests: dict[str, list] = {id: [] for id in headers}
+    words: dict[str, list] = {id: [] for id in headers}
     setup, seen = [], set()
     for number, cell in enumerate(notebook.cells, 1):
         cell.source, where = _REMARKS.sub("", cell.source), f"{source.name}, cell {number}"
@@ -121,6 +136,11 @@ def load(source: Path) -> ProblemSet:
         if grade_id in seen or (task not in headers and (marks["grade"] or marks["solution"])):
             raise ValueError(f"{where}: {grade_id!r} is used twice, or no header names {task!r}")
         seen.add(grade_id)
+        if cell.cell_type == "markdown":
+            if not (marks["solution"] and marks["grade"]):
+                raise ValueError(f"{where}: {grade_id!r} is of words, which are a solution and have points")
+            words[task].append((grade_id, "\n".join(inside(cell.source, SOLUTION)), marks["points"]))
+            continue
         try:
             compile(cell.source, where, "exec")
         except SyntaxError as error:
@@ -131,10 +151,11 @@ def load(source: Path) -> ProblemSet:
             tests[task].append((grade_id, cell.source, marks["points"]))
         else:
             setup.append(cell.source)
-    tasks = tuple(Task(id, found["title"], tuple(functions[id]), tuple(tests[id])) for id, found in headers.items())
+    tasks = tuple(Task(id, found["title"], tuple(functions[id]), tuple(tests[id]), tuple(words[id]), " ".join(found["teaches"].split()),
+                       " ".join(hints[id][1].split()) if hints[id] else "") for id, found in headers.items())  # fmt: skip
     for made in tasks:
         said = int(headers[made.id]["points"])
-        if not made.functions or made.points != said:
+        if not (made.functions or made.words) or made.points != said:
             raise ValueError(f"{source.name}: {made.id} says {said} points, its tests give {made.points}; "
                              f"its functions are {made.functions}")  # fmt: skip
     again = [one for one, count in Counter(one for made in tasks for one in made.functions).items() if count > 1]

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lrnnbook.machinery.grading.lms import Name, unpack, whose, zipped
+from lrnnbook.machinery.grading.lms import PACKED, Name, unpack, whose, zipped
 from lrnnbook.machinery.grading.sanitize import label
 from lrnnlab.files import is_clutter
 
@@ -23,8 +23,8 @@ from lrnnlab.files import is_clutter
 OPEN = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
 MAX_FILE_BYTES = 50_000_000  # bytes of one notebook: outputs are large, code is not
 MAX_CHARACTERS, MAX_CELLS = 1_000_000, 2_000  # characters of code of one notebook, and cells that hold some
+MAX_ANSWER = 20_000  # characters of an answer that a page shows
 MAX_NAME_CHARACTERS = 200  # characters of a name in a notebook
-PACKED = (".ipynb", ".zip")
 MAX_DEPTH = 20  # folders below one another in which one student's notebook is looked for
 _KINDS = {stat.S_IFLNK: "a link", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket", stat.S_IFCHR: "a device",
           stat.S_IFBLK: "a device", stat.S_IFDIR: "a folder"}  # fmt: skip
@@ -60,17 +60,24 @@ class Cell:
 
 @dataclass(frozen=True)
 class Notebook:
-    """A notebook as far as a grader cares: ``answers`` are the functions that it was released to ask for."""
+    """A notebook as far as a grader cares: ``answers`` are the functions that it was released to ask for, ``words`` the texts."""
 
     cells: tuple[Cell, ...]
     assignment: str = ""
     answers: tuple[str, ...] = ()
     marks: tuple[str, ...] = ()
+    words: tuple[tuple[str, str], ...] = ()
 
     @property
     def own(self) -> tuple[Cell, ...]:
         """The cells that are no tests."""
         return tuple(cell for cell in self.cells if not cell.is_test)
+
+    def answer(self, functions: Iterable[str], ids: Iterable[str]) -> str:
+        """What was written for a task: the cells that define its functions, and its words."""
+        begins = re.compile(rf"^(?:(?:def|class) +(?:{'|'.join(functions) or '(?!)'})\b|(?:{'|'.join(functions) or '(?!)'}) *=[^=])", re.MULTILINE)
+        found = [cell.source for cell in self.own if not cell.is_setup and begins.search(cell.source)]
+        return "\n\n".join([*found, *(text for id, text in self.words if id in set(ids))])[:MAX_ANSWER]
 
     def doubled(self, names: Iterable[str]) -> list[str]:
         """A sentence for each of the functions ``names`` that the notebook's cells define more than once."""
@@ -201,14 +208,16 @@ def parse(data: bytes) -> Notebook:
                          "save it in JupyterLab as .ipynb, not as .py or .html") from error  # fmt: skip
     if not isinstance(content, dict) or not isinstance(content.get("cells"), list):
         raise Unreadable("the file is JSON, but not a notebook of version 4 (it has no list of cells)")
-    cells, marks = [], []
+    cells, marks, words = [], [], []
     for number, cell in enumerate(content["cells"], 1):
         if not isinstance(cell, dict):
             raise Unreadable(f"cell {number} is damaged: not a cell but of type {type(cell).__name__}")
         mark = _dict(_dict(cell.get("metadata")).get("nbgrader"))
         grade_id, source = _name(mark.get("grade_id")), _text(cell.get("source"))
         marks += [grade_id] if grade_id else []
-        if cell.get("cell_type") == "code" and source.strip():
+        if cell.get("cell_type") == "markdown" and mark.get("solution"):
+            words.append((grade_id, source))
+        elif cell.get("cell_type") == "code" and source.strip():
             is_test = bool(mark.get("grade"))
             cells.append(Cell(number, source, grade_id, is_test, bool(grade_id) and not is_test and not mark.get("solution")))
     if sum(len(cell.source) for cell in cells) > MAX_CHARACTERS or len(cells) > MAX_CELLS:
@@ -217,7 +226,7 @@ def parse(data: bytes) -> Notebook:
     about = _dict(_dict(content.get("metadata")).get("lrnnlab"))
     answers = [_name(name) for answer in _list(about.get("answers")) for name in _list(_dict(answer).get("functions"))]
     return Notebook(tuple(cells), _name(about.get("assignment")), tuple(filter(str.isidentifier, answers))[:MAX_CELLS],
-                    tuple(marks[:MAX_CELLS]))  # fmt: skip
+                    tuple(marks[:MAX_CELLS]), tuple(words[:MAX_CELLS]))  # fmt: skip
 
 
 def _dict(value: Any) -> dict:

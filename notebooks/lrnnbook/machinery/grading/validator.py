@@ -15,7 +15,7 @@ from pathlib import Path
 from lrnnbook.machinery.grading import fence
 from lrnnbook.machinery.grading.fence import Fence
 from lrnnbook.machinery.grading.grading import Session
-from lrnnbook.machinery.grading.sets import definitions
+from lrnnbook.machinery.grading.sets import NO_WORDS, definitions
 from lrnnbook.machinery.grading.submissions import Cell, Notebook, Unreadable, read
 
 STOPS, MIND = "must be put right", "please look"  # points would be lost, or might be
@@ -46,6 +46,9 @@ def _at_rest(notebook: Notebook, path: Path) -> Iterator[str]:
     for id, count in sorted(Counter(notebook.marks).items()):
         if count > 1:
             yield f"{MIND}: the cell {id!r} is there {count} times: a copy can be deleted"
+    for id, text in notebook.words:
+        if NO_WORDS in text:
+            yield f"{MIND}: {id} holds no words of yours yet"
     for cell in notebook.own:
         yield from _calls(cell)
 
