@@ -407,6 +407,29 @@ def test_a_planted_fault_is_seen_and_a_sound_page_is_not_blamed(browser, kinds, 
     page.close()
 
 
+@pytest.mark.parametrize("width, scheme", [(WIDTHS[0], "dark"), (WIDTHS[1], "light")])
+def test_an_answer_is_judged_on_the_page(visit, tmp_path, width, scheme):
+    """Of an exercise, and of a hole of golf, in the place of what the cell says of an answer that is not there."""
+    untried = new_output("display_data", {"text/plain": "not tried yet"})
+    codes = 'check("00.2", my_words)', 'check("00.4", my_matrix)', 'puzzle("z_6", start=[...],\n       A={})', 'check("00.1", my_sums)'
+    cells = [new_code_cell(code, execution_count=n + 1, outputs=[untried]) for n, code in enumerate(codes)]
+    assert small_site([notebook(tmp_path, new_markdown_cell("# One"), *cells, name="deeper/01a_one")], tmp_path / "site", whole=False) == []
+    page = visit(tmp_path / "site/deeper/01a_one.html", width, scheme)
+    words, matrix, golf = (page.get_by_role("textbox", name=name) for name in ("five words", "two rows", "your entry"))
+    said = page.locator(".moving-picture").get_by_role("status")
+    assert "not tried yet" in said.first.inner_text() and page.get_by_text("not tried yet").count() == 3
+    words.press_sequentially("0 1 2 3 12")
+    assert "'3' and '12' may end in one state" in said.first.inner_text()
+    words.press("Backspace")
+    assert "'1' and '1' may end in one state" in said.first.inner_text()
+    words.fill("0 1 2 3 4")
+    matrix.fill("[[0.95, 0.05], [0.05, 0.95]]")
+    golf.fill("start: 1 0\n0: 1 0; 0 1\n1: 0 -1; 1 1")
+    assert [" ".join(one.split()[:3]) for one in said.all_inner_texts()] == ["\u2713 right", "\u2713 right", "Proved: 2 numbers"]
+    assert page.evaluate("document.scrollingElement.scrollWidth") <= width
+    assert violations(page) == []
+
+
 def test_dead_links_are_seen(tmp_path):
     (tmp_path / "other.html").write_text('<h2 id="a b">A</h2>')
     links = {"other.html": 0, "other.html#a%20b": 0, "#here": 0, "https://x.org/y": 0, "mailto:a@b.c": 0,

@@ -9,6 +9,8 @@ import torch
 from browser import MS, artefacts, violations
 
 from lrnnbook.content.chapters import ch01, ch02, ch03, ch05, ch08, ch09, fast_weight_solutions, golf, playground
+from lrnnbook.content.exercises import check
+from lrnnbook.content.exercises.judging import NOT_YET, RIGHT, UNJUDGED, UNTRIED
 from lrnnbook.content.show import atlas
 from lrnnbook.content.show import interactive as moving
 from lrnnbook.content.show.interactive import NAMES, module
@@ -16,6 +18,7 @@ from lrnnbook.content.show.interactive.export import page_net
 from lrnnbook.content.tables import ladder_atlas, lrnn_film
 from lrnnbook.content.tables.kernels import spectrum
 from lrnnbook.content.tables.word_actions import machine_of
+from lrnnbook.machinery.book.site.answers import field
 from lrnnbook.machinery.book.site.moving import moving_html, script
 from lrnnlab import build, quantise, snap, verify
 from lrnnlab.automata import MooreMachine
@@ -36,6 +39,7 @@ MADE = {
     "playground": lambda: playground.panel(playground.recorded()["nets"]),
     "atlas": atlas.panel,
     "golf": golf.panel,
+    "answer": lambda: field('check("00.4", None)'),
 }
 
 
@@ -337,8 +341,49 @@ def same_judgement(asked, hole, text):
     return str(judged).split(":")[0].split(" ")[0]
 
 
-AGREES = {"golf": golf_agrees, "atlas": atlas_agrees, "playground": playground_agrees, "writes": writes_agrees, "tree": tree_agrees, "levels": levels_agrees, "film": film_agrees, "fields": fields_agrees, "killers": killers_agrees, "walk": walk_agrees, "disc": disc_agrees, "simplex": simplex_agrees}
+def answer_agrees(asked):
+    """What is typed on a page is judged as Python judges the same answer, in the same words."""
+    draw, outcomes = np.random.default_rng(13), []
+    kinds = {"words": ("00.2", five_words), "matrix": ("00.4", leaning)}
+    for case in range(400):
+        kind = ("words", "matrix")[case % 2]
+        id, make = kinds[kind]
+        answer = make(draw, case)
+        texts = [str(answer), *(["; ".join(" ".join(map(str, row)) for row in answer)] if kind == "matrix" else [" ".join(answer)] if all(answer) else [])]
+        verdict = check(id, answer)
+        for text in texts:
+            found = asked("judge", kind, text)
+            assert (found["outcome"], found["says"]) == (verdict.outcome, verdict.says), text
+        outcomes.append((kind, verdict.outcome, verdict.says[:9]))
+    assert len({*outcomes}) >= 9 and all(sum(one[:2] == (kind, RIGHT) for one in outcomes) > 20 for kind in kinds), {*outcomes}
+    for kind, text, outcome in (("words", " ", UNTRIED), ("matrix", "1 x; 0 1", UNJUDGED), ("matrix", ".9 .1\n1/10 \u22121e-30", NOT_YET),
+                                ("matrix", "[[9/10, .1], [1/10, 0.9]]", RIGHT), ("words", "'0', \"1\" (2, 3) 4", RIGHT)):  # fmt: skip
+        assert asked("judge", kind, text)["outcome"] == outcome, text
+
+
+def five_words(draw, case):
+    """Words of digits, mostly with different sums; some of another number, or with another letter."""
+    words = ["".join(draw.choice(list("01234"), draw.integers(0, 6))) for _ in range(5)]
+    for place, word in enumerate(words):
+        words[place] = word + str((place - sum(map(int, word))) % 5)
+    words = [words[i] for i in draw.permutation(5)]
+    if case % 3 == 1:
+        words[draw.integers(5)] = str(draw.choice(["7", "0a", "x'y", "12", "", "4\u0661", "\xb2"]))
+    return words[: draw.integers(3, 6)] if case % 5 == 0 else [*words, "0"] if case % 11 == 0 else words
+
+
+def leaning(draw, case):
+    """Columns that are distributions, mostly near the identity; some are none, or no matrix of two rows."""
+    p, q = (float(round(one, 4)) for one in draw.choice([0.1, 0.09, 0.02, 0.003, 0.0, 0.3], 2) * draw.choice([1, draw.uniform()], 2))
+    A = [[1 - p, q], [p, 1 - q]]
+    if case % 4 == 0:
+        A[draw.integers(2)][draw.integers(2)] = float(draw.choice([-0.1, 0.5, 2.0, 1e-7, 123456.0]))
+    return [*A, [0.5, 0.5]] if case % 13 == 0 else A[:1] if case % 17 == 0 else [A[0], [q]] if case % 19 == 0 else A
+
+
+AGREES = {"answer": answer_agrees, "golf": golf_agrees, "atlas": atlas_agrees, "playground": playground_agrees, "writes": writes_agrees, "tree": tree_agrees, "levels": levels_agrees, "film": film_agrees, "fields": fields_agrees, "killers": killers_agrees, "walk": walk_agrees, "disc": disc_agrees, "simplex": simplex_agrees}
 PLANTED = {
+    "answer": ("sum(word) !== sum(other)", "sum(word) > sum(other)"),
     "golf": ("values[at].state !== state", "values[at].state > state"),
     "atlas": ("empty(x[1]) ? or(first", "!empty(x[1]) ? or(first"),
     "playground": ("x[i] * y[i] - x[i + 1] * y[i + 1]", "x[i] * y[i] + x[i + 1] * y[i + 1]"),
@@ -438,6 +483,7 @@ MOVES = {  # name -> (by pointer, what has the focus, a key)
     "writes": (played(3), "input[type=range]", "ArrowLeft"),
     "atlas": (pressed("machine 112001"), "[aria-label^='a word']", "b"),
     "golf": (pressed("6 S"), "textarea", "1"),
+    "answer": (lambda page: page.get_by_role("textbox").fill("0.9 0.1; 0.1 0."), "input", "9"),
     "playground": (pressed("500 random letters"), "input[type=text]", "3"),
     "simplex": (dragged("column 2", 30, -40), "[aria-label='column 3']", "ArrowDown"),
 }

@@ -298,12 +298,14 @@ def par(name: str) -> Text:
     return Text(f"Par is {hole.par}. {hole.why}\n\n```\n{start}{lines}```")
 
 
-def panel() -> Moving:
-    """The game."""
+def panel(only: str = "") -> Moving:
+    """The game, or one hole of it."""
+    holes = [HOLES[only]] if only else [*HOLES.values()]
+    alt = f"A field for an entry that holds {HOLES[only].name}: it is proved, or answered with two strings that it confuses." if only else ALT
     shown = [{"name": hole.name, "about": hole.about, "symbols": list(hole.machine.symbols), "transitions": hole.machine.transitions.tolist(),
               "initial": int(hole.machine.initial), "names": list(hole.machine.names), "least": hole.least, "par": hole.par, "why": hole.why,
-              "start": hole.start} for hole in HOLES.values()]  # fmt: skip
-    return Moving("golf", {"holes": shown}, {"hole": 0, "text": shown[0]["start"], "best": {"0": HOLES["parity"].machine.num_states}}, ALT)
+              "start": hole.start} for hole in holes]  # fmt: skip
+    return Moving("golf", {"holes": shown}, {"hole": 0, "text": shown[0]["start"], "best": {"0": holes[0].machine.num_states}}, alt)
 
 
 @dataclass(frozen=True)

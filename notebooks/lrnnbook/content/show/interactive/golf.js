@@ -144,8 +144,8 @@ const render = ({ model, el }) => {
   const input = html("textarea", { "aria-label": "your entry: the start, and for each letter the rows of A and b", spellcheck: "false",
     autocapitalize: "off", autocomplete: "off", input: () => play({ text: input.value }) });
   controls.append(button("write the start again", () => play({ text: data.holes[at().hole].start })));
-  panels.append(html("div", { class: "entry" }, about, input, form), values,
-    html("div", { class: "holes", tabindex: 0, role: "group", "aria-label": "twelve holes" },
+  panels.append(html("div", { class: "entry" }, about, input, form), values);
+  if (data.holes.length > 1) panels.append(html("div", { class: "holes", tabindex: 0, role: "group", "aria-label": "twelve holes" },
       html("table", {}, html("thead", {}, html("tr", {}, ...head)), html("tbody", {}, ...rows.map(row => row.node)))));
   panels.before(root.querySelector("[role=status]"));
 

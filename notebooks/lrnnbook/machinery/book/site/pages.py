@@ -24,6 +24,7 @@ from lrnnbook.machinery.book.cell_dependencies import widget_cells, widgets
 from lrnnbook.machinery.book.inspection import inspect
 from lrnnbook.machinery.book.outputs import is_panel, is_picture
 from lrnnbook.machinery.book.running import BookError, where
+from lrnnbook.machinery.book.site.answers import field
 from lrnnbook.machinery.book.site.flipbooks import book_html, flipbook
 from lrnnbook.machinery.book.site.moving import moving_html, script
 from lrnnbook.machinery.book.site.predictions import asked_in, prediction_markdown
@@ -92,8 +93,8 @@ def write_pages(notebooks: Sequence[Path], folder: Path, books: bool = True) -> 
         name, (title, lead) = place(path).with_suffix("").as_posix(), _title(page)
         titles[name] = title, _from_the_top(lead, dirname(name))
         _shorten_anchors(page)
-        _ask(page)
-        _write(folder / place(path), as_bytes(_with_books(path, page, folder / "_static") if books else page))
+        _ask(page, folder / "_static", up := "../" * (len(place(path).parts) - 1))
+        _write(folder / place(path), as_bytes(_with_books(path, page, folder / "_static", up) if books else page))
     chapters = "\n\n".join(f"**[{title}]({name}.ipynb)**\\\n{lead}" for name, (title, lead) in titles.items())
     numbered = {name: Path(name).name[0].isdigit() for name in titles}
     beside = [name for name, is_chapter in numbered.items() if not is_chapter]
@@ -108,8 +109,7 @@ def write_pages(notebooks: Sequence[Path], folder: Path, books: bool = True) -> 
         title = room if "." in room else f"{room}: ten names"
         _write(folder / "api" / f"{room}.rst", f"{title}\n{'=' * len(title)}\n\n.. automodule:: {room}\n".encode())
     for name, (title, lead, picture) in moving_pages().items():
-        _write(folder / f"_static/moving/{name}.js", script(name).encode())
-        html = moving_html(picture, f"_static/moving/{name}.js")
+        html = _moving(picture, folder / "_static", "")
         _write(folder / f"{name}.md", f"# {title}\n\n{lead}\n\n```{{raw}} html\n{html}\n```\n".encode())
     _write(folder / "equations.md", equations_page().encode())
     _write(folder / "researchers.rst", researchers_page().encode())
@@ -212,22 +212,29 @@ def _shorten_anchors(page: NotebookNode) -> None:
             cell.source = re.sub(r"(?<=\.ipynb#)[^)\s]*", lambda at: re.sub("%24.*?%24", "", at[0]).rstrip("-"), cell.source)
 
 
-def _ask(page: NotebookNode) -> None:
-    """Replace the panels of predictions, which need a kernel, by questions that the page asks itself."""
+def _ask(page: NotebookNode, static: Path, up: str) -> None:
+    """Replace the panels of predictions, which need a kernel, by questions that the page asks itself, and what some cells say of an
+    answer that is not there by a field for it."""
     for cell in page.cells:
         if cell.cell_type == "code" and (id := asked_in(cell.source)):
             _replace_panel(cell, "text/markdown", prediction_markdown(id))
+        elif cell.cell_type == "code" and (asked := field(cell.source)):
+            cell.outputs = [new_output("display_data", {"text/html": _moving(asked, static, up)})]
 
 
-def _with_books(path: Path, page: NotebookNode, static: Path) -> NotebookNode:
+def _moving(picture: Moving, static: Path, up: str) -> str:
+    """The HTML of a picture that moves, with its script in ``static``."""
+    _write(static / "moving" / f"{picture.name}.js", script(picture.name).encode())
+    return moving_html(picture, f"{up}_static/moving/{picture.name}.js")
+
+
+def _with_books(path: Path, page: NotebookNode, static: Path, up: str) -> NotebookNode:
     """The notebook with a flipbook, or a picture that moves, for each widget's sentence; their files in ``static``."""
     cells = widget_cells(page)
     alive = widgets(source_of(path)) if cells else {}
-    up = "../" * (len(place(path).parts) - 1)
     for i, name in cells.items():
         if isinstance(widget := alive[name], Moving):
-            _write(static / "moving" / f"{widget.name}.js", script(widget.name).encode())
-            html = moving_html(widget, f"{up}_static/moving/{widget.name}.js")
+            html = _moving(widget, static, up)
         else:
             book, names = flipbook(widget), []
             for n, frame in enumerate(book.frames):
