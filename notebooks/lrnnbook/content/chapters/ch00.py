@@ -1,14 +1,28 @@
-"""Chapter 00 (start here): the map of the book, and its two networks to play with."""
+"""Chapter 00 (start here): the map of the book, a network whose clock runs fast, and the reader's own to play with.
 
+The clock is a complex diagonal network (seed 1 of ``lrnn/table2``, Sum(5), as a live cell trains it), recorded because other
+processors round otherwise and train another one; ``python -m lrnnbook.content.chapters.ch00`` trains it again and writes it.
+"""
+
+import base64
+import json
 from collections.abc import Mapping
+from functools import cache
+from typing import Any
 
+import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
 from lrnnbook.content.chapters import playground
 from lrnnbook.content.show.interactive import Moving
-from lrnnbook.content.show.style import FAINT, INK, LIVE, PAGE, SMALL, styled
+from lrnnbook.content.show.interactive.export import page_net
+from lrnnbook.content.show.style import FAINT, INK, PAGE, RECORDED, SMALL, ink_on, new_figure, styled, value_colour
+from lrnnbook.content.tables import plan, train_run
+from lrnnbook.content.tables.records import data_folder, provenance, recorded_folder
 from lrnnlab import task
+from lrnnlab.files import put
 from lrnnlab.models import Net
 
 Minutes = tuple[int, int]  # to read, and for the exercises
@@ -72,8 +86,8 @@ def map_picture() -> Figure:
     for number, (title, minutes, uses, (column, row), behind) in SITTINGS.items():
         evening = number in EVENING
         x, y = LEFT[column], -row + 0.38
-        axes.add_patch(FancyBboxPatch((x, y - 0.26), WIDTH[column], 0.28, "round,pad=0,rounding_size=0.04", lw=2 if evening else 1,
-                                      edgecolor=LIVE if evening else INK, facecolor="white"))  # fmt: skip
+        axes.add_patch(FancyBboxPatch((x, y - 0.26), WIDTH[column], 0.28, "round,pad=0,rounding_size=0.04", lw=3 if evening else 1,
+                                      edgecolor=INK if evening else FAINT, facecolor="white"))  # fmt: skip
         axes.text(x + 0.03, y - 0.06, f"{number} · {lasts(minutes)}", weight="bold", va="center", color=INK)
         axes.text(x + 0.03, y - 0.19, title, va="center", color=INK)
         for line, (name, length) in enumerate(behind):
@@ -84,11 +98,102 @@ def map_picture() -> Figure:
             both = one in EVENING and evening
             bend = 0.3 if column - from_column > 1 and row > from_row else 0.05  # around the list between them
             axes.annotate("", (x, y - 0.12), (LEFT[from_column] + WIDTH[from_column], -from_row + 0.26), zorder=0,
-                          arrowprops={"arrowstyle": "-|>", "color": LIVE if both else FAINT, "lw": 2 if both else 1.2,
+                          arrowprops={"arrowstyle": "-|>", "color": INK if both else FAINT, "lw": 2.4 if both else 1.2,
                                       "connectionstyle": f"arc3,rad={bend}"})  # fmt: skip
     return figure
 
 
-def playground_widget(nets: Mapping[str, Net]) -> Moving:
-    """The chapter's two trained networks, to run, break and prove."""
-    return playground.panel([playground.entry("Sum(5), blocks", nets["softmax"], task("sum", 5), nets["diagonal_complex"])])
+# --- the clock --------------------------------------------------------------------------------------------------------
+
+CLOCK = "records/clock.json"
+
+
+@cache
+def recorded_clock() -> dict[str, Any]:
+    """``net`` as :func:`page_net` has it, and where it comes from."""
+    return json.loads((recorded_folder() / CLOCK).read_text(encoding="utf-8"))
+
+
+class Clock:
+    """The recorded network, x = a[digit] x + b[digit] from ``start`` on: a, b (5, 32) and start (32,) complex.
+
+    ``net`` : another complex diagonal one of this size, as :func:`page_net` has it.
+    """
+
+    def __init__(self, net: Mapping[str, Any] | None = None) -> None:
+        net = recorded_clock()["net"] if net is None else net
+        once, by_digit = (np.frombuffer(base64.b64decode(net[key]), kind).astype(float)
+                          for key, kind in (("weights", "<f4"), ("rows", net["rows_in"])))  # fmt: skip
+        parts = net["start"][0], *by_digit.reshape(2, 5, -1)
+        self.start, self.a, self.b = (np.reshape(part, (*np.shape(part)[:-1], 32, 2)) @ np.array([1, 1j]) for part in parts)
+        self.readout = np.split(once, np.cumsum([width for rows, width in net["tables"] if rows == 1])[:-1])
+
+    def answer(self, x: np.ndarray) -> np.ndarray:
+        """The answers (N,) to states (N, 32): a normalisation and two layers."""
+        scale, shift, W, w, V, v = self.readout
+        x = np.concatenate([x.real, x.imag], -1)
+        x = (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + 1e-5) * scale + shift
+        return (np.maximum(x @ W.reshape(64, 64) + w, 0) @ V.reshape(64, 5) + v).argmax(-1)
+
+    def off(self, digits: np.ndarray, a: np.ndarray | None = None) -> np.ndarray:
+        """Answer minus sum modulo 5 after each digit, (N, T); ``a``: with other multipliers."""
+        x, off, a = self.start, [], self.a if a is None else a
+        for column in digits.T:
+            x = a[column] * x + self.b[column]
+            off.append(self.answer(x))
+        return (np.array(off).T - digits.cumsum(1)) % 5
+
+
+def random_digits(strings: int = 500, length: int = 500) -> np.ndarray:
+    """The strings that the pictures and numbers of the clock are about."""
+    return np.random.default_rng(0).integers(5, size=(strings, length))
+
+
+def _bands(axes: Axes, off: np.ndarray) -> None:
+    """By position, the shares of strings that are right and off by 1, 2, 3, 4; each named where it is widest."""
+    shares = np.array([(off == k).mean(0) for k in range(5)])
+    colours = [RECORDED, *(value_colour(k, 5) for k in range(1, 5))]
+    at, tops = np.arange(1, off.shape[1] + 1), shares.cumsum(0)
+    axes.stackplot(at, shares, colors=colours, lw=0.8, ec="white")
+    for k, colour in enumerate(colours):
+        t = int(np.convolve(shares[k], np.ones(31) / 31, "same")[40:-15].argmax()) + (40 if k else 0)
+        if shares[k, t] > 0.2:
+            axes.text(t + 1 if k else 21, tops[k, t] - shares[k, t] / 2, f"sum + {k}" if k else "right", color=ink_on(colour), ha="center", va="center", size=SMALL)
+    axes.set(xlim=(1, at[-1]), ylim=(0, 1), yticks=[0, 0.5, 1], yticklabels=["0", "50 %", "100 %"])
+    axes.axvline(40, color=INK, lw=1, ls="--")
+    axes.grid(False)
+
+
+@styled
+def clock_picture() -> Figure:
+    """Above, the blocks, of which every recorded seed is right at every position; below, the clock's answers."""
+    figure, (above, below) = new_figure(3.9, rows=2, left=0.75, right=0.3, top=0.35, bottom=0.55, gap=0.5, sharex=True,
+                                        gridspec_kw={"height_ratios": [1, 4]})
+    above.plot([1, 500], [1, 1], color=RECORDED, lw=3)
+    above.set(ylim=(0, 1.25), yticks=[0, 1], yticklabels=["0", "100 %"], title="blocks: right answers")
+    above.axvline(40, color=INK, lw=1, ls="--")
+    _bands(below, Clock().off(random_digits()))
+    below.set(title="complex numbers: what it answers", xlabel="position in the string (trained up to 40)")
+    return figure
+
+
+@styled
+def mended_picture(off: np.ndarray, mended: np.ndarray) -> Figure:
+    """The clock's answers before and after its hands were put right."""
+    figure, panels = new_figure(2.9, columns=2, left=0.75, right=0.3, top=0.4, bottom=0.55, gap=0.3, sharey=True)
+    for axes, one, title in zip(panels, (off, mended), ("as it was trained", "ten angles put right")):
+        _bands(axes, one)
+        axes.set(title=title, xlabel="position in the string")
+    return figure
+
+
+def playground_widget(net: Net) -> Moving:
+    """The reader's own network, to run, break and prove, beside the clock."""
+    mine = playground.entry("Sum(5), blocks", net, task("sum", 5))
+    return playground.panel([mine | {"rival": recorded_clock()["net"]}])
+
+
+if __name__ == "__main__":
+    (run,) = plan("lrnn/table2", tasks=["sum"], rows=["diagonal_complex"], seeds=[1])
+    made = {"provenance": provenance(), "net": page_net(train_run(run).net, task("sum", 5).specification)}
+    put(data_folder() / CLOCK, (json.dumps(made, separators=(",", ":")) + "\n").encode())
