@@ -7,8 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lrnnbook.content.chapters import ch02
-from lrnnlab.automata import NO_LABEL, one_hot_transitions
-from lrnnlab.tasks import Sum
 
 norms = st.floats(1, 4)
 sizes = st.integers(1, 9)
@@ -70,27 +68,3 @@ def test_eigenvalues_have_the_trace_and_determinant_and_are_sorted(V, h, b, seed
     assert np.allclose(found.sum(-1), np.trace(A, axis1=-2, axis2=-1))
     assert np.allclose(found.prod(-1), np.linalg.det(A))
     assert (np.diff(np.abs(found), axis=-1) <= 1e-9).all()
-
-
-def test_head_automata_are_the_blocks_run_by_hand():
-    draw = np.random.default_rng(5)
-    V, h, b = 3, 4, 6
-    moves = draw.integers(0, b, size=(V, h, b))  # token v takes head i from state s to moves[v, i, s]
-    A = (moves[:, :, None] == np.arange(b)[:, None]).astype(np.float32)
-    start = draw.integers(0, b, size=h)
-    machines = ch02.head_automata(A, start, symbols="xyz")
-    tokens = draw.integers(0, V, size=40)
-    for head, machine in enumerate(machines):
-        state, expected = start[head], []
-        for token in tokens:
-            state = moves[token, head, state]
-            expected.append(str(state))
-        assert [machine.names[s] for s in machine.run(tokens)] == expected
-        assert len(machine.reachable()) == machine.num_states
-        assert (machine.outputs == NO_LABEL).all() and machine.symbols == ("x", "y", "z")
-
-
-def test_the_head_of_an_exact_model_is_the_tasks_machine():
-    machine = Sum(5).machine
-    (head,) = ch02.head_automata(one_hot_transitions(machine)[:, None], [machine.initial], machine.symbols)
-    assert np.array_equal(head.transitions, machine.transitions)

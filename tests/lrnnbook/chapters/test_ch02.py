@@ -5,6 +5,7 @@ import torch
 
 from lrnnbook.content.chapters import ch02
 from lrnnlab.models import build, snap
+from lrnnlab.models.exact import symbol_transitions
 from lrnnlab.tasks import EvenPair, Sum
 from lrnnlab.verification.heads import head_tables, heads_machine
 
@@ -52,19 +53,23 @@ def test_places_are_the_states_of_the_heads_machine():
     assert seen <= found
 
 
+def soft_blocks():
+    return symbol_transitions(soft(seed=4))[0].numpy()
+
+
 def test_products_and_states_are_the_networks_own():
-    model, tokens = soft(seed=4), [2, 0, 1, 1, 2, 0, 0]
-    A, products, x = ch02.token_by_token(model, tokens)
+    model, tokens = soft(seed=4), np.array([2, 0, 1, 1, 2, 0, 0])
+    A, products, x = ch02.token_by_token(soft_blocks(), tokens)
     assert np.abs(products[:, :, :, 0] - x[1:]).max() < 1e-12  # every head starts in state 0
     logits = model.readout(torch.from_numpy(x[1:]).flatten(1)).detach()
-    assert torch.allclose(logits, model(torch.tensor([tokens]))[0], atol=1e-12)
+    assert torch.allclose(logits, model(torch.from_numpy(tokens)[None])[0], atol=1e-12)
     assert np.abs(A[3] @ A[2] @ A[1] @ A[0] - products[3]).max() < 1e-12
     assert np.abs(A[0] @ A[1] @ A[2] @ A[3] - products[3]).max() > 1e-3  # a planted fault: the wrong order
     assert np.abs(A[5] @ x[5][..., None] - x[6][..., None]).max() < 1e-12
 
 
 def test_columns_apart_is_what_is_left_of_two_starts():
-    _, products, _ = ch02.token_by_token(soft(seed=4), [0, 1, 2, 2, 1, 0])
+    _, products, _ = ch02.token_by_token(soft_blocks(), np.array([0, 1, 2, 2, 1, 0]))
     draw = np.random.default_rng(0)
     for product in products[:, 1]:
         starts = draw.dirichlet(np.full(4, 0.3), size=(500, 2))
@@ -74,8 +79,10 @@ def test_columns_apart_is_what_is_left_of_two_starts():
 
 
 def test_the_widget_shows_the_numbers_of_its_position_and_follows_every_control():
-    task, model = Sum(3), soft(seed=4).float()
-    widget = ch02.token_widget({"trained": model, "snapped": snap(model)}, task, "012")
+    task, A = Sum(3), soft_blocks()
+    nets = {"trained": A, "snapped": np.eye(4)[A.argmax(2)].swapaxes(2, 3)}
+    widget = ch02.token_widget(nets, lambda x: x.argmax(2)[:, 0], task, "012", head=1)
+    assert widget.controls["head"].value == 1
     for name, value in (("position", 20), ("head", 2), ("net", "snapped"), ("digits", "2")):
         before = widget.image.value
         widget.controls[name].value = value

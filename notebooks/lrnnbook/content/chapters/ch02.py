@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import torch
+from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.collections import PatchCollection
 from matplotlib.colors import to_hex
@@ -46,15 +47,15 @@ from lrnnbook.content.show.widgets import Explorer, explore
 from lrnnbook.content.tables import get, lrnn_growth, results
 from lrnnbook.content.tables.lrnn_growth import FLOAT32_MAX, growth_per_step
 from lrnnbook.content.tables.records import recorded
-from lrnnlab.automata import NO_LABEL, MooreMachine
+from lrnnlab.automata import MooreMachine
 from lrnnlab.models import Net
 from lrnnlab.models.exact import symbol_transitions
 from lrnnlab.models.layers.transitions import COLUMN_RULES
 from lrnnlab.tasks import MachineTask, Sum
-from lrnnlab.tasks.batch import answered
 
 POWERS = [1.0, 1.01, 1.05, 1.1, 1.2, 1.3, 1.5, 1.75, 2.0]
 
+SHARES = colormaps["Oranges"].resampled(65)  # of probabilities
 FLOAT32_TINY = float(np.finfo(np.float32).smallest_subnormal)
 KINDS = ("worst", "positive", "permutation", "softmax", "gaussian", "signs")
 
@@ -100,30 +101,30 @@ def eigenvalues(A: np.ndarray) -> np.ndarray:
     return np.take_along_axis(found, order, axis=-1)
 
 
-def head_automata(transitions: np.ndarray, initial: Sequence[int], symbols: Sequence[str]) -> list[MooreMachine]:
-    """Each block of a snapped model as an automaton without answers, cut down to the states it can reach:
-    transitions (V, h, b, b), one-hot columns [v, i, to, from]; initial (h,); V symbols."""
-    moves, b = transitions.argmax(2).swapaxes(0, 1), transitions.shape[-1]  # (h, V, b)
-    return [_reachable(MooreMachine(own, np.full(b, NO_LABEL), int(start), tuple(symbols))) for own, start in zip(moves, initial)]
-
-
-def _reachable(machine):
-    """The machine on its reachable states alone; these keep their names and their order."""
-    keep = np.sort(machine.reachable())
-    number = {int(state): i for i, state in enumerate(keep)}
-    moves = np.vectorize(number.__getitem__)(machine.transitions[:, keep])
-    return MooreMachine(moves, machine.outputs[keep], number[machine.initial], machine.symbols,
-                        tuple(machine.names[state] for state in keep))
-
-
 @styled
-def transition_grid(A: np.ndarray, symbols: Sequence[str]) -> Figure:
-    """Every block of every token, A (V, h, b, b): a row of heatmaps per token, a column per head, one colour scale.  The strip
-    under a block holds its column sums: 1 for distributions, 0 after the released code's centring."""
+def transition_grid(A: np.ndarray, symbols: Sequence[str], ringed: Sequence[int] = ()) -> Figure:
+    """Every block of every token, A (V, h, b, b), of probabilities: a row of heatmaps per token, a column per head; some
+    heads ringed."""
     figure, axes, x, y = _mosaic(np.asarray(A, float), largest=0.14, left=0.75, top=0.65)
     axes.set_yticks(y, map(printed, symbols))
     axes.set_xticks(x, range(len(x)))
     axes.set(xlabel="head", ylabel="token")
+    b = A.shape[-1]
+    for head in ringed:
+        axes.add_patch(Rectangle((x[head] - b / 2 - 0.4, -0.4), b + 0.8, axes.get_ylim()[0] + 0.3, fill=False, ec=INK, lw=2,
+                                 clip_on=False))
+    return figure
+
+
+@styled
+def vote_grid(votes: np.ndarray) -> Figure:
+    """What each state of each head adds to each logit, votes (h, b, C), around the mean over answers and over states."""
+    around = votes - votes.mean(2, keepdims=True)
+    around = around - around.mean(1, keepdims=True)
+    figure, axes, x, _ = _mosaic(around.transpose(0, 2, 1)[None], largest=0.14, left=0.75, top=0.65)
+    axes.set_yticks(np.arange(votes.shape[2]) + 0.5, range(votes.shape[2]))
+    axes.set_xticks(x, range(len(x)))
+    axes.set(xlabel="head", ylabel="answer")
     return figure
 
 
@@ -225,32 +226,27 @@ def column_rule(raw: np.ndarray, p: float, rule: str) -> Figure:
 
 
 def _mosaic(blocks: np.ndarray, *, largest: float, left: float, top: float):
-    """(figure, axes, x centres (C,), y centres (R,)) of blocks (R, C, b, b), each with a strip of column sums below."""
-    R, C, b, _ = blocks.shape
-    sums = blocks.sum(2, keepdims=True)  # (R, C, 1, b)
-    gap = np.full_like(sums, np.nan)
-    tall = np.concatenate([blocks, gap, sums, gap], axis=2)  # (R, C, b + 3, b)
-    wide = np.concatenate([tall, np.full_like(tall[..., :1], np.nan)], axis=3)  # (R, C, b + 3, b + 1)
-    values = wide.transpose(0, 2, 1, 3).reshape(R * (b + 3), C * (b + 1))
-    heights, widths = np.tile([1.0] * b + [0.4, 1.0, 1.2], R), np.tile([1.0] * b + [0.8], C)
-    x, y = np.concatenate([[0], widths.cumsum()]), np.concatenate([[0], heights.cumsum()])
+    """(figure, axes, x centres (C,), y centres (R,)) of blocks (R, C, m, n) on one colour scale, from 0 if none is negative."""
+    R, C, m, n = blocks.shape
+    wide = np.full((R, m + 1, C, n + 1), np.nan)
+    wide[:, :m, :, :n] = blocks.swapaxes(1, 2)
+    x, y = (np.concatenate([[0], np.tile([1.0] * size + [0.8], many).cumsum()]) for size, many in ((n, C), (m, R)))
     cell = min(largest, (PAGE - left - 1.0) / x[-1], 6.5 / y[-1])  # inches an entry: small models are not blown up
     width, height = cell * x[-1], cell * y[-1]
     figure, axes = new_figure(max(height, 1.0) + top + 0.1, width=max(left + width + 1.0, 4.0), left=left, top=top,
                               right=max(1.0, 4.0 - left - width), bottom=0.1 + max(1.0 - height, 0))
-    limit = max(np.nanmax(np.abs(values)), 1e-12)
-    mesh = axes.pcolormesh(x, y, values, cmap=DIVERGING, vmin=-limit, vmax=limit)
-    corners = [(x[c * (b + 1)], y[r * (b + 3)]) for r in range(R) for c in range(C)]
-    frames = [Rectangle(corner, b, b) for corner in corners] + [Rectangle((u, v + b + 0.4), b, 1) for u, v in corners]
-    axes.add_collection(PatchCollection(frames, facecolor="none", edgecolor=FAINT, lw=0.6))
+    limit, signed = max(np.abs(blocks).max(), 1e-12), blocks.min() < 0
+    mesh = axes.pcolormesh(x, y, wide.reshape(R * (m + 1), C * (n + 1)), cmap=DIVERGING if signed else SHARES,
+                           vmin=-limit if signed else 0, vmax=limit)  # fmt: skip
+    corners = [(x[c * (n + 1)], y[r * (m + 1)]) for r in range(R) for c in range(C)]
+    axes.add_collection(PatchCollection([Rectangle(corner, n, m) for corner in corners], facecolor="none", edgecolor=FAINT, lw=0.6))
     axes.set(xlim=(0, x[-1]), ylim=(y[-1], 0))
     axes.grid(False)
     axes.spines[:].set_visible(False)
-    axes.tick_params(which="both", length=0, top=True, labeltop=True, labelbottom=False)
+    axes.tick_params(length=0, top=True, labeltop=True, labelbottom=False)
     axes.xaxis.set_label_position("top")
-    axes.set_yticks(y[:-1:b + 3] + b + 0.9, ["sum"] * R, minor=True, color=FAINT, fontsize=SMALL)
     colour_bar(figure, mesh)
-    return figure, axes, x[:-1:b + 1] + b / 2, y[:-1:b + 3] + b / 2
+    return figure, axes, x[:-1 : n + 1] + n / 2, y[:-1 : m + 1] + m / 2
 
 
 def _heatmap(axes: Axes, block: np.ndarray, limit: float, least: float = 0.0):
@@ -344,8 +340,9 @@ def film_widget() -> Moving:
         "colours": [value_colour(value, adding.classes) for value in range(adding.classes)],
     }  # fmt: skip
     alt = ("A training run as a film, with a button that plays it and a slider over its frames: the heatmaps of eight heads, "
-           "60 strings as points that move to the corners of a pentagon, and the accuracy by position.")  # fmt: skip
-    return Moving("film", data, {"frame": 19, "token": 1}, alt)  # right at 40, lost at 500
+           "60 strings as points that move to the corners of a pentagon, and the accuracy by position; dashed, that of the "
+           "snapped copy.")  # fmt: skip
+    return Moving("film", data, {"frame": 0, "token": 1}, alt)
 
 
 # ------------------------------------------------------------------------------- how long a soft network is right
@@ -403,15 +400,13 @@ WORD = 12  # tokens that may be typed
 UNSEEN = 0.005  # an entry below it is left blank
 
 
-def token_by_token(model: Net, tokens: Sequence[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """What the first layer does on one string: blocks A_t (T, h, b, b), products A_t ... A_1, states x_t (T + 1, h, b)."""
-    word = torch.as_tensor(tokens)
-    with torch.no_grad():
-        x = model.trace(word[None]).mixed[0][0]  # (T, h b)
-    A = symbol_transitions(model)[0].numpy()[word.numpy()]
-    start = model.layers[0].initial(1).detach().flatten(1)
-    products = np.stack(list(itertools.accumulate(A, lambda done, after: after @ done)))
-    return A, products, torch.cat([start, x]).unflatten(1, A.shape[1:3]).numpy()
+def token_by_token(A: np.ndarray, tokens: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """What blocks A (V, h, b, b) do on one string: blocks A_t (T, h, b, b), products A_t ... A_1, states x_t (T + 1, h, b), from
+    the first basis vector on."""
+    moves = A[tokens]
+    products = np.stack(list(itertools.accumulate(moves, lambda done, after: after @ done)))
+    start = np.broadcast_to(np.eye(A.shape[-1])[0], (1, *A.shape[1:3]))
+    return moves, products, np.concatenate([start, products[..., 0]])  # the state is column 0
 
 
 @styled
@@ -446,17 +441,19 @@ def columns_apart(product: np.ndarray) -> float:
     return float(np.abs(product[:, :, None] - product[:, None]).sum(0).max() / 2)
 
 
-def token_widget(models: dict[str, Net], task: MachineTask, string: str) -> Explorer:
-    """Blocks, states and products of each of some models of one shape, token by token; a typed string is read in a loop."""
+def token_widget(
+    nets: dict[str, np.ndarray], readout: Callable[[np.ndarray], np.ndarray], task: MachineTask, string: str, head: int = 0
+) -> Explorer:  # fmt: skip
+    """Blocks (V, h, b, b), states and products of some nets with one readout, (T, h, b) -> (T,) answers, token by token, opened
+    on a head; a typed string is read in a loop."""
     @functools.lru_cache(maxsize=4)  # every position and head of a string
     def read(net, string):
-        word = task.read(string)[None]
-        if word.shape[1] > WORD:
-            raise ValueError(f"Type 1 to {WORD} tokens; this is {word.shape[1]}")
-        tokens = np.resize(word[0].numpy(), READ_AT[-1])
-        with torch.no_grad():
-            answers = answered(models[net](torch.from_numpy(tokens)[None]))[0].tolist()
-        return tokens, answers, task.machine.answer(tokens), *token_by_token(models[net], tokens)
+        word = task.read(string)
+        if len(word) > WORD:
+            raise ValueError(f"Type 1 to {WORD} tokens; this is {len(word)}")
+        tokens = np.resize(word.numpy(), READ_AT[-1])
+        moves, products, x = token_by_token(nets[net], tokens)
+        return tokens, readout(x[1:]), task.machine.answer(tokens), moves, products, x
 
     def draw(digits, position, net, head):
         tokens, _, _, A, products, x = read(net, digits)
@@ -465,20 +462,19 @@ def token_widget(models: dict[str, Net], task: MachineTask, string: str) -> Expl
 
     def sentence(digits, position, net, head):
         _, answers, right, _, products, _ = read(net, digits)
-        said, due = answers[position - 1], int(right[position - 1])
+        said, due = int(answers[position - 1]), int(right[position - 1])
         apart = columns_apart(products[position - 1, head])
         return (f"From different starts, head {head} is in states that lie at most <b>{apart:.3f}</b> apart after {position} "
                 f"token{'s' * (position > 1)} (1: nothing is forgotten; 0: no start is remembered). The whole net answers "
                 f"<b>{said}</b>, and {due} is right.")  # fmt: skip
 
-    heads = next(iter(models.values())).layers[0].h
     return explore(
         draw,
-        {"digits": string, "position": list(READ_AT), "net": list(models), "head": list(range(heads))},
+        {"digits": string, "position": list(READ_AT), "net": list(nets), "head": list(range(next(iter(nets.values())).shape[1]))},
         sentence=sentence,
         alt="For one head: the block of the token as a heatmap with its numbers, times the state before it, and the state after "
         "it; right of them the product of all blocks so far.",
-        initial={"position": 4},
+        initial={"position": 4, "head": head},
     )
 
 

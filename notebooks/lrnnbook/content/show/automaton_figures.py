@@ -1,9 +1,7 @@
-"""Finite automata drawn with matplotlib alone: a state diagram, and the heads of a snapped model.
+"""Finite automata drawn with matplotlib alone: the state diagram.
 
 The colour of a state is its answer (``style.value_colour``); white means that it has none.
 """
-
-from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -12,10 +10,9 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Circle, Polygon
 
 from lrnnbook.content.show.graph_layout import Plan, lay_out
-from lrnnbook.content.show.style import FAINT, INK, PAGE, SMALL, canvas, ink_on, printed, styled, value_colour
+from lrnnbook.content.show.style import INK, PAGE, SMALL, canvas, ink_on, printed, styled, value_colour
 from lrnnlab.automata import NO_LABEL, MooreMachine
 
-QUIET = "#c9c9c9"
 EDGE = 0.12  # inches of white around a diagram
 
 
@@ -34,40 +31,6 @@ def state_diagram(machine: MooreMachine) -> Figure:
     _draw(axes, machine, laid, np.array([(width - wide) / 2 + EDGE, below + EDGE]) - laid.low)
     if told:
         _legend(axes, machine, colours, step)
-    return figure
-
-
-@styled
-def snapped_heads(machines: Sequence[MooreMachine], *, token: int | None = None) -> Figure:
-    """The automaton of each head (``ch02.head_automata``); heads with one state do nothing and are grey."""
-    busy = [(f"head {n}", m, lay_out(m, token=token)) for n, m in enumerate(machines) if m.num_states > 1]
-    idle = [f"head {n}" for n, m in enumerate(machines) if m.num_states == 1]
-    edge = EDGE if token is None else 0.05
-    sizes = [laid.high - laid.low + 2 * edge for *_, laid in busy]
-    if token is not None and busy:
-        sizes = [np.max(sizes, axis=0)] * len(busy)  # small pictures make a grid, large ones one after the other
-    rows, right = [], PAGE
-    for drawing, (wide, high) in zip(busy, sizes):
-        if right + wide > PAGE:
-            rows.append([])
-            right = 0.0
-        rows[-1].append((*drawing, right, wide, high))
-        right += wide
-    heights = [max(high for *_, high in row) + 0.3 for row in rows]
-    figure, axes = canvas(sum(heights) + 0.85 * bool(idle))
-    top = axes.get_ylim()[1]
-    for row, height in zip(rows, heights):
-        for name, machine, laid, left, wide, _ in row:
-            at = np.array([left + wide / 2, top - 0.3 - (height - 0.3) / 2])
-            _draw(axes, machine, laid, at - (laid.low + laid.high) / 2)
-            axes.text(left + edge, top - 0.1, name, va="top", fontsize=10)
-        top -= height
-    for k, name in enumerate(idle):
-        x = 0.45 + k * min(0.75, (PAGE - 1.6) / len(idle))
-        axes.add_patch(Circle((x, 0.3), 0.17, fc="#f1f1f1", ec=QUIET))
-        axes.text(x, 0.62, name, ha="center", va="center", fontsize=SMALL, color=FAINT)
-    if idle:
-        axes.text(x + 0.35, 0.3, "do nothing" if len(idle) > 1 else "does nothing", va="center", color=FAINT)
     return figure
 
 

@@ -69,9 +69,11 @@ def bound_again(codes: Sequence[str]) -> list[tuple[int, str, int]]:
     """(cell, name, later cell): the cell, run again alone, would read what the later one has put under the name."""
     cells = [names(code) for code in codes]
     binders: dict[str, list[int]] = {}
+    imported: set[str] = set()
     for i, cell in enumerate(cells):
-        for name in cell.binds:
+        for name in cell.binds - (cell.imported & imported):  # a build cell brings its imports: the same thing again
             binders.setdefault(name, []).append(i)
+        imported |= cell.imported
     found = []
     for i, cell in enumerate(cells):
         used = any(cell.binds & (other.reads | other.later) for other in (*cells[:i], *cells[i + 1 :]))
@@ -133,7 +135,7 @@ def widgets(source: Path, only: Iterable[str] | None = None) -> dict[str, Any]:
     """Name -> widget of a chapter (those of ``only``, or all), made by running the cells they need, in this process."""
     notebook = read_source(Path(source))
     places = {i: name for i, name in widget_cells(notebook).items() if only is None or name in set(only)}
-    codes = {i: cell.source for i, cell in enumerate(notebook.cells) if is_code(cell)}
+    codes = {i: MAGIC.sub("", cell.source) for i, cell in enumerate(notebook.cells) if is_code(cell)}
     order = list(codes)
     kept = {order[j] for i in places for j in needed(list(codes.values()), order.index(i))}
     space: dict[str, object] = {"__name__": "__main__"}

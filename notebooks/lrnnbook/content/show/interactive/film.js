@@ -55,9 +55,11 @@ const render = ({ model, el }) => {
   const seen = plot.x(Math.log10(data.train_length)), guess = plot.y(data.chance);
   const line = svg("path", { fill: "none", stroke: RECORDED, "stroke-width": 2 });
   const points = data.positions.map(() => svg("circle", { r: 3.5, fill: RECORDED }));
+  const snapped = svg("path", { fill: "none", stroke: LIVE, "stroke-width": 2.5, "stroke-dasharray": "7 5" });
+  const named = svg("text", { x: 52 }, "dashed: its weights rounded");
   curve.append(svg("path", { class: "faint", d: `M${seen} 30V186M48 ${guess}H${SIDE - 8}`, "stroke-dasharray": "4 3" }),
     svg("text", { x: seen - 4, y: 178, "text-anchor": "end" }, "trained up to here"),
-    svg("text", { x: 52, y: guess - 4 }, "chance"), line, ...points);
+    svg("text", { x: 52, y: guess - 4 }, "chance"), line, ...points, snapped, named);
   panels.append(matrices, cloud, curve);
 
   const percent = share => `${share === 1 ? "100" : (Math.floor(1000 * share) / 10).toFixed(1)} %`;
@@ -73,6 +75,8 @@ const render = ({ model, el }) => {
     }));
     set(line, { d: path(now.right.map((share, k) => [plot.x(ends[k]), plot.y(share)])) });
     now.right.forEach((share, k) => set(points[k], { cx: plot.x(ends[k]), cy: plot.y(share) }));
+    set(snapped, { d: `M48 ${plot.y(now.snapped)}H${SIDE - 8}` });
+    set(named, { y: plot.y(now.snapped) + (now.snapped > .9 ? 16 : -6) });
     const inside = data.positions.indexOf(data.train_length);
     say(`After <b>${now.step}</b> steps: right at position ${data.train_length}, the last one trained, <b>${percent(now.right[inside])}</b>; `
       + `at ${data.positions.at(-1)} <b>${percent(now.right.at(-1))}</b>. Of the ${h * b} columns of token ${safe(data.symbols[which])}, `
