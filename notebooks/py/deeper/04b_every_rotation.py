@@ -32,11 +32,11 @@ lrnnbook.needs("0.1")
 # %% [markdown]
 # ## 1 The determinant of an exponential
 #
-# Lemma 1 says that $\exp(S)$ is a rotation for $S = M - M^\top$. Steps 1, 4 and 5 are in [chapter 04](../04_rotations.ipynb), section 2.
-# Steps 2 and 3 show $\det\exp(S) = \exp(\mathrm{Tr}\,S)$ for every square matrix.
+# Lemma 1 says that $\exp(S)$ is a rotation for $S = M - M^\top$. Steps 1 to 3 are in [chapter 04](../04_rotations.ipynb), section 2.
+# Steps 4 and 5 show $\det\exp(S) = \exp(\mathrm{Tr}\,S)$ for every square matrix.
 
 # %% [markdown]
-# **Step 2.** How does $\det X$ change when $X$ changes at the rate $SX$? A determinant is linear in every row, so its
+# **Step 4.** How does $\det X$ change when $X$ changes at the rate $SX$? A determinant is linear in every row, so its
 # rate is $\sum_i \det(X \text{ with row } i \text{ of } SX \text{ in place of row } i)$. Row $i$ of $SX$ is
 # $\sum_j s_{ij}\,(\text{row } j \text{ of } X)$; a determinant with two equal rows is 0, so only $j = i$ counts, and
 # the rate is $\mathrm{Tr}(S)\det X$ (Jacobi's formula). The cell multiplies it out for $N = 2, 3, 4$, with all entries
@@ -51,12 +51,12 @@ for N in (2, 3, 4):
         changed[i, :] = (F * X)[i, :]
         rate += changed.det(method="berkowitz")
     assert sp.expand(rate - F.trace() * X.det(method="berkowitz")) == 0, (
-        "Lemma 1, step 2: the rate is Tr(S) det X"
+        "Lemma 1, step 4: the rate is Tr(S) det X"
     )
     print(f"N = {N}: the rate is Tr(S) det X")
 
 # %% [markdown]
-# **Step 3.** $X = \exp(tS)$ changes at the rate $S\exp(tS)$, and $\exp(0) = I$. So $f(t) = \det\exp(tS)$ solves
+# **Step 5.** $X = \exp(tS)$ changes at the rate $S\exp(tS)$, and $\exp(0) = I$. So $f(t) = \det\exp(tS)$ solves
 # $f' = \mathrm{Tr}(S)\,f$ with $f(0) = 1$, and the solution is $\exp(t\,\mathrm{Tr}\,S)$: hence $\det\exp(S) =
 # \exp(\mathrm{Tr}\,S)$ for *every* square matrix. As a test of the whole argument the cell also multiplies out both sides as power series in $t$ up to $t^8$,
 # for one matrix of whole numbers with trace 5.
@@ -64,13 +64,13 @@ for N in (2, 3, 4):
 # %% tags=["proof-lemma_1_determinant"]
 t, trace, f = sp.Symbol("t"), sp.Symbol("trace"), sp.Function("f")
 solved = sp.dsolve(f(t).diff(t) - trace * f(t), f(t), ics={f(0): 1}).rhs
-assert solved == sp.exp(trace * t), "Lemma 1, step 3: the equation"
+assert solved == sp.exp(trace * t), "Lemma 1, step 5: the equation"
 det_exp = sp.Lambda((trace, t), solved)  # det exp(tS) for Tr S = trace
 G = sp.Matrix([[2, 1, -1], [0, 1, 3], [1, -2, 2]])
 series = sum((t**k * G**k / sp.factorial(k) for k in range(9)), sp.zeros(3, 3))
 left = sp.Poly(sp.expand(series.det()), t)
 right = [sp.Rational(G.trace() ** k, math.factorial(k)) for k in range(9)]
-assert [left.coeff_monomial(t**k) for k in range(9)] == right, "Lemma 1, step 3: the two series"
+assert [left.coeff_monomial(t**k) for k in range(9)] == right, "Lemma 1, step 5: the two series"
 show.math(r"\det \exp(tG) = \exp(t\, \mathrm{Tr}\, G) = ", sp.series(sp.exp(G.trace() * t), t, 0, 4))
 
 # %% [markdown]
@@ -89,7 +89,7 @@ show.math(r"\det \exp(tG) = \exp(t\, \mathrm{Tr}\, G) = ", sp.series(sp.exp(G.tr
 #
 # <details><summary>Hint 2</summary>
 #
-# Step 3 of Lemma 1 says what the determinant of an exponential is.
+# Step 5 of Lemma 1 says what the determinant of an exponential is.
 #
 # </details>
 #

@@ -35,10 +35,10 @@ lrnnbook.needs("0.1")
 #
 # [Chapter 04](../04_rotations.ipynb), section 4: with white input and $\xi^2\,\mathrm{Tr}\,B^\top B = c\,(1 - \gamma^2)$,
 # $\mathbb{E}\|x_t\|^2 = c + \gamma^{2t}(\mathbb{E}\|x_0\|^2 - c)$. Its proof uses that nothing is *correlated*; independence is not
-# needed. Steps 1, 2 and 4 are there; here are the others.
+# needed. Steps 1 to 3 are there; here are the others.
 
 # %% [markdown]
-# **Step 3** (one layer, exactly). Now without the recurrence of the norm, from the covariance
+# **Step 4** (one layer, exactly). Now without the recurrence of the norm, from the covariance
 # $X_t = \mathbb{E}\,x_tx_t^\top$ itself: $X_t = \gamma^2 A X_{t-1} A^\top + \xi^2 BB^\top$, and
 # $\mathbb{E}\|x_t\|^2$ is its trace. A layer of width 4 in fractions, $\gamma = 9/10$, $c = 2$, for 12 steps, from
 # $x_0 = 0$, from an $x_0$ of length $\sqrt c$, and from a larger one.
@@ -64,7 +64,7 @@ drive = aim * (1 - decay**2) / (B_exact.T * B_exact).trace()
 for X in (sp.zeros(4), sp.diag(aim, 0, 0, 0), 5 * sp.eye(4)):
     claimed = [formula(k, aim, decay, X.trace()) for k in range(13)]
     assert norms(A_exact, B_exact, decay, [drive] * 12, X) == claimed, (
-        "The norm, step 3: the formula is the trace of the covariance"
+        "The norm, step 4: the formula is the trace of the covariance"
     )
     print(f"from {X.trace()} to {float(claimed[-1]):.3f} in 12 steps")
 
@@ -73,14 +73,14 @@ for X in (sp.zeros(4), sp.diag(aim, 0, 0, 0), 5 * sp.eye(4)):
 
 # %% tags=["proof-norm_exact"]
 X = 5 * sp.eye(4)
-with show.expect_failure("The norm, step 3"):
+with show.expect_failure("The norm, step 4"):
     stretched = A_exact * sp.diag(2, 1, 1, 1)
     assert norms(stretched, B_exact, decay, [drive] * 12, X) == claimed, (
-        "The norm, step 3: a stretched A"
+        "The norm, step 4: a stretched A"
     )
-with show.expect_failure("The norm, step 3"):
+with show.expect_failure("The norm, step 4"):
     assert norms(A_exact, B_exact, decay, [decay**2 * drive] * 12, X) == claimed, (
-        "The norm, step 3: gamma before both"
+        "The norm, step 4: gamma before both"
     )
 
 # %% [markdown]
@@ -114,7 +114,7 @@ print(f"h = {len(decays)} heads: E||x||^2 tends to {together}; sqrt(32) = {math.
 # would make the norm constant from the first step.
 #
 # **Step 7.** An $x_0$ of length $\sqrt c$: a fixed one will do, or a random one of covariance $\frac cN I$. (By the
-# theorem; computed on the layer of step 3.)
+# theorem; computed on the layer of step 4.)
 #
 # **Step 8.** Or $x_0 = 0$ and a first input that counts $1/\sqrt{1 - \gamma^2}$ times as much. That factor is the only
 # one: $\xi_1^2\,\mathrm{Tr} = c$ is what $\mathbb{E}\|x_1\|^2 = c$ asks for.

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from lrnnbook.content.chapters import ch04
 from lrnnbook.content.chapters.rotations import absorb
+from lrnnbook.content.exercises.ch04 import mean_square
 
 CLIMB, BUDGET, DISCS = (one["controls"] for one in (ch04.CLIMB_WIDGET, ch04.BUDGET_WIDGET, ch04.DISCS_WIDGET))
 
@@ -66,15 +67,40 @@ def test_the_papers_line_is_true_from_a_unit_start_only():
 @pytest.mark.parametrize("alpha", ch04.ALPHAS)
 @pytest.mark.parametrize("c", BUDGET["c"])
 def test_runs_keep_c_with_the_corrected_alpha_and_fall_to_1_with_the_printed(c, alpha):
-    squares = ch04.rescaled_runs(c, alpha, T=8, runs=4000)
-    expected, factor = [c], (c if alpha == "corrected" else 1) / (c * ch04.DECAY**2 + 1)
-    for _ in range(7):
-        expected.append(factor * (ch04.DECAY**2 * expected[-1] + 1))
-    error = squares.std(0)[1:] / math.sqrt(len(squares))
-    assert expected[1] == pytest.approx(c if alpha == "corrected" else 1)
-    assert squares[:, 0] == pytest.approx(c)
-    assert (np.abs(squares.mean(0)[1:] - expected[1:]) < 5 * error).all()
+    factor, width = ch04.ALPHAS[alpha](c, c * ch04.DECAY**2), 4
+    drive = np.eye(width) / math.sqrt(width)  # Tr(B^T B) = 1
+    sizes = mean_square(math.sqrt(factor), ch04.DECAY, np.roll(np.eye(width), 1, 0), drive, c, steps=8, runs=8000)
+    assert sizes[1] == pytest.approx(c if alpha == "corrected" else 1, rel=0.06)
+    settled = c if alpha == "corrected" else 1 / (1 + (c - 1) * ch04.DECAY**2)
+    if c >= 1:
+        assert sizes[-1] == pytest.approx(settled, rel=0.1)
     assert ("which is c" in ch04.budget_sentence(c, alpha)) == (c == 1 or alpha == "corrected")
+
+
+def test_the_caption_says_whether_the_line_is_flat(capsys, monkeypatch):
+    said = []
+    monkeypatch.setattr(ch04, "figure", lambda drawn, alt, caption: said.append(caption))
+    ch04.show_sizes(np.full(12, 4.05), 4)
+    ch04.show_sizes(np.array([4, 1, 0.4, 0.3]), 4)
+    ch04.show_climb(4 * (1 - 0.9 ** (2 * np.arange(9))), 0.9, 4)
+    assert "keep it" in said[0] and "leave it after one step" in said[1] and "theorem" in said[2]
+
+
+def test_paths_end_where_the_text_says():
+    plane, lengths = ch04.three_paths().axes[:2]
+    ends = [line.get_ydata()[-1] for line in lengths.lines]
+    assert ends == pytest.approx([3.98e8, 1, 1.68e-9], rel=0.01)
+    circle = next(line for line in plane.lines if len(line.get_xdata()) == 200 and line.get_zorder() == 3)
+    assert np.hypot(*circle.get_data()) == pytest.approx(1)
+
+
+def test_what_is_remembered_is_counted_above_the_mean_picture():
+    draw = np.random.default_rng(0)
+    seen, usual = draw.uniform(size=(9, 64)), np.full(64, 0.5)
+    half = seen.copy()
+    half[:, :32] = 0.5
+    lines = ch04.from_memory(seen, {"all": seen, "half": half}, usual).axes[-1].lines
+    assert [line.get_xdata().tolist() for line in lines] == [[1] * 8, [0] * 4 + [1] * 4]
 
 
 @settings(max_examples=25, deadline=None)

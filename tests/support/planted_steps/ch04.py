@@ -26,13 +26,13 @@ lemma_1
   step 1: S = M «-→+» M.T\n
   step 1: sp.Integer(«-→»1) ** (k - i)
 lemma_1_determinant
-  step 2: changed[i, :] = «(F * X)→(X * F)[i, :] + X»[i, :]
-  step 2: rate - «→2 * »F.trace()
-  step 3: ics={f(0): «1→2»}
-  step 3: t**k * G**k / sp.factorial(k«→ + 1»)
+  step 4: changed[i, :] = «(F * X)→(X * F)[i, :] + X»[i, :]
+  step 4: rate - «→2 * »F.trace()
+  step 5: ics={f(0): «1→2»}
+  step 5: t**k * G**k / sp.factorial(k«→ + 1»)
 lemma_1
-  step 4: sp.Eq((d**2) ** «2→1», 1), d)«→ + [0]»
-  step 5: linalg.expm(m - «→0.9 * »m.T)
+  step 2: sp.Eq((d**2) ** «2→1», 1), d)«→ + [0]»
+  step 3: linalg.expm(m - «→0.9 * »m.T)
 # Lemma 2
 lemma_2
   step 1: sp.diag(turn(3, 4, «5→6»), turn(-5, 12, 13), 1)
@@ -91,11 +91,11 @@ norm
   step 2: gamma« ** (2 * t)→**t» * (s_0 - c)
   step 2: later - gamma**2 * now - «c * (1 - gamma**2)→(1 - c * gamma**2)»
 norm_exact
-  step 3: rate«**2→» * A * X * A.T + drive
-  step 3: drive = «aim * (1 - decay**2)→(1 - aim * decay**2)» /
-  step 3: A_exact = «cayley(sp.randMatrix(4, min=-3, max=3, seed=7))→sp.diag(1, 1, 1, 2)»
+  step 4: rate«**2→» * A * X * A.T + drive
+  step 4: drive = «aim * (1 - decay**2)→(1 - aim * decay**2)» /
+  step 4: A_exact = «cayley(sp.randMatrix(4, min=-3, max=3, seed=7))→sp.diag(1, 1, 1, 2)»
 norm
-  step 4: formula«(t, c, gamma, 0), formula(t + 1, c, gamma, 0)→(t, c, gamma, c), formula(t + 1, c, gamma, c)»
+  step 3: formula«(t, c, gamma, 0), formula(t + 1, c, gamma, 0)→(t, c, gamma, c), formula(t + 1, c, gamma, c)»
 norm_exact
   step 5: math.log(«0.05→0.06») / (2
   step 5: math.log(«0.05→0.04») / (2

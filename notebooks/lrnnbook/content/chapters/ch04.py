@@ -22,12 +22,14 @@ from scipy.linalg import expm
 from lrnnbook.content.chapters.rotations import Head, absorb, norm_over_time, stationary_norm
 from lrnnbook.content.show.frames import panels, picture
 from lrnnbook.content.show.norm_figures import LOOKS
+from lrnnbook.content.show.output import figure
 from lrnnbook.content.show.style import (
     FAINT,
     GRID,
     INK,
     LIVE,
     PAGE,
+    RECORDED,
     SMALL,
     SOURCES,
     canvas,
@@ -38,6 +40,51 @@ from lrnnbook.content.show.style import (
 from lrnnlab.models import Net, blocks
 from lrnnlab.models.block import PAPER_001
 from lrnnlab.models.layers.modes import LRU, RotRNN
+
+# --- why rotations, and what a trained one keeps ----------------------------------------------------------------------
+
+STRETCHES = {1.02: "stretch by 2 %", 1.0: "rotation", 0.98: "shrink by 2 %"}
+
+
+@styled
+def three_paths() -> Figure:
+    """A point turned again and again, and stretched, kept or shrunk at each step: its path, and its length up to step 1,000."""
+    drawn, (plane, lengths) = new_figure(3.0, columns=2, left=0.45, right=1.5, top=0.2, bottom=0.55, gap=0.95)
+    colours = dict(zip(STRETCHES, (LIVE, INK, RECORDED)))
+    for factor, colour in colours.items():
+        path = (factor * np.exp(0.2j)) ** np.arange(0, 56 if factor > 1 else 200)
+        plane.plot(path.real, path.imag, color=colour, lw=1.5, zorder=3 if factor == 1 else 2)
+        lengths.plot(factor ** np.arange(1001.0), color=colour, lw=2)
+    plane.plot(1, 0, "o", color=INK, ms=6, zorder=4)
+    plane.set(xlim=(-3, 3), ylim=(-3, 3), aspect="equal", xticks=[-2, 0, 2], yticks=[-2, 0, 2])
+    lengths.set(yscale="log", xlim=(0, 1000), ylim=(1e-10, 1e10), xlabel="step t", ylabel="length of the state")
+    lengths.set_yticks([1e-8, 1e-4, 1, 1e4, 1e8])
+    lengths.minorticks_off()
+    label_ends(lengths, [(factor**1000.0, name, colours[factor]) for factor, name in STRETCHES.items()])
+    return drawn
+
+
+@styled
+def from_memory(seen: np.ndarray, drawn: Mapping[str, np.ndarray], usual: np.ndarray, columns: int = 8) -> Figure:
+    """Pictures (K, 64) as they were read and as each layer draws them; right R2 over the mean picture by row of pixels."""
+    page, grid = canvas(2.6)
+    grid.axis("off")
+    rows = {"as read": seen, **drawn}
+    for row, (name, pictures) in enumerate(rows.items()):
+        for column in range(columns):
+            here = page.add_axes((0.115 + 0.064 * column, 0.68 - 0.31 * row, 0.06, 0.06 * PAGE / 2.6))
+            here.imshow(pictures[column].reshape(8, 8), cmap="gray_r", vmin=0, vmax=1)
+            here.set_axis_off()
+        page.text(0.105, 0.68 - 0.31 * row + 0.03 * PAGE / 2.6, name, ha="right", va="center")
+    axes = page.add_axes((0.72, 0.2, 0.2, 0.7))
+    for (_, pictures), colour in zip(drawn.items(), (RECORDED, LIVE)):
+        off, all_of_it = (((a - seen) ** 2).reshape(-1, 8, 8).mean((0, 2)) for a in (pictures, usual))
+        axes.plot(1 - off / all_of_it, np.arange(8), "o-", color=colour, ms=4)
+    axes.set(xlim=(min(0, axes.get_xlim()[0]), 1.02), ylim=(7.3, -0.3), xlabel="R²", yticks=[0, 7])
+    axes.set_yticklabels(["first row", "last row"])
+    axes.yaxis.tick_right()
+    return page
+
 
 # --- the network and the layer, drawn from what runs -----------------------------------------------------------------
 
@@ -247,33 +294,48 @@ DRIVE = np.array([[0.8, 0.2], [-0.4, 0.4]])  # B of the pair; Tr(B^T B) = 1
 DECAY, SHOWN = 0.9, 12  # gamma, and the steps that are drawn; Tr(B^T B) = 1
 
 
-def rescaled_runs(c: float, alpha: str, T: int = SHOWN, runs: int = 2000) -> np.ndarray:
-    """||x_t||^2 of x_t = alpha (gamma A x_{t-1} + B u_t) for white u and ||x_1||^2 = c, t = 1 to T: (K, T)."""
-    draw, scale = np.random.default_rng(0), math.sqrt(ALPHAS[alpha](c, c * DECAY**2))
-    x, turn = np.full(runs, math.sqrt(c) + 0j), cmath.rect(DECAY, 0.7)  # a pair of states is one complex number
-    squares = [np.abs(x) ** 2]
-    for _ in range(T - 1):
-        u = draw.standard_normal((runs, 2))
-        x = scale * (turn * x + u @ (DRIVE[0] + 1j * DRIVE[1]))
-        squares.append(np.abs(x) ** 2)
-    return np.array(squares).T
+def show_sizes(sizes: np.ndarray, c: float) -> None:
+    """Show the mean squared lengths of a run, t = 1, 2, ..., beside the c of Lemma 3."""
+    figure(_sizes(sizes, c), "The mean squared length of the states against the step, beside a grey line at the c of Lemma 3.",
+           f"Live. Lemma 3 promises the grey line; {_off(np.asarray(sizes), c)}")  # fmt: skip
+
+
+def _off(sizes: np.ndarray, c: float) -> str:
+    if np.abs(sizes - c).max() < 0.1 * c:
+        return "the runs keep it."
+    return "the runs leave it after one step."
 
 
 @styled
-def size_of_runs(c: float) -> Figure:
-    """The mean of ||x_t||^2 over 2,000 runs that begin at c: with alpha as Lemma 3 prints it, and with the right one."""
-    figure, axes = new_figure(2.9, left=0.75, right=1.75, top=0.2, bottom=0.55)
-    steps, paper = np.arange(1, SHOWN + 1), SOURCES["paper"].colour
+def _sizes(sizes: np.ndarray, c: float) -> Figure:
+    drawn, axes = new_figure(2.6, left=0.75, right=1.75, top=0.2, bottom=0.55)
+    paper, steps = SOURCES["paper"].colour, np.arange(1, len(sizes) + 1)
     axes.axhline(c, color=paper, lw=2.5)
-    ends = [(c, f"Lemma 3: {c:g}, always", paper)]
-    for alpha, colour in (("corrected", INK), ("as printed", LIVE)):
-        mean = rescaled_runs(c, alpha).mean(0)
-        axes.plot(steps, mean, "o-", color=colour, lw=1.4, ms=5)
-        ends.append((mean[-1], f"α {alpha}", colour))
-    axes.annotate("1", (2, 1), (2.25, 1.15), fontsize=11, color=LIVE)
-    axes.set(xlim=(0.7, SHOWN), ylim=(0, 1.2 * c), xlabel="step t", ylabel="mean of ‖xₜ‖²", xticks=[1, 2, 4, 6, 8, 10, 12])
-    label_ends(axes, ends)
-    return figure
+    axes.plot(steps, sizes, "o-", color=LIVE, lw=1.4, ms=5)
+    axes.set(xlim=(0.7, len(sizes)), ylim=(0, 1.2 * max(c, *sizes)), xlabel="step t", ylabel="mean of ‖xₜ‖²",
+             xticks=[1, *range(2, len(sizes) + 1, 2)])  # fmt: skip
+    label_ends(axes, [(c, f"Lemma 3: {c:g}, always", paper), (sizes[-1], "2,000 runs", LIVE)])
+    return drawn
+
+
+def show_climb(sizes: np.ndarray, gamma: float, c: float) -> None:
+    """Show the mean squared lengths of runs from x_0 = 0, t = 0, 1, ..., beside c (1 - gamma^(2t)) and the paper's c."""
+    figure(_climb(np.asarray(sizes), gamma, c), "The mean squared length of runs that start at 0 against the step: it lies on the "
+           "theorem's curve, which rises from 0 towards the c of the paper.",
+           "Live. What to see: the runs follow the theorem, and reach the paper's constant only in the limit.")  # fmt: skip
+
+
+@styled
+def _climb(sizes: np.ndarray, gamma: float, c: float) -> Figure:
+    drawn, axes = new_figure(2.6, left=0.75, right=1.75, top=0.2, bottom=0.55)
+    t, paper = np.arange(len(sizes)), SOURCES["paper"].colour
+    curve = c * (1 - gamma ** (2 * t))
+    axes.axhline(c, color=paper, lw=2.5)
+    axes.plot(t, curve, color=INK, lw=1.4)
+    axes.plot(t, sizes, "o", color=LIVE, ms=4)
+    axes.set(xlim=(0, t[-1]), ylim=(0, 1.2 * c), xlabel="step t", ylabel="mean of ‖xₜ‖²")
+    label_ends(axes, [(c, f"paper: {c:g}, always", paper), (curve[-1] - 0.08 * c, "theorem", INK), (curve[-1] - 0.2 * c, "2,000 runs", LIVE)])
+    return drawn
 
 
 @styled

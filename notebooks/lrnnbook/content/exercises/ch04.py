@@ -5,12 +5,53 @@ import math
 import numpy as np
 from scipy.linalg import block_diag
 
+from lrnnbook.content.exercises.building import Build
 from lrnnbook.content.exercises.judging import CannotJudge, call, claim, numbers, one_number, shown
 from lrnnbook.content.exercises.prediction import prediction
 
 
 def _turn(theta: float) -> np.ndarray:
     return np.array([[math.cos(theta), -math.sin(theta)], [math.sin(theta), math.cos(theta)]])
+
+
+def mean_square(alpha, gamma, A, B, c, steps=12, runs=2000):  # x_t = alpha (gamma A x_{t-1} + B u_t), |x_1|^2 = c
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((runs, len(A)))
+    x *= np.sqrt(c) / np.linalg.norm(x, axis=1, keepdims=True)
+    sizes = [c]
+    for _ in range(steps - 1):
+        u = rng.standard_normal((runs, B.shape[1]))
+        x = alpha * (gamma * x @ A.T + u @ B.T)
+        sizes.append((x**2).sum(1).mean())
+    return np.array(sizes)
+
+
+def join(first, second):
+    (gamma, theta, z), (gamma2, theta2, z2) = first, second
+    return gamma * gamma2, theta + theta2, gamma2 * np.exp(1j * theta2) * z + z2
+
+
+def _mean_square(answer) -> None:
+    """Exactly where nothing is drawn; else within 12 percent of alpha^2 (gamma^2 s + Tr B^T B), 5 standard errors or more."""
+    turn, nothing, drive = _turn(0.7), np.zeros((2, 3)), np.array([[1.0, 0.0, 2.0], [0.0, 1.0, 0.0]])
+    for alpha, gamma, A, B, c, steps in ((1, 1, np.eye(2), nothing, 1, 1), (1, 0.5, np.eye(2), nothing, 4, 2), (2, 0.5, turn, nothing, 9, 3),
+                                         (0.5, 0, np.eye(2), drive, 1, 2), (2, 0.5, turn, drive, 4, 3), (0.9, 0.9, np.eye(2), drive, 4, 5)):
+        given = numbers(call(answer, alpha, gamma, A, B, c, steps, 4000), (steps,), "the mean squared lengths", real=True)
+        due = [c]
+        for _ in range(steps - 1):
+            due.append(alpha**2 * (gamma**2 * due[-1] + (B**2).sum()))
+        off = np.abs(given - due) > (0.12 if B.any() else 1e-6) * np.array(due)
+        about = "about " * bool(B.any())
+        claim(not off.any(), f"alpha = {alpha:g}, gamma = {gamma:g}, A = {A.round(2).tolist()}, B = {B.tolist()}, c = {c:g}: at t = "
+                             f"{off.argmax() + 1} the mean of |x|^2 is {given[off.argmax()]:.3g}, and should be {about}{due[off.argmax()]:.3g}")  # fmt: skip
+
+
+def _letter(answer) -> None:
+    for c, gamma, trace in ((4, 0.9, 1), (9, 0.5, 2), (0.25, 0.99, 0.5), (1, 0.3, 3)):
+        alpha = float(numbers(call(answer, c, gamma, trace), (), "alpha", real=True))
+        after = alpha**2 * (gamma**2 * c + trace)
+        claim(alpha > 0 and math.isclose(after, c, rel_tol=1e-6),
+              f"c = {c:g}, gamma = {gamma:g}, Tr = {trace:g}: with alpha = {alpha:.4g} the mean square goes from {c:g} to {after:.4g} in one step")
 
 
 def _operator(answer) -> None:
@@ -26,6 +67,11 @@ def _operator(answer) -> None:
         for name, found in (("from the left", left), ("from the right", right)):
             claim(np.isclose(found[2], state), f"the triples {shown(triples)}, folded {name}, give {found[2]:.4g}; "
                                                f"the state is {state:.4g}")  # fmt: skip
+    many = [[trial.uniform(0, 1, (5, 2)), trial.uniform(-2, 2, (5, 2)), trial.normal(size=(5, 2)) + 0j] for _ in "12"]
+    given = call(answer, *many)
+    claim(isinstance(given, (tuple, list)) and len(given) == 3, f"of two triples of arrays (5, 2) a triple should come, got {shown(given)}")
+    for name, part, due in zip(("gamma", "theta", "z"), given, join(*many)):
+        claim(np.allclose(numbers(part, (5, 2), f"of arrays (5, 2), {name}"), due), f"of triples of arrays (5, 2), {name} is not what single triples give")
 
 
 def _triple(operator, first, second) -> tuple:
@@ -93,10 +139,16 @@ def _climb_read(answer) -> None:
 
 
 EXERCISES = (
-    ("04.1", _turned_states), ("04.2", _operator), prediction("04.3", (0.001, 0.01, 0.1, 1, 10, 100, 1000), 0.1),
+    ("04.1", _turned_states), prediction("04.3", (0.001, 0.01, 0.1, 1, 10, 100, 1000), 0.1),
     ("04.5", _mirror), ("04.8", _scales), ("04.9", _climb_read),
-    ("04.7", one_number(1, "put c = 4 into the last line of Lemma 3: it does not give {}", within=1e-9)),
+    ("04.7", _letter),
     ("04.10", one_number((1 - 0.99**4) / (1 + 0.99**4),  # the limit for decay and correlation 0.99 at 90 degrees
                          "{} is too little, by more than 10 percent", "{} is too much, by more than 10 percent", within=0.1)),
     ("04.11", _loud_input),
 )  # fmt: skip
+BUILDS = {
+    "mean_square": Build("04.12", _mean_square, mean_square,
+                         "an experiment that no lemma can argue with; two pictures of this chapter are now yours"),
+    "join": Build("04.2", _operator, join,
+                  "it is associative, so 4,096 steps take 12 levels; the same three lines run every LRU and every RotRNN"),
+}  # fmt: skip

@@ -43,3 +43,17 @@ def norm_through_training(found: pd.DataFrame, task: str = "layers4") -> Figure:
     for axes, labels in zip(grid, ends):  # the limits, shared by all panels, are final now
         label_ends(axes, labels)
     return figure
+
+
+@picture
+def norm_of_a_layer(found: pd.DataFrame, task: str = "layers4", layer: int = 3) -> Figure:
+    """The mean of |x_t| in one layer (counted from 0) at every look in training, over its value at step 0: a line for each row."""
+    found = runs_of(found, task=task)
+    figure, (axes,) = panels([""], 1, 2.9, "step of training", r"$\|x_t\|$ / its value at step 0", right=2.3, top=0.2)
+    norms = points(found, lambda run: pd.Series([norm[layer] / run.training["norm"][0][layer] for norm in run.training["norm"]],
+                                                pd.Index(run.training["step"], name="step"), name="norm"))  # fmt: skip
+    ends = curves(axes, norms, "step", "norm", LOOKS)
+    level(axes, 1)
+    axes.set(xlim=(0, norms["step"].max()), ylim=(0, None))
+    label_ends(axes, ends)
+    return figure
