@@ -73,8 +73,8 @@ def test_a_right_number_is_right_in_every_kind(id, kind):
 
 
 @pytest.mark.parametrize("kind", ["NumPy", "torch", "lists"])
-@pytest.mark.parametrize("id", ["00.1", "02.1", "02.6", "03.2", "03.5", "04.1", "04.2", "04.8", "04.11", "05.3", "05.4", "05.5",
-                                "05.6", "05.14", "06.2", "06.3", "06.11", "06.13", "07.5", "08.11", "09.1", "09.2", "10.2"])
+@pytest.mark.parametrize("id", ["00.1", "02.1", "02.6", "03.2", "03.5", "04.1", "04.7", "04.8", "04.11", "05.3", "05.4", "05.5",
+                                "05.6", "05.14", "06.2", "06.3", "06.11", "06.13", "07.5", "09.2", "10.2"])
 def test_what_a_right_function_returns_is_right_in_every_kind(id, kind):
     assert check(id, lambda *given: KINDS[kind](SOLVED[id](*given))).outcome == RIGHT
 
@@ -95,8 +95,6 @@ def test_a_wrong_shape_is_told_what_was_asked_and_what_came(id):
     ("04.11", lambda t: 2**0.5 * np.exp(0.7j * t), UNJUDGED, "the input at t = 0 should be real numbers of shape (2,)"),
     ("05.2", [[1, 0], [1, 1]], NOT_YET, "the kernel is 0 at every lag"),
     ("06.13", lambda lam: math.log(1 / (1 - lam)), NOT_YET, "0.1386 steps earlier, not 0.2231"),
-    ("09.1", lambda W, k, v, beta: SOLVED["09.1"](W, k, v, beta).T, NOT_YET, "W and what is written have the shape (m, n)"),
-    ("09.1", lambda W, k, v: W, UNJUDGED, "<lambda>(numbers of shape (2, 2), numbers of shape (2,), "),
     ("09.11", lambda g, M: 0 if g == 1 else (1 - g**M) / (1 - g), NOT_YET, "g = 1: W_M - W_0 is 1 times W_1 - W_0, not 0"),
 ])  # fmt: skip
 def test_a_wrong_answer_is_told_where_it_fails(id, answer, outcome, words):
