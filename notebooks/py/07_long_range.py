@@ -9,45 +9,42 @@
 # %% [markdown]
 # # 07 · The long-range suite
 #
-# A net reads 4,096 numbers and has to write them down sorted. It scores $R^2 = 0.49$, where a perfect answer scores 1 and a constant
-# 0. Has it learned half of sorting?
+# A net reads 4,096 numbers and has to write them down again in the order of their distance from the first one. The task is called *Sort*.
+# The net scores $R^2 = 0.49$, where a perfect answer scores 1 and a constant 0. Has it learned half of sorting?
 
-# %% jupyter={"source_hidden": true} tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 import math
 
 import numpy as np
 import sympy as sp
 import torch
+from torch import nn
 
 import lrnnbook
-import lrnnlab
 from lrnnbook import show, tables
 from lrnnbook.content.chapters import ch07
-from lrnnbook.content.exercises import check, guess, hint, solution
-from lrnnbook.content.show import dlr_figures
+from lrnnbook.content.exercises import check, guess, hint, mine, solution
 from lrnnbook.content.show.widgets import explore
 from lrnnlab import tasks, training
 from lrnnlab.tasks.numbers import atomic, atomic_levels
 
 lrnnbook.needs("0.1")
 
-# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 show.figure(
     ch07.published_scores(),
-    alt="Five published scores between 0.01 and 0.52, each beside what can be scored without the skill. On Shift, Sort, MIPS and "
-    "ContextShift the two are equal; on CumMax the score is 0.06 higher.",
-    caption="R² as the paper prints it (grey dots), and the best score that we know without the skill (rings).",
+    alt="Five published scores as dots on an axis of R squared from 0 to 1: Sort 0.49, CumMax 0.52, Shift 0.22, ContextShift 0.04, MIPS 0.01.",
+    caption="Five scores as paper 004 prints them. What to see: nothing yet. A dot alone does not say how much of a skill it is.",
 )
 
 # %% [markdown]
-# It has learned nothing of sorting. Whoever knows the first number and no other scores 0.49, too.
+# You cannot tell from the number alone. You need a second number: what scores somebody who has *nothing* of the skill?
 #
 # **What we ask.** *What do long-range benchmarks ask, and what does a good score say?* Paper 004 (Gupta, Mehta and Berant, 2022) built
 # most of those in this chapter. Its tables are a pattern of ones and zeros: one model has a skill, another has nothing of it. You will
-# see that this pattern depends on three numbers: how many lags a task asks for, how many channels there are, and how many steps
-# a net is trained.
+# build the missing baseline, and see that the pattern depends on three numbers: how many lags a task asks for, how many channels there are,
+# and how many steps a net is trained.
 #
-# *You need:* chapter 05, and section 1 of chapter 06. *It takes* about 40 min to read and 50 min for the exercises, and a minute of computing.
+# *You need:* chapter 05, and section 1 of chapter 06. *It takes* about 40 min to read and 1 h 5 min for the exercises, and a minute of computing.
 
 # %% [markdown]
 # ## 1 Eleven skills
@@ -58,7 +55,7 @@ show.figure(
 # * *Shift*: at every place the numbers of $jL/8$ steps before, $j = 0, \dots, 7$.
 # * *CumSum* and *CumMax*: the sum of all numbers so far (over the root of how many they are), and the largest of them.
 # * *Reverse*: when all is read, the numbers backwards.
-# * *Sort*: the numbers in the order of their distance from the first one.
+# * *Sort*: when all is read, the numbers in the order of their distance from the first one.
 # * *Select*: the marked numbers, in their order. *SelectFixed*: the same, with the same places marked in all inputs.
 # * *MIPS* (maximum inner product search): each place has a query, a key and a value. The answer is the value whose key, of all
 #   keys so far, has the largest scalar product with the query.
@@ -79,13 +76,84 @@ skill_widget = explore(
 )  # fmt: skip
 skill_widget
 
+
 # %% [markdown]
 # The score is $R^2 = 1 - \sum (\hat y - y)^2 / \sum (y - \bar y)^2$, where $\bar y$ is *one* number, the mean of all answers. So
 # $R^2 = 1$ is perfect, and $0$ is what one constant gets.
 #
 # ## 2 How much can you score without the skill?
 #
-# A constant gets 0. You get more with an answer that depends on the place alone, or that copies what is already there.
+# A constant gets 0. An answer that depends on the place and on the first number gets more, although it sorts nothing: the numbers closest
+# to the first one come out first, those farthest away come out last. How much is that worth? Build it:
+
+# %% [markdown]
+# **Exercise 11** ★★ *(15 min, 5 points: to build the baseline that a score needs)* **Build.** Write a function of three arrays: `x` $(n, L)$, inputs of
+# Sort; `y` $(n, L)$, their answers; and `x_new` $(m, L)$, fresh inputs. It returns its answers to `x_new`, $(m, L)$. Learn what you like from
+# `x` and `y`, but of each row of `x_new` use the *first number only*.
+
+# %%
+# %%build baseline
+def baseline(x, y, x_new):
+    import numpy as np
+
+    raise NotImplementedError  # your lines
+
+
+# %% [markdown]
+# <!-- Exercise 07.11: from notebooks/lrnnbook/content/exercises/ch07.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# The best answer at place $i$ is a function of the first number alone. Estimate it from `x[:, 0]` and `y[:, i]`, for all $i$ at once.
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# For example: a polynomial of degree 7 in the first number, fitted by `np.linalg.lstsq`; or the mean answer of the 40 known
+# inputs whose first number is nearest.
+#
+# </details>
+
+# %% [markdown]
+# Now let it answer at the paper's length. It learns from 1,000 inputs and is scored on 2,000 others:
+
+# %%
+baseline = mine("baseline")
+
+
+def drawn(n, L, rng):  # normal numbers, divided by the largest size in their row
+    x = rng.normal(size=(n, L))
+    return x / np.abs(x).max(1, keepdims=True)
+
+
+def by_distance(x):  # the task Sort
+    return np.take_along_axis(x, np.abs(x - x[:, :1]).argsort(1), 1)
+
+
+def r2(found, wanted):
+    return 1 - ((found - wanted) ** 2).sum() / ((wanted - wanted.mean()) ** 2).sum()
+
+
+rng = np.random.default_rng(0)
+x, x_new = drawn(1_000, 4_096, rng), drawn(2_000, 4_096, rng)
+my_score = r2(baseline(x, by_distance(x), x_new), by_distance(x_new))
+print(f"Sort, L = 4,096: R2 = {my_score:.2f} from the first number and the place")
+
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
+show.figure(
+    ch07.published_scores(levels=True, yours={"sort": my_score}),
+    alt="The five scores, each beside what can be scored without the skill. On Shift, Sort, MIPS and ContextShift the two are equal; on "
+    "CumMax the score is 0.06 higher. On Sort the square of your own baseline surrounds both.",
+    caption="The same dots, with rings: the best score that we know without the skill. Vermilion: your baseline. What to see: on four of five "
+    "tasks the dot is inside the ring, so nothing of the skill was learned.",
+)
+
+# %% [markdown]
+# The six layers of the paper's net have learned nothing of sorting: your baseline has their score. On Shift, MIPS and ContextShift it
+# is the same. CumMax is 0.06 above its level, more than a linear map gets at that length ([07a](deeper/07a_theorems_proved.ipynb)).
+#
+# For two of the rings there is a formula.
 #
 # **Theorem 1.** *Without the skill you can have an $R^2$ of $2/(C+1)$ on Shift with $C$ copies. On MIPS of length $L$ you can have
 # $H_L/L$, with the harmonic number $H_L = 1 + \tfrac12 + \dots + \tfrac1L$.*
@@ -93,23 +161,21 @@ skill_widget
 # **Step 1 (Shift).** Column $j$ of the answers is the input $jL/C$ places later, with zeros before. It holds $L - jL/C$ numbers of
 # mean 0 and equal variance ($C$ divides $L$). Column 0 is the input itself. Answer that, and 0 in the other columns: over many inputs
 # you explain $L$ of $L(C + 1)/2$ shares. **All cases.**
+#
+# **Step 2 (MIPS).** After $i + 1$ places the answer is one of the values $v_0, \dots, v_i$. All have length 1, are uncorrelated,
+# and are equally likely to be the answer. Answer with their mean, for which you compare no key with a query: this explains
+# $\tfrac1{i+1}$ of the variance. **Places 0 to 11.** (The other rings are integrals. For CumMax we answer the mean at each place. For
+# ContextShift we copy the two numbers that tell the shift $s$ to places $s$ and $s+1$, where they must come out, and answer 0 elsewhere.)
+#
+# The folded cell computes both shares, and compares them with the package's levels:
 
-# %% tags=["proof-levels"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "proof-levels"]
 C, L, j = sp.symbols("C L j", positive=True)
 all_numbers = sp.summation(L - j * L / C, (j, 0, C - 1))
 level = sp.simplify(L / all_numbers)
 assert sp.simplify(level - 2 / (C + 1)) == 0, "Theorem 1, step 1: the share of column 0 is 2/(C+1)"
 packaged = atomic_levels.shift_level(8)
 assert math.isclose(level.subs(C, 8), packaged), "Theorem 1, step 1: the package has another level"
-show.math(r"\text{share of column 0:}\quad", level, r",\qquad C = 8:\quad", level.subs(C, 8))
-
-# %% [markdown]
-# **Step 2 (MIPS).** After $i + 1$ places the answer is one of the values $v_0, \dots, v_i$. All have length 1, are uncorrelated,
-# and are equally likely to be the answer. Answer with their mean, for which you compare no key with a query. This explains
-# $\tfrac1{i+1}$ of the variance. The cell computes with the matrix of scalar products, which on average is the unit
-# matrix. **Places 0 to 11.**
-
-# %% tags=["proof-levels"]
 explained = []
 for i in range(12):
     products = np.eye(i + 1, dtype=int)  # the mean scalar product of v_k and v_l
@@ -134,24 +200,15 @@ print(f"MIPS: {float(H_12 / 12):.3f} at length 12, {atomic_levels.mips_level(409
 
 # %% [markdown]
 # **Break it.** If the values were correlated, their mean would explain more. With scalar products of $\tfrac12$ the share is no
-# longer $\tfrac1{i+1}$.
+# longer $\tfrac1{i+1}$:
 
-# %% tags=["proof-levels"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "proof-levels"]
 with show.expect_failure("Theorem 1, step 2"):
     for i in range(12):
         products = (np.eye(i + 1) + np.ones((i + 1, i + 1))) / 2
         share = sp.Rational(np.mean(products))  # inner and square are both this
         assert share == sp.Rational(1, i + 1), f"Theorem 1, step 2: place {i} explains another share"
 
-
-# %% [markdown]
-# The other rings of the first picture are integrals (`tasks.atomic_levels`). For CumMax we answer the mean at each place; for Sort
-# the mean at each place, given the first number. For ContextShift it is the mean given the shift $s$: the two numbers that tell $s$,
-# at places $s$ and $s+1$, and 0 elsewhere. So no other number is moved.
-#
-# Now look at the picture again. On Shift, Sort, MIPS and ContextShift nothing was moved, sorted or searched for. These scores are
-# zeros that do not look like zeros. CumMax is 0.06 above its level, more than a linear map gets at that length
-# ([07a](deeper/07a_theorems_proved.ipynb)).
 
 # %% [markdown]
 # **Exercise 1** ★ *(5 min, 3 points: to see how a level depends on length)* **Predict.** Choose before you run: what part
@@ -181,16 +238,10 @@ guess("07.1", level_of_double)
 # $H_{128} = H_{64} + \frac1{65} + \dots + \frac1{128}$, and these 64 numbers add up to nearly $\ln 2$.
 #
 # </details>
-#
-# <details><summary>Solution</summary>
-#
-# A bit more than half: $H_{128}/128$ is $0.0424$ and $H_{64}/64$ is $0.0741$, a ratio of $0.57$. The sum in the numerator grows like $\ln L$ only.
-#
-# </details>
 
 # %% [markdown]
 # **Exercise 2** ★★ *(10 min, 4 points: to choose what a score is compared with)* **Code.** Find the bug. With this R² the mean
-# of each place scores 0 on CumMax, and a table would hide what that mean is worth. Mend it; `found` and `wanted` are arrays
+# of each place scores 0 on CumMax, and a table would hide what that mean is worth. Correct it; `found` and `wanted` are arrays
 # (inputs, places).
 
 # %%
@@ -215,18 +266,12 @@ check("07.2", my_r2)
 # `wanted.mean()` and `wanted.mean(0)` differ where the mean depends on the place.
 #
 # </details>
-#
-# <details><summary>Solution</summary>
-#
-# `lambda found, wanted: 1 - ((found - wanted) ** 2).mean() / wanted.var()`: one mean for all answers. With a mean for each place the denominator is only what is left after the easy part has been taken off.
-#
-# </details>
 
 # %% [markdown]
 # ## 3 Which tasks are linear?
 #
-# Which of these skills can one layer have at all? A layer with $H$ channels is $H$ convolutions side by side. Behind them something
-# works at each place on its own. If that is linear, the layer computes $y_t = \sum_h c_h(t)\,(K_h * x)_t$; its weights $c_h$
+# Which of these skills can one layer have at all? A layer with $H$ channels is $H$ convolutions side by side. After them a function is
+# applied at each place. If that is linear, the layer computes $y_t = \sum_h c_h(t)\,(K_h * x)_t$; its weights $c_h$
 # may depend on the place, because two input columns tell it. So which of the eleven tasks are linear?
 
 # %%
@@ -238,7 +283,7 @@ for name in atomic.ATOMIC:
     x = np.c_[batch.inputs.flatten(1).double().numpy(), np.ones(n + 4000)]
     y = batch.targets.flatten(1).double().numpy()
     weights = np.linalg.lstsq(x[:n], y[:n], rcond=1e-6)[0]
-    found = tasks.continuous.r_squared(torch.tensor(x[n:] @ weights), torch.tensor(y[n:]))
+    found = r2(x[n:] @ weights, y[n:])
     rows.append({"task": task.name, "best linear map": f"{round(found, 2) + 0:.2f}",
                  "without the skill": f"{atomic_levels.trivial_level(task, 32):.2f}"})  # fmt: skip
 show.table(rows, caption="R² of the best linear map from all numbers to all answers, fitted to "
@@ -248,7 +293,7 @@ show.table(rows, caption="R² of the best linear map from all numbers to all ans
 # **Theorem 2.** *Shift, CumSum, Reverse, SelectFixed and SolveFixed are linear, up to a constant, in the numbers that change from
 # input to input. CumMax, Sort, Select, MIPS, ContextShift and Solve are not.*
 #
-# The table is a fit to a sample. [07a](deeper/07a_theorems_proved.ipynb) has the proof, which needs none. (On Select the linear map is itself an
+# The table is a fit to a sample; the proof in [07a](deeper/07a_theorems_proved.ipynb) needs no sample. (On Select the linear map is itself an
 # answer without the skill, so the 0.00 beside it is too low.)
 #
 # For each answer a linear task asks how much it wants of each *lag*: of the number that was read $s$ steps before. Here are these
@@ -288,12 +333,6 @@ check("07.5", my_lag)
 # A lag is the place that is written less the place that was read.
 #
 # </details>
-#
-# <details><summary>Solution</summary>
-#
-# `lambda t, L: 2 * (t - L) + 1`: the number $x_{2L-1-t}$ was read at place $2L - 1 - t$, and $t - (2L - 1 - t) = 2(t - L) + 1$.
-#
-# </details>
 
 # %% [markdown]
 # ## 4 Lags against channels
@@ -312,18 +351,30 @@ channels_widget = explore(
 channels_widget
 
 # %% [markdown]
-# **Theorem 3.** *One layer hands on the $H$ numbers $(K_h * x)_t$ to place $t$. Any function may work on them there, another one at
-# each place, and the inputs may be any numbers.*
+# **Theorem 3.** *One layer hands on the $H$ numbers $(K_h * x)_t$ to place $t$. Any function may be applied to them there, a different
+# one at each place, and the inputs may be any numbers.*
 #
-# * *(a) SolveFixed takes one kernel.*
-# * *(b) Reverse takes $L/2$ channels ($L$ even), and with a readout by place $L/2$ are enough.*
-# * *(c) In the paper's own layer, without the norm behind it, the readout is a sum of GELUs. If the inputs are bounded (here by 1) and
+# * *(a) For SolveFixed one kernel is enough.*
+# * *(b) Reverse needs $L/2$ channels ($L$ even), and with a readout by place $L/2$ are enough.*
+# * *(c) In the paper's own layer, without its norm, the readout is a sum of GELUs. If the inputs are bounded (here by 1) and
 #   nothing is rounded, $L$ channels reverse as exactly as you like.*
-# * *(d) CumMax, which is not linear, takes $L$.*
-# * *(e) Solve of $N$ unknowns, which is not linear either, takes $N(N+1)/2$.*
+# * *(d) CumMax, which is not linear, needs $L$.*
+# * *(e) Solve of $N$ unknowns, which is not linear either, needs $N(N+1)/2$.*
 #
-# Why are fewer not enough? Because then some change of the input is seen by no kernel. Two inputs look alike and need different
-# answers, and no readout can help. [07a](deeper/07a_theorems_proved.ipynb) proves all five parts in six steps, and adds the skip around the
+# Why are fewer not enough? Because some change of the input is then seen by no kernel:
+
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
+show.figure(
+    ch07.look_alike(L=8, H=3),
+    alt="Left: two inputs of eight numbers, circles and squares, which differ a little at most places and by more than 1 at place 1. Middle: what three "
+    "channels hand on to place 14; circles and squares coincide. Right: what is wanted there, two different numbers.",
+    caption="Reverse of 8 numbers with 3 channels, kernels drawn at random. What to see: the two inputs (left) give the same three numbers "
+    "(middle), and at place 14 they need different answers (right): the number at place 1, grey. No readout can help.",
+)
+
+# %% [markdown]
+# You cannot choose better kernels either: with fewer than $L/2$ of them there are always such a place and two such inputs.
+# [07a](deeper/07a_theorems_proved.ipynb) proves all five parts in six steps, and adds the skip around the
 # layer, which hands on one number more.
 #
 # This explains the strangest pair in the paper's table. At length 4,096 one layer of DLR with 128 channels scores 0.97 on SelectFixed
@@ -335,8 +386,8 @@ channels_widget
 # **Exercise 10** ★★ *(15 min, 4 points: to build a kernel that solves a system)* **Build.** SolveFixed with $N$ unknowns has
 # $T = N^2 + 2N$ places: row 0 of $A$, then $b_0$, row 1 of $A$, then $b_1$, and so on. At the last $N$ places nothing is read (zeros),
 # and $X_0, \dots, X_{N-1}$ are written. Write a function of the matrix $A$ that returns *one* kernel, an array of $T$ numbers. At the
-# last $N$ places its convolution with the input must give $X = A^\top b$. (Numbers of $A$ that it meets add a constant at each
-# place, and the readout takes it off again.)
+# last $N$ places its convolution with the input must give $X = A^\top b$. (The numbers of $A$ add a constant at each place, which the readout
+# subtracts again.)
 
 # %%
 my_kernel = None  # exercise 10: a function of A (N, N) that returns N**2 + 2 * N numbers
@@ -355,24 +406,6 @@ check("07.10", my_kernel)
 # <details><summary>Hint 2</summary>
 #
 # $b_i$ is read at place $i(N + 1) + N$, and $X_j$ is written at place $T - N + j$. All these lags differ.
-#
-# </details>
-#
-# <details><summary>Solution</summary>
-#
-# $X_j = \sum_i A_{ij} b_i$, so put $A_{ij}$ at the lag between $b_i$ and $X_j$. All $N^2$ lags differ (Theorem 3, a), so no
-# two weights collide:
-#
-# ```
-# def my_kernel(A):
-#     N = len(A)
-#     T = N * N + 2 * N
-#     kernel = np.zeros(T)
-#     for i in range(N):
-#         for j in range(N):
-#             kernel[T - N + j - (i * (N + 1) + N)] = A[i, j]
-#     return kernel
-# ```
 #
 # </details>
 
@@ -401,23 +434,17 @@ check("07.4", my_places)
 # When are all four lags the same one?
 #
 # </details>
-#
-# <details><summary>Solution</summary>
-#
-# Four places in a row, such as 3, 4, 5, 6: all have the lag 9, and one kernel with a single 1 copies them. The rank of the table of weights is then 1.
-#
-# </details>
 
 # %% [markdown]
 # ## 5 What depth buys
 #
-# **Theorem 4.** *With readouts by place, two layers with $b$ and $L/b$ channels reverse $L = b \cdot (L/b)$ numbers. So
-# $2\sqrt L$ channels in two layers do what takes one layer $L/2$. And $k$ layers of $L^{1/k}$ channels each reverse $L$ numbers as
+# **Theorem 4.** *With readouts by place, two layers with $b$ and $L/b$ channels reverse $L = b \cdot (L/b)$ numbers. So two layers of
+# $\sqrt L$ channels do what one layer needs $L/2$ channels for. And $k$ layers of $L^{1/k}$ channels each reverse $L$ numbers as
 # well.*
 #
 # **Step 1 (two digits).** Write $j = bq + r$ with $r < b$. The lag $2j + 1$ is $2bq + (2r + 1)$: the first layer moves by $2r + 1$, the
 # second by $2bq$. Each must know its digit from the place that it writes to. The second does: it writes to $t = L + bq + r$. The first
-# writes to $\tau = t - 2bq = L + r - bq$, and $(\tau - L) \bmod b = r$. **All $L \le 60$ and all $b$.**
+# writes to $\tau = t - 2bq = L + r - bq$, and $(\tau - L) \bmod b = r$. Here are the two layers, on any list `x`:
 
 # %% tags=["proof-digits"]
 def two_layers(x, b):
@@ -432,6 +459,12 @@ def two_layers(x, b):
     return y[L:]
 
 
+print(two_layers([*"abcdefghijkl"], b=3))
+
+# %% [markdown]
+# **All $L \le 60$ and all $b$**, and 4,096 numbers with 64 channels twice:
+
+# %% jupyter={"source_hidden": true} tags=["hide-input", "proof-digits"]
 for L in range(1, 61):
     for b in (b for b in range(1, L + 1) if L % b == 0):
         assert two_layers(range(L), b) == [*range(L)][::-1], f"Theorem 4, step 1: L = {L}, b = {b}"
@@ -441,9 +474,9 @@ print("4,096 numbers:", two_layers(range(4096), 64) == [*range(4096)][::-1], "wi
 # **Step 2 (more digits).** Let $j = r_0 + b\,r_1 + b^2 r_2$, and let three layers move by $2r_0 + 1$, $2b\,r_1$ and
 # $2b^2 r_2$, in this order. The last writes to $L + j$. The one before writes to $L - b^2 r_2 + b\,r_1 + r_0$, where $r_1$
 # can be read modulo $b^2$. The first writes to $L - b^2 r_2 - b\,r_1 + r_0$, where $r_0$ can be read modulo $b$. The same
-# works for any number of digits. **Two to four digits.**
+# works for any number of digits. **Two to four digits:**
 
-# %% tags=["proof-digits"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "proof-digits"]
 for b, k in ((5, 2), (3, 3), (4, 3), (2, 4), (3, 4)):
     L = b**k
     for answer in range(L):
@@ -457,7 +490,7 @@ print("4 layers of 3 channels reverse", 3**4, "numbers; 3 layers of 16 would rev
 # %% [markdown]
 # **Break it.** In the other order, the large move first, the place no longer tells the digit:
 
-# %% tags=["proof-digits"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "proof-digits"]
 with show.expect_failure("Theorem 4, step 2"):
     b, k = 3, 3
     L = b**k
@@ -490,37 +523,30 @@ check("07.6", my_channels)
 # Three digits to the base $b$ reach $b^3$ numbers.
 #
 # </details>
-#
-# <details><summary>Solution</summary>
-#
-# 16: three layers with $b_1, b_2, b_3$ channels reverse $b_1 b_2 b_3$ numbers, and $15^3 = 3375 < 4096 = 16^3$.
-#
-# </details>
 
 # %% [markdown]
-# Theorem 4 says that such weights *exist*. Its readouts by place are freer than a GELU behind a sum. What does training find?
+# Theorem 4 says that such weights *exist*. Its readouts by place are freer than a GELU and a sum. What does training find?
 #
-# ## 6 The eleven tasks, trained
+# ## 6 The tasks, trained
 #
-# All eleven tasks by net and number of layers, with equal steps in every row and width 32
-# (`lrnnlab reproduce dlr/table1 --budget desk`). Below are the paper's tables 1 and 6, of other lengths and widths, trained for 11,000
-# to 43,000 steps. The further a number is above what you score without the skill, the darker its background.
+# Three tasks tell the whole pattern: a skill that needs one kernel, one that needs $L/2$, and one that needs to look at contents. All eleven
+# tasks, six nets and three lengths are in [07b](deeper/07b_all_benchmarks.ipynb).
 
 # %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 atomic_runs = tables.results.runs("dlr/table1")
 show.figure(
-    dlr_figures.r2_by_task(atomic_runs, lengths=[64]),
-    alt="R2 of eleven tasks by net and number of layers for length 64, and the paper's. One layer of DLR knows Shift, CumSum, "
-    "SelectFixed and SolveFixed; six layers know Reverse, Solve, CumMax and much of Select as well; attention knows CumMax, Select "
-    "and MIPS; no net is more than .05 above its level on Sort and ContextShift.",
-    caption="Recorded, and below, in grey, the paper's. What to see: for DLR much the same pattern at a sixty-fourth of the length. "
-    "Four linear tasks for one layer, Reverse for deep nets, Select and MIPS for attention, Sort and ContextShift for none.",
+    ch07.three_skills(atomic_runs),
+    alt="R squared of three nets on three tasks. SolveFixed: DLR 1.00 with one layer and with six, attention 0.34. Reverse: DLR 0.44 with one "
+    "layer and 0.96 with six, attention 0.68. MIPS: DLR 0.07 with either, which is the score without the skill, attention 0.93.",
+    caption="Recorded, L = 64, width 32, equal steps (`lrnnlab reproduce dlr/table1 --budget desk`); diamonds: the paper's, L = 4,096, 40,000 "
+    "steps. What to see: each net fails where its theorem says so. One layer of DLR has one skill of three, depth adds Reverse, and only "
+    "attention looks up.",
 )
 
 # %% [markdown]
-# **Exercise 8** ★ *(5 min, 3 points: to compare two columns of a table)* **Read a picture.** In the table of $L = 64$
-# compare *one* layer of DLR with *one* layer of attention. On which task has DLR more than .9 and attention less than
-# .5, and on which is it the other way round? (What can each of them do that the other cannot?)
+# **Exercise 8** ★ *(5 min, 3 points: to compare two nets on two tasks)* **Read a picture.** Compare *one* layer of DLR with *one* layer of
+# attention at $L = 64$. On which task has DLR more than .9 and attention less than .5, and on which is it the other way round? (What
+# can each of them do that the other cannot?)
 
 # %%
 my_tasks = None  # exercise 8: two names, for example ("Sort", "Shift")
@@ -531,24 +557,13 @@ check("07.8", my_tasks)
 #
 # <details><summary>Hint</summary>
 #
-# Look for rows in which the first column of DLR and the first of attention have very different colours.
-#
-# </details>
-#
-# <details><summary>Solution</summary>
-#
-# SolveFixed (1.00 against about a third) and MIPS (.07 against .93). One layer of DLR adds up numbers at fixed
-# lags with fixed weights: all that SolveFixed asks for, and useless where the *content* says which place is wanted.
-# One layer of attention compares contents, which is what MIPS asks for, and has no weight for every pair of places.
+# In which panels do the first and the last bar differ most?
 #
 # </details>
 
 # %% [markdown]
-# Read the table by the theorems. *SolveFixed* takes one kernel, and one layer of DLR has it. *SelectFixed* asks for some $L/16$ lags, and
-# one layer of DLR has it, too. DSS needs six layers for that, since its kernels hardly have a number at a single lag, and SGConv does
-# not learn it. *Reverse* grows with depth; one layer of 32 channels
-# has just the $L/2$ of Theorem 3. *Solve* and *Select* multiply inputs, and two and six layers do better on both. *Sort* at .49 to .51
-# is about what the first number alone is worth. No net does *ContextShift*: it asks for some $L$ lags, and the input says which of them.
+# Read it by the theorems. *SolveFixed* needs one kernel, and one layer of DLR has it. *Reverse* grows with depth; one layer of 32 channels
+# has just the $L/2$ of Theorem 3. *MIPS* multiplies keys and queries, and convolutions add up numbers at fixed lags.
 #
 # How many steps does a skill take as sequences get longer? After fewer steps than these, a score of zero says nothing about the
 # model:
@@ -570,36 +585,56 @@ show.figure(
 # So a table of equal steps says *which net has a skill first*. It does not say *which net can have it*: that takes a proof. With
 # four times the steps nearly all of the zeros that we tried again turn into skills ([07b](deeper/07b_all_benchmarks.ipynb)).
 #
-# **Live.** Train one or two layers of DLR yourself: width 32, 64 modes, a few seconds each:
+# **Live.** Now train one yourself. This is the whole layer, $H$ channels with $N$ modes each (a DSS would learn the step sizes, too):
+#
+# $$K_h(s) = \tfrac1N\,\mathrm{Re}\sum_n w_{hn}\,\lambda_{hn}^s, \qquad \text{out} = \mathrm{norm}\big(x + W\,\mathrm{GELU}(K * x + d\,x)\big).$$
+
+# %%
+class Layer(nn.Module):
+    def __init__(self, H=32, N=64):
+        super().__init__()
+        half_circle = math.pi * (torch.arange(N) + 0.5) / N
+        self.angle = nn.Parameter(half_circle.repeat(H, 1))
+        self.decay = nn.Parameter(torch.full((H, N), -12.0))  # a node is exp(-exp(decay) + i angle)
+        self.w = nn.Parameter(torch.randn(H, N, 2))
+        self.d, self.W, self.norm = nn.Parameter(torch.randn(H)), nn.Linear(H, H), nn.LayerNorm(H)
+
+    def kernel(self, L):  # (H, L)
+        log = torch.complex(-self.decay.exp(), self.angle)[..., None] * torch.arange(L)
+        return (torch.view_as_complex(self.w)[..., None] * log.exp()).mean(1).real
+
+    def forward(self, x):  # (B, T, H)
+        u, T = x.mT, x.shape[1]
+        K = torch.fft.rfft(self.kernel(T), 2 * T)
+        y = torch.fft.irfft(torch.fft.rfft(u, 2 * T) * K, 2 * T)[..., :T]
+        return self.norm(x + self.W(nn.functional.gelu((y + self.d[:, None] * u).mT)))
+
+
+def train(net, task, length, draw, steps=400):
+    optimiser = torch.optim.Adam(net.parameters(), lr=1e-2)
+    slower = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, steps)
+    for _ in range(steps):
+        batch = task.sample(32, length, draw)
+        optimiser.zero_grad()
+        nn.functional.mse_loss(net(batch.inputs)[:, -batch.targets.shape[1] :], batch.targets).backward()
+        optimiser.step()
+        slower.step()
+
+
+# %% [markdown]
+# Four tasks, one or two layers, 400 steps of 32 inputs, a few seconds each. Which of them will one layer learn? Guess before you run:
 
 # %% tags=["varies", "nbval-ignore-output"]
-def learn(name, length, layers, steps, rate):
-    """A net that was trained on a task, and its R2 on fresh inputs."""
+nets, fresh, rows = {}, {}, []
+for name, length, layers in (("shift", 64, 1), ("solve_fixed", 48, 1), ("cummax", 64, 1), ("reverse", 32, 2)):
     task, draw = ch07.skill(name), training.rng(0, f"chapter 07, {name}")
-    answers = task.sample(1, length, draw).targets.shape[1]
-    net = lrnnlab.build("dlr", task, layers=layers, width=32, state=64, dt=(1e-5, 1e-5),
-                       init="half_circle", last_outputs=answers)  # fmt: skip
-    optimiser = torch.optim.AdamW(net.parameters(), lr=rate, weight_decay=0)
-    falling = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, steps)
-    with training.deterministic():
-        for _ in range(steps):
-            batch = task.sample(32, length, draw)
-            optimiser.zero_grad()
-            torch.nn.functional.mse_loss(net(batch.inputs), batch.targets).backward()
-            optimiser.step()
-            falling.step()
-        fresh = task.sample(256, length, draw)
-        with torch.no_grad():
-            return net, tasks.continuous.r_squared(net(fresh.inputs), fresh.targets)
-
-
-lengths = {"shift": 64, "cumsum": 64, "select_fixed": 48, "solve_fixed": 48, "cummax": 64, "reverse": 32}
-nets, rows = {}, []
-for name, length in lengths.items():
-    layers = 2 if name == "reverse" else 1
-    nets[name], found = learn(name, length, layers, steps=400, rate=3e-3 if layers == 2 else 1e-2)
-    task = ch07.skill(name)
-    rows.append({"task": task.name, "layers": layers, "L": length, "R²": f"{found:.3f}",
+    torch.manual_seed(0)
+    nets[name] = nn.Sequential(nn.Linear(task.d_in, 32), *[Layer() for _ in range(layers)], nn.Linear(32, task.d_out))
+    train(nets[name], task, length, draw)
+    batch = fresh[name] = task.sample(256, length, draw)
+    with torch.no_grad():
+        found = nets[name](batch.inputs)[:, -batch.targets.shape[1] :]
+    rows.append({"task": task.name, "layers": layers, "L": length, "R²": f"{r2(found, batch.targets):.3f}",
                  "without the skill": f"{atomic_levels.trivial_level(task, length):.3f}"})  # fmt: skip
 show.table(rows, caption="Live: R² after 400 steps of 32 inputs.")
 
@@ -609,15 +644,13 @@ show.table(rows, caption="Live: R² after 400 steps of 32 inputs.")
 # training. The lower panel has the answer that you pick (`answer` goes from 0, the first one, to 100, the last).
 
 # %% jupyter={"source_hidden": true} tags=["hide-input", "varies", "nbval-ignore-output"]
-drawn = training.rng(1, "chapter 07, looks")
-fresh = {name: ch07.skill(name).sample(32, length, drawn).inputs for name, length in lengths.items()}
-maps = {name: ch07.sensitivity(net, fresh[name]) for name, net in nets.items()}
+maps = {name: ch07.sensitivity(net, fresh[name].inputs[:32])[-fresh[name].targets.shape[1] :] for name, net in nets.items()}
 look_widget = explore(
     lambda task, answer: ch07.sensitivity_picture(maps, task, answer),
     {"task": list(maps), "answer": list(range(0, 101, 5))},
     sentence=lambda task, answer: ch07.sensitivity_sentence(maps, task, answer),
     alt="Above, for every answer, how strongly it depends on every place; below, the bars of one answer.",
-    initial={"task": "reverse", "answer": 25},
+    initial={"task": "reverse", "answer": 75},
 )  # fmt: skip
 look_widget
 
@@ -628,7 +661,7 @@ look_widget
 taps = {
     f"{ch07.skill(name).name}, layer {number}": kernel
     for name, net in nets.items()
-    for number, kernel in enumerate(ch07.sorted_kernels(net, fresh[name].shape[1]), 1)
+    for number, kernel in enumerate(ch07.sorted_kernels(net, fresh[name].inputs.shape[1]), 1)
 }
 kernel_widget = explore(
     lambda layer: ch07.kernel_picture(taps, layer),
@@ -643,9 +676,9 @@ kernel_widget
 #
 # 1. A score means nothing before you know what you can score without the skill: 0.222 on Shift, 0.46 on CumMax and
 #    0.49 on Sort at the paper's length, $H_L/L$ on MIPS, 0.17 on ContextShift at length 64.
-# 2. Five of the eleven tasks are linear, six are not. Of the linear ones SolveFixed takes one kernel, SelectFixed as many channels
+# 2. Five of the eleven tasks are linear, six are not. Of the linear ones SolveFixed needs one kernel, SelectFixed as many channels
 #    as it has lags, Reverse $L/2$, whatever the readout.
-# 3. Depth divides a lag into digits: two layers of $\sqrt L$ channels reverse, where one layer takes $L/2$.
+# 3. Depth divides a lag into digits: two layers of $\sqrt L$ channels reverse, where one layer needs $L/2$.
 # 4. A zero after few steps says nothing about the model.
 # 5. A benchmark asks for long range only where bags of words and single pixels fail ([07b](deeper/07b_all_benchmarks.ipynb)).
 #
@@ -664,17 +697,90 @@ kernel_widget
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->
 #
-# 7 exercises, 24 points, about 50 minutes:
+# 8 exercises, 29 points, about 65 minutes:
 #
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
+# | 11 | [2 How much can you score without the skill?](#2-How-much-can-you-score-without-the-skill?) | ★★ | 15 | 5 | to build the baseline that a score needs |
 # | 1 | [2 How much can you score without the skill?](#2-How-much-can-you-score-without-the-skill?) | ★ | 5 | 3 | to see how a level depends on length |
 # | 2 | [2 How much can you score without the skill?](#2-How-much-can-you-score-without-the-skill?) | ★★ | 10 | 4 | to choose what a score is compared with |
 # | 5 | [3 Which tasks are linear?](#3-Which-tasks-are-linear?) | ★ | 5 | 3 | to read off a lag |
 # | 10 | [4 Lags against channels](#4-Lags-against-channels) | ★★ | 15 | 4 | to build a kernel that solves a system |
 # | 4 | [4 Lags against channels](#4-Lags-against-channels) | ★ | 5 | 4 | to find where one kernel is enough |
 # | 6 | [5 What depth buys](#5-What-depth-buys) | ★ | 5 | 3 | to split a lag into digits |
-# | 8 | [6 The eleven tasks, trained](#6-The-eleven-tasks,-trained) | ★ | 5 | 3 | to compare two columns of a table |
+# | 8 | [6 The tasks, trained](#6-The-tasks,-trained) | ★ | 5 | 3 | to compare two nets on two tasks |
+#
+# <details><summary>Solution of 07.11</summary>
+#
+# All places share the powers of the first number, so one least-squares fit does them all:
+#
+# ```
+# def baseline(x, y, x_new):
+#     import numpy as np
+#
+#     known, new = (one[:, :1] ** np.arange(8) for one in (x, x_new))
+#     return new @ np.linalg.lstsq(known, y, rcond=None)[0]
+# ```
+#
+# It knows no number but the first, and scores .49 at the paper's length, as the paper's net does.
+#
+# </details>
+#
+# <details><summary>Solution of 07.1</summary>
+#
+# A bit more than half: $H_{128}/128$ is $0.0424$ and $H_{64}/64$ is $0.0741$, a ratio of $0.57$. The sum in the numerator grows like $\ln L$ only.
+#
+# </details>
+#
+# <details><summary>Solution of 07.2</summary>
+#
+# `lambda found, wanted: 1 - ((found - wanted) ** 2).mean() / wanted.var()`: one mean for all answers. With a mean for each place the denominator is only what is left after the easy part has been taken off.
+#
+# </details>
+#
+# <details><summary>Solution of 07.5</summary>
+#
+# `lambda t, L: 2 * (t - L) + 1`: the number $x_{2L-1-t}$ was read at place $2L - 1 - t$, and $t - (2L - 1 - t) = 2(t - L) + 1$.
+#
+# </details>
+#
+# <details><summary>Solution of 07.10</summary>
+#
+# $X_j = \sum_i A_{ij} b_i$, so put $A_{ij}$ at the lag between $b_i$ and $X_j$. All $N^2$ lags differ (Theorem 3, a), so no
+# two weights collide:
+#
+# ```
+# def my_kernel(A):
+#     N = len(A)
+#     T = N * N + 2 * N
+#     kernel = np.zeros(T)
+#     for i in range(N):
+#         for j in range(N):
+#             kernel[T - N + j - (i * (N + 1) + N)] = A[i, j]
+#     return kernel
+# ```
+#
+# </details>
+#
+# <details><summary>Solution of 07.4</summary>
+#
+# Four places in a row, such as 3, 4, 5, 6: all have the lag 9, and one kernel with a single 1 copies them. The rank of the table of weights is then 1.
+#
+# </details>
+#
+# <details><summary>Solution of 07.6</summary>
+#
+# 16: three layers with $b_1, b_2, b_3$ channels reverse $b_1 b_2 b_3$ numbers, and $15^3 = 3375 < 4096 = 16^3$.
+#
+# </details>
+#
+# <details><summary>Solution of 07.8</summary>
+#
+# SolveFixed (1.00 against about a third) and MIPS (.07 against .93). One layer of DLR adds up numbers at fixed
+# lags with fixed weights: all that SolveFixed asks for, and useless where the *content* says which place is wanted.
+# One layer of attention compares contents, which is what MIPS asks for, and has no weight for every pair of places.
+#
+# </details>
 
 # %% [markdown]
 # ## Read on

@@ -5,7 +5,7 @@ T*(x) = T(2x - 1); u input, x state.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from math import log2, log10, pi, sqrt
 from typing import NamedTuple
@@ -16,11 +16,12 @@ from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from lrnnbook.content.show.style import DIVERGING, FAINT, INK, SMALL, label_ends, new_figure, styled
+from lrnnbook.content.show.style import DIVERGING, FAINT, INK, LIVE, SMALL, label_ends, new_figure, styled
 from lrnnbook.content.tables.kernels import (
     INTERVALS,
     arc_nodes,
     best_fit,
+    chebyshev_nodes,
     exact_weights,
     extremal_nodes,
     needed_modes,
@@ -106,6 +107,54 @@ def stems(axes: Axes, at: Sequence[float], values: Sequence[float], floor: float
 
 
 @styled
+def condition_lines(conditions: Mapping[str, Sequence[float]]) -> Figure:
+    """cond(P) at N = 2, 3, ... of each set of nodes, up to where float64 ends; dashed lines where each float has no digit left."""
+    figure, axes = new_figure(3.3, left=0.75, right=1.75, top=0.3)
+    axes.set(yscale="log", ylim=(0.3, 1e18), xlabel="modes N", ylabel="condition number")
+    ends = [(2.0**digits, f"{name} ends: $2^{{{digits}}}$", FAINT) for name, digits in DIGITS.items()]
+    for y, *_ in ends:
+        axes.axhline(y, color=FAINT, lw=1.2, ls=(0, (4, 3)))
+    for colour, (name, found) in zip((SIGNS[-1], SIGNS[1], FAINT, INK), conditions.items()):
+        values = [value for value in found if value < 2.0 ** DIGITS["float64"]]
+        axes.plot(range(2, 2 + len(values)), values, color=colour, lw=2)
+        if len(values) == len(found):
+            ends.append((values[-1], name, INK))
+        else:
+            middle = len(values) // 2
+            side, shift = ("right", -8) if found is next(iter(conditions.values())) else ("left", 8)  # left of the first line
+            axes.annotate(name, (2 + middle, values[middle]), (shift, 0), textcoords="offset points", ha=side, va="center", fontsize=SMALL)
+    axes.set_xlim(2, 1 + max(map(len, conditions.values())))
+    axes.xaxis.set_major_locator(MaxNLocator(8, integer=True))
+    axes.minorticks_off()
+    label_ends(axes, ends)
+    return figure
+
+
+@styled
+def own_prices(real_weights: Callable, circle_weights: Callable, L: int) -> Figure:
+    """||w||_1 of every shift on L lags by two functions, on the extrema of T* and on the circle (left); the shift by L - 1 with
+    their weights in float32 (right)."""
+    points = chebyshev_nodes(L, bits=53)
+    real = [(np.array(points, float), np.array(real_weights(points, S), float)) for S in range(L)]
+    circle = [tuple(map(np.asarray, circle_weights(L, S))) for S in range(L)]
+    figure, grid = new_figure(3.4, columns=2, rows=2, left=0.75, gap=0.7)
+    left = figure.add_subplot(grid[0, 0].get_gridspec()[:, 0])
+    for panel in grid[:, 0]:
+        panel.remove()
+    for panel, name, made, marker in zip(grid[:, 1], ("nodes in [0, 1]", "circle"), (real, circle), "os"):
+        prices = [log10(np.abs(weights).sum()) for _, weights in made]
+        left.plot(prices, marker=marker, color=LIVE, ms=5, lw=1.4)
+        left.annotate(name, (L - 1, prices[-1]), (0, 9 if panel is grid[1, 1] else -16), textcoords="offset points", ha="right",
+                      fontsize=SMALL)  # fmt: skip
+        _kernel(panel, rounded_kernel(*made[-1], L, "float32"))
+        panel.set_title(f"{name}, float32")
+    left.set(xlabel="shift S", ylabel="log10 of ||w||₁", title="the price of a shift", ylim=(-0.6, 12))
+    grid[0, 1].set_xticklabels([])
+    grid[1, 1].set_xlabel("lag k")
+    return figure
+
+
+@styled
 def extremal_proof(N: int) -> Figure:
     """The proof of the exact value: T*_(N-1) touches +-1 at N places (left); there the weights alternate (right)."""
     found, x = shift_weights(N, "[0,1]"), np.linspace(0, 1, 400)
@@ -145,7 +194,7 @@ def seesaw(N: int, push: int) -> Figure:
     left.axhline(0, color=FAINT, lw=0.8)
     left.plot(x, lead * np.prod(x[:, None] - zeros, axis=1), color=INK)
     left.plot(zeros, 0 * zeros, "o", color=INK, ms=6)
-    left.set(xlim=(-0.03, 1.03), ylim=(-1.25, 1.25), xlabel="node", title=f"p, degree {N - 1}, within ±1")
+    left.set(xlim=(-0.03, 1.03), ylim=(-1.25, 1.25), xlabel="node", title=f"seesaw: p of degree {N - 1}, within ±1")
     left.set_yticks([-1, 0, 1])
     names = ("p proves: at least", "best nodes need", "even nodes need")
     heights, values = (2, 1, 0), (lead, 2.0 ** (2 * N - 3), even)
@@ -196,7 +245,7 @@ def shift_costs(L: int, S: int, interval: str = "[0,1]") -> Figure:
 
 @styled
 def exact_shifts(L: int) -> Figure:
-    """Which shifts S a DLR with N modes makes exactly (white: the best fit by roots of unity errs by less than 1e-9), N against
+    """Which shifts S a DLR with N modes makes exactly (white: the best fit by roots of unity is off by less than 1e-9), N against
     S; the line is N = max(S + 1, L - S)."""
     targets = np.eye(L)
     error = np.array([[best_fit(arc_nodes(N, offset=0), targets[S], cast=False).error for S in range(L)]

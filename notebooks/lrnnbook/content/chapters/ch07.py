@@ -34,9 +34,9 @@ from lrnnbook.content.show.style import (
     new_figure,
     styled,
 )
+from lrnnbook.content.tables.declared import paper
 from lrnnbook.content.tables.dlr_table1 import PAPER_LEVELS, short
 from lrnnbook.content.tables.results import CELL, ordered
-from lrnnlab.models.layers.modes import DLR
 from lrnnlab.tasks.numbers.atomic import ATOMIC, Select
 from lrnnlab.tasks.numbers.atomic_levels import trivial_level
 from lrnnlab.tasks.numbers.continuous import ContinuousTask
@@ -79,16 +79,24 @@ def example(name: str, length: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 @styled
-def published_scores() -> Figure:
-    """Published scores on five tasks (dots), and what can be scored there without the skill (rings)."""
-    figure, axes = new_figure(2.5, width=7.2, left=1.1, right=2.75, top=0.4, bottom=0.5)
+def published_scores(levels: bool = False, yours: Mapping[str, float] | None = None) -> Figure:
+    """Published scores on five tasks (dots); with ``levels`` what can be scored there without the skill (rings), and ``yours``."""
+    figure, axes = new_figure(3.2 if levels else 2.5, left=1.1, right=3.0 if levels else 2.65, top=0.4, bottom=0.5)
+    names = ("paper", "no skill", "yours") if levels else ("paper",)
     for y, (task, (score, length, net)) in enumerate(PUBLISHED.items()):
-        level = PAPER_LEVELS[task][length]
+        texts = [f"{score:.2f}"]
         axes.plot(score, y, "o", color=PAPER, ms=6, clip_on=False)
-        axes.plot(level, y, "o", mfc="none", mec=INK, ms=11, mew=1.4, clip_on=False)
-        for x, text in ((1.03, f"{score:.2f}"), (1.16, f"{level:.2f}"), (1.31, net)):
+        if levels:
+            level, own = PAPER_LEVELS[task][length], (yours or {}).get(task)
+            axes.plot(level, y, "o", mfc="none", mec=INK, ms=11, mew=1.4, clip_on=False)
+            if own is not None:
+                axes.plot(own, y, "s", mfc="none", mec=LIVE, ms=16, mew=1.8, clip_on=False)
+            texts += [f"{level:.2f}", "" if own is None else f"{own:.2f}"]
+        for x, text in zip((1.03, 1.18, 1.38), texts):
             axes.text(x, y, text, transform=axes.get_yaxis_transform(), va="center", fontsize=SMALL)
-    for x, text in ((1.03, "paper"), (1.16, "no skill")):
+        axes.text(1.55 if levels else 1.18, y, net.replace(", L", "\nL") if levels else net, transform=axes.get_yaxis_transform(),
+                  va="center", fontsize=SMALL)  # fmt: skip
+    for x, text in zip((1.03, 1.18, 1.38), names):
         axes.text(x, -0.85, text, transform=axes.get_yaxis_transform(), va="center", fontsize=SMALL)
     axes.set(xlim=(0, 1), ylim=(4.5, -0.5), xlabel="R²", yticks=range(5), yticklabels=map(named, PUBLISHED))
     axes.grid(False, axis="y")
@@ -223,6 +231,68 @@ def by_width(found: pd.DataFrame) -> Figure:
     return figure
 
 
+@styled
+def look_alike(L: int, H: int) -> Figure:
+    """Theorem 3 (b) on Reverse: two inputs of which H drawn kernels hand on the same numbers to one place that must answer
+    differently; of the places, the one whose answer the kernels miss most."""
+    draw = np.random.default_rng(0)
+    K = draw.normal(size=(H, 2 * L))  # taps
+    changes = []
+    for j in range(L):  # answer j is written at place L + j; number i is then L + j - i steps back
+        seen = K[:, L + j - np.arange(L)]
+        wanted = np.eye(L)[L - 1 - j]
+        changes.append(wanted - np.linalg.pinv(seen) @ seen @ wanted)  # what no kernel sees of the wanted number
+    j = int(np.argmax([change @ change for change in changes]))
+    x = draw.uniform(-1, 1, L)
+    pair = (x, x - 1.2 * changes[j] / changes[j][L - 1 - j])
+    figure, (left, middle, right) = new_figure(2.9, columns=3, left=0.6, right=0.4, top=0.6, gap=0.7, width_ratios=[L, H + 1, 3])
+    for values, colour, marker, name in zip(pair, (DIVERGING(0.08), DIVERGING(0.92)), "os", ("one input", "another")):
+        look = {"color": colour, "marker": marker, "ls": "", "ms": 7 if marker == "s" else 11, "mfc": colour if marker == "s" else "none", "mew": 1.8}
+        left.plot(values, label=name, **look)
+        middle.plot(K[:, L + j - np.arange(L)] @ values, **look)
+        right.plot([0], values[L - 1 - j], **look)
+    left.set(xlabel="place", title="two inputs", xticks=range(L))
+    left.axvspan(L - 1.5 - j, L - 0.5 - j, color="#f1f1f1", lw=0, zorder=0)
+    left.legend(loc="lower left", bbox_to_anchor=(0, -0.02), ncols=2, handletextpad=0.2, columnspacing=1)
+    for axes, room in ((left, 0.3), (middle, 0.1)):
+        low, high = axes.get_ylim()
+        axes.set_ylim(low - room * (high - low), high + 0.1 * (high - low))
+    middle.set(xlabel="channel", title=f"handed on\nto place {L + j}", xticks=range(H), xlim=(-0.7, H - 0.3))
+    right.set(title="wanted\nthere", xticks=[], xlim=(-1, 1), ylim=left.get_ylim())
+    for axes in (left, middle, right):
+        axes.axhline(0, color=FAINT, lw=0.8, zorder=0)
+    return figure
+
+
+THREE = {"solve_fixed": "one kernel", "reverse": "L/2 kernels", "mips": "look up by content"}
+THREE_NETS = {"dlr_1": "DLR, 1 layer", "dlr_6": "DLR, 6 layers", "attention_1": "attention, 1 layer"}
+
+
+@picture
+def three_skills(found: pd.DataFrame) -> Figure:
+    """R2 on three tasks by three nets at L = 64 (``dlr/table1``, means over seeds), the paper's in grey, and the score without
+    the skill at the same length."""
+    r2 = found.groupby(CELL)["r2"].mean()
+    theirs = paper("dlr/table1").set_index(CELL)["value"]
+    figure, every = new_figure(2.6, columns=3, left=1.35, right=0.35, top=0.65, bottom=0.8, gap=0.35, sharey=True)
+    for axes, (name, needs) in zip(every, THREE.items()):
+        level = trivial_level(skill(name), 64)
+        for y, row in enumerate(THREE_NETS):
+            value = r2[f"{name}-64", row]
+            axes.barh(y, max(value, 0), 0.55, color=RECORDED)
+            inside = value > 0.75
+            axes.text(value + (-0.03 if inside else 0.04), y, f"{value:.2f}", va="center", ha="right" if inside else "left", fontsize=11,
+                      color="white" if inside else INK)  # fmt: skip
+            if (f"{name}-4096", row) in theirs:
+                axes.plot(theirs[f"{name}-4096", row], y + 0.42, "D", color=PAPER, ms=5, clip_on=False)
+        axes.axvline(level, color=INK, lw=1.4, ls=(0, (2, 2)))
+        axes.set(xlim=(0, 1), ylim=(2.6, -0.6), title=f"{named(name)}\n{needs}", yticks=range(3), yticklabels=THREE_NETS.values(),
+                 xlabel=f"R²\nno skill: {level:.2f} at L = 64")  # fmt: skip
+        axes.grid(False, axis="y")
+        axes.tick_params(length=0)
+    return figure
+
+
 @picture
 def steps_to_learn(found: pd.DataFrame, longer: pd.DataFrame) -> Figure:
     """After how many steps R2 is 0.9, by length: one layer of DLR and six, a line for each task that one of them learned.
@@ -345,10 +415,10 @@ def sensitivity_sentence(maps: Mapping[str, np.ndarray], task: str, answer: int)
 
 
 def sorted_kernels(net: nn.Module, length: int) -> list[np.ndarray]:
-    """Of each DLR layer the kernels (H, length), divided by their largest taps and sorted by the lags of these."""
+    """Of each layer with a kernel the kernels (H, length), divided by their largest taps and sorted by the lags of these."""
     found = []
     for layer in net.modules():
-        if isinstance(layer, DLR):
+        if hasattr(layer, "kernel"):
             taps = layer.kernel(length).detach().numpy()
             order = np.abs(taps).argmax(1).argsort(kind="stable")
             found.append(taps[order] / np.abs(taps[order]).max(1, keepdims=True))

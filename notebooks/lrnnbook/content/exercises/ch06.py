@@ -8,6 +8,7 @@ from numbers import Rational
 
 import numpy as np
 
+from lrnnbook.content.exercises.building import Build
 from lrnnbook.content.exercises.judging import call, claim, number, numbers, same, shown
 from lrnnbook.content.exercises.prediction import prediction
 from lrnnbook.content.tables import kernels
@@ -34,23 +35,15 @@ def _zeros(answer) -> None:
         claim(degree == N - 2, f"N = {N}: the leading terms, of degree {N - 1}, have cancelled; not {degree:g}")
 
 
-def _most_expensive(answer) -> None:
-    given, prices = number(answer), [kernels.smallest_norm(16, S) for S in range(16)]
-    claim(given in range(16), f"{given:g} is no shift on 16 lags")
-    claim(prices[int(given)] == max(prices), f"another shift costs more than the one by {given:g}")
-
-
-def _solver(answer) -> None:
+def _real_weights(answer) -> None:
     draw = np.random.default_rng(0)
-    for _ in range(50):
-        N = int(draw.integers(1, 7))
+    for N, S in [(N, S) for N in range(1, 7) for S in range(N)]:
         nodes = [Fraction(int(a), 11) for a in draw.choice(30, N, replace=False)]
-        S = int(draw.integers(N))
-        made = kernels.kernel(nodes, _fractions(call(answer, list(nodes), S), N, "the weights"), N)
+        of = f"nodes {', '.join(map(str, nodes))}, S = {S}"
+        made = kernels.kernel(nodes, _fractions(call(answer, list(nodes), S), N, f"the weights of {of}"), N)
         off = max(abs(tap - (k == S)) for k, tap in enumerate(made))
-        claim(not 0 < off < 1e-6, f"the kernel is off by {float(off):.1g}: floats are rounded, fractions are asked for")
-        claim(not off, f"nodes {[str(node) for node in nodes]}, S = {S}: the kernel is "
-                                                       f"{[str(tap) for tap in made]}")  # fmt: skip
+        claim(not 0 < off < 1e-6, f"{of}: the kernel is off by {float(off):.1g}: floats are rounded, fractions are asked for")
+        claim(not off, f"{of}: the kernel is {', '.join(map(str, made))}, and should be {', '.join(str(int(k == S)) for k in range(N))}")
 
 
 def _losses(answer) -> None:
@@ -83,15 +76,21 @@ def _echoes(answer) -> None:
     claim(abs(made[t] - due[t]) > 3.95, f"the worst output is that at step {t}: {made[t]:.3f} in place of {due[t]:.3g}")
 
 
-def _circle(answer) -> None:
-    for L, S in [(L, S) for L in (2, 5, 16) for S in range(L)]:
+def _circle_weights(answer) -> None:
+    for L, S in [(L, S) for L in (1, 2, 3, 5, 16) for S in range(L)]:
         nodes, weights = numbers(call(answer, L, S), (2, L), f"the nodes and the weights at L = {L}, S = {S}")
         k = int(np.abs(np.abs(nodes) - 1).argmax())
         claim(abs(abs(nodes[k]) - 1) < 1e-9, f"L = {L}, S = {S}: a node has size {abs(nodes[k]):.3g}, and is not on the circle")
         made = (weights * nodes ** np.arange(L)[:, None]).sum(1)
         k = int(np.abs(made - np.eye(L)[S]).argmax())
-        claim(abs(made[k] - (k == S)) < 1e-6, f"L = {L}, S = {S}: at lag {k} the kernel is {made[k]:.3g}, and should be {int(k == S)}")
+        tap = made[k].real if abs(made[k].imag) < 1e-9 else made[k]
+        claim(abs(tap - (k == S)) < 1e-6, f"L = {L}, S = {S}: at lag {k} the kernel is {tap.round(3) + 0:.3g}, and should be {int(k == S)}")
         claim(np.abs(weights).sum() < 1 + 1e-6, f"L = {L}, S = {S}: the sizes of the weights add up to {np.abs(weights).sum():.3g}")
+
+
+def circle_weights(L, S):  # -> L nodes, L weights
+    nodes = np.exp(2j * np.pi * np.arange(L) / L)
+    return nodes, nodes ** float(-S) / L
 
 
 def _end(answer) -> None:
@@ -128,7 +127,13 @@ def _weight(answer) -> None:
 
 
 EXERCISES = (
-    ("06.1", _weights), ("06.3", _zeros), ("06.4", _end), ("06.9", _losses), ("06.5", _most_expensive), ("06.7", _limits),
-    ("06.6", _solver), ("06.14", _circle), ("06.2", _weight), prediction("06.10", (1, 8, 16, 31), 16), ("06.11", _modes),
+    ("06.1", _weights), ("06.3", _zeros), ("06.4", _end), ("06.9", _losses),
+    prediction("06.5", (1, 4, 7, 9, 11, 13, 15), 11), ("06.7", _limits), ("06.2", _weight), prediction("06.10", (1, 8, 16, 31), 16), ("06.11", _modes),
     ("06.12", _echoes), ("06.13", _earlier),
 )  # fmt: skip
+BUILDS = {
+    "real_weights": Build("06.6", _real_weights, kernels.exact_weights,
+                          "for these nodes there are no other weights: N nodes, N lags, one solution"),
+    "circle_weights": Build("06.14", _circle_weights, circle_weights,
+                            "no weights do it with a smaller sum, whatever the nodes, for the 1 at lag S is at most the sum of the sizes"),
+}  # fmt: skip

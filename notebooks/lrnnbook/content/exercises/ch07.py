@@ -6,6 +6,7 @@ from statistics import fmean
 
 import numpy as np
 
+from lrnnbook.content.exercises.building import Build
 from lrnnbook.content.exercises.judging import CannotJudge, call, claim, number, numbers, one_number, shown, texts
 from lrnnbook.content.exercises.prediction import prediction
 from lrnnbook.content.tables.results import CELL, runs
@@ -56,6 +57,28 @@ def _r_squared(answer) -> None:
                   f"not {due:.3f}")  # fmt: skip
 
 
+def _baseline(answer) -> None:
+    """Answers to Sort from the first number alone, as good as a polynomial of it."""
+    draw = np.random.default_rng(0)
+    for n, L in ((2000, 2), (2000, 16)):
+        x, x_new = (size / np.abs(size).max(1, keepdims=True) for size in (draw.normal(size=(n, L)) for _ in range(2)))
+        y, wanted = (np.take_along_axis(one, np.abs(one - one[:, :1]).argsort(1, kind="stable"), 1) for one in (x, x_new))
+        found = numbers(call(answer, x, y, x_new), (n, L), f"the answers to {n} inputs of {L} numbers", real=True)
+        k = L // 2
+        other = np.where(np.arange(L) == k, -x_new, x_new)
+        off = np.abs(numbers(call(answer, x, y, other), (n, L), "the answers", real=True) - found).max(1)
+        row = int(off.argmax())
+        claim(off[row] < 1e-6, f"your answer to the input {x_new[row].round(2).tolist()[:4]} changes when number {k}, counted from 0, changes its "
+                               "sign: only number 0 may be used")  # fmt: skip
+        score, can = (1 - ((one - wanted) ** 2).sum() / ((wanted - wanted.mean()) ** 2).sum() for one in (found, baseline(x, y, x_new)))
+        claim(score > can - 0.03, f"inputs of {L} numbers: R2 is {score:.2f}, and {can:.2f} can be had from the first number and the place")
+
+
+def baseline(x, y, x_new):  # (n, L), (n, L), (m, L) -> (m, L)
+    known, new = (one[:, :1] ** np.arange(8) for one in (x, x_new))
+    return new @ np.linalg.lstsq(known, y, rcond=None)[0]
+
+
 def _sharpness(answer) -> None:
     given, least = number(answer), math.log(512) / 0.01
     claim(given >= 0.9995 * least, f"{shown(answer)}: with that β the bound is larger than was asked for")
@@ -93,3 +116,6 @@ EXERCISES = (
     ("07.8", _columns),
     ("07.7", _sharpness), ("07.9", _blind),
 )  # fmt: skip
+BUILDS = {
+    "baseline": Build("07.11", _baseline, baseline, "it has sorted nothing, so what it scores is the zero of this task"),
+}
