@@ -373,24 +373,24 @@ print(f"{sum(w.numel() for w in model.parameters()):,} weights")
 # Chapter [02](02_block_diagonal_lrnn.ipynb):
 #
 # * [**Claim**](02_block_diagonal_lrnn.ipynb#1-A-column-says-where-a-state-goes): For every finite automaton there are blocks with which the recurrence is right on every string: column $j$ of $A_k$ is the basis vector of the state to which the token leads state $j$, there is no input term ($B = 0$), and the readout names the answer of the state.
-# * [**Theorem 9**](02_block_diagonal_lrnn.ipynb#5-Snap-it-and-prove-it): If every head's state is a basis vector, LayerNorm subtracts and divides by numbers that do not depend on which basis vectors they are.
+# * [**Theorem 1**](02_block_diagonal_lrnn.ipynb#5-Snap-it-and-prove-it): If every head's state is a basis vector, LayerNorm subtracts and divides by numbers that do not depend on which basis vectors they are.
 #
 # Chapter [02a](deeper/02a_stability.ipynb):
 #
-# * [**Theorem 1**](deeper/02a_stability.ipynb#1-How-much-a-product-can-grow,-for-every-%24p%24): Let $p \ge 1$ and $b \ge 2$. Under Eq. 6 the columns of a product of $k$ blocks have 1-norm at most $b^{\,k(1-1/p)}$, and this is attained.
-# * [**Theorem 2**](deeper/02a_stability.ipynb#2-When-float32-overflows): Let $p = 1.2$ and $b = 8$, and apply the block $W$ of equal entries again and again to the state $(1, \dots, 1)$. The state exceeds every float32 after 256 steps, and not before; multiplied out in float32 it is infinite at step 257.
+# * [**Theorem 2**](deeper/02a_stability.ipynb#1-How-much-a-product-can-grow,-for-every-%24p%24): Let $p \ge 1$ and $b \ge 2$. Under Eq. 6 the columns of a product of $k$ blocks have 1-norm at most $b^{\,k(1-1/p)}$, and this is attained.
+# * [**Theorem 3**](deeper/02a_stability.ipynb#2-When-float32-overflows): Let $p = 1.2$ and $b = 8$, and apply the block $W$ of equal entries again and again to the state $(1, \dots, 1)$. The state exceeds every float32 after 256 steps, and not before; multiplied out in float32 it is infinite at step 257.
 #
 # Chapter [02b](deeper/02b_fading.ipynb):
 #
-# * [**Theorem 7**](deeper/02b_fading.ipynb#2-What-keeps-a-soft-network-right): $m_{t+1} \ge q + (r - q)\,m_t$, on every string.
-# * [**Theorem 8**](deeper/02b_fading.ipynb#3-Could-it-hold-for-ever?): If all entries of the blocks are positive, as softmax makes them, then on the string $vvv\dots$ each head's state converges, geometrically, to a point that does not depend on where it started.
+# * [**Theorem 4**](deeper/02b_fading.ipynb#2-What-keeps-a-soft-network-right): $m_{t+1} \ge q + (r - q)\,m_t$, on every string.
+# * [**Theorem 5**](deeper/02b_fading.ipynb#3-Could-it-hold-for-ever?): If all entries of the blocks are positive, as softmax makes them, then on the string $vvv\dots$ each head's state converges, geometrically, to a point that does not depend on where it started.
 #
 # Chapter [02d](deeper/02d_column_rules.ipynb):
 #
 # * [**Theorem 6**](deeper/02d_column_rules.ipynb#2-The-released-rule): A block under the released rule has rank at most $b - 1$, so it forgets something at every token; and unless every raw column is constant (then the block is 0) its largest column has norm exactly 1, so apart from 0 no block can be near zero.
-# * [**Theorem 3**](deeper/02d_column_rules.ipynb#3-What-the-bound-costs:-below-%24p-=-2%24-a-block-of-size-2-turns-only-with-loss): For $p < 2$ the only blocks under Eq. 6 with $|\det A| = 1$, so the only ones that keep every volume, are signed permutations (one entry $\pm1$ in each row and column).
-# * [**Theorem 4**](deeper/02d_column_rules.ipynb#4-How-much-does-a-turn-lose-when-it-is-clipped?): Let $p > 1$. If a $2 \times 2$ block under Eq. 6 has the eigenvalue $r e^{i\theta}$, not real, then $r \le 1/\|(\cos\theta, \sin\theta)\|_p$, and the clipped rotation attains it.
-# * [**Theorem 5**](deeper/02d_column_rules.ipynb#5-Larger-blocks): At $p = 1.2$ there are blocks of size 2, 3 and 4 that turn by 72 degrees with modulus 0.8676, 0.9895 and 1.0365; so a size of 4 is enough to turn without loss.
+# * [**Theorem 7**](deeper/02d_column_rules.ipynb#3-What-the-bound-costs:-below-%24p-=-2%24-a-block-of-size-2-turns-only-with-loss): For $p < 2$ the only blocks under Eq. 6 with $|\det A| = 1$, so the only ones that keep every volume, are signed permutations (one entry $\pm1$ in each row and column).
+# * [**Theorem 8**](deeper/02d_column_rules.ipynb#4-How-much-does-a-turn-lose-when-it-is-clipped?): Let $p > 1$. If a $2 \times 2$ block under Eq. 6 has the eigenvalue $r e^{i\theta}$, not real, then $r \le 1/\|(\cos\theta, \sin\theta)\|_p$, and the clipped rotation attains it.
+# * [**Theorem 9**](deeper/02d_column_rules.ipynb#5-Larger-blocks): At $p = 1.2$ there are blocks of size 2, 3 and 4 that turn by 72 degrees with modulus 0.8676, 0.9895 and 1.0365; so a size of 4 is enough to turn without loss.
 #
 # Chapter [03](03_parallel_scans.ipynb):
 #

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 02a · Stability
 #
-# How much can a product of blocks grow for every $p$, when does float32 overflow, and what do random columns do? *It takes* about 20 min to read and 5 min for the exercises. Behind [chapter 02](../02_block_diagonal_lrnn.ipynb).
+# How much can a product of blocks grow for every $p$, when does float32 overflow, and what do random columns do? *It takes* about 20 min to read and 5 min for the exercises. Read [chapter 02](../02_block_diagonal_lrnn.ipynb) first.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 from fractions import Fraction
@@ -38,7 +38,7 @@ lrnnbook.needs("0.1")
 #
 # The corrected statement of Eq. 7:
 #
-# > **Theorem 1.** Let $p \ge 1$ and $b \ge 2$. Under Eq. 6 the columns of a product of $k$ blocks have 1-norm at
+# > **Theorem 2.** Let $p \ge 1$ and $b \ge 2$. Under Eq. 6 the columns of a product of $k$ blocks have 1-norm at
 # > most $b^{\,k(1-1/p)}$, and this is attained. So there is a bound for all $k$ exactly if $p = 1$. For the paper's
 # > $p = 1.2$ and $b = 8$ the factor is $8^{1/6} = \sqrt 2$ a step.
 #
@@ -54,7 +54,7 @@ tangent = sum(mu**p + p * mu ** (p - 1) * (entry - mu) for entry in sizes)
 tangent = tangent.subs(sizes[3], 4 * mu - sum(sizes[:3]))  # their mean is mu
 claimed = 1 - 1 / p  # the exponent of b
 rest = sp.simplify(sp.powdenest(((4 * mu) ** p * 4 ** (-p * claimed) / (4 * mu**p)), force=True))
-assert bend.is_positive and sp.simplify(tangent - 4 * mu**p) == 0 and rest == 1, "Theorem 1, step 1: Hölder"
+assert bend.is_positive and sp.simplify(tangent - 4 * mu**p) == 0 and rest == 1, "Theorem 2, step 1: Hölder"
 show.math(r"\text{second derivative: }", bend, r"\text{; sum of the tangents for } b = 4:\ ", sp.simplify(tangent))
 
 # %% [markdown]
@@ -72,8 +72,8 @@ raw = np.random.default_rng(0).standard_normal((300, 4, 8, 8))
 blocks = raw / np.linalg.norm(raw, 1.2, axis=-2, keepdims=True)
 norm_1 = lambda A: np.abs(A).sum(-2).max(-1)  # noqa: E731
 share = norm_1(blocks[:, 3] @ blocks[:, 2] @ blocks[:, 1] @ blocks[:, 0]) / norm_1(blocks).prod(1)
-assert list(missing) == list(sizes[:2]) and share.max() <= 1 + 1e-12, "Theorem 1, step 2: products"
-assert norm_1(blocks).max() <= 8 ** (1 - 1 / 1.2) + 1e-12, "Theorem 1, step 2: products"
+assert list(missing) == list(sizes[:2]) and share.max() <= 1 + 1e-12, "Theorem 2, step 2: products"
+assert norm_1(blocks).max() <= 8 ** (1 - 1 / 1.2) + 1e-12, "Theorem 2, step 2: products"
 print(f"300 random chains reach at most {share.max():.3f} of the product of their norms")
 
 # %% [markdown]
@@ -85,7 +85,7 @@ print(f"300 random chains reach at most {share.max():.3f} of the product of thei
 # %% tags=["proof-sharp"]
 p, size = sp.symbols("p b", positive=True)
 equal_entry = size ** (-1 / p)
-assert sp.simplify(size * equal_entry**p) == 1, "Theorem 1, step 3: the columns have p-norm 1"
+assert sp.simplify(size * equal_entry**p) == 1, "Theorem 2, step 3: the columns have p-norm 1"
 print("p-norm of a column, to the power p:", sp.simplify(size * equal_entry**p))
 
 # %% tags=["proof-sharp"]
@@ -94,32 +94,32 @@ w = sp.Symbol("w")
 for b in (2, 3, 5):
     W = w * sp.ones(b, b)
     assert all(sp.ones(1, b) * W**k == (b * w) ** k * sp.ones(1, b) for k in range(1, 5)), (
-        "Theorem 1, step 4: the powers"
+        "Theorem 2, step 4: the powers"
     )
-assert sp.simplify(sp.powsimp(size * equal_entry / size ** (1 - 1 / p))) == 1, "Theorem 1, step 4: the powers"
-assert (1 - 1 / (1 + q)).simplify().is_positive, "Theorem 1, step 4: the powers"
+assert sp.simplify(sp.powsimp(size * equal_entry / size ** (1 - 1 / p))) == 1, "Theorem 2, step 4: the powers"
+assert (1 - 1 / (1 + q)).simplify().is_positive, "Theorem 2, step 4: the powers"
 show.math(r"\text{column sums of } W^k: \ (b w)^k \text{ with } b w =", sp.powsimp(size * equal_entry))
 
 # %% [markdown]
 # *Break it.* Claim half the exponent, $\tfrac12(1 - 1/p)$. Step 1 does not give it, and the powers of $W$ exceed it.
 
 # %% tags=["proof-sharp"]
-with show.expect_failure("Theorem 1, step 1"):
+with show.expect_failure("Theorem 2, step 1"):
     p, mu = sp.symbols("p mu", positive=True)
     claimed = (1 - 1 / p) / 2
     rest = sp.simplify(sp.powdenest(((4 * mu) ** p * 4 ** (-p * claimed) / (4 * mu**p)), force=True))
-    assert bend.is_positive and sp.simplify(tangent - 4 * mu**p) == 0 and rest == 1, "Theorem 1, step 1: Hölder"
+    assert bend.is_positive and sp.simplify(tangent - 4 * mu**p) == 0 and rest == 1, "Theorem 2, step 1: Hölder"
 
 # %% [markdown]
 # ## 2 When float32 overflows
 #
-# > **Theorem 2.** Let $p = 1.2$ and $b = 8$, and apply the block $W$ of equal entries again and again to the state
+# > **Theorem 3.** Let $p = 1.2$ and $b = 8$, and apply the block $W$ of equal entries again and again to the state
 # > $(1, \dots, 1)$. The state exceeds every float32 after 256 steps, and not before; multiplied out in float32 it is
 # > infinite at step 257. The growth of $T$ steps, $b^{T(1-1/p)}$, is within float32 up to
 # > $p = 1/(1 - \log_b F / T)$, where $F$ is the largest float32.
 #
 # **Step 1.** The factor is $8^{1/6}$ a step; in whole numbers, $8^{256} > F^6 \ge 8^{255}$. (Other blocks can do it
-# a little sooner. After $k - 1$ steps the 1-norm of the state is at most $8 \cdot 8^{(k-1)/6}$ by Theorem 1. A last
+# a little sooner. After $k - 1$ steps the 1-norm of the state is at most $8 \cdot 8^{(k-1)/6}$ by Theorem 2. A last
 # block whose columns are all the same basis vector collects all of it in one entry, which is then $8^{(k+5)/6}$. With
 # it 251 steps are enough, and fewer are not, whatever the blocks.)
 #
@@ -128,15 +128,15 @@ with show.expect_failure("Theorem 1, step 1"):
 
 # %% tags=["proof-overflow"]
 F = (2**24 - 1) * 2**104  # the largest float32
-assert 8**256 > F**6 >= 8**255, "Theorem 2, step 1: the first power above F"
+assert 8**256 > F**6 >= 8**255, "Theorem 3, step 1: the first power above F"
 soonest = next(k for k in range(1, 300) if 8 ** (k + 5) > F**6)
-assert soonest == 251, "Theorem 2, step 1: the first power above F, if a last block collects the entries"
+assert soonest == 251, "Theorem 3, step 1: the first power above F, if a last block collects the entries"
 print("first step above the largest float32: 256; if a last block collects the entries:", soonest)
 
 # %% tags=["proof-overflow"]
 factor = np.float32(8 ** (1 / 6))
 rounded = Fraction(float(factor))
-assert rounded**2 < 2 and rounded**256 <= F < rounded**257, "Theorem 2, step 2: the factor is rounded first"
+assert rounded**2 < 2 and rounded**256 <= F < rounded**257, "Theorem 3, step 2: the factor is rounded first"
 print(f"the float32 next to the square root of 2: {float(rounded):.9f}; the first power above: 257")
 
 
@@ -157,12 +157,12 @@ def infinite_from(x, k=0):
 
 ulp = Fraction(1, 2**24)
 early, late = (next(k for k in range(250, 270) if (rounded * (1 + e)) ** k > F) for e in (ulp, -ulp))
-assert early <= infinite_from(np.float32(1)) == 257 <= late, "Theorem 2, step 3: in float32"
+assert early <= infinite_from(np.float32(1)) == 257 <= late, "Theorem 3, step 3: in float32"
 print(f"between {early} and {late}, and in fact at step {infinite_from(np.float32(1))}")
 
 # %% tags=["proof-overflow"]
 entry = np.float32(8 ** (-1 / 1.2))  # of W = W^1
-assert 8**262 > (8 * F) ** 6 >= 8**261 and infinite_from(entry, 1) == 263, "Theorem 2, step 4: the product"
+assert 8**262 > (8 * F) ** 6 >= 8**261 and infinite_from(entry, 1) == 263, "Theorem 3, step 4: the product"
 print("the entries of W^k: above F from 262 on; in float32 infinite at", infinite_from(entry, 1))
 
 # %% [markdown]
@@ -173,8 +173,8 @@ print("the entries of W^k: above F from 262 on; in float32 infinite at", infinit
 T, b, limit, inverse = sp.symbols("T b F u", positive=True)  # u = 1/p
 (found,) = sp.solve(sp.Eq(T * (1 - inverse) * sp.log(b), sp.log(limit)), inverse)
 inverses = {n: float(found.subs({T: n, b: 8, limit: F})) for n in (40, 128, 255, 500, 10_000)}  # 1/p
-assert sp.simplify(found - (1 - sp.log(limit) / (T * sp.log(b)))) == 0, "Theorem 2, step 5: the largest p"
-assert 1 / inverses[255] > 1.2 > 1 / inverses[500] > 1.09 and inverses[40] < 0, "Theorem 2, step 5: the largest p"
+assert sp.simplify(found - (1 - sp.log(limit) / (T * sp.log(b)))) == 0, "Theorem 3, step 5: the largest p"
+assert 1 / inverses[255] > 1.2 > 1 / inverses[500] > 1.09 and inverses[40] < 0, "Theorem 3, step 5: the largest p"
 print(
     "largest safe p:",
     *(f"T = {n:,}: {1 / u:.4f}" if u > 0 else f"T = {n}: any" for n, u in inverses.items()),
@@ -186,9 +186,9 @@ print(
 # *Break it.* Count in exact powers of $\sqrt2$, without rounding the factor first, and step 2 fails.
 
 # %% tags=["proof-overflow"]
-with show.expect_failure("Theorem 2, step 2"):
+with show.expect_failure("Theorem 3, step 2"):
     square = Fraction(2)  # of the exact factor
-    assert square**128 <= F < square**129, "Theorem 2, step 2: the factor is rounded first"
+    assert square**128 <= F < square**129, "Theorem 3, step 2: the factor is rounded first"
 
 # %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 show.figure(
@@ -217,7 +217,7 @@ check("02.4", my_p)
 #
 # <details><summary>Hint 1</summary>
 #
-# Theorem 1 has the largest growth a step.
+# Theorem 2 has the largest growth a step.
 #
 # </details>
 #
@@ -248,7 +248,7 @@ check("02.4", my_p)
 # number.
 #
 # **Step 3.** Blocks of positive entries keep the 1-norm at $p = 1$; for larger $p$ they make it grow, by less than
-# the bound of Theorem 1.
+# the bound of Theorem 2.
 
 # %% tags=["proof-typical"]
 def rate(kind, p, b=8, steps=200, chains=50):

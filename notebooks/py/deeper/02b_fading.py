@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 02b · Fading
 #
-# What ends a trained network, and how long is a soft one provably right on every string? *It takes* about 30 min to read and 5 min for the exercises. Behind [chapter 02](../02_block_diagonal_lrnn.ipynb).
+# What ends a trained network, and how long is a soft one provably right on every string? *It takes* about 30 min to read and 5 min for the exercises. Read [chapter 02](../02_block_diagonal_lrnn.ipynb) first.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 import itertools
@@ -169,7 +169,7 @@ show.table(
 # states send to the right place, by luck or because the token sends *all* states there. Let $m_t$ be the mass of the
 # soft state on the state where the *snapped* head is.
 #
-# > **Theorem 7.** $m_{t+1} \ge q + (r - q)\,m_t$, on every string. So $m_t \ge m^* + (r-q)^t (1 - m^*)$ with
+# > **Theorem 4.** $m_{t+1} \ge q + (r - q)\,m_t$, on every string. So $m_t \ge m^* + (r-q)^t (1 - m^*)$ with
 # > $m^* = q/(q + 1 - r)$. Let a linear readout, on the right basis vector, put the right class ahead of every other
 # > one by at least $g > 0$, and on any other basis vector behind by at most $l > 0$. Then it answers rightly as long
 # > as $m_t > l/(g + l)$.
@@ -184,7 +184,7 @@ soft_state = [m, *y]  # m on the right place
 row = [r + extra[0], *(q + e for e in extra[1:])]
 new = sum(a * b for a, b in zip(row, soft_state))
 promised = q * (m + sum(y)) + (r - q) * m  # q + (r - q) m, for the mass m + y1 + y2 + y3 is 1
-assert sp.expand(new - promised).is_nonnegative, "Theorem 7, step 1: one token"
+assert sp.expand(new - promised).is_nonnegative, "Theorem 4, step 1: one token"
 show.math(r"\text{new mass less the bound: }", sp.expand(new - promised))
 
 # %% [markdown]
@@ -200,14 +200,14 @@ t = sp.Symbol("t", integer=True, nonnegative=True)
 limit = q / (q + 1 - r)
 bound = limit + (r - q) ** t * (1 - limit)
 recursion = sp.simplify(bound.subs(t, t + 1) - q - (r - q) * bound)
-assert bound.subs(t, 0).simplify() == 1 and recursion == 0, "Theorem 7, step 2: the recursion"
+assert bound.subs(t, 0).simplify() == 1 and recursion == 0, "Theorem 4, step 2: the recursion"
 show.math("m^* =", limit, r"\text{; without repair } (q = 0):\ ", sp.simplify(bound.subs(q, 0)))
 
 # %% tags=["proof-horizon"]
 g, l, m = sp.symbols("g l m", positive=True)
 lead = g * m - l * (1 - m)
 (threshold,) = sp.solve(lead, m)
-assert sp.simplify(threshold - l / (g + l)) == 0 and sp.diff(lead, m).is_positive, "Theorem 7, step 3: the readout"
+assert sp.simplify(threshold - l / (g + l)) == 0 and sp.diff(lead, m).is_positive, "Theorem 4, step 3: the readout"
 show.math(r"\text{the lead is positive for } m >", threshold)
 
 # %% [markdown]
@@ -229,11 +229,11 @@ for step in range(1, 151):
     masses.append((stored[2], counted[step % 5], counted.argmax() == step % 5))
 vouched = max(t for t, (_, mass, _) in enumerate(masses, 1) if (1 - e) ** t > Fraction(1, 2))
 wrong = next(t for t, (_, _, right) in enumerate(masses, 1) if not right)
-assert all(mass == 1 - e for mass, _, _ in masses), "Theorem 7, step 4: what is reset is repaired"
+assert all(mass == 1 - e for mass, _, _ in masses), "Theorem 4, step 4: what is reset is repaired"
 assert all(mass >= (1 - e) ** t for t, (_, mass, _) in enumerate(masses, 1)), (
-    "Theorem 7, step 4: what is counted is not"
+    "Theorem 4, step 4: what is counted is not"
 )
-assert (vouched, wrong) == (68, 100), "Theorem 7, step 4: the bound and what happens"
+assert (vouched, wrong) == (68, 100), "Theorem 4, step 4: the bound and what happens"
 print(f"the store keeps {stored[2]}; the counter is vouched for up to {vouched} tokens,",
       f"first wrong at {wrong}")  # fmt: skip
 
@@ -242,15 +242,15 @@ print(f"the store keeps {stored[2]}; the counter is vouched for up to {vouched} 
 # 1 fails.
 
 # %% tags=["proof-horizon"]
-with show.expect_failure("Theorem 7, step 1"):
+with show.expect_failure("Theorem 4, step 1"):
     r, q = sp.symbols("r q", nonnegative=True)
     row = [r + extra[0], q + extra[1], q - extra[2], q + extra[3]]
     new = sum(a * b for a, b in zip(row, soft_state))
-    assert sp.expand(new - promised).is_nonnegative, "Theorem 7, step 1: one token"
+    assert sp.expand(new - promised).is_nonnegative, "Theorem 4, step 1: one token"
 
 # %% [markdown]
 # **Exercise 6** ★ *(5 min, 4 points: to compute how long a counter is provably right)* **A proof step.** For how many
-# tokens does Theorem 7 vouch for a head without repair? The head loses at most the share $e$ of its mass at every
+# tokens does Theorem 4 vouch for a head without repair? The head loses at most the share $e$ of its mass at every
 # token ($q = 0$, $r = 1 - e$), and it must keep more than the share $s$. Write the function of $e$ and $s$ that
 # gives the largest whole $t$ with $(1-e)^t > s$.
 
@@ -284,7 +284,7 @@ check("02.6", my_tokens)
 # </details>
 
 # %% [markdown]
-# **The same for the trained network.** Theorem 7 uses one $r$ and one $q$ for all columns. With the columns' own
+# **The same for the trained network.** Theorem 4 uses one $r$ and one $q$ for all columns. With the columns' own
 # numbers the least mass can be computed for every state, token by token, over all strings at once. The readout then
 # gets its worst case. Its normalisation divides by a standard deviation, of which we know an interval; some heads
 # are followed, those of the proof in section 5 of the chapter; and of the others we assume that they speak against the right answer
@@ -361,7 +361,7 @@ for seed, soft in ((101, fits["softmax"].net), (732, other.net)):
 # ## 3 Could it hold for ever?
 # A head that resets can. A head that counts cannot keep its lead:
 #
-# > **Theorem 8.** If all entries of the blocks are positive, as softmax makes them, then on the string $vvv\dots$
+# > **Theorem 5.** If all entries of the blocks are positive, as softmax makes them, then on the string $vvv\dots$
 # > each head's state converges, geometrically, to a point that does not depend on where it started. So where the
 # > right answer goes on changing, as on $111\dots$ in Sum(5), the lead of a continuous readout tends to 0 as long as
 # > it is right, and in the end it is smaller than any rounding.
@@ -372,7 +372,7 @@ for seed, soft in ((101, fits["softmax"].net), (732, other.net)):
 # %% tags=["proof-fades"]
 low, more = sp.symbols("w s", positive=True)  # two entries w and w + s, in either order
 assert all(sp.Abs(a - c) == a + c - 2 * low for a, c in ((low, low + more), (low + more, low))), (
-    "Theorem 8, step 1: the overlap"
+    "Theorem 5, step 1: the overlap"
 )
 
 
@@ -383,7 +383,7 @@ def tau(A):
 
 cycle = np.roll(np.eye(5, dtype=int), 1, axis=0) * Fraction(1)
 counter = Fraction(95, 100) * cycle + Fraction(1, 100)  # a soft counter: entries 0.96 and 0.01
-assert tau(counter) == 1 - 5 * counter.min() == Fraction(95, 100), "Theorem 8, step 1: the overlap"
+assert tau(counter) == 1 - 5 * counter.min() == Fraction(95, 100), "Theorem 5, step 1: the overlap"
 print("two columns of the soft counter are at most", tau(counter), "apart")
 
 # %% [markdown]
@@ -405,8 +405,8 @@ for trial in range(200):
         terms.append((w, counter[:, i] - counter[:, j]))
     moved = sum((w * column for w, column in terms), np.zeros(5, int))
     weight = sum(w for w, _ in terms)
-    assert (moved == counter @ z).all() and weight == abs(z).sum() / 2, "Theorem 8, step 2: carried over"
-    assert abs(counter @ z).sum() <= tau(counter) * abs(z).sum(), "Theorem 8, step 2: carried over"
+    assert (moved == counter @ z).all() and weight == abs(z).sum() / 2, "Theorem 5, step 2: carried over"
+    assert abs(counter @ z).sum() <= tau(counter) * abs(z).sum(), "Theorem 5, step 2: carried over"
 print("the last z:", *map(str, z), " carried in", len(terms), "terms")
 
 # %% [markdown]
@@ -418,14 +418,14 @@ print("the last z:", *map(str, z), " carried in", len(terms), "terms")
 # %% tags=["proof-fades"]
 (kernel,) = (sp.Matrix(counter) - sp.eye(5)).nullspace()  # the fixed points are one line
 limit = np.array(list(kernel / sum(kernel)), dtype=object)
-assert list(limit) == [sp.Rational(1, 5)] * 5, "Theorem 8, step 3: the limit"
+assert list(limit) == [sp.Rational(1, 5)] * 5, "Theorem 5, step 3: the limit"
 path = [np.eye(5, dtype=int)[:, 0] * Fraction(1)]  # the states on the string
 for t in range(60):
     path.append(counter @ path[-1])
 gaps = [abs(after - before).sum() for before, after in itertools.pairwise(path)]
 away = [abs(x - Fraction(1, 5)).sum() for x in path]
-assert all(gap <= tau(counter) ** t * gaps[0] for t, gap in enumerate(gaps)), "Theorem 8, step 3: the limit"
-assert all(far <= tau(counter) ** t * away[0] for t, far in enumerate(away)), "Theorem 8, step 3: the limit"
+assert all(gap <= tau(counter) ** t * gaps[0] for t, gap in enumerate(gaps)), "Theorem 5, step 3: the limit"
+assert all(far <= tau(counter) ** t * away[0] for t, far in enumerate(away)), "Theorem 5, step 3: the limit"
 print("distance from the limit after 0, 30, 60 tokens:",
       ", ".join(f"{float(away[t]):.4f}" for t in (0, 30, 60)))  # fmt: skip
 
@@ -440,12 +440,12 @@ print("distance from the limit after 0, 30, 60 tokens:",
 # %% tags=["proof-fades"]
 leads = [sorted(x)[-1] - sorted(x)[-2] for x in path]
 moves = [max(abs(after - before)) for before, after in itertools.pairwise(path)]
-assert all(x.argmax() == t % 5 for t, x in enumerate(path)), "Theorem 8, step 4: the lead"
-assert all(lead <= 2 * move for lead, move in zip(leads, moves)), "Theorem 8, step 4: the lead"
-assert leads == [tau(counter) ** t for t in range(61)], "Theorem 8, step 4: the lead"
+assert all(x.argmax() == t % 5 for t, x in enumerate(path)), "Theorem 5, step 4: the lead"
+assert all(lead <= 2 * move for lead, move in zip(leads, moves)), "Theorem 5, step 4: the lead"
+assert leads == [tau(counter) ** t for t in range(61)], "Theorem 5, step 4: the lead"
 x32, counter32 = np.eye(5, dtype=np.float32)[:, 0], counter.astype(np.float32)
 right = [(x32 := counter32 @ x32).argmax() == t % 5 for t in range(1, 1001)]
-assert not all(right) and all(right[:60]), "Theorem 8, step 4: the lead"
+assert not all(right) and all(right[:60]), "Theorem 5, step 4: the lead"
 print(f"after 60 tokens the lead is {float(leads[60]):.4f};",
       f"float32 answers all of 1,000 tokens rightly: {all(right)}")  # fmt: skip
 
@@ -453,8 +453,8 @@ print(f"after 60 tokens the lead is {float(leads[60]):.4f};",
 # *Break it.* One-hot columns have entries 0. Then $\tau = 1$, and nothing fades. This is what snapping is for.
 
 # %% tags=["proof-fades"]
-with show.expect_failure("Theorem 8, step 1"):
-    assert tau(cycle) == 1 - 5 * cycle.min() == Fraction(95, 100), "Theorem 8, step 1: the overlap"
+with show.expect_failure("Theorem 5, step 1"):
+    assert tau(cycle) == 1 - 5 * cycle.min() == Fraction(95, 100), "Theorem 5, step 1: the overlap"
 
 # %% [markdown]
 # ## Exercises

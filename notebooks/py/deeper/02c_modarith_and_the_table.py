@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 02c · ModArith and the table
 #
-# A harder task learned, pruned, snapped, mended and proved, and all models of the paper's Table 2. *It takes* about 25 min to read and 1 h 20 min for the exercises. Behind [chapter 02](../02_block_diagonal_lrnn.ipynb).
+# A harder task learned, pruned, snapped, mended and proved, and all models of the paper's Table 2. *It takes* about 25 min to read and 1 h 20 min for the exercises. Read [chapter 02](../02_block_diagonal_lrnn.ipynb) first.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 
@@ -369,9 +369,9 @@ show.table(
 # * That the *last* position says how far a network holds. Row `release` on ModArith(5), seed 2, is right on none of
 #   the strings at position 499, and on 78 % over all positions past 39.
 # * That a proof about the snapped model holds for the soft one: they are two models with the same readout. For the
-#   soft one there is Theorem 7, up to a length, and Theorem 8 beyond ([02b](02b_fading.ipynb)).
+#   soft one there is Theorem 4, up to a length, and Theorem 5 beyond ([02b](02b_fading.ipynb)).
 # * That no column rule below $p = 2$ can count. A block of size 2 cannot turn without loss, quarter turns apart
-#   (Theorem 4, [02d](02d_column_rules.ipynb)), but blocks of size 4 and 5 can; and a counter may be built without a turn (chapter 01).
+#   (Theorem 8, [02d](02d_column_rules.ipynb)), but blocks of size 4 and 5 can; and a counter may be built without a turn (chapter 01).
 # * That ModArith(5) is out of reach for the paper's own parametrisation (Eq. 6 with $p = 1.2$ and an input term),
 #   which is row `clip`. With the large weight decay of section 2 here it learns length 39 in 1,500 steps of 32 strings on
 #   all five seeds; the paper gives it 40,000 steps of 128. What it has learned does not hold to 499: on the best

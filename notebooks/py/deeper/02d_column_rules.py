@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 02d · Column rules
 #
-# Where do the paper and its code disagree, and what does Eq. 6 forbid a block to do? *It takes* about 30 min to read. Behind [chapter 02](../02_block_diagonal_lrnn.ipynb).
+# Where do the paper and its code disagree, and what does Eq. 6 forbid a block to do? *It takes* about 30 min to read. Read [chapter 02](../02_block_diagonal_lrnn.ipynb) first.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 import itertools
@@ -133,7 +133,7 @@ with show.expect_failure("Theorem 6, step 2"):
 # To count modulo 5 with finitely many states and no input term a block needs an eigenvalue that is a fifth root of
 # unity other than 1, such as $e^{2\pi i/5}$: a turn by 72 degrees (or 144), neither shrinking nor growing. The simplest block that turns is a rotation of the plane. Eq. 6 forbids it.
 #
-# > **Theorem 3.** For $p < 2$ the only blocks under Eq. 6 with $|\det A| = 1$, so the only ones that keep every
+# > **Theorem 7.** For $p < 2$ the only blocks under Eq. 6 with $|\det A| = 1$, so the only ones that keep every
 # > volume, are signed permutations (one entry $\pm1$ in each row and column).
 #
 # **Step 1.** $|\det A|$ is at most the product of the columns' 2-norms (Hadamard). For two columns of the plane the
@@ -144,7 +144,7 @@ a, c, e, f = sp.symbols("a c e f", real=True)
 left = (a**2 + c**2) * (e**2 + f**2) - sp.Matrix([[a, e], [c, f]]).det() ** 2
 A = np.random.default_rng(0).standard_normal((2000, 3, 3))
 share = np.abs(np.linalg.det(A)) / np.linalg.norm(A, axis=1).prod(1)
-assert sp.expand(left - (a * e + c * f) ** 2) == 0 and share.max() <= 1 + 1e-12, "Theorem 3, step 1: Hadamard"
+assert sp.expand(left - (a * e + c * f) ** 2) == 0 and share.max() <= 1 + 1e-12, "Theorem 7, step 1: Hadamard"
 show.math(r"\text{size 2: }", sp.factor(left))
 print(f"size 3: largest share {share.max():.3f} of 2,000")
 
@@ -158,16 +158,16 @@ print(f"size 3: largest share {share.max():.3f} of 2,000")
 # %% tags=["proof-isometries"]
 s, gap = sp.symbols("s delta", positive=True)  # p = 2 - delta
 loss = sp.simplify((sp.exp(-s) ** (2 - gap) - sp.exp(-s) ** 2) * sp.exp(2 * s))  # (t^p - t^2) / t^2
-assert sp.simplify(loss - (sp.exp(s * gap) - 1)) == 0, "Theorem 3, step 2: one entry"
-assert sp.diff(loss, s).is_positive and loss.subs(s, 0) == 0, "Theorem 3, step 2: one entry"
+assert sp.simplify(loss - (sp.exp(s * gap) - 1)) == 0, "Theorem 7, step 2: one entry"
+assert sp.diff(loss, s).is_positive and loss.subs(s, 0) == 0, "Theorem 7, step 2: one entry"
 show.math("(t^p - t^2) / t^2 =", loss, r"\text{, which is 0 at } s = 0 \text{ and rises}")
 
 # %% tags=["proof-isometries"]
 signed = [sp.Matrix(3, 3, lambda i, j: signs[j] * (order[j] == i))
           for order in itertools.permutations(range(3))
           for signs in itertools.product((1, -1), repeat=3)]  # fmt: skip
-assert all(abs(S.det()) == 1 for S in signed), "Theorem 3, step 3: signed permutations"
-assert all(sum(map(abs, S[:, j])) == 1 for S in signed for j in range(3)), "Theorem 3, step 3: signed permutations"
+assert all(abs(S.det()) == 1 for S in signed), "Theorem 7, step 3: signed permutations"
+assert all(sum(map(abs, S[:, j])) == 1 for S in signed for j in range(3)), "Theorem 7, step 3: signed permutations"
 print(len(signed), "signed permutations of size 3: columns of norm 1, determinant 1 or -1")
 
 # %% [markdown]
@@ -178,19 +178,19 @@ print(len(signed), "signed permutations of size 3: columns of norm 1, determinan
 # %% tags=["proof-isometries"]
 power = Fraction(6, 5)
 norm = float(Fraction(3, 5)) ** float(power) + float(Fraction(4, 5)) ** float(power)
-assert norm > 1 + 1e-9, "Theorem 3, step 4: the rotation breaks Eq. 6"
+assert norm > 1 + 1e-9, "Theorem 7, step 4: the rotation breaks Eq. 6"
 print(f"p = {float(power)}: the rotation's columns have p-norm {norm ** (1 / float(power)):.4f}")
 
 # %% tags=["proof-isometries"]
-with show.expect_failure("Theorem 3, step 4"):
+with show.expect_failure("Theorem 7, step 4"):
     power = Fraction(2)
     norm = float(Fraction(3, 5)) ** float(power) + float(Fraction(4, 5)) ** float(power)
-    assert norm > 1 + 1e-9, "Theorem 3, step 4: the rotation breaks Eq. 6"
+    assert norm > 1 + 1e-9, "Theorem 7, step 4: the rotation breaks Eq. 6"
 
 # %% [markdown]
 # ## 4 How much does a turn lose when it is clipped?
 #
-# > **Theorem 4.** Let $p > 1$. If a $2 \times 2$ block under Eq. 6 has the eigenvalue $r e^{i\theta}$, not real, then
+# > **Theorem 8.** Let $p > 1$. If a $2 \times 2$ block under Eq. 6 has the eigenvalue $r e^{i\theta}$, not real, then
 # > $r \le 1/\|(\cos\theta, \sin\theta)\|_p$, and the clipped rotation attains it. At $p = 1.2$ an
 # > eigenvalue that turns by 72 degrees has modulus at most 0.8676, so in the long run at most that share of the state is
 # > left at each step; of the clipped rotation $10^{-31}$ is left after 500.
@@ -202,8 +202,8 @@ with show.expect_failure("Theorem 3, step 4"):
 a, c, d, e, lam = sp.symbols("a c d e lambda", real=True)
 block = sp.Matrix([[a, c], [d, e]])
 m, characteristic = (a + e) / 2, (lam * sp.eye(2) - block).det()
-assert sp.expand(characteristic - (lam**2 - 2 * m * lam + a * e - c * d)) == 0, "Theorem 4, step 1: r^2 = ae - cd"
-assert sp.factor(m**2 - a * e - ((a - e) / 2) ** 2) == 0, "Theorem 4, step 1: r^2 = ae - cd"
+assert sp.expand(characteristic - (lam**2 - 2 * m * lam + a * e - c * d)) == 0, "Theorem 8, step 1: r^2 = ae - cd"
+assert sp.factor(m**2 - a * e - ((a - e) / 2) ** 2) == 0, "Theorem 8, step 1: r^2 = ae - cd"
 show.math(r"\text{characteristic polynomial: }", sp.expand(characteristic), "; \\quad m^2 - a e =", sp.factor(m**2 - a * e))
 
 # %% [markdown]
@@ -220,7 +220,7 @@ first, last = np.random.default_rng(0).uniform(-1, 1, (2, 100_000))
 left = lambda size: 1 - np.abs(size) ** 1.2
 over = left(first) * left(last) - left((first + last) / 2) ** 2
 assert sp.simplify(second - expected) == 0 and (t + q).is_positive and over.max() <= 1e-12, (
-    "Theorem 4, step 2: concave"
+    "Theorem 8, step 2: concave"
 )
 show.math(r"\text{second derivative of } \log(1 - x^p):\ ", expected)
 
@@ -231,12 +231,12 @@ show.math(r"\text{second derivative of } \log(1 - x^p):\ ", expected)
 
 # %% tags=["proof-size_two"]
 r, theta = sp.symbols("r theta", positive=True)
-assert sp.trigsimp(r**2 - (r * sp.cos(theta)) ** 2 - (r * sp.sin(theta)) ** 2) == 0, "Theorem 4, step 3: the bound"
+assert sp.trigsimp(r**2 - (r * sp.cos(theta)) ** 2 - (r * sp.sin(theta)) ** 2) == 0, "Theorem 8, step 3: the bound"
 raw = np.random.default_rng(0).standard_normal((100_000, 2, 2))
 z = np.linalg.eigvals(raw / np.linalg.norm(raw, 1.2, axis=1, keepdims=True))[:, 0]
 z = z[np.abs(z.imag) > 1e-9]
 size = (np.abs(z.real) ** 1.2 + np.abs(z.imag) ** 1.2) ** (1 / 1.2)
-assert len(z) > 10_000 and size.max() <= 1 + 1e-9, "Theorem 4, step 3: the bound"
+assert len(z) > 10_000 and size.max() <= 1 + 1e-9, "Theorem 8, step 3: the bound"
 print(f"{len(z):,} of the random blocks turn; the largest ||(Re, Im)||_p is {size.max():.4f}")
 
 # %% [markdown]
@@ -248,14 +248,14 @@ turn, power = 2 * np.pi / 5, 1.2
 clipped = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
 clipped = clipped / np.linalg.norm(clipped, power, axis=0)
 modulus = np.abs(np.linalg.eigvals(clipped)).max()
-assert abs(modulus - 0.8676) < 1e-4 and modulus**500 < 2e-31, "Theorem 4, step 4: it is attained"
+assert abs(modulus - 0.8676) < 1e-4 and modulus**500 < 2e-31, "Theorem 8, step 4: it is attained"
 print(f"modulus {modulus:.4f}; after 500 steps {modulus**500:.1e} is left")
 
 # %% tags=["proof-size_two"]
-with show.expect_failure("Theorem 4, step 4"):
+with show.expect_failure("Theorem 8, step 4"):
     rotation = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
     modulus = np.abs(np.linalg.eigvals(rotation / np.linalg.norm(rotation, 2, axis=0))).max()
-    assert abs(modulus - 0.8676) < 1e-4 and modulus**500 < 2e-31, "Theorem 4, step 4: it is attained"
+    assert abs(modulus - 0.8676) < 1e-4 and modulus**500 < 2e-31, "Theorem 8, step 4: it is attained"
 
 
 # %% [markdown]
@@ -263,7 +263,7 @@ with show.expect_failure("Theorem 4, step 4"):
 #
 # Larger blocks can do better; at $p > 1$ their turns can even grow.
 #
-# > **Theorem 5.** At $p = 1.2$ there are blocks of size 2, 3 and 4 that turn by 72 degrees with modulus 0.8676, 0.9895
+# > **Theorem 9.** At $p = 1.2$ there are blocks of size 2, 3 and 4 that turn by 72 degrees with modulus 0.8676, 0.9895
 # > and 1.0365; so a size of 4 is enough to turn without loss. At $p = 1$ an eigenvalue of modulus 1 and odd order
 # > $m$ (its $m$-th power is 1, and no earlier one) needs $b \ge m$ (proved in outline, and checked for $b \le 4$):
 # > there a block that turns by 72 degrees without loss has at least five states, and the cycle of five does it.
@@ -289,9 +289,9 @@ for b in (2, 3, 4):
     block = twisted(b, 1.2)
     z = min(np.linalg.eigvals(block), key=lambda z: abs(np.angle(z) - 2 * np.pi / 5))
     moduli.append(round(float(abs(z)), 4))
-    assert np.allclose(np.linalg.norm(block, 1.2, axis=0), 1), "Theorem 5, step 1: the turns"
-    assert abs(np.degrees(np.angle(z)) - 72) < 1e-9, "Theorem 5, step 1: the turns"
-assert moduli == [0.8676, 0.9895, 1.0365], "Theorem 5, step 1: the turns"
+    assert np.allclose(np.linalg.norm(block, 1.2, axis=0), 1), "Theorem 9, step 1: the turns"
+    assert abs(np.degrees(np.angle(z)) - 72) < 1e-9, "Theorem 9, step 1: the turns"
+assert moduli == [0.8676, 0.9895, 1.0365], "Theorem 9, step 1: the turns"
 print("moduli at 72 degrees of sizes 2, 3, 4:", moduli)
 
 
@@ -318,8 +318,8 @@ def orders(b):
 
 
 found = {b: orders(b) for b in (2, 3, 4)}
-assert all(any(2 * d % m == 0 for d in range(1, b + 1)) for b in found for m in found[b]), "Theorem 5, step 2: orders"
-assert all(m <= b for b in found for m in found[b] if m % 2), "Theorem 5, step 2: orders"
+assert all(any(2 * d % m == 0 for d in range(1, b + 1)) for b in found for m in found[b]), "Theorem 9, step 2: orders"
+assert all(m <= b for b in found for m in found[b] if m % 2), "Theorem 9, step 2: orders"
 print("orders on the unit circle, by size:", found)
 
 # %% [markdown]
@@ -330,7 +330,7 @@ print("orders on the unit circle, by size:", found)
 raw = np.random.default_rng(0).standard_normal((2000, 4, 4))
 dense = np.abs(np.linalg.eigvals(raw / np.abs(raw).sum(1, keepdims=True))).max()
 of_cycle = np.linalg.eigvals(np.roll(np.eye(5), 1, axis=0))
-assert dense < 1 and np.abs(of_cycle - np.exp(2j * np.pi / 5)).min() < 1e-9, "Theorem 5, step 3: the cycle"
+assert dense < 1 and np.abs(of_cycle - np.exp(2j * np.pi / 5)).min() < 1e-9, "Theorem 9, step 3: the cycle"
 print(f"dense blocks: at most {dense:.3f}; the cycle of five states turns by 72 degrees, at modulus 1")
 
 # %% [markdown]
@@ -338,7 +338,7 @@ print(f"dense blocks: at most {dense:.3f}; the cycle of five states turns by 72 
 # share a 1-norm of 1.
 
 # %% tags=["proof-sizes"]
-with show.expect_failure("Theorem 5, step 1"):
+with show.expect_failure("Theorem 9, step 1"):
     moduli = [round(float(np.abs(np.linalg.eigvals(twisted(b, 1))).max()), 4) for b in (2, 3, 4)]
     print("at p = 1:", moduli)
-    assert moduli == [0.8676, 0.9895, 1.0365], "Theorem 5, step 1: the turns"
+    assert moduli == [0.8676, 0.9895, 1.0365], "Theorem 9, step 1: the turns"

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 02e · Train and verify by hand
 #
-# What does the package do when it trains, snaps and verifies? The recipes, each step in a few lines, and whether label smoothing matters. *It takes* about 20 min to read and 20 min for the exercises. Behind [chapter 02](../02_block_diagonal_lrnn.ipynb).
+# What does the package do when it trains, snaps and verifies? The recipes, each step in a few lines, and whether label smoothing matters. *It takes* about 20 min to read and 20 min for the exercises. Read [chapter 02](../02_block_diagonal_lrnn.ipynb) first.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 

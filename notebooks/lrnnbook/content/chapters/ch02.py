@@ -1,6 +1,6 @@
 """Chapter 02, the block-diagonal LRNN: its pictures and widgets, and the bound for a soft network.
 
-Pictures: blocks as heatmaps, their eigenvalues, what a column rule does, how products grow.  The bound (Theorem 7 of
+Pictures: blocks as heatmaps, their eigenvalues, what a column rule does, how products grow.  The bound (Theorem 4 of
 the chapter) needs the numbers of a trained network's last layer, the places that its heads can be in, and what it does
 on long strings.
 
@@ -122,9 +122,26 @@ def vote_grid(votes: np.ndarray) -> Figure:
     around = votes - votes.mean(2, keepdims=True)
     around = around - around.mean(1, keepdims=True)
     figure, axes, x, _ = _mosaic(around.transpose(0, 2, 1)[None], largest=0.14, left=0.75, top=0.65)
-    axes.set_yticks(np.arange(votes.shape[2]) + 0.5, range(votes.shape[2]))
+    axes.set_yticks([0.5, votes.shape[2] - 0.5], [0, votes.shape[2] - 1])
     axes.set_xticks(x, range(len(x)))
     axes.set(xlabel="head", ylabel="answer")
+    return figure
+
+
+@styled
+def bends(curves: dict[int, Sequence[float]]) -> Figure:
+    """Accuracy (T,) by position of one net at several gains, with the gain written where the curve comes down."""
+    figure, axes = new_figure(3.2)
+    for (gain, right), colour in zip(curves.items(), SHARES(np.linspace(0.5, 1, len(curves)))):
+        shown = pd.Series(right, range(1, len(right) + 1)).rolling(15, center=True, min_periods=1).mean()
+        axes.plot(shown, color=colour)
+        if (low := shown < 0.7).any():
+            axes.text(low.idxmax() * 1.06, 0.72, f"gain {gain}", fontsize=SMALL)
+    axes.axhline(0.2, color=FAINT, lw=1.2, ls=(0, (4, 3)))
+    axes.text(10.5, 0.22, "guessing", fontsize=SMALL)
+    axes.set(xscale="log", xlim=(10, len(right)), ylim=(0, 1.03), xlabel="position in the string", ylabel="right answers")
+    axes.set_xticks([10, 40, 100, 1000], ["10", "40: trained up to here", "100", "1,000"])
+    axes.set_yticks([0, 0.5, 1], ["0", "50 %", "100 %"])
     return figure
 
 

@@ -16,7 +16,7 @@ const blocks = (text, [, h, b], token) => {
 const pure = (heads, least) => heads.reduce((sum, rows) =>
   sum + rows[0].filter((_, j) => Math.max(...rows.map(row => row[j])) >= least).length, 0);
 
-const SIDE = 260, CELL = 7, HIGH = 220;  // three panels fit side by side on a page of the book
+const SIDE = 208, CELL = 5.5, HIGH = 226;  // three panels fit side by side on a page of the book
 
 const render = ({ model, el }) => {
   const { root, controls, panels, data, at, put, say, follow, panel } = stage(model, el);
@@ -37,10 +37,10 @@ const render = ({ model, el }) => {
     matrices.append(...made);
     return made;
   });
-  const cloud = panel(SIDE, HIGH, "answers of 60 strings"), radius = 84, middle = [SIDE / 2, 122];
+  const cloud = panel(SIDE, HIGH, "answers of 60 strings"), radius = 78, middle = [SIDE / 2, 122];
   const corner = (c, far = 1) => [middle[0] + far * radius * Math.cos(2 * Math.PI * c / data.colours.length),
     middle[1] - far * radius * Math.sin(2 * Math.PI * c / data.colours.length)];
-  cloud.append(svg("text", { x: 0, y: 12 }, `${data.answers.length} strings of ${data.train_length} digits, their answers`),
+  cloud.append(svg("text", { x: 0, y: 12 }, `${data.answers.length} strings and their answers`),
     svg("path", { class: "faint", d: `${path(data.colours.map((_, c) => corner(c)))}Z` }),
     ...data.colours.map((_, c) => svg("text", { x: corner(c, 1.14)[0], y: corner(c, 1.14)[1] + 4, "text-anchor": "middle" }, String(c))));
   const dots = data.answers.map(answer =>
@@ -49,14 +49,14 @@ const render = ({ model, el }) => {
 
   const curve = panel(SIDE, HIGH, "accuracy by position"), ends = data.positions.map(Math.log10);
   const plot = axes(curve, { left: 48, right: SIDE - 8, top: 30, bottom: 186, x: [ends[0], ends.at(-1)], y: [0, 1],
-    title: "right, by position in the string" });
+    title: "right, by position" });
   plot.across = [1, 10, 40, 500].map(one => [Math.log10(one), one === 500 ? "500" : String(one)]);
   plot.limits(0, 1, [0, .5, 1], one => `${100 * one} %`);
   const seen = plot.x(Math.log10(data.train_length)), guess = plot.y(data.chance);
   const line = svg("path", { fill: "none", stroke: RECORDED, "stroke-width": 2 });
   const points = data.positions.map(() => svg("circle", { r: 3.5, fill: RECORDED }));
   const snapped = svg("path", { fill: "none", stroke: LIVE, "stroke-width": 2.5, "stroke-dasharray": "7 5" });
-  const named = svg("text", { x: 52 }, "dashed: its weights rounded");
+  const named = svg("text", { x: 48, y: 221 }, "dashed: snapped");
   curve.append(svg("path", { class: "faint", d: `M${seen} 30V186M48 ${guess}H${SIDE - 8}`, "stroke-dasharray": "4 3" }),
     svg("text", { x: seen - 4, y: 178, "text-anchor": "end" }, "trained up to here"),
     svg("text", { x: 52, y: guess - 4 }, "chance"), line, ...points, snapped, named);
@@ -76,7 +76,6 @@ const render = ({ model, el }) => {
     set(line, { d: path(now.right.map((share, k) => [plot.x(ends[k]), plot.y(share)])) });
     now.right.forEach((share, k) => set(points[k], { cx: plot.x(ends[k]), cy: plot.y(share) }));
     set(snapped, { d: `M48 ${plot.y(now.snapped)}H${SIDE - 8}` });
-    set(named, { y: plot.y(now.snapped) + (now.snapped > .9 ? 16 : -6) });
     const inside = data.positions.indexOf(data.train_length);
     say(`After <b>${now.step}</b> steps: right at position ${data.train_length}, the last one trained, <b>${percent(now.right[inside])}</b>; `
       + `at ${data.positions.at(-1)} <b>${percent(now.right.at(-1))}</b>. Of the ${h * b} columns of token ${safe(data.symbols[which])}, `
