@@ -35,7 +35,7 @@ from lrnnlab.expressivity.robustness import (
 from lrnnlab.expressivity.theorems.cascades import solvable_cascade
 from lrnnlab.expressivity.theorems.counting import states_told_by_counts
 from lrnnlab.expressivity.theorems.one_layer import possible_in_one_diagonal_layer
-from lrnnlab.expressivity.theorems.two_layers import lower_quotient, refute_two_layers, two_layers_last
+from lrnnlab.expressivity.theorems.two_layers import lower_machine, refute_two_layers, two_layers_last
 from lrnnlab.validation import checked, shown, whole_number
 
 ORDERS = {"non-negative": 1, "signed": 2, "complex": None}  # of a diagonal's entries that keep: 1, a sign, any root of 1
@@ -330,9 +330,9 @@ def _diagonal(family, facts, size):
                        layers, least, words=words)  # fmt: skip
     if least == 2 and two_layers_last(facts.small, order):
         return _answer(family, f"{no} {TWO}", 2, 2, words=words)
-    if least == 2 and (below := lower_quotient(facts.small, facts.quotients, order)):
-        return _answer(family, f"{no} Two do: the lower one holds a quotient of {below.machine.num_states} states, and one "
-                               "that reads it holds the rest (expressivity.theorems.two_layers.lower_quotient).",
+    if least == 2 and (below := lower_machine(facts.small, facts.quotients, order)):
+        return _answer(family, f"{no} Two do: the lower one holds a machine of {below.num_states} states, each of which leaves "
+                               "some open, and one above holds the rest (expressivity.theorems.two_layers.lower_machine).",
                        2, 2, words=words)  # fmt: skip
     deeper = refute_two_layers(facts.small, order) if order else None
     if deeper:
@@ -516,6 +516,11 @@ def _reflections(family, facts, size):
     if below.layers or below.verdict == "some number of layers":
         return _answer(family, f"{no} Diagonal gates are such layers, and {below.layers or 'some number'} of theirs are "
                                "enough.", below.layers, least, words=words, some=True)  # fmt: skip
+    if k == 1 and facts.groups.solvable:
+        return _answer(family, f"{no} A layer whose tokens are reflections, above one that tells odd lengths from even ones, "
+                               "turns by any angle a token, and mirrors at odd lengths. Gates in [0, 1] reset, and where groups "
+                               f"are solvable, a machine is a cascade of turns and resets ({CASCADE}).",
+                       None, least, words=words, some=True)  # fmt: skip
     if k >= facts.small.num_states:
         return _answer(family, f"{no} With as many reflections as states a layer permutes and resets as it likes, and a "
                                f"cascade of such layers is every machine ({CASCADE}; arXiv:2411.12537).",

@@ -31,7 +31,7 @@ Letters: Q states, V tokens, k and m as above, e, x, y words, W a loop, n repeti
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import islice, permutations, product
 
@@ -114,33 +114,57 @@ def _upper_layer(small: MooreMachine, k: int, m: int) -> bool:
     return True
 
 
-def lower_quotient(small: MooreMachine, found: Iterable[Quotient], order: int | None) -> Quotient | None:
-    """A quotient that one layer holds such that a second one, which reads its state before the token, and this, holds the rest.
+def lower_machine(small: MooreMachine, found: Iterable[Quotient], order: int | None) -> MooreMachine | None:
+    """A machine that one layer holds such that a second one, which reads its state before the token, and this, holds the rest.
 
-    The lower layer must hold the state before the last token as well, for a reset forgets it.  The rest is the place of a
-    state in its block; how a block is numbered decides what tokens do to places, so several ways are tried.  None if none
-    does, though another may.
+    The lower layer must hold the state before the last token as well, for a reset forgets it.  Its state leaves some states of
+    the whole machine open, and the rest is the place of the state among them; how they are numbered decides what tokens do to
+    places, so several ways are tried.  None if none does, though another may.
     """
-    Q = small.num_states
-    for lower in found:
-        B, blocks, move, sizes = lower.machine.num_states, lower.blocks, lower.machine.transitions, np.bincount(lower.blocks)
-        if not 1 < B < Q:
+    for lower, sets in _lower_machines(small, found):
+        B, move, size = lower.num_states, lower.transitions, max(map(len, sets))
+        both = (np.arange(B) * B + move)[:, None].repeat(B, 1).reshape(len(move), -1)  # the states before and after a token
+        if refute_diagonal(MooreMachine(both, np.arange(B * B), lower.initial * (B + 1), small.symbols), order):
             continue
-        both = (np.arange(B) * B + move)[:, None].repeat(B, 1).reshape(len(move), -1)  # the blocks before and after a token
-        if refute_diagonal(MooreMachine(both, np.arange(B * B), lower.machine.initial * (B + 1), small.symbols), order):
-            continue
-        ways = product(*(permutations(range(size)) for size in sizes[1:]))
-        for numbering in islice(ways, NUMBERINGS):
-            place = np.empty(Q, int)
-            for block, numbers in enumerate([range(sizes[0]), *numbering]):
-                place[blocks == block] = numbers
-            moves = np.tile(np.arange(sizes.max()), (small.num_symbols, B, 1))
-            moves[:, blocks, place] = place[small.transitions]
-            rest = np.unique(moves.reshape(-1, sizes.max()), axis=0)
-            upper = MooreMachine(rest, np.arange(sizes.max()), int(place[small.initial]), tuple(map(str, range(len(rest)))))
-            if not refute_diagonal(upper, order):
+        tried = set()
+        for numbering in islice(product(sets[:1], *map(permutations, sets[1:])), NUMBERINGS):
+            place = np.zeros((B, small.num_states), int)
+            for here, states in enumerate(numbering):
+                place[here, list(states)] = range(len(states))
+            moves = np.tile(np.arange(size), (small.num_symbols, B, 1))
+            for here, states in enumerate(numbering):
+                for v, to in enumerate(move[:, here]):
+                    moves[v, here, : len(states)] = place[to, small.transitions[v][list(states)]]
+            rest = np.array(sorted({*map(tuple, moves.reshape(-1, size).tolist())}))
+            if rest.tobytes() in tried:
+                continue
+            tried.add(rest.tobytes())
+            first = int(place[lower.initial, small.initial])
+            if not refute_diagonal(MooreMachine(rest, np.arange(size), first, tuple(map(str, range(len(rest))))), order):
                 return lower
     return None
+
+
+def _lower_machines(small: MooreMachine, found: Iterable[Quotient]) -> Iterator[tuple[MooreMachine, list[list[int]]]]:
+    """Machines, and which states of the whole one each of their states leaves open.
+
+    They are quotients, and what the last token that merges states left, moved on by the tokens since, which permute.
+    """
+    Q = small.num_states
+    for one in found:
+        if 1 < one.machine.num_states < Q:
+            yield one.machine, [np.flatnonzero(one.blocks == block).tolist() for block in range(one.machine.num_states)]
+    every = frozenset(range(Q))
+
+    def follow(states):
+        for v, move in enumerate(small.transitions):
+            yield v, frozenset(move[list(states if len({*move.tolist()}) == Q else every)].tolist())
+
+    sets = [*islice(Search(frozenset([small.initial]), follow), Q * Q)]
+    place = {states: number for number, states in enumerate(sets)}
+    moves = [[place.get(to, -1) for _, to in follow(states)] for states in sets]
+    if 1 < len(sets) and max(map(len, sets)) < Q and min(map(min, moves)) >= 0:
+        yield MooreMachine(np.transpose(moves), np.arange(len(sets)), 0, small.symbols), [sorted(states) for states in sets]
 
 
 def refute_two_layers(machine: MooreMachine, order: int) -> Counterexample | None:

@@ -18,7 +18,7 @@ from lrnnlab.expressivity.construction import construct
 from lrnnlab.expressivity.prediction import FAMILIES, predict
 from lrnnlab.expressivity.theorems.cascades import Channel, DiagonalCascade, pair_up
 from lrnnlab.expressivity.theorems.one_layer import possible_in_one_diagonal_layer
-from lrnnlab.expressivity.theorems.two_layers import lower_quotient, refute_two_layers, two_layers_last
+from lrnnlab.expressivity.theorems.two_layers import lower_machine, refute_two_layers, two_layers_last
 from lrnnlab.models import build as build_net
 
 ORDERS = {"non-negative": 1, "signed": 2, "complex": None}
@@ -287,10 +287,10 @@ def test_what_was_not_decided_once():
 
 @SMALL
 @given(machines(5, 2))
-def test_a_lower_quotient_is_never_refuted(machine):
+def test_a_lower_machine_is_never_refuted(machine):
     small = minimise(machine)
     for order in (1, 2):
-        if small.num_states > 1 and lower_quotient(small, quotients(small), order):
+        if small.num_states > 1 and lower_machine(small, quotients(small), order):
             assert refute_two_layers(small, order) is None
 
 
