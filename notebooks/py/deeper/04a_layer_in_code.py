@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 04a · The layer in code
 #
-# How do you run the layer of chapter 04 step by step, as a sum, and as a scan, without ever multiplying by $A$? *It takes* about 20 min to read and 10 min for the exercises. Behind [chapter 04](../04_rotations.ipynb).
+# How do you run the layer of chapter 04 step by step, as a sum, and as a scan, without ever multiplying by $A$? *It takes* about 20 min to read and 10 min for the exercises. Read [chapter 04](../04_rotations.ipynb) first.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 import numpy as np
@@ -49,7 +49,7 @@ show.figure(
     alt="Inputs go through a linear map, six blocks, a mean over time and a linear map to "
         "logits. One block, drawn larger: batch norm, RotRNN, GELU, a gate, and a sum "
         "with what came in.",
-    caption="What stands in Figure 1 of the paper, drawn from a network of the package. "
+    caption="What is in Figure 1 of the paper, drawn from a network of the package. "
             "What to see: inside a block one box only mixes positions, the coloured one.",
 )  # fmt: skip
 

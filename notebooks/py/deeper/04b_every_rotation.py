@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 04b · Every rotation
 #
-# Is $\exp(M - M^\top)$ always a rotation, and is every rotation $P\Theta P^\top$ with such a $P$? The paper worries about that for no reason. *It takes* about 25 min to read and 10 min for the exercises. Behind [chapter 04](../04_rotations.ipynb).
+# Is $\exp(M - M^\top)$ always a rotation, and is every rotation $P\Theta P^\top$ with such a $P$? The paper worries about that for no reason. *It takes* about 25 min to read and 10 min for the exercises. Read [chapter 04](../04_rotations.ipynb) first.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 import math

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 04c · A constant norm
 #
-# How long does the norm climb, what makes it constant from the first step, and what does the paper's Eq. 11 make of $c \ne 1$? *It takes* about 20 min to read. Behind [chapter 04](../04_rotations.ipynb).
+# How long does the norm climb, what makes it constant from the first step, and what does the paper's Eq. 11 make of $c \ne 1$? *It takes* about 20 min to read. Read [chapter 04](../04_rotations.ipynb) first.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 import math

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 04d · Coloured inputs
 #
-# Lemma 3 asks for white input. What happens to the norm without it, and how far can it go? *It takes* about 30 min to read and 15 min for the exercises. Behind [chapter 04](../04_rotations.ipynb).
+# Lemma 3 asks for white input. What happens to the norm without it, and how far can it go? *It takes* about 30 min to read and 15 min for the exercises. Read [chapter 04](../04_rotations.ipynb) first.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 import math

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 04e · The LRU and wider heads
 #
-# Two corrections to what paper 001 says of the LRU, in the version submitted to ICLR 2025, and what a RotRNN with heads wider than 2 cannot do. *It takes* about 15 min to read. Behind [chapter 04](../04_rotations.ipynb).
+# Two corrections to what paper 001 says of the LRU, in the version submitted to ICLR 2025, and what a RotRNN with heads wider than 2 cannot do. *It takes* about 15 min to read. Read [chapter 04](../04_rotations.ipynb) first.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 import numpy as np

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 04f · The norm in training
 #
-# The paper's Figure 3 says that the norm of a RotRNN is almost constant in training. Is it so in small networks, and why not? *It takes* about 20 min to read. Behind [chapter 04](../04_rotations.ipynb).
+# The paper's Figure 3 says that the norm of a RotRNN is almost constant in training. Is it so in small networks, and why not? *It takes* about 20 min to read. Read [chapter 04](../04_rotations.ipynb) first.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 import numpy as np
@@ -76,7 +76,7 @@ show.figure(
     show.norm_figures.norm_through_training(tables.results.runs("rotrnn/fig3"), "layers4"),
     alt="Recorded: the mean norm of the state in each of four layers, through 400 steps, in "
         "four panels: RotRNN with 8 heads, RotRNN with 32, LRU learned and LRU recomputed. "
-        "The numbers stand in the table below.",
+        "The numbers are in the table below.",
     caption="Recorded. What to see: at the end the layers lie apart in every panel; only those of "
             "heads of 8 begin close together. A dashed line is where white input would put the norm: "
             "the root of the number of parts normalised to 1.",

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 04g · Kept and reported
 #
-# What can a norm-preserving transition keep, what cannot be kept, and what does the paper report? *It takes* about 15 min to read. Behind [chapter 04](../04_rotations.ipynb).
+# What can a norm-preserving transition keep, what cannot be kept, and what does the paper report? *It takes* about 15 min to read. Read [chapter 04](../04_rotations.ipynb) first.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 import math

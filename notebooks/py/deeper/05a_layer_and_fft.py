@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 05a · The layer and its FFT
 #
-# How does a DLR run in code, and how long must its FFT be? *It takes* about 15 min to read and 5 min for the exercises. Behind [chapter 05](../05_diagonal_kernels.ipynb).
+# How does a DLR run in code, and how long must its FFT be? *It takes* about 15 min to read and 5 min for the exercises. Read [chapter 05](../05_diagonal_kernels.ipynb) first.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 import numpy as np
@@ -103,7 +103,7 @@ show.figure(
     ch05.rings_of_taps(4),
     alt="Left a ring of eight places. K0 to K3 go round from the top to the right, k0 to k2 from the top to the left, and one place "
         "between them is X. Right a ring of four places; three of them hold two taps each.",
-    caption="Kernels of L = 4 taps. Green taps look back, pink ones look ahead (k_3 meets no input). What to see: on "
+    caption="Kernels of L = 4 taps. Green taps look back, pink ones look ahead (k_3 would weigh no input). What to see: on "
             "2L places no two taps meet, and X is free. On L places three places hold two.",
 )  # fmt: skip
 
@@ -204,7 +204,7 @@ with show.expect_failure("The ring, step 2"):
 # %% [markdown]
 # **Exercise 1** ★ *(5 min, 3 points: to count the places of a ring)* Why is a ring of $2L - 1$ places enough,
 # and $2L - 2$ not? For $L = 3$ write the taps on a ring of 5 places, in the order of the places: `K0`, `K1`, `K2` are
-# the taps behind, `k0`, `k1`, `k2` those ahead (`k0` meets the next input).
+# the taps that look back, `k0`, `k1`, `k2` those that look ahead (`k0` weighs the next input).
 
 # %%
 my_ring = None  # five names, for example ["K0", ...]

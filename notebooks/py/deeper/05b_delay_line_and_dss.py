@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 05b · The delay line and DSS
 #
-# Which linear recurrences are a DLR, and what does it cost to come near one that is not? *It takes* about 25 min to read and 10 min for the exercises. Behind [chapter 05](../05_diagonal_kernels.ipynb).
+# Which linear recurrences are a DLR, and what does it cost to come near one that is not? *It takes* about 25 min to read and 10 min for the exercises. Read [chapter 05](../05_diagonal_kernels.ipynb) first.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 import numpy as np

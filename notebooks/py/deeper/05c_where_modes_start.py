@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 05c · Where the modes start
 #
-# What is good about the paper's start, what do its decays spoil, and what does training make of a start? *It takes* about 15 min to read. Behind [chapter 05](../05_diagonal_kernels.ipynb).
+# What is good about the paper's start, what do its decays spoil, and what does training make of a start? *It takes* about 15 min to read. Read [chapter 05](../05_diagonal_kernels.ipynb) first.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 import numpy as np

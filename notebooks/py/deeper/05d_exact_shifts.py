@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 05d · Exact shifts
 #
-# How many modes does an exact shift need, and which kernels do which modes fit? *It takes* about 20 min to read and 10 min for the exercises. Behind [chapter 05](../05_diagonal_kernels.ipynb).
+# How many modes does an exact shift need, and which kernels do which modes fit? *It takes* about 20 min to read and 10 min for the exercises. Read [chapter 05](../05_diagonal_kernels.ipynb) first.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 import numpy as np

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 05e · The product of two kernels
 #
-# DLR-prod multiplies the real part of a kernel by its imaginary part. How many modes does the product have? *It takes* about 20 min to read and 15 min for the exercises. Behind [chapter 05](../05_diagonal_kernels.ipynb).
+# DLR-prod multiplies the real part of a kernel by its imaginary part. How many modes does the product have? *It takes* about 20 min to read and 15 min for the exercises. Read [chapter 05](../05_diagonal_kernels.ipynb) first.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 import numpy as np
