@@ -10,14 +10,14 @@ from matplotlib.patches import Circle, FancyArrowPatch, FancyBboxPatch, Rectangl
 from lrnnbook.content.show.interactive import Moving
 from lrnnbook.content.show.style import INK, PAGE, styled
 from lrnnbook.content.tables import records
-from lrnnbook.content.tables.ladder_atlas import NEVER, OPEN, SOME, tables
+from lrnnbook.content.tables.ladder_atlas import NEVER, OPEN, tables
 
 KINDS = (  # what a machine needs, the least first; its colour
     ("gates in [0, 1] (Mamba's), one layer", "#5aae61"),
     ("gates in [0, 1], two layers", "#c7e9c0"),
     ("negative gates: in [-1, 1]", "#b3d3ec"),
-    ("turns or reflections, one or two layers", "#d5bfe0"),
-    ("turns: how many layers is not known", "#fdc980"),
+    ("turns or two reflections a token, one layer", "#d5bfe0"),
+    ("turns or two reflections a token, two layers", "#fdc980"),
 )
 A, B = INK, "#b2182b"  # the letters' arrows; b is dashed
 CORNERS = np.array([[0, 0.27], [-0.27, -0.2], [0.27, -0.2]])
@@ -61,7 +61,7 @@ def kind(signs: dict[str, str], i: int) -> int:
         return 0 if signs["non_negative"][i] == "1" else 1
     if keeps["signed"]:
         return 2
-    return 4 if signs["complex"][i] == SOME and signs["reflections"][i] == SOME else 3
+    return 3 if "1" in (signs["complex"][i], signs["reflections"][i]) else 4
 
 
 def in_order(signs: dict[str, str]) -> list[tuple[int, int, tuple[int, ...]]]:

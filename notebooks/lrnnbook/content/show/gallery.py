@@ -168,8 +168,8 @@ PICTURES = {
         "RegularGPT with C = 32 and 64 rises by a factor of 25 and more."),
     "atlas": Picture(atlas.poster, (),
         "All 216 machines of three states and two letters as small diagrams, in five colours: 23 are kept for ever by one layer of "
-        "gates in [0, 1], 16 by two such layers, 122 need signs, 19 turns or reflections, and of 36 it is not known how many layers "
-        "of turns they need.", atlas.verdicts),
+        "gates in [0, 1], 16 by two such layers, 122 need signs, 19 turns or two reflections a token in one layer, and 36 in "
+        "two.", atlas.verdicts),
 }  # fmt: skip
 
 
