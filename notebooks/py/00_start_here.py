@@ -75,8 +75,8 @@ for digit in np.random.default_rng(1).integers(5, size=500):
 print("\n".join(off[t : t + 50] for t in range(0, 500, 50)))
 
 # %% [markdown]
-# Each sign is the answer less the sum, 50 digits a line: 0 means right. The hand goes from 0 over 2, 3 and 4 back to 0, and hesitates
-# on the way. The weights are recorded, since another kind of processor rounds otherwise and trains another clock. In
+# Each sign is the answer less the sum, 50 digits a line: 0 means right. You can watch the hand go round: 1, 2, 3, 4, and near digit 270 it
+# is back at 0. The weights are recorded, since another kind of processor rounds otherwise and trains another clock. In
 # [chapter 01](01_subtraction.ipynb) you will find the hand, measure by how much it is fast, and put it right.
 
 # %% [markdown]

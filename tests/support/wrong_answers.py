@@ -195,13 +195,6 @@ WRONG = {
     "01.3": [
         "4-4-4-4", "-".join("4" * 9), "3" + "-4" * 9, "4" + "-0" * 9, "4-0-1" + "-0" * 8, "0" + "-4" * 40, "5-0", "", 12,
     ],
-    "01.5": [
-        lambda s, t: (s, t), lambda s, t: ((0, *s), (0, *t)), lambda s, t: ((0, *s), (1, *t)), lambda s, t: (0, 1),
-        lambda s, t: s, lambda s: (s, s), ("0-0", "1-1"),
-        lambda s, t: (s, t) if ch01._value(s[:2]) != ch01._value(t[:2]) else ((0, *s), (0, *t)),  # of two numbers only
-        *(lambda s, t, first=first: (s, t) if ch01._value(s) != ch01._value(t) else ((first, *s), (first, *t))
-          for first in (0.9, 7, -3)),
-    ],
     "01.6": [
         ("0-0", "1-1"),  # one value, but not with a number in front
         ("0-1", "2-1"), ("2-2", "2-2"), ("0-0", "4-4"), ("0", "2"), "0-0", ("0-0", 2), ("0-0-0", "2-2-0"),
@@ -427,10 +420,6 @@ OTHER_STYLE = {
     "09.9": [[[2, 0.5], [2, 0]], ((1, -1), (2, 0))],
     "00.1": [carried, lambda text: np.cumsum([int(digit) for digit in text]) % 5],
     "00.2": [("", "1", "11", "111", "1111"), {"41", "40", "30", "20", "10"}],
-    "01.5": [
-        lambda s, t: next(([*p, *s], [*p, *t]) for p in ((), (0,)) if (2 * s[0] - sum(s) - 2 * t[0] + sum(t)) % 5 or p),
-        lambda s, t: np.array([s, t] if ch01._value(s) != ch01._value(t) else [(2, *s), (2, *t)]),
-    ],
     "01.7": [800.0, np.int64(800), "800", " 800.0 ", torch.tensor(800), 800 + 0j],
     "01.9": [["abba", "baba"], ("baba", "abba")],
     "01.11": [{0: ([[1]], [0]), **{s: (np.zeros((1, 1)), [s / 4]) for s in range(1, 5)}}],

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 01a · Stored inputs
 #
-# Theorem A says that a layer with one $A$ that subtracts stores its input. What do the proofs look like on real layers, what if states are only close, and what if the modulus is even? *It takes* about 15 min to read and 25 min for the exercises. Behind [chapter 01](../01_subtraction.ipynb).
+# Theorem A says that a layer with one $A$ that subtracts stores its input. What do the proofs look like on real layers, what if states are only close, and what if the modulus is even? *It takes* about 15 min to read and 25 min for the exercises. Read [chapter 01](../01_subtraction.ipynb) first.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 from itertools import product

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 01b · Sum and last letters
 #
-# There is no subtraction in Sum. How many states does it need with one $A$, and what does a layer with finitely many states remember? *It takes* about 30 min to read and 15 min for the exercises. Behind [chapter 01](../01_subtraction.ipynb).
+# There is no subtraction in Sum. How many states does it need with one $A$, and what does a layer with finitely many states remember? *It takes* about 30 min to read and 15 min for the exercises. Read [chapter 01](../01_subtraction.ipynb) first.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 from itertools import product
@@ -103,7 +103,7 @@ with show.expect_failure("The analogue for Sum, step 3"):
 # > **Theorem B.** One layer with one $A$ that computes Sum($M$), with any readout, takes at least $(M-1)n + 1$
 # > different states on strings of length $n$. The counter takes exactly so many.
 #
-# **Step 1.** A letter $u$ at position $j$ of $n$ adds $A^{n-j} B u$ to the state, whatever stands elsewhere. If two
+# **Step 1.** A letter $u$ at position $j$ of $n$ adds $A^{n-j} B u$ to the state, whatever the other letters are. If two
 # letters added the same there, changing one into the other would change the sum and not the state. So the $M$
 # letters add $M$ different vectors. The states at length $n$ are therefore all sums of one vector from each of $n$
 # sets of $M$ vectors.
@@ -305,7 +305,7 @@ for name, left, right, ending in (
             pair = tuple(machine.transitions[token][q] for q in pair)
     answers = [[int(machine.outputs[q]) for q in pair] for pair in met]
     assert all(a != b for a, b in answers), (
-        "Theorem C, step 4: the first letter is seen however far back it stands"
+        "Theorem C, step 4: the first letter is seen however long ago it came"
     )
     print(f"{name}: {left} and {right}, then {ending} any number of times: answers", *answers[-1])
 

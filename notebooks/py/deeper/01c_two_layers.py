@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 01c · Two layers
 #
-# Theorems A to C are about one layer. Can two layers with one $A$ each hold the first letter? *It takes* about 10 min to read. Behind [chapter 01](../01_subtraction.ipynb).
+# Theorems A to C are about one layer. Can two layers with one $A$ each hold the first letter? *It takes* about 10 min to read. Read [chapter 01](../01_subtraction.ipynb) first.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 from fractions import Fraction
@@ -27,7 +27,7 @@ lrnnbook.needs("0.1")
 # %% [markdown]
 # ## 1 A clock, and a layer that reads it
 #
-# Theorems A ([chapter 01](../01_subtraction.ipynb)), B and C ([01b](01b_sum_and_last_letters.ipynb)) are about *one* layer. Between two layers stands something non-linear, and then a constant $A$ stores
+# Theorems A ([chapter 01](../01_subtraction.ipynb)), B and C ([01b](01b_sum_and_last_letters.ipynb)) are about *one* layer. Between two layers there is something non-linear, and then a constant $A$ stores
 # the first letter with ease. Layer 1 is a clock, $p_t = \tfrac12 p_{t-1} + \tfrac12$; layer 2 adds the digit $s_t$
 # only where $p_t < 0.625$: $x_t = x_{t-1} + [p_t < 0.625]\,(s_t + 1)$, where $[\dots]$ is 1 if the condition holds
 # and 0 if not. Both start at 0.

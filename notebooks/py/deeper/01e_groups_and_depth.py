@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 01e · Groups and depth
 #
-# How many diagonal layers does a task need? The groups in its automaton say it. *It takes* about 25 min to read and 10 min for the exercises. Behind [chapter 01](../01_subtraction.ipynb).
+# How many diagonal layers does a task need? The groups in its automaton say it. *It takes* about 25 min to read and 10 min for the exercises. Read [chapter 01](../01_subtraction.ipynb) first.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 from itertools import product
@@ -31,7 +31,7 @@ lrnnbook.needs("0.1")
 # %% [markdown]
 # ## 1 Groups in an automaton
 #
-# Proposition 2 and Theorem D are about one layer. Now put several on top of each other: what layer 2 does depends on
+# Proposition 2 and Theorem D are about one layer. Now stack several: what layer 2 does depends on
 # the letter *and on the state of layer 1*, and so on. What is gained can be said exactly with one notion from
 # algebra.
 #

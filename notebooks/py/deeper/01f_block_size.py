@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 01f · Block size
 #
-# One layer, blocks of size $b$: how large must they be? Theorem E gives a bound, and a table has the smallest exact models that we know. *It takes* about 20 min to read and 20 min for the exercises. Behind [chapter 01](../01_subtraction.ipynb).
+# One layer, blocks of size $b$: how large must they be? Theorem E gives a bound, and a table has the smallest exact models that we know. *It takes* about 20 min to read and 20 min for the exercises. Read [chapter 01](../01_subtraction.ipynb) first.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 from itertools import product
@@ -39,7 +39,7 @@ lrnnbook.needs("0.1")
 # for good. All its vectors end in 0, as the last coordinate stays; so its dimension is at most $b$, and $K_b = K_{b+1}
 # = \cdots$. **All maps** with entries 0 and $\pm 1$ for $b = 1, 2$; **sample:** 4,000 for $b = 3$.
 #
-# **Step 2.** An orbit that is finite meets some point twice, $x_k = x_{k+N}$, with $k \ge b$ after going round the
+# **Step 2.** A finite orbit reaches some point twice, $x_k = x_{k+N}$, with $k \ge b$ after going round the
 # cycle often enough. Then $H^k$ sends $(x_0, 1) - (x_N, 1)$ to 0; by step 1 so does $H^b$, and $x_b = x_{b+N}$: it is in
 # the cycle after $b$ steps. $\blacksquare$ (The cell runs the same maps from every start with entries 0, $\pm 1$. The
 # cycles of these maps have lengths that divide 12, so an orbit is finite if $x_{24} = x_{36}$.)

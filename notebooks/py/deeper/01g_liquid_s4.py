@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 01g · Liquid-S4 and errata
 #
-# How does Liquid-S4 escape Proposition 2, where does the paper say something else than we found, and what does all this not show? *It takes* about 10 min to read and 15 min for the exercises. Behind [chapter 01](../01_subtraction.ipynb).
+# How does Liquid-S4 escape Proposition 2, where does the paper say something else than we found, and what does all this not show? *It takes* about 10 min to read and 15 min for the exercises. Read [chapter 01](../01_subtraction.ipynb) first.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 
@@ -39,7 +39,7 @@ lrnnbook.needs("0.1")
 driven = {"0": sp.Matrix([1, 0]), "1": sp.Matrix([0, 2]), "-": sp.Matrix([1, -1])}  # B u for each letter
 
 
-def liquid_layer(t):  # t scales what stands off the diagonal
+def liquid_layer(t):  # t scales the entries off the diagonal
     A = sp.Matrix([[1, 2 * t], [-t, 3]])
     G = {letter: A + sp.diag(*driven[letter]) for letter in driven}
     return G, G["1"] * G["-"] * G["0"] - G["0"] * G["-"] * G["1"]

@@ -4,7 +4,7 @@ from proof_cells import faults
 
 FAULTS = faults(r"""
 proposition_1
-  step 1: A**3 * x + A**2 * Bu«[a] + A * Bu["-"] + Bu[b]→[b] + A * Bu["-"] + Bu[a]»
+  step 1: A**3 * x + A**2 * b«[first] + A * b["-"] + b[last]→[last] + A * b["-"] + b[first]»
   step 2: after = «state("0-", z, one)→z»
   step 3: ("0-0-1", "«0-1→1-0»-0"))
   step 3: short, long = differences(«one→{**one, "-": sp.Symbol("A_-", commutative=False), "0": sp.Symbol("B")}»)
@@ -12,13 +12,13 @@ proposition_1
 digits
   step 2: for c in range(1, «7→8»)\n
   step 2: base, n = «7→5»,
-  step 1: x = «base→5» * x + (6 if
-  step 1: «(2 * numbers[-1] - sum(numbers))→sum(numbers)» % 5
-  step 3: run((0, 0, 1)), run((0, «1, 0→0, 1»))
-  step 4: (4,) * «119→12»
+  step 1: x = «A→5» * x + code[letter]
+  step 1: return («first - sum(others)→first + sum(others)») % 5\n\n\ndef value
+  step 3: first, second = run("0-0-1"), run("0-«1-0→0-1»")
+  step 4: used, needed = run("-".join("4" * «119→12»))
 theorem_a
   step 1: A * (A**k * p + c) + u«→ * p»
-  step 2: («(-s1 - R) - (-t1 - S)→(s1 - R) - (t1 - S)»)
+  step 2: («(-s1 - S) - (-t1 - T)→(s1 - S) - (t1 - T)»)
   step 3: M, half = 2 * k« + 1→», k + 1
 theorem_a_collisions
   step 4: in ((s, t),« ((0, *s), (0, *t))→») if
@@ -68,28 +68,20 @@ two_plain_layers
   step 3: before = np.floor((following - last) * np.float32(«16→15»))
   step 4: np.where(before == 0, «7→6» *
 proposition_2
-  step 1: A_of = {letter: sp.Symbol(f"A_{letter}"«→, commutative=False»)
-  step 1: eq_8 = A_of["«0→1»"] * A_of["-"]
-  step 2: long = difference("0-1-0", "«0-0-1→1-0-0»", A_of)
-  step 3: (0 - 1) % «5 != (1 - 0) % 5→2 != (1 - 0) % 2»
+  step 3: ("0-0-1", "«0-1→1-0»-0"))
+  step 1: diagonal = {letter: sp.Symbol(f"A_{letter}"«→, commutative=False»)
+  step 1: eq_8 = A_«1→0» * A_minus
+  step 2: long«→ + z» == short, "Proposition 2
 one_channel
   step 1: sp.Mod(5 * n + s, «5→7»))
   step 2:         x = «5→3» * x + s\n
 theorem_d
-  step 1: (a * x + b) - («a * →»y + b) - a * (x - y)
-  step 1: if len({f[i] for i in range(4)}) «== 4→>= 3»]
-  step 2: sp.Eq(a * S + «n * →»b, S), b)
-  step 3: moved = alpha * x + c «* (1 - alpha) →»- c
-  step 3: sp.Eq(size**2 * V, «→4 * »V)
-  step 3: if P1 != Q1 and images« == {w * (P - Q) for w in R}→»
+  step 1: (a * x + shift) - («a * →»y + shift) - a * (x - y)
+  step 2: sp.Eq(a * total + «n * →»shift, total), shift)
+  step 2: (total / n + a * «(x - total / n)→x»))
+  step 3: sp.Eq(size**2 * spread, «→4 * »spread)
   step 4: c «→* first »+ second * ((c + first * (x - c)) - c)
-  step 5: (e, b1), («0→e», q), (a, b2)
-theorem_d_channels
-  step 6: times_apart("0«-1→»") == 0
-  step 6: if resets[i] else (radius«→ + angle * radii[i]»,
-  step 7: else centre + turn * «(x - centre)→x»
-  step 8: for letter in word] for word in ("0-1-0-1", "1-0-0-«1→0»")
-  step 9: a = «draw.uniform(-0.7, 0.7, (5000, 3)) + 1j * draw.uniform(-0.7, 0.7, (5000, 3))→np.ones((5000, 3))»
+  step 5: (e, y), («0→e», q), (a, c)
 killer_words
   step 1: "EvenPair(5)": ("0", "1", "«01→0»")
   step 2: (u + v + w, v + u + w«→[1:] + w[1:]»)

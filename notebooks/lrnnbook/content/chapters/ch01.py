@@ -1,6 +1,6 @@
 """The pictures of chapter 01 (subtraction).
 
-Four pictures: the two differences of the proof of Propositions 1 and 2, as arrows; the states of all expressions under
+Four that move: the two differences of the proof of Propositions 1 and 2, as arrows; the states of all expressions under
 one layer with one A, seen through cells (Theorem A); dials, the states of diagonal channels step by step (Theorems D and
 D'); and lights, which exact models fit, with one at work.
 
@@ -234,6 +234,39 @@ def word_sentence(layer: str, n: int, bits: int) -> str:
     return (f"{start}{first} and {second} share a cell, and here also a value; but then <b>{one}</b> and "
             f"<b>{other}</b> are just as close, and their values differ.")  # fmt: skip
 
+
+@styled
+def same_answer() -> Figure:
+    """The states of 0-a-b under the digits layer at the heights of their values; 0-0-1 and 0-1-0 are named."""
+    words, states = word_states("digits (A = 7)", 3)
+    words, x = words[:25], states[:25, 0]
+    values = np.array([value(word) for word in words])
+    figure, axes = new_figure(2.7, left=0.75, right=0.3, top=0.15, bottom=0.55)
+    axes.scatter(x, values, s=46, c=[value_colour(v, M) for v in values], edgecolors=INK, linewidths=0.5, zorder=3)
+    for word in ((0, 0, 1), (0, 1, 0)):
+        at = int(x[(words == word).all(1)][0]), value(word)
+        axes.plot(*at, "o", ms=13, mfc="none", mec=LIVE, mew=1.8)
+        axes.annotate(f"{_spelled(word)}: x = {at[0]}", at, (-8, 14), textcoords="offset points")
+    axes.set(xlabel="state x of 0 − a − b", ylabel="value modulo 5", yticks=range(M), ylim=(-0.5, M))
+    return figure
+
+
+@styled
+def collisions(states: Mapping[int, int], refuted: Mapping[int, Sequence[str] | None]) -> Figure:
+    """For each A how many states the expressions of three numbers have, and two expressions that refute the layer."""
+    figure, axes = new_figure(2.7, left=0.75, right=1.9, top=0.2, bottom=0.55)
+    for row, (A, found) in enumerate(states.items()):
+        pair = refuted[A]
+        axes.barh(row, found, height=0.6, color=FAINT if pair else LIVE)
+        said = f"{printed(pair[0])} and {printed(pair[1])}" if pair else "no two share a state"
+        axes.annotate(said, (found, row), (6, 0), textcoords="offset points", va="center", fontsize=SMALL)
+    axes.set(xlabel="different states of the 125 expressions of three numbers", xlim=(0, 5**3), ylim=(len(states) - 0.5, -0.5))
+    axes.set_yticks(range(len(states)), [f"A = {printed(str(A))}" for A in states])
+    axes.axvline(5**3, color=INK, lw=1, ls="--")
+    axes.grid(False)
+    return figure
+
+
 # --- dials (Theorems D and D') ----------------------------------------------------------------------------------------
 
 GATES = {
@@ -255,7 +288,7 @@ def channel_path(word: str, gates: Mapping[str, str]) -> np.ndarray:
 
 
 def block_path(word: str) -> np.ndarray:
-    """The states (T + 1, 2) of the block of size 2 of section 6, which stores the first number; the minus does nothing."""
+    """The states (T + 1, 2) of the block of size 2 of section 5, which stores the first number; the minus does nothing."""
     path = [np.zeros(2)]
     for letter in word:
         s = 0 if letter == "-" else int(letter) / (M - 1)

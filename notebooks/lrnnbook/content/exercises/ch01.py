@@ -3,10 +3,13 @@
 import itertools
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
+from lrnnbook.content.exercises.building import Build
 from lrnnbook.content.exercises.judging import CannotJudge, call, claim, numbers, one_number, shown, texts
 from lrnnbook.content.exercises.prediction import prediction
 from lrnnbook.content.tables.minimal import TASKS
@@ -61,11 +64,11 @@ def _last_letter(answer) -> None:
         raise CannotJudge(f"a dictionary with the letters 0 to 4 is asked for, got {shown(answer)}")
     for letter, pair in answer.items():
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
-            raise CannotJudge(f"the letter {letter} should have a pair (A, Bu), got {shown(pair)}")
+            raise CannotJudge(f"the letter {letter} should have a pair (A, b), got {shown(pair)}")
     size = len(numbers(answer[0][0], (None, None), "A of the letter 0"))
     claim(size > 0, "the blocks are empty: they should hold at least one number")
     table = [(numbers(answer[c][0], (size, size), f"A of the letter {c}"),
-              _vector(answer[c][1], size, f"Bu of the letter {c}")) for c in range(5)]  # fmt: skip
+              _vector(answer[c][1], size, f"b of the letter {c}")) for c in range(5)]  # fmt: skip
     zeros = (0,) * size  # of these, what forgets by and by has forgotten
     for word in (word + more for word in itertools.product(range(5), repeat=4) for more in ((), zeros)):
         state, last = [0.0] * size, 0
@@ -75,21 +78,56 @@ def _last_letter(answer) -> None:
         claim(abs(state[0] - last / 4) < 1e-9, f"after {word} the first number is {state[0]:g}, not {last / 4:g}")
 
 
-def _refuted(answer) -> None:
-    pairs, draw = list(itertools.product(itertools.product(range(M), repeat=2), repeat=2)), np.random.default_rng(0)
-    for n in (1, 3, 4):
-        pairs += [tuple(map(tuple, draw.integers(M, size=(2, n)).tolist())) for _ in range(150)]
-    for s, t in ((s, t) for s, t in pairs if s[0] != t[0]):
-        given = call(answer, s, t)
-        try:
-            left, right = (tuple(numbers(side, (None,)).tolist()) for side in given)
-        except (TypeError, ValueError):
-            raise CannotJudge(f"two expressions are asked for, tuples of numbers, got {shown(given)}") from None
-        told, n = f"for {s} and {t} it gives {left} and {right}", len(s)
-        claim({*left, *right} <= set(range(M)), f"{told}: numbers are 0 to {M - 1}")
-        moved = left[-n:] == s and right[-n:] == t and left[:-n] == right[:-n]
-        claim(moved, f"{told}, of which step 1 does not say that they share a state")
-        claim(_value(left) != _value(right), f"{told}, and both have the value {_value(left)}")
+LAYERS = (  # of collide: A, what the digits add, what the minus adds
+    (0, (1, 2, 3, 4, 5), 6), (1, (0, 1, 2, 3, 4), 0), (1, (1, 2, 3, 4, 5), 6), (-1, (1, 2, 3, 4, 5), 6), (2, (1, 2, 3, 4, 5), 6),
+    (3, (1, 2, 3, 4, 5), 6), (7, (1, 2, 3, 4, 5), 6), (2, (0, 4, 3, 2, 1), 1), (-2, (0, 1, 2, 3, 4), 5), (1, (0, 0, 1, 5, 9), 0),
+    (Fraction(1, 2), (0, 1, 2, 3, 4), 1), (3, (0, 1, 9, 4, 5), 2), (2, (0, 7, 1, 4, 9), 0),
+)  # fmt: skip
+
+
+def _state(A: Any, code: Mapping[str, Any], text: str) -> Any:
+    x = 0
+    for letter in text:
+        x = A * x + code[letter]
+    return x
+
+
+def collide(A, code, n):  # a number, letter -> number, numbers -> two texts with one state and different values, or None
+    seen: dict[Any, str] = {}
+    for row in itertools.product("01234", repeat=n):
+        text = "-".join(row)
+        other = seen.setdefault(_state(A, code, text), text)
+        if other != text:
+            while other[0] == text[0]:
+                other, text = other[2:], text[2:]
+            front = "" if _value([*map(int, other.split("-"))]) != _value([*map(int, text.split("-"))]) else "0-"
+            return front + other, front + text
+    return None
+
+
+def _collides(answer) -> None:
+    """Two expressions with one state and different values, for each layer that has two of n numbers in one state; else None."""
+    for n, (A, digits, minus) in itertools.product((1, 2, 3), LAYERS):
+        code = dict(zip("01234-", (*digits, minus)))
+        given, wanted = call(answer, A, code, n), collide(A, code, n)
+        told = f"A = {A}, code = {code}, n = {n}: it gives {shown(given)}"
+        if given is None or wanted is None:
+            claim(given is None and wanted is None, f"{told}, but "
+                  + ("all expressions have states of their own" if wanted is None else f"{wanted[0]} and {wanted[1]} refute this layer"))
+            continue
+        pair = texts(given, f"{told}, and two texts such as '0-1'", 2)
+        for text in pair:
+            claim(re.fullmatch("[0-4](-[0-4])*", text), f"{told}, and {text!r} is no expression of the numbers 0 to 4")
+        ends, values = ([of(text) for text in pair] for of in (lambda text: _state(A, code, text),
+                                                               lambda text: _value([*map(int, text.split("-"))])))  # fmt: skip
+        claim(ends[0] == ends[1], f"{told}, whose states are {ends[0]} and {ends[1]}")
+        claim(values[0] != values[1], f"{told}, and both have the value {values[0]}")
+
+
+BUILDS = {
+    "collide": Build("01.5", _collides, collide,
+                     "A = 2 is the layer that only the 0- in front refutes: 1-0 and 0-4 share a state, and their values are both 1."),
+}  # fmt: skip
 
 
 def _stored(word: Sequence[int]) -> float:
@@ -139,7 +177,7 @@ def _dearer(answer) -> None:
 
 
 EXERCISES = (
-    ("01.3", _rounded), ("01.5", _refuted), ("01.6", _sharing),
+    ("01.3", _rounded), ("01.6", _sharing),
     ("01.7", one_number(PIECES, "{} pieces are too few: no piece both rises and falls, and a continuous function that is right on "
                         "every state rises and falls, by turns, more often", "{} pieces are enough, but fewer are as well",
                         "pieces")),

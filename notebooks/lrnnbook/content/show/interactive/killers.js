@@ -30,12 +30,15 @@ const render = ({ model, el }) => {
   controls.append(both);
 
   const rows = (title, frame) => {
-    const picture = panel(WIDTH, 2 * ROW + 10, title), ends = svg("text", { x: WIDTH - 4, y: ROW + 8, "text-anchor": "end" });
+    const picture = panel(WIDTH, 2 * ROW + 10, title), ends = svg("text", { x: WIDTH - 8, y: ROW + 8, "text-anchor": "end" });
+    const x = 22 + STEP * Math.max(...words.map(word => word.length)), join = svg("path", { d: `M${x} ${42 + DIAL}V${ROW + 42 - DIAL}`, "stroke-width": 2 });
+    picture.append(join);
     const dots = words.map((word, row) => {
       const y = ROW * row + 42;
-      picture.append(svg("text", { x: 4, y: y - DIAL - 8 }, `${title}, value ${data.words[word]}`));
+      picture.append(svg("text", { x: 4, y: y - DIAL - 8 }, `${title}, right answer ${data.words[word]}`));
       return ["", ...word].map((letter, t) => {
         const x = 22 + STEP * t, last = t === word.length;
+        if (last) picture.append(svg("text", { x: x + DIAL + 4, y: y + 5, fill: LIVE, "font-weight": "bold" }, data.words[word]));
         picture.append(frame(x, y, last), svg("text", { x, y: y + DIAL + 15, "text-anchor": "middle" }, typeset(letter) || "start"));
         const line = svg("path", { class: "faint" }), dot = svg("circle", { r: 5, fill: LIVE, stroke: "currentColor" });
         picture.append(line, dot);
@@ -43,7 +46,7 @@ const render = ({ model, el }) => {
       });
     });
     picture.append(ends);
-    return { picture, dots, ends };
+    return { picture, dots, ends, join };
   };
   const border = last => ({ fill: "none", stroke: "currentColor", "stroke-opacity": last ? 1 : .4, "stroke-width": last ? 2.5 : 1 });
   const dials = rows("channel", (cx, cy, last) => svg("circle", { cx, cy, r: DIAL, ...border(last) }));
@@ -68,14 +71,16 @@ const render = ({ model, el }) => {
       set(dot, { cx: x - DIAL + 6 + inside * a, cy: y + DIAL - 6 - inside * b, fill: data.colours[colour] });
     }));
     const far = gap(...ways.map(way => way.at(-1)));
-    dials.ends.textContent = told(far);
-    squares.ends.textContent = told(gap(...stored.map(way => way.at(-1))));
+    for (const [rows, apart] of [[dials, far], [squares, gap(...stored.map(way => way.at(-1)))]]) {
+      rows.ends.textContent = told(apart);
+      set(rows.join, { stroke: apart < 1e-9 ? LIVE : "currentColor", "stroke-dasharray": apart < 1e-9 ? "none" : "3 4" });
+    }
     squares.picture.style.display = at().block ? "" : "none";
     const values = words.map(word => data.words[word]).join(" and ");
     say((far < 1e-9
       ? `The words end in <b>one state</b>, and their values are ${values}: whatever this channel is used for, it cannot tell them apart.`
       : `The words come <b>apart</b>, by ${far.toFixed(2)}. A gate that shrinks lets the channel have infinitely many states, and `
-        + "<b>step 1</b> of Theorem D goes first: a map that keeps different states different need not meet every state of an infinite set.")
+        + "<b>step 1</b> of Theorem D goes first: a map that keeps different states different need not reach every state of an infinite set.")
       + (at().block ? " The <b>block of size 2</b> tells them apart: it still knows that one began with 0, the other with 1." : ""));
   };
   return follow(draw);
