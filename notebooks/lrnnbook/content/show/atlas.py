@@ -16,8 +16,8 @@ KINDS = (  # what a machine needs, the least first; its colour
     ("gates in [0, 1] (Mamba's), one layer", "#5aae61"),
     ("gates in [0, 1], two layers", "#c7e9c0"),
     ("negative gates: in [-1, 1]", "#b3d3ec"),
-    ("turns or two reflections a token, one layer", "#d5bfe0"),
-    ("turns or two reflections a token, two layers", "#fdc980"),
+    ("turns (two reflections), one layer", "#d5bfe0"),
+    ("turns (two reflections), two layers", "#fdc980"),
 )
 A, B = INK, "#b2182b"  # the letters' arrows; b is dashed
 CORNERS = np.array([[0, 0.27], [-0.27, -0.2], [0.27, -0.2]])
