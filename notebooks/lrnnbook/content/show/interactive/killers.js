@@ -30,15 +30,16 @@ const render = ({ model, el }) => {
   controls.append(both);
 
   const rows = (title, frame) => {
-    const picture = panel(WIDTH, 2 * ROW + 10, title), ends = svg("text", { x: WIDTH - 8, y: ROW + 8, "text-anchor": "end" });
-    const x = 22 + STEP * Math.max(...words.map(word => word.length)), join = svg("path", { d: `M${x} ${42 + DIAL}V${ROW + 42 - DIAL}`, "stroke-width": 2 });
+    const right = 22 + STEP * Math.max(...words.map(word => word.length)) + DIAL + 22;  // of the bracket from end to end
+    const picture = panel(WIDTH, 2 * ROW + 10, title), ends = svg("text", { x: right - 8, y: ROW + 8, "text-anchor": "end" });
+    const join = svg("path", { d: `M${right - 6} 42H${right}V${ROW + 42}H${right - 6}`, fill: "none", "stroke-width": 2 });
     picture.append(join);
     const dots = words.map((word, row) => {
       const y = ROW * row + 42;
       picture.append(svg("text", { x: 4, y: y - DIAL - 8 }, `${title}, right answer ${data.words[word]}`));
       return ["", ...word].map((letter, t) => {
         const x = 22 + STEP * t, last = t === word.length;
-        if (last) picture.append(svg("text", { x: x + DIAL + 4, y: y + 5, fill: LIVE, "font-weight": "bold" }, data.words[word]));
+        if (last) picture.append(svg("text", { x: x + DIAL + 4, y: y + 5, "font-weight": "bold" }, data.words[word]));
         picture.append(frame(x, y, last), svg("text", { x, y: y + DIAL + 15, "text-anchor": "middle" }, typeset(letter) || "start"));
         const line = svg("path", { class: "faint" }), dot = svg("circle", { r: 5, fill: LIVE, stroke: "currentColor" });
         picture.append(line, dot);
