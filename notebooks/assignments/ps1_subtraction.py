@@ -123,7 +123,8 @@ print("ps1.2: right for M = 5, n = 2")
 # Further cases, run when this is graded: other M and n.
 ### BEGIN HIDDEN TESTS
 # says: n larger than 2
-for _M, _n in itertools.product((3, 5, 7, 11), (2, 3, 4, 9)):
+_moduli, _lengths = (3, 5, 7, 11), (2, 3, 4, 9)  # vary: (3, 9, 13), (3, 6, 8) | (5, 7, 15, 21), (2, 4, 7) | (3, 17, 19), (2, 5, 10)
+for _M, _n in itertools.product(_moduli, _lengths):
     refutes(collision, _M, _n)
 ### END HIDDEN TESTS
 
@@ -159,9 +160,10 @@ def sum_bits(M, n):
 
 
 # %% nbgrader={"grade_id": "ps1_3_seen", "grade": true, "points": 1}
-expect(sum_states, [((5, 500), 2001)], rtol=0, atol=0)  # a count is exact
-expect(sum_bits, [((5, 500), 11)], rtol=0, atol=0)
-print("ps1.3: right for 500 digits modulo 5")
+M, n, states, bits = 5, 500, 2001, 11  # vary: 7, 300, 1801, 11 | 3, 999, 1999, 11 | 9, 40, 321, 9 | 4, 777, 2332, 12
+expect(sum_states, [((M, n), states)], rtol=0, atol=0)  # a count is exact
+expect(sum_bits, [((M, n), bits)], rtol=0, atol=0)
+print(f"ps1.3: right for {n} digits modulo {M}")
 
 # %% nbgrader={"grade_id": "ps1_3_hidden", "grade": true, "points": 2}
 # Further cases, run when this is graded: all small ones by counting, and large ones.
@@ -285,7 +287,9 @@ print("ps1.5: right modulo 5, up to three digits")
 # %% nbgrader={"grade_id": "ps1_5_hidden", "grade": true, "points": 2}
 # Run when this is graded: other M, and long strings.
 ### BEGIN HIDDEN TESTS
-for _M in (2, 3, 7, 12):
+# says: an M or a string that is longer
+_moduli = (2, 3, 7, 12)  # vary: (4, 6, 9, 11) | (2, 8, 13) | (3, 10, 14) | (6, 7, 15)
+for _M in _moduli:
     _draw = np.random.default_rng(_M)
     counts(turns, _M, [(digit,) for digit in range(_M)] + _draw.integers(_M, size=(30, 300)).tolist())
 ### END HIDDEN TESTS

@@ -137,7 +137,9 @@ print("ps2.3: a block of size 2 that grows by sqrt(2) a step")
 # %% nbgrader={"grade_id": "ps2_3_hidden", "grade": true, "points": 2}
 # Run when this is graded: other p and sizes.
 ### BEGIN HIDDEN TESTS
-for _p, _b in itertools.product((1.01, 1.2, 2, 7), (2, 3, 8)):
+# says: p near 1, or b larger than 2
+_exponents, _sizes = (1.01, 1.2, 2, 7), (2, 3, 8)  # vary: (1.02, 1.3, 3), (2, 5, 7) | (1.05, 1.7, 9), (3, 4, 11) | (1.01, 2.5, 6), (2, 6, 9)
+for _p, _b in itertools.product(_exponents, _sizes):
     grows(growing_block, _p, _b)
 ### END HIDDEN TESTS
 
@@ -181,7 +183,9 @@ def _by_steps(p, b):
     return step
 
 
-agree(overflow_step, _by_steps, [(2, 3), (1.1, 5), (1.5, 12), (1.01, 8), (40, 1000)], rtol=0, atol=0)
+# says: other p and b, or p = 1
+_pairs = [(2, 3), (1.1, 5), (1.5, 12), (1.01, 8), (40, 1000)]  # vary: [(3, 5), (1.2, 7), (1.03, 9)] | [(2, 6), (1.4, 3), (50, 900)]
+agree(overflow_step, _by_steps, _pairs, rtol=0, atol=0)
 expect(overflow_step, [((1, 8), None), ((3, 1), None)])
 ### END HIDDEN TESTS
 
@@ -255,7 +259,8 @@ print("ps2.6: right for c = 1, as the paper is")
 # %% nbgrader={"grade_id": "ps2_6_hidden", "grade": true, "points": 1}
 # Run when this is graded: other c.
 ### BEGIN HIDDEN TESTS
-for _gamma, _trace, _c in ((0.9, 2.0, 4.0), (0.5, 0.1, 0.25), (0.999, 8.0, 30.0)):
+_cases = (0.9, 2.0, 4.0), (0.5, 0.1, 0.25), (0.999, 8.0, 30.0)  # vary: (0.8, 3.0, 2.0), (0.95, 0.2, 7.0) | (0.7, 1.5, 9.0), (0.99, 5.0, 0.5)
+for _gamma, _trace, _c in _cases:
     _xi2 = float(numbers(call(drive, _gamma, _trace, _c), real=True))
     _kept = _gamma**2 * _c + _xi2 * _trace
     claim(abs(_kept - _c) <= 1e-9 * _c, f"gamma={_gamma}, trace={_trace}, c={_c}: one step leads from c to {_kept:.6g}")

@@ -62,7 +62,9 @@ print("ps3.1: right for one number")
 # %% nbgrader={"grade_id": "ps3_1_hidden", "grade": true, "points": 2}
 # Run when this is graded: matrices that do not commute.
 ### BEGIN HIDDEN TESTS
-_draw = np.random.default_rng(31)
+# says: matrices that do not commute
+_seed = 31  # vary: 100 to 1000000
+_draw = np.random.default_rng(_seed)
 for _n in (1, 2, 3, 5):
     _second, _first = ((_draw.normal(size=(_n, _n)).tolist(), _draw.normal(size=_n).tolist()) for _ in range(2))
     combines(combine, _second, _first)
@@ -125,7 +127,8 @@ def _by_windows(a, b):
         reach *= 2
 
 
-_draw = np.random.default_rng(32)
+_seed = 32  # vary: 100 to 1000000
+_draw = np.random.default_rng(_seed)
 agree(levels, _by_windows, [(_draw.integers(-2, 3, T).tolist(), _draw.integers(-3, 4, T).tolist())
                             for T in (1, 2, 4, 5, 8, 13, 16, 17)])  # fmt: skip
 ### END HIDDEN TESTS

@@ -58,7 +58,8 @@ def _slowly(found, wanted):
     return 1 - sum(errors) / sum((number - middle) ** 2 for number in flat)
 
 
-_draw = np.random.default_rng(1)
+_seed = 1  # vary: 100 to 1000000
+_draw = np.random.default_rng(_seed)
 _wanted = (_draw.normal(size=(5, 4)) + [0, 3, 6, 9]).round(2)
 agree(r2, _slowly, [((_wanted + _off).tolist(), _wanted.tolist()) for _off in (0, 0.5, -2)])
 agree(r2, _slowly, [([[0, 3, 6, 9]] * 5, _wanted.tolist()), ([[4.5] * 4] * 5, _wanted.tolist())])
@@ -100,7 +101,8 @@ print("ps4.2: unseen by one kernel, and by two")
 # %% nbgrader={"grade_id": "ps4_2_hidden", "grade": true, "points": 2}
 # Run when this is graded: more kernels, and some that are alike.
 ### BEGIN HIDDEN TESTS
-_draw = np.random.default_rng(2)
+_seed = 2  # vary: 100 to 1000000
+_draw = np.random.default_rng(_seed)
 for _H, _L in ((1, 5), (4, 5), (7, 12), (31, 32)):
     hides(unseen, _draw.normal(size=(_H, _L)).tolist())
 hides(unseen, [[1, 2, 3, 4], [2, 4, 6, 8], [1, 2, 3, 4]])

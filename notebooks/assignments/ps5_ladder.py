@@ -83,7 +83,9 @@ print("ps5.2: right on the examples shown")
 # %% nbgrader={"grade_id": "ps5_2_hidden", "grade": true, "points": 2}
 # Run when this is graded: other inputs.
 ### BEGIN HIDDEN TESTS
-expect(reflections, [(([1, 2, 0, 4, 3, 5],), 3), (([1, 2, 3, 4, 0],), 4), (([1, 0, 3, 2],), 2)])
+# says: several cycles, or one of length 1
+_first, _second = ([1, 2, 0, 4, 3, 5], 3), ([1, 2, 3, 4, 0], 4)  # vary: ([1, 0, 3, 4, 2], 3), ([2, 0, 1, 3], 2) | ([0, 2, 1, 4, 3], 2), ([3, 2, 1, 0], 2)
+expect(reflections, [((_first[0],), _first[1]), ((_second[0],), _second[1]), (([1, 0, 3, 2],), 2)])
 expect(reflections, [((list(range(50)),), 0), (([9, *range(9)],), 9), (([2, 1, 0],), 1), (([3, 1, 2, 0],), 1)])
 ### END HIDDEN TESTS
 
@@ -188,6 +190,8 @@ print("ps5.5: right on the examples shown")
 # %% nbgrader={"grade_id": "ps5_5_hidden", "grade": true, "points": 1}
 # Run when this is graded: other inputs.
 ### BEGIN HIDDEN TESTS
-expect(right_at, [((0.02, 78), True), ((0.02, 79), False), ((0.02, 236), True), ((0.4, 4), False), ((0.4, 15), True)])
+# says: t beyond the first quarter turn
+_d, _quarter = 0.02, 78  # vary: 0.03, 52 | 0.05, 31 | 0.01, 157
+expect(right_at, [((_d, _quarter), True), ((_d, _quarter + 1), False), ((_d, 3 * _quarter + 3), True), ((0.4, 4), False), ((0.4, 15), True)])
 expect(right_at, [((0.02, 400), False), ((0.4, 20), False), ((0.4, 1000), False)])
 ### END HIDDEN TESTS

@@ -27,7 +27,7 @@ class Scene:
 
     @property
     def ids(self) -> list[str]:
-        return [task.id for task in self.handout.problem_set.tasks]
+        return [task.id for task in self.handout.problem_set.tasks if task.functions]
 
     @property
     def function(self) -> str:

@@ -47,8 +47,8 @@ class Handout:
         return cls(problem_set, student_version(problem_set), answers)
 
     def points(self, *lost: str) -> int:
-        """All points but those of the tasks ``lost``."""
-        return sum(task.points for task in self.problem_set.tasks if task.id not in lost)
+        """All points that tests give, but those of the tasks ``lost``."""
+        return sum(points for task in self.problem_set.tasks if task.id not in lost for _, _, points in task.tests)
 
     def notebook(self, **changed: str | None):
         """The release with every task solved, but ``ps1_1="..."`` put in place of that answer (None: left as it is)."""

@@ -15,12 +15,12 @@ from lrnnbook.content.exercises.judging import RIGHT, CannotJudge
 from lrnnbook.machinery.grading.command import main
 from lrnnbook.machinery.grading.fence import Limits
 from lrnnbook.machinery.grading.fence import find as find_fence
-from lrnnbook.machinery.grading.grading import grade_notebook
+from lrnnbook.machinery.grading.grading import BY_HAND, grade_notebook
 from lrnnbook.machinery.grading.releasing import leaks, release
 from lrnnbook.machinery.grading.sets import HIDDEN, SOLUTION, find, inside, load, source_of
 from lrnnbook.machinery.grading.submissions import read
 
-NAMES = ("ps1", "ps2", "ps3", "ps4", "ps5")
+NAMES = ("ps1", "ps2", "ps3", "ps4", "ps5", "ps6")
 every_set = pytest.mark.parametrize("name", NAMES)
 
 pytest.importorskip("nbgrader", reason="a release needs nbgrader: pip install -e '.[course]'")
@@ -137,18 +137,18 @@ def test_the_command_releases(tmp_path, capsys):
 def test_solutions_get_all_points_and_stubs_none(handouts, fence, name):
     handout = handouts[name]
     solved = grade_notebook("solved", as_read(handout.notebook()), handout.problem_set, fence)
-    assert [part for part in solved.parts if part.verdict.outcome != RIGHT] == []
-    assert solved.points == solved.possible == handout.problem_set.points
+    assert [part for part in solved.parts if part.verdict.outcome not in (RIGHT, BY_HAND)] == []
+    assert (solved.points, solved.possible) == (handout.points(), handout.problem_set.points)
     assert solved.notes == ()
     empty = grade_notebook("empty", as_read(handout.released), handout.problem_set, fence)
     assert empty.points == 0
-    assert {part.verdict.says for part in empty.parts} == {"not attempted"}
+    assert {part.verdict.says for part in empty.parts if part.verdict.outcome != BY_HAND} == {"not attempted"}
 
 
 @every_set
 def test_planted_answers_get_what_they_earn(handouts, fence, name):
     """A submission has one planted answer to each task, and what each task gets is its plant's own."""
-    handout, by_task = handouts[name], {task.id: [] for task in handouts[name].problem_set.tasks}
+    handout, by_task = handouts[name], {task.id: [] for task in handouts[name].problem_set.tasks if task.functions}
     for plant in plants(name):
         by_task[plant.task].append(plant)
     for together in zip_longest(*by_task.values()):
@@ -180,3 +180,45 @@ def test_the_source_and_the_release_run_as_notebooks(handouts, name):
                 exec(cell.source, names)
         elif cell.cell_type == "code":
             exec(cell.source, names)
+
+
+# --- variants ---------------------------------------------------------------------------------------------------------
+
+
+@every_set
+def test_a_secret_draws_other_inputs_and_the_solutions_stay_right(name, handouts):
+    """As a notebook, in one process; ps6 trains, so of it the drawn lines alone are looked at."""
+    public, hidden = handouts[name].problem_set, 0
+    for secret in ("autumn", "spring 27"):
+        drawn = load(find(name), secret)
+        assert "# vary" not in nbformat.writes(drawn.notebook) and drawn.variant != public.variant == ""
+        assert load(find(name), secret) == drawn
+        changed = {id for task, other in zip(public.tasks, drawn.tasks) for (id, old, _), (_, new, _) in zip(task.tests, other.tests) if old != new}
+        hidden += len(changed)
+        names = {}
+        for cell in drawn.notebook.cells if name != "ps6" else ():
+            if cell.cell_type == "code":
+                exec(cell.source, names)
+    assert hidden >= 2  # an input for each secret at least
+    assert sum(load(find(name), f"s{n}").tasks != public.tasks for n in range(9)) == 9
+
+
+def test_what_knows_the_public_inputs_fails_a_variant():
+    """Answers written down from the public source, input by input."""
+    public = load(find("ps1"))
+    known, names = {}, {}
+    for cell in public.notebook.cells:
+        exec(cell.source if cell.cell_type == "code" else "", names)
+        for name in ("collision", "turns"):
+            if f"def {name}(" in cell.source:
+                names[name] = lambda *given, right=names[name], name=name: known.setdefault((name, given), right(*given))
+    lost = set()
+    for task in load(find("ps1"), "autumn").tasks:
+        for id, source, _ in task.tests:
+            for name in ("collision", "turns"):
+                names[name] = lambda *given, name=name: known[name, given]
+            try:
+                exec(source, names)
+            except CannotJudge:
+                lost.add(id)
+    assert {"ps1_2_hidden", "ps1_5_hidden"} <= lost

@@ -28,6 +28,7 @@ def _parser() -> argparse.ArgumentParser:
     release.add_argument("set", help="ps1 to ps5, or the path of a source")
     release.add_argument("--out", type=Path, required=True, help="the folder to write it to")
     release.add_argument("--source", action="store_true", help="for nbgrader's folder source: with solutions and tests")
+    release.add_argument("--secret", default="", help="a word that draws other inputs for the tests; grade needs the same")
     grade = verbs.add_parser("grade", help="grade a folder of submissions: marks.csv and a page for each student")
     grade.add_argument("folder", type=Path, help="holds NAME.ipynb or NAME/ps1.ipynb for each student; or the zip that Moodle "
                        "or Canvas gives")
@@ -39,6 +40,7 @@ def _parser() -> argparse.ArgumentParser:
     grade.add_argument("--unfenced", action="store_true", help="run submissions with your own rights, without a fence")
     grade.add_argument("--show-hidden", action="store_true",
                        help="feedback tells on which input a hidden test failed, and what it wanted")
+    grade.add_argument("--secret", default="", help="the word that the set was released with")
     marks = verbs.add_parser("marks", help="add up what you wrote into marks.csv, put it on the pages; into Moodle's or Canvas's table")
     marks.add_argument("folder", type=Path, help="the folder that grade wrote, with marks.csv")
     marks.add_argument("--into", type=Path, metavar="WORKSHEET.csv", help="the platform's own export: a filled copy of it and a zip "
@@ -52,7 +54,7 @@ def _parser() -> argparse.ArgumentParser:
 def _release(options: argparse.Namespace) -> int:
     from lrnnbook.machinery.grading.releasing import release
 
-    tell(release(options.set, options.out, source=options.source))
+    tell(release(options.set, options.out, source=options.source, secret=options.secret))
     return 0
 
 
@@ -72,7 +74,8 @@ def _grade(options: argparse.Namespace) -> int:
     tell(within.describe())
     began = time.perf_counter()
     source = source_of(options.set) if options.set else find(assignment_of(folder))
-    reports = grade_folder(folder, source, out, within, jobs=options.jobs, say=tell, show_hidden=options.show_hidden)
+    reports = grade_folder(folder, source, out, within, jobs=options.jobs, say=tell, show_hidden=options.show_hidden,
+                           secret=options.secret)  # fmt: skip
     tell(f"{len(reports)} graded in {time.perf_counter() - began:.0f} s: {out / 'marks.csv'}, {out / 'feedback'}")
     return int(any(report.problem.startswith(OWN_FAULT) for report in reports))
 

@@ -46,11 +46,12 @@ def grade_folder(
     jobs: int = 1,
     say: Callable[[str], None] = lambda line: None,
     show_hidden: bool = False,
+    secret: str = "",
 ) -> list[Report]:
     """Grade every submission in ``folder``; write ``out/marks.csv`` and ``out/feedback/STUDENT.html``."""
     from lrnnlab import scans
 
-    problem_set, marks = load(source), out / "marks.csv"
+    problem_set, marks = load(source, secret), out / "marks.csv"
     if out.resolve().is_relative_to(folder.resolve()):
         raise ValueError(f"marks do not belong among the submissions: {out} is inside {folder}")
     before = read_marks(marks, problem_set)

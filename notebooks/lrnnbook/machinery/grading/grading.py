@@ -156,8 +156,9 @@ def grade_notebook(student: str, notebook: Notebook, problem_set: ProblemSet, fe
     notes += [f"{f'cell {number}' if number else 'the set-up'} failed: {fault}"
               for number, fault in sorted(session.faults.items())]  # fmt: skip
     notes, problem = [*notes, *notebook.doubled(problem_set.functions)][:MAX_NOTES], ""
-    if notebook.assignment not in ("", problem_set.name):
+    if notebook.assignment not in ("", problem_set.name) or (notebook.assignment and notebook.variant != problem_set.variant):
         says = f"it is the notebook of {notebook.assignment}, graded as {problem_set.name}"
+        says += ", with another --secret" * (notebook.assignment == problem_set.name)
         problem, notes = ("", [says, *notes]) if any(part.points for part in parts) else (says, notes)
     answers = {task.id: notebook.answer(task.functions, [id for id, *_ in task.words]) for task in problem_set.tasks}
     return Report(student, parts, tuple(notes), problem, answers)

@@ -24,10 +24,10 @@ STUB = 'raise NotImplementedError("your code here")'
 TELLING = 12  # a shorter line ("else:", "return x") tells nothing, and may be anywhere
 
 
-def release(name: str, folder: Path, *, source: bool = False) -> Path:
+def release(name: str, folder: Path, *, source: bool = False, secret: str = "") -> Path:
     """Write ``folder/ps1.ipynb`` for the problem set ``name`` (``ps1``, or a source's path), what was there kept beside it; with
     ``source`` what nbgrader wants below ``COURSE/source/ps1``.  ValueError where the source is wrong or anything would leak."""
-    problem_set = load(source_of(name))
+    problem_set = load(source_of(name), secret)
     if "notebooks" in folder.resolve().parts:
         raise ValueError(f"{folder} is below a folder called notebooks, where JupyterLab would pair it: choose another")
     notebook = _described(deepcopy(problem_set.notebook), problem_set) if source else student_version(problem_set)
@@ -54,7 +54,7 @@ def _described(notebook: NotebookNode, problem_set: ProblemSet) -> NotebookNode:
     answers = [{"id": task.id, "functions": list(task.functions), "points": task.points} for task in problem_set.tasks]
     notebook.metadata = NotebookNode(
         kernelspec=NotebookNode(KERNEL),
-        lrnnlab=NotebookNode(assignment=problem_set.name, version=lrnnlab.__version__, answers=answers),
+        lrnnlab=NotebookNode(assignment=problem_set.name, version=lrnnlab.__version__, answers=answers, variant=problem_set.variant),
     )
     give_ids(notebook.cells, [], problem_set.name)
     notebook.nbformat, notebook.nbformat_minor = 4, 5

@@ -9,12 +9,14 @@ Cells are marked in the first line, in nbgrader's words, shortened (what is left
 
 An answer is a function; its name is what binds it to its tests.  An answer in words is read by a person; its solution is the
 rubric, which the page shows.  The comment on top of a hidden test is its name on the page, ``# says: n larger than 2`` inside it
-what the page says where it fails.  Sources live in ``notebooks/assignments``: below
+what the page says where it fails.  ``_M = 5  # vary: 3 | 7`` and ``_seed = 31  # vary: 1 to 99`` are drawn anew by a teacher's secret.  Sources live in ``notebooks/assignments``: below
 ``notebooks``, where a teacher looks, and not in ``notebooks/py``, whose every file has an executed twin that all may
 read.
 """
 
 import ast
+import hashlib
+import random
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -29,6 +31,7 @@ from lrnnbook.machinery.grading.sanitize import clean
 BEGIN, END = "### BEGIN ", "### END "
 SOLUTION, HIDDEN = "SOLUTION", "HIDDEN TESTS"
 NO_WORDS = "*Your words here.*"  # where an answer in words goes
+_VARY = re.compile(r"= (?P<now>[^=\n]+?)  # vary: (?P<others>.+)$", re.MULTILINE)
 _REMARKS = re.compile(r"  # (fmt: skip|noqa.*)$", re.MULTILINE)  # to tools that read the source, not to students
 _MARK = re.compile(r"\s*#+\s*(begin|end)\b.*(solution|hidden)", re.IGNORECASE)  # what means to be one, perhaps wrongly written
 HEADER = re.compile(r"^## (?P<id>ps\d+\.\d+) · (?P<title>.+)\n\*(?P<stars>★+) · (?P<minutes>\d+) minutes · "
@@ -66,6 +69,7 @@ class ProblemSet:
     notebook: Any
     setup: str
     tasks: tuple[Task, ...]
+    variant: str = ""  # two digits of the secret: enough to notice another, too few to find it by
 
     @property
     def helpers(self) -> tuple[str, ...]:
@@ -107,8 +111,8 @@ def source_of(text: str) -> Path:
     return find(text)
 
 
-def load(source: Path) -> ProblemSet:
-    """Read a source and fill in nbgrader's metadata.  ValueError says which cell of it is wrong."""
+def load(source: Path, secret: str = "") -> ProblemSet:
+    """Read a source and fill in nbgrader's metadata; ``secret`` draws what it says may vary.  ValueError says which cell is wrong."""
     from lrnnbook.machinery.book import sync  # here: a process that grades is handed the set, and loads no book
 
     notebook, name = sync.read_source(source), source.stem.partition("_")[0]
@@ -124,7 +128,9 @@ def load(source: Path) -> ProblemSet:
     words: dict[str, list] = {id: [] for id in headers}
     setup, seen = [], set()
     for number, cell in enumerate(notebook.cells, 1):
-        cell.source, where = _REMARKS.sub("", cell.source), f"{source.name}, cell {number}"
+        draw = random.Random(f"{name} {number} {secret}")
+        cell.source = _REMARKS.sub("", _VARY.sub(lambda found, draw=draw: f"= {_drawn(found, draw) if secret else found['now']}", cell.source))
+        where = f"{source.name}, cell {number}"
         _check_regions(cell.source, where)
         cell.metadata.pop("lines_to_next_cell", None)
         marks = cell.metadata.get("nbgrader")
@@ -161,7 +167,14 @@ def load(source: Path) -> ProblemSet:
     again = [one for one, count in Counter(one for made in tasks for one in made.functions).items() if count > 1]
     if again:
         raise ValueError(f"{source.name}: the function {again[0]!r} is asked for twice, and its name binds it to its tests")
-    return ProblemSet(name, notebook, "\n".join(setup), tasks)
+    variant = hashlib.sha256(f"{name} {secret}".encode()).hexdigest()[:2] if secret else ""
+    return ProblemSet(name, notebook, "\n".join(setup), tasks, variant)
+
+
+def _drawn(found: re.Match, draw: random.Random) -> str:
+    """One of the values that a line may have in place of its own: ``3 | 7``, or ``1 to 99``."""
+    low, to, high = found["others"].partition(" to ")
+    return str(draw.randint(int(low), int(high))) if to else draw.choice(found["others"].split(" | "))
 
 
 def _check_regions(source: str, where: str) -> None:

@@ -67,6 +67,7 @@ class Notebook:
     answers: tuple[str, ...] = ()
     marks: tuple[str, ...] = ()
     words: tuple[tuple[str, str], ...] = ()
+    variant: str = ""
 
     @property
     def own(self) -> tuple[Cell, ...]:
@@ -226,7 +227,7 @@ def parse(data: bytes) -> Notebook:
     about = _dict(_dict(content.get("metadata")).get("lrnnlab"))
     answers = [_name(name) for answer in _list(about.get("answers")) for name in _list(_dict(answer).get("functions"))]
     return Notebook(tuple(cells), _name(about.get("assignment")), tuple(filter(str.isidentifier, answers))[:MAX_CELLS],
-                    tuple(marks[:MAX_CELLS]), tuple(words[:MAX_CELLS]))  # fmt: skip
+                    tuple(marks[:MAX_CELLS]), tuple(words[:MAX_CELLS]), _name(about.get("variant")))  # fmt: skip
 
 
 def _dict(value: Any) -> dict:
