@@ -222,3 +222,20 @@ def test_what_knows_the_public_inputs_fails_a_variant():
             except CannotJudge:
                 lost.add(id)
     assert {"ps1_2_hidden", "ps1_5_hidden"} <= lost
+
+
+def test_a_source_of_ones_own_is_written_outside_and_its_answers_are_right(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(["new", "ps8_mine"]) == 0
+    source = tmp_path / "ps8_mine.py"
+    for secret in ("", "autumn"):
+        made, names = load(source, secret), {}
+        assert [len(task.functions) for task in made.tasks] == [1, 1, 1, 1, 0, 0] and made.points == 12
+        for cell in made.notebook.cells:
+            exec(cell.source if cell.cell_type == "code" else "", names)
+    assert release(str(source), tmp_path / "out").name == "ps8.ipynb"
+    for asked, says in ((["ps8_mine"], "is there already"), (["mine"], "as in ps8 or ps8_mine, got 'mine'"),
+                        (["ps9", "--out", str(Path(__file__).parent)], "is inside the repository, which students see")):  # fmt: skip
+        assert main(["new", *asked]) == 2
+        assert says in capsys.readouterr().err
+    assert not (Path(__file__).parent / "ps9.py").exists()

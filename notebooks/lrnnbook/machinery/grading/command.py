@@ -1,4 +1,4 @@
-"""``lrnnlab course release | grade | marks | validate``."""
+"""``lrnnlab course new | release | grade | marks | validate``."""
 
 import argparse
 import sys
@@ -14,7 +14,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run ``lrnnlab course ...``; 0 where all is well, 1 where something was found, 2 where the call is wrong."""
     options = _parser().parse_args(argv)
     try:
-        verbs = {"release": _release, "grade": _grade, "marks": _marks, "validate": _validate}
+        verbs = {"new": _new, "release": _release, "grade": _grade, "marks": _marks, "validate": _validate}
         return verbs[options.verb](options)
     except ValueError as error:
         tell(f"lrnnlab course: {error}", sys.stderr)
@@ -24,15 +24,18 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = Parser(prog="lrnnlab course", description="Problem sets: hand out, take in, mark.")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
+    new = verbs.add_parser("new", help="write a source of your own, with two tasks of each kind, outside the repository")
+    new.add_argument("name", help="ps and a number, as in ps8 or ps8_mine")
+    new.add_argument("--out", type=Path, default=Path(), help="the folder to write it to (here)")
     release = verbs.add_parser("release", help="make the students' notebook, without solutions and hidden tests")
-    release.add_argument("set", help="ps1 to ps5, or the path of a source")
+    release.add_argument("set", help="ps0 to ps7, or the path of a source")
     release.add_argument("--out", type=Path, required=True, help="the folder to write it to")
     release.add_argument("--source", action="store_true", help="for nbgrader's folder source: with solutions and tests")
     release.add_argument("--secret", default="", help="a word that draws other inputs for the tests; grade needs the same")
     grade = verbs.add_parser("grade", help="grade a folder of submissions: marks.csv and a page for each student")
     grade.add_argument("folder", type=Path, help="holds NAME.ipynb or NAME/ps1.ipynb for each student; or the zip that Moodle "
                        "or Canvas gives")
-    grade.add_argument("--set", help="ps1 to ps5, or the path of a source; default: what the submissions say")
+    grade.add_argument("--set", help="ps0 to ps7, or the path of a source; default: what the submissions say")
     grade.add_argument("--out", type=Path, help="where marks and feedback go; default: the folder's name and -marks")
     grade.add_argument("--jobs", type=int, default=2, help="submissions at a time (2)")
     grade.add_argument("--seconds", type=int, default=10, help="computing time of one cell or one call (10)")
@@ -49,6 +52,13 @@ def _parser() -> argparse.ArgumentParser:
     validate = verbs.add_parser("validate", help="before hand-in: what a grader would choke on, in plain words")
     validate.add_argument("file", type=Path)
     return parser
+
+
+def _new(options: argparse.Namespace) -> int:
+    from lrnnbook.machinery.grading.releasing import new
+
+    tell(new(options.name, options.out))
+    return 0
 
 
 def _release(options: argparse.Namespace) -> int:

@@ -6,6 +6,7 @@ where it finds one.
 """
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 from copy import deepcopy
@@ -15,6 +16,7 @@ import nbformat
 from nbformat import NotebookNode
 
 import lrnnlab
+from lrnnbook.machinery import copies
 from lrnnbook.machinery.book.building import as_bytes, give_ids
 from lrnnbook.machinery.book.running import KERNEL
 from lrnnbook.machinery.grading.sets import HIDDEN, NO_WORDS, SOLUTION, ProblemSet, inside, load, source_of, without
@@ -38,6 +40,21 @@ def release(name: str, folder: Path, *, source: bool = False, secret: str = "") 
     if path.exists() and path.read_bytes() != content:
         set_aside(path)
     put(path, content)
+    return path
+
+
+def new(name: str, folder: Path) -> Path:
+    """Write a source of a teacher's own, ``folder/ps8_mine.py``, with two tasks of each kind to write over.  ValueError where students
+    would see it, or where one is."""
+    path, number = folder / f"{name}.py", name.partition("_")[0]
+    if not re.fullmatch(r"ps\d+(_\w+)?", name):
+        raise ValueError(f"a set is called ps and a number, as in ps8 or ps8_mine, got {name!r}")
+    if path.resolve().is_relative_to(copies.PROJECT.resolve()):
+        raise ValueError(f"{folder} is inside the repository, which students see: choose another --out")
+    if path.exists():
+        raise ValueError(f"{path} is there already")
+    text = (copies.PROJECT / "notebooks" / "assignments" / "new_set.py").read_text(encoding="utf-8")
+    put(path, text.replace("PSN", number).encode())
     return path
 
 
