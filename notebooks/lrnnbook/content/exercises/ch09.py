@@ -2,11 +2,14 @@
 
 import math
 import tracemalloc
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
 
 import numpy as np
 
+from lrnnbook.content.exercises import lost_states
+from lrnnbook.content.exercises.building import Build
 from lrnnbook.content.exercises.judging import CannotJudge, call, claim, number, numbers, one_number, same, shown, texts
 from lrnnbook.content.exercises.prediction import prediction
 
@@ -29,17 +32,27 @@ def _words(answer) -> None:
     claim(len({_open(word) > 0 for word in answer}) == 2, "both words have the same label")
 
 
-def _step(answer) -> None:
+def delta_step(W, k, v, beta):  # (m, n), (n,), (m,), a number -> W after one write
+    return W + beta * np.outer(v - W @ k, k)
+
+
+def _judge_delta_step(answer: Callable) -> None:
+    """One write of the delta rule: by hand, on random numbers, and without a matrix of n x n on a long key."""
     draw = np.random.default_rng(0)
-    for m, n in [(2, 2)] * 5 + draw.integers(1, 4, (100, 2)).tolist():  # square first: there no wrong shape raises
-        W, k, v, beta = draw.normal(size=(m, n)), draw.normal(size=n), draw.normal(size=m), draw.uniform(0, 2)
+    small = [(np.array([W]), np.array(k), np.array([v]), beta)
+             for W, k, v, beta in (([0.0, 0.0], [1.0, 0.0], 3.0, 1.0), ([2.0, 0.0], [1.0, 0.0], 3.0, 0.5), ([2.0, 1.0], [0.0, 2.0], 1.0, 2.0))]
+    large = [(draw.normal(size=(m, n)), draw.normal(size=n), draw.normal(size=m), draw.uniform(0, 2))
+             for m, n in [(2, 2)] * 5 + draw.integers(1, 4, (100, 2)).tolist()]  # square first: there no wrong shape raises
+    for W, k, v, beta in small + large:
+        m, n = W.shape
         wanted = W @ (np.eye(n) - beta * np.outer(k, k)) + beta * np.outer(v, k)
         made = numbers(call(answer, W, k, v, beta), (m, n), "W")
-        turned = np.allclose(made, wanted.T) or np.allclose(made - W, (wanted - W).T) if m == n else False
+        turned = np.allclose(made, wanted.T) or np.allclose(made - W, (wanted - W).T) if m == n > 1 else False
         why = ("W and what is written have the shape (m, n), a row for each number of v and a column for each of k; "
                "here what it writes, or all of W, has the shape (n, m)") if turned else (
-              f"it gave {shown(made.round(2))}, and should give {shown(wanted.round(2))}")  # fmt: skip
-        claim(np.allclose(made, wanted), f"m = {m}, n = {n}, beta = {beta:.2f}: {why}")
+              f"W = {shown(W.round(2))}, k = {shown(k.round(2))}, v = {shown(v.round(2))}, beta = {beta:.2g}: you return "
+              f"{shown(made.round(2))}, and it should be {shown(wanted.round(2))}")  # fmt: skip
+        claim(np.allclose(made, wanted), why)
     n, draw = 1000, np.random.default_rng(1)  # an n x n matrix of doubles is 8 MB, and all else is small
     W, k, v = draw.normal(size=(1, n)), draw.normal(size=n), draw.normal(size=1)
     tracemalloc.start()
@@ -49,6 +62,12 @@ def _step(answer) -> None:
     finally:
         tracemalloc.stop()
     claim(used < 4 * n * n, f"with m = 1 and n = {n:,} it took {used / 1e6:.0f} MB: somewhere it makes a matrix n x n")
+
+
+BUILDS = {
+    "delta_step": Build("09.1", _judge_delta_step, delta_step, "asked again for the same key, with beta = 1 and a key of length 1, the memory says v"),
+    **lost_states.BUILDS,
+}
 
 
 def _before(answer) -> None:
@@ -136,7 +155,7 @@ def _writes(answer) -> None:
 
 
 EXERCISES = (
-    ("09.1", _step), ("09.2", _in_chunks), ("09.3", _configurations), ("09.4", _words), ("09.5", _writes),
+    ("09.2", _in_chunks), ("09.3", _configurations), ("09.4", _words), ("09.5", _writes),
     ("09.6", one_number(next(m for m in range(1, 1000) if 200 * (1 - (1 - 1 / 200) ** m) ** 2 > 1 / 2),
                         "not at {}: where does the formula of the leak pass one half?")),
     ("09.7", _keys),
