@@ -348,7 +348,7 @@ class Rotation(torch.nn.Module):
         self.B = torch.nn.Parameter(torch.randn(N))
         self.C = torch.nn.Parameter(torch.randn(outputs, N) / N**0.5)
 
-    def forward(self, u):  # (strings, steps) -> what C reads from the last state
+    def forward(self, u):  # (strings, steps) -> C x at the last step
         A = torch.linalg.matrix_exp(self.M - self.M.T)
         xi = ((1 - self.gamma**2) / (self.B @ self.B)) ** 0.5
         x = torch.zeros(len(u), len(A))
@@ -362,8 +362,8 @@ class Rotation(torch.nn.Module):
 # last state. How much of the picture is left there? $\gamma$ decides:
 
 # %% tags=["varies", "nbval-ignore-output"]
-digits = torch.tensor(load_digits().images, dtype=torch.float32).flatten(1) / 16
-usual = digits[:1500].mean(0)  # the mean picture, which needs no memory
+digits = torch.tensor(load_digits().images).float().flatten(1) / 16
+usual = digits[:1500].mean(0)  # the mean picture needs no memory
 
 
 def train(layer, steps=400):
@@ -378,12 +378,13 @@ def train(layer, steps=400):
 
 
 torch.manual_seed(0)
-readers = {gamma: train(Rotation(64, gamma, outputs=64)) for gamma in (0.8, 0.97)}
+forgetful = train(Rotation(64, gamma=0.8, outputs=64))
+retentive = train(Rotation(64, gamma=0.97, outputs=64))
 
 # %% jupyter={"source_hidden": true} tags=["hide-input", "varies", "nbval-ignore-output"]
 unseen = digits[1500:]
 with torch.no_grad():
-    drawn = {f"γ = {gamma}": (layer(unseen - usual) + usual).numpy() for gamma, layer in readers.items()}
+    drawn = {f"γ = {layer.gamma}": (layer(unseen - usual) + usual).numpy() for layer in (forgetful, retentive)}
 show.figure(
     ch04.from_memory(unseen.numpy(), drawn, usual.numpy()),
     alt="Rows of small pictures of digits: as read, drawn with gamma 0.8 and with gamma 0.97. With 0.8 only the last rows of each "
@@ -760,14 +761,15 @@ def join(first, second):
 # %% [markdown]
 # With it a scan is seven lines. Here are 4,096 steps of 64 modes, by the loop, by your operator, and by the package's compiled scan:
 
-# %% tags=["varies", "nbval-ignore-output"]
+# %%
 join = mine("join")
 
 
-def scan(steps, far=1):  # gamma, theta, z: arrays (T, modes) -> all states
-    while far < len(steps[2]):  # each place holds the join of the `far` steps that end there
-        joined = join([part[:-far] for part in steps], [part[far:] for part in steps])
-        steps = [np.concatenate([part[:far], new]) for part, new in zip(steps, joined)]
+def scan(steps, far=1):  # gamma, theta, z: arrays (T, modes)
+    while far < len(steps[2]):  # a place holds the join of `far` steps
+        first, second = zip(*[(part[:-far], part[far:]) for part in steps])
+        joined = zip(steps, join(first, second))
+        steps = [np.concatenate([part[:far], new]) for part, new in joined]
         far *= 2
     return steps[2]
 
@@ -780,6 +782,7 @@ def loop(steps):
     return np.array(states)
 
 
+# %% jupyter={"source_hidden": true} tags=["hide-input", "varies", "nbval-ignore-output"]
 rng, shape = np.random.default_rng(0), (4096, 64)
 steps = [np.full(shape, 0.99), rng.uniform(0, np.pi, shape), rng.standard_normal(shape) + 0j]
 turn, drive = (torch.as_tensor(part)[None] for part in (steps[0] * np.exp(1j * steps[1]), steps[2]))

@@ -72,11 +72,11 @@ def from_memory(seen: np.ndarray, drawn: Mapping[str, np.ndarray], usual: np.nda
     rows = {"as read": seen, **drawn}
     for row, (name, pictures) in enumerate(rows.items()):
         for column in range(columns):
-            here = page.add_axes((0.115 + 0.064 * column, 0.68 - 0.31 * row, 0.06, 0.06 * PAGE / 2.6))
+            here = page.add_axes((0.11 + 0.064 * column, 0.68 - 0.31 * row, 0.06, 0.06 * PAGE / 2.6))
             here.imshow(pictures[column].reshape(8, 8), cmap="gray_r", vmin=0, vmax=1)
             here.set_axis_off()
-        page.text(0.105, 0.68 - 0.31 * row + 0.03 * PAGE / 2.6, name, ha="right", va="center")
-    axes = page.add_axes((0.72, 0.2, 0.2, 0.7))
+        page.text(0.1, 0.68 - 0.31 * row + 0.03 * PAGE / 2.6, name, ha="right", va="center")
+    axes = page.add_axes((0.67, 0.2, 0.2, 0.7))
     for (_, pictures), colour in zip(drawn.items(), (RECORDED, LIVE)):
         off, all_of_it = (((a - seen) ** 2).reshape(-1, 8, 8).mean((0, 2)) for a in (pictures, usual))
         axes.plot(1 - off / all_of_it, np.arange(8), "o-", color=colour, ms=4)
