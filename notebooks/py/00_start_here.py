@@ -241,8 +241,8 @@ guess("00.3", one_wrong_arrow)
 # Every chapter is a *sitting*: at most an hour to read, and then its exercises, which take about as long again and which you can
 # leave for another day. Lettered notebooks go deeper into 01 to 10, one idea each, for when you want more. Three paths:
 #
-# * **one evening**: 00, 02 and the pictures of 10. You train your own network, prove it, and see where it ranks among the others. 10
-#   uses two facts of 01 and tells you each where it is needed; skip its proofs.
+# * **one evening**: 00, 02, 10. You build a network, train it, prove it, and see where it ranks among the others. 10 builds on 02 and explains
+#   what else it needs.
 # * **four weeks**, as [TEACHING.md](TEACHING.md) plans them,
 # * or everything, in order.
 

@@ -77,8 +77,8 @@ one_channel
   step 2:         x = «5→3» * x + s\n
 theorem_d
   step 1: (a * x + shift) - («a * →»y + shift) - a * (x - y)
-  step 2: sp.Eq(a * total + «n * →»shift, total), shift)
-  step 2: (total / n + a * «(x - total / n)→x»))
+  step 2: sp.Eq(a * n * c + «n * →»shift, n * c), shift)
+  step 2: (c + a * «(x - c)→x»)) == 0, "Theorem D, step 2
   step 3: sp.Eq(size**2 * spread, «→4 * »spread)
   step 4: c «→* first »+ second * ((c + first * (x - c)) - c)
   step 5: (e, y), («0→e», q), (a, c)

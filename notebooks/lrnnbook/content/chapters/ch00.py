@@ -63,7 +63,7 @@ SITTINGS: dict[str, tuple[str, Minutes, tuple[str, ...], tuple[int, float], tupl
         ("delta rule", (15, 15)), ("rational outputs", (20, 0)), ("counting brackets", (20, 15)), ("even lengths", (20, 0)),
         ("bounded depth", (25, 0)), ("found counter", (30, 0)), ("feedback", (20, 0)), ("reflections", (25, 25)), ("paper checked", (20, 0)),
     )),
-    "10": ("one ladder", (55, 60), ("01", "02"), (3, 0), (
+    "10": ("one ladder", (55, 60), ("02",), (3, 0), (
         ("more theorems", (50, 15)), ("when nets fail", (20, 35)), ("whole ladder", (30, 10)), ("recurrence puzzles", (10, 0)),
     )),
 }
@@ -156,7 +156,7 @@ def _bands(axes: Axes, off: np.ndarray) -> None:
     at, tops = np.arange(1, off.shape[1] + 1), shares.cumsum(0)
     axes.stackplot(at, shares, colors=colours, lw=0.8, ec="white")
     for k, colour in enumerate(colours):
-        t = int(np.convolve(shares[k], np.ones(31) / 31, "same")[40:-15].argmax()) + (40 if k else 0)
+        t = int(np.convolve(shares[k], np.ones(31) / 31, "same")[40:-40].argmax()) + (40 if k else 0)
         if shares[k, t] > 0.2:
             axes.text(t + 1 if k else 21, tops[k, t] - shares[k, t] / 2, f"sum + {k}" if k else "right", color=ink_on(colour), ha="center", va="center", size=SMALL)
     axes.set(xlim=(1, at[-1]), ylim=(0, 1), yticks=[0, 0.5, 1], yticklabels=["0", "50 %", "100 %"])
@@ -180,10 +180,11 @@ def clock_picture() -> Figure:
 @styled
 def mended_picture(off: np.ndarray, mended: np.ndarray) -> Figure:
     """The clock's answers before and after its hands were put right."""
-    figure, panels = new_figure(2.9, columns=2, left=0.75, right=0.3, top=0.4, bottom=0.55, gap=0.3, sharey=True)
+    figure, panels = new_figure(4.4, rows=2, left=0.75, right=0.3, top=0.35, bottom=0.55, gap=0.5, sharex=True)
     for axes, one, title in zip(panels, (off, mended), ("as it was trained", "ten angles put right")):
         _bands(axes, one)
-        axes.set(title=title, xlabel="position in the string")
+        axes.set(title=title)
+    panels[1].set(xlabel="position in the string (trained up to 40)")
     return figure
 
 
