@@ -176,7 +176,7 @@ def test_a_notebook_names_no_file(tmp_path, handout, honest, capsys, monkeypatch
     monkeypatch.chdir(tmp_path)
     assert main(["grade", str(tmp_path / "in"), "--unfenced"]) == 2
     assert "which problem set is it? The submissions say " in capsys.readouterr().err
-    with pytest.raises(ValueError, match="is no problem set; there are ps1_subtraction"):
+    with pytest.raises(ValueError, match="is no problem set; there are ps0_practice, ps1_subtraction"):
         find(str(path))
     assert not (tmp_path / "PWNED").exists()
     notebook.metadata["lrnnlab"] = {"assignment": "ps1"}

@@ -20,7 +20,7 @@ from lrnnbook.machinery.grading.releasing import leaks, release
 from lrnnbook.machinery.grading.sets import HIDDEN, SOLUTION, find, inside, load, source_of
 from lrnnbook.machinery.grading.submissions import read
 
-NAMES = ("ps1", "ps2", "ps3", "ps4", "ps5", "ps6")
+NAMES = ("ps0", "ps1", "ps2", "ps3", "ps4", "ps5", "ps6", "ps7")
 every_set = pytest.mark.parametrize("name", NAMES)
 
 pytest.importorskip("nbgrader", reason="a release needs nbgrader: pip install -e '.[course]'")
@@ -57,9 +57,9 @@ def test_the_release_leaks_nothing(name, tmp_path):
         if "### BEGIN" in line or "### END" in line:
             kind = "secret" if "BEGIN" in line else "allowed"
         else:
-            (secret if kind == "secret" else allowed).append(line.strip())
+            (secret if kind == "secret" else allowed).append(line.strip().removeprefix("# "))
     told = [line for line in secret if len(line) > 8 and line not in "\n".join(allowed)]
-    assert len(told) > 30
+    assert len(told) > {"ps0": 4, "ps7": 14}.get(name, 30)
     raw = path.read_text(encoding="utf-8")
     for line in told:
         assert line not in text
@@ -102,7 +102,7 @@ def test_wrong_sources_are_refused(tmp_path):
         source.write_text(good.replace(old, new, 1), encoding="utf-8")
         with pytest.raises(ValueError, match=re.escape(says)):
             load(source)
-    with pytest.raises(ValueError, match="'ps9' is no problem set; there are ps1_subtraction"):
+    with pytest.raises(ValueError, match="'ps9' is no problem set; there are ps0_practice, ps1_subtraction"):
         find("ps9")
     with pytest.raises(ValueError, match="there is no file nowhere.py"):
         source_of("nowhere.py")
@@ -185,14 +185,14 @@ def test_the_source_and_the_release_run_as_notebooks(handouts, name):
 # --- variants ---------------------------------------------------------------------------------------------------------
 
 
-@every_set
+@pytest.mark.parametrize("name", NAMES[1:])
 def test_a_secret_draws_other_inputs_and_the_solutions_stay_right(name, handouts):
     """As a notebook, in one process; ps6 trains, so of it the drawn lines alone are looked at."""
     public, hidden = handouts[name].problem_set, 0
     for secret in ("autumn", "spring 27"):
         drawn = load(find(name), secret)
         assert "# vary" not in nbformat.writes(drawn.notebook) and drawn.variant != public.variant == ""
-        assert load(find(name), secret) == drawn
+        assert load(find(name), secret).tasks == drawn.tasks
         changed = {id for task, other in zip(public.tasks, drawn.tasks) for (id, old, _), (_, new, _) in zip(task.tests, other.tests) if old != new}
         hidden += len(changed)
         names = {}
