@@ -450,7 +450,8 @@ def collide(A, code, n):
 # </details>
 
 # %% [markdown]
-# Your program refutes layers. Here it looks at six, which differ in $A$ alone, and at their states after three numbers.
+# Your program refutes layers. Here it looks at six, which differ in $A$ alone, and at their states after three numbers. Two expressions in a
+# line share a state, and have different values.
 
 # %%
 collide = mine("collide")
@@ -458,7 +459,7 @@ texts = ["-".join(numbers) for numbers in product("01234", repeat=3)]
 refuted = {A: collide(A, code, 3) for A in (0, 1, -1, 2, 3, 7)}
 states = {A: len({run(text, A) for text in texts}) for A in refuted}
 for A, pair in refuted.items():
-    print(f"A = {A}: {states[A]} states,", pair or "no collision", *map(value, pair or ()))
+    print(f"A = {A}: {states[A]} states", *(f"{text} = {value(text)}" for text in pair or ()), sep=", ")
 
 # %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 show.figure(

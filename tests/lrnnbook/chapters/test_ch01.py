@@ -21,7 +21,7 @@ def plain_state(name, numbers):
     """Letter by letter, in Python lists."""
     A, adds, minus = (array.tolist() for array in ch01.LAYERS[name])
     x = [0] * len(A)
-    for letter in "-".join(map(str, numbers)):
+    for letter in numbers if isinstance(numbers, str) else "-".join(map(str, numbers)):
         v = minus if letter == "-" else adds[int(letter)]
         x = [sum(a * b for a, b in zip(row, x)) + c for row, c in zip(A, v)]
     return x
@@ -137,3 +137,14 @@ def test_what_is_played_answers_as_the_language_is_defined(task, b):
     shown = [text.get_text() for text in ch01.fit_lights(task, b, 1).axes[2].texts]
     answers = [language(task).oracle(word[:t]) for t in range(len(word) + 1)]
     assert shown == [str(answer) if answer >= 0 else "–" for answer in answers]
+
+
+def test_two_states_of_one_value_are_named():
+    names = [text.get_text() for text in ch01.same_answer().axes[0].texts]
+    assert names == [f"{text}: x = {plain_state(DIGITS, text)[0]}".replace("-", "\N{MINUS SIGN}") for text in ("0-0-1", "0-1-0")]
+
+
+def test_bars_say_which_layers_are_refuted():
+    figure = ch01.collisions({1: 13, 3: 125}, {1: ("0-1", "1-0"), 3: None})
+    assert [text.get_text() for text in figure.axes[0].texts] == ["0\u22121 and 1\u22120", "no two share a state"]
+    assert [bar.get_width() for bar in figure.axes[0].patches] == [13, 125]
