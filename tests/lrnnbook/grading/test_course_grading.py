@@ -147,7 +147,7 @@ def test_the_command_grades_and_a_late_hand_in_alone(tmp_path, handout, fence, c
 
     assert graded(folder, "--jobs", 1) == [("'=ada", "16", "3"), ("bob", "13", "0")]
     feedback = (out / "feedback" / "bob.html").read_text()
-    assert "collision(5, 2) raised ZeroDivisionError: division by zero (cell 8, line 1)" in feedback
+    assert "collision(5, 2) raised ZeroDivisionError: division by zero (cell 9, line 1)" in feedback
     assert "fence" not in feedback and "bubblewrap" not in feedback  # that is the teacher's to know
     assert "def collision(M, n): return 1 / 0" in feedback
     said = capsys.readouterr().out

@@ -252,3 +252,33 @@ def test_the_way_of_a_class_from_zip_to_export(tmp_path, handout, capsys, monkey
     (tmp_path / "grades.csv").write_text(GRADEBOOK + '"Dee, Cy",103,cd,1,,\n', encoding="utf-8")
     assert main(["marks", "class-marks", "--into", "grades.csv"]) == 0
     assert '"Dee, Cy",103,cd,1,15,' in (out / "grades-filled.csv").read_text(encoding="utf-8-sig")
+
+
+@posix
+def test_the_rehearsal_of_teaching_as_it_is_written_there(tmp_path, capsys, monkeypatch):
+    """ps0 in ten minutes: release, answer, the last cell, hand in, feedback, a point by hand."""
+    from nbclient import NotebookClient
+
+    monkeypatch.chdir(tmp_path)
+    assert main(["release", "ps0", "--out", "handout"]) == 0
+    book = nbformat.read("handout/ps0.ipynb", as_version=4)
+    right = "def answers(digits):\n    return [sum(digits[: t + 1]) % 5 for t in range(len(digits))]\n"
+    (tmp_path / "class").mkdir()
+    for name, answer in (("ann", right), ("bob", right.replace("t + 1", "t"))):
+        [cell] = [one for one in book.cells if one.metadata.get("nbgrader", {}).get("grade_id") == "ps0_1"]
+        cell.source = answer
+        nbformat.write(book, "handout/ps0.ipynb")
+        ran = NotebookClient(nbformat.read("handout/ps0.ipynb", as_version=4), resources={"metadata": {"path": "handout"}}, allow_errors=True).execute()
+        outputs = ["".join(out.get("text", "") for out in one.get("outputs", [])) for one in ran.cells]
+        assert not ran.cells[1].outputs, "the first cell does nothing where everything is there"
+        assert "the test in cell 10 (ps0_2_seen) says: not attempted" in outputs[-1] and "ps0_3 holds no words of yours yet" in outputs[-1]
+        assert ("(ps0_1_seen) says: answers([0, 3, 2, 4]) gave" in outputs[-1]) == (name == "bob")
+        nbformat.write(ran, f"class/{name}.ipynb")
+    assert main(["grade", "class", "--out", "marks", *([] if shutil.which("bwrap") else ["--unfenced"])]) == 0
+    assert "1/2 ann: 2/4" in capsys.readouterr().out
+    edited(tmp_path / "marks" / "marks.csv", adjust="1", comment="Fine words")
+    assert main(["marks", "marks"]) == 0
+    ann, bob = ((tmp_path / "marks" / "feedback" / f"{name}.html").read_text(encoding="utf-8") for name in ("ann", "bob"))
+    assert "3 of 4 points, of these +1 by hand" in ann and "Fine words" in ann
+    assert "answers([0, 3, 2, 4]) gave [0, 0, 3, 0], and should give [0, 3, 0, 4]" in bob
+    assert "a string of one digit, a long one, or none at all" in bob and "How to go on: this task teaches what Sum(5) asks for" in bob

@@ -31,6 +31,7 @@ def _parser() -> argparse.ArgumentParser:
     release.add_argument("set", help="ps0 to ps7, or the path of a source")
     release.add_argument("--out", type=Path, required=True, help="the folder to write it to")
     release.add_argument("--source", action="store_true", help="for nbgrader's folder source: with solutions and tests")
+    release.add_argument("--wheel", default="", help="where students get the package (https://...whl); default: a file beside the notebook")
     release.add_argument("--secret", default="", help="a word that draws other inputs for the tests; grade needs the same")
     grade = verbs.add_parser("grade", help="grade a folder of submissions: marks.csv and a page for each student")
     grade.add_argument("folder", type=Path, help="holds NAME.ipynb or NAME/ps1.ipynb for each student; or the zip that Moodle "
@@ -64,7 +65,7 @@ def _new(options: argparse.Namespace) -> int:
 def _release(options: argparse.Namespace) -> int:
     from lrnnbook.machinery.grading.releasing import release
 
-    tell(release(options.set, options.out, source=options.source, secret=options.secret))
+    tell(release(options.set, options.out, source=options.source, secret=options.secret, wheel=options.wheel))
     return 0
 
 
@@ -104,11 +105,6 @@ def _marks(options: argparse.Namespace) -> int:
 
 
 def _validate(options: argparse.Namespace) -> int:
-    from lrnnbook.machinery.grading.validator import validate
+    from lrnnbook.machinery.grading.validator import report
 
-    findings = validate(options.file)
-    for number, finding in enumerate(findings, 1):
-        tell(f"{number}. {finding}")
-    if not findings:
-        tell("Nothing found: a grader can run this notebook, and its visible tests pass.")
-    return int(bool(findings))
+    return int(not report(options.file))

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell
 
 import lrnnlab
 from lrnnbook.machinery import copies
@@ -23,16 +24,26 @@ from lrnnbook.machinery.grading.sets import HIDDEN, NO_WORDS, SOLUTION, ProblemS
 from lrnnlab.files import check_file, put, set_aside
 
 STUB = 'raise NotImplementedError("your code here")'
+# A set's first and last cell.  Where the workbook is installed the first does nothing; in the fence there is no file to look at.
+INSTALL = """# Where the workbook is installed this cell does nothing. Elsewhere, as on Colab, it fetches the wheel (4 MB).
+import importlib.util
+
+if importlib.util.find_spec("lrnnbook") is None:
+    get_ipython().run_line_magic("pip", "install --quiet --no-deps {wheel}")"""
+CHECK = """# Save first (Ctrl + S). This says what a grader would choke on, or that it found nothing.
+from lrnnbook.machinery.grading.validator import report
+
+report("{name}.ipynb");"""
 TELLING = 12  # a shorter line ("else:", "return x") tells nothing, and may be anywhere
 
 
-def release(name: str, folder: Path, *, source: bool = False, secret: str = "") -> Path:
+def release(name: str, folder: Path, *, source: bool = False, secret: str = "", wheel: str = "") -> Path:
     """Write ``folder/ps1.ipynb`` for the problem set ``name`` (``ps1``, or a source's path), what was there kept beside it; with
     ``source`` what nbgrader wants below ``COURSE/source/ps1``.  ValueError where the source is wrong or anything would leak."""
     problem_set = load(source_of(name), secret)
     if "notebooks" in folder.resolve().parts:
         raise ValueError(f"{folder} is below a folder called notebooks, where JupyterLab would pair it: choose another")
-    notebook = _described(deepcopy(problem_set.notebook), problem_set) if source else student_version(problem_set)
+    notebook = _described(deepcopy(problem_set.notebook), problem_set) if source else student_version(problem_set, wheel)
     if not source and (found := leaks(problem_set, nbformat.writes(notebook))):
         raise ValueError(f"{problem_set.name} would leak {len(found)} line(s), the first: {found[0]!r}")
     path, content = folder / f"{problem_set.name}.ipynb", as_bytes(notebook)
@@ -58,11 +69,14 @@ def new(name: str, folder: Path) -> Path:
     return path
 
 
-def student_version(problem_set: ProblemSet) -> NotebookNode:
-    """The notebook for students, in memory."""
+def student_version(problem_set: ProblemSet, wheel: str = "") -> NotebookNode:
+    """The notebook for students, in memory; ``wheel`` is its address, by default the file beside the notebook."""
     notebook = deepcopy(problem_set.notebook)
     for preprocessor in _preprocessors():
         notebook, _ = preprocessor.preprocess(notebook, {"nbgrader": {}})
+    wheel = wheel or f"lrnnlab-{lrnnlab.__version__}-py3-none-any.whl"
+    notebook.cells.insert(1, new_code_cell(INSTALL.format(wheel=wheel)))
+    notebook.cells.append(new_code_cell(CHECK.format(name=problem_set.name)))
     return _described(notebook, problem_set)
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from lrnnbook.machinery.grading import fence
 from lrnnbook.machinery.grading.fence import Fence
 from lrnnbook.machinery.grading.grading import Session
+from lrnnbook.machinery.grading.sanitize import tell
 from lrnnbook.machinery.grading.sets import NO_WORDS, definitions
 from lrnnbook.machinery.grading.submissions import Cell, Notebook, Unreadable, read
 
@@ -26,7 +27,7 @@ def validate(path: Path, within: Fence | None = None) -> list[str]:
     machine has, or none: it is the student's own code."""
     path = Path(path)
     if not path.is_file():
-        return [f"{STOPS}: there is no file {path}"]
+        return [f"{STOPS}: there is no file {path}: save the notebook, and under this name"]
     try:
         notebook = read(path)
     except Unreadable as error:
@@ -34,6 +35,16 @@ def validate(path: Path, within: Fence | None = None) -> list[str]:
     if not notebook.answers:
         return [f"{STOPS}: this is no notebook of a problem set, or its own description was lost: copy your answers into a fresh one"]
     return [*_at_rest(notebook, path), *_running(notebook, within or fence.find(unfenced=True))]
+
+
+def report(path: Path | str) -> bool:
+    """Print all findings and tell whether there are none; a set's last cell calls it."""
+    findings = validate(Path(path))
+    for number, finding in enumerate(findings, 1):
+        tell(f"{number}. {finding}")
+    if not findings:
+        tell("Nothing found: a grader can run this notebook, and its visible tests pass.")
+    return not findings
 
 
 def _at_rest(notebook: Notebook, path: Path) -> Iterator[str]:
