@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 06a · Best nodes
 #
-# Which real nodes make a shift with the smallest weights, and why no others? *It takes* about 15 min to read and 10 min for the exercises. Behind [chapter 06](../06_ill_conditioned_reals.ipynb).
+# Which real nodes make a shift with the smallest weights, and why no others? *It takes* about 15 min to read and 10 min for the exercises. Beyond [chapter 06](../06_ill_conditioned_reals.ipynb).
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 import math

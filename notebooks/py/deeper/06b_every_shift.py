@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 06b · Every shift
 #
-# What does each shift cost with real nodes, and which is the most expensive? *It takes* about 25 min to read. Behind [chapter 06](../06_ill_conditioned_reals.ipynb).
+# What does each shift cost with real nodes, and which is the most expensive? *It takes* about 25 min to read. Beyond [chapter 06](../06_ill_conditioned_reals.ipynb).
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 import math

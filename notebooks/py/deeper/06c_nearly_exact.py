@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 06c · Nearly exact
 #
-# What changes if the kernel of a shift may be a little wrong? *It takes* about 10 min to read and 35 min for the exercises. Behind [chapter 06](../06_ill_conditioned_reals.ipynb).
+# What changes if the kernel of a shift may be a little wrong? *It takes* about 10 min to read and 35 min for the exercises. Beyond [chapter 06](../06_ill_conditioned_reals.ipynb).
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 import math
@@ -135,7 +135,7 @@ for S in (32, 128, 180, 224):
 
 # %% [markdown]
 # **Exercise 8** ★★★ *(30 min, 5 points: to meet a bound by duality)* **A proof step.** In the table above the
-# linear programme meets the bound $|[x^S]T^*_n| - \varepsilon\,T_n(3)$ of the most expensive shift as long as $\varepsilon$
+# linear programme reaches the bound $|[x^S]T^*_n| - \varepsilon\,T_n(3)$ of the most expensive shift as long as $\varepsilon$
 # is small. Prove that it does. (Which kernel would make every inequality of the proof an equality?)
 
 # %% [markdown]

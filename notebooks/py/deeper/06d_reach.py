@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 06d · Reach
 #
-# With a phase, how many modes does a shift need, exactly or nearly? *It takes* about 25 min to read and 20 min for the exercises. Behind [chapter 06](../06_ill_conditioned_reals.ipynb).
+# With a phase, how many modes does a shift need, exactly or nearly? *It takes* about 25 min to read and 20 min for the exercises. Beyond [chapter 06](../06_ill_conditioned_reals.ipynb).
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 import math

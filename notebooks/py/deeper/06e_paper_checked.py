@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 06e · The paper checked
 #
-# Do the modes' reach and the training explain the paper's Table 2, and where does the paper say something else? *It takes* about 20 min to read. Behind [chapter 06](../06_ill_conditioned_reals.ipynb).
+# Do the modes' reach and the training explain the paper's Table 2, and where does the paper say something else? *It takes* about 20 min to read. Beyond [chapter 06](../06_ill_conditioned_reals.ipynb).
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 from fractions import Fraction
@@ -70,7 +70,7 @@ show.table(
 # **Shift** is the task: an input of $L$ random numbers, and eight outputs at every position, output $j$ being the input of $jL/8$ steps ago (0
 # before the start). The score is $R^2$ over all outputs. One layer, width 32, batches of 4, 86,000 steps in the paper.
 #
-# One number of the table needs reading: **.22** stands in it seven times. Output 0 is the input itself, which the skip weight copies. To get this
+# One number of the table needs reading: **.22** occurs seven times. Output 0 is the input itself, which the skip weight copies. To get this
 # right, and to answer 0 to the rest, explains one of $\sum_j (1 - j/8) = 4.5$ shares of variance (the answers to the shift by $jL/8$ begin with $jL/8$ zeros):
 
 # %%
@@ -197,5 +197,5 @@ for N in (256, 4096):
 # * **Not a bound on approximation.** For the most expensive shifts small errors do not help; for cheap ones our certificate is silent (06c).
 # * **Not that nothing can be had beyond the reach.** Theorem 4 (b) leaves room above $S = 2N$; that the paper's DLR hardly used it is what its scores say, not a theorem.
 # * **Nothing about several layers**, or about transitions that depend on the input: a real gate that opens and closes is not a kernel.
-# * **Nothing about which of float's failures training meets.** Our DLR-ℝ stops long before its weights are large: gradient descent does not go there.
+# * **Nothing about which of float's failures training runs into.** Our DLR-ℝ stops long before its weights are large: gradient descent does not go there.
 # * **Table 2 is not repeated at its size.** Recorded runs are 128 times shorter, with 128 times fewer modes, and have 2,000 steps; the paper's have 86,000 on a GPU.

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 06f · Running sum
 #
-# Can you compute a mode as one cumulative sum, and where do floats end it? *It takes* about 10 min to read and 10 min for the exercises. Behind [chapter 06](../06_ill_conditioned_reals.ipynb).
+# Can you compute a mode as one cumulative sum, and where do floats end it? *It takes* about 10 min to read and 10 min for the exercises. Beyond [chapter 06](../06_ill_conditioned_reals.ipynb).
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 import math

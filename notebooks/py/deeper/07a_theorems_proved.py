@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 07a · Theorems proved
 #
-# Theorems 2, 3 and 5: which of the eleven tasks are linear, what CumMax takes, which is not, and how many channels one layer needs for a task, whatever its readout. *It takes* about 35 min to read and 20 min for the exercises. Behind [chapter 07](../07_long_range.ipynb).
+# Theorems 2, 3 and 5: which of the eleven tasks are linear, what CumMax takes, which is not, and how many channels one layer needs for a task, whatever its readout. *It takes* about 35 min to read and 20 min for the exercises. Beyond [chapter 07](../07_long_range.ipynb).
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 import math
@@ -189,15 +189,15 @@ check("07.7", my_beta)
 # %% [markdown]
 # ## 4 How many channels: Theorem 3
 #
-# **Theorem 3.** *One layer hands on the $H$ numbers $(K_h * x)_t$ to place $t$. Any function may work on them there, another one at
-# each place, and the inputs may be any numbers.*
+# **Theorem 3.** *One layer hands on the $H$ numbers $(K_h * x)_t$ to place $t$. Any function may be applied to them there, a different
+# one at each place, and the inputs may be any numbers.*
 #
-# * *(a) SolveFixed takes one kernel.*
-# * *(b) Reverse takes $L/2$ channels ($L$ even), and with a readout by place $L/2$ are enough.*
-# * *(c) In the paper's own layer, without the norm behind it, the readout is a sum of GELUs. If the inputs are bounded (here by 1) and
+# * *(a) For SolveFixed one kernel is enough.*
+# * *(b) Reverse needs $L/2$ channels ($L$ even), and with a readout by place $L/2$ are enough.*
+# * *(c) In the paper's own layer, without its norm, the readout is a sum of GELUs. If the inputs are bounded (here by 1) and
 #   nothing is rounded, $L$ channels reverse as exactly as you like.*
-# * *(d) CumMax, which is not linear, takes $L$.*
-# * *(e) Solve of $N$ unknowns, which is not linear either, takes $N(N+1)/2$.*
+# * *(d) CumMax, which is not linear, needs $L$.*
+# * *(e) Solve of $N$ unknowns, which is not linear either, needs $N(N+1)/2$.*
 #
 # (The skip around a layer hands on the place's own input as well. Reverse, SelectFixed and SolveFixed read 0 there; for
 # CumMax it is one number more, and (d) takes $L - 1$ channels then.)
@@ -224,7 +224,7 @@ print("two kernels, four numbers: f sees the change, unless it is a combination 
 # **Step 2 (a).** In SolveFixed, with $N$ unknowns and $T$ places, the number $b_i$ is read at place $iN + i + N$ and the answer $X_j$ is written at
 # place $T - N + j$, for $i, j < N$. Are two lags ever the same? As $b_i$ moves by $N + 1$ and $j$ by less than
 # $N + 1$, no: all $N^2$ lags differ, so one kernel that has $A_{ij}$ at lag $(i, j)$ gives $A^\top b$. (The numbers
-# of $A$ that it meets on its way are the same in every input: they add a constant for each place, which the function at
+# of $A$ on its way are the same in every input: they add a constant for each place, which the function at
 # that place takes off again.)
 
 # %% tags=["proof-lags"]

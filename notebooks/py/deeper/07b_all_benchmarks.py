@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 07b · All benchmarks
 #
-# What do nets learn of the eleven tasks at three lengths, and what does a good score hide on trees, pictures, books and the Long Range Arena? *It takes* about 30 min to read and 5 min for the exercises. Behind [chapter 07](../07_long_range.ipynb).
+# What do nets learn of the eleven tasks at three lengths, and what does a good score hide on trees, pictures, books and the Long Range Arena? *It takes* about 30 min to read and 5 min for the exercises. Beyond [chapter 07](../07_long_range.ipynb).
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 import lrnnbook
@@ -45,8 +45,8 @@ show.figure(
 # %% [markdown]
 # Read it by the theorems of chapter 07.
 #
-# * *SolveFixed* takes one kernel, and one layer of DLR learns it at every length.
-# * *SelectFixed* asks for some $L/16$ lags, and DLR learns it up to 128. DSS scores a third with one layer. With six it
+# * *SolveFixed* needs one kernel, and one layer of DLR learns it at every length.
+# * *SelectFixed* asks for about $L/16$ lags, and DLR learns it up to 128. DSS scores a third with one layer. With six it
 #   learns it at 64 and scores .31 at 128: its kernels can hardly be a single number at one lag (those of DLR-ℝ cannot at all, chapter
 #   06). SGConv does not learn it at any depth. Attention learns it at 64 with one layer or two and scores .88 and .89 at 128, where six
 #   layers have not begun (section 2 has more steps). At 512 there are 30 lags for 32 channels, which Theorem 3 allows, but one layer
@@ -58,7 +58,7 @@ show.figure(
 # * *CumMax* of one layer is above the best linear map of [07a](07a_theorems_proved.ipynb) at 64 and 128 (.70 against .62, .63 against
 #   .58), and about equal to it at 512 (.52).
 # * *Sort* at .49 to .51 is about what the first number alone is worth; the other nets stay below.
-# * No net does *ContextShift*: it asks for some $L$ lags, and the input says which of them.
+# * No net does *ContextShift*: it asks for about $L$ lags, and the input says which of them.
 #
 # ## 2 Four times the steps
 #
@@ -220,7 +220,7 @@ check("07.9", my_f1)
 # ## 5 Books, and the place of the norm
 #
 # > **The paper, Table 5** (PG-19, books; test loss in nats). Post-norm, the norm "applied to their outputs" (we take it:
-# > behind each sum): the Transformer of 318M parameters *diverged*, DLR of 312M 2.86. Pre-norm, the norm before each
+# > after each sum): the Transformer of 318M parameters *diverged*, DLR of 312M 2.86. Pre-norm, the norm before each
 # > layer: 2.63 and 2.88.
 #
 # We have no PG-19 (if you have its files: they are read from the folder `pg19`). We train on a text that every Python brings along,
@@ -250,13 +250,13 @@ show.figure(
     alt="Test loss after 400 steps by learning rate, for 4 layers and for 16. With post-norm both DLR and "
     "Transformer end at the unigram level from some rate on, with a small start DLR later; pre-norm goes on to "
     "larger rates.",
-    caption="Recorded, one seed. What to see: with the norm behind the sum *both* models break, from some "
+    caption="Recorded, one seed. What to see: with the norm after the sum *both* models break, from some "
     "rate on, and end at the level of single characters; with the norm before it DLR takes the "
     "largest rates. Triangles: the kernels and skips of a post-norm DLR begin at a tenth.",
 )
 
 # %% [markdown]
-# So it is not the Transformer alone that breaks: with the norm behind the sum and too large a rate either model does.
+# So it is not the Transformer alone that breaks: with the norm after the sum and too large a rate either model does.
 # With 4 layers all four nets train at the smaller rates, and at the largest both with post-norm break. With 16 (narrower) layers
 # the DLR with post-norm hardly trains even at the smallest of the rates, unless what its layers add begins small
 # (triangles): then it breaks where the Transformer does. The paper has one
@@ -302,7 +302,7 @@ show.table(
 # %% [markdown]
 # We made Text and Retrieval so that pairs of words and single words settle them. So the 99 % and more of most of our nets are no
 # evidence of memory. A linear map of the pixels is within a few points of the best nets on Image. ListOps and Speech, as we have made
-# them, do ask for order: the first and last symbols, and windows of sound, stay far behind the best nets. On Pathfinder
+# them, do ask for order: the first and last symbols, and windows of sound, score far below the best nets. On Pathfinder
 # nobody gets beyond guessing, neither the predictors nor a net after 3,000 steps (the paper takes 500,000). For published
 # data the same question is open until someone with the files runs `lrnnlab reproduce lra/levels --budget paper`.
 

@@ -114,7 +114,7 @@ def condition_lines(conditions: Mapping[str, Sequence[float]]) -> Figure:
     ends = [(2.0**digits, f"{name} ends: $2^{{{digits}}}$", FAINT) for name, digits in DIGITS.items()]
     for y, *_ in ends:
         axes.axhline(y, color=FAINT, lw=1.2, ls=(0, (4, 3)))
-    for colour, (name, found) in zip((SIGNS[-1], SIGNS[1], FAINT, INK), conditions.items()):
+    for colour, (name, found) in zip((FAINT, INK, INK, INK), conditions.items()):
         values = [value for value in found if value < 2.0 ** DIGITS["float64"]]
         axes.plot(range(2, 2 + len(values)), values, color=colour, lw=2)
         if len(values) == len(found):
@@ -149,6 +149,7 @@ def own_prices(real_weights: Callable, circle_weights: Callable, L: int) -> Figu
         _kernel(panel, rounded_kernel(*made[-1], L, "float32"))
         panel.set_title(f"{name}, float32")
     left.set(xlabel="shift S", ylabel="log10 of ||w||₁", title="the price of a shift", ylim=(-0.6, 12))
+    left.xaxis.set_major_locator(MaxNLocator(6, integer=True))
     grid[0, 1].set_xticklabels([])
     grid[1, 1].set_xlabel("lag k")
     return figure

@@ -168,7 +168,7 @@ def fit_channels(asks: np.ndarray, seen: np.ndarray, channels: int) -> np.ndarra
 
 @cache
 def best_with_channels(name: str, length: int, channels: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
-    """``lags`` of a linear task, the best fit found with so many channels, and its R2 on uncorrelated inputs of one variance."""
+    """``lags`` of a linear task, the best fit found with that many channels, and its R2 on uncorrelated inputs of one variance."""
     asks, seen = lags(skill(name), length)
     found = fit_channels(asks, seen, channels)
     return asks, seen, found, float(1 - (((found - asks) * seen) ** 2).sum() / (asks**2).sum())
@@ -196,7 +196,7 @@ def _lag_table(axes: Axes, weights: np.ndarray, seen: np.ndarray, title: str) ->
 
 @styled
 def with_channels(task: str, channels: int) -> Figure:
-    """The weights by lag that a linear task of length 24 asks for, and those that so many channels come nearest with."""
+    """The weights by lag that a linear task of length 24 asks for, and the best that the channels can do."""
     asks, seen, found, _ = best_with_channels(task, 24, channels)
     figure, (left, right) = new_figure(2.7, columns=2, left=0.6, right=0.1, top=0.35, bottom=0.55, gap=0.4)
     _lag_table(left, asks, seen, "asked for")
@@ -206,7 +206,7 @@ def with_channels(task: str, channels: int) -> Figure:
 
 
 def with_channels_sentence(task: str, channels: int) -> str:
-    """The R2 of so many channels with a readout by place."""
+    """The R2 of the channels with a readout by place."""
     asks, _, _, score = best_with_channels(task, 24, channels)
     return (f"{named(task)}, {len(asks)} answers: {channels} channel{'s' * (channels > 1)} with a linear readout, "
             f"another one at each place, come to an R² of <b>{score:.2f}</b>.")  # fmt: skip
