@@ -8,7 +8,7 @@ import numpy as np
 
 from lrnnbook.content.exercises import ch00, ch01, ch02, ch09
 from lrnnbook.content.exercises.prediction import Prediction
-from lrnnbook.content.tables.kernels import arc_nodes, best_fit
+from lrnnbook.content.tables.kernels import arc_nodes
 
 
 def block():
@@ -32,15 +32,6 @@ def turned(theta, gamma, xi, B, u):
         x = gamma * turn * x + u_t
         states.append(np.stack([x.real, x.imag], 1).ravel())
     return np.array(states)
-
-
-def by_fft(K, u):
-    n = 2 * len(u)
-    return np.fft.irfft(np.fft.rfft(K, n) * np.fft.rfft(u, n), n)[: len(u)]
-
-
-def least_squares(nodes, wanted):
-    return best_fit(nodes, wanted).weights
 
 
 def half_circle(S, L):
@@ -113,8 +104,9 @@ RIGHT = {
     "03.3": 17,
     "03.4": lambda n: n - 1,
     "03.5": doubling,
-    "03.6": 17048,
+    "03.6": (17048, 2182087),
     "03.8": (2, 1, 16384),
+    "03.10": 100,
     "04.1": turned,
     "04.5": [[-1, 0], [0, 1]],
     "04.7": lambda c, gamma, Tr: math.sqrt(c / (c * gamma**2 + Tr)),
@@ -125,9 +117,6 @@ RIGHT = {
     "05.1": ["K0", "K1", "K2", "k1", "k0"],
     "05.2": [[1, 1], [0, 1]],
     "05.3": lambda N: N + 1,
-    "05.4": lambda nodes, w, L: (nodes ** np.arange(L)[:, None] @ w).real,
-    "05.5": by_fft,
-    "05.6": least_squares,
     "05.7": half_circle,
     "05.8": 4,
     "05.10": lambda w_m, w_n, same: -0.5j * (1 if same else 2) * w_m * w_n,

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 05f · Shift and Reverse
 #
-# Two tasks of the paper. Why can one convolution not reverse a sequence, what do our own runs of Shift score, and where does the paper say something else? *It takes* about 25 min to read and 5 min for the exercises. Behind [chapter 05](../05_diagonal_kernels.ipynb).
+# Two tasks of the paper. Why can one convolution not reverse a sequence, what do our own runs of Shift score, and where does the paper say something else? *It takes* about 25 min to read and 5 min for the exercises. Read [chapter 05](../05_diagonal_kernels.ipynb) first.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 import numpy as np
@@ -145,6 +145,22 @@ assert other["CumSum"] > 0.9 and least < 0.4, "CumSum is learned, Reverse and Co
 print(f"CumSum: {other['CumSum']:.2f}; Reverse: {other['Reverse']:.2f}; ContextShift: {other['ContextShift']:.2f}")
 
 # %% [markdown]
+# And two other nets on Shift: DLR-prod, which multiplies two kernels, on 16 modes ([05e](05e_product_of_kernels.ipynb) says how far it reaches), and DLR-ℝ, whose 64 real
+# modes make no shift with weights that a float holds (chapter 06).
+
+# %% tags=["varies", "nbval-ignore-output"]
+two = {
+    "DLR-prod, half circle, N = 16": {"state": 16, "init": "half_circle", "kind": "prod"},
+    "DLR-ℝ, N = 64": {"state": 64, "eigenvalues": "real", "dt": (5e-4, 0.5)},
+}
+scores = {name: ch05.train_dlr(atomic.Shift(), 64, **options)[2] for name, options in two.items()}
+prod, real = scores.values()
+trivial = tasks.atomic_levels.trivial_level(atomic.Shift(), 64)
+assert prod > 0.86, "the product reaches further than the .833 of its 16 modes"
+assert abs(real - trivial) < 0.05, "real modes are near the trivial answer"
+print(f"DLR-prod: {prod:.2f}, where 16 modes of a DLR have .833 at most; DLR-ℝ: {real:.2f}, where nothing learned is {trivial:.2f}")
+
+# %% [markdown]
 # CumSum is one kernel (all ones). The paper's .52 on CumMax is little more than the .46 that the mean of each position scores at its length. Reverse needs many kernels. And ContextShift needs a kernel that depends on the input, which a constant transition cannot have.
 
 # %% [markdown]
@@ -272,7 +288,7 @@ print(f"DLR-prod is ahead of DLR at every length, by {ahead:.2f} or more")
 # | DLR scores .83, .39, .25, .22 on Shift (Table 2) | its reach, $S \le 2N$, predicts .833, .417, .222, .222 (chapter 05, section 5) |
 # | $R^2$ of .22 on Shift, .52 on CumMax | .22 is what copying the first column scores; .46 is what the mean of each position scores, at both lengths |
 # | "followed by a residual connection" (2.3) | the released code also adds $D\cdot u$ with a learned $D$ *before* the GELU, and normalises after the sum; so do we |
-# | the $X$ of the ring (A.1) is free | the code of Figure 4 leaves the last tap of $\overset{\leftarrow}{K}$ there; no output meets it ([05a](05a_layer_and_fft.ipynb)) |
+# | the $X$ of the ring (A.1) is free | the code of Figure 4 leaves the last tap of $\overset{\leftarrow}{K}$ there; no output uses it ([05a](05a_layer_and_fft.ipynb)) |
 #
 # ## 5 What this does not show
 #

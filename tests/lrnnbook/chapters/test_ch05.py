@@ -9,6 +9,7 @@ import torch
 from lrnnbook.content.chapters import ch05
 from lrnnbook.content.chapters.ch05 import DISC as N
 from lrnnbook.content.chapters.ch05 import LAGS as L
+from lrnnbook.content.exercises import ch05 as ch05_builds
 from lrnnbook.content.tables.kernels import families, needed_modes, targets
 from lrnnbook.content.tables.regulargpt_fig4 import receptive_field
 from lrnnlab.models.layers.modes import DLR, DSS
@@ -104,6 +105,40 @@ def test_the_cliff_stands_where_the_theorem_says():
             assert (error < 1e-9) == (each * modes >= need)
     assert "N = 9 at least" in ch05.fit_sentence("shift by L/2", "half circle", 8)
     assert "at least" not in ch05.fit_sentence("box", "half circle", 8)
+
+
+def test_the_three_builds_make_a_layer_of_the_package_and_its_fits():
+    torch.manual_seed(0)
+    with torch.no_grad():
+        layer, white = DLR(1, state=8).double(), torch.randn(1, 50, 1, dtype=torch.float64)
+        log_lambda, (w,) = layer.modes()
+        u = white[0, :, 0].numpy()
+        made = ch05_builds.convolve(ch05_builds.kernel(log_lambda.exp().numpy(), w.numpy(), 50), u)
+        assert np.allclose(made + layer.skip.item() * u, layer(white)[0, :, 0])
+    errors = {name: [np.linalg.norm(ch05_builds.kernel(nodes, ch05_builds.fit_weights(nodes, goal), 64) - goal) / np.linalg.norm(goal)
+                     for goal in targets(64).values()] for name, nodes in families(32).items()}  # fmt: skip
+    assert np.round(errors["circle (DFT)"], 2).tolist() == [0.71, 0.71, 0.71, 0.77, 0.75]
+    assert np.allclose(errors["half circle"], 0, atol=1e-9)
+
+
+def test_pictures_of_builds_say_what_they_show(monkeypatch):
+    said = []
+    monkeypatch.setattr(ch05, "show_figure", lambda figure, alt, caption: said.append((figure, caption)))
+    u = np.arange(9.0)
+    ch05.show_shift(u, u, u)
+    ch05.show_shift(u, u + 0.25, u)
+    assert "are the same" in said[0][1] and "0.25 apart" in said[1][1]
+    goals = targets(8)
+    ch05.show_fits(goals, {"zeros": {name: np.zeros(8) for name in goals}, "right": goals})
+    errors = [text.get_text() for axes in said[2][0].axes for text in axes.texts if "error" in text.get_text()]
+    assert errors == ["error 1.00"] * 5 + ["error 0.00"] * 5
+
+
+def test_a_dot_is_where_one_percent_is_left():
+    fading = 0.5 ** np.arange(20.0)[::-1]
+    axes = ch05.fields_by_depth({1: fading, 2: np.sqrt(fading)}).axes[0]
+    dots = [line.get_xdata()[0] for line in axes.lines if line.get_marker() == "o"]
+    assert dots == [7, 14] and [text.get_text() for text in axes.texts[:2]] == ["7", "14"]
 
 
 @pytest.mark.parametrize(

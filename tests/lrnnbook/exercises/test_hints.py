@@ -6,8 +6,6 @@ import re
 import numpy as np
 import pytest
 from proof_cells import sources
-from right_answers import right
-from wrong_answers import WRONG
 
 from lrnnbook.content.exercises import check, hint, solution
 from lrnnbook.content.exercises.building import builds
@@ -81,10 +79,6 @@ def names_of(chapter):
     return names
 
 
-def due(id):
-    return right(next(one for one in exercises(id[:2]) if one.id == id))
-
-
 def written_solutions():
     """(id, code) of the solutions that begin with a lambda or hold a function my_..."""
     for chapter in CHAPTERS:
@@ -104,21 +98,6 @@ def test_a_solution_that_is_code_is_right_with_what_the_chapter_imports(id, code
             exec(earlier.values[1], names)
     exec(code if code.startswith("def") else f"my_answer = {code}", names)
     assert check(id, next(value for name, value in reversed(names.items()) if name.startswith("my_"))).outcome == RIGHT
-
-
-def test_what_is_built_in_three_steps_gives_what_the_package_gives(capsys):
-    names = {"my_kernel": None, "my_convolution": None, "my_fit": None, **names_of("05")}
-    after = re.search(r"^if None not in \(my_kernel.+?(?=^# %%)", source("05"), re.MULTILINE | re.DOTALL)[0]
-    exec(after, names)
-    assert capsys.readouterr().out == ""
-    for name, id in zip(("my_kernel", "my_convolution", "my_fit"), ("05.4", "05.5", "05.6")):
-        names[name] = due(id)
-    exec(after, names)
-    layer, circle, half = capsys.readouterr().out.splitlines()
-    assert layer.endswith("True") and circle.endswith("0.71, 0.71, 0.71, 0.77, 0.75") and half.count("0.00") == 5
-    names["my_fit"] = WRONG["05.6"][0]
-    with pytest.raises(AssertionError):
-        exec(after, names)
 
 
 def test_the_bug_that_a_reader_looks_for_is_one_and_one_line_mends_it():

@@ -16,7 +16,7 @@ from lrnnbook.content.show import interactive as moving
 from lrnnbook.content.show.interactive import NAMES, module
 from lrnnbook.content.show.interactive.export import page_net
 from lrnnbook.content.tables import ladder_atlas, lrnn_film
-from lrnnbook.content.tables.kernels import spectrum
+from lrnnbook.content.tables.kernels import best_fit, kernel, spectrum
 from lrnnbook.content.tables.word_actions import machine_of
 from lrnnbook.machinery.book.site.answers import field
 from lrnnbook.machinery.book.site.moving import moving_html, script
@@ -26,6 +26,11 @@ from lrnnlab.automata.parsing import acceptor
 from lrnnlab.models import exact_model
 from lrnnlab.tasks import Sum
 
+
+def small(task, row):
+    return ch08.small_films(task, [row], (0, 9))[row]
+
+
 MADE = {
     "walk": lambda: moving.walk(Sum(5).machine, [0, 3]),
     "disc": lambda: ch05.modes_widget("shift by 7, half circle"),
@@ -33,7 +38,8 @@ MADE = {
     "killers": ch01.killers_widget,
     "levels": ch03.levels_widget,
     "film": ch02.film_widget,
-    "fields": ch08.exact_fields_widget,
+    "fields": lambda: ch08.fields_widget({"parity": {row: small("parity", row)[9] for row in ("rnn", "lstm")}}),
+    "clusters": lambda: ch08.clusters_widget({"parity": {"rnn": small("parity", "rnn")}, "cycle_navigation": {"lrnn": small("cycle_navigation", "lrnn")}}),
     "tree": ch08.filling_widget,
     "writes": ch09.writes_widget,
     "playground": lambda: playground.panel(playground.recorded()["nets"]),
@@ -99,8 +105,11 @@ def disc_agrees(asked):
     for N in (1, 2, 5, 12, 16):
         nodes = draw.uniform(0.3, 1.05, N) * np.exp(1j * draw.uniform(-np.pi, np.pi, N))
         weights = draw.normal(size=N) + 1j * draw.normal(size=N)
-        taps = asked("response", pairs(nodes), pairs(weights), 40)
+        impulse, u = [1, *[0] * 39], draw.normal(size=40)
+        taps = asked("response", pairs(nodes), pairs(weights), impulse)
         assert np.allclose(taps, ch05.impulse_response(nodes, weights, 40), rtol=1e-10, atol=1e-12)
+        assert np.allclose(asked("response", pairs(nodes), pairs(weights), u.tolist()), np.convolve(taps, u)[:40])
+        assert np.allclose(np.sum(asked("waves", pairs(nodes), pairs(weights), 40), 0), taps)
         assert np.allclose(asked("frequencies", taps[:24]), np.abs(np.fft.fft(taps[:24], 360))[:181], atol=1e-10)
         for L in (8, 24):
             found, wanted = asked("spectrum", pairs(nodes), L), spectrum(nodes, L)
@@ -108,8 +117,15 @@ def disc_agrees(asked):
             assert found["rank"] == wanted["rank"]
             if wanted["condition"] < 1e8:
                 assert found["condition"] == pytest.approx(wanted["condition"], rel=1e-6)
-    grid = np.exp(2j * np.pi * np.arange(12) / 12)
+            goal = draw.normal(size=L)
+            fit, due = asked("fitted", pairs(nodes), goal.tolist()), best_fit(nodes, goal)
+            made = np.real(kernel(nodes.tolist(), (np.array(fit) @ [1, 1j]).tolist(), L))
+            assert np.linalg.norm(made - goal) == pytest.approx(np.linalg.norm(due.kernel - goal), abs=1e-5)
+            if wanted["condition"] < 1e5:
+                assert np.allclose(np.array(fit) @ [1, 1j], due.weights, atol=1e-7 * due.norm)
+    grid, goal = np.exp(2j * np.pi * np.arange(12) / 12), np.eye(24)[7]
     assert asked("spectrum", pairs(grid), 24)["condition"] == spectrum(grid, 24)["condition"] == np.inf
+    assert np.allclose(np.array(asked("fitted", pairs(grid), goal.tolist())) @ [1, 1j], best_fit(grid, goal).weights)  # the smallest
 
 
 def simplex_agrees(asked):
@@ -148,28 +164,37 @@ def killers_agrees(asked):
 
 def fields_agrees(asked):
     draw = np.random.default_rng(4)
-    for case in range(12):
-        Q, V = (4, 2) if case % 3 else (int(draw.integers(1, 7)), 3)
-        moves = draw.integers(Q, size=(V, Q))
-        if case % 3 == 1:  # a machine that knows the last two letters and nothing else
-            moves = np.array([[2 * (state % 2) + token for state in range(Q)] for token in range(V)])
-        machine = MooreMachine(moves, draw.integers(2, size=Q), int(draw.integers(Q)), "abc"[:V])
-        given = {"initial": machine.initial, "transitions": moves.tolist(), "outputs": machine.outputs.tolist()}
-        word = draw.integers(V, size=9)
-        said = machine.answer(word)[-1]
-        assert asked("answer", given, word.tolist()) == said
-        shares = [np.mean([machine.answer([*word[:k], other, *word[k + 1 :]])[-1] != said for other in range(V)
-                           if other != word[k]]) for k in range(9)]  # fmt: skip
-        assert np.allclose(asked("field", given, word.tolist()), shares)
-        met = {after(machine, machine.initial, w) for n in range(Q) for w in itertools.product(range(V), repeat=n)}
-        spread = (
-            {len({machine.outputs[after(machine, q, ending)] for q in met})
-             for ending in itertools.product(range(V), repeat=letters)}
-            for letters in range(6)
-        )  # fmt: skip
-        found = next((letters for letters, answers in enumerate(spread) if answers == {1}), None)
-        far = asked("reach", given)
-        assert far == found if found is not None else (far is None or far > 5)
+    for length in (1, 3, 5):
+        machine = MooreMachine(draw.integers(4, size=(2, 4)), draw.integers(2, size=4), int(draw.integers(4)), "ab")
+        given = {"initial": machine.initial, "transitions": machine.transitions.tolist(), "outputs": machine.outputs.tolist()}
+        words = [*itertools.product(range(2), repeat=length)]
+        answers, sizes = draw.integers(3, size=2**length), draw.integers(64, size=(2**length, length)) * draw.integers(2, size=(2**length, 1))
+        net = {"answers": "".join(map(str, answers)), "gradients": "".join(ch08.DIGITS[size] for size in sizes.flat)}
+        for word, answer, size in zip(words, answers, sizes):
+            assert asked("answer", given, list(word)) == machine.answer(word)[-1] and asked("said", net, list(word)) == answer
+            share = size / max(size.sum(), 1)
+            assert asked("shares", net, list(word)) == pytest.approx(share.tolist())
+            least = next((many for many in range(1, length + 1) if np.sort(share)[::-1][:many].sum() >= 0.5 - 1e-9), length)
+            assert asked("half", share.tolist()) == (least if size.sum() else length)
+
+
+def clusters_agrees(asked):
+    draw = np.random.default_rng(7)
+    for _ in range(10):
+        labels, action = draw.integers(3, size=12).tolist(), draw.integers(3, size=12).tolist()
+        parent, letter = [-1] * 4 + draw.integers(4, size=8).tolist(), [-1] * 4 + draw.integers(2, size=8).tolist()
+        main = {}
+        for label in sorted(set(labels)):
+            held = [one for one, at in zip(action, labels) if at == label]
+            main[label] = min(set(held), key=lambda one: (-held.count(one), one))
+        ways = {}
+        for i in range(4, 12):
+            start = labels[parent[i]], letter[i]
+            ways.setdefault(start, []).append((labels[i], main[labels[i]] != action[i]))
+        wanted = {(*start, to): (len([1 for end, _ in ends if end == to]) / len(ends), sum(bad for end, bad in ends if end == to))
+                  for start, ends in ways.items() for to, _ in ends}  # fmt: skip
+        found = asked("arrows", labels, {"parent": parent, "letter": letter, "action": action})
+        assert {(one["from"], one["letter"], one["to"]): (one["share"], one["wrong"]) for one in found} == pytest.approx(wanted)
 
 
 def after(machine, state, word):
@@ -381,7 +406,7 @@ def leaning(draw, case):
     return [*A, [0.5, 0.5]] if case % 13 == 0 else A[:1] if case % 17 == 0 else [A[0], [q]] if case % 19 == 0 else A
 
 
-AGREES = {"answer": answer_agrees, "golf": golf_agrees, "atlas": atlas_agrees, "playground": playground_agrees, "writes": writes_agrees, "tree": tree_agrees, "levels": levels_agrees, "film": film_agrees, "fields": fields_agrees, "killers": killers_agrees, "walk": walk_agrees, "disc": disc_agrees, "simplex": simplex_agrees}
+AGREES = {"answer": answer_agrees, "golf": golf_agrees, "atlas": atlas_agrees, "playground": playground_agrees, "writes": writes_agrees, "tree": tree_agrees, "levels": levels_agrees, "film": film_agrees, "fields": fields_agrees, "clusters": clusters_agrees, "killers": killers_agrees, "walk": walk_agrees, "disc": disc_agrees, "simplex": simplex_agrees}
 PLANTED = {
     "answer": ("sum(word) !== sum(other)", "sum(word) > sum(other)"),
     "golf": ("values[at].state !== state", "values[at].state > state"),
@@ -392,7 +417,8 @@ PLANTED = {
     "walk": ("transitions[token][way.at(-1)]", "transitions[token][way[0]]"),
     "disc": ("[a * c - b * d, a * d + b * c]", "[a * c - b * d, a * d - b * c]"),
     "killers": ("c * x - s * y + (1 - size) * px", "c * x + s * y + (1 - size) * px"),
-    "fields": ("answer(machine, word.with(k, other)) !== right", "answer(machine, word.with(k, other)) === right"),
+    "fields": ("gradients[at + k]", "gradients[at]"),
+    "clusters": ("main.get(to) !== action[i]", "main.get(to) !== action[parent[i]]"),
     "film": ("DIGITS.indexOf(sign) / 63", "DIGITS.indexOf(sign) / 64"),
     "levels": ("* found.at(-1)[source]", "* row[target]"),
     "simplex": ("Math.abs(one - b[i]), 0) / 2", "Math.abs(one - b[i]), 0)"),
@@ -476,7 +502,8 @@ MOVES = {  # name -> (by pointer, what has the focus, a key)
     "walk": (pressed("read 4"), "[role=group] button", "3"),
     "disc": (dragged("mode 3", -20, 15), "[aria-label='mode 5']", "ArrowDown"),
     "killers": (pressed("with a block"), "[aria-label^='gate of \u2212']", "End"),
-    "fields": (pressed("letter 10"), "[aria-label^='letter 12']", "ArrowUp"),
+    "fields": (pressed("letter 10"), "[aria-label^='letter 2,']", "Enter"),
+    "clusters": (played(0), "input[type=range]", "ArrowLeft"),
     "film": (played(20), "input[type=range]", "ArrowRight"),
     "levels": (played(1), "input[type=range]", "ArrowRight"),
     "tree": (pressed("letter 6"), "input[type=range]", "ArrowRight"),
@@ -499,6 +526,27 @@ def test_pointer_and_keyboard_move_the_picture_and_its_sentence(visit, folder, n
         act(page)
         now = shown(page)
         assert now[0] != drawing and now[1] != sentence
+
+
+def test_weights_are_fitted_again_and_an_input_is_drawn(visit, folder):
+    page = visit(folder / "disc.html")
+    dragged("mode 3", -20, 15)(page)
+    worse = page.get_by_role("status").inner_text()
+    assert "would miss it by" in worse
+    pressed("fit the weights again")(page)
+    assert "no other weights do better" in page.get_by_role("status").inner_text()
+    pad = page.get_by_role("slider", name="input", exact=True)
+    output = page.locator("[aria-label='an input to draw, and its output'] > path").last
+    before = output.get_attribute("d")
+    for key in ("ArrowRight", "ArrowRight", "Shift+ArrowUp"):
+        pad.press(key)
+    assert pad.get_attribute("aria-valuetext").startswith("step 2: ") and output.get_attribute("d") != before
+    box, drawn = pad.locator("rect").bounding_box(), output.get_attribute("d")
+    page.mouse.move(box["x"] + box["width"] * 0.5, box["y"] + 4)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 0.7, box["y"] + 4, steps=6)
+    page.mouse.up()
+    assert output.get_attribute("d") != drawn and float(pad.get_attribute("aria-valuenow")) > 0.8
 
 
 @pytest.mark.parametrize("width, scheme", [(390, "light"), (1280, "dark")])

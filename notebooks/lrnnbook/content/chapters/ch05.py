@@ -18,7 +18,20 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 
 from lrnnbook.content.show.interactive import Moving
-from lrnnbook.content.show.style import DIVERGING, FAINT, INK, PAGE, SMALL, SOURCES, Look, new_figure, styled
+from lrnnbook.content.show.output import figure as show_figure
+from lrnnbook.content.show.style import (
+    DIVERGING,
+    FAINT,
+    INK,
+    LIVE,
+    PAGE,
+    SMALL,
+    SOURCES,
+    Look,
+    label_ends,
+    new_figure,
+    styled,
+)
 from lrnnbook.content.tables.kernels import (
     arc_nodes,
     best_fit,
@@ -38,7 +51,7 @@ DASHES = ("-", (0, (6, 1.5)), (0, (3, 1.2)), (0, (1, 1.2)), (0, (4, 1, 1, 1)))  
 WANTED, FITTED, START, AHEAD = "#B0B0B0", "#0B6E4F", "#CC79A7", "#A0457A"
 LOOKS = tuple(map(Look, (FITTED, "#E69F00", "#882255", "#000000"), DASHES))
 DISC, LAGS = 12, 24  # of the modes that are dragged; twice as many lags, which is what the half circle fits
-PERIODS = 3  # how many times L the impulse response is followed
+PERIODS = 2  # how many times L the impulse response is followed
 SETS = ("one mode", "shift by 7, DFT grid", "shift by 7, half circle", "box, half circle", "fading sine, real modes",
         "a layer at its start")  # fmt: skip
 STARTS = ("off the grid", "DFT grid")  # of the modes of a product
@@ -92,15 +105,25 @@ def waves_on_disc(modes: str) -> Figure:
     return figure
 
 
+def wanted_kernel(name: str) -> np.ndarray:
+    """The kernel (24,) that one of ``SETS`` is fitted to."""
+    made = targets(LAGS) | {"shift by 7": (np.arange(LAGS) == 7).astype(float)}
+    return made[{"one mode": "fading sine", "a layer at its start": "shift by 7"}.get(name, name.split(",")[0])]
+
+
 def modes_widget(modes: str) -> Moving:
-    """Modes to drag on the disc, with the kernel and the two responses that follow; it opens on one of ``SETS``."""
+    """Modes to drag on the disc, with their waves, their kernel beside the wanted one, weights to fit again, and an input to draw
+    with its output; it opens on one of ``SETS``."""
     def pairs(values):
         return np.stack([values.real, values.imag], 1).tolist()
 
-    sets = {name: dict(zip(("nodes", "weights"), map(pairs, mode_set(name)))) for name in SETS}
-    opened = {"modes": modes, "drag": "all", "nodes": sets[modes]["nodes"]}
-    alt = ("Modes as points on the complex disc, which can be dragged or moved with the arrow keys; beside it the impulse "
-           "response of their recurrence and the frequency response of the kernel.")  # fmt: skip
+    sets = {name: {**dict(zip(("nodes", "weights"), map(pairs, mode_set(name)))), "wanted": wanted_kernel(name).tolist()} for name in SETS}
+    hill = [0.25, 0.5, 0.75, 1, -0.5]  # a shape that is known again where it comes out
+    opened = {"modes": modes, "drag": "all", "nodes": sets[modes]["nodes"], "weights": sets[modes]["weights"],
+              "input": hill + [0] * (PERIODS * LAGS - len(hill))}  # fmt: skip
+    alt = ("Modes as points on the complex disc, which can be dragged or moved with the arrow keys; beside it the wave of each mode, "
+           "and their sum, the kernel, over the wanted kernel in grey; below an input that can be drawn, the layer's output, and the frequency "
+           "response of the kernel.")  # fmt: skip
     return Moving("disc", {"sets": sets, "L": LAGS, "periods": PERIODS}, opened, alt)
 
 
@@ -248,6 +271,9 @@ def modes_for_shifts(L: int) -> Figure:
     return figure
 
 
+CIRCLES = {"half circle": FITTED, "circle (DFT)": LIVE}  # the two families that the text is about
+
+
 @styled
 def fit_by_modes(target: str, family: str, N: int) -> Figure:
     """Left, a target of length 32 and the best kernel of N modes of a family; right, the least error by N."""
@@ -255,21 +281,56 @@ def fit_by_modes(target: str, family: str, N: int) -> Figure:
     fit = best_fit(families(N)[family], goal)
     figure, (left, right) = new_figure(3.0, columns=2, left=0.55, right=1.85, top=0.35, gap=0.45)
     left.plot(goal, "s", color=WANTED, ms=6, label="wanted")
-    left.plot(fit.kernel, "o-", color=FITTED, ms=3, lw=1.0, label="best")
+    left.plot(fit.kernel, "o-", color=CIRCLES.get(family, INK), ms=3, lw=1.0, label="best")
     low, high = min(goal.min(), fit.kernel.min()), max(goal.max(), fit.kernel.max())
     left.set(xlabel="lag k", xlim=(-1, LENGTH), ylim=(low - 0.15 * (high - low), high + 0.35 * (high - low)),
              title=f"{target}: error {fit.error:.2f}")  # fmt: skip
     left.legend(loc="upper right", ncols=2, handlelength=1.2, borderaxespad=0.1)
-    reach = range(2, LENGTH + 1, 2)
+    reach = range(2, LENGTH + 1)
     sets = [families(modes) for modes in reach]
-    for kind, dash in zip(families(4), DASHES):
-        curve, chosen = [best_fit(nodes[kind], goal).error for nodes in sets], kind == family
-        right.plot(reach, curve, color=FITTED if chosen else FAINT, ls=dash, lw=2.4 if chosen else 1.4, zorder=2 + chosen, label=kind)
-    right.plot(N, fit.error, "o", color=FITTED, ms=7, zorder=4)
-    right.set(xlabel="modes N", xlim=(0, LENGTH), ylim=(-0.03, 1.05), xticks=range(0, LENGTH, 8),
-              title="least error by N")  # fmt: skip
-    right.legend(loc="center left", bbox_to_anchor=(1, 0.5), handlelength=2.6)
+    for kind, marker in zip(families(4), "os  ^"):  # the circles are told apart by colour, the others by their marks
+        curve, colour, thick = [best_fit(nodes[kind], goal).error for nodes in sets], CIRCLES.get(kind, INK), kind in CIRCLES
+        right.plot(reach, curve, color=colour, lw=2.4 if thick else 0.8, marker=marker.strip() or None, ms=3.5, markevery=(2, 4),
+                   alpha=1 if thick or kind == family else 0.55, zorder=3 if thick else 2, label=kind)  # fmt: skip
+    right.plot(N, fit.error, "o", color=CIRCLES.get(family, INK), ms=8, zorder=4)
+    right.set(xlabel="modes N", xlim=(2, LENGTH), ylim=(-0.03, 1.05), xticks=(2, 9, 17, 24, LENGTH), title="least error by N")
+    right.legend(loc="center left", bbox_to_anchor=(1, 0.5), handlelength=2.2)
     return figure
+
+
+def show_shift(u: np.ndarray, by_kernel: np.ndarray, by_steps: np.ndarray) -> None:
+    """Show an input, what a convolution makes of it, and what the recurrence does, step by step."""
+    figure, axes = new_figure(2.4, left=0.6, right=1.75, top=0.15)
+    axes.plot(u, color=WANTED, lw=3)
+    axes.plot(by_steps, "o", color=INK, ms=6, mfc="none")
+    axes.plot(by_kernel, color=LIVE, lw=1.8)
+    axes.set(xlabel="step k", xlim=(0, len(u) - 1))
+    label_ends(axes, [(u[-1], "input u", WANTED), (by_kernel[-1], "your convolution", LIVE), (by_steps[-1], "recurrence (rings)", INK)])
+    apart = np.abs(np.asarray(by_kernel) - by_steps).max()
+    said = "are the same, the input seven steps later" if apart < 1e-6 else f"are {apart:.2g} apart at most"
+    show_figure(figure, "An input, the output of the convolution and that of the recurrence against the step.",
+                f"What to see: the convolution and the recurrence {said}.")  # fmt: skip
+
+
+def show_fits(wanted: Mapping[str, np.ndarray], fits: Mapping[str, Mapping[str, np.ndarray]]) -> None:
+    """Show wanted kernels in grey, a column each, and the kernels that were fitted to them, a row for each set of nodes."""
+    figure, grid = new_figure(2.9, rows=len(fits), columns=len(wanted), left=1.05, right=0.1, top=0.35, bottom=0.15, gap=0.2)
+    for axes, name in zip(grid[0], wanted):
+        axes.set_title(name, fontsize=10)
+    for row, (circle, kernels) in zip(grid, fits.items()):
+        row[0].text(-0.12, 0.5, circle, transform=row[0].transAxes, ha="right", va="center")
+        for axes, (name, goal) in zip(row, wanted.items()):
+            made = np.asarray(kernels[name])
+            error = np.linalg.norm(made - goal) / np.linalg.norm(goal)
+            axes.plot(goal, color=WANTED, lw=4)
+            axes.plot(made, color=LIVE, lw=1.1)
+            low, high = goal.min(), goal.max()
+            axes.set(xticks=[], yticks=[], ylim=(low - 0.7 * (high - low), high + 0.35 * (high - low)))
+            axes.text(0.97, 0.03, f"error {error:.2f}", transform=axes.transAxes, ha="right", va="bottom", fontsize=SMALL)
+    show_figure(figure, "Five wanted kernels of length 64 in grey, and in vermilion the fits of 32 modes, above on the full circle, below on the half circle. "
+                "The error is written in each panel.",
+                "Grey: wanted. Vermilion: your fits with 32 modes. What to see: the half circle makes every kernel of length 64; on the full circle, "
+                "whose kernels repeat after 32 lags, half of a shift is missing.")  # fmt: skip
 
 
 def fit_sentence(target: str, family: str, N: int) -> str:
@@ -326,7 +387,7 @@ def predicted_scores(paper: Mapping[float, float], recorded: Mapping[float, floa
 
 @styled
 def kernel_maps(panels: Mapping[str, np.ndarray], marks: Sequence[int] = ()) -> Figure:
-    """Kernels (D, T) as rows of colour, each row divided by its largest tap; ``marks``: lags with a tick above."""
+    """Kernels (outputs, T) as rows of colour, each row divided by its largest tap; ``marks``: lags with a tick above."""
     figure, axes = new_figure(2.7, columns=len(panels), left=0.55, right=0.15, top=0.5, gap=0.3, squeeze=False)
     for place, (here, (name, K)) in enumerate(zip(axes[0], panels.items())):
         here.imshow(K / np.abs(K).max(1, keepdims=True), cmap=DIVERGING, vmin=-1, vmax=1, aspect="auto",
@@ -337,7 +398,7 @@ def kernel_maps(panels: Mapping[str, np.ndarray], marks: Sequence[int] = ()) -> 
         here.plot(marks, np.full(len(marks), 1.02), "v", color=INK, ms=4, transform=here.get_xaxis_transform(),
                   clip_on=False)  # fmt: skip
         if not place:
-            here.set_ylabel("channel")
+            here.set_ylabel("output")
         else:
             here.set_yticks([])
     return figure
@@ -360,6 +421,27 @@ def receptive_fields(curves: Mapping[str, np.ndarray], marks: Sequence[int] = ()
              ylabel="share of the largest", title=title)  # fmt: skip
     axes.minorticks_off()
     axes.legend(loc="center left", bbox_to_anchor=(1, 0.5), handlelength=2.6)
+    return figure
+
+
+@styled
+def fields_by_depth(fields: Mapping[int, np.ndarray], share: float = 0.01) -> Figure:
+    """How much each input counts, by how many steps it lies back, a line for each depth: arrays (T,), last position first; the dot is
+    at the first lag where no more than ``share`` of the largest is left, from there on."""
+    figure, axes = new_figure(3.1, left=0.75, right=1.1, top=0.2)
+    axes.axhline(share, color=FAINT, lw=1, ls=(0, (4, 3)))
+    ends, shown = [], min(60, *map(len, fields.values()))
+    for place, ((depth, field), colour) in enumerate(zip(fields.items(), ("#9ecae1", "#4292c6", "#08519c", "#041f3d"))):
+        back = field[::-1] / field.max()
+        lag = int(np.flatnonzero(back > share)[-1]) + 1
+        axes.plot(back[:shown], color=colour, lw=1.6)
+        axes.plot(lag, share, "o", color=colour, ms=8, zorder=4)
+        axes.annotate(f"{lag}", (lag, share), (0, -19 if place % 2 else 9), textcoords="offset points", ha="center", color=INK,
+                      bbox={"fc": "white", "ec": "none", "pad": 0.6})  # fmt: skip
+        ends.append((back[shown - 1], f"{depth} layer{'s' * (depth > 1)}", colour))
+    axes.set(yscale="log", ylim=(1e-5, 1.6), xlim=(0, shown - 1), xlabel="steps back", ylabel="share of the largest")
+    axes.minorticks_off()
+    label_ends(axes, ends)
     return figure
 
 

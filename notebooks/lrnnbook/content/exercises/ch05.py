@@ -5,9 +5,26 @@ from math import pi
 
 import numpy as np
 
+from lrnnbook.content.exercises.building import Build
 from lrnnbook.content.exercises.judging import CannotJudge, call, claim, numbers, one_number, shown, texts
 from lrnnbook.content.exercises.prediction import prediction
-from lrnnbook.content.tables.kernels import arc_nodes, best_fit, kernel, needed_modes, recurrence
+from lrnnbook.content.tables.kernels import arc_nodes, best_fit, needed_modes, recurrence
+from lrnnbook.content.tables.kernels import kernel as exact_kernel
+
+
+def kernel(nodes, weights, L):
+    return (nodes ** np.arange(L)[:, None] @ weights).real
+
+
+def convolve(kernel, u):
+    T = len(u)
+    return np.fft.irfft(np.fft.rfft(kernel, 2 * T) * np.fft.rfft(u, 2 * T), 2 * T)[:T]
+
+
+def fit_weights(nodes, wanted):
+    table = nodes ** np.arange(len(wanted))[:, None]
+    found = np.linalg.lstsq(np.hstack([table.real, -table.imag]), wanted, rcond=None)[0]
+    return found[: len(nodes)] + 1j * found[len(nodes) :]
 
 
 def _ring(answer) -> None:
@@ -43,7 +60,7 @@ def _shift(answer) -> None:
             most = math.ceil(needed_modes(L, S) / 2)
             claim(len(nodes) == len(weights), f"S={S}, L={L}: {len(nodes)} nodes and {len(weights)} weights")
             claim(len(nodes) <= most, f"S={S}, L={L}: {len(nodes)} modes, where {most} would do")
-            made = np.real(kernel(nodes.tolist(), weights.tolist(), L))
+            made = np.real(exact_kernel(nodes.tolist(), weights.tolist(), L))
             claim(np.allclose(made, np.arange(L) == S), f"S={S}, L={L}: the kernel is {np.round(made, 3).tolist()}")
 
 
@@ -85,15 +102,15 @@ def _real_kernel(answer) -> None:
     for N, L in ((1, 1), (1, 4), (2, 3), (3, 7)):
         nodes, weights = (draw.uniform(-1, 1, (N, 2)).round(1) @ [1, 1j] for _ in "nw")
         given = numbers(call(answer, nodes, weights, L), (L,), f"the kernel at N = {N}, L = {L}", real=True)
-        made = np.real(kernel(nodes.tolist(), weights.tolist(), L))
+        made = np.real(exact_kernel(nodes.tolist(), weights.tolist(), L))
         claim(np.allclose(given, made), f"nodes {shown(nodes)}, weights {shown(weights)}: the kernel is "
                                         f"{made.round(3).tolist()}, not {given.round(3).tolist()}")  # fmt: skip
 
 
 def _convolution(answer) -> None:
     draw = np.random.default_rng(5)
-    for T in (1, 2, 3, 6, 7, 40):
-        K, u = draw.integers(-3, 4, (2, T)).astype(float)
+    for T in (3, 2, 1, 6, 7, 40):  # 3 shows best what a ring of the wrong size does
+        K, u = draw.choice([-3.0, -2.0, -1.0, 1.0, 2.0, 3.0], size=(2, T))
         given = numbers(call(answer, K, u), (T,), f"what comes out for T = {T}", real=True)
         due = [sum(K[j] * u[k - j] for j in range(k + 1)) for k in range(T)]
         k = int(np.abs(given - due).argmax())
@@ -108,14 +125,21 @@ def _fit(answer) -> None:
     for place, nodes in sets.items():
         for wanted in (np.eye(8)[3], draw.standard_normal(8).round(1)):
             weights = numbers(call(answer, nodes, wanted), (len(nodes),), "the weights").tolist()
-            missed = np.linalg.norm(np.real(kernel(nodes.tolist(), weights, 8)) - wanted) / np.linalg.norm(wanted)
+            missed = np.linalg.norm(np.real(exact_kernel(nodes.tolist(), weights, 8)) - wanted) / np.linalg.norm(wanted)
             claim(missed <= best_fit(nodes, wanted).error + 1e-6,
                   f"{len(nodes)} nodes {place}, wanted {shown(wanted)}: your weights miss it by {missed:.3f} of its norm, "
                   "and others by less")  # fmt: skip
 
 
 EXERCISES = (
-    ("05.4", _real_kernel), ("05.5", _convolution), ("05.3", _roots), ("05.6", _fit), ("05.7", _shift),
+    ("05.3", _roots), ("05.7", _shift),
     ("05.8", one_number(sum(needed_modes(64, 8 * j) <= 48 for j in range(1, 8)), "not {}: compare 2N with what each shift needs")),
     prediction("05.12", tuple(range(9)), 7), ("05.14", _stack), ("05.1", _ring), ("05.2", _no_dlr), ("05.10", _product_weight),
 )  # fmt: skip
+BUILDS = {
+    "kernel": Build("05.4", _real_kernel, kernel, "one line, and it is all that a trained DLR remembers: the rest is one convolution"),
+    "convolve": Build("05.5", _convolution, convolve,
+                      "with the kernel this is a whole layer: T log T steps where the recurrence takes T, but all of them at once"),
+    "fit_weights": Build("05.6", _fit, fit_weights,
+                         "no training does better on these nodes: the best weights are a projection, and these lines compute it"),
+}  # fmt: skip
