@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from numpy.polynomial import chebyshev, polynomial
 
 from lrnnbook.content.chapters import ch06
+from lrnnbook.content.exercises.building import build
 
 
 def coefficients(n):
@@ -30,6 +31,22 @@ def test_the_curve_is_the_chebyshev_polynomial(L):
     assert line(axes, 0) == pytest.approx(np.log10(coefficients(L - 1)))
     assert list(line(axes, 2)) == [0] * L  # the circle
     assert all(line(axes, 1)[1:] < line(axes, 0)[1:])  # negative nodes help
+
+
+@pytest.mark.parametrize("L", [5, 12])
+def test_a_readers_weights_are_the_two_lines(L):
+    own, circle = (build(name).reference for name in ("real_weights", "circle_weights"))
+    twice = lambda nodes, S: [2 * w for w in own(nodes, S)]
+    for real, above in ((own, 0), (twice, np.log10(2))):
+        left = ch06.own_prices(real, circle, L).axes[-1]
+        assert line(left, 0) == pytest.approx(np.log10(coefficients(L - 1)) + above, abs=1e-6)
+        assert line(left, 1) == pytest.approx(np.zeros(L), abs=1e-9)
+
+
+def test_condition_numbers_are_drawn_up_to_where_float64_ends():
+    axes = ch06.condition_lines({"one": [1e3, 1e9, 1e15, 1e17], "two": [1.0, 1.0, 1.0, 1.0]}).axes[0]
+    drawn = [list(one.get_ydata()) for one in axes.lines]
+    assert [1e3, 1e9, 1e15] in drawn and [1.0] * 4 in drawn and {2.0**24, 2.0**53} <= {values[0] for values in drawn}
 
 
 @given(st.floats(1e-17, 1e30))

@@ -158,6 +158,27 @@ def test_channels_come_to_what_theory_says():
     assert math.isclose(ch07.best_with_channels("cumsum", 8, 1)[3], 1, abs_tol=1e-3)
 
 
+@pytest.mark.parametrize("L, H", [(8, 3), (8, 1), (6, 2), (12, 5)])
+def test_two_inputs_that_no_kernel_tells_apart_need_different_answers(L, H):
+    left, middle, right = ch07.look_alike(L, H).axes
+    inputs, handed, wanted = ([line.get_ydata() for line in axes.lines if line.get_marker() in "os"] for axes in (left, middle, right))
+    place = int(middle.get_title(loc="left").split()[-1])
+    assert [x[2 * L - 1 - place] for x in inputs] == [y[0] for y in wanted] and abs(wanted[0][0] - wanted[1][0]) > 1
+    assert handed[0] == pytest.approx(handed[1], abs=1e-9) and len(handed[0]) == H and np.abs(inputs).max() < 2
+
+
+def test_three_skills_are_those_of_the_records():
+    found, _ = r2(64)
+    bars = [[bar.get_width() for bar in axes.patches] for axes in ch07.three_skills(results.runs("dlr/table1")).axes]
+    assert bars == [pytest.approx([max(found[task, row], 0) for row in ch07.THREE_NETS]) for task in ch07.THREE]
+
+
+def test_rings_and_a_readers_own_come_with_the_levels():
+    alone, beside = ch07.published_scores().axes[0], ch07.published_scores(levels=True, yours={"sort": 0.3}).axes[0]
+    assert len(alone.lines) == 5 and len(beside.lines) == 11
+    assert [one.get_xdata()[0] for one in beside.lines if one.get_marker() == "s"] == [0.3]
+
+
 def test_open_gates_hold_the_answer():
     texts = {tuple(text.get_position()): text.get_text() for text in ch07.reverse_gates(6).axes[0].texts}
     for place in range(6, 12):
