@@ -468,10 +468,10 @@ print(f"{sum(w.numel() for w in model.parameters()):,} weights")
 #
 # Chapter [08](08_working_memory_in_depth.ipynb):
 #
-# * [**The paper, Lemma 1 (Approximation for Binary Matrix Product)**](08_working_memory_in_depth.ipynb#2-Lemma-1:-a-layer-can-compose): "Let $A, B \in \{0, 1\}^{n\times n}$ be binary matrices [...]. Then, there exists a two-layer ReLU network such that $f_{mlp}([\mathrm{Flat}(A), \mathrm{Flat}(B)]) \approx \mathrm{Flat}(AB)$" [...].
-# * [**Claim (prefixes)**](08_working_memory_in_depth.ipynb#3-What-comes-before-the-start?): With identities before the string, $\lceil\log_2 T\rceil$ layers give the action of every prefix.
-# * [**Claim (the order)**](08_working_memory_in_depth.ipynb#4-The-order-of-composition): The printed heads compute the action of the string read backwards.
-# * [**Claim (noise)**](08_working_memory_in_depth.ipynb#5-Errors-double): At worst the error of the ones doubles in every layer.
+# * [**The paper, Lemma 1 (Approximation for Binary Matrix Product)**](08_working_memory_in_depth.ipynb#3-Lemma-1:-a-layer-can-compose): "Let $A, B \in \{0, 1\}^{n\times n}$ be binary matrices [...]. Then, there exists a two-layer ReLU network such that $f_{mlp}([\mathrm{Flat}(A), \mathrm{Flat}(B)]) \approx \mathrm{Flat}(AB)$" [...].
+# * [**Claim (prefixes)**](08_working_memory_in_depth.ipynb#4-What-comes-before-the-start?): With identities before the string, $\lceil\log_2 T\rceil$ layers give the action of every prefix.
+# * [**Claim (the order)**](08_working_memory_in_depth.ipynb#5-The-order-of-composition): The printed heads compute the action of the string read backwards.
+# * [**Claim (noise)**](08_working_memory_in_depth.ipynb#6-Errors-double): Let the letters be permutations of $n$ states, as in Cycle Navigation. At worst the error of the ones doubles in every layer.
 #
 # Chapter [08a](deeper/08a_tree_and_masks.ipynb):
 #
@@ -535,7 +535,7 @@ print(f"{sum(w.numel() for w in model.parameters()):,} weights")
 # * [**Proposition 3.3**](deeper/09d_even_lengths.ipynb#1-What-addition-cannot:-%24%28aa%29%5E%2A%24): "NLTs can not recognise certain regular languages."
 # * [**Claim (Proposition 3.3)**](deeper/09d_even_lengths.ipynb#1-What-addition-cannot:-%24%28aa%29%5E%2A%24): On $aaa\cdots$ a normalised linear Transformer without positions gives the same answer at every step, at any depth.
 # * [**Claim (the norm)**](deeper/09d_even_lengths.ipynb#2-With-a-layer-norm): $\mathrm{LN}(t\,c)$ is constant if the norm's $\varepsilon$ is 0 and nothing was added before.
-# * [**Claim (changes of sign)**](deeper/09d_even_lengths.ipynb#3-The-corrected-statement,-for-one-layer): Let $r(t)$ be the difference of two logits on $a^t$ behind an unnormalised attention and a feed-forward part with $m$ ReLU units. The norm may be behind the residual ("post"), before it ("pre", as released for the linear models), or behind everything as well ("post_twice", as released for the softmax Transformer).
+# * [**Claim (changes of sign)**](deeper/09d_even_lengths.ipynb#3-The-corrected-statement,-for-one-layer): Let $r(t)$ be the difference of two logits on $a^t$ after an unnormalised attention and a feed-forward part with $m$ ReLU units. The norm may come after the residual ("post"), before it ("pre", as released for the linear models), or after everything as well ("post_twice", as released for the softmax Transformer).
 #
 # Chapter [09e](deeper/09e_bounded_depth.ipynb):
 #
@@ -668,11 +668,13 @@ print(f"{sum(w.numel() for w in model.parameters()):,} weights")
 # Chapter [08](08_working_memory_in_depth.ipynb):
 #
 # * [`filling_widget`](08_working_memory_in_depth.ipynb)
-# * [`tree_widget`](08_working_memory_in_depth.ipynb#1-A-tree-over-the-string): The tree over the typed string, each node named by a shortest word that does the same, with the mask of every depth.
-# * [`noise_widget`](08_working_memory_in_depth.ipynb#A-layer-that-repairs): Largest error and share of states read right, by layers done.
-# * [`models_widget`](08_working_memory_in_depth.ipynb#Do-other-nets-gather-their-states?): What the readout of the chosen net reads after strings of one length, as points on a plane, coloured by what the string does, with a ring around each cluster found; and the number of clusters by length.
-# * [`exact_fields_widget`](08_working_memory_in_depth.ipynb#8-How-far-back-it-looks)
-# * [`typed_widget`](08_working_memory_in_depth.ipynb#8-How-far-back-it-looks): A bar for each letter of a typed string: its share of the gradient of the chosen net's answer, filled where another letter would change that answer.
+# * [`noise_widget`](08_working_memory_in_depth.ipynb#6-Errors-double): Largest error and share of states read right, by layers done.
+# * [`clusters_widget`](08_working_memory_in_depth.ipynb#7-What-the-layers-hold)
+# * [`fields_widget`](08_working_memory_in_depth.ipynb#8-How-far-back-it-looks)
+#
+# Chapter [08a](deeper/08a_tree_and_masks.ipynb):
+#
+# * [`tree_widget`](deeper/08a_tree_and_masks.ipynb): The tree over the typed string, each node named by a shortest word that does the same, with the mask of every depth.
 #
 # Chapter [08f](deeper/08f_clusters_and_gradients.ipynb):
 #

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 08a · Tree and masks
 #
-# Does every letter reach the root by exactly one route, how large is the tree, and are the tree and the masks one model? *It takes* about 15 min to read and 10 min for the exercises. Behind [chapter 08](../08_working_memory_in_depth.ipynb).
+# Does every letter reach the root by exactly one route, how large is the tree, and are the tree and the masks one model? *It takes* about 15 min to read and 10 min for the exercises. Read [chapter 08](../08_working_memory_in_depth.ipynb) first.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 import itertools
@@ -25,6 +25,7 @@ import lrnnbook
 from lrnnbook import show
 from lrnnbook.content.chapters import ch08
 from lrnnbook.content.exercises import check, hint, solution
+from lrnnbook.content.show.widgets import explore
 from lrnnbook.content.tables import regulargpt_table1
 from lrnnbook.content.tables.lrnn_fig1 import schedule
 from lrnnlab.models.layers.attention import dilated_mask
@@ -41,6 +42,29 @@ show.figure(
             "or three times, and far ones never.",
 )  # fmt: skip
 
+
+# %% [markdown]
+# Here is the tree of the paper's Figure 1, for a task of yours, with the mask of every depth. Dots are what the masks compute for the
+# other positions.
+#
+# *Try:* type a string of your own, of swaps `s` and turns `t` of three things. Make $C$ larger: you get fewer depths, but each merge
+# has more to do. If a string does not fill its chunks, lines lead out of it.
+
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
+tree_widget = explore(
+    ch08.chunk_tree,
+    {
+        "task": list(ch08.WORDS),
+        "string": "",
+        "C": list(ch08.CHUNKS),
+        "order": list(ch08.ORDERS),
+    },
+    initial={"task": "S_3", "C": 2, "order": "earlier first"},
+    sentence=ch08.tree_sentence,
+    alt="The tree over the typed string, each node named by a shortest word that does the "
+    "same, with the mask of every depth.",
+)
+tree_widget
 
 # %% [markdown]
 # ## 1 The depths suffice

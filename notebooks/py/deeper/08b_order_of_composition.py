@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 08b · Order of composition
 #
-# What do the printed heads compute, where does it matter, and which product reads the state? *It takes* about 20 min to read and 15 min for the exercises. Behind [chapter 08](../08_working_memory_in_depth.ipynb).
+# What do the printed heads compute, where does it matter, and which product reads the state? *It takes* about 20 min to read and 15 min for the exercises. Read [chapter 08](../08_working_memory_in_depth.ipynb) first.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 import itertools

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 08c · Lemma 1 in use
 #
-# How many hidden units does a merge need? What must be there before the start of the string? And when are the layer's outputs bits again, so that it can read them itself? *It takes* about 25 min to read and 15 min for the exercises. Behind [chapter 08](../08_working_memory_in_depth.ipynb).
+# How many hidden units does a merge need? What must be there before the start of the string? And when are the layer's outputs bits again, so that it can read them itself? *It takes* about 25 min to read and 15 min for the exercises. Read [chapter 08](../08_working_memory_in_depth.ipynb) first.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 import itertools

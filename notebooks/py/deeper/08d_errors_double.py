@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 08d · Errors double
 #
-# A trained layer gives numbers that are nearly bits. What does the next layer make of them? *It takes* about 15 min to read and 35 min for the exercises. Behind [chapter 08](../08_working_memory_in_depth.ipynb).
+# A trained layer gives numbers that are nearly bits. What does the next layer make of them? *It takes* about 15 min to read and 35 min for the exercises. Read [chapter 08](../08_working_memory_in_depth.ipynb) first.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 import itertools

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 08f · Clusters and gradients
 #
-# Two looks inside a net. How many different states must it have at each depth? And how far back does it look? *It takes* about 35 min to read and 5 min for the exercises. Behind [chapter 08](../08_working_memory_in_depth.ipynb).
+# Two looks inside a net. How many different states must it have at each depth? And how far back does it look? *It takes* about 35 min to read and 5 min for the exercises. Read [chapter 08](../08_working_memory_in_depth.ipynb) first.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 import itertools
@@ -235,7 +235,8 @@ for brackets in (2, 3, 4, 12):
 
 # %% [markdown]
 # **Break a hypothesis.** The claim is about *exactly* $2^{\ell+1}$ letters. The first node of each depth has fewer, if the string does not
-# fill its chunks. Count words of *up to* that length, and the numbers change (Tomita 5: 4 instead of 2).
+# fill its chunks. Count words of *up to* that length, and the numbers change: a word of two letters of $(aa)^*$ has one action, words of one or two
+# letters have two.
 
 # %% tags=["proof-clusters"]
 with show.expect_failure("Actions, step 3"):
@@ -257,11 +258,20 @@ with show.expect_failure("Actions, step 3"):
 # lie, so there may be only one. Each cluster gets a ring.
 #
 # Three tasks are recorded (`lrnnlab reproduce regulargpt/fig3 --budget desk`): the paper's two, and $S_3$, the permutations of three
-# things, whose letters do not commute. Words of two letters make four of its six permutations; longer ones all six. The sitting draws
-# them.
+# things, whose letters do not commute. Words of two letters make four of its six permutations; longer ones all six.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 runs_3 = results.runs("regulargpt/fig3")
+show.figure(
+    regulargpt_figures.clusters_of_tasks(runs_3),
+    alt="Three columns, Parity, Cycle Navigation and S_3. Above: states of all depths on a plane by action, two, five and six; Parity's even "
+        "words lie in two groups. Below: the number of clusters found at every depth beside the algebra's number. ",
+    caption="Recorded; above the first of three seeds, below all (hollow: the others). The paper's Figure 3, with a task whose letters do not "
+            "commute. (In Cycle Navigation the letters 0, 1, 2 are a step back, staying, and a step.) What to see: the step from four to six "
+            "in S_3, and Parity's even words, which lie in two groups.",
+)  # fmt: skip
+
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
 show.table(
     ch08.rows_of_clusters(runs_3),
     caption="Recorded: clusters found / predicted, by how many letters a state of that depth sees.",
@@ -303,7 +313,7 @@ for what in next(iter(measured.values()), {}):
 # the least: its groups are wider.)
 #
 # So "how many clusters" depends on how closely you look, by eye or by a rule. The proof above is certain: *at least* as many as actions.
-# More is no mistake, and the right number is no proof that a net is right: one of the $S_3$ above has it and errs on one string in 23.
+# More is no mistake, and the right number is no proof that a net is right: one of the $S_3$ above has it and is wrong on one string in 23.
 #
 # *Try:* the depths of $S_3$; look which four actions are there at depth 0, and why it is these. Then an untrained net.
 
@@ -313,7 +323,7 @@ for record in runs_3.to_dict("records"):
     kind = "untrained" if record["row"] == "untrained" else "recorded"
     if record["seed"] == 0 or (kind == "recorded" and record["wholeness"] < 0.99):
         label = f"{regulargpt_figures.CLUSTERED[record['task']].strip('$')}, {kind}, seed {record['seed']}"
-        seen[label] = ch08.Seen(record["task"], "recorded", record)
+        seen[label] = ch08.Seen(record["task"], record)
 cluster_widget = explore(
     lambda net, depth: ch08.gathering(seen[net], depth),
     {"net": list(seen), "depth": list(range(9))},
@@ -344,7 +354,7 @@ show.figure(
         "LRNN. The grey line is the straight one.",
     caption="Recorded, three seeds, the first one thick. What to see: near the grey line "
             "every letter counts alike. The legend says how many answers are right: a curve "
-            "of a net that errs is no explanation of a right answer.",
+            "of a net that is wrong is no explanation of a right answer.",
 )  # fmt: skip
 
 # %% [markdown]
@@ -422,7 +432,8 @@ for found in gradient_runs.query("task == 'parity'").itertuples():
 # A picture to play with: four of the small nets of the sitting, trained live on strings of up to 16 bits, looked at on 64.
 
 # %%
-small = {name: ch08.small_nets(name) for name in ("parity", "suffix")}
+films = {name: ch08.small_films(name, regulargpt_figures.READERS, (300,)) for name in ("parity", "suffix")}
+small = {name: {row: film[300] for row, film in rows.items()} for name, rows in films.items()}
 
 # %%
 positions = (3, 7, 11, 15, 23, 31, 47, 63)

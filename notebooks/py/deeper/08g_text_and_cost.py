@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 08g · Text and cost
 #
-# Does it carry over to natural language, what breaks beyond $C^2$ letters, and what does the model cost? *It takes* about 15 min to read and 10 min for the exercises. Behind [chapter 08](../08_working_memory_in_depth.ipynb).
+# Does it carry over to natural language, what breaks beyond $C^2$ letters, and what does the model cost? *It takes* about 15 min to read and 10 min for the exercises. Read [chapter 08](../08_working_memory_in_depth.ipynb) first.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 import itertools

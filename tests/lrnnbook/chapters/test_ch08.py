@@ -1,5 +1,6 @@
 """Chapter 08's pictures: the tree holds the actions of its words, the masks are Eq. 1, noise stays within its bounds."""
 
+import itertools
 import math
 
 import numpy as np
@@ -7,13 +8,14 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from matplotlib.colors import to_hex, to_rgb
+from matplotlib.colors import to_rgb
 
 from lrnnbook.content.chapters import ch08
 from lrnnbook.content.chapters.tree_composition import letters, recursion_at_once
+from lrnnbook.content.show import regulargpt_figures
 from lrnnbook.content.show.regulargpt_figures import element_names
-from lrnnbook.content.show.style import INK, RECORDED
-from lrnnbook.content.tables import ladder, regulargpt_fig3, regulargpt_fig4
+from lrnnbook.content.show.style import INK
+from lrnnbook.content.tables import ladder, regulargpt_fig3, regulargpt_fig4, results
 from lrnnbook.content.tables.word_actions import machine_of
 from lrnnlab.automata import transition_monoid
 from lrnnlab.models import build
@@ -169,12 +171,9 @@ def test_names_of_elements_are_words_that_make_them(task):
 
 def test_the_cluster_sentence_tells_agreement_from_disagreement():
     at = {"word": 8, "found": 6, "predicted": 6, "purity": 1.0, "wholeness": 0.5, "points": 120}
-    said = ch08.gathering_sentence(ch08.Seen("s_3", "recorded", {"depths": [at]}), 0)
+    said = ch08.gathering_sentence(ch08.Seen("s_3", {"depths": [at]}), 0)
     assert "<b>6 clusters</b>" in said and "50% of the states lie" in said and "the same" not in said and "mix" not in said
-    blob = {"word": 8, "found": 1, "predicted": 2, "purity": 0.55, "wholeness": 1.0, "points": 64, "right": 0.51, "guessing": 0.5}
-    said = ch08.gathering_sentence(ch08.Seen("parity", "live", {"depths": [blob]}), 0)
-    assert said.startswith("The net is right on <b>51%</b> (guessing: 50%).") and "mix actions: only 55%" in said and "100%" not in said
-    assert "the same" in ch08.gathering_sentence(ch08.Seen("s_3", "live", {"depths": [{**at, "wholeness": 1.0}]}), 0)
+    assert "the same" in ch08.gathering_sentence(ch08.Seen("s_3", {"depths": [{**at, "wholeness": 1.0}]}), 0)
 
 
 # --- many nets, looked at alike ---------------------------------------------------------------------------------------
@@ -214,19 +213,12 @@ class LastTwo(torch.nn.Module):
         return torch.stack([product, -product], 1)
 
 
-def test_the_field_of_a_net_that_is_known():
-    field = ch08.field_of(LastTwo(), "parity", "0 11 01")
-    assert field.share.tolist() == [0, 0, 0, 0.5, 0.5] and field.turns.tolist() == [False] * 3 + [True] * 2
-    assert field.counts.all() and (field.answer, field.right) == (1, 1)
-    said = ch08.field_sentence(field)
-    assert "<b>1</b>, rightly" in said and "<b>2 of 5</b> places, and the right answer at 5" in said and "last <b>1</b>" in said
-    assert "<b>1</b>, wrongly" in ch08.field_sentence(ch08.field_of(LastTwo(), "suffix", "11001"))
-
-
-@pytest.mark.parametrize("text", ["", "  ", "012", "snow\N{SNOWMAN}", "01" * 13])
-def test_what_is_no_string_is_said_in_one_sentence(text):
-    with pytest.raises(ValueError, match=r"^Type 1 to 24 of the letters 0 and 1; this is '[^']*'$"):
-        ch08.field_of(LastTwo(), "parity", text)
+def test_the_fields_of_a_net_that_is_known():
+    found = ch08.fields_of(regulargpt_fig4.build_task("parity"), LastTwo(), 4)
+    words = [*itertools.product(range(2), repeat=4)]
+    assert [*map(int, found["answers"])] == [sum(word[2:]) % 2 for word in words]
+    assert found["gradients"] == "AA//" * 16  # all of it on the last two letters of every word
+    assert found["right"] == np.mean([sum(word[:2]) % 2 == 0 for word in words])
 
 
 def test_every_net_answers_by_what_is_said_to_be_read():
@@ -237,47 +229,33 @@ def test_every_net_answers_by_what_is_said_to_be_read():
         assert torch.allclose(read, logits if logits.ndim == 2 else logits[:, -1], atol=1e-5)
 
 
-def test_clusters_by_length_of_nets_that_are_known():
-    """One that holds the state has a cluster for each; one that holds the answer has two, and each has one answer alone."""
-    machine = regulargpt_fig4.build_task("suffix").machine
-    states = ch08.across_lengths(Holds(machine, lambda states: states), "suffix", (8, 64))
-    for at in states.found["depths"]:
-        assert (at["predicted"], at["found"], at["purity"], at["wholeness"], at["right"]) == (16, at["present"], 1, 1, 1)
-    answers = ch08.across_lengths(Holds(machine, lambda states: machine.outputs[states], corners=2), "suffix", (8, 64))
-    for at in answers.found["depths"]:
-        assert (at["found"], at["wholeness"], at["right"]) == (2, 1, 1) and at["purity"] < 0.5
-    assert "Strings of 64 letters: <b>2 clusters</b> among 64 states" in ch08.gathering_sentence(answers, 1)
-    assert len(ch08.gathering(answers, 1).axes) == 2
+def test_what_the_picture_of_clusters_knows_of_its_words():
+    told, strings = ch08.words_and_next("cycle_navigation")
+    machine, words = machine_of("Cycle Navigation"), [string for group in strings for string in group.tolist()]
+    assert ["".join(machine.symbols[token] for token in word) for word in words] == told["words"]
+    for word, parent, letter, does in zip(words, told["parent"], told["letter"], told["action"]):
+        assert transition_monoid(machine).elements[does].tolist() == action(machine, word)
+        assert (letter == -1 and 5 <= len(word) <= 12) if parent < 0 else [*words[parent], letter] == word
+    assert [told["circle"][told["names"].index(name)] for name in ("e", "+", "++")] in ([0, 1, 2], [0, 4, 3])
 
 
-def test_a_cluster_of_two_actions_is_named_by_both():
-    machine = regulargpt_fig4.build_task("parity").machine
-    words = {"mixed": Holds(machine, lambda states: np.arange(len(states)) % 2, corners=2), "apart": Holds(machine, lambda states: states, corners=2)}
-    named = {kind: {text.get_text() for text in ch08.gathering(ch08.across_lengths(net, "parity", (8, 64)), 1).axes[0].texts}
-             for kind, net in words.items()}  # fmt: skip
-    assert named == {"mixed": {"e/1"}, "apart": {"e", "1"}}
+def test_a_film_of_nets_that_are_known():
+    """One that holds the state has a cluster for each action; one that holds nothing mixes them, and guesses."""
+    machine, (told, strings) = regulargpt_fig4.build_task("parity").machine, ch08.words_and_next("parity")
+    film = {0: Holds(machine, lambda states: np.arange(len(states)) % 2, corners=2), 7: Holds(machine, lambda states: states, corners=2)}
+    found = ch08.clusters_of_film("parity", film, strings)
+    mixed, apart = ({(does, label) for does, label in zip(told["action"], frame["cluster"])} for frame in found["frames"])
+    assert len(mixed) == 4 and len(apart) == 2 and found["steps"] == [0, 7]
+    assert abs(found["frames"][0]["right"] - 0.5) < 0.2 and found["frames"][1]["right"] == 1
+    ends = [value for frame in found["frames"] for value in (*frame["x"], *frame["y"])]
+    assert min(ends) >= 0 and max(ends) <= 1000
 
 
-@pytest.mark.parametrize("turns", [(True, True), (False, False), (True, False)])
-def test_the_legend_shows_bars_as_they_are_drawn(turns):
-    field = ch08.Field("01", np.array([0.4, 0.6]), np.array(turns), np.array([True, True]), 0, 0)
-    changes, does_not, _ = ch08.field_picture(field).axes[0].get_legend().legend_handles
-    assert to_hex(changes.get_facecolor()) == to_hex(RECORDED) and does_not.get_facecolor()[3] == 0
-    for bar, turned in zip(sorted(ch08.field_picture(field).axes[0].patches, key=lambda bar: bar.get_x()), turns):
-        assert bar.get_facecolor() == (changes if turned else does_not).get_facecolor()
+def test_nets_are_kept_as_they_were_at_each_step():
+    film = ch08.small_films("parity", ["rnn"], (0, 3))["rnn"]
+    assert list(film) == [0, 3] and not torch.equal(film[0].head.weight, film[3].head.weight)
 
 
-def test_every_control_of_both_widgets_changes_the_picture():
-    small = {name: {row: net for row, net in untrained(name).items() if row in ("rnn", "lstm")} for name in ("parity", "suffix")}
-    typed = ch08.typed_widget(small)
-    for widget in (ch08.models_widget(small), typed):
-        for control in widget.controls.values():
-            before = widget.image.value
-            if hasattr(control, "options"):
-                control.index = len(control.options) - 1
-            else:
-                control.value = "110"
-            assert widget.image.value != before
-    picture = typed.image.value
-    typed.controls["string"].value = "2"
-    assert "Type 1 to 24 of the letters 0 and 1" in typed.sentence.value and typed.image.value == picture
+def test_some_tasks_of_table_1_have_a_row_each():
+    picture = regulargpt_figures.accuracy_by_task(results.runs("regulargpt/table1"), tasks=("parity", "d_2"))
+    assert [label.get_text() for label in picture.axes[0].get_yticklabels()] == ["Parity", "D₂"]

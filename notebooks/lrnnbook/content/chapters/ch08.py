@@ -8,11 +8,12 @@ Letters: T time, c chunk (the paper's C), l depth or layers done; n states, m el
 
 from __future__ import annotations
 
+import copy
 import itertools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import matplotlib
 import numpy as np
@@ -22,7 +23,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PatchCollection
 from matplotlib.colors import ListedColormap, to_rgb
 from matplotlib.figure import Figure
-from matplotlib.patches import Circle, Patch
+from matplotlib.patches import Circle
 from torch import Tensor, nn
 
 from lrnnbook.content.chapters import tree_composition as composition
@@ -36,7 +37,6 @@ from lrnnbook.content.show.style import (
     INK,
     LIVE,
     PAGE,
-    RECORDED,
     SMALL,
     SOURCES,
     canvas,
@@ -47,7 +47,6 @@ from lrnnbook.content.show.style import (
     printed,
     styled,
 )
-from lrnnbook.content.show.widgets import Explorer, explore
 from lrnnbook.content.tables import ladder, regulargpt_table1
 from lrnnbook.content.tables import regulargpt_fig3 as fig3
 from lrnnbook.content.tables import regulargpt_fig4 as fig4
@@ -55,16 +54,16 @@ from lrnnbook.content.tables import regulargpt_table1 as table1
 from lrnnbook.content.tables import regulargpt_table3 as table3
 from lrnnbook.content.tables.declared import paper
 from lrnnbook.content.tables.regulargpt_fig3 import elements_by_depth, states_by_depth
-from lrnnbook.content.tables.regulargpt_fig4 import cumulative_gradient, gradient_by_token
+from lrnnbook.content.tables.regulargpt_fig4 import cumulative_gradient
 from lrnnbook.content.tables.results import percent
 from lrnnbook.content.tables.word_actions import appended, machine_of, multiplication_table
 from lrnnlab.automata import MooreMachine, transition_monoid
 from lrnnlab.automata.languages import read
 from lrnnlab.models import build
 from lrnnlab.models.layers.attention import dilated_mask
+from lrnnlab.tasks import Task
 from lrnnlab.tasks.batch import answered
 from lrnnlab.training import rng
-from lrnnlab.training.curriculum import train_strings
 from lrnnlab.training.evaluation import accuracy_at_lengths
 
 # ------------------------------------------------------------------------------------------------------------ the tree
@@ -242,15 +241,36 @@ def order_picture(word: str = "abcdefgh") -> Figure:
 
 
 @styled
+def units_of_a_merge() -> Figure:
+    """Left, the unit ReLU(a + b - 1) between the bits; right, by s, that unit, the two ReLUs that repair, and where s lies if bits
+    are off by up to an eighth."""
+    figure, (gate, ramp) = new_figure(3.1, columns=2, left=0.5, right=0.2, top=0.4, bottom=0.5, gap=0.9, width_ratios=(1, 1.7))
+    _gate(gate)
+    s = np.linspace(-1.25, 1.25, 251)
+    for low, high in ((-1.25, 0.25), (0.75, 1.25)):
+        ramp.axvspan(low, high, color=GRID, alpha=0.5, lw=0)
+    ramp.plot(s, np.maximum(s, 0), color=INK, ls=(0, (4, 3)), label="ReLU(s): Lemma 1")
+    ramp.plot(s, np.maximum(2 * s - 0.5, 0) - np.maximum(2 * s - 1.5, 0), color=LIVE, label="two ReLUs: repairs")
+    ramp.set(xlim=(-1.25, 1.25), ylim=(-0.05, 1.3), xticks=[-1, 0, 0.25, 0.75, 1], yticks=[0, 1], xlabel="s = a + b − 1", title="one unit")
+    ramp.set_xticklabels(["−1", "0", "¼", "¾", "1"])
+    ramp.legend(loc="upper left")
+    return figure
+
+
+def _gate(axes: Axes) -> None:
+    a = np.linspace(0, 1, 101)
+    axes.imshow(np.maximum(a + a[:, None] - 1, 0), origin="lower", extent=(0, 1, 0, 1), cmap="Blues", vmax=1.3)
+    for x, y in itertools.product((0, 1), repeat=2):
+        axes.text(0.1 + 0.8 * x, 0.1 + 0.8 * y, f"{x * y}", ha="center", va="center", fontsize=14, fontweight="bold")
+    axes.set(xticks=[0, 1], yticks=[0, 1], xlabel="a", ylabel="b", title="ReLU(a + b − 1)")
+    axes.grid(False)
+
+
+@styled
 def units_picture() -> Figure:
     """Left, the unit ReLU(a + b - 1) between the bits; right, states and actions of ``MERGED``: do gates or Lemma 1 need less?"""
     figure, (gate, plane) = new_figure(3.5, columns=2, left=0.4, right=0.2, top=0.4, gap=0.9, width_ratios=(1, 2.2))
-    a = np.linspace(0, 1, 101)
-    gate.imshow(np.maximum(a + a[:, None] - 1, 0), origin="lower", extent=(0, 1, 0, 1), cmap="Blues", vmax=1.3)
-    for x, y in itertools.product((0, 1), repeat=2):
-        gate.text(0.1 + 0.8 * x, 0.1 + 0.8 * y, f"{x * y}", ha="center", va="center", fontsize=14, fontweight="bold")
-    gate.set(xticks=[0, 1], yticks=[0, 1], xlabel="a", ylabel="b", title="ReLU(a + b − 1)")
-    gate.grid(False)
+    _gate(gate)
     n = np.array([1.5, 100])
     plane.fill_between(n, n**1.5, 1, color=SOURCES["recorded"].colour, alpha=0.12, lw=0)
     plane.plot(n, n**1.5, color=INK, lw=1, ls=(0, (4, 3)))
@@ -349,6 +369,41 @@ def noise_picture(task: str, e: float, layer: str, noise: str) -> Figure:
 
 
 @styled
+def noise_lines(noises: Sequence[float], lines: Mapping[str, Sequence[float]]) -> Figure:
+    """The share of right answers by the size of the error, a line for each way to merge; the walk has five ends."""
+    figure, axes = new_figure(2.9, left=0.75, right=1.2, top=0.2, bottom=0.5)
+    for (name, shares), colour, marker in zip(lines.items(), (INK, LIVE), "so"):
+        axes.plot(noises, shares, color=colour, marker=marker, ms=4, clip_on=False)
+    axes.axvline(1 / 8, color=FAINT, lw=1.2, ls=(0, (4, 3)))
+    axes.axhline(1 / 5, color=FAINT, lw=1.2, ls=(0, (1, 2)))
+    axes.annotate("1/8", (1 / 8, 0.5), (4, 0), textcoords="offset points", fontsize=SMALL)
+    axes.set(xlim=(0, noises[-1]), ylim=(0, 1.03), xlabel="largest error of a number, e", ylabel="right answers")
+    axes.set_yticks([0, 0.5, 1], ["0", "50 %", "100 %"])
+    label_ends(axes, [(0.2, "chance", FAINT), *((shares[-1], name, colour) for (name, shares), colour in zip(lines.items(), (INK, LIVE)))])
+    return figure
+
+
+@styled
+def loss_picture(losses: Sequence[float], doubled: Mapping[int, int]) -> Figure:
+    """The loss by step of training, and at which steps the longest strings became how long."""
+    figure, axes = new_figure(2.7, left=0.75, right=0.2, top=0.45, bottom=0.5)
+    axes.plot(losses, color=LIVE, lw=1.2)
+    axes.axhline(np.log(2), color=FAINT, lw=1.2, ls=(0, (1, 2)))
+    last, row = -np.inf, 0
+    for step, length in doubled.items():
+        axes.axvline(step, color=GRID, lw=1.2, zorder=0)
+        row = 0 if step - last > len(losses) / 15 else row + 1  # names of steps that lie close go up
+        axes.annotate(f"up to {length}" if step == 0 else str(length), (step, 1), (1, 3 + 10 * (row % 2)), xycoords=("data", "axes fraction"),
+                      textcoords="offset points", fontsize=SMALL, annotation_clip=False)  # fmt: skip
+        last = step
+    axes.annotate("a guess", (len(losses), np.log(2)), (-2, 3), textcoords="offset points", ha="right", fontsize=SMALL)
+    axes.set(yscale="log", xlim=(0, len(losses)), xlabel="training step", ylabel="loss")
+    axes.set_yticks([1, 0.1, 0.01, 0.001], ["1", "0.1", "0.01", "0.001"])
+    axes.minorticks_off()
+    return figure
+
+
+@styled
 def doubling_picture(e: float = 1 / 32) -> Figure:
     """Lemma 1 on 512 letters of Cycle Navigation, each number off by up to e: worst errors of ones and zeros, and random ones."""
     run = noisy_run("Cycle Navigation", e, "Lemma 1", "the letters")
@@ -391,25 +446,15 @@ MAX_ELEMENTS_NAMED = 12  # elements up to which each gets its name in the pictur
 
 
 class Seen(NamedTuple):
-    """One net looked at: the task's name, ``recorded`` or ``live``, and what ``regulargpt_fig3.look`` found.
-
-    ``across`` : what the groups of its states are of, "depth" or "length".
-    """
+    """One recorded net looked at: the task's name, and what ``regulargpt_fig3.look`` found."""
 
     task: str
-    source: str
     found: Mapping
-    across: str = "depth"
 
     @property
     def machine(self) -> MooreMachine:
         """The smallest machine for the task."""
-        return (fig3 if self.task in fig3.TABLE.tasks else fig4).build_task(self.task).machine
-
-    @property
-    def groups(self) -> list[int]:
-        """What the groups are called: numbers of depths, or of letters."""
-        return [at["word"] if self.across == "length" else depth for depth, at in enumerate(self.found["depths"])]
+        return fig3.build_task(self.task).machine
 
 
 @styled
@@ -419,19 +464,19 @@ def gathering(seen: Seen, depth: int) -> Figure:
     depths = seen.found["depths"]
     figure, (left, right) = new_figure(3.9, columns=2, left=0.35, right=1.3, top=0.4, bottom=0.55, gap=0.65, width_ratios=(2, 1))
     _states(left, seen, depth)
-    look, places = SOURCES[seen.source], np.arange(len(depths))
+    look, places = SOURCES["recorded"], np.arange(len(depths))
     due, found = ([at[name] for at in depths] for name in ("predicted", "found"))
     right.step(places, due, where="mid", color=INK, lw=1.4)
     right.plot(places, found, look.marker, color=look.colour, ms=6, zorder=3)
     right.axvline(depth, color=FAINT, lw=1.2, ls=(0, (4, 3)))
     most = max(*due, *found)
-    right.set(xlabel=seen.across, title="clusters", xlim=(-0.5, len(depths) - 0.5), yscale="log" if most > 20 else "linear",
+    right.set(xlabel="depth", title="clusters", xlim=(-0.5, len(depths) - 0.5), yscale="log" if most > 20 else "linear",
               ylim=(0.8, 1.5 * most) if most > 20 else (0, most + 1.0))  # fmt: skip
     ticks = [1, 2, 5, 10, 20, 50, 100, 200, 500] if most > 20 else range(0, most + 2, 1 + most // 8)
     right.set_yticks([tick for tick in ticks if tick <= 1.5 * most], [str(tick) for tick in ticks if tick <= 1.5 * most])
     right.minorticks_off()
-    right.set_xticks(places[:: 1 + len(places) // 8], seen.groups[:: 1 + len(places) // 8])
-    label_ends(right, [(due[-1], "by algebra", INK), (found[-1], f"found, {seen.source}", look.colour)])
+    right.set_xticks(places[:: 1 + len(places) // 8])
+    label_ends(right, [(due[-1], "by algebra", INK), (found[-1], "found, recorded", look.colour)])
     return figure
 
 
@@ -454,7 +499,7 @@ def _states(axes: Axes, seen: Seen, depth: int):
     reach = panel * ((high - low) / panel).max()  # one scale on both axes
     xlim, ylim = np.transpose([(low + high - reach) / 2, (low + high + reach) / 2])
     axes.set(xlim=xlim, ylim=ylim, xticks=[], yticks=[], xlabel="first axis of PCA", ylabel="second axis", aspect="equal",
-             title=f"{pictures.CLUSTERED[seen.task]}, {seen.across} {seen.groups[depth]}")  # fmt: skip
+             title=f"{pictures.CLUSTERED[seen.task]}, depth {depth}")  # fmt: skip
     if len(colours) <= MAX_ELEMENTS_NAMED:
         names = pictures.element_names(machine)
         for cluster in sorted(set(points["cluster"][here].tolist())):  # -1: the states in no cluster
@@ -474,11 +519,8 @@ def _ring(inside: np.ndarray, margin: float) -> tuple[np.ndarray, float]:
 def gathering_sentence(seen: Seen, depth: int) -> str:
     """What was found at a depth beside what the algebra says, as HTML."""
     at = seen.found["depths"][depth]
-    where = f"Depth {depth}, words" if seen.across == "depth" else "Strings"
-    start = (f"{where} of {at['word']} letters: <b>{at['found']} cluster{'s' * (at['found'] != 1)}</b> among "
+    start = (f"Depth {depth}, words of {at['word']} letters: <b>{at['found']} cluster{'s' * (at['found'] != 1)}</b> among "
              f"{at['points']} states, the algebra predicts <b>{at['predicted']}</b>.")  # fmt: skip
-    if "right" in at:
-        start = f"The net is right on <b>{at['right']:.0%}</b> (guessing: {at['guessing']:.0%}). {start}"
     mixed = f" Clusters mix actions: only {at['purity']:.0%} of the states have the commonest action of their cluster."
     split = f" {at['wholeness']:.0%} of the states lie in the main cluster of their action."
     start += mixed * (at["purity"] < 1) + split * (at["wholeness"] < 1)
@@ -486,23 +528,6 @@ def gathering_sentence(seen: Seen, depth: int) -> str:
         start += " Clusters and actions are the same."
     has_names = len(transition_monoid(seen.machine)) <= MAX_ELEMENTS_NAMED
     return start + " A cluster is named by a shortest word of each of its actions (e: nothing)." * has_names
-
-
-def exact_fields_widget() -> Moving:
-    """Which letters of a word decide what the smallest machine of a task answers, letter by letter."""
-    machines = {"parity of the last four bits": fig4.build_task("suffix").machine, "Parity": machine_of("Parity"),
-                "Even Pairs": fig4.build_task("even_pairs").machine, "Cycle Navigation": machine_of("Cycle Navigation"),
-                "S₃": machine_of("S_3")}  # fmt: skip
-    tasks = {
-        name: {"symbols": list(machine.symbols), "transitions": machine.transitions.tolist(),
-               "outputs": machine.outputs.tolist(), "initial": int(machine.initial),
-               "word": [int(bit) % len(machine.symbols) for bit in "0110100110010110"]}
-        for name, machine in machines.items()
-    }  # fmt: skip
-    opened = next(iter(tasks))
-    alt = ("A word of 16 letters, each a button that changes it, with a bar above each: the share of the other letters that "
-           "would change the answer if they stood there.")  # fmt: skip
-    return Moving("fields", {"tasks": tasks}, {"task": opened, "word": tasks[opened]["word"], "position": 12}, alt)
 
 
 def fields_sentence(looks: pd.DataFrame) -> str:
@@ -582,15 +607,11 @@ def runs_of_table_2(desk: pd.DataFrame) -> Iterator[str]:
                f"length 40 in {sum(mine['accuracy_seen'] > 0.99)}")  # fmt: skip
 
 
-def looked_at(net: nn.Module, task: str, strings: Tensor) -> Seen:
-    """A net that was trained just now, on strings (B, T)."""
-    return Seen(task, "live", fig3.look(net, fig3.build_task(task), strings, shown=120))
-
-
 def states_and_elements(net: nn.Module, machine: MooreMachine, strings: Tensor) -> list[tuple[np.ndarray, np.ndarray]]:
     """For each depth all states (N, D) of a tree over strings (B, T), and the element (N,) that each should hold."""
-    return [(at.reshape(-1, at.shape[-1]), which.ravel())
-            for at, which in zip(states_by_depth(net, strings), elements_by_depth(machine, strings))]  # fmt: skip
+    elements = elements_by_depth(machine, strings)
+    states = states_by_depth(net, strings)[-len(elements) :]  # the letters may be before them
+    return [(at.reshape(-1, at.shape[-1]), which.ravel()) for at, which in zip(states, elements)]
 
 
 def rows_of_clusters(found: pd.DataFrame) -> list[dict]:
@@ -637,19 +658,6 @@ def rows_of_table_3() -> list[dict]:
             for name, found in paper("regulargpt/table3").groupby("row", sort=False)]  # fmt: skip
 
 
-def small_nets(name: str) -> dict[str, nn.Module]:
-    """The nets of ``SMALL_NETS``, trained live for 300 steps on strings of up to 16 bits.   name : ``parity`` or ``suffix``."""
-    task, nets = fig4.build_task(name), {}
-    for row in SMALL_NETS:
-        if row in fig4.TABLE.rows:
-            nets[row] = fig4.build_net(fig4.TABLE.setting(row, name, "live"), task, seed=0)
-        else:  # as in chapter 10
-            nets[row] = build(row, task, seed=0, **ladder.TABLE.setting(row, "parity", "live")["options"])
-        train_strings(nets[row], task, steps=300, lr=3e-3, batch_size=32, longest=16, growth=100, progress=False,
-                      generator=rng(0, f"chapter 08/{name}/{row}"))  # fmt: skip
-    return nets
-
-
 def small_readers(name: str, nets: Mapping[str, nn.Module], positions: Sequence[int]) -> dict[int, pd.DataFrame]:
     """Position -> what ``show.regulargpt_figures.gradients`` draws: how far back each of four small nets looks from there.
 
@@ -664,18 +672,34 @@ def small_readers(name: str, nets: Mapping[str, nn.Module], positions: Sequence[
             for position in positions}  # fmt: skip
 
 
-def share_right(net: nn.Module, length: int, strings: int) -> float:
-    """The share of right answers of a net for Parity on so many random strings of that length."""
-    draw = rng(0, "chapter 08/far")
-    return accuracy_at_lengths(net, fig3.build_task("parity"), [length], strings=strings, generator=draw)[length]
-
-
 # ------------------------------------------------------------------------------------- many nets, looked at alike
 
 SMALL_NETS = {**{row: name for row, (name, _) in pictures.READERS.items()}, "lstm": "LSTM", "deltanet": "DeltaNet"}
-LENGTHS = (4, 8, 16, 32, 64, 128)  # letters; small nets are trained on up to 16
-MAX_LETTERS_TYPED = 24  # letters at most
-TURNS = RECORDED  # where another letter would change the answer, here and in interactive/fields.js
+DIGITS = np.array([*"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"])  # as in interactive/fields.js
+FRAMES = (0, 50, 100, 150, 200, 300)  # steps of training at which a net is kept
+LONGEST = 16  # letters on which small nets are trained
+READ = 10  # letters of a word whose fields are shown
+
+
+def small_films(name: str, rows: Iterable[str] = SMALL_NETS, steps: Sequence[int] = FRAMES) -> dict[str, dict[int, nn.Module]]:
+    """Row of ``SMALL_NETS`` -> step -> the net as it was; trained live on strings that grow to 16 letters."""
+    task, films = fig4.build_task(name), {}
+    for row in rows:
+        if row in fig4.TABLE.rows:
+            net = fig4.build_net(fig4.TABLE.setting(row, "parity", "live"), task, seed=0)
+        else:  # as in chapter 10
+            net = build(row, task, seed=0, **ladder.TABLE.setting(row, "parity", "live")["options"])
+        films[row], descent, draw = {}, torch.optim.Adam(net.parameters(), lr=3e-3), rng(0, f"chapter 08/{name}/{row}")
+        for step in range(steps[-1] + 1):
+            if step in steps:
+                films[row][step] = copy.deepcopy(net)
+            batch = task.sample_up_to(32, min(LONGEST, 2 + step // 7), draw)
+            loss = batch.loss(net(batch.tokens))
+            descent.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+            descent.step()
+    return films
 
 
 def read_vectors(net: nn.Module, tokens: Tensor) -> np.ndarray:
@@ -689,102 +713,76 @@ def read_vectors(net: nn.Module, tokens: Tensor) -> np.ndarray:
     return (vectors if vectors.ndim == 2 else vectors[:, -1]).double().numpy(force=True)
 
 
-def across_lengths(net: nn.Module, task: str, lengths: Sequence[int] = LENGTHS) -> Seen:
-    """What a net's readout reads after 64 strings of each length, by what the whole string does, as :func:`gathering` takes it.
-    """
-    asked = fig4.build_task(task)
-    drawn = [asked.sample(64, length, rng(0, f"chapter 08/length {length}")).tokens for length in lengths]
-    elements = [elements_by_depth(asked.machine, tokens)[-1][:, -1] for tokens in drawn]
-    found = fig3.gathered(asked.machine, lengths, [read_vectors(net, tokens) for tokens in drawn], elements)
-    right = accuracy_at_lengths(net, asked, lengths, strings=256, generator=rng(0, "chapter 08/test"))
-    for at in found["depths"]:
-        at["right"], at["guessing"] = right[at["word"]], asked.majority(at["word"])
-    return Seen(task, "live", found, "length")
+def words_and_next(name: str) -> tuple[dict[str, Any], list[Tensor]]:
+    """Words u of 5 to 12 letters, six of each length, and all words ua: what ``clusters.js`` needs to know, and the tokens."""
+    draw, strings, machine = rng(0, "chapter 08/words"), list[Tensor](), machine_of(pictures.CLUSTERED[name])
+    for length in range(5, 13):
+        u = torch.randint(machine.num_symbols, (6, length), generator=draw)
+        strings += [u, *(torch.cat([u, torch.full((6, 1), letter)], 1) for letter in range(machine.num_symbols))]
+    sizes = range(0, 6 * len(strings), 6 * (1 + machine.num_symbols))
+    parent = [index for start in sizes for index in (*[-1] * 6, *[*range(start, start + 6)] * machine.num_symbols)]
+    letter = [one for _ in sizes for one in (*[-1] * 6, *(symbol for symbol in range(machine.num_symbols) for _ in range(6)))]
+    elements = transition_monoid(machine).elements
+    colours, answers = pictures.element_colours(machine, elements), machine.outputs[elements[:, machine.initial]].tolist()
+    circle = answers if sorted(answers) == list(range(len(elements))) else list(range(len(elements)))  # where each is drawn
+    words = ["".join(machine.symbols[token] for token in string) for group in strings for string in group.tolist()]
+    action = [int(elements_by_depth(machine, group)[-1][i, -1]) for group in strings for i in range(len(group))]
+    return {"symbols": list(machine.symbols), "words": words, "parent": parent, "letter": letter, "action": action,
+            "names": pictures.element_names(machine), "colours": colours, "circle": circle}, strings  # fmt: skip
 
 
-def models_widget(small: Mapping[str, Mapping[str, nn.Module]]) -> Explorer:
-    """Clusters of what each net's readout reads, by length.   small : task's name -> row -> net, of ``small_nets``."""
-    seen = {task: {row: across_lengths(net, task) for row, net in nets.items()} for task, nets in small.items()}
-    return explore(
-        lambda length, net, task: gathering(seen[task][net], LENGTHS.index(length)),
-        {"length": list(LENGTHS), "net": _by_name(small), "task": {pictures.CLUSTERED[task]: task for task in small}},
-        sentence=lambda length, net, task: gathering_sentence(seen[task][net], LENGTHS.index(length)),
-        alt="What the readout of the chosen net reads after strings of one length, as points on a plane, coloured by what the "
-        "string does, with a ring around each cluster found; and the number of clusters by length.",
-        initial={"length": 16},
-    )
+def clusters_of_film(name: str, film: Mapping[int, nn.Module], strings: Sequence[Tensor]) -> dict[str, Any]:
+    """For every step of a film the states of the strings on the plane of the last, scaled to 0..1000, and scikit-learn's clusters."""
+    from sklearn.decomposition import PCA
+
+    task = fig4.build_task(name)
+    states = [np.concatenate([read_vectors(net, tokens) for tokens in strings]) for net in film.values()]
+    at = np.stack([*map(PCA(2, svd_solver="full").fit(states[-1]).transform, states)])
+    low, high = at.min(1, keepdims=True), at.max(1, keepdims=True)
+    at = (500 + 1000 * (at - (low + high) / 2) / np.maximum((high - low).max(2, keepdims=True), 1e-9)).round().astype(int)
+    frames = [{"x": x.tolist(), "y": y.tolist(), "cluster": fig3.clusters_found(state, most=8).labels.tolist(),
+               "right": accuracy_at_lengths(net, task, [LONGEST], strings=256, generator=rng(0, "chapter 08/test"))[LONGEST]}
+              for net, state, (x, y) in zip(film.values(), states, at.swapaxes(1, 2))]  # fmt: skip
+    return {"task": pictures.CLUSTERED[name], "steps": list(film), "frames": frames, "guessing": task.majority(LONGEST), "length": LONGEST}
 
 
-def _by_name(small: Mapping[str, Mapping[str, nn.Module]]) -> dict[str, str]:
-    return {SMALL_NETS[row]: row for row in next(iter(small.values()))}
+def clusters_widget(films: Mapping[str, Mapping[str, Mapping[int, nn.Module]]]) -> Moving:
+    """An automaton drawn onto each net's own states, by step of training.   films : task -> net -> step -> the net."""
+    tasks, nets = {}, {}
+    for name, rows in films.items():
+        tasks[pictures.CLUSTERED[name]], strings = words_and_next(name)
+        for row, film in rows.items():
+            nets[f"{SMALL_NETS.get(row, row)}, {pictures.CLUSTERED[name]}"] = clusters_of_film(name, film, strings)
+    first = next(iter(nets))
+    alt = ("On the left the states of a net after some words, dots coloured by what each word does, in rings that scikit-learn found; an "
+           "arrow for each letter leads from ring to ring, orange where words come to states of another action. On the right the "
+           "automaton of the task. A slider and a button go through the training.")  # fmt: skip
+    return Moving("clusters", {"tasks": tasks, "nets": nets}, {"net": first, "frame": len(nets[first]["frames"]) - 1}, alt)
 
 
-class Field(NamedTuple):
-    """One string read by one net: ``share`` (T,) of the gradient at each letter; what the other letter there would do."""
-
-    text: str
-    share: np.ndarray
-    turns: np.ndarray
-    counts: np.ndarray
-    answer: int
-    right: int
-
-
-def field_of(net: nn.Module, task: str, text: str) -> Field:
-    """Read a typed string of at most 24 bits with a net for ``parity`` or ``suffix``."""
-    asked, text = fig4.build_task(task), "".join(text.split())
-    if not text or set(text) - set(asked.symbols) or len(text) > MAX_LETTERS_TYPED:
-        raise ValueError(f"Type 1 to {MAX_LETTERS_TYPED} of the letters {' and '.join(asked.symbols)}; this is {text[: 2 * MAX_LETTERS_TYPED]!r}")
-    word, T = asked.read(text), len(text)
-    words = torch.cat([word[None], (word + torch.eye(T, dtype=word.dtype)) % 2])  # itself, then with one letter changed
+def fields_of(task: Task, net: nn.Module, length: int = READ) -> dict[str, Any]:
+    """A net's answers to all words of bits of a length, in order, and of each the gradient at its letters, a digit to base 64 each."""
+    words = torch.tensor([*itertools.product(range(2), repeat=length)])
     with torch.no_grad():
         logits = net(words)
     answers = answered(logits if logits.ndim == 2 else logits[:, -1]).numpy(force=True)
-    labels, sizes = asked.label(words).numpy(), gradient_by_token(net, word[None])
-    share = sizes / sizes.sum() if sizes.sum() > 0 else sizes
-    return Field(text, share, answers[1:] != answers[0], labels[1:] != labels[0], int(answers[0]), int(labels[0]))
+    sizes = np.concatenate([fig4.gradients_by_token(net, part) for part in words.split(128)])
+    digits = (63 * sizes / np.maximum(sizes.max(1, keepdims=True), 1e-30)).round().astype(int)
+    return {"answers": "".join(map(str, answers)), "gradients": "".join(DIGITS[digit] for digit in digits.flat),
+            "right": float((answers == task.label(words).numpy()).mean())}  # fmt: skip
 
 
-@styled
-def field_picture(field: Field) -> Figure:
-    """A bar for each letter, filled where the other letter would change the net's answer; bold letters decide the right one."""
-    figure, axes = new_figure(2.6, left=0.75, right=0.15, top=0.35, bottom=0.55)
-    places = np.arange(len(field.text))
-    changes, does_not = {"facecolor": TURNS, "edgecolor": TURNS}, {"facecolor": "none", "edgecolor": FAINT}
-    for mask, look in ((field.turns, changes), (~field.turns, does_not)):
-        axes.bar(places[mask], field.share[mask], 0.7, **look)
-    alike = axes.axhline(1 / len(places), color=FAINT, lw=1.0, ls=(0, (4, 3)))
-    axes.legend([Patch(**changes), Patch(**does_not), alike], ["changes the net's answer", "does not", "all letters alike"],
-                loc="lower right", bbox_to_anchor=(1.01, 0.98), ncols=3, columnspacing=1.2, handletextpad=0.5)  # fmt: skip
-    axes.set(xlim=(-0.6, max(16, len(places)) - 0.4), ylim=(0, max(0.3, 1.08 * field.share.max())), xlabel="letters",
-             title="share of the gradient")  # fmt: skip
-    axes.set_xticks(places, field.text)
-    for label, counts in zip(axes.get_xticklabels(), field.counts):
-        label.set(fontweight="bold" if counts else "normal", color=INK if counts else FAINT, fontsize=SMALL + 2)
-    axes.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
-    return figure
-
-
-def field_sentence(field: Field) -> str:
-    """What the net answers, at which letters, and where half of its gradient lies, as HTML."""
-    curve, T = field.share[::-1].cumsum()[::-1], len(field.text)
-    lies = f"half of the gradient lies on the last <b>{fig4.shape(curve)['half']}</b>" if curve[0] > 0 else "it has no gradient"
-    return (f"The net answers <b>{field.answer}</b>, {'rightly' if field.answer == field.right else 'wrongly'}. Another "
-            f"letter changes its answer at <b>{int(field.turns.sum())} of {T}</b> places, and the right answer at "
-            f"{int(field.counts.sum())}; {lies}.")  # fmt: skip
-
-
-def typed_widget(small: Mapping[str, Mapping[str, nn.Module]]) -> Explorer:
-    """The gradient of a typed string, by any small net.   small : task's name -> row -> net, of ``small_nets``."""
-    @lru_cache(maxsize=1)  # the picture and the sentence under it ask for the same
-    def read(net: str, task: str, string: str) -> Field:
-        return field_of(small[task][net], task, string)
-
-    return explore(
-        lambda net, task, string: field_picture(read(net, task, string)),
-        {"net": _by_name(small), "task": {pictures.CLUSTERED[task]: task for task in small}, "string": "0110100110010110"},
-        sentence=lambda net, task, string: field_sentence(read(net, task, string)),
-        alt="A bar for each letter of a typed string: its share of the gradient of the chosen net's answer, filled where "
-        "another letter would change that answer.",
-        initial={"net": "rnn"},
-    )
+def fields_widget(nets: Mapping[str, Mapping[str, nn.Module]]) -> Moving:
+    """What counts in a word of ten bits: for the answer, for a net, and by its gradient.   nets : task -> net's row -> net."""
+    tasks = {}
+    for name, rows in nets.items():
+        task = fig4.build_task(name)
+        machine = task.machine
+        tasks[pictures.CLUSTERED[name]] = {
+            "symbols": list(machine.symbols), "transitions": machine.transitions.tolist(), "outputs": machine.outputs.tolist(),
+            "initial": int(machine.initial), "nets": {SMALL_NETS.get(row, row): fields_of(task, net) for row, net in rows.items()},
+        }  # fmt: skip
+    alt = ("A word of ten bits, each a button, over three rows: whether the other bit there would change the right answer, whether it would "
+           "change the net's, and how much of the gradient of the net's answer lies on it.")  # fmt: skip
+    word = [int(bit) for bit in "0110100110"]
+    return Moving("fields", {"tasks": tasks}, {"task": next(iter(tasks)), "net": SMALL_NETS["rnn"], "word": word}, alt)

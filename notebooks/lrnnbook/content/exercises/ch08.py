@@ -1,10 +1,12 @@
 """The judges of chapter 08's exercises; hints and solutions are in ch08.md."""
 
 import itertools
+from collections.abc import Callable
 from functools import reduce
 
 import numpy as np
 
+from lrnnbook.content.exercises.building import Build
 from lrnnbook.content.exercises.judging import CannotJudge, agree, call, claim, numbers, one_number, shown
 from lrnnbook.content.exercises.prediction import prediction
 from lrnnbook.content.tables.word_actions import cluster_count, machine_of
@@ -70,7 +72,7 @@ def _harmless(answer) -> None:
     claim(not classify(machine).commutative, f"the letters of {answer} commute")
     differ = equivalent(machine, printed_machine(machine))
     where = "".join(machine.symbols[token] for token in differ or ())
-    claim(differ is None, f"the printed order errs on {where!r} of {answer}")
+    claim(differ is None, f"the printed order is wrong on {where!r} of {answer}")
 
 
 def _clusters(answer) -> None:
@@ -87,59 +89,79 @@ def _zeros(answer) -> None:
     agree(answer, lambda layers: grown[layers], ((layers,) for layers in range(21)))
 
 
-def _chunked(row, C, empty):
-    row = [empty] * (-len(row) % C) + list(row)
-    return [row[start : start + C] for start in range(0, len(row), C)]
+def merge(chunk):  # C matrices (n, n), each entry off by at most an eighth -> their exact product, the earlier word first
+    made, *later = chunk
+    for B in later:
+        s = made[:, :, None] + B[None] - 1  # places i, k, j
+        made = (np.maximum(2 * s - 0.5, 0) - np.maximum(2 * s - 1.5, 0)).sum(1)
+    return made
 
 
-def _chunks(answer) -> None:
-    agree(answer, _chunked, [([1, 2, 3], 2, 0), ([1, 2, 3, 4], 2, 0), ([5], 3, 7), ([5, 6, 7, 8], 3, 0), ([1, 2], 4, 9),
-                             ([[[0, 1], [1, 0]]], 2, [[1, 0], [0, 1]])])  # fmt: skip
+def tree(leaves, C, merge):  # the matrices of T letters -> the rows of nodes, depth by depth; the last row has one
+    row, rows = list(leaves), []
+    while len(row) > 1:
+        row = [np.eye(len(row[0]))] * (-len(row) % C) + row  # before the start: the empty word
+        row = [merge(row[i : i + C]) for i in range(0, len(row), C)]
+        rows.append(row)
+    return rows
 
 
-def _merge(answer) -> None:
+def _judge_merge(answer: Callable) -> None:
+    """The product of C maps of n states, Parity first; then with each entry off by an eighth."""
     draw = np.random.default_rng(0)
-    for errors, (n, C) in itertools.product((0, 1 / 8), ((2, 2), (3, 2), (3, 3), (4, 5))):
-        for _ in range(20):
-            maps = np.eye(n)[draw.integers(n, size=(C, n))]
-            off = draw.choice([-errors, errors], maps.shape)
-            made = numbers(call(answer, list(maps + off)), (n, n), "the product", real=True)
-            which = "each entry off by an eighth" if errors else "without errors"
-            claim(np.allclose(made, reduce(np.matmul, maps)),
-                  f"{', '.join(str(one.astype(int).tolist()) for one in maps)}, {which}, gave "
-                  f"{shown(made.round(3).tolist())}")  # fmt: skip
+    parity = [np.eye(2)[list(rows)] for rows in ((0, 1), (1, 0))]
+    cases = [*itertools.product(parity, repeat=2)]
+    cases += [np.eye(n)[draw.integers(n, size=(C, n))] for n, C in ((2, 2), (2, 3), (3, 2), (3, 3), (4, 5)) for _ in range(20)]
+    for e, maps in itertools.product((0, 1 / 8), cases):
+        given = np.array(maps) + draw.choice([-e, e], np.shape(maps))
+        made, due = numbers(call(answer, list(given)), maps[0].shape, "the product", real=True), reduce(np.matmul, maps)
+        which = f"the chunk {', '.join(str(one.astype(int).tolist()) for one in maps)}" + ", each entry off by an eighth" * (e > 0)
+        claim(np.allclose(made, due), f"{which}: you return {shown(made.round(3))}, and the node should be {due.astype(int).tolist()}")
 
 
-def _tree(answer) -> None:
-    draw = np.random.default_rng(0)
-    for name, (C, T) in itertools.product(("S_3", "Tomita 3"), ((2, 2), (2, 8), (2, 11), (3, 9), (3, 14), (2, 64))):
-        machine = machine_of(name)
-        n, word = machine.num_states, draw.integers(machine.num_symbols, size=T).tolist()
-        A = np.eye(n)[machine.transitions] + draw.uniform(-1 / 8, 1 / 8, (machine.num_symbols, n, n))
-        rows, text = call(answer, word, list(A), C), f"{name}, C = {C}, the word {shown(word)}"
+def _judge_tree(answer: Callable) -> None:
+    """Every node of the tree holds the action of its word, Parity in chunks of two first; and it is made by ``merge``."""
+    draw, calls = np.random.default_rng(0), []
+    cases = [("Parity", 2, word) for word in ((1, 1), (1, 0, 0), (1, 1, 1, 0, 1))]
+    cases += [(name, C, draw.integers(2, size=T).tolist()) for name in ("S_3", "Tomita 3")
+              for C, T in ((2, 2), (2, 8), (2, 11), (3, 9), (3, 14), (2, 64))]  # fmt: skip
+    for name, C, word in cases:
+        machine, letters = machine_of(name), lambda tokens, name=name: "".join(machine_of(name).symbols[token] for token in tokens)
+        n, text = machine.num_states, f"{name}, C = {C}, the word {letters(word)}"
+        rows = call(answer, [np.eye(n)[machine.transitions[token]] for token in word], C,
+                    lambda chunk: calls.append(1) or reduce(np.matmul, chunk))  # fmt: skip
         if not isinstance(rows, (list, tuple)):
             raise CannotJudge(f"a list of rows is asked for, one for each depth, got {shown(rows)}")
-        claim(len(rows) == depth_count(T, C), f"{text}: {len(rows)} depths, and the package's tree has others")
+        depths = depth_count(len(word), C)
+        claim(len(rows) == depths, f"{text}: you return {len(rows)} rows, and it takes {depths} depth{'s' * (depths > 1)}")
         for depth, row in enumerate(rows):
-            places = kept_positions(T, C, depth)
+            places = kept_positions(len(word), C, depth)
             made = numbers(row, (None, n, n), f"depth {depth}", real=True)
-            claim(len(made) == len(places), f"{text}: {len(made)} nodes at depth {depth}")
+            claim(len(made) == len(places), f"{text}: {len(made)} nodes at depth {depth}, and there should be {len(places)}")
             for node, last in zip(made, places):
                 piece, states = word[max(0, last + 1 - C ** (depth + 1)) : last + 1], np.arange(n)
                 for letter in piece:
                     states = machine.transitions[letter][states]
-                claim(np.allclose(node, np.eye(n)[states]), f"{text}: at depth {depth} the node over {shown(piece)} is "
-                                                            f"{shown(node.round(3).tolist())}")  # fmt: skip
+                short = " (before it comes the empty word)" * (len(piece) % C > 0)
+                claim(np.allclose(node, np.eye(n)[states]),
+                      f"{text}: at depth {depth} the node over {letters(piece)} should be {np.eye(n, dtype=int)[states].tolist()}, "
+                      f"what this word does{short}; yours is {shown(node.round(3))}")  # fmt: skip
+    claim(calls, "the merge that you are given is never called")
 
+
+BUILDS = {
+    "merge": Build("08.11", _judge_merge, merge, "errors of up to an eighth are gone after one merge, so no depth can add them up"),
+    "tree": Build("08.12", _judge_tree, tree, "each letter reached the root by one route, in as many merges as there are nodes"),
+}
 
 EXERCISES = (  # in the order in which they are asked: the sitting's first
     ("08.1", one_number(sum(len(kept_positions(500, 2, depth)) for depth in range(9)),
                         "{} is too few: is every letter under a node, and the last one of an odd row too?",
                         "{} is too many: the letters are not counted, nor what only pads a row")),
-    ("08.3", _triple), ("08.10", _chunks), ("08.11", _merge), ("08.12", _tree),
+    ("08.3", _triple),
     prediction("08.13", ("about half", "most, not all", "all"), "all"),
     ("08.2", _twice), ("08.5", _word), ("08.6", _harmless), ("08.8", _zeros),
-    ("08.9", one_number(1 / 4 - 1 / 12, "put g = 3 into the margin that you have proved: it is not {}", within=6e-3)),
+    ("08.9", one_number(1 / 4 - 1 / 12, "set g = 3 in the margin that you have proved: it is not {}", within=6e-3)),
     ("08.14", _clusters),
     ("08.15", one_number(512 / (64 * depth_count(512, 64)), "not {}: how many whole depths do 512 letters take?")),
 )  # fmt: skip

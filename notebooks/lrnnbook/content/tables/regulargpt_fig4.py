@@ -72,18 +72,28 @@ def shape(share: np.ndarray) -> dict:
 def receptive_field(model: Callable[[Tensor], Tensor], inputs: Tensor, position: int = -1) -> np.ndarray:
     """(T,) the size (Frobenius) of d output[position] / d input[t] of a model (B,T,d_in) -> (B,T',d_out) whose strings do not see
     each other, averaged over the batch; for a linear layer of one channel |K_{position-t}| (paper 004, Sec. 2.3)."""
+    return _fields(model, inputs, position).mean(0).numpy(force=True)
+
+
+def _fields(model: Callable[[Tensor], Tensor], inputs: Tensor, position: int = -1) -> Tensor:
+    """(B,T) of ``receptive_field``, of each string."""
     leaf = inputs.detach().clone().requires_grad_()
     size = inputs.new_zeros(inputs.shape[:2])
     for column in model(leaf)[:, position].sum(0):  # of one string each, as strings do not see each other
         (slope,) = torch.autograd.grad(column, leaf, retain_graph=True)
         size += slope.square().sum(-1)
-    return size.sqrt().mean(0).numpy(force=True)
+    return size.sqrt()
 
 
 def gradient_by_token(net: nn.Module, tokens: Tensor, position: int = -1) -> np.ndarray:
     """(position + 1,) the size of the derivative of the logits at ``position`` by the vector of each token."""
-    nothing, run = _nudged(net, tokens[:, : position % tokens.shape[1] + 1])
-    return receptive_field(run, nothing).astype(np.float64)
+    return gradients_by_token(net, tokens[:, : position % tokens.shape[1] + 1]).mean(0)
+
+
+def gradients_by_token(net: nn.Module, tokens: Tensor) -> np.ndarray:
+    """(B,T) the same for each string, at its last position."""
+    nothing, run = _nudged(net, tokens)
+    return _fields(run, nothing).numpy(force=True).astype(np.float64)
 
 
 def cumulative_gradient(net: nn.Module, tokens: Tensor, position: int = -1) -> np.ndarray:

@@ -1,81 +1,86 @@
-import { LIVE, RECORDED, choice, html, range, safe, set, stage, svg, typeset } from "./parts.js";
+import { LIVE, RECORDED, choice, html, safe, set, stage, svg } from "./parts.js";
 
-// The answer of a machine after a word (tokens).
-const answer = ({ initial, transitions, outputs }, word) =>
-  outputs[word.reduce((state, token) => transitions[token][state], initial)];
+// The answer of a machine after a word of bits, and that of a net, read from the table of all words of this length.
+const answer = ({ initial, transitions, outputs }, word) => outputs[word.reduce((state, token) => transitions[token][state], initial)];
+const number = word => word.reduce((value, bit) => 2 * value + bit, 0);
+const said = ({ answers }, word) => Number(answers[number(word)]);
 
-// For each letter of a word, the share of the other letters that would change the answer if they stood in its place.
-const field = (machine, word) => {
-  const right = answer(machine, word), others = machine.transitions.length - 1;
-  return word.map((token, k) => machine.transitions
-    .filter((_, other) => other !== token && answer(machine, word.with(k, other)) !== right).length / others);
+// For each letter, whether the other one in its place changes the answer.
+const turns = (says, word) => word.map((bit, k) => says(word.with(k, 1 - bit)) !== says(word));
+
+// The share of the gradient at each letter: of every word a digit to base 64 for each letter.
+const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+const shares = ({ gradients }, word) => {
+  const at = number(word) * word.length, sizes = word.map((_, k) => DIGITS.indexOf(gradients[at + k]));
+  const all = sizes.reduce((sum, size) => sum + size, 0);
+  return sizes.map(size => (all ? size / all : 0));
 };
 
-// How many of the last letters decide the answer, whatever stands before them; null if no number does.
-const reach = ({ transitions, outputs, initial }) => {
-  const met = new Set([initial]);
-  for (const state of met) transitions.forEach(moves => met.add(moves[state]));
-  let together = [[...met]];  // the states that one ending of so many letters can lead to
-  for (let letters = 0; letters <= outputs.length ** 2; letters++) {
-    if (together.every(states => states.every(state => outputs[state] === outputs[states[0]]))) return letters;
-    const next = new Map(together.flatMap(states => transitions.map(moves => {
-      const after = [...new Set(states.map(state => moves[state]))].sort((a, b) => a - b);
-      return [after.join(), after];
-    })));
-    together = [...next.values()];
-  }
-  return null;
+// On how few letters half of the gradient lies.
+const half = share => {
+  let [sum, many] = [0, 0];
+  for (const one of share.toSorted((a, b) => b - a)) if (sum < 0.5 - 1e-9) { sum += one; many += 1; }
+  return many;
 };
 
-const SIDE = 34, HIGH = 90;
+const HIGH = 70;
 
 const render = ({ model, el }) => {
   const { controls, panels, data, at, put, say, follow } = stage(model, el);
-  const machine = () => data.tasks[at().task];
+  const here = () => data.tasks[at().task];
   const task = choice("task", Object.keys(data.tasks).map(name => [name, name]),
-    name => put({ task: name, word: data.tasks[name].word, position: data.tasks[name].word.length }));
-  const position = range("answer after", 1, 16, position => put({ position }));
-  controls.append(task.node, position.node);
-  const word = html("div", { class: "keys", role: "group", "aria-label": "the word; a press changes a letter" });
-  panels.append(word);
-  const turn = (k, by) => {
-    const many = machine().symbols.length;
-    put({ word: at().word.with(k, (at().word[k] + by + many) % many) });
+    name => put({ task: name, net: at().net in data.tasks[name].nets ? at().net : Object.keys(data.tasks[name].nets)[0] }));
+  const tabs = html("div", { class: "keys", role: "group", "aria-label": "the net" });
+  const nets = [...new Set(Object.values(data.tasks).flatMap(one => Object.keys(one.nets)))].map(name => html("button", { type: "button", click: () => put({ net: name }) }, name));
+  tabs.append(...nets);
+  controls.append(task.node, tabs);
+  const length = at().word.length;
+  const grid = html("div", { style: `display: grid; grid-template-columns: repeat(${length}, minmax(1.7rem, 3rem)); gap: .15rem .3rem; width: 100%` });
+  panels.append(grid);
+  const row = (caption, make) => {
+    const cells = Array.from({ length }, (_, k) => make(k));
+    grid.append(html("div", { style: "grid-column: 1 / -1; margin-top: .5rem" }, caption), ...cells);
+    return cells;
   };
-  const columns = Array.from({ length: 16 }, (_, k) => {
-    const bar = svg("rect", { x: 4, width: SIDE - 8, fill: RECORDED, stroke: "currentColor" });
-    const letter = html("button", { type: "button", click: () => turn(k, 1), keydown: event => {
-      if (event.key !== "ArrowUp" && event.key !== "ArrowDown") return;
-      event.preventDefault();
-      turn(k, event.key === "ArrowUp" ? 1 : -1);
-    } });
-    const picture = svg("svg", { viewBox: `0 0 ${SIDE} ${HIGH}`, width: SIDE, height: HIGH, "aria-hidden": true },
-      svg("path", { class: "faint", d: `M0 ${HIGH - 1}h${SIDE}` }), bar);
-    const node = html("div", { style: "text-align: center" }, picture, letter);
-    word.append(node);
-    return { node, bar, letter };
-  });
+  const tile = () => html("span", { "aria-hidden": "true", style: "height: 1.3rem; border: 2px solid; border-radius: 3px" });
+  const letters = row("The word. Press a letter to change it:", k => html("button", { type: "button", style: "padding: 0; min-width: 0",
+    click: () => put({ word: at().word.with(k, 1 - at().word[k]) }) }));
+  const right = row("1. Would the other letter change the right answer?", tile);
+  const own = row("2. Would it change the net's answer?", tile);
+  const bars = row("3. The gradient of the net's answer:", () => svg("svg", { viewBox: `0 0 34 ${HIGH}`, "aria-hidden": true },
+    svg("path", { class: "faint", d: `M0 ${HIGH - 1}h34` }), svg("rect", { x: 4, width: 26, "stroke-width": 2 })));
 
   const draw = () => {
-    const { task: name, word: letters, position: end } = at(), here = machine(), read = letters.slice(0, end);
+    const { task: name, net: row, word } = at(), machine = here(), net = machine.nets[row];
+    const due = answer(machine, word), says = said(net, word), share = shares(net, word), most = Math.max(...share, 1 / length);
+    const should = turns(one => answer(machine, one), word), does = turns(one => said(net, one), word);
     task.show(name);
-    position.show(end, `${end} letters`);
-    const seen = field(here, read), said = answer(here, read), far = reach(here);
-    columns.forEach(({ node, bar, letter }, k) => {
-      const share = seen[k] ?? 0;
-      node.style.opacity = k < end ? 1 : .6;
-      set(bar, { y: HIGH - 2 - (HIGH - 4) * share, height: (HIGH - 4) * share, fill: k === end - 1 ? LIVE : RECORDED });
-      letter.textContent = typeset(here.symbols[letters[k]]);
-      letter.setAttribute("aria-label", `letter ${k + 1}, ${here.symbols[letters[k]]}`
-        + (k < end ? `: ${Math.round(100 * share)} % of the other letters change the answer` : ", not read yet"));
+    nets.forEach(button => {
+      button.hidden = !(button.textContent in machine.nets);
+      set(button, { "aria-pressed": String(button.textContent === row) });
     });
-    const matter = seen.filter(share => share > 0).length;
-    say(`<b>${safe(name)}</b> answers <b>${said < 0 ? "nothing" : said}</b> after ${end} letter${end > 1 ? "s" : ""}, the orange one the last. `
-      + `Changing one letter can change that at <b>${matter}</b> of ${end} places. `
-      + (far === null ? "No number of last letters decides its answer on all words: a model of it must remember."
-        : `On every word the last <b>${far}</b> letters decide, so a window of ${far} is enough.`));
+    word.forEach((bit, k) => {
+      letters[k].textContent = machine.symbols[bit];
+      set(letters[k], { "aria-label": `letter ${k + 1}, ${machine.symbols[bit]}: the other one ${should[k] ? "changes" : "keeps"} the right answer, `
+        + `${does[k] ? "changes" : "keeps"} the net's; ${Math.round(100 * share[k])} % of the gradient` });
+      for (const [cell, on] of [[right[k], should[k]], [own[k], does[k]]]) {
+        const colour = should[k] === does[k] || cell === right[k] ? RECORDED : LIVE;
+        cell.style.borderColor = on || colour === LIVE ? colour : "currentColor";
+        cell.style.borderStyle = on || colour === RECORDED ? "solid" : "dashed";
+        cell.style.background = on ? colour : "transparent";
+      }
+      const high = (HIGH - 4) * share[k] / most;
+      set(bars[k].lastChild, { y: HIGH - 2 - high, height: high, fill: does[k] ? RECORDED : "transparent", stroke: does[k] ? RECORDED : "currentColor" });
+    });
+    const many = list => list.filter(Boolean).length;
+    const missed = many(does.map((one, k) => one && share[k] < 0.4 / length)), idle = many(does.map((one, k) => !one && share[k] > 0.6 / length));
+    say(`<b>${safe(row)}</b> answers <b>${says}</b>, ${says === due ? "rightly" : "<b>wrongly</b>"}; on all ${2 ** length} words of ${length} letters it is right on `
+      + `<b>${Math.round(100 * net.right)} %</b>. The other letter would change the right answer at <b>${many(should)}</b> of ${length} places, and the net's at `
+      + `<b>${many(does)}</b>. ${share.some(Boolean) ? `Half of the gradient lies on <b>${half(share)}</b> letter${half(share) > 1 ? "s" : ""}` : "There is no gradient"}. `
+      + (missed || idle ? `It misleads: ${[missed ? `<b>${missed}</b> letter${missed > 1 ? "s" : ""} turn${missed > 1 ? "" : "s"} the net's answer with hardly any gradient` : "",
+        idle ? `<b>${idle}</b> with a high bar do${idle > 1 ? "" : "es"} not turn it` : ""].filter(Boolean).join(", ")}.` : "Here the gradient tells the truth."));
   };
   return follow(draw);
 };
 
-export default { render, mathematics: { answer, field, reach } };
+export default { render, mathematics: { answer, number, said, turns, shares, half } };
