@@ -67,11 +67,12 @@ def _operator(answer) -> None:
         for name, found in (("from the left", left), ("from the right", right)):
             claim(np.isclose(found[2], state), f"the triples {shown(triples)}, folded {name}, give {found[2]:.4g}; "
                                                f"the state is {state:.4g}")  # fmt: skip
-    many = [[trial.uniform(0, 1, (5, 2)), trial.uniform(-2, 2, (5, 2)), trial.normal(size=(5, 2)) + 0j] for _ in "12"]
-    given = call(answer, *many)
-    claim(isinstance(given, (tuple, list)) and len(given) == 3, f"of two triples of arrays (5, 2) a triple should come, got {shown(given)}")
+    many = [np.array([[0.5, 1.0], [0.0, 1.5], [1.0, 2.0]]), np.array([[0.25, 0.5], [1.0, -1.0], [3.0, 4.0]])]
+    given = call(answer, *map(tuple, many))  # each part an array of two steps
+    claim(isinstance(given, (tuple, list)) and len(given) == 3, f"of two triples of arrays a triple should come, got {shown(given)}")
     for name, part, due in zip(("gamma", "theta", "z"), given, join(*many)):
-        claim(np.allclose(numbers(part, (5, 2), f"of arrays (5, 2), {name}"), due), f"of triples of arrays (5, 2), {name} is not what single triples give")
+        found = numbers(part, (2,), f"of triples of arrays of two steps, {name}")
+        claim(np.allclose(found, due), f"of triples of arrays of two steps, {name} is {shown(found)}, and should be {shown(due)}")
 
 
 def _triple(operator, first, second) -> tuple:
