@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 09a · The delta rule
 #
-# What is a layer of the delta rule, line by line? How large may its strength be, and does it help to read two letters in turn? *It takes* about 15 min to read and 15 min for the exercises. Behind [chapter 09](../09_fast_weights.ipynb).
+# What is a layer of the delta rule, line by line? How large may its strength be, and does it help to read two letters in turn? *It takes* about 15 min to read and 15 min for the exercises. Read [chapter 09](../09_fast_weights.ipynb) first.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 from fractions import Fraction

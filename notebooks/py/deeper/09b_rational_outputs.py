@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 09b · Rational outputs
 #
-# Which outputs of a layer of addition can a weighted automaton compute? *It takes* about 20 min to read. Behind [chapter 09](../09_fast_weights.ipynb).
+# Which outputs of a layer of addition can a weighted automaton compute? *It takes* about 20 min to read. Read [chapter 09](../09_fast_weights.ipynb) first.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 from fractions import Fraction
@@ -170,7 +170,7 @@ assert all((ones(w), length(w)) == (w.count(0), len(w)) for w in words), (
 print("aab:", balance((0, 0, 1)), ones((0, 0, 1)), length((0, 0, 1)))
 
 # %% [markdown]
-# **Step 2.** For a DeltaNet with keys of $n$ numbers and one query, $n + 1$ states are enough: the row of $W$, with a 1 behind it, is multiplied by a
+# **Step 2.** For a DeltaNet with keys of $n$ numbers and one query, $n + 1$ states are enough: the row of $W$, with a 1 after it, is multiplied by a
 # matrix for each letter. **Sample:** $n = 2$, random weights in fractions, words of up to 5 letters.
 
 # %% tags=["proof-rational"]

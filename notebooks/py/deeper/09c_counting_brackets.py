@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 09c · Counting brackets
 #
-# How much can one layer of addition remember, and how many bits does its counting take? *It takes* about 20 min to read and 15 min for the exercises. Behind [chapter 09](../09_fast_weights.ipynb).
+# How much can one layer of addition remember, and how many bits does its counting take? *It takes* about 20 min to read and 15 min for the exercises. Read [chapter 09](../09_fast_weights.ipynb) first.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 from fractions import Fraction
@@ -214,7 +214,7 @@ print("values after up to n letters:", reached)
 assert all(count == 2 * n + 1 for n, count in reached.items()), "Bits, step 4: 2n + 1 values"
 
 # %% [markdown]
-# **Step 5.** On a grid of $b$ binary digits behind the point, an excess of one pair, $2/n$, is rounded to 0 at $n = 2^{b+2}$, and not at any smaller
+# **Step 5.** On a grid of $b$ binary digits after the point, an excess of one pair, $2/n$, is rounded to 0 at $n = 2^{b+2}$, and not at any smaller
 # even $n$. **All $b \le 8$.**
 
 # %% tags=["proof-bits"]

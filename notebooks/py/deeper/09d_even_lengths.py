@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 09d · Even lengths
 #
-# Why can a layer of addition not tell even lengths from odd ones, and what does a layer norm change? *It takes* about 20 min to read. Behind [chapter 09](../09_fast_weights.ipynb).
+# Why can a layer of addition not tell even lengths from odd ones, and what does a layer norm change? *It takes* about 20 min to read. Read [chapter 09](../09_fast_weights.ipynb) first.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 
@@ -108,7 +108,7 @@ with show.expect_failure("Proposition 3.3, step 1"):
 # **Claim (the norm).** $\mathrm{LN}(t\,c)$ is constant if the norm's $\varepsilon$ is 0 *and* nothing was added before. With an $\varepsilon$ it moves (for a $c$ whose entries are not all equal). With a residual $x$ it moves too, unless $x$ is a multiple of $c$ plus a constant vector. In practice there are both: blocks have a residual, and the released ones normalise before the attention, not
 # after it.
 #
-# **Step 1.** With $\varepsilon = 0$, directly behind the attention, it is constant. **All $c$** of three numbers.
+# **Step 1.** With $\varepsilon = 0$, directly after the attention, it is constant. **All $c$** of three numbers.
 
 # %% tags=["proof-layer_norm"]
 def LN(x, epsilon=0):
@@ -165,7 +165,7 @@ with show.expect_failure("The norm, step 1"):
 # %% [markdown]
 # ## 3 The corrected statement, for one layer
 #
-# **Claim (changes of sign).** Let $r(t)$ be the difference of two logits on $a^t$ behind an unnormalised attention and a feed-forward part with $m$ ReLU units. The norm may be behind the residual ("post"), before it ("pre", as released for the linear models), or behind everything as well ("post_twice", as released for the softmax Transformer). Then the answer changes at most $4m+2$ times
+# **Claim (changes of sign).** Let $r(t)$ be the difference of two logits on $a^t$ after an unnormalised attention and a feed-forward part with $m$ ReLU units. The norm may come after the residual ("post"), before it ("pre", as released for the linear models), or after everything as well ("post_twice", as released for the softmax Transformer). Then the answer changes at most $4m+2$ times
 # ("post") or $8m+4$ times on all of $a^1, a^2, \dots$, while $(aa)^*$ needs a change at every step.
 #
 # **Step 1.** The norm makes $x + tc$ into entries $(p + qt)/\sqrt{Q(t)}$, where $Q$ is a quadratic and positive (a variance and $\varepsilon$). So a unit's input, $(p + qt)/\sqrt{Q(t)}$ plus a bias, has at most two zeros. So $m$ units cut the line into at

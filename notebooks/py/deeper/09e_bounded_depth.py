@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 09e · Bounded depth
 #
-# How deep can a layer count with one write a token, and what does a trained net do? *It takes* about 25 min to read. Behind [chapter 09](../09_fast_weights.ipynb).
+# How deep can a layer count with one write a token, and what does a trained net do? *It takes* about 25 min to read. Read [chapter 09](../09_fast_weights.ipynb) first.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 from fractions import Fraction

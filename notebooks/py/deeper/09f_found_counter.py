@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 09f · A counter found by descent
 #
-# Two writes a token count exactly. Does descent find such a counter, and can you prove it right? *It takes* about 30 min to read. Behind [chapter 09](../09_fast_weights.ipynb).
+# Two writes a token count exactly. Does descent find such a counter, and can you prove it right? *It takes* about 30 min to read. Read [chapter 09](../09_fast_weights.ipynb) first.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 
@@ -27,6 +27,22 @@ from lrnnlab.models.layers import FastWeights
 lrnnbook.needs("0.1")
 
 # %% [markdown]
+# Here is the net of chapter 09's first picture again, trained on strings of up to 50 tokens. Now it reads 4,000, with hardly a reset:
+
+# %% jupyter={"source_hidden": true} tags=["hide-input", "varies", "nbval-ignore-output"]
+counter_net, head = ch09.found_counter()
+show.figure(
+    ch09.counter_picture(counter_net, head, 4000, 0.0005),
+    alt="Above, the number of open brackets over 4,000 tokens and what the head holds: two lines that part slowly. Below, their difference, "
+        "which grows until a reset takes it back to 0.",
+    caption="Live. What to see: the head counts hundreds of brackets, but its steps are not exactly alike. The difference grows until the next "
+            "reset, and where it passes one half the answer can be wrong.",
+)  # fmt: skip
+
+# %% [markdown]
+# It is nearly a counter. Which counter? We first write one by hand (sections 1 and 2), then see what descent found (3), round a
+# handful of its numbers, and prove that the copy is right on every string (4).
+#
 # ## 1 Two writes count
 #
 # One write is never a translation. Two are: reflect at 0, then at $\frac12$, and $w \mapsto -w \mapsto 1 + w$. (*DeltaProduct*, Siems and others 2025, lets a token write several times, and $\beta$ may be 2, see section 5 of chapter 09.)

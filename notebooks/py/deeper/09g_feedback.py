@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 09g · Feedback
 #
-# A rule that sees its own last answer keeps parity: how, and for how long? *It takes* about 20 min to read. Behind [chapter 09](../09_fast_weights.ipynb).
+# A rule that sees its own last answer keeps parity: how, and for how long? *It takes* about 20 min to read. Read [chapter 09](../09_fast_weights.ipynb) first.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 from itertools import product

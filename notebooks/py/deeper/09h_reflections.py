@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 09h · Reflections
 #
-# What does a reflection keep below $\beta = 2$, and what do one and two of them count modulo $M$? Then a trained net that fails late, and a copy of it that never fails. *It takes* about 25 min to read and 25 min for the exercises. Behind [chapter 09](../09_fast_weights.ipynb).
+# What does a reflection keep below $\beta = 2$, and what do one and two of them count modulo $M$? Then a trained net that fails late, and a copy of it that never fails. *It takes* about 25 min to read and 25 min for the exercises. Read [chapter 09](../09_fast_weights.ipynb) first.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 import numpy as np

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 09i · The paper, checked
 #
-# What do trained nets of all rules reach on the paper's eight languages, and why? Where does the paper say something else, and what do we not show? *It takes* about 20 min to read. Behind [chapter 09](../09_fast_weights.ipynb).
+# What do trained nets of all rules reach on the paper's eight languages, and why? Where does the paper say something else, and what do we not show? *It takes* about 20 min to read. Read [chapter 09](../09_fast_weights.ipynb) first.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 from itertools import product
@@ -157,7 +157,7 @@ show.figure(
 #
 # | the paper | what we found |
 # |---|---|
-# | "these proofs can be directly adopted for ULTs" (C.1) | for Proposition 3.1 only behind a non-linearity; before it a ULT is rational ([09b](09b_rational_outputs.ipynb)) |
+# | "these proofs can be directly adopted for ULTs" (C.1) | for Proposition 3.1 only after a non-linearity; before it a ULT is rational ([09b](09b_rational_outputs.ipynb)) |
 # | with a layer norm "the constant-output argument also holds" (C.1) | only for $\varepsilon = 0$ and without a residual; for one layer the conclusion can be saved ([09d](09d_even_lengths.ipynb)) |
 # | $\phi$ must be "positive and sum up to one [...] for stability" | enough, not needed: $\beta\lvert k\rvert^2 \le 2$ is ([09a](09a_delta_rule.ipynb)) |
 # | "(e.g., we use softmax)" | in the released code DeltaNet has $(\mathrm{elu}+1)$ over its sum; softmax is in Recurrent Delta and SRWM |

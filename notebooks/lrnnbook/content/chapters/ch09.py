@@ -161,25 +161,19 @@ def memory_sentence(text: str, rule: str, beta: float, position: int) -> str:
 
 
 @styled
-def memory_film(text: str) -> Figure:
-    """W after every token, a line of pictures for each rule; columns are the letter before, rows this letter."""
-    figure, panels = new_figure(3.6, rows=3, left=0.75, right=0.7, top=0.3, bottom=0.15, gap=0.2)
-    for axes, (name, rule) in zip(panels, RULES.items()):
+def memory_film(text: str, letter: str, at: Sequence[int]) -> Figure:
+    """W after some tokens, a line of pictures for each rule, the column of a letter framed; columns are the letter before."""
+    figure, grid = new_figure(4.3, rows=3, columns=len(at), left=0.95, right=0.7, top=0.35, bottom=0.55, gap=0.25)
+    for row, (panels, (name, rule)) in enumerate(zip(grid, RULES.items())):
         read = remember(text, rule, 1.0)
-        V, steps = len(read.letters), read.states[1:]
-        film = np.full((V, len(text) * (V + 2) - 1), np.nan)
-        for t, W in enumerate(steps):
-            film[:, t * (V + 2) : t * (V + 2) + V + 1] = W
-        drawn = axes.imshow(film, cmap=DIVERGING, vmin=-REACH, vmax=REACH, aspect="auto", interpolation="nearest")
-        for t in range(len(text)):
-            axes.add_patch(Rectangle((t * (V + 2) - 0.5, -0.5), V + 1, V, fill=False, ec=FAINT, lw=0.8, clip_on=False))
-        axes.set_ylabel(name)
-        axes.set_yticks(range(V), read.letters)
-        axes.set_xticks([t * (V + 2) + V / 2 for t in range(len(text))], text if rule == "sum" else [""] * len(text))
-        axes.xaxis.tick_top()
-        axes.tick_params(length=0)
-        axes.grid(False)
-        axes.spines[:].set_visible(False)
+        for axes, t in zip(panels, at):
+            drawn = _matrix(axes, read.states[t], read.letters)
+            _frame(axes, 1 + read.letters.index(letter), len(read.letters), "-")
+            axes.set_yticks(range(len(read.letters)), read.letters if axes is panels[0] else [""] * len(read.letters))
+            if not row:
+                axes.set_title(f"after {' '.join(text[:t])}", fontsize=10)
+        panels[0].set_ylabel(name)
+    grid[-1][0].set_xlabel("letter before")
     colour_bar(figure, drawn)
     return figure
 
@@ -479,24 +473,43 @@ def head_counts(net: nn.Module, head: int, tokens: Sequence[int]) -> np.ndarray:
     return np.array(held)
 
 
-@styled
-def counter_picture(net: nn.Module, head: int) -> Figure:
-    """400 random tokens with resets: brackets open since the last 1, what the head holds, and the difference."""
-    draw, depth, tokens, depths = np.random.default_rng(0), 0, [], []
-    for chance in draw.random((400, 2)):
-        tokens.append(2 if chance[0] < 0.008 else int(depth > 0 and chance[1] > 0.6))
-        depth = (depth + 1, depth - 1, 0)[tokens[-1]]
+def brackets(length: int = 400, resets: float = 0.008) -> tuple[str, np.ndarray]:
+    """Random tokens ( ) 1, a share of them resets, as a text, and how many brackets are open after each."""
+    draw, depth, text, depths = np.random.default_rng(0), 0, "", []
+    for chance in draw.random((length, 2)):
+        text += "1" if chance[0] < resets else ")" if depth > 0 and chance[1] > 0.6 else "("
+        depth = {"(": depth + 1, ")": depth - 1, "1": 0}[text[-1]]
         depths.append(depth)
-    held, t = head_counts(net, head, tokens), np.arange(1, 401)
+    return text, np.array(depths)
+
+
+@styled
+def counter_picture(net: nn.Module, head: int, length: int = 400, resets: float = 0.008) -> Figure:
+    """Random tokens with resets: brackets open since the last 1, what the head holds, and the difference."""
+    text, depths = brackets(length, resets)
+    held, t = head_counts(net, head, fast.tokens(text)), np.arange(1, length + 1)
     figure, (above, below) = new_figure(3.6, rows=2, left=0.75, right=0.8, top=0.15, bottom=0.5, gap=0.25, sharex=True,
                                         gridspec_kw={"height_ratios": (2.2, 1)})  # fmt: skip
     above.plot(t, depths, color=FAINT, lw=5, alpha=0.5)
     above.plot(t, held, color=LIVE, lw=1.4)
-    above.set(ylabel="open brackets", xlim=(0, 400))
+    above.set(ylabel="open brackets", xlim=(0, length))
     label_ends(above, [(depths[-1], "open", FAINT), (held[-1], "held", LIVE)])
     below.axhline(0, color=INK, lw=0.8)
     below.plot(t, held - depths, color=LIVE, lw=1.4)
     below.set(ylabel="difference", xlabel="token")
+    return figure
+
+
+@styled
+def programs_picture(depths: np.ndarray, says: Mapping[str, np.ndarray]) -> Figure:
+    """Open brackets by token (grey), and what three counters say."""
+    figure, axes = new_figure(3.2, left=0.75, right=1.55, top=0.15, bottom=0.5)
+    t = np.arange(1, len(depths) + 1)
+    axes.plot(t, depths, color=FAINT, lw=6, alpha=0.5)
+    for said, colour, dash in zip(says.values(), (ADDER, DELTA, LIVE), ((0, (1, 1)), (0, (5, 1.5)), "-")):
+        axes.plot(t, said, color=colour, lw=1.4, ls=dash)
+    axes.set(xlim=(0, len(depths)), xlabel="token", ylabel="open brackets")
+    label_ends(axes, [(depths[-1], "open", FAINT), *((said[-1], name, colour) for (name, said), colour in zip(says.items(), (ADDER, DELTA, LIVE)))])
     return figure
 
 
