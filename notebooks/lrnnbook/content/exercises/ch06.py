@@ -135,5 +135,5 @@ BUILDS = {
     "real_weights": Build("06.6", _real_weights, kernels.exact_weights,
                           "for these nodes there are no other weights: N nodes, N lags, one solution"),
     "circle_weights": Build("06.14", _circle_weights, circle_weights,
-                            "no weights do it with a smaller sum, whatever the nodes, for the 1 at lag S is at most the sum of the sizes"),
+                            "no nodes in the unit disc do it with a smaller sum, for the 1 at lag S is at most the sum of the sizes"),
 }  # fmt: skip
