@@ -17,6 +17,7 @@ from nbformat.v4 import new_code_cell
 from lrnnbook.machinery.book.outputs import without_colour
 from lrnnbook.machinery.book.running import BookError
 from lrnnbook.machinery.book.site.pages import write_pages
+from lrnnbook.machinery.book.site.slides import write_slides
 from lrnnbook.machinery.copies import place
 
 __all__ = ["BRANCH", "build_site"]
@@ -79,6 +80,8 @@ def build_site(notebooks: Sequence[Path], out: Path, *, books: bool = True, repo
         except Exception as error:
             raise BookError(f"{started[-1] if started else read}: no page can be made of it ({type(error).__name__}: {error})") from error
         for path in notebooks:
+            if path.name[0].isdigit() and place(path).parent == Path():
+                write_slides(made / place(path).with_suffix(".html"))
             (made / "_sources" / place(path)).write_text(travelling(path, repository), encoding="utf-8")
         shutil.copytree(made, out, dirs_exist_ok=True)
     return without_colour(warnings.getvalue()).replace(f"{folder}/", "").splitlines()

@@ -98,7 +98,7 @@ def write_pages(notebooks: Sequence[Path], folder: Path, books: bool = True) -> 
     chapters = "\n\n".join(f"**[{title}]({name}.ipynb)**\\\n{lead}" for name, (title, lead) in titles.items())
     numbered = {name: Path(name).name[0].isdigit() for name in titles}
     beside = [name for name, is_chapter in numbered.items() if not is_chapter]
-    if (teaching := tree(notebooks[0]) / "TEACHING.md").is_file():
+    for teaching in sorted(tree(notebooks[0]).glob("TEACHING*.md")):
         beside.append(teaching.stem)
         text = re.sub(r"\[([^\]]*)\]\(\.\./[^)]*\)", r"\1", teaching.read_text(encoding="utf-8"))  # no page of the book
         _write(folder / teaching.name, text.encode())

@@ -25,8 +25,9 @@ NOT_READ = re.compile(r"<!--.*?-->|(<script\b[^>]*>).*?</script>|<template\b.*?<
 
 
 def pages_of(site: Path) -> list[Path]:
-    """The pages of a site; in ``_static`` are templates."""
-    return [page for page in sorted(site.rglob("*.html")) if "_static" not in page.relative_to(site).parts]
+    """The pages of a site to be read; in ``_static`` are templates, and slides are parts of these pages for a wall."""
+    return [page for page in sorted(site.rglob("*.html")) if "_static" not in page.relative_to(site).parts
+            and not page.stem.endswith("_slides")]  # fmt: skip
 
 
 def look(site: Path) -> list[str]:

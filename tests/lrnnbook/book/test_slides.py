@@ -1,0 +1,46 @@
+"""Slides are cut out of a chapter's page, at most eight, and the keyboard turns them without a network."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from lrnnbook.machinery.book import site
+from lrnnbook.machinery.book.site.slides import MOST, write_slides
+
+PICTURE = '<div class="cell{}"><div class="cell_input">code</div><div class="cell_output"><img alt="{}" src="data:,"></div></div>'
+STEP = '<section id="s{0}"><span id="{0} S"></span><h2>{0} Step<a class="headerlink" href="#s{0}">#</a></h2><p>' + "word " * 61 + "</p><p>Short {0}.</p>{1}</section>"
+
+
+@pytest.fixture
+def page(tmp_path):
+    """A chapter of nine sections as Sphinx writes it."""
+    steps = [STEP.format(n, PICTURE.format("", f"first {n}") + (PICTURE.format(" tag_slide", f"tagged {n}") if n == 2 else "")) for n in range(1, 9)]
+    text = f"""<html><head><link rel="stylesheet" href="_static/book.css"><link rel="next" href="x.html"></head><body><article><section>
+<h1>02 · Blocks</h1><p>A hook.</p>{PICTURE.format("", "hook")}<p>Text. <strong>Is rounding better?</strong> More text.</p>
+<section><h2>Bare</h2><p>No picture.</p></section>{"".join(steps)}<section><h2>The map</h2>{PICTURE.format("", "map")}</section>
+<section><h2>What to remember</h2><ol><li>One.</li></ol></section></section></article></body></html>"""
+    (tmp_path / "02_blocks.html").write_text(text, encoding="utf-8")
+    shutil.copytree(Path(site.__file__).parent / "static", tmp_path / "_static")
+    return tmp_path / "02_blocks.html"
+
+
+def test_slides_are_picture_question_steps_and_what_to_remember(page):
+    assert write_slides(page) == MOST
+    text = page.with_name("02_blocks_slides.html").read_text(encoding="utf-8")
+    for said in ("A hook.", 'alt="hook"', "What do you think?", "<strong>Is rounding better?</strong>", "1 Step", "Short 1.", 'alt="tagged 2"', "One."):
+        assert said in text
+    for said in ("More text", "word word", "first 2", "6 Step", "code</div>", "headerlink", "The map", "https:", ' id="s1"'):
+        assert said not in text
+
+
+def test_the_keyboard_turns_slides_and_the_address_says_which(page, visit):
+    write_slides(page)
+    seen = visit(page.with_name("02_blocks_slides.html"))
+    for key, at in (("ArrowRight", 2), ("Space", 3), ("ArrowLeft", 2), ("End", 8), ("PageDown", 8), ("Home", 1), ("PageUp", 1)):
+        seen.keyboard.press(key)
+        assert seen.locator(".slide:visible").count() == 1
+        assert seen.locator(".at").inner_text() == f"{at} of 8" and seen.url.endswith(f"#{at}")
+    seen.goto(f"{page.with_name('02_blocks_slides.html').as_uri()}#8")
+    seen.get_by_text("One.").wait_for()
+    assert seen.locator(".slide:visible").count() == 1
