@@ -64,8 +64,8 @@ disc_widget
 #   same with "shift by 7, DFT grid".
 # * **Fade.** Put back, and drag all modes to radius 0.97: the peak becomes lower, and so does the echo. Fitted again, the peak is 1, and the echo fades. At
 #   radius 1.02 the layer explodes. The paper writes $\lambda = e^{-a^2 + i\theta}$ so that this cannot happen.
-# * **Turn.** "Shift by 7, DFT grid" has the twelve 12-th roots of unity, and its kernel repeats after 12 lags. Turn them all by 15°:
-#   modes and mirror images coincide again. Look at the rank in the last sentence, which is the number of independent kernels.
+# * **Turn.** "Shift by 7, DFT grid" has the twelve 12-th roots of unity. Modes and mirror images coincide, and the rank in the last
+#   sentence, the number of independent kernels, is 12. Turn all by 5°: it is 24, and you can fit. Turn them by 15°: they coincide again.
 # * **One mode.** Can you find the fading sine with one mode? (Drag a little, then fit.)
 
 # %% [markdown]
@@ -170,7 +170,7 @@ def convolve(kernel, u):
 
 # %% tags=["nbval-ignore-output"]
 kernel, convolve = mine("kernel"), mine("convolve")
-nodes = np.exp(1j * np.pi * (np.arange(12) + 0.5) / 12)  # the upper half circle
+nodes = np.exp(1j * np.pi * (np.arange(12) + 0.5) / 12)
 weights = nodes**-7 / 12
 u = np.random.default_rng(3).standard_normal(24).cumsum()
 by_kernel = convolve(kernel(nodes, weights, 24), u)
@@ -374,10 +374,21 @@ def fit_weights(nodes, wanted):
 
 # %% tags=["nbval-ignore-output"]
 fit_weights = mine("fit_weights")
-circles = {"full circle": np.exp(2j * np.pi * np.arange(32) / 32), "half circle": np.exp(1j * np.pi * (np.arange(32) + 0.5) / 32)}
-fits = {circle: {name: kernel(nodes, fit_weights(nodes, wanted), 64) for name, wanted in kernels.targets(64).items()}
-        for circle, nodes in circles.items()}  # fmt: skip
-ch05.show_fits(kernels.targets(64), fits)
+
+
+def full(N):
+    return np.exp(2j * np.pi * np.arange(N) / N)
+
+
+def half(N):
+    return np.exp(1j * np.pi * (np.arange(N) + 0.5) / N)
+
+
+goals, fits = kernels.targets(64), {}
+for circle, nodes in (("full circle", full(32)), ("half circle", half(32))):
+    for name, wanted in goals.items():
+        fits[circle, name] = kernel(nodes, fit_weights(nodes, wanted), 64)
+ch05.show_fits(goals, fits)
 
 # %% [markdown]
 # The hardest kernel is a **one-hot**: 1 at one lag $S$ and 0 at the others. It shifts the input by $S$. How does its error fall with the number of modes?
@@ -398,20 +409,17 @@ fit_widget
 # The error is the distance from the wanted kernel, over its norm. It does not fade away, it falls off a cliff: at $N = 9$ for the
 # half circle, and at $N = 17$ for the paper's grid, *circle (DFT)*. Why there? A sum of $M$ exponentials obeys a recurrence: of any $M + 1$ taps in a row, the first and
 # the last are combinations of the others. With $M$ zeros in a row, before the 1 or after it, the 1 would be 0 too. Cast to reals, $N$ modes
-# and their mirror images are $M = 2N$ exponentials; on the paper's grid, where they coincide, $M = N$. The two counts of this chapter:
+# and their mirror images are $M = 2N$ exponentials; on the paper's grid, where they coincide, $M = N$. The two counts of this chapter, for nodes that you may choose (not 0):
 #
-# | a shift by $S$ | is possible if and only if |
-# |---|---|
-# | exactly, on the lags $0 \dots L-1$ | $M \ge \max(S + 1,\; L - S)$, nodes chosen freely (not 0) |
-# | nearly, at every length, lag 0 free | $M \ge S$ |
+# | a shift by $S$ | is possible if and only if | theorem |
+# |---|---|---|
+# | exactly, on the lags $0 \dots L-1$ | $M \ge \max(S + 1,\; L - S)$ | exact shifts, [05d](deeper/05d_exact_shifts.ipynb) |
+# | nearly, at every length, lag 0 free | $M \ge S$ | the reach, [06d](deeper/06d_reach.ipynb) |
 #
-# > **Theorem (exact shifts; [05d](deeper/05d_exact_shifts.ipynb)).** There are $M$ nodes and weights whose kernel is 1 at $S$ and 0 at the other lags of
-# > $0 \dots L-1$ if and only if $M \ge \max(S + 1, L - S)$. The half circle reaches this bound.
-#
-# But must a layer be exact? Let the modes of the half circle fade, $|\lambda_n| = r < 1$, and their echoes fade with them. This gives the second count (lag 0 is free because
+# The half circle reaches the first bound. But must a layer be exact? Let the modes of the half circle fade, $|\lambda_n| = r < 1$, and their echoes fade with them. This gives the second count (lag 0 is free because
 # the layer's skip weight sets it):
 #
-# > **Theorem (the reach; proved in [06d](deeper/06d_reach.ipynb)).** If $S \le 2N$, then for every error $0 < d < 1$ some kernel of $N$ modes, cast to reals, is 1 at $S$ and at most $d$ in size at every other lag but 0, **for all lengths at once**.
+# > **Theorem (the reach).** If $S \le 2N$, then for every error $0 < d < 1$ some kernel of $N$ modes, cast to reals, is 1 at $S$ and at most $d$ in size at every other lag but 0, **for all lengths at once**.
 # > Its weights have $\|w\|_1 = d^{-S/2N} \le 1/d$. If $S > 2N$ and $L \ge 2S$, every kernel of $N$ modes misses the one-hot by at least $\sqrt{1 - 2N/S}$ of its norm.
 #
 # Back in the panel, try other kernels, and other families of modes.
@@ -505,25 +513,28 @@ show.figure(
 class DLR(torch.nn.Module):
     def __init__(self, nodes, outputs=8):  # nodes on the unit circle
         super().__init__()
-        self.a = torch.nn.Parameter(torch.full((len(nodes),), 0.002))
-        self.theta = torch.nn.Parameter(torch.tensor(np.angle(nodes), dtype=torch.float32))
-        self.w = torch.nn.Parameter(torch.randn(outputs, len(nodes), 2) / len(nodes))
-        self.skip = torch.nn.Parameter(torch.zeros(outputs, 1))
+        N, param = len(nodes), torch.nn.Parameter
+        self.a = param(torch.full((N,), 0.002))
+        self.theta = param(torch.tensor(np.angle(nodes)).float())
+        self.w = param(torch.randn(outputs, N, 2) / N)
+        self.skip = param(torch.zeros(outputs, 1))
 
-    def kernel(self, L):  # (outputs, L): Re sum_n w_n lambda_n^j, with log lambda = -a^2 + i theta
+    def kernel(self, L):  # (outputs, L): Re sum_n w_n lambda_n^j
         log_lambda = torch.complex(-self.a**2, self.theta)
         powers = torch.exp(log_lambda[:, None] * torch.arange(L))
         return (torch.view_as_complex(self.w) @ powers).real
 
-    def forward(self, u):  # (strings, L) -> (strings, outputs, L), on a ring of 2L places
+    def forward(self, u):  # (strings, L) -> (strings, outputs, L)
         L = u.shape[-1]
-        K, U = torch.fft.rfft(self.kernel(L), 2 * L), torch.fft.rfft(u, 2 * L)
-        return torch.fft.irfft(K * U[:, None], 2 * L)[..., :L] + self.skip * u[:, None]
+        K = torch.fft.rfft(self.kernel(L), 2 * L)
+        U = torch.fft.rfft(u, 2 * L)[:, None]
+        return torch.fft.irfft(K * U)[..., :L] + self.skip * u[:, None]
 
 
-def shifts(strings, L=64):  # an input, and its copies moved by 0, 8, ..., 56
+def shifts(strings, L=64):  # inputs, and copies moved by 0, 8, ..., 56
     u = torch.randn(strings, L)
-    return u, torch.stack([torch.nn.functional.pad(u, (S, 0))[:, :L] for S in range(0, L, L // 8)], 1)
+    moved = [u.roll(S, 1) * (torch.arange(L) >= S) for S in range(0, L, 8)]
+    return u, torch.stack(moved, 1)
 
 
 def train(layer, steps=300):
@@ -538,22 +549,15 @@ def train(layer, steps=300):
 
 
 # %% tags=["varies", "nbval-ignore-output"]
-def full(N):
-    return np.exp(2j * np.pi * np.arange(N) / N)
-
-
-def half(N):
-    return np.exp(1j * np.pi * (np.arange(N) + 0.5) / N)
-
-
 torch.manual_seed(0)
-layers = {"64 modes, full circle": train(DLR(full(64))), "16 modes, full circle": train(DLR(full(16))),
+layers = {"64 modes, full circle": train(DLR(full(64))),
+          "16 modes, full circle": train(DLR(full(16))),
           "16 modes, half circle": train(DLR(half(16)))}  # fmt: skip
-with torch.no_grad():
-    u, wanted = shifts(512)
-    for name, layer in layers.items():
-        R2 = 1 - (layer(u) - wanted).square().sum() / wanted.square().sum()
-        print(f"{name}: R² {R2:.3f}, predicted {kernels.predicted_r2(64, len(layer.theta)):.3f}")
+u, wanted = shifts(512)
+for name, layer in layers.items():
+    off = (layer(u) - wanted).square().sum() / wanted.square().sum()
+    count = kernels.predicted_r2(64, len(layer.theta))
+    print(f"{name}: R² {1 - off:.3f}, predicted {count:.3f}")
 
 # %% [markdown]
 # The counts say 1 for 64 modes and .833 for 16, on either start; training comes a little short of the second. Here is what the layers have learned. Each row is the kernel of one
@@ -564,8 +568,8 @@ show.figure(
     ch05.kernel_maps({name: layer.kernel(64).detach().numpy() for name, layer in list(layers.items())[::2]}, marks=[8 * j for j in range(8)]),
     alt="Two maps of eight kernels over 64 lags. With 64 modes each row has one strong tap, the eight on a diagonal. With 16 modes the "
         "diagonal breaks off after the row of the shift by 32.",
-    caption="Live. Every row is the kernel of one output, divided by its largest tap (brown 1, purple -1); "
-            "triangles mark the eight shifts. What to see: 16 modes reach lag 32 = 2N, and no further.",
+    caption="Live. Every row is the kernel of one output (brown 1, white 0, purple -1); triangles mark the eight shifts. What to see: 64 modes make "
+            "all eight; 16 modes reach lag 32 = 2N, and the rows of the shifts by 40, 48 and 56 are nearly empty.",
 )  # fmt: skip
 
 
@@ -578,10 +582,10 @@ show.figure(
 def outputs_learned():
     torch.manual_seed(0)
     layer, (u, wanted) = train(DLR(half(24))), shifts(512)
-    with torch.no_grad():
-        found = 1 - (layer(u) - wanted).square().sum((0, 2)) / wanted.square().sum((0, 2))
-    said = ", ".join(f"by {8 * j}: {value:.2f}" for j, value in enumerate(found))
-    return sum(value > 0.5 for value in found.tolist()), f"R2 of each: {said}"
+    off = (layer(u) - wanted).square().sum((0, 2))
+    found = 1 - off / wanted.square().sum((0, 2))
+    said = ", ".join(f"by {8 * j}: {R2:.2f}" for j, R2 in enumerate(found))
+    return int((found > 0.5).sum()), f"R² of each: {said}"
 
 
 guess("05.12", outputs_learned)
@@ -608,11 +612,14 @@ guess("05.12", outputs_learned)
 # $j$. For one linear layer it is $|K_j|$. Two linear layers one after the other have the kernel $K * K'$, the convolution of the two.
 
 # %%
-layer, u = layers["16 modes, half circle"], torch.zeros(1, 64, requires_grad=True)
-(slope,) = torch.autograd.grad(layer(u)[0, 3, -1], u)  # output 3, the shift by 24, at the last step
+layer = layers["16 modes, half circle"]
+u = torch.zeros(1, 64, requires_grad=True)
+last = layer(u)[0, 3, -1]  # output 3, the shift by 24, at the last step
+(slope,) = torch.autograd.grad(last, u)
 K = layer.kernel(64)[3].detach()
 K[0] += layer.skip[3, 0].detach()
-print(f"largest difference between the gradient and the kernel: {(slope[0].flip(0) - K).abs().max():.0e}")
+apart = (slope[0].flip(0) - K).abs().max()
+print(f"largest difference between gradient and kernel: {apart:.0e}")
 
 # %% [markdown]
 # So does depth make a net look further back? Here are stacks of the paper's layers whose modes fade fast:

@@ -129,7 +129,7 @@ def test_pictures_of_builds_say_what_they_show(monkeypatch):
     ch05.show_shift(u, u + 0.25, u)
     assert "are the same" in said[0][1] and "0.25 apart" in said[1][1]
     goals = targets(8)
-    ch05.show_fits(goals, {"zeros": {name: np.zeros(8) for name in goals}, "right": goals})
+    ch05.show_fits(goals, {("zeros", name): np.zeros(8) for name in goals} | {("right", name): goal for name, goal in goals.items()})
     errors = [text.get_text() for axes in said[2][0].axes for text in axes.texts if "error" in text.get_text()]
     assert errors == ["error 1.00"] * 5 + ["error 0.00"] * 5
 

@@ -312,15 +312,16 @@ def show_shift(u: np.ndarray, by_kernel: np.ndarray, by_steps: np.ndarray) -> No
                 f"What to see: the convolution and the recurrence {said}.")  # fmt: skip
 
 
-def show_fits(wanted: Mapping[str, np.ndarray], fits: Mapping[str, Mapping[str, np.ndarray]]) -> None:
-    """Show wanted kernels in grey, a column each, and the kernels that were fitted to them, a row for each set of nodes."""
-    figure, grid = new_figure(2.9, rows=len(fits), columns=len(wanted), left=1.05, right=0.1, top=0.35, bottom=0.15, gap=0.2)
+def show_fits(wanted: Mapping[str, np.ndarray], fits: Mapping[tuple[str, str], np.ndarray]) -> None:
+    """Show wanted kernels in grey, a column each, and those that were fitted to them, by (nodes, wanted), a row for each set of nodes."""
+    circles = list(dict.fromkeys(circle for circle, _ in fits))
+    figure, grid = new_figure(2.9, rows=len(circles), columns=len(wanted), left=1.05, right=0.1, top=0.35, bottom=0.15, gap=0.2)
     for axes, name in zip(grid[0], wanted):
         axes.set_title(name, fontsize=10)
-    for row, (circle, kernels) in zip(grid, fits.items()):
+    for row, circle in zip(grid, circles):
         row[0].text(-0.12, 0.5, circle, transform=row[0].transAxes, ha="right", va="center")
         for axes, (name, goal) in zip(row, wanted.items()):
-            made = np.asarray(kernels[name])
+            made = np.asarray(fits[circle, name])
             error = np.linalg.norm(made - goal) / np.linalg.norm(goal)
             axes.plot(goal, color=WANTED, lw=4)
             axes.plot(made, color=LIVE, lw=1.1)
@@ -387,10 +388,10 @@ def predicted_scores(paper: Mapping[float, float], recorded: Mapping[float, floa
 
 @styled
 def kernel_maps(panels: Mapping[str, np.ndarray], marks: Sequence[int] = ()) -> Figure:
-    """Kernels (outputs, T) as rows of colour, each row divided by its largest tap; ``marks``: lags with a tick above."""
+    """Kernels (outputs, T) as rows of colour, from -1 to 1; ``marks``: lags with a tick above."""
     figure, axes = new_figure(2.7, columns=len(panels), left=0.55, right=0.15, top=0.5, gap=0.3, squeeze=False)
     for place, (here, (name, K)) in enumerate(zip(axes[0], panels.items())):
-        here.imshow(K / np.abs(K).max(1, keepdims=True), cmap=DIVERGING, vmin=-1, vmax=1, aspect="auto",
+        here.imshow(K, cmap=DIVERGING, vmin=-1, vmax=1, aspect="auto",
                     interpolation="nearest")  # fmt: skip
         here.set(xlabel="lag k")
         here.set_title(name, pad=12, fontsize=10)
