@@ -27,7 +27,6 @@ from lrnnlab.expressivity.theorems import cascades, one_layer
 
 lrnnbook.needs("0.1")
 
-
 # %% [markdown]
 # ## 1 Killer words for 16 tasks
 #
@@ -227,15 +226,6 @@ guess("01.10", last_two_equal)
 # Compare $ba$ with $baaaa\dots$
 #
 # </details>
-#
-# <details><summary>Solution</summary>
-#
-# No, and not because of the order of the letters: after two letters all before them is forgotten.
-# But in one channel a letter either resets, and twice is as good as once, or turns, and after $K$ turns all is
-# as before. Either way $a^{K+1}$ leads where $a$ leads; but after $b$ the answer to $a$ is 0 and to $a^{K+1}$
-# it is 1.
-#
-# </details>
 
 # %% [markdown]
 # ## 3 The block of size 2 subtracts
@@ -362,3 +352,12 @@ with show.expect_failure("Invertible transitions, step 3"):
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
 # | 10 | [2 Exactly which tasks fit](#2-Exactly-which-tasks-fit) | ★ | 5 | 4 | to predict what resets and turns cannot see |
+#
+# <details><summary>Solution of 01.10</summary>
+#
+# No, and not because of the order of the letters: after two letters all before them is forgotten.
+# But in one channel a letter either resets, and twice is as good as once, or turns, and after $K$ turns all is
+# as before. Either way $a^{K+1}$ leads where $a$ leads; but after $b$ the answer to $a$ is 0 and to $a^{K+1}$
+# it is 1.
+#
+# </details>

@@ -93,7 +93,7 @@ def _state(A: Any, code: Mapping[str, Any], text: str) -> Any:
 
 
 def collide(A, code, n):  # a number, letter -> number, numbers -> two texts with one state and different values, or None
-    seen: dict[Any, str] = {}
+    seen = {}
     for row in itertools.product("01234", repeat=n):
         text = "-".join(row)
         other = seen.setdefault(_state(A, code, text), text)
