@@ -20,7 +20,7 @@ import sympy as sp
 import lrnnbook
 from lrnnbook import show, tables
 from lrnnbook.content.chapters import ch10
-from lrnnbook.content.exercises import hint, solution
+from lrnnbook.content.exercises import check, hint, solution
 from lrnnbook.content.show import atlas
 from lrnnbook.content.tables import ladder
 from lrnnlab.expressivity.theorems.counting import states_told_by_counts
@@ -39,9 +39,10 @@ print({states: f"{sum(each)} of {len(each):,}" for states, each in kept.items()}
 
 # %% [markdown]
 # 42 %, 18 %, 9 %: with each further state, the share that Mamba's gates can keep in any number of layers is halved. Signs keep 75 % of three
-# states and 58 % of four; complex gates keep all of both, for their groups are solvable. What is not known: how many layers of complex gates,
-# or of two reflections a token, 48 of the 216 need; and whether one reflection a token, in any number of layers, keeps 46 of them.
-# Press a machine, or type your own.
+# states and 58 % of four; complex gates keep all of both, and so does one reflection a token, for their groups are solvable. No machine of
+# three states needs a third layer of complex gates: the lower layer shows which two states the last letter that merges states left open,
+# the upper one which of the two it is. What is not known: how many layers one reflection a token needs for 46 of the 216 (four are enough),
+# and whether RWKV-7 keeps 12 of them. Press a machine, or type your own.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 atlas_widget = atlas.panel()
@@ -51,6 +52,36 @@ atlas_widget
 # ## 1 Three more theorems
 #
 # Theorems 1 to 3 are in chapter 10.
+
+# %% [markdown]
+# **Exercise 2** ★★ *(10 min, 4 points: to write a reflection as a matrix)* **A proof step.** Theorem 3 of chapter 10 builds permutations from
+# exchanges. Write one in a line of your own: a function of `i`, `j` and `Q` that returns the matrix of the reflection that exchanges
+# the basis vectors $e_i$ and $e_j$, as a list of rows.
+
+# %%
+my_reflection = None  # exercise 2: a function of (i, j, Q)
+check("10.2", my_reflection)
+
+# %% [markdown]
+# <!-- Exercise 10.2: from notebooks/lrnnbook/content/exercises/ch10.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# $I - 2kk^\top$ with $k = (e_i - e_j)/\sqrt 2$.
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# The root disappears: $2kk^\top = (e_i - e_j)(e_i - e_j)^\top$.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# `[[int(r == s) - ((r == i) - (r == j)) * ((s == i) - (s == j)) for s in range(Q)] for r in range(Q)]`: the identity less $(e_i - e_j)(e_i - e_j)^\top$.
+#
+# </details>
 
 # %% [markdown]
 # **Theorem 4.** *What commutes in every layer.* Let the words $pxy$ and $pyx$ lead to two different states of the

@@ -16,6 +16,7 @@ import itertools
 
 import numpy as np
 import sympy as sp
+import torch
 
 import lrnnbook
 from lrnnbook import show, tables
@@ -23,6 +24,7 @@ from lrnnbook.content.chapters import ch10
 from lrnnbook.content.exercises import check, hint, solution
 from lrnnbook.content.tables import ladder
 from lrnnlab.expressivity.prediction import predict
+from lrnnlab.training.restarts import impurity
 
 lrnnbook.needs("0.1")
 
@@ -42,6 +44,52 @@ lrnnbook.needs("0.1")
 # and three numbers are written down: accuracy at 31 to 40, accuracy at 491 to 500, and the first of the first
 # ten positions in a row that are right less than 99 % of the time, together. The first alone flatters nets that fade slowly; the second is too kind to
 # nets that come back by chance.
+
+# %% [markdown]
+# **Exercise 1** ★★ *(15 min, 4 points: to find an off-by-one error)* **Code.** Find the bug: `first_below` should return the first
+# position, counted from 1, at which the mean over the last ten positions is below 85 % (before the tenth: the mean so
+# far), or None. Write it as it should be.
+
+# %%
+def first_below(right):
+    for t in range(10, len(right)):
+        if sum(right[t - 10 : t]) / 10 < 0.85:
+            return t
+    return None
+
+
+my_first_below = None  # exercise 1: a function of a list of zeros and ones
+check("10.1", my_first_below)
+
+# %% [markdown]
+# <!-- Exercise 10.1: from notebooks/lrnnbook/content/exercises/ch10.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# Which positions does it never look at?
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# `right[t - 10 : t]` ends at position $t$, counted from 1; what is the largest $t$? And what about the first nine?
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# The loop ends one too early, so a fall at the last position is never seen, and it begins at the tenth position, so that one among the first nine is seen later or not at all:
+#
+# ```
+# def my_first_below(right):
+#     for t in range(1, len(right) + 1):
+#         last = right[max(0, t - 10) : t]
+#         if sum(last) / len(last) < 0.85:
+#             return t
+#     return None
+# ```
+#
+# </details>
 
 # %% [markdown]
 # ## 2 The ladder
@@ -65,6 +113,41 @@ show.figure(
     "one-hot columns, the dictionary, reflections and their products learn A5.",
     caption=f"Recorded, three seeds; two layers of a model stand below its one. {ch10.SIGNS}",
 )
+
+# %% [markdown]
+# ### One model, two recipes
+#
+# A machine counts as lost here even where another recipe keeps it. Softmax blocks lose $\mathbb Z_5$ on the ladder and keep it in
+# [chapter 02](../02_block_diagonal_lrnn.ipynb). Look at their columns, as far as states lean on them: a pure one has a single 1, and its
+# *spread*, 1 minus the sum of its squares, is 0.
+
+# %% tags=["varies", "nbval-ignore-output"]
+z_5 = ladder.ladder_task("z_5")
+on_ladder = ladder.trained(ladder.TABLE.setting("block_softmax", "z_5", "live"), seed=0)[0].net
+in_02 = tables.train_run(tables.plan("lrnn/table2", tasks=["sum"], rows=["softmax"], seeds=[101])[0]).net
+strings = z_5.sample_near(64, 40, torch.Generator().manual_seed(0)).inputs
+for name, one in (("the ladder's recipe", on_ladder), ("chapter 02's recipe", in_02)):
+    with torch.no_grad():
+        spread = impurity(one, one.trace(strings), strings)
+    print(f"{name}: mean spread {spread:.2f}; right at 491 to 500: {ch10.right_by_ten(one, z_5)[-1]:.1%}")
+assert ch10.right_by_ten(in_02, z_5).min() == 1
+
+# %% [markdown]
+# The ladder trains all models alike: 600 steps on the answers alone. Its columns are not pure by then, so each token blurs the state a
+# little. Chapter 02's recipe is made for this rule: weight decay first, then noise and a penalty on the spread, and a new start where
+# the snapped copy is wrong.
+#
+# ### What became of those that can
+#
+# Chapter 10 shows twelve models as bars. Here are all that a family of the predictor contains. Compare *one-hot columns* with *blocks,
+# clip*, which can do the same:
+
+# %% jupyter={"source_hidden": true} tags=["hide-input"]
+can = ch10.outcomes(recorded)[0]
+show.table(ch10.missed(recorded), caption="Recorded runs of models that can, with the layers they have: how "
+           "many never learned the training length, lost it later (one dip below 99 % counts), or last; and the machines on "
+           f"which not all of them last. Of all {can['runs']:,} runs {can['never learned']} never learned it, "
+           f"{can['learned, lost with length']} lost it, and {can['lasts']} last.")  # fmt: skip
 
 # %% [markdown]
 # ### The rules of today's hybrids

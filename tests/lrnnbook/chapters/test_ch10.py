@@ -4,7 +4,9 @@ import json
 from collections import Counter
 
 import numpy as np
+import pandas as pd
 import pytest
+from matplotlib.colors import to_rgb
 from recorded import found
 
 from lrnnbook.content.chapters import ch10
@@ -95,19 +97,46 @@ def test_what_cannot_last_and_seems_to_is_seen():
                                       "lasts": 0, "not on": "S₃"}  # fmt: skip
 
 
-def test_a_dip_is_dark_a_collapse_pale_and_the_signs_say_what_the_code_does():
+def test_a_dip_is_dark_a_collapse_pale_and_each_kind_has_its_hue():
     """The LSTM on the flip-flop is below 99 % at 42 once, and right at 500."""
     kept = results.runs("ladder/models_x_tasks")
     dip = kept[(kept["row"] == "lstm") & (kept["task"] == "flip_flop")]
-    assert min(map(min, dip["accuracy_by_ten"])) > 0.985 and ch10.summary(dip)[1] == "42" and ch10.summary(dip)[0] > 0.99
-    runs = {"collapse": run("drifts", 42, far=0.5), "half": run("drifts", 42, far=0.75), "back": run("aliases", 42, far=1.0),
-            "never": run("never learned", 1, 0.4, far=0.4)}  # fmt: skip
-    found = {name: ch10.summary(results.frame(cell("lstm", "parity", one))) for name, one in runs.items()}
-    assert found == {"collapse": (0.0, "42"), "half": (0.5, "42"), "back": (1.0, "42~"), "never": (0.0, "")}
-    assert "falls below 70 % and comes back above 90 %" in ch10.SIGNS and (ladder.BACK, ladder.KNOWN) == ((0.7, 0.9), 0.99)
-    assert [ladder.kind(np.array(([1.0] * 90 + [low] * 50 + [late] * 360)[:491])) for low, late in ((0.988, 1), (0.69, 0.91), (0.69, 0.89))] == [
-        "drifts", "aliases", "drifts"]  # fmt: skip
+    assert min(map(min, dip["accuracy_by_ten"])) > 0.985
+    runs = {"dip": dip.iloc[0], **{name: results.frame(cell("lstm", "parity", one)).iloc[0] for name, one in {
+        "collapse": run("drifts", 42, far=0.5), "half": run("drifts", 42, far=0.75), "back": run("aliases", 42, far=1.0),
+        "never": run("never learned", 1, 0.4, far=0.4), "lasts": run("lasts", None, far=1.0)}.items()}}  # fmt: skip
+    found = {name: np.array(ch10.shade(one)) for name, one in runs.items()}
+    orange, grey, blue = (np.array(to_rgb(ch10.HUES[name])) for name in ("learned, lost with length", "never learned", "lasts"))
+    assert np.allclose(found["dip"], orange, atol=0.01) and np.allclose(found["back"], orange) and np.allclose(found["lasts"], blue)
+    assert np.allclose(found["never"], 1 - (1 - grey) / 4)
+    assert (found["dip"] < found["half"] + 1e-9).all() and (found["half"] <= found["collapse"]).all()
     assert "99.6 to 100 %" in ch10.told(kept, "lstm", "flip_flop")
+
+
+def test_the_map_has_a_stripe_a_seed_and_is_hatched_where_a_theorem_says_no():
+    rows, columns = ["diagonal_positive", "lstm", "yours"], ["parity", "a_5"]
+    runs = results.frame([one for row in rows[:2] for name in columns for one in
+                          cell(row, name, run("lasts", None, far=1.0), run("drifts", 42, far=0.5))])  # fmt: skip
+    own = ch10.own_row("yours", {"parity": (1.0, 0.995), "a_5": (1.0, 0.5)})
+    assert list(own["kind"]) == ["lasts", "drifts"]
+    axes = ch10.ladder(pd.concat([runs, own]), {"yours": "signed"}).axes[0]
+    assert [text.get_text() for text in axes.get_yticklabels()][-1] == "yours"
+    hatched = {(round(box.get_x() + 0.5), round(box.get_y() + 0.5)) for box in axes.patches if box.get_hatch()}
+    stripes = sorted((round(box.get_y() + 0.5), box.get_width()) for box in axes.patches if not box.get_hatch())
+    assert hatched == {(0, 0), (1, 0), (1, 2)}  # no gate in [0, 1] holds a group, none in [-1, 1] holds A_5
+    assert stripes == [(0, 0.5)] * 4 + [(1, 0.5)] * 4 + [(2, 1)] * 2
+
+
+def test_bars_and_forecast_show_what_is_counted_and_predicted():
+    kept = results.runs("ladder/models_x_tasks")
+    axes = ch10.twelve_bars(kept, ["one_hot", "block_clip"]).axes[0]
+    assert [text.get_text() for text in axes.texts] == ["52 of 54", "5 of 54"]
+    widths = {}
+    for bar in axes.patches:
+        widths.setdefault(round(bar.get_y() + bar.get_height() / 2), []).append(bar.get_width())
+    assert widths[0] == pytest.approx([52 / 54, 0, 2 / 54]) and widths[1] == pytest.approx([5 / 54, 49 / 54, 0])
+    said = [text.get_text() for text in ch10.forecast({"a": "non-negative", "b": "reflection"}, ["d_2", "parity", "evenpair", "tomita_3"]).axes[0].texts]
+    assert said == ["more", "never", "2", "never", "2", "1", "2", "?"]
 
 
 def test_one_model_and_one_task_by_two_recipes():

@@ -106,7 +106,7 @@ def test_own_rows_on_an_own_task_are_recorded_shown_and_drawn(mine, capsys):
     draw = ["figures", "ladder", "--data", str(file.parent / "data"), "--folder", str(pictures)]
     assert cli.main(draw) == cli.main(draw) == 0
     svg = (pictures / "ladder.svg").read_text()
-    assert "cell (live)" in svg and "LSTM" in svg and "Grey: never learned" in svg
+    assert "cell (live)" in svg and "LSTM" in svg and "A cell has a stripe for each seed" in svg
     assert (pictures / "ladder.pdf").read_bytes()[:4] == b"%PDF" and Image.open(pictures / "ladder.png").width > 1000
     Image.new("L", (8, 8)).save(pictures / "ladder.png")
     assert cli.main(draw) == 2 and "was not drawn by lrnnlab" in capsys.readouterr().err and Image.open(pictures / "ladder.png").width == 8
@@ -131,6 +131,28 @@ def test_an_edited_rule_has_another_configuration_and_a_moved_folder_the_same(mi
     assert plan(str(file))[0].config() == before
     source.write_text(source.read_text().replace("torch.tanh", "torch.sigmoid"))
     assert plan(str(file))[0].config() != before
+
+
+def test_a_list_takes_a_table_s_own_names_and_new_ones(mine, capsys):
+    file, _ = mine
+    written = file.read_text().replace("tasks: {", "tasks: [parity, {").replace('equal"}}', 'equal"}}]').replace("rows: {", "rows: [lstm, {")
+    file.write_text(f"{written.rstrip()}]\n")
+    assert {(run.row, run.task) for run in plan(str(file))} == {(row, task) for row in ("lstm", "signed", "cell") for task in ("parity", "lasttwo")}
+    for twice, said in (("{s_3: {}}", "tasks, s_3: ladder/models_x_tasks has this name already"), ("{lasttwo: {}}", "'lasttwo' appears twice"),
+                        ("1.5", "got 1.5"), ("nowhere", "no name in tasks: 'nowhere'")):  # fmt: skip
+        file.write_text(file.read_text().replace("[parity, {lasttwo", f"[parity, {twice}, {{lasttwo"))
+        assert cli.main(["reproduce", str(file)]) == 2 and said in capsys.readouterr().err
+        file.write_text(file.read_text().replace(f"{twice}, ", ""))
+
+
+@pytest.mark.parametrize("way", ["link", "elsewhere/.."])
+def test_a_folder_may_be_named_by_another_way(mine, way):
+    """A link, or a path with dots: Python says from which file a module comes by the plain one."""
+    file, module = mine
+    (file.parent / "link").symlink_to(file.parent)
+    enter(str(file.parent / way), {"model": f"{module}:Signed"})
+    enter("..", {"model": f"{module}:Cell"})
+    assert {f"{module}:Signed", f"{module}:Cell"} <= {*REGISTRIES["model"]}
 
 
 @pytest.mark.parametrize("change, says", [

@@ -5,9 +5,10 @@ Letters: T time, V tokens, Q states.
 
 import json
 import math
+import re
 import textwrap
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from html import escape
 from itertools import product
@@ -18,13 +19,14 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import torch
-from matplotlib.colors import LinearSegmentedColormap, to_hex
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
+from matplotlib.patches import Patch, Rectangle
 
 from lrnnbook.content.show.automaton_figures import state_diagram
 from lrnnbook.content.show.frames import in_order, level, log_ticks, number_grid, panels, picture, runs_of, trained
 from lrnnbook.content.show.labels import named
-from lrnnbook.content.show.style import FAINT, GRID, INK, LIVE, PAPER, RECORDED, label_ends, new_figure, styled
+from lrnnbook.content.show.style import FAINT, GRID, INK, LIVE, PAPER, RECORDED, SMALL, label_ends, new_figure, styled
 from lrnnbook.content.tables import (
     get,
     ladder_protocols,
@@ -35,7 +37,6 @@ from lrnnbook.content.tables import (
     results,
 )
 from lrnnbook.content.tables.ladder import (
-    BACK,
     DEEP,
     FAMILY,
     FAR,
@@ -58,13 +59,10 @@ from lrnnlab.models import Net, build, snap
 from lrnnlab.tasks import StateTracking
 from lrnnlab.training import Fit, Phase, fit, rng
 from lrnnlab.training.restarts import Mend
-from lrnnlab.verification import Quantised, Verdict, quantise, verify
+from lrnnlab.verification import Quantised, Verdict, verify
 
-GROUPS = {  # of columns, by their algebra: the first column of each
-    "flip_flop": "star-free", "parity": "commutative groups", "tomita_3": "more of them", "s_3": "other groups",
-}  # fmt: skip
-LASTING = LinearSegmentedColormap.from_list("lasting", ["#eaf2f8", RECORDED])
-NEVER = "#e4e4e4"
+HUES = {"never learned": "#a8a8a8", "learned, lost with length": "#E69F00", "lasts": RECORDED}  # at its deepest
+KINDS = {"never learned": ("never learned",), "learned, lost with length": ("drifts", "aliases"), "lasts": ("lasts",)}
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9")  # of states
 
 
@@ -93,22 +91,16 @@ def linear_probe(states: np.ndarray, labels: np.ndarray) -> float:
     return float(make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)).fit(*seen).score(*fresh))
 
 
-def summary(cell: pd.DataFrame) -> tuple[float, str]:
-    """How right a cell's nets are at 491 to 500, from 0 (as always the most frequent answer) to 1, and what is written: ``SIGNS``."""
-    last, known = int((cell["kind"] == "lasts").sum()), cell[cell["kind"] != "never learned"]
-    if known.empty:
-        return 0.0, ""
-    skill = float(((cell["far"] - cell["majority"]) / (1 - cell["majority"])).clip(lower=0).mean())
-    if last:
-        return skill, "∞" if last == len(cell) else f"{last}/{len(cell)}"
-    return skill, f"{int(known['first'].min())}{'~' * any(known['kind'] == 'aliases')}"
+def shade(run: pd.Series) -> tuple[float, float, float]:
+    """A run's colour: its hue is what became of the net, its depth how much is right at 491 to 500, beyond the most frequent answer."""
+    hue = next(HUES[name] for name, kinds in KINDS.items() if run["kind"] in kinds)
+    depth = 0.25 + 0.75 * max(0, (run["far"] - run["majority"]) / (1 - run["majority"]))
+    return tuple(1 - depth * (1 - channel) for channel in to_rgb(hue))
 
 
-SIGNS = (f"∞: right to position {FAR}, which is not yet for ever (1/3: one seed of three). A number: the first of ten positions that are "
-         f"below {KNOWN:.0%} together, of the seed that fails first (~: a seed falls below {BACK[0]:.0%} and comes back above {BACK[1]:.0%}). "
-         f"The darker, the more answers are right at {FAR - WINDOW + 1} to {FAR}, all seeds together; the palest is no more than one who "
-         "always gives the most frequent answer. Grey: never learned at the training length. A red corner: a theorem says that no such "
-         "net lasts at every length.").replace("%", " %")  # fmt: skip
+SIGNS = ("A cell has a stripe for each seed: grey, the net never learned its machine at 31 to 40; orange, it learned it and fell below "
+         f"{KNOWN:.0%} somewhere before {FAR}; blue, it lasts to {FAR}. The deeper the colour, the more is right at {FAR - WINDOW + 1} to {FAR}. "
+         "Hatched: a theorem says that no such net lasts at every length.").replace("%", " %")  # fmt: skip
 
 
 def predicted_of(found: pd.DataFrame) -> pd.Series:
@@ -134,9 +126,6 @@ def refutations(found: pd.DataFrame) -> list[dict]:
                      "wrong on the words": len(sizes), "letters of such a word, at most":
                          " to ".join(map(str, sorted({min(sizes), max(sizes)}))) if sizes else ""})  # fmt: skip
     return rows
-
-
-KINDS = {"never learned": ("never learned",), "learned, lost with length": ("drifts", "aliases"), "lasts": ("lasts",)}
 
 
 def _counts(found: pd.DataFrame) -> dict[str, int]:
@@ -167,31 +156,133 @@ def in_short(found: Prediction) -> str:
     return f"≥ {found.least}" if found.least > 1 or found.verdict.startswith("some") else "?"
 
 
+def cannot_hold(family: str, machine: str) -> bool:
+    """Whether a theorem says that no one layer of a family lasts on a machine."""
+    least = predict(ladder_task(machine).machine, family).least
+    return least is None or least > 1
+
+
 @picture
-def ladder(found: pd.DataFrame) -> Figure:
-    """Rows models, two layers below one, columns machines; ``SIGNS`` says what is in a cell."""
+def ladder(found: pd.DataFrame, families: Mapping[str, str] = {}) -> Figure:
+    """Rows models, two layers below one, columns machines; ``SIGNS`` says what is in a cell, ``families`` which family a row of
+    one's own is of."""
     rows = sorted(in_order(found, "row", ROWS), key=lambda row: (ROWS.index(row.removesuffix(DEEP)), row.endswith(DEEP)))
     rows += dict.fromkeys(row for row in found["row"] if row not in ROWS)  # of one's own
     names = ["2 layers" if row.removesuffix(DEEP) in rows and row.endswith(DEEP) else model_name(row) for row in rows]
     columns = in_order(found, "task", dict.fromkeys([*MACHINES, *ladder_random.TABLE.tasks, *found["task"]]))
-    cells = {key: summary(cell) for key, cell in found.groupby(["row", "task"])}
-    said = pd.DataFrame([[cells.get((row, column)) for column in columns] for row in rows])
-    figure, axes = new_figure(1.25 + 0.215 * len(rows), left=1.62, right=0.1, top=1.05, bottom=0.12)
-    grounds = said.map(lambda cell: "" if cell is None else to_hex(LASTING(cell[0])) if cell[1] else NEVER)
-    number_grid(axes, said.map(lambda cell: cell and cell[1]), grounds)
-    for row, column in cells:
-        if predicted(row, column) == "cannot":
-            axes.plot([columns.index(column) - 0.4], [rows.index(row) - 0.34], "s", color=LIVE, ms=3, mew=0)
-    axes.set(xlim=(-0.5, len(columns) - 0.5))
+    figure, axes = new_figure(1.75 + (0.3 if len(rows) < 12 else 0.215) * len(rows), left=1.62, right=0.1, top=1.05, bottom=0.62)
+    for (row, column), cell in found.groupby(["row", "task"]):
+        x, y = columns.index(column) - 0.5, rows.index(row) - 0.5
+        for n, (_, run) in enumerate(cell.sort_values("seed").iterrows()):
+            axes.add_patch(Rectangle((x + n / len(cell), y), 1 / len(cell), 1, fc=shade(run), lw=0))
+        if (cannot_hold(families[row], column) if row in families else predicted(row, column) == "cannot"):
+            axes.add_patch(Rectangle((x, y), 1, 1, fill=False, hatch="////", ec=INK, lw=0))
+    axes.set(xlim=(-0.5, len(columns) - 0.5), ylim=(len(rows) - 0.5, -0.5))
     axes.set_yticks(range(len(rows)), names)
     axes.set_xticks(range(len(columns)), map(machine_name, columns), rotation=60, ha="left", rotation_mode="anchor")
     axes.xaxis.tick_top()
     axes.tick_params(length=0)
-    for code in GROUPS:
-        if code in columns and columns.index(code):
-            axes.axvline(columns.index(code) - 0.5, color=INK, lw=1)
+    axes.grid(False)
+    axes.spines[:].set_visible(False)
+    for place in range(1, len(columns)):
+        axes.axvline(place - 0.5, color="white", lw=2)
     for place in range(1, len(rows)):
         axes.axhline(place - 0.5, color="white", lw=0.8 if names[place] == "2 layers" else 2)
+    figure.legend(handles=[*(Patch(fc=hue, label=name) for name, hue in HUES.items()),
+                           Patch(fc="white", hatch="////", ec=INK, lw=0, label="a theorem says no")], ncols=4, loc="lower center")  # fmt: skip
+    return figure
+
+
+def own_row(row: str, found: Mapping[str, tuple[float, float]]) -> pd.DataFrame:
+    """Runs of one's own for :func:`ladder`: of each machine the shares right at 31 to 40 and at 491 to 500."""
+    return pd.DataFrame([{
+        "row": row, "task": machine, "seed": 0, "budget": "desk", "trained": near, "far": far,
+        "kind": "never learned" if near < KNOWN else "lasts" if far >= KNOWN else "drifts",
+        "majority": ladder_task(machine).majority(ladder_task(machine).near(FAR)),
+    } for machine, (near, far) in found.items()])  # fmt: skip
+
+
+@picture
+def twelve_bars(found: pd.DataFrame, rows: Sequence[str]) -> Figure:
+    """A bar a model: of its runs that can last, the shares that never learn, that lose it with length, and that last."""
+    counts = {row: _counts(here) for row in rows for here in [found[(found["row"] == row) & (predicted_of(found) == "can")]]}
+    order = sorted(rows, key=lambda row: -counts[row]["lasts"] / counts[row]["runs"])
+    figure, axes = new_figure(0.95 + 0.27 * len(rows), left=1.75, right=0.75, top=0.35, bottom=0.3)
+    for place, row in enumerate(order):
+        left, runs = 0.0, counts[row]["runs"]
+        for name in reversed(HUES):
+            axes.barh(place, counts[row][name] / runs, 0.78, left=left, color=HUES[name], label=name if not place else None)
+            left += counts[row][name] / runs
+        axes.text(1.01, place, f"{counts[row]['lasts']} of {runs}", va="center", fontsize=SMALL)
+    axes.set(xlim=(0, 1), ylim=(len(rows) - 0.5, -0.5))
+    axes.set_yticks(range(len(rows)), map(model_name, order))
+    axes.set_xticks([0, 0.5, 1], ["0", "50 %", "100 %"])
+    axes.grid(False)
+    axes.tick_params(length=0)
+    figure.legend(ncols=3, loc="upper right")
+    return figure
+
+
+@styled
+def forecast(families: Mapping[str, str], machines: Sequence[str]) -> Figure:
+    """How many layers of a family (its name in the text -> its name) are enough for a machine: 1, 2, more, never, or not known."""
+    greens = {"1": "#009E73", "2": "#73c9b2", "more": "#d3efe7", "never": "white", "?": "#ededed"}
+    said = pd.DataFrame([[_layers(predict(ladder_task(name).machine, family)) for name in machines] for family in families.values()])
+    figure, axes = new_figure(0.95 + 0.34 * len(families), left=2.0, right=0.1, top=0.75, bottom=0.1)
+    number_grid(axes, said, said.map(greens.get))
+    axes.set_yticks(range(len(families)), families)
+    axes.set(xlim=(-0.5, len(machines) - 0.5))
+    axes.set_xticks(range(len(machines)), map(machine_name, machines))
+    axes.xaxis.tick_top()
+    for place in range(1, len(machines)):
+        axes.axvline(place - 0.5, color="white", lw=2)
+    for place in range(1, len(families)):
+        axes.axhline(place - 0.5, color="white", lw=2)
+    return figure
+
+
+def _layers(found: Prediction) -> str:
+    if found.layers in (1, 2):
+        return str(found.layers)
+    if found.least is None:
+        return "never"
+    return "more" if found.layers or (found.least > 1 and found.verdict.startswith("some")) else "?"
+
+
+@styled
+def gates() -> Figure:
+    """A number of a state after letters a, for three gates: filled where their count is odd."""
+    figure, panels = new_figure(2.1, columns=3, left=0.5, right=0.1, bottom=0.5, gap=0.4)
+    n = np.arange(15)
+    for axes, states, title in zip(panels, (4 - 4 * 0.7**n, n / 2.0, (-1.0) ** n), ("gate 0.7: comes to rest", "gate 1: leaves every bound",
+                                   "gate −1: flips for ever")):  # fmt: skip
+        axes.plot(n, states, color=GRID, lw=1)
+        axes.scatter(n, states, s=26, c=[RECORDED if k % 2 else "white" for k in n], edgecolors=RECORDED, zorder=3)
+        axes.set(title=title, xlabel="letters a so far", xlim=(-0.7, 14.7))
+    panels[0].set_ylabel("state")
+    return figure
+
+
+@styled
+def mirrors() -> Figure:
+    """A triangle, mirrored once, and mirrored again: two reflections turn it."""
+    corners = np.array([[np.cos(angle), np.sin(angle)] for angle in np.pi / 2 + 2 * np.pi / 3 * np.arange(3)])
+    lines = [np.pi / 2 + np.pi / 3 * k for k in (2, 1)]  # directions of the mirrors
+    figure, panels = new_figure(2.2, columns=3, left=0.1, right=0.1, top=0.35, bottom=0.05, gap=0.1)
+    for n, (axes, title) in enumerate(zip(panels, ("before", "one reflection", "two reflections: a turn"))):
+        at = corners
+        for angle in lines[:n]:
+            k = np.array([-np.sin(angle), np.cos(angle)])
+            at = at @ (np.eye(2) - 2 * np.outer(k, k))
+        axes.fill(*at.T, fc="#f2f2f2", ec=INK)
+        axes.scatter(*at.T, s=230, c=COLOURS[:3], zorder=3)
+        for place, corner in zip(at, "012"):
+            axes.text(*place, corner, ha="center", va="center", color="white", fontweight="bold", zorder=4)
+        if n:
+            end = 1.45 * np.array([np.cos(lines[n - 1]), np.sin(lines[n - 1])])
+            axes.plot(*np.array([-end, end]).T, color=LIVE, lw=1.4, ls=(0, (5, 3)))
+        axes.set(xlim=(-1.6, 1.6), ylim=(-1.25, 1.45), title=title, aspect="equal")
+        axes.set_axis_off()
     return figure
 
 
@@ -278,38 +369,30 @@ def restart_curves(curves: Mapping[str, np.ndarray]) -> Figure:
     return figure
 
 
-def drift_widget(net: Net, restarted: Mapping[int, Quantised], asked: StateTracking) -> dict:
-    """What ``explore`` draws: states of 300 strings after t tokens, the net alone beside it restarted, a colour a state."""
+@styled
+def clouds(restarted: Quantised, asked: StateTracking, times: Sequence[int] = (39, 199, 499)) -> Figure:
+    """States of 300 strings in the plane in which they vary most, a colour a state of the machine: above the net alone, below the
+    same net restarted; with the share of right answers."""
     from sklearn.decomposition import PCA
 
-    steps = [9, 19, 39, 59, 99, 149, 199, 299, 399, 499]  # just before a restart
     batch = asked.sample_near(300, FAR, rng(0, "ladder/states"))
-    models = {"alone": quantise(net, asked, every=FAR + 1), **{f"every {k}": model for k, model in restarted.items()}}
+    models = {"alone": restarted.restarted(FAR + 1), f"restarted every {restarted.every}": restarted}
+    figure, grid = new_figure(4.3, rows=2, columns=len(times), left=0.35, right=0.1, top=0.35, bottom=0.1, gap=0.12, squeeze=False)
     with torch.no_grad():
-        seen = {name: model.states(batch.inputs)[:, [t - 1 for t in steps]].numpy() for name, model in models.items()}
+        seen = {name: model.states(batch.inputs)[:, [t - 1 for t in times]].numpy() for name, model in models.items()}
         right = {name: (model(batch.inputs).argmax(-1) == batch.targets).float().mean(0) for name, model in models.items()}
     plane = PCA(2).fit(seen["alone"][:, 0])
-    places = {name: plane.transform(states.reshape(-1, states.shape[-1])).reshape(300, -1, 2) for name, states in seen.items()}
-    edge = 1.1 * np.abs(np.concatenate(list(places.values()))).max((0, 1))
-
-    @styled
-    def draw(t: int, restart: str) -> Figure:
-        figure, panels = new_figure(3.0, columns=2, left=0.2, right=0.1, top=0.35, bottom=0.1, gap=0.12)
-        colours = [COLOURS[q % len(COLOURS)] for q in batch.targets[:, t - 1].tolist()]
-        for name, panel in zip(("alone", restart), panels):
-            panel.scatter(*places[name][:, steps.index(t)].T, s=11, c=colours, lw=0, alpha=0.8)
-            panel.set(xticks=[], yticks=[], xlim=(-edge[0], edge[0]), ylim=(-edge[1], edge[1]), title=name)
-        return figure
-
-    def sentence(t: int, restart: str) -> str:
-        alone, mended = (float(right[name][t - 1]) for name in ("alone", restart))
-        return f"After {t} tokens the net alone is right on <b>{alone:.0%}</b> of 300 strings, restarted on <b>{mended:.0%}</b>."
-
-    return {"draw": draw, "controls": {"t": steps, "restart": [name for name in models if name != "alone"]}, "sentence": sentence,
-            "initial": {"t": 499},
-            "alt": "Two clouds of points, in as many colours as the machine has states: the net's states after t tokens, in the two "
-                   "directions in which they vary most. Left the net alone, whose clouds spread and mix; right the same net "
-                   "restarted, whose clouds stay together."}  # fmt: skip
+    edge = 1.1 * max(np.abs(plane.transform(states.reshape(-1, states.shape[-1]))).max() for states in seen.values())
+    for (name, states), line in zip(seen.items(), grid):
+        line[0].set_ylabel(name)
+        for k, (t, axes) in enumerate(zip(times, line)):
+            axes.scatter(*plane.transform(states[:, k]).T, s=9, c=[COLOURS[q % len(COLOURS)] for q in batch.targets[:, t - 1].tolist()],
+                         lw=0, alpha=0.8)  # fmt: skip
+            axes.set(xticks=[], yticks=[], xlim=(-edge, edge), ylim=(-edge, edge))
+            axes.text(0.5, 0.92, f"{float(right[name][t - 1]):.0%} right", transform=axes.transAxes, ha="center", fontweight="bold")
+            if name == "alone":
+                axes.set_title(f"after {t} tokens")
+    return figure
 
 
 VERDICTS = {"proved": "proved", "refuted": "wrong on some string", "open": "open: right by less than rounding may change"}
@@ -488,8 +571,9 @@ def bench_sentence(text: str, family: str) -> str:
         f"groups of up to {kind.max_group_order} elements, {'' if kind.solvable else 'not '}solvable")  # fmt: skip
     confused = "Its layers come together on words like" if family in ("reflection", "reflections") else "It confuses, in the end,"
     words = f" {confused} {escape(found.counterexample.text(machine.symbols))}." if found.counterexample else ""
+    why = re.sub(r" \([^)]*expressivity[^)]*\)|: the two words", "", found.theorem.split(". ")[0].rstrip("."))
     return (f"{machine.num_states} states; words do {kind.monoid_size} different things to them; {groups}. "
-            f"{escape(FAMILIES[family])}: <b>{found.verdict}</b>. {escape(found.theorem)}{words}")  # fmt: skip
+            f"{escape(FAMILIES[family])}: <b>{found.verdict}</b>. {escape(why)}.{words}")  # fmt: skip
 
 
 def exact_rows(machine: MooreMachine) -> list[dict]:

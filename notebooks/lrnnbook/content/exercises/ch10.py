@@ -3,7 +3,9 @@
 import math
 
 import numpy as np
+import torch
 
+from lrnnbook.content.exercises.building import Build
 from lrnnbook.content.exercises.judging import CannotJudge, call, claim, numbers, one_number, shown
 from lrnnbook.content.exercises.prediction import prediction
 from lrnnbook.content.tables.lrnn_fading import first_below
@@ -93,6 +95,76 @@ def _by_depth(answer) -> None:
     claim(phases.layers is not None, f"complex phases: {phases.verdict}, and the number should be known")
 
 
+# --- what is built ----------------------------------------------------------------------------------------------------
+
+
+def two_reflections(k, beta):  # directions (2, V, h, n), strengths (2, V, h) -> a matrix for each letter and head, (V, h, n, n)
+    k = torch.nn.functional.normalize(k, dim=-1)
+    first, second = torch.eye(k.shape[-1]) - beta[..., None, None] * k.unsqueeze(-1) * k.unsqueeze(-2)
+    return second @ first
+
+
+class my_rule(torch.nn.Module):
+    """Two whole reflections a letter."""
+
+    def __init__(self, letters):
+        super().__init__()
+        self.k = torch.nn.Parameter(torch.randn(2, letters, 8, 4))
+
+    def forward(self):
+        return two_reflections(self.k, torch.full(self.k.shape[:-1], 2.0))
+
+
+def _two_reflections(answer) -> None:
+    draw = np.random.default_rng(3)
+    for (V, h, n), strong in (((1, 1, 2), True), ((1, 1, 2), False), ((2, 1, 3), False), ((3, 2, 4), False)):
+        k = torch.from_numpy(draw.normal(size=(2, V, h, n)).round(1)).requires_grad_()
+        beta = torch.from_numpy(np.full((2, V, h), 2.0) if strong else draw.uniform(0.2, 2, (2, V, h)).round(1)).requires_grad_()
+        made = call(answer, k, beta, copied=False)
+        given = numbers(made, (V, h, n, n), f"the matrices of {V} letters and {h} heads", real=True)
+        for v, head in np.ndindex(V, h):
+            wanted = np.eye(n)
+            for one, strength in zip(k[:, v, head].detach().numpy(), beta[:, v, head].tolist()):
+                wanted = (np.eye(n) - strength * np.outer(one, one) / (one @ one)) @ wanted
+            claim(np.allclose(given[v, head], wanted, atol=1e-5), f"directions {k[:, v, head].tolist()}, strengths {beta[:, v, head].tolist()}: "
+                  f"you get {given[v, head].round(3).tolist()}, and should get {wanted.round(3).tolist()}")  # fmt: skip
+    claim(isinstance(made, torch.Tensor) and made.requires_grad, "no gradient flows to the directions: stay in torch")
+    for name, found in zip(("directions", "strengths"), torch.autograd.grad(made.square().sum() + made.sum(), (k, beta), allow_unused=True)):
+        claim(found is not None and found.any(), f"no gradient flows to the {name}")
+
+
+def _my_rule(answer) -> None:
+    draw = np.random.default_rng(4)
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        for letters in (1, 2, 5):
+            rule, many = call(answer, letters), f"{letters} letter{'s' * (letters > 1)}"
+            if not isinstance(rule, torch.nn.Module):
+                raise CannotJudge(f"a torch.nn.Module is asked for, got {shown(rule)}")
+            A = call(rule)
+            given = numbers(A, (letters, None, None, None), f"the matrices of {many}", real=True)
+            claim(given.shape[2] == given.shape[3], f"{many}: the matrices have the shape {given.shape}: (letters, h, n, n) is asked for")
+            claim(np.array_equal(given, numbers(call(rule), given.shape)), f"{many}: asked twice, the rule gives two answers")
+            claim(letters == 1 or not np.allclose(given[0], given[1]), f"{many}: the first two have the same matrices")
+            weights = dict(rule.named_parameters())
+            claim(weights, "the rule has no weights: keep them as torch.nn.Parameter")
+            claim(A.requires_grad, "no gradient flows from the matrices to the weights: stay in torch")
+            found = torch.autograd.grad((A * torch.from_numpy(draw.normal(size=A.shape)).to(A)).sum(), weights.values(), allow_unused=True)
+            for name, slope in zip(weights, found):
+                claim(slope is not None and slope.any(), f"{many}: no gradient flows to the weight {name}")
+            x = np.ones((*given.shape[1:3], 1), np.float32)
+            for t in range(500):
+                x = given[draw.integers(letters)].astype(np.float32) @ x
+                claim(np.abs(x).max() < 1e6, f"{many}: after {t + 1} of them a state has grown from 1 to {np.abs(x).max():.2g}")
+
+
+BUILDS = {
+    "two_reflections": Build("10.13", _two_reflections, two_reflections, "with both strengths 2 the lengths of all states stay as they "
+                             "are, and the product turns them: what one reflection cannot do."),
+    "my_rule": Build("10.14", _my_rule, my_rule, "matrices for any alphabet, trained through every weight, and no state grows beyond "
+                     "bounds in 500 letters. What it can hold is another question: bet before you train it."),
+}  # fmt: skip
+
 EXERCISES = (
     ("10.1", _first_below), ("10.2", _reflection),
     ("10.3", one_number(3, "{}: how many exchanges of two points, one after the other, make this permutation, and do fewer?")),
@@ -101,4 +173,6 @@ EXERCISES = (
     ("10.10", _restarts),
     ("10.11", one_number(122, "{}: count the letters that can be read from each code, and from the start")),
     ("10.12", _tabulates),
+    prediction("10.15", ("2 reflections, DeltaNet, LSTM", "Elman, LSTM, softmax blocks", "Elman, LSTM, one-hot columns", "2 reflections, LSTM, one-hot columns"),
+               "Elman, LSTM, one-hot columns"),
 )  # fmt: skip
