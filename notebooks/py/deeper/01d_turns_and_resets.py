@@ -37,10 +37,10 @@ lrnnbook.needs("0.1")
 # **Step 1.** For each task the letters of $u$ and $v$ are in $w$.
 #
 # **Step 2 (orders 1 to 6 and 12).** So by Theorem D both words end in one state. We also run them, in *universal layers*: one run
-# stands for all channels whose turns are undone by $N$ repetitions. The universal layer of order $N$ has a channel for every set of letters that
-# reset and every other letter, which it counts modulo $N$ from the last reset on, and one channel that every letter resets. The
-# state of any channel of the kind can be read off from these: those with its resetting letters tell which of them came last and how often each
-# other letter has come since, and between resets turns add up.
+# is enough for all channels whose turns come back after $N$ repetitions. The universal layer of order $N$ has a channel for each set of
+# letters that reset and each other letter. The channel counts that letter modulo $N$ from the last reset on. One more channel is reset by every
+# letter. From these you can read off the state of any channel of the kind: which of its resetting letters came last, and how often each
+# other letter has come since. Between resets turns only add up.
 
 # %% tags=["proof-killer_words"]
 KILLERS = {  # task: u, v, w, with nothing in front
