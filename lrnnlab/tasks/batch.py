@@ -18,6 +18,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -225,7 +226,7 @@ class TaskDataset(IterableDataset):
         levels = {name: level if math.isfinite(level) else None for name, level in task.levels(longest).items()}
         return {
             "task": task.name, "reads": task.reads, "symbols": list(getattr(task, "symbols", ())), "classes": task.classes,
-            "asks": says, "oracle": f"{oracle.__module__}.{getattr(oracle, '__qualname__', oracle)}", "score": task.score,
+            "asks": says, "oracle": _written(oracle), "score": task.score,
             "levels": {"length": longest, **levels}, "not_asked": IGNORED, "lengths": self.lengths,
             "strings": self.strings, "split": self.split, "seed": self.seed, "lrnnlab": sys.modules["lrnnlab"].__version__,
         }  # fmt: skip
@@ -263,6 +264,15 @@ class TaskDataset(IterableDataset):
                      *(",".join(" ".join(map(str, part)) for part in row) for row in rows)]  # fmt: skip
         put(path, "".join(f"{line}\n" for line in lines).encode())
         return path
+
+
+def _written(function: Any) -> str:
+    """Where a function, or what is called like one, is written; of one without a name the line."""
+    while isinstance(function, partial):
+        function = function.func
+    made = function if hasattr(function, "__qualname__") else type(function)
+    place, nameless, _ = f"{made.__module__}.{made.__qualname__}".partition(".<")
+    return f"{place}, line {function.__code__.co_firstlineno}" if nameless and hasattr(function, "__code__") else place
 
 
 # --- scores --------------------------------------------------------------------------------------------------------------

@@ -28,6 +28,7 @@ def started(*command, **options):
     ("task parity --out a.csv --length 9-x", "'9-x' is neither a length (40) nor two (3-40)"),
     ("task parity --out a.csv --length 9-3", "at least 9, got 3"), ("task parity --out a.csv --strings 0", "must be above 0"),
     ("task shift --out a.csv", "take .jsonl or .npz"), ("task none:here --out a.csv", "there is no module 'none'"),
+    ("task parity --out a.csv --seed -1", "argument --seed: must be 0 or more and at most 1000000, got -1"),
     ("reproduce fwp/table1 --search 0", "must be above 0"), ("bench step --threads 2", "unrecognized arguments: --threads"),
 ])  # fmt: skip
 def test_a_wrong_call_is_refused_before_anything_runs(call, said, capsys):

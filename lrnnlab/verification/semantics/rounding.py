@@ -44,6 +44,7 @@ MADE = """arange empty empty_like eye full full_like new_empty new_full new_ones
 zeros zeros_like _linalg_check_errors""".split()
 LEAVING = """numpy tolist data_ptr storage untyped_storage _typed_storage __array__ __dlpack__ __deepcopy__ __reduce_ex__
 __repr__ __format__""".split()  # methods that let Python, or another library, see the numbers
+PRODUCTS = "mul mm bmm addmm mv lerp".split()
 EXACT = {"clamp": 1, "clamp_min": 1, "pow": 1, "scatter": 3, "constant_pad_nd": 1}  # from which argument on
 
 
@@ -144,6 +145,8 @@ class Bounds(TorchDispatchMode):
                 self.unknown.add(f"{name} of such arguments")
             if _infinite(out) and not _infinite((args, kwargs)):
                 self.unknown.add(f"overflow in {name}")
+            if name in PRODUCTS and self.rounded((args, kwargs)) and _infinite((args, kwargs)):
+                self.unknown.add(f"{name} of rounded numbers and infinities")  # of 0 it is no number, of nearly 0 an infinity
         elif name in MOVED and op._overloadname != "dtype":
             if self.rounded((args[1:], kwargs)):
                 self.unknown.add(f"places that {name} takes")

@@ -21,5 +21,6 @@ class Parser(argparse.ArgumentParser):
         for action in self._actions:
             value = getattr(options, action.dest, None)
             if action.type in (int, float) and value not in (None, action.const, action.default) and not 0 < value <= MAX_NUMBER:
-                self.error(f"argument {action.option_strings[0]}: must be above 0 and at most {MAX_NUMBER}, got {value}")
+                least = "0 or more" if 0 in (action.const, action.default) else "above 0"
+                self.error(f"argument {action.option_strings[0]}: must be {least} and at most {MAX_NUMBER}, got {value}")
         return options, rest

@@ -1,5 +1,6 @@
 """``lrnnlab card``: a picture and a page of which machines a layer learns, from a folder of one's own."""
 
+import re
 import sys
 
 import pytest
@@ -15,7 +16,7 @@ from lrnnlab.models import build
 MODULE = '''
 import torch
 from torch import nn
-from lrnnlab.models import LinearRecurrence
+from lrnnlab.models import LinearRecurrence, network
 
 
 class Signed(LinearRecurrence):
@@ -38,6 +39,17 @@ class Turning(Signed):
 
 class Threefold(Signed):
     family = 3
+
+
+def double(vocab_size, classes):
+    return network(Signed, vocab_size, classes, layers=2)
+
+
+def triple(vocab_size, classes):
+    return network(Signed, vocab_size, classes, layers=3)
+
+
+double.family = triple.family = "signed"
 
 
 class Narrow(Signed):
@@ -110,6 +122,24 @@ def test_a_rule_of_ones_own_has_a_picture_and_a_page_and_is_trained_once(module,
     assert cli.main(asked) == 0 and "0 of them recorded" in capsys.readouterr().err
     Image.new("L", (8, 8)).save(picture)
     assert cli.main(asked) == 2 and "was not drawn by lrnnlab" in capsys.readouterr().err
+
+
+def test_a_card_of_another_seed_or_of_other_machines_lies_beside_the_first(module, tmp_path, capsys):
+    calls = [["--machines", "parity"], ["--machines", "parity", "--seed", "3"], ["--machines", "flip_flop"]]
+    for more in calls:
+        assert cli.main(["card", f"{module}:Signed", "--jobs", "1", *more]) == 0
+    pages = {tmp_path / one for one in capsys.readouterr().out.split() if one.endswith(".md")}
+    commands = {re.search(r"--machines .*(?=`)", page.read_text())[0] for page in pages}
+    assert commands == {"--machines parity --seed 0", "--machines parity --seed 3", "--machines flip_flop --seed 0"}
+
+
+@pytest.mark.parametrize("name, layers, theory", [("Signed", "one layer", "no"), ("double", "two layers", "yes"), ("triple", "3 layers", "yes")])
+def test_theory_is_about_as_many_layers_as_the_net_has(module, tmp_path, capsys, name, layers, theory):
+    """Signed gates keep the first letter and compare it with each in two layers, not in one."""
+    assert cli.main(["card", f"{module}:{name}", "--machines", "evenpair", "--jobs", "2"]) == 0
+    text = (tmp_path / capsys.readouterr().out.split()[1]).read_text()
+    assert f"{layers} of its kind can last" in text and re.search(rf"^\| Keep the first \(.*\) \| {theory} \| ", text, re.M)
+    assert f"theorems about {layers} and" in text
 
 
 def test_what_is_finished_is_kept_after_an_interrupt(module, monkeypatch, capsys):

@@ -3,6 +3,7 @@
 import json
 import pickle
 import re
+from functools import partial
 from typing import get_args
 
 import numpy as np
@@ -15,10 +16,10 @@ from tensors import generator
 from torch.utils.data import DataLoader
 
 from lrnnlab.automata import NO_LABEL, MooreMachine, classify
-from lrnnlab.automata.languages import LANGUAGES, language
+from lrnnlab.automata.languages import LANGUAGES, Language, language
 from lrnnlab.automata.languages import read as read_word
 from lrnnlab.automata.parsing import acceptor
-from lrnnlab.tasks import TASKS, YOURS, MachineTask, TaskName, WordProblem, task
+from lrnnlab.tasks import TASKS, YOURS, MachineTask, Task, TaskName, WordProblem, task
 from lrnnlab.tasks.regular import expression, group
 
 NAMES = [name for name in TASKS if not name.startswith("pathfinder")]  # pictures have no oracle but their geometry
@@ -102,6 +103,26 @@ def test_a_dataset_gives_batches_that_torch_takes_as_they_are():
     for wrong in ({"length": 0}, {"length": 2}, {"length": (9, 3)}, {"strings": 0}, {"seed": -1}, {"split": "tset"}):
         with pytest.raises(ValueError, match=re.escape(str([*wrong.values()][0] if wrong != {"length": (9, 3)} else 3))):
             task("modarith").dataset(**wrong)
+
+
+class Length:
+    def __call__(self, word):
+        return len(word) % 2
+
+
+def length_of(word, least):
+    return (len(word) - least) % 2
+
+
+@pytest.mark.parametrize("oracle, written", [
+    (lambda word: len(word) % 2, f"{__name__}, line "), (partial(length_of, least=0), f"{__name__}.length_of"),
+    (partial(partial(length_of), least=0), f"{__name__}.length_of"), (Length(), f"{__name__}.Length"), (Length().__call__, f"{__name__}.Length.__call__"),
+])  # fmt: skip
+def test_a_file_says_where_its_oracle_is_written_whatever_it_is(oracle, written):
+    machine = MooreMachine([[1, 0]], [0, 1], 0, "a")
+    said = Task(Language("length", machine, oracle), ask="every").dataset(strings=1).about["oracle"]
+    assert said.startswith(written) and "<" not in said and " at 0x" not in said
+    assert said == written or said.rpartition(" ")[2].isdigit()
 
 
 def test_a_dataset_is_a_file_that_other_programs_read(tmp_path):

@@ -1,6 +1,7 @@
 """Bounds of rounding, against the same operations, layers and nets in twice the digits, from numbers that are off."""
 
 import copy
+import math
 
 import numpy as np
 import pytest
@@ -127,6 +128,11 @@ def test_what_another_machine_may_decide_otherwise_is_in_doubt():
     (lambda x: x if x[0, 0] > 0 else -x, "_local_scalar_dense"),
     (lambda x: torch.eye(3)[x.exp().argmax(-1)], "places that index takes"),
     (lambda x: (1e38 * x.exp()) * 10, "overflow in mul"),
+    (lambda x: (x - 1) * torch.full((3,), torch.inf), "mul of rounded numbers and infinities"),
+    (lambda x: (x - 1).mul_(-math.inf), "mul of rounded numbers and infinities"),
+    (lambda x: x @ torch.full((3, 2), -torch.inf), "mm of rounded numbers and infinities"),
+    (lambda x: x @ torch.full((3,), torch.inf), "mv of rounded numbers and infinities"),
+    (lambda x: torch.lerp(torch.zeros(2, 3), torch.full((2, 3), torch.inf), x), "lerp of rounded numbers and infinities"),
     (lambda x: x.exp()[0].add_(1), "add in place of numbers that others see"),
     (lambda x: x.clamp(x.exp()), "rounded options of clamp"),
     (lambda x: torch.view_as_complex(x[:, :2].contiguous()).tanh().real, "a function of a complex number"),

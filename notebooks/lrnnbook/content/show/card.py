@@ -21,7 +21,7 @@ from lrnnbook.content.show.labels import named
 from lrnnbook.content.show.output import save
 from lrnnbook.content.show.style import FAINT, GRID, INK, PAPER, SMALL, canvas, styled
 from lrnnbook.content.tables import records
-from lrnnbook.content.tables.ladder import DEEP, FAMILY, FAR, KNOWN, LENGTH, WINDOW, ladder_task, predicted
+from lrnnbook.content.tables.ladder import DEEP, FAMILY, FAR, KNOWN, LENGTH, WINDOW, depth, ladder_task, predicted
 from lrnnbook.content.tables.ladder_card import EIGHT, cells
 from lrnnbook.content.tables.ladder_restart import LOST
 from lrnnbook.content.tables.results import percent
@@ -108,7 +108,7 @@ def _counted(made: Sequence, what: str) -> str:
 
 
 def _layers(made: Sequence[dict]) -> str:
-    return "two layers" if made[0]["row"].endswith(DEEP) else "one layer"
+    return {1: "one layer", 2: "two layers"}.get(layers := depth(made[0]["row"]), f"{layers} layers")
 
 
 def _foretold(made: Sequence[dict]) -> bool:
@@ -224,7 +224,8 @@ def make(name: str, machines: Sequence[str] | None = None, out: Path | None = No
     runs = cells(name, machines, seed)
     out = out or Path("cards")
     row = runs[0].row
-    paths = [out / f"{re.sub(r'[^0-9A-Za-z_]+', '-', row)}.{end}" for end in ("png", "md")]
+    called = "-".join([row, *(machines or ()), *([f"seed{seed}"] if seed else [])])[:200]
+    paths = [out / f"{re.sub(r'[^0-9A-Za-z_]+', '-', called)}.{end}" for end in ("png", "md")]
     if found := [path for path in paths if path.exists() and not drawn_here(paths[0])]:
         raise ValueError(f"{found[0]} was not drawn by lrnnlab: choose another --out, or move it away")
     records.check_writable(paths)

@@ -21,7 +21,7 @@ serves sums and ``when`` alone and is no part of a setting.  ``like: NAME`` take
 say; ``rows`` and ``tasks`` may then be lists, of some of its own.
 
 A file of your own, anywhere, is like a table, and adds to its rows or tasks: ``rows: {mine: {model: "my_module:MyRule"}}``
-(:mod:`lrnnbook.content.tables.own`).
+(:mod:`lrnnbook.content.tables.own`); beside some of its own in a list, ``tasks: [parity, {mine: {task: "my_module:my_task"}}]``.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ import json
 import math
 import re
 from collections.abc import Collection, Iterator, Mapping
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -122,7 +122,8 @@ class Declared:
     def _check_new(self, own: Mapping, base: Declared) -> None:
         """Rows and tasks of one's own have names of their own; of what a table says of others, only what they have counts."""
         for kind, known in (("rows", base.rows), ("tasks", base.tasks)):
-            for one in own[kind] if isinstance(own.get(kind), dict) else ():
+            said = own.get(kind, [])
+            for one in chain(*([said] if isinstance(said, dict) else (new for new in said if isinstance(new, dict)))):
                 if one in known:
                     raise self._refusal(f"{kind}, {one}", f"{own['like']} has this name already; take another, or list names to keep")
         gone = {"aliases", "extra", "only", "columns"} - {*own}
@@ -205,10 +206,16 @@ class Declared:
         if isinstance(said, list):
             if base is None:
                 raise self._refusal(kind, "a list is of names of another file, and like: does not say which")
+            listed: dict[str, dict] = {}
             for one in said:
-                self._kind(one, (str, int), kind)
-                self._must(str(one), getattr(base, kind), f"name in {kind}:")
-            return {str(one): getattr(base, kind)[str(one)] for one in said}
+                self._kind(one, (str, int, *[dict] * self.outside), kind)
+                if not isinstance(one, dict):
+                    self._must(str(one), getattr(base, kind), f"name in {kind}:")
+                new = self._names(one, kind, base) if isinstance(one, dict) else {str(one): getattr(base, kind)[str(one)]}
+                if twice := isinstance(one, dict) and {*listed} & {*new}:
+                    raise self._refusal(kind, f"{min(twice)!r} appears twice")
+                listed |= new
+            return listed
         found: dict[str, dict] = {}
         for pattern, sets in said.items():
             where = f"{kind}, {pattern}"

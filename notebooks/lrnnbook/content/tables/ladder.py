@@ -49,6 +49,7 @@ FAMILY: dict[str, tuple[str, int | None]] = {  # row: the family of its transiti
     **dict.fromkeys(("transformer", "attention", "alibi_transformer", "nlt"), ("attention", None)),
 }  # fmt: skip
 DEEP = " x2"  # ends the names of rows of two layers
+DEPTH: dict[str, int] = {}  # of rows of one's own: how many layers
 
 
 def _tracked(name: str) -> Callable[[], Task]:
@@ -117,6 +118,11 @@ def ladder_task(name: str) -> Task:
     return recall(int(numbers[0]), 2) if kind == "recall" else drawn_at_random(kind, *map(int, numbers))
 
 
+def depth(row: str) -> int:
+    """How many layers the nets of a row have."""
+    return DEPTH.get(row, 2 if row.endswith(DEEP) else 1)
+
+
 @cache
 def predicted(row: str, task: str) -> str:
     """Whether the net of a cell can last by what algebra says of its machine: "can", "cannot" or "open"."""
@@ -126,7 +132,7 @@ def predicted(row: str, task: str) -> str:
         machine = ladder_task(task).machine
     except (ValueError, AttributeError):  # a column of one's own
         return "open"
-    (family, size), layers = FAMILY[row.removesuffix(DEEP)], 2 if row.endswith(DEEP) else 1
+    (family, size), layers = FAMILY[row.removesuffix(DEEP)], depth(row)
     found = predict(machine, family, size=size)
     if found.least is None or found.least > layers:
         return "cannot"
@@ -139,7 +145,7 @@ def words_against(row: str, task: str) -> Counterexample | None:
         return None
     family, size = FAMILY[row.removesuffix(DEEP)]
     found = predict(ladder_task(task).machine, family, size=size)
-    return (found.deeper if row.endswith(DEEP) else None) or found.counterexample
+    return (found.deeper if depth(row) > 1 else None) or found.counterexample
 
 
 def refuted(net: torch.nn.Module, row: str, task: str) -> dict | None:

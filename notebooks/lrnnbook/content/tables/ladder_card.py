@@ -10,8 +10,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from lrnnbook.content.tables import code, own
 from lrnnbook.content.tables.ladder import (
+    DEPTH,
     FAMILY,
     FAR,
     GATED,
@@ -72,7 +75,7 @@ class Cell(Run):
         """Train as the ladder does, ask at 500, and of all strings where the net is restarted from its own states."""
         setting, seed, asked = self.setting, self.seed, ladder_task(self.task)
         if setting.get("family"):
-            FAMILY[self.row] = tuple(setting["family"])
+            FAMILY[self.row], DEPTH[self.row] = tuple(setting["family"]), setting.get("layers", 1)
         made, tried = trained(setting, seed, checkpoint, progress=progress)
         net = made.net
         accuracy = windows(by_position(net, asked, FAR, 128, rng(seed, "ladder/test")))
@@ -124,9 +127,11 @@ def cells(name: str, machines: Sequence[str] | None = None, seed: int = 0, folde
     else:
         _known(name, [*ROWS, *MODELS], "model", "; or one's own, my_module:MyRule, of a file in this folder")
     made = [Cell("ladder/card", one, name, seed, BUDGET, "ours", _setting(name, one, family), folder=str(folder)) for one in machines]
+    layers = _try_out(made[0])
     if family is not None:
-        FAMILY[name] = family
-    _try_out(made[0])
+        FAMILY[name], DEPTH[name] = family, layers
+        for one in made if layers > 1 else ():
+            one.setting["layers"] = layers
     return made
 
 
@@ -163,8 +168,8 @@ def _known(name: str, names: Iterable[str], what: str, also: str = "") -> None:
         raise ValueError(f"no {what} {name!r}; {'the nearest are' if len(near) < 4 else 'there are'} {', '.join(near)}{also}")
 
 
-def _try_out(cell: Cell) -> None:
-    """``ValueError``, with its own error, for a net that cannot be made, or cannot read, answer and learn."""
+def _try_out(cell: Cell) -> int:
+    """How many layers the net has; ``ValueError``, with its own error, if it cannot be made, or cannot read, answer and learn."""
     asked = ladder_task(cell.task)
     try:
         net = build(cell.setting["model"], asked, **cell.setting["options"])
@@ -177,6 +182,8 @@ def _try_out(cell: Cell) -> None:
         batch.loss(net(batch.inputs)).backward()
     except Exception as error:  # noqa: BLE001
         raise ValueError(f"{cell.row} cannot learn from 4 strings of {LENGTH} letters on the CPU: {said_by(error)}") from error
+    layers = getattr(net, "layers", 1)
+    return layers if isinstance(layers, int) else max(1, len(layers)) if isinstance(layers, (list, tuple, torch.nn.ModuleList)) else 1
 
 
 def said_by(error: Exception) -> str:

@@ -51,6 +51,7 @@ def enter(folder: str, setting: Mapping[str, Any]) -> None:
 def imported(name: str, folder: Path) -> Any:
     """What ``module:name`` is; the module is looked for in ``folder`` first."""
     module, _, attribute = name.partition(":")
+    folder = folder.resolve()  # as Python says where a module comes from
     if str(folder) not in sys.path:
         sys.path.insert(0, str(folder))
     try:
