@@ -117,21 +117,24 @@ def transition_grid(A: np.ndarray, symbols: Sequence[str], ringed: Sequence[int]
 
 
 @styled
-def vote_grid(votes: np.ndarray) -> Figure:
-    """What each state of each head adds to each logit, votes (h, b, C), around the mean over answers and over states."""
-    around = votes - votes.mean(2, keepdims=True)
-    around = around - around.mean(1, keepdims=True)
-    figure, axes, x, _ = _mosaic(around.transpose(0, 2, 1)[None], largest=0.14, left=0.75, top=0.65)
-    axes.set_yticks([0.5, votes.shape[2] - 0.5], [0, votes.shape[2] - 1])
+def vote_grid(nets: dict[str, np.ndarray]) -> Figure:
+    """What each state of each head adds to each logit (h, b, C), around the mean over answers and states, each net on its scale."""
+    rows = []
+    for votes in nets.values():
+        around = votes - votes.mean(2, keepdims=True)
+        around = (around - around.mean(1, keepdims=True)).transpose(0, 2, 1)
+        rows.append(around / np.abs(around).max())
+    figure, axes, x, y = _mosaic(np.stack(rows), largest=0.14, left=1.2, top=0.65)
+    axes.set_yticks(y, nets)
     axes.set_xticks(x, range(len(x)))
-    axes.set(xlabel="head", ylabel="answer")
+    axes.set(xlabel="head")
     return figure
 
 
 @styled
 def bends(curves: dict[int, Sequence[float]]) -> Figure:
     """Accuracy (T,) by position of one net at several gains, with the gain written where the curve comes down."""
-    figure, axes = new_figure(3.2)
+    figure, axes = new_figure(3.2, right=0.35)
     for (gain, right), colour in zip(curves.items(), SHARES(np.linspace(0.5, 1, len(curves)))):
         shown = pd.Series(right, range(1, len(right) + 1)).rolling(15, center=True, min_periods=1).mean()
         axes.plot(shown, color=colour)
