@@ -44,3 +44,16 @@ def test_the_keyboard_turns_slides_and_the_address_says_which(page, visit):
     seen.goto(f"{page.with_name('02_blocks_slides.html').as_uri()}#8")
     seen.get_by_text("One.").wait_for()
     assert seen.locator(".slide:visible").count() == 1
+
+
+def test_the_site_has_slides_and_offers_the_package_as_a_file(tmp_path):
+    (tmp_path / "lrnnlab-0.1.0-py3-none-any.whl").write_bytes(b"wheel")
+    root = Path(__file__).parents[3] / "notebooks"
+    found = site.build_site([root / "00_start_here.ipynb"], tmp_path / "out", books=False, whole=False,
+                            wheel=tmp_path / "lrnnlab-0.1.0-py3-none-any.whl", say=str)  # fmt: skip
+    assert found == []
+    assert (tmp_path / "out" / "lrnnlab-0.1.0-py3-none-any.whl").read_bytes() == b"wheel"
+    assert 'href="lrnnlab-0.1.0-py3-none-any.whl"' in (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
+    slides = (tmp_path / "out" / "00_start_here_slides.html").read_text(encoding="utf-8")
+    assert 4 <= slides.count('class="slide"') <= MOST and "<math" in slides
+    assert (tmp_path / "out" / "TEACHING_HOURS.html").is_file() and "TEACHING_HOURS.html" in (tmp_path / "out" / "TEACHING.html").read_text(encoding="utf-8")

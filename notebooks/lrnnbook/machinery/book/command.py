@@ -35,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         "with " + "; ".join(f"{name}: {one.says}" for name, one in SETTINGS.items()) + "; all: each of "
                         f"these in turn (default {NATIVE})")  # fmt: skip
     parser.add_argument("--out", type=Path, help="of site, playground, atlas and golf: where to (default build/site, build/playground.html)")
+    parser.add_argument("--wheel", type=Path, help="of site: the package as a file (pip wheel --no-deps .), which the first page offers")
     parser.add_argument("--repository", metavar="OWNER/NAME", help="of site: where the book lies on GitHub; then every "
                         "page has buttons that open its notebook in Colab and on Binder")  # fmt: skip
     parser.add_argument("--check", action="store_true", help="of site: look at every page in a browser, at the widths of a "
@@ -60,7 +61,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     try:
         if options.verb == "site":
-            return _site(sources, options.out or Path("build/site"), options.repository, options.check, whole=not options.names)
+            return _site(sources, options.out or Path("build/site"), options.repository, options.check, options.wheel, whole=not options.names)
     except BookError as error:
         print(f"lrnnlab book {options.verb}: {error}", file=sys.stderr)
         return 1
@@ -114,14 +115,14 @@ def _one(verb: str, source: Path, root: Path, timeout: float, arithmetic: str) -
     return int(bool(problems))
 
 
-def _site(sources: Sequence[Path], out: Path, repository: str | None, check: bool, whole: bool) -> int:
+def _site(sources: Sequence[Path], out: Path, repository: str | None, check: bool, wheel: Path | None, whole: bool) -> int:
     try:
         import myst_nb  # noqa: F401
     except ImportError:
         raise BookError("the pages are made by Sphinx: pip install -e '.[docs]'") from None
     from lrnnbook.machinery.book.site import build_site
 
-    problems = build_site([twin_of(source) for source in sources], out, repository=repository, whole=whole, say=print)
+    problems = build_site([twin_of(source) for source in sources], out, repository=repository, wheel=wheel, whole=whole, say=print)
     if check:
         from lrnnbook.machinery.book.site.rendered import look
 

@@ -34,7 +34,7 @@ if importlib.util.find_spec("lrnnlab") is None:
 
 
 def build_site(notebooks: Sequence[Path], out: Path, *, books: bool = True, repository: str | None = None,
-               whole: bool = True, say: Callable[[str], None] = print) -> list[str]:  # fmt: skip
+               wheel: Path | None = None, whole: bool = True, say: Callable[[str], None] = print) -> list[str]:  # fmt: skip
     """Write the pages of ``notebooks`` into ``out``; return what Sphinx found wrong.
 
     Parameters
@@ -48,6 +48,8 @@ def build_site(notebooks: Sequence[Path], out: Path, *, books: bool = True, repo
         Make flipbooks; else a sentence takes the place of each widget.
     repository : str, optional
         ``owner/name`` on GitHub: then every page has buttons for Colab and Binder.
+    wheel : Path, optional
+        The package as a file: it is put beside the first page, which says what a class does with it.
     whole : bool
         All chapters are there; else a link to one that is not is no fault.
     say : callable
@@ -64,7 +66,7 @@ def build_site(notebooks: Sequence[Path], out: Path, *, books: bool = True, repo
     with tempfile.TemporaryDirectory() as folder:
         read, made = Path(folder) / "pages", Path(folder) / "site"
         say(f"pictures of the widgets of {len(notebooks)} chapters" if books else f"{len(notebooks)} chapters")
-        write_pages(notebooks, read, books)
+        write_pages(notebooks, read, books, wheel.name if wheel else "")
         shutil.copy(HERE / "conf.py", read)
         shutil.copytree(HERE / "static", read / "_static", dirs_exist_ok=True)
         say("pages")
@@ -83,6 +85,8 @@ def build_site(notebooks: Sequence[Path], out: Path, *, books: bool = True, repo
             if path.name[0].isdigit() and place(path).parent == Path():
                 write_slides(made / place(path).with_suffix(".html"))
             (made / "_sources" / place(path)).write_text(travelling(path, repository), encoding="utf-8")
+        if wheel:
+            shutil.copy(wheel, made)
         shutil.copytree(made, out, dirs_exist_ok=True)
     return without_colour(warnings.getvalue()).replace(f"{folder}/", "").splitlines()
 

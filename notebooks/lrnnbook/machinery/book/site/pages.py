@@ -55,6 +55,8 @@ Twelve machines, fractions, and a judge that proves your entry or answers with t
 
 {chapters}
 
+{wheel}
+
 These pages show each chapter as it was committed. Run the chapters to change what they do.
 
 ```{{toctree}}
@@ -80,8 +82,9 @@ These pages show each chapter as it was committed. Run the chapters to change wh
 """
 
 
-def write_pages(notebooks: Sequence[Path], folder: Path, books: bool = True) -> None:
-    """Write into ``folder`` all that Sphinx reads; without ``books`` a sentence takes the place of each widget."""
+def write_pages(notebooks: Sequence[Path], folder: Path, books: bool = True, wheel: str = "") -> None:
+    """Write into ``folder`` all that Sphinx reads; without ``books`` a sentence takes the place of each widget; ``wheel`` is a file
+    beside the first page."""
     titles = {}
     for path in notebooks:
         page = read_twin(path)
@@ -102,7 +105,8 @@ def write_pages(notebooks: Sequence[Path], folder: Path, books: bool = True) -> 
         beside.append(teaching.stem)
         text = re.sub(r"\[([^\]]*)\]\(\.\./[^)]*\)", r"\1", teaching.read_text(encoding="utf-8"))  # no page of the book
         _write(folder / teaching.name, text.encode())
-    text = INDEX.format(chapters=chapters, playground=playground.TITLE, atlas=atlas.TITLE, golf=golf.TITLE, names="\n".join(name for name in titles if numbered[name]),
+    offer = f'For a problem set on your own computer or on Colab: <a href="{wheel}">the package as one file</a>, with `pip install --no-deps` and NumPy.'
+    text = INDEX.format(chapters=chapters, wheel=offer if wheel else "", playground=playground.TITLE, atlas=atlas.TITLE, golf=golf.TITLE, names="\n".join(name for name in titles if numbered[name]),
                         reference="\n".join(["playground", "atlas", "golf", *beside, "equations", "references"]), library="\n".join(["researchers", *(f"api/{room}" for room in ROOMS)]))  # fmt: skip
     _write(folder / "index.md", text.encode())
     for room in ROOMS:
