@@ -678,7 +678,6 @@ print(f"{sum(w.numel() for w in model.parameters()):,} weights")
 #
 # Chapter [08f](deeper/08f_clusters_and_gradients.ipynb):
 #
-# * [`cluster_widget`](deeper/08f_clusters_and_gradients.ipynb#3-The-recorded-nets): States of one depth on a plane, coloured by their action, with a ring around each cluster found; and the number of clusters by depth.
 # * [`fields_widget`](deeper/08f_clusters_and_gradients.ipynb#6-Trained-nets): Cumulative gradients of the answer at the chosen position, for RegularGPT, Transformer, RNN and LRNN.
 #
 # Chapter [09](09_fast_weights.ipynb):

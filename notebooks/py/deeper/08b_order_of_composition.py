@@ -94,7 +94,7 @@ for name in ("S_3", "Tomita 3", "D_2"):
 
 # %% [markdown]
 # **Step 3.** When do two machines agree on *all* words? Follow both on the same word: the two states that they reach must have the same
-# answer. A search over all such pairs of states decides it. For these eight tasks the printed order never errs.
+# answer. A search over all such pairs of states decides it. For these eight tasks the printed order is never wrong.
 #
 # **Step 4.** If the letters commute, so do all products, and the printed order does no harm. But that is not the only way: in three of the
 # eight tasks the letters do not commute, and still a word and its mirror image have one answer.
@@ -116,7 +116,7 @@ print(f"never wrong: {', '.join(commuting)} (commuting), {', '.join(mirrored)} (
 # The paper looks into trained models on Parity and Cycle Navigation, whose letters commute, so the order could not be seen there.
 # (And a trained network finds its own order; only the printed construction is wrong.)
 #
-# **Step 5.** Elsewhere it errs. The search gives a shortest word, and it is indeed not answered as its mirror image.
+# **Step 5.** Elsewhere it is wrong on some word. The search gives a shortest word, and it is indeed not answered as its mirror image.
 
 # %% tags=["proof-order"]
 for name in ("S_3", "Tomita 3", "D_2"):
@@ -206,7 +206,7 @@ check("08.5", my_word)
 # %% [markdown]
 # ### The corrected statement
 #
-# **Step 7.** Exchange the two heads: the earlier word comes first. By section 3 of the sitting every prefix is then right for every
+# **Step 7.** Exchange the two heads: the earlier word comes first. By section 4 of the sitting every prefix is then right for every
 # machine. **All words of 8 letters** of the three that erred.
 
 # %% tags=["proof-order"]
@@ -235,8 +235,8 @@ with show.expect_failure("The order, step 7"):
 
 # %% [markdown]
 # **Exercise 6** ★★ *(10 min, 4 points: to tell when the order of composition does not matter)* **A proof step.** The printed
-# order errs on no word of a commutative machine. Prove it. Then find a machine that is not commutative and where it
-# never errs either (step 4 names some), and say why.
+# order is wrong on no word of a commutative machine. Prove it. Then find a machine that is not commutative and where it
+# is never wrong either (step 4 names some), and say why.
 
 # %%
 my_language = None  # its name, for example "Tomita 5"

@@ -175,7 +175,7 @@ show.table(
 #
 # **Claim (prefixes).** With identities before the string, $\lceil\log_2 T\rceil$ layers give the action of every prefix. With zeros they do not.
 #
-# **Step 1.** The printed heads (quoted in section 4 of the sitting) have one finite number each: the first head's $r_0$, the second head's $r_1$. A
+# **Step 1.** The printed heads (quoted in section 5 of the sitting) have one finite number each: the first head's $r_0$, the second head's $r_1$. A
 # softmax with one finite score is 1 there, whatever the contents add to it. So the first head reads position $i$, the second
 # $i - 2^\ell$.
 #

@@ -253,7 +253,7 @@ check("08.8", my_zeros)
 # %% [markdown]
 # ### A layer that repairs
 #
-# The [sitting](../08_working_memory_in_depth.ipynb) puts two ReLUs in the place of one, which removes errors up to a bound. Exercise 9 asks you
+# The [sitting](../08_working_memory_in_depth.ipynb) replaces one ReLU by two, which removes errors up to a bound. Exercise 9 asks you
 # for the proof. Here $s = a + b - 1$, and $a$ and $b$ are near bits.
 #
 # The paper does not ask where a trained model gets its precision from. Its layer has more than Lemma 1: a residual connection and

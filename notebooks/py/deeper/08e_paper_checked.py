@@ -140,7 +140,7 @@ show.table(
 )  # fmt: skip
 
 # %% [markdown]
-# A mean cannot tell a net that errs here and there from one seed of three that has learned nothing. So, run by run:
+# A mean cannot tell a net that is wrong here and there from one seed of three that has learned nothing. So, run by run:
 
 # %%
 print(*ch08.runs_of_table_2(desk_2), sep="\n")
@@ -154,9 +154,9 @@ print(*ch08.runs_of_table_2(desk_2), sep="\n")
 #
 # | the paper | what we found |
 # |---|---|
-# | Lemma 1 is an "approximation" | it is exact (sitting, section 2) |
+# | Lemma 1 is an "approximation" | it is exact (sitting, section 3) |
 # | the heads read [later, earlier], and Lemma 1 multiplies in this order (7.2) | with Eq. 2 this composes the string backwards; exchange the heads ([08b](08b_order_of_composition.ipynb)) |
-# | Lemma 1 is applied to its own outputs | needs one-hot rows, identities before the start, and something that keeps bits bits (sitting, sections 3 and 5) |
+# | Lemma 1 is applied to its own outputs | needs one-hot rows, identities before the start, and something that keeps bits bits (sitting, sections 4 and 6) |
 # | clusters show "correct learning of state transition functions", 2 and 5 of them (7.3) | right for both. In general clusters are elements of the monoid that words of *one length* realise; their number is seldom that of the states ([08f](08f_clusters_and_gradients.ipynb)) |
 # | "non-overlapping chunks" (3.1) | Eq. 1 slides; the code does not overlap. Same numbers at the last position, with the same padding ([08a](08a_tree_and_masks.ipynb)) |
 # | $\lceil\log_C T\rceil$ | in floating point $\log_5 125$ is 3.0000000000000004: the code's formula takes a fourth depth there. At $C = 2, 3, 4$ it is right up to 500 ([08a](08a_tree_and_masks.ipynb)) |

@@ -255,7 +255,7 @@ with show.expect_failure("Actions, step 3"):
 # Clusters come from scikit-learn, which is told nothing about the task. It takes the states of all depths together and uses Ward's rule:
 # join the two groups whose union spreads least, again and again. It stops where the mean *silhouette* is largest (how much nearer a state
 # is to its own cluster than to the next one), but always before one cluster is left. The clusters of a depth are those in which its states
-# lie, so there may be only one. Each cluster gets a ring.
+# lie, so there may be only one.
 #
 # Three tasks are recorded (`lrnnlab reproduce regulargpt/fig3 --budget desk`): the paper's two, and $S_3$, the permutations of three
 # things, whose letters do not commute. Words of two letters make four of its six permutations; longer ones all six.
@@ -314,25 +314,6 @@ for what in next(iter(measured.values()), {}):
 #
 # So "how many clusters" depends on how closely you look, by eye or by a rule. The proof above is certain: *at least* as many as actions.
 # More is no mistake, and the right number is no proof that a net is right: one of the $S_3$ above has it and is wrong on one string in 23.
-#
-# *Try:* the depths of $S_3$; look which four actions are there at depth 0, and why it is these. Then an untrained net.
-
-# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
-seen = {}
-for record in runs_3.to_dict("records"):
-    kind = "untrained" if record["row"] == "untrained" else "recorded"
-    if record["seed"] == 0 or (kind == "recorded" and record["wholeness"] < 0.99):
-        label = f"{regulargpt_figures.CLUSTERED[record['task']].strip('$')}, {kind}, seed {record['seed']}"
-        seen[label] = ch08.Seen(record["task"], record)
-cluster_widget = explore(
-    lambda net, depth: ch08.gathering(seen[net], depth),
-    {"net": list(seen), "depth": list(range(9))},
-    initial={"depth": 1},
-    sentence=lambda net, depth: ch08.gathering_sentence(seen[net], depth),
-    alt="States of one depth on a plane, coloured by their action, with a ring around each "
-    "cluster found; and the number of clusters by depth.",
-)
-cluster_widget
 
 # %% [markdown]
 # ## 4 Figure 4 again

@@ -194,7 +194,7 @@ print("n + 1 =", len(row_step(0)), "states; abab ->", one_query((0, 1, 0, 1)))
 
 # %% [markdown]
 # **Step 3.** With a query for each letter, one more state is enough. It keeps the last answer. An
-# unnormalised layer with any keys, values and queries is the same automaton with $A_c = I$, and $v_ck_c^\top$ in the place of
+# unnormalised layer with any keys, values and queries is the same automaton with $A_c = I$, and $v_ck_c^\top$ instead of
 # $\beta_cv_ck_c^\top$. An output of several heads is a sum of such functions, which is rational too.
 
 # %% tags=["proof-rational"]

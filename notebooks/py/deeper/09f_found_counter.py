@@ -34,9 +34,9 @@ counter_net, head = ch09.found_counter()
 show.figure(
     ch09.counter_picture(counter_net, head, 4000, 0.0005),
     alt="Above, the number of open brackets over 4,000 tokens and what the head holds: two lines that part slowly. Below, their difference, "
-        "which grows until a reset takes it back to 0.",
-    caption="Live. What to see: the head counts hundreds of brackets, but its steps are not exactly alike. The difference grows until the next "
-            "reset, and where it passes one half the answer can be wrong.",
+        "which grows.",
+    caption="Live. What to see: the head counts hundreds of brackets, but its steps are not exactly alike. The difference grows, and where it "
+            "passes one half the answer can be wrong.",
 )  # fmt: skip
 
 # %% [markdown]

@@ -74,7 +74,7 @@ show.table(
 # Next to a low number you read why:
 #
 # * **not expressible** by one layer (with the section that proves it);
-# * **not learned**: in so many seeds not all of Bin0 is right;
+# * **not learned**: the number of seeds in which not all of Bin0 is right;
 # * **lost with length**: Bin0 is right, Bin1 is not.
 #
 # The last three rows are ours, with the starts of [09e](09e_bounded_depth.ipynb) and [09f](09f_found_counter.ipynb). Two are *near addition*; that

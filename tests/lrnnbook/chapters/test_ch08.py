@@ -169,13 +169,6 @@ def test_names_of_elements_are_words_that_make_them(task):
     assert elements == [tuple(element) for element in transition_monoid(machine).elements.tolist()]
 
 
-def test_the_cluster_sentence_tells_agreement_from_disagreement():
-    at = {"word": 8, "found": 6, "predicted": 6, "purity": 1.0, "wholeness": 0.5, "points": 120}
-    said = ch08.gathering_sentence(ch08.Seen("s_3", {"depths": [at]}), 0)
-    assert "<b>6 clusters</b>" in said and "50% of the states lie" in said and "the same" not in said and "mix" not in said
-    assert "the same" in ch08.gathering_sentence(ch08.Seen("s_3", {"depths": [{**at, "wholeness": 1.0}]}), 0)
-
-
 # --- many nets, looked at alike ---------------------------------------------------------------------------------------
 
 

@@ -1,5 +1,6 @@
 """Chapter 09's pictures say what the rules do; every number is worked out again by other means."""
 
+import itertools
 import math
 from collections import Counter
 from fractions import Fraction
@@ -10,7 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lrnnbook.content.chapters import ch09
+from lrnnbook.content.chapters import ch09, fast_weight_solutions
+from lrnnbook.content.show.fwp_figures import parity_by_position
+from lrnnbook.content.show.style import LIVE
+from lrnnbook.content.tables import results
 from lrnnlab.tasks.counter_languages import COUNTER_TASKS
 
 texts = st.text("abcd", min_size=1, max_size=ch09.MAX_TOKENS)
@@ -154,3 +158,24 @@ def test_labels_are_the_tasks():
 
 def test_what_is_typed_is_escaped():
     assert "<b>&lt;</b> after &amp;" in ch09.memory_sentence("&<", "sum", 1.0, 2)
+
+
+def test_the_brackets_of_the_pictures_have_the_depths_that_are_said():
+    text, depths = ch09.brackets(300, 0.05)
+    assert text.count("1") > 3 and depths.min() == 0 and depths.tolist() == [fast_weight_solutions.depth_since_reset(text[:end]) for end in range(1, 301)]
+
+
+def test_the_film_frames_the_column_of_its_letter():
+    panels = ch09.memory_film("abcabd", "b", (3, 6)).axes[:6]
+    for axes, (rule, t) in zip(panels, itertools.product(ch09.RULES.values(), (3, 6))):
+        (frame,) = axes.patches
+        assert frame.get_x() + 0.5 == [label.get_text() for label in axes.get_xticklabels()].index("b")
+        assert np.array_equal(axes.images[0].get_array(), ch09.remember("abcabd", rule, 1.0).states[t])
+
+
+def test_parity_by_position_shows_the_nets_of_today():
+    shares = np.repeat([1.0, 0.5], 200)
+    axes = parity_by_position(results.runs("fwp/negative"), {2: shares}).axes[0]
+    (line,) = [line for line in axes.lines if line.get_color() == LIVE and len(line.get_xdata()) == 40]
+    assert np.array_equal(line.get_ydata(), np.repeat([1.0, 0.5], 20))
+    assert [text.get_text() for text in axes.texts if text.get_text().startswith("yours")] == ["yours, β below 2"]

@@ -20,10 +20,9 @@ import numpy as np
 import pandas as pd
 import torch
 from matplotlib.axes import Axes
-from matplotlib.collections import LineCollection, PatchCollection
+from matplotlib.collections import LineCollection
 from matplotlib.colors import ListedColormap, to_rgb
 from matplotlib.figure import Figure
-from matplotlib.patches import Circle
 from torch import Tensor, nn
 
 from lrnnbook.content.chapters import tree_composition as composition
@@ -386,14 +385,14 @@ def noise_lines(noises: Sequence[float], lines: Mapping[str, Sequence[float]]) -
 @styled
 def loss_picture(losses: Sequence[float], doubled: Mapping[int, int]) -> Figure:
     """The loss by step of training, and at which steps the longest strings became how long."""
-    figure, axes = new_figure(2.7, left=0.75, right=0.2, top=0.45, bottom=0.5)
+    figure, axes = new_figure(2.8, left=0.75, right=0.2, top=0.55, bottom=0.5)
     axes.plot(losses, color=LIVE, lw=1.2)
     axes.axhline(np.log(2), color=FAINT, lw=1.2, ls=(0, (1, 2)))
     last, row = -np.inf, 0
     for step, length in doubled.items():
         axes.axvline(step, color=GRID, lw=1.2, zorder=0)
         row = 0 if step - last > len(losses) / 15 else row + 1  # names of steps that lie close go up
-        axes.annotate(f"up to {length}" if step == 0 else str(length), (step, 1), (1, 3 + 10 * (row % 2)), xycoords=("data", "axes fraction"),
+        axes.annotate(f"up to {length}" if step == 0 else str(length), (step, 1), (1, 3 + 10 * (row % 3)), xycoords=("data", "axes fraction"),
                       textcoords="offset points", fontsize=SMALL, annotation_clip=False)  # fmt: skip
         last = step
     axes.annotate("a guess", (len(losses), np.log(2)), (-2, 3), textcoords="offset points", ha="right", fontsize=SMALL)
@@ -441,93 +440,6 @@ def noise_sentence(task: str, e: float, layer: str, noise: str) -> str:
 
 
 # ------------------------------------------------------------------------------------------------ states and gradients
-
-MAX_ELEMENTS_NAMED = 12  # elements up to which each gets its name in the picture
-
-
-class Seen(NamedTuple):
-    """One recorded net looked at: the task's name, and what ``regulargpt_fig3.look`` found."""
-
-    task: str
-    found: Mapping
-
-    @property
-    def machine(self) -> MooreMachine:
-        """The smallest machine for the task."""
-        return fig3.build_task(self.task).machine
-
-
-@styled
-def gathering(seen: Seen, depth: int) -> Figure:
-    """Left, the states of a depth among those of all depths (faint), with a ring around each cluster found; right, their number.
-    """
-    depths = seen.found["depths"]
-    figure, (left, right) = new_figure(3.9, columns=2, left=0.35, right=1.3, top=0.4, bottom=0.55, gap=0.65, width_ratios=(2, 1))
-    _states(left, seen, depth)
-    look, places = SOURCES["recorded"], np.arange(len(depths))
-    due, found = ([at[name] for at in depths] for name in ("predicted", "found"))
-    right.step(places, due, where="mid", color=INK, lw=1.4)
-    right.plot(places, found, look.marker, color=look.colour, ms=6, zorder=3)
-    right.axvline(depth, color=FAINT, lw=1.2, ls=(0, (4, 3)))
-    most = max(*due, *found)
-    right.set(xlabel="depth", title="clusters", xlim=(-0.5, len(depths) - 0.5), yscale="log" if most > 20 else "linear",
-              ylim=(0.8, 1.5 * most) if most > 20 else (0, most + 1.0))  # fmt: skip
-    ticks = [1, 2, 5, 10, 20, 50, 100, 200, 500] if most > 20 else range(0, most + 2, 1 + most // 8)
-    right.set_yticks([tick for tick in ticks if tick <= 1.5 * most], [str(tick) for tick in ticks if tick <= 1.5 * most])
-    right.minorticks_off()
-    right.set_xticks(places[:: 1 + len(places) // 8])
-    label_ends(right, [(due[-1], "by algebra", INK), (found[-1], "found, recorded", look.colour)])
-    return figure
-
-
-def _states(axes: Axes, seen: Seen, depth: int):
-    points = {name: np.asarray(column) for name, column in seen.found["points"].items()}
-    at, here = np.stack([points["x"], points["y"]], axis=1), points["depth"] == depth
-    machine = seen.machine
-    colours = np.array(pictures.element_colours(machine, transition_monoid(machine).elements))
-    axes.scatter(*at[~here].T, s=14, color=GRID, linewidths=0, zorder=1)
-    axes.scatter(*at[here].T, s=48, c=colours[points["element"][here]], edgecolors=FAINT, linewidths=0.5, zorder=3)
-    margin = 0.04 * np.ptp(at, axis=0).max()
-    found = {  # (depth, cluster) -> middle and radius of its ring
-        key: _ring(at[(points["depth"] == key[0]) & (points["cluster"] == key[1])], margin)
-        for key in sorted(set(zip(points["depth"].tolist(), points["cluster"].tolist()))) if key[1] != -1
-    }  # fmt: skip
-    rings = [Circle(*ring) for (at_depth, _), ring in found.items() if at_depth == depth]
-    axes.add_collection(PatchCollection(rings, facecolor="none", edgecolor=INK, lw=0.9, zorder=2), autolim=False)
-    ends = np.concatenate([at, *(middle + [[-radius], [radius]] for middle, radius in found.values())])  # the same at every depth
-    low, high, panel = ends.min(0) - margin, ends.max(0) + 2 * margin, axes.get_window_extent().size
-    reach = panel * ((high - low) / panel).max()  # one scale on both axes
-    xlim, ylim = np.transpose([(low + high - reach) / 2, (low + high + reach) / 2])
-    axes.set(xlim=xlim, ylim=ylim, xticks=[], yticks=[], xlabel="first axis of PCA", ylabel="second axis", aspect="equal",
-             title=f"{pictures.CLUSTERED[seen.task]}, depth {depth}")  # fmt: skip
-    if len(colours) <= MAX_ELEMENTS_NAMED:
-        names = pictures.element_names(machine)
-        for cluster in sorted(set(points["cluster"][here].tolist())):  # -1: the states in no cluster
-            group = here & (points["cluster"] == cluster)
-            held = [names[element] for element in sorted(set(points["element"][group].tolist()))]
-            x, y = at[group].T
-            axes.annotate("/".join(held[:4]) + "/…" * (len(held) > 4), (x.mean(), y.max()), (0, 6), textcoords="offset points",
-                          fontsize=SMALL + 1, zorder=4, fontweight="bold", ha="center",
-                          bbox={"fc": "white", "ec": "none", "pad": 0.4, "alpha": 0.7})  # fmt: skip
-
-
-def _ring(inside: np.ndarray, margin: float) -> tuple[np.ndarray, float]:
-    middle = inside.mean(0)
-    return middle, np.linalg.norm(inside - middle, axis=1).max() + margin
-
-
-def gathering_sentence(seen: Seen, depth: int) -> str:
-    """What was found at a depth beside what the algebra says, as HTML."""
-    at = seen.found["depths"][depth]
-    start = (f"Depth {depth}, words of {at['word']} letters: <b>{at['found']} cluster{'s' * (at['found'] != 1)}</b> among "
-             f"{at['points']} states, the algebra predicts <b>{at['predicted']}</b>.")  # fmt: skip
-    mixed = f" Clusters mix actions: only {at['purity']:.0%} of the states have the commonest action of their cluster."
-    split = f" {at['wholeness']:.0%} of the states lie in the main cluster of their action."
-    start += mixed * (at["purity"] < 1) + split * (at["wholeness"] < 1)
-    if at["purity"] == at["wholeness"] == 1:
-        start += " Clusters and actions are the same."
-    has_names = len(transition_monoid(seen.machine)) <= MAX_ELEMENTS_NAMED
-    return start + " A cluster is named by a shortest word of each of its actions (e: nothing)." * has_names
 
 
 def fields_sentence(looks: pd.DataFrame) -> str:
