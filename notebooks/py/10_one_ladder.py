@@ -342,7 +342,6 @@ assert both.degree() == 1 and both.LC() == gate * a, "Theorem 2, step 1: not a m
 assert sp.expand((read(y) - read(x)) - a * (y - x)) == 0, "Theorem 2, step 1: not a times the change before"
 print("two tokens:", sp.expand(both.as_expr()))
 
-# %% jupyter={"source_hidden": true} tags=["hide-input", "proof-non_negative"]
 n, c = sp.symbols("n c", positive=True)
 for below in (sp.S(0), sp.exp(-c)):
     assert sp.limit(below**n, n, sp.oo) == 0, "Theorem 2, step 2: a gate below 1 does not fade"
@@ -365,7 +364,6 @@ with show.expect_failure("Theorem 2, step 2"):
     for below in (sp.S(0), sp.exp(-c), sp.S(-1)):
         assert sp.limit(abs(below) ** n, n, sp.oo) == 0, "Theorem 2, step 2: a gate below 1 does not fade"
 
-# %% jupyter={"source_hidden": true} tags=["hide-input", "proof-non_negative"]
 with show.expect_failure("Theorem 2, step 2"):
     state = np.cumsum(np.full(8, 128, np.uint8), dtype=np.uint8)  # gate 1, b = 128
     print(*state)
@@ -418,7 +416,6 @@ for g in itertools.permutations(range(5)):
     )
 print("a cycle of five points takes", used[(1, 2, 3, 4, 0)], "reflections")
 
-# %% jupyter={"source_hidden": true} tags=["hide-input", "proof-reflections"]
 for g, count in used.items():
     P = sp.Matrix(5, 5, lambda r, s: int(r == g[s]))
     assert (P - sp.eye(5)).rank() == 5 - len(cycles(g)) == count, "Theorem 3, step 2: another rank"
@@ -636,7 +633,6 @@ for v, (M, _) in enumerate(maps):
         moved = M * (S[:, q] - S[:, p])
         assert moved == S[:, int(moves[v, q])] - S[:, int(moves[v, p])], "step 1"
 
-# %% jupyter={"source_hidden": true} tags=["hide-input", "proof-drift"]
 for word in itertools.chain(*(itertools.product(range(2), repeat=n) for n in range(1, 5))):
     M, goes = sp.eye(5), np.arange(6)
     for v in word:
