@@ -44,6 +44,7 @@ def _parser() -> argparse.ArgumentParser:
     grade.add_argument("--unfenced", action="store_true", help="run submissions with your own rights, without a fence")
     grade.add_argument("--show-hidden", action="store_true",
                        help="feedback tells on which input a hidden test failed, and what it wanted")
+    grade.add_argument("--alike", action="store_true", help="list answers that look alike, to read: for sets that build")
     grade.add_argument("--secret", default="", help="the word that the set was released with")
     marks = verbs.add_parser("marks", help="add up what you wrote into marks.csv, put it on the pages; into Moodle's or Canvas's table")
     marks.add_argument("folder", type=Path, help="the folder that grade wrote, with marks.csv")
@@ -71,6 +72,7 @@ def _release(options: argparse.Namespace) -> int:
 
 def _grade(options: argparse.Namespace) -> int:
     from lrnnbook.machinery.grading import fence
+    from lrnnbook.machinery.grading.alike import alike
     from lrnnbook.machinery.grading.gradebook import assignment_of, grade_folder
     from lrnnbook.machinery.grading.grading import OWN_FAULT
     from lrnnbook.machinery.grading.sets import find, source_of
@@ -87,6 +89,8 @@ def _grade(options: argparse.Namespace) -> int:
     source = source_of(options.set) if options.set else find(assignment_of(folder))
     reports = grade_folder(folder, source, out, within, jobs=options.jobs, say=tell, show_hidden=options.show_hidden,
                            secret=options.secret)  # fmt: skip
+    for said in alike(reports) if options.alike else ():
+        tell(said)
     tell(f"{len(reports)} graded in {time.perf_counter() - began:.0f} s: {out / 'marks.csv'}, {out / 'feedback'}")
     return int(any(report.problem.startswith(OWN_FAULT) for report in reports))
 
