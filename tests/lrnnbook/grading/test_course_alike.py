@@ -12,7 +12,7 @@ pytest.importorskip("nbgrader", reason="a release needs nbgrader: pip install -e
 def test_a_copy_with_other_names_is_found_and_own_work_is_not():
     """Of a set that builds: the source's own answer, a copy of it in disguise, and each planted one."""
     own = Handout.of("ps6").answers["ps6.4"]
-    disguised = own.replace("heads", "k").replace("queue", "todo").replace('"""A shortest wrong word, or None."""', '"""Mine!"""  # really')
+    disguised = own.replace("heads", "where").replace("queue", "todo").replace('"""A shortest wrong word, or None."""', '"""Mine!"""  # really')
     others = [plant.source for plant in plants("ps6") if plant.task == "ps6.4"]
     answers = {"ann": own, "bob": disguised.replace("    ", "  "), **{f"own{n}": text for n, text in enumerate(others)}}
     found = list(alike([Report(name, (), answers={"ps6.4": text}) for name, text in answers.items()]))
