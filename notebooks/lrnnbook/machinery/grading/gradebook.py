@@ -155,7 +155,7 @@ def add_up(table: pd.DataFrame) -> pd.DataFrame:
     """The table with ``points`` as the sum of the tasks' and of ``adjust``, sorted, the grader's columns first."""
     tasks = [column for column in table.columns if TASK.fullmatch(column)]
     for student, row in table.iterrows():
-        total = sum(float(row[task] or 0) for task in tasks) + adjusted(row["adjust"], str(student))
+        total = sum(float(row[task].replace(",", ".") or 0) for task in tasks) + adjusted(row["adjust"], str(student))
         table.loc[student, "points"] = f"{total:g}"
     ours = ["id", "points", "possible", *tasks, "adjust", "comment", "late", "problem", "fence", "handed_in"]
     return table[[*ours, *(column for column in table.columns if column not in ours)]].fillna("").sort_index()
@@ -226,44 +226,7 @@ def assignment_of(folder: Path) -> str:
 TOTAL = "<!-- total -->", "<!-- /total -->"
 _SIGNS = {RIGHT: "✓", NOT_YET: "✗", UNJUDGED: "?", BY_HAND: "✎", UNTRIED: "○"}  # a sign beside the word: not by colour alone
 _UNSEEN = {NOT_YET: "wrong on an input that you have not seen", UNJUDGED: "of a wrong kind on an input that you have not seen"}
-_PAGE = """<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{{ name }}: {{ report.student | clean }}</title><style>
-body { font: 16px/1.5 sans-serif; max-width: 46em; margin: 2em auto; padding: 0 1em; color: #222; background: #fff }
-table { border-collapse: collapse; width: 100% } th, td { text-align: left; vertical-align: top; padding: .3em .6em }
-td { width: 40% } td + td { width: 5em } td + td + td { width: auto } tr { border-top: 1px solid #ccc }
-.right { color: #00664b } .not { color: #a33c00 } code, pre { overflow-wrap: anywhere; white-space: pre-wrap }
-pre { background: #f4f4f4; padding: .6em }
-</style></head>
-<body>
-<h1>{{ name }}: {{ report.student | clean }}</h1>
-{{ total }}
-{% if report.problem %}<p><strong>It could not be graded: {{ report.problem | clean }}.</strong></p>{% endif %}
-{% for task, rows in tasks %}
-<h2>{{ task.id }} · {{ task.title | clean }}</h2>
-<table>
-<tr><th>test</th><th>points</th><th>result</th></tr>
-{% for part, asks, outcome, says in rows %}
-<tr><td>{{ asks | clean }}</td><td>{{ part.points }} of {{ part.possible }}</td><td>
-<span class="{{ {right: "right", "not yet": "not"}[outcome] }}">{{ signs[outcome] }} {{ outcome }}</span>
-{%- if says %}<br><code>{{ says | clean }}</code>{% endif %}</td></tr>
-{% endfor %}
-</table>
-{% for _, rubric, points in task.words %}
-<p>A person reads these words. What counts, {{ points }} points:</p><pre>{{ rubric | block }}</pre>
-{% endfor %}
-{% if rows | selectattr(2, "ne", right) | list %}
-<p>How to go on: this task teaches {{ task.teaches | clean }}. {% if task.hint %}Hint: {{ task.hint | clean }}{% endif %}</p>
-{% endif %}
-{% if report.answers.get(task.id) %}
-<details><summary>What you wrote</summary><pre>{{ report.answers[task.id] | block }}</pre></details>
-{% endif %}
-{% endfor %}
-{% if report.notes %}
-<h2>About the notebook</h2>
-<ul>{% for note in report.notes %}<li><code>{{ note | clean }}</code></li>{% endfor %}</ul>
-{% endif %}
-</body></html>
-"""
+_PAGE = Path(__file__).with_name("page.html")
 
 
 def page(report: Report, problem_set: ProblemSet, *, show_hidden: bool = False, adjust: str = "", comment: str = "") -> str:
@@ -272,7 +235,7 @@ def page(report: Report, problem_set: ProblemSet, *, show_hidden: bool = False, 
     written.filters |= {"clean": clean, "block": block}
     tasks = [(task, _rows(task, report, show_hidden)) for task in problem_set.tasks]
     total = markupsafe.Markup(_total(report.points + adjusted(adjust), report.possible, adjust, comment))
-    return written.from_string(_PAGE).render(name=problem_set.name, report=report, total=total, tasks=tasks, right=RIGHT,
+    return written.from_string(_PAGE.read_text(encoding="utf-8")).render(name=problem_set.name, report=report, total=total, tasks=tasks, right=RIGHT,
                                              signs=_SIGNS)  # fmt: skip
 
 

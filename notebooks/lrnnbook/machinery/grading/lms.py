@@ -63,10 +63,11 @@ def unpack(path: Path, place: Path, most: int) -> Path:
                 if member.file_size <= most:
                     archive.extract(member, folder)
                     continue
-                (folder / member.filename).resolve().relative_to(folder.resolve())
-                (folder / member.filename).parent.mkdir(parents=True, exist_ok=True)
-                (folder / member.filename).touch()
-                os.truncate(folder / member.filename, most + 1)
+                large = (folder / member.filename).resolve()
+                large.relative_to(folder.resolve())  # a ValueError where it would be elsewhere
+                large.parent.mkdir(parents=True, exist_ok=True)
+                large.touch()
+                os.truncate(large, most + 1)
     except BAD_ZIP as error:
         raise ValueError(f"{path} cannot be unpacked ({error})") from error
     return folder

@@ -112,8 +112,8 @@ def collect(folder: Path, name: str, place: Path) -> list[Submission]:
             path = _notebook(entry, name)
             data = _bytes(path)
             if path.casefold().endswith(".zip"):
-                data = _unzipped(data, name)
-        except Unreadable as error:
+                data = zipped(data, name, MAX_FILE_BYTES)
+        except ValueError as error:  # Unreadable, or what a zip is told
             found.append(Submission(student, None, str(error), *more))
             continue
         copy = place / f"{number}.ipynb"
@@ -141,13 +141,6 @@ def _by_id(entries: list[os.DirEntry]) -> Iterator[tuple[os.DirEntry, Name | Non
 def _holds_one(entry: os.DirEntry) -> bool:
     """May this upload hold a notebook?  Moodle has a text that was typed in beside the file."""
     return "_onlinetext" not in entry.name and (entry.is_dir() or os.path.splitext(entry.name)[1].casefold() in PACKED)
-
-
-def _unzipped(data: bytes, name: str) -> bytes:
-    try:
-        return zipped(data, name, MAX_FILE_BYTES)
-    except ValueError as error:
-        raise Unreadable(str(error)) from error
 
 
 def _notebook(entry: os.DirEntry, name: str) -> str:
