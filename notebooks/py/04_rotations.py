@@ -215,13 +215,6 @@ with show.expect_failure("the last line of the paper's proof"):
     assert value == c, "the last line of the paper's proof: E||x_t||^2 = c"
 
 # %% [markdown]
-# Look at one step as a budget. *Try:* at which $c$ does the last bar end at the dashed line? Then choose the corrected $\alpha$.
-
-# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
-budget_widget = explore(ch04.budget, **ch04.BUDGET_WIDGET)
-budget_widget
-
-# %% [markdown]
 # **Step 5 (all cases).** And in the long run? Every step multiplies $\mathbb{E}\|x\|^2$ by $\alpha^2\gamma^2$ and adds
 # $\alpha^2\,\mathrm{Tr}$. The factor is below 1 if $\mathrm{Tr} > (1 - c)\gamma^2$, for instance for every $c \ge 1$. Then the norm
 # tends to $\mathrm{Tr} / (\mathrm{Tr} + (c - 1)\gamma^2)$, and this is $c$ for $c = 1$ only.
@@ -584,7 +577,7 @@ show.math(r"\text{from zero:} \quad s_t =", now)
 gamma, c, rng = 0.9, 4, np.random.default_rng(1)
 A, B = random_rotation(4, rng), rng.standard_normal((4, 3))
 xi = np.sqrt(c * (1 - gamma**2)) / np.linalg.norm(B)
-ch04.show_climb(mean_square(1, gamma, A, xi * B, 1e-9, steps=40), gamma, c)
+ch04.show_sizes(mean_square(1, gamma, A, xi * B, 1e-9, steps=40), c, gamma)
 
 # %% [markdown]
 # It climbs to $c$ and is never there. What if the input is not white? Here is one pair of coordinates with $c = 1$. ρ is the *colour* of

@@ -564,11 +564,15 @@ for name, layer in layers.items():
 # output, and should be a single 1:
 
 # %% jupyter={"source_hidden": true} tags=["varies", "hide-input", "nbval-ignore-output"]
+maps = {}
+for name in ("64 modes, full circle", "16 modes, half circle"):
+    maps[name] = layers[name].kernel(64).detach().numpy()
+    maps[name][:, 0] += layers[name].skip.detach().numpy()[:, 0]
 show.figure(
-    ch05.kernel_maps({name: layer.kernel(64).detach().numpy() for name, layer in list(layers.items())[::2]}, marks=[8 * j for j in range(8)]),
+    ch05.kernel_maps(maps, marks=[8 * j for j in range(8)]),
     alt="Two maps of eight kernels over 64 lags. With 64 modes each row has one strong tap, the eight on a diagonal. With 16 modes the "
         "diagonal breaks off after the row of the shift by 32.",
-    caption="Live. Every row is the kernel of one output (brown 1, white 0, purple -1); triangles mark the eight shifts. What to see: 64 modes make "
+    caption="Live. Every row is the kernel of one output, with the skip weight at lag 0 (brown 1, white 0, purple -1); triangles mark the eight shifts. What to see: 64 modes make "
             "all eight; 16 modes reach lag 32 = 2N, and the rows of the shifts by 40, 48 and 56 are nearly empty.",
 )  # fmt: skip
 
@@ -633,9 +637,9 @@ for depth in (1, 2, 4, 8):
         stacked = models.blocks(lambda width: models.layers.DLR(width, state=64, dt=(0.2, 0.5)), 16, depth, **models.block.PAPER_004)
         found.append(receptive_field(models.Net(stacked, 1, 16, columns=3), noise))
         found[-1] /= found[-1].max()
-    fields[depth] = np.mean(found, 0)
+    fields[f"{depth} layer{'s' * (depth > 1)}"] = np.mean(found, 0)
 show.figure(
-    ch05.fields_by_depth(fields),
+    ch05.receptive_fields(fields, share=0.01, steps=60),
     alt="Receptive fields of stacks of 1, 2, 4 and 8 layers on a logarithmic axis, each with a dot where it falls to one percent: the dots lie further "
         "back with depth, and the lines are as steep beyond them.",
     caption="Live, the mean of 32 untrained stacks of each depth, whose modes keep exp(-dt/2) of their size a step. What to see: depth moves the "
@@ -655,7 +659,6 @@ show.figure(
     ch05.receptive_fields(
         {"at its start": receptive_field(deep, inputs), "trained": looked},
         marks=[8 * j for j in range(8)],
-        title="two layers on Shift",
     ),
     alt="Receptive fields of a stack of two layers on Shift. At its start the newest "
     "position counts most and all others about alike; after training there are peaks at multiples of 8.",

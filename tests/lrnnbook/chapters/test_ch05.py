@@ -136,7 +136,7 @@ def test_pictures_of_builds_say_what_they_show(monkeypatch):
 
 def test_a_dot_is_where_one_percent_is_left():
     fading = 0.5 ** np.arange(20.0)[::-1]
-    axes = ch05.fields_by_depth({1: fading, 2: np.sqrt(fading)}).axes[0]
+    axes = ch05.receptive_fields({"1 layer": fading, "2 layers": np.sqrt(fading)}, share=0.01).axes[0]
     dots = [line.get_xdata()[0] for line in axes.lines if line.get_marker() == "o"]
     assert dots == [7, 14] and [text.get_text() for text in axes.texts[:2]] == ["7", "14"]
 

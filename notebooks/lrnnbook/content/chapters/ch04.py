@@ -287,93 +287,34 @@ DISCS_WIDGET = {  # what ``explore(discs, ...)`` is told
 }
 
 
-# --- Lemma 3: the size of a state, and what a step does to it --------------------------------------------------------
+# --- the size of a state ---------------------------------------------------------------------------------------------
 
-ALPHAS = {"as printed": lambda c, kept: 1 / (kept + 1), "corrected": lambda c, kept: c / (kept + 1)}  # alpha squared
 DRIVE = np.array([[0.8, 0.2], [-0.4, 0.4]])  # B of the pair; Tr(B^T B) = 1
-DECAY, SHOWN = 0.9, 12  # gamma, and the steps that are drawn; Tr(B^T B) = 1
 
 
-def show_sizes(sizes: np.ndarray, c: float) -> None:
-    """Show the mean squared lengths of a run, t = 1, 2, ..., beside the c of Lemma 3."""
-    figure(_sizes(sizes, c), "The mean squared length of the states against the step, beside a grey line at the c of Lemma 3.",
-           f"Live. Lemma 3 promises the grey line; {_off(np.asarray(sizes), c)}")  # fmt: skip
-
-
-def _off(sizes: np.ndarray, c: float) -> str:
-    if np.abs(sizes - c).max() < 0.1 * c:
-        return "the runs keep it."
-    return "the runs leave it after one step."
+def show_sizes(sizes: np.ndarray, c: float, gamma: float | None = None) -> None:
+    """Show the mean squared lengths of runs, from t = 1, beside the c of Lemma 3; with ``gamma`` those from x_0 = 0, from t = 0, and
+    the theorem's c (1 - gamma^(2t))."""
+    drawn, flat = np.asarray(sizes), np.abs(np.asarray(sizes) - c).max() < 0.1 * c
+    told = f"Live. Lemma 3 promises the grey line; the runs {'keep it' if flat else 'leave it after one step'}."
+    if gamma is not None:
+        told = "Live. What to see: the runs follow the theorem, and reach the paper's constant only in the limit."
+    figure(_sizes(drawn, c, gamma), "The mean squared length of the states against the step, beside a grey line at c.", told)
 
 
 @styled
-def _sizes(sizes: np.ndarray, c: float) -> Figure:
+def _sizes(sizes: np.ndarray, c: float, gamma: float | None) -> Figure:
     drawn, axes = new_figure(2.6, left=0.75, right=1.75, top=0.2, bottom=0.55)
-    paper, steps = SOURCES["paper"].colour, np.arange(1, len(sizes) + 1)
+    steps, paper = np.arange(len(sizes)) + (gamma is None), SOURCES["paper"].colour
     axes.axhline(c, color=paper, lw=2.5)
-    axes.plot(steps, sizes, "o-", color=LIVE, lw=1.4, ms=5)
-    axes.set(xlim=(0.7, len(sizes)), ylim=(0, 1.2 * max(c, *sizes)), xlabel="step t", ylabel="mean of ‖xₜ‖²",
-             xticks=[1, *range(2, len(sizes) + 1, 2)])  # fmt: skip
-    label_ends(axes, [(c, f"Lemma 3: {c:g}, always", paper), (sizes[-1], "2,000 runs", LIVE)])
+    axes.plot(steps, sizes, "o-" if gamma is None else "o", color=LIVE, lw=1.4, ms=4.5)
+    ends = [(c, f"paper: {c:g}, always", paper), (sizes[-1], "2,000 runs", LIVE)]
+    if gamma is not None:
+        axes.plot(steps, curve := c * (1 - gamma ** (2 * steps)), color=INK, lw=1.4)
+        ends.append((curve[-1], "theorem", INK))
+    axes.set(xlim=(steps[0] - 0.3, steps[-1]), ylim=(0, 1.2 * max(c, *sizes)), xlabel="step t", ylabel="mean of ‖xₜ‖²")
+    label_ends(axes, ends)
     return drawn
-
-
-def show_climb(sizes: np.ndarray, gamma: float, c: float) -> None:
-    """Show the mean squared lengths of runs from x_0 = 0, t = 0, 1, ..., beside c (1 - gamma^(2t)) and the paper's c."""
-    figure(_climb(np.asarray(sizes), gamma, c), "The mean squared length of runs that start at 0 against the step: it lies on the "
-           "theorem's curve, which rises from 0 towards the c of the paper.",
-           "Live. What to see: the runs follow the theorem, and reach the paper's constant only in the limit.")  # fmt: skip
-
-
-@styled
-def _climb(sizes: np.ndarray, gamma: float, c: float) -> Figure:
-    drawn, axes = new_figure(2.6, left=0.75, right=1.75, top=0.2, bottom=0.55)
-    t, paper = np.arange(len(sizes)), SOURCES["paper"].colour
-    curve = c * (1 - gamma ** (2 * t))
-    axes.axhline(c, color=paper, lw=2.5)
-    axes.plot(t, curve, color=INK, lw=1.4)
-    axes.plot(t, sizes, "o", color=LIVE, ms=4)
-    axes.set(xlim=(0, t[-1]), ylim=(0, 1.2 * c), xlabel="step t", ylabel="mean of ‖xₜ‖²")
-    label_ends(axes, [(c, f"paper: {c:g}, always", paper), (curve[-1] - 0.08 * c, "theorem", INK), (curve[-1] - 0.2 * c, "2,000 runs", LIVE)])
-    return drawn
-
-
-@styled
-def budget(c: float, alpha: str) -> Figure:
-    """One step as bars: of E||x||^2 = c is left gamma^2 c, Tr(B^T B) = 1 comes in, alpha^2 rescales both."""
-    kept, squared = c * DECAY**2, ALPHAS[alpha](c, c * DECAY**2)
-    figure, axes = new_figure(2.3, left=1.5, right=0.2, top=0.3, bottom=0.5)
-    bars = ((c, 0), (kept, 1), (squared * kept, squared))
-    for y, (own, driven) in enumerate(bars):
-        axes.barh(y, own, 0.55, color=ROTRNN)
-        axes.barh(y, driven, 0.55, left=own, color=LRU_COLOUR)
-        axes.text(own + driven, y, f" {own + driven:.3g}", va="center", fontsize=10)
-    axes.axvline(c, color=SOURCES["paper"].colour, ls=(0, (4, 3)), zorder=0)
-    axes.text(c, -0.42, " c", va="bottom", fontsize=10)
-    axes.set(ylim=(2.5, -0.5), xlim=(0, 6.2), xlabel="E‖x‖²")
-    axes.set_yticks([0, 1, 2], ["before: c", "turned, shrunk,\nand driven", "times α²"])
-    axes.legend(handles=[Line2D([], [], color=ROTRNN, lw=7, label="of the state"),
-                         Line2D([], [], color=LRU_COLOUR, lw=7, label="of the input")], loc="upper right")  # fmt: skip
-    return figure
-
-
-def budget_sentence(c: float, alpha: str) -> str:
-    """What is left, what comes in, and where the step ends."""
-    kept = c * DECAY**2
-    squared = ALPHAS[alpha](c, kept)
-    after = squared * (kept + 1)
-    said = (f"{after:.3g} comes out, <b>which is c</b>" if math.isclose(after, c) else
-            f"{after:.3g} comes out, <b>and not {c:g}</b>: Lemma 3, step 4")  # fmt: skip
-    return (f"Of c = {c:g} the step leaves γ²c = {kept:.3g}. The input adds Tr(BᵀB) = 1, so there is {kept + 1:.3g}. "
-            f"With α {alpha}, α² = {squared:.3g}: {said}.")  # fmt: skip
-
-
-BUDGET_WIDGET = {  # what ``explore(budget, ...)`` is told
-    "controls": {"c": [0.25, 0.5, 1, 2, 4], "alpha": list(ALPHAS)},
-    "initial": {"c": 2, "alpha": "as printed"},
-    "sentence": budget_sentence,
-    "alt": "Three bars: the squared norm before a step, after turning and the input, and after alpha squared.",
-}
 
 
 # --- a rotation to turn, and the norm that climbs --------------------------------------------------------------------

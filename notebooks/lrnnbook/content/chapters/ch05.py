@@ -27,7 +27,6 @@ from lrnnbook.content.show.style import (
     PAGE,
     SMALL,
     SOURCES,
-    Look,
     label_ends,
     new_figure,
     styled,
@@ -47,9 +46,8 @@ from lrnnlab import models, training
 from lrnnlab.tasks.numbers.continuous import ContinuousTask, r_squared
 
 LENGTH = 32  # of the kernels of the picture with sliders
-DASHES = ("-", (0, (6, 1.5)), (0, (3, 1.2)), (0, (1, 1.2)), (0, (4, 1, 1, 1)))  # of the five families
 WANTED, FITTED, START, AHEAD = "#B0B0B0", "#0B6E4F", "#CC79A7", "#A0457A"
-LOOKS = tuple(map(Look, (FITTED, "#E69F00", "#882255", "#000000"), DASHES))
+BLUES = ("#9ecae1", "#4292c6", "#08519c", "#041f3d")  # from 1 to 8 layers
 DISC, LAGS = 12, 24  # of the modes that are dragged; twice as many lags, which is what the half circle fits
 PERIODS = 2  # how many times L the impulse response is followed
 SETS = ("one mode", "shift by 7, DFT grid", "shift by 7, half circle", "box, half circle", "fading sine, real modes",
@@ -264,7 +262,7 @@ def modes_for_shifts(L: int) -> Figure:
     exact = np.array([needed_modes(L, lag) for lag in S])
     axes.fill_between(S, S, exact, color="#eeeeee", zorder=0)
     axes.plot(S, exact, color=INK)
-    axes.plot(S, S, color=FITTED, ls=DASHES[1])
+    axes.plot(S, S, color=FITTED, ls=(0, (6, 1.5)))
     axes.text(0.16 * L, 0.87 * L, f"exact on {L} lags: max(S + 1, L − S)", va="bottom")
     axes.text(0.25 * L, 0.21 * L, "nearly exact, at every length: S", va="top", color=FITTED)
     axes.set(xlim=(0, L), ylim=(0, L + 2), xlabel="shift S", ylabel="modes", xticks=range(0, L + 1, L // 8), yticks=range(0, L + 1, L // 4))
@@ -406,41 +404,23 @@ def kernel_maps(panels: Mapping[str, np.ndarray], marks: Sequence[int] = ()) -> 
 
 
 @styled
-def receptive_fields(curves: Mapping[str, np.ndarray], marks: Sequence[int] = (), title: str = "") -> Figure:
-    """How much each input counts, by how many steps it lies back: arrays of ``receptive_field``, last position first.
-
-    Each curve is divided by its largest value; ``marks`` are lags with a thin line.
-    """
-    figure, axes = new_figure(3.2, right=1.5)
-    bottom = max(1e-5, 0.3 * min(field.min() / field.max() for field in curves.values()))
+def receptive_fields(fields: Mapping[str, np.ndarray], marks: Sequence[int] = (), share: float = 0, steps: int = 1000) -> Figure:
+    """How much each input counts over the largest, by how many steps it lies back: arrays of ``receptive_field``, last position first.
+    ``marks`` are lags with a thick line; the dots are at the first lag from which on no more than ``share`` is left."""
+    figure, axes = new_figure(3.1, left=0.75, right=1.25, top=0.2)
     for mark in marks:
-        axes.axvline(mark, color="#d9d9d9", lw=3, zorder=0)
-    for (name, field), look in zip(curves.items(), LOOKS):
-        back = np.maximum(field[::-1] / field.max(), bottom)
-        axes.plot(back, color=look.colour, ls=look.dash, lw=1.3, label=name)
-    axes.set(yscale="log", ylim=(bottom, 1.6), xlim=(0, len(back) - 1), xlabel="steps back",
-             ylabel="share of the largest", title=title)  # fmt: skip
-    axes.minorticks_off()
-    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5), handlelength=2.6)
-    return figure
-
-
-@styled
-def fields_by_depth(fields: Mapping[int, np.ndarray], share: float = 0.01) -> Figure:
-    """How much each input counts, by how many steps it lies back, a line for each depth: arrays (T,), last position first; the dot is
-    at the first lag where no more than ``share`` of the largest is left, from there on."""
-    figure, axes = new_figure(3.1, left=0.75, right=1.1, top=0.2)
-    axes.axhline(share, color=FAINT, lw=1, ls=(0, (4, 3)))
-    ends, shown = [], min(60, *map(len, fields.values()))
-    for place, ((depth, field), colour) in enumerate(zip(fields.items(), ("#9ecae1", "#4292c6", "#08519c", "#041f3d"))):
+        axes.axvline(mark, color="#d9d9d9", lw=4, zorder=0)
+    ends, shown = [], min(steps, *map(len, fields.values()))
+    for place, ((name, field), colour) in enumerate(zip(fields.items(), BLUES if share else (FAINT, LIVE))):
         back = field[::-1] / field.max()
-        lag = int(np.flatnonzero(back > share)[-1]) + 1
         axes.plot(back[:shown], color=colour, lw=1.6)
-        axes.plot(lag, share, "o", color=colour, ms=8, zorder=4)
-        axes.annotate(f"{lag}", (lag, share), (0, -19 if place % 2 else 9), textcoords="offset points", ha="center", color=INK,
-                      bbox={"fc": "white", "ec": "none", "pad": 0.6})  # fmt: skip
-        ends.append((back[shown - 1], f"{depth} layer{'s' * (depth > 1)}", colour))
-    axes.set(yscale="log", ylim=(1e-5, 1.6), xlim=(0, shown - 1), xlabel="steps back", ylabel="share of the largest")
+        ends.append((back[shown - 1], name, colour))
+        if share:
+            lag = int(np.flatnonzero(back > share)[-1]) + 1
+            axes.plot(lag, share, "o", color=colour, ms=8, zorder=4)
+            axes.annotate(f"{lag}", (lag, share), (0, -19 if place % 2 else 9), textcoords="offset points", ha="center",
+                          bbox={"fc": "white", "ec": "none", "pad": 0.6})  # fmt: skip
+    axes.set(yscale="log", ylim=(1e-5 if share else 1e-2, 1.6), xlim=(0, shown - 1), xlabel="steps back", ylabel="share of the largest")
     axes.minorticks_off()
     label_ends(axes, ends)
     return figure
