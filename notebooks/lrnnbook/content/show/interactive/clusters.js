@@ -29,7 +29,7 @@ const arrows = (labels, { parent, letter, action }) => {
   return [...found.values()].map(arrow => ({ ...arrow, share: arrow.words / all.get(`${arrow.from},${arrow.letter}`) }));
 };
 
-const SIDE = 300, EDGE = 44, PAPER = "var(--jp-layout-color0, var(--paper, Canvas))", HALO = `stroke: ${PAPER}; stroke-width: 4px`;
+const SIDE = 310, EDGE = 60, PAPER = "var(--jp-layout-color0, var(--paper, Canvas))", HALO = `stroke: ${PAPER}; stroke-width: 4px`;
 const place = value => EDGE + (SIDE - 2 * EDGE) * value / 1000;
 
 const sector = (x, y, r, from, to) => {
@@ -41,7 +41,8 @@ const sector = (x, y, r, from, to) => {
 const curve = (one, other, turn, middle) => {
   const points = [];
   if (one === other) {
-    const way = Math.atan2(one.y - middle[1], one.x - middle[0]) + turn * 0.9, r = 13;
+    const r = 13, out = Math.atan2(one.y - middle[1], one.x - middle[0]) + turn * 0.9, inside = one.x + (one.r + 2 * r) * Math.cos(out);
+    const way = inside > 8 && inside < SIDE - 8 ? out : turn * 0.9 - Math.PI / 2;  // upwards where there is no room beside it
     const [x, y] = [one.x + (one.r + r * 0.6) * Math.cos(way), one.y + (one.r + r * 0.6) * Math.sin(way)];
     for (let i = 0; i <= 40; i++) points.push([x + r * Math.cos(way + Math.PI + i * Math.PI / 20), y + r * Math.sin(way + Math.PI + i * Math.PI / 20)]);
   } else {
