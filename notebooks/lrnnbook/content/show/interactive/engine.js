@@ -4,50 +4,61 @@
 const bytes = text => Uint8Array.from(atob(text), sign => sign.charCodeAt(0)).buffer;
 const argmax = values => values.reduce((best, value, i) => (value > values[best] ? i : best), 0);
 
-const values_of = (size, f) => {  // loops: three times as fast as `map` of typed arrays
-  const y = new Float64Array(size);
-  for (let i = 0; i < size; i++) y[i] = f(i);
-  return y;
-};
-const each = f => x => values_of(x.length, i => f(x[i]));
-const pair = f => (x, y) => values_of(x.length, i => f(x[i], y[i]));
+// Each operation fills `z`, which its node keeps from step to step; loops, since a function called for each number costs more.
+const each = f => (z, x) => { for (let i = 0; i < z.length; i++) z[i] = f(x[i]); };
 const OPERATIONS = {
-  relu: each(x => Math.max(x, 0)), exp: each(Math.exp), tanh: each(Math.tanh), sigmoid: each(x => 1 / (1 + Math.exp(-x))),
+  relu: (z, x) => { for (let i = 0; i < z.length; i++) z[i] = Math.max(x[i], 0); },
+  exp: each(Math.exp), tanh: each(Math.tanh), sigmoid: each(x => 1 / (1 + Math.exp(-x))),
   neg: each(x => -x), sqrt: each(Math.sqrt), abs: each(Math.abs), sin: each(Math.sin), cos: each(Math.cos),
   log1p: each(Math.log1p), softplus: each(x => (x > 20 ? x : Math.log1p(Math.exp(x)))), reciprocal: each(x => 1 / x),
-  add: pair((x, y) => x + y), sub: pair((x, y) => x - y), mul: pair((x, y) => x * y), div: pair((x, y) => x / y),
-  times: (x, y) => values_of(x.length, i => (i % 2 ? x[i - 1] * y[i] + x[i] * y[i - 1] : x[i] * y[i] - x[i + 1] * y[i + 1])),
-  matmul: (a, b, batch, m, k, n) => {
-    const c = new Float64Array(batch * m * n);
-    for (let z = 0; z < batch; z++)
-      for (let i = 0; i < m; i++)
-        for (let l = 0; l < k; l++) {
-          const value = a[(z * m + i) * k + l], from = (z * k + l) * n, to = (z * m + i) * n;
-          if (value) for (let j = 0; j < n; j++) c[to + j] += value * b[from + j];
-        }
-    return c;
+  add: (z, x, y) => { for (let i = 0; i < z.length; i++) z[i] = x[i] + y[i]; },
+  sub: (z, x, y) => { for (let i = 0; i < z.length; i++) z[i] = x[i] - y[i]; },
+  mul: (z, x, y) => { for (let i = 0; i < z.length; i++) z[i] = x[i] * y[i]; },
+  div: (z, x, y) => { for (let i = 0; i < z.length; i++) z[i] = x[i] / y[i]; },
+  times: (z, x, y) => {
+    for (let i = 0; i < z.length; i += 2) {
+      z[i] = x[i] * y[i] - x[i + 1] * y[i + 1];
+      z[i + 1] = x[i] * y[i + 1] + x[i + 1] * y[i];
+    }
   },
-  norm: (x, scale, shift, eps) => {
-    const D = scale.length, y = new Float64Array(x.length);
+  matmul: (z, a, b, batch, m, k, n) => {
+    if (n > 1) z.fill(0);
+    for (let i = 0; i < batch * m; i++) {
+      const from = Math.floor(i / m) * k * n, to = i * n;
+      let sum = 0;
+      for (let l = 0; l < k; l++) {
+        const value = a[i * k + l], at = from + l * n;
+        if (n === 1) sum += value * b[at];
+        else if (value) for (let j = 0; j < n; j++) z[to + j] += value * b[at + j];
+      }
+      if (n === 1) z[i] = sum;
+    }
+  },
+  norm: (z, x, scale, shift, eps) => {
+    const D = scale.length;
     for (let from = 0; from < x.length; from += D) {
       let mean = 0, square = 0;
       for (let d = 0; d < D; d++) mean += x[from + d] / D;
       for (let d = 0; d < D; d++) square += (x[from + d] - mean) ** 2 / D;
-      for (let d = 0; d < D; d++) y[from + d] = (x[from + d] - mean) / Math.sqrt(square + eps) * scale[d] + shift[d];
+      for (let d = 0; d < D; d++) z[from + d] = (x[from + d] - mean) / Math.sqrt(square + eps) * scale[d] + shift[d];
     }
-    return y;
   },
-  softmax: (x, D) => x.map((value, i) => {
-    const row = x.subarray(i - i % D, i - i % D + D), top = Math.max(...row);
-    return Math.exp(value - top) / row.reduce((sum, one) => sum + Math.exp(one - top), 0);
-  }),
-  sum: (x, D) => values_of(x.length / D, i => {
-    let sum = 0;
-    for (let d = 0; d < D; d++) sum += x[i * D + d];
-    return sum;
-  }),
+  softmax: (z, x, D) => {
+    for (let from = 0; from < x.length; from += D) {
+      const row = x.subarray(from, from + D), top = Math.max(...row), all = row.reduce((sum, one) => sum + Math.exp(one - top), 0);
+      row.forEach((value, d) => { z[from + d] = Math.exp(value - top) / all; });
+    }
+  },
+  sum: (z, x, D) => {
+    for (let i = 0; i < z.length; i++) {
+      let sum = 0;
+      for (let d = 0; d < D; d++) sum += x[i * D + d];
+      z[i] = sum;
+    }
+  },
 };
 const OPERANDS = { matmul: 2, norm: 3, softmax: 1, sum: 1 };  // how many of the arguments are values; else all
+const SIZES = { matmul: (x, [batch, m, , n]) => batch * m * n, sum: (x, [D]) => x.length / D };  // of what comes out; else as x
 
 // {start, step(state, token) -> {state, logits}}; `tables` may be other than the net's own (snapped, broken).
 const netOf = (data, tables = tablesOf(data)) => {
@@ -55,25 +66,30 @@ const netOf = (data, tables = tablesOf(data)) => {
     if (name === "table") return (_, token) => tables[given[0]][tables[given[0]].length > 1 ? token : 0];
     if (name === "fill") { const value = new Float64Array(given[1]).fill(given[0]); return () => value; }
     if (name === "take") {
-      const [sources, places] = given;
+      const [sources, places] = given, z = new Float64Array(places.length);
       return values => {
-        const x = sources.length > 1 ? sources.flatMap(one => [...values[one]]) : values[sources[0]], y = new Float64Array(places.length);
-        for (let i = 0; i < y.length; i++) y[i] = x[places[i]];
-        return y;
+        const x = sources.length > 1 ? sources.flatMap(one => [...values[one]]) : values[sources[0]];
+        for (let i = 0; i < z.length; i++) z[i] = x[places[i]];
+        return z;
       };
     }
-    const count = OPERANDS[name] ?? given.length, operands = given.slice(0, count), rest = given.slice(count);
-    if (operands.length === 1) return values => OPERATIONS[name](values[operands[0]], ...rest);
-    if (operands.length === 2) return values => OPERATIONS[name](values[operands[0]], values[operands[1]], ...rest);
-    return values => OPERATIONS[name](...operands.map(one => values[one]), ...rest);
+    const count = OPERANDS[name] ?? given.length, [x, y, w] = given.slice(0, count), rest = given.slice(count), fill = OPERATIONS[name];
+    let z = null;
+    return values => {
+      z ??= new Float64Array(SIZES[name]?.(values[x], rest) ?? values[x].length);
+      if (count === 1) fill(z, values[x], ...rest);
+      else if (count === 2) fill(z, values[x], values[y], ...rest);
+      else fill(z, values[x], values[y], values[w], ...rest);
+      return z;
+    };
   });
-  const [answer, ...after] = data.ends;
+  const [answer, ...after] = data.ends, kept = data.start.length;
   return {
     start: data.start.map(part => Float64Array.from(part)),
     step: (state, token) => {
       const values = [...state];
-      for (const node of nodes) values.push(node(values, token));
-      return { state: after.map(end => values[end]), logits: values[answer] };
+      for (let i = 0; i < nodes.length; i++) values[kept + i] = nodes[i](values, token);
+      return { state: after.map(end => values[end].slice()), logits: values[answer].slice() };
     },
   };
 };
