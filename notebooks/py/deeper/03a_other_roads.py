@@ -12,6 +12,7 @@
 # PScan makes about $\frac T2\log_2 T$ products of matrices. Can a tree do with fewer than $T$? Which recurrences cannot be scanned, and which need no scan at all? *It takes* about 20 min to read and 15 min for the exercises. Behind [chapter 03](../03_parallel_scans.ipynb).
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
+import numpy as np
 import sympy as sp
 import torch
 
@@ -144,7 +145,7 @@ show.table(
 
 # %% [markdown]
 # **Exercise 9** ★ *(5 min, 3 points: to predict which products overflow)* **Predict.** Choose before you run. In chapter
-# 03, section 5, a state of 0 waited through 300 doublings, and PScan gave NaN. If `tree_scan` of this notebook is run on
+# 03, section 6, a state of 0 waited through 300 doublings, and PScan gave NaN. If `tree_scan` of this notebook is run on
 # the same numbers, at how many steps does it give NaN, compared with PScan? And why can this never happen with blocks
 # whose columns are probability distributions?
 
@@ -179,6 +180,50 @@ guess("03.9", tree_on_doublings)
 # counts the start as a position, so its groups begin one step earlier, and its first word of 128 twos, $A_{255}\cdots A_{128}$,
 # ends at step 255; the states before are right.
 # Columns on the simplex never do it: they stay so under products, whose entries are at most 1.
+#
+# </details>
+
+# %% [markdown]
+# **Exercise 5** ★★ *(10 min, 4 points: to test a scan so that a bug shows)* **Code: find the bug.** Here is the
+# scan by doubling of chapter 03, for numbers and the start 0, as somebody else wrote it. It passes two tests, and yet it is wrong on almost all
+# other numbers. Why? Write the function as it should be.
+
+# %%
+def their_scan(a, b):
+    a, b, shift = np.array(a, float), np.array(b, float), 1
+    while shift < len(a):
+        a[shift:] = a[shift:] * a[:-shift]
+        b[shift:] = a[shift:] * b[:-shift] + b[shift:]
+        shift *= 2
+    return b
+
+
+b = np.arange(1, 501)
+print("all a = 1, a cumulative sum:", np.array_equal(their_scan(np.ones(500), b), b.cumsum()),
+      "  all a = 0, resets:", np.array_equal(their_scan(np.zeros(500), b), b))  # fmt: skip
+my_scan = None  # exercise 5: a function of a and b that returns the T states
+check("03.5", my_scan)
+
+# %% [markdown]
+# <!-- Exercise 03.5: from notebooks/lrnnbook/content/exercises/ch03.md, by lrnnlab book build; change it there. -->
+#
+# <details><summary>Hint 1</summary>
+#
+# Try $T = 2$ with $a_1 = 2$: what does the first pass make of $b_2$?
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
+#
+# The rule is $(a_2, b_2) \circ (a_1, b_1) = (a_2a_1,\; a_2b_1 + b_2)$. Which $a_2$ stands in the second part?
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# Exchange the first two lines of the loop's body. As they stand, $b$ is brought up to date with the *new* $a$, the
+# product of both halves, in place of the $a$ of the second half alone. Where all $a_t$ are 1, or all are 0, the product
+# is that $a$, so both tests pass. Test a scan on numbers that it cannot pass by luck: random gates, and every $T$ from 1.
 #
 # </details>
 

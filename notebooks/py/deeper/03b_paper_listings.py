@@ -19,6 +19,7 @@ import sympy as sp
 import torch
 
 import lrnnbook
+from lrnnbook import show
 from lrnnbook.content.exercises import hint, solution
 from lrnnlab import scans
 from lrnnlab.scans import linear_scan, paper
@@ -41,7 +42,7 @@ scans.warm()
 # twice its size, with the words of the row behind it, each multiplied by the last word of the row itself. The cell
 # does that with words in place of matrices, as the paper does: `A3A2` is the product $A_3 A_2$.
 
-# %% tags=["proof-schedule"]
+# %% tags=["proof-schedule", "proof-pscan", "proof-work"]
 def split(groups):
     coef, remain = groups[::2], groups[1::2]
     longer = [[word + run[-1] for word in row] for row, run in zip(coef[1:], remain)]
@@ -55,7 +56,6 @@ def levels_of(L):
         coef, groups = split(groups)
         levels.append(coef)
     return levels
-
 
 # %% [markdown]
 # **Step 1.** For $L = 8$ these are the three lists that the paper prints.
@@ -123,9 +123,176 @@ for backend in scans.backends(A.unsqueeze(2)):
 
 
 # %% [markdown]
-# ## 2 The other order
+# ## 2 The listing does what the claim of chapter 03 says
 #
-# Chapter 03 breaks the proof of PScan by multiplying in the other order.
+# **Claim.** After level $l$, position $t$ holds what the loop gives if it is started anew at the beginning of $t$'s group of $2^l$.
+#
+# A state is the list of words that add up to it: `A2A1u0` is $A_2A_1u_0$, where $u_0$ is $x_0$ and $u_t$ is the input $b_t$. (Step 3,
+# in symbols, is in chapter 03. In the cells levels count from 0.)
+#
+# **Step 1 (before the first level).** Every position holds its input, and so does the loop that starts there.
+
+# %% tags=["proof-pscan"]
+def loop(first, last):
+    words = [f"u{first}"]
+    for t in range(first + 1, last + 1):
+        words = [f"A{t}{word}" for word in words] + [f"u{t}"]
+    return words
+
+
+print("the loop from 1 to 3:", " + ".join(loop(1, 3)))
+assert all(loop(t, t) == [f"u{t}"] for t in range(64)), "PScan, step 1: a group of one"
+
+# %% [markdown]
+# **Step 2 (first half).** A group begins where the smaller group of the level before began. **All positions below 1,024.**
+
+# %% tags=["proof-pscan"]
+halves = [2**l for l in range(10)]
+first_half = [(t, half) for half in halves for t in range(1024) if t % (2 * half) < half]
+print(f"{len(first_half):,} places in a first half: the beginning of the group is the same")
+same = [t - t % half == t - t % (2 * half) for t, half in first_half]
+assert all(same), "PScan, step 2: another beginning"
+
+# %% [markdown]
+# **Step 4 (second half).** The words that a level applies to a group are the products from its middle $m$ on: `split` joins a row that
+# begins at $m$ with the next one, and multiplies the words of that by the last word of the first. **All $L \le 256$.**
+
+# %% tags=["proof-pscan"]
+places = 0
+for L in (2**k for k in range(1, 9)):
+    for l, groups in enumerate(levels_of(L)):
+        for g, words in enumerate(groups):
+            m = 2 ** (l + 1) * g + 2**l
+            places += len(words)
+            wanted = ["".join(f"A{i}" for i in range(m + j, m - 1, -1)) for j in range(2**l)]
+            assert words == wanted, "PScan, step 4: not the product from the middle on"
+print(f"{places:,} words are the products that step 3 asks for")
+
+# %% [markdown]
+# **Step 5 (the end).** Every position after every level, compared with the loop. **All $T \le 33$.** $\blacksquare$
+
+# %% tags=["proof-pscan"]
+for T in range(1, 34):
+    L = 1 << T.bit_length()
+    x = [[f"u{t}"] if t <= T else [] for t in range(L)]
+    for l, groups in enumerate(levels_of(L)):
+        for g, words in enumerate(groups):
+            m = 2 ** (l + 1) * g + 2**l
+            for t, word in enumerate(words, m):
+                x[t] = x[t] + [word + w for w in x[m - 1]]
+        for t in range(T + 1):
+            start = t - t % 2 ** (l + 1)
+            assert sorted(x[t]) == sorted(loop(start, t)), "PScan, step 5: not the loop started anew"
+    whole_loop = [sorted(x[t]) == sorted(loop(0, t)) for t in range(T + 1)]
+    assert all(whole_loop), "PScan, step 5: not the loop"
+print(f"T = 1 to {T}: the same words in every state; x_3 =", " + ".join(sorted(x[3])))
+
+# %% [markdown]
+# **Break it.** Multiply in the other order, and step 4 fails. (Section 4 says for which matrices the other order is right.)
+
+# %% tags=["proof-pscan"]
+with show.expect_failure("PScan, step 4"):
+    coef, remain = [["A1"], ["A3"]], [["A2"]]
+    longer = [[run[-1] + word for word in row] for row, run in zip(coef[1:], remain)]
+    assert longer == [["A3A2"]], "PScan, step 4: A2A3 is not the product from the middle on"
+
+# %% [markdown]
+# ## 3 The count of chapter 03
+#
+# **Step 1.** Each of the $\log_2 L$ levels applies $L/2$ words. **All $L \le 1{,}024$.**
+
+# %% tags=["proof-work"]
+sizes = [2**k for k in range(1, 11)]
+applied_words = {L: [sum(map(len, groups)) for groups in levels_of(L)] for L in sizes}
+print("words applied at L = 8, level by level:", applied_words[8])
+for L, found in applied_words.items():
+    assert found == [L // 2] * int(math.log2(L)), "Work, step 1: not L/2 words a level"
+
+# %% [markdown]
+# **Step 2.** $L - 1$ of these are single letters. So $\frac L2\log_2 L - (L - 1)$ products are made. **All $L \le 1{,}024$.**
+
+# %% tags=["proof-work"]
+def products_made(L):
+    groups, made = [[f"A{i}"] for i in range(1, L)], 0
+    while groups:
+        made += sum(map(len, groups[2::2]))  # each word of coef[1:] is multiplied once
+        _, groups = split(groups)
+    return made
+
+
+words = [word for groups in levels_of(64) for row in groups for word in row]
+letters = [word for word in words if word.count("A") == 1]
+assert sorted(letters) == sorted(f"A{i}" for i in range(1, 64)), "Work, step 2: the letters given"
+print({L: products_made(L) for L in sizes})
+for L in sizes:
+    assert products_made(L) == L // 2 * int(math.log2(L)) - (L - 1), "Work, step 2: the count"
+
+# %% [markdown]
+# **Step 3.** At $T = 500$, $b = 8$ the products alone take 28.7 times the loop's multiplications, with what applies them 33.3 times. With
+# $b = 1$ it is 8.2 times.
+
+# %% tags=["proof-work"]
+def work(T, b, h=1):
+    """(loop, products, applications): multiplications of numbers."""
+    k = T.bit_length()
+    L = 1 << k
+    return b**2 * h * T, b**3 * h * (L // 2 * k - (L - 1)), b**2 * h * (L // 2) * k
+
+
+from_loop, from_products, from_applying = work(T=500, b=8, h=8)
+small_loop, *small_scan = work(T=500, b=1, h=8)
+ratios = [from_products / from_loop, (from_products + from_applying) / from_loop]
+ratios = [round(ratio, 1) for ratio in (*ratios, sum(small_scan) / small_loop)]
+print(f"loop {from_loop:,}, PScan {from_products:,} + {from_applying:,}; ratios {ratios}")
+assert ratios == [28.7, 33.3, 8.2], "Work, step 3: other ratios"
+
+# %% [markdown]
+# **Step 4.** The number of products lies between $\frac T2(\log_2 T - 2)$ and $T\log_2(2T)$, because
+# $\frac L2\log_2 L - (L-1) = \frac L2(\log_2 L - 2) + 1$ and $\frac L2 \le T < L$. **All cases** of the identity; bounds for **all $T \le 5{,}000$.**
+
+# %% tags=["proof-work"]
+half, k = sp.symbols("half k")
+assert sp.expand(half * k - (2 * half - 1) - (half * (k - 2) + 1)) == 0, "Work, step 4: the identity"
+for T in range(1, 5001):
+    made, L = work(T, b=1)[1], 1 << T.bit_length()
+    assert L // 2 <= T < L, "Work, step 4: L is the next power of two"
+    assert T / 2 * (math.log2(T) - 2) <= made <= T * math.log2(2 * T), "Work, step 4: a bound"
+print(f"T = {T}: {T / 2 * (math.log2(T) - 2):,.0f} <= {made:,} <= {T * math.log2(2 * T):,.0f}")
+
+# %% [markdown]
+# **Step 5.** With $P = L/2$ processors a level takes at most $(b^3 + b^2)\,h$ multiplications one after the other, and all levels
+# $(b^3 + b^2)\,h\log_2 L$: the paper's $O(b^3h\log T)$. **All $T < 1{,}024$**, six block sizes.
+
+# %% tags=["proof-work"]
+for T in range(1, 1024):
+    for b in (1, 2, 3, 4, 8, 16):
+        levels, L = T.bit_length(), 1 << T.bit_length()
+        ticks = sum(work(T, b)[1:]) / (L // 2)
+        assert ticks <= (b**3 + b**2) * levels, "Work, step 5: more than (b^3 + b^2) a level"
+print(f"T = {T}, b = {b}, h = 1: {ticks:,.0f} ticks with {L // 2} processors, "
+      f"at most {(b**3 + b**2) * levels:,}")
+
+# %% [markdown]
+# **Step 6.** With time $\max(\text{work}/P, \text{depth})$, $b = 1$ and $h = 8$ at $T = 500$, PScan wins from 66 processors on. **All $P \le
+# 5{,}000$.** $\blacksquare$
+
+# %% tags=["proof-work"]
+from_loop, *scan = work(T=500, b=1, h=8)
+wins = [P for P in range(1, 5001) if max(sum(scan) / P, 9) < max(from_loop / P, 500)]
+print(f"PScan is faster than the loop from P = {wins[0]} on")
+assert wins == list(range(66, 5001)), "Work, step 6: another break-even"
+
+# %% [markdown]
+# **Break it.** Count $L$ given letters instead of $L - 1$, as if the start had a matrix, too.
+
+# %% tags=["proof-work"]
+with show.expect_failure("Work, step 2"):
+    assert products_made(8) == 8 // 2 * 3 - 8, "Work, step 2: five products for L = 8, not four"
+
+# %% [markdown]
+# ## 4 The other order
+#
+# Section 2 breaks the proof of PScan by multiplying in the other order.
 #
 # **The corrected statement.** With the products in the other order the scan is right for matrices that commute, and not for others.
 #
@@ -163,7 +330,7 @@ print("A3 A2 x_1 =", forget @ swap @ x_1, "  A2 A3 x_1 =", swap @ forget @ x_1)
 assert not np.array_equal(forget @ swap @ x_1, swap @ forget @ x_1), "The other order, step 2: these blocks commute"
 
 # %% [markdown]
-# ## 3 The levels in whole numbers
+# ## 5 The levels in whole numbers
 #
 # The proof is about the algorithm, but what runs is code. So the next cell walks through the levels of `scans.paper`
 # in whole numbers, where nothing is rounded, and compares every position with the loop started anew at the beginning
@@ -201,13 +368,13 @@ for number, level in enumerate(paper.products(A)):
           f"claim says: {right}")
 
 # %% [markdown]
-# ## 4 Where the paper says something else
+# ## 6 Where the paper says something else
 #
 # | the paper | what we found |
 # |---|---|
-# | "computational complexity [...] $O(b^3 h \log T)$" (3.4) | that is the depth, with a processor for every two positions; the work is $\Theta(b^3 h T \log T)$ (chapter 03, section 3), 33 times the loop's at $T = 500$, $b = 8$ |
+# | "computational complexity [...] $O(b^3 h \log T)$" (3.4) | that is the depth, with a processor for every two positions; the work is $\Theta(b^3 h T \log T)$ (chapter 03, section 4), 33 times the loop's at $T = 500$, $b = 8$ |
 # | "$\lceil \log_2 L \rceil$ steps" | right, with $x_0$ counted in $L$: $\lceil \log_2 (T+1) \rceil$ for $T$ inputs |
 # | listing A.2.1 runs $\lceil \log_2(\text{seq\_len}) \rceil$ times | no level at all for one input, where one is needed; A.2.2 has it right |
-# | "Sequential and PScan are equivalent" (A.2.2) | as real numbers; in floats they differ in the last digits, and PScan can give NaN where the loop does not (chapter 03, section 5) |
+# | "Sequential and PScan are equivalent" (A.2.2) | as real numbers; in floats they differ in the last digits, and PScan can give NaN where the loop does not (chapter 03, section 6) |
 # | $b^3$ is why PScan is no faster at test time (4.5) | likely part of it; what both ways share can do the same, and the three numbers cannot tell ([03c](03c_benchmark.ipynb)) |
 # | training gains "due to the improved backpropagation path" (4.5) | "we hypothesize", they say, and there is a reason: listing A.2.2 and the released sequential loop index `A[:, i]`, so their backward pass is quadratic ([03d](03d_floats.ipynb) measures by how much), and PScan's is not. Which loop was timed is not said. Beside a loop that unbinds PScan loses in training too, on one CPU thread; on an H200 it wins at $T = 40$ ([03c](03c_benchmark.ipynb)) |

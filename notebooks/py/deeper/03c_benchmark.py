@@ -75,7 +75,7 @@ print(f"in every setting at least {math.floor(10 * least) * 10} % of the loop's 
 #   0.20, 0.31, 0.43 and 0.78 times the loop's time with blocks of 2, 4, 8 and 16 ($T = 500$, $B = 128$, forward). So larger
 #   blocks do cost PScan its lead, as the paper says. So do longer strings: at $T = 4{,}096$ the ratio is 0.93 to 1.24. In
 #   training at $T = 40$ with $b = 8$ it is 0.62; the paper's, for the whole model, is 0.64. Our compiled loop beats both by far.
-# * The paper's explanation, $b^3$ against $\log T$, rightly points to the work: chapter 03, section 3, counts 33 times the loop's multiplications. With $b = 1$, where $b^3 = b^2$, it is 8 times.
+# * The paper's explanation, $b^3$ against $\log T$, rightly points to the work: chapter 03, section 4, counts 33 times the loop's multiplications. With $b = 1$, where $b^3 = b^2$, it is 8 times.
 # * But its three numbers do not prove it. Whatever is timed *besides* the scan is the same for both ways and pulls the ratio towards 1. Here that part is most of the time: at each position a network makes $h b^2 = 512$ numbers of $A_t$. With $b = 1$, in 64 blocks so that the width is the same, it makes only 64, so this part shrinks as well, and the ratio moves away from 1 *for two reasons at once*.
 # * A loop of 500 steps took the paper's GPU no longer than one of 40 with its backward pass. What an "instance" is (a string? a batch?) the paper does not say.
 
@@ -267,7 +267,7 @@ show.table(
 #   So does PScan at $T = 40$ with small blocks. On longer strings its time is its own: from $T = 40$ to 500 it grows tenfold, while its levels grow from 6 to 9.
 # * *And sometimes ours waits.* With $b = 2$ and $T = 500$ forward and backward in one call took 1.05 ms (0.65 to 1.59), but alone they take 0.03 and 0.04 ms: this call waits for Python, too.
 #
-# **Does the model of chapter 03, section 4, hold?** With 128 strings it says that the loop is first and that memory is what holds it up. So it was, most clearly with
+# **Does the model of chapter 03, section 5, hold?** With 128 strings it says that the loop is first and that memory is what holds it up. So it was, most clearly with
 # large blocks. But it says that PScan takes 6 to 22 times as long, and a tree about 3 times; measured are 52 to 1,498 times for PScan and 41 to 349 times for
 # torch's `associative_scan`. It says that the token table takes 0.11 times as long at $b = 8$; measured are 1.1 to 2.0. With one string it lets each of 16,384 steps cost one tick, and ours
 # is not that loop: it works in chunks. So the model tells you which scan is first, and not by how much.

@@ -119,7 +119,7 @@ show.table(
 # Division breaks when $1/P_t$, or the sum of the $b_s/P_s$, leaves what float32 can hold, though no state does. Logarithms work as long as everything is positive, and fail at the first negative number or reset; and our models need both. The compiled loop, which is "the scan" in this table, forms no product at all.
 
 # %% [markdown]
-# **But a tree does form products** (chapter 03, section 5): PScan gives NaN where a state of 0 waits through 300 doublings. How soon does a product of random blocks overflow?
+# **But a tree does form products** (chapter 03, section 6): PScan gives NaN where a state of 0 waits through 300 doublings. How soon does a product of random blocks overflow?
 
 # %%
 product, step = torch.eye(8), 0

@@ -1,6 +1,6 @@
 """Chapter 03 (parallel scans): which scan wins where, and the chapter's pictures, tables and sentences.
 
-The race is a model with P processors and one memory, beside the recorded benchmark.  In the model a scan takes as long as
+The race is a model with P processors and one memory.  In the model a scan takes as long as
 the worst of three things (in ticks, one multiplication a processor and tick):
 
     multiplications / P,    BALANCE * numbers moved / P,    steps that wait for each other.
@@ -12,7 +12,6 @@ Letters: T time, b block size, h blocks, chains B h (strings times blocks), P pr
 positions of a scan (x_0 in front, zeros behind); A transition, x state.
 """
 
-import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -21,9 +20,9 @@ import pandas as pd
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 
-from lrnnbook.content.show.bench_figures import COLOURS, LOOKS, OURS, PARTS, found, recorded, rows
+from lrnnbook.content.show.bench_figures import COLOURS, OURS, PARTS, found, recorded, rows
 from lrnnbook.content.show.interactive import Moving
-from lrnnbook.content.show.style import FAINT, INK, SMALL, Look, label_ends, new_figure, styled
+from lrnnbook.content.show.style import FAINT, GRID, INK, LIVE, SMALL, label_ends, new_figure, styled
 from lrnnbook.content.tables import lrnn_speed, results
 from lrnnbook.content.tables import records as files
 from lrnnbook.content.tables.lrnn_fig1 import schedule
@@ -34,10 +33,9 @@ BALANCE = 32  # a core of 16 lanes at 2.5 GHz beside a memory of 5 GB/s: 32; an 
 LANES = 16  # of single precision, in one vector of a core
 GPU = 16896  # lanes of an H200
 WAYS = tuple(COLOURS)
-GIVEN = ("loop", "PScan", "tree")  # of these one wins where A comes from memory; a table needs few symbols
-LENGTHS, SIZES, CHAINS = (40, 500, 4096, 16384), (1, 2, 4, 8, 16), (1, 8, 1024, 8192)
-PROCESSORS = {f"{P:,}": P for P in (1, 16, 4608, GPU, 10**6, 10**8, 10**9)}
-MACHINES = {LANES: "one core", 4608: "RTX 8000", GPU: "H200"}
+GIVEN = ("loop", "PScan")  # of these one is first in the race
+SIZES, CHAINS = (1, 2, 4, 8, 16), (1, 8, 128, 1024)
+MACHINES = {LANES: "one CPU core", 4608: "RTX 8000", GPU: "H200"}
 HOLDS = ("arithmetic", "memory", "its depth")
 
 
@@ -102,103 +100,52 @@ def ticks(of: Cost, P: int) -> tuple[float, str]:
 
 
 def winner(T: int, b: int, chains: int, P: int) -> str:
-    """The fastest of loop, PScan and tree in the model; the first of them where two are equal."""
+    """The faster of loop and PScan in the model; the loop where both are equal."""
     return min(GIVEN, key=lambda way: ticks(cost(way, T, b, chains), P)[0])
 
 
-def timed() -> dict[int, dict]:
-    """Processors of the model -> the recorded benchmark of a machine with so many: ``LANES`` a thread, ``GPU`` for the H200."""
-    return {LANES * threads: record for threads, record in recorded().items()} | {GPU: recorded(device="cuda")[1]}
-
-
-def measured(records: Mapping[int, Mapping], T: int, b: int, chains: int) -> dict[int, dict[str, float]]:
-    """Processors -> peer -> forward time over our scan's, ``"token table"`` being ours with tables; empty where no record has
-    the case, as for blocks of size one."""
-    marks = {}
-    for processors, record in records.items():
-        case = f"B={chains // 8} T={T} h=8 b={b}"
-        blocks, table = found(record, f"block {case}"), found(record, f"table {case}").get(OURS, {})
-        here = {peer: one["forward"]["times_ours"] for peer, one in blocks.items() if "forward" in one}
-        if OURS not in here:
-            continue
-        if "forward" in table:
-            here["token table"] = table["forward"]["median"] / blocks[OURS]["forward"]["median"]
-        marks[processors] = here
-    return marks
-
-
 @styled
-def scan_race(records: Mapping[int, Mapping], T: int, b: int, chains: int, P: int) -> Figure:
-    """Left, time over the loop's against P: lines are the model's, marks the benchmark's (:func:`timed`) forward times over
-    those of our scan.  Right, which way wins at every T and P."""
-    figure, (left, right) = new_figure(3.7, columns=2, left=0.7, right=0.15, top=0.4, bottom=0.5, gap=1.75)
-    reach = 2.0 ** np.arange(0, 31)
-    loop, ends = np.array([ticks(cost("loop", T, b, chains), p)[0] for p in reach]), []
-    for way in WAYS:
-        curve = np.array([ticks(cost(way, T, b, chains), p)[0] for p in reach]) / loop
-        left.plot(reach, curve, color=COLOURS[way], label=way)
-        ends.append((curve[-1], way, COLOURS[way]))
-    for processors, peers in measured(records, T, b, chains).items():
-        for peer, times in peers.items():
-            if peer not in LOOKS and peer not in WAYS:
-                continue
-            look = LOOKS.get(peer, Look(COLOURS.get(peer, INK), marker="P"))
-            left.plot(processors, times, look.marker, color=look.colour, mec="white", mew=0.5, ms=7.5, label=peer,
-                      zorder=4)  # fmt: skip
-    left.axvline(P, color=FAINT, lw=1.2, ls=(0, (4, 3)))
-    left.set(xscale="log", yscale="log", xlim=(1, reach[-1]), ylim=(5e-4, 2e3), xlabel="processors P",
-             ylabel="time / time of the loop",
-             title=f"T = {T:,}, b = {b}, {chains:,} chain{'s' if chains > 1 else ''}")  # fmt: skip
-    left.set_yticks([0.001, 0.01, 0.1, 1, 10, 100, 1000], ["0.001", "0.01", "0.1", "1", "10", "100", "1,000"])
-    label_ends(left, ends)
-    _regions(right, b, chains)
-    right.plot(P, T, "o", mfc="none", mec=INK, mew=2, ms=11, zorder=5)
+def scan_race(b: int, chains: int) -> Figure:
+    """Whether the loop or PScan is first in the model, for every T and every number of processors up to 100,000."""
+    figure, axes = new_figure(3.0, left=0.8, right=0.4, top=0.3, bottom=0.55)
+    T, P = 2 ** np.arange(2, 15) - 1, np.geomspace(1, 1e5, 120)  # lengths at which PScan fills nothing up
+    first = np.array([[winner(int(t), b, chains, p) == "PScan" for p in P] for t in T])
+    axes.pcolormesh(P, T, first, cmap=ListedColormap([GRID, COLOURS["PScan"]]), vmin=0, vmax=1, alpha=0.45, shading="nearest")
+    for name, here in (("loop", ~first), ("PScan", first)):
+        if here.mean() > 0.03:
+            row, column = np.argwhere(here).mean(0).round().astype(int)
+            axes.text(P[column], T[row], name, ha="center", va="center", fontsize=11, fontweight="bold")
     for lanes, machine in MACHINES.items():
-        right.annotate(machine, (lanes, 0.02), (1, 0), xycoords=("data", "axes fraction"), textcoords="offset points",
-                       rotation=90, va="bottom", fontsize=SMALL)  # fmt: skip
-        right.axvline(lanes, color=INK, lw=0.8, ls=(0, (1, 2)))
-    right.set_title("first in the model")
-    for axes in (left, right):
-        axes.set_xticks(10.0 ** np.arange(0, 10, 3))
-        axes.minorticks_off()
+        axes.axvline(lanes, color=INK, lw=1, ls=(0, (1, 2)))
+        axes.annotate(machine, (lanes, 0.03), (2, 0), xycoords=("data", "axes fraction"), textcoords="offset points", rotation=90, fontsize=SMALL)
+    axes.set(xscale="log", yscale="log", xlim=(1, 1e5), ylim=(3, T[-1]), xlabel="processors P", ylabel="T")
+    axes.set_xticks([1, 10, 100, 1000, 10_000, 100_000], ["1", "10", "100", "1,000", "10,000", "100,000"])
+    axes.set_yticks([10, 100, 1000, 10_000], ["10", "100", "1,000", "10,000"])
+    axes.minorticks_off()
+    axes.grid(False)
     return figure
 
 
-def _regions(axes, b, chains):
-    """Colour T and P by the winner among those that read A from memory, with its name in each region."""
-    T = np.unique(np.round(np.geomspace(4, 20_000, 40)).astype(int))
-    P = 2.0 ** np.arange(0, 30.5, 0.5)
-    costs = [[cost(way, int(t), b, chains) for way in GIVEN] for t in T]
-    best = np.array([[np.argmin([ticks(of, p)[0] for of in ways]) for p in P] for ways in costs])  # (T, P)
-    axes.pcolormesh(P, T, best, cmap=ListedColormap([COLOURS[way] for way in GIVEN]), vmin=-0.5, vmax=2.5, alpha=0.45,
-                    shading="nearest")  # fmt: skip
-    for place, way in enumerate(GIVEN):
-        here = np.argwhere(best == place)
-        if len(here) > 0.03 * best.size:
-            row = int(np.median(here[:, 0]))
-            inside = here[here[:, 0] == row, 1]
-            middle = np.clip(np.median(inside) / len(P), 0.13, 0.87)  # so that the name stays on the panel
-            axes.text(P[int(middle * len(P))], T[row], way, ha="center", va="center", fontsize=10, fontweight="bold")
-    axes.set(xscale="log", yscale="log", xlim=(1, P[-1]), ylim=(4, 20_000), xlabel="processors P", ylabel="T")
-    axes.set_yticks([10, 100, 1000, 10_000], ["10", "100", "1,000", "10,000"])
-    axes.grid(False)
+def race_sentence(b: int, chains: int) -> str:
+    """On which of the machines PScan is first at T = 500, in the model."""
+    said = [f"{machine}: <b>{winner(500, b, chains, lanes)}</b>" for lanes, machine in MACHINES.items()]
+    return f"First at T = 500 on {', '.join(said)}."
 
 
-def race_sentence(records: Mapping[int, Mapping], T: int, b: int, chains: int, P: int) -> str:
-    """What the model says at this place, and what the nearest machine measured, if one did."""
-    costs = {way: cost(way, T, b, chains) for way in WAYS}
-    first, loop = winner(T, b, chains, P), ticks(costs["loop"], P)[0]
-    said = [f"{way} {ticks(of, P)[0] / loop:.3g} times the loop's (held up by {ticks(of, P)[1]})"
-            for way, of in costs.items() if way != "loop"]  # fmt: skip
-    text = (f"On {P:,} processors the model has the <b>{first}</b> first: the loop is held up by "
-            f"{ticks(costs['loop'], P)[1]}, {', '.join(said)}.")  # fmt: skip
-    marks = measured(records, T, b, chains)
-    if not marks:
-        return f"{text} The benchmark has no such case (only T = 40, 500, 4,096 with 1,024 chains, T = 16,384 with 8)."
-    processors = min(marks, key=lambda one: abs(math.log(one / P)))
-    others = ", ".join(f"{peer} {times:.3g}" for peer, times in marks[processors].items() if peer != OURS)
-    machine = MACHINES.get(processors, f"{processors // LANES} cores")
-    return f"{text} Measured on {machine}, times our scan: {others or 'nothing else was run'}."
+@styled
+def by_length(seconds: Mapping[str, Mapping[int, float]]) -> Figure:
+    """Seconds of each scan against T."""
+    figure, axes = new_figure(3.0, left=0.95, right=1.5, bottom=0.55, top=0.2)
+    ends = []
+    for (name, times), colour in zip(seconds.items(), (FAINT, LIVE, INK)):
+        axes.plot(list(times), list(times.values()), "o-", color=colour, ms=4)
+        ends.append((list(times.values())[-1], name, colour))
+    axes.set(xscale="log", yscale="log", xlabel="T", ylabel="time", xlim=(min(times), max(times)))
+    axes.set_yticks(10.0 ** np.arange(-4, 1), ["0.1 ms", "1 ms", "10 ms", "100 ms", "1 s"])
+    axes.set_xticks(sorted(times)[::3], [f"{T:,}" for T in sorted(times)[::3]])
+    axes.minorticks_off()
+    label_ends(axes, ends)
+    return figure
 
 
 def live_speed(batch: int) -> pd.DataFrame:
@@ -315,12 +262,12 @@ def two_starts(A: np.ndarray, b: np.ndarray, m: int) -> Figure:
 
 @styled
 def work_picture() -> Figure:
-    """Multiplications of PScan and the tree over the loop's, against T, for blocks of size 1 and 8."""
+    """Multiplications of PScan over the loop's, against T, for blocks of size 1 and 8."""
     figure, panels = new_figure(2.9, columns=2, right=0.8, gap=1.1, sharey=True)
     T = 2 ** np.arange(1, 15) - 1
     for axes, b in zip(panels, (1, 8)):
         ends = []
-        for way in ("PScan", "tree", "loop"):
+        for way in GIVEN:
             times = [cost(way, t, b, 1).multiplications / cost("loop", t, b, 1).multiplications for t in map(int, T)]
             axes.plot(T, times, color=COLOURS[way])
             ends.append((times[-1], way, COLOURS[way]))

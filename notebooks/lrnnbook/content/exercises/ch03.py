@@ -3,15 +3,18 @@
 from itertools import product
 
 import numpy as np
+import torch
+from torch.overrides import TorchFunctionMode
 
-from lrnnbook.content.exercises.judging import call, claim, number, numbers, one_number, shown
+from lrnnbook.content.exercises.building import Build
+from lrnnbook.content.exercises.judging import CannotJudge, call, claim, number, numbers, one_number, shown
 from lrnnbook.content.exercises.prediction import prediction
 from lrnnbook.content.tables import records
 
 # PScan on T = 500 inputs and x_0: L = 512 positions, 9 levels; L/2 words a level, less the letters that are given, are
 # products of blocks (b^3 multiplications), and all are applied to a state (b^2), for 8 blocks of size 8.  It does more work
 # than the loop, so it wins only where the loop is held up by its depth of 500 steps.
-LEAST_PROCESSORS = 8 * (8**3 * (256 * 9 - 511) + 8**2 * 256 * 9) // 500 + 1
+LEAST_PROCESSORS = tuple(strings * 8 * (8**3 * (256 * 9 - 511) + 8**2 * 256 * 9) // 500 + 1 for strings in (1, 128))
 
 
 def _bound(answer) -> None:
@@ -67,13 +70,79 @@ def _tree_case(answer) -> None:
           "in that case the tree takes more than half of the loop's time, or one of them was not run")  # fmt: skip
 
 
+def _processors(answer) -> None:
+    for given, least, of in zip(numbers(answer, (2,), "the two numbers", real=True).tolist(), LEAST_PROCESSORS, ("one string", "128 strings")):
+        claim(given >= least, f"{of}: at P = {given:,.0f} the loop is not slower yet")
+        claim(given == least, f"{of}: {given:,.0f} is enough, but it is not the least")
+
+
+# --- what is built ----------------------------------------------------------------------------------------------------
+
+
+def doubling_scan(a, b, x0):  # (B, T, D), (B, T, D), (B, D) -> the states x_t = a_t x_(t-1) + b_t, (B, T, D)
+    b, shift = torch.cat([a[:, :1] * x0[:, None] + b[:, :1], b[:, 1:]], 1), 1
+    while shift < b.shape[1]:
+        b = torch.cat([b[:, :shift], a[:, shift:] * b[:, :-shift] + b[:, shift:]], 1)
+        a = torch.cat([a[:, :shift], a[:, shift:] * a[:, :-shift]], 1)
+        shift *= 2
+    return b
+
+
+class _Calls(TorchFunctionMode):
+    """Counts calls of torch."""
+
+    count = 0
+
+    def __torch_function__(self, function, types, arguments=(), named=None):
+        self.count += 1
+        return function(*arguments, **(named or {}))
+
+
+def _doubling_scan(answer) -> None:
+    draw = np.random.default_rng(7)
+    for T, (B, D), complex_ in product((1, 2, 3, 5, 8, 13, 40), ((1, 1), (2, 3)), (False, True)):
+        shapes, kind = ((B, T, D), (B, T, D), (B, D)), torch.complex128 if complex_ else torch.float64
+        drawn = [sum(draw.choice([-0.9, -0.5, 0.3, 0.8, 1.2], shape) * (1, 1j)[n] for n in range(1 + complex_)) for shape in shapes]
+        a, b, x0 = (torch.from_numpy(one).to(kind).requires_grad_() for one in drawn)
+        x, states = x0, []
+        for t in range(T):
+            x = a[:, t] * x + b[:, t]
+            states.append(x)
+        wanted, given = torch.stack(states, 1), [one.detach().clone().requires_grad_() for one in (a, b, x0)]
+        made = call(answer, *given, copied=False)
+        if not isinstance(made, torch.Tensor):
+            raise CannotJudge(f"a tensor of states is asked for, got {shown(made)}")
+        of = f"T = {T}" + (f", a = {a.flatten().tolist()}, b = {b.flatten().tolist()}, x0 = {x0.flatten().tolist()}"
+                           if B == D == 1 and T < 4 and not complex_ else ", complex numbers" * complex_)  # fmt: skip
+        claim(made.shape == wanted.shape, f"{of}: the states have the shape {tuple(made.shape)}, and should have {tuple(wanted.shape)}")
+        off = (made - wanted).abs().amax((0, 2)) > 1e-8 * (1 + wanted.abs().amax((0, 2)))
+        if off.any():
+            t = int(off.nonzero()[0])
+            mine, true = (shown(one[0, t].detach().numpy().round(4).tolist()) for one in (made, wanted))
+            claim(False, f"{of}: state {t + 1} is {mine}, and should be {true}")
+        claim(all(torch.equal(one, was) for one, was in zip(given, (a, b, x0))), f"{of}: what you were given has been changed")
+        claim(made.requires_grad, f"{of}: no gradient flows to the inputs: stay in torch")
+        weights = torch.from_numpy(draw.normal(size=wanted.shape)).to(kind)
+        slopes, right = (torch.autograd.grad((x * weights).sum().abs(), each, allow_unused=True) for x, each in ((made, given), (wanted, (a, b, x0))))
+        for name, slope, true in zip(("a", "b", "x0"), slopes, right):
+            claim(slope is not None and torch.allclose(slope, true), f"{of}: the gradient of {name} is wrong")
+    with _Calls() as calls:
+        call(answer, torch.ones(1, 512, 1), torch.ones(1, 512, 1), torch.ones(1, 1), copied=False)
+    claim(calls.count < 400, f"T = 512: you call torch {calls.count:,} times, one step after the other; nine rounds are enough")
+
+
+BUILDS = {
+    "doubling_scan": Build("03.11", _doubling_scan, doubling_scan, "for T = 512 you need nine rounds, and about nine times as many "
+                           "multiplications as the loop. Now race it."),
+}  # fmt: skip
+
 EXERCISES = (
     ("03.1", _brackets), ("03.2", _pair),
     ("03.3", one_number(8 * 4 - 15, "it is not {}: every word of more than one letter is a product",  # four levels, less the letters
                         "it is not {}: letters that are given cost no product", "products")),
     ("03.4", _bound), ("03.5", _mended),
-    ("03.6", one_number(LEAST_PROCESSORS, "at P = {} the loop is not slower yet", "{} is enough, but it is not the least",
-                        "processors")),
+    ("03.6", _processors),
     ("03.8", _tree_case),
+    ("03.10", one_number(100, "with chunks of {}: how many steps wait for each other inside a chunk, over the chunks, inside again?")),
     prediction("03.9", ("no NaN", "NaN at fewer steps", "NaN at as many steps", "NaN at more steps"), "NaN at more steps"),
 )  # fmt: skip
