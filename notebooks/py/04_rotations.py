@@ -259,6 +259,7 @@ with show.expect_failure("Lemma 3, step 3"):
 # > $\alpha = \sqrt{\frac{c}{c\gamma^2 + \mathrm{Tr}[B^\top B]}}$, and with no other positive $\alpha$.
 #
 # **Step 1 (all cases).** By step 3 of the lemma, with this $\alpha$, a mean square of $c$ is $c$ again one step later.
+#
 # **Step 2 (all cases).** No other positive $\alpha$ does that: the cell solves for $\alpha^2$.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input", "proof-lemma_3_repaired"]

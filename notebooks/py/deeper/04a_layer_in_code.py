@@ -233,17 +233,6 @@ check("04.1", my_states)
 # `np.tile` repeats a whole row, `np.repeat` every number of it.
 #
 # </details>
-#
-# <details><summary>Solution</summary>
-#
-# In the first line: `np.repeat(np.cos(theta), 2), np.repeat(np.sin(theta), 2)`. Neighbours are a
-# pair, so the angles must stand as $\theta_1, \theta_1, \theta_2, \theta_2$; `np.tile` makes
-# $\theta_1, \theta_2, \theta_1, \theta_2$, and each coordinate of a pair turns by another angle. That is no
-# rotation, so lengths change. With pairs $(x_1, x_3), (x_2, x_4)$ `np.tile` would be right, but then the swap
-# would be another one: rotary position embeddings are written in both ways, and weights of the one run without
-# an error in the other.
-#
-# </details>
 
 # %% [markdown]
 # ### The scan's operator
@@ -319,3 +308,14 @@ with show.expect_failure("The scan operator, step 3"):
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
 # | 1 | [1 The layer](#1-The-layer) | ★★ | 10 | 4 | to pair angles with coordinates |
+#
+# <details><summary>Solution of 04.1</summary>
+#
+# In the first line: `np.repeat(np.cos(theta), 2), np.repeat(np.sin(theta), 2)`. Neighbours are a
+# pair, so the angles must be $\theta_1, \theta_1, \theta_2, \theta_2$; `np.tile` makes
+# $\theta_1, \theta_2, \theta_1, \theta_2$, and each coordinate of a pair turns by another angle. That is no
+# rotation, so lengths change. With pairs $(x_1, x_3), (x_2, x_4)$ `np.tile` would be right, but then the swap
+# would be another one: rotary position embeddings are written in both ways, and weights of the one run without
+# an error in the other.
+#
+# </details>

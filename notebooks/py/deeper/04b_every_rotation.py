@@ -92,13 +92,6 @@ show.math(r"\det \exp(tG) = \exp(t\, \mathrm{Tr}\, G) = ", sp.series(sp.exp(G.tr
 # Step 5 of Lemma 1 says what the determinant of an exponential is.
 #
 # </details>
-#
-# <details><summary>Solution</summary>
-#
-# All of them: $S$ and $S$ plus a turn by 360° have the same exponential. And
-# $\det\exp(S) = \exp(\mathrm{Tr}\,S) > 0$.
-#
-# </details>
 
 # %% [markdown]
 # What is a rotation good for? It keeps every length, and so do all its powers. Other matrices need not, not even if
@@ -214,13 +207,6 @@ check("04.5", my_D)
 # Which matrices mirror the plane? Try a diagonal one.
 #
 # </details>
-#
-# <details><summary>Solution</summary>
-#
-# $\mathrm{diag}(-1, 1)$, and every other reflection of the plane:
-# $R(a)\,\mathrm{diag}(-1, 1)\,R(-a)$.
-#
-# </details>
 
 # %% [markdown]
 # **Step 1.** $D = \mathrm{diag}(-1, 1)$ does it: a rotation seen in a mirror turns the other way (computed for a
@@ -334,3 +320,17 @@ with show.expect_failure("Surjective, step 2"):
 # |---|---|---|---|---|---|
 # | 4 | [1 The determinant of an exponential](#1-The-determinant-of-an-exponential) | ★ | 5 | 3 | to find all logarithms of a rotation |
 # | 5 | [2 Lemma 2: cheap powers, and a worry that is unfounded](#2-Lemma-2:-cheap-powers,-and-a-worry-that-is-unfounded) | ★ | 5 | 2 | what a mirror does to a rotation |
+#
+# <details><summary>Solution of 04.4</summary>
+#
+# All of them: $S$ and $S$ plus a turn by 360° have the same exponential. And
+# $\det\exp(S) = \exp(\mathrm{Tr}\,S) > 0$.
+#
+# </details>
+#
+# <details><summary>Solution of 04.5</summary>
+#
+# $\mathrm{diag}(-1, 1)$, and every other reflection of the plane:
+# $R(a)\,\mathrm{diag}(-1, 1)\,R(-a)$.
+#
+# </details>

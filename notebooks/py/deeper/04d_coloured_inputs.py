@@ -153,13 +153,6 @@ check("04.10", my_prediction)
 # Where does the state point two steps later? And the input?
 #
 # </details>
-#
-# <details><summary>Solution</summary>
-#
-# Far below: $(1 - r^2)/(1 + r^2)$ with $r = 0.9801$, about 0.020. After two steps the state has
-# turned by 180°, and the input, which has hardly changed, takes away what it gave.
-#
-# </details>
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 colours = {f"ρ = {rho:g}": rho for rho in ch04.RHOS}
@@ -289,14 +282,6 @@ check("04.11", my_input)
 # What does the state do between two inputs?
 #
 # </details>
-#
-# <details><summary>Solution</summary>
-#
-# Turn with the state: $u_t = \sqrt 2\,(\cos 0.7t,\ \sin 0.7t)$. Then every input arrives in the
-# direction of the state, and lengths add up to $\sqrt2\,\xi/(1 - \gamma)$, with $\xi^2 = (1 - \gamma^2)/2$:
-# squared, $(1 + \gamma)/(1 - \gamma) = 199$.
-#
-# </details>
 
 # %% [markdown]
 # ## 3 Tokens
@@ -395,3 +380,18 @@ with show.expect_failure("Tokens, step 1"):
 # |---|---|---|---|---|---|
 # | 10 | [1 Break the hypothesis: inputs that are not white](#1-Break-the-hypothesis:-inputs-that-are-not-white) | ★ | 5 | 3 | to predict a resonance |
 # | 11 | [2 How far can it go?](#2-How-far-can-it-go?) | ★★ | 10 | 4 | to drive a rotation at its own angle |
+#
+# <details><summary>Solution of 04.10</summary>
+#
+# Far below: $(1 - r^2)/(1 + r^2)$ with $r = 0.9801$, about 0.020. After two steps the state has
+# turned by 180°, and the input, which has hardly changed, takes away what it gave.
+#
+# </details>
+#
+# <details><summary>Solution of 04.11</summary>
+#
+# Turn with the state: $u_t = \sqrt 2\,(\cos 0.7t,\ \sin 0.7t)$. Then every input arrives in the
+# direction of the state, and lengths add up to $\sqrt2\,\xi/(1 - \gamma)$, with $\xi^2 = (1 - \gamma^2)/2$:
+# squared, $(1 + \gamma)/(1 - \gamma) = 199$.
+#
+# </details>

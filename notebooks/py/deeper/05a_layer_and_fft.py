@@ -215,14 +215,7 @@ check("05.1", my_ring)
 #
 # <details><summary>Hint</summary>
 #
-# Count the taps that some output meets.
-#
-# </details>
-#
-# <details><summary>Solution</summary>
-#
-# $L$ taps behind and $L - 1$ ahead are met (the last one ahead never is): $2L - 1$ different
-# places are needed. `["K0", "K1", "K2", "k1", "k0"]`.
+# Count the taps that some output uses.
 #
 # </details>
 
@@ -239,3 +232,10 @@ check("05.1", my_ring)
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
 # | 1 | [2 The FFT, and how long it must be](#2-The-FFT,-and-how-long-it-must-be) | ★ | 5 | 3 | to count the places of a ring |
+#
+# <details><summary>Solution of 05.1</summary>
+#
+# $L$ taps that look back and $L - 1$ that look ahead are used (the last one ahead never is): $2L - 1$ different
+# places are needed. `["K0", "K1", "K2", "k1", "k0"]`.
+#
+# </details>

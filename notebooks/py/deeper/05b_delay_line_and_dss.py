@@ -206,13 +206,6 @@ check("05.2", my_A)
 # It needs a double eigenvalue, and its upper right entry must not be 0. An eigenvalue other than 0 is easy to find.
 #
 # </details>
-#
-# <details><summary>Solution</summary>
-#
-# For example $\begin{pmatrix}1&1\\0&1\end{pmatrix}$: kernel $0, 1, 2, 3, \dots$, recurrence
-# $(z-1)^2$. A DLR of any size has simple roots.
-#
-# </details>
 
 # %% [markdown]
 # ## 4 DSS is a DLR
@@ -298,3 +291,10 @@ print(
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
 # | 2 | [3 Near the delay line](#3-Near-the-delay-line) | ★★ | 10 | 4 | to build a recurrence that is no DLR |
+#
+# <details><summary>Solution of 05.2</summary>
+#
+# For example $\begin{pmatrix}1&1\\0&1\end{pmatrix}$: kernel $0, 1, 2, 3, \dots$, recurrence
+# $(z-1)^2$. A DLR of any size has simple roots.
+#
+# </details>

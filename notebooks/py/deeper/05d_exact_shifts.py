@@ -213,14 +213,6 @@ show.table(
 # $S + 1$ grows with $S$, and $L - S$ falls.
 #
 # </details>
-#
-# <details><summary>Solution</summary>
-#
-# $\max(S+1, L-S)$ is least in the middle: $L/2 + 1$ for even $L$ (at $S = L/2$ and $L/2 - 1$),
-# $(L+1)/2$ for odd. By 0: the kernel $1, 0, 0, \dots, 0$ must be silent for $L - 1$ lags, so $N = L$. The skip
-# weight $D$ does it for nothing.
-#
-# </details>
 
 # %% [markdown]
 # ## Exercises
@@ -235,3 +227,11 @@ show.table(
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
 # | 9 | [3 Five kernels, five families](#3-Five-kernels,-five-families) | ★★ | 10 | 4 | to find the cheapest shift |
+#
+# <details><summary>Solution of 05.9</summary>
+#
+# $\max(S+1, L-S)$ is least in the middle: $L/2 + 1$ for even $L$ (at $S = L/2$ and $L/2 - 1$),
+# $(L+1)/2$ for odd. By 0: the kernel $1, 0, 0, \dots, 0$ must be silent for $L - 1$ lags, so $N = L$. The skip
+# weight $D$ does it for nothing.
+#
+# </details>

@@ -154,14 +154,6 @@ check("05.10", my_weight)
 # How often does $\lambda_m\lambda_n$ occur in $K^2$?
 #
 # </details>
-#
-# <details><summary>Solution</summary>
-#
-# `lambda w_m, w_n, same: -0.5j * (1 if same else 2) * w_m * w_n`:
-# $\frac12\,\mathrm{Im}\,K^2 = \mathrm{Re}\big(-\frac{\mathrm i}2 K^2\big)$, and in $K^2$ the mode
-# $\lambda_m\lambda_n$ stands once for $m = n$ and twice for $m < n$.
-#
-# </details>
 
 # %% [markdown]
 # (Fewer are not enough: $n$ modes with the cast have rank $2n$ at most, and the rank is $N(N+1)$.)
@@ -251,14 +243,6 @@ product_widget
 # How many modes has $\mathrm{Re}\,K$, with the mirror images?
 #
 # </details>
-#
-# <details><summary>Solution</summary>
-#
-# $\mathrm{Re}\,K$ and $\mathrm{Im}\,K$ are DLRs of size $2N$ (the modes and their mirror images),
-# so their product is one of size $2N \cdot 2N$. Both have the *same* modes, so most products come twice, and
-# the mixed ones cancel.
-#
-# </details>
 
 # %% [markdown]
 # ## 2 Which shifts it can make
@@ -290,3 +274,19 @@ print(f"{N} modes of DLR-prod make all {L} shifts on {L} lags")
 # |---|---|---|---|---|---|
 # | 10 | [1 How many modes does a product have?](#1-How-many-modes-does-a-product-have?) | ★★ | 10 | 4 | to share weights among products |
 # | 11 | [1 How many modes does a product have?](#1-How-many-modes-does-a-product-have?) | ★ | 5 | 3 | to see where a bound is wasteful |
+#
+# <details><summary>Solution of 05.10</summary>
+#
+# `lambda w_m, w_n, same: -0.5j * (1 if same else 2) * w_m * w_n`:
+# $\frac12\,\mathrm{Im}\,K^2 = \mathrm{Re}\big(-\frac{\mathrm i}2 K^2\big)$, and in $K^2$ the mode
+# $\lambda_m\lambda_n$ occurs once for $m = n$ and twice for $m < n$.
+#
+# </details>
+#
+# <details><summary>Solution of 05.11</summary>
+#
+# $\mathrm{Re}\,K$ and $\mathrm{Im}\,K$ are DLRs of size $2N$ (the modes and their mirror images),
+# so their product is one of size $2N \cdot 2N$. Both have the *same* modes, so most products come twice, and
+# the mixed ones cancel.
+#
+# </details>

@@ -181,13 +181,6 @@ print(f"DLR-prod: {prod:.2f}, where 16 modes of a DLR have .833 at most; DLR-ℝ
 # Which taps does an output never see? Can two outputs share a kernel?
 #
 # </details>
-#
-# <details><summary>Solution</summary>
-#
-# $L$ shifts; $\lceil L/2\rceil$ kernels, as an output does not see all taps, and two can share
-# one.
-#
-# </details>
 
 # %% [markdown]
 # ## 3 Shift: paper and recorded
@@ -312,3 +305,10 @@ print(f"DLR-prod is ahead of DLR at every length, by {ahead:.2f} or more")
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
 # | 13 | [2 Four tasks, live](#2-Four-tasks,-live) | ★ | 5 | 3 | to count the kernels of a task |
+#
+# <details><summary>Solution of 05.13</summary>
+#
+# $L$ shifts; $\lceil L/2\rceil$ kernels, as an output does not see all taps, and two can share
+# one.
+#
+# </details>

@@ -7,6 +7,7 @@ from proof_cells import sources
 
 from lrnnbook.content.exercises import check, guess
 from lrnnbook.content.exercises import prediction as predicting
+from lrnnbook.content.exercises.building import MAGIC
 from lrnnbook.content.exercises.checking import exercises
 from lrnnbook.content.exercises.hints import Worked
 from lrnnbook.content.exercises.judging import NOT_YET, RIGHT, UNJUDGED
@@ -106,7 +107,7 @@ def asked_in_the_chapter(exercise):
     (place,) = (i for i, code in enumerate(codes) if call.search(code))
     space = {"__name__": "__main__"}
     for i in needed(codes, place):
-        exec(compile(codes[i], f"{number}, code cell {i + 1}", "exec"), space)
+        exec(compile(MAGIC.sub("", codes[i]), f"{number}, code cell {i + 1}", "exec"), space)
     return guess(exercise.id, space[call.search(codes[place])[1]])
 
 
