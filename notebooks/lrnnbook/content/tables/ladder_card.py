@@ -130,8 +130,8 @@ def cells(name: str, machines: Sequence[str] | None = None, seed: int = 0, folde
     layers = _try_out(made[0])
     if family is not None:
         FAMILY[name], DEPTH[name] = family, layers
-        for one in made if layers > 1 else ():
-            one.setting["layers"] = layers
+        for cell in made if layers > 1 else ():
+            cell.setting["layers"] = layers
     return made
 
 
