@@ -48,9 +48,9 @@ show.figure(
 # $$x_t = \alpha\,(\gamma A x_{t-1} + B u_t).$$
 #
 # Here $A$ is the rotation, $B$ brings the input in, and $0 < \gamma < 1$. The paper's Lemma 3 gives the $\alpha$ that keeps the mean
-# squared length of the state at any number $c$ you like. It is off by one letter. You will find the letter before you see the proof.
+# squared length of the state at any number $c$ you like. It is off by one symbol. You will find it before you see the proof.
 #
-# **What we ask.** *What does a transition that preserves the norm keep?* You will build the runs that test the lemma, mend it, train a rotation
+# **What we ask.** *What does a transition that preserves the norm keep?* You will build the runs that test the lemma, repair it, train a rotation
 # layer to draw from memory, and find that every LRU is a RotRNN.
 #
 # **Which version.** We quote the version submitted to ICLR 2025 (later withdrawn), here and in 04a to 04g. A
@@ -59,13 +59,13 @@ show.figure(
 # *You need:* matrices, complex numbers, and chapter 00. *It takes* about 55 min to read and 1 h for the exercises, and half a minute of computing.
 
 # %% [markdown]
-# ## 1 Lemma 3, and one letter
+# ## 1 Lemma 3, and one symbol
 #
 # > **The paper, Lemma 3.** "[...] let the inputs $u_t$ be sampled i.i.d., with mean 0 and variance $I$. Then for any
 # > constant $c$, if $\mathbb{E}[\|x_1\|^2] = c$ and $\alpha = \frac{1}{\sqrt{c\gamma^2 + \mathrm{Tr}[B^\top B]}}$ we
 # > have that $\mathbb{E}[\|x_t\|^2] = c$ for all timesteps $t$."
 #
-# Inputs like these, with mean 0, variance $I$ and nothing in common with each other, are called *white*. Test the lemma: start many runs
+# Inputs like these, independent and with mean 0 and variance $I$, are called *white*. Test the lemma: start many runs
 # at $\|x_1\|^2 = c$, and watch the mean of $\|x_t\|^2$.
 
 # %% [markdown]
@@ -116,7 +116,7 @@ alpha = np.sqrt(1 / (c * gamma**2 + Tr))  # as Lemma 3 prints it
 ch04.show_sizes(mean_square(alpha, gamma, A, B, c), c)
 
 # %% [markdown]
-# **Exercise 7** ★ *(5 min, 2 points: to find the fault in a printed formula)* The line should be flat. Change one letter
+# **Exercise 7** ★ *(5 min, 2 points: to find the fault in a printed formula)* The line should be flat. Change one symbol
 # of `alpha` in the cell above, and run it again, until it is. Try it with $c = 9$, too. Then write down your $\alpha$:
 
 # %%
@@ -134,12 +134,12 @@ check("04.7", my_alpha)
 #
 # <details><summary>Hint 2</summary>
 #
-# The letters of the formula are $c$, $\gamma$, $\mathrm{Tr}$, and a 1.
+# The symbols of the formula are $c$, $\gamma$, $\mathrm{Tr}$, and a 1.
 #
 # </details>
 
 # %% [markdown]
-# Why is the printed letter wrong? The idea of the proof is Pythagoras. The input is independent of the state, so on average the two are at a
+# Why is the printed symbol wrong? The idea of the proof is Pythagoras. The input is independent of the state, so on average the two are at a
 # right angle, and their squares add. It takes four lines (Eq. 7 to 9 and a last one), and you can run each of them. Each cell ends
 # in an `assert` that names its step. Change a line, and run the proof again from its first cell.
 #
@@ -835,7 +835,7 @@ show.table(
 #
 # ## What to remember
 #
-# 1. Lemma 3 is true for $c = 1$. For other $c$ the last line of its proof is wrong, and one letter mends it.
+# 1. Lemma 3 is true for $c = 1$. For other $c$ the last line of its proof is wrong, and one symbol repairs it.
 # 2. $\exp(M - M^\top)$ is a rotation for every $M$. But the layer can do without $P$.
 # 3. From $x_0 = 0$ the norm is not constant: it climbs as $c\,(1 - \gamma^{2t})$, as an LRU's does.
 # 4. Every LRU is a RotRNN with heads of width 2.
@@ -863,8 +863,8 @@ show.table(
 #
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
-# | 12 | [1 Lemma 3, and one letter](#1-Lemma-3,-and-one-letter) | ★ | 10 | 4 | to run a recurrence on many inputs at once |
-# | 7 | [1 Lemma 3, and one letter](#1-Lemma-3,-and-one-letter) | ★ | 5 | 2 | to find the fault in a printed formula |
+# | 12 | [1 Lemma 3, and one symbol](#1-Lemma-3,-and-one-symbol) | ★ | 10 | 4 | to run a recurrence on many inputs at once |
+# | 7 | [1 Lemma 3, and one symbol](#1-Lemma-3,-and-one-symbol) | ★ | 5 | 2 | to find the fault in a printed formula |
 # | 3 | [2 A rotation from any matrix](#2-A-rotation-from-any-matrix) | ★ | 5 | 3 | to see what rounding does to a rotation |
 # | 6 | [3 P is redundant](#3-P-is-redundant) | ★★ | 15 | 4 | to absorb a shared matrix |
 # | 9 | [4 From zero, the norm climbs](#4-From-zero,-the-norm-climbs) | ★ | 5 | 3 | to read a power from a straight line |
