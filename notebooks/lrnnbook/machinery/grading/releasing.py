@@ -25,7 +25,7 @@ from lrnnlab.files import check_file, put, set_aside
 
 STUB = 'raise NotImplementedError("your code here")'
 # A set's first and last cell.  Where the workbook is installed the first does nothing; in the fence there is no file to look at.
-INSTALL = """# Where the workbook is installed this cell does nothing. Elsewhere, as on Colab, it fetches the wheel (4 MB).
+INSTALL = """# Where the workbook is installed this cell does nothing. Elsewhere, as on Colab, it fetches the wheel (10 MB).
 import importlib.util
 
 if importlib.util.find_spec("lrnnbook") is None:
@@ -33,7 +33,7 @@ if importlib.util.find_spec("lrnnbook") is None:
 CHECK = """# Save first (Ctrl + S). This says what a grader would choke on, or that it found nothing.
 from lrnnbook.machinery.grading.validator import report
 
-report("{name}.ipynb");"""
+_ = report("{name}.ipynb")"""
 TELLING = 12  # a shorter line ("else:", "return x") tells nothing, and may be anywhere
 
 
