@@ -72,7 +72,8 @@ def value(text):
 
 
 for text in ("3-1-4", "0-0-1", "0-1-0"):
-    print(f"{text}: the state is {run(text)}, the answer {h(run(text))}, the value {value(text)}")
+    print(f"{text}: the state is {run(text)}, the answer {h(run(text))},",
+          f"the value {value(text)}")
 
 # %% [markdown]
 # **Step 1.** Is it right? The folded cell tries **all** 780 expressions of up to four numbers and a **sample** of 200 longer ones.
@@ -244,10 +245,11 @@ show.math("x_{0-1} - x_{1-0} =", short, mark=z)
 # step 4.
 
 # %% tags=["proof-proposition_2"]
-diagonal = {letter: sp.Symbol(f"A_{letter}") for letter in "01-"}  # symbols that commute
+diagonal = {letter: sp.Symbol(f"A_{letter}") for letter in "01-"}  # commute
 short, long = differences(diagonal)
 A_0, A_1, A_minus = diagonal.values()
-eq_8 = A_1 * A_minus * b["0"] - A_0 * A_minus * b["1"] + (A_1 - A_0) * b["-"] + b["1"] - b["0"]
+eq_8 = A_1 * A_minus * b["0"] - A_0 * A_minus * b["1"]
+eq_8 += (A_1 - A_0) * b["-"] + b["1"] - b["0"]
 assert sp.expand(short - eq_8) == 0 and not short.has(z), (
     "Proposition 2, step 1: the start cancels, and the sides of Eq. 8 are left"
 )
@@ -459,7 +461,8 @@ texts = ["-".join(numbers) for numbers in product("01234", repeat=3)]
 refuted = {A: collide(A, code, 3) for A in (0, 1, -1, 2, 3, 7)}
 states = {A: len({run(text, A) for text in texts}) for A in refuted}
 for A, pair in refuted.items():
-    print(f"A = {A}: {states[A]} states", *(f"{text} = {value(text)}" for text in pair or ()), sep=", ")
+    said = [f"{text} = {value(text)}" for text in pair or ()]
+    print(f"A = {A}: {states[A]} states", *said, sep=", ")
 
 # %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 show.figure(
@@ -492,7 +495,8 @@ for channel, way in ((9, -1), (23, 1)):  # channel 9 turns clockwise
 
 # %%
 mended = clock.a.copy()
-mended[:, 9], mended[:, 23] = np.exp(-1j * np.radians(unit)), np.exp(1j * np.radians(unit))
+mended[:, 9] = np.exp(-1j * np.radians(unit))
+mended[:, 23] = np.exp(1j * np.radians(unit))
 digits = ch00.random_digits()
 before, now = clock.off(digits), clock.off(digits, mended)
 for t in (40, 150, 500):
