@@ -60,8 +60,8 @@ disc_widget
 # %% [markdown]
 # Try four things:
 #
-# * **Break and mend.** Choose *drag: one mode*, and turn one by 10°. The twelve waves no longer cancel. Now press *fit the weights again*. Do the
-#   same with "shift by 7, DFT grid".
+# * **Break and repair.** Choose *drag: one mode*, and turn one by 10°. The twelve waves no longer cancel. Now press *fit the weights again*. Do the
+#   same with "shift by 7, DFT grid": there no weights are enough.
 # * **Fade.** Put back, and drag all modes to radius 0.97: the peak becomes lower, and so does the echo. Fitted again, the peak is 1, and the echo fades. At
 #   radius 1.02 the layer explodes. The paper writes $\lambda = e^{-a^2 + i\theta}$ so that this cannot happen.
 # * **Turn.** "Shift by 7, DFT grid" has the twelve 12-th roots of unity. Modes and mirror images coincide, and the rank in the last
