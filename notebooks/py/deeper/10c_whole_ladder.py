@@ -436,7 +436,7 @@ show.table(
 # %% [markdown]
 # ## 6 What this does not show
 #
-# * "Lasts" means right to 500 on 128 strings, not for ever. What is proved is said to be proved (chapter 10, sections 5 and 6).
+# * "Lasts" means right to 500 on 128 strings, not for ever. What is proved is said to be proved (chapter 10, sections 6 to 8).
 # * One recipe for all is fair and is nobody's best: "never learned" says that two tries of it did not, no more.
 # * A verdict of the predictor is about exact numbers and margins at every length. A net that will fail at a million
 #   may be all that anybody needs.
