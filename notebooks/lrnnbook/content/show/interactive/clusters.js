@@ -62,7 +62,7 @@ const render = ({ model, el }) => {
   const play = player(slider, () => put({ frame: at().frame + 1 }), frame => put({ frame }), 1200);
   controls.append(net.node, play.node, slider.node);
   const sides = ["The net: scikit-learn's clusters", "The algebra: the automaton"].map(title => {
-    const picture = panel(SIDE, SIDE, title), layers = ["rings", "arrows", "points", "names", "lit"].map(() => svg("g"));
+    const picture = panel(SIDE, SIDE, title), layers = ["rings", "arrows", "points", "names", "lit"].map(name => svg("g", { "pointer-events": name === "points" ? "auto" : "none" }));
     picture.append(...layers);
     panels.append(html("div", { style: `max-width: ${SIDE}px` }, html("div", { style: "font-weight: 600" }, title), picture));
     return layers;
