@@ -132,7 +132,7 @@ def _doubling_scan(answer) -> None:
 
 
 BUILDS = {
-    "doubling_scan": Build("03.11", _doubling_scan, doubling_scan, "for T = 512 you need nine rounds, and about nine times as many "
+    "doubling_scan": Build("03.11", _doubling_scan, doubling_scan, "for T = 512 you need nine rounds, and sixteen times as many "
                            "multiplications as the loop. Now race it."),
 }  # fmt: skip
 
