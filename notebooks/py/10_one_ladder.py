@@ -836,6 +836,7 @@ walk_widget
 #   restart not mend?
 # * [10c the whole ladder](deeper/10c_whole_ladder.ipynb): all rows and columns, machines drawn at random, how many strings a rule needs, and
 #   one net scored by five papers' rules.
+# * [10d recurrence puzzles](deeper/10d_recurrence_puzzles.ipynb): hold twelve machines yourself, in as few numbers as you can.
 
 # %% [markdown]
 # ## Exercises
