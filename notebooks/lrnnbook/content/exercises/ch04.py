@@ -71,8 +71,8 @@ def _operator(answer) -> None:
     given = call(answer, *map(tuple, many))  # each part an array of two steps
     claim(isinstance(given, (tuple, list)) and len(given) == 3, f"of two triples of arrays a triple should come, got {shown(given)}")
     for name, part, due in zip(("gamma", "theta", "z"), given, join(*many)):
-        found = numbers(part, (2,), f"of triples of arrays of two steps, {name}")
-        claim(np.allclose(found, due), f"of triples of arrays of two steps, {name} is {shown(found)}, and should be {shown(due)}")
+        both = numbers(part, (2,), f"of triples of arrays of two steps, {name}")
+        claim(np.allclose(both, due), f"of triples of arrays of two steps, {name} is {shown(both)}, and should be {shown(due)}")
 
 
 def _triple(operator, first, second) -> tuple:
