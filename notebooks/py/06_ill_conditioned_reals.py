@@ -36,7 +36,7 @@ show.figure(
         "just below the line of float32's 24 digits. Right: the kernel in float32 is wrong at "
         "nearly every lag, in float64 it is a one at lag 13 and zeros before.",
     caption="The same 14 weights (left), computed in float32 and in float64 (right). Rings: what the kernel should "
-            "be. Dots: what it is. A cross lies outside of the panel.",
+            "be. Dots: what it is; a cross is outside of the panel. What to see: in float32 no tap but the last is near its ring.",
 )  # fmt: skip
 
 # %% [markdown]
@@ -79,7 +79,7 @@ float_widget
 
 # %% [markdown]
 # In matrix form the kernel is $K = Pw$. The table of powers $P$ has a row for each lag and a column for each node,
-# $P_{ki} = \lambda_i^k$. How badly can it treat a rounding error? One number tells, its *condition number*:
+# $P_{ki} = \lambda_i^k$ (the paper's $P$ is this one, transposed). How badly can it treat a rounding error? One number tells, its *condition number*:
 #
 # $$\mathrm{cond}(P) = \frac{\max_w \|Pw\| / \|w\|}{\min_w \|Pw\| / \|w\|}.$$
 #
@@ -89,19 +89,28 @@ float_widget
 
 # %%
 def condition(nodes):
-    P = nodes ** np.arange(len(nodes))[:, None]  # a row for each lag, a column for each node
-    return np.linalg.cond(P)
+    lags = np.arange(len(nodes))[:, None]
+    return np.linalg.cond(nodes**lags)  # P
 
 
-sets_of_nodes = {
-    "[0, 1], even": lambda N: np.linspace(0, 1, N),
-    "[0, 1], best": lambda N: (1 - np.cos(np.pi * np.arange(N) / (N - 1))) / 2,
-    "[-1, 1], best": lambda N: -np.cos(np.pi * np.arange(N) / (N - 1)),
-    "circle": lambda N: np.exp(2j * np.pi * np.arange(N) / N),
-}
-conditions = {name: [condition(make(N)) for N in range(2, 25)] for name, make in sets_of_nodes.items()}
-for name, found in conditions.items():
-    print(f"{name:14s} N = 4, 8, 14: " + ", ".join(f"{found[N - 2]:,.2g}" for N in (4, 8, 14)))
+def evenly(N):
+    return np.linspace(0, 1, N)
+
+
+def extremal(N):  # on [-1, 1]
+    return -np.cos(np.pi * np.arange(N) / (N - 1))
+
+
+def roots(N):
+    return np.exp(2j * np.pi * np.arange(N) / N)
+
+
+sets = {"[0, 1], even": evenly, "[0, 1], best": lambda N: (1 + extremal(N)) / 2,
+        "[-1, 1], best": extremal, "circle": roots}  # fmt: skip
+conditions = {}
+for name, nodes in sets.items():
+    conditions[name] = [condition(nodes(N)) for N in range(2, 25)]
+    print(f"{name:14s}", *(f"N = {N}: {conditions[name][N - 2]:<9.2g}" for N in (4, 8, 14)))
 
 # %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 show.figure(
@@ -221,7 +230,7 @@ show.math(r"\text{nodes } \tfrac14, \tfrac12, 1: \quad w =", weights(some), r"\t
 # %% tags=["proof-claim_1"]
 for N in (2, 3, 4):
     assert sp.cancel(sp.prod(weights(free[:N])) ** 2 * gaps(free[:N]) ** 4) == 1, (
-        "Claim 1, step 5: every pair of nodes stands twice"
+        "Claim 1, step 5: every pair of nodes occurs twice"
     )
 sizes = [abs(w) for w in weights(three)]
 mean = float(sp.prod(sizes)) ** (1 / 3)
@@ -520,8 +529,10 @@ real_weights = mine("real_weights")
 
 # %% tags=["nbval-ignore-output"]
 def most_expensive():
-    prices = [sum(map(abs, real_weights(kernels.chebyshev_nodes(16, bits=53), S))) for S in range(16)]
-    return int(np.argmax(prices)), "shift: price  " + ", ".join(f"{S}: {float(prices[S]):.2g}" for S in range(16))
+    nodes = kernels.chebyshev_nodes(16, bits=53)
+    prices = [float(sum(map(abs, real_weights(nodes, S)))) for S in range(16)]
+    every = ", ".join(f"{S}: {price:.2g}" for S, price in enumerate(prices))
+    return int(np.argmax(prices)), f"the prices by shift: {every}"
 
 
 guess("06.5", most_expensive)
@@ -678,23 +689,26 @@ print("||w||_1 = 1 for every shift on L = 2 to 12 lags")
 class DLR(nn.Module):
     def __init__(self, N, real, H=32):
         super().__init__()
-        angles = torch.zeros(N) if real else math.pi * (torch.arange(N) + 0.5) / N
-        decays = torch.linspace(-7, 0, N) if real else torch.full((N,), -12.0)
-        self.angle = nn.Parameter(angles, requires_grad=not real)
-        self.decay = nn.Parameter(decays)  # a node is exp(-exp(decay) + i angle)
-        self.w = nn.Parameter(torch.randn(H, N, 1 if real else 2))
-        self.d, self.mix, self.norm = nn.Parameter(torch.randn(H)), nn.Linear(H, H), nn.LayerNorm(H)
+        self.N, self.d = N, nn.Parameter(torch.randn(H))
+        # a node is exp(-exp(decay) + i angle)
+        angle = torch.zeros(N) if real else math.pi * (torch.arange(N) + 0.5) / N
+        decay = torch.linspace(-7, 0, N) if real else torch.full((N,), -12.0)
+        self.angle = nn.Parameter(angle, requires_grad=not real)
+        self.decay = nn.Parameter(decay)
+        self.w = nn.Parameter(0.1 * torch.randn(2 - real, H, N))  # Re w and Im w
+        self.mix, self.norm = nn.Linear(H, H), nn.LayerNorm(H)
 
     def kernel(self, L):  # (H, L)
-        w = torch.complex(self.w[..., 0], self.w[..., -1] * (self.w.shape[-1] == 2))
         log = torch.complex(-self.decay.exp(), self.angle)
-        return (w @ torch.exp(log[:, None] * torch.arange(L))).real / len(log)
+        P = torch.exp(log[:, None] * torch.arange(L))
+        return sum(w @ part for w, part in zip(self.w, (P.real, -P.imag))) / self.N
 
     def forward(self, x):  # (B, L, H)
         u, L = x.mT, x.shape[1]
         K = torch.fft.rfft(self.kernel(L), 2 * L)
         y = torch.fft.irfft(torch.fft.rfft(u, 2 * L) * K, 2 * L)[..., :L]
-        return self.norm(x + self.mix(nn.functional.gelu((y + self.d[:, None] * u).mT)))
+        y = nn.functional.gelu((y + self.d[:, None] * u).mT)
+        return self.norm(x + self.mix(y))
 
 
 # %% [markdown]
@@ -713,19 +727,21 @@ def train(net, L, steps=400):
 
 
 def r2(found, wanted):
-    return 1 - ((found - wanted) ** 2).sum() / ((wanted - wanted.mean()) ** 2).sum()
+    off = found - wanted
+    return 1 - (off**2).sum() / ((wanted - wanted.mean()) ** 2).sum()
 
 
 L, nets = 256, {}
 fresh = Shift().sample(64, L, torch.Generator().manual_seed(1_000_000))
 for name, real in (("DLR", False), ("DLR-ℝ", True)):
     torch.manual_seed(0)
-    nets[name] = nn.Sequential(nn.Linear(3, 32), DLR(L, real), nn.Linear(32, 8))
-    train(nets[name], L)
+    net = nn.Sequential(nn.Linear(3, 32), DLR(L, real), nn.Linear(32, 8))
+    train(net, L)
     with torch.no_grad():
-        found = nets[name](fresh.inputs)
+        found = net(fresh.inputs)
     scores = [r2(found[..., j], fresh.targets[..., j]) for j in range(8)]
-    print(f"{name:6s} R2 {r2(found, fresh.targets):.3f}; of the shifts by 0, 32, ..., 224:", *(f"{max(s, 0):.2f}" for s in scores))
+    print(f"{name:5s} R2 = {r2(found, fresh.targets):.3f}; by output:", *(f"{max(s, 0):.2f}" for s in scores))
+    nets[name] = net
 
 # %% [markdown]
 # Each of the 32 channels has a kernel. Where modes turn, their sum can be a spike; where they only fade, it cannot:
