@@ -556,6 +556,15 @@ def test_weights_are_fitted_again_and_an_input_is_drawn(visit, folder):
     assert output.get_attribute("d") != drawn and float(pad.get_attribute("aria-valuenow")) > 0.8
 
 
+def test_a_state_under_a_label_or_an_arrow_can_be_pointed_at(visit, folder, made):
+    page = visit(folder / "clusters.html")
+    dot = page.locator(".panels circle[r='4']").last
+    dot.hover(force=True)
+    said = page.locator(".panels").inner_text()
+    assert " does what " in said and any(word in said for word in made["clusters"].data["tasks"]["Parity"]["words"])
+    assert page.evaluate("[...document.querySelectorAll('.panels text, .panels path')].every(node => getComputedStyle(node).pointerEvents === 'none')")
+
+
 @pytest.mark.parametrize("width, scheme", [(390, "light"), (1280, "dark")])
 def test_a_picture_fits_its_page_and_axe_finds_nothing(visit, folder, width, scheme):
     page = visit(folder / "all.html", width, scheme)
