@@ -42,7 +42,6 @@ show.figure(
             "or three times, and far ones never.",
 )  # fmt: skip
 
-
 # %% [markdown]
 # Here is the tree of the paper's Figure 1, for a task of yours, with the mask of every depth. Dots are what the masks compute for the
 # other positions.
@@ -65,6 +64,7 @@ tree_widget = explore(
     "same, with the mask of every depth.",
 )
 tree_widget
+
 
 # %% [markdown]
 # ## 1 The depths suffice
@@ -173,12 +173,6 @@ check("08.2", my_twice)
 # Write down all sums of one of $0, 1, 2$ and one of $0, 2, 4$.
 #
 # </details>
-#
-# <details><summary>Solution</summary>
-#
-# $\{2, 4\}$: $2 = 2 + 0 = 0 + 2$ and $4 = 2 + 2 = 0 + 4$.
-#
-# </details>
 
 # %% [markdown]
 # ## 2 The same routes as a scan?
@@ -265,3 +259,9 @@ for name, row in (("RegularGPT", "regulargpt_c2"), ("Transformer, 5 layers", "tr
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
 # | 2 | [1 The depths suffice](#1-The-depths-suffice) | ★ | 10 | 2 | to see why steps must be powers of the chunk |
+#
+# <details><summary>Solution of 08.2</summary>
+#
+# $\{2, 4\}$: $2 = 2 + 0 = 0 + 2$ and $4 = 2 + 2 = 0 + 4$.
+#
+# </details>

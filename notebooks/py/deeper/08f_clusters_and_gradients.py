@@ -132,13 +132,6 @@ check("08.14", my_clusters)
 # How many 0s can a word of 8 letters with an even number of 1s have?
 #
 # </details>
-#
-# <details><summary>Solution</summary>
-#
-# 2 and 1: the length fixes the parity of the number of 0s and 1s together, so only (even, even)
-# and (odd, odd) are left; and $a^8$ is one word.
-#
-# </details>
 
 # %% [markdown]
 # ## 2 How many actions?
@@ -260,7 +253,7 @@ with show.expect_failure("Actions, step 3"):
 # Three tasks are recorded (`lrnnlab reproduce regulargpt/fig3 --budget desk`): the paper's two, and $S_3$, the permutations of three
 # things, whose letters do not commute. Words of two letters make four of its six permutations; longer ones all six.
 
-# %% jupyter={"source_hidden": true} tags=["hide-input"]
+# %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 runs_3 = results.runs("regulargpt/fig3")
 show.figure(
     regulargpt_figures.clusters_of_tasks(runs_3),
@@ -456,3 +449,10 @@ fields_widget
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
 # | 14 | [1 As many states as actions](#1-As-many-states-as-actions) | ★ | 5 | 2 | to count the actions of words of one length |
+#
+# <details><summary>Solution of 08.14</summary>
+#
+# 2 and 1: the length fixes the parity of the number of 0s and 1s together, so only (even, even)
+# and (odd, odd) are left; and $a^8$ is one word.
+#
+# </details>

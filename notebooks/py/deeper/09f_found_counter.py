@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 09f · A counter found by descent
 #
-# Two writes a token count exactly. Does descent find such a counter, and can you prove it right? *It takes* about 30 min to read. Read [chapter 09](../09_fast_weights.ipynb) first.
+# Two writes a token count exactly. Does descent find such a counter, and can you prove it right? *It takes* about 35 min to read. Read [chapter 09](../09_fast_weights.ipynb) first.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 
