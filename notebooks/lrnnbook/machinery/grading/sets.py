@@ -21,6 +21,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -128,8 +129,8 @@ def load(source: Path, secret: str = "") -> ProblemSet:
     words: dict[str, list] = {id: [] for id in headers}
     setup, seen = [], set()
     for number, cell in enumerate(notebook.cells, 1):
-        draw = random.Random(f"{name} {number} {secret}")
-        cell.source = _REMARKS.sub("", _VARY.sub(lambda found, draw=draw: f"= {_drawn(found, draw) if secret else found['now']}", cell.source))
+        drawn = partial(_drawn, draw=random.Random(f"{name} {number} {secret}") if secret else None)
+        cell.source = _REMARKS.sub("", _VARY.sub(drawn, cell.source))
         where = f"{source.name}, cell {number}"
         _check_regions(cell.source, where)
         cell.metadata.pop("lines_to_next_cell", None)
@@ -171,10 +172,12 @@ def load(source: Path, secret: str = "") -> ProblemSet:
     return ProblemSet(name, notebook, "\n".join(setup), tasks, variant)
 
 
-def _drawn(found: re.Match, draw: random.Random) -> str:
-    """One of the values that a line may have in place of its own: ``3 | 7``, or ``1 to 99``."""
+def _drawn(found: re.Match, draw: random.Random | None) -> str:
+    """One of the values that a line may have in place of its own, ``3 | 7`` or ``1 to 99``; without a draw its own."""
+    if draw is None:
+        return f"= {found['now']}"
     low, to, high = found["others"].partition(" to ")
-    return str(draw.randint(int(low), int(high))) if to else draw.choice(found["others"].split(" | "))
+    return f"= {draw.randint(int(low), int(high)) if to else draw.choice(found['others'].split(' | '))}"
 
 
 def _check_regions(source: str, where: str) -> None:

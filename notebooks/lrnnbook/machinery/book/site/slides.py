@@ -63,7 +63,7 @@ def _slides(chapter: Tag) -> Iterator[list[Tag]]:
 def _picture(parts: list[Tag]) -> list[Tag]:
     """The picture that stands for these parts of a page: the output of a cell, without the cell."""
     shows = [part for part in parts if part.select_one(".cell_output img, .cell_output svg, .cell_output figure")]
-    tagged = [part for part in shows if "tag_slide" in part.get("class", [])]
+    tagged = [part for part in shows if "tag_slide" in (part.get("class") or ())]
     outputs = [copy(output) for part in (tagged or shows)[:1] for output in part.select(".cell_output")]
     for printed in (text for output in outputs for text in output.select(".stream, .text_plain")):
         printed.decompose()
