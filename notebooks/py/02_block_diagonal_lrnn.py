@@ -81,7 +81,7 @@ print("wrong answers among 10,000:", (states != digits.cumsum() % 5).sum())
 # before a token, the block times it is column $j$, the basis vector of the next state. And the readout has one answer for each basis
 # vector. $\blacksquare$
 #
-# *The folded cell checks, for Sum(5), the start, all 25 moves and all five answers (**all cases**). The next one breaks the
+# *The folded cell checks, for Sum(5), the start, all 25 moves and all five answers: every case there is. The next one breaks the
 # hypothesis: spread a hundredth of each column evenly over all states, and step 2 fails.*
 
 # %% jupyter={"source_hidden": true} tags=["hide-input", "proof-one_hot"]
@@ -149,7 +149,7 @@ def columns(raw):
 #
 # <details><summary>Hint 2</summary>
 #
-# `exp(1000)` is infinite. Softmax does not change when a number is subtracted from all entries of a column; torch's own
+# In floats $e^{1000}$ is infinite. Softmax does not change when a number is subtracted from all entries of a column; torch's own
 # `softmax` does that for you.
 #
 # </details>
@@ -546,7 +546,7 @@ def snap(A):
 #
 # <details><summary>Hint 2</summary>
 #
-# `argmax` says where the largest is.
+# `A.max` says how large the largest entry is. Which method says where it is?
 #
 # </details>
 

@@ -226,13 +226,6 @@ check("02.4", my_p)
 # Solve $8^{500(1-1/p)} = 10$.
 #
 # </details>
-#
-# <details><summary>Solution</summary>
-#
-# $500\,(1 - 1/p) \ln 8 = \ln 10$ gives $p = 1/(1 - \ln 10/(500 \ln 8)) = 1.00222$. At
-# $p = 1.0022$ the bound is 9.8, at 1.0023 it is 10.9.
-#
-# </details>
 
 # %% [markdown]
 # ## 3 What random columns do
@@ -311,3 +304,10 @@ with show.expect_failure("Random columns, step 1"):
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
 # | 4 | [2 When float32 overflows](#2-When-float32-overflows) | ★ | 5 | 3 | to turn a bound into a largest exponent |
+#
+# <details><summary>Solution of 02.4</summary>
+#
+# $500\,(1 - 1/p) \ln 8 = \ln 10$ gives $p = 1/(1 - \ln 10/(500 \ln 8)) = 1.00222$. At
+# $p = 1.0022$ the bound is 9.8, at 1.0023 it is 10.9.
+#
+# </details>

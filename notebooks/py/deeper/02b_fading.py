@@ -273,15 +273,6 @@ check("02.6", my_tokens)
 # $t < \ln s / \ln(1-e)$, and $t$ is a whole number.
 #
 # </details>
-#
-# <details><summary>Solution</summary>
-#
-# $(1-e)^t > s$ says $t \ln(1-e) > \ln s$; both logarithms are negative, so
-# $t < \ln s / \ln(1-e)$, and the largest such $t$ is `math.ceil(math.log(s) / math.log(1 - e)) - 1`. For
-# $e = 0.01$ and $s = \tfrac12$ it is 68. For small $e$ it is about $\ln(1/s)/e$: half the error is twice the
-# time.
-#
-# </details>
 
 # %% [markdown]
 # **The same for the trained network.** Theorem 4 uses one $r$ and one $q$ for all columns. With the columns' own
@@ -469,3 +460,12 @@ with show.expect_failure("Theorem 5, step 1"):
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
 # | 6 | [2 What keeps a soft network right](#2-What-keeps-a-soft-network-right) | ★ | 5 | 4 | to compute how long a counter is provably right |
+#
+# <details><summary>Solution of 02.6</summary>
+#
+# $(1-e)^t > s$ says $t \ln(1-e) > \ln s$; both logarithms are negative, so
+# $t < \ln s / \ln(1-e)$, and the largest such $t$ is `math.ceil(math.log(s) / math.log(1 - e)) - 1`. For
+# $e = 0.01$ and $s = \tfrac12$ it is 68. For small $e$ it is about $\ln(1/s)/e$: half the error is twice the
+# time.
+#
+# </details>

@@ -63,14 +63,6 @@ print(f"snapped, right on every string of every length: {pair_verdict.proved}")
 # Look at `pair_verdict.heads` and at each head alone.
 #
 # </details>
-#
-# <details><summary>Solution</summary>
-#
-# No single head can hold (first symbol, is it equal now) in 8 states, but one head can hold part
-# of "which symbol came first" and another what the last one was; the heads' contributions to the logits add up to
-# "equal" or "not". The proof's list of heads shows which ones are needed, and `heads_machine` what they do together.
-#
-# </details>
 
 # %% [markdown]
 # ## 2 ModArith(5): learned, pruned, snapped, mended, proved
@@ -346,18 +338,6 @@ show.table(
 # What overflow alone destroys is right in the copy; what is wrong in both has drifted.
 #
 # </details>
-#
-# <details><summary>Solution</summary>
-#
-# LayerNorm squares the states, so float32 gives out where an entry passes about $10^{19}$ and
-# double precision where one passes $10^{154}$. Print the largest entry of each layer on a logarithmic scale: a
-# straight line is growth by a fixed factor a step (notebook 02b), and tells at which position overflow begins.
-# Answers that are wrong before that position, or that the copy in double precision gets wrong as well, are
-# drift; those that only float32 gets wrong, from that position on, are overflow. Seeds differ: over all
-# positions past 39 the five recorded ones are right on 70 to 95 % (notebook 02c). So say of your network what you
-# found, and not of the row.
-#
-# </details>
 
 # %% [markdown]
 # ## 4 What this does not show
@@ -392,3 +372,23 @@ show.table(
 # |---|---|---|---|---|---|
 # | 11 | [1 A second task: EvenPair(5)](#1-A-second-task:-EvenPair(5)) | ★★★ | 40 | 5 | to see how heads share one machine |
 # | 12 | [3 The table](#3-The-table) | ★★★ | 40 | 5 | to tell overflow from drift |
+#
+# <details><summary>Solution of 02.11</summary>
+#
+# No single head can hold (first symbol, is it equal now) in 8 states, but one head can hold part
+# of "which symbol came first" and another what the last one was; the heads' contributions to the logits add up to
+# "equal" or "not". The proof's list of heads shows which ones are needed, and `heads_machine` what they do together.
+#
+# </details>
+#
+# <details><summary>Solution of 02.12</summary>
+#
+# LayerNorm squares the states, so float32 gives out where an entry passes about $10^{19}$ and
+# double precision where one passes $10^{154}$. Print the largest entry of each layer on a logarithmic scale: a
+# straight line is growth by a fixed factor a step (notebook 02b), and tells at which position overflow begins.
+# Answers that are wrong before that position, or that the copy in double precision gets wrong as well, are
+# drift; those that only float32 gets wrong, from that position on, are overflow. Seeds differ: over all
+# positions past 39 the five recorded ones are right on 70 to 95 % (notebook 02c). So say of your network what you
+# found, and not of the row.
+#
+# </details>

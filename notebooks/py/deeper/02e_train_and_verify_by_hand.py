@@ -334,18 +334,6 @@ check("02.7", my_sizes)
 # Two heads with periods 4 and 3 know a sum modulo 12.
 #
 # </details>
-#
-# <details><summary>Solution</summary>
-#
-# (3, 4, 5, 9): the greatest prime power that divides $M$. A column-stochastic matrix has its
-# eigenvalues of modulus 1 at roots of unity whose order divides the period of a cycle of its states (Frobenius), and
-# an order of 5 needs a period of at least 5, so five states. With $b = 4$ no single head can count modulo 5; heads of other periods cannot
-# make up for it, because a sum modulo 5 is not a function of sums modulo 2, 3 and 4. (Trained so, no start of the six knew length 40 when
-# we tried it, and past 40 the last one only guessed.) In general, heads with one
-# prime power each know the sum modulo all of them, so modulo $M$; and if no head has a period that is a
-# multiple of $p^k$, the least common multiple of all periods is none either.
-#
-# </details>
 
 # %% [markdown]
 # ## Exercises
@@ -360,3 +348,15 @@ check("02.7", my_sizes)
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
 # | 7 | [5 Snap and verify](#5-Snap-and-verify) | ★★ | 20 | 4 | to find which counters fit in a block |
+#
+# <details><summary>Solution of 02.7</summary>
+#
+# (3, 4, 5, 9): the greatest prime power that divides $M$. A column-stochastic matrix has its
+# eigenvalues of modulus 1 at roots of unity whose order divides the period of a cycle of its states (Frobenius), and
+# an order of 5 needs a period of at least 5, so five states. With $b = 4$ no single head can count modulo 5; heads of other periods cannot
+# make up for it, because a sum modulo 5 is not a function of sums modulo 2, 3 and 4. (Trained so, no start of the six knew length 40 when
+# we tried it, and past 40 the last one only guessed.) In general, heads with one
+# prime power each know the sum modulo all of them, so modulo $M$; and if no head has a period that is a
+# multiple of $p^k$, the least common multiple of all periods is none either.
+#
+# </details>
