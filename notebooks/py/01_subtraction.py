@@ -421,7 +421,7 @@ assert sp.Mod(sp.expand(2 * half - 1), M) == 0, "Theorem A, step 3: two has an i
 show.math("A (A^k p + c) + b = A^{k+1} p +", rest, r"\text{, and } \ 2 (s_1 - t_1) \equiv 0, \ 2 \cdot (", half, r") \equiv 1")
 
 # %% [markdown]
-# **Exercise 5** ★★ *(15 min, 4 points: to turn a contradiction into a construction)* **Build.** Turn the proof into a program. You are given a
+# **Exercise 4** ★★ *(15 min, 4 points: to turn a contradiction into a construction)* **Build.** Turn the proof into a program. You are given a
 # layer: a number `A`, and a dictionary `code` of what each letter adds (as `run` uses them). Look for two expressions of `n` numbers that share a state, and make from them two
 # expressions that share a state and have *different values* modulo 5. Return them as texts such as `("0-1", "1-0")`, or `None` if all
 # expressions of `n` numbers have states of their own.
@@ -436,7 +436,7 @@ def collide(A, code, n):
 
 
 # %% [markdown]
-# <!-- Exercise 01.5: from notebooks/lrnnbook/content/exercises/ch01.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 01.4: from notebooks/lrnnbook/content/exercises/ch01.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -560,14 +560,14 @@ assert last == a * q + c, "Theorem D, step 5: nothing before a reset is left"
 show.math(r"\text{a turn: } \ b =", sp.factor(drive), r"\text{; after a reset to } q \text{ and one more letter: } \ x =", last)
 
 # %% [markdown]
-# **Exercise 8** ★★ *(15 min, 4 points: to see why a permuting letter is a turn)* **A proof step.** In step 3 of Theorem D,
+# **Exercise 5** ★★ *(15 min, 4 points: to see why a permuting letter is a turn)* **A proof step.** In step 3 of Theorem D,
 # why is $|a| = 1$, and where is it used that $R$ has more than one point?
 
 # %% [markdown]
 # *Your argument (double-click to write):*
 
 # %% [markdown]
-# <!-- Exercise 01.8: from notebooks/lrnnbook/content/exercises/ch01.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 01.5: from notebooks/lrnnbook/content/exercises/ch01.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -607,16 +607,16 @@ killers_widget
 # the second is an even pair. Killer words for 16 tasks are in [01d](deeper/01d_turns_and_resets.ipynb).
 
 # %% [markdown]
-# **Exercise 9** ★ *(10 min, 3 points: to refute all diagonal layers with two words)* The task is to say whether two b's
+# **Exercise 6** ★ *(10 min, 3 points: to refute all diagonal layers with two words)* The task is to say whether two b's
 # have appeared side by side anywhere so far. Find two words of four letters a and b that rule out one diagonal layer
 # (with finitely many states) for it.
 
 # %%
-my_words = None  # exercise 9: two words, for example ("aabb", "abab")
-check("01.9", my_words)
+my_words = None  # exercise 6: two words, for example ("aabb", "abab")
+check("01.6", my_words)
 
 # %% [markdown]
-# <!-- Exercise 01.9: from notebooks/lrnnbook/content/exercises/ch01.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 01.6: from notebooks/lrnnbook/content/exercises/ch01.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -723,18 +723,18 @@ with show.expect_failure("The block of size 2, step 1"):
     assert list(full) == [r, 1], f"The block of size 2, step 1: (r, 1) goes to {tuple(full)}"
 
 # %% [markdown]
-# **Exercise 11** ★★ *(10 min, 4 points: to forget with a transition of zeros)* **Code.** Change the block of this
+# **Exercise 7** ★★ *(10 min, 4 points: to forget with a transition of zeros)* **Code.** Change the block of this
 # section so that it stores the **last** letter $s$ other than 0, as the first of its two numbers (as $s/4$, like the
 # block above, from the start $(0, 0)$). Give $A$ and $b$ for
 # the letters 0 to 4.
 
 # %%
-# exercise 11: letter -> (A, b), for example {0: ([[1, 0], [0, 1]], [0, 0]), 1: ...}
+# exercise 7: letter -> (A, b), for example {0: ([[1, 0], [0, 1]], [0, 0]), 1: ...}
 my_block = None
-check("01.11", my_block)
+check("01.7", my_block)
 
 # %% [markdown]
-# <!-- Exercise 01.11: from notebooks/lrnnbook/content/exercises/ch01.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 01.7: from notebooks/lrnnbook/content/exercises/ch01.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -805,10 +805,10 @@ check("01.11", my_block)
 # | 1 | [1 A proof that says no](#1-A-proof-that-says-no) | ★ | 5 | 3 | to cancel what came before |
 # | 2 | [2 What the proof does not say](#2-What-the-proof-does-not-say) | ★ | 5 | 2 | to separate two demands on a state |
 # | 3 | [2 What the proof does not say](#2-What-the-proof-does-not-say) | ★★ | 10 | 4 | to find where a float forgets |
-# | 5 | [3 A layer that escapes stores everything](#3-A-layer-that-escapes-stores-everything) | ★★ | 15 | 4 | to turn a contradiction into a construction |
-# | 8 | [4 The clock of chapter 00 is a turn](#4-The-clock-of-chapter-00-is-a-turn) | ★★ | 15 | 4 | to see why a permuting letter is a turn |
-# | 9 | [4 The clock of chapter 00 is a turn](#4-The-clock-of-chapter-00-is-a-turn) | ★ | 10 | 3 | to refute all diagonal layers with two words |
-# | 11 | [5 A block of size 2](#5-A-block-of-size-2) | ★★ | 10 | 4 | to forget with a transition of zeros |
+# | 4 | [3 A layer that escapes stores everything](#3-A-layer-that-escapes-stores-everything) | ★★ | 15 | 4 | to turn a contradiction into a construction |
+# | 5 | [4 The clock of chapter 00 is a turn](#4-The-clock-of-chapter-00-is-a-turn) | ★★ | 15 | 4 | to see why a permuting letter is a turn |
+# | 6 | [4 The clock of chapter 00 is a turn](#4-The-clock-of-chapter-00-is-a-turn) | ★ | 10 | 3 | to refute all diagonal layers with two words |
+# | 7 | [5 A block of size 2](#5-A-block-of-size-2) | ★★ | 10 | 4 | to forget with a transition of zeros |
 #
 # <details><summary>Solution of 01.1</summary>
 #
@@ -835,7 +835,7 @@ check("01.11", my_block)
 #
 # </details>
 #
-# <details><summary>Solution of 01.5</summary>
+# <details><summary>Solution of 01.4</summary>
 #
 # By step 1 of Theorem A all three pairs share a state; by steps 2 and 3 not both of the last two have equal values.
 #
@@ -866,7 +866,7 @@ check("01.11", my_block)
 #
 # </details>
 #
-# <details><summary>Solution of 01.8</summary>
+# <details><summary>Solution of 01.5</summary>
 #
 # The letter permutes $R$, so $\sum_{x \in R} |x - c|^2 = \sum_{x \in R} |a|^2 |x - c|^2$. If $R$
 # has two points the sum is not zero, and $|a| = 1$. If $R$ is one point, every letter does nothing, whatever
@@ -874,14 +874,14 @@ check("01.11", my_block)
 #
 # </details>
 #
-# <details><summary>Solution of 01.9</summary>
+# <details><summary>Solution of 01.6</summary>
 #
 # `abba` and `baba`: $u = a$, $v = b$, $w = ba$, so by Theorem D they end in the same state. The first
 # has two b side by side, the second has not. (With $w = ab$, as for $D_2$, neither of the words has.)
 #
 # </details>
 #
-# <details><summary>Solution of 01.11</summary>
+# <details><summary>Solution of 01.7</summary>
 #
 # Letter 0: the identity, nothing added. Letter $s \ne 0$: $A = 0$, $b_s = (s/4, 0)$. It needs
 # no block at all: this is a reset in a channel.

@@ -125,7 +125,7 @@ check("02.1", my_blocks)
 # So such a network *exists*. Can training *find* it? Gradients do not move along basis vectors. So we train raw numbers, one block of them for
 # each token and head, and turn every column into a probability distribution: state $j$ goes to state $i$ *with some weight*.
 #
-# **Exercise 8** ★ *(5 min, 4 points: to put a softmax along columns)* **Build the columns.** `raw` is a torch tensor
+# **Exercise 2** ★ *(5 min, 4 points: to put a softmax along columns)* **Build the columns.** `raw` is a torch tensor
 # $V \times h \times b \times b$: token, head, row (where to), column (where from). Return blocks of the same shape whose columns
 # are probability distributions, by softmax. Entries as large as 1,000 must do no harm, and gradients must flow.
 
@@ -139,7 +139,7 @@ def columns(raw):
 
 
 # %% [markdown]
-# <!-- Exercise 02.8: from notebooks/lrnnbook/content/exercises/ch02.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 02.2: from notebooks/lrnnbook/content/exercises/ch02.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -164,8 +164,8 @@ def columns(raw):
 # where $R_v$ are the raw numbers, $x_0$ is the first basis vector of every head, and $\gamma$ (the *gain*) is 4. With five
 # tokens the paper's $g$ can say no more than five sets of blocks, so we train those themselves. There is no input term.
 #
-# **Exercise 9** ★ *(10 min, 4 points: to run a recurrence of heads)* **Build the scan.** Read a batch of strings:
-# `A` are the blocks of exercise 8, `tokens` is $B \times T$, and `x0` is $h \times b$, the state that every string starts from. Return
+# **Exercise 3** ★ *(10 min, 4 points: to run a recurrence of heads)* **Build the scan.** Read a batch of strings:
+# `A` are the blocks of exercise 2, `tokens` is $B \times T$, and `x0` is $h \times b$, the state that every string starts from. Return
 # the states *after* each token, $B \times T \times h \times b$. One loop over positions is enough; training calls it 400 times,
 # so do not loop over strings.
 
@@ -179,7 +179,7 @@ def scan(A, tokens, x0):
 
 
 # %% [markdown]
-# <!-- Exercise 02.9: from notebooks/lrnnbook/content/exercises/ch02.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 02.3: from notebooks/lrnnbook/content/exercises/ch02.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -222,7 +222,7 @@ class BlockNet(torch.nn.Module):
 
 
 # %% [markdown]
-# **Exercise 13** ★★ *(15 min, 4 points: to write a training step)* **Build the training step.** `net(tokens)` gives logits,
+# **Exercise 4** ★★ *(15 min, 4 points: to write a training step)* **Build the training step.** `net(tokens)` gives logits,
 # $B \times T \times C$, and `answers` is $B \times T$. Make one step against the gradient of the mean cross-entropy over all positions,
 # with the length of the whole gradient clipped at 1. Return the loss of this batch, before the step, as a float.
 
@@ -236,7 +236,7 @@ def training_step(net, optimiser, tokens, answers):
 
 
 # %% [markdown]
-# <!-- Exercise 02.13: from notebooks/lrnnbook/content/exercises/ch02.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 02.4: from notebooks/lrnnbook/content/exercises/ch02.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -403,7 +403,7 @@ with show.expect_failure("Eq. 7, step 3"):
 #
 # Your columns have 1-norm 1. So your net cannot explode, and whatever went wrong beyond position 40 was something else.
 #
-# **Exercise 2** ★★ *(15 min, 4 points: to bound eigenvalues by a norm)* **A proof step.** Show that a matrix whose
+# **Exercise 5** ★★ *(15 min, 4 points: to bound eigenvalues by a norm)* **A proof step.** Show that a matrix whose
 # columns all have 1-norm at most 1 has no eigenvalue outside the unit circle. For which $p$ does Eq. 6 allow blocks with
 # an eigenvalue outside?
 
@@ -411,7 +411,7 @@ with show.expect_failure("Eq. 7, step 3"):
 # *Your proof (double-click here and write):*
 
 # %% [markdown]
-# <!-- Exercise 02.2: from notebooks/lrnnbook/content/exercises/ch02.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 02.5: from notebooks/lrnnbook/content/exercises/ch02.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -426,15 +426,15 @@ with show.expect_failure("Eq. 7, step 3"):
 # </details>
 
 # %% [markdown]
-# **Exercise 3** ★ *(5 min, 3 points: to break a hypothesis)* **Break the hypothesis.** Give a $2 \times
+# **Exercise 6** ★ *(5 min, 3 points: to break a hypothesis)* **Break the hypothesis.** Give a $2 \times
 # 2$ matrix whose columns have 2-norm at most 1 and whose 100th power has an entry of at least $10^{10}$.
 
 # %%
-my_matrix = None  # exercise 3: two rows of two numbers
-check("02.3", my_matrix)
+my_matrix = None  # exercise 6: two rows of two numbers
+check("02.6", my_matrix)
 
 # %% [markdown]
-# <!-- Exercise 02.3: from notebooks/lrnnbook/content/exercises/ch02.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 02.6: from notebooks/lrnnbook/content/exercises/ch02.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -480,7 +480,7 @@ simplex_widget
 
 
 # %% [markdown]
-# **Exercise 5** ★ *(5 min, 3 points: to tell a kept norm from a kept memory)* **Predict.** Choose before you run. Blocks of size 8
+# **Exercise 7** ★ *(5 min, 3 points: to tell a kept norm from a kept memory)* **Predict.** Choose before you run. Blocks of size 8
 # whose columns are softmax of random normal numbers keep the 1-norm of a state without negative entries. Two states start at
 # different basis vectors, so they are 2 apart in 1-norm. At each step a new block is drawn and applied to both. After
 # how many steps are they less than a millionth apart?
@@ -498,10 +498,10 @@ def forgetting():
     return "never: the norm is kept", f"after {step} steps they are {apart:.1e} apart"
 
 
-guess("02.5", forgetting)
+guess("02.7", forgetting)
 
 # %% [markdown]
-# <!-- Exercise 02.5: from notebooks/lrnnbook/content/exercises/ch02.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 02.7: from notebooks/lrnnbook/content/exercises/ch02.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -522,7 +522,7 @@ guess("02.5", forgetting)
 #
 # As the gain rises, a column tends to a single 1. So go to the limit at once.
 #
-# **Exercise 14** ★ *(10 min, 3 points: to read an automaton off a network)* **Build the snap.** Given blocks `A`,
+# **Exercise 8** ★ *(10 min, 3 points: to read an automaton off a network)* **Build the snap.** Given blocks `A`,
 # $V \times h \times b \times b$, return the table `goes`, $V \times h \times b$, of whole numbers: `goes[v, k, s]` is the row of the largest
 # entry of column `s`, where head `k` goes from state `s` on token `v`.
 
@@ -536,7 +536,7 @@ def snap(A):
 
 
 # %% [markdown]
-# <!-- Exercise 02.14: from notebooks/lrnnbook/content/exercises/ch02.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 02.8: from notebooks/lrnnbook/content/exercises/ch02.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -571,8 +571,8 @@ for name, one in nets.items():
 # But 256 strings are not all strings. A snapped net is a finite automaton, so we can ask for all of them. What decides everything that can
 # follow is the **pair** (states of the heads, state of the machine that says what is right), and there are finitely many pairs.
 #
-# **Exercise 10** ★★ *(30 min, 5 points: to prove something of all strings by a search)* **Build the search.** `goes` is the table of
-# exercise 14, and all heads start in state 0. `answer` is given a tuple, the states of all heads, and returns what the snapped net
+# **Exercise 9** ★★ *(30 min, 5 points: to prove something of all strings by a search)* **Build the search.** `goes` is the table of
+# exercise 8, and all heads start in state 0. `answer` is given a tuple, the states of all heads, and returns what the snapped net
 # answers there. `machine` says what is right: `machine.initial`, `machine.transitions[token, q]`, `machine.outputs[q]`.
 # Return a shortest tuple of tokens after which the two differ, or `None` if there is none. Then the network is proved right.
 
@@ -586,7 +586,7 @@ def search(goes, answer, machine):
 
 
 # %% [markdown]
-# <!-- Exercise 02.10: from notebooks/lrnnbook/content/exercises/ch02.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 02.9: from notebooks/lrnnbook/content/exercises/ch02.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -831,14 +831,14 @@ walk_widget
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
 # | 1 | [1 A column says where a state goes](#1-A-column-says-where-a-state-goes) | ★ | 10 | 4 | to write a machine as blocks |
-# | 8 | [1 A column says where a state goes](#1-A-column-says-where-a-state-goes) | ★ | 5 | 4 | to put a softmax along columns |
-# | 9 | [2 Train it](#2-Train-it) | ★ | 10 | 4 | to run a recurrence of heads |
-# | 13 | [2 Train it](#2-Train-it) | ★★ | 15 | 4 | to write a training step |
-# | 2 | [3 What keeps it from exploding](#3-What-keeps-it-from-exploding) | ★★ | 15 | 4 | to bound eigenvalues by a norm |
-# | 3 | [3 What keeps it from exploding](#3-What-keeps-it-from-exploding) | ★ | 5 | 3 | to break a hypothesis |
-# | 5 | [4 Soft columns forget](#4-Soft-columns-forget) | ★ | 5 | 3 | to tell a kept norm from a kept memory |
-# | 14 | [5 Snap it and prove it](#5-Snap-it-and-prove-it) | ★ | 10 | 3 | to read an automaton off a network |
-# | 10 | [5 Snap it and prove it](#5-Snap-it-and-prove-it) | ★★ | 30 | 5 | to prove something of all strings by a search |
+# | 2 | [1 A column says where a state goes](#1-A-column-says-where-a-state-goes) | ★ | 5 | 4 | to put a softmax along columns |
+# | 3 | [2 Train it](#2-Train-it) | ★ | 10 | 4 | to run a recurrence of heads |
+# | 4 | [2 Train it](#2-Train-it) | ★★ | 15 | 4 | to write a training step |
+# | 5 | [3 What keeps it from exploding](#3-What-keeps-it-from-exploding) | ★★ | 15 | 4 | to bound eigenvalues by a norm |
+# | 6 | [3 What keeps it from exploding](#3-What-keeps-it-from-exploding) | ★ | 5 | 3 | to break a hypothesis |
+# | 7 | [4 Soft columns forget](#4-Soft-columns-forget) | ★ | 5 | 3 | to tell a kept norm from a kept memory |
+# | 8 | [5 Snap it and prove it](#5-Snap-it-and-prove-it) | ★ | 10 | 3 | to read an automaton off a network |
+# | 9 | [5 Snap it and prove it](#5-Snap-it-and-prove-it) | ★★ | 30 | 5 | to prove something of all strings by a search |
 #
 # <details><summary>Solution of 02.1</summary>
 #
@@ -847,7 +847,7 @@ walk_widget
 #
 # </details>
 #
-# <details><summary>Solution of 02.8</summary>
+# <details><summary>Solution of 02.2</summary>
 #
 # `return raw.softmax(-2)`, or `lifted = (raw - raw.amax(-2, keepdim=True)).exp()` and then
 # `lifted / lifted.sum(-2, keepdim=True)`. Along `-1` it would be the rows that sum to 1: the mass of a state would not be kept, and a
@@ -855,14 +855,14 @@ walk_widget
 #
 # </details>
 #
-# <details><summary>Solution of 02.9</summary>
+# <details><summary>Solution of 02.3</summary>
 #
 # For each `t` take `x = (A[tokens[:, t]] @ x[..., None])[..., 0]` and append it to a list; `torch.stack(states, 1)` puts
 # the positions second. A loop that writes into a tensor made beforehand, or into `x0`, breaks the gradient or the next string.
 #
 # </details>
 #
-# <details><summary>Solution of 02.13</summary>
+# <details><summary>Solution of 02.4</summary>
 #
 # `loss = cross_entropy(net(tokens).flatten(0, 1), answers.flatten())`, then `optimiser.zero_grad()`, `loss.backward()`,
 # `torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)` and `optimiser.step()`. Without `zero_grad` the second step goes along the
@@ -870,7 +870,7 @@ walk_widget
 #
 # </details>
 #
-# <details><summary>Solution of 02.2</summary>
+# <details><summary>Solution of 02.5</summary>
 #
 # If $Av = \lambda v$ then $|\lambda|\,\|v\|_1 = \|Av\|_1 \le \|v\|_1$, because
 # $\|Av\|_1 \le \sum_j |v_j| \|A_{\cdot j}\|_1$. For every $p > 1$ the all-equal block has eigenvalue
@@ -879,7 +879,7 @@ walk_widget
 #
 # </details>
 #
-# <details><summary>Solution of 02.3</summary>
+# <details><summary>Solution of 02.6</summary>
 #
 # All entries $1/\sqrt2$: both columns have 2-norm 1, and the eigenvalue is $\sqrt2$, so the
 # entries of the 100th power are $2^{50}/2$, about $5.6 \cdot 10^{14}$. With
@@ -887,7 +887,7 @@ walk_widget
 #
 # </details>
 #
-# <details><summary>Solution of 02.5</summary>
+# <details><summary>Solution of 02.7</summary>
 #
 # After about 15 steps. Every column has some weight on every state, and what two columns have in
 # common is the same for both states: only the rest of the distance is left, here about a third at each step.
@@ -896,14 +896,14 @@ walk_widget
 #
 # </details>
 #
-# <details><summary>Solution of 02.14</summary>
+# <details><summary>Solution of 02.8</summary>
 #
 # `return A.argmax(-2)`. Rounding at one half would leave columns without any 1 where no entry has half of the mass, and
 # `argmax(-1)` says from where each state is reached best, which is no automaton.
 #
 # </details>
 #
-# <details><summary>Solution of 02.10</summary>
+# <details><summary>Solution of 02.9</summary>
 #
 # Start with the pair `((0,) * h, machine.initial)` and the empty string. Take pairs from the front of the queue; for each
 # token form the next pair (head `k` goes from `s` to `goes[token, k, s]`), and return the string with that token if `answer` and

@@ -193,7 +193,7 @@ check("03.2", my_pair)
 # finished.
 
 # %% [markdown]
-# **Exercise 11** ★★ *(20 min, 5 points: to write a parallel scan that is right for every length)* **Build.** Write `doubling_scan` for
+# **Exercise 3** ★★ *(20 min, 5 points: to write a parallel scan that is right for every length)* **Build.** Write `doubling_scan` for
 # numbers, which is $x_t = a_t x_{t-1} + b_t$ at each place of `(B, T, D)`, real or complex. The loop over `shift` is the only loop.
 
 # %%
@@ -206,7 +206,7 @@ def doubling_scan(a, b, x0):  # (B, T, D), (B, T, D), (B, D) -> (B, T, D)
 
 
 # %% [markdown]
-# <!-- Exercise 03.11: from notebooks/lrnnbook/content/exercises/ch03.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 03.3: from notebooks/lrnnbook/content/exercises/ch03.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -276,16 +276,16 @@ schedule_widget = ch03.levels_widget()
 schedule_widget
 
 # %% [markdown]
-# **Exercise 3** ★ *(5 min, 2 points: how to count the work of a parallel scan)* How many products of two matrices
+# **Exercise 4** ★ *(5 min, 2 points: how to count the work of a parallel scan)* How many products of two matrices
 # does PScan make for $L = 16$? It makes one for every arrow that carries two matrices or more: in the picture
 # at the top, for $L = 8$, there are five. For $L = 16$ the moving picture shows all arrows.
 
 # %%
-my_products = None  # exercise 3: a whole number
-check("03.3", my_products)
+my_products = None  # exercise 4: a whole number
+check("03.4", my_products)
 
 # %% [markdown]
-# <!-- Exercise 03.3: from notebooks/lrnnbook/content/exercises/ch03.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 03.4: from notebooks/lrnnbook/content/exercises/ch03.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -370,16 +370,16 @@ wins = [P for P in range(1, 5001) if max(pscan / P, 9) < max(loops / P, 500)]
 print(f"T = 500, blocks of size 1: PScan is faster from P = {wins[0]} on")
 
 # %% [markdown]
-# **Exercise 6** ★★ *(10 min, 4 points: to predict when less depth pays)* Leave the memory out: let the time be
+# **Exercise 5** ★★ *(10 min, 4 points: to predict when less depth pays)* Leave the memory out: let the time be
 # $\max(\text{multiplications}/P, \text{depth})$, as in the cell above. From which $P$ on is PScan faster than
 # the loop at $T = 500$, $b = 8$, $h = 8$ and one string? And with a batch of 128?
 
 # %%
-my_P = None  # exercise 6: 2 numbers, the least P for 1 string and for 128
-check("03.6", my_P)
+my_P = None  # exercise 5: 2 numbers, the least P for 1 string and for 128
+check("03.5", my_P)
 
 # %% [markdown]
-# <!-- Exercise 03.6: from notebooks/lrnnbook/content/exercises/ch03.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 03.5: from notebooks/lrnnbook/content/exercises/ch03.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -423,18 +423,18 @@ race_widget
 # loop that Python starts step by step is another matter, there as in section 2 ([03c](deeper/03c_benchmark.ipynb) has all the times).
 
 # %% [markdown]
-# **Exercise 10** ★★ *(15 min, 4 points: to scan a long string in chunks)* Here is a scan in **chunks**. Cut the
+# **Exercise 6** ★★ *(15 min, 4 points: to scan a long string in chunks)* Here is a scan in **chunks**. Cut the
 # $T$ steps into $T/c$ chunks of $c$. Compute the pair of every chunk by a loop inside it, all chunks at once; then
 # go through the chunks by a loop, for the state at the end of each; then loop inside all chunks once more for the
 # states. What is the depth? For which $c$ is it least, at
 # $T = 20{,}000$? And by which factor is the work larger than the loop's?
 
 # %%
-my_c = None  # exercise 10: the chunk size c
-check("03.10", my_c)
+my_c = None  # exercise 6: the chunk size c
+check("03.6", my_c)
 
 # %% [markdown]
-# <!-- Exercise 03.10: from notebooks/lrnnbook/content/exercises/ch03.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 03.6: from notebooks/lrnnbook/content/exercises/ch03.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -511,10 +511,10 @@ show.figure(
 # |---|---|---|---|---|---|
 # | 1 | [1 Two steps are one step](#1-Two-steps-are-one-step) | ★ | 5 | 2 | to find where float addition is not associative |
 # | 2 | [1 Two steps are one step](#1-Two-steps-are-one-step) | ★★ | 10 | 4 | to scan another recurrence |
-# | 11 | [2 Build one, and race it](#2-Build-one,-and-race-it) | ★★ | 20 | 5 | to write a parallel scan that is right for every length |
-# | 3 | [3 PScan equals the loop](#3-PScan-equals-the-loop) | ★ | 5 | 2 | how to count the work of a parallel scan |
-# | 6 | [4 Depth against work](#4-Depth-against-work) | ★★ | 10 | 4 | to predict when less depth pays |
-# | 10 | [5 Where does each win?](#5-Where-does-each-win?) | ★★ | 15 | 4 | to scan a long string in chunks |
+# | 3 | [2 Build one, and race it](#2-Build-one,-and-race-it) | ★★ | 20 | 5 | to write a parallel scan that is right for every length |
+# | 4 | [3 PScan equals the loop](#3-PScan-equals-the-loop) | ★ | 5 | 2 | how to count the work of a parallel scan |
+# | 5 | [4 Depth against work](#4-Depth-against-work) | ★★ | 10 | 4 | to predict when less depth pays |
+# | 6 | [5 Where does each win?](#5-Where-does-each-win?) | ★★ | 15 | 4 | to scan a long string in chunks |
 #
 # <details><summary>Solution of 03.1</summary>
 #
@@ -531,7 +531,7 @@ show.figure(
 #
 # </details>
 #
-# <details><summary>Solution of 03.11</summary>
+# <details><summary>Solution of 03.3</summary>
 #
 # ```python
 # def doubling_scan(a, b, x0):
@@ -545,14 +545,14 @@ show.figure(
 #
 # </details>
 #
-# <details><summary>Solution of 03.3</summary>
+# <details><summary>Solution of 03.4</summary>
 #
 # 17: $8 \cdot 4 - 15$. There are $\log_2 16 = 4$ levels of 8 words, and 15 of these are single
 # letters.
 #
 # </details>
 #
-# <details><summary>Solution of 03.6</summary>
+# <details><summary>Solution of 03.5</summary>
 #
 # PScan's multiplications are 8,523,776, and the loop never takes less than 500 ticks:
 # $P > 8523776 / 500$, so 17,048. (At that $P$ the loop is held up by its depth, since $256000/P < 500$.) With
@@ -560,7 +560,7 @@ show.figure(
 #
 # </details>
 #
-# <details><summary>Solution of 03.10</summary>
+# <details><summary>Solution of 03.6</summary>
 #
 # 100. The depth is $c + T/c + c$, least at $c = \sqrt{T/2}$, where it is $2\sqrt{2T} = 400$. The work is about
 # $(b^3 + 2b^2)\,T$: more than the loop's by a factor of $b + 2$, whatever $T$ is. GPUs scan long strings with few chains in this way.

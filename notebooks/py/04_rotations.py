@@ -69,7 +69,7 @@ show.figure(
 # at $\|x_1\|^2 = c$, and watch the mean of $\|x_t\|^2$.
 
 # %% [markdown]
-# **Exercise 12** ★ *(10 min, 4 points: to run a recurrence on many inputs at once)* **Build.** The cell starts `runs` states
+# **Exercise 1** ★ *(10 min, 4 points: to run a recurrence on many inputs at once)* **Build.** The cell starts `runs` states
 # of squared length $c$, a row each. Add your lines: `steps - 1` times, one step of the equation above for all runs, with fresh white
 # inputs (as many numbers each as $B$ has columns), and then the mean of $\|x_t\|^2$.
 
@@ -88,7 +88,7 @@ def mean_square(alpha, gamma, A, B, c, steps=12, runs=2000):
 
 
 # %% [markdown]
-# <!-- Exercise 04.12: from notebooks/lrnnbook/content/exercises/ch04.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 04.1: from notebooks/lrnnbook/content/exercises/ch04.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -116,15 +116,15 @@ alpha = np.sqrt(1 / (c * gamma**2 + Tr))  # as Lemma 3 prints it
 ch04.show_sizes(mean_square(alpha, gamma, A, B, c), c)
 
 # %% [markdown]
-# **Exercise 7** ★ *(5 min, 2 points: to find the fault in a printed formula)* The line should be flat. Change one symbol
+# **Exercise 2** ★ *(5 min, 2 points: to find the fault in a printed formula)* The line should be flat. Change one symbol
 # of `alpha` in the cell above, and run it again, until it is. Try it with $c = 9$, too. Then write down your $\alpha$:
 
 # %%
-my_alpha = None  # exercise 7: a function of (c, gamma, Tr)
-check("04.7", my_alpha)
+my_alpha = None  # exercise 2: a function of (c, gamma, Tr)
+check("04.2", my_alpha)
 
 # %% [markdown]
-# <!-- Exercise 04.7: from notebooks/lrnnbook/content/exercises/ch04.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 04.2: from notebooks/lrnnbook/content/exercises/ch04.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -517,12 +517,12 @@ turning_widget
 
 
 # %% [markdown]
-# **Exercise 6** ★★ *(15 min, 4 points: to absorb a shared matrix)* **A proof step.** A bidirectional layer shares $P$,
+# **Exercise 4** ★★ *(15 min, 4 points: to absorb a shared matrix)* **A proof step.** A bidirectional layer shares $P$,
 # $\Theta$ and $B$ between its two directions and has a $C$ for each. Show that $P$ can be absorbed here too. Can it
 # also be absorbed in a network that shares $P$ between two layers with different $B$?
 
 # %% [markdown]
-# <!-- Exercise 04.6: from notebooks/lrnnbook/content/exercises/ch04.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 04.4: from notebooks/lrnnbook/content/exercises/ch04.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -595,17 +595,17 @@ norm_widget
 # [04d](deeper/04d_coloured_inputs.ipynb).
 
 # %% [markdown]
-# **Exercise 9** ★ *(5 min, 3 points: to read a power from a straight line)* **Read a picture.** Look at
+# **Exercise 5** ★ *(5 min, 3 points: to read a power from a straight line)* **Read a picture.** Look at
 # the picture of this section as it opens, $\gamma = 0.99$ and $x_0 = 0$. Both axes are logarithmic, and the formula begins
 # as a straight line: as which power of $t$ does $\mathbb{E}\|x_t\|^2$ grow there? And at about which step does it
 # pass one half? (20 percent off will do.)
 
 # %%
-my_reading = None  # exercise 9: two numbers, the power and the step
-check("04.9", my_reading)
+my_reading = None  # exercise 5: two numbers, the power and the step
+check("04.5", my_reading)
 
 # %% [markdown]
-# <!-- Exercise 04.9: from notebooks/lrnnbook/content/exercises/ch04.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 04.5: from notebooks/lrnnbook/content/exercises/ch04.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -620,17 +620,17 @@ check("04.9", my_reading)
 # </details>
 
 # %% [markdown]
-# **Exercise 8** ★★ *(10 min, 4 points: to keep a norm constant while the decay changes)* **Code.** Let the decay depend on
+# **Exercise 6** ★★ *(10 min, 4 points: to keep a norm constant while the decay changes)* **Code.** Let the decay depend on
 # time, $x_t = \gamma_t A_t x_{t-1} + \xi_t B u_t$ with $\mathrm{Tr}\,B^\top B = 1$, white $u$ and $x_0 = 0$. The
 # $A_t$ are rotations. Which $\xi_t$ make $\mathbb{E}\|x_t\|^2 = 1$ for all $t \ge 1$?
 
 # %%
-# exercise 8: a function of the list of gamma_1 ... gamma_T that returns xi_1 ... xi_T
+# exercise 6: a function of the list of gamma_1 ... gamma_T that returns xi_1 ... xi_T
 my_scales = None
-check("04.8", my_scales)
+check("04.6", my_scales)
 
 # %% [markdown]
-# <!-- Exercise 04.8: from notebooks/lrnnbook/content/exercises/ch04.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 04.6: from notebooks/lrnnbook/content/exercises/ch04.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -722,7 +722,7 @@ discs_widget
 #
 # Modes are also fast: a scan (chapter 03) joins steps two by two, in $\log_2 T$ levels. All it needs is an operator that joins two steps.
 #
-# **Exercise 2** ★★ *(10 min, 4 points: to write the operator of a scan)* **Build.** A pair of coordinates is written as
+# **Exercise 7** ★★ *(10 min, 4 points: to write the operator of a scan)* **Build.** A pair of coordinates is written as
 # one complex number $z$, so that turning by $\theta$ is multiplying by $e^{\mathrm i\theta}$. `first` and `second`
 # are triples $(\gamma, \theta, z)$: the decay, the angle and the input of a step. If the triples of steps 1 to $t$
 # are joined one after the other from the left, the last entry of the result must be the state $x_t$. (Write it with NumPy's functions:
@@ -738,7 +738,7 @@ def join(first, second):
 
 
 # %% [markdown]
-# <!-- Exercise 04.2: from notebooks/lrnnbook/content/exercises/ch04.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 04.7: from notebooks/lrnnbook/content/exercises/ch04.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -854,7 +854,7 @@ show.table(
 # %% [markdown]
 # ## Exercises
 #
-# You will find each exercise in its section. Stuck? `hint("04.7")`. Done? Compare with `solution("04.7")`.
+# You will find each exercise in its section. Stuck? `hint("04.2")`. Done? Compare with `solution("04.2")`.
 
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->
@@ -863,15 +863,15 @@ show.table(
 #
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
-# | 12 | [1 Lemma 3, and one symbol](#1-Lemma-3,-and-one-symbol) | ★ | 10 | 4 | to run a recurrence on many inputs at once |
-# | 7 | [1 Lemma 3, and one symbol](#1-Lemma-3,-and-one-symbol) | ★ | 5 | 2 | to find the fault in a printed formula |
+# | 1 | [1 Lemma 3, and one symbol](#1-Lemma-3,-and-one-symbol) | ★ | 10 | 4 | to run a recurrence on many inputs at once |
+# | 2 | [1 Lemma 3, and one symbol](#1-Lemma-3,-and-one-symbol) | ★ | 5 | 2 | to find the fault in a printed formula |
 # | 3 | [2 A rotation from any matrix](#2-A-rotation-from-any-matrix) | ★ | 5 | 3 | to see what rounding does to a rotation |
-# | 6 | [3 P is redundant](#3-P-is-redundant) | ★★ | 15 | 4 | to absorb a shared matrix |
-# | 9 | [4 From zero, the norm climbs](#4-From-zero,-the-norm-climbs) | ★ | 5 | 3 | to read a power from a straight line |
-# | 8 | [4 From zero, the norm climbs](#4-From-zero,-the-norm-climbs) | ★★ | 10 | 4 | to keep a norm constant while the decay changes |
-# | 2 | [5 Every LRU is a RotRNN](#5-Every-LRU-is-a-RotRNN) | ★★ | 10 | 4 | to write the operator of a scan |
+# | 4 | [3 P is redundant](#3-P-is-redundant) | ★★ | 15 | 4 | to absorb a shared matrix |
+# | 5 | [4 From zero, the norm climbs](#4-From-zero,-the-norm-climbs) | ★ | 5 | 3 | to read a power from a straight line |
+# | 6 | [4 From zero, the norm climbs](#4-From-zero,-the-norm-climbs) | ★★ | 10 | 4 | to keep a norm constant while the decay changes |
+# | 7 | [5 Every LRU is a RotRNN](#5-Every-LRU-is-a-RotRNN) | ★★ | 10 | 4 | to write the operator of a scan |
 #
-# <details><summary>Solution of 04.12</summary>
+# <details><summary>Solution of 04.1</summary>
 #
 # Three lines in a loop:
 #
@@ -884,7 +884,7 @@ show.table(
 #
 # </details>
 #
-# <details><summary>Solution of 04.7</summary>
+# <details><summary>Solution of 04.2</summary>
 #
 # The 1 should be a $c$: `lambda c, gamma, Tr: np.sqrt(c / (c * gamma**2 + Tr))`. One step takes a mean square of $c$ to
 # $\alpha^2(\gamma^2 c + \mathrm{Tr})$. With the printed $\alpha$ that is 1, with this one it is $c$.
@@ -899,7 +899,7 @@ show.table(
 #
 # </details>
 #
-# <details><summary>Solution of 04.6</summary>
+# <details><summary>Solution of 04.4</summary>
 #
 # Both directions have the kernel $C' P\Theta^k P^\top B$, each with its own $C'$; replace $B$ by $P^\top B$
 # and, in both directions, $C'$ by $C'P$. With two layers: each has its own $B$ and $C$, so each absorbs $P$ by itself, and
@@ -907,7 +907,7 @@ show.table(
 #
 # </details>
 #
-# <details><summary>Solution of 04.9</summary>
+# <details><summary>Solution of 04.5</summary>
 #
 # The first power: from $t = 1$ to 10 the line rises by nearly one decade. $1 - \gamma^{2t}$ is about
 # $2(1 - \gamma)\,t$ as long as nothing has faded: the state is a random walk, whose *length* grows like
@@ -915,7 +915,7 @@ show.table(
 #
 # </details>
 #
-# <details><summary>Solution of 04.8</summary>
+# <details><summary>Solution of 04.6</summary>
 #
 # $\xi_1 = 1$, and $\xi_t = \sqrt{1 - \gamma_t^2}$ later: from
 # $s_t = \gamma_t^2 s_{t-1} + \xi_t^2$. Nothing else is needed, so such a layer may choose $\gamma_t$ by its
@@ -923,7 +923,7 @@ show.table(
 #
 # </details>
 #
-# <details><summary>Solution of 04.2</summary>
+# <details><summary>Solution of 04.7</summary>
 #
 # Decays multiply, angles add, and the first $z$ is shrunk and turned by the second step before the second $z$
 # is added:

@@ -111,7 +111,7 @@ show.math("y_1 =", sp.collect(sp.expand(K[1] * u[0] + K[0] * u[1]), u))
 # %% [markdown]
 # Build it, with NumPy alone, in three steps: the kernel, the convolution, and (in section 4) the way back from a wanted kernel to weights.
 #
-# **Exercise 4** ★ *(5 min, 3 points: to compute a layer's kernel)* **Build.** A function of the
+# **Exercise 1** ★ *(5 min, 3 points: to compute a layer's kernel)* **Build.** A function of the
 # nodes $\lambda_n$ of the modes, their weights $w_n$ (arrays of $N$ complex numbers) and $L$ that returns the
 # $L$ real numbers $\mathrm{Re}\sum_n w_n\lambda_n^{\,j}$, $j = 0, \dots, L-1$.
 
@@ -125,7 +125,7 @@ def kernel(nodes, weights, L):
 
 
 # %% [markdown]
-# <!-- Exercise 05.4: from notebooks/lrnnbook/content/exercises/ch05.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 05.1: from notebooks/lrnnbook/content/exercises/ch05.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -137,7 +137,7 @@ def kernel(nodes, weights, L):
 # An FFT is the fast way to convolve. It computes a *circular* convolution, on a ring where the end of a sequence runs into its
 # beginning, so the ring must be long enough.
 #
-# **Exercise 5** ★★ *(10 min, 4 points: to compute a causal convolution)* **Build.** A function of a kernel and an input, $T$ real numbers each, that returns the $T$ outputs
+# **Exercise 2** ★★ *(10 min, 4 points: to compute a causal convolution)* **Build.** A function of a kernel and an input, $T$ real numbers each, that returns the $T$ outputs
 # $y_k = \sum_{j \le k} K_j\,u_{k-j}$, for every $T \ge 1$. Try it by the FFT (`np.fft.rfft` and `np.fft.irfft`); `np.convolve` is fine, too.
 
 # %%
@@ -150,7 +150,7 @@ def convolve(kernel, u):
 
 
 # %% [markdown]
-# <!-- Exercise 05.5: from notebooks/lrnnbook/content/exercises/ch05.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 05.2: from notebooks/lrnnbook/content/exercises/ch05.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -341,7 +341,7 @@ check("05.3", my_roots)
 #
 # For given nodes the kernel is linear in the weights. So the best approximation of a wanted kernel is a projection, which you can compute.
 #
-# **Exercise 6** ★★ *(15 min, 5 points: to fit a kernel by least squares)* **Build.** A function of the nodes and of the $L$
+# **Exercise 4** ★★ *(15 min, 5 points: to fit a kernel by least squares)* **Build.** A function of the nodes and of the $L$
 # wanted real numbers that returns the $N$ complex weights whose kernel, cast to reals, is nearest (least squares:
 # `np.linalg.lstsq`).
 
@@ -355,7 +355,7 @@ def fit_weights(nodes, wanted):
 
 
 # %% [markdown]
-# <!-- Exercise 05.6: from notebooks/lrnnbook/content/exercises/ch05.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 05.4: from notebooks/lrnnbook/content/exercises/ch05.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -429,16 +429,16 @@ fit_widget
 # * Where is the cliff of each family for "shift by L/4"?
 
 # %% [markdown]
-# **Exercise 7** ★★ *(15 min, 5 points: to make a shift with as few modes as possible)* **Code.** Write a
+# **Exercise 5** ★★ *(15 min, 5 points: to make a shift with as few modes as possible)* **Code.** Write a
 # function that gives modes and weights whose kernel, cast to reals, is the one-hot at $S$ on the lags $0 \dots L-1$,
 # with as few modes as possible (the mirror images do not count).
 
 # %%
 my_shift = None  # a function of (S, L); it returns two lists, nodes and weights
-check("05.7", my_shift)
+check("05.5", my_shift)
 
 # %% [markdown]
-# <!-- Exercise 05.7: from notebooks/lrnnbook/content/exercises/ch05.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 05.5: from notebooks/lrnnbook/content/exercises/ch05.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -453,16 +453,16 @@ check("05.7", my_shift)
 # </details>
 
 # %% [markdown]
-# **Exercise 8** ★★ *(5 min, 3 points: to count modes)* **Predict.** On $L = 64$ lags, how many of the
+# **Exercise 6** ★★ *(5 min, 3 points: to count modes)* **Predict.** On $L = 64$ lags, how many of the
 # seven shifts by $8, 16, \dots, 56$ can a DLR with $N = 24$ modes, cast to reals, make *exactly*? (The first count, by its kernel
 # alone, lag 0 included. In section 5 it is trained on them, with the skip weight, and the second count applies.)
 
 # %%
 my_count = None  # a whole number
-check("05.8", my_count)
+check("05.6", my_count)
 
 # %% [markdown]
-# <!-- Exercise 05.8: from notebooks/lrnnbook/content/exercises/ch05.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 05.6: from notebooks/lrnnbook/content/exercises/ch05.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -578,8 +578,8 @@ show.figure(
 
 
 # %% [markdown]
-# **Exercise 12** ★ *(5 min, 3 points: to predict what training reaches)* **Predict** before you run:
-# the DLR of exercise 8, with 24 modes on the half circle, is trained on Shift. Of the eight outputs, the shifts by 0, 8,
+# **Exercise 7** ★ *(5 min, 3 points: to predict what training reaches)* **Predict** before you run:
+# the DLR of exercise 6, with 24 modes on the half circle, is trained on Shift. Of the eight outputs, the shifts by 0, 8,
 # ..., 56, how many get an R² above one half?
 
 # %% tags=["nbval-ignore-output"]
@@ -592,10 +592,10 @@ def outputs_learned():
     return int((found > 0.5).sum()), f"R² of each: {said}"
 
 
-guess("05.12", outputs_learned)
+guess("05.7", outputs_learned)
 
 # %% [markdown]
-# <!-- Exercise 05.12: from notebooks/lrnnbook/content/exercises/ch05.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 05.7: from notebooks/lrnnbook/content/exercises/ch05.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -643,7 +643,7 @@ show.figure(
     alt="Receptive fields of stacks of 1, 2, 4 and 8 layers on a logarithmic axis, each with a dot where it falls to one percent: the dots lie further "
         "back with depth, and the lines are as steep beyond them.",
     caption="Live, the mean of 32 untrained stacks of each depth, whose modes keep exp(-dt/2) of their size a step. What to see: depth moves the "
-            "place where 1 % is left (dots, with the lag), but a fading kernel keeps fading: layers bring in powers of j (exercise 14), not another rate.",
+            "place where 1 % is left (dots, with the lag), but a fading kernel keeps fading: layers bring in powers of j (exercise 8), not another rate.",
 )  # fmt: skip
 
 # %% [markdown]
@@ -669,16 +669,16 @@ show.figure(
 assert reached > 0.9 and right > 1, "two layers learn Shift, and look where the answer is"
 
 # %% [markdown]
-# **Exercise 14** ★★ *(10 min, 4 points: to see what depth does to a fading kernel)* **A proof step.** A layer has one mode,
+# **Exercise 8** ★★ *(10 min, 4 points: to see what depth does to a fading kernel)* **A proof step.** A layer has one mode,
 # $K_j = r^j$ with $0 < r < 1$, and $m$ such layers follow one another, with nothing between. What is the
 # kernel of the stack? Where is its largest tap?
 
 # %%
 my_tap = None  # a function of (r, m, j): tap j of the stack
-check("05.14", my_tap)
+check("05.8", my_tap)
 
 # %% [markdown]
-# <!-- Exercise 05.14: from notebooks/lrnnbook/content/exercises/ch05.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 05.8: from notebooks/lrnnbook/content/exercises/ch05.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -706,7 +706,7 @@ check("05.14", my_tap)
 # %% [markdown]
 # ## Exercises
 #
-# You will find each exercise in its section (others are in the lettered notebooks). Stuck? `hint("05.4")`. Done? Compare with `solution("05.4")`.
+# You will find each exercise in its section (others are in the lettered notebooks). Stuck? `hint("05.1")`. Done? Compare with `solution("05.1")`.
 
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->
@@ -715,16 +715,16 @@ check("05.14", my_tap)
 #
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
-# | 4 | [1 A recurrence is a convolution](#1-A-recurrence-is-a-convolution) | ★ | 5 | 3 | to compute a layer's kernel |
-# | 5 | [1 A recurrence is a convolution](#1-A-recurrence-is-a-convolution) | ★★ | 10 | 4 | to compute a causal convolution |
+# | 1 | [1 A recurrence is a convolution](#1-A-recurrence-is-a-convolution) | ★ | 5 | 3 | to compute a layer's kernel |
+# | 2 | [1 A recurrence is a convolution](#1-A-recurrence-is-a-convolution) | ★★ | 10 | 4 | to compute a causal convolution |
 # | 3 | [3 Half a circle is better](#3-Half-a-circle-is-better) | ★★ | 15 | 5 | to prove that half a circle is enough |
-# | 6 | [4 How many modes does a shift need?](#4-How-many-modes-does-a-shift-need?) | ★★ | 15 | 5 | to fit a kernel by least squares |
-# | 7 | [4 How many modes does a shift need?](#4-How-many-modes-does-a-shift-need?) | ★★ | 15 | 5 | to make a shift with as few modes as possible |
-# | 8 | [4 How many modes does a shift need?](#4-How-many-modes-does-a-shift-need?) | ★★ | 5 | 3 | to count modes |
-# | 12 | [5 Predict the paper's scores](#5-Predict-the-paper's-scores) | ★ | 5 | 3 | to predict what training reaches |
-# | 14 | [6 How far back does it look?](#6-How-far-back-does-it-look?) | ★★ | 10 | 4 | to see what depth does to a fading kernel |
+# | 4 | [4 How many modes does a shift need?](#4-How-many-modes-does-a-shift-need?) | ★★ | 15 | 5 | to fit a kernel by least squares |
+# | 5 | [4 How many modes does a shift need?](#4-How-many-modes-does-a-shift-need?) | ★★ | 15 | 5 | to make a shift with as few modes as possible |
+# | 6 | [4 How many modes does a shift need?](#4-How-many-modes-does-a-shift-need?) | ★★ | 5 | 3 | to count modes |
+# | 7 | [5 Predict the paper's scores](#5-Predict-the-paper's-scores) | ★ | 5 | 3 | to predict what training reaches |
+# | 8 | [6 How far back does it look?](#6-How-far-back-does-it-look?) | ★★ | 10 | 4 | to see what depth does to a fading kernel |
 #
-# <details><summary>Solution of 05.4</summary>
+# <details><summary>Solution of 05.1</summary>
 #
 # The table of powers, times the weights:
 #
@@ -735,7 +735,7 @@ check("05.14", my_tap)
 #
 # </details>
 #
-# <details><summary>Solution of 05.5</summary>
+# <details><summary>Solution of 05.2</summary>
 #
 # A ring of $2T$ places, of which the first $T$ outputs are kept ($2T - 1$ would do):
 #
@@ -760,7 +760,7 @@ check("05.14", my_tap)
 #
 # </details>
 #
-# <details><summary>Solution of 05.6</summary>
+# <details><summary>Solution of 05.4</summary>
 #
 # $\mathrm{Re}(w\lambda^j) = a\,\mathrm{Re}\,\lambda^j - b\,\mathrm{Im}\,\lambda^j$ is linear in $2N$ real
 # unknowns. A complex least squares without the cast asks for an imaginary part of 0 as well, which nobody wants:
@@ -774,7 +774,7 @@ check("05.14", my_tap)
 #
 # </details>
 #
-# <details><summary>Solution of 05.7</summary>
+# <details><summary>Solution of 05.5</summary>
 #
 # By the sum in exercise 3, the real part is 1 at $S$, and 0 at all other lags less than $2N$ from
 # $S$:
@@ -788,13 +788,13 @@ check("05.14", my_tap)
 #
 # </details>
 #
-# <details><summary>Solution of 05.8</summary>
+# <details><summary>Solution of 05.6</summary>
 #
 # Four: the shifts by 16, 24, 32 and 40 need 48, 40, 33 and 41. The one by 48 needs 49.
 #
 # </details>
 #
-# <details><summary>Solution of 05.12</summary>
+# <details><summary>Solution of 05.7</summary>
 #
 # 7, if training finds what is there (the panel says what it found). By section 4's reach the modes make every shift by $S \le 2N = 48$ nearly, which with the copy are
 # 7 of 8; about the shift by 56 that theorem is silent, as $64 < 2 \cdot 56$; there the echo decides. In detail: the echo of the one by 8 is at lag 56, which only the last 8 of 64
@@ -803,7 +803,7 @@ check("05.14", my_tap)
 #
 # </details>
 #
-# <details><summary>Solution of 05.14</summary>
+# <details><summary>Solution of 05.8</summary>
 #
 # $\binom{j+m-1}{m-1}\,r^j$: each way to split $j$ steps over $m$ layers brings $r^j$. It rises as
 # long as $(j+m)/(j+1) \cdot r > 1$, so its largest tap is near $j = (mr-1)/(1-r)$: it moves back with depth,

@@ -376,16 +376,16 @@ for N in range(2, 13):
 print(leading)
 
 # %% [markdown]
-# **Exercise 3** ★★ *(15 min, 5 points: to prove that a polynomial is extremal)* **A proof step.** No polynomial of degree $N-1$ within $\pm 1$ on $[0, 1]$ has a larger leading
+# **Exercise 2** ★★ *(15 min, 5 points: to prove that a polynomial is extremal)* **A proof step.** No polynomial of degree $N-1$ within $\pm 1$ on $[0, 1]$ has a larger leading
 # coefficient than $T^*$. Prove it. (Suppose $q$ has one; look at $T^* - c\,q$ at the extrema of $T^*$, with $0 < c < 1$ such that the leading terms
 # cancel. How many zeros has it at least, and what is its degree at most?)
 
 # %%
 my_zeros = None  # a function of N; it returns (zeros at least, degree at most)
-check("06.3", my_zeros)
+check("06.2", my_zeros)
 
 # %% [markdown]
-# <!-- Exercise 06.3: from notebooks/lrnnbook/content/exercises/ch06.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 06.2: from notebooks/lrnnbook/content/exercises/ch06.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -411,15 +411,15 @@ with show.expect_failure("Theorem 1, step 3"):
 # But nodes above 1 are no remedy: the state grows like $4^t$.
 
 # %% [markdown]
-# **Exercise 4** ★★ *(5 min, 4 points: to use the length of the interval)* **Break the hypothesis.** Nodes may be in
+# **Exercise 3** ★★ *(5 min, 4 points: to use the length of the interval)* **Break the hypothesis.** Nodes may be in
 # $[0, a]$. For which $a$ is the least $\|w\|_1$ of the shift by 4 with 5 nodes equal to 1?
 
 # %%
 my_end = None  # a number, to three decimals
-check("06.4", my_end)
+check("06.3", my_end)
 
 # %% [markdown]
-# <!-- Exercise 06.4: from notebooks/lrnnbook/content/exercises/ch06.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 06.3: from notebooks/lrnnbook/content/exercises/ch06.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -469,16 +469,16 @@ with show.expect_failure("Floats, step 1"):
     assert all(1.8 < digits < 2 for digits in growth), "Floats, step 1: the weights do not grow"
 
 # %% [markdown]
-# **Exercise 9** ★ *(5 min, 2 points: to predict where a float loses a shift)* **Predict.** bfloat16 has 8 binary digits. At
+# **Exercise 4** ★ *(5 min, 2 points: to predict where a float loses a shift)* **Predict.** bfloat16 has 8 binary digits. At
 # about which $N$ (within one half) does it lose the shift by $N - 1$, with nodes in $[0, 1]$, and in $[-1, 1]$?
 
 # %%
 my_losses = None  # two numbers, for example (9.5, 12)
-check("06.9", my_losses)
+check("06.4", my_losses)
 
 
 # %% [markdown]
-# <!-- Exercise 06.9: from notebooks/lrnnbook/content/exercises/ch06.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 06.4: from notebooks/lrnnbook/content/exercises/ch06.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -494,7 +494,7 @@ check("06.9", my_losses)
 # of *every* shift:
 
 # %% [markdown]
-# **Exercise 6** ★★ *(20 min, 5 points: to compute exact weights for every shift)* **Build.** Write a function of $N$ different
+# **Exercise 5** ★★ *(20 min, 5 points: to compute exact weights for every shift)* **Build.** Write a function of $N$ different
 # nodes (fractions) and $S < N$. It returns the $N$ exact weights, fractions too, whose kernel on the lags $0, \dots, N-1$ is the one-hot
 # at $S$. For $S = N-1$ step 2 of Claim 1 has the formula; which coefficient of the same polynomial belongs to another $S$?
 
@@ -505,7 +505,7 @@ def real_weights(nodes, S):
 
 
 # %% [markdown]
-# <!-- Exercise 06.6: from notebooks/lrnnbook/content/exercises/ch06.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 06.5: from notebooks/lrnnbook/content/exercises/ch06.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -520,7 +520,7 @@ def real_weights(nodes, S):
 # </details>
 
 # %% [markdown]
-# **Exercise 5** ★ *(5 min, 2 points: to guess which shift costs most)* **Predict**, then let your weights decide. On $L = 16$ lags the
+# **Exercise 6** ★ *(5 min, 2 points: to guess which shift costs most)* **Predict**, then let your weights decide. On $L = 16$ lags the
 # shift by 0 costs $\|w\|_1 = 1$ (a node 0), and the one by 15 costs $2^{29}$ (Theorem 1). Which shift is the most expensive?
 
 # %%
@@ -535,10 +535,10 @@ def most_expensive():
     return int(np.argmax(prices)), f"the prices by shift: {every}"
 
 
-guess("06.5", most_expensive)
+guess("06.6", most_expensive)
 
 # %% [markdown]
-# <!-- Exercise 06.5: from notebooks/lrnnbook/content/exercises/ch06.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 06.6: from notebooks/lrnnbook/content/exercises/ch06.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -601,7 +601,7 @@ check("06.7", my_limits)
 # What if nodes may have a phase? Then no shift costs anything. Build one before you read why:
 
 # %% [markdown]
-# **Exercise 14** ★★ *(10 min, 4 points: to build a shift with small weights)* **Build.** Write a function of $L$ and $S < L$. It returns
+# **Exercise 8** ★★ *(10 min, 4 points: to build a shift with small weights)* **Build.** Write a function of $L$ and $S < L$. It returns
 # $L$ nodes on the unit circle and $L$ weights, complex numbers, whose sizes add up to 1. Their kernel on the lags $0, \dots, L-1$
 # is the one-hot at $S$.
 
@@ -614,7 +614,7 @@ def circle_weights(L, S):
 
 
 # %% [markdown]
-# <!-- Exercise 06.14: from notebooks/lrnnbook/content/exercises/ch06.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 06.8: from notebooks/lrnnbook/content/exercises/ch06.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -793,13 +793,13 @@ show.figure(
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
 # | 1 | [2 Claim 1](#2-Claim-1) | ★ | 10 | 3 | to find the weights of a shift |
-# | 3 | [3 The exact value](#3-The-exact-value) | ★★ | 15 | 5 | to prove that a polynomial is extremal |
-# | 4 | [3 The exact value](#3-The-exact-value) | ★★ | 5 | 4 | to use the length of the interval |
-# | 9 | [4 Where floats give out](#4-Where-floats-give-out) | ★ | 5 | 2 | to predict where a float loses a shift |
-# | 6 | [5 Every shift, any number of nodes](#5-Every-shift,-any-number-of-nodes) | ★★ | 20 | 5 | to compute exact weights for every shift |
-# | 5 | [5 Every shift, any number of nodes](#5-Every-shift,-any-number-of-nodes) | ★ | 5 | 2 | to guess which shift costs most |
+# | 2 | [3 The exact value](#3-The-exact-value) | ★★ | 15 | 5 | to prove that a polynomial is extremal |
+# | 3 | [3 The exact value](#3-The-exact-value) | ★★ | 5 | 4 | to use the length of the interval |
+# | 4 | [4 Where floats give out](#4-Where-floats-give-out) | ★ | 5 | 2 | to predict where a float loses a shift |
+# | 5 | [5 Every shift, any number of nodes](#5-Every-shift,-any-number-of-nodes) | ★★ | 20 | 5 | to compute exact weights for every shift |
+# | 6 | [5 Every shift, any number of nodes](#5-Every-shift,-any-number-of-nodes) | ★ | 5 | 2 | to guess which shift costs most |
 # | 7 | [5 Every shift, any number of nodes](#5-Every-shift,-any-number-of-nodes) | ★ | 5 | 2 | to read a logarithmic axis |
-# | 14 | [6 On the circle](#6-On-the-circle) | ★★ | 10 | 4 | to build a shift with small weights |
+# | 8 | [6 On the circle](#6-On-the-circle) | ★★ | 10 | 4 | to build a shift with small weights |
 #
 # <details><summary>Solution of 06.1</summary>
 #
@@ -809,7 +809,7 @@ show.figure(
 #
 # </details>
 #
-# <details><summary>Solution of 06.3</summary>
+# <details><summary>Solution of 06.2</summary>
 #
 # $N - 1$ zeros at least, and degree $N - 2$ at most. At the $N$ extrema $T^*$ is $\pm1$ in turn
 # and $|cq| < 1$, so $T^* - cq$ has the signs of $T^*$: $N - 1$ changes, hence $N - 1$ zeros. But its leading
@@ -817,21 +817,21 @@ show.figure(
 #
 # </details>
 #
-# <details><summary>Solution of 06.4</summary>
+# <details><summary>Solution of 06.3</summary>
 #
 # On $[0, a]$ the leading coefficient is $2^{2N-3}/a^{N-1} = 128/a^4$. It is 1 for
 # $a = 2^{7/4} = 3.364$.
 #
 # </details>
 #
-# <details><summary>Solution of 06.9</summary>
+# <details><summary>Solution of 06.4</summary>
 #
 # 5.5 and 10: with nodes in $[0, 1]$ the bits that are lost, $2N - 3$, reach 8 at 5.5; with nodes
 # in $[-1, 1]$ they are $N - 2$, which is 8 at 10.
 #
 # </details>
 #
-# <details><summary>Solution of 06.6</summary>
+# <details><summary>Solution of 06.5</summary>
 #
 # The weight of node $i$ is the coefficient of $x^S$ in
 # $\ell_i(x) = \prod_{j\ne i}(x - \lambda_j)/(\lambda_i - \lambda_j)$: for a polynomial $p$ of degree below $N$,
@@ -853,7 +853,7 @@ show.figure(
 #
 # </details>
 #
-# <details><summary>Solution of 06.5</summary>
+# <details><summary>Solution of 06.6</summary>
 #
 # The price rises to $3.6\cdot10^{10}$ at the shift by 11 and falls again. It is highest near $15/\sqrt 2 = 10.6$; notebook 06b
 # proves why.
@@ -869,7 +869,7 @@ show.figure(
 #
 # </details>
 #
-# <details><summary>Solution of 06.14</summary>
+# <details><summary>Solution of 06.8</summary>
 #
 # The $L$-th roots of unity, each with the weight $\lambda^{-S}/L$:
 #

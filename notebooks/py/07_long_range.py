@@ -87,7 +87,7 @@ skill_widget
 # to the first one come out first, those farthest away come out last. How much is that worth? Build it:
 
 # %% [markdown]
-# **Exercise 11** ★★ *(15 min, 5 points: to build the baseline that a score needs)* **Build.** Write a function of three arrays: `x` $(n, L)$, inputs of
+# **Exercise 1** ★★ *(15 min, 5 points: to build the baseline that a score needs)* **Build.** Write a function of three arrays: `x` $(n, L)$, inputs of
 # Sort; `y` $(n, L)$, their answers; and `x_new` $(m, L)$, fresh inputs. It returns its answers to `x_new`, $(m, L)$. Learn what you like from
 # `x` and `y`, but of each row of `x_new` use the *first number only*.
 
@@ -100,7 +100,7 @@ def baseline(x, y, x_new):
 
 
 # %% [markdown]
-# <!-- Exercise 07.11: from notebooks/lrnnbook/content/exercises/ch07.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 07.1: from notebooks/lrnnbook/content/exercises/ch07.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -211,7 +211,7 @@ with show.expect_failure("Theorem 1, step 2"):
 
 
 # %% [markdown]
-# **Exercise 1** ★ *(5 min, 3 points: to see how a level depends on length)* **Predict.** Choose before you run: what part
+# **Exercise 2** ★ *(5 min, 3 points: to see how a level depends on length)* **Predict.** Choose before you run: what part
 # of the level at length 64 is the level of MIPS at length 128?
 
 # %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
@@ -221,11 +221,11 @@ def level_of_double():
     return min(zip((1, 0.5, 0.25), names), key=lambda one: abs(one[0] - ratio))[1]
 
 
-guess("07.1", level_of_double)
+guess("07.2", level_of_double)
 
 
 # %% [markdown]
-# <!-- Exercise 07.1: from notebooks/lrnnbook/content/exercises/ch07.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 07.2: from notebooks/lrnnbook/content/exercises/ch07.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -240,7 +240,7 @@ guess("07.1", level_of_double)
 # </details>
 
 # %% [markdown]
-# **Exercise 2** ★★ *(10 min, 4 points: to choose what a score is compared with)* **Code.** Find the bug. With this R² the mean
+# **Exercise 3** ★★ *(10 min, 4 points: to choose what a score is compared with)* **Code.** Find the bug. With this R² the mean
 # of each place scores 0 on CumMax, and a table would hide what that mean is worth. Correct it; `found` and `wanted` are arrays
 # (inputs, places).
 
@@ -249,11 +249,11 @@ def r2_by_place(found, wanted):
     return 1 - ((found - wanted) ** 2).mean() / ((wanted - wanted.mean(0)) ** 2).mean()
 
 
-my_r2 = None  # exercise 2: a function of (found, wanted)
-check("07.2", my_r2)
+my_r2 = None  # exercise 3: a function of (found, wanted)
+check("07.3", my_r2)
 
 # %% [markdown]
-# <!-- Exercise 07.2: from notebooks/lrnnbook/content/exercises/ch07.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 07.3: from notebooks/lrnnbook/content/exercises/ch07.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -311,16 +311,16 @@ show.figure(
 )  # fmt: skip
 
 # %% [markdown]
-# **Exercise 5** ★ *(5 min, 3 points: to read off a lag)* **A proof step.** Reverse reads $L$ numbers at places $0$ to $L - 1$ and
+# **Exercise 4** ★ *(5 min, 3 points: to read off a lag)* **A proof step.** Reverse reads $L$ numbers at places $0$ to $L - 1$ and
 # writes them backwards at places $L$ to $2L - 1$. Write a function of the place `t` (from `L` to `2 * L - 1`) and of `L`. It returns
 # the lag that Reverse asks for there.
 
 # %%
-my_lag = None  # exercise 5: a function of (t, L)
-check("07.5", my_lag)
+my_lag = None  # exercise 4: a function of (t, L)
+check("07.4", my_lag)
 
 # %% [markdown]
-# <!-- Exercise 07.5: from notebooks/lrnnbook/content/exercises/ch07.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 07.4: from notebooks/lrnnbook/content/exercises/ch07.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -383,18 +383,18 @@ show.figure(
 # that cannot reverse.
 
 # %% [markdown]
-# **Exercise 10** ★★ *(15 min, 4 points: to build a kernel that solves a system)* **Build.** SolveFixed with $N$ unknowns has
+# **Exercise 5** ★★ *(15 min, 4 points: to build a kernel that solves a system)* **Build.** SolveFixed with $N$ unknowns has
 # $T = N^2 + 2N$ places: row 0 of $A$, then $b_0$, row 1 of $A$, then $b_1$, and so on. At the last $N$ places nothing is read (zeros),
 # and $X_0, \dots, X_{N-1}$ are written. Write a function of the matrix $A$ that returns *one* kernel, an array of $T$ numbers. At the
 # last $N$ places its convolution with the input must give $X = A^\top b$. (The numbers of $A$ add a constant at each place, which the readout
 # subtracts again.)
 
 # %%
-my_kernel = None  # exercise 10: a function of A (N, N) that returns N**2 + 2 * N numbers
-check("07.10", my_kernel)
+my_kernel = None  # exercise 5: a function of A (N, N) that returns N**2 + 2 * N numbers
+check("07.5", my_kernel)
 
 # %% [markdown]
-# <!-- Exercise 07.10: from notebooks/lrnnbook/content/exercises/ch07.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 07.5: from notebooks/lrnnbook/content/exercises/ch07.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -410,18 +410,18 @@ check("07.10", my_kernel)
 # </details>
 
 # %% [markdown]
-# **Exercise 4** ★ *(5 min, 4 points: to find where one kernel is enough)* **Break the hypothesis.** Of twelve numbers at
+# **Exercise 6** ★ *(5 min, 4 points: to find where one kernel is enough)* **Break the hypothesis.** Of twelve numbers at
 # places 0 to 11 four are to be copied to places 12 to 15, in order. In general that takes four lags and four
 # channels. Choose four places for which *one* kernel is enough, although all twelve numbers change from input to
 # input.
 
 # %%
-my_places = None  # exercise 4: four numbers, growing
-check("07.4", my_places)
+my_places = None  # exercise 6: four numbers, growing
+check("07.6", my_places)
 
 
 # %% [markdown]
-# <!-- Exercise 07.4: from notebooks/lrnnbook/content/exercises/ch07.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 07.6: from notebooks/lrnnbook/content/exercises/ch07.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -503,15 +503,15 @@ with show.expect_failure("Theorem 4, step 2"):
         assert place == L - 1 - answer, f"Theorem 4, step 2: b = {b}, {k} layers, answer {answer}"
 
 # %% [markdown]
-# **Exercise 6** ★ *(5 min, 3 points: to split a lag into digits)* By Theorem 4, how many channels does the widest of *three* layers
+# **Exercise 7** ★ *(5 min, 3 points: to split a lag into digits)* By Theorem 4, how many channels does the widest of *three* layers
 # need at least to reverse 4,096 numbers by digits?
 
 # %%
-my_channels = None  # exercise 6: a number
-check("07.6", my_channels)
+my_channels = None  # exercise 7: a number
+check("07.7", my_channels)
 
 # %% [markdown]
-# <!-- Exercise 07.6: from notebooks/lrnnbook/content/exercises/ch07.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 07.7: from notebooks/lrnnbook/content/exercises/ch07.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -702,7 +702,7 @@ kernel_widget
 # %% [markdown]
 # ## Exercises
 #
-# You will find each exercise in its section. Stuck? `hint("07.1")`. Done? Compare with `solution("07.1")`.
+# You will find each exercise in its section. Stuck? `hint("07.2")`. Done? Compare with `solution("07.2")`.
 
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->
@@ -711,16 +711,16 @@ kernel_widget
 #
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
-# | 11 | [2 How much can you score without the skill?](#2-How-much-can-you-score-without-the-skill?) | ★★ | 15 | 5 | to build the baseline that a score needs |
-# | 1 | [2 How much can you score without the skill?](#2-How-much-can-you-score-without-the-skill?) | ★ | 5 | 3 | to see how a level depends on length |
-# | 2 | [2 How much can you score without the skill?](#2-How-much-can-you-score-without-the-skill?) | ★★ | 10 | 4 | to choose what a score is compared with |
-# | 5 | [3 Which tasks are linear?](#3-Which-tasks-are-linear?) | ★ | 5 | 3 | to read off a lag |
-# | 10 | [4 Lags against channels](#4-Lags-against-channels) | ★★ | 15 | 4 | to build a kernel that solves a system |
-# | 4 | [4 Lags against channels](#4-Lags-against-channels) | ★ | 5 | 4 | to find where one kernel is enough |
-# | 6 | [5 What depth buys](#5-What-depth-buys) | ★ | 5 | 3 | to split a lag into digits |
+# | 1 | [2 How much can you score without the skill?](#2-How-much-can-you-score-without-the-skill?) | ★★ | 15 | 5 | to build the baseline that a score needs |
+# | 2 | [2 How much can you score without the skill?](#2-How-much-can-you-score-without-the-skill?) | ★ | 5 | 3 | to see how a level depends on length |
+# | 3 | [2 How much can you score without the skill?](#2-How-much-can-you-score-without-the-skill?) | ★★ | 10 | 4 | to choose what a score is compared with |
+# | 4 | [3 Which tasks are linear?](#3-Which-tasks-are-linear?) | ★ | 5 | 3 | to read off a lag |
+# | 5 | [4 Lags against channels](#4-Lags-against-channels) | ★★ | 15 | 4 | to build a kernel that solves a system |
+# | 6 | [4 Lags against channels](#4-Lags-against-channels) | ★ | 5 | 4 | to find where one kernel is enough |
+# | 7 | [5 What depth buys](#5-What-depth-buys) | ★ | 5 | 3 | to split a lag into digits |
 # | 8 | [6 The eleven tasks, trained](#6-The-eleven-tasks,-trained) | ★ | 5 | 3 | to compare two nets on two tasks |
 #
-# <details><summary>Solution of 07.11</summary>
+# <details><summary>Solution of 07.1</summary>
 #
 # All places share the powers of the first number, so one least-squares fit does them all:
 #
@@ -736,25 +736,25 @@ kernel_widget
 #
 # </details>
 #
-# <details><summary>Solution of 07.1</summary>
+# <details><summary>Solution of 07.2</summary>
 #
 # A bit more than half: $H_{128}/128$ is $0.0424$ and $H_{64}/64$ is $0.0741$, a ratio of $0.57$. The sum in the numerator grows like $\ln L$ only.
 #
 # </details>
 #
-# <details><summary>Solution of 07.2</summary>
+# <details><summary>Solution of 07.3</summary>
 #
 # `lambda found, wanted: 1 - ((found - wanted) ** 2).mean() / wanted.var()`: one mean for all answers. With a mean for each place the denominator is only what is left after the easy part has been taken off.
 #
 # </details>
 #
-# <details><summary>Solution of 07.5</summary>
+# <details><summary>Solution of 07.4</summary>
 #
 # `lambda t, L: 2 * (t - L) + 1`: the number $x_{2L-1-t}$ was read at place $2L - 1 - t$, and $t - (2L - 1 - t) = 2(t - L) + 1$.
 #
 # </details>
 #
-# <details><summary>Solution of 07.10</summary>
+# <details><summary>Solution of 07.5</summary>
 #
 # $X_j = \sum_i A_{ij} b_i$, so put $A_{ij}$ at the lag between $b_i$ and $X_j$. All $N^2$ lags differ (Theorem 3, a), so no
 # two weights collide:
@@ -772,13 +772,13 @@ kernel_widget
 #
 # </details>
 #
-# <details><summary>Solution of 07.4</summary>
+# <details><summary>Solution of 07.6</summary>
 #
 # Four places in a row, such as 3, 4, 5, 6: all have the lag 9, and one kernel with a single 1 copies them. The rank of the table of weights is then 1.
 #
 # </details>
 #
-# <details><summary>Solution of 07.6</summary>
+# <details><summary>Solution of 07.7</summary>
 #
 # 16: three layers with $b_1, b_2, b_3$ channels reverse $b_1 b_2 b_3$ numbers, and $15^3 = 3375 < 4096 = 16^3$.
 #

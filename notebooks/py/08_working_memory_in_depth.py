@@ -226,7 +226,7 @@ show.figure(
 
 
 # %% [markdown]
-# **Exercise 13** ★ *(5 min, 3 points: to predict what an exact layer does at new depths)*
+# **Exercise 2** ★ *(5 min, 3 points: to predict what an exact layer does at new depths)*
 # **Predict** before you run: your net read strings of up to 40 bits, in six depths. Now 32 strings
 # of 2,048 bits, eleven depths: how many answers are right?
 
@@ -237,10 +237,10 @@ def far_beyond():
     return said, f"Right at 2,048 bits: {share:.0%} of 32 strings"
 
 
-guess("08.13", far_beyond)
+guess("08.2", far_beyond)
 
 # %% [markdown]
-# <!-- Exercise 08.13: from notebooks/lrnnbook/content/exercises/ch08.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 08.2: from notebooks/lrnnbook/content/exercises/ch08.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -605,7 +605,7 @@ with show.expect_failure("One eighth, step 3"):
 # Now build a tree that is right for ever.
 
 # %% [markdown]
-# **Exercise 11** ★★ *(15 min, 4 points: to compose and repair in one layer)* **Build.** `merge(chunk)` takes a list of
+# **Exercise 4** ★★ *(15 min, 4 points: to compose and repair in one layer)* **Build.** `merge(chunk)` takes a list of
 # $C \ge 2$ matrices (bits with one-hot rows, each entry off by up to
 # $\frac18$) and returns their *exact* product, the earlier word first. Nothing but sums and ReLUs is needed.
 
@@ -619,7 +619,7 @@ def merge(chunk):
 
 
 # %% [markdown]
-# <!-- Exercise 08.11: from notebooks/lrnnbook/content/exercises/ch08.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 08.4: from notebooks/lrnnbook/content/exercises/ch08.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -636,7 +636,7 @@ def merge(chunk):
 # </details>
 
 # %% [markdown]
-# **Exercise 12** ★★ *(20 min, 5 points: to build a whole model from one layer)* **Build.** `tree(leaves, C, merge)` takes
+# **Exercise 5** ★★ *(20 min, 5 points: to build a whole model from one layer)* **Build.** `tree(leaves, C, merge)` takes
 # the matrices of $T \ge 2$ letters and returns the rows of the tree above them: one for each depth, each a list of matrices.
 # The last row is one matrix, the action of the whole word. What comes before the start?
 
@@ -650,7 +650,7 @@ def tree(leaves, C, merge):
 
 
 # %% [markdown]
-# <!-- Exercise 08.12: from notebooks/lrnnbook/content/exercises/ch08.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 08.5: from notebooks/lrnnbook/content/exercises/ch08.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -812,10 +812,10 @@ fields_widget
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
 # | 1 | [1 A tree over the string](#1-A-tree-over-the-string) | ★ | 5 | 2 | to count the nodes of a tree |
-# | 13 | [2 Trained: Parity from 40 letters to 500](#2-Trained:-Parity-from-40-letters-to-500) | ★ | 5 | 3 | to predict what an exact layer does at new depths |
+# | 2 | [2 Trained: Parity from 40 letters to 500](#2-Trained:-Parity-from-40-letters-to-500) | ★ | 5 | 3 | to predict what an exact layer does at new depths |
 # | 3 | [3 Lemma 1: a layer can compose](#3-Lemma-1:-a-layer-can-compose) | ★★ | 15 | 4 | to see what larger chunks cost |
-# | 11 | [6 Errors double](#6-Errors-double) | ★★ | 15 | 4 | to compose and repair in one layer |
-# | 12 | [6 Errors double](#6-Errors-double) | ★★ | 20 | 5 | to build a whole model from one layer |
+# | 4 | [6 Errors double](#6-Errors-double) | ★★ | 15 | 4 | to compose and repair in one layer |
+# | 5 | [6 Errors double](#6-Errors-double) | ★★ | 20 | 5 | to build a whole model from one layer |
 #
 # <details><summary>Solution of 08.1</summary>
 #
@@ -824,7 +824,7 @@ fields_widget
 #
 # </details>
 #
-# <details><summary>Solution of 08.13</summary>
+# <details><summary>Solution of 08.2</summary>
 #
 # All, if states fall into the same few places after every depth, none of which holds both parities (section 7):
 # then the eleventh use of the layer gets what the second one got, and small errors do not add up, since the layer puts states back
@@ -849,7 +849,7 @@ fields_widget
 #
 # </details>
 #
-# <details><summary>Solution of 08.11</summary>
+# <details><summary>Solution of 08.4</summary>
 #
 # $\mathrm{ReLU}(2s - \frac12) - \mathrm{ReLU}(2s - \frac32)$ is exactly 0 or 1 for errors of up to
 # $\frac18$, as *A layer that repairs* shows; the sum over $k$ is the product. A longer chunk is merged from the left:
@@ -865,7 +865,7 @@ fields_widget
 #
 # </details>
 #
-# <details><summary>Solution of 08.12</summary>
+# <details><summary>Solution of 08.5</summary>
 #
 # Fill up in front with identities, because the answer is that of the *last* letter: its chunks have to be full at
 # the end of the string.

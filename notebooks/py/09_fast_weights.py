@@ -257,17 +257,17 @@ with show.expect_failure("Reset Dyck-1, step 3"):
     assert ends_in("(1", delta) == ends_in("1(", delta), "Reset Dyck-1, step 3: one state W"
 
 # %% [markdown]
-# **Exercise 4** ★★ *(10 min, 4 points: to find what a sum confuses)* **Break the hypothesis.** Give two legal words
+# **Exercise 2** ★★ *(10 min, 4 points: to find what a sum confuses)* **Break the hypothesis.** Give two legal words
 # of *four* tokens over `( ) 1` which one layer of addition cannot tell apart though their labels differ. (*Try* above
 # has two of five.)
 
 # %%
 my_words = None  # two texts, for example ("((1)", "1(()")
-check("09.4", my_words)
+check("09.2", my_words)
 
 
 # %% [markdown]
-# <!-- Exercise 09.4: from notebooks/lrnnbook/content/exercises/ch09.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 09.2: from notebooks/lrnnbook/content/exercises/ch09.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -280,7 +280,7 @@ check("09.4", my_words)
 # many keys can a memory hold?
 
 # %% [markdown]
-# **Exercise 5** ★★ *(10 min, 4 points: to overfill a memory)* **Break a model.** A memory by the delta
+# **Exercise 3** ★★ *(10 min, 4 points: to overfill a memory)* **Break a model.** A memory by the delta
 # rule, $\beta = 1$, $W_0 = 0$, stores +1 or -1 with each of six letters, and is read by its sign. Its six unit keys
 # have *five* dimensions: any two of them have the scalar product $-\frac15$ (the corners of a simplex). After one,
 # two, three or four writes, whatever they are, every letter that was written is answered with the sign that was
@@ -298,11 +298,11 @@ def six_answers(writes):
 
 for writes in ([(0, 1)], [(0, 1), (1, 1)], [(0, 1), (1, 1), (0, -1)]):
     print(writes, six_answers(writes).round(3))
-my_writes = None  # exercise 5: a list such as [(0, 1), (1, 1), (0, -1)]
-check("09.5", my_writes)
+my_writes = None  # exercise 3: a list such as [(0, 1), (1, 1), (0, -1)]
+check("09.3", my_writes)
 
 # %% [markdown]
-# <!-- Exercise 09.5: from notebooks/lrnnbook/content/exercises/ch09.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 09.3: from notebooks/lrnnbook/content/exercises/ch09.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -560,16 +560,16 @@ with show.expect_failure("The leak, step 3"):
 # enough for the paper's strings ([09e](deeper/09e_bounded_depth.ipynb) has both proofs, and a trained net that leaks).
 
 # %% [markdown]
-# **Exercise 6** ★ *(5 min, 3 points: to predict how deep a counter counts)* **Predict.** A counter with leak
+# **Exercise 4** ★ *(5 min, 3 points: to predict how deep a counter counts)* **Predict.** A counter with leak
 # $e = 1/200$. What is the least $m$ for which it is below $-\frac12$ after $(^m)^m$? Write it down, then use this section's
 # formula.
 
 # %%
 my_depth = None  # a whole number
-check("09.6", my_depth)
+check("09.4", my_depth)
 
 # %% [markdown]
-# <!-- Exercise 09.6: from notebooks/lrnnbook/content/exercises/ch09.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 09.4: from notebooks/lrnnbook/content/exercises/ch09.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -697,15 +697,15 @@ show.figure(
 # from short strings ([chapter 10](10_one_ladder.ipynb#5-What-drifts-can-be-mended)).
 
 # %% [markdown]
-# **Exercise 8** ★ *(5 min, 3 points: to predict how fast a reflection fades)* **Predict.** $\beta = 1.99$ and noise
+# **Exercise 5** ★ *(5 min, 3 points: to predict how fast a reflection fades)* **Predict.** $\beta = 1.99$ and noise
 # $10^{-3}$. After about how many 1s is parity lost? (Within 5 %.)
 
 # %%
 my_ones = None  # a number
-check("09.8", my_ones)
+check("09.5", my_ones)
 
 # %% [markdown]
-# <!-- Exercise 09.8: from notebooks/lrnnbook/content/exercises/ch09.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 09.5: from notebooks/lrnnbook/content/exercises/ch09.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -766,15 +766,15 @@ show.figure(
 # programmed it: training began near a translation, and learned what to write.
 
 # %% [markdown]
-# **Exercise 7** ★★ *(10 min, 4 points: to count modulo 3 by two reflections)* **Build.** Find two unit keys in the plane whose two reflections
+# **Exercise 6** ★★ *(10 min, 4 points: to count modulo 3 by two reflections)* **Build.** Find two unit keys in the plane whose two reflections
 # ($\beta = 2$ each), one after the other, count modulo 3.
 
 # %%
 my_keys = None  # two pairs of numbers
-check("09.7", my_keys)
+check("09.6", my_keys)
 
 # %% [markdown]
-# <!-- Exercise 09.7: from notebooks/lrnnbook/content/exercises/ch09.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 09.6: from notebooks/lrnnbook/content/exercises/ch09.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -817,11 +817,11 @@ check("09.7", my_keys)
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
 # | 1 | [1 A memory that is written while it reads](#1-A-memory-that-is-written-while-it-reads) | ★ | 5 | 4 | to write with one outer product |
-# | 4 | [2 A sum counts, and cannot forget](#2-A-sum-counts,-and-cannot-forget) | ★★ | 10 | 4 | to find what a sum confuses |
-# | 5 | [2 A sum counts, and cannot forget](#2-A-sum-counts,-and-cannot-forget) | ★★ | 10 | 4 | to overfill a memory |
-# | 6 | [4 The leak](#4-The-leak) | ★ | 5 | 3 | to predict how deep a counter counts |
-# | 8 | [5 One sign](#5-One-sign) | ★ | 5 | 3 | to predict how fast a reflection fades |
-# | 7 | [6 Two writes](#6-Two-writes) | ★★ | 10 | 4 | to count modulo 3 by two reflections |
+# | 2 | [2 A sum counts, and cannot forget](#2-A-sum-counts,-and-cannot-forget) | ★★ | 10 | 4 | to find what a sum confuses |
+# | 3 | [2 A sum counts, and cannot forget](#2-A-sum-counts,-and-cannot-forget) | ★★ | 10 | 4 | to overfill a memory |
+# | 4 | [4 The leak](#4-The-leak) | ★ | 5 | 3 | to predict how deep a counter counts |
+# | 5 | [5 One sign](#5-One-sign) | ★ | 5 | 3 | to predict how fast a reflection fades |
+# | 6 | [6 Two writes](#6-Two-writes) | ★★ | 10 | 4 | to count modulo 3 by two reflections |
 #
 # <details><summary>Solution of 09.1</summary>
 #
@@ -834,14 +834,14 @@ check("09.7", my_keys)
 #
 # </details>
 #
-# <details><summary>Solution of 09.4</summary>
+# <details><summary>Solution of 09.2</summary>
 #
 # `(1()` and `1(()`. Both have two `(`, one `)` and one `1`, and `)` is the last token of both;
 # but they end at the depths 0 and 1.
 #
 # </details>
 #
-# <details><summary>Solution of 09.5</summary>
+# <details><summary>Solution of 09.3</summary>
 #
 # `[(0, 1), (1, 1), (2, 1), (3, 1), (4, 1)]`: now letter 0 is answered $-0.29$. The six keys add up to 0 (the
 # square of the length of their sum is $6 - 30\cdot\frac15 = 0$), so the six answers of *any* $W$ do, and no memory at
@@ -851,21 +851,21 @@ check("09.7", my_keys)
 #
 # </details>
 #
-# <details><summary>Solution of 09.6</summary>
+# <details><summary>Solution of 09.4</summary>
 #
 # 11. After $(^m)^m$ the counter is below 0 by $(1 - (1-e)^m)^2/e$ (section 4). For $m = 10$ that
 # is 0.48, for $m = 11$ it is 0.58, more than one half.
 #
 # </details>
 #
-# <details><summary>Solution of 09.8</summary>
+# <details><summary>Solution of 09.5</summary>
 #
 # The distance from $\frac12$ is at first $\frac12$, and $\frac12\cdot 0.99^t$ is down to
 # $10^{-3}$ for $t = \ln 500/0.01005 = 618$.
 #
 # </details>
 #
-# <details><summary>Solution of 09.7</summary>
+# <details><summary>Solution of 09.6</summary>
 #
 # $(1, 0)$ and $(\cos 60°, \sin 60°) = (\frac12, \frac{\sqrt 3}2)$: 60° apart, so together a turn
 # by 120°.

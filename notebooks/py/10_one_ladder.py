@@ -86,7 +86,7 @@ show.figure(
 # *write* of DeltaNet, chapter 09.)
 
 # %% [markdown]
-# **Exercise 13** ★★ *(10 min, 4 points: to write reflections for all letters at once)* **Build.** Write the product of two such factors,
+# **Exercise 1** ★★ *(10 min, 4 points: to write reflections for all letters at once)* **Build.** Write the product of two such factors,
 # $(I - \beta_2 k_2k_2^\top)(I - \beta_1 k_1k_1^\top)$, for every letter and head at once, in at most five lines. The directions come in any
 # length. Everything in this section runs on your function.
 
@@ -100,7 +100,7 @@ def two_reflections(k, beta):  # directions (2, V, h, n), strengths (2, V, h) ->
 
 
 # %% [markdown]
-# <!-- Exercise 10.13: from notebooks/lrnnbook/content/exercises/ch10.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 10.1: from notebooks/lrnnbook/content/exercises/ch10.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -217,7 +217,7 @@ for t in (1, 40, 100):
 # all, 38 models and 19 machines were trained this way; [10c](deeper/10c_whole_ladder.ipynb) shows them all.
 
 # %% [markdown]
-# **Exercise 15** ★ *(5 min, 3 points: to bet on a column before you see it)* **Predict.** Which of the eight models keep $S_3$ to position
+# **Exercise 2** ★ *(5 min, 3 points: to bet on a column before you see it)* **Predict.** Which of the eight models keep $S_3$ to position
 # 500 with all three seeds? Bet before you look at the map.
 
 # %% tags=["nbval-ignore-output"]
@@ -228,10 +228,10 @@ def who_keeps_s_3():
     return ", ".join(sorted(keep, key=str.lower))
 
 
-guess("10.15", who_keeps_s_3)
+guess("10.2", who_keeps_s_3)
 
 # %% [markdown]
-# <!-- Exercise 10.15: from notebooks/lrnnbook/content/exercises/ch10.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 10.2: from notebooks/lrnnbook/content/exercises/ch10.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -520,18 +520,18 @@ check("10.5", my_expression)
 # </details>
 
 # %% [markdown]
-# **Exercise 7** ★★ *(15 min, 4 points: to tell families apart by depth)* **Break a model.** Exercise 5 had a
+# **Exercise 6** ★★ *(15 min, 4 points: to tell families apart by depth)* **Break a model.** Exercise 5 had a
 # machine that one family holds and another never does. Families differ by depth as well. Design a machine, as a
 # regular expression over `a` and `b`, that breaks *one* layer of complex phases: products of reflections (the family
 # `reflections`) hold it in one layer, complex phases (`complex`) do not, and `predict` says how many layers of
 # complex phases are enough.
 
 # %%
-my_deep_one = None  # exercise 7: a text
-check("10.7", my_deep_one)
+my_deep_one = None  # exercise 6: a text
+check("10.6", my_deep_one)
 
 # %% [markdown]
-# <!-- Exercise 10.7: from notebooks/lrnnbook/content/exercises/ch10.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 10.6: from notebooks/lrnnbook/content/exercises/ch10.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -703,7 +703,7 @@ print(f"{whole['lost with length']} nets lose their machine. Right at 491 to 500
 # is whole ($\beta = 2$), a gate on the diagonal, or something that nobody has tried.
 
 # %% [markdown]
-# **Exercise 14** ★★★ *(20 min, 6 points: to design a recurrent rule and find out what it can hold)* **Build.** Write `my_rule` in about ten
+# **Exercise 7** ★★★ *(20 min, 6 points: to design a recurrent rule and find out what it can hold)* **Build.** Write `my_rule` in about ten
 # lines: weights of your own, and finite matrices that depend on all of them. Before you run the next cells, bet.
 
 # %%
@@ -721,7 +721,7 @@ class my_rule(torch.nn.Module):
 
 
 # %% [markdown]
-# <!-- Exercise 10.14: from notebooks/lrnnbook/content/exercises/ch10.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 10.7: from notebooks/lrnnbook/content/exercises/ch10.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -850,15 +850,15 @@ walk_widget
 #
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
-# | 13 | [1 A network of mirrors](#1-A-network-of-mirrors) | ★★ | 10 | 4 | to write reflections for all letters at once |
-# | 15 | [2 The ladder](#2-The-ladder) | ★ | 5 | 3 | to bet on a column before you see it |
+# | 1 | [1 A network of mirrors](#1-A-network-of-mirrors) | ★★ | 10 | 4 | to write reflections for all letters at once |
+# | 2 | [2 The ladder](#2-The-ladder) | ★ | 5 | 3 | to bet on a column before you see it |
 # | 3 | [3 Three reasons to say no, or yes](#3-Three-reasons-to-say-no,-or-yes) | ★ | 5 | 3 | to count reflections |
 # | 4 | [4 The predictor](#4-The-predictor) | ★ | 5 | 3 | to predict what depth buys |
 # | 5 | [4 The predictor](#4-The-predictor) | ★★ | 10 | 4 | to tell two families apart |
-# | 7 | [4 The predictor](#4-The-predictor) | ★★ | 15 | 4 | to tell families apart by depth |
-# | 14 | [7 A rule of your own](#7-A-rule-of-your-own) | ★★★ | 20 | 6 | to design a recurrent rule and find out what it can hold |
+# | 6 | [4 The predictor](#4-The-predictor) | ★★ | 15 | 4 | to tell families apart by depth |
+# | 7 | [7 A rule of your own](#7-A-rule-of-your-own) | ★★★ | 20 | 6 | to design a recurrent rule and find out what it can hold |
 #
-# <details><summary>Solution of 10.13</summary>
+# <details><summary>Solution of 10.1</summary>
 #
 # ```python
 # def two_reflections(k, beta):
@@ -869,7 +869,7 @@ walk_widget
 #
 # </details>
 #
-# <details><summary>Solution of 10.15</summary>
+# <details><summary>Solution of 10.2</summary>
 #
 # One-hot columns, Elman and LSTM. Blocks with softmax columns keep it with two seeds of three, and two reflections learn
 # it and lose it. The others do not even learn it, and for each of them a theorem says that one layer cannot hold it.
@@ -894,7 +894,7 @@ walk_widget
 #
 # </details>
 #
-# <details><summary>Solution of 10.7</summary>
+# <details><summary>Solution of 10.6</summary>
 #
 # `(ab)*`. One layer of complex phases confuses in the end $ab(ab)^n$, which is in it, and $ba(ab)^n$, which is
 # not. What the loop $ab$ shrinks is forgotten; in what it does not shrink, a and b are turns about one centre, so $ab$
@@ -904,7 +904,7 @@ walk_widget
 #
 # </details>
 #
-# <details><summary>Solution of 10.14</summary>
+# <details><summary>Solution of 10.7</summary>
 #
 # One of many: a turn for each letter and head. It can add modulo any number, and as turns commute it cannot hold $S_3$.
 #

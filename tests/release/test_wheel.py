@@ -19,7 +19,7 @@ here, book = (pathlib.Path(package.__file__).resolve().parent for package in (lr
 assert here.is_relative_to({target!r}) and book.is_relative_to({target!r}), (here, book)
 found = records.recorded("lrnn/table2")
 print(len(found), [one["metrics"]["levels"] for one in reproduce("lrnn/fig1", rows=["8"])], (here / "py.typed").is_file())
-assert hint("04.4") and solution("04.4")
+assert hint("04.9") and solution("04.9")
 assert records.data_folder() == pathlib.Path.cwd() / "data"  # what is recorded anew goes where the reader is
 """
 

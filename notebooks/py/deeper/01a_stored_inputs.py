@@ -80,12 +80,12 @@ assert len(kept) == 5**4, "Theorem A, step 5: a state that keeps all expressions
 print(f"base 7: {5**4} expressions, {len(kept)} states")
 
 # %% [markdown]
-# **Exercise 4** ★★ *(20 min, 5 points: to retell a proof in your own words)* **A proof step.** Prove Theorem A
+# **Exercise 8** ★★ *(20 min, 5 points: to retell a proof in your own words)* **A proof step.** Prove Theorem A
 # for $M = 3$ and $n = 2$ in your own words, with no algebra beyond that of chapter 01, section 3. How many states are there
 # at least?
 
 # %% [markdown]
-# <!-- Exercise 01.4: from notebooks/lrnnbook/content/exercises/ch01.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 01.8: from notebooks/lrnnbook/content/exercises/ch01.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -96,15 +96,6 @@ print(f"base 7: {5**4} expressions, {len(kept)} states")
 # <details><summary>Hint 2</summary>
 #
 # Suppose that two of them share a state: first with the same first digit, then with different ones.
-#
-# </details>
-#
-# <details><summary>Solution</summary>
-#
-# Nine. Suppose two of the nine expressions $a{-}b$ and $c{-}d$ share a state. If $a = c$, then by
-# step 1 the states after the one letter $b$ and after $d$ agree too, and these have different values. If
-# $a \ne c$: $a - b \equiv c - d$ and, with `0-` in front, $-a - b \equiv -c - d$ modulo 3, so
-# $2(a - c) \equiv 0$, and $a = c$ as 2 has an inverse modulo 3. So all nine states differ.
 #
 # </details>
 
@@ -137,15 +128,15 @@ assert len(states) == n + 1 < len(words), "Modulo 2, step 3: with few states"
 print(f"modulo {M}: right on {len(words)} expressions of {n} numbers, with {len(states)} states")
 
 # %% [markdown]
-# **Exercise 6** ★ *(5 min, 2 points: to find the hypothesis that a proof uses)* **Break the hypothesis.** Where does the
+# **Exercise 9** ★ *(5 min, 2 points: to find the hypothesis that a proof uses)* **Break the hypothesis.** Where does the
 # proof of Theorem A fail for $M = 4$? Which two expressions of two numbers may share a state?
 
 # %%
-my_expressions = None  # exercise 6: two expressions, for example ("0-1", "2-2")
-check("01.6", my_expressions)
+my_expressions = None  # exercise 9: two expressions, for example ("0-1", "2-2")
+check("01.9", my_expressions)
 
 # %% [markdown]
-# <!-- Exercise 01.6: from notebooks/lrnnbook/content/exercises/ch01.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 01.9: from notebooks/lrnnbook/content/exercises/ch01.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -157,14 +148,6 @@ check("01.6", my_expressions)
 #
 # Both expressions must have the same value, and they must still have the same value with any `p-` in
 # front.
-#
-# </details>
-#
-# <details><summary>Solution</summary>
-#
-# The proof ends with $2(s_1 - t_1) \equiv 0$, which modulo 4 leaves $s_1 - t_1 = 2$. So `0-0` and
-# `2-2` may share a state: both have the value 0, and so have `0-0-0` and `0-2-2`. Any pair may in which both
-# numbers differ by 2. (Of expressions of one number none may: their values differ.)
 #
 # </details>
 
@@ -290,7 +273,7 @@ print(f"{len(words)} expressions, {len(answers)} states, all read off right")
 # %% [markdown]
 # ## Exercises
 #
-# You will find each exercise in its section. Stuck? `hint("01.4")`. Done? Compare with `solution("01.4")`.
+# You will find each exercise in its section. Stuck? `hint("01.8")`. Done? Compare with `solution("01.8")`.
 
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->
@@ -299,5 +282,22 @@ print(f"{len(words)} expressions, {len(answers)} states, all read off right")
 #
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
-# | 4 | [1 Theorem A on examples](#1-Theorem-A-on-examples) | ★★ | 20 | 5 | to retell a proof in your own words |
-# | 6 | [2 Break a hypothesis: an odd modulus](#2-Break-a-hypothesis:-an-odd-modulus) | ★ | 5 | 2 | to find the hypothesis that a proof uses |
+# | 8 | [1 Theorem A on examples](#1-Theorem-A-on-examples) | ★★ | 20 | 5 | to retell a proof in your own words |
+# | 9 | [2 Break a hypothesis: an odd modulus](#2-Break-a-hypothesis:-an-odd-modulus) | ★ | 5 | 2 | to find the hypothesis that a proof uses |
+#
+# <details><summary>Solution of 01.8</summary>
+#
+# Nine. Suppose two of the nine expressions $a{-}b$ and $c{-}d$ share a state. If $a = c$, then by
+# step 1 the states after the one letter $b$ and after $d$ agree too, and these have different values. If
+# $a \ne c$: $a - b \equiv c - d$ and, with `0-` in front, $-a - b \equiv -c - d$ modulo 3, so
+# $2(a - c) \equiv 0$, and $a = c$ as 2 has an inverse modulo 3. So all nine states differ.
+#
+# </details>
+#
+# <details><summary>Solution of 01.9</summary>
+#
+# The proof ends with $2(s_1 - t_1) \equiv 0$, which modulo 4 leaves $s_1 - t_1 = 2$. So `0-0` and
+# `2-2` may share a state: both have the value 0, and so have `0-0-0` and `0-2-2`. Any pair may in which both
+# numbers differ by 2. (Of expressions of one number none may: their values differ.)
+#
+# </details>

@@ -321,17 +321,17 @@ with show.expect_failure("Theorem C, step 3"):
     )
 
 # %% [markdown]
-# **Exercise 7** ★★ *(15 min, 4 points: to count the pieces of a periodic readout)* The readout of the counter for
+# **Exercise 10** ★★ *(15 min, 4 points: to count the pieces of a periodic readout)* The readout of the counter for
 # Sum(5) must be periodic. A ReLU network that reads one number and gives one number is a continuous function made of
 # straight pieces. Let the answer be its value, rounded to a whole number. What is the least number of pieces with
 # which it is right on all strings of 500 digits? Show that fewer are not enough.
 
 # %%
-my_pieces = None  # exercise 7: the least number of pieces
-check("01.7", my_pieces)
+my_pieces = None  # exercise 10: the least number of pieces
+check("01.10", my_pieces)
 
 # %% [markdown]
-# <!-- Exercise 01.7: from notebooks/lrnnbook/content/exercises/ch01.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 01.10: from notebooks/lrnnbook/content/exercises/ch01.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -344,17 +344,6 @@ check("01.7", my_pieces)
 #
 # One straight piece cannot both rise and fall. On strings of $n$ digits the counter has the states 0 to $4n$
 # (step 2 of the counter).
-#
-# </details>
-#
-# <details><summary>Solution</summary>
-#
-# 800. Rounding allows each value an error of one half. So from a state with the answer 4 to the next one,
-# with the answer 0, the function falls by at least 3; and on the way from an answer 0 to the answer 4, four states later,
-# it rises by at least 3. On the states 0 to 2000 it does each of the two 400 times, by turns, and one straight piece
-# cannot do both: at least 800 pieces. Straight lines through the right answers are no more: they have corners at 4, 5, 9,
-# 10, ..., 1995, 1999. (Each piece is right on at most five states in a row. To count only this gives 2001 / 5, so 401
-# pieces; these would be enough if the function could jump, but a ReLU network is continuous.)
 #
 # </details>
 
@@ -411,7 +400,7 @@ with show.expect_failure("Thue-Morse, step 3"):
 # %% [markdown]
 # ## Exercises
 #
-# You will find each exercise in its section. Stuck? `hint("01.7")`. Done? Compare with `solution("01.7")`.
+# You will find each exercise in its section. Stuck? `hint("01.10")`. Done? Compare with `solution("01.10")`.
 
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->
@@ -420,4 +409,15 @@ with show.expect_failure("Thue-Morse, step 3"):
 #
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
-# | 7 | [3 Theorem C](#3-Theorem-C) | ★★ | 15 | 4 | to count the pieces of a periodic readout |
+# | 10 | [3 Theorem C](#3-Theorem-C) | ★★ | 15 | 4 | to count the pieces of a periodic readout |
+#
+# <details><summary>Solution of 01.10</summary>
+#
+# 800. Rounding allows each value an error of one half. So from a state with the answer 4 to the next one,
+# with the answer 0, the function falls by at least 3; and on the way from an answer 0 to the answer 4, four states later,
+# it rises by at least 3. On the states 0 to 2000 it does each of the two 400 times, by turns, and one straight piece
+# cannot do both: at least 800 pieces. Straight lines through the right answers are no more: they have corners at 4, 5, 9,
+# 10, ..., 1995, 1999. (Each piece is right on at most five states in a row. To count only this gives 2001 / 5, so 401
+# pieces; these would be enough if the function could jump, but a ReLU network is continuous.)
+#
+# </details>

@@ -190,7 +190,7 @@ with show.expect_failure("The two laws, step 1"):
 
 
 # %% [markdown]
-# **Exercise 10** ★ *(5 min, 4 points: to predict what resets and turns cannot see)* **Predict.** Choose before you
+# **Exercise 11** ★ *(5 min, 4 points: to predict what resets and turns cannot see)* **Predict.** Choose before you
 # run. The answer is 1 where the last two letters are equal, else 0, so that `abbaa` gives 0 0 1 0 1. Does this task
 # fit into one diagonal layer with finitely many states? When you run your choice, the function
 # `one_layer.possible_in_one_diagonal_layer` decides.
@@ -210,10 +210,10 @@ def last_two_equal():
     return f"no: {cause}", f"{verdict.reason}; such a layer confuses {first} with {second}"
 
 
-guess("01.10", last_two_equal)
+guess("01.11", last_two_equal)
 
 # %% [markdown]
-# <!-- Exercise 01.10: from notebooks/lrnnbook/content/exercises/ch01.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 01.11: from notebooks/lrnnbook/content/exercises/ch01.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -342,7 +342,7 @@ with show.expect_failure("Invertible transitions, step 3"):
 # %% [markdown]
 # ## Exercises
 #
-# You will find each exercise in its section. Stuck? `hint("01.10")`. Done? Compare with `solution("01.10")`.
+# You will find each exercise in its section. Stuck? `hint("01.11")`. Done? Compare with `solution("01.11")`.
 
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->
@@ -351,9 +351,9 @@ with show.expect_failure("Invertible transitions, step 3"):
 #
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
-# | 10 | [2 Exactly which tasks fit](#2-Exactly-which-tasks-fit) | ★ | 5 | 4 | to predict what resets and turns cannot see |
+# | 11 | [2 Exactly which tasks fit](#2-Exactly-which-tasks-fit) | ★ | 5 | 4 | to predict what resets and turns cannot see |
 #
-# <details><summary>Solution of 01.10</summary>
+# <details><summary>Solution of 01.11</summary>
 #
 # No, and not because of the order of the letters: after two letters all before them is forgotten.
 # But in one channel a letter either resets, and twice is as good as once, or turns, and after $K$ turns all is

@@ -297,13 +297,6 @@ check("01.12", my_layers)
 # Which symmetries are commutators? Do these commute?
 #
 # </details>
-#
-# <details><summary>Solution</summary>
-#
-# Two. A reflection $s$ reverses the direction of a turn $r$, $s\,r\,s = r^{-1}$, so the group does not
-# commute; the commutators are turns, and turns commute: sizes 10, 5, 1.
-#
-# </details>
 
 # %% [markdown]
 # ## Exercises
@@ -318,3 +311,10 @@ check("01.12", my_layers)
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
 # | 12 | [3 Watch two of them work](#3-Watch-two-of-them-work) | ★★ | 10 | 3 | to read depth off commutators |
+#
+# <details><summary>Solution of 01.12</summary>
+#
+# Two. A reflection $s$ reverses the direction of a turn $r$, $s\,r\,s = r^{-1}$, so the group does not
+# commute; the commutators are turns, and turns commute: sizes 10, 5, 1.
+#
+# </details>

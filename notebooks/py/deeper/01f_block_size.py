@@ -147,13 +147,6 @@ show.figure(
 # A state of it is a basis vector; what leads to the sink leads to zero.
 #
 # </details>
-#
-# <details><summary>Solution</summary>
-#
-# $e_0, e_1, e_2$ and the zero vector. $A_a$ sends $e_0 \to e_1 \to e_2 \to 0$, $A_b$ sends
-# $e_2 \to e_1 \to e_0 \to 0$: two shifts, nothing driven.
-#
-# </details>
 
 # %% [markdown]
 # ## 2 The smallest models
@@ -210,17 +203,6 @@ check("01.14", my_tasks)
 # <details><summary>Hint 2</summary>
 #
 # What does the column "construction" say of the rows in which they differ?
-#
-# </details>
-#
-# <details><summary>Solution</summary>
-#
-# Sum(5), $a-b-c$ mod 5, ModArith(5), Tomita 3, Tomita 6, $S_3$ and $A_5$. In all of them but Tomita 3 something
-# turns by an angle that is no multiple of 90 degrees. Two numbers are enough for such a turn (three for the turns of
-# $A_5$), but the columns of its matrix have a $p$-norm above 1 for $p < 2$. Within the constraint our models permute
-# unit vectors instead, which takes more of them: five for Sum(5) and for $A_5$. A sign is within it, so Parity and
-# Tomita 5 cost nothing. In Tomita 3 a state is a sum of two unit vectors, and a column with two ones is too long as
-# well.
 #
 # </details>
 
@@ -282,3 +264,21 @@ fit_widget
 # |---|---|---|---|---|---|
 # | 13 | [1 How large must a block be?](#1-How-large-must-a-block-be?) | ★★ | 10 | 3 | to hold an automaton in a block |
 # | 14 | [2 The smallest models](#2-The-smallest-models) | ★ | 10 | 3 | to read what a bound on the columns costs |
+#
+# <details><summary>Solution of 01.13</summary>
+#
+# $e_0, e_1, e_2$ and the zero vector. $A_a$ sends $e_0 \to e_1 \to e_2 \to 0$, $A_b$ sends
+# $e_2 \to e_1 \to e_0 \to 0$: two shifts, nothing driven.
+#
+# </details>
+#
+# <details><summary>Solution of 01.14</summary>
+#
+# Sum(5), $a-b-c$ mod 5, ModArith(5), Tomita 3, Tomita 6, $S_3$ and $A_5$. In all of them but Tomita 3 something
+# turns by an angle that is no multiple of 90 degrees. Two numbers are enough for such a turn (three for the turns of
+# $A_5$), but the columns of its matrix have a $p$-norm above 1 for $p < 2$. Within the constraint our models permute
+# unit vectors instead, which takes more of them: five for Sum(5) and for $A_5$. A sign is within it, so Parity and
+# Tomita 5 cost nothing. In Tomita 3 a state is a sum of two unit vectors, and a column with two ones is too long as
+# well.
+#
+# </details>

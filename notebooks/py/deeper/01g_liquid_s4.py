@@ -132,14 +132,6 @@ with show.expect_failure("Liquid-S4, step 1"):
 # What is the entry $(i, j)$ of $AD - DA$ for a diagonal $D$?
 #
 # </details>
-#
-# <details><summary>Solution</summary>
-#
-# With $V = \mathrm{diag}(v)$ and $W = \mathrm{diag}(w)$:
-# $(A + V)(A + W) - (A + W)(A + V) = A(W - V) - (W - V)A$, with entries $a_{ij}\,(w_j - v_j - w_i + v_i)$. So
-# exactly if $a_{ij} = 0$ wherever $w - v$ differs at $i$ and $j$: for generic inputs, $A$ diagonal.
-#
-# </details>
 
 # %% [markdown]
 # ## 2 Where the paper says something else
@@ -186,3 +178,11 @@ print(f"what is left of a difference after 100 letters that shrink it to 60 %: {
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
 # | 15 | [1 How Liquid-S4 escapes](#1-How-Liquid-S4-escapes) | ★★★ | 15 | 3 | to see what off-diagonal entries give |
+#
+# <details><summary>Solution of 01.15</summary>
+#
+# With $V = \mathrm{diag}(v)$ and $W = \mathrm{diag}(w)$:
+# $(A + V)(A + W) - (A + W)(A + V) = A(W - V) - (W - V)A$, with entries $a_{ij}\,(w_j - v_j - w_i + v_i)$. So
+# exactly if $a_{ij} = 0$ wherever $w - v$ differs at $i$ and $j$: for generic inputs, $A$ diagonal.
+#
+# </details>

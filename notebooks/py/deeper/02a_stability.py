@@ -203,17 +203,17 @@ show.figure(
 )  # fmt: skip
 
 # %% [markdown]
-# **Exercise 4** ★ *(5 min, 3 points: to turn a bound into a largest exponent)* Up to which $p$ does the 1-norm of the
+# **Exercise 10** ★ *(5 min, 3 points: to turn a bound into a largest exponent)* Up to which $p$ does the 1-norm of the
 # state grow by at most a factor of 10 in 500 steps for $b = 8$, whatever the blocks? The growth widget of the chapter shows only
 # that it lies between 1 and 1.01: compute it to five decimals.
 
 # %%
-my_p = None  # exercise 4: the largest p, to five decimals
-check("02.4", my_p)
+my_p = None  # exercise 10: the largest p, to five decimals
+check("02.10", my_p)
 
 
 # %% [markdown]
-# <!-- Exercise 02.4: from notebooks/lrnnbook/content/exercises/ch02.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 02.10: from notebooks/lrnnbook/content/exercises/ch02.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -294,7 +294,7 @@ with show.expect_failure("Random columns, step 1"):
 # %% [markdown]
 # ## Exercises
 #
-# You will find each exercise in its section. Stuck? `hint("02.4")`. Done? Compare with `solution("02.4")`.
+# You will find each exercise in its section. Stuck? `hint("02.10")`. Done? Compare with `solution("02.10")`.
 
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->
@@ -303,9 +303,9 @@ with show.expect_failure("Random columns, step 1"):
 #
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
-# | 4 | [2 When float32 overflows](#2-When-float32-overflows) | ★ | 5 | 3 | to turn a bound into a largest exponent |
+# | 10 | [2 When float32 overflows](#2-When-float32-overflows) | ★ | 5 | 3 | to turn a bound into a largest exponent |
 #
-# <details><summary>Solution of 02.4</summary>
+# <details><summary>Solution of 02.10</summary>
 #
 # $500\,(1 - 1/p) \ln 8 = \ln 10$ gives $p = 1/(1 - \ln 10/(500 \ln 8)) = 1.00222$. At
 # $p = 1.0022$ the bound is 9.8, at 1.0023 it is 10.9.

@@ -249,18 +249,18 @@ with show.expect_failure("Theorem 4, step 1"):
     assert sp.expand(new - promised).is_nonnegative, "Theorem 4, step 1: one token"
 
 # %% [markdown]
-# **Exercise 6** ★ *(5 min, 4 points: to compute how long a counter is provably right)* **A proof step.** For how many
+# **Exercise 11** ★ *(5 min, 4 points: to compute how long a counter is provably right)* **A proof step.** For how many
 # tokens does Theorem 4 vouch for a head without repair? The head loses at most the share $e$ of its mass at every
 # token ($q = 0$, $r = 1 - e$), and it must keep more than the share $s$. Write the function of $e$ and $s$ that
 # gives the largest whole $t$ with $(1-e)^t > s$.
 
 # %%
-my_tokens = None  # exercise 6: a function of e and s, 0 < e < 1 and 0 < s < 1
-check("02.6", my_tokens)
+my_tokens = None  # exercise 11: a function of e and s, 0 < e < 1 and 0 < s < 1
+check("02.11", my_tokens)
 
 
 # %% [markdown]
-# <!-- Exercise 02.6: from notebooks/lrnnbook/content/exercises/ch02.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 02.11: from notebooks/lrnnbook/content/exercises/ch02.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -450,7 +450,7 @@ with show.expect_failure("Theorem 5, step 1"):
 # %% [markdown]
 # ## Exercises
 #
-# You will find each exercise in its section. Stuck? `hint("02.6")`. Done? Compare with `solution("02.6")`.
+# You will find each exercise in its section. Stuck? `hint("02.11")`. Done? Compare with `solution("02.11")`.
 
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->
@@ -459,9 +459,9 @@ with show.expect_failure("Theorem 5, step 1"):
 #
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
-# | 6 | [2 What keeps a soft network right](#2-What-keeps-a-soft-network-right) | ★ | 5 | 4 | to compute how long a counter is provably right |
+# | 11 | [2 What keeps a soft network right](#2-What-keeps-a-soft-network-right) | ★ | 5 | 4 | to compute how long a counter is provably right |
 #
-# <details><summary>Solution of 02.6</summary>
+# <details><summary>Solution of 02.11</summary>
 #
 # $(1-e)^t > s$ says $t \ln(1-e) > \ln s$; both logarithms are negative, so
 # $t < \ln s / \ln(1-e)$, and the largest such $t$ is `math.ceil(math.log(s) / math.log(1 - e)) - 1`. For

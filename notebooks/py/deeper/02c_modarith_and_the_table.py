@@ -45,12 +45,12 @@ print(f"(always answering 'no' is right {pair.majority(500):.0%} of the time)")
 print(f"snapped, right on every string of every length: {pair_verdict.proved}")
 
 # %% [markdown]
-# **Exercise 11** ★★★ *(40 min, 5 points: to see how heads share one machine)* Draw the 11-state machine of
+# **Exercise 12** ★★★ *(40 min, 5 points: to see how heads share one machine)* Draw the 11-state machine of
 # EvenPair(5) with `automaton_figures.state_diagram(pair.machine)`. The heads of the trained network have 8
 # states each. Find out how they share the work: what does each head that the proof followed remember?
 
 # %% [markdown]
-# <!-- Exercise 02.11: from notebooks/lrnnbook/content/exercises/ch02.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 02.12: from notebooks/lrnnbook/content/exercises/ch02.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -319,13 +319,13 @@ show.table(
 # and of 9,999, rightly, and yet it answers a string of 17 wrongly.
 
 # %% [markdown]
-# **Exercise 12** ★★★ *(40 min, 5 points: to tell overflow from drift)* Train row `clip` on ModArith(5)
+# **Exercise 13** ★★★ *(40 min, 5 points: to tell overflow from drift)* Train row `clip` on ModArith(5)
 # (`tables.plan("lrnn/table2", tasks=["modarith"], rows=["clip"], budget="desk")`, about a minute) and find what ends
 # it: print the largest entry of each layer's states by position, and compare its answers with those of
 # `copy.deepcopy(model).double()`. How much is overflow, how much drift?
 
 # %% [markdown]
-# <!-- Exercise 02.12: from notebooks/lrnnbook/content/exercises/ch02.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 02.13: from notebooks/lrnnbook/content/exercises/ch02.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -356,12 +356,12 @@ show.table(
 #   which is row `clip`. With the large weight decay of section 2 here it learns length 39 in 1,500 steps of 32 strings on
 #   all five seeds; the paper gives it 40,000 steps of 128. What it has learned does not hold to 499: on the best
 #   seed 77 % of the answers there are right, and the paper's own steps, above, make it no steadier. Is it the growth of
-#   [02a](02a_stability.ipynb), or drift? Exercise 12 finds out.
+#   [02a](02a_stability.ipynb), or drift? Exercise 13 finds out.
 
 # %% [markdown]
 # ## Exercises
 #
-# You will find each exercise in its section. Stuck? `hint("02.11")`. Done? Compare with `solution("02.11")`.
+# You will find each exercise in its section. Stuck? `hint("02.12")`. Done? Compare with `solution("02.12")`.
 
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->
@@ -370,10 +370,10 @@ show.table(
 #
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
-# | 11 | [1 A second task: EvenPair(5)](#1-A-second-task:-EvenPair(5)) | ★★★ | 40 | 5 | to see how heads share one machine |
-# | 12 | [3 The table](#3-The-table) | ★★★ | 40 | 5 | to tell overflow from drift |
+# | 12 | [1 A second task: EvenPair(5)](#1-A-second-task:-EvenPair(5)) | ★★★ | 40 | 5 | to see how heads share one machine |
+# | 13 | [3 The table](#3-The-table) | ★★★ | 40 | 5 | to tell overflow from drift |
 #
-# <details><summary>Solution of 02.11</summary>
+# <details><summary>Solution of 02.12</summary>
 #
 # No single head can hold (first symbol, is it equal now) in 8 states, but one head can hold part
 # of "which symbol came first" and another what the last one was; the heads' contributions to the logits add up to
@@ -381,7 +381,7 @@ show.table(
 #
 # </details>
 #
-# <details><summary>Solution of 02.12</summary>
+# <details><summary>Solution of 02.13</summary>
 #
 # LayerNorm squares the states, so float32 gives out where an entry passes about $10^{19}$ and
 # double precision where one passes $10^{154}$. Print the largest entry of each layer on a logarithmic scale: a

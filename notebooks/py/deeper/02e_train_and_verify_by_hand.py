@@ -299,7 +299,7 @@ assert (by_hand_too is not None) == verdict.proved, "these lines are not the pac
 print("heads that are enough, and pairs met:", by_hand_too, " the package's heads:", verdict.heads)
 
 # %% [markdown]
-# **Exercise 7** ★★ *(20 min, 4 points: to find which counters fit in a block)* A block of size $b$ whose
+# **Exercise 14** ★★ *(20 min, 4 points: to find which counters fit in a block)* A block of size $b$ whose
 # columns are probability distributions can have the eigenvalue $e^{2\pi i/5}$ only if $b \ge 5$. Why, and what does
 # that say about the smallest `softmax` model for Sum(5)? Train eight heads of size 4 and see (six starts, half a
 # minute):
@@ -317,11 +317,11 @@ print("heads that are enough, and pairs met:", by_hand_too, " the package's head
 # $M = 6$, 12, 30 and 360?
 
 # %%
-my_sizes = None  # exercise 7: four numbers, the least b for M = 6, 12, 30 and 360
-check("02.7", my_sizes)
+my_sizes = None  # exercise 14: four numbers, the least b for M = 6, 12, 30 and 360
+check("02.14", my_sizes)
 
 # %% [markdown]
-# <!-- Exercise 02.7: from notebooks/lrnnbook/content/exercises/ch02.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 02.14: from notebooks/lrnnbook/content/exercises/ch02.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -338,7 +338,7 @@ check("02.7", my_sizes)
 # %% [markdown]
 # ## Exercises
 #
-# You will find each exercise in its section. Stuck? `hint("02.7")`. Done? Compare with `solution("02.7")`.
+# You will find each exercise in its section. Stuck? `hint("02.14")`. Done? Compare with `solution("02.14")`.
 
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->
@@ -347,9 +347,9 @@ check("02.7", my_sizes)
 #
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
-# | 7 | [5 Snap and verify](#5-Snap-and-verify) | ★★ | 20 | 4 | to find which counters fit in a block |
+# | 14 | [5 Snap and verify](#5-Snap-and-verify) | ★★ | 20 | 4 | to find which counters fit in a block |
 #
-# <details><summary>Solution of 02.7</summary>
+# <details><summary>Solution of 02.14</summary>
 #
 # (3, 4, 5, 9): the greatest prime power that divides $M$. A column-stochastic matrix has its
 # eigenvalues of modulus 1 at roots of unity whose order divides the period of a cycle of its states (Frobenius), and

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 03a · Other roads
 #
-# PScan makes about $\frac T2\log_2 T$ products of matrices. Can a tree do with fewer than $T$? Which recurrences cannot be scanned, and which need no scan at all? *It takes* about 20 min to read and 15 min for the exercises. Behind [chapter 03](../03_parallel_scans.ipynb).
+# PScan makes about $\frac T2\log_2 T$ products of matrices. Can a tree do with fewer than $T$? Which recurrences cannot be scanned, and which need no scan at all? *It takes* about 20 min to read and 25 min for the exercises. Behind [chapter 03](../03_parallel_scans.ipynb).
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 import numpy as np
@@ -89,22 +89,22 @@ assert all(made_by_tree(T) < T for T in range(1, 5001)), "The tree, step 2: as m
 print({T: made_by_tree(T) for T in (8, 500, 5000)})
 
 # %% [markdown]
-# **Exercise 4** ★★ *(10 min, 4 points: to count products by induction)* **A proof step.** The
+# **Exercise 7** ★★ *(10 min, 4 points: to count products by induction)* **A proof step.** The
 # induction is yours. Suppose that a level of $\lceil n/2\rceil$ nodes and all levels above it make at most
 # $f(\lceil n/2\rceil)$ products. For which $f$, with $f(n) < n$, does it follow that a level of $n$ nodes and all
 # levels above it make at most $f(n)$? The induction and its asserts are below; put your $f$ in place of `None`.
 
 # %%
-my_bound = None  # exercise 4: a function of n, the number of nodes of a level
+my_bound = None  # exercise 7: a function of n, the number of nodes of a level
 
 for n in range(1, 2000) if my_bound else ():
     assert made_by_tree(1) <= my_bound(1) and my_bound(n) < n, f"the bound itself, at n = {n}"
     up = -(-n // 2)
     assert n == 1 or (up - 1) + my_bound(up) <= my_bound(n) + 1e-9, f"from {up} nodes to {n}"
-check("03.4", my_bound)
+check("03.7", my_bound)
 
 # %% [markdown]
-# <!-- Exercise 03.4: from notebooks/lrnnbook/content/exercises/ch03.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 03.7: from notebooks/lrnnbook/content/exercises/ch03.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -115,15 +115,6 @@ check("03.4", my_bound)
 # <details><summary>Hint 2</summary>
 #
 # A level makes $\lceil n/2\rceil - 1 \le (n-1)/2$ products: what may the rest of the tree make?
-#
-# </details>
-#
-# <details><summary>Solution</summary>
-#
-# `lambda n: n - 1`. A level of $n$ nodes makes $\lceil n/2\rceil - 1 \le (n-1)/2$ products, and
-# the levels above it, by the induction hypothesis, at most
-# $f(\lceil n/2\rceil) = \lceil n/2\rceil - 1 \le (n-1)/2$: together at most $n - 1 = f(n)$. So the tree over
-# $T$ steps makes at most $T - 1$ products.
 #
 # </details>
 
@@ -144,7 +135,7 @@ show.table(
 
 
 # %% [markdown]
-# **Exercise 9** ★ *(5 min, 3 points: to predict which products overflow)* **Predict.** Choose before you run. In chapter
+# **Exercise 8** ★ *(5 min, 3 points: to predict which products overflow)* **Predict.** Choose before you run. In chapter
 # 03, section 6, a state of 0 waited through 300 doublings, and PScan gave NaN. If `tree_scan` of this notebook is run on
 # the same numbers, at how many steps does it give NaN, compared with PScan? And why can this never happen with blocks
 # whose columns are probability distributions?
@@ -162,29 +153,20 @@ def tree_on_doublings():
     return answer, f"NaN at {lost[0]} of 400 steps in the tree, at {lost[1]} in PScan"
 
 
-guess("03.9", tree_on_doublings)
+guess("03.8", tree_on_doublings)
+
 
 # %% [markdown]
-# <!-- Exercise 03.9: from notebooks/lrnnbook/content/exercises/ch03.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 03.8: from notebooks/lrnnbook/content/exercises/ch03.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
 # Look at what the up-pass multiplies.
 #
 # </details>
-#
-# <details><summary>Solution</summary>
-#
-# At more steps. The tree's up-pass makes the product of 128 twos as well, that of steps 1 to 128:
-# infinite in float32, and infinity times the state 0 is no number, so all is lost from step 129 on. PScan
-# counts the start as a position, so its groups begin one step earlier, and its first word of 128 twos, $A_{255}\cdots A_{128}$,
-# ends at step 255; the states before are right.
-# Columns on the simplex never do it: they stay so under products, whose entries are at most 1.
-#
-# </details>
 
 # %% [markdown]
-# **Exercise 5** ★★ *(10 min, 4 points: to test a scan so that a bug shows)* **Code: find the bug.** Here is the
+# **Exercise 9** ★★ *(10 min, 4 points: to test a scan so that a bug shows)* **Code: find the bug.** Here is the
 # scan by doubling of chapter 03, for numbers and the start 0, as somebody else wrote it. It passes two tests, and yet it is wrong on almost all
 # other numbers. Why? Write the function as it should be.
 
@@ -201,11 +183,11 @@ def their_scan(a, b):
 b = np.arange(1, 501)
 print("all a = 1, a cumulative sum:", np.array_equal(their_scan(np.ones(500), b), b.cumsum()),
       "  all a = 0, resets:", np.array_equal(their_scan(np.zeros(500), b), b))  # fmt: skip
-my_scan = None  # exercise 5: a function of a and b that returns the T states
-check("03.5", my_scan)
+my_scan = None  # exercise 9: a function of a and b that returns the T states
+check("03.9", my_scan)
 
 # %% [markdown]
-# <!-- Exercise 03.5: from notebooks/lrnnbook/content/exercises/ch03.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 03.9: from notebooks/lrnnbook/content/exercises/ch03.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -216,14 +198,6 @@ check("03.5", my_scan)
 # <details><summary>Hint 2</summary>
 #
 # The rule is $(a_2, b_2) \circ (a_1, b_1) = (a_2a_1,\; a_2b_1 + b_2)$. Which $a_2$ stands in the second part?
-#
-# </details>
-#
-# <details><summary>Solution</summary>
-#
-# Exchange the first two lines of the loop's body. As they stand, $b$ is brought up to date with the *new* $a$, the
-# product of both halves, in place of the $a$ of the second half alone. Where all $a_t$ are 1, or all are 0, the product
-# is that $a$, so both tests pass. Test a scan on numbers that it cannot pass by luck: random gates, and every $T$ from 1.
 #
 # </details>
 
@@ -351,14 +325,42 @@ print(f"convolution and scan differ by {apart:.0e} of the largest at most")
 # %% [markdown]
 # ## Exercises
 #
-# You will find each exercise in its section. Stuck? `hint("03.4")`. Done? Compare with `solution("03.4")`.
+# You will find each exercise in its section. Stuck? `hint("03.7")`. Done? Compare with `solution("03.7")`.
 
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->
 #
-# 2 exercises, 7 points, about 15 minutes:
+# 3 exercises, 11 points, about 25 minutes:
 #
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
-# | 4 | [1 A tree with less work](#1-A-tree-with-less-work) | ★★ | 10 | 4 | to count products by induction |
-# | 9 | [1 A tree with less work](#1-A-tree-with-less-work) | ★ | 5 | 3 | to predict which products overflow |
+# | 7 | [1 A tree with less work](#1-A-tree-with-less-work) | ★★ | 10 | 4 | to count products by induction |
+# | 8 | [1 A tree with less work](#1-A-tree-with-less-work) | ★ | 5 | 3 | to predict which products overflow |
+# | 9 | [1 A tree with less work](#1-A-tree-with-less-work) | ★★ | 10 | 4 | to test a scan so that a bug shows |
+#
+# <details><summary>Solution of 03.7</summary>
+#
+# `lambda n: n - 1`. A level of $n$ nodes makes $\lceil n/2\rceil - 1 \le (n-1)/2$ products, and
+# the levels above it, by the induction hypothesis, at most
+# $f(\lceil n/2\rceil) = \lceil n/2\rceil - 1 \le (n-1)/2$: together at most $n - 1 = f(n)$. So the tree over
+# $T$ steps makes at most $T - 1$ products.
+#
+# </details>
+#
+# <details><summary>Solution of 03.8</summary>
+#
+# At more steps. The tree's up-pass makes the product of 128 twos as well, that of steps 1 to 128:
+# infinite in float32, and infinity times the state 0 is no number, so all is lost from step 129 on. PScan
+# counts the start as a position, so its groups begin one step earlier, and its first word of 128 twos, $A_{255}\cdots A_{128}$,
+# ends at step 255; the states before are right.
+# Columns on the simplex never do it: they stay so under products, whose entries are at most 1.
+#
+# </details>
+#
+# <details><summary>Solution of 03.9</summary>
+#
+# Exchange the first two lines of the loop's body. As they stand, $b$ is brought up to date with the *new* $a$, the
+# product of both halves, in place of the $a$ of the second half alone. Where all $a_t$ are 1, or all are 0, the product
+# is that $a$, so both tests pass. Test a scan on numbers that it cannot pass by luck: random gates, and every $T$ from 1.
+#
+# </details>

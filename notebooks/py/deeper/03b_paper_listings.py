@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 03b · Paper listings
 #
-# Does the code that paper 000 prints do what its Figure 1 shows, and does ours agree with both? *It takes* about 15 min to read. Behind [chapter 03](../03_parallel_scans.ipynb).
+# Does the code that paper 000 prints do what its Figure 1 shows, and does ours agree with both? *It takes* about 30 min to read. Behind [chapter 03](../03_parallel_scans.ipynb).
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 import math
@@ -56,6 +56,7 @@ def levels_of(L):
         coef, groups = split(groups)
         levels.append(coef)
     return levels
+
 
 # %% [markdown]
 # **Step 1.** For $L = 8$ these are the three lists that the paper prints.
@@ -208,6 +209,7 @@ print("words applied at L = 8, level by level:", applied_words[8])
 for L, found in applied_words.items():
     assert found == [L // 2] * int(math.log2(L)), "Work, step 1: not L/2 words a level"
 
+
 # %% [markdown]
 # **Step 2.** $L - 1$ of these are single letters. So $\frac L2\log_2 L - (L - 1)$ products are made. **All $L \le 1{,}024$.**
 
@@ -226,6 +228,7 @@ assert sorted(letters) == sorted(f"A{i}" for i in range(1, 64)), "Work, step 2: 
 print({L: products_made(L) for L in sizes})
 for L in sizes:
     assert products_made(L) == L // 2 * int(math.log2(L)) - (L - 1), "Work, step 2: the count"
+
 
 # %% [markdown]
 # **Step 3.** At $T = 500$, $b = 8$ the products alone take 28.7 times the loop's multiplications, with what applies them 33.3 times. With
@@ -288,6 +291,7 @@ assert wins == list(range(66, 5001)), "Work, step 6: another break-even"
 # %% tags=["proof-work"]
 with show.expect_failure("Work, step 2"):
     assert products_made(8) == 8 // 2 * 3 - 8, "Work, step 2: five products for L = 8, not four"
+
 
 # %% [markdown]
 # ## 4 The other order

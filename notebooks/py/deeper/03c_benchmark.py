@@ -116,22 +116,15 @@ print(
 # $A$ has to be made and read.
 
 # %% [markdown]
-# **Exercise 7** ★ *(5 min, 3 points: to tell when a token table saves memory)* For which numbers of letters $V$ does a
+# **Exercise 10** ★ *(5 min, 3 points: to tell when a token table saves memory)* For which numbers of letters $V$ does a
 # token table save memory, at given $B$ and $T$? And why can it not be used in the second layer?
 
 # %% [markdown]
-# <!-- Exercise 03.7: from notebooks/lrnnbook/content/exercises/ch03.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 03.10: from notebooks/lrnnbook/content/exercises/ch03.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
 # How many numbers has the table, and how many the tensor of all steps?
-#
-# </details>
-#
-# <details><summary>Solution</summary>
-#
-# $V < B\,T$ (tables $V h b^2$, the tensor $B T h b^2$). In the second layer the input is the
-# first layer's output, which depends on the whole string so far.
 #
 # </details>
 
@@ -182,17 +175,17 @@ for threads in bench:
     )  # fmt: skip
 
 # %% [markdown]
-# **Exercise 8** ★ *(10 min, 3 points: to read more than arithmetic from a benchmark)* **Read a picture.** JAX compiles
+# **Exercise 11** ★ *(10 min, 3 points: to read more than arithmetic from a benchmark)* **Read a picture.** JAX compiles
 # both a loop, `lax.scan`, and a tree, `associative_scan`. In the table for one thread there is exactly one case of
 # blocks in which the tree takes less than half of the loop's time. Which? And why there, since one thread wins nothing
 # from depth?
 
 # %%
-my_case = None  # exercise 8: (b, B, T), three whole numbers
-check("03.8", my_case)
+my_case = None  # exercise 11: (b, B, T), three whole numbers
+check("03.11", my_case)
 
 # %% [markdown]
-# <!-- Exercise 03.8: from notebooks/lrnnbook/content/exercises/ch03.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 03.11: from notebooks/lrnnbook/content/exercises/ch03.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -204,17 +197,6 @@ check("03.8", my_case)
 #
 # A tree has less to lose where $b^3$ is not much more than $b^2$, and more to win where $T$ is large and little is
 # done at each step.
-#
-# </details>
-#
-# <details><summary>Solution</summary>
-#
-# $b = 2$, $B = 1$, $T = 16{,}384$. One thread does all of the tree's work itself, so depth wins nothing. But each
-# step of a loop has a cost of its own, to start it; with one string and blocks of size 2 a step has next to nothing to
-# compute, and 16,384 starts are most of the time. The tree starts fewer and larger operations. With 128 strings a
-# step has more to compute, its start counts for less, and the tree wins little or nothing. At $b = 4$ and $B = 1$ it
-# even takes eight times the loop's time, and 37 times its own at $b = 2$, though the arithmetic grows eightfold only: JAX
-# must multiply these blocks in another way, which the table does not explain.
 #
 # </details>
 
@@ -257,7 +239,7 @@ show.table(
 #   86 % forward and backward. It is the loop of chapter 03, one step after the other, for all chains at once.
 # * *Small blocks.* With blocks of 2 or 4 and the same $B$ and $T$ it reaches 13 to 35 % forward.
 # * *Short strings.* With $T = 40$ it takes 9 to 26 microseconds and reaches 1 to 45 %. There is most likely too little work to fill the GPU.
-# * *Few long strings.* With $B = 1$ and $T = 16{,}384$ it cuts the string into chunks (chapter 03, exercise 10) and reaches 1 to 12 %. One case is unlike the others: with
+# * *Few long strings.* With $B = 1$ and $T = 16{,}384$ it cuts the string into chunks (chapter 03, exercise 6) and reaches 1 to 12 %. One case is unlike the others: with
 #   $b = 16$ forward takes 1.49 ms, 17 times as long as with $b = 8$, and backward only 0.31 ms. We cannot explain it.
 # * *Diagonal.* Real transitions reach 42 % forward, complex ones 19 %.
 # * *Token table.* On one CPU core it is 2.4 times as fast as reading $A$ ($T = 500$, $b = 8$, forward). Here it saves memory but no time: it takes 1.1 to 2.0 times as long.
@@ -377,7 +359,7 @@ print("the closed form is autograd's gradient to 1e-12; without v it is not; its
 # %% [markdown]
 # ## Exercises
 #
-# You will find each exercise in its section. Stuck? `hint("03.7")`. Done? Compare with `solution("03.7")`.
+# You will find each exercise in its section. Stuck? `hint("03.10")`. Done? Compare with `solution("03.10")`.
 
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->
@@ -386,5 +368,23 @@ print("the closed form is autograd's gradient to 1e-12; without v it is not; its
 #
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
-# | 7 | [2 The token table](#2-The-token-table) | ★ | 5 | 3 | to tell when a token table saves memory |
-# | 8 | [3 The recorded benchmark](#3-The-recorded-benchmark) | ★ | 10 | 3 | to read more than arithmetic from a benchmark |
+# | 10 | [2 The token table](#2-The-token-table) | ★ | 5 | 3 | to tell when a token table saves memory |
+# | 11 | [3 The recorded benchmark](#3-The-recorded-benchmark) | ★ | 10 | 3 | to read more than arithmetic from a benchmark |
+#
+# <details><summary>Solution of 03.10</summary>
+#
+# $V < B\,T$ (tables $V h b^2$, the tensor $B T h b^2$). In the second layer the input is the
+# first layer's output, which depends on the whole string so far.
+#
+# </details>
+#
+# <details><summary>Solution of 03.11</summary>
+#
+# $b = 2$, $B = 1$, $T = 16{,}384$. One thread does all of the tree's work itself, so depth wins nothing. But each
+# step of a loop has a cost of its own, to start it; with one string and blocks of size 2 a step has next to nothing to
+# compute, and 16,384 starts are most of the time. The tree starts fewer and larger operations. With 128 strings a
+# step has more to compute, its start counts for less, and the tree wins little or nothing. At $b = 4$ and $B = 1$ it
+# even takes eight times the loop's time, and 37 times its own at $b = 2$, though the arithmetic grows eightfold only: JAX
+# must multiply these blocks in another way, which the table does not explain.
+#
+# </details>

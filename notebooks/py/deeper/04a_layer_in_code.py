@@ -192,7 +192,7 @@ with show.expect_failure("Eq. 19, step 1"):
 
 
 # %% [markdown]
-# **Exercise 1** ★★ *(10 min, 4 points: to pair angles with coordinates)* **Find the bug.** The function
+# **Exercise 8** ★★ *(10 min, 4 points: to pair angles with coordinates)* **Find the bug.** The function
 # below runs one head by Eq. 19; `theta` has an angle for each pair of coordinates, `B` has the shape (n, D) and `u`
 # the shape (T, D). It is right for heads of width 2, and for every head whose angles are equal. For other heads the
 # length of the state changes even at $\gamma = 1$. One line is wrong: mend it. (Pairs are neighbours, as in Eq. 19.)
@@ -215,12 +215,12 @@ for angles in ([0.4], [0.4, 0.4], [0.4, 1.1]):
     lengths = np.linalg.norm(kicked, axis=1)
     print(f"angles {angles}: the length stays: {np.allclose(lengths, lengths[0])}")
 
-my_states = None  # exercise 1: a function of (theta, gamma, xi, B, u)
-check("04.1", my_states)
+my_states = None  # exercise 8: a function of (theta, gamma, xi, B, u)
+check("04.8", my_states)
 
 
 # %% [markdown]
-# <!-- Exercise 04.1: from notebooks/lrnnbook/content/exercises/ch04.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 04.8: from notebooks/lrnnbook/content/exercises/ch04.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -298,7 +298,7 @@ with show.expect_failure("The scan operator, step 3"):
 # %% [markdown]
 # ## Exercises
 #
-# You will find each exercise in its section. Stuck? `hint("04.1")`. Done? Compare with `solution("04.1")`.
+# You will find each exercise in its section. Stuck? `hint("04.8")`. Done? Compare with `solution("04.8")`.
 
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->
@@ -307,9 +307,9 @@ with show.expect_failure("The scan operator, step 3"):
 #
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
-# | 1 | [1 The layer](#1-The-layer) | ★★ | 10 | 4 | to pair angles with coordinates |
+# | 8 | [1 The layer](#1-The-layer) | ★★ | 10 | 4 | to pair angles with coordinates |
 #
-# <details><summary>Solution of 04.1</summary>
+# <details><summary>Solution of 04.8</summary>
 #
 # In the first line: `np.repeat(np.cos(theta), 2), np.repeat(np.sin(theta), 2)`. Neighbours are a
 # pair, so the angles must be $\theta_1, \theta_1, \theta_2, \theta_2$; `np.tile` makes

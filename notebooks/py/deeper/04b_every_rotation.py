@@ -74,12 +74,12 @@ assert [left.coeff_monomial(t**k) for k in range(9)] == right, "Lemma 1, step 5:
 show.math(r"\det \exp(tG) = \exp(t\, \mathrm{Tr}\, G) = ", sp.series(sp.exp(G.trace() * t), t, 0, 4))
 
 # %% [markdown]
-# **Exercise 4** ★ *(5 min, 3 points: to find all logarithms of a rotation)* **A proof step.** Which rotations
+# **Exercise 9** ★ *(5 min, 3 points: to find all logarithms of a rotation)* **A proof step.** Which rotations
 # of the plane are $\exp(S)$ for more than one skew $S$? And why is there no real matrix $S$, skew or not, with
 # $\det\exp(S) = -1$?
 
 # %% [markdown]
-# <!-- Exercise 04.4: from notebooks/lrnnbook/content/exercises/ch04.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 04.9: from notebooks/lrnnbook/content/exercises/ch04.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -178,23 +178,23 @@ with show.expect_failure("Lemma 2, step 1"):
 #
 # > **The corrected statement.** It *is* surjective: every rotation is $P\Theta P^\top$ with $\det P = 1$.
 #
-# **Exercise 5** ★ *(5 min, 2 points: what a mirror does to a rotation)* **A missing step.** Let $A = P\Theta P^\top$
+# **Exercise 10** ★ *(5 min, 2 points: what a mirror does to a rotation)* **A missing step.** Let $A = P\Theta P^\top$
 # with $\det P = -1$. For a head of width 2 we look for a matrix $D$ with $DD = I$ and $\det D = -1$ for which
 # $D\,R(\theta)\,D$ is again a rotation, by the angle $-\theta$. Then $A = (PD)(D\Theta D)(PD)^\top$ with
 # $\det PD = 1$ (such a $D$ is always symmetric). Which $D$ does that, for every $\theta$? Put two rows of numbers in
 # place of `None` before you read step 1, which gives one answer.
 
 # %%
-my_D = None  # exercise 5: two rows of two numbers, for example [[1, 0], [0, 1]]
+my_D = None  # exercise 10: two rows of two numbers, for example [[1, 0], [0, 1]]
 if my_D is not None:
     mine, turns = np.array(my_D, dtype=complex), [np.array([R(a), R(-a)], dtype=float) for a in (0.3, 1.1)]
     assert np.allclose(mine @ mine, np.eye(2)) and np.isclose(np.linalg.det(mine), -1) and all(
         np.allclose(mine @ turn @ mine, back) for turn, back in turns
     ), "Surjective, step 1: your D does not turn a rotation around"
-check("04.5", my_D)
+check("04.10", my_D)
 
 # %% [markdown]
-# <!-- Exercise 04.5: from notebooks/lrnnbook/content/exercises/ch04.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 04.10: from notebooks/lrnnbook/content/exercises/ch04.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -309,7 +309,7 @@ with show.expect_failure("Surjective, step 2"):
 # %% [markdown]
 # ## Exercises
 #
-# You will find each exercise in its section. Stuck? `hint("04.4")`. Done? Compare with `solution("04.4")`.
+# You will find each exercise in its section. Stuck? `hint("04.9")`. Done? Compare with `solution("04.9")`.
 
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->
@@ -318,17 +318,17 @@ with show.expect_failure("Surjective, step 2"):
 #
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
-# | 4 | [1 The determinant of an exponential](#1-The-determinant-of-an-exponential) | ★ | 5 | 3 | to find all logarithms of a rotation |
-# | 5 | [2 Lemma 2: cheap powers, and a worry that is unfounded](#2-Lemma-2:-cheap-powers,-and-a-worry-that-is-unfounded) | ★ | 5 | 2 | what a mirror does to a rotation |
+# | 9 | [1 The determinant of an exponential](#1-The-determinant-of-an-exponential) | ★ | 5 | 3 | to find all logarithms of a rotation |
+# | 10 | [2 Lemma 2: cheap powers, and a worry that is unfounded](#2-Lemma-2:-cheap-powers,-and-a-worry-that-is-unfounded) | ★ | 5 | 2 | what a mirror does to a rotation |
 #
-# <details><summary>Solution of 04.4</summary>
+# <details><summary>Solution of 04.9</summary>
 #
 # All of them: $S$ and $S$ plus a turn by 360° have the same exponential. And
 # $\det\exp(S) = \exp(\mathrm{Tr}\,S) > 0$.
 #
 # </details>
 #
-# <details><summary>Solution of 04.5</summary>
+# <details><summary>Solution of 04.10</summary>
 #
 # $\mathrm{diag}(-1, 1)$, and every other reflection of the plane:
 # $R(a)\,\mathrm{diag}(-1, 1)\,R(-a)$.

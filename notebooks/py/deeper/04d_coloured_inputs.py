@@ -131,16 +131,16 @@ with show.expect_failure("Colour, step 5"):
     )
 
 # %% [markdown]
-# **Exercise 10** ★ *(5 min, 3 points: to predict a resonance)* **Predict.** Before
+# **Exercise 11** ★ *(5 min, 3 points: to predict a resonance)* **Predict.** Before
 # you look at the table below: $\gamma = \rho = 0.99$ and $\theta = 90°$. What is the long-run $\mathbb{E}\|x\|^2$
 # for $c = 1$, where white input has 1? (10 percent off will do.)
 
 # %%
-my_prediction = None  # exercise 10: the long-run E||x||^2
-check("04.10", my_prediction)
+my_prediction = None  # exercise 11: the long-run E||x||^2
+check("04.11", my_prediction)
 
 # %% [markdown]
-# <!-- Exercise 04.10: from notebooks/lrnnbook/content/exercises/ch04.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 04.11: from notebooks/lrnnbook/content/exercises/ch04.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -265,17 +265,17 @@ with show.expect_failure("The range, step 3"):
     assert np.allclose(half, (0.001 / 1.999, 1999)), "The range, step 3: one row reaches the ends"
 
 # %% [markdown]
-# **Exercise 11** ★★ *(10 min, 4 points: to drive a rotation at its own angle)* **Break the hypothesis.** A head
+# **Exercise 12** ★★ *(10 min, 4 points: to drive a rotation at its own angle)* **Break the hypothesis.** A head
 # of width 2 has $\gamma = 0.99$, $\theta = 0.7$ and $B = I$, and $\xi$ as for white input and $c = 1$. Give inputs
 # of length $\sqrt 2$ (the squared length that white input in two dimensions has on average) that bring $\|x_t\|^2$
 # above 190.
 
 # %%
-my_input = None  # exercise 11: a function of t = 0, 1, 2, ... that returns two numbers
-check("04.11", my_input)
+my_input = None  # exercise 12: a function of t = 0, 1, 2, ... that returns two numbers
+check("04.12", my_input)
 
 # %% [markdown]
-# <!-- Exercise 04.11: from notebooks/lrnnbook/content/exercises/ch04.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 04.12: from notebooks/lrnnbook/content/exercises/ch04.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -369,7 +369,7 @@ with show.expect_failure("Tokens, step 1"):
 # %% [markdown]
 # ## Exercises
 #
-# You will find each exercise in its section. Stuck? `hint("04.10")`. Done? Compare with `solution("04.10")`.
+# You will find each exercise in its section. Stuck? `hint("04.11")`. Done? Compare with `solution("04.11")`.
 
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->
@@ -378,17 +378,17 @@ with show.expect_failure("Tokens, step 1"):
 #
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
-# | 10 | [1 Break the hypothesis: inputs that are not white](#1-Break-the-hypothesis:-inputs-that-are-not-white) | ★ | 5 | 3 | to predict a resonance |
-# | 11 | [2 How far can it go?](#2-How-far-can-it-go?) | ★★ | 10 | 4 | to drive a rotation at its own angle |
+# | 11 | [1 Break the hypothesis: inputs that are not white](#1-Break-the-hypothesis:-inputs-that-are-not-white) | ★ | 5 | 3 | to predict a resonance |
+# | 12 | [2 How far can it go?](#2-How-far-can-it-go?) | ★★ | 10 | 4 | to drive a rotation at its own angle |
 #
-# <details><summary>Solution of 04.10</summary>
+# <details><summary>Solution of 04.11</summary>
 #
 # Far below: $(1 - r^2)/(1 + r^2)$ with $r = 0.9801$, about 0.020. After two steps the state has
 # turned by 180°, and the input, which has hardly changed, takes away what it gave.
 #
 # </details>
 #
-# <details><summary>Solution of 04.11</summary>
+# <details><summary>Solution of 04.12</summary>
 #
 # Turn with the state: $u_t = \sqrt 2\,(\cos 0.7t,\ \sin 0.7t)$. Then every input arrives in the
 # direction of the state, and lengths add up to $\sqrt2\,\xi/(1 - \gamma)$, with $\xi^2 = (1 - \gamma^2)/2$:

@@ -202,16 +202,16 @@ with show.expect_failure("The ring, step 2"):
     assert too_short == sums, f"The ring, step 2: {too_short}"
 
 # %% [markdown]
-# **Exercise 1** ★ *(5 min, 3 points: to count the places of a ring)* Why is a ring of $2L - 1$ places enough,
+# **Exercise 9** ★ *(5 min, 3 points: to count the places of a ring)* Why is a ring of $2L - 1$ places enough,
 # and $2L - 2$ not? For $L = 3$ write the taps on a ring of 5 places, in the order of the places: `K0`, `K1`, `K2` are
 # the taps that look back, `k0`, `k1`, `k2` those that look ahead (`k0` weighs the next input).
 
 # %%
 my_ring = None  # five names, for example ["K0", ...]
-check("05.1", my_ring)
+check("05.9", my_ring)
 
 # %% [markdown]
-# <!-- Exercise 05.1: from notebooks/lrnnbook/content/exercises/ch05.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 05.9: from notebooks/lrnnbook/content/exercises/ch05.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -222,7 +222,7 @@ check("05.1", my_ring)
 # %% [markdown]
 # ## Exercises
 #
-# You will find each exercise in its section. Stuck? `hint("05.1")`. Done? Compare with `solution("05.1")`.
+# You will find each exercise in its section. Stuck? `hint("05.9")`. Done? Compare with `solution("05.9")`.
 
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->
@@ -231,9 +231,9 @@ check("05.1", my_ring)
 #
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
-# | 1 | [2 The FFT, and how long it must be](#2-The-FFT,-and-how-long-it-must-be) | ★ | 5 | 3 | to count the places of a ring |
+# | 9 | [2 The FFT, and how long it must be](#2-The-FFT,-and-how-long-it-must-be) | ★ | 5 | 3 | to count the places of a ring |
 #
-# <details><summary>Solution of 05.1</summary>
+# <details><summary>Solution of 05.9</summary>
 #
 # $L$ taps that look back and $L - 1$ that look ahead are used (the last one ahead never is): $2L - 1$ different
 # places are needed. `["K0", "K1", "K2", "k1", "k0"]`.

@@ -187,7 +187,7 @@ for eps in (0.1, 0.01, 0.001):
 # So near a kernel that no DLR has, the weights explode. Chapter 06 is about exactly this.
 
 # %% [markdown]
-# **Exercise 2** ★★ *(10 min, 4 points: to build a recurrence that is no DLR)* **Break the hypothesis.**
+# **Exercise 10** ★★ *(10 min, 4 points: to build a recurrence that is no DLR)* **Break the hypothesis.**
 # Find a $2\times 2$ matrix $A$ of whole numbers, other than $\begin{pmatrix}0&1\\0&0\end{pmatrix}$, with
 # $C = (1, 0)$ and $B = (0, 1)^\top$, whose kernel $C A^k B$ is no DLR. (The cell computes the shortest linear
 # recurrence of the kernel, $\sum_j c_j K_{k+j} = 0$ for all $k$, and accepts $A$ if the polynomial $\sum_j c_j z^j$
@@ -196,10 +196,10 @@ for eps in (0.1, 0.01, 0.001):
 
 # %%
 my_A = None  # [[a, b], [c, d]]
-check("05.2", my_A)
+check("05.10", my_A)
 
 # %% [markdown]
-# <!-- Exercise 05.2: from notebooks/lrnnbook/content/exercises/ch05.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 05.10: from notebooks/lrnnbook/content/exercises/ch05.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -281,7 +281,7 @@ print(
 # %% [markdown]
 # ## Exercises
 #
-# You will find each exercise in its section. Stuck? `hint("05.2")`. Done? Compare with `solution("05.2")`.
+# You will find each exercise in its section. Stuck? `hint("05.10")`. Done? Compare with `solution("05.10")`.
 
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->
@@ -290,9 +290,9 @@ print(
 #
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
-# | 2 | [3 Near the delay line](#3-Near-the-delay-line) | ★★ | 10 | 4 | to build a recurrence that is no DLR |
+# | 10 | [3 Near the delay line](#3-Near-the-delay-line) | ★★ | 10 | 4 | to build a recurrence that is no DLR |
 #
-# <details><summary>Solution of 05.2</summary>
+# <details><summary>Solution of 05.10</summary>
 #
 # For example $\begin{pmatrix}1&1\\0&1\end{pmatrix}$: kernel $0, 1, 2, 3, \dots$, recurrence
 # $(z-1)^2$. A DLR of any size has simple roots.

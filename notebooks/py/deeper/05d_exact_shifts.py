@@ -201,12 +201,12 @@ show.table(
 )
 
 # %% [markdown]
-# **Exercise 9** ★★ *(10 min, 4 points: to find the cheapest shift)* Which exact shift needs the fewest modes on $L$ lags
+# **Exercise 11** ★★ *(10 min, 4 points: to find the cheapest shift)* Which exact shift needs the fewest modes on $L$ lags
 # (without the cast), and how many? Why does a shift by 0 need as many as one by $L - 1$? And why does no layer have
 # to pay for it?
 
 # %% [markdown]
-# <!-- Exercise 05.9: from notebooks/lrnnbook/content/exercises/ch05.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 05.11: from notebooks/lrnnbook/content/exercises/ch05.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -217,7 +217,7 @@ show.table(
 # %% [markdown]
 # ## Exercises
 #
-# You will find each exercise in its section. Stuck? `hint("05.9")`. Done? Compare with `solution("05.9")`.
+# You will find each exercise in its section. Stuck? `hint("05.11")`. Done? Compare with `solution("05.11")`.
 
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->
@@ -226,9 +226,9 @@ show.table(
 #
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
-# | 9 | [3 Five kernels, five families](#3-Five-kernels,-five-families) | ★★ | 10 | 4 | to find the cheapest shift |
+# | 11 | [3 Five kernels, five families](#3-Five-kernels,-five-families) | ★★ | 10 | 4 | to find the cheapest shift |
 #
-# <details><summary>Solution of 05.9</summary>
+# <details><summary>Solution of 05.11</summary>
 #
 # $\max(S+1, L-S)$ is least in the middle: $L/2 + 1$ for even $L$ (at $S = L/2$ and $L/2 - 1$),
 # $(L+1)/2$ for odd. By 0: the kernel $1, 0, 0, \dots, 0$ must be silent for $L - 1$ lags, so $N = L$. The skip

@@ -120,7 +120,7 @@ for N in (1, 2, 3):
 print("N = 3: rank", found, "instead of", 4 * 3**2)
 
 # %% [markdown]
-# **Exercise 10** ★★ *(10 min, 4 points: to share weights among products)*
+# **Exercise 12** ★★ *(10 min, 4 points: to share weights among products)*
 #
 # **Step 6 (with the cast to reals): this line is yours.** If only the real part of the kernel counts, the mirror
 # images come for free, and the $N(N+1)/2$ modes $\lambda_m\lambda_n$ with $m \le n$ are enough. With which weights?
@@ -138,10 +138,10 @@ if my_weight is not None:
         assert abs(made - (w @ lam**k).real * (w @ lam**k).imag) < 1e-12, (
             "DLR-prod, step 6: the product of both kernels"
         )
-check("05.10", my_weight)
+check("05.12", my_weight)
 
 # %% [markdown]
-# <!-- Exercise 05.10: from notebooks/lrnnbook/content/exercises/ch05.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 05.12: from notebooks/lrnnbook/content/exercises/ch05.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -226,11 +226,11 @@ product_widget = explore(
 product_widget
 
 # %% [markdown]
-# **Exercise 11** ★ *(5 min, 3 points: to see where a bound is wasteful)* **A proof step.** Deduce $4N^2$ from the Kronecker
+# **Exercise 13** ★ *(5 min, 3 points: to see where a bound is wasteful)* **A proof step.** Deduce $4N^2$ from the Kronecker
 # product, and say in one sentence where it is wasteful.
 
 # %% [markdown]
-# <!-- Exercise 05.11: from notebooks/lrnnbook/content/exercises/ch05.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 05.13: from notebooks/lrnnbook/content/exercises/ch05.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -263,7 +263,7 @@ print(f"{N} modes of DLR-prod make all {L} shifts on {L} lags")
 # %% [markdown]
 # ## Exercises
 #
-# You will find each exercise in its section. Stuck? `hint("05.10")`. Done? Compare with `solution("05.10")`.
+# You will find each exercise in its section. Stuck? `hint("05.12")`. Done? Compare with `solution("05.12")`.
 
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->
@@ -272,10 +272,10 @@ print(f"{N} modes of DLR-prod make all {L} shifts on {L} lags")
 #
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
-# | 10 | [1 How many modes does a product have?](#1-How-many-modes-does-a-product-have?) | ★★ | 10 | 4 | to share weights among products |
-# | 11 | [1 How many modes does a product have?](#1-How-many-modes-does-a-product-have?) | ★ | 5 | 3 | to see where a bound is wasteful |
+# | 12 | [1 How many modes does a product have?](#1-How-many-modes-does-a-product-have?) | ★★ | 10 | 4 | to share weights among products |
+# | 13 | [1 How many modes does a product have?](#1-How-many-modes-does-a-product-have?) | ★ | 5 | 3 | to see where a bound is wasteful |
 #
-# <details><summary>Solution of 05.10</summary>
+# <details><summary>Solution of 05.12</summary>
 #
 # `lambda w_m, w_n, same: -0.5j * (1 if same else 2) * w_m * w_n`:
 # $\frac12\,\mathrm{Im}\,K^2 = \mathrm{Re}\big(-\frac{\mathrm i}2 K^2\big)$, and in $K^2$ the mode
@@ -283,7 +283,7 @@ print(f"{N} modes of DLR-prod make all {L} shifts on {L} lags")
 #
 # </details>
 #
-# <details><summary>Solution of 05.11</summary>
+# <details><summary>Solution of 05.13</summary>
 #
 # $\mathrm{Re}\,K$ and $\mathrm{Im}\,K$ are DLRs of size $2N$ (the modes and their mirror images),
 # so their product is one of size $2N \cdot 2N$. Both have the *same* modes, so most products come twice, and

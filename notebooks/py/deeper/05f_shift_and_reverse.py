@@ -164,11 +164,11 @@ print(f"DLR-prod: {prod:.2f}, where 16 modes of a DLR have .833 at most; DLR-ℝ
 # CumSum is one kernel (all ones). The paper's .52 on CumMax is little more than the .46 that the mean of each position scores at its length. Reverse needs many kernels. And ContextShift needs a kernel that depends on the input, which a constant transition cannot have.
 
 # %% [markdown]
-# **Exercise 13** ★ *(5 min, 3 points: to count the kernels of a task)* How many different shifts does Reverse need at length
+# **Exercise 14** ★ *(5 min, 3 points: to count the kernels of a task)* How many different shifts does Reverse need at length
 # $L$, and how many kernels, if each output may weigh them in its own way?
 
 # %% [markdown]
-# <!-- Exercise 05.13: from notebooks/lrnnbook/content/exercises/ch05.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 05.14: from notebooks/lrnnbook/content/exercises/ch05.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -295,7 +295,7 @@ print(f"DLR-prod is ahead of DLR at every length, by {ahead:.2f} or more")
 # %% [markdown]
 # ## Exercises
 #
-# You will find each exercise in its section. Stuck? `hint("05.13")`. Done? Compare with `solution("05.13")`.
+# You will find each exercise in its section. Stuck? `hint("05.14")`. Done? Compare with `solution("05.14")`.
 
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->
@@ -304,9 +304,9 @@ print(f"DLR-prod is ahead of DLR at every length, by {ahead:.2f} or more")
 #
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
-# | 13 | [2 Four tasks, live](#2-Four-tasks,-live) | ★ | 5 | 3 | to count the kernels of a task |
+# | 14 | [2 Four tasks, live](#2-Four-tasks,-live) | ★ | 5 | 3 | to count the kernels of a task |
 #
-# <details><summary>Solution of 05.13</summary>
+# <details><summary>Solution of 05.14</summary>
 #
 # $L$ shifts; $\lceil L/2\rceil$ kernels, as an output does not see all taps, and two can share
 # one.

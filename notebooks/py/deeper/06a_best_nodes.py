@@ -69,7 +69,7 @@ for name, polynomial in (("q'", slope), ("T_3", T[3])):
     print(f"n = 3: {name} at -1, -1/2, 1/2, 1 is", [polynomial(y) for y in (-1, -half, half, 1)])
 
 # %% [markdown]
-# **Exercise 2** ★★ *(10 min, 4 points: to find the best weights)*
+# **Exercise 9** ★★ *(10 min, 4 points: to find the best weights)*
 #
 # **Step 6 (the weights): this line is yours.** The derivative of $\prod_j (y - y_j)$ at $y_k$ is
 # $\prod_{j\ne k}(y_k - y_j)$. With step 5 you know it for the nodes $y_k = -\cos\frac{\pi k}{n}$ on $[-1, 1]$; the
@@ -78,11 +78,11 @@ for name, polynomial in (("q'", slope), ("T_3", T[3])):
 # second cell adds your sizes up, as Theorem 1 asks.)
 
 # %%
-my_weight = None  # exercise 2: a function of N and k, such as lambda N, k: (-1) ** k * N
-check("06.2", my_weight)
+my_weight = None  # exercise 9: a function of N and k, such as lambda N, k: (-1) ** k * N
+check("06.9", my_weight)
 
 # %% [markdown]
-# <!-- Exercise 06.2: from notebooks/lrnnbook/content/exercises/ch06.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 06.9: from notebooks/lrnnbook/content/exercises/ch06.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -93,17 +93,6 @@ check("06.2", my_weight)
 # <details><summary>Hint 2</summary>
 #
 # Halving $n$ differences divides their product by $2^n$: so $w_k = 2^n \cdot 2^{n-1}/q'(y_k)$.
-#
-# </details>
-#
-# <details><summary>Solution</summary>
-#
-# `lambda N, k: (-1) ** (N - 1 - k) * 2 ** (2 * N - 3) / (N - 1) / (2 if k in (0, N - 1) else 1)`.
-# With $n = N-1$: the monic polynomial with the zeros $y_k$ is $q/2^{n-1}$, so
-# $\prod_{j\ne k}(y_k - y_j) = q'(y_k)/2^{n-1}$, which is $\pm n/2^{n-1}$ inside and twice that at the ends; on
-# $[0, 1]$ all $n$ differences are halved. So $|w_k| = 2^{2n-1}/n = 2^{2N-3}/(N-1)$ inside, half of it at the
-# ends, and the sum of the sizes is $2^{2N-3}\big(\frac{n-1}{n} + \frac{2}{2n}\big)$, exactly $2^{2N-3}$. The
-# last node has the sign +, and signs alternate.
 #
 # </details>
 
@@ -210,7 +199,7 @@ for N in (4, 16, 64):
 # %% [markdown]
 # ## Exercises
 #
-# You will find each exercise in its section. Stuck? `hint("06.2")`. Done? Compare with `solution("06.2")`.
+# You will find each exercise in its section. Stuck? `hint("06.9")`. Done? Compare with `solution("06.9")`.
 
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->
@@ -219,4 +208,15 @@ for N in (4, 16, 64):
 #
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
-# | 2 | [1 The bound is reached](#1-The-bound-is-reached) | ★★ | 10 | 4 | to find the best weights |
+# | 9 | [1 The bound is reached](#1-The-bound-is-reached) | ★★ | 10 | 4 | to find the best weights |
+#
+# <details><summary>Solution of 06.9</summary>
+#
+# `lambda N, k: (-1) ** (N - 1 - k) * 2 ** (2 * N - 3) / (N - 1) / (2 if k in (0, N - 1) else 1)`.
+# With $n = N-1$: the monic polynomial with the zeros $y_k$ is $q/2^{n-1}$, so
+# $\prod_{j\ne k}(y_k - y_j) = q'(y_k)/2^{n-1}$, which is $\pm n/2^{n-1}$ inside and twice that at the ends; on
+# $[0, 1]$ all $n$ differences are halved. So $|w_k| = 2^{2n-1}/n = 2^{2N-3}/(N-1)$ inside, half of it at the
+# ends, and the sum of the sizes is $2^{2N-3}\big(\frac{n-1}{n} + \frac{2}{2n}\big)$, exactly $2^{2N-3}$. The
+# last node has the sign +, and signs alternate.
+#
+# </details>

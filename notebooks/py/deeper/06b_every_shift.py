@@ -188,7 +188,7 @@ show.table(
 # %% [markdown]
 # ## 2 The most expensive shift
 #
-# Which shift is the most expensive (exercise 5 of the sitting)?
+# Which shift is the most expensive (exercise 6 of the sitting)?
 #
 # **Step 1 (from one shift to the next).** From $S$ to $S + 1$ the price is multiplied by $4(n+S)(n-S)/((2S+1)(2S+2))$. For large $n$ this is 1
 # where $n^2 - S^2 = S^2$: at $S = n/\sqrt2$, *not* at the end that Claim 1 looks at.

@@ -75,14 +75,6 @@ guess("06.10", worst_fit)
 # Sitting, section 5: where is the top of the curve?
 #
 # </details>
-#
-# <details><summary>Solution</summary>
-#
-# The one at lag 16. The price of the exact shift is highest near $n/\sqrt2$, here 22, and falls
-# again towards the end: on the best nodes about $10^{18}$ at lag 31, and $10^{21}$ at lag 16. Doubles end at weights of about
-# $10^{16}$: what is left at lag 31 is an error of 4 % of the norm, at lag 16 one of 73 %.
-#
-# </details>
 
 # %% [markdown]
 # ## 2 A certificate with a slack
@@ -116,7 +108,7 @@ show.table(
 
 # %% [markdown]
 # For the most expensive shift, tolerating errors barely helps: even if every tap may be off by 10 %, the cost falls only from 39,424
-# to 28,000. The programme finds the bound itself, to within 2 %, until the error is about a third (exercise 8; the last digits are
+# to 28,000. The programme finds the bound itself, to within 2 %, until the error is about a third (exercise 11; the last digits are
 # the grid's). For a cheap shift the bound soon says nothing. It is above 0 up to $\varepsilon = |[x^S]T^*_n| / T_n(3)$; how much is
 # that at $L = 256$?
 
@@ -134,12 +126,12 @@ for S in (32, 128, 180, 224):
 # looked.) What least squares in double precision reaches is in section 1, and what training reaches in the sitting's section 7.
 
 # %% [markdown]
-# **Exercise 8** ★★★ *(30 min, 5 points: to meet a bound by duality)* **A proof step.** In the table above the
+# **Exercise 11** ★★★ *(30 min, 5 points: to meet a bound by duality)* **A proof step.** In the table above the
 # linear programme reaches the bound $|[x^S]T^*_n| - \varepsilon\,T_n(3)$ of the most expensive shift as long as $\varepsilon$
 # is small. Prove that it does. (Which kernel would make every inequality of the proof an equality?)
 
 # %% [markdown]
-# <!-- Exercise 06.8: from notebooks/lrnnbook/content/exercises/ch06.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 06.11: from notebooks/lrnnbook/content/exercises/ch06.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -152,8 +144,31 @@ for S in (32, 128, 180, 224):
 # Let every tap be wrong by exactly $\varepsilon$; which sign makes the weights smaller?
 #
 # </details>
+
+# %% [markdown]
+# ## Exercises
 #
-# <details><summary>Solution</summary>
+# You will find each exercise in its section. Stuck? `hint("06.11")`. Done? Compare with `solution("06.11")`.
+
+# %% [markdown]
+# <!-- The exercises of this chapter, listed by lrnnlab book build. -->
+#
+# 2 exercises, 8 points, about 35 minutes:
+#
+# | exercise | section | difficulty | minutes | points | you will learn |
+# |---|---|---|---|---|---|
+# | 10 | [1 What double precision finds](#1-What-double-precision-finds) | ★ | 5 | 3 | to find the hardest lag |
+# | 11 | [2 A certificate with a slack](#2-A-certificate-with-a-slack) | ★★★ | 30 | 5 | to meet a bound by duality |
+#
+# <details><summary>Solution of 06.10</summary>
+#
+# The one at lag 16. The price of the exact shift is highest near $n/\sqrt2$, here 22, and falls
+# again towards the end: on the best nodes about $10^{18}$ at lag 31, and $10^{21}$ at lag 16. Doubles end at weights of about
+# $10^{16}$: what is left at lag 31 is an error of 4 % of the norm, at lag 16 one of 73 %.
+#
+# </details>
+#
+# <details><summary>Solution of 06.11</summary>
 #
 # Let $c_k = [x^k]T^*_n$, and let $w^{(k)}$ be the weights of the one-hot at $k$ on the extrema of
 # $T^*_n$. By Theorem 2's proof $w^{(k)}_i$ has the sign of $c_k\,T^*_n(\lambda_i)$. Take
@@ -164,18 +179,3 @@ for S in (32, 128, 180, 224):
 # $\varepsilon = \min_i |w^{(S)}_i| / \sum_k |w^{(k)}_i|$, which is 0.326 for $L = 8$, $S = 5$.
 #
 # </details>
-
-# %% [markdown]
-# ## Exercises
-#
-# You will find each exercise in its section. Stuck? `hint("06.8")`. Done? Compare with `solution("06.8")`.
-
-# %% [markdown]
-# <!-- The exercises of this chapter, listed by lrnnlab book build. -->
-#
-# 2 exercises, 8 points, about 35 minutes:
-#
-# | exercise | section | difficulty | minutes | points | you will learn |
-# |---|---|---|---|---|---|
-# | 10 | [1 What double precision finds](#1-What-double-precision-finds) | ★ | 5 | 3 | to find the hardest lag |
-# | 8 | [2 A certificate with a slack](#2-A-certificate-with-a-slack) | ★★★ | 30 | 5 | to meet a bound by duality |

@@ -44,27 +44,19 @@ show.figure(
 )  # fmt: skip
 
 # %% [markdown]
-# **Exercise 11** ★ *(5 min, 3 points: to find the cheapest shift)* How many modes does the cheapest exact shift of
+# **Exercise 12** ★ *(5 min, 3 points: to find the cheapest shift)* How many modes does the cheapest exact shift of
 # length $L$ need, by Theorem 3? Which shifts are that cheap?
 
 # %%
 my_modes = None  # a function of L
-check("06.11", my_modes)
+check("06.12", my_modes)
 
 # %% [markdown]
-# <!-- Exercise 06.11: from notebooks/lrnnbook/content/exercises/ch06.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 06.12: from notebooks/lrnnbook/content/exercises/ch06.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
 # $S + 1$ and $L - S$ add up to $L + 1$.
-#
-# </details>
-#
-# <details><summary>Solution</summary>
-#
-# $S + 1$ and $L - S$ add up to $L + 1$, so the larger is at least half of it:
-# $\lceil (L+1)/2 \rceil$, that is `L // 2 + 1`. For odd $L$ at $S = (L-1)/2$ alone, for even $L$ at $L/2 - 1$
-# and $L/2$.
 #
 # </details>
 
@@ -242,7 +234,7 @@ reach_widget
 
 
 # %% [markdown]
-# **Exercise 12** ★★ *(15 min, 5 points: to make echoes add up)* **Break a model.** Here is
+# **Exercise 13** ★★ *(15 min, 5 points: to make echoes add up)* **Break a model.** Here is
 # Theorem 4's kernel as a model that shifts by 10, with $N = 8$ and $d = 0.8$. On every input of up to 26 numbers it
 # is right, and of a single 1 no echo is above 0.8. Give an input of at most 400 numbers between $-1$ and $1$ on which
 # some output, which should lie between $-1$ and $1$ too, is off by more than 3.95.
@@ -262,11 +254,11 @@ draw = np.random.default_rng(0)
 short, long = (max(off(draw.uniform(-1, 1, T)) for _ in range(300)) for T in (26, 400))
 print(f"300 random inputs of 26 numbers: off by less than {short:.0e}; of 400 numbers: by {long:.2f} at most")
 
-my_input = None  # exercise 12: a list of at most 400 numbers
-check("06.12", my_input)
+my_input = None  # exercise 13: a list of at most 400 numbers
+check("06.13", my_input)
 
 # %% [markdown]
-# <!-- Exercise 06.12: from notebooks/lrnnbook/content/exercises/ch06.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 06.13: from notebooks/lrnnbook/content/exercises/ch06.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -280,21 +272,11 @@ check("06.12", my_input)
 # errors have one sign?
 #
 # </details>
-#
-# <details><summary>Solution</summary>
-#
-# The echoes are $-d, d^2, -d^3, \dots$ at the lags 26, 42, 58, ..., so a number that changes its sign
-# every 16 steps meets all of them with one sign: `[1 if k // 16 % 2 == 0 else -1 for k in range(400)]`. The errors
-# add up to $d + d^2 + \dots = d/(1-d) = 4$ nearly. (A sine wave of period 32 does it too: the modes resonate.) What
-# a kernel does in the worst case is the *sum of the sizes* of its errors, not the largest of them: for a small sum
-# take a small $d$, and pay with weights of $1/d$.
-#
-# </details>
 
 # %% [markdown]
 # ## Exercises
 #
-# You will find each exercise in its section. Stuck? `hint("06.11")`. Done? Compare with `solution("06.11")`.
+# You will find each exercise in its section. Stuck? `hint("06.12")`. Done? Compare with `solution("06.12")`.
 
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->
@@ -303,5 +285,23 @@ check("06.12", my_input)
 #
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
-# | 11 | [1 How many modes does a shift need?](#1-How-many-modes-does-a-shift-need?) | ★ | 5 | 3 | to find the cheapest shift |
-# | 12 | [1 How many modes does a shift need?](#1-How-many-modes-does-a-shift-need?) | ★★ | 15 | 5 | to make echoes add up |
+# | 12 | [1 How many modes does a shift need?](#1-How-many-modes-does-a-shift-need?) | ★ | 5 | 3 | to find the cheapest shift |
+# | 13 | [1 How many modes does a shift need?](#1-How-many-modes-does-a-shift-need?) | ★★ | 15 | 5 | to make echoes add up |
+#
+# <details><summary>Solution of 06.12</summary>
+#
+# $S + 1$ and $L - S$ add up to $L + 1$, so the larger is at least half of it:
+# $\lceil (L+1)/2 \rceil$, that is `L // 2 + 1`. For odd $L$ at $S = (L-1)/2$ alone, for even $L$ at $L/2 - 1$
+# and $L/2$.
+#
+# </details>
+#
+# <details><summary>Solution of 06.13</summary>
+#
+# The echoes are $-d, d^2, -d^3, \dots$ at the lags 26, 42, 58, ..., so a number that changes its sign
+# every 16 steps has one sign at all of them: `[1 if k // 16 % 2 == 0 else -1 for k in range(400)]`. The errors
+# add up to $d + d^2 + \dots = d/(1-d) = 4$ nearly. (A sine wave of period 32 does it too: the modes resonate.) What
+# a kernel does in the worst case is the *sum of the sizes* of its errors, not the largest of them: for a small sum
+# take a small $d$, and pay with weights of $1/d$.
+#
+# </details>

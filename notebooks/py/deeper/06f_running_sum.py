@@ -71,7 +71,7 @@ for k in range(6):
 show.math("x_5 =", x)
 
 # %% [markdown]
-# **Steps 2 and 3 (measured, float32).** Four $\lambda$ and random inputs: errors stay small up to the last finite number; and the first number that is not finite comes at $88.7/|\ln\lambda|$, give or take a step, or up to $\ln\frac1{1-\lambda}/|\ln\lambda|$ steps before (exercise 13).
+# **Steps 2 and 3 (measured, float32).** Four $\lambda$ and random inputs: errors stay small up to the last finite number; and the first number that is not finite comes at $88.7/|\ln\lambda|$, give or take a step, or up to $\ln\frac1{1-\lambda}/|\ln\lambda|$ steps before (exercise 14).
 #
 # **Step 4.** The same in float64, at $\lambda = 0.99$: the numbers stay finite eight times as far.
 
@@ -127,36 +127,27 @@ print(f"one sum over 2,000 inputs: finite at the end: {bool(np.isfinite(whole[-1
 print(f"chunks of 100 < 88.7/ln 2 = {88.7 / math.log(2):.0f}: largest error {np.abs(cut - truth[1:]).max():.0e}")
 
 # %% [markdown]
-# **Exercise 13** ★★ *(10 min, 4 points: to predict an overflow)* **A proof step.** Derive
+# **Exercise 14** ★★ *(10 min, 4 points: to predict an overflow)* **A proof step.** Derive
 # $88.7/|\ln\lambda|$, where the last term of the sum overflows. For inputs that are all 1 the sum itself overflows
 # *earlier*: by how many steps?
 
 # %%
 my_earlier = None  # a function of lambda
-check("06.13", my_earlier)
+check("06.14", my_earlier)
 
 # %% [markdown]
-# <!-- Exercise 06.13: from notebooks/lrnnbook/content/exercises/ch06.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 06.14: from notebooks/lrnnbook/content/exercises/ch06.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
 # The sum is a geometric series.
 #
 # </details>
-#
-# <details><summary>Solution</summary>
-#
-# By $\ln\frac1{1-\lambda}/|\ln\lambda|$ steps. $\lambda^{-k} = e^{k|\ln\lambda|}$ passes the
-# largest number, $e^{88.7}$, at $k = 88.7/|\ln\lambda|$. The sum of all terms up to $k$ is
-# $(\lambda^{-(k+1)} - 1)/(\lambda^{-1} - 1)$, about $\lambda^{-k}/(1 - \lambda)$: it passes that number so much
-# earlier.
-#
-# </details>
 
 # %% [markdown]
 # ## Exercises
 #
-# You will find each exercise in its section. Stuck? `hint("06.13")`. Done? Compare with `solution("06.13")`.
+# You will find each exercise in its section. Stuck? `hint("06.14")`. Done? Compare with `solution("06.14")`.
 
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->
@@ -165,4 +156,13 @@ check("06.13", my_earlier)
 #
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
-# | 13 | [1 The running sum](#1-The-running-sum) | ★★ | 10 | 4 | to predict an overflow |
+# | 14 | [1 The running sum](#1-The-running-sum) | ★★ | 10 | 4 | to predict an overflow |
+#
+# <details><summary>Solution of 06.14</summary>
+#
+# By $\ln\frac1{1-\lambda}/|\ln\lambda|$ steps. $\lambda^{-k} = e^{k|\ln\lambda|}$ passes the
+# largest number, $e^{88.7}$, at $k = 88.7/|\ln\lambda|$. The sum of all terms up to $k$ is
+# $(\lambda^{-(k+1)} - 1)/(\lambda^{-1} - 1)$, about $\lambda^{-k}/(1 - \lambda)$: it passes that number so much
+# earlier.
+#
+# </details>

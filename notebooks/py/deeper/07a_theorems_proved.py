@@ -73,11 +73,11 @@ for name in linear:
 print(f"{len(linear)} tasks, each a sum with fixed weights")
 
 # %% [markdown]
-# **Exercise 3** ★★★ *(15 min, 3 points: to use a symmetry)* **A proof step.** Why is $R^2 = 0$ the best that a linear map of
+# **Exercise 9** ★★★ *(15 min, 3 points: to use a symmetry)* **A proof step.** Why is $R^2 = 0$ the best that a linear map of
 # the inputs can get on Solve, at any length?
 
 # %% [markdown]
-# <!-- Exercise 07.3: from notebooks/lrnnbook/content/exercises/ch07.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 07.9: from notebooks/lrnnbook/content/exercises/ch07.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -88,12 +88,6 @@ print(f"{len(linear)} tasks, each a sum with fixed weights")
 # <details><summary>Hint 2</summary>
 #
 # A linear map is no better than 0 if every input number is uncorrelated with every answer.
-#
-# </details>
-#
-# <details><summary>Solution</summary>
-#
-# $(A, b, X)$, $(A, -b, -X)$ and $(-A, -b, X)$ are equally likely. By the second, $X_i$ is uncorrelated with every entry of $A$: the product turns its sign and has the same mean, which is thus 0. By the third, $X_i$ is uncorrelated with every entry of $b$ for the same reason. All answers have mean 0. So the best linear map plus a constant is 0, and $R^2$ is 0. It is the *product* $A^\top b$ that tells $X$.
 #
 # </details>
 
@@ -158,15 +152,15 @@ for sharp in (1.0, 10.0, 100.0):
     print(f"beta = {sharp:g}: above the maximum by at most {above.max():.3f}, bound {bound[-1]:.3f}")
 
 # %% [markdown]
-# **Exercise 7** ★ *(5 min, 3 points: to use a bound)* How large must $\beta$ be in theorem 5 for an error of at most
+# **Exercise 10** ★ *(5 min, 3 points: to use a bound)* How large must $\beta$ be in theorem 5 for an error of at most
 # 0.01 at length 512? (The least $\beta$ for which the bound says so.)
 
 # %%
-my_beta = None  # exercise 7: a number
-check("07.7", my_beta)
+my_beta = None  # exercise 10: a number
+check("07.10", my_beta)
 
 # %% [markdown]
-# <!-- Exercise 07.7: from notebooks/lrnnbook/content/exercises/ch07.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 07.10: from notebooks/lrnnbook/content/exercises/ch07.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -177,12 +171,6 @@ check("07.7", my_beta)
 # <details><summary>Hint 2</summary>
 #
 # $\ln(512)/\beta \le 0.01$.
-#
-# </details>
-#
-# <details><summary>Solution</summary>
-#
-# $\beta = 100 \ln 512 \approx 623.8$. (In float32 $e^{624}$ overflows: subtract the running maximum first, which is what has to be computed.)
 #
 # </details>
 
@@ -394,7 +382,7 @@ show.figure(
 # %% [markdown]
 # ## Exercises
 #
-# You will find each exercise in its section. Stuck? `hint("07.3")`. Done? Compare with `solution("07.3")`.
+# You will find each exercise in its section. Stuck? `hint("07.9")`. Done? Compare with `solution("07.9")`.
 
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->
@@ -403,5 +391,17 @@ show.figure(
 #
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
-# | 3 | [1 Which tasks are linear: Theorem 2](#1-Which-tasks-are-linear:-Theorem-2) | ★★★ | 15 | 3 | to use a symmetry |
-# | 7 | [3 A running maximum from a running sum: Theorem 5](#3-A-running-maximum-from-a-running-sum:-Theorem-5) | ★ | 5 | 3 | to use a bound |
+# | 9 | [1 Which tasks are linear: Theorem 2](#1-Which-tasks-are-linear:-Theorem-2) | ★★★ | 15 | 3 | to use a symmetry |
+# | 10 | [3 A running maximum from a running sum: Theorem 5](#3-A-running-maximum-from-a-running-sum:-Theorem-5) | ★ | 5 | 3 | to use a bound |
+#
+# <details><summary>Solution of 07.9</summary>
+#
+# $(A, b, X)$, $(A, -b, -X)$ and $(-A, -b, X)$ are equally likely. By the second, $X_i$ is uncorrelated with every entry of $A$: the product turns its sign and has the same mean, which is thus 0. By the third, $X_i$ is uncorrelated with every entry of $b$ for the same reason. All answers have mean 0. So the best linear map plus a constant is 0, and $R^2$ is 0. It is the *product* $A^\top b$ that tells $X$.
+#
+# </details>
+#
+# <details><summary>Solution of 07.10</summary>
+#
+# $\beta = 100 \ln 512 \approx 623.8$. (In float32 $e^{624}$ overflows: subtract the running maximum first, which is what has to be computed.)
+#
+# </details>

@@ -141,7 +141,7 @@ print(f"all values: {few['accuracy']:.3f}, then {many['accuracy']:.3f}; sums mod
 # ## 4 Pictures
 #
 # Most pixels are background, so accuracy says little; macro F1, the mean over the three classes,
-# says how the rare ones fare (exercise 9). Beside it are two baselines. One answers "class 1" wherever there is
+# says how the rare ones fare (exercise 11). Beside it are two baselines. One answers "class 1" wherever there is
 # ink. The other is a decision tree, fitted in a second, that sees of every pixel the 3 × 3 around it and nothing else.
 
 # %%
@@ -187,16 +187,16 @@ show.figure(
 )
 
 # %% [markdown]
-# **Exercise 9** ★ *(5 min, 3 points: to compute a macro F1)* In a picture 94 % of the pixels are background, 4.5 %
+# **Exercise 11** ★ *(5 min, 3 points: to compute a macro F1)* In a picture 94 % of the pixels are background, 4.5 %
 # are of class 1 and 1.5 % of class 2. A net answers "background" everywhere. What is its macro F1, the mean over the
 # three classes of $\frac{2PR}{P+R}$ with precision $P$ and recall $R$ (0 where nothing is right)?
 
 # %%
-my_f1 = None  # exercise 9: a number
-check("07.9", my_f1)
+my_f1 = None  # exercise 11: a number
+check("07.11", my_f1)
 
 # %% [markdown]
-# <!-- Exercise 07.9: from notebooks/lrnnbook/content/exercises/ch07.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 07.11: from notebooks/lrnnbook/content/exercises/ch07.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -207,12 +207,6 @@ check("07.9", my_f1)
 # <details><summary>Hint 2</summary>
 #
 # For the background the precision is 0.94 and the recall 1.
-#
-# </details>
-#
-# <details><summary>Solution</summary>
-#
-# $\frac13 \cdot \frac{2 \cdot 0.94}{1.94} = 0.323$, although 94 % of the pixels are right.
 #
 # </details>
 
@@ -333,7 +327,7 @@ show.table(
 # %% [markdown]
 # ## Exercises
 #
-# You will find each exercise in its section. Stuck? `hint("07.9")`. Done? Compare with `solution("07.9")`.
+# You will find each exercise in its section. Stuck? `hint("07.11")`. Done? Compare with `solution("07.11")`.
 
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->
@@ -342,4 +336,10 @@ show.table(
 #
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
-# | 9 | [4 Pictures](#4-Pictures) | ★ | 5 | 3 | to compute a macro F1 |
+# | 11 | [4 Pictures](#4-Pictures) | ★ | 5 | 3 | to compute a macro F1 |
+#
+# <details><summary>Solution of 07.11</summary>
+#
+# $\frac13 \cdot \frac{2 \cdot 0.94}{1.94} = 0.323$, although 94 % of the pixels are right.
+#
+# </details>

@@ -158,15 +158,15 @@ with show.expect_failure("The depths, step 2"):
 print(f"C = {C}, steps 1, 2: {ways.total()} routes to {len(ways)} letters")
 
 # %% [markdown]
-# **Exercise 2** ★ *(10 min, 2 points: to see why steps must be powers of the chunk)* **Break the hypothesis.** As above,
+# **Exercise 6** ★ *(10 min, 2 points: to see why steps must be powers of the chunk)* **Break the hypothesis.** As above,
 # $C = 3$, but steps of $2^\ell$, at two depths: 1, then 2. Which distances $m - n$ come by two routes?
 
 # %%
 my_twice = None  # a set of distances
-check("08.2", my_twice)
+check("08.6", my_twice)
 
 # %% [markdown]
-# <!-- Exercise 08.2: from notebooks/lrnnbook/content/exercises/ch08.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 08.6: from notebooks/lrnnbook/content/exercises/ch08.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -249,7 +249,7 @@ for name, row in (("RegularGPT", "regulargpt_c2"), ("Transformer, 5 layers", "tr
 # %% [markdown]
 # ## Exercises
 #
-# You will find each exercise in its section. Stuck? `hint("08.2")`. Done? Compare with `solution("08.2")`.
+# You will find each exercise in its section. Stuck? `hint("08.6")`. Done? Compare with `solution("08.6")`.
 
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->
@@ -258,9 +258,9 @@ for name, row in (("RegularGPT", "regulargpt_c2"), ("Transformer, 5 layers", "tr
 #
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
-# | 2 | [1 The depths suffice](#1-The-depths-suffice) | ★ | 10 | 2 | to see why steps must be powers of the chunk |
+# | 6 | [1 The depths suffice](#1-The-depths-suffice) | ★ | 10 | 2 | to see why steps must be powers of the chunk |
 #
-# <details><summary>Solution of 08.2</summary>
+# <details><summary>Solution of 08.6</summary>
 #
 # $\{2, 4\}$: $2 = 2 + 0 = 0 + 2$ and $4 = 2 + 2 = 0 + 4$.
 #

@@ -179,27 +179,20 @@ show.table(
 )  # fmt: skip
 
 # %% [markdown]
-# **Exercise 5** ★ *(5 min, 2 points: to find a word on which two machines differ)* Find a word over the letters `s` and `t`
+# **Exercise 7** ★ *(5 min, 2 points: to find a word on which two machines differ)* Find a word over the letters `s` and `t`
 # of $S_3$, as short as can be, that the printed order gets wrong.
 
 # %%
 my_word = None  # a text such as "sst"
-check("08.5", my_word)
+check("08.7", my_word)
 
 
 # %% [markdown]
-# <!-- Exercise 08.5: from notebooks/lrnnbook/content/exercises/ch08.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 08.7: from notebooks/lrnnbook/content/exercises/ch08.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
 # Which two permutations do not commute?
-#
-# </details>
-#
-# <details><summary>Solution</summary>
-#
-# `st` or `ts`: the two letters do not commute, and words of one letter read the same from both
-# ends.
 #
 # </details>
 
@@ -234,16 +227,16 @@ with show.expect_failure("The order, step 7"):
     )
 
 # %% [markdown]
-# **Exercise 6** ★★ *(10 min, 4 points: to tell when the order of composition does not matter)* **A proof step.** The printed
+# **Exercise 8** ★★ *(10 min, 4 points: to tell when the order of composition does not matter)* **A proof step.** The printed
 # order is wrong on no word of a commutative machine. Prove it. Then find a machine that is not commutative and where it
 # is never wrong either (step 4 names some), and say why.
 
 # %%
 my_language = None  # its name, for example "Tomita 5"
-check("08.6", my_language)
+check("08.8", my_language)
 
 # %% [markdown]
-# <!-- Exercise 08.6: from notebooks/lrnnbook/content/exercises/ch08.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 08.8: from notebooks/lrnnbook/content/exercises/ch08.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -254,15 +247,6 @@ check("08.6", my_language)
 # <details><summary>Hint 2</summary>
 #
 # Which question has the same answer from both ends of a word?
-#
-# </details>
-#
-# <details><summary>Solution</summary>
-#
-# The printed order makes $A_{u_T} \cdots A_{u_1}$ instead of $A_{u_1} \cdots A_{u_T}$; if the
-# letters' matrices commute, the two are equal. `"EvenPair(2)"` asks whether the first letter equals the last,
-# and so does the answer to the mirrored word: its actions do not commute ($01$ and $10$ end in different
-# states), its *answers* do not care. `"Tomita 4"` (no 000) is another.
 #
 # </details>
 
@@ -318,7 +302,7 @@ with show.expect_failure("The readout, step 3"):
 # %% [markdown]
 # ## Exercises
 #
-# You will find each exercise in its section. Stuck? `hint("08.6")`. Done? Compare with `solution("08.6")`.
+# You will find each exercise in its section. Stuck? `hint("08.8")`. Done? Compare with `solution("08.8")`.
 
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->
@@ -327,5 +311,21 @@ with show.expect_failure("The readout, step 3"):
 #
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
-# | 5 | [1 The printed order](#1-The-printed-order) | ★ | 5 | 2 | to find a word on which two machines differ |
-# | 6 | [1 The printed order](#1-The-printed-order) | ★★ | 10 | 4 | to tell when the order of composition does not matter |
+# | 7 | [1 The printed order](#1-The-printed-order) | ★ | 5 | 2 | to find a word on which two machines differ |
+# | 8 | [1 The printed order](#1-The-printed-order) | ★★ | 10 | 4 | to tell when the order of composition does not matter |
+#
+# <details><summary>Solution of 08.7</summary>
+#
+# `st` or `ts`: the two letters do not commute, and words of one letter read the same from both
+# ends.
+#
+# </details>
+#
+# <details><summary>Solution of 08.8</summary>
+#
+# The printed order makes $A_{u_T} \cdots A_{u_1}$ instead of $A_{u_1} \cdots A_{u_T}$; if the
+# letters' matrices commute, the two are equal. `"EvenPair(2)"` asks whether the first letter equals the last,
+# and so does the answer to the mirrored word: its actions do not commute ($01$ and $10$ end in different
+# states), its *answers* do not care. `"Tomita 4"` (no 000) is another.
+#
+# </details>

@@ -144,12 +144,12 @@ show.table(
 # few for a gate on every pair of actions. The lemma says what *can* be, not what is learned.
 
 # %% [markdown]
-# **Exercise 4** ★★ *(15 min, 4 points: to tell when AND gates are fewer)* **A proof step.** With $m$ actions and $n$ states,
+# **Exercise 9** ★★ *(15 min, 4 points: to tell when AND gates are fewer)* **A proof step.** With $m$ actions and $n$ states,
 # when are $m^2$ AND gates fewer than $n^3$ units? For which groups, if a state is an element of the group? And why
 # never for $n \ge 2$ states whose words act in all $n^n$ ways?
 
 # %% [markdown]
-# <!-- Exercise 08.4: from notebooks/lrnnbook/content/exercises/ch08.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 08.9: from notebooks/lrnnbook/content/exercises/ch08.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -160,13 +160,6 @@ show.table(
 # <details><summary>Hint 2</summary>
 #
 # How many maps of $n$ states into themselves are there?
-#
-# </details>
-#
-# <details><summary>Solution</summary>
-#
-# $m^2 < n^3$ means $m < n^{3/2}$. For a group with its elements as states $m = n$, and
-# $n^2 < n^3$ for every group of more than one element. With $m = n^n \ge n^2$ it is $m^2 \ge n^4 > n^3$.
 #
 # </details>
 
@@ -320,7 +313,7 @@ with show.expect_failure("Closure, step 2"):
 # %% [markdown]
 # ## Exercises
 #
-# You will find each exercise in its section. Stuck? `hint("08.4")`. Done? Compare with `solution("08.4")`.
+# You will find each exercise in its section. Stuck? `hint("08.9")`. Done? Compare with `solution("08.9")`.
 
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->
@@ -329,4 +322,11 @@ with show.expect_failure("Closure, step 2"):
 #
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
-# | 4 | [1 A gate for each pair of actions](#1-A-gate-for-each-pair-of-actions) | ★★ | 15 | 4 | to tell when AND gates are fewer |
+# | 9 | [1 A gate for each pair of actions](#1-A-gate-for-each-pair-of-actions) | ★★ | 15 | 4 | to tell when AND gates are fewer |
+#
+# <details><summary>Solution of 08.9</summary>
+#
+# $m^2 < n^3$ means $m < n^{3/2}$. For a group with its elements as states $m = n$, and
+# $n^2 < n^3$ for every group of more than one element. With $m = n^n \ge n^2$ it is $m^2 \ge n^4 > n^3$.
+#
+# </details>

@@ -186,12 +186,12 @@ with show.expect_failure("Noise, step 5"):
         )
 
 # %% [markdown]
-# **Exercise 7** ★★ *(10 min, 2 points: to tell when errors of floats would matter)* How many layers does Lemma 1's
+# **Exercise 10** ★★ *(10 min, 2 points: to tell when errors of floats would matter)* How many layers does Lemma 1's
 # recursion last, for a permutation of $n$ states, before the worst errors of size $e = 2^{-k}$ have left nothing of
 # the ones? What does the answer say about float32 as the only source of errors?
 
 # %% [markdown]
-# <!-- Exercise 08.7: from notebooks/lrnnbook/content/exercises/ch08.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 08.10: from notebooks/lrnnbook/content/exercises/ch08.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -201,22 +201,14 @@ with show.expect_failure("Noise, step 5"):
 #
 # <details><summary>Hint 2</summary>
 #
-# And the zeros? Step 6 above and exercise 8 have them.
-#
-# </details>
-#
-# <details><summary>Solution</summary>
-#
-# $k$ layers, whatever $n$: $1 - 2^k 2^{-k} = 0$. The zeros are worse: $(\ell+1)\,2^\ell e$ passes
-# $\frac12$ earlier, for $e = 2^{-24}$, the size of float32's rounding, after 19 layers. That is a string of
-# half a million letters: the precision of numbers is not the problem, that of what was learned is.
+# And the zeros? Step 6 above and exercise 11 have them.
 #
 # </details>
 
 # %% [markdown]
 # ### A step for you
 #
-# **Exercise 8** ★ *(10 min, 3 points: to solve a recurrence of errors)* **A proof step.** Step 6 says how zeros grow:
+# **Exercise 11** ★ *(10 min, 3 points: to solve a recurrence of errors)* **A proof step.** Step 6 says how zeros grow:
 # in units of $e$ they are $z_0 = 1$ and $z_{\ell+1} = 2\,(2^\ell + z_\ell)$. Solve it: the line that is missing is
 # $z_\ell$ as a function of $\ell$. The statement and its `assert` are below.
 
@@ -225,10 +217,10 @@ my_zeros = None  # a function of the number of layers
 if my_zeros is not None:
     assert my_zeros(0) == 1, "your step: the start"
     assert all(my_zeros(l + 1) == 2 * (2**l + my_zeros(l)) for l in range(20)), "your step"
-check("08.8", my_zeros)
+check("08.11", my_zeros)
 
 # %% [markdown]
-# <!-- Exercise 08.8: from notebooks/lrnnbook/content/exercises/ch08.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 08.11: from notebooks/lrnnbook/content/exercises/ch08.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -241,55 +233,38 @@ check("08.8", my_zeros)
 # $z_{\ell+1}/2^{\ell+1} = z_\ell/2^\ell + 1$.
 #
 # </details>
-#
-# <details><summary>Solution</summary>
-#
-# With $y_\ell = z_\ell/2^\ell$ the rule is $y_{\ell+1} = y_\ell + 1$, $y_0 = 1$. So
-# $z_\ell = (\ell+1)\,2^\ell$: the error of a zero is $(\ell+1)\,2^\ell e$ after $\ell$ layers, as long as it
-# was at most $\frac12$ before.
-#
-# </details>
 
 # %% [markdown]
 # ### A layer that repairs
 #
-# The [sitting](../08_working_memory_in_depth.ipynb) replaces one ReLU by two, which removes errors up to a bound. Exercise 9 asks you
+# The [sitting](../08_working_memory_in_depth.ipynb) replaces one ReLU by two, which removes errors up to a bound. Exercise 12 asks you
 # for the proof. Here $s = a + b - 1$, and $a$ and $b$ are near bits.
 #
 # The paper does not ask where a trained model gets its precision from. Its layer has more than Lemma 1: a residual connection and
 # layer normalisation, which may do what the second ReLU does here. Section 7 of the sitting measures it.
 
 # %% [markdown]
-# **Exercise 9** ★★ *(15 min, 4 points: to prove that a second ReLU removes errors)* **A proof step.** Prove that
+# **Exercise 12** ★★ *(15 min, 4 points: to prove that a second ReLU removes errors)* **A proof step.** Prove that
 # $\mathrm{ReLU}(gs - \frac{g-1}2) - \mathrm{ReLU}(gs - \frac{g+1}2)$, $g > 1$, is exact for inputs within
 # $\frac14 - \frac1{4g}$ of bits, and that no function of $a + b$ can reach $\frac14$.
 
 # %%
 my_reach = None  # for g = 3, the largest error that is removed wholly, to three decimals
-check("08.9", my_reach)
+check("08.12", my_reach)
 
 # %% [markdown]
-# <!-- Exercise 08.9: from notebooks/lrnnbook/content/exercises/ch08.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 08.12: from notebooks/lrnnbook/content/exercises/ch08.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
 # What is $s$ at least, what at most?
 #
 # </details>
-#
-# <details><summary>Solution</summary>
-#
-# Let $e = \frac14 - \frac1{4g}$, which is $\frac16$ for $g = 3$. Two ones:
-# $s \ge 1 - 2e = \frac12 + \frac1{2g}$, and there both ReLUs are on: $gs - \frac{g-1}2 - gs + \frac{g+1}2 = 1$.
-# Otherwise $s \le 2e = \frac12 - \frac1{2g}$, and both are off: 0. With errors of $\frac14$ two ones and a one
-# with a zero can both have $a + b = \frac32$.
-#
-# </details>
 
 # %% [markdown]
 # ## Exercises
 #
-# You will find each exercise in its section. Stuck? `hint("08.7")`. Done? Compare with `solution("08.7")`.
+# You will find each exercise in its section. Stuck? `hint("08.10")`. Done? Compare with `solution("08.10")`.
 
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->
@@ -298,6 +273,31 @@ check("08.9", my_reach)
 #
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
-# | 7 | [1 Errors grow](#1-Errors-grow) | ★★ | 10 | 2 | to tell when errors of floats would matter |
-# | 8 | [1 Errors grow](#1-Errors-grow) | ★ | 10 | 3 | to solve a recurrence of errors |
-# | 9 | [1 Errors grow](#1-Errors-grow) | ★★ | 15 | 4 | to prove that a second ReLU removes errors |
+# | 10 | [1 Errors grow](#1-Errors-grow) | ★★ | 10 | 2 | to tell when errors of floats would matter |
+# | 11 | [1 Errors grow](#1-Errors-grow) | ★ | 10 | 3 | to solve a recurrence of errors |
+# | 12 | [1 Errors grow](#1-Errors-grow) | ★★ | 15 | 4 | to prove that a second ReLU removes errors |
+#
+# <details><summary>Solution of 08.10</summary>
+#
+# $k$ layers, whatever $n$: $1 - 2^k 2^{-k} = 0$. The zeros are worse: $(\ell+1)\,2^\ell e$ passes
+# $\frac12$ earlier, for $e = 2^{-24}$, the size of float32's rounding, after 19 layers. That is a string of
+# half a million letters: the precision of numbers is not the problem, that of what was learned is.
+#
+# </details>
+#
+# <details><summary>Solution of 08.11</summary>
+#
+# With $y_\ell = z_\ell/2^\ell$ the rule is $y_{\ell+1} = y_\ell + 1$, $y_0 = 1$. So
+# $z_\ell = (\ell+1)\,2^\ell$: the error of a zero is $(\ell+1)\,2^\ell e$ after $\ell$ layers, as long as it
+# was at most $\frac12$ before.
+#
+# </details>
+#
+# <details><summary>Solution of 08.12</summary>
+#
+# Let $e = \frac14 - \frac1{4g}$, which is $\frac16$ for $g = 3$. Two ones:
+# $s \ge 1 - 2e = \frac12 + \frac1{2g}$, and there both ReLUs are on: $gs - \frac{g-1}2 - gs + \frac{g+1}2 = 1$.
+# Otherwise $s \le 2e = \frac12 - \frac1{2g}$, and both are off: 0. With errors of $\frac14$ two ones and a one
+# with a zero can both have $a + b = \frac32$.
+#
+# </details>

@@ -116,16 +116,16 @@ with show.expect_failure("Clusters, step 1"):
     )
 
 # %% [markdown]
-# **Exercise 14** ★ *(5 min, 2 points: to count the actions of words of one length)* **Predict.** Before you run anything:
+# **Exercise 13** ★ *(5 min, 2 points: to count the actions of words of one length)* **Predict.** Before you run anything:
 # how many clusters does a layer show that sees words of exactly 8 letters, for Tomita 5 (an even number of 0s and of
 # 1s, 4 states), and for $(aa)^*$ (2 states)?
 
 # %%
 my_clusters = None  # two numbers, for example (4, 2)
-check("08.14", my_clusters)
+check("08.13", my_clusters)
 
 # %% [markdown]
-# <!-- Exercise 08.14: from notebooks/lrnnbook/content/exercises/ch08.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 08.13: from notebooks/lrnnbook/content/exercises/ch08.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
@@ -439,7 +439,7 @@ fields_widget
 # %% [markdown]
 # ## Exercises
 #
-# You will find each exercise in its section. Stuck? `hint("08.14")`. Done? Compare with `solution("08.14")`.
+# You will find each exercise in its section. Stuck? `hint("08.13")`. Done? Compare with `solution("08.13")`.
 
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->
@@ -448,9 +448,9 @@ fields_widget
 #
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
-# | 14 | [1 As many states as actions](#1-As-many-states-as-actions) | ★ | 5 | 2 | to count the actions of words of one length |
+# | 13 | [1 As many states as actions](#1-As-many-states-as-actions) | ★ | 5 | 2 | to count the actions of words of one length |
 #
-# <details><summary>Solution of 08.14</summary>
+# <details><summary>Solution of 08.13</summary>
 #
 # 2 and 1: the length fixes the parity of the number of 0s and 1s together, so only (even, even)
 # and (odd, odd) are left; and $a^8$ is one word.

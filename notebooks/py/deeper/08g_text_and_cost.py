@@ -184,33 +184,26 @@ for chunk in (2, 128):
     print(f"C = {chunk}: masks take {tree_ratio(tree_step(chunk, rounds=3)):.1f} times as long as the tree")
 
 # %% [markdown]
-# **Exercise 15** ★ *(10 min, 2 points: to count costs with whole depths)* $T = 512$, $C = 64$: below which
+# **Exercise 14** ★ *(10 min, 2 points: to count costs with whole depths)* $T = 512$, $C = 64$: below which
 # $K/L$ is attention cheaper, with whole depths?
 
 # %%
 my_threshold = None  # a number
-check("08.15", my_threshold)
+check("08.14", my_threshold)
 
 # %% [markdown]
-# <!-- Exercise 08.15: from notebooks/lrnnbook/content/exercises/ch08.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 08.14: from notebooks/lrnnbook/content/exercises/ch08.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
 # With chunks of 64, 512 letters take two depths.
 #
 # </details>
-#
-# <details><summary>Solution</summary>
-#
-# 4: 512 letters take two depths of chunks of 64, and $512/(64 \cdot 2) = 4$. (Printed with
-# $\log_{64} 512 = 1.5$ it would be $5.33$.)
-#
-# </details>
 
 # %% [markdown]
 # ## Exercises
 #
-# You will find each exercise in its section. Stuck? `hint("08.15")`. Done? Compare with `solution("08.15")`.
+# You will find each exercise in its section. Stuck? `hint("08.14")`. Done? Compare with `solution("08.14")`.
 
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->
@@ -219,4 +212,11 @@ check("08.15", my_threshold)
 #
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
-# | 15 | [2 What it costs](#2-What-it-costs) | ★ | 10 | 2 | to count costs with whole depths |
+# | 14 | [2 What it costs](#2-What-it-costs) | ★ | 10 | 2 | to count costs with whole depths |
+#
+# <details><summary>Solution of 08.14</summary>
+#
+# 4: 512 letters take two depths of chunks of 64, and $512/(64 \cdot 2) = 4$. (Printed with
+# $\log_{64} 512 = 1.5$ it would be $5.33$.)
+#
+# </details>

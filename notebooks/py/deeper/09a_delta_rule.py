@@ -69,7 +69,7 @@ assert same, "these lines are not the package's layer"
 # ## 2 A chunk at once
 
 # %% [markdown]
-# **Exercise 2** ★★ *(15 min, 4 points: to see what may not be done at once)* **Find the bug.** The delta rule asks the
+# **Exercise 7** ★★ *(15 min, 4 points: to see what may not be done at once)* **Find the bug.** The delta rule asks the
 # memory before every write. To be quick this function asks once for a whole chunk of `size` tokens, and writes the
 # chunk by one product of matrices. With one-hot keys that are all different it gives what the rule gives, token by
 # token. When not? Mend it: same arguments, the right $W$.
@@ -84,11 +84,11 @@ def delta_in_chunks(W, keys, values, betas, size):
     return W
 
 
-my_delta = None  # exercise 2: a function of (W, keys, values, betas, size)
-check("09.2", my_delta)
+my_delta = None  # exercise 7: a function of (W, keys, values, betas, size)
+check("09.7", my_delta)
 
 # %% [markdown]
-# <!-- Exercise 09.2: from notebooks/lrnnbook/content/exercises/ch09.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 09.7: from notebooks/lrnnbook/content/exercises/ch09.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -99,26 +99,6 @@ check("09.2", my_delta)
 # <details><summary>Hint 2</summary>
 #
 # The second token of a chunk has to ask the memory that the first one has written to.
-#
-# </details>
-#
-# <details><summary>Solution</summary>
-#
-# `said` is what the memory says *before* the chunk. A token whose key is not orthogonal to those of earlier
-# tokens of its chunk corrects an answer that is not the memory's any more: two writes with one key add up, where the
-# second should replace the first. One after the other it is right, and `size` plays no part:
-#
-# ```
-# def my_delta(W, keys, values, betas, size):
-#     for k, v, beta in zip(keys, values, betas):
-#         W = W + beta * np.outer(v - W @ k, k)
-#     return W
-# ```
-#
-# Chunks can be kept. The corrections $u_t = \beta_t\,(v_t - W k_t - \sum_{s<t} (k_s\cdot k_t)\,u_s)$ of a chunk are the
-# solution of a triangular system, and this is how fast kernels of the delta rule do it: with
-# `M = np.eye(len(K)) + np.tril(b[:, None] * (K @ K.T), -1)` write
-# `W + np.linalg.solve(M, b[:, None] * (V - said)).T @ K`.
 #
 # </details>
 
@@ -268,7 +248,7 @@ with show.expect_failure("Two letters, step 4"):
 # %% [markdown]
 # ## Exercises
 #
-# You will find each exercise in its section. Stuck? `hint("09.2")`. Done? Compare with `solution("09.2")`.
+# You will find each exercise in its section. Stuck? `hint("09.7")`. Done? Compare with `solution("09.7")`.
 
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->
@@ -277,4 +257,24 @@ with show.expect_failure("Two letters, step 4"):
 #
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
-# | 2 | [2 A chunk at once](#2-A-chunk-at-once) | ★★ | 15 | 4 | to see what may not be done at once |
+# | 7 | [2 A chunk at once](#2-A-chunk-at-once) | ★★ | 15 | 4 | to see what may not be done at once |
+#
+# <details><summary>Solution of 09.7</summary>
+#
+# `said` is what the memory says *before* the chunk. A token whose key is not orthogonal to those of earlier
+# tokens of its chunk corrects an answer that is not the memory's any more: two writes with one key add up, where the
+# second should replace the first. One after the other it is right, and `size` plays no part:
+#
+# ```
+# def my_delta(W, keys, values, betas, size):
+#     for k, v, beta in zip(keys, values, betas):
+#         W = W + beta * np.outer(v - W @ k, k)
+#     return W
+# ```
+#
+# Chunks can be kept. The corrections $u_t = \beta_t\,(v_t - W k_t - \sum_{s<t} (k_s\cdot k_t)\,u_s)$ of a chunk are the
+# solution of a triangular system, and this is how fast kernels of the delta rule do it: with
+# `M = np.eye(len(K)) + np.tril(b[:, None] * (K @ K.T), -1)` write
+# `W + np.linalg.solve(M, b[:, None] * (V - said)).T @ K`.
+#
+# </details>

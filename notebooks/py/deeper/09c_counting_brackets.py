@@ -116,17 +116,17 @@ with show.expect_failure("Proposition 3.4, step 1"):
         )
 
 # %% [markdown]
-# **Exercise 3** ★★★ *(15 min, 5 points: to count what positions add)* **A proof step.** Let keys, values and
+# **Exercise 8** ★★★ *(15 min, 5 points: to count what positions add)* **A proof step.** Let keys, values and
 # queries depend on the token *and* on whether its position is odd or even. On what does the layer's output depend now?
 # Count these configurations after $n$ tokens, as a function of $n$ and $|\Sigma|$. How many bits are they? And where does
 # the proof of Proposition 3.4 break for two layers?
 
 # %%
 my_configurations = None  # with odd and even positions: a function of n and of the number of kinds of tokens
-check("09.3", my_configurations)
+check("09.8", my_configurations)
 
 # %% [markdown]
-# <!-- Exercise 09.3: from notebooks/lrnnbook/content/exercises/ch09.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 09.8: from notebooks/lrnnbook/content/exercises/ch09.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -143,22 +143,6 @@ check("09.3", my_configurations)
 # <details><summary>Hint 3</summary>
 #
 # What does the second layer add up?
-#
-# </details>
-#
-# <details><summary>Solution</summary>
-#
-# The sum of step 1 now has a term for each token *and* each of the two kinds of positions. So the output is a
-# function of how often each token occurred at the odd and how often at the even positions, and of the last token. With the
-# last token, $p = \lceil n/2\rceil$ positions are of its kind and $q = \lfloor n/2\rfloor$ of the other. One of the $p$ holds
-# it; the other $p - 1$ are spread over $|\Sigma|$ kinds of tokens, and so are the $q$:
-#
-# $$|\Sigma|\,\binom{p+|\Sigma|-2}{|\Sigma|-1}\,\binom{q+|\Sigma|-1}{|\Sigma|-1},$$
-#
-# `lambda n, s: s * sp.binomial((n + 1) // 2 + s - 2, s - 1) * sp.binomial(n // 2 + s - 1, s - 1)`. In bits
-# that is $2\,(|\Sigma|-1)\log_2 n + O(1)$: twice as many as without positions, and still a multiple of $\log_2 n$. In the second
-# layer keys and values are made of the first layer's outputs, which depend on the counts *so far*: the sum runs over
-# prefixes, and the order comes in.
 #
 # </details>
 
@@ -317,7 +301,7 @@ with show.expect_failure("Proposition 3.2, step 2"):
 # %% [markdown]
 # ## Exercises
 #
-# You will find each exercise in its section. Stuck? `hint("09.3")`. Done? Compare with `solution("09.3")`.
+# You will find each exercise in its section. Stuck? `hint("09.8")`. Done? Compare with `solution("09.8")`.
 
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->
@@ -326,4 +310,20 @@ with show.expect_failure("Proposition 3.2, step 2"):
 #
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
-# | 3 | [1 How much one layer of addition can remember](#1-How-much-one-layer-of-addition-can-remember) | ★★★ | 15 | 5 | to count what positions add |
+# | 8 | [1 How much one layer of addition can remember](#1-How-much-one-layer-of-addition-can-remember) | ★★★ | 15 | 5 | to count what positions add |
+#
+# <details><summary>Solution of 09.8</summary>
+#
+# The sum of step 1 now has a term for each token *and* each of the two kinds of positions. So the output is a
+# function of how often each token occurred at the odd and how often at the even positions, and of the last token. With the
+# last token, $p = \lceil n/2\rceil$ positions are of its kind and $q = \lfloor n/2\rfloor$ of the other. One of the $p$ holds
+# it; the other $p - 1$ are spread over $|\Sigma|$ kinds of tokens, and so are the $q$:
+#
+# $$|\Sigma|\,\binom{p+|\Sigma|-2}{|\Sigma|-1}\,\binom{q+|\Sigma|-1}{|\Sigma|-1},$$
+#
+# `lambda n, s: s * sp.binomial((n + 1) // 2 + s - 2, s - 1) * sp.binomial(n // 2 + s - 1, s - 1)`. In bits
+# that is $2\,(|\Sigma|-1)\log_2 n + O(1)$: twice as many as without positions, and still a multiple of $\log_2 n$. In the second
+# layer keys and values are made of the first layer's outputs, which depend on the counts *so far*: the sum runs over
+# prefixes, and the order comes in.
+#
+# </details>

@@ -127,16 +127,6 @@ check("09.9", my_tokens)
 # What should the token $a$ write if it only turns?
 #
 # </details>
-#
-# <details><summary>Solution</summary>
-#
-# The output's state goes by one affine map, $w \mapsto g\,w + c$, with $g = 1 - \beta|k|^2$ along
-# the key. If it alternates, $w_3 = w_1 \ne w_2$; but
-# $w_2 - w_1 = g\,c$ and $w_3 - w_1 = g\,(1+g)\,c$, so $g\,c \ne 0$ and $g = -1$: $w \mapsto c - w$, whose orbit from $0$ is $0, c, 0, c, \dots$ Read with
-# any query it is $0$ and one other value. So first a token that sets $w$ to $1$ ($\beta = 1$, $v = 1$, unit
-# key), and then $a$ with $\beta = 2$, $v = 0$: $w \mapsto -w$.
-#
-# </details>
 
 # %% [markdown]
 # **Exercise 10** ★ *(5 min, 3 points: to predict what rounding keeps)* **Predict** before you run:
@@ -159,16 +149,6 @@ guess("09.10", kept_alive)
 # <details><summary>Hint</summary>
 #
 # Which numbers does float32 have next to one half?
-#
-# </details>
-#
-# <details><summary>Solution</summary>
-#
-# Two: 1.8 and 1.9. Near $\frac12$ float32 goes in steps of $2^{-24}$ above and $2^{-25}$ below.
-# One step above, the distance times $\beta - 1$ is rounded to a whole step below if
-# $\beta - 1 > \frac34$, else to half a step. From a whole step below it comes back to one step above, from half a step
-# it does not. So these two swing for ever, as nothing but rounding makes them; a
-# little noise ends it.
 #
 # </details>
 
@@ -208,14 +188,6 @@ check("09.11", my_factor)
 # <details><summary>Hint 2</summary>
 #
 # How often does each power of $g$ occur in $w_M$?
-#
-# </details>
-#
-# <details><summary>Solution</summary>
-#
-# $w_M = c\,(1 + g + \dots + g^{M-1})$, so `lambda g, M: sum(g**j for j in range(M))`. Where
-# $g \ne 1$ that is $(1 - g^M)/(1 - g)$ (at $g = 1$ it is $M$), which is 0 only for $g^M = 1$; of the real numbers that leaves
-# $g = -1$, for even $M$.
 #
 # </details>
 
@@ -467,3 +439,31 @@ with show.expect_failure("The snapped net, step 1"):
 # | 9 | [1 Below 2](#1-Below-2) | ★★ | 15 | 4 | to give a reflection something to reflect |
 # | 10 | [1 Below 2](#1-Below-2) | ★ | 5 | 3 | to predict what rounding keeps |
 # | 11 | [2 One write counts modulo 2 and nothing else](#2-One-write-counts-modulo-2-and-nothing-else) | ★ | 5 | 4 | to sum a geometric series |
+#
+# <details><summary>Solution of 09.9</summary>
+#
+# The output's state goes by one affine map, $w \mapsto g\,w + c$, with $g = 1 - \beta|k|^2$ along
+# the key. If it alternates, $w_3 = w_1 \ne w_2$; but
+# $w_2 - w_1 = g\,c$ and $w_3 - w_1 = g\,(1+g)\,c$, so $g\,c \ne 0$ and $g = -1$: $w \mapsto c - w$, whose orbit from $0$ is $0, c, 0, c, \dots$ Read with
+# any query it is $0$ and one other value. So first a token that sets $w$ to $1$ ($\beta = 1$, $v = 1$, unit
+# key), and then $a$ with $\beta = 2$, $v = 0$: $w \mapsto -w$.
+#
+# </details>
+#
+# <details><summary>Solution of 09.10</summary>
+#
+# Two: 1.8 and 1.9. Near $\frac12$ float32 goes in steps of $2^{-24}$ above and $2^{-25}$ below.
+# One step above, the distance times $\beta - 1$ is rounded to a whole step below if
+# $\beta - 1 > \frac34$, else to half a step. From a whole step below it comes back to one step above, from half a step
+# it does not. So these two swing for ever, as nothing but rounding makes them; a
+# little noise ends it.
+#
+# </details>
+#
+# <details><summary>Solution of 09.11</summary>
+#
+# $w_M = c\,(1 + g + \dots + g^{M-1})$, so `lambda g, M: sum(g**j for j in range(M))`. Where
+# $g \ne 1$ that is $(1 - g^M)/(1 - g)$ (at $g = 1$ it is $M$), which is 0 only for $g^M = 1$; of the real numbers that leaves
+# $g = -1$, for even $M$.
+#
+# </details>

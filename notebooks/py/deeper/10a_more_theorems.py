@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 10a · More theorems
 #
-# Which machines do more layers of gates hold, which does nothing that fades hold, and do trained nets obey? *It takes* about 50 min to read and 15 min for the exercises. Behind [chapter 10](../10_one_ladder.ipynb).
+# Which machines do more layers of gates hold, which does nothing that fades hold, and do trained nets obey? *It takes* about 50 min to read and 25 min for the exercises. Behind [chapter 10](../10_one_ladder.ipynb).
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 import itertools
@@ -54,16 +54,16 @@ atlas_widget
 # Theorems 1 to 3 are in chapter 10.
 
 # %% [markdown]
-# **Exercise 2** ★★ *(10 min, 4 points: to write a reflection as a matrix)* **A proof step.** Theorem 3 of chapter 10 builds permutations from
+# **Exercise 8** ★★ *(10 min, 4 points: to write a reflection as a matrix)* **A proof step.** Theorem 3 of chapter 10 builds permutations from
 # exchanges. Write one in a line of your own: a function of `i`, `j` and `Q` that returns the matrix of the reflection that exchanges
 # the basis vectors $e_i$ and $e_j$, as a list of rows.
 
 # %%
-my_reflection = None  # exercise 2: a function of (i, j, Q)
-check("10.2", my_reflection)
+my_reflection = None  # exercise 8: a function of (i, j, Q)
+check("10.8", my_reflection)
 
 # %% [markdown]
-# <!-- Exercise 10.2: from notebooks/lrnnbook/content/exercises/ch10.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 10.8: from notebooks/lrnnbook/content/exercises/ch10.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -74,12 +74,6 @@ check("10.2", my_reflection)
 # <details><summary>Hint 2</summary>
 #
 # The root disappears: $2kk^\top = (e_i - e_j)(e_i - e_j)^\top$.
-#
-# </details>
-#
-# <details><summary>Solution</summary>
-#
-# `[[int(r == s) - ((r == i) - (r == j)) * ((s == i) - (s == j)) for s in range(Q)] for r in range(Q)]`: the identity less $(e_i - e_j)(e_i - e_j)^\top$.
 #
 # </details>
 
@@ -350,11 +344,11 @@ with show.expect_failure("Theorem 6, step 2"):
 # when two layers do hold a machine, is in `lrnnlab.expressivity.theorems.two_layers`.
 
 # %% [markdown]
-# **Exercise 6** ★★★ *(15 min, 2 points: to use a second layer)* **A proof step.** EvenPair asks whether the
+# **Exercise 9** ★★★ *(15 min, 2 points: to use a second layer)* **A proof step.** EvenPair asks whether the
 # last letter equals the first. Why can one layer of gates in $[0, 1]$ not hold it, and how do two?
 
 # %% [markdown]
-# <!-- Exercise 10.6: from notebooks/lrnnbook/content/exercises/ch10.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 10.9: from notebooks/lrnnbook/content/exercises/ch10.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -365,12 +359,6 @@ with show.expect_failure("Theorem 6, step 2"):
 # <details><summary>Hint 2</summary>
 #
 # What could a lower layer tell the upper one at each position?
-#
-# </details>
-#
-# <details><summary>Solution</summary>
-#
-# For two letters `predict` gives the words $01(01)^n$ and $1(01)^n$, which begin differently and end alike. A part of the state that the gate of 0 or of 1 shrinks forgets how the word began. In a part with both gates 1 every letter only adds, and bounded states leave that it adds nothing, for 0 may be read again and again, and so may 1: that part never moves. So the two words leave every part, in the end, in the same place. With two layers the lower one tells the first position: $x_t = x_{t-1}/2 + 1$ is 1 there and at least $3/2$ later. The upper one writes the letter there, keeps it with a gate of 1, and the readout compares it with the letter that is read now.
 #
 # </details>
 
@@ -503,16 +491,29 @@ show.figure(
 # %% [markdown]
 # ## Exercises
 #
-# You will find each exercise in its section. Stuck? `hint("10.6")`. Done? Compare with `solution("10.6")`.
+# You will find each exercise in its section. Stuck? `hint("10.9")`. Done? Compare with `solution("10.9")`.
 
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->
 #
-# 1 exercise, 2 points, about 15 minutes:
+# 2 exercises, 6 points, about 25 minutes:
 #
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
-# | 6 | [1 Three more theorems](#1-Three-more-theorems) | ★★★ | 15 | 2 | to use a second layer |
+# | 8 | [1 Three more theorems](#1-Three-more-theorems) | ★★ | 10 | 4 | to write a reflection as a matrix |
+# | 9 | [1 Three more theorems](#1-Three-more-theorems) | ★★★ | 15 | 2 | to use a second layer |
+#
+# <details><summary>Solution of 10.8</summary>
+#
+# `[[int(r == s) - ((r == i) - (r == j)) * ((s == i) - (s == j)) for s in range(Q)] for r in range(Q)]`: the identity less $(e_i - e_j)(e_i - e_j)^\top$.
+#
+# </details>
+#
+# <details><summary>Solution of 10.9</summary>
+#
+# For two letters `predict` gives the words $01(01)^n$ and $1(01)^n$, which begin differently and end alike. A part of the state that the gate of 0 or of 1 shrinks forgets how the word began. In a part with both gates 1 every letter only adds, and bounded states leave that it adds nothing, for 0 may be read again and again, and so may 1: that part never moves. So the two words leave every part, in the end, in the same place. With two layers the lower one tells the first position: $x_t = x_{t-1}/2 + 1$ is 1 there and at least $3/2$ later. The upper one writes the letter there, keeps it with a gate of 1, and the readout compares it with the letter that is read now.
+#
+# </details>
 
 # %% [markdown]
 # ## Read on

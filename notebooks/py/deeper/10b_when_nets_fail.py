@@ -65,17 +65,17 @@ print(f"{predicted.drifted} runs that drift: predicted within a factor of {predi
 # still run by a parallel scan (De Geeter and others, *Read on*). We have not trained them.
 
 # %% [markdown]
-# **Exercise 8** ★★ *(10 min, 4 points: to read a curve that comes back)* **Read a curve.** A net holds Parity by a
+# **Exercise 10** ★★ *(10 min, 4 points: to read a curve that comes back)* **Read a curve.** A net holds Parity by a
 # phase that should turn by $\pi$ at each 1 and turns by $\pi + 0.02$. All tokens are 1. From which position on is its
 # sign wrong for the first time, and from which is it right again? (It answers by the sign of the real part, from 1 at
 # the start.)
 
 # %%
-my_positions = None  # exercise 8: two numbers
-check("10.8", my_positions)
+my_positions = None  # exercise 10: two numbers
+check("10.10", my_positions)
 
 # %% [markdown]
-# <!-- Exercise 10.8: from notebooks/lrnnbook/content/exercises/ch10.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 10.10: from notebooks/lrnnbook/content/exercises/ch10.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
@@ -86,12 +86,6 @@ check("10.8", my_positions)
 # <details><summary>Hint 2</summary>
 #
 # The real part has the right sign as long as $\cos(0.02\,t) > 0$.
-#
-# </details>
-#
-# <details><summary>Solution</summary>
-#
-# 79 and 236: $0.02\,t$ passes $\pi/2$ after $t = 78.5$ and $3\pi/2$ after $t = 235.6$. From 79 to 235 every answer is wrong, and from 236 to 392 every answer is right again: the net aliases, and a test at 250 alone would say that it is perfect.
 #
 # </details>
 
@@ -153,7 +147,7 @@ show.table(
 # %% [markdown]
 # Read the row of the quotient with two states: the sign is the part of $S_3$ that its family can hold (one reflection comes
 # back after two), and is how far its answers can be right at every length. Compare the quotients with three states with
-# chance, and the six permutations with the third that the sign alone gives (exercise 9).
+# chance, and the six permutations with the third that the sign alone gives (exercise 11).
 #
 # **Ask the net, not a probe.** The usual instrument is a linear probe: a logistic regression from states to the sign.
 # It can miss what is there. Where the states of even and of odd permutations are equally many and have the same mean,
@@ -183,26 +177,20 @@ for name, one in (("blocks, softmax", one_layer), ("dictionary", knows), ("Delta
           f"pushed at random, {found.random:.1%} right for its own")  # fmt: skip
 
 # %% [markdown]
-# **Exercise 9** ★ *(5 min, 2 points: to read accuracy through a quotient)* A net tracks the sign in $S_3$ and nothing else: it
+# **Exercise 11** ★ *(5 min, 2 points: to read accuracy through a quotient)* A net tracks the sign in $S_3$ and nothing else: it
 # answers with one of the three permutations of the right sign, each as often as the others. How often is it right,
 # and how often is one that answers with always the same permutation of that sign?
 
 # %%
-my_shares = None  # exercise 9: two numbers
-check("10.9", my_shares)
+my_shares = None  # exercise 11: two numbers
+check("10.11", my_shares)
 
 # %% [markdown]
-# <!-- Exercise 10.9: from notebooks/lrnnbook/content/exercises/ch10.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 10.11: from notebooks/lrnnbook/content/exercises/ch10.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
 # Three permutations have the right sign.
-#
-# </details>
-#
-# <details><summary>Solution</summary>
-#
-# Both a third: one of the three permutations of the right sign is the right one, whichever of them the net gives, because on long random words each of them is as frequent as the others.
 #
 # </details>
 
@@ -226,7 +214,7 @@ print(f"{len(behind.codebook)} classes, told apart by the words {[''.join(map(st
 
 
 # %% [markdown]
-# **Exercise 10** ★★ *(15 min, 4 points: to write the loop yourself)* **Build.** Write `restart(step, start, codes, tokens)`: it reads
+# **Exercise 12** ★★ *(15 min, 4 points: to write the loop yourself)* **Build.** Write `restart(step, start, codes, tokens)`: it reads
 # `tokens` one by one with `state, answer = step(state, token)`, puts the state to `codes[answer]` after each, and returns the list
 # of answers.
 
@@ -234,55 +222,35 @@ print(f"{len(behind.codebook)} classes, told apart by the words {[''.join(map(st
 def restart(step, start, codes, tokens):
     answers = []
     for token in tokens:
-        pass  # exercise 10
+        pass  # exercise 12
     return answers
 
 
-check("10.10", restart)
+check("10.12", restart)
 
 # %% [markdown]
-# <!-- Exercise 10.10: from notebooks/lrnnbook/content/exercises/ch10.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 10.12: from notebooks/lrnnbook/content/exercises/ch10.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
 # Which of the two that `step` returns do you keep for the next token?
 #
 # </details>
-#
-# <details><summary>Solution</summary>
-#
-# ```python
-# def restart(step, start, codes, tokens):
-#     state, answers = start, []
-#     for token in tokens:
-#         state, answer = step(state, token)
-#         answers.append(answer)
-#         state = codes[answer]
-#     return answers
-# ```
-#
-# </details>
 
 # %% [markdown]
-# **Exercise 11** ★ *(5 min, 3 points: to count what a proof needs)* **Count.** A net on $A_5$ (60 states, 2 letters) is restarted
+# **Exercise 13** ★ *(5 min, 3 points: to count what a proof needs)* **Count.** A net on $A_5$ (60 states, 2 letters) is restarted
 # after every token. How many steps of the net decide whether it is right on all strings?
 
 # %%
-my_steps = None  # exercise 11
-check("10.11", my_steps)
+my_steps = None  # exercise 13
+check("10.13", my_steps)
 
 # %% [markdown]
-# <!-- Exercise 10.11: from notebooks/lrnnbook/content/exercises/ch10.md, by lrnnlab book build; change it there. -->
+# <!-- Exercise 10.13: from notebooks/lrnnbook/content/exercises/ch10.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint</summary>
 #
 # From how many states can a letter be read?
-#
-# </details>
-#
-# <details><summary>Solution</summary>
-#
-# 122: two letters from each of 60 codes, and two from the start.
 #
 # </details>
 
@@ -322,7 +290,7 @@ show.table(ch10.not_proved(lost), caption="Recorded: the nets that a restart aft
 # %% [markdown]
 # ## Exercises
 #
-# You will find each exercise in its section. Stuck? `hint("10.8")`. Done? Compare with `solution("10.8")`.
+# You will find each exercise in its section. Stuck? `hint("10.10")`. Done? Compare with `solution("10.10")`.
 
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->
@@ -331,10 +299,42 @@ show.table(ch10.not_proved(lost), caption="Recorded: the nets that a restart aft
 #
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
-# | 8 | [1 How long? The error horizon](#1-How-long?-The-error-horizon) | ★★ | 10 | 4 | to read a curve that comes back |
-# | 9 | [2 From the net back to a machine](#2-From-the-net-back-to-a-machine) | ★ | 5 | 2 | to read accuracy through a quotient |
-# | 10 | [3 Which state stands for a class?](#3-Which-state-stands-for-a-class?) | ★★ | 15 | 4 | to write the loop yourself |
-# | 11 | [3 Which state stands for a class?](#3-Which-state-stands-for-a-class?) | ★ | 5 | 3 | to count what a proof needs |
+# | 10 | [1 How long? The error horizon](#1-How-long?-The-error-horizon) | ★★ | 10 | 4 | to read a curve that comes back |
+# | 11 | [2 From the net back to a machine](#2-From-the-net-back-to-a-machine) | ★ | 5 | 2 | to read accuracy through a quotient |
+# | 12 | [3 Which state stands for a class?](#3-Which-state-stands-for-a-class?) | ★★ | 15 | 4 | to write the loop yourself |
+# | 13 | [3 Which state stands for a class?](#3-Which-state-stands-for-a-class?) | ★ | 5 | 3 | to count what a proof needs |
+#
+# <details><summary>Solution of 10.10</summary>
+#
+# 79 and 236: $0.02\,t$ passes $\pi/2$ after $t = 78.5$ and $3\pi/2$ after $t = 235.6$. From 79 to 235 every answer is wrong, and from 236 to 392 every answer is right again: the net aliases, and a test at 250 alone would say that it is perfect.
+#
+# </details>
+#
+# <details><summary>Solution of 10.11</summary>
+#
+# Both a third: one of the three permutations of the right sign is the right one, whichever of them the net gives, because on long random words each of them is as frequent as the others.
+#
+# </details>
+#
+# <details><summary>Solution of 10.12</summary>
+#
+# ```python
+# def restart(step, start, codes, tokens):
+#     state, answers = start, []
+#     for token in tokens:
+#         state, answer = step(state, token)
+#         answers.append(answer)
+#         state = codes[answer]
+#     return answers
+# ```
+#
+# </details>
+#
+# <details><summary>Solution of 10.13</summary>
+#
+# 122: two letters from each of 60 codes, and two from the start.
+#
+# </details>
 
 # %% [markdown]
 # ## Read on

@@ -245,7 +245,7 @@ def odd(tmp_path_factory):
     shown = [new_output("stream", name="stdout", text=f"{LONG}\n\n  short\n{'x' * 300}\n"),
              *(new_output("display_data", {"text/html": one, "text/plain": "t"}) for one in tables)]  # fmt: skip
     asked = [new_output("display_data", {"text/plain": WIDGET, "text/html": "<p>A still."})]
-    cells = [new_code_cell(LONG, execution_count=1, outputs=shown), new_code_cell('guess("02.5", it)', execution_count=2, outputs=asked)]
+    cells = [new_code_cell(LONG, execution_count=1, outputs=shown), new_code_cell('guess("02.7", it)', execution_count=2, outputs=asked)]
     told = small_site([notebook(folder, new_markdown_cell(ODD), *cells)], folder / "site")
     return folder / "site", "\n".join(told)
 

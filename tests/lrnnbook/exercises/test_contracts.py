@@ -100,7 +100,7 @@ def test_without_a_copy_a_build_lasts_as_long_as_its_kernel(tmp_path, monkeypatc
 
 
 def test_a_name_that_nobody_builds_is_told_what_there_is():
-    with pytest.raises(ValueError, match=r"there is no build 'scam'; there are columns, scan, "):
+    with pytest.raises(ValueError, match=r"there is no build 'scam'; there are collide, columns, scan, "):
         mine("scam")
 
 

@@ -28,23 +28,23 @@ from lrnnlab.models import Net
 Minutes = tuple[int, int]  # to read, and for the exercises
 # Of each sitting: its title, its minutes, the chapters that it uses, its place on the map, and its lettered notebooks.
 SITTINGS: dict[str, tuple[str, Minutes, tuple[str, ...], tuple[int, float], tuple[tuple[str, Minutes], ...]]] = {
-    "00": ("start here", (15, 25), (), (0, 1.3), ()),
-    "01": ("subtraction", (60, 65), ("00",), (1, 0), (
+    "00": ("start here", (20, 25), (), (0, 1.3), ()),
+    "01": ("subtraction", (50, 70), ("00",), (1, 0), (
         ("stored inputs", (15, 25)), ("sum and last letters", (30, 15)), ("two layers", (10, 0)), ("turns and resets", (20, 5)),
         ("groups and depth", (25, 10)), ("block size", (20, 20)), ("liquid s4", (10, 15)),
     )),
-    "02": ("block-diagonal LRNN", (50, 80), ("00",), (1, 1.3), (
+    "02": ("block-diagonal LRNN", (45, 105), ("00",), (1, 1.3), (
         ("stability", (20, 5)), ("fading", (30, 5)), ("modarith and the table", (25, 80)), ("column rules", (30, 0)),
         ("train and verify by hand", (20, 20)),
     )),
-    "03": ("parallel scans", (50, 55), ("02",), (2, 1.3), (
-        ("other roads", (20, 15)), ("paper listings", (15, 0)), ("benchmark", (35, 15)), ("floats", (25, 0)),
+    "03": ("parallel scans", (30, 65), ("02",), (2, 1.3), (
+        ("other roads", (20, 25)), ("paper listings", (30, 0)), ("benchmark", (35, 15)), ("floats", (25, 0)),
     )),
-    "04": ("rotations", (60, 50), ("00",), (1, 2.4), (
+    "04": ("rotations", (55, 60), ("00",), (1, 2.4), (
         ("layer in code", (20, 10)), ("every rotation", (25, 10)), ("constant norm", (20, 0)), ("coloured inputs", (30, 15)),
         ("lru wider heads", (15, 0)), ("norm in training", (20, 0)), ("kept and reported", (15, 0)),
     )),
-    "05": ("diagonal kernels", (50, 80), ("00",), (1, 3.7), (
+    "05": ("diagonal kernels", (45, 80), ("00",), (1, 3.7), (
         ("layer and fft", (15, 5)), ("delay line and dss", (25, 10)), ("where modes start", (15, 0)), ("exact shifts", (20, 10)),
         ("product of kernels", (20, 15)), ("shift and reverse", (25, 5)),
     )),
@@ -52,19 +52,19 @@ SITTINGS: dict[str, tuple[str, Minutes, tuple[str, ...], tuple[int, float], tupl
         ("best nodes", (15, 10)), ("every shift", (25, 0)), ("nearly exact", (10, 35)), ("reach", (25, 20)),
         ("paper checked", (20, 0)), ("running sum", (10, 10)),
     )),
-    "07": ("long-range suite", (40, 50), ("05",), (2, 4.85), (
+    "07": ("long-range suite", (40, 65), ("05",), (2, 4.85), (
         ("theorems proved", (35, 20)), ("all benchmarks", (30, 5)),
     )),
-    "08": ("memory in depth", (60, 65), ("03",), (3, 1.3), (
+    "08": ("memory in depth", (45, 60), ("03",), (3, 1.3), (
         ("tree and masks", (15, 10)), ("order of composition", (20, 15)), ("lemma 1 in use", (25, 15)), ("errors double", (15, 35)),
         ("paper checked", (20, 0)), ("clusters and gradients", (35, 5)), ("text and cost", (15, 10)),
     )),
-    "09": ("fast weights", (55, 45), ("02",), (3, 3.2), (
+    "09": ("fast weights", (50, 45), ("02",), (3, 3.2), (
         ("delta rule", (15, 15)), ("rational outputs", (20, 0)), ("counting brackets", (20, 15)), ("even lengths", (20, 0)),
-        ("bounded depth", (25, 0)), ("found counter", (30, 0)), ("feedback", (20, 0)), ("reflections", (25, 25)), ("paper checked", (20, 0)),
+        ("bounded depth", (25, 0)), ("found counter", (35, 0)), ("feedback", (20, 0)), ("reflections", (25, 25)), ("paper checked", (20, 0)), ("three ways to lose a state", (10, 35)),
     )),
-    "10": ("one ladder", (55, 60), ("02",), (3, 0), (
-        ("more theorems", (50, 15)), ("when nets fail", (20, 35)), ("whole ladder", (30, 10)), ("recurrence puzzles", (10, 0)),
+    "10": ("one ladder", (45, 70), ("02",), (3, 0), (
+        ("more theorems", (50, 25)), ("when nets fail", (20, 35)), ("whole ladder", (35, 25)), ("recurrence puzzles", (10, 0)),
     )),
 }
 EVENING = ("00", "02", "10")  # the path of one evening

@@ -1,10 +1,10 @@
 """Exercises that answer.  In a notebook a student needs three words, and plain JupyterLab::
 
-    check("01.7", my_answer)     # right; not yet, with the input that shows it; or cannot be judged, and why
-    hint("01.7")                 # the first hint; hint("01.7", 2) the second
-    solution("01.7")             # the worked solution, explained
+    check("01.10", my_answer)     # right; not yet, with the input that shows it; or cannot be judged, and why
+    hint("01.10")                 # the first hint; hint("01.10", 2) the second
+    solution("01.10")             # the worked solution, explained
 
-and one more where a question is to be answered before anything runs: ``guess("01.10", live)``.  A cell that begins
+and one more where a question is to be answered before anything runs: ``guess("01.11", live)``.  A cell that begins
 ``%%build scan`` is judged and kept; ``mine("scan")`` gives what was kept, in every chapter.  In chapter 00
 ``progress()`` shows how far a reader has come, and ``my_copy()`` what is new in a chapter and how to start it over.
 """

@@ -66,7 +66,7 @@ def mine(name: str) -> Any:
     ValueError for a name that no build cell has.
 
     >>> scan = mine("scan")
-    scan: the package's, until yours is right (exercise 02.9)
+    scan: the package's, until yours is right (exercise 02.3)
     """
     one = build(name)
     if name in _session:

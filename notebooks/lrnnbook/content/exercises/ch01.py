@@ -125,7 +125,7 @@ def _collides(answer) -> None:
 
 
 BUILDS = {
-    "collide": Build("01.5", _collides, collide,
+    "collide": Build("01.4", _collides, collide,
                      "A = 2 is the layer that only the 0- in front refutes: 1-0 and 0-4 share a state, and their values are both 1."),
 }  # fmt: skip
 
@@ -177,14 +177,14 @@ def _dearer(answer) -> None:
 
 
 EXERCISES = (
-    ("01.3", _rounded), ("01.6", _sharing),
-    ("01.7", one_number(PIECES, "{} pieces are too few: no piece both rises and falls, and a continuous function that is right on "
+    ("01.3", _rounded), ("01.9", _sharing),
+    ("01.10", one_number(PIECES, "{} pieces are too few: no piece both rises and falls, and a continuous function that is right on "
                         "every state rises and falls, by turns, more often", "{} pieces are enough, but fewer are as well",
                         "pieces")),
-    ("01.9", _words),
-    prediction("01.10", ("yes", "no: two letters do not commute", "no: repetitions of a letter matter"),
+    ("01.6", _words),
+    prediction("01.11", ("yes", "no: two letters do not commute", "no: repetitions of a letter matter"),
                "no: repetitions of a letter matter"),
-    ("01.11", _last_letter),
+    ("01.7", _last_letter),
     ("01.12", one_number(2, "{} is too few: take commutators, and commutators of these, as often as there are layers, and "
                          "more than the identity is left", "{} would do, but fewer do as well", "layers")),
     ("01.14", _dearer),

@@ -132,17 +132,17 @@ def _doubling_scan(answer) -> None:
 
 
 BUILDS = {
-    "doubling_scan": Build("03.11", _doubling_scan, doubling_scan, "for T = 512 you need nine rounds, and sixteen times as many "
+    "doubling_scan": Build("03.3", _doubling_scan, doubling_scan, "for T = 512 you need nine rounds, and sixteen times as many "
                            "multiplications as the loop. Now race it."),
 }  # fmt: skip
 
 EXERCISES = (
     ("03.1", _brackets), ("03.2", _pair),
-    ("03.3", one_number(8 * 4 - 15, "it is not {}: every word of more than one letter is a product",  # four levels, less the letters
+    ("03.4", one_number(8 * 4 - 15, "it is not {}: every word of more than one letter is a product",  # four levels, less the letters
                         "it is not {}: letters that are given cost no product", "products")),
-    ("03.4", _bound), ("03.5", _mended),
-    ("03.6", _processors),
-    ("03.8", _tree_case),
-    ("03.10", one_number(100, "with chunks of {}: how many steps wait for each other inside a chunk, over the chunks, inside again?")),
-    prediction("03.9", ("no NaN", "NaN at fewer steps", "NaN at as many steps", "NaN at more steps"), "NaN at more steps"),
+    ("03.7", _bound), ("03.9", _mended),
+    ("03.5", _processors),
+    ("03.11", _tree_case),
+    ("03.6", one_number(100, "with chunks of {}: how many steps wait for each other inside a chunk, over the chunks, inside again?")),
+    prediction("03.8", ("no NaN", "NaN at fewer steps", "NaN at as many steps", "NaN at more steps"), "NaN at more steps"),
 )  # fmt: skip

@@ -140,16 +140,16 @@ def _climb_read(answer) -> None:
 
 
 EXERCISES = (
-    ("04.1", _turned_states), prediction("04.3", (0.001, 0.01, 0.1, 1, 10, 100, 1000), 0.1),
-    ("04.5", _mirror), ("04.8", _scales), ("04.9", _climb_read),
-    ("04.7", _letter),
-    ("04.10", one_number((1 - 0.99**4) / (1 + 0.99**4),  # the limit for decay and correlation 0.99 at 90 degrees
+    ("04.8", _turned_states), prediction("04.3", (0.001, 0.01, 0.1, 1, 10, 100, 1000), 0.1),
+    ("04.10", _mirror), ("04.6", _scales), ("04.5", _climb_read),
+    ("04.2", _letter),
+    ("04.11", one_number((1 - 0.99**4) / (1 + 0.99**4),  # the limit for decay and correlation 0.99 at 90 degrees
                          "{} is too little, by more than 10 percent", "{} is too much, by more than 10 percent", within=0.1)),
-    ("04.11", _loud_input),
+    ("04.12", _loud_input),
 )  # fmt: skip
 BUILDS = {
-    "mean_square": Build("04.12", _mean_square, mean_square,
+    "mean_square": Build("04.1", _mean_square, mean_square,
                          "an experiment that no lemma can argue with; two pictures of this chapter are now yours"),
-    "join": Build("04.2", _operator, join,
+    "join": Build("04.7", _operator, join,
                   "it is associative, so 4,096 steps take 12 levels; the same three lines run every LRU and every RotRNN"),
 }  # fmt: skip

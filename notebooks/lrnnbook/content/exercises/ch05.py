@@ -132,14 +132,14 @@ def _fit(answer) -> None:
 
 
 EXERCISES = (
-    ("05.3", _roots), ("05.7", _shift),
-    ("05.8", one_number(sum(needed_modes(64, 8 * j) <= 48 for j in range(1, 8)), "not {}: compare 2N with what each shift needs")),
-    prediction("05.12", tuple(range(9)), 7), ("05.14", _stack), ("05.1", _ring), ("05.2", _no_dlr), ("05.10", _product_weight),
+    ("05.3", _roots), ("05.5", _shift),
+    ("05.6", one_number(sum(needed_modes(64, 8 * j) <= 48 for j in range(1, 8)), "not {}: compare 2N with what each shift needs")),
+    prediction("05.7", tuple(range(9)), 7), ("05.8", _stack), ("05.9", _ring), ("05.10", _no_dlr), ("05.12", _product_weight),
 )  # fmt: skip
 BUILDS = {
-    "kernel": Build("05.4", _real_kernel, kernel, "one line, and it is all that a trained DLR remembers: the rest is one convolution"),
-    "convolve": Build("05.5", _convolution, convolve,
+    "kernel": Build("05.1", _real_kernel, kernel, "one line, and it is all that a trained DLR remembers: the rest is one convolution"),
+    "convolve": Build("05.2", _convolution, convolve,
                       "with the kernel this is a whole layer: T log T steps where the recurrence takes T, but all of them at once"),
-    "fit_weights": Build("05.6", _fit, fit_weights,
+    "fit_weights": Build("05.4", _fit, fit_weights,
                          "no training does better on these nodes: the best weights are a projection, and these lines compute it"),
 }  # fmt: skip

@@ -127,13 +127,13 @@ def _weight(answer) -> None:
 
 
 EXERCISES = (
-    ("06.1", _weights), ("06.3", _zeros), ("06.4", _end), ("06.9", _losses),
-    prediction("06.5", (1, 4, 7, 9, 11, 13, 15), 11), ("06.7", _limits), ("06.2", _weight), prediction("06.10", (1, 8, 16, 31), 16), ("06.11", _modes),
-    ("06.12", _echoes), ("06.13", _earlier),
+    ("06.1", _weights), ("06.2", _zeros), ("06.3", _end), ("06.4", _losses),
+    prediction("06.6", (1, 4, 7, 9, 11, 13, 15), 11), ("06.7", _limits), ("06.9", _weight), prediction("06.10", (1, 8, 16, 31), 16), ("06.12", _modes),
+    ("06.13", _echoes), ("06.14", _earlier),
 )  # fmt: skip
 BUILDS = {
-    "real_weights": Build("06.6", _real_weights, kernels.exact_weights,
+    "real_weights": Build("06.5", _real_weights, kernels.exact_weights,
                           "for these nodes there are no other weights: N nodes, N lags, one solution"),
-    "circle_weights": Build("06.14", _circle_weights, circle_weights,
+    "circle_weights": Build("06.8", _circle_weights, circle_weights,
                             "no nodes in the unit disc do it with a smaller sum, for the 1 at lag S is at most the sum of the sizes"),
 }  # fmt: skip

@@ -109,13 +109,13 @@ def _blind(answer) -> None:
 
 
 EXERCISES = (
-    prediction("07.1", ("it stays", "a bit more than half", "a bit more than a quarter"), "a bit more than half"),
-    ("07.2", _r_squared), ("07.5", _lag), ("07.10", _kernel), ("07.4", _selected),
-    ("07.6", one_number(16, "{}: three layers of that width reach fewer lags than there are; is it enough?",
+    prediction("07.2", ("it stays", "a bit more than half", "a bit more than a quarter"), "a bit more than half"),
+    ("07.3", _r_squared), ("07.4", _lag), ("07.5", _kernel), ("07.6", _selected),
+    ("07.7", one_number(16, "{}: three layers of that width reach fewer lags than there are; is it enough?",
                         "{}: three layers of that width reach more; do fewer do?")),
     ("07.8", _columns),
-    ("07.7", _sharpness), ("07.9", _blind),
+    ("07.10", _sharpness), ("07.11", _blind),
 )  # fmt: skip
 BUILDS = {
-    "baseline": Build("07.11", _baseline, baseline, "it has sorted nothing, so what it scores is the zero of this task"),
+    "baseline": Build("07.1", _baseline, baseline, "it has sorted nothing, so what it scores is the zero of this task"),
 }

@@ -150,8 +150,8 @@ def _judge_tree(answer: Callable) -> None:
 
 
 BUILDS = {
-    "merge": Build("08.11", _judge_merge, merge, "errors of up to an eighth are gone after one merge, so no depth can add them up"),
-    "tree": Build("08.12", _judge_tree, tree, "each letter reached the root by one route, in as many merges as there are nodes"),
+    "merge": Build("08.4", _judge_merge, merge, "errors of up to an eighth are gone after one merge, so no depth can add them up"),
+    "tree": Build("08.5", _judge_tree, tree, "each letter reached the root by one route, in as many merges as there are nodes"),
 }
 
 EXERCISES = (  # in the order in which they are asked: the sitting's first
@@ -159,9 +159,9 @@ EXERCISES = (  # in the order in which they are asked: the sitting's first
                         "{} is too few: is every letter under a node, and the last one of an odd row too?",
                         "{} is too many: the letters are not counted, nor what only pads a row")),
     ("08.3", _triple),
-    prediction("08.13", ("about half", "most, not all", "all"), "all"),
-    ("08.2", _twice), ("08.5", _word), ("08.6", _harmless), ("08.8", _zeros),
-    ("08.9", one_number(1 / 4 - 1 / 12, "set g = 3 in the margin that you have proved: it is not {}", within=6e-3)),
-    ("08.14", _clusters),
-    ("08.15", one_number(512 / (64 * depth_count(512, 64)), "not {}: how many whole depths do 512 letters take?")),
+    prediction("08.2", ("about half", "most, not all", "all"), "all"),
+    ("08.6", _twice), ("08.7", _word), ("08.8", _harmless), ("08.11", _zeros),
+    ("08.12", one_number(1 / 4 - 1 / 12, "set g = 3 in the margin that you have proved: it is not {}", within=6e-3)),
+    ("08.13", _clusters),
+    ("08.14", one_number(512 / (64 * depth_count(512, 64)), "not {}: how many whole depths do 512 letters take?")),
 )  # fmt: skip

@@ -155,11 +155,11 @@ def _writes(answer) -> None:
 
 
 EXERCISES = (
-    ("09.2", _in_chunks), ("09.3", _configurations), ("09.4", _words), ("09.5", _writes),
-    ("09.6", one_number(next(m for m in range(1, 1000) if 200 * (1 - (1 - 1 / 200) ** m) ** 2 > 1 / 2),
+    ("09.7", _in_chunks), ("09.8", _configurations), ("09.2", _words), ("09.3", _writes),
+    ("09.4", one_number(next(m for m in range(1, 1000) if 200 * (1 - (1 - 1 / 200) ** m) ** 2 > 1 / 2),
                         "not at {}: where does the formula of the leak pass one half?")),
-    ("09.7", _keys),
-    ("09.8", one_number(ENOUGH_ONES, "{} is too few, by more than 5 percent", "{} is too many, by more than 5 percent",
+    ("09.6", _keys),
+    ("09.5", one_number(ENOUGH_ONES, "{} is too few, by more than 5 percent", "{} is too many, by more than 5 percent",
                         within=0.05)),
     ("09.9", _before), prediction("09.10", tuple(range(6)), 2),
     ("09.11", _factor),

@@ -159,20 +159,20 @@ def _my_rule(answer) -> None:
 
 
 BUILDS = {
-    "two_reflections": Build("10.13", _two_reflections, two_reflections, "with both strengths 2 the lengths of all states stay as they "
+    "two_reflections": Build("10.1", _two_reflections, two_reflections, "with both strengths 2 the lengths of all states stay as they "
                              "are, and the product turns them: what one reflection cannot do."),
-    "my_rule": Build("10.14", _my_rule, my_rule, "matrices for any alphabet, trained through every weight, and no state grows beyond "
+    "my_rule": Build("10.7", _my_rule, my_rule, "matrices for any alphabet, trained through every weight, and no state grows beyond "
                      "bounds in 500 letters. What it can hold is another question: bet before you train it."),
 }  # fmt: skip
 
 EXERCISES = (
-    ("10.1", _first_below), ("10.2", _reflection),
+    ("10.14", _first_below), ("10.8", _reflection),
     ("10.3", one_number(3, "{}: how many exchanges of two points, one after the other, make this permutation, and do fewer?")),
     prediction("10.4", ("1", "2", "3", "none"), "3"),
-    ("10.5", _two_families), ("10.7", _by_depth), ("10.8", _positions), ("10.9", _shares),
-    ("10.10", _restarts),
-    ("10.11", one_number(122, "{}: count the letters that can be read from each code, and from the start")),
-    ("10.12", _tabulates),
-    prediction("10.15", ("2 reflections, DeltaNet, LSTM", "Elman, LSTM, softmax blocks", "Elman, LSTM, one-hot columns", "2 reflections, LSTM, one-hot columns"),
+    ("10.5", _two_families), ("10.6", _by_depth), ("10.10", _positions), ("10.11", _shares),
+    ("10.12", _restarts),
+    ("10.13", one_number(122, "{}: count the letters that can be read from each code, and from the start")),
+    ("10.15", _tabulates),
+    prediction("10.2", ("2 reflections, DeltaNet, LSTM", "Elman, LSTM, softmax blocks", "Elman, LSTM, one-hot columns", "2 reflections, LSTM, one-hot columns"),
                "Elman, LSTM, one-hot columns"),
 )  # fmt: skip

@@ -57,7 +57,7 @@ def worked(chapter: str) -> dict[str, Worked]:
     """The exercises of a chapter by their ids.  ValueError where it has no file, or one of another form."""
     file = Path(__file__).parent / f"ch{chapter}.md"
     if not chapter.isalnum() or not file.is_file():
-        raise ValueError(f"no chapter {chapter!r} has exercises; ids look like '01.7'")
+        raise ValueError(f"no chapter {chapter!r} has exercises; ids look like '01.10'")
     return parsed(file.read_text(encoding="utf-8"), file.name)
 
 

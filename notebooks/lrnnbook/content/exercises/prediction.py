@@ -2,8 +2,8 @@
 
 In a notebook::
 
-    guess("01.10", lambda: run_it())                    # what came out, one of the choices
-    guess("01.10", lambda: ("11", "all 2,000 words"))   # and a line that says more
+    guess("01.11", lambda: run_it())                    # what came out, one of the choices
+    guess("01.11", lambda: ("11", "all 2,000 words"))   # and a line that says more
 
 Nothing runs before the reader presses the button.  ``check``, ``hint`` and ``solution`` know the same id.
 Needs ipywidgets, which comes with the extra ``[book]``; a :class:`Prediction` alone does not.
@@ -133,7 +133,7 @@ def guess(id: str, live: Callable[[], Any]) -> PredictionWidget:
 
     Examples
     --------
-    >>> asked = guess("02.5", lambda: "after about 15 steps")
+    >>> asked = guess("02.7", lambda: "after about 15 steps")
     >>> asked.button.click()
     >>> "Nothing is chosen yet" in asked.says.value
     True
