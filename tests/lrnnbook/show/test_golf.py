@@ -150,7 +150,7 @@ def test_a_puzzle_is_right_with_the_board_s_numbers_and_its_readout_is_judged(na
     ({"A": {"0": 1}}, "cannot be judged", "no line for 1"), ({"A": [[1]]}, "cannot be judged", "A is a dict"),
     ({"b": {"2": 1}}, "cannot be judged", "got also 2"), ({"A": {"0": [[1, 0]], "1": 1}}, "cannot be judged", "A of 0 is 1 rows of 1, got [[1, 0]]"),
     ({"start": [1j]}, "cannot be judged", "1j is no fraction"), ({"readout": lambda x: x[1]}, "cannot be judged", "raised IndexError"),
-    ({"start": [...]}, "not tried yet", 'par("parity")'), ({"start": 1, "A": {0: 1, 1: -1}, "b": {1: [0]}}, "right", "Par"),
+    ({"start": [...]}, "not tried yet", "where the dots are"), ({"start": 1, "A": {0: 1, 1: -1}, "b": {1: [0]}}, "right", "Par"),
     ({"A": {"0": 1, "1": [["1/2"]]}}, "not yet", "never closes"), ({"start": [0, 1], "A": {"0": np.eye(2), "1": np.eye(2)[::-1]}}, "right", "par is 1"),
 ])  # fmt: skip
 def test_a_puzzle_s_answer_of_another_kind_is_told_what_is_wrong(changed, outcome, said):

@@ -252,7 +252,7 @@ def puzzle(name: str, start: Any, A: Any, b: Any = None, readout: Any = None) ->
     not yet: after nothing the state is 1: the readout says Fraction(1, 1), and the machine is in 0
     """
     if "Ellipsis" in repr((start, A, b)):
-        return Verdict(UNTRIED, f'put fractions where the dots are and run the cell again; par("{name}") shows an entry that is right')
+        return Verdict(UNTRIED, "put fractions where the dots are and run the cell again; stuck? Ask for par")
     said: list[str] = []
     verdict = judge(lambda: said.append(_held(HOLES[name], start, A, {} if b is None else b, readout)))
     return Verdict(RIGHT, said[0]) if said else verdict
