@@ -899,7 +899,7 @@ walk_widget
 # <details><summary>Solution of 02.8</summary>
 #
 # `return A.argmax(-2)`. Rounding at one half would leave columns without any 1 where no entry has half of the mass, and
-# `argmax(-1)` says from where each state is reached best, which is no automaton.
+# `A.argmax(-1)` says from where each state is reached best, which is no automaton.
 #
 # </details>
 #

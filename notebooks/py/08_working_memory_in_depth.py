@@ -514,6 +514,7 @@ noise_widget
 # > product. It is so for no larger error.
 #
 # **Step 1.** The two ReLUs are 0 up to $s = \frac12 - \frac1{2g}$ and 1 from $s = \frac12 + \frac1{2g}$ on.
+#
 # **Step 2.** Let $e$ be the bound. Two ones give $s \ge 1 - 2e$, which is the upper kink. Any other two bits give $s \le 2e$, the lower
 # one. So every unit is exactly 1 or 0, and their sum is the product. *Check: both steps for all $g$.*
 

@@ -409,6 +409,7 @@ with show.expect_failure("The eigenvalue, step 4"):
 # length even?) with a margin that stays. So it cannot do parity either: look at strings of 1s.
 #
 # **Step 1.** When one token repeats, the memory says $W_t k = (1 - g^t)\,v$: right at 0, and one write takes $t$ to $t + 1$.
+#
 # **Step 2.** This only rises: $g^t(1-g) > 0$. *Check: both in all cases.*
 #
 # **Step 3.** So what one head says crosses a threshold once at most. $(aa)^*$ needs a crossing at every step. *Check: one layer with

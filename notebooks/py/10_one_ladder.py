@@ -699,7 +699,7 @@ print(f"{whole['lost with length']} nets lose their machine. Right at 491 to 500
 #
 # ## 7 A rule of your own
 #
-# Now you. A rule is a module whose `forward()` gives a matrix for every letter and head. It can be a rotation, one reflection, a mirror that
+# Now you. A rule is a module whose `forward` gives a matrix for every letter and head. It can be a rotation, one reflection, a mirror that
 # is whole ($\beta = 2$), a gate on the diagonal, or something that nobody has tried.
 
 # %% [markdown]

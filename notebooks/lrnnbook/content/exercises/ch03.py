@@ -124,8 +124,8 @@ def _doubling_scan(answer) -> None:
         claim(made.requires_grad, f"{of}: no gradient flows to the inputs: stay in torch")
         weights = torch.from_numpy(draw.normal(size=wanted.shape)).to(kind)
         slopes, right = (torch.autograd.grad((x * weights).sum().abs(), each, allow_unused=True) for x, each in ((made, given), (wanted, (a, b, x0))))
-        for name, slope, true in zip(("a", "b", "x0"), slopes, right):
-            claim(slope is not None and torch.allclose(slope, true), f"{of}: the gradient of {name} is wrong")
+        for name, slope, due in zip(("a", "b", "x0"), slopes, right):
+            claim(slope is not None and torch.allclose(slope, due), f"{of}: the gradient of {name} is wrong")
     with _Calls() as calls:
         call(answer, torch.ones(1, 512, 1), torch.ones(1, 512, 1), torch.ones(1, 1), copied=False)
     claim(calls.count < 400, f"T = 512: you call torch {calls.count:,} times, one step after the other; nine rounds are enough")

@@ -1,7 +1,7 @@
 """The judges of chapter 08's exercises; hints and solutions are in ch08.md."""
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import reduce
 
 import numpy as np
@@ -110,8 +110,8 @@ def _judge_merge(answer: Callable) -> None:
     """The product of C maps of n states, Parity first; then with each entry off by an eighth."""
     draw = np.random.default_rng(0)
     parity = [np.eye(2)[list(rows)] for rows in ((0, 1), (1, 0))]
-    cases = [*itertools.product(parity, repeat=2)]
-    cases += [np.eye(n)[draw.integers(n, size=(C, n))] for n, C in ((2, 2), (2, 3), (3, 2), (3, 3), (4, 5)) for _ in range(20)]
+    cases: list[Sequence[np.ndarray]] = [*itertools.product(parity, repeat=2)]
+    cases += [[*np.eye(n)[draw.integers(n, size=(C, n))]] for n, C in ((2, 2), (2, 3), (3, 2), (3, 3), (4, 5)) for _ in range(20)]
     for e, maps in itertools.product((0, 1 / 8), cases):
         given = np.array(maps) + draw.choice([-e, e], np.shape(maps))
         made, due = numbers(call(answer, list(given)), maps[0].shape, "the product", real=True), reduce(np.matmul, maps)
@@ -128,8 +128,12 @@ def _judge_tree(answer: Callable) -> None:
     for name, C, word in cases:
         machine, letters = machine_of(name), lambda tokens, name=name: "".join(machine_of(name).symbols[token] for token in tokens)
         n, text = machine.num_states, f"{name}, C = {C}, the word {letters(word)}"
-        rows = call(answer, [np.eye(n)[machine.transitions[token]] for token in word], C,
-                    lambda chunk: calls.append(1) or reduce(np.matmul, chunk))  # fmt: skip
+
+        def merge(chunk):
+            calls.append(1)
+            return reduce(np.matmul, chunk)
+
+        rows = call(answer, [np.eye(n)[machine.transitions[token]] for token in word], C, merge)
         if not isinstance(rows, (list, tuple)):
             raise CannotJudge(f"a list of rows is asked for, one for each depth, got {shown(rows)}")
         depths = depth_count(len(word), C)

@@ -149,7 +149,7 @@ def _my_rule(answer) -> None:
             weights = dict(rule.named_parameters())
             claim(weights, "the rule has no weights: keep them as torch.nn.Parameter")
             claim(A.requires_grad, "no gradient flows from the matrices to the weights: stay in torch")
-            found = torch.autograd.grad((A * torch.from_numpy(draw.normal(size=A.shape)).to(A)).sum(), weights.values(), allow_unused=True)
+            found = torch.autograd.grad((A * torch.from_numpy(draw.normal(size=A.shape)).to(A)).sum(), list(weights.values()), allow_unused=True)
             for name, slope in zip(weights, found):
                 claim(slope is not None and slope.any(), f"{many}: no gradient flows to the weight {name}")
             x = np.ones((*given.shape[1:3], 1), np.float32)
