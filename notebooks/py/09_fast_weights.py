@@ -590,6 +590,7 @@ check("09.4", my_depth)
 # **Step 1.** A 1 takes $w$, what the memory says to $e_1$, to $w + 2(\frac12 - w) = 1 - w$. So $w$ goes from 0 to 1 and back.
 #
 # **Step 2.** So the output is the parity after every prefix. *Check: all strings of 8 bits, by the layer itself, in fractions.*
+#
 # **Step 3.** In float32 nothing is rounded, since $w$ is 0 or 1 and $\frac12$ is a float. So every length is exact. $\blacksquare$
 # *Check: both transitions, and a run of 20,000 bits.*
 

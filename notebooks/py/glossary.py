@@ -133,7 +133,7 @@ lrnnbook.needs("0.1")
 # | **LayerNorm** | Subtract from a vector its mean and divide by its standard deviation. | 02 |
 # | **residual** | A way past a layer: its input is added to its output. | 05 |
 # | **proof** and **verify** | A search over all states that all strings together can reach; it ends with "right on every string" or with a shortest wrong one. It speaks of the snapped network. | 00 |
-# | **counterexample** | One case in which a claim fails. | 01 |
+# | **counterexample** | One case in which a claim fails. | 00 |
 #
 # ## 2 Letters
 #
@@ -252,7 +252,7 @@ print(f"{sum(w.numel() for w in model.parameters()):,} weights")
 # | "cumsum" | 3 numbers a step | the sum so far, divided by the root of the position | 64 | 0 | 0 | R2 | [05](05_diagonal_kernels.ipynb) |
 # | "cummax" | 3 numbers a step | the largest number so far | 64 | 0 | 0.46 | R2 | [07](07_long_range.ipynb) |
 # | "reverse" | 3 numbers a step | the numbers backwards | 64 | 0 | 0 | R2 | [05](05_diagonal_kernels.ipynb) |
-# | "sort" | 3 numbers a step | the numbers in the order of their distance from the first | 64 | 0 | 0.49 | R2 | [05](05_diagonal_kernels.ipynb) |
+# | "sort" | 3 numbers a step | the numbers in the order of their distance from the first | 64 | 0 | 0.49 | R2 | [07](07_long_range.ipynb) |
 # | "select" | 4 numbers a step | the marked numbers, in order | 64 | 0 | 0 | R2 | [07](07_long_range.ipynb) |
 # | "select_fixed" | 4 numbers a step | the numbers at positions that are the same for all inputs | 64 | 0 | 0 | R2 | [07](07_long_range.ipynb) |
 # | "mips" | 14 numbers a step | the value whose key fits a query best, among those so far | 64 | 0 | 0.074 | R2 | [07](07_long_range.ipynb) |
@@ -350,7 +350,7 @@ print(f"{sum(w.numel() for w in model.parameters()):,} weights")
 # * [**The paper, Proposition 1**](01_subtraction.ipynb#1-A-proof-that-says-no): "An input-independent LRNN is inconsistent in representing subtraction."
 # * [**The paper, Proposition 2**](01_subtraction.ipynb#The-same-with-diagonal-matrices): "A diagonal input-dependent LRNN is inconsistent in representing subtraction."
 # * [**Theorem A**](01_subtraction.ipynb#3-A-layer-that-escapes-stores-everything): Let $M \ge 3$ be odd, and let one layer have one $A$ for all letters. If some readout is right modulo $M$ on all expressions $a-b-c-\cdots$ of up to $n+1$ numbers, then two different expressions of $n$ numbers never share a state.
-# * [**Theorem D**](01_subtraction.ipynb#4-Diagonal-layers:-turns-and-resets): Let one diagonal layer reach finitely many states. If all letters of $u$ and $v$ occur in $w$, then for every $p$ ...
+# * [**Theorem D**](01_subtraction.ipynb#Turns-and-resets): Let one diagonal layer reach finitely many states. If all letters of $u$ and $v$ occur in $w$, then for every $p$ ...
 #
 # Chapter [01b](deeper/01b_sum_and_last_letters.ipynb):
 #
@@ -364,7 +364,7 @@ print(f"{sum(w.numel() for w in model.parameters()):,} weights")
 #
 # Chapter [01e](deeper/01e_groups_and_depth.ipynb):
 #
-# * [**Theorem D′**](deeper/01e_groups_and_depth.ipynb#2-Theorem-D%E2%80%B2): With $\ell$ diagonal layers and finitely many states, every group in the automaton is solvable, of derived length at most $\ell$.
+# * [**Theorem D′**](deeper/01e_groups_and_depth.ipynb#2-Theorem-D′): With $\ell$ diagonal layers and finitely many states, every group in the automaton is solvable, of derived length at most $\ell$.
 #
 # Chapter [01f](deeper/01f_block_size.ipynb):
 #
@@ -377,7 +377,7 @@ print(f"{sum(w.numel() for w in model.parameters()):,} weights")
 #
 # Chapter [02a](deeper/02a_stability.ipynb):
 #
-# * [**Theorem 2**](deeper/02a_stability.ipynb#1-How-much-a-product-can-grow,-for-every-%24p%24): Let $p \ge 1$ and $b \ge 2$. Under Eq. 6 the columns of a product of $k$ blocks have 1-norm at most $b^{\,k(1-1/p)}$, and this is attained.
+# * [**Theorem 2**](deeper/02a_stability.ipynb#1-How-much-a-product-can-grow,-for-every-$p$): Let $p \ge 1$ and $b \ge 2$. Under Eq. 6 the columns of a product of $k$ blocks have 1-norm at most $b^{\,k(1-1/p)}$, and this is attained.
 # * [**Theorem 3**](deeper/02a_stability.ipynb#2-When-float32-overflows): Let $p = 1.2$ and $b = 8$, and apply the block $W$ of equal entries again and again to the state $(1, \dots, 1)$. The state exceeds every float32 after 256 steps, and not before; multiplied out in float32 it is infinite at step 257.
 #
 # Chapter [02b](deeper/02b_fading.ipynb):
@@ -388,15 +388,15 @@ print(f"{sum(w.numel() for w in model.parameters()):,} weights")
 # Chapter [02d](deeper/02d_column_rules.ipynb):
 #
 # * [**Theorem 6**](deeper/02d_column_rules.ipynb#2-The-released-rule): A block under the released rule has rank at most $b - 1$, so it forgets something at every token; and unless every raw column is constant (then the block is 0) its largest column has norm exactly 1, so apart from 0 no block can be near zero.
-# * [**Theorem 7**](deeper/02d_column_rules.ipynb#3-What-the-bound-costs:-below-%24p-=-2%24-a-block-of-size-2-turns-only-with-loss): For $p < 2$ the only blocks under Eq. 6 with $|\det A| = 1$, so the only ones that keep every volume, are signed permutations (one entry $\pm1$ in each row and column).
+# * [**Theorem 7**](deeper/02d_column_rules.ipynb#3-What-the-bound-costs:-below-$p-=-2$-a-block-of-size-2-turns-only-with-loss): For $p < 2$ the only blocks under Eq. 6 with $|\det A| = 1$, so the only ones that keep every volume, are signed permutations (one entry $\pm1$ in each row and column).
 # * [**Theorem 8**](deeper/02d_column_rules.ipynb#4-How-much-does-a-turn-lose-when-it-is-clipped?): Let $p > 1$. If a $2 \times 2$ block under Eq. 6 has the eigenvalue $r e^{i\theta}$, not real, then $r \le 1/\|(\cos\theta, \sin\theta)\|_p$, and the clipped rotation attains it.
 # * [**Theorem 9**](deeper/02d_column_rules.ipynb#5-Larger-blocks): At $p = 1.2$ there are blocks of size 2, 3 and 4 that turn by 72 degrees with modulus 0.8676, 0.9895 and 1.0365; so a size of 4 is enough to turn without loss.
 #
 # Chapter [03](03_parallel_scans.ipynb):
 #
-# * [**Claim**](03_parallel_scans.ipynb#1-Why-it-can-be-a-tree): Two steps, one after the other, are one step with the pair ...
-# * [**Claim**](03_parallel_scans.ipynb#2-PScan-equals-the-loop): After level $l$, position $t$ holds what the loop gives if you start it anew at the beginning of $t$'s group of $2^{l+1}$, with the input there as its start.
-# * [**Claim**](03_parallel_scans.ipynb#3-Depth-against-work): PScan makes $\frac L2 \log_2 L - (L-1)$ products of two matrices.
+# * [**Claim**](03_parallel_scans.ipynb#1-Two-steps-are-one-step): Two steps, one after the other, are one step with the pair ...
+# * [**Claim**](03_parallel_scans.ipynb#3-PScan-equals-the-loop): After level $l$, position $t$ holds what the loop would give if you started it anew at the beginning of $t$'s group of $2^l$, with the input there as its start.
+# * [**Claim**](03_parallel_scans.ipynb#4-Depth-against-work): PScan makes $\frac L2 \log_2 L - (L-1)$ products of two matrices.
 #
 # Chapter [03a](deeper/03a_other_roads.ipynb):
 #
@@ -405,12 +405,13 @@ print(f"{sum(w.numel() for w in model.parameters()):,} weights")
 # Chapter [03b](deeper/03b_paper_listings.ipynb):
 #
 # * [**Claim**](deeper/03b_paper_listings.ipynb#1-The-paper's-listings): The code of the paper's appendix A.2.1 makes the products that Figure 1 shows, in $\lceil\log_2 L\rceil$ levels.
+# * [**Claim**](deeper/03b_paper_listings.ipynb#2-The-listing-does-what-the-claim-of-chapter-03-says): After level $l$, position $t$ holds what the loop gives if it is started anew at the beginning of $t$'s group of $2^l$.
 #
 # Chapter [04](04_rotations.ipynb):
 #
-# * [**The paper, Lemma 3**](04_rotations.ipynb#1-Lemma-3,-and-one-letter): "[...] let the inputs $u_t$ be sampled i.i.d., with mean 0 and variance $I$. Then for any constant $c$, if $\mathbb{E}[\|x_1\|^2] = c$ and $\alpha = \frac{1}{\sqrt{c\gamma^2 + \mathrm{Tr}[B^\top B]}}$ we have that $\mathbb{E}[\|x_t\|^2] = c$ for all timesteps $t$."
+# * [**The paper, Lemma 3**](04_rotations.ipynb#1-Lemma-3,-and-one-symbol): "[...] let the inputs $u_t$ be sampled i.i.d., with mean 0 and variance $I$. Then for any constant $c$, if $\mathbb{E}[\|x_1\|^2] = c$ and $\alpha = \frac{1}{\sqrt{c\gamma^2 + \mathrm{Tr}[B^\top B]}}$ we have that $\mathbb{E}[\|x_t\|^2] = c$ for all timesteps $t$."
 # * [**The paper, Lemma 1**](04_rotations.ipynb#2-A-rotation-from-any-matrix): "Let $M \in \mathbb{R}^{N \times N}$, let $S = M - M^\top$ [...]. Then $A = \exp(S) \in SO(N)$."
-# * [**Theorem**](04_rotations.ipynb#4-From-zero,-the-norm-climbs): Let $A$ be orthogonal, $\xi^2\,\mathrm{Tr}\,B^\top B = c\,(1 - \gamma^2)$, and $u$ white: of mean 0, covariance $I$, uncorrelated in time and with $x_0$. Then ...
+# * [**Theorem**](04_rotations.ipynb#4-From-zero,-the-norm-climbs): Let $A$ be orthogonal, $\xi^2\,\mathrm{Tr}\,B^\top B = c\,(1 - \gamma^2)$, and $u$ white (also uncorrelated with $x_0$).
 # * [**Theorem**](04_rotations.ipynb#5-Every-LRU-is-a-RotRNN): Every LRU of $N$ modes (with $0 < |\lambda_k| < 1$) is a RotRNN with $N$ heads of width 2, normalisation included.
 #
 # Chapter [04b](deeper/04b_every_rotation.ipynb):
@@ -426,8 +427,7 @@ print(f"{sum(w.numel() for w in model.parameters()):,} weights")
 #
 # * [**The paper, Proposition 1**](05_diagonal_kernels.ipynb#2-Is-a-full-matrix-better?): "Let $A \in \mathbb C^{N\times N}$ be diagonalizable over $\mathbb C$ as $V\mathrm{diag}(\Lambda)V^{-1}$. Then, $\exists w \in \mathbb C^N$ such that DLR parameterized by $\Lambda, w$ computes the same map" as $x_k = A x_{k-1} + B u_k$, $y_k = C x_k$.
 # * [**Theorem (ours)**](05_diagonal_kernels.ipynb#3-Half-a-circle-is-better): $\lambda_n = e^{i\pi(2n+1)/(2N)}$, $n = 0 \dots N-1$, gives every real kernel of length $2N$, with condition number 1.
-# * [**Theorem (exact shifts)**](05_diagonal_kernels.ipynb#4-How-many-modes-does-a-shift-need?): There are $N$ nodes $\lambda_n \ne 0$ and weights whose kernel is 1 at $S$ and 0 at the other lags of $0 \dots L-1$ if and only if ...
-# * [**Theorem (the reach; proved in [06d](deeper/06d_reach.ipynb))**](05_diagonal_kernels.ipynb#4-How-many-modes-does-a-shift-need?): Let $N$ modes be cast to reals, and let lag 0 be free (the skip weight sets it). If $S \le 2N$, then for every error $0 < d < 1$ there is a kernel that is 1 at $S$ and at most $d$ in size at every other lag, for all lengths at once.
+# * [**Theorem (the reach)**](05_diagonal_kernels.ipynb#4-How-many-modes-does-a-shift-need?): If $S \le 2N$, then for every error $0 < d < 1$ some kernel of $N$ modes, cast to reals, is 1 at $S$ and at most $d$ in size at every other lag but 0, for all lengths at once.
 #
 # Chapter [05d](deeper/05d_exact_shifts.ipynb):
 #
@@ -532,8 +532,8 @@ print(f"{sum(w.numel() for w in model.parameters()):,} weights")
 #
 # Chapter [09d](deeper/09d_even_lengths.ipynb):
 #
-# * [**Proposition 3.3**](deeper/09d_even_lengths.ipynb#1-What-addition-cannot:-%24%28aa%29%5E%2A%24): "NLTs can not recognise certain regular languages."
-# * [**Claim (Proposition 3.3)**](deeper/09d_even_lengths.ipynb#1-What-addition-cannot:-%24%28aa%29%5E%2A%24): On $aaa\cdots$ a normalised linear Transformer without positions gives the same answer at every step, at any depth.
+# * [**Proposition 3.3**](deeper/09d_even_lengths.ipynb#1-What-addition-cannot:-$%28aa%29^*$): "NLTs can not recognise certain regular languages."
+# * [**Claim (Proposition 3.3)**](deeper/09d_even_lengths.ipynb#1-What-addition-cannot:-$%28aa%29^*$): On $aaa\cdots$ a normalised linear Transformer without positions gives the same answer at every step, at any depth.
 # * [**Claim (the norm)**](deeper/09d_even_lengths.ipynb#2-With-a-layer-norm): $\mathrm{LN}(t\,c)$ is constant if the norm's $\varepsilon$ is 0 and nothing was added before.
 # * [**Claim (changes of sign)**](deeper/09d_even_lengths.ipynb#3-The-corrected-statement,-for-one-layer): Let $r(t)$ be the difference of two logits on $a^t$ after an unnormalised attention and a feed-forward part with $m$ ReLU units. The norm may come after the residual ("post"), before it ("pre", as released for the linear models), or after everything as well ("post_twice", as released for the softmax Transformer).
 #
@@ -558,7 +558,7 @@ print(f"{sum(w.numel() for w in model.parameters()):,} weights")
 #
 # * [**Claim (below 2)**](deeper/09h_reflections.ipynb#1-Below-2): With $1 < \beta < 2$ the distance of $w$ from $\frac12$ is multiplied by $\beta - 1$ at every 1.
 # * [**Claim (one write modulo $M$)**](deeper/09h_reflections.ipynb#2-One-write-counts-modulo-2-and-nothing-else): With one write a token, a letter read again and again brings the memory back ($W_M = W_0 \ne W_1$) only if $M$ is even and $\beta|k|^2 = 2$; then it comes back every second time already.
-# * [**Claim (two writes modulo $M$)**](deeper/09h_reflections.ipynb#3-Two-writes-count-modulo-%24M%24): Keys at an angle of $\pi/M$ count modulo $M$; with $M = 5$ that is chapter 01's Sum(5).
+# * [**Claim (two writes modulo $M$)**](deeper/09h_reflections.ipynb#3-Two-writes-count-modulo-$M$): Keys at an angle of $\pi/M$ count modulo $M$; with $M = 5$ that is chapter 01's Sum(5).
 # * [**Claim (the snapped net)**](deeper/09h_reflections.ipynb#6-The-snapped-net,-proved): The snapped copy of the net of seed 0 answers correctly on every string of every length (in real arithmetic).
 #
 # Chapter [09i](deeper/09i_paper_checked.ipynb):
@@ -567,11 +567,11 @@ print(f"{sum(w.numel() for w in model.parameters()):,} weights")
 #
 # Chapter [10](10_one_ladder.ipynb):
 #
-# * [**Theorem 1**](10_one_ladder.ipynb#2-Three-theorems): Blocks with one-hot columns compute every machine.
-# * [**Theorem 2**](10_one_ladder.ipynb#2-Three-theorems): Gates between 0 and 1 hold no group.
-# * [**Theorem 3**](10_one_ladder.ipynb#2-Three-theorems): A permutation of $Q$ points with $c$ cycles (a point that stays is a cycle of its own) is a product of $Q - c$ reflections $I - 2kk^\top,\ |k| = 1$, and of no fewer.
-# * [**Theorem 7**](10_one_ladder.ipynb#5-What-drifts-can-be-mended): Let $x_t = A_v x_{t-1} + b_v$ hold a machine exactly: $A_v s_q + b_v = s_{\delta(q, v)}$. If a word $g$ permutes the states and $g^r$ is the identity, then $A_g^r$ fixes every difference $s_q - s_p$.
-# * [**Theorem 8**](10_one_ladder.ipynb#5-What-drifts-can-be-mended): A net that is restarted after every token from $K$ states is a machine with $V + K V$ arrows.
+# * [**Theorem 1**](10_one_ladder.ipynb#3-Three-reasons-to-say-no,-or-yes): One-hot columns hold every machine.
+# * [**Theorem 2**](10_one_ladder.ipynb#3-Three-reasons-to-say-no,-or-yes): Gates between 0 and 1 hold no group.
+# * [**Theorem 3**](10_one_ladder.ipynb#3-Three-reasons-to-say-no,-or-yes): A permutation of $Q$ points with $c$ cycles is a product of $Q - c$ reflections, and of no fewer. (A point that stays is a cycle of its own.
+# * [**Theorem 7**](10_one_ladder.ipynb#6-The-cure): Let $x_t = A_v x_{t-1} + b_v$ hold a machine exactly: $A_v s_q + b_v = s_{\delta(q, v)}$. If a word $g$ permutes the states and $g^r$ is the identity, then $A_g^r$ fixes every difference $s_q - s_p$.
+# * [**Theorem 8**](10_one_ladder.ipynb#6-The-cure): A net that is restarted after every letter from $K$ states is a machine with $V + KV$ arrows for $V$ letters.
 #
 # Chapter [10a](deeper/10a_more_theorems.ipynb):
 #
@@ -596,7 +596,7 @@ print(f"{sum(w.numel() for w in model.parameters()):,} weights")
 #
 # * [`arrows_widget`](01_subtraction.ipynb#1-A-proof-that-says-no): The arrow from x(1-0) to x(0-1) and the arrow from x(0-1-0) to x(0-0-1), for a chosen transition. With one A they are equal and parallel, the sides of a parallelogram.
 # * [`words_widget`](01_subtraction.ipynb#3-A-layer-that-escapes-stores-everything): Points in the plane, the states of all expressions of n numbers, coloured by value, over the cells of the readout. It opens on 125 expressions under a layer that turns and shrinks: several of the 16 by 16 cells are yellow, and two points of one of them are ringed and named.
-# * [`killers_widget`](01_subtraction.ipynb#4-Diagonal-layers:-turns-and-resets)
+# * [`killers_widget`](01_subtraction.ipynb#Two-killer-words)
 #
 # Chapter [01f](deeper/01f_block_size.ipynb):
 #
@@ -616,8 +616,8 @@ print(f"{sum(w.numel() for w in model.parameters()):,} weights")
 #
 # Chapter [03](03_parallel_scans.ipynb):
 #
-# * [`schedule_widget`](03_parallel_scans.ipynb#2-PScan-equals-the-loop)
-# * [`race_widget`](03_parallel_scans.ipynb#4-Where-does-each-win?): Left: modelled time over the loop's against processors for PScan, tree and token table, with marks of measured times, most of them far above their lines. Right: which way wins at every T and P. It opens on T = 500, b = 8 and 1,024 chains: the table lies below 1 up to some two and a half million processors, the tree falls below 1 from some eight million on, PScan from some twenty million.
+# * [`schedule_widget`](03_parallel_scans.ipynb#3-PScan-equals-the-loop)
+# * [`race_widget`](03_parallel_scans.ipynb#5-Where-does-each-win?): Left: modelled time over the loop's against processors for PScan, tree and token table, with marks of measured times, most of them far above their lines. Right: which way wins at every T and P. It opens on T = 500, b = 8 and 1,024 chains: the table lies below 1 up to some two and a half million processors, the tree falls below 1 from some eight million on, PScan from some twenty million.
 #
 # Chapter [03c](deeper/03c_benchmark.ipynb):
 #
@@ -625,7 +625,6 @@ print(f"{sum(w.numel() for w in model.parameters()):,} weights")
 #
 # Chapter [04](04_rotations.ipynb):
 #
-# * [`budget_widget`](04_rotations.ipynb#1-Lemma-3,-and-one-letter): Three bars: the squared norm before a step, after turning and the input, and after alpha squared.
 # * [`turning_widget`](04_rotations.ipynb#3-P-is-redundant): The path of two numbers of the state after an impulse, and the outputs of the layer with P and without.
 # * [`norm_widget`](04_rotations.ipynb#4-From-zero,-the-norm-climbs): Expected squared norm of the state against the step: the paper's line, the formula, and simulated runs.
 # * [`discs_widget`](04_rotations.ipynb#5-Every-LRU-is-a-RotRNN): Eigenvalues of an LRU and a RotRNN on the unit disc, and the kernels of one mode and its head.
@@ -690,10 +689,9 @@ print(f"{sum(w.numel() for w in model.parameters()):,} weights")
 #
 # Chapter [10](10_one_ladder.ipynb):
 #
-# * [`cell_widget`](10_one_ladder.ipynb#1-The-same-question-to-all): Share of right answers by position for one model on one machine, a line for each seed.
-# * [`drift_widget`](10_one_ladder.ipynb#5-What-drifts-can-be-mended)
-# * [`machine_widget`](10_one_ladder.ipynb#6-A-machine-of-your-own): The smallest machine of what is typed: its states as circles, its arrows with their tokens.
-# * [`own_walk_widget`](10_one_ladder.ipynb#6-A-machine-of-your-own)
+# * [`cell_widget`](10_one_ladder.ipynb#2-The-ladder): Share of right answers by position for one model on one machine, a line for each seed.
+# * [`machine_widget`](10_one_ladder.ipynb#8-A-machine-of-your-own): The smallest machine of what is typed: its states as circles, its arrows with their tokens.
+# * [`walk_widget`](10_one_ladder.ipynb#8-A-machine-of-your-own)
 #
 # Chapter [10a](deeper/10a_more_theorems.ipynb):
 #
