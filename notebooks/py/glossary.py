@@ -532,8 +532,8 @@ print(f"{sum(w.numel() for w in model.parameters()):,} weights")
 #
 # Chapter [09d](deeper/09d_even_lengths.ipynb):
 #
-# * [**Proposition 3.3**](deeper/09d_even_lengths.ipynb#1-What-addition-cannot:-$%28aa%29^*$): "NLTs can not recognise certain regular languages."
-# * [**Claim (Proposition 3.3)**](deeper/09d_even_lengths.ipynb#1-What-addition-cannot:-$%28aa%29^*$): On $aaa\cdots$ a normalised linear Transformer without positions gives the same answer at every step, at any depth.
+# * [**Proposition 3.3**](deeper/09d_even_lengths.ipynb#1-What-addition-cannot:-%24%28aa%29%5E*%24): "NLTs can not recognise certain regular languages."
+# * [**Claim (Proposition 3.3)**](deeper/09d_even_lengths.ipynb#1-What-addition-cannot:-%24%28aa%29%5E*%24): On $aaa\cdots$ a normalised linear Transformer without positions gives the same answer at every step, at any depth.
 # * [**Claim (the norm)**](deeper/09d_even_lengths.ipynb#2-With-a-layer-norm): $\mathrm{LN}(t\,c)$ is constant if the norm's $\varepsilon$ is 0 and nothing was added before.
 # * [**Claim (changes of sign)**](deeper/09d_even_lengths.ipynb#3-The-corrected-statement,-for-one-layer): Let $r(t)$ be the difference of two logits on $a^t$ after an unnormalised attention and a feed-forward part with $m$ ReLU units. The norm may come after the residual ("post"), before it ("pre", as released for the linear models), or after everything as well ("post_twice", as released for the softmax Transformer).
 #
