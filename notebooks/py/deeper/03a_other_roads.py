@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 03a · Other roads
 #
-# PScan makes about $\frac T2\log_2 T$ products of matrices. Can a tree do with fewer than $T$? Which recurrences cannot be scanned, and which need no scan at all? *It takes* about 20 min to read and 25 min for the exercises. Behind [chapter 03](../03_parallel_scans.ipynb).
+# PScan makes about $\frac T2\log_2 T$ products of matrices. Can a tree do with fewer than $T$? Which recurrences cannot be scanned, and which need no scan at all? *It takes* about 20 min to read and 25 min for the exercises. It belongs to [chapter 03](../03_parallel_scans.ipynb).
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 import numpy as np

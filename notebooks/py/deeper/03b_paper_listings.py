@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 03b · Paper listings
 #
-# Does the code that paper 000 prints do what its Figure 1 shows, and does ours agree with both? *It takes* about 30 min to read. Behind [chapter 03](../03_parallel_scans.ipynb).
+# Does the code that paper 000 prints do what its Figure 1 shows, and does ours agree with both? *It takes* about 30 min to read. It belongs to [chapter 03](../03_parallel_scans.ipynb).
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 import math
@@ -39,7 +39,7 @@ scans.warm()
 #
 # The listing keeps the products in rows, at first one row for each matrix. At each level it takes out every second
 # row, beginning with the first: these are the words that the level needs. It lengthens each of the other rows to
-# twice its size, with the words of the row behind it, each multiplied by the last word of the row itself. The cell
+# twice its size, with the words of the row after it, each multiplied by the last word of the row itself. The cell
 # does that with words in place of matrices, as the paper does: `A3A2` is the product $A_3 A_2$.
 
 # %% tags=["proof-schedule", "proof-pscan", "proof-work"]

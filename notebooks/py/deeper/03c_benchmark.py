@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 03c · Benchmark
 #
-# Why was the paper's PScan no faster at test time? And how fast is each scan that we could install, beside what the memory allows, on a CPU and on a GPU? *It takes* about 35 min to read and 15 min for the exercises. Behind [chapter 03](../03_parallel_scans.ipynb).
+# Why was the paper's PScan no faster at test time? And how fast is each scan that we could install, beside what the memory allows, on a CPU and on a GPU? *It takes* about 35 min to read and 15 min for the exercises. It belongs to [chapter 03](../03_parallel_scans.ipynb).
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 import math

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 03d · Floats
 #
-# What overflows in a scan, which digits differ, and what should you never do? *It takes* about 25 min to read. Behind [chapter 03](../03_parallel_scans.ipynb).
+# What overflows in a scan, which digits differ, and what should you never do? *It takes* about 25 min to read. It belongs to [chapter 03](../03_parallel_scans.ipynb).
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 import time

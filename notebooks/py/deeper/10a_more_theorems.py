@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 10a · More theorems
 #
-# Which machines do more layers of gates hold, which does nothing that fades hold, and do trained nets obey? *It takes* about 50 min to read and 25 min for the exercises. Behind [chapter 10](../10_one_ladder.ipynb).
+# Which machines do more layers of gates hold, which does nothing that fades hold, and do trained nets obey? *It takes* about 50 min to read and 25 min for the exercises. It belongs to [chapter 10](../10_one_ladder.ipynb).
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 import itertools

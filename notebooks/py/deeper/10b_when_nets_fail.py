@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 10b · When nets fail
 #
-# A net that is right at 100 may fail at 300. Can you predict where, what does it still track when it fails, and which nets can a restart not mend? *It takes* about 20 min to read and 35 min for the exercises. Behind [chapter 10](../10_one_ladder.ipynb).
+# A net that is right at 100 may fail at 300. Can you predict where, what does it still track when it fails, and which nets can a restart not mend? *It takes* about 20 min to read and 35 min for the exercises. It belongs to [chapter 10](../10_one_ladder.ipynb).
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 import torch

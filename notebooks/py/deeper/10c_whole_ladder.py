@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 10c · The whole ladder
 #
-# All models on all machines, the same rules on machines that nobody chose, and what the five papers' rules of counting make of one net. *It takes* about 35 min to read and 25 min for the exercises. Behind [chapter 10](../10_one_ladder.ipynb).
+# All models on all machines, the same rules on machines that nobody chose, and what the five papers' rules of counting make of one net. *It takes* about 35 min to read and 25 min for the exercises. It belongs to [chapter 10](../10_one_ladder.ipynb).
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 import itertools
