@@ -1,6 +1,6 @@
 """check, hint and solution: an exercise that answers, in plain JupyterLab.
 
-An exercise is bound by its id, a text such as ``"01.7"`` (chapter 01, exercise 7), never by its place in a notebook.
+An exercise is bound by its id, a text such as ``"01.10"`` (chapter 01, exercise 10), never by its place in a notebook.
 Its hints and its solution are in ``ch01.md``; where a cell can check it, its judge is in ``ch01.py`` beside that.
 """
 
@@ -28,12 +28,12 @@ def check(id: str, answer: Any) -> Verdict:
 
     In a working copy of the chapters the outcome is written down: :mod:`lrnnbook.content.exercises.progress`.
 
-    >>> check("01.7", 1000)
+    >>> check("01.10", 1000)
     not yet: 1000 pieces are enough, but fewer are as well
-    >>> check("01.7", 800), check("01.7", "many")
+    >>> check("01.10", 800), check("01.10", "many")
     (right, cannot be judged: the answer should be one number, got 'many')
-    >>> check("01.7", None)
-    not tried yet: put your answer where None stands and run the cell again; hint("01.7") gives you a start
+    >>> check("01.10", None)
+    not tried yet: put your answer where None stands and run the cell again; hint("01.10") gives you a start
     """
     exercise = find(id)
     if answer is None:
@@ -49,11 +49,11 @@ def check(id: str, answer: Any) -> Verdict:
 def hint(id: str, n: int = 1) -> Text:
     """The n-th hint, from 1; after the last there is the solution.
 
-    >>> hint("01.9")
+    >>> hint("01.6")
     One letter each for $u$ and $v$ leaves two for $w$. Which $w$ contain both letters?
-    >>> hint("01.9", 3)
+    >>> hint("01.6", 3)
     Traceback (most recent call last):
-    ValueError: 01.9 has 2 hints, got n=3; then there is solution("01.9")
+    ValueError: 01.6 has 2 hints, got n=3; then there is solution("01.6")
     """
     hints = told(id).hints
     if not 1 <= n <= len(hints):
