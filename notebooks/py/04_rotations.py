@@ -384,7 +384,7 @@ show.figure(
     alt="Rows of small pictures of digits: as read, drawn with gamma 0.8 and with gamma 0.97. With 0.8 only the last rows of each "
         "digit are right, above is a blur. With 0.97 the digits can be read. Right, the share of each row of pixels that is remembered.",
     caption="Live, digits that training has not seen. What to see: with γ = 0.8 only the last pixels are left in the state; with 0.97 "
-            "all of them are, the early ones nearly as well as the late. Right: R² by row of pixels, above the mean picture.",
+            "all of them can be read, though the first rows only half as well as the last. Right: R² by row of pixels, above the mean picture.",
 )  # fmt: skip
 
 # %% [markdown]
@@ -829,9 +829,10 @@ show.table(
 # next one reads, so deeper layers get inputs that are correlated in time. And $B$ turns to where inputs are large. All layers are in
 # [04f](deeper/04f_norm_in_training.ipynb), which also says why the paper's contrast is there at the start only.
 #
-# So what does a norm-preserving transition keep? The past, evenly: what is left of an input does not depend on what came after it.
+# So what does a norm-preserving transition keep? The past, evenly: after $k$ steps $\gamma^k$ of an input is left, whatever
+# its direction in the state.
 # It cannot keep a bit for ever, because what is left shrinks as $\gamma^k$ ([04g](deeper/04g_kept_and_reported.ipynb)). And it keeps an
-# error as evenly as the past: nothing in the layer removes it. [Chapter 10](10_one_ladder.ipynb#5-What-drifts-can-be-mended) shows what does.
+# error as evenly as the past: nothing in the layer removes it. [Chapter 10](10_one_ladder.ipynb#6-The-cure) shows what does.
 #
 # ## What to remember
 #

@@ -615,7 +615,7 @@ guess("05.7", outputs_learned)
 # The **receptive field** says how much each earlier input counts: it is the size of $\partial y_T/\partial u_{T-j}$ as a function of
 # $j$. For one linear layer it is $|K_j|$. Two linear layers one after the other have the kernel $K * K'$, the convolution of the two.
 
-# %%
+# %% tags=["varies", "nbval-ignore-output"]
 layer = layers["16 modes, half circle"]
 u = torch.zeros(1, 64, requires_grad=True)
 last = layer(u)[0, 3, -1]  # output 3, the shift by 24, at the last step

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 06 · Ill-conditioned reals
 #
-# Fourteen real modes can delay their input by 13 steps, exactly. Store their weights in float32, and the delay is gone:
+# Fourteen real modes can answer their first fourteen inputs with a delay of 13, exactly. Store their weights in float32, and the delay is gone:
 
 # %% jupyter={"source_hidden": true} tags=["hide-input", "varies", "nbval-ignore-output"]
 import math
@@ -118,7 +118,7 @@ show.figure(
     alt="Condition number against N on a logarithmic axis. Nodes in [0, 1] cross the line of float32 at 10 and 11 and the line "
     "of float64 at 19 and 22; nodes in [-1, 1] cross that of float32 near 21; on the circle it is 1 at every N.",
     caption="What to see: straight lines on a logarithmic axis. Each further node in [0, 1] multiplies the condition number by six to eight, "
-    "and even the best nodes only delay the end by two. On the circle it is 1 at every N.",
+    "and the nodes with the smallest weights only delay the end by one to three. On the circle it is 1 at every N.",
 )
 
 # %% [markdown]
@@ -598,7 +598,7 @@ check("06.7", my_limits)
 # %% [markdown]
 # ## 6 On the circle
 #
-# What if nodes may have a phase? Then no shift costs anything. Build one before you read why:
+# What if nodes may have a phase? Then every shift costs 1, the least there is. Build one before you read why:
 
 # %% [markdown]
 # **Exercise 8** ★★ *(10 min, 4 points: to build a shift with small weights)* **Build.** Write a function of $L$ and $S < L$. It returns
@@ -674,7 +674,7 @@ print("||w||_1 = 1 for every shift on L = 2 to 12 lags")
 
 # %% [markdown]
 # So **it is the phase that helps, not the sign.** How many modes do you need? For an exact shift $N \ge \max(S + 1,\; L - S)$. If
-# lag 0 is free and every other lag may be off by $d$, then $2N \ge S$ modes, cast to reals, are enough, with weights that add up to
+# lag 0 is free and every other lag may be off by $d$, then $N \ge S/2$ modes, cast to reals, are enough, with weights that add up to
 # at most $1/d$ ([06d](deeper/06d_reach.ipynb)).
 #
 # ## 7 Does training find it?
@@ -769,7 +769,7 @@ show.figure(
 # 2. A polynomial that stays within $\pm1$ is a certificate: it bounds the weights from below, and Chebyshev's reaches the bound.
 # 3. The table of powers of real nodes is ill-conditioned: floats lose the shift at $N = 13.5$ (float32) and 28 (float64). On the circle the
 #    condition number is 1.
-# 4. With a phase a shift costs $\|w\|_1 = 1$ on enough modes, and a trained DLR learns it.
+# 4. With a phase a shift costs $\|w\|_1 = 1$ on enough modes, and a trained DLR learns seven of eight such shifts in 400 steps.
 #
 # **Go deeper:**
 #

@@ -146,7 +146,7 @@ show.figure(
     alt="The five scores, each beside what can be scored without the skill. On Shift, Sort, MIPS and ContextShift the two are equal; on "
     "CumMax the score is 0.06 higher. On Sort the square of your own baseline surrounds both.",
     caption="The same dots, with rings: the best score that we know without the skill. Vermilion: your baseline. What to see: on four of five "
-    "tasks the dot is inside the ring, so nothing of the skill was learned.",
+    "tasks the dot is inside the ring, so the score is no evidence of the skill.",
 )
 
 # %% [markdown]
@@ -489,7 +489,7 @@ for b, k in ((5, 2), (3, 3), (4, 3), (2, 4), (3, 4)):
 print("4 layers of 3 channels reverse", 3**4, "numbers; 3 layers of 16 would reverse", f"{16**3:,}")
 
 # %% [markdown]
-# **Break it.** In the other order, the large move first, the place no longer tells the digit:
+# **Break it.** In the other order, the large move first, this formula no longer tells the digit. (Another one does. Which?)
 
 # %% jupyter={"source_hidden": true} tags=["hide-input", "proof-digits"]
 with show.expect_failure("Theorem 4, step 2"):
@@ -540,7 +540,7 @@ show.figure(
     alt="R squared of three nets on three tasks. SolveFixed: DLR 1.00 with one layer and with six, attention 0.34. Reverse: DLR 0.44 with one "
     "layer and 0.96 with six, attention 0.68. MIPS: DLR 0.07 with either, which is the score without the skill, attention 0.93.",
     caption="Recorded, L = 64, width 32, equal steps (`lrnnlab reproduce dlr/table1 --budget desk`); diamonds: the paper's, L = 4,096, 40,000 "
-    "steps. What to see: each net fails where its theorem says so. One layer of DLR has one skill of three, depth adds Reverse, and only "
+    "steps. What to see: the skills differ as the theorems suggest. One layer of DLR has one skill of three, depth adds Reverse, and only "
     "attention looks up.",
 )
 

@@ -757,7 +757,7 @@ print("farthest state / distance of middles, by depth:", *(f"{size:.3f}" for siz
 print(f"doubled from depth 4 to depth 8, {spreads[4]:.3f} would be {16 * spreads[4]:.1f}")
 
 # %% [markdown]
-# It does not double: the layer takes states back to their places. Nobody asked for that; a loss on 40 letters was enough.
+# It does not double. Nobody asked for that; a loss on 40 letters was enough.
 #
 # ## 8 How far back it looks
 #
@@ -786,7 +786,7 @@ fields_widget
 # 2. Two layers of ReLUs multiply two matrices of bits exactly. To use them again and again you need one-hot rows and identities before
 #    the string.
 # 3. The printed heads compose backwards. Both tasks that the paper looks into cannot show it.
-# 4. Errors at least double in each of Lemma 1's layers. Two ReLUs a unit remove all errors up to one eighth, at any depth.
+# 4. At worst errors at least double in each of Lemma 1's layers. Two ReLUs a unit remove all errors up to one eighth, at any depth.
 # 5. A net that is right needs as many states as words of one length have actions. Its arrows draw the automaton. Neither a cluster nor
 #    a gradient says how an answer is computed.
 #

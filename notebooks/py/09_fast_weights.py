@@ -39,7 +39,8 @@ show.figure(
     alt="Above, the number of open brackets over 400 tokens and what the head holds: the two lines agree. Below, their "
         "difference, which is small and not 0.",
     caption="Live. What to see: the grey line (brackets open since the last 1) and the vermilion one (what the head holds, in its own "
-            "steps) are one. Below is their difference. Nobody told the net to count.",
+            "steps) lie on each other. Below is their difference, which nears one half, where rounding would fail. The net was started "
+            "near a translation; what to write it has learned.",
 )
 
 # %% [markdown]
@@ -688,7 +689,7 @@ show.figure(
     alt="Right answers on parity by position up to 400. With beta below 1 all are at the level of a guess after ten to twenty positions. "
         "With beta below 2 they are right beyond the training length, then fall.",
     caption="Recorded (thin), yours (vermilion). What to see: with beta below 1 every net guesses after some 15 positions. With beta below "
-            "2 it is right beyond the trained length (grey line), and then is lost.",
+            "2 it is right beyond the trained length (grey line: of the recorded nets; yours is 40), and then is lost.",
 )  # fmt: skip
 
 # %% [markdown]
@@ -696,7 +697,7 @@ show.figure(
 # 1, and parity is lost when it is as small as the noise.
 # [09h](deeper/09h_reflections.ipynb) proves this, finds the leaks in a trained net, closes them, and proves it right at every length.
 # A simpler cure is a *restart*: after each letter the state is replaced by the nearest of a few clean ones, which you collect
-# from short strings ([chapter 10](10_one_ladder.ipynb#5-What-drifts-can-be-mended)).
+# from short strings ([chapter 10](10_one_ladder.ipynb#6-The-cure)).
 
 # %% [markdown]
 # **Exercise 5** ★ *(5 min, 3 points: to predict how fast a reflection fades)* **Predict.** $\beta = 1.99$ and noise
@@ -759,7 +760,7 @@ show.figure(
 # |---|---|---|---|
 # | sum | yes ([09c](deeper/09c_counting_brackets.ipynb)) | no (section 2) | no ([09d](deeper/09d_even_lengths.ipynb)) |
 # | delta, $\beta\in(0,1)$ | no, only to a depth (section 4) | nearly, and wholly where $\sigma$ rounds to 1 | no (section 3) |
-# | delta, $\beta = 2$, one write a token | no ([09e](deeper/09e_bounded_depth.ipynb)) | yes, with $\beta = 1$ at the reset | yes (section 5) |
+# | delta, $\beta \le 2$, one write a token | no ([09e](deeper/09e_bounded_depth.ipynb)) | yes, with $\beta = 1$ at the reset | yes (section 5) |
 # | **delta, $\beta \le 2$, two writes a token** | **yes** ([09f](deeper/09f_found_counter.ipynb)) | **yes** | **yes** |
 # | Recurrent Delta | not decided here | yes: without feedback it is the delta rule | yes ([09g](deeper/09g_feedback.ipynb)) |
 # | SRWM, a matrix that changes itself | not decided here | not decided here | yes ([09g](deeper/09g_feedback.ipynb)) |
@@ -788,7 +789,7 @@ check("09.6", my_keys)
 # ## What to remember
 #
 # 1. A layer of addition knows how often each token occurred, and the last token. It counts exactly and cannot forget.
-# 2. One write of the delta rule has one eigenvalue that is not 1. If it is in $(0, 1)$, the layer forgets at will; but it has no parity, and its
+# 2. One write of the delta rule has one eigenvalue that is not 1. If it is in $(0, 1)$, the layer can forget nearly all at will; but it has no parity, and its
 #    counters leak.
 # 3. With the eigenvalue $-1$ a write is a reflection, and keeps parity for ever.
 # 4. Two reflections are a translation. So two writes count exactly, reset, and keep parity, in one layer that still runs as a scan.

@@ -377,7 +377,7 @@ print(f"{sum(w.numel() for w in model.parameters()):,} weights")
 #
 # Chapter [02a](deeper/02a_stability.ipynb):
 #
-# * [**Theorem 2**](deeper/02a_stability.ipynb#1-How-much-a-product-can-grow,-for-every-$p$): Let $p \ge 1$ and $b \ge 2$. Under Eq. 6 the columns of a product of $k$ blocks have 1-norm at most $b^{\,k(1-1/p)}$, and this is attained.
+# * [**Theorem 2**](deeper/02a_stability.ipynb#1-How-much-a-product-can-grow,-for-every-%24p%24): Let $p \ge 1$ and $b \ge 2$. Under Eq. 6 the columns of a product of $k$ blocks have 1-norm at most $b^{\,k(1-1/p)}$, and this is attained.
 # * [**Theorem 3**](deeper/02a_stability.ipynb#2-When-float32-overflows): Let $p = 1.2$ and $b = 8$, and apply the block $W$ of equal entries again and again to the state $(1, \dots, 1)$. The state exceeds every float32 after 256 steps, and not before; multiplied out in float32 it is infinite at step 257.
 #
 # Chapter [02b](deeper/02b_fading.ipynb):
@@ -388,7 +388,7 @@ print(f"{sum(w.numel() for w in model.parameters()):,} weights")
 # Chapter [02d](deeper/02d_column_rules.ipynb):
 #
 # * [**Theorem 6**](deeper/02d_column_rules.ipynb#2-The-released-rule): A block under the released rule has rank at most $b - 1$, so it forgets something at every token; and unless every raw column is constant (then the block is 0) its largest column has norm exactly 1, so apart from 0 no block can be near zero.
-# * [**Theorem 7**](deeper/02d_column_rules.ipynb#3-What-the-bound-costs:-below-$p-=-2$-a-block-of-size-2-turns-only-with-loss): For $p < 2$ the only blocks under Eq. 6 with $|\det A| = 1$, so the only ones that keep every volume, are signed permutations (one entry $\pm1$ in each row and column).
+# * [**Theorem 7**](deeper/02d_column_rules.ipynb#3-What-the-bound-costs:-below-%24p-=-2%24-a-block-of-size-2-turns-only-with-loss): For $p < 2$ the only blocks under Eq. 6 with $|\det A| = 1$, so the only ones that keep every volume, are signed permutations (one entry $\pm1$ in each row and column).
 # * [**Theorem 8**](deeper/02d_column_rules.ipynb#4-How-much-does-a-turn-lose-when-it-is-clipped?): Let $p > 1$. If a $2 \times 2$ block under Eq. 6 has the eigenvalue $r e^{i\theta}$, not real, then $r \le 1/\|(\cos\theta, \sin\theta)\|_p$, and the clipped rotation attains it.
 # * [**Theorem 9**](deeper/02d_column_rules.ipynb#5-Larger-blocks): At $p = 1.2$ there are blocks of size 2, 3 and 4 that turn by 72 degrees with modulus 0.8676, 0.9895 and 1.0365; so a size of 4 is enough to turn without loss.
 #
@@ -558,7 +558,7 @@ print(f"{sum(w.numel() for w in model.parameters()):,} weights")
 #
 # * [**Claim (below 2)**](deeper/09h_reflections.ipynb#1-Below-2): With $1 < \beta < 2$ the distance of $w$ from $\frac12$ is multiplied by $\beta - 1$ at every 1.
 # * [**Claim (one write modulo $M$)**](deeper/09h_reflections.ipynb#2-One-write-counts-modulo-2-and-nothing-else): With one write a token, a letter read again and again brings the memory back ($W_M = W_0 \ne W_1$) only if $M$ is even and $\beta|k|^2 = 2$; then it comes back every second time already.
-# * [**Claim (two writes modulo $M$)**](deeper/09h_reflections.ipynb#3-Two-writes-count-modulo-$M$): Keys at an angle of $\pi/M$ count modulo $M$; with $M = 5$ that is chapter 01's Sum(5).
+# * [**Claim (two writes modulo $M$)**](deeper/09h_reflections.ipynb#3-Two-writes-count-modulo-%24M%24): Keys at an angle of $\pi/M$ count modulo $M$; with $M = 5$ that is chapter 01's Sum(5).
 # * [**Claim (the snapped net)**](deeper/09h_reflections.ipynb#6-The-snapped-net,-proved): The snapped copy of the net of seed 0 answers correctly on every string of every length (in real arithmetic).
 #
 # Chapter [09i](deeper/09i_paper_checked.ipynb):
