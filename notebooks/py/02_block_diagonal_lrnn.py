@@ -679,7 +679,6 @@ def vote(logit, k, s):  # of head k: it is in state s and not in state 0
 free = logits_of(np.array(sp.symbols(f"w:{h * b}")))  # one class: the others are alike
 summed = {t: free[first] + sum(vote(free, k, s) for k, s in enumerate(t)) for t in tuples}
 assert all(sp.expand(summed[t] - free[t]) == 0 for t in tuples), "Theorem 1, step 2: a sum of votes"
-show.math(rf"\text{{{len(tuples)} states: constant and votes give every logit; }} 1 / \sigma =", 1 / sigma)
 
 w = np.random.default_rng(0).integers(-9, 10, (C, h, b)) * Fraction(1)
 w[:, 2:] /= 10  # heads 2 and 3 have small votes
@@ -691,6 +690,7 @@ assert safe and all(logit[t][0] > logit[t][1] for t in safe), (
     "Theorem 1, step 3: the others vote as badly as they can"
 )
 print(f"{len(safe)} of {len(tuples)} states are decided by two heads of four")
+show.math(rf"\text{{{len(tuples)} states: constant and votes give every logit; }} 1 / \sigma =", 1 / sigma)
 
 # %% jupyter={"source_hidden": true} tags=["hide-input", "proof-votes"]
 with show.expect_failure("Theorem 1, step 1"):

@@ -32,7 +32,7 @@ lrnnbook.needs("0.1")
 
 show.figure(
     ch06.float_kernels("[0,1]", 14),
-    alt="Left: 14 weights between 2^20 and 2^22, alternating in sign, at nodes from 0 to 1, "
+    alt="Left: 14 weights between one and four million, alternating in sign, at nodes from 0 to 1, "
         "just below the line of float32's 24 digits. Right: the kernel in float32 is wrong at "
         "nearly every lag, in float64 it is a one at lag 13 and zeros before.",
     caption="The same 14 weights (left), computed in float32 and in float64 (right). Rings: what the kernel should "

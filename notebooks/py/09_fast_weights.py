@@ -233,7 +233,6 @@ def ends_in(text, rule):
         W = sp.expand(rule(W, char))
     return W
 
-show.math("W =", ends_in(pair[0], addition))
 assert ends_in(pair[0], addition) == ends_in(pair[1], addition), "Reset Dyck-1, step 3: one state W"
 z = [sum(keys[char] for char in text) for text in pair]
 assert z[0] == z[1], "Reset Dyck-1, step 3: one z"
@@ -244,6 +243,7 @@ assert counted[pair[0]][-1] == counted[pair[1]][-1], (
     "Reset Dyck-1, step 4: the first layer gives one answer"
 )
 assert counted[pair[0]].sum() != counted[pair[1]].sum(), "Reset Dyck-1, step 4: the second gives two"
+show.math("W =", ends_in(pair[0], addition))
 
 # %% [markdown]
 # **Break it:** take a pair that ends in another token; then take the delta rule, which sees what came after what.

@@ -299,7 +299,8 @@ def show_sizes(sizes: np.ndarray, c: float, gamma: float | None = None) -> None:
     told = f"Live. Lemma 3 promises the grey line; the runs {'keep it' if flat else 'leave it after one step'}."
     if gamma is not None:
         told = "Live. What to see: the runs follow the theorem, and reach the paper's constant only in the limit."
-    figure(_sizes(drawn, c, gamma), "The mean squared length of the states against the step, beside a grey line at c.", told)
+    begun = "" if gamma is None else " It climbs from 0."
+    figure(_sizes(drawn, c, gamma), f"The mean squared length of the states against the step, beside a grey line at c.{begun}", told)
 
 
 @styled
