@@ -5,7 +5,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from lrnnbook.machinery.book.cell_dependencies import needed, widget_cells, widgets
+from lrnnbook.machinery.book.cell_dependencies import bound_again, names, needed, widget_cells, widgets
 from lrnnbook.machinery.copies import chapters_in
 
 NOTEBOOKS = chapters_in(Path(__file__).resolve().parents[3] / "notebooks")
@@ -45,3 +45,10 @@ def test_every_widget_of_the_book_is_found_by_its_name(notebook):
     stored = nbformat.read(notebook, 4)
     panels = [i for i, cell in enumerate(stored.cells) if "interactive panel" in str(cell.get("outputs", ""))]
     assert list(widget_cells(stored)) == [i for i in panels if "guess(" not in stored.cells[i].source]
+
+
+def test_a_build_cell_is_read_without_its_magic_and_its_imports_are_the_same_things_again():
+    build = "%%build scan\nimport torch\n\n\ndef scan(A):\n    return torch.stack(A)"
+    assert names(build).binds == {"torch", "scan"}
+    assert bound_again(["import torch\nx = 1", build, "print(torch, x)"]) == []
+    assert bound_again(["import torch\nx = 1", "print(torch, x)", build + "\nx = 2"]) != []
