@@ -83,6 +83,8 @@ def test_what_is_right_is_kept_over_kernels_and_a_changed_file_is_not_used(copy,
     assert run(shell, "scan", SCAN).outcome == RIGHT and file.read_text() == SCAN
     assert a_new_kernel(copy / copies.DEEPER).strip() == str(file)  # with its helper, from a lettered chapter too
     assert run(shell, "scan", STUB).outcome == UNTRIED and file.read_text() == SCAN  # the last right one stays
+    misspelt = run(shell, "scan", SCAN.replace("def scan", "def scam"))  # the scan of the run before is not judged again
+    assert (misspelt.outcome, misspelt.says) == (NOT_YET, "this cell defines no scan") and file.read_text() == SCAN
     (entry,) = json.loads((copy / FILE).read_text()).values()
     assert entry["outcome"] == RIGHT and len(entry["kept"]) == 64
     file.write_text(SCAN + "# mended\n")

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lrnnbook.content.exercises.judging import RIGHT, UNTRIED, AnyError, Verdict, judge, raised
+from lrnnbook.content.exercises.judging import NOT_YET, RIGHT, UNTRIED, AnyError, Verdict, judge, raised
 from lrnnbook.content.exercises.progress import digest, note
 from lrnnbook.machinery import copies
 
@@ -102,9 +102,14 @@ def run(shell: Any, name: str, cell: str) -> Verdict | None:
     """Run a build cell, judge what it makes, and keep it if it is right; None where the cell itself raised."""
     one = build(name.strip())
     name = name.strip()
-    if not shell.run_cell(cell).success:  # which has shown the error
+    before = {name: shell.user_ns.pop(name)} if name in shell.user_ns else {}  # judged is what this cell defines
+    success = shell.run_cell(cell).success
+    made = shell.user_ns.get(name)
+    if made is None:
+        shell.user_ns.update(before)
+    if not success:  # the shell has shown the error
         return None
-    found = verdict(name, shell.user_ns.get(name))
+    found = Verdict(NOT_YET, f"this cell defines no {name}") if made is None else verdict(name, made)
     text = cell.encode()
     if found.outcome == RIGHT:
         _session[name] = shell.user_ns[name]
