@@ -76,7 +76,7 @@ print("\n".join(off[t : t + 40] for t in range(0, 500, 40)))
 
 # %% [markdown]
 # Each sign is the answer less the sum, 40 digits a line: 0 means right. The first line is the length of training. Then you can watch the hand
-# go round: 1, 2, 3, 4, and near digit 270 it is back at 0. The weights are recorded, since another kind of processor rounds otherwise and trains another clock. In
+# go round: 1, 2, 3, 4, and from digit 286 on it is at 0 again for a while. The weights are recorded, since another kind of processor rounds otherwise and trains another clock. In
 # [chapter 01](01_subtraction.ipynb) you will find the hand, measure by how much it is fast, and put it right.
 
 # %% [markdown]

@@ -491,7 +491,7 @@ for channel, way in ((9, -1), (23, 1)):  # channel 9 turns clockwise
 # hours of 72°: the network says *sum plus 2*. After about 305 digits the hand has gone round once too often, and the network is right
 # again. (Channel 23 is late by 1.4° a digit, mostly at the digit 4; the readout listens to it less.)
 #
-# So mend it. Write the ten exact angles into the two channels, and leave everything else as it was trained.
+# So mend it. Write the ten exact angles, of length 1, into the two channels, and leave the readout as it was trained.
 
 # %%
 mended = clock.a.copy()
@@ -526,7 +526,7 @@ show.figure(
 )
 
 # %% [markdown]
-# > **Theorem D.** Let one diagonal layer reach finitely many states. If all letters of $u$ and $v$ occur in $w$, then for every $p$
+# > **Theorem D.** Let one diagonal layer reach finitely many states, on all words over its letters. If all letters of $u$ and $v$ occur in $w$, then for every $p$
 # >
 # > $$x(p\,u\,v\,w) = x(p\,v\,u\,w).$$
 #

@@ -273,7 +273,7 @@ nets = {"decay 1": net, "decay 0": train(0, seed=0)}
 nets["decay 0, seed 2"] = train(0, seed=2)
 
 # %% [markdown]
-# Every net has seen 400 batches of 40 digits. We ask them 500, on 256 fresh strings:
+# Every net has seen 400 batches of 64 strings of 40 digits. We ask them 500, on 256 fresh strings:
 
 # %% tags=["varies", "nbval-ignore-output"]
 fresh = torch.randint(5, (256, 500))

@@ -417,7 +417,7 @@ race_widget
 
 # %% [markdown]
 # With one string (8 chains) and blocks of size 1, PScan is first on an H200. Move to blocks of size 8, or to 128 strings (1,024 chains): the
-# border leaves the picture, because the chains alone keep every processor busy.
+# border leaves the picture: in the model memory then limits the loop, or PScan's products cost more than its depth saves.
 #
 # The clock agrees where we timed it: with 1,024 chains no scan of less depth is faster than our loop, on a CPU or on an H200. A
 # loop that Python starts step by step is another matter, there as in section 2 ([03c](deeper/03c_benchmark.ipynb) has all the times).
@@ -487,7 +487,7 @@ show.figure(
 # 1. Two steps $x \mapsto A_tx + b_t$ compose to one, and composition is associative. All parallel scans rest on this.
 # 2. After level $l$ every position holds the loop started anew at its group: so PScan needs $\lceil\log_2(T+1)\rceil$ levels.
 # 3. Its work is $\Theta(b^3hT\log T)$, 33 times the loop's at $T = 500$, $b = 8$. Few rounds win where steps are expensive, a loop where
-#    work is, and with many chains it always is.
+#    work is, and with many chains it is, in our model and timings.
 # 4. In floats brackets matter: a tree's products overflow where states do not.
 #
 # **Go deeper:**

@@ -249,7 +249,7 @@ show.figure(
 )
 
 # %% [markdown]
-# Three failures that one accuracy would mix up. *Never learned* is grey, and mostly where a theorem says no. *Learned and lost* is
+# Three outcomes that one accuracy would mix up. *Never learned* is grey, and mostly where a theorem says no. *Learned and lost* is
 # orange: most linear models, most of the time. *Lasts* is blue: models that are not linear in their state, such as an LSTM, which
 # can pull an error back, or that are exact by construction, such as one-hot columns. (The LSTM on the flip-flop is dark orange: one dip
 # to 98.8 %, right again at 500.)
@@ -819,7 +819,7 @@ walk_widget = interactive.walk(MooreMachine(found.transitions, found.outputs, fo
 walk_widget
 
 # %% [markdown]
-# You typed a machine, a network learned it from strings of 40 letters, and what you walk in is that network, right for ever.
+# You typed a machine, a network learned it from strings of 40 letters, and what you walk in is that network. If the line says *proved*, it is right for ever.
 #
 # ## What to remember
 #
