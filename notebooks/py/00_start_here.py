@@ -76,7 +76,7 @@ print("\n".join(off[t : t + 40] for t in range(0, 500, 40)))
 
 # %% [markdown]
 # Each sign is the answer less the sum, 40 digits a line: 0 means right. The first line is the length of training. Then you can watch the hand
-# go round: 1, 2, 3, 4, and from digit 286 on it is at 0 again for a while. The weights are recorded, since another kind of processor rounds otherwise and trains another clock. In
+# go round: 1, 2, 3, 4, and from digit 286 on it is at 0 again for a while. Later it turns back: there is a second hand, and that one is late. The weights are recorded, since another kind of processor rounds otherwise and trains another clock. In
 # [chapter 01](01_subtraction.ipynb) you will find the hand, measure by how much it is fast, and put it right.
 
 # %% [markdown]
@@ -157,7 +157,7 @@ print(verdict)
 # %% [markdown]
 # *Proved* is about every string of every length. (It was so with all ten seeds. A copy that is wrong would be given a shortest wrong string.) The
 # line also says which heads are enough, how many states they reach together, how
-# many pairs the search visited, and by how much the largest entries lead. In chapter 02 you write this search yourself. Here is the
+# many pairs the search visited, and by how much the largest entries lead (before the softmax). In chapter 02 you write this search yourself. Here is the
 # machine that these heads make together.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input", "varies", "nbval-ignore-output"]

@@ -488,15 +488,15 @@ for channel, way in ((9, -1), (23, 1)):  # channel 9 turns clockwise
 
 # %% [markdown]
 # There is the hand. Channel 9 runs ahead by about 1.2° a digit. After 150 digits that is 177°, two and a half
-# hours of 72°: the network says *sum plus 2*. After about 305 digits the hand has gone round once too often, and the network is right
-# again. (Channel 23 is late by 1.4° a digit, mostly at the digit 4; the readout listens to it less.)
+# hours of 72°: the network says *sum plus 2*. After about 305 digits the hand has gone round once too often, and soon after that,
+# near 340, the network is most often right again. (Channel 23 is late by 1.4° a digit, mostly at the digit 4; the readout listens to it less.)
 #
-# So mend it. Write the ten exact angles, of length 1, into the two channels, and leave the readout as it was trained.
+# So mend it. Write the ten exact angles into the two channels, and leave everything else as it was trained.
 
 # %%
 mended = clock.a.copy()
-mended[:, 9] = np.exp(-1j * np.radians(unit))
-mended[:, 23] = np.exp(1j * np.radians(unit))
+mended[:, 9] = abs(clock.a[:, 9]) * np.exp(-1j * np.radians(unit))
+mended[:, 23] = abs(clock.a[:, 23]) * np.exp(1j * np.radians(unit))
 digits = ch00.random_digits()
 before, now = clock.off(digits), clock.off(digits, mended)
 for t in (40, 150, 500):

@@ -45,7 +45,7 @@ film_widget
 # chapter you build that network from nothing: five short functions of your own, from raw numbers to a proof about every string there
 # is. The cells between them run on your functions (on the package's, until yours are right), and so do later chapters.
 #
-# *You need:* matrices, norms, a little of how networks are trained. *It takes* about 45 min to read and 1 h 45 min for the exercises, and a minute of computing on
+# *You need:* matrices, norms, a little of how networks are trained. *It takes* about 50 min to read and 1 h 45 min for the exercises, and a minute of computing on
 # two cores.
 
 # %% [markdown]
@@ -55,7 +55,8 @@ film_widget
 # > $b \times b$.
 #
 # Here $u_k$ is the vector of the $k$-th token, $x_k$ the state after it, and $g$ a small network. Each block moves its own $b$
-# numbers of the state. A block with its piece of the state is called a **head**.
+# numbers of the state. A block with its piece of the state is called a **head**. ($h$ and $b$ are the paper's
+# sizes here, and not the readout and the added vector of chapter 00.)
 #
 # Read a block by its **columns**. If the state is the $j$-th basis vector, the next one is column $j$, which says *where state $j$
 # goes*. If every column is a basis vector, the block is a finite automaton with $b$ states. That is the whole idea, and it is exact.

@@ -411,7 +411,7 @@ race_widget = explore(
     initial={"b": 1, "chains": 8},
     sentence=ch03.race_sentence,
     alt="Regions of T and processors up to 100,000 in which the loop or PScan is first, with lines at one CPU core, an RTX 8000 and an "
-    "H200. With 8 chains of size 1 PScan is first right of about 5,000 processors for short strings and of more for long ones.",
+    "H200. With 8 chains of size 1 PScan is first right of about 1,400 processors for the shortest strings and of 7,200 for the longest.",
 )
 race_widget
 

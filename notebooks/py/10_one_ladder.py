@@ -59,7 +59,7 @@ show.figure(
 # And what can you do for one that does not?* You will write such a network, train it, lose it, mend it, and prove the mended one right
 # on every string. Then you put a rule of your own on the ladder.
 #
-# *You need:* [02](02_block_diagonal_lrnn.ipynb). *It takes* about 45 min to read and 1 h 10 min for the exercises, and about a minute of computing. What you need of
+# *You need:* [02](02_block_diagonal_lrnn.ipynb). *It takes* about 50 min to read and 1 h 10 min for the exercises, and about a minute of computing. What you need of
 # other chapters is here:
 #
 # * A **machine** has finitely many states, and each letter moves it from state to state. The task is always the same: after every
@@ -244,7 +244,7 @@ show.figure(
     ch10.ladder(few),
     alt="A map of eight models by eight machines. One-hot columns, Elman and LSTM are mostly blue. Softmax blocks are blue and orange, two "
     "reflections orange, diagonal models and DeltaNet mostly grey and hatched beyond the first columns.",
-    caption=f"Recorded. {ch10.SIGNS} What to see: under hatching hardly anything is learned. Elsewhere the linear models learn much "
+    caption=f"Recorded. {ch10.SIGNS} What to see: under hatching no machine with a group is learned. Elsewhere the linear models learn much "
     "(orange) and keep little.",
 )
 
@@ -376,7 +376,9 @@ with show.expect_failure("Theorem 2, step 2"):
 #
 # *Proof.* A reflection exchanges two points, as in the picture of section 1, and a cycle of $r$ points is $r - 1$ exchanges. No fewer
 # will do: a product of $m$ reflections leaves at least $Q - m$ directions where they are, and a permutation leaves exactly $c$, the vectors that
-# are constant on its cycles. $\blacksquare$ So DeltaNet, with one reflection a letter, cannot turn three points; with two it can.
+# are constant on its cycles. $\blacksquare$ So one reflection a letter cannot move three points round; two can. Nor can it in
+# other coordinates: $I - \beta kk^\top$ has real eigenvalues only, and what comes back after three steps has others. (The DeltaNet of the map has
+# $\beta < 1$ and no reflection at all, so its Parity is hatched, too.)
 #
 # *Checked in the folded cells: all 10 exchanges and all 120 permutations of five points, and the rank of each.*
 
@@ -453,8 +455,9 @@ show.figure(
                    "several reflections": "reflections", "blocks with pure columns": "blocks"}, EIGHT),
     alt="Six families by eight machines. Gates in 0 to 1 hold no machine from Parity on; signed gates hold Parity; complex gates all but A5; "
     "several reflections hold all groups in one layer; blocks hold everything in one layer.",
-    caption="1, 2: so many layers are enough, and no fewer. More: two are not always enough, some number is. Never: no number is. ?: we do "
-    "not know. What to see: each row holds more machines than the one above it, and blocks hold all.",
+    caption="1, 2: this number of layers is enough, and no fewer. ≤ 2: two are enough, and whether one is, we do not know. More: one is not "
+    "enough, some number is. Some: some number is, and one may be. Never: no number is. ?: we do not know. What to see: only the last row holds every machine "
+    "in one layer.",
 )
 
 # %% [markdown]
@@ -676,7 +679,7 @@ for length in range(1, 11):
     assert (said == table.answer(strings.numpy())).all(), "step 2"
 
 # %% [markdown]
-# `quantise` does what you just did, in double precision, and looks for better states to keep. `verify` then searches all arrows, beside a
+# `quantise` does what you just did, after every letter and in double precision, and looks for better states to keep. `verify` then searches all arrows, beside a
 # bound on what rounding can do on any machine:
 
 # %% tags=["varies", "nbval-ignore-output"]
@@ -764,9 +767,10 @@ show.figure(
 )
 
 # %% [markdown]
-# Two whole mirrors keep $A_5$, 60 states, to position 500, where the eight models above mostly fail: a state that is only ever reflected
-# has nothing to fade. What did *your* rule keep? Add `"z_5"` or `"flip_flop"` to the bets. On the flip-flop mirrors must fail. Why?
-# (What is mirrored can be undone, and a machine that overwrites a letter cannot undo it.)
+# Two whole mirrors keep $A_5$, 60 states, to position 500, where the eight models above mostly fail: a reflection keeps every length, so
+# nothing fades. But learned mirrors are not exact, and what is not exact drifts (Theorem 7): the Parity above had fallen to 95 % when we ran it.
+# What did *your* rule keep? Add `"z_5"` or `"flip_flop"` to the bets. On the flip-flop whole mirrors must fail. Why? (What is mirrored can be
+# undone, and a machine that overwrites a letter cannot undo it. The predictor's family may have $\beta = 1$, too, which erases.)
 #
 # ## 8 A machine of your own
 #

@@ -197,7 +197,7 @@ check("03.9", my_scan)
 #
 # <details><summary>Hint 2</summary>
 #
-# The rule is $(a_2, b_2) \circ (a_1, b_1) = (a_2a_1,\; a_2b_1 + b_2)$. Which $a_2$ stands in the second part?
+# The rule is $(a_2, b_2) \circ (a_1, b_1) = (a_2a_1,\; a_2b_1 + b_2)$. Which $a_2$ is in the second part?
 #
 # </details>
 

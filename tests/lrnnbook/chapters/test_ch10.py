@@ -136,7 +136,7 @@ def test_bars_and_forecast_show_what_is_counted_and_predicted():
         widths.setdefault(round(bar.get_y() + bar.get_height() / 2), []).append(bar.get_width())
     assert widths[0] == pytest.approx([52 / 54, 0, 2 / 54]) and widths[1] == pytest.approx([5 / 54, 49 / 54, 0])
     said = [text.get_text() for text in ch10.forecast({"a": "non-negative", "b": "reflection"}, ["d_2", "parity", "evenpair", "tomita_3"]).axes[0].texts]
-    assert said == ["more", "never", "2", "never", "2", "1", "2", "?"]
+    assert said == ["more", "never", "2", "never", "≤ 2", "1", "2", "some"]
 
 
 def test_one_model_and_one_task_by_two_recipes():

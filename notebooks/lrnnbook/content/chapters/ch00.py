@@ -33,7 +33,7 @@ SITTINGS: dict[str, tuple[str, Minutes, tuple[str, ...], tuple[int, float], tupl
         ("stored inputs", (15, 25)), ("sum and last letters", (30, 15)), ("two layers", (10, 0)), ("turns and resets", (20, 5)),
         ("groups and depth", (25, 10)), ("block size", (20, 20)), ("liquid s4", (10, 15)),
     )),
-    "02": ("block-diagonal LRNN", (45, 105), ("00",), (1, 1.3), (
+    "02": ("block-diagonal LRNN", (50, 105), ("00",), (1, 1.3), (
         ("stability", (20, 5)), ("fading", (30, 5)), ("modarith and the table", (25, 80)), ("column rules", (30, 0)),
         ("train and verify by hand", (20, 20)),
     )),
@@ -63,7 +63,7 @@ SITTINGS: dict[str, tuple[str, Minutes, tuple[str, ...], tuple[int, float], tupl
         ("delta rule", (15, 15)), ("rational outputs", (20, 0)), ("counting brackets", (20, 15)), ("even lengths", (20, 0)),
         ("bounded depth", (25, 0)), ("found counter", (35, 0)), ("feedback", (20, 0)), ("reflections", (25, 25)), ("paper checked", (20, 0)), ("three ways to lose a state", (10, 35)),
     )),
-    "10": ("one ladder", (45, 70), ("02",), (3, 0), (
+    "10": ("one ladder", (50, 70), ("02",), (3, 0), (
         ("more theorems", (50, 25)), ("when nets fail", (20, 35)), ("whole ladder", (35, 25)), ("recurrence puzzles", (10, 0)),
     )),
 }

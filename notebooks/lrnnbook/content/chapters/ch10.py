@@ -225,8 +225,8 @@ def twelve_bars(found: pd.DataFrame, rows: Sequence[str]) -> Figure:
 
 @styled
 def forecast(families: Mapping[str, str], machines: Sequence[str]) -> Figure:
-    """How many layers of a family (its name in the text -> its name) are enough for a machine: 1, 2, more, never, or not known."""
-    greens = {"1": "#009E73", "2": "#73c9b2", "more": "#d3efe7", "never": "white", "?": "#ededed"}
+    """How many layers of a family (its name in the text -> its name) are enough for a machine, as :func:`_layers` writes it."""
+    greens = {"1": "#009E73", "2": "#73c9b2", "≤ 2": "#73c9b2", "more": "#d3efe7", "some": "#d3efe7", "never": "white", "?": "#ededed"}
     said = pd.DataFrame([[_layers(predict(ladder_task(name).machine, family)) for name in machines] for family in families.values()])
     figure, axes = new_figure(0.95 + 0.34 * len(families), left=2.0, right=0.1, top=0.75, bottom=0.1)
     number_grid(axes, said, said.map(greens.get))
@@ -242,11 +242,12 @@ def forecast(families: Mapping[str, str], machines: Sequence[str]) -> Figure:
 
 
 def _layers(found: Prediction) -> str:
-    if found.layers in (1, 2):
-        return str(found.layers)
+    """1, 2, ≤ 2 (one may do), more (than one), some (one may do), never, or ? where nothing is known."""
     if found.least is None:
         return "never"
-    return "more" if found.layers or (found.least > 1 and found.verdict.startswith("some")) else "?"
+    if found.layers in (1, 2):
+        return f"{'≤ ' * (found.least < found.layers)}{found.layers}"
+    return "?" if found.verdict == "not decided" else "more" if found.least > 1 else "some"
 
 
 @styled

@@ -10,7 +10,7 @@ class Said extends Error {
 }
 const claim = (holds, says) => { if (!holds) throw new Said(NOT_YET, says); };
 
-// As Python writes a text, a float and a float in so many digits.
+// As Python writes a text, a float in a fixed number of digits.
 const quoted = text => (text.includes("'") && !text.includes('"') ? `"${text}"` : `'${text.replaceAll("'", "\\'")}'`);
 const float = value => (Number.isInteger(value) ? value.toFixed(1) : String(value));
 const brief = (value, digits) => {
