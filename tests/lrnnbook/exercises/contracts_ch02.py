@@ -141,7 +141,7 @@ WRONG = {
         (lambda A, tokens, x0: by_einsum(A, tokens, x0)[:, -1:], "should be real numbers of shape (1, 2, 1, 2)"),
     ],
     "training_step": [
-        (lambda *given: step(*given, zero=False), "after two steps of SGD a weight is off by"),
+        (lambda *given: step(*given, zero=False), "; one step was right, and the second is not"),
         (lambda *given: step(*given, last=True), "after one step"), (lambda *given: step(*given, swapped=True), "after one step"),
         (lambda *given: step(*given, floats=False), "should come back as a float, got a Tensor"),
         (lambda *given: step(*given, clip=0), "with gradients longer than 1"),
@@ -157,7 +157,7 @@ WRONG = {
         (lambda *given: searched(*given, last=True), "but so is a shorter string"),
         (lambda *given: searched(*given, longest=8), "you find no wrong string, and there is one"),
         (lambda *given: None, "you find no wrong string"), (lambda *given: [0], "the answer to [0] is right"),
-        (lambda *given: [7], "tokens below"), (lambda *given: "01", "should be numbers"),
+        (lambda *given: [7], "tokens below"), (lambda *given: "01", "a tuple of tokens is asked for"),
         (lambda goes, answer, machine: contracts.search(goes.flip(0), answer, machine), "a"),
     ],
 }  # fmt: skip

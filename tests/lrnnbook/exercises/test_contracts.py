@@ -81,7 +81,7 @@ def test_what_is_right_is_kept_over_kernels_and_a_changed_file_is_not_used(copy,
     assert run(shell, "scan", SCAN.replace("A @", "A.mT @")).outcome == NOT_YET and not file.exists()
     assert run(shell, "scan", "1 / 0") is None and "ZeroDivisionError" in capsys.readouterr().out
     assert run(shell, "scan", SCAN).outcome == RIGHT and file.read_text() == SCAN
-    assert a_new_kernel(copy / copies.DEEPER).strip() == str(file)  # with its helper, from a lettered chapter too
+    assert a_new_kernel(copy / copies.DEEPER) == f"scan: yours, from mine/scan.py\n{file}\n"  # with its helper, from a lettered chapter too
     assert run(shell, "scan", STUB).outcome == UNTRIED and file.read_text() == SCAN  # the last right one stays
     misspelt = run(shell, "scan", SCAN.replace("def scan", "def scam"))  # the scan of the run before is not judged again
     assert (misspelt.outcome, misspelt.says) == (NOT_YET, "this cell defines no scan") and file.read_text() == SCAN
@@ -98,7 +98,7 @@ def test_without_a_copy_a_build_lasts_as_long_as_its_kernel(tmp_path, monkeypatc
     monkeypatch.setattr(building, "_session", {})
     shell = InteractiveShell()
     assert run(shell, "scan", SCAN).outcome == RIGHT
-    assert mine("scan") is shell.user_ns["scan"] and capsys.readouterr().out == "" and not list(tmp_path.iterdir())
+    assert mine("scan") is shell.user_ns["scan"] and capsys.readouterr().out == "scan: yours\n" and not list(tmp_path.iterdir())
 
 
 def test_a_name_that_nobody_builds_is_told_what_there_is():

@@ -61,7 +61,7 @@ def verdict(name: str, answer: Any) -> Verdict:
 
 
 def mine(name: str) -> Any:
-    """The reader's ``name``, as it was last found right; else the package's, and a sentence that says so.
+    """The reader's ``name``, as it was last found right; else the package's.  A line says which.
 
     ValueError for a name that no build cell has.
 
@@ -70,11 +70,14 @@ def mine(name: str) -> Any:
     """
     one = build(name)
     if name in _session:
+        print(f"{name}: yours")
         return _session[name]
     why, file = f"until yours is right (exercise {one.exercise})", kept(name)
     if own(name):
         try:
-            return runpy.run_path(str(file))[name]
+            made = runpy.run_path(str(file))[name]
+            print(f"{name}: yours, from {FOLDER}/{name}.py")
+            return made
         except AnyError as error:
             why = f"for {FOLDER}/{name}.py raised {raised(error)}"
     elif file is not None and file.is_file():

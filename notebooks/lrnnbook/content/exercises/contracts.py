@@ -117,7 +117,8 @@ def judge_training_step(answer: Callable) -> None:
             stays = all(torch.equal(a, b) for a, b in zip(first.parameters(), theirs.parameters()))
             what = "with gradients longer than 1 " if size > 1 else ""
             claim(not stays, f"after {steps} no weight has moved")
-            claim(moved <= 1e-5, f"{what}after {steps} of SGD a weight is off by {moved:.2g}")
+            which = "; one step was right, and the second is not" if steps == "two steps" else ""
+            claim(moved <= 1e-5, f"{what}after {steps} of SGD a weight is off by {moved:.2g}{which}")
             claim(type(given) is float, f"the loss should come back as a float, got a {type(given).__name__}")
             claim(abs(given - loss) <= 1e-4 * (1 + loss), f"{what}the loss of the batch is {loss:.4f}, you return {given:.4f}")
 
@@ -148,6 +149,8 @@ def judge_search(answer: Callable) -> None:
         if given is None:
             claim(shortest is None, f"{net}: you find no wrong string, and there is one")
             continue
+        if isinstance(given, str):
+            raise CannotJudge(f"a tuple of tokens is asked for, or None; got {shown(given)}")
         tokens = numbers(given, (None,), "the tokens of a string").tolist()
         if not set(tokens) <= set(range(len(goes))):
             raise CannotJudge(f"tokens below {len(goes)} are asked for, or None; got {shown(given)}")
