@@ -109,9 +109,11 @@ def test_a_name_that_nobody_builds_is_told_what_there_is():
 def test_a_build_cell_in_a_notebook_is_run_by_the_magic(tmp_path):
     code = ("from IPython.core.interactiveshell import InteractiveShell as S\nshell = S.instance()\n"
             "shell.run_cell('from lrnnbook.content.exercises import mine')\n"
-            f"print(repr(shell.run_cell('%%build scan\\n' + {SCAN!r}).result))\n")  # fmt: skip
-    said = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+            f"print(repr(shell.run_cell('%%build scan\\n' + {SCAN!r}).result))\nshell.run_cell('%%build scam\\nx = 1')\n")  # fmt: skip
+    told = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    said = told.stdout + told.stderr
     assert re.search("right: .*gradient", said)
+    assert "there is no build 'scam'; there are collide, " in said and "Traceback" not in said
 
 
 def test_a_reader_s_library_is_one_page_that_trains_and_proves_with_torch_alone(copy, capsys):

@@ -103,8 +103,7 @@ def kept(name: str) -> Path | None:
 
 def run(shell: Any, name: str, cell: str) -> Verdict | None:
     """Run a build cell, judge what it makes, and keep it if it is right; None where the cell itself raised."""
-    one = build(name.strip())
-    name = name.strip()
+    one = build(name)
     before = {name: shell.user_ns.pop(name)} if name in shell.user_ns else {}  # judged is what this cell defines
     success = shell.run_cell(cell).success
     made = shell.user_ns.get(name)
@@ -125,7 +124,16 @@ def run(shell: Any, name: str, cell: str) -> Verdict | None:
 
 def register(shell: Any) -> None:
     """Give an IPython shell the magic ``%%build``."""
-    shell.register_magic_function(lambda line, cell: run(shell, line, cell), "cell", "build")
+    from IPython.core.error import UsageError  # which a notebook shows in one line
+
+    def magic(line: str, cell: str) -> Verdict | None:
+        try:
+            build(line.strip())
+        except ValueError as error:
+            raise UsageError(str(error)) from error
+        return run(shell, line.strip(), cell)
+
+    shell.register_magic_function(magic, "cell", "build")
 
 
 def _digest(text: bytes) -> str:
