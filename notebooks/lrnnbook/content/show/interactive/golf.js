@@ -143,7 +143,8 @@ const render = ({ model, el }) => {
   const about = html("p"), form = html("p", {}, "start: x.  Then for each letter: the rows of A, with ; between them, + b."), values = html("div", { class: "values" });
   const input = html("textarea", { "aria-label": "your entry: the start, and for each letter the rows of A and b", spellcheck: "false",
     autocapitalize: "off", autocomplete: "off", input: () => play({ text: input.value }) });
-  controls.append(button("write the start again", () => play({ text: data.holes[at().hole].start })));
+  const again = button("write the start again", () => play({ text: data.holes[at().hole].start }));
+  controls.append(again);
   panels.append(html("div", { class: "entry" }, about, input, form), values);
   if (data.holes.length > 1) panels.append(html("div", { class: "holes", tabindex: 0, role: "group", "aria-label": "twelve holes" },
       html("table", {}, html("thead", {}, html("tr", {}, ...head)), html("tbody", {}, ...rows.map(row => row.node)))));
@@ -151,6 +152,7 @@ const render = ({ model, el }) => {
 
   const draw = () => {
     const { hole: i, text, best } = at(), hole = data.holes[i], now = found();
+    again.setAttribute("aria-disabled", String(text === hole.start)); // not disabled, or the focus would be lost with the press
     const spell = word => (word.length ? word.map(token => safe(typeset(hole.symbols[token]))).join(" ") : "nothing");
     rows.forEach(({ press, mine }, k) => {
       press.setAttribute("aria-pressed", String(k === i));
