@@ -25,6 +25,7 @@ def test_three_outcomes():
     broken = judging.judge(lambda: judging.expect(double, [((None,), 4)]))
     assert broken.outcome == judging.UNJUDGED
     assert broken.says.startswith("double(None) raised TypeError: unsupported operand")
+    assert broken.says.endswith("(at: return 2 * n)")
     assert "\n" not in broken.says
 
 

@@ -10,6 +10,7 @@ import copy
 import re
 import reprlib
 import sys
+import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -141,7 +142,8 @@ def call(function: Callable, *arguments: Any, copied: bool = True) -> Any:
     except CannotJudge:  # from the grader: the function lives in another process, and that says what happened
         raise
     except AnyError as error:
-        raise CannotJudge(f"{spelled(function, arguments, _in_brief)} raised {raised(error)}") from None
+        said = f"{spelled(function, arguments, _in_brief)} raised {raised(error)}{_where(error, function)}"
+        raise CannotJudge(said) from None
 
 
 def numbers(
@@ -288,6 +290,13 @@ def raised(error: BaseException) -> str:
     """An exception in one line."""
     text = " ".join(str(error).split())
     return f"{type(error).__name__}: {text[:200]}" if text else type(error).__name__
+
+
+def _where(error: BaseException, function: Callable) -> str:
+    """The last line of the function's own cell or file that ran before it raised; nothing where that is not known."""
+    home = getattr(getattr(function, "__code__", None), "co_filename", None)
+    lines = [one.line for one in traceback.extract_tb(error.__traceback__) if one.filename == home]
+    return f" (at: {lines[-1]})" if lines and lines[-1] else ""
 
 
 class _Short(reprlib.Repr):
