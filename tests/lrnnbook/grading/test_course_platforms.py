@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 import os
 import shutil
 import zipfile
@@ -218,40 +217,6 @@ def test_an_export_of_something_else_is_refused(tmp_path, handout, capsys):
 
 
 # --- the whole way ---------------------------------------------------------------------------------------------------
-
-
-@posix
-def test_the_way_of_a_class_from_zip_to_export(tmp_path, handout, capsys, monkeypatch):
-    """A resubmission, a late one, a hostile one, an endless one, a zip; graded twice, with a person's word between."""
-    right, wrong = handout.notebook(), handout.notebook(ps1_2="def collision(M, n):\n    return (1, 0), (0, 1)\n")
-    loop = handout.notebook(ps1_2="def collision(M, n):\n    while True:\n        pass\n")
-    evil = handout.notebook(ps1_2="import os, pathlib\ndef collision(M, n):\n    pathlib.Path('/marks.csv').write_text('16')\n    os._exit(0)\n")
-    evil.metadata["lrnnlab"]["assignment"] = "../../evil"
-    text = {name: nbformat.writes(one) for name, one in (("right", right), ("wrong", wrong), ("loop", loop), ("evil", evil))}
-    files = {"leeann_101_9001_ps1.ipynb": text["right"], "ozbo_LATE_102_9002_ps1.ipynb": text["wrong"], "ozbo_102_9010_ps1-1.ipynb": text["right"],
-             "deecy_LATE_103_9003_ps1.ipynb": text["wrong"], "eve_104_9004_ps1.ipynb": text["evil"], "fay_105_9005_ps1.ipynb": text["loop"],
-             "gus_106_9006_ps1.zip": zip_of({"ps1/ps1.ipynb": json.dumps(right)})}  # fmt: skip
-    (tmp_path / "class.zip").write_bytes(zip_of(files))
-    monkeypatch.chdir(tmp_path)
-    asked = ["grade", "class.zip", "--seconds", "2"]
-    asked += [] if shutil.which("bwrap") else ["--unfenced"]
-    assert main(asked) == 0
-    said = capsys.readouterr().out
-    out = tmp_path / "class-marks"
-    marks = read_marks(out / "marks.csv", handout.problem_set)
-    assert marks["points"].to_dict() == {"leeann (101)": "16", "ozbo (102)": "16", "deecy (103)": "14", "eve (104)": "13",
-                                         "fay (105)": "13", "gus (106)": "16"}  # fmt: skip
-    assert marks["late"].to_dict()["deecy (103)"] == "LATE" and marks["late"].value_counts()["LATE"] == 1
-    assert "of 2 uploads ozbo_102_9010_ps1-1.ipynb counts" in said
-    assert "fenced" not in (out / "feedback" / "eve (104).html").read_text(encoding="utf-8").lower()
-    edited(out / "marks.csv", adjust="-1", comment="Late by a day")
-    (tmp_path / "again.zip").write_bytes(zip_of({"deecy_103_9100_ps1-1.ipynb": text["right"]}))
-    assert main(["grade", "again.zip", "--out", "class-marks", *asked[2:]]) == 0
-    assert "deecy (103): 15/16, -1 by hand (was 14)" in capsys.readouterr().out
-    assert "Late by a day" in (out / "feedback" / "deecy (103).html").read_text(encoding="utf-8")
-    (tmp_path / "grades.csv").write_text(GRADEBOOK + '"Dee, Cy",103,cd,1,,\n', encoding="utf-8")
-    assert main(["marks", "class-marks", "--into", "grades.csv"]) == 0
-    assert '"Dee, Cy",103,cd,1,15,' in (out / "grades-filled.csv").read_text(encoding="utf-8-sig")
 
 
 @posix

@@ -5,13 +5,16 @@ follows), Canvas a file ``leeann_LATE_102_90211_ps1.ipynb``: the student, the st
 after these is the student's to choose, so a name is read from its front.
 """
 
+import html
 import io
+import math
 import os
 import re
 import zipfile
 import zlib
 from collections import Counter
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -121,7 +124,8 @@ def fill(worksheet: Path, marks: "pd.DataFrame", pages: dict[str, Path], out: Pa
     theirs = marks.loc[[students[id] for id in ids[lines]]]
     grades.loc[lines, own[0]] = theirs["points"].str.replace(".", "," if sep == ";" else ".").values
     if "Feedback comments" in once:
-        grades.loc[lines, "Feedback comments"] = theirs["comment"].mask(theirs["comment"] == "", theirs["problem"]).values
+        said = theirs["comment"].mask(theirs["comment"] == "", theirs["problem"])
+        grades.loc[lines, "Feedback comments"] = said.map(partial(html.escape, quote=False)).values  # Moodle reads HTML
     filled, packed = out / f"{worksheet.stem}-filled.csv", io.BytesIO()
     put(filled, grades.to_csv(index=False, sep=sep, lineterminator="\r\n").encode("utf-8-sig"))
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -134,5 +138,9 @@ def fill(worksheet: Path, marks: "pd.DataFrame", pages: dict[str, Path], out: Pa
     without = [student for student in marks.index if student not in set(theirs.index)]
     says += [f"without a line: {', '.join(without)}"] if without else []
     total = grades[grades.iloc[:, 0].str.strip().str.startswith("Points Possible")][own[0]] if "Maximum Grade" not in once else grades["Maximum Grade"]
-    other = {text for text in total if re.fullmatch(r"[0-9]+([.,]0*)?", text) and int(float(text.replace(",", "."))) != int(theirs["possible"].iloc[0])}
-    return says + [f"the platform's maximum is {text}, the set's {theirs['possible'].iloc[0]}: make them equal" for text in sorted(other)]
+    most = {float(text.replace(",", ".")) for text in total if re.fullmatch(r"[0-9]+([.,][0-9]*)?", text)}
+    possible = float(theirs["possible"].iloc[0])
+    says += [f"the platform's maximum is {limit:g}, the set's {possible:g}: make them equal" for limit in sorted(most - {possible})]
+    taken = (0, max(most)) if most and "Maximum Grade" in once else (-math.inf, math.inf)
+    return says + [f"Moodle will leave out {student}: {points} points are less than 0, or more than its maximum"
+                   for student, points in theirs["points"].items() if not taken[0] <= float(points) <= taken[1]]  # fmt: skip
