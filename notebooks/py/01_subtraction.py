@@ -92,7 +92,7 @@ print(f"{len(tried)} expressions, the longest of {max(map(len, tried)) // 2 + 1}
 # symbols), **all** of a finite number, a **sample**, or **float** (rounded). The proof of section 1 is in view; checks of the others are
 # folded, one click away. Where we break a hypothesis ourselves, `show.expect_failure` demands that exactly this step fails.
 #
-# *You need:* matrices, eigenvalues, modular arithmetic, and chapter 00. *It takes* about 50 min to read and 1 h 10 min for the exercises, and less than a minute of
+# *You need:* matrices, eigenvalues, modular arithmetic, and chapter 00. *It takes* about 50 min to read and 1 h 5 min for the exercises, and less than a minute of
 # computing.
 #
 # ## 1 A proof that says no
@@ -560,18 +560,26 @@ assert last == a * q + c, "Theorem D, step 5: nothing before a reset is left"
 show.math(r"\text{a turn: } \ b =", sp.factor(drive), r"\text{; after a reset to } q \text{ and one more letter: } \ x =", last)
 
 # %% [markdown]
-# **Exercise 5** ★★ *(15 min, 4 points: to see why a permuting letter is a turn)* **A proof step.** In step 3 of Theorem D,
-# why is $|a| = 1$, and where is it used that $R$ has more than one point?
+# **Exercise 5** ★★ *(10 min, 4 points: to see why a permuting letter is a turn)* **Find the wrong step.** A letter does
+# $x \mapsto a x + b$ to a channel, with $a \ne 0$, and maps a finite set $R$ of points into itself. *Claim: it is a turn.*
+#
+# 1. As $a \ne 0$, it keeps different points different, so on the finite set $R$ it is a permutation.
+# 2. Hence it leaves the mean $c$ of $R$ where it is, and $x - c$ becomes $a\,(x - c)$.
+# 3. The sum of all $|x - c|^2$ over $R$ is the same before and after, and the letter multiplies it by $|a|^2$. So $|a| = 1$.
+# 4. A map with $|a| = 1$ that leaves $c$ where it is turns the plane about $c$.
+#
+# Which step does not follow, and which letter on which points shows it?
 
-# %% [markdown]
-# *Your argument (double-click to write):*
+# %%
+my_step = None  # exercise 5: the step, then (a, b, the points of R), for example (1, (1j, 0, [1, 1j, -1, -1j]))
+check("01.5", my_step)
 
 # %% [markdown]
 # <!-- Exercise 01.5: from notebooks/lrnnbook/content/exercises/ch01.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
-# $\sum_R |x - c|^2$ is the same before and after.
+# $\sum_R |x - c|^2 = |a|^2 \sum_R |x - c|^2$. By what does one divide?
 #
 # </details>
 #
@@ -787,9 +795,8 @@ check("01.7", my_block)
 #   Models*, 2024, [arXiv:2405.17394](https://arxiv.org/abs/2405.17394).
 # * What negative eigenvalues add: Grazzi et al., *Unlocking State-Tracking in Linear RNNs Through Negative
 #   Eigenvalues*, 2024, [arXiv:2411.12537](https://arxiv.org/abs/2411.12537).
-# * Automata as layers of groups and resets, the source of the construction of Theorem D′: Krohn and Rhodes, *Algebraic
-# Theory of Machines I*, 1965,
-# [doi:10.1090/S0002-9947-1965-0188316-1](https://doi.org/10.1090/S0002-9947-1965-0188316-1).
+# * Automata as layers of groups and resets, as [01e](deeper/01e_groups_and_depth.ipynb) builds them: Krohn and Rhodes, *Algebraic
+#   Theory of Machines I*, 1965, [doi:10.1090/S0002-9947-1965-0188316-1](https://doi.org/10.1090/S0002-9947-1965-0188316-1).
 #
 # ## Exercises
 #
@@ -798,7 +805,7 @@ check("01.7", my_block)
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->
 #
-# 7 exercises, 24 points, about 70 minutes:
+# 7 exercises, 24 points, about 65 minutes:
 #
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
@@ -806,7 +813,7 @@ check("01.7", my_block)
 # | 2 | [2 What the proof does not say](#2-What-the-proof-does-not-say) | ★ | 5 | 2 | to separate two demands on a state |
 # | 3 | [2 What the proof does not say](#2-What-the-proof-does-not-say) | ★★ | 10 | 4 | to find where a float forgets |
 # | 4 | [3 A layer that escapes stores everything](#3-A-layer-that-escapes-stores-everything) | ★★ | 15 | 4 | to turn a contradiction into a construction |
-# | 5 | [4 The clock of chapter 00 is a turn](#4-The-clock-of-chapter-00-is-a-turn) | ★★ | 15 | 4 | to see why a permuting letter is a turn |
+# | 5 | [4 The clock of chapter 00 is a turn](#4-The-clock-of-chapter-00-is-a-turn) | ★★ | 10 | 4 | to see why a permuting letter is a turn |
 # | 6 | [4 The clock of chapter 00 is a turn](#4-The-clock-of-chapter-00-is-a-turn) | ★ | 10 | 3 | to refute all diagonal layers with two words |
 # | 7 | [5 A block of size 2](#5-A-block-of-size-2) | ★★ | 10 | 4 | to forget with a transition of zeros |
 #
@@ -868,16 +875,16 @@ check("01.7", my_block)
 #
 # <details><summary>Solution of 01.5</summary>
 #
-# The letter permutes $R$, so $\sum_{x \in R} |x - c|^2 = \sum_{x \in R} |a|^2 |x - c|^2$. If $R$
-# has two points the sum is not zero, and $|a| = 1$. If $R$ is one point, every letter does nothing, whatever
-# $a$ is.
+# Step 3, for example `(3, (0.5, 1, [2]))`: the letter leaves the one point of $R$ alone, the sum is 0 before and after, and
+# $0 = |a|^2 \cdot 0$ says nothing about $a$. What is right: if $R$ has two points or more, the sum is not zero, and $|a| = 1$. If $R$ is one
+# point, every letter does nothing, whatever $a$ is, and that is all that Theorem D needs.
 #
 # </details>
 #
 # <details><summary>Solution of 01.6</summary>
 #
 # `abba` and `baba`: $u = a$, $v = b$, $w = ba$, so by Theorem D they end in the same state. The first
-# has two b side by side, the second has not. (With $w = ab$, as for $D_2$, neither of the words has.)
+# has two b side by side, the second has not. (With $w = ab$ the words are `abab` and `baab`, and neither has.)
 #
 # </details>
 #

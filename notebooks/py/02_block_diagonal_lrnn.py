@@ -404,19 +404,27 @@ with show.expect_failure("Eq. 7, step 3"):
 #
 # Your columns have 1-norm 1. So your net cannot explode, and whatever went wrong beyond position 40 was something else.
 #
-# **Exercise 5** ★★ *(15 min, 4 points: to bound eigenvalues by a norm)* **A proof step.** Show that a matrix whose
-# columns all have 1-norm at most 1 has no eigenvalue outside the unit circle. For which $p$ does Eq. 6 allow blocks with
-# an eigenvalue outside?
+# **Exercise 5** ★★ *(15 min, 4 points: to bound eigenvalues by a norm)* **Find the wrong step.** *Claim: a block whose columns
+# have 2-norm at most 1 has no eigenvalue outside the unit circle.* Let $Av = \lambda v$ with $v \ne 0$, and $A_j$ be the columns.
+#
+# 1. $|\lambda|\,\|v\|_2 = \|Av\|_2$.
+# 2. $Av = \sum_j v_j A_j$, so $\|Av\|_2 \le \sum_j |v_j|\,\|A_j\|_2 \le \sum_j |v_j|$ by the triangle inequality.
+# 3. And $\sum_j |v_j| \le \|v\|_2$.
+# 4. So $|\lambda|\,\|v\|_2 \le \|v\|_2$, and $|\lambda| \le 1$.
+#
+# Which step does not follow, and which vector $v$ shows it? Then change the norm so that all four steps are right, and say for which $p$
+# Eq. 6 allows blocks with an eigenvalue outside.
 
-# %% [markdown]
-# *Your proof (double-click here and write):*
+# %%
+my_step = None  # exercise 5: the step, then the vector, for example (1, [1, 0])
+check("02.5", my_step)
 
 # %% [markdown]
 # <!-- Exercise 02.5: from notebooks/lrnnbook/content/exercises/ch02.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
-# Take an eigenvector $v$ and compare the 1-norms of $Av$ and $v$.
+# Which of $\sum_j |v_j|$ and $\|v\|_2$ is the 1-norm of $v$? Compare the two for a vector of two entries.
 #
 # </details>
 #
@@ -591,14 +599,22 @@ def search(goes, answer, machine):
 #
 # <details><summary>Hint 1</summary>
 #
-# What decides all that can follow is the pair (states of the heads, state of the machine). There are finitely many.
+# Keep a queue of what is still to be extended, shortest strings first: each entry is a pair of states and the string that led
+# there. It begins with one entry, `queue = deque([(((0,) * goes.shape[1], machine.initial), ())])`.
 #
 # </details>
 #
 # <details><summary>Hint 2</summary>
 #
-# Breadth first: a queue of pairs, and for each pair the string that led there first. A pair that was found before
-# leads to nothing new.
+# One move: from the pair `(heads, q)` token `v` leads to `tuple(int(goes[v, k, s]) for k, s in enumerate(heads))` and
+# `machine.transitions[v, q]`. Compare the two answers there at once.
+#
+# </details>
+#
+# <details><summary>Hint 3</summary>
+#
+# A pair that you have seen before leads to nothing new, so keep a set of the pairs and append only what is not in it. What does
+# it mean when the queue is empty?
 #
 # </details>
 
@@ -873,10 +889,10 @@ walk_widget
 #
 # <details><summary>Solution of 02.5</summary>
 #
-# If $Av = \lambda v$ then $|\lambda|\,\|v\|_1 = \|Av\|_1 \le \|v\|_1$, because
-# $\|Av\|_1 \le \sum_j |v_j| \|A_{\cdot j}\|_1$. For every $p > 1$ the all-equal block has eigenvalue
-# $b^{1-1/p} > 1$; for $p < 1$ a column with $\|v\|_p \le 1$ has $\|v\|_1 \le 1$ as well, so there is none, as for
-# $p = 1$.
+# Step 3, for example `(3, [1, 1])`: $\sum_j |v_j| = \|v\|_1 = 2$, and $\|v\|_2 = \sqrt 2$. With the 1-norm in place of the 2-norm all
+# four steps are right, step 3 as an equality: if all columns have 1-norm at most 1, then $|\lambda|\,\|v\|_1 = \|Av\|_1 \le \|v\|_1$. For
+# every $p > 1$ the block of equal entries has the eigenvalue $b^{1-1/p} > 1$. For $p < 1$ a column with $\|v\|_p \le 1$ has
+# $\|v\|_1 \le 1$ as well, so there is none, as for $p = 1$.
 #
 # </details>
 #

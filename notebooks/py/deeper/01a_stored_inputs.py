@@ -80,22 +80,33 @@ assert len(kept) == 5**4, "Theorem A, step 5: a state that keeps all expressions
 print(f"base 7: {5**4} expressions, {len(kept)} states")
 
 # %% [markdown]
-# **Exercise 8** ★★ *(20 min, 5 points: to retell a proof in your own words)* **A proof step.** Prove Theorem A
-# for $M = 3$ and $n = 2$ in your own words, with no algebra beyond that of chapter 01, section 3. How many states are there
-# at least?
+# **Exercise 8** ★★ *(20 min, 5 points: to retell a proof and find where it needs its hypothesis)* **Find the wrong step.**
+# *Claim: for every $M \ge 2$ a layer with one $A$ that answers all $a{-}b$ modulo $M$ has at least $M^2$ states.*
+#
+# 1. Suppose that $a{-}b$ and $c{-}d$ share a state. One state has one answer, so $a - b \equiv c - d$.
+# 2. Write `0-` in front of both. They still share a state, so $-a - b \equiv -c - d$.
+# 3. The difference of the two is $2a \equiv 2c$.
+# 4. Hence $a \equiv c$.
+# 5. Then $b \equiv d$ by step 1: the two were one expression, and all $M^2$ have states of their own.
+#
+# Which step does not follow, and which $M$, $a$, $c$ show it? Then prove the claim for $M = 3$ in your own words.
+
+# %%
+my_step = None  # exercise 8: the step, then (M, a, c), for example (1, (7, 2, 5))
+check("01.8", my_step)
 
 # %% [markdown]
 # <!-- Exercise 01.8: from notebooks/lrnnbook/content/exercises/ch01.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
-# There are nine expressions of two digits.
+# Steps 1, 2, 3 and 5 only add, subtract and use that one state has one answer.
 #
 # </details>
 #
 # <details><summary>Hint 2</summary>
 #
-# Suppose that two of them share a state: first with the same first digit, then with different ones.
+# Write down twice each number modulo 4. Which two agree?
 #
 # </details>
 
@@ -282,15 +293,16 @@ print(f"{len(words)} expressions, {len(answers)} states, all read off right")
 #
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
-# | 8 | [1 Theorem A on examples](#1-Theorem-A-on-examples) | ★★ | 20 | 5 | to retell a proof in your own words |
+# | 8 | [1 Theorem A on examples](#1-Theorem-A-on-examples) | ★★ | 20 | 5 | to retell a proof and find where it needs its hypothesis |
 # | 9 | [2 Break a hypothesis: an odd modulus](#2-Break-a-hypothesis:-an-odd-modulus) | ★ | 5 | 2 | to find the hypothesis that a proof uses |
 #
 # <details><summary>Solution of 01.8</summary>
 #
-# Nine. Suppose two of the nine expressions $a{-}b$ and $c{-}d$ share a state. If $a = c$, then by
-# step 1 the states after the one letter $b$ and after $d$ agree too, and these have different values. If
-# $a \ne c$: $a - b \equiv c - d$ and, with `0-` in front, $-a - b \equiv -c - d$ modulo 3, so
-# $2(a - c) \equiv 0$, and $a = c$ as 2 has an inverse modulo 3. So all nine states differ.
+# Step 4, for example `(4, (4, 0, 2))`: 2 has an inverse modulo $M$ only if $M$ is odd, and modulo 4 twice 0 and twice 2 are the
+# same. For $M = 3$ there are nine states. Suppose two of the nine expressions $a{-}b$ and $c{-}d$ share one. If $a = c$, the states after the
+# one letter $b$ and after $d$ agree too (what is in front cancels), and these have different values unless $b = d$. If $a \ne c$:
+# $a - b \equiv c - d$ and, with `0-` in front, $-a - b \equiv -c - d$ modulo 3, so $2(a - c) \equiv 0$, and $a = c$ as 2 has an inverse
+# modulo 3. So all nine states differ.
 #
 # </details>
 #

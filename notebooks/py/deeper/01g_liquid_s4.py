@@ -17,7 +17,7 @@ import sympy as sp
 
 import lrnnbook
 from lrnnbook import show
-from lrnnbook.content.exercises import hint, solution
+from lrnnbook.content.exercises import check, hint, solution
 
 lrnnbook.needs("0.1")
 
@@ -114,22 +114,33 @@ with show.expect_failure("Liquid-S4, step 1"):
     )
 
 # %% [markdown]
-# **Exercise 15** ★★★ *(15 min, 3 points: to see what off-diagonal entries give)* **A proof step.** For which matrices
-# $A$ do the transitions $A + \mathrm{diag}(v)$ and $A + \mathrm{diag}(w)$ of Liquid-S4 commute, for given vectors
-# $v$ and $w$?
+# **Exercise 15** ★★★ *(15 min, 3 points: to see what off-diagonal entries give)* **Find the wrong step.** *Claim: for
+# $v \ne w$ the transitions $A + \mathrm{diag}(v)$ and $A + \mathrm{diag}(w)$ of Liquid-S4 commute exactly if $A$ is
+# diagonal.* Let $D = \mathrm{diag}(w - v)$.
+#
+# 1. Multiply out both products. All terms cancel but $AD$ and $DA$, so the transitions commute exactly if $AD = DA$.
+# 2. As $v \ne w$, the diagonal matrix $D$ is not zero, and what commutes with it is diagonal as well.
+# 3. Conversely, two diagonal matrices commute.
+# 4. So the transitions commute exactly if $A$ is diagonal.
+#
+# Which step does not follow, and which $A$, $v$, $w$ show it? Then say for which $A$ they do commute.
+
+# %%
+my_step = None  # exercise 15: the step, then (A, v, w), for example (1, ([[1, 2], [0, 1]], [0, 0], [0, 1]))
+check("01.15", my_step)
 
 # %% [markdown]
 # <!-- Exercise 01.15: from notebooks/lrnnbook/content/exercises/ch01.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
-# Multiply out; most terms cancel.
+# What is the entry $(i, j)$ of $AD - DA$ for a diagonal $D$?
 #
 # </details>
 #
 # <details><summary>Hint 2</summary>
 #
-# What is the entry $(i, j)$ of $AD - DA$ for a diagonal $D$?
+# Which matrices commute with a $D$ whose diagonal entries are all equal?
 #
 # </details>
 
@@ -181,8 +192,8 @@ print(f"what is left of a difference after 100 letters that shrink it to 60 %: {
 #
 # <details><summary>Solution of 01.15</summary>
 #
-# With $V = \mathrm{diag}(v)$ and $W = \mathrm{diag}(w)$:
-# $(A + V)(A + W) - (A + W)(A + V) = A(W - V) - (W - V)A$, with entries $a_{ij}\,(w_j - v_j - w_i + v_i)$. So
-# exactly if $a_{ij} = 0$ wherever $w - v$ differs at $i$ and $j$: for generic inputs, $A$ diagonal.
+# Step 2, for example `(2, ([[0, 1], [1, 0]], [0, 0], [1, 1]))`: here $D = I$, which commutes with every $A$. What is right:
+# $AD - DA$ has the entries $a_{ij}\,(d_j - d_i)$ with $d = w - v$. So the transitions commute exactly if $a_{ij} = 0$ wherever $w - v$
+# differs at $i$ and $j$. For generic inputs it differs everywhere, and then $A$ is diagonal.
 #
 # </details>

@@ -74,9 +74,20 @@ assert [left.coeff_monomial(t**k) for k in range(9)] == right, "Lemma 1, step 5:
 show.math(r"\det \exp(tG) = \exp(t\, \mathrm{Tr}\, G) = ", sp.series(sp.exp(G.trace() * t), t, 0, 4))
 
 # %% [markdown]
-# **Exercise 9** ★ *(5 min, 3 points: to find all logarithms of a rotation)* **A proof step.** Which rotations
-# of the plane are $\exp(S)$ for more than one skew $S$? And why is there no real matrix $S$, skew or not, with
-# $\det\exp(S) = -1$?
+# **Exercise 9** ★ *(5 min, 3 points: to find all logarithms of a rotation)* **Find the wrong step.** *Claim: every rotation of
+# the plane is $\exp(S)$ for exactly one skew $S$, and a mirror image is $\exp(S)$ for no real $S$ at all.*
+#
+# 1. A skew $S$ of the plane is $\begin{pmatrix}0 & -\theta\\ \theta & 0\end{pmatrix}$, and $\exp(S)$ turns by $\theta$. If
+#    $\exp(S) = \exp(S')$, they turn by the same angle, so $S = S'$.
+# 2. A skew $S$ has trace 0. By step 5 of Lemma 1 its exponential has determinant 1, as a rotation should.
+# 3. For every real $S$, skew or not, $\det\exp(S) = \exp(\mathrm{Tr}\,S) > 0$.
+# 4. A mirror image has determinant $-1$, so it is $\exp(S)$ for no real $S$.
+#
+# Which step does not follow, and which two angles $\theta$ and $\theta'$, in radians, show it?
+
+# %%
+my_step = None  # exercise 9: the step, then two angles, for example (3, (0.5, 1.5))
+check("04.9", my_step)
 
 # %% [markdown]
 # <!-- Exercise 04.9: from notebooks/lrnnbook/content/exercises/ch04.md, by lrnnlab book build; change it there. -->
@@ -89,7 +100,7 @@ show.math(r"\det \exp(tG) = \exp(t\, \mathrm{Tr}\, G) = ", sp.series(sp.exp(G.tr
 #
 # <details><summary>Hint 2</summary>
 #
-# Step 5 of Lemma 1 says what the determinant of an exponential is.
+# Step 5 of Lemma 1 says what the determinant of an exponential is. So steps 2 to 4 are right.
 #
 # </details>
 
@@ -323,8 +334,9 @@ with show.expect_failure("Surjective, step 2"):
 #
 # <details><summary>Solution of 04.9</summary>
 #
-# All of them: $S$ and $S$ plus a turn by 360° have the same exponential. And
-# $\det\exp(S) = \exp(\mathrm{Tr}\,S) > 0$.
+# Step 1, for example `(1, (0, 2 * math.pi))`: $\theta$ and $\theta + 2\pi$ turn alike, so equal exponentials do not give equal
+# angles. Every rotation of the plane is $\exp(S)$ for infinitely many skew $S$, one for each $\theta + 2\pi k$. The rest is right: no real
+# $S$ has a negative $\det\exp(S) = \exp(\mathrm{Tr}\,S)$.
 #
 # </details>
 #

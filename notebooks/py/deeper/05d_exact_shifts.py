@@ -18,7 +18,7 @@ import sympy as sp
 import lrnnbook
 from lrnnbook import show
 from lrnnbook.content.chapters import ch05
-from lrnnbook.content.exercises import hint, solution
+from lrnnbook.content.exercises import check, hint, solution
 from lrnnbook.content.tables import kernels
 
 lrnnbook.needs("0.1")
@@ -201,14 +201,31 @@ show.table(
 )
 
 # %% [markdown]
-# **Exercise 11** ★★ *(10 min, 4 points: to find the cheapest shift)* Which exact shift needs the fewest modes on $L$ lags
-# (without the cast), and how many? Why does a shift by 0 need as many as one by $L - 1$? And why does no layer have
-# to pay for it?
+# **Exercise 11** ★★ *(10 min, 4 points: to find the cheapest shift)* **Find the wrong step.** *Claim: of all exact shifts on $L$
+# lags (without the cast) the one by 0 needs the fewest modes, and the one by $L - 1$ the most.*
+#
+# 1. A shift by $S$ needs at least $S + 1$ modes.
+# 2. $L$ modes are enough for every shift on $L$ lags: the $L$-th roots of unity.
+# 3. So the shift by $L - 1$ needs $L$ modes, and no shift needs more.
+# 4. $S + 1$ is least for $S = 0$. So the shift by 0 needs the fewest.
+#
+# Which step does not follow? Show it on 64 lags, with a shift that needs fewer modes than the one by 0, and its number of modes. Then say
+# which shift needs the fewest on $L$ lags, and why no layer has to pay for a shift by 0.
+
+# %%
+my_step = None  # exercise 11: the step, then (the shift, its number of modes), for example (1, (63, 64))
+check("05.11", my_step)
 
 # %% [markdown]
 # <!-- Exercise 05.11: from notebooks/lrnnbook/content/exercises/ch05.md, by lrnnlab book build; change it there. -->
 #
-# <details><summary>Hint</summary>
+# <details><summary>Hint 1</summary>
+#
+# A shift needs at least $S + 1$ modes. Are they enough?
+#
+# </details>
+#
+# <details><summary>Hint 2</summary>
 #
 # $S + 1$ grows with $S$, and $L - S$ falls.
 #
@@ -230,8 +247,9 @@ show.table(
 #
 # <details><summary>Solution of 05.11</summary>
 #
-# $\max(S+1, L-S)$ is least in the middle: $L/2 + 1$ for even $L$ (at $S = L/2$ and $L/2 - 1$),
-# $(L+1)/2$ for odd. By 0: the kernel $1, 0, 0, \dots, 0$ must be silent for $L - 1$ lags, so $N = L$. The skip
-# weight $D$ does it for nothing.
+# Step 4, for example `(4, (32, 33))`: $S + 1$ is only one of two lower bounds. The kernel $1, 0, 0, \dots, 0$ of the shift by 0 must
+# be silent for $L - 1$ lags, so it needs $N = L$, as many as the shift by $L - 1$. $\max(S+1, L-S)$ is least in the middle: $L/2 + 1$ for
+# even $L$ (at $S = L/2$ and $L/2 - 1$), $(L+1)/2$ for odd. No layer has to pay for a shift by 0, because the skip weight $D$ does it for
+# nothing.
 #
 # </details>

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 06c · Nearly exact
 #
-# What changes if the kernel of a shift may be a little wrong? *It takes* about 10 min to read and 35 min for the exercises. Beyond [chapter 06](../06_ill_conditioned_reals.ipynb).
+# What changes if the kernel of a shift may be a little wrong? *It takes* about 10 min to read and 25 min for the exercises. Beyond [chapter 06](../06_ill_conditioned_reals.ipynb).
 
 # %% jupyter={"source_hidden": true} tags=["hide-input"]
 import math
@@ -20,7 +20,7 @@ from scipy.optimize import linprog
 
 import lrnnbook
 from lrnnbook import show
-from lrnnbook.content.exercises import guess, hint, solution
+from lrnnbook.content.exercises import check, guess, hint, solution
 from lrnnbook.content.tables import kernels
 
 lrnnbook.needs("0.1")
@@ -126,22 +126,34 @@ for S in (32, 128, 180, 224):
 # looked.) What least squares in double precision reaches is in section 1, and what training reaches in the sitting's section 7.
 
 # %% [markdown]
-# **Exercise 11** ★★★ *(30 min, 5 points: to meet a bound by duality)* **A proof step.** In the table above the
-# linear programme reaches the bound $|[x^S]T^*_n| - \varepsilon\,T_n(3)$ of the most expensive shift as long as $\varepsilon$
-# is small. Prove that it does. (Which kernel would make every inequality of the proof an equality?)
+# **Exercise 11** ★★★ *(20 min, 5 points: to see where a bound is met with equality)* **Find the wrong step.** In the table above the
+# linear programme reaches the bound of the most expensive shift as long as $\varepsilon$ is small. *Claim: it reaches
+# $|[x^S]T^*_n| - \varepsilon\,T_n(3)$ for every $\varepsilon$.* Let $c_k = [x^k]T^*_n$ with $n = L - 1$, let the nodes $\lambda_i$ be the extrema
+# of $T^*_n$, and $w^{(k)}$ the weights of the one-hot at $k$ on them.
+#
+# 1. By the proof of Theorem 2, $w^{(k)}_i$ is 0 or has the sign of $c_k\,T^*_n(\lambda_i)$.
+# 2. Take $w = w^{(S)} - \varepsilon \sum_k \mathrm{sign}(c_S c_k)\,w^{(k)}$. Each of its taps is wrong by exactly $\varepsilon$.
+# 3. What is subtracted has the sign of $w^{(S)}_i$. So every weight becomes smaller, and keeps the sign of $c_S\,T^*_n(\lambda_i)$.
+# 4. Hence $\|w\|_1 = |\sum_i w_i T^*_n(\lambda_i)| = |c_S| - \varepsilon \sum_k |c_k| = |c_S| - \varepsilon\,T_n(3)$.
+#
+# Which step does not follow, and which $\varepsilon$ shows it for $L = 8$, $S = 5$? Then say up to which $\varepsilon$ it holds.
+
+# %%
+my_step = None  # exercise 11: the step, then the error, for example (1, 0.01)
+check("06.11", my_step)
 
 # %% [markdown]
 # <!-- Exercise 06.11: from notebooks/lrnnbook/content/exercises/ch06.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
-# Let the nodes be the extrema of $T^*$.
+# Can $|c_S| - \varepsilon\,T_n(3)$ be a norm for every $\varepsilon$?
 #
 # </details>
 #
 # <details><summary>Hint 2</summary>
 #
-# Let every tap be wrong by exactly $\varepsilon$; which sign makes the weights smaller?
+# What happens to a small number of which one takes more and more away?
 #
 # </details>
 
@@ -153,12 +165,12 @@ for S in (32, 128, 180, 224):
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->
 #
-# 2 exercises, 8 points, about 35 minutes:
+# 2 exercises, 8 points, about 25 minutes:
 #
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
 # | 10 | [1 What double precision finds](#1-What-double-precision-finds) | ★ | 5 | 3 | to find the hardest lag |
-# | 11 | [2 A certificate with a slack](#2-A-certificate-with-a-slack) | ★★★ | 30 | 5 | to meet a bound by duality |
+# | 11 | [2 A certificate with a slack](#2-A-certificate-with-a-slack) | ★★★ | 20 | 5 | to see where a bound is met with equality |
 #
 # <details><summary>Solution of 06.10</summary>
 #
@@ -170,12 +182,9 @@ for S in (32, 128, 180, 224):
 #
 # <details><summary>Solution of 06.11</summary>
 #
-# Let $c_k = [x^k]T^*_n$, and let $w^{(k)}$ be the weights of the one-hot at $k$ on the extrema of
-# $T^*_n$. By Theorem 2's proof $w^{(k)}_i$ has the sign of $c_k\,T^*_n(\lambda_i)$. Take
-# $w = w^{(S)} - \varepsilon \sum_k \mathrm{sign}(c_S c_k)\,w^{(k)}$. Its taps are wrong by exactly
-# $\varepsilon$. As long as $\varepsilon$ is so small that no $w_i$ changes its sign,
-# $\|w\|_1 = |\sum_i w_i T^*_n(\lambda_i)| = |c_S| - \varepsilon \sum_k |c_k| = |c_S| - \varepsilon\,T_n(3)$.
-# For $S > 0$ no $w^{(S)}_i$ is 0, so there is room: up to
-# $\varepsilon = \min_i |w^{(S)}_i| / \sum_k |w^{(k)}_i|$, which is 0.326 for $L = 8$, $S = 5$.
+# Step 3, for example `(3, 0.4)`: a weight of which too much is taken changes its sign, and step 4 needs all the signs. (For
+# $\varepsilon = 0.4$ step 4 even gives a negative norm.) As long as no $w_i$ changes its sign, everything is right, and $\|w\|_1$ equals the
+# bound. For $S > 0$ no $w^{(S)}_i$ is 0, so there is room: up to $\varepsilon = \min_i |w^{(S)}_i| / \sum_k |w^{(k)}_i|$, the least of
+# these ratios, which is 0.326 for $L = 8$, $S = 5$.
 #
 # </details>

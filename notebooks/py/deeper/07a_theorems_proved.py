@@ -73,21 +73,33 @@ for name in linear:
 print(f"{len(linear)} tasks, each a sum with fixed weights")
 
 # %% [markdown]
-# **Exercise 9** ★★★ *(15 min, 3 points: to use a symmetry)* **A proof step.** Why is $R^2 = 0$ the best that a linear map of
-# the inputs can get on Solve, at any length?
+# **Exercise 9** ★★★ *(15 min, 3 points: to use a symmetry)* **Find the wrong step.** *Claim: on Solve, $b = AX$ with a random
+# orthogonal $A$, nothing that is computed from $A$ and $b$ has an $R^2$ above 0.*
+#
+# 1. $(A, b, X)$, $(A, -b, -X)$ and $(-A, -b, X)$ are equally likely.
+# 2. By the second, $X_i$ times an entry of $A$ is as likely as its negative. So $X_i$ is uncorrelated with every entry of $A$.
+# 3. By the third, $X_i$ times an entry of $b$ is as likely as its negative. So $X_i$ is uncorrelated with every entry of $b$.
+# 4. So the best linear map of the inputs, with a constant, answers 0 everywhere, and its $R^2$ is 0.
+# 5. What is uncorrelated with $X$ says nothing about $X$. So no function of $A$ and $b$ has an $R^2$ above 0.
+#
+# Which step does not follow, and which function of $A$ (3 by 3) and $b$ shows it?
+
+# %%
+my_step = None  # exercise 9: the step, then a function, for example (1, lambda A, b: b)
+check("07.9", my_step)
 
 # %% [markdown]
 # <!-- Exercise 07.9: from notebooks/lrnnbook/content/exercises/ch07.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
-# Turn the sign of all $b$ and of $X$: is that as likely as before? And the sign of $A$ and of $b$?
+# Steps 1 to 4 are about *linear* maps. Which step leaves them?
 #
 # </details>
 #
 # <details><summary>Hint 2</summary>
 #
-# A linear map is no better than 0 if every input number is uncorrelated with every answer.
+# $A$ is orthogonal: how would you solve $b = AX$?
 #
 # </details>
 
@@ -396,7 +408,9 @@ show.figure(
 #
 # <details><summary>Solution of 07.9</summary>
 #
-# $(A, b, X)$, $(A, -b, -X)$ and $(-A, -b, X)$ are equally likely. By the second, $X_i$ is uncorrelated with every entry of $A$: the product turns its sign and has the same mean, which is thus 0. By the third, $X_i$ is uncorrelated with every entry of $b$ for the same reason. All answers have mean 0. So the best linear map plus a constant is 0, and $R^2$ is 0. It is the *product* $A^\top b$ that tells $X$.
+# Step 5, for example `(5, lambda A, b: A.T @ b)`: it is the *product* $A^\top b$ that tells $X$, exactly, although every factor is
+# uncorrelated with it. Steps 1 to 4 prove what is right, at any length: the best that a *linear* map of the inputs can get on Solve is
+# $R^2 = 0$.
 #
 # </details>
 #

@@ -29,7 +29,7 @@ from lrnnbook.content.chapters.tree_composition import (
     truth,
     words,
 )
-from lrnnbook.content.exercises import hint, solution
+from lrnnbook.content.exercises import check, hint, solution
 from lrnnlab import automata
 
 lrnnbook.needs("0.1")
@@ -138,22 +138,34 @@ show.table(
             "actions. The gates are fewer in the first nine rows.",
 )  # fmt: skip
 
-
 # %% [markdown]
 # So a trained model that does well on $D_{12}$ or on Modular Arithmetic works in another way: it has too few units for Lemma 1, and too
 # few for a gate on every pair of actions. The lemma says what *can* be, not what is learned.
 
 # %% [markdown]
-# **Exercise 9** ★★ *(15 min, 4 points: to tell when AND gates are fewer)* **A proof step.** With $m$ actions and $n$ states,
-# when are $m^2$ AND gates fewer than $n^3$ units? For which groups, if a state is an element of the group? And why
-# never for $n \ge 2$ states whose words act in all $n^n$ ways?
+# **Exercise 9** ★★ *(15 min, 4 points: to tell when AND gates are fewer)* **Find the wrong step.** *Claim: for machines of $n \ge 2$
+# states AND gates are always fewer than Lemma 1's units.* Let the words act in $m$ ways.
+#
+# 1. There are $m^2$ gates and $n^3$ units, so the gates are fewer exactly if $m < n^{3/2}$.
+# 2. A word's action is known once we know where the word leads from the start, and there are $n$ states. So $m \le n$.
+# 3. $n < n^{3/2}$ for $n \ge 2$.
+# 4. So $m < n^{3/2}$, and the gates are fewer.
+#
+# Which step does not follow? Show it with a machine whose gates are *not* fewer: a row for each letter, that says where it leads from
+# each state. Then say for which groups the claim is right, if a state is an element of the group, and why it is wrong for
+# all machines whose words act in all $n^n$ ways.
+
+# %%
+my_step = None  # exercise 9: the step, then the rows, for example (1, [[1, 2, 0]])
+check("08.9", my_step)
+
 
 # %% [markdown]
 # <!-- Exercise 08.9: from notebooks/lrnnbook/content/exercises/ch08.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
-# If a state is an element of the group, $n = m$.
+# In a group, if a state is an element, where a word leads from 1 tells the word's action. Is that so in the flip-flop?
 #
 # </details>
 #
@@ -326,7 +338,9 @@ with show.expect_failure("Closure, step 2"):
 #
 # <details><summary>Solution of 08.9</summary>
 #
-# $m^2 < n^3$ means $m < n^{3/2}$. For a group with its elements as states $m = n$, and
-# $n^2 < n^3$ for every group of more than one element. With $m = n^n \ge n^2$ it is $m^2 \ge n^4 > n^3$.
+# Step 2, for example `(2, [[1, 0], [0, 0]])`, an exchange and a reset of two states: the words act in all four ways, and 16 gates
+# are not fewer than 8 units. Two words can lead from the start to one state, and from another state apart. The claim is right for every
+# group of more than one element, if the elements are the states: there $m = n$, and $n^2 < n^3$. Where the words act in all $n^n$ ways,
+# $m = n^n \ge n^2$ for $n \ge 2$, so $m^2 \ge n^4 > n^3$.
 #
 # </details>

@@ -344,21 +344,37 @@ with show.expect_failure("Theorem 6, step 2"):
 # when two layers do hold a machine, is in `lrnnlab.expressivity.theorems.two_layers`.
 
 # %% [markdown]
-# **Exercise 9** ★★★ *(15 min, 2 points: to use a second layer)* **A proof step.** EvenPair asks whether the
-# last letter equals the first. Why can one layer of gates in $[0, 1]$ not hold it, and how do two?
+# **Exercise 9** ★★★ *(15 min, 3 points: to use a second layer)* **Find the wrong step.** EvenPair asks whether the
+# last letter equals the first. *Claim: no number of layers with gates in $[0, 1]$ and bounded states holds it.* Read $01(01)^n$
+# and $1(01)^n$.
+#
+# 1. The two words begin differently and end alike, so EvenPair answers them differently.
+# 2. A number of the state that the gate of 0 or of 1 shrinks forgets how the word began.
+# 3. A number with both gates 1 only adds, and as it is bounded it adds nothing: it never moves. So one layer ends both words, for large
+#    $n$, in the same place.
+# 4. The upper of two layers reads the letter and the lower state. In the end these are the same in both words, so the upper layer
+#    forgets how the word began, too.
+# 5. And so on upwards: no number of layers is enough.
+#
+# Which step does not follow? Show it with a lower layer $x_t = a\,x_{t-1} + b$, $x_0 = 0$, whose state at the first position differs from
+# all later ones. Then say how the upper layer holds EvenPair with its help.
+
+# %%
+my_step = None  # exercise 9: the step, then (a, b), for example (1, (0, 1))
+check("10.9", my_step)
 
 # %% [markdown]
 # <!-- Exercise 10.9: from notebooks/lrnnbook/content/exercises/ch10.md, by lrnnlab book build; change it there. -->
 #
 # <details><summary>Hint 1</summary>
 #
-# Read $ab$ again and again, once after a first a and once after a first b.
+# "In the end" is enough for what is forgotten. Is it for what is kept with a gate of 1?
 #
 # </details>
 #
 # <details><summary>Hint 2</summary>
 #
-# What could a lower layer tell the upper one at each position?
+# What could a lower layer tell the upper one about a position?
 #
 # </details>
 
@@ -496,12 +512,12 @@ show.figure(
 # %% [markdown]
 # <!-- The exercises of this chapter, listed by lrnnlab book build. -->
 #
-# 2 exercises, 6 points, about 25 minutes:
+# 2 exercises, 7 points, about 25 minutes:
 #
 # | exercise | section | difficulty | minutes | points | you will learn |
 # |---|---|---|---|---|---|
 # | 8 | [1 Three more theorems](#1-Three-more-theorems) | ★★ | 10 | 4 | to write a reflection as a matrix |
-# | 9 | [1 Three more theorems](#1-Three-more-theorems) | ★★★ | 15 | 2 | to use a second layer |
+# | 9 | [1 Three more theorems](#1-Three-more-theorems) | ★★★ | 15 | 3 | to use a second layer |
 #
 # <details><summary>Solution of 10.8</summary>
 #
@@ -511,7 +527,10 @@ show.figure(
 #
 # <details><summary>Solution of 10.9</summary>
 #
-# For two letters `predict` gives the words $01(01)^n$ and $1(01)^n$, which begin differently and end alike. A part of the state that the gate of 0 or of 1 shrinks forgets how the word began. In a part with both gates 1 every letter only adds, and bounded states leave that it adds nothing, for 0 may be read again and again, and so may 1: that part never moves. So the two words leave every part, in the end, in the same place. With two layers the lower one tells the first position: $x_t = x_{t-1}/2 + 1$ is 1 there and at least $3/2$ later. The upper one writes the letter there, keeps it with a gate of 1, and the readout compares it with the letter that is read now.
+# Step 4, for example `(4, (0.5, 1))`: $x_t = x_{t-1}/2 + 1$ is 1 at the first position and at least $3/2$ later. So the upper layer
+# knows which letter is the first. It writes that letter, keeps it with a gate of 1 from then on, and the readout compares it with the letter
+# that is read now. What is the same "in the end" comes too late: the upper layer's gates were other ones at the first position, and a
+# gate of 1 keeps what was written there for ever. Steps 1 to 3 are right: no single layer of such gates holds EvenPair.
 #
 # </details>
 

@@ -40,7 +40,7 @@ def test_each_exercise_is_solved_by_its_solution_and_by_nothing_planted(exercise
 def is_numeric(value):
     """A number, or rows of numbers."""
     return isinstance(value, (Number, np.ndarray)) or (
-        isinstance(value, (list, tuple)) and len(value) > 0 and all(map(is_numeric, value)))  # fmt: skip
+        isinstance(value, (list, tuple)) and all(map(is_numeric, value)) and len({*map(np.shape, value)}) == 1)  # fmt: skip
 
 
 def as_tensor(value):
@@ -155,6 +155,30 @@ def test_no_wrong_answer_is_told_the_right_one(exercise):
         verdict = check(exercise.id, wrong)
         says = verdict.says.replace(repr(wrong), "") if verdict.outcome == NOT_YET else ""  # unjudged: a choice's names
         assert not any(len(text) > 1 and text in says for text in texts), verdict
+
+
+STEPS = {one.id: [int(n) for n in re.findall(r"^# (\d)\. ", question(one.id), re.MULTILINE)]
+         for one in EVERY if not isinstance(one, Prediction) and "**Find the wrong step.**" in question(one.id)}  # fmt: skip
+
+
+@pytest.mark.parametrize("id", STEPS)
+def test_the_wrong_step_is_found_by_its_number_and_an_example(id):
+    """A number alone is a guess; each right step is told its own reason; the solution's example is right, the cell's is not."""
+    (wrong, example), steps = SOLVED[id], STEPS[id]
+    assert steps == list(range(1, len(steps) + 1)) and len(steps) >= 3
+    told_why = {step: check(id, (step, example)) for step in steps if step != wrong}
+    assert all(one.outcome == NOT_YET and one.says.startswith(f"step {step} is right: ") for step, one in told_why.items())
+    assert len({one.says.partition(": ")[2] for one in told_why.values()}) == len(steps) - 1
+    for guess in (wrong, (wrong,), (wrong, None), (wrong, ...), (0, example), (len(steps) + 1, example), (wrong + 0.5, example), "ab"):
+        assert check(id, guess).outcome in (NOT_YET, UNJUDGED)
+    [shown] = re.findall(r"^Step \d, for example `(.+?)`[:,]", told(id).solution)
+    assert check(id, eval(shown, {"math": math})).outcome == RIGHT
+    [asked] = re.findall(r"for example (\(.+\))$", question(id), re.MULTILINE)
+    assert check(id, eval(asked, {"math": math})).outcome == NOT_YET
+
+
+def test_which_step_is_wrong_varies():
+    assert len(STEPS) == 10 and {SOLVED[id][0] for id in STEPS} == {1, 2, 3, 4, 5}
 
 
 def test_an_untouched_cell_is_told_what_to_do_and_every_chapter_s_is_untouched():

@@ -29,7 +29,7 @@ Minutes = tuple[int, int]  # to read, and for the exercises
 # Of each sitting: its title, its minutes, the chapters that it uses, its place on the map, and its lettered notebooks.
 SITTINGS: dict[str, tuple[str, Minutes, tuple[str, ...], tuple[int, float], tuple[tuple[str, Minutes], ...]]] = {
     "00": ("start here", (20, 25), (), (0, 1.3), ()),
-    "01": ("subtraction", (50, 70), ("00",), (1, 0), (
+    "01": ("subtraction", (50, 65), ("00",), (1, 0), (
         ("stored inputs", (15, 25)), ("sum and last letters", (30, 15)), ("two layers", (10, 0)), ("turns and resets", (20, 5)),
         ("groups and depth", (25, 10)), ("block size", (20, 20)), ("liquid s4", (10, 15)),
     )),
@@ -49,7 +49,7 @@ SITTINGS: dict[str, tuple[str, Minutes, tuple[str, ...], tuple[int, float], tupl
         ("product of kernels", (20, 15)), ("shift and reverse", (25, 5)),
     )),
     "06": ("ill-conditioned reals", (55, 75), ("05",), (2, 3.7), (
-        ("best nodes", (15, 10)), ("every shift", (25, 0)), ("nearly exact", (10, 35)), ("reach", (25, 20)),
+        ("best nodes", (15, 10)), ("every shift", (25, 0)), ("nearly exact", (10, 25)), ("reach", (25, 20)),
         ("paper checked", (20, 0)), ("running sum", (10, 10)),
     )),
     "07": ("long-range suite", (40, 65), ("05",), (2, 4.85), (

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from lrnnbook.content.exercises.building import Build
-from lrnnbook.content.exercises.judging import CannotJudge, call, claim, numbers, one_number, shown, texts
+from lrnnbook.content.exercises.judging import CannotJudge, call, claim, numbers, one_number, shown, texts, wrong_step
 from lrnnbook.content.exercises.prediction import prediction
 from lrnnbook.content.tables.minimal import TASKS
 from lrnnlab.automata.languages import language, read
@@ -176,6 +176,42 @@ def _dearer(answer) -> None:
     claim(len(set(answer)) == len(DEARER), "there are other rows, too, in which the two columns differ")
 
 
+def _three(answer, what: str) -> list:
+    if not isinstance(answer, (list, tuple)) or len(answer) != 3:
+        raise CannotJudge(f"{what} are asked for, got {shown(answer)}")
+    return list(answer)
+
+
+def _one_point(answer) -> None:
+    *letter, points = _three(answer, "a, b and the points of R")
+    (a, b), points = numbers(letter, (2,), "(a, b)"), numbers(points, (None,), "the points of R")
+    claim(len(points) and np.isfinite(points).all(), f"R should have points, got {shown(points)}")
+    claim(a != 0, "a = 0 is not among the letters that the argument is about")
+    for x in points:
+        claim(np.isclose(points, a * x + b).any(), f"the point {x:g} goes to {a * x + b:g}, which is not in R")
+    claim(not np.isclose(abs(a), 1), f"|a| = 1 for a = {a:g}: here step 3 holds")
+
+
+def _even_modulus(answer) -> None:
+    given = numbers(answer, (3,), "M, a and c", real=True)
+    claim(all(map(float.is_integer, given.tolist())) and given[0] >= 2, f"M, a and c are whole numbers, and M is at least 2; got {shown(answer)}")
+    modulus, a, c = map(int, given)
+    claim((a - c) % modulus, f"{a} and {c} are the same modulo {modulus}: here step 4 holds")
+    claim(2 * (a - c) % modulus == 0, f"twice {a} and twice {c} are not the same modulo {modulus}, as step 3 has them")
+
+
+def _not_diagonal(answer) -> None:
+    A, v, w = _three(answer, "A, v and w")
+    A = numbers(A, (None, None), "A")
+    v, w = (numbers(given, (len(A),), name) for name, given in (("v", v), ("w", w)))
+    claim(A.shape == (len(A), len(A)), f"A should be square, got {shown(A)}")
+    claim(not np.allclose(v, w), "v = w, and the claim is about different vectors")
+    claim(not np.allclose(A, np.diag(np.diag(A))), "A is diagonal, as step 2 says")
+    first, second = A + np.diag(v), A + np.diag(w)
+    claim(np.allclose(first @ second, second @ first),
+          f"these do not commute: the products are {shown(first @ second)} and {shown(second @ first)}")  # fmt: skip
+
+
 EXERCISES = (
     ("01.3", _rounded), ("01.9", _sharing),
     ("01.10", one_number(PIECES, "{} pieces are too few: no piece both rises and falls, and a continuous function that is right on "
@@ -185,6 +221,22 @@ EXERCISES = (
     prediction("01.11", ("yes", "no: two letters do not commute", "no: repetitions of a letter matter"),
                "no: repetitions of a letter matter"),
     ("01.7", _last_letter),
+    ("01.5", wrong_step(3, {
+        1: "a x + b = a y + b only if x = y, and a finite set that is mapped into itself without a collision is permuted",
+        2: "a permutation leaves the sum of the points as it is, so a c + b = c, and a x + b less this is c + a (x - c)",
+        4: "x goes to c + a (x - c), and a number of size 1 turns what it multiplies",
+    }, _one_point)),
+    ("01.8", wrong_step(4, {
+        1: "one state has one answer, and the answers are the two values",
+        2: "exercise 1 of the sitting: the difference of the two states does not depend on what is in front",
+        3: "subtract the second congruence from the first",
+        5: "where a and c are the same, step 1 leaves that b and d are",
+    }, _even_modulus)),
+    ("01.15", wrong_step(2, {
+        1: "two diagonal matrices commute, and A commutes with itself; what is left of the difference is AD - DA",
+        3: "each entry of the product is a product of two numbers",
+        4: "it says no more than steps 2 and 3 together",
+    }, _not_diagonal)),
     ("01.12", one_number(2, "{} is too few: take commutators, and commutators of these, as often as there are layers, and "
                          "more than the identity is left", "{} would do, but fewer do as well", "layers")),
     ("01.14", _dearer),

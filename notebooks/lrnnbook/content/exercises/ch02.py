@@ -6,7 +6,7 @@ import numpy as np
 
 from lrnnbook.content.exercises import contracts
 from lrnnbook.content.exercises.building import Build
-from lrnnbook.content.exercises.judging import call, claim, number, numbers
+from lrnnbook.content.exercises.judging import call, claim, number, numbers, wrong_step
 from lrnnbook.content.exercises.prediction import prediction
 
 MODULI, SIZES = (6, 12, 30, 360), (3, 4, 5, 9)  # the least block is the greatest prime power that divides M
@@ -58,11 +58,22 @@ def _tokens(answer) -> None:
         claim(given >= t, f"e = {e:g}, s = {s:g}: one token after {given:g} (1 - e)^t is still above s")
 
 
+def _long_sum(answer) -> None:
+    v = numbers(answer, (None,), "v")
+    total, norm = np.abs(v).sum(), np.linalg.norm(v)
+    claim(total > norm * (1 + 1e-9), f"the sizes of its entries add up to {total:.4g}, and its 2-norm is {norm:.4g}: here step 3 holds")
+
+
 EXERCISES = (
     ("02.1", _tables), ("02.6", _growing), ("02.10", _largest_p),
     prediction("02.7", ("after about 15 steps", "after about 150", "after about 1,500", "never: the norm is kept"),
                "after about 15 steps"),
     ("02.11", _tokens), ("02.14", _least_blocks),
+    ("02.5", wrong_step(3, {
+        1: "a number comes out of any norm with its size",
+        2: "the norm of a sum is at most the sum of the norms, and every column has norm 1 at most",
+        4: "an eigenvector is not 0, so one may divide by its norm",
+    }, _long_sum)),
 )  # fmt: skip
 
 BUILDS = {

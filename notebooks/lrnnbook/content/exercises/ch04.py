@@ -6,7 +6,7 @@ import numpy as np
 from scipy.linalg import block_diag
 
 from lrnnbook.content.exercises.building import Build
-from lrnnbook.content.exercises.judging import CannotJudge, call, claim, numbers, one_number, shown
+from lrnnbook.content.exercises.judging import CannotJudge, call, claim, numbers, one_number, shown, wrong_step
 from lrnnbook.content.exercises.prediction import prediction
 
 
@@ -139,6 +139,13 @@ def _climb_read(answer) -> None:
     claim(abs(step / half - 1) <= 0.2, f"at step {step:g} it is {'above' if step > half else 'below'} one half")
 
 
+def _two_angles(answer) -> None:
+    first, second = numbers(answer, (2,), "the two angles", real=True)
+    claim(math.isfinite(first) and math.isfinite(second), f"an angle is finite, got {shown(answer)}")
+    claim(not np.isclose(first, second), "two equal angles give one S")
+    claim(np.allclose(_turn(first), _turn(second)), f"turns by {first:g} and by {second:g} (radians) are two rotations")
+
+
 EXERCISES = (
     ("04.8", _turned_states), prediction("04.3", (0.001, 0.01, 0.1, 1, 10, 100, 1000), 0.1),
     ("04.10", _mirror), ("04.6", _scales), ("04.5", _climb_read),
@@ -146,6 +153,11 @@ EXERCISES = (
     ("04.11", one_number((1 - 0.99**4) / (1 + 0.99**4),  # the limit for decay and correlation 0.99 at 90 degrees
                          "{} is too little, by more than 10 percent", "{} is too much, by more than 10 percent", within=0.1)),
     ("04.12", _loud_input),
+    ("04.9", wrong_step(1, {
+        2: "the diagonal of a skew matrix is 0, and step 5 of Lemma 1 gives the determinant",
+        3: "the exponential of a real number is positive",
+        4: "by step 3 no exponential has a negative determinant",
+    }, _two_angles)),
 )  # fmt: skip
 BUILDS = {
     "mean_square": Build("04.1", _mean_square, mean_square,

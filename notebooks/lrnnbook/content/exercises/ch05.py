@@ -6,7 +6,7 @@ from math import pi
 import numpy as np
 
 from lrnnbook.content.exercises.building import Build
-from lrnnbook.content.exercises.judging import CannotJudge, call, claim, numbers, one_number, shown, texts
+from lrnnbook.content.exercises.judging import CannotJudge, call, claim, numbers, one_number, shown, texts, wrong_step
 from lrnnbook.content.exercises.prediction import prediction
 from lrnnbook.content.tables.kernels import arc_nodes, best_fit, needed_modes, recurrence
 from lrnnbook.content.tables.kernels import kernel as exact_kernel
@@ -131,10 +131,24 @@ def _fit(answer) -> None:
                   "and others by less")  # fmt: skip
 
 
+def _cheaper_shift(answer) -> None:
+    S, N = numbers(answer, (2,), "the shift and its number of modes", real=True)
+    claim(float(S).is_integer() and 0 <= S < 64, f"a shift on 64 lags is one of 0 to 63, got {S:g}")
+    needed = needed_modes(64, round(S))
+    claim(N >= needed, f"N = {N:g} is too few for the shift by {S:g}: its kernel has taps that would not be 0")
+    claim(N <= needed, f"N = {N:g} is enough for the shift by {S:g}, and fewer are as well")
+    claim(N < needed_modes(64, 0), f"the shift by {S:g} is no cheaper than the one by 0")
+
+
 EXERCISES = (
     ("05.3", _roots), ("05.5", _shift),
     ("05.6", one_number(sum(needed_modes(64, 8 * j) <= 48 for j in range(1, 8)), "not {}: compare 2N with what each shift needs")),
     prediction("05.7", tuple(range(9)), 7), ("05.8", _stack), ("05.9", _ring), ("05.10", _no_dlr), ("05.12", _product_weight),
+    ("05.11", wrong_step(4, {
+        1: "with fewer, a recurrence ends at lag S, with a single tap that is not 0, and says that c_N = 0",
+        2: "step 3 of the theorem: the L-th roots of unity repeat themselves after L lags, which is too late to matter",
+        3: "step 1 asks for L of them, and step 2 says that L are enough for all",
+    }, _cheaper_shift)),
 )  # fmt: skip
 BUILDS = {
     "kernel": Build("05.1", _real_kernel, kernel, "one line, and it is all that a trained DLR remembers: the rest is one convolution"),

@@ -9,7 +9,7 @@ from numbers import Rational
 import numpy as np
 
 from lrnnbook.content.exercises.building import Build
-from lrnnbook.content.exercises.judging import call, claim, number, numbers, same, shown
+from lrnnbook.content.exercises.judging import call, claim, number, numbers, same, shown, wrong_step
 from lrnnbook.content.exercises.prediction import prediction
 from lrnnbook.content.tables import kernels
 
@@ -126,10 +126,24 @@ def _weight(answer) -> None:
                                  else "compare q' at the ends and inside, and count the halves"))  # fmt: skip
 
 
+def _changed_sign(answer, L=8, S=5) -> None:
+    error = number(answer)
+    claim(error > 0, f"the error is positive, got {error:g}")
+    nodes = (1 - np.cos(np.pi * np.arange(L) / (L - 1))) / 2
+    one_hots = np.linalg.inv(nodes ** np.arange(L)[:, None])  # column k: the weights of the one-hot at k
+    w = one_hots[:, S] - error * one_hots @ (-1.0) ** (np.arange(L) - S)  # the signs of [x^k] T* alternate
+    claim((w * one_hots[:, S] < 0).any(), f"with an error of {error:g} no weight has changed its sign: here step 3 holds")
+
+
 EXERCISES = (
     ("06.1", _weights), ("06.2", _zeros), ("06.3", _end), ("06.4", _losses),
     prediction("06.6", (1, 4, 7, 9, 11, 13, 15), 11), ("06.7", _limits), ("06.9", _weight), prediction("06.10", (1, 8, 16, 31), 16), ("06.12", _modes),
     ("06.13", _echoes), ("06.14", _earlier),
+    ("06.11", wrong_step(3, {
+        1: "that is how the proof of Theorem 2 makes the certificate equal to the norm",
+        2: "the one-hots at k and S are 1 at their own lags and 0 at the others, so each tap is moved by the error, up or down",
+        4: "where each weight has the sign of its T*, the norm is the sum, and the sum is that of the coefficients times the taps",
+    }, _changed_sign)),
 )  # fmt: skip
 BUILDS = {
     "real_weights": Build("06.5", _real_weights, kernels.exact_weights,

@@ -7,7 +7,17 @@ from statistics import fmean
 import numpy as np
 
 from lrnnbook.content.exercises.building import Build
-from lrnnbook.content.exercises.judging import CannotJudge, call, claim, number, numbers, one_number, shown, texts
+from lrnnbook.content.exercises.judging import (
+    CannotJudge,
+    call,
+    claim,
+    number,
+    numbers,
+    one_number,
+    shown,
+    texts,
+    wrong_step,
+)
 from lrnnbook.content.exercises.prediction import prediction
 from lrnnbook.content.tables.results import CELL, runs
 from lrnnlab.tasks.numbers.atomic import ATOMIC
@@ -108,6 +118,16 @@ def _blind(answer) -> None:
           f"{shown(answer)}: what are precision, recall and F1 of the class that is answered, and of the other two?")  # fmt: skip
 
 
+def _tells_x(answer) -> None:
+    rng, off = np.random.default_rng(7), 0.0
+    for _ in range(500):
+        A = np.linalg.qr(rng.standard_normal((3, 3)))[0] * rng.choice((-1, 1), 3)
+        X = rng.standard_normal(3)
+        X /= np.linalg.norm(X)
+        off += ((numbers(call(answer, A, A @ X), (3,), "what it makes of A and b", real=True) - X) ** 2).sum()
+    claim(off < 500 * 0.95, f"on 500 systems of three equations its R2 is {1 - off / 500:.2f}")
+
+
 EXERCISES = (
     prediction("07.2", ("it stays", "a bit more than half", "a bit more than a quarter"), "a bit more than half"),
     ("07.3", _r_squared), ("07.4", _lag), ("07.5", _kernel), ("07.6", _selected),
@@ -115,6 +135,12 @@ EXERCISES = (
                         "{}: three layers of that width reach more; do fewer do?")),
     ("07.8", _columns),
     ("07.10", _sharpness), ("07.11", _blind),
+    ("07.9", wrong_step(5, {
+        1: "all three solve the same equation b = AX, and A, X are as likely as their negatives",
+        2: "what is as likely as its negative has mean 0, and X_i itself has mean 0 as well",
+        3: "it is step 2 with b in place of A: the product changes its sign, and X_i does not",
+        4: "the best linear map is made of the correlations with the inputs, and they are all 0",
+    }, _tells_x)),
 )  # fmt: skip
 BUILDS = {
     "baseline": Build("07.1", _baseline, baseline, "it has sorted nothing, so what it scores is the zero of this task"),

@@ -7,10 +7,10 @@ from functools import reduce
 import numpy as np
 
 from lrnnbook.content.exercises.building import Build
-from lrnnbook.content.exercises.judging import CannotJudge, agree, call, claim, numbers, one_number, shown
+from lrnnbook.content.exercises.judging import CannotJudge, agree, call, claim, numbers, one_number, shown, wrong_step
 from lrnnbook.content.exercises.prediction import prediction
 from lrnnbook.content.tables.word_actions import cluster_count, machine_of
-from lrnnlab.automata import MooreMachine, classify, equivalent
+from lrnnlab.automata import MooreMachine, classify, equivalent, transition_monoid
 from lrnnlab.automata.languages import LANGUAGES, language
 from lrnnlab.models.layers.attention import depth_count, kept_positions
 
@@ -158,6 +158,15 @@ BUILDS = {
     "tree": Build("08.5", _judge_tree, tree, "each letter reached the root by one route, in as many merges as there are nodes"),
 }
 
+def _many_actions(answer) -> None:
+    moves = numbers(answer, (None, None), "a row for each letter", real=True)
+    n = moves.shape[1]
+    claim(2 <= n <= 5, f"a machine of 2 to 5 states will do, got {n}")
+    claim(np.isin(moves, range(n)).all(), f"with {n} states each entry is one of 0 to {n - 1}, got {shown(answer)}")
+    m = len(transition_monoid(MooreMachine(moves.astype(int), range(n), 0, [str(v) for v in range(len(moves))])))
+    claim(m * m >= n**3, f"m = {m} actions on n = {n} states: {m * m} gates are fewer than {n**3} units")
+
+
 EXERCISES = (  # in the order in which they are asked: the sitting's first
     ("08.1", one_number(sum(len(kept_positions(500, 2, depth)) for depth in range(9)),
                         "{} is too few: is every letter under a node, and the last one of an odd row too?",
@@ -167,5 +176,10 @@ EXERCISES = (  # in the order in which they are asked: the sitting's first
     ("08.6", _twice), ("08.7", _word), ("08.8", _harmless), ("08.11", _zeros),
     ("08.12", one_number(1 / 4 - 1 / 12, "set g = 3 in the margin that you have proved: it is not {}", within=6e-3)),
     ("08.13", _clusters),
+    ("08.9", wrong_step(2, {
+        1: "the square of m is less than the cube of n exactly if m is less than n to the power 3/2",
+        3: "n to the power 3/2 is n times the root of n",
+        4: "m is at most n by step 2, and n is less by step 3",
+    }, _many_actions)),
     ("08.14", one_number(512 / (64 * depth_count(512, 64)), "not {}: how many whole depths do 512 letters take?")),
 )  # fmt: skip

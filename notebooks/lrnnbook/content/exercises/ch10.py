@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from lrnnbook.content.exercises.building import Build
-from lrnnbook.content.exercises.judging import CannotJudge, call, claim, numbers, one_number, shown
+from lrnnbook.content.exercises.judging import CannotJudge, call, claim, numbers, one_number, shown, wrong_step
 from lrnnbook.content.exercises.prediction import prediction
 from lrnnbook.content.tables.lrnn_fading import first_below
 from lrnnlab.automata import MooreMachine
@@ -165,6 +165,13 @@ BUILDS = {
                      "bounds in 500 letters. What it can hold is another question: bet before you train it."),
 }  # fmt: skip
 
+def _marks_first(answer) -> None:
+    a, b = numbers(answer, (2,), "(a, b)", real=True)
+    claim(0 <= a <= 1 and math.isfinite(b), f"a gate is in [0, 1] and a state is finite, got {shown(answer)}")
+    claim(abs(a * b) > 1e-6, f"the first position has x = {b:g}, and so has the second")  # if a > 0, later ones are further away
+    claim(a < 1, f"with a = {a:g} the state grows without a bound")
+
+
 EXERCISES = (
     ("10.14", _first_below), ("10.8", _reflection),
     ("10.3", one_number(3, "{}: how many exchanges of two points, one after the other, make this permutation, and do fewer?")),
@@ -173,6 +180,12 @@ EXERCISES = (
     ("10.12", _restarts),
     ("10.13", one_number(122, "{}: count the letters that can be read from each code, and from the start")),
     ("10.15", _tabulates),
+    ("10.9", wrong_step(4, {
+        1: "both end in 1; the first begins with 0 and the second with 1",
+        2: "the loop 01 has both letters, so each round multiplies what came before by a number below 1",
+        3: "it would add the same amount in every round, and 0 and 1 may each be read for ever, too; so it stays where it was",
+        5: "what holds for one layer more, whatever is below, holds for all",
+    }, _marks_first)),
     prediction("10.2", ("2 reflections, DeltaNet, LSTM", "Elman, LSTM, softmax blocks", "Elman, LSTM, one-hot columns", "2 reflections, LSTM, one-hot columns"),
                "Elman, LSTM, one-hot columns"),
 )  # fmt: skip

@@ -224,6 +224,27 @@ def one_number(right: float, low: str, high: str = "", whole: str = "", within: 
     return test
 
 
+def wrong_step(wrong: int, holds: Mapping[int, str], example: Callable[[Any], None]) -> Callable[[Any], None]:
+    """The judge of "find the wrong step", answered with a pair: the step's number and an example that refutes it.
+
+    ``holds`` : why each of the other steps is right; ``example`` : the judge of the example.
+    """
+
+    def test(answer: Any) -> None:
+        pair = answer.tolist() if _is_array(answer) else answer
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise CannotJudge(f"a pair is asked for, the number of a step and an example, got {shown(answer)}")
+        step = number(pair[0])
+        if step != wrong and step not in holds:
+            raise CannotJudge(f"the steps have the numbers 1 to {max(wrong, *holds)}, got {shown(pair[0])}")
+        claim(step == wrong, f"step {step:g} is right: {holds.get(int(step))}")
+        if pair[1] is None or pair[1] is ...:
+            raise NotYet(f"step {step:g} it is; now give an example that refutes it")
+        example(pair[1])
+
+    return test
+
+
 def same(a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-9) -> bool:
     """Do two plain values say the same?  A list, a tuple, an array and a tensor of equal numbers do.
 
