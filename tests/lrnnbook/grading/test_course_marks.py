@@ -379,18 +379,31 @@ def test_a_fault_of_the_grader_s_own_costs_no_marks(tmp_path, handout, capsys, m
 
 
 @posix
-def test_grading_that_is_stopped_ends_at_once(tmp_path, handout, within):
+@pytest.mark.parametrize("slow", [0, 3])
+def test_grading_that_is_stopped_ends_at_once(tmp_path, handout, within, monkeypatch, slow):
+    """By Ctrl-C, while a process of its own works or, ``slow``, still starts."""
     made = handout.notebook()
     made.cells.insert(0, nbformat.v4.new_code_cell("import time\ntime.sleep(50)"))
     nbformat.write(made, tmp_path / "ada.ipynb")
     copies = [Submission(name, tmp_path / "ada.ipynb") for name in ("ada", "bob", "cy")]
-    reports = grade_all(copies, handout.problem_set, within, jobs=1)
-    threading.Timer(2, lambda: signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)).start()
-    began = time.monotonic()
-    with pytest.raises(KeyboardInterrupt):
-        next(reports)
-    reports.close()
-    assert time.monotonic() - began < 30
+    started = []
+
+    class Starting(subprocess.Popen):
+        def __init__(self, *command, **options):
+            super().__init__(*command, **options)
+            if not started:
+                threading.Timer(0.5, lambda: signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)).start()
+            started.append(self)
+            time.sleep(slow)
+
+    monkeypatch.setattr(subprocess, "Popen", Starting)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # where these tests run behind a shell's &, nobody hears it
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            next(grade_all(copies, handout.problem_set, within, jobs=1))
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert len(started) == 1 and started[0].returncode == -signal.SIGKILL
 
 
 # --- before hand-in, and nbgrader ------------------------------------------------------------------------------------

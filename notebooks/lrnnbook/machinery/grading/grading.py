@@ -95,6 +95,8 @@ def grade_all(
             with subprocess.Popen([sys.executable, "-c", _START], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                   env={**os.environ, "PYTHONPATH": path}, start_new_session=True) as process:  # fmt: skip
                 running.add(process)
+                if stopped:  # while it was starting, when nobody could end it yet
+                    process.kill()
                 try:
                     found, _ = process.communicate(pickle.dumps((submission, bare, fence)), timeout=patience)
                 except subprocess.TimeoutExpired:
