@@ -61,3 +61,31 @@ def test_teaching_says_how_long_each_chapter_takes():
         hours, minutes = map(int, re.fullmatch(r"\s*(?:(\d+) h)?\s*(?:(\d+) min)?\s*", exercise).groups(0))
         worked, exercises = 60 * hours + minutes, sum(EXERCISES[id] for id in EXERCISES if id[:2] == chapter)
         assert abs(worked - exercises) <= 0.15 * worked, f"exercises of {chapter}: {exercises} min"
+
+
+def test_an_hour_names_exercises_of_its_chapters():
+    """By what they teach, each in a chapter of the hour or in the notebook that is named after it."""
+    taught = {" ".join(found["teaches"].split()): chapter for chapter, cells in CHAPTERS.items()
+              for cell in cells for found in HEADER.finditer(cell.source)}  # fmt: skip
+    hours = (NOTEBOOKS / "TEACHING_HOURS.md").read_text(encoding="utf-8").split("\n## Hour ")[1:]
+    assert len(hours) == 6
+    for hour in hours:
+        title, _, text = hour.partition("\n")
+        named = re.findall(r"(?<!\*)\*(to [^*]+)\*(?!\*)(?:\s\((\d\d\w?))?", text)
+        assert len(named) >= 4
+        for what, where in named:
+            chapter = taught[" ".join(what.split())]
+            assert chapter == where or (not where and chapter in re.findall(r"\d\d", title.partition("(")[2])), what
+
+
+def test_a_week_of_the_plan_adds_up():
+    text = (NOTEBOOKS / "TEACHING.md").read_text(encoding="utf-8")
+    weeks = re.findall(r"^\| \d \[.*?\| (\d) h \| (\d) h: .*?\| ([\d.]+) h \| ([\d.]+) h \| `(ps\d)`", text, re.MULTILINE)
+    said = {"an hour": 1, "an hour and a half": 1.5, "two hours": 2}
+    for together, alone, hours, whole, name in weeks:
+        (source,) = (NOTEBOOKS / "assignments").glob(f"{name}_*.py")
+        head = source.read_text(encoding="utf-8").partition("# %% nbgrader")[0]
+        (own,) = re.findall(f"about ({'|'.join(sorted(said, reverse=True))})", head)
+        assert float(hours) == said[own] and float(whole) == float(together) + float(alone) + float(hours), name
+    sums = [sum(float(whole) for *_, whole, _ in weeks[:count]) for count in (4, 6)]
+    assert re.findall(r"Four weeks are ([\d.]+) hours of a student's time, six are ([\d.]+)\.", text) == [tuple(f"{hours:g}" for hours in sums)]
