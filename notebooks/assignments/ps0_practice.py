@@ -53,7 +53,7 @@ expect(answers, [(([4],), [4]), (([],), []), (([4] * 100,), [(4 * (t + 1)) % 5 f
 
 # %% [markdown]
 # ## ps0.2 · How many strings?
-# *★ · 3 minutes · 1 points. Teaches: why nobody tests all strings (chapter 00, not sampled, but proved)*
+# *★ · 3 minutes · 1 point. Teaches: why nobody tests all strings (chapter 00, not sampled, but proved)*
 #
 # How many strings of 40 digits 0 to 4 are there? Return the number from `strings()`.
 #
@@ -75,7 +75,7 @@ print("ps0.2: right")
 
 # %% [markdown]
 # ## ps0.3 · In words
-# *★ · 5 minutes · 1 points. Teaches: that some answers are read by a person*
+# *★ · 5 minutes · 1 point. Teaches: that some answers are read by a person*
 #
 # Two sentences: what do you hope to learn, and what worries you?
 

@@ -94,7 +94,7 @@ print("ps6.2: the run")
 
 # %% [markdown]
 # ## ps6.3 · Snap
-# *★ · 5 minutes · 1 points. Teaches: what of a soft block is an automaton (chapter 02, the automaton inside)*
+# *★ · 5 minutes · 1 point. Teaches: what of a soft block is an automaton (chapter 02, the automaton inside)*
 #
 # Write `my_snap(A)`: whole numbers (V, h, b), where `my_snap(A)[v, k, s]` is the state to which head `k` goes on token `v` from
 # state `s`: the row of the largest entry of column `s`.

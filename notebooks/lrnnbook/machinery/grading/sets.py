@@ -36,7 +36,7 @@ _VARY = re.compile(r"= (?P<now>[^=\n]+?)  # vary: (?P<others>.+)$", re.MULTILINE
 _REMARKS = re.compile(r"  # (fmt: skip|noqa.*)$", re.MULTILINE)  # to tools that read the source, not to students
 _MARK = re.compile(r"\s*#+\s*(begin|end)\b.*(solution|hidden)", re.IGNORECASE)  # what means to be one, perhaps wrongly written
 HEADER = re.compile(r"^## (?P<id>ps\d+\.\d+) · (?P<title>.+)\n\*(?P<stars>★+) · (?P<minutes>\d+) minutes · "
-                    r"(?P<points>\d+) points\. Teaches: (?P<teaches>[^*]+)\*", re.MULTILINE)  # fmt: skip
+                    r"(?P<points>\d+) points?\. Teaches: (?P<teaches>[^*]+)\*", re.MULTILINE)  # fmt: skip
 HINT = re.compile(r"<summary>Hint</summary>(.+?)</details>", re.DOTALL)
 
 
