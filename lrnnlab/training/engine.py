@@ -352,8 +352,7 @@ def progress_bar(steps: int, show: bool = True, desc: str | None = None) -> tqdm
         from IPython.display import display
 
         # The widget alone, without the text that a notebook would keep of it: no second run gives that again.
-        bundle = bar.container._repr_mimebundle_()
-        display({mime: found for mime, found in bundle.items() if mime != "text/plain"}, raw=True)
+        display({"application/vnd.jupyter.widget-view+json": bar.container.get_view_spec()}, raw=True)
     return bar
 
 

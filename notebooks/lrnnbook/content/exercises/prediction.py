@@ -68,11 +68,12 @@ class PredictionWidget:
         self.choice.observe(lambda change: self._late(), names="value")
         self.box = ipywidgets.VBox([asked, self.choice, self.button, self.says])
 
-    def _repr_mimebundle_(self, **options):
+    def _repr_mimebundle_(self, **_):
         """The widget, and what it asks for readers without a kernel."""
         choices = "".join(f"<li>{escape(in_words(one))}</li>" for one in self.exercise.choices)
         still = f"<p>{escape(self._said.question)}</p><ul>{choices}</ul><p><small>Run this cell to choose.</small></p>"
-        return {**self.box._repr_mimebundle_(**options), "text/html": still}
+        widget = {"application/vnd.jupyter.widget-view+json": self.box.get_view_spec()}
+        return {**widget, "text/plain": repr(self.box), "text/html": still}
 
     def commit(self) -> None:
         """Run, and say how the prediction did.  What ``live`` raises is shown and raised."""
