@@ -233,7 +233,14 @@ def test_a_source_of_ones_own_is_written_outside_and_its_answers_are_right(tmp_p
         assert [len(task.functions) for task in made.tasks] == [1, 1, 1, 1, 0, 0] and made.points == 12
         for cell in made.notebook.cells:
             exec(cell.source if cell.cell_type == "code" else "", names)
-    assert release(str(source), tmp_path / "out").name == "ps8.ipynb"
+    assert f"lrnnlab course release {source.name} --out" in capsys.readouterr().out
+    assert main(["release", source.name, "--out", "out"]) == 0 and (tmp_path / "out" / "ps8.ipynb").is_file()
+    right = source.read_text(encoding="utf-8")
+    for old, new, says in (("return M\n", "return 2 * M\n", "with the source's own answers ps8_3_hidden gives no points"),
+                           ("for _n in (3, 4, 9)", "for _n in (1,)", "ps8_2_hidden gives no points")):  # fmt: skip
+        source.write_text(right.replace(old, new), encoding="utf-8")
+        assert main(["release", source.name, "--out", "wrong"]) == 2 and not (tmp_path / "wrong").exists()
+        assert says in capsys.readouterr().err
     for asked, says in ((["ps8_mine"], "is there already"), (["mine"], "as in ps8 or ps8_mine, got 'mine'"),
                         (["ps9", "--out", str(Path(__file__).parent)], "is inside the repository, which students see")):  # fmt: skip
         assert main(["new", *asked]) == 2

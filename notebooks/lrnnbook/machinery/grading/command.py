@@ -59,13 +59,19 @@ def _parser() -> argparse.ArgumentParser:
 def _new(options: argparse.Namespace) -> int:
     from lrnnbook.machinery.grading.releasing import new
 
-    tell(new(options.name, options.out))
+    path = new(options.name, options.out)
+    tell(f"{path}: write over it, then lrnnlab course release {path} --out handout, and grade submissions.zip --set {path}")
     return 0
 
 
 def _release(options: argparse.Namespace) -> int:
+    from lrnnbook.machinery.grading import fence
+    from lrnnbook.machinery.grading.gradebook import rehearse
     from lrnnbook.machinery.grading.releasing import release
+    from lrnnbook.machinery.grading.sets import load, source_of
 
+    if options.set.endswith(".py"):  # a teacher's own, which nobody has graded yet
+        rehearse(load(source_of(options.set), options.secret), fence.find(unfenced=True))
     tell(release(options.set, options.out, source=options.source, secret=options.secret, wheel=options.wheel))
     return 0
 
