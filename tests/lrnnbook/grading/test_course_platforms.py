@@ -4,6 +4,7 @@ import csv
 import io
 import os
 import shutil
+import unicodedata
 import zipfile
 
 import nbformat
@@ -102,13 +103,42 @@ def test_a_zip_that_a_student_handed_in(tmp_path, files, says):
 
 
 def test_a_class_zip_writes_nowhere_else(tmp_path):
-    (tmp_path / "c.zip").write_bytes(zip_of({"../../evil.ipynb": "e", "/tmp/evil2.ipynb": "e", "big.ipynb": "0" * (MAX_FILE_BYTES + 1)}))
+    (tmp_path / "c.zip").write_bytes(zip_of({"../../evil.ipynb": "e", "/tmp/evil2.ipynb": "e", "../big.ipynb": "0" * (MAX_FILE_BYTES + 1)}))
     found = collected(tmp_path / "c.zip", tmp_path / "place")
-    assert "has 50 MB" in found["big"][0]
+    assert "has 50 MB" in found["big"][0] and found["evil"][0] == "e"
     assert {path.name for path in tmp_path.iterdir()} == {"c.zip", "place"}
-    (tmp_path / "d.zip").write_bytes(zip_of({"../big.ipynb": "0" * (MAX_FILE_BYTES + 1)}))
-    with pytest.raises(ValueError, match=r"d\.zip cannot be unpacked"):
-        collected(tmp_path / "d.zip", tmp_path / "other")
+    assert {path.suffix for path in (tmp_path / "place").iterdir()} == {".ipynb"}
+
+
+@pytest.mark.parametrize("kind", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_what_a_student_can_make_of_a_zip_costs_nobody_else(tmp_path, kind):
+    """A name too long for a file system, bytes that no decompressor takes, a file and a folder of one name, a zip in a zip."""
+    made = {"ann.ipynb": "ann", f"Bo_7_assignsubmission_file/{'ж' * 200}.ipynb": "bo", "cy.ipynb": "x" * 999, "dan": "", "dan/ps1.ipynb": "dan"}
+    with zipfile.ZipFile(tmp_path / "class.zip", "w", kind) as archive:
+        for name, text in made.items():
+            archive.writestr(name, text)
+        archive.writestr("eve.zip", zip_of({"a.zip": zip_of({"ps1.ipynb": "eve"})}))
+        at = archive.getinfo("cy.ipynb").header_offset + 30 + len("cy.ipynb")
+    data = bytearray((tmp_path / "class.zip").read_bytes())
+    data[at : at + 9] = b"\xff" * 9
+    (tmp_path / "class.zip").write_bytes(data)
+    (tmp_path / "fay").mkdir()
+    (tmp_path / "fay" / "all.zip").write_bytes(data)
+    found = {student: text for student, (text, *_) in collected(tmp_path / "class.zip", tmp_path / "place").items()}
+    assert found.pop("cy").startswith("the zip cannot be read (")
+    assert found.pop("eve").startswith("the zip holds no notebook")
+    assert found == {"ann": "ann", "Bo (7)": "bo", "dan": ""}
+
+
+def test_names_that_look_the_same_are_two_students_with_two_pages(tmp_path):
+    """Composed or not, in capitals or not: where a file system takes them for one, a page would be written over another."""
+    names = {"Jürgen": "composed", "Ju\u0308rgen": "not", "JÜRGEN": "capitals", "Ann (7)": "plain"}
+    files = {f"{name}.ipynb": text for name, text in names.items()} | {"Ann_7_assignsubmission_file/ps1.ipynb": "platform"}
+    (tmp_path / "class.zip").write_bytes(zip_of(files))
+    found = collected(tmp_path / "class.zip", tmp_path / "place")
+    assert sorted(text for text, *_ in found.values()) == sorted([*names.values(), "platform"])
+    assert found["JÜRGEN"][0] == "capitals" and found["Ann (7)"][1] == "7"
+    assert len({unicodedata.normalize("NFC", student).casefold() for student in found}) == len(found)
 
 
 # --- what a person writes --------------------------------------------------------------------------------------------

@@ -73,8 +73,8 @@ def grade_folder(
                 say(f"{done}: {report.problem}; the marks of before stay")
                 continue
             about = {"id": submission.id, "late": "LATE" if submission.late else "", "handed_in": submission.handed_in}
-            merge_marks(marks, problem_set, [report], note, about)  # after each: an interrupted run leaves what it has
-            row = read_marks(marks, problem_set).loc[name]
+            # after each: an interrupted run leaves what it has
+            row = merge_marks(marks, problem_set, [report], note, about).loc[name]
             text = page(report, problem_set, show_hidden=show_hidden, adjust=row["adjust"], comment=row["comment"])
             put(out / "feedback" / f"{report.student}.html", text.encode())
             was = before["points"].get(name, row["points"])
@@ -112,12 +112,9 @@ def read_marks(path: Path, problem_set: ProblemSet | None = None) -> pd.DataFram
     """A table of marks, all text, by student; empty where there is none.  ValueError for what is another table."""
     import pandas as pd
 
-    tasks = [task.id for task in problem_set.tasks] if problem_set else []
-    needed, more = ["student", "points", "possible", *tasks, "problem", "fence"], ["id", "adjust", "comment", "late", "handed_in"]
-    if not path.exists():
-        return pd.DataFrame(columns=[*needed, *more], dtype=str).set_index("student")
+    needed = ["student", "points", "possible", *(task.id for task in (problem_set.tasks if problem_set else ())), "problem", "fence"]
     try:
-        table, sep = lms.table(path)
+        table, sep = lms.table(path) if path.exists() else (pd.DataFrame(columns=needed, dtype=str), ",")
     except (OSError, ValueError) as error:  # of pandas' own: no text, no table, rows that are too long
         raise ValueError(f"{path} cannot be read ({error}): move it away, or choose another --out") from error
     missing = set(needed) - set(table.columns)
@@ -127,19 +124,20 @@ def read_marks(path: Path, problem_set: ProblemSet | None = None) -> pd.DataFram
         what = f"it has no column {', '.join(sorted(missing))}" if missing else f"{twice[0]!r} is there twice"
         raise ValueError(f"{path} is no table of marks{f' of {problem_set.name}' if problem_set else ''} ({what}): move it away, "
                          "or choose another --out")  # fmt: skip
-    for column in more:
-        table[column] = table.get(column, "")
-    for student, text in zip(table["student"], table["adjust"]):
-        adjusted(text, student)
     table = table.set_index("student")
+    for column in ("id", "adjust", "comment", "late", "handed_in"):
+        table[column] = table.get(column, "")
+    for column in (*filter(TASK.fullmatch, table.columns), "adjust"):
+        for student, text in table[column].items():
+            given(text, f"{column} of {student}")
     table.attrs["sep"] = sep
     return table
 
 
-def adjusted(text: str, student: str = "") -> float:
-    """What a person has added to the points of the tests.  ValueError for what is no number.
+def given(text: str, where: str = "") -> float:
+    """The points that a cell of a table says, a person's or the grader's.  ValueError for what is no number.
 
-    >>> adjusted(""), adjusted("-1,5")
+    >>> given(""), given("-1,5")
     (0.0, -1.5)
     """
     try:
@@ -147,39 +145,33 @@ def adjusted(text: str, student: str = "") -> float:
     except ValueError:
         found = math.nan
     if not math.isfinite(found):
-        raise ValueError(f"the column adjust of {student} is a number of points, such as 2 or -0.5, got {text!r}")
+        raise ValueError(f"the column {where} is a number of points, such as 2 or -0.5, got {text!r}")
     return found
 
 
-def add_up(table: pd.DataFrame) -> pd.DataFrame:
-    """The table with ``points`` as the sum of the tasks' and of ``adjust``, sorted, the grader's columns first."""
-    tasks = [column for column in table.columns if TASK.fullmatch(column)]
-    for student, row in table.iterrows():
-        total = sum(float(row[task].replace(",", ".") or 0) for task in tasks) + adjusted(row["adjust"], str(student))
-        table.loc[student, "points"] = f"{total:g}"
-    ours = ["id", "points", "possible", *tasks, "adjust", "comment", "late", "problem", "fence", "handed_in"]
-    return table[[*ours, *(column for column in table.columns if column not in ours)]].fillna("").sort_index()
-
-
 def merge_marks(path: Path, problem_set: ProblemSet, reports: Sequence[Report], fence_note: str = "",
-                about: Mapping[str, str] | None = None) -> None:  # fmt: skip
+                about: Mapping[str, str] | None = None) -> pd.DataFrame:  # fmt: skip
     """Write a row for each report into the table, among those that are there, sorted by student.  What a person wrote stays:
     ``adjust``, which is added to the points, ``comment``, and columns of his own."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with alone(path):
         table = read_marks(path, problem_set)
-        sep = table.attrs.get("sep", ",")
         for report in reports:
             got = {part.id: part.points for part in report.parts}
             tasks = {task.id: sum(got.get(id, 0) for id, _ in task.parts) for task in problem_set.tasks}
             row = {"possible": report.possible, **tasks, "problem": cell(report.problem), "fence": cell(fence_note),
                    **{key: cell(value) for key, value in (about or {}).items()}}  # fmt: skip
             table.loc[cell(report.student), list(row)] = [str(value) for value in row.values()]
-        _write(path, table.fillna(""), sep)
+        return _write(path, table)
 
 
-def _write(path: Path, table: pd.DataFrame, sep: str) -> pd.DataFrame:
-    table = add_up(table)
+def _write(path: Path, table: pd.DataFrame) -> pd.DataFrame:
+    """Write a table with ``points`` added up, sorted, the grader's columns first."""
+    sep, table = table.attrs["sep"], table.fillna("")
+    tasks = list(filter(TASK.fullmatch, table.columns))
+    table["points"] = table[[*tasks, "adjust"]].map(given).sum(axis=1).map("{:g}".format)
+    ours = ["id", "points", "possible", *tasks, "adjust", "comment", "late", "problem", "fence", "handed_in"]
+    table = table[[*ours, *table.columns.difference(ours, sort=False)]].sort_index()
     put(path, table.to_csv(lineterminator="\r\n", sep=sep).encode())
     return table
 
@@ -191,17 +183,12 @@ def update(out: Path) -> tuple[pd.DataFrame, dict[str, Path]]:
         raise ValueError(f"there is no {path}: lrnnlab course grade writes it")
     check_out(out)
     with alone(path):
-        table = read_marks(path)
-        table = _write(path, table, table.attrs["sep"])
+        table = _write(path, read_marks(path))
     pages = {cell(one.stem): one for one in sorted((out / "feedback").glob("*.html"))}
-    for student, row in table.iterrows():
-        if student in pages:
-            text = pages[student].read_text(encoding="utf-8")
-            begin, _, rest = text.partition(TOTAL[0])
-            _, end, rest = rest.partition(TOTAL[1])
-            new = _total(float(row["points"]), row["possible"], row["adjust"], row["comment"])
-            if end:
-                put(pages[student], f"{begin}{new}{rest}".encode())
+    for student in table.index.intersection(list(pages)):
+        total = _total(**table.loc[student, ["points", "possible", "adjust", "comment"]])
+        text = re.sub("(?s){}.*?{}".format(*TOTAL), lambda _, total=total: total, pages[student].read_text(encoding="utf-8"), count=1)
+        put(pages[student], text.encode())
     return table, pages
 
 
@@ -234,16 +221,16 @@ def page(report: Report, problem_set: ProblemSet, *, show_hidden: bool = False, 
     written = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     written.filters |= {"clean": clean, "block": block}
     tasks = [(task, _rows(task, report, show_hidden)) for task in problem_set.tasks]
-    total = markupsafe.Markup(_total(report.points + adjusted(adjust), report.possible, adjust, comment))
+    total = markupsafe.Markup(_total(f"{report.points + given(adjust):g}", report.possible, adjust, comment))
     return written.from_string(_PAGE.read_text(encoding="utf-8")).render(name=problem_set.name, report=report, total=total, tasks=tasks, right=RIGHT,
                                              signs=_SIGNS)  # fmt: skip
 
 
-def _total(points: float, possible: object, adjust: str, comment: str) -> str:
+def _total(points: str, possible: object, adjust: str, comment: str) -> str:
     """The part of a page that a person's word changes: the points in all, and what was added by hand, and why."""
-    by_hand = f", of these {adjusted(adjust):+g} by hand" if adjusted(adjust) else ""
+    by_hand = f", of these {given(adjust):+g} by hand" if given(adjust) else ""
     said = f'<blockquote><strong>From your teacher.</strong> {html.escape(clean(comment, 4000))}</blockquote>' if comment.strip() else ""
-    return f"{TOTAL[0]}<p>{points:g} of {html.escape(str(possible))} points{by_hand}.</p>{said}{TOTAL[1]}"
+    return f"{TOTAL[0]}<p>{points} of {html.escape(str(possible))} points{by_hand}.</p>{said}{TOTAL[1]}"
 
 
 def _rows(task: Task, report: Report, show_hidden: bool) -> list[tuple[Part, str, str, str]]:

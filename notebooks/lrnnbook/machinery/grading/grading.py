@@ -25,7 +25,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from types import CodeType
-from typing import Any
 
 from lrnnbook.content.exercises.judging import RIGHT, UNJUDGED, AnyError, CannotJudge, Verdict, judge, raised, shown
 from lrnnbook.machinery.grading.fence import LRNNBOOK, PACKAGE, Fence
@@ -321,19 +320,15 @@ class Session:
             return f"{text}: its cell, {number}, failed: {self.faults[number]}"
         return f"{text}; there is {near[0]!r}: was it renamed?" if near else f"{text}: was its cell deleted?"
 
-    def begin_tests(self) -> None:
-        """Make names for visible tests in the student's own process: the set-up's, the helpers', and the answers."""
-        self._ask("begin", [self.setup, *self.helpers], self.notebook.answers)
-
-    def test(self, cell: Cell) -> str:
-        """Run a visible test in the student's own process; what it raised, or nothing."""
-        return self._ask("test", cell.source, cell.number).get("error", "")
-
-    def _ask(self, *question: Any) -> dict:
-        if self.process is None:
-            return {}
+    def visible_tests(self) -> Iterator[tuple[Cell, str]]:
+        """Run the notebook's own tests in the student's process: they are the student's to see.  Each, and what it raised."""
+        cells = [Cell(0, self.setup), *(Cell(0, helper) for helper in self.helpers)]
+        cells += [cell for cell in self.notebook.cells if cell.is_test]
+        cell = cells[0]
         try:
-            return self.process.ask(*question)
+            self.process.ask("begin", self.notebook.answers)
+            for cell in cells:
+                yield cell, self.process.ask("cell", cell.source, cell.number).get("error", "")
         except Gone as gone:
             self.close()
-            return {"error": str(gone)}
+            yield cell, str(gone)

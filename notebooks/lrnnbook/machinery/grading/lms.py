@@ -1,4 +1,4 @@
-"""In and out of a learning platform: whose a hand-in of Moodle's or Canvas's is, what is in a zip, and their own tables, filled.
+"""In and out of a learning platform: whose a hand-in of Moodle's or Canvas's is, and their own tables, filled.
 
 Moodle calls a student's folder ``Ann Lee_4712_assignsubmission_file`` (older ones end in ``_``; without folders a file's name
 follows), Canvas a file ``leeann_LATE_102_90211_ps1.ipynb``: the student, the student's id, the number of the upload.  What comes
@@ -11,14 +11,13 @@ import math
 import os
 import re
 import zipfile
-import zlib
 from collections import Counter
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lrnnlab.files import is_clutter, put
+from lrnnlab.files import put
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
 MOODLE = re.compile(r"(?P<name>.+?)_(?P<id>[0-9]+)_assignsubmission_(?:file|onlinetext)(?:_.*)?", re.DOTALL)
 CANVAS = re.compile(r"(?P<name>[^_]+)_(?P<late>LATE_)?(?P<id>[0-9]+)_(?P<upload>[0-9]+)_.+", re.DOTALL)
 PACKED = (".ipynb", ".zip")
-MAX_MEMBERS = 10_000  # files in a zip
-BAD_ZIP = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError, RuntimeError, ValueError)
 
 
 @dataclass(frozen=True)
@@ -53,47 +50,6 @@ def whose(name: str) -> Name | None:
     if found := CANVAS.fullmatch(name):
         return Name(f"{found['name']} ({found['id']})", found["id"], bool(found["late"]), int(found["upload"]))
     return None
-
-
-def unpack(path: Path, place: Path, most: int) -> Path:
-    """The folder below ``place`` that holds what is in a platform's zip; of a file of more than ``most`` bytes its size alone.
-
-    ValueError where it cannot be read."""
-    folder = place / "unpacked"
-    try:
-        with zipfile.ZipFile(path) as archive:
-            for member in archive.infolist()[:MAX_MEMBERS]:
-                if member.file_size <= most:
-                    archive.extract(member, folder)
-                    continue
-                large = (folder / member.filename).resolve()
-                large.relative_to(folder.resolve())  # a ValueError where it would be elsewhere
-                large.parent.mkdir(parents=True, exist_ok=True)
-                large.touch()
-                os.truncate(large, most + 1)
-    except BAD_ZIP as error:
-        raise ValueError(f"{path} cannot be unpacked ({error})") from error
-    return folder
-
-
-def zipped(data: bytes, name: str, most: int) -> bytes:
-    """The one notebook in a student's zip, ``name.ipynb`` of several.  ValueError says in plain words what there is instead."""
-    if data.count(b"PK\x01\x02") > MAX_MEMBERS:
-        raise ValueError(f"the zip holds more than {MAX_MEMBERS:,} files")
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            books = {one.filename: one for one in archive.infolist() if one.filename.casefold().endswith(".ipynb")
-                     and not any(map(is_clutter, one.filename.split("/")))}  # fmt: skip
-            chosen = [one for file, one in books.items() if file.rpartition("/")[2].casefold() == f"{name}.ipynb".casefold()]
-            chosen = chosen or list(books.values())
-            if len(chosen) == 1 and chosen[0].file_size <= most:
-                return archive.read(chosen[0])
-    except BAD_ZIP as error:
-        raise ValueError(f"the zip cannot be read ({str(error)[:80]})") from error
-    if len(chosen) == 1:
-        raise ValueError(f"the notebook in the zip has {chosen[0].file_size / 1e6:.0f} MB: clear all outputs and save it again")
-    raise ValueError(f"the zip holds {len(chosen) or 'no'} notebook{'s' * (len(chosen) > 1)} (the zip of a whole class is named itself: "
-                     "lrnnlab course grade CLASS.zip)")  # fmt: skip
 
 
 def table(path: Path) -> "tuple[pd.DataFrame, str]":

@@ -40,16 +40,16 @@ def block(text: str) -> str:
     return "\n".join("".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in line) for line in lines)
 
 
-def label(name: str) -> str:
+def label(name: str, marked: bool = False) -> str:
     """The name of a file or folder as a student's name: printable, at most 214 bytes, not hidden, and no two alike.
 
-    A usual name stays as it is; any other is cleaned and marked with a sum of its bytes.
+    A usual name stays as it is; any other, and a ``marked`` one, is cleaned and gets a sum of its bytes.
 
     >>> label("Jürgen"), label("J\\udcfcrgen")
     ('Jürgen', 'J\\\\udcfcrgen [7339bca0462e]')
     """
     shown = clean(name, 200).encode()[:200].decode(errors="ignore")
-    if shown == name and name[:1] not in (".", "") and not _MARKED.search(name):
+    if shown == name and name[:1] not in (".", "") and not _MARKED.search(name) and not marked:
         return name
     return f"{shown.lstrip('.') or 'dots'} [{hashlib.sha256(os.fsencode(name)).hexdigest()[:12]}]"
 

@@ -124,15 +124,16 @@ def load(source: Path, secret: str = "") -> ProblemSet:
         again = [id for id, count in Counter(found["id"] for found in asked).items() if count > 1]
         what = f"two headers say {again[0]}" if again else "there is no header of a task, ## ps1.1 · ..."
         raise ValueError(f"{source.name}: {what}")
-    functions: dict[str, list[str]] = {id: [] for id in headers}
-    tests: dict[str, list] = {id: [] for id in headers}
-    words: dict[str, list] = {id: [] for id in headers}
+    functions, tests, words = ({id: [] for id in headers} for _ in range(3))
     setup, seen = [], set()
     for number, cell in enumerate(notebook.cells, 1):
         drawn = partial(_drawn, draw=random.Random(f"{name} {number} {secret}") if secret else None)
         cell.source = _REMARKS.sub("", _VARY.sub(drawn, cell.source))
         where = f"{source.name}, cell {number}"
-        _check_regions(cell.source, where)
+        try:
+            list(_lines(cell.source))
+        except ValueError as error:
+            raise ValueError(f"{where}, {error}") from None
         cell.metadata.pop("lines_to_next_cell", None)
         marks = cell.metadata.get("nbgrader")
         if marks is None:
@@ -180,20 +181,6 @@ def _drawn(found: re.Match, draw: random.Random | None) -> str:
     return f"= {draw.randint(int(low), int(high)) if to else draw.choice(found['others'].split(' | '))}"
 
 
-def _check_regions(source: str, where: str) -> None:
-    """ValueError for marks that are nearly right, which would hide nothing, and for regions that do not end."""
-    ends, wanted = {BEGIN + region: END + region for region in (SOLUTION, HIDDEN)}, ""
-    for number, line in enumerate(source.splitlines(), 1):
-        if not _MARK.match(line):
-            continue
-        mark = line.strip()
-        if mark != wanted if wanted else mark not in ends:
-            raise ValueError(f"{where}, line {number}: {mark!r} is where {wanted or ' or '.join(ends)} should be")
-        wanted = "" if wanted else ends[mark]
-    if wanted:
-        raise ValueError(f"{where}: {wanted!r} is missing at its end")
-
-
 def _filled(marks: Any, where: str) -> dict:
     """nbgrader's metadata in full; ValueError where what a source says of it is none."""
     if not isinstance(marks, dict) or not isinstance(marks.get("grade_id"), str):
@@ -238,13 +225,16 @@ def inside(source: str, *regions: str) -> list[str]:
 
 
 def _lines(source: str) -> Iterator[tuple[str, str]]:
-    """Each line that is no mark, and the kind of region that it is in, or nothing."""
-    region = ""
-    for line in source.splitlines():
-        begun, mark, kind = line.strip().partition(BEGIN)
-        if not begun and mark and kind in (SOLUTION, HIDDEN):
-            region = kind
-        elif line.strip() == END + region:
-            region = ""
-        else:
+    """Each line that is no mark, and the kind of region that it is in, or nothing.  ValueError for marks that are nearly right,
+    which would hide nothing, and for regions that do not end."""
+    begins, region = [BEGIN + SOLUTION, BEGIN + HIDDEN], ""
+    for number, line in enumerate(source.splitlines(), 1):
+        mark, wanted = line.strip(), [END + region] if region else begins
+        if not _MARK.match(line):
             yield region, line
+        elif mark not in wanted:
+            raise ValueError(f"line {number}: {mark!r} is where {' or '.join(wanted)} should be")
+        else:
+            region = "" if region else mark.removeprefix(BEGIN)
+    if region:
+        raise ValueError(f"line {number}: {END + region!r} is missing at its end")

@@ -5,17 +5,22 @@ each perhaps zipped, NAME perhaps as Moodle or Canvas writes it.
 Before the first one runs, all are copied to a place that only the grader may read; then their folder is not read again.
 """
 
+import io
 import json
 import os
 import re
 import stat
+import unicodedata
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from lrnnbook.machinery.grading.lms import PACKED, Name, unpack, whose, zipped
+from lrnnbook.content.exercises.judging import AnyError
+from lrnnbook.machinery.grading.lms import PACKED, Name, whose
 from lrnnbook.machinery.grading.sanitize import label
 from lrnnlab.files import is_clutter
 
@@ -26,8 +31,10 @@ MAX_CHARACTERS, MAX_CELLS = 1_000_000, 2_000  # characters of code of one notebo
 MAX_ANSWER = 20_000  # characters of an answer that a page shows
 MAX_NAME_CHARACTERS = 200  # characters of a name in a notebook
 MAX_DEPTH = 20  # folders below one another in which one student's notebook is looked for
+MAX_MEMBERS = 10_000  # files in a student's zip
 _KINDS = {stat.S_IFLNK: "a link", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket", stat.S_IFCHR: "a device",
-          stat.S_IFBLK: "a device", stat.S_IFDIR: "a folder"}  # fmt: skip
+          stat.S_IFBLK: "a device", stat.S_IFDIR: "a folder that cannot be read"}  # fmt: skip
+Files = dict[str, Callable[[], bytes]]  # what reads each, by its path below the folder; a folder's own path ends with a slash
 
 
 class Unreadable(ValueError):
@@ -91,83 +98,120 @@ def collect(folder: Path, name: str, place: Path) -> list[Submission]:
     """Copy every notebook in a folder of submissions, or a zip of one, to ``place``; one submission for each entry, sorted by student,
     who is called as the entry is; of a platform's for each student's id, of which the last upload counts.  Of several notebooks of
     one ``name.ipynb`` counts."""
-    if folder.is_file() and zipfile.is_zipfile(folder):
-        folder = unpack(folder, place, MAX_FILE_BYTES)
-    try:
-        entries = [entry for entry in os.scandir(folder) if not is_clutter(entry.name)]
-    except OSError as error:
-        raise ValueError(f"{folder} is no folder of submissions ({error.strerror})") from error
+    files = _in_zip(folder) if folder.is_file() and zipfile.is_zipfile(folder) else _in_folder(folder)
+    entries: dict[str, Files] = {}
+    for path in sorted(files):
+        entries.setdefault(path.partition("/")[0], {})[path] = files[path]
     if not entries:
         raise ValueError(f"{folder} holds no submission")
-    names, found = {entry.name.casefold() for entry in entries}, []
-    uploads = _by_id(sorted(entries, key=lambda entry: entry.name))
-    for number, (entry, about, others) in enumerate(uploads):
-        stem, suffix = os.path.splitext(entry.name)
-        plain = stem if suffix.casefold() in PACKED and stem.casefold() not in names else entry.name
-        said = f"of {len(others) + 1} uploads {entry.name} counts, the last one; not {', '.join(others)}" if others else ""
-        more = (about.id, about.late, label(entry.name), said) if about else ()
+    names, taken, found = set(map(_alike, entries)), set(), []
+    for number, (entry, about, others) in enumerate(_by_id(entries)):
+        stem = os.path.splitext(entry)[0]
+        plain = stem if entry.casefold().endswith(PACKED) and _alike(stem) not in names else entry
         student = label(about.student if about else plain)
-        student = label(entry.name) if student in {one.student for one in found} else student
-        try:
-            path = _notebook(entry, name)
-            data = _bytes(path)
-            if path.casefold().endswith(".zip"):
-                data = zipped(data, name, MAX_FILE_BYTES)
-        except ValueError as error:  # Unreadable, or what a zip is told
-            found.append(Submission(student, None, str(error), *more))
-            continue
+        student = label(entry, marked=True) if _alike(student) in taken else student
+        taken.add(_alike(student))
+        said = f"of {len(others) + 1} uploads {entry} counts, the last one; not {', '.join(others)}" if others else ""
+        more = (about.id, about.late, label(entry), said) if about else ()
         copy = place / f"{number}.ipynb"
-        copy.write_bytes(data)
-        found.append(Submission(student, copy, "", *more))
+        try:
+            copy.write_bytes(_notebook(entries[entry], entry, name))
+            found.append(Submission(student, copy, "", *more))
+        except Unreadable as error:
+            found.append(Submission(student, None, str(error), *more))
     return sorted(found, key=lambda submission: submission.student)
 
 
-def _by_id(entries: list[os.DirEntry]) -> Iterator[tuple[os.DirEntry, Name | None, list[str]]]:
+def _alike(name: str) -> str:
+    """One and the same for names that look the same, or that a file system takes for one."""
+    return unicodedata.normalize("NFC", name).casefold()
+
+
+def _by_id(entries: dict[str, Files]) -> Iterator[tuple[str, Name | None, list[str]]]:
     """Each entry, what a platform's name says of it, and the names of the same student's that do not count."""
-    said = {entry.name: whose(entry.name) for entry in entries}
-    same: dict[str, list[os.DirEntry]] = {}
-    for entry in entries:
-        about = said[entry.name]
-        same.setdefault(about.id if about else "", []).append(entry)
-    for id, theirs in same.items():
-        numbers = [said[entry.name].upload for entry in theirs if id]
-        if len({*numbers} - {0}) + numbers.count(0) < len(theirs):  # no platform's: plain names, or an upload's number twice
+    said = {entry: whose(entry) for entry in entries}
+
+    def who(entry: str) -> tuple[int, str]:
+        about = said[entry]
+        return (0, about.id) if about else (1 + (entry != unicodedata.normalize("NFC", entry)), entry)
+
+    def latest(entry: str) -> tuple[bool, int]:  # Moodle has a text that was typed in beside the file
+        holds = "_onlinetext" not in entry and (entry not in entries[entry] or entry.casefold().endswith(PACKED))
+        return holds, said[entry].upload
+
+    for _, group in groupby(sorted(entries, key=who), key=who):
+        theirs = list(group)
+        uploads = [said[entry].upload for entry in theirs if said[entry]]
+        if len({*uploads} - {0}) + uploads.count(0) < len(theirs):  # no platform's: a plain name, or an upload's number twice
             yield from ((entry, None, []) for entry in theirs)
-            continue
-        *others, last = sorted(theirs, key=lambda entry: (_holds_one(entry), said[entry.name].upload))
-        yield last, said[last.name], [entry.name for entry in others]
+        else:
+            *others, last = sorted(theirs, key=latest)
+            yield last, said[last], others
 
 
-def _holds_one(entry: os.DirEntry) -> bool:
-    """May this upload hold a notebook?  Moodle has a text that was typed in beside the file."""
-    return "_onlinetext" not in entry.name and (entry.is_dir() or os.path.splitext(entry.name)[1].casefold() in PACKED)
+def _notebook(files: Files, entry: str, name: str) -> bytes:
+    """The notebook that a student handed in, of these files.  Unreadable where there is none, or more than one."""
+    if entry not in files:  # it is a folder, or "", a zip
+        books = [[path for path in files if path.casefold().endswith(suffix)] for suffix in PACKED]
+        found = books[0] or books[1]
+        named = [path for path in found if path.rpartition("/")[2].casefold() == f"{name}.ipynb".casefold()] or found
+        if len(named) != 1:
+            listed = ", ".join(path.removeprefix(f"{entry}/") for path in named[:5])
+            holds = f"holds {len(named)} notebooks ({listed})" if named else "holds no notebook"
+            hint = "the zip of a whole class is named itself: lrnnlab course grade CLASS.zip"
+            raise Unreadable(holds if entry else f"the zip {holds} ({hint})")
+        [entry] = named
+    data = files[entry]()
+    if not entry.casefold().endswith(".zip"):
+        return data
+    if data.count(b"PK\x01\x02") > MAX_MEMBERS:
+        raise Unreadable(f"the zip holds more than {MAX_MEMBERS:,} files")
+    inner = _in_zip(io.BytesIO(data))
+    return _notebook({path: reader for path, reader in inner.items() if not path.casefold().endswith(".zip")}, "", name)
 
 
-def _notebook(entry: os.DirEntry, name: str) -> str:
-    """The path of the notebook that a student handed in.  Unreadable where there is none, or more than one."""
+def _in_folder(top: Path) -> Files:
+    """The files of a folder; a link in it is one, which is not followed, and no link below is."""
     try:
-        if not entry.is_dir(follow_symlinks=False):
-            return entry.path
-        os.scandir(entry.path).close()
+        entries = [entry for entry in os.scandir(top) if not is_clutter(entry.name)]
     except OSError as error:
-        raise Unreadable(f"the folder cannot be read ({error.strerror})") from error
-    notebooks = list(_notebooks(entry.path, ".ipynb")) or list(_notebooks(entry.path, ".zip"))
-    named = [path for path in notebooks if os.path.basename(path).casefold() == f"{name}.ipynb".casefold()] or notebooks
-    if len(named) != 1:
-        listed = ", ".join(os.path.relpath(path, entry.path) for path in sorted(named)[:5])
-        raise Unreadable(f"holds {len(named)} notebooks ({listed})" if named else "holds no notebook")
-    return named[0]
+        raise ValueError(f"{top} is no folder of submissions ({error.strerror})") from error
+    found: Files = {}
+    for entry in entries:
+        if not entry.is_dir(follow_symlinks=False) or not os.access(entry.path, os.R_OK | os.X_OK):
+            found[entry.name] = partial(_bytes, entry.path)
+            continue
+        found[f"{entry.name}/"] = bytes
+        for folder, folders, names in os.walk(entry.path):
+            deep = folder.count(os.sep) - entry.path.count(os.sep) >= MAX_DEPTH
+            folders[:] = [name for name in folders if not deep and not is_clutter(name)]
+            paths = [os.path.join(folder, name) for name in names if not is_clutter(name)]
+            found |= {Path(path).relative_to(top).as_posix(): partial(_bytes, path) for path in paths if not os.path.islink(path)}
+    return found
 
 
-def _notebooks(top: str, suffix: str) -> Iterator[str]:
-    """The notebooks (or zips) below a folder; no link is followed."""
-    for folder, folders, files in os.walk(top):
-        depth = folder.count(os.sep) - top.count(os.sep)
-        folders[:] = [name for name in folders if depth < MAX_DEPTH and not is_clutter(name)]
-        for name in files:
-            path = os.path.join(folder, name)
-            if name.casefold().endswith(suffix) and not is_clutter(name) and not os.path.islink(path):
-                yield path
+def _in_zip(file: Path | io.BytesIO) -> Files:
+    """The files in a zip, none of which is unpacked to where its name may lead.  Unreadable where it is none."""
+    try:
+        archive = zipfile.ZipFile(file)
+    except AnyError as error:
+        raise Unreadable(f"the zip cannot be read ({str(error)[:80]})") from error
+    found: Files = {}
+    for member in archive.infolist():
+        parts = [part for part in member.filename.split("/") if part not in ("", ".", "..")]
+        if parts and not any(map(is_clutter, parts)):
+            found["/".join(parts) + "/" * member.is_dir()] = partial(_member, archive, member)
+    return found
+
+
+def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
+    """The bytes of a file in a zip: as many as it says, no more than MAX_FILE_BYTES."""
+    if member.file_size > MAX_FILE_BYTES:
+        raise Unreadable(f"the file has {member.file_size / 1e6:.0f} MB: clear all outputs and save it again")
+    try:
+        return archive.read(member)
+    except AnyError as error:  # whoever made the zip chose how: of any kind of compression
+        raise Unreadable(f"the zip cannot be read ({str(error)[:80]})") from error
 
 
 def _bytes(path: str) -> bytes:
@@ -206,8 +250,9 @@ def parse(data: bytes) -> Notebook:
     for number, cell in enumerate(content["cells"], 1):
         if not isinstance(cell, dict):
             raise Unreadable(f"cell {number} is damaged: not a cell but of type {type(cell).__name__}")
-        mark = _dict(_dict(cell.get("metadata")).get("nbgrader"))
-        grade_id, source = _name(mark.get("grade_id")), _text(cell.get("source"))
+        mark = _below(cell, dict, "metadata", "nbgrader")
+        grade_id = _below(mark, str, "grade_id")[:MAX_NAME_CHARACTERS]
+        source = _below(cell, str, "source") or "".join(part for part in _below(cell, list, "source") if isinstance(part, str))
         marks += [grade_id] if grade_id else []
         if cell.get("cell_type") == "markdown" and mark.get("solution"):
             words.append((grade_id, source))
@@ -217,24 +262,15 @@ def parse(data: bytes) -> Notebook:
     if sum(len(cell.source) for cell in cells) > MAX_CHARACTERS or len(cells) > MAX_CELLS:
         raise Unreadable(f"it holds more than {MAX_CHARACTERS:,} characters or {MAX_CELLS:,} cells of code: hand in your answers "
                          "alone, and read data from nowhere")  # fmt: skip
-    about = _dict(_dict(content.get("metadata")).get("lrnnlab"))
-    answers = [_name(name) for answer in _list(about.get("answers")) for name in _list(_dict(answer).get("functions"))]
-    return Notebook(tuple(cells), _name(about.get("assignment")), tuple(filter(str.isidentifier, answers))[:MAX_CELLS],
-                    tuple(marks[:MAX_CELLS]), tuple(words[:MAX_CELLS]), _name(about.get("variant")))  # fmt: skip
+    about = _below(content, dict, "metadata", "lrnnlab")
+    assignment, variant = (_below(about, str, key)[:MAX_NAME_CHARACTERS] for key in ("assignment", "variant"))
+    answers = [name for answer in _below(about, list, "answers") for name in _below(answer, list, "functions")
+               if isinstance(name, str) and name.isidentifier() and len(name) <= MAX_NAME_CHARACTERS]  # fmt: skip
+    return Notebook(tuple(cells), assignment, tuple(answers[:MAX_CELLS]), tuple(marks[:MAX_CELLS]), tuple(words[:MAX_CELLS]), variant)
 
 
-def _dict(value: Any) -> dict:
-    return value if isinstance(value, dict) else {}
-
-
-def _list(value: Any) -> list:
-    return value if isinstance(value, list) else []
-
-
-def _name(value: Any) -> str:
-    return value[:MAX_NAME_CHARACTERS] if isinstance(value, str) else ""
-
-
-def _text(source: Any) -> str:
-    """A cell's source, which is one text or a list of lines."""
-    return "".join(part for part in ([source] if isinstance(source, str) else _list(source)) if isinstance(part, str))
+def _below(value: Any, kind: type, *keys: str) -> Any:
+    """What is of this kind below these keys, or an empty one."""
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value if isinstance(value, kind) else kind()

@@ -9,14 +9,13 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
-from itertools import groupby
 from pathlib import Path
 
 from lrnnbook.machinery.grading import fence
 from lrnnbook.machinery.grading.fence import Fence
 from lrnnbook.machinery.grading.grading import Session
 from lrnnbook.machinery.grading.sanitize import tell
-from lrnnbook.machinery.grading.sets import NO_WORDS, definitions
+from lrnnbook.machinery.grading.sets import NO_WORDS, definitions, top_names
 from lrnnbook.machinery.grading.submissions import Cell, Notebook, Unreadable, read
 
 STOPS, MIND = "must be put right", "please look"  # points would be lost, or might be
@@ -81,7 +80,8 @@ def _calls(cell: Cell) -> Iterator[str]:
 
 def _running(notebook: Notebook, within: Fence) -> Iterator[str]:
     setup = "\n".join(cell.source for cell in notebook.cells if cell.is_setup)
-    helpers = tuple(helper for cell in notebook.cells if cell.is_test for helper in definitions(cell.source))
+    helpers = tuple(helper for cell in notebook.cells if cell.is_test for helper in definitions(cell.source)
+                    if not {*notebook.answers}.intersection(top_names(helper)))  # fmt: skip
     with closing(Session(notebook, setup, helpers, within)) as session:
         session.start()
         for number, notes in sorted(session.notes.items()):
@@ -97,15 +97,7 @@ def _running(notebook: Notebook, within: Fence) -> Iterator[str]:
         for name in notebook.answers:
             if name not in session.functions:
                 yield f"{STOPS}: {session.missing(name)}"
-        yield from _visible_tests(notebook, session)
-
-
-def _visible_tests(notebook: Notebook, session: Session) -> Iterator[str]:
-    """The notebook's own tests, as the grader runs them, but in the student's process: they are the student's to see."""
-    tests = (cell for cell in notebook.cells if cell.is_test)
-    for _, cells in groupby(tests, lambda cell: cell.grade_id.split("_")[:2]):
-        session.begin_tests()
-        for cell in cells:
-            if fault := session.test(cell):
+        for cell, fault in session.visible_tests():
+            if fault and cell.is_test:
                 said = re.sub(r"^(CannotJudge|NotYet): | \(cell \d+, line \d+\)$", "", fault)
                 yield f"{STOPS}: the test in cell {cell.number} ({cell.grade_id}) says: {said}"

@@ -12,13 +12,13 @@ import random
 import shutil
 import sys
 from collections.abc import Callable
-from contextlib import redirect_stderr, redirect_stdout, suppress
+from contextlib import redirect_stderr, redirect_stdout
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from lrnnbook.content.exercises.judging import AnyError, raised
+from lrnnbook.content.exercises.judging import raised
 from lrnnbook.machinery.grading.fence import KERNELS, STORED, Limits
 from lrnnbook.machinery.grading.serialization import Channel, Closed, decode, encode, written
 
@@ -93,10 +93,10 @@ def allow(seconds: int) -> None:
 
 
 class Worker:
-    """Answers the grader's questions.  ``names`` are the notebook's; visible tests have names of their own."""
+    """Answers the grader's questions.  ``names`` are the notebook's, then those of its visible tests."""
 
     def __init__(self, names: dict[str, Any]) -> None:
-        self.names, self.tests, self.number = names, {}, 0
+        self.names, self.number = names, 0
         self.notes: list[str] = []
         names["display"] = lambda *shown, **options: None
         names["get_ipython"] = lambda: self
@@ -114,7 +114,7 @@ class Worker:
 
     def _cell(self, source: str, number: int) -> None:
         self.number = number
-        self.run(source, number, self.names)
+        self.run(source, number)
 
     def _functions(self) -> dict:
         known = ("display", "get_ipython")
@@ -125,19 +125,11 @@ class Worker:
         named = {key: decode(value) for key, value in named.items()}
         return {"value": encode(self.names[name](*map(decode, arguments), **named))}
 
-    def _begin(self, sources: list[str], functions: list[str]) -> None:
-        """Names for visible tests: what the set-up and they themselves define, and the student's functions, asked as the
-        grader asks."""
-        self.tests = {}
-        for source in sources:
-            with suppress(AnyError):
-                self.run(source, 0, self.tests)
-        self.tests |= {name: _as_asked(self.names[name]) for name in functions if name in self.names}
+    def _begin(self, functions: list[str]) -> None:
+        """Fresh names, but for the student's functions, asked as the grader asks: for the visible tests."""
+        self.names = {name: _as_asked(self.names[name]) for name in functions if name in self.names}
 
-    def _test(self, source: str, number: int) -> None:
-        self.run(source, number, self.tests)
-
-    def run(self, source: str, number: int, names: dict[str, Any]) -> None:
+    def run(self, source: str, number: int) -> None:
         """Run a cell.  Its place is called as IPython calls one, its lines are kept: inspect, TorchScript and Numba ask."""
         place = f"{_CELL}{number}>" if number else "<set-up>"
         linecache.cache[place] = (len(source), None, source.splitlines(keepends=True), place)
@@ -145,7 +137,7 @@ class Worker:
             code = compile(source, place, "exec", dont_inherit=True)
         except SyntaxError:
             code = compile(_plain_python(source), place, "exec", dont_inherit=True)
-        exec(code, names)  # noqa: S102  behind the fence
+        exec(code, self.names)  # noqa: S102  behind the fence
 
     # --- what IPython's shell would do; get_ipython() is this object ---------------------------------------------------
 
@@ -157,23 +149,21 @@ class Worker:
         try:
             return eval(line, self.names)
         except SyntaxError:
-            self.run(line, 0, self.names)
+            self.run(line, 0)
 
     def run_cell_magic(self, name: str, line: str, cell: str) -> None:
         """``%%name line`` at a cell's head."""
         if name in TIMED:
-            self.run(f"#\n{cell}", self.number, self.names)
+            self.run(f"#\n{cell}", self.number)
         else:
             self.notes.append(f'the whole cell, which begins with "%%{f"{name} {line}".strip()[:40]}", is not run')
 
-    def system(self, line: str) -> None:
-        """``!line``."""
-        self._note(f"!{line}")
-
-    def getoutput(self, line: str) -> list:
-        """``name = !line``."""
+    def system(self, line: str) -> list:
+        """``!line`` and ``name = !line``."""
         self._note(f"!{line}")
         return []
+
+    getoutput = system
 
     def _note(self, command: str) -> None:
         line = sys._getframe(2).f_lineno
