@@ -163,7 +163,7 @@ def _many_actions(answer) -> None:
     n = moves.shape[1]
     claim(2 <= n <= 5, f"a machine of 2 to 5 states will do, got {n}")
     claim(np.isin(moves, range(n)).all(), f"with {n} states each entry is one of 0 to {n - 1}, got {shown(answer)}")
-    m = len(transition_monoid(MooreMachine(moves.astype(int), range(n), 0, [str(v) for v in range(len(moves))])))
+    m = len(transition_monoid(MooreMachine(moves.astype(int), range(n), 0, tuple(map(str, range(len(moves)))))))
     claim(m * m >= n**3, f"m = {m} actions on n = {n} states: {m * m} gates are fewer than {n**3} units")
 
 
