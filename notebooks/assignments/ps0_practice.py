@@ -25,7 +25,7 @@ from lrnnbook.content.exercises import claim, expect
 
 # %% [markdown]
 # ## ps0.1 · The answer after every digit
-# *★ · 5 minutes · 2 points. Teaches: what Sum(5) asks for (chapter 00, one equation)*
+# *★ · 5 minutes · 2 points. Teaches: what Sum(5) asks for (chapter 00: One equation)*
 #
 # Write `answers(digits)`: after each digit, the sum so far modulo 5. For `[0, 3, 2, 4]` that is `[0, 3, 0, 4]`.
 #
@@ -53,7 +53,7 @@ expect(answers, [(([4],), [4]), (([],), []), (([4] * 100,), [(4 * (t + 1)) % 5 f
 
 # %% [markdown]
 # ## ps0.2 · How many strings?
-# *★ · 3 minutes · 1 point. Teaches: why nobody tests all strings (chapter 00, not sampled, but proved)*
+# *★ · 3 minutes · 1 point. Teaches: why nobody tests all strings (chapter 00: Not sampled, but proved)*
 #
 # How many strings of 40 digits 0 to 4 are there? Return the number from `strings()`.
 #

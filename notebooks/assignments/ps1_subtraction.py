@@ -27,7 +27,7 @@ from lrnnbook.content.exercises import call, claim, expect, numbers
 
 # %% [markdown]
 # ## ps1.1 · The state of an expression
-# *★ · 10 minutes · 3 points. Teaches: what "one transition for all letters" means*
+# *★ · 10 minutes · 3 points. Teaches: what "one transition for all letters" means (chapter 01, section 1: A proof that says no)*
 #
 # A layer with one $A$ for all letters reads the expression $a - b - c$ letter by letter: the digit $a$, the minus,
 # the digit $b$, and so on. Each letter does $x \leftarrow A x + v$, where $v$ is `digits[d]` for the digit $d$, and
@@ -65,6 +65,7 @@ print("ps1.1: right on the examples shown")
 # %% nbgrader={"grade_id": "ps1_1_hidden", "grade": true, "points": 2}
 # Further cases, run when this is graded: several dimensions, one operand, A that is not symmetric.
 ### BEGIN HIDDEN TESTS
+# says: several dimensions, one operand, or an A that is not symmetric
 def _by_powers(A, digits, minus, operands):
     """The same as one sum: the letter j steps before the end arrives multiplied by A^j."""
     letters = [np.array(digits[operands[0]])]
@@ -83,7 +84,7 @@ expect(state_after, [(([[2]], [[0], [1]], [1], (1, 1, 0, 1)), [123])])
 
 # %% [markdown]
 # ## ps1.2 · Refute every readout
-# *★★ · 20 minutes · 3 points. Teaches: Theorem A, by its own construction*
+# *★★ · 20 minutes · 3 points. Teaches: Theorem A, by its own construction (chapter 01, section 3: A layer that escapes stores everything)*
 #
 # The counter $x \leftarrow x + d$ (and a minus adds nothing) cannot compute subtraction modulo an odd $M \ge 3$: it
 # sends two expressions of $n$ numbers to one state, and then no readout can be right.
@@ -130,7 +131,7 @@ for _M, _n in itertools.product(_moduli, _lengths):
 
 # %% [markdown]
 # ## ps1.3 · How many states does Sum need?
-# *★★ · 15 minutes · 3 points. Teaches: Theorem B, and a prediction*
+# *★★ · 15 minutes · 3 points. Teaches: Theorem B, and a prediction (chapter 01b, section 2: Theorem B)*
 #
 # One layer with one $A$ that computes Sum($M$), with any readout, takes at least so many states on strings of length
 # $n$, and the counter takes no more. Predict before you compute: does the number grow like $n$, like $\log n$, like
@@ -168,6 +169,7 @@ print(f"ps1.3: right for {n} digits modulo {M}")
 # %% nbgrader={"grade_id": "ps1_3_hidden", "grade": true, "points": 2}
 # Further cases, run when this is graded: all small ones by counting, and large ones.
 ### BEGIN HIDDEN TESTS
+# says: every small M and n, counted one by one, or an n near a power of two
 for _M, _n in itertools.product((2, 3, 5), (1, 2, 3, 4)):
     _sums = {sum(word) for word in itertools.product(range(_M), repeat=_n)}
     expect(sum_states, [((_M, _n), len(_sums))], rtol=0, atol=0)
@@ -178,7 +180,7 @@ expect(sum_bits, [((2, 7), 3), ((2, 8), 4), ((2, 2**60), 61), ((2, 2**60 - 1), 6
 
 # %% [markdown]
 # ## ps1.4 · Killer words
-# *★★ · 20 minutes · 3 points. Teaches: Theorem D, and where its hypothesis is needed*
+# *★★ · 20 minutes · 3 points. Teaches: Theorem D, and where its hypothesis is needed (chapter 01, section 4: The clock of chapter 00 is a turn)*
 #
 # $D_n$ holds the words over `a` (open) and `b` (close) that are balanced and never deeper than $n$. By Theorem D a
 # diagonal layer with finitely many states cannot tell $p\,u\,v\,w$ from $p\,v\,u\,w$, if all letters of $u$ and $v$
@@ -233,6 +235,7 @@ print("ps1.4: killer words for D_2")
 # %% nbgrader={"grade_id": "ps1_4_hidden", "grade": true, "points": 2}
 # Run when this is graded: other depths, and the broken hypothesis.
 ### BEGIN HIDDEN TESTS
+# says: another n, for both functions
 for _n in (1, 2, 3, 5, 12):
     kills(killer_words, _n, covered=True)
     kills(harmless_words, _n, covered=False)
@@ -240,7 +243,7 @@ for _n in (1, 2, 3, 5, 12):
 
 # %% [markdown]
 # ## ps1.5 · Sum by turns
-# *★★ · 20 minutes · 4 points. Teaches: that transitions by letter make Sum finite*
+# *★★ · 20 minutes · 4 points. Teaches: that transitions by letter make Sum finite (chapter 01, section 5: A block of size 2)*
 #
 # With a transition for each letter, two real numbers are enough for Sum($M$): a block of size 2.
 #

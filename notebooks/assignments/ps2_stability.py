@@ -28,7 +28,7 @@ from lrnnbook.content.exercises import agree, call, claim, expect, numbers
 
 # %% [markdown]
 # ## ps2.1 · Column norms
-# *★ · 10 minutes · 3 points. Teaches: which way round a transition is read*
+# *★ · 10 minutes · 3 points. Teaches: which way round a transition is read (chapter 02, section 1: A column says where a state goes)*
 #
 # In $x \leftarrow A x$ the *column* $j$ of $A$ says where state $j$ goes. Write `column_norms(A, p)`: the $p$-norm
 # $(\sum_i |A_{ij}|^p)^{1/p}$ of every column, for any $p \ge 1$ and for `math.inf` (the largest $|A_{ij}|$).
@@ -53,6 +53,7 @@ print("ps2.1: right on the examples shown")
 # %% nbgrader={"grade_id": "ps2_1_hidden", "grade": true, "points": 2}
 # Run when this is graded: negative entries, other p, infinity, blocks that are not square.
 ### BEGIN HIDDEN TESTS
+# says: negative entries, p = 1, an infinite p, or a block that is not square
 _draw = np.random.default_rng(1)
 for _shape, _p in itertools.product(((2, 2), (3, 5), (8, 8)), (1, 1.2, 2, 3.5, math.inf)):
     _A = _draw.normal(size=_shape).tolist()
@@ -61,7 +62,7 @@ for _shape, _p in itertools.product(((2, 2), (3, 5), (8, 8)), (1, 1.2, 2, 3.5, m
 
 # %% [markdown]
 # ## ps2.2 · The paper's column rule
-# *★★ · 15 minutes · 3 points. Teaches: Eq. 6 of paper 000, as code*
+# *★★ · 15 minutes · 3 points. Teaches: Eq. 6 of paper 000, as code (chapter 02, section 3: What keeps it from exploding)*
 #
 # Equation 6 replaces each column $v$ of a block by $v / \max(1, \|v\|_p)$: long columns are cut back to norm 1, short
 # ones stay as they are. Write `clip_columns(A, p)` for finite $p$.
@@ -86,6 +87,7 @@ print("ps2.2: right on the example shown")
 # %% nbgrader={"grade_id": "ps2_2_hidden", "grade": true, "points": 2}
 # Run when this is graded: against the rule that the package trains with.
 ### BEGIN HIDDEN TESTS
+# says: a column that is short enough already, a column of zeros, or another p
 import torch
 
 from lrnnlab.models.layers.transitions import COLUMN_RULES
@@ -102,7 +104,7 @@ agree(clip_columns, _package, list(itertools.product(_blocks, (1, 1.2, 2, 4))))
 
 # %% [markdown]
 # ## ps2.3 · Break the hypothesis
-# *★★ · 20 minutes · 4 points. Teaches: that a column norm of 1 is no bound, unless p = 1*
+# *★★ · 20 minutes · 4 points. Teaches: that a column norm of 1 is no bound, unless p = 1 (chapter 02a, section 1: How much a product can grow, for every p)*
 #
 # With $p = 1$ a product of such blocks never grows. Show that it does for every $p > 1$: write `growing_block(p, b)`,
 # a $b \times b$ block ($b \ge 2$) whose columns have $p$-norm at most 1, and whose largest $|$eigenvalue$|$ is
@@ -145,7 +147,7 @@ for _p, _b in itertools.product(_exponents, _sizes):
 
 # %% [markdown]
 # ## ps2.4 · At which step does it overflow?
-# *★★ · 15 minutes · 3 points. Teaches: that stability is a question of length; predict, then compute*
+# *★★ · 15 minutes · 3 points. Teaches: that stability is a question of length; predict, then compute (chapter 02a, section 2: When float32 overflows)*
 #
 # By ps2.3 the size of the state can grow by the factor $b^{1-1/p}$ a step. Let it be 1 at the start. Write
 # `overflow_step(p, b)`: the first step at which it is larger than the largest float32, $(2^{24} - 1) \cdot 2^{104}$;
@@ -191,7 +193,7 @@ expect(overflow_step, [((1, 8), None), ((3, 1), None)])
 
 # %% [markdown]
 # ## ps2.5 · The norm under white input
-# *★★ · 15 minutes · 3 points. Teaches: what a norm-preserving transition does to noise (paper 001)*
+# *★★ · 15 minutes · 3 points. Teaches: what a norm-preserving transition does to noise (paper 001; chapter 04, section 1: Lemma 3, and one symbol)*
 #
 # A head of RotRNN does $x_t = \gamma R\,x_{t-1} + B u_t$ with a rotation $R$ and white input: mean 0, covariance $I$,
 # uncorrelated in time. So $\mathbb{E}\|x_t\|^2 = \gamma^2\,\mathbb{E}\|x_{t-1}\|^2 + \mathrm{Tr}(B^\top B)$.
@@ -222,6 +224,7 @@ print("ps2.5: right on the examples shown")
 # %% nbgrader={"grade_id": "ps2_5_hidden", "grade": true, "points": 2}
 # Run when this is graded: many steps, no step at all, no decay.
 ### BEGIN HIDDEN TESTS
+# says: no step at all, many steps, or no decay
 def _step_by_step(gamma, trace, start, t):
     for _ in range(t):
         start = gamma**2 * start + trace
@@ -234,7 +237,7 @@ expect(norm_after, [((0.9, 0.19, 4.0, 10**12), 1.0), ((1, 2, 1, 10**12), 2 * 10*
 
 # %% [markdown]
 # ## ps2.6 · Put the paper right
-# *★★ · 10 minutes · 2 points. Teaches: that a printed constant wants checking*
+# *★★ · 10 minutes · 2 points. Teaches: that a printed constant wants checking (chapter 04c, section 2: Eq. 11 inherits the error)*
 #
 # Drive the head with $\xi B u_t$ instead. Equation 11 of paper 001 chooses $\xi^2 = (1 -
 # c\,\gamma^2)/\mathrm{Tr}(B^\top B)$ to hold $\mathbb{E}\|x_t\|^2 = c$. That is right for $c = 1$ only. Write
@@ -259,6 +262,7 @@ print("ps2.6: right for c = 1, as the paper is")
 # %% nbgrader={"grade_id": "ps2_6_hidden", "grade": true, "points": 1}
 # Run when this is graded: other c.
 ### BEGIN HIDDEN TESTS
+# says: another c
 _cases = (0.9, 2.0, 4.0), (0.5, 0.1, 0.25), (0.999, 8.0, 30.0)  # vary: (0.8, 3.0, 2.0), (0.95, 0.2, 7.0) | (0.7, 1.5, 9.0), (0.99, 5.0, 0.5)
 for _gamma, _trace, _c in _cases:
     _xi2 = float(numbers(call(drive, _gamma, _trace, _c), real=True))

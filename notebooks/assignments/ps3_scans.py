@@ -25,7 +25,7 @@ from lrnnbook.content.exercises import agree, call, claim, expect, numbers
 
 # %% [markdown]
 # ## ps3.1 · The operator of the scan
-# *★ · 10 minutes · 3 points. Teaches: that two steps are one step, which is all a parallel scan needs*
+# *★ · 10 minutes · 3 points. Teaches: that two steps are one step, which is all a parallel scan needs (chapter 03, section 1: Two steps are one step)*
 #
 # A step $x \leftarrow A x + b$ is the pair $(A, b)$. Write `combine(second, first)`: the pair that does `first` and
 # then `second`. $A$ is a matrix (a list of rows), $b$ a vector.
@@ -72,7 +72,7 @@ for _n in (1, 2, 3, 5):
 
 # %% [markdown]
 # ## ps3.2 · Doubling
-# *★★ · 25 minutes · 4 points. Teaches: how log2 T levels replace T steps*
+# *★★ · 25 minutes · 4 points. Teaches: how log2 T levels replace T steps (chapter 03, section 2: Build one, and race it)*
 #
 # All steps are scalar, $x_t = a_t x_{t-1} + b_t$. Write `levels(a, b)`: a list of levels; level $k$ is a list of $T$
 # pairs, and its entry $t$ is the pair of the last $2^k$ steps up to $t$ (of all steps up to $t$, if there are fewer).
@@ -111,6 +111,7 @@ print("ps3.2: right for two and three steps")
 # %% nbgrader={"grade_id": "ps3_2_hidden", "grade": true, "points": 2}
 # Run when this is graded: one step, powers of two and others; the last level against the loop.
 ### BEGIN HIDDEN TESTS
+# says: one step, a length that is a power of two, or one that is not
 def _by_windows(a, b):
     """Each entry by its definition, step by step through its window."""
     found, reach = [], 1
@@ -135,7 +136,7 @@ agree(levels, _by_windows, [(_draw.integers(-2, 3, T).tolist(), _draw.integers(-
 
 # %% [markdown]
 # ## ps3.3 · What the depth costs
-# *★★ · 10 minutes · 2 points. Teaches: work against depth*
+# *★★ · 10 minutes · 2 points. Teaches: work against depth (chapter 03, section 4: Depth against work)*
 #
 # Count: how many times does your doubling combine two pairs for $T$ steps, if nothing is combined that need not be?
 # Write `doubling_work(T)`. (The loop needs $T - 1$.) It must be quick for $T = 10^{15}$.
@@ -163,6 +164,7 @@ print("ps3.3: right for 2 and 4 steps")
 # %% nbgrader={"grade_id": "ps3_3_hidden", "grade": true, "points": 1}
 # Run when this is graded: other lengths.
 ### BEGIN HIDDEN TESTS
+# says: another length
 def _counted(T):
     """T log2 T minus the sum of the reaches, a geometric series."""
     depth = (T - 1).bit_length()
@@ -174,7 +176,7 @@ agree(doubling_work, _counted, [(T,) for T in (1, 3, 5, 8, 9, 500, 512, 513, 10*
 
 # %% [markdown]
 # ## ps3.4 · Accuracy by position
-# *★ · 10 minutes · 3 points. Teaches: to look at where a network fails, not only how often*
+# *★ · 10 minutes · 3 points. Teaches: to look at where a network fails, not only how often (chapter 00: Train one yourself)*
 #
 # `predictions` and `targets` are lists of strings of labels, all $T$ long; `asked` says for each of the $T$ positions
 # whether a label is asked for there. Write `accuracy_by_position(predictions, targets, asked)`: for each position the
@@ -203,6 +205,7 @@ print("ps3.4: right on the example shown")
 # %% nbgrader={"grade_id": "ps3_4_hidden", "grade": true, "points": 2}
 # Run when this is graded: on strings of the package's own tasks.
 ### BEGIN HIDDEN TESTS
+# says: positions at which nothing is asked
 import torch
 
 from lrnnlab.tasks import ModArith, Sum
@@ -219,7 +222,7 @@ for _task, _length in ((Sum(5), 12), (ModArith(5), 13)):
 
 # %% [markdown]
 # ## ps3.5 · A proof over all strings
-# *★★★ · 30 minutes · 4 points. Teaches: how a finite search settles infinitely many lengths*
+# *★★★ · 30 minutes · 4 points. Teaches: how a finite search settles infinitely many lengths (chapter 02, section 5: Snap it and prove it)*
 #
 # A network with finitely many states *is* an automaton: in state $q$ the digit $s$ leads to state `step[q][s]`, and
 # state $q$ answers `answers[q]`. It starts in state 0. It is to compute Sum($M$), the sum of the digits $0 \dots M-1$
@@ -278,6 +281,7 @@ print("ps3.5: right for two automata")
 # %% nbgrader={"grade_id": "ps3_5_hidden", "grade": true, "points": 2}
 # Run when this is graded: counters that fail late, and one that never does though it has more states than M.
 ### BEGIN HIDDEN TESTS
+# says: a failure that comes late, or states that count on beyond M
 def _counter(M, turns):
     """Counts to turns * M, then begins anew: right for ever, with more states than it needs."""
     Q = turns * M
@@ -300,7 +304,7 @@ settles(first_failure, [[0, 1], [1, 0]], [1, 0], 2, 1)  # every answer is wrong
 
 # %% [markdown]
 # ## ps3.6 · How far can a float count?
-# *★★ · 10 minutes · 2 points. Teaches: that a counter which is exact on paper ends at a length*
+# *★★ · 10 minutes · 2 points. Teaches: that a counter which is exact on paper ends at a length (chapter 03d, section 2: Other brackets, other digits)*
 #
 # The counter $x \leftarrow x + 1$ of chapter 01 runs in floating point with $p$ binary digits (float16 has 11,
 # bfloat16 8, float32 24). Write `counts_to(p)`: the largest $n$ such that it counts right up to $n$. Predict first:
@@ -325,6 +329,7 @@ print("ps3.6: right for float16")
 # %% nbgrader={"grade_id": "ps3_6_hidden", "grade": true, "points": 1}
 # Run when this is graded: other formats.
 ### BEGIN HIDDEN TESTS
+# says: another number of binary digits
 import torch
 
 for _digits, _type in ((8, torch.bfloat16), (11, torch.float16)):

@@ -25,7 +25,7 @@ from lrnnbook.content.exercises import agree, call, claim, expect, numbers
 
 # %% [markdown]
 # ## ps4.1 · Find the bug: a score
-# *★ · 10 minutes · 3 points. Teaches: what a score is compared with*
+# *★ · 10 minutes · 3 points. Teaches: what a score is compared with (chapter 07, section 2: How much can you score without the skill?)*
 #
 # `((found - wanted) ** 2).mean() / (wanted ** 2).mean()`, taken from 1, is what somebody reported as $R^2$. On
 # answers whose mean is not 0 one constant scores well in it. Write `r2(found, wanted)` as chapter 07 defines it: one
@@ -51,6 +51,7 @@ print("ps4.1: right where the mean is 0")
 # %% nbgrader={"grade_id": "ps4_1_hidden", "grade": true, "points": 2}
 # Run when this is graded: answers whose mean depends on the place.
 ### BEGIN HIDDEN TESTS
+# says: answers whose mean depends on the place
 def _slowly(found, wanted):
     flat = [number for row in wanted for number in row]
     middle = sum(flat) / len(flat)
@@ -67,7 +68,7 @@ agree(r2, _slowly, [([[0, 3, 6, 9]] * 5, _wanted.tolist()), ([[4.5] * 4] * 5, _w
 
 # %% [markdown]
 # ## ps4.2 · Break a model: too few channels
-# *★★ · 20 minutes · 4 points. Teaches: that what is not handed on cannot be answered*
+# *★★ · 20 minutes · 4 points. Teaches: that what is not handed on cannot be answered (chapter 07, section 4: Lags against channels)*
 #
 # A layer hands on the $H$ numbers $k_h \cdot x$, with `kernels` of $L > H$ numbers each. Whatever is made of them,
 # it cannot tell $x$ from $x + v$ where no kernel sees $v$. Write `unseen(kernels)`: such a change $v \ne 0$.
@@ -101,6 +102,7 @@ print("ps4.2: unseen by one kernel, and by two")
 # %% nbgrader={"grade_id": "ps4_2_hidden", "grade": true, "points": 2}
 # Run when this is graded: more kernels, and some that are alike.
 ### BEGIN HIDDEN TESTS
+# says: more than two kernels, kernels that are alike, or one of zeros
 _seed = 2  # vary: 100 to 1000000
 _draw = np.random.default_rng(_seed)
 for _H, _L in ((1, 5), (4, 5), (7, 12), (31, 32)):
@@ -111,7 +113,7 @@ hides(unseen, [[0, 0, 0], [0, 1, 0]])
 
 # %% [markdown]
 # ## ps4.3 · Lags
-# *★★ · 15 minutes · 3 points. Teaches: why SelectFixed is easy and Reverse is hard*
+# *★★ · 15 minutes · 3 points. Teaches: why SelectFixed is easy and Reverse is hard (chapter 07, section 4: Lags against channels)*
 #
 # A task copies numbers: the pair $(r, w)$ reads place $r$ and writes place $w \ge r$. A kernel with a single 1 serves
 # all pairs of one lag. Write `lags(pairs)`: the different lags, smallest first, as a list.
@@ -134,6 +136,7 @@ print("ps4.3: right for Reverse of two numbers")
 # %% nbgrader={"grade_id": "ps4_3_hidden", "grade": true, "points": 2}
 # Run when this is graded: shifts, Reverse, and pairs in any order.
 ### BEGIN HIDDEN TESTS
+# says: several lags, a lag of 0, or pairs in another order
 expect(lags, [(([(place, place + 7) for place in range(20)],), [7])])
 expect(lags, [(([(9 - place, 10 + place) for place in range(10)],), [2 * place + 1 for place in range(10)])])
 expect(lags, [(([(0, 9), (3, 5), (4, 6), (1, 1)],), [0, 2, 9])])
@@ -141,7 +144,7 @@ expect(lags, [(([(0, 9), (3, 5), (4, 6), (1, 1)],), [0, 2, 9])])
 
 # %% [markdown]
 # ## ps4.4 · The value of every bracket
-# *★★ · 25 minutes · 4 points. Teaches: what ListOps-SubTrees asks at each position*
+# *★★ · 25 minutes · 4 points. Teaches: what ListOps-SubTrees asks at each position (chapter 07b, section 3: Two tasks, and trees)*
 #
 # `[MAX 2 6 [MIN 4 8 ] ]` is an expression over digits; `SM` is the sum modulo 10. Write `bracket_values(text)`: the
 # values of all brackets, in the order in which they close, so `[4, 6]` here. Brackets nest as deep as they like.
@@ -176,6 +179,7 @@ print("ps4.4: right on the example shown")
 # %% nbgrader={"grade_id": "ps4_4_hidden", "grade": true, "points": 3}
 # Run when this is graded: all three operators, brackets side by side, and many levels.
 ### BEGIN HIDDEN TESTS
+# says: another operator, brackets side by side, or more levels
 expect(bracket_values, [(("[SM 7 8 ]",), [5]), (("[MIN 3 ]",), [3])])
 expect(bracket_values, [(("[SM [MAX 1 9 ] [MIN 5 7 ] 8 ]",), [9, 5, 2])])
 expect(bracket_values, [(("[MIN [SM 5 5 ] [MAX [SM 9 9 ] 1 ] 4 ]",), [0, 8, 8, 0])])
@@ -185,7 +189,7 @@ expect(bracket_values, [((_deep,), [(level + 1) % 10 for level in range(300)])])
 
 # %% [markdown]
 # ## ps4.5 · Macro F1
-# *★★ · 15 minutes · 3 points. Teaches: a score that a large class cannot buy*
+# *★★ · 15 minutes · 3 points. Teaches: a score that a large class cannot buy (chapter 07b, section 4: Pictures)*
 #
 # Write `macro_f1(found, wanted, classes)`: the mean over the classes $0, 1, \dots$ of $\frac{2PR}{P+R}$, with
 # precision $P$ and recall $R$; 0 for a class of which nothing is right.
@@ -212,6 +216,7 @@ print("ps4.5: right on two examples")
 # %% nbgrader={"grade_id": "ps4_5_hidden", "grade": true, "points": 2}
 # Run when this is graded: three classes, one of which is never said.
 ### BEGIN HIDDEN TESTS
+# says: a class that is never said, or never asked for
 expect(macro_f1, [(([0] * 100, [0] * 94 + [1] * 4 + [2] * 2, 3), 2 * 94 / 194 / 3)])
 expect(macro_f1, [(([1, 1, 2, 0], [1, 0, 2, 2], 3), (0 + 2 / 3 + 2 / 3) / 3), (([1], [0], 2), 0)])
 expect(macro_f1, [(([0, 0], [0, 1], 3), 2 / 9), (([0], [0], 3), 1 / 3)])

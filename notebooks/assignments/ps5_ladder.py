@@ -26,7 +26,7 @@ from lrnnbook.content.exercises import expect
 
 # %% [markdown]
 # ## ps5.1 · Exact weights
-# *★ · 10 minutes · 3 points. Teaches: that one-hot columns are a machine*
+# *★ · 10 minutes · 3 points. Teaches: that one-hot columns are a machine (chapter 10, section 3: Three reasons to say no, or yes)*
 #
 # Write `one_hot(arrows)`: for each token the matrix whose column $q$ has its 1 in the row that $q$ is led to.
 #
@@ -48,13 +48,14 @@ print("ps5.1: right on the examples shown")
 # %% nbgrader={"grade_id": "ps5_1_hidden", "grade": true, "points": 2}
 # Run when this is graded: other inputs.
 ### BEGIN HIDDEN TESTS
+# says: several strings at once, or a letter that no string has
 expect(one_hot, [(([[1, 2, 0]],), [[[0, 0, 1], [1, 0, 0], [0, 1, 0]]])])
 expect(one_hot, [(([[0, 0, 2], [2, 2, 2]],), [[[1, 1, 0], [0, 0, 0], [0, 0, 1]], [[0, 0, 0], [0, 0, 0], [1, 1, 1]]])])
 ### END HIDDEN TESTS
 
 # %% [markdown]
 # ## ps5.2 · How many reflections
-# *★★ · 15 minutes · 3 points. Teaches: what a permutation costs*
+# *★★ · 15 minutes · 3 points. Teaches: what a permutation costs (chapter 10, section 1: A network of mirrors)*
 #
 # `g[q]` is where the permutation sends point $q$. Write `reflections(g)`: how many reflections its matrix takes.
 #
@@ -91,7 +92,7 @@ expect(reflections, [((list(range(50)),), 0), (([9, *range(9)],), 9), (([2, 1, 0
 
 # %% [markdown]
 # ## ps5.3 · A quotient?
-# *★★ · 15 minutes · 3 points. Teaches: what a net may track in place of the machine*
+# *★★ · 15 minutes · 3 points. Teaches: what a net may track in place of the machine (chapter 10b, section 2: From the net back to a machine)*
 #
 # `blocks[q]` is the block of state $q$. Write `is_quotient(arrows, blocks)`: do two states of one block always lead
 # to one block?
@@ -118,6 +119,7 @@ print("ps5.3: right on the examples shown")
 # %% nbgrader={"grade_id": "ps5_3_hidden", "grade": true, "points": 2}
 # Run when this is graded: other inputs.
 ### BEGIN HIDDEN TESTS
+# says: letters that disagree, one block for all states, or one for each
 expect(is_quotient, [(([[1, 2, 3, 0], [0, 1, 0, 1]], [0, 1, 0, 1]), True), (([[0, 1], [1, 1]], [0, 0]), True)])
 expect(is_quotient, [(([[0, 1, 2], [2, 0, 2]], [0, 0, 1]), False), (([[2, 1, 0], [0, 1, 2]], [0, 1, 2]), True)])
 expect(is_quotient, [(([[0, 0, 1]], [0, 1, 0]), False), (([[0, 1, 0, 1]], [0, 1, 1, 0]), False)])
@@ -125,7 +127,7 @@ expect(is_quotient, [(([[0, 0, 1]], [0, 1, 0]), False), (([[0, 1, 0, 1]], [0, 1,
 
 # %% [markdown]
 # ## ps5.4 · Does a word turn states?
-# *★★★ · 30 minutes · 4 points. Teaches: when no gates between 0 and 1 last*
+# *★★★ · 30 minutes · 4 points. Teaches: when no gates between 0 and 1 last (chapter 10, section 3: Three reasons to say no, or yes)*
 #
 # Theorem 2 of chapter 10 forbids gates in $[0, 1]$ where some word moves states around in a cycle of more than one.
 # Write `turns(arrows)`: is there such a word?
@@ -159,6 +161,7 @@ print("ps5.4: right on the examples shown")
 # %% nbgrader={"grade_id": "ps5_4_hidden", "grade": true, "points": 2}
 # Run when this is graded: other inputs.
 ### BEGIN HIDDEN TESTS
+# says: a word of several letters, or a cycle of one state
 expect(turns, [(([[1, 2, 2], [2, 0, 2]],), False), (([[1, 2, 0]],), True), (([[0, 1]],), False)])
 expect(turns, [(([[1, 3, 0, 3], [2, 0, 3, 3]],), False), (([[2, 3, 2, 3], [0, 0, 1, 0]],), True)])
 expect(turns, [(([[3, 2, 0, 3], [1, 1, 3, 0]],), True), (([[4, 3, 1, 4, 4], [2, 1, 1, 1, 0]],), True)])
@@ -167,7 +170,7 @@ expect(turns, [(([[5, 1, 2, 1, 3, 4], [2, 1, 5, 0, 3, 1]],), True)])  # the shor
 
 # %% [markdown]
 # ## ps5.5 · When does a phase come back?
-# *★ · 10 minutes · 2 points. Teaches: that one length is no test*
+# *★ · 10 minutes · 2 points. Teaches: that one length is no test (chapter 10b, section 1: How long? The error horizon)*
 #
 # A phase should turn by a half turn a token and turns by $d$ more, and $0 < d < \frac12$. All tokens are 1. Write
 # `right_at(d, t)`: is the sign of its real part right after $t$ tokens?

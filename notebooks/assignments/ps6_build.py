@@ -45,7 +45,7 @@ def by_values(function, reference):
 
 # %% [markdown]
 # ## ps6.1 · Columns
-# *★ · 5 minutes · 2 points. Teaches: along which axis a softmax runs (chapter 02, the model)*
+# *★ · 5 minutes · 2 points. Teaches: along which axis a softmax runs (chapter 02, section 1: A column says where a state goes)*
 #
 # Write `my_columns(raw)`: `raw` is a tensor (V, h, b, b), its axes are token, head, row (to) and column (from). Return blocks
 # of that shape whose columns are probabilities, and where the larger number keeps the larger probability.
@@ -67,7 +67,7 @@ print("ps6.1: columns")
 
 # %% [markdown]
 # ## ps6.2 · The run
-# *★★ · 15 minutes · 3 points. Teaches: the recurrence x <- A x, for many strings and heads at once (chapter 02, the model)*
+# *★★ · 15 minutes · 3 points. Teaches: the recurrence x <- A x, for many strings and heads at once (chapter 02, section 2: Train it)*
 #
 # Write `my_scan(A, tokens, x0)`: `A` is (V, h, b, b), `tokens` (B, T), `x0` (h, b). Return the states (B, T, h, b): the state
 # *after* each token of each string. The blocks of the test are any numbers; they need not be probabilities.
@@ -94,7 +94,7 @@ print("ps6.2: the run")
 
 # %% [markdown]
 # ## ps6.3 · Snap
-# *★ · 5 minutes · 1 point. Teaches: what of a soft block is an automaton (chapter 02, the automaton inside)*
+# *★ · 5 minutes · 1 point. Teaches: what of a soft block is an automaton (chapter 02, section 5: Snap it and prove it)*
 #
 # Write `my_snap(A)`: whole numbers (V, h, b), where `my_snap(A)[v, k, s]` is the state to which head `k` goes on token `v` from
 # state `s`: the row of the largest entry of column `s`.
@@ -116,7 +116,7 @@ print("ps6.3: snapped")
 
 # %% [markdown]
 # ## ps6.4 · The search
-# *★★★ · 30 minutes · 4 points. Teaches: a proof for every string, by a search over pairs (chapter 02, the automaton inside)*
+# *★★★ · 30 minutes · 4 points. Teaches: a proof for every string, by a search over pairs (chapter 02, section 5: Snap it and prove it)*
 #
 # Write `my_search(goes, answers, transitions, outputs)`. The heads: `goes` is (V, h, b) as in ps6.3, and `answers` has h axes of length
 # b: the answer of the network when its heads are in these states. All heads start in state 0. The machine that it should be: `transitions` (V, S)
@@ -162,7 +162,7 @@ print("ps6.4: the search")
 
 # %% [markdown]
 # ## ps6.5 · Train, snap, prove
-# *★★★ · 40 minutes · 4 points. Teaches: one training step, and what it takes until nothing is wrong (chapter 02, training)*
+# *★★★ · 40 minutes · 4 points. Teaches: one training step, and what it takes until nothing is wrong (chapter 02, section 2: Train it)*
 #
 # Write `my_machine(M, seed)`. Train a network of one head, with `my_columns` and `my_scan`, to add digits modulo `M` (M from 2 to 5): at each
 # position the target is the sum of the digits so far. Return three things:
@@ -247,7 +247,7 @@ claim(np.allclose(_first, proved(my_machine, _M, _seed)), f"M = {_M}: seed {_see
 
 # %% [markdown]
 # ## ps6.6 · What was proved?
-# *★★ · 15 minutes · 2 points. Teaches: to say what a proof is about (chapter 02, the automaton inside)*
+# *★★ · 15 minutes · 2 points. Teaches: to say what a proof is about (chapter 02, section 5: Snap it and prove it)*
 #
 # Train with another seed or rate until you find a network whose loss is below 0.01 and whose search still returns a string. Three
 # sentences: what is that string, why did training not see it, and what does a search that returns `None` say about the network *before* it was

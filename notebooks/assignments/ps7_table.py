@@ -22,7 +22,7 @@ from lrnnbook.content.exercises import agree, expect
 
 # %% [markdown]
 # ## ps7.1 · Which rows differ?
-# *★★ · 20 minutes · 3 points. Teaches: to compare a number with a spread (README, what is recorded)*
+# *★★ · 20 minutes · 3 points. Teaches: to compare a number with a spread (chapter 00: How to read a number)*
 #
 # Write `differing(runs, papers)`. `runs` is a dictionary: the name of a row -> a list of scores, one for each seed (at least two). `papers`: the
 # name of a row -> the paper's score. Return the names, in alphabetical order, of the rows of *both* in which the paper's score is more than two
@@ -69,7 +69,7 @@ for _count in (2, 3, 5):
 
 # %% [markdown]
 # ## ps7.2 · Three sentences
-# *★★ · 30 minutes · 3 points. Teaches: to say what differs, and what would decide why*
+# *★★ · 30 minutes · 3 points. Teaches: to say what differs, and what would decide why (chapter 00: How to read a number)*
 #
 # Paste the command that you ran and what it printed. Then three sentences: which row differs most from the paper; one reason that your run makes
 # likely (length, steps, the score's definition, seeds); and one run that would decide whether that is the reason.
