@@ -82,6 +82,15 @@ def _clusters(answer) -> None:
         claim(count == due, f"{name}: not {count:g}; which actions have words of 8 letters?")
 
 
+def _many_actions(answer) -> None:
+    moves = numbers(answer, (None, None), "a row for each letter", real=True)
+    n = moves.shape[1]
+    claim(2 <= n <= 5, f"a machine of 2 to 5 states will do, got {n}")
+    claim(np.isin(moves, range(n)).all(), f"with {n} states each entry is one of 0 to {n - 1}, got {shown(answer)}")
+    m = len(transition_monoid(MooreMachine(moves.astype(int), np.arange(n), 0, tuple(map(str, range(len(moves)))))))
+    claim(m * m >= n**3, f"m = {m} actions on n = {n} states: {m * m} gates are fewer than {n**3} units")
+
+
 def _zeros(answer) -> None:
     grown = [1]
     for layers in range(20):
@@ -157,14 +166,6 @@ BUILDS = {
     "merge": Build("08.4", _judge_merge, merge, "errors of up to an eighth are gone after one merge, so no depth can add them up"),
     "tree": Build("08.5", _judge_tree, tree, "each letter reached the root by one route, in as many merges as there are nodes"),
 }
-
-def _many_actions(answer) -> None:
-    moves = numbers(answer, (None, None), "a row for each letter", real=True)
-    n = moves.shape[1]
-    claim(2 <= n <= 5, f"a machine of 2 to 5 states will do, got {n}")
-    claim(np.isin(moves, range(n)).all(), f"with {n} states each entry is one of 0 to {n - 1}, got {shown(answer)}")
-    m = len(transition_monoid(MooreMachine(moves.astype(int), range(n), 0, tuple(map(str, range(len(moves)))))))
-    claim(m * m >= n**3, f"m = {m} actions on n = {n} states: {m * m} gates are fewer than {n**3} units")
 
 
 EXERCISES = (  # in the order in which they are asked: the sitting's first
