@@ -350,3 +350,5 @@ show.table(ch10.not_proved(lost), caption="Recorded: the nets that a restart aft
 #   strings in such states mends much (we read the abstract).
 # * J. Siems and others, *Learning state-tracking from code using linear RNNs*, [arXiv:2602.14814](https://arxiv.org/abs/2602.14814): where
 #   some actions are hidden, linear recurrences can track worse than others (we read the abstract).
+# * Nets certified from their weights alone, without a restart: 349 of 350 on 42 patterns with an absorbing state, 1 of 20 GRUs and 0 of 20
+#   LSTMs, [ICML 2026](https://icml.cc/virtual/2026/68270) (we read the abstract).

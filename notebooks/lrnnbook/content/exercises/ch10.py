@@ -91,8 +91,8 @@ def _by_depth(answer) -> None:
     machine = _typed(answer)
     reflections, phases = predict(machine, "reflections"), predict(machine, "complex")
     claim(reflections.layers == 1, f"products of reflections: {reflections.verdict}")
-    claim(phases.layers != 1, f"complex phases: {phases.verdict}")
-    claim(phases.layers is not None, f"complex phases: {phases.verdict}, and the number should be known")
+    claim(phases.layers != 1, f"complex gates: {phases.verdict}")
+    claim(phases.layers is not None, f"complex gates: {phases.verdict}, and the number should be known")
 
 
 # --- what is built ----------------------------------------------------------------------------------------------------
@@ -164,6 +164,7 @@ BUILDS = {
     "my_rule": Build("10.7", _my_rule, my_rule, "matrices for any alphabet, trained through every weight, and no state grows beyond "
                      "bounds in 500 letters. What it can hold is another question: bet before you train it."),
 }  # fmt: skip
+
 
 def _marks_first(answer) -> None:
     a, b = numbers(answer, (2,), "(a, b)", real=True)
