@@ -90,7 +90,7 @@ def construct(machine: MooreMachine, family: str) -> Constructed:
     3
     """
     if family not in FAMILIES:
-        raise ValueError(f"the families are {', '.join(FAMILIES)}, got {shown(family)}")
+        raise ValueError(f"the families are {', '.join(map(repr, FAMILIES))}, got {shown(family)}")
     small = minimise(machine)
     if small.num_states > MAX_STATES or small.num_symbols > MAX_TOKENS:
         raise ValueError(f"exact weights are made for machines of at most {MAX_STATES} states and {MAX_TOKENS} tokens; this one "

@@ -120,7 +120,7 @@ def predict(machine: MooreMachine, family: str | None = None, *, size: Any = Non
     'no number of layers'
     """
     if family is not None and family not in FAMILIES:
-        raise ValueError(f"the families are {', '.join(FAMILIES)}, got {shown(family)}")
+        raise ValueError(f"the families are {', '.join(map(repr, FAMILIES))}, got {shown(family)}")
     if size is not None:
         if family not in ("blocks", "blocks, clipped", "reflections"):
             raise ValueError(f"only blocks and reflections have a size, got size={shown(size)} for {family or 'all families'}")

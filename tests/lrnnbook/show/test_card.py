@@ -173,7 +173,7 @@ def test_a_net_of_ones_own_with_a_step_alone_is_proved_and_a_layer_without_one_s
     (["MODULE:Sign"], "has no 'Sign'; there are Signed"),
     (["MODULE:Narrow"], "rank"),
     (["MODULE:Narrow"], "name a function that fills in the rest"),
-    (["MODULE:Turning"], "the families are non-negative, signed"),
+    (["MODULE:Turning"], "the families are 'non-negative', 'signed'"),
     (["MODULE:Threefold"], "family is a name, or a name and a size, got 3"),
     (["MODULE:Broken"], "cannot learn from 4 strings of 40 letters on the CPU: RuntimeError: Triton needs a GPU"),
     (["nowhere_at_all:Rule"], "there is no module 'nowhere_at_all'"),
