@@ -190,16 +190,12 @@ def growth(p: float, b: int, *, reach: float | None = None, kind: str | None = N
     figure, axes = new_figure(3.8, left=1.0, right=1.6)
     blocks = np.stack([random_blocks(kind, 500, p, b) for kind in KINDS])
     curves = dict(zip(KINDS, log10_products(blocks)))
-    ends = []
     for name, curve in curves.items():
         look, chosen = KIND_LOOKS[name], kind in (None, name)
-        axes.plot(curve, color=look.colour if chosen else FAINT, ls=look.dash, label=name,
-                  lw=2.4 if kind == name else 1.6, alpha=1.0 if chosen else 0.5)
-        ends.append((curve[-1], "worst possible" if name == "worst" else name, look.colour if chosen else FAINT))
+        axes.plot(curve, color=look.colour if chosen else FAINT, ls=look.dash, lw=2.4 if kind == name else 1.6,
+                  alpha=1.0 if chosen else 0.5, label="worst possible" if name == "worst" else name)
     for limit, text in ((FLOAT32_MAX, "float32 overflows"), (FLOAT32_TINY, "float32 is zero")):
-        level = np.log10(limit)
-        axes.axhline(level, color=FAINT, lw=1.2, ls=(0, (4, 3)))
-        ends.append((level, text, FAINT))
+        axes.axhline(np.log10(limit), color=FAINT, lw=1.2, ls=(0, (4, 3)), label=text)
     low = min(-60, *(curve[np.isfinite(curve)].min() for curve in curves.values()))
     high = max(60, *(curve.max() for curve in curves.values()))
     low, high = (-reach, reach) if reach else (25 * np.floor(low / 25), 25 * np.ceil(high / 25))
@@ -207,7 +203,7 @@ def growth(p: float, b: int, *, reach: float | None = None, kind: str | None = N
              title=f"p = {p:g}, b = {b}")
     ticks = [t for t in axes.get_yticks() if low <= t <= high]
     axes.set_yticks(ticks, [f"$10^{{{t:.0f}}}$" for t in ticks])
-    label_ends(axes, ends)
+    label_ends(axes)
     return figure
 
 

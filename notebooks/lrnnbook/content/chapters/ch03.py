@@ -21,6 +21,7 @@ from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 
 from lrnnbook.content.show.bench_figures import COLOURS, OURS, PARTS, found, recorded, rows
+from lrnnbook.content.show.frames import log_ticks
 from lrnnbook.content.show.interactive import Moving
 from lrnnbook.content.show.style import FAINT, GRID, INK, LIVE, SMALL, label_ends, new_figure, styled
 from lrnnbook.content.tables import lrnn_speed, results
@@ -118,10 +119,8 @@ def scan_race(b: int, chains: int) -> Figure:
     for lanes, machine in MACHINES.items():
         axes.axvline(lanes, color=INK, lw=1, ls=(0, (1, 2)))
         axes.annotate(machine, (lanes, 0.03), (2, 0), xycoords=("data", "axes fraction"), textcoords="offset points", rotation=90, fontsize=SMALL)
-    axes.set(xscale="log", yscale="log", xlim=(1, 1e5), ylim=(3, T[-1]), xlabel="processors P", ylabel="T")
-    axes.set_xticks([1, 10, 100, 1000, 10_000, 100_000], ["1", "10", "100", "1,000", "10,000", "100,000"])
-    axes.set_yticks([10, 100, 1000, 10_000], ["10", "100", "1,000", "10,000"])
-    axes.minorticks_off()
+    log_ticks(axes, x=(1, 10, 100, 1000, 10_000, 100_000), y=(10, 100, 1000, 10_000))
+    axes.set(xlim=(1, 1e5), ylim=(3, T[-1]), xlabel="processors P", ylabel="T")
     axes.grid(False)
     return figure
 
@@ -136,15 +135,11 @@ def race_sentence(b: int, chains: int) -> str:
 def by_length(seconds: Mapping[str, Mapping[int, float]]) -> Figure:
     """Seconds of each scan against T."""
     figure, axes = new_figure(3.0, left=0.95, right=1.5, bottom=0.55, top=0.2)
-    ends = []
     for (name, times), colour in zip(seconds.items(), (FAINT, LIVE, INK)):
-        axes.plot(list(times), list(times.values()), "o-", color=colour, ms=4)
-        ends.append((list(times.values())[-1], name, colour))
-    axes.set(xscale="log", yscale="log", xlabel="T", ylabel="time", xlim=(min(times), max(times)))
-    axes.set_yticks(10.0 ** np.arange(-4, 1), ["0.1 ms", "1 ms", "10 ms", "100 ms", "1 s"])
-    axes.set_xticks(sorted(times)[::3], [f"{T:,}" for T in sorted(times)[::3]])
-    axes.minorticks_off()
-    label_ends(axes, ends)
+        axes.plot(list(times), list(times.values()), "o-", color=colour, ms=4, label=name)
+    axes.set(xlabel="T", ylabel="time", xlim=(min(times), max(times)))
+    log_ticks(axes, x=sorted(times)[::3], y={1e-4: "0.1 ms", 1e-3: "1 ms", 1e-2: "10 ms", 0.1: "100 ms", 1: "1 s"})
+    label_ends(axes)
     return figure
 
 
@@ -253,9 +248,9 @@ def two_starts(A: np.ndarray, b: np.ndarray, m: int) -> Figure:
     figure, axes = new_figure(2.8, right=1.1, bottom=0.55)
     for t, bar in bars.items():
         axes.plot([t, t], [anew[t], anew[t] + bar], color=COLOURS["tree"], lw=5, alpha=0.5, solid_capstyle="butt")
-    axes.plot(whole, "o-", color=INK)
-    axes.plot(list(anew), list(anew.values()), "o-", color=COLOURS["PScan"])
-    label_ends(axes, [(whole[-1], "from 0", INK), (anew[len(A) - 1], f"anew at {m}", COLOURS["PScan"])])
+    axes.plot(whole, "o-", color=INK, label="from 0")
+    axes.plot(list(anew), list(anew.values()), "o-", color=COLOURS["PScan"], label=f"anew at {m}")
+    label_ends(axes)
     axes.set(xlabel="t", ylabel="state", xlim=(0, len(A) - 1))
     return figure
 
@@ -266,16 +261,13 @@ def work_picture() -> Figure:
     figure, panels = new_figure(2.9, columns=2, right=0.8, gap=1.1, sharey=True)
     T = 2 ** np.arange(1, 15) - 1
     for axes, b in zip(panels, (1, 8)):
-        ends = []
         for way in GIVEN:
             times = [cost(way, t, b, 1).multiplications / cost("loop", t, b, 1).multiplications for t in map(int, T)]
-            axes.plot(T, times, color=COLOURS[way])
-            ends.append((times[-1], way, COLOURS[way]))
-        axes.set(xscale="log", yscale="log", xlim=(1, T[-1]), ylim=(0.7, 100), xlabel="T", title=f"b = {b}")
-        axes.set_yticks([1, 3, 10, 30, 100], ["1", "3", "10", "30", "100"])
-        axes.set_xticks([1, 10, 100, 1000, 10_000], ["1", "10", "100", "1,000", "10,000"])
-        axes.minorticks_off()
-        label_ends(axes, ends)
+            axes.plot(T, times, color=COLOURS[way], label=way)
+        axes.set(xlabel="T", title=f"b = {b}")
+        log_ticks(axes, x=(1, 10, 100, 1000, 10_000), y=(1, 3, 10, 30, 100))
+        axes.set(xlim=(1, T[-1]), ylim=(0.7, 100))
+        label_ends(axes)
     panels[0].set_ylabel("multiplications / the loop's")
     return figure
 
@@ -285,7 +277,7 @@ def lost_states(loop: np.ndarray, scan: np.ndarray) -> Figure:
     """The states of a loop and of PScan on the same numbers, and from where on PScan's are not numbers."""
     figure, axes = new_figure(2.5, right=1.0)
     t = np.arange(1, len(loop) + 1)
-    axes.plot(t, loop, color=COLOURS["loop"], lw=3, zorder=1)
+    axes.plot(t, loop, color=COLOURS["loop"], lw=3, zorder=1, label="loop")
     axes.plot(t, scan, color=COLOURS["PScan"], zorder=2)
     lost = t[np.isnan(scan)]
     axes.axvspan(lost[0], lost[-1], color=COLOURS["PScan"], alpha=0.15, lw=0)
@@ -293,19 +285,17 @@ def lost_states(loop: np.ndarray, scan: np.ndarray) -> Figure:
     axes.axvline(300.5, color=FAINT, lw=1.2, ls=(0, (4, 3)))
     axes.text(303, 0.15, "inputs begin", color=INK, fontsize=SMALL)
     axes.set(xlim=(1, len(t)), ylim=(-0.1, 2.2), xlabel="step t", ylabel="state")
-    label_ends(axes, [(float(loop[-1]), "loop", COLOURS["loop"])])
+    label_ends(axes)
     return figure
 
 
 def rounding_curves(walks: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> Figure:
     """How far float32 is from the exact state (solid) and from what is proved of every machine (dashed), by step and name."""
     figure, axes = new_figure(2.9, right=1.5, bottom=0.55, top=0.25)
-    ends = []
     for (name, (off, bound)), colour in zip(walks.items(), ("#0072B2", "#D55E00")):
         steps = np.arange(1, len(off) + 1)
-        axes.semilogy(steps, np.where(off > 0, off, np.nan), color=colour, lw=1.4)
-        axes.semilogy(steps, bound, "--", color=colour, lw=1.4)
-        ends += [(off[-1], f"{name}, seen", colour), (bound[-1], f"{name}, proved", colour)]
+        axes.semilogy(steps, np.where(off > 0, off, np.nan), color=colour, lw=1.4, label=f"{name}, seen")
+        axes.semilogy(steps, bound, "--", color=colour, lw=1.4, label=f"{name}, proved")
     axes.set(xlim=(0, len(off)), xlabel="step", ylabel="off by at most")
-    label_ends(axes, ends)
+    label_ends(axes)
     return figure

@@ -20,7 +20,7 @@ from matplotlib.patches import Arc, Circle, FancyBboxPatch, Wedge
 from scipy.linalg import expm
 
 from lrnnbook.content.chapters.rotations import Head, absorb, norm_over_time, stationary_norm
-from lrnnbook.content.show.frames import panels, picture
+from lrnnbook.content.show.frames import log_ticks, panels, picture
 from lrnnbook.content.show.norm_figures import LOOKS
 from lrnnbook.content.show.output import figure
 from lrnnbook.content.show.style import (
@@ -54,13 +54,13 @@ def three_paths() -> Figure:
     for factor, colour in colours.items():
         path = (factor * np.exp(0.2j)) ** np.arange(0, 56 if factor > 1 else 200)
         plane.plot(path.real, path.imag, color=colour, lw=1.5, zorder=3 if factor == 1 else 2)
-        lengths.plot(factor ** np.arange(1001.0), color=colour, lw=2)
+        lengths.plot(factor ** np.arange(1001.0), color=colour, lw=2, label=STRETCHES[factor])
     plane.plot(1, 0, "o", color=INK, ms=6, zorder=4)
     plane.set(xlim=(-3, 3), ylim=(-3, 3), aspect="equal", xticks=[-2, 0, 2], yticks=[-2, 0, 2])
     lengths.set(yscale="log", xlim=(0, 1000), ylim=(1e-10, 1e10), xlabel="step t", ylabel="length of the state")
     lengths.set_yticks([1e-8, 1e-4, 1, 1e4, 1e8])
     lengths.minorticks_off()
-    label_ends(lengths, [(factor**1000.0, name, colours[factor]) for factor, name in STRETCHES.items()])
+    label_ends(lengths)
     return drawn
 
 
@@ -306,15 +306,13 @@ def show_sizes(sizes: np.ndarray, c: float, gamma: float | None = None) -> None:
 @styled
 def _sizes(sizes: np.ndarray, c: float, gamma: float | None) -> Figure:
     drawn, axes = new_figure(2.6, left=0.75, right=1.75, top=0.2, bottom=0.55)
-    steps, paper = np.arange(len(sizes)) + (gamma is None), SOURCES["paper"].colour
-    axes.axhline(c, color=paper, lw=2.5)
-    axes.plot(steps, sizes, "o-" if gamma is None else "o", color=LIVE, lw=1.4, ms=4.5)
-    ends = [(c, f"paper: {c:g}, always", paper), (sizes[-1], "2,000 runs", LIVE)]
+    steps = np.arange(len(sizes)) + (gamma is None)
+    axes.axhline(c, color=SOURCES["paper"].colour, lw=2.5, label=f"paper: {c:g}, always")
+    axes.plot(steps, sizes, "o-" if gamma is None else "o", color=LIVE, lw=1.4, ms=4.5, label="2,000 runs")
     if gamma is not None:
-        axes.plot(steps, curve := c * (1 - gamma ** (2 * steps)), color=INK, lw=1.4)
-        ends.append((curve[-1], "theorem", INK))
+        axes.plot(steps, c * (1 - gamma ** (2 * steps)), color=INK, lw=1.4, label="theorem")
     axes.set(xlim=(steps[0] - 0.3, steps[-1]), ylim=(0, 1.2 * max(c, *sizes)), xlabel="step t", ylabel="mean of ‖xₜ‖²")
-    label_ends(axes, ends)
+    label_ends(axes)
     return drawn
 
 
@@ -368,17 +366,13 @@ def norm_climb(gamma: float, rho: float, theta: float, x_0: str) -> Figure:
     shown = np.unique(np.geomspace(1, LAST, 120).astype(int)) - 1  # as many points as the eye can tell apart
     axes.fill_between(t[shown], *(np.clip((mean + side * error)[shown], low / 10, None) for side in (-2, 2)),
                       color=LIVE, alpha=0.25, lw=0)  # fmt: skip
-    axes.plot([1, LAST], [1, 1], color=FAINT, lw=2.5, label="paper")
+    axes.plot([1, LAST], [1, 1], color=FAINT, lw=2.5, label="paper: 1, always")
     axes.plot(t[shown], formula[shown], color=INK, lw=1.6, label="formula")
-    axes.plot(t[shown], mean[shown], color=LIVE, lw=1.2, ls=(0, (1, 1.5)), label="simulated")
-    axes.set(xscale="log", yscale="log", xlim=(1, LAST), ylim=(low, high), xlabel="step t", ylabel="E‖xₜ‖²",
+    axes.plot(t[shown], mean[shown], color=LIVE, lw=1.2, ls=(0, (1, 1.5)), label=f"{RUNS} runs")
+    log_ticks(axes, x=(1, 10, 100, 1000), y={10.0**k: f"{10.0**k:,.4g}" for k in range(-4, 4) if low <= 10.0**k <= high})
+    axes.set(xlim=(1, LAST), ylim=(low, high), xlabel="step t", ylabel="E‖xₜ‖²",
              title=f"γ = {gamma:g}, ρ = {rho:g}, θ = {theta}°, x₀: {x_0}")  # fmt: skip
-    axes.set_xticks([1, 10, 100, 1000], ["1", "10", "100", "1,000"])
-    ticks = [tick for tick in (0.0001, 0.001, 0.01, 0.1, 1, 10, 100, 1000) if low <= tick <= high]
-    axes.set_yticks(ticks, [f"{tick:,.4g}" for tick in ticks])
-    axes.minorticks_off()
-    ends = np.clip([1, formula[-1], mean[-1]], low, high)
-    label_ends(axes, list(zip(ends, ("paper: 1, always", "formula", f"{RUNS} runs"), (FAINT, INK, LIVE))))
+    label_ends(axes)
     return figure
 
 

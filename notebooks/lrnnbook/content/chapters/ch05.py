@@ -410,11 +410,10 @@ def receptive_fields(fields: Mapping[str, np.ndarray], marks: Sequence[int] = ()
     figure, axes = new_figure(3.1, left=0.75, right=1.25, top=0.2)
     for mark in marks:
         axes.axvline(mark, color="#d9d9d9", lw=4, zorder=0)
-    ends, shown = [], min(steps, *map(len, fields.values()))
+    shown = min(steps, *map(len, fields.values()))
     for place, ((name, field), colour) in enumerate(zip(fields.items(), BLUES if share else (FAINT, LIVE))):
         back = field[::-1] / field.max()
-        axes.plot(back[:shown], color=colour, lw=1.6)
-        ends.append((back[shown - 1], name, colour))
+        axes.plot(back[:shown], color=colour, lw=1.6, label=name)
         if share:
             lag = int(np.flatnonzero(back > share)[-1]) + 1
             axes.plot(lag, share, "o", color=colour, ms=8, zorder=4)
@@ -422,7 +421,7 @@ def receptive_fields(fields: Mapping[str, np.ndarray], marks: Sequence[int] = ()
                           bbox={"fc": "white", "ec": "none", "pad": 0.6})  # fmt: skip
     axes.set(yscale="log", ylim=(1e-5 if share else 1e-2, 1.6), xlim=(0, shown - 1), xlabel="steps back", ylabel="share of the largest")
     axes.minorticks_off()
-    label_ends(axes, ends)
+    label_ends(axes)
     return figure
 
 

@@ -111,22 +111,20 @@ def condition_lines(conditions: Mapping[str, Sequence[float]]) -> Figure:
     """cond(P) at N = 2, 3, ... of each set of nodes, up to where float64 ends; dashed lines where each float has no digit left."""
     figure, axes = new_figure(3.3, left=0.75, right=1.75, top=0.3)
     axes.set(yscale="log", ylim=(0.3, 1e18), xlabel="modes N", ylabel="condition number")
-    ends = [(2.0**digits, f"{name} ends: $2^{{{digits}}}$", FAINT) for name, digits in DIGITS.items()]
-    for y, *_ in ends:
-        axes.axhline(y, color=FAINT, lw=1.2, ls=(0, (4, 3)))
+    for name, digits in DIGITS.items():
+        axes.axhline(2.0**digits, color=FAINT, lw=1.2, ls=(0, (4, 3)), label=f"{name} ends: $2^{{{digits}}}$")
     for colour, (name, found) in zip((FAINT, INK, INK, INK), conditions.items()):
         values = [value for value in found if value < 2.0 ** DIGITS["float64"]]
-        axes.plot(range(2, 2 + len(values)), values, color=colour, lw=2)
-        if len(values) == len(found):
-            ends.append((values[-1], name, INK))
-        else:
+        whole = len(values) == len(found)
+        axes.plot(range(2, 2 + len(values)), values, color=colour, lw=2, label=name if whole else None)
+        if not whole:
             middle = len(values) // 2
             side, shift = ("right", -8) if found is next(iter(conditions.values())) else ("left", 8)  # left of the first line
             axes.annotate(name, (2 + middle, values[middle]), (shift, 0), textcoords="offset points", ha=side, va="center", fontsize=SMALL)
     axes.set_xlim(2, 1 + max(map(len, conditions.values())))
     axes.xaxis.set_major_locator(MaxNLocator(8, integer=True))
     axes.minorticks_off()
-    label_ends(axes, ends)
+    label_ends(axes)
     return figure
 
 
@@ -227,10 +225,8 @@ def shift_costs(L: int, S: int, interval: str = "[0,1]") -> Figure:
     top = 1.12 * max(max(curve) for curve in curves.values())
     axes.set(xlim=(0, L - 1), ylim=(-0.04 * top, top), xlabel="shift S", ylabel="log10 of the least ||w||₁",
              title=f"L = {L}: any number of nodes")  # fmt: skip
-    ends = []
     for name, curve in curves.items():
-        axes.plot(range(L), curve, color=INK, ls=DASHES[name], lw=2.6 if name == interval else 1.5)
-        ends.append((curve[-1], {"circle": "circle: 1"}.get(name, name), INK))
+        axes.plot(range(L), curve, color=INK, ls=DASHES[name], lw=2.6 if name == interval else 1.5, label=name + ": 1" * (name == "circle"))
     axes.plot([j * L // 8 for j in EIGHTHS], [curves[interval][j * L // 8] for j in EIGHTHS], "D", color=FAINT, ms=5)
     axes.plot(S, chosen, "o", mfc="none", mec=INK, mew=2, ms=12, zorder=5)
     axes.axvline((L - 1) / sqrt(2), color=FAINT, lw=1.2, ls=(0, (4, 3)))
@@ -238,9 +234,8 @@ def shift_costs(L: int, S: int, interval: str = "[0,1]") -> Figure:
                   textcoords="offset points", va="top", fontsize=SMALL)  # fmt: skip
     for text, height in LIMITS.items():
         if height < top:
-            axes.axhline(height, color=FAINT, lw=0.9)
-            ends.append((height, text, FAINT))
-    label_ends(axes, ends)
+            axes.axhline(height, color=FAINT, lw=0.9, label=text)
+    label_ends(axes)
     return figure
 
 

@@ -218,16 +218,15 @@ def by_width(found: pd.DataFrame) -> Figure:
     figure, axes = new_figure(3.0, width=6.4, right=2.1, bottom=0.6, top=0.25)
     shares = {1 / 32: "1/32", 1 / 16: "1/16", 1 / 8: "1/8", 1 / 4: "1/4", 1 / 2: "1/2", 1: "1", 2: "2"}
     bound = [best_with_channels("reverse", 32, round(32 * share))[3] if share < 1 / 2 else 1.0 for share in shares]
-    axes.plot([*shares], bound, color=PAPER, lw=1.4)
-    axes.plot([*shares], [min(1.0, share) for share in shares], color=INK, lw=1.4, ls=(0, (4, 2)))
-    ends = [(1.0, "linear readouts by place", PAPER), (1.0, "gates: H / L", INK)]
+    axes.plot([*shares], bound, color=PAPER, lw=1.4, label="linear readouts by place")
+    axes.plot([*shares], [min(1.0, share) for share in shares], color=INK, lw=1.4, ls=(0, (4, 2)), label="gates: H / L")
     L = found["task"].str.split("-").str[1].astype(int)
     found = found.assign(L=L, share=found["row"].astype(int) / L)
     looks = {L: (f"trained, L = {L}", Look(RECORDED, "", marker)) for L, marker in zip(sorted(set(L)), "os^v")}
-    ends += curves(axes, found, "share", "r2", looks, by="L", bars=True, ms=5.5, clip_on=False)
+    curves(axes, found, "share", "r2", looks, by="L", bars=True, ms=5.5, clip_on=False)
     log_ticks(axes, x=shares)
     axes.set(ylim=(0, 1.03), xlim=(1 / 32, 2), xlabel="channels / L", ylabel="R²")
-    label_ends(axes, ends)
+    label_ends(axes)
     return figure
 
 
@@ -308,7 +307,6 @@ def steps_to_learn(found: pd.DataFrame, longer: pd.DataFrame) -> Figure:
     learned, later = (runs.assign(at=runs["learned_at"].fillna(math.inf)).groupby(CELL)["at"].median() for runs in (found, more))
     steps = pd.concat([found, more]).groupby(CELL)["steps"].max()
     for axes, row in zip(grid, titles):
-        ends = []
         cells = [(*task.split("-"), task) for task in runs_of(found, row=row)["task"].drop_duplicates()]
         for name in dict.fromkeys(name for name, *_ in cells):
             points = []
@@ -322,14 +320,13 @@ def steps_to_learn(found: pd.DataFrame, longer: pd.DataFrame) -> Figure:
             known = [(L, at) for L, at, fill in points if fill]
             if not known:
                 continue
-            axes.plot(*zip(*known), color=RECORDED, lw=1.3)
+            axes.plot(*zip(*known), color=RECORDED, lw=1.3, label=named(name))
             for L, at, fill in points:
                 if not fill:
                     axes.plot([known[-1][0], L], [known[-1][1], at], color=RECORDED, lw=0.8, ls=":")
                 axes.plot(L, at, "o" if fill else "^", color=RECORDED, ms=5, mfc=fill or "white")
-            ends.append((known[-1][1], named(name), RECORDED))
         log_ticks(axes, x=(64, 128, 512), y=(50, 100, 200, 500, 1000, 2000, 5000))
-        label_ends(axes, ends)
+        label_ends(axes)
     return figure
 
 
@@ -365,9 +362,9 @@ def soft_maximum(betas: Sequence[float]) -> Figure:
     curves["maximum"] = np.maximum.accumulate(x)
     looks = [*zip(("#E69F00", "#882255", "#0B6E4F"), ((0, (1, 1.2)), (0, (3, 1.2)), (0, (6, 1.5)))), (INK, "-")]
     for (name, curve), (colour, dash) in zip(curves.items(), looks):
-        axes.plot(places, curve, color=colour, ls=dash, drawstyle="steps-post")
+        axes.plot(places, curve, color=colour, ls=dash, drawstyle="steps-post", label=name)
     axes.set(xlim=(-0.5, 47.5), xlabel="place i", ylabel="value")
-    label_ends(axes, [(curve[-1], name, colour) for (name, curve), (colour, _) in zip(curves.items(), looks)])
+    label_ends(axes)
     return figure
 
 

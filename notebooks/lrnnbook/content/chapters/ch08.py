@@ -28,6 +28,7 @@ from torch import Tensor, nn
 from lrnnbook.content.chapters import tree_composition as composition
 from lrnnbook.content.chapters.tree_composition import Tree, grow
 from lrnnbook.content.show import regulargpt_figures as pictures
+from lrnnbook.content.show.frames import log_ticks
 from lrnnbook.content.show.interactive import Moving
 from lrnnbook.content.show.labels import named
 from lrnnbook.content.show.style import (
@@ -283,12 +284,10 @@ def units_picture() -> Figure:
         plane.plot(states, actions, "o", color=LIVE, ms=5)
         plane.annotate(", ".join(names), (states, actions), (-6, 3) if left else (6, -6), textcoords="offset points", va="center",
                        ha="right" if left else "left", fontsize=SMALL)  # fmt: skip
-    plane.set(xscale="log", yscale="log", xlim=(1.5, 100), ylim=(1.2, 1500), xlabel="states n", ylabel="actions m")
+    log_ticks(plane, x=(2, 5, 10, 20, 50, 100), y=(2, 10, 100, 1000))
+    plane.set(xlim=(1.5, 100), ylim=(1.2, 1500), xlabel="states n", ylabel="actions m")
     plane.text(95, 2.2, "fewer gates: m² < n³", ha="right")
     plane.text(1.7, 250, "fewer units in\nLemma 1: n³ < m²")
-    plane.set_xticks([2, 5, 10, 20, 50, 100], ["2", "5", "10", "20", "50", "100"])
-    plane.set_yticks([2, 10, 100, 1000], ["2", "10", "100", "1,000"])
-    plane.minorticks_off()
     return figure
 
 
@@ -347,23 +346,21 @@ def noise_picture(task: str, e: float, layer: str, noise: str) -> Figure:
     run = noisy_run(task, e, layer, noise)
     figure, (left, right) = new_figure(3.3, columns=2, left=1.1, right=0.8, top=0.4, bottom=0.55, gap=1.7)
     done = np.arange(len(run.errors))
-    left.axhline(float(composition.reach(2)), color=INK, lw=1.0, ls=(0, (4, 3)))
-    left.plot(done, run.worst, color=FAINT, marker="^", ms=4)
-    left.plot(done, run.errors, color=LIVE, marker="o", ms=4)
+    left.plot(done, run.worst, color=FAINT, marker="^", ms=4, label="at worst")
+    left.plot(done, run.errors, color=LIVE, marker="o", ms=4, label="found")
+    left.axhline(float(composition.reach(2)), color=INK, lw=1.0, ls=(0, (4, 3)), zorder=1.9, label="1/8")
     left.set_yscale("symlog", linthresh=FLAT, linscale=0.5)
     left.set(ylim=(-FLAT / 5, TOP), xlim=(0, done[-1]), xlabel="layers done", ylabel="largest error of a number",
              title=f"{task}, e = {e:g}")  # fmt: skip
     left.set_yticks([0, 0.01, 0.1, 1, 100, 1e4, 1e6], ["0", "0.01", "0.1", "1", "100", "10,000", "1,000,000"])
     left.minorticks_off()
-    label_ends(left, [(min(run.worst[-1], TOP), "at worst", FAINT), (min(run.errors[-1], TOP), "found", LIVE),
-                      (float(composition.reach(2)), "1/8", INK)])  # fmt: skip
-    right.axhline(1 / run.n, color=FAINT, lw=1.2, ls=(0, (1, 2)))
-    right.plot(done, run.right, color=LIVE, marker="o", ms=4, clip_on=False)
+    right.axhline(1 / run.n, color=FAINT, lw=1.2, ls=(0, (1, 2)), label="chance")
+    right.plot(done, run.right, color=LIVE, marker="o", ms=4, clip_on=False, label="read")
     right.set(ylim=(0, 1), xlim=(0, done[-1]), xlabel="layers done", title="states read right")
     right.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0", "25 %", "50 %", "75 %", "100 %"])
     for axes in (left, right):
         axes.set_xticks(done)
-    label_ends(right, [(1 / run.n, "chance", FAINT), (run.right[-1], "read", LIVE)])
+        label_ends(axes)
     return figure
 
 
@@ -372,13 +369,13 @@ def noise_lines(noises: Sequence[float], lines: Mapping[str, Sequence[float]]) -
     """The share of right answers by the size of the error, a line for each way to merge; the walk has five ends."""
     figure, axes = new_figure(2.9, left=0.75, right=1.2, top=0.2, bottom=0.5)
     for (name, shares), colour, marker in zip(lines.items(), (INK, LIVE), "so"):
-        axes.plot(noises, shares, color=colour, marker=marker, ms=4, clip_on=False)
+        axes.plot(noises, shares, color=colour, marker=marker, ms=4, clip_on=False, label=name)
     axes.axvline(1 / 8, color=FAINT, lw=1.2, ls=(0, (4, 3)))
-    axes.axhline(1 / 5, color=FAINT, lw=1.2, ls=(0, (1, 2)))
+    axes.axhline(1 / 5, color=FAINT, lw=1.2, ls=(0, (1, 2)), label="chance")
     axes.annotate("1/8", (1 / 8, 0.5), (4, 0), textcoords="offset points", fontsize=SMALL)
     axes.set(xlim=(0, noises[-1]), ylim=(0, 1.03), xlabel="largest error of a number, e", ylabel="right answers")
     axes.set_yticks([0, 0.5, 1], ["0", "50 %", "100 %"])
-    label_ends(axes, [(0.2, "chance", FAINT), *((shares[-1], name, colour) for (name, shares), colour in zip(lines.items(), (INK, LIVE)))])
+    label_ends(axes)
     return figure
 
 
@@ -396,9 +393,8 @@ def loss_picture(losses: Sequence[float], doubled: Mapping[int, int]) -> Figure:
                       textcoords="offset points", fontsize=SMALL, annotation_clip=False)  # fmt: skip
         last = step
     axes.annotate("a guess", (len(losses), np.log(2)), (-2, 3), textcoords="offset points", ha="right", fontsize=SMALL)
-    axes.set(yscale="log", xlim=(0, len(losses)), xlabel="training step", ylabel="loss")
-    axes.set_yticks([1, 0.1, 0.01, 0.001], ["1", "0.1", "0.01", "0.001"])
-    axes.minorticks_off()
+    log_ticks(axes, y=(1, 0.1, 0.01, 0.001))
+    axes.set(xlim=(0, len(losses)), xlabel="training step", ylabel="loss")
     return figure
 
 
@@ -411,16 +407,14 @@ def doubling_picture(e: float = 1 / 32) -> Figure:
         worst.append(composition.compose(worst[-1], worst[-1]))
     ones, zeros = np.array([(numbers[0, 0] - 1, numbers[0, 1]) for numbers in worst]).T
     figure, axes = new_figure(3.4, left=1.0, right=1.5)
-    axes.axhline(0.5, color=FAINT, lw=1.2, ls=(0, (1, 2)))
-    axes.plot(done, e * 2.0**done, color=INK, lw=1, ls=(0, (4, 3)))
-    axes.plot(done, zeros, color=SOURCES["recorded"].colour, marker="^", ms=5)
-    axes.plot(done, ones, color=INK, marker="s", ms=4)
-    axes.plot(done, run.errors, color=LIVE, marker="o", ms=4)
-    axes.set(yscale="log", xlim=(0, done[-1]), ylim=(0.02, 1e6), xlabel="layers done", ylabel="error of a number", xticks=done)
-    axes.set_yticks([0.1, 1, 10, 100, 1e3, 1e4, 1e5, 1e6], ["0.1", "1", "10", "100", "1,000", "10,000", "100,000", "1,000,000"])
-    axes.minorticks_off()
-    label_ends(axes, [(zeros[-1], "zeros, at worst", SOURCES["recorded"].colour), (ones[-1], "ones, at worst", INK),
-                      (run.errors[-1], "random errors", LIVE), (e * 2.0 ** done[-1], "doubling", INK), (0.5, "one half", FAINT)])  # fmt: skip
+    axes.axhline(0.5, color=FAINT, lw=1.2, ls=(0, (1, 2)), label="one half")
+    axes.plot(done, e * 2.0**done, color=INK, lw=1, ls=(0, (4, 3)), label="doubling")
+    axes.plot(done, zeros, color=SOURCES["recorded"].colour, marker="^", ms=5, label="zeros, at worst")
+    axes.plot(done, ones, color=INK, marker="s", ms=4, label="ones, at worst")
+    axes.plot(done, run.errors, color=LIVE, marker="o", ms=4, label="random errors")
+    log_ticks(axes, y=(0.1, *(10**k for k in range(7))))
+    axes.set(xlim=(0, done[-1]), ylim=(0.02, 1e6), xlabel="layers done", ylabel="error of a number", xticks=done)
+    label_ends(axes)
     return figure
 
 

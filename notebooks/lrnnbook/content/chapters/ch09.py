@@ -30,6 +30,7 @@ from scipy.special import softmax
 from torch import nn
 
 from lrnnbook.content.chapters import fast_weight_solutions as fast
+from lrnnbook.content.show.frames import log_ticks
 from lrnnbook.content.show.interactive import Moving
 from lrnnbook.content.show.labels import named
 from lrnnbook.content.show.style import (
@@ -295,20 +296,19 @@ def leak_picture(over: int, m: int) -> Figure:
     depth, w = np.minimum(t, 2 * m - t), [0.0]
     for step in t[1:]:
         w.append((1 - e) * w[-1] + (1 if step <= m else -1))
-    left.plot(t, depth, color=FAINT)
-    left.plot(t, w, color=DELTA)
+    left.plot(t, depth, color=FAINT, label="depth")
+    left.plot(t, w, color=DELTA, label="counter")
     left.axhline(0, color=INK, lw=0.8)
     left.set(xlim=(0, 2 * m), title=f"reading (^{m} )^{m}", xlabel="token")
-    label_ends(left, [(0.0, "depth", FAINT), (w[-1], "counter", DELTA)])
+    label_ends(left)
     every = np.arange(1, MAX_DEPTH + 1)
     right.plot(every, (1 - (1 - e) ** every) ** 2 / e, color=INK, lw=1.2)
     right.plot(every[::3], -leaked(e, MAX_DEPTH)[::3], "o", color=DELTA, ms=4)
     right.plot([m], [-w[-1]], "o", mfc="none", mec=INK, mew=2, ms=11)
-    right.axhline(0.5, color=FAINT, lw=1.2, ls=(0, (4, 3)))
-    right.set(xlim=(0, MAX_DEPTH + 1), yscale="log", ylim=(5e-5, 3e2), xlabel="depth m", title="below 0, after (^m )^m")
-    right.set_yticks([1e-4, 1e-2, 1, 100], ["0.0001", "0.01", "1", "100"])
-    right.minorticks_off()
-    label_ends(right, [(0.5, "wrong above", FAINT)])
+    right.axhline(0.5, color=FAINT, lw=1.2, ls=(0, (4, 3)), label="wrong above")
+    log_ticks(right, y=(0.0001, 0.01, 1, 100))
+    right.set(xlim=(0, MAX_DEPTH + 1), ylim=(5e-5, 3e2), xlabel="depth m", title="below 0, after (^m )^m")
+    label_ends(right)
     return figure
 
 
@@ -340,10 +340,10 @@ def reset_picture(text: str, over: int, added: int) -> Figure:
                                         gridspec_kw={"height_ratios": (2.2, 1)}, sharex=True)  # fmt: skip
     colours = {"depth": FAINT, "delta rule": DELTA, "sum": ADDER}
     for name, y in found.items():
-        above.plot(t, y, color=colours[name], lw=5 if name == "depth" else 1.8, alpha=0.4 if name == "depth" else 1)
+        above.plot(t, y, color=colours[name], lw=5 if name == "depth" else 1.8, alpha=0.4 if name == "depth" else 1, label=name)
     above.axhline(0.5, color=INK, lw=0.8, ls=(0, (4, 3)))
     above.set(xlim=(0.5, len(text) + 0.5), ylabel="counter")
-    label_ends(above, [(float(y[-1]), name, colours[name]) for name, y in found.items()])
+    label_ends(above)
     truth = found["depth"] > 0.5
     for row, y in enumerate(found.values()):
         says = y > 0.5
@@ -490,10 +490,10 @@ def counter_picture(net: nn.Module, head: int, length: int = 400, resets: float 
     held, t = head_counts(net, head, fast.tokens(text)), np.arange(1, length + 1)
     figure, (above, below) = new_figure(3.6, rows=2, left=0.75, right=0.8, top=0.15, bottom=0.5, gap=0.25, sharex=True,
                                         gridspec_kw={"height_ratios": (2.2, 1)})  # fmt: skip
-    above.plot(t, depths, color=FAINT, lw=5, alpha=0.5)
-    above.plot(t, held, color=LIVE, lw=1.4)
+    above.plot(t, depths, color=FAINT, lw=5, alpha=0.5, label="open")
+    above.plot(t, held, color=LIVE, lw=1.4, label="held")
     above.set(ylabel="open brackets", xlim=(0, length))
-    label_ends(above, [(depths[-1], "open", FAINT), (held[-1], "held", LIVE)])
+    label_ends(above)
     below.axhline(0, color=INK, lw=0.8)
     below.plot(t, held - depths, color=LIVE, lw=1.4)
     below.set(ylabel="difference", xlabel="token")
@@ -505,11 +505,11 @@ def programs_picture(depths: np.ndarray, says: Mapping[str, np.ndarray]) -> Figu
     """Open brackets by token (grey), and what three counters say."""
     figure, axes = new_figure(3.2, left=0.75, right=1.55, top=0.15, bottom=0.5)
     t = np.arange(1, len(depths) + 1)
-    axes.plot(t, depths, color=FAINT, lw=6, alpha=0.5)
-    for said, colour, dash in zip(says.values(), (ADDER, DELTA, LIVE), ((0, (1, 1)), (0, (5, 1.5)), "-")):
-        axes.plot(t, said, color=colour, lw=1.4, ls=dash)
+    axes.plot(t, depths, color=FAINT, lw=6, alpha=0.5, label="open")
+    for (name, said), colour, dash in zip(says.items(), (ADDER, DELTA, LIVE), ((0, (1, 1)), (0, (5, 1.5)), "-")):
+        axes.plot(t, said, color=colour, lw=1.4, ls=dash, label=name)
     axes.set(xlim=(0, len(depths)), xlabel="token", ylabel="open brackets")
-    label_ends(axes, [(depths[-1], "open", FAINT), *((said[-1], name, colour) for (name, said), colour in zip(says.items(), (ADDER, DELTA, LIVE)))])
+    label_ends(axes)
     return figure
 
 

@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import torch
+from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
@@ -145,15 +146,6 @@ def missed(found: pd.DataFrame) -> list[dict]:
     return [{"model": model_name(row), **_counts(here),
              "not on": ", ".join(dict.fromkeys(map(machine_name, here["task"][here["kind"] != "lasts"])))}
             for row in in_order(can, "row", ROWS) for here in [runs_of(can, row=row)]]  # fmt: skip
-
-
-def in_short(found: Prediction) -> str:
-    """A verdict for a narrow column: "1", "2", "≥ 2", "never" or "?"."""
-    if found.layers is not None:
-        return str(found.layers)
-    if found.least is None:
-        return "never"
-    return f"≥ {found.least}" if found.least > 1 or found.verdict.startswith("some") else "?"
 
 
 def cannot_hold(family: str, machine: str) -> bool:
@@ -315,19 +307,21 @@ def draw_ladder(data: Path, folder: Path) -> list[Path]:
 def one_cell(found: pd.DataFrame, row: str, machine: str) -> Figure:
     """Right answers by position of one model on one machine, a line a seed, in windows of ten positions."""
     figure, axes = new_figure(2.9, right=1.3, bottom=0.55, top=0.3)
-    asked, ends = ladder_task(machine), []
-    here = found[(found["row"] == row) & (found["task"] == machine)]
+    asked, here = ladder_task(machine), found[(found["row"] == row) & (found["task"] == machine)]
     for run in here.itertuples():
-        axes.plot(np.arange(1, len(run.accuracy_by_ten) + 1) * WINDOW, run.accuracy_by_ten, color=RECORDED, lw=1.4)
-        ends.append((run.accuracy_by_ten[-1], f"seed {run.seed}", RECORDED))
+        axes.plot(np.arange(1, len(run.accuracy_by_ten) + 1) * WINDOW, run.accuracy_by_ten, color=RECORDED, lw=1.4, label=f"seed {run.seed}")
     majority = asked.majority(asked.near(FAR)) if here.empty else here["majority"].iloc[0]
     for height, name in ((majority, "majority"), (asked.chance, "chance")):
-        level(axes, height)
-        ends.append((height, name, FAINT))
+        level(axes, height, label=name)
+    return _by_position(figure, axes)
+
+
+def _by_position(figure: Figure, axes: Axes) -> Figure:
+    """Finish a picture of right answers by position, to 500."""
     axes.set(xlim=(0, FAR), ylim=(0, 1.03), xlabel="position", ylabel="right answers")
     trained(axes, LENGTH)
     axes.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
-    label_ends(axes, ends)
+    label_ends(axes)
     return figure
 
 
@@ -359,15 +353,9 @@ def restart_curves(curves: Mapping[str, np.ndarray]) -> Figure:
     """Right answers by position of one net alone and restarted, by name."""
     figure, axes = new_figure(2.9, right=1.1, bottom=0.55, top=0.3)
     colours = ("#222222", "#E69F00", "#56B4E9", "#009E73")
-    ends = []
     for (name, right), colour, width in zip(curves.items(), colours, (1.6, 4.2, 2.6, 1.2)):
-        axes.plot(np.arange(len(right)) + WINDOW, right, color=colour, lw=width)
-        ends.append((right[-1], name, colour))
-    axes.set(xlim=(0, FAR), ylim=(0, 1.03), xlabel="position", ylabel="right answers")
-    trained(axes, LENGTH)
-    axes.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
-    label_ends(axes, ends)
-    return figure
+        axes.plot(np.arange(len(right)) + WINDOW, right, color=colour, lw=width, label=name)
+    return _by_position(figure, axes)
 
 
 @styled
@@ -450,8 +438,8 @@ def strings_needed(found: pd.DataFrame) -> Figure:
             line = here[here["row"] == row].sort_values("strings")
             panel.plot(line["strings"], line["far"], color=colour, marker="o", ms=4, label=model_name(row) if row != "table" else "a table")
         level(panel, here["majority"].iloc[0])
-        panel.set(xscale="log", xticks=sorted(set(here["strings"])), xticklabels=sorted(set(here["strings"])), ylim=(0, 1.05))
-        panel.minorticks_off()
+        log_ticks(panel, x={strings: strings for strings in sorted(set(here["strings"]))})
+        panel.set(ylim=(0, 1.05))
     axes[-1].legend(loc="center left", bbox_to_anchor=(1.02, 0.5))
     return figure
 

@@ -121,8 +121,12 @@ def colour_bar(figure: Figure, drawn: ScalarMappable) -> None:
     bar.ax.grid(False)
 
 
-def label_ends(axes: Axes, ends: Sequence[tuple[float, str, str]]) -> list:
-    """Write labels in the right margin at the heights of line ends: ``ends`` holds (y, text, colour)."""
+def label_ends(axes: Axes, ends: Sequence[tuple[float, str, str]] | None = None) -> list:
+    """Write labels in the right margin at the heights of line ends: ``ends`` holds (y, text, colour), by default those of the lines
+    that have a label."""
+    if ends is None:
+        ends = [(float(line.get_ydata(orig=False)[-1]), str(line.get_label()), line.get_color()) for line in axes.lines
+                if not str(line.get_label()).startswith("_")]  # fmt: skip
     points = 72 * axes.figure.get_size_inches()[1] * axes.get_position().height
     to_axes = axes.transData - axes.transAxes
     at = to_axes.transform([(axes.get_xlim()[1], y) for y, *_ in ends])[:, 1].clip(0, 1)
