@@ -95,6 +95,8 @@ def test_wrong_sources_are_refused(tmp_path):
     for old, new, says in (
         ('"points": 1}', '"points": 7}', "ps2.1 says 3 points, its tests give 9"),
         ('"grade_id": "ps2_2", "solution"', '"grade_id": "ps2_1", "solution"', "'ps2_1' is used twice"),
+        ("## ps2.1 · ", "## ps2.1 - ", "'ps2_1' is of a task without a header: '## ps2.1 · A title', and below it '*★ · 10 minutes"),
+        (" minutes · ", " min · ", "'ps2_1' is of a task without a header: '## ps2.1 · A title', and below it '*★ · 10 minutes"),
         ('"points": 1}', '"points": "1"}', "a test has points, a whole number, got '1'"),
         ('"grade_id": "ps2_2", ', "", "a dict with a grade_id"),
     ):

@@ -141,8 +141,11 @@ def load(source: Path, secret: str = "") -> ProblemSet:
         cell.metadata["nbgrader"] = marks = _filled(marks, where)
         grade_id = marks["grade_id"]
         task = ".".join(grade_id.split("_")[:2])
-        if grade_id in seen or (task not in headers and (marks["grade"] or marks["solution"])):
-            raise ValueError(f"{where}: {grade_id!r} is used twice, or no header names {task!r}")
+        if grade_id in seen:
+            raise ValueError(f"{where}: {grade_id!r} is used twice")
+        if task not in headers and (marks["grade"] or marks["solution"]):
+            raise ValueError(f"{where}: {grade_id!r} is of a task without a header: '## {task} · A title', and below it "
+                             "'*★ · 10 minutes · 2 points. Teaches: what it is about*'")  # fmt: skip
         seen.add(grade_id)
         if cell.cell_type == "markdown":
             if not (marks["solution"] and marks["grade"]):
