@@ -1,5 +1,6 @@
 # Answers planted to test the tests of ps6: right ones in another style, wrong ones, and the points each must get.
 # Not for students.  ``tests/support/rehearsal.py`` reads them; ``tests/lrnnbook/grading/test_course_sets.py`` grades every one.
+# ``instead`` replaces words in the right answer above.
 # ruff: noqa: F811, F821
 
 # %% planted={"task": "ps6.1", "points": 2, "what": "right: NumPy, shifted by the largest entry"}
@@ -43,32 +44,13 @@ def my_scan(A, tokens, x0):
     return np.array(out)
 
 
-# %% planted={"task": "ps6.2", "points": 0, "what": "wrong: transposed"}
-def my_scan(A, tokens, x0):
-    x, states = x0.expand(len(tokens), *x0.shape), []
-    for t in range(tokens.shape[1]):
-        x = (A[tokens[:, t]].mT @ x.unsqueeze(-1)).squeeze(-1)
-        states.append(x)
-    return torch.stack(states, 1)
+# %% planted={"task": "ps6.2", "points": 0, "what": "wrong: transposed", "instead": {"kij,kj->ki": "kji,kj->ki"}}
 
 
-# %% planted={"task": "ps6.2", "points": 0, "what": "wrong: the state before the token"}
-def my_scan(A, tokens, x0):
-    x, states = x0.expand(len(tokens), *x0.shape), []
-    for t in range(tokens.shape[1]):
-        states.append(x)
-        x = (A[tokens[:, t]] @ x.unsqueeze(-1)).squeeze(-1)
-    return torch.stack(states, 1)
+# %% planted={"task": "ps6.2", "points": 0, "what": "wrong: the state before the token", "instead": {"x0, []": "x0, [x0]", "return np.array(out)": "return np.array(out)[:, :-1]"}}
 
 
-# %% planted={"task": "ps6.2", "points": 0, "what": "wrong: the start is forgotten"}
-def my_scan(A, tokens, x0):
-    x = torch.eye(x0.shape[-1], dtype=x0.dtype)[0].expand(len(tokens), *x0.shape)
-    states = []
-    for t in range(tokens.shape[1]):
-        x = (A[tokens[:, t]] @ x.unsqueeze(-1)).squeeze(-1)
-        states.append(x)
-    return torch.stack(states, 1)
+# %% planted={"task": "ps6.2", "points": 0, "what": "wrong: the start is forgotten", "instead": {"x, states = x0, []": "x, states = np.eye(x0.shape[-1])[[0] * len(x0)], []"}}
 
 
 # %% planted={"task": "ps6.3", "points": 1, "what": "right: lists"}
@@ -110,19 +92,7 @@ def my_search(goes, answers, transitions, outputs):
         level = following
 
 
-# %% planted={"task": "ps6.4", "points": 0, "what": "wrong: remembers the heads alone"}
-def my_search(goes, answers, transitions, outputs):
-    start = (0,) * goes.shape[1]
-    seen, queue = {start}, [(start, 0, [])]
-    for heads, state, word in queue:
-        for token in range(len(goes)):
-            new, then = tuple(int(goes[token, k, s]) for k, s in enumerate(heads)), int(transitions[token][state])
-            if np.asarray(answers)[new] != outputs[then]:
-                return [*word, token]
-            if new not in seen:
-                seen.add(new)
-                queue.append((new, then, [*word, token]))
-    return None
+# %% planted={"task": "ps6.4", "points": 0, "what": "wrong: remembers the heads alone", "instead": {"seen = set(level)": "seen = {heads for heads, _ in level}", "pair not in seen": "pair[0] not in seen", "seen.add(pair)": "seen.add(pair[0])"}}
 
 
 # %% planted={"task": "ps6.4", "points": 0, "what": "wrong: depth first, not a shortest"}
@@ -195,70 +165,10 @@ def my_machine(M, seed):
     return np.stack([np.roll(np.eye(M), d, 0) for d in range(M)])[:, None], list(range(M)), []
 
 
-# %% planted={"task": "ps6.5", "points": 1, "what": "wrong: the seed is not used"}
-def my_machine(M, seed):
-    for attempt in range(8):
-        draw, b, losses = torch.Generator().manual_seed(0 + 100 * attempt), M + 4, []
-        raw, weight = (torch.randn(shape, generator=draw).div(4).requires_grad_() for shape in ((M, b, b), (b, M)))
-        gain, bias = torch.ones(b, requires_grad=True), torch.zeros(M, requires_grad=True)
-        optimiser = torch.optim.Adam([raw, weight, gain, bias], 0.05)
-
-        def says(x):
-            return torch.nn.functional.layer_norm(x, (b,)) * gain @ weight + bias
-
-        for step in range(1, 201):
-            tokens = torch.randint(M, (32, 20), generator=draw)
-            A, x, logits = (4 * raw).softmax(-2), torch.eye(b)[0].expand(32, b), []
-            for t in range(20):
-                x = torch.einsum("nij,nj->ni", A[tokens[:, t]], x)
-                logits.append(says(x))
-            loss = torch.nn.functional.cross_entropy(torch.stack(logits, 1).flatten(0, 1), (tokens.cumsum(1) % M).flatten())
-            optimiser.zero_grad()
-            loss.backward()
-            optimiser.step()
-            losses.append(float(loss.detach()))
-            if step % 20 or losses[-1] > 0.1:
-                continue
-            answers, goes, pairs, queue = says(torch.eye(b)).argmax(-1).tolist(), A.argmax(-2).tolist(), {(0, 0)}, [(0, 0)]
-            for state, total in queue:
-                new = {(goes[d][state], (total + d) % M) for d in range(M)} - pairs
-                pairs |= new
-                queue += new
-            if all(answers[state] == total for state, total in pairs):
-                return A[:, None].detach().numpy(), answers, losses
+# %% planted={"task": "ps6.5", "points": 1, "what": "wrong: the seed is not used", "instead": {"seed + 100 * attempt": "100 * attempt"}}
 
 
-# %% planted={"task": "ps6.5", "points": 0, "what": "wrong: trained on the last digit in place of the sum"}
-def my_machine(M, seed):
-    for attempt in range(8):
-        draw, b, losses = torch.Generator().manual_seed(seed + 100 * attempt), M + 4, []
-        raw, weight = (torch.randn(shape, generator=draw).div(4).requires_grad_() for shape in ((M, b, b), (b, M)))
-        gain, bias = torch.ones(b, requires_grad=True), torch.zeros(M, requires_grad=True)
-        optimiser = torch.optim.Adam([raw, weight, gain, bias], 0.05)
-
-        def says(x):
-            return torch.nn.functional.layer_norm(x, (b,)) * gain @ weight + bias
-
-        for step in range(1, 201):
-            tokens = torch.randint(M, (32, 20), generator=draw)
-            A, x, logits = (4 * raw).softmax(-2), torch.eye(b)[0].expand(32, b), []
-            for t in range(20):
-                x = torch.einsum("nij,nj->ni", A[tokens[:, t]], x)
-                logits.append(says(x))
-            loss = torch.nn.functional.cross_entropy(torch.stack(logits, 1).flatten(0, 1), tokens.flatten())
-            optimiser.zero_grad()
-            loss.backward()
-            optimiser.step()
-            losses.append(float(loss.detach()))
-            if step % 20 or losses[-1] > 0.1:
-                continue
-            answers, goes, pairs, queue = says(torch.eye(b)).argmax(-1).tolist(), A.argmax(-2).tolist(), {(0, 0)}, [(0, 0)]
-            for state, total in queue:
-                new = {(goes[d][state], (total + d) % M) for d in range(M)} - pairs
-                pairs |= new
-                queue += new
-            if losses[-1] < 0.1:
-                return A[:, None].detach().numpy(), answers, losses
+# %% planted={"task": "ps6.5", "points": 0, "what": "wrong: trained on the last digit in place of the sum", "instead": {"(tokens.cumsum(1) % M)": "tokens", "all(answers[state] == total for state, total in pairs)": "losses[-1] < 0.1"}}
 
 
 # %% planted={"task": "ps6.5", "points": 0, "what": "wrong: hard-coded for M = 2"}

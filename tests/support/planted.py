@@ -22,13 +22,24 @@ class Plant:
 
 
 def plants(name: str) -> list[Plant]:
-    """The planted answers of a problem set, in order.  ValueError where its file is missing."""
+    """The planted answers of a problem set, in order.  ValueError where its file is missing.
+
+    One with ``instead``, old words -> new words, is its task's right one before it, with these words changed."""
     source = find(name)
     planted = source.with_name(f"planted_{load(source).name}.py")
     if not planted.is_file():
         raise ValueError(f"{planted.name} does not exist: each problem set has planted answers beside it")
-    cells = [cell for cell in read_source(planted).cells if "planted" in cell.metadata]
-    return [Plant(**cell.metadata["planted"], source=cell.source) for cell in cells]
+    found, right = [], {}
+    for cell in read_source(planted).cells:
+        if about := dict(cell.metadata.get("planted", {})):
+            source = right[about["task"]] if "instead" in about else cell.source
+            right |= {about["task"]: source} if about["what"].startswith("right") else {}
+            for old, new in about.pop("instead", {}).items():
+                if source.count(old) != 1:
+                    raise ValueError(f"{planted.name}: {old!r} is in the answer {source.count(old)} times")
+                source = source.replace(old, new)
+            found.append(Plant(**about, source=source))
+    return found
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from lrnnbook.machinery.grading.sets import HIDDEN, SOLUTION, find, inside, load
 from lrnnbook.machinery.grading.submissions import read
 
 NAMES = ("ps0", "ps1", "ps2", "ps3", "ps4", "ps5", "ps6", "ps7")
+ROOT = Path(__file__).parents[3]
 every_set = pytest.mark.parametrize("name", NAMES)
 
 pytest.importorskip("nbgrader", reason="a release needs nbgrader: pip install -e '.[course]'")
@@ -250,3 +251,44 @@ def test_a_source_of_ones_own_is_written_outside_and_its_answers_are_right(tmp_p
         assert main(["new", *asked]) == 2
         assert says in capsys.readouterr().err
     assert not (Path(__file__).parent / "ps9.py").exists()
+
+
+# --- where a page sends a student ------------------------------------------------------------------------------------
+
+PY = ROOT / "notebooks" / "py"
+
+
+def sections(chapter):
+    """The headings of a chapter's sections, with their numbers where they have one, as they are read."""
+    [path] = [*PY.glob(f"{chapter}_*.py"), *PY.glob(f"deeper/{chapter}_*.py")]
+    return {title.replace("$", "") for title in re.findall(r"^# ## (.+)", path.read_text(encoding="utf-8"), re.MULTILINE)}
+
+
+@every_set
+def test_each_task_names_a_section_and_each_hidden_test_has_a_sentence(handouts, name):
+    for task in handouts[name].problem_set.tasks:
+        for id, source, _ in task.tests:
+            assert not inside(source, HIDDEN) or re.search(r"^# says: \S", "\n".join(inside(source, HIDDEN)), re.MULTILINE), id
+        found = re.search(r"\((?:.+; )?chapter (\d\d[a-z]?)(?:, section (\d+))?: (.+)\)$", task.teaches)
+        assert found or not task.functions, f"{task.id} names no section: {task.teaches}"
+        if found:
+            chapter, number, title = found.groups()
+            assert (f"{number} {title}" if number else title) in sections(chapter), task.id
+
+
+def test_every_section_and_exercise_that_a_teacher_is_sent_to_exists():
+    """"02 sections 2 and 5", "06, its section 1", "exercise 01.14", in the texts for teachers and in the sets."""
+    exercises = set(re.findall(r"^## (\d\d[a-z]?\.\d+)", "\n".join(
+        path.read_text(encoding="utf-8") for path in (ROOT / "notebooks/lrnnbook/content/exercises").glob("ch*.md")), re.MULTILINE))
+    places = [*(ROOT / "notebooks").glob("TEACHING*.md"), *(ROOT / "notebooks/assignments").glob("ps*.py")]
+    told = 0
+    for path in places:
+        text = path.read_text(encoding="utf-8")
+        for chapter, one, two in re.findall(r"\b(\d\d[a-z]?),?(?: its)? sections? (\d+)(?: and (\d+))?", text):
+            numbers = {title.partition(" ")[0] for title in sections(chapter)}
+            assert {one, two} - {""} <= numbers, f"{path.name}: chapter {chapter} has no section {one} {two}"
+            told += 1
+        for id in re.findall(r"(?:exercises? |check\(\"|hint\(\"|solution\(\")(\d\d[a-z]?\.\d+)\b", text):
+            assert id in exercises, f"{path.name}: there is no exercise {id}"
+            told += 1
+    assert len(exercises) > 100 and told > 30
