@@ -233,6 +233,32 @@ def test_a_platforms_own_export_is_filled(tmp_path, handout, capsys, sep):
             assert inside == ["leeann_101_90001_ps1.html", "ozbo_102_90011_ps1-1.html", "zed.html"]
 
 
+LOCKED = """Identifier,Full name,Grade,Maximum Grade,Grade can be changed,Feedback comments
+Participant 4711,Ann Lee,,16.00,Yes,
+Participant 4712,Bo Öz,,16.00,Yes,
+Participant 4713,Cy Dee,,16.00,No,
+"""
+GERMAN = LOCKED.replace("Grade", "Bewertung").replace("Feedback comments", "Feedback als Kommentar").replace("Participant ", "Teilnehmer/in")
+
+
+@pytest.mark.parametrize("text, column, says, never", [
+    (LOCKED, "Grade", ["leave out 4711: 17 points are", "leave out 4712: -1 points are", "leave out 4713, whose grade cannot"], "pages alone"),
+    (GERMAN, "Bewertung", ["1 comments are on the pages alone: there is no column 'Feedback comments'"], "leave out"),
+])  # fmt: skip
+def test_what_a_platform_would_leave_out_unsaid_is_said(tmp_path, handout, capsys, text, column, says, never):
+    for id in ("4711", "4712", "4713"):
+        merge_marks(tmp_path / "marks.csv", handout.problem_set, [report_of(handout, id)], "", {"id": id})
+    table = read_marks(tmp_path / "marks.csv")
+    table["adjust"], table["comment"] = ["7", "-11", "6"], ["", "n < 3 & so on", ""]
+    table.to_csv(tmp_path / "marks.csv")
+    (tmp_path / "w.csv").write_text(text, encoding="utf-8")
+    assert main(["marks", str(tmp_path), "--into", str(tmp_path / "w.csv"), "--column", column]) == 0
+    said = capsys.readouterr().out
+    assert all(one in said for one in says) and never not in said, said
+    filled = (tmp_path / "w-filled.csv").read_text(encoding="utf-8-sig")
+    assert ("n &lt; 3 &amp; so on" in filled) == (column == "Grade")  # Moodle reads HTML
+
+
 def test_an_export_of_something_else_is_refused(tmp_path, handout, capsys):
     merge_marks(tmp_path / "marks.csv", handout.problem_set, [report_of(handout, "Ann (4711)")], "", {"id": "4711"})
     sheet = tmp_path / "w.csv"

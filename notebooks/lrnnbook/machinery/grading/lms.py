@@ -98,5 +98,9 @@ def fill(worksheet: Path, marks: "pd.DataFrame", pages: dict[str, Path], out: Pa
     possible = float(theirs["possible"].iloc[0])
     says += [f"the platform's maximum is {limit:g}, the set's {possible:g}: make them equal" for limit in sorted(most - {possible})]
     taken = (0, max(most)) if most and "Maximum Grade" in once else (-math.inf, math.inf)
-    return says + [f"Moodle will leave out {student}: {points} points are less than 0, or more than its maximum"
-                   for student, points in theirs["points"].items() if not taken[0] <= float(points) <= taken[1]]  # fmt: skip
+    says += [f"Moodle will leave out {student}: {points} points are less than 0, or more than its maximum"
+             for student, points in theirs["points"].items() if not taken[0] <= float(points) <= taken[1]]  # fmt: skip
+    locked = theirs.index[grades.get("Grade can be changed", ids)[lines] == "No"]
+    says += [f"Moodle will leave out {student}, whose grade cannot be changed there" for student in locked]
+    written = 0 if "Feedback comments" in once else (theirs["comment"] != "").sum()
+    return says + [f"{written} comments are on the pages alone: there is no column 'Feedback comments'"] * bool(written)
