@@ -103,4 +103,4 @@ def fill(worksheet: Path, marks: "pd.DataFrame", pages: dict[str, Path], out: Pa
     locked = theirs.index[grades.get("Grade can be changed", ids)[lines] == "No"]
     says += [f"Moodle will leave out {student}, whose grade cannot be changed there" for student in locked]
     written = 0 if "Feedback comments" in once else (theirs["comment"] != "").sum()
-    return says + [f"{written} comments are on the pages alone: there is no column 'Feedback comments'"] * bool(written)
+    return says + [f"the comments ({written}) are on the pages alone: there is no column 'Feedback comments'"] * bool(written)
