@@ -81,6 +81,7 @@ def serve(listener, program):
         importlib.import_module(library)
     gc.collect()
     gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those that wait
     while select.select([listener, sys.stdin], [], [])[0] == [listener]:
         asking, _ = listener.accept()

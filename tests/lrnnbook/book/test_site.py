@@ -344,7 +344,7 @@ def faults_for_all(page, seen):
     if min(page.evaluate(SHARES), default=1) < 0.8:
         yield "has a picture whose letters are too small"
     yield from (f"is cut: {one}" for one in page.evaluate(CUT) if "pst-secondary-sidebar" not in one)  # a drawer
-    page.wait_for_timeout(500)  # so late, after a resize, the theme lets a keyboard scroll what has become too wide
+    page.wait_for_function("performance.now() > resized + 500")  # so late the theme lets a keyboard scroll what is too wide
     yield from violations(page, seen)
     page.emulate_media(color_scheme="dark")
     page.locator("html[data-theme=dark]").wait_for(state="attached")
@@ -356,6 +356,7 @@ def test_a_reader_of_any_page_trips_over_nothing(visit, site):
     """Every page at both widths for who sees it, and for who does not at the last of them: of two pages one is narrow, and of the
     short pages, which come twice, each is."""
     page, seen, found = visit(site[0] / "index.html", reduced_motion="reduce"), {}, []
+    page.add_init_script("window.resized = 0; addEventListener('resize', () => { resized = performance.now(); });")
     for file in (one for one in pages_of(site[0]) for _ in range(2 if one.name in SHORT else 1)):
         faults = [*drawn_faults(page, file), *faults_for_all(page, seen)]
         if faults:
