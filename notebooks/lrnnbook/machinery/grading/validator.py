@@ -26,7 +26,7 @@ def validate(path: Path, within: Fence | None = None) -> list[str]:
     machine has, or none: it is the student's own code."""
     path = Path(path)
     if not path.is_file():
-        return [f"{STOPS}: there is no file {path}: save the notebook, and under this name"]
+        return [f"{STOPS}: there is no file {path}: save the notebook, and under this name (on Colab: File, Download, then upload it to Files)"]
     try:
         notebook = read(path)
     except Unreadable as error:
