@@ -13,7 +13,6 @@ from lrnnbook.content.tables.minimal import smallest_models
 from lrnnlab.automata.languages import language
 
 COUNTER, DIGITS, SPIRAL = ch01.LAYERS
-FINITE = [name for name, (size, _) in ch01.GATES.items() if size in (0, 1)]
 CHEAP = ("Parity", "EvenPair(5)", "D_2", "Tomita 3", "S_3")
 
 
@@ -97,28 +96,6 @@ def test_a_shared_cell_with_one_value_is_turned_into_a_contradiction():
     assert ch01.value(one) != ch01.value(other) and apart[0] == pytest.approx(apart[1])
     said = ch01.word_sentence(SPIRAL, 4, 8)
     assert all("−".join(map(str, word)) in said for word in (left, right, one, other))
-
-
-def test_the_killer_words_meet_in_every_finite_channel():
-    for gates in itertools.product(FINITE, repeat=3):
-        ends = [ch01.channel_path(word, dict(zip("01-", gates)))[-1] for word in ("0-1-0-1", "1-0-0-1")]
-        assert abs(ends[0] - ends[1]) < 1e-12
-
-
-@pytest.mark.parametrize("word", ["0-1-0-1", "1-0-0-1"])
-def test_a_path_is_the_affine_map_written_out(word):
-    gates = {"0": "turn 120°", "1": "shrink to 60 %", "-": "reset"}
-    x, path = 0.75, [0.75]
-    for letter in word:
-        if letter == "0":
-            x = x * (-1 + 3**0.5 * 1j) / 2
-        elif letter == "1":
-            x = 0.6 * x + 0.4 * ch01.POINTS["1"]
-        else:
-            x = ch01.POINTS["-"]
-        path.append(x)
-    assert ch01.channel_path(word, gates) == pytest.approx(np.array(path))
-    assert max(map(abs, path)) < 1  # inside its dial
 
 
 @pytest.mark.parametrize("task", CHEAP)

@@ -155,9 +155,15 @@ def killers_agrees(asked):
     points = {letter: [point.real, point.imag] for letter, point in ch01.POINTS.items()}
     for _ in range(20):
         gates = dict(zip("01-", draw.choice(list(ch01.GATES), 3)))
-        word = "".join(draw.choice(list("01-"), 9))
-        found = asked("channel", word, {letter: ch01.GATES[gate] for letter, gate in gates.items()}, points)
-        assert np.allclose(np.array(found) @ [1, 1j], ch01.channel_path(word, gates), atol=1e-12)
+        word, given = "".join(draw.choice(list("01-"), 9)), {letter: ch01.GATES[gate] for letter, gate in gates.items()}
+        path = [0.75]
+        for letter in word:
+            size, degrees = given[letter]
+            path.append(size * np.exp(1j * np.radians(degrees)) * path[-1] + (1 - size) * ch01.POINTS[letter])
+        assert np.allclose(np.array(asked("channel", word, given, points)) @ [1, 1j], path, atol=1e-12)
+        if all(size in (0, 1) for size, _ in given.values()):  # turns and resets alone: the killer words end in one state
+            one, other = (asked("channel", killer, given, points)[-1] for killer in ch01.KILLERS)
+            assert np.allclose(one, other, atol=1e-12)
         operands = "-".join(map(str, draw.integers(5, size=4)))
         assert np.allclose(asked("block", operands, 5), ch01.block_path(operands), atol=1e-12)
 

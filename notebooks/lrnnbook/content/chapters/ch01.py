@@ -278,15 +278,6 @@ KILLERS = {"0-1-0-1": 3, "1-0-0-1": 0}  # and their values mod 5
 STEP, DIAL = 0.74, 0.27  # inches between two dials, radius of one
 
 
-def channel_path(word: str, gates: Mapping[str, str]) -> np.ndarray:
-    """The states (T + 1,) of one channel, complex, with a gate of ``GATES`` for each letter."""
-    path = [0.75 + 0j]
-    for letter in word:
-        size, degrees = GATES[gates[letter]]
-        path.append(size * np.exp(1j * np.radians(degrees)) * path[-1] + (1 - size) * POINTS[letter])
-    return np.array(path)
-
-
 def block_path(word: str) -> np.ndarray:
     """The states (T + 1, 2) of the block of size 2 of section 5, which stores the first number; the minus does nothing."""
     path = [np.zeros(2)]

@@ -457,13 +457,10 @@ def rows_of_table_1(desk: pd.DataFrame, nets: Sequence[str]) -> pd.DataFrame:
         name = pictures.NETS[net].removeprefix("RegularGPT, ")
         both = theirs[net].dropna()
         cells[f"{name}: paper"] = both["greatest"].map("{:.1f} / ".format) + both["accuracy"].map("{:.1f}".format)
-        cells[f"{name}: recorded"] = desk[desk["row"] == net].groupby("task")["accuracy"].agg(_best_and_mean)
+        cells[f"{name}: recorded"] = desk[desk["row"] == net].groupby("task")["accuracy"].agg(
+            lambda shares: f"{percent(shares.max())} / {percent(shares.mean())} ({len(shares)})")  # fmt: skip
     cells["majority"] = desk.groupby("task")["majority"].first().map(percent)
     return pd.DataFrame(cells, index=table1.TABLE.tasks).rename(named).rename_axis("task")
-
-
-def _best_and_mean(shares: pd.Series) -> str:
-    return f"{percent(shares.max())} / {percent(shares.mean())} ({len(shares)})"
 
 
 def seeds_of_table_1(desk: pd.DataFrame) -> pd.DataFrame:
@@ -494,14 +491,11 @@ def rows_of_table_2(desk: pd.DataFrame) -> Iterator[dict]:
     for measure, title in regulargpt_table1.MEASURES.items():
         for net in regulargpt_table1.TABLE_2.rows:
             printed = theirs.loc[(measure, net)].map("{:.1f}".format)
-            ours = desk[desk["row"] == net].groupby("task")[measure].agg(_mean_and_seeds)
+            ours = desk[desk["row"] == net].groupby("task")[measure].agg(
+                lambda shares: f"{percent(shares.mean())} ({' '.join(map(percent, shares))})")  # fmt: skip
             for said, cells in (("paper", printed), ("recorded", ours)):
                 yield {"lengths": title, "net": pictures.NETS[net], "from": said,
                        **{f"p = {p}": cells.get(p) for p in regulargpt_table1.TABLE_2.tasks}}  # fmt: skip
-
-
-def _mean_and_seeds(shares: pd.Series) -> str:
-    return f"{percent(shares.mean())} ({' '.join(map(percent, shares))})"
 
 
 def runs_of_table_2(desk: pd.DataFrame) -> Iterator[str]:

@@ -189,13 +189,9 @@ def left_of(values: Sequence[float], beta: float | None) -> np.ndarray:
     return np.where(age < 0, 0, kept * np.array(values))
 
 
-def _write_colours() -> list[str]:
-    return [to_hex(colour) for colour in matplotlib.colormaps["viridis"](np.linspace(0.1, 1, len(WRITTEN)))]
-
-
 def writes_widget() -> Moving:
     """One key written again and again, by the sum and by the delta rule: bars move from what was to what is left of it."""
-    colours, betas = _write_colours(), (0.25, 0.5, 1, 1.5)
+    colours, betas = [*map(to_hex, matplotlib.colormaps["viridis"](np.linspace(0.1, 1, len(WRITTEN))))], (0.25, 0.5, 1, 1.5)
     low, high = (max(sum(row[sign * row > 0] * sign) for beta in (None, *betas) for row in left_of(WRITTEN, beta)) for sign in (-1, 1))
     data = {"values": WRITTEN, "betas": betas, "colours": colours, "inks": [*map(ink_on, colours)], "least": -low, "most": high}
     alt = ("Two rows of bars, one bar after each of six writes to one key, with a button that plays the writes and a slider over "

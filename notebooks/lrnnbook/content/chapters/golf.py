@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import chain
 from pathlib import Path
@@ -198,18 +198,6 @@ def places(machine: MooreMachine) -> str:
     return written(range(n), moves)
 
 
-def quaternions() -> MooreMachine:
-    """Which of 1, i, j, k and their negatives has been multiplied together, by i and by j."""
-    names = {(sign, unit): "-" * (sign < 0) + "1ijk"[unit] for sign in (1, -1) for unit in range(4)}
-    times = {(0, 1): (1, 1), (1, 1): (-1, 0), (2, 1): (-1, 3), (3, 1): (1, 2), (0, 2): (1, 2), (1, 2): (1, 3), (2, 2): (-1, 0), (3, 2): (-1, 1)}
-
-    def step(state: tuple[int, int], token: int) -> tuple[int, int]:
-        sign, unit = times[state[1], token + 1]
-        return state[0] * sign, unit
-
-    return MooreMachine.from_rule((1, 0), "ij", step, list(names).index, names.__getitem__)
-
-
 def holes() -> dict[str, Hole]:
     """The twelve machines."""
     one = "Fewer than one number is no state."
@@ -219,7 +207,8 @@ def holes() -> dict[str, Hole]:
     pair = MooreMachine.from_rule((0, 0), "01", lambda s, v: (s[1], v), lambda s: 2 * s[0] + s[1], lambda s: f"{s[0]}{s[1]}")
     last = MooreMachine.from_rule(0, "-ab", lambda s, v: v or s, lambda s: s, lambda s: "-ab"[s])
     six = MooreMachine.from_rule(0, "01", lambda s, v: (s + v) % 6, lambda s: s)
-    told = {name: language(name).machine for name in ("Parity", "Sum(3)", "S_3", "D_2", "Sum(5)", "S_4", "Tomita 7", "A_5")}
+    told = {name: language(name).machine for name in ("Parity", "Sum(3)", "S_3", "D_2", "Sum(5)", "S_4", "Q_8", "Tomita 7", "A_5")}
+    quaternions = replace(told["Q_8"], names=("1", "i", "j", "-1", "k", "-k", "-i", "-j"))
     given = {
         "parity": ("Parity", "is the number of ones odd?", told["Parity"], 1, 1, one),
         "flip_flop": ("Flip-flop", "which of a and b was written last? The letter - keeps.", last, 1, 1, one),
@@ -231,7 +220,7 @@ def holes() -> dict[str, Hole]:
         "z_5": ("Sum modulo 5", "each digit is added.", told["Sum(5)"], 4, 4,
                 "A matrix of fractions with a fifth root of 1 as eigenvalue has the other three too."),
         "s_4": ("S_4", "the orders of four things.", told["S_4"], 3, 3, finite.format(2, 12, ", and these are 24")),
-        "q_8": ("Quaternions", "the product of i and j so far.", quaternions(), 4, 4,
+        "q_8": ("Quaternions", "the product of i and j so far.", quaternions, 4, 4,
                 "Finite groups of 3 x 3 matrices of fractions lie in those of the cube or of the hexagonal prism, which have no such part."),
         "tomita_7": ("Tomita 7", "0s, then 1s, then 0s, then 1s; else all is lost.", told["Tomita 7"], 3, 4,
                      "The word 01 passes through three states before it stays, so three are needed. Four are enough; whether three are, is not known."),

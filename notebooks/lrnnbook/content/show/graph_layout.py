@@ -34,29 +34,21 @@ class Plan:
     high: np.ndarray
 
 
-def lay_out(machine: MooreMachine, *, token: int | None = None) -> Plan:
-    """Lay out a machine; with a ``token``, only the arrows of that token, without labels and on less room.
-
-    The states are where they would be with all arrows, so plans of different tokens can be compared.  ValueError for
-    more than 16 states.
-    """
+def lay_out(machine: MooreMachine) -> Plan:
+    """Lay out a machine; ValueError for more than 16 states."""
     if machine.num_states > MAX_STATES_DRAWN:
         raise ValueError(f"a diagram has room for {MAX_STATES_DRAWN} states, this machine has {machine.num_states}")
-    every = edge_labels(machine)
-    labels = every if token is None else {
-        (state, int(end)): "" for state, end in enumerate(machine.transitions[token])}
-    small, longest = token is not None, max(map(len, machine.names))
-    size = 0.035 * longest + 0.09 if small else max(0.19, 0.035 * longest + 0.07)
-    joined = len({tuple(sorted(edge)) for edge in every if edge[0] != edge[1]}) * 2 / machine.num_states
-    apart = 2 * size + (0.185 if small else 0.35 + 0.24 * joined)  # from one state to the next on the circle
+    labels = edge_labels(machine)
+    size = max(0.19, 0.035 * max(map(len, machine.names)) + 0.07)
+    joined = len({tuple(sorted(edge)) for edge in labels if edge[0] != edge[1]}) * 2 / machine.num_states
+    apart = 2 * size + (0.35 + 0.24 * joined)  # from one state to the next on the circle
     widest = PAGE / 2 - size - 0.75  # with loops and their labels, this fills a page
-    centres = place_states(machine, min(max(apart * machine.num_states / (2 * np.pi), 0.3 if small else 0.55), widest))
-    pull = 0.22 if small else 0.42
-    bend = 0.3 if small else min(0.4, 0.75 / max(joined, 1))  # radians; more, and arrows from one state would cross
-    curves = {(i, j): loop(centres[i], size, pull) if i == j else
+    centres = place_states(machine, min(max(apart * machine.num_states / (2 * np.pi), 0.55), widest))
+    bend = min(0.4, 0.75 / max(joined, 1))  # radians; more, and arrows from one state would cross
+    curves = {(i, j): loop(centres[i], size) if i == j else
               arrow(centres[i], centres[j], size, bend if (j, i) in labels else 0.0) for i, j in labels}
-    entry = entry_arrow(machine, centres, curves, size, 0.22 if small else 0.35)
-    boxes = {edge: np.array([0.04 * len(label) + 0.02, 0.075]) * bool(label) for edge, label in labels.items()}
+    entry = entry_arrow(machine, centres, curves, size)
+    boxes = {edge: np.array([0.04 * len(label) + 0.02, 0.075]) for edge, label in labels.items()}
     at = place_labels(curves, boxes, entry, centres, size)
     corners = [centres - size, centres + size, entry, *curves.values(),
                *(at[edge] + side * boxes[edge] for edge in at for side in np.array([[[-1, -1]], [[1, 1]]]))]
@@ -142,10 +134,9 @@ def arrow(start: np.ndarray, end: np.ndarray, size: float, bend: float) -> np.nd
     return points[outside]
 
 
-def loop(centre: np.ndarray, size: float, pull: float) -> np.ndarray:
-    """(N, 2) points of an arrow from a state's rim to itself, on the side away from (0, 0); its height is
-    three quarters of ``pull``."""
-    far = math.hypot(*centre)
+def loop(centre: np.ndarray, size: float) -> np.ndarray:
+    """(N, 2) points of an arrow from a state's rim to itself, on the side away from (0, 0)."""
+    pull, far = 0.42, math.hypot(*centre)
     outward = centre / far if far > 1e-9 else np.array([0.0, 1.0])
     aside, half = np.array([-outward[1], outward[0]]), min(0.11, 0.7 * size)
     up = math.sqrt(size**2 - half**2)
@@ -156,15 +147,14 @@ def loop(centre: np.ndarray, size: float, pull: float) -> np.ndarray:
     return points[np.linalg.norm(points - centre, axis=1) > size + 0.01]
 
 
-def entry_arrow(machine: MooreMachine, centres: np.ndarray, curves: Mapping[Edge, np.ndarray], size: float,
-                length: float) -> np.ndarray:
+def entry_arrow(machine: MooreMachine, centres: np.ndarray, curves: Mapping[Edge, np.ndarray], size: float) -> np.ndarray:
     """(N, 2) points of the short arrow to the initial state, from where it is farthest from all other arrows."""
     at = centres[machine.initial]
     far = math.hypot(*at)
     turns = np.linspace(0, 2 * np.pi, 72, endpoint=False) if far < 1e-9 else \
         math.atan2(at[1], at[0]) + np.linspace(1.3, -1.3, 27)
     ways = np.stack([np.cos(turns), np.sin(turns)], axis=1)[:, None]
-    lines = at + ways * np.linspace(size + length, size + 0.01, 40)[:, None]  # (turns, N, 2)
+    lines = at + ways * np.linspace(size + 0.35, size + 0.01, 40)[:, None]  # (turns, N, 2)
     others = np.delete(centres, machine.initial, axis=0)
     taken = np.concatenate([others, *(curve[::4] for curve in curves.values())])
     gaps = np.linalg.norm(lines[:, :36:5, None] - taken, axis=-1).min(2)  # (turns, points)
