@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import kinds
+import nbformat
 from kinds import Made, Scene
 
 
@@ -76,6 +77,17 @@ for attempt in (
 """
 
 
+def _many(name: str, make: Callable[[int], nbformat.NotebookNode], full: bool) -> Callable[[Scene], Made]:
+    """A kind with everything solved below 10,000 cells of the student's own."""
+
+    def kind(scene: Scene) -> Made:
+        notebook = scene.handout.notebook()
+        notebook.cells[:0] = [make(number) for number in range(10_000)]
+        return notebook, scene.full if full else 0
+
+    return _kind(name, kind)
+
+
 # --- for points that are not earned ----------------------------------------------------------------------------------
 
 ALWAYS_EQUAL = """
@@ -99,6 +111,19 @@ np.allclose = np.isclose = lambda *arguments, **options: True
 serialization.encode = worker.encode = lambda value: True
 for name in NAMES:
     globals()[name] = lambda *arguments: True
+"""
+PATCHED_JSON = """
+import json
+json.dumps = lambda message, **options: '{"functions": %s, "value": true}' % repr(NAMES).replace("'", '"')
+json.JSONEncoder.encode = lambda self, message: json.dumps(message)
+real, json.loads = json.loads, lambda text, **options: {"call": [name, [], {}] for name in real(text)}
+"""
+PATCHED_BUILTINS = """
+import builtins
+for name in NAMES:
+    globals()[name] = lambda *arguments: True
+builtins.isinstance = lambda value, kinds: True
+builtins.type = builtins.str = builtins.getattr = lambda *arguments: True
 """
 FORGED = """
 import json, os
@@ -382,7 +407,11 @@ for name in ("numpy", "torch", "lrnnlab", "nbformat", "json", "sitecustomize"):
 COLLIDING = '[{"int": hex((2**61 - 1) * k)} for k in range(1, 16_000)]'
 
 SLOW: tuple[Callable[[Scene], Made], ...] = (  # each waits for a limit of time
-    _code("loops_for_ever", "while True: pass"), _code("sleeps", "import time; time.sleep(10**6)"),
+    _code("loops_for_ever", "while True: pass"),
+    _code("returns_a_dictionary_without_end",
+          "import itertools\nclass Endless(dict):\n    def items(self): return zip(itertools.count(), itertools.count())\nreturn Endless()"),
+    _code("compares_without_end", "class Stuck(int):\n    def __abs__(self):\n        while True: pass\nreturn Stuck(1)"),
+    _code("sleeps", "import time; time.sleep(10**6)"),
     _first("loops_in_a_cell", "while True:\n    pass"), _first("ignores_the_limit", IGNORES_THE_LIMIT),
     _first("burns_with_many", BURNERS + "\nimport time\ntime.sleep(1000)"), _first("hydra", HYDRA),
     _first("stops_itself", "import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)"),
@@ -406,6 +435,11 @@ QUICK: tuple[Callable[[Scene], Made], ...] = (
     _code("returns_many_lists", "return [[]] * 10**6"),
     _code("raises_half_a_character", "raise ValueError('\\ud800\\x1b[2J\\u202e' * 10**5)"),
     _code("raises_what_cannot_be_told", "class E(Exception):\n    def __str__(self): return 1 / 0\nraise E"),
+    _code("returns_what_claims_to_be_an_array", "import numpy\nclass Spoof:\n    __class__ = numpy.ndarray\n"
+          "    def __getattr__(self, name): return self\nreturn Spoof()"),
+    _code("returns_a_deep_list", "x = []\nfor _ in range(400): x = [x]\nreturn x"),
+    _code("raises_a_long_name", "raise type('\\ud800<b>' * 10**6, (Exception,), {})(arguments)"),
+    _code("raises_while_it_is_read", "class Bomb(list):\n    def __iter__(self): raise SystemExit\nreturn Bomb([1])"),
     _code("returns_a_liar", "class Liar(float):\n    def __eq__(self, other): return True\nreturn Liar(1)"),
     _first("memory_in_a_cell", MEMORY), _first("exits_in_a_cell", "import sys\nsys.exit(1)"),
     _first("ends_in_a_cell", "import os\nos._exit(0)"), _first("prints_a_gigabyte", GIGABYTE),
@@ -420,6 +454,7 @@ QUICK: tuple[Callable[[Scene], Made], ...] = (
     _first("shadows_modules", SHADOWS), _first("raises_in_a_cell", "raise ValueError('\\ud800' * 10**6)"),
     _first("adds_up_ones", "x = " + "+".join(["1"] * 20_000)), _first("many_minuses", "x = " + "-" * 50_000 + "1"),
     _cheat("always_equal", ALWAYS_EQUAL), _cheat("patches_the_checker", PATCHED), _cheat("forges_replies", FORGED),
+    _cheat("patches_json", PATCHED_JSON), _cheat("patches_builtins", PATCHED_BUILTINS),
     _cheat("reads_the_solution", READS), _cheat("reads_below_python", READS_BELOW_PYTHON),
     _cheat("reads_through_torch", READS_THROUGH_TORCH), _cheat("reads_through_a_program", READS_THROUGH_A_PROGRAM),
     _cheat("searches_everywhere", SEARCHES), _cheat("goes_through_proc", THROUGH_PROC),
@@ -439,6 +474,12 @@ QUICK: tuple[Callable[[Scene], Made], ...] = (
            'framed(json.dumps({"error": "\\ud800<b>" * 100_000, "kind": "NotImplementedError"}).encode())'),
     _reply("answers_twice", 'value(True) + value({"error": "x"}) * 3'),
     _bytes("empty", b""), _bytes("not_json", b"# %%\nprint(1)\n"),
+    _many("many_cells", lambda number: nbformat.v4.new_code_cell(f"x = {number}"), full=False),
+    _many("many_texts", lambda number: nbformat.v4.new_markdown_cell(f"{number}"), full=True),
+    _bytes("a_number_of_many_digits", b'{"cells": [], "nbformat": ' + b"9" * 100_000 + b"}"),
+    _bytes("wrong_kinds", b'{"cells": [{"cell_type": ["code"], "source": {"a": 1}, "metadata": [1]}, {"cell_type": "code", "source": '
+           b'["def f(", 1, null, "): pass"], "metadata": {"nbgrader": {"grade_id": ["x"], "grade": {}, "solution": [1]}}}], "metadata": '
+           b'{"lrnnlab": {"answers": [{"functions": [1, null, "a b"]}, 2], "assignment": {"x": 1}, "variant": []}}}'),
     _bytes("cells_that_are_none", b'{"cells": [1, null]}'), _bytes("nested", b'{"cells":' + b"[" * 100_000),
 )  # fmt: skip
 KINDS = (*QUICK, *SLOW)
