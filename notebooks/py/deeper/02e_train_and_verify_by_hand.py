@@ -19,7 +19,7 @@ import torch
 import lrnnbook
 from lrnnbook import show, tables
 from lrnnbook.content.chapters import ch02
-from lrnnbook.content.exercises import check, hint, solution
+from lrnnbook.content.exercises import check, hint, mine, solution
 from lrnnbook.content.show import training_figures
 from lrnnlab import models, tasks, training, verification
 
@@ -61,24 +61,16 @@ show.figure(
             "corners of the simplex.",
 )  # fmt: skip
 
-
 # %% [markdown]
 # ## 2 A training step
 #
 # What `train` repeats: strings are drawn, the network answers after every digit, cross-entropy says how wrong it is, and
 # AdamW moves the weights against the gradient, which is clipped to length 1. What the package's loop adds are
-# choices: a learning rate that falls, the noise of the second phase, checks, fresh starts. Twenty steps by these
-# lines and by the package's loop lead to the same weights:
+# choices: a learning rate that falls, the noise of the second phase, checks, fresh starts. Twenty steps by the
+# `training_step` that you built in chapter 02 and by the package's loop lead to the same weights:
 
 # %% tags=["varies", "nbval-ignore-output"]
-def a_step(model, optimiser, strings):
-    logits = model(strings.tokens)  # (strings, digits, classes): an answer after every digit
-    loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1), strings.targets.flatten())
-    optimiser.zero_grad()
-    loss.backward()
-    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-    optimiser.step()
-    return loss
+training_step = mine("training_step")
 
 
 def fresh():
@@ -87,7 +79,10 @@ def fresh():
 
 
 ours, optimiser, stream = fresh()
-losses = [float(a_step(ours, optimiser, task.sample(64, 40, stream)).detach()) for _ in range(20)]
+losses = []
+for _ in range(20):
+    strings = task.sample(64, 40, stream)
+    losses.append(training_step(ours, optimiser, strings.tokens, strings.targets))
 
 
 def loss_of_fresh_strings():
@@ -101,7 +96,7 @@ state = training.engine.TrainState(theirs, optimiser, clip=1.0)
 for _ in range(20):
     state.step(loss_of_fresh_strings())
 same = all(torch.allclose(a, b) for a, b in zip(ours.parameters(), theirs.parameters()))
-assert same, "these lines are not the package's step"
+assert same, "this step is not the package's"
 assert losses[-1] < losses[0], "the loss has not fallen"
 print(f"the loss falls from {losses[0]:.2f} to {losses[-1]:.2f} in 20 steps, and the package's loop has the same weights")
 
@@ -237,22 +232,17 @@ show.figure(
             "those heads forget. Others on the circle belong to cycles of other lengths.",
 )
 
-
 # %% [markdown]
 # ## 5 Snap and verify
 #
-# Here are `snap` and `verify` of the chapter's section 5 in a few lines. *Snap*: on each token each state of each head goes to where the
-# largest entry of its column stands.
+# Here are `snap`, which you built in chapter 02, and the package's `verify` in a few lines. *Snap*: on each token each state of each head
+# goes to where the largest entry of its column is.
 
 # %%
-def snap_by_hand(model):
-    layer = model.layers[0]
-    raw = layer.generator(model.symbol_inputs()).unflatten(1, (layer.b, layer.h, layer.b))
-    return raw.argmax(1).detach().numpy()  # (token, head, from): the entry of the column that is largest
-
-
-goes = models.exact.symbol_transitions(snapped)[0].numpy()  # (token, head, to, from)
-assert np.array_equal(goes.argmax(2), snap_by_hand(snapped)), "these lines are not the package's snap"
+snap = mine("snap")
+moves = snap(after).numpy()  # (token, head, from) -> to
+goes = models.exact.symbol_transitions(snapped)[0].numpy()  # of the package's, (token, head, to, from)
+assert np.array_equal(goes.argmax(2), moves), "this snap is not the package's"
 print("columns that are the basis vector of their largest entry:", int(goes.sum()))
 
 
@@ -271,9 +261,9 @@ def votes_by_hand(model):
     return votes.detach().numpy(), readout.bias.detach().numpy()
 
 
-def verify_by_hand(model, machine, most=20_000):
+def verify_by_hand(model, moves, machine, most=20_000):
     """The heads that are enough for a proof and how many pairs were met; None where no heads are."""
-    moves, (votes, bias), start = snap_by_hand(model), votes_by_hand(model), model.layers[0].x0.argmax(-1)
+    (votes, bias), start = votes_by_hand(model), model.layers[0].x0.argmax(-1)
     loudest = np.argsort(-np.ptp(votes, axis=1).max(-1), kind="stable")
     for count in range(1, len(loudest) + 1):
         heads, others = loudest[:count], votes[loudest[count:]]
@@ -292,7 +282,7 @@ def verify_by_hand(model, machine, most=20_000):
     return None
 
 
-by_hand_too = verify_by_hand(snapped, task.specification)
+by_hand_too = verify_by_hand(snapped, moves, task.specification)
 assert (by_hand_too is not None) == verdict.proved, "these lines are not the package's verify"
 
 # %% tags=["varies", "nbval-ignore-output"]
