@@ -33,7 +33,7 @@ show.figure(
         "bands for the complex network: right on all strings up to about 80; then most answers are the sum plus 2, then plus 3, "
         "then plus 4; around 330 most are right again, and the bands come round once more.",
     caption="What to see: up to the dashed line, the length of training, nobody can tell the two apart. Beyond it the lower one is not "
-            "lost: its answers go round like the hand of a clock.",
+            "lost: its answers go round like the hand of a clock. (*sum + 1* passes quickly.)",
 )  # fmt: skip
 
 # %% [markdown]
@@ -75,8 +75,10 @@ for digit in np.random.default_rng(1).integers(5, size=500):
 print("\n".join(off[t : t + 40] for t in range(0, 500, 40)))
 
 # %% [markdown]
-# Each sign is the answer less the sum, 40 digits a line: 0 means right. The first line is the length of training. Then you can watch the hand
-# go round: 1, 2, 3, 4, and from digit 286 on it is at 0 again for a while. Later it turns back: there is a second hand, and that one is late. The weights are recorded, since another kind of processor rounds otherwise and trains another clock. In
+# Each printed digit is the answer minus the sum, modulo 5; 0 means right. There are 40 to a line, so the first line is as long as the
+# training strings. Then you can watch the hand go round: 1, 2, 3, 4, and from digit 286 on it is at 0 again for a while. Later it
+# turns back: there is a second hand, and that one is late. The weights are recorded, since another kind of processor rounds
+# differently and would train a different clock. In
 # [chapter 01](01_subtraction.ipynb) you will find the hand, measure by how much it is fast, and put it right.
 
 # %% [markdown]
@@ -99,9 +101,9 @@ check("00.1", my_sums)
 # %% [markdown]
 # ## Train one yourself
 #
-# Now the other kind. The state is eight *blocks* of eight numbers, and each digit moves every block by an 8 × 8 matrix of its
-# own (the row `softmax` in a table of paper 000, by Fan, Chi and Rudnicky). Six names are all you need: a task, a network, training, a
-# score, rounding, a proof.
+# Now the other kind. The state is eight pieces of eight numbers, and each digit moves every piece by an 8 × 8 matrix of its
+# own, a *block*. Six functions are all you need: `task`, `build`, `train`, `evaluate`, `snap`, `verify`. (The network is the row
+# `softmax` in a table of paper 000, by Fan, Chi and Rudnicky.)
 
 # %% tags=["varies", "nbval-ignore-output"]
 sum5 = task("sum", 5)
@@ -114,8 +116,8 @@ for length in (40, 500):
     print(f"{length} digits: right on {score.accuracy_last:.1%} of the strings")
 
 # %% [markdown]
-# Right at 40. And at 500? When we tried the seeds 0 to 9, all ten were right at 40, and at 500 they had between 18 % and 100 %. So blocks
-# alone are no cure. But look inside: every column of such a block is a probability distribution, and after training one entry of
+# Right at 40. And at 500? When we tried the seeds 0 to 9, all ten were right at 40, and at 500 they were right on 18 % to 100 % of the
+# strings. So blocks alone are no cure. But look inside: every column of such a block is a probability distribution, and after training one entry of
 # each is much larger than the others. **Snap** it: write 1 for the largest entry and 0 for the rest. No training, only rounding.
 
 # %% tags=["varies", "nbval-ignore-output"]
@@ -131,7 +133,7 @@ show.figure(
     ),
     alt="Accuracy against position 1 to 500 of the network just trained. As trained it is right up to position 40 and falls later, "
         "with most seeds; its snapped copy stays at 100 percent.",
-    caption="What to see: your network as trained, and its snapped copy, the same weights rounded. Only one of them lasts, with most seeds.",
+    caption="What to see: your network as trained and, dashed, its snapped copy, the same weights rounded. With most seeds only the snapped copy lasts.",
 )  # fmt: skip
 
 # %% [markdown]
@@ -142,9 +144,9 @@ show.figure(
 #
 # ## Not sampled, but proved
 #
-# A thousand strings prove nothing about all strings. But a snapped block, called a **head**, is a machine of eight states: each digit
-# leads from each state to one state. A machine of five states, one for each sum, does the task. Such machines are **finite automata**, and
-# what they can tell apart are the **regular languages**. (Every word is explained again in the [glossary](glossary.ipynb).)
+# A thousand strings prove nothing about all strings. But a block with its eight numbers of the state (a **head**) is, once snapped, a
+# machine of eight states: each digit leads from each state to one state. A machine of five states, one for each sum,
+# does the task. Such machines are **finite automata**, and the sets of words that they can recognise are the **regular languages**. (Every word is explained again in the [glossary](glossary.ipynb).)
 #
 # Now run your heads and the task's machine side by side, on *all* strings at once. There are finitely many pairs (states of the
 # heads, state of the task), so a search can visit every pair that some string reaches. If an answer is wrong in one of them, the search
@@ -155,7 +157,7 @@ verdict = verify(snapped, sum5.specification)
 print(verdict)
 
 # %% [markdown]
-# *Proved* is about every string of every length. (It was so with all ten seeds. A copy that is wrong would be given a shortest wrong string.) The
+# *Proved* is about every string of every length. (It was so with all ten seeds. For a copy that is wrong, the search names a shortest string that it gets wrong.) The
 # line also says which heads are enough, how many states they reach together, how
 # many pairs the search visited, and by how much the largest entries lead (before the softmax). In chapter 02 you write this search yourself. Here is the
 # machine that these heads make together.
@@ -241,10 +243,10 @@ guess("00.3", one_wrong_arrow)
 # %% [markdown]
 # ## The map
 #
-# Every chapter is a *sitting*: at most an hour to read, and then its exercises, which take about as long again and which you can
-# leave for another day. Lettered notebooks go deeper into 01 to 10, one idea each, for when you want more. Three paths:
+# Every chapter is a *sitting*: at most an hour to read, and then its exercises, which take once to twice as long again and which
+# you can leave for another day. Lettered notebooks go deeper into 01 to 10, one idea each, for when you want more. Three paths:
 #
-# * **one evening**: 00, 02, 10. You build a network, train it, prove it, and see where it ranks among the others. 10 builds on 02 and explains
+# * **one evening**: 00, 02, 10 (two hours to read; the exercises are for other days). You build a network, train it, prove it, and see where it ranks among the others. 10 builds on 02 and explains
 #   what else it needs.
 # * **four weeks**, as [TEACHING.md](TEACHING.md) plans them,
 # * or everything, in order.
@@ -254,8 +256,8 @@ show.figure(
     ch00.map_picture(),
     alt="Map of the book: eleven sittings from 00 to 10 with their minutes of reading and of exercises, arrows from each to those that build on it, and beside "
         "each its lettered notebooks.",
-    caption="Numbers: minutes to read + minutes for the exercises. What to see: an arrow means that a chapter uses "
-            "the other. Bold: the path of one evening.",
+    caption="Numbers: minutes to read + minutes for the exercises. What to see: an arrow leads from a chapter to one that uses it. "
+            "Bold: the path of one evening.",
 )  # fmt: skip
 
 # %% [markdown]
@@ -302,8 +304,8 @@ my_copy()
 # ## How to read a number
 #
 # Three kinds of number are kept apart, by word and by colour. The **paper** printed it (grey). We **recorded** it, with a
-# command that you can run again (blue, as the blocks' line in the first picture). Or it is **live**, computed as you read (vermilion, as your own
-# network's curve). Other colours are values: a band *sum + 2* has the colour of a 2. Next to an accuracy you will
+# command that you can run again (blue, as the blocks' line in the first picture). Or it is **live**, computed as you read (vermilion in this
+# chapter: your own network's curves). Other colours are values: a band *sum + 2* has the colour of a 2. Next to an accuracy you will
 # often see two baselines: *chance* (guess uniformly) and *majority* (always give the most common answer).
 #
 # Checks say how strong they are: **all cases** (symbols: nothing is left out), **all n ≤ 12** (finite and complete), **sample**

@@ -44,22 +44,22 @@ SITTINGS: dict[str, tuple[str, Minutes, tuple[str, ...], tuple[int, float], tupl
         ("layer in code", (20, 10)), ("every rotation", (25, 10)), ("constant norm", (20, 0)), ("coloured inputs", (30, 15)),
         ("lru wider heads", (15, 0)), ("norm in training", (20, 0)), ("kept and reported", (15, 0)),
     )),
-    "05": ("diagonal kernels", (45, 80), ("00",), (1, 3.7), (
+    "05": ("diagonal kernels", (45, 80), ("00",), (1, 3.91), (
         ("layer and fft", (15, 5)), ("delay line and dss", (25, 10)), ("where modes start", (15, 0)), ("exact shifts", (20, 10)),
         ("product of kernels", (20, 15)), ("shift and reverse", (25, 5)),
     )),
-    "06": ("ill-conditioned reals", (55, 75), ("05",), (2, 3.7), (
+    "06": ("ill-conditioned reals", (55, 75), ("05",), (2, 4.26), (
         ("best nodes", (15, 10)), ("every shift", (25, 0)), ("nearly exact", (10, 25)), ("reach", (25, 20)),
         ("paper checked", (20, 0)), ("running sum", (10, 10)),
     )),
-    "07": ("long-range suite", (40, 65), ("05",), (2, 4.85), (
+    "07": ("long-range suite", (40, 65), ("05",), (3, 3.91), (
         ("theorems proved", (35, 20)), ("all benchmarks", (30, 5)),
     )),
     "08": ("memory in depth", (45, 60), ("03",), (3, 1.3), (
         ("tree and masks", (15, 10)), ("order of composition", (20, 15)), ("lemma 1 in use", (25, 15)), ("errors double", (15, 35)),
         ("paper checked", (20, 0)), ("clusters and gradients", (35, 5)), ("text and cost", (15, 10)),
     )),
-    "09": ("fast weights", (50, 45), ("02",), (3, 3.2), (
+    "09": ("fast weights", (50, 45), ("02",), (2, 2.4), (
         ("delta rule", (15, 15)), ("rational outputs", (20, 0)), ("counting brackets", (20, 15)), ("even lengths", (20, 0)),
         ("bounded depth", (25, 0)), ("found counter", (35, 0)), ("feedback", (20, 0)), ("reflections", (25, 25)), ("paper checked", (20, 0)), ("three ways to lose a state", (10, 35)),
     )),
@@ -68,7 +68,7 @@ SITTINGS: dict[str, tuple[str, Minutes, tuple[str, ...], tuple[int, float], tupl
     )),
 }
 EVENING = ("00", "02", "10")  # the path of one evening
-LEFT, WIDTH = (0.01, 0.62, 1.88, 2.85), (0.53, 0.88, 0.86, 0.86)  # of the boxes, by column
+LEFT, WIDTH = (0.01, 0.62, 1.97, 2.84), (0.53, 0.88, 0.81, 0.86)  # of the boxes, by column
 
 
 def lasts(minutes: Minutes) -> str:
@@ -78,28 +78,27 @@ def lasts(minutes: Minutes) -> str:
 
 @styled
 def map_picture() -> Figure:
-    """The sittings with their minutes, what each uses, and the lettered notebooks behind it."""
-    figure = Figure(figsize=(PAGE, 7.6))
+    """The sittings with their minutes, what each uses, and its lettered notebooks."""
+    figure = Figure(figsize=(PAGE, 7.1))
     axes = figure.add_axes((0, 0, 1, 1))
-    axes.set(xlim=(0, 4), ylim=(-5.3, 0.5))
+    axes.set(xlim=(0, 4), ylim=(-4.9, 0.5))
     axes.axis("off")
-    for number, (title, minutes, uses, (column, row), behind) in SITTINGS.items():
+    for number, (title, minutes, uses, (column, row), lettered) in SITTINGS.items():
         evening = number in EVENING
         x, y = LEFT[column], -row + 0.38
         axes.add_patch(FancyBboxPatch((x, y - 0.26), WIDTH[column], 0.28, "round,pad=0,rounding_size=0.04", lw=3 if evening else 1,
                                       edgecolor=INK if evening else FAINT, facecolor="white"))  # fmt: skip
-        axes.text(x + 0.03, y - 0.06, f"{number} · {lasts(minutes)}", weight="bold", va="center", color=INK)
-        axes.text(x + 0.03, y - 0.19, title, va="center", color=INK)
-        for line, (name, length) in enumerate(behind):
-            axes.text(x + 0.03, y - 0.36 - 0.115 * line, f"{chr(97 + line)} {name} · {lasts(length)}", va="center", color=INK, size=SMALL,
-                      bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5})
+        axes.text(x + 0.025, y - 0.06, f"{number} · {lasts(minutes)}", weight="bold", va="center", color=INK)
+        axes.text(x + 0.025, y - 0.19, title, va="center", color=INK)
+        for line, (name, length) in enumerate(lettered):
+            axes.text(x, y - 0.36 - 0.115 * line, f"{chr(97 + line)} {name} · {lasts(length)}", va="center", color=INK, size=SMALL)
         for one in uses:
             from_column, from_row = SITTINGS[one][3]
             both = one in EVENING and evening
-            bend = 0.3 if column - from_column > 1 and row > from_row else 0.05  # around the list between them
-            axes.annotate("", (x, y - 0.12), (LEFT[from_column] + WIDTH[from_column], -from_row + 0.26), zorder=0,
-                          arrowprops={"arrowstyle": "-|>", "color": INK if both else FAINT, "lw": 2.4 if both else 1.2,
-                                      "connectionstyle": f"arc3,rad={bend}"})  # fmt: skip
+            start, gap = LEFT[from_column] + WIDTH[from_column], LEFT[from_column + 1] - 0.05  # between the lists
+            axes.plot([start, gap, gap], [-from_row + 0.26] * 2 + [y - 0.12], color=INK if both else FAINT, lw=2.4 if both else 1.2, zorder=both)
+            axes.annotate("", (x, y - 0.12), (gap, y - 0.12), zorder=both, arrowprops={
+                "arrowstyle": "-|>", "color": INK if both else FAINT, "lw": 2.4 if both else 1.2, "shrinkA": 0, "shrinkB": 0})  # fmt: skip
     return figure
 
 

@@ -38,13 +38,13 @@ def loss_curve(series: Mapping[str, Sequence[tuple[int, float]]], *, classes: in
 @styled
 def accuracy_by_length(curves: Mapping[str, Sequence[float]], *, train_length: int, chance: float, majority: float,
                        window: int = 1) -> Figure:  # fmt: skip
-    """Share of strings answered rightly after each token, one line per model, with what guessing would give.
+    """Share of strings answered correctly after each token, one line per model, with what guessing would give.
 
     Parameters
     ----------
     curves : dict
         label -> (T,) accuracies of positions 1..T, NaN where no answer is asked for (the line joins its neighbours).  A
-        label that begins with a model's or a source's name gets its colour (``labels.look_of``).
+        label that begins with a model's or a source's name gets its colour (``labels.look_of``); a second one is dashed.
     train_length : int
         The longest string seen in training; everything right of the mark is new.
     chance, majority : float
@@ -53,16 +53,17 @@ def accuracy_by_length(curves: Mapping[str, Sequence[float]], *, train_length: i
         Show means over so many neighbouring positions (in bold, the raw curve faint behind).
     """
     figure, axes = new_figure(3.4, right=LABELS, top=0.55)
-    ends = []
+    ends, drawn = [], set()
     for place, (label, accuracies) in enumerate(curves.items()):
         raw, look = pd.Series(accuracies, range(1, len(accuracies) + 1)).dropna(), look_of(label, place)
         shown = raw.rolling(window, center=True, min_periods=1).mean()
-        axes.plot(shown, color=look.colour, ls=look.dash, label=label, zorder=3)
+        axes.plot(shown, color=look.colour, ls=(0, (5, 2)) if look in drawn else look.dash, label=label, zorder=3)
+        drawn.add(look)
         if window > 1:
             axes.plot(raw, color=look.colour, lw=0.8, alpha=0.35, zorder=2)
         ends.append((shown.iloc[-1], label, look.colour))
     axes.set(xlabel="position in the string" + (f" (means over {window})" if window > 1 else ""),
-             ylabel="strings answered rightly", ylim=(0, 1.03), xlim=(1, max(train_length, *map(len, curves.values()), 2)))  # fmt: skip
+             ylabel="strings answered correctly", ylim=(0, 1.03), xlim=(1, max(train_length, *map(len, curves.values()), 2)))  # fmt: skip
     axes.set_yticks([0, 0.2, 0.4, 0.6, 0.8, 1], ["0", "20 %", "40 %", "60 %", "80 %", "100 %"])
     _seen(axes, train_length)
     levels = {"chance": (chance, (0, (1, 2))), "majority": (majority, (0, (4, 3)))}
