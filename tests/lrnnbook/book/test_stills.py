@@ -24,13 +24,16 @@ def run_of(*pictures):
     return Execution(new_notebook(cells=[new_code_cell("walk_widget", outputs=shown)]), widgets=states)
 
 
-def test_what_moves_is_photographed_as_it_opens(program):
-    run = run_of(interactive.walk(Sum(3).machine), interactive.walk(Sum(3).machine, [0, 1]))
+def test_what_moves_is_photographed_as_it_opens_or_where_its_still_is(program):
+    opens, moved = interactive.walk(Sum(3).machine), interactive.walk(Sum(3).machine, [0, 1])
+    posed = interactive.walk(Sum(3).machine)
+    posed.data = {**posed.data, "still": {"word": [0, 1]}}
+    run = run_of(opens, moved, posed)
     add_stills(run)
     stills = [output.data for output in tidy(run.notebook.cells[0].outputs)]
-    assert [data["text/plain"] for data in stills] == [WIDGET] * 2 and all("A finite automaton" in data["text/html"] for data in stills)
+    assert [data["text/plain"] for data in stills] == [WIDGET] * 3 and all("A finite automaton" in data["text/html"] for data in stills)
     pictures = [base64.b64decode(re.search(r"base64,([^\"]+)", data["text/html"])[1]) for data in stills]
-    assert pictures[0] != pictures[1] and max(map(len, pictures)) < 60_000
+    assert pictures[0] != pictures[1] == pictures[2] and max(map(len, pictures)) < 60_000
     for picture in pictures:
         pixels = np.asarray(Image.open(io.BytesIO(picture)).convert("L"))
         assert (pixels[:12] == 255).all() and (pixels < 128).sum() > 1_000  # a margin, and circles, arrows and letters

@@ -355,6 +355,8 @@ def film_widget() -> Moving:
         "symbols": list(adding.symbols), "chance": adding.chance,
         "colours": [value_colour(value, adding.classes) for value in range(adding.classes)],
     }  # fmt: skip
+    # without a kernel: where the snapped copy is right and the network is most often wrong
+    data["still"] = {"frame": min(range(len(data["frames"])), key=lambda k: (data["frames"][k]["snapped"] < 1, data["frames"][k]["right"][-1]))}
     alt = ("A training run as a film, with a button that plays it and a slider over its frames: the heatmaps of eight heads, "
            "60 strings as points that move to the corners of a pentagon, and the accuracy by position; dashed, that of the "
            "snapped copy.")  # fmt: skip

@@ -1,4 +1,4 @@
-"""The still of a picture that moves: a browser's photograph of how it opens, for readers without a kernel."""
+"""The still of a picture that moves: a browser's photograph of how it opens (or of ``still`` in its data), for readers without a kernel."""
 
 import io
 import json
@@ -38,8 +38,9 @@ def add_stills(run: Execution) -> None:
 
 
 def photograph(state: Mapping[str, Any]) -> tuple[bytes, int]:
-    """How a moving picture in this ``state`` opens, as a PNG file; and its width in CSS pixels."""
-    shown = json.dumps({name: state[name] for name in ("data", "at", "alt")}).replace("<", "\\u003c")  # no end of a script
+    """How a moving picture in this ``state`` opens, or where its data's ``still`` moves it, as a PNG file; and its width in CSS pixels."""
+    at = {**state["at"], **state["data"].get("still", {})}
+    shown = json.dumps({"data": state["data"], "at": at, "alt": state["alt"]}).replace("<", "\\u003c")  # no end of a script
     page = PAGE.format(module=state["_esm"].replace("export default", "const picture ="), state=shown, margin=MARGIN)
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "page.html").write_text(page, encoding="utf-8")

@@ -58,8 +58,8 @@ const render = ({ model, el }) => {
   const snapped = svg("path", { fill: "none", stroke: LIVE, "stroke-width": 2.5, "stroke-dasharray": "7 5" });
   const named = svg("text", { x: 48, y: 221 }, "dashed: snapped");
   curve.append(svg("path", { class: "faint", d: `M${seen} 30V186M48 ${guess}H${SIDE - 8}`, "stroke-dasharray": "4 3" }),
-    svg("text", { x: seen - 4, y: 178, "text-anchor": "end" }, `trained: ${data.train_length}`),
-    svg("text", { x: 52, y: guess - 4 }, "chance"), line, ...points, snapped, named);
+    svg("text", { x: seen - 4, y: 183, "text-anchor": "end" }, `trained: ${data.train_length}`),
+    svg("text", { x: 44, y: guess + 4, "text-anchor": "end" }, "chance"), line, ...points, snapped, named);
   panels.append(matrices, cloud, curve);
 
   const percent = share => `${share === 1 ? "100" : (Math.floor(1000 * share) / 10).toFixed(1)} %`;

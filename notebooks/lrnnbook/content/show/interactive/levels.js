@@ -1,4 +1,4 @@
-import { LIVE, RECORDED, choice, html, player, range, stage, svg } from "./parts.js";
+import { LIVE, RECORDED, choice, html, player, range, stage, svg, typeset } from "./parts.js";
 
 // The row after every level of the scan of x_t = A_t x_(t-1) + b_t: at first x_0 and the inputs; a move adds to its
 // target the product of the A that it spells times its source.
@@ -21,7 +21,7 @@ const right = (levels, L) => {
 
 const LOW = "\u2080\u2081\u2082\u2083\u2084\u2085\u2086\u2087\u2088\u2089";
 const low = number => [...String(number)].map(digit => LOW[digit]).join("");
-const COLUMN = 128, ROW = 28, LEFT = 62, TOP = 44;
+const COLUMN = 128, ROW = 28, LEFT = 128, TOP = 44;
 
 const render = ({ model, el }) => {
   const { controls, panels, data, at, put, say, follow } = stage(model, el);
@@ -42,7 +42,8 @@ const render = ({ model, el }) => {
     const x = column => LEFT + COLUMN * column, y = t => TOP + ROW * t + 4, nodes = [];
     for (let t = 0; t < many; t++) {
       nodes.push(svg("path", { class: "faint", d: `M${x(0)} ${y(t)}H${x(last)}`, "stroke-opacity": .2 }),
-        svg("text", { x: 4, y: y(t) + 4 }, t ? `b${low(t)}` : "x\u2080"));
+        svg("text", { x: x(0) - 24, y: y(t) + 4, "text-anchor": "end" },
+          t ? typeset(`A${low(t)} = ${A[t]}, b${low(t)} =`) : "x\u2080 ="));
     }
     const begins = Array.from({ length: many }, (_, t) => t);
     for (let column = 0; column <= last; column++) {
@@ -68,7 +69,7 @@ const render = ({ model, el }) => {
           nodes.push(svg("rect", { x: x(column) - 18, y: y(t) - 11, width: 36, height: 22, rx: 11,
             fill: done ? RECORDED : "var(--jp-layout-color0, var(--paper, Canvas))", stroke: "currentColor", "stroke-opacity": done ? 1 : .5 }),
           svg("text", { x: x(column), y: y(t) + 4, "text-anchor": "middle", ...(done ? { style: "fill: #fff" } : {}) },
-            String(values[column][t]).replace("-", "\u2212")));
+            typeset(values[column][t])));
         }
       }
       for (const { source, target } of moves) begins[target] = begins[source];
@@ -78,9 +79,9 @@ const render = ({ model, el }) => {
     const made = levels.flat().filter(({ word }) => word.length > 1).length, ready = right(levels, many);
     const applied = level ? levels[level - 1].length : 0;
     say((level ? `Level ${level} applies ${applied} matri${applied === 1 ? "x" : "ces"}, all at the same time. `
-      : "Nothing is added yet: in every place stands the input alone. ")
+      : "Nothing is added yet: every place has its input alone. ")
       + `<b>${ready[level]}</b> of ${L} states ${ready[level] === 1 ? "is" : "are"} right (filled)`
-      + (level < last ? "." : `: the numbers are those of the loop, after ${last} level${last === 1 ? "" : "s"} in place of ${many - 1} steps, `
+      + (level < last ? "." : `: the numbers are those of the loop, after ${last} level${last === 1 ? "" : "s"} instead of ${many - 1} steps, `
         + `and with ${made} product${made === 1 ? "" : "s"} of two matrices that the loop does not make.`));
   };
   const stop = follow(draw);
