@@ -46,6 +46,29 @@ def test_the_keyboard_turns_slides_and_the_address_says_which(page, visit):
     assert seen.locator(".slide:visible").count() == 1
 
 
+def test_a_picture_keeps_its_proportions_above_the_foot_and_moves(page, visit):
+    drawn = "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' width='900' height='900'><rect width='900' height='900'/></svg>"
+    frames = [f'<div class="frame"><img alt="n is {n}" style="width:691px" width="900" height="900" src="{drawn}"></div>' for n in (3, 4)]
+    control = """<input id="book-0" type="range" max="1" value="0" data-values='["3", "4"]'><output for="book-0">3</output>"""
+    text = page.read_text(encoding="utf-8").replace('<img alt="hook" src="data:,">', f'<figure class="flipbook">{control}{"".join(frames)}</figure>')
+    moving = '<figure data-moving="x"><p>It moves.</p></figure><script>document.querySelector("[data-moving]").append("Moved.")</script>'
+    moving = f'<div class="cell"><div class="cell_output"><div class="output"><p class="keys">a b</p>{moving}</div></div></div>'
+    page.write_text(text.replace("<p>No picture.</p>", moving), encoding="utf-8")
+    write_slides(page)
+    seen = visit(page.with_name("02_blocks_slides.html"))
+    for width, height in ((1024, 640), (1280, 720), (1920, 1080)):
+        seen.set_viewport_size({"width": width, "height": height})
+        picture = seen.locator("img[alt='n is 3']")
+        box = picture.bounding_box()
+        assert box["height"] > 0.4 * height and box["y"] + box["height"] <= seen.locator("body > .keys").bounding_box()["y"]
+        assert picture.evaluate("image => getComputedStyle(image).objectFit") == "contain"
+    seen.locator("input").press("ArrowRight")
+    assert seen.locator("img:visible").get_attribute("alt") == "n is 4" and seen.locator(".at").inner_text() == "1 of 8"
+    seen.goto(f"{page.with_name('02_blocks_slides.html').as_uri()}#3")
+    seen.get_by_text("Moved.").wait_for()
+    assert seen.locator(".slide .keys").evaluate("keys => getComputedStyle(keys).position") == "static"
+
+
 def test_the_site_has_slides_and_offers_the_package_as_a_file(tmp_path):
     (tmp_path / "lrnnlab-0.1.0-py3-none-any.whl").write_bytes(b"wheel")
     root = Path(__file__).parents[3] / "notebooks"

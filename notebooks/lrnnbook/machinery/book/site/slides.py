@@ -17,7 +17,7 @@ ABOUT_THE_BOOK = ("The map", "How to read a number", "Your copy, and how far you
 PAGE = """<!DOCTYPE html>
 <html lang="en" data-theme="light"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>{title}: slides</title>
-{links}<link rel="stylesheet" href="_static/slides.css"><script defer src="_static/slides.js"></script></head>
+{links}<link rel="stylesheet" href="_static/slides.css"><script defer src="_static/book.js"></script><script defer src="_static/slides.js"></script></head>
 <body><main class="bd-article">
 {slides}
 </main><p class="at" aria-live="polite"></p><p class="keys">Arrow keys turn the slides. <a href="{page}">The chapter</a></p></body></html>
@@ -27,9 +27,9 @@ PAGE = """<!DOCTYPE html>
 def write_slides(page: Path) -> int:
     """Write ``NAME_slides.html`` beside a chapter's page; return how many slides it has."""
     read = BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser")
-    for needless in read.select(".headerlink, details, .toggle, article script"):
+    for needless in read.select(".headerlink, details, .toggle, article script:not(.output script)"):
         needless.decompose()
-    for named in read.select("article [id]"):  # a heading's own place is in the chapter
+    for named in read.select("article [id]:not(input, select)"):  # a heading's own place is in the chapter
         del named["id"]
     chapter = read.select_one("article > section") or read.select_one("article section")
     found = list(_slides(chapter))
