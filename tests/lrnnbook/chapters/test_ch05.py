@@ -10,7 +10,7 @@ from lrnnbook.content.chapters import ch05
 from lrnnbook.content.chapters.ch05 import DISC as N
 from lrnnbook.content.chapters.ch05 import LAGS as L
 from lrnnbook.content.exercises import ch05 as ch05_builds
-from lrnnbook.content.tables.kernels import families, needed_modes, targets
+from lrnnbook.content.tables.kernels import families, kernel, needed_modes, targets
 from lrnnbook.content.tables.regulargpt_fig4 import receptive_field
 from lrnnlab.models.layers.modes import DLR, DSS
 
@@ -20,12 +20,12 @@ def test_stepping_gives_the_sum_of_exponentials(modes):
     nodes, weights = ch05.mode_set(modes)
     lags = np.arange(ch05.PERIODS * L)
     sums = [sum((w * z**k).real for z, w in zip(nodes, weights)) for k in lags]
-    assert np.allclose(ch05.impulse_response(nodes, weights, len(lags)), sums, atol=1e-9 * np.abs(weights).sum() * 5)
+    assert np.allclose(np.real(kernel(nodes, weights, len(lags))), sums, atol=1e-9 * np.abs(weights).sum() * 5)
 
 
 def test_the_presets_are_what_their_names_say():
     lags = np.arange(L)
-    grid, half, box, sine = (ch05.impulse_response(*ch05.mode_set(name), L) for name in ch05.SETS[1:5])
+    grid, half, box, sine = (np.real(kernel(*ch05.mode_set(name), L)) for name in ch05.SETS[1:5])
     assert np.allclose(grid, lags % N == 7) and np.allclose(half, lags == 7)
     assert np.allclose(box, lags < L // 4) and np.abs(sine - targets(L)["fading sine"]).max() < 0.05
     assert np.all(np.abs(ch05.mode_set("a layer at its start")[0]) < 1) and not ch05.mode_set(ch05.SETS[4])[0].imag.any()
@@ -35,7 +35,7 @@ def test_dragging_by_half_a_step_turns_the_echo_over():
     """Each w lambda^k is turned by 15 k degrees, and the real part of tap k multiplied by cos(15 k)."""
     nodes, weights = ch05.mode_set("shift by 7, DFT grid")
     nodes = nodes * np.exp(1j * np.radians(15))
-    taps = ch05.impulse_response(nodes, weights, L)
+    taps = np.real(kernel(nodes, weights, L))
     assert taps[7] == pytest.approx(math.cos(math.radians(15 * 7)))
     assert taps[7 + N] == pytest.approx(math.cos(math.radians(15 * (7 + N))))
 
@@ -58,7 +58,7 @@ def test_echoes_are_those_of_the_modes():
     assert np.array_equal(line.lines[0].get_ydata(), np.arange(24) == 5)
     for axes, size in zip(rows, (1, 0.8, 0.5)):
         nodes = size * np.exp(2j * np.pi * np.arange(6) / 6)
-        assert np.allclose(axes.lines[0].get_ydata(), ch05.impulse_response(nodes, nodes**-5 / 6, 24), atol=1e-12)
+        assert np.allclose(axes.lines[0].get_ydata(), np.real(kernel(nodes, nodes**-5 / 6, 24)), atol=1e-12)
         assert f"{size**-5 / 6:.2g}" in axes.get_ylabel()
 
 

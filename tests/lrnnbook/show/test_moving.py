@@ -107,7 +107,7 @@ def disc_agrees(asked):
         weights = draw.normal(size=N) + 1j * draw.normal(size=N)
         impulse, u = [1, *[0] * 39], draw.normal(size=40)
         taps = asked("response", pairs(nodes), pairs(weights), impulse)
-        assert np.allclose(taps, ch05.impulse_response(nodes, weights, 40), rtol=1e-10, atol=1e-12)
+        assert np.allclose(taps, np.real(kernel(nodes, weights, 40)), rtol=1e-10, atol=1e-12)
         assert np.allclose(asked("response", pairs(nodes), pairs(weights), u.tolist()), np.convolve(taps, u)[:40])
         assert np.allclose(np.sum(asked("waves", pairs(nodes), pairs(weights), 40), 0), taps)
         assert np.allclose(asked("frequencies", taps[:24]), np.abs(np.fft.fft(taps[:24], 360))[:181], atol=1e-10)

@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
 from lrnnbook.content.chapters import playground
+from lrnnbook.content.show.frames import panels
 from lrnnbook.content.show.interactive import Moving
 from lrnnbook.content.show.interactive.export import page_net
 from lrnnbook.content.show.style import FAINT, INK, PAGE, RECORDED, SMALL, ink_on, new_figure, styled, value_colour
@@ -179,11 +180,10 @@ def clock_picture() -> Figure:
 @styled
 def mended_picture(off: np.ndarray, mended: np.ndarray) -> Figure:
     """The clock's answers before and after its hands were put right."""
-    figure, panels = new_figure(4.4, rows=2, left=0.75, right=0.3, top=0.35, bottom=0.55, gap=0.5, sharex=True)
-    for axes, one, title in zip(panels, (off, mended), ("as it was trained", "ten angles put right")):
+    figure, both = panels(("as it was trained", "ten angles put right"), 1, 4.4, "position in the string (trained up to 40)",
+                          left=0.75, right=0.3, top=0.35, bottom=0.55, gap=0.5, sharex=True)  # fmt: skip
+    for axes, one in zip(both, (off, mended)):
         _bands(axes, one)
-        axes.set(title=title)
-    panels[1].set(xlabel="position in the string (trained up to 40)")
     return figure
 
 

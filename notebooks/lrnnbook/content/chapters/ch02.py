@@ -26,6 +26,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle, Rectangle
 
 from lrnnbook.content.show import labels
+from lrnnbook.content.show.frames import panels
 from lrnnbook.content.show.interactive import Moving
 from lrnnbook.content.show.style import (
     DIVERGING,
@@ -165,21 +166,18 @@ def eigenvalue_plane(before: np.ndarray, after: np.ndarray, symbols: Sequence[st
     """Where the eigenvalues (V, h, b) of each token's blocks lie, against the unit circle, on which nothing grows or is lost,
     and the order-th roots of unity, some of which a machine that counts mod ``order`` must have."""
     eigs = {"before": before, "after": after}
-    figure, panels = new_figure(3.6, columns=2, right=1.0, gap=0.3, left=0.75, sharex=True, sharey=True)
+    figure, both = panels([*eigs], 2, 3.6, "real part", "imaginary part", right=1.0, gap=0.3, left=0.75, sharex=True)
     reach = 1.1 * max(1.0, *(np.abs(values).max() for values in eigs.values()))
-    for axes, (name, values) in zip(panels, eigs.items()):
+    for axes, values in zip(both, eigs.values()):
         axes.add_patch(Circle((0, 0), 1, fill=False, ec=INK, lw=1.2))
-        for k in range(order):
-            turn = 2 * np.pi * k / order
-            axes.plot([0.94 * np.cos(turn), 1.06 * np.cos(turn)], [0.94 * np.sin(turn), 1.06 * np.sin(turn)],
-                      color=INK, lw=1.2)
+        for root in np.exp(2j * np.pi * np.arange(order) / order):
+            axes.plot([0.94 * root.real, 1.06 * root.real], [0.94 * root.imag, 1.06 * root.imag], color=INK, lw=1.2)
         sizes = np.linspace(9, 4, len(symbols))  # where tokens share an eigenvalue, the later ones lie on the earlier
         for symbol, look, size, points in zip(symbols, symbol_looks(symbols), sizes, values.reshape(len(symbols), -1)):
             axes.plot(points.real, points.imag, look.marker, color=look.colour, mec=INK, mew=0.4, ms=size,
                       alpha=0.85, label=printed(symbol), ls="none")
-        axes.set(xlim=(-reach, reach), ylim=(-reach, reach), xlabel="real part", aspect="equal", title=name)
-    panels[0].set_ylabel("imaginary part")
-    panels[1].legend(title="token", loc="center left", bbox_to_anchor=(1.02, 0.5), title_fontsize=SMALL)
+        axes.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
+    both[1].legend(title="token", loc="center left", bbox_to_anchor=(1.02, 0.5), title_fontsize=SMALL)
     return figure
 
 
@@ -227,15 +225,15 @@ def column_rule(raw: np.ndarray, p: float, rule: str) -> Figure:
     limit = max(np.abs(raw).max(), np.abs(made).max(), 1e-12)
     rows, columns = raw.shape
     cell = min(0.42, (PAGE - 1.8) / (2 * columns))
-    figure, panels = new_figure(1.0 + rows * cell, width=max(1.8 + 2 * columns * cell, 5.0), columns=2, left=0.75,
+    figure, both = new_figure(1.0 + rows * cell, width=max(1.8 + 2 * columns * cell, 5.0), columns=2, left=0.75,
                                 right=0.8, top=0.4, bottom=0.55, gap=0.25)
-    for axes, block, name in zip(panels, (raw, made), ("raw", f"{rule}, p = {p:g}")):
+    for axes, block, name in zip(both, (raw, made), ("raw", f"{rule}, p = {p:g}")):
         drawn = _heatmap(axes, block, limit)
         norms, sums = np.linalg.norm(block, p, axis=0), block.sum(0)
         axes.set_xticks(range(columns), [f"{_short(norm)}\n{_short(total)}" for norm, total in zip(norms, sums)])
         axes.set_yticks([])
         axes.set_title(name)
-    panels[0].annotate(f"{p:g}-norm\nsum", (0, 0), xycoords="axes fraction", xytext=(-6, -4),
+    both[0].annotate(f"{p:g}-norm\nsum", (0, 0), xycoords="axes fraction", xytext=(-6, -4),
                        textcoords="offset points", ha="right", va="top", fontsize=SMALL)
     colour_bar(figure, drawn)
     return figure

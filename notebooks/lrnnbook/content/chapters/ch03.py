@@ -21,7 +21,7 @@ from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 
 from lrnnbook.content.show.bench_figures import COLOURS, OURS, PARTS, found, recorded, rows
-from lrnnbook.content.show.frames import log_ticks
+from lrnnbook.content.show.frames import log_ticks, panels
 from lrnnbook.content.show.interactive import Moving
 from lrnnbook.content.show.style import FAINT, GRID, INK, LIVE, SMALL, label_ends, new_figure, styled
 from lrnnbook.content.tables import lrnn_speed, results
@@ -223,15 +223,14 @@ def two_steps_are_one(first: tuple[float, float], second: tuple[float, float]) -
     (A1, b1), (A2, b2) = first, second
     x, start = np.array([-1.0, 2.0]), 0.0
     middle = A1 * start + b1
-    figure, panels = new_figure(2.6, columns=3, left=0.75, right=0.1, bottom=0.55, gap=0.5, sharey=True)
-    for axes, (A, b), at, title in zip(panels, (first, second, (A2 * A1, A2 * b1 + b2)), (start, middle, start),
-                                       ("step 1", "then step 2", "both, as one step")):  # fmt: skip
+    figure, steps = panels(("step 1", "then step 2", "both, as one step"), 3, 2.6, "x before", "x after", left=0.75, right=0.1, bottom=0.55,
+                           gap=0.5)  # fmt: skip
+    for axes, (A, b), at in zip(steps, (first, second, (A2 * A1, A2 * b1 + b2)), (start, middle, start)):
         axes.plot(x, A * x + b, color=INK)
         axes.plot([at, at, x[0]], [-1, A * at + b, A * at + b], color=FAINT, lw=1, ls="--")
         axes.plot(at, A * at + b, "o", ms=7, color=COLOURS["PScan"])
         axes.annotate(f"{at:g} → {A * at + b:g}", (at, A * at + b), (6, -16 if A > 0 else 8), textcoords="offset points")
-        axes.set(xlim=tuple(x), ylim=(-1, 2), title=title, xlabel="x before")
-    panels[0].set_ylabel("x after")
+        axes.set(xlim=tuple(x), ylim=(-1, 2))
     return figure
 
 
@@ -258,17 +257,15 @@ def two_starts(A: np.ndarray, b: np.ndarray, m: int) -> Figure:
 @styled
 def work_picture() -> Figure:
     """Multiplications of PScan over the loop's, against T, for blocks of size 1 and 8."""
-    figure, panels = new_figure(2.9, columns=2, right=0.8, gap=1.1, sharey=True)
+    figure, both = panels(("b = 1", "b = 8"), 2, 2.9, "T", "multiplications / the loop's", right=0.8, gap=1.1)
     T = 2 ** np.arange(1, 15) - 1
-    for axes, b in zip(panels, (1, 8)):
+    for axes, b in zip(both, (1, 8)):
         for way in GIVEN:
             times = [cost(way, t, b, 1).multiplications / cost("loop", t, b, 1).multiplications for t in map(int, T)]
             axes.plot(T, times, color=COLOURS[way], label=way)
-        axes.set(xlabel="T", title=f"b = {b}")
         log_ticks(axes, x=(1, 10, 100, 1000, 10_000), y=(1, 3, 10, 30, 100))
         axes.set(xlim=(1, T[-1]), ylim=(0.7, 100))
         label_ends(axes)
-    panels[0].set_ylabel("multiplications / the loop's")
     return figure
 
 

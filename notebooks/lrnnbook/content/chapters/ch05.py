@@ -36,6 +36,7 @@ from lrnnbook.content.tables.kernels import (
     best_fit,
     decayed_nodes,
     families,
+    kernel,
     needed_modes,
     power_table,
     predicted_r2,
@@ -73,22 +74,13 @@ def mode_set(name: str) -> tuple[np.ndarray, np.ndarray]:
     return nodes + 0j, best_fit(nodes, targets(LAGS)["box" if name.startswith("box") else "fading sine"]).weights + 0j
 
 
-def impulse_response(nodes: np.ndarray, weights: np.ndarray, steps: int) -> np.ndarray:
-    """The recurrence's answer to 1, 0, 0, ... by stepping: (steps,), real part."""
-    state, found = np.ones(len(nodes), complex), []
-    for _ in range(steps):
-        found.append((weights * state).sum().real)
-        state = nodes * state
-    return np.array(found)
-
-
 @styled
 def waves_on_disc(modes: str) -> Figure:
     """Left the modes on the disc; right what each mode adds at each lag, and their sum, the impulse response."""
     nodes, weights = mode_set(modes)
     lags = np.arange(2 * LAGS)
     figure, (upper, lower) = new_figure(3.9, rows=2, left=3.55, right=0.15, top=0.35, gap=0.6)
-    added, response = (weights * nodes ** lags[:, None]).real, impulse_response(nodes, weights, len(lags))
+    added, response = (weights * nodes ** lags[:, None]).real, np.real(kernel(nodes, weights, len(lags)))
     for these, size in ((lags, 2.5), (lags[np.abs(response) > 0.5], 7)):  # large where all agree
         upper.plot(these, added[these], "o", color=FITTED, ms=size)
     upper.set_title(f"what each of the {len(nodes)} modes adds")
@@ -151,9 +143,9 @@ def delay_and_echoes(S: int, sizes: Sequence[float]) -> Figure:
         name = rf"$|\lambda| = {size}$, $|w| = {size**-S / (S + 1):.2g}$"
         kernels[name] = np.where(lags % (S + 1) == S, float(size) ** (lags - S), 0)
     figure, rows = new_figure(0.75 * len(kernels) + 0.7, rows=len(kernels), left=1.75, right=0.2, top=0.15, gap=0.15, sharex=True)
-    for axes, (name, kernel) in zip(rows, kernels.items()):
-        axes.vlines(lags, 0, kernel, color=FITTED, lw=2)
-        axes.plot(kernel, "o", color=FITTED, ms=4.5)
+    for axes, (name, taps) in zip(rows, kernels.items()):
+        axes.vlines(lags, 0, taps, color=FITTED, lw=2)
+        axes.plot(taps, "o", color=FITTED, ms=4.5)
         axes.set(ylim=(-0.15, 1.2), yticks=(0, 1), xlim=(-0.7, len(lags)), xticks=range(S, len(lags), S + 1))
         axes.set_ylabel(name, rotation=0, ha="right", va="center", labelpad=8)
     axes.set_xlabel("lag")

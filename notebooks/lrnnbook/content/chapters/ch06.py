@@ -16,6 +16,7 @@ from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from lrnnbook.content.show.frames import panels
 from lrnnbook.content.show.style import DIVERGING, FAINT, INK, LIVE, SMALL, label_ends, new_figure, styled
 from lrnnbook.content.tables.kernels import (
     INTERVALS,
@@ -259,15 +260,14 @@ def exact_shifts(L: int) -> Figure:
 @styled
 def learned_kernels(kernels: Mapping[str, np.ndarray]) -> Figure:
     """Kernels of all channels over each other, each divided by its largest |tap|; dotted lines at the multiples of L/8."""
-    figure, panels = new_figure(2.9, columns=len(kernels), gap=0.3, squeeze=False, sharey=True)
-    for axes, (name, taps) in zip(panels[0], kernels.items()):
+    figure, every = panels([*kernels], len(kernels), 2.9, "lag k", "kernel / its largest tap", gap=0.3)
+    for axes, taps in zip(every, kernels.values()):
         largest = np.abs(taps).max(1, keepdims=True)
         axes.plot((taps / np.where(largest > 0, largest, 1)).T, color=INK, alpha=0.45, lw=0.9)
         for j in EIGHTHS:
             axes.axvline(j * taps.shape[1] / 8, color=FAINT, lw=1, ls=(0, (1, 2)))
-        axes.set(xlabel="lag k", ylim=(-1.05, 1.05), title=name)
+        axes.set(ylim=(-1.05, 1.05))
         axes.grid(False)
-    panels[0, 0].set_ylabel("kernel / its largest tap")
     return figure
 
 

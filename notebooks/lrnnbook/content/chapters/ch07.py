@@ -177,20 +177,18 @@ def best_with_channels(name: str, length: int, channels: int) -> tuple[np.ndarra
 @styled
 def lag_pictures(length: int) -> Figure:
     """What four linear tasks ask of each lag: a row an answer, a column a lag, grey where nothing can be seen."""
-    figure, every = new_figure(2.5, columns=4, left=0.6, right=0.1, top=0.35, bottom=0.55, gap=0.35)
+    figure, every = panels([*map(named, LINEAR)], 4, 2.5, "lag", "answer", left=0.6, right=0.1, top=0.35, bottom=0.55, gap=0.35,
+                           sharey=False)  # fmt: skip
     for axes, name in zip(every, LINEAR):
-        asks, seen = lags(skill(name), length)
-        _lag_table(axes, asks, seen, named(name))
-    every[0].set_ylabel("answer")
+        _lag_table(axes, *lags(skill(name), length))
     return figure
 
 
-def _lag_table(axes: Axes, weights: np.ndarray, seen: np.ndarray, title: str) -> None:
+def _lag_table(axes: Axes, weights: np.ndarray, seen: np.ndarray) -> None:
     """Weights by lag in colour, grey where nothing can be seen."""
     colours = DIVERGING.with_extremes(bad="#dddddd")
     size = np.abs(weights[seen]).max()
     axes.imshow(np.where(seen, weights / size, np.nan), aspect="auto", cmap=colours, vmin=-1, vmax=1, interpolation="nearest")
-    axes.set(title=title, xlabel="lag")
     axes.grid(False)
 
 
@@ -198,10 +196,10 @@ def _lag_table(axes: Axes, weights: np.ndarray, seen: np.ndarray, title: str) ->
 def with_channels(task: str, channels: int) -> Figure:
     """The weights by lag that a linear task of length 24 asks for, and the best that the channels can do."""
     asks, seen, found, _ = best_with_channels(task, 24, channels)
-    figure, (left, right) = new_figure(2.7, columns=2, left=0.6, right=0.1, top=0.35, bottom=0.55, gap=0.4)
-    _lag_table(left, asks, seen, "asked for")
-    _lag_table(right, found, seen, f"with {channels} channel{'s' * (channels > 1)}")
-    left.set_ylabel("answer")
+    titles = "asked for", f"with {channels} channel{'s' * (channels > 1)}"
+    figure, both = panels(titles, 2, 2.7, "lag", "answer", left=0.6, right=0.1, top=0.35, bottom=0.55, gap=0.4, sharey=False)
+    for axes, weights in zip(both, (asks, found)):
+        _lag_table(axes, weights, seen)
     return figure
 
 

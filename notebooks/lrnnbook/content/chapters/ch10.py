@@ -172,17 +172,22 @@ def ladder(found: pd.DataFrame, families: Mapping[str, str] = {}) -> Figure:
     axes.set(xlim=(-0.5, len(columns) - 0.5), ylim=(len(rows) - 0.5, -0.5))
     axes.set_yticks(range(len(rows)), names)
     axes.set_xticks(range(len(columns)), map(machine_name, columns), rotation=60, ha="left", rotation_mode="anchor")
-    axes.xaxis.tick_top()
     axes.tick_params(length=0)
     axes.grid(False)
     axes.spines[:].set_visible(False)
-    for place in range(1, len(columns)):
-        axes.axvline(place - 0.5, color="white", lw=2)
-    for place in range(1, len(rows)):
-        axes.axhline(place - 0.5, color="white", lw=0.8 if names[place] == "2 layers" else 2)
+    _white_lines(axes, len(columns), [0.8 if name == "2 layers" else 2 for name in names])
     figure.legend(handles=[*(Patch(fc=hue, label=name) for name, hue in HUES.items()),
                            Patch(fc="white", hatch="////", ec=INK, lw=0, label="a theorem says no")], ncols=4, loc="lower center")  # fmt: skip
     return figure
+
+
+def _white_lines(axes: Axes, columns: int, widths: Sequence[float]) -> None:
+    """Names of columns above, and lines between the cells of a table; ``widths`` of those above each row."""
+    axes.xaxis.tick_top()
+    for place in range(1, columns):
+        axes.axvline(place - 0.5, color="white", lw=2)
+    for place, width in enumerate(widths[1:], 1):
+        axes.axhline(place - 0.5, color="white", lw=width)
 
 
 def own_row(row: str, found: Mapping[str, tuple[float, float]]) -> pd.DataFrame:
@@ -225,11 +230,7 @@ def forecast(families: Mapping[str, str], machines: Sequence[str]) -> Figure:
     axes.set_yticks(range(len(families)), families)
     axes.set(xlim=(-0.5, len(machines) - 0.5))
     axes.set_xticks(range(len(machines)), map(machine_name, machines))
-    axes.xaxis.tick_top()
-    for place in range(1, len(machines)):
-        axes.axvline(place - 0.5, color="white", lw=2)
-    for place in range(1, len(families)):
-        axes.axhline(place - 0.5, color="white", lw=2)
+    _white_lines(axes, len(machines), [2] * len(families))
     return figure
 
 
@@ -245,14 +246,13 @@ def _layers(found: Prediction) -> str:
 @styled
 def gates() -> Figure:
     """A number of a state after letters a, for three gates: filled where their count is odd."""
-    figure, panels = new_figure(2.1, columns=3, left=0.5, right=0.1, bottom=0.5, gap=0.4)
+    titles = "gate 0.7: comes to rest", "gate 1: leaves every bound", "gate −1: flips for ever"
+    figure, every = panels(titles, 3, 2.1, "letters a so far", "state", left=0.5, right=0.1, bottom=0.5, gap=0.4, sharey=False)
     n = np.arange(15)
-    for axes, states, title in zip(panels, (4 - 4 * 0.7**n, n / 2.0, (-1.0) ** n), ("gate 0.7: comes to rest", "gate 1: leaves every bound",
-                                   "gate −1: flips for ever")):  # fmt: skip
+    for axes, states in zip(every, (4 - 4 * 0.7**n, n / 2.0, (-1.0) ** n)):
         axes.plot(n, states, color=GRID, lw=1)
         axes.scatter(n, states, s=26, c=[RECORDED if k % 2 else "white" for k in n], edgecolors=RECORDED, zorder=3)
-        axes.set(title=title, xlabel="letters a so far", xlim=(-0.7, 14.7))
-    panels[0].set_ylabel("state")
+        axes.set(xlim=(-0.7, 14.7))
     return figure
 
 
@@ -261,8 +261,9 @@ def mirrors() -> Figure:
     """A triangle, mirrored once, and mirrored again: two reflections turn it."""
     corners = np.array([[np.cos(angle), np.sin(angle)] for angle in np.pi / 2 + 2 * np.pi / 3 * np.arange(3)])
     lines = [np.pi / 2 + np.pi / 3 * k for k in (2, 1)]  # directions of the mirrors
-    figure, panels = new_figure(2.2, columns=3, left=0.1, right=0.1, top=0.35, bottom=0.05, gap=0.1)
-    for n, (axes, title) in enumerate(zip(panels, ("before", "one reflection", "two reflections: a turn"))):
+    titles = "before", "one reflection", "two reflections: a turn"
+    figure, every = panels(titles, 3, 2.2, left=0.1, right=0.1, top=0.35, bottom=0.05, gap=0.1, sharey=False)
+    for n, axes in enumerate(every):
         at = corners
         for angle in lines[:n]:
             k = np.array([-np.sin(angle), np.cos(angle)])
@@ -274,7 +275,7 @@ def mirrors() -> Figure:
         if n:
             end = 1.45 * np.array([np.cos(lines[n - 1]), np.sin(lines[n - 1])])
             axes.plot(*np.array([-end, end]).T, color=LIVE, lw=1.4, ls=(0, (5, 3)))
-        axes.set(xlim=(-1.6, 1.6), ylim=(-1.25, 1.45), title=title, aspect="equal")
+        axes.set(xlim=(-1.6, 1.6), ylim=(-1.25, 1.45), aspect="equal")
         axes.set_axis_off()
     return figure
 

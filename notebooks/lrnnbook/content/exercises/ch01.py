@@ -130,14 +130,6 @@ BUILDS = {
 }  # fmt: skip
 
 
-def _stored(word: Sequence[int]) -> float:
-    """The state of the base-7 layer, in floats."""
-    x = 0.0
-    for letter in "-".join(map(str, word)):
-        x = 7 * x + (6 if letter == "-" else int(letter) + 1)
-    return x
-
-
 def _read_off(x: float) -> int:
     rest, digits = int(x), []
     while rest:
@@ -154,7 +146,7 @@ def _rounded(answer) -> None:
         raise CannotJudge(f'an expression of the numbers 0 to 4 is asked for, such as "0-1-2"; got {shown(answer)}')
     word = tuple(map(int, answer.split("-")))
     claim(len(word) <= SHORTEST, "there is a shorter expression that the layer gets wrong")
-    x, due = _stored(word), _value(word)
+    x, due = _state(7.0, dict(zip("01234-", range(1, 7))), answer), _value(word)  # the base-7 layer, in floats
     claim(_read_off(x) != due, f"the layer's state is {x:.0f}, from which h reads {due}: that is right")
 
 
