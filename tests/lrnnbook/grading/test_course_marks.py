@@ -304,7 +304,7 @@ def test_marks_are_merged(tmp_path, handout):
         table = [[*row, "seen"] for row in csv.reader(file)]
     table[0][-1] = "remark"
     with path.open("w", encoding="utf-8-sig", newline="") as file:  # as a spreadsheet writes it
-        csv.writer(file).writerows(table)
+        csv.writer(file).writerows([*table, *[[""] * len(table[0])] * 2])
     merge_marks(path, problem_set, [report_of(handout, "bob")], "fenced")
     found = read_marks(path, problem_set)
     assert list(found[["points", "remark"]].itertuples(name=None)) == [
@@ -315,6 +315,7 @@ def test_marks_are_merged(tmp_path, handout):
     ("student,points\nada,1\n", "has no column fence, possible, problem, ps1.1"), ("", "cannot be read"),
     ("\xff", "cannot be read"), ("HEAD\nada,1,1,1,1,1,1,1,,,,,\n", "cannot be read"),
     ("HEAD\nada,1,1,1,1,1,1,1,,\nada,2,1,1,1,1,1,1,,\n", "'ada' is there twice"),
+    ("HEAD\nada,1,1,two,1,1,1,1,,\n", "the column ps1.1 of ada is a number of points, such as 2 or -0.5, got 'two'"),
     ("HEAD,note,note\nada,1,1,1,1,1,1,1,,,one,two\n", "'note' is there twice"),
 ])  # fmt: skip
 def test_another_table_is_not_written_over(tmp_path, handout, text, says):

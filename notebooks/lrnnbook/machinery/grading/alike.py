@@ -32,6 +32,6 @@ def alike(reports: Sequence[Report]) -> Iterator[str]:
             yield f"{task}: {a} and {b} wrote the same, but for names and comments"
     for one in reports:
         for task, text in one.answers.items():
-            if re.search(r"^\s*(?:from|import) lrnn(?:lab|book)\b", text, re.MULTILINE):
+            if re.search(r"^[ \t]*(?:from|import) lrnn(?:lab|book)\b", text, re.MULTILINE):
                 yield f"{task}: {one.student} imports the package"
     yield "This proves nothing: a right answer has few forms, and two people may read one book. Talk to them."

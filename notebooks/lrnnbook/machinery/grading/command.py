@@ -73,6 +73,8 @@ def _release(options: argparse.Namespace) -> int:
     if options.set.endswith(".py"):  # a teacher's own, which nobody has graded yet
         rehearse(load(source_of(options.set), options.secret), fence.find(unfenced=True))
     tell(release(options.set, options.out, source=options.source, secret=options.secret, wheel=options.wheel))
+    if not (options.source or options.wheel or [*options.out.glob("lrnnlab-*.whl")]):
+        tell(f"students without the workbook need the wheel, too; in its folder: pip wheel --no-deps --wheel-dir {options.out} .", sys.stderr)
     return 0
 
 

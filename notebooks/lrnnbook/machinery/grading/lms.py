@@ -45,11 +45,9 @@ def whose(name: str) -> Name | None:
     >>> whose("Ann Lee_4712_assignsubmission_file_").student, whose("ann.ipynb")
     ('Ann Lee (4712)', None)
     """
-    if found := MOODLE.fullmatch(name):
-        return Name(f"{found['name']} ({found['id']})", found["id"])
-    if found := CANVAS.fullmatch(name):
-        return Name(f"{found['name']} ({found['id']})", found["id"], bool(found["late"]), int(found["upload"]))
-    return None
+    found = MOODLE.fullmatch(name) or CANVAS.fullmatch(name)
+    about = found.groupdict() if found else {}
+    return Name(f"{about['name']} ({about['id']})", about["id"], bool(about.get("late")), int(about.get("upload", 0))) if found else None
 
 
 def table(path: Path) -> "tuple[pd.DataFrame, str]":
@@ -59,6 +57,7 @@ def table(path: Path) -> "tuple[pd.DataFrame, str]":
     text = path.read_bytes().decode("utf-8-sig")
     sep = max(",;\t", key=text.partition("\n")[0].count)
     found = pd.read_csv(io.StringIO(text), sep=sep, dtype=str, header=None, keep_default_na=False)
+    found = found[(found != "").any(axis=1)]  # a spreadsheet leaves rows of separators alone
     return found.set_axis(found.iloc[0], axis=1).iloc[1:], sep
 
 

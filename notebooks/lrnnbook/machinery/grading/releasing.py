@@ -111,23 +111,13 @@ def _preprocessors() -> Iterator:
 def leaks(problem_set: ProblemSet, released: str) -> list[str]:
     """Lines of solutions and hidden tests that a released text holds: more often than in what students may see, or, a telling
     line, as part of any other text there (an output, metadata)."""
-    data = json.loads(released)
-    texts = list(_texts(data))
-    shown = Counter(line.strip() for text in texts for line in text.splitlines())
-    open_text, secret = [], []
-    for cell in problem_set.notebook.cells:
-        open_text += without(cell.source, SOLUTION, HIDDEN).splitlines()
-        secret += inside(cell.source, SOLUTION, HIDDEN)
-    allowed = Counter(line.strip() for line in open_text)
-    everything, may_stand = "\n".join(texts), "\n".join(open_text)
-    found = []
-    for line in dict.fromkeys(line.strip() for line in secret):
-        if not line:
-            continue
-        telling = len(line) >= TELLING and line in everything and line not in may_stand
-        if telling or shown[line] > allowed[line]:
-            found.append(line)
-    return found
+    texts, cells = list(_texts(json.loads(released))), [cell.source for cell in problem_set.notebook.cells]
+    open_text = "\n".join(without(cell, SOLUTION, HIDDEN) for cell in cells)
+    secret = [line.strip() for cell in cells for line in inside(cell, SOLUTION, HIDDEN)]
+    everything = "\n".join(texts)
+    shown, allowed = (Counter(map(str.strip, text.splitlines())) for text in (everything, open_text))
+    return [line for line in dict.fromkeys(secret) if line and (
+        shown[line] > allowed[line] or (len(line) >= TELLING and line in everything and line not in open_text))]  # fmt: skip
 
 
 def _texts(data) -> Iterator[str]:

@@ -12,10 +12,10 @@ import re
 import stat
 import unicodedata
 import zipfile
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -129,18 +129,16 @@ def _alike(name: str) -> str:
 
 def _by_id(entries: dict[str, Files]) -> Iterator[tuple[str, Name | None, list[str]]]:
     """Each entry, what a platform's name says of it, and the names of the same student's that do not count."""
-    said = {entry: whose(entry) for entry in entries}
-
-    def who(entry: str) -> tuple[int, str]:
-        about = said[entry]
-        return (0, about.id) if about else (1 + (entry != unicodedata.normalize("NFC", entry)), entry)
+    ordered = sorted(entries, key=lambda entry: (not whose(entry), entry != unicodedata.normalize("NFC", entry), entry))
+    said, same = {entry: whose(entry) for entry in ordered}, defaultdict(list)
+    for entry, about in said.items():
+        same[f"{about.id}/" if about else entry].append(entry)
 
     def latest(entry: str) -> tuple[bool, int]:  # Moodle has a text that was typed in beside the file
         holds = "_onlinetext" not in entry and (entry not in entries[entry] or entry.casefold().endswith(PACKED))
         return holds, said[entry].upload
 
-    for _, group in groupby(sorted(entries, key=who), key=who):
-        theirs = list(group)
+    for theirs in same.values():
         uploads = [said[entry].upload for entry in theirs if said[entry]]
         if len({*uploads} - {0}) + uploads.count(0) < len(theirs):  # no platform's: a plain name, or an upload's number twice
             yield from ((entry, None, []) for entry in theirs)
