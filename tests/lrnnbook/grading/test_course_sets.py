@@ -130,7 +130,10 @@ def test_a_release_is_not_written_through_a_link(tmp_path):
 
 def test_the_command_releases(tmp_path, capsys):
     assert main(["release", str(find("ps1")), "--out", str(tmp_path)]) == 0
-    assert capsys.readouterr().out.strip() == str(tmp_path / "ps1.ipynb")
+    said = capsys.readouterr()
+    assert said.out.strip() == str(tmp_path / "ps1.ipynb") and f"pip wheel --no-deps --wheel-dir {tmp_path} ." in said.err
+    (tmp_path / "lrnnlab-0.1.0-py3-none-any.whl").touch()
+    assert main(["release", "ps1", "--out", str(tmp_path)]) == 0 and not capsys.readouterr().err
     assert main(["release", "ps9", "--out", str(tmp_path)]) == 2
     assert main(["release", "ps1", "--out", str(tmp_path / "notebooks")]) == 2
     assert "JupyterLab would pair it" in capsys.readouterr().err
