@@ -167,16 +167,16 @@ def test_a_persons_word_adds_up_and_stays_and_is_on_the_page(tmp_path, handout, 
     for report in reports:
         (tmp_path / "feedback" / f"{report.student}.html").write_text(page(report, handout.problem_set), encoding="utf-8")
     merge_marks(marks, handout.problem_set, reports)
-    edited(marks, adjust="2,5", comment="A fine <idea>; see me", room="12")
+    edited(marks, adjust="2,5", comment="A fine <idea>; see \\1", room="12")
     assert main(["marks", str(tmp_path)]) == 0
     assert "2 rows added up, 1 of them with points by hand" in capsys.readouterr().out
     shown = (tmp_path / "feedback" / "ada.html").read_text(encoding="utf-8")
-    assert "12.5 of 16 points, of these +2.5 by hand" in shown and "A fine &lt;idea&gt;; see me" in shown
+    assert "12.5 of 16 points, of these +2.5 by hand" in shown and "A fine &lt;idea&gt;; see \\1" in shown
     assert "10 of 16 points." in (tmp_path / "feedback" / "bob.html").read_text(encoding="utf-8")
     for points, total in ((1, "12.5"), (0, "2.5")):  # graded again, and again
         merge_marks(marks, handout.problem_set, [report_of(handout, "ada", points)])
         row = read_marks(marks, handout.problem_set).loc["ada"]
-        assert list(row[["points", "adjust", "comment", "room"]]) == [total, "2,5", "A fine <idea>; see me", "12"]
+        assert list(row[["points", "adjust", "comment", "room"]]) == [total, "2,5", "A fine <idea>; see \\1", "12"]
     assert marks.read_text(encoding="utf-8").startswith("student;id;points;possible;ps1.1")  # a semicolon, as the spreadsheet has it
     edited(marks, ";", adjust="two")
     before = marks.read_bytes()

@@ -186,8 +186,8 @@ def update(out: Path) -> tuple[pd.DataFrame, dict[str, Path]]:
         table = _write(path, read_marks(path))
     pages = {cell(one.stem): one for one in sorted((out / "feedback").glob("*.html"))}
     for student in table.index.intersection(list(pages)):
-        total = _total(**table.loc[student, ["points", "possible", "adjust", "comment"]])
-        text = re.sub("(?s){}.*?{}".format(*TOTAL), lambda _, total=total: total, pages[student].read_text(encoding="utf-8"), count=1)
+        total = _total(**table.loc[student, ["points", "possible", "adjust", "comment"]]).replace("\\", r"\\")
+        text = re.sub("(?s){}.*?{}".format(*TOTAL), total, pages[student].read_text(encoding="utf-8"), count=1)
         put(pages[student], text.encode())
     return table, pages
 
