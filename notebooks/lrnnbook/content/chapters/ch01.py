@@ -21,13 +21,13 @@ from matplotlib.patches import Circle, Rectangle
 
 from lrnnbook.content.show.interactive import Moving
 from lrnnbook.content.show.style import (
-    DIVERGING,
     FAINT,
     INK,
     LIVE,
     RECORDED,
     SMALL,
     canvas,
+    heatmap,
     ink_on,
     new_figure,
     printed,
@@ -466,7 +466,7 @@ def _state(axes: Axes, below: Axes, rows: list[dict], classes: int):
     parts = [part for entry in x for part in ((entry.real, entry.imag) if np.abs(entry.imag).max() > 1e-9
                                               else (entry.real,))]  # fmt: skip
     reach = max(1.0, float(np.abs(parts).max()))
-    drawn = axes.imshow(parts, cmap=DIVERGING, vmin=-reach, vmax=reach, aspect="auto", interpolation="nearest")
+    drawn = heatmap(axes, parts, reach)
     axes.set_xticks(range(len(rows)), ["start", *(printed(row["token"]) for row in rows[1:])], fontsize=10)
     axes.xaxis.tick_top()
     axes.tick_params(length=0)

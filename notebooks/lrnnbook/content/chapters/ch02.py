@@ -21,7 +21,6 @@ import torch
 from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.collections import PatchCollection
-from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle, Rectangle
 
@@ -36,7 +35,7 @@ from lrnnbook.content.show.style import (
     SMALL,
     Look,
     colour_bar,
-    ink_on,
+    heatmap,
     label_ends,
     new_figure,
     printed,
@@ -265,13 +264,7 @@ def _mosaic(blocks: np.ndarray, *, largest: float, left: float, top: float):
 
 def _heatmap(axes: Axes, block: np.ndarray, limit: float, least: float = 0.0):
     """One block with its numbers in the cells, from ``least`` on."""
-    drawn = axes.imshow(block, cmap=DIVERGING, vmin=-limit, vmax=limit, interpolation="nearest")
-    for (i, j), value in np.ndenumerate(block):
-        if not abs(value) >= least:  # or none is there
-            continue
-        shade = to_hex(drawn.cmap(drawn.norm(value)))
-        axes.text(j, i, _short(value), ha="center", va="center", fontsize=SMALL, color=ink_on(shade))
-    axes.grid(False)
+    drawn = heatmap(axes, block, limit, _short, least, aspect="equal")
     axes.spines[:].set_visible(False)
     axes.tick_params(length=0)
     return drawn

@@ -20,13 +20,13 @@ from matplotlib.patches import Circle
 from lrnnbook.content.show.interactive import Moving
 from lrnnbook.content.show.output import figure as show_figure
 from lrnnbook.content.show.style import (
-    DIVERGING,
     FAINT,
     INK,
     LIVE,
     PAGE,
     SMALL,
     SOURCES,
+    heatmap,
     label_ends,
     new_figure,
     styled,
@@ -381,11 +381,9 @@ def kernel_maps(panels: Mapping[str, np.ndarray], marks: Sequence[int] = ()) -> 
     """Kernels (outputs, T) as rows of colour, from -1 to 1; ``marks``: lags with a tick above."""
     figure, axes = new_figure(2.7, columns=len(panels), left=0.55, right=0.15, top=0.5, gap=0.3, squeeze=False)
     for place, (here, (name, K)) in enumerate(zip(axes[0], panels.items())):
-        here.imshow(K, cmap=DIVERGING, vmin=-1, vmax=1, aspect="auto",
-                    interpolation="nearest")  # fmt: skip
+        heatmap(here, K)
         here.set(xlabel="lag k")
         here.set_title(name, pad=12, fontsize=10)
-        here.grid(False)
         here.plot(marks, np.full(len(marks), 1.02), "v", color=INK, ms=4, transform=here.get_xaxis_transform(),
                   clip_on=False)  # fmt: skip
         if not place:

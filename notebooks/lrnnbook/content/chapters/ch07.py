@@ -30,6 +30,7 @@ from lrnnbook.content.show.style import (
     SMALL,
     Look,
     colour_bar,
+    heatmap,
     label_ends,
     new_figure,
     styled,
@@ -113,11 +114,9 @@ def one_input(task: str, length: int, seed: int) -> Figure:
                                     sharex=True, height_ratios=[len(inputs), len(answers)])  # fmt: skip
     for axes, values, name in ((top, inputs, "input"), (low, answers, "answer")):
         start = T - values.shape[1]
-        drawn = axes.imshow(values, aspect="auto", cmap=DIVERGING, vmin=-size, vmax=size, interpolation="nearest",
-                            extent=(start - 0.5, T - 0.5, len(values) - 0.5, -0.5))  # fmt: skip
+        drawn = heatmap(axes, values, size, extent=(start - 0.5, T - 0.5, len(values) - 0.5, -0.5))
         axes.set(xlim=(-0.5, T - 0.5), yticks=[])
         axes.set_ylabel(name, rotation=0, ha="right", va="center")
-        axes.grid(False)
     top.tick_params(labelbottom=False)
     low.set_xlabel("place")
     colour_bar(figure, drawn)
@@ -186,10 +185,7 @@ def lag_pictures(length: int) -> Figure:
 
 def _lag_table(axes: Axes, weights: np.ndarray, seen: np.ndarray) -> None:
     """Weights by lag in colour, grey where nothing can be seen."""
-    colours = DIVERGING.with_extremes(bad="#dddddd")
-    size = np.abs(weights[seen]).max()
-    axes.imshow(np.where(seen, weights / size, np.nan), aspect="auto", cmap=colours, vmin=-1, vmax=1, interpolation="nearest")
-    axes.grid(False)
+    heatmap(axes, np.where(seen, weights / np.abs(weights[seen]).max(), np.nan), cmap=DIVERGING.with_extremes(bad="#dddddd"))
 
 
 @styled
@@ -388,10 +384,9 @@ def sensitivity_picture(maps: Mapping[str, np.ndarray], task: str, answer: int) 
     row = round(answer / 100 * (len(found) - 1))
     figure, (top, low) = new_figure(4.2, rows=2, left=0.7, right=0.9, top=0.15, bottom=0.55, gap=0.3, sharex=True,
                                     height_ratios=[2, 1])  # fmt: skip
-    drawn = top.imshow(found / found.max(), aspect="auto", cmap="Blues", interpolation="nearest", vmin=0, vmax=1)
+    drawn = heatmap(top, found / found.max(), cmap="Blues", vmin=0)
     top.axhline(row, color=LIVE, lw=1)
     top.set(ylabel="answer")
-    top.grid(False)
     low.bar(range(found.shape[1]), found[row] / found.max(), color=LIVE, width=1)
     low.set(ylim=(0, 1), xlim=(-0.5, found.shape[1] - 0.5), xlabel="place", ylabel="looks at")
     colour_bar(figure, drawn)
@@ -424,9 +419,8 @@ def sorted_kernels(net: nn.Module, length: int) -> list[np.ndarray]:
 def kernel_picture(found: Mapping[str, np.ndarray], layer: str) -> Figure:
     """The kernels of one layer, ``found[layer]``: a row a channel, a column a lag."""
     figure, axes = new_figure(2.9, left=0.7, right=0.9, top=0.15, bottom=0.55)
-    drawn = axes.imshow(found[layer], aspect="auto", cmap=DIVERGING, vmin=-1, vmax=1, interpolation="nearest")
+    drawn = heatmap(axes, found[layer])
     axes.set(xlabel="lag", ylabel="channel")
-    axes.grid(False)
     colour_bar(figure, drawn)
     return figure
 

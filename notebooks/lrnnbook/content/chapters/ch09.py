@@ -34,13 +34,13 @@ from lrnnbook.content.show.frames import log_ticks
 from lrnnbook.content.show.interactive import Moving
 from lrnnbook.content.show.labels import named
 from lrnnbook.content.show.style import (
-    DIVERGING,
     FAINT,
     GRID,
     INK,
     LIVE,
     SMALL,
     colour_bar,
+    heatmap,
     ink_on,
     label_ends,
     new_figure,
@@ -122,14 +122,9 @@ def memory_picture(text: str, rule: str, beta: float, position: int) -> Figure:
 
 
 def _matrix(axes: Axes, W: np.ndarray, letters: tuple[str, ...]) -> AxesImage:
-    drawn = axes.imshow(W, cmap=DIVERGING, vmin=-REACH, vmax=REACH, aspect="auto", interpolation="nearest")
-    for (row, column), value in np.ndenumerate(W):
-        if abs(value) > 0.005:
-            ink = ink_on("#{:02x}{:02x}{:02x}".format(*DIVERGING((value / REACH + 1) / 2, bytes=True)[:3]))
-            axes.text(column, row, f"{value:.2g}", ha="center", va="center", fontsize=SMALL, color=ink)
+    drawn = heatmap(axes, W, REACH, "{:.2g}".format, 0.005)
     axes.set_xticks(range(len(letters) + 1), [START, *letters])
     axes.tick_params(length=0)
-    axes.grid(False)
     return drawn
 
 

@@ -17,6 +17,7 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.collections import LineCollection
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
 
 PAGE = 7.2  # inches: the width of a page's text
 DPI = 144  # pixels an inch; a screen shows 96 CSS pixels an inch, so this is crisp up to a scale of 1.5
@@ -110,6 +111,19 @@ def canvas(height: float, width: float = PAGE) -> tuple[Figure, Axes]:
     axes.set(xlim=(0, width), ylim=(0, height))
     axes.set_axis_off()
     return figure, axes
+
+
+def heatmap(axes: Axes, values: Any, limit: float = 1.0, say: Callable[[float], str] | None = None, least: float = 0.0,
+            **image: Any) -> AxesImage:  # fmt: skip
+    """Numbers as colours, from -limit to limit; ``say`` writes those of size ``least`` or more into their cells."""
+    drawn = axes.imshow(values, **{"cmap": DIVERGING, "vmin": -limit, "vmax": limit, "aspect": "auto",
+                                   "interpolation": "nearest", **image})  # fmt: skip
+    for (row, column), value in np.ndenumerate(values) if say else ():
+        if abs(value) >= least:  # not where none is there
+            axes.text(column, row, say(value), ha="center", va="center", fontsize=SMALL,
+                      color=ink_on(to_hex(drawn.cmap(drawn.norm(value)))))  # fmt: skip
+    axes.grid(False)
+    return drawn
 
 
 def colour_bar(figure: Figure, drawn: ScalarMappable) -> None:
