@@ -192,7 +192,7 @@ print(f"modulo {M}: 0-1 = {(0 - 1) % M} and 1-0 = {1 % M}; 0-0-1 = 0-1-0 = {(0 -
 
 # %% [markdown]
 # **Exercise 1** ★ *(5 min, 3 points: to cancel what came before)* **A proof step.** For a word $w$ let $x(w)$ be
-# the state after it. Write down $x(p\,i{-}j) - x(p\,k{-}l)$ for a layer with one $A$, where $i, j, k, l$ are numbers
+# the state after it. Write down $x(p\,i{-}j) - x(p\,k{-}l)$ for a layer with one $A$, where $i, j, k, l$ are digits
 # and $p$ is anything in front, and check that $p$ drops out.
 
 # %% [markdown]
@@ -385,7 +385,8 @@ words_widget
 # That move is the proof of a theorem.
 #
 # > **Theorem A.** Let $M \ge 3$ be odd, and let one layer have one $A$ for all letters. If some readout is right modulo $M$ on all
-# > expressions $a-b-c-\cdots$ of up to $n+1$ numbers, then two different expressions of $n$ numbers never share a state.
+# > expressions $a-b-c-\cdots$ of up to $n+1$ numbers from 0 to $M-1$, one letter each, then two different expressions of $n$ numbers never
+# > share a state.
 #
 # So the state takes at least $M^n$ values, or $n \log_2 M$ bits: it has stored the input.
 #
@@ -452,8 +453,8 @@ def collide(A, code, n):
 # </details>
 
 # %% [markdown]
-# Your program refutes layers. Here it looks at six, which differ in $A$ alone, and at their states after three numbers. Two expressions in a
-# line share a state, and have different values.
+# Your program refutes layers. Here it looks at six, which differ in $A$ alone, and at their states after three numbers. The two expressions
+# in a line share a state, and have different values.
 
 # %%
 collide = mine("collide")
@@ -469,7 +470,8 @@ show.figure(
     ch01.collisions(states, refuted),
     alt="A bar for each of six layers: how many different states the 125 expressions of three numbers have. A = 0 has 5, A = 1 and -1 have "
         "13, A = 2 has 85, A = 3 and 7 have all 125. Beside each bar the two expressions that refute the layer, or none.",
-    caption="What to see: a layer is refuted as soon as it has fewer than 125 states. A = 3 is enough, and base 7 was generous.",
+    caption="What to see: a layer is refuted as soon as it has fewer than 125 states. A = 3 is enough, "
+            "and base 7 was generous (two letters multiply by 9, and two codes differ by at most 4).",
 )  # fmt: skip
 
 # %% [markdown]
@@ -508,7 +510,8 @@ show.figure(
     ch00.mended_picture(before, now),
     alt="Two panels of bands, the shares of answers that are right and off by 1 to 4 at positions 1 to 500. Above, as trained, the bands go round; "
         "below, with ten angles put right, nearly all answers are right up to about 150, then some are the sum plus 4.",
-    caption="What to see: ten exact angles, and the answers stop going round. What goes wrong later is the work of the other 30 channels, which we left alone.",
+    caption="What to see: ten exact angles, and the answers stop going round. What goes wrong later "
+            "comes from what we left alone: the other 30 channels, and sizes a little below 1.",
 )  # fmt: skip
 
 # %% [markdown]
@@ -609,7 +612,7 @@ killers_widget
 #
 # *Try* any turns and resets: the last dials agree. Then take the hypothesis away and let the minus *shrink*, so that the channel has
 # infinitely many states. The sentence says which step of the proof breaks first, and how far apart the words end. As long
-# as the minus resets, they end alike whatever the other letters do. Why?
+# as the minus resets, they end alike whatever the other letters do. Why (step 5)?
 #
 # EvenPair asks whether the last letter is the first one. There $u$ = `0`, $v$ = `1`, $w$ = `01` do it: 0101 and 1001 end in one state, and only
 # the second is an even pair. Killer words for 16 tasks are in [01d](deeper/01d_turns_and_resets.ipynb).

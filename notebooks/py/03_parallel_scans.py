@@ -72,7 +72,7 @@ for way, name in names.items():
 # PScan, and reports that at test time it was no faster than a loop (section 4.5). You will build a parallel scan of your own and race it,
 # prove that PScan is right, count what it costs, and see where floats break it.
 #
-# *You need:* matrices, and what a logarithm is. *It takes* about 30 min to read and 1 h 5 min for the exercises, and less than a minute of computing.
+# *You need:* matrices, what a logarithm is, and blocks (chapter 02). *It takes* about 30 min to read and 1 h 5 min for the exercises, and less than a minute of computing.
 #
 # ## 1 Two steps are one step
 #
@@ -289,12 +289,12 @@ check("03.4", my_products)
 #
 # <details><summary>Hint</summary>
 #
-# A word of more than one letter is one product more: draw the four levels of $L = 16$, or count for $L = 4$ first.
+# Each word of two or more letters costs one product: draw the four levels of $L = 16$, or count for $L = 4$ first.
 #
 # </details>
 
 # %% [markdown]
-# Is it always right? The paper runs one example. You can prove it in three lines.
+# Is it always right? The paper runs one example. You can prove it in three steps.
 #
 # **Claim.** After level $l$, position $t$ holds what the loop would give if you *started it anew* at the beginning of $t$'s group of $2^l$,
 # with the input there as its start.
@@ -336,8 +336,8 @@ assert sp.expand(one_more - ((A * P) * x + (A * y + u))) == 0, "PScan, step 3: n
 # **Claim.** PScan makes $\frac L2 \log_2 L - (L-1)$ products of two matrices. So its work is $\Theta(b^3 h T \log T)$.
 #
 # *Proof.* Each of the $\log_2 L$ levels has $L/2$ arrows, one to each place of a second half. The first arrow of each group carries a
-# single matrix, which is given; there are $\frac L2 + \frac L4 + \dots + 1 = L - 1$ groups. Every other arrow needs one product more than
-# the arrow before it. And $L$ is between $T$ and $2T$. $\blacksquare$ (03b counts them in the paper's code, for all $L \le 1{,}024$.)
+# single matrix, which is given; there are $\frac L2 + \frac L4 + \dots + 1 = L - 1$ groups. Every other arrow needs one
+# further product: its own matrix times the word of the arrow before it. And $L$ is between $T$ and $2T$. $\blacksquare$ (03b counts them in the paper's code, for all $L \le 1{,}024$.)
 
 # %%
 def work(T, b, h):  # multiplications of the loop and of PScan
@@ -417,7 +417,7 @@ race_widget
 
 # %% [markdown]
 # With one string (8 chains) and blocks of size 1, PScan is first on an H200. Move to blocks of size 8, or to 128 strings (1,024 chains): the
-# border leaves the picture: in the model memory then limits the loop, or PScan's products cost more than its depth saves.
+# border leaves the picture, because in the model memory then limits the loop, or PScan's products cost more than its depth saves.
 #
 # The clock agrees where we timed it: with 1,024 chains no scan of less depth is faster than our loop, on a CPU or on an H200. A
 # loop that Python starts step by step is another matter, there as in section 2 ([03c](deeper/03c_benchmark.ipynb) has all the times).
@@ -479,7 +479,8 @@ show.figure(
 # %% [markdown]
 # In floats $\infty \cdot 0$ is not a number, and a product can overflow where no state does. Blocks whose products cannot grow are
 # safe: in chapter 02 the columns are probability distributions, and so are those of every product. Other ways to scan have traps
-# of their own ([03d](deeper/03d_floats.ipynb)): dividing by cumulative products, adding logarithms, a loop that takes `A[:, t]`.
+# of their own ([03d](deeper/03d_floats.ipynb)): dividing by cumulative products, adding logarithms, a loop that takes
+# `A[:, t]` and is then differentiated (the gradient of each slice is as large as all of $A$).
 
 # %% [markdown]
 # ## What to remember
@@ -487,7 +488,7 @@ show.figure(
 # 1. Two steps $x \mapsto A_tx + b_t$ compose to one, and composition is associative. All parallel scans rest on this.
 # 2. After level $l$ every position holds the loop started anew at its group: so PScan needs $\lceil\log_2(T+1)\rceil$ levels.
 # 3. Its work is $\Theta(b^3hT\log T)$, 33 times the loop's at $T = 500$, $b = 8$. Few rounds win where steps are expensive, a loop where
-#    work is, and with many chains it is, in our model and timings.
+#    work is. With many chains work is what counts, in our model and in our timings.
 # 4. In floats brackets matter: a tree's products overflow where states do not.
 #
 # **Go deeper:**
