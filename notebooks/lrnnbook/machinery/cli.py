@@ -382,9 +382,10 @@ def _copy(options: argparse.Namespace) -> int:
 
         out = Path(options.out or library.FILE).absolute()
         os.chdir(copies.copy_in(folder))  # whose mine/ is meant
-        ours = library.write(out)
-        rest = [step for step in library.STEPS if step not in ours]
-        print(f"{out}: yours are {', '.join(ours) or 'none yet'}; the package's are {', '.join(rest) or 'none'}. Run it: python {out.name}")
+        whys = library.write(out)
+        ours, rest = (", ".join(step for step in whys if bool(whys[step]) == theirs) for theirs in (False, True))
+        told = [f"{step}: the package's, {why}" for step, why in whys.items() if why and not why.startswith("until")]
+        print(f"{out}: yours are {ours or 'none yet'}; the package's are {rest or 'none'}. Run it: python {out.name}", *told, sep="\n")
     else:
         verb, failed = copies.news if options.what == "news" else copies.start_over, 0
         for name in names or copies.copied(folder):

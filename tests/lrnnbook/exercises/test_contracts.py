@@ -14,7 +14,7 @@ from lrnnbook.content.exercises import building, check, library
 from lrnnbook.content.exercises.building import builds, mine, run, verdict
 from lrnnbook.content.exercises.checking import told
 from lrnnbook.content.exercises.judging import NOT_YET, RIGHT, UNJUDGED, UNTRIED
-from lrnnbook.content.exercises.progress import FILE
+from lrnnbook.content.exercises.progress import FILE, note
 from lrnnbook.machinery import copies
 from lrnnbook.machinery.cli import main
 
@@ -26,6 +26,18 @@ for file in sorted(Path(__file__).parent.glob("contracts_ch*.py")):
 SCAN = "import torch\n\n\ndef step(x, A):\n    return (A @ x.unsqueeze(-1)).squeeze(-1)\n\n\ndef scan(A, tokens, x0):\n"
 SCAN += "    x, states = x0.expand(len(tokens), *x0.shape), []\n    for token in tokens.T:\n        x = step(x, A[token])\n"
 SCAN += "        states.append(x)\n    return torch.stack(states, 1)\n"
+SEARCH = """def search(goes, answer, machine):
+    seen, level = set(), [((0,) * goes.shape[1], machine.initial, ())]
+    while level:
+        heads, q, word = level.pop(0)
+        for token, table in enumerate(goes.tolist()):
+            new = tuple(row[s] for row, s in zip(table, heads)), machine.transitions[token][q]
+            if answer(new[0]) != machine.outputs[machine.transitions[token, q]]:
+                return *word, token
+            if new not in seen:
+                seen.add(new)
+                level.append((*new, (*word, token)))
+"""
 STUB = "def scan(A, tokens, x0):\n    raise NotImplementedError  # your lines\n"
 
 
@@ -93,6 +105,46 @@ def test_what_is_right_is_kept_over_kernels_and_a_changed_file_is_not_used(copy,
     assert run(shell, "scan", SCAN + "# mended\n").outcome == RIGHT and str(file) in a_new_kernel(copy)
 
 
+def test_what_is_kept_stands_alone(copy, capsys):
+    shell = InteractiveShell()
+    shell.run_cell("import numpy as np\n\n\ndef largest(A):\n    return A.argmax(-2)")
+    snap = "import torch\n\n\ndef snap(A):\n    {}\nprint('tried')"
+    for line, lacks in (("return torch.from_numpy(np.argmax(A.numpy(), -2))", "np"), ("return largest(A)", "largest"),
+                        ("return A.argmax(-2) if A.dim() == 4 else np.zeros(1)", "np")):  # fmt: skip
+        found = run(shell, "snap", snap.format(line))
+        assert found.outcome == NOT_YET and f"`{lacks}` is neither imported nor defined in this cell" in found.says
+    found = run(shell, "snap", snap.format("return A.argmax(-2)") + "\nnp.zeros(1)")
+    assert found.outcome == NOT_YET and "`np` is" in found.says and not (copy / "mine" / "snap.py").exists()
+    capsys.readouterr()
+    assert run(shell, "snap", snap.format("return A.argmax(-2)")).outcome == RIGHT and capsys.readouterr().out == "tried\n"  # once
+    found = run(shell, "snap", snap.format("return A.argmax(7)"))  # the reader's own line is shown
+    assert found.outcome == UNJUDGED and found.says.endswith("(at: return A.argmax(7))")
+    assert run(shell, "scan", SCAN).outcome == RIGHT
+    shell.run_cell("def step(*given):\n    1 / 0")  # a name of the notebook that a helper has as well
+    assert verdict("scan", mine("scan")).outcome == RIGHT
+
+
+def test_a_kept_file_that_fails_or_was_changed_is_told_why(copy, capsys):
+    text, file = b"def snap(A):\n    return np.argmax(A, -2)\n", copy / "mine" / "snap.py"
+    copies.put(file, text)
+    note(builds()["snap"].exercise, RIGHT, building._digest(text))
+    assert mine("snap") is builds()["snap"].reference
+    assert "for mine/snap.py cannot be used (`np` is neither imported" in capsys.readouterr().out
+    file.write_bytes(text + b"# mended\n")
+    assert main(["copy", "export"]) == 0
+    told = capsys.readouterr().out.splitlines()[-1]
+    assert told.startswith("snap: the package's, for mine/snap.py was changed") and "copy your change into the cell of exercise 02." in told
+
+
+@pytest.mark.parametrize("name, loop", [("scan", "x0 = x0 + 0"), ("doubling_scan", "pass"), ("collide", "seen = [*seen[-9:], n]"), ("my_rule", "pass")])
+def test_a_loop_that_does_not_end_is_told(name, loop):
+    given = {"scan": "A, tokens, x0", "doubling_scan": "a, b, x0", "collide": "A, code, n, seen=()", "my_rule": "self, letters"}[name]
+    text = f"    def __init__({given}):\n        while True:\n            {loop}\n" if name == "my_rule" else ""
+    text = f"class my_rule:\n{text}" if text else f"def {name}({given}):\n    while True:\n        {loop}\n"
+    found = run(InteractiveShell(), name, text)
+    assert found.outcome == UNJUDGED and "came to no end: does a loop go on for ever? (at: " in found.says
+
+
 def test_without_a_copy_a_build_lasts_as_long_as_its_kernel(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(building, "_session", {})
@@ -125,6 +177,15 @@ def test_a_reader_s_library_is_one_page_that_trains_and_proves_with_torch_alone(
     assert len(text.splitlines()) <= 80 + 4  # four are the reader's helper
     alone = f"import sys, runpy; sys.modules.update(lrnnlab=None, lrnnbook=None); runpy.run_path({library.FILE!r}, run_name='__main__')"
     said = subprocess.run([sys.executable, "-c", alone], cwd=copy, capture_output=True, text=True, check=True).stdout
+    assert said.splitlines()[-1].endswith("proved for every string")
+    names = {"__name__": "mine"}
+    exec(text.replace("4001", "2"), names)
+    names["prove"]()
+    assert capsys.readouterr().out == "not proved in 4,000 steps: try another seed\n"
+    assert run(InteractiveShell(), "snap", "def snap(A):\n    return A.argmax(-2).tolist()\n").outcome == RIGHT
+    assert run(InteractiveShell(), "search", SEARCH).outcome == RIGHT
+    assert main(["copy", "export", "--out", "own.py"]) == 0
+    said = subprocess.run([sys.executable, "own.py"], cwd=copy, capture_output=True, text=True, check=True, timeout=60).stdout
     assert said.splitlines()[-1].endswith("proved for every string")
     assert main(["copy", "export"]) == 2 and (copy / library.FILE).read_text() == text
     assert f"{library.FILE} is there already" in capsys.readouterr().err

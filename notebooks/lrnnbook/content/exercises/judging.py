@@ -11,7 +11,7 @@ import re
 import reprlib
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from html import escape
 from numbers import Integral, Number, Rational, Real
@@ -139,7 +139,7 @@ def call(function: Callable, *arguments: Any, copied: bool = True) -> Any:
         return function(*(copy.deepcopy(arguments) if copied else arguments))
     except NotImplementedError:
         raise CannotJudge("not attempted") from None
-    except CannotJudge:  # from the grader: the function lives in another process, and that says what happened
+    except (CannotJudge, NotYet):  # from the grader, whose function lives in another process, or from what the function was given
         raise
     except AnyError as error:
         said = f"{spelled(function, arguments, _in_brief)} raised {raised(error)}{_where(error, function)}"
@@ -302,9 +302,13 @@ def spelled(function: Callable, arguments: Sequence, show: Callable[[Any], str] 
 
 
 def _in_brief(value: Any) -> str:
-    """A value, or only the shape of an array that is long: what made a function of arrays raise is mostly their shapes."""
+    """A value; of a long array only the shape, which mostly made a function raise; of a function or a long object the name."""
     text = shown(value)
-    return f"numbers of shape {tuple(value.shape)}" if _is_array(value) and len(text) > 40 else text
+    if callable(value) and hasattr(value, "__name__"):
+        return value.__name__
+    if len(text) <= 40 or isinstance(value, (str, Number, Mapping, Sequence, Set)):
+        return text
+    return f"numbers of shape {tuple(value.shape)}" if _is_array(value) else f"a {type(value).__name__}"
 
 
 def raised(error: BaseException) -> str:
@@ -313,10 +317,16 @@ def raised(error: BaseException) -> str:
     return f"{type(error).__name__}: {text[:200]}" if text else type(error).__name__
 
 
+def home(function: Any) -> str | None:
+    """The cell or file of a function, a class or an object of the class; None where that is not known."""
+    kind = vars(function if isinstance(function, type) else type(function))
+    codes = [getattr(one, "__code__", None) for one in (function, kind.get("forward"), kind.get("__init__"))]
+    return next((code.co_filename for code in codes if code), None)
+
+
 def _where(error: BaseException, function: Callable) -> str:
     """The last line of the function's own cell or file that ran before it raised; nothing where that is not known."""
-    home = getattr(getattr(function, "__code__", None), "co_filename", None)
-    lines = [one.line for one in traceback.extract_tb(error.__traceback__) if one.filename == home]
+    lines = [one.line for one in traceback.extract_tb(error.__traceback__) if one.filename == home(function)]
     return f" (at: {lines[-1]})" if lines and lines[-1] else ""
 
 
