@@ -180,8 +180,9 @@ def clock_picture() -> Figure:
 @styled
 def mended_picture(off: np.ndarray, mended: np.ndarray) -> Figure:
     """The clock's answers before and after its hands were put right."""
-    figure, both = panels(("as it was trained", "ten angles put right"), 1, 4.4, "position in the string (trained up to 40)",
-                          left=0.75, right=0.3, top=0.35, bottom=0.55, gap=0.5, sharex=True)  # fmt: skip
+    titles = "as it was trained", "ten angles put right"
+    figure, both = panels(titles, 1, 4.4, "position in the string (trained up to 40)", left=0.75, right=0.3, top=0.35,
+                          bottom=0.55, gap=0.5, sharex=True)  # fmt: skip
     for axes, one in zip(both, (off, mended)):
         _bands(axes, one)
     return figure

@@ -223,8 +223,8 @@ def two_steps_are_one(first: tuple[float, float], second: tuple[float, float]) -
     (A1, b1), (A2, b2) = first, second
     x, start = np.array([-1.0, 2.0]), 0.0
     middle = A1 * start + b1
-    figure, steps = panels(("step 1", "then step 2", "both, as one step"), 3, 2.6, "x before", "x after", left=0.75, right=0.1, bottom=0.55,
-                           gap=0.5)  # fmt: skip
+    titles = "step 1", "then step 2", "both, as one step"
+    figure, steps = panels(titles, 3, 2.6, "x before", "x after", left=0.75, right=0.1, bottom=0.55, gap=0.5)
     for axes, (A, b), at in zip(steps, (first, second, (A2 * A1, A2 * b1 + b2)), (start, middle, start)):
         axes.plot(x, A * x + b, color=INK)
         axes.plot([at, at, x[0]], [-1, A * at + b, A * at + b], color=FAINT, lw=1, ls="--")

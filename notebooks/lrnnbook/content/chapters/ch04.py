@@ -369,7 +369,8 @@ def norm_climb(gamma: float, rho: float, theta: float, x_0: str) -> Figure:
     axes.plot([1, LAST], [1, 1], color=FAINT, lw=2.5, label="paper: 1, always")
     axes.plot(t[shown], formula[shown], color=INK, lw=1.6, label="formula")
     axes.plot(t[shown], mean[shown], color=LIVE, lw=1.2, ls=(0, (1, 1.5)), label=f"{RUNS} runs")
-    log_ticks(axes, x=(1, 10, 100, 1000), y={10.0**k: f"{10.0**k:,.4g}" for k in range(-4, 4) if low <= 10.0**k <= high})
+    powers = [10.0**k for k in range(-4, 4) if low <= 10.0**k <= high]
+    log_ticks(axes, x=(1, 10, 100, 1000), y={power: f"{power:,.4g}" for power in powers})
     axes.set(xlim=(1, LAST), ylim=(low, high), xlabel="step t", ylabel="E‖xₜ‖²",
              title=f"γ = {gamma:g}, ρ = {rho:g}, θ = {theta}°, x₀: {x_0}")  # fmt: skip
     label_ends(axes)

@@ -227,7 +227,8 @@ def shift_costs(L: int, S: int, interval: str = "[0,1]") -> Figure:
     axes.set(xlim=(0, L - 1), ylim=(-0.04 * top, top), xlabel="shift S", ylabel="log10 of the least ||w||₁",
              title=f"L = {L}: any number of nodes")  # fmt: skip
     for name, curve in curves.items():
-        axes.plot(range(L), curve, color=INK, ls=DASHES[name], lw=2.6 if name == interval else 1.5, label=name + ": 1" * (name == "circle"))
+        axes.plot(range(L), curve, color=INK, ls=DASHES[name], lw=2.6 if name == interval else 1.5,
+                  label=name + ": 1" * (name == "circle"))  # fmt: skip
     axes.plot([j * L // 8 for j in EIGHTHS], [curves[interval][j * L // 8] for j in EIGHTHS], "D", color=FAINT, ms=5)
     axes.plot(S, chosen, "o", mfc="none", mec=INK, mew=2, ms=12, zorder=5)
     axes.axvline((L - 1) / sqrt(2), color=FAINT, lw=1.2, ls=(0, (4, 3)))

@@ -176,8 +176,8 @@ def best_with_channels(name: str, length: int, channels: int) -> tuple[np.ndarra
 @styled
 def lag_pictures(length: int) -> Figure:
     """What four linear tasks ask of each lag: a row an answer, a column a lag, grey where nothing can be seen."""
-    figure, every = panels([*map(named, LINEAR)], 4, 2.5, "lag", "answer", left=0.6, right=0.1, top=0.35, bottom=0.55, gap=0.35,
-                           sharey=False)  # fmt: skip
+    figure, every = panels([*map(named, LINEAR)], 4, 2.5, "lag", "answer", left=0.6, right=0.1, top=0.35, bottom=0.55,
+                           gap=0.35, sharey=False)  # fmt: skip
     for axes, name in zip(every, LINEAR):
         _lag_table(axes, *lags(skill(name), length))
     return figure
@@ -185,7 +185,8 @@ def lag_pictures(length: int) -> Figure:
 
 def _lag_table(axes: Axes, weights: np.ndarray, seen: np.ndarray) -> None:
     """Weights by lag in colour, grey where nothing can be seen."""
-    heatmap(axes, np.where(seen, weights / np.abs(weights[seen]).max(), np.nan), cmap=DIVERGING.with_extremes(bad="#dddddd"))
+    size = np.abs(weights[seen]).max()
+    heatmap(axes, np.where(seen, weights / size, np.nan), cmap=DIVERGING.with_extremes(bad="#dddddd"))
 
 
 @styled
@@ -193,7 +194,8 @@ def with_channels(task: str, channels: int) -> Figure:
     """The weights by lag that a linear task of length 24 asks for, and the best that the channels can do."""
     asks, seen, found, _ = best_with_channels(task, 24, channels)
     titles = "asked for", f"with {channels} channel{'s' * (channels > 1)}"
-    figure, both = panels(titles, 2, 2.7, "lag", "answer", left=0.6, right=0.1, top=0.35, bottom=0.55, gap=0.4, sharey=False)
+    figure, both = panels(titles, 2, 2.7, "lag", "answer", left=0.6, right=0.1, top=0.35, bottom=0.55, gap=0.4,
+                          sharey=False)  # fmt: skip
     for axes, weights in zip(both, (asks, found)):
         _lag_table(axes, weights, seen)
     return figure

@@ -186,7 +186,8 @@ def left_of(values: Sequence[float], beta: float | None) -> np.ndarray:
 
 def writes_widget() -> Moving:
     """One key written again and again, by the sum and by the delta rule: bars move from what was to what is left of it."""
-    colours, betas = [*map(to_hex, matplotlib.colormaps["viridis"](np.linspace(0.1, 1, len(WRITTEN))))], (0.25, 0.5, 1, 1.5)
+    colours = [*map(to_hex, matplotlib.colormaps["viridis"](np.linspace(0.1, 1, len(WRITTEN))))]
+    betas = (0.25, 0.5, 1, 1.5)
     low, high = (max(sum(row[sign * row > 0] * sign) for beta in (None, *betas) for row in left_of(WRITTEN, beta)) for sign in (-1, 1))
     data = {"values": WRITTEN, "betas": betas, "colours": colours, "inks": [*map(ink_on, colours)], "least": -low, "most": high}
     alt = ("Two rows of bars, one bar after each of six writes to one key, with a button that plays the writes and a slider over "
@@ -331,7 +332,8 @@ def reset_picture(text: str, over: int, added: int) -> Figure:
                                         gridspec_kw={"height_ratios": (2.2, 1)}, sharex=True)  # fmt: skip
     colours = {"depth": FAINT, "delta rule": DELTA, "sum": ADDER}
     for name, y in found.items():
-        above.plot(t, y, color=colours[name], lw=5 if name == "depth" else 1.8, alpha=0.4 if name == "depth" else 1, label=name)
+        lw, alpha = (5, 0.4) if name == "depth" else (1.8, 1)
+        above.plot(t, y, color=colours[name], lw=lw, alpha=alpha, label=name)
     above.axhline(0.5, color=INK, lw=0.8, ls=(0, (4, 3)))
     above.set(xlim=(0.5, len(text) + 0.5), ylabel="counter")
     label_ends(above)

@@ -247,7 +247,8 @@ def _layers(found: Prediction) -> str:
 def gates() -> Figure:
     """A number of a state after letters a, for three gates: filled where their count is odd."""
     titles = "gate 0.7: comes to rest", "gate 1: leaves every bound", "gate −1: flips for ever"
-    figure, every = panels(titles, 3, 2.1, "letters a so far", "state", left=0.5, right=0.1, bottom=0.5, gap=0.4, sharey=False)
+    figure, every = panels(titles, 3, 2.1, "letters a so far", "state", left=0.5, right=0.1, bottom=0.5, gap=0.4,
+                           sharey=False)  # fmt: skip
     n = np.arange(15)
     for axes, states in zip(every, (4 - 4 * 0.7**n, n / 2.0, (-1.0) ** n)):
         axes.plot(n, states, color=GRID, lw=1)
@@ -310,7 +311,8 @@ def one_cell(found: pd.DataFrame, row: str, machine: str) -> Figure:
     figure, axes = new_figure(2.9, right=1.3, bottom=0.55, top=0.3)
     asked, here = ladder_task(machine), found[(found["row"] == row) & (found["task"] == machine)]
     for run in here.itertuples():
-        axes.plot(np.arange(1, len(run.accuracy_by_ten) + 1) * WINDOW, run.accuracy_by_ten, color=RECORDED, lw=1.4, label=f"seed {run.seed}")
+        at = WINDOW * np.arange(1, len(run.accuracy_by_ten) + 1)
+        axes.plot(at, run.accuracy_by_ten, color=RECORDED, lw=1.4, label=f"seed {run.seed}")
     majority = asked.majority(asked.near(FAR)) if here.empty else here["majority"].iloc[0]
     for height, name in ((majority, "majority"), (asked.chance, "chance")):
         level(axes, height, label=name)

@@ -207,7 +207,8 @@ def holes() -> dict[str, Hole]:
     pair = MooreMachine.from_rule((0, 0), "01", lambda s, v: (s[1], v), lambda s: 2 * s[0] + s[1], lambda s: f"{s[0]}{s[1]}")
     last = MooreMachine.from_rule(0, "-ab", lambda s, v: v or s, lambda s: s, lambda s: "-ab"[s])
     six = MooreMachine.from_rule(0, "01", lambda s, v: (s + v) % 6, lambda s: s)
-    told = {name: language(name).machine for name in ("Parity", "Sum(3)", "S_3", "D_2", "Sum(5)", "S_4", "Q_8", "Tomita 7", "A_5")}
+    known = ("Parity", "Sum(3)", "S_3", "D_2", "Sum(5)", "S_4", "Q_8", "Tomita 7", "A_5")
+    told = {name: language(name).machine for name in known}
     quaternions = replace(told["Q_8"], names=("1", "i", "j", "-1", "k", "-k", "-i", "-j"))
     given = {
         "parity": ("Parity", "is the number of ones odd?", told["Parity"], 1, 1, one),

@@ -147,7 +147,8 @@ def loop(centre: np.ndarray, size: float) -> np.ndarray:
     return points[np.linalg.norm(points - centre, axis=1) > size + 0.01]
 
 
-def entry_arrow(machine: MooreMachine, centres: np.ndarray, curves: Mapping[Edge, np.ndarray], size: float) -> np.ndarray:
+def entry_arrow(machine: MooreMachine, centres: np.ndarray, curves: Mapping[Edge, np.ndarray],
+                size: float) -> np.ndarray:  # fmt: skip
     """(N, 2) points of the short arrow to the initial state, from where it is farthest from all other arrows."""
     at = centres[machine.initial]
     far = math.hypot(*at)

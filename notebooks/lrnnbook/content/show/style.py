@@ -136,8 +136,8 @@ def colour_bar(figure: Figure, drawn: ScalarMappable) -> None:
 
 
 def label_ends(axes: Axes, ends: Sequence[tuple[float, str, str]] | None = None) -> list:
-    """Write labels in the right margin at the heights of line ends: ``ends`` holds (y, text, colour), by default those of the lines
-    that have a label."""
+    """Write labels in the right margin at the heights of line ends: ``ends`` holds (y, text, colour), by default those of
+    the lines that have a label."""
     if ends is None:
         ends = [(float(line.get_ydata(orig=False)[-1]), str(line.get_label()), line.get_color()) for line in axes.lines
                 if not str(line.get_label()).startswith("_")]  # fmt: skip
