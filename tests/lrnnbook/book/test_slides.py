@@ -9,7 +9,8 @@ from lrnnbook.machinery.book import site
 from lrnnbook.machinery.book.site.slides import MOST, write_slides
 
 PICTURE = '<div class="cell{}"><div class="cell_input">code</div><div class="cell_output"><img alt="{}" src="data:,"></div></div>'
-STEP = '<section id="s{0}"><span id="{0} S"></span><h2>{0} Step<a class="headerlink" href="#s{0}">#</a></h2><p>' + "word " * 61 + "</p><p>Short {0}.</p>{1}</section>"
+STEP = ('<section id="s{0}"><span id="{0} S"></span><h2>{0} Step<a class="headerlink" href="#s{0}">#</a></h2><p>' + "word " * 61
+        + '</p><p>Short {0}.</p><span class="formula">is {0}</span><span class="formula">later</span>{1}</section>')  # fmt: skip
 
 
 @pytest.fixture
@@ -28,9 +29,10 @@ def page(tmp_path):
 def test_slides_are_picture_question_steps_and_what_to_remember(page):
     assert write_slides(page) == MOST
     text = page.with_name("02_blocks_slides.html").read_text(encoding="utf-8")
-    for said in ("A hook.", 'alt="hook"', "What do you think?", "<strong>Is rounding better?</strong>", "1 Step", "Short 1.", 'alt="tagged 2"', "One."):
+    for said in ("A hook.", 'alt="hook"', "What do you think?", "<strong>Is rounding better?</strong>", "1 Step",
+                 'Short 1.</p><span class="formula">is 1</span>', 'alt="tagged 2"', "One."):  # fmt: skip
         assert said in text
-    for said in ("More text", "word word", "first 2", "6 Step", "code</div>", "headerlink", "The map", "https:", ' id="s1"'):
+    for said in ("More text", "later", "word word", "first 2", "6 Step", "code</div>", "headerlink", "The map", "https:", ' id="s1"'):
         assert said not in text
 
 

@@ -54,7 +54,8 @@ def _slides(chapter: Tag) -> Iterator[list[Tag]]:
         parts = section.find_all(recursive=False)
         said = [part for part in parts if part.name == "blockquote"] or [part for part in parts if part.name == "p"]
         short = [part for part in said if len(part.get_text().split()) <= MOST_WORDS]
-        yield [section.h2, *short[:1], *_picture(parts)]
+        formula = [after for part in short[:1] for after in part.find_next_siblings(limit=1) if "formula" in after.get("class", ())]
+        yield [section.h2, *short[:1], *formula, *_picture(parts)]
     for section in sections:
         if section.h2 and section.h2.get_text().strip() == "What to remember":
             yield [section.h2, *section.find_all(["ol", "ul"], recursive=False)[:1]]
