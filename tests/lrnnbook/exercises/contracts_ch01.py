@@ -63,7 +63,7 @@ RIGHT = {"collide": [by_trying_all, with_any_front]}
 WRONG = {"collide": [
     (any_pair, "and both have the value"), (without_dropping, "n = 3: it gives ('0-0-0-1', '0-0-1-0'), and both have the value 4"),
     (different_values_only, "A = 2, code = {'0': 1, '1': 2, '2': 3, '3': 4, '4': 5, '-': 6}, n = 2: it gives None, but 0-0-4 and 0-1-0 refute"),
-    (refutes_all, "all expressions have states of their own"), (lambda A, code, n: ("0-1", "1-2"), "all expressions have states of their own"),
+    (lambda A, code, n: (pair := ch01.collide(A, code, n)) and {*pair}, "a tuple of two texts"), (refutes_all, "all expressions have states of their own"), (lambda A, code, n: ("0-1", "1-2"), "all expressions have states of their own"),
     (lambda A, code, n: None, "refute this layer"), (lambda A, code, n: ch01.collide(A, code, n) and ("0-1", "0-5"), "is no expression"),
     (lambda A, code, n: ch01.collide(A, code, n) and ("0-1", "0-3"), "whose states are"),
 ]}  # fmt: skip

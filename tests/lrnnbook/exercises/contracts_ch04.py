@@ -58,6 +58,7 @@ WRONG = {
     "mean_square": [
         (alpha_on_the_state_alone, "alpha = 0.5, gamma = 0,"),
         (same_input_at_every_step, "at t = 3 the mean of |x|^2"),
+        (lambda alpha, gamma, A, B, c, steps, runs=9: mean_square(alpha, gamma, A, B, c, steps, runs=runs), "missing 1 required"),
         (lambda *given: np.sqrt(mean_square(*given)), "at t = 1 the mean of |x|^2 is 2, and should be 4"),
         (lambda alpha, gamma, A, B, c, steps=12, runs=2000: mean_square(alpha, gamma, A, B, c, steps + 1, runs)[1:], "at t = 1"),
     ],

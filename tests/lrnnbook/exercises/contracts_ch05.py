@@ -19,7 +19,7 @@ def stepped(nodes, weights, L):
     for _ in range(L):
         taps.append(sum(w * one for w, one in zip(weights, x)).real)
         x = x * nodes
-    return taps
+    return np.array(taps)
 
 
 def with_mirrors(nodes, wanted):
@@ -30,7 +30,7 @@ def with_mirrors(nodes, wanted):
 def by_parts(nodes, wanted, sign=-1):
     both = np.hstack([table(nodes, len(wanted)).real, sign * table(nodes, len(wanted)).imag])
     found = np.linalg.pinv(both, rcond=1e-10) @ wanted
-    return [complex(*pair) for pair in zip(found[: len(nodes)], found[len(nodes) :])]
+    return np.array([complex(*pair) for pair in zip(found[: len(nodes)], found[len(nodes) :])])
 
 
 RIGHT = {
@@ -41,6 +41,7 @@ RIGHT = {
 WRONG = {
     "kernel": [
         (lambda nodes, w, L: kernel(nodes, w * nodes, L), "the kernel is"),
+        (lambda nodes, w, L: kernel(nodes, w, L).tolist(), "an array is asked for"),
         (lambda nodes, w, L: np.abs(table(nodes, L) @ w), "the kernel is"),
         (lambda nodes, w, L: table(nodes, L) @ w, "should be real numbers"),
     ],
@@ -52,6 +53,7 @@ WRONG = {
     ],
     "fit_weights": [
         (lambda nodes, wanted: np.linalg.lstsq(table(nodes, len(wanted)), wanted, rcond=None)[0], "your weights miss it by"),  # without the cast
+        (lambda nodes, wanted: [*by_parts(nodes, wanted)], "an array is asked for"),
         (lambda nodes, wanted: by_parts(nodes, wanted, sign=1), "your weights miss it by"),
         (lambda nodes, wanted: fit_weights(nodes, wanted).real, "your weights miss it by"),
     ],

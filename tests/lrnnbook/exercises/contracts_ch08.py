@@ -40,9 +40,15 @@ def filled(leaves, C, merge, before, behind=False):
     return rows
 
 
+def for_ever(leaves, C, merge):
+    row = [np.eye(len(leaves[0]))] + list(leaves)
+    while len(row) > 1:
+        row = [merge(row[:C])] + row[1:]
+
+
 RIGHT = {
     "merge": [
-        lambda chunk: fold(ramp_units, chunk).tolist(),
+        lambda chunk: fold(ramp_units, chunk),
         lambda chunk: fold(np.matmul, [np.round(one) for one in chunk]),
         lambda chunk: fold(ramp_units, [chunk[0], fold(ramp_units, chunk[1:])]),
     ],
@@ -58,7 +64,7 @@ WRONG = {
         (lambda chunk: fold(ramp_units, chunk[:2]), "and the node should be"),
         (lambda chunk: chunk[0], "the chunk [[1, 0], [0, 1]], [[0, 1], [1, 0]]: you return [[1.0, 0.0], [0.0, 1.0]]"),
         (lambda chunk: fold(np.matmul, chunk), "each entry off by an eighth"),
-        (np.eye(2), "a function is asked for"),
+        (np.eye(2), "a function is asked for"), (lambda chunk: fold(ramp_units, chunk).tolist(), "make it an array"),
     ],
     "tree": [
         (lambda leaves, C, merge: filled(leaves, C, merge, np.zeros((len(leaves[0]),) * 2)),
@@ -68,6 +74,8 @@ WRONG = {
         (lambda leaves, C, merge: by_recursion(leaves, 2, merge), "S_3, C = 3"),
         (lambda leaves, C, merge: by_recursion(leaves, C, merge)[-1], "depth 0 should be real numbers of shape"),
         (lambda leaves, C, merge: by_recursion(leaves, C, lambda chunk: fold(np.matmul, chunk)), "is never called"),
-        ("a tree", "a function is asked for"),
+        ("a tree", "a function is asked for"), (for_ever, "merge was called 10,000 times, and the root is not reached"),
+        (lambda leaves, C, merge: [[node.tolist() for node in row] for row in by_recursion(leaves, C, merge)], "make it an array"),
+        (lambda leaves, C, merge: by_recursion(leaves, C, lambda chunk: merge(one for one in chunk)), "merge takes a list of C = 2 matrices"),
     ],
 }

@@ -22,7 +22,7 @@ WRONG = {
         (lambda W, k, v, beta: by_matrix(W, k, v, beta).T, "W should be numbers of shape (1, 2)"),
         (by_matrix, "somewhere it makes a matrix n x n"),
         (lambda W, k, v, beta: W - beta * W @ np.outer(k, k) + beta * np.outer(v, k), "somewhere it makes a matrix n x n"),
-        (lambda W, k, v: W, "raised TypeError"),
+        (lambda W, k, v: W, "raised TypeError"), (lambda *given: by_matrix(*given).tolist(), "W is an array"),
         (lambda W, k, v, beta: v, "W should be numbers of shape (1, 2)"),
     ],
 }

@@ -52,6 +52,11 @@ class NotUnit(Rule):
         return torch.eye(4) - 2 * self.weight.unsqueeze(-1) * self.weight.unsqueeze(-2)
 
 
+class Double(Gates):
+    def forward(self):
+        return super().forward().double()
+
+
 class SameForAll(Rule):
     def forward(self):
         return torch.diag_embed(self.weight[:1].tanh().expand_as(self.weight)).unsqueeze(1)
@@ -85,7 +90,9 @@ def no_class(letters):
 RIGHT = {"two_reflections": [mirrors, by_loops], "my_rule": [rotation(-1), Gates]}
 WRONG = {
     "two_reflections": [
-        (lambda k, beta: mirrors(k, beta, unit=False), "and should get"),
+        (lambda k, beta: mirrors(k, beta, unit=False), "divide each by its own"),
+        (lambda k, beta: mirrors(k / k.norm(), beta, unit=False), "divide each by its own"),
+        (lambda k, beta: mirrors(k.double(), beta), "of float32 you make matrices of float64"),
         (lambda k, beta: mirrors(k, beta, first_left=True), "and should get"),
         (lambda k, beta: mirrors(k, beta, whole=True), "and should get"),
         (lambda k, beta: mirrors(k, beta, total=True), "and should get"),
@@ -94,6 +101,7 @@ WRONG = {
         (lambda k, beta: mirrors(k[:, 0], beta[:, 0]), "raised"),
     ],
     "my_rule": [
+        (Double, "of float32 you make matrices of float64"),
         (rotation(1), "has grown from 1"), (NotUnit, "has grown from 1"), (SameForAll, "the same matrices"), (Vectors, "shape"),
         (Unused, "no gradient flows to the weight bias"), (Detached, "no gradient"), (Noisy, "two answers"), (no_class, "Module"),
     ],

@@ -115,6 +115,8 @@ def _collides(answer) -> None:
             claim(given is None and wanted is None, f"{told}, but "
                   + ("all expressions have states of their own" if wanted is None else f"{wanted[0]} and {wanted[1]} refute this layer"))
             continue
+        if not isinstance(given, (list, tuple)):
+            raise CannotJudge(f"{told}, and a tuple of two texts such as ('0-1', '1-0') is asked for")
         pair = texts(given, f"{told}, and two texts such as '0-1'", 2)
         for text in pair:
             claim(re.fullmatch("[0-4](-[0-4])*", text), f"{told}, and {text!r} is no expression of the numbers 0 to 4")

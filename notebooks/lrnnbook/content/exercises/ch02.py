@@ -77,14 +77,14 @@ EXERCISES = (
 )  # fmt: skip
 
 BUILDS = {
-    "columns": Build("02.2", contracts.judge_columns, contracts.columns,
+    "columns": Build("02.2", contracts.build_columns, contracts.columns,
                      "every column now says with what probability each state comes next"),
-    "scan": Build("02.3", contracts.judge_scan, contracts.scan,
+    "scan": Build("02.3", contracts.build_scan, contracts.scan,
                   "its gradient is right, too, so you can train what it runs"),
     "training_step": Build("02.4", contracts.judge_training_step, contracts.training_step,
                            "it moved every weight exactly as far as the reference did, twice"),
-    "snap": Build("02.8", contracts.judge_snap, contracts.snap,
+    "snap": Build("02.8", contracts.build_snap, contracts.snap,
                   "each head is now an automaton, and rounding has no say in where it goes"),
-    "search": Build("02.9", contracts.judge_search, contracts.search,
+    "search": Build("02.9", contracts.build_search, contracts.search,
                     "None from it is a proof about infinitely many strings, made in finitely many steps"),
 }  # fmt: skip

@@ -4,8 +4,8 @@ from itertools import product
 
 import numpy as np
 import torch
-from torch.overrides import TorchFunctionMode
 
+from lrnnbook.content.exercises import contracts
 from lrnnbook.content.exercises.building import Build
 from lrnnbook.content.exercises.judging import CannotJudge, call, claim, number, numbers, one_number, shown
 from lrnnbook.content.exercises.prediction import prediction
@@ -88,16 +88,6 @@ def doubling_scan(a, b, x0):  # (B, T, D), (B, T, D), (B, D) -> the states x_t =
     return b
 
 
-class _Calls(TorchFunctionMode):
-    """Counts calls of torch."""
-
-    count = 0
-
-    def __torch_function__(self, function, types, arguments=(), named=None):
-        self.count += 1
-        return function(*arguments, **(named or {}))
-
-
 def _doubling_scan(answer) -> None:
     draw = np.random.default_rng(7)
     for T, (B, D), complex_ in product((1, 2, 3, 5, 8, 13, 40), ((1, 1), (2, 3)), (False, True)):
@@ -109,7 +99,7 @@ def _doubling_scan(answer) -> None:
             x = a[:, t] * x + b[:, t]
             states.append(x)
         wanted, given = torch.stack(states, 1), [one.detach().clone().requires_grad_() for one in (a, b, x0)]
-        made = call(answer, *given, copied=False)
+        made = contracts.run(answer, *given)
         if not isinstance(made, torch.Tensor):
             raise CannotJudge(f"a tensor of states is asked for, got {shown(made)}")
         of = f"T = {T}" + (f", a = {a.flatten().tolist()}, b = {b.flatten().tolist()}, x0 = {x0.flatten().tolist()}"
@@ -121,14 +111,13 @@ def _doubling_scan(answer) -> None:
             mine, true = (shown(one[0, t].detach().numpy().round(4).tolist()) for one in (made, wanted))
             claim(False, f"{of}: state {t + 1} is {mine}, and should be {true}")
         claim(all(torch.equal(one, was) for one, was in zip(given, (a, b, x0))), f"{of}: what you were given has been changed")
-        claim(made.requires_grad, f"{of}: no gradient flows to the inputs: stay in torch")
+        claim(made.requires_grad, f"{of}: no gradient flows to the inputs: {contracts.STAY}")
         weights = torch.from_numpy(draw.normal(size=wanted.shape)).to(kind)
         slopes, right = (torch.autograd.grad((x * weights).sum().abs(), each, allow_unused=True) for x, each in ((made, given), (wanted, (a, b, x0))))
         for name, slope, due in zip(("a", "b", "x0"), slopes, right):
-            claim(slope is not None and torch.allclose(slope, due), f"{of}: the gradient of {name} is wrong")
-    with _Calls() as calls:
-        call(answer, torch.ones(1, 512, 1), torch.ones(1, 512, 1), torch.ones(1, 1), copied=False)
-    claim(calls.count < 400, f"T = 512: you call torch {calls.count:,} times, one step after the other; nine rounds are enough")
+            claim(slope is not None and torch.allclose(slope, due), f"{of}: the gradient of {name} is wrong (is something detached on the way?)")
+    count = contracts.torch_calls(answer, torch.ones(1, 512, 1), torch.ones(1, 512, 1), torch.ones(1, 1))
+    claim(count < 400, f"T = 512: you call torch {count:,} times, one step after the other; nine rounds are enough")
 
 
 BUILDS = {

@@ -44,6 +44,7 @@ def _mean_square(answer) -> None:
         about = "about " * bool(B.any())
         claim(not off.any(), f"alpha = {alpha:g}, gamma = {gamma:g}, A = {A.round(2).tolist()}, B = {B.tolist()}, c = {c:g}: at t = "
                              f"{off.argmax() + 1} the mean of |x|^2 is {given[off.argmax()]:.3g}, and should be {about}{due[off.argmax()]:.3g}")  # fmt: skip
+    numbers(call(answer, 1, 1, np.eye(2), nothing, 1), (12,), "without steps and runs, the mean squared lengths of 12 steps", real=True)
 
 
 def _letter(answer) -> None:

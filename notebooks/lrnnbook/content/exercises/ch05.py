@@ -97,11 +97,18 @@ def _product_weight(answer) -> None:
                   f"N = {N}: at lag {k} the kernel is {made:.4g}, and Re K Im K is {due:.4g}")  # fmt: skip
 
 
+def _array(value, shape: tuple, what: str, real: bool = False) -> np.ndarray:
+    found = numbers(value, shape, what, real=real)
+    if not isinstance(value, np.ndarray):
+        raise CannotJudge(f"{what}: an array is asked for, which the next step reads; got {shown(value)}")
+    return found
+
+
 def _real_kernel(answer) -> None:
     draw = np.random.default_rng(5)
     for N, L in ((1, 1), (1, 4), (2, 3), (3, 7)):
         nodes, weights = (draw.uniform(-1, 1, (N, 2)).round(1) @ [1, 1j] for _ in "nw")
-        given = numbers(call(answer, nodes, weights, L), (L,), f"the kernel at N = {N}, L = {L}", real=True)
+        given = _array(call(answer, nodes, weights, L), (L,), f"the kernel at N = {N}, L = {L}", real=True)
         made = np.real(exact_kernel(nodes.tolist(), weights.tolist(), L))
         claim(np.allclose(given, made), f"nodes {shown(nodes)}, weights {shown(weights)}: the kernel is "
                                         f"{made.round(3).tolist()}, not {given.round(3).tolist()}")  # fmt: skip
@@ -124,7 +131,7 @@ def _fit(answer) -> None:
             "within the circle": 0.9 * arc_nodes(3, 2)}  # fmt: skip
     for place, nodes in sets.items():
         for wanted in (np.eye(8)[3], draw.standard_normal(8).round(1)):
-            weights = numbers(call(answer, nodes, wanted), (len(nodes),), "the weights").tolist()
+            weights = _array(call(answer, nodes, wanted), (len(nodes),), "the weights").tolist()
             missed = np.linalg.norm(np.real(exact_kernel(nodes.tolist(), weights, 8)) - wanted) / np.linalg.norm(wanted)
             claim(missed <= best_fit(nodes, wanted).error + 1e-6,
                   f"{len(nodes)} nodes {place}, wanted {shown(wanted)}: your weights miss it by {missed:.3f} of its norm, "

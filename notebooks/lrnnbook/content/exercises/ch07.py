@@ -70,8 +70,8 @@ def _r_squared(answer) -> None:
 def _baseline(answer) -> None:
     """Answers to Sort from the first number alone, as good as a polynomial of it."""
     draw = np.random.default_rng(0)
-    for n, L in ((2000, 2), (2000, 16)):
-        x, x_new = (size / np.abs(size).max(1, keepdims=True) for size in (draw.normal(size=(n, L)) for _ in range(2)))
+    for n, L in ((2000, 2), (2000, 16)):  # and more of them known
+        x, x_new = (size / np.abs(size).max(1, keepdims=True) for size in (draw.normal(size=(m, L)) for m in (n + 500, n)))
         y, wanted = (np.take_along_axis(one, np.abs(one - one[:, :1]).argsort(1, kind="stable"), 1) for one in (x, x_new))
         found = numbers(call(answer, x, y, x_new), (n, L), f"the answers to {n} inputs of {L} numbers", real=True)
         k = L // 2

@@ -115,6 +115,11 @@ def tree(leaves, C, merge):  # the matrices of T letters -> the rows of nodes, d
     return rows
 
 
+def _matrix(value, of: str) -> None:
+    if not hasattr(value, "argmax"):
+        raise CannotJudge(f"{of} is {shown(value)}: make it an array (np.array)")
+
+
 def _judge_merge(answer: Callable) -> None:
     """The product of C maps of n states, Parity first; then with each entry off by an eighth."""
     draw = np.random.default_rng(0)
@@ -123,7 +128,9 @@ def _judge_merge(answer: Callable) -> None:
     cases += [[*np.eye(n)[draw.integers(n, size=(C, n))]] for n, C in ((2, 2), (2, 3), (3, 2), (3, 3), (4, 5)) for _ in range(20)]
     for e, maps in itertools.product((0, 1 / 8), cases):
         given = np.array(maps) + draw.choice([-e, e], np.shape(maps))
-        made, due = numbers(call(answer, list(given)), maps[0].shape, "the product", real=True), reduce(np.matmul, maps)
+        product, due = call(answer, list(given)), reduce(np.matmul, maps)
+        _matrix(product, "the next merge reads what comes out, and that")
+        made = numbers(product, maps[0].shape, "the product", real=True)
         which = f"the chunk {', '.join(str(one.astype(int).tolist()) for one in maps)}" + ", each entry off by an eighth" * (e > 0)
         claim(np.allclose(made, due), f"{which}: you return {shown(made.round(3))}, and the node should be {due.astype(int).tolist()}")
 
@@ -140,6 +147,8 @@ def _judge_tree(answer: Callable) -> None:
 
         def merge(chunk):
             calls.append(1)
+            claim(len(calls) < 10_000, f"{text}: merge was called 10,000 times, and the root is not reached: does every row get shorter?")
+            claim(isinstance(chunk, (list, tuple)) and len(chunk) == C, f"{text}: merge takes a list of C = {C} matrices, and is given {shown(chunk)}")
             return reduce(np.matmul, chunk)
 
         rows = call(answer, [np.eye(n)[machine.transitions[token]] for token in word], C, merge)
@@ -150,6 +159,7 @@ def _judge_tree(answer: Callable) -> None:
         for depth, row in enumerate(rows):
             places = kept_positions(len(word), C, depth)
             made = numbers(row, (None, n, n), f"depth {depth}", real=True)
+            _matrix(row[-1], f"a node is read as a matrix, and the last one at depth {depth}")
             claim(len(made) == len(places), f"{text}: {len(made)} nodes at depth {depth}, and there should be {len(places)}")
             for node, last in zip(made, places):
                 piece, states = word[max(0, last + 1 - C ** (depth + 1)) : last + 1], np.arange(n)

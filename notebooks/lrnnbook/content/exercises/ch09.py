@@ -46,7 +46,10 @@ def _judge_delta_step(answer: Callable) -> None:
     for W, k, v, beta in small + large:
         m, n = W.shape
         wanted = W @ (np.eye(n) - beta * np.outer(k, k)) + beta * np.outer(v, k)
-        made = numbers(call(answer, W, k, v, beta), (m, n), "W")
+        given = call(answer, W, k, v, beta)
+        made = numbers(given, (m, n), "W")
+        if not isinstance(given, np.ndarray):
+            raise CannotJudge(f"W is an array, and the next write reads it; got {shown(given)}")
         turned = np.allclose(made, wanted.T) or np.allclose(made - W, (wanted - W).T) if m == n > 1 else False
         why = ("W and what is written have the shape (m, n), a row for each number of v and a column for each of k; "
                "here what it writes, or all of W, has the shape (n, m)") if turned else (

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import torch
 
+from lrnnbook.content.exercises import contracts
 from lrnnbook.content.exercises.building import Build
 from lrnnbook.content.exercises.judging import CannotJudge, call, claim, numbers, one_number, shown, wrong_step
 from lrnnbook.content.exercises.prediction import prediction
@@ -115,22 +116,30 @@ class my_rule(torch.nn.Module):
         return two_reflections(self.k, torch.full(self.k.shape[:-1], 2.0))
 
 
+def _product(directions: np.ndarray, strengths: list[float]) -> np.ndarray:
+    first, second = (np.eye(len(one)) - strength * np.outer(one, one) for one, strength in zip(directions, strengths))
+    return second @ first
+
+
 def _two_reflections(answer) -> None:
     draw = np.random.default_rng(3)
     for (V, h, n), strong in (((1, 1, 2), True), ((1, 1, 2), False), ((2, 1, 3), False), ((3, 2, 4), False)):
         k = torch.from_numpy(draw.normal(size=(2, V, h, n)).round(1)).requires_grad_()
         beta = torch.from_numpy(np.full((2, V, h), 2.0) if strong else draw.uniform(0.2, 2, (2, V, h)).round(1)).requires_grad_()
-        made = call(answer, k, beta, copied=False)
+        made = contracts.run(answer, k, beta)
         given = numbers(made, (V, h, n, n), f"the matrices of {V} letters and {h} heads", real=True)
         for v, head in np.ndindex(V, h):
-            wanted = np.eye(n)
-            for one, strength in zip(k[:, v, head].detach().numpy(), beta[:, v, head].tolist()):
-                wanted = (np.eye(n) - strength * np.outer(one, one) / (one @ one)) @ wanted
-            claim(np.allclose(given[v, head], wanted, atol=1e-5), f"directions {k[:, v, head].tolist()}, strengths {beta[:, v, head].tolist()}: "
-                  f"you get {given[v, head].round(3).tolist()}, and should get {wanted.round(3).tolist()}")  # fmt: skip
-    claim(isinstance(made, torch.Tensor) and made.requires_grad, "no gradient flows to the directions: stay in torch")
+            directions, strengths = k[:, v, head].detach().numpy(), beta[:, v, head].tolist()
+            lengths = np.linalg.norm(directions, axis=1)
+            wanted = _product(directions / lengths[:, None], strengths)
+            unit = any(np.allclose(given[v, head], _product(directions / size, strengths)) for size in (1, float(k.detach().norm())))
+            why = f" (the directions have the lengths {lengths.round(2).tolist()}: divide each by its own)" * unit
+            claim(np.allclose(given[v, head], wanted, atol=1e-5), f"directions {directions.tolist()}, strengths {strengths}: you get "
+                  f"{given[v, head].round(3).tolist()}, and should get {wanted.round(3).tolist()}{why}")  # fmt: skip
+    claim(isinstance(made, torch.Tensor) and made.requires_grad, f"no gradient flows to the directions: {contracts.STAY}")
     for name, found in zip(("directions", "strengths"), torch.autograd.grad(made.square().sum() + made.sum(), (k, beta), allow_unused=True)):
         claim(found is not None and found.any(), f"no gradient flows to the {name}")
+    contracts.keeps_float32(call(answer, torch.ones(2, 1, 1, 2), torch.ones(2, 1, 1)), "matrices")
 
 
 def _my_rule(answer) -> None:
@@ -148,10 +157,11 @@ def _my_rule(answer) -> None:
             claim(letters == 1 or not np.allclose(given[0], given[1]), f"{many}: the first two have the same matrices")
             weights = dict(rule.named_parameters())
             claim(weights, "the rule has no weights: keep them as torch.nn.Parameter")
-            claim(A.requires_grad, "no gradient flows from the matrices to the weights: stay in torch")
+            claim(isinstance(A, torch.Tensor) and A.requires_grad, f"no gradient flows from the matrices to the weights: {contracts.STAY}")
             found = torch.autograd.grad((A * torch.from_numpy(draw.normal(size=A.shape)).to(A)).sum(), list(weights.values()), allow_unused=True)
             for name, slope in zip(weights, found):
                 claim(slope is not None and slope.any(), f"{many}: no gradient flows to the weight {name}")
+            contracts.keeps_float32(A, "matrices")
             x = np.ones((*given.shape[1:3], 1), np.float32)
             for t in range(500):
                 x = given[draw.integers(letters)].astype(np.float32) @ x

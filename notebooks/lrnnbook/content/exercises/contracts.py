@@ -1,19 +1,22 @@
 """The thread of chapter 02: five steps from raw numbers to a proof, each with its contract and the package's own few lines.
 
 A contract is a judge (:mod:`lrnnbook.content.exercises.judging`): it returns where what it is given does the step, and raises
-NotYet with the smallest input that fails.  ``%%build``, the graded set ps6 and the tests call the same contracts.  The
+NotYet with the smallest input that fails.  ``%%build``, the graded set ps6 and the tests call the same contracts; what besides
+only the cells of the notebook ask for is in those named ``build_``.  The
 references are plain torch and stand alone, for ``lrnnlab copy export`` writes them into a file where a reader has none.
 """
 
 import copy
 import itertools
+import re
 from collections import deque
 from collections.abc import Callable
 
 import numpy as np
 import torch
+from torch.overrides import TorchFunctionMode
 
-from lrnnbook.content.exercises.judging import CannotJudge, call, claim, numbers, shown
+from lrnnbook.content.exercises.judging import CannotJudge, NotYet, call, claim, numbers, shown
 from lrnnlab.automata import MooreMachine, equivalent
 
 
@@ -56,6 +59,42 @@ def search(goes, answer, machine):  # (V, h, b), states of all heads -> answer -
                 queue.append((new, (*word, token)))
 
 
+STAY = "stay in torch, without .detach(), .data or NumPy"
+_MEANS = {"a leaf Variable": "it writes into what it was given", "dtype|scalar type": "make what you add of the dtype of what you were given"}
+MOST = 20_000  # calls of the readout by a search whose largest case has 4,620 pairs
+
+
+class _Calls(TorchFunctionMode):
+    """Counts calls of torch."""
+
+    count = 0
+
+    def __torch_function__(self, function, types, arguments=(), named=None):
+        self.count += 1
+        return function(*arguments, **(named or {}))
+
+
+def torch_calls(function: Callable, *arguments: torch.Tensor) -> int:
+    """How often a function calls torch."""
+    with _Calls() as calls:
+        call(function, *arguments, copied=False)
+    return calls.count
+
+
+def run(function: Callable, *arguments: torch.Tensor) -> torch.Tensor:
+    """What a function makes of these tensors themselves; two errors that torch tells in words of its own are explained."""
+    try:
+        return call(function, *arguments, copied=False)
+    except CannotJudge as error:
+        why = next((why for words, why in _MEANS.items() if re.search(words, str(error))), "")
+        raise CannotJudge(f"{error}: {why}" if why else str(error)) from None
+
+
+def keeps_float32(made: torch.Tensor, what: str) -> None:
+    """What a function made of numbers of 32 bits are numbers of 32 bits, as the layers of a net have them."""
+    claim(made.dtype == torch.float32, f"of float32 you make {what} of {str(made.dtype).removeprefix('torch.')}: keep the dtype that you are given")
+
+
 # The contracts.  Random numbers come from NumPy, whose generator gives the same ones on every machine.
 
 
@@ -74,7 +113,13 @@ def judge_columns(answer: Callable) -> None:
             order = [column[i] for i in np.argsort(before, kind="stable")]
             claim(all(low <= high for low, high in itertools.pairwise(order)), f"{became}: a larger entry has become the smaller")
             claim(max(before) > min(before) and column.max() > column.min(), f"{became}: every entry alike")
-        claim(isinstance(made, torch.Tensor) and made.requires_grad, "no gradient flows from the blocks to the raw numbers: stay in torch")
+        claim(isinstance(made, torch.Tensor) and made.requires_grad, f"no gradient flows from the blocks to the raw numbers: {STAY}")
+
+
+def build_columns(answer: Callable) -> None:
+    """In a notebook a net of float32 is made of them."""
+    judge_columns(answer)
+    keeps_float32(call(answer, torch.zeros(1, 1, 2, 2)), "blocks")
 
 
 def judge_scan(answer: Callable) -> None:
@@ -85,7 +130,7 @@ def judge_scan(answer: Callable) -> None:
         tokens, x0 = torch.from_numpy(draw.integers(V, size=(B, T))), torch.from_numpy(draw.normal(size=(h, b)).round(1))
         given = A.detach().clone().requires_grad_(), tokens.clone(), x0.clone()
         wanted, of = scan(A, tokens, x0), f"the strings {tokens.tolist()}, {h} head{'s' * (h > 1)} of {b} states"
-        made = call(answer, *given, copied=False)
+        made = run(answer, *given)
         states = numbers(made, tuple(wanted.shape), f"the states of {of}", real=True)
         for t, i in itertools.product(range(T), range(B)):
             small = f", blocks {A.tolist()}, start {x0.tolist()}" if A.numel() < 10 else ""
@@ -93,10 +138,21 @@ def judge_scan(answer: Callable) -> None:
                   f"{of}{small}: after token {t + 1} of string {i} the state is {states[i, t].round(4).tolist()}, and should be "
                   f"{wanted[i, t].detach().numpy().round(4).tolist()}")  # fmt: skip
         claim(all(torch.equal(now, was) for now, was in zip(given, (A, tokens, x0))), f"{of}: what you were given has been changed")
-        claim(isinstance(made, torch.Tensor) and made.requires_grad, "no gradient flows from the states to the blocks: stay in torch")
+        claim(isinstance(made, torch.Tensor) and made.requires_grad, f"no gradient flows from the states to the blocks: {STAY}")
         weights = torch.from_numpy(draw.normal(size=wanted.shape))
         (mine,), (right,) = (torch.autograd.grad((x * weights).sum(), blocks) for x, blocks in ((made, given[0]), (wanted, A)))
-        claim(torch.allclose(mine, right, rtol=1e-5, atol=1e-7), f"{of}: the gradient of the blocks is wrong")
+        claim(torch.allclose(mine, right, rtol=1e-5, atol=1e-7), f"{of}: the gradient of the blocks is wrong (is a state detached between two steps?)")
+
+
+def build_scan(answer: Callable) -> None:
+    """In a notebook it trains float32 on many strings at once, and in chapter 10 what they start from, too."""
+    judge_scan(answer)
+    A, x0 = torch.eye(2).repeat(3, 2, 1, 1), torch.ones(2, 2, requires_grad=True)
+    few, many = (torch_calls(answer, A, torch.ones(B, 5, dtype=torch.long), x0.detach()) for B in (2, 66))
+    claim(many < few + 3 * 64, f"of 2 strings you call torch {few:,} times, of 66 strings {many:,} times: do not loop over strings")
+    made = run(answer, A, torch.ones(2, 5, dtype=torch.long), x0)
+    keeps_float32(made, "states")
+    claim(made.requires_grad, f"no gradient flows from the states to x0: {STAY}")
 
 
 def judge_training_step(answer: Callable) -> None:
@@ -118,7 +174,9 @@ def judge_training_step(answer: Callable) -> None:
             what = "with gradients longer than 1 " if size > 1 else ""
             claim(not stays, f"after {steps} no weight has moved")
             which = "; one step was right, and the second is not" if steps == "two steps" else ""
-            claim(moved <= 1e-5, f"{what}after {steps} of SGD a weight is off by {moved:.2g}{which}")
+            lost = given.item() if isinstance(given, torch.Tensor) and given.numel() == 1 else given if isinstance(given, float) else loss
+            told = f"; the loss that you return is {lost:.6g}, and it should be {loss:.6g}" if abs(lost - loss) > 1e-5 else ""
+            claim(moved <= 1e-5, f"{what}after {steps} of SGD a weight is off by {moved:.2g}{which}{told}")
             claim(type(given) is float, f"the loss should come back as a float, got a {type(given).__name__}")
             claim(abs(given - loss) <= 1e-4 * (1 + loss), f"{what}the loss of the batch is {loss:.4f}, you return {given:.4f}")
 
@@ -135,16 +193,45 @@ def judge_snap(answer: Callable) -> None:
                   f"{int(column.argmax())}, the largest of column {column.round(2).tolist()}, and not to {goes[v, k, s]}")  # fmt: skip
 
 
+def build_snap(answer: Callable) -> None:
+    """In a notebook torch makes whole numbers of what comes back."""
+    judge_snap(answer)
+    made = call(answer, torch.eye(2)[None, None])
+    try:
+        kind = torch.as_tensor(made).dtype
+    except (TypeError, ValueError, RuntimeError):
+        raise CannotJudge(f"torch.as_tensor should make a table of what you return, got {shown(made)}: return one tensor") from None
+    claim(kind == torch.long, f"whole numbers are asked for (torch.long), and yours are {str(kind).removeprefix('torch.')}: .long() makes them whole")
+
+
 def judge_search(answer: Callable) -> None:
     """Of heads and a machine: a shortest word that they answer differently, or None where there is none."""
-    for net, goes, readout, machine in _nets():
+    _searched(answer, _nets())
 
-        def answers(states, readout=readout):
-            return readout(tuple(numbers(states, (None,), "what the readout is given").astype(int).tolist()))
 
-        heads = range(goes.shape[1])
+def build_search(answer: Callable) -> None:
+    """In a notebook a machine says in which state it begins."""
+    judge_search(answer)
+    late = MooreMachine(np.array(_counting(4, (0, 1, 2))), np.array([1, 2, 3, 0]), 3, ("0", "1", "2"))
+    _searched(answer, [("a head that counts modulo 4, and a machine that does so and begins in state 3, which is machine.initial",
+                        _heads(_counting(4, (0, 1, 2))), lambda s: s[0], late)])  # fmt: skip
+
+
+def _searched(answer: Callable, nets: list[tuple[str, torch.Tensor, Callable, MooreMachine]]) -> None:
+    for net, goes, readout, machine in nets:
+        heads, asked = range(goes.shape[1]), itertools.count(1)
         rule = lambda s, token, goes=goes, heads=heads: tuple(goes[token, heads, s].tolist())  # noqa: E731
         snapped = MooreMachine.from_rule((0,) * len(heads), machine.symbols, rule, readout)
+
+        def answers(states, net=net, readout=readout, asked=asked, snapped=snapped):
+            if next(asked) > MOST:
+                there = f"{net}: you asked {MOST:,} times for an answer, and the heads have {snapped.num_states} joint states"
+                raise NotYet(f"{there}: do you recognise a state that you have seen? (Two tensors in a set are never equal: use int.)")
+            given = numbers(states, (None,), "what answer is given")
+            if given.dtype.kind not in "iu":
+                raise CannotJudge(f"answer should be given states, which are whole numbers, got {shown(states)}")
+            return readout(tuple(given.tolist()))
+
         given, shortest = call(answer, goes, answers, machine), equivalent(snapped, machine)
         if given is None:
             claim(shortest is None, f"{net}: you find no wrong string, and there is one")
@@ -155,7 +242,7 @@ def judge_search(answer: Callable) -> None:
         if not set(tokens) <= set(range(len(goes))):
             raise CannotJudge(f"tokens below {len(goes)} are asked for, or None; got {shown(given)}")
         word = [int(token) for token in tokens]
-        claim(word and snapped.answer(word)[-1] != machine.answer(word)[-1], f"{net}: the answer to {shown(tokens)} is right")
+        claim(word and snapped.answer(word)[-1] != machine.answer(word)[-1], f"{net}: you call the answer to {shown(tokens)} wrong, and it is right")
         claim(len(tokens) == len(shortest or ()), f"{net}: {shown(tokens)} is answered wrongly, but so is a shorter string")
 
 
