@@ -583,6 +583,7 @@ for name, one in nets.items():
 # **Exercise 9** ★★ *(30 min, 5 points: to prove something of all strings by a search)* **Build the search.** `goes` is the table of
 # exercise 8, and all heads start in state 0. `answer` is given a tuple, the states of all heads, and returns what the snapped net
 # answers there. `machine` says what is right: `machine.initial`, `machine.transitions[token, q]`, `machine.outputs[q]`.
+# `goes` is a torch tensor: make its entries `int` before you put them into a set.
 # Return a shortest tuple of tokens after which the two differ, or `None` if there is none. Then the network is proved right.
 
 # %%
@@ -787,6 +788,8 @@ print(verdict)
 # %% [markdown]
 # Same verdict, same number of joint states. (A pair more than joint states: the start, before any token, has no answer.) It is about the snapped network with these
 # weights. About the soft one it says nothing, and you have seen what that does at 500.
+#
+# What you built is kept in the folder `mine`. `lrnnlab copy export` makes one program of it that trains and proves with torch alone.
 #
 # Why are so few heads enough? Look at the soft blocks:
 
