@@ -10,7 +10,8 @@
 # # 02 · The block-diagonal LRNN
 #
 # A network whose state moves by nothing but matrix products learns to add modulo 5, from strings of 40 digits. Press play and watch
-# the last panel. The dashed line is the same network with its matrices rounded to 0 and 1, and it is perfect first:
+# the last panel. The dashed line is the same network with its matrices rounded to 0 and 1. Once it is perfect it
+# stays so, while the network itself loses the far positions again:
 
 # %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 import itertools
@@ -42,8 +43,8 @@ film_widget
 #
 # **How can rounding make a network better?** And can a *linear* recurrence learn a rule from short strings and keep it at every
 # length? Paper 000 (Fan, Chi and Rudnicky, 2024) says yes, if the matrix depends on the input and is not diagonal. In this
-# chapter you build that network from nothing: five short functions of your own, from raw numbers to a proof about every string there
-# is. The cells between them run on your functions (on the package's, until yours are right), and so do later chapters.
+# chapter you build that network from nothing: five short functions of your own (`columns`, `scan`, `training_step`, `snap`, `search`), from
+# raw numbers to a proof about every string. The cells between them run on your functions (on the package's, until yours are right), and so do later chapters.
 #
 # *You need:* matrices, norms, a little of how networks are trained. *It takes* about 50 min to read and 1 h 45 min for the exercises, and a minute of computing on
 # two cores.
@@ -164,6 +165,7 @@ def columns(raw):
 #
 # where $R_v$ are the raw numbers, $x_0$ is the first basis vector of every head, and $\gamma$ (the *gain*) is 4. With five
 # tokens the paper's $g$ can say no more than five sets of blocks, so we train those themselves. There is no input term.
+# (We write $t$ for the paper's $k$.)
 #
 # **Exercise 3** ★ *(10 min, 4 points: to run a recurrence of heads)* **Build the scan.** Read a batch of strings:
 # `A` are the blocks of exercise 2, `tokens` is $B \times T$, and `x0` is $h \times b$, the state that every string starts from. Return
@@ -224,7 +226,7 @@ class BlockNet(torch.nn.Module):
 
 # %% [markdown]
 # **Exercise 4** ★★ *(15 min, 4 points: to write a training step)* **Build the training step.** `net(tokens)` gives logits,
-# $B \times T \times C$, and `answers` is $B \times T$. Make one step against the gradient of the mean cross-entropy over all positions,
+# $B \times T \times C$ ($C$ answers), and `answers` is $B \times T$. Make one step against the gradient of the mean cross-entropy over all positions,
 # with the length of the whole gradient clipped at 1. Return the loss of this batch, before the step, as a float.
 
 # %%
@@ -274,7 +276,7 @@ nets = {"decay 1": net, "decay 0": train(0, seed=0)}
 nets["decay 0, seed 2"] = train(0, seed=2)
 
 # %% [markdown]
-# Every net has seen 400 batches of 64 strings of 40 digits. We ask them 500, on 256 fresh strings:
+# Every net has seen 400 batches of 64 strings of 40 digits. Now each of them reads 256 fresh strings of 500 digits:
 
 # %% tags=["varies", "nbval-ignore-output"]
 fresh = torch.randint(5, (256, 500))
@@ -304,8 +306,8 @@ show.figure(
 # state before it is the state after it. On the right is the product of all blocks so far; the head starts in state 0, so its
 # state is column 0 of the product. The panel opens on the head that the answer listens to most.
 #
-# *Try:* follow the dark cell of the state through positions 1 to 12. Then go to 500: have all columns of the product become
-# alike, so that the head no longer knows where it started? What does *rounded* change? Now look at another head, at position 12.
+# *Try:* follow the dark cell of the state through positions 1 to 12. Then go to 500: all columns of the product are nearly alike, so the
+# head no longer knows where it started. Press *rounded*: they differ again.
 
 # %% jupyter={"source_hidden": true} tags=["varies", "hide-input", "nbval-ignore-output"]
 loud = int((net.linear.weight * net.norm.weight).detach().unflatten(1, (8, 8)).std(2).amax(0).argmax())
@@ -324,7 +326,7 @@ token_widget
 #
 # "In other words, we can stabilize Eq. (5) by selecting a sufficiently small $p$," it says, and: "However, a small $p$ restricts a
 # model's expressiveness." It takes $p = 1.2$. Is that small enough? Move $p$ and $b$, and watch how large a product can get: of the
-# worst blocks that Eq. 6 allows, and of random columns (softmax; with normal entries; with their signs only; without their signs).
+# worst blocks that Eq. 6 allows, and of random blocks (*gaussian*: normal entries; *signs*: only their signs; *positive*: without their signs; *softmax* and *permutation* columns).
 
 # %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
 growth_widget = ch02.growth_widget()
@@ -399,7 +401,7 @@ with show.expect_failure("Eq. 7, step 3"):
 # %% [markdown]
 # **The corrected statement.** For $p \ge 1$ and $b \ge 2$ the columns of a product of $k$ blocks have 1-norm at most
 # $b^{k(1-1/p)}$, and the block of equal entries attains it. At $p = 1.2$ and $b = 8$ that is a factor of $\sqrt2$ a step, enough to
-# leave float32 after 256 steps. Proof: [02a](deeper/02a_stability.ipynb). [02d](deeper/02d_column_rules.ipynb) shows its price: below
+# leave float32 after 256 steps. Proof: [02a](deeper/02a_stability.ipynb). [02d](deeper/02d_column_rules.ipynb) shows the price of $p = 1$: below
 # $p = 2$ rotations are hard to build.
 #
 # Your columns have 1-norm 1. So your net cannot explode, and whatever went wrong beyond position 40 was something else.
@@ -472,15 +474,16 @@ show.figure(
     alt="Accuracy by position from 10 to 3,000 on a logarithmic axis, for gains 4 to 7: four falls of the same shape, each "
         "farther to the right.",
     caption="What to see: the same net with sharper columns. Each bends, and each step of the gain puts the bend about three times farther "
-            "out. What a column leaks falls by a factor of about e with each unit of gain. Sharper columns forget later, but they do forget.",
+            "out. What a column leaks falls by a factor of about e with each unit of gain (the largest raw number of a column in use "
+            "leads by about 1). Sharper columns forget later, but they do forget.",
 )  # fmt: skip
 
 # %% [markdown]
-# How does a leak add up? Take a block of three states. The distributions over three states fill a triangle, and a column of the block is a
+# How does a leak add up? Take a block of three states, 1 to 3. The distributions over three states fill a triangle, and a column of the block is a
 # point of it. Drag the columns (or go to one with Tab and press the arrow keys), and see what every state becomes when the same
 # token comes again and again.
 #
-# *Try:* the soft counter forgets where it began. Drag each column into its corner: how near must it come for float32 to tell the
+# *Try:* the soft counter forgets where it began. Drag each column into the corner of its next state: how near must it come for float32 to tell the
 # states apart after 1,000 steps? Then let two columns meet.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input", "nbval-ignore-output"]
@@ -739,14 +742,15 @@ for name, voting in nets.items():
 show.figure(
     ch02.vote_grid({name: votes_of(one)[1].numpy() for name, one in nets.items()}),
     alt="For each of three nets a heatmap for each of eight heads, answers by states, of what a state adds to each logit. With weight "
-        "decay one head or a few have colour, without it all of them.",
+        "decay one head or a few have colour; without it a few more do, and the others have a trace.",
     caption="Orange: this state (across) of this head votes for an answer (down); purple: against it; each net on a scale of its own. "
-            "What to see: with weight decay hardly a head votes. Without it all do, and any of them can spoil an answer.",
+            "What to see: with weight decay one head votes (in our run) and the others are silent. Without it every head has a say, some "
+            "too faint to see here, and even a faint one can spoil an answer.",
 )  # fmt: skip
 
 # %% [markdown]
 # Follow only the loudest heads, and let the others vote as badly as they can. If one answer leads even then, it *is* the answer.
-# If none does, `answer` returns `None`, your search stops there (its *wrong* then means *not settled*), and we follow one head more:
+# If none does, `answer` returns `None`. Then the string that your search names is only *not settled*, and we follow one head more:
 
 # %% tags=["varies", "nbval-ignore-output"]
 constant, votes = votes_of(net)
@@ -805,7 +809,7 @@ show.figure(
 
 # %% [markdown]
 # Here is the machine in the ringed heads; a state's name is its number in the head. Press digits, here or on the keyboard. *Try:* find a
-# second string that ends where 0324 does, and then go on with the same digits from both.
+# third string that ends where 0324 does, and then go on with the same digits from both.
 
 # %% jupyter={"source_hidden": true} tags=["hide-input", "varies", "nbval-ignore-output"]
 learned = heads_machine(head_tables(copy), verdict.heads, tuple("01234"))
