@@ -77,6 +77,7 @@ def copy(tmp_path, monkeypatch):
     (tmp_path / copies.DEEPER).mkdir()
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(building, "_session", {})
+    monkeypatch.setattr(building, "_helpers", set())
     return tmp_path
 
 
@@ -122,6 +123,10 @@ def test_what_is_kept_stands_alone(copy, capsys):
     assert run(shell, "scan", SCAN).outcome == RIGHT
     shell.run_cell("def step(*given):\n    1 / 0")  # a name of the notebook that a helper has as well
     assert verdict("scan", mine("scan")).outcome == RIGHT
+    shell.run_cell("def table(net):\n    return 7")
+    cell = "def table(A):\n    return A.argmax(-2)\n\n\ndef snap(A):\n    return table(A)\n"
+    assert run(shell, "snap", cell).outcome == RIGHT and verdict("snap", shell.user_ns["snap"]).outcome == RIGHT
+    assert shell.user_ns["table"](0) == 7  # which other cells of the notebook call
 
 
 def test_a_kept_file_that_fails_or_was_changed_is_told_why(copy, capsys):

@@ -40,6 +40,7 @@ MAGIC = re.compile(r"%%build +(\w+) *(?:\n|$)")  # the first line of a build cel
 CHAPTERS = tuple(f"{number:02d}" for number in range(11))
 LINES = 2_000_000  # of a cell, which its contract may run: right ones take less than a tenth
 _session: dict[str, Any] = {}  # what was found right in this process: a reader without a copy has it, too
+_helpers: set[str] = set()  # names that build cells have added to the notebook's
 
 
 @dataclass(frozen=True)
@@ -122,14 +123,19 @@ def kept(name: str) -> Path | None:
 
 def run(shell: Any, name: str, cell: str) -> Verdict | None:
     """Run a build cell, judge what it makes, and keep it if it is right; None where the cell itself raised."""
-    one, made = build(name), []
-    if not shell.run_cell(cell).success:  # the shell has shown the error
+    one, made, names = build(name), [], set(shell.user_ns)
+    others = {other: value for other, value in shell.user_ns.items() if callable(value) and other not in _helpers | {name}}
+    success = shell.run_cell(cell).success
+    _helpers.update(shell.user_ns.keys() - names)
+    shell.user_ns.update(others)  # a helper of the cell may have the name of a function that other cells call
+    if not success:  # the shell has shown the error
         return None
     found, text = judge(lambda: made.append(_alone(name, cell, f"<{name}, your cell>"))), cell.encode()
     if made:
+        shell.user_ns[name] = made[0]  # with its own helpers
         found = verdict(name, made[0])
     if found.outcome == RIGHT:
-        _session[name] = shell.user_ns[name] = made[0]
+        _session[name] = made[0]
         if (file := kept(name)) is not None:
             copies.put(file, text)
     if said := note(one.exercise, found.outcome, _digest(text) if found.outcome == RIGHT else ""):
