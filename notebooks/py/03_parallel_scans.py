@@ -479,8 +479,8 @@ show.figure(
 # %% [markdown]
 # In floats $\infty \cdot 0$ is not a number, and a product can overflow where no state does. Blocks whose products cannot grow are
 # safe: in chapter 02 the columns are probability distributions, and so are those of every product. Other ways to scan have traps
-# of their own ([03d](deeper/03d_floats.ipynb)): dividing by cumulative products, adding logarithms, a loop that takes
-# `A[:, t]` and is then differentiated (the gradient of each slice is as large as all of $A$).
+# of their own ([03d](deeper/03d_floats.ipynb)): dividing by cumulative products, adding logarithms. And in training
+# a loop that takes `A[:, t]` has a slow gradient, because that of each slice is as large as all of $A$.
 
 # %% [markdown]
 # ## What to remember
