@@ -48,8 +48,8 @@ tasks = {name: ladder.ladder_task(name) for name in ladder.MACHINES}
 opened = ladder.trained(ladder.TABLE.setting("product_2", "s_3", "live"), seed=2, progress=False)[0].net
 show.figure(
     ch10.clouds(quantise(opened, tasks["s_3"], every=5), tasks["s_3"]),
-    alt="Six panels of dots in six colours. Above, the net alone: six clean clouds after 39 tokens, smeared after 199, mixed after "
-    "499. Below, the same net restarted every 5 tokens: six clean clouds each time.",
+    alt="Six panels of dots in six colours. Above, the net alone: six clean clouds after 39 letters, smeared after 199, mixed after "
+    "499. Below, the same net restarted every 5 letters: six clean clouds each time.",
     caption="What to see: each dot is what the network remembers of one of 300 strings (drawn in two directions), its colour is the right "
     "answer. Alone, the six clouds smear into each other. Restarted, they stay six clouds. No weight differs.",
 )

@@ -383,7 +383,7 @@ def clouds(restarted: Quantised, asked: StateTracking, times: Sequence[int] = (3
             axes.set(xticks=[], yticks=[], xlim=(-edge, edge), ylim=(-edge, edge))
             axes.text(0.5, 0.92, f"{float(right[name][t - 1]):.0%} right", transform=axes.transAxes, ha="center", fontweight="bold")
             if name == "alone":
-                axes.set_title(f"after {t} tokens")
+                axes.set_title(f"after {t} letters")
     return figure
 
 
