@@ -54,7 +54,7 @@ def _slides(chapter: Tag) -> Iterator[list[Tag]]:
         parts = section.find_all(recursive=False)
         said = [part for part in parts if part.name == "blockquote"] or [part for part in parts if part.name == "p"]
         short = [part for part in said if len(part.get_text().split()) <= MOST_WORDS]
-        formula = [after for part in short[:1] for after in part.find_next_siblings(limit=1) if "formula" in after.get("class", ())]
+        formula = [after for part in short[:1] for after in part.find_next_siblings(limit=1) if "formula" in (after.get("class") or ())]
         yield [section.h2, *short[:1], *formula, *_picture(parts)]
     for section in sections:
         if section.h2 and section.h2.get_text().strip() == "What to remember":
