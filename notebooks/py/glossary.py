@@ -349,7 +349,7 @@ print(f"{sum(w.numel() for w in model.parameters()):,} weights")
 #
 # * [**The paper, Proposition 1**](01_subtraction.ipynb#1-A-proof-that-says-no): "An input-independent LRNN is inconsistent in representing subtraction."
 # * [**The paper, Proposition 2**](01_subtraction.ipynb#The-same-with-diagonal-matrices): "A diagonal input-dependent LRNN is inconsistent in representing subtraction."
-# * [**Theorem A**](01_subtraction.ipynb#3-A-layer-that-escapes-stores-everything): Let $M \ge 3$ be odd, and let one layer have one $A$ for all letters. If some readout is right modulo $M$ on all expressions $a-b-c-\cdots$ of up to $n+1$ numbers, then two different expressions of $n$ numbers never share a state.
+# * [**Theorem A**](01_subtraction.ipynb#3-A-layer-that-escapes-stores-everything): Let $M \ge 3$ be odd, and let one layer have one $A$ for all letters. If some readout is right modulo $M$ on all expressions $a-b-c-\cdots$ of up to $n+1$ numbers from 0 to $M-1$, one letter each, then two different expressions of $n$ numbers never share a state.
 # * [**Theorem D**](01_subtraction.ipynb#Turns-and-resets): Let one diagonal layer reach finitely many states, on all words over its letters. If all letters of $u$ and $v$ occur in $w$, then for every $p$ ...
 #
 # Chapter [01b](deeper/01b_sum_and_last_letters.ipynb):
