@@ -317,6 +317,7 @@ print(f"{sum(w.numel() for w in model.parameters()):,} weights")
 # * W. Merrill and others: *Why Are Linear RNNs More Parallelizable?*, 2026. [arXiv:2603.03612](https://arxiv.org/abs/2603.03612) ([03](03_parallel_scans.ipynb), [10c](deeper/10c_whole_ladder.ipynb))
 # * W. Merrill, J. Petty, A. Sabharwal: *The Illusion of State in State-Space Models*, 2024. [arXiv:2404.08819](https://arxiv.org/abs/2404.08819) ([01](01_subtraction.ipynb), [02](02_block_diagonal_lrnn.ipynb), [08e](deeper/08e_paper_checked.ipynb), [10](10_one_ladder.ipynb))
 # * N. Nangia and S. Bowman: *ListOps: a diagnostic dataset for latent tree learning*, 2018. [arXiv:1804.06028](https://arxiv.org/abs/1804.06028) ([07](07_long_range.ipynb))
+# * Nowak, Boumasmoud and Cotterell: *An Algebraic View of the Expressivity of Recurrent Language Models*, 2026. [arXiv:2606.01765](https://arxiv.org/abs/2606.01765) ([10a](deeper/10a_more_theorems.ipynb))
 # * A. Orvieto and others: *Resurrecting recurrent neural networks for long sequences*, 2023. [arXiv:2303.06349](https://arxiv.org/abs/2303.06349) ([04](04_rotations.ipynb), [05](05_diagonal_kernels.ipynb))
 # * Orvieto, De, Gulcehre, Pascanu, Smith: *Universality of linear recurrences followed by non-linear projections*, 2023. [arXiv:2307.11888](https://arxiv.org/abs/2307.11888) ([06](06_ill_conditioned_reals.ipynb))
 # * B. Peng and others: *RWKV-7 "Goose" with Expressive Dynamic State Evolution*, 2025. [arXiv:2503.14456](https://arxiv.org/abs/2503.14456) ([09](09_fast_weights.ipynb), [10c](deeper/10c_whole_ladder.ipynb))
@@ -570,7 +571,7 @@ print(f"{sum(w.numel() for w in model.parameters()):,} weights")
 # * [**Theorem 1**](10_one_ladder.ipynb#3-Three-reasons-to-say-no,-or-yes): One-hot columns hold every machine.
 # * [**Theorem 2**](10_one_ladder.ipynb#3-Three-reasons-to-say-no,-or-yes): Gates between 0 and 1 hold no group.
 # * [**Theorem 3**](10_one_ladder.ipynb#3-Three-reasons-to-say-no,-or-yes): A permutation of $Q$ points with $c$ cycles is a product of $Q - c$ reflections, and of no fewer. (A point that stays is a cycle of its own.
-# * [**Theorem 7**](10_one_ladder.ipynb#6-The-cure): Let $x_t = A_v x_{t-1} + b_v$ hold a machine exactly: $A_v s_q + b_v = s_{\delta(q, v)}$. If a word $g$ permutes the states and $g^r$ is the identity, then $A_g^r$ fixes every difference $s_q - s_p$.
+# * [**Theorem 7**](10_one_ladder.ipynb#6-The-cure): Let $x_t = A_v x_{t-1} + b_v$ hold a machine exactly: every state $q$ has a vector $z_q$, and $A_v z_q + b_v = z_{v(q)}$. If a word $g$ permutes the states and $g^r$ is the identity, then $A_g^r$ fixes every difference $z_q - z_p$.
 # * [**Theorem 8**](10_one_ladder.ipynb#6-The-cure): A net that is restarted after every letter from $K$ states is a machine with $V + KV$ arrows for $V$ letters.
 #
 # Chapter [10a](deeper/10a_more_theorems.ipynb):

@@ -540,5 +540,6 @@ show.figure(
 # * G. Heo, T. Ngotiaoco, K. Irie, S. J. Gershman and B. L. Sabatini, *Why depth matters in parallelizable sequence models: a Lie
 #   algebraic view*, [arXiv:2603.05573](https://arxiv.org/abs/2603.05573): outside of what a depth can hold, the error falls exponentially
 #   with it.
-# * Counters on integers that wrap round: [arXiv:2606.01765](https://arxiv.org/abs/2606.01765) (we read the abstract): Theorem 2 is about
-#   real numbers, and a byte can hold Parity with the gate 1 (chapter 10).
+# * Nowak, Boumasmoud and Cotterell, *An Algebraic View of the Expressivity of Recurrent Language Models*,
+#   [arXiv:2606.01765](https://arxiv.org/abs/2606.01765): counters on integers that wrap round (we read the abstract). Theorem 2 is about
+#   real numbers: a byte holds Parity with the gate 1 (chapter 10).
