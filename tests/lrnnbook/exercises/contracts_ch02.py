@@ -92,6 +92,14 @@ def step(net, optimiser, tokens, answers, *, reduction="mean", zero=True, clip=1
     return float(loss.detach()) if floats else loss
 
 
+def no_net(net, *given):
+    return step(net.flip, *given)
+
+
+def no_machine(goes, answer, machine):
+    return contracts.search(goes, answer, machine.flip)
+
+
 def by_hand(net, optimiser, tokens, answers):
     picked = net(tokens).log_softmax(-1).gather(-1, answers[..., None])
     loss = -picked.mean()
@@ -191,7 +199,7 @@ WRONG = {
     "training_step": [
         (lambda *given: step(*given, zero=False), "; one step was right, and the second is not"),
         (lambda *given: step(*given, last=True), "; the loss that you return is"),
-        (lambda *given: step(*given, reduction="sum"), "; the loss that you return is"), (lambda net, *given: step(net.flip, *given), "training_step(a Sequential, a SGD, "),
+        (lambda *given: step(*given, reduction="sum"), "; the loss that you return is"), (no_net, "no_net(a Sequential, a SGD, "),
         (lambda *given: step(*given, swapped=True), "after one step"),
         (lambda *given: step(*given, floats=False), "should come back as a float, got a Tensor"),
         (lambda *given: step(*given, clip=0), "with gradients longer than 1"),
@@ -213,7 +221,7 @@ WRONG = {
         (of_tensors, "and the heads have 6 joint states: do you recognise a state"), (from_state_0, "begins in state 3"),
         (lambda *given: searched(*given, key=lambda heads, q: object()), "do you recognise a state"),
         (lambda goes, answer, machine: contracts.search(goes, lambda s: answer(np.array(s) / 1), machine), "which are whole numbers"),
-        (lambda goes, answer, machine: contracts.search(goes, answer, machine.flip), "search(numbers of shape"),
+        (no_machine, "no_machine(numbers of shape (5, 2, 3), answers, a MooreMachine) raised"),
         (lambda *given: [7], "tokens below"), (lambda *given: "01", "a tuple of tokens is asked for"),
         (lambda goes, answer, machine: contracts.search(goes.flip(0), answer, machine), "a"),
     ],
