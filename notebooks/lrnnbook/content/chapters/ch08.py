@@ -368,10 +368,10 @@ def noise_picture(task: str, e: float, layer: str, noise: str) -> Figure:
 def noise_lines(noises: Sequence[float], lines: Mapping[str, Sequence[float]]) -> Figure:
     """The share of right answers by the size of the error, a line for each way to merge; the walk has five ends."""
     figure, axes = new_figure(2.9, left=0.75, right=1.2, top=0.2, bottom=0.5)
+    axes.axhline(1 / 5, color=FAINT, lw=1.2, ls=(0, (1, 2)), zorder=2.1, label="chance")
     for (name, shares), colour, marker in zip(lines.items(), (INK, LIVE), "so"):
         axes.plot(noises, shares, color=colour, marker=marker, ms=4, clip_on=False, label=name)
     axes.axvline(1 / 8, color=FAINT, lw=1.2, ls=(0, (4, 3)))
-    axes.axhline(1 / 5, color=FAINT, lw=1.2, ls=(0, (1, 2)), label="chance")
     axes.annotate("1/8", (1 / 8, 0.5), (4, 0), textcoords="offset points", fontsize=SMALL)
     axes.set(xlim=(0, noises[-1]), ylim=(0, 1.03), xlabel="largest error of a number, e", ylabel="right answers")
     axes.set_yticks([0, 0.5, 1], ["0", "50 %", "100 %"])
