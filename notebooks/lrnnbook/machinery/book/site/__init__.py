@@ -56,6 +56,7 @@ def build_site(notebooks: Sequence[Path], out: Path, *, books: bool = True, repo
         Called with a line of text on every step.
     """
     from sphinx.application import Sphinx
+    from sphinx.util.docutils import docutils_namespace
 
     if repository is not None and not re.fullmatch(r"[\w.-]+/[\w.-]+", repository):
         raise BookError(f"a repository is owner/name, got {repository!r}")
@@ -73,14 +74,15 @@ def build_site(notebooks: Sequence[Path], out: Path, *, books: bool = True, repo
         options = _launch(repository) if repository else {}
         own = {f"html_theme_options.{name}": value for name, value in options.items()}
         own |= {} if whole else {"suppress_warnings": ["myst.header", "myst.xref_missing"]}
-        app = Sphinx(read, read, made, Path(folder) / "doctrees", "html", own, status=None, warning=warnings, keep_going=True)
-        started: list[str] = []
-        app.connect("source-read", lambda app, name, source: started.append(name))
-        app.connect("html-page-context", lambda app, name, *_: started.append(name))
-        try:
-            app.build()
-        except Exception as error:
-            raise BookError(f"{started[-1] if started else read}: no page can be made of it ({type(error).__name__}: {error})") from error
+        with docutils_namespace():  # what Sphinx registers is forgotten, so that the process may build another site
+            app = Sphinx(read, read, made, Path(folder) / "doctrees", "html", own, status=None, warning=warnings, keep_going=True)
+            started: list[str] = []
+            app.connect("source-read", lambda app, name, source: started.append(name))
+            app.connect("html-page-context", lambda app, name, *_: started.append(name))
+            try:
+                app.build()
+            except Exception as error:
+                raise BookError(f"{started[-1] if started else read}: no page can be made of it ({type(error).__name__}: {error})") from error
         for path in notebooks:
             if path.name[0].isdigit() and place(path).parent == Path():
                 write_slides(made / place(path).with_suffix(".html"))
