@@ -572,7 +572,7 @@ print(f"{sum(w.numel() for w in model.parameters()):,} weights")
 # * [**Theorem 2**](10_one_ladder.ipynb#3-Three-reasons-to-say-no,-or-yes): Gates between 0 and 1 hold no group.
 # * [**Theorem 3**](10_one_ladder.ipynb#3-Three-reasons-to-say-no,-or-yes): A permutation of $Q$ points with $c$ cycles is a product of $Q - c$ reflections, and of no fewer. (A point that stays is a cycle of its own.
 # * [**Theorem 7**](10_one_ladder.ipynb#6-The-cure): Let $x_t = A_v x_{t-1} + b_v$ hold a machine exactly: every state $q$ has a vector $z_q$, and $A_v z_q + b_v = z_{v(q)}$. If a word $g$ permutes the states and $g^r$ is the identity, then $A_g^r$ fixes every difference $z_q - z_p$.
-# * [**Theorem 8**](10_one_ladder.ipynb#6-The-cure): A net that is restarted after every letter from $K$ states is a machine with $V + KV$ arrows for $V$ letters.
+# * [**Theorem 8**](10_one_ladder.ipynb#6-The-cure): A net that is restarted after every letter from one of $K$ states, chosen by its answer, is a machine with $V + KV$ arrows for $V$ letters.
 #
 # Chapter [10a](deeper/10a_more_theorems.ipynb):
 #
