@@ -188,7 +188,7 @@ def _globals(code: CodeType, instruction: str) -> set[str]:
 
 @contextmanager
 def _ending(file: str | None) -> Iterator[None]:
-    """TimeoutError, within the code of ``file``, after so many lines of it: a loop that does not end is told, and hangs no kernel."""
+    """TimeoutError, within the code of ``file``, after ``LINES`` lines of it: an endless loop is told, and hangs no kernel."""
     left, before = LINES, sys.gettrace()
 
     def trace(frame: Any, event: str, given: Any) -> Any:
